@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Makes configure in a clone. A released archive has it already.
+set -e
+cd "$(dirname "$0")"
+autoreconf --install
+echo "Next: mkdir build && cd build && ../configure && make && make check"

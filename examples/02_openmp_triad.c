@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A team of OpenMP threads: each counts its own part of the STREAM triad, all in one tree.
+ *
+ *     cc -O2 -fopenmp 02_openmp_triad.c -o triad $(pkg-config --cflags --libs perfsage)
+ *     ./triad [ELEMENTS [REPEATS]]
+ *
+ * A set counts the thread that starts it, so each thread clones one model set. Threads that OpenMP doesn't bind
+ * are bound here, one to each CPU that the process may use; then the labels in the tree say pinned. Look at the
+ * Core, Package and NUMA node lines: they are the sums over the Threads below them. With
+ * OMP_PROC_BIND=false the threads may move; the labels say how their places are known then.
+ */
+#define _GNU_SOURCE 1 /* sched_setaffinity, CPU_SET */
+#include <omp.h>
+#include <perfsage.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SCALAR 3.0
+
+struct triad {
+	size_t elements, repeats;
+	double *a, *b, *c;
+	struct ps_component *root;
+	const struct ps_eventset *model;
+	cpu_set_t cpus; /* which this process may use; empty: leave binding to OpenMP */
+};
+
+static int check(int code, const char *call)
+{
+	if (code != PS_OK)
+		fprintf(stderr, "thread %d: %s: %s\n    %s\n", omp_get_thread_num(), call, ps_strerror(code),
+		        ps_error_detail());
+	return code;
+}
+
+static size_t size_argument(int argc, char **argv, int index, size_t otherwise)
+{
+	char *end;
+
+	if (argc <= index)
+		return otherwise;
+	unsigned long long size = strtoull(argv[index], &end, 10);
+	if (argv[index][0] < '0' || argv[index][0] > '9' || *end != '\0' || size == 0 || size > SIZE_MAX / 64) {
+		fprintf(stderr, "usage: %s [ELEMENTS [REPEATS]]\n", argv[0]);
+		exit(EXIT_FAILURE);
+	}
+	return (size_t)size;
+}
+
+/* The CPUs to bind to: none if the user or OpenMP sees to the binding. */
+static void cpus_to_bind(cpu_set_t *cpus)
+{
+	CPU_ZERO(cpus);
+	if (getenv("OMP_PROC_BIND") != NULL || omp_get_proc_bind() != omp_proc_bind_false)
+		return;
+	if (sched_getaffinity(0, sizeof(*cpus), cpus) != 0) {
+		perror("sched_getaffinity: threads are left unbound");
+		CPU_ZERO(cpus);
+	}
+}
+
+/* Binds the calling thread to the nth of the CPUs, starting over after the last. */
+static void bind_to(const cpu_set_t *cpus, int nth)
+{
+	cpu_set_t one;
+
+	if (CPU_COUNT(cpus) == 0)
+		return;
+	nth %= CPU_COUNT(cpus);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, cpus) || nth-- > 0)
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one) != 0)
+			perror("sched_setaffinity: a thread is left unbound");
+		return;
+	}
+}
+
+/* What is counted: this thread's part of the triad. */
+static void triad_part(const struct triad *t, size_t begin, size_t end)
+{
+	for (size_t repeat = 0; repeat < t->repeats; repeat++)
+		for (size_t i = begin; i < end; i++)
+			t->a[i] = t->b[i] + SCALAR * t->c[i];
+}
+
+/* Runs in each thread of the team. Returns how many errors there were: no thread may leave the team early, for
+ * the others would wait for it. */
+static int run_part(const struct triad *t)
+{
+	size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
+	size_t begin = t->elements / team * me;
+	size_t end = me + 1 == team ? t->elements : begin + t->elements / team;
+	struct ps_eventset *set = NULL;
+
+	/* Bound before the memory is first touched, so that it comes from the NUMA node where it is used. */
+	bind_to(&t->cpus, (int)me);
+	for (size_t i = begin; i < end; i++) {
+		t->a[i] = 0.0;
+		t->b[i] = 1.0;
+		t->c[i] = 2.0;
+	}
+
+	int code = check(ps_eventset_clone(&set, t->model), "ps_eventset_clone");
+#pragma omp barrier
+	if (code == PS_OK)
+		code = check(ps_start(set), "ps_start");
+	triad_part(t, begin, end);
+	if (code == PS_OK)
+		code = check(ps_stop(set, t->root, NULL, NULL), "ps_stop");
+	ps_eventset_destroy(set);
+	return code != PS_OK;
+}
+
+static int run(struct triad *t)
+{
+	int errors = 0;
+
+#pragma omp parallel reduction(+ : errors)
+	errors += run_part(t);
+
+	for (size_t i = 0; i < t->elements; i++)
+		if (t->a[i] != 1.0 + SCALAR * 2.0) {
+			fprintf(stderr, "triad: a[%zu] is %g, not %g\n", i, t->a[i], 1.0 + SCALAR * 2.0);
+			return errors + 1;
+		}
+	return errors;
+}
+
+int main(int argc, char **argv)
+{
+	struct triad t = {.elements = size_argument(argc, argv, 1, 1000000),
+	                  .repeats = size_argument(argc, argv, 2, 20)};
+	struct ps_topology *topology;
+	struct ps_eventset *model;
+
+	t.a = malloc(t.elements * sizeof(double));
+	t.b = malloc(t.elements * sizeof(double));
+	t.c = malloc(t.elements * sizeof(double));
+	if (t.a == NULL || t.b == NULL || t.c == NULL) {
+		perror("malloc");
+		return EXIT_FAILURE;
+	}
+	if (check(ps_topology_load(&topology, NULL), "ps_topology_load") != PS_OK ||
+	    check(ps_eventset_create(&model), "ps_eventset_create") != PS_OK ||
+	    check(ps_eventset_add_default(model), "ps_eventset_add_default") != PS_OK)
+		return EXIT_FAILURE;
+	t.root = ps_topology_root(topology);
+	t.model = model;
+	cpus_to_bind(&t.cpus);
+
+	printf("STREAM triad: %zu elements, %zu times, %d threads\n\n", t.elements, t.repeats, omp_get_max_threads());
+	int errors = run(&t);
+	errors += check(ps_print(t.root, stdout), "ps_print") != PS_OK;
+
+	ps_eventset_destroy(model);
+	ps_topology_destroy(topology);
+	free(t.c);
+	free(t.b);
+	free(t.a);
+	return errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The examples: built by make, run by make check, not installed. Makefile.am has set
+# noinst_PROGRAMS and public_cppflags before it includes this file; tests/scripts/check-examples runs them. They are
+# compiled as a user's program is: with the public headers alone.
+
+examples_programs = \
+	examples/01_count_region \
+	examples/03_spmv \
+	examples/04_attach \
+	examples/05_history
+
+examples_01_count_region_SOURCES = examples/01_count_region.c
+examples_01_count_region_CPPFLAGS = $(public_cppflags)
+examples_01_count_region_LDADD = libperfsage.la
+
+examples_03_spmv_SOURCES = examples/03_spmv.c
+examples_03_spmv_CPPFLAGS = $(public_cppflags)
+examples_03_spmv_LDADD = libperfsage.la -lm
+
+examples_04_attach_SOURCES = examples/04_attach.c
+examples_04_attach_CPPFLAGS = $(public_cppflags)
+examples_04_attach_CFLAGS = $(AM_CFLAGS) -pthread
+examples_04_attach_LDADD = libperfsage.la
+
+examples_05_history_SOURCES = examples/05_history.c
+examples_05_history_CPPFLAGS = $(public_cppflags)
+examples_05_history_LDADD = libperfsage.la -lm
+
+if HAVE_OPENMP
+examples_programs += examples/02_openmp_triad
+endif
+
+examples_02_openmp_triad_SOURCES = examples/02_openmp_triad.c
+examples_02_openmp_triad_CPPFLAGS = $(public_cppflags)
+examples_02_openmp_triad_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+examples_02_openmp_triad_LDADD = libperfsage.la
+
+noinst_PROGRAMS += $(examples_programs)

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The public headers.
+include_HEADERS = include/perfsage.h
+pkginclude_HEADERS = \
+	include/perfsage/component.h \
+	include/perfsage/error.h \
+	include/perfsage/eventset.h \
+	include/perfsage/hooks.h \
+	include/perfsage/print.h \
+	include/perfsage/read.h \
+	include/perfsage/thread.h \
+	include/perfsage/topology.h \
+	include/perfsage/value.h \
+	include/perfsage/version.h \
+	include/perfsage/visibility.h

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * perfsage: hardware performance counters that know where.
+ *
+ * This is the one header to include (tests of instrumented code also take <perfsage/hooks.h>). See perfsage(7) for
+ * an overview.
+ */
+#ifndef PERFSAGE_H
+#define PERFSAGE_H
+
+#include <perfsage/component.h>
+#include <perfsage/error.h>
+#include <perfsage/eventset.h>
+#include <perfsage/print.h>
+#include <perfsage/read.h>
+#include <perfsage/thread.h>
+#include <perfsage/topology.h>
+#include <perfsage/value.h>
+#include <perfsage/version.h>
+
+#endif

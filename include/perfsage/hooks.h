@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The seam between perfsage and the operating system: every system call, and every file under /proc and /sys, goes
+ * through this table. A test replaces entries to script counters, to make calls fail, or to show another machine,
+ * and so tests instrumented code where there is no PMU.
+ *
+ * Each function does what the call of that name does, and sets errno on failure. Define _GNU_SOURCE before
+ * the first include: cpu_set_t needs it. This header is not part of <perfsage.h>.
+ */
+#ifndef PERFSAGE_HOOKS_H
+#define PERFSAGE_HOOKS_H
+
+#include <perfsage/visibility.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct perf_event_attr;
+
+struct ps_hooks {
+	size_t size; /* sizeof(struct ps_hooks) */
+
+	int (*perf_event_open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
+	int (*ioctl)(int fd, unsigned long request, unsigned long argument);
+	ssize_t (*read)(int fd, void *buffer, size_t size_bytes);
+	ssize_t (*pread)(int fd, void *buffer, size_t size_bytes, off_t offset);
+	int (*open)(const char *path, int flags); /* files under /proc and /sys, read-only */
+	int (*close)(int fd);
+	void *(*mmap)(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset);
+	int (*munmap)(void *address, size_t length_bytes);
+
+	/* Calls visit for each name in a directory but "." and "..", in any order, until it returns non-zero; returns
+	 * that number, 0 at the end, or -1 with errno set. */
+	int (*list)(const char *path, int (*visit)(const char *name, void *context), void *context);
+
+	int (*getcpu)(void);   /* the calling thread's CPU, or -1 */
+	pid_t (*gettid)(void); /* the calling thread */
+	int (*sched_getaffinity)(pid_t tid, size_t size_bytes, cpu_set_t *mask);
+	int (*clock_gettime)(clockid_t clock, struct timespec *now);
+	int (*getrlimit)(int resource, struct rlimit *limit);
+
+	void *(*allocate)(size_t size_bytes); /* zeroed memory, or NULL */
+	void (*release)(void *memory);
+};
+
+/** The table with which the library starts: the real system. Never NULL; it may be copied and changed. */
+PS_PUBLIC const struct ps_hooks *ps_hooks_default(void);
+
+/**
+ * Replaces the table; NULL brings back the default. Entries that are NULL do what the default does.
+ *
+ * To be called while no other thread uses the library, and no event set or topology is alive: what was made
+ * through one table must be released through the same. PS_EINVAL: a wrong size.
+ */
+PS_PUBLIC int ps_hooks_set(const struct ps_hooks *hooks);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One counted value, and how it is known. */
+#ifndef PERFSAGE_VALUE_H
+#define PERFSAGE_VALUE_H
+
+#include <perfsage/visibility.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a value was come by. */
+enum ps_status {
+	PS_STATUS_COUNTED = 0,     /* counted all the time that the event was enabled */
+	PS_STATUS_SCALED,          /* multiplexed: an estimate, raw * enabled_ns / running_ns */
+	PS_STATUS_NEVER_SCHEDULED, /* enabled, but never on the hardware: the value is unknown, not 0 */
+	PS_STATUS_NOT_SUPPORTED    /* this machine, core kind or permission can't count it: unknown, not 0 */
+};
+
+/** How the hardware thread of a part is known, from the surest down. */
+enum ps_attribution {
+	PS_ATTRIBUTION_EXACT = 0, /* the kernel split the counts by hardware thread */
+	PS_ATTRIBUTION_PINNED,    /* the task could run on one hardware thread only, and did */
+	PS_ATTRIBUTION_ATTACHED,  /* the event set counts on one CPU by definition */
+	PS_ATTRIBUTION_LAST_CPU   /* the count since the last reading went to the CPU seen at the reading */
+};
+
+/** What else is known of a value; ps_value.flags is an OR of these. */
+enum ps_value_flag {
+	PS_VALUE_USER_ONLY = 1 << 0,   /* counted in user space only, for lack of permission */
+	PS_VALUE_MOVED = 1 << 1,       /* the thread changed its CPU while the reading was made */
+	PS_VALUE_WENT_BACK = 1 << 2,   /* a counter was seen to go backwards; it was counted anew from there */
+	PS_VALUE_ENDED = 1 << 3,       /* the counted thread has ended; this is its final count */
+	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off for a while: error state, or the CPU was offline */
+	PS_VALUE_MERGED = 1 << 5       /* a sum over several parts, whose status or attribution may differ */
+};
+
+/**
+ * A value of one event. In a sum over parts, the weakest status and attribution are shown, the newest timestamp,
+ * and the sums of the rest.
+ */
+struct ps_value {
+	uint64_t timestamp;  /* of the reading: nanoseconds of CLOCK_MONOTONIC */
+	long long value;     /* the count; if status is SCALED the estimate; if it is unknown, raw */
+	uint64_t raw;        /* what the counter counted, unscaled */
+	uint64_t enabled_ns; /* how long the counter was enabled, nanoseconds */
+	uint64_t running_ns; /* how long it was on the hardware, nanoseconds; running / enabled is the coverage */
+	enum ps_status status;
+	enum ps_attribution attribution;
+	uint32_t flags; /* of enum ps_value_flag */
+};
+
+/**
+ * Coverage: which fraction of the enabled time the counter was on the hardware, 0.0 to 1.0.
+ *
+ * value: not NULL. A value that was never enabled (ps_store's, for example) has coverage 1.0.
+ */
+PS_PUBLIC double ps_value_coverage(const struct ps_value *value);
+
+/** "counted", "scaled", "never scheduled", "not supported"; "unknown" for any other number. Never NULL. */
+PS_PUBLIC const char *ps_status_name(enum ps_status status);
+
+/** "exact", "pinned", "attached", "last-cpu"; "unknown" for any other number. Never NULL. */
+PS_PUBLIC const char *ps_attribution_name(enum ps_attribution attribution);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

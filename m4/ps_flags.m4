@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the compiler is asked for: warnings, sanitizers, OpenMP.
+
+# PS_TRY_CFLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler takes it without a complaint.
+AC_DEFUN([PS_TRY_CFLAG],
+[AS_VAR_PUSHDEF([ps_cache], [ps_cv_cflag_$2])dnl
+AC_CACHE_CHECK([whether $CC takes $2], [ps_cache],
+	[ps_saved_cflags=$CFLAGS
+	CFLAGS="$CFLAGS -Werror $2"
+	AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])], [AS_VAR_SET([ps_cache], [yes])], [AS_VAR_SET([ps_cache], [no])])
+	CFLAGS=$ps_saved_cflags])
+AS_VAR_IF([ps_cache], [yes], [$1="$$1 $2"])
+AS_VAR_POPDEF([ps_cache])])
+
+AC_DEFUN([PS_WARNINGS],
+[AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [warnings end the build])], [], [enable_werror=no])
+WARNING_CFLAGS=
+m4_foreach_w([ps_flag], [-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wstrict-prototypes
+	-Wmissing-prototypes -Wold-style-definition -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings
+	-Wimplicit-fallthrough -Wduplicated-cond -Wlogical-op], [PS_TRY_CFLAG([WARNING_CFLAGS], ps_flag)])
+ps_werror_summary="shown"
+AS_IF([test "$enable_werror" = yes], [WARNING_CFLAGS="$WARNING_CFLAGS -Werror"; ps_werror_summary="errors"])
+AC_SUBST([WARNING_CFLAGS])])
+
+AC_DEFUN([PS_SANITIZERS],
+[AC_ARG_ENABLE([sanitizers],
+	[AS_HELP_STRING([--enable-sanitizers=LIST], [build with sanitizers: address,undefined or thread])],
+	[], [enable_sanitizers=no])
+AS_CASE([$enable_sanitizers],
+	[no], [ps_sanitizers=none],
+	[yes], [ps_sanitizers=address,undefined],
+	[ps_sanitizers=$enable_sanitizers])
+SANITIZER_CFLAGS=
+AS_IF([test "$ps_sanitizers" != none],
+	[SANITIZER_CFLAGS="-fsanitize=$ps_sanitizers -fno-sanitize-recover=all -fno-omit-frame-pointer"
+	AC_MSG_CHECKING([whether $CC builds programs with $SANITIZER_CFLAGS])
+	ps_saved_cflags=$CFLAGS
+	CFLAGS="$CFLAGS $SANITIZER_CFLAGS"
+	AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [AC_MSG_RESULT([yes])],
+		[AC_MSG_RESULT([no])
+		AC_MSG_ERROR([--enable-sanitizers=$ps_sanitizers: the compiler or its runtime libraries don't have them])])
+	CFLAGS=$ps_saved_cflags])
+AC_SUBST([SANITIZER_CFLAGS])])
+
+# OpenMP is for examples alone. Neither libgomp nor libomp tells ThreadSanitizer of its barriers, so that
+# build goes without: each report would be a false one.
+AC_DEFUN([PS_OPENMP],
+[ps_without_openmp=
+AS_CASE([,$ps_sanitizers,],
+	[*,thread,*], [enable_openmp=no; ps_without_openmp="ThreadSanitizer does not know OpenMP's barriers"])
+AC_OPENMP
+AS_CASE([${ac_cv_prog_c_openmp:-disabled}],
+	[unsupported], [ps_without_openmp="$CC has no OpenMP"],
+	[disabled], [ps_without_openmp=${ps_without_openmp:-"configured with --disable-openmp"}])
+AC_SUBST([ps_without_openmp])
+AM_CONDITIONAL([HAVE_OPENMP], [test -z "$ps_without_openmp"])
+AS_IF([test -z "$ps_without_openmp"], [ps_openmp_summary="all"],
+	[ps_openmp_summary="without those of OpenMP: $ps_without_openmp"])])

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The manual pages. Makefile.am has set both lists before it includes this file.
+
+dist_man3_MANS += \
+	man/ps_component.3 \
+	man/ps_error.3 \
+	man/ps_eventset.3 \
+	man/ps_hooks.3 \
+	man/ps_print.3 \
+	man/ps_read.3 \
+	man/ps_thread.3 \
+	man/ps_topology.3 \
+	man/ps_value.3 \
+	man/ps_version.3
+
+dist_man7_MANS += \
+	man/perfsage.7

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What counts. A backend opens a set's events on a target, and gives their running totals on demand; baselines, readings
+ * and hardware threads are the set's.
+ */
+#ifndef PS_BACKEND_BACKEND_H
+#define PS_BACKEND_BACKEND_H
+
+#include "event/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum ps__target_kind {
+	PS__TARGET_SELF, /* the thread that opens */
+	PS__TARGET_TID,
+	PS__TARGET_CPU,
+	PS__TARGET_PROCESS /* all its threads, and what they create from now on */
+};
+
+struct ps__target {
+	enum ps__target_kind kind;
+	pid_t tid; /* of TID; the process of PROCESS */
+	int cpu;   /* of CPU; else -1 */
+	/* Where the kernel is to split a task's counts: a lane for each of these CPUs. None: one lane for all. */
+	const int *lane_cpus;
+	size_t lane_count;
+	/* Of PROCESS: its threads. Lane r * lane_count + c is root r's on CPU c (without a list of CPUs: lane r). */
+	const pid_t *roots;
+	size_t root_count;
+};
+
+struct ps__backend;
+
+struct ps__backend_ops {
+	/*
+	 * Opens the events, all or none, not counting yet. On success groups is known, and group_of[i] is the group of
+	 * event i, PS__NO_GROUP (topology/series.h) for one that is not supported.
+	 */
+	int (*open)(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target);
+	int (*start)(struct ps__backend *backend);
+	/*
+	 * The totals of a lane since open: for each group enabled and running nanoseconds, then a value for each event.
+	 * Entries that could not be read are left as they are, and PS_PARTIAL is returned with a detail: the group's
+	 * counter is in the error state. Hot: async-signal-safe unless it fails.
+	 */
+	int (*read)(struct ps__backend *backend, size_t lane, uint64_t *totals);
+	int (*stop)(struct ps__backend *backend);
+	/* Releases all, once, open or not. abandon: a forked child, whose parent's counters must not be touched. */
+	void (*close)(struct ps__backend *backend, bool abandon);
+};
+
+struct ps__backend {
+	const struct ps__backend_ops *ops;
+	size_t lanes;
+	size_t groups;      /* in each lane */
+	uint32_t *group_of; /* by event; owned by the backend */
+	bool *is_hardware;  /* by group: it may have to wait for the hardware; owned by the backend */
+	bool interrupted;   /* set by read: counting was off for a while. Cleared by the set */
+};
+
+/* perf_event_open, directly. NULL for lack of memory. */
+struct ps__backend *ps__perf_create(void);
+
+/*
+ * Can this event be counted here, by this user? Opens and closes it. Settles the domain: an event whose name leaves it
+ * open is limited to user space (user_only) if that is all that is permitted. PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM,
+ * PS_ECOUNT, PS_ESYS, each with a detail.
+ */
+int ps__perf_probe(struct ps__event *event);
+
+#endif

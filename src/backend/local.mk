@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What counts: groups of perf events.
+noinst_LTLIBRARIES += src/backend/libbackend.la
+src_backend_libbackend_la_SOURCES = \
+	src/backend/backend.h \
+	src/backend/perf.c \
+	src/backend/perf.h \
+	src/backend/perf_explain.c \
+	src/backend/perf_open.c \
+	src/backend/perf_recover.c

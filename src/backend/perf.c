@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The perf backend's vtable: groups started, stopped and read, one system call each. */
+#include "backend/perf.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "topology/series.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct ps__perf *perf_of(struct ps__backend *backend)
+{
+	return (struct ps__perf *)backend;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now = {0};
+
+	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int perf_open(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target)
+{
+	struct ps__perf *perf = perf_of(backend);
+
+	perf->events = events;
+	perf->event_count = count;
+	perf->target = target;
+	return ps__perf_open_lanes(perf);
+}
+
+static int control(struct ps__perf *perf, const struct ps__group *group, unsigned long request)
+{
+	int fd = group->members[0].fd;
+
+	/* Its CPU is offline: there is nothing to start or stop. */
+	if (fd < 0)
+		return PS_OK;
+	while (ps__os.ioctl(fd, request, 0) < 0) {
+		if (errno != EINTR)
+			return ps__fail(PS_ESYS, "'%s': ioctl %s: %s", perf->events[group->members[0].event].name,
+			                request == PERF_EVENT_IOC_ENABLE ? "PERF_EVENT_IOC_ENABLE"
+			                                                 : "PERF_EVENT_IOC_DISABLE",
+			                strerror(errno));
+	}
+	return PS_OK;
+}
+
+/* For every group of every lane. One that refuses is no reason to leave out the others; the refusal is returned. */
+static int control_all(struct ps__perf *perf, unsigned long request)
+{
+	int result = PS_OK;
+
+	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
+		for (size_t group = 0; group < perf->base.groups; group++) {
+			int one = control(perf, &perf->lanes[lane].groups[group], request);
+			if (one != PS_OK)
+				result = one;
+		}
+	}
+	return result;
+}
+
+static int perf_stop(struct ps__backend *backend)
+{
+	struct ps__perf *perf = perf_of(backend);
+
+	perf->counting = false;
+	return control_all(perf, PERF_EVENT_IOC_DISABLE);
+}
+
+static int perf_start(struct ps__backend *backend)
+{
+	struct ps__perf *perf = perf_of(backend);
+	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
+
+	if (result != PS_OK) {
+		control_all(perf, PERF_EVENT_IOC_DISABLE);
+		return result;
+	}
+	/* Enabling brings a group out of the error state, if the hardware has room for it now. */
+	for (size_t lane = 0; lane < backend->lanes; lane++) {
+		for (size_t group = 0; group < backend->groups; group++)
+			perf->lanes[lane].groups[group].blind_since = 0;
+	}
+	perf->counting = true;
+	perf->started_ns = now_ns();
+	return PS_OK;
+}
+
+/* The entry of a group read that belongs to a member: nearly always the one at its place. */
+static const uint64_t *find_entry(const uint64_t *buffer, size_t place, uint64_t id)
+{
+	const uint64_t *entries = buffer + 3;
+
+	if (__builtin_expect(entries[2 * place + 1] == id, 1))
+		return &entries[2 * place];
+	for (size_t index = 0; index < buffer[0]; index++) {
+		if (entries[2 * index + 1] == id)
+			return &entries[2 * index];
+	}
+	return NULL;
+}
+
+/* The kernel tells no times of a group in the error state: all the time since it was started was without counting, so
+ * that its values show as never scheduled, or as scaled, and not as 0. */
+static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times)
+{
+	uint64_t now = now_ns();
+	uint64_t blind_ns = now - (group->blind_since ? group->blind_since : perf->started_ns);
+
+	times[0] += blind_ns;
+	group->carry_enabled += blind_ns;
+	group->blind_since = now;
+	return ps__fail(
+	    PS_PARTIAL,
+	    "'%s' and the %zu other events of its group could not be counted: the counter is in the error "
+	    "state, as a pinned event is when no hardware counter is free for it",
+	    perf->events[group->members[0].event].name, group->count - 1);
+}
+
+/* What one read(2) of a group brought, into the totals. */
+static int store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values)
+{
+	for (size_t place = 0; place < group->count; place++) {
+		const struct ps__member *member = &group->members[place];
+		const uint64_t *entry = find_entry(perf->buffer, place, member->id);
+		if (!entry)
+			return ps__fail(PS_PARTIAL, "'%s' is missing in what the kernel read of its group",
+			                perf->events[member->event].name);
+		values[member->event] = entry[0] + member->carry;
+	}
+	times[0] = perf->buffer[1] + group->carry_enabled;
+	times[1] = perf->buffer[2] + group->carry_running;
+	return PS_OK;
+}
+
+static ssize_t read_retried(int fd, void *buffer, size_t size_bytes)
+{
+	ssize_t length;
+
+	do {
+		length = ps__os.read(fd, buffer, size_bytes);
+	} while (__builtin_expect(length < 0 && errno == EINTR, 0));
+	return length;
+}
+
+/* Fewer members than were opened, or a clock that stands still: the group's CPU has been offline. */
+static bool is_detached(const struct ps__perf *perf, const struct ps__group *group)
+{
+	if (perf->target.kind != PS__TARGET_CPU)
+		return false;
+	return perf->buffer[0] != group->count || (perf->counting && perf->buffer[1] == group->last_enabled);
+}
+
+/* The totals of a group that was detached: what was carried over. */
+static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
+{
+	ps__perf_recover(perf, group);
+	for (size_t place = 0; place < group->count; place++)
+		values[group->members[place].event] = group->members[place].carry;
+	times[0] = group->carry_enabled;
+	times[1] = group->carry_running;
+	return PS_OK;
+}
+
+static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
+{
+	if (__builtin_expect(group->members[0].fd < 0, 0))
+		return store_carried(perf, group, times, values);
+	ssize_t length = read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
+	if (__builtin_expect(length < 0, 0))
+		return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
+		                strerror(errno));
+	if (__builtin_expect(length < (ssize_t)(3 * sizeof(uint64_t)), 0))
+		return fail_group_error(perf, group, times);
+	if (__builtin_expect(is_detached(perf, group), 0))
+		return store_carried(perf, group, times, values);
+	group->last_enabled = perf->buffer[1];
+	return store_group(perf, group, times, values);
+}
+
+static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
+{
+	struct ps__perf *perf = perf_of(backend);
+	uint64_t *values = totals + 2 * backend->groups;
+	int result = PS_OK;
+
+	for (size_t group = 0; group < backend->groups; group++) {
+		int one = read_group(perf, &perf->lanes[lane].groups[group], totals + 2 * group, values);
+		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
+			result = one;
+	}
+	return result;
+}
+
+static void perf_close(struct ps__backend *backend, bool abandon)
+{
+	ps__perf_close_lanes(perf_of(backend), abandon);
+	ps__os_free(backend);
+}
+
+static const struct ps__backend_ops perf_ops = {
+    .open = perf_open, .start = perf_start, .read = perf_read, .stop = perf_stop, .close = perf_close};
+
+struct ps__backend *ps__perf_create(void)
+{
+	struct ps__perf *perf = ps__os_calloc(1, sizeof *perf);
+
+	if (!perf)
+		return NULL;
+	perf->base.ops = &perf_ops;
+	return &perf->base;
+}

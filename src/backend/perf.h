@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The perf backend inside: groups of perf_event descriptors. Shared by its files alone. */
+#ifndef PS_BACKEND_PERF_H
+#define PS_BACKEND_PERF_H
+
+#include "backend/backend.h"
+
+/* The kernel takes no more members; the read buffer of one group then has 32 KiB. */
+#define PS__GROUP_MEMBERS 2045
+
+struct ps__member {
+	int fd;         /* -1 while the CPU is offline */
+	uint32_t event; /* which of the set's */
+	uint64_t id;    /* the kernel's, as each entry of a group read bears it */
+	uint64_t carry; /* what descriptors before this one counted: see perf_recover.c */
+};
+
+struct ps__group {
+	struct ps__member *members; /* [0] leads */
+	size_t count;
+	enum ps__event_class klass;
+	uint32_t type; /* of the leader's PMU */
+	uint64_t carry_enabled;
+	uint64_t carry_running;
+	uint64_t last_enabled; /* of a CPU target: at the last read; it stands still while the CPU is offline */
+	uint64_t blind_since;  /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
+};
+
+/* What perf_event_open is asked to count. */
+struct ps__place {
+	pid_t pid;
+	int cpu; /* -1: any */
+	bool inherit;
+};
+
+/* All groups of the set in one place. */
+struct ps__lane {
+	struct ps__place place;
+	struct ps__group *groups; /* base.groups of them, alike in every lane */
+};
+
+struct ps__perf {
+	struct ps__backend base;
+	struct ps__target target;
+	struct ps__lane *lanes;   /* base.lanes of them */
+	struct ps__event *events; /* the set's */
+	size_t event_count;
+	uint64_t *buffer; /* for one group read */
+	size_t buffer_bytes;
+	bool counting;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+};
+
+/* perf_event_open with close-on-exec; the descriptor or -errno. */
+int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd);
+
+/* As that; falls back to user space where the name leaves it open and no more is permitted. -errno on failure. */
+int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd);
+
+/* Opens all lanes and groups of a backend whose events and target are set: all or none. */
+int ps__perf_open_lanes(struct ps__perf *perf);
+void ps__perf_close_lanes(struct ps__perf *perf, bool abandon);
+
+/* A code and a sentence for the errno with which opening failed. needed: descriptors for the whole set. */
+int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed);
+
+/*
+ * After a CPU went offline the kernel has taken its groups apart and counts no longer: saves what every descriptor
+ * counted, and opens the group anew if the CPU is back; else at the next call.
+ */
+void ps__perf_recover(struct ps__perf *perf, struct ps__group *group);
+
+#endif

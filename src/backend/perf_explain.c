@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why the kernel refused an event, in words to act on. The errno alone says little: EACCES has four causes. */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
+/* A line "Name:\tvalue" of /proc/self/status as a number of this base; fallback if there is none. */
+static unsigned long long status_field(const char *name, int base, unsigned long long fallback)
+{
+	char status[4096];
+
+	if (ps__os_read_file("/proc/self/status", status, sizeof status) < 0)
+		return fallback;
+	const char *line = strstr(status, name);
+	return line ? strtoull(line + strlen(name), NULL, base) : fallback;
+}
+
+/* 2: a filter is at work, as in containers. */
+static bool has_seccomp_filter(void)
+{
+	return status_field("\nSeccomp:", 10, 0) == 2;
+}
+
+static int explain_seccomp(const struct ps__event *event, int error)
+{
+	return ps__fail(
+	    PS_EPERM,
+	    "'%s': a seccomp filter forbids perf_event_open (%s), whatever the paranoid level is: allow the call "
+	    "in the container's seccomp profile (docker: --cap-add PERFMON or --security-opt seccomp=PROFILE)",
+	    event->name, strerror(error));
+}
+
+/* What would permit it: which level for which kind of counting. */
+static int explain_level(const struct ps__event *event, struct ps__target target)
+{
+	long level = 2;
+	const char *what = "this event";
+	long enough = 2;
+
+	ps__os_read_long(PARANOID, &level);
+	if (target.kind == PS__TARGET_CPU) {
+		what = "all tasks of a CPU";
+		enough = 0;
+	} else if (!event->attr.exclude_kernel) {
+		what = "the kernel";
+		enough = 1;
+	}
+	if (level <= enough)
+		return ps__fail(PS_EPERM,
+		                "'%s': this user may not count that task: it belongs to another user, or gained "
+		                "privileges; run as its owner, or with CAP_PERFMON",
+		                event->name);
+	return ps__fail(PS_EPERM,
+	                "'%s': counting %s is not permitted: %s is %ld and the process lacks CAP_PERFMON; as root: "
+	                "sysctl kernel.perf_event_paranoid=%ld, or setcap cap_perfmon+ep PROGRAM%s",
+	                event->name, what, PARANOID, level, enough,
+	                enough == 1 ? "; or count user space alone with the modifier :u where the event can" : "");
+}
+
+static int explain_denied(const struct ps__event *event, struct ps__target target, int error)
+{
+	/* The level answers EACCES; EPERM is what seccomp profiles and security modules answer. */
+	if (error == EPERM && has_seccomp_filter())
+		return explain_seccomp(event, error);
+	return explain_level(event, target);
+}
+
+static int explain_no_call(const struct ps__event *event)
+{
+	long level;
+
+	if (ps__os_read_long(PARANOID, &level) == 0)
+		return explain_seccomp(event, ENOSYS);
+	return ps__fail(PS_ENOSUPP, "'%s': this kernel has no perf_event_open (built without CONFIG_PERF_EVENTS)",
+	                event->name);
+}
+
+static int explain_descriptors(const struct ps__event *event, int error, size_t needed)
+{
+	struct rlimit limit = {0};
+
+	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
+	if (error == ENFILE)
+		return ps__fail(PS_ECOUNT,
+		                "'%s': the system is out of file descriptors (fs.file-max); the set needs %zu",
+		                event->name, needed);
+	return ps__fail(
+	    PS_ECOUNT,
+	    "'%s': the set needs %zu file descriptors, and this process reached its limit of %llu: raise it "
+	    "with ulimit -n, or count fewer events",
+	    event->name, needed, (unsigned long long)limit.rlim_cur);
+}
+
+static int explain_invalid(const struct ps__event *event, struct ps__target target)
+{
+	if (event->klass == PS__EVENT_CLASS_OTHER && target.kind != PS__TARGET_CPU)
+		return ps__fail(
+		    PS_ECOMBO,
+		    "'%s' counts for a %s, not for a task: attach the set to a CPU with ps_eventset_attach_cpu",
+		    event->name, ps_scope_name(event->scope));
+	if (event->explicit_domain)
+		return ps__fail(
+		    PS_EINVAL_DOM,
+		    "'%s' can't be counted here: its PMU takes no such modifiers or no such encoding (EINVAL); "
+		    "try it without :u, :k or :h",
+		    event->name);
+	return ps__fail(PS_ENOSUPP, "'%s': the PMU refuses this event (EINVAL); perf list shows what it takes",
+	                event->name);
+}
+
+int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return explain_denied(event, target, error);
+	case ENOSYS:
+		return explain_no_call(event);
+	case EMFILE:
+	case ENFILE:
+		return explain_descriptors(event, error, needed);
+	case EINVAL:
+		return explain_invalid(event, target);
+	case ENOENT:
+	case EOPNOTSUPP:
+		return ps__fail(PS_ENOSUPP, "'%s' is not available on this machine (%s): no PMU here counts it",
+		                event->name, strerror(error));
+	case ENODEV:
+		return ps__fail(PS_ENOSUPP, "'%s': CPU %d is offline or its PMU is gone (%s)", event->name,
+		                target.cpu, strerror(error));
+	case ESRCH:
+		return ps__fail(PS_ESYS, "'%s': thread %d has ended", event->name, (int)target.tid);
+	case EBUSY:
+	case ENOSPC:
+		return ps__fail(
+		    PS_ENOCNTR,
+		    "'%s': every counter that could count it is taken (%s), by another user or the NMI watchdog",
+		    event->name, strerror(error));
+	case ENOMEM:
+		return ps__fail(PS_ENOMEM, "'%s': the kernel has no memory for the event", event->name);
+	default:
+		return ps__fail(PS_ESYS, "'%s': perf_event_open: %s", event->name, strerror(error));
+	}
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening: from a list of events to groups of descriptors, all or none. */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "topology/series.h"
+
+#include <errno.h>
+#include <string.h>
+
+int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
+{
+	struct perf_event_attr attr = event->attr;
+	int fd;
+
+	attr.size = sizeof attr;
+	attr.read_format =
+	    PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	/* A member counts when its leader does: so one ioctl on the leader starts and stops them all. */
+	attr.disabled = group_fd < 0;
+	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
+	attr.pinned = attr.pinned && group_fd < 0;
+	attr.inherit = place.inherit;
+	do {
+		fd = ps__os.perf_event_open(&attr, place.pid, place.cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+/* What is left to count where the kernel may not be counted. */
+static bool can_fall_back(const struct ps__event *event)
+{
+	return !event->explicit_domain && !event->user_only && !event->kernel_side;
+}
+
+int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd)
+{
+	int fd = ps__perf_open_event(event, place, group_fd);
+
+	if (fd != -EACCES || !can_fall_back(event))
+		return fd;
+	struct ps__event limited = *event;
+	limited.attr.exclude_kernel = 1;
+	limited.attr.exclude_hv = 1;
+	int limited_fd = ps__perf_open_event(&limited, place, group_fd);
+	/* EINVAL is a PMU that can't tell user from kernel (msr): permission is then what is missing. */
+	if (limited_fd < 0)
+		return limited_fd == -EINVAL ? -EACCES : limited_fd;
+	event->attr = limited.attr;
+	event->user_only = true;
+	return limited_fd;
+}
+
+/* An event that can only happen where it is not counted reads 0 for ever: refused, so that nobody believes it. */
+static bool is_always_zero(const struct ps__event *event)
+{
+	return event->kernel_side && event->attr.exclude_kernel;
+}
+
+int ps__perf_probe(struct ps__event *event)
+{
+	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
+	struct ps__place place = {.pid = 0, .cpu = -1};
+
+	if (is_always_zero(event))
+		return ps__fail(
+		    PS_EINVAL_DOM,
+		    "'%s' happens in the kernel, so counting user space alone would always read 0: leave the "
+		    "modifier out",
+		    event->name);
+	if (event->klass == PS__EVENT_CLASS_OTHER) {
+		target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = ps__os.getcpu()};
+		place = (struct ps__place){.pid = -1, .cpu = target.cpu};
+	}
+	int fd = ps__perf_open_settled(event, place, -1);
+	if (fd < 0)
+		return ps__perf_explain(event, target, -fd, 1);
+	ps__os.close(fd);
+	return PS_OK;
+}
+
+/* Descriptors for the whole set. */
+static size_t count_needed(const struct ps__perf *perf)
+{
+	size_t count = 0;
+
+	for (size_t index = 0; index < perf->event_count; index++)
+		count += !perf->events[index].unsupported;
+	return count * perf->base.lanes;
+}
+
+static int explain(const struct ps__perf *perf, size_t event, int error)
+{
+	return ps__perf_explain(&perf->events[event], perf->target, error, count_needed(perf));
+}
+
+/* Puts an opened descriptor into a group. */
+static int add_member(struct ps__perf *perf, struct ps__group *group, size_t event, int fd)
+{
+	uint64_t id = 0;
+
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) < 0) {
+		int error = errno;
+		ps__os.close(fd);
+		return ps__fail(PS_ESYS, "'%s': ioctl PERF_EVENT_IOC_ID: %s", perf->events[event].name,
+		                strerror(error));
+	}
+	group->members[group->count++] = (struct ps__member){.fd = fd, .event = (uint32_t)event, .id = id};
+	return PS_OK;
+}
+
+/* Gives a group its leader. */
+static int lead_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group, size_t event)
+{
+	struct ps__event *what = &perf->events[event];
+	int fd = ps__perf_open_settled(what, lane->place, -1);
+
+	if (fd < 0)
+		return explain(perf, event, -fd);
+	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
+	if (!group->members) {
+		ps__os.close(fd);
+		return ps__fail_memory("a group of events");
+	}
+	group->klass = what->klass;
+	group->type = what->attr.type;
+	return add_member(perf, group, event, fd);
+}
+
+static size_t count_core_groups(const struct ps__perf *perf)
+{
+	size_t count = 0;
+
+	for (size_t index = 0; index < perf->base.groups; index++)
+		count += perf->lanes[0].groups[index].klass == PS__EVENT_CLASS_CORE;
+	return count;
+}
+
+/* Can the event be asked to join? The PMU's limits only show when it is tried. */
+static bool may_join(const struct ps__perf *perf, const struct ps__group *group, const struct ps__event *event)
+{
+	if (group->count >= PS__GROUP_MEMBERS || event->attr.pinned)
+		return false;
+	if (event->klass == PS__EVENT_CLASS_SOFTWARE && group->klass == PS__EVENT_CLASS_CORE)
+		return count_core_groups(perf) == 1;
+	if (event->klass == PS__EVENT_CLASS_OTHER || group->klass == PS__EVENT_CLASS_OTHER)
+		return event->klass == group->klass && event->attr.type == group->type;
+	return true;
+}
+
+/* Joins the newest group that takes the event (PS_OK). A full PMU answers EINVAL: PS_ENOCNTR, if all groups are. */
+static int join_group(struct ps__perf *perf, struct ps__lane *lane, size_t event)
+{
+	struct ps__event *what = &perf->events[event];
+
+	for (size_t index = perf->base.groups; index-- > 0;) {
+		struct ps__group *group = &lane->groups[index];
+		if (!may_join(perf, group, what))
+			continue;
+		int fd = ps__perf_open_settled(what, lane->place, group->members[0].fd);
+		if (fd < 0 && fd != -EINVAL && fd != -E2BIG)
+			return explain(perf, event, -fd);
+		if (fd < 0)
+			continue;
+		perf->base.group_of[event] = (uint32_t)index;
+		return add_member(perf, group, event, fd);
+	}
+	return PS_ENOCNTR;
+}
+
+static int plan_event(struct ps__perf *perf, struct ps__lane *lane, size_t event)
+{
+	size_t before = perf->base.groups;
+	int result = before ? join_group(perf, lane, event) : PS_ENOCNTR;
+
+	if (perf->base.group_of[event] != PS__NO_GROUP || result != PS_ENOCNTR)
+		return result;
+	perf->base.groups++;
+	perf->base.group_of[event] = (uint32_t)before;
+	perf->base.is_hardware[before] = perf->events[event].klass != PS__EVENT_CLASS_SOFTWARE;
+	return lead_group(perf, lane, &lane->groups[before], event);
+}
+
+static int plan_class(struct ps__perf *perf, struct ps__lane *lane, enum ps__event_class klass)
+{
+	for (size_t index = 0; index < perf->event_count; index++) {
+		const struct ps__event *event = &perf->events[index];
+		if (event->unsupported || event->klass != klass)
+			continue;
+		int result = plan_event(perf, lane, index);
+		if (result != PS_OK)
+			return result;
+	}
+	return PS_OK;
+}
+
+/*
+ * The first lane decides which events are a group. Core events first. Software events join them if they are one group;
+ * when there are several, which take turns on the hardware, software events would miss counts for nothing,
+ * and so get a group of their own, which always counts.
+ */
+static int plan_groups(struct ps__perf *perf, struct ps__lane *lane)
+{
+	int result = plan_class(perf, lane, PS__EVENT_CLASS_CORE);
+
+	if (result == PS_OK)
+		result = plan_class(perf, lane, PS__EVENT_CLASS_SOFTWARE);
+	if (result == PS_OK)
+		result = plan_class(perf, lane, PS__EVENT_CLASS_OTHER);
+	return result;
+}
+
+/* A group of another lane, member by member as in the first. */
+static int copy_group(struct ps__perf *perf, struct ps__lane *lane, size_t index)
+{
+	const struct ps__group *model = &perf->lanes[0].groups[index];
+	struct ps__group *group = &lane->groups[index];
+	int result = lead_group(perf, lane, group, model->members[0].event);
+
+	for (size_t place = 1; result == PS_OK && place < model->count; place++) {
+		size_t event = model->members[place].event;
+		int fd = ps__perf_open_settled(&perf->events[event], lane->place, group->members[0].fd);
+		result = fd < 0 ? explain(perf, event, -fd) : add_member(perf, group, event, fd);
+	}
+	return result;
+}
+
+static struct ps__place place_of(const struct ps__target *target, size_t lane)
+{
+	size_t cpus = target->lane_count ? target->lane_count : 1;
+	struct ps__place place = {.cpu = target->lane_count ? target->lane_cpus[lane % cpus] : target->cpu};
+
+	if (target->kind == PS__TARGET_TID)
+		place.pid = target->tid;
+	if (target->kind == PS__TARGET_CPU)
+		place.pid = -1;
+	if (target->kind == PS__TARGET_PROCESS) {
+		place.pid = target->roots[lane / cpus];
+		place.inherit = true;
+	}
+	return place;
+}
+
+static size_t count_lanes(const struct ps__target *target)
+{
+	size_t cpus = target->lane_count ? target->lane_count : 1;
+
+	return target->kind == PS__TARGET_PROCESS ? target->root_count * cpus : cpus;
+}
+
+static int open_lane(struct ps__perf *perf, size_t index)
+{
+	struct ps__lane *lane = &perf->lanes[index];
+	int result = PS_OK;
+
+	lane->place = place_of(&perf->target, index);
+	lane->groups = ps__os_calloc(index ? perf->base.groups : perf->event_count, sizeof *lane->groups);
+	if (!lane->groups)
+		return ps__fail_memory("groups of events");
+	if (index == 0)
+		return plan_groups(perf, lane);
+	for (size_t group = 0; result == PS_OK && group < perf->base.groups; group++)
+		result = copy_group(perf, lane, group);
+	return result;
+}
+
+static int allocate_buffer(struct ps__perf *perf)
+{
+	size_t most = 0;
+
+	for (size_t index = 0; index < perf->base.groups; index++) {
+		if (perf->lanes[0].groups[index].count > most)
+			most = perf->lanes[0].groups[index].count;
+	}
+	/* nr, enabled, running, and a value with its id for each member. */
+	perf->buffer_bytes = (3 + 2 * most) * sizeof *perf->buffer;
+	perf->buffer = ps__os_calloc(1, perf->buffer_bytes);
+	return perf->buffer ? PS_OK : ps__fail_memory("reading a group");
+}
+
+int ps__perf_open_lanes(struct ps__perf *perf)
+{
+	int result = PS_OK;
+
+	perf->base.lanes = count_lanes(&perf->target);
+	perf->lanes = ps__os_calloc(perf->base.lanes, sizeof *perf->lanes);
+	perf->base.group_of = ps__os_calloc(perf->event_count, sizeof *perf->base.group_of);
+	perf->base.is_hardware = ps__os_calloc(perf->event_count, sizeof *perf->base.is_hardware);
+	if (!perf->lanes || !perf->base.group_of || !perf->base.is_hardware)
+		result = ps__fail_memory("groups of events");
+	for (size_t index = 0; result == PS_OK && index < perf->event_count; index++)
+		perf->base.group_of[index] = PS__NO_GROUP;
+	for (size_t index = 0; result == PS_OK && index < perf->base.lanes; index++)
+		result = open_lane(perf, index);
+	if (result == PS_OK)
+		result = allocate_buffer(perf);
+	if (result != PS_OK)
+		ps__perf_close_lanes(perf, false);
+	return result;
+}
+
+static void close_group(struct ps__group *group, bool abandon)
+{
+	/* The leader last: closing it first would make its members lead themselves, one by one. */
+	for (size_t index = group->count; !abandon && index-- > 0;) {
+		if (group->members[index].fd >= 0)
+			ps__os.close(group->members[index].fd);
+	}
+	ps__os_free(group->members);
+}
+
+static void close_lane(struct ps__perf *perf, struct ps__lane *lane, bool abandon)
+{
+	for (size_t index = 0; lane->groups && index < perf->base.groups; index++)
+		close_group(&lane->groups[index], abandon);
+	ps__os_free(lane->groups);
+}
+
+void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
+{
+	for (size_t index = 0; perf->lanes && index < perf->base.lanes; index++)
+		close_lane(perf, &perf->lanes[index], abandon);
+	ps__os_free(perf->lanes);
+	ps__os_free(perf->base.group_of);
+	ps__os_free(perf->base.is_hardware);
+	ps__os_free(perf->buffer);
+	perf->lanes = NULL;
+	perf->base.group_of = NULL;
+	perf->base.is_hardware = NULL;
+	perf->buffer = NULL;
+	perf->base.groups = 0;
+	perf->base.lanes = 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CPU lists of sysfs and procfs. Read by topology, event (scopes), locate and the set. */
+#include "base/list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* A decimal number at *text, which is moved past it; -1 if there is none or it is too large. */
+static int parse_number(const char **text)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return -1;
+	errno = 0;
+	long number = strtol(*text, &end, 10);
+	if (errno || number >= INT_MAX)
+		return -1;
+	*text = end;
+	return (int)number;
+}
+
+int ps__list_for_each(const char *text, int (*visit)(int number, void *context), void *context)
+{
+	while (*text && *text != '\n') {
+		int first = parse_number(&text);
+		int last = first;
+		if (*text == '-') {
+			text++;
+			last = parse_number(&text);
+		}
+		if (first < 0 || last < first)
+			return -1;
+		for (int number = first; number <= last; number++) {
+			int stop = visit(number, context);
+			if (stop)
+				return stop;
+		}
+		if (*text == ',')
+			text++;
+		else if (*text && *text != '\n')
+			return -1;
+	}
+	return 0;
+}
+
+static int is_number(int number, void *context)
+{
+	return number == *(int *)context;
+}
+
+bool ps__list_contains(const char *text, int number)
+{
+	return ps__list_for_each(text, is_number, &number) == 1;
+}
+
+static int count_one(int number, void *context)
+{
+	(void)number;
+	++*(size_t *)context;
+	return 0;
+}
+
+size_t ps__list_count(const char *text)
+{
+	size_t count = 0;
+
+	ps__list_for_each(text, count_one, &count);
+	return count;
+}
+
+static int keep_max(int number, void *context)
+{
+	int *max = context;
+
+	if (number > *max)
+		*max = number;
+	return 0;
+}
+
+int ps__list_max(const char *text)
+{
+	int max = -1;
+
+	return ps__list_for_each(text, keep_max, &max) < 0 ? -1 : max;
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Errors, the OS seam, lists of CPUs: what every other layer stands on.
+noinst_LTLIBRARIES += src/base/libbase.la
+src_base_libbase_la_SOURCES = \
+	src/base/error.c \
+	src/base/error.h \
+	src/base/file.c \
+	src/base/identity.c \
+	src/base/identity.h \
+	src/base/list.c \
+	src/base/list.h \
+	src/base/os.c \
+	src/base/os.h \
+	src/base/value.c \
+	src/base/version.c

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The real system behind the OS seam, and the helpers that every room uses on top of the table. */
+#include "base/os.h"
+
+#include "base/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+}
+
+static int real_ioctl(int fd, unsigned long request, unsigned long argument)
+{
+	return ioctl(fd, request, argument);
+}
+
+static int real_open(const char *path, int flags)
+{
+	return open(path, flags | O_CLOEXEC);
+}
+
+static int real_list(const char *path, int (*visit)(const char *name, void *context), void *context)
+{
+	DIR *folder = opendir(path);
+	int result = 0;
+
+	if (!folder)
+		return -1;
+	for (struct dirent *entry = readdir(folder); entry && result == 0; entry = readdir(folder)) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			result = visit(entry->d_name, context);
+	}
+	closedir(folder);
+	return result;
+}
+
+static pid_t real_gettid(void)
+{
+	return (pid_t)syscall(SYS_gettid);
+}
+
+static int real_getrlimit(int resource, struct rlimit *limit)
+{
+	return getrlimit((__rlimit_resource_t)resource, limit);
+}
+
+static void *real_allocate(size_t size_bytes)
+{
+	return calloc(1, size_bytes);
+}
+
+#define REAL_SYSTEM                                                                                                  \
+	{                                                                                                            \
+		.size = sizeof(struct ps_hooks), .perf_event_open = real_perf_event_open, .ioctl = real_ioctl,       \
+		.read = read, .pread = pread, .open = real_open, .close = close, .mmap = mmap, .munmap = munmap,     \
+		.list = real_list, .getcpu = sched_getcpu, .gettid = real_gettid,                                    \
+		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime, .getrlimit = real_getrlimit, \
+		.allocate = real_allocate, .release = free,                                                          \
+	}
+
+static const struct ps_hooks real_system = REAL_SYSTEM;
+struct ps_hooks ps__os = REAL_SYSTEM;
+
+const struct ps_hooks *ps_hooks_default(void)
+{
+	return &real_system;
+}
+
+#define OR_REAL(entry)     \
+	if (!ps__os.entry) \
+	ps__os.entry = real_system.entry
+
+int ps_hooks_set(const struct ps_hooks *hooks)
+{
+	if (!hooks)
+		hooks = &real_system;
+	if (hooks->size != sizeof *hooks)
+		return ps__fail(PS_EINVAL, "ps_hooks_set: the table's size is %zu bytes, this library's is %zu",
+		                hooks->size, sizeof *hooks);
+	ps__os = *hooks;
+	OR_REAL(perf_event_open);
+	OR_REAL(ioctl);
+	OR_REAL(read);
+	OR_REAL(pread);
+	OR_REAL(open);
+	OR_REAL(close);
+	OR_REAL(mmap);
+	OR_REAL(munmap);
+	OR_REAL(list);
+	OR_REAL(getcpu);
+	OR_REAL(gettid);
+	OR_REAL(sched_getaffinity);
+	OR_REAL(clock_gettime);
+	OR_REAL(getrlimit);
+	OR_REAL(allocate);
+	OR_REAL(release);
+	return PS_OK;
+}
+
+void *ps__os_calloc(size_t count, size_t size_bytes)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(count, size_bytes, &total)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return ps__os.allocate(total ? total : 1);
+}
+
+char *ps__os_strndup(const char *text, size_t length)
+{
+	char *copy = ps__os_calloc(length + 1, 1);
+
+	return copy ? memcpy(copy, text, length) : NULL;
+}
+
+char *ps__os_strdup(const char *text)
+{
+	return ps__os_strndup(text, strlen(text));
+}
+
+void ps__os_free(void *memory)
+{
+	if (memory)
+		ps__os.release(memory);
+}
+
+void *ps__os_pages_create(size_t size_bytes)
+{
+	void *pages =
+	    ps__os.mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return pages == MAP_FAILED ? NULL : pages;
+}
+
+void ps__os_pages_destroy(void *pages, size_t size_bytes)
+{
+	if (pages)
+		ps__os.munmap(pages, size_bytes);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The OS seam: the one table through which every room reaches the kernel, and helpers on top of it for small
+ * files under /proc and /sys.
+ */
+#ifndef PS_BASE_OS_H
+#define PS_BASE_OS_H
+
+#include <perfsage/hooks.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+extern struct ps_hooks ps__os;
+
+/* Zeroed memory for count objects, or NULL with errno ENOMEM; count * size is checked. */
+void *ps__os_calloc(size_t count, size_t size_bytes);
+char *ps__os_strdup(const char *text);
+char *ps__os_strndup(const char *text, size_t length);
+void ps__os_free(void *memory);
+
+/* Reads a small text file whole, NUL-terminated, without trailing newlines. Returns its length, or -errno:
+ * -EFBIG if it doesn't fit. */
+ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes);
+
+/* Reads a decimal number from a file. Returns 0, or -errno (-EINVAL: no number there). */
+int ps__os_read_long(const char *path, long *out);
+
+/* Memory that is faulted in when it is made, outside of malloc: touching it later is no page fault in the
+ * user's counts. NULL with errno on failure. */
+void *ps__os_pages_create(size_t size_bytes);
+void ps__os_pages_destroy(void *pages, size_t size_bytes);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names and derived numbers of a value: for whoever prints one. */
+#include <perfsage/eventset.h>
+#include <perfsage/value.h>
+
+double ps_value_coverage(const struct ps_value *value)
+{
+	if (value->enabled_ns == 0)
+		return 1.0;
+	return (double)value->running_ns / (double)value->enabled_ns;
+}
+
+const char *ps_status_name(enum ps_status status)
+{
+	switch (status) {
+	case PS_STATUS_COUNTED:
+		return "counted";
+	case PS_STATUS_SCALED:
+		return "scaled";
+	case PS_STATUS_NEVER_SCHEDULED:
+		return "never scheduled";
+	case PS_STATUS_NOT_SUPPORTED:
+		return "not supported";
+	}
+	return "unknown";
+}
+
+const char *ps_attribution_name(enum ps_attribution attribution)
+{
+	switch (attribution) {
+	case PS_ATTRIBUTION_EXACT:
+		return "exact";
+	case PS_ATTRIBUTION_PINNED:
+		return "pinned";
+	case PS_ATTRIBUTION_ATTACHED:
+		return "attached";
+	case PS_ATTRIBUTION_LAST_CPU:
+		return "last-cpu";
+	}
+	return "unknown";
+}
+
+const char *ps_scope_name(enum ps_scope scope)
+{
+	switch (scope) {
+	case PS_SCOPE_THREAD:
+		return "thread";
+	case PS_SCOPE_CORE:
+		return "core";
+	case PS_SCOPE_CACHE:
+		return "cache";
+	case PS_SCOPE_PACKAGE:
+		return "package";
+	}
+	return "unknown";
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An event: a name turned into what perf_event_open takes.
+ *
+ * ps__event_parse looks a name up; nothing is opened here. The rooms above open it and learn whether this machine
+ * and this user can count it.
+ */
+#ifndef PS_EVENT_EVENT_H
+#define PS_EVENT_EVENT_H
+
+#include <linux/perf_event.h>
+#include <perfsage/eventset.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Which events can be in one group: those of one core PMU and software events; others only among themselves. */
+enum ps__event_class {
+	PS__EVENT_CLASS_SOFTWARE, /* software, tracepoints, msr: can join any group */
+	PS__EVENT_CLASS_CORE,     /* the core's own PMU: hardware, cache, raw */
+	PS__EVENT_CLASS_OTHER     /* an uncore, energy or device PMU: groups with its like only */
+};
+
+struct ps__event {
+	char *name;                  /* as the user wrote it, or the term name= of pmu/.../; owned */
+	struct perf_event_attr attr; /* type, config*, exclude_*: the rest is the backend's to fill */
+	enum ps__event_class klass;
+	enum ps_scope scope;
+	double scale;         /* count * scale is in unit, where the PMU says so (energy, bytes); else 1 */
+	char unit[32];        /* "Joules", "MiB"; "" for a plain count */
+	bool explicit_domain; /* the name said which of user, kernel, hypervisor to count: never fall back */
+	bool user_only;       /* fell back to user space for lack of permission (set by the backend) */
+	bool kernel_side; /* happens in the kernel: reads 0 when the kernel is excluded, so must be refused then */
+	bool unsupported; /* kept in a set though it can't be counted here */
+};
+
+/*
+ * Parses name into out, which then owns its strings. Errors, each with a detail sentence that names the event and the
+ * remedy, out untouched: PS_EINVAL empty name; PS_ENOEVNT unknown (with the nearest names), or
+ * the name of several PMUs' events; PS_EATTR unknown term, value too large, unclosed slash, bad modifier: which, where;
+ * PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs or tracefs can't be read; PS_ENOMEM.
+ */
+int ps__event_parse(struct ps__event *out, const char *name);
+
+int ps__event_copy(struct ps__event *out, const struct ps__event *model);
+void ps__event_clear(struct ps__event *event); /* releases what it owns; may be called twice */
+
+/* Is there a core PMU with hardware counters, going by sysfs? */
+bool ps__event_has_core_pmu(void);
+
+#endif

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Event names turned into what perf_event_open takes.
+noinst_LTLIBRARIES += src/event/libevent.la
+src_event_libevent_la_SOURCES = \
+	src/event/alias.c \
+	src/event/breakpoint.c \
+	src/event/cache.c \
+	src/event/event.h \
+	src/event/failure.c \
+	src/event/generic.c \
+	src/event/lookup.h \
+	src/event/modifiers.c \
+	src/event/names.c \
+	src/event/names.h \
+	src/event/parse.c \
+	src/event/pmu.c \
+	src/event/pmu.h \
+	src/event/pmu_apply.c \
+	src/event/pmu_event.c \
+	src/event/pmu_format.c \
+	src/event/pmu_term.c \
+	src/event/scope.c \
+	src/event/suggest.c \
+	src/event/tracepoint.c

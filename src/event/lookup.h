@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Looking a name up: each place where an event may be known has one function of the same shape, and parse.c asks
+ * them in order. A new kind of event is a new function in its list.
+ */
+#ifndef PS_EVENT_LOOKUP_H
+#define PS_EVENT_LOOKUP_H
+
+#include "event/event.h"
+
+#include <perfsage/error.h>
+
+/* The answer of a place that doesn't know the name, besides PS_OK and failures. */
+#define PS__NOT_HERE 1
+
+/* Longer names are refused, so that every detail sentence can quote the whole name. */
+#define PS__EVENT_NAME_MAX 511
+
+/* Characters of a name, counted from 1, as error messages give them. */
+#define PS__POSITION(name, at) ((at) - (name) + 1)
+
+struct ps__lookup {
+	const char *name; /* as the user wrote it */
+	const char
+	    *rest;     /* set by the place that knows it: the modifiers, with a colon before them unless after '/' */
+	int suspicion; /* a place could not look: the code to fail with, its sentence set, if no other knows the name */
+};
+
+/* Each fills type, config, class and scope of event and sets lookup->rest; PS__NOT_HERE; or fails for good. */
+int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup);    /* generic.c */
+int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup);      /* cache.c */
+int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup);  /* pmu_event.c: pmu/.../ */
+int ps__breakpoint_find(struct ps__event *event, struct ps__lookup *lookup); /* breakpoint.c: mem:ADDRESS */
+int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup); /* tracepoint.c: system:name */
+int ps__alias_find(struct ps__event *event, struct ps__lookup *lookup); /* alias.c: a PMU's event by its bare name */
+
+/* Reads u, k, h and the others, which end the name, into event->attr. */
+int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);
+bool ps__modifiers_are(const char *text); /* nothing but letters of modifiers? */
+
+/* For the nearest names: visit each known one, until it returns non-zero. */
+typedef int ps__name_visit(const char *name, void *context);
+int ps__generic_for_each(ps__name_visit *visit, void *context);
+int ps__cache_for_each(ps__name_visit *visit, void *context);
+/* The tracepoints, written as system:name, of the system that name begins with. */
+int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *context);
+
+/* Writes at most five names near to the given one into buffer: "'a', 'b'"; "" if there are none. */
+void ps__suggest(char *buffer, size_t size_bytes, const char *name);
+
+/* Fails for a file that can't be opened, listed or read (error: an errno), with the code that belongs to the reason. */
+int ps__event_fail_file(const char *name, const char *path, int error);
+
+#endif

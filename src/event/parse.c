@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a name to an event: asks each place that knows names, in order, then reads the modifiers. Called by the set. */
+#include "base/error.h"
+#include "base/os.h"
+#include "event/lookup.h"
+
+#include <string.h>
+
+typedef int find_function(struct ps__event *event, struct ps__lookup *lookup);
+
+/* perf's order: its own generic names first, so that they mean the same on every machine. */
+static find_function *const places[] = {ps__generic_find,    ps__cache_find,      ps__pmu_event_find,
+                                        ps__breakpoint_find, ps__tracepoint_find, ps__alias_find};
+
+static int fail_unknown(const struct ps__lookup *lookup)
+{
+	char nearest[320];
+
+	ps__suggest(nearest, sizeof nearest, lookup->name);
+	const char *intro = *nearest ? "; the nearest names are " : "";
+	if (lookup->suspicion)
+		return ps__fail(lookup->suspicion, "%s%s%s", ps_error_detail(), intro, nearest);
+	if (*nearest)
+		return ps__fail(PS_ENOEVNT, "there is no event '%s' here%s%s", lookup->name, intro, nearest);
+	return ps__fail(PS_ENOEVNT,
+	                "there is no event '%s' here, nor a name near to it: 'perf list' shows those of this machine",
+	                lookup->name);
+}
+
+static int find(struct ps__event *event, struct ps__lookup *lookup)
+{
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		int code = places[i](event, lookup);
+		if (code != PS__NOT_HERE)
+			return code;
+	}
+	return fail_unknown(lookup);
+}
+
+/* These are counted at a moment when the CPU is in the kernel: with the kernel excluded they read 0. */
+static bool is_kernel_side(const struct perf_event_attr *attr)
+{
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		return true;
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+	        attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+static int build(struct ps__event *event, const char *name)
+{
+	struct ps__lookup lookup = {.name = name, .rest = ""};
+
+	int code = find(event, &lookup);
+	if (code)
+		return code;
+	code = ps__modifiers_apply(event, name, lookup.rest);
+	if (code)
+		return code;
+	event->kernel_side = event->kernel_side || is_kernel_side(&event->attr);
+	if (!event->name)
+		event->name = ps__os_strdup(name);
+	return event->name ? PS_OK : ps__fail_memory("the name of an event");
+}
+
+int ps__event_parse(struct ps__event *out, const char *name)
+{
+	struct ps__event event = {.scale = 1, .scope = PS_SCOPE_THREAD};
+
+	if (!name || !*name)
+		return ps__fail(PS_EINVAL, "the name of the event is %s", name ? "empty" : "NULL");
+	if (strlen(name) > PS__EVENT_NAME_MAX)
+		return ps__fail(PS_ENOEVNT,
+		                "there is no event '%.100s...': its name has %zu characters, %d are the most", name,
+		                strlen(name), PS__EVENT_NAME_MAX);
+	event.attr.size = sizeof event.attr;
+	int code = build(&event, name);
+	if (code) {
+		ps__event_clear(&event);
+		return code;
+	}
+	*out = event;
+	return PS_OK;
+}
+
+int ps__event_copy(struct ps__event *out, const struct ps__event *model)
+{
+	char *name = ps__os_strdup(model->name);
+
+	if (!name)
+		return ps__fail_memory("the name of an event");
+	*out = *model;
+	out->name = name;
+	return PS_OK;
+}
+
+void ps__event_clear(struct ps__event *event)
+{
+	ps__os_free(event->name);
+	event->name = NULL;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the PMUs of sysfs and reads their files. Called by the look-ups of pmu/.../ and of bare aliases. */
+#include "event/pmu.h"
+
+#include "base/os.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROOT "/sys/bus/event_source/devices"
+
+/* The longest path below ROOT, of names that the kernel can have; longer ones are of nothing that exists. */
+#define PATH_BYTES (sizeof ROOT + 3 * (NAME_MAX + 1) + 16)
+
+static bool is_absent(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
+}
+
+/* Could it be the name of a file that isn't hidden, "." or ".."? */
+static bool is_file_name(const char *name, size_t length)
+{
+	if (length == 0 || length > NAME_MAX || name[0] == '.')
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if (name[i] == '/' || isspace((unsigned char)name[i]) || iscntrl((unsigned char)name[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The PMU of the cores is "cpu" on most; where there are several kinds of cores, each names its CPUs in "cpus".
+ * Returns 0, or an errno. */
+static int find_is_core(const char *name, bool *out)
+{
+	static const char *const known[] = {"cpu", "cpu_core", "cpu_atom", "cpum_cf"};
+	char path[PATH_BYTES];
+
+	*out = true;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!strcmp(name, known[i]))
+			return 0;
+	}
+	snprintf(path, sizeof path, ROOT "/%s/cpus", name);
+	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		return ps__os.close(fd) < 0 ? errno : 0;
+	*out = false;
+	return is_absent(errno) ? 0 : errno;
+}
+
+int ps__pmu_find(struct ps__pmu *out, const char *name, size_t length, const char *event_name)
+{
+	char path[PATH_BYTES];
+	struct ps__pmu pmu;
+	long type;
+
+	if (!is_file_name(name, length))
+		return PS__NOT_HERE;
+	snprintf(pmu.name, sizeof pmu.name, "%.*s", (int)length, name);
+	snprintf(path, sizeof path, ROOT "/%s/type", pmu.name);
+	int error = -ps__os_read_long(path, &type);
+	if (is_absent(error))
+		return PS__NOT_HERE;
+	if (!error && (type < 0 || type > UINT32_MAX))
+		error = EINVAL;
+	if (!error)
+		error = find_is_core(pmu.name, &pmu.is_core);
+	if (error)
+		return ps__event_fail_file(event_name, path, error);
+	pmu.type = (uint32_t)type;
+	*out = pmu;
+	return PS_OK;
+}
+
+int ps__pmu_for_each(ps__name_visit *visit, void *context)
+{
+	return ps__os.list(ROOT, visit, context);
+}
+
+struct core_count {
+	size_t count;
+	int error;
+};
+
+static int count_core(const char *name, void *context)
+{
+	struct core_count *cores = context;
+	bool is_core;
+
+	cores->error = find_is_core(name, &is_core);
+	cores->count += is_core;
+	return cores->error != 0;
+}
+
+int ps__pmu_core_count(size_t *out)
+{
+	struct core_count cores = {0, 0};
+
+	if (ps__pmu_for_each(count_core, &cores) < 0 && errno != ENOENT)
+		return errno;
+	if (!cores.error)
+		*out = cores.count;
+	return cores.error;
+}
+
+bool ps__event_has_core_pmu(void)
+{
+	size_t count = 0;
+
+	return ps__pmu_core_count(&count) == 0 && count > 0;
+}
+
+static bool ends_with(const char *text, size_t length, const char *suffix)
+{
+	size_t suffix_length = strlen(suffix);
+
+	return length > suffix_length && !memcmp(text + length - suffix_length, suffix, suffix_length);
+}
+
+/* events/ holds files about an alias beside it: they are no events. */
+static bool is_about_alias(const char *name, size_t length)
+{
+	return ends_with(name, length, ".unit") || ends_with(name, length, ".scale") ||
+	       ends_with(name, length, ".per-pkg") || ends_with(name, length, ".snapshot");
+}
+
+struct alias_visit {
+	ps__name_visit *visit;
+	void *context;
+};
+
+static int visit_alias(const char *name, void *context)
+{
+	struct alias_visit *alias = context;
+
+	return is_about_alias(name, strlen(name)) ? 0 : alias->visit(name, alias->context);
+}
+
+int ps__pmu_for_each_alias(const char *pmu, ps__name_visit *visit, void *context)
+{
+	char path[PATH_BYTES];
+	struct alias_visit alias = {visit, context};
+
+	snprintf(path, sizeof path, ROOT "/%s/events", pmu);
+	return ps__os.list(path, visit_alias, &alias);
+}
+
+int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *context)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof path, ROOT "/%s/format", pmu);
+	return ps__os.list(path, visit, context);
+}
+
+int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query, const char *folder,
+                 const struct ps__term *name, const char *suffix)
+{
+	char path[PATH_BYTES];
+	size_t length = (size_t)name->name_length;
+
+	if (!is_file_name(name->name, length) || is_about_alias(name->name, length))
+		return PS__NOT_HERE;
+	snprintf(path, sizeof path, ROOT "/%s/%s/%.*s%s", query->pmu.name, folder, name->name_length, name->name,
+	         suffix);
+	ssize_t got = ps__os_read_file(path, buffer, size_bytes);
+	if (got >= 0)
+		return PS_OK;
+	return is_absent((int)-got) ? PS__NOT_HERE : ps__event_fail_file(query->name, path, (int)-got);
+}

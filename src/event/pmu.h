@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The PMUs of this machine, as sysfs shows them: a folder each, with its type, its CPUs, the formats of its terms and
+ * its named events (aliases).
+ */
+#ifndef PS_EVENT_PMU_H
+#define PS_EVENT_PMU_H
+
+#include "event/lookup.h"
+
+#include <limits.h>
+#include <sys/types.h>
+
+struct ps__pmu {
+	char name[NAME_MAX + 1];
+	uint32_t type;
+	bool is_core; /* the PMU of a kind of cores: its events follow a task from CPU to CPU */
+};
+
+/* One of the terms between the slashes of pmu/.../ or in an alias: slices of a longer text. */
+struct ps__term {
+	const char *name, *value;
+	int name_length, value_length; /* for %.*s */
+	bool has_value;
+};
+
+/* What is known while the terms are read. */
+struct ps__pmu_query {
+	struct ps__event *event;
+	const char *name;  /* the whole name, for the error sentences */
+	const char *terms; /* within name: what is between the slashes, or a bare alias */
+	const char *end;
+	const struct ps__term *alias; /* NULL, or whose file the terms come from just now */
+	struct ps__pmu pmu;
+};
+
+/* Where a term's value goes: the bits of mask, from the lowest, in attr's config, config1 or config2. */
+struct ps__format {
+	int config;
+	uint64_t mask;
+};
+
+/* The PMU of that name; PS__NOT_HERE; or fails for event_name. */
+int ps__pmu_find(struct ps__pmu *out, const char *name, size_t length, const char *event_name);
+/* Visits the name of each, in any order. Returns as ps__os.list. */
+int ps__pmu_for_each(ps__name_visit *visit, void *context);
+/* Visits the aliases of one, or the terms that it has. */
+int ps__pmu_for_each_alias(const char *pmu, ps__name_visit *visit, void *context);
+int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *context);
+/* How many kinds of cores have a PMU: more than one on hybrid machines. Returns 0, or an errno. */
+int ps__pmu_core_count(size_t *out);
+
+/* Reads <pmu>/<folder>/<name><suffix>. PS__NOT_HERE if there is none. */
+int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query, const char *folder,
+                 const struct ps__term *name, const char *suffix);
+
+/* The next term, and *text moves past it and its comma; false at the end. */
+bool ps__term_next(const char **text, const char *end, struct ps__term *out);
+bool ps__term_is(const struct ps__term *term, const char *name);
+/* Reads a decimal or 0x number; false if it is none or needs more than 64 bits. */
+bool ps__term_number(const struct ps__term *term, uint64_t *out);
+
+bool ps__format_parse(const char *text, struct ps__format *out);
+/* Puts value where it belongs in attr; false, and nothing changed, if it has too many bits. */
+bool ps__format_apply(const struct ps__format *format, uint64_t value, struct perf_event_attr *attr);
+uint64_t ps__format_max(const struct ps__format *format);
+
+/* Applies all terms of the query to its event, with class and scope. */
+int ps__pmu_query_apply(struct ps__pmu_query *query);
+/* Applies an alias, with its unit and scale; PS__NOT_HERE if the PMU has none of that name. */
+int ps__pmu_alias_apply(struct ps__pmu_query *query, const struct ps__term *term);
+/* Applies one term that has a format, or that all PMUs know (config=...); PS__NOT_HERE if it has none. */
+int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term);
+/* Fails, naming the term, where it stands, and what the PMU has. */
+int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *term);
+
+/* What one count of the PMU covers, going by the CPUs that the kernel wants it opened on. */
+int ps__pmu_scope(const struct ps__pmu *pmu, const char *event_name, enum ps_scope *out);
+
+#endif

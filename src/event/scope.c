@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one count of a PMU covers. The kernel doesn't say it; but it names, in cpumask, one CPU for each part of the
+ * machine that the PMU counts. The largest kind of part of which no two are named is the PMU's scope.
+ */
+#include "event/pmu.h"
+
+#include "base/list.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LIST_BYTES 8192
+
+/* Reads the list of the CPUs that share a part of the machine with cpu. Returns its length, or -errno. */
+typedef ssize_t neighbours_function(int cpu, char *list);
+
+struct sharing {
+	neighbours_function *neighbours;
+	const char *mask;
+	int cpu;
+	ssize_t length; /* of list, or -errno */
+	char list[LIST_BYTES];
+};
+
+/* Newer kernels have the first name, older ones the second. */
+static ssize_t read_list(int cpu, const char *newer, const char *older, char *list)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, newer);
+	ssize_t length = ps__os_read_file(path, list, LIST_BYTES);
+	if (length != -ENOENT)
+		return length;
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, older);
+	return ps__os_read_file(path, list, LIST_BYTES);
+}
+
+static ssize_t package_cpus(int cpu, char *list)
+{
+	return read_list(cpu, "package_cpus_list", "core_siblings_list", list);
+}
+
+static ssize_t die_cpus(int cpu, char *list)
+{
+	return read_list(cpu, "die_cpus_list", "package_cpus_list", list);
+}
+
+static ssize_t core_cpus(int cpu, char *list)
+{
+	return read_list(cpu, "core_cpus_list", "thread_siblings_list", list);
+}
+
+static ssize_t l3_cpus(int cpu, char *list)
+{
+	char path[128];
+	long level = 0;
+
+	for (int index = 0; level != 3; index++) {
+		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", cpu, index);
+		int error = ps__os_read_long(path, &level);
+		if (error)
+			return error;
+		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu,
+		         index);
+	}
+	return ps__os_read_file(path, list, LIST_BYTES);
+}
+
+static int is_other_in_list(int cpu, void *context)
+{
+	struct sharing *sharing = context;
+
+	return cpu != sharing->cpu && ps__list_contains(sharing->list, cpu);
+}
+
+static int shares(int cpu, void *context)
+{
+	struct sharing *sharing = context;
+
+	sharing->cpu = cpu;
+	sharing->length = sharing->neighbours(cpu, sharing->list);
+	if (sharing->length <= 0)
+		return 1;
+	return ps__list_for_each(sharing->mask, is_other_in_list, sharing);
+}
+
+/* Is at most one CPU of the mask in each part, as far as sysfs tells? Returns 1, 0 or -errno. */
+static int is_one_each(const char *mask, neighbours_function *neighbours)
+{
+	struct sharing sharing = {.neighbours = neighbours, .mask = mask};
+
+	int stop = ps__list_for_each(mask, shares, &sharing);
+	if (sharing.length < 0 && sharing.length != -ENOENT)
+		return (int)sharing.length;
+	return stop == 0;
+}
+
+/* Returns 0 or -errno. */
+static int scope_of_mask(const char *mask, enum ps_scope *out)
+{
+	/* A die has no scope of its own: the package is the smallest that holds all that was counted. */
+	static const struct {
+		neighbours_function *neighbours;
+		enum ps_scope scope;
+	} parts[] = {{package_cpus, PS_SCOPE_PACKAGE},
+	             {die_cpus, PS_SCOPE_PACKAGE},
+	             {l3_cpus, PS_SCOPE_CACHE},
+	             {core_cpus, PS_SCOPE_CORE}};
+	size_t count = ps__list_count(mask);
+
+	for (size_t i = 0; count && i < sizeof parts / sizeof *parts; i++) {
+		int answer = is_one_each(mask, parts[i].neighbours);
+		if (answer < 0)
+			return answer;
+		if (answer) {
+			*out = parts[i].scope;
+			return 0;
+		}
+	}
+	/* One CPU for the whole machine, of which sysfs tells no more. */
+	*out = count == 1 ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD;
+	return 0;
+}
+
+/* PMUs of a last-level cache; with one such cache in each package the mask alone would say "package". */
+static bool is_of_cache(const char *pmu)
+{
+	return !strcmp(pmu, "amd_l3") || !strncmp(pmu, "arm_dsu", 7);
+}
+
+int ps__pmu_scope(const struct ps__pmu *pmu, const char *event_name, enum ps_scope *out)
+{
+	char path[NAME_MAX + 64];
+	char mask[LIST_BYTES];
+
+	snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/cpumask", pmu->name);
+	ssize_t length = ps__os_read_file(path, mask, sizeof mask);
+	if (length < 0 && length != -ENOENT)
+		return ps__event_fail_file(event_name, path, (int)-length);
+	if (is_of_cache(pmu->name)) {
+		*out = PS_SCOPE_CACHE;
+		return PS_OK;
+	}
+	int error = scope_of_mask(length < 0 ? "" : mask, out);
+	return error ? ps__event_fail_file(event_name, "the topology below /sys/devices/system/cpu", -error) : PS_OK;
+}

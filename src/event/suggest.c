@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The nearest names to one that isn't known, among all that this machine knows: part of the sentence of PS_ENOEVNT. */
+#include "event/pmu.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NEAREST_MAX 5
+#define COMPARE_MAX 48 /* characters that are compared; names that differ later only are near enough */
+#define NOT_NEAR    1000
+#define PREFIX_NEAR 2 /* the name is the beginning of another, or its middle: nearer than its distance says */
+#define INFIX_NEAR  3
+#define INFIX_LEAST 4 /* characters that a name must have for that */
+
+struct near {
+	char name[96];
+	unsigned distance;
+};
+
+struct suggestion {
+	char wanted[COMPARE_MAX + 1];
+	unsigned limit;
+	const char *pmu; /* whose aliases are visited; NULL: names that stand alone */
+	size_t count;
+	struct near nearest[NEAREST_MAX];
+};
+
+/* Lower case, and one sign for '_' and '.': these are the slips that are made most. */
+static void normalise(char *out, const char *name)
+{
+	size_t i = 0;
+
+	for (; i < COMPARE_MAX && name[i]; i++)
+		out[i] = name[i] == '_' || name[i] == '.' ? '-' : (char)tolower((unsigned char)name[i]);
+	out[i] = '\0';
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* How many letters must be changed, added or left out (Levenshtein 1966, with one row of the table). */
+static unsigned edit_distance(const char *a, const char *b)
+{
+	unsigned row[COMPARE_MAX + 1];
+	size_t width = strlen(b);
+
+	for (unsigned j = 0; j <= width; j++)
+		row[j] = j;
+	for (unsigned i = 1; a[i - 1]; i++) {
+		unsigned diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= width; j++) {
+			unsigned changed = diagonal + (a[i - 1] != b[j - 1]);
+			diagonal = row[j];
+			row[j] = least(changed, least(row[j], row[j - 1]) + 1);
+		}
+	}
+	return row[width];
+}
+
+static unsigned distance(const struct suggestion *suggestion, const char *name)
+{
+	char other[COMPARE_MAX + 1];
+
+	normalise(other, name);
+	unsigned result = edit_distance(suggestion->wanted, other);
+	size_t length = strlen(suggestion->wanted);
+	if (length >= INFIX_LEAST && !strncmp(other, suggestion->wanted, length))
+		result = least(result, PREFIX_NEAR);
+	else if (length >= INFIX_LEAST && strstr(other, suggestion->wanted))
+		result = least(result, INFIX_NEAR);
+	return result <= suggestion->limit ? result : NOT_NEAR;
+}
+
+static bool comes_before(const struct near *a, const struct near *b)
+{
+	return a->distance != b->distance ? a->distance < b->distance : strcmp(a->name, b->name) < 0;
+}
+
+/* The same event in the several boxes of an uncore: uncore_imc_0/cas_count_read/, uncore_imc_1/..., stands once. */
+static struct near *find_same(struct suggestion *suggestion, const struct near *candidate)
+{
+	const char *tail = strchr(candidate->name, '/');
+
+	for (size_t i = 0; i < suggestion->count; i++) {
+		const char *other = strchr(suggestion->nearest[i].name, '/');
+		if (tail ? other && !strcmp(tail, other) : !strcmp(candidate->name, suggestion->nearest[i].name))
+			return &suggestion->nearest[i];
+	}
+	return NULL;
+}
+
+static void insert(struct suggestion *suggestion, const struct near *candidate)
+{
+	struct near *same = find_same(suggestion, candidate);
+
+	if (same) {
+		if (comes_before(candidate, same))
+			*same = *candidate;
+		return;
+	}
+	size_t at = 0;
+	while (at < suggestion->count && comes_before(&suggestion->nearest[at], candidate))
+		at++;
+	if (at == NEAREST_MAX)
+		return;
+	if (suggestion->count < NEAREST_MAX)
+		suggestion->count++;
+	memmove(&suggestion->nearest[at + 1], &suggestion->nearest[at],
+	        (suggestion->count - at - 1) * sizeof *suggestion->nearest);
+	suggestion->nearest[at] = *candidate;
+}
+
+static int consider(const char *name, void *context)
+{
+	struct suggestion *suggestion = context;
+	struct near candidate = {.distance = distance(suggestion, name)};
+
+	if (candidate.distance == NOT_NEAR)
+		return 0;
+	int length = suggestion->pmu
+	                 ? snprintf(candidate.name, sizeof candidate.name, "%s/%s/", suggestion->pmu, name)
+	                 : snprintf(candidate.name, sizeof candidate.name, "%s", name);
+	/* A name that is cut would be none. */
+	if (length < (int)sizeof candidate.name)
+		insert(suggestion, &candidate);
+	return 0;
+}
+
+static int consider_pmu(const char *name, void *context)
+{
+	struct suggestion *suggestion = context;
+
+	suggestion->pmu = name;
+	ps__pmu_for_each_alias(name, consider, suggestion);
+	suggestion->pmu = NULL;
+	return 0;
+}
+
+/* What is compared: without modifiers, which a known name doesn't have; but system:name whole. */
+static void start(struct suggestion *suggestion, const char *name)
+{
+	char head[PS__EVENT_NAME_MAX + 1];
+	const char *colon = strrchr(name, ':');
+
+	if (colon && ps__modifiers_are(colon + 1))
+		snprintf(head, sizeof head, "%.*s", (int)(colon - name), name);
+	else
+		snprintf(head, sizeof head, "%s", name);
+	normalise(suggestion->wanted, head);
+	suggestion->limit = (unsigned)strlen(suggestion->wanted) / 3 + 1;
+}
+
+void ps__suggest(char *buffer, size_t size_bytes, const char *name)
+{
+	struct suggestion suggestion = {.count = 0};
+	size_t length = 0;
+
+	start(&suggestion, name);
+	ps__generic_for_each(consider, &suggestion);
+	ps__cache_for_each(consider, &suggestion);
+	ps__tracepoint_for_each(name, consider, &suggestion);
+	ps__pmu_for_each(consider_pmu, &suggestion);
+	*buffer = '\0';
+	for (size_t i = 0; i < suggestion.count && length < size_bytes; i++)
+		length += (size_t)snprintf(buffer + length, size_bytes - length, "%s'%s'", i ? ", " : "",
+		                           suggestion.nearest[i].name);
+}

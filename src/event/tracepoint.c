@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* system:name, as in sched:sched_switch: a place in the kernel, by the number that tracefs gives for it. */
+#include "base/error.h"
+#include "base/os.h"
+#include "event/lookup.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where tracefs is, and where older systems have it. */
+static const char *const roots[] = {"/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"};
+#define ROOT_COUNT (sizeof roots / sizeof *roots)
+
+#define PATH_BYTES (2 * (NAME_MAX + 1) + 64)
+
+struct tracepoint {
+	const char *system, *name;
+	size_t system_length, name_length;
+};
+
+static bool is_folder_name(const char *name, size_t length)
+{
+	return length > 0 && length <= NAME_MAX && name[0] != '.' && !memchr(name, '/', length);
+}
+
+/* Splits "sched:sched_switch" and leaves out modifiers; "cycles:u" and "perf::PAGE-FAULTS" are no tracepoints. */
+static bool split(const char *text, struct tracepoint *out)
+{
+	struct tracepoint point = {.system = text, .system_length = strcspn(text, ":")};
+
+	if (text[point.system_length] != ':')
+		return false;
+	point.name = text + point.system_length + 1;
+	point.name_length = strcspn(point.name, ":");
+	if (!is_folder_name(point.system, point.system_length) || !is_folder_name(point.name, point.name_length) ||
+	    ps__modifiers_are(point.name))
+		return false;
+	*out = point;
+	return true;
+}
+
+static int stop_at_first(const char *name, void *context)
+{
+	(void)name;
+	(void)context;
+	return 1;
+}
+
+/* Why no number was found: error, an errno, or the absence of tracefs. PS__NOT_HERE, and suspicion says it. */
+static int explain(struct ps__lookup *lookup, int error)
+{
+	if (error == EACCES || error == EPERM) {
+		lookup->suspicion = ps__fail(
+		    PS_EPERM,
+		    "event '%s': if it is a tracepoint, its number can't be read: %s may be entered by root alone "
+		    "(%s); 'mount -o remount,mode=755 /sys/kernel/tracing' as root opens it",
+		    lookup->name, roots[0], strerror(error));
+		return PS__NOT_HERE;
+	}
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		if (ps__os.list(roots[i], stop_at_first, NULL) == 1)
+			return PS__NOT_HERE;
+	}
+	lookup->suspicion =
+	    ps__fail(PS_ENOEVNT,
+	             "event '%s': there is none of that name; if it is a tracepoint, tracefs is not mounted: "
+	             "'mount -t tracefs nodev /sys/kernel/tracing' as root mounts it",
+	             lookup->name);
+	return PS__NOT_HERE;
+}
+
+int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup)
+{
+	char path[PATH_BYTES];
+	struct tracepoint point;
+	long id;
+	int denied = 0;
+
+	if (!split(lookup->name, &point))
+		return PS__NOT_HERE;
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		snprintf(path, sizeof path, "%s/%.*s/%.*s/id", roots[i], (int)point.system_length, point.system,
+		         (int)point.name_length, point.name);
+		int error = -ps__os_read_long(path, &id);
+		if (error == EACCES || error == EPERM)
+			denied = error;
+		else if (error && error != ENOENT && error != ENOTDIR)
+			return ps__event_fail_file(lookup->name, path, error);
+		if (error)
+			continue;
+		event->attr.type = PERF_TYPE_TRACEPOINT;
+		event->attr.config = (uint64_t)id;
+		event->klass = PS__EVENT_CLASS_SOFTWARE;
+		event->scope = PS_SCOPE_THREAD;
+		lookup->rest = point.name + point.name_length;
+		return PS_OK;
+	}
+	return explain(lookup, denied);
+}
+
+struct system_visit {
+	const struct tracepoint *point;
+	ps__name_visit *visit;
+	void *context;
+};
+
+static int visit_name(const char *name, void *context)
+{
+	struct system_visit *system = context;
+	char full[PATH_BYTES];
+
+	snprintf(full, sizeof full, "%.*s:%s", (int)system->point->system_length, system->point->system, name);
+	return system->visit(full, system->context);
+}
+
+int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *context)
+{
+	char path[PATH_BYTES];
+	struct tracepoint point;
+	struct system_visit system = {&point, visit, context};
+	int stop = 0;
+
+	if (!split(name, &point))
+		return 0;
+	for (size_t i = 0; i < ROOT_COUNT && !stop; i++) {
+		snprintf(path, sizeof path, "%s/%.*s", roots[i], (int)point.system_length, point.system);
+		stop = ps__os.list(path, visit_name, &system) > 0;
+	}
+	return stop;
+}

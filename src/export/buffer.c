@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text that grows in memory: the exporters build their output here, so that it reaches the stream whole, and that only
+ * one place must care for errors.
+ */
+#include "export/buffer.h"
+
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+static bool make_room(struct ps__buffer *buffer, size_t need)
+{
+	size_t room = buffer->room ? buffer->room : 1024;
+
+	while (room < need)
+		room *= 2;
+	if (room == buffer->room)
+		return true;
+	char *text = ps__os_calloc(room, 1);
+	if (!text) {
+		buffer->failed = true;
+		return false;
+	}
+	if (buffer->text)
+		memcpy(text, buffer->text, buffer->length);
+	ps__os_free(buffer->text);
+	buffer->text = text;
+	buffer->room = room;
+	return true;
+}
+
+void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
+{
+	va_list arguments;
+
+	if (buffer->failed)
+		return;
+	va_start(arguments, format);
+	int length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (length < 0 || !make_room(buffer, buffer->length + (size_t)length + 1))
+		return;
+	va_start(arguments, format);
+	vsnprintf(buffer->text + buffer->length, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	buffer->length += (size_t)length;
+}
+
+void ps__buffer_trim(struct ps__buffer *buffer)
+{
+	while (buffer->length > 0 && buffer->text[buffer->length - 1] == ' ')
+		buffer->length--;
+}
+
+int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream)
+{
+	int code = PS_OK;
+
+	errno = 0;
+	if (buffer->failed)
+		code = ps__fail_memory("the printed text");
+	else if ((buffer->length && fwrite(buffer->text, buffer->length, 1, stream) != 1) || fflush(stream) == EOF)
+		code = ps__fail(PS_ESYS, "the text could not be written: %s", strerror(errno));
+	ps__os_free(buffer->text);
+	*buffer = (struct ps__buffer){0};
+	return code;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text that grows in memory and is written in one piece. A lack of memory is kept and told at the end. */
+#ifndef PS_EXPORT_BUFFER_H
+#define PS_EXPORT_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct ps__buffer {
+	char *text;
+	size_t length;
+	size_t room;
+	bool failed; /* for lack of memory: what is added from then on is lost */
+};
+
+void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ps__buffer_trim(struct ps__buffer *buffer); /* takes away blanks at the end */
+
+/* Writes all to the stream and releases it. PS_ENOMEM, PS_ESYS. */
+int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream);
+
+#endif

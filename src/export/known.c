@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How values are known, in words: the text exporters say it the same way everywhere, and explain only what occurs.
+ */
+#include "export/known.h"
+
+#include <stddef.h>
+
+struct word {
+	unsigned bit;
+	const char *word;
+	const char *meaning;
+};
+
+static const struct word attributions[] = {
+    {1u << PS_ATTRIBUTION_EXACT, "exact", "the kernel split the count by hardware thread"},
+    {1u << PS_ATTRIBUTION_PINNED, "pinned", "the task could run on this hardware thread only"},
+    {1u << PS_ATTRIBUTION_ATTACHED, "attached", "counted on this CPU, whatever ran there"},
+    {1u << PS_ATTRIBUTION_LAST_CPU, "last-cpu",
+     "all since the previous reading went to the CPU seen at the reading; the task may have moved"},
+};
+
+static const struct word statuses[] = {
+    {1u << PS_STATUS_SCALED, "~",
+     "an estimate: the counter was on the hardware for the part of the time that coverage says"},
+    {1u << PS_STATUS_NEVER_SCHEDULED, "never", "the counter never got on the hardware: the count is unknown, not 0"},
+    {1u << PS_STATUS_NOT_SUPPORTED, "n/s",
+     "not supported: this machine, core or permission can't count it: unknown, not 0"},
+};
+
+static const struct word flags[] = {
+    {PS_VALUE_USER_ONLY, "u", "of user space alone: permission is missing to count the kernel's share"},
+    {PS_VALUE_MOVED, "moved", "the task changed its CPU during the reading"},
+    {PS_VALUE_WENT_BACK, "went back", "a counter went backwards, and was counted anew from there"},
+    {PS_VALUE_ENDED, "ended", "the counted task has ended: the final count"},
+    {PS_VALUE_INTERRUPTED, "interrupted", "the counter was off for a while: some events were missed"},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+void ps__known_note(struct ps__known *known, const struct ps_value *value)
+{
+	double coverage = ps_value_coverage(value);
+
+	known->attributions |= 1u << value->attribution;
+	known->flags |= value->flags & ~(uint32_t)PS_VALUE_USER_ONLY;
+	known->flags |= ps__known_is_user_only(value) ? PS_VALUE_USER_ONLY : 0;
+	if (value->status == PS_STATUS_SCALED) {
+		bool first = !(known->statuses & 1u << PS_STATUS_SCALED);
+		known->lowest = first || coverage < known->lowest ? coverage : known->lowest;
+		known->highest = first || coverage > known->highest ? coverage : known->highest;
+	}
+	known->statuses |= 1u << value->status;
+}
+
+static void add_coverage(struct ps__buffer *buffer, const struct ps__known *known)
+{
+	int lowest = (int)(known->lowest * 100), highest = (int)(known->highest * 100);
+
+	if (highest < 1)
+		ps__buffer_add(buffer, ", scaled, coverage below 1%%");
+	else if (lowest == highest)
+		ps__buffer_add(buffer, ", scaled, coverage %d%%", lowest);
+	else
+		ps__buffer_add(buffer, ", scaled, coverage %d-%d%%", lowest, highest);
+}
+
+void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *known)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < COUNT_OF(attributions); i++) {
+		if (!(known->attributions & attributions[i].bit))
+			continue;
+		ps__buffer_add(buffer, "%s%s", separator, attributions[i].word);
+		separator = "+";
+	}
+	if (known->statuses & 1u << PS_STATUS_SCALED)
+		add_coverage(buffer, known);
+	for (size_t i = 0; i < COUNT_OF(flags); i++) {
+		if (known->flags & flags[i].bit && flags[i].bit != PS_VALUE_USER_ONLY)
+			ps__buffer_add(buffer, ", %s", flags[i].word);
+	}
+}
+
+bool ps__known_is_user_only(const struct ps_value *value)
+{
+	return value->flags & PS_VALUE_USER_ONLY && value->status <= PS_STATUS_SCALED;
+}
+
+void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value)
+{
+	if (value->status == PS_STATUS_NEVER_SCHEDULED)
+		ps__buffer_add(buffer, "never");
+	else if (value->status == PS_STATUS_NOT_SUPPORTED)
+		ps__buffer_add(buffer, "n/s");
+	else
+		ps__buffer_add(buffer, "%s%lld%s", value->status == PS_STATUS_SCALED ? "~" : "", value->value,
+		               ps__known_is_user_only(value) ? "u" : "");
+}
+
+static void add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count, unsigned bits)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bits & words[i].bit)
+			ps__buffer_add(buffer, "%-11s  %s\n", words[i].word, words[i].meaning);
+	}
+}
+
+void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *known)
+{
+	add_meanings(buffer, statuses, COUNT_OF(statuses), known->statuses);
+	add_meanings(buffer, flags, COUNT_OF(flags), known->flags);
+	add_meanings(buffer, attributions, COUNT_OF(attributions), known->attributions);
+}

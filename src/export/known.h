@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How values are known, in words: for one line of output, and the legend below all. */
+#ifndef PS_EXPORT_KNOWN_H
+#define PS_EXPORT_KNOWN_H
+
+#include "export/buffer.h"
+
+#include <perfsage/value.h>
+
+/* What was said of any of the values that were noted. */
+struct ps__known {
+	unsigned attributions; /* bits by enum ps_attribution */
+	unsigned statuses;     /* bits by enum ps_status */
+	uint32_t flags;
+	double lowest;  /* coverage of the scaled ones */
+	double highest; /* the same */
+};
+
+void ps__known_note(struct ps__known *known, const struct ps_value *value);
+
+/* "pinned", "last-cpu, scaled, coverage 25-50%, moved"; nothing if nothing was noted. */
+void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *known);
+
+/* The value in a table's cell: "42", "~42" for an estimate, "never", "n/s"; then "u" if it's of user space alone. */
+void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value);
+
+/* Does the "u" stand behind it? */
+bool ps__known_is_user_only(const struct ps_value *value);
+
+/* A line for each word and sign that was used. */
+void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *known);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a component and an event are called in the text output. */
+#ifndef PS_EXPORT_LABEL_H
+#define PS_EXPORT_LABEL_H
+
+#include "export/buffer.h"
+
+#include <perfsage/component.h>
+
+/* "NUMA node 2 (HBM)", "Core 0 (efficient)"; with details also the size, and whether it may be used. */
+void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component, bool details);
+
+/* "page-faults", "task-clock (ns)". */
+void ps__label_add_event(struct ps__buffer *buffer, const char *event);
+
+#endif

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# On which hardware thread a task is.
+noinst_LTLIBRARIES += src/locate/liblocate.la
+src_locate_liblocate_la_SOURCES = \
+	src/locate/affinity.c \
+	src/locate/locate.h \
+	src/locate/task.c \
+	src/locate/watch.c \
+	src/locate/watch.h

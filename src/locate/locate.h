@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which hardware thread: where a task is, where it may be, and how sure that is. The set asks at each reading.
+ *
+ * The caller's own CPU is ps__os.getcpu() (glibc answers it from rseq, without a system call).
+ */
+#ifndef PS_LOCATE_LOCATE_H
+#define PS_LOCATE_LOCATE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The one CPU that a task may run on, or -1 if there are several or it can't be told. tid 0: the caller. */
+int ps__locate_only_cpu(pid_t tid);
+
+/* Can there be a CPU of this number, online or not? */
+bool ps__locate_is_possible(int cpu);
+
+/* A kept descriptor of /proc/<tid>/stat: it never names another task, should the number be used again. */
+struct ps__task {
+	pid_t tid;
+	int fd; /* -1: not open */
+};
+
+/* PS_ESYS if there is no such task (the detail names it), PS_ECOUNT without a descriptor left. */
+int ps__task_open(struct ps__task *task, pid_t tid);
+void ps__task_close(struct ps__task *task);
+
+/* The CPU on which the task was last seen to run; -1 if it can't be told, because it has ended (then *ended becomes
+ * true) or the look failed. Async-signal-safe. */
+int ps__task_cpu(const struct ps__task *task, bool *ended);
+
+/* The CPU in the text of /proc/<tid>/stat, or -1 if it is no such text. The name in it may hold anything. */
+int ps__task_parse_cpu(const char *stat, size_t length);
+
+/* Does a thread of this process still exist? */
+bool ps__locate_is_alive(pid_t tid);
+
+#endif

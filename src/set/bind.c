@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* To which topology a set's readings belong: the one of its first reading, until that is destroyed. */
+#include "base/error.h"
+#include "base/os.h"
+#include "set/set.h"
+
+#include <string.h>
+
+static int fail_root(const struct ps_eventset *set, const struct ps_component *root)
+{
+	if (!root)
+		return ps__fail(PS_EINVAL, "root is NULL: pass ps_topology_root(topology)");
+	if (set->root == root)
+		return ps__fail(PS_EINVAL,
+		                "the topology of the set's readings was destroyed: pass another one's root");
+	if (root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
+		return ps__fail(PS_EINVAL, "root is no root of a topology: pass ps_topology_root(topology)");
+	return ps__fail(
+	    PS_EINVAL,
+	    "root belongs to another topology than the set's readings: clone the set for the other topology");
+}
+
+static struct ps__series *copy_series(const struct ps__series *model)
+{
+	struct ps__series *copy = ps__series_create(model->columns, model->groups);
+
+	for (size_t index = 0; copy && index < model->columns; index++) {
+		copy->column[index] = model->column[index];
+		copy->column[index].name = ps__os_strdup(model->column[index].name);
+		if (!copy->column[index].name) {
+			ps__series_free(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+/* The slot goes on in a log of the new series, with its counts, but without a reading. */
+static void move_slot(struct ps__slot *slot, struct ps__log *log, size_t width)
+{
+	if (slot->bases)
+		ps__log_clear(slot->bases);
+	ps__os_free(slot->bases);
+	slot->bases = NULL;
+	slot->log = log;
+	slot->has_part = false;
+	slot->has_base = false;
+	memset(slot->base, 0, width * sizeof *slot->base);
+}
+
+/* The old topology is gone, and with it the readings: a new series takes over what was counted since. */
+static int renew_series(struct ps_eventset *set)
+{
+	struct ps__series *old = set->series;
+	struct ps__series *fresh = copy_series(old);
+	struct ps__log *log;
+
+	if (!fresh)
+		return ps__fail_memory("the readings of an event set");
+	for (size_t slot = 0; slot < set->met_count; slot++) {
+		if (!ps__series_add_log(fresh)) {
+			ps__series_free(fresh);
+			return ps__fail_memory("the readings of an event set");
+		}
+	}
+	log = atomic_load_explicit(&fresh->logs, memory_order_relaxed);
+	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
+		if (!set->slots[cpu])
+			continue;
+		move_slot(set->slots[cpu], log, ps__series_width(fresh));
+		log = log->next_in_series;
+	}
+	set->series = fresh;
+	set->root = NULL;
+	ps__topology_release(old->topology);
+	return PS_OK;
+}
+
+int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
+{
+	int result = PS_OK;
+
+	if (!root || root == set->root || root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
+		return fail_root(set, root);
+	if (set->root && !set->series->topology->destroyed)
+		return fail_root(set, root);
+	if (set->root)
+		result = renew_series(set);
+	if (result == PS_OK)
+		result = ps__series_bind(set->series, root->topology);
+	if (result != PS_OK)
+		return result;
+	set->root = root;
+	/* Those that were only reserved are attached when they are met. */
+	for (size_t index = 0; index < set->active_count; index++)
+		ps__series_attach_log(set->series, set->active[index]->log, set->active[index]->cpu);
+	return PS_OK;
+}

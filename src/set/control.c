@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counter calls that make no reading (ps_start, ps_reset), and what every call checks first. */
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "set/set.h"
+
+int ps__set_enter(struct ps_eventset *set, const char *call)
+{
+	if (__builtin_expect(!set, 0))
+		return ps__fail(PS_EINVAL, "%s: the event set is NULL", call);
+	if (__builtin_expect(!ps__fork_is_same(set->fork_generation), 0))
+		return ps__fail(
+		    PS_ECLOST,
+		    "%s: the event set was made by the parent process, and its counters are the parent's: create a "
+		    "set in this process",
+		    call);
+	if (__builtin_expect(set->is_busy, 0))
+		return ps__fail(PS_ECNFLCT,
+		                "%s: the event set is in the middle of another call, which a signal interrupted",
+		                call);
+	set->is_busy = 1;
+	return PS_OK;
+}
+
+int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
+{
+	int result = ps__set_enter(set, call);
+
+	if (result != PS_OK)
+		return result;
+	if (!set->is_running)
+		return PS_OK;
+	ps__set_leave(set);
+	return ps__fail(PS_EISRUN, "%s: the event set is running: call ps_stop first", call);
+}
+
+/* Another thread may take a set over only when the one that it counted has ended. */
+static int check_owner(struct ps_eventset *set)
+{
+	if (set->target.kind != PS__TARGET_SELF || !set->was_started || set->owner == ps__thread_number())
+		return PS_OK;
+	if (ps__locate_is_alive(set->owner_tid))
+		return ps__fail(PS_EINVAL,
+		                "ps_start: the set counts thread %d, which is alive: clone it with ps_eventset_clone",
+		                (int)set->owner_tid);
+	set->was_started = false;
+	set->is_ended = false;
+	set->is_unfetched = false;
+	return PS_OK;
+}
+
+/* Counts that ps_stop could not fetch must not come with the new ones. */
+static int fetch_rest(struct ps_eventset *set)
+{
+	struct ps__slot *slot;
+
+	if (!set->is_unfetched || !set->backend)
+		return PS_OK;
+	int result = ps__set_fetch(set, &slot);
+	return result == PS_PARTIAL ? PS_OK : result;
+}
+
+/* Opens what isn't open, and finds the task. */
+static int prepare(struct ps_eventset *set)
+{
+	uint16_t mark;
+	int result = check_owner(set);
+
+	if (result == PS_OK && set->event_count == 0)
+		result = ps__fail(PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
+	if (result == PS_OK)
+		result = fetch_rest(set);
+	if (result == PS_OK)
+		result = ps__set_reopen_if_changed(set);
+	if (result == PS_OK)
+		result = ps__set_locate(set, &set->last_cpu, &mark);
+	if (result == PS_OK && set->is_ended)
+		result = ps__fail(PS_ESYS, "ps_start: thread %d has ended", (int)set->target.tid);
+	return result;
+}
+
+static int start(struct ps_eventset *set)
+{
+	int result = prepare(set);
+
+	if (result == PS_OK)
+		result = set->backend->ops->start(set->backend);
+	if (result != PS_OK)
+		return result;
+	ps__set_clear_counts(set);
+	if (set->means == PS__MEANS_LANES)
+		ps__set_start_lanes(set);
+	set->has_strayed = false;
+	set->must_sweep = false;
+	set->is_running = true;
+	set->was_started = true;
+	return PS_OK;
+}
+
+int ps_start(struct ps_eventset *set)
+{
+	int result = ps__set_enter(set, "ps_start");
+
+	if (result != PS_OK)
+		return result;
+	if (set->is_running)
+		result = ps__fail(PS_EISRUN, "ps_start: the event set is running");
+	else
+		result = start(set);
+	ps__set_leave(set);
+	return result;
+}
+
+static int reset(struct ps_eventset *set)
+{
+	struct ps__slot *slot;
+
+	if (!set->was_started)
+		return ps__fail(PS_ENOTRUN, "ps_reset: the event set was never started: call ps_start first");
+	int result = ps__set_check_caller(set);
+	if (result != PS_OK)
+		return result;
+	if (set->is_running || set->is_unfetched) {
+		result = ps__set_fetch(set, &slot);
+		if (result != PS_OK && result != PS_PARTIAL)
+			return result;
+	}
+	ps__set_clear_counts(set);
+	return PS_OK;
+}
+
+int ps_reset(struct ps_eventset *set)
+{
+	int result = ps__set_enter(set, "ps_reset");
+
+	if (result != PS_OK)
+		return result;
+	result = reset(set);
+	ps__set_leave(set);
+	return result;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which events a set counts: added, removed, and asked for. */
+#include "base/error.h"
+#include "base/os.h"
+#include "set/set.h"
+
+#include <string.h>
+
+static ptrdiff_t find_event(const struct ps_eventset *set, const char *name)
+{
+	for (size_t index = 0; index < set->event_count; index++) {
+		if (strcmp(set->events[index].name, name) == 0)
+			return (ptrdiff_t)index;
+	}
+	return -1;
+}
+
+/* The list with one event more, which the set then owns. */
+static int append(struct ps_eventset *set, const struct ps__event *event)
+{
+	struct ps__event *grown = ps__os_calloc(set->event_count + 1, sizeof *grown);
+
+	if (!grown)
+		return ps__fail_memory("an event");
+	if (set->event_count)
+		memcpy(grown, set->events, set->event_count * sizeof *grown);
+	grown[set->event_count] = *event;
+	/* Descriptors and readings belong to the list as it was. */
+	ps__set_close(set);
+	ps__os_free(set->events);
+	set->events = grown;
+	set->event_count++;
+	return PS_OK;
+}
+
+static bool is_unavailable(int code)
+{
+	return code == PS_ENOSUPP || code == PS_EPERM || code == PS_EINVAL_DOM || code == PS_ENOCNTR;
+}
+
+static int add(struct ps_eventset *set, const char *name, bool optional)
+{
+	struct ps__event event;
+
+	if (find_event(set, name) >= 0)
+		return ps__fail(PS_ECNFLCT, "'%s' is in the event set already", name);
+	int result = ps__event_parse(&event, name);
+	if (result != PS_OK)
+		return result;
+	result = ps__perf_probe(&event);
+	if (optional && is_unavailable(result)) {
+		event.unsupported = true;
+		result = PS_OK;
+	}
+	if (result == PS_OK)
+		result = append(set, &event);
+	if (result != PS_OK)
+		ps__event_clear(&event);
+	return result;
+}
+
+static int enter_and_add(struct ps_eventset *set, const char *name, bool optional, const char *call)
+{
+	int result = ps__set_enter_stopped(set, call);
+
+	if (result != PS_OK)
+		return result;
+	result = name ? add(set, name, optional) : ps__fail(PS_EINVAL, "%s: the event's name is NULL", call);
+	ps__set_leave(set);
+	return result;
+}
+
+int ps_eventset_add(struct ps_eventset *set, const char *event)
+{
+	return enter_and_add(set, event, false, "ps_eventset_add");
+}
+
+int ps_eventset_add_optional(struct ps_eventset *set, const char *event)
+{
+	return enter_and_add(set, event, true, "ps_eventset_add_optional");
+}
+
+/* Adds those of a list that can be counted here. How many is in *added; the last refusal is returned. */
+static int add_available(struct ps_eventset *set, const char *const *names, size_t count, size_t *added)
+{
+	int refusal = PS_OK;
+
+	for (size_t index = 0; index < count; index++) {
+		int result = add(set, names[index], false);
+		if (result == PS_OK || result == PS_ECNFLCT)
+			++*added;
+		else if (is_unavailable(result) || result == PS_ENOEVNT)
+			refusal = result;
+		else
+			return result;
+	}
+	return *added ? PS_OK : refusal;
+}
+
+int ps_eventset_add_default(struct ps_eventset *set)
+{
+	static const char *const hardware[] = {"cycles", "instructions", "cache-references", "cache-misses",
+	                                       "branch-misses"};
+	static const char *const software[] = {"task-clock", "page-faults", "context-switches", "cpu-migrations",
+	                                       "msr/tsc/"};
+	size_t added = 0;
+	int result = ps__set_enter_stopped(set, "ps_eventset_add_default");
+
+	if (result != PS_OK)
+		return result;
+	result = add_available(set, hardware, sizeof hardware / sizeof hardware[0], &added);
+	if (added == 0 && (is_unavailable(result) || result == PS_ENOEVNT))
+		result = add_available(set, software, sizeof software / sizeof software[0], &added);
+	ps__set_leave(set);
+	return result;
+}
+
+static int drop_event(struct ps_eventset *set, const char *name)
+{
+	ptrdiff_t index = find_event(set, name);
+
+	if (index < 0)
+		return ps__fail(PS_ENOEVNT, "'%s' is not in the event set", name);
+	ps__set_close(set);
+	ps__event_clear(&set->events[index]);
+	set->event_count--;
+	memmove(&set->events[index], &set->events[index + 1],
+	        (set->event_count - (size_t)index) * sizeof set->events[0]);
+	return PS_OK;
+}
+
+int ps_eventset_remove(struct ps_eventset *set, const char *event)
+{
+	int result = ps__set_enter_stopped(set, "ps_eventset_remove");
+
+	if (result != PS_OK)
+		return result;
+	result = event ? drop_event(set, event) : ps__fail(PS_EINVAL, "ps_eventset_remove: the event's name is NULL");
+	ps__set_leave(set);
+	return result;
+}
+
+static const struct ps__event *event_at(const struct ps_eventset *set, size_t index)
+{
+	return set && index < set->event_count ? &set->events[index] : NULL;
+}
+
+size_t ps_eventset_event_count(const struct ps_eventset *set)
+{
+	return set ? set->event_count : 0;
+}
+
+const char *ps_eventset_event_name(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event ? event->name : NULL;
+}
+
+enum ps_scope ps_eventset_event_scope(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event ? event->scope : PS_SCOPE_THREAD;
+}
+
+enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event && !event->unsupported ? PS_STATUS_COUNTED : PS_STATUS_NOT_SUPPORTED;
+}
+
+int ps_eventset_event_is_user_only(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event && event->user_only;
+}
+
+size_t ps_eventset_group_count(const struct ps_eventset *set)
+{
+	return set && set->backend ? set->backend->groups : 0;
+}
+
+int ps_eventset_event_group(const struct ps_eventset *set, size_t index)
+{
+	if (!event_at(set, index) || !set->backend || set->backend->group_of[index] == PS__NO_GROUP)
+		return -1;
+	return (int)set->backend->group_of[index];
+}

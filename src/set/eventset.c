@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of an event set: created, cloned, attached, given storage, destroyed. */
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "set/set.h"
+
+int ps_eventset_create(struct ps_eventset **out)
+{
+	if (!out)
+		return ps__fail(PS_EINVAL, "ps_eventset_create: out is NULL");
+	struct ps_eventset *set = ps__os_calloc(1, sizeof *set);
+	if (!set)
+		return ps__fail_memory("an event set");
+	set->fork_generation = ps__fork_generation();
+	set->target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
+	set->task.fd = -1;
+	set->watch.fd = -1;
+	set->only_cpu = -1;
+	set->last_cpu = -1;
+	*out = set;
+	return PS_OK;
+}
+
+static void clear_events(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->event_count; index++)
+		ps__event_clear(&set->events[index]);
+	ps__os_free(set->events);
+	set->events = NULL;
+	set->event_count = 0;
+}
+
+int ps_eventset_destroy(struct ps_eventset *set)
+{
+	if (!set)
+		return PS_OK;
+	ps__set_close(set);
+	/* In a forked child the number may be another file's by now. */
+	if (ps__fork_is_same(set->fork_generation))
+		ps__task_close(&set->task);
+	clear_events(set);
+	ps__os_free(set);
+	return PS_OK;
+}
+
+static int copy_events(struct ps_eventset *set, const struct ps_eventset *model)
+{
+	if (model->event_count == 0)
+		return PS_OK;
+	set->events = ps__os_calloc(model->event_count, sizeof *set->events);
+	if (!set->events)
+		return ps__fail_memory("a cloned event set");
+	for (size_t index = 0; index < model->event_count; index++) {
+		int result = ps__event_copy(&set->events[index], &model->events[index]);
+		if (result != PS_OK)
+			return result;
+		set->event_count++;
+	}
+	return PS_OK;
+}
+
+int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
+{
+	struct ps_eventset *set = NULL;
+
+	if (!out || !model)
+		return ps__fail(PS_EINVAL, "ps_eventset_clone: out and model must not be NULL");
+	int result = ps_eventset_create(&set);
+	if (result != PS_OK)
+		return result;
+	result = copy_events(set, model);
+	if (result != PS_OK) {
+		ps_eventset_destroy(set);
+		return result;
+	}
+	set->reserved_rows = model->reserved_rows;
+	set->history = model->history;
+	set->mode = model->mode;
+	*out = set;
+	return PS_OK;
+}
+
+/* Another target: descriptors and readings of the old one are closed off. */
+static void retarget(struct ps_eventset *set, struct ps__target target, struct ps__task task)
+{
+	ps__set_close(set);
+	ps__task_close(&set->task);
+	set->target = target;
+	set->task = task;
+}
+
+static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t tid, const char *call)
+{
+	struct ps__task task;
+	int result = ps__set_enter_stopped(set, call);
+
+	if (result != PS_OK)
+		return result;
+	if (tid < 1)
+		result = ps__fail(PS_EINVAL, "%s: %d is no number of a thread or process", call, (int)tid);
+	else
+		result = ps__task_open(&task, tid);
+	if (result == PS_OK)
+		retarget(set, (struct ps__target){.kind = kind, .tid = tid, .cpu = -1}, task);
+	ps__set_leave(set);
+	return result;
+}
+
+int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid)
+{
+	return attach_task(set, PS__TARGET_TID, tid, "ps_eventset_attach_tid");
+}
+
+int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid)
+{
+	return attach_task(set, PS__TARGET_PROCESS, pid, "ps_eventset_attach_process");
+}
+
+int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu)
+{
+	int result = ps__set_enter_stopped(set, "ps_eventset_attach_cpu");
+
+	if (result != PS_OK)
+		return result;
+	if (!ps__locate_is_possible(cpu))
+		result = ps__fail(PS_EINVAL, "ps_eventset_attach_cpu: this machine has no CPU %d", cpu);
+	else
+		retarget(set, (struct ps__target){.kind = PS__TARGET_CPU, .cpu = cpu}, (struct ps__task){.fd = -1});
+	ps__set_leave(set);
+	return result;
+}
+
+int ps_eventset_detach(struct ps_eventset *set)
+{
+	int result = ps__set_enter_stopped(set, "ps_eventset_detach");
+
+	if (result != PS_OK)
+		return result;
+	retarget(set, (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1}, (struct ps__task){.fd = -1});
+	ps__set_leave(set);
+	return PS_OK;
+}
+
+int ps_eventset_reserve(struct ps_eventset *set, size_t rows)
+{
+	int result = ps__set_enter(set, "ps_eventset_reserve");
+
+	if (result != PS_OK)
+		return result;
+	if (set->event_count == 0)
+		result = ps__fail(PS_EINVAL, "ps_eventset_reserve: the event set is empty: add its events first");
+	/* How large a row is, is known once the events are open. */
+	else if (set->series)
+		result = ps__set_reserve(set, rows);
+	if (result == PS_OK)
+		set->reserved_rows = rows;
+	ps__set_leave(set);
+	return result;
+}
+
+int ps_eventset_set_history(struct ps_eventset *set, size_t rows)
+{
+	int result = ps__set_enter_stopped(set, "ps_eventset_set_history");
+
+	if (result != PS_OK)
+		return result;
+	/* Whole chunks are dropped. */
+	set->history = (rows + PS__CHUNK_ROWS - 1) / PS__CHUNK_ROWS * PS__CHUNK_ROWS;
+	ps__set_leave(set);
+	return PS_OK;
+}
+
+int ps_eventset_is_running(const struct ps_eventset *set)
+{
+	return set && set->is_running;
+}
+
+int ps_eventset_is_ended(const struct ps_eventset *set)
+{
+	return set && set->is_ended;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The hot path's first half: where the task is, what the backend has counted, and to which slot it goes. */
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "set/set.h"
+
+int ps__set_check_caller(struct ps_eventset *set)
+{
+	if (set->target.kind != PS__TARGET_SELF || set->is_ended || set->owner == ps__thread_number())
+		return PS_OK;
+	if (ps__locate_is_alive(set->owner_tid))
+		return ps__fail(PS_EINVAL,
+		                "the set counts thread %d, which is alive, and is used by thread %d: clone it with "
+		                "ps_eventset_clone, a set for each thread",
+		                (int)set->owner_tid, (int)ps__os.gettid());
+	set->is_ended = true;
+	return PS_OK;
+}
+
+/* One that has ended can't move any more, and its counts are still there. */
+static int last_seen(const struct ps_eventset *set)
+{
+	return set->last_slot ? set->last_slot->cpu : set->last_cpu;
+}
+
+int ps__set_look_at_task(struct ps_eventset *set)
+{
+	int cpu = set->is_ended ? -1 : ps__task_cpu(&set->task, &set->is_ended);
+
+	return cpu >= 0 ? cpu : last_seen(set);
+}
+
+static void look_for_stray(int cpu, void *context)
+{
+	struct ps_eventset *set = context;
+
+	if (cpu != set->only_cpu)
+		set->has_strayed = true;
+}
+
+/* Has the task been on its one CPU only, since the last fetch? The mask may have been another one meanwhile. */
+static bool is_pinned(struct ps_eventset *set, int cpu)
+{
+	if (set->watch.fd < 0 || cpu < 0)
+		return false;
+	if (__builtin_expect(ps__watch_has_moved(&set->watch), 0) &&
+	    !ps__watch_drain(&set->watch, look_for_stray, set))
+		set->has_strayed |=
+		    ps__locate_only_cpu(set->target.kind == PS__TARGET_TID ? set->target.tid : 0) != set->only_cpu;
+	return cpu == set->only_cpu && !set->has_strayed;
+}
+
+int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark)
+{
+	int result = PS_OK;
+
+	switch (set->target.kind) {
+	case PS__TARGET_CPU:
+		*cpu = set->target.cpu;
+		*mark = PS_ATTRIBUTION_ATTACHED;
+		return PS_OK;
+	case PS__TARGET_TID:
+	case PS__TARGET_PROCESS:
+		*cpu = ps__set_look_at_task(set);
+		break;
+	case PS__TARGET_SELF:
+		if (__builtin_expect(set->owner != ps__thread_number(), 0))
+			result = ps__set_check_caller(set);
+		*cpu = set->is_ended ? last_seen(set) : ps__os.getcpu();
+		break;
+	}
+	*mark = is_pinned(set, *cpu) ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_LAST_CPU;
+	if (set->is_ended)
+		*mark |= PS__MARK_ENDED;
+	return result;
+}
+
+/* What the thread did between the looks at its CPU is not known to be on either. */
+static uint16_t moved_mark(const struct ps_eventset *set, int cpu)
+{
+	if (set->target.kind != PS__TARGET_SELF || set->is_ended || __builtin_expect(ps__os.getcpu() == cpu, 1))
+		return 0;
+	return PS__MARK_MOVED;
+}
+
+/* Credits what was counted since the last fetch. Returns flags. */
+static uint16_t credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
+{
+	size_t width = ps__series_width(set->series);
+	uint64_t *credited = set->credited + lane * width;
+	uint16_t flags = 0;
+
+	for (size_t word = 0; word < width; word++) {
+		uint64_t total = set->totals[word];
+		uint64_t known = credited[word];
+		/* A counter that went back was reset behind our back: it has counted `total` since. */
+		if (__builtin_expect(total < known, 0)) {
+			known = 0;
+			flags |= PS__MARK_WENT_BACK;
+		}
+		slot->counts[word] += total - known;
+		credited[word] = total;
+	}
+	return flags;
+}
+
+void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)
+{
+	unsigned attribution = mark & PS__MARK_ATTRIBUTION;
+
+	if (slot->has_counts && (slot->counts_mark & PS__MARK_ATTRIBUTION) > attribution)
+		attribution = slot->counts_mark & PS__MARK_ATTRIBUTION;
+	slot->counts_mark = (uint16_t)(attribution | ((slot->counts_mark | mark) & PS__MARK_FLAGS));
+	slot->has_counts = true;
+}
+
+/* One lane; of a process that isn't split, one for each of its threads. */
+static int read_lanes(struct ps_eventset *set, struct ps__slot *slot, uint16_t *mark)
+{
+	int result = PS_OK;
+
+	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
+		int one = set->backend->ops->read(set->backend, lane, set->totals);
+		if (__builtin_expect(one != PS_OK, 0)) {
+			result = one;
+			if (one != PS_PARTIAL)
+				return one;
+		}
+		*mark |= credit(set, slot, lane);
+	}
+	return result;
+}
+
+static int fetch_plain(struct ps_eventset *set, struct ps__slot **out)
+{
+	int cpu;
+	uint16_t mark;
+	int located = ps__set_locate(set, &cpu, &mark);
+
+	if (located != PS_OK)
+		return located;
+	struct ps__slot *slot = ps__set_slot(set, cpu);
+	if (!slot)
+		return PS_ENOMEM;
+	int result = read_lanes(set, slot, &mark);
+	if (result != PS_OK && result != PS_PARTIAL)
+		return result;
+	mark |= moved_mark(set, cpu);
+	if (__builtin_expect(set->backend->interrupted || result == PS_PARTIAL, 0)) {
+		mark |= PS__MARK_INTERRUPTED;
+		set->backend->interrupted = false;
+	}
+	ps__set_label_counts(slot, mark);
+	ps__set_activate(set, slot);
+	set->last_slot = slot;
+	set->is_unfetched = false;
+	set->has_strayed = false;
+	*out = slot;
+	return result;
+}
+
+int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot)
+{
+	if (set->means == PS__MEANS_LANES)
+		return ps__set_fetch_lanes(set, slot);
+	return fetch_plain(set, slot);
+}

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Event sets: add, plan, start, read, accum, stop, store.
+noinst_LTLIBRARIES += src/set/libset.la
+src_set_libset_la_SOURCES = \
+	src/set/bind.c \
+	src/set/control.c \
+	src/set/events.c \
+	src/set/eventset.c \
+	src/set/fetch.c \
+	src/set/lanes.c \
+	src/set/means.c \
+	src/set/open.c \
+	src/set/process.c \
+	src/set/reading.c \
+	src/set/reopen.c \
+	src/set/set.h \
+	src/set/slot.c \
+	src/set/write.c

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From names to descriptors and storage: the set's events are opened, and a series for their readings is made. */
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "set/set.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How often the threads of a process are opened anew because their list changed meanwhile. */
+#define LARGEST_ATTEMPTS 8
+
+static int name_columns(const struct ps_eventset *set, struct ps__series *series)
+{
+	for (size_t index = 0; index < set->event_count; index++) {
+		const struct ps__event *event = &set->events[index];
+		struct ps__column *column = &series->column[index];
+		column->name = ps__os_strdup(event->name);
+		if (!column->name)
+			return -1;
+		column->group = set->backend->group_of[index];
+		column->scope = event->scope;
+		column->user_only = event->user_only;
+	}
+	return 0;
+}
+
+static void free_vectors(struct ps_eventset *set)
+{
+	ps__os_free(set->totals);
+	ps__os_free(set->credited);
+	ps__os_free(set->elapsed);
+	set->totals = NULL;
+	set->credited = NULL;
+	set->elapsed = NULL;
+}
+
+static int make_vectors(struct ps_eventset *set, const struct ps__series *series)
+{
+	size_t width = ps__series_width(series);
+	size_t lanes = set->backend->lanes;
+
+	set->totals = ps__os_calloc(width, sizeof *set->totals);
+	set->credited = ps__os_calloc(lanes * width, sizeof *set->credited);
+	set->elapsed = ps__os_calloc((lanes + 1) * series->groups, sizeof *set->elapsed);
+	if (set->totals && set->credited && set->elapsed)
+		return 0;
+	free_vectors(set);
+	return -1;
+}
+
+/* The series, its vectors, and what slots stand in. */
+static int make_storage(struct ps_eventset *set)
+{
+	struct ps__series *series = ps__series_create(set->event_count, set->backend->groups);
+
+	if (!series || name_columns(set, series) < 0)
+		goto free_series;
+	if (make_vectors(set, series) < 0)
+		goto free_series;
+	if (ps__set_create_slots(set) != PS_OK)
+		goto free_vectors;
+	set->series = series;
+	return PS_OK;
+free_vectors:
+	free_vectors(set);
+free_series:
+	if (series)
+		ps__series_free(series);
+	return ps__fail_memory("the readings of an event set");
+}
+
+static int open_backend(struct ps_eventset *set)
+{
+	struct ps__backend *backend = ps__perf_create();
+
+	if (!backend)
+		return ps__fail_memory("an event set's counters");
+	int result = backend->ops->open(backend, set->events, set->event_count, set->target);
+	if (result != PS_OK) {
+		backend->ops->close(backend, false);
+		return result;
+	}
+	set->backend = backend;
+	set->owner = ps__thread_number();
+	set->owner_tid = ps__os.gettid();
+	set->last_cpu = -1;
+	return PS_OK;
+}
+
+static void close_counters(struct ps_eventset *set)
+{
+	bool abandon = !ps__fork_is_same(set->fork_generation);
+
+	if (set->backend)
+		set->backend->ops->close(set->backend, abandon);
+	set->backend = NULL;
+	ps__watch_close(&set->watch, abandon);
+	ps__set_forget_means(set);
+	ps__set_forget_roots(set);
+}
+
+/* AUTO takes less than exact attribution if that can't be had; why says so. */
+static void settle_for_less(struct ps_eventset *set, const char *why)
+{
+	ps__watch_close(&set->watch, false);
+	ps__set_forget_means(set);
+	ps__set_settle_for_plain(set, why);
+}
+
+static int open_once(struct ps_eventset *set)
+{
+	int result = ps__set_list_roots(set);
+
+	if (result != PS_OK)
+		return result;
+	ps__set_choose_means(set);
+	ps__set_open_watch(set);
+	bool may_settle = set->means == PS__MEANS_LANES && set->mode == PS_ATTRIBUTE_AUTO;
+	if (may_settle && set->watch.fd < 0 && set->target.kind != PS__TARGET_PROCESS) {
+		char why[sizeof set->why];
+		memcpy(why, set->why, sizeof why);
+		settle_for_less(set, why);
+		may_settle = false;
+	}
+	result = open_backend(set);
+	if (result == PS_OK || !may_settle)
+		return result;
+	settle_for_less(set, ps_error_detail());
+	return open_backend(set);
+}
+
+/* A process must not create threads while its threads are opened: then that is done again. */
+static int open_counters(struct ps_eventset *set)
+{
+	int result = PS_OK;
+
+	for (int attempt = 0; attempt < LARGEST_ATTEMPTS; attempt++) {
+		close_counters(set);
+		result = open_once(set);
+		if (!ps__set_roots_changed(set))
+			return result;
+	}
+	if (result == PS_OK)
+		snprintf(set->why, sizeof set->why,
+		         "threads were created all the time while process %d was attached: some may be counted twice "
+		         "or not",
+		         (int)set->target.tid);
+	return result;
+}
+
+/* The series is the topology's once it is bound, and readings in it stay. */
+static void drop_series(struct ps__series *series)
+{
+	if (series && series->topology)
+		ps__topology_release(series->topology);
+	else if (series)
+		ps__series_free(series);
+}
+
+static void drop_storage(struct ps_eventset *set)
+{
+	ps__set_free_slots(set);
+	drop_series(set->series);
+	free_vectors(set);
+	set->series = NULL;
+	set->root = NULL;
+}
+
+void ps__set_close(struct ps_eventset *set)
+{
+	close_counters(set);
+	drop_storage(set);
+	set->was_started = false;
+	set->is_unfetched = false;
+	set->is_ended = false;
+}
+
+/* Opened by one thread to store or to reserve, and started by another: the counters must be the starter's. */
+static bool is_open_for_caller(const struct ps_eventset *set)
+{
+	return set->backend &&
+	       (set->target.kind != PS__TARGET_SELF || set->was_started || set->owner == ps__thread_number());
+}
+
+/* New counters begin at 0, and may be split otherwise than before. */
+static int renew_vectors(struct ps_eventset *set)
+{
+	free_vectors(set);
+	if (make_vectors(set, set->series) < 0)
+		return ps__fail_memory("an event set's counters");
+	ps__set_find_lanes(set);
+	return PS_OK;
+}
+
+int ps__set_open(struct ps_eventset *set)
+{
+	if (is_open_for_caller(set))
+		return PS_OK;
+	int result = open_counters(set);
+	if (result != PS_OK) {
+		close_counters(set);
+		return result;
+	}
+	if (set->series && set->series->groups != set->backend->groups)
+		drop_storage(set);
+	if (set->series) {
+		result = renew_vectors(set);
+	} else {
+		result = make_storage(set);
+		if (result == PS_OK && set->reserved_rows)
+			result = ps__set_reserve(set, set->reserved_rows);
+	}
+	if (result != PS_OK)
+		ps__set_close(set);
+	return result;
+}
+
+/* What is open was chosen for a task that was pinned, or wasn't. */
+int ps__set_reopen_if_changed(struct ps_eventset *set)
+{
+	if (set->backend && ps__set_means_changed(set))
+		close_counters(set);
+	return ps__set_open(set);
+}
+
+int ps__set_reserve(struct ps_eventset *set, size_t rows)
+{
+	/* Every hardware thread has a chunk of its own that isn't full. */
+	if (ps__set_reserve_slots(set, rows) < 0 ||
+	    ps__pool_reserve(&set->series->pool, rows / PS__CHUNK_ROWS + 1 + set->met_count) < 0)
+		return ps__fail_memory("the reserved readings");
+	return PS_OK;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A process as a target. Its events are opened for every thread that it has, and are inherited by those that they create.
+ * A thread that appears while that is done may be counted twice or not at all; so the list of threads is read
+ * before and after, and only an unchanged one is trusted.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "set/set.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A list of threads that grows as it is read. */
+struct list {
+	pid_t *tids;
+	size_t count;
+	size_t room;
+};
+
+static int append_tid(const char *name, void *context)
+{
+	struct list *list = context;
+
+	if (list->count == list->room) {
+		size_t room = 2 * list->room + 16;
+		pid_t *grown = ps__os_calloc(room, sizeof *grown);
+		if (!grown)
+			return -ENOMEM;
+		if (list->count)
+			memcpy(grown, list->tids, list->count * sizeof *grown);
+		ps__os_free(list->tids);
+		list->tids = grown;
+		list->room = room;
+	}
+	list->tids[list->count++] = (pid_t)strtol(name, NULL, 10);
+	return 0;
+}
+
+static int compare_tids(const void *one, const void *other)
+{
+	pid_t a = *(const pid_t *)one;
+	pid_t b = *(const pid_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+/* The threads of a process in rising order: 0, or -errno. */
+static int list_threads(pid_t pid, struct list *list)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	int result = ps__os.list(path, append_tid, list);
+	if (result != 0) {
+		int error = result == -1 ? errno : -result;
+		ps__os_free(list->tids);
+		*list = (struct list){0};
+		return -error;
+	}
+	if (list->count)
+		qsort(list->tids, list->count, sizeof list->tids[0], compare_tids);
+	return 0;
+}
+
+void ps__set_forget_roots(struct ps_eventset *set)
+{
+	ps__os_free(set->roots);
+	set->roots = NULL;
+	set->target.roots = NULL;
+	set->target.root_count = 0;
+}
+
+int ps__set_list_roots(struct ps_eventset *set)
+{
+	struct list list = {0};
+
+	ps__set_forget_roots(set);
+	if (set->target.kind != PS__TARGET_PROCESS)
+		return PS_OK;
+	int result = list_threads(set->target.tid, &list);
+	if (result == -ENOMEM)
+		return ps__fail_memory("the threads of a process");
+	if (result < 0 || list.count == 0) {
+		ps__os_free(list.tids);
+		return ps__fail(PS_ESYS, "process %d has ended (/proc/%d/task: %s)", (int)set->target.tid,
+		                (int)set->target.tid, strerror(result < 0 ? -result : ESRCH));
+	}
+	set->roots = list.tids;
+	set->target.roots = list.tids;
+	set->target.root_count = list.count;
+	return PS_OK;
+}
+
+bool ps__set_roots_changed(const struct ps_eventset *set)
+{
+	struct list now = {0};
+
+	if (set->target.kind != PS__TARGET_PROCESS)
+		return false;
+	bool changed = list_threads(set->target.tid, &now) < 0 || now.count != set->target.root_count ||
+	               memcmp(now.tids, set->roots, now.count * sizeof now.tids[0]) != 0;
+	ps__os_free(now.tids);
+	return changed;
+}

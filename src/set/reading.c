@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that make a reading: ps_read, ps_accum, ps_stop, ps_store. */
+#include "base/error.h"
+#include "set/set.h"
+
+static int check_root(struct ps_eventset *set, struct ps_component *root)
+{
+	if (__builtin_expect(root && root == set->root && !root->topology->destroyed, 1))
+		return PS_OK;
+	return ps__set_bind(set, root);
+}
+
+/* Where the final counts of a stopped set are; ps_start has seen a CPU even if nothing was read since. */
+static struct ps__slot *final_slot(struct ps_eventset *set)
+{
+	return set->last_slot ? set->last_slot : ps__set_slot(set, set->last_cpu);
+}
+
+/* What was counted goes to slots. On a stopped set that is done already, unless memory was short then. */
+static int fetch(struct ps_eventset *set, struct ps__slot **slot)
+{
+	if (__builtin_expect(set->is_running || set->is_unfetched, 1))
+		return ps__set_fetch(set, slot);
+	int result = ps__set_check_caller(set);
+	if (result != PS_OK)
+		return result;
+	*slot = final_slot(set);
+	return *slot ? PS_OK : PS_ENOMEM;
+}
+
+static int finish(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp,
+                  struct ps_thread **thread)
+{
+	int result = ps__set_write(set, write, timestamp);
+
+	if (result == PS_OK && thread)
+		*thread = write->slot->log->thread;
+	return result;
+}
+
+static int read_running(struct ps_eventset *set, enum ps__write_kind kind, struct ps_component *root,
+                        uint64_t *timestamp, struct ps_thread **thread)
+{
+	struct ps__write write = {.kind = kind};
+
+	if (__builtin_expect(!set->was_started, 0))
+		return ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
+	int result = check_root(set, root);
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	int fetched = fetch(set, &write.slot);
+	if (__builtin_expect(fetched != PS_OK && fetched != PS_PARTIAL, 0))
+		return fetched;
+	result = finish(set, &write, timestamp, thread);
+	return result == PS_OK ? fetched : result;
+}
+
+int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+{
+	int result = ps__set_enter(set, "ps_read");
+
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	result = read_running(set, PS__WRITE_COUNTS, root, timestamp, thread);
+	ps__set_leave(set);
+	return result;
+}
+
+int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+{
+	int result = ps__set_enter(set, "ps_accum");
+
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	result = read_running(set, PS__WRITE_ACCUM, root, timestamp, thread);
+	ps__set_leave(set);
+	return result;
+}
+
+/* The counters are stopped first, so that the final counts hold all that was counted; a failure to store them
+ * comes after that, and leaves them for ps_read. */
+static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+{
+	struct ps__write write = {.kind = PS__WRITE_COUNTS};
+
+	if (!set->is_running)
+		return ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
+	int result = check_root(set, root);
+	if (result == PS_OK)
+		result = ps__set_check_caller(set);
+	if (result != PS_OK)
+		return result;
+	int stopped = set->backend->ops->stop(set->backend);
+	set->is_running = false;
+	set->is_unfetched = true;
+	/* Whatever the watch missed is found now. */
+	set->must_sweep = true;
+	int fetched = ps__set_fetch(set, &write.slot);
+	if (fetched != PS_OK && fetched != PS_PARTIAL)
+		return fetched;
+	result = finish(set, &write, timestamp, thread);
+	if (result != PS_OK)
+		return result;
+	return stopped != PS_OK ? stopped : fetched;
+}
+
+int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+{
+	int result = ps__set_enter(set, "ps_stop");
+
+	if (result != PS_OK)
+		return result;
+	result = stop(set, root, timestamp, thread);
+	ps__set_leave(set);
+	return result;
+}
+
+static int store(struct ps_eventset *set, const long long *counters, struct ps_component *root, uint64_t *timestamp,
+                 struct ps_thread **thread)
+{
+	struct ps__write write = {.kind = PS__WRITE_STORE, .counters = counters};
+	uint16_t mark;
+	int cpu;
+	int result = ps__set_open(set);
+
+	if (result == PS_OK)
+		result = check_root(set, root);
+	if (result == PS_OK)
+		result = ps__set_locate(set, &cpu, &mark);
+	if (result != PS_OK)
+		return result;
+	write.slot = ps__set_slot(set, cpu);
+	if (!write.slot)
+		return PS_ENOMEM;
+	write.mark = mark | PS__MARK_STORED;
+	return finish(set, &write, timestamp, thread);
+}
+
+int ps_store(struct ps_eventset *set, const long long *counters, int n, struct ps_component *root,
+             uint64_t *timestamp, struct ps_thread **thread)
+{
+	int result = ps__set_enter(set, "ps_store");
+
+	if (result != PS_OK)
+		return result;
+	if (!counters)
+		result = ps__fail(PS_EINVAL, "ps_store: counters is NULL");
+	else if (n < 0 || (size_t)n != set->event_count || n == 0)
+		result =
+		    ps__fail(PS_EINVAL, "ps_store: %d counters given for a set of %zu events", n, set->event_count);
+	else
+		result = store(set, counters, root, timestamp, thread);
+	ps__set_leave(set);
+	return result;
+}

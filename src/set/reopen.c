@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Readings that are not the latest. Their rows hold values; what their base was must be known if one is updated again. For
+ * most it follows from the row's mark (0, or the value itself). Only a reading that was accumulated and then read keeps
+ * its base apart, in a second log of the slot.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "set/set.h"
+
+#include <string.h>
+
+static uint16_t last_mark(const struct ps__log *log)
+{
+	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
+
+	return atomic_load_explicit(ps__log_mark(ps__log_chunk(log, row), row), memory_order_relaxed);
+}
+
+int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
+{
+	if (slot->bases)
+		return 0;
+	slot->bases = ps__os_calloc(1, sizeof *slot->bases);
+	if (!slot->bases)
+		return -1;
+	if (ps__log_init(slot->bases, &set->series->pool, 1 + ps__series_width(set->series)) == 0)
+		return 0;
+	ps__os_free(slot->bases);
+	slot->bases = NULL;
+	return -1;
+}
+
+static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t timestamp)
+{
+	size_t width = ps__series_width(set->series);
+
+	if (ps__set_make_bases(set, slot) < 0 || ps__log_make_room(slot->bases) < 0)
+		return -1;
+	size_t row = ps__log_append(slot->bases, timestamp);
+	struct ps__chunk *chunk = ps__log_chunk(slot->bases, row);
+	_Atomic uint64_t *words = ps__log_words(slot->bases, chunk, row) + 1;
+	for (size_t word = 0; word < width; word++)
+		atomic_store_explicit(&words[word], slot->base[word], memory_order_relaxed);
+	atomic_store_explicit(ps__log_mark(chunk, row), slot->base_mark, memory_order_relaxed);
+	if (set->history)
+		ps__log_trim(slot->bases, set->history);
+	return 0;
+}
+
+/* Keeps the bases of the latest reading, before another one takes its place. */
+int ps__set_keep_bases(struct ps_eventset *set)
+{
+	uint64_t latest = atomic_load_explicit(&set->series->latest, memory_order_relaxed);
+
+	for (size_t index = 0; index < set->active_count; index++) {
+		struct ps__slot *slot = set->active[index];
+		if (!slot->has_part || !(last_mark(slot->log) & PS__MARK_BASE_APART))
+			continue;
+		if (keep_base(set, slot, latest) < 0)
+			return ps__fail_memory("the base of the reading before; nothing is lost");
+	}
+	return PS_OK;
+}
+
+/* From here on no reading is the latest: bases are 0, and only slots with counts stay active. */
+void ps__set_forget_parts(struct ps_eventset *set)
+{
+	size_t width = ps__series_width(set->series);
+	size_t kept = 0;
+
+	for (size_t index = 0; index < set->active_count; index++) {
+		struct ps__slot *slot = set->active[index];
+		if (slot->has_base)
+			memset(slot->base, 0, width * sizeof *slot->base);
+		slot->has_base = false;
+		slot->has_part = false;
+		slot->is_active = slot->has_counts;
+		if (slot->has_counts)
+			set->active[kept++] = slot;
+	}
+	set->active_count = kept;
+}
+
+static void load_base(struct ps__slot *slot, const struct ps__log *log, size_t row, size_t width)
+{
+	struct ps__chunk *chunk = ps__log_chunk(log, row);
+	_Atomic uint64_t *words = ps__log_words(log, chunk, row) + 1;
+
+	for (size_t word = 0; word < width; word++)
+		slot->base[word] = atomic_load_explicit(&words[word], memory_order_relaxed);
+	slot->base_mark = atomic_load_explicit(ps__log_mark(chunk, row), memory_order_relaxed) &
+	                  (PS__MARK_ATTRIBUTION | PS__MARK_FLAGS);
+	slot->has_base = true;
+}
+
+/* Takes the base that was kept apart. A bounded history may have dropped it: the row's value is then the best known. */
+static void take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, size_t width)
+{
+	ptrdiff_t kept = slot->bases ? ps__log_find(slot->bases, timestamp) : -1;
+
+	if (kept < 0) {
+		load_base(slot, slot->log, row, width);
+		return;
+	}
+	load_base(slot, slot->bases, (size_t)kept, width);
+	ps__log_move_to_end(slot->bases, (size_t)kept);
+	ps__log_pop(slot->bases);
+}
+
+/* The slot's part of an older reading becomes its last row, with its base at hand. */
+static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t row, uint64_t timestamp)
+{
+	size_t width = ps__series_width(set->series);
+	uint16_t mark = atomic_load_explicit(ps__log_mark(ps__log_chunk(slot->log, row), row), memory_order_relaxed);
+
+	if (mark & PS__MARK_BASE_IS_VALUE)
+		load_base(slot, slot->log, row, width);
+	else if (mark & PS__MARK_BASE_APART)
+		take_base(slot, timestamp, row, width);
+	ps__log_move_to_end(slot->log, row);
+	slot->has_part = true;
+	ps__set_activate(set, slot);
+}
+
+bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp)
+{
+	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
+		if (set->slots[cpu] && ps__log_find(set->slots[cpu]->log, timestamp) >= 0)
+			return true;
+	}
+	return false;
+}
+
+void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp)
+{
+	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
+		struct ps__slot *slot = set->slots[cpu];
+		ptrdiff_t row = slot ? ps__log_find(slot->log, timestamp) : -1;
+		if (row >= 0)
+			reopen_part(set, slot, (size_t)row, timestamp);
+	}
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An event set inside.
+ *
+ * The counts of a set are kept by hardware thread, in slots. What the backend counted since the last fetch is credited to
+ * the slot of the CPU where the task was seen; a slot's counts start over at ps_start, ps_reset and ps_accum. A
+ * reading writes for every slot that has counts a row: base + counts. So the parts of a reading sum up to what the
+ * kernel counted, wherever the task has been.
+ */
+#ifndef PS_SET_SET_H
+#define PS_SET_SET_H
+
+#include "backend/backend.h"
+#include "locate/locate.h"
+#include "locate/watch.h"
+#include "topology/series.h"
+
+#include <perfsage/eventset.h>
+#include <perfsage/read.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One hardware thread that the set has met. Vectors have the series' width: times of groups, then values. */
+struct ps__slot {
+	struct ps__log *log;
+	struct ps__log *bases; /* bases of readings that are not the latest; NULL until one is needed */
+	int cpu;
+	ptrdiff_t lane;       /* of the backend, where the kernel splits the counts; -1: none for this CPU */
+	uint64_t visit;       /* the set's number of the visit at which the lane was read last */
+	bool is_active;       /* in the set's active list: has_counts or has_part */
+	bool has_counts;      /* credited with something since the counts started over, if only with zeros */
+	bool has_part;        /* the latest reading has a part here: the log's last row */
+	bool has_base;        /* base isn't all zero */
+	uint16_t counts_mark; /* attribution and flags (PS__MARK_*) of the counts */
+	uint16_t base_mark;   /* and of what is in the base */
+	uint64_t *base;
+	uint64_t *ran; /* by group: nanoseconds on the hardware here, in the interval being fetched */
+	uint64_t counts[];
+};
+
+/* How a set knows where its task was. */
+enum ps__means {
+	PS__MEANS_PLAIN, /* one lane; the CPU is looked up at each reading */
+	PS__MEANS_LANES  /* a lane for each CPU: the kernel splits; the watch tells which to read */
+};
+
+struct ps_eventset {
+	/* What every reading looks at. */
+	const struct ps_component *root; /* of the topology that the series is bound to; NULL before */
+	struct ps__backend *backend;     /* NULL: not open */
+	struct ps__series *series;       /* NULL until the events are open */
+	uint64_t fork_generation;
+	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
+	bool is_running;
+	bool was_started;
+	bool is_unfetched; /* stopped, but the final counts are still the backend's */
+	bool is_ended;
+	volatile sig_atomic_t is_busy; /* inside a call: a signal handler must not enter */
+	int only_cpu;               /* the one CPU that the task could run on when the set was started; -1: several */
+	struct ps__slot *last_slot; /* where the task was seen last */
+	int last_cpu;               /* the same before the first slot: at ps_start */
+	uint64_t last_timestamp;
+	enum ps__means means;
+	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
+	uint64_t visit;         /* counts the rounds of reading lanes */
+	bool has_strayed;       /* a pinned task was elsewhere since the last fetch */
+	bool must_sweep;        /* which lanes have news isn't known: read them all */
+	uint64_t *totals;       /* a lane's, as just read */
+	uint64_t *credited;     /* for each lane, the totals that are already in some slot */
+	/* LANES: for each lane and group the enabled time at ps_start; then for each group that of the last fetch. */
+	uint64_t *elapsed;
+	struct ps__slot **slots; /* by CPU number; [slot_limit] is the one for CPUs out of range */
+	int slot_limit;
+	struct ps__slot **active;
+	size_t active_count;
+	size_t met_count; /* slots there are; the active list has room for them all */
+
+	/* What it is made of. */
+	struct ps__event *events;
+	size_t event_count;
+	struct ps__target target;
+	struct ps__task task; /* of an attached tid */
+	pid_t owner_tid;
+	enum ps_attribution_mode mode;
+	int *lane_cpus; /* of LANES; what target.lane_cpus points at */
+	pid_t *roots;   /* of an attached process; what target.roots points at */
+	char why[256];  /* why the attribution isn't better; "" if it is the best */
+	size_t reserved_rows;
+	size_t history;
+};
+
+/* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
+ * that interrupted another call. On PS_OK the set is busy until ps__set_leave. */
+int ps__set_enter(struct ps_eventset *set, const char *call);
+static inline void ps__set_leave(struct ps_eventset *set)
+{
+	set->is_busy = 0;
+}
+
+/* As ps__set_enter, for calls that change what a stopped set is made of: PS_EISRUN as well. */
+int ps__set_enter_stopped(struct ps_eventset *set, const char *call);
+
+/* open.c: descriptors and storage. Opens the events, if they aren't, and makes the series; close drops both: the readings
+ * stay in the topology. */
+int ps__set_open(struct ps_eventset *set);
+int ps__set_reopen_if_changed(struct ps_eventset *set);
+void ps__set_close(struct ps_eventset *set);
+int ps__set_reserve(struct ps_eventset *set, size_t rows);
+
+/* bind.c: the topology of the first reading, until it is destroyed. */
+int ps__set_bind(struct ps_eventset *set, struct ps_component *root);
+
+/* slot.c: hardware threads. The slot of a CPU, met for the first time or not; NULL for lack of memory, with a detail. */
+struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu);
+void ps__set_find_lanes(struct ps_eventset *set);
+int ps__set_create_slots(struct ps_eventset *set);
+void ps__set_free_slots(struct ps_eventset *set);
+int ps__set_reserve_slots(struct ps_eventset *set, size_t rows);
+void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot);
+void ps__set_clear_counts(struct ps_eventset *set);
+
+/* fetch.c: totals from the backend, credited to a slot. */
+int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
+int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
+void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
+/* The CPU of an attached task, or where it was seen last; notices its end. */
+int ps__set_look_at_task(struct ps_eventset *set);
+int ps__set_check_caller(struct ps_eventset *set); /* PS_EINVAL for another than a living owner */
+
+/* means.c: how the task's place is to be known. Chosen before the events are opened; true if it differs from what is open. */
+void ps__set_choose_means(struct ps_eventset *set);
+bool ps__set_means_changed(const struct ps_eventset *set);
+void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
+void ps__set_open_watch(struct ps_eventset *set);
+void ps__set_forget_means(struct ps_eventset *set);
+
+/* process.c: the threads that an attached process has when it is opened. */
+int ps__set_list_roots(struct ps_eventset *set);
+bool ps__set_roots_changed(const struct ps_eventset *set);
+void ps__set_forget_roots(struct ps_eventset *set);
+
+/* lanes.c: the counts that the kernel split by CPU. */
+int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **slot);
+void ps__set_start_lanes(struct ps_eventset *set);
+
+/* write.c: a reading into the logs. */
+enum ps__write_kind {
+	PS__WRITE_COUNTS, /* base + counts */
+	PS__WRITE_ACCUM,  /* the same; then the counts move into the base */
+	PS__WRITE_STORE   /* base + the caller's counters; the set's own counts stay out of it */
+};
+
+struct ps__write {
+	enum ps__write_kind kind;
+	struct ps__slot *slot;     /* where the task was seen */
+	const long long *counters; /* of STORE: one for each event */
+	uint16_t mark;             /* of STORE: its attribution */
+};
+int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp);
+
+/* reopen.c: readings that are not the latest. */
+bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp);
+int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot);
+int ps__set_keep_bases(struct ps_eventset *set);
+void ps__set_forget_parts(struct ps_eventset *set);
+/* Makes an older reading's rows the last ones of their logs; they are out of order until they are written, so this
+ * belongs between ps__series_write_begin and _end, after the latest reading's parts were forgotten. */
+void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp);
+
+#endif

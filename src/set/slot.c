@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Slots: the hardware threads that a set has met, by CPU number. */
+#include "base/error.h"
+#include "base/list.h"
+#include "base/os.h"
+#include "set/set.h"
+
+#include <sched.h>
+
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+
+/* CPU numbers that can come: the kernel's possible ones, and a few where it doesn't say. */
+static int count_possible_cpus(void)
+{
+	char text[4096];
+	int max = -1;
+
+	if (ps__os_read_file(POSSIBLE, text, sizeof text) > 0)
+		max = ps__list_max(text);
+	return max < 0 ? CPU_SETSIZE : max + 1;
+}
+
+int ps__set_create_slots(struct ps_eventset *set)
+{
+	int limit = count_possible_cpus();
+
+	/* One more for every CPU beyond: no CPU number is refused. */
+	set->slots = ps__os_calloc((size_t)limit + 1, sizeof *set->slots);
+	if (!set->slots)
+		return ps__fail_memory("an event set");
+	set->slot_limit = limit;
+	return PS_OK;
+}
+
+/* The log itself is the series'. */
+static void free_slot(struct ps__slot *slot)
+{
+	if (slot->bases)
+		ps__log_clear(slot->bases);
+	ps__os_free(slot->bases);
+	ps__os_free(slot->base);
+	ps__os_free(slot);
+}
+
+void ps__set_free_slots(struct ps_eventset *set)
+{
+	for (int cpu = 0; set->slots && cpu <= set->slot_limit; cpu++) {
+		if (set->slots[cpu])
+			free_slot(set->slots[cpu]);
+	}
+	ps__os_free(set->slots);
+	ps__os_free(set->active);
+	set->slots = NULL;
+	set->active = NULL;
+	set->active_count = 0;
+	set->met_count = 0;
+	set->last_slot = NULL;
+}
+
+/* The active list has room for one slot more. */
+static int grow_active(struct ps_eventset *set)
+{
+	struct ps__slot **grown = ps__os_calloc(set->met_count + 1, sizeof(struct ps__slot *));
+
+	if (!grown)
+		return -1;
+	for (size_t index = 0; index < set->active_count; index++)
+		grown[index] = set->active[index];
+	ps__os_free(set->active);
+	set->active = grown;
+	set->met_count++;
+	return 0;
+}
+
+static ptrdiff_t lane_of(const struct ps_eventset *set, int cpu)
+{
+	for (size_t lane = 0; lane < set->target.lane_count; lane++) {
+		if (set->target.lane_cpus[lane] == cpu)
+			return (ptrdiff_t)lane;
+	}
+	return -1;
+}
+
+/* A slot with its log; the log is no Thread's yet. */
+static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
+{
+	size_t width = ps__series_width(set->series);
+	struct ps__slot *slot =
+	    ps__os_calloc(1, sizeof *slot + (width + set->series->groups) * sizeof slot->counts[0]);
+
+	if (!slot)
+		return NULL;
+	slot->cpu = cpu;
+	slot->ran = slot->counts + width;
+	slot->lane = lane_of(set, cpu);
+	slot->base = ps__os_calloc(width, sizeof *slot->base);
+	if (!slot->base || grow_active(set) < 0)
+		goto free_slot;
+	slot->log = ps__series_add_log(set->series);
+	if (!slot->log)
+		goto forget_room;
+	return slot;
+forget_room:
+	set->met_count--;
+free_slot:
+	free_slot(slot);
+	return NULL;
+}
+
+/* After the counters were opened again. */
+void ps__set_find_lanes(struct ps_eventset *set)
+{
+	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
+		if (set->slots[cpu])
+			set->slots[cpu]->lane = lane_of(set, set->slots[cpu]->cpu);
+	}
+}
+
+static struct ps__slot **entry_of(struct ps_eventset *set, int cpu)
+{
+	return &set->slots[cpu >= 0 && cpu < set->slot_limit ? cpu : set->slot_limit];
+}
+
+struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
+{
+	struct ps__slot **entry = entry_of(set, cpu);
+
+	if (__builtin_expect(*entry && (*entry)->log->thread, 1))
+		return *entry;
+	if (!*entry)
+		*entry = create_slot(set, cpu);
+	if (!*entry) {
+		ps__fail_memory(
+		    "a hardware thread that the set meets; nothing is lost: the counts come with the next reading");
+		return NULL;
+	}
+	if (set->series->topology)
+		ps__series_attach_log(set->series, (*entry)->log, cpu);
+	return *entry;
+}
+
+void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot)
+{
+	if (slot->is_active)
+		return;
+	slot->is_active = true;
+	set->active[set->active_count++] = slot;
+}
+
+void ps__set_clear_counts(struct ps_eventset *set)
+{
+	size_t width = ps__series_width(set->series);
+
+	for (size_t index = 0; index < set->active_count; index++) {
+		struct ps__slot *slot = set->active[index];
+		for (size_t word = 0; word < width; word++)
+			slot->counts[word] = 0;
+		slot->counts_mark &= PS__MARK_ATTRIBUTION;
+		slot->has_counts = false;
+	}
+}
+
+static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
+{
+	struct ps__slot **entry = entry_of(set, cpu);
+
+	if (!*entry)
+		*entry = create_slot(set, cpu);
+	if (!*entry || ps__set_make_bases(set, *entry) < 0)
+		return -1;
+	return ps__log_reserve((*entry)->log, rows) < 0 || ps__log_reserve((*entry)->bases, rows) < 0 ? -1 : 0;
+}
+
+/* Slots for the CPUs on which the task may run, so that meeting them allocates nothing. */
+int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
+{
+	cpu_set_t mask;
+	pid_t tid = set->target.kind == PS__TARGET_TID ? set->target.tid : 0;
+
+	if (set->target.kind == PS__TARGET_CPU)
+		return reserve_slot(set, set->target.cpu, rows);
+	CPU_ZERO(&mask);
+	/* A machine with more CPUs than a cpu_set_t holds answers EINVAL: its slots are made as they are met. */
+	if (ps__os.sched_getaffinity(tid, sizeof mask, &mask) < 0)
+		return 0;
+	for (int cpu = 0; cpu < CPU_SETSIZE && cpu < set->slot_limit; cpu++) {
+		if (CPU_ISSET((size_t)cpu, &mask) && reserve_slot(set, cpu, rows) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A reading is written: rows of base + counts, for every slot that takes part. All that can fail is done before the
+ * first row changes, so that a failure leaves both the readings and the counts as they were.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "set/set.h"
+
+/* Nanoseconds of CLOCK_MONOTONIC, and later than the set's last reading whatever the clock says. */
+static uint64_t next_timestamp(const struct ps_eventset *set)
+{
+	struct timespec now = {0};
+
+	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
+	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return now_ns > set->last_timestamp ? now_ns : set->last_timestamp + 1;
+}
+
+/* The weaker attribution, and the flags of both. */
+static uint16_t join_marks(uint16_t one, uint16_t other)
+{
+	unsigned attribution = one & PS__MARK_ATTRIBUTION;
+
+	if ((other & PS__MARK_ATTRIBUTION) > attribution)
+		attribution = other & PS__MARK_ATTRIBUTION;
+	return (uint16_t)(attribution | ((one | other) & PS__MARK_FLAGS));
+}
+
+/* Which reading is written. */
+enum which {
+	WHICH_NEW,
+	WHICH_LATEST,
+	WHICH_OLDER
+};
+
+static enum which find_reading(const struct ps_eventset *set, const uint64_t *timestamp)
+{
+	uint64_t latest = atomic_load_explicit(&set->series->latest, memory_order_relaxed);
+
+	if (latest == 0)
+		return WHICH_NEW;
+	if (!timestamp || *timestamp == latest)
+		return WHICH_LATEST;
+	if (*timestamp == 0 || *timestamp > latest || !ps__set_has_reading(set, *timestamp))
+		return WHICH_NEW;
+	return WHICH_OLDER;
+}
+
+/* Does a slot take part in the reading? */
+static bool takes_part(const struct ps__slot *slot, const struct ps__write *write)
+{
+	return slot == write->slot || slot->has_part || (slot->has_counts && write->kind != PS__WRITE_STORE);
+}
+
+/* Every row that the reading may append finds its place. */
+static int make_room(struct ps_eventset *set, const struct ps__write *write)
+{
+	ps__set_activate(set, write->slot);
+	for (size_t index = 0; index < set->active_count; index++) {
+		struct ps__slot *slot = set->active[index];
+		if (takes_part(slot, write) && ps__log_make_room(slot->log) < 0)
+			return ps__fail_memory("a reading; nothing is lost: the counts come with the next one");
+	}
+	return PS_OK;
+}
+
+/* The words of a row but the timestamp: base + counts. */
+static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, const uint64_t *counts, size_t width)
+{
+	const uint64_t *base = slot->base;
+
+	for (size_t word = 0; word < width; word++)
+		atomic_store_explicit(&words[word], base[word] + counts[word], memory_order_release);
+}
+
+/* base + what the caller gave, which has no times. On other slots than the caller's: the base alone. */
+static void write_stored(_Atomic uint64_t *words, const struct ps_eventset *set, const struct ps__slot *slot,
+                         const struct ps__write *write)
+{
+	size_t times = 2 * set->series->groups;
+
+	for (size_t word = 0; word < times; word++)
+		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);
+	for (size_t event = 0; event < set->event_count; event++) {
+		uint64_t count = slot == write->slot ? (uint64_t)write->counters[event] : 0;
+		atomic_store_explicit(&words[times + event], slot->base[times + event] + count, memory_order_release);
+	}
+}
+
+/* After ps_accum the row is the base, and counting starts over. */
+static void move_into_base(struct ps__slot *slot, size_t width)
+{
+	for (size_t word = 0; word < width; word++) {
+		slot->base[word] += slot->counts[word];
+		slot->counts[word] = 0;
+	}
+	slot->base_mark = join_marks(slot->has_base ? slot->base_mark : 0, slot->counts_mark);
+	slot->counts_mark &= PS__MARK_ATTRIBUTION;
+	slot->has_base = true;
+	slot->has_counts = false;
+}
+
+static uint16_t mark_of(const struct ps__slot *slot, const struct ps__write *write)
+{
+	uint16_t mark = slot->counts_mark;
+
+	if (write->kind == PS__WRITE_STORE)
+		mark = slot == write->slot ? write->mark : mark & PS__MARK_ATTRIBUTION;
+	if (slot->has_base)
+		mark = join_marks(mark, slot->base_mark);
+	if (write->kind == PS__WRITE_ACCUM)
+		return mark | PS__MARK_BASE_IS_VALUE;
+	return slot->has_base ? mark | PS__MARK_BASE_APART : mark;
+}
+
+static void write_part(struct ps_eventset *set, struct ps__slot *slot, const struct ps__write *write,
+                       uint64_t timestamp)
+{
+	struct ps__log *log = slot->log;
+	size_t width = ps__series_width(set->series);
+	size_t row = slot->has_part ? atomic_load_explicit(&log->count, memory_order_relaxed) - 1
+	                            : ps__log_append(log, timestamp);
+	struct ps__chunk *chunk = ps__log_chunk(log, row);
+	_Atomic uint64_t *words = ps__log_words(log, chunk, row);
+
+	atomic_store_explicit(&words[0], timestamp, memory_order_release);
+	if (write->kind == PS__WRITE_STORE)
+		write_stored(words + 1, set, slot, write);
+	else
+		write_sum(words + 1, slot, slot->counts, width);
+	atomic_store_explicit(ps__log_mark(chunk, row), mark_of(slot, write), memory_order_release);
+	slot->has_part = true;
+	if (write->kind == PS__WRITE_ACCUM)
+		move_into_base(slot, width);
+	if (set->history)
+		ps__log_trim(log, set->history);
+}
+
+int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp)
+{
+	enum which which = find_reading(set, timestamp);
+	int result = make_room(set, write);
+
+	if (result == PS_OK && which != WHICH_LATEST)
+		result = ps__set_keep_bases(set);
+	if (result != PS_OK)
+		return result;
+	if (which != WHICH_LATEST) {
+		ps__set_forget_parts(set);
+		ps__set_activate(set, write->slot);
+	}
+	set->last_timestamp = next_timestamp(set);
+	ps__series_write_begin(set->series);
+	if (which == WHICH_OLDER)
+		ps__set_reopen(set, *timestamp);
+	for (size_t index = 0; index < set->active_count; index++) {
+		if (takes_part(set->active[index], write))
+			write_part(set, set->active[index], write, set->last_timestamp);
+	}
+	atomic_store_explicit(&set->series->latest, set->last_timestamp, memory_order_release);
+	ps__series_write_end(set->series);
+	if (timestamp)
+		*timestamp = set->last_timestamp;
+	return PS_OK;
+}

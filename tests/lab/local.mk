@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The PMU lab. Its tests are built by cross builds alone (make lab-programs), and run in an emulated guest.
+# Makefile.am has set EXTRA_DIST, CLEANFILES and public_cppflags before it includes this file.
+
+lab_tests = \
+	tests/lab/tests/test_lab_cycles \
+	tests/lab/tests/test_lab_hotplug \
+	tests/lab/tests/test_lab_loop \
+	tests/lab/tests/test_lab_multiplex \
+	tests/lab/tests/test_lab_threads \
+	tests/lab/tests/test_lab_topology \
+	tests/lab/tests/test_lab_unschedulable
+# A test with a wrong expectation, by which the lab shows that it would see a failure.
+lab_wrong = tests/lab/tests/wrong_loop
+
+EXTRA_PROGRAMS = $(lab_tests) $(lab_wrong)
+EXTRA_LTLIBRARIES = tests/lab/tests/liblab.la
+CLEANFILES += $(EXTRA_PROGRAMS) $(EXTRA_LTLIBRARIES)
+EXTRA_DIST += \
+	tests/lab/build.sh \
+	tests/lab/check.sh \
+	tests/lab/fetch \
+	tests/lab/guest.sh \
+	tests/lab/init \
+	tests/lab/lab \
+	tests/lab/shapes
+
+# The tests see what a user sees. Their calls are bound at load: binding them later would count as instructions.
+lab_cppflags = -D_GNU_SOURCE $(public_cppflags)
+lab_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
+lab_libs = tests/lab/tests/liblab.la libperfsage.la $(CHECK_LIBS) -lm
+lab_ldflags = $(AM_LDFLAGS) -Wl,-z,now
+
+tests_lab_tests_liblab_la_SOURCES = tests/lab/tests/lab.c tests/lab/tests/lab.h
+tests_lab_tests_liblab_la_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_liblab_la_CFLAGS = $(lab_cflags)
+
+tests_lab_tests_test_lab_cycles_SOURCES = tests/lab/tests/test_lab_cycles.c
+tests_lab_tests_test_lab_cycles_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_cycles_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_cycles_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_cycles_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_hotplug_SOURCES = tests/lab/tests/test_lab_hotplug.c
+tests_lab_tests_test_lab_hotplug_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_hotplug_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_hotplug_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_hotplug_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_loop_SOURCES = tests/lab/tests/test_lab_loop.c
+tests_lab_tests_test_lab_loop_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_loop_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_loop_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_loop_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_multiplex_SOURCES = tests/lab/tests/test_lab_multiplex.c
+tests_lab_tests_test_lab_multiplex_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_multiplex_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_multiplex_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_multiplex_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_threads_SOURCES = tests/lab/tests/test_lab_threads.c
+tests_lab_tests_test_lab_threads_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_threads_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_threads_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_threads_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_topology_SOURCES = tests/lab/tests/test_lab_topology.c
+tests_lab_tests_test_lab_topology_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_topology_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_topology_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_topology_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_unschedulable_SOURCES = tests/lab/tests/test_lab_unschedulable.c
+tests_lab_tests_test_lab_unschedulable_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_unschedulable_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_unschedulable_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_unschedulable_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_wrong_loop_SOURCES = tests/lab/tests/test_lab_loop.c
+tests_lab_tests_wrong_loop_CPPFLAGS = $(lab_cppflags) -DPS_LAB_WRONG
+tests_lab_tests_wrong_loop_CFLAGS = $(lab_cflags)
+tests_lab_tests_wrong_loop_LDADD = $(lab_libs)
+tests_lab_tests_wrong_loop_LDFLAGS = $(lab_ldflags)
+
+lab-programs: $(EXTRA_PROGRAMS)
+
+# Has a cross build of its own, so it needs nothing of this one; MAKEFLAGS of this make are not its business.
+check-lab:
+	MAKEFLAGS= $(top_srcdir)/tests/lab/lab check
+
+.PHONY: check-lab lab-programs

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the lab's tests share; see lab.h. */
+#include "lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void lab_loop(unsigned long iterations)
+{
+	__asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(iterations) : : "cc");
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void lab_after_tick(void)
+{
+	/* The coarse clock moves at ticks only. Another half millisecond lets the ticks of all CPUs be done with. */
+	uint64_t tick = clock_ns(CLOCK_MONOTONIC_COARSE), now;
+
+	while (clock_ns(CLOCK_MONOTONIC_COARSE) == tick)
+		;
+	now = clock_ns(CLOCK_MONOTONIC);
+	while (clock_ns(CLOCK_MONOTONIC) < now + 500000)
+		;
+}
+
+static const char *shape(const char *name)
+{
+	const char *value = getenv(name);
+
+	ck_assert_msg(value, "%s is not set: the lab's tests run in the lab alone (tests/lab/lab)", name);
+	return value;
+}
+
+unsigned lab_shift(void)
+{
+	return (unsigned)strtoul(shape("PS_LAB_SHIFT"), NULL, 10);
+}
+
+unsigned long lab_iterations(void)
+{
+	return 1000000ul >> lab_shift();
+}
+
+unsigned lab_nodes(void)
+{
+	return (unsigned)strtoul(shape("PS_LAB_NODES"), NULL, 10);
+}
+
+unsigned lab_cpus(void)
+{
+	return (unsigned)strtoul(shape("PS_LAB_SMP"), NULL, 10);
+}
+
+unsigned lab_smp(const char *word, unsigned if_left_out)
+{
+	const char *at = strstr(shape("PS_LAB_SMP"), word);
+
+	return at ? (unsigned)strtoul(at + strlen(word) + 1, NULL, 10) : if_left_out;
+}
+
+void lab_pin(int cpu)
+{
+	cpu_set_t mask;
+
+	CPU_ZERO(&mask);
+	CPU_SET((size_t)cpu, &mask);
+	ck_assert_msg(sched_setaffinity(0, sizeof(mask), &mask) == 0, "CPU %d: %s", cpu, strerror(errno));
+}
+
+struct job {
+	int cpu;
+	void (*work)(void *context);
+	void *context;
+};
+
+static void *run_job(void *argument)
+{
+	struct job *job = argument;
+
+	lab_pin(job->cpu);
+	job->work(job->context);
+	return NULL;
+}
+
+void lab_on_cpu(int cpu, void (*work)(void *context), void *context)
+{
+	struct job job = {cpu, work, context};
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, run_job, &job), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+void lab_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+	ck_assert_msg(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+void lab_cpu_online(int cpu, bool online)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	lab_write(path, online ? "1" : "0");
+}
+
+void lab_check_ok(int code, const char *call)
+{
+	ck_assert_msg(code == PS_OK, "%s: %s: %s", call, ps_strerror(code), ps_error_detail());
+}
+
+struct ps_topology *lab_topology(void)
+{
+	struct ps_topology *topology = NULL;
+
+	lab_ok(ps_topology_load(&topology, NULL));
+	return topology;
+}
+
+struct ps_eventset *lab_set(const char *first, ...)
+{
+	struct ps_eventset *set = NULL;
+	const char *event;
+	va_list events;
+
+	lab_ok(ps_eventset_create(&set));
+	va_start(events, first);
+	for (event = first; event; event = va_arg(events, const char *))
+		lab_ok(ps_eventset_add(set, event));
+	va_end(events);
+	return set;
+}
+
+struct ps_value lab_reading(struct ps_thread *thread, const char *event, uint64_t timestamp)
+{
+	struct ps_value value;
+
+	memset(&value, 0, sizeof(value));
+	lab_ok(ps_thread_reading(thread, event, timestamp, &value));
+	return value;
+}
+
+struct ps_value lab_total(struct ps_component *component, const char *event)
+{
+	struct ps_value value;
+
+	memset(&value, 0, sizeof(value));
+	lab_ok(ps_component_total(component, event, &value));
+	return value;
+}
+
+int lab_run(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Known work is counted exactly: a loop of two instructions, its count printed so that boots can be compared. Built
+ * with PS_LAB_WRONG it expects three instructions, and must fail: the lab shows with it that it can.
+ */
+#include "lab.h"
+
+#include <stdio.h>
+
+#ifdef PS_LAB_WRONG
+#define PER_ITERATION 3
+#else
+#define PER_ITERATION 2
+#endif
+
+/* The instructions that ps_start and ps_read themselves run while they count. */
+#define OVERHEAD_MAX 200
+/* What a whole ps_accum runs at most, storing included. */
+#define STORING_MAX 1000
+#define RUNS        8
+#define LOOPS       5
+
+struct bench {
+	struct ps_topology *topology;
+	struct ps_eventset *set;
+	const char *event;
+};
+
+/* What a loop counts, from ps_start to ps_read. */
+static long long measure(struct bench *bench, unsigned long iterations)
+{
+	struct ps_component *root = ps_topology_root(bench->topology);
+	struct ps_thread *thread = NULL;
+	struct ps_value value;
+	uint64_t timestamp = 0;
+	int started, read;
+
+	/* Check's own asserts are some 1000 instructions long, so none while counting. */
+	lab_after_tick();
+	started = ps_start(bench->set);
+	lab_loop(iterations);
+	read = ps_read(bench->set, root, &timestamp, &thread);
+	lab_ok(started);
+	lab_ok(read);
+	value = lab_reading(thread, bench->event, timestamp);
+	lab_ok(ps_stop(bench->set, root, &timestamp, NULL));
+	ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
+	ck_assert_int_eq(value.attribution, PS_ATTRIBUTION_PINNED);
+	ck_assert_int_eq(ps_thread_cpu(thread), 1);
+	return value.value;
+}
+
+static struct bench bench_create(void)
+{
+	struct bench bench = {lab_topology(), lab_set(LAB_INSTRUCTIONS, NULL), LAB_INSTRUCTIONS};
+
+	lab_pin(1);
+	lab_ok(ps_eventset_reserve(bench.set, 100));
+	measure(&bench, 1); /* what happens once only, such as opening the counter, isn't measured */
+	return bench;
+}
+
+static void bench_destroy(struct bench *bench)
+{
+	ps_eventset_destroy(bench->set);
+	ps_topology_destroy(bench->topology);
+}
+
+START_TEST(a_loop_counts_its_instructions_and_a_constant_below_200)
+{
+	struct bench bench = bench_create();
+	unsigned long iterations = lab_iterations();
+	long long known = (long long)(iterations * PER_ITERATION), count = measure(&bench, iterations);
+
+	printf("lab: %lu iterations of 2 instructions count %lld\n", iterations, count);
+	ck_assert_int_ge(count, known);
+	ck_assert_int_lt(count, known + OVERHEAD_MAX);
+	bench_destroy(&bench);
+}
+END_TEST
+
+START_TEST(a_loop_counts_the_same_at_each_run)
+{
+	struct bench bench = bench_create();
+	long long first = measure(&bench, lab_iterations());
+
+	for (int run = 1; run < RUNS; run++)
+		ck_assert_int_eq(measure(&bench, lab_iterations()), first);
+	bench_destroy(&bench);
+}
+END_TEST
+
+START_TEST(more_work_counts_exactly_as_much_more)
+{
+	struct bench bench = bench_create();
+	unsigned long iterations = lab_iterations();
+	long long little = measure(&bench, iterations / 4), much = measure(&bench, iterations);
+
+	ck_assert_int_eq(much - little, (long long)((iterations - iterations / 4) * PER_ITERATION));
+	bench_destroy(&bench);
+}
+END_TEST
+
+START_TEST(accum_adds_up_what_each_of_its_loops_counted)
+{
+	struct bench bench = bench_create();
+	struct ps_component *root = ps_topology_root(bench.topology);
+	unsigned long iterations = lab_iterations() / 10;
+	struct ps_thread *thread = NULL;
+	uint64_t timestamp = 0;
+	long long known = (long long)(iterations * PER_ITERATION * LOOPS), sum;
+	int codes[1 + LOOPS];
+
+	lab_after_tick();
+	codes[0] = ps_start(bench.set);
+	for (int i = 0; i < LOOPS; i++) {
+		lab_loop(iterations);
+		codes[i + 1] = ps_accum(bench.set, root, &timestamp, &thread);
+	}
+	lab_ok(ps_stop(bench.set, root, &timestamp, &thread));
+	for (int i = 0; i <= LOOPS; i++)
+		lab_ok(codes[i]);
+	sum = lab_reading(thread, bench.event, timestamp).value;
+	ck_assert_int_ge(sum, known);
+	/* Between the calls the library itself is counted, storing included. */
+	ck_assert_int_lt(sum, known + (LOOPS + 1) * STORING_MAX);
+	bench_destroy(&bench);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("lab: known loops");
+	TCase *loops = tcase_create("loops");
+
+	tcase_add_test(loops, a_loop_counts_its_instructions_and_a_constant_below_200);
+	tcase_add_test(loops, a_loop_counts_the_same_at_each_run);
+	tcase_add_test(loops, more_work_counts_exactly_as_much_more);
+	tcase_add_test(loops, accum_adds_up_what_each_of_its_loops_counted);
+	suite_add_tcase(suite, loops);
+	return lab_run(suite);
+}

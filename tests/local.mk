@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Unit tests reach hidden code through the layers' libraries; API tests see the shared library alone.
+# Each test prints what it checked, and tests/scripts/totals adds it up.
+
+script_tests = \
+	tests/scripts/check-layers \
+	tests/scripts/check-symbols \
+	tests/scripts/check-headers \
+	tests/scripts/check-sizes \
+	tests/scripts/check-format \
+	tests/scripts/check-docs \
+	tests/scripts/check-examples \
+	tests/scripts/check-install \
+	tests/scripts/check-totals
+
+include tests/unit/local.mk
+include tests/api/local.mk
+include tests/lab/local.mk
+
+if HAVE_CHECK
+check_PROGRAMS += $(unit_tests) $(api_tests)
+TESTS += $(unit_tests) $(api_tests) $(script_tests)
+endif
+
+EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/common.sh tests/valgrind.supp tests/fixtures tests/golden
+
+# For all tests. Check's own limit of 4 seconds a test is too short for a machine with other work to do.
+AM_TESTS_ENVIRONMENT = \
+	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	CC='$(CC)'; export CC; \
+	CFLAGS='$(CFLAGS) $(SANITIZER_CFLAGS)'; export CFLAGS; \
+	NM='$(NM)'; export NM; \
+	MAKE='$(MAKE)'; export MAKE; \
+	EXAMPLES='$(examples_programs)'; export EXAMPLES; \
+	WITHOUT_OPENMP="$(ps_without_openmp)"; export WITHOUT_OPENMP; \
+	SANITIZERS='$(SANITIZER_CFLAGS)'; export SANITIZERS; \
+	CK_DEFAULT_TIMEOUT="$${CK_DEFAULT_TIMEOUT-120}"; export CK_DEFAULT_TIMEOUT; \
+	ASAN_OPTIONS="$${ASAN_OPTIONS-detect_leaks=1}"; export ASAN_OPTIONS;
+
+# In place of automake's target of this name: the totals come last in any case, and the status is kept.
+check-TESTS:
+if HAVE_CHECK
+	@rm -f $(TEST_LOGS) $(TEST_LOGS:.log=.trs) $(TEST_SUITE_LOG); \
+	status=0; \
+	$(MAKE) $(AM_MAKEFLAGS) $(TEST_SUITE_LOG) || status=1; \
+	$(top_srcdir)/tests/scripts/totals $(TEST_LOGS) || status=1; \
+	exit $$status
+else
+	@echo 'make check needs the Check library: Debian: check; Fedora: check-devel; Spack: check. Then configure again.' >&2
+	@exit 1
+endif
+
+# All that make check runs, without running it: for cross builds.
+check-build: all $(check_LTLIBRARIES) $(check_PROGRAMS)
+
+# The unit and API tests under valgrind. An unforked test is one process, whose end frees all that it should.
+check-valgrind:
+	@test -n '$(VALGRIND)' || { echo 'make check-valgrind needs valgrind. Install it and configure again.' >&2; exit 1; }
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(unit_tests) $(api_tests)' CK_FORK=no \
+		LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND)' \
+		LOG_FLAGS='-q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$(abs_top_srcdir)/tests/valgrind.supp'
+
+.PHONY: check-build check-valgrind

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A fake kernel behind the OS seam: files of /proc and /sys from memory, scripted counters, and any call failing
+ * with any errno at its nth use. What a test doesn't script behaves as a quiet machine with two CPUs, no PMU.
+ */
+#ifndef PS_TESTS_FAKE_H
+#define PS_TESTS_FAKE_H
+
+#include <linux/perf_event.h>
+#include <perfsage/hooks.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Installs the fake (ps_hooks_set) in a clean state; removes it. fake_remove fails the Check test if file
+ * descriptors, mappings or allocations made through it are still alive. */
+void fake_install(void);
+void fake_remove(void);
+
+/* What must never happen (a close of what isn't open, an event without close-on-exec, memory released twice) is printed
+ * at once and fails the test in fake_remove. A test that provokes it on purpose takes the count back to 0. */
+unsigned fake_violations(void);
+void fake_violations_reset(void);
+
+/* Files. A folder exists when a file is below it. A content of NULL makes the file vanish. */
+void fake_file(const char *path, const char *content);
+void fake_file_error(const char *path, int error); /* open fails with this errno */
+/* A machine's files from a text manifest: "== /sys/path" lines, each followed by the file's content. They take the
+ * place of all files under /sys. */
+void fake_machine(const char *manifest_path);
+
+/* The calling thread, as getcpu, gettid and sched_getaffinity tell: CPU 0, its real tid and "0-1" in a fresh fake. Each
+ * thread that calls into the fake is a task of its own until it ends: /proc/<tid>/stat shows it. */
+void fake_set_cpu(int cpu);
+void fake_set_affinity(const char *cpu_list); /* "0-3" */
+void fake_set_tid(pid_t tid);
+/* The task (0: the caller) is switched out, and in again on the same CPU. */
+void fake_switch_task(pid_t tid);
+/* getcpu answers these, one a call, then the last one for ever. */
+void fake_script_cpus(const int *cpus, size_t count);
+
+/* The clock. It advances by step_ns at each look (default 1000). */
+void fake_set_clock(uint64_t now_ns, uint64_t step_ns);
+
+/* Calls, by name, for counting and failing. */
+enum fake_call {
+	FAKE_PERF_EVENT_OPEN,
+	FAKE_IOCTL,
+	FAKE_READ,
+	FAKE_PREAD,
+	FAKE_OPEN,
+	FAKE_CLOSE,
+	FAKE_MMAP,
+	FAKE_MUNMAP,
+	FAKE_LIST,
+	FAKE_GETCPU,
+	FAKE_GETTID,
+	FAKE_GETAFFINITY,
+	FAKE_CLOCK_GETTIME,
+	FAKE_GETRLIMIT,
+	FAKE_ALLOCATE,
+	FAKE_CALLS
+};
+/* The nth use from now (1: the next) fails with this errno, once; n = 0 takes the order back. */
+void fake_fail(enum fake_call call, unsigned nth, int error);
+void fake_fail_always(enum fake_call call, int error); /* every use; 0 ends it */
+unsigned fake_count(enum fake_call call);              /* uses since fake_install or fake_count_reset */
+void fake_count_reset(void);
+unsigned fake_count_resets(void); /* PERF_EVENT_IOC_RESET requests since fake_install */
+bool fake_fail_happened(void);    /* did the ordered failure take place? */
+
+/* Counters. An event is told apart by (type, config). Opening one that the machine doesn't have fails with ENOENT;
+ * a fresh fake has PERF_TYPE_SOFTWARE's. */
+void fake_add_event(uint32_t type, uint64_t config);
+void fake_add_pmu(uint32_t type,
+                  unsigned counters); /* all configs of a type; at most `counters` in a group: EINVAL */
+/* A core PMU: PERF_TYPE_HARDWARE, _HW_CACHE and _RAW share its counters; its folder of sysfs, too. */
+void fake_add_core_pmu(unsigned counters);
+/* msr/tsc/ as type 9: a PMU that refuses all exclude bits, and joins groups as software does. */
+void fake_add_msr(void);
+enum fake_pmu_flag {
+	FAKE_PMU_NO_EXCLUDE = 1, /* any exclude bit: EINVAL */
+	FAKE_PMU_SOFTWARE = 2,   /* its events join any group; else a group has one PMU's events beside software's */
+	FAKE_PMU_CPU_ONLY = 4    /* an uncore: a pid other than -1: EINVAL */
+};
+void fake_set_pmu_flags(uint32_t type, unsigned flags);
+/* All open counters of an event that are enabled (their leader too) and whose target ran: count += amount. */
+void fake_advance(uint32_t type, uint64_t config, uint64_t amount);
+/* The same for one target: pid and cpu as they were given to perf_event_open (pid 0: resolved to the opener's tid). */
+void fake_advance_on(uint32_t type, uint64_t config, pid_t tid, int cpu, uint64_t amount);
+void fake_set_count(uint32_t type, uint64_t config, uint64_t count); /* also backwards */
+/* Time passes for all enabled groups: enabled += enabled_ns, running += running_ns. */
+void fake_run(uint64_t enabled_ns, uint64_t running_ns);
+void fake_set_error_state(uint32_t type, uint64_t config, bool on); /* read(2) of its group gives 0 bytes */
+/* What perf_event_paranoid forbids, by the rules of Linux 6 (level 3: Debian's), with EACCES; the file shows the level.
+ * A fresh fake is level 2 and privileged. Files in /proc/self/status are the test's to add. */
+void fake_set_paranoid(int level, bool privileged);
+/* RLIMIT_NOFILE, 1024 in a fresh fake; standard input and the two outputs count. Beyond it: EMFILE. */
+void fake_set_nofile(unsigned limit);
+/* A CPU goes offline (its counters stop until they are enabled again) or online; the files of /sys show it. */
+void fake_set_online(int cpu, bool online);
+
+/* The fake task of a tid ends: its /proc files vanish, kept descriptors answer ESRCH, its counters freeze. */
+void fake_task(pid_t tid, const char *comm, int cpu); /* makes or moves it: /proc/<tid>/stat shows comm and cpu */
+void fake_task_end(pid_t tid);
+void fake_task_affinity(pid_t tid, const char *cpu_list);
+
+/* What is open now. */
+unsigned fake_open_fds(void);
+size_t fake_mapped_bytes(void);
+size_t fake_allocated_bytes(void);
+const struct perf_event_attr *fake_attr_of_fd(int fd); /* NULL: not a counter */
+size_t fake_counter_fds(int *fds, size_t capacity);    /* how many counters are open; their fds, oldest first */
+int fake_leader_of_fd(int fd);
+void fake_target_of_fd(int fd, pid_t *tid, int *cpu); /* tid -1: any task; cpu -1: any CPU */
+bool fake_enabled_of_fd(int fd);                      /* is it counting, its leader too? */
+void *fake_ring_of_fd(int fd);                        /* the memory of its latest mmap; NULL if none */
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fake kernel's perf: opening counters, groups, reading them in the kernel's formats, and the script that makes
+ * them count.
+ */
+#include "fake_internal.h"
+#include "fake_pmu.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fake_counter *counters;
+static uint64_t last_id = 40;
+static unsigned resets;
+
+struct fake_counter *fake__counters_first(void)
+{
+	return counters;
+}
+
+void fake__counters_reset(void)
+{
+	resets = 0;
+	fake__pmus_reset();
+}
+
+static bool is_counting(const struct fake_counter *counter)
+{
+	return counter->enabled && counter->leader->enabled && !counter->error_state && !counter->leader->error_state;
+}
+
+/* Does the counter's target run where it counts? */
+static bool is_there(const struct fake_counter *counter)
+{
+	return !counter->task || (!counter->task->ended && (counter->cpu < 0 || counter->cpu == counter->task->cpu));
+}
+
+static int check_cpu(int cpu)
+{
+	if (cpu > fake__list_last(fake__file_content("/sys/devices/system/cpu/possible")))
+		return EINVAL;
+	if (cpu >= 0 && !fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), cpu))
+		return ENODEV;
+	return cpu < -1 ? EINVAL : 0;
+}
+
+static int check_attr(const struct perf_event_attr *attr)
+{
+	const uint64_t known =
+	    PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID | PERF_FORMAT_GROUP;
+
+	if (attr->size < PERF_ATTR_SIZE_VER0)
+		return E2BIG;
+	if (attr->read_format & ~known)
+		return EINVAL;
+	return attr->inherit && (attr->read_format & PERF_FORMAT_GROUP) ? EINVAL : 0;
+}
+
+static int check_leader(const struct fake_fd *leader_fd, const struct perf_event_attr *attr,
+                        const struct fake_task *task, int cpu)
+{
+	const struct fake_counter *leader = leader_fd ? leader_fd->counter : NULL;
+
+	if (!leader)
+		return EBADF;
+	if (leader->leader != leader || leader->task != task || leader->cpu != cpu || attr->pinned || attr->exclusive)
+		return EINVAL;
+	return fake__pmu_check_group(attr->type, leader);
+}
+
+static int check_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
+{
+	int error = check_attr(attr);
+	struct fake_task *task = pid == 0 ? fake__self() : pid > 0 ? fake__task_find(pid) : NULL;
+
+	if (!error && (pid < -1 || (pid == -1 && cpu == -1)))
+		error = EINVAL;
+	if (!error)
+		error = fake__pmu_check_paranoid(attr, 0);
+	if (!error && group_fd != -1 && (!fake__fd(group_fd) || !fake__fd(group_fd)->counter))
+		error = EBADF;
+	if (!error && pid != -1 && !task)
+		error = ESRCH;
+	if (!error && cpu >= 0 && check_cpu(cpu) == EINVAL)
+		error = EINVAL;
+	if (!error)
+		error = fake__pmu_check_event(attr, pid);
+	if (!error) /* as Linux: only now, so that ENOENT comes first */
+		error = fake__pmu_check_paranoid(attr, pid);
+	if (!error)
+		error = check_cpu(cpu);
+	if (!error)
+		error = group_fd != -1 ? check_leader(fake__fd(group_fd), attr, task, cpu)
+		                       : fake__pmu_check_group(attr->type, NULL);
+	return error;
+}
+
+static void append(struct fake_counter *counter)
+{
+	struct fake_counter **link = &counters;
+
+	while (*link)
+		link = &(*link)->next;
+	*link = counter;
+}
+
+int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	struct fake_counter *counter;
+	int fd, error;
+
+	if (fake__enter(FAKE_PERF_EVENT_OPEN))
+		return -1;
+	if (!(flags & PERF_FLAG_FD_CLOEXEC))
+		fake__violation("perf_event_open: without PERF_FLAG_FD_CLOEXEC");
+	error = check_open(attr, pid, cpu, group_fd);
+	if (error)
+		return fake__fail(error);
+	fd = fake__fd_new();
+	if (fd < 0)
+		return fake__fail(errno);
+	counter = calloc(1, sizeof(*counter));
+	if (!counter)
+		abort();
+	memcpy(&counter->attr, attr, attr->size < sizeof(*attr) ? attr->size : sizeof(*attr));
+	counter->leader = group_fd == -1 ? counter : fake__fd(group_fd)->counter;
+	counter->task = pid == 0 ? fake__self() : pid > 0 ? fake__task_find(pid) : NULL;
+	counter->cpu = cpu;
+	counter->fd = fd;
+	counter->id = last_id++;
+	counter->enabled = !attr->disabled;
+	append(counter);
+	fake__fd(fd)->counter = counter;
+	fake__unlock();
+	return fd;
+}
+
+void fake__counter_close(struct fake_counter *counter)
+{
+	struct fake_counter **link = &counters;
+
+	while (*link != counter)
+		link = &(*link)->next;
+	*link = counter->next;
+	for (struct fake_counter *member = counters; member; member = member->next)
+		if (member->leader == counter)
+			member->leader = member; /* as Linux: a group without its leader falls apart */
+	free(counter);
+}
+
+/* What read(2) gives, as numbers; returns how many. */
+static size_t read_numbers(const struct fake_counter *counter, uint64_t *out)
+{
+	const struct fake_counter *leader = counter->leader;
+	uint64_t format = counter->attr.read_format;
+	size_t n = 0;
+
+	if (!(format & PERF_FORMAT_GROUP)) {
+		out[n++] = counter->count;
+		leader = counter;
+	} else {
+		out[n++] = 0;
+	}
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		out[n++] = leader->enabled_ns;
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		out[n++] = leader->running_ns;
+	if (!(format & PERF_FORMAT_GROUP)) {
+		if (format & PERF_FORMAT_ID)
+			out[n++] = counter->id;
+		return n;
+	}
+	for (const struct fake_counter *member = counters; member; member = member->next) {
+		if (member->leader != leader)
+			continue;
+		out[0]++;
+		out[n++] = member->count;
+		if (format & PERF_FORMAT_ID)
+			out[n++] = member->id;
+	}
+	return n;
+}
+
+ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t size_bytes)
+{
+	bool group = counter->attr.read_format & PERF_FORMAT_GROUP;
+	size_t open = 0, length;
+	uint64_t *numbers;
+
+	for (struct fake_counter *other = counters; other; other = other->next) {
+		open++;
+		if ((other == counter || (group && other->leader == counter->leader)) && other->error_state)
+			return 0;
+	}
+	numbers = malloc((open * 2 + 4) * sizeof(*numbers));
+	if (!numbers)
+		abort();
+	length = read_numbers(counter, numbers) * sizeof(*numbers);
+	if (length <= size_bytes)
+		memcpy(buffer, numbers, length);
+	free(numbers);
+	return length <= size_bytes ? (ssize_t)length : -ENOSPC;
+}
+
+static int switch_on(struct fake_counter *counter, bool on, bool whole_group)
+{
+	for (struct fake_counter *other = counters; other; other = other->next)
+		if (other == counter || (whole_group && other->leader == counter->leader))
+			other->enabled = on;
+	return 0;
+}
+
+int fake__ioctl(int fd, unsigned long request, unsigned long argument)
+{
+	struct fake_counter *counter;
+	int error = 0;
+
+	if (fake__enter(FAKE_IOCTL))
+		return -1;
+	counter = fake__fd(fd) ? fake__fd(fd)->counter : NULL;
+	if (!counter) {
+		fake__violation("ioctl(%d): not a counter", fd);
+		return fake__fail(EBADF);
+	}
+	if (request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE) {
+		switch_on(counter, request == PERF_EVENT_IOC_ENABLE, argument & PERF_IOC_FLAG_GROUP);
+	} else if (request == PERF_EVENT_IOC_RESET) {
+		resets++;
+		counter->count = 0;
+	} else if (request == PERF_EVENT_IOC_ID) {
+		memcpy((void *)argument, &counter->id, sizeof(counter->id));
+	} else {
+		error = ENOTTY;
+	}
+	if (error)
+		return fake__fail(error);
+	fake__unlock();
+	return 0;
+}
+
+void fake__counters_cpu_off(int cpu)
+{
+	/* As Linux: a group on a CPU that goes offline falls apart, and its members are off. */
+	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
+		if (counter->cpu != cpu)
+			continue;
+		counter->leader = counter;
+		counter->enabled = false;
+	}
+}
+
+static bool is_event(const struct fake_counter *counter, uint32_t type, uint64_t config)
+{
+	return counter->attr.type == type && counter->attr.config == config;
+}
+
+static void advance(struct fake_counter *counter, uint64_t amount)
+{
+	if (is_counting(counter) && is_there(counter) && fake__pmu_counts(&counter->attr))
+		counter->count += amount;
+}
+
+void fake_advance(uint32_t type, uint64_t config, uint64_t amount)
+{
+	fake__lock();
+	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+		if (is_event(counter, type, config))
+			advance(counter, amount);
+	fake__unlock();
+}
+
+void fake_advance_on(uint32_t type, uint64_t config, pid_t tid, int cpu, uint64_t amount)
+{
+	fake__lock();
+	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+		if (is_event(counter, type, config) && (counter->task ? counter->task->tid : -1) == tid &&
+		    counter->cpu == cpu)
+			advance(counter, amount);
+	fake__unlock();
+}
+
+void fake_set_count(uint32_t type, uint64_t config, uint64_t count)
+{
+	fake__lock();
+	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+		if (is_event(counter, type, config))
+			counter->count = count;
+	fake__unlock();
+}
+
+void fake_run(uint64_t enabled_ns, uint64_t running_ns)
+{
+	fake__lock();
+	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
+		if (!is_counting(counter) || (counter->task && counter->task->ended))
+			continue;
+		counter->enabled_ns += enabled_ns;
+		if (is_there(counter))
+			counter->running_ns += running_ns;
+	}
+	fake__unlock();
+}
+
+void fake_set_error_state(uint32_t type, uint64_t config, bool on)
+{
+	fake__lock();
+	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+		if (is_event(counter, type, config))
+			counter->error_state = on;
+	fake__unlock();
+}
+
+unsigned fake_count_resets(void)
+{
+	return resets;
+}

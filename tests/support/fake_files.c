@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fake kernel's /proc and /sys: files from memory, machines from a manifest, and reading through descriptors.
+ */
+#include "fake_internal.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct file {
+	struct file *next;
+	char *path;
+	char *content;
+	int error;
+};
+
+static struct file *files;
+
+static const char *const defaults[][2] = {
+    {"/sys/devices/system/cpu/possible", "0-1\n"},
+    {"/sys/devices/system/cpu/present", "0-1\n"},
+    {"/sys/devices/system/cpu/online", "0-1\n"},
+    {"/sys/bus/event_source/devices/software/type", "1\n"},
+    {"/sys/bus/event_source/devices/tracepoint/type", "2\n"},
+    {"/sys/bus/event_source/devices/breakpoint/type", "5\n"},
+    {"/proc/sys/kernel/perf_event_paranoid", "2\n"},
+    {"/proc/sys/kernel/perf_event_mlock_kb", "516\n"},
+    {"/proc/sys/kernel/perf_event_max_sample_rate", "100000\n"},
+};
+
+static struct file *file_find(const char *path)
+{
+	struct file *file = files;
+
+	while (file && strcmp(file->path, path))
+		file = file->next;
+	return file;
+}
+
+static struct file *file_make(const char *path)
+{
+	struct file *file = file_find(path);
+
+	if (file)
+		return file;
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		abort();
+	file->path = strdup(path);
+	file->next = files;
+	files = file;
+	return file;
+}
+
+static void files_drop(const char *prefix)
+{
+	struct file **link = &files;
+
+	while (*link) {
+		struct file *file = *link;
+
+		if (strncmp(file->path, prefix, strlen(prefix))) {
+			link = &file->next;
+			continue;
+		}
+		*link = file->next;
+		free(file->path);
+		free(file->content);
+		free(file);
+	}
+}
+
+const char *fake__file_content(const char *path)
+{
+	struct file *file = file_find(path);
+
+	return file ? file->content : NULL;
+}
+
+void fake__file_put(const char *path, const char *content)
+{
+	struct file *file = file_make(path);
+
+	free(file->content);
+	file->content = content ? strdup(content) : NULL;
+	file->error = content ? 0 : ENOENT;
+}
+
+void fake__files_reset(void)
+{
+	files_drop("");
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+		fake__file_put(defaults[i][0], defaults[i][1]);
+}
+
+void fake_file(const char *path, const char *content)
+{
+	fake__lock();
+	fake__file_put(path, content);
+	fake__unlock();
+}
+
+void fake_file_error(const char *path, int error)
+{
+	fake__lock();
+	file_make(path)->error = error;
+	fake__unlock();
+}
+
+void fake_machine(const char *manifest_path)
+{
+	FILE *manifest = fopen(manifest_path, "r");
+	char *line = NULL, *path = NULL, *content = strdup("");
+	size_t capacity = 0;
+
+	ck_assert_msg(manifest != NULL, "%s: %s", manifest_path, strerror(errno));
+	fake__lock();
+	files_drop("/sys/");
+	while (getline(&line, &capacity, manifest) >= 0) {
+		if (!strncmp(line, "== ", 3)) {
+			if (path)
+				fake__file_put(path, content);
+			free(path);
+			free(content);
+			path = strndup(line + 3, strcspn(line + 3, "\n"));
+			content = strdup("");
+		} else {
+			char *longer = NULL;
+
+			if (asprintf(&longer, "%s%s", content, line) < 0)
+				abort();
+			free(content);
+			content = longer;
+		}
+	}
+	if (path)
+		fake__file_put(path, content);
+	fake__unlock();
+	free(path);
+	free(content);
+	free(line);
+	fclose(manifest);
+}
+
+/* /proc/<tid>/stat, /proc/<pid>/task/<tid>/stat, self and thread-self; NULL if path is none of these. */
+static struct fake_task *task_of_path(const char *path)
+{
+	char whole[sizeof("stat")] = "";
+	int pid, tid, length = 0;
+
+	if (!strcmp(path, "/proc/thread-self/stat") || !strcmp(path, "/proc/self/stat"))
+		return fake__self();
+	if (sscanf(path, "/proc/%d/task/%d/%4s%n", &pid, &tid, whole, &length) == 3 ||
+	    sscanf(path, "/proc/self/task/%d/%4s%n", &tid, whole, &length) == 2 ||
+	    sscanf(path, "/proc/%d/%4s%n", &tid, whole, &length) == 2)
+		return !strcmp(whole, "stat") && !path[length] ? fake__task_find(tid) : NULL;
+	return NULL;
+}
+
+static bool is_folder(const char *path)
+{
+	size_t length = strlen(path);
+
+	for (struct file *file = files; file; file = file->next)
+		if (file->content && !strncmp(file->path, path, length) && file->path[length] == '/')
+			return true;
+	return false;
+}
+
+int fake__open(const char *path, int flags)
+{
+	struct file *file;
+	struct fake_task *task;
+	int fd;
+
+	if (fake__enter(FAKE_OPEN))
+		return -1;
+	if ((flags & O_ACCMODE) != O_RDONLY)
+		fake__violation("open(%s): not read-only", path);
+	if (!(flags & O_CLOEXEC))
+		fake__violation("open(%s): without O_CLOEXEC", path);
+	file = file_find(path);
+	task = file ? NULL : task_of_path(path);
+	if (file && file->error)
+		return fake__fail(file->error);
+	if (!file && !task)
+		return fake__fail(is_folder(path) ? EISDIR : ENOENT);
+	fd = fake__fd_new();
+	if (fd < 0)
+		return fake__fail(errno);
+	fake__fd(fd)->task = task;
+	if (file) {
+		fake__fd(fd)->content = strdup(file->content);
+		fake__fd(fd)->length = strlen(file->content);
+	}
+	fake__unlock();
+	return fd;
+}
+
+/* Bytes of a file or of a task's stat, from offset; -errno on failure. */
+static ssize_t file_read(struct fake_fd *slot, void *buffer, size_t size_bytes, size_t offset)
+{
+	const char *content = slot->content;
+	size_t length = slot->length;
+	char *stat = NULL;
+
+	if (slot->task) {
+		if (slot->task->ended)
+			return -ESRCH;
+		content = stat = fake__task_stat(slot->task);
+		length = strlen(stat);
+	}
+	if (offset > length)
+		offset = length;
+	if (size_bytes > length - offset)
+		size_bytes = length - offset;
+	memcpy(buffer, content + offset, size_bytes);
+	free(stat);
+	return (ssize_t)size_bytes;
+}
+
+ssize_t fake__read(int fd, void *buffer, size_t size_bytes)
+{
+	struct fake_fd *slot;
+	ssize_t length;
+
+	if (fake__enter(FAKE_READ))
+		return -1;
+	slot = fake__fd(fd);
+	if (!slot) {
+		fake__violation("read(%d): not open", fd);
+		return fake__fail(EBADF);
+	}
+	if (slot->counter)
+		length = fake__counter_read(slot->counter, buffer, size_bytes);
+	else
+		length = file_read(slot, buffer, size_bytes, slot->offset);
+	if (length < 0)
+		return fake__fail((int)-length);
+	slot->offset += (size_t)length;
+	fake__unlock();
+	return length;
+}
+
+ssize_t fake__pread(int fd, void *buffer, size_t size_bytes, off_t offset)
+{
+	struct fake_fd *slot;
+	ssize_t length;
+
+	if (fake__enter(FAKE_PREAD))
+		return -1;
+	slot = fake__fd(fd);
+	if (!slot) {
+		fake__violation("pread(%d): not open", fd);
+		return fake__fail(EBADF);
+	}
+	if (slot->counter)
+		return fake__fail(ESPIPE);
+	length = file_read(slot, buffer, size_bytes, (size_t)offset);
+	if (length < 0)
+		return fake__fail((int)-length);
+	fake__unlock();
+	return length;
+}
+
+/* Adds the first step of `rest` to names, once. */
+static void names_add(char ***names, size_t *count, const char *rest)
+{
+	size_t length = strcspn(rest, "/");
+
+	for (size_t i = 0; i < *count; i++)
+		if (strlen((*names)[i]) == length && !strncmp((*names)[i], rest, length))
+			return;
+	*names = realloc(*names, (*count + 1) * sizeof(**names));
+	if (!*names)
+		abort();
+	(*names)[(*count)++] = strndup(rest, length);
+}
+
+int fake__list(const char *path, int (*visit)(const char *name, void *context), void *context)
+{
+	size_t length = strlen(path), count = 0;
+	char **names = NULL;
+	int result = 0;
+
+	if (fake__enter(FAKE_LIST))
+		return -1;
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	for (struct file *file = files; file; file = file->next)
+		if (file->content && !strncmp(file->path, path, length) && file->path[length] == '/')
+			names_add(&names, &count, file->path + length + 1);
+	if (!count)
+		return fake__fail(fake__file_content(path) ? ENOTDIR : ENOENT);
+	fake__unlock();
+	for (size_t i = 0; i < count && !result; i++)
+		result = visit(names[i], context);
+	for (size_t i = 0; i < count; i++)
+		free(names[i]);
+	free(names);
+	return result;
+}

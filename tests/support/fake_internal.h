@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fake kernel inside: what its files share. fake.c: calls, clock; fake_memory.c: memory; fake_tasks.c: threads
+ * and tasks; fake_files.c: /proc and /sys; fake_pmu.c, fake_counters.c, fake_ring.c: perf; fake_view.c: looking at it.
+ */
+#ifndef PS_TESTS_FAKE_INTERNAL_H
+#define PS_TESTS_FAKE_INTERNAL_H
+
+#include "fake.h"
+
+#define FAKE_FIRST_FD 1000 /* so that a fake descriptor that reaches the real kernel is refused there */
+#define FAKE_FDS      65536
+#define FAKE_CPUS     8192
+
+struct fake_task {
+	struct fake_task *next;
+	pid_t tid;
+	char *comm;
+	int cpu;
+	bool ended;
+	unsigned char mask[FAKE_CPUS / 8];
+	int *script;
+	size_t script_count, script_next;
+};
+
+struct fake_counter {
+	struct fake_counter *next; /* all open ones, oldest first */
+	struct fake_counter *leader;
+	struct perf_event_attr attr;
+	struct fake_task *task; /* NULL: any */
+	int cpu;                /* -1: any */
+	int fd;
+	uint64_t id, count, enabled_ns, running_ns;
+	bool enabled, error_state;
+	void *ring;
+	size_t ring_bytes; /* of its data */
+	uint64_t ring_lost;
+};
+
+struct fake_fd {
+	bool open;
+	char *content; /* of a file */
+	size_t length, offset;
+	struct fake_task *task; /* of a /proc/<tid>/stat */
+	struct fake_counter *counter;
+};
+
+/* Locks, and counts the call. True: it is to fail; the lock is then free again, and errno set. */
+bool fake__enter(enum fake_call call);
+void fake__lock(void);
+void fake__unlock(void);
+int fake__fail(int error); /* unlocks, sets errno, returns -1 */
+void fake__violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
+extern unsigned long fake__generation; /* one for each fake_install and fake_remove */
+
+/* All below: under the lock. */
+int fake__fd_new(void); /* or -1 with errno */
+struct fake_fd *fake__fd(int fd);
+void fake__fds_reset(void);
+
+struct fake_task *fake__self(void);
+struct fake_task *fake__task_find(pid_t tid);
+void fake__task_move(struct fake_task *task, int cpu); /* with context-switch records for who listens */
+char *fake__task_stat(const struct fake_task *task);
+void fake__tasks_reset(void);
+bool fake__cpu_in_list(const char *list, int cpu);
+int fake__list_last(const char *list);
+
+const char *fake__file_content(const char *path);
+void fake__file_put(const char *path, const char *content);
+void fake__files_reset(void);
+
+ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t size_bytes); /* or -errno */
+void fake__counter_close(struct fake_counter *counter);
+void fake__counters_cpu_off(int cpu);
+void fake__counters_reset(void);
+struct fake_counter *fake__counters_first(void);
+void fake__ring_switch(const struct fake_task *task, bool out); /* the task is switched in, or out, where it is */
+uint64_t fake__clock_ns(void);
+
+void fake__memory_reset(void);
+
+/* The hooks that live outside of fake.c. */
+void *fake__mmap(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset);
+int fake__munmap(void *address, size_t length_bytes);
+void *fake__allocate(size_t size_bytes);
+void fake__release(void *memory);
+int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
+int fake__ioctl(int fd, unsigned long request, unsigned long argument);
+ssize_t fake__read(int fd, void *buffer, size_t size_bytes);
+ssize_t fake__pread(int fd, void *buffer, size_t size_bytes, off_t offset);
+int fake__open(const char *path, int flags);
+int fake__close(int fd);
+int fake__list(const char *path, int (*visit)(const char *name, void *context), void *context);
+int fake__getcpu(void);
+pid_t fake__gettid(void);
+int fake__getaffinity(pid_t tid, size_t size_bytes, cpu_set_t *mask);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fake kernel's PMUs: which events exist, what a group of them may hold, what perf_event_paranoid allows.
+ * fake_counters.c asks when an event is opened.
+ */
+#include "fake_pmu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PMUS   64
+#define EVENTS 256
+
+struct pmu {
+	uint32_t type;
+	unsigned flags;
+	unsigned counters;
+};
+
+struct event {
+	uint32_t type;
+	uint64_t config;
+};
+
+static struct pmu pmus[PMUS];
+static size_t pmu_count;
+static struct event events[EVENTS];
+static size_t event_count;
+static int paranoid;
+static bool privileged;
+
+/* PERF_TYPE_HW_CACHE and PERF_TYPE_RAW are the core PMU's, as PERF_TYPE_HARDWARE. */
+static uint32_t pmu_of_type(uint32_t type)
+{
+	return type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW ? PERF_TYPE_HARDWARE : type;
+}
+
+static struct pmu *pmu_find(uint32_t type)
+{
+	for (size_t i = 0; i < pmu_count; i++)
+		if (pmus[i].type == pmu_of_type(type))
+			return &pmus[i];
+	return NULL;
+}
+
+static struct pmu *pmu_make(uint32_t type)
+{
+	struct pmu *pmu = pmu_find(type);
+
+	if (pmu)
+		return pmu;
+	if (pmu_count == PMUS)
+		abort();
+	pmu = &pmus[pmu_count++];
+	*pmu = (struct pmu){.type = pmu_of_type(type)};
+	return pmu;
+}
+
+void fake__pmus_reset(void)
+{
+	event_count = 0;
+	pmu_count = 0;
+	pmu_make(PERF_TYPE_SOFTWARE)->flags = FAKE_PMU_SOFTWARE;
+	for (uint64_t config = 0; config <= PERF_COUNT_SW_BPF_OUTPUT; config++)
+		events[event_count++] = (struct event){PERF_TYPE_SOFTWARE, config};
+}
+
+static bool event_exists(const struct perf_event_attr *attr)
+{
+	const struct pmu *pmu = pmu_find(attr->type);
+
+	for (size_t i = 0; i < event_count; i++)
+		if (events[i].type == attr->type && events[i].config == attr->config)
+			return true;
+	return pmu && pmu->counters;
+}
+
+int fake__pmu_check_event(const struct perf_event_attr *attr, pid_t pid)
+{
+	const struct pmu *pmu = pmu_find(attr->type);
+	unsigned flags = pmu ? pmu->flags : 0;
+
+	if (!event_exists(attr))
+		return ENOENT;
+	if ((flags & FAKE_PMU_NO_EXCLUDE) && (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv ||
+	                                      attr->exclude_idle || attr->exclude_host || attr->exclude_guest))
+		return EINVAL;
+	if ((flags & FAKE_PMU_CPU_ONLY) && pid != -1)
+		return EINVAL;
+	return 0;
+}
+
+int fake__pmu_check_paranoid(const struct perf_event_attr *attr, pid_t pid)
+{
+	if (privileged)
+		return 0;
+	if (paranoid >= 3 || (paranoid >= 2 && !attr->exclude_kernel) || (paranoid >= 1 && pid == -1))
+		return EACCES;
+	return 0;
+}
+
+bool fake__pmu_is_software(uint32_t type)
+{
+	const struct pmu *pmu = pmu_find(type);
+
+	return type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT ||
+	       (pmu && (pmu->flags & FAKE_PMU_SOFTWARE));
+}
+
+int fake__pmu_check_group(uint32_t type, const struct fake_counter *leader)
+{
+	const struct pmu *pmu = pmu_find(type);
+	unsigned same = 1;
+
+	if (fake__pmu_is_software(type))
+		return 0;
+	for (const struct fake_counter *other = fake__counters_first(); other; other = other->next) {
+		if (other->leader != leader || fake__pmu_is_software(other->attr.type))
+			continue;
+		if (pmu_of_type(other->attr.type) != pmu_of_type(type))
+			return EINVAL;
+		same++;
+	}
+	return pmu && pmu->counters && same > pmu->counters ? EINVAL : 0;
+}
+
+bool fake__pmu_counts(const struct perf_event_attr *attr)
+{
+	/* As Linux: these happen in the kernel, and are filtered out when it is excluded. */
+	return !(attr->type == PERF_TYPE_SOFTWARE && attr->exclude_kernel &&
+	         (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS));
+}
+
+void fake_add_event(uint32_t type, uint64_t config)
+{
+	fake__lock();
+	if (event_count == EVENTS)
+		abort();
+	events[event_count++] = (struct event){type, config};
+	fake__unlock();
+}
+
+void fake_add_pmu(uint32_t type, unsigned counters)
+{
+	fake__lock();
+	pmu_make(type)->counters = counters;
+	fake__unlock();
+}
+
+void fake_set_pmu_flags(uint32_t type, unsigned flags)
+{
+	fake__lock();
+	pmu_make(type)->flags = flags;
+	fake__unlock();
+}
+
+void fake_add_core_pmu(unsigned counters)
+{
+	fake_add_pmu(PERF_TYPE_HARDWARE, counters);
+	fake_file("/sys/bus/event_source/devices/cpu/type", "4\n");
+	fake_file("/sys/bus/event_source/devices/cpu/format/event", "config:0-7\n");
+	fake_file("/sys/bus/event_source/devices/cpu/format/umask", "config:8-15\n");
+	fake_file("/sys/bus/event_source/devices/cpu/events/instructions", "event=0xc0\n");
+	fake_file("/sys/bus/event_source/devices/cpu/events/cpu-cycles", "event=0x76\n");
+}
+
+void fake_add_msr(void)
+{
+	fake_add_event(9, 0);
+	fake_set_pmu_flags(9, FAKE_PMU_NO_EXCLUDE | FAKE_PMU_SOFTWARE);
+	fake_file("/sys/bus/event_source/devices/msr/type", "9\n");
+	fake_file("/sys/bus/event_source/devices/msr/format/event", "config:0-63\n");
+	fake_file("/sys/bus/event_source/devices/msr/events/tsc", "event=0x00\n");
+}
+
+void fake_set_paranoid(int level, bool is_privileged)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d\n", level);
+	fake_file("/proc/sys/kernel/perf_event_paranoid", text);
+	fake__lock();
+	paranoid = level;
+	privileged = is_privileged;
+	fake__unlock();
+}

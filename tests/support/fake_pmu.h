@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The fake kernel's PMUs, as fake_counters.c asks for them; under the lock. Errors are positive errnos, 0: allowed. */
+#ifndef PS_TESTS_FAKE_PMU_H
+#define PS_TESTS_FAKE_PMU_H
+
+#include "fake_internal.h"
+
+void fake__pmus_reset(void);
+int fake__pmu_check_paranoid(const struct perf_event_attr *attr, pid_t pid);
+int fake__pmu_check_event(const struct perf_event_attr *attr, pid_t pid);
+int fake__pmu_check_group(uint32_t type, const struct fake_counter *leader);
+bool fake__pmu_is_software(uint32_t type);
+bool fake__pmu_counts(const struct perf_event_attr *attr); /* does it count at all, being so restricted? */
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fake kernel's rings: an event with context_switch writes a record when its task is switched in or out, as Linux
+ * does, and tells of those for which the ring had no room.
+ */
+#include "fake_internal.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* A record being put together: a header and numbers. */
+struct record {
+	struct perf_event_header header;
+	uint64_t words[12];
+	size_t count;
+};
+
+/* What sample_id_all appends, in the kernel's order. */
+static void add_identity(struct record *record, const struct fake_counter *counter, const struct fake_task *task)
+{
+	uint64_t type = counter->attr.sample_id_all ? counter->attr.sample_type : 0;
+	uint32_t pair[2] = {(uint32_t)task->tid, (uint32_t)task->tid};
+
+	if (type & PERF_SAMPLE_TID)
+		memcpy(&record->words[record->count++], pair, sizeof(pair));
+	if (type & PERF_SAMPLE_TIME)
+		record->words[record->count++] = fake__clock_ns();
+	if (type & PERF_SAMPLE_ID)
+		record->words[record->count++] = counter->id;
+	if (type & PERF_SAMPLE_STREAM_ID)
+		record->words[record->count++] = counter->id;
+	if (type & PERF_SAMPLE_CPU) {
+		pair[0] = (uint32_t)task->cpu;
+		pair[1] = 0;
+		memcpy(&record->words[record->count++], pair, sizeof(pair));
+	}
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		record->words[record->count++] = counter->id;
+	record->header.size = (uint16_t)(sizeof(record->header) + record->count * sizeof(record->words[0]));
+}
+
+/* False if there is no room. */
+static bool put(struct fake_counter *counter, const struct record *record)
+{
+	struct perf_event_mmap_page *page = counter->ring;
+	unsigned char *data = (unsigned char *)counter->ring + page->data_offset;
+	/* Pairs with the reader's release of data_tail, after it has read what was there. */
+	uint64_t tail = __atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE), head = page->data_head;
+	unsigned char bytes[sizeof(struct record)];
+
+	if (head + record->header.size - tail > counter->ring_bytes)
+		return false;
+	memcpy(bytes, &record->header, sizeof(record->header));
+	memcpy(bytes + sizeof(record->header), record->words, record->header.size - sizeof(record->header));
+	for (size_t i = 0; i < record->header.size; i++)
+		data[(head + i) % counter->ring_bytes] = bytes[i];
+	/* Pairs with the reader's acquire of data_head. */
+	__atomic_store_n(&page->data_head, head + record->header.size, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void write_switch(struct fake_counter *counter, const struct fake_task *task, bool out)
+{
+	struct record lost = {.header = {.type = PERF_RECORD_LOST}, .count = 2};
+	struct record record = {.header = {.type = PERF_RECORD_SWITCH}};
+
+	if (counter->ring_lost) {
+		lost.words[0] = counter->id;
+		lost.words[1] = counter->ring_lost;
+		add_identity(&lost, counter, task);
+		if (put(counter, &lost))
+			counter->ring_lost = 0;
+	}
+	record.header.misc = out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
+	add_identity(&record, counter, task);
+	if (counter->ring_lost || !put(counter, &record))
+		counter->ring_lost++;
+}
+
+void fake__ring_switch(const struct fake_task *task, bool out)
+{
+	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next)
+		if (counter->task == task && counter->attr.context_switch && counter->ring && counter->enabled &&
+		    (counter->cpu < 0 || counter->cpu == task->cpu))
+			write_switch(counter, task, out);
+}

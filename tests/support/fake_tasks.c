@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fake kernel's tasks: the threads of the test, each with its CPU and affinity, and tasks that exist by name
+ * only. Their /proc/<tid>/stat is written here.
+ */
+#include "fake_internal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct self {
+	unsigned long generation;
+	pid_t real_tid;
+	struct fake_task *task;
+};
+
+static struct fake_task *tasks;
+static _Thread_local struct self self;
+static pthread_key_t end_key;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+
+bool fake__cpu_in_list(const char *list, int cpu)
+{
+	while (list && *list) {
+		char *end;
+		long first = strtol(list, &end, 10), last = first;
+
+		if (end == list)
+			return false;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		if (cpu >= first && cpu <= last)
+			return true;
+		list = *end == ',' ? end + 1 : NULL;
+	}
+	return false;
+}
+
+int fake__list_last(const char *list)
+{
+	int last = -1;
+
+	for (int cpu = 0; cpu < FAKE_CPUS; cpu++)
+		if (fake__cpu_in_list(list, cpu))
+			last = cpu;
+	return last;
+}
+
+static void set_mask(struct fake_task *task, const char *list)
+{
+	memset(task->mask, 0, sizeof(task->mask));
+	for (int cpu = 0; cpu < FAKE_CPUS; cpu++)
+		if (fake__cpu_in_list(list, cpu))
+			task->mask[cpu / 8] = (unsigned char)(task->mask[cpu / 8] | 1u << cpu % 8);
+}
+
+static struct fake_task *task_new(pid_t tid, const char *comm)
+{
+	struct fake_task *task = calloc(1, sizeof(*task));
+
+	if (!task)
+		abort();
+	task->tid = tid;
+	task->comm = strdup(comm);
+	set_mask(task, "0-1");
+	task->next = tasks;
+	tasks = task;
+	return task;
+}
+
+struct fake_task *fake__task_find(pid_t tid)
+{
+	struct fake_task *task = tasks;
+
+	while (task && (task->tid != tid || task->ended))
+		task = task->next;
+	return task;
+}
+
+static void thread_ends(void *unused)
+{
+	(void)unused;
+	fake__lock();
+	if (self.generation == fake__generation)
+		self.task->ended = true;
+	fake__unlock();
+}
+
+static void make_key(void)
+{
+	if (pthread_key_create(&end_key, thread_ends))
+		abort();
+}
+
+struct fake_task *fake__self(void)
+{
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+
+	if (self.generation == fake__generation && self.real_tid == tid)
+		return self.task;
+	pthread_once(&end_once, make_key);
+	pthread_setspecific(end_key, &self);
+	self.generation = fake__generation;
+	self.real_tid = tid;
+	self.task = fake__task_find(tid);
+	if (!self.task)
+		self.task = task_new(tid, "test");
+	return self.task;
+}
+
+char *fake__task_stat(const struct fake_task *task)
+{
+	char *text = NULL;
+
+	if (asprintf(&text,
+	             "%d (%s) R 1 %d %d 0 -1 4194304 90 0 0 0 1 2 0 0 20 0 1 0 7777 9999360 300 "
+	             "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+	             task->tid, task->comm, task->tid, task->tid, task->cpu) < 0)
+		abort();
+	return text;
+}
+
+void fake__tasks_reset(void)
+{
+	while (tasks) {
+		struct fake_task *task = tasks;
+
+		tasks = task->next;
+		free(task->comm);
+		free(task->script);
+		free(task);
+	}
+}
+
+void fake__task_move(struct fake_task *task, int cpu)
+{
+	if (task->cpu == cpu)
+		return;
+	fake__ring_switch(task, true);
+	task->cpu = cpu;
+	fake__ring_switch(task, false);
+}
+
+int fake__getcpu(void)
+{
+	struct fake_task *task;
+	int cpu;
+
+	if (fake__enter(FAKE_GETCPU))
+		return -1;
+	task = fake__self();
+	if (task->script_next < task->script_count)
+		fake__task_move(task, task->script[task->script_next++]);
+	cpu = task->cpu;
+	fake__unlock();
+	return cpu;
+}
+
+pid_t fake__gettid(void)
+{
+	pid_t tid;
+
+	if (fake__enter(FAKE_GETTID))
+		return -1;
+	tid = fake__self()->tid;
+	fake__unlock();
+	return tid;
+}
+
+int fake__getaffinity(pid_t tid, size_t size_bytes, cpu_set_t *mask)
+{
+	struct fake_task *task;
+
+	if (fake__enter(FAKE_GETAFFINITY))
+		return -1;
+	task = tid ? fake__task_find(tid) : fake__self();
+	if (!task)
+		return fake__fail(ESRCH);
+	for (size_t byte = size_bytes; byte < sizeof(task->mask); byte++)
+		if (task->mask[byte])
+			return fake__fail(EINVAL);
+	memset(mask, 0, size_bytes);
+	memcpy(mask, task->mask, size_bytes < sizeof(task->mask) ? size_bytes : sizeof(task->mask));
+	fake__unlock();
+	return 0;
+}
+
+void fake_set_cpu(int cpu)
+{
+	fake_script_cpus(NULL, 0);
+	fake__lock();
+	fake__task_move(fake__self(), cpu);
+	fake__unlock();
+}
+
+void fake_script_cpus(const int *cpus, size_t count)
+{
+	struct fake_task *task;
+
+	fake__lock();
+	task = fake__self();
+	free(task->script);
+	task->script = malloc((count ? count : 1) * sizeof(*cpus));
+	if (!task->script)
+		abort();
+	if (count)
+		memcpy(task->script, cpus, count * sizeof(*cpus));
+	task->script_count = count;
+	task->script_next = 0;
+	fake__unlock();
+}
+
+void fake_switch_task(pid_t tid)
+{
+	struct fake_task *task;
+
+	fake__lock();
+	task = tid ? fake__task_find(tid) : fake__self();
+	fake__ring_switch(task, true);
+	fake__ring_switch(task, false);
+	fake__unlock();
+}
+
+void fake_set_affinity(const char *cpu_list)
+{
+	fake__lock();
+	set_mask(fake__self(), cpu_list);
+	fake__unlock();
+}
+
+void fake_set_tid(pid_t tid)
+{
+	fake__lock();
+	fake__self();
+	self.task = fake__task_find(tid);
+	if (!self.task)
+		self.task = task_new(tid, "test");
+	fake__unlock();
+}
+
+void fake_task(pid_t tid, const char *comm, int cpu)
+{
+	struct fake_task *task;
+
+	fake__lock();
+	task = fake__task_find(tid);
+	if (!task)
+		task = task_new(tid, comm);
+	free(task->comm);
+	task->comm = strdup(comm);
+	fake__task_move(task, cpu);
+	fake__unlock();
+}
+
+void fake_task_end(pid_t tid)
+{
+	struct fake_task *task;
+
+	fake__lock();
+	task = fake__task_find(tid);
+	if (task) {
+		fake__ring_switch(task, true);
+		task->ended = true;
+	} else {
+		fake__violation("fake_task_end(%d): no such task", tid);
+	}
+	fake__unlock();
+}
+
+void fake_task_affinity(pid_t tid, const char *cpu_list)
+{
+	struct fake_task *task;
+
+	fake__lock();
+	task = fake__task_find(tid);
+	if (task)
+		set_mask(task, cpu_list);
+	else
+		fake__violation("fake_task_affinity(%d): no such task", tid);
+	fake__unlock();
+}

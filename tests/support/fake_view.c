@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a test may ask of the fake kernel's open counters, and CPUs that go offline. */
+#include "fake_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct fake_counter *counter_of(int fd)
+{
+	struct fake_fd *slot = fake__fd(fd);
+
+	return slot ? slot->counter : NULL;
+}
+
+const struct perf_event_attr *fake_attr_of_fd(int fd)
+{
+	struct fake_counter *counter = counter_of(fd);
+
+	return counter ? &counter->attr : NULL;
+}
+
+size_t fake_counter_fds(int *fds, size_t capacity)
+{
+	size_t count = 0;
+
+	fake__lock();
+	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next, count++)
+		if (count < capacity)
+			fds[count] = counter->fd;
+	fake__unlock();
+	return count;
+}
+
+int fake_leader_of_fd(int fd)
+{
+	struct fake_counter *counter = counter_of(fd);
+
+	return counter ? counter->leader->fd : -1;
+}
+
+void fake_target_of_fd(int fd, pid_t *tid, int *cpu)
+{
+	struct fake_counter *counter = counter_of(fd);
+
+	if (!counter)
+		return;
+	*tid = counter->task ? counter->task->tid : -1;
+	*cpu = counter->cpu;
+}
+
+bool fake_enabled_of_fd(int fd)
+{
+	struct fake_counter *counter = counter_of(fd);
+
+	return counter && counter->enabled && counter->leader->enabled;
+}
+
+void *fake_ring_of_fd(int fd)
+{
+	struct fake_counter *counter = counter_of(fd);
+
+	return counter ? counter->ring : NULL;
+}
+
+void fake_set_online(int cpu, bool online)
+{
+	char text[16], list[4096] = "";
+	char path[64];
+
+	fake__lock();
+	if (!online)
+		fake__counters_cpu_off(cpu);
+	for (int other = 0; other <= fake__list_last(fake__file_content("/sys/devices/system/cpu/possible"));
+	     other++) {
+		bool is_on = fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), other);
+
+		if (other == cpu ? !online : !is_on)
+			continue;
+		snprintf(text, sizeof(text), "%s%d", *list ? "," : "", other);
+		strncat(list, text, sizeof(list) - strlen(list) - 2);
+	}
+	strcat(list, "\n");
+	fake__file_put("/sys/devices/system/cpu/online", list);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	fake__file_put(path, online ? "1\n" : "0\n");
+	fake__unlock();
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Golden files; see golden.h. */
+#include "golden.h"
+
+#include "fixture.h"
+
+#include <stdlib.h>
+
+static char *text;
+static size_t text_bytes;
+
+FILE *golden_open(void)
+{
+	FILE *stream = open_memstream(&text, &text_bytes);
+
+	ck_assert_ptr_nonnull(stream);
+	return stream;
+}
+
+static void update(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_msg(file && fwrite(text, 1, text_bytes, file) == text_bytes && fclose(file) == 0,
+	              "%s can't be written", path);
+	printf("%s was written anew\n", path);
+}
+
+void golden_check(FILE *stream, const char *name)
+{
+	char file[256];
+
+	ck_assert_int_eq(fclose(stream), 0);
+	snprintf(file, sizeof file, "%s.txt", name);
+	const char *path = fixture_path("golden", file);
+	if (getenv("PS_GOLDEN_UPDATE"))
+		update(path);
+	char *expected = fixture_read(path, NULL);
+	ck_assert_msg(strcmp(text, expected) == 0, "%s differs. Printed:\n%s\nExpected:\n%s", path, text, expected);
+	for (size_t i = 0; i < text_bytes; i++)
+		ck_assert_msg(text[i] == '\n' || (text[i] >= ' ' && text[i] <= '~'), "%s: byte %zu is not ASCII",
+		              path, i);
+	free(expected);
+	free(text);
+	text = NULL;
+}

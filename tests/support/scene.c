@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scene of most unit tests; see scene.h. */
+#include "scene.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scene scene;
+
+void scene_setup(void)
+{
+	scene.mode = PS_ATTRIBUTE_AUTO;
+	fake_install();
+	fake_file("/sys/devices/system/cpu/possible", "0-3\n");
+	fake_file("/sys/devices/system/cpu/present", "0-3\n");
+	fake_file("/sys/devices/system/cpu/online", "0-3\n");
+	fake_set_affinity("0-3");
+	check_ok(ps_topology_load_synthetic(&scene.topology, "pack:2 core:2 pu:1"));
+	scene.root = ps_topology_root(scene.topology);
+}
+
+void scene_setup_last_cpu(void)
+{
+	scene_setup();
+	scene.mode = PS_ATTRIBUTE_LAST_CPU;
+}
+
+void scene_teardown(void)
+{
+	ps_topology_destroy(scene.topology);
+	scene.topology = NULL;
+	scene.root = NULL;
+	ck_assert_msg(fake_count_resets() == 0, "a kernel counter was reset");
+	fake_remove();
+}
+
+int scene_run(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static TCase *make_case(Suite *suite, const char *name, void (*setup)(void))
+{
+	TCase *tests = tcase_create(name);
+
+	tcase_add_checked_fixture(tests, setup, scene_teardown);
+	tcase_set_timeout(tests, 120);
+	suite_add_tcase(suite, tests);
+	return tests;
+}
+
+TCase *scene_case(Suite *suite, const char *name)
+{
+	return make_case(suite, name, scene_setup);
+}
+
+TCase *scene_case_last_cpu(Suite *suite, const char *name)
+{
+	return make_case(suite, name, scene_setup_last_cpu);
+}
+
+struct ps_eventset *scene_set(const char *event, ...)
+{
+	struct ps_eventset *set = NULL;
+	va_list events;
+
+	check_ok(ps_eventset_create(&set));
+	if (scene.mode != PS_ATTRIBUTE_AUTO)
+		check_ok(ps_eventset_set_attribution(set, scene.mode));
+	va_start(events, event);
+	for (; event; event = va_arg(events, const char *))
+		check_ok(ps_eventset_add(set, event));
+	va_end(events);
+	return set;
+}
+
+struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp)
+{
+	struct ps_value value;
+	int result = ps_thread_reading(ps_topology_thread(scene.topology, cpu), event, timestamp, &value);
+
+	ck_assert_msg(result == PS_OK, "CPU %d, %s: %d %s", cpu, event, result, ps_error_detail());
+	return value;
+}
+
+struct ps_value scene_total(const char *event)
+{
+	struct ps_value value;
+
+	check_ok(ps_component_total(scene.root, event, &value));
+	return value;
+}
+
+long long scene_count(int cpu, const char *event, uint64_t timestamp)
+{
+	return scene_part(cpu, event, timestamp).value;
+}
+
+long long scene_sum(const char *event, uint64_t timestamp)
+{
+	long long sum = 0;
+
+	for (int cpu = 0; cpu <= 4; cpu++) { /* 4: the unknown Thread */
+		struct ps_value value;
+
+		if (ps_thread_reading(ps_topology_thread(scene.topology, cpu), event, timestamp, &value) == PS_OK)
+			sum += value.value;
+	}
+	return sum;
+}
+
+size_t scene_rows(int cpu, const char *event)
+{
+	size_t count = 0;
+	int result = ps_thread_readings(ps_topology_thread(scene.topology, cpu), event, NULL, 0, &count);
+
+	if (result == PS_ENOEVNT)
+		return 0;
+	ck_assert_msg(result == PS_OK || result == PS_EBUF, "%s", ps_error_detail());
+	return count;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The scene of most unit tests: the fake kernel with four CPUs, and a synthetic topology of two packages with two
+ * cores each, CPU 0 to 3. As a Check fixture it is built before each test and checked for leaks after it.
+ */
+#ifndef PS_TESTS_SCENE_H
+#define PS_TESTS_SCENE_H
+
+#include "fake.h"
+
+#include <check.h>
+#include <perfsage.h>
+#include <string.h>
+
+struct scene {
+	enum ps_attribution_mode mode; /* of scene_set's sets */
+	struct ps_topology *topology;
+	struct ps_component *root;
+};
+extern struct scene scene;
+
+void scene_setup(void);
+void scene_setup_last_cpu(void); /* the same, with PS_ATTRIBUTE_LAST_CPU */
+void scene_teardown(void);       /* the test has destroyed its event sets */
+int scene_run(Suite *suite);     /* main's: runs the suite, returns the exit status */
+
+/* A case of tests on the scene; one whose sets count by PS_ATTRIBUTE_LAST_CPU. */
+TCase *scene_case(Suite *suite, const char *name);
+TCase *scene_case_last_cpu(Suite *suite, const char *name);
+
+struct ps_eventset *scene_set(const char *event, ...) __attribute__((sentinel)); /* names, then NULL */
+
+/* The part, or the total, that must be there. Timestamp 0: the latest. */
+struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp);
+struct ps_value scene_total(const char *event);
+long long scene_count(int cpu, const char *event, uint64_t timestamp);
+/* The sum over all Threads, the unknown one included, of the parts with this timestamp; absent ones are 0. */
+long long scene_sum(const char *event, uint64_t timestamp);
+size_t scene_rows(int cpu, const char *event); /* how many readings of it the Thread has; none: 0 */
+
+/* A software event's count goes up where it counts. */
+#define PAGE_FAULTS  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS
+#define MINOR_FAULTS PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN
+#define TASK_CLOCK   PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK
+#define INSTRUCTIONS PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS
+#define CYCLES       PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
+
+/* The call must succeed; or fail with this code and a sentence that says why. */
+#define check_ok(call)                                                                                 \
+	do {                                                                                           \
+		int result_ = (call);                                                                  \
+		ck_assert_msg(result_ == PS_OK, "%s: %d %s: %s", #call, result_, ps_strerror(result_), \
+		              ps_error_detail());                                                      \
+	} while (0)
+#define check_fails(call, code)                                                                                     \
+	do {                                                                                                        \
+		int result_;                                                                                        \
+		ps_eventset_create(NULL);                                                                           \
+		char before_[1024];                                                                                 \
+		strncpy(before_, ps_error_detail(), sizeof before_ - 1);                                            \
+		before_[sizeof before_ - 1] = '\0';                                                                 \
+		result_ = (call);                                                                                   \
+		ck_assert_msg(result_ == (code), "%s: %d %s (%s), not %s", #call, result_, ps_strerror(result_),    \
+		              ps_error_detail(), #code);                                                            \
+		ck_assert_msg(*ps_error_detail() && strcmp(ps_error_detail(), before_), "%s: no sentence says why", \
+		              #call);                                                                               \
+	} while (0)
+/* The sentence of the last failure must name something. */
+#define check_detail(part) \
+	ck_assert_msg(strstr(ps_error_detail(), (part)) != NULL, "'%s' is not in: %s", (part), ps_error_detail())
+
+#endif

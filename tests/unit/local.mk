@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# One suite for each source file, linked with the layers and the fake kernel of tests/support.
+unit_tests = \
+	tests/unit/test_arena \
+	tests/unit/test_attrmap \
+	tests/unit/test_buffer \
+	tests/unit/test_child \
+	tests/unit/test_component \
+	tests/unit/test_event \
+	tests/unit/test_event_faults \
+	tests/unit/test_event_pmu \
+	tests/unit/test_event_scope \
+	tests/unit/test_eventset \
+	tests/unit/test_exact \
+	tests/unit/test_faults \
+	tests/unit/test_find \
+	tests/unit/test_open \
+	tests/unit/test_parts \
+	tests/unit/test_read \
+	tests/unit/test_rollup \
+	tests/unit/test_status \
+	tests/unit/test_table \
+	tests/unit/test_targets \
+	tests/unit/test_text \
+	tests/unit/test_threads \
+	tests/unit/test_timestamps \
+	tests/unit/test_topology
+
+check_LTLIBRARIES += tests/support/libsupport.la
+tests_support_libsupport_la_SOURCES = \
+	tests/support/fake.c \
+	tests/support/fake.h \
+	tests/support/fake_counters.c \
+	tests/support/fake_files.c \
+	tests/support/fake_internal.h \
+	tests/support/fake_memory.c \
+	tests/support/fake_pmu.c \
+	tests/support/fake_pmu.h \
+	tests/support/fake_ring.c \
+	tests/support/fake_tasks.c \
+	tests/support/fake_view.c \
+	tests/support/fixture.c \
+	tests/support/fixture.h \
+	tests/support/golden.c \
+	tests/support/golden.h \
+	tests/support/scene.c \
+	tests/support/scene.h \
+	tests/support/skip.h
+tests_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+
+EXTRA_DIST += \
+	tests/unit/test_event.h
+
+# Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
+LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Work in a child process: its result and sentence come back, its crash is told and hurts nobody, and the program's
+ * own signal handlers and children are left alone.
+ */
+#include "base/error.h"
+#include "support/scene.h"
+#include "topology/child.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t handled;
+
+static void handle(int number)
+{
+	(void)number;
+	handled++;
+}
+
+static int succeed(void *context)
+{
+	*(int *)context = 1;
+	return PS_OK;
+}
+
+static int refuse(void *context)
+{
+	return ps__fail(PS_ENOMEM, "no memory for %s", (const char *)context);
+}
+
+static int crash(void *context)
+{
+	raise(*(int *)context);
+	return PS_OK;
+}
+
+static int leave(void *context)
+{
+	_exit(*(int *)context);
+}
+
+START_TEST(success_comes_back_and_nothing_else)
+{
+	int changed = 0;
+
+	check_ok(ps__child_run(succeed, &changed, "the file x"));
+	ck_assert_int_eq(changed, 0);
+}
+END_TEST
+
+START_TEST(a_failure_comes_back_with_its_sentence)
+{
+	ck_assert_int_eq(ps__child_run(refuse, "the tree", "the file x"), PS_ENOMEM);
+	ck_assert_str_eq(ps_error_detail(), "no memory for the tree");
+}
+END_TEST
+
+START_TEST(a_crash_is_an_error_that_names_the_subject)
+{
+	static int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGKILL};
+
+	ck_assert_int_eq(ps__child_run(crash, &signals[_i], "the file x"), PS_EINVAL);
+	check_detail("the file x is damaged: hwloc crashed on it");
+	check_detail(strsignal(signals[_i]));
+}
+END_TEST
+
+START_TEST(an_end_without_a_word_is_a_crash)
+{
+	static int status[] = {0, 1};
+
+	ck_assert_int_eq(ps__child_run(leave, &status[_i], "the file x"), PS_EINVAL);
+	check_detail("the file x is damaged");
+}
+END_TEST
+
+START_TEST(work_without_an_end_is_ended_by_the_alarm)
+{
+	int number = SIGALRM;
+
+	ck_assert_int_eq(ps__child_run(crash, &number, "the file x"), PS_EINVAL);
+	check_detail("was not done with it after");
+}
+END_TEST
+
+START_TEST(handlers_of_the_program_do_not_run_in_the_child)
+{
+	struct sigaction action = {.sa_handler = handle};
+	int number = SIGSEGV;
+
+	sigaction(SIGSEGV, &action, NULL);
+	ck_assert_int_eq(ps__child_run(crash, &number, "the file x"), PS_EINVAL);
+	ck_assert_int_eq(handled, 0);
+	raise(SIGSEGV);
+	signal(SIGSEGV, SIG_DFL);
+	ck_assert_int_eq(handled, 1);
+}
+END_TEST
+
+START_TEST(a_program_that_reaps_its_children_itself_gets_the_same_answers)
+{
+	int number = SIGSEGV, changed = 0;
+
+	signal(SIGCHLD, SIG_IGN);
+	int good = ps__child_run(succeed, &changed, "the file x");
+	int bad = ps__child_run(crash, &number, "the file x");
+	signal(SIGCHLD, SIG_DFL);
+	ck_assert_int_eq(good, PS_OK);
+	ck_assert_int_eq(bad, PS_EINVAL);
+	check_detail("the file x is damaged");
+}
+END_TEST
+
+START_TEST(another_child_of_the_program_is_not_waited_for)
+{
+	int changed = 0, status;
+	pid_t other = fork();
+
+	if (other == 0)
+		_exit(7);
+	check_ok(ps__child_run(succeed, &changed, "the file x"));
+	ck_assert_int_eq(waitpid(other, &status, 0), other);
+	ck_assert_int_eq(WEXITSTATUS(status), 7);
+}
+END_TEST
+
+START_TEST(the_signal_mask_is_as_before)
+{
+	int changed = 0;
+	sigset_t mask, before, after;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR2);
+	pthread_sigmask(SIG_SETMASK, &mask, &before);
+	check_ok(ps__child_run(succeed, &changed, "the file x"));
+	pthread_sigmask(SIG_SETMASK, &before, &after);
+	for (int number = 1; number < SIGRTMIN; number++)
+		ck_assert_int_eq(sigismember(&after, number), number == SIGUSR2);
+}
+END_TEST
+
+static void *run_some(void *unused)
+{
+	int number = SIGABRT, changed = 0;
+	long wrong = 0;
+
+	(void)unused;
+	for (int i = 0; i < 10; i++) {
+		wrong += ps__child_run(succeed, &changed, "the file x") != PS_OK;
+		wrong += ps__child_run(crash, &number, "the file x") != PS_EINVAL;
+	}
+	return (void *)wrong;
+}
+
+START_TEST(threads_do_not_disturb_each_other)
+{
+	pthread_t threads[4];
+	void *wrong;
+
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, run_some, NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &wrong);
+		ck_assert_ptr_null(wrong);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("child");
+	TCase *tests = tcase_create("child");
+
+	tcase_add_test(tests, success_comes_back_and_nothing_else);
+	tcase_add_test(tests, a_failure_comes_back_with_its_sentence);
+	tcase_add_loop_test(tests, a_crash_is_an_error_that_names_the_subject, 0, 5);
+	tcase_add_loop_test(tests, an_end_without_a_word_is_a_crash, 0, 2);
+	tcase_add_test(tests, work_without_an_end_is_ended_by_the_alarm);
+	tcase_add_test(tests, handlers_of_the_program_do_not_run_in_the_child);
+	tcase_add_test(tests, a_program_that_reaps_its_children_itself_gets_the_same_answers);
+	tcase_add_test(tests, another_child_of_the_program_is_not_waited_for);
+	tcase_add_test(tests, the_signal_mask_is_as_before);
+	tcase_add_test(tests, threads_do_not_disturb_each_other);
+	suite_add_tcase(suite, tests);
+	return scene_run(suite);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exact attribution: the kernel splits the counts by CPU, a ring tells where the task has been; and what becomes of it
+ * when the ring overflows, can't be had, or descriptors are short.
+ */
+#include "support/scene.h"
+
+#include <errno.h>
+
+#define EVENT "page-faults"
+
+static void count_on(int cpu, uint64_t amount)
+{
+	fake_set_cpu(cpu);
+	fake_advance(PAGE_FAULTS, amount);
+}
+
+static struct ps_eventset *started(enum ps_attribution_mode mode)
+{
+	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+
+	check_ok(ps_eventset_set_attribution(set, mode));
+	check_ok(ps_start(set));
+	return set;
+}
+
+static void check_nothing_is_missing(struct ps_eventset *set)
+{
+	long long residual[2] = {99, 99};
+
+	check_ok(ps_eventset_check(set, residual, 2));
+	ck_assert_int_eq(residual[0], 0);
+	ck_assert_int_eq(residual[1], 0);
+}
+
+START_TEST(what_happened_on_a_cpu_is_counted_there_though_the_reading_is_made_elsewhere)
+{
+	struct ps_eventset *set = started(PS_ATTRIBUTE_AUTO);
+	struct ps_thread *thread = NULL;
+	const char *why = NULL;
+
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_EXACT);
+	ck_assert_str_eq(why, "");
+	count_on(0, 1000);
+	count_on(1, 10);
+	check_ok(ps_read(set, scene.root, NULL, &thread));
+	ck_assert_int_eq(ps_thread_cpu(thread), 1);
+	ck_assert_int_eq(scene_count(0, EVENT, 0), 1000);
+	ck_assert_int_eq(scene_count(1, EVENT, 0), 10);
+	ck_assert_int_eq((int)scene_part(0, EVENT, 0).attribution, PS_ATTRIBUTION_EXACT);
+	ck_assert_int_eq(scene_total(EVENT).value, 1010);
+	check_nothing_is_missing(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_task_that_stayed_costs_one_read_whatever_the_number_of_cpus)
+{
+	struct ps_eventset *set = started(PS_ATTRIBUTE_EXACT);
+
+	count_on(2, 5);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_count_reset();
+	fake_advance(PAGE_FAULTS, 5);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(fake_count(FAKE_READ), 1);
+	ck_assert_int_eq(scene_count(2, EVENT, 0), 10);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(an_overflowing_ring_loses_no_count)
+{
+	struct ps_eventset *set = started(PS_ATTRIBUTE_EXACT);
+	long long expected[4] = {0};
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 1000; i++) {
+			int cpu = i * 7 % 4;
+
+			count_on(cpu, (uint64_t)i);
+			expected[cpu] += i;
+		}
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+		for (int cpu = 0; cpu < 4; cpu++)
+			ck_assert_int_eq(scene_count(cpu, EVENT, 0), expected[cpu]);
+	}
+	check_nothing_is_missing(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_ring_that_just_filled_up_loses_no_count)
+{
+	for (int moves = 1; moves < 200; moves++) {
+		struct ps_eventset *set = started(PS_ATTRIBUTE_EXACT);
+		long long expected = 0;
+
+		for (int i = 0; i < moves; i++) {
+			count_on(i % 2, 3);
+			expected += 3;
+		}
+		count_on(2, 100); /* the last move may have found no room */
+		check_ok(ps_accum(set, scene.root, NULL, NULL));
+		ck_assert_int_eq(scene_count(2, EVENT, 0), 100);
+		count_on(3, 50);
+		check_ok(ps_accum(set, scene.root, NULL, NULL));
+		ck_assert_int_eq(scene_count(3, EVENT, 0), 50);
+		ck_assert_int_eq(scene_sum(EVENT, scene_part(3, EVENT, 0).timestamp), expected + 150);
+		ps_eventset_destroy(set);
+	}
+}
+END_TEST
+
+START_TEST(without_a_ring_all_cpus_are_read_and_it_stays_exact)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	long long residual = 99;
+
+	fake_fail_always(FAKE_MMAP, EPERM); /* perf_event_mlock_kb is used up */
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
+	ck_assert_int_eq(ps_start(set), PS_OK);
+	fake_fail_always(FAKE_MMAP, 0);
+	count_on(0, 1000);
+	count_on(3, 7);
+	count_on(1, 10);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, 0), 1000);
+	ck_assert_int_eq(scene_count(3, EVENT, 0), 7);
+	ck_assert_int_eq(scene_count(1, EVENT, 0), 10);
+	check_ok(ps_eventset_check(set, &residual, 1));
+	ck_assert_int_eq(residual, 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(few_descriptors_mean_last_cpu_and_the_reason_is_told)
+{
+	struct ps_eventset *set;
+	const char *why = NULL;
+
+	fake_set_nofile(14); /* 2 events on 4 CPUs take more than half of it */
+	set = started(PS_ATTRIBUTE_AUTO);
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_ptr_nonnull(strstr(why, "ulimit -n"));
+	count_on(0, 5);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq((int)scene_part(0, EVENT, 0).attribution, PS_ATTRIBUTION_LAST_CPU);
+	ps_eventset_destroy(set);
+	fake_set_nofile(10);
+	set = scene_set(EVENT, "minor-faults", NULL);
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
+	check_fails(ps_start(set), PS_ECOUNT);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(the_budget_of_descriptors_is_given_back)
+{
+	fake_set_nofile(40);
+	for (int i = 0; i < 50; i++) {
+		struct ps_eventset *set = started(PS_ATTRIBUTE_AUTO);
+
+		ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
+		ps_eventset_destroy(set);
+	}
+}
+END_TEST
+
+START_TEST(a_watched_task_is_exact_too)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	fake_task(4711, "solver", 2);
+	fake_task_affinity(4711, "0-3");
+	check_ok(ps_eventset_attach_tid(set, 4711));
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 40);
+	fake_task(4711, "solver", 1);
+	fake_advance(PAGE_FAULTS, 2);
+	fake_task(4711, "solver", 3);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_count(2, EVENT, 0), 40);
+	ck_assert_int_eq(scene_count(1, EVENT, 0), 2);
+	ck_assert_int_eq((int)scene_part(1, EVENT, 0).attribution, PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_mode_that_does_not_exist_is_refused)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	long long residual[2];
+
+	check_fails(ps_eventset_set_attribution(NULL, PS_ATTRIBUTE_AUTO), PS_EINVAL);
+	check_fails(ps_eventset_set_attribution(set, (enum ps_attribution_mode)77), PS_EINVAL);
+	ck_assert_int_eq((int)ps_eventset_attribution(NULL, NULL), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_LAST_CPU);
+	check_fails(ps_eventset_check(set, residual, 1), PS_ENOTRUN);
+	check_ok(ps_start(set));
+	check_fails(ps_eventset_set_attribution(set, PS_ATTRIBUTE_AUTO), PS_EISRUN);
+	check_fails(ps_eventset_check(set, residual, 2), PS_EINVAL);
+	check_fails(ps_eventset_check(set, NULL, 1), PS_EINVAL);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("exact");
+	TCase *tests = scene_case(suite, "exact");
+
+	tcase_add_test(tests, what_happened_on_a_cpu_is_counted_there_though_the_reading_is_made_elsewhere);
+	tcase_add_test(tests, a_task_that_stayed_costs_one_read_whatever_the_number_of_cpus);
+	tcase_add_test(tests, an_overflowing_ring_loses_no_count);
+	tcase_add_test(tests, a_ring_that_just_filled_up_loses_no_count);
+	tcase_add_test(tests, without_a_ring_all_cpus_are_read_and_it_stays_exact);
+	tcase_add_test(tests, few_descriptors_mean_last_cpu_and_the_reason_is_told);
+	tcase_add_test(tests, the_budget_of_descriptors_is_given_back);
+	tcase_add_test(tests, a_watched_task_is_exact_too);
+	tcase_add_test(tests, a_mode_that_does_not_exist_is_refused);
+	return scene_run(suite);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a reading's value is, after every sequence of the counter calls: base + count since the last start, reset or
+ * accum. Where the parts go is test_parts.c's, what a value's status says test_status.c's, and how
+ * readings are told apart test_timestamps.c's.
+ */
+#include "support/scene.h"
+
+#define EVENT "page-faults"
+
+static void count(uint64_t amount)
+{
+	fake_advance(PAGE_FAULTS, amount);
+}
+
+static struct ps_eventset *started(void)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	check_ok(ps_start(set));
+	return set;
+}
+
+START_TEST(read_read_stop_on_one_timestamp_is_one_reading_of_all)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0, earlier;
+
+	count(10);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 10);
+	earlier = timestamp;
+	count(5);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_uint_gt(timestamp, earlier);
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
+	count(7);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 22);
+	ck_assert_uint_eq(scene_rows(0, EVENT), 1);
+	count(100);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 22);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(read_with_timestamp_0_makes_a_reading_each_time_of_the_count_since_start)
+{
+	struct ps_eventset *set = started();
+	uint64_t times[3] = {0, 0, 0};
+
+	count(10);
+	check_ok(ps_read(set, scene.root, &times[0], NULL));
+	count(5);
+	check_ok(ps_read(set, scene.root, &times[1], NULL));
+	count(7);
+	check_ok(ps_stop(set, scene.root, &times[2], NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, times[0]), 10);
+	ck_assert_int_eq(scene_count(0, EVENT, times[1]), 15);
+	ck_assert_int_eq(scene_count(0, EVENT, times[2]), 22);
+	ck_assert_uint_eq(scene_rows(0, EVENT), 3);
+	ck_assert_uint_lt(times[0], times[1]);
+	ck_assert_uint_lt(times[1], times[2]);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(accum_accum_stop_on_one_timestamp_is_everything)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	count(10);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 10);
+	count(5);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
+	count(7);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 22);
+	ck_assert_uint_eq(scene_rows(0, EVENT), 1);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(accum_with_timestamp_0_makes_readings_that_add_up_to_everything)
+{
+	struct ps_eventset *set = started();
+	uint64_t times[3] = {0, 0, 0};
+
+	count(10);
+	check_ok(ps_accum(set, scene.root, &times[0], NULL));
+	count(5);
+	check_ok(ps_accum(set, scene.root, &times[1], NULL));
+	count(7);
+	check_ok(ps_stop(set, scene.root, &times[2], NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, times[0]), 10);
+	ck_assert_int_eq(scene_count(0, EVENT, times[1]), 5);
+	ck_assert_int_eq(scene_count(0, EVENT, times[2]), 7);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_read_after_accum_counts_from_the_accum_on_its_base)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0, fresh = 0;
+
+	count(10);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	count(5);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
+	count(1);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 16);
+	check_ok(ps_read(set, scene.root, &fresh, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, fresh), 6);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 16);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 16);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_base_survives_readings_that_come_between)
+{
+	struct ps_eventset *set = started();
+	uint64_t first = 0, second = 0, third = 0;
+
+	count(10);
+	check_ok(ps_accum(set, scene.root, &first, NULL)); /* base 10 */
+	count(5);
+	check_ok(ps_read(set, scene.root, &first, NULL)); /* 10 + 5 */
+	check_ok(ps_read(set, scene.root, &second, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, second), 5);
+	count(1);
+	check_ok(ps_read(set, scene.root, &first, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, first), 16);
+	check_ok(ps_accum(set, scene.root, &second, NULL)); /* base 6 */
+	ck_assert_int_eq(scene_count(0, EVENT, second), 6);
+	check_ok(ps_read(set, scene.root, &third, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, third), 0);
+	count(2);
+	check_ok(ps_read(set, scene.root, &first, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, first), 12);
+	check_ok(ps_read(set, scene.root, &second, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, second), 8);
+	check_ok(ps_read(set, scene.root, &third, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, third), 2);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(bases_of_many_readings_are_kept_apart)
+{
+	struct ps_eventset *set = started();
+	uint64_t times[40] = {0};
+
+	for (size_t i = 0; i < 40; i++) {
+		count(i + 1);
+		check_ok(ps_accum(set, scene.root, &times[i], NULL)); /* base i + 1 */
+		count(3);
+		check_ok(ps_read(set, scene.root, &times[i], NULL)); /* its base is no longer its value */
+		check_ok(ps_reset(set));
+	}
+	count(100);
+	for (size_t i = 0; i < 40; i += 3) {
+		check_ok(ps_read(set, scene.root, &times[i], NULL));
+		ck_assert_int_eq(scene_count(0, EVENT, times[i]), (long long)i + 101);
+	}
+	for (size_t i = 0; i < 40; i++)
+		ck_assert_int_eq(scene_count(0, EVENT, times[i]), (long long)i + (i % 3 ? 4 : 101));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(start_again_counts_from_0_and_leaves_finished_readings)
+{
+	struct ps_eventset *set = started();
+	uint64_t first = 0, second = 0;
+
+	count(10);
+	check_ok(ps_stop(set, scene.root, &first, NULL));
+	count(50); /* nobody counts now */
+	check_ok(ps_start(set));
+	count(3);
+	check_ok(ps_stop(set, scene.root, &second, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, first), 10);
+	ck_assert_int_eq(scene_count(0, EVENT, second), 3);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(start_again_keeps_the_base_of_a_reading)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	count(10);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	count(5);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
+	check_ok(ps_start(set));
+	count(3);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 13);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(accum_over_several_starts_adds_up)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	uint64_t timestamp = 0;
+
+	for (uint64_t i = 1; i <= 10; i++) {
+		check_ok(ps_start(set));
+		count(i);
+		check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+		check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	}
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 55);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(reset_sets_the_count_to_0_and_keeps_the_base)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0, fresh = 0;
+
+	count(10);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	count(5);
+	check_ok(ps_reset(set));
+	count(2);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 12);
+	check_ok(ps_read(set, scene.root, &fresh, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, fresh), 2);
+	check_ok(ps_stop(set, scene.root, &fresh, NULL));
+	check_ok(ps_reset(set));
+	check_ok(ps_read(set, scene.root, &fresh, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, fresh), 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(read_of_a_stopped_set_gives_the_final_counts_once_more)
+{
+	struct ps_eventset *set = started();
+	uint64_t times[2] = {0, 0};
+
+	count(10);
+	check_ok(ps_stop(set, scene.root, &times[0], NULL));
+	count(5);
+	check_ok(ps_read(set, scene.root, &times[1], NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, times[0]), 10);
+	ck_assert_int_eq(scene_count(0, EVENT, times[1]), 10);
+	check_ok(ps_accum(set, scene.root, &times[1], NULL));
+	check_ok(ps_accum(set, scene.root, &times[1], NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, times[1]), 10);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(store_gives_base_and_counters_and_leaves_the_running_count)
+{
+	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+	const long long counters[2] = {5, -6}, others[2] = {7, 8};
+	uint64_t stored = 0, read = 0;
+
+	check_ok(ps_store(set, counters, 2, scene.root, &stored, NULL)); /* never started */
+	ck_assert_int_eq(scene_count(0, EVENT, stored), 5);
+	ck_assert_int_eq(scene_count(0, "minor-faults", stored), -6);
+	ck_assert_int_eq((int)scene_part(0, EVENT, stored).status, PS_STATUS_COUNTED);
+	ck_assert_double_eq(ps_value_coverage(&(struct ps_value){.value = 5}), 1.0);
+	check_ok(ps_store(set, others, 2, scene.root, &stored, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, stored), 7);
+	ck_assert_int_eq(scene_count(0, "minor-faults", stored), 8);
+	check_ok(ps_start(set));
+	count(10);
+	check_ok(ps_store(set, others, 2, scene.root, &stored, NULL));
+	check_ok(ps_accum(set, scene.root, &read, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, read), 10);
+	check_ok(ps_store(set, others, 2, scene.root, &read, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, read), 17);
+	ck_assert_int_eq(scene_count(0, "minor-faults", read), 8);
+	ck_assert_int_eq(scene_count(0, EVENT, stored), 7);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(store_refuses_wrong_arguments_and_changes_nothing)
+{
+	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+	const long long counters[3] = {5, 6, 7};
+	uint64_t timestamp = 0;
+	struct ps_thread *thread = NULL;
+
+	check_fails(ps_store(NULL, counters, 2, scene.root, &timestamp, &thread), PS_EINVAL);
+	check_fails(ps_store(set, NULL, 2, scene.root, &timestamp, &thread), PS_EINVAL);
+	check_fails(ps_store(set, counters, -1, scene.root, &timestamp, &thread), PS_EINVAL);
+	check_fails(ps_store(set, counters, 0, scene.root, &timestamp, &thread), PS_EINVAL);
+	check_fails(ps_store(set, counters, 1, scene.root, &timestamp, &thread), PS_EINVAL);
+	check_fails(ps_store(set, counters, 3, scene.root, &timestamp, &thread), PS_EINVAL);
+	check_fails(ps_store(set, counters, 2, NULL, &timestamp, &thread), PS_EINVAL);
+	check_fails(ps_store(set, counters, 2, ps_component_child(scene.root, 0), &timestamp, &thread), PS_EINVAL);
+	ck_assert_uint_eq(timestamp, 0);
+	ck_assert_ptr_null(thread);
+	ck_assert_uint_eq(scene_rows(0, EVENT), 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+static void add_tests(TCase *tests)
+{
+	tcase_add_test(tests, read_read_stop_on_one_timestamp_is_one_reading_of_all);
+	tcase_add_test(tests, read_with_timestamp_0_makes_a_reading_each_time_of_the_count_since_start);
+	tcase_add_test(tests, accum_accum_stop_on_one_timestamp_is_everything);
+	tcase_add_test(tests, accum_with_timestamp_0_makes_readings_that_add_up_to_everything);
+	tcase_add_test(tests, a_read_after_accum_counts_from_the_accum_on_its_base);
+	tcase_add_test(tests, a_base_survives_readings_that_come_between);
+	tcase_add_test(tests, bases_of_many_readings_are_kept_apart);
+	tcase_add_test(tests, start_again_counts_from_0_and_leaves_finished_readings);
+	tcase_add_test(tests, start_again_keeps_the_base_of_a_reading);
+	tcase_add_test(tests, accum_over_several_starts_adds_up);
+	tcase_add_test(tests, reset_sets_the_count_to_0_and_keeps_the_base);
+	tcase_add_test(tests, read_of_a_stopped_set_gives_the_final_counts_once_more);
+	tcase_add_test(tests, store_gives_base_and_counters_and_leaves_the_running_count);
+	tcase_add_test(tests, store_refuses_wrong_arguments_and_changes_nothing);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("read");
+
+	add_tests(scene_case(suite, "exact"));
+	add_tests(scene_case_last_cpu(suite, "last-cpu"));
+	return scene_run(suite);
+}

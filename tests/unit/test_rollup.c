@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Totals: the sum over the Threads below a component of every type, and events whose scope is wider than a Thread,
+ * which count once.
+ */
+#include "support/scene.h"
+
+#define EVENT "page-faults"
+
+/* 8 CPUs in place of the scene's tree: 2 packages, each with a NUMA node and 2 L3, 2 cores of 1 thread below each. */
+static void load_machine(void)
+{
+	ps_topology_destroy(scene.topology);
+	scene.topology = NULL;
+	fake_file("/sys/devices/system/cpu/possible", "0-7\n");
+	fake_file("/sys/devices/system/cpu/present", "0-7\n");
+	fake_file("/sys/devices/system/cpu/online", "0-7\n");
+	fake_set_affinity("0-7");
+	check_ok(ps_topology_load_synthetic(&scene.topology, "pack:2 [numa] l3:2 core:2 pu:1"));
+	scene.root = ps_topology_root(scene.topology);
+}
+
+/* One reading that has 10^cpu on each CPU. */
+static void count_on_all(struct ps_eventset *set)
+{
+	uint64_t amount = 1;
+
+	check_ok(ps_start(set));
+	for (int cpu = 0; cpu < 8; cpu++, amount *= 10) {
+		fake_set_cpu(cpu);
+		fake_advance(PAGE_FAULTS, amount);
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+	}
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+}
+
+static long long total_of(enum ps_component_type type, int cache_level, int logical_id, const char *event)
+{
+	struct ps_component *component = ps_component_find_logical(scene.root, type, cache_level, logical_id);
+	struct ps_value value;
+
+	ck_assert_msg(component != NULL, "%s %d is not there", ps_component_type_name(type), logical_id);
+	check_ok(ps_component_total(component, event, &value));
+	return value.value;
+}
+
+START_TEST(a_component_of_every_type_sums_up_what_is_below)
+{
+	struct ps_eventset *set;
+
+	load_machine();
+	set = scene_set(EVENT, NULL);
+	count_on_all(set);
+	ck_assert_int_eq(total_of(PS_COMPONENT_MACHINE, 0, 0, EVENT), 11111111);
+	ck_assert_int_eq(total_of(PS_COMPONENT_PACKAGE, 0, 0, EVENT), 1111);
+	ck_assert_int_eq(total_of(PS_COMPONENT_PACKAGE, 0, 1, EVENT), 11110000);
+	ck_assert_int_eq(total_of(PS_COMPONENT_NUMA, 0, 0, EVENT), 1111);
+	ck_assert_int_eq(total_of(PS_COMPONENT_NUMA, 0, 1, EVENT), 11110000);
+	ck_assert_int_eq(total_of(PS_COMPONENT_CACHE, 3, 0, EVENT), 11);
+	ck_assert_int_eq(total_of(PS_COMPONENT_CACHE, 3, 3, EVENT), 11000000);
+	ck_assert_int_eq(total_of(PS_COMPONENT_CORE, 0, 5, EVENT), 100000);
+	ck_assert_int_eq(total_of(PS_COMPONENT_THREAD, 0, 2, EVENT), 100);
+	ps_eventset_destroy(set);
+	ck_assert_int_eq(total_of(PS_COMPONENT_MACHINE, 0, 0, EVENT), 11111111);
+}
+END_TEST
+
+START_TEST(a_total_is_of_the_latest_reading_and_says_that_it_is_a_sum)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	uint64_t timestamp = 0;
+	struct ps_value value;
+
+	load_machine();
+	count_on_all(set);
+	value = scene_total(EVENT);
+	ck_assert_uint_eq(value.timestamp, scene_part(7, EVENT, 0).timestamp);
+	ck_assert_uint_ne(value.flags & PS_VALUE_MERGED, 0);
+	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_EXACT);
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 5);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	value = scene_total(EVENT);
+	ck_assert_int_eq(value.value, 5);
+	ck_assert_uint_eq(value.timestamp, timestamp);
+	ck_assert_uint_eq(value.flags & PS_VALUE_MERGED, 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(the_weakest_status_of_the_parts_is_shown)
+{
+	struct ps_eventset *set;
+	struct ps_value value;
+
+	fake_add_core_pmu(4);
+	set = scene_set("instructions", NULL);
+	check_ok(ps_start(set));
+	fake_advance(INSTRUCTIONS, 100);
+	fake_run(1000, 1000);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_set_cpu(1);
+	fake_advance(INSTRUCTIONS, 100);
+	fake_run(1000, 500);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq((int)scene_part(0, "instructions", 0).status, PS_STATUS_COUNTED);
+	ck_assert_int_eq((int)scene_part(1, "instructions", 0).status, PS_STATUS_SCALED);
+	value = scene_total("instructions");
+	ck_assert_int_eq((int)value.status, PS_STATUS_SCALED);
+	ck_assert_int_eq(value.value, 300);
+	ck_assert_uint_eq(value.raw, 200);
+	ck_assert_uint_eq(value.enabled_ns, 2000);
+	ck_assert_uint_eq(value.running_ns, 1500);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(what_happened_elsewhere_is_no_zero)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	struct ps_component *other = ps_component_find(scene.root, PS_COMPONENT_PACKAGE, 1);
+	struct ps_value value = {.value = 99};
+
+	check_fails(ps_component_total(scene.root, EVENT, &value), PS_ENOEVNT);
+	check_ok(ps_start(set));
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_component_total(scene.root, EVENT, &value));
+	ck_assert_int_eq(value.value, 0);
+	value.value = 99;
+	check_fails(ps_component_total(other, EVENT, &value), PS_ENOEVNT);
+	check_fails(ps_component_total(scene.root, "minor-faults", &value), PS_ENOEVNT);
+	check_fails(ps_component_total(NULL, EVENT, &value), PS_EINVAL);
+	check_fails(ps_component_total(scene.root, NULL, &value), PS_EINVAL);
+	check_fails(ps_component_total(scene.root, EVENT, NULL), PS_EINVAL);
+	ck_assert_int_eq(value.value, 99);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* A PMU that counts for a whole package: on CPU 0 for the first, on CPU 2 for the second. */
+static struct ps_eventset *package_set(int cpu)
+{
+	struct ps_eventset *set;
+
+	fake_add_event(20, 2);
+	fake_set_pmu_flags(20, FAKE_PMU_CPU_ONLY | FAKE_PMU_NO_EXCLUDE);
+	fake_file("/sys/bus/event_source/devices/power/type", "20\n");
+	fake_file("/sys/bus/event_source/devices/power/cpumask", "0,2\n");
+	fake_file("/sys/bus/event_source/devices/power/format/event", "config:0-7\n");
+	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg", "event=0x02\n");
+	for (int i = 0; i < 4; i++) {
+		char path[80];
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", i);
+		fake_file(path, i < 2 ? "0\n" : "1\n");
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/core_id", i);
+		fake_file(path, i % 2 ? "1\n" : "0\n");
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", i);
+		fake_file(path, i < 2 ? "0-1\n" : "2-3\n");
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", i);
+		fake_file(path, i < 2 ? "0-1\n" : "2-3\n");
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/core_cpus_list", i);
+		fake_file(path, (const char *const[]){"0\n", "1\n", "2\n", "3\n"}[i]);
+	}
+	set = scene_set("power/energy-pkg/", NULL);
+	check_ok(ps_eventset_attach_cpu(set, cpu));
+	return set;
+}
+
+START_TEST(what_is_counted_for_a_package_counts_once_and_not_below_it)
+{
+	struct ps_eventset *first = package_set(0), *same = package_set(0), *second = package_set(2);
+	struct ps_component *package = ps_component_find_logical(scene.root, PS_COMPONENT_PACKAGE, 0, 0);
+	struct ps_component *core = ps_component_find_logical(scene.root, PS_COMPONENT_CORE, 0, 0);
+	struct ps_value value;
+
+	ck_assert_int_eq((int)ps_eventset_event_scope(first, 0), PS_SCOPE_PACKAGE);
+	check_ok(ps_start(first));
+	check_ok(ps_start(same));
+	check_ok(ps_start(second));
+	fake_advance_on(20, 2, -1, 0, 100);
+	fake_advance_on(20, 2, -1, 2, 7);
+	check_ok(ps_stop(first, scene.root, NULL, NULL));
+	check_ok(ps_stop(same, scene.root, NULL, NULL)); /* the same joules, seen twice */
+	check_ok(ps_stop(second, scene.root, NULL, NULL));
+	check_ok(ps_component_total(package, "power/energy-pkg/", &value));
+	ck_assert_int_eq(value.value, 100);
+	ck_assert_int_eq(scene_total("power/energy-pkg/").value, 107);
+	check_fails(ps_component_total(core, "power/energy-pkg/", &value), PS_EINVAL_DOM);
+	ps_eventset_destroy(first);
+	ps_eventset_destroy(same);
+	ps_eventset_destroy(second);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("rollup");
+	TCase *tests = scene_case(suite, "rollup");
+
+	tcase_add_test(tests, a_component_of_every_type_sums_up_what_is_below);
+	tcase_add_test(tests, a_total_is_of_the_latest_reading_and_says_that_it_is_a_sum);
+	tcase_add_test(tests, what_happened_elsewhere_is_no_zero);
+	tcase_add_test(tests, what_is_counted_for_a_package_counts_once_and_not_below_it);
+	tests = scene_case_last_cpu(suite, "last-cpu");
+	tcase_add_test(tests, a_component_of_every_type_sums_up_what_is_below);
+	tcase_add_test(tests, the_weakest_status_of_the_parts_is_shown);
+	return scene_run(suite);
+}

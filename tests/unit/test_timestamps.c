@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How readings are told apart: timestamps 0, NULL, reused and unknown; their order; and that a finished reading never
+ * changes.
+ */
+#include "support/scene.h"
+
+#include <errno.h>
+
+#define EVENT "page-faults"
+
+static void count(uint64_t amount)
+{
+	fake_advance(PAGE_FAULTS, amount);
+}
+
+static struct ps_eventset *started(void)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	check_ok(ps_start(set));
+	return set;
+}
+
+START_TEST(timestamp_NULL_makes_the_first_reading_then_updates_the_latest)
+{
+	struct ps_eventset *set = started();
+	uint64_t first = 0;
+
+	count(10);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, 0), 10);
+	count(5);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, 0), 15);
+	ck_assert_uint_eq(scene_rows(0, EVENT), 1);
+	check_ok(ps_read(set, scene.root, &first, NULL));
+	ck_assert_uint_eq(scene_rows(0, EVENT), 2);
+	count(2);
+	check_ok(ps_accum(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(scene_rows(0, EVENT), 2);
+	ck_assert_int_eq(scene_count(0, EVENT, 0), 17);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, 0), 17);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(an_unknown_timestamp_makes_a_new_reading)
+{
+	struct ps_eventset *set = started();
+	uint64_t first = 0, unknown = 12345, future = UINT64_MAX, outdated;
+
+	count(10);
+	check_ok(ps_read(set, scene.root, &first, NULL));
+	check_ok(ps_read(set, scene.root, &unknown, NULL));
+	ck_assert_uint_ne(unknown, 12345);
+	ck_assert_uint_gt(unknown, first);
+	check_ok(ps_read(set, scene.root, &future, NULL));
+	ck_assert_uint_gt(future, unknown);
+	ck_assert_uint_ne(future, UINT64_MAX);
+	ck_assert_uint_eq(scene_rows(0, EVENT), 3);
+	outdated = first;
+	check_ok(ps_read(set, scene.root, &first, NULL)); /* restamped: the old name of it is unknown now */
+	ck_assert_uint_eq(scene_rows(0, EVENT), 3);
+	check_ok(ps_read(set, scene.root, &outdated, NULL));
+	ck_assert_uint_eq(scene_rows(0, EVENT), 4);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(an_older_reading_is_updated_in_place_and_becomes_the_latest)
+{
+	struct ps_eventset *set = started();
+	uint64_t times[3] = {0, 0, 0}, old;
+	struct ps_value all[3];
+	size_t n = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		count(10);
+		check_ok(ps_read(set, scene.root, &times[i], NULL));
+	}
+	count(2);
+	old = times[0];
+	check_ok(ps_read(set, scene.root, &times[0], NULL));
+	ck_assert_uint_gt(times[0], times[2]);
+	check_ok(ps_thread_readings(ps_topology_thread(scene.topology, 0), EVENT, all, 3, &n));
+	ck_assert_uint_eq(n, 3);
+	ck_assert_uint_eq(all[0].timestamp, times[1]);
+	ck_assert_int_eq(all[0].value, 20);
+	ck_assert_uint_eq(all[1].timestamp, times[2]);
+	ck_assert_int_eq(all[1].value, 30);
+	ck_assert_uint_eq(all[2].timestamp, times[0]);
+	ck_assert_int_eq(all[2].value, 32);
+	check_fails(ps_thread_reading(ps_topology_thread(scene.topology, 0), EVENT, old, &all[0]), PS_ENOEVST);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_finished_reading_never_changes)
+{
+	struct ps_eventset *set = started();
+	struct ps_value before[200], after[200];
+	uint64_t timestamp;
+	size_t n = 0;
+
+	for (size_t i = 0; i < 200; i++) {
+		count(i);
+		timestamp = 0;
+		check_ok((i % 3 ? ps_read : ps_accum)(set, scene.root, &timestamp, NULL));
+	}
+	check_ok(ps_thread_readings(ps_topology_thread(scene.topology, 0), EVENT, before, 200, &n));
+	ck_assert_uint_eq(n, 200);
+	check_ok(ps_reset(set));
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL)); /* the last one is updated, the others are finished */
+	check_ok(ps_start(set));
+	for (size_t i = 0; i < 500; i++) {
+		count(1);
+		timestamp = 0;
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	}
+	ps_eventset_destroy(set);
+	check_fails(ps_thread_readings(ps_topology_thread(scene.topology, 0), EVENT, after, 200, &n), PS_EBUF);
+	ck_assert_uint_eq(n, 700);
+	for (size_t i = 0; i < 199; i++) {
+		after[0] = scene_part(0, EVENT, before[i].timestamp);
+		ck_assert_int_eq(after[0].value, before[i].value);
+		ck_assert_uint_eq(after[0].raw, before[i].raw);
+		ck_assert_uint_eq(after[0].enabled_ns, before[i].enabled_ns);
+	}
+}
+END_TEST
+
+START_TEST(timestamps_increase_though_the_clock_stands_still_or_goes_back)
+{
+	struct ps_eventset *set = started();
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < 100; i++) {
+		uint64_t timestamp = 0;
+
+		fake_set_clock(i < 50 ? 5000000000u : 5000000000u - i, 0);
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+		ck_assert_uint_gt(timestamp, last);
+		ck_assert_int_eq(scene_count(0, EVENT, timestamp), 0);
+		last = timestamp;
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+		ck_assert_uint_gt(timestamp, last);
+		last = timestamp;
+	}
+	ck_assert_uint_eq(scene_rows(0, EVENT), 100);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_timestamp_is_nanoseconds_of_the_clock)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	fake_set_clock(7123456789u, 0);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_uint_eq(timestamp, 7123456789u);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(each_event_of_a_set_has_its_own_value)
+{
+	static const char *const names[] = {"page-faults",      "minor-faults", "major-faults",     "task-clock",
+	                                    "alignment-faults", "cpu-clock",    "context-switches", "cpu-migrations"};
+	static const uint64_t configs[] = {PERF_COUNT_SW_PAGE_FAULTS,      PERF_COUNT_SW_PAGE_FAULTS_MIN,
+	                                   PERF_COUNT_SW_PAGE_FAULTS_MAJ,  PERF_COUNT_SW_TASK_CLOCK,
+	                                   PERF_COUNT_SW_ALIGNMENT_FAULTS, PERF_COUNT_SW_CPU_CLOCK,
+	                                   PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS};
+	struct ps_eventset *set = scene_set(NULL, NULL);
+
+	for (size_t i = 0; i < 8; i++)
+		check_ok(ps_eventset_add(set, names[i]));
+	check_ok(ps_start(set));
+	for (size_t i = 0; i < 8; i++)
+		fake_advance(PERF_TYPE_SOFTWARE, configs[i], 100 + i);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	for (size_t i = 0; i < 8; i++)
+		ck_assert_int_eq(scene_count(0, names[i], 0), 100 + (long long)i);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(an_interrupted_read_is_made_again)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	count(10);
+	fake_fail(FAKE_READ, 1, EINTR);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert(fake_fail_happened());
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 10);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(one_reading_of_a_group_is_one_read)
+{
+	struct ps_eventset *set = scene_set("page-faults", "minor-faults", "major-faults", "task-clock", NULL);
+
+	check_ok(ps_start(set));
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_count_reset();
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_ok(ps_accum(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(fake_count(FAKE_READ), 2);
+	ck_assert_uint_eq(fake_count(FAKE_IOCTL), 0);
+	ck_assert_uint_eq(fake_count(FAKE_OPEN), 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+static void add_tests(TCase *tests)
+{
+	tcase_add_test(tests, timestamp_NULL_makes_the_first_reading_then_updates_the_latest);
+	tcase_add_test(tests, an_unknown_timestamp_makes_a_new_reading);
+	tcase_add_test(tests, an_older_reading_is_updated_in_place_and_becomes_the_latest);
+	tcase_add_test(tests, a_finished_reading_never_changes);
+	tcase_add_test(tests, timestamps_increase_though_the_clock_stands_still_or_goes_back);
+	tcase_add_test(tests, a_timestamp_is_nanoseconds_of_the_clock);
+	tcase_add_test(tests, each_event_of_a_set_has_its_own_value);
+	tcase_add_test(tests, an_interrupted_read_is_made_again);
+	tcase_add_test(tests, one_reading_of_a_group_is_one_read);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("timestamps");
+
+	add_tests(scene_case(suite, "exact"));
+	add_tests(scene_case_last_cpu(suite, "last-cpu"));
+	return scene_run(suite);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Attribute maps, the reader's side: from an event's name to the parts that a Thread holds. Lookups, roll-up and the
+ * exporters read through this; nothing here writes but ps__attrmap_free.
+ */
+#ifndef PS_TOPOLOGY_ATTRMAP_H
+#define PS_TOPOLOGY_ATTRMAP_H
+
+#include "topology/series.h"
+
+/* The column of an event, or -1. */
+ptrdiff_t ps__series_find(const struct ps__series *series, const char *event);
+
+/* One row's value of a column, as the public struct shows it. False if a writer changed the log meanwhile. */
+bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out);
+
+/* Adds a part to a sum (the first of which has *parts == 0): see ps_value for what becomes of each field. */
+void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part);
+
+/* What one count of a scope covers, seen from a Thread: the outermost component of the scope's type above it, or else
+ * the Thread itself. */
+const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope);
+
+/* Releases all readings of a topology. */
+void ps__attrmap_free(struct ps_topology *topology);
+
+#endif

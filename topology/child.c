@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A child process for work that may crash. It costs the caller nothing but time: signal handlers, core dumps, messages
+ * on stderr and atexit functions of the program stay out of it, and no child but this one is waited for.
+ */
+#include "topology/child.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIMIT_SECONDS 30
+#define SLICE_MS      50
+
+/* What the child says: one write(2) of fewer bytes than PIPE_BUF, so the whole of it or nothing arrives. */
+struct verdict {
+	int code;
+	char detail[1024];
+};
+
+static void leave_the_program_alone(int pipe_fd)
+{
+	struct sigaction standard = {.sa_handler = SIG_DFL};
+	sigset_t none;
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	for (int number = 1; number < NSIG; number++)
+		sigaction(number, &standard, NULL);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core dump */
+	if (nowhere >= 0 && pipe_fd != STDERR_FILENO)
+		dup2(nowhere, STDERR_FILENO); /* malloc's and hwloc's last words */
+	alarm(LIMIT_SECONDS);
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
+static void child_main(int (*work)(void *context), void *context, int fd) __attribute__((noreturn));
+static void child_main(int (*work)(void *context), void *context, int fd)
+{
+	struct verdict verdict = {0};
+
+	leave_the_program_alone(fd);
+	verdict.code = work(context);
+	snprintf(verdict.detail, sizeof verdict.detail, "%s", ps_error_detail());
+	_exit(write(fd, &verdict, sizeof verdict) == (ssize_t)sizeof verdict ? 0 : 1);
+}
+
+/* No handler of the program may run in the child before leave_the_program_alone. */
+static pid_t fork_without_signals(void)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid_t pid = fork();
+	int error = errno;
+	if (pid != 0)
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return pid;
+}
+
+static bool receive(int fd, struct verdict *verdict, int timeout_ms)
+{
+	struct pollfd waiting = {.fd = fd, .events = POLLIN};
+
+	return poll(&waiting, 1, timeout_ms) == 1 && (waiting.revents & POLLIN) &&
+	       read(fd, verdict, sizeof *verdict) == (ssize_t)sizeof *verdict;
+}
+
+/*
+ * Waits for the verdict or the end. The end of the pipe doesn't tell the child's end: another thread may have forked
+ * meanwhile, and its child holds the pipe open. *status stays 0 if the program reaps all its children itself.
+ */
+static bool await(pid_t pid, int fd, struct verdict *verdict, int *status)
+{
+	*status = 0;
+	for (;;) {
+		bool received = receive(fd, verdict, SLICE_MS);
+		pid_t ended = waitpid(pid, status, received ? 0 : WNOHANG);
+		while (received && ended < 0 && errno == EINTR)
+			ended = waitpid(pid, status, 0);
+		if (received)
+			return true;
+		if (ended == pid || (ended < 0 && errno == ECHILD))
+			return receive(fd, verdict, 0);
+	}
+}
+
+static int judge(bool received, const struct verdict *verdict, int status, const char *subject)
+{
+	if (received && verdict->code == PS_OK)
+		return PS_OK;
+	if (received)
+		return ps__fail(verdict->code, "%s", verdict->detail);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		return ps__fail(PS_EINVAL, "%s is damaged: hwloc was not done with it after %d s", subject,
+		                LIMIT_SECONDS);
+	if (WIFSIGNALED(status))
+		return ps__fail(PS_EINVAL, "%s is damaged: hwloc crashed on it (%s)", subject,
+		                strsignal(WTERMSIG(status)));
+	return ps__fail(PS_EINVAL, "%s is damaged: hwloc crashed on it", subject);
+}
+
+int ps__child_run(int (*work)(void *context), void *context, const char *subject)
+{
+	struct verdict verdict;
+	int ends[2], status;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return ps__fail(PS_ESYS, "%s is read in a child process first, and pipe2 failed: %s", subject,
+		                strerror(errno));
+	pid_t pid = fork_without_signals();
+	if (pid == 0)
+		child_main(work, context, ends[1]);
+	int error = errno;
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return ps__fail(PS_ESYS,
+		                "%s is read in a child process first, and fork failed: %s (see ulimit -u, the "
+		                "cgroup's pids.max and vm.overcommit_memory)",
+		                subject, strerror(error));
+	}
+	bool received = await(pid, ends[0], &verdict, &status);
+	close(ends[0]);
+	return judge(received, &verdict, status, subject);
+}

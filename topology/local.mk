@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The tree of components, its import from hwloc, attribute maps, roll-up.
+noinst_LTLIBRARIES += topology/libtopology.la
+topology_libtopology_la_SOURCES = \
+	topology/arena.c \
+	topology/arena.h \
+	topology/attrmap.c \
+	topology/attrmap.h \
+	topology/child.c \
+	topology/child.h \
+	topology/component.c \
+	topology/find.c \
+	topology/import.c \
+	topology/import.h \
+	topology/import_component.c \
+	topology/import_file.c \
+	topology/import_tree.c \
+	topology/log.c \
+	topology/log.h \
+	topology/rollup.c \
+	topology/series.c \
+	topology/series.h \
+	topology/thread.c \
+	topology/topology.c \
+	topology/tree.h
+topology_libtopology_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
+topology_libtopology_la_LIBADD = $(HWLOC_LIBS)

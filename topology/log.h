@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A log: the rows that one event set stored for one hardware thread, ordered by timestamp.
+ *
+ * A row is a timestamp followed by the series' counts: for each group enabled and running nanoseconds, then
+ * one value for each event; beside it stands a 16-bit mark. Rows are addressed by a number that never changes its
+ * meaning: those in [first, count) exist. Chunks of 64 rows come from the series' pool and go back to it when
+ * a bounded history has dropped them; they are given back to the system with the topology alone, so that a reader
+ * never follows a dangling pointer.
+ *
+ * One writer; readers look under the series' sequence (series.h) and discard what a writer changed meanwhile.
+ */
+#ifndef PS_TOPOLOGY_LOG_H
+#define PS_TOPOLOGY_LOG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PS__CHUNK_ROWS 64
+
+struct ps__chunk {
+	struct ps__chunk *next_free; /* in the pool's list */
+	_Atomic uint16_t marks[PS__CHUNK_ROWS];
+	_Atomic uint64_t words[]; /* PS__CHUNK_ROWS * stride */
+};
+
+/* Where chunks come from: extents of populated pages. Used by the writer alone. */
+struct ps__pool {
+	struct ps__extent *extents; /* newest first */
+	struct ps__chunk *free;
+	size_t chunk_bytes;
+	size_t next_extent_bytes;
+	size_t spare_chunks; /* in the free list and uncut at the end of the newest extent */
+};
+
+void ps__pool_init(struct ps__pool *pool, size_t stride);
+void ps__pool_clear(struct ps__pool *pool);
+int ps__pool_reserve(struct ps__pool *pool, size_t chunks); /* 0, or -1 for lack of memory */
+
+/* Chunk pointers by (row number / 64) modulo capacity. A larger one replaces it; the older stays for readers. */
+struct ps__directory {
+	struct ps__directory *older;
+	size_t capacity; /* a power of two */
+	_Atomic(struct ps__chunk *) chunks[];
+};
+
+struct ps__log {
+	_Atomic(struct ps__directory *) directory; /* released with its entries filled; acquired by ps__log_chunk */
+	_Atomic size_t first;                      /* released by the writer after the rows it speaks of */
+	_Atomic size_t count;                      /* released after the row's words; acquired by readers */
+	size_t stride;                             /* words in a row */
+	size_t room;                               /* rows below this number have a chunk; writer's */
+	struct ps__pool *pool;
+
+	struct ps__series *series;
+	struct ps_thread *thread;       /* NULL until attached to a Thread */
+	struct ps__log *next_in_series; /* written before the log is published, never after */
+	struct ps__log *next_in_thread; /* the same */
+};
+
+/* Row marks. */
+enum {
+	PS__MARK_ATTRIBUTION = 0x0007, /* enum ps_attribution */
+	PS__MARK_MOVED = 0x0010,
+	PS__MARK_WENT_BACK = 0x0020,
+	PS__MARK_ENDED = 0x0040,
+	PS__MARK_INTERRUPTED = 0x0080,
+	PS__MARK_STORED = 0x0008, /* given by ps_store: counted, whatever the group's times are */
+	PS__MARK_FLAGS = 0x00f8,
+	/* What the reading's base is: 0 if neither; equal to the row; or kept in the set's log of bases. */
+	PS__MARK_BASE_IS_VALUE = 0x0100,
+	PS__MARK_BASE_APART = 0x0200,
+	PS__MARK_BASE = 0x0300
+};
+
+int ps__log_init(struct ps__log *log, struct ps__pool *pool, size_t stride); /* 0, or -1 for lack of memory */
+void ps__log_clear(struct ps__log *log);               /* the directories; chunks are the pool's */
+int ps__log_reserve(struct ps__log *log, size_t rows); /* the directory for so many rows more */
+
+/* Makes sure that a row can be appended. Returns 0, or -1 for lack of memory. */
+int ps__log_make_room(struct ps__log *log);
+
+/* Appends a row of which the words are yet to be written; there must be room. Returns its number. */
+size_t ps__log_append(struct ps__log *log, uint64_t timestamp);
+
+/* Drops the oldest rows beyond `keep`. */
+void ps__log_trim(struct ps__log *log, size_t keep);
+
+/* Moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
+void ps__log_move_to_end(struct ps__log *log, size_t row);
+
+/* Drops the newest row. */
+void ps__log_pop(struct ps__log *log);
+
+/* The chunk of a row; NULL if a writer changed the log meanwhile. */
+static inline struct ps__chunk *ps__log_chunk(const struct ps__log *log, size_t row)
+{
+	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_acquire);
+
+	return atomic_load_explicit(&directory->chunks[(row / PS__CHUNK_ROWS) & (directory->capacity - 1)],
+	                            memory_order_acquire);
+}
+
+/* The words of a row in its chunk; [0] is the timestamp. */
+static inline _Atomic uint64_t *ps__log_words(const struct ps__log *log, struct ps__chunk *chunk, size_t row)
+{
+	return &chunk->words[(row % PS__CHUNK_ROWS) * log->stride];
+}
+
+static inline _Atomic uint16_t *ps__log_mark(struct ps__chunk *chunk, size_t row)
+{
+	return &chunk->marks[row % PS__CHUNK_ROWS];
+}
+
+/* The first row that is newer than timestamp, the count if there is none. Usable by readers under the sequence. */
+size_t ps__log_find_after(const struct ps__log *log, uint64_t timestamp);
+
+/* The row with this timestamp (not 0), or -1. Usable by readers under the series' sequence. */
+ptrdiff_t ps__log_find(const struct ps__log *log, uint64_t timestamp);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a series: made by a set, bound to a topology, released with it. */
+#include "topology/series.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "topology/attrmap.h"
+
+struct ps__series *ps__series_create(size_t columns, size_t groups)
+{
+	struct ps__series *series = ps__os_calloc(1, sizeof *series + columns * sizeof(struct ps__column));
+
+	if (!series)
+		return NULL;
+	series->columns = columns;
+	series->groups = groups;
+	ps__pool_init(&series->pool, 1 + ps__series_width(series));
+	return series;
+}
+
+void ps__series_free(struct ps__series *series)
+{
+	struct ps__log *log = atomic_load_explicit(&series->logs, memory_order_relaxed);
+
+	while (log) {
+		struct ps__log *next = log->next_in_series;
+		ps__log_clear(log);
+		ps__os_free(log);
+		log = next;
+	}
+	ps__pool_clear(&series->pool);
+	for (size_t index = 0; index < series->columns; index++)
+		ps__os_free(series->column[index].name);
+	ps__os_free(series);
+}
+
+int ps__series_bind(struct ps__series *series, struct ps_topology *topology)
+{
+	int result = PS_OK;
+
+	pthread_mutex_lock(&topology->lock);
+	if (topology->destroyed) {
+		result =
+		    ps__fail(PS_EINVAL, "the topology was destroyed: load one that lives as long as its event sets");
+	} else {
+		topology->references++;
+		series->topology = topology;
+		series->next = atomic_load_explicit(&topology->series, memory_order_relaxed);
+		/* Pairs with the acquire in ps__topology_first_series: who sees it sees its columns. */
+		atomic_store_explicit(&topology->series, series, memory_order_release);
+	}
+	pthread_mutex_unlock(&topology->lock);
+	return result;
+}
+
+struct ps__log *ps__series_add_log(struct ps__series *series)
+{
+	struct ps__log *log = ps__os_calloc(1, sizeof *log);
+
+	if (!log)
+		return NULL;
+	if (ps__log_init(log, &series->pool, 1 + ps__series_width(series)) < 0) {
+		ps__os_free(log);
+		return NULL;
+	}
+	log->series = series;
+	log->next_in_series = atomic_load_explicit(&series->logs, memory_order_relaxed);
+	/* Pairs with the acquire of the roll-up: who sees the log sees it empty, but whole. */
+	atomic_store_explicit(&series->logs, log, memory_order_release);
+	return log;
+}
+
+void ps__series_attach_log(struct ps__series *series, struct ps__log *log, int cpu)
+{
+	struct ps_topology *topology = series->topology;
+	struct ps_thread *thread = ps__topology_thread(topology, cpu);
+
+	pthread_mutex_lock(&topology->lock);
+	log->next_in_thread = atomic_load_explicit(&thread->logs, memory_order_relaxed);
+	/* Readers that come by the series look at the thread only after they saw a row, whose count is released
+	 * later; those that come by the thread acquire this store. */
+	log->thread = thread;
+	atomic_store_explicit(&thread->logs, log, memory_order_release);
+	pthread_mutex_unlock(&topology->lock);
+}
+
+void ps__attrmap_free(struct ps_topology *topology)
+{
+	struct ps__series *series = atomic_load_explicit(&topology->series, memory_order_relaxed);
+
+	while (series) {
+		struct ps__series *next = series->next;
+		ps__series_free(series);
+		series = next;
+	}
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A series: all readings of one event set with one list of events, and the logs that hold their parts.
+ *
+ * A set makes it, binds it to a topology at its first reading, and writes it; the topology owns it from then on, so that
+ * readings outlive their set. A change of the set's events ends the series.
+ *
+ * Readers and the one writer meet in a sequence lock: the writer makes `sequence` odd, changes rows of any logs,
+ * and makes it even; a reader that saw another number after reading than before starts again. Every word is
+ * an atomic, stored with release and loaded with acquire, so the pairs are: a word's store with its load, which orders the
+ * first look at `sequence` before the words, and the words before the second look.
+ */
+#ifndef PS_TOPOLOGY_SERIES_H
+#define PS_TOPOLOGY_SERIES_H
+
+#include "topology/log.h"
+#include "topology/tree.h"
+
+#include <perfsage/eventset.h>
+
+#define PS__NO_GROUP UINT32_MAX
+
+/* What a row's value means. */
+struct ps__column {
+	char *name;
+	uint32_t group; /* whose times belong to it; PS__NO_GROUP if the event can't be counted here */
+	enum ps_scope scope;
+	bool user_only;
+};
+
+struct ps__series {
+	_Atomic uint64_t sequence;      /* odd while a reading is being written */
+	_Atomic uint64_t latest;        /* the latest reading's timestamp; 0: none yet */
+	_Atomic(struct ps__log *) logs; /* newest first; pushed with release, followed with acquire */
+	struct ps__series *next;        /* in the topology; written before it is published */
+	struct ps_topology *topology;   /* NULL until bound */
+	struct ps__pool pool;
+	size_t groups;
+	size_t columns;
+	struct ps__column column[];
+};
+
+/* Words of counts in a row: two times for each group, then the values. */
+static inline size_t ps__series_width(const struct ps__series *series)
+{
+	return 2 * series->groups + series->columns;
+}
+
+/* Made without names (the caller fills column[]); NULL for lack of memory. */
+struct ps__series *ps__series_create(size_t columns, size_t groups);
+void ps__series_free(struct ps__series *series); /* with its logs; only while unbound, or by its topology */
+
+/* Hands the series to a topology, which counts a reference for the set. PS_EINVAL if the topology was destroyed. */
+int ps__series_bind(struct ps__series *series, struct ps_topology *topology);
+
+/* A log, not on a Thread yet; NULL for lack of memory. */
+struct ps__log *ps__series_add_log(struct ps__series *series);
+
+/* Puts a log on the Thread of a CPU; the series must be bound. Takes the topology's lock. */
+void ps__series_attach_log(struct ps__series *series, struct ps__log *log, int cpu);
+
+static inline void ps__series_write_begin(struct ps__series *series)
+{
+	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_relaxed);
+
+	/* Pairs with the readers' second look: the rows' stores are releases, so none is seen before this. */
+	atomic_store_explicit(&series->sequence, sequence + 1, memory_order_relaxed);
+}
+
+static inline void ps__series_write_end(struct ps__series *series)
+{
+	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_relaxed);
+
+	/* Pairs with ps__series_read_begin: who sees the even number sees the rows. */
+	atomic_store_explicit(&series->sequence, sequence + 1, memory_order_release);
+}
+
+/* Waits for an even sequence and returns it. A writer never waits, and holds it for some tens of stores. */
+uint64_t ps__series_read_begin(const struct ps__series *series);
+
+/* True if the writer was at work since: what was read must be read again. */
+static inline bool ps__series_read_retry(const struct ps__series *series, uint64_t sequence)
+{
+	return atomic_load_explicit(&series->sequence, memory_order_relaxed) != sequence;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a Thread is: its CPU number and its place in the tree. What it holds, its attribute map, is attrmap.c's.
+ */
+#include "topology/tree.h"
+
+#include <perfsage/thread.h>
+
+int ps_thread_cpu(const struct ps_thread *thread)
+{
+	return thread ? thread->cpu : -1;
+}
+
+struct ps_component *ps_thread_component(const struct ps_thread *thread)
+{
+	return thread ? thread->component : NULL;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tree inside: components and Threads, and who owns them. Written while loading (import.c), read-only after.
+ */
+#ifndef PS_TOPOLOGY_TREE_H
+#define PS_TOPOLOGY_TREE_H
+
+#include "topology/arena.h"
+
+#include <perfsage/topology.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ps__series;
+struct ps__log;
+
+struct ps__attribute {
+	char *key;
+	char *value;
+};
+
+struct ps_component {
+	uint64_t magic; /* PS__COMPONENT_MAGIC while alive: tells a root from a stranger's pointer */
+	struct ps_topology *topology;
+	struct ps_component *parent;
+	struct ps_component **children; /* NUMA nodes first */
+	size_t child_count;
+	struct ps_thread *thread; /* of a Thread component */
+	size_t first_thread;      /* the Threads below: topology->threads[first_thread .. + thread_count) */
+	size_t thread_count;
+	enum ps_component_type type;
+	enum ps_core_kind core_kind;
+	int os_id;
+	int logical_id;
+	int depth;
+	int cache_level;
+	bool allowed;
+	uint64_t size_bytes;
+	char *name;
+	char *subtype;
+	struct ps__attribute *attributes;
+	size_t attribute_count;
+};
+
+#define PS__COMPONENT_MAGIC UINT64_C(0x7065726673616765)
+
+/* A hardware thread. The logs that event sets keep for it hang on it in a list that only ever grows. */
+struct ps_thread {
+	struct ps_component *component;
+	int cpu;
+	_Atomic(struct ps__log *) logs; /* newest first; pushed with release by attrmap.c, followed with acquire */
+};
+
+struct ps_topology {
+	struct ps_component *root;
+	struct ps_thread *threads; /* in tree order; the unknown Thread is the last, at threads[thread_count] */
+	size_t thread_count;
+	struct ps_thread **by_cpu; /* by CPU number; NULL where the tree has none */
+	int cpu_limit;             /* entries of by_cpu */
+	struct ps_component *unknown;
+	struct ps__arena arena; /* all of the tree above: components, Threads, names, attributes */
+
+	/* Readings: attrmap.c's. */
+	_Atomic(struct ps__series *) series; /* newest first; pushed with release, followed with acquire */
+	pthread_mutex_t lock;                /* for meeting a hardware thread the first time, and for binding */
+	size_t references;                   /* the user's one, and one for each bound event set; under lock */
+	bool destroyed;                      /* the user has let go; under lock */
+};
+
+/* Builds an empty topology with its lock; the loader fills it, ps__topology_free releases it, partly built or not. */
+struct ps_topology *ps__topology_create(void);
+void ps__topology_free(struct ps_topology *topology);
+
+/* Drops one reference; the last one frees. */
+void ps__topology_release(struct ps_topology *topology);
+
+/* The Thread of a CPU number, never NULL. */
+static inline struct ps_thread *ps__topology_thread(const struct ps_topology *topology, int cpu)
+{
+	if (cpu >= 0 && cpu < topology->cpu_limit && topology->by_cpu[cpu])
+		return topology->by_cpu[cpu];
+	return &topology->threads[topology->thread_count];
+}
+
+#endif
