@@ -51,7 +51,7 @@ build() {
 	copy_sources
 	configure
 	echo "lab: building for the guest"
-	for goal in check-build lab-programs; do
+	for goal in all check-build lab-programs; do
 		make -C "$work/build" -j "$(nproc)" --no-print-directory $goal >"$work/make.log" 2>&1 ||
 			fail "building for the guest failed, see $work/make.log: $(grep -E -m 5 'error:|undefined|\*\*\*' "$work/make.log")"
 	done

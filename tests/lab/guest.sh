@@ -5,13 +5,22 @@
 load_shape() {
 	local file=$here/shapes/$1.shape
 	[ -e "$file" ] || fail "there is no shape '$1'; there are: $(list_shapes | tr '\n' ' ')"
-	shape=$1 cpu=cortex-a57 smp=1 nodes='' shift=0 memory=2048 limit=300 tests=''
+	shape=$1 cpu=cortex-a57 smp=1 nodes='' shift=0 memory=2048 limit=300 job_limit=60 tests=''
 	# shellcheck disable=SC1090
 	. "$file"
 }
 
 list_shapes() {
 	(cd "$here/shapes" && printf '%s\n' *.shape | sed 's/\.shape$//')
+}
+
+# All, those that may take longest first.
+list_longest() {
+	local name
+	for name in $(list_shapes); do
+		load_shape "$name"
+		echo "$limit $name"
+	done | sort -rn | cut -d ' ' -f 2
 }
 
 # What a test may know of the machine: PS_LAB_SHIFT, PS_LAB_SMP ("8,sockets=2,cores=4"), PS_LAB_NODES (a number).
@@ -29,6 +38,7 @@ write_environment() {
 make_run() {
 	mkdir -p "$work/runs"
 	run=$(mktemp -d "$work/runs/$shape.XXXXXX")
+	trap 'rm -rf "$run"' EXIT
 	mark=@@lab-$(basename "$run")
 	mkdir -p "$run/root/lab/job"
 	write_environment >"$run/root/lab/environment"
@@ -43,9 +53,11 @@ add_job() {
 	echo "$number $2 $1" >>"$run/root/lab/jobs"
 }
 
-# All that could differ between two boots is fixed: the clock, the random seeds. Idle time is skipped (sleep=off).
+# All that could differ between two boots is fixed: the clock, the random seeds. $1 adds to -icount: ",sleep=off" skips the
+# time in which the guest is idle.
 boot() {
-	local icount=$1 count=0 node options=()
+	local count=0 node options=()
+	[ "$shift" = none ] || options=(-icount "shift=$shift${1:-}")
 	for node in $nodes; do
 		count=$((count + 1))
 	done
@@ -59,7 +71,7 @@ boot() {
 	archive "$run/root" "$run/jobs.cpio"
 	cat "$work/image.cpio" "$run/jobs.cpio" >"$run/initramfs"
 	timeout --foreground "$limit" qemu-system-aarch64 -M virt,gic-version=3,dtb-randomness=off -cpu "$cpu" -smp "$smp" \
-		-m "$memory" "${options[@]}" -icount "$icount" -seed 1 -rtc base=2024-01-01,clock=vm -nic none -nographic \
+		-m "$memory" "${options[@]}" -seed 1 -rtc base=2024-01-01,clock=vm -nic none -nographic \
 		-no-reboot -kernel "$cache/vmlinuz" -initrd "$run/initramfs" \
 		-append "console=ttyAMA0 quiet panic=-1 loglevel=1"
 }
@@ -126,8 +138,7 @@ run_one() {
 		echo "exec $(quote "$program" "$@")"
 	} | add_job "$program" "$limit"
 	: >"$run/console"
-	boot "shift=$shift,sleep=off" </dev/null 2>&1 | pass_through || status=$?
-	rm -rf "$run"
+	boot ,sleep=off </dev/null 2>&1 | pass_through || status=$?
 	exit "$status"
 }
 
@@ -138,6 +149,5 @@ open_shell() {
 	make_run
 	echo "$shape: the build tree is in /perfsage. exit, or Ctrl-A x, ends the guest." >"$run/root/lab/shell"
 	limit=0
-	boot "shift=$shift" || true
-	rm -rf "$run"
+	boot || true
 }

@@ -56,7 +56,9 @@ static struct bench bench_create(void)
 
 	lab_pin(1);
 	lab_ok(ps_eventset_reserve(bench.set, 100));
-	measure(&bench, 1); /* what happens once only, such as opening the counter, isn't measured */
+	/* What happens once only isn't measured: the first start opens the counter, the second binds what is left to bind. */
+	measure(&bench, 1);
+	measure(&bench, 1);
 	return bench;
 }
 
