@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the compiler is asked for: warnings, sanitizers, OpenMP.
+# What the compiler is asked for: warnings, sanitizers, OpenMP; and PAPI.
 
 # PS_TRY_CFLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler takes it without a complaint.
 AC_DEFUN([PS_TRY_CFLAG],
@@ -56,3 +56,16 @@ AC_SUBST([ps_without_openmp])
 AM_CONDITIONAL([HAVE_OPENMP], [test -z "$ps_without_openmp"])
 AS_IF([test -z "$ps_without_openmp"], [ps_openmp_summary="all"],
 	[ps_openmp_summary="without those of OpenMP: $ps_without_openmp"])])
+
+# PAPI is a rival of the benchmarks.
+AC_DEFUN([PS_PAPI],
+[AC_ARG_WITH([papi], [AS_HELP_STRING([--without-papi], [benchmarks don't measure PAPI beside perfsage])],
+	[], [with_papi=check])
+ps_have_papi=no
+ps_papi_summary="none: --without-papi"
+AS_IF([test "$with_papi" != no],
+	[ps_papi_summary="none: make bench runs without it (Debian: libpapi-dev; Fedora: papi-devel; Spack: papi)"
+	PKG_CHECK_MODULES([PAPI], [papi],
+		[ps_have_papi=yes; ps_papi_summary="$($PKG_CONFIG --modversion papi), for make bench"], [ps_have_papi=no])])
+AS_IF([test "$with_papi" = yes && test "$ps_have_papi" = no], [AC_MSG_ERROR([--with-papi: pkg-config finds no PAPI])])
+AM_CONDITIONAL([HAVE_PAPI], [test "$ps_have_papi" = yes])])

@@ -9,12 +9,15 @@
 #include <errno.h>
 #include <string.h>
 
+/* Enabled time and the clock are looked at one after the other, and a thread may wait for its CPU in between. */
+#define TOLERANCE_NS 2000000u
+
 static struct ps__perf *perf_of(struct ps__backend *backend)
 {
 	return (struct ps__perf *)backend;
 }
 
-static uint64_t now_ns(void)
+uint64_t ps__perf_now_ns(void)
 {
 	struct timespec now = {0};
 
@@ -67,28 +70,38 @@ static int control_all(struct ps__perf *perf, unsigned long request)
 static int perf_stop(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
+	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
 
 	perf->counting = false;
-	return control_all(perf, PERF_EVENT_IOC_DISABLE);
+	perf->stopped_ns = ps__perf_now_ns();
+	return result;
 }
 
+/* Enabling brings a group out of the error state, if the hardware has room for it now. */
+static void note_start(struct ps__perf *perf)
+{
+	perf->counting = true;
+	perf->started_ns = ps__perf_now_ns();
+	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
+		for (size_t group = 0; group < perf->base.groups; group++) {
+			perf->lanes[lane].groups[group].blind_since = 0;
+			perf->lanes[lane].groups[group].last_ns = perf->started_ns;
+		}
+	}
+}
+
+/* Nothing but the return follows what enables the counters: it would be counted. */
 static int perf_start(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
-	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
 
-	if (result != PS_OK) {
-		control_all(perf, PERF_EVENT_IOC_DISABLE);
-		return result;
-	}
-	/* Enabling brings a group out of the error state, if the hardware has room for it now. */
-	for (size_t lane = 0; lane < backend->lanes; lane++) {
-		for (size_t group = 0; group < backend->groups; group++)
-			perf->lanes[lane].groups[group].blind_since = 0;
-	}
-	perf->counting = true;
-	perf->started_ns = now_ns();
-	return PS_OK;
+	note_start(perf);
+	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
+	if (result == PS_OK)
+		return PS_OK;
+	control_all(perf, PERF_EVENT_IOC_DISABLE);
+	perf->counting = false;
+	return result;
 }
 
 /* The entry of a group read that belongs to a member: nearly always the one at its place. */
@@ -109,7 +122,7 @@ static const uint64_t *find_entry(const uint64_t *buffer, size_t place, uint64_t
  * that its values show as never scheduled, or as scaled, and not as 0. */
 static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times)
 {
-	uint64_t now = now_ns();
+	uint64_t now = ps__perf_now_ns();
 	uint64_t blind_ns = now - (group->blind_since ? group->blind_since : perf->started_ns);
 
 	times[0] += blind_ns;
@@ -138,7 +151,7 @@ static int store_group(struct ps__perf *perf, const struct ps__group *group, uin
 	return PS_OK;
 }
 
-static ssize_t read_retried(int fd, void *buffer, size_t size_bytes)
+ssize_t ps__perf_read_retried(int fd, void *buffer, size_t size_bytes)
 {
 	ssize_t length;
 
@@ -148,12 +161,20 @@ static ssize_t read_retried(int fd, void *buffer, size_t size_bytes)
 	return length;
 }
 
-/* Fewer members than were opened, or a clock that stands still: the group's CPU has been offline. */
-static bool is_detached(const struct ps__perf *perf, const struct ps__group *group)
+/*
+ * Has the group's CPU been offline? The kernel then takes groups apart; or, of a single event, only the clock tells: it
+ * stood still while time went on. Reading it takes time, too, hence the tolerance.
+ */
+static bool is_detached(const struct ps__perf *perf, struct ps__group *group)
 {
 	if (perf->target.kind != PS__TARGET_CPU)
 		return false;
-	return perf->buffer[0] != group->count || (perf->counting && perf->buffer[1] == group->last_enabled);
+	uint64_t now = perf->counting ? ps__perf_now_ns() : perf->stopped_ns;
+	uint64_t passed = now - group->last_ns;
+	uint64_t enabled = perf->buffer[1] - group->last_enabled;
+	group->last_ns = now;
+	group->last_enabled = perf->buffer[1];
+	return perf->buffer[0] != group->count || enabled + TOLERANCE_NS + passed / 64 < passed;
 }
 
 /* The totals of a group that was detached: what was carried over. */
@@ -171,7 +192,7 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 {
 	if (__builtin_expect(group->members[0].fd < 0, 0))
 		return store_carried(perf, group, times, values);
-	ssize_t length = read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
+	ssize_t length = ps__perf_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
 	if (__builtin_expect(length < 0, 0))
 		return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
 		                strerror(errno));
@@ -179,7 +200,6 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 		return fail_group_error(perf, group, times);
 	if (__builtin_expect(is_detached(perf, group), 0))
 		return store_carried(perf, group, times, values);
-	group->last_enabled = perf->buffer[1];
 	return store_group(perf, group, times, values);
 }
 

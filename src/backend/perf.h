@@ -22,7 +22,8 @@ struct ps__group {
 	uint32_t type; /* of the leader's PMU */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
-	uint64_t last_enabled; /* of a CPU target: at the last read; it stands still while the CPU is offline */
+	uint64_t last_enabled; /* of a CPU target, at its last read; it stands still while the CPU is offline */
+	uint64_t last_ns;      /* CLOCK_MONOTONIC of that read, or of the start */
 	uint64_t blind_since;  /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
 };
 
@@ -31,6 +32,7 @@ struct ps__place {
 	pid_t pid;
 	int cpu; /* -1: any */
 	bool inherit;
+	bool counts_at_once;
 };
 
 /* All groups of the set in one place. */
@@ -49,6 +51,7 @@ struct ps__perf {
 	size_t buffer_bytes;
 	bool counting;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t stopped_ns;
 };
 
 /* perf_event_open with close-on-exec; the descriptor or -errno. */
@@ -56,6 +59,11 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 
 /* As that; falls back to user space where the name leaves it open and no more is permitted. -errno on failure. */
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd);
+
+uint64_t ps__perf_now_ns(void); /* CLOCK_MONOTONIC */
+
+/* read(2), and again if a signal interrupted it. */
+ssize_t ps__perf_read_retried(int fd, void *buffer, size_t size_bytes);
 
 /* Opens all lanes and groups of a backend whose events and target are set: all or none. */
 int ps__perf_open_lanes(struct ps__perf *perf);

@@ -17,7 +17,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	attr.read_format =
 	    PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	/* A member counts when its leader does: so one ioctl on the leader starts and stops them all. */
-	attr.disabled = group_fd < 0;
+	attr.disabled = group_fd < 0 && !place.counts_at_once;
 	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
 	attr.pinned = attr.pinned && group_fd < 0;
 	attr.inherit = place.inherit;
@@ -113,8 +113,10 @@ static int add_member(struct ps__perf *perf, struct ps__group *group, size_t eve
 static int lead_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group, size_t event)
 {
 	struct ps__event *what = &perf->events[event];
-	int fd = ps__perf_open_settled(what, lane->place, -1);
+	struct ps__place place = lane->place;
 
+	place.counts_at_once = lane == &perf->lanes[0] && what->klass != PS__EVENT_CLASS_SOFTWARE;
+	int fd = ps__perf_open_settled(what, place, -1);
 	if (fd < 0)
 		return explain(perf, event, -fd);
 	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
@@ -139,7 +141,7 @@ static size_t count_core_groups(const struct ps__perf *perf)
 /* Can the event be asked to join? The PMU's limits only show when it is tried. */
 static bool may_join(const struct ps__perf *perf, const struct ps__group *group, const struct ps__event *event)
 {
-	if (group->count >= PS__GROUP_MEMBERS || event->attr.pinned)
+	if (group->count >= PS__GROUP_MEMBERS || event->attr.pinned || perf->target.is_ungrouped)
 		return false;
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE && group->klass == PS__EVENT_CLASS_CORE)
 		return count_core_groups(perf) == 1;
@@ -225,6 +227,42 @@ static int copy_group(struct ps__perf *perf, struct ps__lane *lane, size_t index
 	return result;
 }
 
+/*
+ * Arm's drivers look at a group's size only while its leader is enabled: a disabled one takes members without end, and the
+ * group is never on the hardware. So the first lane's groups count while they are planned; they are stopped here, and
+ * what they counted is carried with the opposite sign.
+ */
+static int forget_planning(struct ps__perf *perf, struct ps__group *group)
+{
+	if (group->klass == PS__EVENT_CLASS_SOFTWARE)
+		return PS_OK;
+	int fd = group->members[0].fd;
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) < 0)
+		return explain(perf, group->members[0].event, errno);
+	ssize_t length = ps__perf_read_retried(fd, perf->buffer, perf->buffer_bytes);
+	if (length < 0)
+		return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
+		                strerror(errno));
+	/* A group in the error state reads nothing: it says so again when it was started. */
+	if ((size_t)length < (3 + 2 * group->count) * sizeof *perf->buffer)
+		return PS_OK;
+	group->last_enabled = perf->buffer[1];
+	group->carry_enabled = 0 - perf->buffer[1];
+	group->carry_running = 0 - perf->buffer[2];
+	for (size_t place = 0; place < group->count; place++)
+		group->members[place].carry = 0 - perf->buffer[3 + 2 * place];
+	return PS_OK;
+}
+
+static int forget_all_planning(struct ps__perf *perf)
+{
+	int result = PS_OK;
+
+	for (size_t group = 0; result == PS_OK && group < perf->base.groups; group++)
+		result = forget_planning(perf, &perf->lanes[0].groups[group]);
+	return result;
+}
+
 static struct ps__place place_of(const struct ps__target *target, size_t lane)
 {
 	size_t cpus = target->lane_count ? target->lane_count : 1;
@@ -294,6 +332,8 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 		result = open_lane(perf, index);
 	if (result == PS_OK)
 		result = allocate_buffer(perf);
+	if (result == PS_OK)
+		result = forget_all_planning(perf);
 	if (result != PS_OK)
 		ps__perf_close_lanes(perf, false);
 	return result;

@@ -61,5 +61,6 @@ void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 	if (!reopen_members(perf, group))
 		close_members(group);
 	group->last_enabled = 0;
+	group->last_ns = ps__perf_now_ns();
 	perf->base.interrupted = true;
 }

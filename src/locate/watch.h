@@ -22,13 +22,17 @@ struct ps__watch {
 	size_t data_offset; /* bytes from the page to the ring's data */
 	size_t data_bytes;  /* a power of two */
 	uint64_t seen;      /* the head up to which records have been looked at */
+	bool has_ended;     /* the end of the task was among them */
+	int home_fd;        /* of a pinned task: an event on its one CPU; -1: none */
+	uint64_t away_ns;   /* how long it had been elsewhere, at the last look */
 };
 
-/* 0, or -errno: EPERM when the user's locked memory (perf_event_mlock_kb) is used up. tid 0: the caller. */
-int ps__watch_open(struct ps__watch *watch, pid_t tid);
+/* 0, or -errno: EPERM when the user's locked memory (perf_event_mlock_kb) is used up. tid 0: the caller. home: the one CPU
+ * of a pinned task, for ps__watch_was_away, or -1. */
+int ps__watch_open(struct ps__watch *watch, pid_t tid, int home);
 void ps__watch_close(struct ps__watch *watch, bool abandon);
 
-/* Has the task been switched in or out since ps__watch_drain? Hot; async-signal-safe. */
+/* Has the task been switched in or out, or ended, since ps__watch_drain? Hot; async-signal-safe. */
 static inline bool ps__watch_has_moved(const struct ps__watch *watch)
 {
 	/* Pairs with the kernel's store of data_head after it wrote a record. */
@@ -40,5 +44,8 @@ static inline bool ps__watch_has_moved(const struct ps__watch *watch)
  * holds about 340 switches): the task may then have been on any CPU. Async-signal-safe if visit is.
  */
 bool ps__watch_drain(struct ps__watch *watch, void (*visit)(int cpu, void *context), void *context);
+
+/* Has the task run elsewhere than at home since the last look? True also if it can't be told. One read(2). */
+bool ps__watch_was_away(struct ps__watch *watch);
 
 #endif

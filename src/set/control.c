@@ -73,29 +73,37 @@ static int prepare(struct ps_eventset *set)
 		result = fetch_rest(set);
 	if (result == PS_OK)
 		result = ps__set_reopen_if_changed(set);
-	if (result == PS_OK)
+	if (result == PS_OK) {
+		ps__set_skip_visits(set);
 		result = ps__set_locate(set, &set->last_cpu, &mark);
+	}
 	if (result == PS_OK && set->is_ended)
 		result = ps__fail(PS_ESYS, "ps_start: thread %d has ended", (int)set->target.tid);
 	return result;
 }
 
+/* Whatever can be done before the counters are enabled is: what comes after is counted. */
 static int start(struct ps_eventset *set)
 {
 	int result = prepare(set);
 
-	if (result == PS_OK)
-		result = set->backend->ops->start(set->backend);
 	if (result != PS_OK)
 		return result;
-	ps__set_clear_counts(set);
+	bool was_started = set->was_started;
 	if (set->means == PS__MEANS_LANES)
 		ps__set_start_lanes(set);
 	set->has_strayed = false;
 	set->must_sweep = false;
+	set->must_clear = true;
 	set->is_running = true;
 	set->was_started = true;
-	return PS_OK;
+	result = set->backend->ops->start(set->backend);
+	if (__builtin_expect(result == PS_OK, 1))
+		return PS_OK;
+	set->must_clear = false;
+	set->is_running = false;
+	set->was_started = was_started;
+	return result;
 }
 
 int ps_start(struct ps_eventset *set)

@@ -21,7 +21,7 @@ int ps__set_check_caller(struct ps_eventset *set)
 /* One that has ended can't move any more, and its counts are still there. */
 static int last_seen(const struct ps_eventset *set)
 {
-	return set->last_slot ? set->last_slot->cpu : set->last_cpu;
+	return set->last_slot && set->means == PS__MEANS_PLAIN ? set->last_slot->cpu : set->last_cpu;
 }
 
 int ps__set_look_at_task(struct ps_eventset *set)
@@ -42,37 +42,46 @@ static void look_for_stray(int cpu, void *context)
 /* Has the task been on its one CPU only, since the last fetch? The mask may have been another one meanwhile. */
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
+	/* What the watch tells is for the lanes then. */
+	if (set->means == PS__MEANS_LANES)
+		return false;
 	if (set->watch.fd < 0 || cpu < 0)
 		return false;
-	if (__builtin_expect(ps__watch_has_moved(&set->watch), 0) &&
-	    !ps__watch_drain(&set->watch, look_for_stray, set))
-		set->has_strayed |=
-		    ps__locate_only_cpu(set->target.kind == PS__TARGET_TID ? set->target.tid : 0) != set->only_cpu;
+	if (__builtin_expect(ps__watch_has_moved(&set->watch), 0)) {
+		bool is_known = ps__watch_drain(&set->watch, look_for_stray, set);
+		if (!is_known || set->has_strayed)
+			set->has_strayed |= ps__watch_was_away(&set->watch);
+	}
 	return cpu == set->only_cpu && !set->has_strayed;
+}
+
+/* The CPU to be credited. A stranger that takes an ended owner's counts finds them where the owner was. */
+static int find_cpu(struct ps_eventset *set, int *cpu)
+{
+	if (__builtin_expect(set->target.kind == PS__TARGET_SELF, 1)) {
+		int result = ps__set_check_caller(set);
+		*cpu = set->is_ended ? last_seen(set) : ps__os.getcpu();
+		return result;
+	}
+	*cpu = set->target.kind == PS__TARGET_CPU ? set->target.cpu : ps__set_look_at_task(set);
+	return PS_OK;
+}
+
+/* How the CPU is known. */
+static uint16_t mark_of_cpu(struct ps_eventset *set, int cpu)
+{
+	uint16_t mark = PS_ATTRIBUTION_ATTACHED;
+
+	if (set->target.kind != PS__TARGET_CPU)
+		mark = is_pinned(set, cpu) ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_LAST_CPU;
+	return set->is_ended ? mark | PS__MARK_ENDED : mark;
 }
 
 int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark)
 {
-	int result = PS_OK;
+	int result = find_cpu(set, cpu);
 
-	switch (set->target.kind) {
-	case PS__TARGET_CPU:
-		*cpu = set->target.cpu;
-		*mark = PS_ATTRIBUTION_ATTACHED;
-		return PS_OK;
-	case PS__TARGET_TID:
-	case PS__TARGET_PROCESS:
-		*cpu = ps__set_look_at_task(set);
-		break;
-	case PS__TARGET_SELF:
-		if (__builtin_expect(set->owner != ps__thread_number(), 0))
-			result = ps__set_check_caller(set);
-		*cpu = set->is_ended ? last_seen(set) : ps__os.getcpu();
-		break;
-	}
-	*mark = is_pinned(set, *cpu) ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_LAST_CPU;
-	if (set->is_ended)
-		*mark |= PS__MARK_ENDED;
+	*mark = mark_of_cpu(set, *cpu);
 	return result;
 }
 
@@ -88,11 +97,12 @@ static uint16_t moved_mark(const struct ps_eventset *set, int cpu)
 static uint16_t credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
 {
 	size_t width = ps__series_width(set->series);
+	const uint64_t *totals = set->totals + lane * width;
 	uint64_t *credited = set->credited + lane * width;
 	uint16_t flags = 0;
 
 	for (size_t word = 0; word < width; word++) {
-		uint64_t total = set->totals[word];
+		uint64_t total = totals[word];
 		uint64_t known = credited[word];
 		/* A counter that went back was reset behind our back: it has counted `total` since. */
 		if (__builtin_expect(total < known, 0)) {
@@ -116,46 +126,53 @@ void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)
 }
 
 /* One lane; of a process that isn't split, one for each of its threads. */
-static int read_lanes(struct ps_eventset *set, struct ps__slot *slot, uint16_t *mark)
+static int read_lanes(struct ps_eventset *set)
 {
+	size_t width = ps__series_width(set->series);
 	int result = PS_OK;
 
 	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
-		int one = set->backend->ops->read(set->backend, lane, set->totals);
-		if (__builtin_expect(one != PS_OK, 0)) {
+		int one = set->backend->ops->read(set->backend, lane, set->totals + lane * width);
+		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
-			if (one != PS_PARTIAL)
-				return one;
-		}
-		*mark |= credit(set, slot, lane);
 	}
 	return result;
 }
 
-static int fetch_plain(struct ps_eventset *set, struct ps__slot **out)
+static void credit_all(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark)
 {
-	int cpu;
-	uint16_t mark;
-	int located = ps__set_locate(set, &cpu, &mark);
-
-	if (located != PS_OK)
-		return located;
-	struct ps__slot *slot = ps__set_slot(set, cpu);
-	if (!slot)
-		return PS_ENOMEM;
-	int result = read_lanes(set, slot, &mark);
-	if (result != PS_OK && result != PS_PARTIAL)
-		return result;
-	mark |= moved_mark(set, cpu);
-	if (__builtin_expect(set->backend->interrupted || result == PS_PARTIAL, 0)) {
-		mark |= PS__MARK_INTERRUPTED;
-		set->backend->interrupted = false;
-	}
+	if (__builtin_expect(set->must_clear, 0))
+		ps__set_clear_counts(set);
+	for (size_t lane = 0; lane < set->backend->lanes; lane++)
+		mark |= credit(set, slot, lane);
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
 	set->last_slot = slot;
 	set->is_unfetched = false;
 	set->has_strayed = false;
+}
+
+/* The counters are read as soon as the CPU is known; all that can wait comes after, so as not to be counted. */
+static int fetch_plain(struct ps_eventset *set, struct ps__slot **out)
+{
+	int cpu;
+	int result = find_cpu(set, &cpu);
+
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	result = read_lanes(set);
+	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0))
+		return result;
+	uint16_t mark = moved_mark(set, cpu);
+	struct ps__slot *slot = ps__set_slot(set, cpu);
+	if (__builtin_expect(!slot, 0))
+		return PS_ENOMEM;
+	mark |= mark_of_cpu(set, cpu);
+	if (__builtin_expect(set->backend->interrupted || result == PS_PARTIAL, 0)) {
+		mark |= PS__MARK_INTERRUPTED;
+		set->backend->interrupted = false;
+	}
+	credit_all(set, slot, mark);
 	*out = slot;
 	return result;
 }

@@ -19,6 +19,11 @@ static uint64_t *credited_of(const struct ps_eventset *set, size_t lane)
 	return set->credited + lane * ps__series_width(set->series);
 }
 
+static uint64_t *totals_of(const struct ps_eventset *set, size_t lane)
+{
+	return set->totals + lane * ps__series_width(set->series);
+}
+
 static uint64_t *start_of(const struct ps_eventset *set, size_t lane)
 {
 	return set->elapsed + lane * set->series->groups;
@@ -42,6 +47,18 @@ void ps__set_start_lanes(struct ps_eventset *set)
 		clock_of(set)[group] = 0;
 }
 
+static void ignore_cpu(int cpu, void *context)
+{
+	(void)cpu;
+	(void)context;
+}
+
+void ps__set_skip_visits(struct ps_eventset *set)
+{
+	if (set->means == PS__MEANS_LANES && set->watch.fd >= 0)
+		ps__watch_drain(&set->watch, ignore_cpu, NULL);
+}
+
 static uint64_t step(uint64_t total, uint64_t *known, uint16_t *flags)
 {
 	uint64_t before = *known;
@@ -59,17 +76,18 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 {
 	size_t times = 2 * set->series->groups;
 	size_t width = ps__series_width(set->series);
+	const uint64_t *totals = totals_of(set, lane);
 	uint64_t *known = credited_of(set, lane);
 
 	for (size_t group = 0; group < set->series->groups; group++) {
-		uint64_t ran = step(set->totals[2 * group + 1], &known[2 * group + 1], &mark);
-		known[2 * group] = set->totals[2 * group];
+		uint64_t ran = step(totals[2 * group + 1], &known[2 * group + 1], &mark);
+		known[2 * group] = totals[2 * group];
 		slot->counts[2 * group] += ran;
 		slot->counts[2 * group + 1] += ran;
 		slot->ran[group] += ran;
 	}
 	for (size_t word = times; word < width; word++)
-		slot->counts[word] += step(set->totals[word], &known[word], &mark);
+		slot->counts[word] += step(totals[word], &known[word], &mark);
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
 }
@@ -77,15 +95,16 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 /* Is there anything in the totals just read that isn't credited yet? */
 static bool has_news(const struct ps_eventset *set, size_t lane)
 {
+	const uint64_t *totals = totals_of(set, lane);
 	const uint64_t *known = credited_of(set, lane);
 	size_t groups = set->series->groups;
 
 	for (size_t group = 0; group < groups; group++) {
-		if (set->totals[2 * group + 1] != known[2 * group + 1])
+		if (totals[2 * group + 1] != known[2 * group + 1])
 			return true;
 	}
 	for (size_t word = 2 * groups; word < ps__series_width(set->series); word++) {
-		if (set->totals[word] != known[word])
+		if (totals[word] != known[word])
 			return true;
 	}
 	return false;
@@ -94,14 +113,13 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 static void take_clocks(const struct ps_eventset *set, size_t lane)
 {
 	for (size_t group = 0; group < set->series->groups; group++)
-		credited_of(set, lane)[2 * group] = set->totals[2 * group];
+		credited_of(set, lane)[2 * group] = totals_of(set, lane)[2 * group];
 }
 
 /* One round of reading lanes. */
 struct round {
 	struct ps_eventset *set;
 	uint16_t mark;
-	int last_cpu; /* the CPU of the newest record; -1: none */
 	int result;
 };
 
@@ -114,7 +132,7 @@ static bool is_failure(int result)
 static void sweep_lane(struct round *round, size_t lane)
 {
 	struct ps_eventset *set = round->set;
-	int result = set->backend->ops->read(set->backend, lane, set->totals);
+	int result = set->backend->ops->read(set->backend, lane, totals_of(set, lane));
 
 	if (result != PS_OK)
 		round->result = result;
@@ -136,7 +154,7 @@ static void visit_cpu(int cpu, void *context)
 	struct round *round = context;
 	struct ps_eventset *set = round->set;
 
-	round->last_cpu = cpu;
+	set->last_cpu = cpu;
 	if (is_failure(round->result))
 		return;
 	struct ps__slot *slot = ps__set_slot(set, cpu);
@@ -154,7 +172,7 @@ static void visit_cpu(int cpu, void *context)
 		ps__set_activate(set, slot);
 		return;
 	}
-	int result = set->backend->ops->read(set->backend, (size_t)slot->lane, set->totals);
+	int result = set->backend->ops->read(set->backend, (size_t)slot->lane, totals_of(set, (size_t)slot->lane));
 	if (result != PS_OK)
 		round->result = result;
 	if (!is_failure(result))
@@ -196,15 +214,23 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 }
 
 /* The CPU on which the task is now, as far as it can be told. */
-static int cpu_now(struct ps_eventset *set, const struct round *round)
+static int cpu_now(struct ps_eventset *set)
 {
 	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
 		return ps__os.getcpu();
-	if (set->target.kind == PS__TARGET_PROCESS && !set->is_ended)
-		return ps__set_look_at_task(set);
-	if (round->last_cpu >= 0)
-		return round->last_cpu;
-	return set->last_slot ? set->last_slot->cpu : set->last_cpu;
+	if (set->target.kind == PS__TARGET_PROCESS)
+		set->last_cpu = ps__set_look_at_task(set);
+	return set->last_cpu;
+}
+
+/* Reads the lanes of the CPUs that the watch tells of. If it lost records, these are the newest: the task is looked at. */
+static void follow_watch(struct ps_eventset *set, struct round *round)
+{
+	if (ps__watch_drain(&set->watch, visit_cpu, round))
+		return;
+	set->must_sweep = true;
+	if (set->target.kind == PS__TARGET_TID)
+		set->last_cpu = ps__set_look_at_task(set);
 }
 
 /* Reads the lanes that may have news. Returns the CPU that was taken for the present one. */
@@ -213,9 +239,13 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	set->visit++;
 	if (set->watch.fd < 0)
 		set->must_sweep = true;
-	else if (ps__watch_has_moved(&set->watch) && !ps__watch_drain(&set->watch, visit_cpu, round))
-		set->must_sweep = true;
-	int cpu = cpu_now(set, round);
+	else if (ps__watch_has_moved(&set->watch))
+		follow_watch(set, round);
+	if (set->watch.has_ended && set->target.kind == PS__TARGET_TID) {
+		set->is_ended = true;
+		round->mark |= PS__MARK_ENDED;
+	}
+	int cpu = cpu_now(set);
 	/* A process has a lane for each of its roots: they are all swept. */
 	if (set->target.kind != PS__TARGET_PROCESS)
 		visit_cpu(cpu, round);
@@ -226,24 +256,18 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	return cpu;
 }
 
-/* The task of an attached set has been switched out for the last time when it ended. */
-static void notice_end(struct ps_eventset *set)
-{
-	if (set->target.kind == PS__TARGET_SELF || set->is_ended)
-		return;
-	if (set->watch.fd < 0 || ps__watch_has_moved(&set->watch))
-		ps__set_look_at_task(set);
-}
-
 int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
 {
-	struct round round = {.set = set, .mark = PS_ATTRIBUTION_EXACT, .last_cpu = -1};
+	struct round round = {.set = set, .mark = PS_ATTRIBUTION_EXACT};
 	int cpu = -1;
 	int result = ps__set_check_caller(set);
 
 	if (result != PS_OK)
 		return result;
-	notice_end(set);
+	if (__builtin_expect(set->must_clear, 0))
+		ps__set_clear_counts(set);
+	if (set->watch.fd < 0 && set->target.kind != PS__TARGET_SELF)
+		ps__set_look_at_task(set);
 	if (set->is_ended)
 		round.mark |= PS__MARK_ENDED;
 	for (int chase = 0; chase < LARGEST_CHASE && !is_failure(round.result); chase++) {
@@ -267,10 +291,11 @@ int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
 static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
 {
 	size_t times = 2 * set->series->groups;
-	int result = set->backend->ops->read(set->backend, lane, set->totals);
+	int result = set->backend->ops->read(set->backend, lane, totals_of(set, lane));
 
 	for (size_t event = 0; !is_failure(result) && event < set->event_count; event++)
-		residual[event] += (long long)(set->totals[times + event] - credited_of(set, lane)[times + event]);
+		residual[event] +=
+		    (long long)(totals_of(set, lane)[times + event] - credited_of(set, lane)[times + event]);
 	return result;
 }
 

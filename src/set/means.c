@@ -54,21 +54,22 @@ static int append_cpu(int cpu, void *context)
 	return 0;
 }
 
-/* Offline CPUs, too: a task's event may wait for a CPU that comes later. 0, or -1 if they can't be told. */
+/* Offline CPUs, too: a task's event may wait for a CPU that comes later. */
 static int list_lanes(struct ps_eventset *set)
 {
 	char text[4096];
 
 	if (ps__os_read_file(PRESENT, text, sizeof text) <= 0 || ps__list_count(text) == 0)
-		return -1;
+		return ps__fail(PS_ESYS,
+		                "exact attribution needs the machine's CPUs, and they can't be read from " PRESENT);
 	set->lane_cpus = ps__os_calloc(ps__list_count(text), sizeof *set->lane_cpus);
 	if (!set->lane_cpus)
-		return -1;
+		return ps__fail_memory("an event set");
 	set->target.lane_count = 0;
 	ps__list_for_each(text, append_cpu, set);
 	set->target.lane_cpus = set->lane_cpus;
 	set->means = PS__MEANS_LANES;
-	return 0;
+	return PS_OK;
 }
 
 static bool is_within_budget(const struct ps_eventset *set)
@@ -107,22 +108,26 @@ static int only_cpu(const struct ps_eventset *set)
 	return ps__locate_only_cpu(watched_tid(set));
 }
 
-void ps__set_choose_means(struct ps_eventset *set)
+int ps__set_choose_means(struct ps_eventset *set)
 {
 	ps__set_settle_for_plain(set, "");
 	set->only_cpu = only_cpu(set);
 	if (set->target.kind == PS__TARGET_CPU)
-		return;
+		return PS_OK;
 	if (set->mode == PS_ATTRIBUTE_LAST_CPU) {
 		snprintf(set->why, sizeof set->why, "PS_ATTRIBUTE_LAST_CPU was asked for");
-		return;
+		return PS_OK;
 	}
 	if (set->mode == PS_ATTRIBUTE_AUTO && set->only_cpu >= 0)
-		return;
-	if (list_lanes(set) < 0)
-		ps__set_settle_for_plain(set, "the machine's CPUs can't be read from " PRESENT);
+		return PS_OK;
+	int result = list_lanes(set);
+	if (result == PS_ENOMEM || (result != PS_OK && set->mode == PS_ATTRIBUTE_EXACT))
+		return result;
+	if (result != PS_OK)
+		ps__set_settle_for_plain(set, ps_error_detail());
 	else if (set->mode == PS_ATTRIBUTE_AUTO && !is_within_budget(set))
 		say_budget(set);
+	return PS_OK;
 }
 
 /* What is open fits a task that was pinned, or wasn't; lanes fit both. */
@@ -142,7 +147,8 @@ void ps__set_open_watch(struct ps_eventset *set)
 		atomic_fetch_add_explicit(&descriptors_of_lanes, descriptors_needed(set), memory_order_relaxed);
 	if (!is_wanted || set->target.kind == PS__TARGET_PROCESS)
 		return;
-	int opened = ps__watch_open(&set->watch, watched_tid(set));
+	int opened =
+	    ps__watch_open(&set->watch, watched_tid(set), set->means == PS__MEANS_LANES ? -1 : set->only_cpu);
 	if (opened < 0)
 		snprintf(set->why, sizeof set->why,
 		         "the task's context switches can't be watched (%s): see kernel.perf_event_mlock_kb",

@@ -41,7 +41,7 @@ static int make_vectors(struct ps_eventset *set, const struct ps__series *series
 	size_t width = ps__series_width(series);
 	size_t lanes = set->backend->lanes;
 
-	set->totals = ps__os_calloc(width, sizeof *set->totals);
+	set->totals = ps__os_calloc(lanes * width, sizeof *set->totals);
 	set->credited = ps__os_calloc(lanes * width, sizeof *set->credited);
 	set->elapsed = ps__os_calloc((lanes + 1) * series->groups, sizeof *set->elapsed);
 	if (set->totals && set->credited && set->elapsed)
@@ -113,9 +113,10 @@ static int open_once(struct ps_eventset *set)
 {
 	int result = ps__set_list_roots(set);
 
+	if (result == PS_OK)
+		result = ps__set_choose_means(set);
 	if (result != PS_OK)
 		return result;
-	ps__set_choose_means(set);
 	ps__set_open_watch(set);
 	bool may_settle = set->means == PS__MEANS_LANES && set->mode == PS_ATTRIBUTE_AUTO;
 	if (may_settle && set->watch.fd < 0 && set->target.kind != PS__TARGET_PROCESS) {
@@ -131,15 +132,35 @@ static int open_once(struct ps_eventset *set)
 	return open_backend(set);
 }
 
-/* A process must not create threads while its threads are opened: then that is done again. */
+/* A child process that came while a group was opened has a part of its events only, and the kernel then refuses to
+ * read the group (ECHILD) as long as that child lives. */
+static bool can_be_read(const struct ps_eventset *set)
+{
+	struct ps__backend *backend = set->backend;
+
+	if (!backend || set->target.kind != PS__TARGET_PROCESS)
+		return true;
+	uint64_t *totals = ps__os_calloc(2 * backend->groups + set->event_count, sizeof *totals);
+	bool readable = true;
+	for (size_t lane = 0; totals && readable && lane < backend->lanes; lane++) {
+		int result = backend->ops->read(backend, lane, totals);
+		readable = result == PS_OK || result == PS_PARTIAL;
+	}
+	ps__os_free(totals);
+	return readable;
+}
+
+/* A process must not create threads or children while its threads are opened: then that is done again; at last without
+ * groups, which can be read in any case. */
 static int open_counters(struct ps_eventset *set)
 {
 	int result = PS_OK;
 
-	for (int attempt = 0; attempt < LARGEST_ATTEMPTS; attempt++) {
+	for (int attempt = 1; attempt <= LARGEST_ATTEMPTS; attempt++) {
 		close_counters(set);
+		set->target.is_ungrouped = attempt == LARGEST_ATTEMPTS;
 		result = open_once(set);
-		if (!ps__set_roots_changed(set))
+		if (!ps__set_roots_changed(set) && can_be_read(set))
 			return result;
 	}
 	if (result == PS_OK)

@@ -55,19 +55,20 @@ struct ps_eventset {
 	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
 	bool is_running;
 	bool was_started;
+	bool must_clear;   /* started since the last fetch: the slots still have the counts from before */
 	bool is_unfetched; /* stopped, but the final counts are still the backend's */
 	bool is_ended;
 	volatile sig_atomic_t is_busy; /* inside a call: a signal handler must not enter */
 	int only_cpu;               /* the one CPU that the task could run on when the set was started; -1: several */
 	struct ps__slot *last_slot; /* where the task was seen last */
-	int last_cpu;               /* the same before the first slot: at ps_start */
+	int last_cpu;               /* the same before the first slot: at ps_start. LANES: what the watch told last */
 	uint64_t last_timestamp;
 	enum ps__means means;
 	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
 	uint64_t visit;         /* counts the rounds of reading lanes */
 	bool has_strayed;       /* a pinned task was elsewhere since the last fetch */
 	bool must_sweep;        /* which lanes have news isn't known: read them all */
-	uint64_t *totals;       /* a lane's, as just read */
+	uint64_t *totals;       /* for each lane, as read last */
 	uint64_t *credited;     /* for each lane, the totals that are already in some slot */
 	/* LANES: for each lane and group the enabled time at ps_start; then for each group that of the last fetch. */
 	uint64_t *elapsed;
@@ -130,7 +131,7 @@ int ps__set_look_at_task(struct ps_eventset *set);
 int ps__set_check_caller(struct ps_eventset *set); /* PS_EINVAL for another than a living owner */
 
 /* means.c: how the task's place is to be known. Chosen before the events are opened; true if it differs from what is open. */
-void ps__set_choose_means(struct ps_eventset *set);
+int ps__set_choose_means(struct ps_eventset *set);
 bool ps__set_means_changed(const struct ps_eventset *set);
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
 void ps__set_open_watch(struct ps_eventset *set);
@@ -144,6 +145,8 @@ void ps__set_forget_roots(struct ps_eventset *set);
 /* lanes.c: the counts that the kernel split by CPU. */
 int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_start_lanes(struct ps_eventset *set);
+/* Drops what the watch tells of the time until now; the task must be looked at after it. */
+void ps__set_skip_visits(struct ps_eventset *set);
 
 /* write.c: a reading into the logs. */
 enum ps__write_kind {

@@ -151,6 +151,7 @@ void ps__set_clear_counts(struct ps_eventset *set)
 {
 	size_t width = ps__series_width(set->series);
 
+	set->must_clear = false;
 	for (size_t index = 0; index < set->active_count; index++) {
 		struct ps__slot *slot = set->active[index];
 		for (size_t word = 0; word < width; word++)

@@ -4,7 +4,7 @@
 #define PS_TESTS_COUNT_MALLOC_H
 
 /* Calls of malloc, calloc, realloc, aligned_alloc, posix_memalign and mmap by the calling thread so far; -1 where a
- * sanitizer has taken their place. */
+ * sanitizer or valgrind has taken their place. */
 long count_malloc(void);
 
 #endif

@@ -1,12 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a user of the shared library sees: these link nothing else of perfsage.
 api_tests = \
+	tests/api/test_exact \
+	tests/api/test_exact_limits \
+	tests/api/test_exact_process \
+	tests/api/test_exact_tid \
 	tests/api/test_malloc \
 	tests/api/test_truth
 
+tests_api_test_exact_SOURCES = tests/api/test_exact.c tests/api/wander.c tests/api/wander.h
+tests_api_test_exact_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_exact_limits_SOURCES = tests/api/test_exact_limits.c tests/api/wander.c tests/api/wander.h
+tests_api_test_exact_limits_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_exact_process_SOURCES = tests/api/test_exact_process.c tests/api/wander.c tests/api/wander.h
+tests_api_test_exact_process_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_exact_tid_SOURCES = tests/api/test_exact_tid.c tests/api/wander.c tests/api/wander.h
+tests_api_test_exact_tid_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
 # Its own malloc comes before the C library's, so it must be seen by the shared library.
-tests_api_test_malloc_SOURCES = tests/api/test_malloc.c tests/api/count_malloc.c tests/api/count_malloc.h
 tests_api_test_malloc_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_api_test_malloc_SOURCES = tests/api/test_malloc.c tests/api/count_malloc.c tests/api/count_malloc.h
 tests_api_test_malloc_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_truth_LDADD = libperfsage.la $(CHECK_LIBS) -lm

@@ -34,7 +34,7 @@ static bool prepare(const char *name)
 	static const char *const events[] = {"page-faults:u", "task-clock:u", "minor-faults:u", "major-faults:u"};
 
 	if (count_malloc() < 0) {
-		ps__test_skip(name, "a sanitizer has its own malloc");
+		ps__test_skip(name, "valgrind or a sanitizer has its own malloc");
 		return false;
 	}
 	stay_here(); /* a reading then has one part */

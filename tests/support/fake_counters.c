@@ -37,11 +37,12 @@ static bool is_there(const struct fake_counter *counter)
 	return !counter->task || (!counter->task->ended && (counter->cpu < 0 || counter->cpu == counter->task->cpu));
 }
 
-static int check_cpu(int cpu)
+/* As Linux: a task's event may wait for a CPU that is offline. */
+static int check_cpu(pid_t pid, int cpu)
 {
 	if (cpu > fake__list_last(fake__file_content("/sys/devices/system/cpu/possible")))
 		return EINVAL;
-	if (cpu >= 0 && !fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), cpu))
+	if (pid == -1 && cpu >= 0 && !fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), cpu))
 		return ENODEV;
 	return cpu < -1 ? EINVAL : 0;
 }
@@ -53,9 +54,7 @@ static int check_attr(const struct perf_event_attr *attr)
 
 	if (attr->size < PERF_ATTR_SIZE_VER0)
 		return E2BIG;
-	if (attr->read_format & ~known)
-		return EINVAL;
-	return attr->inherit && (attr->read_format & PERF_FORMAT_GROUP) ? EINVAL : 0;
+	return attr->read_format & ~known ? EINVAL : 0;
 }
 
 static int check_leader(const struct fake_fd *leader_fd, const struct perf_event_attr *attr,
@@ -83,14 +82,14 @@ static int check_open(const struct perf_event_attr *attr, pid_t pid, int cpu, in
 		error = EBADF;
 	if (!error && pid != -1 && !task)
 		error = ESRCH;
-	if (!error && cpu >= 0 && check_cpu(cpu) == EINVAL)
+	if (!error && cpu >= 0 && check_cpu(pid, cpu) == EINVAL)
 		error = EINVAL;
 	if (!error)
 		error = fake__pmu_check_event(attr, pid);
 	if (!error) /* as Linux: only now, so that ENOENT comes first */
 		error = fake__pmu_check_paranoid(attr, pid);
 	if (!error)
-		error = check_cpu(cpu);
+		error = check_cpu(pid, cpu);
 	if (!error)
 		error = group_fd != -1 ? check_leader(fake__fd(group_fd), attr, task, cpu)
 		                       : fake__pmu_check_group(attr->type, NULL);
@@ -244,7 +243,7 @@ void fake__counters_cpu_off(int cpu)
 {
 	/* As Linux: a group on a CPU that goes offline falls apart, and its members are off. */
 	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
-		if (counter->cpu != cpu)
+		if (counter->cpu != cpu || counter->task)
 			continue;
 		counter->leader = counter;
 		counter->enabled = false;

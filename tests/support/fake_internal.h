@@ -76,6 +76,7 @@ void fake__counters_cpu_off(int cpu);
 void fake__counters_reset(void);
 struct fake_counter *fake__counters_first(void);
 void fake__ring_switch(const struct fake_task *task, bool out); /* the task is switched in, or out, where it is */
+void fake__ring_exit(const struct fake_task *task);
 uint64_t fake__clock_ns(void);
 
 void fake__memory_reset(void);

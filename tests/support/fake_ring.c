@@ -59,10 +59,10 @@ static bool put(struct fake_counter *counter, const struct record *record)
 	return true;
 }
 
-static void write_switch(struct fake_counter *counter, const struct fake_task *task, bool out)
+/* Those for which there was no room before are told first. */
+static void write_record(struct fake_counter *counter, const struct fake_task *task, struct record *record)
 {
 	struct record lost = {.header = {.type = PERF_RECORD_LOST}, .count = 2};
-	struct record record = {.header = {.type = PERF_RECORD_SWITCH}};
 
 	if (counter->ring_lost) {
 		lost.words[0] = counter->id;
@@ -71,16 +71,38 @@ static void write_switch(struct fake_counter *counter, const struct fake_task *t
 		if (put(counter, &lost))
 			counter->ring_lost = 0;
 	}
-	record.header.misc = out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
-	add_identity(&record, counter, task);
-	if (counter->ring_lost || !put(counter, &record))
+	add_identity(record, counter, task);
+	if (counter->ring_lost || !put(counter, record))
 		counter->ring_lost++;
+}
+
+static bool listens(const struct fake_counter *counter, const struct fake_task *task)
+{
+	return counter->task == task && counter->ring && counter->enabled &&
+	       (counter->cpu < 0 || counter->cpu == task->cpu);
 }
 
 void fake__ring_switch(const struct fake_task *task, bool out)
 {
-	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next)
-		if (counter->task == task && counter->attr.context_switch && counter->ring && counter->enabled &&
-		    (counter->cpu < 0 || counter->cpu == task->cpu))
-			write_switch(counter, task, out);
+	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next) {
+		struct record record = {.header = {.type = PERF_RECORD_SWITCH}};
+
+		record.header.misc = out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
+		if (counter->attr.context_switch && listens(counter, task))
+			write_record(counter, task, &record);
+	}
+}
+
+/* As Linux has it: pid, ppid, tid, ptid, time. */
+void fake__ring_exit(const struct fake_task *task)
+{
+	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next) {
+		struct record record = {.header = {.type = PERF_RECORD_EXIT}, .count = 3};
+
+		record.words[0] = (uint64_t)task->tid;
+		record.words[1] = (uint64_t)task->tid;
+		record.words[2] = fake__clock_ns();
+		if (counter->attr.task && listens(counter, task))
+			write_record(counter, task, &record);
+	}
 }

@@ -264,7 +264,7 @@ void fake_task_end(pid_t tid)
 	fake__lock();
 	task = fake__task_find(tid);
 	if (task) {
-		fake__ring_switch(task, true);
+		fake__ring_exit(task);
 		task->ended = true;
 	} else {
 		fake__violation("fake_task_end(%d): no such task", tid);

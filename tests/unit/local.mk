@@ -24,7 +24,8 @@ unit_tests = \
 	tests/unit/test_text \
 	tests/unit/test_threads \
 	tests/unit/test_timestamps \
-	tests/unit/test_topology
+	tests/unit/test_topology \
+	tests/unit/test_watch
 
 check_LTLIBRARIES += tests/support/libsupport.la
 tests_support_libsupport_la_SOURCES = \

@@ -56,7 +56,9 @@ END_TEST
 
 START_TEST(a_failure_comes_back_with_its_sentence)
 {
-	ck_assert_int_eq(ps__child_run(refuse, "the tree", "the file x"), PS_ENOMEM);
+	char what[] = "the tree";
+
+	ck_assert_int_eq(ps__child_run(refuse, what, "the file x"), PS_ENOMEM);
 	ck_assert_str_eq(ps_error_detail(), "no memory for the tree");
 }
 END_TEST

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each means of attribution costs the thread that is counted, on as many CPUs as this machine has: opening, reading,
+ * moving, context switches, forks, descriptors. Each means has a process of its own.
+ */
+#include "harness.h"
+#include "subject.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define EVENTS 4
+
+struct topic {
+	const char *name;
+	const char *title;
+	enum subject_job job;
+	unsigned rounds;
+	unsigned batch;
+	bool needs_means; /* makes no sense without events */
+	bool needs_cpus;  /* and a second CPU */
+};
+
+static const struct topic topics[] = {
+    {"open", "Opening and starting 4 events", SUBJECT_OPEN, 200, 2, true, false},
+    {"close", "Closing them again", SUBJECT_CLOSE, 200, 2, true, false},
+    {"read", "A reading by a thread that has not moved", SUBJECT_READ, 500, 50, true, false},
+    {"read_moved", "A reading by a thread that has moved since the last one", SUBJECT_READ_MOVED, 200, 10, true,
+     true},
+    {"move", "Moving to another CPU (sched_setaffinity)", SUBJECT_MOVE, 200, 10, false, true},
+    {"switch", "Two threads on one CPU in turn: both are switched out and in", SUBJECT_SWITCH, 500, 50, false, false},
+    {"fork_wait", "fork, exit of the child, waitpid", SUBJECT_FORK, 300, 5, false, false},
+    {"thread_join", "pthread_create, pthread_join", SUBJECT_THREAD, 200, 10, false, false},
+};
+
+struct work {
+	const struct subject *subject;
+	enum subject_job job;
+};
+
+static double run_job(void *context, unsigned calls)
+{
+	const struct work *work = context;
+
+	return subject_do(work->subject, work->job, calls);
+}
+
+static void measure(const struct topic *topic, int cpu, int pus)
+{
+	struct subject subjects[MEANS_COUNT];
+	struct work works[MEANS_COUNT];
+	struct bench_case cases[MEANS_COUNT] = {0};
+	char names[MEANS_COUNT][64];
+	size_t first = topic->needs_means ? 1 : 0;
+	char title[128];
+
+	snprintf(title, sizeof title, "%s; %d CPUs", topic->title, pus);
+	for (size_t index = first; index < MEANS_COUNT; index++) {
+		subject_start(&subjects[index], &bench_means[index], EVENTS, cpu, bench_other_cpu());
+		works[index] = (struct work){&subjects[index], topic->job};
+		snprintf(names[index], sizeof names[index], "%s_%s", topic->name, bench_means[index].name);
+		cases[index] = (struct bench_case){.name = names[index],
+		                                   .missing = subjects[index].why,
+		                                   .events = index ? EVENTS : 0,
+		                                   .pus = pus,
+		                                   .run = run_job,
+		                                   .context = &works[index]};
+		if (index > 0 && !topic->needs_means)
+			cases[index].versus[0] = names[0];
+		if (index > 1)
+			cases[index].versus[topic->needs_means ? 0 : 1] = names[1];
+	}
+	bench_run(&(struct bench_table){.title = title,
+	                                .rounds = topic->rounds,
+	                                .batch = topic->batch,
+	                                .cases = cases + first,
+	                                .count = MEANS_COUNT - first});
+	for (size_t index = first; index < MEANS_COUNT; index++)
+		subject_end(&subjects[index]);
+}
+
+static void print_descriptors(int cpu, int pus)
+{
+	struct bench_figure figures[MEANS_COUNT - 1];
+	char names[MEANS_COUNT - 1][64];
+	size_t count = 0;
+
+	for (size_t index = 1; index < MEANS_COUNT; index++) {
+		struct subject subject;
+		subject_start(&subject, &bench_means[index], EVENTS, cpu, -1);
+		if (!subject.why) {
+			snprintf(names[count], sizeof names[count], "descriptors_%s", bench_means[index].name);
+			figures[count] = (struct bench_figure){
+			    .name = names[count],
+			    .events = EVENTS,
+			    .pus = pus,
+			    .value = subject_do(&subject, SUBJECT_DESCRIPTORS, 1),
+			    .versus = count ? names[0] : NULL,
+			};
+			count++;
+		}
+		subject_end(&subject);
+	}
+	bench_print_figures("File descriptors of a set", "descriptors", figures, count);
+}
+
+/* Page faults by writing to fresh pages. */
+static void fault(size_t pages)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		bench_die("no memory for %zu pages", pages);
+	madvise(memory, pages * page_bytes, MADV_NOHUGEPAGE);
+	for (size_t page = 0; page < pages; page++)
+		((volatile char *)memory)[page * page_bytes] = 1;
+	munmap(memory, pages * page_bytes);
+}
+
+/* The other means is a rival only if it is right: 1000 faults on one CPU, then 10 on the other. */
+static void check_migrations(int cpu, int other_cpu)
+{
+	static struct raw_migrations migrations;
+
+	if (other_cpu < 0 || cpu >= MIGRATIONS_MOST_CPUS || other_cpu >= MIGRATIONS_MOST_CPUS ||
+	    raw_migrations_open(&migrations, 1) < 0)
+		return;
+	bench_pin(cpu);
+	raw_migrations_read(&migrations);
+	uint64_t here_before = migrations.split[cpu][0];
+	uint64_t there_before = migrations.split[other_cpu][0];
+	fault(1000);
+	bench_pin(other_cpu);
+	fault(10);
+	raw_migrations_read(&migrations);
+	uint64_t here = migrations.split[cpu][0] - here_before;
+	uint64_t there = migrations.split[other_cpu][0] - there_before;
+	/* A few more are the program's own. */
+	if (migrations.lost || here < 1000 || here > 1020 || there < 10 || there > 30)
+		bench_die("raw_migrations: 1000 and 10 page faults were split into %llu and %llu",
+		          (unsigned long long)here, (unsigned long long)there);
+	raw_migrations_close(&migrations);
+	bench_pin(cpu);
+}
+
+int main(int argc, char **argv)
+{
+	const struct bench_options *options = bench_begin(argc, argv);
+	struct ps_topology *topology;
+
+	bench_expect_ok(ps_topology_load(&topology, NULL), "ps_topology_load");
+	int pus = (int)ps_component_thread_count(ps_topology_root(topology));
+	ps_topology_destroy(topology);
+	check_migrations(options->cpu, bench_other_cpu());
+	if (!options->is_json)
+		puts("\ngroup: PS_ATTRIBUTE_LAST_CPU. pinned: PS_ATTRIBUTE_AUTO on one CPU. exact: "
+		     "PS_ATTRIBUTE_EXACT. process: "
+		     "ps_eventset_attach_process of itself.\nraw_migrations: a record with the counts at each "
+		     "migration, by "
+		     "system calls alone.");
+	for (size_t index = 0; index < sizeof topics / sizeof *topics; index++) {
+		if (!topics[index].needs_cpus || bench_other_cpu() >= 0)
+			measure(&topics[index], options->cpu, pus);
+	}
+	print_descriptors(options->cpu, pus);
+	return 0;
+}

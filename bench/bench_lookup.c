@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What finding a reading costs, among few and among many; beside a binary search in a plain array of timestamps. */
+#include "counted.h"
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EVENTS  4
+#define BATCH   200
+#define LENGTHS 4
+
+struct history {
+	struct ps_topology *topology;
+	struct ps_eventset *set;
+	struct ps_thread *thread;
+	uint64_t *timestamps; /* rising */
+	size_t count;
+	uint64_t chosen[BATCH]; /* timestamps to be looked up, in no order */
+};
+
+static uint64_t next_random(void)
+{
+	static uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static void choose(struct history *history, unsigned calls)
+{
+	for (unsigned call = 0; call < calls; call++)
+		history->chosen[call] = history->timestamps[next_random() % history->count];
+}
+
+static double run_latest(void *context, unsigned calls)
+{
+	struct history *history = context;
+	struct ps_value value;
+	int failed = 0;
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++)
+		failed |= ps_thread_reading(history->thread, bench_event_name(2), 0, &value);
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed, "ps_thread_reading");
+	return time_ns;
+}
+
+static double run_timestamp(void *context, unsigned calls)
+{
+	struct history *history = context;
+	struct ps_value value;
+	int failed = 0;
+
+	choose(history, calls);
+	double start = bench_now_ns();
+	for (unsigned call = 0; call < calls; call++)
+		failed |= ps_thread_reading(history->thread, bench_event_name(2), history->chosen[call], &value);
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed, "ps_thread_reading");
+	return time_ns;
+}
+
+static int compare(const void *one, const void *other)
+{
+	uint64_t a = *(const uint64_t *)one;
+	uint64_t b = *(const uint64_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+static double run_bsearch(void *context, unsigned calls)
+{
+	struct history *history = context;
+
+	choose(history, calls);
+	double start = bench_now_ns();
+	for (unsigned call = 0; call < calls; call++)
+		bench_keep(bsearch(&history->chosen[call], history->timestamps, history->count,
+		                   sizeof *history->timestamps, compare));
+	return bench_now_ns() - start;
+}
+
+static void fill(struct history *history, size_t count)
+{
+	*history = (struct history){.count = count, .timestamps = calloc(count, sizeof *history->timestamps)};
+	if (!history->timestamps)
+		bench_die("no memory for %zu timestamps", count);
+	bench_expect_ok(ps_topology_load(&history->topology, NULL), "ps_topology_load");
+	history->set = bench_make_set(EVENTS);
+	for (size_t index = 0; index < count; index++) {
+		long long counters[EVENTS] = {(long long)index, 1, 2, 3};
+		bench_expect_ok(ps_store(history->set, counters, EVENTS, ps_topology_root(history->topology),
+		                         &history->timestamps[index], &history->thread),
+		                "ps_store");
+	}
+}
+
+static void release(struct history *history)
+{
+	ps_eventset_destroy(history->set);
+	ps_topology_destroy(history->topology);
+	free(history->timestamps);
+}
+
+int main(int argc, char **argv)
+{
+	static const size_t lengths[LENGTHS] = {10, 1000, 100000, 1000000};
+	static struct history histories[LENGTHS];
+	struct bench_case cases[3 * LENGTHS];
+
+	bench_begin(argc, argv);
+	for (size_t index = 0; index < LENGTHS; index++) {
+		size_t count = index < 2 ? lengths[index] : bench_scaled((unsigned)lengths[index]);
+		fill(&histories[index], count);
+		struct bench_case plain = {.events = EVENTS, .size = (long)count, .context = &histories[index]};
+		plain.pus = (int)ps_component_thread_count(ps_topology_root(histories[index].topology));
+		cases[index] = cases[LENGTHS + index] = cases[2 * LENGTHS + index] = plain;
+		cases[index].name = "lookup_latest";
+		cases[index].run = run_latest;
+		cases[LENGTHS + index].name = "lookup_timestamp";
+		cases[LENGTHS + index].run = run_timestamp;
+		cases[LENGTHS + index].versus[0] = "bsearch";
+		cases[2 * LENGTHS + index].name = "bsearch";
+		cases[2 * LENGTHS + index].run = run_bsearch;
+	}
+	bench_run(&(struct bench_table){.title = "Finding a reading of one event on a Thread, at random",
+	                                .size_name = "readings",
+	                                .rounds = 2000,
+	                                .batch = BATCH,
+	                                .cases = cases,
+	                                .count = 3 * LENGTHS});
+	for (size_t index = 0; index < LENGTHS; index++)
+		release(&histories[index]);
+	return 0;
+}

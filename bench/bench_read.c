@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a reading costs: beside the system call that it can't do without, beside the least that a library could do (the
+ * floor), and beside PAPI. For 1 to 8 events, on topologies of 2 and of 4096 hardware threads.
+ */
+#include "counted.h"
+#include "harness.h"
+#include "papi_rival.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROUNDS     2000
+#define BATCH      50
+#define CALLS      5
+#define TOPOLOGIES 2
+
+/* The floor's history: the newest rows, overwritten in turn. */
+#define RING_ROWS  64
+#define RING_WORDS 16
+
+struct floor {
+	struct bench_raw *raw;
+	_Atomic uint64_t ring[RING_ROWS][RING_WORDS];
+	size_t next;
+};
+
+struct reader {
+	struct ps_eventset *set;
+	struct ps_component *root;
+	uint64_t timestamp;
+};
+
+static double run_raw(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++)
+		bench_raw_read(context);
+	return bench_now_ns() - start;
+}
+
+/* The CPU, the clock, the counters, one row stored. */
+static void read_floor(struct floor *floor)
+{
+	_Atomic uint64_t *row = floor->ring[floor->next++ % RING_ROWS];
+	struct timespec now;
+	uint64_t cpu = (uint64_t)sched_getcpu();
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	bench_raw_read(floor->raw);
+	atomic_store_explicit(&row[1], cpu, memory_order_relaxed);
+	atomic_store_explicit(&row[2], floor->raw->buffer[1], memory_order_relaxed);
+	atomic_store_explicit(&row[3], floor->raw->buffer[2], memory_order_relaxed);
+	for (int event = 0; event < floor->raw->count; event++)
+		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + 2 * event], memory_order_relaxed);
+	/* What a concurrent reader of the row would pair with. */
+	atomic_store_explicit(&row[0], (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+	                      memory_order_release);
+}
+
+static double run_floor(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++)
+		read_floor(context);
+	return bench_now_ns() - start;
+}
+
+static double run_update(void *context, unsigned calls)
+{
+	struct reader *reader = context;
+	struct ps_thread *thread;
+	int failed = 0;
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++)
+		failed |= ps_read(reader->set, reader->root, &reader->timestamp, &thread);
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed, "ps_read");
+	return time_ns;
+}
+
+static double run_new(void *context, unsigned calls)
+{
+	struct reader *reader = context;
+	struct ps_thread *thread;
+	int failed = 0;
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++) {
+		uint64_t timestamp = 0;
+		failed |= ps_read(reader->set, reader->root, &timestamp, &thread);
+	}
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed, "ps_read");
+	return time_ns;
+}
+
+static double run_accum(void *context, unsigned calls)
+{
+	struct reader *reader = context;
+	struct ps_thread *thread;
+	int failed = 0;
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++)
+		failed |= ps_accum(reader->set, reader->root, &reader->timestamp, &thread);
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed, "ps_accum");
+	return time_ns;
+}
+
+static double run_papi_read(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	(void)context;
+	for (unsigned call = 0; call < calls; call++)
+		papi_rival_read();
+	return bench_now_ns() - start;
+}
+
+static double run_papi_accum(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	(void)context;
+	for (unsigned call = 0; call < calls; call++)
+		papi_rival_accum();
+	return bench_now_ns() - start;
+}
+
+static void open_reader(struct reader *reader, int events, enum ps_attribution_mode mode,
+                        const struct ps_topology *topology, size_t rows)
+{
+	reader->set = bench_make_set(events);
+	reader->root = ps_topology_root(topology);
+	reader->timestamp = 0;
+	bench_expect_ok(ps_eventset_set_attribution(reader->set, mode), "ps_eventset_set_attribution");
+	bench_expect_ok(ps_eventset_reserve(reader->set, rows), "ps_eventset_reserve");
+	bench_expect_ok(ps_start(reader->set), "ps_start");
+}
+
+/* Each is measured on each topology, with a set of its own. */
+static const struct call {
+	const char *name;
+	double (*run)(void *context, unsigned calls);
+	enum ps_attribution_mode mode;
+	bool appends;
+	const char *versus[BENCH_MOST_RIVALS];
+} calls[CALLS] = {
+    {"ps_read", run_update, PS_ATTRIBUTE_AUTO, false, {"raw", "floor", "PAPI_read", "ps_read"}},
+    {"ps_read_new", run_new, PS_ATTRIBUTE_AUTO, true, {"raw", "ps_read"}},
+    {"ps_accum", run_accum, PS_ATTRIBUTE_AUTO, false, {"raw", "ps_read", "PAPI_accum"}},
+    {"ps_read_last_cpu", run_update, PS_ATTRIBUTE_LAST_CPU, false, {"raw", "ps_read"}},
+    {"ps_read_exact", run_update, PS_ATTRIBUTE_EXACT, false, {"raw", "ps_read_last_cpu"}},
+};
+
+/* All of a number of events; the table's address is stable. */
+struct scene {
+	struct bench_raw raw, lean;
+	struct floor floor;
+	struct reader readers[TOPOLOGIES][CALLS];
+	struct bench_case cases[3 + TOPOLOGIES * CALLS + 2];
+	struct bench_table table;
+};
+
+static void add(struct scene *scene, struct bench_case one)
+{
+	scene->cases[scene->table.count++] = one;
+}
+
+static void add_ours(struct scene *scene, int events, const struct call *call, struct reader *reader,
+                     const struct ps_topology *topology)
+{
+	size_t rows = call->appends ? (size_t)bench_total_rounds(&scene->table) * BATCH : 64;
+	struct bench_case one = {.name = call->name, .events = events, .run = call->run, .context = reader};
+
+	one.pus = (int)ps_component_thread_count(ps_topology_root(topology));
+	memcpy(one.versus, call->versus, sizeof one.versus);
+	open_reader(reader, events, call->mode, topology, rows);
+	add(scene, one);
+}
+
+static void measure(int events, struct ps_topology *const topologies[TOPOLOGIES])
+{
+	static struct scene scene;
+	const char *no_papi = papi_rival_open(events);
+	char title[80];
+
+	snprintf(title, sizeof title, "A reading of %d event%s", events, events == 1 ? "" : "s");
+	scene.table = (struct bench_table){.title = title, .rounds = ROUNDS, .batch = BATCH, .cases = scene.cases};
+	scene.floor.raw = &scene.raw;
+	bench_raw_open(&scene.raw, events, 0, BENCH_FULL_FORMAT);
+	bench_raw_open(&scene.lean, events, 0, PERF_FORMAT_GROUP);
+	add(&scene, (struct bench_case){"raw", NULL, events, .run = run_raw, .context = &scene.raw});
+	add(&scene, (struct bench_case){"raw_values_only", NULL, events, .run = run_raw, .context = &scene.lean,
+	                                .versus = {"raw"}});
+	add(&scene,
+	    (struct bench_case){"floor", NULL, events, .run = run_floor, .context = &scene.floor, .versus = {"raw"}});
+	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++)
+		add_ours(&scene, events, &calls[index % CALLS], &scene.readers[index / CALLS][index % CALLS],
+		         topologies[index / CALLS]);
+	add(&scene, (struct bench_case){"PAPI_read", no_papi, events, .run = run_papi_read, .versus = {"raw"}});
+	add(&scene, (struct bench_case){"PAPI_accum", no_papi, events, .run = run_papi_accum,
+	                                .versus = {"raw", "PAPI_read"}});
+	bench_run(&scene.table);
+	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++)
+		ps_eventset_destroy(scene.readers[index / CALLS][index % CALLS].set);
+	papi_rival_close();
+	bench_raw_close(&scene.lean);
+	bench_raw_close(&scene.raw);
+}
+
+static const char legend[] =
+    "\n"
+    "raw: read(2) of a group, with times and ids. raw_values_only: without them, as PAPI reads.\n"
+    "floor: sched_getcpu, clock_gettime, raw, one row stored. PAPI_*: neither CPU, nor times, nor history.\n"
+    "ps_read: updates a reading; its thread is pinned. ps_read_new: a new reading each time.\n";
+
+int main(int argc, char **argv)
+{
+	const struct bench_options *options = bench_begin(argc, argv);
+	struct ps_topology *topologies[TOPOLOGIES];
+
+	bench_expect_ok(ps_topology_load_synthetic(&topologies[0], "pack:1 core:2 pu:1"),
+	                "ps_topology_load_synthetic");
+	bench_expect_ok(ps_topology_load_synthetic(&topologies[1], "pack:4 core:512 pu:2"),
+	                "ps_topology_load_synthetic");
+	if (!options->is_json)
+		fputs(legend, stdout);
+	for (int events = 1; events <= BENCH_MOST_EVENTS; events *= 2)
+		measure(events, topologies);
+	if (!options->is_json && papi_rival_note())
+		printf("\nPAPI: %s.\n", papi_rival_note());
+	ps_topology_destroy(topologies[1]);
+	ps_topology_destroy(topologies[0]);
+	return 0;
+}

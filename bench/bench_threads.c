@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Do threads that read at the same time slow each other down? One alone, then all at once, a thread on each CPU; with sets
+ * of their own tasks, and with sets of tasks that sleep on one CPU, so that all parts go to one Thread component.
+ */
+#include "counted.h"
+#include "harness.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EVENTS     4
+#define READS      1000u
+#define MOST_KINDS 3
+
+enum kind {
+	KIND_RAW,
+	KIND_OWN,
+	KIND_SHARED
+};
+
+struct worker {
+	_Alignas(128) pthread_t thread;
+	int cpu;
+	pid_t sleeper;
+	struct bench_raw raw;
+	struct ps_eventset *sets[MOST_KINDS];
+	uint64_t timestamps[MOST_KINDS];
+	double time_ns; /* of the last job */
+};
+
+/* What all workers are told: a kind, how many of them take part, how many reads. */
+static struct {
+	pthread_barrier_t begin, end;
+	enum kind kind;
+	size_t taking_part;
+	unsigned reads;
+	bool is_over;
+	atomic_size_t at_start;
+	struct ps_component *root;
+	struct worker *workers;
+	size_t count;
+} team;
+
+static void read_many(struct worker *worker, enum kind kind, unsigned reads)
+{
+	int failed = 0;
+
+	for (unsigned index = 0; index < reads; index++) {
+		if (kind == KIND_RAW)
+			bench_raw_read(&worker->raw);
+		else
+			failed |= ps_read(worker->sets[kind], team.root, &worker->timestamps[kind], NULL);
+	}
+	bench_expect_ok(failed, "ps_read");
+}
+
+static void open_counters(struct worker *worker)
+{
+	bench_raw_open(&worker->raw, EVENTS, 0, BENCH_FULL_FORMAT);
+	worker->sets[KIND_OWN] = bench_make_set(EVENTS);
+	worker->sets[KIND_SHARED] = bench_make_set(EVENTS);
+	bench_expect_ok(ps_eventset_attach_tid(worker->sets[KIND_SHARED], worker->sleeper), "ps_eventset_attach_tid");
+	bench_expect_ok(ps_eventset_set_attribution(worker->sets[KIND_SHARED], PS_ATTRIBUTE_EXACT),
+	                "ps_eventset_set_attribution");
+	bench_expect_ok(ps_start(worker->sets[KIND_OWN]), "ps_start");
+	bench_expect_ok(ps_start(worker->sets[KIND_SHARED]), "ps_start");
+}
+
+static void take_part(struct worker *worker)
+{
+	/* All have left the barrier before anyone's time begins. */
+	atomic_fetch_add(&team.at_start, 1);
+	while (atomic_load(&team.at_start) < team.taking_part)
+		continue;
+	double start = bench_now_ns();
+	read_many(worker, team.kind, team.reads);
+	worker->time_ns = bench_now_ns() - start;
+}
+
+static void *work(void *context)
+{
+	struct worker *worker = context;
+
+	bench_pin(worker->cpu);
+	open_counters(worker);
+	for (;;) {
+		pthread_barrier_wait(&team.begin);
+		if (team.is_over)
+			break;
+		if ((size_t)(worker - team.workers) < team.taking_part)
+			take_part(worker);
+		pthread_barrier_wait(&team.end);
+	}
+	ps_eventset_destroy(worker->sets[KIND_SHARED]);
+	ps_eventset_destroy(worker->sets[KIND_OWN]);
+	bench_raw_close(&worker->raw);
+	return NULL;
+}
+
+struct job {
+	enum kind kind;
+	size_t threads;
+};
+
+/* The time that a read takes of the whole team's: the inverse of the sum of the threads' rates. */
+static double run_job(void *context, unsigned calls)
+{
+	const struct job *job = context;
+	double rate = 0;
+
+	team.kind = job->kind;
+	team.taking_part = job->threads;
+	team.reads = calls;
+	atomic_store(&team.at_start, 0);
+	pthread_barrier_wait(&team.begin);
+	pthread_barrier_wait(&team.end);
+	for (size_t index = 0; index < job->threads; index++)
+		rate += calls / team.workers[index].time_ns;
+	return calls / rate;
+}
+
+static pid_t start_sleeper(int cpu)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		bench_die("fork failed");
+	if (pid > 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	bench_pin(cpu);
+	for (;;)
+		pause();
+}
+
+static void start_team(const struct ps_topology *topology)
+{
+	const int *cpus;
+
+	team.count = bench_cpus(&cpus);
+	team.root = ps_topology_root(topology);
+	team.workers = aligned_alloc(_Alignof(struct worker), team.count * sizeof *team.workers);
+	if (!team.workers)
+		bench_die("no memory for %zu workers", team.count);
+	pthread_barrier_init(&team.begin, NULL, (unsigned)team.count + 1);
+	pthread_barrier_init(&team.end, NULL, (unsigned)team.count + 1);
+	/* All processes first: none of them inherits another one's thread. */
+	for (size_t index = 0; index < team.count; index++)
+		team.workers[index] = (struct worker){.cpu = cpus[index], .sleeper = start_sleeper(cpus[0])};
+	for (size_t index = 0; index < team.count; index++) {
+		if (pthread_create(&team.workers[index].thread, NULL, work, &team.workers[index]) != 0)
+			bench_die("pthread_create failed");
+	}
+}
+
+static void end_team(void)
+{
+	team.is_over = true;
+	pthread_barrier_wait(&team.begin);
+	for (size_t index = 0; index < team.count; index++) {
+		pthread_join(team.workers[index].thread, NULL);
+		kill(team.workers[index].sleeper, SIGKILL);
+		waitpid(team.workers[index].sleeper, NULL, 0);
+	}
+	free(team.workers);
+}
+
+int main(int argc, char **argv)
+{
+	struct ps_topology *topology;
+	static struct job jobs[2 * MOST_KINDS];
+	static const char *const names[2 * MOST_KINDS] = {"raw_alone",   "ps_read_alone",   "same_thread_alone",
+	                                                  "raw_at_once", "ps_read_at_once", "same_thread_at_once"};
+	struct bench_case cases[2 * MOST_KINDS];
+
+	bench_begin(argc, argv);
+	bench_expect_ok(ps_topology_load(&topology, NULL), "ps_topology_load");
+	start_team(topology);
+	for (size_t index = 0; index < 2 * MOST_KINDS; index++) {
+		bool is_alone = index < MOST_KINDS;
+		jobs[index] = (struct job){(enum kind)(index % MOST_KINDS), is_alone ? 1 : team.count};
+		cases[index] = (struct bench_case){.name = names[index],
+		                                   .events = EVENTS,
+		                                   .size = is_alone ? 1 : (long)team.count,
+		                                   .run = run_job,
+		                                   .context = &jobs[index]};
+		if (jobs[index].kind != KIND_RAW)
+			cases[index].pus = (int)ps_component_thread_count(team.root);
+		if (!is_alone)
+			cases[index].versus[0] = names[index - MOST_KINDS];
+	}
+	bench_run(&(struct bench_table){.title = "Reading on one CPU and on all at once: nanoseconds of all threads "
+	                                         "together (with N CPUs, 1/N is perfect)",
+	                                .size_name = "threads",
+	                                .rounds = 400,
+	                                .batch = READS,
+	                                .cases = cases,
+	                                .count = 2 * MOST_KINDS});
+	end_team();
+	ps_topology_destroy(topology);
+	return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Software events, as perfsage's sets and as raw groups. */
+#include "counted.h"
+
+#include "harness.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Those that an unprivileged user may count. The two clocks, which are dearer to read, come last. */
+static const struct {
+	const char *name;
+	uint64_t config;
+} events[BENCH_MOST_EVENTS] = {
+    {"page-faults:u", PERF_COUNT_SW_PAGE_FAULTS},
+    {"minor-faults:u", PERF_COUNT_SW_PAGE_FAULTS_MIN},
+    {"major-faults:u", PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+    {"alignment-faults:u", PERF_COUNT_SW_ALIGNMENT_FAULTS},
+    {"emulation-faults:u", PERF_COUNT_SW_EMULATION_FAULTS},
+    {"dummy:u", PERF_COUNT_SW_DUMMY},
+    {"task-clock:u", PERF_COUNT_SW_TASK_CLOCK},
+    {"cpu-clock:u", PERF_COUNT_SW_CPU_CLOCK},
+};
+
+const char *bench_event_name(int index)
+{
+	return events[index].name;
+}
+
+void bench_event_attr(int index, struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+	    .type = PERF_TYPE_SOFTWARE,
+	    .size = sizeof *attr,
+	    .config = events[index].config,
+	    .exclude_kernel = 1,
+	    .exclude_hv = 1,
+	};
+}
+
+struct ps_eventset *bench_make_set(int count)
+{
+	struct ps_eventset *set;
+
+	bench_expect_ok(ps_eventset_create(&set), "ps_eventset_create");
+	for (int index = 0; index < count; index++)
+		bench_expect_ok(ps_eventset_add(set, events[index].name), "ps_eventset_add");
+	return set;
+}
+
+void bench_raw_open(struct bench_raw *raw, int count, pid_t tid, uint64_t read_format)
+{
+	raw->count = count;
+	for (int index = 0; index < count; index++) {
+		struct perf_event_attr attr;
+		bench_event_attr(index, &attr);
+		attr.read_format = read_format;
+		attr.disabled = index == 0;
+		raw->fds[index] =
+		    (int)syscall(SYS_perf_event_open, &attr, tid, -1, index ? raw->fds[0] : -1, PERF_FLAG_FD_CLOEXEC);
+		if (raw->fds[index] < 0)
+			bench_die("perf_event_open of '%s': %s", events[index].name, strerror(errno));
+	}
+	if (ioctl(raw->fds[0], PERF_EVENT_IOC_ENABLE, 0) < 0)
+		bench_die("PERF_EVENT_IOC_ENABLE: %s", strerror(errno));
+}
+
+void bench_raw_close(struct bench_raw *raw)
+{
+	for (int index = raw->count; index-- > 0;)
+		close(raw->fds[index]);
+	raw->count = 0;
+}
+
+void bench_raw_read(struct bench_raw *raw)
+{
+	if (read(raw->fds[0], raw->buffer, sizeof raw->buffer) <= 0)
+		bench_die("read of a group: %s", strerror(errno));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The software events that benchmarks count, which every machine and user has; as a set of ours and as a raw group. */
+#ifndef BENCH_COUNTED_H
+#define BENCH_COUNTED_H
+
+#include <linux/perf_event.h>
+#include <perfsage.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define BENCH_MOST_EVENTS 8
+
+/* What perfsage asks the kernel for: times and ids beside the values. */
+#define BENCH_FULL_FORMAT \
+	(PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+/* A group opened by the system call itself: fds[0] leads. */
+struct bench_raw {
+	int fds[BENCH_MOST_EVENTS];
+	int count;
+	/* nr, enabled, running, and a value with its id for each. */
+	uint64_t buffer[3 + 2 * BENCH_MOST_EVENTS];
+};
+
+const char *bench_event_name(int index);
+void bench_event_attr(int index, struct perf_event_attr *attr);
+
+/* A set with the first `count` events, not started. It ends the program if it can't be made. */
+struct ps_eventset *bench_make_set(int count);
+
+/* Opens and starts a group on a task (0: the caller). It ends the program if that can't be done. */
+void bench_raw_open(struct bench_raw *raw, int count, pid_t tid, uint64_t read_format);
+void bench_raw_close(struct bench_raw *raw);
+
+/* One read(2) of the whole group. */
+void bench_raw_read(struct bench_raw *raw);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line, the measuring thread's CPU, and the rounds. */
+#include "harness.h"
+
+#include "report.h"
+
+#include <errno.h>
+#include <perfsage.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARM_ROUNDS   3
+#define QUICK_WARM    1
+#define QUICK_ROUNDS  2
+#define QUICK_DIVISOR 50
+
+static struct bench_options options = {.cpu = -1};
+static int usable[CPU_SETSIZE];
+static size_t usable_count;
+
+void bench_die(const char *format, ...)
+{
+	va_list arguments;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+void bench_expect_ok(int result, const char *call)
+{
+	if (result != PS_OK)
+		bench_die("%s: %s: %s", call, ps_strerror(result), ps_error_detail());
+}
+
+static void list_usable(void)
+{
+	cpu_set_t mask;
+
+	if (sched_getaffinity(0, sizeof mask, &mask) < 0)
+		bench_die("sched_getaffinity failed: more than %d CPUs?", CPU_SETSIZE);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET((size_t)cpu, &mask))
+			usable[usable_count++] = cpu;
+	}
+}
+
+size_t bench_cpus(const int **cpus)
+{
+	*cpus = usable;
+	return usable_count;
+}
+
+int bench_other_cpu(void)
+{
+	for (size_t index = 0; index < usable_count; index++) {
+		if (usable[index] != options.cpu)
+			return usable[index];
+	}
+	return -1;
+}
+
+void bench_pin(int cpu)
+{
+	cpu_set_t mask;
+
+	CPU_ZERO(&mask);
+	CPU_SET((size_t)cpu, &mask);
+	if (sched_setaffinity(0, sizeof mask, &mask) < 0)
+		bench_die("this process may not run on CPU %d", cpu);
+}
+
+static void usage(int status)
+{
+	fprintf(status ? stderr : stdout,
+	        "usage: %s [--json] [--quick] [--rounds N] [--cpu N]\n"
+	        "  --json      a line for each case and rival\n"
+	        "  --quick     a few small rounds: only to see that everything runs\n"
+	        "  --rounds N  no more rounds than that, for a slow machine\n"
+	        "  --cpu N     measure on this CPU, not on the last one\n",
+	        program_invocation_short_name);
+	exit(status);
+}
+
+const struct bench_options *bench_begin(int argc, char **argv)
+{
+	for (int index = 1; index < argc; index++) {
+		if (strcmp(argv[index], "--json") == 0)
+			options.is_json = true;
+		else if (strcmp(argv[index], "--quick") == 0)
+			options.is_quick = true;
+		else if (strcmp(argv[index], "--rounds") == 0 && index + 1 < argc && atoi(argv[index + 1]) > 0)
+			options.rounds = (unsigned)atoi(argv[++index]);
+		else if (strcmp(argv[index], "--cpu") == 0 && index + 1 < argc)
+			options.cpu = atoi(argv[++index]);
+		else
+			usage(strcmp(argv[index], "--help") == 0 ? 0 : 2);
+	}
+	list_usable();
+	if (options.cpu < 0)
+		options.cpu = usable[usable_count - 1];
+	bench_pin(options.cpu);
+	if (!options.is_json)
+		bench_report_machine(&options, usable_count);
+	return &options;
+}
+
+unsigned bench_scaled(unsigned full)
+{
+	unsigned little = full / QUICK_DIVISOR;
+
+	if (!options.is_quick)
+		return full;
+	return little ? little : 1;
+}
+
+static unsigned rounds_of(const struct bench_table *table)
+{
+	unsigned most = options.is_quick ? QUICK_ROUNDS : options.rounds;
+
+	return most && most < table->rounds ? most : table->rounds;
+}
+
+static unsigned warm_rounds(void)
+{
+	return options.is_quick ? QUICK_WARM : WARM_ROUNDS;
+}
+
+unsigned bench_total_rounds(const struct bench_table *table)
+{
+	return rounds_of(table) + warm_rounds();
+}
+
+/* Nanoseconds a call. */
+static double run_batch(const struct bench_table *table, const struct bench_case *one)
+{
+	unsigned calls = bench_scaled(one->batch ? one->batch : table->batch);
+
+	return one->run(one->context, calls) / calls;
+}
+
+/* One batch of each case. Each round begins with another one, so that none always follows the same rival. */
+static void run_round(const struct bench_table *table, unsigned round, double **samples)
+{
+	for (size_t step = 0; step < table->count; step++) {
+		size_t index = (round + step) % table->count;
+		const struct bench_case *one = &table->cases[index];
+		if (one->missing)
+			continue;
+		double time_ns = run_batch(table, one);
+		if (samples)
+			samples[index][round] = time_ns;
+	}
+}
+
+void bench_run(const struct bench_table *table)
+{
+	unsigned rounds = rounds_of(table);
+	double **samples = calloc(table->count, sizeof *samples);
+
+	if (!samples)
+		bench_die("no memory for the samples");
+	for (size_t index = 0; index < table->count; index++) {
+		samples[index] = calloc(rounds, sizeof **samples);
+		if (!samples[index])
+			bench_die("no memory for the samples");
+	}
+	for (unsigned round = 0; round < warm_rounds(); round++)
+		run_round(table, round, NULL);
+	for (unsigned round = 0; round < rounds; round++)
+		run_round(table, round, samples);
+	bench_report_table(&options, table, rounds, samples);
+	for (size_t index = 0; index < table->count; index++)
+		free(samples[index]);
+	free(samples);
+}
+
+void bench_print_figures(const char *title, const char *unit, const struct bench_figure *figures, size_t count)
+{
+	bench_report_figures(&options, title, unit, figures, count);
+}

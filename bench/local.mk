@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The benchmarks: built and run by `make bench` alone, one after the other; BENCH_FLAGS goes to each of them
+# (--json, --quick, --rounds N, --cpu N). They see what a user sees; PAPI and hwloc are rivals of theirs.
+# Makefile.am has set public_cppflags, and included tests/lab/local.mk, which begins EXTRA_PROGRAMS.
+
+bench_programs = \
+	bench/bench_read \
+	bench/bench_stop \
+	bench/bench_attached \
+	bench/bench_lookup \
+	bench/bench_memory \
+	bench/bench_threads \
+	bench/bench_topology \
+	bench/bench_cost
+
+EXTRA_PROGRAMS += $(bench_programs)
+EXTRA_LTLIBRARIES += bench/libbench.la
+
+bench_cppflags = -D_GNU_SOURCE $(public_cppflags)
+bench_libs = bench/libbench.la libperfsage.la
+if HAVE_PAPI
+bench_papi_cppflags = -DBENCH_WITH_PAPI
+bench_papi_libs = $(PAPI_LIBS) -ldl
+endif
+
+bench_libbench_la_SOURCES = \
+	bench/counted.c \
+	bench/counted.h \
+	bench/harness.c \
+	bench/harness.h \
+	bench/means.c \
+	bench/means.h \
+	bench/papi_rival.c \
+	bench/papi_rival.h \
+	bench/raw_migrations.c \
+	bench/raw_migrations.h \
+	bench/report.c \
+	bench/report.h \
+	bench/stats.c \
+	bench/stats.h \
+	bench/subject.c \
+	bench/subject.h
+bench_libbench_la_CPPFLAGS = $(bench_cppflags) $(bench_papi_cppflags)
+bench_libbench_la_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
+
+bench_bench_attached_SOURCES = bench/bench_attached.c
+bench_bench_attached_CPPFLAGS = $(bench_cppflags)
+bench_bench_attached_LDADD = $(bench_libs)
+
+bench_bench_cost_SOURCES = bench/bench_cost.c
+bench_bench_cost_CPPFLAGS = $(bench_cppflags)
+bench_bench_cost_LDADD = $(bench_libs)
+
+bench_bench_lookup_SOURCES = bench/bench_lookup.c
+bench_bench_lookup_CPPFLAGS = $(bench_cppflags)
+bench_bench_lookup_LDADD = $(bench_libs)
+
+bench_bench_memory_SOURCES = bench/bench_memory.c
+bench_bench_memory_CPPFLAGS = $(bench_cppflags)
+bench_bench_memory_LDADD = $(bench_libs)
+
+bench_bench_read_SOURCES = bench/bench_read.c
+bench_bench_read_CPPFLAGS = $(bench_cppflags)
+bench_bench_read_LDADD = $(bench_libs) $(bench_papi_libs)
+
+bench_bench_stop_SOURCES = bench/bench_stop.c
+bench_bench_stop_CPPFLAGS = $(bench_cppflags)
+bench_bench_stop_LDADD = $(bench_libs) $(bench_papi_libs)
+
+bench_bench_threads_SOURCES = bench/bench_threads.c
+bench_bench_threads_CPPFLAGS = $(bench_cppflags)
+bench_bench_threads_LDADD = $(bench_libs)
+
+bench_bench_topology_SOURCES = bench/bench_topology.c
+bench_bench_topology_CPPFLAGS = $(bench_cppflags)
+bench_bench_topology_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
+bench_bench_topology_LDADD = $(bench_libs) $(HWLOC_LIBS)
+
+# What is said while building goes elsewhere: the output is for people, or JSON lines and nothing else.
+bench:
+	@$(MAKE) $(AM_MAKEFLAGS) $(bench_programs) >&2
+	@status=0; \
+	for program in $(bench_programs); do \
+		./$$program $(BENCH_FLAGS) || status=1; \
+	done; \
+	exit $$status
+
+.PHONY: bench

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ways in which a thread may be counted, behind one table: bench_cost measures what each does to the thread. */
+#ifndef BENCH_MEANS_H
+#define BENCH_MEANS_H
+
+#include "counted.h"
+#include "raw_migrations.h"
+
+/* Opened in the process that is counted. */
+struct means_state {
+	struct ps_topology *topology;
+	struct ps_eventset *model;
+	struct ps_eventset *set;
+	uint64_t timestamp;
+	struct raw_migrations migrations;
+};
+
+struct means {
+	const char *name;
+	void (*prepare)(struct means_state *state, int events); /* what is not part of opening */
+	int (*open)(struct means_state *state);                 /* opens and starts; 0 or not */
+	void (*read)(struct means_state *state);
+	void (*close)(struct means_state *state);
+};
+
+#define MEANS_COUNT 6
+/* No events at all comes first: what the others are compared with. */
+extern const struct means bench_means[MEANS_COUNT];
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PAPI's side. Where libpfm4 knows no PMU of this machine, PAPI switches its whole perf_event component off, software
+ * events included. Then it is told here that perf's generic PMU is the machine's own, and counts as it does elsewhere.
+ */
+#include "papi_rival.h"
+
+#include "counted.h"
+#include "harness.h"
+
+#ifdef BENCH_WITH_PAPI
+
+#include <papi.h>
+#include <stdio.h>
+
+#if defined __has_include
+#if __has_include(<perfmon/pfmlib.h>)
+#define HAVE_PFMLIB 1
+#endif
+#endif
+
+static bool was_helped;
+
+#ifdef HAVE_PFMLIB
+#include <dlfcn.h>
+#include <perfmon/pfmlib.h>
+#include <string.h>
+
+typedef pfm_err_t get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
+
+/* As PAPI decides it: the architectural PMU, which isn't a processor's own, doesn't count. */
+static bool has_core_pmu(get_pmu_info *real)
+{
+	pfm_pmu_info_t info = {.size = sizeof info};
+
+	for (int pmu = 0; pmu < PFM_PMU_MAX; pmu++) {
+		if (real((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_PMU_TYPE_CORE &&
+		    strcmp(info.name, "ix86arch") != 0)
+			return true;
+	}
+	return false;
+}
+
+/* libpfm4's function, as PAPI calls it. */
+__attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
+{
+	get_pmu_info *real;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "pfm_get_pmu_info");
+	pfm_err_t result = real(pmu, info);
+	if (result != PFM_SUCCESS || pmu != PFM_PMU_PERF_EVENT || has_core_pmu(real))
+		return result;
+	was_helped = true;
+	info->type = PFM_PMU_TYPE_CORE;
+	info->is_dfl = 1;
+	return result;
+}
+#endif
+
+/* libpfm4 has no names for some of the kernel's software events: the first ones then come again, by another name.
+ * There are as many clocks among them as among ours. */
+static const char *const names[BENCH_MOST_EVENTS] = {
+    "perf::PAGE-FAULTS:u", "perf::MINOR-FAULTS:u", "perf::MAJOR-FAULTS:u", "perf::PAGE-FAULTS",
+    "perf::MINOR-FAULTS",  "perf::MAJOR-FAULTS",   "perf::TASK-CLOCK:u",   "perf::CPU-CLOCK:u",
+};
+
+static int set = PAPI_NULL;
+static long long values[BENCH_MOST_EVENTS];
+static char missing[256];
+
+static const char *refuse(const char *what, int error)
+{
+	snprintf(missing, sizeof missing, "not measured: %s: %s", what, PAPI_strerror(error));
+	return missing;
+}
+
+const char *papi_rival_open(int count)
+{
+	if (!PAPI_is_initialized() && PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
+		return "not measured: PAPI_library_init: this is another PAPI than the one built with";
+	int error = PAPI_create_eventset(&set);
+	if (error != PAPI_OK)
+		return refuse("PAPI_create_eventset", error);
+	for (int index = 0; index < count; index++) {
+		error = PAPI_add_named_event(set, names[index]);
+		if (error != PAPI_OK)
+			return refuse(names[index], error);
+	}
+	error = PAPI_start(set);
+	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+}
+
+void papi_rival_close(void)
+{
+	if (set == PAPI_NULL)
+		return;
+	PAPI_stop(set, values);
+	PAPI_cleanup_eventset(set);
+	PAPI_destroy_eventset(&set);
+	set = PAPI_NULL;
+}
+
+const char *papi_rival_note(void)
+{
+	return was_helped ? "libpfm4 knows no PMU of this machine, and PAPI switches itself off: it was told that "
+	                    "perf's generic PMU is the one"
+	                  : NULL;
+}
+
+void papi_rival_read(void)
+{
+	if (PAPI_read(set, values) != PAPI_OK)
+		bench_die("PAPI_read failed");
+}
+
+void papi_rival_accum(void)
+{
+	if (PAPI_accum(set, values) != PAPI_OK)
+		bench_die("PAPI_accum failed");
+}
+
+void papi_rival_stop_start(void)
+{
+	if (PAPI_stop(set, values) != PAPI_OK || PAPI_start(set) != PAPI_OK)
+		bench_die("PAPI_stop or PAPI_start failed");
+}
+
+#else
+
+const char *papi_rival_open(int count)
+{
+	(void)count;
+	return "not built: no PAPI";
+}
+
+void papi_rival_close(void)
+{
+}
+
+const char *papi_rival_note(void)
+{
+	return NULL;
+}
+
+void papi_rival_read(void)
+{
+	bench_die("PAPI is not built in");
+}
+
+void papi_rival_accum(void)
+{
+	bench_die("PAPI is not built in");
+}
+
+void papi_rival_stop_start(void)
+{
+	bench_die("PAPI is not built in");
+}
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The measured process: it takes orders from a pipe, and does them with its means open. */
+#include "subject.h"
+
+#include "harness.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct order {
+	enum subject_job job;
+	unsigned calls;
+};
+
+/* Inside the process. */
+struct counted {
+	const struct means *means;
+	struct means_state state;
+	int cpus[2]; /* home, and away (-1: there is none) */
+	bool has_partner;
+	int to_partner[2], from_partner[2];
+	int descriptors; /* of the means */
+};
+
+static int count_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (folder && readdir(folder))
+		count++;
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+static void pass_byte(int from, int to)
+{
+	char byte;
+
+	if (read(from, &byte, 1) == 1 && write(to, &byte, 1) != 1)
+		_exit(1);
+}
+
+static void *answer_bytes(void *context)
+{
+	struct counted *counted = context;
+
+	for (;;)
+		pass_byte(counted->to_partner[0], counted->from_partner[1]);
+	return NULL;
+}
+
+/* On the same CPU. A process's set counts it as well, since it comes after the set. */
+static void start_partner(struct counted *counted)
+{
+	pthread_t partner;
+
+	if (counted->has_partner)
+		return;
+	counted->has_partner = true;
+	if (pipe(counted->to_partner) < 0 || pipe(counted->from_partner) < 0 ||
+	    pthread_create(&partner, NULL, answer_bytes, counted) != 0)
+		bench_die("no partner thread");
+}
+
+/* Each byte goes to the partner and comes back: both threads are switched out and in. What fills up is read out between
+ * batches, as a program that is measured does. */
+static double do_switches(struct counted *counted, unsigned calls)
+{
+	char byte = 0;
+
+	start_partner(counted);
+	counted->means->read(&counted->state);
+	double start = bench_now_ns();
+	for (unsigned call = 0; call < calls; call++) {
+		if (write(counted->to_partner[1], &byte, 1) != 1 || read(counted->from_partner[0], &byte, 1) != 1)
+			bench_die("the partner thread is gone");
+	}
+	return bench_now_ns() - start;
+}
+
+static double do_forks(unsigned calls)
+{
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++) {
+		pid_t pid = fork();
+		if (pid == 0)
+			_exit(0);
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			bench_die("fork or waitpid: %s", strerror(errno));
+	}
+	return bench_now_ns() - start;
+}
+
+static void *end_at_once(void *context)
+{
+	return context;
+}
+
+static double do_threads(unsigned calls)
+{
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, end_at_once, NULL) != 0 || pthread_join(thread, NULL) != 0)
+			bench_die("pthread_create or pthread_join failed");
+	}
+	return bench_now_ns() - start;
+}
+
+static double do_reads(struct counted *counted, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++)
+		counted->means->read(&counted->state);
+	return bench_now_ns() - start;
+}
+
+/* Times either the moves or the reads that follow them. */
+static double do_moves(struct counted *counted, unsigned calls, bool time_reads)
+{
+	double moves_ns = 0, reads_ns = 0;
+
+	for (unsigned call = 0; call < calls; call++) {
+		double start = bench_now_ns();
+		bench_pin(counted->cpus[(call + 1) % 2]);
+		double moved = bench_now_ns();
+		counted->means->read(&counted->state);
+		reads_ns += bench_now_ns() - moved;
+		moves_ns += moved - start;
+	}
+	bench_pin(counted->cpus[0]);
+	counted->means->read(&counted->state);
+	return time_reads ? reads_ns : moves_ns;
+}
+
+static double do_opens(struct counted *counted, unsigned calls, bool time_opens)
+{
+	double opens_ns = 0, closes_ns = 0;
+
+	for (unsigned call = 0; call < calls; call++) {
+		double start = bench_now_ns();
+		counted->means->close(&counted->state);
+		double closed = bench_now_ns();
+		counted->means->open(&counted->state);
+		opens_ns += bench_now_ns() - closed;
+		closes_ns += closed - start;
+	}
+	return time_opens ? opens_ns : closes_ns;
+}
+
+static double obey(struct counted *counted, struct order order)
+{
+	switch (order.job) {
+	case SUBJECT_OPEN:
+	case SUBJECT_CLOSE:
+		return do_opens(counted, order.calls, order.job == SUBJECT_OPEN);
+	case SUBJECT_READ:
+		return do_reads(counted, order.calls);
+	case SUBJECT_READ_MOVED:
+	case SUBJECT_MOVE:
+		return do_moves(counted, order.calls, order.job == SUBJECT_READ_MOVED);
+	case SUBJECT_SWITCH:
+		return do_switches(counted, order.calls);
+	case SUBJECT_FORK:
+		return do_forks(order.calls);
+	case SUBJECT_THREAD:
+		return do_threads(order.calls);
+	case SUBJECT_DESCRIPTORS:
+		return counted->descriptors;
+	}
+	return 0;
+}
+
+_Noreturn static void live(struct counted *counted, int events, int in, int out)
+{
+	struct order order;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	bench_pin(counted->cpus[0]);
+	counted->means->prepare(&counted->state, events);
+	int before = count_descriptors();
+	double answer = counted->means->open(&counted->state);
+	counted->descriptors = count_descriptors() - before;
+	while (write(out, &answer, sizeof answer) == sizeof answer && answer >= 0 &&
+	       read(in, &order, sizeof order) == sizeof order)
+		answer = obey(counted, order);
+	_exit(0);
+}
+
+static double hear(const struct subject *subject)
+{
+	double answer;
+
+	if (read(subject->from, &answer, sizeof answer) != sizeof answer)
+		bench_die("a measured process has ended");
+	return answer;
+}
+
+void subject_start(struct subject *subject, const struct means *means, int events, int cpu, int other_cpu)
+{
+	static struct counted counted;
+	int to[2], from[2];
+
+	fflush(stdout);
+	if (pipe(to) < 0 || pipe(from) < 0)
+		bench_die("pipe: %s", strerror(errno));
+	subject->pid = fork();
+	if (subject->pid < 0)
+		bench_die("fork: %s", strerror(errno));
+	if (subject->pid == 0) {
+		close(to[1]);
+		close(from[0]);
+		counted = (struct counted){.means = means, .cpus = {cpu, other_cpu}};
+		live(&counted, events, to[0], from[1]);
+	}
+	close(to[0]);
+	close(from[1]);
+	subject->to = to[1];
+	subject->from = from[0];
+	double answer = hear(subject);
+	subject->why = NULL;
+	if (answer < 0)
+		subject->why = answer == -EACCES ? "not permitted: needs perf_event_paranoid <= 1 or CAP_PERFMON"
+		                                 : strerror((int)-answer);
+}
+
+double subject_do(const struct subject *subject, enum subject_job job, unsigned calls)
+{
+	struct order order = {job, calls};
+
+	if (write(subject->to, &order, sizeof order) != sizeof order)
+		bench_die("a measured process has ended");
+	return hear(subject);
+}
+
+void subject_end(struct subject *subject)
+{
+	close(subject->to);
+	close(subject->from);
+	kill(subject->pid, SIGKILL);
+	waitpid(subject->pid, NULL, 0);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Known work at known places; see wander.h. */
+#include "wander.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define HAS_THREAD_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define HAS_THREAD_SANITIZER 1
+#endif
+
+static cpu_set_t first_mask;
+
+void wander_create(struct wander_work *work, size_t pages)
+{
+	*work = (struct wander_work){.page_bytes = (size_t)sysconf(_SC_PAGESIZE), .count = pages};
+	work->pages = mmap(NULL, pages * work->page_bytes, PROT_READ | PROT_WRITE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_msg(work->pages != MAP_FAILED, "mmap: %s", strerror(errno));
+	madvise(work->pages, pages * work->page_bytes, MADV_NOHUGEPAGE);
+}
+
+void wander_destroy(struct wander_work *work)
+{
+	munmap(work->pages, work->count * work->page_bytes);
+}
+
+/* Without a sanitizer's checks: they touch pages of their own. */
+__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void wander_touch(struct wander_work *work,
+                                                                                           size_t pages)
+{
+	volatile unsigned char *at = work->pages + work->next * work->page_bytes;
+
+	if (pages > work->count - work->next)
+		abort(); /* the test has miscounted */
+	for (size_t i = 0; i < pages; i++)
+		at[i * work->page_bytes] = 1;
+	work->next += pages;
+}
+
+int wander_cpu(int index)
+{
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET((size_t)cpu, &first_mask) && index-- == 0)
+			return cpu;
+	}
+	return -1;
+}
+
+void wander_move(int cpu)
+{
+	cpu_set_t mask;
+
+	CPU_ZERO(&mask);
+	CPU_SET((size_t)cpu, &mask);
+	if (sched_setaffinity(0, sizeof(mask), &mask) < 0)
+		abort();
+}
+
+void wander_unpin(void)
+{
+	if (sched_setaffinity(0, sizeof(first_mask), &first_mask) < 0)
+		abort();
+}
+
+unsigned wander_random(unsigned *seed, unsigned limit)
+{
+	*seed = *seed * 1103515245u + 12345u;
+	return (*seed >> 16) % limit;
+}
+
+bool wander_has_thread_sanitizer(void)
+{
+#ifdef HAS_THREAD_SANITIZER
+	return true;
+#else
+	return false;
+#endif
+}
+
+const char *wander_obstacle(void)
+{
+	struct ps_eventset *set = NULL;
+
+	if (wander_has_thread_sanitizer())
+		return "ThreadSanitizer writes a trace, whose pages are faulted in, too";
+	if (wander_cpu(1) < 0)
+		return "this process may use one CPU only";
+	check_ok(ps_eventset_create(&set));
+	int result = ps_eventset_add(set, WANDER_EVENT);
+	ps_eventset_destroy(set);
+	ck_assert_msg(result == PS_OK || result == PS_EPERM || result == PS_ENOSUPP, "%s", ps_error_detail());
+	return result == PS_OK ? NULL : ps_error_detail();
+}
+
+struct ps_eventset *wander_set(enum ps_attribution_mode mode, size_t rows)
+{
+	struct ps_eventset *set = NULL;
+
+	wander_unpin();
+	check_ok(ps_eventset_create(&set));
+	check_ok(ps_eventset_set_attribution(set, mode));
+	check_ok(ps_eventset_add(set, WANDER_EVENT));
+	check_ok(ps_eventset_reserve(set, rows));
+	return set;
+}
+
+long long wander_part(struct ps_topology *topology, int cpu, uint64_t timestamp, enum ps_attribution label)
+{
+	struct ps_value value;
+	int result = ps_thread_reading(ps_topology_thread(topology, cpu), WANDER_EVENT, timestamp, &value);
+
+	if (result == PS_ENOEVNT || result == PS_ENOEVST)
+		return 0;
+	ck_assert_msg(result == PS_OK, "CPU %d: %s", cpu, ps_error_detail());
+	ck_assert_msg(value.attribution == label, "CPU %d: %s, not %s", cpu, ps_attribution_name(value.attribution),
+	              ps_attribution_name(label));
+	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
+	return value.value;
+}
+
+void wander_check_residual(struct ps_eventset *set)
+{
+	long long residual = -1;
+
+	check_ok(ps_eventset_check(set, &residual, 1));
+	ck_assert_int_eq(residual, 0);
+}
+
+int wander_run(const char *name, wander_add *add)
+{
+	Suite *suite = suite_create(name);
+	TCase *tests = tcase_create(name);
+	SRunner *runner = srunner_create(suite);
+
+	if (sched_getaffinity(0, sizeof(first_mask), &first_mask) < 0)
+		return EXIT_FAILURE;
+	tcase_set_timeout(tests, 120);
+	tcase_add_checked_fixture(tests, NULL, wander_unpin);
+	add(tests);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Known work at known places, for the API tests of exact attribution: fresh pages, each of which is one page fault
+ * when it is touched, and a thread that is moved from CPU to CPU.
+ */
+#ifndef PS_TESTS_WANDER_H
+#define PS_TESTS_WANDER_H
+
+#include <check.h>
+#include <perfsage.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WANDER_EVENT "page-faults:u"
+
+#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
+
+/* Fresh pages, taken one after the other. */
+struct wander_work {
+	unsigned char *pages;
+	size_t page_bytes;
+	size_t count;
+	size_t next;
+};
+void wander_create(struct wander_work *work, size_t pages);
+void wander_destroy(struct wander_work *work);
+void wander_touch(struct wander_work *work, size_t pages); /* so many page faults, here and now */
+
+/* The index'th CPU that this program could use when it began, or -1. */
+int wander_cpu(int index);
+void wander_move(int cpu); /* the calling thread, by sched_setaffinity */
+void wander_unpin(void);   /* to all the CPUs that this program could use when it began */
+unsigned wander_random(unsigned *seed, unsigned limit); /* 0 to limit - 1 */
+
+/* Why page faults can't be told apart by CPU here; NULL if they can. */
+const char *wander_obstacle(void);
+bool wander_has_thread_sanitizer(void);
+
+/* A set of page faults, stored for `rows` readings, not started. The caller isn't pinned any more. */
+struct ps_eventset *wander_set(enum ps_attribution_mode mode, size_t rows);
+
+/* The part of a reading on a CPU, which must have this label; 0 if the reading has none there. */
+long long wander_part(struct ps_topology *topology, int cpu, uint64_t timestamp, enum ps_attribution label);
+
+/* The kernel counted nothing that the set didn't credit. */
+void wander_check_residual(struct ps_eventset *set);
+
+/* main's: a suite of one case, whose tests take up to so many seconds each. */
+typedef void wander_add(TCase *tests);
+int wander_run(const char *name, wander_add *add);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lanes, the counts that the kernel split by CPU, where it is hard to know which of them have news: CPUs that come later,
+ * errors, tasks that moved unseen. test_exact.c has the ordinary course.
+ */
+#include "support/scene.h"
+
+#include <errno.h>
+
+#define EVENT   "page-faults"
+#define PRESENT "/sys/devices/system/cpu/present"
+
+static struct ps_eventset *started(void)
+{
+	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+
+	check_ok(ps_start(set));
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
+	return set;
+}
+
+static void count_on(int cpu, uint64_t amount)
+{
+	fake_set_cpu(cpu);
+	fake_advance(PAGE_FAULTS, amount);
+}
+
+static void check_part(int cpu, long long count)
+{
+	struct ps_value part = scene_part(cpu, EVENT, 0);
+
+	ck_assert_int_eq(part.value, count);
+	ck_assert_int_eq((int)part.attribution, PS_ATTRIBUTION_EXACT);
+}
+
+START_TEST(what_happens_on_a_cpu_without_a_lane_is_labelled_as_not_known)
+{
+	struct ps_eventset *set;
+	long long residual[2];
+	struct ps_value part;
+
+	fake_file(PRESENT, "0-1\n");
+	set = started();
+	count_on(0, 10);
+	count_on(3, 1000); /* came after ps_start: the kernel was not asked to count there */
+	count_on(1, 20);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_part(0, 10);
+	check_part(1, 20);
+	part = scene_part(3, EVENT, 0);
+	ck_assert_int_eq((int)part.attribution, PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_uint_ne(part.flags & PS_VALUE_INTERRUPTED, 0);
+	check_ok(ps_eventset_check(set, residual, 2));
+	ck_assert_int_eq(residual[0], 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes)
+{
+	struct ps_eventset *set;
+
+	fake_set_online(2, false);
+	set = started();
+	count_on(0, 10);
+	fake_set_online(2, true);
+	count_on(2, 40);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_part(0, 10);
+	check_part(2, 40);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_group_in_the_error_state_takes_no_counts_of_another_lane)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	long long residual = 99;
+
+	check_ok(ps_start(set));
+	count_on(0, 100);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_set_error_state(PAGE_FAULTS, true);
+	fake_set_cpu(1);
+	ck_assert_int_eq(ps_read(set, scene.root, NULL, NULL), PS_PARTIAL);
+	fake_set_error_state(PAGE_FAULTS, false);
+	ck_assert_int_eq(scene_count(0, EVENT, 0), 100);
+	ck_assert_uint_eq(scene_part(1, EVENT, 0).raw, 0);
+	ck_assert_uint_ne(scene_part(1, EVENT, 0).flags & PS_VALUE_INTERRUPTED, 0);
+	count_on(1, 3);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, 0), 100);
+	ck_assert_uint_eq(scene_part(1, EVENT, 0).raw, 3);
+	check_ok(ps_eventset_check(set, &residual, 1));
+	ck_assert_int_eq(residual, 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+static struct ps_eventset *watch_task(pid_t tid)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	fake_task(tid, "solver", 0);
+	fake_task_affinity(tid, "0-3");
+	check_ok(ps_eventset_attach_tid(set, tid));
+	check_ok(ps_start(set));
+	return set;
+}
+
+static void check_reading(struct ps_eventset *set, int cpu, long long count)
+{
+	uint64_t timestamp = 0;
+
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(cpu, EVENT, timestamp), count);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), count);
+}
+
+START_TEST(a_failed_reading_does_not_make_the_set_forget_where_the_task_went)
+{
+	struct ps_eventset *set = watch_task(4711);
+	uint64_t timestamp = 0;
+
+	fake_advance(PAGE_FAULTS, 1);
+	check_reading(set, 0, 1);
+	fake_task(4711, "solver", 3);
+	fake_fail(FAKE_READ, 1, EIO);
+	check_fails(ps_accum(set, scene.root, &timestamp, NULL), PS_ESYS);
+	fake_advance(PAGE_FAULTS, 20);
+	check_reading(set, 3, 20);
+	fake_advance(PAGE_FAULTS, 7);
+	check_reading(set, 3, 7);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is)
+{
+	struct ps_eventset *set = watch_task(4711);
+
+	for (int i = 0; i < 20000; i++)
+		fake_switch_task(4711);
+	fake_task(4711, "solver", 2);
+	fake_advance(PAGE_FAULTS, 5);
+	check_reading(set, 2, 5);
+	fake_advance(PAGE_FAULTS, 6);
+	check_reading(set, 2, 6);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is)
+{
+	struct ps_eventset *set = watch_task(4711);
+
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	fake_task(4711, "solver", 3);
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 5);
+	check_reading(set, 3, 5);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_store_leaves_the_visits_to_the_next_reading)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	long long counter = 1;
+	uint64_t timestamp = 0;
+
+	check_ok(ps_start(set));
+	count_on(0, 100);
+	fake_set_cpu(1);
+	check_ok(ps_store(set, &counter, 1, scene.root, &timestamp, NULL));
+	timestamp = 0;
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 100);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("lanes");
+	TCase *tests = scene_case(suite, "lanes");
+
+	tcase_add_test(tests, what_happens_on_a_cpu_without_a_lane_is_labelled_as_not_known);
+	tcase_add_test(tests, a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes);
+	tcase_add_test(tests, a_group_in_the_error_state_takes_no_counts_of_another_lane);
+	tcase_add_test(tests, a_failed_reading_does_not_make_the_set_forget_where_the_task_went);
+	tcase_add_test(tests, a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is);
+	tcase_add_test(tests, a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is);
+	tcase_add_test(tests, a_store_leaves_the_visits_to_the_next_reading);
+	return scene_run(suite);
+}

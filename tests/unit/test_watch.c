@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The watch's ring, made by hand: records that wrap around, records that were lost or are damaged, and losses that happen
+ * while it is read. What can't be told must be said, and nothing beyond the ring is looked at.
+ */
+#include "locate/watch.h"
+#include "support/scene.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PAGE_BYTES   4096u
+#define RING_BYTES   8192u
+#define SWITCH_BYTES 24u
+
+/* A ring as the kernel fills it: never over what the reader has not taken yet. */
+struct ring {
+	struct ps__watch watch;
+	unsigned char *memory;
+	uint64_t lost;
+};
+
+static struct ring ring;
+
+struct visits {
+	int cpus[1024];
+	size_t count;
+};
+
+static void note(int cpu, void *context)
+{
+	struct visits *visits = context;
+
+	ck_assert_uint_lt(visits->count, 1024);
+	visits->cpus[visits->count++] = cpu;
+}
+
+/* Both numbers of the ring begin here: any place is as good as 0. */
+static void setup(uint64_t position)
+{
+	ring.memory = calloc(1, PAGE_BYTES + RING_BYTES);
+	ck_assert_ptr_nonnull(ring.memory);
+	ring.lost = 0;
+	ring.watch = (struct ps__watch){.fd = 3,
+	                                .page = (void *)ring.memory,
+	                                .data_offset = PAGE_BYTES,
+	                                .data_bytes = RING_BYTES,
+	                                .seen = position};
+	ring.watch.page->data_head = position;
+	ring.watch.page->data_tail = position;
+}
+
+static void teardown(void)
+{
+	free(ring.memory);
+}
+
+/* As the kernel: one byte always stays free. */
+static bool put(const void *record, size_t size_bytes)
+{
+	struct perf_event_mmap_page *page = ring.watch.page;
+
+	if (page->data_head + size_bytes - page->data_tail >= RING_BYTES)
+		return false;
+	for (size_t i = 0; i < size_bytes; i++)
+		ring.memory[PAGE_BYTES + (page->data_head + i) % RING_BYTES] = ((const unsigned char *)record)[i];
+	page->data_head += size_bytes;
+	return true;
+}
+
+struct record {
+	struct perf_event_header header;
+	uint64_t words[7];
+};
+
+static void put_switch(int cpu)
+{
+	struct record record = {.header = {.type = PERF_RECORD_SWITCH, .size = SWITCH_BYTES},
+	                        .words = {0, (uint32_t)cpu}};
+	struct record lost = {.header = {.type = PERF_RECORD_LOST, .size = 40}, .words = {1, ring.lost}};
+
+	if (ring.lost && put(&lost, 40))
+		ring.lost = 0;
+	if (ring.lost || !put(&record, SWITCH_BYTES))
+		ring.lost++;
+}
+
+static void put_record(uint32_t type, uint16_t size_bytes)
+{
+	struct record record = {.header = {.type = type, .size = size_bytes}};
+
+	ck_assert(put(&record, size_bytes < 8 ? 8 : size_bytes > 64 ? 64 : size_bytes));
+}
+
+START_TEST(records_are_visited_oldest_first_and_once)
+{
+	struct visits visits = {.count = 0};
+
+	setup(0);
+	ck_assert(!ps__watch_has_moved(&ring.watch));
+	for (int cpu = 5; cpu < 9; cpu++)
+		put_switch(cpu);
+	ck_assert(ps__watch_has_moved(&ring.watch));
+	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert_uint_eq(visits.count, 4);
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(visits.cpus[i], 5 + i);
+	ck_assert(!ps__watch_has_moved(&ring.watch));
+	ck_assert_uint_eq(ring.watch.page->data_tail, ring.watch.page->data_head);
+	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert_uint_eq(visits.count, 4);
+	teardown();
+}
+END_TEST
+
+/* _i: where in the ring it begins, so that headers and bodies are cut at every place. */
+START_TEST(records_that_wrap_around_are_whole)
+{
+	struct visits visits = {.count = 0};
+
+	setup((uint64_t)RING_BYTES * 1000000 - (uint64_t)_i);
+	for (int cpu = 0; cpu < 8; cpu++)
+		put_switch(1000 + cpu);
+	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert_uint_eq(visits.count, 8);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(visits.cpus[i], 1000 + i);
+	teardown();
+}
+END_TEST
+
+/* _i: switches. Either all of them were visited, or the answer is that some may be missing. */
+START_TEST(a_full_ring_says_so_before_the_kernel_does)
+{
+	struct visits visits = {.count = 0};
+
+	setup(24);
+	for (int i = 0; i < _i; i++)
+		put_switch(i);
+	bool complete = ps__watch_drain(&ring.watch, note, &visits);
+	ck_assert_msg(!complete || visits.count == (size_t)_i, "%zu of %d", visits.count, _i);
+	teardown();
+}
+END_TEST
+
+START_TEST(a_ring_of_ordinary_fullness_is_complete)
+{
+	struct visits visits = {.count = 0};
+
+	setup(0);
+	for (unsigned i = 0; i < RING_BYTES / SWITCH_BYTES - 6; i++)
+		put_switch(1);
+	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	teardown();
+}
+END_TEST
+
+START_TEST(a_record_of_lost_ones_is_not_complete_and_the_next_ones_are)
+{
+	struct visits visits = {.count = 0};
+
+	setup(0);
+	for (unsigned i = 0; i < 2 * RING_BYTES / SWITCH_BYTES; i++)
+		put_switch(1);
+	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	put_switch(2); /* after the kernel's word of the lost ones */
+	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert_int_eq(visits.cpus[visits.count - 1], 2);
+	put_switch(3);
+	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert_int_eq(visits.cpus[visits.count - 1], 3);
+	teardown();
+}
+END_TEST
+
+/* The task goes on while its records are read: before the reader gives their room free, the ring fills up. */
+static void note_and_fill(int cpu, void *context)
+{
+	struct visits *visits = context;
+
+	note(cpu, visits);
+	while (cpu == 77 && ring.lost == 0)
+		put_switch(1);
+	if (cpu == 77)
+		put_switch(66); /* this one is lost as well */
+}
+
+START_TEST(what_is_lost_while_the_ring_is_read_is_not_passed_over)
+{
+	struct visits visits = {.count = 0};
+	bool complete;
+
+	setup(0);
+	for (unsigned i = 0; i < RING_BYTES / SWITCH_BYTES / 2; i++)
+		put_switch(i == 0 ? 77 : 1);
+	complete = ps__watch_drain(&ring.watch, note_and_fill, &visits);
+	while (ps__watch_has_moved(&ring.watch))
+		complete = ps__watch_drain(&ring.watch, note, &visits) && complete;
+	ck_assert(!complete);
+	teardown();
+}
+END_TEST
+
+/* _i: the size that the record's header tells. */
+START_TEST(a_damaged_size_ends_the_look_and_loses_no_later_record)
+{
+	struct visits visits = {.count = 0};
+
+	setup(RING_BYTES - 16);
+	put_switch(1);
+	put_record(PERF_RECORD_SWITCH, (uint16_t)_i);
+	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert_uint_eq(visits.count, 1);
+	ck_assert(!ps__watch_has_moved(&ring.watch));
+	put_switch(4);
+	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert_uint_eq(visits.count, 2);
+	ck_assert_int_eq(visits.cpus[1], 4);
+	teardown();
+}
+END_TEST
+
+START_TEST(records_of_other_kinds_are_passed_over_and_leave_open_what_they_mean)
+{
+	struct visits visits = {.count = 0};
+
+	setup(0);
+	put_record(PERF_RECORD_FORK, 48);
+	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	put_record(PERF_RECORD_THROTTLE, 48);
+	put_switch(2);
+	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert_uint_eq(visits.count, 1);
+	ck_assert(!ring.watch.has_ended);
+	put_record(PERF_RECORD_EXIT, 48);
+	ps__watch_drain(&ring.watch, note, &visits);
+	ck_assert(ring.watch.has_ended);
+	teardown();
+}
+END_TEST
+
+START_TEST(no_ring_is_told_with_its_errno_and_leaves_nothing_open)
+{
+	static const enum fake_call calls[] = {FAKE_PERF_EVENT_OPEN, FAKE_MMAP};
+	struct ps__watch watch = {.fd = -1};
+
+	for (size_t i = 0; i < 2; i++) {
+		fake_fail(calls[i], 1, i == 0 ? EACCES : EPERM);
+		ck_assert_int_eq(ps__watch_open(&watch, 0, -1), i == 0 ? -EACCES : -EPERM);
+		ck_assert_int_eq(watch.fd, -1);
+		ck_assert_uint_eq(fake_open_fds(), 0);
+	}
+	ps__watch_close(&watch, false); /* what isn't open is nothing to close */
+	fake_fail(FAKE_PERF_EVENT_OPEN, 2, EMFILE);
+	ck_assert_int_eq(ps__watch_open(&watch, 0, 1), -EMFILE);
+	ck_assert_int_eq(watch.fd, -1);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+	ck_assert_int_eq(ps__watch_open(&watch, 0, -1), 0);
+	ck_assert_uint_eq(fake_open_fds(), 1);
+	ps__watch_close(&watch, false);
+	ck_assert_int_eq(ps__watch_open(&watch, 0, 1), 0);
+	ck_assert_uint_eq(fake_open_fds(), 2);
+	ps__watch_close(&watch, false);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+	ck_assert_uint_eq(fake_mapped_bytes(), 0);
+}
+END_TEST
+
+START_TEST(time_away_from_home_is_told_once)
+{
+	struct ps__watch watch = {.fd = -1};
+
+	ck_assert_int_eq(ps__watch_open(&watch, 0, 0), 0);
+	ck_assert(!ps__watch_was_away(&watch));
+	fake_run(1000, 1000);
+	ck_assert(!ps__watch_was_away(&watch));
+	fake_run(1000, 999);
+	ck_assert(ps__watch_was_away(&watch));
+	ck_assert(!ps__watch_was_away(&watch));
+	fake_fail(FAKE_READ, 1, EIO);
+	ck_assert(ps__watch_was_away(&watch)); /* it can't be told */
+	ps__watch_close(&watch, false);
+	ck_assert_int_eq(ps__watch_open(&watch, 0, -1), 0);
+	ck_assert(ps__watch_was_away(&watch));
+	ps__watch_close(&watch, false);
+}
+END_TEST
+
+START_TEST(an_abandoned_watch_takes_neither_descriptor_nor_memory)
+{
+	struct ps__watch watch = {.fd = -1};
+
+	ck_assert_int_eq(ps__watch_open(&watch, 0, 1), 0);
+	struct ps__watch parents = watch;
+	fake_count_reset();
+	ps__watch_close(&watch, true);
+	ck_assert_uint_eq(fake_count(FAKE_CLOSE), 0);
+	ck_assert_uint_eq(fake_count(FAKE_MUNMAP), 0);
+	ck_assert_int_eq(watch.fd, -1);
+	ps__watch_close(&parents, false);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("watch");
+	TCase *tests = tcase_create("ring");
+	TCase *kernel = scene_case(suite, "kernel");
+
+	suite_add_tcase(suite, tests);
+	tcase_add_test(tests, records_are_visited_oldest_first_and_once);
+	tcase_add_loop_test(tests, records_that_wrap_around_are_whole, 0, 100);
+	tcase_add_loop_test(tests, a_full_ring_says_so_before_the_kernel_does, 320, 360);
+	tcase_add_test(tests, a_ring_of_ordinary_fullness_is_complete);
+	tcase_add_test(tests, a_record_of_lost_ones_is_not_complete_and_the_next_ones_are);
+	tcase_add_test(tests, what_is_lost_while_the_ring_is_read_is_not_passed_over);
+	tcase_add_loop_test(tests, a_damaged_size_ends_the_look_and_loses_no_later_record, 0, 8);
+	tcase_add_loop_test(tests, a_damaged_size_ends_the_look_and_loses_no_later_record, 200, 204);
+	tcase_add_test(tests, records_of_other_kinds_are_passed_over_and_leave_open_what_they_mean);
+	tcase_add_test(kernel, no_ring_is_told_with_its_errno_and_leaves_nothing_open);
+	tcase_add_test(kernel, time_away_from_home_is_told_once);
+	tcase_add_test(kernel, an_abandoned_watch_takes_neither_descriptor_nor_memory);
+	return scene_run(suite);
+}
