@@ -51,8 +51,10 @@ else
 	@exit 1
 endif
 
-# All that make check runs, without running it: for cross builds.
-check-build: all $(check_LTLIBRARIES) $(check_PROGRAMS)
+# All that make check runs, without running it: for cross builds. One make after the other, as two at a time would
+# build the same files.
+check-build: all
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_LTLIBRARIES) $(check_PROGRAMS)
 
 # The unit and API tests under valgrind. An unforked test is one process, whose end frees all that it should.
 check-valgrind:

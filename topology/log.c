@@ -208,38 +208,42 @@ void ps__log_trim(struct ps__log *log, size_t keep)
 	atomic_store_explicit(&log->first, wanted, memory_order_release);
 }
 
-static void copy_row(struct ps__log *log, size_t to, size_t from)
+static _Atomic uint64_t *word_at(const struct ps__log *log, size_t row, size_t word)
 {
-	struct ps__chunk *source = ps__log_chunk(log, from);
-	struct ps__chunk *target = ps__log_chunk(log, to);
-	_Atomic uint64_t *read = ps__log_words(log, source, from);
-	_Atomic uint64_t *write = ps__log_words(log, target, to);
+	return ps__log_words(log, ps__log_chunk(log, row), row) + word;
+}
 
-	for (size_t word = 0; word < log->stride; word++)
-		atomic_store_explicit(&write[word], atomic_load_explicit(&read[word], memory_order_relaxed),
+/* Word by word, so that a row of any width needs no room of its own: this may run in a signal handler. */
+static void rotate_word(struct ps__log *log, size_t row, size_t last, size_t word)
+{
+	uint64_t saved = atomic_load_explicit(word_at(log, row, word), memory_order_relaxed);
+
+	for (; row < last; row++)
+		atomic_store_explicit(word_at(log, row, word),
+		                      atomic_load_explicit(word_at(log, row + 1, word), memory_order_relaxed),
 		                      memory_order_release);
-	atomic_store_explicit(ps__log_mark(target, to),
-	                      atomic_load_explicit(ps__log_mark(source, from), memory_order_relaxed),
-	                      memory_order_release);
+	atomic_store_explicit(word_at(log, last, word), saved, memory_order_release);
+}
+
+static _Atomic uint16_t *mark_at(const struct ps__log *log, size_t row)
+{
+	return ps__log_mark(ps__log_chunk(log, row), row);
 }
 
 void ps__log_move_to_end(struct ps__log *log, size_t row)
 {
 	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
-	uint64_t saved[log->stride];
-	struct ps__chunk *chunk = ps__log_chunk(log, row);
-	_Atomic uint64_t *words = ps__log_words(log, chunk, row);
-	uint16_t mark = atomic_load_explicit(ps__log_mark(chunk, row), memory_order_relaxed);
 
+	if (row == last)
+		return;
 	for (size_t word = 0; word < log->stride; word++)
-		saved[word] = atomic_load_explicit(&words[word], memory_order_relaxed);
+		rotate_word(log, row, last, word);
+	uint16_t saved = atomic_load_explicit(mark_at(log, row), memory_order_relaxed);
 	for (; row < last; row++)
-		copy_row(log, row, row + 1);
-	chunk = ps__log_chunk(log, last);
-	words = ps__log_words(log, chunk, last);
-	for (size_t word = 0; word < log->stride; word++)
-		atomic_store_explicit(&words[word], saved[word], memory_order_release);
-	atomic_store_explicit(ps__log_mark(chunk, last), mark, memory_order_release);
+		atomic_store_explicit(mark_at(log, row),
+		                      atomic_load_explicit(mark_at(log, row + 1), memory_order_relaxed),
+		                      memory_order_release);
+	atomic_store_explicit(mark_at(log, last), saved, memory_order_release);
 }
 
 void ps__log_pop(struct ps__log *log)

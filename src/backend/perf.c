@@ -151,16 +151,6 @@ static int store_group(struct ps__perf *perf, const struct ps__group *group, uin
 	return PS_OK;
 }
 
-ssize_t ps__perf_read_retried(int fd, void *buffer, size_t size_bytes)
-{
-	ssize_t length;
-
-	do {
-		length = ps__os.read(fd, buffer, size_bytes);
-	} while (__builtin_expect(length < 0 && errno == EINTR, 0));
-	return length;
-}
-
 /*
  * Has the group's CPU been offline? The kernel then takes groups apart; or, of a single event, only the clock tells: it
  * stood still while time went on. Reading it takes time, too, hence the tolerance.

@@ -4,6 +4,9 @@
 #define PS_BACKEND_PERF_H
 
 #include "backend/backend.h"
+#include "base/os.h"
+
+#include <errno.h>
 
 /* The kernel takes no more members; the read buffer of one group then has 32 KiB. */
 #define PS__GROUP_MEMBERS 2045
@@ -63,7 +66,15 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 uint64_t ps__perf_now_ns(void); /* CLOCK_MONOTONIC */
 
 /* read(2), and again if a signal interrupted it. */
-ssize_t ps__perf_read_retried(int fd, void *buffer, size_t size_bytes);
+static inline ssize_t ps__perf_read_retried(int fd, void *buffer, size_t size_bytes)
+{
+	ssize_t length;
+
+	do {
+		length = ps__os.read(fd, buffer, size_bytes);
+	} while (__builtin_expect(length < 0 && errno == EINTR, 0));
+	return length;
+}
 
 /* Opens all lanes and groups of a backend whose events and target are set: all or none. */
 int ps__perf_open_lanes(struct ps__perf *perf);

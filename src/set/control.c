@@ -5,22 +5,18 @@
 #include "base/os.h"
 #include "set/set.h"
 
-int ps__set_enter(struct ps_eventset *set, const char *call)
+int ps__set_refuse(const struct ps_eventset *set, const char *call)
 {
-	if (__builtin_expect(!set, 0))
+	if (!set)
 		return ps__fail(PS_EINVAL, "%s: the event set is NULL", call);
-	if (__builtin_expect(!ps__fork_is_same(set->fork_generation), 0))
+	if (!ps__fork_is_same(set->fork_generation))
 		return ps__fail(
 		    PS_ECLOST,
-		    "%s: the event set was made by the parent process, and its counters are the parent's: create a "
-		    "set in this process",
+		    "%s: the event set was made by the parent process, and its counters are the parent's: "
+		    "create a set in this process",
 		    call);
-	if (__builtin_expect(set->is_busy, 0))
-		return ps__fail(PS_ECNFLCT,
-		                "%s: the event set is in the middle of another call, which a signal interrupted",
-		                call);
-	set->is_busy = 1;
-	return PS_OK;
+	return ps__fail(PS_ECNFLCT, "%s: the event set is in the middle of another call, which a signal interrupted",
+	                call);
 }
 
 int ps__set_enter_stopped(struct ps_eventset *set, const char *call)

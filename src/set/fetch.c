@@ -5,10 +5,9 @@
 #include "base/os.h"
 #include "set/set.h"
 
-int ps__set_check_caller(struct ps_eventset *set)
+/* A set that counts its own thread is used by another one. */
+static int check_stranger(struct ps_eventset *set)
 {
-	if (set->target.kind != PS__TARGET_SELF || set->is_ended || set->owner == ps__thread_number())
-		return PS_OK;
 	if (ps__locate_is_alive(set->owner_tid))
 		return ps__fail(PS_EINVAL,
 		                "the set counts thread %d, which is alive, and is used by thread %d: clone it with "
@@ -16,6 +15,16 @@ int ps__set_check_caller(struct ps_eventset *set)
 		                (int)set->owner_tid, (int)ps__os.gettid());
 	set->is_ended = true;
 	return PS_OK;
+}
+
+static inline bool is_stranger(const struct ps_eventset *set)
+{
+	return set->owner != ps__thread_number() && !set->is_ended;
+}
+
+int ps__set_check_caller(struct ps_eventset *set)
+{
+	return set->target.kind == PS__TARGET_SELF && is_stranger(set) ? check_stranger(set) : PS_OK;
 }
 
 /* One that has ended can't move any more, and its counts are still there. */
@@ -59,7 +68,7 @@ static bool is_pinned(struct ps_eventset *set, int cpu)
 static int find_cpu(struct ps_eventset *set, int *cpu)
 {
 	if (__builtin_expect(set->target.kind == PS__TARGET_SELF, 1)) {
-		int result = ps__set_check_caller(set);
+		int result = __builtin_expect(is_stranger(set), 0) ? check_stranger(set) : PS_OK;
 		*cpu = set->is_ended ? last_seen(set) : ps__os.getcpu();
 		return result;
 	}
@@ -128,11 +137,11 @@ void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)
 /* One lane; of a process that isn't split, one for each of its threads. */
 static int read_lanes(struct ps_eventset *set)
 {
-	size_t width = ps__series_width(set->series);
-	int result = PS_OK;
+	struct ps__backend *backend = set->backend;
+	int result = backend->ops->read(backend, 0, set->totals);
 
-	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
-		int one = set->backend->ops->read(set->backend, lane, set->totals + lane * width);
+	for (size_t lane = 1; lane < backend->lanes; lane++) {
+		int one = backend->ops->read(backend, lane, set->totals + lane * ps__series_width(set->series));
 		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}

@@ -13,7 +13,7 @@ static int check_root(struct ps_eventset *set, struct ps_component *root)
 /* Where the final counts of a stopped set are; ps_start has seen a CPU even if nothing was read since. */
 static struct ps__slot *final_slot(struct ps_eventset *set)
 {
-	return set->last_slot ? set->last_slot : ps__set_slot(set, set->last_cpu);
+	return ps__set_slot(set, set->last_slot ? set->last_slot->cpu : set->last_cpu);
 }
 
 /* What was counted goes to slots. On a stopped set that is done already, unless memory was short then. */
@@ -21,6 +21,8 @@ static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(set->is_running || set->is_unfetched, 1))
 		return ps__set_fetch(set, slot);
+	if (!set->was_started)
+		return ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
 	int result = ps__set_check_caller(set);
 	if (result != PS_OK)
 		return result;
@@ -38,20 +40,20 @@ static int finish(struct ps_eventset *set, const struct ps__write *write, uint64
 	return result;
 }
 
-static int read_running(struct ps_eventset *set, enum ps__write_kind kind, struct ps_component *root,
-                        uint64_t *timestamp, struct ps_thread **thread)
+/* The counters are read before anything else is looked at: what is fetched for a call that then fails stands in the slots,
+ * and comes with the next reading. */
+static inline __attribute__((always_inline)) int make_reading(struct ps_eventset *set, enum ps__write_kind kind,
+                                                              struct ps_component *root, uint64_t *timestamp,
+                                                              struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = kind};
-
-	if (__builtin_expect(!set->was_started, 0))
-		return ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
-	int result = check_root(set, root);
-	if (__builtin_expect(result != PS_OK, 0))
-		return result;
 	int fetched = fetch(set, &write.slot);
+
 	if (__builtin_expect(fetched != PS_OK && fetched != PS_PARTIAL, 0))
 		return fetched;
-	result = finish(set, &write, timestamp, thread);
+	int result = check_root(set, root);
+	if (__builtin_expect(result == PS_OK, 1))
+		result = finish(set, &write, timestamp, thread);
 	return result == PS_OK ? fetched : result;
 }
 
@@ -61,7 +63,7 @@ int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timest
 
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
-	result = read_running(set, PS__WRITE_COUNTS, root, timestamp, thread);
+	result = make_reading(set, PS__WRITE_COUNTS, root, timestamp, thread);
 	ps__set_leave(set);
 	return result;
 }
@@ -72,7 +74,7 @@ int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *times
 
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
-	result = read_running(set, PS__WRITE_ACCUM, root, timestamp, thread);
+	result = make_reading(set, PS__WRITE_ACCUM, root, timestamp, thread);
 	ps__set_leave(set);
 	return result;
 }

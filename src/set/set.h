@@ -11,6 +11,7 @@
 #define PS_SET_SET_H
 
 #include "backend/backend.h"
+#include "base/identity.h"
 #include "locate/locate.h"
 #include "locate/watch.h"
 #include "topology/series.h"
@@ -94,7 +95,14 @@ struct ps_eventset {
 
 /* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
  * that interrupted another call. On PS_OK the set is busy until ps__set_leave. */
-int ps__set_enter(struct ps_eventset *set, const char *call);
+int ps__set_refuse(const struct ps_eventset *set, const char *call) __attribute__((cold));
+static inline int ps__set_enter(struct ps_eventset *set, const char *call)
+{
+	if (__builtin_expect(!set || !ps__fork_is_same(set->fork_generation) || set->is_busy, 0))
+		return ps__set_refuse(set, call);
+	set->is_busy = 1;
+	return PS_OK;
+}
 static inline void ps__set_leave(struct ps_eventset *set)
 {
 	set->is_busy = 0;

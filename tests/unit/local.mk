@@ -14,6 +14,8 @@ unit_tests = \
 	tests/unit/test_exact \
 	tests/unit/test_faults \
 	tests/unit/test_find \
+	tests/unit/test_lanes \
+	tests/unit/test_means \
 	tests/unit/test_open \
 	tests/unit/test_parts \
 	tests/unit/test_read \
@@ -27,7 +29,9 @@ unit_tests = \
 	tests/unit/test_topology \
 	tests/unit/test_watch
 
+if HAVE_CHECK
 check_LTLIBRARIES += tests/support/libsupport.la
+endif
 tests_support_libsupport_la_SOURCES = \
 	tests/support/fake.c \
 	tests/support/fake.h \
