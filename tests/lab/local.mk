@@ -4,6 +4,8 @@
 
 lab_tests = \
 	tests/lab/tests/test_lab_cycles \
+	tests/lab/tests/test_lab_exact \
+	tests/lab/tests/test_lab_exact_cost \
 	tests/lab/tests/test_lab_hotplug \
 	tests/lab/tests/test_lab_loop \
 	tests/lab/tests/test_lab_multiplex \
@@ -40,6 +42,18 @@ tests_lab_tests_test_lab_cycles_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_cycles_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_cycles_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_cycles_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_exact_SOURCES = tests/lab/tests/test_lab_exact.c
+tests_lab_tests_test_lab_exact_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_exact_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_exact_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_exact_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_exact_cost_SOURCES = tests/lab/tests/test_lab_exact_cost.c
+tests_lab_tests_test_lab_exact_cost_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_exact_cost_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_exact_cost_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_exact_cost_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_hotplug_SOURCES = tests/lab/tests/test_lab_hotplug.c
 tests_lab_tests_test_lab_hotplug_CPPFLAGS = $(lab_cppflags)
