@@ -7,8 +7,8 @@
  * of a team clones a model set. Different sets may be used at the same time without a lock.
  * A change of a set's events, target or attribution ends its readings: they stay in the topology, but are not updated any
  * more, and an old timestamp makes a new reading.
- * In a child of fork() all calls on an inherited set but ps_eventset_destroy fail with PS_ECLOST and leave the
- * parent's counters alone.
+ * In a child of fork() all calls on an inherited set fail with PS_ECLOST and leave the parent's counters alone, but
+ * for ps_eventset_destroy, and ps_eventset_clone, to which an inherited set may be the model.
  */
 #ifndef PERFSAGE_EVENTSET_H
 #define PERFSAGE_EVENTSET_H
@@ -100,7 +100,9 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  *
  * ps_start opens the events for each thread that there is (threads x events x CPUs file descriptors), and each
  * reading reads them all; a process that is attached before it creates threads takes one set of them. If that
- * exceeds what AUTO may take, the counts go unsplit to the CPU where the first thread was seen (last-cpu).
+ * exceeds what AUTO may take, the counts go unsplit to the CPU where the first thread was seen (last-cpu). Threads and
+ * children that have ended stay in the counts. If some are created all the time while ps_start opens the events, it
+ * opens them again, up to eight times, and then without groups; those that come in that moment may be counted in part.
  * PS_EINVAL: NULL set or pid < 1. PS_EISRUN: the set is running. PS_ESYS: there is no such process.
  */
 PS_PUBLIC int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid);
@@ -125,12 +127,16 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
  * Exact attribution opens every event once for each CPU of the machine (events x CPUs file descriptors, and one),
  * of which the kernel counts with the one where the task is: one set of hardware counters is in use at a time.
  * AUTO uses it while the library's event sets take no more than half of the process's descriptors (RLIMIT_NOFILE).
+ * CPUs that are offline are counted when they come; one that was not even present at ps_start is not.
+ * A set of one task that is exact or pinned maps a ring of five pages (perf_event_mlock_kb): without one, AUTO gives
+ * last-cpu, and EXACT reads all CPUs at each reading. A pinned set takes two descriptors more than its events.
  * PS_EINVAL: NULL set or no such mode. PS_EISRUN: the set is running.
  */
 PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mode mode);
 
 /**
- * The attribution that the set's counts have at best, as it was chosen at ps_start.
+ * The attribution that the set's counts have at best, as it was chosen when ps_start opened the events: at the first
+ * start, and at a later one if the task has become or ceased to be pinned meanwhile.
  *
  * why: may be NULL; receives a sentence on why it isn't a better one ("" if it is the best), which lives as long as
  * the set and changes at ps_start. Before the first ps_start and for NULL: PS_ATTRIBUTION_LAST_CPU.
@@ -141,7 +147,7 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
  * Conservation: what the kernel counted, less what the set has credited to hardware threads.
  *
  * residual: n numbers, in the order of the events; 0 where nothing is amiss. On a running set, what was counted so far is
- * credited first. n: the number of events.
+ * credited first; but what is counted while it is checked shows, as instructions do. n: the number of events.
  * PS_EINVAL: a NULL, or another n. PS_ENOTRUN: never started. PS_ESYS as ps_read. Cost: one read(2) for each
  * group and CPU.
  */

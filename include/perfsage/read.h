@@ -46,7 +46,8 @@ extern "C" {
  * PS_EINVAL_DOM: an event can't be counted for this target; the detail names it. PS_ECOMBO: an event of a package or
  * another device, in a set that isn't attached to a CPU. PS_ECOUNT: not enough file
  * descriptors; the detail has the need and the limit. PS_ENOCNTR: every counter of the hardware is taken.
- * PS_ESYS: the thread that it is attached to has ended. All events are opened, or none.
+ * PS_ESYS: the thread that it is attached to has ended; or the CPUs that exact attribution needs are not told. All events
+ * are opened, or none.
  */
 PS_PUBLIC int ps_start(struct ps_eventset *set);
 

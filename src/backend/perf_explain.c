@@ -51,11 +51,17 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 		what = "the kernel";
 		enough = 1;
 	}
-	if (level <= enough)
+	if (level <= enough && (target.kind == PS__TARGET_TID || target.kind == PS__TARGET_PROCESS))
 		return ps__fail(PS_EPERM,
-		                "'%s': this user may not count that task: it belongs to another user, or gained "
+		                "'%s': this user may not count task %d: it belongs to another user, or gained "
 		                "privileges; run as its owner, or with CAP_PERFMON",
-		                event->name);
+		                event->name, (int)target.tid);
+	if (level <= enough)
+		return ps__fail(
+		    PS_EPERM,
+		    "'%s': perf_event_open is refused although %s is %ld: a security module (SELinux, AppArmor) or "
+		    "a container forbids it; ask the administrator for CAP_PERFMON",
+		    event->name, PARANOID, level);
 	return ps__fail(PS_EPERM,
 	                "'%s': counting %s is not permitted: %s is %ld and the process lacks CAP_PERFMON; as root: "
 	                "sysctl kernel.perf_event_paranoid=%ld, or setcap cap_perfmon+ep PROGRAM%s",

@@ -195,6 +195,7 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 	}
 }
 
+/* What is too little to be told from skew stays on the clock: many short waits are a long one. */
 static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot *here)
 {
 	uint64_t now = 0;
@@ -206,11 +207,13 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 
 	for (size_t index = 0; index < set->active_count; index++)
 		ran += set->active[index]->ran[group];
-	if (set->backend->is_hardware[group] && (int64_t)(passed - ran) > (int64_t)skew)
+	clock_of(set)[group] += ran;
+	if (set->backend->is_hardware[group] && (int64_t)(passed - ran) > (int64_t)skew) {
 		spread_waiting(set, group, passed - ran, ran, here);
+		clock_of(set)[group] = now;
+	}
 	for (size_t index = 0; index < set->active_count; index++)
 		set->active[index]->ran[group] = 0;
-	clock_of(set)[group] = now;
 }
 
 /* The CPU on which the task is now, as far as it can be told. */

@@ -71,7 +71,7 @@ struct ps_eventset {
 	bool must_sweep;        /* which lanes have news isn't known: read them all */
 	uint64_t *totals;       /* for each lane, as read last */
 	uint64_t *credited;     /* for each lane, the totals that are already in some slot */
-	/* LANES: for each lane and group the enabled time at ps_start; then for each group that of the last fetch. */
+	/* LANES: for each lane and group the enabled time at ps_start; then for each group what is accounted for. */
 	uint64_t *elapsed;
 	struct ps__slot **slots; /* by CPU number; [slot_limit] is the one for CPUs out of range */
 	int slot_limit;

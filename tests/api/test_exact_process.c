@@ -91,12 +91,24 @@ static void *run_hand(void *argument)
 	return NULL;
 }
 
+/* The account has two places. */
+static void bind_to_both_places(void)
+{
+	cpu_set_t mask;
+
+	CPU_ZERO(&mask);
+	for (int place = 0; place < 2; place++)
+		CPU_SET((size_t)wander_cpu(place), &mask);
+	if (sched_setaffinity(0, sizeof(mask), &mask) < 0)
+		_exit(1);
+}
+
 static _Noreturn void run_process(struct crew *crew)
 {
 	pthread_t threads[HANDS];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	wander_unpin();
+	bind_to_both_places();
 	pthread_barrier_wait(&crew->start);
 	for (int i = 0; i < HANDS; i++) {
 		if (!crew->are_processes && pthread_create(&threads[i], NULL, run_hand, crew) != 0)

@@ -133,6 +133,10 @@ static struct ps_eventset *make_model(const char **reason)
 	*reason = "ThreadSanitizer writes a trace, whose pages are faulted in, too";
 	return NULL;
 #endif
+	if (getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "vgpreload")) {
+		*reason = "valgrind has page faults of its own in the counted threads";
+		return NULL;
+	}
 	check_ok(ps_eventset_create(&model));
 	result = ps_eventset_add(model, EVENT);
 	if (result == PS_OK)

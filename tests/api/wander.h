@@ -36,12 +36,16 @@ unsigned wander_random(unsigned *seed, unsigned limit); /* 0 to limit - 1 */
 /* Why page faults can't be told apart by CPU here; NULL if they can. */
 const char *wander_obstacle(void);
 bool wander_has_thread_sanitizer(void);
+bool wander_runs_in_valgrind(void);
 
 /* A set of page faults, stored for `rows` readings, not started. The caller isn't pinned any more. */
 struct ps_eventset *wander_set(enum ps_attribution_mode mode, size_t rows);
 
 /* The part of a reading on a CPU, which must have this label; 0 if the reading has none there. */
 long long wander_part(struct ps_topology *topology, int cpu, uint64_t timestamp, enum ps_attribution label);
+
+/* Equal; under AddressSanitizer, whose shadow of used memory is faulted in, too, no less. */
+void wander_check_count(long long counted, long long expected);
 
 /* The kernel counted nothing that the set didn't credit. */
 void wander_check_residual(struct ps_eventset *set);

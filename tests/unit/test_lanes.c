@@ -180,6 +180,58 @@ START_TEST(a_store_leaves_the_visits_to_the_next_reading)
 }
 END_TEST
 
+#define US UINT64_C(1000)
+
+START_TEST(waiting_for_the_hardware_is_told_however_short_the_intervals_are)
+{
+	struct ps_eventset *set;
+	struct ps_value part;
+
+	fake_add_core_pmu(4);
+	set = scene_set("instructions", NULL);
+	check_ok(ps_start(set));
+	fake_run(1000 * US, 1000 * US);
+	fake_advance(INSTRUCTIONS, 5000);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq((int)scene_part(0, "instructions", 0).status, PS_STATUS_COUNTED);
+	for (int i = 0; i < 100; i++) {
+		fake_run(10 * US, 0);
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+	}
+	part = scene_part(0, "instructions", 0);
+	ck_assert_int_eq((int)part.status, PS_STATUS_SCALED);
+	ck_assert_uint_eq(part.running_ns, 1000 * US);
+	ck_assert_uint_ge(part.enabled_ns, 1900 * US);
+	ck_assert_uint_le(part.enabled_ns, 2000 * US);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(time_spent_elsewhere_is_not_taken_for_waiting)
+{
+	struct ps_eventset *set;
+
+	fake_add_core_pmu(4);
+	set = scene_set("instructions", NULL);
+	check_ok(ps_start(set));
+	for (int i = 0; i < 40; i++) {
+		fake_set_cpu(i % 4);
+		fake_run(1000 * US, 1000 * US);
+		if (i % 3 == 0)
+			check_ok(ps_read(set, scene.root, NULL, NULL));
+	}
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	for (int cpu = 0; cpu < 4; cpu++) {
+		struct ps_value part = scene_part(cpu, "instructions", 0);
+
+		ck_assert_int_eq((int)part.status, PS_STATUS_COUNTED);
+		ck_assert_uint_eq(part.enabled_ns, 10000 * US);
+		ck_assert_uint_eq(part.running_ns, 10000 * US);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("lanes");
@@ -192,5 +244,7 @@ int main(void)
 	tcase_add_test(tests, a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is);
 	tcase_add_test(tests, a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is);
 	tcase_add_test(tests, a_store_leaves_the_visits_to_the_next_reading);
+	tcase_add_test(tests, waiting_for_the_hardware_is_told_however_short_the_intervals_are);
+	tcase_add_test(tests, time_spent_elsewhere_is_not_taken_for_waiting);
 	return scene_run(suite);
 }
