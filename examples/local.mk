@@ -7,7 +7,8 @@ examples_programs = \
 	examples/01_count_region \
 	examples/03_spmv \
 	examples/04_attach \
-	examples/05_history
+	examples/05_history \
+	examples/07_migrating
 
 examples_01_count_region_SOURCES = examples/01_count_region.c
 examples_01_count_region_CPPFLAGS = $(public_cppflags)
@@ -25,6 +26,10 @@ examples_04_attach_LDADD = libperfsage.la
 examples_05_history_SOURCES = examples/05_history.c
 examples_05_history_CPPFLAGS = $(public_cppflags)
 examples_05_history_LDADD = libperfsage.la -lm
+
+examples_07_migrating_SOURCES = examples/07_migrating.c
+examples_07_migrating_CPPFLAGS = $(public_cppflags)
+examples_07_migrating_LDADD = libperfsage.la
 
 if HAVE_OPENMP
 examples_programs += examples/02_openmp_triad
