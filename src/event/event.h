@@ -44,7 +44,4 @@ int ps__event_parse(struct ps__event *out, const char *name);
 int ps__event_copy(struct ps__event *out, const struct ps__event *model);
 void ps__event_clear(struct ps__event *event); /* releases what it owns; may be called twice */
 
-/* Is there a core PMU with hardware counters, going by sysfs? */
-bool ps__event_has_core_pmu(void);
-
 #endif

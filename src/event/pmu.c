@@ -107,13 +107,6 @@ int ps__pmu_core_count(size_t *out)
 	return cores.error;
 }
 
-bool ps__event_has_core_pmu(void)
-{
-	size_t count = 0;
-
-	return ps__pmu_core_count(&count) == 0 && count > 0;
-}
-
 static bool ends_with(const char *text, size_t length, const char *suffix)
 {
 	size_t suffix_length = strlen(suffix);

@@ -3,7 +3,6 @@
  * Exact attribution on the real kernel: a thread is moved about and touches known numbers of fresh pages, and every CPU's
  * count must be right, wherever the readings are made. Sees the installed header and the shared library alone.
  */
-#include "support/skip.h"
 #include "wander.h"
 
 #include <time.h>
@@ -84,15 +83,6 @@ static void forget_expected(struct walk *walk)
 	walk->expected[1] = 0;
 }
 
-#define skip_if_it_can_not_be()                          \
-	do {                                             \
-		const char *reason_ = wander_obstacle(); \
-		if (reason_) {                           \
-			ps_test_skip(reason_);           \
-			return;                          \
-		}                                        \
-	} while (0)
-
 START_TEST(a_thousand_on_one_cpu_and_ten_on_another_are_told_apart_by_one_read)
 {
 	struct walk walk;
@@ -101,7 +91,7 @@ START_TEST(a_thousand_on_one_cpu_and_ten_on_another_are_told_apart_by_one_read)
 	uint64_t timestamp = 0;
 	const char *why = NULL;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	open_walk(&walk, PS_ATTRIBUTE_AUTO, 1010);
 	work_on(&walk, 0, 1000);
 	work_on(&walk, 1, 10);
@@ -141,7 +131,7 @@ START_TEST(five_hundred_moves_with_readings_in_between_leave_no_count_in_the_wro
 	struct walk walk;
 	unsigned seed = 20261121;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, MOVES * 20);
 	for (int move = 0; move < MOVES; move++) {
 		work_on(&walk, (int)wander_random(&seed, 2), wander_random(&seed, 20));
@@ -162,7 +152,7 @@ START_TEST(more_moves_than_the_ring_holds_lose_nothing)
 	uint64_t timestamp;
 	unsigned seed = 7;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, 3 * 3 * 450 + 100);
 	for (int round = 0; round < 3; round++) {
 		for (int move = 0; move < 450; move++)
@@ -187,7 +177,7 @@ START_TEST(a_store_between_two_readings_takes_nothing_from_them)
 	uint64_t stored = 0, timestamp;
 	long long counter = 5;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, 200);
 	check_ok(ps_store(walk.set, &counter, 1, walk.root, &stored, NULL));
 	check_ok(ps_reset(walk.set));
@@ -211,7 +201,7 @@ START_TEST(last_cpu_mode_beside_shows_all_where_it_looked_and_says_so)
 	uint64_t timestamp = 0;
 	const char *why = "";
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	open_walk(&walk, PS_ATTRIBUTE_EXACT, 1020);
 	check_ok(ps_topology_load(&beside, NULL));
 	last = wander_set(PS_ATTRIBUTE_LAST_CPU, 64);
@@ -276,7 +266,7 @@ static void stray(int sleeps)
 
 START_TEST(a_pinned_thread_that_strays_loses_the_label_though_it_is_back_at_the_reading)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	stray(0);
 }
 END_TEST
@@ -286,7 +276,7 @@ START_TEST(a_pinned_thread_that_sleeps_often_keeps_the_label)
 	const struct timespec moment = {.tv_nsec = 1000};
 	struct ps_topology *topology = NULL;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	struct ps_eventset *set = wander_set(PS_ATTRIBUTE_AUTO, 16);
 	check_ok(ps_topology_load(&topology, NULL));
 	wander_move(wander_cpu(0));
@@ -303,7 +293,7 @@ END_TEST
 
 START_TEST(a_stray_for_which_the_ring_had_no_room_left_costs_the_label_too)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	stray(450);
 }
 END_TEST

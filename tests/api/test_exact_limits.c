@@ -3,7 +3,6 @@
  * Exact attribution under limits on the real kernel: few descriptors, no privileges, and in a child of fork(). Each test
  * works in a child process of its own. Sees the installed header and the shared library alone.
  */
-#include "support/skip.h"
 #include "wander.h"
 
 #include <dirent.h>
@@ -114,25 +113,16 @@ static void insist_with_few_descriptors(void)
 	ps_eventset_destroy(set);
 }
 
-#define skip_if_it_can_not_be()                          \
-	do {                                             \
-		const char *reason_ = wander_obstacle(); \
-		if (reason_) {                           \
-			ps_test_skip(reason_);           \
-			return;                          \
-		}                                        \
-	} while (0)
-
 START_TEST(with_few_descriptors_auto_counts_and_says_what_it_lacks)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	run_in_child(count_with_few_descriptors);
 }
 END_TEST
 
 START_TEST(with_few_descriptors_exact_fails_with_the_number_needed_and_had)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	run_in_child(insist_with_few_descriptors);
 }
 END_TEST
@@ -205,7 +195,7 @@ static long paranoid_level(void)
 
 START_TEST(no_privilege_is_needed)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	if (paranoid_level() > 2) {
 		ps_test_skip("perf_event_paranoid is above 2");
 		return;
@@ -242,7 +232,7 @@ START_TEST(a_set_destroyed_in_a_child_of_fork_takes_no_memory_of_the_child)
 	size_t length = 0;
 	int status = 1;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	set = wander_set(PS_ATTRIBUTE_EXACT, 16);
 	check_ok(ps_start(set));
 	ck_assert_uint_eq(find_rings(&ring, &length, 1), 1);

@@ -4,7 +4,6 @@
  * was started touch pages here and there, and keep account of it themselves. Sees the installed header and the shared
  * library alone.
  */
-#include "support/skip.h"
 #include "wander.h"
 
 #include <pthread.h>
@@ -238,39 +237,30 @@ static void watch_process(bool is_pinned, bool are_processes, bool comes_late)
 	ps_topology_destroy(topology);
 }
 
-#define skip_if_it_can_not_be()                          \
-	do {                                             \
-		const char *reason_ = wander_obstacle(); \
-		if (reason_) {                           \
-			ps_test_skip(reason_);           \
-			return;                          \
-		}                                        \
-	} while (0)
-
 START_TEST(threads_that_come_after_the_set_and_move_about_are_counted_where_they_were)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	watch_process(true, false, false);
 }
 END_TEST
 
 START_TEST(threads_that_come_after_the_set_and_are_not_bound_are_counted_where_they_were)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	watch_process(false, false, false);
 }
 END_TEST
 
 START_TEST(child_processes_are_counted_where_they_were)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	watch_process(true, true, false);
 }
 END_TEST
 
 START_TEST(threads_that_were_there_before_the_set_are_counted_where_they_were)
 {
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	watch_process(true, false, true);
 }
 END_TEST
@@ -299,7 +289,7 @@ START_TEST(a_process_that_forks_while_it_is_attached_can_be_read)
 	                                     "alignment-faults:u"};
 	struct ps_topology *topology = NULL;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	check_ok(ps_topology_load(&topology, NULL));
 	pid_t pid = fork();
 	if (pid == 0)

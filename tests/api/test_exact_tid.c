@@ -3,7 +3,6 @@
  * Exact attribution of another thread on the real kernel: it wanders and touches pages at this thread's word, and
  * this thread reads. Sees the installed header and the shared library alone.
  */
-#include "support/skip.h"
 #include "wander.h"
 
 #include <pthread.h>
@@ -136,22 +135,13 @@ static void check_reading(struct watch *watch, struct worker *worker)
 	}
 }
 
-#define skip_if_it_can_not_be()                          \
-	do {                                             \
-		const char *reason_ = wander_obstacle(); \
-		if (reason_) {                           \
-			ps_test_skip(reason_);           \
-			return;                          \
-		}                                        \
-	} while (0)
-
 START_TEST(a_watched_thread_that_wanders_is_counted_where_it_was)
 {
 	struct worker worker = {0};
 	struct watch watch;
 	unsigned seed = 42;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	start_worker(&worker, wander_cpu(0), 20 * 500 + 100);
 	open_watch(&watch, &worker);
 	for (int move = 0; move < 500; move++) {
@@ -174,7 +164,7 @@ START_TEST(a_watched_thread_that_overflowed_the_ring_and_then_stays_is_counted_w
 	struct worker worker = {0};
 	struct watch watch;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	start_worker(&worker, wander_cpu(0), 1000);
 	open_watch(&watch, &worker);
 	for (int i = 0; i < 450; i++)
@@ -199,7 +189,7 @@ START_TEST(a_watched_thread_that_moved_while_the_set_was_stopped_is_counted_wher
 	struct worker worker = {0};
 	struct watch watch;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	start_worker(&worker, wander_cpu(0), 1000);
 	open_watch(&watch, &worker);
 	for (int i = 0; i < 6; i++) {
@@ -233,7 +223,7 @@ START_TEST(the_end_of_a_watched_thread_that_never_slept_is_noticed)
 	struct watch watch;
 	uint64_t timestamp = 0;
 
-	skip_if_it_can_not_be();
+	wander_skip_if_obstructed();
 	start_worker(&worker, wander_cpu(0), 1000);
 	open_watch(&watch, &worker);
 	send(&worker, watch.cpus[0]);

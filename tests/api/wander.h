@@ -6,6 +6,8 @@
 #ifndef PS_TESTS_WANDER_H
 #define PS_TESTS_WANDER_H
 
+#include "support/skip.h"
+
 #include <check.h>
 #include <perfsage.h>
 #include <sched.h>
@@ -35,6 +37,14 @@ unsigned wander_random(unsigned *seed, unsigned limit); /* 0 to limit - 1 */
 
 /* Why page faults can't be told apart by CPU here; NULL if they can. */
 const char *wander_obstacle(void);
+#define wander_skip_if_obstructed()                      \
+	do {                                             \
+		const char *reason_ = wander_obstacle(); \
+		if (reason_) {                           \
+			ps_test_skip(reason_);           \
+			return;                          \
+		}                                        \
+	} while (0)
 bool wander_has_thread_sanitizer(void);
 bool wander_runs_in_valgrind(void);
 
