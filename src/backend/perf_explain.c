@@ -62,11 +62,14 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 		    "'%s': perf_event_open is refused although %s is %ld: a security module (SELinux, AppArmor) or "
 		    "a container forbids it; ask the administrator for CAP_PERFMON",
 		    event->name, PARANOID, level);
+	/* Events that happen in the kernel, and PMUs that can't tell it from user space, have no user part to count. */
+	bool has_user_part =
+	    enough == 1 && event->explicit_domain && !event->kernel_side && !event->attr.exclude_user;
 	return ps__fail(PS_EPERM,
 	                "'%s': counting %s is not permitted: %s is %ld and the process lacks CAP_PERFMON; as root: "
 	                "sysctl kernel.perf_event_paranoid=%ld, or setcap cap_perfmon+ep PROGRAM%s",
 	                event->name, what, PARANOID, level, enough,
-	                enough == 1 ? "; or count user space alone with the modifier :u where the event can" : "");
+	                has_user_part ? "; or count user space alone with the modifier :u" : "");
 }
 
 static int explain_denied(const struct ps__event *event, struct ps__target target, int error)
