@@ -27,7 +27,7 @@ struct bench {
 };
 
 /* What a loop counts, from ps_start to ps_read. */
-static long long measure(struct bench *bench, unsigned long iterations)
+static long long measure_once(struct bench *bench, unsigned long iterations)
 {
 	struct ps_component *root = ps_topology_root(bench->topology);
 	struct ps_thread *thread = NULL;
@@ -48,6 +48,18 @@ static long long measure(struct bench *bench, unsigned long iterations)
 	ck_assert_int_eq(value.attribution, PS_ATTRIBUTION_PINNED);
 	ck_assert_int_eq(ps_thread_cpu(thread), 1);
 	return value.value;
+}
+
+/* The least of three: an interrupt of any CPU in the midst of it only adds (HACKING, "The PMU lab"). */
+static long long measure(struct bench *bench, unsigned long iterations)
+{
+	long long least = measure_once(bench, iterations);
+
+	for (int again = 1; again < 3; again++) {
+		long long count = measure_once(bench, iterations);
+		least = count < least ? count : least;
+	}
+	return least;
 }
 
 static struct bench bench_create(void)
@@ -103,27 +115,37 @@ START_TEST(more_work_counts_exactly_as_much_more)
 }
 END_TEST
 
-START_TEST(accum_adds_up_what_each_of_its_loops_counted)
+static long long accumulate(struct bench *bench, unsigned long iterations)
 {
-	struct bench bench = bench_create();
-	struct ps_component *root = ps_topology_root(bench.topology);
-	unsigned long iterations = lab_iterations() / 10;
+	struct ps_component *root = ps_topology_root(bench->topology);
 	struct ps_thread *thread = NULL;
 	uint64_t timestamp = 0;
-	long long known = (long long)(iterations * PER_ITERATION * LOOPS), sum;
 	int codes[1 + LOOPS];
 
 	lab_after_tick();
-	codes[0] = ps_start(bench.set);
+	codes[0] = ps_start(bench->set);
 	for (int i = 0; i < LOOPS; i++) {
 		lab_loop(iterations);
-		codes[i + 1] = ps_accum(bench.set, root, &timestamp, &thread);
+		codes[i + 1] = ps_accum(bench->set, root, &timestamp, &thread);
 	}
-	lab_ok(ps_stop(bench.set, root, &timestamp, &thread));
+	lab_ok(ps_stop(bench->set, root, &timestamp, &thread));
 	for (int i = 0; i <= LOOPS; i++)
 		lab_ok(codes[i]);
-	sum = lab_reading(thread, bench.event, timestamp).value;
-	ck_assert_int_ge(sum, known);
+	return lab_reading(thread, bench->event, timestamp).value;
+}
+
+START_TEST(accum_adds_up_what_each_of_its_loops_counted)
+{
+	struct bench bench = bench_create();
+	unsigned long iterations = lab_iterations() / 10;
+	long long known = (long long)(iterations * PER_ITERATION * LOOPS);
+	/* The first meets new storage; of the others the less disturbed one. */
+	long long sums[3] = {accumulate(&bench, iterations), accumulate(&bench, iterations),
+	                     accumulate(&bench, iterations)};
+	long long sum = sums[1] < sums[2] ? sums[1] : sums[2];
+
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_ge(sums[i], known);
 	/* Between the calls the library itself is counted, storing included. */
 	ck_assert_int_lt(sum, known + (LOOPS + 1) * STORING_MAX);
 	bench_destroy(&bench);
