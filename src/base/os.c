@@ -14,6 +14,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
 
 static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
@@ -72,6 +75,19 @@ static void *real_allocate(size_t size_bytes)
 static const struct ps_hooks real_system = REAL_SYSTEM;
 struct ps_hooks ps__os = REAL_SYSTEM;
 
+ptrdiff_t ps__os_rseq;
+
+/* Run when the library is loaded, and when the table is replaced. glibc 2.35 and newer register each thread; where that
+ * failed (an old kernel, valgrind) the CPU there is negative. */
+__attribute__((constructor)) static void find_rseq(void)
+{
+	ps__os_rseq = 0;
+#ifdef RSEQ_SIG
+	if (__rseq_size != 0 && ps__os.getcpu == real_system.getcpu)
+		ps__os_rseq = __rseq_offset + (ptrdiff_t)offsetof(struct rseq, cpu_id);
+#endif
+}
+
 const struct ps_hooks *ps_hooks_default(void)
 {
 	return &real_system;
@@ -105,6 +121,7 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 	OR_REAL(getrlimit);
 	OR_REAL(allocate);
 	OR_REAL(release);
+	find_rseq();
 	return PS_OK;
 }
 

@@ -8,9 +8,25 @@
 
 #include <perfsage/hooks.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 extern struct ps_hooks ps__os;
+
+/* Bytes from the thread pointer to where the kernel keeps the calling thread's CPU (rseq(2), registered by glibc); 0 where
+ * there is none, and while getcpu is a test's. */
+extern ptrdiff_t ps__os_rseq;
+
+/* The calling thread's CPU, or -1: getcpu of the table, or what that would say, in two loads. */
+static inline int ps__os_getcpu(void)
+{
+	if (__builtin_expect(ps__os_rseq != 0, 1)) {
+		int cpu = *(const volatile int *)((const char *)__builtin_thread_pointer() + ps__os_rseq);
+		if (__builtin_expect(cpu >= 0, 1))
+			return cpu;
+	}
+	return ps__os.getcpu();
+}
 
 /* Zeroed memory for count objects, or NULL with errno ENOMEM; count * size is checked. */
 void *ps__os_calloc(size_t count, size_t size_bytes);
