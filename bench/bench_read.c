@@ -55,7 +55,7 @@ static void read_floor(struct floor *floor)
 	atomic_store_explicit(&row[2], floor->raw->buffer[1], memory_order_relaxed);
 	atomic_store_explicit(&row[3], floor->raw->buffer[2], memory_order_relaxed);
 	for (int event = 0; event < floor->raw->count; event++)
-		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + 2 * event], memory_order_relaxed);
+		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + event], memory_order_relaxed);
 	/* What a concurrent reader of the row would pair with. */
 	atomic_store_explicit(&row[0], (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
 	                      memory_order_release);
@@ -218,7 +218,7 @@ static void measure(int events, struct ps_topology *const topologies[TOPOLOGIES]
 
 static const char legend[] =
     "\n"
-    "raw: read(2) of a group, with times and ids. raw_values_only: without them, as PAPI reads.\n"
+    "raw: read(2) of a group, with times. raw_values_only: without them, as PAPI reads.\n"
     "floor: sched_getcpu, clock_gettime, raw, one row stored. PAPI_*: neither CPU, nor times, nor history.\n"
     "ps_read: updates a reading; its thread is pinned. ps_read_new: a new reading each time.\n";
 

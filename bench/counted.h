@@ -10,15 +10,14 @@
 
 #define BENCH_MOST_EVENTS 8
 
-/* What perfsage asks the kernel for: times and ids beside the values. */
-#define BENCH_FULL_FORMAT \
-	(PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+/* What perfsage asks the kernel for: times beside the values. */
+#define BENCH_FULL_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
 /* A group opened by the system call itself: fds[0] leads. */
 struct bench_raw {
 	int fds[BENCH_MOST_EVENTS];
 	int count;
-	/* nr, enabled, running, and a value with its id for each. */
+	/* nr, enabled, running, and a value for each. */
 	uint64_t buffer[3 + 2 * BENCH_MOST_EVENTS];
 };
 

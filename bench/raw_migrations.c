@@ -23,7 +23,7 @@ struct record {
 	uint64_t time_ns;
 	uint32_t cpu;
 	uint32_t reserved;
-	uint64_t read[3 + 2 * (1 + BENCH_MOST_EVENTS)];
+	uint64_t read[3 + 1 + BENCH_MOST_EVENTS];
 };
 
 static int open_event(struct perf_event_attr *attr, int leader)
@@ -107,7 +107,7 @@ static void credit(struct raw_migrations *migrations, const uint64_t *read)
 	int cpu = migrations->cpu < MIGRATIONS_MOST_CPUS ? migrations->cpu : 0;
 
 	for (int index = 0; index < migrations->count; index++) {
-		uint64_t total = read[3 + 2 * (1 + index)];
+		uint64_t total = read[3 + 1 + index];
 		migrations->split[cpu][index] += total - migrations->credited[index];
 		migrations->credited[index] = total;
 	}

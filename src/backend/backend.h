@@ -43,7 +43,8 @@ struct ps__backend_ops {
 	int (*open)(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target);
 	int (*start)(struct ps__backend *backend);
 	/*
-	 * The totals of a lane since open: for each group enabled and running nanoseconds, then a value for each event.
+	 * The running totals of a lane: for each group enabled and running nanoseconds, then a value for each event. The
+	 * word before totals[0] is the backend's to write to.
 	 * Entries that could not be read are left as they are, and PS_PARTIAL is returned with a detail: the group's
 	 * counter is in the error state. Hot: async-signal-safe unless it fails.
 	 */
@@ -59,6 +60,7 @@ struct ps__backend {
 	size_t groups;      /* in each lane */
 	uint32_t *group_of; /* by event; owned by the backend */
 	bool *is_hardware;  /* by group: it may have to wait for the hardware; owned by the backend */
+	uint64_t *origin;   /* lane 0's totals when it was opened (the others' are 0); owned by the backend */
 	bool interrupted;   /* set by read: counting was off for a while. Cleared by the set */
 };
 

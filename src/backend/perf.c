@@ -104,20 +104,6 @@ static int perf_start(struct ps__backend *backend)
 	return result;
 }
 
-/* The entry of a group read that belongs to a member: nearly always the one at its place. */
-static const uint64_t *find_entry(const uint64_t *buffer, size_t place, uint64_t id)
-{
-	const uint64_t *entries = buffer + 3;
-
-	if (__builtin_expect(entries[2 * place + 1] == id, 1))
-		return &entries[2 * place];
-	for (size_t index = 0; index < buffer[0]; index++) {
-		if (entries[2 * index + 1] == id)
-			return &entries[2 * index];
-	}
-	return NULL;
-}
-
 /* The kernel tells no times of a group in the error state: all the time since it was started was without counting, so
  * that its values show as never scheduled, or as scaled, and not as 0. */
 static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times)
@@ -135,17 +121,16 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 	    perf->events[group->members[0].event].name, group->count - 1);
 }
 
-/* What one read(2) of a group brought, into the totals. */
+/* What one read(2) of a group brought, into the totals. The kernel gives the leader's value, then the others' in the
+ * order in which they joined. */
 static int store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values)
 {
-	for (size_t place = 0; place < group->count; place++) {
-		const struct ps__member *member = &group->members[place];
-		const uint64_t *entry = find_entry(perf->buffer, place, member->id);
-		if (!entry)
-			return ps__fail(PS_PARTIAL, "'%s' is missing in what the kernel read of its group",
-			                perf->events[member->event].name);
-		values[member->event] = entry[0] + member->carry;
-	}
+	if (__builtin_expect(perf->buffer[0] != group->count, 0))
+		return ps__fail(PS_PARTIAL, "'%s': of its group of %zu events the kernel read %llu",
+		                perf->events[group->members[0].event].name, group->count,
+		                (unsigned long long)perf->buffer[0]);
+	for (size_t place = 0; place < group->count; place++)
+		values[group->members[place].event] = perf->buffer[3 + place] + group->members[place].carry;
 	times[0] = perf->buffer[1] + group->carry_enabled;
 	times[1] = perf->buffer[2] + group->carry_running;
 	return PS_OK;
@@ -178,14 +163,18 @@ static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_
 	return PS_OK;
 }
 
+static int fail_read(const struct ps__perf *perf, const struct ps__group *group)
+{
+	return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name, strerror(errno));
+}
+
 static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
 {
 	if (__builtin_expect(group->members[0].fd < 0, 0))
 		return store_carried(perf, group, times, values);
 	ssize_t length = ps__perf_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
 	if (__builtin_expect(length < 0, 0))
-		return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
-		                strerror(errno));
+		return fail_read(perf, group);
 	if (__builtin_expect(length < (ssize_t)(3 * sizeof(uint64_t)), 0))
 		return fail_group_error(perf, group, times);
 	if (__builtin_expect(is_detached(perf, group), 0))
@@ -193,9 +182,10 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 	return store_group(perf, group, times, values);
 }
 
-static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
+/* Group by group. */
+static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 {
-	struct ps__perf *perf = perf_of(backend);
+	const struct ps__backend *backend = &perf->base;
 	uint64_t *values = totals + 2 * backend->groups;
 	int result = PS_OK;
 
@@ -205,6 +195,28 @@ static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 			result = one;
 	}
 	return result;
+}
+
+/* A direct read(2) that brought less. A group that was in the error state has times to be added from then on. */
+static int read_indirectly(struct ps__perf *perf, size_t lane, ssize_t length, uint64_t *totals)
+{
+	if (length < 0)
+		return fail_read(perf, &perf->lanes[lane].groups[0]);
+	perf->lanes[lane].direct_fd = -1;
+	return read_groups(perf, lane, totals);
+}
+
+static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
+{
+	struct ps__perf *perf = perf_of(backend);
+	int fd = perf->lanes[lane].direct_fd;
+
+	if (__builtin_expect(fd < 0, 0))
+		return read_groups(perf, lane, totals);
+	ssize_t length = ps__perf_read_retried(fd, totals - 1, perf->direct_bytes);
+	if (__builtin_expect(length == (ssize_t)perf->direct_bytes, 1))
+		return PS_OK;
+	return read_indirectly(perf, lane, length, totals);
 }
 
 static void perf_close(struct ps__backend *backend, bool abandon)

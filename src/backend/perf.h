@@ -14,7 +14,6 @@
 struct ps__member {
 	int fd;         /* -1 while the CPU is offline */
 	uint32_t event; /* which of the set's */
-	uint64_t id;    /* the kernel's, as each entry of a group read bears it */
 	uint64_t carry; /* what descriptors before this one counted: see perf_recover.c */
 };
 
@@ -42,6 +41,7 @@ struct ps__place {
 struct ps__lane {
 	struct ps__place place;
 	struct ps__group *groups; /* base.groups of them, alike in every lane */
+	int direct_fd; /* what read(2) gives are the totals, as they are asked for; -1: they are put together */
 };
 
 struct ps__perf {
@@ -52,6 +52,7 @@ struct ps__perf {
 	size_t event_count;
 	uint64_t *buffer; /* for one group read */
 	size_t buffer_bytes;
+	size_t direct_bytes; /* of a read(2) of a direct_fd */
 	bool counting;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t stopped_ns;

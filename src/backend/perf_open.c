@@ -14,8 +14,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	int fd;
 
 	attr.size = sizeof attr;
-	attr.read_format =
-	    PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	/* A member counts when its leader does: so one ioctl on the leader starts and stops them all. */
 	attr.disabled = group_fd < 0 && !place.counts_at_once;
 	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
@@ -95,18 +94,9 @@ static int explain(const struct ps__perf *perf, size_t event, int error)
 }
 
 /* Puts an opened descriptor into a group. */
-static int add_member(struct ps__perf *perf, struct ps__group *group, size_t event, int fd)
+static void add_member(struct ps__group *group, size_t event, int fd)
 {
-	uint64_t id = 0;
-
-	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) < 0) {
-		int error = errno;
-		ps__os.close(fd);
-		return ps__fail(PS_ESYS, "'%s': ioctl PERF_EVENT_IOC_ID: %s", perf->events[event].name,
-		                strerror(error));
-	}
-	group->members[group->count++] = (struct ps__member){.fd = fd, .event = (uint32_t)event, .id = id};
-	return PS_OK;
+	group->members[group->count++] = (struct ps__member){.fd = fd, .event = (uint32_t)event};
 }
 
 /* Gives a group its leader. */
@@ -126,7 +116,8 @@ static int lead_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__g
 	}
 	group->klass = what->klass;
 	group->type = what->attr.type;
-	return add_member(perf, group, event, fd);
+	add_member(group, event, fd);
+	return PS_OK;
 }
 
 static size_t count_core_groups(const struct ps__perf *perf)
@@ -165,7 +156,8 @@ static int join_group(struct ps__perf *perf, struct ps__lane *lane, size_t event
 		if (fd < 0)
 			continue;
 		perf->base.group_of[event] = (uint32_t)index;
-		return add_member(perf, group, event, fd);
+		add_member(group, event, fd);
+		return PS_OK;
 	}
 	return PS_ENOCNTR;
 }
@@ -222,7 +214,9 @@ static int copy_group(struct ps__perf *perf, struct ps__lane *lane, size_t index
 	for (size_t place = 1; result == PS_OK && place < model->count; place++) {
 		size_t event = model->members[place].event;
 		int fd = ps__perf_open_settled(&perf->events[event], lane->place, group->members[0].fd);
-		result = fd < 0 ? explain(perf, event, -fd) : add_member(perf, group, event, fd);
+		if (fd < 0)
+			return explain(perf, event, -fd);
+		add_member(group, event, fd);
 	}
 	return result;
 }
@@ -230,10 +224,13 @@ static int copy_group(struct ps__perf *perf, struct ps__lane *lane, size_t index
 /*
  * Arm's drivers look at a group's size only while its leader is enabled: a disabled one takes members without end, and the
  * group is never on the hardware. So the first lane's groups count while they are planned; they are stopped here, and
- * what they counted is carried with the opposite sign.
+ * what they counted is where their totals begin.
  */
-static int forget_planning(struct ps__perf *perf, struct ps__group *group)
+static int end_planning(struct ps__perf *perf, size_t index)
 {
+	struct ps__group *group = &perf->lanes[0].groups[index];
+	uint64_t *values = perf->base.origin + 2 * perf->base.groups;
+
 	if (group->klass == PS__EVENT_CLASS_SOFTWARE)
 		return PS_OK;
 	int fd = group->members[0].fd;
@@ -244,23 +241,49 @@ static int forget_planning(struct ps__perf *perf, struct ps__group *group)
 		return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
 		                strerror(errno));
 	/* A group in the error state reads nothing: it says so again when it was started. */
-	if ((size_t)length < (3 + 2 * group->count) * sizeof *perf->buffer)
+	if ((size_t)length < (3 + group->count) * sizeof *perf->buffer)
 		return PS_OK;
 	group->last_enabled = perf->buffer[1];
-	group->carry_enabled = 0 - perf->buffer[1];
-	group->carry_running = 0 - perf->buffer[2];
+	perf->base.origin[2 * index] = perf->buffer[1];
+	perf->base.origin[2 * index + 1] = perf->buffer[2];
 	for (size_t place = 0; place < group->count; place++)
-		group->members[place].carry = 0 - perf->buffer[3 + 2 * place];
+		values[group->members[place].event] = perf->buffer[3 + place];
 	return PS_OK;
 }
 
-static int forget_all_planning(struct ps__perf *perf)
+static int end_all_planning(struct ps__perf *perf)
 {
 	int result = PS_OK;
 
+	perf->base.origin = ps__os_calloc(2 * perf->base.groups + perf->event_count, sizeof *perf->base.origin);
+	if (!perf->base.origin)
+		return ps__fail_memory("groups of events");
 	for (size_t group = 0; result == PS_OK && group < perf->base.groups; group++)
-		result = forget_planning(perf, &perf->lanes[0].groups[group]);
+		result = end_planning(perf, group);
 	return result;
+}
+
+/* Does a group read have the very shape of the totals, behind its first word? A CPU's must be looked at, see perf.c. */
+static bool is_direct(const struct ps__perf *perf)
+{
+	const struct ps__group *group = &perf->lanes[0].groups[0];
+
+	if (perf->base.groups != 1 || group->count != perf->event_count || perf->target.kind == PS__TARGET_CPU)
+		return false;
+	for (size_t place = 0; place < group->count; place++) {
+		if (group->members[place].event != place)
+			return false;
+	}
+	return true;
+}
+
+static void find_direct_lanes(struct ps__perf *perf)
+{
+	bool direct = is_direct(perf);
+
+	perf->direct_bytes = (3 + perf->event_count) * sizeof *perf->buffer;
+	for (size_t lane = 0; lane < perf->base.lanes; lane++)
+		perf->lanes[lane].direct_fd = direct ? perf->lanes[lane].groups[0].members[0].fd : -1;
 }
 
 static struct ps__place place_of(const struct ps__target *target, size_t lane)
@@ -310,8 +333,8 @@ static int allocate_buffer(struct ps__perf *perf)
 		if (perf->lanes[0].groups[index].count > most)
 			most = perf->lanes[0].groups[index].count;
 	}
-	/* nr, enabled, running, and a value with its id for each member. */
-	perf->buffer_bytes = (3 + 2 * most) * sizeof *perf->buffer;
+	/* nr, enabled, running, and a value for each member. */
+	perf->buffer_bytes = (3 + most) * sizeof *perf->buffer;
 	perf->buffer = ps__os_calloc(1, perf->buffer_bytes);
 	return perf->buffer ? PS_OK : ps__fail_memory("reading a group");
 }
@@ -333,8 +356,10 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 	if (result == PS_OK)
 		result = allocate_buffer(perf);
 	if (result == PS_OK)
-		result = forget_all_planning(perf);
-	if (result != PS_OK)
+		result = end_all_planning(perf);
+	if (result == PS_OK)
+		find_direct_lanes(perf);
+	else
 		ps__perf_close_lanes(perf, false);
 	return result;
 }
@@ -363,10 +388,12 @@ void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
 	ps__os_free(perf->lanes);
 	ps__os_free(perf->base.group_of);
 	ps__os_free(perf->base.is_hardware);
+	ps__os_free(perf->base.origin);
 	ps__os_free(perf->buffer);
 	perf->lanes = NULL;
 	perf->base.group_of = NULL;
 	perf->base.is_hardware = NULL;
+	perf->base.origin = NULL;
 	perf->buffer = NULL;
 	perf->base.groups = 0;
 	perf->base.lanes = 0;

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* What one descriptor still tells: nr, enabled, running, value, id, and more if it leads others. */
+/* What one descriptor still tells: nr, enabled, running, its value, and those of others if it leads them. */
 static void save_member(struct ps__perf *perf, struct ps__group *group, struct ps__member *member)
 {
 	ssize_t length;
@@ -17,16 +17,13 @@ static void save_member(struct ps__perf *perf, struct ps__group *group, struct p
 	do {
 		length = ps__os.read(member->fd, perf->buffer, perf->buffer_bytes);
 	} while (length < 0 && errno == EINTR);
-	if (length < (ssize_t)(5 * sizeof(uint64_t)))
+	if (length < (ssize_t)(4 * sizeof(uint64_t)))
 		return;
 	if (member == &group->members[0]) {
 		group->carry_enabled += perf->buffer[1];
 		group->carry_running += perf->buffer[2];
 	}
-	for (uint64_t index = 0; index < perf->buffer[0]; index++) {
-		if (perf->buffer[4 + 2 * index] == member->id)
-			member->carry += perf->buffer[3 + 2 * index];
-	}
+	member->carry += perf->buffer[3];
 }
 
 static void close_members(struct ps__group *group)
@@ -45,7 +42,7 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 		struct ps__member *member = &group->members[place];
 		int leader = place == 0 ? -1 : group->members[0].fd;
 		member->fd = ps__perf_open_event(&perf->events[member->event], perf->lanes[0].place, leader);
-		if (member->fd < 0 || ps__os.ioctl(member->fd, PERF_EVENT_IOC_ID, (unsigned long)&member->id) < 0)
+		if (member->fd < 0)
 			return false;
 	}
 	return !perf->counting || ps__os.ioctl(group->members[0].fd, PERF_EVENT_IOC_ENABLE, 0) == 0;

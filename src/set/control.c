@@ -91,6 +91,7 @@ static int start(struct ps_eventset *set)
 	set->has_strayed = false;
 	set->must_sweep = false;
 	set->must_clear = true;
+	set->quick.misses = 0;
 	set->is_running = true;
 	set->was_started = true;
 	result = set->backend->ops->start(set->backend);

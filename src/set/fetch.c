@@ -69,7 +69,7 @@ static int find_cpu(struct ps_eventset *set, int *cpu)
 {
 	if (__builtin_expect(set->target.kind == PS__TARGET_SELF, 1)) {
 		int result = __builtin_expect(is_stranger(set), 0) ? check_stranger(set) : PS_OK;
-		*cpu = set->is_ended ? last_seen(set) : ps__os.getcpu();
+		*cpu = set->is_ended ? last_seen(set) : ps__os_getcpu();
 		return result;
 	}
 	*cpu = set->target.kind == PS__TARGET_CPU ? set->target.cpu : ps__set_look_at_task(set);
@@ -95,19 +95,24 @@ int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark)
 }
 
 /* What the thread did between the looks at its CPU is not known to be on either. */
-static uint16_t moved_mark(const struct ps_eventset *set, int cpu)
+static uint16_t moved_mark(struct ps_eventset *set, int cpu)
 {
-	if (set->target.kind != PS__TARGET_SELF || set->is_ended || __builtin_expect(ps__os.getcpu() == cpu, 1))
+	bool moved = set->quick.has_moved;
+
+	set->quick.has_moved = false;
+	if (__builtin_expect(moved, 0))
+		return PS__MARK_MOVED;
+	if (set->target.kind != PS__TARGET_SELF || set->is_ended || __builtin_expect(ps__os_getcpu() == cpu, 1))
 		return 0;
 	return PS__MARK_MOVED;
 }
 
 /* Credits what was counted since the last fetch. Returns flags. */
-static uint16_t credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
+uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
 {
 	size_t width = ps__series_width(set->series);
-	const uint64_t *totals = set->totals + lane * width;
-	uint64_t *credited = set->credited + lane * width;
+	const uint64_t *totals = ps__set_totals(set, lane);
+	uint64_t *credited = ps__set_credited(set, lane);
 	uint16_t flags = 0;
 
 	for (size_t word = 0; word < width; word++) {
@@ -138,10 +143,10 @@ void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)
 static int read_lanes(struct ps_eventset *set)
 {
 	struct ps__backend *backend = set->backend;
-	int result = backend->ops->read(backend, 0, set->totals);
+	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
 
 	for (size_t lane = 1; lane < backend->lanes; lane++) {
-		int one = backend->ops->read(backend, lane, set->totals + lane * ps__series_width(set->series));
+		int one = backend->ops->read(backend, lane, ps__set_totals(set, lane));
 		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}
@@ -153,7 +158,7 @@ static void credit_all(struct ps_eventset *set, struct ps__slot *slot, uint16_t 
 	if (__builtin_expect(set->must_clear, 0))
 		ps__set_clear_counts(set);
 	for (size_t lane = 0; lane < set->backend->lanes; lane++)
-		mark |= credit(set, slot, lane);
+		mark |= ps__set_credit(set, slot, lane);
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
 	set->last_slot = slot;

@@ -14,16 +14,6 @@
 #define SKEW_NS      20000u
 #define LANE_SKEW_NS 2000u
 
-static uint64_t *credited_of(const struct ps_eventset *set, size_t lane)
-{
-	return set->credited + lane * ps__series_width(set->series);
-}
-
-static uint64_t *totals_of(const struct ps_eventset *set, size_t lane)
-{
-	return set->totals + lane * ps__series_width(set->series);
-}
-
 static uint64_t *start_of(const struct ps_eventset *set, size_t lane)
 {
 	return set->elapsed + lane * set->series->groups;
@@ -41,7 +31,7 @@ void ps__set_start_lanes(struct ps_eventset *set)
 
 	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
 		for (size_t group = 0; group < groups; group++)
-			start_of(set, lane)[group] = credited_of(set, lane)[2 * group];
+			start_of(set, lane)[group] = ps__set_credited(set, lane)[2 * group];
 	}
 	for (size_t group = 0; group < groups; group++)
 		clock_of(set)[group] = 0;
@@ -76,8 +66,8 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 {
 	size_t times = 2 * set->series->groups;
 	size_t width = ps__series_width(set->series);
-	const uint64_t *totals = totals_of(set, lane);
-	uint64_t *known = credited_of(set, lane);
+	const uint64_t *totals = ps__set_totals(set, lane);
+	uint64_t *known = ps__set_credited(set, lane);
 
 	for (size_t group = 0; group < set->series->groups; group++) {
 		uint64_t ran = step(totals[2 * group + 1], &known[2 * group + 1], &mark);
@@ -95,8 +85,8 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 /* Is there anything in the totals just read that isn't credited yet? */
 static bool has_news(const struct ps_eventset *set, size_t lane)
 {
-	const uint64_t *totals = totals_of(set, lane);
-	const uint64_t *known = credited_of(set, lane);
+	const uint64_t *totals = ps__set_totals(set, lane);
+	const uint64_t *known = ps__set_credited(set, lane);
 	size_t groups = set->series->groups;
 
 	for (size_t group = 0; group < groups; group++) {
@@ -113,7 +103,7 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 static void take_clocks(const struct ps_eventset *set, size_t lane)
 {
 	for (size_t group = 0; group < set->series->groups; group++)
-		credited_of(set, lane)[2 * group] = totals_of(set, lane)[2 * group];
+		ps__set_credited(set, lane)[2 * group] = ps__set_totals(set, lane)[2 * group];
 }
 
 /* One round of reading lanes. */
@@ -132,7 +122,7 @@ static bool is_failure(int result)
 static void sweep_lane(struct round *round, size_t lane)
 {
 	struct ps_eventset *set = round->set;
-	int result = set->backend->ops->read(set->backend, lane, totals_of(set, lane));
+	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
 
 	if (result != PS_OK)
 		round->result = result;
@@ -172,7 +162,8 @@ static void visit_cpu(int cpu, void *context)
 		ps__set_activate(set, slot);
 		return;
 	}
-	int result = set->backend->ops->read(set->backend, (size_t)slot->lane, totals_of(set, (size_t)slot->lane));
+	int result =
+	    set->backend->ops->read(set->backend, (size_t)slot->lane, ps__set_totals(set, (size_t)slot->lane));
 	if (result != PS_OK)
 		round->result = result;
 	if (!is_failure(result))
@@ -200,7 +191,7 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 {
 	uint64_t now = 0;
 	for (size_t lane = (size_t)here->lane; lane < set->backend->lanes; lane += set->target.lane_count)
-		now += credited_of(set, lane)[2 * group] - start_of(set, lane)[group];
+		now += ps__set_credited(set, lane)[2 * group] - start_of(set, lane)[group];
 	uint64_t passed = now - clock_of(set)[group];
 	uint64_t skew = SKEW_NS + LANE_SKEW_NS * set->backend->lanes;
 	uint64_t ran = 0;
@@ -220,7 +211,7 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 static int cpu_now(struct ps_eventset *set)
 {
 	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
-		return ps__os.getcpu();
+		return ps__os_getcpu();
 	if (set->target.kind == PS__TARGET_PROCESS)
 		set->last_cpu = ps__set_look_at_task(set);
 	return set->last_cpu;
@@ -259,6 +250,18 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	return cpu;
 }
 
+static void settle_all_groups(struct ps_eventset *set, struct ps__slot *here)
+{
+	for (size_t group = 0; group < set->series->groups; group++)
+		settle_group(set, group, here);
+}
+
+void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark)
+{
+	credit_lane(set, slot, (size_t)slot->lane, mark);
+	settle_all_groups(set, slot);
+}
+
 int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
 {
 	struct round round = {.set = set, .mark = PS_ATTRIBUTION_EXACT};
@@ -283,8 +286,8 @@ int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
 	struct ps__slot *here = ps__set_slot(set, cpu);
 	if (!here)
 		return PS_ENOMEM;
-	for (size_t group = 0; here->lane >= 0 && group < set->series->groups; group++)
-		settle_group(set, group, here);
+	if (here->lane >= 0)
+		settle_all_groups(set, here);
 	set->last_slot = here;
 	set->is_unfetched = false;
 	*out = here;
@@ -294,11 +297,11 @@ int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
 static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
 {
 	size_t times = 2 * set->series->groups;
-	int result = set->backend->ops->read(set->backend, lane, totals_of(set, lane));
+	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
 
 	for (size_t event = 0; !is_failure(result) && event < set->event_count; event++)
-		residual[event] +=
-		    (long long)(totals_of(set, lane)[times + event] - credited_of(set, lane)[times + event]);
+		residual[event] += (long long)(ps__set_totals(set, lane)[times + event] -
+		                               ps__set_credited(set, lane)[times + event]);
 	return result;
 }
 

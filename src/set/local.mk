@@ -11,6 +11,7 @@ src_set_libset_la_SOURCES = \
 	src/set/means.c \
 	src/set/open.c \
 	src/set/process.c \
+	src/set/quick.c \
 	src/set/reading.c \
 	src/set/reopen.c \
 	src/set/set.h \

@@ -31,6 +31,7 @@ static void free_vectors(struct ps_eventset *set)
 	ps__os_free(set->totals);
 	ps__os_free(set->credited);
 	ps__os_free(set->elapsed);
+	ps__set_free_quick(set);
 	set->totals = NULL;
 	set->credited = NULL;
 	set->elapsed = NULL;
@@ -41,13 +42,18 @@ static int make_vectors(struct ps_eventset *set, const struct ps__series *series
 	size_t width = ps__series_width(series);
 	size_t lanes = set->backend->lanes;
 
-	set->totals = ps__os_calloc(lanes * width, sizeof *set->totals);
+	set->totals = ps__os_calloc(lanes * (1 + width), sizeof *set->totals);
 	set->credited = ps__os_calloc(lanes * width, sizeof *set->credited);
 	set->elapsed = ps__os_calloc((lanes + 1) * series->groups, sizeof *set->elapsed);
-	if (set->totals && set->credited && set->elapsed)
-		return 0;
-	free_vectors(set);
-	return -1;
+	if (!set->totals || !set->credited || !set->elapsed || ps__set_make_quick(set, width) < 0) {
+		free_vectors(set);
+		return -1;
+	}
+	if (set->backend->origin) {
+		memcpy(set->totals + 1, set->backend->origin, width * sizeof *set->totals);
+		memcpy(set->credited, set->backend->origin, width * sizeof *set->credited);
+	}
+	return 0;
 }
 
 /* The series, its vectors, and what slots stand in. */
@@ -140,10 +146,10 @@ static bool can_be_read(const struct ps_eventset *set)
 
 	if (!backend || set->target.kind != PS__TARGET_PROCESS)
 		return true;
-	uint64_t *totals = ps__os_calloc(2 * backend->groups + set->event_count, sizeof *totals);
+	uint64_t *totals = ps__os_calloc(1 + 2 * backend->groups + set->event_count, sizeof *totals);
 	bool readable = true;
 	for (size_t lane = 0; totals && readable && lane < backend->lanes; lane++) {
-		int result = backend->ops->read(backend, lane, totals);
+		int result = backend->ops->read(backend, lane, totals + 1);
 		readable = result == PS_OK || result == PS_PARTIAL;
 	}
 	ps__os_free(totals);

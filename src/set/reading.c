@@ -54,13 +54,27 @@ static inline __attribute__((always_inline)) int make_reading(struct ps_eventset
 	int result = check_root(set, root);
 	if (__builtin_expect(result == PS_OK, 1))
 		result = finish(set, &write, timestamp, thread);
-	return result == PS_OK ? fetched : result;
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	ps__set_begin_quick(set, write.slot);
+	return fetched;
+}
+
+static inline int try_quickly(struct ps_eventset *set, enum ps__write_kind kind, const struct ps_component *root,
+                              uint64_t *timestamp, struct ps_thread **thread)
+{
+	if (__builtin_expect(!set || !root || set->quick.root != root, 0))
+		return PS__NOT_QUICK;
+	return ps__set_read_quickly(set, kind, timestamp, thread);
 }
 
 int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
 {
-	int result = ps__set_enter(set, "ps_read");
+	int result = try_quickly(set, PS__WRITE_COUNTS, root, timestamp, thread);
 
+	if (__builtin_expect(result != PS__NOT_QUICK, 1))
+		return result;
+	result = ps__set_enter(set, "ps_read");
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	result = make_reading(set, PS__WRITE_COUNTS, root, timestamp, thread);
@@ -70,8 +84,11 @@ int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timest
 
 int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
 {
-	int result = ps__set_enter(set, "ps_accum");
+	int result = try_quickly(set, PS__WRITE_ACCUM, root, timestamp, thread);
 
+	if (__builtin_expect(result != PS__NOT_QUICK, 1))
+		return result;
+	result = ps__set_enter(set, "ps_accum");
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	result = make_reading(set, PS__WRITE_ACCUM, root, timestamp, thread);

@@ -12,10 +12,12 @@
 
 #include "backend/backend.h"
 #include "base/identity.h"
+#include "base/os.h"
 #include "locate/locate.h"
 #include "locate/watch.h"
 #include "topology/series.h"
 
+#include <perfsage/error.h>
 #include <perfsage/eventset.h>
 #include <perfsage/read.h>
 #include <pthread.h>
@@ -41,6 +43,31 @@ struct ps__slot {
 	uint64_t counts[];
 };
 
+/*
+ * The short way of a reading (quick.c): while a task stays where it is, a reading is the counters' totals plus a vector that
+ * doesn't change (base + counts - credited). What it leaves undone is made up for when anything else happens to the set.
+ */
+struct ps__quick {
+	const struct ps_component *root; /* of the topology, while the short way is open; NULL else */
+	struct ps__slot *slot;
+	_Atomic uint64_t *words; /* the latest reading's row */
+	_Atomic uint16_t *mark;
+	const uint64_t *head; /* of the watch's ring, and where it stood; a constant without a watch */
+	uint64_t seen;
+	uint64_t *known;       /* the totals as read last: they stand in the row, but not in the slot's counts */
+	uint64_t *fresh;       /* where they are read to */
+	uint64_t *offset;      /* what a row has more than the totals */
+	uint64_t *accumulated; /* the totals at the last ps_accum, if there was one */
+	uint64_t *memory;      /* of the four vectors */
+	size_t lane;
+	size_t width;
+	int cpu;
+	bool has_base; /* the reading has one: from before, or by ps_accum meanwhile */
+	bool has_accumulated;
+	bool has_moved; /* during the last miss; the reading that follows tells it */
+	int misses;     /* read in vain, as the usual way had to do it again */
+};
+
 /* How a set knows where its task was. */
 enum ps__means {
 	PS__MEANS_PLAIN, /* one lane; the CPU is looked up at each reading */
@@ -60,6 +87,7 @@ struct ps_eventset {
 	bool is_unfetched; /* stopped, but the final counts are still the backend's */
 	bool is_ended;
 	volatile sig_atomic_t is_busy; /* inside a call: a signal handler must not enter */
+	struct ps__quick quick;
 	int only_cpu;               /* the one CPU that the task could run on when the set was started; -1: several */
 	struct ps__slot *last_slot; /* where the task was seen last */
 	int last_cpu;               /* the same before the first slot: at ps_start. LANES: what the watch told last */
@@ -69,7 +97,7 @@ struct ps_eventset {
 	uint64_t visit;         /* counts the rounds of reading lanes */
 	bool has_strayed;       /* a pinned task was elsewhere since the last fetch */
 	bool must_sweep;        /* which lanes have news isn't known: read them all */
-	uint64_t *totals;       /* for each lane, as read last */
+	uint64_t *totals;       /* for each lane, as read last: see ps__set_totals */
 	uint64_t *credited;     /* for each lane, the totals that are already in some slot */
 	/* LANES: for each lane and group the enabled time at ps_start; then for each group what is accounted for. */
 	uint64_t *elapsed;
@@ -96,11 +124,14 @@ struct ps_eventset {
 /* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
  * that interrupted another call. On PS_OK the set is busy until ps__set_leave. */
 int ps__set_refuse(const struct ps_eventset *set, const char *call) __attribute__((cold));
+void ps__set_end_quick(struct ps_eventset *set);
 static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 {
 	if (__builtin_expect(!set || !ps__fork_is_same(set->fork_generation) || set->is_busy, 0))
 		return ps__set_refuse(set, call);
 	set->is_busy = 1;
+	if (set->quick.root)
+		ps__set_end_quick(set);
 	return PS_OK;
 }
 static inline void ps__set_leave(struct ps_eventset *set)
@@ -130,10 +161,21 @@ int ps__set_reserve_slots(struct ps_eventset *set, size_t rows);
 void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot);
 void ps__set_clear_counts(struct ps_eventset *set);
 
+/* A lane's totals as read last, behind a word that the backend writes to; and those that are already in some slot. */
+static inline uint64_t *ps__set_totals(const struct ps_eventset *set, size_t lane)
+{
+	return set->totals + lane * (1 + ps__series_width(set->series)) + 1;
+}
+static inline uint64_t *ps__set_credited(const struct ps_eventset *set, size_t lane)
+{
+	return set->credited + lane * ps__series_width(set->series);
+}
+
 /* fetch.c: totals from the backend, credited to a slot. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
+uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane); /* returns flags */
 /* The CPU of an attached task, or where it was seen last; notices its end. */
 int ps__set_look_at_task(struct ps_eventset *set);
 int ps__set_check_caller(struct ps_eventset *set); /* PS_EINVAL for another than a living owner */
@@ -153,6 +195,7 @@ void ps__set_forget_roots(struct ps_eventset *set);
 /* lanes.c: the counts that the kernel split by CPU. */
 int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_start_lanes(struct ps_eventset *set);
+void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark); /* with its times */
 /* Drops what the watch tells of the time until now; the task must be looked at after it. */
 void ps__set_skip_visits(struct ps_eventset *set);
 
@@ -170,6 +213,27 @@ struct ps__write {
 	uint16_t mark;             /* of STORE: its attribution */
 };
 int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp);
+void ps__set_move_into_base(struct ps__slot *slot, size_t width);
+
+/* Nanoseconds of CLOCK_MONOTONIC, and later than the set's last reading whatever the clock says. */
+static inline uint64_t ps__set_next_timestamp(const struct ps_eventset *set)
+{
+	struct timespec now = {0};
+
+	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
+	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return now_ns > set->last_timestamp ? now_ns : set->last_timestamp + 1;
+}
+
+/* quick.c: readings while nothing changes but the counts. */
+int ps__set_make_quick(struct ps_eventset *set, size_t width);
+void ps__set_free_quick(struct ps_eventset *set);
+/* After a reading in the usual way: opens the short way, if the next one may take it. */
+void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot);
+/* A reading in the short way; PS__NOT_QUICK if it must go the usual way, and nothing has changed; or a failure to read. */
+#define PS__NOT_QUICK 1
+int ps__set_read_quickly(struct ps_eventset *set, enum ps__write_kind kind, uint64_t *timestamp,
+                         struct ps_thread **thread);
 
 /* reopen.c: readings that are not the latest. */
 bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp);

@@ -7,16 +7,6 @@
 #include "base/os.h"
 #include "set/set.h"
 
-/* Nanoseconds of CLOCK_MONOTONIC, and later than the set's last reading whatever the clock says. */
-static uint64_t next_timestamp(const struct ps_eventset *set)
-{
-	struct timespec now = {0};
-
-	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	return now_ns > set->last_timestamp ? now_ns : set->last_timestamp + 1;
-}
-
 /* The weaker attribution, and the flags of both. */
 static uint16_t join_marks(uint16_t one, uint16_t other)
 {
@@ -89,7 +79,7 @@ static void write_stored(_Atomic uint64_t *words, const struct ps_eventset *set,
 }
 
 /* After ps_accum the row is the base, and counting starts over. */
-static void move_into_base(struct ps__slot *slot, size_t width)
+void ps__set_move_into_base(struct ps__slot *slot, size_t width)
 {
 	for (size_t word = 0; word < width; word++) {
 		slot->base[word] += slot->counts[word];
@@ -132,7 +122,7 @@ static void write_part(struct ps_eventset *set, struct ps__slot *slot, const str
 	atomic_store_explicit(ps__log_mark(chunk, row), mark_of(slot, write), memory_order_release);
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
-		move_into_base(slot, width);
+		ps__set_move_into_base(slot, width);
 	if (set->history)
 		ps__log_trim(log, set->history);
 }
@@ -150,7 +140,7 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 		ps__set_forget_parts(set);
 		ps__set_activate(set, write->slot);
 	}
-	set->last_timestamp = next_timestamp(set);
+	set->last_timestamp = ps__set_next_timestamp(set);
 	ps__series_write_begin(set->series);
 	if (which == WHICH_OLDER)
 		ps__set_reopen(set, *timestamp);

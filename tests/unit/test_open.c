@@ -11,8 +11,7 @@
 START_TEST(a_group_has_one_disabled_leader_and_one_read_format)
 {
 	struct ps_eventset *set = scene_set("page-faults", "minor-faults", "task-clock", NULL);
-	const uint64_t format =
-	    PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	const uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	int fds[8];
 
 	check_ok(ps_start(set));

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The short way of a reading. While the task stays on its CPU, the part of a reading there is
+ *
+ *     base + counts + (totals - credited)  =  totals + offset,
+ *
+ * and ps_accum doesn't change the offset either. So a reading is: look that nothing has changed, read the totals, add, store.
+ * The slot's counts and base are brought up to date when the next call goes another way (ps__set_enter sees to it).
+ */
+#include "base/os.h"
+#include "set/set.h"
+
+/* The head of a watch that isn't there. */
+static const uint64_t no_head;
+
+int ps__set_make_quick(struct ps_eventset *set, size_t width)
+{
+	struct ps__quick *quick = &set->quick;
+	uint64_t *memory = ps__os_calloc(2 * (1 + width) + 2 * width, sizeof *memory);
+
+	if (!memory)
+		return -1;
+	*quick = (struct ps__quick){.memory = memory, .width = width};
+	quick->known = memory + 1;
+	quick->fresh = quick->known + width + 1;
+	quick->offset = quick->fresh + width;
+	quick->accumulated = quick->offset + width;
+	return 0;
+}
+
+void ps__set_free_quick(struct ps_eventset *set)
+{
+	ps__os_free(set->quick.memory);
+	set->quick = (struct ps__quick){0};
+}
+
+/* What the usual way would say of a task that didn't move. Without a watch, that is not known. */
+static bool is_label_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
+
+	if (set->means == PS__MEANS_LANES)
+		return label == PS_ATTRIBUTION_EXACT && slot->lane >= 0 && set->watch.fd >= 0 && !set->must_sweep;
+	if (set->watch.fd < 0)
+		return label == PS_ATTRIBUTION_LAST_CPU;
+	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
+}
+
+/* A group that shares the hardware with others, for example, never goes the short way. */
+#define MOST_MISSES 16
+
+/* One hardware thread with counts, of which nothing else is to be said than its attribution. */
+static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	const uint16_t flags = PS__MARK_FLAGS;
+
+	if (set->target.kind != PS__TARGET_SELF || !set->is_running || set->is_ended || set->must_clear ||
+	    set->quick.misses >= MOST_MISSES)
+		return false;
+	if (set->active_count != 1 || set->active[0] != slot || !slot->has_part)
+		return false;
+	if ((slot->counts_mark & flags) || (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
+	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
+		return false;
+	return (set->means == PS__MEANS_LANES || set->backend->lanes == 1) && is_label_lasting(set, slot);
+}
+
+static void find_row(struct ps__quick *quick)
+{
+	const struct ps__log *log = quick->slot->log;
+	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
+	struct ps__chunk *chunk = ps__log_chunk(log, row);
+
+	quick->words = ps__log_words(log, chunk, row);
+	quick->mark = ps__log_mark(chunk, row);
+}
+
+void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
+{
+	struct ps__quick *quick = &set->quick;
+
+	if (!may_begin(set, slot))
+		return;
+	quick->slot = slot;
+	quick->cpu = slot->cpu;
+	quick->lane = set->means == PS__MEANS_LANES ? (size_t)slot->lane : 0;
+	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.page->data_head : &no_head;
+	quick->seen = set->watch.fd >= 0 ? set->watch.seen : 0;
+	quick->has_accumulated = false;
+	quick->has_base = slot->has_base;
+	find_row(quick);
+	const uint64_t *credited = ps__set_credited(set, quick->lane);
+	for (size_t word = 0; word < quick->width; word++) {
+		quick->known[word] = credited[word];
+		quick->offset[word] = slot->base[word] + slot->counts[word] - credited[word];
+	}
+	quick->root = set->root;
+}
+
+/* What was read goes the usual way into the slot. */
+static void credit_totals(struct ps_eventset *set, const uint64_t *totals)
+{
+	struct ps__quick *quick = &set->quick;
+	uint64_t *known = ps__set_totals(set, quick->lane);
+
+	for (size_t word = 0; word < quick->width; word++)
+		known[word] = totals[word];
+	if (set->means == PS__MEANS_LANES) {
+		ps__set_credit_lane(set, quick->slot, PS_ATTRIBUTION_EXACT);
+	} else {
+		ps__set_credit(set, quick->slot, quick->lane);
+		ps__set_label_counts(quick->slot, quick->slot->counts_mark & PS__MARK_ATTRIBUTION);
+	}
+}
+
+void ps__set_end_quick(struct ps_eventset *set)
+{
+	struct ps__quick *quick = &set->quick;
+
+	quick->root = NULL;
+	if (quick->has_accumulated) {
+		credit_totals(set, quick->accumulated);
+		ps__set_move_into_base(quick->slot, quick->width);
+	}
+	credit_totals(set, quick->known);
+}
+
+static inline bool has_stayed(const struct ps__quick *quick)
+{
+	/* Pairs with the kernel's store of data_head after it wrote a record. */
+	return ps__os_getcpu() == quick->cpu && __atomic_load_n(quick->head, __ATOMIC_ACQUIRE) == quick->seen;
+}
+
+/* Did every counter go forwards? And where lanes tell residency: was the group on the hardware all the time? Else the usual
+ * way sorts it out. */
+static inline bool is_plausible(const struct ps_eventset *set, const struct ps__quick *quick)
+{
+	uint64_t backwards = 0;
+
+	for (size_t word = 0; word < quick->width; word++)
+		backwards |= quick->fresh[word] - quick->known[word];
+	for (size_t group = 0; set->means == PS__MEANS_LANES && group < set->series->groups; group++) {
+		const uint64_t *fresh = quick->fresh + 2 * group, *known = quick->known + 2 * group;
+		if (fresh[0] - known[0] != fresh[1] - known[1])
+			return false;
+	}
+	return !(backwards >> 63) && !set->backend->interrupted;
+}
+
+/* A row behind the last one becomes the latest reading's. */
+static bool append_row(struct ps__quick *quick, uint64_t timestamp)
+{
+	struct ps__log *log = quick->slot->log;
+	uint16_t mark = quick->slot->counts_mark;
+
+	if (ps__log_make_room(log) < 0)
+		return false;
+	ps__log_append(log, timestamp);
+	find_row(quick);
+	atomic_store_explicit(quick->mark, mark, memory_order_release);
+	return true;
+}
+
+static inline void write_row(struct ps__quick *quick, uint64_t timestamp)
+{
+	atomic_store_explicit(&quick->words[0], timestamp, memory_order_release);
+	for (size_t word = 0; word < quick->width; word++)
+		atomic_store_explicit(&quick->words[1 + word], quick->fresh[word] + quick->offset[word],
+		                      memory_order_release);
+	uint64_t *known = quick->known;
+	quick->known = quick->fresh;
+	quick->fresh = known;
+}
+
+/* The row is the reading's base from here on, and a plain reading after it no longer is. */
+static void note_accum(struct ps__quick *quick)
+{
+	for (size_t word = 0; word < quick->width; word++)
+		quick->accumulated[word] = quick->known[word];
+	quick->has_accumulated = true;
+	quick->has_base = true;
+}
+
+static uint16_t mark_of(const struct ps__quick *quick, enum ps__write_kind kind)
+{
+	return quick->slot->counts_mark | (kind == PS__WRITE_ACCUM ? PS__MARK_BASE_IS_VALUE : PS__MARK_BASE_APART);
+}
+
+/* The counters are read; now the row. Where there is no room for it, the usual way says so. */
+static int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new)
+{
+	struct ps__quick *quick = &set->quick;
+	struct ps__series *series = set->series;
+	uint64_t timestamp = ps__set_next_timestamp(set);
+	bool has_room = true;
+
+	ps__series_write_begin(series);
+	if (is_new)
+		has_room = append_row(quick, timestamp);
+	if (__builtin_expect(has_room, 1)) {
+		write_row(quick, timestamp);
+		if (kind == PS__WRITE_ACCUM)
+			note_accum(quick);
+		if (quick->has_base)
+			atomic_store_explicit(quick->mark, mark_of(quick, kind), memory_order_release);
+		set->last_timestamp = timestamp;
+		atomic_store_explicit(&series->latest, timestamp, memory_order_release);
+	}
+	ps__series_write_end(series);
+	return has_room ? PS_OK : PS__NOT_QUICK;
+}
+
+/* Is it the reading that the short way can write: the latest, or a new one if nothing is to be kept of the latest? */
+static inline bool is_at_hand(const struct ps_eventset *set, const uint64_t *timestamp)
+{
+	if (!timestamp || *timestamp == set->last_timestamp)
+		return true;
+	return *timestamp == 0 && !set->quick.has_base && !set->history;
+}
+
+/* The time in the error state is in the totals now, and nowhere else. */
+static void take_times(const struct ps_eventset *set)
+{
+	for (size_t word = 0; word < 2 * set->series->groups; word++)
+		set->quick.known[word] = set->quick.fresh[word];
+}
+
+/* The totals into `fresh`, if the task is where it was, before and after. */
+static inline int read_totals(struct ps_eventset *set)
+{
+	struct ps__quick *quick = &set->quick;
+
+	if (__builtin_expect(!has_stayed(quick), 0))
+		return PS__NOT_QUICK;
+	for (size_t word = 0; word < 2 * set->series->groups; word++)
+		quick->fresh[word] = quick->known[word];
+	int result = set->backend->ops->read(set->backend, quick->lane, quick->fresh);
+	if (__builtin_expect(result == PS_OK && has_stayed(quick) && is_plausible(set, quick), 1))
+		return PS_OK;
+	quick->misses++;
+	quick->has_moved = ps__os_getcpu() != quick->cpu;
+	if (result == PS_PARTIAL)
+		take_times(set);
+	return result == PS_OK || result == PS_PARTIAL ? PS__NOT_QUICK : result;
+}
+
+int ps__set_read_quickly(struct ps_eventset *set, enum ps__write_kind kind, uint64_t *timestamp,
+                         struct ps_thread **thread)
+{
+	struct ps__quick *quick = &set->quick;
+
+	if (__builtin_expect(!ps__fork_is_same(set->fork_generation) || set->is_busy ||
+	                         quick->root->topology->destroyed || set->owner != ps__thread_number() ||
+	                         !is_at_hand(set, timestamp),
+	                     0))
+		return PS__NOT_QUICK;
+	set->is_busy = 1;
+	int result = read_totals(set);
+	if (__builtin_expect(result == PS_OK, 1))
+		result = write_quickly(set, kind, timestamp && *timestamp == 0);
+	set->is_busy = 0;
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	if (timestamp)
+		*timestamp = set->last_timestamp;
+	if (thread)
+		*thread = quick->slot->log->thread;
+	return PS_OK;
+}
