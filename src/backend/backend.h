@@ -35,6 +35,8 @@ struct ps__target {
 
 struct ps__backend;
 
+#define PS__NOT_DIRECT 1
+
 struct ps__backend_ops {
 	/*
 	 * Opens the events, all or none, not counting yet. On success groups is known, and group_of[i] is the group of
@@ -49,6 +51,11 @@ struct ps__backend_ops {
 	 * counter is in the error state. Hot: async-signal-safe unless it fails.
 	 */
 	int (*read)(struct ps__backend *backend, size_t lane, uint64_t *totals);
+	/*
+	 * As read where one system call, or none, brings the totals as they are; PS__NOT_DIRECT, and nothing has changed,
+	 * where it takes more. NULL: it always does. Hot.
+	 */
+	int (*read_direct)(struct ps__backend *backend, size_t lane, uint64_t *totals);
 	int (*stop)(struct ps__backend *backend);
 	/* Releases all, once, open or not. abandon: a forked child, whose parent's counters must not be touched. */
 	void (*close)(struct ps__backend *backend, bool abandon);

@@ -197,26 +197,29 @@ static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 	return result;
 }
 
-/* A direct read(2) that brought less. A group that was in the error state has times to be added from then on. */
-static int read_indirectly(struct ps__perf *perf, size_t lane, ssize_t length, uint64_t *totals)
-{
-	if (length < 0)
-		return fail_read(perf, &perf->lanes[lane].groups[0]);
-	perf->lanes[lane].direct_fd = -1;
-	return read_groups(perf, lane, totals);
-}
-
-static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
+static int perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	struct ps__perf *perf = perf_of(backend);
 	int fd = perf->lanes[lane].direct_fd;
 
 	if (__builtin_expect(fd < 0, 0))
-		return read_groups(perf, lane, totals);
+		return PS__NOT_DIRECT;
 	ssize_t length = ps__perf_read_retried(fd, totals - 1, perf->direct_bytes);
 	if (__builtin_expect(length == (ssize_t)perf->direct_bytes, 1))
 		return PS_OK;
-	return read_indirectly(perf, lane, length, totals);
+	return length < 0 ? fail_read(perf, &perf->lanes[lane].groups[0]) : PS__NOT_DIRECT;
+}
+
+static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
+{
+	struct ps__perf *perf = perf_of(backend);
+	int result = perf_read_direct(backend, lane, totals);
+
+	if (__builtin_expect(result != PS__NOT_DIRECT, 1))
+		return result;
+	/* A group that was in the error state has times to be added from then on. */
+	perf->lanes[lane].direct_fd = -1;
+	return read_groups(perf, lane, totals);
 }
 
 static void perf_close(struct ps__backend *backend, bool abandon)
@@ -225,8 +228,12 @@ static void perf_close(struct ps__backend *backend, bool abandon)
 	ps__os_free(backend);
 }
 
-static const struct ps__backend_ops perf_ops = {
-    .open = perf_open, .start = perf_start, .read = perf_read, .stop = perf_stop, .close = perf_close};
+static const struct ps__backend_ops perf_ops = {.open = perf_open,
+                                                .start = perf_start,
+                                                .read = perf_read,
+                                                .read_direct = perf_read_direct,
+                                                .stop = perf_stop,
+                                                .close = perf_close};
 
 struct ps__backend *ps__perf_create(void)
 {

@@ -16,15 +16,16 @@ static const uint64_t no_head;
 int ps__set_make_quick(struct ps_eventset *set, size_t width)
 {
 	struct ps__quick *quick = &set->quick;
-	uint64_t *memory = ps__os_calloc(2 * (1 + width) + 2 * width, sizeof *memory);
+	size_t room = 2 + width; /* a word before for the backend, and one to make the width even: both stay 0 */
+	uint64_t *memory = ps__os_calloc(4 * room, sizeof *memory);
 
 	if (!memory)
 		return -1;
 	*quick = (struct ps__quick){.memory = memory, .width = width};
 	quick->known = memory + 1;
-	quick->fresh = quick->known + width + 1;
-	quick->offset = quick->fresh + width;
-	quick->accumulated = quick->offset + width;
+	quick->fresh = quick->known + room;
+	quick->offset = quick->fresh + room;
+	quick->accumulated = quick->offset + room;
 	return 0;
 }
 
@@ -54,8 +55,8 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 {
 	const uint16_t flags = PS__MARK_FLAGS;
 
-	if (set->target.kind != PS__TARGET_SELF || !set->is_running || set->is_ended || set->must_clear ||
-	    set->quick.misses >= MOST_MISSES)
+	if (!set->backend->ops->read_direct || set->target.kind != PS__TARGET_SELF || !set->is_running ||
+	    set->is_ended || set->must_clear || set->quick.misses >= MOST_MISSES)
 		return false;
 	if (set->active_count != 1 || set->active[0] != slot || !slot->has_part)
 		return false;
@@ -83,6 +84,7 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 		return;
 	quick->slot = slot;
 	quick->cpu = slot->cpu;
+	quick->split_times = set->means == PS__MEANS_LANES ? 2 * set->series->groups : 0;
 	quick->lane = set->means == PS__MEANS_LANES ? (size_t)slot->lane : 0;
 	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.page->data_head : &no_head;
 	quick->seen = set->watch.fd >= 0 ? set->watch.seen : 0;
@@ -133,96 +135,84 @@ static inline bool has_stayed(const struct ps__quick *quick)
 
 /* Did every counter go forwards? And where lanes tell residency: was the group on the hardware all the time? Else the usual
  * way sorts it out. */
-static inline bool is_plausible(const struct ps_eventset *set, const struct ps__quick *quick)
+static inline bool is_plausible(const struct ps__quick *quick)
 {
-	uint64_t backwards = 0;
+	const uint64_t *fresh = quick->fresh, *known = quick->known;
+	uint64_t backwards = 0, waited = 0;
 
-	for (size_t word = 0; word < quick->width; word++)
-		backwards |= quick->fresh[word] - quick->known[word];
-	for (size_t group = 0; set->means == PS__MEANS_LANES && group < set->series->groups; group++) {
-		const uint64_t *fresh = quick->fresh + 2 * group, *known = quick->known + 2 * group;
-		if (fresh[0] - known[0] != fresh[1] - known[1])
-			return false;
-	}
-	return !(backwards >> 63) && !set->backend->interrupted;
+	for (size_t word = 0; word < quick->width; word += 2)
+		backwards |= (fresh[word] - known[word]) | (fresh[word + 1] - known[word + 1]);
+	for (size_t word = 0; word < quick->split_times; word += 2)
+		waited |= (fresh[word] - known[word]) - (fresh[word + 1] - known[word + 1]);
+	return (backwards >> 63) + waited == 0;
 }
 
 /* A row behind the last one becomes the latest reading's. */
 static bool append_row(struct ps__quick *quick, uint64_t timestamp)
 {
 	struct ps__log *log = quick->slot->log;
-	uint16_t mark = quick->slot->counts_mark;
 
-	if (ps__log_make_room(log) < 0)
+	if (__builtin_expect(ps__log_make_room(log) < 0, 0))
 		return false;
 	ps__log_append(log, timestamp);
 	find_row(quick);
-	atomic_store_explicit(quick->mark, mark, memory_order_release);
+	atomic_store_explicit(quick->mark, quick->slot->counts_mark, memory_order_release);
 	return true;
 }
 
 static inline void write_row(struct ps__quick *quick, uint64_t timestamp)
 {
-	atomic_store_explicit(&quick->words[0], timestamp, memory_order_release);
+	const uint64_t *fresh = quick->fresh, *offset = quick->offset;
+	_Atomic uint64_t *words = quick->words;
+
+	atomic_store_explicit(words++, timestamp, memory_order_release);
 	for (size_t word = 0; word < quick->width; word++)
-		atomic_store_explicit(&quick->words[1 + word], quick->fresh[word] + quick->offset[word],
-		                      memory_order_release);
-	uint64_t *known = quick->known;
-	quick->known = quick->fresh;
-	quick->fresh = known;
+		atomic_store_explicit(&words[word], fresh[word] + offset[word], memory_order_release);
+	quick->fresh = quick->known;
+	quick->known = (uint64_t *)fresh;
 }
 
-/* The row is the reading's base from here on, and a plain reading after it no longer is. */
-static void note_accum(struct ps__quick *quick)
+/* Of a reading that has a base: by this ps_accum, which makes the row its base, or by one before. */
+static void write_base(struct ps__quick *quick, enum ps__write_kind kind)
 {
+	uint16_t base = kind == PS__WRITE_ACCUM ? PS__MARK_BASE_IS_VALUE : PS__MARK_BASE_APART;
+
+	atomic_store_explicit(quick->mark, quick->slot->counts_mark | base, memory_order_release);
+	quick->has_base = true;
+	if (kind != PS__WRITE_ACCUM)
+		return;
 	for (size_t word = 0; word < quick->width; word++)
 		quick->accumulated[word] = quick->known[word];
 	quick->has_accumulated = true;
-	quick->has_base = true;
-}
-
-static uint16_t mark_of(const struct ps__quick *quick, enum ps__write_kind kind)
-{
-	return quick->slot->counts_mark | (kind == PS__WRITE_ACCUM ? PS__MARK_BASE_IS_VALUE : PS__MARK_BASE_APART);
 }
 
 /* The counters are read; now the row. Where there is no room for it, the usual way says so. */
-static int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new)
+static inline int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new)
 {
 	struct ps__quick *quick = &set->quick;
 	struct ps__series *series = set->series;
 	uint64_t timestamp = ps__set_next_timestamp(set);
-	bool has_room = true;
 
 	ps__series_write_begin(series);
-	if (is_new)
-		has_room = append_row(quick, timestamp);
-	if (__builtin_expect(has_room, 1)) {
-		write_row(quick, timestamp);
-		if (kind == PS__WRITE_ACCUM)
-			note_accum(quick);
-		if (quick->has_base)
-			atomic_store_explicit(quick->mark, mark_of(quick, kind), memory_order_release);
-		set->last_timestamp = timestamp;
-		atomic_store_explicit(&series->latest, timestamp, memory_order_release);
+	if (is_new && !append_row(quick, timestamp)) {
+		ps__series_write_end(series);
+		return PS__NOT_QUICK;
 	}
+	write_row(quick, timestamp);
+	if (quick->has_base || kind == PS__WRITE_ACCUM)
+		write_base(quick, kind);
+	set->last_timestamp = timestamp;
+	atomic_store_explicit(&series->latest, timestamp, memory_order_release);
 	ps__series_write_end(series);
-	return has_room ? PS_OK : PS__NOT_QUICK;
+	return PS_OK;
 }
 
-/* Is it the reading that the short way can write: the latest, or a new one if nothing is to be kept of the latest? */
-static inline bool is_at_hand(const struct ps_eventset *set, const uint64_t *timestamp)
+/* What the usual way has to sort out. */
+static __attribute__((cold, noinline)) int note_miss(struct ps__quick *quick, int result)
 {
-	if (!timestamp || *timestamp == set->last_timestamp)
-		return true;
-	return *timestamp == 0 && !set->quick.has_base && !set->history;
-}
-
-/* The time in the error state is in the totals now, and nowhere else. */
-static void take_times(const struct ps_eventset *set)
-{
-	for (size_t word = 0; word < 2 * set->series->groups; word++)
-		set->quick.known[word] = set->quick.fresh[word];
+	quick->misses++;
+	quick->has_moved = ps__os_getcpu() != quick->cpu;
+	return result == PS_OK ? PS__NOT_QUICK : result;
 }
 
 /* The totals into `fresh`, if the task is where it was, before and after. */
@@ -232,38 +222,39 @@ static inline int read_totals(struct ps_eventset *set)
 
 	if (__builtin_expect(!has_stayed(quick), 0))
 		return PS__NOT_QUICK;
-	for (size_t word = 0; word < 2 * set->series->groups; word++)
-		quick->fresh[word] = quick->known[word];
-	int result = set->backend->ops->read(set->backend, quick->lane, quick->fresh);
-	if (__builtin_expect(result == PS_OK && has_stayed(quick) && is_plausible(set, quick), 1))
+	int result = set->backend->ops->read_direct(set->backend, quick->lane, quick->fresh);
+	if (__builtin_expect(result == PS_OK && has_stayed(quick) && is_plausible(quick), 1))
 		return PS_OK;
-	quick->misses++;
-	quick->has_moved = ps__os_getcpu() != quick->cpu;
-	if (result == PS_PARTIAL)
-		take_times(set);
-	return result == PS_OK || result == PS_PARTIAL ? PS__NOT_QUICK : result;
+	return note_miss(quick, result);
+}
+
+/* Is it the caller's to do, and the reading one that can be written so: the latest, or a new one if nothing is to be
+ * kept of the latest? */
+static inline bool is_at_hand(const struct ps_eventset *set, uint64_t wanted)
+{
+	if (!ps__fork_is_same(set->fork_generation) || set->is_busy || set->quick.root->topology->destroyed ||
+	    set->owner != ps__thread_number())
+		return false;
+	return wanted == set->last_timestamp || (wanted == 0 && !set->quick.has_base && !set->history);
 }
 
 int ps__set_read_quickly(struct ps_eventset *set, enum ps__write_kind kind, uint64_t *timestamp,
                          struct ps_thread **thread)
 {
-	struct ps__quick *quick = &set->quick;
+	uint64_t wanted = timestamp ? *timestamp : set->last_timestamp;
 
-	if (__builtin_expect(!ps__fork_is_same(set->fork_generation) || set->is_busy ||
-	                         quick->root->topology->destroyed || set->owner != ps__thread_number() ||
-	                         !is_at_hand(set, timestamp),
-	                     0))
+	if (__builtin_expect(!is_at_hand(set, wanted), 0))
 		return PS__NOT_QUICK;
 	set->is_busy = 1;
 	int result = read_totals(set);
 	if (__builtin_expect(result == PS_OK, 1))
-		result = write_quickly(set, kind, timestamp && *timestamp == 0);
+		result = write_quickly(set, kind, wanted == 0);
 	set->is_busy = 0;
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	if (timestamp)
 		*timestamp = set->last_timestamp;
 	if (thread)
-		*thread = quick->slot->log->thread;
+		*thread = set->quick.slot->log->thread;
 	return PS_OK;
 }

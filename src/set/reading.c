@@ -42,9 +42,8 @@ static int finish(struct ps_eventset *set, const struct ps__write *write, uint64
 
 /* The counters are read before anything else is looked at: what is fetched for a call that then fails stands in the slots,
  * and comes with the next reading. */
-static inline __attribute__((always_inline)) int make_reading(struct ps_eventset *set, enum ps__write_kind kind,
-                                                              struct ps_component *root, uint64_t *timestamp,
-                                                              struct ps_thread **thread)
+static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind, struct ps_component *root,
+                               uint64_t *timestamp, struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = kind};
 	int fetched = fetch(set, &write.slot);
@@ -68,18 +67,27 @@ static inline int try_quickly(struct ps_eventset *set, enum ps__write_kind kind,
 	return ps__set_read_quickly(set, kind, timestamp, thread);
 }
 
+/* What ps_read and ps_accum do where the short way isn't open. */
+static __attribute__((noinline)) int read_usually(struct ps_eventset *set, enum ps__write_kind kind,
+                                                  struct ps_component *root, uint64_t *timestamp,
+                                                  struct ps_thread **thread)
+{
+	int result = ps__set_enter(set, kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read");
+
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	result = make_reading(set, kind, root, timestamp, thread);
+	ps__set_leave(set);
+	return result;
+}
+
 int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
 {
 	int result = try_quickly(set, PS__WRITE_COUNTS, root, timestamp, thread);
 
 	if (__builtin_expect(result != PS__NOT_QUICK, 1))
 		return result;
-	result = ps__set_enter(set, "ps_read");
-	if (__builtin_expect(result != PS_OK, 0))
-		return result;
-	result = make_reading(set, PS__WRITE_COUNTS, root, timestamp, thread);
-	ps__set_leave(set);
-	return result;
+	return read_usually(set, PS__WRITE_COUNTS, root, timestamp, thread);
 }
 
 int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
@@ -88,12 +96,7 @@ int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *times
 
 	if (__builtin_expect(result != PS__NOT_QUICK, 1))
 		return result;
-	result = ps__set_enter(set, "ps_accum");
-	if (__builtin_expect(result != PS_OK, 0))
-		return result;
-	result = make_reading(set, PS__WRITE_ACCUM, root, timestamp, thread);
-	ps__set_leave(set);
-	return result;
+	return read_usually(set, PS__WRITE_ACCUM, root, timestamp, thread);
 }
 
 /* The counters are stopped first, so that the final counts hold all that was counted; a failure to store them

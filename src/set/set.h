@@ -61,6 +61,7 @@ struct ps__quick {
 	uint64_t *memory;      /* of the four vectors */
 	size_t lane;
 	size_t width;
+	size_t split_times; /* of LANES: words of times, which tell residency; else 0 */
 	int cpu;
 	bool has_base; /* the reading has one: from before, or by ps_accum meanwhile */
 	bool has_accumulated;
