@@ -2,6 +2,12 @@
 # Errors, the OS seam, lists of CPUs: what every other layer stands on.
 noinst_LTLIBRARIES += src/base/libbase.la
 src_base_libbase_la_SOURCES = \
+	src/arch/arch.h \
+	src/arch/arm64.h \
+	src/arch/none.h \
+	src/arch/x86.h \
+	src/base/clock.c \
+	src/base/clock.h \
 	src/base/error.c \
 	src/base/error.h \
 	src/base/file.c \

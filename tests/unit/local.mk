@@ -5,6 +5,7 @@ unit_tests = \
 	tests/unit/test_attrmap \
 	tests/unit/test_buffer \
 	tests/unit/test_child \
+	tests/unit/test_clock \
 	tests/unit/test_component \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
@@ -35,6 +36,7 @@ endif
 tests_support_libsupport_la_SOURCES = \
 	tests/support/fake.c \
 	tests/support/fake.h \
+	tests/support/fake_arch.h \
 	tests/support/fake_counters.c \
 	tests/support/fake_files.c \
 	tests/support/fake_internal.h \

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* x86: rdpmc and rdtsc. By way of arch/arch.h. */
+#ifndef PS_ARCH_X86_H
+#define PS_ARCH_X86_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The kernel's clocksource when it trusts the ticks: constant, and the same on all CPUs. */
+#define PS__ARCH_CLOCKSOURCE "tsc"
+
+/* Where the kernel says who may read counters. */
+#define PS__ARCH_COUNTERS_SETTING "/sys/bus/event_source/devices/cpu/rdpmc"
+
+static inline uint64_t ps__arch_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/* Can ps__arch_counter read what a mapped page calls `index`? Not 0, which is no counter, and not Intel's metrics, which
+ * are fractions (bit 29 of what rdpmc takes). */
+static inline bool ps__arch_has_counter(uint32_t index)
+{
+	return ((index - 1) & (1u << 29)) == 0;
+}
+
+static inline uint64_t ps__arch_counter(uint32_t index)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index - 1));
+	return (uint64_t)high << 32 | low;
+}
+
+/* All instructions before are done, and so in the counters. */
+static inline void ps__arch_settle(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+}
+
+#endif

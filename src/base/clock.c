@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The clock of readings: when to look at the kernel's, and what the ticks are worth in between. See clock.h. */
+#include "base/clock.h"
+
+#include "base/os.h"
+
+#include <string.h>
+
+#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+#define SPAN_NS 100000u
+
+#define SHORTEST_BASE_NS 1000000u
+/* Then the rate is reckoned from a newer origin: the kernel's changes, too. */
+#define LONGEST_BASE_NS 1000000000u
+
+/* The clock was read somewhere between two looks at the ticks. If more time than this lies between them, that is too vague
+ * for an anchor; of the ticks of a base, both ends together may leave open this part: 12 ns in a span. */
+#define WIDEST_LOOK_NS 500u
+#define VAGUE_PART     4096u
+
+/* How far the clock may be from what the ticks foretold, beside a 1024th of the time that passed. */
+#define TOLERANCE_NS 2000u
+
+#define MOST_STRIKES 16u
+
+static uint64_t look_at_kernel(void)
+{
+	struct timespec now = {0};
+
+	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void ps__clock_trust(struct ps__clock *clock)
+{
+	*clock = (struct ps__clock){.is_trusted = true};
+}
+
+void ps__clock_open(struct ps__clock *clock)
+{
+	char source[64];
+
+	*clock = (struct ps__clock){0};
+	if (ps__os.clock_gettime != ps_hooks_default()->clock_gettime)
+		return;
+	if (ps__os_read_file(CLOCKSOURCE, source, sizeof source) > 0 && strcmp(source, PS__ARCH_CLOCKSOURCE) == 0)
+		ps__clock_trust(clock);
+}
+
+/* Learning begins anew; too often in a row, and the ticks are given up: each look at them costs time. */
+static void strike(struct ps__clock *clock)
+{
+	clock->span_ticks = 0;
+	clock->rate = 0;
+	clock->has_origin = false;
+	clock->is_trusted = ++clock->strikes < MOST_STRIKES;
+}
+
+static uint64_t to_ns(const struct ps__clock *clock, uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * clock->rate >> 32);
+}
+
+/* Does the clock stand where the ticks said it would? Not after they were set, or stopped for a while, or when the program
+ * was moved to a machine where they go at another rate. */
+static bool is_foretold(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
+{
+	uint64_t passed_ns = now_ns - clock->anchor_ns;
+	uint64_t foretold_ns = to_ns(clock, ticks - clock->anchor_ticks);
+	uint64_t off_ns = foretold_ns > passed_ns ? foretold_ns - passed_ns : passed_ns - foretold_ns;
+
+	return ticks >= clock->anchor_ticks && off_ns <= TOLERANCE_NS + passed_ns / 1024;
+}
+
+/* The rate, over a base that is long enough to know it and short enough to be of today. */
+static void learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, uint64_t now_ns)
+{
+	uint64_t base_ns = now_ns - clock->origin_ns;
+	uint64_t base_ticks = ticks - clock->origin_ticks;
+
+	if (!clock->has_origin || base_ns > LONGEST_BASE_NS || width < clock->origin_width / 4) {
+		clock->has_origin = true;
+		clock->origin_ticks = ticks;
+		clock->origin_ns = now_ns;
+		clock->origin_width = width;
+		return;
+	}
+	if (base_ns < SHORTEST_BASE_NS || base_ticks / VAGUE_PART <= clock->origin_width + width)
+		return;
+	clock->rate = (base_ns << 32) / base_ticks;
+}
+
+static void learn(struct ps__clock *clock, uint64_t before, uint64_t after, uint64_t now_ns)
+{
+	uint64_t ticks = before + (after - before) / 2;
+
+	if (after < before) {
+		strike(clock);
+		return;
+	}
+	if (clock->rate && to_ns(clock, after - before) > WIDEST_LOOK_NS) {
+		clock->is_trusted = ++clock->strikes < MOST_STRIKES;
+		clock->span_ticks = clock->is_trusted ? clock->span_ticks : 0;
+		return;
+	}
+	if (clock->rate && !is_foretold(clock, ticks, now_ns)) {
+		strike(clock);
+		return;
+	}
+	/* A rate that has foretold a look is believed. */
+	if (clock->rate) {
+		clock->span_ticks = ((uint64_t)SPAN_NS << 32) / clock->rate;
+		clock->strikes = 0;
+	}
+	learn_rate(clock, ticks, after - before, now_ns);
+	clock->anchor_ticks = ticks;
+	clock->anchor_ns = now_ns;
+}
+
+uint64_t ps__clock_look(struct ps__clock *clock)
+{
+	if (!clock->is_trusted)
+		return look_at_kernel();
+	uint64_t before = ps__arch_ticks();
+	uint64_t now_ns = look_at_kernel();
+	learn(clock, before, ps__arch_ticks(), now_ns);
+	return now_ns;
+}

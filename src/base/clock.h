@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CLOCK_MONOTONIC without a call each time. The CPU's tick register is read, and what it went on since the last look at
+ * the clock is added to that look: for 100 us at most, so that neither a clock that is being slewed (500 ppm at most,
+ * 50 ns) nor a register that was stopped or set leads far astray. An event set has one; it is no other thread's meanwhile.
+ */
+#ifndef PS_BASE_CLOCK_H
+#define PS_BASE_CLOCK_H
+
+#include "arch/arch.h"
+
+/* Zeroed, it looks at the clock each time. */
+struct ps__clock {
+	uint64_t span_ticks; /* how far it may go on from the anchor; 0: not at all */
+	uint64_t anchor_ticks;
+	uint64_t anchor_ns;
+	uint64_t rate; /* nanoseconds of a tick, times 2^32 */
+	/* The rate is reckoned from here. */
+	uint64_t origin_ticks;
+	uint64_t origin_ns;
+	uint64_t origin_width; /* ticks between which the clock was looked at */
+	bool has_origin;
+	bool is_trusted;  /* are ticks looked at? */
+	unsigned strikes; /* looks in a row from which nothing could be learnt */
+};
+
+/* Trusts the ticks if the kernel's own clock does, and if the clock is the real one and no test's. Reads a file. */
+void ps__clock_open(struct ps__clock *clock);
+
+/* Begins to learn the ticks' rate. */
+void ps__clock_trust(struct ps__clock *clock);
+
+/* Looks at the clock, and learns from it. */
+uint64_t ps__clock_look(struct ps__clock *clock) __attribute__((cold));
+
+/* Nanoseconds of CLOCK_MONOTONIC; may be some nanoseconds before what it told last. Hot; async-signal-safe. */
+static inline uint64_t ps__clock_now_ns(struct ps__clock *clock)
+{
+	if (__builtin_expect(clock->span_ticks != 0, 1)) {
+		uint64_t passed = ps__arch_ticks() - clock->anchor_ticks;
+		/* Ticks that went back are far ahead, as unsigned numbers go. */
+		if (__builtin_expect(passed < clock->span_ticks, 1))
+			return clock->anchor_ns + (passed * clock->rate >> 32);
+	}
+	return ps__clock_look(clock);
+}
+
+#endif

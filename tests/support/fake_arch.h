@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A CPU with counters and a tick register that a test scripts. A test that includes this, and then a source file of the
+ * library, has that file's functions with this CPU in place of the machine's; all other rooms call those.
+ */
+#ifndef PS_TESTS_FAKE_ARCH_H
+#define PS_TESTS_FAKE_ARCH_H
+
+#ifdef PS_ARCH_ARCH_H
+#error "fake_arch.h comes before every header of the library that includes arch/arch.h"
+#endif
+#define PS_ARCH_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PS__ARCH_CLOCKSOURCE      "fake-ticks"
+#define PS__ARCH_COUNTERS_SETTING "/sys/fake/counters"
+
+static struct {
+	uint64_t (*ticks)(void);
+	uint64_t (*counter)(uint32_t index);
+	uint32_t most_counters; /* a page's index is 1 .. most_counters */
+} fake_arch;
+
+static inline uint64_t ps__arch_ticks(void)
+{
+	return fake_arch.ticks();
+}
+
+static inline bool ps__arch_has_counter(uint32_t index)
+{
+	return index - 1 < fake_arch.most_counters;
+}
+
+static inline uint64_t ps__arch_counter(uint32_t index)
+{
+	return fake_arch.counter(index);
+}
+
+static inline void ps__arch_settle(void)
+{
+}
+
+#endif
