@@ -95,13 +95,8 @@ int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark)
 }
 
 /* What the thread did between the looks at its CPU is not known to be on either. */
-static uint16_t moved_mark(struct ps_eventset *set, int cpu)
+static uint16_t moved_mark(const struct ps_eventset *set, int cpu)
 {
-	bool moved = set->quick.has_moved;
-
-	set->quick.has_moved = false;
-	if (__builtin_expect(moved, 0))
-		return PS__MARK_MOVED;
 	if (set->target.kind != PS__TARGET_SELF || set->is_ended || __builtin_expect(ps__os_getcpu() == cpu, 1))
 		return 0;
 	return PS__MARK_MOVED;

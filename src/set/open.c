@@ -241,6 +241,8 @@ int ps__set_open(struct ps_eventset *set)
 	}
 	if (result != PS_OK)
 		ps__set_close(set);
+	else
+		ps__clock_open(&set->clock);
 	return result;
 }
 

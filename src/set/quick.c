@@ -10,6 +10,9 @@
 #include "base/os.h"
 #include "set/set.h"
 
+/* What the usual way has to do. */
+#define NOT_QUICK 1
+
 /* The head of a watch that isn't there. */
 static const uint64_t no_head;
 
@@ -127,10 +130,11 @@ void ps__set_end_quick(struct ps_eventset *set)
 	credit_totals(set, quick->known);
 }
 
+/* As far as the watch knows. */
 static inline bool has_stayed(const struct ps__quick *quick)
 {
 	/* Pairs with the kernel's store of data_head after it wrote a record. */
-	return ps__os_getcpu() == quick->cpu && __atomic_load_n(quick->head, __ATOMIC_ACQUIRE) == quick->seen;
+	return __atomic_load_n(quick->head, __ATOMIC_ACQUIRE) == quick->seen;
 }
 
 /* Did every counter go forwards? And where lanes tell residency: was the group on the hardware all the time? Else the usual
@@ -138,9 +142,10 @@ static inline bool has_stayed(const struct ps__quick *quick)
 static inline bool is_plausible(const struct ps__quick *quick)
 {
 	const uint64_t *fresh = quick->fresh, *known = quick->known;
+	size_t width = quick->width;
 	uint64_t backwards = 0, waited = 0;
 
-	for (size_t word = 0; word < quick->width; word += 2)
+	for (size_t word = 0; word < width; word += 2)
 		backwards |= (fresh[word] - known[word]) | (fresh[word + 1] - known[word + 1]);
 	for (size_t word = 0; word < quick->split_times; word += 2)
 		waited |= (fresh[word] - known[word]) - (fresh[word + 1] - known[word + 1]);
@@ -162,14 +167,16 @@ static bool append_row(struct ps__quick *quick, uint64_t timestamp)
 
 static inline void write_row(struct ps__quick *quick, uint64_t timestamp)
 {
-	const uint64_t *fresh = quick->fresh, *offset = quick->offset;
-	_Atomic uint64_t *words = quick->words;
+	uint64_t *fresh = quick->fresh;
+	const uint64_t *offset = quick->offset;
+	_Atomic uint64_t *words = quick->words + 1;
+	size_t width = quick->width;
 
-	atomic_store_explicit(words++, timestamp, memory_order_release);
-	for (size_t word = 0; word < quick->width; word++)
+	atomic_store_explicit(&words[-1], timestamp, memory_order_release);
+	for (size_t word = 0; word < width; word++)
 		atomic_store_explicit(&words[word], fresh[word] + offset[word], memory_order_release);
 	quick->fresh = quick->known;
-	quick->known = (uint64_t *)fresh;
+	quick->known = fresh;
 }
 
 /* Of a reading that has a base: by this ps_accum, which makes the row its base, or by one before. */
@@ -196,7 +203,7 @@ static inline int write_quickly(struct ps_eventset *set, enum ps__write_kind kin
 	ps__series_write_begin(series);
 	if (is_new && !append_row(quick, timestamp)) {
 		ps__series_write_end(series);
-		return PS__NOT_QUICK;
+		return NOT_QUICK;
 	}
 	write_row(quick, timestamp);
 	if (quick->has_base || kind == PS__WRITE_ACCUM)
@@ -211,19 +218,20 @@ static inline int write_quickly(struct ps_eventset *set, enum ps__write_kind kin
 static __attribute__((cold, noinline)) int note_miss(struct ps__quick *quick, int result)
 {
 	quick->misses++;
-	quick->has_moved = ps__os_getcpu() != quick->cpu;
-	return result == PS_OK ? PS__NOT_QUICK : result;
+	return result == PS_OK ? NOT_QUICK : result;
 }
 
-/* The totals into `fresh`, if the task is where it was, before and after. */
+/* The totals into `fresh`, if the task is where it was: the CPU is asked for after the counters, as what comes before them
+ * is counted. */
 static inline int read_totals(struct ps_eventset *set)
 {
 	struct ps__quick *quick = &set->quick;
 
 	if (__builtin_expect(!has_stayed(quick), 0))
-		return PS__NOT_QUICK;
+		return NOT_QUICK;
 	int result = set->backend->ops->read_direct(set->backend, quick->lane, quick->fresh);
-	if (__builtin_expect(result == PS_OK && has_stayed(quick) && is_plausible(quick), 1))
+	if (__builtin_expect(
+		result == PS_OK && ps__os_getcpu() == quick->cpu && has_stayed(quick) && is_plausible(quick), 1))
 		return PS_OK;
 	return note_miss(quick, result);
 }
@@ -238,18 +246,20 @@ static inline bool is_at_hand(const struct ps_eventset *set, uint64_t wanted)
 	return wanted == set->last_timestamp || (wanted == 0 && !set->quick.has_base && !set->history);
 }
 
-int ps__set_read_quickly(struct ps_eventset *set, enum ps__write_kind kind, uint64_t *timestamp,
-                         struct ps_thread **thread)
+int ps__set_read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                         struct ps_thread **thread, enum ps__write_kind kind)
 {
 	uint64_t wanted = timestamp ? *timestamp : set->last_timestamp;
 
 	if (__builtin_expect(!is_at_hand(set, wanted), 0))
-		return PS__NOT_QUICK;
+		return ps__set_read_usually(set, root, timestamp, thread, kind);
 	set->is_busy = 1;
 	int result = read_totals(set);
 	if (__builtin_expect(result == PS_OK, 1))
 		result = write_quickly(set, kind, wanted == 0);
 	set->is_busy = 0;
+	if (__builtin_expect(result == NOT_QUICK, 0))
+		return ps__set_read_usually(set, root, timestamp, thread, kind);
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	if (timestamp)

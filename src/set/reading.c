@@ -59,18 +59,8 @@ static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind
 	return fetched;
 }
 
-static inline int try_quickly(struct ps_eventset *set, enum ps__write_kind kind, const struct ps_component *root,
-                              uint64_t *timestamp, struct ps_thread **thread)
-{
-	if (__builtin_expect(!set || !root || set->quick.root != root, 0))
-		return PS__NOT_QUICK;
-	return ps__set_read_quickly(set, kind, timestamp, thread);
-}
-
-/* What ps_read and ps_accum do where the short way isn't open. */
-static __attribute__((noinline)) int read_usually(struct ps_eventset *set, enum ps__write_kind kind,
-                                                  struct ps_component *root, uint64_t *timestamp,
-                                                  struct ps_thread **thread)
+int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                         struct ps_thread **thread, enum ps__write_kind kind)
 {
 	int result = ps__set_enter(set, kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read");
 
@@ -81,22 +71,23 @@ static __attribute__((noinline)) int read_usually(struct ps_eventset *set, enum 
 	return result;
 }
 
+static inline bool is_quick(const struct ps_eventset *set, const struct ps_component *root)
+{
+	return __builtin_expect(set && root && set->quick.root == root, 1);
+}
+
 int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
 {
-	int result = try_quickly(set, PS__WRITE_COUNTS, root, timestamp, thread);
-
-	if (__builtin_expect(result != PS__NOT_QUICK, 1))
-		return result;
-	return read_usually(set, PS__WRITE_COUNTS, root, timestamp, thread);
+	if (is_quick(set, root))
+		return ps__set_read_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
+	return ps__set_read_usually(set, root, timestamp, thread, PS__WRITE_COUNTS);
 }
 
 int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
 {
-	int result = try_quickly(set, PS__WRITE_ACCUM, root, timestamp, thread);
-
-	if (__builtin_expect(result != PS__NOT_QUICK, 1))
-		return result;
-	return read_usually(set, PS__WRITE_ACCUM, root, timestamp, thread);
+	if (is_quick(set, root))
+		return ps__set_read_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
+	return ps__set_read_usually(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
 /* The counters are stopped first, so that the final counts hold all that was counted; a failure to store them

@@ -11,6 +11,7 @@
 #define PS_SET_SET_H
 
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "base/identity.h"
 #include "base/os.h"
 #include "locate/locate.h"
@@ -65,8 +66,7 @@ struct ps__quick {
 	int cpu;
 	bool has_base; /* the reading has one: from before, or by ps_accum meanwhile */
 	bool has_accumulated;
-	bool has_moved; /* during the last miss; the reading that follows tells it */
-	int misses;     /* read in vain, as the usual way had to do it again */
+	int misses; /* read in vain, as the usual way had to do it again */
 };
 
 /* How a set knows where its task was. */
@@ -93,6 +93,7 @@ struct ps_eventset {
 	struct ps__slot *last_slot; /* where the task was seen last */
 	int last_cpu;               /* the same before the first slot: at ps_start. LANES: what the watch told last */
 	uint64_t last_timestamp;
+	struct ps__clock clock;
 	enum ps__means means;
 	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
 	uint64_t visit;         /* counts the rounds of reading lanes */
@@ -217,12 +218,10 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 void ps__set_move_into_base(struct ps__slot *slot, size_t width);
 
 /* Nanoseconds of CLOCK_MONOTONIC, and later than the set's last reading whatever the clock says. */
-static inline uint64_t ps__set_next_timestamp(const struct ps_eventset *set)
+static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
 {
-	struct timespec now = {0};
+	uint64_t now_ns = ps__clock_now_ns(&set->clock);
 
-	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	return now_ns > set->last_timestamp ? now_ns : set->last_timestamp + 1;
 }
 
@@ -231,10 +230,13 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width);
 void ps__set_free_quick(struct ps_eventset *set);
 /* After a reading in the usual way: opens the short way, if the next one may take it. */
 void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot);
-/* A reading in the short way; PS__NOT_QUICK if it must go the usual way, and nothing has changed; or a failure to read. */
-#define PS__NOT_QUICK 1
-int ps__set_read_quickly(struct ps_eventset *set, enum ps__write_kind kind, uint64_t *timestamp,
-                         struct ps_thread **thread);
+/* ps_read and ps_accum, while quick.root is `root`. What the short way can't do goes the usual one. */
+int ps__set_read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                         struct ps_thread **thread, enum ps__write_kind kind);
+
+/* reading.c: the usual way of ps_read and ps_accum. */
+int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                         struct ps_thread **thread, enum ps__write_kind kind);
 
 /* reopen.c: readings that are not the latest. */
 bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp);
