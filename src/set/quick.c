@@ -236,12 +236,11 @@ static inline int read_totals(struct ps_eventset *set)
 	return note_miss(quick, result);
 }
 
-/* Is it the caller's to do, and the reading one that can be written so: the latest, or a new one if nothing is to be
- * kept of the latest? */
-static inline bool is_at_hand(const struct ps_eventset *set, uint64_t wanted)
+/* Is the short way still open, the set the caller's, and the reading one that can be written so: the latest, or a new one if
+ * nothing is to be kept of the latest? */
+static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_component *root, uint64_t wanted)
 {
-	if (!ps__fork_is_same(set->fork_generation) || set->is_busy || set->quick.root->topology->destroyed ||
-	    set->owner != ps__thread_number())
+	if (set->quick.root != root || root->topology->destroyed || set->owner != ps__thread_number())
 		return false;
 	return wanted == set->last_timestamp || (wanted == 0 && !set->quick.has_base && !set->history);
 }
@@ -249,12 +248,16 @@ static inline bool is_at_hand(const struct ps_eventset *set, uint64_t wanted)
 int ps__set_read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                          struct ps_thread **thread, enum ps__write_kind kind)
 {
-	uint64_t wanted = timestamp ? *timestamp : set->last_timestamp;
+	int result = NOT_QUICK;
 
-	if (__builtin_expect(!is_at_hand(set, wanted), 0))
+	if (__builtin_expect(!ps__fork_is_same(set->fork_generation) || set->is_busy, 0))
 		return ps__set_read_usually(set, root, timestamp, thread, kind);
 	set->is_busy = 1;
-	int result = read_totals(set);
+	/* What was looked at before, a signal handler's reading may have changed. */
+	atomic_signal_fence(memory_order_seq_cst);
+	uint64_t wanted = timestamp ? *timestamp : set->last_timestamp;
+	if (__builtin_expect(is_at_hand(set, root, wanted), 1))
+		result = read_totals(set);
 	if (__builtin_expect(result == PS_OK, 1))
 		result = write_quickly(set, kind, wanted == 0);
 	set->is_busy = 0;
