@@ -19,6 +19,7 @@ unit_tests = \
 	tests/unit/test_means \
 	tests/unit/test_open \
 	tests/unit/test_parts \
+	tests/unit/test_quick \
 	tests/unit/test_read \
 	tests/unit/test_rollup \
 	tests/unit/test_status \

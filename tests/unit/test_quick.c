@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The short way of a reading must not be told from the usual one: two sets count the same, one of which is always made to go
+ * the usual way, through random calls; then all that they stored is compared.
+ */
+#include "support/scene.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define STEPS    60
+#define RUNS     60
+#define CPUS     2
+#define READINGS 80
+
+static const char *const events[] = {"page-faults", "minor-faults"};
+
+/* A set with a topology of its own, and the timestamps of its readings. */
+struct side {
+	struct ps_topology *topology;
+	struct ps_component *root;
+	struct ps_eventset *set;
+	uint64_t readings[READINGS];
+	size_t count;
+};
+
+static unsigned seed;
+
+static unsigned pick(unsigned limit)
+{
+	seed = seed * 1103515245u + 12345u;
+	return (seed >> 16) % limit;
+}
+
+static void open_side(struct side *side, enum ps_attribution_mode mode, const char *hardware)
+{
+	memset(side, 0, sizeof *side);
+	check_ok(ps_topology_load_synthetic(&side->topology, "pack:1 core:2 pu:1"));
+	side->root = ps_topology_root(side->topology);
+	check_ok(ps_eventset_create(&side->set));
+	check_ok(ps_eventset_set_attribution(side->set, mode));
+	check_ok(ps_eventset_add(side->set, events[0]));
+	check_ok(ps_eventset_add(side->set, events[1]));
+	if (hardware)
+		check_ok(ps_eventset_add(side->set, hardware));
+}
+
+static void close_side(struct side *side)
+{
+	ps_eventset_destroy(side->set);
+	ps_topology_destroy(side->topology);
+}
+
+/* Any other call ends the short way; this one changes nothing else. */
+static void force_the_usual_way(struct side *side)
+{
+	check_ok(ps_eventset_reserve(side->set, 1));
+}
+
+/* What one step does, the same on both sides. */
+struct step {
+	unsigned what, which;
+	long long given[3];
+};
+
+static int do_step(struct side *side, const struct step *step)
+{
+	uint64_t none = 0, *timestamp = &none;
+
+	/* An older reading, the latest (by NULL, too), or a new one. */
+	if (step->which % 4 == 0 && side->count > 0)
+		timestamp = &side->readings[step->which / 4 % side->count];
+	else if (step->which % 4 == 1 && side->count > 0)
+		timestamp = &side->readings[side->count - 1];
+	else if (step->which % 4 == 2 && side->count > 0)
+		timestamp = NULL;
+	int result = PS_OK;
+	if (step->what < 5)
+		result = ps_read(side->set, side->root, timestamp, NULL);
+	else if (step->what < 8)
+		result = ps_accum(side->set, side->root, timestamp, NULL);
+	else if (step->what == 8)
+		result = ps_store(side->set, step->given, (int)ps_eventset_event_count(side->set), side->root,
+		                  timestamp, NULL);
+	else if (step->what == 9)
+		return ps_reset(side->set);
+	else if (step->what == 10)
+		result = ps_stop(side->set, side->root, timestamp, NULL);
+	if (timestamp == &none && none != 0 && side->count < READINGS)
+		side->readings[side->count++] = none;
+	return result;
+}
+
+/* NULL updates the latest reading, whose timestamp the test then no longer knows: it is looked up. */
+static void refresh(struct side *side)
+{
+	uint64_t newest = 0;
+	struct ps_value value;
+
+	for (int cpu = 0; cpu < CPUS; cpu++) {
+		if (ps_thread_reading(ps_topology_thread(side->topology, cpu), events[0], 0, &value) == PS_OK &&
+		    value.timestamp > newest)
+			newest = value.timestamp;
+	}
+	if (newest == 0)
+		return;
+	for (size_t index = 0; index < side->count; index++) {
+		if (side->readings[index] == newest)
+			return;
+	}
+	if (side->count == 0)
+		side->readings[side->count++] = newest;
+	else
+		side->readings[side->count - 1] = newest;
+}
+
+static void compare_part(const struct side *quick, const struct side *usual, size_t reading, int cpu,
+                         const char *event)
+{
+	struct ps_value one, other;
+	int first =
+	    ps_thread_reading(ps_topology_thread(quick->topology, cpu), event, quick->readings[reading], &one);
+	int second =
+	    ps_thread_reading(ps_topology_thread(usual->topology, cpu), event, usual->readings[reading], &other);
+
+	ck_assert_int_eq(first, second);
+	if (first != PS_OK)
+		return;
+	ck_assert_int_eq(one.value, other.value);
+	ck_assert_uint_eq(one.raw, other.raw);
+	ck_assert_uint_eq(one.enabled_ns, other.enabled_ns);
+	ck_assert_uint_eq(one.running_ns, other.running_ns);
+	ck_assert_int_eq((int)one.status, (int)other.status);
+	ck_assert_int_eq((int)one.attribution, (int)other.attribution);
+	ck_assert_uint_eq(one.flags, other.flags);
+}
+
+static void compare(const struct side *quick, const struct side *usual)
+{
+	ck_assert_uint_eq(quick->count, usual->count);
+	for (size_t reading = 0; reading < quick->count; reading++) {
+		for (int cpu = 0; cpu < CPUS; cpu++) {
+			for (size_t event = 0; event < ps_eventset_event_count(quick->set); event++)
+				compare_part(quick, usual, reading, cpu, ps_eventset_event_name(quick->set, event));
+		}
+	}
+}
+
+/* What happens between two calls. */
+static void live(bool may_move, bool is_multiplexed)
+{
+	fake_advance(PAGE_FAULTS, pick(50));
+	fake_advance(MINOR_FAULTS, pick(3));
+	fake_advance(INSTRUCTIONS, pick(1000));
+	uint64_t time_ns = 1000000u * (1 + pick(5));
+	fake_run(time_ns, is_multiplexed && pick(4) == 0 ? time_ns / 2 : time_ns);
+	if (may_move && pick(6) == 0)
+		fake_set_cpu((int)pick(CPUS));
+	else if (pick(6) == 0)
+		fake_switch_task(0);
+}
+
+static void run_once(enum ps_attribution_mode mode, bool is_pinned, const char *hardware)
+{
+	struct side quick, usual;
+
+	open_side(&quick, mode, hardware);
+	open_side(&usual, mode, hardware);
+	check_ok(ps_start(quick.set));
+	check_ok(ps_start(usual.set));
+	for (int index = 0; index < STEPS; index++) {
+		struct step step = {.what = pick(11), .which = pick(1000)};
+		for (size_t event = 0; event < 3; event++)
+			step.given[event] = pick(100);
+		live(!is_pinned, hardware != NULL);
+		force_the_usual_way(&usual);
+		ck_assert_int_eq(do_step(&quick, &step), do_step(&usual, &step));
+		refresh(&quick);
+		refresh(&usual);
+		if (step.what == 10 && ps_eventset_is_running(quick.set) == 0) {
+			check_ok(ps_start(quick.set));
+			check_ok(ps_start(usual.set));
+		}
+	}
+	compare(&quick, &usual);
+	close_side(&quick);
+	close_side(&usual);
+}
+
+static void run_all(enum ps_attribution_mode mode, const char *affinity, const char *hardware)
+{
+	fake_add_core_pmu(6);
+	for (seed = 1; seed <= RUNS; seed++) {
+		unsigned number = seed;
+		fake_set_cpu(0);
+		fake_set_affinity(affinity);
+		run_once(mode, strcmp(affinity, "0") == 0, hardware);
+		seed = number;
+	}
+}
+
+START_TEST(a_pinned_set_reads_the_same_either_way)
+{
+	run_all(PS_ATTRIBUTE_AUTO, "0", NULL);
+}
+END_TEST
+
+START_TEST(an_exact_set_reads_the_same_either_way)
+{
+	run_all(PS_ATTRIBUTE_EXACT, "0-1", NULL);
+}
+END_TEST
+
+START_TEST(a_last_cpu_set_reads_the_same_either_way)
+{
+	run_all(PS_ATTRIBUTE_LAST_CPU, "0-1", NULL);
+}
+END_TEST
+
+START_TEST(multiplexed_hardware_reads_the_same_either_way)
+{
+	run_all(PS_ATTRIBUTE_AUTO, "0", "instructions");
+	run_all(PS_ATTRIBUTE_EXACT, "0-1", "instructions");
+}
+END_TEST
+
+/* The nth read fails, once: the call says so, and the next one has it all. */
+START_TEST(a_read_that_fails_in_the_short_way_loses_nothing)
+{
+	struct side side;
+	uint64_t timestamp = 0;
+	struct ps_value value;
+
+	open_side(&side, PS_ATTRIBUTE_AUTO, NULL);
+	check_ok(ps_start(side.set));
+	for (int index = 0; index < 3; index++) {
+		fake_advance(PAGE_FAULTS, 5);
+		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	}
+	fake_advance(PAGE_FAULTS, 7);
+	fake_fail(FAKE_READ, 1, EIO);
+	check_fails(ps_accum(side.set, side.root, &timestamp, NULL), PS_ESYS);
+	ck_assert(fake_fail_happened());
+	check_ok(ps_thread_reading(ps_topology_thread(side.topology, 0), events[0], timestamp, &value));
+	ck_assert_int_eq(value.value, 15);
+	check_ok(ps_accum(side.set, side.root, &timestamp, NULL));
+	fake_advance(PAGE_FAULTS, 1);
+	check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	check_ok(ps_thread_reading(ps_topology_thread(side.topology, 0), events[0], timestamp, &value));
+	ck_assert_int_eq(value.value, 23);
+	close_side(&side);
+}
+END_TEST
+
+START_TEST(a_counter_that_goes_back_is_flagged_in_the_short_way_too)
+{
+	struct side side;
+	uint64_t timestamp = 0;
+	struct ps_value value;
+
+	open_side(&side, PS_ATTRIBUTE_AUTO, NULL);
+	check_ok(ps_start(side.set));
+	for (int index = 0; index < 3; index++) {
+		fake_advance(PAGE_FAULTS, 5);
+		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	}
+	fake_set_count(PAGE_FAULTS, 2);
+	check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	check_ok(ps_thread_reading(ps_topology_thread(side.topology, 0), events[0], timestamp, &value));
+	ck_assert_int_eq(value.value, 17);
+	ck_assert_uint_ne(value.flags & PS_VALUE_WENT_BACK, 0);
+	close_side(&side);
+}
+END_TEST
+
+START_TEST(the_short_way_takes_one_system_call)
+{
+	struct side side;
+	uint64_t timestamp = 0;
+
+	open_side(&side, PS_ATTRIBUTE_AUTO, NULL);
+	check_ok(ps_start(side.set));
+	check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	fake_count_reset();
+	for (int index = 0; index < 10; index++)
+		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	ck_assert_uint_eq(fake_count(FAKE_READ), 10);
+	ck_assert_uint_eq(fake_count(FAKE_GETCPU), 10);
+	ck_assert_uint_eq(fake_count(FAKE_IOCTL) + fake_count(FAKE_PREAD) + fake_count(FAKE_ALLOCATE), 0);
+	close_side(&side);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("quick");
+	TCase *tests = scene_case(suite, "the short way");
+
+	tcase_add_test(tests, a_pinned_set_reads_the_same_either_way);
+	tcase_add_test(tests, an_exact_set_reads_the_same_either_way);
+	tcase_add_test(tests, a_last_cpu_set_reads_the_same_either_way);
+	tcase_add_test(tests, multiplexed_hardware_reads_the_same_either_way);
+	tcase_add_test(tests, a_read_that_fails_in_the_short_way_loses_nothing);
+	tcase_add_test(tests, a_counter_that_goes_back_is_flagged_in_the_short_way_too);
+	tcase_add_test(tests, the_short_way_takes_one_system_call);
+	return scene_run(suite);
+}
