@@ -6,6 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
+bool ps__event_is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 int ps__event_fail_file(const char *name, const char *path, int error)
 {
 	switch (error) {

@@ -9,6 +9,7 @@
 #include "event/event.h"
 
 #include <perfsage/error.h>
+#include <perfsage/event.h>
 
 /* The answer of a place that doesn't know the name, besides PS_OK and failures. */
 #define PS__NOT_HERE 1
@@ -45,8 +46,16 @@ int ps__cache_for_each(ps__name_visit *visit, void *context);
 /* The tracepoints, written as system:name, of the system that name begins with. */
 int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *context);
 
+/* For lists: visit all that a place knows, until it returns non-zero, which is returned. */
+typedef int ps__info_visit(const struct ps_event_info *info, void *context);
+int ps__generic_list(ps__info_visit *visit, void *context);
+int ps__tracepoint_list(ps__info_visit *visit, void *context);
+
 /* Writes at most five names near to the given one into buffer: "'a', 'b'"; "" if there are none. */
 void ps__suggest(char *buffer, size_t size_bytes, const char *name);
+
+/* Is it for lack of something that a list is short, rather than that there is nothing to list? */
+bool ps__event_is_shortage(int error);
 
 /* Fails for a file that can't be opened, listed or read (error: an errno), with the code that belongs to the reason. */
 int ps__event_fail_file(const char *name, const char *path, int error);

@@ -50,6 +50,9 @@ int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *contex
 /* How many kinds of cores have a PMU: more than one on hybrid machines. Returns 0, or an errno. */
 int ps__pmu_core_count(size_t *out);
 
+/* With which events its own may share a group. */
+enum ps__event_class ps__pmu_class(const struct ps__pmu *pmu);
+
 /* Reads <pmu>/<folder>/<name><suffix>. PS__NOT_HERE if there is none. */
 int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query, const char *folder,
                  const struct ps__term *name, const char *suffix);

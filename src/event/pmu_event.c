@@ -170,6 +170,13 @@ static bool is_software(const struct ps__pmu *pmu)
 	return false;
 }
 
+enum ps__event_class ps__pmu_class(const struct ps__pmu *pmu)
+{
+	if (is_software(pmu))
+		return PS__EVENT_CLASS_SOFTWARE;
+	return pmu->is_core ? PS__EVENT_CLASS_CORE : PS__EVENT_CLASS_OTHER;
+}
+
 int ps__pmu_query_apply(struct ps__pmu_query *query)
 {
 	const struct ps__pmu *pmu = &query->pmu;
@@ -177,9 +184,7 @@ int ps__pmu_query_apply(struct ps__pmu_query *query)
 	const char *alias;
 
 	event->attr.type = pmu->type;
-	event->klass = is_software(pmu) ? PS__EVENT_CLASS_SOFTWARE
-	               : pmu->is_core   ? PS__EVENT_CLASS_CORE
-	                                : PS__EVENT_CLASS_OTHER;
+	event->klass = ps__pmu_class(pmu);
 	event->scope = PS_SCOPE_THREAD;
 	event->kernel_side = !strcmp(pmu->name, "kprobe");
 	int code = check_terms(query);

@@ -101,17 +101,21 @@ int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup)
 }
 
 struct system_visit {
-	const struct tracepoint *point;
+	const char *system;
+	int length;
 	ps__name_visit *visit;
 	void *context;
 };
 
+/* A folder of a system has files as well, that are about all of its tracepoints. */
 static int visit_name(const char *name, void *context)
 {
 	struct system_visit *system = context;
 	char full[PATH_BYTES];
 
-	snprintf(full, sizeof full, "%.*s:%s", (int)system->point->system_length, system->point->system, name);
+	if (!strcmp(name, "enable") || !strcmp(name, "filter"))
+		return 0;
+	snprintf(full, sizeof full, "%.*s:%s", system->length, system->system, name);
 	return system->visit(full, system->context);
 }
 
@@ -119,14 +123,69 @@ int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *conte
 {
 	char path[PATH_BYTES];
 	struct tracepoint point;
-	struct system_visit system = {&point, visit, context};
 	int stop = 0;
 
 	if (!split(name, &point))
 		return 0;
+	struct system_visit system = {point.system, (int)point.system_length, visit, context};
 	for (size_t i = 0; i < ROOT_COUNT && !stop; i++) {
 		snprintf(path, sizeof path, "%s/%.*s", roots[i], (int)point.system_length, point.system);
 		stop = ps__os.list(path, visit_name, &system) > 0;
 	}
 	return stop;
+}
+
+struct listing {
+	const char *root;
+	ps__info_visit *visit;
+	void *context;
+	int stop;
+};
+
+/* Those without a number are ftrace's own records, which can't be counted. */
+static int list_point(const char *name, void *context)
+{
+	struct listing *listing = context;
+	struct ps_event_info info = {.size = sizeof info,
+	                             .name = name,
+	                             .pmu = "tracepoint",
+	                             .description = "",
+	                             .unit = "",
+	                             .scope = PS_SCOPE_THREAD};
+	char path[PATH_BYTES];
+	const char *colon = strchr(name, ':');
+	long id;
+
+	snprintf(path, sizeof path, "%s/%.*s/%s/id", listing->root, (int)(colon - name), name, colon + 1);
+	int error = -ps__os_read_long(path, &id);
+	if (error && !ps__event_is_shortage(error))
+		return 0;
+	listing->stop = error ? ps__event_fail_file(name, path, error) : listing->visit(&info, listing->context);
+	return listing->stop != 0;
+}
+
+static int list_system(const char *name, void *context)
+{
+	struct listing *listing = context;
+	struct system_visit system = {name, (int)strlen(name), list_point, listing};
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof path, "%s/%s", listing->root, name);
+	if (ps__os.list(path, visit_name, &system) < 0 && ps__event_is_shortage(errno))
+		listing->stop = ps__event_fail_file(name, path, errno);
+	return listing->stop != 0;
+}
+
+int ps__tracepoint_list(ps__info_visit *visit, void *context)
+{
+	struct listing listing = {.visit = visit, .context = context};
+
+	for (size_t i = 0; i < ROOT_COUNT; i++) {
+		listing.root = roots[i];
+		if (ps__os.list(roots[i], list_system, &listing) >= 0)
+			break;
+		if (ps__event_is_shortage(errno))
+			return ps__event_fail_file("the list of tracepoints", roots[i], errno);
+	}
+	return listing.stop;
 }

@@ -15,6 +15,7 @@ unit_tests = \
 	tests/unit/test_exact \
 	tests/unit/test_faults \
 	tests/unit/test_find \
+	tests/unit/test_known \
 	tests/unit/test_lanes \
 	tests/unit/test_means \
 	tests/unit/test_open \
