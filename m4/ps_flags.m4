@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the compiler is asked for: warnings, sanitizers, OpenMP; and PAPI.
+# What the compiler is asked for: warnings, sanitizers, OpenMP; PAPI; libpfm4.
 
 # PS_TRY_CFLAG(VARIABLE, FLAG): appends FLAG to VARIABLE if the compiler takes it without a complaint.
 AC_DEFUN([PS_TRY_CFLAG],
@@ -69,3 +69,18 @@ AS_IF([test "$with_papi" != no],
 		[ps_have_papi=yes; ps_papi_summary="$($PKG_CONFIG --modversion papi), for make bench"], [ps_have_papi=no])])
 AS_IF([test "$with_papi" = yes && test "$ps_have_papi" = no], [AC_MSG_ERROR([--with-papi: pkg-config finds no PAPI])])
 AM_CONDITIONAL([HAVE_PAPI], [test "$ps_have_papi" = yes])])
+
+# libpfm4 has the names of events by CPU model; perf's own names, PMUs' and tracepoints do without it.
+AC_DEFUN([PS_PFM],
+[AC_ARG_WITH([pfm], [AS_HELP_STRING([--without-pfm], [leave out libpfm4's names of events])], [], [with_pfm=check])
+PFM_LIBS=
+ps_have_pfm=no
+ps_pfm_summary="none: --without-pfm"
+AS_IF([test "$with_pfm" != no],
+	[ps_pfm_summary="none: its names of events are left out (Debian: libpfm4-dev; Fedora: libpfm-devel; Spack: libpfm4)"
+	AC_CHECK_HEADER([perfmon/pfmlib_perf_event.h],
+		[AC_CHECK_LIB([pfm], [pfm_get_os_event_encoding],
+			[ps_have_pfm=yes; PFM_LIBS=-lpfm; ps_pfm_summary="its names of events are known"])])])
+AS_IF([test "$with_pfm" = yes && test "$ps_have_pfm" = no], [AC_MSG_ERROR([--with-pfm: there is no libpfm4, or not its headers])])
+AC_SUBST([PFM_LIBS])
+AM_CONDITIONAL([HAVE_PFM], [test "$ps_have_pfm" = yes])])

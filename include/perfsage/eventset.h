@@ -49,14 +49,15 @@ PS_PUBLIC int ps_eventset_create(struct ps_eventset **out);
 
 /**
  * Adds an event by name: perf's generic names ("instructions", "L1-dcache-load-misses", "page-faults"), raw
- * codes ("r1a8"), or a PMU's ("msr/tsc/", "cpu/event=0xc0,umask=1/"). Modifiers follow a colon: u (user), k
- * (kernel), h (hypervisor), as in "instructions:u". Without one, user and kernel are counted, or, where the caller
+ * codes ("r1a8"), a PMU's ("msr/tsc/", "cpu/event=0xc0,umask=1/"), tracepoints ("sched:sched_switch"), breakpoints
+ * ("mem:0x1000/8:w"), or, looked for last, libpfm4's names ("INST_RETIRED:ANY_P", "perf::PAGE-FAULTS"). Modifiers follow a
+ * colon: u (user), k (kernel), h (hypervisor), as in "instructions:u". Without one, user and kernel are counted, or, where the caller
  * may not count the kernel, user alone: its values then carry PS_VALUE_USER_ONLY. The event is opened once and closed
  * again, to know whether it can be counted here.
  *
  * PS_EINVAL: a NULL. PS_EISRUN: the set is running. PS_ENOEVNT: there is no such event; the detail has the nearest
  * names. PS_EATTR: a term of pmu/.../ is unknown or too large, or a modifier or the syntax is wrong: the detail
- * says which and where. PS_ENOSUPP: known, but this machine can't count it. PS_EPERM: not permitted to this user;
+ * says which and where. PS_ENOSUPP: known, but this machine can't count it, or the name of another machine's PMU. PS_EPERM: not permitted to this user;
  * the detail says what would permit it. PS_EINVAL_DOM: the event can't be limited to these modifiers. PS_ECNFLCT:
  * the name is in the set already. PS_ECOUNT: no file descriptor is left. PS_ENOMEM, PS_ESYS. The set is then as before.
  */

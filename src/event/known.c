@@ -103,5 +103,7 @@ int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *conte
 		code = list_pmus(&listing);
 	if (!code)
 		code = ps__tracepoint_list(visit, context);
+	if (!code)
+		code = ps__pfm_list(visit, context);
 	return code;
 }

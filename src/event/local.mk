@@ -14,6 +14,7 @@ src_event_libevent_la_SOURCES = \
 	src/event/names.c \
 	src/event/names.h \
 	src/event/parse.c \
+	src/event/pfm.h \
 	src/event/pmu.c \
 	src/event/pmu.h \
 	src/event/pmu_apply.c \
@@ -23,3 +24,9 @@ src_event_libevent_la_SOURCES = \
 	src/event/scope.c \
 	src/event/suggest.c \
 	src/event/tracepoint.c
+if HAVE_PFM
+src_event_libevent_la_SOURCES += src/event/pfm.c src/event/pfm_explain.c src/event/pfm_names.c
+src_event_libevent_la_LIBADD = $(PFM_LIBS)
+else
+src_event_libevent_la_SOURCES += src/event/pfm_none.c
+endif

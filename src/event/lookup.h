@@ -34,6 +34,7 @@ int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup);  /* 
 int ps__breakpoint_find(struct ps__event *event, struct ps__lookup *lookup); /* breakpoint.c: mem:ADDRESS */
 int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup); /* tracepoint.c: system:name */
 int ps__alias_find(struct ps__event *event, struct ps__lookup *lookup); /* alias.c: a PMU's event by its bare name */
+int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup);   /* pfm.c: PMU::EVENT:UNIT_MASK, as libpfm4 */
 
 /* Reads u, k, h and the others, which end the name, into event->attr. */
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);
@@ -50,6 +51,7 @@ int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *conte
 typedef int ps__info_visit(const struct ps_event_info *info, void *context);
 int ps__generic_list(ps__info_visit *visit, void *context);
 int ps__tracepoint_list(ps__info_visit *visit, void *context);
+int ps__pfm_list(ps__info_visit *visit, void *context); /* written as PMU::EVENT, of this machine's PMUs */
 
 /* Writes at most five names near to the given one into buffer: "'a', 'b'"; "" if there are none. */
 void ps__suggest(char *buffer, size_t size_bytes, const char *name);

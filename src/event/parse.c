@@ -8,9 +8,10 @@
 
 typedef int find_function(struct ps__event *event, struct ps__lookup *lookup);
 
-/* perf's order: its own generic names first, so that they mean the same on every machine. */
-static find_function *const places[] = {ps__generic_find,    ps__cache_find,      ps__pmu_event_find,
-                                        ps__breakpoint_find, ps__tracepoint_find, ps__alias_find};
+/* perf's order: its own generic names first, so that they mean the same on every machine; then what the kernel names;
+ * at last a table of names by CPU model. */
+static find_function *const places[] = {ps__generic_find,    ps__cache_find, ps__pmu_event_find, ps__breakpoint_find,
+                                        ps__tracepoint_find, ps__alias_find, ps__pfm_find};
 
 static int fail_unknown(const struct ps__lookup *lookup)
 {

@@ -21,6 +21,7 @@ struct near {
 struct suggestion {
 	char wanted[COMPARE_MAX + 1];
 	unsigned limit;
+	bool has_pmu;    /* it has libpfm4's "::" */
 	const char *pmu; /* whose aliases are visited; NULL: names that stand alone */
 	size_t count;
 	struct near nearest[NEAREST_MAX];
@@ -140,6 +141,23 @@ static int consider_pmu(const char *name, void *context)
 	return 0;
 }
 
+/* PMU::EVENT is compared as a whole only with a name that has a PMU. Those of "perf" are perf's own, by another name. */
+static int consider_pfm(const struct ps_event_info *info, void *context)
+{
+	struct suggestion *suggestion = context;
+	struct near candidate = {.distance = NOT_NEAR};
+
+	if (suggestion->has_pmu)
+		return consider(info->name, suggestion);
+	if (!strcmp(info->pmu, "perf"))
+		return 0;
+	candidate.distance = distance(suggestion, info->name + strlen(info->pmu) + 2);
+	int length = snprintf(candidate.name, sizeof candidate.name, "%s", info->name);
+	if (candidate.distance != NOT_NEAR && length < (int)sizeof candidate.name)
+		insert(suggestion, &candidate);
+	return 0;
+}
+
 /* What is compared: without modifiers, which a known name doesn't have; but system:name whole. */
 static void start(struct suggestion *suggestion, const char *name)
 {
@@ -150,6 +168,7 @@ static void start(struct suggestion *suggestion, const char *name)
 		snprintf(head, sizeof head, "%.*s", (int)(colon - name), name);
 	else
 		snprintf(head, sizeof head, "%s", name);
+	suggestion->has_pmu = strstr(name, "::") != NULL;
 	normalise(suggestion->wanted, head);
 	suggestion->limit = (unsigned)strlen(suggestion->wanted) / 3 + 1;
 }
@@ -164,6 +183,7 @@ void ps__suggest(char *buffer, size_t size_bytes, const char *name)
 	ps__cache_for_each(consider, &suggestion);
 	ps__tracepoint_for_each(name, consider, &suggestion);
 	ps__pmu_for_each(consider_pmu, &suggestion);
+	ps__pfm_list(consider_pfm, &suggestion);
 	*buffer = '\0';
 	for (size_t i = 0; i < suggestion.count && length < size_bytes; i++)
 		length += (size_t)snprintf(buffer + length, size_bytes - length, "%s'%s'", i ? ", " : "",

@@ -38,22 +38,44 @@ static bool is_unavailable(int code)
 	return code == PS_ENOSUPP || code == PS_EPERM || code == PS_EINVAL_DOM || code == PS_ENOCNTR;
 }
 
+/* A known name that has no encoding here, such as another CPU's. */
+static int make_unsupported(struct ps__event *out, const char *name)
+{
+	char *copy = ps__os_strdup(name);
+
+	if (!copy)
+		return ps__fail_memory("the name of an event");
+	*out = (struct ps__event){.name = copy, .scale = 1, .scope = PS_SCOPE_THREAD, .unsupported = true};
+	return PS_OK;
+}
+
+static int parse_and_probe(struct ps__event *out, const char *name, bool optional)
+{
+	int result = ps__event_parse(out, name);
+
+	if (result != PS_OK)
+		return optional && is_unavailable(result) ? make_unsupported(out, name) : result;
+	result = ps__perf_probe(out);
+	if (result == PS_OK)
+		return PS_OK;
+	if (optional && is_unavailable(result)) {
+		out->unsupported = true;
+		return PS_OK;
+	}
+	ps__event_clear(out);
+	return result;
+}
+
 static int add(struct ps_eventset *set, const char *name, bool optional)
 {
 	struct ps__event event;
 
 	if (find_event(set, name) >= 0)
 		return ps__fail(PS_ECNFLCT, "'%s' is in the event set already", name);
-	int result = ps__event_parse(&event, name);
+	int result = parse_and_probe(&event, name, optional);
 	if (result != PS_OK)
 		return result;
-	result = ps__perf_probe(&event);
-	if (optional && is_unavailable(result)) {
-		event.unsupported = true;
-		result = PS_OK;
-	}
-	if (result == PS_OK)
-		result = append(set, &event);
+	result = append(set, &event);
 	if (result != PS_OK)
 		ps__event_clear(&event);
 	return result;

@@ -32,6 +32,12 @@ unit_tests = \
 	tests/unit/test_topology \
 	tests/unit/test_watch
 
+if HAVE_PFM
+unit_tests += tests/unit/test_event_pfm
+else
+unit_tests += tests/unit/test_event_pfm_none
+endif
+
 if HAVE_CHECK
 check_LTLIBRARIES += tests/support/libsupport.la
 endif
@@ -62,3 +68,4 @@ EXTRA_DIST += \
 
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
 LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm
+tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)

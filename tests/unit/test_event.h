@@ -57,10 +57,12 @@ static inline void check_encoding(const char *name, uint32_t type, uint64_t conf
 	ps__event_clear(&event);
 }
 
+/* libpfm4 looks at the machine past the fake kernel: it is to know no PMU, as the names of all have one of these letters. */
 static inline int run_suite(Suite *suite)
 {
 	SRunner *runner = srunner_create(suite);
 
+	setenv("LIBPFM_DISABLED_PMUS", "a,b,c,d,e,i,k,l,m,n,o,p,r,s,t,u,x", 1);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

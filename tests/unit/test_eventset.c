@@ -5,6 +5,7 @@
  */
 #include "support/scene.h"
 
+#include <errno.h>
 #include <pthread.h>
 
 START_TEST(a_set_without_events_starts_not)
@@ -160,6 +161,24 @@ START_TEST(a_refused_name_leaves_the_set_as_it_was_and_says_why)
 	ck_assert_uint_eq(ps_eventset_event_count(set), 1);
 	check_ok(ps_start(set));
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_known_name_without_an_encoding_here_may_be_optional)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+
+	fake_file_error("/sys/kernel/tracing/events/sched/sched_switch/id", EACCES);
+	check_fails(ps_eventset_add(set, "sched:sched_switch"), PS_EPERM);
+	check_ok(ps_eventset_add_optional(set, "sched:sched_switch"));
+	check_detail("/sys/kernel/tracing");
+	ck_assert_str_eq(ps_eventset_event_name(set, 1), "sched:sched_switch");
+	ck_assert_int_eq(ps_eventset_event_status(set, 1), PS_STATUS_NOT_SUPPORTED);
+	check_ok(ps_start(set));
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_part(0, "sched:sched_switch", 0).status, PS_STATUS_NOT_SUPPORTED);
+	ck_assert_int_eq(scene_part(0, "page-faults", 0).status, PS_STATUS_COUNTED);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -344,6 +363,7 @@ int main(void)
 	tests = scene_case(suite, "events");
 	tcase_add_test(tests, events_are_listed_as_they_were_added_and_removed);
 	tcase_add_test(tests, a_refused_name_leaves_the_set_as_it_was_and_says_why);
+	tcase_add_test(tests, a_known_name_without_an_encoding_here_may_be_optional);
 	tcase_add_test(tests, a_changed_set_counts_its_new_events_and_its_old_readings_stay);
 	tcase_add_test(tests, the_default_events_are_what_the_machine_has);
 	tcase_add_test(tests, the_default_events_leave_out_what_may_not_be_counted);

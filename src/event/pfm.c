@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names as libpfm4 has them: PMU::EVENT:UNIT_MASK:modifier, or without the PMU. Asked last: what the kernel itself names
+ * needs no table.
+ *
+ * libpfm4 reads /proc/cpuinfo and /sys/bus/event_source/devices by itself, to know the CPU and to find the number of an
+ * uncore PMU: past the OS seam, so tests tell it by its environment variables which PMU there is.
+ */
+#include "event/pfm.h"
+
+#include "base/error.h"
+#include "event/pmu.h"
+
+#include <perfmon/pfmlib_perf_event.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void lock_for_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void unlock_after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* The child's lock is the forking thread's, whose number there is another one: unlocking would be refused. */
+static void renew_in_child(void)
+{
+	static const pthread_mutex_t fresh = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+	memcpy(&lock, &fresh, sizeof lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
+}
+
+bool ps__pfm_enter(void)
+{
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&lock);
+	if (pfm_initialize() == PFM_SUCCESS)
+		return true;
+	pthread_mutex_unlock(&lock);
+	return false;
+}
+
+void ps__pfm_leave(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+const char *ps__pfm_head_end(const char *name)
+{
+	const char *pmu_end = strstr(name, "::");
+	const char *event = pmu_end ? pmu_end + 2 : name;
+
+	return event + strcspn(event, ":.");
+}
+
+/* Does the name say this modifier, as in ":u" or ":u=0"? libpfm4 takes small letters and capitals, colons and points. */
+static bool says(const char *name, const char *modifier)
+{
+	size_t length = strlen(modifier);
+
+	for (const char *at = ps__pfm_head_end(name); *at; at += strcspn(at, ":.")) {
+		at++;
+		if (!strncasecmp(at, modifier, length) && strchr(":.=", at[length]))
+			return true;
+	}
+	return false;
+}
+
+/* What is of no use to a counter, and would be ignored. */
+static int refuse_sampling(const char *name, const struct perf_event_attr *attr, int cpu)
+{
+	if (attr->precise_ip || attr->sample_period || attr->freq || says(name, "hw_smpl"))
+		return ps__fail(PS_EATTR,
+		                "event '%s': precise, period, freq and hw_smpl are for sampling, and this counts: "
+		                "leave them out",
+		                name);
+	if (cpu >= 0)
+		return ps__fail(PS_EATTR,
+		                "event '%s': an event has no CPU of its own here: leave cpu= out, and attach the set "
+		                "with ps_eventset_attach_cpu",
+		                name);
+	if (attr->exclusive)
+		return ps__fail(PS_EATTR,
+		                "event '%s': exclusive use of the PMU (excl) is not supported; pinned keeps "
+		                "the event on the hardware",
+		                name);
+	return PS_OK;
+}
+
+/* Where a name leaves the domain open, all is counted that may be, as with perf's names. */
+static void settle_domain(struct ps__event *event, const char *name)
+{
+	struct perf_event_attr *attr = &event->attr;
+
+	event->explicit_domain = says(name, "u") || says(name, "k") || says(name, "h");
+	if (!event->explicit_domain) {
+		attr->exclude_user = 0;
+		attr->exclude_kernel = 0;
+		attr->exclude_hv = 0;
+	}
+	if (!says(name, "mg") && !says(name, "mh")) {
+		attr->exclude_guest = 0;
+		attr->exclude_host = 0;
+	}
+}
+
+/* The PMU of a number that the kernel gave. */
+struct by_type {
+	const char *event_name;
+	uint32_t type;
+	struct ps__pmu pmu;
+	int code; /* PS__NOT_HERE until it is found */
+};
+
+static int match_type(const char *name, void *context)
+{
+	struct by_type *search = context;
+	struct ps__pmu pmu;
+
+	int code = ps__pmu_find(&pmu, name, strlen(name), search->event_name);
+	if (code == PS__NOT_HERE || (code == PS_OK && pmu.type != search->type))
+		return 0;
+	search->code = code;
+	if (code == PS_OK)
+		search->pmu = pmu;
+	return 1;
+}
+
+/* An alias of the same encoding has the unit and the scale that libpfm4 doesn't tell. */
+struct by_encoding {
+	struct ps__event *event;
+	const struct ps__pmu *pmu;
+	const char *event_name;
+};
+
+static int match_encoding(const char *name, void *context)
+{
+	struct by_encoding *search = context;
+	struct ps__event probe = {.scale = 1};
+	struct ps__pmu_query query = {
+	    .event = &probe, .name = search->event_name, .terms = "", .end = "", .pmu = *search->pmu};
+	struct ps__term term = {.name = name, .name_length = (int)strlen(name)};
+	const struct perf_event_attr *attr = &search->event->attr;
+
+	query.end = query.terms;
+	if (ps__pmu_alias_apply(&query, &term) != PS_OK || probe.attr.config != attr->config ||
+	    probe.attr.config1 != attr->config1 || probe.attr.config2 != attr->config2)
+		return 0;
+	search->event->scale = probe.scale;
+	memcpy(search->event->unit, probe.unit, sizeof probe.unit);
+	return 1;
+}
+
+static int settle_pmu(struct ps__event *event, const char *name)
+{
+	struct by_type search = {.event_name = name, .type = event->attr.type, .code = PS__NOT_HERE};
+
+	ps__pmu_for_each(match_type, &search);
+	if (search.code < 0)
+		return search.code;
+	if (search.code == PS__NOT_HERE)
+		return ps__fail(PS_ENOSUPP, "event '%s': its PMU is not in /sys/bus/event_source/devices", name);
+	event->klass = ps__pmu_class(&search.pmu);
+	if (event->klass != PS__EVENT_CLASS_OTHER)
+		return PS_OK;
+	struct by_encoding same = {event, &search.pmu, name};
+	ps__pmu_for_each_alias(search.pmu.name, match_encoding, &same);
+	return ps__pmu_scope(&search.pmu, name, &event->scope);
+}
+
+static bool is_uncore(int index)
+{
+	pfm_event_info_t event = {.size = sizeof event};
+	pfm_pmu_info_t pmu = {.size = sizeof pmu};
+
+	return pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT, &event) == PFM_SUCCESS &&
+	       pfm_get_pmu_info(event.pmu, &pmu) == PFM_SUCCESS && pmu.type == PFM_PMU_TYPE_UNCORE;
+}
+
+static int settle_class(struct ps__event *event, const char *name, int index)
+{
+	event->scope = PS_SCOPE_THREAD;
+	switch (event->attr.type) {
+	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		event->klass = PS__EVENT_CLASS_SOFTWARE;
+		return PS_OK;
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_RAW:
+		/* An uncore PMU has a number of its own: without one, libpfm4 leaves the core's. */
+		if (is_uncore(index))
+			return ps__fail(PS_ENOSUPP, "event '%s': the kernel has no driver for its PMU", name);
+		event->klass = PS__EVENT_CLASS_CORE;
+		return PS_OK;
+	default:
+		return settle_pmu(event, name);
+	}
+}
+
+static int find(struct ps__event *event, struct ps__lookup *lookup)
+{
+	struct perf_event_attr attr = {.size = sizeof attr};
+	pfm_perf_encode_arg_t encoding = {.attr = &attr, .size = sizeof encoding, .cpu = -1};
+
+	int error = pfm_get_os_event_encoding(lookup->name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
+	if (error != PFM_SUCCESS)
+		return ps__pfm_explain(lookup, error);
+	int code = refuse_sampling(lookup->name, &attr, encoding.cpu);
+	if (code)
+		return code;
+	attr.size = event->attr.size;
+	attr.disabled = 0;
+	event->attr = attr;
+	lookup->rest = "";
+	settle_domain(event, lookup->name);
+	return settle_class(event, lookup->name, encoding.idx);
+}
+
+int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup)
+{
+	/* libpfm4 takes a comma for the beginning of the next event. */
+	if (strpbrk(lookup->name, ",/") || !ps__pfm_enter())
+		return PS__NOT_HERE;
+	int code = find(event, lookup);
+	ps__pfm_leave();
+	return code;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why libpfm4 has no encoding for a name: its number becomes a sentence that says what would be right. */
+#include "base/error.h"
+#include "event/names.h"
+#include "event/pfm.h"
+
+#include <perfmon/pfmlib_perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Which PMUs have an event of some name. */
+struct owners {
+	const char *event; /* NULL: all PMUs of this machine, whatever they have */
+	int length;
+	struct ps__names pmus;
+};
+
+static bool has_event(const pfm_pmu_info_t *pmu, const char *event, int length)
+{
+	for (int index = pmu->first_event; index >= 0; index = pfm_get_event_next(index)) {
+		pfm_event_info_t info = {.size = sizeof info};
+		if (pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT, &info) == PFM_SUCCESS &&
+		    !strncasecmp(info.name, event, (size_t)length) && info.name[length] == '\0')
+			return true;
+	}
+	return false;
+}
+
+static void collect(struct owners *owners)
+{
+	for (int number = 0; number < PFM_PMU_MAX; number++) {
+		pfm_pmu_info_t pmu = {.size = sizeof pmu};
+		if (pfm_get_pmu_info((pfm_pmu_t)number, &pmu) != PFM_SUCCESS)
+			continue;
+		if (owners->event ? has_event(&pmu, owners->event, owners->length) : pmu.is_present)
+			ps__names_add(&owners->pmus, pmu.name);
+	}
+}
+
+static bool find_pmu(const char *name, int length, pfm_pmu_info_t *out)
+{
+	for (int number = 0; number < PFM_PMU_MAX; number++) {
+		pfm_pmu_info_t pmu = {.size = sizeof pmu};
+		if (pfm_get_pmu_info((pfm_pmu_t)number, &pmu) != PFM_SUCCESS ||
+		    strncasecmp(pmu.name, name, (size_t)length) != 0 || pmu.name[length] != '\0')
+			continue;
+		*out = pmu;
+		return true;
+	}
+	return false;
+}
+
+/* PMU::EVENT, of a PMU that isn't this machine's, or of none at all. */
+static int explain_pmu(struct ps__lookup *lookup, int length)
+{
+	struct owners here = {.event = NULL};
+	pfm_pmu_info_t pmu;
+	char list[300];
+
+	bool is_known = find_pmu(lookup->name, length, &pmu);
+	if (is_known && pmu.is_present)
+		return PS__NOT_HERE;
+	collect(&here);
+	ps__names_write(&here.pmus, list, sizeof list);
+	if (is_known)
+		return ps__fail(PS_ENOSUPP,
+		                "event '%s': %s is the PMU of another machine (%s); libpfm4 finds these here: %s",
+		                lookup->name, pmu.name, pmu.desc, list);
+	lookup->suspicion = ps__fail(PS_ENOEVNT, "event '%s': libpfm4 knows no PMU '%.*s'; it finds these here: %s",
+	                             lookup->name, length, lookup->name, list);
+	return PS__NOT_HERE;
+}
+
+static int explain_absent(struct ps__lookup *lookup)
+{
+	struct owners owners = {.event = lookup->name,
+	                        .length = (int)(ps__pfm_head_end(lookup->name) - lookup->name)};
+	const char *delimiter = strstr(lookup->name, "::");
+	char list[300];
+
+	if (delimiter)
+		return explain_pmu(lookup, (int)(delimiter - lookup->name));
+	collect(&owners);
+	if (owners.pmus.count == 0)
+		return PS__NOT_HERE;
+	ps__names_write(&owners.pmus, list, sizeof list);
+	return ps__fail(
+	    PS_ENOSUPP,
+	    "event '%s' is known to libpfm4 for other machines, with the PMUs %s, and not for this one (a "
+	    "newer libpfm4 may know more CPUs; 'perf list' shows what the kernel names here)",
+	    lookup->name, list);
+}
+
+/* The unit masks and modifiers of the event that a name begins with, for those that ask for one it hasn't. */
+static void list_attributes(const char *name, struct ps__names *masks, struct ps__names *modifiers)
+{
+	char head[PS__EVENT_NAME_MAX + 1];
+	pfm_event_info_t event = {.size = sizeof event};
+
+	snprintf(head, sizeof head, "%.*s", (int)(ps__pfm_head_end(name) - name), name);
+	int index = pfm_find_event(head);
+	if (index < 0 || pfm_get_event_info(index, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
+		return;
+	for (int number = 0; number < event.nattrs; number++) {
+		pfm_event_attr_info_t attribute = {.size = sizeof attribute};
+		if (pfm_get_event_attr_info(index, number, PFM_OS_PERF_EVENT, &attribute) != PFM_SUCCESS)
+			continue;
+		ps__names_add(attribute.type == PFM_ATTR_UMASK ? masks : modifiers, attribute.name);
+	}
+}
+
+static int fail_attributes(const char *name, const char *what)
+{
+	struct ps__names masks = {.count = 0}, modifiers = {.count = 0};
+	char mask_list[400], modifier_list[200];
+
+	list_attributes(name, &masks, &modifiers);
+	ps__names_write(&masks, mask_list, sizeof mask_list);
+	ps__names_write(&modifiers, modifier_list, sizeof modifier_list);
+	return ps__fail(PS_EATTR, "event '%s': %s; unit masks of '%.*s': %s; its modifiers, each after a colon: %s",
+	                name, what, (int)(ps__pfm_head_end(name) - name), name, mask_list, modifier_list);
+}
+
+int ps__pfm_explain(struct ps__lookup *lookup, int error)
+{
+	const char *name = lookup->name;
+
+	switch (error) {
+	case PFM_ERR_NOTFOUND:
+		return explain_absent(lookup);
+	case PFM_ERR_ATTR:
+		return fail_attributes(name, "it has no such unit mask or modifier");
+	case PFM_ERR_UMASK:
+		return fail_attributes(name, "it needs a unit mask");
+	case PFM_ERR_ATTR_VAL:
+		return fail_attributes(name, "the value of a modifier is missing, wrong or too large");
+	case PFM_ERR_ATTR_SET:
+		return fail_attributes(name, "a modifier is given twice, with different values");
+	case PFM_ERR_FEATCOMB:
+		return fail_attributes(name, "these unit masks or modifiers don't go together");
+	case PFM_ERR_NOMEM:
+		return ps__fail(PS_ENOMEM, "event '%s': libpfm4 is out of memory", name);
+	case PFM_ERR_INVAL:
+		return PS__NOT_HERE;
+	default:
+		return ps__fail(PS_ENOSUPP, "event '%s': libpfm4 can't encode it for this kernel: %s", name,
+		                pfm_strerror(error));
+	}
+}
