@@ -27,6 +27,12 @@ static bool has_seccomp_filter(void)
 	return status_field("\nSeccomp:", 10, 0) == 2;
 }
 
+/* CAP_PERFMON, or CAP_SYS_ADMIN, which older kernels ask for. */
+static bool has_perfmon(void)
+{
+	return (status_field("\nCapEff:", 16, 0) & (1ull << 38 | 1ull << 21)) != 0;
+}
+
 static int explain_seccomp(const struct ps__event *event, int error)
 {
 	return ps__fail(
@@ -62,6 +68,12 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 		    "'%s': perf_event_open is refused although %s is %ld: a security module (SELinux, AppArmor) or "
 		    "a container forbids it; ask the administrator for CAP_PERFMON",
 		    event->name, PARANOID, level);
+	if (has_perfmon())
+		return ps__fail(
+		    PS_EPERM,
+		    "'%s': perf_event_open is refused although the process has CAP_PERFMON: the kernel doesn't let "
+		    "this event be counted, or a security module (SELinux, AppArmor, lockdown) forbids it",
+		    event->name);
 	/* Events that happen in the kernel, and PMUs that can't tell it from user space, have no user part to count. */
 	bool has_user_part =
 	    enough == 1 && event->explicit_domain && !event->kernel_side && !event->attr.exclude_user;
@@ -123,8 +135,43 @@ static int explain_invalid(const struct ps__event *event, struct ps__target targ
 	                event->name);
 }
 
+/* Of errors that mean something else for a probe than for other events. PS_OK: it isn't one of those. */
+static int explain_probe(const struct ps__event *event, int error)
+{
+	bool is_kernel = event->kernel_side;
+	const char *place = event->probe ? event->probe : "address";
+
+	if (error == EACCES || (error == EPERM && !has_seccomp_filter()))
+		return ps__fail(
+		    PS_EPERM,
+		    "'%s': a probe needs CAP_PERFMON, whatever kernel.perf_event_paranoid is: run as root, or as "
+		    "root: setcap cap_perfmon+ep PROGRAM",
+		    event->name);
+	if (error == EILSEQ)
+		return ps__fail(PS_ENOSUPP, "'%s': no instruction of the kernel begins there", event->name);
+	if (is_kernel && (error == ENOENT || error == EINVAL || error == EADDRNOTAVAIL))
+		return ps__fail(
+		    PS_ENOSUPP,
+		    "'%s': the kernel has no such %s that may be probed: /proc/kallsyms lists its functions, "
+		    "/sys/kernel/debug/kprobes/blacklist those that may not",
+		    event->name, event->probe ? "function" : place);
+	if (!is_kernel && error == ENOENT)
+		return ps__fail(PS_ENOSUPP, "'%s': there is no file %s", event->name, place);
+	if (!is_kernel && (error == EINVAL || error == EIO))
+		return ps__fail(
+		    PS_ENOSUPP,
+		    "'%s': %s is not a file of code, on a file system that can be probed, with something at "
+		    "offset 0x%llx",
+		    event->name, place, (unsigned long long)event->attr.config2);
+	return PS_OK;
+}
+
 int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed)
 {
+	int probe = event->is_probe ? explain_probe(event, error) : PS_OK;
+
+	if (probe != PS_OK)
+		return probe;
 	switch (error) {
 	case EACCES:
 	case EPERM:

@@ -23,6 +23,7 @@ enum ps__event_class {
 struct ps__event {
 	char *name;                  /* as the user wrote it, or the term name= of pmu/.../; owned */
 	struct perf_event_attr attr; /* type, config*, exclude_*: the rest is the backend's to fill */
+	char *probe; /* of a uprobe or kprobe: the path or function that attr.config1 points at; owned */
 	enum ps__event_class klass;
 	enum ps_scope scope;
 	double scale;         /* count * scale is in unit, where the PMU says so (energy, bytes); else 1 */
@@ -30,6 +31,7 @@ struct ps__event {
 	bool explicit_domain; /* the name said which of user, kernel, hypervisor to count: never fall back */
 	bool user_only;       /* fell back to user space for lack of permission (set by the backend) */
 	bool kernel_side; /* happens in the kernel: reads 0 when the kernel is excluded, so must be refused then */
+	bool is_probe;    /* a uprobe or kprobe */
 	bool unsupported; /* kept in a set though it can't be counted here */
 };
 

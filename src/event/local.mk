@@ -21,6 +21,7 @@ src_event_libevent_la_SOURCES = \
 	src/event/pmu_event.c \
 	src/event/pmu_format.c \
 	src/event/pmu_term.c \
+	src/event/probe.c \
 	src/event/scope.c \
 	src/event/suggest.c \
 	src/event/tracepoint.c

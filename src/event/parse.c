@@ -86,17 +86,24 @@ int ps__event_parse(struct ps__event *out, const char *name)
 
 int ps__event_copy(struct ps__event *out, const struct ps__event *model)
 {
-	char *name = ps__os_strdup(model->name);
+	struct ps__event event = *model;
 
-	if (!name)
+	event.name = ps__os_strdup(model->name);
+	event.probe = model->probe ? ps__os_strdup(model->probe) : NULL;
+	if (!event.name || (model->probe && !event.probe)) {
+		ps__event_clear(&event);
 		return ps__fail_memory("the name of an event");
-	*out = *model;
-	out->name = name;
+	}
+	if (event.probe)
+		event.attr.config1 = (uintptr_t)event.probe;
+	*out = event;
 	return PS_OK;
 }
 
 void ps__event_clear(struct ps__event *event)
 {
 	ps__os_free(event->name);
+	ps__os_free(event->probe);
 	event->name = NULL;
+	event->probe = NULL;
 }

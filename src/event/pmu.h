@@ -77,6 +77,15 @@ int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term)
 /* Fails, naming the term, where it stands, and what the PMU has. */
 int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *term);
 
+/* probe.c: the PMUs uprobe and kprobe. Is it one of them? The slash that closes its terms, of which a path has others; NULL
+ * if there is none. */
+bool ps__probe_is_pmu(const char *name, size_t length);
+const char *ps__probe_find_end(const char *terms);
+/* Applies a term that only probes have; PS__NOT_HERE. When all are applied: is the place complete? */
+int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *term);
+int ps__probe_check(const struct ps__pmu_query *query);
+const char *ps__probe_terms(const struct ps__pmu *pmu); /* their names, for error sentences */
+
 /* What one count of the PMU covers, going by the CPUs that the kernel wants it opened on. */
 int ps__pmu_scope(const struct ps__pmu *pmu, const char *event_name, enum ps_scope *out);
 

@@ -36,11 +36,10 @@ int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *
 	ps__names_write(&terms, term_list, sizeof term_list);
 	ps__names_write(&aliases, alias_list, sizeof alias_list);
 	return ps__fail(
-	    PS_EATTR,
-	    "event '%s': PMU %s has no term%s '%.*s' %s; its terms are: %s (and config, config1, config2, "
-	    "name); its events: %s",
+	    PS_EATTR, "event '%s': PMU %s has no term%s '%.*s' %s; its terms are: %s (and %s); its events: %s",
 	    query->name, query->pmu.name, term->has_value ? "" : " or event", term->name_length, term->name,
-	    place(query, term, where, sizeof where), term_list, alias_list);
+	    place(query, term, where, sizeof where), term_list,
+	    query->event->is_probe ? ps__probe_terms(&query->pmu) : "config, config1, config2, name", alias_list);
 }
 
 static int fail_value(const struct ps__pmu_query *query, const struct ps__term *term, const struct ps__format *format,

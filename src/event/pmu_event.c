@@ -49,7 +49,8 @@ int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup)
 	if (lookup->name[length] != '/')
 		return PS__NOT_HERE;
 	query.terms = lookup->name + length + 1;
-	query.end = strchr(query.terms, '/');
+	query.end =
+	    ps__probe_is_pmu(lookup->name, length) ? ps__probe_find_end(query.terms) : strchr(query.terms, '/');
 	if (!query.end)
 		return ps__fail(PS_EATTR, "event '%s': no '/' closes the terms, which begin at character %td",
 		                lookup->name, PS__POSITION(lookup->name, query.terms));
@@ -147,7 +148,9 @@ static int apply_terms(struct ps__pmu_query *query, const char *alias)
 	for (const char *at = query->terms; ps__term_next(&at, query->end, &term);) {
 		if (term.name == alias)
 			continue;
-		int code = ps__pmu_term_apply(query, &term);
+		int code = ps__probe_term_apply(query, &term);
+		if (code == PS__NOT_HERE)
+			code = ps__pmu_term_apply(query, &term);
 		if (code == PS__NOT_HERE && term.name == query->terms && at > query->end)
 			code = apply_generic(query);
 		if (code == PS__NOT_HERE)
@@ -187,11 +190,14 @@ int ps__pmu_query_apply(struct ps__pmu_query *query)
 	event->klass = ps__pmu_class(pmu);
 	event->scope = PS_SCOPE_THREAD;
 	event->kernel_side = !strcmp(pmu->name, "kprobe");
+	event->is_probe = ps__probe_is_pmu(pmu->name, strlen(pmu->name));
 	int code = check_terms(query);
 	if (!code)
 		code = apply_alias(query, &alias);
 	if (!code)
 		code = apply_terms(query, alias);
+	if (!code)
+		code = ps__probe_check(query);
 	if (code || event->klass != PS__EVENT_CLASS_OTHER)
 		return code;
 	return ps__pmu_scope(pmu, query->name, &event->scope);

@@ -6,6 +6,8 @@ api_tests = \
 	tests/api/test_exact_process \
 	tests/api/test_exact_tid \
 	tests/api/test_malloc \
+	tests/api/test_perf_list \
+	tests/api/test_probe \
 	tests/api/test_truth
 
 tests_api_test_exact_SOURCES = tests/api/test_exact.c tests/api/wander.c tests/api/wander.h
@@ -24,5 +26,9 @@ tests_api_test_exact_tid_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 tests_api_test_malloc_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_api_test_malloc_SOURCES = tests/api/test_malloc.c tests/api/count_malloc.c tests/api/count_malloc.h
 tests_api_test_malloc_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_perf_list_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_probe_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_truth_LDADD = libperfsage.la $(CHECK_LIBS) -lm

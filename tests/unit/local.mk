@@ -10,6 +10,7 @@ unit_tests = \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
 	tests/unit/test_event_pmu \
+	tests/unit/test_event_probe \
 	tests/unit/test_event_scope \
 	tests/unit/test_eventset \
 	tests/unit/test_exact \

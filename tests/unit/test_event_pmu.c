@@ -28,7 +28,6 @@ static const struct encoding {
     {"skx", "msr/event=0x2/", 10, 2, 0, 0},
     {"skx", "uncore_imc_1/cas_count_read/", 15, 0x304, 0, 0},
     {"skx", "uncore_upi_0/event=0xff,umask_ext=0x1234f/", 16, 0x123 * (1ULL << 32) | 0x4fff, 0, 0},
-    {"skx", "uprobe/retprobe,ref_ctr_offset=0xffffffff/", 7, 0xffffffff00000001, 0, 0},
     /* generic names within the PMU of the cores: one kind of cores, so the upper half stays 0 */
     {"skx", "cpu/cycles/", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, 0},
     {"skx", "cpu/LLC-load-misses/u", PERF_TYPE_HW_CACHE, 0x10002, 0, 0},
@@ -79,8 +78,8 @@ static const struct {
     {"skx", "cpu/cycles/", PS__EVENT_CLASS_CORE},
     {"skx", "msr/tsc/", PS__EVENT_CLASS_SOFTWARE},
     {"skx", "software/config=2/", PS__EVENT_CLASS_SOFTWARE},
-    {"skx", "kprobe/retprobe/", PS__EVENT_CLASS_SOFTWARE},
-    {"skx", "uprobe/retprobe/", PS__EVENT_CLASS_SOFTWARE},
+    {"skx", "kprobe/func=x,retprobe/", PS__EVENT_CLASS_SOFTWARE},
+    {"skx", "uprobe/path=/x,offset=0,retprobe/", PS__EVENT_CLASS_SOFTWARE},
     {"skx", "tracepoint/config=100/", PS__EVENT_CLASS_SOFTWARE},
     {"skx", "power/energy-pkg/", PS__EVENT_CLASS_OTHER},
     {"skx", "uncore_imc_0/clockticks/", PS__EVENT_CLASS_OTHER},
@@ -106,10 +105,10 @@ START_TEST(probes_and_tracepoints_of_a_pmu_are_of_the_kernel)
 	static const struct {
 		const char *name;
 		bool kernel_side;
-	} names[] = {{"kprobe/retprobe/", true},
+	} names[] = {{"kprobe/func=x,retprobe/", true},
 	             {"tracepoint/config=100/", true},
 	             {"software/config=3/", true},
-	             {"uprobe/retprobe/", false},
+	             {"uprobe/path=/x,offset=0,retprobe/", false},
 	             {"msr/tsc/", false}};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
