@@ -3,28 +3,26 @@
 #include "topology/attrmap.h"
 
 #include "base/error.h"
+#include "topology/search.h"
 
 #include <perfsage/thread.h>
 #include <string.h>
 
-uint64_t ps__series_read_begin(const struct ps__series *series)
+static inline ptrdiff_t find_column(const struct ps__series *series, const char *event)
 {
-	uint64_t sequence;
+	uint16_t start = ps__name_start(event);
 
-	do {
-		/* Pairs with ps__series_write_end. */
-		sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
-	} while (sequence & 1);
-	return sequence;
+	for (size_t index = 0; index < series->columns; index++) {
+		const struct ps__column *column = &series->column[index];
+		if (column->start == start && strcmp(column->name, event) == 0)
+			return (ptrdiff_t)index;
+	}
+	return -1;
 }
 
 ptrdiff_t ps__series_find(const struct ps__series *series, const char *event)
 {
-	for (size_t index = 0; index < series->columns; index++) {
-		if (strcmp(series->column[index].name, event) == 0)
-			return (ptrdiff_t)index;
-	}
-	return -1;
+	return find_column(series, event);
 }
 
 static uint32_t value_flags(uint16_t mark, const struct ps__column *column)
@@ -54,30 +52,60 @@ static void scale(struct ps_value *value)
 	value->value = (long long)((unsigned __int128)value->raw * value->enabled_ns / value->running_ns);
 }
 
-bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out)
+/* What one row says of one column, as it stands there: few enough words for the processor's registers, so that nothing
+ * is stored before it is known to be whole. */
+struct cell {
+	uint64_t timestamp;
+	uint64_t raw;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	uint16_t mark;
+};
+
+/* The words' loads pair with the releases of the set's write.c. False if a writer changed the log meanwhile. */
+static inline bool load_cell(const struct ps__log *log, struct ps__chunk *chunk, size_t row, size_t column,
+                             struct cell *out)
 {
 	const struct ps__series *series = log->series;
-	const struct ps__column *about = &series->column[column];
-	struct ps__chunk *chunk = ps__log_chunk(log, row);
+	uint32_t group = series->column[column].group;
 
-	if (!chunk)
+	if (__builtin_expect(!chunk, 0)) {
+		*out = (struct cell){0};
 		return false;
-	_Atomic uint64_t *words = ps__log_words(log, chunk, row);
-	uint16_t mark = atomic_load_explicit(ps__log_mark(chunk, row), memory_order_acquire);
-	struct ps_value value = {
-	    .timestamp = atomic_load_explicit(&words[0], memory_order_acquire),
-	    .raw = atomic_load_explicit(&words[1 + 2 * series->groups + column], memory_order_acquire),
-	    .attribution = (enum ps_attribution)(mark & PS__MARK_ATTRIBUTION),
-	    .flags = value_flags(mark, about),
-	};
-	if (about->group != PS__NO_GROUP) {
-		value.enabled_ns = atomic_load_explicit(&words[1 + 2 * about->group], memory_order_acquire);
-		value.running_ns = atomic_load_explicit(&words[2 + 2 * about->group], memory_order_acquire);
 	}
-	scale(&value);
-	if (about->group == PS__NO_GROUP && !(mark & PS__MARK_STORED))
-		value.status = PS_STATUS_NOT_SUPPORTED;
-	*out = value;
+	_Atomic uint64_t *words = ps__log_words(log, chunk, row);
+	out->mark = atomic_load_explicit(ps__log_mark(chunk, row), memory_order_acquire);
+	out->timestamp = atomic_load_explicit(&words[0], memory_order_acquire);
+	out->raw = atomic_load_explicit(&words[1 + 2 * series->groups + column], memory_order_acquire);
+	out->enabled_ns = 0;
+	out->running_ns = 0;
+	if (group != PS__NO_GROUP) {
+		out->enabled_ns = atomic_load_explicit(&words[1 + 2 * (size_t)group], memory_order_acquire);
+		out->running_ns = atomic_load_explicit(&words[2 + 2 * (size_t)group], memory_order_acquire);
+	}
+	return true;
+}
+
+static inline void show_cell(const struct cell *cell, const struct ps__column *column, struct ps_value *out)
+{
+	out->timestamp = cell->timestamp;
+	out->raw = cell->raw;
+	out->enabled_ns = cell->enabled_ns;
+	out->running_ns = cell->running_ns;
+	out->attribution = (enum ps_attribution)(cell->mark & PS__MARK_ATTRIBUTION);
+	out->flags = value_flags(cell->mark, column);
+	scale(out);
+	if (__builtin_expect(column->group == PS__NO_GROUP && !(cell->mark & PS__MARK_STORED), 0))
+		out->status = PS_STATUS_NOT_SUPPORTED;
+}
+
+bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out)
+{
+	struct cell cell;
+
+	if (!load_cell(log, ps__log_chunk(log, row), row, column, &cell))
+		return false;
+	show_cell(&cell, &log->series->column[column], out);
 	return true;
 }
 
@@ -115,49 +143,91 @@ static struct ps__log *first_log(const struct ps_thread *thread)
 	return atomic_load_explicit(&thread->logs, memory_order_acquire);
 }
 
-/* The part in one log at a timestamp, or the newest (0). False if there is none. */
-static bool read_part(const struct ps__log *log, size_t column, uint64_t timestamp, struct ps_value *out)
+/* The newest part in one log. False if there is none. */
+static inline bool newest_cell(const struct ps__log *log, size_t column, struct cell *out)
 {
-	const struct ps__series *series = log->series;
 	uint64_t sequence;
 	bool found;
 
 	do {
-		sequence = ps__series_read_begin(series);
-		ptrdiff_t row = timestamp ? ps__log_find(log, timestamp)
-		                          : (ptrdiff_t)atomic_load_explicit(&log->count, memory_order_acquire) - 1;
-		found = row >= 0 && ps__series_value(log, (size_t)row, column, out);
-	} while (ps__series_read_retry(series, sequence));
+		sequence = ps__series_read_begin(log->series);
+		size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+		found = load_cell(log, count ? ps__log_chunk(log, count - 1) : NULL, count - 1, column, out);
+	} while (__builtin_expect(ps__series_read_retry(log->series, sequence), 0));
 	return found;
+}
+
+/* The part in one log at a timestamp. */
+static inline bool cell_at(const struct ps__log *log, size_t column, uint64_t timestamp, struct cell *out)
+{
+	uint64_t sequence;
+	size_t row = 0;
+	bool found;
+
+	do {
+		sequence = ps__series_read_begin(log->series);
+		struct ps__chunk *chunk = ps__search_row(log, timestamp, &row);
+		found = load_cell(log, chunk, row, column, out);
+	} while (__builtin_expect(ps__series_read_retry(log->series, sequence), 0));
+	return found;
+}
+
+/* Timestamp 0: the newest. */
+static inline bool read_cell(const struct ps__log *log, size_t column, uint64_t timestamp, struct cell *out)
+{
+	return timestamp ? cell_at(log, column, timestamp, out) : newest_cell(log, column, out);
+}
+
+static int fail_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, bool is_known)
+{
+	if (!is_known)
+		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
+	return ps__fail(PS_ENOEVST, "'%s' has no reading with timestamp %llu on CPU %d", event,
+	                (unsigned long long)timestamp, thread->cpu);
+}
+
+/* The newest part among those of all logs; or, if two have parts of that moment, their sum. */
+static __attribute__((noinline)) int find_reading(const struct ps_thread *thread, const char *event,
+                                                  uint64_t timestamp, struct ps_value *out)
+{
+	struct ps_value sum;
+	size_t parts = 0;
+	bool is_known = false;
+
+	for (const struct ps__log *log = first_log(thread); log; log = log->next_in_thread) {
+		ptrdiff_t column = find_column(log->series, event);
+		struct ps_value part;
+		struct cell cell;
+		if (column < 0)
+			continue;
+		is_known = true;
+		if (!read_cell(log, (size_t)column, timestamp, &cell) || (parts && cell.timestamp < sum.timestamp))
+			continue;
+		show_cell(&cell, &log->series->column[column], &part);
+		if (parts && part.timestamp > sum.timestamp)
+			parts = 0;
+		ps__value_merge(&sum, &parts, &part);
+	}
+	if (parts == 0)
+		return fail_reading(thread, event, timestamp, is_known);
+	*out = sum;
+	return PS_OK;
 }
 
 int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, struct ps_value *out)
 {
-	struct ps_value best = {0};
-	size_t parts = 0;
-	bool known = false;
+	struct cell cell;
 
-	if (!thread || !event || !out)
+	if (__builtin_expect(!thread || !event || !out, 0))
 		return ps__fail(PS_EINVAL, "ps_thread_reading: thread, event and out must not be NULL");
-	for (const struct ps__log *log = first_log(thread); log; log = log->next_in_thread) {
-		ptrdiff_t column = ps__series_find(log->series, event);
-		struct ps_value part;
-		if (column < 0)
-			continue;
-		known = true;
-		if (!read_part(log, (size_t)column, timestamp, &part) || (parts && part.timestamp < best.timestamp))
-			continue;
-		/* The same moment in two sets, or a newer one that takes the place of what was found. */
-		if (parts && part.timestamp > best.timestamp)
-			parts = 0;
-		ps__value_merge(&best, &parts, &part);
-	}
-	if (!known)
-		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
-	if (parts == 0)
-		return ps__fail(PS_ENOEVST, "'%s' has no reading with timestamp %llu on CPU %d", event,
-		                (unsigned long long)timestamp, thread->cpu);
-	*out = best;
+	/* One event set has been here: nothing to be summed, and so nothing to be copied. */
+	const struct ps__log *log = first_log(thread);
+	if (!log || log->next_in_thread)
+		return find_reading(thread, event, timestamp, out);
+	ptrdiff_t column = find_column(log->series, event);
+	if (__builtin_expect(column < 0 || !read_cell(log, (size_t)column, timestamp, &cell), 0))
+		return fail_reading(thread, event, timestamp, column >= 0);
+	show_cell(&cell, &log->series->column[column], out);
 	return PS_OK;
 }
 

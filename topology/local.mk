@@ -18,6 +18,8 @@ topology_libtopology_la_SOURCES = \
 	topology/log.c \
 	topology/log.h \
 	topology/rollup.c \
+	topology/search.c \
+	topology/search.h \
 	topology/series.c \
 	topology/series.h \
 	topology/thread.c \

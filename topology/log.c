@@ -10,6 +10,8 @@
 #define LARGEST_EXTENT_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES           ((size_t)4096)
 #define FIRST_CAPACITY       ((size_t)8)
+#define KNOT_ROWS            ((size_t)8)
+#define HINT_KNOTS           (PS__CHUNK_ROWS / KNOT_ROWS)
 
 /* The head of a run of pages; chunks follow. */
 struct ps__extent {
@@ -105,15 +107,18 @@ static struct ps__chunk *take_chunk(struct ps__pool *pool)
 
 static size_t directory_bytes(size_t capacity)
 {
-	return sizeof(struct ps__directory) + capacity * sizeof(_Atomic(struct ps__chunk *));
+	return sizeof(struct ps__directory) + capacity * sizeof(struct ps__entry) +
+	       capacity / PS__GROUP_ENTRIES * sizeof(_Atomic uint64_t);
 }
 
 static struct ps__directory *directory_create(size_t capacity)
 {
-	struct ps__directory *directory = ps__os_calloc(1, directory_bytes(capacity));
+	struct ps__directory *directory = ps__os_calloc_apart(1, directory_bytes(capacity));
 
-	if (directory)
-		directory->capacity = capacity;
+	if (!directory)
+		return NULL;
+	directory->capacity = capacity;
+	directory->groups = (_Atomic uint64_t *)(void *)&directory->entries[capacity];
 	return directory;
 }
 
@@ -135,9 +140,33 @@ void ps__log_clear(struct ps__log *log)
 
 	while (directory) {
 		struct ps__directory *older = directory->older;
-		ps__os_free(directory);
+		ps__os_free_apart(directory);
 		directory = older;
 	}
+}
+
+static struct ps__entry *entry_of(struct ps__directory *directory, size_t number)
+{
+	return &directory->entries[number & (directory->capacity - 1)];
+}
+
+static void set_start(struct ps__directory *directory, size_t number, uint64_t start)
+{
+	size_t group = number / PS__GROUP_ENTRIES & (directory->capacity / PS__GROUP_ENTRIES - 1);
+
+	atomic_store_explicit(&entry_of(directory, number)->start, start, memory_order_release);
+	if (number % PS__GROUP_ENTRIES == 0)
+		atomic_store_explicit(&directory->groups[group], start, memory_order_release);
+}
+
+static void copy_entry(struct ps__directory *grown, struct ps__directory *old, size_t number)
+{
+	struct ps__entry *from = entry_of(old, number);
+	struct ps__entry *to = entry_of(grown, number);
+
+	atomic_init(&to->chunk, atomic_load_explicit(&from->chunk, memory_order_relaxed));
+	atomic_init(&to->hint, atomic_load_explicit(&from->hint, memory_order_relaxed));
+	set_start(grown, number, atomic_load_explicit(&from->start, memory_order_relaxed));
 }
 
 /* Replaces the directory by one that holds `chunks` more than are in use now. */
@@ -155,9 +184,8 @@ static int grow_directory(struct ps__log *log, size_t chunks)
 	struct ps__directory *grown = directory_create(capacity);
 	if (!grown)
 		return -1;
-	for (size_t index = first; index < end; index++)
-		atomic_init(&grown->chunks[index & (capacity - 1)],
-		            atomic_load_explicit(&old->chunks[index & (old->capacity - 1)], memory_order_relaxed));
+	for (size_t number = first; number < end; number++)
+		copy_entry(grown, old, number);
 	grown->older = old;
 	atomic_store_explicit(&log->directory, grown, memory_order_release);
 	return 0;
@@ -166,6 +194,50 @@ static int grow_directory(struct ps__log *log, size_t chunks)
 int ps__log_reserve(struct ps__log *log, size_t rows)
 {
 	return grow_directory(log, rows / PS__CHUNK_ROWS + 1);
+}
+
+static _Atomic uint64_t *word_at(const struct ps__log *log, size_t row, size_t word)
+{
+	return ps__log_words(log, ps__log_chunk(log, row), row) + word;
+}
+
+/* From the times of every eighth row, and of PS__HINT_LAST. */
+static uint64_t hint_of(const uint64_t times[HINT_KNOTS + 1])
+{
+	uint64_t span = times[HINT_KNOTS] - times[0];
+	unsigned shift = 0;
+	uint64_t hint = 0;
+	size_t knot = 0;
+
+	while (span >> shift >> 24)
+		shift++;
+	for (unsigned part = 1; part < PS__HINT_PARTS; part++) {
+		uint64_t time = times[0] + span / PS__HINT_PARTS * part;
+		while (knot + 1 < HINT_KNOTS && times[knot + 1] <= time)
+			knot++;
+		uint64_t rows = knot + 1 < HINT_KNOTS ? KNOT_ROWS : PS__HINT_LAST - knot * KNOT_ROWS;
+		uint64_t row = knot * KNOT_ROWS + (time - times[knot]) / ((times[knot + 1] - times[knot]) / rows + 1);
+		hint |= (row & 0xff) << 8 * (part - 1);
+	}
+	return hint | ((uint64_t)shift << 24 | span >> shift) << 32;
+}
+
+/* What a search goes by, in the chunks [begin, end). Readers use it after they saw a row of a later chunk; or, if rows
+ * were moved, under the sequence: these releases pair with the acquires of search.h. */
+static void index_chunks(struct ps__log *log, size_t begin, size_t end)
+{
+	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
+	uint64_t times[HINT_KNOTS + 1];
+
+	for (size_t number = begin; number < end; number++) {
+		size_t row = number * PS__CHUNK_ROWS;
+		for (size_t knot = 0; knot < HINT_KNOTS; knot++)
+			times[knot] =
+			    atomic_load_explicit(word_at(log, row + knot * KNOT_ROWS, 0), memory_order_relaxed);
+		times[HINT_KNOTS] = atomic_load_explicit(word_at(log, row + PS__HINT_LAST, 0), memory_order_relaxed);
+		atomic_store_explicit(&entry_of(directory, number)->hint, hint_of(times), memory_order_release);
+		set_start(directory, number, times[0]);
+	}
 }
 
 int ps__log_make_room(struct ps__log *log)
@@ -178,8 +250,9 @@ int ps__log_make_room(struct ps__log *log)
 	if (!chunk)
 		return -1;
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
-	size_t slot = (log->room / PS__CHUNK_ROWS) & (directory->capacity - 1);
-	atomic_store_explicit(&directory->chunks[slot], chunk, memory_order_release);
+	size_t number = log->room / PS__CHUNK_ROWS;
+	atomic_store_explicit(&entry_of(directory, number)->chunk, chunk, memory_order_release);
+	index_chunks(log, number ? number - 1 : 0, number);
 	log->room += PS__CHUNK_ROWS;
 	return 0;
 }
@@ -208,11 +281,6 @@ void ps__log_trim(struct ps__log *log, size_t keep)
 	atomic_store_explicit(&log->first, wanted, memory_order_release);
 }
 
-static _Atomic uint64_t *word_at(const struct ps__log *log, size_t row, size_t word)
-{
-	return ps__log_words(log, ps__log_chunk(log, row), row) + word;
-}
-
 /* Word by word, so that a row of any width needs no room of its own: this may run in a signal handler. */
 static void rotate_word(struct ps__log *log, size_t row, size_t last, size_t word)
 {
@@ -233,6 +301,7 @@ static _Atomic uint16_t *mark_at(const struct ps__log *log, size_t row)
 void ps__log_move_to_end(struct ps__log *log, size_t row)
 {
 	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
+	size_t number = row / PS__CHUNK_ROWS;
 
 	if (row == last)
 		return;
@@ -244,41 +313,18 @@ void ps__log_move_to_end(struct ps__log *log, size_t row)
 		                      atomic_load_explicit(mark_at(log, row + 1), memory_order_relaxed),
 		                      memory_order_release);
 	atomic_store_explicit(mark_at(log, last), saved, memory_order_release);
+	index_chunks(log, number, log->room / PS__CHUNK_ROWS - 1);
 }
 
 void ps__log_pop(struct ps__log *log)
 {
-	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
 
-	atomic_store_explicit(&log->count, count - 1, memory_order_release);
-}
-
-size_t ps__log_find_after(const struct ps__log *log, uint64_t timestamp)
-{
-	size_t low = atomic_load_explicit(&log->first, memory_order_acquire);
-	size_t high = atomic_load_explicit(&log->count, memory_order_acquire);
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		struct ps__chunk *chunk = ps__log_chunk(log, middle);
-		if (!chunk)
-			return high;
-		if (atomic_load_explicit(ps__log_words(log, chunk, middle), memory_order_acquire) <= timestamp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-ptrdiff_t ps__log_find(const struct ps__log *log, uint64_t timestamp)
-{
-	size_t row = ps__log_find_after(log, timestamp - 1);
-
-	if (row >= atomic_load_explicit(&log->count, memory_order_acquire))
-		return -1;
-	struct ps__chunk *chunk = ps__log_chunk(log, row);
-	if (!chunk || atomic_load_explicit(ps__log_words(log, chunk, row), memory_order_acquire) != timestamp)
-		return -1;
-	return (ptrdiff_t)row;
+	atomic_store_explicit(&log->count, count, memory_order_release);
+	if (log->room - count < PS__CHUNK_ROWS)
+		return;
+	/* The last chunk is empty: the one before it, which may change now, is indexed when it is full again. */
+	log->room -= PS__CHUNK_ROWS;
+	give_back(log->pool, ps__log_chunk(log, log->room));
+	log->pool->spare_chunks++;
 }

@@ -8,6 +8,10 @@
  * a bounded history has dropped them; they are given back to the system with the topology alone, so that a reader
  * never follows a dangling pointer.
  *
+ * A search by timestamp is to wait for the memory twice at most: its steps are in the directory's groups, which stay in
+ * the cache; they lead to an entry, and the entry foretells the row. This is written when the next chunk begins, not with
+ * each row; the newest chunk is searched without.
+ *
  * One writer; readers look under the series' sequence (series.h) and discard what a writer changed meanwhile.
  */
 #ifndef PS_TOPOLOGY_LOG_H
@@ -39,11 +43,26 @@ void ps__pool_init(struct ps__pool *pool, size_t stride);
 void ps__pool_clear(struct ps__pool *pool);
 int ps__pool_reserve(struct ps__pool *pool, size_t chunks); /* 0, or -1 for lack of memory */
 
-/* Chunk pointers by (row number / 64) modulo capacity. A larger one replaces it; the older stays for readers. */
+/* A chunk, and where its rows stand in time: all but the pointer is for chunks that are indexed. */
+struct ps__entry {
+	_Atomic(struct ps__chunk *) chunk;
+	_Atomic uint64_t start; /* the first row's timestamp */
+	_Atomic uint64_t hint;  /* where the others are: see ps__search_foretell */
+};
+
+/* A hint: the nanoseconds from the first row to PS__HINT_LAST, shifted right until 24 bits hold them (bits 32 to 55), by how
+ * much (56 to 61), and the rows, about, at 1 to 4 fifths of this time (8 bits each, from 0). */
+#define PS__HINT_PARTS 5
+#define PS__HINT_LAST  (PS__CHUNK_ROWS - 2) /* never a log's last row, which may get a new timestamp */
+
+#define PS__GROUP_ENTRIES 4
+
+/* Entries by (row number / 64) modulo capacity. A larger directory replaces it; the older stays for readers. */
 struct ps__directory {
 	struct ps__directory *older;
-	size_t capacity; /* a power of two */
-	_Atomic(struct ps__chunk *) chunks[];
+	size_t capacity;          /* a power of two */
+	_Atomic uint64_t *groups; /* the starts of every fourth chunk, as the entries are numbered */
+	struct ps__entry entries[];
 };
 
 struct ps__log {
@@ -51,7 +70,8 @@ struct ps__log {
 	_Atomic size_t first;                      /* released by the writer after the rows it speaks of */
 	_Atomic size_t count;                      /* released after the row's words; acquired by readers */
 	size_t stride;                             /* words in a row */
-	size_t room;                               /* rows below this number have a chunk; writer's */
+	size_t room;                               /* rows below this number have a chunk; all but its last chunk are
+	                                            * indexed. Writer's */
 	struct ps__pool *pool;
 
 	struct ps__series *series;
@@ -91,7 +111,7 @@ void ps__log_trim(struct ps__log *log, size_t keep);
 /* Moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
 void ps__log_move_to_end(struct ps__log *log, size_t row);
 
-/* Drops the newest row. */
+/* Drops the newest row. Only of a log that has no readers. */
 void ps__log_pop(struct ps__log *log);
 
 /* The chunk of a row; NULL if a writer changed the log meanwhile. */
@@ -99,7 +119,7 @@ static inline struct ps__chunk *ps__log_chunk(const struct ps__log *log, size_t 
 {
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_acquire);
 
-	return atomic_load_explicit(&directory->chunks[(row / PS__CHUNK_ROWS) & (directory->capacity - 1)],
+	return atomic_load_explicit(&directory->entries[(row / PS__CHUNK_ROWS) & (directory->capacity - 1)].chunk,
 	                            memory_order_acquire);
 }
 

@@ -8,7 +8,7 @@
 
 struct ps__series *ps__series_create(size_t columns, size_t groups)
 {
-	struct ps__series *series = ps__os_calloc(1, sizeof *series + columns * sizeof(struct ps__column));
+	struct ps__series *series = ps__os_calloc_apart(1, sizeof *series + columns * sizeof(struct ps__column));
 
 	if (!series)
 		return NULL;
@@ -18,6 +18,15 @@ struct ps__series *ps__series_create(size_t columns, size_t groups)
 	return series;
 }
 
+int ps__column_set_name(struct ps__column *column, const char *name)
+{
+	column->name = ps__os_strdup(name);
+	if (!column->name)
+		return -1;
+	column->start = ps__name_start(name);
+	return 0;
+}
+
 void ps__series_free(struct ps__series *series)
 {
 	struct ps__log *log = atomic_load_explicit(&series->logs, memory_order_relaxed);
@@ -25,13 +34,13 @@ void ps__series_free(struct ps__series *series)
 	while (log) {
 		struct ps__log *next = log->next_in_series;
 		ps__log_clear(log);
-		ps__os_free(log);
+		ps__os_free_apart(log);
 		log = next;
 	}
 	ps__pool_clear(&series->pool);
 	for (size_t index = 0; index < series->columns; index++)
 		ps__os_free(series->column[index].name);
-	ps__os_free(series);
+	ps__os_free_apart(series);
 }
 
 int ps__series_bind(struct ps__series *series, struct ps_topology *topology)
@@ -55,12 +64,12 @@ int ps__series_bind(struct ps__series *series, struct ps_topology *topology)
 
 struct ps__log *ps__series_add_log(struct ps__series *series)
 {
-	struct ps__log *log = ps__os_calloc(1, sizeof *log);
+	struct ps__log *log = ps__os_calloc_apart(1, sizeof *log);
 
 	if (!log)
 		return NULL;
 	if (ps__log_init(log, &series->pool, 1 + ps__series_width(series)) < 0) {
-		ps__os_free(log);
+		ps__os_free_apart(log);
 		return NULL;
 	}
 	log->series = series;

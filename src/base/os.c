@@ -154,6 +154,33 @@ void ps__os_free(void *memory)
 		ps__os.release(memory);
 }
 
+/* Two lines of 64 bytes: they are fetched in pairs. */
+#define APART_BYTES ((size_t)128)
+
+void *ps__os_calloc_apart(size_t count, size_t size_bytes)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(count, size_bytes, &total) ||
+	    __builtin_add_overflow(total, 2 * APART_BYTES - 1, &total)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	void *whole = ps__os_calloc(1, total & ~(APART_BYTES - 1));
+	if (!whole)
+		return NULL;
+	/* What the allocator gave is kept right before; there is room, as it aligns to a pointer's size at least. */
+	void **apart = (void **)(((uintptr_t)whole + APART_BYTES) & ~(uintptr_t)(APART_BYTES - 1));
+	apart[-1] = whole;
+	return apart;
+}
+
+void ps__os_free_apart(void *memory)
+{
+	if (memory)
+		ps__os_free(((void **)memory)[-1]);
+}
+
 void *ps__os_pages_create(size_t size_bytes)
 {
 	void *pages =

@@ -34,6 +34,11 @@ char *ps__os_strdup(const char *text);
 char *ps__os_strndup(const char *text, size_t length);
 void ps__os_free(void *memory);
 
+/* The same for what one thread writes while others write elsewhere: no other memory is in its cache lines, nor in the lines
+ * that processors fetch along with them. Freed by ps__os_free_apart alone. */
+void *ps__os_calloc_apart(size_t count, size_t size_bytes);
+void ps__os_free_apart(void *memory);
+
 /* Reads a small text file whole, NUL-terminated, without trailing newlines. Returns its length, or -errno:
  * -EFBIG if it doesn't fit. */
 ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes);

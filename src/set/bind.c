@@ -26,8 +26,7 @@ static struct ps__series *copy_series(const struct ps__series *model)
 
 	for (size_t index = 0; copy && index < model->columns; index++) {
 		copy->column[index] = model->column[index];
-		copy->column[index].name = ps__os_strdup(model->column[index].name);
-		if (!copy->column[index].name) {
+		if (ps__column_set_name(&copy->column[index], model->column[index].name) < 0) {
 			ps__series_free(copy);
 			return NULL;
 		}
@@ -40,7 +39,7 @@ static void move_slot(struct ps__slot *slot, struct ps__log *log, size_t width)
 {
 	if (slot->bases)
 		ps__log_clear(slot->bases);
-	ps__os_free(slot->bases);
+	ps__os_free_apart(slot->bases);
 	slot->bases = NULL;
 	slot->log = log;
 	slot->has_part = false;

@@ -16,8 +16,7 @@ static int name_columns(const struct ps_eventset *set, struct ps__series *series
 	for (size_t index = 0; index < set->event_count; index++) {
 		const struct ps__event *event = &set->events[index];
 		struct ps__column *column = &series->column[index];
-		column->name = ps__os_strdup(event->name);
-		if (!column->name)
+		if (ps__column_set_name(column, event->name) < 0)
 			return -1;
 		column->group = set->backend->group_of[index];
 		column->scope = event->scope;
@@ -28,9 +27,9 @@ static int name_columns(const struct ps_eventset *set, struct ps__series *series
 
 static void free_vectors(struct ps_eventset *set)
 {
-	ps__os_free(set->totals);
-	ps__os_free(set->credited);
-	ps__os_free(set->elapsed);
+	ps__os_free_apart(set->totals);
+	ps__os_free_apart(set->credited);
+	ps__os_free_apart(set->elapsed);
 	ps__set_free_quick(set);
 	set->totals = NULL;
 	set->credited = NULL;
@@ -42,9 +41,9 @@ static int make_vectors(struct ps_eventset *set, const struct ps__series *series
 	size_t width = ps__series_width(series);
 	size_t lanes = set->backend->lanes;
 
-	set->totals = ps__os_calloc(lanes * (1 + width), sizeof *set->totals);
-	set->credited = ps__os_calloc(lanes * width, sizeof *set->credited);
-	set->elapsed = ps__os_calloc((lanes + 1) * series->groups, sizeof *set->elapsed);
+	set->totals = ps__os_calloc_apart(lanes * (1 + width), sizeof *set->totals);
+	set->credited = ps__os_calloc_apart(lanes * width, sizeof *set->credited);
+	set->elapsed = ps__os_calloc_apart((lanes + 1) * series->groups, sizeof *set->elapsed);
 	if (!set->totals || !set->credited || !set->elapsed || ps__set_make_quick(set, width) < 0) {
 		free_vectors(set);
 		return -1;

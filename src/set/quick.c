@@ -20,7 +20,7 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width)
 {
 	struct ps__quick *quick = &set->quick;
 	size_t room = 2 + width; /* a word before for the backend, and one to make the width even: both stay 0 */
-	uint64_t *memory = ps__os_calloc(4 * room, sizeof *memory);
+	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
 
 	if (!memory)
 		return -1;
@@ -34,7 +34,7 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width)
 
 void ps__set_free_quick(struct ps_eventset *set)
 {
-	ps__os_free(set->quick.memory);
+	ps__os_free_apart(set->quick.memory);
 	set->quick = (struct ps__quick){0};
 }
 

@@ -21,12 +21,12 @@ int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
 {
 	if (slot->bases)
 		return 0;
-	slot->bases = ps__os_calloc(1, sizeof *slot->bases);
+	slot->bases = ps__os_calloc_apart(1, sizeof *slot->bases);
 	if (!slot->bases)
 		return -1;
 	if (ps__log_init(slot->bases, &set->series->pool, 1 + ps__series_width(set->series)) == 0)
 		return 0;
-	ps__os_free(slot->bases);
+	ps__os_free_apart(slot->bases);
 	slot->bases = NULL;
 	return -1;
 }

@@ -25,7 +25,7 @@ int ps__set_create_slots(struct ps_eventset *set)
 	int limit = count_possible_cpus();
 
 	/* One more for every CPU beyond: no CPU number is refused. */
-	set->slots = ps__os_calloc((size_t)limit + 1, sizeof *set->slots);
+	set->slots = ps__os_calloc_apart((size_t)limit + 1, sizeof *set->slots);
 	if (!set->slots)
 		return ps__fail_memory("an event set");
 	set->slot_limit = limit;
@@ -37,9 +37,8 @@ static void free_slot(struct ps__slot *slot)
 {
 	if (slot->bases)
 		ps__log_clear(slot->bases);
-	ps__os_free(slot->bases);
-	ps__os_free(slot->base);
-	ps__os_free(slot);
+	ps__os_free_apart(slot->bases);
+	ps__os_free_apart(slot);
 }
 
 void ps__set_free_slots(struct ps_eventset *set)
@@ -48,8 +47,8 @@ void ps__set_free_slots(struct ps_eventset *set)
 		if (set->slots[cpu])
 			free_slot(set->slots[cpu]);
 	}
-	ps__os_free(set->slots);
-	ps__os_free(set->active);
+	ps__os_free_apart(set->slots);
+	ps__os_free_apart(set->active);
 	set->slots = NULL;
 	set->active = NULL;
 	set->active_count = 0;
@@ -60,13 +59,13 @@ void ps__set_free_slots(struct ps_eventset *set)
 /* The active list has room for one slot more. */
 static int grow_active(struct ps_eventset *set)
 {
-	struct ps__slot **grown = ps__os_calloc(set->met_count + 1, sizeof(struct ps__slot *));
+	struct ps__slot **grown = ps__os_calloc_apart(set->met_count + 1, sizeof(struct ps__slot *));
 
 	if (!grown)
 		return -1;
 	for (size_t index = 0; index < set->active_count; index++)
 		grown[index] = set->active[index];
-	ps__os_free(set->active);
+	ps__os_free_apart(set->active);
 	set->active = grown;
 	set->met_count++;
 	return 0;
@@ -86,15 +85,15 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
 	size_t width = ps__series_width(set->series);
 	struct ps__slot *slot =
-	    ps__os_calloc(1, sizeof *slot + (width + set->series->groups) * sizeof slot->counts[0]);
+	    ps__os_calloc_apart(1, sizeof *slot + (2 * width + set->series->groups) * sizeof slot->counts[0]);
 
 	if (!slot)
 		return NULL;
 	slot->cpu = cpu;
 	slot->ran = slot->counts + width;
 	slot->lane = lane_of(set, cpu);
-	slot->base = ps__os_calloc(width, sizeof *slot->base);
-	if (!slot->base || grow_active(set) < 0)
+	slot->base = slot->ran + set->series->groups;
+	if (grow_active(set) < 0)
 		goto free_slot;
 	slot->log = ps__series_add_log(set->series);
 	if (!slot->log)

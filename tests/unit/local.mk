@@ -24,6 +24,7 @@ unit_tests = \
 	tests/unit/test_quick \
 	tests/unit/test_read \
 	tests/unit/test_rollup \
+	tests/unit/test_search \
 	tests/unit/test_status \
 	tests/unit/test_table \
 	tests/unit/test_targets \

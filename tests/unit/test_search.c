@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rows by their timestamps: whatever the times between them, in bounded histories, after rows were moved and dropped; each
+ * answer is compared with that of a plain array.
+ */
+#include "support/scene.h"
+#include "topology/search.h"
+
+#include <stdlib.h>
+
+#define MOST_ROWS 20000
+#define STRIDE    3
+
+static struct ps__pool pool;
+static struct ps__log log_;
+static uint64_t times[MOST_ROWS]; /* what the log must hold, by row number */
+static size_t first, count;
+static uint64_t now;
+
+static uint64_t next_random(void)
+{
+	static uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static void setup(void)
+{
+	fake_install();
+	log_ = (struct ps__log){.room = 0};
+	ps__pool_init(&pool, STRIDE);
+	ck_assert_int_eq(ps__log_init(&log_, &pool, STRIDE), 0);
+	first = count = 0;
+	now = 1000;
+}
+
+static void teardown(void)
+{
+	ps__log_clear(&log_);
+	ps__pool_clear(&pool);
+	fake_remove();
+}
+
+static _Atomic uint64_t *words_of(size_t row)
+{
+	return ps__log_words(&log_, ps__log_chunk(&log_, row), row);
+}
+
+static void append(uint64_t gap)
+{
+	now += gap;
+	ck_assert_int_eq(ps__log_make_room(&log_), 0);
+	ck_assert_uint_eq(ps__log_append(&log_, now), count);
+	atomic_store(&words_of(count)[1], now * 3);
+	times[count++] = now;
+}
+
+static void restamp_last(uint64_t gap)
+{
+	now += gap;
+	times[count - 1] = now;
+	atomic_store(&words_of(count - 1)[0], now);
+	atomic_store(&words_of(count - 1)[1], now * 3);
+}
+
+static void trim(size_t keep)
+{
+	ps__log_trim(&log_, keep);
+	/* What was dropped doesn't come back when the history gets longer. */
+	if (count > keep && count - keep > first)
+		first = count - keep;
+}
+
+/* As a set does that updates an older reading. */
+static void move_to_end(size_t row)
+{
+	ps__log_move_to_end(&log_, row);
+	memmove(&times[row], &times[row + 1], (count - row - 1) * sizeof times[0]);
+	restamp_last(17);
+}
+
+static void check_row(size_t row)
+{
+	uint64_t before = row > first ? times[row - 1] : 0;
+
+	ck_assert_int_eq(ps__log_find(&log_, times[row]), (ptrdiff_t)row);
+	ck_assert_uint_eq(atomic_load(&words_of(row)[1]), times[row] * 3);
+	ck_assert_uint_eq(ps__log_find_after(&log_, times[row]), row + 1);
+	ck_assert_uint_eq(ps__log_find_after(&log_, times[row] - 1), row);
+	if (times[row] - before > 1) {
+		ck_assert_int_eq(ps__log_find(&log_, times[row] - 1), -1);
+		ck_assert_uint_eq(ps__log_find_after(&log_, before), row);
+	}
+}
+
+static void check_all(void)
+{
+	for (size_t row = first; row < count; row++)
+		check_row(row);
+	ck_assert_int_eq(ps__log_find(&log_, now + 1), -1);
+	ck_assert_int_eq(ps__log_find(&log_, UINT64_MAX), -1);
+	ck_assert_int_eq(ps__log_find(&log_, 1), -1);
+	ck_assert_uint_eq(ps__log_find_after(&log_, 0), first);
+	ck_assert_uint_eq(ps__log_find_after(&log_, UINT64_MAX), count);
+	for (size_t row = first < 200 ? 0 : first - 200; row < first; row++) {
+		ck_assert_int_eq(ps__log_find(&log_, times[row]), -1);
+		ck_assert_uint_eq(ps__log_find_after(&log_, times[row]), first);
+	}
+}
+
+/* Times between readings. */
+static uint64_t steady(size_t row)
+{
+	(void)row;
+	return 150;
+}
+
+static uint64_t without_a_gap(size_t row)
+{
+	(void)row;
+	return 1;
+}
+
+static uint64_t noisy(size_t row)
+{
+	(void)row;
+	return 1 + next_random() % 300;
+}
+
+static uint64_t in_bursts(size_t row)
+{
+	return row % 100 == 37 ? UINT64_C(4000000000) : 100 + row % 7;
+}
+
+static uint64_t over_days(size_t row)
+{
+	return row % 900 == 5 ? UINT64_C(90000000000000) : 1 + (next_random() & 0xffffffffff);
+}
+
+static uint64_t ever_slower(size_t row)
+{
+	return 1 + row * row;
+}
+
+static uint64_t (*const patterns[])(size_t row) = {steady, without_a_gap, noisy, in_bursts, over_days, ever_slower};
+#define PATTERNS ((int)(sizeof patterns / sizeof patterns[0]))
+
+START_TEST(every_row_is_found_and_nothing_else)
+{
+	static const size_t looks[] = {0, 1, 2, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 4096, 4097, 20000};
+	size_t look = 0;
+
+	for (size_t row = 0; row <= MOST_ROWS; row++) {
+		if (row == looks[look]) {
+			look++;
+			check_all();
+		}
+		if (row < MOST_ROWS)
+			append(patterns[_i](row));
+	}
+}
+END_TEST
+
+START_TEST(a_bounded_history_finds_what_it_kept)
+{
+	static const size_t keeps[] = {64, 192, 512, 1024, 1088};
+
+	for (size_t row = 0; row < MOST_ROWS; row++) {
+		append(patterns[_i](row));
+		trim(keeps[row / (MOST_ROWS / 5 + 1)]);
+		if (row % 331 == 0)
+			check_all();
+	}
+	check_all();
+}
+END_TEST
+
+START_TEST(rows_that_were_moved_are_found)
+{
+	for (size_t row = 0; row < 3000; row++)
+		append(patterns[_i](row));
+	for (int round = 0; round < 60; round++) {
+		move_to_end(first + next_random() % (count - first));
+		for (size_t more = next_random() % 40; more > 0; more--)
+			append(patterns[_i](count));
+		if (round % 10 == 9)
+			check_all();
+	}
+}
+END_TEST
+
+/* A reading that stays the latest for long, and is restamped all the while, also as the last row of a chunk. */
+START_TEST(a_row_that_was_restamped_is_found_when_others_follow)
+{
+	for (size_t row = 0; row < 1500; row++) {
+		append(patterns[_i](row));
+		if (row % 64 == 63 || row % 64 == 0 || row % 5 == 0) {
+			/* Room for the next row may have been made, and the row not appended for lack of memory elsewhere. */
+			ck_assert_int_eq(ps__log_make_room(&log_), 0);
+			restamp_last(1000 + next_random() % 100000);
+			check_row(count - 1);
+		}
+	}
+	check_all();
+}
+END_TEST
+
+/* The log of bases: rows are moved to the end and taken, others come. */
+START_TEST(after_rows_were_taken_off_others_are_found)
+{
+	for (size_t row = 0; row < 300; row++)
+		append(patterns[_i](row));
+	for (int round = 0; round < 400; round++) {
+		size_t taken = next_random() % 70;
+		for (; taken > 0 && count > 1; taken--) {
+			move_to_end(next_random() % count);
+			ps__log_pop(&log_);
+			count--;
+		}
+		for (size_t more = next_random() % 75; more > 0; more--)
+			append(patterns[_i](count));
+		if (round % 20 == 19)
+			check_all();
+	}
+}
+END_TEST
+
+START_TEST(chunks_that_were_taken_off_are_used_again)
+{
+	for (size_t row = 0; row < 640; row++)
+		append(10);
+	size_t bytes = fake_mapped_bytes();
+	for (int round = 0; round < 200; round++) {
+		for (int row = 0; row < 300; row++) {
+			ps__log_pop(&log_);
+			count--;
+		}
+		for (int row = 0; row < 300; row++)
+			append(10);
+	}
+	check_all();
+	ck_assert_uint_eq(fake_mapped_bytes(), bytes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("search");
+	TCase *tests = tcase_create("rows");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_loop_test(tests, every_row_is_found_and_nothing_else, 0, PATTERNS);
+	tcase_add_loop_test(tests, a_bounded_history_finds_what_it_kept, 0, PATTERNS);
+	tcase_add_loop_test(tests, rows_that_were_moved_are_found, 0, PATTERNS);
+	tcase_add_loop_test(tests, a_row_that_was_restamped_is_found_when_others_follow, 0, PATTERNS);
+	tcase_add_loop_test(tests, after_rows_were_taken_off_others_are_found, 0, PATTERNS);
+	tcase_add_test(tests, chunks_that_were_taken_off_are_used_again);
+	suite_add_tcase(suite, tests);
+	return scene_run(suite);
+}

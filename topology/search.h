@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A log's row by its timestamp. Comparisons are summed up, not branched on: what decides here can't be predicted, and
+ * comes from memory. The fewer instructions a lookup has, the more of the next one is under way while the processor
+ * waits: hence a header, for the attribute maps' lookups, and for search.c, which has the rest.
+ */
+#ifndef PS_TOPOLOGY_SEARCH_H
+#define PS_TOPOLOGY_SEARCH_H
+
+#include "topology/log.h"
+
+static inline uint64_t ps__search_time_at(const _Atomic uint64_t *words)
+{
+	return atomic_load_explicit(words, memory_order_acquire);
+}
+
+static inline uint64_t ps__search_time_of(const struct ps__log *log, struct ps__chunk *chunk, size_t row)
+{
+	return ps__search_time_at(ps__log_words(log, chunk, row));
+}
+
+/* The last of the groups [begin, end) that begins at the timestamp or before it; the first if there is none. Of as many
+ * steps as there are binary digits in their number. */
+static inline size_t ps__search_group(const struct ps__directory *directory, size_t begin, size_t end,
+                                      uint64_t timestamp)
+{
+	const size_t capacity = directory->capacity / PS__GROUP_ENTRIES;
+	const _Atomic uint64_t *const starts = directory->groups;
+	size_t turn = begin & -capacity;
+
+	/* Those of a bounded history may go on at the table's beginning: then it is one part, or the other. */
+	if (__builtin_expect(end - turn > capacity, 0)) {
+		if (ps__search_time_at(starts) <= timestamp)
+			begin = turn += capacity;
+		else
+			end = turn + capacity;
+	}
+	size_t count = end - begin;
+	size_t step = (size_t)1 << (63 - __builtin_clzll(count));
+	const _Atomic uint64_t *found = starts + (begin - turn);
+	const _Atomic uint64_t *middle = found + (count - step);
+	found = ps__search_time_at(middle) <= timestamp ? middle : found;
+	while (step /= 2) {
+		middle = found + step;
+		found = ps__search_time_at(middle) <= timestamp ? middle : found;
+	}
+	return turn + (size_t)(found - starts);
+}
+
+static inline const struct ps__entry *ps__search_entry_of(const struct ps__directory *directory, size_t number)
+{
+	return &directory->entries[number & (directory->capacity - 1)];
+}
+
+static inline struct ps__chunk *ps__search_chunk_of(const struct ps__entry *entry)
+{
+	return atomic_load_explicit(&entry->chunk, memory_order_acquire);
+}
+
+/* The same for chunks [begin, end). */
+static inline size_t ps__search_chunk(const struct ps__directory *directory, size_t begin, size_t end,
+                                      uint64_t timestamp)
+{
+	size_t number = PS__GROUP_ENTRIES * ps__search_group(directory, begin / PS__GROUP_ENTRIES,
+	                                                     (end - 1) / PS__GROUP_ENTRIES + 1, timestamp);
+	const struct ps__entry *entry = ps__search_entry_of(directory, number);
+	size_t newer = 0;
+
+	if (__builtin_expect(number >= begin && number + PS__GROUP_ENTRIES <= end, 1)) {
+#pragma GCC unroll 4
+		for (size_t next = 1; next < PS__GROUP_ENTRIES; next++)
+			newer += ps__search_time_at(&entry[next].start) <= timestamp;
+		return number + newer;
+	}
+	size_t last = number + PS__GROUP_ENTRIES < end ? number + PS__GROUP_ENTRIES : end;
+	number = number > begin ? number : begin;
+	for (size_t next = number + 1; next < last; next++)
+		newer += ps__search_time_at(&ps__search_entry_of(directory, next)->start) <= timestamp;
+	return number + newer;
+}
+
+/* What a search begins with. */
+struct ps__search {
+	const struct ps__directory *directory;
+	size_t first;
+	size_t count;
+	size_t newest;           /* the number of the newest chunk */
+	struct ps__chunk *chunk; /* the newest; NULL: there is none, or a writer changes the log */
+};
+
+static inline struct ps__search ps__search_begin(const struct ps__log *log)
+{
+	struct ps__search search = {.directory = atomic_load_explicit(&log->directory, memory_order_acquire),
+	                            .first = atomic_load_explicit(&log->first, memory_order_acquire),
+	                            .count = atomic_load_explicit(&log->count, memory_order_acquire)};
+
+	search.newest = (search.count - 1) / PS__CHUNK_ROWS;
+	if (__builtin_expect(search.first < search.count, 1))
+		search.chunk = ps__search_chunk_of(ps__search_entry_of(search.directory, search.newest));
+	return search;
+}
+
+/* Is what comes after the timestamp in the newest chunk, or nowhere? */
+static inline bool ps__search_is_in_newest(const struct ps__log *log, const struct ps__search *search,
+                                           uint64_t timestamp)
+{
+	size_t row = search->newest * PS__CHUNK_ROWS;
+
+	return row <= search->first || ps__search_time_of(log, search->chunk, row) <= timestamp;
+}
+
+/* search.c: where there is no index, and where it doesn't help. */
+struct ps__chunk *ps__search_newest(const struct ps__log *log, uint64_t timestamp, size_t *row);
+size_t ps__search_uneven(const struct ps__log *log, struct ps__chunk *chunk, uint64_t timestamp);
+
+/* About where in its chunk the timestamp should be, if it is there. At most PS__HINT_LAST. */
+static inline size_t ps__search_foretell(const struct ps__entry *entry, uint64_t timestamp)
+{
+	uint64_t hint = atomic_load_explicit(&entry->hint, memory_order_acquire);
+	uint64_t passed = (timestamp - ps__search_time_at(&entry->start)) >> (hint >> 56);
+	/* Of an entry that a writer is about to fill, the divisor would be 0. */
+	uint64_t place = passed * (PS__HINT_PARTS * 256) / ((hint >> 32 & 0xffffff) | 1);
+	/* The rows at 0 fifths to 5 fifths. */
+	uint64_t rows = (hint & 0xffffffff) << 8 | (uint64_t)PS__HINT_LAST << 40;
+	uint64_t bounds = rows >> 8 * (place / 256 & 7);
+	uint64_t length = (bounds >> 8 & 0xff) - (bounds & 0xff);
+	uint64_t row = (bounds & 0xff) + (length * (place % 256) + 128) / 256;
+
+	return row < PS__HINT_LAST ? row : PS__HINT_LAST;
+}
+
+static inline bool ps__search_is_at(const struct ps__log *log, struct ps__chunk *chunk, size_t row,
+                                    uint64_t timestamp)
+{
+	return ps__search_time_of(log, chunk, row) == timestamp;
+}
+
+/* In a chunk that is indexed: looks at the row that is foretold, and goes on by one. */
+static inline size_t ps__search_foretold(const struct ps__log *log, const struct ps__entry *entry,
+                                         struct ps__chunk *chunk, uint64_t timestamp)
+{
+	size_t stride = log->stride;
+	size_t row = ps__search_foretell(entry, timestamp);
+	const _Atomic uint64_t *words = &chunk->words[row * stride];
+
+	__builtin_prefetch(ps__log_mark(chunk, row));
+	size_t older = ps__search_time_at(words) > timestamp;
+	size_t newer = ps__search_time_at(words + stride) <= timestamp;
+	return row - older + newer;
+}
+
+/* As ps__log_find, with the row's chunk; NULL if there is no such row. */
+static inline struct ps__chunk *ps__search_row(const struct ps__log *log, uint64_t timestamp, size_t *row)
+{
+	struct ps__search search = ps__search_begin(log);
+
+	if (__builtin_expect(!search.chunk, 0))
+		return NULL;
+	if (ps__search_is_in_newest(log, &search, timestamp))
+		return ps__search_newest(log, timestamp, row);
+	size_t number = ps__search_chunk(search.directory, search.first / PS__CHUNK_ROWS, search.newest, timestamp);
+	const struct ps__entry *entry = ps__search_entry_of(search.directory, number);
+	struct ps__chunk *chunk = ps__search_chunk_of(entry);
+	if (__builtin_expect(!chunk, 0))
+		return NULL;
+	size_t found = ps__search_foretold(log, entry, chunk, timestamp);
+	if (__builtin_expect(!ps__search_is_at(log, chunk, found, timestamp), 0)) {
+		found = ps__search_uneven(log, chunk, timestamp);
+		if (!ps__search_is_at(log, chunk, found, timestamp))
+			return NULL;
+	}
+	found += number * PS__CHUNK_ROWS;
+	if (__builtin_expect(found < search.first, 0))
+		return NULL;
+	*row = found;
+	return chunk;
+}
+
+#endif
