@@ -225,7 +225,7 @@ static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 static void perf_close(struct ps__backend *backend, bool abandon)
 {
 	ps__perf_close_lanes(perf_of(backend), abandon);
-	ps__os_free(backend);
+	ps__os_free_apart(backend);
 }
 
 static const struct ps__backend_ops perf_ops = {.open = perf_open,
@@ -237,7 +237,7 @@ static const struct ps__backend_ops perf_ops = {.open = perf_open,
 
 struct ps__backend *ps__perf_create(void)
 {
-	struct ps__perf *perf = ps__os_calloc(1, sizeof *perf);
+	struct ps__perf *perf = ps__os_calloc_apart(1, sizeof *perf);
 
 	if (!perf)
 		return NULL;

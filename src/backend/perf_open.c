@@ -315,7 +315,7 @@ static int open_lane(struct ps__perf *perf, size_t index)
 	int result = PS_OK;
 
 	lane->place = place_of(&perf->target, index);
-	lane->groups = ps__os_calloc(index ? perf->base.groups : perf->event_count, sizeof *lane->groups);
+	lane->groups = ps__os_calloc_apart(index ? perf->base.groups : perf->event_count, sizeof *lane->groups);
 	if (!lane->groups)
 		return ps__fail_memory("groups of events");
 	if (index == 0)
@@ -335,7 +335,7 @@ static int allocate_buffer(struct ps__perf *perf)
 	}
 	/* nr, enabled, running, and a value for each member. */
 	perf->buffer_bytes = (3 + most) * sizeof *perf->buffer;
-	perf->buffer = ps__os_calloc(1, perf->buffer_bytes);
+	perf->buffer = ps__os_calloc_apart(1, perf->buffer_bytes);
 	return perf->buffer ? PS_OK : ps__fail_memory("reading a group");
 }
 
@@ -378,7 +378,7 @@ static void close_lane(struct ps__perf *perf, struct ps__lane *lane, bool abando
 {
 	for (size_t index = 0; lane->groups && index < perf->base.groups; index++)
 		close_group(&lane->groups[index], abandon);
-	ps__os_free(lane->groups);
+	ps__os_free_apart(lane->groups);
 }
 
 void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
@@ -389,7 +389,7 @@ void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
 	ps__os_free(perf->base.group_of);
 	ps__os_free(perf->base.is_hardware);
 	ps__os_free(perf->base.origin);
-	ps__os_free(perf->buffer);
+	ps__os_free_apart(perf->buffer);
 	perf->lanes = NULL;
 	perf->base.group_of = NULL;
 	perf->base.is_hardware = NULL;

@@ -9,7 +9,7 @@ int ps_eventset_create(struct ps_eventset **out)
 {
 	if (!out)
 		return ps__fail(PS_EINVAL, "ps_eventset_create: out is NULL");
-	struct ps_eventset *set = ps__os_calloc(1, sizeof *set);
+	struct ps_eventset *set = ps__os_calloc_apart(1, sizeof *set);
 	if (!set)
 		return ps__fail_memory("an event set");
 	set->fork_generation = ps__fork_generation();
@@ -40,7 +40,7 @@ int ps_eventset_destroy(struct ps_eventset *set)
 	if (ps__fork_is_same(set->fork_generation))
 		ps__task_close(&set->task);
 	clear_events(set);
-	ps__os_free(set);
+	ps__os_free_apart(set);
 	return PS_OK;
 }
 

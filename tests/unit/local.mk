@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/test_find \
 	tests/unit/test_known \
 	tests/unit/test_lanes \
+	tests/unit/test_layout \
 	tests/unit/test_means \
 	tests/unit/test_open \
 	tests/unit/test_parts \
