@@ -27,6 +27,8 @@ struct ps__column {
 	enum ps_scope scope;
 	bool user_only;
 	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
+	double scale;   /* count * scale is in unit */
+	char unit[32];  /* "ns", "Joules"; "" for a plain count */
 };
 
 struct ps__series {

@@ -27,7 +27,7 @@ struct ps__event {
 	enum ps__event_class klass;
 	enum ps_scope scope;
 	double scale;         /* count * scale is in unit, where the PMU says so (energy, bytes); else 1 */
-	char unit[32];        /* "Joules", "MiB"; "" for a plain count */
+	char unit[32];        /* "Joules", "MiB", "ns" of the clocks; "" for a plain count */
 	bool explicit_domain; /* the name said which of user, kernel, hypervisor to count: never fall back */
 	bool user_only;       /* fell back to user space for lack of permission (set by the backend) */
 	bool kernel_side; /* happens in the kernel: reads 0 when the kernel is excluded, so must be refused then */

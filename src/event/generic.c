@@ -2,6 +2,7 @@
 /* perf's generic hardware and software events, and raw codes: names that need no file of this machine. */
 #include "event/lookup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,8 @@ static void fill(struct ps__event *event, uint32_t type, uint64_t config)
 	event->attr.config = config;
 	event->klass = type == PERF_TYPE_SOFTWARE ? PS__EVENT_CLASS_SOFTWARE : PS__EVENT_CLASS_CORE;
 	event->scope = PS_SCOPE_THREAD;
+	if (type == PERF_TYPE_SOFTWARE && (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK))
+		snprintf(event->unit, sizeof event->unit, "ns");
 }
 
 /* r1a8: the code as the core PMU takes it, in at most 16 hexadecimal digits. */

@@ -21,6 +21,8 @@ static int name_columns(const struct ps_eventset *set, struct ps__series *series
 		column->group = set->backend->group_of[index];
 		column->scope = event->scope;
 		column->user_only = event->user_only;
+		column->scale = event->scale;
+		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
 	}
 	return 0;
 }
