@@ -33,8 +33,7 @@ struct job {
 	struct ps_topology *topology;
 };
 
-/* A child of fork() must not find hwloc's own locks held by another thread of ours. */
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t ps__hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static unsigned long cheap_flags(void)
 {
@@ -124,17 +123,21 @@ static int load_locked(struct ps_topology **out, const struct source *source)
 		code = ps__child_run(rehearse, &job, source->subject);
 	if (code == PS_OK)
 		code = fill(&job);
-	hwloc_topology_destroy(job.hwloc);
-	if (code == PS_OK)
-		*out = job.topology;
-	return code;
+	if (code < 0) {
+		hwloc_topology_destroy(job.hwloc);
+		return code;
+	}
+	job.topology->hwloc = job.hwloc;
+	job.topology->is_foreign = source->xml != NULL;
+	*out = job.topology;
+	return PS_OK;
 }
 
 static int load(struct ps_topology **out, const struct source *source)
 {
-	pthread_mutex_lock(&loading);
+	pthread_mutex_lock(&ps__hwloc_lock);
 	int code = load_locked(out, source);
-	pthread_mutex_unlock(&loading);
+	pthread_mutex_unlock(&ps__hwloc_lock);
 	return code;
 }
 

@@ -11,6 +11,9 @@ struct hwloc_obj;
 /* A tree with more Threads, or a higher CPU number, is taken for damaged. Linux itself stops at 8192. */
 #define PS__CPU_LIMIT (1 << 20)
 
+/* Held while hwloc works: a child of fork() must not find hwloc's own locks held by another thread of ours. */
+extern pthread_mutex_t ps__hwloc_lock;
+
 /* Builds our tree from a loaded hwloc topology. PS_EINVAL: it makes no sense (subject says what it was read from). */
 int ps__import_tree(struct ps_topology **out, struct hwloc_topology *hwloc, const char *subject);
 

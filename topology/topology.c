@@ -4,6 +4,7 @@
  * of their own while they are bound to it.
  */
 #include "base/os.h"
+#include "topology/annotate.h"
 #include "topology/attrmap.h"
 #include "topology/tree.h"
 
@@ -26,6 +27,7 @@ struct ps_topology *ps__topology_create(void)
 void ps__topology_free(struct ps_topology *topology)
 {
 	ps__attrmap_free(topology);
+	ps__annotate_forget(topology);
 	ps__arena_free(&topology->arena);
 	pthread_mutex_destroy(&topology->lock);
 	ps__os_free(topology);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct hwloc_topology;
 struct ps__series;
 struct ps__log;
 
@@ -61,6 +62,10 @@ struct ps_topology {
 	int cpu_limit;             /* entries of by_cpu */
 	struct ps_component *unknown;
 	struct ps__arena arena; /* all of the tree above: components, Threads, names, attributes */
+
+	/* What the tree was made of, for annotate.c; NULL while it is built. Only read. */
+	struct hwloc_topology *hwloc;
+	bool is_foreign; /* from a file, so that hwloc may crash on it */
 
 	/* Readings: attrmap.c's. */
 	_Atomic(struct ps__series *) series; /* newest first; pushed with release, followed with acquire */

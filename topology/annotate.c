@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Remarks on hwloc's objects, for the exporter of heat maps. The copy is made by way of XML: what was loaded has no
+ * room for Misc objects, which hwloc leaves out unless it is told to keep them at load.
+ */
+#include "topology/annotate.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "topology/child.h"
+#include "topology/import.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ps__note {
+	hwloc_topology_t hwloc;
+	hwloc_obj_t object;
+};
+
+struct job {
+	const struct ps_topology *topology;
+	ps__note_visit *visit;
+	void *context;
+	hwloc_topology_t copy;
+	char *xml; /* ours, once it is done */
+	size_t length;
+};
+
+static int fail_hwloc(const char *what)
+{
+	if (errno == ENOMEM)
+		return ps__fail_memory("hwloc's XML");
+	return ps__fail(PS_ESYS, "hwloc could not %s its own XML of the topology: %s", what, strerror(errno));
+}
+
+static void remove_info(hwloc_obj_t object, unsigned index)
+{
+	free(object->infos[index].name);
+	free(object->infos[index].value);
+	object->infos_count--;
+	memmove(&object->infos[index], &object->infos[index + 1],
+	        (object->infos_count - index) * sizeof *object->infos);
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_ours(const struct hwloc_info_s *info)
+{
+	return begins(info->name, PS__NOTE_PREFIX) ||
+	       (!strcmp(info->name, "lstopoLegend") && begins(info->value, PS__NOTE_PREFIX));
+}
+
+/* The topology may have been read from a heat map: its colours must not stay beside the new ones. */
+static void remove_ours(hwloc_obj_t object)
+{
+	bool found = false;
+
+	for (unsigned i = object->infos_count; i-- > 0;) {
+		if (!is_ours(&object->infos[i]))
+			continue;
+		remove_info(object, i);
+		found = true;
+	}
+	for (unsigned i = object->infos_count; found && i-- > 0;) {
+		if (!strcmp(object->infos[i].name, "lstopoStyle"))
+			remove_info(object, i);
+	}
+}
+
+int ps__note_add(struct ps__note *note, const char *name, const char *value)
+{
+	bool replaces = !strcmp(name, "lstopoStyle");
+
+	for (unsigned i = note->object->infos_count; replaces && i-- > 0;) {
+		if (!strcmp(note->object->infos[i].name, name))
+			remove_info(note->object, i);
+	}
+	if (hwloc_obj_add_info(note->object, name, value) < 0)
+		return ps__fail_memory("hwloc's XML");
+	return PS_OK;
+}
+
+int ps__note_add_box(struct ps__note *note, const char *text, const char *style)
+{
+	hwloc_obj_t box = hwloc_topology_insert_misc_object(note->hwloc, note->object, text);
+
+	if (!box || hwloc_obj_add_info(box, "lstopoStyle", style) < 0)
+		return ps__fail_memory("hwloc's XML");
+	return PS_OK;
+}
+
+static bool is_same(const struct ps_component *component, hwloc_obj_t object)
+{
+	size_t children = object->arity + object->memory_arity;
+
+	return component->child_count == children &&
+	       (component->os_id < 0 || (unsigned)component->os_id == object->os_index);
+}
+
+static int walk(struct job *job, const struct ps_component *component, hwloc_obj_t object);
+
+/* The children from `first` on, which are the component's from *index on; import_tree.c has put them in this order. */
+static int walk_children(struct job *job, const struct ps_component *component, hwloc_obj_t first, size_t *index)
+{
+	int code = PS_OK;
+
+	for (hwloc_obj_t child = first; child && code == PS_OK; child = child->next_sibling)
+		code = walk(job, component->children[(*index)++], child);
+	return code;
+}
+
+static int walk(struct job *job, const struct ps_component *component, hwloc_obj_t object)
+{
+	struct ps__note note = {.hwloc = job->copy, .object = object};
+	size_t index = 0;
+
+	if (!is_same(component, object))
+		return ps__fail(PS_EBUG, "hwloc's own XML of the topology differs from it at %s", component->name);
+	remove_ours(object);
+	int code = job->visit(component, &note, job->context);
+	if (code == PS_OK)
+		code = walk_children(job, component, object->memory_first_child, &index);
+	if (code == PS_OK)
+		code = walk_children(job, component, object->first_child, &index);
+	return code;
+}
+
+static int load_copy(struct job *job)
+{
+	char *xml;
+	int length;
+
+	if (hwloc_topology_export_xmlbuffer(job->topology->hwloc, &xml, &length, 0) < 0)
+		return fail_hwloc("write");
+	int result = hwloc_topology_set_xmlbuffer(job->copy, xml, length);
+	if (result == 0)
+		result = hwloc_topology_set_all_types_filter(job->copy, HWLOC_TYPE_FILTER_KEEP_ALL);
+	if (result == 0)
+		result = hwloc_topology_set_flags(job->copy, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+	if (result == 0)
+		result = hwloc_topology_load(job->copy);
+	hwloc_free_xmlbuffer(job->topology->hwloc, xml);
+	return result < 0 ? fail_hwloc("read") : PS_OK;
+}
+
+/* hwloc's length counts the NUL. */
+static int take_xml(struct job *job)
+{
+	char *xml;
+	int length;
+
+	if (hwloc_topology_export_xmlbuffer(job->copy, &xml, &length, 0) < 0)
+		return fail_hwloc("write");
+	job->length = strlen(xml);
+	job->xml = ps__os_calloc(job->length + 1, 1);
+	if (job->xml)
+		memcpy(job->xml, xml, job->length);
+	hwloc_free_xmlbuffer(job->copy, xml);
+	return job->xml ? PS_OK : ps__fail_memory("hwloc's XML");
+}
+
+static int annotate(void *context)
+{
+	struct job *job = context;
+
+	if (hwloc_topology_init(&job->copy) < 0)
+		return ps__fail_memory("hwloc's topology");
+	int code = load_copy(job);
+	if (code == PS_OK)
+		code = walk(job, job->topology->root, hwloc_get_root_obj(job->copy));
+	if (code == PS_OK)
+		code = take_xml(job);
+	hwloc_topology_destroy(job->copy);
+	return code;
+}
+
+int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visit, void *context, char **out,
+                        size_t *length)
+{
+	struct job job = {.topology = topology, .visit = visit, .context = context};
+	int code = PS_OK;
+
+	pthread_mutex_lock(&ps__hwloc_lock);
+	if (topology->is_foreign)
+		code = ps__child_run(annotate, &job, "the file that the topology is from");
+	if (code == PS_OK)
+		code = annotate(&job);
+	pthread_mutex_unlock(&ps__hwloc_lock);
+	if (code < 0)
+		return code;
+	*out = job.xml;
+	*length = job.length;
+	return PS_OK;
+}
+
+void ps__annotate_forget(struct ps_topology *topology)
+{
+	if (topology->hwloc)
+		hwloc_topology_destroy(topology->hwloc);
+	topology->hwloc = NULL;
+}
