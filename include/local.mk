@@ -7,6 +7,7 @@ pkginclude_HEADERS = \
 	include/perfsage/event.h \
 	include/perfsage/eventset.h \
 	include/perfsage/hooks.h \
+	include/perfsage/metric.h \
 	include/perfsage/print.h \
 	include/perfsage/read.h \
 	include/perfsage/thread.h \

@@ -7,6 +7,7 @@ dist_man3_MANS += \
 	man/ps_event.3 \
 	man/ps_eventset.3 \
 	man/ps_hooks.3 \
+	man/ps_metric.3 \
 	man/ps_print.3 \
 	man/ps_read.3 \
 	man/ps_thread.3 \

@@ -17,6 +17,20 @@ bool ps__series_value(const struct ps__log *log, size_t row, size_t column, stru
 /* Adds a part to a sum (the first of which has *parts == 0): see ps_value for what becomes of each field. */
 void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part);
 
+/* Which column of a series is to be summed up, or -1: that of a name, or what a metric needs. */
+struct ps__selector {
+	ptrdiff_t (*find)(const struct ps__series *series, const struct ps__selector *selector);
+	const char *name;    /* of the event; in messages */
+	const void *context; /* find's own */
+};
+ptrdiff_t ps__select_by_name(const struct ps__series *series, const struct ps__selector *selector);
+
+/* What ps_component_total gives, of the columns that are selected; PS_ENOEVNT and PS_EINVAL_DOM come without a detail:
+ * the second function gives that of PS_EINVAL_DOM. */
+int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector,
+                      struct ps_value *out);
+int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector);
+
 /* What one count of a scope covers, seen from a Thread: the outermost component of the scope's type above it, or else
  * the Thread itself. */
 const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope);

@@ -68,12 +68,13 @@ static size_t sum_latest(const struct ps__series *series, size_t column, struct 
 	return parts;
 }
 
-static size_t sum_all(const struct ps_topology *topology, const char *event, struct range range, struct ps_value *out)
+static size_t sum_all(const struct ps_topology *topology, const struct ps__selector *selector, struct range range,
+                      struct ps_value *out)
 {
 	size_t parts = 0;
 
 	for (const struct ps__series *series = first_series(topology); series; series = series->next) {
-		ptrdiff_t column = ps__series_find(series, event);
+		ptrdiff_t column = selector->find(series, selector);
 		struct ps_value sum;
 		if (column >= 0 && sum_latest(series, (size_t)column, range, &sum) > 0)
 			ps__value_merge(out, &parts, &sum);
@@ -82,12 +83,13 @@ static size_t sum_all(const struct ps_topology *topology, const char *event, str
 }
 
 /* The newest value of an event in a range: all Threads of a package see the same counter. */
-static bool newest_in(const struct ps_topology *topology, const char *event, struct range range, struct ps_value *out)
+static bool newest_in(const struct ps_topology *topology, const struct ps__selector *selector, struct range range,
+                      struct ps_value *out)
 {
 	bool found = false;
 
 	for (const struct ps__series *series = first_series(topology); series; series = series->next) {
-		ptrdiff_t column = ps__series_find(series, event);
+		ptrdiff_t column = selector->find(series, selector);
 		struct ps_value sum;
 		if (column < 0 || sum_latest(series, (size_t)column, range, &sum) == 0)
 			continue;
@@ -116,7 +118,15 @@ const struct ps_component *ps__component_covered(const struct ps_component *thre
 	return found ? found : thread;
 }
 
-static int sum_wide(const struct ps_component *component, const char *event, enum ps_scope scope,
+/* Is all of what one count covers in the range? */
+static bool holds(struct range range, const struct ps_component *covered)
+{
+	struct range whole = range_of(covered);
+
+	return whole.first >= range.first && whole.end <= range.end;
+}
+
+static int sum_wide(const struct ps_component *component, const struct ps__selector *selector, enum ps_scope scope,
                     struct ps_value *out)
 {
 	const struct ps_topology *topology = component->topology;
@@ -128,43 +138,71 @@ static int sum_wide(const struct ps_component *component, const char *event, enu
 		const struct ps_component *covered = ps__component_covered(topology->threads[index].component, scope);
 		struct range whole = range_of(covered);
 		struct ps_value value;
-		if (whole.first < range.first || whole.end > range.end)
-			return ps__fail(PS_EINVAL_DOM, "'%s' is counted for a whole %s: ask %s for it, not %s", event,
-			                ps_scope_name(scope), covered->name, component->name);
-		if (newest_in(topology, event, whole, &value))
+		if (!holds(range, covered))
+			return PS_EINVAL_DOM;
+		if (newest_in(topology, selector, whole, &value))
 			ps__value_merge(&sum, &parts, &value);
 		index = whole.end;
 	}
 	if (parts == 0)
-		return ps__fail(PS_ENOEVNT, "nothing was counted for '%s' below %s", event, component->name);
+		return PS_ENOEVNT;
 	*out = sum;
 	return PS_OK;
 }
 
 /* The widest scope under which an event of this name was counted. */
-static enum ps_scope widest_scope(const struct ps_topology *topology, const char *event)
+static enum ps_scope widest_scope(const struct ps_topology *topology, const struct ps__selector *selector)
 {
 	enum ps_scope widest = PS_SCOPE_THREAD;
 
 	for (const struct ps__series *series = first_series(topology); series; series = series->next) {
-		ptrdiff_t column = ps__series_find(series, event);
+		ptrdiff_t column = selector->find(series, selector);
 		if (column >= 0 && series->column[column].scope > widest)
 			widest = series->column[column].scope;
 	}
 	return widest;
 }
 
+int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector, struct ps_value *out)
+{
+	enum ps_scope scope = widest_scope(component->topology, selector);
+	struct ps_value sum = {0};
+
+	if (scope != PS_SCOPE_THREAD)
+		return sum_wide(component, selector, scope, out);
+	if (sum_all(component->topology, selector, range_of(component), &sum) == 0)
+		return PS_ENOEVNT;
+	*out = sum;
+	return PS_OK;
+}
+
+int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector)
+{
+	enum ps_scope scope = widest_scope(component->topology, selector);
+	struct range range = range_of(component);
+	const struct ps_component *covered = component;
+
+	for (size_t index = range.first; index < range.end && holds(range, covered); index = range_of(covered).end)
+		covered = ps__component_covered(component->topology->threads[index].component, scope);
+	return ps__fail(PS_EINVAL_DOM, "'%s' is counted for a whole %s: ask %s for it, not %s", selector->name,
+	                ps_scope_name(scope), covered->name, component->name);
+}
+
+ptrdiff_t ps__select_by_name(const struct ps__series *series, const struct ps__selector *selector)
+{
+	return ps__series_find(series, selector->name);
+}
+
 int ps_component_total(const struct ps_component *component, const char *event, struct ps_value *out)
 {
-	struct ps_value sum = {0};
+	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
 
 	if (!component || !event || !out)
 		return ps__fail(PS_EINVAL, "ps_component_total: component, event and out must not be NULL");
-	enum ps_scope scope = widest_scope(component->topology, event);
-	if (scope != PS_SCOPE_THREAD)
-		return sum_wide(component, event, scope, out);
-	if (sum_all(component->topology, event, range_of(component), &sum) == 0)
+	int code = ps__component_sum(component, &selector, out);
+	if (code == PS_EINVAL_DOM)
+		return ps__component_fail_scope(component, &selector);
+	if (code == PS_ENOEVNT)
 		return ps__fail(PS_ENOEVNT, "nothing was counted for '%s' below %s", event, component->name);
-	*out = sum;
-	return PS_OK;
+	return code;
 }

@@ -20,6 +20,7 @@ unit_tests = \
 	tests/unit/test_lanes \
 	tests/unit/test_layout \
 	tests/unit/test_means \
+	tests/unit/test_metric \
 	tests/unit/test_open \
 	tests/unit/test_parts \
 	tests/unit/test_quick \
