@@ -4,7 +4,11 @@
  */
 #include "export/known.h"
 
+#include "export/number.h"
+
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 struct word {
 	unsigned bit;
@@ -38,19 +42,31 @@ static const struct word flags[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
+static uint32_t noted_flags(enum ps_status status, uint32_t all)
+{
+	uint32_t noted = all & ~(uint32_t)PS_VALUE_USER_ONLY;
+
+	return noted | (ps__known_is_user_only(status, all) ? PS_VALUE_USER_ONLY : 0);
+}
+
 void ps__known_note(struct ps__known *known, const struct ps_value *value)
 {
 	double coverage = ps_value_coverage(value);
 
 	known->attributions |= 1u << value->attribution;
-	known->flags |= value->flags & ~(uint32_t)PS_VALUE_USER_ONLY;
-	known->flags |= ps__known_is_user_only(value) ? PS_VALUE_USER_ONLY : 0;
+	known->flags |= noted_flags(value->status, value->flags);
 	if (value->status == PS_STATUS_SCALED) {
 		bool first = !(known->statuses & 1u << PS_STATUS_SCALED);
 		known->lowest = first || coverage < known->lowest ? coverage : known->lowest;
 		known->highest = first || coverage > known->highest ? coverage : known->highest;
 	}
 	known->statuses |= 1u << value->status;
+}
+
+void ps__known_note_metric(struct ps__known *known, const struct ps_metric_value *value)
+{
+	known->statuses |= 1u << value->status;
+	known->flags |= noted_flags(value->status, value->flags);
 }
 
 static void add_coverage(struct ps__buffer *buffer, const struct ps__known *known)
@@ -83,20 +99,57 @@ void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *know
 	}
 }
 
-bool ps__known_is_user_only(const struct ps_value *value)
+bool ps__known_is_user_only(enum ps_status status, uint32_t all)
 {
-	return value->flags & PS_VALUE_USER_ONLY && value->status <= PS_STATUS_SCALED;
+	return all & PS_VALUE_USER_ONLY && status <= PS_STATUS_SCALED;
 }
 
-void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value)
+/* The word for what is unknown; false if it is known. */
+static bool add_unknown(struct ps__buffer *buffer, enum ps_status status)
 {
-	if (value->status == PS_STATUS_NEVER_SCHEDULED)
+	if (status == PS_STATUS_NEVER_SCHEDULED)
 		ps__buffer_add(buffer, "never");
-	else if (value->status == PS_STATUS_NOT_SUPPORTED)
+	else if (status == PS_STATUS_NOT_SUPPORTED)
 		ps__buffer_add(buffer, "n/s");
+	return status == PS_STATUS_NEVER_SCHEDULED || status == PS_STATUS_NOT_SUPPORTED;
+}
+
+static void add_number(struct ps__buffer *buffer, double number, const struct ps__look *look)
+{
+	if (strcmp(look->unit, "%") == 0) {
+		ps__number_add_plain(buffer, number);
+		ps__buffer_add(buffer, "%%");
+	} else if (look->si && strcmp(look->unit, "ns") == 0) {
+		ps__number_add_time(buffer, number);
+	} else if (look->si) {
+		ps__number_add_si(buffer, number);
+	} else if (look->scale > 1 && look->scale == floor(look->scale)) {
+		ps__number_add_fixed(buffer, number, 0);
+	} else {
+		ps__number_add_plain(buffer, number);
+	}
+}
+
+void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look)
+{
+	if (add_unknown(buffer, value->status))
+		return;
+	ps__buffer_add(buffer, "%s", value->status == PS_STATUS_SCALED ? "~" : "");
+	if (look->si || look->scale != 1)
+		add_number(buffer, (double)value->value * look->scale, look);
 	else
-		ps__buffer_add(buffer, "%s%lld%s", value->status == PS_STATUS_SCALED ? "~" : "", value->value,
-		               ps__known_is_user_only(value) ? "u" : "");
+		ps__buffer_add(buffer, "%lld", value->value);
+	ps__buffer_add(buffer, "%s", ps__known_is_user_only(value->status, value->flags) ? "u" : "");
+}
+
+void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value, const struct ps__look *look)
+{
+	if (add_unknown(buffer, value->status) || isnan(value->value))
+		return;
+	ps__buffer_add(buffer, "%s", value->status == PS_STATUS_SCALED ? "~" : "");
+	struct ps__look small = {.unit = look->unit, .scale = 1, .si = look->si && fabs(value->value) >= 1000};
+	add_number(buffer, value->value, &small);
+	ps__buffer_add(buffer, "%s", ps__known_is_user_only(value->status, value->flags) ? "u" : "");
 }
 
 static void add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count, unsigned bits)

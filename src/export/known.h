@@ -5,7 +5,7 @@
 
 #include "export/buffer.h"
 
-#include <perfsage/value.h>
+#include <perfsage/metric.h>
 
 /* What was said of any of the values that were noted. */
 struct ps__known {
@@ -17,17 +17,30 @@ struct ps__known {
 };
 
 void ps__known_note(struct ps__known *known, const struct ps_value *value);
+void ps__known_note_metric(struct ps__known *known, const struct ps_metric_value *value); /* for the legend */
 
 /* "pinned", "last-cpu, scaled, coverage 25-50%, moved"; nothing if nothing was noted. */
 void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *known);
 
+/* How an event's values are written. */
+struct ps__look {
+	const char *unit; /* count * scale is in unit; "" for a plain count */
+	double scale;
+	bool si; /* four digits and a prefix */
+};
+
 /* The value in a table's cell: "42", "~42" for an estimate, "never", "n/s"; then "u" if it's of user space alone. */
-void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value);
+void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look);
+
+/* The same for a metric; nothing where its divisor is 0. */
+void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value,
+                          const struct ps__look *look);
 
 /* Does the "u" stand behind it? */
-bool ps__known_is_user_only(const struct ps_value *value);
+bool ps__known_is_user_only(enum ps_status status, uint32_t flags);
 
-/* A line for each word and sign that was used. */
+/* A line for each word and sign that was used; its meaning begins behind PS__KNOWN_INDENT characters. */
+#define PS__KNOWN_INDENT 13
 void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *known);
 
 #endif

@@ -5,7 +5,6 @@
 #include "export/label.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void add_ascii(struct ps__buffer *buffer, const char *text)
 {
@@ -69,12 +68,12 @@ void ps__label_add_component(struct ps__buffer *buffer, const struct ps_componen
 	ps__buffer_add(buffer, "%s", end);
 }
 
-void ps__label_add_event(struct ps__buffer *buffer, const char *event)
+void ps__label_add_event(struct ps__buffer *buffer, const char *event, const char *unit)
 {
-	size_t length = strcspn(event, ":");
-
 	add_ascii(buffer, event);
-	if ((length == 10 && strncmp(event, "task-clock", length) == 0) ||
-	    (length == 9 && strncmp(event, "cpu-clock", length) == 0))
-		ps__buffer_add(buffer, " (ns)");
+	if (!*unit)
+		return;
+	ps__buffer_add(buffer, " (");
+	add_ascii(buffer, unit);
+	ps__buffer_add(buffer, ")");
 }

@@ -8,7 +8,14 @@ src_export_libexport_la_SOURCES = \
 	src/export/known.h \
 	src/export/label.c \
 	src/export/label.h \
+	src/export/number.c \
+	src/export/number.h \
 	src/export/table.c \
 	src/export/table.h \
+	src/export/table_metric.c \
+	src/export/table_select.c \
 	src/export/text.c \
+	src/export/text.h \
+	src/export/text_cell.c \
+	src/export/text_style.c \
 	src/export/text_thread.c

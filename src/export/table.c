@@ -18,7 +18,6 @@ struct builder {
 	struct ps__table table;
 	size_t *row_of_thread;      /* by place in the topology's array */
 	struct ps__series **series; /* oldest first */
-	enum ps_scope *scopes;      /* the widest of each event */
 	size_t series_count;
 	struct ps_value *values; /* of the parts of one reading: for each log all columns */
 	size_t *threads;         /* their Threads, by place in the topology's array */
@@ -87,37 +86,55 @@ static int list_series(struct builder *builder)
 	return PS_OK;
 }
 
-static size_t find_event(const struct ps__table *table, const char *name)
+static bool has_event(const struct ps__table *table, const char *name)
 {
 	size_t event = 0;
 
-	while (event < table->event_count && strcmp(table->events[event], name) != 0)
+	while (event < table->event_count && strcmp(ps__table_event(table, event), name) != 0)
 		event++;
-	return event;
+	return event < table->event_count;
 }
 
-static int list_events(struct builder *builder)
+static void add_event(struct ps__table *table, const struct ps__column *column)
+{
+	if (has_event(table, column->name))
+		return;
+	table->columns[table->event_count++] = (struct ps__table_column){
+	    .selector = {.find = ps__select_by_name, .name = column->name},
+	    .unit = column->unit,
+	    .scale = column->scale,
+	};
+}
+
+static void widen_scopes(struct ps__table *table, const struct ps__series *series)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		struct ps__table_column *column = &table->columns[i];
+		ptrdiff_t found = column->selector.find(series, &column->selector);
+		if (found >= 0 && series->column[found].scope > column->scope)
+			column->scope = series->column[found].scope;
+	}
+}
+
+static int list_columns(struct builder *builder)
 {
 	struct ps__table *table = &builder->table;
-	size_t limit = 0;
+	size_t limit = 2 * table->metric_count;
 
 	for (size_t i = 0; i < builder->series_count; i++)
 		limit += builder->series[i]->columns;
-	table->events = ps__os_calloc(limit, sizeof(const char *));
-	builder->scopes = ps__os_calloc(limit, sizeof *builder->scopes);
-	if (!table->events || !builder->scopes)
+	table->columns = ps__os_calloc(limit, sizeof *table->columns);
+	if (!table->columns)
 		return PS_ENOMEM;
 	for (size_t i = 0; i < builder->series_count; i++) {
-		const struct ps__series *series = builder->series[i];
-		for (size_t column = 0; column < series->columns; column++) {
-			size_t event = find_event(table, series->column[column].name);
-			if (event == table->event_count)
-				table->events[table->event_count++] = series->column[column].name;
-			if (series->column[column].scope > builder->scopes[event])
-				builder->scopes[event] = series->column[column].scope;
-		}
+		for (size_t column = 0; column < builder->series[i]->columns; column++)
+			add_event(table, &builder->series[i]->column[column]);
 	}
-	table->cells = ps__os_calloc(table->row_count * table->event_count, sizeof *table->cells);
+	table->column_count = table->event_count;
+	ps__table_add_metrics(table);
+	for (size_t i = 0; i < builder->series_count; i++)
+		widen_scopes(table, builder->series[i]);
+	table->cells = ps__os_calloc(table->row_count * table->column_count, sizeof *table->cells);
 	return table->cells ? PS_OK : PS_ENOMEM;
 }
 
@@ -228,7 +245,7 @@ static void add_wide(struct builder *builder, const struct ps__series *series, s
                      size_t event)
 {
 	for (size_t part = 0; part < parts; part++)
-		builder->rows[part] = row_of(builder, builder->threads[part], builder->scopes[event]);
+		builder->rows[part] = row_of(builder, builder->threads[part], builder->table.columns[event].scope);
 	for (size_t part = 0; part < parts; part++) {
 		if (builder->rows[part] == NO_ROW)
 			continue;
@@ -245,12 +262,15 @@ static int add_series(struct builder *builder, const struct ps__series *series)
 
 	if (take_parts(builder, series, &parts) < 0)
 		return PS_ENOMEM;
-	for (size_t column = 0; column < series->columns; column++) {
-		size_t event = find_event(&builder->table, series->column[column].name);
-		if (builder->scopes[event] == PS_SCOPE_THREAD)
-			add_narrow(builder, series, parts, column, event);
+	for (size_t event = 0; event < builder->table.column_count; event++) {
+		const struct ps__table_column *about = &builder->table.columns[event];
+		ptrdiff_t column = about->selector.find(series, &about->selector);
+		if (column < 0)
+			continue;
+		if (about->scope == PS_SCOPE_THREAD)
+			add_narrow(builder, series, parts, (size_t)column, event);
 		else
-			add_wide(builder, series, parts, column, event);
+			add_wide(builder, series, parts, (size_t)column, event);
 	}
 	return PS_OK;
 }
@@ -285,10 +305,12 @@ static void add_up(struct ps__table *table, size_t event)
 
 static void finish(struct ps__table *table)
 {
-	for (size_t event = 0; event < table->event_count; event++)
-		add_up(table, event);
-	for (size_t cell = 0; cell < table->row_count * table->event_count; cell++)
-		table->rows[cell / table->event_count].counted |= table->cells[cell].parts > 0;
+	for (size_t column = 0; column < table->column_count; column++)
+		add_up(table, column);
+	for (size_t row = 0; row < table->row_count; row++) {
+		for (size_t event = 0; event < table->event_count; event++)
+			table->rows[row].counted |= ps__table_cell(table, row, event)->parts > 0;
+	}
 }
 
 static int build(struct builder *builder, struct ps_component *root)
@@ -298,11 +320,13 @@ static int build(struct builder *builder, struct ps_component *root)
 	if (code == PS_OK)
 		code = list_series(builder);
 	if (code == PS_OK)
-		code = list_events(builder);
+		code = list_columns(builder);
 	for (size_t i = 0; code == PS_OK && i < builder->series_count; i++)
 		code = add_series(builder, builder->series[i]);
 	if (code == PS_OK)
 		finish(&builder->table);
+	if (code == PS_OK)
+		ps__table_sum_wholes(&builder->table);
 	return code;
 }
 
@@ -315,28 +339,30 @@ static void keep_row(struct ps__table *table, const struct ps_component *compone
 		row++;
 	table->rows[0] =
 	    (struct ps__row){.component = table->rows[row].component, .counted = table->rows[row].counted};
-	for (size_t event = 0; event < table->event_count; event++)
-		*ps__table_cell(table, 0, event) = *ps__table_cell(table, row, event);
+	for (size_t column = 0; column < table->column_count; column++)
+		*ps__table_cell(table, 0, column) = *ps__table_cell(table, row, column);
 	table->row_count = 1;
 }
 
-int ps__table_create(struct ps__table *out, struct ps_component *root)
+int ps__table_create(struct ps__table *out, struct ps_component *root, const char *const *metrics,
+                     size_t metric_count)
 {
 	struct builder builder = {0};
 	/* What is local to a NUMA node isn't below it: it's found by way of its parent. */
 	bool is_node = root->type == PS_COMPONENT_NUMA;
-	int code = build(&builder, is_node ? root->parent : root);
+	int code = ps__table_find_metrics(&builder.table, metrics, metric_count);
+	if (code == PS_OK)
+		code = build(&builder, is_node ? root->parent : root);
 	if (code == PS_OK && is_node)
 		keep_row(&builder.table, root);
 	ps__os_free(builder.row_of_thread);
 	ps__os_free(builder.series);
-	ps__os_free(builder.scopes);
 	ps__os_free(builder.values);
 	ps__os_free(builder.threads);
 	ps__os_free(builder.rows);
 	if (code < 0) {
 		ps__table_clear(&builder.table);
-		return ps__fail_memory("the totals");
+		return code == PS_ENOMEM ? ps__fail_memory("the totals") : code;
 	}
 	*out = builder.table;
 	return PS_OK;
@@ -345,7 +371,8 @@ int ps__table_create(struct ps__table *out, struct ps_component *root)
 void ps__table_clear(struct ps__table *table)
 {
 	ps__os_free(table->rows);
-	ps__os_free(table->events);
+	ps__os_free(table->columns);
+	ps__os_free(table->metrics);
 	ps__os_free(table->cells);
 	*table = (struct ps__table){0};
 }

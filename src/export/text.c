@@ -1,214 +1,283 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree with its counters, as text: a line for each component, a column for each event, and at the end of the line
- * how the numbers are known. What nothing was counted in is left out.
+ * The tree with its counters, as text: a line for each component, a column for each event and metric, and at the end
+ * of the line how the numbers are known. What is wider than the screen goes on in a second block of lines. What nothing
+ * was counted in is left out.
  */
+#include "export/text.h"
+
 #include "base/error.h"
 #include "base/os.h"
-#include "export/buffer.h"
-#include "export/known.h"
-#include "export/label.h"
-#include "export/table.h"
 
-#include <perfsage/print.h>
 #include <string.h>
 
-struct column {
-	size_t width;  /* 0: the event isn't shown */
-	bool has_mark; /* room for a "u" behind the digits, so that these stand in line */
-};
+#define ALL_FLAGS ((unsigned)(PS_PRINT_NO_LEGEND << 1) - 1)
 
-struct text {
-	struct ps__buffer buffer;
-	struct ps__buffer cell; /* for measuring and aligning one */
-	struct ps__table table;
-	struct column *columns; /* of the events */
-	size_t label_width;
-	struct ps__known known; /* of all that is shown */
-};
-
-/* Forgets the text of the last cell, so that the next one starts anew. */
-static struct ps__buffer *new_cell(struct text *text)
-{
-	text->cell.length = 0;
-	return &text->cell;
-}
-
-static const char *cell_text(const struct text *text)
-{
-	return text->cell.failed ? "" : text->cell.text;
-}
-
-static size_t wider(size_t width, const struct text *text)
+static size_t wider(size_t width, const struct ps__text *text)
 {
 	return text->cell.length > width ? text->cell.length : width;
 }
 
-/* As wide as the event's name and every number in it. */
-static void measure_column(struct text *text, size_t event)
+/* As wide as the heading and every number below it. */
+static void measure_column(struct ps__text *text, struct ps__text_column *column)
 {
-	struct column *column = &text->columns[event];
 	size_t width;
+	bool occurs = false;
 
-	for (size_t row = 0; row < text->table.row_count; row++) {
-		const struct ps__cell *cell = ps__table_cell(&text->table, row, event);
-		column->has_mark |= cell->parts && ps__known_is_user_only(&cell->value);
-	}
-	ps__label_add_event(new_cell(text), text->table.events[event]);
+	column->width = 1; /* so that it's one that is shown */
+	ps__text_heading(text, column);
 	width = text->cell.length;
 	for (size_t row = 0; row < text->table.row_count; row++) {
-		const struct ps__cell *cell = ps__table_cell(&text->table, row, event);
-		if (!cell->parts)
-			continue;
-		ps__known_add_value(new_cell(text), &cell->value);
+		column->has_mark |= ps__text_cell(text, row, column);
+		occurs |= text->cell.length > 0;
 		width = wider(width, text);
 	}
-	column->width = width + column->has_mark;
+	column->width = occurs ? width + column->has_mark : 0;
 }
 
-static void measure(struct text *text)
+static void measure(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
 
 	text->label_width = strlen("Component");
 	for (size_t row = 0; row < table->row_count; row++) {
-		if (!table->rows[row].counted)
-			continue;
-		ps__buffer_add(new_cell(text), "%*s", 2 * table->rows[row].depth, "");
-		ps__label_add_component(&text->cell, table->rows[row].component, false);
-		text->label_width = wider(text->label_width, text);
+		ps__text_label(text, row, false);
+		size_t width = ps__text_indent(text, row) + text->cell.length;
+		text->label_width = width > text->label_width ? width : text->label_width;
 	}
-	for (size_t event = 0; event < table->event_count; event++) {
-		if (ps__table_cell(table, 0, event)->parts)
-			measure_column(text, event);
+	for (size_t i = 0; i < text->column_count; i++) {
+		struct ps__text_column *column = &text->columns[i];
+		column->kind = i < table->event_count                         ? PS__TEXT_EVENT
+		               : i < table->event_count + table->metric_count ? PS__TEXT_METRIC
+		                                                              : PS__TEXT_KNOWN;
+		column->index = column->kind == PS__TEXT_METRIC ? i - table->event_count : i;
+		if (column->kind != PS__TEXT_EVENT || ps__table_cell(table, 0, i)->parts)
+			measure_column(text, column);
 	}
 }
 
-static void add_cell(struct text *text, size_t event, bool is_marked)
+/* Metrics' estimates and what of them is unknown is explained below, too. */
+static void note_all(struct ps__text *text)
 {
-	const struct column *column = &text->columns[event];
-
-	ps__buffer_add(&text->cell, "%s", column->has_mark && !is_marked ? " " : "");
-	ps__buffer_add(&text->buffer, "  %*s", (int)column->width, cell_text(text));
-}
-
-static void add_head(struct text *text)
-{
-	ps__buffer_add(&text->buffer, "%-*s", (int)text->label_width, "Component");
-	for (size_t event = 0; event < text->table.event_count; event++) {
-		if (!text->columns[event].width)
-			continue;
-		ps__label_add_event(new_cell(text), text->table.events[event]);
-		add_cell(text, event, false);
+	for (size_t row = 0; row < text->table.row_count; row++) {
+		ps__text_note(text, row, &text->known);
+		for (size_t i = 0; i < text->table.metric_count; i++) {
+			struct ps_metric_value value;
+			if (ps__table_metric(&text->table, row, i, &value))
+				ps__known_note_metric(&text->known, &value);
+		}
 	}
-	ps__buffer_add(&text->buffer, "  How it is known\n");
 }
 
-static void add_value(struct text *text, size_t row, size_t event)
+static void add_padded(struct ps__text *text, const struct ps__text_column *column, bool is_marked,
+                       enum ps__text_style style)
 {
-	const struct ps__cell *cell = ps__table_cell(&text->table, row, event);
+	size_t length = text->cell.length + (column->has_mark && !is_marked);
+	size_t pad = column->kind != PS__TEXT_KNOWN && column->width > length ? column->width - length : 0;
 
-	ps__buffer_add(new_cell(text), "%s", "");
-	if (cell->parts)
-		ps__known_add_value(&text->cell, &cell->value);
-	add_cell(text, event, cell->parts && ps__known_is_user_only(&cell->value));
+	ps__buffer_add(&text->buffer, "  %*s", (int)pad, "");
+	if (!text->cell.length || text->cell.failed)
+		style = PS__STYLE_PLAIN;
+	ps__text_style(text, style);
+	ps__buffer_add(&text->buffer, "%s", text->cell.failed ? "" : text->cell.text);
+	ps__text_end_style(text, style);
+	ps__buffer_add(&text->buffer, "%s", column->has_mark && !is_marked ? " " : "");
 }
 
-/* Is this number shown in no line below it? A NUMA node's is its parent's. */
-static bool is_lowest(const struct ps__table *table, size_t row, size_t event)
+static enum ps__text_style style_of(const struct ps__text *text, const struct ps__text_column *column)
 {
-	if (!ps__table_cell(table, row, event)->parts)
-		return false;
-	if (row > 0 && table->rows[row].component->type == PS_COMPONENT_NUMA)
-		return false;
-	for (size_t below = row + 1; below < table->row_count && table->rows[below].depth > table->rows[row].depth;
-	     below++) {
-		if (table->rows[below].component->type != PS_COMPONENT_NUMA &&
-		    ps__table_cell(table, below, event)->parts)
-			return false;
-	}
-	return true;
+	const char *cell = text->cell.failed ? "" : text->cell.text;
+
+	if (column->kind == PS__TEXT_KNOWN || strcmp(cell, "0") == 0)
+		return PS__STYLE_FAINT;
+	if (*cell == 'n')
+		return PS__STYLE_UNKNOWN;
+	return *cell == '~' ? PS__STYLE_ESTIMATE : PS__STYLE_PLAIN;
 }
 
-static void add_row(struct text *text, size_t row)
+static void end_line(struct ps__text *text)
 {
-	const struct ps__table *table = &text->table;
-	struct ps__known known = {0};
-
-	ps__buffer_add(new_cell(text), "%*s", 2 * table->rows[row].depth, "");
-	ps__label_add_component(&text->cell, table->rows[row].component, false);
-	ps__buffer_add(&text->buffer, "%-*s", (int)text->label_width, cell_text(text));
-	for (size_t event = 0; event < table->event_count; event++) {
-		if (!text->columns[event].width)
-			continue;
-		add_value(text, row, event);
-		if (!is_lowest(table, row, event))
-			continue;
-		ps__known_note(&known, &ps__table_cell(table, row, event)->value);
-		ps__known_note(&text->known, &ps__table_cell(table, row, event)->value);
-	}
-	ps__buffer_add(&text->buffer, "  ");
-	ps__known_add_words(&text->buffer, &known);
 	ps__buffer_trim(&text->buffer);
 	ps__buffer_add(&text->buffer, "\n");
 }
 
-static void add_counts(struct text *text)
+static void add_heading(struct ps__text *text, size_t first, size_t end)
 {
-	size_t left_out = 0;
-
-	measure(text);
-	add_head(text);
-	for (size_t row = 0; row < text->table.row_count; row++) {
-		bool is_unknown = text->table.rows[row].component == text->table.topology->unknown;
-		if (text->table.rows[row].counted)
-			add_row(text, row);
-		else
-			left_out += !is_unknown;
+	ps__text_style(text, PS__STYLE_HEADING);
+	ps__buffer_add(&text->buffer, "Component");
+	ps__text_end_style(text, PS__STYLE_HEADING);
+	ps__buffer_add(&text->buffer, "%*s", (int)(text->label_width - strlen("Component")), "");
+	for (size_t i = first; i < end; i++) {
+		if (!text->columns[i].width)
+			continue;
+		ps__text_heading(text, &text->columns[i]);
+		add_padded(text, &text->columns[i], false, PS__STYLE_HEADING);
 	}
-	ps__buffer_add(&text->buffer, "\n");
-	ps__known_add_legend(&text->buffer, &text->known);
-	if (left_out)
-		ps__buffer_add(&text->buffer, "%zu component%s without a count %s not shown.\n", left_out,
-		               left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
+	end_line(text);
 }
 
-static void add_bare_tree(struct text *text)
+static void add_row(struct ps__text *text, size_t row, size_t first, size_t end)
+{
+	ps__text_add_branches(text, row);
+	ps__text_label(text, row, false);
+	size_t used = ps__text_indent(text, row) + text->cell.length;
+	ps__buffer_add(&text->buffer, "%s%*s", text->cell.failed ? "" : text->cell.text,
+	               (int)(text->label_width - used), "");
+	for (size_t i = first; i < end; i++) {
+		const struct ps__text_column *column = &text->columns[i];
+		if (!column->width)
+			continue;
+		bool is_marked = ps__text_cell(text, row, column);
+		add_padded(text, column, is_marked, style_of(text, column));
+	}
+	end_line(text);
+}
+
+/* The columns that stand beside each other from `first` on: one at least. */
+static size_t end_of_block(const struct ps__text *text, size_t first)
+{
+	size_t used = text->label_width, shown = 0, end = first;
+
+	for (; end < text->column_count; end++) {
+		if (!text->columns[end].width)
+			continue;
+		used += 2 + text->columns[end].width;
+		if (text->options.width && used > text->options.width && shown > 0)
+			break;
+		shown++;
+	}
+	return end;
+}
+
+static void add_blocks(struct ps__text *text)
+{
+	size_t end;
+
+	for (size_t first = 0; first < text->column_count; first = end) {
+		end = end_of_block(text, first);
+		if (first > 0)
+			ps__buffer_add(&text->buffer, "\n");
+		add_heading(text, first, end);
+		for (size_t row = 0; row < text->table.row_count; row++)
+			add_row(text, row, first, end);
+	}
+}
+
+static void add_counts(struct ps__text *text)
+{
+	size_t left_out = text->table.left_out;
+	struct ps__buffer legend = {0};
+
+	measure(text);
+	add_blocks(text);
+	if (text->options.flags & PS_PRINT_NO_LEGEND)
+		return;
+	note_all(text);
+	ps__buffer_add(&text->buffer, "\n");
+	ps__known_add_legend(&legend, &text->known);
+	if (left_out)
+		ps__buffer_add(&legend, "%zu component%s without a count %s not shown.\n", left_out,
+		               left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
+	text->buffer.failed |= legend.failed;
+	if (legend.text && !legend.failed)
+		ps__text_add_folded(text, legend.text, PS__KNOWN_INDENT);
+	ps__os_free(legend.text);
+}
+
+static void add_bare_tree(struct ps__text *text)
 {
 	for (size_t row = 0; row < text->table.row_count; row++) {
-		const struct ps_component *component = text->table.rows[row].component;
-		if (component == text->table.topology->unknown && row > 0)
-			continue;
-		ps__buffer_add(&text->buffer, "%*s", 2 * text->table.rows[row].depth, "");
-		ps__label_add_component(&text->buffer, component, true);
-		ps__buffer_add(&text->buffer, "\n");
+		ps__text_add_branches(text, row);
+		ps__text_label(text, row, true);
+		ps__buffer_add(&text->buffer, "%s\n", text->cell.failed ? "" : text->cell.text);
 	}
-	ps__buffer_add(&text->buffer, "\nNothing has been counted here.\n");
+	if (!(text->options.flags & PS_PRINT_NO_LEGEND))
+		ps__buffer_add(&text->buffer, "\nNothing has been counted here.\n");
+}
+
+static int make(struct ps__text *text)
+{
+	bool has_counts = text->table.rows[0].counted;
+	struct ps__table_view view = {
+	    .types = text->options.types,
+	    .cache_level = text->options.cache_level,
+	    .idle = !has_counts || text->options.flags & PS_PRINT_IDLE,
+	};
+
+	text->column_count = text->table.event_count + text->table.metric_count + 1;
+	text->columns = ps__os_calloc(text->column_count, sizeof *text->columns);
+	text->branches = ps__os_calloc(text->table.row_count, sizeof *text->branches);
+	if (!text->columns || !text->branches)
+		return ps__fail_memory("the printed text");
+	ps__table_select(&text->table, &view);
+	ps__text_find_branches(text);
+	if (has_counts)
+		add_counts(text);
+	else
+		add_bare_tree(text);
+	text->buffer.failed |= text->cell.failed;
+	return PS_OK;
+}
+
+/* The table is given back, with fewer rows: text is only its place while it's printed. */
+static int write_text(struct ps__table *table, const struct ps_print_options *options, struct ps__buffer *buffer)
+{
+	struct ps__text text = {.options = *options, .table = *table};
+	int code = make(&text);
+
+	ps__os_free(text.cell.text);
+	ps__os_free(text.branches);
+	ps__os_free(text.columns);
+	*table = text.table;
+	*buffer = text.buffer;
+	return code;
+}
+
+static int print(struct ps_component *root, const struct ps_print_options *options, FILE *stream)
+{
+	struct ps__buffer buffer = {0};
+	struct ps__table table;
+	int code = ps__table_create(&table, root, options->metrics, options->metric_count);
+
+	if (code < 0)
+		return code;
+	code = write_text(&table, options, &buffer);
+	if (code == PS_OK)
+		code = ps__buffer_finish(&buffer, stream);
+	ps__table_clear(&table);
+	return code;
+}
+
+static int check(const struct ps_print_options *options)
+{
+	struct ps__table_view view = {.types = options->types, .cache_level = options->cache_level};
+
+	if (options->size != sizeof *options)
+		return ps__fail(PS_EINVAL, "ps_print_with: options->size is %zu, not %zu: set it to sizeof options",
+		                options->size, sizeof *options);
+	if (options->flags & ~ALL_FLAGS)
+		return ps__fail(PS_EINVAL, "ps_print_with: options->flags has an unknown flag: 0x%x", options->flags);
+	if (options->metric_count && !options->metrics)
+		return ps__fail(PS_EINVAL, "ps_print_with: options->metrics is NULL, but metric_count is %zu",
+		                options->metric_count);
+	return ps__table_check_view(&view, "ps_print_with");
+}
+
+int ps_print_with(struct ps_component *root, const struct ps_print_options *options, FILE *stream)
+{
+	struct ps_print_options plain = {.size = sizeof plain};
+
+	if (!root || !stream)
+		return ps__fail(PS_EINVAL, "ps_print_with: the %s is NULL", root ? "stream" : "component");
+	int code = options ? check(options) : PS_OK;
+	return code < 0 ? code : print(root, options ? options : &plain, stream);
 }
 
 int ps_print(struct ps_component *root, FILE *stream)
 {
-	struct text text = {0};
+	struct ps_print_options plain = {.size = sizeof plain};
 
 	if (!root || !stream)
 		return ps__fail(PS_EINVAL, "ps_print: the %s is NULL", root ? "stream" : "component");
-	int code = ps__table_create(&text.table, root);
-	if (code < 0)
-		return code;
-	text.columns = ps__os_calloc(text.table.event_count, sizeof *text.columns);
-	if (!text.columns) {
-		code = ps__fail_memory("the printed text");
-		goto clear_table;
-	}
-	if (text.table.rows[0].counted)
-		add_counts(&text);
-	else
-		add_bare_tree(&text);
-	text.buffer.failed |= text.cell.failed;
-	code = ps__buffer_finish(&text.buffer, stream);
-	ps__os_free(text.cell.text);
-	ps__os_free(text.columns);
-clear_table:
-	ps__table_clear(&text.table);
-	return code;
+	return print(root, &plain, stream);
 }

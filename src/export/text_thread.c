@@ -44,16 +44,31 @@ static int fetch(const struct ps_thread *thread, const char *event, struct ps_va
 	}
 }
 
-static void add_part(struct ps__buffer *buffer, const struct ps_value *value, struct ps__known *all)
+/* The unit of an event, from the newest set that counted it here. */
+static struct ps__look look_of(const struct ps_thread *thread, const char *event)
+{
+	/* Pairs with the release in ps__series_attach_log. */
+	for (const struct ps__log *log = atomic_load_explicit(&thread->logs, memory_order_acquire); log;
+	     log = log->next_in_thread) {
+		ptrdiff_t column = ps__series_find(log->series, event);
+		if (column >= 0)
+			return (struct ps__look){.unit = log->series->column[column].unit,
+			                         .scale = log->series->column[column].scale};
+	}
+	return (struct ps__look){.unit = "", .scale = 1};
+}
+
+static void add_part(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look,
+                     struct ps__known *all)
 {
 	struct ps__known known = {0};
 	struct ps__buffer cell = {0};
 
 	ps__known_note(&known, value);
 	ps__known_note(all, value);
-	ps__known_add_value(&cell, value);
+	ps__known_add_value(&cell, value, look);
 	ps__buffer_add(buffer, "    %20" PRIu64 "  %20s%s  ", value->timestamp, cell.failed ? "" : cell.text,
-	               ps__known_is_user_only(value) ? "" : " ");
+	               ps__known_is_user_only(value->status, value->flags) ? "" : " ");
 	ps__known_add_words(buffer, &known);
 	ps__buffer_add(buffer, "\n");
 	buffer->failed |= cell.failed;
@@ -64,6 +79,7 @@ static int add_event(struct ps__buffer *buffer, const struct ps_thread *thread, 
                      struct ps__known *all)
 {
 	uint64_t dropped = ps_thread_dropped(thread, event);
+	struct ps__look look = look_of(thread, event);
 	struct ps_value *values = NULL;
 	size_t count;
 	int code = fetch(thread, event, &values, &count);
@@ -71,10 +87,10 @@ static int add_event(struct ps__buffer *buffer, const struct ps_thread *thread, 
 	if (code < 0)
 		return code;
 	ps__buffer_add(buffer, "  ");
-	ps__label_add_event(buffer, event);
+	ps__label_add_event(buffer, event, look.unit);
 	ps__buffer_add(buffer, "\n    %20s  %20s   %s\n", "Timestamp (ns)", "Value", "How it is known");
 	for (size_t i = 0; i < count; i++)
-		add_part(buffer, &values[i], all);
+		add_part(buffer, &values[i], &look, all);
 	if (dropped)
 		ps__buffer_add(buffer, "    %" PRIu64 " older reading%s dropped.\n", dropped,
 		               dropped == 1 ? " was" : "s were");

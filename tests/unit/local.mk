@@ -21,8 +21,10 @@ unit_tests = \
 	tests/unit/test_layout \
 	tests/unit/test_means \
 	tests/unit/test_metric \
+	tests/unit/test_number \
 	tests/unit/test_open \
 	tests/unit/test_parts \
+	tests/unit/test_print \
 	tests/unit/test_quick \
 	tests/unit/test_read \
 	tests/unit/test_rollup \
