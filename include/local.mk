@@ -6,6 +6,7 @@ pkginclude_HEADERS = \
 	include/perfsage/error.h \
 	include/perfsage/event.h \
 	include/perfsage/eventset.h \
+	include/perfsage/export.h \
 	include/perfsage/hooks.h \
 	include/perfsage/metric.h \
 	include/perfsage/print.h \

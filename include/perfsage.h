@@ -12,6 +12,7 @@
 #include <perfsage/error.h>
 #include <perfsage/event.h>
 #include <perfsage/eventset.h>
+#include <perfsage/export.h>
 #include <perfsage/metric.h>
 #include <perfsage/print.h>
 #include <perfsage/read.h>

@@ -6,6 +6,7 @@ dist_man3_MANS += \
 	man/ps_error.3 \
 	man/ps_event.3 \
 	man/ps_eventset.3 \
+	man/ps_export.3 \
 	man/ps_hooks.3 \
 	man/ps_metric.3 \
 	man/ps_print.3 \

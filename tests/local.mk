@@ -10,6 +10,7 @@ script_tests = \
 	tests/scripts/check-format \
 	tests/scripts/check-docs \
 	tests/scripts/check-examples \
+	tests/scripts/check-export \
 	tests/scripts/check-install \
 	tests/scripts/check-totals
 
@@ -22,7 +23,7 @@ check_PROGRAMS += $(unit_tests) $(api_tests)
 TESTS += $(unit_tests) $(api_tests) $(script_tests)
 endif
 
-EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/common.sh tests/valgrind.supp tests/fixtures tests/golden
+EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/common.sh tests/scripts/validate.py tests/valgrind.supp tests/fixtures tests/golden
 
 # For all tests. Check's own limit of 4 seconds a test is too short for a machine with other work to do.
 AM_TESTS_ENVIRONMENT = \

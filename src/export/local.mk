@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The tree and its counters, as text.
+# The tree and its counters in all output formats.
 noinst_LTLIBRARIES += src/export/libexport.la
 src_export_libexport_la_SOURCES = \
 	src/export/buffer.c \
 	src/export/buffer.h \
+	src/export/colour.c \
+	src/export/colour.h \
+	src/export/csv.c \
+	src/export/export.c \
+	src/export/json.c \
 	src/export/known.c \
 	src/export/known.h \
 	src/export/label.c \
 	src/export/label.h \
 	src/export/number.c \
 	src/export/number.h \
+	src/export/report.c \
+	src/export/report.h \
 	src/export/table.c \
 	src/export/table.h \
 	src/export/table_metric.c \
@@ -18,4 +25,5 @@ src_export_libexport_la_SOURCES = \
 	src/export/text.h \
 	src/export/text_cell.c \
 	src/export/text_style.c \
-	src/export/text_thread.c
+	src/export/text_thread.c \
+	src/export/xml.c

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "export/report.h"
 
 #include <string.h>
 
@@ -231,6 +232,14 @@ static int write_text(struct ps__table *table, const struct ps_print_options *op
 	*table = text.table;
 	*buffer = text.buffer;
 	return code;
+}
+
+int ps__text_write(struct ps__report *report, struct ps__buffer *buffer)
+{
+	struct ps_print_options options = {
+	    .size = sizeof options, .types = report->options->types, .cache_level = report->options->cache_level};
+
+	return write_text(&report->table, &options, buffer);
 }
 
 static int print(struct ps_component *root, const struct ps_print_options *options, FILE *stream)

@@ -6,6 +6,7 @@ unit_tests = \
 	tests/unit/test_buffer \
 	tests/unit/test_child \
 	tests/unit/test_clock \
+	tests/unit/test_colour \
 	tests/unit/test_component \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
@@ -14,8 +15,10 @@ unit_tests = \
 	tests/unit/test_event_scope \
 	tests/unit/test_eventset \
 	tests/unit/test_exact \
+	tests/unit/test_export \
 	tests/unit/test_faults \
 	tests/unit/test_find \
+	tests/unit/test_heat \
 	tests/unit/test_known \
 	tests/unit/test_lanes \
 	tests/unit/test_layout \

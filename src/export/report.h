@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What every output format starts from: the table of all totals, and what the caller asked for. A format is one
+ * function, in the table of export.c, that turns a report into text.
+ */
+#ifndef PS_EXPORT_REPORT_H
+#define PS_EXPORT_REPORT_H
+
+#include "export/buffer.h"
+#include "export/table.h"
+
+#include <perfsage/export.h>
+
+struct ps__report {
+	const struct ps_export_options *options;
+	struct ps__table table; /* a format may drop rows of it */
+};
+
+/* Text into the buffer, whose own failure is told by ps__buffer_finish; or an error. */
+typedef int ps__sink(struct ps__report *report, struct ps__buffer *buffer);
+
+ps__sink ps__text_write; /* text.c */
+ps__sink ps__json_write; /* json.c */
+ps__sink ps__csv_write;  /* csv.c */
+ps__sink ps__xml_write;  /* xml.c */
+
+/* Drops the rows that the caller doesn't want. */
+void ps__report_select(struct ps__report *report);
+
+/* "Joules", "ns"; "count" where the value is one. */
+const char *ps__report_unit(const struct ps__table_column *column);
+bool ps__report_is_known(enum ps_status status);
+double ps__report_coverage(const struct ps_value *value); /* NaN of what isn't supported */
+
+/* "Thread 5" has 5: the CPU number of a Thread, for all others the number among their like; -1 for the unknown one. */
+int ps__report_id(const struct ps_component *component);
+
+/* The name of the index'th flag that is set ("user-only"); NULL beyond the last. */
+const char *ps__report_flag(uint32_t flags, size_t index);
+
+/* How many bytes the first character of a text has; *out is NULL if they are no valid UTF-8, else the text. */
+size_t ps__report_character(const char *text, const char **out);
+
+#endif

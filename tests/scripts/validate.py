@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds JSON files against a schema: validate.py SCHEMA FILE... Knows what share/perfsage.schema.json uses of JSON
+Schema, and refuses a schema that uses more. A second look is at what a schema can't say: that each total is the sum of
+the Threads below it. Prints a line for each complaint."""
+import json
+import sys
+
+TYPES = {
+    "object": lambda v: isinstance(v, dict),
+    "array": lambda v: isinstance(v, list),
+    "string": lambda v: isinstance(v, str),
+    "boolean": lambda v: isinstance(v, bool),
+    "null": lambda v: v is None,
+    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
+}
+KNOWN = {"$schema", "$comment", "title", "description", "$defs", "$ref", "type", "enum", "const", "required",
+         "properties", "additionalProperties", "items", "minimum", "maximum"}
+
+
+def check_object(value, schema, root, path):
+    properties = schema.get("properties", {})
+    for name in schema.get("required", []):
+        if name not in value:
+            yield f"{path}: has no \"{name}\""
+    for name, member in value.items():
+        rule = properties.get(name, schema.get("additionalProperties", True))
+        if rule is False:
+            yield f"{path}: \"{name}\" is not in the schema"
+        elif rule is not True:
+            yield from check(member, rule, root, f"{path}.{name}")
+
+
+def check(value, schema, root, path="$"):
+    unknown = set(schema) - KNOWN
+    if unknown:
+        raise SystemExit(f"the schema uses {sorted(unknown)}, which this program doesn't know")
+    if "$ref" in schema:
+        yield from check(value, root["$defs"][schema["$ref"].rsplit("/", 1)[1]], root, path)
+        return
+    types = schema.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    if types and not any(TYPES[t](value) for t in types):
+        yield f"{path}: {value!r:.60} is not of type {types}"
+        return
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{path}: {value!r:.60} is none of {schema['enum']}"
+    if "const" in schema and value != schema["const"]:
+        yield f"{path}: {value!r:.60} is not {schema['const']!r}"
+    if TYPES["number"](value):
+        if value < schema.get("minimum", value) or value > schema.get("maximum", value):
+            yield f"{path}: {value} is out of range"
+    if isinstance(value, dict):
+        yield from check_object(value, schema, root, path)
+    if isinstance(value, list) and "items" in schema:
+        for index, member in enumerate(value):
+            yield from check(member, schema["items"], root, f"{path}[{index}]")
+
+
+def threads_below(component):
+    if component["type"] == "Thread":
+        yield component
+    for child in component["children"]:
+        yield from threads_below(child)
+
+
+def counts(component):
+    return {v["event"]: v["count"] for v in component["values"]}
+
+
+def check_sums(document, component):
+    scopes = {e["event"]: e["scope"] for e in document["events"]}
+    if component["type"] == "NUMA node" or not list(threads_below(component)):
+        return
+    for event, count in counts(component).items():
+        below = [counts(t).get(event, 0) for t in threads_below(component)]
+        if scopes[event] == "thread" and count is not None and None not in below and sum(below) != count:
+            yield f"{component['name']}: {event} is {count}, but its Threads have {sum(below)}"
+    for child in component["children"]:
+        yield from check_sums(document, child)
+
+
+def refuse(name):
+    raise ValueError(f"{name} is no JSON")
+
+
+def no_twice(pairs):
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        raise ValueError(f"a name occurs twice in {names}")
+    return dict(pairs)
+
+
+def complaints(schema, path):
+    with open(path, encoding="utf-8", newline="") as file:
+        try:
+            document = json.load(file, parse_constant=refuse, object_pairs_hook=no_twice)
+        except ValueError as error:
+            return [str(error)]
+    found = list(check(document, schema, schema))
+    return found or list(check_sums(document, document["tree"]))
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        schema = json.load(file)
+    for path in sys.argv[2:]:
+        for complaint in complaints(schema, path):
+            print(f"{path}: {complaint}")
+
+
+main()
