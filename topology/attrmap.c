@@ -3,6 +3,7 @@
 #include "topology/attrmap.h"
 
 #include "base/error.h"
+#include "base/list.h"
 #include "topology/search.h"
 
 #include <perfsage/thread.h>
@@ -52,6 +53,25 @@ static void scale(struct ps_value *value)
 	value->value = (long long)((unsigned __int128)value->raw * value->enabled_ns / value->running_ns);
 }
 
+/*
+ * An event that some kind of cores lacks. There it is not supported; though what was counted elsewhere and credited there all
+ * the same (last-cpu) is not hidden. Nor is it scaled then: the time on cores that lack it looks as if it had waited.
+ */
+static void settle_kind(struct ps_value *value, const char *cpus, const struct ps_thread *thread)
+{
+	bool is_lacking = thread && thread->cpu >= 0 && !ps__list_contains(cpus, thread->cpu);
+
+	if (is_lacking && value->raw == 0) {
+		value->status = PS_STATUS_NOT_SUPPORTED;
+		value->enabled_ns = 0;
+		value->running_ns = 0;
+	}
+	if (value->attribution == PS_ATTRIBUTION_LAST_CPU && value->status == PS_STATUS_SCALED) {
+		value->status = PS_STATUS_COUNTED;
+		value->value = (long long)value->raw;
+	}
+}
+
 /* What one row says of one column, as it stands there: few enough words for the processor's registers, so that nothing
  * is stored before it is known to be whole. */
 struct cell {
@@ -86,7 +106,8 @@ static inline bool load_cell(const struct ps__log *log, struct ps__chunk *chunk,
 	return true;
 }
 
-static inline void show_cell(const struct cell *cell, const struct ps__column *column, struct ps_value *out)
+static inline void show_cell(const struct cell *cell, const struct ps__log *log, const struct ps__column *column,
+                             struct ps_value *out)
 {
 	out->timestamp = cell->timestamp;
 	out->raw = cell->raw;
@@ -97,6 +118,8 @@ static inline void show_cell(const struct cell *cell, const struct ps__column *c
 	scale(out);
 	if (__builtin_expect(column->group == PS__NO_GROUP && !(cell->mark & PS__MARK_STORED), 0))
 		out->status = PS_STATUS_NOT_SUPPORTED;
+	if (__builtin_expect(column->cpus && !(cell->mark & PS__MARK_STORED), 0))
+		settle_kind(out, column->cpus, log->thread);
 }
 
 bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out)
@@ -105,7 +128,7 @@ bool ps__series_value(const struct ps__log *log, size_t row, size_t column, stru
 
 	if (!load_cell(log, ps__log_chunk(log, row), row, column, &cell))
 		return false;
-	show_cell(&cell, &log->series->column[column], out);
+	show_cell(&cell, log, &log->series->column[column], out);
 	return true;
 }
 
@@ -203,7 +226,7 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 		is_known = true;
 		if (!read_cell(log, (size_t)column, timestamp, &cell) || (parts && cell.timestamp < sum.timestamp))
 			continue;
-		show_cell(&cell, &log->series->column[column], &part);
+		show_cell(&cell, log, &log->series->column[column], &part);
 		if (parts && part.timestamp > sum.timestamp)
 			parts = 0;
 		ps__value_merge(&sum, &parts, &part);
@@ -227,7 +250,7 @@ int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_
 	ptrdiff_t column = find_column(log->series, event);
 	if (__builtin_expect(column < 0 || !read_cell(log, (size_t)column, timestamp, &cell), 0))
 		return fail_reading(thread, event, timestamp, column >= 0);
-	show_cell(&cell, &log->series->column[column], out);
+	show_cell(&cell, log, &log->series->column[column], out);
 	return PS_OK;
 }
 

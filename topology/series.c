@@ -38,8 +38,10 @@ void ps__series_free(struct ps__series *series)
 		log = next;
 	}
 	ps__pool_clear(&series->pool);
-	for (size_t index = 0; index < series->columns; index++)
+	for (size_t index = 0; index < series->columns; index++) {
 		ps__os_free(series->column[index].name);
+		ps__os_free(series->column[index].cpus);
+	}
 	ps__os_free_apart(series);
 }
 

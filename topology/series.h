@@ -29,6 +29,7 @@ struct ps__column {
 	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
 	double scale;   /* count * scale is in unit */
 	char unit[32];  /* "ns", "Joules"; "" for a plain count */
+	char *cpus;     /* the list of those that can count it, where some kind of cores can't; NULL: any */
 };
 
 struct ps__series {

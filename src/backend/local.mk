@@ -5,6 +5,8 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/backend.h \
 	src/backend/perf.c \
 	src/backend/perf.h \
+	src/backend/perf_event.c \
 	src/backend/perf_explain.c \
+	src/backend/perf_hybrid.c \
 	src/backend/perf_open.c \
 	src/backend/perf_recover.c

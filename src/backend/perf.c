@@ -58,10 +58,13 @@ static int control_all(struct ps__perf *perf, unsigned long request)
 	int result = PS_OK;
 
 	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
-		for (size_t group = 0; group < perf->base.groups; group++) {
-			int one = control(perf, &perf->lanes[lane].groups[group], request);
-			if (one != PS_OK)
-				result = one;
+		for (size_t index = 0; index < perf->base.groups; index++) {
+			const struct ps__group *group = &perf->lanes[lane].groups[index];
+			for (; group; group = group->next) {
+				int one = control(perf, group, request);
+				if (one != PS_OK)
+					result = one;
+			}
 		}
 	}
 	return result;
@@ -83,9 +86,12 @@ static void note_start(struct ps__perf *perf)
 	perf->counting = true;
 	perf->started_ns = ps__perf_now_ns();
 	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
-		for (size_t group = 0; group < perf->base.groups; group++) {
-			perf->lanes[lane].groups[group].blind_since = 0;
-			perf->lanes[lane].groups[group].last_ns = perf->started_ns;
+		for (size_t index = 0; index < perf->base.groups; index++) {
+			struct ps__group *group = &perf->lanes[lane].groups[index];
+			for (; group; group = group->next) {
+				group->blind_since = 0;
+				group->last_ns = perf->started_ns;
+			}
 		}
 	}
 }
@@ -182,6 +188,28 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 	return store_group(perf, group, times, values);
 }
 
+/* For each kind of cores one, of which that counts where the task is: they add up. What one can't tell now stays as it was
+ * told last. */
+static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *times, uint64_t *values)
+{
+	int result = PS_OK;
+
+	times[0] = 0;
+	times[1] = 0;
+	for (size_t place = 0; place < first->count; place++)
+		values[first->members[place].event] = 0;
+	for (struct ps__group *group = first; group; group = group->next) {
+		int one = read_group(perf, group, group->own, group->own + 2);
+		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
+			result = one;
+		times[0] = group->own[0] > times[0] ? group->own[0] : times[0];
+		times[1] += group->own[1];
+		for (size_t place = 0; place < group->count; place++)
+			values[group->members[place].event] += group->own[2 + group->members[place].event];
+	}
+	return result;
+}
+
 /* Group by group. */
 static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 {
@@ -189,8 +217,11 @@ static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 	uint64_t *values = totals + 2 * backend->groups;
 	int result = PS_OK;
 
-	for (size_t group = 0; group < backend->groups; group++) {
-		int one = read_group(perf, &perf->lanes[lane].groups[group], totals + 2 * group, values);
+	for (size_t index = 0; index < backend->groups; index++) {
+		struct ps__group *group = &perf->lanes[lane].groups[index];
+		int one = __builtin_expect(group->next != NULL, 0)
+		              ? read_chain(perf, group, totals + 2 * index, values)
+		              : read_group(perf, group, totals + 2 * index, values);
 		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}

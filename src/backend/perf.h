@@ -20,6 +20,8 @@ struct ps__member {
 struct ps__group {
 	struct ps__member *members; /* [0] leads */
 	size_t count;
+	/* On a hybrid machine, in a lane for any CPU: the same for the next kind of cores. NULL, else and at the end. */
+	struct ps__group *next;
 	enum ps__event_class klass;
 	uint32_t type; /* of the leader's PMU */
 	uint64_t carry_enabled;
@@ -27,6 +29,14 @@ struct ps__group {
 	uint64_t last_enabled; /* of a CPU target, at its last read; it stands still while the CPU is offline */
 	uint64_t last_ns;      /* CLOCK_MONOTONIC of that read, or of the start */
 	uint64_t blind_since;  /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
+	bool is_planned;       /* it was tried here which events fit, and counted meanwhile */
+
+	/* For perf_hybrid.c. */
+	uint32_t kinds;    /* a bit for each of perf->kinds that counts these events; 0: not of several kinds */
+	uint32_t pmu_type; /* the kind of this one; 0: none */
+	bool
+	    stands_in; /* the lane's CPU has no such events: a dummy in their place tells how long the task was there */
+	uint64_t *own; /* in a chain: this one's times and values */
 };
 
 /* What perf_event_open is asked to count. */
@@ -35,6 +45,8 @@ struct ps__place {
 	int cpu; /* -1: any */
 	bool inherit;
 	bool counts_at_once;
+	uint32_t pmu_type; /* which variant of an event that has several; 0: it has none */
+	bool stands_in;    /* a dummy in place of the event */
 };
 
 /* All groups of the set in one place. */
@@ -43,6 +55,13 @@ struct ps__lane {
 	struct ps__group *groups; /* base.groups of them, alike in every lane */
 	int direct_fd; /* what read(2) gives are the totals, as they are asked for; -1: they are put together */
 };
+
+/* A kind of cores: its PMU's number in sysfs, and its CPUs (the events' text). */
+struct ps__kind {
+	uint32_t pmu_type;
+	const char *cpus;
+};
+#define PS__KINDS_MAX 32
 
 struct ps__perf {
 	struct ps__backend base;
@@ -56,6 +75,8 @@ struct ps__perf {
 	bool counting;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t stopped_ns;
+	struct ps__kind kinds[PS__KINDS_MAX]; /* of the events that have variants */
+	size_t kind_count;
 };
 
 /* perf_event_open with close-on-exec; the descriptor or -errno. */
@@ -80,6 +101,24 @@ static inline ssize_t ps__perf_read_retried(int fd, void *buffer, size_t size_by
 /* Opens all lanes and groups of a backend whose events and target are set: all or none. */
 int ps__perf_open_lanes(struct ps__perf *perf);
 void ps__perf_close_lanes(struct ps__perf *perf, bool abandon);
+
+/* Shared by the files that open. A code and a sentence for the errno with which opening an event of the set failed. */
+int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error);
+struct ps__place ps__perf_place_of(const struct ps__target *target, size_t lane);
+void ps__perf_add_member(struct ps__group *group, size_t event, int fd);
+int ps__perf_lead_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group, size_t event);
+int ps__perf_copy_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group,
+                        const struct ps__group *model);
+int ps__perf_plan_rest(struct ps__perf *perf, struct ps__lane *lane); /* all but events with variants */
+/* Stops a group that counted while it was planned. What it counted is in perf->buffer; all 0 for one in the error state. */
+int ps__perf_stop_planning(struct ps__perf *perf, const struct ps__group *group);
+
+/* perf_hybrid.c: which kinds of cores the events are for; opens all lanes, where there are several. */
+int ps__perf_find_kinds(struct ps__perf *perf);
+int ps__perf_open_hybrid(struct ps__perf *perf);
+int ps__perf_end_hybrid_planning(struct ps__perf *perf);
+void ps__perf_specialise(struct perf_event_attr *attr, const struct ps__event *event, struct ps__place place);
+int ps__perf_probe_variants(struct ps__event *event);
 
 /* A code and a sentence for the errno with which opening failed. needed: descriptors for the whole set. */
 int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed);

@@ -185,6 +185,13 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 		return explain_invalid(event, target);
 	case ENOENT:
 	case EOPNOTSUPP:
+		if (event->variant_count > 1)
+			return ps__fail(
+			    PS_ENOSUPP,
+			    "'%s': no kind of cores of this machine counts it by this name (%s; older kernels "
+			    "don't take generic names for a kind of Arm cores): name a PMU's own event, as "
+			    "in PMU/event=0x11/",
+			    event->name, strerror(error));
 		return ps__fail(PS_ENOSUPP, "'%s' is not available on this machine (%s): no PMU here counts it",
 		                event->name, strerror(error));
 	case ENODEV:

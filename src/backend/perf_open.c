@@ -8,76 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
-{
-	struct perf_event_attr attr = event->attr;
-	int fd;
-
-	attr.size = sizeof attr;
-	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	/* A member counts when its leader does: so one ioctl on the leader starts and stops them all. */
-	attr.disabled = group_fd < 0 && !place.counts_at_once;
-	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
-	attr.pinned = attr.pinned && group_fd < 0;
-	attr.inherit = place.inherit;
-	do {
-		fd = ps__os.perf_event_open(&attr, place.pid, place.cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
-}
-
-/* What is left to count where the kernel may not be counted. */
-static bool can_fall_back(const struct ps__event *event)
-{
-	return !event->explicit_domain && !event->user_only && !event->kernel_side;
-}
-
-int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd)
-{
-	int fd = ps__perf_open_event(event, place, group_fd);
-
-	if (fd != -EACCES || !can_fall_back(event))
-		return fd;
-	struct ps__event limited = *event;
-	limited.attr.exclude_kernel = 1;
-	limited.attr.exclude_hv = 1;
-	int limited_fd = ps__perf_open_event(&limited, place, group_fd);
-	/* EINVAL is a PMU that can't tell user from kernel (msr): permission is then what is missing. */
-	if (limited_fd < 0)
-		return limited_fd == -EINVAL ? -EACCES : limited_fd;
-	event->attr = limited.attr;
-	event->user_only = true;
-	return limited_fd;
-}
-
-/* An event that can only happen where it is not counted reads 0 for ever: refused, so that nobody believes it. */
-static bool is_always_zero(const struct ps__event *event)
-{
-	return event->kernel_side && event->attr.exclude_kernel;
-}
-
-int ps__perf_probe(struct ps__event *event)
-{
-	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
-	struct ps__place place = {.pid = 0, .cpu = -1};
-
-	if (is_always_zero(event))
-		return ps__fail(
-		    PS_EINVAL_DOM,
-		    "'%s' happens in the kernel, so counting user space alone would always read 0: leave the "
-		    "modifier out",
-		    event->name);
-	if (event->klass == PS__EVENT_CLASS_OTHER) {
-		target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = ps__os.getcpu()};
-		place = (struct ps__place){.pid = -1, .cpu = target.cpu};
-	}
-	int fd = ps__perf_open_settled(event, place, -1);
-	if (fd < 0)
-		return ps__perf_explain(event, target, -fd, 1);
-	ps__os.close(fd);
-	return PS_OK;
-}
-
 /* Descriptors for the whole set. */
 static size_t count_needed(const struct ps__perf *perf)
 {
@@ -88,27 +18,37 @@ static size_t count_needed(const struct ps__perf *perf)
 	return count * perf->base.lanes;
 }
 
-static int explain(const struct ps__perf *perf, size_t event, int error)
+int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
 {
 	return ps__perf_explain(&perf->events[event], perf->target, error, count_needed(perf));
 }
 
 /* Puts an opened descriptor into a group. */
-static void add_member(struct ps__group *group, size_t event, int fd)
+void ps__perf_add_member(struct ps__group *group, size_t event, int fd)
 {
 	group->members[group->count++] = (struct ps__member){.fd = fd, .event = (uint32_t)event};
 }
 
-/* Gives a group its leader. */
-static int lead_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group, size_t event)
+/* Where a group's members are opened. */
+static struct ps__place place_of_group(const struct ps__lane *lane, const struct ps__group *group)
 {
-	struct ps__event *what = &perf->events[event];
 	struct ps__place place = lane->place;
 
-	place.counts_at_once = lane == &perf->lanes[0] && what->klass != PS__EVENT_CLASS_SOFTWARE;
+	place.pmu_type = group->pmu_type;
+	place.stands_in = group->stands_in;
+	return place;
+}
+
+/* Gives a group its leader. */
+int ps__perf_lead_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group, size_t event)
+{
+	struct ps__event *what = &perf->events[event];
+	struct ps__place place = place_of_group(lane, group);
+
+	place.counts_at_once = group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE;
 	int fd = ps__perf_open_settled(what, place, -1);
 	if (fd < 0)
-		return explain(perf, event, -fd);
+		return ps__perf_explain_event(perf, event, -fd);
 	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
 	if (!group->members) {
 		ps__os.close(fd);
@@ -116,7 +56,7 @@ static int lead_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__g
 	}
 	group->klass = what->klass;
 	group->type = what->attr.type;
-	add_member(group, event, fd);
+	ps__perf_add_member(group, event, fd);
 	return PS_OK;
 }
 
@@ -132,7 +72,7 @@ static size_t count_core_groups(const struct ps__perf *perf)
 /* Can the event be asked to join? The PMU's limits only show when it is tried. */
 static bool may_join(const struct ps__perf *perf, const struct ps__group *group, const struct ps__event *event)
 {
-	if (group->count >= PS__GROUP_MEMBERS || event->attr.pinned || perf->target.is_ungrouped)
+	if (group->count >= PS__GROUP_MEMBERS || event->attr.pinned || perf->target.is_ungrouped || group->kinds)
 		return false;
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE && group->klass == PS__EVENT_CLASS_CORE)
 		return count_core_groups(perf) == 1;
@@ -152,11 +92,11 @@ static int join_group(struct ps__perf *perf, struct ps__lane *lane, size_t event
 			continue;
 		int fd = ps__perf_open_settled(what, lane->place, group->members[0].fd);
 		if (fd < 0 && fd != -EINVAL && fd != -E2BIG)
-			return explain(perf, event, -fd);
+			return ps__perf_explain_event(perf, event, -fd);
 		if (fd < 0)
 			continue;
 		perf->base.group_of[event] = (uint32_t)index;
-		add_member(group, event, fd);
+		ps__perf_add_member(group, event, fd);
 		return PS_OK;
 	}
 	return PS_ENOCNTR;
@@ -172,14 +112,15 @@ static int plan_event(struct ps__perf *perf, struct ps__lane *lane, size_t event
 	perf->base.groups++;
 	perf->base.group_of[event] = (uint32_t)before;
 	perf->base.is_hardware[before] = perf->events[event].klass != PS__EVENT_CLASS_SOFTWARE;
-	return lead_group(perf, lane, &lane->groups[before], event);
+	lane->groups[before].is_planned = true;
+	return ps__perf_lead_group(perf, lane, &lane->groups[before], event);
 }
 
 static int plan_class(struct ps__perf *perf, struct ps__lane *lane, enum ps__event_class klass)
 {
 	for (size_t index = 0; index < perf->event_count; index++) {
 		const struct ps__event *event = &perf->events[index];
-		if (event->unsupported || event->klass != klass)
+		if (event->unsupported || event->klass != klass || event->variant_count)
 			continue;
 		int result = plan_event(perf, lane, index);
 		if (result != PS_OK)
@@ -193,7 +134,7 @@ static int plan_class(struct ps__perf *perf, struct ps__lane *lane, enum ps__eve
  * when there are several, which take turns on the hardware, software events would miss counts for nothing,
  * and so get a group of their own, which always counts.
  */
-static int plan_groups(struct ps__perf *perf, struct ps__lane *lane)
+int ps__perf_plan_rest(struct ps__perf *perf, struct ps__lane *lane)
 {
 	int result = plan_class(perf, lane, PS__EVENT_CLASS_CORE);
 
@@ -204,19 +145,19 @@ static int plan_groups(struct ps__perf *perf, struct ps__lane *lane)
 	return result;
 }
 
-/* A group of another lane, member by member as in the first. */
-static int copy_group(struct ps__perf *perf, struct ps__lane *lane, size_t index)
+/* A group of another lane, member by member as in the one that was planned. */
+int ps__perf_copy_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group,
+                        const struct ps__group *model)
 {
-	const struct ps__group *model = &perf->lanes[0].groups[index];
-	struct ps__group *group = &lane->groups[index];
-	int result = lead_group(perf, lane, group, model->members[0].event);
+	struct ps__place place = place_of_group(lane, group);
+	int result = ps__perf_lead_group(perf, lane, group, model->members[0].event);
 
-	for (size_t place = 1; result == PS_OK && place < model->count; place++) {
-		size_t event = model->members[place].event;
-		int fd = ps__perf_open_settled(&perf->events[event], lane->place, group->members[0].fd);
+	for (size_t index = 1; result == PS_OK && index < model->count; index++) {
+		size_t event = model->members[index].event;
+		int fd = ps__perf_open_settled(&perf->events[event], place, group->members[0].fd);
 		if (fd < 0)
-			return explain(perf, event, -fd);
-		add_member(group, event, fd);
+			return ps__perf_explain_event(perf, event, -fd);
+		ps__perf_add_member(group, event, fd);
 	}
 	return result;
 }
@@ -226,23 +167,32 @@ static int copy_group(struct ps__perf *perf, struct ps__lane *lane, size_t index
  * group is never on the hardware. So the first lane's groups count while they are planned; they are stopped here, and
  * what they counted is where their totals begin.
  */
-static int end_planning(struct ps__perf *perf, size_t index)
+int ps__perf_stop_planning(struct ps__perf *perf, const struct ps__group *group)
 {
-	struct ps__group *group = &perf->lanes[0].groups[index];
-	uint64_t *values = perf->base.origin + 2 * perf->base.groups;
-
-	if (group->klass == PS__EVENT_CLASS_SOFTWARE)
-		return PS_OK;
 	int fd = group->members[0].fd;
+
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) < 0)
-		return explain(perf, group->members[0].event, errno);
+		return ps__perf_explain_event(perf, group->members[0].event, errno);
 	ssize_t length = ps__perf_read_retried(fd, perf->buffer, perf->buffer_bytes);
 	if (length < 0)
 		return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
 		                strerror(errno));
 	/* A group in the error state reads nothing: it says so again when it was started. */
 	if ((size_t)length < (3 + group->count) * sizeof *perf->buffer)
+		memset(perf->buffer, 0, perf->buffer_bytes);
+	return PS_OK;
+}
+
+static int end_planning(struct ps__perf *perf, size_t index)
+{
+	struct ps__group *group = &perf->lanes[0].groups[index];
+	uint64_t *values = perf->base.origin + 2 * perf->base.groups;
+
+	if (group->klass == PS__EVENT_CLASS_SOFTWARE || group->kinds)
 		return PS_OK;
+	int result = ps__perf_stop_planning(perf, group);
+	if (result != PS_OK)
+		return result;
 	group->last_enabled = perf->buffer[1];
 	perf->base.origin[2 * index] = perf->buffer[1];
 	perf->base.origin[2 * index + 1] = perf->buffer[2];
@@ -260,7 +210,7 @@ static int end_all_planning(struct ps__perf *perf)
 		return ps__fail_memory("groups of events");
 	for (size_t group = 0; result == PS_OK && group < perf->base.groups; group++)
 		result = end_planning(perf, group);
-	return result;
+	return result == PS_OK && perf->kind_count ? ps__perf_end_hybrid_planning(perf) : result;
 }
 
 /* Does a group read have the very shape of the totals, behind its first word? A CPU's must be looked at, see perf.c. */
@@ -268,7 +218,8 @@ static bool is_direct(const struct ps__perf *perf)
 {
 	const struct ps__group *group = &perf->lanes[0].groups[0];
 
-	if (perf->base.groups != 1 || group->count != perf->event_count || perf->target.kind == PS__TARGET_CPU)
+	if (perf->base.groups != 1 || group->count != perf->event_count || perf->target.kind == PS__TARGET_CPU ||
+	    perf->kind_count)
 		return false;
 	for (size_t place = 0; place < group->count; place++) {
 		if (group->members[place].event != place)
@@ -286,7 +237,7 @@ static void find_direct_lanes(struct ps__perf *perf)
 		perf->lanes[lane].direct_fd = direct ? perf->lanes[lane].groups[0].members[0].fd : -1;
 }
 
-static struct ps__place place_of(const struct ps__target *target, size_t lane)
+struct ps__place ps__perf_place_of(const struct ps__target *target, size_t lane)
 {
 	size_t cpus = target->lane_count ? target->lane_count : 1;
 	struct ps__place place = {.cpu = target->lane_count ? target->lane_cpus[lane % cpus] : target->cpu};
@@ -314,29 +265,51 @@ static int open_lane(struct ps__perf *perf, size_t index)
 	struct ps__lane *lane = &perf->lanes[index];
 	int result = PS_OK;
 
-	lane->place = place_of(&perf->target, index);
+	lane->place = ps__perf_place_of(&perf->target, index);
 	lane->groups = ps__os_calloc_apart(index ? perf->base.groups : perf->event_count, sizeof *lane->groups);
 	if (!lane->groups)
 		return ps__fail_memory("groups of events");
 	if (index == 0)
-		return plan_groups(perf, lane);
+		return ps__perf_plan_rest(perf, lane);
 	for (size_t group = 0; result == PS_OK && group < perf->base.groups; group++)
-		result = copy_group(perf, lane, group);
+		result = ps__perf_copy_group(perf, lane, &lane->groups[group], &perf->lanes[0].groups[group]);
 	return result;
+}
+
+static size_t most_members(const struct ps__lane *lane, size_t groups)
+{
+	size_t most = 0;
+
+	for (size_t index = 0; index < groups; index++) {
+		for (const struct ps__group *group = &lane->groups[index]; group; group = group->next)
+			most = group->count > most ? group->count : most;
+	}
+	return most;
 }
 
 static int allocate_buffer(struct ps__perf *perf)
 {
 	size_t most = 0;
 
-	for (size_t index = 0; index < perf->base.groups; index++) {
-		if (perf->lanes[0].groups[index].count > most)
-			most = perf->lanes[0].groups[index].count;
+	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
+		size_t members = most_members(&perf->lanes[lane], perf->base.groups);
+		most = members > most ? members : most;
 	}
 	/* nr, enabled, running, and a value for each member. */
 	perf->buffer_bytes = (3 + most) * sizeof *perf->buffer;
 	perf->buffer = ps__os_calloc_apart(1, perf->buffer_bytes);
 	return perf->buffer ? PS_OK : ps__fail_memory("reading a group");
+}
+
+static int open_all_lanes(struct ps__perf *perf)
+{
+	int result = ps__perf_find_kinds(perf);
+
+	if (result == PS_OK && perf->kind_count)
+		return ps__perf_open_hybrid(perf);
+	for (size_t index = 0; result == PS_OK && index < perf->base.lanes; index++)
+		result = open_lane(perf, index);
+	return result;
 }
 
 int ps__perf_open_lanes(struct ps__perf *perf)
@@ -351,8 +324,8 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 		result = ps__fail_memory("groups of events");
 	for (size_t index = 0; result == PS_OK && index < perf->event_count; index++)
 		perf->base.group_of[index] = PS__NO_GROUP;
-	for (size_t index = 0; result == PS_OK && index < perf->base.lanes; index++)
-		result = open_lane(perf, index);
+	if (result == PS_OK)
+		result = open_all_lanes(perf);
 	if (result == PS_OK)
 		result = allocate_buffer(perf);
 	if (result == PS_OK)
@@ -372,12 +345,25 @@ static void close_group(struct ps__group *group, bool abandon)
 			ps__os.close(group->members[index].fd);
 	}
 	ps__os_free(group->members);
+	ps__os_free_apart(group->own);
+}
+
+static void close_chain(struct ps__group *group, bool abandon)
+{
+	while (group) {
+		struct ps__group *next = group->next;
+		close_group(group, abandon);
+		ps__os_free_apart(group);
+		group = next;
+	}
 }
 
 static void close_lane(struct ps__perf *perf, struct ps__lane *lane, bool abandon)
 {
-	for (size_t index = 0; lane->groups && index < perf->base.groups; index++)
+	for (size_t index = 0; lane->groups && index < perf->base.groups; index++) {
+		close_chain(lane->groups[index].next, abandon);
 		close_group(&lane->groups[index], abandon);
+	}
 	ps__os_free_apart(lane->groups);
 }
 

@@ -38,10 +38,14 @@ static void close_members(struct ps__group *group)
 /* Opens the members again, all or none. */
 static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 {
+	struct ps__place where = perf->lanes[0].place;
+
+	where.pmu_type = group->pmu_type;
+	where.stands_in = group->stands_in;
 	for (size_t place = 0; place < group->count; place++) {
 		struct ps__member *member = &group->members[place];
 		int leader = place == 0 ? -1 : group->members[0].fd;
-		member->fd = ps__perf_open_event(&perf->events[member->event], perf->lanes[0].place, leader);
+		member->fd = ps__perf_open_event(&perf->events[member->event], where, leader);
 		if (member->fd < 0)
 			return false;
 	}

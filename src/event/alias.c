@@ -129,7 +129,8 @@ static int find_pmu(struct search *search, bool want_core)
 		return search->code;
 	if (search->found.count == 0)
 		return PS__NOT_HERE;
-	if (search->found.count == 1)
+	/* Kinds of cores have the same event each in its way: it is counted on all of them. */
+	if (search->found.count == 1 || want_core)
 		return PS_OK;
 	ps__names_write(&search->found, list, sizeof list);
 	return ps__fail(
@@ -155,5 +156,7 @@ int ps__alias_find(struct ps__event *event, struct ps__lookup *lookup)
 	if (code)
 		return code;
 	lookup->rest = query.end;
+	lookup->has_pmu = search.found.count == 1;
+	lookup->is_shared = !lookup->has_pmu;
 	return ps__pmu_query_apply(&query);
 }

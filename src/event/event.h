@@ -20,10 +20,22 @@ enum ps__event_class {
 	PS__EVENT_CLASS_OTHER     /* an uncore, energy or device PMU: groups with its like only */
 };
 
+/* On a machine with several core PMUs, one for each kind of cores: how one of them is asked for the event. */
+struct ps__variant {
+	uint32_t pmu_type; /* the PMU's number in sysfs: tells kinds apart */
+	uint32_t type;     /* these four in place of what attr has */
+	uint64_t config, config1, config2;
+	char *cpus; /* the list of the CPUs that the PMU is for; owned */
+};
+
 struct ps__event {
 	char *name;                  /* as the user wrote it, or the term name= of pmu/.../; owned */
 	struct perf_event_attr attr; /* type, config*, exclude_*: the rest is the backend's to fill */
 	char *probe; /* of a uprobe or kprobe: the path or function that attr.config1 points at; owned */
+	struct ps__variant *variants; /* of a core event on a hybrid machine: for each kind that counts it; owned */
+	size_t variant_count;         /* 0 where all cores are alike */
+	size_t kind_count;            /* how many kinds of cores there are; 0 where they are alike */
+	char *cpus;                   /* where it can be counted, if some kind lacks it; NULL: anywhere; owned */
 	enum ps__event_class klass;
 	enum ps_scope scope;
 	double scale;         /* count * scale is in unit, where the PMU says so (energy, bytes); else 1 */
@@ -42,6 +54,9 @@ struct ps__event {
  * PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs or tracefs can't be read; PS_ENOMEM.
  */
 int ps__event_parse(struct ps__event *out, const char *name);
+
+/* hybrid.c: a kind of cores turned out not to have the event, which has others. PS_ENOMEM. */
+int ps__event_drop_variant(struct ps__event *event, size_t index);
 
 int ps__event_copy(struct ps__event *out, const struct ps__event *model);
 void ps__event_clear(struct ps__event *event); /* releases what it owns; may be called twice */

@@ -8,6 +8,7 @@ src_event_libevent_la_SOURCES = \
 	src/event/event.h \
 	src/event/failure.c \
 	src/event/generic.c \
+	src/event/hybrid.c \
 	src/event/known.c \
 	src/event/lookup.h \
 	src/event/modifiers.c \

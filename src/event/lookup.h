@@ -23,7 +23,9 @@
 struct ps__lookup {
 	const char *name; /* as the user wrote it */
 	const char
-	    *rest;     /* set by the place that knows it: the modifiers, with a colon before them unless after '/' */
+	    *rest;      /* set by the place that knows it: the modifiers, with a colon before them unless after '/' */
+	bool has_pmu;   /* the name says which PMU it is of */
+	bool is_shared; /* a bare alias that several core PMUs have, each with an encoding of its own */
 	int suspicion; /* a place could not look: the code to fail with, its sentence set, if no other knows the name */
 };
 
@@ -39,6 +41,12 @@ int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup);   /* pfm.c
 /* Reads u, k, h and the others, which end the name, into event->attr. */
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);
 bool ps__modifiers_are(const char *text); /* nothing but letters of modifiers? */
+
+/* hybrid.c: finds which kinds of cores are to be asked for a core event, and how. */
+int ps__hybrid_expand(struct ps__event *event, const struct ps__lookup *lookup);
+int ps__hybrid_copy(struct ps__event *event,
+                    const struct ps__event *model); /* what of the copy is owned; PS_ENOMEM */
+void ps__hybrid_clear(struct ps__event *event);
 
 /* For the nearest names: visit each known one, until it returns non-zero. */
 typedef int ps__name_visit(const char *name, void *context);

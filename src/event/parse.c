@@ -53,6 +53,8 @@ static int build(struct ps__event *event, const char *name)
 	struct ps__lookup lookup = {.name = name, .rest = ""};
 
 	int code = find(event, &lookup);
+	if (!code && event->klass == PS__EVENT_CLASS_CORE)
+		code = ps__hybrid_expand(event, &lookup);
 	if (code)
 		return code;
 	code = ps__modifiers_apply(event, name, lookup.rest);
@@ -90,7 +92,8 @@ int ps__event_copy(struct ps__event *out, const struct ps__event *model)
 
 	event.name = ps__os_strdup(model->name);
 	event.probe = model->probe ? ps__os_strdup(model->probe) : NULL;
-	if (!event.name || (model->probe && !event.probe)) {
+	int code = ps__hybrid_copy(&event, model);
+	if (code || !event.name || (model->probe && !event.probe)) {
 		ps__event_clear(&event);
 		return ps__fail_memory("the name of an event");
 	}
@@ -104,6 +107,7 @@ void ps__event_clear(struct ps__event *event)
 {
 	ps__os_free(event->name);
 	ps__os_free(event->probe);
+	ps__hybrid_clear(event);
 	event->name = NULL;
 	event->probe = NULL;
 }

@@ -181,13 +181,13 @@ static int settle_pmu(struct ps__event *event, const char *name)
 	return ps__pmu_scope(&search.pmu, name, &event->scope);
 }
 
-static bool is_uncore(int index)
+static bool is_of_type(int index, pfm_pmu_type_t type)
 {
 	pfm_event_info_t event = {.size = sizeof event};
 	pfm_pmu_info_t pmu = {.size = sizeof pmu};
 
 	return pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT, &event) == PFM_SUCCESS &&
-	       pfm_get_pmu_info(event.pmu, &pmu) == PFM_SUCCESS && pmu.type == PFM_PMU_TYPE_UNCORE;
+	       pfm_get_pmu_info(event.pmu, &pmu) == PFM_SUCCESS && pmu.type == type;
 }
 
 static int settle_class(struct ps__event *event, const char *name, int index)
@@ -203,7 +203,7 @@ static int settle_class(struct ps__event *event, const char *name, int index)
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
 		/* An uncore PMU has a number of its own: without one, libpfm4 leaves the core's. */
-		if (is_uncore(index))
+		if (is_of_type(index, PFM_PMU_TYPE_UNCORE))
 			return ps__fail(PS_ENOSUPP, "event '%s': the kernel has no driver for its PMU", name);
 		event->klass = PS__EVENT_CLASS_CORE;
 		return PS_OK;
@@ -228,6 +228,9 @@ static int find(struct ps__event *event, struct ps__lookup *lookup)
 	event->attr = attr;
 	lookup->rest = "";
 	settle_domain(event, lookup->name);
+	/* perf's own names, and raw codes, are of no kind of cores in particular. */
+	lookup->has_pmu = attr.type != PERF_TYPE_HARDWARE && attr.type != PERF_TYPE_HW_CACHE &&
+	                  is_of_type(encoding.idx, PFM_PMU_TYPE_CORE);
 	return settle_class(event, lookup->name, encoding.idx);
 }
 

@@ -52,6 +52,14 @@ static int find_is_core(const char *name, bool *out)
 	return is_absent(errno) ? 0 : errno;
 }
 
+ssize_t ps__pmu_read_cpus(const char *pmu, char *buffer, size_t size_bytes)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof path, ROOT "/%s/cpus", pmu);
+	return ps__os_read_file(path, buffer, size_bytes);
+}
+
 int ps__pmu_find(struct ps__pmu *out, const char *name, size_t length, const char *event_name)
 {
 	char path[PATH_BYTES];

@@ -53,6 +53,9 @@ int ps__pmu_core_count(size_t *out);
 /* With which events its own may share a group. */
 enum ps__event_class ps__pmu_class(const struct ps__pmu *pmu);
 
+/* Reads the list of the CPUs that a core PMU is for. Returns as ps__os_read_file. */
+ssize_t ps__pmu_read_cpus(const char *pmu, char *buffer, size_t size_bytes);
+
 /* Reads <pmu>/<folder>/<name><suffix>. PS__NOT_HERE if there is none. */
 int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query, const char *folder,
                  const struct ps__term *name, const char *suffix);

@@ -63,6 +63,7 @@ int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup)
 	if (code)
 		return code;
 	lookup->rest = query.end + 1;
+	lookup->has_pmu = true;
 	return ps__pmu_query_apply(&query);
 }
 

@@ -171,18 +171,41 @@ static void visit_cpu(int cpu, void *context)
 		            result == PS_PARTIAL ? round->mark | PS__MARK_INTERRUPTED : round->mark);
 }
 
+/* Can the group be on the hardware there? Where it can't, a stand-in tells how long the task was there. */
+static bool can_count(const struct ps__slot *slot, size_t group)
+{
+	return group >= 64 || !(slot->lacking & UINT64_C(1) << group);
+}
+
+/* Where a group waited that was never on the hardware: here, or where the task was before on a kind of core that has it. */
+static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group, struct ps__slot *here)
+{
+	struct ps__slot *found = here;
+
+	for (size_t index = 0; index < set->active_count && !can_count(found, group); index++) {
+		if (can_count(set->active[index], group))
+			found = set->active[index];
+	}
+	return found;
+}
+
 /* Enabled time in which the group was on no CPU's hardware, though the task ran: it waited for its turn. It belongs
  * to where the task was meanwhile, in proportion. */
-static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns, uint64_t ran_ns,
-                           struct ps__slot *here)
+static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns, struct ps__slot *here)
 {
+	uint64_t ran_ns = 0;
+
+	for (size_t index = 0; index < set->active_count; index++)
+		ran_ns += can_count(set->active[index], group) ? set->active[index]->ran[group] : 0;
 	if (ran_ns == 0) {
-		here->counts[2 * group] += waited_ns;
+		waiting_slot(set, group, here)->counts[2 * group] += waited_ns;
 		return;
 	}
 	for (size_t index = 0; index < set->active_count; index++) {
 		struct ps__slot *slot = set->active[index];
-		slot->counts[2 * group] += (uint64_t)((unsigned __int128)waited_ns * slot->ran[group] / ran_ns);
+		if (can_count(slot, group))
+			slot->counts[2 * group] +=
+			    (uint64_t)((unsigned __int128)waited_ns * slot->ran[group] / ran_ns);
 	}
 }
 
@@ -200,7 +223,7 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 		ran += set->active[index]->ran[group];
 	clock_of(set)[group] += ran;
 	if (set->backend->is_hardware[group] && (int64_t)(passed - ran) > (int64_t)skew) {
-		spread_waiting(set, group, passed - ran, ran, here);
+		spread_waiting(set, group, passed - ran, here);
 		clock_of(set)[group] = now;
 	}
 	for (size_t index = 0; index < set->active_count; index++)

@@ -19,6 +19,9 @@ static int name_columns(const struct ps_eventset *set, struct ps__series *series
 		if (ps__column_set_name(column, event->name) < 0)
 			return -1;
 		column->group = set->backend->group_of[index];
+		column->cpus = event->cpus ? ps__os_strdup(event->cpus) : NULL;
+		if (event->cpus && !column->cpus)
+			return -1;
 		column->scope = event->scope;
 		column->user_only = event->user_only;
 		column->scale = event->scale;

@@ -39,6 +39,7 @@ struct ps__slot {
 	bool has_base;        /* base isn't all zero */
 	uint16_t counts_mark; /* attribution and flags (PS__MARK_*) of the counts */
 	uint16_t base_mark;   /* and of what is in the base */
+	uint64_t lacking;     /* a bit for each of the first 64 groups that this CPU's kind of core can't count */
 	uint64_t *base;
 	uint64_t *ran; /* by group: nanoseconds on the hardware here, in the interval being fetched */
 	uint64_t counts[];

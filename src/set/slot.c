@@ -80,6 +80,19 @@ static ptrdiff_t lane_of(const struct ps_eventset *set, int cpu)
 	return -1;
 }
 
+/* Groups of events that other kinds of cores have. */
+static uint64_t find_lacking(const struct ps__series *series, int cpu)
+{
+	uint64_t lacking = 0;
+
+	for (size_t index = 0; index < series->columns; index++) {
+		const struct ps__column *column = &series->column[index];
+		if (column->cpus && column->group < 64 && !ps__list_contains(column->cpus, cpu))
+			lacking |= UINT64_C(1) << column->group;
+	}
+	return lacking;
+}
+
 /* A slot with its log; the log is no Thread's yet. */
 static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
@@ -93,6 +106,7 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 	slot->ran = slot->counts + width;
 	slot->lane = lane_of(set, cpu);
 	slot->base = slot->ran + set->series->groups;
+	slot->lacking = find_lacking(set->series, cpu);
 	if (grow_active(set) < 0)
 		goto free_slot;
 	slot->log = ps__series_add_log(set->series);

@@ -17,7 +17,7 @@
 
 static volatile int sink;
 
-__attribute__((noinline, noclone, aligned(16))) static void counted_function(void)
+__attribute__((noinline)) static void counted_function(void)
 {
 	sink++;
 }

@@ -75,6 +75,12 @@ void fake_add_pmu(uint32_t type,
                   unsigned counters); /* all configs of a type; at most `counters` in a group: EINVAL */
 /* A core PMU: PERF_TYPE_HARDWARE, _HW_CACHE and _RAW share its counters; its folder of sysfs, too. */
 void fake_add_core_pmu(unsigned counters);
+/* A hybrid machine: cpu_core, whose type is PERF_TYPE_RAW, and cpu_atom, each on its CPUs. In generic events the upper half of
+ * config says which. */
+#define FAKE_CPU_CORE 4u
+#define FAKE_CPU_ATOM 10u
+void fake_add_hybrid(unsigned core_counters, const char *core_cpus, unsigned atom_counters, const char *atom_cpus);
+void fake_lack_event(uint32_t type, uint64_t config); /* its PMU doesn't have this one */
 /* msr/tsc/ as type 9: a PMU that refuses all exclude bits, and joins groups as software does. */
 void fake_add_msr(void);
 enum fake_pmu_flag {

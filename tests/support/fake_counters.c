@@ -34,7 +34,10 @@ static bool is_counting(const struct fake_counter *counter)
 /* Does the counter's target run where it counts? */
 static bool is_there(const struct fake_counter *counter)
 {
-	return !counter->task || (!counter->task->ended && (counter->cpu < 0 || counter->cpu == counter->task->cpu));
+	if (!counter->task)
+		return true;
+	return !counter->task->ended && (counter->cpu < 0 || counter->cpu == counter->task->cpu) &&
+	       fake__pmu_is_on(&counter->attr, counter->task->cpu);
 }
 
 /* As Linux: a task's event may wait for a CPU that is offline. */
@@ -66,7 +69,7 @@ static int check_leader(const struct fake_fd *leader_fd, const struct perf_event
 		return EBADF;
 	if (leader->leader != leader || leader->task != task || leader->cpu != cpu || attr->pinned || attr->exclusive)
 		return EINVAL;
-	return fake__pmu_check_group(attr->type, leader);
+	return fake__pmu_check_group(attr, leader);
 }
 
 static int check_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
@@ -85,14 +88,14 @@ static int check_open(const struct perf_event_attr *attr, pid_t pid, int cpu, in
 	if (!error && cpu >= 0 && check_cpu(pid, cpu) == EINVAL)
 		error = EINVAL;
 	if (!error)
-		error = fake__pmu_check_event(attr, pid);
+		error = fake__pmu_check_event(attr, pid, cpu);
 	if (!error) /* as Linux: only now, so that ENOENT comes first */
 		error = fake__pmu_check_paranoid(attr, pid);
 	if (!error)
 		error = check_cpu(pid, cpu);
 	if (!error)
 		error = group_fd != -1 ? check_leader(fake__fd(group_fd), attr, task, cpu)
-		                       : fake__pmu_check_group(attr->type, NULL);
+		                       : fake__pmu_check_group(attr, NULL);
 	return error;
 }
 

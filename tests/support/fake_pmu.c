@@ -17,6 +17,7 @@ struct pmu {
 	uint32_t type;
 	unsigned flags;
 	unsigned counters;
+	char cpus[64]; /* "": all */
 };
 
 struct event {
@@ -28,6 +29,8 @@ static struct pmu pmus[PMUS];
 static size_t pmu_count;
 static struct event events[EVENTS];
 static size_t event_count;
+static struct event lacking[EVENTS];
+static size_t lacking_count;
 static int paranoid;
 static bool privileged;
 
@@ -35,6 +38,14 @@ static bool privileged;
 static uint32_t pmu_of_type(uint32_t type)
 {
 	return type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW ? PERF_TYPE_HARDWARE : type;
+}
+
+/* The upper half of a generic event's config may say which core PMU is meant. */
+static uint32_t type_of(const struct perf_event_attr *attr)
+{
+	bool is_generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+
+	return pmu_of_type(is_generic && attr->config >> 32 ? (uint32_t)(attr->config >> 32) : attr->type);
 }
 
 static struct pmu *pmu_find(uint32_t type)
@@ -61,6 +72,7 @@ static struct pmu *pmu_make(uint32_t type)
 void fake__pmus_reset(void)
 {
 	event_count = 0;
+	lacking_count = 0;
 	pmu_count = 0;
 	pmu_make(PERF_TYPE_SOFTWARE)->flags = FAKE_PMU_SOFTWARE;
 	for (uint64_t config = 0; config <= PERF_COUNT_SW_BPF_OUTPUT; config++)
@@ -69,20 +81,24 @@ void fake__pmus_reset(void)
 
 static bool event_exists(const struct perf_event_attr *attr)
 {
-	const struct pmu *pmu = pmu_find(attr->type);
+	const struct pmu *pmu = pmu_find(type_of(attr));
 
+	for (size_t i = 0; i < lacking_count; i++)
+		if (lacking[i].type == attr->type && lacking[i].config == attr->config)
+			return false;
 	for (size_t i = 0; i < event_count; i++)
 		if (events[i].type == attr->type && events[i].config == attr->config)
 			return true;
 	return pmu && pmu->counters;
 }
 
-int fake__pmu_check_event(const struct perf_event_attr *attr, pid_t pid)
+int fake__pmu_check_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	const struct pmu *pmu = pmu_find(attr->type);
+	const struct pmu *pmu = pmu_find(type_of(attr));
 	unsigned flags = pmu ? pmu->flags : 0;
 
-	if (!event_exists(attr))
+	/* As Linux: a PMU of other CPUs doesn't have it. */
+	if (!event_exists(attr) || (cpu >= 0 && !fake__pmu_is_on(attr, cpu)))
 		return ENOENT;
 	if ((flags & FAKE_PMU_NO_EXCLUDE) && (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv ||
 	                                      attr->exclude_idle || attr->exclude_host || attr->exclude_guest))
@@ -109,17 +125,24 @@ bool fake__pmu_is_software(uint32_t type)
 	       (pmu && (pmu->flags & FAKE_PMU_SOFTWARE));
 }
 
-int fake__pmu_check_group(uint32_t type, const struct fake_counter *leader)
+bool fake__pmu_is_on(const struct perf_event_attr *attr, int cpu)
 {
-	const struct pmu *pmu = pmu_find(type);
+	const struct pmu *pmu = pmu_find(type_of(attr));
+
+	return !pmu || !pmu->cpus[0] || fake__cpu_in_list(pmu->cpus, cpu);
+}
+
+int fake__pmu_check_group(const struct perf_event_attr *attr, const struct fake_counter *leader)
+{
+	const struct pmu *pmu = pmu_find(type_of(attr));
 	unsigned same = 1;
 
-	if (fake__pmu_is_software(type))
+	if (fake__pmu_is_software(attr->type))
 		return 0;
 	for (const struct fake_counter *other = fake__counters_first(); other; other = other->next) {
 		if (other->leader != leader || fake__pmu_is_software(other->attr.type))
 			continue;
-		if (pmu_of_type(other->attr.type) != pmu_of_type(type))
+		if (type_of(&other->attr) != type_of(attr))
 			return EINVAL;
 		same++;
 	}
@@ -164,6 +187,39 @@ void fake_add_core_pmu(unsigned counters)
 	fake_file("/sys/bus/event_source/devices/cpu/format/umask", "config:8-15\n");
 	fake_file("/sys/bus/event_source/devices/cpu/events/instructions", "event=0xc0\n");
 	fake_file("/sys/bus/event_source/devices/cpu/events/cpu-cycles", "event=0x76\n");
+}
+
+void fake_lack_event(uint32_t type, uint64_t config)
+{
+	fake__lock();
+	if (lacking_count == EVENTS)
+		abort();
+	lacking[lacking_count++] = (struct event){type, config};
+	fake__unlock();
+}
+
+static void add_kind(const char *name, uint32_t type, unsigned counters, const char *cpus)
+{
+	char path[128], text[80];
+
+	fake_add_pmu(type, counters);
+	fake__lock();
+	snprintf(pmu_find(type)->cpus, sizeof(pmu_find(type)->cpus), "%s", cpus);
+	fake__unlock();
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	snprintf(text, sizeof(text), "%u\n", type);
+	fake_file(path, text);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpus", name);
+	snprintf(text, sizeof(text), "%s\n", cpus);
+	fake_file(path, text);
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/format/event", name);
+	fake_file(path, "config:0-7\n");
+}
+
+void fake_add_hybrid(unsigned core_counters, const char *core_cpus, unsigned atom_counters, const char *atom_cpus)
+{
+	add_kind("cpu_core", FAKE_CPU_CORE, core_counters, core_cpus);
+	add_kind("cpu_atom", FAKE_CPU_ATOM, atom_counters, atom_cpus);
 }
 
 void fake_add_msr(void)

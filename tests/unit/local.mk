@@ -19,6 +19,8 @@ unit_tests = \
 	tests/unit/test_faults \
 	tests/unit/test_find \
 	tests/unit/test_heat \
+	tests/unit/test_hybrid \
+	tests/unit/test_hybrid_groups \
 	tests/unit/test_known \
 	tests/unit/test_lanes \
 	tests/unit/test_layout \
@@ -73,7 +75,8 @@ tests_support_libsupport_la_SOURCES = \
 tests_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 EXTRA_DIST += \
-	tests/unit/test_event.h
+	tests/unit/test_event.h \
+	tests/unit/test_hybrid.h
 
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
 LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm

@@ -55,6 +55,48 @@ static const struct encoding {
     {"hybrid", "topdown-bad-spec", 10, 0x73, 0, 0},
 };
 
+/* What each kind of cores is asked for: PMU, type, config. */
+static const struct {
+	const char *machine, *name, *cpus; /* cpus: where it can be counted; NULL: anywhere */
+	struct ps__variant variants[2];
+} kinds[] = {
+    {"hybrid", "instructions", NULL, {{4, 0, 0x400000001, 0, 0, NULL}, {10, 0, 0xa00000001, 0, 0, NULL}}},
+    {"hybrid", "LLC-loads:u", NULL, {{4, 3, 0x400000002, 0, 0, NULL}, {10, 3, 0xa00000002, 0, 0, NULL}}},
+    {"hybrid", "r1a8", NULL, {{4, 4, 0x1a8, 0, 0, NULL}, {10, 10, 0x1a8, 0, 0, NULL}}},
+    {"hybrid", "mem-loads", NULL, {{4, 4, 0x1cd, 3, 0, NULL}, {10, 10, 0x5d0, 3, 0, NULL}}},
+    {"hybrid", "cpu_core/cycles/", "0-3", {{4, 0, 0x400000000, 0, 0, NULL}}},
+    {"hybrid", "cpu_atom/L1-dcache-loads/", "4-7", {{10, 3, 0xa00000000, 0, 0, NULL}}},
+    {"hybrid", "cpu_atom/event=0x21/", "4-7", {{10, 10, 0x21, 0, 0, NULL}}},
+    {"hybrid", "slots", "0-3", {{4, 4, 0x400, 0, 0, NULL}}},
+    {"hybrid", "page-faults", NULL, {{0, 0, 0, 0, 0, NULL}}},
+    {"skx", "instructions", NULL, {{0, 0, 0, 0, 0, NULL}}},
+    {"arm", "inst_retired", NULL, {{0, 0, 0, 0, 0, NULL}}},
+};
+
+START_TEST(each_kind_of_cores_is_asked_in_its_way)
+{
+	use_machine(kinds[_i].machine);
+	struct ps__event event = parsed(kinds[_i].name);
+	size_t count = 0;
+
+	for (; count < 2 && kinds[_i].variants[count].pmu_type; count++) {
+		const struct ps__variant *wanted = &kinds[_i].variants[count], *got = &event.variants[count];
+		ck_assert_uint_lt(count, event.variant_count);
+		ck_assert_msg(got->pmu_type == wanted->pmu_type && got->type == wanted->type &&
+		                  got->config == wanted->config && got->config1 == wanted->config1,
+		              "%s: PMU %u, type %u, %#llx, %#llx", kinds[_i].name, got->pmu_type, got->type,
+		              (unsigned long long)got->config, (unsigned long long)got->config1);
+		ck_assert_str_eq(got->cpus, got->pmu_type == 4 ? "0-3" : "4-7");
+	}
+	ck_assert_uint_eq(event.variant_count, count);
+	if (kinds[_i].cpus)
+		ck_assert_str_eq(event.cpus, kinds[_i].cpus);
+	else
+		ck_assert_ptr_null(event.cpus);
+	ps__event_clear(&event);
+}
+END_TEST
+
 START_TEST(terms_and_aliases_are_encoded_as_the_format_files_say)
 {
 	use_machine(encodings[_i].machine);
@@ -271,7 +313,6 @@ static const struct {
     {"skx", "energy_pkg", PS_ENOEVNT, "'power/energy-pkg/'"},
     {"arm", "inst_retire", PS_ENOEVNT, "'armv8_pmuv3_0/inst_retired/'"},
     {"arm", "INST_RETIRED", PS_ENOEVNT, "'armv8_pmuv3_0/inst_retired/'"},
-    {"hybrid", "mem-loads", PS_ENOEVNT, "cpu_atom, cpu_core"},
     {"hybrid", "cpu/event=1/", PS_ENOEVNT, "one of cpu_atom, cpu_core"},
 };
 
@@ -348,6 +389,7 @@ int main(void)
 	TCase *tests = tcase_create("terms");
 
 	tcase_add_checked_fixture(tests, fake_install, fake_remove);
+	tcase_add_loop_test(tests, each_kind_of_cores_is_asked_in_its_way, 0, (int)(sizeof kinds / sizeof *kinds));
 	tcase_add_loop_test(tests, terms_and_aliases_are_encoded_as_the_format_files_say, 0,
 	                    (int)(sizeof encodings / sizeof *encodings));
 	tcase_add_loop_test(tests, the_class_follows_the_pmu, 0, (int)(sizeof classes / sizeof *classes));

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One event opened: what perf_event_open is asked for, the fall-back to user space, and the probe of an event to be added. */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+
+int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
+{
+	struct perf_event_attr attr = event->attr;
+	int fd;
+
+	if (event->variant_count)
+		ps__perf_specialise(&attr, event, place);
+	attr.size = sizeof attr;
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	/* A member counts when its leader does: so one ioctl on the leader starts and stops them all. */
+	attr.disabled = group_fd < 0 && !place.counts_at_once;
+	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
+	attr.pinned = attr.pinned && group_fd < 0;
+	attr.inherit = place.inherit;
+	do {
+		fd = ps__os.perf_event_open(&attr, place.pid, place.cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+/* What is left to count where the kernel may not be counted. */
+static bool can_fall_back(const struct ps__event *event)
+{
+	return !event->explicit_domain && !event->user_only && !event->kernel_side;
+}
+
+int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd)
+{
+	int fd = ps__perf_open_event(event, place, group_fd);
+
+	if (fd != -EACCES || !can_fall_back(event))
+		return fd;
+	struct ps__event limited = *event;
+	limited.attr.exclude_kernel = 1;
+	limited.attr.exclude_hv = 1;
+	int limited_fd = ps__perf_open_event(&limited, place, group_fd);
+	/* EINVAL is a PMU that can't tell user from kernel (msr): permission is then what is missing. */
+	if (limited_fd < 0)
+		return limited_fd == -EINVAL ? -EACCES : limited_fd;
+	event->attr = limited.attr;
+	event->user_only = true;
+	return limited_fd;
+}
+
+/* An event that can only happen where it is not counted reads 0 for ever: refused, so that nobody believes it. */
+static bool is_always_zero(const struct ps__event *event)
+{
+	return event->kernel_side && event->attr.exclude_kernel;
+}
+
+int ps__perf_probe(struct ps__event *event)
+{
+	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
+	struct ps__place place = {.pid = 0, .cpu = -1};
+
+	if (is_always_zero(event))
+		return ps__fail(
+		    PS_EINVAL_DOM,
+		    "'%s' happens in the kernel, so counting user space alone would always read 0: leave the "
+		    "modifier out",
+		    event->name);
+	if (event->variant_count)
+		return ps__perf_probe_variants(event);
+	if (event->klass == PS__EVENT_CLASS_OTHER) {
+		target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = ps__os.getcpu()};
+		place = (struct ps__place){.pid = -1, .cpu = target.cpu};
+	}
+	int fd = ps__perf_open_settled(event, place, -1);
+	if (fd < 0)
+		return ps__perf_explain(event, target, -fd, 1);
+	ps__os.close(fd);
+	return PS_OK;
+}
