@@ -9,6 +9,7 @@
 #define PERFSAGE_H
 
 #include <perfsage/component.h>
+#include <perfsage/cost.h>
 #include <perfsage/error.h>
 #include <perfsage/event.h>
 #include <perfsage/eventset.h>

@@ -89,6 +89,12 @@ static inline void ps__series_write_end(struct ps__series *series)
 	atomic_store_explicit(&series->sequence, sequence + 1, memory_order_release);
 }
 
+/* How many readings were written, new ones and updates. */
+static inline uint64_t ps__series_count_writes(const struct ps__series *series)
+{
+	return atomic_load_explicit(&series->sequence, memory_order_relaxed) / 2;
+}
+
 /* Waits for an even sequence and returns it. A writer never waits, and holds it for some tens of stores. */
 static inline uint64_t ps__series_read_begin(const struct ps__series *series)
 {

@@ -30,39 +30,66 @@ static inline bool ps__arch_has_counter(uint32_t index)
 	return index - 1 < 32;
 }
 
-/*
- * By the counters' own names: through pmselr_el0 each would need an isb. A jump into a table of four instructions each, where
- * a switch would take twice as many. hint #36 is bti j, where a jump may land.
- */
+/* Where a jump may land, and how large the pieces of the table below are. */
+#ifdef __ARM_FEATURE_BTI_DEFAULT
+#define PS__LAND        "	.balign 16\n	hint #36\n"
+#define PS__PIECE       "#4"
+#define PS__PIECE_BYTES "16"
+#else
+#define PS__LAND        ""
+#define PS__PIECE       "#3"
+#define PS__PIECE_BYTES "8"
+#endif
+
+/* By the counters' own names: through pmselr_el0 each would need an isb. A jump into a table, where a switch would take three
+ * instructions more. */
 static inline uint64_t ps__arch_counter(uint32_t index)
 {
 	uint64_t value;
 
 	__asm__ volatile(
-	    "	adr %0, 1f\n"
-	    "	add %0, %0, %w1, uxtw #4\n"
+	    "	adr %0, 1f - " PS__PIECE_BYTES "\n"
+	    "	add %0, %0, %w1, uxtw " PS__PIECE "\n"
 	    "	br %0\n"
+	    "	.balign 16\n"
 	    "1:\n"
-	    "	.irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30\n"
-	    "	hint #36\n"
+	    "	.irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30\n" PS__LAND
 	    "	mrs %0, pmevcntr\\n\\()_el0\n"
 	    "	b 2f\n"
-	    "	nop\n"
-	    "	.endr\n"
-	    "	hint #36\n"
-	    "	mrs %0, pmccntr_el0\n"
+	    "	.endr\n" PS__LAND "	mrs %0, pmccntr_el0\n"
 	    "2:"
 	    : "=&r"(value)
-	    : "r"(index - 1));
+	    : "r"(index));
 	return value;
 }
 
+#undef PS__PIECE_BYTES
+#undef PS__PIECE
+#undef PS__LAND
 #undef PS__READ
 
 /* All instructions before are done, and so in the counters. */
 static inline void ps__arch_settle(void)
 {
 	__asm__ volatile("isb" : : : "memory");
+}
+
+/* Is this code translated by valgrind? By its client request RUNNING_ON_VALGRIND, which does nothing elsewhere. */
+static inline bool ps__arch_is_valgrind(void)
+{
+	volatile uint64_t request[6] = {0x1001};
+	uint64_t result;
+
+	__asm__ volatile("mov x3, #0\n\t"
+	                 "mov x4, %1\n\t"
+	                 "ror x12, x12, #3; ror x12, x12, #13\n\t"
+	                 "ror x12, x12, #51; ror x12, x12, #61\n\t"
+	                 "orr x10, x10, x10\n\t"
+	                 "mov %0, x3"
+	                 : "=r"(result)
+	                 : "r"(request)
+	                 : "cc", "memory", "x3", "x4");
+	return result != 0;
 }
 
 #endif

@@ -8,6 +8,7 @@
 
 #define PS__ARCH_CLOCKSOURCE      ""
 #define PS__ARCH_COUNTERS_SETTING ""
+#define PS__ARCH_HAS_SHORT_TICKS  0
 
 static inline uint64_t ps__arch_ticks(void)
 {
@@ -28,6 +29,11 @@ static inline uint64_t ps__arch_counter(uint32_t index)
 
 static inline void ps__arch_settle(void)
 {
+}
+
+static inline bool ps__arch_is_valgrind(void)
+{
+	return false;
 }
 
 #endif

@@ -38,4 +38,23 @@ static inline void ps__arch_settle(void)
 	__asm__ volatile("lfence" : : : "memory");
 }
 
+/* Is this code translated by valgrind? By its client request RUNNING_ON_VALGRIND, which does nothing elsewhere. */
+static inline bool ps__arch_is_valgrind(void)
+{
+#ifdef __x86_64__
+	volatile uint64_t request[6] = {0x1001};
+	uint64_t result = 0;
+
+	__asm__ volatile("rolq $3, %%rdi; rolq $13, %%rdi\n\t"
+	                 "rolq $61, %%rdi; rolq $51, %%rdi\n\t"
+	                 "xchgq %%rbx, %%rbx"
+	                 : "+d"(result)
+	                 : "a"(request)
+	                 : "cc", "memory");
+	return result != 0;
+#else
+	return false;
+#endif
+}
+
 #endif

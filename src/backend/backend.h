@@ -8,6 +8,7 @@
 
 #include "event/event.h"
 
+#include <perfsage/cost.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,8 @@ struct ps__backend {
 	uint32_t *group_of; /* by event; owned by the backend */
 	bool *is_hardware;  /* by group: it may have to wait for the hardware; owned by the backend */
 	uint64_t *origin;   /* lane 0's totals when it was opened (the others' are 0); owned by the backend */
+	enum ps_read_path read_path;
+	char why_path[256]; /* why it isn't a cheaper one; "" if it is the cheapest */
 	bool interrupted;   /* set by read: counting was off for a while. Cleared by the set */
 };
 

@@ -2,6 +2,7 @@
 /* The perf backend's vtable: groups started, stopped and read, one system call each. */
 #include "backend/perf.h"
 
+#include "backend/perf_user.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "topology/series.h"
@@ -112,11 +113,13 @@ static int perf_start(struct ps__backend *backend)
 
 /* The kernel tells no times of a group in the error state: all the time since it was started was without counting, so
  * that its values show as never scheduled, or as scaled, and not as 0. */
-static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times)
+static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
 {
 	uint64_t now = ps__perf_now_ns();
 	uint64_t blind_ns = now - (group->blind_since ? group->blind_since : perf->started_ns);
 
+	if (group->is_user_read)
+		ps__perf_user_read_last(group, values);
 	times[0] += blind_ns;
 	group->carry_enabled += blind_ns;
 	group->blind_since = now;
@@ -182,7 +185,7 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 	if (__builtin_expect(length < 0, 0))
 		return fail_read(perf, group);
 	if (__builtin_expect(length < (ssize_t)(3 * sizeof(uint64_t)), 0))
-		return fail_group_error(perf, group, times);
+		return fail_group_error(perf, group, times, values);
 	if (__builtin_expect(is_detached(perf, group), 0))
 		return store_carried(perf, group, times, values);
 	return store_group(perf, group, times, values);
@@ -210,6 +213,16 @@ static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *
 	return result;
 }
 
+/* In user space if the group can be read so and is on the hardware, else by read(2). */
+static int read_cheapest(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
+{
+	if (!group->is_user_read || !ps__perf_user_read(group, times, values))
+		return read_group(perf, group, times, values);
+	times[0] += group->carry_enabled;
+	times[1] += group->carry_running;
+	return PS_OK;
+}
+
 /* Group by group. */
 static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 {
@@ -221,14 +234,14 @@ static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 		struct ps__group *group = &perf->lanes[lane].groups[index];
 		int one = __builtin_expect(group->next != NULL, 0)
 		              ? read_chain(perf, group, totals + 2 * index, values)
-		              : read_group(perf, group, totals + 2 * index, values);
+		              : read_cheapest(perf, group, totals + 2 * index, values);
 		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}
 	return result;
 }
 
-static int perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
+int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	struct ps__perf *perf = perf_of(backend);
 	int fd = perf->lanes[lane].direct_fd;
@@ -244,12 +257,13 @@ static int perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *
 static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	struct ps__perf *perf = perf_of(backend);
-	int result = perf_read_direct(backend, lane, totals);
+	int result = backend->ops->read_direct(backend, lane, totals);
 
 	if (__builtin_expect(result != PS__NOT_DIRECT, 1))
 		return result;
 	/* A group that was in the error state has times to be added from then on. */
 	perf->lanes[lane].direct_fd = -1;
+	perf->lanes[lane].direct_user = NULL;
 	return read_groups(perf, lane, totals);
 }
 
@@ -262,9 +276,16 @@ static void perf_close(struct ps__backend *backend, bool abandon)
 static const struct ps__backend_ops perf_ops = {.open = perf_open,
                                                 .start = perf_start,
                                                 .read = perf_read,
-                                                .read_direct = perf_read_direct,
+                                                .read_direct = ps__perf_read_direct,
                                                 .stop = perf_stop,
                                                 .close = perf_close};
+
+const struct ps__backend_ops ps__perf_user_ops = {.open = perf_open,
+                                                  .start = perf_start,
+                                                  .read = perf_read,
+                                                  .read_direct = ps__perf_user_read_direct,
+                                                  .stop = perf_stop,
+                                                  .close = perf_close};
 
 struct ps__backend *ps__perf_create(void)
 {

@@ -12,24 +12,46 @@
 #define PS__GROUP_MEMBERS 2045
 
 struct ps__member {
-	int fd;         /* -1 while the CPU is offline */
+	struct perf_event_mmap_page *page; /* of a group that is read in user space: mapped; else NULL */
+	/* With a page: on which counter it is, what is to be added to that, and 64 less the counter's bits. */
+	uint64_t offset;
+	uint32_t index;
+	uint32_t shift;
 	uint32_t event; /* which of the set's */
+	int fd;         /* -1 while the CPU is offline */
 	uint64_t carry; /* what descriptors before this one counted: see perf_recover.c */
 };
+
+/* Of a group that is read in user space: what its pages said when they were looked at last. */
+struct ps__user {
+	uint64_t leader_lock; /* PS__NO_LOCK: nothing that could be believed */
+	uint32_t locks;       /* the sum of all */
+	/* Times are these, and the nanoseconds of the ticks. */
+	uint32_t shift;
+	uint64_t factor;
+	uint64_t rest_mask;
+	uint64_t from_ticks;
+	uint64_t tick_mask;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+};
+#define PS__NO_LOCK UINT64_MAX
 
 struct ps__group {
 	struct ps__member *members; /* [0] leads */
 	size_t count;
 	/* On a hybrid machine, in a lane for any CPU: the same for the next kind of cores. NULL, else and at the end. */
 	struct ps__group *next;
+	bool is_user_read; /* if it is on the hardware: see perf_user.c */
 	enum ps__event_class klass;
 	uint32_t type; /* of the leader's PMU */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
 	uint64_t last_enabled; /* of a CPU target, at its last read; it stands still while the CPU is offline */
 	uint64_t last_ns;      /* CLOCK_MONOTONIC of that read, or of the start */
-	uint64_t blind_since;  /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
-	bool is_planned;       /* it was tried here which events fit, and counted meanwhile */
+	struct ps__user user;
+	uint64_t blind_since; /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
+	bool is_planned;      /* it was tried here which events fit, and counted meanwhile */
 
 	/* For perf_hybrid.c. */
 	uint32_t kinds;    /* a bit for each of perf->kinds that counts these events; 0: not of several kinds */
@@ -45,14 +67,16 @@ struct ps__place {
 	int cpu; /* -1: any */
 	bool inherit;
 	bool counts_at_once;
-	uint32_t pmu_type; /* which variant of an event that has several; 0: it has none */
-	bool stands_in;    /* a dummy in place of the event */
+	uint32_t pmu_type;     /* which variant of an event that has several; 0: it has none */
+	bool stands_in;        /* a dummy in place of the event */
+	uint64_t user_config1; /* bits of config1 by which events of the cores ask for being read in user space */
 };
 
 /* All groups of the set in one place. */
 struct ps__lane {
 	struct ps__place place;
-	struct ps__group *groups; /* base.groups of them, alike in every lane */
+	struct ps__group *groups;      /* base.groups of them, alike in every lane */
+	struct ps__group *direct_user; /* what is read in user space are the totals; NULL: not so */
 	int direct_fd; /* what read(2) gives are the totals, as they are asked for; -1: they are put together */
 };
 
@@ -73,7 +97,8 @@ struct ps__perf {
 	size_t buffer_bytes;
 	size_t direct_bytes; /* of a read(2) of a direct_fd */
 	bool counting;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t user_config1; /* of every lane's place */
+	uint64_t started_ns;   /* CLOCK_MONOTONIC */
 	uint64_t stopped_ns;
 	struct ps__kind kinds[PS__KINDS_MAX]; /* of the events that have variants */
 	size_t kind_count;
@@ -84,6 +109,10 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 
 /* As that; falls back to user space where the name leaves it open and no more is permitted. -errno on failure. */
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd);
+
+/* perf.c: one read(2) that brings a lane's totals, and what is in the table of a backend with lanes read in user space. */
+int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals);
+extern const struct ps__backend_ops ps__perf_user_ops;
 
 uint64_t ps__perf_now_ns(void); /* CLOCK_MONOTONIC */
 

@@ -6,6 +6,16 @@
 
 #include <errno.h>
 
+static int open_retried(struct perf_event_attr *attr, struct ps__place place, int group_fd)
+{
+	int fd;
+
+	do {
+		fd = ps__os.perf_event_open(attr, place.pid, place.cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
 {
 	struct perf_event_attr attr = event->attr;
@@ -20,10 +30,16 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
 	attr.pinned = attr.pinned && group_fd < 0;
 	attr.inherit = place.inherit;
-	do {
-		fd = ps__os.perf_event_open(&attr, place.pid, place.cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
+	uint64_t config1 = attr.config1;
+	if (event->klass == PS__EVENT_CLASS_CORE)
+		attr.config1 |= place.user_config1;
+	fd = open_retried(&attr, place, group_fd);
+	/* A 64-bit event that is made of two counters can't be read in user space. */
+	if (fd == -EOPNOTSUPP && attr.config1 != config1) {
+		attr.config1 = config1;
+		fd = open_retried(&attr, place, group_fd);
+	}
+	return fd;
 }
 
 /* What is left to count where the kernel may not be counted. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening: from a list of events to groups of descriptors, all or none. */
 #include "backend/perf.h"
+#include "backend/perf_user.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "topology/series.h"
@@ -233,8 +234,13 @@ static void find_direct_lanes(struct ps__perf *perf)
 	bool direct = is_direct(perf);
 
 	perf->direct_bytes = (3 + perf->event_count) * sizeof *perf->buffer;
-	for (size_t lane = 0; lane < perf->base.lanes; lane++)
-		perf->lanes[lane].direct_fd = direct ? perf->lanes[lane].groups[0].members[0].fd : -1;
+	for (size_t index = 0; index < perf->base.lanes; index++) {
+		struct ps__lane *lane = &perf->lanes[index];
+		lane->direct_fd = direct ? lane->groups[0].members[0].fd : -1;
+		lane->direct_user = direct && lane->groups[0].is_user_read ? &lane->groups[0] : NULL;
+	}
+	if (direct && perf->base.read_path == PS_READ_PATH_USER)
+		perf->base.ops = &ps__perf_user_ops;
 }
 
 struct ps__place ps__perf_place_of(const struct ps__target *target, size_t lane)
@@ -266,6 +272,7 @@ static int open_lane(struct ps__perf *perf, size_t index)
 	int result = PS_OK;
 
 	lane->place = ps__perf_place_of(&perf->target, index);
+	lane->place.user_config1 = perf->user_config1;
 	lane->groups = ps__os_calloc_apart(index ? perf->base.groups : perf->event_count, sizeof *lane->groups);
 	if (!lane->groups)
 		return ps__fail_memory("groups of events");
@@ -316,6 +323,7 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 {
 	int result = PS_OK;
 
+	ps__perf_user_prepare(perf);
 	perf->base.lanes = count_lanes(&perf->target);
 	perf->lanes = ps__os_calloc(perf->base.lanes, sizeof *perf->lanes);
 	perf->base.group_of = ps__os_calloc(perf->event_count, sizeof *perf->base.group_of);
@@ -330,15 +338,18 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 		result = allocate_buffer(perf);
 	if (result == PS_OK)
 		result = end_all_planning(perf);
-	if (result == PS_OK)
+	if (result == PS_OK) {
+		ps__perf_user_map(perf);
 		find_direct_lanes(perf);
-	else
+	} else {
 		ps__perf_close_lanes(perf, false);
+	}
 	return result;
 }
 
 static void close_group(struct ps__group *group, bool abandon)
 {
+	ps__perf_user_unmap(group, abandon);
 	/* The leader last: closing it first would make its members lead themselves, one by one. */
 	for (size_t index = group->count; !abandon && index-- > 0;) {
 		if (group->members[index].fd >= 0)

@@ -20,7 +20,7 @@ static int fail_root(const struct ps_eventset *set, const struct ps_component *r
 	    "root belongs to another topology than the set's readings: clone the set for the other topology");
 }
 
-static struct ps__series *copy_series(const struct ps__series *model)
+struct ps__series *ps__set_copy_series(const struct ps__series *model)
 {
 	struct ps__series *copy = ps__series_create(model->columns, model->groups);
 
@@ -51,7 +51,7 @@ static void move_slot(struct ps__slot *slot, struct ps__log *log, size_t width)
 static int renew_series(struct ps_eventset *set)
 {
 	struct ps__series *old = set->series;
-	struct ps__series *fresh = copy_series(old);
+	struct ps__series *fresh = ps__set_copy_series(old);
 	struct ps__log *log;
 
 	if (!fresh)
@@ -69,6 +69,7 @@ static int renew_series(struct ps_eventset *set)
 		move_slot(set->slots[cpu], log, ps__series_width(fresh));
 		log = log->next_in_series;
 	}
+	set->past_readings += ps__series_count_writes(old);
 	set->series = fresh;
 	set->root = NULL;
 	ps__topology_release(old->topology);

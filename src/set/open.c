@@ -106,6 +106,7 @@ static void close_counters(struct ps_eventset *set)
 	if (set->backend)
 		set->backend->ops->close(set->backend, abandon);
 	set->backend = NULL;
+	set->reading_ns = 0;
 	ps__watch_close(&set->watch, abandon);
 	ps__set_forget_means(set);
 	ps__set_forget_roots(set);
@@ -193,6 +194,8 @@ static void drop_series(struct ps__series *series)
 static void drop_storage(struct ps_eventset *set)
 {
 	ps__set_free_slots(set);
+	if (set->series)
+		set->past_readings += ps__series_count_writes(set->series);
 	drop_series(set->series);
 	free_vectors(set);
 	set->series = NULL;

@@ -122,6 +122,8 @@ struct ps_eventset {
 	char why[256];  /* why the attribution isn't better; "" if it is the best */
 	size_t reserved_rows;
 	size_t history;
+	uint64_t past_readings; /* written to series that the set has dropped */
+	double reading_ns;      /* what one costs; 0: not measured since the events were opened */
 };
 
 /* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
@@ -154,6 +156,8 @@ int ps__set_reserve(struct ps_eventset *set, size_t rows);
 
 /* bind.c: the topology of the first reading, until it is destroyed. */
 int ps__set_bind(struct ps_eventset *set, struct ps_component *root);
+/* An unbound series with the same columns and no reading; NULL for lack of memory. */
+struct ps__series *ps__set_copy_series(const struct ps__series *model);
 
 /* slot.c: hardware threads. The slot of a CPU, met for the first time or not; NULL for lack of memory, with a detail. */
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu);

@@ -16,10 +16,12 @@
 
 #define PS__ARCH_CLOCKSOURCE      "fake-ticks"
 #define PS__ARCH_COUNTERS_SETTING "/sys/fake/counters"
+#define PS__ARCH_HAS_SHORT_TICKS  0
 
 static struct {
 	uint64_t (*ticks)(void);
 	uint64_t (*counter)(uint32_t index);
+	bool is_valgrind;
 	uint32_t most_counters; /* a page's index is 1 .. most_counters */
 } fake_arch;
 
@@ -36,6 +38,11 @@ static inline bool ps__arch_has_counter(uint32_t index)
 static inline uint64_t ps__arch_counter(uint32_t index)
 {
 	return fake_arch.counter(index);
+}
+
+static inline bool ps__arch_is_valgrind(void)
+{
+	return fake_arch.is_valgrind;
 }
 
 static inline void ps__arch_settle(void)

@@ -8,6 +8,7 @@ unit_tests = \
 	tests/unit/test_clock \
 	tests/unit/test_colour \
 	tests/unit/test_component \
+	tests/unit/test_cost \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
 	tests/unit/test_event_pmu \
@@ -41,6 +42,8 @@ unit_tests = \
 	tests/unit/test_threads \
 	tests/unit/test_timestamps \
 	tests/unit/test_topology \
+	tests/unit/test_user \
+	tests/unit/test_user_open \
 	tests/unit/test_watch
 
 if HAVE_PFM
@@ -77,6 +80,7 @@ tests_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 EXTRA_DIST += \
 	tests/unit/test_event.h \
 	tests/unit/test_hybrid.h
+	tests/unit/test_user.h
 
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
 LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm

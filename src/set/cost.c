@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What readings cost. A set's double is made, which shares its counters and keeps all else to itself, and is read some
+ * thousand times; then the set goes on as if that had not been.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "set/set.h"
+
+#include <perfsage/cost.h>
+#include <perfsage/topology.h>
+#include <stdlib.h>
+
+#define BATCHES    16
+#define BATCH_SIZE 64
+
+enum ps_read_path ps_eventset_read_path(const struct ps_eventset *set, const char **why)
+{
+	const char *reason =
+	    set && set->backend ? set->backend->why_path : "the set's events are not open yet: ps_start opens them";
+
+	if (why)
+		*why = set ? reason : "";
+	return set && set->backend ? set->backend->read_path : PS_READ_PATH_SYSCALL;
+}
+
+const char *ps_read_path_name(enum ps_read_path path)
+{
+	switch (path) {
+	case PS_READ_PATH_SYSCALL:
+		return "syscall";
+	case PS_READ_PATH_USER:
+		return "user";
+	case PS_READ_PATH_PAPI:
+		return "papi";
+	}
+	return "unknown";
+}
+
+/* A set that shares the counters of `of`, and nothing else that a reading changes. */
+struct twin {
+	struct ps_eventset set;
+	struct ps_topology *topology;
+};
+
+static uint64_t *copy_vector(const uint64_t *vector, size_t count)
+{
+	uint64_t *copy = ps__os_calloc(count, sizeof *copy);
+
+	for (size_t index = 0; copy && index < count; index++)
+		copy[index] = vector[index];
+	return copy;
+}
+
+static int copy_vectors(struct ps_eventset *set, const struct ps_eventset *of)
+{
+	size_t width = ps__series_width(of->series), lanes = of->backend->lanes;
+
+	set->totals = copy_vector(of->totals, lanes * (1 + width));
+	set->credited = copy_vector(of->credited, lanes * width);
+	set->elapsed = copy_vector(of->elapsed, (lanes + 1) * of->series->groups);
+	if (!set->totals || !set->credited || !set->elapsed || ps__set_make_quick(set, width) < 0)
+		return PS_ENOMEM;
+	return PS_OK;
+}
+
+static void twin_clear(struct twin *twin)
+{
+	struct ps_eventset *set = &twin->set;
+
+	ps__set_free_slots(set);
+	if (set->series && set->series->topology)
+		ps__topology_release(set->series->topology);
+	else if (set->series)
+		ps__series_free(set->series);
+	ps__os_free(set->totals);
+	ps__os_free(set->credited);
+	ps__os_free(set->elapsed);
+	ps__set_free_quick(set);
+	if (twin->topology)
+		ps_topology_destroy(twin->topology);
+}
+
+static int twin_create(struct twin *twin, const struct ps_eventset *of)
+{
+	struct ps_eventset *set = &twin->set;
+
+	*twin = (struct twin){.set = *of};
+	set->series = NULL;
+	set->root = NULL;
+	set->slots = NULL;
+	set->active = NULL;
+	set->active_count = 0;
+	set->met_count = 0;
+	set->last_slot = NULL;
+	set->quick = (struct ps__quick){0};
+	set->is_busy = 0;
+	set->is_running = true;
+	set->was_started = true;
+	set->must_clear = false;
+	set->history = 0;
+	int result = copy_vectors(set, of);
+	if (result == PS_OK)
+		result = ps__set_create_slots(set);
+	if (result == PS_OK)
+		set->series = ps__set_copy_series(of->series);
+	if (!set->series)
+		result = ps__fail_memory("the measurement of a reading's cost");
+	if (result == PS_OK)
+		result = ps_topology_load_synthetic(&twin->topology, "pu:1");
+	if (result != PS_OK)
+		twin_clear(twin);
+	return result;
+}
+
+static double now_ns(void)
+{
+	struct timespec now = {0};
+
+	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int compare(const void *one, const void *other)
+{
+	double a = *(const double *)one, b = *(const double *)other;
+
+	return (a > b) - (a < b);
+}
+
+/* The median batch; the first, in which the storage is made, is left out. */
+static int time_readings(struct twin *twin, double *reading_ns)
+{
+	struct ps_component *root = ps_topology_root(twin->topology);
+	double batch_ns[BATCHES];
+
+	for (int batch = -1; batch < BATCHES; batch++) {
+		double begin_ns = now_ns();
+		for (int call = 0; call < BATCH_SIZE; call++) {
+			int result = ps_read(&twin->set, root, NULL, NULL);
+			if (result != PS_OK)
+				return result;
+		}
+		if (batch >= 0)
+			batch_ns[batch] = now_ns() - begin_ns;
+	}
+	qsort(batch_ns, BATCHES, sizeof batch_ns[0], compare);
+	*reading_ns = (batch_ns[BATCHES / 2 - 1] + batch_ns[BATCHES / 2]) / 2 / BATCH_SIZE;
+	return PS_OK;
+}
+
+/* What the twin saw of the task belongs to the set, too. */
+static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
+{
+	set->watch = twin->watch;
+	set->last_cpu = twin->last_cpu;
+	set->is_ended |= twin->is_ended;
+	set->must_sweep |= set->means == PS__MEANS_LANES;
+	for (size_t index = 0; index < twin->active_count; index++) {
+		uint16_t mark = twin->active[index]->counts_mark;
+		set->has_strayed |= (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
+		set->backend->interrupted |= (mark & PS__MARK_INTERRUPTED) != 0;
+	}
+}
+
+/* What was counted since the last fetch is nobody's. */
+static int discount(struct ps_eventset *set)
+{
+	size_t width = ps__series_width(set->series), groups = set->series->groups;
+	int result = PS_OK;
+
+	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
+		uint64_t *totals = ps__set_totals(set, lane);
+		uint64_t *credited = ps__set_credited(set, lane);
+		int one = set->backend->ops->read(set->backend, lane, totals);
+		result = one != PS_OK ? one : result;
+		for (size_t group = 0; group < groups; group++)
+			set->elapsed[lane * groups + group] += totals[2 * group] - credited[2 * group];
+		for (size_t word = 0; word < width; word++)
+			credited[word] = totals[word];
+	}
+	return result;
+}
+
+/* On a set whose counters are enabled, and whose counts are fetched. */
+static int measure(struct ps_eventset *set, double *reading_ns)
+{
+	struct twin twin;
+	int result = twin_create(&twin, set);
+
+	if (result != PS_OK)
+		return result;
+	result = time_readings(&twin, reading_ns);
+	take_over(set, &twin.set);
+	twin_clear(&twin);
+	return result;
+}
+
+static int measure_running(struct ps_eventset *set, double *reading_ns)
+{
+	struct ps__slot *slot;
+	int result = ps__set_fetch(set, &slot);
+
+	if (result == PS_OK)
+		result = measure(set, reading_ns);
+	/* The measurement is the caller's work, and counted as such by a set that counts the caller. */
+	if (set->target.kind == PS__TARGET_SELF && !set->is_ended) {
+		int discounted = discount(set);
+		result = result == PS_OK ? discounted : result;
+	}
+	return result;
+}
+
+static int measure_stopped(struct ps_eventset *set, double *reading_ns)
+{
+	struct ps__slot *slot;
+	int result = set->is_unfetched ? ps__set_fetch(set, &slot) : PS_OK;
+
+	if (result == PS_OK)
+		result = ps__set_open(set);
+	if (result != PS_OK)
+		return result;
+	ps__set_skip_visits(set);
+	result = set->backend->ops->start(set->backend);
+	if (result != PS_OK)
+		return result;
+	result = measure(set, reading_ns);
+	int stopped = set->backend->ops->stop(set->backend);
+	int discounted = discount(set);
+	set->has_strayed = false;
+	result = result == PS_OK ? stopped : result;
+	return result == PS_OK ? discounted : result;
+}
+
+static int overhead(struct ps_eventset *set, struct ps_overhead *out)
+{
+	double reading_ns = set->reading_ns;
+	int result = PS_OK;
+
+	if (set->event_count == 0)
+		return ps__fail(PS_EINVAL, "ps_eventset_overhead: the event set is empty: add its events first");
+	if (reading_ns == 0 && set->was_started)
+		result = ps__set_check_caller(set);
+	if (reading_ns == 0 && result == PS_OK)
+		result = set->is_running ? measure_running(set, &reading_ns) : measure_stopped(set, &reading_ns);
+	if (result != PS_OK)
+		return result;
+	set->reading_ns = reading_ns;
+	out->reading_ns = reading_ns;
+	out->readings = set->past_readings + (set->series ? ps__series_count_writes(set->series) : 0);
+	return PS_OK;
+}
+
+int ps_eventset_overhead(struct ps_eventset *set, struct ps_overhead *out)
+{
+	int result = ps__set_enter(set, "ps_eventset_overhead");
+
+	if (result != PS_OK)
+		return result;
+	result = out ? overhead(set, out) : ps__fail(PS_EINVAL, "ps_eventset_overhead: out is NULL");
+	ps__set_leave(set);
+	return result;
+}
