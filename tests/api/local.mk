@@ -8,7 +8,8 @@ api_tests = \
 	tests/api/test_malloc \
 	tests/api/test_perf_list \
 	tests/api/test_probe \
-	tests/api/test_truth
+	tests/api/test_truth \
+	tests/api/test_user
 
 tests_api_test_exact_SOURCES = tests/api/test_exact.c tests/api/wander.c tests/api/wander.h
 tests_api_test_exact_LDADD = libperfsage.la $(CHECK_LIBS) -lm
@@ -32,3 +33,5 @@ tests_api_test_perf_list_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 tests_api_test_probe_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_truth_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_user_LDADD = libperfsage.la $(CHECK_LIBS) -lm

@@ -11,7 +11,8 @@ lab_tests = \
 	tests/lab/tests/test_lab_multiplex \
 	tests/lab/tests/test_lab_threads \
 	tests/lab/tests/test_lab_topology \
-	tests/lab/tests/test_lab_unschedulable
+	tests/lab/tests/test_lab_unschedulable \
+	tests/lab/tests/test_lab_user
 # A test with a wrong expectation, by which the lab shows that it would see a failure.
 lab_wrong = tests/lab/tests/wrong_loop
 
@@ -90,6 +91,12 @@ tests_lab_tests_test_lab_unschedulable_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_unschedulable_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_unschedulable_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_unschedulable_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_user_SOURCES = tests/lab/tests/test_lab_user.c
+tests_lab_tests_test_lab_user_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_user_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_user_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_user_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_wrong_loop_SOURCES = tests/lab/tests/test_lab_loop.c
 tests_lab_tests_wrong_loop_CPPFLAGS = $(lab_cppflags) -DPS_LAB_WRONG
