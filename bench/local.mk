@@ -11,7 +11,8 @@ bench_programs = \
 	bench/bench_memory \
 	bench/bench_threads \
 	bench/bench_topology \
-	bench/bench_cost
+	bench/bench_cost \
+	bench/bench_instructions
 
 EXTRA_PROGRAMS += $(bench_programs)
 EXTRA_LTLIBRARIES += bench/libbench.la
@@ -50,6 +51,10 @@ bench_bench_attached_LDADD = $(bench_libs)
 bench_bench_cost_SOURCES = bench/bench_cost.c
 bench_bench_cost_CPPFLAGS = $(bench_cppflags)
 bench_bench_cost_LDADD = $(bench_libs)
+
+bench_bench_instructions_SOURCES = bench/bench_instructions.c
+bench_bench_instructions_CPPFLAGS = $(bench_cppflags)
+bench_bench_instructions_LDADD = $(bench_libs) $(bench_papi_libs)
 
 bench_bench_lookup_SOURCES = bench/bench_lookup.c
 bench_bench_lookup_CPPFLAGS = $(bench_cppflags)

@@ -64,6 +64,12 @@ static const char *const names[BENCH_MOST_EVENTS] = {
     "perf::MINOR-FAULTS",  "perf::MAJOR-FAULTS",   "perf::TASK-CLOCK:u",   "perf::CPU-CLOCK:u",
 };
 
+/* What a core's PMU counts, as far as PAPI has a name for it on this machine. */
+static const char *const hardware_names[] = {
+    "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_BR_MSP", "PAPI_L1_DCM",
+    "PAPI_L1_ICM",  "PAPI_L2_DCM",  "PAPI_TLB_DM", "PAPI_BR_INS",
+};
+
 static int set = PAPI_NULL;
 static long long values[BENCH_MOST_EVENTS];
 static char missing[256];
@@ -74,20 +80,48 @@ static const char *refuse(const char *what, int error)
 	return missing;
 }
 
-const char *papi_rival_open(int count)
+static const char *start_papi(void)
 {
 	if (!PAPI_is_initialized() && PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
 		return "not measured: PAPI_library_init: this is another PAPI than the one built with";
 	int error = PAPI_create_eventset(&set);
 	if (error != PAPI_OK)
 		return refuse("PAPI_create_eventset", error);
+	return NULL;
+}
+
+static const char *start_set(void)
+{
+	int error = PAPI_start(set);
+
+	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+}
+
+const char *papi_rival_open(int count)
+{
+	const char *why = start_papi();
+
+	if (why)
+		return why;
 	for (int index = 0; index < count; index++) {
-		error = PAPI_add_named_event(set, names[index]);
+		int error = PAPI_add_named_event(set, names[index]);
 		if (error != PAPI_OK)
 			return refuse(names[index], error);
 	}
-	error = PAPI_start(set);
-	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+	return start_set();
+}
+
+const char *papi_rival_open_hardware(int count)
+{
+	const char *why = start_papi();
+	int added = 0;
+
+	for (size_t index = 0; !why && added < count; index++) {
+		if (index == sizeof hardware_names / sizeof *hardware_names)
+			return "not measured: PAPI has too few presets on this machine";
+		added += PAPI_add_named_event(set, hardware_names[index]) == PAPI_OK;
+	}
+	return why ? why : start_set();
 }
 
 void papi_rival_close(void)
@@ -131,6 +165,11 @@ const char *papi_rival_open(int count)
 {
 	(void)count;
 	return "not built: no PAPI";
+}
+
+const char *papi_rival_open_hardware(int count)
+{
+	return papi_rival_open(count);
 }
 
 void papi_rival_close(void)

@@ -5,6 +5,8 @@
 
 /* Starts PAPI, once, with `count` events. NULL, or why it can't be measured: the text lives on. */
 const char *papi_rival_open(int count);
+/* As that, with events of the hardware: presets. */
+const char *papi_rival_open_hardware(int count);
 void papi_rival_close(void);
 
 /* What was done so that PAPI counts on a machine whose processor libpfm4 doesn't know; NULL: nothing. */
