@@ -27,6 +27,17 @@ int ps__column_set_name(struct ps__column *column, const char *name)
 	return 0;
 }
 
+int ps__column_copy(struct ps__column *out, const struct ps__column *model)
+{
+	*out = *model;
+	out->cpus = NULL;
+	if (ps__column_set_name(out, model->name) < 0)
+		return -1;
+	if (model->cpus)
+		out->cpus = ps__os_strdup(model->cpus);
+	return model->cpus && !out->cpus ? -1 : 0;
+}
+
 void ps__series_free(struct ps__series *series)
 {
 	struct ps__log *log = atomic_load_explicit(&series->logs, memory_order_relaxed);

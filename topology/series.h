@@ -62,6 +62,7 @@ static inline uint16_t ps__name_start(const char *name)
 
 /* Gives a column its name. 0, or -1 for lack of memory. */
 int ps__column_set_name(struct ps__column *column, const char *name);
+int ps__column_copy(struct ps__column *out, const struct ps__column *model); /* with strings of its own */
 void ps__series_free(struct ps__series *series); /* with its logs; only while unbound, or by its topology */
 
 /* Hands the series to a topology, which counts a reference for the set. PS_EINVAL if the topology was destroyed. */

@@ -25,8 +25,7 @@ struct ps__series *ps__set_copy_series(const struct ps__series *model)
 	struct ps__series *copy = ps__series_create(model->columns, model->groups);
 
 	for (size_t index = 0; copy && index < model->columns; index++) {
-		copy->column[index] = model->column[index];
-		if (ps__column_set_name(&copy->column[index], model->column[index].name) < 0) {
+		if (ps__column_copy(&copy->column[index], &model->column[index]) < 0) {
 			ps__series_free(copy);
 			return NULL;
 		}

@@ -286,6 +286,29 @@ START_TEST(another_task_is_counted_on_both_kinds)
 }
 END_TEST
 
+START_TEST(a_set_goes_on_in_another_topology)
+{
+	struct ps_eventset *set = scene_set("instructions", ATOM_EVENT, NULL);
+	struct ps_topology *next;
+	struct ps_value value;
+
+	check_ok(ps_start(set));
+	work(0, 1000);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ps_topology_destroy(scene.topology);
+	check_ok(ps_topology_load_synthetic(&next, "pack:1 core:4 pu:1"));
+	work(0, 10);
+	check_ok(ps_stop(set, ps_topology_root(next), NULL, NULL));
+	check_ok(ps_thread_reading(ps_topology_thread(next, 0), "instructions", 0, &value));
+	ck_assert_int_eq(value.value, 1010);
+	check_ok(ps_thread_reading(ps_topology_thread(next, 0), ATOM_EVENT, 0, &value));
+	ck_assert_int_eq((int)value.status, PS_STATUS_NOT_SUPPORTED);
+	ps_eventset_destroy(set);
+	ps_topology_destroy(next);
+	check_ok(ps_topology_load_synthetic(&scene.topology, "pack:1 core:4 pu:1"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hybrid");
@@ -306,6 +329,7 @@ int main(void)
 	tcase_add_test(split, an_event_that_never_gets_a_counter_is_no_zero);
 	tcase_add_test(split, stored_counts_are_shown_wherever_they_come_from);
 	tcase_add_test(split, another_task_is_counted_on_both_kinds);
+	tcase_add_test(split, a_set_goes_on_in_another_topology);
 	tcase_add_test(unsplit, without_a_split_the_kinds_add_up);
 	tcase_add_test(unsplit, what_was_counted_elsewhere_is_not_hidden);
 	tcase_add_test(unsplit, a_kind_in_the_error_state_takes_nothing_from_the_sum);
