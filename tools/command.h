@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The subcommands of perfsage, each a file of its own, and the exit statuses that they share. */
+#ifndef PS_TOOLS_COMMAND_H
+#define PS_TOOLS_COMMAND_H
+
+/* perfsage's own statuses; else a counted command's own, as shells and env(1) have it. */
+enum tool_status {
+	TOOL_OK = 0,
+	TOOL_FAILED = 125,         /* perfsage itself: wrong options, no permission, no such event */
+	TOOL_NOT_EXECUTABLE = 126, /* the command was found, and can't be run */
+	TOOL_NOT_FOUND = 127,
+	TOOL_BY_SIGNAL = 128 /* plus the number of the signal that ended the command */
+};
+
+struct tool_command {
+	const char *name;
+	/* argv[0] is the subcommand's name. Returns the exit status. */
+	int (*run)(int argc, char **argv);
+	const char *help; /* one line */
+};
+
+#endif

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The subcommands: each is the file of its name. main.c has the table. */
+#ifndef PS_TOOLS_COMMANDS_H
+#define PS_TOOLS_COMMANDS_H
+
+#endif

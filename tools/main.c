@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The perfsage command: finds the subcommand and runs it. */
+#include "command.h"
+#include "commands.h"
+#include "complaint.h"
+#include "nearest.h"
+
+#include <config.h>
+
+#include <perfsage.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int run_help(int argc, char **argv);
+
+static const struct tool_command commands[] = {
+    {"help", run_help, "this text, or the help of a subcommand"},
+};
+
+#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+static void print_usage(FILE *stream)
+{
+	fputs("usage: perfsage COMMAND [OPTIONS]\n"
+	      "       perfsage --help | --version\n"
+	      "\n"
+	      "Performance counters that know where: on which hardware thread, core, cache, NUMA node and package.\n"
+	      "\n",
+	      stream);
+	for (size_t index = 0; index < COMMAND_COUNT; index++)
+		fprintf(stream, "  %-10s %s\n", commands[index].name, commands[index].help);
+	fputs("\n\"perfsage COMMAND --help\" shows the options of a subcommand; perfsage(1) is the manual.\n",
+	      stream);
+}
+
+static int print_version(void)
+{
+	printf("perfsage %s\n"
+	       "built with hwloc %s and %s\n",
+	       ps_version(), PS_BUILT_WITH_HWLOC, PS_BUILT_WITH_COMPILER);
+	if (strcmp(ps_version(), PACKAGE_VERSION) != 0)
+		printf("the library that it runs with is not the one it was built with, which was %s\n",
+		       PACKAGE_VERSION);
+	return TOOL_OK;
+}
+
+static const struct tool_command *find_command(const char *name)
+{
+	for (size_t index = 0; index < COMMAND_COUNT; index++) {
+		if (strcmp(commands[index].name, name) == 0)
+			return &commands[index];
+	}
+	return NULL;
+}
+
+static int complain_unknown(const char *word)
+{
+	const struct tool_command *nearest = &commands[0];
+
+	for (size_t index = 1; index < COMMAND_COUNT; index++) {
+		if (tool_distance(word, commands[index].name) < tool_distance(word, nearest->name))
+			nearest = &commands[index];
+	}
+	if (tool_is_near(word, tool_distance(word, nearest->name)))
+		return tool_complain("there is no subcommand '%s': did you mean '%s'? See perfsage --help", word,
+		                     nearest->name);
+	return tool_complain("there is no subcommand '%s': see perfsage --help", word);
+}
+
+static int run_command(int argc, char **argv)
+{
+	const struct tool_command *command = find_command(argv[0]);
+
+	if (!command)
+		return complain_unknown(argv[0]);
+	tool_complain_as(command->name);
+	return command->run(argc, argv);
+}
+
+static int run_help(int argc, char **argv)
+{
+	static char option[] = "--help";
+	char *asked[] = {argc > 1 ? argv[1] : NULL, option, NULL};
+
+	if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') {
+		print_usage(stdout);
+		return TOOL_OK;
+	}
+	tool_complain_as("");
+	return run_command(2, asked);
+}
+
+/* What was printed must have arrived: a full disk is a failure. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	tool_complain_as("");
+	int failed = tool_complain("standard output can't be written: %m");
+	return status == TOOL_OK ? failed : status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_usage(stderr);
+		return TOOL_FAILED;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return finish(print_version());
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return finish(run_help(argc - 1, argv + 1));
+	if (argv[1][0] == '-')
+		return tool_complain("there is no option %s before the subcommand: see perfsage --help", argv[1]);
+	return finish(run_command(argc - 1, argv + 1));
+}

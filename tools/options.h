@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The options of a subcommand: one table gives what getopt_long takes, what --help shows, and the nearest name for
+ * one that is wrong.
+ */
+#ifndef PS_TOOLS_OPTIONS_H
+#define PS_TOOLS_OPTIONS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct tool_option {
+	int key;              /* what tool_options_next returns: the letter of the short form, or a number from 256 */
+	const char *name;     /* the long form without its dashes */
+	const char *argument; /* what it takes, as --help calls it; NULL: nothing */
+	const char *help;     /* may have several lines */
+};
+
+/* -h, --help is in each table by itself. */
+struct tool_usage {
+	const char *synopsis; /* lines: "perfsage list [OPTIONS] [WORD]" */
+	const char *summary;  /* what it does; lines */
+	const struct tool_option *options;
+	size_t option_count;
+	const char *examples; /* lines */
+};
+
+enum {
+	TOOL_OPTIONS_END = -1,   /* optind is the first argument that is no option */
+	TOOL_OPTIONS_WRONG = -2, /* said on stderr: end with TOOL_FAILED */
+	TOOL_OPTIONS_HELP = -3   /* --help was shown: end with TOOL_OK */
+};
+
+/* The next option's key, and in *argument what it was given. Options end at the first word that is none. To be
+ * called with optind = 1 the first time. */
+int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument);
+
+void tool_usage_print(const struct tool_usage *usage, FILE *stream);
+
+/* A whole number from least to most; else complains, with the option's name, and returns -1. */
+int tool_parse_number(const char *option, const char *text, long long least, long long most, long long *out);
+
+#endif
