@@ -118,6 +118,18 @@ PS_PUBLIC int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid);
  */
 PS_PUBLIC int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu);
 
+/**
+ * Lets counting begin when the attached thread or process calls execve(2) next: ps_start then opens the events, and the
+ * kernel enables them at the exec. So a program is counted from its first instruction on, and what its parent did
+ * between fork and exec is not.
+ *
+ * on: 0, the default, or another number. It acts at each following ps_start, which opens the events anew. A child
+ * process that was forked after ps_start and execs first is counted from its own exec on. PS_EINVAL: NULL.
+ * PS_EISRUN: the set is running.
+ * ps_start fails with PS_ECOMBO if the set is attached to neither a thread nor a process.
+ */
+PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
+
 /** Counts the thread that starts it, again. PS_EINVAL: NULL. PS_EISRUN: the set is running. */
 PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 

@@ -31,7 +31,8 @@ struct ps__target {
 	/* Of PROCESS: its threads. Lane r * lane_count + c is root r's on CPU c (without a list of CPUs: lane r). */
 	const pid_t *roots;
 	size_t root_count;
-	bool is_ungrouped; /* each event is a group of its own */
+	bool is_ungrouped;    /* each event is a group of its own */
+	bool enables_on_exec; /* the kernel enables the events at the task's next exec; start doesn't */
 };
 
 struct ps__backend;

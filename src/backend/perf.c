@@ -103,6 +103,8 @@ static int perf_start(struct ps__backend *backend)
 	struct ps__perf *perf = perf_of(backend);
 
 	note_start(perf);
+	if (perf->target.enables_on_exec)
+		return PS_OK;
 	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
 	if (result == PS_OK)
 		return PS_OK;

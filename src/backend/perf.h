@@ -70,6 +70,7 @@ struct ps__place {
 	uint32_t pmu_type;     /* which variant of an event that has several; 0: it has none */
 	bool stands_in;        /* a dummy in place of the event */
 	uint64_t user_config1; /* bits of config1 by which events of the cores ask for being read in user space */
+	bool enables_on_exec;
 };
 
 /* All groups of the set in one place. */

@@ -30,6 +30,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
 	attr.pinned = attr.pinned && group_fd < 0;
 	attr.inherit = place.inherit;
+	attr.enable_on_exec = place.enables_on_exec && group_fd < 0;
 	uint64_t config1 = attr.config1;
 	if (event->klass == PS__EVENT_CLASS_CORE)
 		attr.config1 |= place.user_config1;

@@ -246,7 +246,8 @@ static void find_direct_lanes(struct ps__perf *perf)
 struct ps__place ps__perf_place_of(const struct ps__target *target, size_t lane)
 {
 	size_t cpus = target->lane_count ? target->lane_count : 1;
-	struct ps__place place = {.cpu = target->lane_count ? target->lane_cpus[lane % cpus] : target->cpu};
+	struct ps__place place = {.cpu = target->lane_count ? target->lane_cpus[lane % cpus] : target->cpu,
+	                          .enables_on_exec = target->enables_on_exec};
 
 	if (target->kind == PS__TARGET_TID)
 		place.pid = target->tid;

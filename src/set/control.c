@@ -57,6 +57,16 @@ static int fetch_rest(struct ps_eventset *set)
 	return result == PS_PARTIAL ? PS_OK : result;
 }
 
+/* Descriptors are closed at the caller's own exec, and a CPU knows no exec. */
+static int check_exec(const struct ps_eventset *set)
+{
+	if (!set->enables_on_exec || set->target.kind == PS__TARGET_TID || set->target.kind == PS__TARGET_PROCESS)
+		return PS_OK;
+	return ps__fail(PS_ECOMBO,
+	                "ps_start: the set is to count from an exec on, and that needs a thread or process that "
+	                "it is attached to (ps_eventset_attach_process)");
+}
+
 /* Opens what isn't open, and finds the task. */
 static int prepare(struct ps_eventset *set)
 {
@@ -65,6 +75,8 @@ static int prepare(struct ps_eventset *set)
 
 	if (result == PS_OK && set->event_count == 0)
 		result = ps__fail(PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
+	if (result == PS_OK)
+		result = check_exec(set);
 	if (result == PS_OK)
 		result = fetch_rest(set);
 	if (result == PS_OK)

@@ -77,6 +77,7 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 	set->reserved_rows = model->reserved_rows;
 	set->history = model->history;
 	set->mode = model->mode;
+	set->enables_on_exec = model->enables_on_exec;
 	*out = set;
 	return PS_OK;
 }
@@ -129,6 +130,17 @@ int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu)
 		retarget(set, (struct ps__target){.kind = PS__TARGET_CPU, .cpu = cpu}, (struct ps__task){.fd = -1});
 	ps__set_leave(set);
 	return result;
+}
+
+int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on)
+{
+	int result = ps__set_enter_stopped(set, "ps_eventset_set_enable_on_exec");
+
+	if (result != PS_OK)
+		return result;
+	set->enables_on_exec = on != 0;
+	ps__set_leave(set);
+	return PS_OK;
 }
 
 int ps_eventset_detach(struct ps_eventset *set)

@@ -85,6 +85,7 @@ static int open_backend(struct ps_eventset *set)
 {
 	struct ps__backend *backend = ps__perf_create();
 
+	set->target.enables_on_exec = set->enables_on_exec;
 	if (!backend)
 		return ps__fail_memory("an event set's counters");
 	int result = backend->ops->open(backend, set->events, set->event_count, set->target);
@@ -253,10 +254,10 @@ int ps__set_open(struct ps_eventset *set)
 	return result;
 }
 
-/* What is open was chosen for a task that was pinned, or wasn't. */
+/* What is open was chosen for a task that was pinned, or wasn't; or was enabled by an exec, which happens once. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
 {
-	if (set->backend && ps__set_means_changed(set))
+	if (set->backend && (ps__set_means_changed(set) || set->enables_on_exec || set->target.enables_on_exec))
 		close_counters(set);
 	return ps__set_open(set);
 }

@@ -117,6 +117,7 @@ struct ps_eventset {
 	struct ps__task task; /* of an attached tid */
 	pid_t owner_tid;
 	enum ps_attribution_mode mode;
+	bool enables_on_exec;
 	int *lane_cpus; /* of LANES; what target.lane_cpus points at */
 	pid_t *roots;   /* of an attached process; what target.roots points at */
 	char why[256];  /* why the attribution isn't better; "" if it is the best */

@@ -314,6 +314,18 @@ void fake_set_error_state(uint32_t type, uint64_t config, bool on)
 	fake__unlock();
 }
 
+void fake_task_exec(pid_t tid)
+{
+	fake__lock();
+	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
+		if (!counter->task || counter->task->tid != tid || !counter->attr.enable_on_exec)
+			continue;
+		counter->enabled = true;
+		counter->attr.enable_on_exec = 0;
+	}
+	fake__unlock();
+}
+
 unsigned fake_count_resets(void)
 {
 	return resets;
