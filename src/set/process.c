@@ -100,8 +100,11 @@ bool ps__set_roots_changed(const struct ps_eventset *set)
 
 	if (set->target.kind != PS__TARGET_PROCESS)
 		return false;
-	bool changed = list_threads(set->target.tid, &now) < 0 || now.count != set->target.root_count ||
-	               memcmp(now.tids, set->roots, now.count * sizeof now.tids[0]) != 0;
+	/* A process that has ended, or no descriptor to look with: to open its threads again would be of no use. */
+	if (list_threads(set->target.tid, &now) < 0)
+		return false;
+	bool changed =
+	    now.count != set->target.root_count || memcmp(now.tids, set->roots, now.count * sizeof now.tids[0]) != 0;
 	ps__os_free(now.tids);
 	return changed;
 }

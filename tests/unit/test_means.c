@@ -285,6 +285,19 @@ START_TEST(a_process_is_split_or_says_why_it_is_not)
 }
 END_TEST
 
+START_TEST(an_idle_process_has_a_part_where_it_is)
+{
+	struct ps_eventset *set = process_set(PS_ATTRIBUTE_EXACT);
+	uint64_t timestamp = 0;
+
+	check_ok(ps_start(set));
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_total("page-faults").value, 0);
+	ck_assert_int_eq(scene_count(1, "page-faults", timestamp), 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* A child that came while a group was opened has a part of its events: the kernel refuses to read the group. */
 static ssize_t (*read_of_fake)(int fd, void *buffer, size_t count);
 static int refusals;
@@ -347,6 +360,7 @@ int main(void)
 	tcase_add_test(choice, a_mode_chosen_anew_acts_at_the_next_start_and_ends_the_old_readings);
 	tcase_add_test(choice, a_clone_has_the_mode_of_its_model);
 	tcase_add_test(choice, a_process_is_split_or_says_why_it_is_not);
+	tcase_add_test(choice, an_idle_process_has_a_part_where_it_is);
 	tcase_add_test(choice, a_process_that_forked_while_it_was_opened_is_opened_again);
 	tcase_add_test(choice, a_process_that_forks_all_the_time_is_counted_without_groups);
 	return scene_run(suite);
