@@ -17,6 +17,7 @@
 #include <perfsage/metric.h>
 #include <perfsage/print.h>
 #include <perfsage/read.h>
+#include <perfsage/task.h>
 #include <perfsage/thread.h>
 #include <perfsage/topology.h>
 #include <perfsage/value.h>

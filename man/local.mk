@@ -12,6 +12,7 @@ dist_man3_MANS += \
 	man/ps_metric.3 \
 	man/ps_print.3 \
 	man/ps_read.3 \
+	man/ps_task.3 \
 	man/ps_thread.3 \
 	man/ps_topology.3 \
 	man/ps_value.3 \

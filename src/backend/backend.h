@@ -32,8 +32,31 @@ struct ps__target {
 	const pid_t *roots;
 	size_t root_count;
 	bool is_ungrouped;    /* each event is a group of its own */
+	bool tells_tasks;     /* of PROCESS: what take_tasks tells is wanted. Needs lane_cpus */
 	bool enables_on_exec; /* the kernel enables the events at the task's next exec; start doesn't */
 };
+
+/* What became of the software threads of a process. */
+enum ps__task_news_kind {
+	PS__TASK_CREATED, /* pid, tid, parent_tid */
+	PS__TASK_NAMED,   /* pid, tid, name: by exec or by itself */
+	PS__TASK_ENDED,   /* pid, tid */
+	PS__TASK_COUNTED, /* pid, tid, lane, event, count: its whole share, when it has ended */
+	PS__TASK_LOST     /* count: so many of these were lost */
+};
+
+struct ps__task_news {
+	enum ps__task_news_kind kind;
+	pid_t pid;
+	pid_t tid;
+	pid_t parent_tid;
+	char name[16];
+	size_t lane;
+	uint32_t event;
+	uint64_t count;
+};
+
+typedef void ps__task_visit(const struct ps__task_news *news, void *context);
 
 struct ps__backend;
 
@@ -59,6 +82,8 @@ struct ps__backend_ops {
 	 */
 	int (*read_direct)(struct ps__backend *backend, size_t lane, uint64_t *totals);
 	int (*stop)(struct ps__backend *backend);
+	/* What has become of tasks since the last time, in the order of time. Of a target that tells_tasks. */
+	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);
 	/* Releases all, once, open or not. abandon: a forked child, whose parent's counters must not be touched. */
 	void (*close)(struct ps__backend *backend, bool abandon);
 };

@@ -10,6 +10,7 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf_hybrid.c \
 	src/backend/perf_open.c \
 	src/backend/perf_recover.c \
+	src/backend/perf_tasks.c \
 	src/backend/perf_user.c \
 	src/backend/perf_user.h \
 	src/backend/perf_user_open.c

@@ -280,6 +280,7 @@ static const struct ps__backend_ops perf_ops = {.open = perf_open,
                                                 .read = perf_read,
                                                 .read_direct = ps__perf_read_direct,
                                                 .stop = perf_stop,
+                                                .take_tasks = ps__perf_take_tasks,
                                                 .close = perf_close};
 
 const struct ps__backend_ops ps__perf_user_ops = {.open = perf_open,

@@ -71,6 +71,7 @@ struct ps__place {
 	bool stands_in;        /* a dummy in place of the event */
 	uint64_t user_config1; /* bits of config1 by which events of the cores ask for being read in user space */
 	bool enables_on_exec;
+	bool tells_tasks;
 };
 
 /* All groups of the set in one place. */
@@ -96,7 +97,8 @@ struct ps__perf {
 	size_t event_count;
 	uint64_t *buffer; /* for one group read */
 	size_t buffer_bytes;
-	size_t direct_bytes; /* of a read(2) of a direct_fd */
+	size_t direct_bytes;          /* of a read(2) of a direct_fd */
+	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
 	bool counting;
 	uint64_t user_config1; /* of every lane's place */
 	uint64_t started_ns;   /* CLOCK_MONOTONIC */
@@ -149,6 +151,12 @@ int ps__perf_open_hybrid(struct ps__perf *perf);
 int ps__perf_end_hybrid_planning(struct ps__perf *perf);
 void ps__perf_specialise(struct perf_event_attr *attr, const struct ps__event *event, struct ps__place place);
 int ps__perf_probe_variants(struct ps__event *event);
+/* perf_tasks.c: records of the tasks, from rings that are mapped once all lanes are open. */
+int ps__perf_open_tasks(struct ps__perf *perf);
+void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);
+void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, void *context);
+/* What an event has to be asked for, so that it writes such records. */
+void ps__perf_ask_for_tasks(struct perf_event_attr *attr, bool is_leader);
 
 /* A code and a sentence for the errno with which opening failed. needed: descriptors for the whole set. */
 int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed);

@@ -247,7 +247,8 @@ struct ps__place ps__perf_place_of(const struct ps__target *target, size_t lane)
 {
 	size_t cpus = target->lane_count ? target->lane_count : 1;
 	struct ps__place place = {.cpu = target->lane_count ? target->lane_cpus[lane % cpus] : target->cpu,
-	                          .enables_on_exec = target->enables_on_exec};
+	                          .enables_on_exec = target->enables_on_exec,
+	                          .tells_tasks = target->tells_tasks};
 
 	if (target->kind == PS__TARGET_TID)
 		place.pid = target->tid;
@@ -339,6 +340,8 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 		result = allocate_buffer(perf);
 	if (result == PS_OK)
 		result = end_all_planning(perf);
+	if (result == PS_OK && perf->target.tells_tasks)
+		result = ps__perf_open_tasks(perf);
 	if (result == PS_OK) {
 		ps__perf_user_map(perf);
 		find_direct_lanes(perf);
@@ -381,6 +384,7 @@ static void close_lane(struct ps__perf *perf, struct ps__lane *lane, bool abando
 
 void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
 {
+	ps__perf_close_tasks(perf, abandon);
 	for (size_t index = 0; perf->lanes && index < perf->base.lanes; index++)
 		close_lane(perf, &perf->lanes[index], abandon);
 	ps__os_free(perf->lanes);

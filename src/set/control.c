@@ -57,9 +57,13 @@ static int fetch_rest(struct ps_eventset *set)
 	return result == PS_PARTIAL ? PS_OK : result;
 }
 
-/* Descriptors are closed at the caller's own exec, and a CPU knows no exec. */
-static int check_exec(const struct ps_eventset *set)
+/* Descriptors are closed at the caller's own exec, and a CPU knows no exec and no tasks. */
+static int check_options(const struct ps_eventset *set)
 {
+	if (set->wants_tasks && set->target.kind != PS__TARGET_PROCESS)
+		return ps__fail(PS_ECOMBO,
+		                "ps_start: the set is to keep the tasks of a process apart, and needs one that it "
+		                "is attached to (ps_eventset_attach_process)");
 	if (!set->enables_on_exec || set->target.kind == PS__TARGET_TID || set->target.kind == PS__TARGET_PROCESS)
 		return PS_OK;
 	return ps__fail(PS_ECOMBO,
@@ -76,7 +80,7 @@ static int prepare(struct ps_eventset *set)
 	if (result == PS_OK && set->event_count == 0)
 		result = ps__fail(PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
 	if (result == PS_OK)
-		result = check_exec(set);
+		result = check_options(set);
 	if (result == PS_OK)
 		result = fetch_rest(set);
 	if (result == PS_OK)

@@ -78,6 +78,7 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 	set->history = model->history;
 	set->mode = model->mode;
 	set->enables_on_exec = model->enables_on_exec;
+	set->wants_tasks = model->wants_tasks;
 	*out = set;
 	return PS_OK;
 }

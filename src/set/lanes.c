@@ -235,8 +235,10 @@ static int cpu_now(struct ps_eventset *set)
 {
 	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
 		return ps__os_getcpu();
-	if (set->target.kind == PS__TARGET_PROCESS)
+	if (set->target.kind == PS__TARGET_PROCESS) {
+		ps__set_take_tasks(set);
 		set->last_cpu = ps__set_look_at_task(set);
+	}
 	return set->last_cpu;
 }
 

@@ -17,4 +17,5 @@ src_set_libset_la_SOURCES = \
 	src/set/reopen.c \
 	src/set/set.h \
 	src/set/slot.c \
+	src/set/tasks.c \
 	src/set/write.c

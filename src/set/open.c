@@ -86,6 +86,7 @@ static int open_backend(struct ps_eventset *set)
 	struct ps__backend *backend = ps__perf_create();
 
 	set->target.enables_on_exec = set->enables_on_exec;
+	set->target.tells_tasks = set->wants_tasks && set->means == PS__MEANS_LANES;
 	if (!backend)
 		return ps__fail_memory("an event set's counters");
 	int result = backend->ops->open(backend, set->events, set->event_count, set->target);
@@ -97,13 +98,20 @@ static int open_backend(struct ps_eventset *set)
 	set->owner = ps__thread_number();
 	set->owner_tid = ps__os.gettid();
 	set->last_cpu = -1;
-	return PS_OK;
+	result = ps__set_open_tasks(set);
+	if (result == PS_OK)
+		return PS_OK;
+	ps__set_close_tasks(set);
+	backend->ops->close(backend, false);
+	set->backend = NULL;
+	return result;
 }
 
 static void close_counters(struct ps_eventset *set)
 {
 	bool abandon = !ps__fork_is_same(set->fork_generation);
 
+	ps__set_close_tasks(set);
 	if (set->backend)
 		set->backend->ops->close(set->backend, abandon);
 	set->backend = NULL;
@@ -130,7 +138,7 @@ static int open_once(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	ps__set_open_watch(set);
-	bool may_settle = set->means == PS__MEANS_LANES && set->mode == PS_ATTRIBUTE_AUTO;
+	bool may_settle = set->means == PS__MEANS_LANES && set->mode == PS_ATTRIBUTE_AUTO && !set->wants_tasks;
 	if (may_settle && set->watch.fd < 0 && set->target.kind != PS__TARGET_PROCESS) {
 		char why[sizeof set->why];
 		memcpy(why, set->why, sizeof why);
@@ -254,10 +262,16 @@ int ps__set_open(struct ps_eventset *set)
 	return result;
 }
 
-/* What is open was chosen for a task that was pinned, or wasn't; or was enabled by an exec, which happens once. */
+/* An exec enables once, and the shares of tasks are counted since they were opened. */
+static bool opens_anew(const struct ps_eventset *set)
+{
+	return set->enables_on_exec || set->target.enables_on_exec || set->wants_tasks || set->target.tells_tasks;
+}
+
+/* What is open was chosen for a task that was pinned, or wasn't; or it counts one start only. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
 {
-	if (set->backend && (ps__set_means_changed(set) || set->enables_on_exec || set->target.enables_on_exec))
+	if (set->backend && (ps__set_means_changed(set) || opens_anew(set)))
 		close_counters(set);
 	return ps__set_open(set);
 }

@@ -118,9 +118,11 @@ struct ps_eventset {
 	pid_t owner_tid;
 	enum ps_attribution_mode mode;
 	bool enables_on_exec;
-	int *lane_cpus; /* of LANES; what target.lane_cpus points at */
-	pid_t *roots;   /* of an attached process; what target.roots points at */
-	char why[256];  /* why the attribution isn't better; "" if it is the best */
+	bool wants_tasks;        /* of a process, told apart */
+	struct ps__tasks *tasks; /* they are; NULL else */
+	int *lane_cpus;          /* of LANES; what target.lane_cpus points at */
+	pid_t *roots;            /* of an attached process; what target.roots points at */
+	char why[256];           /* why the attribution isn't better; "" if it is the best */
 	size_t reserved_rows;
 	size_t history;
 	uint64_t past_readings; /* written to series that the set has dropped */
@@ -199,6 +201,11 @@ void ps__set_forget_means(struct ps_eventset *set);
 int ps__set_list_roots(struct ps_eventset *set);
 bool ps__set_roots_changed(const struct ps_eventset *set);
 void ps__set_forget_roots(struct ps_eventset *set);
+
+/* tasks.c: the tasks of a process told apart; take: what the backend has to tell of them. */
+int ps__set_open_tasks(struct ps_eventset *set);
+void ps__set_close_tasks(struct ps_eventset *set);
+void ps__set_take_tasks(struct ps_eventset *set);
 
 /* lanes.c: the counts that the kernel split by CPU. */
 int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **slot);

@@ -231,6 +231,8 @@ int fake__ioctl(int fd, unsigned long request, unsigned long argument)
 	} else if (request == PERF_EVENT_IOC_RESET) {
 		resets++;
 		counter->count = 0;
+	} else if (request == PERF_EVENT_IOC_SET_OUTPUT) {
+		error = !fake__fd((int)argument) || !fake__fd((int)argument)->counter ? EBADF : 0;
 	} else if (request == PERF_EVENT_IOC_ID) {
 		memcpy((void *)argument, &counter->id, sizeof(counter->id));
 	} else {

@@ -39,6 +39,7 @@ unit_tests = \
 	tests/unit/test_status \
 	tests/unit/test_table \
 	tests/unit/test_targets \
+	tests/unit/test_tasks \
 	tests/unit/test_text \
 	tests/unit/test_threads \
 	tests/unit/test_timestamps \

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The software threads (tasks) of a process told apart: what each has counted, on each hardware thread, however short it
+ * lived. For event sets that are attached to a process.
+ */
+#ifndef PERFSAGE_TASK_H
+#define PERFSAGE_TASK_H
+
+#include <perfsage/eventset.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What one software thread has counted on one hardware thread since ps_start. */
+struct ps_task {
+	pid_t pid;               /* its process */
+	pid_t tid;               /* 0: of those that can't be told apart, see ps_eventset_for_each_task */
+	const char *name;        /* as /proc/<tid>/comm had it last; "" if it isn't known */
+	int cpu;                 /* the CPU number */
+	const long long *counts; /* of the set's events, in their order; as counted, never scaled */
+};
+
+/**
+ * Keeps the counts of a process's tasks apart. The kernel then writes a record when a task ends, for each event and
+ * CPU, into a ring of 132 KiB for each CPU, that all readings of the set and ps_eventset_take_tasks empty.
+ *
+ * on: 0, the default, or another number. It acts at the next ps_start; each ps_start then opens the events anew. PS_EINVAL:
+ * NULL. PS_EISRUN: the set is running. ps_start fails with PS_ECOMBO if the set isn't attached to a process, and with
+ * PS_ESYS if the rings can't be mapped; the detail names the limit.
+ */
+PS_PUBLIC int ps_eventset_set_tasks(struct ps_eventset *set, int on);
+
+/**
+ * Empties the rings, so that no record is lost: a ring has room for the ends of some 300 tasks with 4 events.
+ *
+ * PS_EINVAL: NULL. PS_ENOTRUN: never started. PS_ENOSUPP: the set doesn't keep tasks apart. No system call; may allocate.
+ */
+PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
+
+/**
+ * Calls visit for each task and CPU on which it counted anything, in the order in which the tasks came.
+ *
+ * The sum over all visits is what the set counted, as of its last reading. A task's share is known when it has ended. What
+ * is left is that of those that live: if that is one, it is told as its; else it comes as a task of number 0, one
+ * for each CPU, and so it does if records were lost.
+ *
+ * Linux 6.18 leaves such records, Linux 6.1 doesn't: there only the threads that the process had at ps_start are told apart,
+ * unless they create others.
+ *
+ * visit: returns 0 to go on; any other number ends the walk and is returned. task: valid during the call only. It must
+ * not call the set. context is handed through.
+ * Returns 0 after a whole walk. PS_EINVAL: a NULL. PS_ENOTRUN: never started. PS_ENOSUPP: ps_eventset_set_tasks was not
+ * called before ps_start, or the set's attribution is not exact; the detail says why. PS_ENOMEM.
+ */
+PS_PUBLIC int ps_eventset_for_each_task(struct ps_eventset *set,
+                                        int (*visit)(const struct ps_task *task, void *context), void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
