@@ -17,10 +17,11 @@ script_tests = \
 include tests/unit/local.mk
 include tests/api/local.mk
 include tests/lab/local.mk
+include tests/tool/local.mk
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests) $(api_tests)
-TESTS += $(unit_tests) $(api_tests) $(script_tests)
+TESTS += $(unit_tests) $(api_tests) $(script_tests) $(tool_tests)
 endif
 
 EXTRA_DIST += $(script_tests) tests/scripts/totals tests/scripts/common.sh tests/scripts/validate.py tests/valgrind.supp tests/fixtures tests/golden

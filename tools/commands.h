@@ -3,4 +3,6 @@
 #ifndef PS_TOOLS_COMMANDS_H
 #define PS_TOOLS_COMMANDS_H
 
+int tool_stat(int argc, char **argv);
+
 #endif

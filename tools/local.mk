@@ -6,10 +6,49 @@ tools_perfsage_SOURCES = \
 	tools/commands.h \
 	tools/complaint.c \
 	tools/complaint.h \
+	tools/heat.c \
+	tools/heat.h \
+	tools/launch.c \
+	tools/launch.h \
 	tools/main.c \
 	tools/nearest.c \
 	tools/nearest.h \
+	tools/number.c \
+	tools/number.h \
 	tools/options.c \
-	tools/options.h
+	tools/options.h \
+	tools/screen.c \
+	tools/screen.h \
+	tools/stat.c \
+	tools/stat_count.c \
+	tools/stat_count.h \
+	tools/stat_events.c \
+	tools/stat_events.h \
+	tools/stat_fields.c \
+	tools/stat_fields.h \
+	tools/stat_footer.c \
+	tools/stat_footer.h \
+	tools/stat_means.c \
+	tools/stat_options.c \
+	tools/stat_options.h \
+	tools/stat_show.c \
+	tools/stat_show.h \
+	tools/stat_table.c \
+	tools/stat_tally.c \
+	tools/stat_tally.h \
+	tools/stat_tasks.c \
+	tools/stat_tasks.h \
+	tools/watcher.c \
+	tools/watcher.h
+completionsdir = $(datadir)/bash-completion/completions
+EXTRA_DIST += tools/perfsage.bash
+
+# bash-completion looks for a file of the command's name.
+install-data-local:
+	$(MKDIR_P) '$(DESTDIR)$(completionsdir)'
+	$(INSTALL_DATA) $(srcdir)/tools/perfsage.bash '$(DESTDIR)$(completionsdir)/perfsage'
+uninstall-local:
+	rm -f '$(DESTDIR)$(completionsdir)/perfsage'
+
 tools_perfsage_CPPFLAGS = -D_GNU_SOURCE $(public_cppflags)
-tools_perfsage_LDADD = libperfsage.la
+tools_perfsage_LDADD = libperfsage.la -lm

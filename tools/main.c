@@ -15,6 +15,7 @@
 static int run_help(int argc, char **argv);
 
 static const struct tool_command commands[] = {
+    {"stat", tool_stat, "run a command, and show what was counted where"},
     {"help", run_help, "this text, or the help of a subcommand"},
 };
 

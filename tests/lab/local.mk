@@ -9,6 +9,7 @@ lab_tests = \
 	tests/lab/tests/test_lab_hotplug \
 	tests/lab/tests/test_lab_loop \
 	tests/lab/tests/test_lab_multiplex \
+	tests/lab/tests/test_lab_stat \
 	tests/lab/tests/test_lab_threads \
 	tests/lab/tests/test_lab_topology \
 	tests/lab/tests/test_lab_unschedulable \
@@ -73,6 +74,12 @@ tests_lab_tests_test_lab_multiplex_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_multiplex_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_multiplex_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_multiplex_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_stat_SOURCES = tests/lab/tests/test_lab_stat.c
+tests_lab_tests_test_lab_stat_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_stat_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_stat_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_stat_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_threads_SOURCES = tests/lab/tests/test_lab_threads.c
 tests_lab_tests_test_lab_threads_CPPFLAGS = $(lab_cppflags)

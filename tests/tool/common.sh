@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh disable=SC2034
+# For the tests of the perfsage command, which source it.
+. "$(dirname "$0")/../scripts/common.sh"
+make_scratch
+# Messages and numbers as the tests expect them, on any user's machine.
+LC_ALL=C
+export LC_ALL
+unset NO_COLOR COLUMNS
+perfsage=$top_builddir/tools/perfsage
+faults=$top_builddir/tests/tool/faults
+out=$scratch/out
+err=$scratch/err
+
+# Under a sanitizer a program allocates, and faults, as it likes.
+has_sanitizer() {
+	[ -n "${SANITIZERS-}" ]
+}
+
+# What stops perfsage from counting page faults here; empty if nothing does.
+obstacle() {
+	"$perfsage" stat -e page-faults -o /dev/null true 2>&1 | head -n 1
+}
+
+# Ends the test if nothing can be counted here.
+need_counting() {
+	reason=$(obstacle)
+	[ -z "$reason" ] && return
+	skip "$(basename "$0")" "$reason"
+	finish
+}
+
+# value FILE COMPONENT [COLUMN]: a number of a table that --raw printed; column 1 is the first event.
+value() {
+	awk -v name="$2" -v column="${3-1}" '
+		index($0, name) == 1 || index($0, name) == match($0, /[^ ]/) {
+			rest = substr($0, index($0, name) + length(name))
+			if (rest !~ /^ /) next
+			split(rest, fields, " ")
+			# Counts may be those of user space alone, and say so.
+			sub(/u$/, "", fields[column])
+			print fields[column]
+			exit
+		}' "$1"
+}
+
+# expect_status NAME WANTED COMMAND...: runs it, with its output in $out and its errors in $err.
+expect_status() {
+	name=$1
+	wanted=$2
+	shift 2
+	"$@" > "$out" 2> "$err"
+	got=$?
+	if [ "$got" -eq "$wanted" ]; then
+		pass "$name"
+	else
+		sed 's/^/    /' "$err"
+		fail "$name" "it ended with $got, not $wanted"
+	fi
+}
+
+# expect_text NAME FILE PATTERN: an extended regular expression.
+expect_text() {
+	if grep -Eq -- "$3" "$2"; then
+		pass "$1"
+	else
+		sed 's/^/    /' "$2"
+		fail "$1" "'$3' is not in it"
+	fi
+}
+
+# expect_near NAME GOT WANTED TOLERANCE
+expect_near() {
+	if [ -n "$2" ] && [ "$2" -ge "$(($3 - $4))" ] && [ "$2" -le "$(($3 + $4))" ]; then
+		pass "$1"
+	else
+		fail "$1" "it is '$2', and should be $3, give or take $4"
+	fi
+}

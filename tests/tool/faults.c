@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program whose page faults are known, for the tests of perfsage stat: THREADS threads and CHILDREN child processes
+ * touch PAGES fresh pages each, one after the other on the CPUs that the program may use.
+ *
+ *     faults THREADS CHILDREN PAGES
+ *
+ * It says on stdout how many pages were touched on each CPU: "CPU PAGES" lines. With PAGES 0 its faults are those of
+ * starting up.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_WORKERS 64
+
+static size_t page_count;
+static size_t page_bytes;
+static int cpus[CPU_SETSIZE];
+static int cpu_count;
+
+static void check(int is_right, const char *call)
+{
+	if (is_right)
+		return;
+	perror(call);
+	exit(EXIT_FAILURE);
+}
+
+static void find_cpus(void)
+{
+	cpu_set_t mask;
+
+	check(sched_getaffinity(0, sizeof mask, &mask) == 0, "sched_getaffinity");
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET((size_t)cpu, &mask))
+			cpus[cpu_count++] = cpu;
+	}
+}
+
+static int cpu_of(int worker)
+{
+	return cpus[worker % cpu_count];
+}
+
+static void work(int worker)
+{
+	cpu_set_t mask;
+
+	CPU_ZERO(&mask);
+	CPU_SET((size_t)cpu_of(worker), &mask);
+	check(sched_setaffinity(0, sizeof mask, &mask) == 0, "sched_setaffinity");
+	if (page_count == 0)
+		return;
+	char *pages = mmap(NULL, page_count * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	check(pages != MAP_FAILED, "mmap");
+	madvise(pages, page_count * page_bytes, MADV_NOHUGEPAGE);
+	for (size_t page = 0; page < page_count; page++)
+		pages[page * page_bytes] = 1;
+	munmap(pages, page_count * page_bytes);
+}
+
+static void *run_thread(void *worker)
+{
+	work((int)(long)worker);
+	return NULL;
+}
+
+static void run_workers(int threads, int children)
+{
+	pthread_t ids[MOST_WORKERS];
+
+	for (int i = 0; i < threads; i++)
+		check(pthread_create(&ids[i], NULL, run_thread, (void *)(long)i) == 0, "pthread_create");
+	for (int i = 0; i < threads; i++)
+		pthread_join(ids[i], NULL);
+	for (int i = 0; i < children; i++) {
+		pid_t pid = fork();
+		check(pid >= 0, "fork");
+		if (pid == 0) {
+			work(threads + i);
+			_exit(EXIT_SUCCESS);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+int main(int argc, char **argv)
+{
+	int threads = argc == 4 ? atoi(argv[1]) : -1;
+	int children = argc == 4 ? atoi(argv[2]) : -1;
+
+	if (threads < 0 || children < 0 || threads > MOST_WORKERS) {
+		fprintf(stderr, "usage: faults THREADS CHILDREN PAGES\n");
+		return EXIT_FAILURE;
+	}
+	page_count = (size_t)atol(argv[3]);
+	page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	find_cpus();
+	run_workers(threads, children);
+	for (int place = 0; place < cpu_count; place++) {
+		size_t workers = 0;
+		for (int worker = 0; worker < threads + children; worker++)
+			workers += cpu_of(worker) == cpus[place];
+		if (workers)
+			printf("%d %zu\n", cpus[place], workers * page_count);
+	}
+	return EXIT_SUCCESS;
+}

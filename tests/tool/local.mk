@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of the perfsage command: scripts that run it, and what they count.
+tool_tests = \
+	tests/tool/completion \
+	tests/tool/stat-counts \
+	tests/tool/stat-errors \
+	tests/tool/stat-output \
+	tests/tool/stat-programs \
+	tests/tool/stat-status \
+	tests/tool/stat-threads
+
+EXTRA_DIST += $(tool_tests) tests/tool/common.sh
+
+check_PROGRAMS += tests/tool/faults
+tests_tool_faults_SOURCES = tests/tool/faults.c
+tests_tool_faults_LDADD =

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Commands to be counted. The child of fork waits in a read: nothing that perfsage opens meanwhile gets into the
+ * command, as every descriptor is closed by its exec.
+ */
+#include "launch.h"
+
+#include "command.h"
+#include "complaint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The child, until it is the command. Ends quietly when perfsage has ended or has thought better of it. */
+static _Noreturn void be_child(int go, int verdict, char **argv)
+{
+	char byte;
+	ssize_t got;
+
+	do {
+		got = read(go, &byte, 1);
+	} while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(TOOL_FAILED);
+	execvp(argv[0], argv);
+	int error = errno;
+	while (write(verdict, &error, sizeof error) < 0 && errno == EINTR)
+		;
+	_exit(TOOL_NOT_FOUND);
+}
+
+int tool_launch_create(struct tool_launch *launch, char **argv, const sigset_t *mask,
+                       const struct sigaction *child_action)
+{
+	int go[2];
+	int verdict[2];
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return tool_complain("no pipe to the command: %s", strerror(errno)), -1;
+	if (pipe2(verdict, O_CLOEXEC) < 0) {
+		tool_complain("no pipe from the command: %s", strerror(errno));
+		goto close_go;
+	}
+	pid_t pid = fork();
+	if (pid < 0) {
+		tool_complain("no process for '%s': fork: %s", argv[0], strerror(errno));
+		goto close_verdict;
+	}
+	if (pid == 0) {
+		/* Of its own end of `go`, only perfsage's must be left: its closing is then seen. */
+		close(go[1]);
+		sigaction(SIGCHLD, child_action, NULL);
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		be_child(go[0], verdict[1], argv);
+	}
+	close(go[0]);
+	close(verdict[1]);
+	*launch = (struct tool_launch){.pid = pid, .go = go[1], .verdict = verdict[0]};
+	return 0;
+close_verdict:
+	close(verdict[0]);
+	close(verdict[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	return -1;
+}
+
+static void reap(const struct tool_launch *launch)
+{
+	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void tool_launch_cancel(struct tool_launch *launch)
+{
+	close(launch->go);
+	close(launch->verdict);
+	reap(launch);
+}
+
+bool tool_launch_finds(const char *name, int mode)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *folder = path ? path : ""; *folder;) {
+		char file[4096];
+		size_t length = strcspn(folder, ":");
+		snprintf(file, sizeof file, "%.*s/%s", (int)length, folder, name);
+		if (access(file, mode) == 0)
+			return true;
+		folder += length + (folder[length] == ':');
+	}
+	return false;
+}
+
+/* Why the exec failed, and the status that shells have for it. */
+static int complain_exec(const char *name, int error)
+{
+	/* One of the folders of PATH that may not be entered is no reason to say that the command may not be run. */
+	if (error == EACCES && !strchr(name, '/') && !tool_launch_finds(name, F_OK))
+		error = ENOENT;
+	if (error == ENOENT && strchr(name, '/') && access(name, F_OK) == 0) {
+		tool_complain("'%s' can't be run: the interpreter in its first line, or its loader, does not exist",
+		              name);
+		return TOOL_NOT_FOUND;
+	}
+	if (error == ENOENT) {
+		tool_complain("there is no command '%s'%s", name, strchr(name, '/') ? "" : " in the folders of PATH");
+		return TOOL_NOT_FOUND;
+	}
+	tool_complain("'%s' can't be run: %s", name, strerror(error));
+	return TOOL_NOT_EXECUTABLE;
+}
+
+int tool_launch_go(struct tool_launch *launch, char **argv)
+{
+	ssize_t got;
+	int error = 0;
+
+	if (write(launch->go, "", 1) != 1)
+		error = errno;
+	close(launch->go);
+	do {
+		got = read(launch->verdict, &error, sizeof error);
+	} while (got < 0 && errno == EINTR);
+	close(launch->verdict);
+	if (got == 0 && error == 0)
+		return 0;
+	reap(launch);
+	return complain_exec(argv[0], error);
+}
+
+int tool_launch_status(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return TOOL_BY_SIGNAL + WTERMSIG(wait_status);
+	return WEXITSTATUS(wait_status);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A command that is to be counted: forked at once, so that events can be opened for it, and let go by an exec. */
+#ifndef PS_TOOLS_LAUNCH_H
+#define PS_TOOLS_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct tool_launch {
+	pid_t pid;
+	int go;      /* a byte in here lets the child go on; closing it ends the child */
+	int verdict; /* what the child says if its exec failed: errno */
+};
+
+/*
+ * Forks a child that waits. argv: the command, NULL-terminated. mask, child_action: the signal mask and the disposition
+ * of SIGCHLD that the command is to have. Returns -1 after a complaint.
+ */
+int tool_launch_create(struct tool_launch *launch, char **argv, const sigset_t *mask,
+                       const struct sigaction *child_action);
+
+/* Lets the child run the command. 0; or, after a complaint, the exit status that says why it can't be run: the child is
+ * then gone. */
+int tool_launch_go(struct tool_launch *launch, char **argv);
+
+/* Ends a child that still waits, and takes its status. */
+void tool_launch_cancel(struct tool_launch *launch);
+
+/* Is there a file of this name in the folders of PATH that can be accessed so (access(2): F_OK, X_OK)? */
+bool tool_launch_finds(const char *name, int mode);
+
+/* The exit status of a command, as shells have it, from what waitpid gave. */
+int tool_launch_status(int wait_status);
+
+#endif

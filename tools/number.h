@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers and durations for people. */
+#ifndef PS_TOOLS_NUMBER_H
+#define PS_TOOLS_NUMBER_H
+
+#include <stddef.h>
+
+#define TOOL_NUMBER_BYTES 48
+
+/* "12.35M", four digits and an SI prefix; numbers below 10000 as they are, fractions with up to two digits after the
+ * point. event: its unit is followed (task-clock: "7.215 ms"). */
+void tool_number_si(char *out, double value, const char *event);
+
+/* "12.35", "1 h 02 min 03 s". */
+void tool_number_duration(char *out, double seconds);
+
+/* Does the event count nanoseconds? */
+int tool_number_is_time(const char *event);
+
+#endif

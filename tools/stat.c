@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage stat: counts a command, processes or whole CPUs, and shows the counts on the tree. */
+#include "command.h"
+#include "commands.h"
+#include "complaint.h"
+#include "heat.h"
+#include "launch.h"
+#include "number.h"
+#include "stat_events.h"
+#include "stat_footer.h"
+#include "stat_show.h"
+#include "stat_tally.h"
+#include "stat_tasks.h"
+#include "watcher.h"
+
+#include <locale.h>
+#include <string.h>
+
+/* How often the elapsed time is shown. */
+#define BEAT_NS 1000000000u
+
+/* How often the kernel's records of ended tasks are taken. */
+#define TAKE_NS 20000000u
+
+/* One call of perfsage stat. */
+struct session {
+	struct stat_options options;
+	struct ps_eventset *model;
+	struct stat_output output;
+	struct tool_watcher watcher;
+	struct stat_tally tally; /* of intervals or repetitions */
+	bool has_tally;
+};
+
+/* One run. */
+struct run {
+	struct session *session;
+	struct stat_count count;
+	uint64_t started_ns;
+	uint64_t taken_ns; /* when the last interval ended */
+	uint64_t tick_ns;  /* when this one does; 0: none */
+	uint64_t limit_ns; /* of --timeout; 0: none */
+	uint64_t beat_ns;  /* when the elapsed time is shown next; 0: it isn't */
+	uint64_t take_ns;  /* when the records of tasks are taken next; 0: there are none */
+	long long repetition;
+};
+
+static bool counts_command(const struct stat_options *options)
+{
+	return !options->is_whole_machine && options->pid_count == 0;
+}
+
+static int tally(struct run *run)
+{
+	struct session *session = run->session;
+
+	if (!session->has_tally && stat_tally_create(&session->tally, session->model, run->count.root) < 0)
+		return -1;
+	session->has_tally = true;
+	stat_tally_add(&session->tally, run->count.root);
+	return 0;
+}
+
+/* What was counted since the last interval. */
+static int show_interval(struct run *run, const struct stat_facts *ending)
+{
+	uint64_t now = tool_now_ns();
+	struct stat_facts facts = ending ? *ending : (struct stat_facts){0};
+
+	facts.elapsed_s = (double)(now - run->started_ns) / 1e9;
+	facts.interval_s = (double)(now - run->taken_ns) / 1e9;
+	run->taken_ns = now;
+	if (tally(run) < 0)
+		return -1;
+	return stat_show(&run->session->output, &run->count, &facts);
+}
+
+static void show_beat(struct run *run)
+{
+	char text[TOOL_NUMBER_BYTES];
+	uint64_t seconds = (run->beat_ns - run->started_ns) / BEAT_NS;
+
+	tool_number_duration(text, (double)seconds);
+	fprintf(run->session->output.stream, "\r%s\033[K", text);
+	fflush(run->session->output.stream);
+	run->beat_ns += BEAT_NS;
+}
+
+static void end_beat(struct run *run)
+{
+	if (run->beat_ns > run->started_ns + BEAT_NS)
+		fprintf(run->session->output.stream, "\r\033[K");
+}
+
+static uint64_t earliest(uint64_t one, uint64_t other)
+{
+	if (one == 0 || (other != 0 && other < one))
+		return other;
+	return one;
+}
+
+/* The time is up: a command is asked to end, else counting ends. Returns whether there is anything left to wait for. */
+static bool end_by_timeout(struct run *run)
+{
+	run->limit_ns = 0;
+	if (run->session->watcher.command)
+		kill(run->session->watcher.command, SIGTERM);
+	return run->session->watcher.command != 0;
+}
+
+/* Waits for the end; shows the intervals. */
+static enum tool_news wait_for_end(struct run *run)
+{
+	uint64_t interval_ns = (uint64_t)run->session->options.interval_ms * 1000000;
+
+	for (;;) {
+		uint64_t deadline =
+		    earliest(earliest(run->beat_ns, run->take_ns), earliest(run->tick_ns, run->limit_ns));
+		enum tool_news news = tool_watcher_wait(&run->session->watcher, deadline);
+		uint64_t now = tool_now_ns();
+		if (news != TOOL_NEWS_TICK)
+			return news;
+		if (run->limit_ns && now >= run->limit_ns && !end_by_timeout(run))
+			return TOOL_NEWS_TICK;
+		if (run->take_ns && now >= run->take_ns) {
+			stat_tasks_take(&run->count);
+			run->take_ns = now + TAKE_NS;
+		}
+		if (run->beat_ns && now >= run->beat_ns)
+			show_beat(run);
+		if (run->tick_ns && now >= run->tick_ns) {
+			stat_count_take(&run->count);
+			show_interval(run, NULL);
+			/* Intervals that were slept through are part of the one that was just shown. */
+			run->tick_ns += interval_ns * ((now - run->tick_ns) / interval_ns + 1);
+		}
+	}
+}
+
+static void set_clocks(struct run *run)
+{
+	const struct stat_options *options = &run->session->options;
+
+	run->started_ns = tool_now_ns();
+	run->taken_ns = run->started_ns;
+	if (options->interval_ms)
+		run->tick_ns = run->started_ns + (uint64_t)options->interval_ms * 1000000;
+	if (options->timeout_ms)
+		run->limit_ns = run->started_ns + (uint64_t)options->timeout_ms * 1000000;
+	if (options->shows_tasks)
+		run->take_ns = run->started_ns + TAKE_NS;
+	if (!options->interval_ms && options->format == PS_FORMAT_TEXT && run->session->output.may_redraw)
+		run->beat_ns = run->started_ns + BEAT_NS;
+}
+
+/* The run has ended: shows it, or its last interval and all of them together. */
+static int show_end(struct run *run, const struct stat_facts *facts)
+{
+	struct session *session = run->session;
+	struct stat_output *output = &session->output;
+
+	if (session->options.interval_ms) {
+		if (show_interval(run, facts) < 0)
+			return -1;
+		if (session->options.format == PS_FORMAT_TEXT) {
+			stat_tally_show_sums(&session->tally, output);
+			stat_footer(output, &run->count, facts, output->stream);
+		}
+		return 0;
+	}
+	if (session->options.repetitions > 1) {
+		if (tally(run) < 0)
+			return -1;
+		stat_tally_add_elapsed(&session->tally, facts->elapsed_s);
+		if (session->options.format == PS_FORMAT_TEXT)
+			return 0;
+	}
+	return stat_show(output, &run->count, facts);
+}
+
+/* Counting goes on until there is news; then all is shown. Returns the exit status. */
+static int count_to_the_end(struct run *run)
+{
+	struct session *session = run->session;
+	struct tool_watcher *watcher = &session->watcher;
+
+	enum tool_news news = wait_for_end(run);
+	uint64_t ended_ns = tool_now_ns();
+	stat_count_stop(&run->count);
+	end_beat(run);
+	struct stat_facts facts = {.elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,
+	                           .repetition = run->repetition,
+	                           .has_ended = true,
+	                           .has_command = news == TOOL_NEWS_COMMAND && counts_command(&session->options),
+	                           .usage = watcher->usage};
+	int status = TOOL_OK;
+	if (news == TOOL_NEWS_COMMAND)
+		status = tool_launch_status(watcher->wait_status);
+	/* Ctrl-C is how counting of what goes on for ever is ended. */
+	else if (news == TOOL_NEWS_SIGNAL && watcher->signal != SIGINT)
+		status = TOOL_BY_SIGNAL + watcher->signal;
+	facts.exit_status = status;
+	int shown = show_end(run, &facts);
+	if (session->options.shows_tasks && shown == 0)
+		shown = stat_tasks_show(&session->output, &run->count);
+	if (session->options.heat && shown == 0)
+		shown = tool_heat_write(run->count.root, session->options.heat, session->options.heat_by);
+	return shown < 0 && status == TOOL_OK ? TOOL_FAILED : status;
+}
+
+static int start_counting(struct run *run, pid_t command)
+{
+	const struct stat_options *options = &run->session->options;
+
+	if (options->is_whole_machine)
+		return stat_count_start_cpus(&run->count);
+	if (options->pid_count)
+		return stat_count_start_processes(&run->count, options->pids, options->pid_count);
+	return stat_count_start_command(&run->count, command);
+}
+
+/* Counting of processes and CPUs begins before their timer, the command, does. */
+static int start_and_count(struct run *run)
+{
+	struct session *session = run->session;
+	struct tool_watcher *watcher = &session->watcher;
+	char **command = session->options.command;
+	struct tool_launch launch = {.pid = 0};
+
+	if (command && tool_launch_create(&launch, command, &watcher->old_mask, &watcher->old_child_action) < 0)
+		return TOOL_FAILED;
+	if (start_counting(run, launch.pid) < 0) {
+		if (command)
+			tool_launch_cancel(&launch);
+		return TOOL_FAILED;
+	}
+	set_clocks(run);
+	if (command) {
+		int status = tool_launch_go(&launch, command);
+		if (status != TOOL_OK)
+			return status;
+		watcher->command = launch.pid;
+	}
+	return count_to_the_end(run);
+}
+
+static int run_once(struct session *session, long long repetition)
+{
+	struct run run = {.session = session, .repetition = repetition};
+
+	if (stat_count_create(&run.count, session->model, &session->options) < 0)
+		return TOOL_FAILED;
+	int status = start_and_count(&run);
+	stat_count_destroy(&run.count);
+	return status;
+}
+
+static int run_all(struct session *session)
+{
+	long long repetitions = session->options.repetitions;
+	int status = TOOL_OK;
+
+	for (long long index = 1; index <= repetitions; index++) {
+		status = run_once(session, repetitions > 1 ? index : 0);
+		bool is_own_failure =
+		    status >= TOOL_FAILED && status <= TOOL_NOT_FOUND && session->tally.elapsed.samples == 0;
+		if (is_own_failure || session->watcher.signal)
+			break;
+	}
+	if (repetitions > 1 && session->tally.elapsed.samples) {
+		if (session->options.format == PS_FORMAT_JSON)
+			stat_tally_export_means(&session->tally, &session->output);
+		else if (session->options.format == PS_FORMAT_TEXT)
+			stat_tally_show_means(&session->tally, &session->output);
+	}
+	return status;
+}
+
+/* Whatever can be wrong is found here, before a command is started. */
+static int prepare_and_run(struct session *session)
+{
+	const struct stat_options *options = &session->options;
+	int status = TOOL_FAILED;
+
+	if (options->heat && tool_heat_check(options->heat) < 0)
+		return TOOL_FAILED;
+	if (tool_watcher_create(&session->watcher) < 0)
+		goto destroy_watcher;
+	if (tool_watcher_add(&session->watcher, options->pids, options->pid_count) < 0)
+		goto destroy_watcher;
+	if (stat_output_open(&session->output, options) < 0)
+		goto destroy_watcher;
+	status = run_all(session);
+	if (stat_output_close(&session->output) < 0 && status == TOOL_OK)
+		status = TOOL_FAILED;
+	if (session->has_tally)
+		stat_tally_destroy(&session->tally);
+destroy_watcher:
+	tool_watcher_destroy(&session->watcher);
+	return status;
+}
+
+int tool_stat(int argc, char **argv)
+{
+	struct session session = {.has_tally = false};
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	if (stat_options_parse(&session.options, argc, argv, &status) != 0)
+		goto clear_options;
+	session.model = stat_events_create(&session.options);
+	status = session.model ? prepare_and_run(&session) : TOOL_FAILED;
+	ps_eventset_destroy(session.model);
+clear_options:
+	stat_options_clear(&session.options);
+	return status;
+}

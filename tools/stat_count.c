@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Event sets for what is counted: one for a command or process with all that it creates, one for each CPU with -a. */
+#include "stat_count.h"
+
+#include "complaint.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The intervals of the past are not looked at again. */
+#define KEPT_READINGS 64
+
+static int complain_library(void)
+{
+	tool_complain("%s", ps_error_detail());
+	return -1;
+}
+
+int stat_count_create(struct stat_count *count, const struct ps_eventset *model, const struct stat_options *options)
+{
+	/* With -a what runs outside of this process's cpuset counts, too. */
+	struct ps_topology_options how = {.size = sizeof how,
+	                                  .flags = options->is_whole_machine ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
+
+	*count = (struct stat_count){
+	    .model = model, .has_intervals = options->interval_ms > 0, .tells_tasks = options->shows_tasks};
+	if (ps_topology_load(&count->topology, &how) != PS_OK)
+		return complain_library();
+	count->root = ps_topology_root(count->topology);
+	return 0;
+}
+
+void stat_count_destroy(struct stat_count *count)
+{
+	for (size_t index = 0; index < count->set_count; index++)
+		ps_eventset_destroy(count->sets[index]);
+	free(count->sets);
+	ps_topology_destroy(count->topology);
+}
+
+static int make_room(struct stat_count *count, size_t sets)
+{
+	count->sets = calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
+	if (count->sets)
+		return 0;
+	tool_complain("out of memory");
+	return -1;
+}
+
+/* Starts a set that was attached with this result. The array has room for it. */
+static int start_set(struct stat_count *count, struct ps_eventset *set, int attached)
+{
+	count->sets[count->set_count++] = set;
+	if (attached != PS_OK)
+		return complain_library();
+	if (count->has_intervals)
+		ps_eventset_set_history(set, KEPT_READINGS);
+	if (count->tells_tasks)
+		ps_eventset_set_tasks(set, 1);
+	return ps_start(set) == PS_OK ? 0 : complain_library();
+}
+
+int stat_count_start_command(struct stat_count *count, pid_t pid)
+{
+	struct ps_eventset *set;
+
+	if (make_room(count, 1) < 0)
+		return -1;
+	if (ps_eventset_clone(&set, count->model) != PS_OK)
+		return complain_library();
+	ps_eventset_set_enable_on_exec(set, 1);
+	return start_set(count, set, ps_eventset_attach_process(set, pid));
+}
+
+int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size_t pid_count)
+{
+	if (make_room(count, pid_count) < 0)
+		return -1;
+	for (size_t index = 0; index < pid_count; index++) {
+		struct ps_eventset *set;
+		if (ps_eventset_clone(&set, count->model) != PS_OK)
+			return complain_library();
+		if (start_set(count, set, ps_eventset_attach_process(set, pids[index])) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that can't go offline. */
+static bool is_online(int cpu)
+{
+	char path[64];
+	char state = '1';
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	bool is_read = read(fd, &state, 1) == 1;
+	close(fd);
+	return !is_read || state == '1';
+}
+
+int stat_count_start_cpus(struct stat_count *count)
+{
+	size_t threads = ps_component_thread_count(count->root);
+
+	if (make_room(count, threads) < 0)
+		return -1;
+	for (size_t index = 0; index < threads; index++) {
+		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
+		struct ps_eventset *set;
+		if (!is_online(cpu))
+			continue;
+		if (ps_eventset_clone(&set, count->model) != PS_OK)
+			return complain_library();
+		if (start_set(count, set, ps_eventset_attach_cpu(set, cpu)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A reading that lacks something is worth showing; it says so itself, and the reason is said once. */
+static void note(struct stat_count *count, int code)
+{
+	if (code == PS_OK || count->has_complained)
+		return;
+	tool_complain("%s", ps_error_detail());
+	count->has_complained = true;
+}
+
+void stat_count_take(struct stat_count *count)
+{
+	for (size_t index = 0; index < count->set_count; index++) {
+		uint64_t timestamp = 0;
+		note(count, ps_accum(count->sets[index], count->root, &timestamp, NULL));
+	}
+}
+
+void stat_count_stop(struct stat_count *count)
+{
+	for (size_t index = 0; index < count->set_count; index++) {
+		uint64_t timestamp = 0;
+		if (ps_eventset_is_running(count->sets[index]))
+			note(count, ps_stop(count->sets[index], count->root, &timestamp, NULL));
+	}
+}
+
+enum ps_attribution stat_count_attribution(const struct stat_count *count, const char **why)
+{
+	enum ps_attribution weakest = PS_ATTRIBUTION_EXACT;
+
+	*why = "";
+	for (size_t index = 0; index < count->set_count; index++) {
+		const char *reason;
+		enum ps_attribution one = ps_eventset_attribution(count->sets[index], &reason);
+		if (one < weakest || (one == weakest && **why))
+			continue;
+		weakest = one;
+		*why = reason;
+	}
+	return weakest;
+}
+
+int stat_count_check(struct stat_count *count, long long *residual)
+{
+	size_t events = ps_eventset_event_count(count->model);
+	long long *one = calloc(events ? events : 1, sizeof *one);
+	int result = one ? 0 : -1;
+
+	memset(residual, 0, events * sizeof *residual);
+	for (size_t index = 0; result == 0 && index < count->set_count; index++) {
+		result = ps_eventset_check(count->sets[index], one, (int)events) == PS_OK ? 0 : -1;
+		for (size_t event = 0; result == 0 && event < events; event++)
+			residual[event] += one[event];
+	}
+	free(one);
+	return result;
+}
+
+double stat_count_coverage(const struct stat_count *count)
+{
+	double least = 1.0;
+
+	for (size_t event = 0; event < ps_eventset_event_count(count->model); event++) {
+		struct ps_value total;
+		if (ps_component_total(count->root, ps_eventset_event_name(count->model, event), &total) != PS_OK)
+			continue;
+		double coverage = ps_value_coverage(&total);
+		if (total.status != PS_STATUS_COUNTED && total.status != PS_STATUS_NOT_SUPPORTED && coverage < least)
+			least = coverage;
+	}
+	return least;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The fields of a run. A stream of CSV rows has the same columns in each. */
+#include "stat_fields.h"
+
+#include <stdlib.h>
+#include <sys/time.h>
+
+static void add_text(struct stat_fields *fields, const char *name, const char *text)
+{
+	fields->fields[fields->count++] = (struct ps_export_field){.name = name, .text = text};
+}
+
+static void add_number(struct stat_fields *fields, const char *name, double number)
+{
+	fields->fields[fields->count++] = (struct ps_export_field){.name = name, .number = number};
+}
+
+static double seconds_of(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+/* How a value of the run is known; only a program that reads JSON has room for it. */
+static void add_quality(struct stat_fields *fields, struct stat_count *count)
+{
+	const char *why;
+	long long *residual = calloc(ps_eventset_event_count(count->model) + 1, sizeof *residual);
+	enum ps_attribution attribution = stat_count_attribution(count, &why);
+
+	add_text(fields, "attribution", ps_attribution_name(attribution));
+	add_text(fields, "attribution_why", why);
+	add_number(fields, "coverage", stat_count_coverage(count));
+	if (residual && stat_count_check(count, residual) == 0) {
+		long long lost = 0;
+		for (size_t event = 0; event < ps_eventset_event_count(count->model); event++)
+			lost += llabs(residual[event]);
+		add_number(fields, "residual", (double)lost);
+	}
+	free(residual);
+}
+
+static void add_own_cost(struct stat_fields *fields)
+{
+	struct rusage own;
+
+	getrusage(RUSAGE_SELF, &own);
+	add_number(fields, "perfsage_cpu_s", seconds_of(own.ru_utime) + seconds_of(own.ru_stime));
+}
+
+static void add_ending(struct stat_fields *fields, const struct stat_facts *facts)
+{
+	if (!facts->has_command)
+		return;
+	add_number(fields, "exit_status", facts->exit_status);
+	add_number(fields, "user_s", seconds_of(facts->usage.ru_utime));
+	add_number(fields, "system_s", seconds_of(facts->usage.ru_stime));
+}
+
+void stat_fields_create(struct stat_fields *fields, const struct stat_output *output, struct stat_count *count,
+                        const struct stat_facts *facts)
+{
+	bool is_json = output->options->format == PS_FORMAT_JSON;
+
+	*fields = (struct stat_fields){.target = stat_describe_target(output->options)};
+	add_text(fields, "target", fields->target ? fields->target : "");
+	if (output->options->repetitions > 1)
+		add_number(fields, "repetition", (double)facts->repetition);
+	add_number(fields, "elapsed_s", facts->elapsed_s);
+	if (output->options->interval_ms)
+		add_number(fields, "interval_s", facts->interval_s);
+	else
+		add_ending(fields, facts);
+	if (!is_json)
+		return;
+	add_text(fields, "perfsage", ps_version());
+	add_quality(fields, count);
+	add_own_cost(fields);
+}
+
+void stat_put_json(const char *text, FILE *stream)
+{
+	fputc('"', stream);
+	for (const char *letter = text; *letter; letter++) {
+		if (*letter == '"' || *letter == '\\')
+			fprintf(stream, "\\%c", *letter);
+		else if ((unsigned char)*letter < 0x20)
+			fprintf(stream, "\\u%04x", (unsigned)(unsigned char)*letter);
+		else
+			fputc(*letter, stream);
+	}
+	fputc('"', stream);
+}
+
+void stat_fields_clear(struct stat_fields *fields)
+{
+	free(fields->target);
+}

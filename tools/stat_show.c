@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counts of a run or an interval, through the library's exporters. */
+#include "stat_show.h"
+
+#include "complaint.h"
+#include "stat_fields.h"
+#include "stat_footer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_METRICS 32
+
+/* The derived values that the machine has. */
+struct metrics {
+	const struct ps_component *root;
+	bool is_for_people;
+	char *names[MOST_METRICS];
+	size_t count;
+};
+
+int stat_output_open(struct stat_output *output, const struct stat_options *options)
+{
+	*output = (struct stat_output){.options = options, .stream = stderr};
+	if (options->output && strcmp(options->output, "-") == 0)
+		output->stream = stdout;
+	else if (options->output)
+		output->stream = fopen(options->output, "we");
+	if (!output->stream)
+		return tool_complain("'%s' can't be written: %s", options->output, strerror(errno)), -1;
+	output->screen = tool_screen_of(output->stream);
+	output->may_redraw =
+	    output->screen.is_terminal && output->screen.height > 2 && (!isatty(STDOUT_FILENO) || !options->command);
+	return 0;
+}
+
+int stat_output_close(struct stat_output *output)
+{
+	bool is_own = output->stream != stderr && output->stream != stdout;
+	bool is_written = fflush(output->stream) == 0 && !ferror(output->stream);
+	int error = errno;
+
+	if (is_own && fclose(output->stream) != 0 && is_written) {
+		is_written = false;
+		error = errno;
+	}
+	if (!is_written)
+		tool_complain("'%s' can't be written: %s",
+		              output->options->output ? output->options->output : "stderr", strerror(error));
+	return is_written ? 0 : -1;
+}
+
+/* Only what is known is shown: a ratio of events that were not counted is none. */
+static int keep_metric(const char *name, void *context)
+{
+	struct metrics *metrics = context;
+	struct ps_metric_value value;
+
+	if (metrics->count == MOST_METRICS)
+		return 1;
+	/* A table has room for ratios; what happens in a second of task-clock can be told from the counts. */
+	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
+		return 0;
+	if (ps_component_metric(metrics->root, name, &value) != PS_OK || isnan(value.value))
+		return 0;
+	metrics->names[metrics->count] = strdup(name);
+	metrics->count += metrics->names[metrics->count] != NULL;
+	return 0;
+}
+
+static void find_metrics(struct metrics *metrics, const struct ps_component *root, bool is_for_people)
+{
+	*metrics = (struct metrics){.root = root, .is_for_people = is_for_people};
+	ps_metric_for_each(root, keep_metric, metrics);
+}
+
+static void clear_metrics(struct metrics *metrics)
+{
+	for (size_t index = 0; index < metrics->count; index++)
+		free(metrics->names[index]);
+}
+
+static bool is_tree(const struct stat_output *output)
+{
+	if (output->options->layout != STAT_LAYOUT_AUTO)
+		return output->options->layout == STAT_LAYOUT_TREE;
+	return output->screen.is_terminal;
+}
+
+unsigned stat_output_types(const struct stat_output *output)
+{
+	if (output->options->layout == STAT_LAYOUT_BY)
+		return output->options->types;
+	/* Machine-readable output is a whole tree unless it is told otherwise. */
+	if (is_tree(output) || output->options->format != PS_FORMAT_TEXT)
+		return 0;
+	return PS_TYPE_BIT(PS_COMPONENT_THREAD);
+}
+
+static int print_tree(struct stat_output *output, struct stat_count *count, FILE *stream, bool is_interval)
+{
+	const struct stat_options *options = output->options;
+	struct metrics metrics;
+	struct ps_print_options how = {.size = sizeof how,
+	                               .types = stat_output_types(output),
+	                               .cache_level = options->cache_level,
+	                               .width = output->screen.width};
+
+	find_metrics(&metrics, count->root, true);
+	how.metrics = (const char *const *)metrics.names;
+	how.metric_count = metrics.count;
+	how.flags = (options->is_raw ? 0 : PS_PRINT_SI) | (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
+	            (output->screen.has_colour ? PS_PRINT_COLOUR : 0) | (options->hides_idle ? 0 : PS_PRINT_IDLE) |
+	            (how.types ? PS_PRINT_FLAT : 0) | (is_interval ? PS_PRINT_NO_LEGEND : 0);
+	int code = ps_print_with(count->root, &how, stream);
+	clear_metrics(&metrics);
+	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+}
+
+static int show_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts,
+                     FILE *stream)
+{
+	bool is_interval = facts->interval_s > 0;
+
+	if (is_interval)
+		fprintf(stream, "%.3f s\n", facts->elapsed_s);
+	else
+		stat_footer_head(output, facts, stream);
+	int result = print_tree(output, count, stream, is_interval);
+	fputc('\n', stream);
+	if (result == 0 && facts->has_ended && !is_interval)
+		stat_footer(output, count, facts, stream);
+	return result;
+}
+
+/* Lines that fit on the screen, in the place of those that were drawn last. */
+static void draw(struct stat_output *output, const char *text)
+{
+	size_t lines = 0;
+	const char *end = text;
+
+	while (*end && lines + 1 < output->screen.height) {
+		end += strcspn(end, "\n");
+		end += *end == '\n';
+		lines++;
+	}
+	if (output->drawn_lines)
+		fprintf(output->stream, "\033[%zuA\r\033[J", output->drawn_lines);
+	fwrite(text, 1, (size_t)(end - text), output->stream);
+	fflush(output->stream);
+	output->drawn_lines = lines;
+}
+
+/* An interval on a terminal: drawn over the one before. */
+static int draw_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (!memory)
+		return tool_complain("out of memory"), -1;
+	int result = show_text(output, count, facts, memory);
+	if (fclose(memory) != 0)
+		result = -1;
+	if (result == 0)
+		draw(output, text);
+	free(text);
+	return result;
+}
+
+static int show_export(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
+{
+	const struct stat_options *options = output->options;
+	bool is_one_of_many = options->repetitions > 1 || options->interval_ms > 0 || options->shows_tasks;
+	struct stat_fields fields;
+	struct metrics metrics;
+	struct ps_export_options how = {
+	    .size = sizeof how, .types = stat_output_types(output), .cache_level = options->cache_level};
+
+	find_metrics(&metrics, count->root, false);
+	stat_fields_create(&fields, output, count, facts);
+	how.metrics = (const char *const *)metrics.names;
+	how.metric_count = metrics.count;
+	how.fields = fields.fields;
+	how.field_count = fields.count;
+	how.flags = (options->hides_idle ? PS_EXPORT_NO_IDLE : 0) | (is_one_of_many ? PS_EXPORT_COMPACT : 0) |
+	            (output->has_csv_header ? PS_EXPORT_NO_HEADER : 0);
+	int code = ps_export_with(count->root, options->format, &how, output->stream);
+	output->has_csv_header = true;
+	stat_fields_clear(&fields);
+	clear_metrics(&metrics);
+	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+}
+
+int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
+{
+	if (output->options->format != PS_FORMAT_TEXT)
+		return show_export(output, count, facts);
+	if (facts->interval_s > 0 && output->may_redraw)
+		return draw_text(output, count, facts);
+	return show_text(output, count, facts, output->stream);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `perfsage stat` prints: the counts in the format that was asked for, and what is known of the run. */
+#ifndef PS_TOOLS_STAT_SHOW_H
+#define PS_TOOLS_STAT_SHOW_H
+
+#include "screen.h"
+#include "stat_count.h"
+
+#include <sys/resource.h>
+
+struct stat_output {
+	FILE *stream;
+	const struct stat_options *options;
+	struct tool_screen screen;
+	bool may_redraw;     /* nothing else is written to the terminal: a block can take the place of the last one */
+	bool has_csv_header; /* it was written */
+	size_t drawn_lines;  /* of the block that the next one takes the place of */
+};
+
+/* What is known of a run, or of an interval of it. */
+struct stat_facts {
+	double elapsed_s;     /* since the exec, or the start */
+	double interval_s;    /* of an interval; 0: the whole run */
+	long long repetition; /* from 1; 0: there is only one */
+	bool has_ended;       /* the run; what follows is then known */
+	bool has_command;     /* exit_status and usage tell of a command that was counted */
+	int exit_status;
+	struct rusage usage; /* of the command and of what it waited for */
+};
+
+/* Opens what -o names. -1 after a complaint. To be closed after a failure, too. */
+int stat_output_open(struct stat_output *output, const struct stat_options *options);
+/* -1 after a complaint, if not all could be written. */
+int stat_output_close(struct stat_output *output);
+
+/* Which components are shown: a bit for each type, 0 for all. */
+unsigned stat_output_types(const struct stat_output *output);
+
+/* A whole run, or what an interval has counted. */
+int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts);
+
+/* A string of JSON, in its quotes. */
+void stat_put_json(const char *text, FILE *stream);
+
+/* "make -j2", quoted where a shell needs it, to be freed; of a target without a command "processes 1, 2" or "all CPUs". */
+char *stat_describe_target(const struct stat_options *options);
+
+#endif

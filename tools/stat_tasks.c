@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The matrix of software threads and hardware threads: a line for each pair that counted anything. */
+#include "stat_tasks.h"
+
+#include "complaint.h"
+#include "number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct task_row {
+	pid_t pid;
+	pid_t tid;
+	char name[16];
+	int cpu;
+	long long *counts;
+};
+
+struct matrix {
+	const struct ps_eventset *model;
+	struct task_row *rows;
+	size_t count;
+	size_t room;
+};
+
+void stat_tasks_take(struct stat_count *count)
+{
+	for (size_t index = 0; index < count->set_count; index++)
+		ps_eventset_take_tasks(count->sets[index]);
+}
+
+static int add_row(const struct ps_task *task, void *context)
+{
+	struct matrix *matrix = context;
+	size_t bytes = ps_eventset_event_count(matrix->model) * sizeof *task->counts;
+
+	if (matrix->count == matrix->room) {
+		size_t room = 2 * matrix->room + 64;
+		struct task_row *grown = realloc(matrix->rows, room * sizeof *grown);
+		if (!grown)
+			return 1;
+		matrix->rows = grown;
+		matrix->room = room;
+	}
+	struct task_row *row = &matrix->rows[matrix->count];
+	*row = (struct task_row){.pid = task->pid, .tid = task->tid, .cpu = task->cpu, .counts = malloc(bytes)};
+	if (!row->counts)
+		return 1;
+	memcpy(row->counts, task->counts, bytes);
+	snprintf(row->name, sizeof row->name, "%s", task->tid ? task->name : "others");
+	matrix->count++;
+	return 0;
+}
+
+static void clear_matrix(struct matrix *matrix)
+{
+	for (size_t row = 0; row < matrix->count; row++)
+		free(matrix->rows[row].counts);
+	free(matrix->rows);
+}
+
+static int fill_matrix(struct matrix *matrix, struct stat_count *count)
+{
+	*matrix = (struct matrix){.model = count->model};
+	for (size_t index = 0; index < count->set_count; index++) {
+		int result = ps_eventset_for_each_task(count->sets[index], add_row, matrix);
+		if (result == 0)
+			continue;
+		tool_complain("%s", result < 0 ? ps_error_detail() : "out of memory");
+		clear_matrix(matrix);
+		return -1;
+	}
+	return 0;
+}
+
+static void format_count(const struct stat_output *output, char *out, const struct matrix *matrix, size_t event,
+                         long long count)
+{
+	if (ps_eventset_event_status(matrix->model, event) == PS_STATUS_NOT_SUPPORTED)
+		strcpy(out, "n/s");
+	else if (output->options->is_raw)
+		snprintf(out, TOOL_NUMBER_BYTES, "%lld", count);
+	else
+		tool_number_si(out, (double)count, ps_eventset_event_name(matrix->model, event));
+}
+
+static size_t width_of(const struct stat_output *output, const struct matrix *matrix, size_t event)
+{
+	size_t width = strlen(ps_eventset_event_name(matrix->model, event));
+
+	for (size_t row = 0; row < matrix->count; row++) {
+		char text[TOOL_NUMBER_BYTES];
+		format_count(output, text, matrix, event, matrix->rows[row].counts[event]);
+		width = strlen(text) > width ? strlen(text) : width;
+	}
+	return width;
+}
+
+/* The name as it may be shown: a task can call itself anything. */
+static void put_name(const char *name, FILE *stream)
+{
+	for (const char *letter = name; *letter; letter++)
+		fputc((unsigned char)*letter < 0x20 || *letter == 0x7f ? '?' : *letter, stream);
+	fprintf(stream, "%*s", 16 - (int)strlen(name), "");
+}
+
+static void print_matrix(const struct stat_output *output, const struct matrix *matrix, const size_t *widths)
+{
+	size_t events = ps_eventset_event_count(matrix->model);
+	FILE *stream = output->stream;
+
+	fprintf(stream, "\n%8s %8s %-16s %6s", "process", "task", "name", "Thread");
+	for (size_t event = 0; event < events; event++)
+		fprintf(stream, "  %*s", (int)widths[event], ps_eventset_event_name(matrix->model, event));
+	fputc('\n', stream);
+	for (size_t index = 0; index < matrix->count; index++) {
+		const struct task_row *row = &matrix->rows[index];
+		fprintf(stream, "%8d ", (int)row->pid);
+		if (row->tid)
+			fprintf(stream, "%8d ", (int)row->tid);
+		else
+			fprintf(stream, "%8s ", "");
+		put_name(row->name, stream);
+		fprintf(stream, " %6d", row->cpu);
+		for (size_t event = 0; event < events; event++) {
+			char text[TOOL_NUMBER_BYTES];
+			format_count(output, text, matrix, event, row->counts[event]);
+			fprintf(stream, "  %*s", (int)widths[event], text);
+		}
+		fputc('\n', stream);
+	}
+	fputc('\n', stream);
+}
+
+static bool has_others(const struct matrix *matrix)
+{
+	for (size_t row = 0; row < matrix->count; row++) {
+		if (matrix->rows[row].tid == 0)
+			return true;
+	}
+	return false;
+}
+
+static void show_matrix(const struct stat_output *output, const struct matrix *matrix)
+{
+	size_t events = ps_eventset_event_count(matrix->model);
+	size_t *widths = calloc(events + 1, sizeof *widths);
+
+	for (size_t event = 0; widths && event < events; event++)
+		widths[event] = width_of(output, matrix, event);
+	if (widths)
+		print_matrix(output, matrix, widths);
+	if (has_others(matrix))
+		fputs("others       tasks that live on, or of whose end the kernel told nothing (Linux 6.1 never "
+		      "does, 6.18 does)\n",
+		      output->stream);
+	free(widths);
+}
+
+static void export_row(const struct stat_output *output, const struct matrix *matrix, const struct task_row *row)
+{
+	FILE *stream = output->stream;
+	const char *separator = "";
+
+	fprintf(stream, "{\"pid\":%d,\"tid\":", (int)row->pid);
+	fprintf(stream, row->tid ? "%d" : "null", (int)row->tid);
+	fputs(",\"name\":", stream);
+	stat_put_json(row->name, stream);
+	fprintf(stream, ",\"cpu\":%d,\"counts\":[", row->cpu);
+	for (size_t event = 0; event < ps_eventset_event_count(matrix->model); event++) {
+		const char *name = ps_eventset_event_name(matrix->model, event);
+		enum ps_status status = ps_eventset_event_status(matrix->model, event);
+		fprintf(stream, "%s{\"event\":", separator);
+		stat_put_json(name, stream);
+		if (status == PS_STATUS_COUNTED)
+			fprintf(stream, ",\"value\":%lld", row->counts[event]);
+		else
+			fputs(",\"value\":null", stream);
+		fprintf(stream, ",\"unit\":\"%s\",\"status\":\"%s\",\"attribution\":\"exact\"}",
+		        tool_number_is_time(name) ? "ns" : "count", ps_status_name(status));
+		separator = ",";
+	}
+	fputs("]}", stream);
+}
+
+static void export_matrix(const struct stat_output *output, const struct matrix *matrix)
+{
+	fputs("{\"tasks\":[", output->stream);
+	for (size_t row = 0; row < matrix->count; row++) {
+		fputs(row ? "," : "", output->stream);
+		export_row(output, matrix, &matrix->rows[row]);
+	}
+	fputs("]}\n", output->stream);
+}
+
+int stat_tasks_show(struct stat_output *output, struct stat_count *count)
+{
+	struct matrix matrix;
+
+	if (fill_matrix(&matrix, count) < 0)
+		return -1;
+	if (output->options->format == PS_FORMAT_JSON)
+		export_matrix(output, &matrix);
+	else
+		show_matrix(output, &matrix);
+	clear_matrix(&matrix);
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The software threads of a command or of processes, by hardware thread. */
+#ifndef PS_TOOLS_STAT_TASKS_H
+#define PS_TOOLS_STAT_TASKS_H
+
+#include "stat_show.h"
+
+/* Keeps up with what ends while counting goes on: to be called some times a second. */
+void stat_tasks_take(struct stat_count *count);
+
+/* The matrix, in the output's format (text or JSON), after counting has ended. -1 after a complaint. */
+int stat_tasks_show(struct stat_output *output, struct stat_count *count);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting, in one poll. Signals come by a signalfd, so that there is no handler and nothing is interrupted; what was ignored
+ * when perfsage was started (nohup) stays ignored.
+ */
+#include "watcher.h"
+
+#include "complaint.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t tool_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int tool_watcher_create(struct tool_watcher *watcher)
+{
+	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	sigset_t mask;
+
+	*watcher = (struct tool_watcher){.signals = -1};
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	for (size_t index = 0; index < sizeof wanted / sizeof wanted[0]; index++) {
+		struct sigaction present;
+		if (sigaction(wanted[index], NULL, &present) == 0 && present.sa_handler != SIG_IGN)
+			sigaddset(&mask, wanted[index]);
+	}
+	/* An ignored SIGCHLD would take the command's status away. */
+	sigaction(SIGCHLD, &action, &watcher->old_child_action);
+	sigprocmask(SIG_BLOCK, &mask, &watcher->old_mask);
+	watcher->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (watcher->signals < 0)
+		return tool_complain("signalfd: %s", strerror(errno)), -1;
+	return 0;
+}
+
+void tool_watcher_destroy(struct tool_watcher *watcher)
+{
+	for (size_t index = 0; index < watcher->process_count; index++) {
+		if (watcher->processes[index] >= 0)
+			close(watcher->processes[index]);
+	}
+	free(watcher->processes);
+	if (watcher->signals >= 0)
+		close(watcher->signals);
+	sigaction(SIGCHLD, &watcher->old_child_action, NULL);
+	sigprocmask(SIG_SETMASK, &watcher->old_mask, NULL);
+}
+
+int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t count)
+{
+	watcher->processes = calloc(count, sizeof *watcher->processes);
+	if (!watcher->processes)
+		return tool_complain("out of memory"), -1;
+	for (size_t index = 0; index < count; index++) {
+		watcher->processes[index] = (int)syscall(SYS_pidfd_open, pids[index], 0);
+		watcher->process_count++;
+		if (watcher->processes[index] < 0)
+			return tool_complain("process %d: %s", (int)pids[index],
+			                     errno == ESRCH ? "there is none of that number" : strerror(errno)),
+			       -1;
+	}
+	return 0;
+}
+
+/* The terminal sends its signals to the command as well; what somebody sent to perfsage alone is passed on. */
+static void pass_on(const struct tool_watcher *watcher, const struct signalfd_siginfo *info)
+{
+	if (info->ssi_code != SI_KERNEL)
+		kill(watcher->command, (int)info->ssi_signo);
+}
+
+static bool take_command(struct tool_watcher *watcher)
+{
+	pid_t got;
+
+	do {
+		got = wait4(watcher->command, &watcher->wait_status, WNOHANG, &watcher->usage);
+	} while (got < 0 && errno == EINTR);
+	if (got != watcher->command)
+		return false;
+	watcher->command = 0;
+	return true;
+}
+
+/* Reads one signal. True if it is news. */
+static bool take_signal(struct tool_watcher *watcher, enum tool_news *news)
+{
+	struct signalfd_siginfo info;
+
+	if (read(watcher->signals, &info, sizeof info) != (ssize_t)sizeof info)
+		return false;
+	if (info.ssi_signo == SIGCHLD) {
+		*news = TOOL_NEWS_COMMAND;
+		return watcher->command && take_command(watcher);
+	}
+	watcher->signal = (int)info.ssi_signo;
+	if (watcher->command) {
+		pass_on(watcher, &info);
+		return false;
+	}
+	*news = TOOL_NEWS_SIGNAL;
+	return true;
+}
+
+/* Closes the pidfds that poll found readable. True if that was the last one. */
+static bool take_ends(struct tool_watcher *watcher, const struct pollfd *fds)
+{
+	bool is_any_left = false;
+	bool has_ended = false;
+
+	for (size_t index = 0; index < watcher->process_count; index++) {
+		if (watcher->processes[index] >= 0 && fds[index].revents) {
+			close(watcher->processes[index]);
+			watcher->processes[index] = -1;
+			has_ended = true;
+		}
+		is_any_left |= watcher->processes[index] >= 0;
+	}
+	return has_ended && !is_any_left;
+}
+
+static int milliseconds_until(uint64_t deadline_ns)
+{
+	uint64_t now = tool_now_ns();
+
+	if (deadline_ns == 0)
+		return -1;
+	if (now >= deadline_ns)
+		return 0;
+	uint64_t left = (deadline_ns - now + 999999) / 1000000;
+	return left > 1000000 ? 1000000 : (int)left;
+}
+
+enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns)
+{
+	struct pollfd fds[1 + watcher->process_count];
+	enum tool_news news = TOOL_NEWS_TICK;
+
+	for (;;) {
+		fds[0] = (struct pollfd){.fd = watcher->signals, .events = POLLIN};
+		for (size_t index = 0; index < watcher->process_count; index++)
+			fds[1 + index] = (struct pollfd){.fd = watcher->processes[index], .events = POLLIN};
+		int ready = poll(fds, 1 + watcher->process_count, milliseconds_until(deadline_ns));
+		if (ready > 0 && fds[0].revents && take_signal(watcher, &news))
+			return news;
+		if (ready > 0 && take_ends(watcher, fds + 1))
+			return TOOL_NEWS_ENDED;
+		if (deadline_ns && tool_now_ns() >= deadline_ns)
+			return TOOL_NEWS_TICK;
+	}
+}

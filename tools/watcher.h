@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What perfsage waits for while it counts: the end of a command or process, a signal, the next interval. */
+#ifndef PS_TOOLS_WATCHER_H
+#define PS_TOOLS_WATCHER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+enum tool_news {
+	TOOL_NEWS_TICK,    /* the time that was waited for */
+	TOOL_NEWS_COMMAND, /* the command has ended */
+	TOOL_NEWS_ENDED,   /* all watched processes have */
+	TOOL_NEWS_SIGNAL   /* SIGINT, SIGTERM, SIGHUP or SIGQUIT, and there is no command that would end by it */
+};
+
+struct tool_watcher {
+	int signals; /* signalfd */
+	sigset_t old_mask;
+	struct sigaction old_child_action;
+	pid_t command;       /* 0: none */
+	int wait_status;     /* of the command, when it has ended */
+	struct rusage usage; /* and of all its children that were waited for */
+	int signal;          /* the last one that came */
+	int *processes;      /* pidfds of the watched ones; -1: ended */
+	size_t process_count;
+};
+
+/* Blocks the signals; returns -1 after a complaint. To be called before anything is started. */
+int tool_watcher_create(struct tool_watcher *watcher);
+void tool_watcher_destroy(struct tool_watcher *watcher);
+
+/* Watches processes that aren't perfsage's children. -1 after a complaint. */
+int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t count);
+
+/* Waits for the next news, until deadline_ns (of CLOCK_MONOTONIC; 0: none) at most. */
+enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns);
+
+uint64_t tool_now_ns(void); /* CLOCK_MONOTONIC */
+
+#endif
