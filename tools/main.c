@@ -38,8 +38,8 @@ static void print_usage(FILE *stream)
 static int print_version(void)
 {
 	printf("perfsage %s\n"
-	       "built with hwloc %s and %s\n",
-	       ps_version(), PS_BUILT_WITH_HWLOC, PS_BUILT_WITH_COMPILER);
+	       "built with %s\n",
+	       ps_version(), PS_BUILT_WITH);
 	if (strcmp(ps_version(), PACKAGE_VERSION) != 0)
 		printf("the library that it runs with is not the one it was built with, which was %s\n",
 		       PACKAGE_VERSION);
