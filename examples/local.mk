@@ -31,6 +31,15 @@ examples_07_migrating_SOURCES = examples/07_migrating.c
 examples_07_migrating_CPPFLAGS = $(public_cppflags)
 examples_07_migrating_LDADD = libperfsage.la
 
+if HAVE_PAPI
+examples_programs += examples/06_papi
+endif
+
+examples_06_papi_SOURCES = examples/06_papi.c
+examples_06_papi_CPPFLAGS = $(public_cppflags)
+examples_06_papi_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
+examples_06_papi_LDADD = libperfsage.la $(PAPI_LIBS)
+
 if HAVE_OPENMP
 examples_programs += examples/02_openmp_triad
 endif

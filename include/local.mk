@@ -10,6 +10,7 @@ pkginclude_HEADERS = \
 	include/perfsage/export.h \
 	include/perfsage/hooks.h \
 	include/perfsage/metric.h \
+	include/perfsage/papi.h \
 	include/perfsage/print.h \
 	include/perfsage/read.h \
 	include/perfsage/task.h \

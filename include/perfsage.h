@@ -15,6 +15,7 @@
 #include <perfsage/eventset.h>
 #include <perfsage/export.h>
 #include <perfsage/metric.h>
+#include <perfsage/papi.h>
 #include <perfsage/print.h>
 #include <perfsage/read.h>
 #include <perfsage/task.h>

@@ -57,17 +57,25 @@ AM_CONDITIONAL([HAVE_OPENMP], [test -z "$ps_without_openmp"])
 AS_IF([test -z "$ps_without_openmp"], [ps_openmp_summary="all"],
 	[ps_openmp_summary="without those of OpenMP: $ps_without_openmp"])])
 
-# PAPI is a rival of the benchmarks.
+# PAPI: event sets of it can be wrapped, and the benchmarks measure it beside perfsage.
 AC_DEFUN([PS_PAPI],
-[AC_ARG_WITH([papi], [AS_HELP_STRING([--without-papi], [benchmarks don't measure PAPI beside perfsage])],
+[AC_ARG_WITH([papi], [AS_HELP_STRING([--without-papi], [no event sets of PAPI; benchmarks don't measure it])],
 	[], [with_papi=check])
 ps_have_papi=no
 ps_papi_summary="none: --without-papi"
 AS_IF([test "$with_papi" != no],
-	[ps_papi_summary="none: make bench runs without it (Debian: libpapi-dev; Fedora: papi-devel; Spack: papi)"
+	[ps_papi_summary="none: ps_eventset_from_papi says so (Debian: libpapi-dev; Fedora: papi-devel; Spack: papi)"
 	PKG_CHECK_MODULES([PAPI], [papi],
-		[ps_have_papi=yes; ps_papi_summary="$($PKG_CONFIG --modversion papi), for make bench"], [ps_have_papi=no])])
+		[ps_have_papi=yes; ps_papi_summary="$($PKG_CONFIG --modversion papi)"], [ps_have_papi=no])])
 AS_IF([test "$with_papi" = yes && test "$ps_have_papi" = no], [AC_MSG_ERROR([--with-papi: pkg-config finds no PAPI])])
+ps_papi_requires=
+ps_without_papi="there is no PAPI"
+AS_IF([test "$ps_have_papi" = yes],
+	[ps_papi_requires=", papi"
+	ps_without_papi=
+	AC_DEFINE([PS_WITH_PAPI], [1], [Define to 1 if event sets of PAPI can be wrapped.])])
+AC_SUBST([ps_papi_requires])
+AC_SUBST([ps_without_papi])
 AM_CONDITIONAL([HAVE_PAPI], [test "$ps_have_papi" = yes])])
 
 # libpfm4 has the names of events by CPU model; perf's own names, PMUs' and tracepoints do without it.

@@ -13,6 +13,7 @@ dist_man3_MANS += \
 	man/ps_export.3 \
 	man/ps_hooks.3 \
 	man/ps_metric.3 \
+	man/ps_papi.3 \
 	man/ps_print.3 \
 	man/ps_read.3 \
 	man/ps_task.3 \

@@ -36,6 +36,7 @@ AM_TESTS_ENVIRONMENT = \
 	MAKE='$(MAKE)'; export MAKE; \
 	EXAMPLES='$(examples_programs)'; export EXAMPLES; \
 	WITHOUT_OPENMP="$(ps_without_openmp)"; export WITHOUT_OPENMP; \
+	WITHOUT_PAPI="$(ps_without_papi)"; export WITHOUT_PAPI; \
 	SANITIZERS='$(SANITIZER_CFLAGS)'; export SANITIZERS; \
 	CK_DEFAULT_TIMEOUT="$${CK_DEFAULT_TIMEOUT-120}"; export CK_DEFAULT_TIMEOUT; \
 	ASAN_OPTIONS="$${ASAN_OPTIONS-detect_leaks=1}"; export ASAN_OPTIONS;

@@ -116,9 +116,13 @@ static inline void show_cell(const struct cell *cell, const struct ps__log *log,
 	out->attribution = (enum ps_attribution)(cell->mark & PS__MARK_ATTRIBUTION);
 	out->flags = value_flags(cell->mark, column);
 	scale(out);
-	if (__builtin_expect(column->group == PS__NO_GROUP && !(cell->mark & PS__MARK_STORED), 0))
+	if (__builtin_expect(cell->mark & PS__MARK_STORED, 0))
+		return;
+	if (__builtin_expect(column->is_estimate, 0))
+		out->status = PS_STATUS_SCALED;
+	if (__builtin_expect(column->group == PS__NO_GROUP || column->place != log->place, 0))
 		out->status = PS_STATUS_NOT_SUPPORTED;
-	if (__builtin_expect(column->cpus && !(cell->mark & PS__MARK_STORED), 0))
+	if (__builtin_expect(column->cpus != NULL, 0))
 		settle_kind(out, column->cpus, log->thread);
 }
 

@@ -72,6 +72,7 @@ struct ps__log {
 	size_t stride;                             /* words in a row */
 	size_t room;                               /* rows below this number have a chunk; all but its last chunk are
 	                                            * indexed. Writer's */
+	uint32_t place;                            /* see struct ps__column; written before the first row */
 	struct ps__pool *pool;
 
 	struct ps__series *series;

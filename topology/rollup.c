@@ -103,10 +103,9 @@ static bool newest_in(const struct ps_topology *topology, const struct ps__selec
 const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope)
 {
 	static const enum ps_component_type types[] = {
-	    [PS_SCOPE_THREAD] = PS_COMPONENT_THREAD,
-	    [PS_SCOPE_CORE] = PS_COMPONENT_CORE,
-	    [PS_SCOPE_CACHE] = PS_COMPONENT_CACHE,
-	    [PS_SCOPE_PACKAGE] = PS_COMPONENT_PACKAGE,
+	    [PS_SCOPE_THREAD] = PS_COMPONENT_THREAD,   [PS_SCOPE_CORE] = PS_COMPONENT_CORE,
+	    [PS_SCOPE_CACHE] = PS_COMPONENT_CACHE,     [PS_SCOPE_PACKAGE] = PS_COMPONENT_PACKAGE,
+	    [PS_SCOPE_MACHINE] = PS_COMPONENT_MACHINE,
 	};
 	const struct ps_component *found = NULL;
 

@@ -25,11 +25,13 @@ struct ps__column {
 	char *name;
 	uint32_t group; /* whose times belong to it; PS__NO_GROUP if the event can't be counted here */
 	enum ps_scope scope;
+	uint32_t place; /* of events that count in several places each: logs of another have no count of it. Else 0 */
 	bool user_only;
-	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
-	double scale;   /* count * scale is in unit */
-	char unit[32];  /* "ns", "Joules"; "" for a plain count */
-	char *cpus;     /* the list of those that can count it, where some kind of cores can't; NULL: any */
+	uint16_t start;   /* ps__name_start of the name: a look at it spares most comparisons */
+	double scale;     /* count * scale is in unit */
+	char unit[32];    /* "ns", "Joules"; "" for a plain count */
+	char *cpus;       /* the list of those that can count it, where some kind of cores can't; NULL: any */
+	bool is_estimate; /* multiplexed by someone who tells no times */
 };
 
 struct ps__series {

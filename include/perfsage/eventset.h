@@ -28,7 +28,8 @@ enum ps_scope {
 	PS_SCOPE_THREAD = 0, /* a hardware thread */
 	PS_SCOPE_CORE,
 	PS_SCOPE_CACHE, /* a last-level cache */
-	PS_SCOPE_PACKAGE
+	PS_SCOPE_PACKAGE,
+	PS_SCOPE_MACHINE /* a device, a sensor, the network: only a PAPI event set has such events */
 };
 
 /** How a set is to know on which hardware thread its events happened. */
@@ -39,7 +40,7 @@ enum ps_attribution_mode {
 	PS_ATTRIBUTE_LAST_CPU /* the cheapest in descriptors: the CPU seen at each reading */
 };
 
-/** "thread", "core", "cache", "package"; "unknown" for any other number. Never NULL. */
+/** "thread", "core", "cache", "package", "machine"; "unknown" for any other number. Never NULL. */
 PS_PUBLIC const char *ps_scope_name(enum ps_scope scope);
 
 /**

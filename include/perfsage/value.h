@@ -28,7 +28,7 @@ enum ps_attribution {
 
 /** What else is known of a value; ps_value.flags is an OR of these. */
 enum ps_value_flag {
-	PS_VALUE_USER_ONLY = 1 << 0,   /* counted in user space only, for lack of permission */
+	PS_VALUE_USER_ONLY = 1 << 0,   /* counted in user space only, for lack of permission, or in PAPI's domain */
 	PS_VALUE_MOVED = 1 << 1,       /* the thread changed its CPU while the reading was made */
 	PS_VALUE_WENT_BACK = 1 << 2,   /* a counter was seen to go backwards; it was counted anew from there */
 	PS_VALUE_ENDED = 1 << 3,       /* the counted thread has ended; this is its final count */
@@ -54,7 +54,8 @@ struct ps_value {
 /**
  * Coverage: which fraction of the enabled time the counter was on the hardware, 0.0 to 1.0.
  *
- * value: not NULL. A value that was never enabled (ps_store's, for example) has coverage 1.0.
+ * value: not NULL. A value that was never enabled (ps_store's, for example) has coverage 1.0. Of an estimate of PAPI's
+ * (ps_eventset_from_papi) it isn't known: not a number.
  */
 PS_PUBLIC double ps_value_coverage(const struct ps_value *value);
 

@@ -97,7 +97,9 @@ struct ps__backend {
 	uint64_t *origin;   /* lane 0's totals when it was opened (the others' are 0); owned by the backend */
 	enum ps_read_path read_path;
 	char why_path[256]; /* why it isn't a cheaper one; "" if it is the cheapest */
+	bool may_fall;      /* totals that fall are meant so: differences, estimates. It looks for resets itself */
 	bool interrupted;   /* set by read: counting was off for a while. Cleared by the set */
+	bool went_back;     /* the same: a counter was reset behind our back, and is counted anew from there */
 };
 
 /* perf_event_open, directly. NULL for lack of memory. */

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What counts: groups of perf events.
+# What counts: groups of perf events; event sets of PAPI, if it was there at configure.
 noinst_LTLIBRARIES += src/backend/libbackend.la
 src_backend_libbackend_la_SOURCES = \
 	src/backend/backend.h \
+	src/backend/papi.c \
+	src/backend/papi_calls.c \
+	src/backend/papi_calls.h \
+	src/backend/papi_describe.c \
+	src/backend/papi_scope.c \
+	src/backend/papi_set.h \
 	src/backend/perf.c \
 	src/backend/perf.h \
 	src/backend/perf_event.c \
@@ -14,3 +20,7 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf_user.c \
 	src/backend/perf_user.h \
 	src/backend/perf_user_open.c
+if HAVE_PAPI
+src_backend_libbackend_la_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
+src_backend_libbackend_la_LIBADD = $(PAPI_LIBS)
+endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names and derived numbers of a value: for whoever prints one. */
+#include <math.h>
 #include <perfsage/eventset.h>
 #include <perfsage/value.h>
 
 double ps_value_coverage(const struct ps_value *value)
 {
 	if (value->enabled_ns == 0)
-		return 1.0;
+		return value->status == PS_STATUS_SCALED ? (double)NAN : 1.0;
 	return (double)value->running_ns / (double)value->enabled_ns;
 }
 
@@ -51,6 +52,8 @@ const char *ps_scope_name(enum ps_scope scope)
 		return "cache";
 	case PS_SCOPE_PACKAGE:
 		return "package";
+	case PS_SCOPE_MACHINE:
+		return "machine";
 	}
 	return "unknown";
 }

@@ -57,8 +57,10 @@ void ps__known_note(struct ps__known *known, const struct ps_value *value)
 	known->flags |= noted_flags(value->status, value->flags);
 	if (value->status == PS_STATUS_SCALED) {
 		bool first = !(known->statuses & 1u << PS_STATUS_SCALED);
-		known->lowest = first || coverage < known->lowest ? coverage : known->lowest;
-		known->highest = first || coverage > known->highest ? coverage : known->highest;
+		/* One that isn't known makes the whole range so: all comparisons with it are false. */
+		bool unknown = isnan(coverage);
+		known->lowest = first || unknown || coverage < known->lowest ? coverage : known->lowest;
+		known->highest = first || unknown || coverage > known->highest ? coverage : known->highest;
 	}
 	known->statuses |= 1u << value->status;
 }
@@ -71,8 +73,11 @@ void ps__known_note_metric(struct ps__known *known, const struct ps_metric_value
 
 static void add_coverage(struct ps__buffer *buffer, const struct ps__known *known)
 {
+	if (isnan(known->lowest) || isnan(known->highest)) {
+		ps__buffer_add(buffer, ", scaled, coverage unknown");
+		return;
+	}
 	int lowest = (int)(known->lowest * 100), highest = (int)(known->highest * 100);
-
 	if (highest < 1)
 		ps__buffer_add(buffer, ", scaled, coverage below 1%%");
 	else if (lowest == highest)

@@ -31,9 +31,22 @@ int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
 	return ps__fail(PS_EISRUN, "%s: the event set is running: call ps_stop first", call);
 }
 
+int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead)
+{
+	int result = ps__set_enter_stopped(set, call);
+
+	if (result != PS_OK || !set->papi)
+		return result;
+	ps__set_leave(set);
+	return ps__fail(PS_ENOSUPP, "%s: the event set wraps PAPI event set %d, which is yours to change: %s", call,
+	                set->papi->id, instead);
+}
+
 /* Another thread may take a set over only when the one that it counted has ended. */
 static int check_owner(struct ps_eventset *set)
 {
+	if (set->papi)
+		return ps__set_check_papi_owner(set);
 	if (set->target.kind != PS__TARGET_SELF || !set->was_started || set->owner == ps__thread_number())
 		return PS_OK;
 	if (ps__locate_is_alive(set->owner_tid))
@@ -77,6 +90,8 @@ static int prepare(struct ps_eventset *set)
 	uint16_t mark;
 	int result = check_owner(set);
 
+	if (result == PS_OK && set->papi)
+		result = ps__set_refresh_papi(set);
 	if (result == PS_OK && set->event_count == 0)
 		result = ps__fail(PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
 	if (result == PS_OK)
@@ -95,7 +110,7 @@ static int prepare(struct ps_eventset *set)
 }
 
 /* Whatever can be done before the counters are enabled is: what comes after is counted. */
-static int start(struct ps_eventset *set)
+int ps__set_start(struct ps_eventset *set)
 {
 	int result = prepare(set);
 
@@ -128,7 +143,7 @@ int ps_start(struct ps_eventset *set)
 	if (set->is_running)
 		result = ps__fail(PS_EISRUN, "ps_start: the event set is running");
 	else
-		result = start(set);
+		result = ps__set_start(set);
 	ps__set_leave(set);
 	return result;
 }
@@ -136,10 +151,13 @@ int ps_start(struct ps_eventset *set)
 static int reset(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
+	int result = ps__set_adopt(set);
 
+	if (result != PS_OK)
+		return result;
 	if (!set->was_started)
 		return ps__fail(PS_ENOTRUN, "ps_reset: the event set was never started: call ps_start first");
-	int result = ps__set_check_caller(set);
+	result = ps__set_check_caller(set);
 	if (result != PS_OK)
 		return result;
 	if (set->is_running || set->is_unfetched) {

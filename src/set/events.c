@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#define CHANGE_IN_PAPI \
+	"add and remove events with PAPI_add_event and PAPI_remove_event; the next ps_start takes them over"
+
 static ptrdiff_t find_event(const struct ps_eventset *set, const char *name)
 {
 	for (size_t index = 0; index < set->event_count; index++) {
@@ -83,7 +86,7 @@ static int add(struct ps_eventset *set, const char *name, bool optional)
 
 static int enter_and_add(struct ps_eventset *set, const char *name, bool optional, const char *call)
 {
-	int result = ps__set_enter_stopped(set, call);
+	int result = ps__set_enter_own(set, call, CHANGE_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;
@@ -126,7 +129,7 @@ int ps_eventset_add_default(struct ps_eventset *set)
 	static const char *const software[] = {"task-clock", "page-faults", "context-switches", "cpu-migrations",
 	                                       "msr/tsc/"};
 	size_t added = 0;
-	int result = ps__set_enter_stopped(set, "ps_eventset_add_default");
+	int result = ps__set_enter_own(set, "ps_eventset_add_default", CHANGE_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;
@@ -153,7 +156,7 @@ static int drop_event(struct ps_eventset *set, const char *name)
 
 int ps_eventset_remove(struct ps_eventset *set, const char *event)
 {
-	int result = ps__set_enter_stopped(set, "ps_eventset_remove");
+	int result = ps__set_enter_own(set, "ps_eventset_remove", CHANGE_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;

@@ -5,6 +5,10 @@
 #include "base/os.h"
 #include "set/set.h"
 
+#define ATTACH_IN_PAPI                                                                                             \
+	"attach it with PAPI_attach or PAPI_set_opt(PAPI_CPU_ATTACH), or PAPI_detach it; the next ps_start takes " \
+	"that over"
+
 int ps_eventset_create(struct ps_eventset **out)
 {
 	if (!out)
@@ -40,6 +44,7 @@ int ps_eventset_destroy(struct ps_eventset *set)
 	if (ps__fork_is_same(set->fork_generation))
 		ps__task_close(&set->task);
 	clear_events(set);
+	ps__papi_free(set->papi);
 	ps__os_free_apart(set);
 	return PS_OK;
 }
@@ -66,6 +71,11 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 
 	if (!out || !model)
 		return ps__fail(PS_EINVAL, "ps_eventset_clone: out and model must not be NULL");
+	if (model->papi)
+		return ps__fail(PS_ENOSUPP,
+		                "ps_eventset_clone: the model wraps PAPI event set %d, and PAPI can't copy one: "
+		                "make a PAPI event set in each thread, and wrap it there",
+		                model->papi->id);
 	int result = ps_eventset_create(&set);
 	if (result != PS_OK)
 		return result;
@@ -95,7 +105,7 @@ static void retarget(struct ps_eventset *set, struct ps__target target, struct p
 static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t tid, const char *call)
 {
 	struct ps__task task;
-	int result = ps__set_enter_stopped(set, call);
+	int result = ps__set_enter_own(set, call, ATTACH_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;
@@ -121,7 +131,7 @@ int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid)
 
 int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu)
 {
-	int result = ps__set_enter_stopped(set, "ps_eventset_attach_cpu");
+	int result = ps__set_enter_own(set, "ps_eventset_attach_cpu", ATTACH_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;
@@ -146,7 +156,7 @@ int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on)
 
 int ps_eventset_detach(struct ps_eventset *set)
 {
-	int result = ps__set_enter_stopped(set, "ps_eventset_detach");
+	int result = ps__set_enter_own(set, "ps_eventset_detach", ATTACH_IN_PAPI);
 
 	if (result != PS_OK)
 		return result;

@@ -9,10 +9,10 @@
 static int check_stranger(struct ps_eventset *set)
 {
 	if (ps__locate_is_alive(set->owner_tid))
-		return ps__fail(PS_EINVAL,
-		                "the set counts thread %d, which is alive, and is used by thread %d: clone it with "
-		                "ps_eventset_clone, a set for each thread",
-		                (int)set->owner_tid, (int)ps__os.gettid());
+		return ps__fail(PS_EINVAL, "the set counts thread %d, which is alive, and is used by thread %d: %s",
+		                (int)set->owner_tid, (int)ps__os.gettid(),
+		                set->papi ? "make a PAPI event set in each thread, and wrap it there"
+		                          : "clone it with ps_eventset_clone, a set for each thread");
 	set->is_ended = true;
 	return PS_OK;
 }
@@ -114,7 +114,7 @@ uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t l
 		uint64_t total = totals[word];
 		uint64_t known = credited[word];
 		/* A counter that went back was reset behind our back: it has counted `total` since. */
-		if (__builtin_expect(total < known, 0)) {
+		if (__builtin_expect(total < known, 0) && !set->backend->may_fall) {
 			known = 0;
 			flags |= PS__MARK_WENT_BACK;
 		}
@@ -181,6 +181,10 @@ static int fetch_plain(struct ps_eventset *set, struct ps__slot **out)
 		mark |= PS__MARK_INTERRUPTED;
 		set->backend->interrupted = false;
 	}
+	if (__builtin_expect(set->backend->went_back, 0)) {
+		mark |= PS__MARK_WENT_BACK;
+		set->backend->went_back = false;
+	}
 	credit_all(set, slot, mark);
 	*out = slot;
 	return result;
@@ -190,5 +194,7 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (set->means == PS__MEANS_LANES)
 		return ps__set_fetch_lanes(set, slot);
+	if (__builtin_expect(set->means == PS__MEANS_PLACES, 0))
+		return ps__set_fetch_places(set, slot);
 	return fetch_plain(set, slot);
 }

@@ -333,10 +333,12 @@ static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
 static int check(struct ps_eventset *set, long long *residual)
 {
 	struct ps__slot *slot;
-	int result = PS_OK;
+	int result = ps__set_adopt(set);
 
-	if (!set->was_started)
-		return ps__fail(PS_ENOTRUN, "ps_eventset_check: the event set was never started");
+	if (result == PS_OK && !set->was_started)
+		result = ps__fail(PS_ENOTRUN, "ps_eventset_check: the event set was never started");
+	if (result != PS_OK)
+		return result;
 	if (set->is_running || set->is_unfetched)
 		result = ps__set_fetch(set, &slot);
 	for (size_t event = 0; event < set->event_count; event++)

@@ -8,9 +8,11 @@ src_set_libset_la_SOURCES = \
 	src/set/events.c \
 	src/set/eventset.c \
 	src/set/fetch.c \
+	src/set/from_papi.c \
 	src/set/lanes.c \
 	src/set/means.c \
 	src/set/open.c \
+	src/set/places.c \
 	src/set/process.c \
 	src/set/quick.c \
 	src/set/reading.c \

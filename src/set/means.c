@@ -105,6 +105,8 @@ static int only_cpu(const struct ps_eventset *set)
 {
 	if (set->target.kind == PS__TARGET_CPU || set->target.kind == PS__TARGET_PROCESS)
 		return -1;
+	if (set->papi && set->papi->is_shared)
+		return -1;
 	return ps__locate_only_cpu(watched_tid(set));
 }
 
@@ -112,6 +114,10 @@ int ps__set_choose_means(struct ps_eventset *set)
 {
 	ps__set_settle_for_plain(set, "");
 	set->only_cpu = only_cpu(set);
+	if (set->papi) {
+		ps__set_choose_for_papi(set);
+		return PS_OK;
+	}
 	if (set->target.kind == PS__TARGET_CPU)
 		return PS_OK;
 	if (set->mode == PS_ATTRIBUTE_LAST_CPU) {
@@ -170,6 +176,12 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 		return result;
 	if (mode != PS_ATTRIBUTE_AUTO && mode != PS_ATTRIBUTE_EXACT && mode != PS_ATTRIBUTE_LAST_CPU) {
 		result = ps__fail(PS_EINVAL, "ps_eventset_set_attribution: there is no mode %d", (int)mode);
+	} else if (set->papi && mode == PS_ATTRIBUTE_EXACT) {
+		result = ps__fail(
+		    PS_ENOSUPP,
+		    "ps_eventset_set_attribution: PAPI doesn't split the counts of its event set %d by hardware "
+		    "thread: pin its thread, or count with ps_eventset_create and ps_eventset_add",
+		    set->papi->id);
 	} else if (mode != set->mode) {
 		ps__set_close(set);
 		set->mode = mode;

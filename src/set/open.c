@@ -26,6 +26,8 @@ static int name_columns(const struct ps_eventset *set, struct ps__series *series
 		column->user_only = event->user_only;
 		column->scale = event->scale;
 		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
+		column->place = set->means == PS__MEANS_PLACES ? set->papi->place_of[index] : 0;
+		column->is_estimate = set->papi && set->papi->is_estimate;
 	}
 	return 0;
 }
@@ -83,7 +85,7 @@ free_series:
 
 static int open_backend(struct ps_eventset *set)
 {
-	struct ps__backend *backend = ps__perf_create();
+	struct ps__backend *backend = set->papi ? ps__papi_create(set->papi) : ps__perf_create();
 
 	set->target.enables_on_exec = set->enables_on_exec;
 	set->target.tells_tasks = set->wants_tasks && set->means == PS__MEANS_LANES;
@@ -95,8 +97,11 @@ static int open_backend(struct ps_eventset *set)
 		return result;
 	}
 	set->backend = backend;
-	set->owner = ps__thread_number();
-	set->owner_tid = ps__os.gettid();
+	/* A PAPI set is its thread's from the beginning. */
+	if (!set->papi) {
+		set->owner = ps__thread_number();
+		set->owner_tid = ps__os.gettid();
+	}
 	set->last_cpu = -1;
 	result = ps__set_open_tasks(set);
 	if (result == PS_OK)

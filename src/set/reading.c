@@ -21,9 +21,13 @@ static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(set->is_running || set->is_unfetched, 1))
 		return ps__set_fetch(set, slot);
-	if (!set->was_started)
-		return ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
-	int result = ps__set_check_caller(set);
+	int result = ps__set_adopt(set);
+	if (result == PS_OK && set->is_running)
+		return ps__set_fetch(set, slot);
+	if (result == PS_OK && !set->was_started)
+		result = ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
+	if (result == PS_OK)
+		result = ps__set_check_caller(set);
 	if (result != PS_OK)
 		return result;
 	*slot = final_slot(set);
@@ -96,9 +100,12 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 {
 	struct ps__write write = {.kind = PS__WRITE_COUNTS};
 
-	if (!set->is_running)
-		return ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
-	int result = check_root(set, root);
+	int result = ps__set_adopt(set);
+
+	if (result == PS_OK && !set->is_running)
+		result = ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
+	if (result == PS_OK)
+		result = check_root(set, root);
 	if (result == PS_OK)
 		result = ps__set_check_caller(set);
 	if (result != PS_OK)
@@ -136,6 +143,11 @@ static int store(struct ps_eventset *set, const long long *counters, struct ps_c
 	int cpu;
 	int result = ps__set_open(set);
 
+	if (result == PS_OK && set->means == PS__MEANS_PLACES)
+		result = ps__fail(PS_ENOSUPP,
+		                  "ps_store: the events of PAPI event set %d count in %zu places, and one reading "
+		                  "of yours goes to one: make a PAPI event set for each package",
+		                  set->papi->id, set->papi->place_count);
 	if (result == PS_OK)
 		result = check_root(set, root);
 	if (result == PS_OK)

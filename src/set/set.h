@@ -11,6 +11,7 @@
 #define PS_SET_SET_H
 
 #include "backend/backend.h"
+#include "backend/papi_set.h"
 #include "base/clock.h"
 #include "base/identity.h"
 #include "base/os.h"
@@ -73,7 +74,8 @@ struct ps__quick {
 /* How a set knows where its task was. */
 enum ps__means {
 	PS__MEANS_PLAIN, /* one lane; the CPU is looked up at each reading */
-	PS__MEANS_LANES  /* a lane for each CPU: the kernel splits; the watch tells which to read */
+	PS__MEANS_LANES, /* a lane for each CPU: the kernel splits; the watch tells which to read */
+	PS__MEANS_PLACES /* of a PAPI set: each event counts in a package of its own */
 };
 
 struct ps_eventset {
@@ -114,7 +116,8 @@ struct ps_eventset {
 	struct ps__event *events;
 	size_t event_count;
 	struct ps__target target;
-	struct ps__task task; /* of an attached tid */
+	struct ps__task task;  /* of an attached tid */
+	struct ps__papi *papi; /* what the set wraps; NULL: its events are its own */
 	pid_t owner_tid;
 	enum ps_attribution_mode mode;
 	bool enables_on_exec;
@@ -149,6 +152,11 @@ static inline void ps__set_leave(struct ps_eventset *set)
 
 /* As ps__set_enter, for calls that change what a stopped set is made of: PS_EISRUN as well. */
 int ps__set_enter_stopped(struct ps_eventset *set, const char *call);
+/* The same for calls that change events or target: PS_ENOSUPP for a PAPI set; instead says what to call of PAPI. */
+int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead);
+
+/* control.c: starts a set that isn't running; of a PAPI set that PAPI runs it takes the counts from now on. */
+int ps__set_start(struct ps_eventset *set);
 
 /* open.c: descriptors and storage. Opens the events, if they aren't, and makes the series; close drops both: the readings
  * stay in the topology. */
@@ -206,6 +214,15 @@ void ps__set_forget_roots(struct ps_eventset *set);
 int ps__set_open_tasks(struct ps_eventset *set);
 void ps__set_close_tasks(struct ps_eventset *set);
 void ps__set_take_tasks(struct ps_eventset *set);
+/* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts since then. */
+int ps__set_adopt(struct ps_eventset *set);
+/* Before a start: has the user given the PAPI set other events, or another target? Then they are the set's. */
+int ps__set_refresh_papi(struct ps_eventset *set);
+int ps__set_check_papi_owner(const struct ps_eventset *set);
+void ps__set_choose_for_papi(struct ps_eventset *set);
+
+/* places.c: events that count in a package each. */
+int ps__set_fetch_places(struct ps_eventset *set, struct ps__slot **slot);
 
 /* lanes.c: the counts that the kernel split by CPU. */
 int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **slot);

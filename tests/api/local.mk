@@ -11,6 +11,12 @@ api_tests = \
 	tests/api/test_truth \
 	tests/api/test_user
 
+if HAVE_PAPI
+api_tests += tests/api/test_papi tests/api/test_papi_malloc tests/api/test_papi_targets
+else
+api_tests += tests/api/test_papi_absent
+endif
+
 tests_api_test_exact_SOURCES = tests/api/test_exact.c tests/api/wander.c tests/api/wander.h
 tests_api_test_exact_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
@@ -27,6 +33,21 @@ tests_api_test_exact_tid_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 tests_api_test_malloc_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_api_test_malloc_SOURCES = tests/api/test_malloc.c tests/api/count_malloc.c tests/api/count_malloc.h
 tests_api_test_malloc_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_papi_SOURCES = tests/api/test_papi.c tests/api/papi_here.c tests/api/papi_here.h
+tests_api_test_papi_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
+tests_api_test_papi_LDADD = libperfsage.la $(PAPI_LIBS) -ldl $(CHECK_LIBS) -lm
+
+tests_api_test_papi_absent_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_papi_malloc_SOURCES = tests/api/test_papi_malloc.c tests/api/papi_here.c tests/api/papi_here.h \
+	tests/api/count_malloc.c tests/api/count_malloc.h
+tests_api_test_papi_malloc_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS) -fvisibility=default
+tests_api_test_papi_malloc_LDADD = libperfsage.la $(PAPI_LIBS) -ldl $(CHECK_LIBS) -lm
+
+tests_api_test_papi_targets_SOURCES = tests/api/test_papi_targets.c tests/api/papi_here.c tests/api/papi_here.h
+tests_api_test_papi_targets_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
+tests_api_test_papi_targets_LDADD = libperfsage.la $(PAPI_LIBS) -ldl $(CHECK_LIBS) -lm
 
 tests_api_test_perf_list_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 

@@ -30,6 +30,11 @@ unit_tests = \
 	tests/unit/test_metric \
 	tests/unit/test_number \
 	tests/unit/test_open \
+	tests/unit/test_papi \
+	tests/unit/test_papi_changes \
+	tests/unit/test_papi_faults \
+	tests/unit/test_papi_places \
+	tests/unit/test_papi_targets \
 	tests/unit/test_parts \
 	tests/unit/test_print \
 	tests/unit/test_quick \
@@ -65,6 +70,8 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/fake_files.c \
 	tests/support/fake_internal.h \
 	tests/support/fake_memory.c \
+	tests/support/fake_papi.c \
+	tests/support/fake_papi.h \
 	tests/support/fake_pmu.c \
 	tests/support/fake_pmu.h \
 	tests/support/fake_ring.c \

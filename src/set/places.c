@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A PAPI set whose events count in several packages ("PACKAGE0", "PACKAGE1"): each event's count goes to a CPU of its own
+ * package, wherever the caller is. Not hot: PAPI reads such events by files or system calls of their own.
+ */
+#include "base/error.h"
+#include "set/set.h"
+
+/* All slots, before anything is credited: only this can fail. */
+static int find_slots(struct ps_eventset *set)
+{
+	for (size_t place = 0; place < set->papi->place_count; place++) {
+		struct ps__slot *slot = ps__set_slot(set, set->papi->place_cpus[place]);
+		if (!slot)
+			return PS_ENOMEM;
+		slot->log->place = (uint32_t)place;
+	}
+	return PS_OK;
+}
+
+static void credit_place(struct ps_eventset *set, size_t place, uint16_t mark)
+{
+	struct ps__slot *slot = ps__set_slot(set, set->papi->place_cpus[place]);
+	const uint64_t *totals = ps__set_totals(set, 0);
+	uint64_t *credited = ps__set_credited(set, 0);
+	size_t times = 2 * set->series->groups;
+
+	for (size_t event = 0; event < set->event_count; event++) {
+		size_t word = times + event;
+		if (set->papi->place_of[event] != place)
+			continue;
+		slot->counts[word] += totals[word] - credited[word];
+		credited[word] = totals[word];
+	}
+	ps__set_label_counts(slot, mark);
+	ps__set_activate(set, slot);
+}
+
+int ps__set_fetch_places(struct ps_eventset *set, struct ps__slot **out)
+{
+	uint16_t mark = PS_ATTRIBUTION_ATTACHED;
+	int result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
+
+	if (result == PS_OK)
+		result = find_slots(set);
+	if (result != PS_OK)
+		return result;
+	if (set->backend->went_back)
+		mark |= PS__MARK_WENT_BACK;
+	set->backend->went_back = false;
+	if (set->must_clear)
+		ps__set_clear_counts(set);
+	for (size_t place = 0; place < set->papi->place_count; place++)
+		credit_place(set, place, mark);
+	*out = ps__set_slot(set, set->papi->place_cpus[0]);
+	set->last_slot = *out;
+	set->is_unfetched = false;
+	return PS_OK;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PAPI on this machine; see papi_here.h. */
+#include "papi_here.h"
+
+#include <dlfcn.h>
+#include <linux/perf_event.h>
+#include <papi.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined __has_include
+#if __has_include(<perfmon/pfmlib.h>)
+#define HAVE_PFMLIB 1
+#endif
+#endif
+
+#ifdef HAVE_PFMLIB
+#include <perfmon/pfmlib.h>
+
+static bool was_helped;
+
+typedef pfm_err_t get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
+
+/* As PAPI decides it: the architectural PMU, which isn't a processor's own, doesn't count. */
+static bool has_core_pmu(get_pmu_info *real)
+{
+	pfm_pmu_info_t info = {.size = sizeof info};
+
+	for (int pmu = 0; pmu < PFM_PMU_MAX; pmu++) {
+		if (real((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_PMU_TYPE_CORE &&
+		    strcmp(info.name, "ix86arch") != 0)
+			return true;
+	}
+	return false;
+}
+
+/* libpfm4's function, as PAPI calls it. */
+__attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
+{
+	get_pmu_info *real;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "pfm_get_pmu_info");
+	pfm_err_t result = real(pmu, info);
+	if (result != PFM_SUCCESS || pmu != PFM_PMU_PERF_EVENT || has_core_pmu(real))
+		return result;
+	was_helped = true;
+	info->type = PFM_PMU_TYPE_CORE;
+	info->is_dfl = 1;
+	return result;
+}
+
+typedef long system_call(long number, ...);
+
+/* The C library's function, as PAPI calls it to probe and to open events. */
+__attribute__((visibility("default"))) long syscall(long number, ...)
+{
+	static system_call *real;
+	struct perf_event_attr attr;
+	long arguments[6];
+	va_list list;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
+	va_start(list, number);
+	for (int index = 0; index < 6; index++)
+		arguments[index] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_perf_event_open && was_helped) {
+		attr = *(const struct perf_event_attr *)arguments[0];
+		if (attr.type == PERF_TYPE_HARDWARE) {
+			attr.type = PERF_TYPE_SOFTWARE;
+			attr.config = PERF_COUNT_SW_DUMMY;
+			arguments[0] = (long)&attr;
+		}
+	}
+	return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+}
+#endif
+
+const char *papi_here_explain(int code)
+{
+	return PAPI_strerror(code);
+}
+
+static unsigned long this_thread(void)
+{
+	return (unsigned long)pthread_self();
+}
+
+const char *papi_here_start(void)
+{
+	static char why[512];
+	int probe = PAPI_NULL;
+
+	if (!PAPI_is_initialized() && PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
+		return "PAPI_library_init: this is another PAPI than the one built with";
+	papi_ok(PAPI_thread_init(this_thread));
+	papi_ok(PAPI_multiplex_init());
+	papi_ok(PAPI_create_eventset(&probe));
+	int result = PAPI_add_named_event(probe, PAPI_HERE_FAULTS);
+	const PAPI_component_info_t *component = PAPI_get_component_info(0);
+	if (result != PAPI_OK)
+		snprintf(why, sizeof why, "PAPI can't count " PAPI_HERE_FAULTS " here: %s; %s: %.100s",
+		         PAPI_strerror(result), component->name, component->disabled_reason);
+	PAPI_cleanup_eventset(probe);
+	PAPI_destroy_eventset(&probe);
+	return result == PAPI_OK ? NULL : why;
+}
+
+int papi_here_create(const char *event, ...)
+{
+	int set = PAPI_NULL;
+	va_list events;
+
+	papi_ok(PAPI_create_eventset(&set));
+	va_start(events, event);
+	for (; event; event = va_arg(events, const char *))
+		papi_ok(PAPI_add_named_event(set, event));
+	va_end(events);
+	return set;
+}
+
+void papi_here_destroy(int set)
+{
+	long long values[16];
+
+	PAPI_stop(set, values);
+	papi_ok(PAPI_cleanup_eventset(set));
+	papi_ok(PAPI_destroy_eventset(&set));
+}
+
+const char *papi_here_name(int set, int index)
+{
+	static char name[PAPI_HUGE_STR_LEN];
+	int codes[16], count = 16;
+
+	papi_ok(PAPI_list_events(set, codes, &count));
+	papi_ok(PAPI_event_code_to_name(codes[index], name));
+	return name;
+}
+
+/* Without a sanitizer's checks: they touch pages of their own. */
+__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void papi_here_touch(size_t pages)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *area = mmap(NULL, pages * page_bytes, PROT_READ | PROT_WRITE,
+	                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (area == MAP_FAILED)
+		return;
+	madvise((void *)area, pages * page_bytes, MADV_NOHUGEPAGE);
+	for (size_t page = 0; page < pages; page++)
+		area[page * page_bytes] = 1;
+	munmap((void *)area, pages * page_bytes);
+}

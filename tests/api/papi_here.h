@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PAPI on this machine, for tests of event sets that a user makes with it. Where libpfm4 knows no PMU of the processor, PAPI
+ * switches its whole perf_event component off, software events included, and refuses to attach or to multiplex a set
+ * because a probe with a hardware event fails. Then it is told that perf's generic PMU is the machine's own, and its
+ * probe gets a software event; what it counts after that is real.
+ */
+#ifndef PS_TESTS_PAPI_HERE_H
+#define PS_TESTS_PAPI_HERE_H
+
+#include <check.h>
+#include <perfsage.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Starts PAPI, once in a process, with support for threads. NULL, or why it can't count here. */
+const char *papi_here_start(void);
+
+/* An event set of PAPI with these events, up to a NULL. */
+int papi_here_create(const char *event, ...) __attribute__((sentinel));
+void papi_here_destroy(int set);
+
+/* Exactly so many page faults of the calling thread, in user space. */
+void papi_here_touch(size_t pages);
+
+#define PAPI_HERE_FAULTS "perf::PAGE-FAULTS"
+/* What PAPI calls it: the name of its default PMU is left out. */
+const char *papi_here_name(int set, int index);
+
+/* A call of PAPI must succeed. */
+#define papi_ok(call)                                                                     \
+	do {                                                                              \
+		int result_ = (call);                                                     \
+		ck_assert_msg(result_ >= 0, "%s: %s", #call, papi_here_explain(result_)); \
+	} while (0)
+const char *papi_here_explain(int code);
+#define check_ok(call)                                                                           \
+	do {                                                                                     \
+		int result_ = (call);                                                            \
+		ck_assert_msg(result_ == PS_OK, "%s: %d %s", #call, result_, ps_error_detail()); \
+	} while (0)
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What PAPI event sets count on this machine: each thread of a team its own, an attached thread until after its end, a CPU.
+ * Sees the installed headers and the shared libraries alone.
+ */
+#include "papi_here.h"
+#include "support/skip.h"
+
+#include <papi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGES 1000
+
+static struct ps_topology *topology;
+static struct ps_component *root;
+
+static void setup(void)
+{
+	check_ok(ps_topology_load(&topology, NULL));
+	root = ps_topology_root(topology);
+}
+
+static void teardown(void)
+{
+	ps_topology_destroy(topology);
+}
+
+/* False where PAPI counts nothing: the reason was printed. */
+static bool can_count(const char *test)
+{
+	const char *why = papi_here_start();
+
+	if (why)
+		ps__test_skip(test, why);
+	return !why;
+}
+
+static struct ps_eventset *wrap(int papi)
+{
+	struct ps_eventset *set = NULL;
+
+	check_ok(ps_eventset_from_papi(&set, papi));
+	return set;
+}
+
+static long long count_of(struct ps_thread *thread, const char *event, uint64_t timestamp)
+{
+	struct ps_value value;
+
+	check_ok(ps_thread_reading(thread, event, timestamp, &value));
+	return value.value;
+}
+
+/* What has to be faulted in once is, so that two runs of the same work count alike. */
+static void rehearse(struct ps_eventset *set)
+{
+	uint64_t timestamp = 0;
+
+	check_ok(ps_eventset_reserve(set, 1000));
+	check_ok(ps_start(set));
+	papi_here_touch(1);
+	check_ok(ps_read(set, root, &timestamp, NULL));
+	check_ok(ps_accum(set, root, &timestamp, NULL));
+	check_ok(ps_stop(set, root, &timestamp, NULL));
+}
+
+static void stay_here(void)
+{
+	cpu_set_t mask;
+
+	CPU_ZERO(&mask);
+	CPU_SET((size_t)sched_getcpu(), &mask);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof mask, &mask), 0);
+}
+
+/* A thread of a team, with a set of its own. */
+struct member {
+	pthread_t thread;
+	size_t pages;
+	long long count;
+	int result;
+};
+
+static void *work(void *context)
+{
+	struct member *member = context;
+	struct ps_thread *thread = NULL;
+	uint64_t timestamp = 0;
+
+	papi_ok(PAPI_register_thread());
+	int papi = papi_here_create(PAPI_HERE_FAULTS, NULL);
+	stay_here();
+	struct ps_eventset *set = wrap(papi);
+	rehearse(set);
+	member->result = ps_start(set);
+	for (size_t part = 0; part < 4; part++) {
+		papi_here_touch(member->pages / 4);
+		member->result |= ps_accum(set, root, &timestamp, &thread);
+	}
+	member->result |= ps_stop(set, root, &timestamp, NULL);
+	member->count = count_of(thread, "PAGE-FAULTS", timestamp);
+	ps_eventset_destroy(set);
+	papi_here_destroy(papi);
+	papi_ok(PAPI_unregister_thread());
+	return NULL;
+}
+
+START_TEST(each_thread_of_a_team_counts_with_a_papi_set_of_its_own)
+{
+	struct member members[4];
+
+	if (!can_count("each_thread_of_a_team_counts_with_a_papi_set_of_its_own"))
+		return;
+	for (size_t i = 0; i < 4; i++) {
+		members[i] = (struct member){.pages = 400 * (i + 1)};
+		ck_assert_int_eq(pthread_create(&members[i].thread, NULL, work, &members[i]), 0);
+	}
+	for (size_t i = 0; i < 4; i++)
+		pthread_join(members[i].thread, NULL);
+	for (size_t i = 0; i < 4; i++) {
+		ck_assert_int_eq(members[i].result, PS_OK);
+		ck_assert_int_ge(members[i].count, (long long)members[i].pages);
+		ck_assert_int_le(members[i].count, (long long)members[i].pages + 20);
+	}
+}
+END_TEST
+
+static void *read_a_strangers_set(void *context)
+{
+	static int result;
+
+	result = ps_read(context, root, NULL, NULL);
+	return &result;
+}
+
+START_TEST(a_thread_that_is_not_the_sets_is_refused)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (!can_count("a_thread_that_is_not_the_sets_is_refused"))
+		return;
+	int papi = papi_here_create(PAPI_HERE_FAULTS, NULL);
+	struct ps_eventset *set = wrap(papi);
+	check_ok(ps_start(set));
+	ck_assert_int_eq(pthread_create(&thread, NULL, read_a_strangers_set, set), 0);
+	pthread_join(thread, &result);
+	ck_assert_int_eq(*(int *)result, PS_EINVAL);
+	check_ok(ps_stop(set, root, NULL, NULL));
+	ps_eventset_destroy(set);
+	papi_here_destroy(papi);
+}
+END_TEST
+
+/* A thread that another one counts. */
+struct attached {
+	pthread_t thread;
+	_Atomic pid_t tid;
+	_Atomic int order; /* 1: touch, 2: end; 0: done */
+};
+
+static void *obey(void *context)
+{
+	struct attached *attached = context;
+	int order;
+
+	attached->tid = (pid_t)syscall(SYS_gettid);
+	while ((order = attached->order) != 2) {
+		if (order == 1) {
+			papi_here_touch(PAGES);
+			attached->order = 0;
+		}
+		usleep(1000);
+	}
+	return NULL;
+}
+
+START_TEST(an_attached_thread_that_has_exited_keeps_its_last_counts)
+{
+	struct attached attached = {.tid = 0};
+	struct ps_thread *thread = NULL;
+	uint64_t timestamp = 0;
+	int papi = PAPI_NULL;
+
+	if (!can_count("an_attached_thread_that_has_exited_keeps_its_last_counts"))
+		return;
+	ck_assert_int_eq(pthread_create(&attached.thread, NULL, obey, &attached), 0);
+	while (attached.tid == 0)
+		usleep(1000);
+	papi_ok(PAPI_create_eventset(&papi));
+	papi_ok(PAPI_assign_eventset_component(papi, 0));
+	papi_ok(PAPI_attach(papi, (unsigned long)attached.tid));
+	papi_ok(PAPI_add_named_event(papi, PAPI_HERE_FAULTS));
+	struct ps_eventset *set = wrap(papi);
+	check_ok(ps_start(set));
+	attached.order = 1;
+	while (attached.order)
+		usleep(1000);
+	check_ok(ps_read(set, root, &timestamp, &thread));
+	ck_assert_int_ge(ps_thread_cpu(thread), 0);
+	ck_assert_int_ge(count_of(thread, "PAGE-FAULTS", timestamp), PAGES);
+	attached.order = 2;
+	pthread_join(attached.thread, NULL);
+	long long last[1] = {0};
+	check_ok(ps_stop(set, root, &timestamp, NULL));
+	papi_ok(PAPI_read(papi, last));
+	ck_assert_int_eq(ps_eventset_is_ended(set), 1);
+	struct ps_value total;
+	check_ok(ps_component_total(root, "PAGE-FAULTS", &total));
+	ck_assert_int_eq(total.value, last[0]);
+	ps_eventset_destroy(set);
+	papi_here_destroy(papi);
+}
+END_TEST
+
+/* PAPI_GRN_THR or PAPI_GRN_SYS on one CPU. */
+static int create_on_cpu(int cpu, int granularity)
+{
+	PAPI_option_t option;
+	int papi = PAPI_NULL;
+
+	papi_ok(PAPI_create_eventset(&papi));
+	papi_ok(PAPI_assign_eventset_component(papi, 0));
+	memset(&option, 0, sizeof option);
+	option.granularity.eventset = papi;
+	option.granularity.granularity = granularity;
+	papi_ok(PAPI_set_opt(PAPI_GRANUL, &option));
+	memset(&option, 0, sizeof option);
+	option.cpu.eventset = papi;
+	option.cpu.cpu_num = (unsigned)cpu;
+	papi_ok(PAPI_set_opt(PAPI_CPU_ATTACH, &option));
+	int result = PAPI_add_named_event(papi, PAPI_HERE_FAULTS);
+	if (result == PAPI_EPERM)
+		return PAPI_NULL;
+	papi_ok(result);
+	return papi;
+}
+
+static void *touch_pages(void *context)
+{
+	papi_here_touch(PAGES);
+	return context;
+}
+
+START_TEST(a_cpu_attached_set_counts_what_it_says_it_counts)
+{
+	const char *why;
+	pthread_t other;
+
+	if (!can_count("a_cpu_attached_set_counts_what_it_says_it_counts"))
+		return;
+	stay_here();
+	int cpu = sched_getcpu();
+	for (int kind = 0; kind < 2; kind++) {
+		int papi = create_on_cpu(cpu, kind ? PAPI_GRN_SYS : PAPI_GRN_THR);
+		if (papi == PAPI_NULL) {
+			ps__test_skip("a_cpu_attached_set_counts_what_it_says_it_counts",
+			              "this user may not count whole CPUs (perf_event_paranoid)");
+			return;
+		}
+		struct ps_eventset *set = wrap(papi);
+		struct ps_thread *thread = NULL;
+		uint64_t timestamp = 0;
+
+		check_ok(ps_start(set));
+		ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_ATTACHED);
+		ck_assert_msg(strstr(why, kind ? "all that happens on CPU" : "one thread alone") != NULL, "%s", why);
+		ck_assert_int_eq(pthread_create(&other, NULL, touch_pages, NULL), 0); /* on the same CPU */
+		pthread_join(other, NULL);
+		check_ok(ps_stop(set, root, &timestamp, &thread));
+		ck_assert_int_eq(ps_thread_cpu(thread), cpu);
+		if (kind)
+			ck_assert_int_ge(count_of(thread, "PAGE-FAULTS", timestamp), PAGES);
+		else
+			ck_assert_int_lt(count_of(thread, "PAGE-FAULTS", timestamp), PAGES);
+		ps_eventset_destroy(set);
+		papi_here_destroy(papi);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("targets of PAPI on this machine");
+	TCase *tests = tcase_create("targets");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_set_timeout(tests, 120);
+	suite_add_tcase(suite, tests);
+	tcase_add_test(tests, each_thread_of_a_team_counts_with_a_papi_set_of_its_own);
+	tcase_add_test(tests, a_thread_that_is_not_the_sets_is_refused);
+	tcase_add_test(tests, an_attached_thread_that_has_exited_keeps_its_last_counts);
+	tcase_add_test(tests, a_cpu_attached_set_counts_what_it_says_it_counts);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
