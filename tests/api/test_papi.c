@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PAGES 1000
@@ -253,7 +254,7 @@ START_TEST(a_multiplexed_set_gives_estimates)
 	check_ok(ps_start(set));
 	papi_here_touch(PAGES);
 	check_ok(ps_stop(set, root, &timestamp, &thread));
-	check_ok(ps_thread_reading(thread, "PAGE-FAULTS", timestamp, &value));
+	check_ok(ps_thread_reading(thread, ps_eventset_event_name(set, 0), timestamp, &value));
 	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
 	ck_assert_int_ge(value.value, PAGES);
 	ck_assert_int_lt(value.value, 2 * PAGES);
@@ -298,22 +299,42 @@ START_TEST(values_of_papis_default_domain_say_that_they_are_of_user_space)
 	ck_assert_int_eq(ps_eventset_event_is_user_only(set, 0), 1);
 	check_ok(ps_start(set));
 	check_ok(ps_stop(set, root, &timestamp, &thread));
-	check_ok(ps_thread_reading(thread, "PAGE-FAULTS", timestamp, &value));
+	check_ok(ps_thread_reading(thread, ps_eventset_event_name(set, 0), timestamp, &value));
 	ck_assert_uint_ne(value.flags & PS_VALUE_USER_ONLY, 0);
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
 }
 END_TEST
 
-/* PAPI reads it when it is initialised. The name is in path afterwards. */
+/* The names of the PMUs for which it holds are PAPI's: they are asked for in a process of its own, as the file is read when
+ * PAPI is initialised. */
+static void write_user_events_for_pmus(FILE *file)
+{
+	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
+		return;
+	const PAPI_component_info_t *component = PAPI_get_component_info(0);
+	for (int pmu = 0; pmu < PAPI_PMU_MAX; pmu++) {
+		if (component->pmu_names[pmu])
+			fprintf(file, "CPU,%s\n", component->pmu_names[pmu]);
+	}
+	fputs("EVENT,TWICE_FAULTS,DERIVED_ADD,perf::PAGE-FAULTS,perf::MINOR-FAULTS\n", file);
+	fflush(file);
+}
+
+/* The name is in path afterwards. */
 static void write_user_events(char *path)
 {
-	int file = mkstemp(path);
+	FILE *file = fdopen(mkstemp(path), "w");
+	pid_t child = file ? fork() : -1;
 
-	if (file < 0)
+	if (child < 0)
 		abort();
-	dprintf(file, "CPU,perf\nEVENT,TWICE_FAULTS,DERIVED_ADD,perf::PAGE-FAULTS,perf::MINOR-FAULTS\n");
-	close(file);
+	if (child == 0) {
+		write_user_events_for_pmus(file);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	fclose(file);
 	setenv("PAPI_USER_EVENTS_FILE", path, 1);
 }
 

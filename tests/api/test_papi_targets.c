@@ -104,7 +104,7 @@ static void *work(void *context)
 		member->result |= ps_accum(set, root, &timestamp, &thread);
 	}
 	member->result |= ps_stop(set, root, &timestamp, NULL);
-	member->count = count_of(thread, "PAGE-FAULTS", timestamp);
+	member->count = count_of(thread, ps_eventset_event_name(set, 0), timestamp);
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
 	papi_ok(PAPI_unregister_thread());
@@ -204,7 +204,7 @@ START_TEST(an_attached_thread_that_has_exited_keeps_its_last_counts)
 		usleep(1000);
 	check_ok(ps_read(set, root, &timestamp, &thread));
 	ck_assert_int_ge(ps_thread_cpu(thread), 0);
-	ck_assert_int_ge(count_of(thread, "PAGE-FAULTS", timestamp), PAGES);
+	ck_assert_int_ge(count_of(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
 	attached.order = 2;
 	pthread_join(attached.thread, NULL);
 	long long last[1] = {0};
@@ -212,7 +212,7 @@ START_TEST(an_attached_thread_that_has_exited_keeps_its_last_counts)
 	papi_ok(PAPI_read(papi, last));
 	ck_assert_int_eq(ps_eventset_is_ended(set), 1);
 	struct ps_value total;
-	check_ok(ps_component_total(root, "PAGE-FAULTS", &total));
+	check_ok(ps_component_total(root, ps_eventset_event_name(set, 0), &total));
 	ck_assert_int_eq(total.value, last[0]);
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
@@ -276,9 +276,9 @@ START_TEST(a_cpu_attached_set_counts_what_it_says_it_counts)
 		check_ok(ps_stop(set, root, &timestamp, &thread));
 		ck_assert_int_eq(ps_thread_cpu(thread), cpu);
 		if (kind)
-			ck_assert_int_ge(count_of(thread, "PAGE-FAULTS", timestamp), PAGES);
+			ck_assert_int_ge(count_of(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
 		else
-			ck_assert_int_lt(count_of(thread, "PAGE-FAULTS", timestamp), PAGES);
+			ck_assert_int_lt(count_of(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
 		ps_eventset_destroy(set);
 		papi_here_destroy(papi);
 	}

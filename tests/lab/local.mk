@@ -14,6 +14,9 @@ lab_tests = \
 	tests/lab/tests/test_lab_topology \
 	tests/lab/tests/test_lab_unschedulable \
 	tests/lab/tests/test_lab_user
+if HAVE_PAPI
+lab_tests += tests/lab/tests/test_lab_papi
+endif
 # A test with a wrong expectation, by which the lab shows that it would see a failure.
 lab_wrong = tests/lab/tests/wrong_loop
 
@@ -80,6 +83,11 @@ tests_lab_tests_test_lab_stat_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_stat_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_stat_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_stat_LDFLAGS = $(lab_ldflags)
+tests_lab_tests_test_lab_papi_SOURCES = tests/lab/tests/test_lab_papi.c
+tests_lab_tests_test_lab_papi_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_papi_CFLAGS = $(lab_cflags) $(PAPI_CFLAGS)
+tests_lab_tests_test_lab_papi_LDADD = $(lab_libs) $(PAPI_LIBS)
+tests_lab_tests_test_lab_papi_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_threads_SOURCES = tests/lab/tests/test_lab_threads.c
 tests_lab_tests_test_lab_threads_CPPFLAGS = $(lab_cppflags)
