@@ -5,6 +5,7 @@
  */
 #include "counted.h"
 #include "harness.h"
+#include "papi_rival.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -64,6 +65,26 @@ static double run_read(void *context, unsigned calls)
 	return time_ns;
 }
 
+static double run_papi(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	(void)context;
+	for (unsigned call = 0; call < calls; call++)
+		papi_rival_read();
+	return bench_now_ns() - start;
+}
+
+static double run_papi_attached(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	(void)context;
+	for (unsigned call = 0; call < calls; call++)
+		papi_rival_read_attached();
+	return bench_now_ns() - start;
+}
+
 static void open_reader(struct reader *reader, int events, pid_t tid, enum ps_attribution_mode mode,
                         const struct ps_topology *topology)
 {
@@ -73,10 +94,19 @@ static void open_reader(struct reader *reader, int events, pid_t tid, enum ps_at
 	bench_expect_ok(ps_start(reader->set), "ps_start");
 }
 
+static void open_wrapped(struct reader *reader, const struct ps_topology *topology)
+{
+	*reader = (struct reader){.root = ps_topology_root(topology)};
+	bench_expect_ok(ps_eventset_from_papi(&reader->set, papi_rival_attached_set()), "ps_eventset_from_papi");
+	bench_expect_ok(ps_start(reader->set), "ps_start");
+}
+
 static void measure(const char *title, int events, pid_t tid, const struct ps_topology *topology)
 {
 	struct bench_raw raw;
-	struct reader readers[2];
+	struct reader readers[3] = {{.set = NULL}};
+	const char *no_papi = papi_rival_open(events);
+	const char *not_attached = no_papi ? no_papi : papi_rival_attach(events, tid);
 	int pus = (int)ps_component_thread_count(ps_topology_root(topology));
 	const struct bench_case cases[] = {
 	    {.name = "raw_attached", .events = events, .run = run_raw, .context = &raw},
@@ -92,16 +122,29 @@ static void measure(const char *title, int events, pid_t tid, const struct ps_to
 	     .run = run_read,
 	     .context = &readers[1],
 	     .versus = {"raw_attached", "ps_read_attached_exact"}},
+	    {.name = "PAPI_read", .missing = no_papi, .events = events, .run = run_papi},
+	    {.name = "PAPI_read_attached", .missing = not_attached, .events = events, .run = run_papi_attached},
+	    {.name = "ps_read_papi_attached",
+	     .missing = not_attached,
+	     .events = events,
+	     .pus = pus,
+	     .run = run_read,
+	     .context = &readers[2],
+	     .versus = {"PAPI_read", "PAPI_read_attached"}},
 	};
 
 	bench_raw_open(&raw, events, tid, BENCH_FULL_FORMAT);
 	open_reader(&readers[0], events, tid, PS_ATTRIBUTE_EXACT, topology);
 	open_reader(&readers[1], events, tid, PS_ATTRIBUTE_LAST_CPU, topology);
+	if (!not_attached)
+		open_wrapped(&readers[2], topology);
 	bench_run(&(struct bench_table){
 	    .title = title, .rounds = 300, .batch = 50, .cases = cases, .count = sizeof cases / sizeof *cases});
+	ps_eventset_destroy(readers[2].set);
 	ps_eventset_destroy(readers[1].set);
 	ps_eventset_destroy(readers[0].set);
 	bench_raw_close(&raw);
+	papi_rival_close();
 }
 
 int main(int argc, char **argv)
@@ -120,6 +163,8 @@ int main(int argc, char **argv)
 	} else if (!options->is_json) {
 		puts("\nA task that runs on another CPU: not measured, there is one CPU only.");
 	}
+	if (!options->is_json && papi_rival_note())
+		printf("\nPAPI: %s.\nPAPI_read: of the measuring thread itself.\n", papi_rival_note());
 	ps_topology_destroy(topology);
 	return 0;
 }

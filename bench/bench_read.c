@@ -14,7 +14,7 @@
 
 #define ROUNDS     2000
 #define BATCH      50
-#define CALLS      5
+#define CALLS      7
 #define TOPOLOGIES 2
 
 /* The floor's history: the newest rows, overwritten in turn. */
@@ -116,12 +116,30 @@ static double run_accum(void *context, unsigned calls)
 
 static double run_papi_read(void *context, unsigned calls)
 {
-	double start = bench_now_ns();
-
 	(void)context;
+	papi_rival_read();
+	double start = bench_now_ns();
 	for (unsigned call = 0; call < calls; call++)
 		papi_rival_read();
 	return bench_now_ns() - start;
+}
+
+/* PAPI_accum, of the same event set, has reset it meanwhile: that is noticed by a reading that isn't timed, and so is
+ * PAPI_read's first. */
+static double run_wrapped_read(void *context, unsigned calls)
+{
+	struct reader *reader = context;
+
+	bench_expect_ok(ps_read(reader->set, reader->root, &reader->timestamp, NULL), "ps_read");
+	return run_update(context, calls);
+}
+
+static double run_wrapped_accum(void *context, unsigned calls)
+{
+	struct reader *reader = context;
+
+	bench_expect_ok(ps_read(reader->set, reader->root, &reader->timestamp, NULL), "ps_read");
+	return run_accum(context, calls);
 }
 
 static double run_papi_accum(void *context, unsigned calls)
@@ -134,10 +152,10 @@ static double run_papi_accum(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-static void open_reader(struct reader *reader, int events, enum ps_attribution_mode mode,
+static void open_reader(struct reader *reader, struct ps_eventset *set, enum ps_attribution_mode mode,
                         const struct ps_topology *topology, size_t rows)
 {
-	reader->set = bench_make_set(events);
+	reader->set = set;
 	reader->root = ps_topology_root(topology);
 	reader->timestamp = 0;
 	bench_expect_ok(ps_eventset_set_attribution(reader->set, mode), "ps_eventset_set_attribution");
@@ -151,13 +169,16 @@ static const struct call {
 	double (*run)(void *context, unsigned calls);
 	enum ps_attribution_mode mode;
 	bool appends;
+	bool is_papi; /* of a PAPI event set */
 	const char *versus[BENCH_MOST_RIVALS];
 } calls[CALLS] = {
-    {"ps_read", run_update, PS_ATTRIBUTE_AUTO, false, {"raw", "floor", "PAPI_read", "ps_read"}},
-    {"ps_read_new", run_new, PS_ATTRIBUTE_AUTO, true, {"raw", "ps_read"}},
-    {"ps_accum", run_accum, PS_ATTRIBUTE_AUTO, false, {"raw", "ps_read", "PAPI_accum"}},
-    {"ps_read_last_cpu", run_update, PS_ATTRIBUTE_LAST_CPU, false, {"raw", "ps_read"}},
-    {"ps_read_exact", run_update, PS_ATTRIBUTE_EXACT, false, {"raw", "ps_read_last_cpu"}},
+    {"ps_read", run_update, PS_ATTRIBUTE_AUTO, false, false, {"raw", "floor", "PAPI_read", "ps_read"}},
+    {"ps_read_new", run_new, PS_ATTRIBUTE_AUTO, true, false, {"raw", "ps_read"}},
+    {"ps_accum", run_accum, PS_ATTRIBUTE_AUTO, false, false, {"raw", "ps_read", "PAPI_accum"}},
+    {"ps_read_last_cpu", run_update, PS_ATTRIBUTE_LAST_CPU, false, false, {"raw", "ps_read"}},
+    {"ps_read_exact", run_update, PS_ATTRIBUTE_EXACT, false, false, {"raw", "ps_read_last_cpu"}},
+    {"ps_read_papi", run_wrapped_read, PS_ATTRIBUTE_AUTO, false, true, {"PAPI_read"}},
+    {"ps_accum_papi", run_wrapped_accum, PS_ATTRIBUTE_AUTO, false, true, {"PAPI_accum", "ps_read_papi"}},
 };
 
 /* All of a number of events; the table's address is stable. */
@@ -174,15 +195,27 @@ static void add(struct scene *scene, struct bench_case one)
 	scene->cases[scene->table.count++] = one;
 }
 
+static struct ps_eventset *make_set(int events, bool is_papi)
+{
+	struct ps_eventset *set = NULL;
+
+	if (!is_papi)
+		return bench_make_set(events);
+	bench_expect_ok(ps_eventset_from_papi(&set, papi_rival_set()), "ps_eventset_from_papi");
+	return set;
+}
+
 static void add_ours(struct scene *scene, int events, const struct call *call, struct reader *reader,
-                     const struct ps_topology *topology)
+                     const struct ps_topology *topology, const char *no_papi)
 {
 	size_t rows = call->appends ? (size_t)bench_total_rounds(&scene->table) * BATCH : 64;
 	struct bench_case one = {.name = call->name, .events = events, .run = call->run, .context = reader};
 
 	one.pus = (int)ps_component_thread_count(ps_topology_root(topology));
 	memcpy(one.versus, call->versus, sizeof one.versus);
-	open_reader(reader, events, call->mode, topology, rows);
+	one.missing = call->is_papi ? no_papi : NULL;
+	if (!one.missing)
+		open_reader(reader, make_set(events, call->is_papi), call->mode, topology, rows);
 	add(scene, one);
 }
 
@@ -204,13 +237,15 @@ static void measure(int events, struct ps_topology *const topologies[TOPOLOGIES]
 	    (struct bench_case){"floor", NULL, events, .run = run_floor, .context = &scene.floor, .versus = {"raw"}});
 	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++)
 		add_ours(&scene, events, &calls[index % CALLS], &scene.readers[index / CALLS][index % CALLS],
-		         topologies[index / CALLS]);
+		         topologies[index / CALLS], no_papi);
 	add(&scene, (struct bench_case){"PAPI_read", no_papi, events, .run = run_papi_read, .versus = {"raw"}});
 	add(&scene, (struct bench_case){"PAPI_accum", no_papi, events, .run = run_papi_accum,
 	                                .versus = {"raw", "PAPI_read"}});
 	bench_run(&scene.table);
-	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++)
+	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++) {
 		ps_eventset_destroy(scene.readers[index / CALLS][index % CALLS].set);
+		scene.readers[index / CALLS][index % CALLS].set = NULL;
+	}
 	papi_rival_close();
 	bench_raw_close(&scene.lean);
 	bench_raw_close(&scene.raw);
@@ -220,7 +255,8 @@ static const char legend[] =
     "\n"
     "raw: read(2) of a group, with times. raw_values_only: without them, as PAPI reads.\n"
     "floor: sched_getcpu, clock_gettime, raw, one row stored. PAPI_*: neither CPU, nor times, nor history.\n"
-    "ps_read: updates a reading; its thread is pinned. ps_read_new: a new reading each time.\n";
+    "ps_read: updates a reading; its thread is pinned. ps_read_new: a new reading each time.\n"
+    "ps_*_papi: of the PAPI event set that PAPI_read reads, wrapped by ps_eventset_from_papi.\n";
 
 int main(int argc, char **argv)
 {

@@ -46,7 +46,7 @@ bench_libbench_la_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 
 bench_bench_attached_SOURCES = bench/bench_attached.c
 bench_bench_attached_CPPFLAGS = $(bench_cppflags)
-bench_bench_attached_LDADD = $(bench_libs)
+bench_bench_attached_LDADD = $(bench_libs) $(bench_papi_libs)
 
 bench_bench_cost_SOURCES = bench/bench_cost.c
 bench_bench_cost_CPPFLAGS = $(bench_cppflags)

@@ -23,8 +23,11 @@ static bool was_helped;
 
 #ifdef HAVE_PFMLIB
 #include <dlfcn.h>
+#include <linux/perf_event.h>
 #include <perfmon/pfmlib.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 typedef pfm_err_t get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
 
@@ -55,6 +58,34 @@ __attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu,
 	info->is_dfl = 1;
 	return result;
 }
+
+typedef long system_call(long number, ...);
+
+/* The C library's function, as PAPI calls it. Before it attaches a set, PAPI tries whether it may, with a hardware event: it
+ * gets a software event, and opens its own as everywhere. */
+__attribute__((visibility("default"))) long syscall(long number, ...)
+{
+	static system_call *real;
+	struct perf_event_attr attr;
+	long arguments[6];
+	va_list list;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
+	va_start(list, number);
+	for (int index = 0; index < 6; index++)
+		arguments[index] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_perf_event_open && was_helped) {
+		attr = *(const struct perf_event_attr *)arguments[0];
+		if (attr.type == PERF_TYPE_HARDWARE) {
+			attr.type = PERF_TYPE_SOFTWARE;
+			attr.config = PERF_COUNT_SW_DUMMY;
+			arguments[0] = (long)&attr;
+		}
+	}
+	return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+}
 #endif
 
 /* libpfm4 has no names for some of the kernel's software events: the first ones then come again, by another name.
@@ -70,7 +101,7 @@ static const char *const hardware_names[] = {
     "PAPI_L1_ICM",  "PAPI_L2_DCM",  "PAPI_TLB_DM", "PAPI_BR_INS",
 };
 
-static int set = PAPI_NULL;
+static int set = PAPI_NULL, attached_set = PAPI_NULL;
 static long long values[BENCH_MOST_EVENTS];
 static char missing[256];
 
@@ -80,40 +111,54 @@ static const char *refuse(const char *what, int error)
 	return missing;
 }
 
-static const char *start_papi(void)
+static const char *create(int *out)
 {
 	if (!PAPI_is_initialized() && PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
 		return "not measured: PAPI_library_init: this is another PAPI than the one built with";
-	int error = PAPI_create_eventset(&set);
+	int error = PAPI_create_eventset(out);
 	if (error != PAPI_OK)
 		return refuse("PAPI_create_eventset", error);
 	return NULL;
 }
 
-static const char *start_set(void)
+/* tid: 0 for the calling thread. */
+static const char *start(int *out, int count, pid_t tid)
 {
-	int error = PAPI_start(set);
+	const char *why = create(out);
+	int error;
 
+	if (why)
+		return why;
+	if (tid && ((error = PAPI_assign_eventset_component(*out, 0)) != PAPI_OK ||
+	            (error = PAPI_attach(*out, (unsigned long)tid)) != PAPI_OK))
+		return refuse("PAPI_attach", error);
+	for (int index = 0; index < count; index++) {
+		error = PAPI_add_named_event(*out, names[index]);
+		if (error != PAPI_OK)
+			return refuse(names[index], error);
+	}
+	error = PAPI_start(*out);
 	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+}
+
+static void end(int *which)
+{
+	if (*which == PAPI_NULL)
+		return;
+	PAPI_stop(*which, values);
+	PAPI_cleanup_eventset(*which);
+	PAPI_destroy_eventset(which);
+	*which = PAPI_NULL;
 }
 
 const char *papi_rival_open(int count)
 {
-	const char *why = start_papi();
-
-	if (why)
-		return why;
-	for (int index = 0; index < count; index++) {
-		int error = PAPI_add_named_event(set, names[index]);
-		if (error != PAPI_OK)
-			return refuse(names[index], error);
-	}
-	return start_set();
+	return start(&set, count, 0);
 }
 
 const char *papi_rival_open_hardware(int count)
 {
-	const char *why = start_papi();
+	const char *why = create(&set);
 	int added = 0;
 
 	for (size_t index = 0; !why && added < count; index++) {
@@ -121,29 +166,49 @@ const char *papi_rival_open_hardware(int count)
 			return "not measured: PAPI has too few presets on this machine";
 		added += PAPI_add_named_event(set, hardware_names[index]) == PAPI_OK;
 	}
-	return why ? why : start_set();
+	if (why)
+		return why;
+	int error = PAPI_start(set);
+	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+}
+
+const char *papi_rival_attach(int count, pid_t tid)
+{
+	return start(&attached_set, count, tid);
+}
+
+int papi_rival_set(void)
+{
+	return set;
+}
+
+int papi_rival_attached_set(void)
+{
+	return attached_set;
 }
 
 void papi_rival_close(void)
 {
-	if (set == PAPI_NULL)
-		return;
-	PAPI_stop(set, values);
-	PAPI_cleanup_eventset(set);
-	PAPI_destroy_eventset(&set);
-	set = PAPI_NULL;
+	end(&attached_set);
+	end(&set);
 }
 
 const char *papi_rival_note(void)
 {
 	return was_helped ? "libpfm4 knows no PMU of this machine, and PAPI switches itself off: it was told that "
-	                    "perf's generic PMU is the one"
+	                    "perf's generic PMU is the one, and probes with a software event"
 	                  : NULL;
 }
 
 void papi_rival_read(void)
 {
 	if (PAPI_read(set, values) != PAPI_OK)
+		bench_die("PAPI_read failed");
+}
+
+void papi_rival_read_attached(void)
+{
+	if (PAPI_read(attached_set, values) != PAPI_OK)
 		bench_die("PAPI_read failed");
 }
 
@@ -172,6 +237,22 @@ const char *papi_rival_open_hardware(int count)
 	return papi_rival_open(count);
 }
 
+const char *papi_rival_attach(int count, pid_t tid)
+{
+	(void)tid;
+	return papi_rival_open(count);
+}
+
+int papi_rival_set(void)
+{
+	return -1;
+}
+
+int papi_rival_attached_set(void)
+{
+	return -1;
+}
+
 void papi_rival_close(void)
 {
 }
@@ -182,6 +263,11 @@ const char *papi_rival_note(void)
 }
 
 void papi_rival_read(void)
+{
+	bench_die("PAPI is not built in");
+}
+
+void papi_rival_read_attached(void)
 {
 	bench_die("PAPI is not built in");
 }
