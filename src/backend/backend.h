@@ -94,7 +94,8 @@ struct ps__backend {
 	size_t groups;      /* in each lane */
 	uint32_t *group_of; /* by event; owned by the backend */
 	bool *is_hardware;  /* by group: it may have to wait for the hardware; owned by the backend */
-	uint64_t *origin;   /* lane 0's totals when it was opened (the others' are 0); owned by the backend */
+	uint64_t *
+	    origin; /* lane 0's totals when it was opened (the others' are 0), PAPI's when it is started; owned by the backend */
 	enum ps_read_path read_path;
 	char why_path[256]; /* why it isn't a cheaper one; "" if it is the cheapest */
 	bool may_fall;      /* totals that fall are meant so: differences, estimates. It looks for resets itself */

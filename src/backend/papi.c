@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The PAPI backend's vtable. PAPI counts from 0 at each PAPI_start; here the counts of all starts are added up, so that
- * the totals only rise, as the set wants them. The user may start, stop and reset the PAPI set as well: what was counted
- * until then is kept, and a count that fell is flagged.
+ * The PAPI backend's vtable. Totals are PAPI's own values, which begin at 0 at each PAPI_start; so the set begins anew at
+ * each start. The user may reset the PAPI set as well: what was counted until then is kept and added from then on, and the
+ * count that fell is flagged.
  */
 #include "backend/papi_calls.h"
 #include "backend/papi_set.h"
 #include "base/error.h"
 #include "base/os.h"
 
+#include <string.h>
+
 struct papi_backend {
 	struct ps__backend base;
 	struct ps__papi *papi;
 	long long *values; /* for one PAPI_read; after PAPI_stop the final ones */
-	long long *last;   /* of each event, as PAPI told it at the last read since PAPI_start */
-	uint64_t *before;  /* its total until PAPI_start: modulo 2^64, as a baseline may be subtracted */
+	uint64_t *before;  /* of each event: counted before it was reset, since the start */
+	bool has_before;   /* not all of them are 0 */
 	bool has_final;    /* PAPI_stop has filled values */
 };
 
@@ -30,11 +32,11 @@ static int papi_open(struct ps__backend *backend, struct ps__event *events, size
 	(void)events;
 	(void)target;
 	self->values = ps__os_calloc(count, sizeof *self->values);
-	self->last = ps__os_calloc(count, sizeof *self->last);
 	self->before = ps__os_calloc(count, sizeof *self->before);
+	backend->origin = ps__os_calloc(2 + count, sizeof *backend->origin);
 	backend->group_of = ps__os_calloc(count, sizeof *backend->group_of);
 	backend->is_hardware = ps__os_calloc(1, sizeof *backend->is_hardware);
-	if (!self->values || !self->last || !self->before || !backend->group_of || !backend->is_hardware)
+	if (!self->values || !self->before || !backend->origin || !backend->group_of || !backend->is_hardware)
 		return ps__fail_memory("a PAPI event set");
 	/* One group, of which PAPI tells no times. */
 	backend->lanes = 1;
@@ -77,117 +79,98 @@ static int check_identity(const struct ps__papi *papi)
 	    papi->id);
 }
 
-/* A value is smaller than it was: reset, or an estimate that was corrected. */
-static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t event, uint64_t value)
+/* A total is smaller than it was: reset, or an estimate that was corrected. Of what was counted at the last look the share
+ * of this run is `last`. */
+static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t event, uint64_t value, uint64_t last)
 {
 	enum ps__papi_course course = self->papi->course[event];
 
-	if (course == PS__PAPI_FREE)
-		return PS_OK;
-	if (course == PS__PAPI_ESTIMATE && value > (uint64_t)self->last[event] / 2)
+	if (course == PS__PAPI_FREE || (course == PS__PAPI_ESTIMATE && value > last / 2))
 		return PS_OK;
 	int result = check_identity(self->papi);
 	if (result != PS_OK)
 		return result;
-	self->before[event] += (uint64_t)self->last[event];
+	self->before[event] += last;
+	self->has_before = true;
 	self->base.went_back = true;
 	return PS_OK;
 }
 
+/* What totals holds is what was read last. */
 static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	struct papi_backend *self = self_of(backend);
 	const struct ps__papi *papi = self->papi;
+	int result = PS_OK;
 
 	(void)lane;
-	if (__builtin_expect(!self->has_final, 1)) {
-		int result = check_set(papi);
-		if (__builtin_expect(result != PS_OK, 0))
-			return result;
-		int code = ps__papi_calls.read(papi->id, self->values);
-		if (__builtin_expect(code < 0, 0))
-			return ps__papi_fail(papi->id, "PAPI_read", code);
+	if (!self->has_final) {
+		result = check_set(papi);
+		int code = result == PS_OK ? ps__papi_calls.read(papi->id, self->values) : PS_OK;
+		if (code < 0)
+			result = ps__papi_fail(papi->id, "PAPI_read", code);
 	}
-	for (size_t event = 0; event < papi->count; event++) {
-		uint64_t value = (uint64_t)self->values[event], last = (uint64_t)self->last[event];
-		if (__builtin_expect((int64_t)(value - last) < 0, 0)) {
-			int result = look_at_fall(self, event, value);
-			if (result != PS_OK)
-				return result;
-		}
-		self->last[event] = self->values[event];
-		totals[2 + event] = self->before[event] + value;
+	for (size_t event = 0; result == PS_OK && event < papi->count; event++) {
+		uint64_t value = (uint64_t)self->values[event], last = totals[2 + event] - self->before[event];
+		if ((int64_t)(value - last) < 0)
+			result = look_at_fall(self, event, value, last);
+		if (result == PS_OK)
+			totals[2 + event] = self->before[event] + value;
 	}
-	return PS_OK;
+	return result;
 }
 
-/* As that while nothing falls: what the last values were and what the new ones are then change places. */
+/* PAPI writes the totals itself. That one fell is for the set to see, which then asks for all of them again. */
 static int papi_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
-	struct papi_backend *self = self_of(backend);
+	const struct papi_backend *self = self_of(backend);
 	const struct ps__papi *papi = self->papi;
-	long long *values = self->values, *last = self->last;
-	uint64_t backwards = 0;
 
 	(void)lane;
-	int result = self->has_final ? PS__NOT_DIRECT : check_set(papi);
+	if (__builtin_expect(self->has_final || self->has_before, 0))
+		return PS__NOT_DIRECT;
+	int result = check_set(papi);
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
-	int code = ps__papi_calls.read(papi->id, values);
-	if (__builtin_expect(code < 0, 0))
-		return ps__papi_fail(papi->id, "PAPI_read", code);
-	for (size_t event = 0; event < papi->count; event++) {
-		backwards |= (uint64_t)values[event] - (uint64_t)last[event];
-		totals[2 + event] = self->before[event] + (uint64_t)values[event];
-	}
-	if (__builtin_expect((int64_t)backwards < 0, 0))
-		return PS__NOT_DIRECT;
-	self->values = last;
-	self->last = values;
-	return PS_OK;
+	int code = ps__papi_calls.read(papi->id, (long long *)(totals + 2));
+	return __builtin_expect(code >= 0, 1) ? PS_OK : ps__papi_fail(papi->id, "PAPI_read", code);
 }
 
 /* PAPI runs it already. Its counts since PAPI_start are new, or were there before. */
 static int take_over(struct papi_backend *self)
 {
-	const struct ps__papi *papi = self->papi;
+	struct ps__papi *papi = self->papi;
 
+	if (papi->keeps_count)
+		return PS_OK;
+	int code = ps__papi_calls.read(papi->id, self->values);
+	if (code < 0)
+		return ps__papi_fail(papi->id, "PAPI_read", code);
 	for (size_t event = 0; event < papi->count; event++)
-		self->values[event] = 0;
-	if (!papi->keeps_count) {
-		int code = ps__papi_calls.read(papi->id, self->values);
-		if (code < 0)
-			return ps__papi_fail(papi->id, "PAPI_read", code);
-	}
-	for (size_t event = 0; event < papi->count; event++) {
-		self->before[event] += (uint64_t)self->last[event] - (uint64_t)self->values[event];
-		self->last[event] = self->values[event];
-	}
-	self->has_final = false;
+		self->base.origin[2 + event] = (uint64_t)self->values[event];
+	papi->has_baseline = true;
 	return PS_OK;
 }
 
 /* Nothing but a look at the code follows what starts the counters. */
-static int start_anew(struct papi_backend *self)
+static int start_anew(const struct papi_backend *self)
 {
-	const struct ps__papi *papi = self->papi;
+	int code = ps__papi_calls.start(self->papi->id);
 
-	for (size_t event = 0; event < papi->count; event++) {
-		self->values[event] = self->last[event];
-		self->before[event] += (uint64_t)self->last[event];
-		self->last[event] = 0;
-	}
-	bool had_final = self->has_final;
-	self->has_final = false;
-	int code = ps__papi_calls.start(papi->id);
-	if (__builtin_expect(code >= 0, 1))
-		return PS_OK;
-	for (size_t event = 0; event < papi->count; event++) {
-		self->last[event] = self->values[event];
-		self->before[event] -= (uint64_t)self->last[event];
-	}
-	self->has_final = had_final;
-	return ps__papi_fail(papi->id, "PAPI_start", code);
+	return __builtin_expect(code >= 0, 1) ? PS_OK : ps__papi_fail(self->papi->id, "PAPI_start", code);
+}
+
+void ps__papi_rewind(struct ps__backend *backend)
+{
+	struct papi_backend *self = self_of(backend);
+	size_t count = self->papi->count;
+
+	memset(self->values, 0, count * sizeof *self->values);
+	memset(self->before, 0, count * sizeof *self->before);
+	memset(self->base.origin, 0, (2 + count) * sizeof *self->base.origin);
+	self->has_before = false;
+	self->has_final = true;
+	self->papi->has_baseline = false;
 }
 
 static int papi_start(struct ps__backend *backend)
@@ -200,7 +183,12 @@ static int papi_start(struct ps__backend *backend)
 		result = ps__papi_is_counting(self->papi, &is_counting);
 	if (result != PS_OK)
 		return result;
-	return is_counting ? take_over(self) : start_anew(self);
+	self->has_final = false;
+	result = is_counting ? take_over(self) : start_anew(self);
+	if (__builtin_expect(result == PS_OK, 1))
+		return PS_OK;
+	self->has_final = true;
+	return result;
 }
 
 static int papi_stop(struct ps__backend *backend)
@@ -228,8 +216,8 @@ static void papi_close(struct ps__backend *backend, bool abandon)
 
 	(void)abandon;
 	ps__os_free(self->values);
-	ps__os_free(self->last);
 	ps__os_free(self->before);
+	ps__os_free(backend->origin);
 	ps__os_free(backend->group_of);
 	ps__os_free(backend->is_hardware);
 	ps__os_free(self);

@@ -23,11 +23,12 @@ struct ps__papi {
 	enum ps__papi_course *course;
 	struct ps__event *events; /* until the set takes them over */
 	struct ps__target target;
-	int state;        /* those of PAPI_state's bits that say what is counted */
-	long granularity; /* PS__PAPI_GRN_* */
-	bool is_shared;   /* counts more tasks than the one it is looked for, or an unknown CPU's */
-	bool is_estimate; /* multiplexed */
-	bool keeps_count; /* when a set that PAPI runs is taken over: with what it has counted since PAPI_start */
+	int state;         /* those of PAPI_state's bits that say what is counted */
+	long granularity;  /* PS__PAPI_GRN_* */
+	bool is_shared;    /* counts more tasks than the one it is looked for, or an unknown CPU's */
+	bool is_estimate;  /* multiplexed */
+	bool has_baseline; /* PAPI ran it when it was started: origin has its counts of before */
+	bool keeps_count;  /* when a set that PAPI runs is taken over: with what it has counted since PAPI_start */
 	/* Events that count for a package each: where they belong. One place, or none: target says it. */
 	uint32_t *place_of; /* by event */
 	int *place_cpus;    /* by place */
@@ -63,5 +64,8 @@ struct ps__papi_scope ps__papi_scope(const char *component, const char *event, b
 
 /* NULL for lack of memory. papi outlives the backend. */
 struct ps__backend *ps__papi_create(struct ps__papi *papi);
+
+/* Before a start, when all was fetched: totals are 0 again, as PAPI's counts will be. */
+void ps__papi_rewind(struct ps__backend *backend);
 
 #endif

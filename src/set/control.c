@@ -125,7 +125,13 @@ int ps__set_start(struct ps_eventset *set)
 	set->quick.misses = 0;
 	set->is_running = true;
 	set->was_started = true;
+	if (set->papi) {
+		ps__papi_rewind(set->backend);
+		ps__set_begin_totals(set);
+	}
 	result = set->backend->ops->start(set->backend);
+	if (__builtin_expect(result == PS_OK && set->papi && set->papi->has_baseline, 0))
+		ps__set_begin_totals(set);
 	if (__builtin_expect(result == PS_OK, 1))
 		return PS_OK;
 	set->must_clear = false;

@@ -33,10 +33,27 @@ static int last_seen(const struct ps_eventset *set)
 	return set->last_slot && set->means == PS__MEANS_PLAIN ? set->last_slot->cpu : set->last_cpu;
 }
 
+/* A task that wasn't switched since it was looked at is where it was: the watch tells, for a fraction of what its file
+ * costs. Only what was seen while the ring stood still counts, so that no switch falls between. */
+static int follow_task(struct ps_eventset *set)
+{
+	bool stands_still = !ps__watch_has_moved(&set->watch);
+
+	if (stands_still && set->followed_cpu >= 0)
+		return set->followed_cpu;
+	int cpu = ps__task_cpu(&set->task, &set->is_ended);
+	set->followed_cpu = stands_still && !ps__watch_has_moved(&set->watch) ? cpu : -1;
+	return cpu;
+}
+
 int ps__set_look_at_task(struct ps_eventset *set)
 {
-	int cpu = set->is_ended ? -1 : ps__task_cpu(&set->task, &set->is_ended);
+	int cpu = -1;
 
+	if (!set->is_ended && set->watch.fd >= 0 && set->means == PS__MEANS_PLAIN)
+		cpu = follow_task(set);
+	else if (!set->is_ended)
+		cpu = ps__task_cpu(&set->task, &set->is_ended);
 	return cpu >= 0 ? cpu : last_seen(set);
 }
 

@@ -151,6 +151,9 @@ void ps__set_open_watch(struct ps_eventset *set)
 
 	if (set->means == PS__MEANS_LANES)
 		atomic_fetch_add_explicit(&descriptors_of_lanes, descriptors_needed(set), memory_order_relaxed);
+	/* An attached task is found by its watch for less than by its file in /proc. */
+	is_wanted |= set->papi && set->target.kind == PS__TARGET_TID && set->mode != PS_ATTRIBUTE_LAST_CPU;
+	set->followed_cpu = -1;
 	if (!is_wanted || set->target.kind == PS__TARGET_PROCESS)
 		return;
 	int opened =

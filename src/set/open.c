@@ -43,6 +43,17 @@ static void free_vectors(struct ps_eventset *set)
 	set->elapsed = NULL;
 }
 
+void ps__set_begin_totals(struct ps_eventset *set)
+{
+	const struct ps__backend *backend = set->backend;
+	size_t size_bytes = (2 * backend->groups + set->event_count) * sizeof *set->totals;
+
+	if (!backend->origin)
+		return;
+	memcpy(set->totals + 1, backend->origin, size_bytes);
+	memcpy(set->credited, backend->origin, size_bytes);
+}
+
 static int make_vectors(struct ps_eventset *set, const struct ps__series *series)
 {
 	size_t width = ps__series_width(series);
@@ -55,10 +66,7 @@ static int make_vectors(struct ps_eventset *set, const struct ps__series *series
 		free_vectors(set);
 		return -1;
 	}
-	if (set->backend->origin) {
-		memcpy(set->totals + 1, set->backend->origin, width * sizeof *set->totals);
-		memcpy(set->credited, set->backend->origin, width * sizeof *set->credited);
-	}
+	ps__set_begin_totals(set);
 	return 0;
 }
 

@@ -99,11 +99,12 @@ struct ps_eventset {
 	struct ps__clock clock;
 	enum ps__means means;
 	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
-	uint64_t visit;         /* counts the rounds of reading lanes */
-	bool has_strayed;       /* a pinned task was elsewhere since the last fetch */
-	bool must_sweep;        /* which lanes have news isn't known: read them all */
-	uint64_t *totals;       /* for each lane, as read last: see ps__set_totals */
-	uint64_t *credited;     /* for each lane, the totals that are already in some slot */
+	int followed_cpu;   /* of an attached task: where it is as long as the watch stands still; -1: not known */
+	uint64_t visit;     /* counts the rounds of reading lanes */
+	bool has_strayed;   /* a pinned task was elsewhere since the last fetch */
+	bool must_sweep;    /* which lanes have news isn't known: read them all */
+	uint64_t *totals;   /* for each lane, as read last: see ps__set_totals */
+	uint64_t *credited; /* for each lane, the totals that are already in some slot */
 	/* LANES: for each lane and group the enabled time at ps_start; then for each group what is accounted for. */
 	uint64_t *elapsed;
 	struct ps__slot **slots; /* by CPU number; [slot_limit] is the one for CPUs out of range */
@@ -161,6 +162,8 @@ int ps__set_start(struct ps_eventset *set);
 /* open.c: descriptors and storage. Opens the events, if they aren't, and makes the series; close drops both: the readings
  * stay in the topology. */
 int ps__set_open(struct ps_eventset *set);
+/* What the backend has counted until now is accounted for. */
+void ps__set_begin_totals(struct ps_eventset *set);
 int ps__set_reopen_if_changed(struct ps_eventset *set);
 void ps__set_close(struct ps_eventset *set);
 int ps__set_reserve(struct ps_eventset *set, size_t rows);

@@ -6,6 +6,7 @@
 #include <perfsage/error.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct fake_papi fake_papi;
@@ -30,6 +31,18 @@ static int enter(enum fake_papi_call call)
 static struct fake_papi_set *find(int set)
 {
 	return set >= 0 && set < FAKE_PAPI_SETS && fake_papi.sets[set].exists ? &fake_papi.sets[set] : NULL;
+}
+
+/* Of what a test does to a set, which must be there. */
+static struct fake_papi_set *need(int set)
+{
+	struct fake_papi_set *fake = find(set);
+
+	if (!fake) {
+		ck_abort_msg("there is no fake PAPI event set %d", set);
+		abort();
+	}
+	return fake;
 }
 
 static int fake_is_initialized(void)
@@ -238,7 +251,7 @@ struct fake_papi_kind *fake_papi_kind(const char *event)
 
 void fake_papi_add(int set, const char *event)
 {
-	struct fake_papi_set *fake = find(set);
+	struct fake_papi_set *fake = need(set);
 
 	ck_assert_int_lt(fake->count, FAKE_PAPI_EVENTS);
 	fake->values[fake->count] = 0;
@@ -266,29 +279,29 @@ int fake_papi_create(const char *event, ...)
 
 void fake_papi_destroy(int set)
 {
-	find(set)->exists = false;
+	need(set)->exists = false;
 }
 
 void fake_papi_start(int set)
 {
-	memset(find(set)->values, 0, sizeof find(set)->values);
-	find(set)->is_running = true;
+	memset(need(set)->values, 0, sizeof need(set)->values);
+	need(set)->is_running = true;
 }
 
 void fake_papi_stop(int set)
 {
-	find(set)->is_running = false;
+	need(set)->is_running = false;
 }
 
 void fake_papi_reset(int set)
 {
-	memset(find(set)->values, 0, sizeof find(set)->values);
+	memset(need(set)->values, 0, sizeof need(set)->values);
 }
 
 void fake_papi_count(int set, int event, long long amount)
 {
-	if (find(set)->is_running)
-		find(set)->values[event] += amount;
+	if (need(set)->is_running)
+		need(set)->values[event] += amount;
 }
 
 void fake_papi_fail(enum fake_papi_call call, unsigned nth, int code)

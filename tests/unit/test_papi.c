@@ -81,6 +81,50 @@ START_TEST(start_read_accum_stop_count_as_any_set_does)
 }
 END_TEST
 
+/* From the second reading on a shorter way is taken: what ends it, and what comes after, must not show. */
+START_TEST(readings_in_any_order_give_the_same_as_one_by_one)
+{
+	int papi = fake_papi_create(EVENT, OTHER, NULL);
+	struct ps_eventset *set = wrap(papi);
+	long long residual[2] = {1, 1};
+	uint64_t timestamp = 0, other;
+
+	for (int run = 0; run < 3; run++) {
+		long long sum = 0;
+		timestamp = 0;
+		check_ok(ps_start(set));
+		for (int i = 1; i <= 5; i++) {
+			fake_papi_count(papi, 0, i);
+			check_ok(ps_read(set, scene.root, &timestamp, NULL));
+			ck_assert_int_eq(scene_count(0, EVENT, timestamp), sum += i);
+		}
+		for (int i = 1; i <= 5; i++) {
+			fake_papi_count(papi, 0, i);
+			check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+			ck_assert_int_eq(scene_count(0, EVENT, timestamp), sum += i);
+		}
+		check_ok(ps_eventset_check(set, residual, 2));
+		ck_assert_int_eq(residual[0], 0);
+		fake_set_cpu(2);
+		fake_papi_count(papi, 0, 7);
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+		ck_assert_int_eq(scene_sum(EVENT, timestamp), sum + 7);
+		check_ok(ps_reset(set));
+		other = 0;
+		for (int i = 1; i <= 3; i++) {
+			fake_papi_count(papi, 0, 2);
+			check_ok(ps_read(set, scene.root, &other, NULL));
+			ck_assert_int_eq(scene_sum(EVENT, other), 2 * i);
+		}
+		fake_set_cpu(0);
+		check_ok(ps_stop(set, scene.root, &other, NULL));
+		ck_assert_int_eq(scene_sum(EVENT, other), 6);
+		ck_assert_int_eq(scene_part(0, EVENT, timestamp).flags & PS_VALUE_WENT_BACK, 0);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(accum_accum_stop_keeps_everything)
 {
 	int papi = fake_papi_create(EVENT, NULL);
@@ -312,6 +356,7 @@ int main(void)
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, names_and_scope_come_from_papi_once);
 	tcase_add_test(tests, start_read_accum_stop_count_as_any_set_does);
+	tcase_add_test(tests, readings_in_any_order_give_the_same_as_one_by_one);
 	tcase_add_test(tests, accum_accum_stop_keeps_everything);
 	tcase_add_test(tests, restart_then_accum_with_timestamp_0_starts_at_0);
 	tcase_add_test(tests, a_set_that_papi_start_started_is_read_from_papi_start_on);

@@ -116,6 +116,70 @@ START_TEST(an_attached_thread_is_looked_for_and_its_end_keeps_the_last_counts)
 }
 END_TEST
 
+static struct ps_eventset *attach(int papi, int tid)
+{
+	fake_papi.sets[papi].state = PS__PAPI_ATTACHED;
+	fake_papi.sets[papi].options[PS__PAPI_OPTION_TID] = tid;
+	return wrap(papi);
+}
+
+START_TEST(an_attached_thread_that_was_not_switched_is_not_looked_up_again)
+{
+	int papi = fake_papi_create(EVENT, NULL);
+	struct ps_eventset *set;
+	uint64_t timestamp = 0;
+
+	fake_task(4711, "worker", 2);
+	set = attach(papi, 4711);
+	check_ok(ps_start(set));
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	fake_count_reset();
+	for (int i = 0; i < 10; i++) {
+		fake_papi_count(papi, 0, 1);
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	}
+	ck_assert_uint_eq(fake_count(FAKE_PREAD), 0);
+	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 10);
+	fake_task(4711, "worker", 3); /* moves */
+	fake_papi_count(papi, 0, 5);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	fake_papi_count(papi, 0, 5);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 20);
+	ck_assert_int_ge(scene_count(3, EVENT, timestamp), 5);
+	fake_switch_task(4711);
+	fake_task_end(4711);
+	fake_papi_count(papi, 0, 1);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 21);
+	ck_assert_int_eq(ps_eventset_is_ended(set), 1);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(an_attached_thread_that_can_not_be_watched_is_looked_up_each_time)
+{
+	int papi = fake_papi_create(EVENT, NULL);
+	struct ps_eventset *set;
+	const char *why;
+	uint64_t timestamp = 0;
+
+	fake_task(4711, "worker", 2);
+	set = attach(papi, 4711);
+	fake_fail(FAKE_MMAP, 1, 1);
+	check_ok(ps_start(set));
+	ps_eventset_attribution(set, &why);
+	ck_assert_ptr_nonnull(strstr(why, "perf_event_mlock_kb"));
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	fake_count_reset();
+	fake_papi_count(papi, 0, 1);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_uint_eq(fake_count(FAKE_PREAD), 1);
+	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 1);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(an_attached_thread_may_be_read_by_any_thread_and_changed_between_runs)
 {
 	int papi = fake_papi_create(EVENT, NULL);
@@ -353,6 +417,8 @@ int main(void)
 	tcase_add_test(tests, a_pinned_thread_is_pinned_and_followed_when_that_changes);
 	tcase_add_test(tests, a_set_that_inherits_is_never_called_pinned);
 	tcase_add_test(tests, an_attached_thread_is_looked_for_and_its_end_keeps_the_last_counts);
+	tcase_add_test(tests, an_attached_thread_that_was_not_switched_is_not_looked_up_again);
+	tcase_add_test(tests, an_attached_thread_that_can_not_be_watched_is_looked_up_each_time);
 	tcase_add_test(tests, an_attached_thread_may_be_read_by_any_thread_and_changed_between_runs);
 	tcase_add_test(tests, a_cpu_attached_set_says_whether_one_thread_or_all_are_counted_there);
 	tcase_add_test(tests, a_whole_cpu_that_papi_does_not_name_is_last_cpu);
