@@ -25,7 +25,6 @@ static bool was_helped;
 #include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -59,32 +58,27 @@ __attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu,
 	return result;
 }
 
-typedef long system_call(long number, ...);
+typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
 
 /* The C library's function, as PAPI calls it. Before it attaches a set, PAPI tries whether it may, with a hardware event: it
- * gets a software event, and opens its own as everywhere. */
-__attribute__((visibility("default"))) long syscall(long number, ...)
+ * gets a software event, and opens its own as everywhere. (With fixed arguments, since not all callers give six.) */
+system_call intercepted __asm__("syscall") __attribute__((visibility("default")));
+long intercepted(long number, long a, long b, long c, long d, long e, long f)
 {
 	static system_call *real;
 	struct perf_event_attr attr;
-	long arguments[6];
-	va_list list;
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
-	va_start(list, number);
-	for (int index = 0; index < 6; index++)
-		arguments[index] = va_arg(list, long);
-	va_end(list);
 	if (number == SYS_perf_event_open && was_helped) {
-		attr = *(const struct perf_event_attr *)arguments[0];
+		attr = *(const struct perf_event_attr *)a;
 		if (attr.type == PERF_TYPE_HARDWARE) {
 			attr.type = PERF_TYPE_SOFTWARE;
 			attr.config = PERF_COUNT_SW_DUMMY;
-			arguments[0] = (long)&attr;
+			a = (long)&attr;
 		}
 	}
-	return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+	return real(number, a, b, c, d, e, f);
 }
 #endif
 

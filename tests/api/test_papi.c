@@ -63,7 +63,8 @@ static void rehearse(struct ps_eventset *set)
 
 	check_ok(ps_eventset_reserve(set, 1000));
 	check_ok(ps_start(set));
-	papi_here_touch(1);
+	papi_here_touch(PAGES);
+	papi_here_touch(10);
 	check_ok(ps_read(set, root, &timestamp, NULL));
 	check_ok(ps_accum(set, root, &timestamp, NULL));
 	check_ok(ps_stop(set, root, &timestamp, NULL));
@@ -92,6 +93,13 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	int results[5];
 	rehearse(set);
 
+	/* And what PAPI itself touches first. */
+	papi_ok(PAPI_start(papi));
+	papi_ok(PAPI_read(papi, plain[0]));
+	check_ok(ps_read(set, root, &read, &thread));
+	check_ok(ps_stop(set, root, &read, NULL));
+	read = 0;
+
 	papi_ok(PAPI_start(papi));
 	papi_here_touch(PAGES);
 	int plain_read = PAPI_read(papi, plain[0]);
@@ -107,10 +115,10 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	results[1] = ps_stop(set, root, &read, NULL);
 	check_ok(results[0]);
 	check_ok(results[1]);
-	ck_assert_int_eq(plain[0][0], PAGES);
-	ck_assert_int_eq(plain[1][0], PAGES + 10);
-	ck_assert_int_eq(count_of(thread, event, read), plain[1][0]);
-	ck_assert_int_eq(count_of(thread, papi_here_name(papi, 1), read), plain[1][1]);
+	papi_here_expect(plain[0][0], PAGES);
+	papi_here_expect(plain[1][0], PAGES + 10);
+	papi_here_expect(count_of(thread, event, read), plain[1][0]);
+	papi_here_expect(count_of(thread, papi_here_name(papi, 1), read), plain[1][1]);
 
 	results[2] = ps_start(set);
 	for (int loop = 0; loop < 3; loop++) {
@@ -121,9 +129,9 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	results[4] = ps_stop(set, root, &accum, NULL);
 	for (int call = 2; call < 5; call++)
 		check_ok(results[call]);
-	ck_assert_int_eq(count_of(thread, event, accum), 3 * PAGES + 7);
+	papi_here_expect(count_of(thread, event, accum), 3 * PAGES + 7);
 	papi_ok(PAPI_read(papi, plain[2])); /* PAPI has kept the count of the whole run */
-	ck_assert_int_eq(plain[2][0], 3 * PAGES + 7);
+	ck_assert_int_eq(plain[2][0], count_of(thread, event, accum));
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
 }
@@ -279,8 +287,7 @@ START_TEST(a_user_defined_event_has_its_name_and_its_count)
 	papi_here_touch(PAGES);
 	int stopped = ps_stop(set, root, &timestamp, &thread);
 	check_ok(stopped);
-	ck_assert_int_ge(count_of(thread, "TWICE_FAULTS", timestamp), 2 * PAGES);
-	ck_assert_int_le(count_of(thread, "TWICE_FAULTS", timestamp), 2 * PAGES + 40);
+	papi_here_expect_about(count_of(thread, "TWICE_FAULTS", timestamp), 2 * PAGES);
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
 }
