@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/os.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct papi_backend {
@@ -31,13 +32,15 @@ static int papi_open(struct ps__backend *backend, struct ps__event *events, size
 
 	(void)events;
 	(void)target;
-	self->values = ps__os_calloc(count, sizeof *self->values);
-	self->before = ps__os_calloc(count, sizeof *self->before);
+	self->values = ps__os_calloc_apart(count, sizeof *self->values);
+	self->before = ps__os_calloc_apart(count, sizeof *self->before);
 	backend->origin = ps__os_calloc(2 + count, sizeof *backend->origin);
 	backend->group_of = ps__os_calloc(count, sizeof *backend->group_of);
 	backend->is_hardware = ps__os_calloc(1, sizeof *backend->is_hardware);
 	if (!self->values || !self->before || !backend->origin || !backend->group_of || !backend->is_hardware)
 		return ps__fail_memory("a PAPI event set");
+	backend->read_path = PS_READ_PATH_PAPI;
+	snprintf(backend->why_path, sizeof backend->why_path, "the set is PAPI's: PAPI_read chooses how it reads");
 	/* One group, of which PAPI tells no times. */
 	backend->lanes = 1;
 	backend->groups = 1;
@@ -215,12 +218,12 @@ static void papi_close(struct ps__backend *backend, bool abandon)
 	struct papi_backend *self = self_of(backend);
 
 	(void)abandon;
-	ps__os_free(self->values);
-	ps__os_free(self->before);
+	ps__os_free_apart(self->values);
+	ps__os_free_apart(self->before);
 	ps__os_free(backend->origin);
 	ps__os_free(backend->group_of);
 	ps__os_free(backend->is_hardware);
-	ps__os_free(self);
+	ps__os_free_apart(self);
 }
 
 static const struct ps__backend_ops papi_ops = {
@@ -234,7 +237,7 @@ static const struct ps__backend_ops papi_ops = {
 
 struct ps__backend *ps__papi_create(struct ps__papi *papi)
 {
-	struct papi_backend *self = ps__os_calloc(1, sizeof *self);
+	struct papi_backend *self = ps__os_calloc_apart(1, sizeof *self);
 
 	if (!self)
 		return NULL;
