@@ -4,6 +4,7 @@ include_HEADERS = include/perfsage.h
 pkginclude_HEADERS = \
 	include/perfsage/component.h \
 	include/perfsage/cost.h \
+	include/perfsage/diagnose.h \
 	include/perfsage/error.h \
 	include/perfsage/event.h \
 	include/perfsage/eventset.h \

@@ -10,6 +10,7 @@
 
 #include <perfsage/component.h>
 #include <perfsage/cost.h>
+#include <perfsage/diagnose.h>
 #include <perfsage/error.h>
 #include <perfsage/event.h>
 #include <perfsage/eventset.h>

@@ -7,6 +7,7 @@ dist_man1_MANS += \
 dist_man3_MANS += \
 	man/ps_component.3 \
 	man/ps_cost.3 \
+	man/ps_diagnose.3 \
 	man/ps_error.3 \
 	man/ps_event.3 \
 	man/ps_eventset.3 \

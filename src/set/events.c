@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "set/set.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define CHANGE_IN_PAPI \
@@ -105,21 +106,31 @@ int ps_eventset_add_optional(struct ps_eventset *set, const char *event)
 	return enter_and_add(set, event, true, "ps_eventset_add_optional");
 }
 
-/* Adds those of a list that can be counted here. How many is in *added; the last refusal is returned. */
+static void keep_first(int *refusal, int result, char *sentence, size_t size_bytes)
+{
+	if (*refusal != PS_OK)
+		return;
+	*refusal = result;
+	snprintf(sentence, size_bytes, "%s", ps_error_detail());
+}
+
+/* Adds those of a list that can be counted here. How many is in *added; if none, the first refusal is returned: a later one
+ * may only say that this machine doesn't know the name. */
 static int add_available(struct ps_eventset *set, const char *const *names, size_t count, size_t *added)
 {
 	int refusal = PS_OK;
+	char sentence[1024];
 
 	for (size_t index = 0; index < count; index++) {
 		int result = add(set, names[index], false);
 		if (result == PS_OK || result == PS_ECNFLCT)
 			++*added;
 		else if (is_unavailable(result) || result == PS_ENOEVNT)
-			refusal = result;
+			keep_first(&refusal, result, sentence, sizeof sentence);
 		else
 			return result;
 	}
-	return *added ? PS_OK : refusal;
+	return *added || refusal == PS_OK ? PS_OK : ps__fail(refusal, "%s", sentence);
 }
 
 int ps_eventset_add_default(struct ps_eventset *set)

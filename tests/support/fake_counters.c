@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KNOWN_FLAGS \
+	(unsigned long)(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC)
+
 static struct fake_counter *counters;
 static uint64_t last_id = 40;
 static unsigned resets;
@@ -117,7 +120,8 @@ int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int 
 		return -1;
 	if (!(flags & PERF_FLAG_FD_CLOEXEC))
 		fake__violation("perf_event_open: without PERF_FLAG_FD_CLOEXEC");
-	error = check_open(attr, pid, cpu, group_fd);
+	/* As Linux: before anything else. */
+	error = flags & ~KNOWN_FLAGS ? EINVAL : check_open(attr, pid, cpu, group_fd);
 	if (error)
 		return fake__fail(error);
 	fd = fake__fd_new();

@@ -9,6 +9,9 @@ unit_tests = \
 	tests/unit/test_colour \
 	tests/unit/test_component \
 	tests/unit/test_cost \
+	tests/unit/test_diagnose \
+	tests/unit/test_diagnose_events \
+	tests/unit/test_diagnose_limits \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
 	tests/unit/test_event_pmu \
@@ -87,8 +90,9 @@ tests_support_libsupport_la_SOURCES = \
 tests_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 EXTRA_DIST += \
+	tests/unit/test_diagnose.h \
 	tests/unit/test_event.h \
-	tests/unit/test_hybrid.h
+	tests/unit/test_hybrid.h \
 	tests/unit/test_user.h
 
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.

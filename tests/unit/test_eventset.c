@@ -345,6 +345,11 @@ START_TEST(the_default_events_leave_out_what_may_not_be_counted)
 	fake_set_paranoid(3, false);
 	check_fails(ps_eventset_add_default(set), PS_EPERM);
 	ck_assert_uint_eq(ps_eventset_event_count(set), 0);
+	/* A name that this machine doesn't know is the lesser reason. */
+	fake_file("/sys/bus/event_source/devices/msr/type", NULL);
+	fake_file("/sys/bus/event_source/devices/msr/events/tsc", NULL);
+	check_fails(ps_eventset_add_default(set), PS_EPERM);
+	check_detail("'task-clock'");
 	ps_eventset_destroy(set);
 }
 END_TEST

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which CPUs there are, which of them are online, and on which this process may run. */
+#include "base/list.h"
+#include "base/os.h"
+#include "diagnose/diagnosis.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FOLDER "/sys/devices/system/cpu/"
+
+struct cpu_lists {
+	char online[1024];
+	char present[1024];
+	char possible[1024];
+	char allowed[1024]; /* Cpus_allowed_list of this process */
+};
+
+struct difference {
+	const char *other;
+	int first; /* that is in one and not in the other; -1: none */
+	size_t count;
+};
+
+static int note_missing(int cpu, void *context)
+{
+	struct difference *difference = context;
+
+	if (ps__list_contains(difference->other, cpu))
+		return 0;
+	if (difference->count++ == 0)
+		difference->first = cpu;
+	return 0;
+}
+
+static struct difference missing_in(const char *list, const char *from)
+{
+	struct difference difference = {.other = list, .first = -1};
+
+	ps__list_for_each(from, note_missing, &difference);
+	return difference;
+}
+
+static bool read_lists(struct ps__diagnosis *d, struct cpu_lists *out)
+{
+	return ps__os_read_file(FOLDER "online", out->online, sizeof out->online) > 0 &&
+	       ps__os_read_file(FOLDER "present", out->present, sizeof out->present) > 0 &&
+	       ps__os_read_file(FOLDER "possible", out->possible, sizeof out->possible) > 0 &&
+	       ps__probe_status_text(d, "Cpus_allowed_list", out->allowed, sizeof out->allowed);
+}
+
+/* The path in a line "number:controllers:path" of /proc/self/cgroup with these controllers; false if there is none. */
+static bool find_cgroup(const char *text, const char *controllers, char *out, size_t size_bytes)
+{
+	char wanted[32];
+
+	snprintf(wanted, sizeof wanted, ":%s:", controllers);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		const char *colon = line + strspn(line, "0123456789");
+		if (strncmp(colon, wanted, strlen(wanted)))
+			continue;
+		snprintf(out, size_bytes, "%.*s", (int)strcspn(colon + strlen(wanted), "\n"), colon + strlen(wanted));
+		return true;
+	}
+	return false;
+}
+
+/* What the cgroup's cpuset permits; false if it can't be seen. */
+static bool read_cpuset(char *out, size_t size_bytes)
+{
+	static const struct {
+		const char *controllers, *root, *file;
+	} places[] = {
+	    {"", "/sys/fs/cgroup", "cpuset.cpus.effective"},
+	    {"cpuset", "/sys/fs/cgroup/cpuset", "cpuset.effective_cpus"},
+	};
+	char text[4096], group[1024], path[1200];
+
+	if (ps__os_read_file("/proc/self/cgroup", text, sizeof text) <= 0)
+		return false;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		if (!find_cgroup(text, places[i].controllers, group, sizeof group))
+			continue;
+		snprintf(path, sizeof path, "%s%s/%s", places[i].root, strcmp(group, "/") ? group : "",
+		         places[i].file);
+		if (ps__os_read_file(path, out, size_bytes) > 0 && isdigit((unsigned char)*out))
+			return true;
+	}
+	return false;
+}
+
+/* Is it the cpuset that leaves CPUs out, or the affinity mask alone? */
+static void say_allowed(struct ps__diagnosis *d, const struct cpu_lists *lists)
+{
+	char cpuset[1024];
+	bool is_known = read_cpuset(cpuset, sizeof cpuset);
+
+	d->draft.finding.state = PS_FINDING_LIMITED;
+	ps__draft_add(d, " This process may run on %s alone", lists->allowed);
+	if (is_known && missing_in(cpuset, lists->online).count) {
+		ps__draft_add(d, "; its cgroup's cpuset is %s.", cpuset);
+		ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "the process may run on all CPUs",
+		                 "docker run --cpuset-cpus=%s ...  (a batch job: ask for more CPUs)", lists->online);
+		return;
+	}
+	if (is_known)
+		ps__draft_add(d, ", though its cgroup's cpuset is %s: its affinity mask limits it.", cpuset);
+	else
+		ps__draft_add(d, ", by its affinity mask or by a cpuset, which can't be read.");
+	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "the process may run on all CPUs", "taskset -pc %s $$", lists->online);
+}
+
+void ps__diagnose_cpus(struct ps__diagnosis *d)
+{
+	struct cpu_lists lists;
+
+	if (!read_lists(d, &lists)) {
+		ps__draft_fact(d, PS_FINDING_UNKNOWN,
+		               "The lists of CPUs can't be read: " FOLDER "{online,present,possible} and "
+		               "Cpus_allowed_list in /proc/self/status.");
+		return;
+	}
+	struct difference offline = missing_in(lists.online, lists.present);
+	ps__draft_fact(d, offline.count ? PS_FINDING_LIMITED : PS_FINDING_GOOD, "CPUs %s are online", lists.online);
+	if (strcmp(lists.present, lists.online))
+		ps__draft_add(d, ", %s are present", lists.present);
+	if (strcmp(lists.possible, lists.present))
+		ps__draft_add(d, ", %s are possible", lists.possible);
+	ps__draft_add(d, offline.count ? ": %zu %s offline." : ".", offline.count, offline.count == 1 ? "is" : "are");
+	if (offline.count)
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
+		                 offline.count == 1 ? "the CPU runs tasks and counts again"
+		                                    : "this CPU runs tasks and counts again; the others alike",
+		                 "echo 1 > " FOLDER "cpu%d/online", offline.first);
+	if (missing_in(lists.allowed, lists.online).count)
+		say_allowed(d, &lists);
+	else if (!offline.count)
+		ps__draft_add(d, " This process may run on all of them.");
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The diagnosis inside: one draft that each step fills in, what earlier steps measured, and the probes that several of
+ * them use. A step only says what a probe of its own, or of a step before it, has shown.
+ */
+#ifndef PS_DIAGNOSE_DIAGNOSIS_H
+#define PS_DIAGNOSE_DIAGNOSIS_H
+
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <perfsage/diagnose.h>
+#include <perfsage/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Which part of counting a permission allows, each tried by opening a software event. 0, or an errno. */
+struct ps__permissions {
+	int user;   /* user space of the caller */
+	int kernel; /* the kernel on its behalf, too */
+	int cpu;    /* all tasks of a CPU */
+};
+
+struct ps__draft {
+	struct ps_finding finding; /* but for its texts */
+	char fact[2048];
+	char remedy[512];
+	char gain[256];
+};
+
+struct ps__diagnosis {
+	int (*visit)(const struct ps_finding *finding, void *context);
+	void *context;
+	struct ps__draft draft;
+
+	const char *const *events; /* asked for, or the default ones */
+	size_t event_count;
+	struct ps_eventset *defaults; /* owns the default ones; NULL: there are none, or others were asked for */
+	int code;                     /* of the first event that can't be counted */
+	char sentence[1024];          /* of the same */
+
+	char status[4096]; /* /proc/self/status; "" if it can't be read */
+	long paranoid;     /* perf_event_paranoid, if paranoid_error is 0 */
+	int paranoid_error;
+	int reach; /* the errno of a call that the kernel itself answers with EINVAL */
+	struct ps__permissions permissions;
+	int hardware;                /* of opening a hardware event for user space of the caller: 0, or an errno */
+	char core_pmu[NAME_MAX + 1]; /* the first in sysfs; "" if there is none */
+	size_t core_pmus;
+	unsigned counters_fit;  /* events of the core PMU that one group takes; 0: not measured */
+	unsigned counters_free; /* of these, how many are on the hardware at once */
+	bool counters_known;    /* has counters_free been measured? */
+};
+
+/* A step fills in diagnosis->draft, whose state is GOOD and whose texts are empty before. */
+typedef void ps__step(struct ps__diagnosis *diagnosis);
+
+ps__step ps__diagnose_kernel, ps__diagnose_seccomp, ps__diagnose_container;     /* kernel.c */
+ps__step ps__diagnose_permission;                                               /* permission.c */
+ps__step ps__diagnose_pmu, ps__diagnose_hybrid;                                 /* pmu.c */
+ps__step ps__diagnose_counters, ps__diagnose_watchdog, ps__diagnose_user_reads; /* counters.c */
+ps__step ps__diagnose_descriptors, ps__diagnose_rings;                          /* limits.c */
+ps__step ps__diagnose_cpus;                                                     /* cpus.c */
+ps__step ps__diagnose_tracepoints, ps__diagnose_papi, ps__diagnose_pfm;         /* sources.c */
+
+/* events.c: an event can't be counted; the first one's code and sentence are kept. */
+void ps__diagnosis_fail(struct ps__diagnosis *diagnosis, int code);
+/* One event for itself; all together. */
+void ps__diagnose_event(struct ps__diagnosis *diagnosis, const char *name);
+void ps__diagnose_together(struct ps__diagnosis *diagnosis);
+/* The default events, if none were asked for. PS_ENOMEM; any other failure means that there are none. */
+int ps__diagnose_defaults(struct ps__diagnosis *diagnosis);
+
+/* probe.c. Texts of the draft: state and fact; more of the fact; who mends it, what that brings, and how. */
+void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain, const char *format,
+                      ...) __attribute__((format(printf, 4, 5)));
+
+/* perf_event_open, close-on-exec, and again if interrupted: a descriptor, or -errno. */
+int ps__probe_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd);
+/* The same, closed again: 0, or an errno. */
+int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu);
+/* Does an event that counts, opened with read_format PS__PROBE_TIMES, get onto the hardware from now on? Waits up to 20 ms.
+ * *told: could it be told? */
+bool ps__probe_is_scheduled(int fd, bool *told);
+#define PS__PROBE_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+/* A counting event of this type; is_user: without the kernel and the hypervisor. */
+struct perf_event_attr ps__probe_attr(uint32_t type, uint64_t config, bool is_user);
+/* The number after "Name:" in /proc/self/status; fallback if there is none. */
+unsigned long long ps__probe_status(const struct ps__diagnosis *diagnosis, const char *name, int base,
+                                    unsigned long long fallback);
+/* The text after "Name:\t", up to the end of its line; false if there is none or it doesn't fit. */
+bool ps__probe_status_text(const struct ps__diagnosis *diagnosis, const char *name, char *out, size_t size_bytes);
+/* The first bytes of a file that may be long: their number, or -errno. */
+ssize_t ps__probe_head(const char *path, char *buffer, size_t size_bytes);
+/* "EACCES" and its like; other errnos in words. */
+const char *ps__probe_errno(int error);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events that are asked for: each opened and started for itself, then all of them together. */
+#include "base/error.h"
+#include "base/os.h"
+#include "diagnose/diagnosis.h"
+#include "set/set.h"
+
+#include <perfsage/read.h>
+#include <stdio.h>
+
+int ps__diagnose_defaults(struct ps__diagnosis *d)
+{
+	int code = ps_eventset_create(&d->defaults);
+
+	if (code != PS_OK)
+		return code;
+	code = ps_eventset_add_default(d->defaults);
+	if (code != PS_OK) {
+		ps_eventset_destroy(d->defaults);
+		d->defaults = NULL;
+		return code;
+	}
+	size_t count = ps_eventset_event_count(d->defaults);
+	const char **names = ps__os_calloc(count, sizeof *names);
+	if (!names)
+		return ps__fail_memory("the diagnosis");
+	for (size_t i = 0; i < count; i++)
+		names[i] = ps_eventset_event_name(d->defaults, i);
+	d->events = names;
+	d->event_count = count;
+	return PS_OK;
+}
+
+static bool is_of_cpu(const struct ps_eventset *set, size_t event)
+{
+	return set->events[event].klass == PS__EVENT_CLASS_OTHER;
+}
+
+/* Does it get onto the hardware? An event can be opened and started, and yet find every counter taken. */
+static int check_hardware(const struct ps__event *event, const char *name)
+{
+	struct perf_event_attr attr = event->attr;
+	bool of_cpu = event->klass == PS__EVENT_CLASS_OTHER, told;
+
+	if (event->klass == PS__EVENT_CLASS_SOFTWARE)
+		return PS_OK;
+	attr.size = sizeof attr;
+	attr.read_format = PS__PROBE_TIMES;
+	int fd = ps__probe_open(&attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1);
+	if (fd < 0)
+		return PS_OK;
+	bool is_scheduled = ps__probe_is_scheduled(fd, &told);
+	ps__os.close(fd);
+	if (is_scheduled || !told)
+		return PS_OK;
+	return ps__fail(
+	    PS_ENOCNTR,
+	    "'%s' opens, but was never on the hardware in 20 ms: every counter that could count it is taken, by "
+	    "another user or the NMI watchdog",
+	    name);
+}
+
+/* Opens and starts one event; *out tells of it on success, but for its name. */
+static int try_event(const char *name, struct ps__event *out)
+{
+	struct ps_eventset *set;
+	int code = ps_eventset_create(&set);
+
+	if (code != PS_OK)
+		return code;
+	code = ps_eventset_add(set, name);
+	if (code == PS_OK)
+		code = ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU);
+	if (code == PS_OK && is_of_cpu(set, 0))
+		code = ps_eventset_attach_cpu(set, ps__os.getcpu());
+	if (code == PS_OK)
+		code = ps_start(set);
+	if (code == PS_OK)
+		*out = set->events[0];
+	ps_eventset_destroy(set);
+	if (code == PS_OK)
+		code = check_hardware(out, name);
+	return code;
+}
+
+static enum ps_finding_state state_of(int code)
+{
+	switch (code) {
+	case PS_OK:
+		return PS_FINDING_GOOD;
+	case PS_EPERM:
+	case PS_ECOUNT:
+	case PS_ENOCNTR:
+	case PS_ECNFLCT:
+		return PS_FINDING_BLOCKED;
+	case PS_ESYS:
+	case PS_ENOMEM:
+		return PS_FINDING_UNKNOWN;
+	default:
+		return PS_FINDING_ABSENT;
+	}
+}
+
+void ps__diagnosis_fail(struct ps__diagnosis *d, int code)
+{
+	if (d->code != PS_OK)
+		return;
+	d->code = code;
+	snprintf(d->sentence, sizeof d->sentence, "%s", ps_error_detail());
+}
+
+void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
+{
+	struct ps__event event;
+	int code = try_event(name, &event);
+
+	d->draft.finding.subject = name;
+	d->draft.finding.code = code;
+	if (code != PS_OK) {
+		ps__draft_fact(d, state_of(code), "%s", ps_error_detail());
+		ps__diagnosis_fail(d, code);
+		return;
+	}
+	ps__draft_fact(d, event.user_only ? PS_FINDING_LIMITED : PS_FINDING_GOOD, "Counts for a %s%s.",
+	               event.klass == PS__EVENT_CLASS_OTHER ? "whole " : "hardware ",
+	               event.klass == PS__EVENT_CLASS_OTHER ? ps_scope_name(event.scope) : "thread");
+	if (event.user_only)
+		ps__draft_add(d, " In user space alone: the kernel's part is not permitted.");
+}
+
+/* A set of the events that follow a task, or of those that belong to a CPU; NULL if there are none of them. */
+static int build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
+{
+	struct ps_eventset *set = NULL;
+	int code = ps_eventset_create(&set);
+
+	for (size_t i = 0; code == PS_OK && i < d->event_count; i++) {
+		code = ps_eventset_add(set, d->events[i]);
+		/* The same name twice is counted once. */
+		if (code == PS_ECNFLCT)
+			code = PS_OK;
+		else if (code == PS_OK && is_of_cpu(set, set->event_count - 1) != of_cpu)
+			code = ps_eventset_remove(set, d->events[i]);
+	}
+	if (code == PS_OK && of_cpu && set->event_count)
+		code = ps_eventset_attach_cpu(set, ps__os.getcpu());
+	if (code == PS_OK)
+		*out = set;
+	else
+		ps_eventset_destroy(set);
+	return code;
+}
+
+static size_t count_turns(const struct ps_eventset *set)
+{
+	size_t count = 0;
+
+	for (size_t group = 0; group < set->backend->groups; group++)
+		count += set->backend->is_hardware[group];
+	return count;
+}
+
+static void say_attribution(struct ps__diagnosis *d, const struct ps_eventset *set)
+{
+	const char *why;
+	enum ps_attribution attribution = ps_eventset_attribution(set, &why);
+
+	ps__draft_add(d, " Attribution to hardware threads: %s%s%s.", ps_attribution_name(attribution),
+	              *why ? ", because " : "", why);
+	if (attribution == PS_ATTRIBUTION_LAST_CPU)
+		d->draft.finding.state = PS_FINDING_LIMITED;
+	if (count_turns(set) <= 1)
+		return;
+	d->draft.finding.state = PS_FINDING_LIMITED;
+	ps__draft_add(
+	    d,
+	    " They are %zu groups of hardware events, which take turns on the counters if these don't suffice: "
+	    "values are then estimates (scaled).",
+	    count_turns(set));
+	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "exact counts instead of estimates",
+	                 "ask for fewer hardware events at once");
+}
+
+/* Starts those of one kind. *count: how many they are. */
+static int try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
+{
+	struct ps_eventset *set;
+	int code = build_set(d, of_cpu, &set);
+
+	if (code != PS_OK)
+		return code;
+	*count = set->event_count;
+	if (set->event_count)
+		code = ps_start(set);
+	if (code == PS_OK && set->event_count && !of_cpu)
+		say_attribution(d, set);
+	ps_eventset_destroy(set);
+	return code;
+}
+
+void ps__diagnose_together(struct ps__diagnosis *d)
+{
+	size_t of_task = 0, of_cpu = 0;
+
+	if (d->code != PS_OK) {
+		d->draft.finding.code = d->code;
+		ps__draft_fact(d, PS_FINDING_BLOCKED, "Not tried, as not every event can be counted for itself.");
+		return;
+	}
+	ps__draft_fact(d, PS_FINDING_GOOD, "All events start together.");
+	int code = try_kind(d, false, &of_task);
+	if (code == PS_OK)
+		code = try_kind(d, true, &of_cpu);
+	d->draft.finding.code = code;
+	if (code != PS_OK) {
+		ps__diagnosis_fail(d, code);
+		ps__draft_fact(d, state_of(code), "All events together: %s", ps_error_detail());
+	} else if (of_task && of_cpu) {
+		d->draft.finding.state = PS_FINDING_LIMITED;
+		ps__draft_add(d,
+		              " %zu of them belong to a CPU and not to a task, and so to an event set of their own.",
+		              of_cpu);
+	}
+}

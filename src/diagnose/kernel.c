@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Does perf_event_open exist, and does a call of it reach the kernel? The first steps of the diagnosis. */
+#include "base/os.h"
+#include "diagnose/diagnosis.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RELEASE "/proc/sys/kernel/osrelease"
+
+/* The first thing that the kernel looks at are the flags: unknown ones are EINVAL, whatever is permitted. So any other answer
+ * comes from something before it. */
+static int probe_reach(void)
+{
+	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true);
+	int fd = ps__os.perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC | 1ul << 30);
+
+	if (fd < 0)
+		return errno;
+	ps__os.close(fd);
+	return 0;
+}
+
+void ps__diagnose_kernel(struct ps__diagnosis *d)
+{
+	char release[128];
+
+	if (ps__os_read_file(RELEASE, release, sizeof release) <= 0)
+		strcpy(release, "of unknown release");
+	d->reach = probe_reach();
+	if (d->reach == EINVAL) {
+		ps__draft_fact(d, PS_FINDING_GOOD, "Linux %s has perf_event_open.", release);
+	} else if (d->paranoid_error == 0) {
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "Linux %s has perf_event_open, as kernel.perf_event_paranoid shows; but a call of it "
+		               "doesn't reach the kernel: see seccomp.",
+		               release);
+	} else if (d->reach == ENOSYS && d->paranoid_error == ENOENT) {
+		ps__draft_fact(d, PS_FINDING_ABSENT,
+		               "Linux %s has no perf_event_open: the call answers ENOSYS, and there is no "
+		               "/proc/sys/kernel/perf_event_paranoid.",
+		               release);
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "events can be counted at all",
+		                 "boot a kernel that was built with CONFIG_PERF_EVENTS=y");
+	} else {
+		ps__draft_fact(d, PS_FINDING_UNKNOWN,
+		               "Linux %s: whether it has perf_event_open can't be told: the call answers %s, and "
+		               "/proc/sys/kernel/perf_event_paranoid can't be read (%s).",
+		               release, ps__probe_errno(d->reach), ps__probe_errno(d->paranoid_error));
+	}
+}
+
+/* Nothing but a filter, a tracer or another kernel answers in the kernel's place. */
+static void explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
+{
+	unsigned long long tracer = ps__probe_status(d, "TracerPid", 10, 0);
+
+	if (mode == 1 || mode == 2) {
+		ps__draft_fact(
+		    d, PS_FINDING_BLOCKED,
+		    "A seccomp filter forbids perf_event_open, whatever the paranoid level is: a call that "
+		    "the kernel itself answers with EINVAL is answered with %s, and /proc/self/status says "
+		    "Seccomp: %llu.",
+		    ps__probe_errno(d->reach), mode);
+		ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "the call reaches the kernel",
+		                 "docker run --cap-add PERFMON ...  (or --security-opt seccomp=PROFILE, with a "
+		                 "PROFILE that allows perf_event_open; podman alike; a systemd unit: "
+		                 "SystemCallFilter=perf_event_open)");
+		return;
+	}
+	ps__draft_fact(
+	    d, PS_FINDING_BLOCKED,
+	    "Something between this process and the kernel forbids perf_event_open: a call that the kernel "
+	    "itself answers with EINVAL is answered with %s; no seccomp filter is shown in "
+	    "/proc/self/status",
+	    ps__probe_errno(d->reach));
+	if (tracer)
+		ps__draft_add(d, ", but process %llu traces this one", tracer);
+	ps__draft_add(d, ".");
+	ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "the call reaches the kernel",
+	                 "run it outside of the sandbox or tracer");
+}
+
+void ps__diagnose_seccomp(struct ps__diagnosis *d)
+{
+	unsigned long long mode = ps__probe_status(d, "Seccomp", 10, ULLONG_MAX);
+	bool has_no_call = d->reach == ENOSYS && d->paranoid_error == ENOENT && mode == 0;
+
+	/* Some kernels check the level before the flags. */
+	if (d->reach == EACCES && mode == 0)
+		d->reach = EINVAL;
+	if (d->reach != EINVAL && !has_no_call)
+		explain_unreached(d, mode);
+	else if (mode == 0)
+		ps__draft_fact(d, PS_FINDING_GOOD, "No seccomp filter (Seccomp: 0 in /proc/self/status).");
+	else if (mode == ULLONG_MAX)
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "perf_event_open reaches the kernel; /proc/self/status doesn't say whether there is a "
+		               "seccomp filter.");
+	else
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "A seccomp filter is at work (Seccomp: %llu in /proc/self/status), and lets "
+		               "perf_event_open through.",
+		               mode);
+}
+
+/* The initial user namespace maps all numbers to themselves. */
+static bool is_in_user_namespace(char *map, size_t size_bytes)
+{
+	unsigned inside, outside;
+	unsigned long count;
+
+	if (ps__os_read_file("/proc/self/uid_map", map, size_bytes) <= 0)
+		return false;
+	map[strcspn(map, "\n")] = '\0';
+	return sscanf(map, "%u %u %lu", &inside, &outside, &count) == 3 &&
+	       (inside != 0 || outside != 0 || count != UINT32_MAX);
+}
+
+static const char *find_container_sign(void)
+{
+	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
+	char head[2];
+
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		if (ps__probe_head(signs[i], head, sizeof head) >= 0)
+			return signs[i];
+	}
+	return NULL;
+}
+
+void ps__diagnose_container(struct ps__diagnosis *d)
+{
+	char map[128];
+	const char *sign = find_container_sign();
+
+	if (sign)
+		ps__draft_fact(d, PS_FINDING_GOOD, "The file %s is there, as in containers.", sign);
+	else
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "No sign of a container: neither /.dockerenv nor /run/.containerenv nor "
+		               "/run/systemd/container can be read.");
+	if (!is_in_user_namespace(map, sizeof map))
+		return;
+	d->draft.finding.state = PS_FINDING_LIMITED;
+	ps__draft_add(
+	    d,
+	    " It is in a user namespace (/proc/self/uid_map: %s), where capabilities, also root's, don't count "
+	    "for perf_event_open.",
+	    map);
+	ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "CAP_PERFMON counts for perf_event_open",
+	                 "start the container as root of the host, without a user namespace (docker run "
+	                 "--userns=host --cap-add PERFMON ...)");
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What exact attribution takes, and what this process may have of it: file descriptors and locked memory. */
+#include "base/list.h"
+#include "base/os.h"
+#include "diagnose/diagnosis.h"
+#include "locate/watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MLOCK_KB "/proc/sys/kernel/perf_event_mlock_kb"
+
+static int count_one(const char *name, void *context)
+{
+	(void)name;
+	++*(size_t *)context;
+	return 0;
+}
+
+/* How many descriptors this process has open; 0 if that can't be seen. */
+static size_t count_open(void)
+{
+	size_t count = 0;
+
+	if (ps__os.list("/proc/self/fd", count_one, &count) < 0)
+		return 0;
+	/* One was the folder's own. */
+	return count ? count - 1 : 0;
+}
+
+static size_t count_cpus(void)
+{
+	char text[4096];
+
+	if (ps__os_read_file("/sys/devices/system/cpu/present", text, sizeof text) <= 0)
+		return 0;
+	return ps__list_count(text);
+}
+
+static void say_remedy(struct ps__diagnosis *d, const struct rlimit *limit, size_t wanted)
+{
+	const char *gain = "exact attribution to hardware threads, chosen by itself";
+
+	if (wanted <= limit->rlim_max)
+		ps__draft_remedy(d, PS_REMEDY_BY_YOU, gain, "ulimit -n %zu", wanted);
+	else
+		ps__draft_remedy(
+		    d, PS_REMEDY_BY_ADMINISTRATOR, gain,
+		    "a line '%s  hard  nofile  %zu' in /etc/security/limits.conf and a new login; then ulimit "
+		    "-n %zu",
+		    "*", wanted, wanted);
+}
+
+void ps__diagnose_descriptors(struct ps__diagnosis *d)
+{
+	struct rlimit limit;
+	size_t cpus = count_cpus(), taken = count_open(), events = d->event_count ? d->event_count : 1;
+	size_t needed = events * cpus + 1;
+	char unlimited[] = "unlimited", number[32];
+
+	if (ps__os.getrlimit(RLIMIT_NOFILE, &limit) < 0) {
+		ps__draft_fact(d, PS_FINDING_UNKNOWN, "The limit of file descriptors can't be read (%s).",
+		               ps__probe_errno(errno));
+		return;
+	}
+	if (cpus == 0) {
+		ps__draft_fact(
+		    d, PS_FINDING_UNKNOWN,
+		    "The need can't be told: /sys/devices/system/cpu/present can't be read. The limit is %llu.",
+		    (unsigned long long)limit.rlim_cur);
+		return;
+	}
+	snprintf(number, sizeof number, "%llu", (unsigned long long)limit.rlim_cur);
+	ps__draft_fact(
+	    d, PS_FINDING_GOOD,
+	    "The limit (RLIMIT_NOFILE) is %s, of which %zu are open. %zu event%s of one task need%s %zu "
+	    "file descriptor%s; exact attribution needs %zu (%zu CPUs), and is chosen by itself up to half of "
+	    "the limit.",
+	    limit.rlim_cur == RLIM_INFINITY ? unlimited : number, taken, events, events == 1 ? "" : "s",
+	    events == 1 ? "s" : "", events, events == 1 ? "" : "s", needed, cpus);
+	if (needed - 1 <= limit.rlim_cur / 2)
+		return;
+	/* The watch has one more than its events, and the rest of the program needs some. */
+	bool is_blocked = events + taken > limit.rlim_cur;
+	d->draft.finding.state = is_blocked ? PS_FINDING_BLOCKED : PS_FINDING_LIMITED;
+	if (is_blocked)
+		ps__draft_add(d, " The limit is too low to count them at all.");
+	else
+		ps__draft_add(d, " Counts go to the CPU that is seen at each reading (last-cpu) instead.");
+	size_t wanted = 2 * needed;
+	say_remedy(d, &limit, wanted > events + taken ? wanted : events + taken);
+}
+
+void ps__diagnose_rings(struct ps__diagnosis *d)
+{
+	struct ps__watch watch;
+	long mlock_kb;
+	int error = ps__os_read_long(MLOCK_KB, &mlock_kb);
+	int opened = -ps__watch_open(&watch, 0, -1);
+
+	if (opened == 0) {
+		ps__watch_close(&watch, false);
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "A ring of five pages could be mapped, which tells where a task was.");
+	} else if (d->permissions.user) {
+		ps__draft_fact(d, PS_FINDING_UNKNOWN, "No event opens here, and so no ring can be mapped (%s).",
+		               ps__probe_errno(opened));
+	} else {
+		ps__draft_fact(
+		    d, PS_FINDING_LIMITED,
+		    "No ring of five pages can be mapped (%s): a task's way between readings is then not known, "
+		    "and attribution falls back to last-cpu.",
+		    ps__probe_errno(opened));
+	}
+	if (error == 0)
+		ps__draft_add(d, " kernel.perf_event_mlock_kb is %ld.", mlock_kb);
+	/* The kernel answers so when the locked memory of this user is used up. */
+	if (error == 0 && opened == EPERM && !d->permissions.user)
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "more rings for each user",
+		                 "sysctl kernel.perf_event_mlock_kb=%ld", 4 * mlock_kb);
+}

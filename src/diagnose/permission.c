@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this user may count: each part is tried, then set beside perf_event_paranoid and the capabilities. */
+#include "base/os.h"
+#include "diagnose/diagnosis.h"
+
+#include <errno.h>
+
+#define CAP_SYS_ADMIN_BIT 21
+#define CAP_PERFMON_BIT   38
+
+static void probe(struct ps__permissions *out)
+{
+	struct perf_event_attr user = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, true);
+	struct perf_event_attr kernel = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false);
+
+	out->user = ps__probe_event(&user, 0, -1);
+	out->kernel = ps__probe_event(&kernel, 0, -1);
+	out->cpu = ps__probe_event(&kernel, -1, ps__os.getcpu());
+}
+
+static void say_setting(struct ps__diagnosis *d)
+{
+	unsigned long long capabilities = ps__probe_status(d, "CapEff", 16, 0);
+
+	if (d->paranoid_error)
+		ps__draft_add(d, "/proc/sys/kernel/perf_event_paranoid can't be read (%s)",
+		              ps__probe_errno(d->paranoid_error));
+	else
+		ps__draft_add(d, "kernel.perf_event_paranoid is %ld", d->paranoid);
+	if (!d->status[0])
+		ps__draft_add(d, ", the capabilities can't be read");
+	else if (capabilities >> CAP_PERFMON_BIT & 1)
+		ps__draft_add(d, ", CAP_PERFMON is held");
+	else if (capabilities >> CAP_SYS_ADMIN_BIT & 1)
+		ps__draft_add(d, ", CAP_SYS_ADMIN is held");
+	else
+		ps__draft_add(d, ", CAP_PERFMON is not held");
+}
+
+static void say_part(struct ps__diagnosis *d, const char *what, int error)
+{
+	ps__draft_add(d, "%s: %s%s%s", what, error ? "no (" : "yes", error ? ps__probe_errno(error) : "",
+	              error ? ")" : "");
+}
+
+static bool is_denied(int error)
+{
+	return error == EACCES || error == EPERM;
+}
+
+/* The level at which what is denied now would be permitted. */
+static long level_needed(const struct ps__permissions *permissions)
+{
+	if (is_denied(permissions->cpu))
+		return 0;
+	return is_denied(permissions->kernel) ? 1 : 2;
+}
+
+/* The level permits it, and yet it is denied. */
+static void say_module(struct ps__diagnosis *d)
+{
+	char modules[256];
+
+	if (ps__os_read_file("/sys/kernel/security/lsm", modules, sizeof modules) > 0)
+		ps__draft_add(d, " The level would permit it: the security modules here are %s.", modules);
+	else
+		ps__draft_add(d, " The level would permit it.");
+	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "shows which security module denied it, and by which rule",
+	                 "journalctl -k | grep -i -e denied -e avc");
+}
+
+static void say_remedy(struct ps__diagnosis *d)
+{
+	const struct ps__permissions *permissions = &d->permissions;
+
+	if (!is_denied(permissions->user) && !is_denied(permissions->kernel) && !is_denied(permissions->cpu))
+		return;
+	/* Only when nothing at all works may a user with a low level be sure that it isn't the level. */
+	if (!d->paranoid_error && d->paranoid <= level_needed(permissions)) {
+		say_module(d);
+		return;
+	}
+	if (is_denied(permissions->user))
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
+		                 "2 permits user space of one's own tasks, 1 the kernel, too, 0 all tasks of a CPU",
+		                 "sysctl kernel.perf_event_paranoid=2  (or for one program: setcap cap_perfmon+ep "
+		                 "PROGRAM)");
+	else
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
+		                 "1 permits the kernel's part of one's own tasks, 0 all tasks of a CPU",
+		                 "sysctl kernel.perf_event_paranoid=%ld  (or for one program: setcap cap_perfmon+ep "
+		                 "PROGRAM)",
+		                 level_needed(permissions));
+}
+
+void ps__diagnose_permission(struct ps__diagnosis *d)
+{
+	struct ps__permissions *permissions = &d->permissions;
+
+	probe(permissions);
+	if (d->reach != EINVAL) {
+		ps__draft_fact(d, PS_FINDING_UNKNOWN, "%s", "");
+		say_setting(d);
+		ps__draft_add(d, "; what that permits can't be told, as perf_event_open doesn't reach the kernel.");
+		return;
+	}
+	if (permissions->user)
+		ps__draft_fact(d, PS_FINDING_BLOCKED, "%s", "");
+	else if (permissions->kernel || permissions->cpu)
+		ps__draft_fact(d, PS_FINDING_LIMITED, "%s", "");
+	say_setting(d);
+	ps__draft_add(d, ".");
+	say_part(d, " Counts user space of one's own tasks", permissions->user);
+	say_part(d, "; the kernel, too", permissions->kernel);
+	say_part(d, "; all tasks of a CPU", permissions->cpu);
+	ps__draft_add(d, ".");
+	say_remedy(d);
+}

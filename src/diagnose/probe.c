@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the steps of the diagnosis have in common: writing the draft, opening an event, looking into small files. */
+#include "base/os.h"
+#include "diagnose/diagnosis.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATIENCE_NS 20000000u /* the kernel changes groups that take turns at each tick: 1 to 10 ms */
+#define STANDSTILLS 16        /* readings in a row with the same time: nothing will come */
+
+__attribute__((format(printf, 3, 0))) static void add_text(char *text, size_t size_bytes, const char *format,
+                                                           va_list arguments)
+{
+	size_t length = strlen(text);
+
+	vsnprintf(text + length, size_bytes - length, format, arguments);
+}
+
+void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state, const char *format, ...)
+{
+	va_list arguments;
+
+	diagnosis->draft.finding.state = state;
+	diagnosis->draft.fact[0] = '\0';
+	va_start(arguments, format);
+	add_text(diagnosis->draft.fact, sizeof diagnosis->draft.fact, format, arguments);
+	va_end(arguments);
+}
+
+void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add_text(diagnosis->draft.fact, sizeof diagnosis->draft.fact, format, arguments);
+	va_end(arguments);
+}
+
+void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain, const char *format,
+                      ...)
+{
+	va_list arguments;
+
+	diagnosis->draft.finding.by = by;
+	snprintf(diagnosis->draft.gain, sizeof diagnosis->draft.gain, "%s", gain);
+	diagnosis->draft.remedy[0] = '\0';
+	va_start(arguments, format);
+	add_text(diagnosis->draft.remedy, sizeof diagnosis->draft.remedy, format, arguments);
+	va_end(arguments);
+}
+
+int ps__probe_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
+{
+	int fd;
+
+	do {
+		fd = ps__os.perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = ps__probe_open(attr, pid, cpu, -1);
+
+	if (fd < 0)
+		return -fd;
+	ps__os.close(fd);
+	return 0;
+}
+
+struct perf_event_attr ps__probe_attr(uint32_t type, uint64_t config, bool is_user)
+{
+	return (struct perf_event_attr){
+	    .type = type,
+	    .size = sizeof(struct perf_event_attr),
+	    .config = config,
+	    .exclude_kernel = is_user,
+	    .exclude_hv = is_user,
+	};
+}
+
+struct times {
+	uint64_t value, enabled_ns, running_ns;
+};
+
+/* 0: read. Else why not: an errno, or EAGAIN for the error state, in which a pinned event is for lack of a counter. */
+static int read_times(int fd, struct times *out)
+{
+	ssize_t length = ps__os.read(fd, out, sizeof *out);
+
+	if (length < 0)
+		return errno;
+	return length == (ssize_t)sizeof *out ? 0 : EAGAIN;
+}
+
+bool ps__probe_is_scheduled(int fd, bool *told)
+{
+	struct times first, before, now;
+	int error = read_times(fd, &first);
+
+	before = first;
+	for (unsigned standstills = 0; !error && standstills < STANDSTILLS;) {
+		error = read_times(fd, &now);
+		if (error)
+			break;
+		*told = now.running_ns > first.running_ns || now.enabled_ns - first.enabled_ns > PATIENCE_NS;
+		if (*told)
+			return now.running_ns > first.running_ns;
+		standstills = now.enabled_ns == before.enabled_ns ? standstills + 1 : 0;
+		before = now;
+	}
+	*told = error == EAGAIN;
+	return false;
+}
+
+/* What follows "Name:" in the status file; NULL if no line has this name. */
+static const char *find_line(const char *status, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = status; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, length) && line[length] == ':')
+			return line + length + 1;
+	}
+	return NULL;
+}
+
+unsigned long long ps__probe_status(const struct ps__diagnosis *diagnosis, const char *name, int base,
+                                    unsigned long long fallback)
+{
+	const char *value = find_line(diagnosis->status, name);
+	char *end;
+
+	if (!value)
+		return fallback;
+	unsigned long long number = strtoull(value, &end, base);
+	return end == value ? fallback : number;
+}
+
+bool ps__probe_status_text(const struct ps__diagnosis *diagnosis, const char *name, char *out, size_t size_bytes)
+{
+	const char *value = find_line(diagnosis->status, name);
+
+	if (!value)
+		return false;
+	value += strspn(value, " \t");
+	size_t length = strcspn(value, "\n");
+	if (length >= size_bytes)
+		return false;
+	memcpy(out, value, length);
+	out[length] = '\0';
+	return true;
+}
+
+ssize_t ps__probe_head(const char *path, char *buffer, size_t size_bytes)
+{
+	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		length = ps__os.read(fd, buffer, size_bytes - 1);
+	} while (length < 0 && errno == EINTR);
+	int error = length < 0 ? errno : 0;
+	ps__os.close(fd);
+	if (error)
+		return -error;
+	buffer[length] = '\0';
+	return length;
+}
+
+const char *ps__probe_errno(int error)
+{
+	static const struct {
+		int number;
+		const char *name;
+	} known[] = {
+	    {EACCES, "EACCES"}, {EPERM, "EPERM"},   {ENOSYS, "ENOSYS"}, {ENOENT, "ENOENT"},
+	    {EINVAL, "EINVAL"}, {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"}, {EOPNOTSUPP, "EOPNOTSUPP"},
+	    {ENODEV, "ENODEV"}, {EBUSY, "EBUSY"},   {ENOSPC, "ENOSPC"}, {ENOMEM, "ENOMEM"},
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (known[i].number == error)
+			return known[i].name;
+	}
+	return strerror(error);
+}
