@@ -4,5 +4,7 @@
 #define PS_TOOLS_COMMANDS_H
 
 int tool_stat(int argc, char **argv);
+int tool_doctor(int argc, char **argv);
+int tool_list(int argc, char **argv);
 
 #endif

@@ -6,17 +6,27 @@ tools_perfsage_SOURCES = \
 	tools/commands.h \
 	tools/complaint.c \
 	tools/complaint.h \
+	tools/doctor.c \
 	tools/heat.c \
 	tools/heat.h \
+	tools/json.c \
+	tools/json.h \
 	tools/launch.c \
 	tools/launch.h \
+	tools/list.c \
+	tools/list_events.c \
+	tools/list_events.h \
 	tools/main.c \
+	tools/names.c \
+	tools/names.h \
 	tools/nearest.c \
 	tools/nearest.h \
 	tools/number.c \
 	tools/number.h \
 	tools/options.c \
 	tools/options.h \
+	tools/paragraph.c \
+	tools/paragraph.h \
 	tools/screen.c \
 	tools/screen.h \
 	tools/stat.c \

@@ -4,6 +4,7 @@
 
 lab_tests = \
 	tests/lab/tests/test_lab_cycles \
+	tests/lab/tests/test_lab_diagnose \
 	tests/lab/tests/test_lab_exact \
 	tests/lab/tests/test_lab_exact_cost \
 	tests/lab/tests/test_lab_hotplug \
@@ -47,6 +48,12 @@ tests_lab_tests_test_lab_cycles_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_cycles_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_cycles_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_cycles_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_diagnose_SOURCES = tests/lab/tests/test_lab_diagnose.c
+tests_lab_tests_test_lab_diagnose_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_diagnose_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_diagnose_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_diagnose_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_exact_SOURCES = tests/lab/tests/test_lab_exact.c
 tests_lab_tests_test_lab_exact_CPPFLAGS = $(lab_cppflags)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests of the perfsage command: scripts that run it, and what they count.
+# Tests of the perfsage command: scripts that run it, and what they count or run.
 tool_tests = \
 	tests/tool/completion \
+	tests/tool/doctor \
+	tests/tool/list \
 	tests/tool/stat-counts \
 	tests/tool/stat-errors \
 	tests/tool/stat-output \
@@ -11,6 +13,8 @@ tool_tests = \
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh
 
-check_PROGRAMS += tests/tool/faults
+check_PROGRAMS += tests/tool/faults tests/tool/filtered
 tests_tool_faults_SOURCES = tests/tool/faults.c
 tests_tool_faults_LDADD =
+tests_tool_filtered_SOURCES = tests/tool/filtered.c
+tests_tool_filtered_LDADD =

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage doctor: what can be counted here, what stands in the way, and who must run which command. */
+#include "command.h"
+#include "commands.h"
+#include "complaint.h"
+#include "json.h"
+#include "names.h"
+#include "options.h"
+#include "paragraph.h"
+#include "screen.h"
+
+#include <locale.h>
+#include <perfsage.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DOCTOR_CANNOT_COUNT 1 /* exit status: the diagnosis is complete, and an asked event can't be counted */
+#define STATE_COLUMNS       9
+#define NAME_COLUMNS        18
+#define TEXT_COLUMN         (STATE_COLUMNS + NAME_COLUMNS)
+
+enum {
+	OPTION_JSON = 256
+};
+
+static const struct tool_option options_of_doctor[] = {
+    {'e', "event", "EVENTS",
+     "the events that are to be counted, with commas between\nthem; may be given several times. Without it: "
+     "those\nthat "
+     "perfsage stat counts by itself"},
+    {OPTION_JSON, "json", NULL, "as one JSON object; perfsage(1) has its fields"},
+};
+
+static const struct tool_usage usage = {
+    .synopsis = "perfsage doctor [-e EVENTS] [--json]",
+    .summary = "Looks step by step at what can be counted here, and what stands in the way. Each line comes from a\n"
+	       "probe. Ends with 0 if all the events can be counted, with 1 if not.",
+    .options = options_of_doctor,
+    .option_count = sizeof options_of_doctor / sizeof options_of_doctor[0],
+    .examples = "perfsage doctor\n"
+		"perfsage doctor -e cycles,instructions,sched:sched_switch\n"
+		"perfsage doctor --json -e cycles || echo 'no cycles here'\n",
+};
+
+struct doctor {
+	struct tool_names events;
+	bool is_json;
+	struct tool_json json;
+	struct tool_screen screen;
+};
+
+static const char *colour_of(const struct doctor *doctor, enum ps_finding_state state)
+{
+	static const char *const colours[] = {"\033[32m", "\033[33m", "\033[31m", "\033[36m", "\033[35m"};
+
+	return doctor->screen.has_colour && (unsigned)state < 5 ? colours[state] : "";
+}
+
+static const char *person(enum ps_remedy_by by)
+{
+	static const char *const persons[] = {"", "you", "the administrator", "whoever starts the container or job",
+	                                      "whoever runs the host"};
+
+	return (unsigned)by < 5 ? persons[by] : "";
+}
+
+/* Commands are not wrapped: they are there to be copied. */
+static void show_remedy(const struct doctor *doctor, const struct ps_finding *finding)
+{
+	char gain[512];
+
+	printf("%*s%s:\n", TEXT_COLUMN, "", person(finding->by));
+	printf("%*s", TEXT_COLUMN + 2, "");
+	tool_paragraph(stdout, finding->remedy, TEXT_COLUMN + 4, 0);
+	snprintf(gain, sizeof gain, "(%s)", finding->gain);
+	printf("%*s", TEXT_COLUMN, "");
+	tool_paragraph(stdout, gain, TEXT_COLUMN, doctor->screen.width);
+}
+
+static int show(const struct ps_finding *finding, void *context)
+{
+	struct doctor *doctor = context;
+	const char *colour = colour_of(doctor, finding->state);
+	const char *name = *finding->subject ? finding->subject : finding->name;
+
+	printf("%s%-*s%s", colour, STATE_COLUMNS, ps_finding_state_name(finding->state), *colour ? "\033[0m" : "");
+	printf("%-*s", NAME_COLUMNS, name);
+	/* A long name of an event has a line of its own. */
+	if (strlen(name) >= NAME_COLUMNS)
+		printf("\n%*s", TEXT_COLUMN, "");
+	tool_paragraph(stdout, finding->fact, TEXT_COLUMN, doctor->screen.width);
+	if (*finding->remedy)
+		show_remedy(doctor, finding);
+	return ferror(stdout) ? TOOL_FAILED : 0;
+}
+
+static int show_json(const struct ps_finding *finding, void *context)
+{
+	struct tool_json *json = &((struct doctor *)context)->json;
+	bool has_event = !strcmp(finding->name, "event");
+
+	tool_json_open(json, NULL, '{');
+	tool_json_text(json, "name", finding->name);
+	if (has_event)
+		tool_json_text(json, "event", finding->subject);
+	tool_json_text(json, "state", ps_finding_state_name(finding->state));
+	if (has_event || !strcmp(finding->name, "together")) {
+		tool_json_number(json, "code", finding->code);
+		tool_json_text(json, "error", finding->code == PS_OK ? NULL : ps_strerror(finding->code));
+	}
+	tool_json_text(json, "fact", finding->fact);
+	tool_json_text(json, "remedy", *finding->remedy ? finding->remedy : NULL);
+	tool_json_text(json, "gain", *finding->remedy ? finding->gain : NULL);
+	tool_json_text(json, "by", *finding->remedy ? ps_remedy_by_name(finding->by) : NULL);
+	tool_json_close(json, '}');
+	return 0;
+}
+
+static int diagnose_json(struct doctor *doctor, const struct ps_diagnose_options *options)
+{
+	struct tool_json *json = &doctor->json;
+
+	json->stream = stdout;
+	tool_json_open(json, NULL, '{');
+	tool_json_text(json, "perfsage", ps_version());
+	tool_json_open(json, "findings", '[');
+	int code = ps_diagnose(options, show_json, doctor);
+	tool_json_close(json, ']');
+	tool_json_bool(json, "countable", code == PS_OK);
+	tool_json_text(json, "why_not", code == PS_OK ? NULL : ps_error_detail());
+	tool_json_close(json, '}');
+	return code;
+}
+
+static int diagnose_text(struct doctor *doctor, const struct ps_diagnose_options *options)
+{
+	setlocale(LC_CTYPE, "");
+	doctor->screen = tool_screen_of(stdout);
+	int code = ps_diagnose(options, show, doctor);
+	if (code == PS_OK)
+		printf("\nAll of these events can be counted.\n");
+	else if (code < 0)
+		printf("\nNot all of these events can be counted.\n");
+	return code;
+}
+
+static int diagnose(struct doctor *doctor)
+{
+	struct ps_diagnose_options options = {.size = sizeof options,
+	                                      .events = (const char *const *)doctor->events.names,
+	                                      .event_count = doctor->events.count};
+	int code = doctor->is_json ? diagnose_json(doctor, &options) : diagnose_text(doctor, &options);
+
+	if (code == PS_ENOMEM || code == PS_EINVAL)
+		return tool_complain("%s", ps_error_detail());
+	return code == PS_OK ? TOOL_OK : DOCTOR_CANNOT_COUNT;
+}
+
+/* TOOL_OPTIONS_END once all are taken. */
+static int take_options(struct doctor *doctor, int argc, char **argv)
+{
+	const char *argument;
+	int key;
+
+	optind = 1;
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+		if (key == OPTION_JSON)
+			doctor->is_json = true;
+		else if (tool_names_add(&doctor->events, argument) < 0)
+			return TOOL_OPTIONS_WRONG;
+	}
+	if (key == TOOL_OPTIONS_END && optind < argc) {
+		tool_complain("'%s' is no option: events are given with -e", argv[optind]);
+		return TOOL_OPTIONS_WRONG;
+	}
+	return key;
+}
+
+int tool_doctor(int argc, char **argv)
+{
+	struct doctor doctor = {.is_json = false};
+	int status = TOOL_FAILED;
+
+	switch (take_options(&doctor, argc, argv)) {
+	case TOOL_OPTIONS_END:
+		status = diagnose(&doctor);
+		break;
+	case TOOL_OPTIONS_HELP:
+		status = TOOL_OK;
+		break;
+	default:
+		break;
+	}
+	tool_names_clear(&doctor.events);
+	return status;
+}

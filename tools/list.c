@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage list: the events of this machine, and which of them can be counted. */
+#include "command.h"
+#include "commands.h"
+#include "complaint.h"
+#include "json.h"
+#include "list_events.h"
+#include "options.h"
+#include "paragraph.h"
+#include "screen.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MARK_COLUMNS  6  /* "(12)  " */
+#define NAME_MOST     44 /* a longer name has a line of its own */
+#define SCOPE_COLUMNS 9
+
+enum {
+	OPTION_JSON = 256
+};
+
+static const struct tool_option options_of_list[] = {
+    {'a', "all", NULL,
+     "open all tracepoints: takes the kernel some 60 ms each,\nso without it only a few are opened"},
+    {OPTION_JSON, "json", NULL, "as one JSON object; perfsage(1) has its fields"},
+};
+
+static const struct tool_usage usage = {
+    .synopsis = "perfsage list [--all] [--json] [WORD]",
+    .summary =
+	"Lists the events of this machine, each probed by opening it. With WORD only those that have it in their\n"
+	"name or description, in small or capital letters. A number in front refers to the reason at the end why\n"
+	"the event can't be counted here.",
+    .options = options_of_list,
+    .option_count = sizeof options_of_list / sizeof options_of_list[0],
+    .examples = "perfsage list\n"
+		"perfsage list cache\n"
+		"perfsage list --json | jq -r '.events[] | select(.available) | .name'\n",
+};
+
+struct view {
+	struct tool_screen screen;
+	size_t name_columns;
+};
+
+static size_t name_columns(const struct list *list)
+{
+	size_t most = 0;
+
+	for (size_t index = 0; index < list->count; index++) {
+		size_t columns = tool_columns(list->events[index].name, strlen(list->events[index].name));
+		if (columns > most && columns <= NAME_MOST)
+			most = columns;
+	}
+	return most + 2;
+}
+
+static void show_mark(const struct list_event *event)
+{
+	char mark[32] = "";
+
+	if (!event->is_probed)
+		snprintf(mark, sizeof mark, "(t)");
+	else if (event->code != PS_OK)
+		snprintf(mark, sizeof mark, "(%zu)", event->reason + 1);
+	else if (event->is_user_only)
+		snprintf(mark, sizeof mark, "(u)");
+	printf("%-*s", MARK_COLUMNS, mark);
+}
+
+static void show_event(const struct list_event *event, const struct view *view)
+{
+	size_t indent = MARK_COLUMNS + view->name_columns + SCOPE_COLUMNS;
+	size_t columns = tool_columns(event->name, strlen(event->name));
+	bool is_grey = event->code != PS_OK && view->screen.has_colour;
+	char text[4096];
+
+	fputs(is_grey ? "\033[2m" : "", stdout);
+	show_mark(event);
+	if (columns + 2 > view->name_columns)
+		printf("%s\n%*s", event->name, (int)(MARK_COLUMNS + view->name_columns), "");
+	else
+		printf("%s%*s", event->name, (int)(view->name_columns - columns), "");
+	snprintf(text, sizeof text, "%s%s%s%s%s", event->description, *event->description && *event->unit ? " " : "",
+	         *event->unit ? "(" : "", event->unit, *event->unit ? ")" : "");
+	printf("%-*s", *text ? SCOPE_COLUMNS : 0, ps_scope_name(event->scope));
+	tool_paragraph(stdout, text, indent, view->screen.width);
+	fputs(is_grey ? "\033[0m" : "", stdout);
+}
+
+static void show_note(const char *mark, const char *text, const struct view *view)
+{
+	printf("%-*s", MARK_COLUMNS, mark);
+	tool_paragraph(stdout, text, MARK_COLUMNS, view->screen.width);
+}
+
+static void show_reasons(const struct list *list, const struct view *view)
+{
+	char text[1400], mark[32];
+
+	printf("\n%zu event%s, %zu opened: %zu can be counted here.\n", list->count, list->count == 1 ? "" : "s",
+	       list->probed, list->available);
+	if (list->user_only)
+		show_note("(u)", "in user space alone: perfsage doctor says what would permit the kernel's part",
+		          view);
+	if (list->probed < list->count)
+		show_note("(t)",
+		          "tracepoints that were not opened, as that takes the kernel some 60 ms each; others were, "
+		          "and can "
+		          "be counted; --all opens these, too",
+		          view);
+	for (size_t index = 0; index < list->reason_count; index++) {
+		const struct list_reason *reason = &list->reasons[index];
+		snprintf(mark, sizeof mark, "(%zu)", index + 1);
+		snprintf(text, sizeof text, "%zu event%s: %s", reason->count, reason->count == 1 ? "" : "s",
+		         reason->text);
+		show_note(mark, text, view);
+	}
+}
+
+static void show_text(const struct list *list)
+{
+	struct view view = {.screen = tool_screen_of(stdout), .name_columns = name_columns(list)};
+
+	for (size_t index = 0; index < list->count; index++) {
+		const struct list_event *event = &list->events[index];
+		if (index == 0 || event->group != event[-1].group)
+			printf("%s%s%s%s\n", index ? "\n" : "", view.screen.has_colour ? "\033[1m" : "", event->pmu,
+			       view.screen.has_colour ? "\033[0m" : "");
+		show_event(event, &view);
+	}
+	show_reasons(list, &view);
+}
+
+static void show_event_json(struct tool_json *json, const struct list *list, const struct list_event *event)
+{
+	bool is_available = event->code == PS_OK;
+
+	tool_json_open(json, NULL, '{');
+	tool_json_text(json, "name", event->name);
+	tool_json_text(json, "pmu", event->pmu);
+	tool_json_text(json, "scope", ps_scope_name(event->scope));
+	tool_json_text(json, "unit", event->unit);
+	tool_json_text(json, "description", event->description);
+	tool_json_bool(json, "probed", event->is_probed);
+	if (event->is_probed)
+		tool_json_bool(json, "available", is_available);
+	else
+		tool_json_text(json, "available", NULL);
+	tool_json_bool(json, "user_only", event->is_user_only);
+	tool_json_number(json, "code", event->code);
+	tool_json_text(json, "error", is_available ? NULL : ps_strerror(event->code));
+	tool_json_text(json, "reason", is_available ? NULL : list->reasons[event->reason].text);
+	tool_json_close(json, '}');
+}
+
+static void show_json(const struct list *list)
+{
+	struct tool_json json = {.stream = stdout};
+
+	tool_json_open(&json, NULL, '{');
+	tool_json_text(&json, "perfsage", ps_version());
+	tool_json_number(&json, "probed", (long long)list->probed);
+	tool_json_number(&json, "available", (long long)list->available);
+	tool_json_open(&json, "events", '[');
+	for (size_t index = 0; index < list->count; index++)
+		show_event_json(&json, list, &list->events[index]);
+	tool_json_close(&json, ']');
+	tool_json_close(&json, '}');
+}
+
+static int show(struct list *list, bool is_json)
+{
+	int status = TOOL_FAILED;
+
+	if (list_gather(list) < 0)
+		goto clear_list;
+	if (is_json)
+		show_json(list);
+	else if (list->count)
+		show_text(list);
+	status = TOOL_OK;
+	if (list->count == 0 && !is_json)
+		status = list->word ? tool_complain("no event has '%s' in its name or description", list->word)
+		                    : tool_complain("no event is known here: see perfsage doctor");
+clear_list:
+	list_clear(list);
+	return status;
+}
+
+int tool_list(int argc, char **argv)
+{
+	struct list list = {.word = NULL};
+	bool is_json = false;
+	const char *argument;
+	int key;
+
+	setlocale(LC_CTYPE, "");
+	optind = 1;
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+		list.is_thorough |= key == 'a';
+		is_json |= key == OPTION_JSON;
+	}
+	if (key != TOOL_OPTIONS_END)
+		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
+	if (argc - optind > 1)
+		return tool_complain("one WORD, and not '%s' after it: quote words that belong together",
+		                     argv[optind + 1]);
+	if (optind < argc)
+		list.word = argv[optind];
+	return show(&list, is_json);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gathers the events that are known here, and opens each for a moment. */
+#include "list_events.h"
+
+#include "complaint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENT "EVENT" /* in a reason, in place of the name */
+
+/* To open and close a tracepoint takes the kernel some 60 ms, as it waits for all CPUs (RCU); there are thousands. One that
+ * is refused takes no time. */
+#define MOST_TRACEPOINTS 8
+
+static bool has_word(const struct ps_event_info *info, const char *word)
+{
+	return !word || strcasestr(info->name, word) || strcasestr(info->description, word);
+}
+
+static size_t group_of(const struct list *list, const char *pmu)
+{
+	/* Those of a PMU come together mostly: the last ones first. */
+	for (size_t index = list->count; index-- > 0;) {
+		if (strcmp(list->events[index].pmu, pmu) == 0)
+			return list->events[index].group;
+	}
+	size_t group = 0;
+	for (size_t index = 0; index < list->count; index++) {
+		if (list->events[index].group >= group)
+			group = list->events[index].group + 1;
+	}
+	return group;
+}
+
+static void clear_event(struct list_event *event)
+{
+	free(event->name);
+	free(event->pmu);
+	free(event->description);
+	free(event->unit);
+}
+
+static int append(const struct ps_event_info *info, void *context)
+{
+	struct list *list = context;
+	struct list_event event = {.scope = info->scope};
+
+	if (!has_word(info, list->word))
+		return 0;
+	if (list->count == list->room) {
+		size_t room = list->room ? 2 * list->room : 256;
+		struct list_event *grown = realloc(list->events, room * sizeof *grown);
+		if (!grown)
+			return PS_ENOMEM;
+		list->events = grown;
+		list->room = room;
+	}
+	event.name = strdup(info->name);
+	event.pmu = strdup(info->pmu);
+	event.description = strdup(info->description);
+	event.unit = strdup(info->unit);
+	if (!event.name || !event.pmu || !event.description || !event.unit) {
+		clear_event(&event);
+		return PS_ENOMEM;
+	}
+	event.group = group_of(list, event.pmu);
+	list->events[list->count++] = event;
+	return 0;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct list_event *a = one, *b = other;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+/* The sentence with EVENT in place of the name, so that events that fail alike have the same. The caller frees it. */
+static char *generalise(const char *sentence, const char *name)
+{
+	size_t length = strlen(name), bytes = 0;
+	char *text = NULL;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (!stream)
+		return NULL;
+	while (*sentence) {
+		bool is_name = length && strncmp(sentence, name, length) == 0;
+		if (is_name)
+			fputs(EVENT, stream);
+		else
+			fputc(*sentence, stream);
+		sentence += is_name ? length : 1;
+	}
+	return fclose(stream) == 0 ? text : NULL;
+}
+
+static int note_reason(struct list *list, struct list_event *event)
+{
+	char *text = generalise(ps_error_detail(), event->name);
+
+	for (size_t index = 0; text && index < list->reason_count; index++) {
+		if (strcmp(list->reasons[index].text, text) != 0)
+			continue;
+		free(text);
+		list->reasons[index].count++;
+		event->reason = index;
+		return 0;
+	}
+	struct list_reason *grown = text ? realloc(list->reasons, (list->reason_count + 1) * sizeof *grown) : NULL;
+	if (!grown) {
+		free(text);
+		return -1;
+	}
+	list->reasons = grown;
+	event->reason = list->reason_count;
+	list->reasons[list->reason_count++] = (struct list_reason){.text = text, .code = event->code, .count = 1};
+	return 0;
+}
+
+static bool is_left_out(const struct list *list, const struct list_event *event, size_t tracepoints)
+{
+	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS && strcmp(event->pmu, "tracepoint") == 0;
+}
+
+/* Opens it, as ps_start would, and closes it. */
+static int probe(struct list *list, struct list_event *event, struct ps_eventset *set)
+{
+	event->is_probed = true;
+	list->probed++;
+	event->code = ps_eventset_add(set, event->name);
+	if (event->code != PS_OK)
+		return note_reason(list, event);
+	event->scope = ps_eventset_event_scope(set, 0);
+	event->is_user_only = ps_eventset_event_is_user_only(set, 0);
+	list->available++;
+	list->user_only += event->is_user_only;
+	ps_eventset_remove(set, event->name);
+	return 0;
+}
+
+static int probe_all(struct list *list)
+{
+	struct ps_eventset *set;
+	size_t tracepoints = 0; /* that could be opened */
+	int result = 0;
+
+	if (ps_eventset_create(&set) != PS_OK) {
+		tool_complain("%s", ps_error_detail());
+		return -1;
+	}
+	for (size_t index = 0; result == 0 && index < list->count; index++) {
+		struct list_event *event = &list->events[index];
+		if (is_left_out(list, event, tracepoints))
+			continue;
+		result = probe(list, event, set);
+		tracepoints += event->code == PS_OK && strcmp(event->pmu, "tracepoint") == 0;
+	}
+	if (result < 0)
+		tool_complain("out of memory");
+	ps_eventset_destroy(set);
+	return result;
+}
+
+int list_gather(struct list *list)
+{
+	int code = ps_event_for_each(append, list);
+
+	if (code != 0) {
+		tool_complain("%s", code == PS_ENOMEM ? "out of memory" : ps_error_detail());
+		return -1;
+	}
+	if (list->count)
+		qsort(list->events, list->count, sizeof *list->events, compare);
+	return probe_all(list);
+}
+
+void list_clear(struct list *list)
+{
+	for (size_t index = 0; index < list->count; index++)
+		clear_event(&list->events[index]);
+	for (size_t index = 0; index < list->reason_count; index++)
+		free(list->reasons[index].text);
+	free(list->events);
+	free(list->reasons);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists of events. */
+#include "names.h"
+
+#include "complaint.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t first_length(const char *list)
+{
+	bool is_inside = false;
+	size_t length = 0;
+
+	for (; list[length] && (list[length] != ',' || is_inside); length++)
+		is_inside ^= list[length] == '/';
+	return length;
+}
+
+static int append(struct tool_names *names, const char *name, size_t length)
+{
+	char **grown = realloc(names->names, (names->count + 1) * sizeof *grown);
+
+	if (grown)
+		names->names = grown;
+	char *copy = grown ? strndup(name, length) : NULL;
+	if (!copy) {
+		tool_complain("out of memory");
+		return -1;
+	}
+	names->names[names->count++] = copy;
+	return 0;
+}
+
+int tool_names_add(struct tool_names *names, const char *list)
+{
+	for (const char *name = list;; name++) {
+		size_t length = first_length(name);
+		if (length == 0) {
+			tool_complain("an event's name is missing in '%s'", list);
+			return -1;
+		}
+		if (append(names, name, length) < 0)
+			return -1;
+		name += length;
+		if (!*name)
+			return 0;
+	}
+}
+
+void tool_names_clear(struct tool_names *names)
+{
+	for (size_t index = 0; index < names->count; index++)
+		free(names->names[index]);
+	free(names->names);
+	*names = (struct tool_names){0};
+}
