@@ -6,5 +6,6 @@
 int tool_stat(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_list(int argc, char **argv);
+int tool_topo(int argc, char **argv);
 
 #endif

@@ -80,7 +80,9 @@ static void show_event(const struct list_event *event, const struct view *view)
 
 	fputs(is_grey ? "\033[2m" : "", stdout);
 	show_mark(event);
-	if (columns + 2 > view->name_columns)
+	if (columns + 2 > view->name_columns && view->screen.width == 0)
+		printf("%s  ", event->name); /* for other programs: an event is a line */
+	else if (columns + 2 > view->name_columns)
 		printf("%s\n%*s", event->name, (int)(MARK_COLUMNS + view->name_columns), "");
 	else
 		printf("%s%*s", event->name, (int)(view->name_columns - columns), "");

@@ -48,6 +48,7 @@ tools_perfsage_SOURCES = \
 	tools/stat_tally.h \
 	tools/stat_tasks.c \
 	tools/stat_tasks.h \
+	tools/topo.c \
 	tools/watcher.c \
 	tools/watcher.h
 completionsdir = $(datadir)/bash-completion/completions

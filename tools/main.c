@@ -17,6 +17,7 @@ static int run_help(int argc, char **argv);
 static const struct tool_command commands[] = {
     {"stat", tool_stat, "run a command, and show what was counted where"},
     {"list", tool_list, "the events of this machine, and which can be counted"},
+    {"topo", tool_topo, "the tree of this machine, or of a file"},
     {"doctor", tool_doctor, "what can be counted here, and what stands in the way"},
     {"help", run_help, "this text, or the help of a subcommand"},
 };

@@ -12,9 +12,9 @@ _perfsage_options() {
 	"$1" "$2" --help 2> /dev/null | sed -n 's/^  \(-[A-Za-z]\), \(--[a-z-]*\).*/\1 \2/p; s/^      \(--[a-z-]*\).*/\1/p'
 }
 
-# The names that perfsage list begins its lines with.
+# The names that perfsage list begins its lines with, but for what can't be counted: (u) in user space, (t) not tried.
 _perfsage_events() {
-	"$1" list 2> /dev/null | sed -n 's/^ *\([A-Za-z][^ ]*\) .*/\1/p'
+	"$1" list 2> /dev/null | sed -n '/ opened: /q; s/^([ut])/   /; s/^ *\([A-Za-z][^ ]*\) .*/\1/p'
 }
 
 # Where COMMAND begins in the words of perfsage stat; nothing if the cursor stands before it.
@@ -76,6 +76,7 @@ _perfsage() {
 		*)
 			case $command in
 			stat) COMPREPLY=($(compgen -c -- "$current")) ;;
+			doctor | list) ;;
 			help) COMPREPLY=($(compgen -W "$(_perfsage_commands "$program")" -- "$current")) ;;
 			*) COMPREPLY=($(compgen -f -- "$current")) ;;
 			esac

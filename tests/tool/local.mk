@@ -9,7 +9,8 @@ tool_tests = \
 	tests/tool/stat-output \
 	tests/tool/stat-programs \
 	tests/tool/stat-status \
-	tests/tool/stat-threads
+	tests/tool/stat-threads \
+	tests/tool/topo
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh
 
