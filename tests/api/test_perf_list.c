@@ -38,6 +38,7 @@ enum kind {
 
 struct tally {
 	size_t tried[KIND_OTHER + 1], opened[KIND_OTHER + 1];
+	size_t tracepoints; /* in the list */
 	struct ps_topology *topology;
 };
 
@@ -105,10 +106,18 @@ static int use(const char *name, struct tally *tally)
 	return code;
 }
 
+/* The kernel takes some 45 ms to close a tracepoint, of which there are thousands: all are for PS_TEST_ALL_NAMES, which the
+ * CI sets once. Sanitizers are for the code, which is the same for each. */
+static bool is_left_out(size_t number)
+{
+	const char *all = getenv("PS_TEST_ALL_NAMES");
+
+	return (SANITIZED || !all || !*all) && number % 16 != 0;
+}
+
 static void check_name(const char *name, enum kind kind, struct tally *tally)
 {
-	/* Sanitizers are for the code, which is the same for each tracepoint. */
-	if (kind == KIND_TRACEPOINT && SANITIZED && tally->tried[kind] % 16 != 0 && tally->tried[kind]++)
+	if (kind == KIND_TRACEPOINT && is_left_out(tally->tracepoints++))
 		return;
 	int held = kind == KIND_TRACEPOINT ? hold(name) : -1;
 	int code = use(name, tally);
@@ -193,7 +202,7 @@ START_TEST(what_perf_list_shows_can_be_opened_by_perfs_names)
 		             "/sys/kernel/tracing)");
 		return;
 	}
-	ck_assert_uint_gt(tally.tried[KIND_TRACEPOINT], 100);
+	ck_assert_uint_gt(tally.tracepoints, 100);
 }
 END_TEST
 
