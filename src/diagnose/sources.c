@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where further events come from: tracepoints of the kernel, and what this library was built with. */
+#include <config.h>
+
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 #include "event/lookup.h"
