@@ -106,46 +106,6 @@ static void print_descriptors(int cpu, int pus)
 	bench_print_figures("File descriptors of a set", "descriptors", figures, count);
 }
 
-/* Page faults by writing to fresh pages. */
-static void fault(size_t pages)
-{
-	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	char *memory = mmap(NULL, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		bench_die("no memory for %zu pages", pages);
-	madvise(memory, pages * page_bytes, MADV_NOHUGEPAGE);
-	for (size_t page = 0; page < pages; page++)
-		((volatile char *)memory)[page * page_bytes] = 1;
-	munmap(memory, pages * page_bytes);
-}
-
-/* The other means is a rival only if it is right: 1000 faults on one CPU, then 10 on the other. */
-static void check_migrations(int cpu, int other_cpu)
-{
-	static struct raw_migrations migrations;
-
-	if (other_cpu < 0 || cpu >= MIGRATIONS_MOST_CPUS || other_cpu >= MIGRATIONS_MOST_CPUS ||
-	    raw_migrations_open(&migrations, 1) < 0)
-		return;
-	bench_pin(cpu);
-	raw_migrations_read(&migrations);
-	uint64_t here_before = migrations.split[cpu][0];
-	uint64_t there_before = migrations.split[other_cpu][0];
-	fault(1000);
-	bench_pin(other_cpu);
-	fault(10);
-	raw_migrations_read(&migrations);
-	uint64_t here = migrations.split[cpu][0] - here_before;
-	uint64_t there = migrations.split[other_cpu][0] - there_before;
-	/* A few more are the program's own. */
-	if (migrations.lost || here < 1000 || here > 1020 || there < 10 || there > 30)
-		bench_die("raw_migrations: 1000 and 10 page faults were split into %llu and %llu",
-		          (unsigned long long)here, (unsigned long long)there);
-	raw_migrations_close(&migrations);
-	bench_pin(cpu);
-}
-
 int main(int argc, char **argv)
 {
 	const struct bench_options *options = bench_begin(argc, argv);
@@ -154,13 +114,10 @@ int main(int argc, char **argv)
 	bench_expect_ok(ps_topology_load(&topology, NULL), "ps_topology_load");
 	int pus = (int)ps_component_thread_count(ps_topology_root(topology));
 	ps_topology_destroy(topology);
-	check_migrations(options->cpu, bench_other_cpu());
 	if (!options->is_json)
 		puts("\ngroup: PS_ATTRIBUTE_LAST_CPU. pinned: PS_ATTRIBUTE_AUTO on one CPU. exact: "
-		     "PS_ATTRIBUTE_EXACT. process: "
-		     "ps_eventset_attach_process of itself.\nraw_migrations: a record with the counts at each "
-		     "migration, by "
-		     "system calls alone.");
+		     "PS_ATTRIBUTE_EXACT, by lanes. records: the same by migration records. process: "
+		     "ps_eventset_attach_process of itself.");
 	for (size_t index = 0; index < sizeof topics / sizeof *topics; index++) {
 		if (!topics[index].needs_cpus || bench_other_cpu() >= 0)
 			measure(&topics[index], options->cpu, pus);

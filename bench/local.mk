@@ -33,8 +33,6 @@ bench_libbench_la_SOURCES = \
 	bench/means.h \
 	bench/papi_rival.c \
 	bench/papi_rival.h \
-	bench/raw_migrations.c \
-	bench/raw_migrations.h \
 	bench/report.c \
 	bench/report.h \
 	bench/stats.c \

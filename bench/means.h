@@ -4,7 +4,6 @@
 #define BENCH_MEANS_H
 
 #include "counted.h"
-#include "raw_migrations.h"
 
 /* Opened in the process that is counted. */
 struct means_state {
@@ -12,7 +11,6 @@ struct means_state {
 	struct ps_eventset *model;
 	struct ps_eventset *set;
 	uint64_t timestamp;
-	struct raw_migrations migrations;
 };
 
 struct means {

@@ -142,6 +142,12 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
  * of which the kernel counts with the one where the task is: one set of hardware counters is in use at a time.
  * AUTO uses it while the library's event sets take no more than half of the process's descriptors (RLIMIT_NOFILE).
  * CPUs that are offline are counted when they come; one that was not even present at ps_start is not.
+ * Where kernel-side events are permitted (perf_event_paranoid <= 1 or CAP_PERFMON) and the machine has 4 CPUs or more,
+ * AUTO lets the kernel record one task's counts at each migration instead: it takes two descriptors more than there are
+ * events, whatever the number of CPUs, and opens much faster. If more migrations come between two readings than
+ * the records' ring holds (64 at least, some 200 for one event), all parts of that reading are last-cpu. Several
+ * hardware groups, which take turns, and machines with several kinds of cores are not counted so. EXACT does it only
+ * if there aren't descriptors enough for all CPUs.
  * A set of one task that is exact or pinned maps a ring of five pages (perf_event_mlock_kb): without one, AUTO gives
  * last-cpu, and EXACT reads all CPUs at each reading. A pinned set takes two descriptors more than its events.
  * PS_EINVAL: NULL set or no such mode. PS_EISRUN: the set is running.

@@ -34,6 +34,7 @@ struct ps__target {
 	bool is_ungrouped;    /* each event is a group of its own */
 	bool tells_tasks;     /* of PROCESS: what take_tasks tells is wanted. Needs lane_cpus */
 	bool enables_on_exec; /* the kernel enables the events at the task's next exec; start doesn't */
+	bool has_records;     /* the groups leave their counts at each migration of the task: see drain */
 };
 
 /* What became of the software threads of a process. */
@@ -62,6 +63,9 @@ struct ps__backend;
 
 #define PS__NOT_DIRECT 1
 
+/* The CPU to which the task was moved. */
+typedef void ps__backend_visit(int cpu, void *context);
+
 struct ps__backend_ops {
 	/*
 	 * Opens the events, all or none, not counting yet. On success groups is known, and group_of[i] is the group of
@@ -71,7 +75,7 @@ struct ps__backend_ops {
 	int (*start)(struct ps__backend *backend);
 	/*
 	 * The running totals of a lane: for each group enabled and running nanoseconds, then a value for each event. The
-	 * word before totals[0] is the backend's to write to.
+	 * words before the first and behind the last are the backend's to write to.
 	 * Entries that could not be read are left as they are, and PS_PARTIAL is returned with a detail: the group's
 	 * counter is in the error state. Hot: async-signal-safe unless it fails.
 	 */
@@ -84,6 +88,13 @@ struct ps__backend_ops {
 	int (*stop)(struct ps__backend *backend);
 	/* What has become of tasks since the last time, in the order of time. Of a target that tells_tasks. */
 	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);
+	/*
+	 * Of a target with has_records: for each migration since the last drain that the group was on its CPU for, oldest
+	 * first, the group's totals of that moment (entries of other groups are left as they are), then a visit. False if
+	 * some may be missing. Async-signal-safe if visit is.
+	 */
+	bool (*drain)(struct ps__backend *backend, size_t group, uint64_t *totals, ps__backend_visit *visit,
+	              void *context);
 	/* Releases all, once, open or not. abandon: a forked child, whose parent's counters must not be touched. */
 	void (*close)(struct ps__backend *backend, bool abandon);
 };

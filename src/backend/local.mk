@@ -15,6 +15,7 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf_explain.c \
 	src/backend/perf_hybrid.c \
 	src/backend/perf_open.c \
+	src/backend/perf_records.c \
 	src/backend/perf_recover.c \
 	src/backend/perf_tasks.c \
 	src/backend/perf_user.c \

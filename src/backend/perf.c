@@ -132,11 +132,9 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 	    perf->events[group->members[0].event].name, group->count - 1);
 }
 
-/* What one read(2) of a group brought, into the totals. The kernel gives the leader's value, then the others' in the
- * order in which they joined. */
-static int store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values)
+int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values)
 {
-	if (__builtin_expect(perf->buffer[0] != group->count, 0))
+	if (__builtin_expect(perf->buffer[0] != group->count + (perf->recorders != NULL), 0))
 		return ps__fail(PS_PARTIAL, "'%s': of its group of %zu events the kernel read %llu",
 		                perf->events[group->members[0].event].name, group->count,
 		                (unsigned long long)perf->buffer[0]);
@@ -190,7 +188,7 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 		return fail_group_error(perf, group, times, values);
 	if (__builtin_expect(is_detached(perf, group), 0))
 		return store_carried(perf, group, times, values);
-	return store_group(perf, group, times, values);
+	return ps__perf_store_group(perf, group, times, values);
 }
 
 /* For each kind of cores one, of which that counts where the task is: they add up. What one can't tell now stays as it was
@@ -281,6 +279,7 @@ static const struct ps__backend_ops perf_ops = {.open = perf_open,
                                                 .read_direct = ps__perf_read_direct,
                                                 .stop = perf_stop,
                                                 .take_tasks = ps__perf_take_tasks,
+                                                .drain = ps__perf_drain,
                                                 .close = perf_close};
 
 const struct ps__backend_ops ps__perf_user_ops = {.open = perf_open,
@@ -288,6 +287,7 @@ const struct ps__backend_ops ps__perf_user_ops = {.open = perf_open,
                                                   .read = perf_read,
                                                   .read_direct = ps__perf_user_read_direct,
                                                   .stop = perf_stop,
+                                                  .drain = ps__perf_drain,
                                                   .close = perf_close};
 
 struct ps__backend *ps__perf_create(void)

@@ -5,11 +5,15 @@
 
 #include "backend/backend.h"
 #include "base/os.h"
+#include "locate/ring.h"
 
 #include <errno.h>
 
 /* The kernel takes no more members; the read buffer of one group then has 32 KiB. */
 #define PS__GROUP_MEMBERS 2045
+
+/* What a group's read(2) gives: how many, the two times, the leader's value and the others' as they joined. */
+#define PS__READ_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
 struct ps__member {
 	struct perf_event_mmap_page *page; /* of a group that is read in user space: mapped; else NULL */
@@ -89,13 +93,20 @@ struct ps__kind {
 };
 #define PS__KINDS_MAX 32
 
+/* A group's last member, which is no event of the set's: it records migrations. */
+struct ps__recorder {
+	int fd;
+	struct ps__ring ring;
+};
+
 struct ps__perf {
 	struct ps__backend base;
 	struct ps__target target;
 	struct ps__lane *lanes;   /* base.lanes of them */
 	struct ps__event *events; /* the set's */
 	size_t event_count;
-	uint64_t *buffer; /* for one group read */
+	struct ps__recorder *recorders; /* by group, of the one lane; NULL: there are none */
+	uint64_t *buffer;               /* for one group read */
 	size_t buffer_bytes;
 	size_t direct_bytes;          /* of a read(2) of a direct_fd */
 	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
@@ -157,6 +168,14 @@ void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);
 void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, void *context);
 /* What an event has to be asked for, so that it writes such records. */
 void ps__perf_ask_for_tasks(struct perf_event_attr *attr, bool is_leader);
+/* perf_records.c: a recorder for each group, if the target is to have them; and the vtable's drain. */
+int ps__perf_open_records(struct ps__perf *perf);
+void ps__perf_close_records(struct ps__perf *perf, bool abandon);
+bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals, ps__backend_visit *visit,
+                    void *context);
+
+/* What one read(2) of a group brought into perf->buffer, into the totals. */
+int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values);
 
 /* A code and a sentence for the errno with which opening failed. needed: descriptors for the whole set. */
 int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed);

@@ -24,7 +24,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	if (event->variant_count)
 		ps__perf_specialise(&attr, event, place);
 	attr.size = sizeof attr;
-	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr.read_format = PS__READ_FORMAT;
 	/* A member counts when its leader does: so one ioctl on the leader starts and stops them all. */
 	attr.disabled = group_fd < 0 && !place.counts_at_once;
 	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */

@@ -233,7 +233,7 @@ static void find_direct_lanes(struct ps__perf *perf)
 {
 	bool direct = is_direct(perf);
 
-	perf->direct_bytes = (3 + perf->event_count) * sizeof *perf->buffer;
+	perf->direct_bytes = (3 + perf->event_count + (perf->recorders != NULL)) * sizeof *perf->buffer;
 	for (size_t index = 0; index < perf->base.lanes; index++) {
 		struct ps__lane *lane = &perf->lanes[index];
 		lane->direct_fd = direct ? lane->groups[0].members[0].fd : -1;
@@ -304,8 +304,8 @@ static int allocate_buffer(struct ps__perf *perf)
 		size_t members = most_members(&perf->lanes[lane], perf->base.groups);
 		most = members > most ? members : most;
 	}
-	/* nr, enabled, running, and a value for each member. */
-	perf->buffer_bytes = (3 + most) * sizeof *perf->buffer;
+	/* nr, enabled, running, and a value for each member and a recorder. */
+	perf->buffer_bytes = (3 + most + perf->target.has_records) * sizeof *perf->buffer;
 	perf->buffer = ps__os_calloc_apart(1, perf->buffer_bytes);
 	return perf->buffer ? PS_OK : ps__fail_memory("reading a group");
 }
@@ -342,6 +342,8 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 		result = end_all_planning(perf);
 	if (result == PS_OK && perf->target.tells_tasks)
 		result = ps__perf_open_tasks(perf);
+	if (result == PS_OK)
+		result = ps__perf_open_records(perf);
 	if (result == PS_OK) {
 		ps__perf_user_map(perf);
 		find_direct_lanes(perf);
@@ -385,6 +387,7 @@ static void close_lane(struct ps__perf *perf, struct ps__lane *lane, bool abando
 void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
 {
 	ps__perf_close_tasks(perf, abandon);
+	ps__perf_close_records(perf, abandon);
 	for (size_t index = 0; perf->lanes && index < perf->base.lanes; index++)
 		close_lane(perf, &perf->lanes[index], abandon);
 	ps__os_free(perf->lanes);

@@ -4,6 +4,8 @@ noinst_LTLIBRARIES += src/locate/liblocate.la
 src_locate_liblocate_la_SOURCES = \
 	src/locate/affinity.c \
 	src/locate/locate.h \
+	src/locate/ring.c \
+	src/locate/ring.h \
 	src/locate/task.c \
 	src/locate/watch.c \
 	src/locate/watch.h

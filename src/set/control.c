@@ -121,6 +121,7 @@ int ps__set_start(struct ps_eventset *set)
 		ps__set_start_lanes(set);
 	set->has_strayed = false;
 	set->must_sweep = false;
+	set->has_lost = false;
 	set->must_clear = true;
 	set->quick.misses = 0;
 	set->is_running = true;

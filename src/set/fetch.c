@@ -57,21 +57,19 @@ int ps__set_look_at_task(struct ps_eventset *set)
 	return cpu >= 0 ? cpu : last_seen(set);
 }
 
-static void look_for_stray(int cpu, void *context)
+static void look_for_stray(const struct ps__visit *visit, void *context)
 {
 	struct ps_eventset *set = context;
 
-	if (cpu != set->only_cpu)
+	if (visit->cpu != set->only_cpu)
 		set->has_strayed = true;
 }
 
 /* Has the task been on its one CPU only, since the last fetch? The mask may have been another one meanwhile. */
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
-	/* What the watch tells is for the lanes then. */
-	if (set->means == PS__MEANS_LANES)
-		return false;
-	if (set->watch.fd < 0 || cpu < 0)
+	/* What the watch tells is for those who split the counts. */
+	if (set->means != PS__MEANS_PLAIN || set->watch.fd < 0 || cpu < 0)
 		return false;
 	if (__builtin_expect(ps__watch_has_moved(&set->watch), 0)) {
 		bool is_known = ps__watch_drain(&set->watch, look_for_stray, set);
@@ -211,6 +209,8 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (set->means == PS__MEANS_LANES)
 		return ps__set_fetch_lanes(set, slot);
+	if (set->means == PS__MEANS_RECORDS)
+		return ps__set_fetch_records(set, slot);
 	if (__builtin_expect(set->means == PS__MEANS_PLACES, 0))
 		return ps__set_fetch_places(set, slot);
 	return fetch_plain(set, slot);

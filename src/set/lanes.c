@@ -37,16 +37,16 @@ void ps__set_start_lanes(struct ps_eventset *set)
 		clock_of(set)[group] = 0;
 }
 
-static void ignore_cpu(int cpu, void *context)
+static void ignore_visit(const struct ps__visit *visit, void *context)
 {
-	(void)cpu;
+	(void)visit;
 	(void)context;
 }
 
 void ps__set_skip_visits(struct ps_eventset *set)
 {
-	if (set->means == PS__MEANS_LANES && set->watch.fd >= 0)
-		ps__watch_drain(&set->watch, ignore_cpu, NULL);
+	if (set->means != PS__MEANS_PLAIN && set->watch.fd >= 0)
+		ps__watch_drain(&set->watch, ignore_visit, NULL);
 }
 
 static uint64_t step(uint64_t total, uint64_t *known, uint16_t *flags)
@@ -139,9 +139,8 @@ static void sweep_lane(struct round *round, size_t lane)
 		credit_lane(set, slot, lane, round->mark);
 }
 
-static void visit_cpu(int cpu, void *context)
+static void read_cpu(struct round *round, int cpu)
 {
-	struct round *round = context;
 	struct ps_eventset *set = round->set;
 
 	set->last_cpu = cpu;
@@ -169,6 +168,11 @@ static void visit_cpu(int cpu, void *context)
 	if (!is_failure(result))
 		credit_lane(set, slot, (size_t)slot->lane,
 		            result == PS_PARTIAL ? round->mark | PS__MARK_INTERRUPTED : round->mark);
+}
+
+static void visit_cpu(const struct ps__visit *visit, void *context)
+{
+	read_cpu(context, visit->cpu);
 }
 
 /* Can the group be on the hardware there? Where it can't, a stand-in tells how long the task was there. */
@@ -267,7 +271,7 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	int cpu = cpu_now(set);
 	/* A process has a lane for each of its roots: they are all swept. */
 	if (set->target.kind != PS__TARGET_PROCESS)
-		visit_cpu(cpu, round);
+		read_cpu(round, cpu);
 	for (size_t lane = 0; set->must_sweep && lane < set->backend->lanes; lane++)
 		sweep_lane(round, lane);
 	/* What was to be read and could not be must be found by the next reading. */

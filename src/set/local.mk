@@ -16,6 +16,7 @@ src_set_libset_la_SOURCES = \
 	src/set/process.c \
 	src/set/quick.c \
 	src/set/reading.c \
+	src/set/records.c \
 	src/set/reopen.c \
 	src/set/set.h \
 	src/set/slot.c \

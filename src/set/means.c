@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a set knows where its task was: by a mask of one CPU, by lanes (the kernel splits), or by a look at each reading. HACKING
- * says what each costs.
+ * How a set knows where its task was: by a mask of one CPU, by lanes or migration records (the kernel splits), or by a look
+ * at each reading. HACKING says what each costs.
  */
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
+#include "event/pmu.h"
 #include "set/set.h"
 
 #include <errno.h>
@@ -17,8 +18,11 @@
 /* AUTO leaves this part of the process's descriptors to the program. */
 #define SHARE_OF_PROGRAM 2
 
-/* Descriptors that lanes have taken in this process. Written when sets are opened and closed, never in a reading. */
-static _Atomic size_t descriptors_of_lanes;
+/* With fewer CPUs, lanes are opened in less time than migration records. */
+#define CPUS_FOR_RECORDS 4
+
+/* Descriptors that split counts have taken in this process. Written when sets are opened and closed, never in a reading. */
+static _Atomic size_t descriptors_taken;
 
 static size_t count_supported(const struct ps_eventset *set)
 {
@@ -29,10 +33,13 @@ static size_t count_supported(const struct ps_eventset *set)
 	return count;
 }
 
+/* Records: a recorder (of one group; more groups are rare) and the watch. */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
 	size_t roots = set->target.kind == PS__TARGET_PROCESS ? set->target.root_count : 1;
 
+	if (set->target.has_records)
+		return count_supported(set) + 2;
 	return count_supported(set) * set->target.lane_count * roots;
 }
 
@@ -41,6 +48,7 @@ void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 	set->means = PS__MEANS_PLAIN;
 	set->target.lane_count = 0;
 	set->target.lane_cpus = NULL;
+	set->target.has_records = false;
 	ps__os_free(set->lane_cpus);
 	set->lane_cpus = NULL;
 	snprintf(set->why, sizeof set->why, "%s", why);
@@ -68,7 +76,6 @@ static int list_lanes(struct ps_eventset *set)
 	set->target.lane_count = 0;
 	ps__list_for_each(text, append_cpu, set);
 	set->target.lane_cpus = set->lane_cpus;
-	set->means = PS__MEANS_LANES;
 	return PS_OK;
 }
 
@@ -77,22 +84,20 @@ static bool is_within_budget(const struct ps_eventset *set)
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
-	size_t taken = atomic_load_explicit(&descriptors_of_lanes, memory_order_relaxed);
+	size_t taken = atomic_load_explicit(&descriptors_taken, memory_order_relaxed);
 	return descriptors_needed(set) + taken <= limit.rlim_cur / SHARE_OF_PROGRAM;
 }
 
-static void say_budget(struct ps_eventset *set)
+static int fail_budget(const struct ps_eventset *set)
 {
 	struct rlimit limit = {0};
-	char why[sizeof set->why];
 
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
-	snprintf(
-	    why, sizeof why,
+	return ps__fail(
+	    PS_ECOUNT,
 	    "exact attribution takes %zu file descriptors here, and event sets may take half of the process's %llu: "
 	    "raise it with ulimit -n, or ask for PS_ATTRIBUTE_EXACT",
 	    descriptors_needed(set), (unsigned long long)limit.rlim_cur);
-	ps__set_settle_for_plain(set, why);
 }
 
 static pid_t watched_tid(const struct ps_eventset *set)
@@ -110,64 +115,116 @@ static int only_cpu(const struct ps_eventset *set)
 	return ps__locate_only_cpu(watched_tid(set));
 }
 
-int ps__set_choose_means(struct ps_eventset *set)
+static size_t count_present_cpus(void)
 {
+	char text[4096];
+
+	return ps__os_read_file(PRESENT, text, sizeof text) > 0 ? ps__list_count(text) : 0;
+}
+
+size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEANS_RANKS])
+{
+	bool is_auto = set->mode == PS_ATTRIBUTE_AUTO;
+
 	ps__set_settle_for_plain(set, "");
 	set->only_cpu = only_cpu(set);
 	if (set->papi) {
 		ps__set_choose_for_papi(set);
-		return PS_OK;
+		return 0;
 	}
-	if (set->target.kind == PS__TARGET_CPU)
-		return PS_OK;
+	if (set->target.kind == PS__TARGET_CPU || (is_auto && set->only_cpu >= 0))
+		return 0;
 	if (set->mode == PS_ATTRIBUTE_LAST_CPU) {
 		snprintf(set->why, sizeof set->why, "PS_ATTRIBUTE_LAST_CPU was asked for");
+		return 0;
+	}
+	ranks[0] = PS__MEANS_LANES;
+	if (set->target.kind == PS__TARGET_PROCESS || count_present_cpus() < CPUS_FOR_RECORDS)
+		return 1;
+	/* Lanes lose nothing, and records are cheaper. */
+	ranks[is_auto ? 0 : 1] = PS__MEANS_RECORDS;
+	ranks[is_auto ? 1 : 0] = PS__MEANS_LANES;
+	return 2;
+}
+
+/* Where there are several kinds of cores, a group is on the hardware on one kind only, and would miss migrations. */
+static int check_core_kinds(const struct ps_eventset *set)
+{
+	size_t kinds = 1;
+
+	for (size_t index = 0; index < set->event_count; index++) {
+		if (set->events[index].unsupported || set->events[index].klass != PS__EVENT_CLASS_CORE)
+			continue;
+		if (ps__pmu_core_count(&kinds) != 0 || kinds > 1)
+			return ps__fail(PS_ENOSUPP, "migration records don't tell apart several kinds of cores");
 		return PS_OK;
 	}
-	if (set->mode == PS_ATTRIBUTE_AUTO && set->only_cpu >= 0)
-		return PS_OK;
-	int result = list_lanes(set);
-	if (result == PS_ENOMEM || (result != PS_OK && set->mode == PS_ATTRIBUTE_EXACT))
-		return result;
-	if (result != PS_OK)
-		ps__set_settle_for_plain(set, ps_error_detail());
-	else if (set->mode == PS_ATTRIBUTE_AUTO && !is_within_budget(set))
-		say_budget(set);
 	return PS_OK;
 }
 
-/* What is open fits a task that was pinned, or wasn't; lanes fit both. */
+int ps__set_choose_means(struct ps_eventset *set, enum ps__means means)
+{
+	int result = PS_OK;
+
+	ps__set_settle_for_plain(set, "");
+	set->target.has_records = means == PS__MEANS_RECORDS;
+	result = means == PS__MEANS_RECORDS ? check_core_kinds(set) : list_lanes(set);
+	if (result == PS_OK && set->mode == PS_ATTRIBUTE_AUTO && !is_within_budget(set))
+		result = fail_budget(set);
+	if (result != PS_OK)
+		return result;
+	set->means = means;
+	atomic_fetch_add_explicit(&descriptors_taken, descriptors_needed(set), memory_order_relaxed);
+	return PS_OK;
+}
+
+static bool is_split(const struct ps_eventset *set)
+{
+	return set->means == PS__MEANS_LANES || set->means == PS__MEANS_RECORDS;
+}
+
+/* What is open fits a task that was pinned, or wasn't; counts that are split fit both. */
 bool ps__set_means_changed(const struct ps_eventset *set)
 {
-	if (set->target.kind == PS__TARGET_CPU || set->means == PS__MEANS_LANES)
+	if (set->target.kind == PS__TARGET_CPU || is_split(set))
 		return false;
 	return set->only_cpu != only_cpu(set);
 }
 
-/* Without a watch, a task's whereabouts between readings are unknown: labels fall back, and lanes are all read. */
-void ps__set_open_watch(struct ps_eventset *set)
+static int open_watch(struct ps_eventset *set)
 {
-	bool is_wanted = set->means == PS__MEANS_LANES || (set->only_cpu >= 0 && set->mode != PS_ATTRIBUTE_LAST_CPU);
+	switch (set->means) {
+	case PS__MEANS_RECORDS:
+		return ps__watch_open_migrations(&set->watch, watched_tid(set));
+	case PS__MEANS_LANES:
+		return ps__watch_open(&set->watch, watched_tid(set), -1);
+	default:
+		return ps__watch_open(&set->watch, watched_tid(set), set->only_cpu);
+	}
+}
 
-	if (set->means == PS__MEANS_LANES)
-		atomic_fetch_add_explicit(&descriptors_of_lanes, descriptors_needed(set), memory_order_relaxed);
+int ps__set_open_watch(struct ps_eventset *set)
+{
+	bool is_wanted = is_split(set) || (set->only_cpu >= 0 && set->mode != PS_ATTRIBUTE_LAST_CPU);
+
 	/* An attached task is found by its watch for less than by its file in /proc. */
 	is_wanted |= set->papi && set->target.kind == PS__TARGET_TID && set->mode != PS_ATTRIBUTE_LAST_CPU;
 	set->followed_cpu = -1;
 	if (!is_wanted || set->target.kind == PS__TARGET_PROCESS)
-		return;
-	int opened =
-	    ps__watch_open(&set->watch, watched_tid(set), set->means == PS__MEANS_LANES ? -1 : set->only_cpu);
-	if (opened < 0)
-		snprintf(set->why, sizeof set->why,
-		         "the task's context switches can't be watched (%s): see kernel.perf_event_mlock_kb",
-		         strerror(-opened));
+		return PS_OK;
+	int error = -open_watch(set);
+	if (error == 0)
+		return PS_OK;
+	if (set->means == PS__MEANS_RECORDS && error == EACCES)
+		return ps__fail(PS_EPERM, "migration records need perf_event_paranoid <= 1 or CAP_PERFMON");
+	return ps__fail(PS_ESYS, "the task's %s can't be watched (%s): see kernel.perf_event_mlock_kb",
+	                set->means == PS__MEANS_RECORDS ? "migrations" : "context switches", strerror(error));
 }
 
 void ps__set_forget_means(struct ps_eventset *set)
 {
-	if (set->means == PS__MEANS_LANES)
-		atomic_fetch_sub_explicit(&descriptors_of_lanes, descriptors_needed(set), memory_order_relaxed);
+	if (is_split(set))
+		atomic_fetch_sub_explicit(&descriptors_taken, descriptors_needed(set), memory_order_relaxed);
 	ps__set_settle_for_plain(set, "");
 }
 
@@ -201,7 +258,7 @@ enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const
 		return PS_ATTRIBUTION_LAST_CPU;
 	if (set->target.kind == PS__TARGET_CPU)
 		return PS_ATTRIBUTION_ATTACHED;
-	if (set->means == PS__MEANS_LANES)
+	if (set->means != PS__MEANS_PLAIN)
 		return PS_ATTRIBUTION_EXACT;
 	return set->only_cpu >= 0 && set->watch.fd >= 0 ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_LAST_CPU;
 }

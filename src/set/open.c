@@ -59,7 +59,7 @@ static int make_vectors(struct ps_eventset *set, const struct ps__series *series
 	size_t width = ps__series_width(series);
 	size_t lanes = set->backend->lanes;
 
-	set->totals = ps__os_calloc_apart(lanes * (1 + width), sizeof *set->totals);
+	set->totals = ps__os_calloc_apart(lanes * (1 + width) + 1, sizeof *set->totals);
 	set->credited = ps__os_calloc_apart(lanes * width, sizeof *set->credited);
 	set->elapsed = ps__os_calloc_apart((lanes + 1) * series->groups, sizeof *set->elapsed);
 	if (!set->totals || !set->credited || !set->elapsed || ps__set_make_quick(set, width) < 0) {
@@ -134,35 +134,105 @@ static void close_counters(struct ps_eventset *set)
 	ps__set_forget_roots(set);
 }
 
-/* AUTO takes less than exact attribution if that can't be had; why says so. */
-static void settle_for_less(struct ps_eventset *set, const char *why)
+/* Groups that take turns on the hardware are not there at every migration to record it. */
+static int check_groups(const struct ps_eventset *set)
 {
+	size_t count = 0;
+
+	for (size_t group = 0; set->means == PS__MEANS_RECORDS && group < set->backend->groups; group++)
+		count += set->backend->is_hardware[group];
+	return count < 2 ? PS_OK : ps__fail(PS_ENOSUPP, "migration records don't split groups that take turns");
+}
+
+static void close_means(struct ps_eventset *set)
+{
+	if (set->backend)
+		set->backend->ops->close(set->backend, false);
+	set->backend = NULL;
 	ps__watch_close(&set->watch, false);
 	ps__set_forget_means(set);
-	ps__set_settle_for_plain(set, why);
+}
+
+/* EXACT reads all lanes where there is no watch. */
+static int open_means(struct ps_eventset *set, enum ps__means means)
+{
+	int result = ps__set_choose_means(set, means);
+
+	if (result == PS_OK) {
+		result = ps__set_open_watch(set);
+		if (means == PS__MEANS_LANES && set->mode == PS_ATTRIBUTE_EXACT)
+			result = PS_OK;
+	}
+	if (result == PS_OK)
+		result = open_backend(set);
+	if (result == PS_OK)
+		result = check_groups(set);
+	if (result != PS_OK)
+		close_means(set);
+	else if (means == PS__MEANS_RECORDS)
+		snprintf(set->why, sizeof set->why,
+		         "the counts are split by migration records: an interval with more migrations than their "
+		         "ring holds is last-cpu");
+	return result;
+}
+
+/* Of all the means that failed, lanes are what most users can have: why they could not is told. */
+struct refusal {
+	int code;
+	bool needs_permission; /* for migration records */
+	char why[512];
+};
+
+static void note_refusal(struct refusal *refusal, enum ps__means means, int code)
+{
+	if (means == PS__MEANS_RECORDS)
+		refusal->needs_permission = code == PS_EPERM;
+	if (means == PS__MEANS_RECORDS && refusal->code != PS_OK)
+		return;
+	refusal->code = code;
+	snprintf(refusal->why, sizeof refusal->why, "%s", ps_error_detail());
+}
+
+/* What is left to be had when the counts can't be split. */
+static int open_plain(struct ps_eventset *set)
+{
+	if (ps__set_open_watch(set) != PS_OK)
+		snprintf(set->why, sizeof set->why, "%s", ps_error_detail());
+	return open_backend(set);
+}
+
+static int settle(struct ps_eventset *set, const struct refusal *refusal)
+{
+	bool tells_records = refusal->needs_permission && refusal->code == PS_ECOUNT;
+
+	if (set->mode == PS_ATTRIBUTE_EXACT || (set->wants_tasks && refusal->code != PS_ECOUNT))
+		return ps__fail(refusal->code, "%s", refusal->why);
+	ps__set_settle_for_plain(set, refusal->why);
+	if (tells_records)
+		snprintf(set->why, sizeof set->why,
+		         "%.440s; migration records take few, but need perf_event_paranoid <= 1", refusal->why);
+	return open_plain(set);
 }
 
 static int open_once(struct ps_eventset *set)
 {
+	enum ps__means ranks[PS__MEANS_RANKS];
+	struct refusal refusal = {.code = PS_OK};
 	int result = ps__set_list_roots(set);
 
-	if (result == PS_OK)
-		result = ps__set_choose_means(set);
 	if (result != PS_OK)
 		return result;
-	ps__set_open_watch(set);
-	bool may_settle = set->means == PS__MEANS_LANES && set->mode == PS_ATTRIBUTE_AUTO && !set->wants_tasks;
-	if (may_settle && set->watch.fd < 0 && set->target.kind != PS__TARGET_PROCESS) {
-		char why[sizeof set->why];
-		memcpy(why, set->why, sizeof why);
-		settle_for_less(set, why);
-		may_settle = false;
+	size_t count = ps__set_rank_means(set, ranks);
+	for (size_t rank = 0; rank < count; rank++) {
+		result = open_means(set, ranks[rank]);
+		if (result == PS_OK || result == PS_ENOMEM)
+			return result;
+		note_refusal(&refusal, ranks[rank], result);
+		/* EXACT takes records, which may be lost, only if there aren't descriptors enough for lanes. */
+		if (set->mode == PS_ATTRIBUTE_EXACT && result != PS_ECOUNT)
+			break;
 	}
-	result = open_backend(set);
-	if (result == PS_OK || !may_settle)
-		return result;
-	settle_for_less(set, ps_error_detail());
-	return open_backend(set);
+	return count ? settle(set, &refusal) : open_plain(set);
 }
 
 /* A child process that came while a group was opened has a part of its events only, and the kernel then refuses to
@@ -173,7 +243,7 @@ static bool can_be_read(const struct ps_eventset *set)
 
 	if (!backend || set->target.kind != PS__TARGET_PROCESS)
 		return true;
-	uint64_t *totals = ps__os_calloc(1 + 2 * backend->groups + set->event_count, sizeof *totals);
+	uint64_t *totals = ps__os_calloc(2 * (1 + backend->groups) + set->event_count, sizeof *totals);
 	bool readable = true;
 	for (size_t lane = 0; totals && readable && lane < backend->lanes; lane++) {
 		int result = backend->ops->read(backend, lane, totals + 1);

@@ -19,7 +19,8 @@ static const uint64_t no_head;
 int ps__set_make_quick(struct ps_eventset *set, size_t width)
 {
 	struct ps__quick *quick = &set->quick;
-	size_t room = 2 + width; /* a word before for the backend, and one to make the width even: both stay 0 */
+	size_t room =
+	    2 + width; /* a word before for the backend, one after for a recorder, or to make the width even */
 	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
 
 	if (!memory)
@@ -45,6 +46,8 @@ static bool is_label_lasting(const struct ps_eventset *set, const struct ps__slo
 
 	if (set->means == PS__MEANS_LANES)
 		return label == PS_ATTRIBUTION_EXACT && slot->lane >= 0 && set->watch.fd >= 0 && !set->must_sweep;
+	if (set->means == PS__MEANS_RECORDS)
+		return label == PS_ATTRIBUTION_EXACT && slot->cpu == set->last_cpu && !set->has_lost;
 	if (set->watch.fd < 0)
 		return label == PS_ATTRIBUTION_LAST_CPU;
 	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
@@ -89,8 +92,8 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 	quick->cpu = slot->cpu;
 	quick->split_times = set->means == PS__MEANS_LANES ? 2 * set->series->groups : 0;
 	quick->lane = set->means == PS__MEANS_LANES ? (size_t)slot->lane : 0;
-	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.page->data_head : &no_head;
-	quick->seen = set->watch.fd >= 0 ? set->watch.seen : 0;
+	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.ring.page->data_head : &no_head;
+	quick->seen = set->watch.fd >= 0 ? set->watch.ring.seen : 0;
 	quick->has_accumulated = false;
 	quick->has_base = slot->has_base;
 	find_row(quick);

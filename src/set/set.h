@@ -75,8 +75,10 @@ struct ps__quick {
 enum ps__means {
 	PS__MEANS_PLAIN, /* one lane; the CPU is looked up at each reading */
 	PS__MEANS_LANES, /* a lane for each CPU: the kernel splits; the watch tells which to read */
+	PS__MEANS_RECORDS, /* one lane; the kernel records its counts at each migration, and a watch of them tells when */
 	PS__MEANS_PLACES /* of a PAPI set: each event counts in a package of its own */
 };
+#define PS__MEANS_RANKS 2
 
 struct ps_eventset {
 	/* What every reading looks at. */
@@ -94,7 +96,7 @@ struct ps_eventset {
 	struct ps__quick quick;
 	int only_cpu;               /* the one CPU that the task could run on when the set was started; -1: several */
 	struct ps__slot *last_slot; /* where the task was seen last */
-	int last_cpu;               /* the same before the first slot: at ps_start. LANES: what the watch told last */
+	int last_cpu; /* the same before the first slot: at ps_start. LANES, RECORDS: what the watch told last */
 	uint64_t last_timestamp;
 	struct ps__clock clock;
 	enum ps__means means;
@@ -103,6 +105,7 @@ struct ps_eventset {
 	uint64_t visit;     /* counts the rounds of reading lanes */
 	bool has_strayed;   /* a pinned task was elsewhere since the last fetch */
 	bool must_sweep;    /* which lanes have news isn't known: read them all */
+	bool has_lost;      /* RECORDS: where what was counted since the last fetch belongs is not known */
 	uint64_t *totals;   /* for each lane, as read last: see ps__set_totals */
 	uint64_t *credited; /* for each lane, the totals that are already in some slot */
 	/* LANES: for each lane and group the enabled time at ps_start; then for each group what is accounted for. */
@@ -126,7 +129,7 @@ struct ps_eventset {
 	struct ps__tasks *tasks; /* they are; NULL else */
 	int *lane_cpus;          /* of LANES; what target.lane_cpus points at */
 	pid_t *roots;            /* of an attached process; what target.roots points at */
-	char why[256];           /* why the attribution isn't better; "" if it is the best */
+	char why[512];           /* why the attribution isn't better; "" if it is the best */
 	size_t reserved_rows;
 	size_t history;
 	uint64_t past_readings; /* written to series that the set has dropped */
@@ -201,12 +204,15 @@ uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t l
 int ps__set_look_at_task(struct ps_eventset *set);
 int ps__set_check_caller(struct ps_eventset *set); /* PS_EINVAL for another than a living owner */
 
-/* means.c: how the task's place is to be known. Chosen before the events are opened; true if it differs from what is open. */
-int ps__set_choose_means(struct ps_eventset *set);
-bool ps__set_means_changed(const struct ps_eventset *set);
-void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
-void ps__set_open_watch(struct ps_eventset *set);
+/* means.c: how the task's place is to be known. Which means that split the counts are to be tried, best first. */
+size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEANS_RANKS]);
+/* One of them is prepared, before the events are opened; ps__set_forget_means undoes it, whether it could be or not. */
+int ps__set_choose_means(struct ps_eventset *set, enum ps__means means);
 void ps__set_forget_means(struct ps_eventset *set);
+void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
+/* Without a watch, a task's whereabouts between readings are unknown: labels fall back, and lanes are all read. */
+int ps__set_open_watch(struct ps_eventset *set);
+bool ps__set_means_changed(const struct ps_eventset *set); /* would another one than what is open be chosen now? */
 
 /* process.c: the threads that an attached process has when it is opened. */
 int ps__set_list_roots(struct ps_eventset *set);
@@ -233,6 +239,9 @@ void ps__set_start_lanes(struct ps_eventset *set);
 void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark); /* with its times */
 /* Drops what the watch tells of the time until now; the task must be looked at after it. */
 void ps__set_skip_visits(struct ps_eventset *set);
+
+/* records.c: the counts that the kernel recorded at migrations. */
+int ps__set_fetch_records(struct ps_eventset *set, struct ps__slot **slot);
 
 /* write.c: a reading into the logs. */
 enum ps__write_kind {

@@ -264,5 +264,5 @@ static void add(TCase *tests)
 
 int main(void)
 {
-	return wander_run("exact, under limits", add);
+	return wander_run("exact, under limits", add, NULL);
 }

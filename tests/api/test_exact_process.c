@@ -323,5 +323,5 @@ static void add(TCase *tests)
 
 int main(void)
 {
-	return wander_run("exact, of processes", add);
+	return wander_run("exact, of processes", add, NULL);
 }

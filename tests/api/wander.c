@@ -3,7 +3,10 @@
 #include "wander.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/mempolicy.h>
+#include <linux/perf_event.h>
+#include <perfsage/hooks.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,6 +29,7 @@
 #endif
 
 static cpu_set_t first_mask;
+static enum wander_means means;
 
 void wander_create(struct wander_work *work, size_t pages)
 {
@@ -110,6 +114,82 @@ bool wander_runs_in_valgrind(void)
 	return preload && strstr(preload, "vgpreload");
 }
 
+enum wander_means wander_means(void)
+{
+	return means;
+}
+
+static bool is_recorder(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_MIGRATIONS &&
+	       attr->sample_period == 1;
+}
+
+static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	if (!is_recorder(attr))
+		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
+	errno = EACCES;
+	return -1;
+}
+
+static int open_no_lane(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	if (pid < 0 || cpu < 0 || attr->config == PERF_COUNT_SW_DUMMY)
+		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
+	errno = EMFILE;
+	return -1;
+}
+
+#define PRESENT   "/sys/devices/system/cpu/present"
+#define MANY_CPUS "0-7\n"
+
+/* As many CPUs as migration records are made for. */
+static int open_many_cpus(const char *path, int flags)
+{
+	int ends[2];
+
+	if (strcmp(path, PRESENT) != 0)
+		return ps_hooks_default()->open(path, flags);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	ck_assert_int_eq(write(ends[1], MANY_CPUS, strlen(MANY_CPUS)), (ssize_t)strlen(MANY_CPUS));
+	close(ends[1]);
+	return ends[0];
+}
+
+static void take_lanes(void)
+{
+	struct ps_hooks hooks = *ps_hooks_default();
+
+	means = WANDER_LANES;
+	hooks.perf_event_open = open_no_recorder;
+	check_ok(ps_hooks_set(&hooks));
+}
+
+static void take_records(void)
+{
+	struct ps_hooks hooks = *ps_hooks_default();
+
+	means = WANDER_RECORDS;
+	hooks.perf_event_open = open_no_lane;
+	hooks.open = open_many_cpus;
+	check_ok(ps_hooks_set(&hooks));
+}
+
+static bool may_record(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof(attr),
+	                               .config = PERF_COUNT_SW_CPU_MIGRATIONS,
+	                               .sample_period = 1};
+	int fd = ps_hooks_default()->perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 const char *wander_obstacle(void)
 {
 	struct ps_eventset *set = NULL;
@@ -120,6 +200,8 @@ const char *wander_obstacle(void)
 		return "valgrind has page faults of its own in the counted threads";
 	if (wander_cpu(1) < 0)
 		return "this process may use one CPU only";
+	if (means == WANDER_RECORDS && !may_record())
+		return "migration records need perf_event_paranoid <= 1 or CAP_PERFMON";
 	check_ok(ps_eventset_create(&set));
 	int result = ps_eventset_add(set, WANDER_EVENT);
 	ps_eventset_destroy(set);
@@ -168,19 +250,27 @@ static void refuse_numa_balancing(void)
 	syscall(SYS_set_mempolicy, MPOL_LOCAL, NULL, 0ul);
 }
 
-int wander_run(const char *name, wander_add *add)
+static void add_case(Suite *suite, const char *name, wander_add *add, SFun setup)
+{
+	TCase *tests = tcase_create(name);
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_checked_fixture(tests, setup, wander_unpin);
+	add(tests);
+	suite_add_tcase(suite, tests);
+}
+
+int wander_run(const char *name, wander_add *add, wander_add *add_with_records)
 {
 	Suite *suite = suite_create(name);
-	TCase *tests = tcase_create(name);
 	SRunner *runner = srunner_create(suite);
 
 	refuse_numa_balancing();
 	if (sched_getaffinity(0, sizeof(first_mask), &first_mask) < 0)
 		return EXIT_FAILURE;
-	tcase_set_timeout(tests, 120);
-	tcase_add_checked_fixture(tests, NULL, wander_unpin);
-	add(tests);
-	suite_add_tcase(suite, tests);
+	add_case(suite, "lanes", add, take_lanes);
+	if (add_with_records)
+		add_case(suite, "records", add_with_records, take_records);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

@@ -45,6 +45,13 @@ const char *wander_obstacle(void);
 			return;                          \
 		}                                        \
 	} while (0)
+/* By which means the kernel may split counts; the library finds the other one refused. */
+enum wander_means {
+	WANDER_LANES,
+	WANDER_RECORDS
+};
+enum wander_means wander_means(void);
+
 bool wander_has_thread_sanitizer(void);
 bool wander_runs_in_valgrind(void);
 
@@ -60,8 +67,8 @@ void wander_check_count(long long counted, long long expected);
 /* The kernel counted nothing that the set didn't credit. */
 void wander_check_residual(struct ps_eventset *set);
 
-/* main's: a suite of one case, whose tests take up to so many seconds each. */
+/* main's: a suite of one case, with lanes; or of two, the other with migration records (NULL: none). */
 typedef void wander_add(TCase *tests);
-int wander_run(const char *name, wander_add *add);
+int wander_run(const char *name, wander_add *add, wander_add *add_with_records);
 
 #endif

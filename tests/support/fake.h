@@ -97,6 +97,16 @@ void fake_set_count(uint32_t type, uint64_t config, uint64_t count); /* also bac
 /* Time passes for all enabled groups: enabled += enabled_ns, running += running_ns. */
 void fake_run(uint64_t enabled_ns, uint64_t running_ns);
 void fake_set_error_state(uint32_t type, uint64_t config, bool on); /* read(2) of its group gives 0 bytes */
+void fake_set_waiting(uint32_t type, uint64_t config, bool on);     /* its group is not on the hardware */
+/* So that a test can choose among the means of attribution: a recorder of migrations is not permitted (EACCES); for a
+ * task's event on one CPU there is no descriptor (EMFILE), but for one that counts nothing. */
+enum fake_means {
+	FAKE_MEANS_ALL,
+	FAKE_MEANS_LANES,
+	FAKE_MEANS_RECORDS,
+	FAKE_MEANS_NONE
+};
+void fake_set_means(enum fake_means possible);
 /* What perf_event_paranoid forbids, by the rules of Linux 6 (level 3: Debian's), with EACCES; the file shows the level.
  * A fresh fake is level 2 and privileged. Files in /proc/self/status are the test's to add. */
 void fake_set_paranoid(int level, bool privileged);

@@ -29,9 +29,14 @@ void fake__counters_reset(void)
 	fake__pmus_reset();
 }
 
-static bool is_counting(const struct fake_counter *counter)
+static bool is_on(const struct fake_counter *counter)
 {
 	return counter->enabled && counter->leader->enabled && !counter->error_state && !counter->leader->error_state;
+}
+
+bool fake__counter_is_counting(const struct fake_counter *counter)
+{
+	return is_on(counter) && !counter->leader->waiting;
 }
 
 /* Does the counter's target run where it counts? */
@@ -92,6 +97,8 @@ static int check_open(const struct perf_event_attr *attr, pid_t pid, int cpu, in
 		error = EINVAL;
 	if (!error)
 		error = fake__pmu_check_event(attr, pid, cpu);
+	if (!error)
+		error = fake__pmu_check_refused(attr, pid, cpu);
 	if (!error) /* as Linux: only now, so that ENOENT comes first */
 		error = fake__pmu_check_paranoid(attr, pid);
 	if (!error)
@@ -156,8 +163,7 @@ void fake__counter_close(struct fake_counter *counter)
 	free(counter);
 }
 
-/* What read(2) gives, as numbers; returns how many. */
-static size_t read_numbers(const struct fake_counter *counter, uint64_t *out)
+size_t fake__counter_numbers(const struct fake_counter *counter, uint64_t *out)
 {
 	const struct fake_counter *leader = counter->leader;
 	uint64_t format = counter->attr.read_format;
@@ -203,7 +209,7 @@ ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t si
 	numbers = malloc((open * 2 + 4) * sizeof(*numbers));
 	if (!numbers)
 		abort();
-	length = read_numbers(counter, numbers) * sizeof(*numbers);
+	length = fake__counter_numbers(counter, numbers) * sizeof(*numbers);
 	if (length <= size_bytes)
 		memcpy(buffer, numbers, length);
 	free(numbers);
@@ -266,7 +272,7 @@ static bool is_event(const struct fake_counter *counter, uint32_t type, uint64_t
 
 static void advance(struct fake_counter *counter, uint64_t amount)
 {
-	if (is_counting(counter) && is_there(counter) && fake__pmu_counts(&counter->attr))
+	if (fake__counter_is_counting(counter) && is_there(counter) && fake__pmu_counts(&counter->attr))
 		counter->count += amount;
 }
 
@@ -302,12 +308,21 @@ void fake_run(uint64_t enabled_ns, uint64_t running_ns)
 {
 	fake__lock();
 	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
-		if (!is_counting(counter) || (counter->task && counter->task->ended))
+		if (!is_on(counter) || (counter->task && counter->task->ended))
 			continue;
 		counter->enabled_ns += enabled_ns;
-		if (is_there(counter))
+		if (is_there(counter) && !counter->leader->waiting)
 			counter->running_ns += running_ns;
 	}
+	fake__unlock();
+}
+
+void fake_set_waiting(uint32_t type, uint64_t config, bool on)
+{
+	fake__lock();
+	for (struct fake_counter *counter = counters; counter; counter = counter->next)
+		if (is_event(counter, type, config))
+			counter->leader->waiting = on;
 	fake__unlock();
 }
 

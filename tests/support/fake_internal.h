@@ -32,6 +32,7 @@ struct fake_counter {
 	int fd;
 	uint64_t id, count, enabled_ns, running_ns;
 	bool enabled, error_state;
+	bool waiting; /* for the hardware */
 	void *ring;
 	size_t ring_bytes; /* of its data */
 	uint64_t ring_lost;
@@ -75,7 +76,10 @@ void fake__counter_close(struct fake_counter *counter);
 void fake__counters_cpu_off(int cpu);
 void fake__counters_reset(void);
 struct fake_counter *fake__counters_first(void);
+size_t fake__counter_numbers(const struct fake_counter *counter, uint64_t *out); /* as read(2); returns how many */
+bool fake__counter_is_counting(const struct fake_counter *counter);
 void fake__ring_switch(const struct fake_task *task, bool out); /* the task is switched in, or out, where it is */
+void fake__ring_migrate(const struct fake_task *task);          /* the task was switched in on another CPU */
 void fake__ring_exit(const struct fake_task *task);
 uint64_t fake__clock_ns(void);
 

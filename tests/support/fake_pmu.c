@@ -33,6 +33,7 @@ static struct event lacking[EVENTS];
 static size_t lacking_count;
 static int paranoid;
 static bool privileged;
+static enum fake_means means;
 
 /* PERF_TYPE_HW_CACHE and PERF_TYPE_RAW are the core PMU's, as PERF_TYPE_HARDWARE. */
 static uint32_t pmu_of_type(uint32_t type)
@@ -74,6 +75,7 @@ void fake__pmus_reset(void)
 	event_count = 0;
 	lacking_count = 0;
 	pmu_count = 0;
+	means = FAKE_MEANS_ALL;
 	pmu_make(PERF_TYPE_SOFTWARE)->flags = FAKE_PMU_SOFTWARE;
 	for (uint64_t config = 0; config <= PERF_COUNT_SW_BPF_OUTPUT; config++)
 		events[event_count++] = (struct event){PERF_TYPE_SOFTWARE, config};
@@ -115,6 +117,25 @@ int fake__pmu_check_paranoid(const struct perf_event_attr *attr, pid_t pid)
 	if (paranoid >= 3 || (paranoid >= 2 && !attr->exclude_kernel) || (paranoid >= 1 && pid == -1))
 		return EACCES;
 	return 0;
+}
+
+int fake__pmu_check_refused(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	bool is_recorder = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_MIGRATIONS &&
+	                   attr->sample_period == 1;
+	bool is_lane =
+	    pid >= 0 && cpu >= 0 && !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY);
+
+	if (is_recorder && (means == FAKE_MEANS_LANES || means == FAKE_MEANS_NONE))
+		return EACCES;
+	return is_lane && (means == FAKE_MEANS_RECORDS || means == FAKE_MEANS_NONE) ? EMFILE : 0;
+}
+
+void fake_set_means(enum fake_means possible)
+{
+	fake__lock();
+	means = possible;
+	fake__unlock();
 }
 
 bool fake__pmu_is_software(uint32_t type)

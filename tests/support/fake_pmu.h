@@ -7,6 +7,7 @@
 
 void fake__pmus_reset(void);
 int fake__pmu_check_paranoid(const struct perf_event_attr *attr, pid_t pid);
+int fake__pmu_check_refused(const struct perf_event_attr *attr, pid_t pid, int cpu);
 int fake__pmu_check_event(const struct perf_event_attr *attr, pid_t pid, int cpu);
 int fake__pmu_check_group(const struct perf_event_attr *attr, const struct fake_counter *leader);
 bool fake__pmu_is_on(const struct perf_event_attr *attr, int cpu); /* is it a PMU of this CPU? */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The fake kernel's rings: an event with context_switch writes a record when its task is switched in or out, as Linux
- * does, and tells of those for which the ring had no room.
+ * does, one of migrations a sample when it is switched in on another CPU; and they tell of those for which the ring had
+ * no room.
  */
 #include "fake_internal.h"
 
@@ -11,14 +12,16 @@
 /* A record being put together: a header and numbers. */
 struct record {
 	struct perf_event_header header;
-	uint64_t words[12];
+	uint64_t words[64];
 	size_t count;
 };
 
-/* What sample_id_all appends, in the kernel's order. */
+/* A record of other kinds is all that there is to it, but for its identity if sample_id_all appends one, in the kernel's
+ * order; of the fields that a sample may have it is the same one, in the same order. */
 static void add_identity(struct record *record, const struct fake_counter *counter, const struct fake_task *task)
 {
-	uint64_t type = counter->attr.sample_id_all ? counter->attr.sample_type : 0;
+	bool has_identity = counter->attr.sample_id_all || record->header.type == PERF_RECORD_SAMPLE;
+	uint64_t type = has_identity ? counter->attr.sample_type : 0;
 	uint32_t pair[2] = {(uint32_t)task->tid, (uint32_t)task->tid};
 
 	if (type & PERF_SAMPLE_TID)
@@ -36,6 +39,8 @@ static void add_identity(struct record *record, const struct fake_counter *count
 	}
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		record->words[record->count++] = counter->id;
+	if (type & PERF_SAMPLE_READ && record->header.type == PERF_RECORD_SAMPLE)
+		record->count += fake__counter_numbers(counter, record->words + record->count);
 	record->header.size = (uint16_t)(sizeof(record->header) + record->count * sizeof(record->words[0]));
 }
 
@@ -89,6 +94,23 @@ void fake__ring_switch(const struct fake_task *task, bool out)
 
 		record.header.misc = out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
 		if (counter->attr.context_switch && listens(counter, task))
+			write_record(counter, task, &record);
+	}
+}
+
+static bool records_migrations(const struct fake_counter *counter)
+{
+	return counter->attr.type == PERF_TYPE_SOFTWARE && counter->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS &&
+	       counter->attr.sample_period == 1 && !counter->attr.exclude_kernel;
+}
+
+/* One that is not on its CPU with its group, or is off, knows of nothing. */
+void fake__ring_migrate(const struct fake_task *task)
+{
+	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next) {
+		struct record record = {.header = {.type = PERF_RECORD_SAMPLE}};
+
+		if (records_migrations(counter) && listens(counter, task) && fake__counter_is_counting(counter))
 			write_record(counter, task, &record);
 	}
 }

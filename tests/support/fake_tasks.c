@@ -144,6 +144,7 @@ void fake__task_move(struct fake_task *task, int cpu)
 	fake__ring_switch(task, true);
 	task->cpu = cpu;
 	fake__ring_switch(task, false);
+	fake__ring_migrate(task);
 }
 
 int fake__getcpu(void)

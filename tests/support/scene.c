@@ -11,6 +11,7 @@ struct scene scene;
 void scene_setup(void)
 {
 	scene.mode = PS_ATTRIBUTE_AUTO;
+	scene.means = FAKE_MEANS_ALL;
 	fake_install();
 	fake_file("/sys/devices/system/cpu/possible", "0-3\n");
 	fake_file("/sys/devices/system/cpu/present", "0-3\n");
@@ -24,6 +25,20 @@ void scene_setup_last_cpu(void)
 {
 	scene_setup();
 	scene.mode = PS_ATTRIBUTE_LAST_CPU;
+}
+
+void scene_setup_lanes(void)
+{
+	scene_setup();
+	scene.means = FAKE_MEANS_LANES;
+	fake_set_means(scene.means);
+}
+
+void scene_setup_records(void)
+{
+	scene_setup();
+	scene.means = FAKE_MEANS_RECORDS;
+	fake_set_means(scene.means);
 }
 
 void scene_teardown(void)
@@ -64,6 +79,16 @@ TCase *scene_case(Suite *suite, const char *name)
 TCase *scene_case_last_cpu(Suite *suite, const char *name)
 {
 	return make_case(suite, name, scene_setup_last_cpu);
+}
+
+TCase *scene_case_lanes(Suite *suite, const char *name)
+{
+	return make_case(suite, name, scene_setup_lanes);
+}
+
+TCase *scene_case_records(Suite *suite, const char *name)
+{
+	return make_case(suite, name, scene_setup_records);
 }
 
 struct ps_eventset *scene_set(const char *event, ...)

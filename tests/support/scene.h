@@ -14,6 +14,7 @@
 
 struct scene {
 	enum ps_attribution_mode mode; /* of scene_set's sets */
+	enum fake_means means;         /* by which the kernel can split counts */
 	struct ps_topology *topology;
 	struct ps_component *root;
 };
@@ -21,12 +22,16 @@ extern struct scene scene;
 
 void scene_setup(void);
 void scene_setup_last_cpu(void); /* the same, with PS_ATTRIBUTE_LAST_CPU */
+void scene_setup_lanes(void);    /* the kernel can't record migrations */
+void scene_setup_records(void);  /* or is out of descriptors for lanes */
 void scene_teardown(void);       /* the test has destroyed its event sets */
 int scene_run(Suite *suite);     /* main's: runs the suite, returns the exit status */
 
 /* A case of tests on the scene; one whose sets count by PS_ATTRIBUTE_LAST_CPU. */
 TCase *scene_case(Suite *suite, const char *name);
 TCase *scene_case_last_cpu(Suite *suite, const char *name);
+TCase *scene_case_lanes(Suite *suite, const char *name);
+TCase *scene_case_records(Suite *suite, const char *name);
 
 struct ps_eventset *scene_set(const char *event, ...) __attribute__((sentinel)); /* names, then NULL */
 

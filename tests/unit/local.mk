@@ -30,6 +30,7 @@ unit_tests = \
 	tests/unit/test_lanes \
 	tests/unit/test_layout \
 	tests/unit/test_means \
+	tests/unit/test_means_records \
 	tests/unit/test_metric \
 	tests/unit/test_number \
 	tests/unit/test_open \
@@ -42,6 +43,7 @@ unit_tests = \
 	tests/unit/test_print \
 	tests/unit/test_quick \
 	tests/unit/test_read \
+	tests/unit/test_records \
 	tests/unit/test_rollup \
 	tests/unit/test_search \
 	tests/unit/test_status \

@@ -31,6 +31,7 @@ static int load_topology(struct made *made)
 }
 
 static enum ps_attribution_mode mode;
+static enum fake_means means;
 
 static int create_and_add(struct made *made, const char *event)
 {
@@ -272,6 +273,7 @@ static const struct {
 static void prepare(void)
 {
 	scene_setup();
+	fake_set_means(means);
 	fake_add_core_pmu(1);
 	fake_add_msr();
 	fake_task(4711, "solver", 2);
@@ -312,7 +314,8 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 {
 	size_t scenario = (size_t)_i % SCENARIOS;
 
-	mode = (size_t)_i < SCENARIOS ? PS_ATTRIBUTE_AUTO : PS_ATTRIBUTE_LAST_CPU;
+	mode = (size_t)_i < 2 * SCENARIOS ? PS_ATTRIBUTE_AUTO : PS_ATTRIBUTE_LAST_CPU;
+	means = (size_t)_i < SCENARIOS ? FAKE_MEANS_LANES : FAKE_MEANS_ALL;
 	for (size_t fault = 0; fault < sizeof(faults) / sizeof(faults[0]); fault++) {
 		for (size_t i = 0; i < 8 && faults[fault].errors[i]; i++) {
 			unsigned nth = 1;
@@ -354,7 +357,7 @@ int main(void)
 	TCase *tests = tcase_create("faults");
 
 	tcase_set_timeout(tests, 300);
-	tcase_add_loop_test(tests, whatever_fails_is_told_and_nothing_leaks, 0, 2 * (int)SCENARIOS);
+	tcase_add_loop_test(tests, whatever_fails_is_told_and_nothing_leaks, 0, 3 * (int)SCENARIOS);
 	tcase_add_test(tests, a_machine_without_memory_or_descriptors_from_some_point_on_leaks_nothing);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);

@@ -235,7 +235,7 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("lanes");
-	TCase *tests = scene_case(suite, "lanes");
+	TCase *tests = scene_case_lanes(suite, "lanes");
 
 	tcase_add_test(tests, what_happens_on_a_cpu_without_a_lane_is_labelled_as_not_known);
 	tcase_add_test(tests, a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes);

@@ -262,7 +262,8 @@ START_TEST(an_unanswered_getcpu_loses_nothing)
 	count(10);
 	fake_fail(FAKE_GETCPU, 1, ENOSYS);
 	result = ps_read(set, scene.root, &timestamp, NULL);
-	ck_assert(fake_fail_happened());
+	ck_assert(fake_fail_happened() || scene.means == FAKE_MEANS_RECORDS); /* which know it otherwise */
+	fake_fail(FAKE_GETCPU, 0, 0);
 	if (result == PS_OK)
 		ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
 	count(5);
@@ -362,7 +363,8 @@ int main(void)
 	Suite *suite = suite_create("parts");
 	TCase *tests;
 
-	add_tests(scene_case(suite, "exact"));
+	add_tests(scene_case_lanes(suite, "exact, lanes"));
+	add_tests(scene_case_records(suite, "exact, records"));
 	add_tests(scene_case_last_cpu(suite, "last-cpu"));
 	tests = scene_case(suite, "pinned");
 	tcase_add_test(tests, a_task_that_may_run_on_one_cpu_only_is_pinned);

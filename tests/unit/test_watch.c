@@ -28,12 +28,12 @@ struct visits {
 	size_t count;
 };
 
-static void note(int cpu, void *context)
+static void note(const struct ps__visit *visit, void *context)
 {
 	struct visits *visits = context;
 
 	ck_assert_uint_lt(visits->count, 1024);
-	visits->cpus[visits->count++] = cpu;
+	visits->cpus[visits->count++] = visit->cpu;
 }
 
 /* Both numbers of the ring begin here: any place is as good as 0. */
@@ -42,13 +42,12 @@ static void setup(uint64_t position)
 	ring.memory = calloc(1, PAGE_BYTES + RING_BYTES);
 	ck_assert_ptr_nonnull(ring.memory);
 	ring.lost = 0;
-	ring.watch = (struct ps__watch){.fd = 3,
-	                                .page = (void *)ring.memory,
-	                                .data_offset = PAGE_BYTES,
-	                                .data_bytes = RING_BYTES,
-	                                .seen = position};
-	ring.watch.page->data_head = position;
-	ring.watch.page->data_tail = position;
+	ring.watch = (struct ps__watch){
+	    .fd = 3,
+	    .ring = {
+		.page = (void *)ring.memory, .data_offset = PAGE_BYTES, .data_bytes = RING_BYTES, .seen = position}};
+	ring.watch.ring.page->data_head = position;
+	ring.watch.ring.page->data_tail = position;
 }
 
 static void teardown(void)
@@ -59,7 +58,7 @@ static void teardown(void)
 /* As the kernel: one byte always stays free. */
 static bool put(const void *record, size_t size_bytes)
 {
-	struct perf_event_mmap_page *page = ring.watch.page;
+	struct perf_event_mmap_page *page = ring.watch.ring.page;
 
 	if (page->data_head + size_bytes - page->data_tail >= RING_BYTES)
 		return false;
@@ -107,7 +106,7 @@ START_TEST(records_are_visited_oldest_first_and_once)
 	for (int i = 0; i < 4; i++)
 		ck_assert_int_eq(visits.cpus[i], 5 + i);
 	ck_assert(!ps__watch_has_moved(&ring.watch));
-	ck_assert_uint_eq(ring.watch.page->data_tail, ring.watch.page->data_head);
+	ck_assert_uint_eq(ring.watch.ring.page->data_tail, ring.watch.ring.page->data_head);
 	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
 	ck_assert_uint_eq(visits.count, 4);
 	teardown();
@@ -175,14 +174,14 @@ START_TEST(a_record_of_lost_ones_is_not_complete_and_the_next_ones_are)
 END_TEST
 
 /* The task goes on while its records are read: before the reader gives their room free, the ring fills up. */
-static void note_and_fill(int cpu, void *context)
+static void note_and_fill(const struct ps__visit *visit, void *context)
 {
 	struct visits *visits = context;
 
-	note(cpu, visits);
-	while (cpu == 77 && ring.lost == 0)
+	note(visit, visits);
+	while (visit->cpu == 77 && ring.lost == 0)
 		put_switch(1);
-	if (cpu == 77)
+	if (visit->cpu == 77)
 		put_switch(66); /* this one is lost as well */
 }
 

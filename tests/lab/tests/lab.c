@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -166,6 +167,38 @@ struct ps_value lab_total(struct ps_component *component, const char *event)
 	memset(&value, 0, sizeof(value));
 	lab_ok(ps_component_total(component, event, &value));
 	return value;
+}
+
+const char *const lab_means_names[LAB_MEANS] = {"lanes", "records"};
+
+static bool is_recorder(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_MIGRATIONS &&
+	       attr->sample_period == 1;
+}
+
+static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	if (!is_recorder(attr))
+		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
+	errno = EACCES;
+	return -1;
+}
+
+static int open_no_lane(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	if (pid < 0 || cpu < 0)
+		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
+	errno = EMFILE;
+	return -1;
+}
+
+struct ps_hooks lab_hooks(enum lab_means means)
+{
+	struct ps_hooks hooks = *ps_hooks_default();
+
+	hooks.perf_event_open = means == LAB_LANES ? open_no_recorder : open_no_lane;
+	return hooks;
 }
 
 int lab_run(Suite *suite)

@@ -8,6 +8,7 @@
 
 #include <check.h>
 #include <perfsage.h>
+#include <perfsage/hooks.h>
 #include <stdbool.h>
 
 #define LAB_INSTRUCTIONS "instructions:u"
@@ -43,6 +44,15 @@ struct ps_topology *lab_topology(void);
 struct ps_eventset *lab_set(const char *first, ...); /* events, then NULL */
 struct ps_value lab_reading(struct ps_thread *thread, const char *event, uint64_t timestamp);
 struct ps_value lab_total(struct ps_component *component, const char *event);
+
+/* The real kernel, which refuses all but one of the means by which PS_ATTRIBUTE_EXACT can split counts. */
+enum lab_means {
+	LAB_LANES,
+	LAB_RECORDS,
+	LAB_MEANS
+};
+extern const char *const lab_means_names[LAB_MEANS];
+struct ps_hooks lab_hooks(enum lab_means means);
 
 /* Runs the tests of a suite; for main to return. */
 int lab_run(Suite *suite);

@@ -6,7 +6,6 @@
 #include "lab.h"
 
 #include <errno.h>
-#include <perfsage/hooks.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -16,14 +15,28 @@
 
 #define CYCLES "cycles:u"
 
+/* The library's clock: one that always takes the same instructions. */
+static int even_clock(clockid_t clock, struct timespec *now)
+{
+	static long ticks;
+
+	(void)clock;
+	*now = (struct timespec){.tv_sec = 1000 + ticks++};
+	return 0;
+}
+
 /* One thread that counts itself, and another set of it, in the mode last-cpu, with a tree of its own. */
 struct walk {
 	struct ps_topology *topology, *beside;
 	struct ps_eventset *set, *last;
 };
 
-static struct walk open_walk(void)
+static struct walk open_walk(enum lab_means means)
 {
+	struct ps_hooks hooks = lab_hooks(means);
+
+	hooks.clock_gettime = even_clock;
+	lab_ok(ps_hooks_set(&hooks));
 	struct walk walk = {lab_topology(), lab_topology(), lab_set(LAB_INSTRUCTIONS, CYCLES, NULL),
 	                    lab_set(LAB_INSTRUCTIONS, CYCLES, NULL)};
 
@@ -40,6 +53,7 @@ static void close_walk(struct walk *walk)
 	ps_eventset_destroy(walk->last);
 	ps_topology_destroy(walk->topology);
 	ps_topology_destroy(walk->beside);
+	lab_ok(ps_hooks_set(NULL));
 }
 
 #define TICK_NS 4000000
@@ -126,11 +140,12 @@ static void check_thousandth(const char *what, long long value, long long known)
 
 START_TEST(two_six_and_four_million_instructions_are_split_within_a_thousandth)
 {
-	struct walk walk = open_walk();
+	struct walk walk = open_walk((enum lab_means)_i);
 	long long cycles = 1ll << lab_shift(), residual[2];
 
 	for (int i = 0; i < 3; i++)
 		walk_about(&walk, 1);
+	printf("lab: %s:\n", lab_means_names[_i]);
 	struct split empty = take_split(&walk);
 	walk_about(&walk, 1000001);
 	struct split full = take_split(&walk);
@@ -153,25 +168,11 @@ static long long sums_differ_by(struct walk *walk)
 	       lab_total(ps_topology_root(walk->beside), LAB_INSTRUCTIONS).value;
 }
 
-/* The library's clock: one that always takes the same instructions. */
-static int even_clock(clockid_t clock, struct timespec *now)
-{
-	static long ticks;
-
-	(void)clock;
-	*now = (struct timespec){.tv_sec = 1000 + ticks++};
-	return 0;
-}
-
 /* The set begins earlier and ends later than the one beside it: by the same instructions, whatever lies between. */
 START_TEST(the_sum_of_the_parts_is_the_unsplit_count_to_the_instruction)
 {
-	struct ps_hooks hooks = *ps_hooks_default();
+	struct walk walk = open_walk((enum lab_means)_i);
 	long long around;
-
-	hooks.clock_gettime = even_clock;
-	lab_ok(ps_hooks_set(&hooks));
-	struct walk walk = open_walk();
 
 	for (int i = 0; i < 8; i++)
 		walk_about(&walk, 1);
@@ -182,7 +183,6 @@ START_TEST(the_sum_of_the_parts_is_the_unsplit_count_to_the_instruction)
 	ck_assert_int_ge(lab_total(ps_topology_root(walk.beside), LAB_INSTRUCTIONS).value, 6 * 2 * 200000);
 	ck_assert_int_eq(sums_differ_by(&walk), around);
 	close_walk(&walk);
-	lab_ok(ps_hooks_set(NULL));
 }
 END_TEST
 
@@ -325,6 +325,9 @@ static void pin_to_two(int one, int other)
 
 START_TEST(a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing)
 {
+	struct ps_hooks hooks = lab_hooks((enum lab_means)_i);
+
+	lab_ok(ps_hooks_set(&hooks));
 	struct ps_topology *topology = lab_topology();
 	struct ps_eventset *set = lab_set(LAB_INSTRUCTIONS, NULL);
 	long long residual = -1;
@@ -354,6 +357,9 @@ END_TEST
 
 START_TEST(a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes)
 {
+	struct ps_hooks hooks = lab_hooks((enum lab_means)_i);
+
+	lab_ok(ps_hooks_set(&hooks));
 	struct ps_topology *topology = lab_topology();
 	struct ps_eventset *set = lab_set(LAB_INSTRUCTIONS, NULL);
 
@@ -376,12 +382,12 @@ int main(void)
 	Suite *suite = suite_create("lab: exact attribution");
 	TCase *split = tcase_create("split"), *hotplug = tcase_create("hotplug");
 
-	tcase_add_test(split, two_six_and_four_million_instructions_are_split_within_a_thousandth);
-	tcase_add_test(split, the_sum_of_the_parts_is_the_unsplit_count_to_the_instruction);
+	tcase_add_loop_test(split, two_six_and_four_million_instructions_are_split_within_a_thousandth, 0, LAB_MEANS);
+	tcase_add_loop_test(split, the_sum_of_the_parts_is_the_unsplit_count_to_the_instruction, 0, LAB_MEANS);
 	tcase_add_test(split, eight_threads_that_wander_over_two_nodes_are_split_by_their_own_sets_and_as_a_process);
 	tcase_add_checked_fixture(hotplug, bring_back, bring_back);
-	tcase_add_test(hotplug, a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing);
-	tcase_add_test(hotplug, a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes);
+	tcase_add_loop_test(hotplug, a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing, 0, LAB_MEANS);
+	tcase_add_loop_test(hotplug, a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes, 0, LAB_MEANS);
 	suite_add_tcase(suite, split);
 	suite_add_tcase(suite, hotplug);
 	return lab_run(suite);

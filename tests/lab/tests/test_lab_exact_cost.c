@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <perfsage/hooks.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +31,13 @@ static int open_small(const char *path, int flags)
 	return ends[0];
 }
 
-static void hide_cpus(bool hidden)
+static void choose(enum lab_means means, bool is_small)
 {
-	struct ps_hooks hooks = *ps_hooks_default();
+	struct ps_hooks hooks = lab_hooks(means);
 
-	hooks.open = open_small;
-	lab_ok(ps_hooks_set(hidden ? &hooks : NULL));
+	if (is_small)
+		hooks.open = open_small;
+	lab_ok(ps_hooks_set(&hooks));
 }
 
 /* Instructions of this thread in user space and in the kernel. */
@@ -69,11 +69,11 @@ static struct ps_eventset *four_events(enum ps_attribution_mode mode)
 }
 
 /* Instructions of one ps_read by a thread that stays where it is: the smallest of many, which no interrupt disturbed. */
-static uint64_t cost_of_read(enum ps_attribution_mode mode, bool is_small)
+static uint64_t cost_of_read(enum ps_attribution_mode mode, enum lab_means means, bool is_small)
 {
 	uint64_t least = UINT64_MAX, nothing = UINT64_MAX;
 
-	hide_cpus(is_small);
+	choose(means, is_small);
 	struct ps_topology *topology = lab_topology();
 	struct ps_eventset *set = four_events(mode);
 	int counter = open_counter();
@@ -93,19 +93,21 @@ static uint64_t cost_of_read(enum ps_attribution_mode mode, bool is_small)
 	close(counter);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
-	hide_cpus(false);
+	lab_ok(ps_hooks_set(NULL));
 	return least - nothing;
 }
 
 START_TEST(a_reading_by_a_thread_that_stays_costs_the_same_whatever_the_number_of_cpus)
 {
 	lab_pin(2);
-	uint64_t small = cost_of_read(PS_ATTRIBUTE_EXACT, true);
-	uint64_t all = cost_of_read(PS_ATTRIBUTE_EXACT, false);
-	uint64_t last = cost_of_read(PS_ATTRIBUTE_LAST_CPU, false);
+	enum lab_means means = (enum lab_means)_i;
+	uint64_t small = cost_of_read(PS_ATTRIBUTE_EXACT, means, true);
+	uint64_t all = cost_of_read(PS_ATTRIBUTE_EXACT, means, false);
+	uint64_t last = cost_of_read(PS_ATTRIBUTE_LAST_CPU, means, false);
 
-	printf("lab: ps_read of 4 events: exact over %u CPUs %llu instructions, over 8 CPUs %llu, last-cpu %llu\n",
-	       lab_cpus(), (unsigned long long)all, (unsigned long long)small, (unsigned long long)last);
+	printf("lab: ps_read of 4 events: %s over %u CPUs %llu instructions, over 8 CPUs %llu, last-cpu %llu\n",
+	       lab_means_names[means], lab_cpus(), (unsigned long long)all, (unsigned long long)small,
+	       (unsigned long long)last);
 	ck_assert_uint_le(all * 100, small * 102);
 	ck_assert_uint_le(small * 100, all * 102);
 }
@@ -134,8 +136,9 @@ static uint64_t time_to_open(enum ps_attribution_mode mode)
 START_TEST(time_to_open_is_told)
 {
 	lab_pin(2);
-	printf("lab: ps_start opens 4 events: exact over %u CPUs %llu us, last-cpu %llu us\n", lab_cpus(),
-	       (unsigned long long)time_to_open(PS_ATTRIBUTE_EXACT) / 1000,
+	choose((enum lab_means)_i, false);
+	printf("lab: ps_start opens 4 events: %s over %u CPUs %llu us, last-cpu %llu us\n", lab_means_names[_i],
+	       lab_cpus(), (unsigned long long)time_to_open(PS_ATTRIBUTE_EXACT) / 1000,
 	       (unsigned long long)time_to_open(PS_ATTRIBUTE_LAST_CPU) / 1000);
 }
 END_TEST
@@ -191,12 +194,14 @@ static uint64_t time_of_switch(struct ps_eventset *set)
 START_TEST(what_a_context_switch_costs_is_told)
 {
 	lab_pin(2);
+	choose((enum lab_means)_i, false);
 	uint64_t none = time_of_switch(NULL);
 	uint64_t last = time_of_switch(four_events(PS_ATTRIBUTE_LAST_CPU));
 	uint64_t exact = time_of_switch(four_events(PS_ATTRIBUTE_EXACT));
 
-	printf("lab: out and in again, %u CPUs: no events %llu ns, 4 events last-cpu %llu ns, exact %llu ns\n",
-	       lab_cpus(), (unsigned long long)none, (unsigned long long)last, (unsigned long long)exact);
+	printf("lab: out and in again, %u CPUs: no events %llu ns, 4 events last-cpu %llu ns, %s %llu ns\n",
+	       lab_cpus(), (unsigned long long)none, (unsigned long long)last, lab_means_names[_i],
+	       (unsigned long long)exact);
 }
 END_TEST
 
@@ -239,9 +244,10 @@ int main(void)
 	Suite *suite = suite_create("lab: the cost of exact attribution");
 	TCase *costs = tcase_create("costs");
 
-	tcase_add_test(costs, a_reading_by_a_thread_that_stays_costs_the_same_whatever_the_number_of_cpus);
-	tcase_add_test(costs, time_to_open_is_told);
-	tcase_add_test(costs, what_a_context_switch_costs_is_told);
+	tcase_add_loop_test(costs, a_reading_by_a_thread_that_stays_costs_the_same_whatever_the_number_of_cpus, 0,
+	                    LAB_MEANS);
+	tcase_add_loop_test(costs, time_to_open_is_told, 0, LAB_MEANS);
+	tcase_add_loop_test(costs, what_a_context_switch_costs_is_told, 0, LAB_MEANS);
 	tcase_add_test(costs, what_a_fork_costs_is_told);
 	suite_add_tcase(suite, costs);
 	return lab_run(suite);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Migration records: to each group a member is added that counts the task's migrations, and leaves a record at each, when
+ * the task is switched in on its new CPU: that CPU, and what the whole group has counted until then. The set splits the
+ * counts by them (set/records.c).
+ */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "topology/series.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A ring has no room for fewer migrations than this between two readings, however many events there are. */
+#define FEWEST_RECORDS 64u
+#define FEWEST_PAGES   4u
+
+/* What a record begins with: PERF_SAMPLE_CPU, PERF_SAMPLE_READ in the group's format. */
+struct record_start {
+	struct perf_event_header header;
+	uint32_t cpu;
+	uint32_t reserved;
+	uint64_t entries;
+};
+
+static size_t record_bytes(const struct ps__group *group)
+{
+	return sizeof(struct record_start) + (2 + group->count + 1) * sizeof(uint64_t);
+}
+
+static size_t count_pages(const struct ps__group *group)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	size_t pages = FEWEST_PAGES;
+
+	while (pages * page_bytes < FEWEST_RECORDS * record_bytes(group))
+		pages *= 2;
+	return pages;
+}
+
+static int open_event(struct ps__place place, int leader)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof attr,
+	                               .config = PERF_COUNT_SW_CPU_MIGRATIONS,
+	                               .sample_period = 1,
+	                               .sample_type = PERF_SAMPLE_CPU | PERF_SAMPLE_READ,
+	                               .read_format = PS__READ_FORMAT};
+	int fd;
+
+	do {
+		fd = ps__os.perf_event_open(&attr, place.pid, place.cpu, leader, PERF_FLAG_FD_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+static int fail_open(int error)
+{
+	if (error == EACCES || error == EPERM)
+		return ps__fail(
+		    PS_EPERM,
+		    "migration records are not permitted (%s): they need perf_event_paranoid <= 1 or CAP_PERFMON",
+		    strerror(error));
+	if (error == EMFILE || error == ENFILE)
+		return ps__fail(PS_ECOUNT, "no file descriptor is left for migration records (%s)", strerror(error));
+	return ps__fail(PS_ESYS, "migration records: perf_event_open: %s", strerror(error));
+}
+
+static int open_recorder(struct ps__perf *perf, size_t index)
+{
+	const struct ps__group *group = &perf->lanes[0].groups[index];
+	struct ps__recorder *recorder = &perf->recorders[index];
+
+	recorder->fd = open_event(perf->lanes[0].place, group->members[0].fd);
+	if (recorder->fd < 0)
+		return fail_open(-recorder->fd);
+	int result = ps__ring_map(&recorder->ring, recorder->fd, count_pages(group));
+	if (result == 0)
+		return PS_OK;
+	return ps__fail(PS_ESYS, "the ring of migration records can't be mapped (%s): see kernel.perf_event_mlock_kb",
+	                strerror(-result));
+}
+
+int ps__perf_open_records(struct ps__perf *perf)
+{
+	int result = PS_OK;
+
+	if (!perf->target.has_records)
+		return PS_OK;
+	perf->recorders = ps__os_calloc_apart(perf->base.groups, sizeof *perf->recorders);
+	if (!perf->recorders)
+		return ps__fail_memory("migration records");
+	for (size_t index = 0; index < perf->base.groups; index++)
+		perf->recorders[index].fd = -1;
+	for (size_t index = 0; result == PS_OK && index < perf->base.groups; index++)
+		result = open_recorder(perf, index);
+	return result;
+}
+
+void ps__perf_close_records(struct ps__perf *perf, bool abandon)
+{
+	for (size_t index = 0; perf->recorders && index < perf->base.groups; index++) {
+		ps__ring_unmap(&perf->recorders[index].ring, abandon);
+		if (!abandon && perf->recorders[index].fd >= 0)
+			ps__os.close(perf->recorders[index].fd);
+	}
+	ps__os_free_apart(perf->recorders);
+	perf->recorders = NULL;
+}
+
+/* One emptying of a group's ring. */
+struct drain {
+	struct ps__perf *perf;
+	const struct ps__group *group;
+	uint64_t *times;
+	uint64_t *values;
+	ps__backend_visit *visit;
+	void *context;
+};
+
+/* The recorder's clock began when it was opened: the group's is ahead by what planning took. */
+static bool take(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
+{
+	const struct drain *drain = context;
+	struct ps__perf *perf = drain->perf;
+	const struct ps__group *group = drain->group;
+	const uint64_t *origin = perf->base.origin + 2 * (size_t)(group - perf->lanes[0].groups);
+	struct record_start start;
+
+	if (header->type != PERF_RECORD_SAMPLE || header->size != record_bytes(group))
+		return false;
+	ps__ring_copy(ring, 0, &start, sizeof start);
+	ps__ring_copy(ring, offsetof(struct record_start, entries), perf->buffer,
+	              (3 + group->count) * sizeof(uint64_t));
+	perf->buffer[1] += origin[0];
+	perf->buffer[2] += origin[1];
+	if (ps__perf_store_group(perf, group, drain->times, drain->values) != PS_OK)
+		return false;
+	drain->visit((int)start.cpu, drain->context);
+	return true;
+}
+
+bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals, ps__backend_visit *visit,
+                    void *context)
+{
+	struct ps__perf *perf = (struct ps__perf *)backend;
+	struct drain drain = {.perf = perf,
+	                      .group = &perf->lanes[0].groups[group],
+	                      .times = totals + 2 * group,
+	                      .values = totals + 2 * backend->groups,
+	                      .visit = visit,
+	                      .context = context};
+
+	return ps__ring_drain(&perf->recorders[group].ring, record_bytes(drain.group), take, &drain);
+}

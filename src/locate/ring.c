@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A perf event's ring: mapped, and emptied record by record. For the watch and for migration records. */
+#include "locate/ring.h"
+
+#include "base/os.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int ps__ring_map(struct ps__ring *ring, int fd, size_t pages)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = ps__os.mmap(NULL, (1 + pages) * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	*ring = (struct ps__ring){.page = page, .data_offset = page_bytes, .data_bytes = pages * page_bytes};
+	/* Now, and not in the midst of what the user measures. */
+	for (size_t offset = 0; offset < ring->data_bytes; offset += page_bytes)
+		(void)((const volatile char *)page)[page_bytes + offset];
+	return 0;
+}
+
+void ps__ring_unmap(struct ps__ring *ring, bool abandon)
+{
+	if (ring->page && !abandon)
+		ps__os.munmap(ring->page, ring->data_offset + ring->data_bytes);
+	ring->page = NULL;
+}
+
+static void copy_from(const struct ps__ring *ring, uint64_t position, void *out, size_t size_bytes)
+{
+	const char *data = (const char *)ring->page + ring->data_offset;
+	size_t offset = (size_t)(position & (ring->data_bytes - 1));
+	size_t first = ring->data_bytes - offset;
+
+	if (first > size_bytes)
+		first = size_bytes;
+	memcpy(out, data + offset, first);
+	memcpy((char *)out + first, data, size_bytes - first);
+}
+
+void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t size_bytes)
+{
+	copy_from(ring, ring->seen + offset, out, size_bytes);
+}
+
+bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, void *context)
+{
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->seen;
+	bool complete = true;
+
+	while (ring->seen < head) {
+		struct perf_event_header header;
+		copy_from(ring, ring->seen, &header, sizeof header);
+		if (header.size < sizeof header || header.size > head - ring->seen) {
+			complete = false;
+			ring->seen = head;
+			break;
+		}
+		complete = take(ring, &header, context) && complete;
+		ring->seen += header.size;
+	}
+	/* Pairs with the kernel's look at data_tail before it overwrites what was read here. */
+	__atomic_store_n(&ring->page->data_tail, ring->seen, __ATOMIC_SEQ_CST);
+	/* If the ring was all but full at any time before that store, the next record found no room: the kernel tells of
+	 * a loss only later. */
+	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_SEQ_CST);
+	return complete && head - tail + largest <= ring->data_bytes;
+}

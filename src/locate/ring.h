@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ring in which the kernel leaves an event's records, mapped. watch.h and records.h say what is in it.
+ */
+#ifndef PS_LOCATE_RING_H
+#define PS_LOCATE_RING_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ps__ring {
+	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	size_t data_offset;                /* bytes from the page to the ring's data */
+	size_t data_bytes;                 /* a power of two */
+	uint64_t seen;                     /* the head up to which records have been looked at */
+};
+
+/* Maps the ring of an event, with this many pages of data (a power of two), and faults it in. 0, or -errno: EPERM when the
+ * user's locked memory (perf_event_mlock_kb) is used up. */
+int ps__ring_map(struct ps__ring *ring, int fd, size_t pages);
+/* abandon: in a forked child, to which the kernel gives no copy of the ring: what is mapped there is the child's own. */
+void ps__ring_unmap(struct ps__ring *ring, bool abandon);
+
+/* Has anything been written since the last ps__ring_drain? Hot; async-signal-safe. */
+static inline bool ps__ring_has_news(const struct ps__ring *ring)
+{
+	/* Pairs with the kernel's store of data_head after it wrote a record. */
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) != ring->seen;
+}
+
+/* Takes a record's header and its size_bytes from the ring's place `seen` on. False: it leaves something open. */
+typedef bool ps__ring_take(const struct ps__ring *ring, const struct perf_event_header *header, void *context);
+
+/*
+ * Calls take for each record since the last drain, oldest first. Returns false if any of them did, if one is damaged, or
+ * if the ring may have had no room for one of at most largest bytes. Async-signal-safe if take is.
+ */
+bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, void *context);
+
+/* Bytes out of the ring, which may wrap anywhere, from the record that is being taken. */
+void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t size_bytes);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts that the kernel recorded when the task was moved. What a record has, less what is credited already, happened on the
+ * CPU where the task was before; what is left at the reading, on the one where it is. The watch, which is always on,
+ * tells of every migration: where a group has no record of one (its ring was full, or it was not on the hardware then),
+ * nothing is lost, but where the counts of that interval belong isn't known.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "set/set.h"
+
+/* A task that moves while it is read is followed this often; what comes later is the next reading's. */
+#define LARGEST_CHASE 4
+
+/* How often to look for a record that another CPU is about to write: its interrupts are off, it takes a microsecond. */
+#define LARGEST_WAIT 1000
+
+static bool is_failure(int result)
+{
+	return result != PS_OK && result != PS_PARTIAL;
+}
+
+/* What the watch tells. */
+struct visits {
+	size_t count;
+	int cpu; /* the last one's */
+};
+
+static void note_visit(const struct ps__visit *visit, void *context)
+{
+	struct visits *visits = context;
+
+	visits->count++;
+	visits->cpu = visit->cpu;
+}
+
+/* One group's records, from the CPU on which the task was at the last fetch. */
+struct walk {
+	struct ps_eventset *set;
+	size_t group;
+	size_t count;
+	int cpu;
+	bool is_short_of_memory;
+};
+
+/* A word that stands below what is credited is of a record that was read too late. */
+static void credit_word(struct ps_eventset *set, struct ps__slot *slot, size_t word)
+{
+	uint64_t total = ps__set_totals(set, 0)[word];
+	uint64_t *known = &ps__set_credited(set, 0)[word];
+
+	if (total <= *known)
+		return;
+	slot->counts[word] += total - *known;
+	*known = total;
+}
+
+static void credit_group(struct ps_eventset *set, struct ps__slot *slot, size_t group)
+{
+	size_t times = 2 * set->series->groups;
+
+	credit_word(set, slot, 2 * group);
+	credit_word(set, slot, 2 * group + 1);
+	for (size_t event = 0; event < set->event_count; event++) {
+		if (set->backend->group_of[event] == group)
+			credit_word(set, slot, times + event);
+	}
+	ps__set_label_counts(slot, PS_ATTRIBUTION_EXACT);
+	ps__set_activate(set, slot);
+}
+
+static void take_record(int cpu, void *context)
+{
+	struct walk *walk = context;
+	struct ps__slot *slot = ps__set_slot(walk->set, walk->cpu);
+
+	if (slot)
+		credit_group(walk->set, slot, walk->group);
+	else
+		walk->is_short_of_memory = true;
+	walk->cpu = cpu;
+	walk->count++;
+}
+
+/* As many records as visits, and they end in the same place: then each count is where it belongs. */
+static bool follow_group(struct ps_eventset *set, size_t group, const struct visits *visits)
+{
+	struct walk walk = {.set = set, .group = group, .cpu = set->last_cpu};
+	const struct ps__backend *backend = set->backend;
+	int waits = set->target.kind == PS__TARGET_SELF ? 0 : LARGEST_WAIT;
+	bool complete = true;
+
+	do {
+		complete &= backend->ops->drain(set->backend, group, ps__set_totals(set, 0), take_record, &walk);
+	} while (walk.count < visits->count && waits-- > 0);
+	return complete && !walk.is_short_of_memory && walk.count == visits->count && walk.cpu == visits->cpu;
+}
+
+static int look_for_cpu(struct ps_eventset *set)
+{
+	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
+		return ps__os_getcpu();
+	return ps__set_look_at_task(set);
+}
+
+/* All groups follow the task to where the watch saw it last. */
+static void follow(struct ps_eventset *set)
+{
+	struct visits visits = {.cpu = set->last_cpu};
+	bool complete = ps__watch_drain(&set->watch, note_visit, &visits);
+
+	for (size_t group = 0; group < set->backend->groups; group++)
+		complete &= follow_group(set, group, &visits);
+	set->last_cpu = visits.cpu;
+	if (set->watch.has_ended && set->target.kind == PS__TARGET_TID)
+		set->is_ended = true;
+	if (complete)
+		return;
+	set->has_lost = true;
+	set->last_cpu = look_for_cpu(set);
+}
+
+/* The counters, read while the task didn't move, if it can be had. */
+static int read_still(struct ps_eventset *set)
+{
+	int result = PS_OK;
+
+	for (int chase = 0; chase < LARGEST_CHASE; chase++) {
+		if (ps__watch_has_moved(&set->watch))
+			follow(set);
+		result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
+		if (is_failure(result) || !ps__watch_has_moved(&set->watch))
+			break;
+	}
+	return result;
+}
+
+/* No part since the counts began is sure then: what is missing in one is in another. */
+static void doubt_parts(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->active_count; index++) {
+		if (set->active[index]->has_counts)
+			ps__set_label_counts(set->active[index], PS_ATTRIBUTION_LAST_CPU);
+	}
+}
+
+int ps__set_fetch_records(struct ps_eventset *set, struct ps__slot **out)
+{
+	uint16_t mark = PS_ATTRIBUTION_EXACT;
+	int result = ps__set_check_caller(set);
+
+	if (result != PS_OK)
+		return result;
+	if (__builtin_expect(set->must_clear, 0))
+		ps__set_clear_counts(set);
+	result = read_still(set);
+	if (is_failure(result))
+		return result;
+	struct ps__slot *here = ps__set_slot(set, set->last_cpu);
+	if (!here)
+		return PS_ENOMEM;
+	mark |= set->is_ended ? PS__MARK_ENDED : 0;
+	mark |= result == PS_PARTIAL ? PS__MARK_INTERRUPTED : 0;
+	/* Of a task that never stands still, what came after the last record waits for the next reading. */
+	if (!set->is_running || !ps__watch_has_moved(&set->watch))
+		mark |= ps__set_credit(set, here, 0);
+	ps__set_label_counts(here, mark);
+	ps__set_activate(set, here);
+	if (set->has_lost)
+		doubt_parts(set);
+	set->has_lost = false;
+	set->last_slot = here;
+	set->is_unfetched = false;
+	*out = here;
+	return result;
+}
