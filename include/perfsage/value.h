@@ -23,6 +23,7 @@ enum ps_attribution {
 	PS_ATTRIBUTION_EXACT = 0, /* the kernel split the counts by hardware thread */
 	PS_ATTRIBUTION_PINNED,    /* the task could run on one hardware thread only, and did */
 	PS_ATTRIBUTION_ATTACHED,  /* the event set counts on one CPU by definition */
+	PS_ATTRIBUTION_MIXED,     /* an estimate: split by the time that the task spent on each hardware thread */
 	PS_ATTRIBUTION_LAST_CPU   /* the count since the last reading went to the CPU seen at the reading */
 };
 
@@ -62,7 +63,7 @@ PS_PUBLIC double ps_value_coverage(const struct ps_value *value);
 /** "counted", "scaled", "never scheduled", "not supported"; "unknown" for any other number. Never NULL. */
 PS_PUBLIC const char *ps_status_name(enum ps_status status);
 
-/** "exact", "pinned", "attached", "last-cpu"; "unknown" for any other number. Never NULL. */
+/** "exact", "pinned", "attached", "mixed", "last-cpu"; "unknown" for any other number. Never NULL. */
 PS_PUBLIC const char *ps_attribution_name(enum ps_attribution attribution);
 
 #ifdef __cplusplus

@@ -35,6 +35,8 @@ const char *ps_attribution_name(enum ps_attribution attribution)
 		return "pinned";
 	case PS_ATTRIBUTION_ATTACHED:
 		return "attached";
+	case PS_ATTRIBUTION_MIXED:
+		return "mixed";
 	case PS_ATTRIBUTION_LAST_CPU:
 		return "last-cpu";
 	}

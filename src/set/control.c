@@ -119,6 +119,8 @@ int ps__set_start(struct ps_eventset *set)
 	bool was_started = set->was_started;
 	if (set->means == PS__MEANS_LANES)
 		ps__set_start_lanes(set);
+	if (ps__set_is_mixed(set))
+		ps__set_start_mixed(set);
 	set->has_strayed = false;
 	set->must_sweep = false;
 	set->has_lost = false;

@@ -71,6 +71,8 @@ static bool is_pinned(struct ps_eventset *set, int cpu)
 	/* What the watch tells is for those who split the counts. */
 	if (set->means != PS__MEANS_PLAIN || set->watch.fd < 0 || cpu < 0)
 		return false;
+	if (set->cannot_split)
+		return cpu == set->only_cpu && !ps__watch_has_moved(&set->watch);
 	if (__builtin_expect(ps__watch_has_moved(&set->watch), 0)) {
 		bool is_known = ps__watch_drain(&set->watch, look_for_stray, set);
 		if (!is_known || set->has_strayed)
@@ -213,5 +215,7 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot)
 		return ps__set_fetch_records(set, slot);
 	if (__builtin_expect(set->means == PS__MEANS_PLACES, 0))
 		return ps__set_fetch_places(set, slot);
+	if (ps__set_is_mixed(set))
+		return ps__set_fetch_mixed(set, slot);
 	return fetch_plain(set, slot);
 }

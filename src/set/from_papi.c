@@ -167,8 +167,21 @@ static void explain_shared(struct ps_eventset *set)
 		         "which one that is: attach the set with PAPI_CPU_ATTACH");
 }
 
+/* What counts in a package or for all tasks isn't the task's, wherever that has been. */
+static bool can_share_out(const struct ps_eventset *set)
+{
+	if (set->target.kind == PS__TARGET_CPU || set->papi->is_shared || set->papi->place_count > 1)
+		return false;
+	for (size_t index = 0; index < set->event_count; index++) {
+		if (set->events[index].scope != PS_SCOPE_THREAD)
+			return false;
+	}
+	return true;
+}
+
 void ps__set_choose_for_papi(struct ps_eventset *set)
 {
+	set->cannot_split = can_share_out(set);
 	if (set->papi->place_count > 1)
 		set->means = PS__MEANS_PLACES;
 	if (set->target.kind == PS__TARGET_CPU)
@@ -178,6 +191,8 @@ void ps__set_choose_for_papi(struct ps_eventset *set)
 	else if (set->mode == PS_ATTRIBUTE_LAST_CPU)
 		snprintf(set->why, sizeof set->why, "PS_ATTRIBUTE_LAST_CPU was asked for");
 	else if (set->only_cpu < 0)
-		snprintf(set->why, sizeof set->why,
-		         "PAPI doesn't split the counts by hardware thread, and the task may run on several: pin it");
+		snprintf(
+		    set->why, sizeof set->why,
+		    "PAPI doesn't split the counts by hardware thread, and the task may run on several: they are "
+		    "shared out by the time on each; pin it, and they are certain");
 }

@@ -45,7 +45,7 @@ static void ignore_visit(const struct ps__visit *visit, void *context)
 
 void ps__set_skip_visits(struct ps_eventset *set)
 {
-	if (set->means != PS__MEANS_PLAIN && set->watch.fd >= 0)
+	if ((set->means != PS__MEANS_PLAIN || set->cannot_split) && set->watch.fd >= 0)
 		ps__watch_drain(&set->watch, ignore_visit, NULL);
 }
 

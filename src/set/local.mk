@@ -11,6 +11,7 @@ src_set_libset_la_SOURCES = \
 	src/set/from_papi.c \
 	src/set/lanes.c \
 	src/set/means.c \
+	src/set/mixed.c \
 	src/set/open.c \
 	src/set/places.c \
 	src/set/process.c \

@@ -138,6 +138,11 @@ size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEAN
 		snprintf(set->why, sizeof set->why, "PS_ATTRIBUTE_LAST_CPU was asked for");
 		return 0;
 	}
+	if (set->cannot_split) {
+		snprintf(set->why, sizeof set->why,
+		         "these counters can't be split by hardware thread: they are shared out by the time on each");
+		return 0;
+	}
 	ranks[0] = PS__MEANS_LANES;
 	if (set->target.kind == PS__TARGET_PROCESS || count_present_cpus() < CPUS_FOR_RECORDS)
 		return 1;
@@ -205,12 +210,12 @@ static int open_watch(struct ps_eventset *set)
 
 int ps__set_open_watch(struct ps_eventset *set)
 {
-	bool is_wanted = is_split(set) || (set->only_cpu >= 0 && set->mode != PS_ATTRIBUTE_LAST_CPU);
+	/* An attached task of PAPI's, too, is found by its watch for less than by its file in /proc. */
+	bool is_wanted = is_split(set) || set->only_cpu >= 0 || set->cannot_split;
 
-	/* An attached task is found by its watch for less than by its file in /proc. */
-	is_wanted |= set->papi && set->target.kind == PS__TARGET_TID && set->mode != PS_ATTRIBUTE_LAST_CPU;
 	set->followed_cpu = -1;
-	if (!is_wanted || set->target.kind == PS__TARGET_PROCESS)
+	if (set->target.kind == PS__TARGET_PROCESS || set->target.kind == PS__TARGET_CPU ||
+	    (set->mode == PS_ATTRIBUTE_LAST_CPU && !is_split(set)) || !is_wanted)
 		return PS_OK;
 	int error = -open_watch(set);
 	if (error == 0)
@@ -260,5 +265,7 @@ enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const
 		return PS_ATTRIBUTION_ATTACHED;
 	if (set->means != PS__MEANS_PLAIN)
 		return PS_ATTRIBUTION_EXACT;
-	return set->only_cpu >= 0 && set->watch.fd >= 0 ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_LAST_CPU;
+	if (set->watch.fd < 0)
+		return PS_ATTRIBUTION_LAST_CPU;
+	return set->only_cpu >= 0 ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_MIXED;
 }

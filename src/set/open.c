@@ -222,6 +222,9 @@ static int open_once(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
+	if (set->cannot_split && set->mode == PS_ATTRIBUTE_EXACT)
+		return ps__fail(PS_ENOSUPP, "exact attribution: what counts here can't be split by hardware thread; "
+		                            "PS_ATTRIBUTE_AUTO shares it out by the time on each");
 	size_t count = ps__set_rank_means(set, ranks);
 	for (size_t rank = 0; rank < count; rank++) {
 		result = open_means(set, ranks[rank]);

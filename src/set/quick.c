@@ -50,6 +50,8 @@ static bool is_label_lasting(const struct ps_eventset *set, const struct ps__slo
 		return label == PS_ATTRIBUTION_EXACT && slot->cpu == set->last_cpu && !set->has_lost;
 	if (set->watch.fd < 0)
 		return label == PS_ATTRIBUTION_LAST_CPU;
+	if (label == PS_ATTRIBUTION_MIXED)
+		return slot->cpu == set->stay.cpu;
 	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
 }
 
@@ -131,6 +133,8 @@ void ps__set_end_quick(struct ps_eventset *set)
 		ps__set_move_into_base(quick->slot, quick->width);
 	}
 	credit_totals(set, quick->known);
+	/* What came until then is credited: from there on times count again. */
+	set->stay.since_ns = set->last_timestamp;
 }
 
 /* As far as the watch knows. */

@@ -42,7 +42,8 @@ struct ps__slot {
 	uint16_t base_mark;   /* and of what is in the base */
 	uint64_t lacking;     /* a bit for each of the first 64 groups that this CPU's kind of core can't count */
 	uint64_t *base;
-	uint64_t *ran; /* by group: nanoseconds on the hardware here, in the interval being fetched */
+	uint64_t spent_ns; /* of a set that can't be split: the task's time here, in the interval being fetched */
+	uint64_t *ran;     /* by group: nanoseconds on the hardware here, in the interval being fetched */
 	uint64_t counts[];
 };
 
@@ -80,6 +81,17 @@ enum ps__means {
 };
 #define PS__MEANS_RANKS 2
 
+/* Of a set that can't be split: where its task has been since the last context switch, or the last fetch. */
+struct ps__stay {
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	int cpu;
+	enum {
+		PS__STAY_UNKNOWN, /* on that CPU or off it: the next context switch tells */
+		PS__STAY_ON,
+		PS__STAY_OFF
+	} state;
+};
+
 struct ps_eventset {
 	/* What every reading looks at. */
 	const struct ps_component *root; /* of the topology that the series is bound to; NULL before */
@@ -101,8 +113,10 @@ struct ps_eventset {
 	struct ps__clock clock;
 	enum ps__means means;
 	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
-	int followed_cpu;   /* of an attached task: where it is as long as the watch stands still; -1: not known */
-	uint64_t visit;     /* counts the rounds of reading lanes */
+	int followed_cpu;  /* of an attached task: where it is as long as the watch stands still; -1: not known */
+	uint64_t visit;    /* counts the rounds of reading lanes */
+	bool cannot_split; /* by CPU, whatever is open: what counts is not perf. Set before the events are opened */
+	struct ps__stay stay;
 	bool has_strayed;   /* a pinned task was elsewhere since the last fetch */
 	bool must_sweep;    /* which lanes have news isn't known: read them all */
 	bool has_lost;      /* RECORDS: where what was counted since the last fetch belongs is not known */
@@ -242,6 +256,14 @@ void ps__set_skip_visits(struct ps_eventset *set);
 
 /* records.c: the counts that the kernel recorded at migrations. */
 int ps__set_fetch_records(struct ps_eventset *set, struct ps__slot **slot);
+
+/* mixed.c: counts that can't be split, and the times on each CPU. */
+int ps__set_fetch_mixed(struct ps_eventset *set, struct ps__slot **slot);
+void ps__set_start_mixed(struct ps_eventset *set);
+static inline bool ps__set_is_mixed(const struct ps_eventset *set)
+{
+	return set->cannot_split && set->watch.fd >= 0;
+}
 
 /* write.c: a reading into the logs. */
 enum ps__write_kind {

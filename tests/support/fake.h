@@ -35,6 +35,8 @@ void fake_set_affinity(const char *cpu_list); /* "0-3" */
 void fake_set_tid(pid_t tid);
 /* The task (0: the caller) is switched out, and in again on the same CPU. */
 void fake_switch_task(pid_t tid);
+void fake_switch_out(pid_t tid);         /* it sleeps */
+void fake_switch_in(pid_t tid, int cpu); /* from there on it runs, on this CPU */
 /* getcpu answers these, one a call, then the last one for ever. */
 void fake_script_cpus(const int *cpus, size_t count);
 

@@ -227,6 +227,24 @@ void fake_switch_task(pid_t tid)
 	fake__unlock();
 }
 
+void fake_switch_out(pid_t tid)
+{
+	fake__lock();
+	fake__ring_switch(fake__task_find(tid), true);
+	fake__unlock();
+}
+
+void fake_switch_in(pid_t tid, int cpu)
+{
+	struct fake_task *task;
+
+	fake__lock();
+	task = fake__task_find(tid);
+	task->cpu = cpu;
+	fake__ring_switch(task, false);
+	fake__unlock();
+}
+
 void fake_set_affinity(const char *cpu_list)
 {
 	fake__lock();

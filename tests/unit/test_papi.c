@@ -309,6 +309,7 @@ START_TEST(a_stored_zero_and_what_is_unknown_are_four_answers)
 	struct ps_value value;
 	uint64_t timestamp = 0;
 
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU));
 	check_ok(ps_start(set));
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	check_ok(ps_thread_reading(here, EVENT, timestamp, &value));

@@ -30,21 +30,25 @@ static struct ps_eventset *wrap(int papi)
 	return set;
 }
 
-START_TEST(a_thread_on_several_cpus_is_last_cpu_and_says_why)
+START_TEST(a_thread_on_several_cpus_shares_its_counts_out_and_says_why)
 {
 	int papi = fake_papi_create(EVENT, NULL);
 	struct ps_eventset *set = wrap(papi);
 	const char *why;
 	uint64_t timestamp = 0;
 
+	fake_set_clock(1000000, 0);
 	check_ok(ps_start(set));
-	ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_MIXED);
 	ck_assert_ptr_nonnull(strstr(why, "pin it"));
-	fake_papi_count(papi, 0, 10);
+	fake_papi_count(papi, 0, 100);
+	fake_set_clock(4000000, 0);
 	fake_set_cpu(2);
+	fake_set_clock(5000000, 0);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
-	ck_assert_int_eq(scene_part(2, EVENT, timestamp).attribution, PS_ATTRIBUTION_LAST_CPU);
-	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 10);
+	ck_assert_int_eq(scene_part(2, EVENT, timestamp).attribution, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 75);
+	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 25);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -68,7 +72,7 @@ START_TEST(a_pinned_thread_is_pinned_and_followed_when_that_changes)
 	fake_papi_count(papi, 0, 11);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 11);
-	ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_MIXED);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -413,7 +417,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	suite_add_tcase(suite, tests);
-	tcase_add_test(tests, a_thread_on_several_cpus_is_last_cpu_and_says_why);
+	tcase_add_test(tests, a_thread_on_several_cpus_shares_its_counts_out_and_says_why);
 	tcase_add_test(tests, a_pinned_thread_is_pinned_and_followed_when_that_changes);
 	tcase_add_test(tests, a_set_that_inherits_is_never_called_pinned);
 	tcase_add_test(tests, an_attached_thread_is_looked_for_and_its_end_keeps_the_last_counts);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts that can't be split by CPU, as PAPI's, of a task whose context switches are watched: when it was on several CPUs
+ * between two readings, each gets a share of the counts in proportion to the time that the task was on it. An estimate,
+ * and labelled so; the shares add up to what was counted.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "set/set.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now = {0};
+
+	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void ps__set_start_mixed(struct ps_eventset *set)
+{
+	bool is_self = set->target.kind == PS__TARGET_SELF;
+
+	set->stay = (struct ps__stay){
+	    .since_ns = now_ns(), .cpu = set->last_cpu, .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
+}
+
+/* One look at the watch. */
+struct round {
+	struct ps_eventset *set;
+	bool is_incomplete;
+};
+
+/* Until then the task has been on the CPU of its stay. */
+static void note_time(struct round *round, uint64_t until_ns)
+{
+	struct ps_eventset *set = round->set;
+	struct ps__slot *slot = ps__set_slot(set, set->stay.cpu);
+
+	if (!slot) {
+		round->is_incomplete = true;
+		return;
+	}
+	if (until_ns > set->stay.since_ns)
+		slot->spent_ns += until_ns - set->stay.since_ns;
+	ps__set_activate(set, slot);
+	if (set->stay.cpu != set->only_cpu)
+		set->has_strayed = true;
+}
+
+static void take_visit(const struct ps__visit *visit, void *context)
+{
+	struct round *round = context;
+	struct ps_eventset *set = round->set;
+
+	if (visit->is_out) {
+		set->stay.cpu = visit->cpu;
+		if (set->stay.state != PS__STAY_OFF)
+			note_time(round, visit->time_ns);
+	}
+	set->stay = (struct ps__stay){
+	    .since_ns = visit->time_ns, .cpu = visit->cpu, .state = visit->is_out ? PS__STAY_OFF : PS__STAY_ON};
+}
+
+/* Where the task has been since the last fetch, and how long. cpu: where it is seen now. False if that isn't known. */
+static bool follow(struct ps_eventset *set, int cpu)
+{
+	struct round round = {.set = set};
+	bool complete = true;
+
+	if (ps__watch_has_moved(&set->watch))
+		complete = ps__watch_drain(&set->watch, take_visit, &round);
+	uint64_t now = now_ns();
+	if (!complete)
+		set->stay = (struct ps__stay){.cpu = cpu, .state = PS__STAY_UNKNOWN, .since_ns = now};
+	else if (set->stay.state != PS__STAY_OFF)
+		note_time(&round, now);
+	set->stay.since_ns = now;
+	return complete && !round.is_incomplete;
+}
+
+/* The slots' shares of one word: the bounds of neighbours meet, so that nothing is lost by rounding. */
+static void share_word(struct ps_eventset *set, size_t word, uint64_t count, uint64_t spent_ns)
+{
+	uint64_t past_ns = 0, given = 0;
+
+	for (size_t index = 0; index < set->active_count; index++) {
+		struct ps__slot *slot = set->active[index];
+		past_ns += slot->spent_ns;
+		uint64_t upto = (uint64_t)((unsigned __int128)count * past_ns / spent_ns);
+		slot->counts[word] += upto - given;
+		given = upto;
+	}
+}
+
+static uint64_t total_time(const struct ps_eventset *set)
+{
+	uint64_t spent_ns = 0;
+
+	for (size_t index = 0; index < set->active_count; index++)
+		spent_ns += set->active[index]->spent_ns;
+	return spent_ns;
+}
+
+static void label_shares(struct ps_eventset *set, uint16_t mark)
+{
+	for (size_t index = 0; index < set->active_count; index++) {
+		if (set->active[index]->spent_ns > 0)
+			ps__set_label_counts(set->active[index], mark);
+	}
+}
+
+static void share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark)
+{
+	const uint64_t *totals = ps__set_totals(set, 0);
+	uint64_t *credited = ps__set_credited(set, 0);
+
+	for (size_t word = 0; word < ps__series_width(set->series); word++) {
+		uint64_t known = credited[word];
+		/* A total that is meant to fall has no share that could be told: it goes where the task is. */
+		if (totals[word] < known && set->backend->may_fall) {
+			set->last_slot->counts[word] += totals[word] - known;
+			credited[word] = totals[word];
+			continue;
+		}
+		if (totals[word] < known) {
+			known = 0;
+			mark |= PS__MARK_WENT_BACK;
+		}
+		share_word(set, word, totals[word] - known, spent_ns);
+		credited[word] = totals[word];
+	}
+	label_shares(set, mark);
+}
+
+/* How the whole interval is known, if it isn't to be shared. */
+static unsigned label_of(struct ps_eventset *set, const struct ps__slot *here, bool is_known)
+{
+	bool has_strayed = set->has_strayed;
+
+	if (set->only_cpu >= 0 && (!is_known || has_strayed))
+		has_strayed = ps__watch_was_away(&set->watch) || has_strayed;
+	if (set->only_cpu >= 0 && here->cpu == set->only_cpu && !has_strayed)
+		return PS_ATTRIBUTION_PINNED;
+	return is_known ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
+}
+
+static void forget_times(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->active_count; index++)
+		set->active[index]->spent_ns = 0;
+	set->has_strayed = false;
+}
+
+/* Credits what was counted since the last fetch, by time or to where the task is. */
+static void credit(struct ps_eventset *set, struct ps__slot *here, bool is_known, uint16_t flags)
+{
+	uint16_t mark = (uint16_t)(label_of(set, here, is_known) | flags);
+	uint64_t spent_ns = total_time(set);
+
+	if ((mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_MIXED && spent_ns > 0)
+		share_counts(set, spent_ns, mark);
+	else
+		ps__set_label_counts(here, mark | ps__set_credit(set, here, 0));
+	forget_times(set);
+}
+
+int ps__set_fetch_mixed(struct ps_eventset *set, struct ps__slot **out)
+{
+	uint16_t mark;
+	int cpu;
+	int result = ps__set_locate(set, &cpu, &mark);
+
+	if (result != PS_OK)
+		return result;
+	result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
+	if (result != PS_OK && result != PS_PARTIAL)
+		return result;
+	if (set->must_clear)
+		ps__set_clear_counts(set);
+	struct ps__slot *here = ps__set_slot(set, cpu);
+	if (!here)
+		return PS_ENOMEM;
+	ps__set_activate(set, here);
+	bool is_known = follow(set, cpu);
+	mark &= PS__MARK_FLAGS;
+	if (set->backend->interrupted || result == PS_PARTIAL)
+		mark |= PS__MARK_INTERRUPTED;
+	if (set->backend->went_back)
+		mark |= PS__MARK_WENT_BACK;
+	set->backend->interrupted = false;
+	set->backend->went_back = false;
+	set->last_slot = here;
+	credit(set, here, is_known, mark);
+	set->is_unfetched = false;
+	*out = here;
+	return result;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts that can't be split: shared out by the time that the task was on each CPU, as its context switches tell. The
+ * clock stands still but where a test moves it.
+ */
+#include "set/set.h"
+#include "support/scene.h"
+
+#include <errno.h>
+
+#define EVENT "page-faults"
+#define US    UINT64_C(1000)
+
+static uint64_t now_ns = 1000000000u;
+
+static void pass(uint64_t time_ns)
+{
+	now_ns += time_ns;
+	fake_set_clock(now_ns, 0);
+	fake_run(time_ns, time_ns);
+}
+
+static struct ps_eventset *unsplittable(void)
+{
+	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+
+	set->cannot_split = true;
+	return set;
+}
+
+static struct ps_eventset *started(void)
+{
+	struct ps_eventset *set = unsplittable();
+
+	pass(0);
+	check_ok(ps_start(set));
+	return set;
+}
+
+/* A new reading, after which the counts begin anew. */
+static uint64_t take(struct ps_eventset *set)
+{
+	uint64_t timestamp = 0;
+
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	return timestamp;
+}
+
+static void check_part(int cpu, uint64_t timestamp, long long count, enum ps_attribution attribution)
+{
+	struct ps_value part = scene_part(cpu, EVENT, timestamp);
+
+	ck_assert_int_eq(part.value, count);
+	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
+}
+
+START_TEST(counts_are_shared_out_by_the_time_on_each_cpu)
+{
+	struct ps_eventset *set = started();
+	const char *why = NULL;
+	struct ps_value part;
+	uint64_t timestamp;
+
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_MIXED);
+	ck_assert_ptr_nonnull(strstr(why, "can't be split"));
+	pass(300 * US);
+	fake_set_cpu(2);
+	pass(600 * US);
+	fake_set_cpu(1);
+	pass(100 * US);
+	fake_advance(PAGE_FAULTS, 1000);
+	timestamp = take(set);
+	check_part(0, timestamp, 300, PS_ATTRIBUTION_MIXED);
+	check_part(2, timestamp, 600, PS_ATTRIBUTION_MIXED);
+	check_part(1, timestamp, 100, PS_ATTRIBUTION_MIXED);
+	part = scene_part(2, EVENT, timestamp);
+	ck_assert_uint_eq(part.enabled_ns, 600 * US); /* the share of time on it */
+	ck_assert_uint_eq(part.running_ns, 600 * US);
+	ck_assert_int_eq((int)scene_total(EVENT).attribution, PS_ATTRIBUTION_MIXED);
+	/* The next interval is on one CPU. */
+	pass(100 * US);
+	fake_advance(PAGE_FAULTS, 7);
+	timestamp = take(set);
+	check_part(1, timestamp, 7, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 7);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(time_off_the_cpu_is_no_time_on_it)
+{
+	struct ps_eventset *set;
+	uint64_t timestamp;
+
+	fake_task(4711, "solver", 0);
+	fake_task_affinity(4711, "0-3");
+	set = unsplittable();
+	check_ok(ps_eventset_attach_tid(set, 4711));
+	pass(0);
+	check_ok(ps_start(set));
+	pass(100 * US);
+	fake_switch_out(4711);
+	pass(5000 * US);
+	fake_switch_in(4711, 3);
+	pass(300 * US);
+	fake_advance(PAGE_FAULTS, 40);
+	timestamp = take(set);
+	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	check_part(3, timestamp, 30, PS_ATTRIBUTION_MIXED);
+	fake_switch_out(4711);
+	timestamp = take(set);
+	pass(900 * US); /* asleep over a reading */
+	timestamp = take(set);
+	fake_switch_in(4711, 1);
+	pass(10 * US);
+	fake_advance(PAGE_FAULTS, 5);
+	timestamp = take(set);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 5);
+	check_part(1, timestamp, 5, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* When it was started, the task slept: it was never on that CPU. */
+START_TEST(a_task_that_slept_at_the_start_has_no_time_there)
+{
+	struct ps_eventset *set;
+	uint64_t timestamp;
+
+	fake_task(4711, "solver", 0);
+	fake_task_affinity(4711, "0-3");
+	fake_switch_out(4711);
+	set = unsplittable();
+	check_ok(ps_eventset_attach_tid(set, 4711));
+	pass(0);
+	check_ok(ps_start(set));
+	pass(9000 * US);
+	fake_switch_in(4711, 2);
+	pass(10 * US);
+	fake_advance(PAGE_FAULTS, 8);
+	timestamp = take(set);
+	check_part(2, timestamp, 8, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 8);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(no_count_is_lost_by_rounding)
+{
+	struct ps_eventset *set = started();
+	uint64_t seed = 12345;
+
+	for (int round = 0; round < 200; round++) {
+		uint64_t count, timestamp;
+
+		for (int i = 0; i < 6; i++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			fake_set_cpu((int)(seed >> 40) & 3);
+			pass((seed >> 45) % 1000);
+		}
+		count = (seed >> 33) % 100;
+		fake_advance(PAGE_FAULTS, count);
+		timestamp = take(set);
+		ck_assert_int_eq(scene_sum(EVENT, timestamp), (long long)count);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(counts_of_the_largest_size_are_shared_out)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp;
+
+	pass(UINT64_C(4000000000000));
+	fake_set_cpu(1);
+	pass(UINT64_C(4000000000000));
+	fake_advance(PAGE_FAULTS, INT64_MAX - 1);
+	timestamp = take(set);
+	check_part(0, timestamp, (INT64_MAX - 1) / 2, PS_ATTRIBUTION_MIXED);
+	check_part(1, timestamp, (INT64_MAX - 1) / 2, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(an_overflowing_ring_means_last_cpu_for_that_interval)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp;
+
+	for (int i = 0; i < 2000; i++) {
+		fake_set_cpu(i % 3);
+		pass(US);
+	}
+	fake_set_cpu(3);
+	fake_advance(PAGE_FAULTS, 50);
+	timestamp = take(set);
+	check_part(3, timestamp, 50, PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 50);
+	take(set); /* the kernel's word of the lost ones may come late */
+	fake_set_cpu(0);
+	take(set);
+	pass(10 * US);
+	fake_set_cpu(1);
+	pass(30 * US);
+	fake_advance(PAGE_FAULTS, 40);
+	timestamp = take(set);
+	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	check_part(1, timestamp, 30, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_bound_task_is_pinned_and_mixed_where_it_strayed)
+{
+	struct ps_eventset *set;
+	uint64_t timestamp;
+
+	fake_set_affinity("2");
+	fake_set_cpu(2);
+	set = started();
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_PINNED);
+	for (int i = 0; i < 5; i++) {
+		pass(10 * US);
+		fake_switch_task(0);
+		fake_advance(PAGE_FAULTS, 4);
+		timestamp = take(set);
+		check_part(2, timestamp, 4, PS_ATTRIBUTION_PINNED);
+	}
+	fake_set_cpu(3);
+	pass(30 * US);
+	fake_set_cpu(2);
+	pass(10 * US);
+	fake_advance(PAGE_FAULTS, 8);
+	timestamp = take(set);
+	check_part(3, timestamp, 6, PS_ATTRIBUTION_MIXED);
+	check_part(2, timestamp, 2, PS_ATTRIBUTION_MIXED);
+	pass(10 * US);
+	fake_advance(PAGE_FAULTS, 3);
+	timestamp = take(set);
+	check_part(2, timestamp, 3, PS_ATTRIBUTION_PINNED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Readings by the short way, of a task that stays, take their time with them. */
+START_TEST(readings_on_one_cpu_take_no_time_from_later_ones)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = take(set);
+
+	for (int i = 0; i < 10; i++) {
+		pass(1000 * US);
+		fake_advance(PAGE_FAULTS, 100);
+		check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	}
+	check_part(0, timestamp, 1000, PS_ATTRIBUTION_MIXED);
+	pass(100 * US);
+	fake_set_cpu(1);
+	pass(300 * US);
+	fake_advance(PAGE_FAULTS, 40);
+	timestamp = take(set);
+	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	check_part(1, timestamp, 30, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(what_was_asked_for_is_kept_and_exact_is_refused)
+{
+	struct ps_eventset *set = unsplittable();
+
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
+	check_fails(ps_start(set), PS_ENOSUPP);
+	check_detail("can't be split");
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU));
+	check_ok(ps_start(set));
+	ck_assert_uint_eq(fake_open_fds(), 2);
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_LAST_CPU);
+	pass(100 * US);
+	fake_set_cpu(1);
+	fake_advance(PAGE_FAULTS, 5);
+	check_part(1, take(set), 5, PS_ATTRIBUTION_LAST_CPU);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(without_a_ring_it_is_last_cpu_and_says_why)
+{
+	struct ps_eventset *set = unsplittable();
+	const char *why = NULL;
+
+	fake_fail(FAKE_MMAP, 1, EPERM);
+	check_ok(ps_start(set));
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_ptr_nonnull(strstr(why, "perf_event_mlock_kb"));
+	fake_set_cpu(1);
+	fake_advance(PAGE_FAULTS, 5);
+	check_part(1, take(set), 5, PS_ATTRIBUTION_LAST_CPU);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_stop_and_a_store_keep_the_times)
+{
+	struct ps_eventset *set = started();
+	const long long counters[2] = {1, 1};
+	uint64_t timestamp = 0;
+
+	pass(100 * US);
+	fake_set_cpu(1);
+	check_ok(ps_store(set, counters, 2, scene.root, &timestamp, NULL));
+	pass(100 * US);
+	fake_advance(PAGE_FAULTS, 20);
+	timestamp = 0;
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	check_part(0, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	check_part(1, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	fake_set_cpu(2); /* while it is stopped */
+	pass(5000 * US);
+	check_ok(ps_start(set));
+	pass(10 * US);
+	fake_advance(PAGE_FAULTS, 6);
+	timestamp = 0;
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	check_part(2, timestamp, 6, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 6);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("mixed");
+	TCase *tests = scene_case(suite, "mixed");
+
+	tcase_add_test(tests, counts_are_shared_out_by_the_time_on_each_cpu);
+	tcase_add_test(tests, time_off_the_cpu_is_no_time_on_it);
+	tcase_add_test(tests, a_task_that_slept_at_the_start_has_no_time_there);
+	tcase_add_test(tests, no_count_is_lost_by_rounding);
+	tcase_add_test(tests, counts_of_the_largest_size_are_shared_out);
+	tcase_add_test(tests, an_overflowing_ring_means_last_cpu_for_that_interval);
+	tcase_add_test(tests, a_bound_task_is_pinned_and_mixed_where_it_strayed);
+	tcase_add_test(tests, readings_on_one_cpu_take_no_time_from_later_ones);
+	tcase_add_test(tests, what_was_asked_for_is_kept_and_exact_is_refused);
+	tcase_add_test(tests, without_a_ring_it_is_last_cpu_and_says_why);
+	tcase_add_test(tests, a_stop_and_a_store_keep_the_times);
+	return scene_run(suite);
+}
