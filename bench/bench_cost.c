@@ -31,6 +31,7 @@ static const struct topic topics[] = {
      true},
     {"move", "Moving to another CPU (sched_setaffinity)", SUBJECT_MOVE, 200, 10, false, true},
     {"switch", "Two threads on one CPU in turn: both are switched out and in", SUBJECT_SWITCH, 500, 50, false, false},
+    {"switch_out", "The same with another process, which is not counted", SUBJECT_SWITCH_OUT, 500, 50, false, false},
     {"fork_wait", "fork, exit of the child, waitpid", SUBJECT_FORK, 300, 5, false, false},
     {"thread_join", "pthread_create, pthread_join", SUBJECT_THREAD, 200, 10, false, false},
 };
@@ -117,7 +118,7 @@ int main(int argc, char **argv)
 	if (!options->is_json)
 		puts("\ngroup: PS_ATTRIBUTE_LAST_CPU. pinned: PS_ATTRIBUTE_AUTO on one CPU. exact: "
 		     "PS_ATTRIBUTE_EXACT, by lanes. records: the same by migration records. process: "
-		     "ps_eventset_attach_process of itself.");
+		     "ps_eventset_attach_process of itself. cgroup: ps_eventset_attach_cgroup of a group it is in.");
 	for (size_t index = 0; index < sizeof topics / sizeof *topics; index++) {
 		if (!topics[index].needs_cpus || bench_other_cpu() >= 0)
 			measure(&topics[index], options->cpu, pus);

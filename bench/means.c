@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to be counted: not at all, by a plain group, pinned, by groups for each CPU, with the whole process, by migration
- * records. */
+/* Ways to be counted: not at all, by a plain group, pinned, by groups for each CPU, by migration records, with the whole
+ * process, with a control group. */
 #include "means.h"
 
 #include "harness.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <perfsage/hooks.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void prepare_none(struct means_state *state, int events)
@@ -109,6 +113,74 @@ static int open_process(struct means_state *state)
 	return 0;
 }
 
+/* The hierarchy that perf knows; false: none is mounted. */
+static bool find_hierarchy(char *point, size_t size_bytes)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	bool is_v1 = false;
+	struct mntent *mount;
+
+	*point = '\0';
+	while (mounts && !is_v1 && (mount = getmntent(mounts))) {
+		is_v1 = !strcmp(mount->mnt_type, "cgroup") && hasmntopt(mount, "perf_event");
+		if (is_v1 || (!strcmp(mount->mnt_type, "cgroup2") && !*point))
+			snprintf(point, size_bytes, "%s", mount->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return *point;
+}
+
+static bool name_cgroup(pid_t pid, char *path, size_t size_bytes)
+{
+	char point[256];
+
+	if (!find_hierarchy(point, sizeof point))
+		return false;
+	snprintf(path, size_bytes, "%s/perfsage-bench-%d", point, (int)pid);
+	return true;
+}
+
+static char cgroup[512]; /* "": this process couldn't make one */
+
+/* This process, but not the outsider, is in a group of its own. */
+static void prepare_cgroup(struct means_state *state, int events)
+{
+	char procs[600];
+
+	prepare(state, events, PS_ATTRIBUTE_AUTO);
+	if (!name_cgroup(getpid(), cgroup, sizeof cgroup) || mkdir(cgroup, 0755) < 0) {
+		*cgroup = '\0';
+		return;
+	}
+	snprintf(procs, sizeof procs, "%s/cgroup.procs", cgroup);
+	int fd = open(procs, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		bench_die("%s: %s", procs, strerror(errno));
+	close(fd);
+}
+
+static int open_cgroup(struct means_state *state)
+{
+	if (!*cgroup)
+		return -ENOENT;
+	bench_expect_ok(ps_eventset_clone(&state->set, state->model), "ps_eventset_clone");
+	bench_expect_ok(ps_eventset_attach_cgroup(state->set, cgroup), "ps_eventset_attach_cgroup");
+	return ps_start(state->set) == PS_OK ? 0 : -EACCES;
+}
+
+/* The tasks in it may still be on their way out. */
+static void remove_cgroup(pid_t pid)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	char path[512];
+
+	if (!name_cgroup(pid, path, sizeof path))
+		return;
+	for (int attempt = 0; attempt < 1000 && rmdir(path) < 0 && errno == EBUSY; attempt++)
+		nanosleep(&moment, NULL);
+}
+
 static void read_set(struct means_state *state)
 {
 	bench_expect_ok(ps_read(state->set, ps_topology_root(state->topology), &state->timestamp, NULL), "ps_read");
@@ -122,10 +194,11 @@ static void close_set(struct means_state *state)
 }
 
 const struct means bench_means[MEANS_COUNT] = {
-    {"none", prepare_none, open_none, use_none, use_none},
-    {"group", prepare_group, open_set, read_set, close_set},
-    {"pinned", prepare_auto, open_set, read_set, close_set},
-    {"exact", prepare_exact, open_set, read_set, close_set},
-    {"records", prepare_records, open_records, read_set, close_set},
-    {"process", prepare_auto, open_process, read_set, close_set},
+    {"none", prepare_none, open_none, use_none, use_none, NULL},
+    {"group", prepare_group, open_set, read_set, close_set, NULL},
+    {"pinned", prepare_auto, open_set, read_set, close_set, NULL},
+    {"exact", prepare_exact, open_set, read_set, close_set, NULL},
+    {"records", prepare_records, open_records, read_set, close_set, NULL},
+    {"process", prepare_auto, open_process, read_set, close_set, NULL},
+    {"cgroup", prepare_cgroup, open_cgroup, read_set, close_set, remove_cgroup},
 };

@@ -19,9 +19,10 @@ struct means {
 	int (*open)(struct means_state *state);                 /* opens and starts; 0 or not */
 	void (*read)(struct means_state *state);
 	void (*close)(struct means_state *state);
+	void (*cleanup)(pid_t pid); /* in the parent, when the counted process is gone; NULL: nothing to do */
 };
 
-#define MEANS_COUNT 6
+#define MEANS_COUNT 7
 /* No events at all comes first: what the others are compared with. */
 extern const struct means bench_means[MEANS_COUNT];
 

@@ -20,14 +20,19 @@ struct order {
 	unsigned calls;
 };
 
+struct pipes {
+	int to[2], from[2];
+};
+
 /* Inside the process. */
 struct counted {
 	const struct means *means;
 	struct means_state state;
 	int cpus[2]; /* home, and away (-1: there is none) */
 	bool has_partner;
-	int to_partner[2], from_partner[2];
-	int descriptors; /* of the means */
+	struct pipes partner;  /* a thread */
+	struct pipes outsider; /* a process that came before the means */
+	int descriptors;       /* of the means */
 };
 
 static int count_descriptors(void)
@@ -42,20 +47,26 @@ static int count_descriptors(void)
 	return count;
 }
 
+static void open_pipes(struct pipes *pipes)
+{
+	if (pipe(pipes->to) < 0 || pipe(pipes->from) < 0)
+		bench_die("pipe: %s", strerror(errno));
+}
+
 static void pass_byte(int from, int to)
 {
 	char byte;
 
-	if (read(from, &byte, 1) == 1 && write(to, &byte, 1) != 1)
+	if (read(from, &byte, 1) != 1 || write(to, &byte, 1) != 1)
 		_exit(1);
 }
 
 static void *answer_bytes(void *context)
 {
-	struct counted *counted = context;
+	struct pipes *pipes = context;
 
 	for (;;)
-		pass_byte(counted->to_partner[0], counted->from_partner[1]);
+		pass_byte(pipes->to[0], pipes->from[1]);
 	return NULL;
 }
 
@@ -67,23 +78,35 @@ static void start_partner(struct counted *counted)
 	if (counted->has_partner)
 		return;
 	counted->has_partner = true;
-	if (pipe(counted->to_partner) < 0 || pipe(counted->from_partner) < 0 ||
-	    pthread_create(&partner, NULL, answer_bytes, counted) != 0)
+	open_pipes(&counted->partner);
+	if (pthread_create(&partner, NULL, answer_bytes, &counted->partner) != 0)
 		bench_die("no partner thread");
 }
 
-/* Each byte goes to the partner and comes back: both threads are switched out and in. What fills up is read out between
+/* On the same CPU, too; it has no part in what is counted. It ends with the process. */
+static void start_outsider(struct counted *counted)
+{
+	open_pipes(&counted->outsider);
+	pid_t pid = fork();
+	if (pid < 0)
+		bench_die("fork: %s", strerror(errno));
+	if (pid > 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	answer_bytes(&counted->outsider);
+}
+
+/* Each byte goes to the partner and comes back: both are switched out and in. What fills up is read out between
  * batches, as a program that is measured does. */
-static double do_switches(struct counted *counted, unsigned calls)
+static double do_switches(struct counted *counted, const struct pipes *pipes, unsigned calls)
 {
 	char byte = 0;
 
-	start_partner(counted);
 	counted->means->read(&counted->state);
 	double start = bench_now_ns();
 	for (unsigned call = 0; call < calls; call++) {
-		if (write(counted->to_partner[1], &byte, 1) != 1 || read(counted->from_partner[0], &byte, 1) != 1)
-			bench_die("the partner thread is gone");
+		if (write(pipes->to[1], &byte, 1) != 1 || read(pipes->from[0], &byte, 1) != 1)
+			bench_die("the partner is gone");
 	}
 	return bench_now_ns() - start;
 }
@@ -173,7 +196,10 @@ static double obey(struct counted *counted, struct order order)
 	case SUBJECT_MOVE:
 		return do_moves(counted, order.calls, order.job == SUBJECT_READ_MOVED);
 	case SUBJECT_SWITCH:
-		return do_switches(counted, order.calls);
+		start_partner(counted);
+		return do_switches(counted, &counted->partner, order.calls);
+	case SUBJECT_SWITCH_OUT:
+		return do_switches(counted, &counted->outsider, order.calls);
 	case SUBJECT_FORK:
 		return do_forks(order.calls);
 	case SUBJECT_THREAD:
@@ -190,6 +216,7 @@ _Noreturn static void live(struct counted *counted, int events, int in, int out)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	bench_pin(counted->cpus[0]);
+	start_outsider(counted);
 	counted->means->prepare(&counted->state, events);
 	int before = count_descriptors();
 	double answer = counted->means->open(&counted->state);
@@ -217,6 +244,7 @@ void subject_start(struct subject *subject, const struct means *means, int event
 	fflush(stdout);
 	if (pipe(to) < 0 || pipe(from) < 0)
 		bench_die("pipe: %s", strerror(errno));
+	subject->means = means;
 	subject->pid = fork();
 	if (subject->pid < 0)
 		bench_die("fork: %s", strerror(errno));
@@ -252,4 +280,6 @@ void subject_end(struct subject *subject)
 	close(subject->from);
 	kill(subject->pid, SIGKILL);
 	waitpid(subject->pid, NULL, 0);
+	if (subject->means->cleanup)
+		subject->means->cleanup(subject->pid);
 }

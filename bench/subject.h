@@ -15,6 +15,7 @@ enum subject_job {
 	SUBJECT_READ_MOVED, /* reads after a move to another CPU */
 	SUBJECT_MOVE,       /* moves to another CPU */
 	SUBJECT_SWITCH,     /* is switched out and in again, for another thread on the same CPU */
+	SUBJECT_SWITCH_OUT, /* the same, for another process, which is not counted */
 	SUBJECT_FORK,       /* forks a child that exits, and waits for it */
 	SUBJECT_THREAD,     /* creates a thread that ends, and joins it */
 	SUBJECT_DESCRIPTORS /* none of time: how many descriptors the means takes */
@@ -22,6 +23,7 @@ enum subject_job {
 
 struct subject {
 	pid_t pid;
+	const struct means *means;
 	int to, from;    /* pipes */
 	const char *why; /* the means can't be had: NULL, or a reason */
 };

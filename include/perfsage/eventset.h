@@ -131,6 +131,23 @@ PS_PUBLIC int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu);
  */
 PS_PUBLIC int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on);
 
+/**
+ * Counts all tasks of a control group (and of the groups below it), those to come included, split by hardware thread. It
+ * needs perf_event_paranoid <= 0 or CAP_PERFMON: without them, ps_start fails with PS_EPERM.
+ *
+ * path: absolute, or below the mount point of the hierarchy that perf knows: the one of cgroup with the controller
+ * perf_event, or cgroup2. The library moves no process into it: whoever starts the program does
+ * (systemd-run --scope, a batch system, or `echo PID >.../cgroup.procs`).
+ * One group of events for each CPU that is online at ps_start; nothing is inherited, so threads and children cost
+ * nothing when they are created (as they do in ps_eventset_attach_process). Each reading reads all CPUs. The
+ * mode of attribution is not concerned. A single event on a CPU that goes offline isn't counted any more until the next
+ * ps_start; a group of several is opened anew, and its values bear PS_VALUE_INTERRUPTED.
+ * PS_EINVAL: NULL set, no path. PS_EISRUN: the set is running. PS_ESYS: there is no such control group, or no such file
+ * system is mounted. PS_ECOUNT: no descriptor is left; one is kept. PS_ENOMEM. ps_start: PS_EINVAL if it is no
+ * control group.
+ */
+PS_PUBLIC int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path);
+
 /** Counts the thread that starts it, again. PS_EINVAL: NULL. PS_EISRUN: the set is running. */
 PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 

@@ -18,13 +18,15 @@ enum ps__target_kind {
 	PS__TARGET_SELF, /* the thread that opens */
 	PS__TARGET_TID,
 	PS__TARGET_CPU,
-	PS__TARGET_PROCESS /* all its threads, and what they create from now on */
+	PS__TARGET_PROCESS, /* all its threads, and what they create from now on */
+	PS__TARGET_CGROUP   /* a control group's tasks, by CPU: its lanes are those that are online */
 };
 
 struct ps__target {
 	enum ps__target_kind kind;
-	pid_t tid; /* of TID; the process of PROCESS */
-	int cpu;   /* of CPU; else -1 */
+	pid_t tid;     /* of TID; the process of PROCESS */
+	int cpu;       /* of CPU; else -1 */
+	int cgroup_fd; /* of CGROUP: its folder; the set's */
 	/* Where the kernel is to split a task's counts: a lane for each of these CPUs. None: one lane for all. */
 	const int *lane_cpus;
 	size_t lane_count;

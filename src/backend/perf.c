@@ -151,6 +151,9 @@ int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, u
  */
 static bool is_detached(const struct ps__perf *perf, struct ps__group *group)
 {
+	/* A control group's clock stands still while none of its tasks runs. */
+	if (perf->target.kind == PS__TARGET_CGROUP)
+		return perf->buffer[0] != group->count;
 	if (perf->target.kind != PS__TARGET_CPU)
 		return false;
 	uint64_t now = perf->counting ? ps__perf_now_ns() : perf->stopped_ns;

@@ -76,6 +76,7 @@ struct ps__place {
 	uint64_t user_config1; /* bits of config1 by which events of the cores ask for being read in user space */
 	bool enables_on_exec;
 	bool tells_tasks;
+	bool is_cgroup; /* pid is the descriptor of its folder */
 };
 
 /* All groups of the set in one place. */

@@ -11,7 +11,8 @@ static int open_retried(struct perf_event_attr *attr, struct ps__place place, in
 	int fd;
 
 	do {
-		fd = ps__os.perf_event_open(attr, place.pid, place.cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+		fd = ps__os.perf_event_open(attr, place.pid, place.cpu, group_fd,
+		                            PERF_FLAG_FD_CLOEXEC | (place.is_cgroup ? PERF_FLAG_PID_CGROUP : 0));
 	} while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : fd;
 }

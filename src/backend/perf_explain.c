@@ -50,8 +50,8 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 	long enough = 2;
 
 	ps__os_read_long(PARANOID, &level);
-	if (target.kind == PS__TARGET_CPU) {
-		what = "all tasks of a CPU";
+	if (target.kind == PS__TARGET_CPU || target.kind == PS__TARGET_CGROUP) {
+		what = target.kind == PS__TARGET_CPU ? "all tasks of a CPU" : "a control group";
 		enough = 0;
 	} else if (!event->attr.exclude_kernel) {
 		what = "the kernel";
@@ -166,12 +166,29 @@ static int explain_probe(const struct ps__event *event, int error)
 	return PS_OK;
 }
 
+/* EBADF: the folder of no control group; ENOENT: of a hierarchy without perf_event, or one that was removed. */
+static int explain_cgroup(const struct ps__event *event, int error)
+{
+	if (error == EBADF)
+		return ps__fail(PS_EINVAL,
+		                "'%s': the path is not a control group's, or this kernel has no CONFIG_CGROUP_PERF",
+		                event->name);
+	return ps__fail(
+	    PS_ESYS,
+	    "'%s': perf doesn't count this control group: it is in another hierarchy than that of cgroup2 (or of "
+	    "cgroup with perf_event), or was removed, or its parent has no controller enabled: as root, echo +pids "
+	    ">cgroup.subtree_control there",
+	    event->name);
+}
+
 int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed)
 {
 	int probe = event->is_probe ? explain_probe(event, error) : PS_OK;
 
 	if (probe != PS_OK)
 		return probe;
+	if (target.kind == PS__TARGET_CGROUP && (error == EBADF || error == ENOENT))
+		return explain_cgroup(event, error);
 	switch (error) {
 	case EACCES:
 	case EPERM:

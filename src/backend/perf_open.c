@@ -254,6 +254,10 @@ struct ps__place ps__perf_place_of(const struct ps__target *target, size_t lane)
 		place.pid = target->tid;
 	if (target->kind == PS__TARGET_CPU)
 		place.pid = -1;
+	if (target->kind == PS__TARGET_CGROUP) {
+		place.pid = target->cgroup_fd;
+		place.is_cgroup = true;
+	}
 	if (target->kind == PS__TARGET_PROCESS) {
 		place.pid = target->roots[lane / cpus];
 		place.inherit = true;

@@ -35,10 +35,21 @@ static void close_members(struct ps__group *group)
 	}
 }
 
+/* Where the group counts. */
+static struct ps__place place_of(const struct ps__perf *perf, const struct ps__group *group)
+{
+	size_t lane = 0;
+
+	while (lane + 1 < perf->base.lanes &&
+	       (group < perf->lanes[lane].groups || group >= perf->lanes[lane].groups + perf->base.groups))
+		lane++;
+	return perf->lanes[lane].place;
+}
+
 /* Opens the members again, all or none. */
 static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 {
-	struct ps__place where = perf->lanes[0].place;
+	struct ps__place where = place_of(perf, group);
 
 	where.pmu_type = group->pmu_type;
 	where.stands_in = group->stands_in;

@@ -3,6 +3,7 @@
 noinst_LTLIBRARIES += src/locate/liblocate.la
 src_locate_liblocate_la_SOURCES = \
 	src/locate/affinity.c \
+	src/locate/cgroup.c \
 	src/locate/locate.h \
 	src/locate/ring.c \
 	src/locate/ring.h \

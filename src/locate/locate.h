@@ -36,4 +36,8 @@ int ps__task_parse_cpu(const char *stat, size_t length);
 /* Does a thread of this process still exist? */
 bool ps__locate_is_alive(pid_t tid);
 
+/* Opens the folder of a control group: by its absolute path, or below the mount point of the hierarchy that perf knows.
+ * PS_ESYS: there is none. PS_EINVAL: a path too long. PS_ECOUNT, PS_ENOMEM. */
+int ps__cgroup_open(const char *path, int *fd);
+
 #endif

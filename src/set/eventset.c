@@ -35,6 +35,13 @@ static void clear_events(struct ps_eventset *set)
 	set->event_count = 0;
 }
 
+static void close_target(struct ps_eventset *set)
+{
+	ps__task_close(&set->task);
+	if (set->target.kind == PS__TARGET_CGROUP)
+		ps__os.close(set->target.cgroup_fd);
+}
+
 int ps_eventset_destroy(struct ps_eventset *set)
 {
 	if (!set)
@@ -42,7 +49,7 @@ int ps_eventset_destroy(struct ps_eventset *set)
 	ps__set_close(set);
 	/* In a forked child the number may be another file's by now. */
 	if (ps__fork_is_same(set->fork_generation))
-		ps__task_close(&set->task);
+		close_target(set);
 	clear_events(set);
 	ps__papi_free(set->papi);
 	ps__os_free_apart(set);
@@ -93,11 +100,10 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 	return PS_OK;
 }
 
-/* Another target: descriptors and readings of the old one are closed off. */
-static void retarget(struct ps_eventset *set, struct ps__target target, struct ps__task task)
+void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct ps__task task)
 {
 	ps__set_close(set);
-	ps__task_close(&set->task);
+	close_target(set);
 	set->target = target;
 	set->task = task;
 }
@@ -114,7 +120,7 @@ static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t
 	else
 		result = ps__task_open(&task, tid);
 	if (result == PS_OK)
-		retarget(set, (struct ps__target){.kind = kind, .tid = tid, .cpu = -1}, task);
+		ps__set_retarget(set, (struct ps__target){.kind = kind, .tid = tid, .cpu = -1}, task);
 	ps__set_leave(set);
 	return result;
 }
@@ -138,7 +144,8 @@ int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu)
 	if (!ps__locate_is_possible(cpu))
 		result = ps__fail(PS_EINVAL, "ps_eventset_attach_cpu: this machine has no CPU %d", cpu);
 	else
-		retarget(set, (struct ps__target){.kind = PS__TARGET_CPU, .cpu = cpu}, (struct ps__task){.fd = -1});
+		ps__set_retarget(set, (struct ps__target){.kind = PS__TARGET_CPU, .cpu = cpu},
+		                 (struct ps__task){.fd = -1});
 	ps__set_leave(set);
 	return result;
 }
@@ -160,7 +167,7 @@ int ps_eventset_detach(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	retarget(set, (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1}, (struct ps__task){.fd = -1});
+	ps__set_retarget(set, (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1}, (struct ps__task){.fd = -1});
 	ps__set_leave(set);
 	return PS_OK;
 }

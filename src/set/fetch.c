@@ -89,7 +89,10 @@ static int find_cpu(struct ps_eventset *set, int *cpu)
 		*cpu = set->is_ended ? last_seen(set) : ps__os_getcpu();
 		return result;
 	}
-	*cpu = set->target.kind == PS__TARGET_CPU ? set->target.cpu : ps__set_look_at_task(set);
+	if (set->target.kind == PS__TARGET_CGROUP)
+		*cpu = ps__os_getcpu();
+	else
+		*cpu = set->target.kind == PS__TARGET_CPU ? set->target.cpu : ps__set_look_at_task(set);
 	return PS_OK;
 }
 
@@ -213,6 +216,8 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot)
 		return ps__set_fetch_lanes(set, slot);
 	if (set->means == PS__MEANS_RECORDS)
 		return ps__set_fetch_records(set, slot);
+	if (set->means == PS__MEANS_CGROUP)
+		return ps__set_fetch_cgroup(set, slot);
 	if (__builtin_expect(set->means == PS__MEANS_PLACES, 0))
 		return ps__set_fetch_places(set, slot);
 	if (ps__set_is_mixed(set))

@@ -3,6 +3,7 @@
 noinst_LTLIBRARIES += src/set/libset.la
 src_set_libset_la_SOURCES = \
 	src/set/bind.c \
+	src/set/cgroup.c \
 	src/set/control.c \
 	src/set/cost.c \
 	src/set/events.c \

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PRESENT "/sys/devices/system/cpu/present"
+#define ONLINE  "/sys/devices/system/cpu/online"
 
 /* AUTO leaves this part of the process's descriptors to the program. */
 #define SHARE_OF_PROGRAM 2
@@ -62,14 +63,15 @@ static int append_cpu(int cpu, void *context)
 	return 0;
 }
 
-/* Offline CPUs, too: a task's event may wait for a CPU that comes later. */
+/* For a task offline CPUs, too: its event may wait for a CPU that comes later; a control group's can't. */
 static int list_lanes(struct ps_eventset *set)
 {
+	const char *path = set->target.kind == PS__TARGET_CGROUP ? ONLINE : PRESENT;
 	char text[4096];
 
-	if (ps__os_read_file(PRESENT, text, sizeof text) <= 0 || ps__list_count(text) == 0)
-		return ps__fail(PS_ESYS,
-		                "exact attribution needs the machine's CPUs, and they can't be read from " PRESENT);
+	if (ps__os_read_file(path, text, sizeof text) <= 0 || ps__list_count(text) == 0)
+		return ps__fail(PS_ESYS, "exact attribution needs the machine's CPUs, and they can't be read from %s",
+		                path);
 	set->lane_cpus = ps__os_calloc(ps__list_count(text), sizeof *set->lane_cpus);
 	if (!set->lane_cpus)
 		return ps__fail_memory("an event set");
@@ -108,7 +110,7 @@ static pid_t watched_tid(const struct ps_eventset *set)
 /* Only a single task can be pinned. */
 static int only_cpu(const struct ps_eventset *set)
 {
-	if (set->target.kind == PS__TARGET_CPU || set->target.kind == PS__TARGET_PROCESS)
+	if (set->target.kind != PS__TARGET_SELF && set->target.kind != PS__TARGET_TID)
 		return -1;
 	if (set->papi && set->papi->is_shared)
 		return -1;
@@ -132,6 +134,9 @@ size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEAN
 		ps__set_choose_for_papi(set);
 		return 0;
 	}
+	ranks[0] = PS__MEANS_CGROUP;
+	if (set->target.kind == PS__TARGET_CGROUP)
+		return 1;
 	if (set->target.kind == PS__TARGET_CPU || (is_auto && set->only_cpu >= 0))
 		return 0;
 	if (set->mode == PS_ATTRIBUTE_LAST_CPU) {
@@ -174,13 +179,27 @@ int ps__set_choose_means(struct ps_eventset *set, enum ps__means means)
 	ps__set_settle_for_plain(set, "");
 	set->target.has_records = means == PS__MEANS_RECORDS;
 	result = means == PS__MEANS_RECORDS ? check_core_kinds(set) : list_lanes(set);
-	if (result == PS_OK && set->mode == PS_ATTRIBUTE_AUTO && !is_within_budget(set))
+	if (result == PS_OK && set->mode == PS_ATTRIBUTE_AUTO && means != PS__MEANS_CGROUP && !is_within_budget(set))
 		result = fail_budget(set);
 	if (result != PS_OK)
 		return result;
 	set->means = means;
 	atomic_fetch_add_explicit(&descriptors_taken, descriptors_needed(set), memory_order_relaxed);
 	return PS_OK;
+}
+
+/* Its events are on the CPUs that were online then. */
+static bool has_other_cpus(const struct ps_eventset *set)
+{
+	char text[4096];
+
+	if (ps__os_read_file(ONLINE, text, sizeof text) <= 0)
+		return false;
+	for (size_t lane = 0; lane < set->target.lane_count; lane++) {
+		if (!ps__list_contains(text, set->lane_cpus[lane]))
+			return true;
+	}
+	return ps__list_count(text) != set->target.lane_count;
 }
 
 static bool is_split(const struct ps_eventset *set)
@@ -191,6 +210,8 @@ static bool is_split(const struct ps_eventset *set)
 /* What is open fits a task that was pinned, or wasn't; counts that are split fit both. */
 bool ps__set_means_changed(const struct ps_eventset *set)
 {
+	if (set->means == PS__MEANS_CGROUP)
+		return has_other_cpus(set);
 	if (set->target.kind == PS__TARGET_CPU || is_split(set))
 		return false;
 	return set->only_cpu != only_cpu(set);
@@ -214,7 +235,7 @@ int ps__set_open_watch(struct ps_eventset *set)
 	bool is_wanted = is_split(set) || set->only_cpu >= 0 || set->cannot_split;
 
 	set->followed_cpu = -1;
-	if (set->target.kind == PS__TARGET_PROCESS || set->target.kind == PS__TARGET_CPU ||
+	if ((set->target.kind != PS__TARGET_SELF && set->target.kind != PS__TARGET_TID) ||
 	    (set->mode == PS_ATTRIBUTE_LAST_CPU && !is_split(set)) || !is_wanted)
 		return PS_OK;
 	int error = -open_watch(set);
@@ -228,7 +249,7 @@ int ps__set_open_watch(struct ps_eventset *set)
 
 void ps__set_forget_means(struct ps_eventset *set)
 {
-	if (is_split(set))
+	if (is_split(set) || set->means == PS__MEANS_CGROUP)
 		atomic_fetch_sub_explicit(&descriptors_taken, descriptors_needed(set), memory_order_relaxed);
 	ps__set_settle_for_plain(set, "");
 }

@@ -205,7 +205,8 @@ static int settle(struct ps_eventset *set, const struct refusal *refusal)
 {
 	bool tells_records = refusal->needs_permission && refusal->code == PS_ECOUNT;
 
-	if (set->mode == PS_ATTRIBUTE_EXACT || (set->wants_tasks && refusal->code != PS_ECOUNT))
+	if (set->mode == PS_ATTRIBUTE_EXACT || set->target.kind == PS__TARGET_CGROUP ||
+	    (set->wants_tasks && refusal->code != PS_ECOUNT))
 		return ps__fail(refusal->code, "%s", refusal->why);
 	ps__set_settle_for_plain(set, refusal->why);
 	if (tells_records)

@@ -74,8 +74,9 @@ struct ps__quick {
 
 /* How a set knows where its task was. */
 enum ps__means {
-	PS__MEANS_PLAIN, /* one lane; the CPU is looked up at each reading */
-	PS__MEANS_LANES, /* a lane for each CPU: the kernel splits; the watch tells which to read */
+	PS__MEANS_PLAIN,  /* one lane; the CPU is looked up at each reading */
+	PS__MEANS_LANES,  /* a lane for each CPU: the kernel splits; the watch tells which to read */
+	PS__MEANS_CGROUP, /* a lane for each CPU, of a control group's tasks there: all are read */
 	PS__MEANS_RECORDS, /* one lane; the kernel records its counts at each migration, and a watch of them tells when */
 	PS__MEANS_PLACES /* of a PAPI set: each event counts in a package of its own */
 };
@@ -185,6 +186,9 @@ int ps__set_reopen_if_changed(struct ps_eventset *set);
 void ps__set_close(struct ps_eventset *set);
 int ps__set_reserve(struct ps_eventset *set, size_t rows);
 
+/* eventset.c: another target, which the set then owns; what the old one had is closed. */
+void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct ps__task task);
+
 /* bind.c: the topology of the first reading, until it is destroyed. */
 int ps__set_bind(struct ps_eventset *set, struct ps_component *root);
 /* An unbound series with the same columns and no reading; NULL for lack of memory. */
@@ -256,6 +260,9 @@ void ps__set_skip_visits(struct ps_eventset *set);
 
 /* records.c: the counts that the kernel recorded at migrations. */
 int ps__set_fetch_records(struct ps_eventset *set, struct ps__slot **slot);
+
+/* cgroup.c: a control group. */
+int ps__set_fetch_cgroup(struct ps_eventset *set, struct ps__slot **slot);
 
 /* mixed.c: counts that can't be split, and the times on each CPU. */
 int ps__set_fetch_mixed(struct ps_eventset *set, struct ps__slot **slot);

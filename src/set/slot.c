@@ -185,6 +185,15 @@ static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
 	return ps__log_reserve((*entry)->log, rows) < 0 || ps__log_reserve((*entry)->bases, rows) < 0 ? -1 : 0;
 }
 
+static int reserve_lanes(struct ps_eventset *set, size_t rows)
+{
+	for (size_t lane = 0; lane < set->target.lane_count; lane++) {
+		if (reserve_slot(set, set->lane_cpus[lane], rows) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Slots for the CPUs on which the task may run, so that meeting them allocates nothing. */
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 {
@@ -193,6 +202,8 @@ int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 
 	if (set->target.kind == PS__TARGET_CPU)
 		return reserve_slot(set, set->target.cpu, rows);
+	if (set->target.kind == PS__TARGET_CGROUP)
+		return reserve_lanes(set, rows);
 	CPU_ZERO(&mask);
 	/* A machine with more CPUs than a cpu_set_t holds answers EINVAL: its slots are made as they are met. */
 	if (ps__os.sched_getaffinity(tid, sizeof mask, &mask) < 0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a user of the shared library sees: these link nothing else of perfsage.
 api_tests = \
+	tests/api/test_cgroup \
 	tests/api/test_exact \
 	tests/api/test_exact_limits \
 	tests/api/test_exact_process \
@@ -16,6 +17,9 @@ api_tests += tests/api/test_papi tests/api/test_papi_malloc tests/api/test_papi_
 else
 api_tests += tests/api/test_papi_absent
 endif
+
+tests_api_test_cgroup_SOURCES = tests/api/test_cgroup.c tests/api/wander.c tests/api/wander.h
+tests_api_test_cgroup_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_exact_SOURCES = tests/api/test_exact.c tests/api/wander.c tests/api/wander.h
 tests_api_test_exact_LDADD = libperfsage.la $(CHECK_LIBS) -lm

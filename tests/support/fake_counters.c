@@ -127,6 +127,11 @@ int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int 
 		return -1;
 	if (!(flags & PERF_FLAG_FD_CLOEXEC))
 		fake__violation("perf_event_open: without PERF_FLAG_FD_CLOEXEC");
+	if (flags & PERF_FLAG_PID_CGROUP) {
+		if (!fake__fd(pid) || !fake__fd(pid)->is_cgroup)
+			return fake__fail(EBADF);
+		pid = -1; /* whose tasks it counts is the test's to say: fake_advance_on */
+	}
 	/* As Linux: before anything else. */
 	error = flags & ~KNOWN_FLAGS ? EINVAL : check_open(attr, pid, cpu, group_fd);
 	if (error)

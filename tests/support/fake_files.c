@@ -171,6 +171,14 @@ static bool is_folder(const char *path)
 	return false;
 }
 
+static bool is_cgroup(const char *path)
+{
+	char procs[512];
+
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
+	return file_find(procs) != NULL;
+}
+
 int fake__open(const char *path, int flags)
 {
 	struct file *file;
@@ -187,12 +195,15 @@ int fake__open(const char *path, int flags)
 	task = file ? NULL : task_of_path(path);
 	if (file && file->error)
 		return fake__fail(file->error);
-	if (!file && !task)
+	if (file && (flags & O_DIRECTORY))
+		return fake__fail(ENOTDIR);
+	if (!file && !task && !(is_folder(path) && (flags & O_DIRECTORY)))
 		return fake__fail(is_folder(path) ? EISDIR : ENOENT);
 	fd = fake__fd_new();
 	if (fd < 0)
 		return fake__fail(errno);
 	fake__fd(fd)->task = task;
+	fake__fd(fd)->is_cgroup = !file && !task && is_cgroup(path);
 	if (file) {
 		fake__fd(fd)->content = strdup(file->content);
 		fake__fd(fd)->length = strlen(file->content);

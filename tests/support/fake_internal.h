@@ -44,6 +44,7 @@ struct fake_fd {
 	size_t length, offset;
 	struct fake_task *task; /* of a /proc/<tid>/stat */
 	struct fake_counter *counter;
+	bool is_cgroup; /* the folder of one */
 };
 
 /* Locks, and counts the call. True: it is to fail; the lock is then free again, and errno set. */

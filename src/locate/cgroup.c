@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Control groups by name: the folder of one, opened, is what perf_event_open takes. perf knows the hierarchy of version 1 that
+ * has the controller perf_event, where that is mounted, and else the one of version 2.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "locate/locate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOUNTS      "/proc/self/mounts"
+#define MOUNT_BYTES (256 * 1024)
+
+/* Is this word in a list with commas? */
+static bool has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, word, length) && (at[length] == ',' || at[length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* A line of MOUNTS: device, mount point, type, options. It is cut into its words. */
+static const char *mount_point(char *line, bool is_v1)
+{
+	char *rest = NULL;
+	char *words[4];
+
+	for (size_t word = 0; word < 4; word++) {
+		words[word] = strtok_r(word ? NULL : line, " ", &rest);
+		if (!words[word])
+			return NULL;
+	}
+	if (is_v1)
+		return !strcmp(words[2], "cgroup") && has_word(words[3], "perf_event") ? words[1] : NULL;
+	return !strcmp(words[2], "cgroup2") ? words[1] : NULL;
+}
+
+/* The mount point of the hierarchy that perf knows; NULL if there is none. mounts is cut into pieces. */
+static const char *find_hierarchy(char *mounts, const char *copy, size_t size_bytes)
+{
+	for (int v1 = 1; v1 >= 0; v1--) {
+		char *rest = NULL;
+		memcpy(mounts, copy, size_bytes);
+		for (char *line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+			const char *point = mount_point(line, v1);
+			if (point)
+				return point;
+		}
+	}
+	return NULL;
+}
+
+static int fail_open(const char *path)
+{
+	if (errno == EMFILE || errno == ENFILE)
+		return ps__fail(PS_ECOUNT, "%s: %s (see ulimit -n)", path, strerror(errno));
+	return ps__fail(PS_ESYS, "there is no such control group: %s: %s", path, strerror(errno));
+}
+
+static int open_folder(const char *path, int *fd)
+{
+	int opened = ps__os.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (opened < 0)
+		return fail_open(path);
+	*fd = opened;
+	return PS_OK;
+}
+
+/* Both halves of text have MOUNT_BYTES. */
+static int open_below(char *text, const char *path, int *fd)
+{
+	char whole[PATH_MAX];
+	ssize_t length = ps__os_read_file(MOUNTS, text, MOUNT_BYTES);
+
+	if (length < 0)
+		return ps__fail(PS_ESYS, MOUNTS ": %s: give the control group's absolute path",
+		                strerror((int)-length));
+	const char *point = find_hierarchy(text + MOUNT_BYTES, text, (size_t)length + 1);
+	if (!point)
+		return ps__fail(PS_ESYS, "no cgroup2 file system and no cgroup one with perf_event is mounted: "
+		                         "mount -t cgroup2 none /sys/fs/cgroup");
+	int needed = snprintf(whole, sizeof whole, "%s/%s", point, path);
+	if (needed < 0 || (size_t)needed >= sizeof whole)
+		return ps__fail(PS_EINVAL, "the control group's path has more than %d bytes", PATH_MAX - 1);
+	return open_folder(whole, fd);
+}
+
+int ps__cgroup_open(const char *path, int *fd)
+{
+	if (*path == '/')
+		return open_folder(path, fd);
+	char *text = ps__os_calloc(2, MOUNT_BYTES);
+	if (!text)
+		return ps__fail_memory("the list of file systems");
+	int result = open_below(text, path, fd);
+	ps__os_free(text);
+	return result;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A control group as a target: which hierarchy it is looked for in, what is opened, what a reading has, and what becomes of
+ * it when CPUs come and go. tests/api/test_cgroup.c has the real kernel.
+ */
+#include "support/scene.h"
+
+#include <errno.h>
+
+#define EVENT "page-faults"
+
+static void make_cgroup(void)
+{
+	fake_file("/proc/self/mounts", "proc /proc proc rw 0 0\n"
+	                               "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n"
+	                               "cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0\n");
+	fake_file("/sys/fs/cgroup/unified/job/step/cgroup.procs", "");
+}
+
+static struct ps_eventset *attached(void)
+{
+	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+
+	make_cgroup();
+	check_ok(ps_eventset_attach_cgroup(set, "job/step"));
+	return set;
+}
+
+static void count_on(int cpu, uint64_t amount)
+{
+	fake_advance_on(PAGE_FAULTS, -1, cpu, amount);
+}
+
+START_TEST(counts_are_split_by_cpu_whoever_reads)
+{
+	struct ps_eventset *set = attached();
+	long long residual[2] = {9, 9};
+	uint64_t timestamp = 0;
+	const char *why = NULL;
+
+	check_ok(ps_start(set));
+	ck_assert_uint_eq(fake_open_fds(), 1 + 2 * 4); /* the folder, and an event on each CPU */
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_EXACT);
+	ck_assert_str_eq(why, "");
+	count_on(1, 1000);
+	count_on(3, 10);
+	fake_set_cpu(2);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 1000);
+	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 10);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 1010);
+	ck_assert_int_eq((int)scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_EXACT);
+	ck_assert_uint_eq(scene_rows(0, EVENT), 0); /* nothing happened there */
+	check_ok(ps_eventset_check(set, residual, 2));
+	ck_assert_int_eq(residual[0], 0);
+	count_on(0, 5);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	count_on(0, 2);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 7);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 1017);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* What is enabled is the time in which the group's tasks ran: not on the hardware all of it is multiplexing. */
+START_TEST(multiplexing_shows_on_the_cpu_where_it_was)
+{
+	struct ps_eventset *set;
+	struct ps_value part;
+
+	fake_add_core_pmu(4);
+	set = scene_set("instructions", NULL);
+	make_cgroup();
+	fake_file("/sys/fs/cgroup/unified/job/cgroup.procs", "");
+	check_ok(ps_eventset_attach_cgroup(set, "/sys/fs/cgroup/unified/job"));
+	check_ok(ps_start(set));
+	fake_run(1000, 500);
+	fake_advance_on(INSTRUCTIONS, -1, 2, 100);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	part = scene_part(2, "instructions", 0);
+	ck_assert_int_eq((int)part.status, PS_STATUS_SCALED);
+	ck_assert_int_eq(part.value, 200);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(the_hierarchy_of_version_1_with_perf_event_comes_first)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	make_cgroup();
+	fake_file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n"
+	                               "cgroup /sys/fs/cgroup/x cgroup rw,perf_events,cpu 0 0\n"
+	                               "cgroup /sys/fs/cgroup/perf_event cgroup rw,perf_event 0 0\n");
+	check_fails(ps_eventset_attach_cgroup(set, "job/step"), PS_ESYS);
+	check_detail("/sys/fs/cgroup/perf_event/job/step");
+	fake_file("/sys/fs/cgroup/perf_event/job/step/cgroup.procs", "");
+	check_ok(ps_eventset_attach_cgroup(set, "job/step"));
+	check_ok(ps_start(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(what_is_no_control_group_is_refused)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	check_fails(ps_eventset_attach_cgroup(NULL, "job"), PS_EINVAL);
+	check_fails(ps_eventset_attach_cgroup(set, NULL), PS_EINVAL);
+	check_fails(ps_eventset_attach_cgroup(set, ""), PS_EINVAL);
+	check_fails(ps_eventset_attach_cgroup(set, "job"), PS_ESYS); /* no list of mounts */
+	check_detail("/proc/self/mounts");
+	fake_file("/proc/self/mounts", "proc /proc proc rw 0 0\nnonsense\n");
+	check_fails(ps_eventset_attach_cgroup(set, "job"), PS_ESYS);
+	check_detail("mount -t cgroup2");
+	make_cgroup();
+	check_fails(ps_eventset_attach_cgroup(set, "other"), PS_ESYS);
+	check_detail("/sys/fs/cgroup/unified/other");
+	check_fails(ps_eventset_attach_cgroup(set, "/proc/self/mounts"), PS_ESYS);
+	check_ok(ps_eventset_attach_cgroup(set, "/sys/fs"));
+	check_fails(ps_start(set), PS_EINVAL);
+	check_detail("not a control group");
+	ck_assert_uint_eq(fake_open_fds(), 1);
+	check_ok(ps_eventset_detach(set));
+	ck_assert_uint_eq(fake_open_fds(), 0);
+	check_ok(ps_start(set));
+	check_fails(ps_eventset_attach_cgroup(set, "job/step"), PS_EISRUN);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_user_without_privileges_is_told_what_it_takes)
+{
+	struct ps_eventset *set = attached();
+
+	fake_set_paranoid(1, false);
+	check_fails(ps_start(set), PS_EPERM);
+	check_detail("control group");
+	check_detail("sysctl kernel.perf_event_paranoid=0");
+	fake_set_paranoid(0, false);
+	check_ok(ps_start(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(too_few_descriptors_are_told_in_any_mode)
+{
+	for (int mode = PS_ATTRIBUTE_AUTO; mode <= PS_ATTRIBUTE_LAST_CPU; mode++) {
+		struct ps_eventset *set = attached();
+
+		check_ok(ps_eventset_set_attribution(set, (enum ps_attribution_mode)mode));
+		fake_set_nofile(3 + 1 + 7);
+		check_fails(ps_start(set), PS_ECOUNT);
+		check_detail("8");
+		check_detail("11");
+		ck_assert_uint_eq(fake_open_fds(), 1);
+		fake_set_nofile(3 + 1 + 8);
+		check_ok(ps_start(set)); /* it is not bound by AUTO's half */
+		ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
+		ps_eventset_destroy(set);
+	}
+}
+END_TEST
+
+START_TEST(cpus_that_come_are_counted_from_the_next_start)
+{
+	struct ps_eventset *set = attached();
+	uint64_t timestamp = 0;
+
+	fake_set_online(2, false);
+	check_ok(ps_start(set));
+	ck_assert_uint_eq(fake_open_fds(), 1 + 2 * 3);
+	count_on(1, 4);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	fake_set_online(2, true);
+	check_ok(ps_start(set));
+	ck_assert_uint_eq(fake_open_fds(), 1 + 2 * 4);
+	count_on(2, 6);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 6);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_cpu_that_goes_and_comes_back_keeps_its_counts_and_goes_on)
+{
+	struct ps_eventset *set = attached();
+	uint64_t timestamp = 0;
+
+	check_ok(ps_start(set));
+	count_on(1, 10);
+	count_on(3, 100);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	count_on(3, 1);
+	fake_set_online(3, false);
+	count_on(1, 10);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 101);
+	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 20);
+	fake_set_online(3, true);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	count_on(3, 7);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 108);
+	ck_assert_uint_ne(scene_part(3, EVENT, timestamp).flags & PS_VALUE_INTERRUPTED, 0);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 128);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_clone_counts_the_thread_that_starts_it)
+{
+	struct ps_eventset *model = attached(), *set = NULL;
+
+	check_ok(ps_eventset_clone(&set, model));
+	check_ok(ps_start(set));
+	fake_set_cpu(1);
+	fake_advance(PAGE_FAULTS, 3);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_count(1, EVENT, 0), 3);
+	ps_eventset_destroy(set);
+	ps_eventset_destroy(model);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+}
+END_TEST
+
+/* Each call fails once, at every place where it can. */
+START_TEST(whatever_fails_is_told_and_nothing_leaks)
+{
+	static const enum fake_call calls[] = {FAKE_OPEN,  FAKE_READ,     FAKE_PERF_EVENT_OPEN,
+	                                       FAKE_IOCTL, FAKE_ALLOCATE, FAKE_CLOSE};
+
+	for (size_t call = 0; call < sizeof(calls) / sizeof(calls[0]); call++) {
+		bool happened = true;
+
+		for (unsigned nth = 1; happened && nth < 500; nth++) {
+			struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+			uint64_t timestamp = 0;
+
+			make_cgroup();
+			fake_fail(calls[call], nth, calls[call] == FAKE_ALLOCATE ? ENOMEM : EMFILE);
+			int result = ps_eventset_attach_cgroup(set, "job/step");
+			result = result == PS_OK ? ps_start(set) : result;
+			count_on(1, 5);
+			if (result == PS_OK)
+				result = ps_stop(set, scene.root, &timestamp, NULL);
+			happened = fake_fail_happened();
+			fake_fail(calls[call], 0, 0);
+			ck_assert_msg(result == PS_OK || *ps_error_detail(), "call %d, use %u", (int)calls[call],
+			              nth);
+			if (result == PS_OK)
+				ck_assert_int_eq(scene_sum(EVENT, timestamp), 5);
+			ps_eventset_destroy(set);
+			ck_assert_uint_eq(fake_open_fds(), 0);
+		}
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cgroup");
+	TCase *tests = scene_case(suite, "cgroup");
+
+	tcase_add_test(tests, counts_are_split_by_cpu_whoever_reads);
+	tcase_add_test(tests, multiplexing_shows_on_the_cpu_where_it_was);
+	tcase_add_test(tests, the_hierarchy_of_version_1_with_perf_event_comes_first);
+	tcase_add_test(tests, what_is_no_control_group_is_refused);
+	tcase_add_test(tests, a_user_without_privileges_is_told_what_it_takes);
+	tcase_add_test(tests, too_few_descriptors_are_told_in_any_mode);
+	tcase_add_test(tests, cpus_that_come_are_counted_from_the_next_start);
+	tcase_add_test(tests, a_cpu_that_goes_and_comes_back_keeps_its_counts_and_goes_on);
+	tcase_add_test(tests, a_clone_counts_the_thread_that_starts_it);
+	tcase_add_test(tests, whatever_fails_is_told_and_nothing_leaks);
+	return scene_run(suite);
+}
