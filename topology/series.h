@@ -27,11 +27,12 @@ struct ps__column {
 	enum ps_scope scope;
 	uint32_t place; /* of events that count in several places each: logs of another have no count of it. Else 0 */
 	bool user_only;
-	uint16_t start;   /* ps__name_start of the name: a look at it spares most comparisons */
-	double scale;     /* count * scale is in unit */
-	char unit[32];    /* "ns", "Joules"; "" for a plain count */
-	char *cpus;       /* the list of those that can count it, where some kind of cores can't; NULL: any */
-	bool is_estimate; /* multiplexed by someone who tells no times */
+	uint16_t start;           /* ps__name_start of the name: a look at it spares most comparisons */
+	double scale;             /* count * scale is in unit */
+	char unit[32];            /* "ns", "Joules"; "" for a plain count */
+	char *cpus;               /* the list of those that can count it, where some kind of cores can't; NULL: any */
+	bool is_estimate;         /* multiplexed by someone who tells no times */
+	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
 
 struct ps__series {
@@ -41,6 +42,7 @@ struct ps__series {
 	struct ps__series *next;        /* in the topology; written before it is published */
 	struct ps_topology *topology;   /* NULL until bound */
 	struct ps__pool pool;
+	_Atomic bool is_checked; /* stored with release after the residuals, loaded with acquire before them */
 	size_t groups;
 	size_t columns;
 	struct ps__column column[];

@@ -13,7 +13,8 @@ extern "C" {
 /**
  * Prints the tree below a component, with a column for each event: what ps_component_total gives for every
  * component, and on Threads how it is known. Components without a count below them are left out, and
- * counted in a last line; a tree without any reading is printed whole.
+ * counted in a last line; a tree without any reading is printed whole. Below a whole tree, one line has the residual of
+ * the event sets that ps_eventset_check looked at.
  *
  * root: a Machine or any other component. stream: stays open. Plain ASCII, lines of any length.
  * PS_EINVAL: a NULL. PS_ESYS: the stream could not be written; the detail says why. PS_ENOMEM.

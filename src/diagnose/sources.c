@@ -65,7 +65,7 @@ static void say_unreadable(struct ps__diagnosis *d, int error)
 
 void ps__diagnose_tracepoints(struct ps__diagnosis *d)
 {
-	int error;
+	int error = 0;
 	bool has_number;
 	const char *root = find_root(&error);
 

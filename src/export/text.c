@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "export/report.h"
+#include "export/residual.h"
 
 #include <string.h>
 
@@ -176,6 +177,7 @@ static void add_counts(struct ps__text *text)
 	note_all(text);
 	ps__buffer_add(&text->buffer, "\n");
 	ps__known_add_legend(&legend, &text->known);
+	ps__residual_add(&legend, &text->table);
 	if (left_out)
 		ps__buffer_add(&legend, "%zu component%s without a count %s not shown.\n", left_out,
 		               left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");

@@ -334,6 +334,14 @@ static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
 	return result;
 }
 
+/* For those who print the tree. */
+static void keep_residual(const struct ps_eventset *set, const long long *residual)
+{
+	for (size_t event = 0; event < set->event_count; event++)
+		atomic_store_explicit(&set->series->column[event].residual, residual[event], memory_order_relaxed);
+	atomic_store_explicit(&set->series->is_checked, true, memory_order_release);
+}
+
 static int check(struct ps_eventset *set, long long *residual)
 {
 	struct ps__slot *slot;
@@ -349,6 +357,8 @@ static int check(struct ps_eventset *set, long long *residual)
 		residual[event] = 0;
 	for (size_t lane = 0; !is_failure(result) && lane < set->backend->lanes; lane++)
 		result = check_lane(set, lane, residual);
+	if (!is_failure(result))
+		keep_residual(set, residual);
 	return result;
 }
 

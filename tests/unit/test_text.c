@@ -74,6 +74,27 @@ START_TEST(counts_stand_on_their_threads_and_add_up_above)
 }
 END_TEST
 
+/* The residual is of all sets together, and of the whole tree. */
+START_TEST(a_check_of_conservation_is_told_below_the_tree)
+{
+	struct ps_eventset *first = counted_pinned(1, "1", 300, 1000000);
+	struct ps_eventset *second = counted_pinned(2, "2", 700, 12345678);
+	long long residual[2];
+
+	check_ok(ps_eventset_check(first, residual, 2));
+	check_print(scene.root, "residual_none");
+	fake_set_count(PAGE_FAULTS, 705);
+	check_ok(ps_eventset_check(second, residual, 2));
+	ck_assert_int_eq(residual[0], 5);
+	check_ok(ps_eventset_check(first, residual, 2));
+	ck_assert_int_eq(residual[0], 405);
+	check_print(scene.root, "residual");
+	check_print(ps_component_find(scene.root, PS_COMPONENT_PACKAGE, 1), "counts_package");
+	ps_eventset_destroy(first);
+	ps_eventset_destroy(second);
+}
+END_TEST
+
 START_TEST(NUMA_nodes_show_what_is_local_to_them)
 {
 	struct ps_eventset *first, *second = NULL;
@@ -312,6 +333,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, a_tree_without_readings_is_printed_whole_with_sizes, 0, 4);
 	tcase_add_test(tests, counts_stand_on_their_threads_and_add_up_above);
+	tcase_add_test(tests, a_check_of_conservation_is_told_below_the_tree);
 	tcase_add_test(tests, NUMA_nodes_show_what_is_local_to_them);
 	tcase_add_test(tests, what_happened_on_an_unknown_cpu_is_shown_at_the_end);
 	tcase_add_test(tests, each_status_is_told_and_explained);
