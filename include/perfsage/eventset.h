@@ -173,7 +173,8 @@ PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attri
 
 /**
  * The attribution that the set's counts have at best, as it was chosen when ps_start opened the events: at the first
- * start, and at a later one if the task has become or ceased to be pinned meanwhile.
+ * start, and at a later one if the task has become or ceased to be pinned meanwhile, or there is room for the descriptors
+ * by then that there wasn't.
  *
  * why: may be NULL; receives a sentence on why it isn't a better one ("" if it is the best), which lives as long as
  * the set and changes at ps_start. Before the first ps_start and for NULL: PS_ATTRIBUTION_LAST_CPU.

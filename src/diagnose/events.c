@@ -166,7 +166,8 @@ static void say_attribution(struct ps__diagnosis *d, const struct ps_eventset *s
 	enum ps_attribution attribution = ps_eventset_attribution(set, &why);
 
 	ps__draft_add(d, " Attribution to hardware threads: %s%s%s.", ps_attribution_name(attribution),
-	              *why ? ", because " : "", why);
+	              *why && attribution != PS_ATTRIBUTION_EXACT ? ", because " : "",
+	              attribution != PS_ATTRIBUTION_EXACT ? why : "");
 	if (attribution == PS_ATTRIBUTION_LAST_CPU)
 		d->draft.finding.state = PS_FINDING_LIMITED;
 	if (count_turns(set) <= 1)

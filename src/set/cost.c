@@ -56,7 +56,7 @@ static int copy_vectors(struct ps_eventset *set, const struct ps_eventset *of)
 {
 	size_t width = ps__series_width(of->series), lanes = of->backend->lanes;
 
-	set->totals = copy_vector(of->totals, lanes * (1 + width));
+	set->totals = copy_vector(of->totals, lanes * (1 + width) + 1);
 	set->credited = copy_vector(of->credited, lanes * width);
 	set->elapsed = copy_vector(of->elapsed, (lanes + 1) * of->series->groups);
 	if (!set->totals || !set->credited || !set->elapsed || ps__set_make_quick(set, width) < 0)

@@ -81,25 +81,28 @@ static int list_lanes(struct ps_eventset *set)
 	return PS_OK;
 }
 
-static bool is_within_budget(const struct ps_eventset *set)
+static bool is_within_budget(size_t needed)
 {
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
 	size_t taken = atomic_load_explicit(&descriptors_taken, memory_order_relaxed);
-	return descriptors_needed(set) + taken <= limit.rlim_cur / SHARE_OF_PROGRAM;
+	return needed + taken <= limit.rlim_cur / SHARE_OF_PROGRAM;
 }
 
-static int fail_budget(const struct ps_eventset *set)
+static int fail_budget(struct ps_eventset *set)
 {
+	size_t needed = descriptors_needed(set);
 	struct rlimit limit = {0};
 
+	if (set->short_of == 0 || needed < set->short_of)
+		set->short_of = needed;
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
 	return ps__fail(
 	    PS_ECOUNT,
 	    "exact attribution takes %zu file descriptors here, and event sets may take half of the process's %llu: "
 	    "raise it with ulimit -n, or ask for PS_ATTRIBUTE_EXACT",
-	    descriptors_needed(set), (unsigned long long)limit.rlim_cur);
+	    needed, (unsigned long long)limit.rlim_cur);
 }
 
 static pid_t watched_tid(const struct ps_eventset *set)
@@ -129,6 +132,7 @@ size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEAN
 	bool is_auto = set->mode == PS_ATTRIBUTE_AUTO;
 
 	ps__set_settle_for_plain(set, "");
+	set->short_of = 0;
 	set->only_cpu = only_cpu(set);
 	if (set->papi) {
 		ps__set_choose_for_papi(set);
@@ -149,7 +153,7 @@ size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEAN
 		return 0;
 	}
 	ranks[0] = PS__MEANS_LANES;
-	if (set->target.kind == PS__TARGET_PROCESS || count_present_cpus() < CPUS_FOR_RECORDS)
+	if (set->target.kind == PS__TARGET_PROCESS || set->enables_on_exec || count_present_cpus() < CPUS_FOR_RECORDS)
 		return 1;
 	/* Lanes lose nothing, and records are cheaper. */
 	ranks[is_auto ? 0 : 1] = PS__MEANS_RECORDS;
@@ -179,7 +183,8 @@ int ps__set_choose_means(struct ps_eventset *set, enum ps__means means)
 	ps__set_settle_for_plain(set, "");
 	set->target.has_records = means == PS__MEANS_RECORDS;
 	result = means == PS__MEANS_RECORDS ? check_core_kinds(set) : list_lanes(set);
-	if (result == PS_OK && set->mode == PS_ATTRIBUTE_AUTO && means != PS__MEANS_CGROUP && !is_within_budget(set))
+	if (result == PS_OK && set->mode == PS_ATTRIBUTE_AUTO && means != PS__MEANS_CGROUP &&
+	    !is_within_budget(descriptors_needed(set)))
 		result = fail_budget(set);
 	if (result != PS_OK)
 		return result;
@@ -214,7 +219,7 @@ bool ps__set_means_changed(const struct ps_eventset *set)
 		return has_other_cpus(set);
 	if (set->target.kind == PS__TARGET_CPU || is_split(set))
 		return false;
-	return set->only_cpu != only_cpu(set);
+	return set->only_cpu != only_cpu(set) || (set->short_of > 0 && is_within_budget(set->short_of));
 }
 
 static int open_watch(struct ps_eventset *set)

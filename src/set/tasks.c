@@ -248,7 +248,7 @@ static int check_tasks(const struct ps_eventset *set, const char *call)
 	if (set->tasks)
 		return PS_OK;
 	return ps__fail(PS_ENOSUPP, "%s: the set does not keep tasks apart: %s", call,
-	                *set->why ? set->why : "call ps_eventset_set_tasks before ps_start");
+	                set->wants_tasks && *set->why ? set->why : "call ps_eventset_set_tasks before ps_start");
 }
 
 int ps_eventset_take_tasks(struct ps_eventset *set)

@@ -139,7 +139,9 @@ START_TEST(a_set_that_counts_the_caller_leaves_the_measurement_out)
 	/* Lanes, a pinned set, and one of which only the last CPU is known. */
 	if (_i == 1)
 		fake_set_affinity("0");
-	struct ps_eventset *set = started_in(_i == 2 ? PS_ATTRIBUTE_LAST_CPU : PS_ATTRIBUTE_AUTO);
+	struct ps_eventset *set = started_in(_i == 2 ? PS_ATTRIBUTE_LAST_CPU
+	                                     : _i    ? PS_ATTRIBUTE_AUTO
+	                                             : PS_ATTRIBUTE_EXACT);
 	static const enum ps_attribution labels[] = {PS_ATTRIBUTION_EXACT, PS_ATTRIBUTION_PINNED,
 	                                             PS_ATTRIBUTION_LAST_CPU};
 	long long residual[2];

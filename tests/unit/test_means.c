@@ -104,6 +104,34 @@ START_TEST(the_budget_is_shared_by_all_sets_and_given_back)
 }
 END_TEST
 
+START_TEST(a_set_for_which_there_was_no_room_is_split_from_the_start_at_which_there_is)
+{
+	struct ps_eventset *sets[3];
+	uint64_t first = 0, second = 0;
+
+	fake_set_nofile(34);
+	for (int i = 0; i < 3; i++)
+		sets[i] = started(PS_ATTRIBUTE_AUTO);
+	check_means(sets[2], PS_ATTRIBUTION_LAST_CPU, "takes 8 file descriptors");
+	count_on(1, 5);
+	check_ok(ps_stop(sets[2], scene.root, &first, NULL));
+	check_ok(ps_start(sets[2])); /* nothing has changed */
+	check_means(sets[2], PS_ATTRIBUTION_LAST_CPU, "takes 8 file descriptors");
+	check_ok(ps_stop(sets[2], scene.root, &first, NULL));
+	ps_eventset_destroy(sets[0]);
+	check_ok(ps_start(sets[2]));
+	check_means(sets[2], PS_ATTRIBUTION_EXACT, NULL);
+	count_on(1, 6);
+	count_on(2, 7);
+	check_ok(ps_stop(sets[2], scene.root, &second, NULL));
+	ck_assert_int_eq(scene_count(1, EVENT, second), 6);
+	check_part(2, 7, PS_ATTRIBUTION_EXACT);
+	ck_assert_int_eq(scene_sum(EVENT, first), 0); /* the second interval's; it stays */
+	ps_eventset_destroy(sets[1]);
+	ps_eventset_destroy(sets[2]);
+}
+END_TEST
+
 START_TEST(exact_is_not_bound_by_the_budget_but_by_the_limit)
 {
 	struct ps_eventset *set;
@@ -351,6 +379,7 @@ int main(void)
 	tcase_add_test(choice, auto_takes_pinned_for_one_cpu_and_exact_for_more);
 	tcase_add_test(choice, a_set_of_one_cpu_is_attached_whatever_the_mode);
 	tcase_add_test(choice, the_budget_is_shared_by_all_sets_and_given_back);
+	tcase_add_test(choice, a_set_for_which_there_was_no_room_is_split_from_the_start_at_which_there_is);
 	tcase_add_test(choice, exact_is_not_bound_by_the_budget_but_by_the_limit);
 	tcase_add_test(choice, auto_settles_for_less_when_descriptors_run_out_within_the_budget);
 	tcase_add_test(choice, auto_settles_for_less_when_the_present_cpus_are_not_told);
