@@ -89,6 +89,8 @@ AS_IF([test "$with_pfm" != no],
 	AC_CHECK_HEADER([perfmon/pfmlib_perf_event.h],
 		[AC_CHECK_LIB([pfm], [pfm_get_os_event_encoding],
 			[ps_have_pfm=yes; PFM_LIBS=-lpfm; ps_pfm_summary="its names of events are known"])])])
+AS_IF([test "$ps_have_pfm" = yes],
+	[AC_DEFINE([PS_WITH_PFM], [1], [Define to 1 if libpfm4's names of events are known.])])
 AS_IF([test "$with_pfm" = yes && test "$ps_have_pfm" = no], [AC_MSG_ERROR([--with-pfm: there is no libpfm4, or not its headers])])
 AC_SUBST([PFM_LIBS])
 AM_CONDITIONAL([HAVE_PFM], [test "$ps_have_pfm" = yes])])

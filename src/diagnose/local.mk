@@ -13,6 +13,3 @@ src_diagnose_libdiagnose_la_SOURCES = \
 	src/diagnose/pmu.c \
 	src/diagnose/probe.c \
 	src/diagnose/sources.c
-if HAVE_PFM
-src_diagnose_libdiagnose_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_WITH_PFM
-endif
