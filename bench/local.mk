@@ -18,7 +18,7 @@ EXTRA_PROGRAMS += $(bench_programs)
 EXTRA_LTLIBRARIES += bench/libbench.la
 
 bench_cppflags = -D_GNU_SOURCE $(public_cppflags)
-bench_libs = bench/libbench.la libperfsage.la
+bench_libs = bench/libbench.la libperfsage.la $(bench_papi_libs)
 if HAVE_PAPI
 bench_papi_cppflags = -DBENCH_WITH_PAPI
 bench_papi_libs = $(PAPI_LIBS) -ldl
@@ -44,7 +44,7 @@ bench_libbench_la_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 
 bench_bench_attached_SOURCES = bench/bench_attached.c
 bench_bench_attached_CPPFLAGS = $(bench_cppflags)
-bench_bench_attached_LDADD = $(bench_libs) $(bench_papi_libs)
+bench_bench_attached_LDADD = $(bench_libs)
 
 bench_bench_cost_SOURCES = bench/bench_cost.c
 bench_bench_cost_CPPFLAGS = $(bench_cppflags)
@@ -52,7 +52,7 @@ bench_bench_cost_LDADD = $(bench_libs)
 
 bench_bench_instructions_SOURCES = bench/bench_instructions.c
 bench_bench_instructions_CPPFLAGS = $(bench_cppflags)
-bench_bench_instructions_LDADD = $(bench_libs) $(bench_papi_libs)
+bench_bench_instructions_LDADD = $(bench_libs)
 
 bench_bench_lookup_SOURCES = bench/bench_lookup.c
 bench_bench_lookup_CPPFLAGS = $(bench_cppflags)
@@ -64,11 +64,11 @@ bench_bench_memory_LDADD = $(bench_libs)
 
 bench_bench_read_SOURCES = bench/bench_read.c
 bench_bench_read_CPPFLAGS = $(bench_cppflags)
-bench_bench_read_LDADD = $(bench_libs) $(bench_papi_libs)
+bench_bench_read_LDADD = $(bench_libs)
 
 bench_bench_stop_SOURCES = bench/bench_stop.c
 bench_bench_stop_CPPFLAGS = $(bench_cppflags)
-bench_bench_stop_LDADD = $(bench_libs) $(bench_papi_libs)
+bench_bench_stop_LDADD = $(bench_libs)
 
 bench_bench_threads_SOURCES = bench/bench_threads.c
 bench_bench_threads_CPPFLAGS = $(bench_cppflags)
