@@ -111,6 +111,7 @@ struct ps__backend {
 	    origin; /* lane 0's totals when it was opened (the others' are 0), PAPI's when it is started; owned by the backend */
 	enum ps_read_path read_path;
 	char why_path[256]; /* why it isn't a cheaper one; "" if it is the cheapest */
+	size_t spare;       /* words behind the totals that read_direct may write to, beside the one that is there */
 	bool may_fall;      /* totals that fall are meant so: differences, estimates. It looks for resets itself */
 	bool interrupted;   /* set by read: counting was off for a while. Cleared by the set */
 	bool went_back;     /* the same: a counter was reset behind our back, and is counted anew from there */

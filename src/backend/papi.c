@@ -41,6 +41,7 @@ static int papi_open(struct ps__backend *backend, struct ps__event *events, size
 		return ps__fail_memory("a PAPI event set");
 	backend->read_path = PS_READ_PATH_PAPI;
 	snprintf(backend->why_path, sizeof backend->why_path, "the set is PAPI's: PAPI_read chooses how it reads");
+	backend->spare = self->papi->most_events;
 	/* One group, of which PAPI tells no times. */
 	backend->lanes = 1;
 	backend->groups = 1;
@@ -123,20 +124,33 @@ static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 	return result;
 }
 
-/* PAPI writes the totals itself. That one fell is for the set to see, which then asks for all of them again. */
+/* No count: what PAPI has not written is told by it. */
+#define UNWRITTEN UINT64_C(0xb5c0fbcfec4d3b2f)
+
+/*
+ * PAPI writes the totals itself. That one fell is for the set to see, which then asks for all of them again. Behind them is
+ * room for as many events as a PAPI set can have, so that their number need not be asked for before (which costs as much
+ * as all the rest): it shows in what was written.
+ */
 static int papi_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	const struct papi_backend *self = self_of(backend);
 	const struct ps__papi *papi = self->papi;
+	uint64_t *end = totals + 2 + papi->count;
 
 	(void)lane;
-	if (__builtin_expect(self->has_final || self->has_before, 0))
+	if (__builtin_expect(self->has_final || self->has_before || !backend->spare, 0))
 		return PS__NOT_DIRECT;
-	int result = check_set(papi);
-	if (__builtin_expect(result != PS_OK, 0))
-		return result;
+	if (__builtin_expect(!ps__papi_calls.is_initialized(), 0))
+		return PS__NOT_DIRECT;
+	end[-1] = UNWRITTEN;
+	end[0] = UNWRITTEN;
 	int code = ps__papi_calls.read(papi->id, (long long *)(totals + 2));
-	return __builtin_expect(code >= 0, 1) ? PS_OK : ps__papi_fail(papi->id, "PAPI_read", code);
+	bool is_as_it_was = end[0] == UNWRITTEN && end[-1] != UNWRITTEN;
+	end[0] = 0;
+	if (__builtin_expect(code < 0, 0))
+		return ps__papi_fail(papi->id, "PAPI_read", code);
+	return __builtin_expect(is_as_it_was, 1) ? PS_OK : PS__NOT_DIRECT;
 }
 
 /* PAPI runs it already. Its counts since PAPI_start are new, or were there before. */

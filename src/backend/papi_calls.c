@@ -55,7 +55,9 @@ static int component_info(int component, struct ps__papi_component_info *out)
 
 	if (!info)
 		return PAPI_ENOCMP;
-	*out = (struct ps__papi_component_info){.disabled = info->disabled};
+	*out = (struct ps__papi_component_info){
+	    .disabled = info->disabled,
+	    .most_events = info->num_cntrs > info->num_mpx_cntrs ? info->num_cntrs : info->num_mpx_cntrs};
 	snprintf(out->name, sizeof out->name, "%s", info->name);
 	snprintf(out->disabled_reason, sizeof out->disabled_reason, "%s", info->disabled_reason);
 	return PAPI_OK;

@@ -49,7 +49,8 @@ struct ps__papi_event_info {
 struct ps__papi_component_info {
 	char name[128];
 	char disabled_reason[PS__PAPI_TEXT];
-	int disabled; /* 0, or the code with which it was switched off */
+	int most_events; /* that a set of it can have */
+	int disabled;    /* 0, or the code with which it was switched off */
 };
 
 struct ps__papi_calls {

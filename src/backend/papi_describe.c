@@ -17,6 +17,9 @@
 /* The bits of PAPI_state that don't come and go with counting. */
 #define LASTING_STATE (PS__PAPI_MULTIPLEXING | PS__PAPI_ATTACHED | PS__PAPI_CPU_ATTACHED)
 
+/* Components of more are few, and their events dear to read. */
+#define MOST_ROOM 4096
+
 /* A revision keeps the interface. */
 #define VERSION_MASK 0xffff0000u
 
@@ -257,6 +260,23 @@ static int describe_events(struct ps__papi *papi)
 	return result;
 }
 
+/* Of any component: the set's number may be given to one of another. */
+static int find_most_events(struct ps__papi *papi)
+{
+	int count = ps__papi_calls.component_count(), most = 0;
+
+	for (int component = 0; component < count; component++) {
+		struct ps__papi_component_info info;
+		int result = ps__papi_calls.component_info(component, &info);
+		if (result < 0)
+			return ps__papi_fail(papi->id, "PAPI_get_component_info", result);
+		if (info.most_events > most)
+			most = info.most_events;
+	}
+	papi->most_events = most <= MOST_ROOM && (size_t)most >= papi->count ? (size_t)most : 0;
+	return PS_OK;
+}
+
 static int describe(struct ps__papi *papi)
 {
 	int count = ps__papi_calls.num_events(papi->id);
@@ -274,7 +294,9 @@ static int describe(struct ps__papi *papi)
 	papi->count = (size_t)count;
 	papi->state = state & LASTING_STATE;
 	papi->is_estimate = state & PS__PAPI_MULTIPLEXING;
-	result = read_manner(papi);
+	result = find_most_events(papi);
+	if (result == PS_OK)
+		result = read_manner(papi);
 	return result == PS_OK && count > 0 ? describe_events(papi) : result;
 }
 

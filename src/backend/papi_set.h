@@ -20,6 +20,7 @@ struct ps__papi {
 	int *codes; /* PAPI's, of count events */
 	int *again; /* room for as many, to compare */
 	size_t count;
+	size_t most_events; /* that any set of PAPI can have; 0: too many to keep room for */
 	enum ps__papi_course *course;
 	struct ps__event *events; /* until the set takes them over */
 	struct ps__target target;

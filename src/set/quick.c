@@ -19,8 +19,8 @@ static const uint64_t no_head;
 int ps__set_make_quick(struct ps_eventset *set, size_t width)
 {
 	struct ps__quick *quick = &set->quick;
-	size_t room =
-	    2 + width; /* a word before for the backend, one after for a recorder, or to make the width even */
+	/* A word before for the backend, one after for a recorder, or to make the width even. */
+	size_t room = 2 + width + set->backend->spare;
 	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
 
 	if (!memory)

@@ -208,6 +208,7 @@ void fake_papi_install(void)
 	fake_papi.is_initialized = true;
 	fake_papi.version = FAKE_PAPI_VERSION;
 	snprintf(fake_papi.component.name, sizeof fake_papi.component.name, "perf_event");
+	fake_papi.component.most_events = FAKE_PAPI_EVENTS;
 	fail_in = 0;
 	fail_happened = false;
 	real = ps__papi_calls;

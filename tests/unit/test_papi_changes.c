@@ -103,6 +103,35 @@ START_TEST(events_added_within_a_run_are_refused_and_write_no_memory)
 }
 END_TEST
 
+START_TEST(a_change_in_number_is_noticed_with_and_without_room_for_more)
+{
+	static const int rooms[] = {FAKE_PAPI_EVENTS, 1 << 20};
+
+	for (int i = 0; i < 4; i++) {
+		fake_papi.component.most_events = rooms[i % 2];
+		int papi = fake_papi_create(EVENT, OTHER, NULL);
+		struct ps_eventset *set = wrap(papi);
+		uint64_t timestamp = 0;
+
+		check_ok(ps_start(set));
+		for (int reading = 0; reading < 3; reading++) {
+			fake_papi_count(papi, 0, 10);
+			fake_papi_count(papi, 1, 20);
+			check_ok(ps_read(set, scene.root, &timestamp, NULL));
+		}
+		if (i < 2)
+			fake_papi_add(papi, "X");
+		else
+			fake_papi.sets[papi].count--;
+		check_fails(ps_read(set, scene.root, &timestamp, NULL), PS_ECNFLCT);
+		ck_assert_int_eq(scene_count(0, EVENT, timestamp), 30);
+		ck_assert_int_eq(scene_count(0, OTHER, timestamp), 60);
+		ps_eventset_destroy(set);
+		fake_papi_destroy(papi);
+	}
+}
+END_TEST
+
 START_TEST(a_number_that_papi_gave_again_brings_up_no_old_reading)
 {
 	int papi = fake_papi_create(EVENT, NULL);
@@ -242,6 +271,7 @@ int main(void)
 	tcase_add_test(tests, events_added_before_a_papi_start_are_taken_over_by_the_first_reading);
 	tcase_add_test(tests, events_exchanged_for_as_many_others_are_noticed_at_the_next_start);
 	tcase_add_test(tests, events_added_within_a_run_are_refused_and_write_no_memory);
+	tcase_add_test(tests, a_change_in_number_is_noticed_with_and_without_room_for_more);
 	tcase_add_test(tests, a_number_that_papi_gave_again_brings_up_no_old_reading);
 	tcase_add_test(tests, a_wrap_of_a_set_that_is_gone_says_so_and_that_it_is_another_one);
 	tcase_add_test(tests, a_set_destroyed_by_papi_after_ps_stop_keeps_its_final_counts);
