@@ -105,8 +105,10 @@ static int perf_start(struct ps__backend *backend)
 	note_start(perf);
 	if (perf->target.enables_on_exec)
 		return PS_OK;
-	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
-	if (result == PS_OK)
+	const struct ps__group *first = perf->lanes[0].groups;
+	bool is_one = perf->base.lanes == 1 && perf->base.groups == 1 && !first->next;
+	int result = is_one ? control(perf, first, PERF_EVENT_IOC_ENABLE) : control_all(perf, PERF_EVENT_IOC_ENABLE);
+	if (__builtin_expect(result == PS_OK, 1))
 		return PS_OK;
 	control_all(perf, PERF_EVENT_IOC_DISABLE);
 	perf->counting = false;
@@ -260,7 +262,9 @@ int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *tot
 static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	struct ps__perf *perf = perf_of(backend);
-	int result = backend->ops->read_direct(backend, lane, totals);
+	bool is_user = perf->lanes[lane].direct_user != NULL;
+	int result = __builtin_expect(is_user, 0) ? ps__perf_user_read_direct(backend, lane, totals)
+	                                          : ps__perf_read_direct(backend, lane, totals);
 
 	if (__builtin_expect(result != PS__NOT_DIRECT, 1))
 		return result;

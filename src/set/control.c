@@ -110,7 +110,7 @@ static int prepare(struct ps_eventset *set)
 }
 
 /* Whatever can be done before the counters are enabled is: what comes after is counted. */
-int ps__set_start(struct ps_eventset *set)
+static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 {
 	int result = prepare(set);
 
@@ -133,14 +133,22 @@ int ps__set_start(struct ps_eventset *set)
 		ps__set_begin_totals(set);
 	}
 	result = set->backend->ops->start(set->backend);
-	if (__builtin_expect(result == PS_OK && set->papi && set->papi->has_baseline, 0))
-		ps__set_begin_totals(set);
-	if (__builtin_expect(result == PS_OK, 1))
+	if (__builtin_expect(result == PS_OK && !set->papi, 1))
 		return PS_OK;
+	if (result == PS_OK) {
+		if (set->papi->has_baseline)
+			ps__set_begin_totals(set);
+		return PS_OK;
+	}
 	set->must_clear = false;
 	set->is_running = false;
 	set->was_started = was_started;
 	return result;
+}
+
+int ps__set_start(struct ps_eventset *set)
+{
+	return start(set);
 }
 
 int ps_start(struct ps_eventset *set)
@@ -152,7 +160,7 @@ int ps_start(struct ps_eventset *set)
 	if (set->is_running)
 		result = ps__fail(PS_EISRUN, "ps_start: the event set is running");
 	else
-		result = ps__set_start(set);
+		result = start(set);
 	ps__set_leave(set);
 	return result;
 }

@@ -212,15 +212,18 @@ static int fetch_plain(struct ps_eventset *set, struct ps__slot **out)
 
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot)
 {
-	if (set->means == PS__MEANS_LANES)
+	if (__builtin_expect(set->means == PS__MEANS_PLAIN && !ps__set_is_mixed(set), 1))
+		return fetch_plain(set, slot);
+	switch (set->means) {
+	case PS__MEANS_LANES:
 		return ps__set_fetch_lanes(set, slot);
-	if (set->means == PS__MEANS_RECORDS)
+	case PS__MEANS_RECORDS:
 		return ps__set_fetch_records(set, slot);
-	if (set->means == PS__MEANS_CGROUP)
+	case PS__MEANS_CGROUP:
 		return ps__set_fetch_cgroup(set, slot);
-	if (__builtin_expect(set->means == PS__MEANS_PLACES, 0))
+	case PS__MEANS_PLACES:
 		return ps__set_fetch_places(set, slot);
-	if (ps__set_is_mixed(set))
+	default:
 		return ps__set_fetch_mixed(set, slot);
-	return fetch_plain(set, slot);
+	}
 }
