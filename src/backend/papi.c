@@ -7,6 +7,7 @@
 #include "backend/papi_calls.h"
 #include "backend/papi_set.h"
 #include "base/error.h"
+#include "base/hot.h"
 #include "base/os.h"
 
 #include <stdio.h>
@@ -129,10 +130,10 @@ static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 
 /*
  * PAPI writes the totals itself. That one fell is for the set to see, which then asks for all of them again. Behind them is
- * room for as many events as a PAPI set can have, so that their number need not be asked for before (which costs as much
- * as all the rest): it shows in what was written.
+ * room for as many events as a PAPI set can have, so that their number need not be asked for before: it shows in what was
+ * written.
  */
-static int papi_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
+static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	const struct papi_backend *self = self_of(backend);
 	const struct ps__papi *papi = self->papi;

@@ -4,6 +4,7 @@
 
 #include "backend/perf_user.h"
 #include "base/error.h"
+#include "base/hot.h"
 #include "base/os.h"
 #include "topology/series.h"
 
@@ -246,7 +247,7 @@ static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 	return result;
 }
 
-int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
+PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	struct ps__perf *perf = perf_of(backend);
 	int fd = perf->lanes[lane].direct_fd;

@@ -12,6 +12,8 @@
 #include "arch/arch.h"
 #include "backend/perf_user.h"
 
+#include "base/hot.h"
+
 #include <perfsage/error.h>
 #include <stdatomic.h>
 
@@ -156,7 +158,7 @@ static __attribute__((cold, noinline)) int read_direct_anew(struct ps__backend *
 	return ps__perf_read_direct(backend, lane, totals);
 }
 
-int ps__perf_user_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
+PS__HOT int ps__perf_user_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)backend;
 	const struct ps__group *group = perf->lanes[lane].direct_user;

@@ -11,6 +11,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/error.c \
 	src/base/error.h \
 	src/base/file.c \
+	src/base/hot.h \
 	src/base/identity.c \
 	src/base/identity.h \
 	src/base/list.c \

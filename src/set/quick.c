@@ -7,6 +7,7 @@
  * and ps_accum doesn't change the offset either. So a reading is: look that nothing has changed, read the totals, add, store.
  * The slot's counts and base are brought up to date when the next call goes another way (ps__set_enter sees to it).
  */
+#include "base/hot.h"
 #include "base/os.h"
 #include "set/set.h"
 
@@ -252,8 +253,8 @@ static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_com
 	return wanted == set->last_timestamp || (wanted == 0 && !set->quick.has_base && !set->history);
 }
 
-int ps__set_read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                         struct ps_thread **thread, enum ps__write_kind kind)
+PS__HOT int ps__set_read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                                 struct ps_thread **thread, enum ps__write_kind kind)
 {
 	int result = NOT_QUICK;
 

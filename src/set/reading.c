@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls that make a reading: ps_read, ps_accum, ps_stop, ps_store. */
 #include "base/error.h"
+#include "base/hot.h"
 #include "set/set.h"
 
 static int check_root(struct ps_eventset *set, struct ps_component *root)
@@ -80,14 +81,16 @@ static inline bool is_quick(const struct ps_eventset *set, const struct ps_compo
 	return __builtin_expect(set && root && set->quick.root == root, 1);
 }
 
-int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                    struct ps_thread **thread)
 {
 	if (is_quick(set, root))
 		return ps__set_read_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
 	return ps__set_read_usually(set, root, timestamp, thread, PS__WRITE_COUNTS);
 }
 
-int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                     struct ps_thread **thread)
 {
 	if (is_quick(set, root))
 		return ps__set_read_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
