@@ -42,6 +42,7 @@ static void rehearse(struct walk *walk)
 		check_ok(ps_stop(walk->set, walk->root, &timestamp, NULL));
 		check_ok(ps_start(walk->set));
 	}
+	wander_settle(&walk->work);
 	check_ok(ps_reset(walk->set));
 }
 
@@ -70,11 +71,11 @@ static void work_on(struct walk *walk, int place, size_t pages)
 	walk->expected[place] += (long long)pages;
 }
 
-static void check_parts(const struct walk *walk, uint64_t timestamp)
+static void check_parts(struct walk *walk, uint64_t timestamp)
 {
 	for (int place = 0; place < 2; place++)
 		wander_check_count(wander_part(walk->topology, walk->cpus[place], timestamp, PS_ATTRIBUTION_EXACT),
-		                   walk->expected[place]);
+		                   walk->expected[place], wander_strays(&walk->work));
 }
 
 static void forget_expected(struct walk *walk)
@@ -99,7 +100,7 @@ START_TEST(a_thousand_on_one_cpu_and_ten_on_another_are_told_apart_by_one_read)
 	ck_assert_int_eq(ps_thread_cpu(thread), walk.cpus[1]);
 	check_parts(&walk, timestamp);
 	check_ok(ps_component_total(walk.root, WANDER_EVENT, &total));
-	wander_check_count(total.value, 1010);
+	wander_check_count(total.value, 1010, wander_strays(&walk.work));
 	ck_assert_int_eq((int)total.attribution, PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq((int)ps_eventset_attribution(walk.set, &why), PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq(*why == '\0', wander_means() == WANDER_LANES);
@@ -212,11 +213,13 @@ START_TEST(last_cpu_mode_beside_shows_all_where_it_looked_and_says_so)
 		check_ok(ps_reset(walk.set));
 	}
 	check_ok(ps_reset(last));
+	wander_settle(&walk.work);
 	work_on(&walk, 0, 1000);
 	work_on(&walk, 1, 10);
 	check_ok(ps_read(last, ps_topology_root(beside), &timestamp, NULL));
 	ck_assert_int_eq(wander_part(beside, walk.cpus[0], timestamp, PS_ATTRIBUTION_LAST_CPU), 0);
-	wander_check_count(wander_part(beside, walk.cpus[1], timestamp, PS_ATTRIBUTION_LAST_CPU), 1010);
+	wander_check_count(wander_part(beside, walk.cpus[1], timestamp, PS_ATTRIBUTION_LAST_CPU), 1010,
+	                   wander_strays(&walk.work));
 	ck_assert_int_eq((int)ps_eventset_attribution(last, &why), PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_str_ne(why, "");
 	timestamp = 0;
@@ -328,7 +331,7 @@ START_TEST(more_moves_than_records_are_not_called_exact)
 		work_on(&walk, move % 2, 1);
 	check_ok(ps_accum(walk.set, walk.root, &timestamp, NULL));
 	check_ok(ps_component_total(walk.root, WANDER_EVENT, &total));
-	wander_check_count(total.value, 450);
+	wander_check_count(total.value, 450, wander_strays(&walk.work));
 	ck_assert_int_eq((int)total.attribution, PS_ATTRIBUTION_LAST_CPU);
 	for (int place = 0; place < 2; place++)
 		wander_part(walk.topology, walk.cpus[place], timestamp, PS_ATTRIBUTION_LAST_CPU);

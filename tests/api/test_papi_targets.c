@@ -256,10 +256,14 @@ static int create_on_cpu(int cpu, int granularity)
 	memset(&option, 0, sizeof option);
 	option.cpu.eventset = papi;
 	option.cpu.cpu_num = (unsigned)cpu;
-	papi_ok(PAPI_set_opt(PAPI_CPU_ATTACH, &option));
-	int result = PAPI_add_named_event(papi, PAPI_HERE_FAULTS);
-	if (result == PAPI_EPERM)
+	/* PAPI asks the kernel at the one call or at the other. */
+	int result = PAPI_set_opt(PAPI_CPU_ATTACH, &option);
+	if (result == PAPI_OK)
+		result = PAPI_add_named_event(papi, PAPI_HERE_FAULTS);
+	if (result == PAPI_EPERM) {
+		papi_here_destroy(papi);
 		return PAPI_NULL;
+	}
 	papi_ok(result);
 	return papi;
 }
