@@ -106,6 +106,14 @@ int ps__log_make_room(struct ps__log *log);
 /* Appends a row of which the words are yet to be written; there must be room. Returns its number. */
 size_t ps__log_append(struct ps__log *log, uint64_t timestamp);
 
+/* The same for a row that is written already: makes it one of the log's. */
+static inline void ps__log_publish(struct ps__log *log)
+{
+	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+
+	atomic_store_explicit(&log->count, count + 1, memory_order_release);
+}
+
 /* Drops the oldest rows beyond `keep`. */
 void ps__log_trim(struct ps__log *log, size_t keep);
 

@@ -68,6 +68,8 @@ struct ps__backend;
 /* The CPU to which the task was moved. */
 typedef void ps__backend_visit(int cpu, void *context);
 
+typedef int ps__read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals);
+
 struct ps__backend_ops {
 	/*
 	 * Opens the events, all or none, not counting yet. On success groups is known, and group_of[i] is the group of
@@ -86,7 +88,7 @@ struct ps__backend_ops {
 	 * As read where one system call, or none, brings the totals as they are; PS__NOT_DIRECT, and nothing has changed,
 	 * where it takes more. NULL: it always does. Hot.
 	 */
-	int (*read_direct)(struct ps__backend *backend, size_t lane, uint64_t *totals);
+	ps__read_direct *read_direct;
 	int (*stop)(struct ps__backend *backend);
 	/* What has become of tasks since the last time, in the order of time. Of a target that tells_tasks. */
 	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);

@@ -30,12 +30,12 @@ struct ps__member {
 struct ps__user {
 	uint64_t leader_lock; /* PS__NO_LOCK: nothing that could be believed */
 	uint32_t locks;       /* the sum of all */
-	/* Times are these, and the nanoseconds of the ticks. */
+	/* Times are the last two, and the nanoseconds of the ticks. In the order in which they are used: two at once. */
 	uint32_t shift;
-	uint64_t factor;
-	uint64_t rest_mask;
 	uint64_t from_ticks;
 	uint64_t tick_mask;
+	uint64_t rest_mask;
+	uint64_t factor;
 	uint64_t enabled_ns;
 	uint64_t running_ns;
 };
@@ -43,6 +43,7 @@ struct ps__user {
 
 struct ps__group {
 	struct ps__member *members; /* [0] leads */
+	struct ps__member *end;     /* behind the last; of a group that is read in user space */
 	size_t count;
 	/* On a hybrid machine, in a lane for any CPU: the same for the next kind of cores. NULL, else and at the end. */
 	struct ps__group *next;

@@ -107,21 +107,29 @@ static inline uint64_t extend(uint64_t counter, uint32_t shift)
 
 /* Reads the counters if the pages are as they were when they were looked at, before and after. No counter is read on the word
  * of an old page: it might be another's by now, or none that may be read. */
-static inline __attribute__((always_inline)) bool read_counters(const struct ps__group *group, uint64_t *times,
-                                                                uint64_t *values)
+PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, uint64_t *values, bool is_in_order)
 {
-	const struct ps__member *first = group->members, *end = first + group->count, *member = first;
+	const struct ps__member *member = group->members, *end = group->end;
 	const struct ps__user *user = &group->user;
+	uint32_t locks = 0;
 
-	if (__builtin_expect(LOAD(first->page->lock) != user->leader_lock, 0))
+	if (__builtin_expect(LOAD(member->page->lock) != user->leader_lock, 0))
 		return false;
 	atomic_signal_fence(memory_order_seq_cst);
-	do {
-		values[member->event] = member->offset + extend(ps__arch_counter(member->index), member->shift);
-	} while (++member < end);
+	/* A lock is looked at behind its counter: what changes between two members changes the later one's. */
 	uint64_t ticks = ps__arch_ticks();
-	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(sum_locks(first, end) != user->locks, 0))
+	do {
+		const struct perf_event_mmap_page *page = member->page;
+		uint64_t offset = member->offset;
+		uint32_t shift = member->shift;
+		uint32_t index = member->index;
+		atomic_signal_fence(memory_order_seq_cst);
+		uint64_t counter = ps__arch_counter(index);
+		*(is_in_order ? values++ : &values[member->event]) = offset + extend(counter, shift);
+		atomic_signal_fence(memory_order_seq_cst);
+		locks += LOAD(page->lock);
+	} while (++member < end);
+	if (__builtin_expect(locks != user->locks, 0))
 		return false;
 	uint64_t now_ns = to_ns(user, ticks);
 	times[0] = user->enabled_ns + now_ns;
@@ -135,7 +143,7 @@ static __attribute__((cold, noinline)) bool read_anew(struct ps__group *group, u
 	for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
 		if (!look_at_pages(group))
 			return false;
-		if (read_counters(group, times, values))
+		if (read_counters(group, times, values, false))
 			return true;
 	}
 	return false;
@@ -144,7 +152,7 @@ static __attribute__((cold, noinline)) bool read_anew(struct ps__group *group, u
 bool ps__perf_user_read(struct ps__group *group, uint64_t *times, uint64_t *values)
 {
 	ps__arch_settle();
-	return read_counters(group, times, values) || read_anew(group, times, values);
+	return read_counters(group, times, values, false) || read_anew(group, times, values);
 }
 
 static __attribute__((cold, noinline)) int read_direct_anew(struct ps__backend *backend, size_t lane,
@@ -164,7 +172,7 @@ PS__HOT int ps__perf_user_read_direct(struct ps__backend *backend, size_t lane, 
 	const struct ps__group *group = perf->lanes[lane].direct_user;
 
 	ps__arch_settle();
-	if (__builtin_expect(group && read_counters(group, totals, totals + 2), 1))
+	if (__builtin_expect(group && read_counters(group, totals, totals + 2, true), 1))
 		return PS_OK;
 	return read_direct_anew(backend, lane, totals);
 }

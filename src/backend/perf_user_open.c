@@ -223,6 +223,7 @@ static bool map_group(struct ps__perf *perf, struct ps__group *group, size_t pag
 	}
 	group->user.leader_lock = PS__NO_LOCK;
 	group->is_user_read = true;
+	group->end = group->members + group->count;
 	return true;
 }
 

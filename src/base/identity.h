@@ -11,7 +11,7 @@
 uint64_t ps__fork_generation(void);
 
 /* Where it stands, for the hot path: 0 in a child that did not ask yet. Valid after ps__fork_generation. */
-extern const _Atomic uint64_t *ps__fork_mark;
+extern const _Atomic uint64_t *ps__fork_mark __attribute__((visibility("hidden")));
 
 /* True if what was made in `generation` belongs to this process. No system call. */
 static inline _Bool ps__fork_is_same(uint64_t generation)
@@ -23,7 +23,7 @@ static inline _Bool ps__fork_is_same(uint64_t generation)
  * A number for the calling thread: never 0, and never given twice in a process, as pthread_t and tids are. No system call
  * but the first time a thread asks.
  */
-extern _Thread_local uint64_t ps__own_thread_number __attribute__((tls_model("initial-exec")));
+extern _Thread_local uint64_t ps__own_thread_number __attribute__((tls_model("initial-exec"), visibility("hidden")));
 uint64_t ps__thread_number_create(void);
 
 static inline uint64_t ps__thread_number(void)

@@ -11,11 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-extern struct ps_hooks ps__os;
+extern struct ps_hooks ps__os __attribute__((visibility("hidden")));
 
 /* Bytes from the thread pointer to where the kernel keeps the calling thread's CPU (rseq(2), registered by glibc); 0 where
  * there is none, and while getcpu is a test's. */
-extern ptrdiff_t ps__os_rseq;
+extern ptrdiff_t ps__os_rseq __attribute__((visibility("hidden")));
+
+/* Where the kernel writes down the calling thread's CPU, for this thread alone; else where a -1 stands. */
+static inline const volatile int *ps__os_cpu_place(void)
+{
+	static const int nowhere = -1;
+	const char *thread = __builtin_thread_pointer();
+
+	return ps__os_rseq ? (const volatile int *)(thread + ps__os_rseq) : &nowhere;
+}
 
 /* The calling thread's CPU, or -1: getcpu of the table, or what that would say, in two loads. */
 static inline int ps__os_getcpu(void)

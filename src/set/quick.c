@@ -14,8 +14,13 @@
 /* What the usual way has to do. */
 #define NOT_QUICK 1
 
+/* Two words at once. */
+typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+
 /* The head of a watch that isn't there. */
 static const uint64_t no_head;
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 int ps__set_make_quick(struct ps_eventset *set, size_t width)
 {
@@ -26,7 +31,7 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width)
 
 	if (!memory)
 		return -1;
-	*quick = (struct ps__quick){.memory = memory, .width = width};
+	*quick = (struct ps__quick){.memory = memory, .width = width, .even_bytes = width / 2 * sizeof(pair)};
 	quick->known = memory + 1;
 	quick->fresh = quick->known + room;
 	quick->offset = quick->fresh + room;
@@ -75,10 +80,9 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	return (set->means == PS__MEANS_LANES || set->backend->lanes == 1) && is_label_lasting(set, slot);
 }
 
-static void find_row(struct ps__quick *quick)
+static void find_row(struct ps__quick *quick, size_t row)
 {
 	const struct ps__log *log = quick->slot->log;
-	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
 	struct ps__chunk *chunk = ps__log_chunk(log, row);
 
 	quick->words = ps__log_words(log, chunk, row);
@@ -91,15 +95,17 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 
 	if (!may_begin(set, slot))
 		return;
+	quick->read = set->backend->ops->read_direct;
 	quick->slot = slot;
 	quick->cpu = slot->cpu;
+	quick->cpu_place = ps__os_cpu_place();
 	quick->split_times = set->means == PS__MEANS_LANES ? 2 * set->series->groups : 0;
 	quick->lane = set->means == PS__MEANS_LANES ? (size_t)slot->lane : 0;
 	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.ring.page->data_head : &no_head;
 	quick->seen = set->watch.fd >= 0 ? set->watch.ring.seen : 0;
 	quick->has_accumulated = false;
 	quick->has_base = slot->has_base;
-	find_row(quick);
+	find_row(quick, atomic_load_explicit(&slot->log->count, memory_order_relaxed) - 1);
 	const uint64_t *credited = ps__set_credited(set, quick->lane);
 	for (size_t word = 0; word < quick->width; word++) {
 		quick->known[word] = credited[word];
@@ -141,85 +147,21 @@ void ps__set_end_quick(struct ps_eventset *set)
 /* As far as the watch knows. */
 static inline bool has_stayed(const struct ps__quick *quick)
 {
+	uint64_t seen = quick->seen;
+
 	/* Pairs with the kernel's store of data_head after it wrote a record. */
-	return __atomic_load_n(quick->head, __ATOMIC_ACQUIRE) == quick->seen;
+	return __atomic_load_n(quick->head, __ATOMIC_ACQUIRE) == seen;
 }
 
-/* Did every counter go forwards? And where lanes tell residency: was the group on the hardware all the time? Else the usual
- * way sorts it out. */
-static inline bool is_plausible(const struct ps__quick *quick)
+/* Where lanes tell residency: was the group on the hardware all the time? Else the usual way sorts it out. */
+static inline bool is_resident(const struct ps__quick *quick)
 {
 	const uint64_t *fresh = quick->fresh, *known = quick->known;
-	size_t width = quick->width;
-	uint64_t backwards = 0, waited = 0;
+	uint64_t waited = 0;
 
-	for (size_t word = 0; word < width; word += 2)
-		backwards |= (fresh[word] - known[word]) | (fresh[word + 1] - known[word + 1]);
 	for (size_t word = 0; word < quick->split_times; word += 2)
 		waited |= (fresh[word] - known[word]) - (fresh[word + 1] - known[word + 1]);
-	return (backwards >> 63) + waited == 0;
-}
-
-/* A row behind the last one becomes the latest reading's. */
-static bool append_row(struct ps__quick *quick, uint64_t timestamp)
-{
-	struct ps__log *log = quick->slot->log;
-
-	if (__builtin_expect(ps__log_make_room(log) < 0, 0))
-		return false;
-	ps__log_append(log, timestamp);
-	find_row(quick);
-	atomic_store_explicit(quick->mark, quick->slot->counts_mark, memory_order_release);
-	return true;
-}
-
-static inline void write_row(struct ps__quick *quick, uint64_t timestamp)
-{
-	uint64_t *fresh = quick->fresh;
-	const uint64_t *offset = quick->offset;
-	_Atomic uint64_t *words = quick->words + 1;
-	size_t width = quick->width;
-
-	atomic_store_explicit(&words[-1], timestamp, memory_order_release);
-	for (size_t word = 0; word < width; word++)
-		atomic_store_explicit(&words[word], fresh[word] + offset[word], memory_order_release);
-	quick->fresh = quick->known;
-	quick->known = fresh;
-}
-
-/* Of a reading that has a base: by this ps_accum, which makes the row its base, or by one before. */
-static void write_base(struct ps__quick *quick, enum ps__write_kind kind)
-{
-	uint16_t base = kind == PS__WRITE_ACCUM ? PS__MARK_BASE_IS_VALUE : PS__MARK_BASE_APART;
-
-	atomic_store_explicit(quick->mark, quick->slot->counts_mark | base, memory_order_release);
-	quick->has_base = true;
-	if (kind != PS__WRITE_ACCUM)
-		return;
-	for (size_t word = 0; word < quick->width; word++)
-		quick->accumulated[word] = quick->known[word];
-	quick->has_accumulated = true;
-}
-
-/* The counters are read; now the row. Where there is no room for it, the usual way says so. */
-static inline int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new)
-{
-	struct ps__quick *quick = &set->quick;
-	struct ps__series *series = set->series;
-	uint64_t timestamp = ps__set_next_timestamp(set);
-
-	ps__series_write_begin(series);
-	if (is_new && !append_row(quick, timestamp)) {
-		ps__series_write_end(series);
-		return NOT_QUICK;
-	}
-	write_row(quick, timestamp);
-	if (quick->has_base || kind == PS__WRITE_ACCUM)
-		write_base(quick, kind);
-	set->last_timestamp = timestamp;
-	atomic_store_explicit(&series->latest, timestamp, memory_order_release);
-	ps__series_write_end(series);
-	return PS_OK;
+	return waited == 0;
 }
 
 /* What the usual way has to sort out. */
@@ -229,53 +171,224 @@ static __attribute__((cold, noinline)) int note_miss(struct ps__quick *quick, in
 	return result == PS_OK ? NOT_QUICK : result;
 }
 
+/* Where the kernel doesn't write it down. */
+static __attribute__((cold, noinline)) bool is_there_when_asked(const struct ps__quick *quick)
+{
+	return ps__os_getcpu() == quick->cpu;
+}
+
+static inline bool is_there(const struct ps__quick *quick)
+{
+	return LIKELY(*quick->cpu_place == quick->cpu) || is_there_when_asked(quick);
+}
+
 /* The totals into `fresh`, if the task is where it was: the CPU is asked for after the counters, as what comes before them
  * is counted. */
-static inline int read_totals(struct ps_eventset *set)
+PS__INLINE int read_totals(struct ps_eventset *set)
 {
 	struct ps__quick *quick = &set->quick;
 
-	if (__builtin_expect(!has_stayed(quick), 0))
+	if (!LIKELY(has_stayed(quick)))
 		return NOT_QUICK;
-	int result = set->backend->ops->read_direct(set->backend, quick->lane, quick->fresh);
-	if (__builtin_expect(
-		result == PS_OK && ps__os_getcpu() == quick->cpu && has_stayed(quick) && is_plausible(quick), 1))
-		return PS_OK;
-	return note_miss(quick, result);
+	int result = quick->read(set->backend, quick->lane, quick->fresh);
+	if (!LIKELY(result == PS_OK))
+		return note_miss(quick, result);
+	if (!LIKELY(is_there(quick)) || !LIKELY(has_stayed(quick)) || !LIKELY(is_resident(quick)))
+		return note_miss(quick, PS_OK);
+	return PS_OK;
 }
 
-/* Is the short way still open, the set the caller's, and the reading one that can be written so: the latest, or a new one if
- * nothing is to be kept of the latest? */
-static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_component *root, uint64_t wanted)
+static inline pair load_pair(const uint64_t *words, size_t at_bytes)
 {
-	if (set->quick.root != root || root->topology->destroyed || set->owner != ps__thread_number())
-		return false;
-	return wanted == set->last_timestamp || (wanted == 0 && !set->quick.has_base && !set->history);
+	return *(const pair *)((const char *)words + at_bytes);
 }
 
-PS__HOT int ps__set_read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                                 struct ps_thread **thread, enum ps__write_kind kind)
+/* Relaxed stores. */
+static inline void store_pair(_Atomic uint64_t *words, size_t at_bytes, pair value)
 {
-	int result = NOT_QUICK;
+	words += at_bytes / sizeof *words;
+#ifdef PS__HAS_THREAD_SANITIZER
+	atomic_store_explicit(&words[0], value[0], memory_order_relaxed);
+	atomic_store_explicit(&words[1], value[1], memory_order_relaxed);
+#else
+	*(volatile pair *)words = value;
+#endif
+}
 
-	if (__builtin_expect(!ps__fork_is_same(set->fork_generation) || set->is_busy, 0))
-		return ps__set_read_usually(set, root, timestamp, thread, kind);
+/* The totals become the row's. False if a counter went backwards: then the row is not to be believed. */
+PS__INLINE bool write_row(const struct ps__quick *quick, uint64_t timestamp)
+{
+	const uint64_t *fresh = quick->fresh, *known = quick->known, *offset = quick->offset;
+	_Atomic uint64_t *words = quick->words + 1;
+	size_t even_bytes = quick->even_bytes;
+	pair changes = {0, 0};
+
+	ps__store_word(&words[-1], timestamp);
+	for (size_t at_bytes = 0; at_bytes != even_bytes; at_bytes += sizeof(pair)) {
+		pair total = load_pair(fresh, at_bytes);
+		changes |= total - load_pair(known, at_bytes);
+		store_pair(words, at_bytes, total + load_pair(offset, at_bytes));
+	}
+	uint64_t all = changes[0] | changes[1];
+	if (quick->width & 1) {
+		size_t word = quick->width - 1;
+		all |= fresh[word] - known[word];
+		ps__store_word(&words[word], fresh[word] + offset[word]);
+	}
+	return !(all >> 63);
+}
+
+/* The row is what it was. */
+static __attribute__((cold, noinline)) void unwrite_row(struct ps__quick *quick, uint64_t timestamp)
+{
+	uint64_t *fresh = quick->fresh;
+
+	quick->fresh = quick->known;
+	write_row(quick, timestamp);
+	quick->fresh = fresh;
+}
+
+/* Finds the row behind the last one. */
+static __attribute__((noinline)) int find_new_row(struct ps__quick *quick)
+{
+	const struct ps__log *log = quick->slot->log;
+
+	if (!LIKELY(ps__log_make_room(quick->slot->log) == 0))
+		return -1;
+	find_row(quick, atomic_load_explicit(&log->count, memory_order_relaxed));
+	atomic_store_explicit(quick->mark, quick->slot->counts_mark, memory_order_relaxed);
+	return 0;
+}
+
+/* Of a reading that has a base: by this ps_accum, which makes the row its base, or by one before. */
+static void write_base(struct ps__quick *quick, enum ps__write_kind kind)
+{
+	uint16_t base = kind == PS__WRITE_ACCUM ? PS__MARK_BASE_IS_VALUE : PS__MARK_BASE_APART;
+
+	atomic_store_explicit(quick->mark, quick->slot->counts_mark | base, memory_order_relaxed);
+	quick->has_base = true;
+	if (kind != PS__WRITE_ACCUM)
+		return;
+	for (size_t word = 0; word < quick->width; word++)
+		quick->accumulated[word] = quick->known[word];
+	quick->has_accumulated = true;
+}
+
+/* The counters are read, and there is a row for them. What is not to be believed leaves the latest reading as it is. */
+PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new)
+{
+	struct ps__quick *quick = &set->quick;
+	uint64_t timestamp = ps__set_next_timestamp(set);
+	struct ps__series *series = set->series;
+	uint64_t sequence = ps__series_write_begin_fenced(series);
+
+	if (!LIKELY(write_row(quick, timestamp))) {
+		if (is_new)
+			find_row(quick, atomic_load_explicit(&quick->slot->log->count, memory_order_relaxed) - 1);
+		else
+			unwrite_row(quick, set->last_timestamp);
+		series->undone++;
+		ps__series_write_end_from(series, sequence);
+		return note_miss(quick, PS_OK);
+	}
+	if (is_new)
+		ps__log_publish(quick->slot->log);
+	uint64_t *fresh = quick->fresh;
+	quick->fresh = quick->known;
+	quick->known = fresh;
+	if (quick->has_base || kind == PS__WRITE_ACCUM)
+		write_base(quick, kind);
+	set->last_timestamp = timestamp;
+	ps__store_word(&series->latest, timestamp);
+	ps__series_write_end_from(series, sequence);
+	return PS_OK;
+}
+
+/* Is the short way still open, and the set the caller's? */
+static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_component *root)
+{
+	return set->quick.root == root && !root->topology->destroyed && set->owner == ps__own_thread_number;
+}
+
+PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, const uint64_t *timestamp,
+                            enum ps__write_kind kind)
+{
+	bool is_new = false;
+
+	if (!LIKELY(is_at_hand(set, root)))
+		return NOT_QUICK;
+	/* The latest reading; or a new one, if nothing is to be kept of the latest. */
+	if (timestamp && *timestamp != set->last_timestamp) {
+		if (*timestamp || set->quick.has_base || set->history)
+			return NOT_QUICK;
+		is_new = true;
+	}
+	int result = read_totals(set);
+	if (!LIKELY(result == PS_OK))
+		return result;
+	/* Where there is no room for it, the usual way says so. */
+	if (is_new && find_new_row(&set->quick) < 0)
+		return NOT_QUICK;
+	return write_quickly(set, kind, is_new);
+}
+
+typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                    struct ps_thread **thread);
+
+PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                            struct ps_thread **thread, enum ps__write_kind kind)
+{
+	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
+
+	/* Only the bit is looked at: with what it learnt of the whole word the compiler would make the result. */
+	if (!LIKELY(ps__fork_is_same(set->fork_generation)) || !LIKELY(!(set->is_busy & 1)))
+		return usually(set, root, timestamp, thread);
 	set->is_busy = 1;
 	/* What was looked at before, a signal handler's reading may have changed. */
 	atomic_signal_fence(memory_order_seq_cst);
-	uint64_t wanted = timestamp ? *timestamp : set->last_timestamp;
-	if (__builtin_expect(is_at_hand(set, root, wanted), 1))
-		result = read_totals(set);
-	if (__builtin_expect(result == PS_OK, 1))
-		result = write_quickly(set, kind, wanted == 0);
+	int result = read_at_hand(set, root, timestamp, kind);
 	set->is_busy = 0;
-	if (__builtin_expect(result == NOT_QUICK, 0))
-		return ps__set_read_usually(set, root, timestamp, thread, kind);
-	if (__builtin_expect(result != PS_OK, 0))
-		return result;
+	if (!LIKELY(result == PS_OK))
+		return result == NOT_QUICK ? usually(set, root, timestamp, thread) : result;
 	if (timestamp)
 		*timestamp = set->last_timestamp;
 	if (thread)
 		*thread = set->quick.slot->log->thread;
 	return PS_OK;
+}
+
+static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set, struct ps_component *root,
+                                                         uint64_t *timestamp, struct ps_thread **thread)
+{
+	return read_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
+}
+
+static PS__HOT __attribute__((noinline)) int read_accumulated(struct ps_eventset *set, struct ps_component *root,
+                                                              uint64_t *timestamp, struct ps_thread **thread)
+{
+	return read_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
+}
+
+/* The short way is in functions of its own, so that a reading that must go the usual way counts as little as it can before
+ * it gets there. */
+int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+{
+	if (!LIKELY(set))
+		return ps__set_read_usually(set, root, timestamp, thread);
+	if (!LIKELY(root))
+		return ps__set_read_usually(set, root, timestamp, thread);
+	if (!LIKELY(set->quick.root == root))
+		return ps__set_read_usually(set, root, timestamp, thread);
+	return read_counts(set, root, timestamp, thread);
+}
+
+int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+{
+	if (!LIKELY(set))
+		return ps__set_accum_usually(set, root, timestamp, thread);
+	if (!LIKELY(root))
+		return ps__set_accum_usually(set, root, timestamp, thread);
+	if (!LIKELY(set->quick.root == root))
+		return ps__set_accum_usually(set, root, timestamp, thread);
+	return read_accumulated(set, root, timestamp, thread);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that make a reading: ps_read, ps_accum, ps_stop, ps_store. */
+/* The calls that make a reading: ps_stop, ps_store, and the usual way of ps_read and ps_accum, which are in quick.c. */
 #include "base/error.h"
 #include "base/hot.h"
 #include "set/set.h"
@@ -64,8 +64,8 @@ static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind
 	return fetched;
 }
 
-int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                         struct ps_thread **thread, enum ps__write_kind kind)
+static int read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                        struct ps_thread **thread, enum ps__write_kind kind)
 {
 	int result = ps__set_enter(set, kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read");
 
@@ -76,25 +76,16 @@ int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uin
 	return result;
 }
 
-static inline bool is_quick(const struct ps_eventset *set, const struct ps_component *root)
+int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                         struct ps_thread **thread)
 {
-	return __builtin_expect(set && root && set->quick.root == root, 1);
+	return read_usually(set, root, timestamp, thread, PS__WRITE_COUNTS);
 }
 
-PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                    struct ps_thread **thread)
+int ps__set_accum_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                          struct ps_thread **thread)
 {
-	if (is_quick(set, root))
-		return ps__set_read_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
-	return ps__set_read_usually(set, root, timestamp, thread, PS__WRITE_COUNTS);
-}
-
-PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                     struct ps_thread **thread)
-{
-	if (is_quick(set, root))
-		return ps__set_read_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
-	return ps__set_read_usually(set, root, timestamp, thread, PS__WRITE_ACCUM);
+	return read_usually(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
 /* The counters are stopped first, so that the final counts hold all that was counted; a failure to store them

@@ -53,23 +53,26 @@ struct ps__slot {
  */
 struct ps__quick {
 	const struct ps_component *root; /* of the topology, while the short way is open; NULL else */
-	struct ps__slot *slot;
-	_Atomic uint64_t *words; /* the latest reading's row */
-	_Atomic uint16_t *mark;
-	const uint64_t *head; /* of the watch's ring, and where it stood; a constant without a watch */
+	const uint64_t *head;            /* of the watch's ring, and where it stood; a constant without a watch */
 	uint64_t seen;
-	uint64_t *known;       /* the totals as read last: they stand in the row, but not in the slot's counts */
-	uint64_t *fresh;       /* where they are read to */
-	uint64_t *offset;      /* what a row has more than the totals */
-	uint64_t *accumulated; /* the totals at the last ps_accum, if there was one */
-	uint64_t *memory;      /* of the four vectors */
+	ps__read_direct *read; /* the backend's, and what it is to read */
 	size_t lane;
-	size_t width;
-	size_t split_times; /* of LANES: words of times, which tell residency; else 0 */
+	uint64_t *known;         /* the totals as read last: they stand in the row, but not in the slot's counts */
+	uint64_t *fresh;         /* where they are read to */
+	uint64_t *offset;        /* what a row has more than the totals */
+	_Atomic uint64_t *words; /* the latest reading's row */
+	const volatile int *cpu_place; /* where the kernel tells the task's CPU; or a -1: it must be asked */
 	int cpu;
 	bool has_base; /* the reading has one: from before, or by ps_accum meanwhile */
 	bool has_accumulated;
-	int misses; /* read in vain, as the usual way had to do it again */
+	size_t even_bytes;  /* of the vectors, without their last word if their width is odd */
+	size_t split_times; /* of LANES: words of times, which tell residency; else 0 */
+	size_t width;
+	struct ps__slot *slot;
+	_Atomic uint16_t *mark;
+	uint64_t *accumulated; /* the totals at the last ps_accum, if there was one */
+	uint64_t *memory;      /* of the four vectors */
+	int misses;            /* read in vain, as the usual way had to do it again */
 };
 
 /* How a set knows where its task was. */
@@ -302,13 +305,12 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width);
 void ps__set_free_quick(struct ps_eventset *set);
 /* After a reading in the usual way: opens the short way, if the next one may take it. */
 void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot);
-/* ps_read and ps_accum, while quick.root is `root`. What the short way can't do goes the usual one. */
-int ps__set_read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                         struct ps_thread **thread, enum ps__write_kind kind);
 
 /* reading.c: the usual way of ps_read and ps_accum. */
 int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                         struct ps_thread **thread, enum ps__write_kind kind);
+                         struct ps_thread **thread);
+int ps__set_accum_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                          struct ps_thread **thread);
 
 /* reopen.c: readings that are not the latest. */
 bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp);
