@@ -27,7 +27,7 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width)
 	struct ps__quick *quick = &set->quick;
 	/* A word before for the backend, one after for a recorder, or to make the width even. */
 	size_t room = 2 + width + set->backend->spare;
-	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
+	uint64_t *memory = ps__os_calloc_apart(5 * room, sizeof *memory);
 
 	if (!memory)
 		return -1;
@@ -36,6 +36,7 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width)
 	quick->fresh = quick->known + room;
 	quick->offset = quick->fresh + room;
 	quick->accumulated = quick->offset + room;
+	quick->accumulating = quick->accumulated + room;
 	return 0;
 }
 
@@ -106,6 +107,8 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 	quick->has_accumulated = false;
 	quick->has_base = slot->has_base;
 	find_row(quick, atomic_load_explicit(&slot->log->count, memory_order_relaxed) - 1);
+	quick->counts_mark = slot->counts_mark;
+	quick->row_mark = atomic_load_explicit(quick->mark, memory_order_relaxed);
 	const uint64_t *credited = ps__set_credited(set, quick->lane);
 	for (size_t word = 0; word < quick->width; word++) {
 		quick->known[word] = credited[word];
@@ -215,8 +218,16 @@ static inline void store_pair(_Atomic uint64_t *words, size_t at_bytes, pair val
 #endif
 }
 
-/* The totals become the row's. False if a counter went backwards: then the row is not to be believed. */
-PS__INLINE bool write_row(const struct ps__quick *quick, uint64_t timestamp)
+static inline void swap(uint64_t **one, uint64_t **other)
+{
+	uint64_t *swapped = *one;
+
+	*one = *other;
+	*other = swapped;
+}
+
+/* The totals become the row's; ps_accum's are kept, too. False if a counter went backwards: then the row is not to be believed. */
+PS__INLINE bool write_row(const struct ps__quick *quick, uint64_t timestamp, enum ps__write_kind kind)
 {
 	const uint64_t *fresh = quick->fresh, *known = quick->known, *offset = quick->offset;
 	_Atomic uint64_t *words = quick->words + 1;
@@ -228,12 +239,16 @@ PS__INLINE bool write_row(const struct ps__quick *quick, uint64_t timestamp)
 		pair total = load_pair(fresh, at_bytes);
 		changes |= total - load_pair(known, at_bytes);
 		store_pair(words, at_bytes, total + load_pair(offset, at_bytes));
+		if (kind == PS__WRITE_ACCUM)
+			*(pair *)((char *)quick->accumulating + at_bytes) = total;
 	}
 	uint64_t all = changes[0] | changes[1];
 	if (quick->width & 1) {
 		size_t word = quick->width - 1;
 		all |= fresh[word] - known[word];
 		ps__store_word(&words[word], fresh[word] + offset[word]);
+		if (kind == PS__WRITE_ACCUM)
+			quick->accumulating[word] = fresh[word];
 	}
 	return !(all >> 63);
 }
@@ -244,33 +259,50 @@ static __attribute__((cold, noinline)) void unwrite_row(struct ps__quick *quick,
 	uint64_t *fresh = quick->fresh;
 
 	quick->fresh = quick->known;
-	write_row(quick, timestamp);
+	write_row(quick, timestamp, PS__WRITE_COUNTS);
 	quick->fresh = fresh;
 }
 
-/* Finds the row behind the last one. */
-static __attribute__((noinline)) int find_new_row(struct ps__quick *quick)
+/* The first row of a chunk. */
+static __attribute__((cold, noinline)) int begin_chunk(struct ps__quick *quick, size_t row)
+{
+	if (ps__log_make_room(quick->slot->log) < 0)
+		return -1;
+	find_row(quick, row);
+	return 0;
+}
+
+/* Goes to the row behind the latest, which `words` and `mark` are of. */
+static inline int find_new_row(struct ps__quick *quick)
 {
 	const struct ps__log *log = quick->slot->log;
+	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed);
 
-	if (!LIKELY(ps__log_make_room(quick->slot->log) == 0))
+	if (LIKELY(row % PS__CHUNK_ROWS != 0)) {
+		quick->words += log->stride;
+		quick->mark++;
+	} else if (begin_chunk(quick, row) < 0) {
 		return -1;
-	find_row(quick, atomic_load_explicit(&log->count, memory_order_relaxed));
-	atomic_store_explicit(quick->mark, quick->slot->counts_mark, memory_order_relaxed);
+	}
+	quick->row_mark = quick->counts_mark;
+	atomic_store_explicit(quick->mark, quick->row_mark, memory_order_relaxed);
 	return 0;
 }
 
 /* Of a reading that has a base: by this ps_accum, which makes the row its base, or by one before. */
-static void write_base(struct ps__quick *quick, enum ps__write_kind kind)
+PS__INLINE void write_base(struct ps__quick *quick, enum ps__write_kind kind)
 {
 	uint16_t base = kind == PS__WRITE_ACCUM ? PS__MARK_BASE_IS_VALUE : PS__MARK_BASE_APART;
 
-	atomic_store_explicit(quick->mark, quick->slot->counts_mark | base, memory_order_relaxed);
+	/* It stands far from what else is written, and mostly it is there already. */
+	if (quick->row_mark != (quick->counts_mark | base)) {
+		quick->row_mark = quick->counts_mark | base;
+		atomic_store_explicit(quick->mark, quick->row_mark, memory_order_relaxed);
+	}
 	quick->has_base = true;
 	if (kind != PS__WRITE_ACCUM)
 		return;
-	for (size_t word = 0; word < quick->width; word++)
-		quick->accumulated[word] = quick->known[word];
+	swap(&quick->accumulated, &quick->accumulating);
 	quick->has_accumulated = true;
 }
 
@@ -282,7 +314,7 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 	struct ps__series *series = set->series;
 	uint64_t sequence = ps__series_write_begin_fenced(series);
 
-	if (!LIKELY(write_row(quick, timestamp))) {
+	if (!LIKELY(write_row(quick, timestamp, kind))) {
 		if (is_new)
 			find_row(quick, atomic_load_explicit(&quick->slot->log->count, memory_order_relaxed) - 1);
 		else
@@ -293,9 +325,7 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 	}
 	if (is_new)
 		ps__log_publish(quick->slot->log);
-	uint64_t *fresh = quick->fresh;
-	quick->fresh = quick->known;
-	quick->known = fresh;
+	swap(&quick->fresh, &quick->known);
 	if (quick->has_base || kind == PS__WRITE_ACCUM)
 		write_base(quick, kind);
 	set->last_timestamp = timestamp;

@@ -65,14 +65,17 @@ struct ps__quick {
 	int cpu;
 	bool has_base; /* the reading has one: from before, or by ps_accum meanwhile */
 	bool has_accumulated;
+	uint16_t counts_mark; /* the slot's, and the row's */
+	uint16_t row_mark;
 	size_t even_bytes;  /* of the vectors, without their last word if their width is odd */
 	size_t split_times; /* of LANES: words of times, which tell residency; else 0 */
 	size_t width;
 	struct ps__slot *slot;
 	_Atomic uint16_t *mark;
-	uint64_t *accumulated; /* the totals at the last ps_accum, if there was one */
-	uint64_t *memory;      /* of the four vectors */
-	int misses;            /* read in vain, as the usual way had to do it again */
+	uint64_t *accumulated;  /* the totals at the last ps_accum, if there was one */
+	uint64_t *accumulating; /* where those of the next one are put */
+	uint64_t *memory;       /* of the five vectors */
+	int misses;             /* read in vain, as the usual way had to do it again */
 };
 
 /* How a set knows where its task was. */
