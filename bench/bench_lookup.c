@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What finding a reading costs, among few and among many; beside a binary search in a plain array of timestamps. */
+/* What finding a reading costs, among few and among many; beside a binary search in a plain array of timestamps, and beside
+ * nothing but one look into as much memory as the readings take, at a place that the last look told. */
 #include "counted.h"
 #include "harness.h"
 
@@ -9,12 +10,17 @@
 #define EVENTS  4
 #define BATCH   200
 #define LENGTHS 4
+#define KINDS   4
+/* Of a reading: its timestamp, two times and the counts. */
+#define ROW_WORDS (3 + EVENTS)
 
 struct history {
 	struct ps_topology *topology;
 	struct ps_eventset *set;
 	struct ps_thread *thread;
 	uint64_t *timestamps; /* rising */
+	uint64_t
+	    *memory; /* as much of it; each row's first word is the number of the next one, through all of them */
 	size_t count;
 	uint64_t chosen[BATCH]; /* timestamps to be looked up, in no order */
 };
@@ -84,11 +90,40 @@ static double run_bsearch(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
+static double run_memory(void *context, unsigned calls)
+{
+	struct history *history = context;
+	uint64_t row = next_random() % history->count;
+	double start = bench_now_ns();
+	for (unsigned call = 0; call < calls; call++)
+		row = history->memory[row * ROW_WORDS];
+	double time_ns = bench_now_ns() - start;
+	bench_keep(&history->memory[row * ROW_WORDS]);
+	return time_ns;
+}
+
+/* One circle through all rows, in no order (Sattolo's shuffle). */
+static void link_rows(struct history *history)
+{
+	for (size_t row = 0; row < history->count; row++)
+		history->memory[row * ROW_WORDS] = row;
+	for (size_t row = history->count - 1; row > 0; row--) {
+		uint64_t *one = &history->memory[row * ROW_WORDS];
+		uint64_t *other = &history->memory[next_random() % row * ROW_WORDS];
+		uint64_t swapped = *one;
+		*one = *other;
+		*other = swapped;
+	}
+}
+
 static void fill(struct history *history, size_t count)
 {
-	*history = (struct history){.count = count, .timestamps = calloc(count, sizeof *history->timestamps)};
-	if (!history->timestamps)
+	*history = (struct history){.count = count,
+	                            .timestamps = calloc(count, sizeof *history->timestamps),
+	                            .memory = calloc(count, ROW_WORDS * sizeof *history->memory)};
+	if (!history->timestamps || !history->memory)
 		bench_die("no memory for %zu timestamps", count);
+	link_rows(history);
 	bench_expect_ok(ps_topology_load(&history->topology, NULL), "ps_topology_load");
 	history->set = bench_make_set(EVENTS);
 	for (size_t index = 0; index < count; index++) {
@@ -104,13 +139,14 @@ static void release(struct history *history)
 	ps_eventset_destroy(history->set);
 	ps_topology_destroy(history->topology);
 	free(history->timestamps);
+	free(history->memory);
 }
 
 int main(int argc, char **argv)
 {
 	static const size_t lengths[LENGTHS] = {10, 1000, 100000, 1000000};
 	static struct history histories[LENGTHS];
-	struct bench_case cases[3 * LENGTHS];
+	struct bench_case cases[KINDS * LENGTHS];
 
 	bench_begin(argc, argv);
 	for (size_t index = 0; index < LENGTHS; index++) {
@@ -118,21 +154,25 @@ int main(int argc, char **argv)
 		fill(&histories[index], count);
 		struct bench_case plain = {.events = EVENTS, .size = (long)count, .context = &histories[index]};
 		plain.pus = (int)ps_component_thread_count(ps_topology_root(histories[index].topology));
-		cases[index] = cases[LENGTHS + index] = cases[2 * LENGTHS + index] = plain;
+		for (size_t kind = 0; kind < KINDS; kind++)
+			cases[kind * LENGTHS + index] = plain;
 		cases[index].name = "lookup_latest";
 		cases[index].run = run_latest;
 		cases[LENGTHS + index].name = "lookup_timestamp";
 		cases[LENGTHS + index].run = run_timestamp;
 		cases[LENGTHS + index].versus[0] = "bsearch";
+		cases[LENGTHS + index].versus[1] = "memory";
 		cases[2 * LENGTHS + index].name = "bsearch";
 		cases[2 * LENGTHS + index].run = run_bsearch;
+		cases[3 * LENGTHS + index].name = "memory";
+		cases[3 * LENGTHS + index].run = run_memory;
 	}
 	bench_run(&(struct bench_table){.title = "Finding a reading of one event on a Thread, at random",
 	                                .size_name = "readings",
 	                                .rounds = 2000,
 	                                .batch = BATCH,
 	                                .cases = cases,
-	                                .count = 3 * LENGTHS});
+	                                .count = KINDS * LENGTHS});
 	for (size_t index = 0; index < LENGTHS; index++)
 		release(&histories[index]);
 	return 0;
