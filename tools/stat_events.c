@@ -43,8 +43,8 @@ static bool add_named(struct ps_eventset *model, const struct stat_options *opti
 	size_t countable = 0;
 	bool is_good = true;
 
-	for (size_t index = 0; index < options->event_count; index++)
-		is_good &= add_event(model, options->events[index], &countable);
+	for (size_t index = 0; index < options->events.count; index++)
+		is_good &= add_event(model, options->events.names[index], &countable);
 	is_good &= check_scopes(model, options);
 	if (is_good && countable == 0) {
 		tool_complain("none of these events can be counted here");
@@ -71,7 +71,7 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 		tool_complain("%s", ps_error_detail());
 		return NULL;
 	}
-	if (options->event_count ? add_named(model, options) : add_default(model))
+	if (options->events.count ? add_named(model, options) : add_default(model))
 		return model;
 	ps_eventset_destroy(model);
 	return NULL;

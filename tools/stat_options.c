@@ -59,50 +59,6 @@ static const struct tool_usage usage = {
 		"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
 };
 
-static int append_event(struct stat_options *options, const char *name, size_t length)
-{
-	char **grown = realloc(options->events, (options->event_count + 1) * sizeof *grown);
-
-	if (!grown)
-		return tool_complain("out of memory"), -1;
-	options->events = grown;
-	grown[options->event_count] = strndup(name, length);
-	if (!grown[options->event_count])
-		return tool_complain("out of memory"), -1;
-	options->event_count++;
-	return 0;
-}
-
-/* How long the first name of a list is: to the first comma that is not inside of pmu/.../. */
-static size_t first_length(const char *list)
-{
-	bool is_inside = false;
-	size_t length = 0;
-
-	while (list[length] && (list[length] != ',' || is_inside)) {
-		if (list[length] == '/')
-			is_inside = !is_inside;
-		length++;
-	}
-	return length;
-}
-
-static int split_events(struct stat_options *options, const char *list)
-{
-	const char *name = list;
-
-	for (;;) {
-		size_t length = first_length(name);
-		if (length == 0)
-			return tool_complain("an event's name is missing in '%s'", list), -1;
-		if (append_event(options, name, length) < 0)
-			return -1;
-		if (!name[length])
-			return 0;
-		name += length + 1;
-	}
-}
-
 static int append_pid(struct stat_options *options, const char *text)
 {
 	long long pid;
@@ -170,7 +126,7 @@ static int take_value(struct stat_options *options, int key, const char *argumen
 {
 	switch (key) {
 	case 'e':
-		return split_events(options, argument);
+		return tool_names_add(&options->events, argument);
 	case 'p':
 		return split_pids(options, argument);
 	case 'I':
@@ -275,8 +231,6 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 
 void stat_options_clear(struct stat_options *options)
 {
-	for (size_t index = 0; index < options->event_count; index++)
-		free(options->events[index]);
-	free(options->events);
+	tool_names_clear(&options->events);
 	free(options->pids);
 }

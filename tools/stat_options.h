@@ -3,6 +3,8 @@
 #ifndef PS_TOOLS_STAT_OPTIONS_H
 #define PS_TOOLS_STAT_OPTIONS_H
 
+#include "names.h"
+
 #include <perfsage.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -15,8 +17,7 @@ enum stat_layout {
 };
 
 struct stat_options {
-	char **events; /* the names, split from the lists; freed by stat_options_clear */
-	size_t event_count;
+	struct tool_names events; /* freed by stat_options_clear */
 	pid_t *pids;
 	size_t pid_count;
 	bool is_whole_machine;

@@ -131,7 +131,7 @@ static int explain_invalid(const struct ps__event *event, struct ps__target targ
 		    "'%s' can't be counted here: its PMU takes no such modifiers or no such encoding (EINVAL); "
 		    "try it without :u, :k or :h",
 		    event->name);
-	return ps__fail(PS_ENOSUPP, "'%s': the PMU refuses this event (EINVAL); perf list shows what it takes",
+	return ps__fail(PS_ENOSUPP, "'%s': the PMU refuses this event (EINVAL); 'perfsage list' shows what it takes",
 	                event->name);
 }
 

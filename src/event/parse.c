@@ -23,9 +23,10 @@ static int fail_unknown(const struct ps__lookup *lookup)
 		return ps__fail(lookup->suspicion, "%s%s%s", ps_error_detail(), intro, nearest);
 	if (*nearest)
 		return ps__fail(PS_ENOEVNT, "there is no event '%s' here%s%s", lookup->name, intro, nearest);
-	return ps__fail(PS_ENOEVNT,
-	                "there is no event '%s' here, nor a name near to it: 'perf list' shows those of this machine",
-	                lookup->name);
+	return ps__fail(
+	    PS_ENOEVNT,
+	    "there is no event '%s' here, nor a name near to it: 'perfsage list' shows those of this machine",
+	    lookup->name);
 }
 
 static int find(struct ps__event *event, struct ps__lookup *lookup)

@@ -88,7 +88,7 @@ static int explain_absent(struct ps__lookup *lookup)
 	return ps__fail(
 	    PS_ENOSUPP,
 	    "event '%s' is known to libpfm4 for other machines, with the PMUs %s, and not for this one (a "
-	    "newer libpfm4 may know more CPUs; 'perf list' shows what the kernel names here)",
+	    "newer libpfm4 may know more CPUs; 'perfsage list' shows what there is here)",
 	    lookup->name, list);
 }
 

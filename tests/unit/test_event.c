@@ -211,7 +211,7 @@ static const struct refusal {
     {"r", PS_ENOEVNT, "no event 'r'"},
     {"rg", PS_ENOEVNT, "no event 'rg'"},
     {"r12345678901234567", PS_ENOEVNT, "no event"},
-    {"quite-another-thing", PS_ENOEVNT, "perf list"},
+    {"quite-another-thing", PS_ENOEVNT, "perfsage list"},
     {"perf::PAGE-FAULTS", PS_ENOEVNT, "'page-faults'"},
     {":u", PS_ENOEVNT, "':u'"},
     {"/", PS_EATTR, "no '/' closes"},
