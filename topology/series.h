@@ -50,7 +50,9 @@ struct ps__series {
 	struct ps__series *next;        /* in the topology; written before it is published */
 	struct ps_topology *topology;   /* NULL until bound */
 	struct ps__pool pool;
-	uint64_t undone;         /* writes that left all as it was. Writer's */
+	_Atomic uint64_t undone; /* writes that left all as it was */
+	_Atomic uint64_t
+	    reading_ps;          /* what a reading costs, as ps_eventset_overhead measured it; 0: it was not asked */
 	_Atomic bool is_checked; /* stored with release after the residuals, loaded with acquire before them */
 	size_t groups;
 	size_t columns;
@@ -132,10 +134,12 @@ static inline void ps__series_write_end_from(struct ps__series *series, uint64_t
 	atomic_store_explicit(&series->sequence, sequence + 2, memory_order_release);
 }
 
-/* How many readings were written, new ones and updates. For the writer. */
+/* How many readings were written, new ones and updates. For the writer; others may see one more or less. */
 static inline uint64_t ps__series_count_writes(const struct ps__series *series)
 {
-	return atomic_load_explicit(&series->sequence, memory_order_relaxed) / 2 - series->undone;
+	uint64_t writes = atomic_load_explicit(&series->sequence, memory_order_relaxed) / 2;
+
+	return writes - atomic_load_explicit(&series->undone, memory_order_relaxed);
 }
 
 /* Waits for an even sequence and returns it. A writer never waits, and holds it for some tens of stores. */

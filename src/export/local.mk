@@ -17,6 +17,8 @@ src_export_libexport_la_SOURCES = \
 	src/export/number.h \
 	src/export/report.c \
 	src/export/report.h \
+	src/export/cost.c \
+	src/export/cost.h \
 	src/export/residual.c \
 	src/export/residual.h \
 	src/export/table.c \

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "export/cost.h"
 #include "export/report.h"
 #include "export/residual.h"
 
@@ -178,6 +179,7 @@ static void add_counts(struct ps__text *text)
 	ps__buffer_add(&text->buffer, "\n");
 	ps__known_add_legend(&legend, &text->known);
 	ps__residual_add(&legend, &text->table);
+	ps__cost_add(&legend, &text->table);
 	if (left_out)
 		ps__buffer_add(&legend, "%zu component%s without a count %s not shown.\n", left_out,
 		               left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");

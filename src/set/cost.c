@@ -246,6 +246,8 @@ static int overhead(struct ps_eventset *set, struct ps_overhead *out)
 	if (result != PS_OK)
 		return result;
 	set->reading_ns = reading_ns;
+	if (set->series)
+		atomic_store_explicit(&set->series->reading_ps, (uint64_t)(reading_ns * 1000), memory_order_relaxed);
 	out->reading_ns = reading_ns;
 	out->readings = set->past_readings + (set->series ? ps__series_count_writes(set->series) : 0);
 	return PS_OK;

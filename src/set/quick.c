@@ -319,7 +319,7 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 			find_row(quick, atomic_load_explicit(&quick->slot->log->count, memory_order_relaxed) - 1);
 		else
 			unwrite_row(quick, set->last_timestamp);
-		series->undone++;
+		atomic_fetch_add_explicit(&series->undone, 1, memory_order_relaxed);
 		ps__series_write_end_from(series, sequence);
 		return note_miss(quick, PS_OK);
 	}

@@ -7,6 +7,9 @@
 #include "support/scene.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static struct ps_eventset *started(void)
 {
@@ -63,6 +66,37 @@ START_TEST(the_sets_own_readings_are_counted)
 	check_ok(ps_start(set));
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_uint_eq(overhead_of(set).readings, 18);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Freed by the caller. */
+static char *printed(void)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	check_ok(ps_print(scene.root, stream));
+	fclose(stream);
+	return text;
+}
+
+START_TEST(the_printed_tree_tells_what_the_readings_took)
+{
+	struct ps_eventset *set = started();
+
+	for (int i = 0; i < 10; i++)
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+	char *before = printed();
+	ck_assert_ptr_null(strstr(before, "cost:"));
+	overhead_of(set);
+	for (int i = 0; i < 5; i++)
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+	char *after = printed();
+	ck_assert_ptr_nonnull(strstr(after, "cost: 15 readings of 1016 ns each, 0.015 ms in all\n"));
+	free(before);
+	free(after);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -306,6 +340,7 @@ int main(void)
 
 	tcase_add_test(cost, it_is_what_the_clock_says);
 	tcase_add_test(cost, the_sets_own_readings_are_counted);
+	tcase_add_test(cost, the_printed_tree_tells_what_the_readings_took);
 	tcase_add_test(cost, readings_in_a_topology_that_is_gone_are_counted);
 	tcase_add_test(cost, no_reading_is_made_or_changed);
 	tcase_add_loop_test(cost, a_set_that_counts_the_caller_leaves_the_measurement_out, 0, 3);
