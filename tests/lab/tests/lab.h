@@ -25,6 +25,9 @@ void lab_loop(unsigned long iterations);
  */
 void lab_after_tick(void);
 
+/* Of three measurements: a rare one counts some thousands more here (HACKING, "The PMU lab"). */
+long long lab_median(long long one, long long two, long long three);
+
 /* 1,000,000 iterations at one nanosecond an instruction, as many as take the same time if it is more. */
 unsigned long lab_iterations(void);
 unsigned lab_shift(void);                                 /* nanoseconds and cycles of an instruction: 2^shift */

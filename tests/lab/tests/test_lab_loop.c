@@ -52,20 +52,13 @@ static long long measure_once(struct bench *bench, unsigned long iterations)
 	return value.value;
 }
 
-static long long median(long long one, long long two, long long three)
-{
-	long long low = one < two ? one : two, high = one < two ? two : one;
-
-	return three < low ? low : three > high ? high : three;
-}
-
 /* The median of three: a rare measurement counts some thousands more here (HACKING, "The PMU lab"). A library that counted
  * too much, or too little, in two of three would show. */
 static long long measure(struct bench *bench, unsigned long iterations)
 {
 	long long one = measure_once(bench, iterations), two = measure_once(bench, iterations);
 
-	return median(one, two, measure_once(bench, iterations));
+	return lab_median(one, two, measure_once(bench, iterations));
 }
 
 static struct bench bench_create(void)
@@ -152,7 +145,7 @@ START_TEST(accum_adds_up_what_each_of_its_loops_counted)
 	long long known = (long long)(iterations * PER_ITERATION * LOOPS);
 	long long sums[3] = {accumulate(&bench, iterations), accumulate(&bench, iterations),
 	                     accumulate(&bench, iterations)};
-	long long sum = median(sums[0], sums[1], sums[2]);
+	long long sum = lab_median(sums[0], sums[1], sums[2]);
 
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_ge(sums[i], known);
