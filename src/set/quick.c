@@ -377,14 +377,14 @@ PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, 
 	/* What was looked at before, a signal handler's reading may have changed. */
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = read_at_hand(set, root, timestamp, kind);
-	set->is_busy = 0;
-	if (!LIKELY(result == PS_OK))
-		return result == NOT_QUICK ? usually(set, root, timestamp, thread) : result;
-	if (timestamp)
+	/* Told while the set is busy: a handler's reading may follow at once. */
+	if (LIKELY(result == PS_OK) && timestamp)
 		*timestamp = set->last_timestamp;
-	if (thread)
+	if (LIKELY(result == PS_OK) && thread)
 		*thread = set->quick.slot->log->thread;
-	return PS_OK;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->is_busy = 0;
+	return LIKELY(result != NOT_QUICK) ? result : usually(set, root, timestamp, thread);
 }
 
 static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set, struct ps_component *root,

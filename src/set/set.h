@@ -167,12 +167,15 @@ static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 	if (__builtin_expect(!set || !ps__fork_is_same(set->fork_generation) || set->is_busy, 0))
 		return ps__set_refuse(set, call);
 	set->is_busy = 1;
+	/* What is looked at from here on, no signal handler's reading changes. */
+	atomic_signal_fence(memory_order_seq_cst);
 	if (set->quick.root)
 		ps__set_end_quick(set);
 	return PS_OK;
 }
 static inline void ps__set_leave(struct ps_eventset *set)
 {
+	atomic_signal_fence(memory_order_seq_cst);
 	set->is_busy = 0;
 }
 
