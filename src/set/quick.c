@@ -27,7 +27,7 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width)
 	struct ps__quick *quick = &set->quick;
 	/* A word before for the backend, one after for a recorder, or to make the width even. */
 	size_t room = 2 + width + set->backend->spare;
-	uint64_t *memory = ps__os_calloc_apart(5 * room, sizeof *memory);
+	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
 
 	if (!memory)
 		return -1;
@@ -35,8 +35,7 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width)
 	quick->known = memory + 1;
 	quick->fresh = quick->known + room;
 	quick->offset = quick->fresh + room;
-	quick->accumulated = quick->offset + room;
-	quick->accumulating = quick->accumulated + room;
+	quick->third = quick->offset + room;
 	return 0;
 }
 
@@ -105,6 +104,7 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.ring.page->data_head : &no_head;
 	quick->seen = set->watch.fd >= 0 ? set->watch.ring.seen : 0;
 	quick->has_accumulated = false;
+	quick->is_known_accumulated = false;
 	quick->has_base = slot->has_base;
 	find_row(quick, atomic_load_explicit(&slot->log->count, memory_order_relaxed) - 1);
 	quick->counts_mark = slot->counts_mark;
@@ -139,7 +139,7 @@ void ps__set_end_quick(struct ps_eventset *set)
 
 	quick->root = NULL;
 	if (quick->has_accumulated) {
-		credit_totals(set, quick->accumulated);
+		credit_totals(set, quick->is_known_accumulated ? quick->known : quick->third);
 		ps__set_move_into_base(quick->slot, quick->width);
 	}
 	credit_totals(set, quick->known);
@@ -226,8 +226,8 @@ static inline void swap(uint64_t **one, uint64_t **other)
 	*other = swapped;
 }
 
-/* The totals become the row's; ps_accum's are kept, too. False if a counter went backwards: then the row is not to be believed. */
-PS__INLINE bool write_row(const struct ps__quick *quick, uint64_t timestamp, enum ps__write_kind kind)
+/* The totals become the row's. False if a counter went backwards: then the row is not to be believed. */
+PS__INLINE bool write_row(const struct ps__quick *quick, uint64_t timestamp)
 {
 	const uint64_t *fresh = quick->fresh, *known = quick->known, *offset = quick->offset;
 	_Atomic uint64_t *words = quick->words + 1;
@@ -239,16 +239,12 @@ PS__INLINE bool write_row(const struct ps__quick *quick, uint64_t timestamp, enu
 		pair total = load_pair(fresh, at_bytes);
 		changes |= total - load_pair(known, at_bytes);
 		store_pair(words, at_bytes, total + load_pair(offset, at_bytes));
-		if (kind == PS__WRITE_ACCUM)
-			*(pair *)((char *)quick->accumulating + at_bytes) = total;
 	}
 	uint64_t all = changes[0] | changes[1];
 	if (quick->width & 1) {
 		size_t word = quick->width - 1;
 		all |= fresh[word] - known[word];
 		ps__store_word(&words[word], fresh[word] + offset[word]);
-		if (kind == PS__WRITE_ACCUM)
-			quick->accumulating[word] = fresh[word];
 	}
 	return !(all >> 63);
 }
@@ -259,7 +255,7 @@ static __attribute__((cold, noinline)) void unwrite_row(struct ps__quick *quick,
 	uint64_t *fresh = quick->fresh;
 
 	quick->fresh = quick->known;
-	write_row(quick, timestamp, PS__WRITE_COUNTS);
+	write_row(quick, timestamp);
 	quick->fresh = fresh;
 }
 
@@ -289,21 +285,32 @@ static inline int find_new_row(struct ps__quick *quick)
 	return 0;
 }
 
-/* Of a reading that has a base: by this ps_accum, which makes the row its base, or by one before. */
-PS__INLINE void write_base(struct ps__quick *quick, enum ps__write_kind kind)
+/* It stands far from what else is written, and mostly it is there already. */
+static inline void mark_row(struct ps__quick *quick, uint16_t mark)
 {
-	uint16_t base = kind == PS__WRITE_ACCUM ? PS__MARK_BASE_IS_VALUE : PS__MARK_BASE_APART;
-
-	/* It stands far from what else is written, and mostly it is there already. */
-	if (quick->row_mark != (quick->counts_mark | base)) {
-		quick->row_mark = quick->counts_mark | base;
-		atomic_store_explicit(quick->mark, quick->row_mark, memory_order_relaxed);
-	}
-	quick->has_base = true;
-	if (kind != PS__WRITE_ACCUM)
+	if (LIKELY(quick->row_mark == mark))
 		return;
-	swap(&quick->accumulated, &quick->accumulating);
+	quick->row_mark = mark;
+	atomic_store_explicit(quick->mark, mark, memory_order_relaxed);
+}
+
+/* ps_accum makes the row its base. Three vectors take turns: `known`, `fresh`, and `third`, which either is spare or has what
+ * was accumulated. */
+static inline void begin_base(struct ps__quick *quick)
+{
+	mark_row(quick, quick->counts_mark | PS__MARK_BASE_IS_VALUE);
+	quick->has_base = true;
 	quick->has_accumulated = true;
+	quick->is_known_accumulated = true;
+}
+
+/* The first ps_read behind a ps_accum keeps what was known then, which is in `fresh` by now. */
+static __attribute__((noinline)) void keep_base(struct ps__quick *quick)
+{
+	mark_row(quick, quick->counts_mark | PS__MARK_BASE_APART);
+	if (quick->is_known_accumulated)
+		swap(&quick->fresh, &quick->third);
+	quick->is_known_accumulated = false;
 }
 
 /* The counters are read, and there is a row for them. What is not to be believed leaves the latest reading as it is. */
@@ -314,7 +321,7 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 	struct ps__series *series = set->series;
 	uint64_t sequence = ps__series_write_begin_fenced(series);
 
-	if (!LIKELY(write_row(quick, timestamp, kind))) {
+	if (!LIKELY(write_row(quick, timestamp))) {
 		if (is_new)
 			find_row(quick, atomic_load_explicit(&quick->slot->log->count, memory_order_relaxed) - 1);
 		else
@@ -326,8 +333,10 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 	if (is_new)
 		ps__log_publish(quick->slot->log);
 	swap(&quick->fresh, &quick->known);
-	if (quick->has_base || kind == PS__WRITE_ACCUM)
-		write_base(quick, kind);
+	if (kind == PS__WRITE_ACCUM)
+		begin_base(quick);
+	else if (!LIKELY(!quick->has_base))
+		keep_base(quick);
 	set->last_timestamp = timestamp;
 	ps__store_word(&series->latest, timestamp);
 	ps__series_write_end_from(series, sequence);

@@ -63,19 +63,19 @@ struct ps__quick {
 	_Atomic uint64_t *words; /* the latest reading's row */
 	const volatile int *cpu_place; /* where the kernel tells the task's CPU; or a -1: it must be asked */
 	int cpu;
-	bool has_base; /* the reading has one: from before, or by ps_accum meanwhile */
-	bool has_accumulated;
-	uint16_t counts_mark; /* the slot's, and the row's */
+	bool has_base;             /* the reading has one: from before, or by ps_accum meanwhile */
+	bool has_accumulated;      /* then the totals at the last ps_accum are in `third`, */
+	bool is_known_accumulated; /* or they are `known` */
+	uint16_t counts_mark;      /* the slot's, and the row's */
 	uint16_t row_mark;
 	size_t even_bytes;  /* of the vectors, without their last word if their width is odd */
 	size_t split_times; /* of LANES: words of times, which tell residency; else 0 */
 	size_t width;
 	struct ps__slot *slot;
 	_Atomic uint16_t *mark;
-	uint64_t *accumulated;  /* the totals at the last ps_accum, if there was one */
-	uint64_t *accumulating; /* where those of the next one are put */
-	uint64_t *memory;       /* of the five vectors */
-	int misses;             /* read in vain, as the usual way had to do it again */
+	uint64_t *third;  /* vector beside `known` and `fresh` */
+	uint64_t *memory; /* of the four vectors */
+	int misses;       /* read in vain, as the usual way had to do it again */
 };
 
 /* How a set knows where its task was. */
