@@ -3,6 +3,7 @@
  * Exact attribution of another thread on the real kernel: it wanders and touches pages at this thread's word, and
  * this thread reads. Sees the installed header and the shared library alone.
  */
+#include "support/gone.h"
 #include "wander.h"
 
 #include <pthread.h>
@@ -215,16 +216,6 @@ START_TEST(a_watched_thread_that_moved_while_the_set_was_stopped_is_counted_wher
 	wander_destroy(&worker.work);
 }
 END_TEST
-
-/* A thread that can be joined has still some of its end before it. */
-static void wait_until_gone(pid_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d", (int)tid);
-	while (access(path, F_OK) == 0)
-		sched_yield();
-}
 
 START_TEST(the_end_of_a_watched_thread_that_never_slept_is_noticed)
 {

@@ -4,6 +4,7 @@
  * Sees the installed headers and the shared libraries alone.
  */
 #include "papi_here.h"
+#include "support/gone.h"
 #include "support/skip.h"
 
 #include <papi.h>
@@ -230,6 +231,7 @@ START_TEST(an_attached_thread_that_has_exited_keeps_its_last_counts)
 	ck_assert_int_ge(total.value, PAGES);
 	attached.order = 2;
 	pthread_join(attached.thread, NULL);
+	wait_until_gone(attached.tid);
 	long long last[1] = {0};
 	check_ok(ps_stop(set, root, &timestamp, NULL));
 	papi_ok(PAPI_read(papi, last));

@@ -34,7 +34,7 @@ EXTRA_DIST += \
 	tests/lab/shapes
 
 # The tests see what a user sees. Their calls are bound at load: binding them later would count as instructions.
-lab_cppflags = -D_GNU_SOURCE $(public_cppflags)
+lab_cppflags = -D_GNU_SOURCE -I$(top_srcdir)/tests $(public_cppflags)
 lab_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 lab_libs = tests/lab/tests/liblab.la libperfsage.la $(CHECK_LIBS) -lm
 lab_ldflags = $(AM_LDFLAGS) -Wl,-z,now

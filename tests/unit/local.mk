@@ -88,6 +88,7 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/fixture.h \
 	tests/support/golden.c \
 	tests/support/golden.h \
+	tests/support/gone.h \
 	tests/support/scene.c \
 	tests/support/scene.h \
 	tests/support/skip.h

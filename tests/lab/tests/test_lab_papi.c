@@ -4,6 +4,7 @@
  * the instruction and to the cycle.
  */
 #include "lab.h"
+#include "support/gone.h"
 
 #include <papi.h>
 #include <pthread.h>
@@ -270,6 +271,7 @@ START_TEST(an_attached_thread_is_counted_where_it_was_and_its_last_counts_stay)
 	ck_assert_int_ge(lab_reading(thread, INSTRUCTIONS, timestamp).value, (long long)(2 * lab_iterations()));
 	attached.may_end = true;
 	pthread_join(attached.thread, NULL);
+	wait_until_gone(attached.tid);
 	lab_ok(ps_stop(bench.set, bench.root, &timestamp, &thread));
 	papi_ok(PAPI_read(papi, values));
 	struct counts counts = counts_at(thread, timestamp);
