@@ -114,22 +114,29 @@ static int try_drawing(const char *path, const char *format)
 	       -1;
 }
 
-int tool_heat_check(const char *path)
+/* Is there a program for it? */
+static int check_picture(const char *path, const char *format)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-
-	if (fd < 0)
-		return tool_complain("'%s' can't be written: %s", path, strerror(errno)), -1;
-	close(fd);
-	if (!picture_of(path))
-		return 0;
 	if (tool_launch_finds(PROGRAM, X_OK))
-		return try_drawing(path, picture_of(path));
+		return try_drawing(path, format);
 	return tool_complain(
 		   "'%s': " PROGRAM " draws such pictures, and it isn't in the folders of PATH; install it "
 		   "(Debian: hwloc; Fedora: hwloc-gui; Spack: hwloc), or write FILE.xml and draw it elsewhere",
 		   path),
 	       -1;
+}
+
+int tool_heat_check(const char *path)
+{
+	const char *format = picture_of(path);
+
+	if (format && check_picture(path, format) < 0)
+		return -1;
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return tool_complain("'%s' can't be written: %s", path, strerror(errno)), -1;
+	close(fd);
+	return 0;
 }
 
 /* lstopo without cairo writes viewBox='0 0 656px 394px', which has no units in SVG: some programs then show nothing. */
