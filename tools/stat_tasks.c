@@ -151,8 +151,9 @@ static void show_matrix(const struct stat_output *output, const struct matrix *m
 	if (widths)
 		print_matrix(output, matrix, widths);
 	if (has_others(matrix))
-		fputs("others       tasks that live on, or of whose end the kernel told nothing (Linux 6.1 never "
-		      "does, 6.18 does)\n",
+		fputs("others       tasks that live on, or of whose end the kernel told nothing (Linux from 5.13 on "
+		      "does "
+		      "only with a fix of December 2025)\n",
 		      output->stream);
 	free(widths);
 }

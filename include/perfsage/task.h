@@ -22,8 +22,10 @@ struct ps_task {
 };
 
 /**
- * Keeps the counts of a process's tasks apart. The kernel then writes a record when a task ends, for each event and
- * CPU, into a ring of 132 KiB for each CPU, that all readings of the set and ps_eventset_take_tasks empty.
+ * Keeps the counts of a process's tasks apart. The kernel then writes records when a task comes and when it ends, into rings
+ * that all readings of the set and ps_eventset_take_tasks empty: for each CPU 132 KiB for what comes, and as much for the
+ * counts of a group of events (less where there are several groups). Each CPU takes two file descriptors more, and one for
+ * each group more.
  *
  * on: 0, the default, or another number. It acts at the next ps_start; each ps_start then opens the events anew. PS_EINVAL:
  * NULL. PS_EISRUN: the set is running. ps_start fails with PS_ECOMBO if the set isn't attached to a process, and with
@@ -32,7 +34,7 @@ struct ps_task {
 PS_PUBLIC int ps_eventset_set_tasks(struct ps_eventset *set, int on);
 
 /**
- * Empties the rings, so that no record is lost: a ring has room for the ends of some 300 tasks with 4 events.
+ * Empties the rings, so that no record is lost: they have room for some 900 tasks that come and end.
  *
  * PS_EINVAL: NULL. PS_ENOTRUN: never started. PS_ENOSUPP: the set doesn't keep tasks apart. No system call; may allocate.
  */
@@ -43,10 +45,11 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
  *
  * The sum over all visits is what the set counted, as of its last reading. A task's share is known when it has ended. What
  * is left is that of those that live: if that is one, it is told as its; else it comes as a task of number 0, one
- * for each CPU, and so it does if records were lost.
+ * for each CPU, and so it does if records were lost, on the CPUs where one is missing.
  *
- * Linux 6.18 leaves such records, Linux 6.1 doesn't: there only the threads that the process had at ps_start are told apart,
- * unless they create others.
+ * Linux from 5.13 on leaves such records only with a fix of December 2025 (c418d8b4d7a4, "perf/core: Fix missing read event
+ * generation on task exit"), which is in 6.19 and in newer stable kernels. Without it only the threads that the process had at
+ * ps_start are told apart, unless they create others.
  *
  * visit: returns 0 to go on; any other number ends the walk and is returned. task: valid during the call only. It must
  * not call the set. context is handed through.

@@ -43,9 +43,8 @@ struct ps__target {
 enum ps__task_news_kind {
 	PS__TASK_CREATED, /* pid, tid, parent_tid */
 	PS__TASK_NAMED,   /* pid, tid, name: by exec or by itself */
-	PS__TASK_ENDED,   /* pid, tid */
 	PS__TASK_COUNTED, /* pid, tid, lane, event, count: its whole share, when it has ended */
-	PS__TASK_LOST     /* count: so many of these were lost */
+	PS__TASK_LOST     /* some of these were lost, nobody knows how many */
 };
 
 struct ps__task_news {

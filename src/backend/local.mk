@@ -18,6 +18,8 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf_records.c \
 	src/backend/perf_recover.c \
 	src/backend/perf_tasks.c \
+	src/backend/perf_tasks.h \
+	src/backend/perf_tasks_open.c \
 	src/backend/perf_user.c \
 	src/backend/perf_user.h \
 	src/backend/perf_user_open.c

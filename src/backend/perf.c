@@ -137,7 +137,7 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 
 int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values)
 {
-	if (__builtin_expect(perf->buffer[0] != group->count + (perf->recorders != NULL), 0))
+	if (__builtin_expect(perf->buffer[0] != group->count + group->extras, 0))
 		return ps__fail(PS_PARTIAL, "'%s': of its group of %zu events the kernel read %llu",
 		                perf->events[group->members[0].event].name, group->count,
 		                (unsigned long long)perf->buffer[0]);

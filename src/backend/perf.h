@@ -41,12 +41,16 @@ struct ps__user {
 };
 #define PS__NO_LOCK UINT64_MAX
 
+/* A recorder; or a writer of notes and a teller. */
+#define PS__EXTRAS_MAX 2
+
 struct ps__group {
 	struct ps__member *members; /* [0] leads */
 	struct ps__member *end;     /* behind the last; of a group that is read in user space */
 	size_t count;
 	/* On a hybrid machine, in a lane for any CPU: the same for the next kind of cores. NULL, else and at the end. */
 	struct ps__group *next;
+	uint32_t extras;   /* members behind these that are no events of the set's: they write records */
 	bool is_user_read; /* if it is on the hardware: see perf_user.c */
 	enum ps__event_class klass;
 	uint32_t type; /* of the leader's PMU */
@@ -164,12 +168,10 @@ int ps__perf_open_hybrid(struct ps__perf *perf);
 int ps__perf_end_hybrid_planning(struct ps__perf *perf);
 void ps__perf_specialise(struct perf_event_attr *attr, const struct ps__event *event, struct ps__place place);
 int ps__perf_probe_variants(struct ps__event *event);
-/* perf_tasks.c: records of the tasks, from rings that are mapped once all lanes are open. */
+/* perf_tasks.c: records of the tasks, by dummies that join the groups once all lanes are open. */
 int ps__perf_open_tasks(struct ps__perf *perf);
 void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);
 void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, void *context);
-/* What an event has to be asked for, so that it writes such records. */
-void ps__perf_ask_for_tasks(struct perf_event_attr *attr, bool is_leader);
 /* perf_records.c: a recorder for each group, if the target is to have them; and the vtable's drain. */
 int ps__perf_open_records(struct ps__perf *perf);
 void ps__perf_close_records(struct ps__perf *perf, bool abandon);

@@ -32,8 +32,8 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	attr.pinned = attr.pinned && group_fd < 0;
 	attr.inherit = place.inherit;
 	attr.enable_on_exec = place.enables_on_exec && group_fd < 0;
-	if (place.tells_tasks)
-		ps__perf_ask_for_tasks(&attr, group_fd < 0);
+	/* Where the kernel exchanges two tasks' events, it leaves each task its counts. */
+	attr.inherit_stat = place.tells_tasks;
 	uint64_t config1 = attr.config1;
 	if (event->klass == PS__EVENT_CLASS_CORE)
 		attr.config1 |= place.user_config1;

@@ -16,7 +16,8 @@ static size_t count_needed(const struct ps__perf *perf)
 
 	for (size_t index = 0; index < perf->event_count; index++)
 		count += !perf->events[index].unsupported;
-	return count * perf->base.lanes;
+	/* And the writers of records: see perf_tasks.h. */
+	return (count + (perf->target.tells_tasks ? 1 + perf->base.groups : 0)) * perf->base.lanes;
 }
 
 int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
@@ -220,7 +221,7 @@ static bool is_direct(const struct ps__perf *perf)
 	const struct ps__group *group = &perf->lanes[0].groups[0];
 
 	if (perf->base.groups != 1 || group->count != perf->event_count || perf->target.kind == PS__TARGET_CPU ||
-	    perf->kind_count)
+	    perf->kind_count || perf->tasks)
 		return false;
 	for (size_t place = 0; place < group->count; place++) {
 		if (group->members[place].event != place)
@@ -233,7 +234,7 @@ static void find_direct_lanes(struct ps__perf *perf)
 {
 	bool direct = is_direct(perf);
 
-	perf->direct_bytes = (3 + perf->event_count + (perf->recorders != NULL)) * sizeof *perf->buffer;
+	perf->direct_bytes = (3 + perf->event_count + perf->lanes[0].groups[0].extras) * sizeof *perf->buffer;
 	for (size_t index = 0; index < perf->base.lanes; index++) {
 		struct ps__lane *lane = &perf->lanes[index];
 		lane->direct_fd = direct ? lane->groups[0].members[0].fd : -1;
@@ -308,8 +309,8 @@ static int allocate_buffer(struct ps__perf *perf)
 		size_t members = most_members(&perf->lanes[lane], perf->base.groups);
 		most = members > most ? members : most;
 	}
-	/* nr, enabled, running, and a value for each member and a recorder. */
-	perf->buffer_bytes = (3 + most + perf->target.has_records) * sizeof *perf->buffer;
+	/* nr, enabled, running, and a value for each member and those that write records. */
+	perf->buffer_bytes = (3 + most + PS__EXTRAS_MAX) * sizeof *perf->buffer;
 	perf->buffer = ps__os_calloc_apart(1, perf->buffer_bytes);
 	return perf->buffer ? PS_OK : ps__fail_memory("reading a group");
 }

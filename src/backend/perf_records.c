@@ -69,12 +69,13 @@ static int fail_open(int error)
 
 static int open_recorder(struct ps__perf *perf, size_t index)
 {
-	const struct ps__group *group = &perf->lanes[0].groups[index];
+	struct ps__group *group = &perf->lanes[0].groups[index];
 	struct ps__recorder *recorder = &perf->recorders[index];
 
 	recorder->fd = open_event(perf->lanes[0].place, group->members[0].fd);
 	if (recorder->fd < 0)
 		return fail_open(-recorder->fd);
+	group->extras++;
 	int result = ps__ring_map(&recorder->ring, recorder->fd, count_pages(group));
 	if (result == 0)
 		return PS_OK;

@@ -21,6 +21,8 @@ src_set_libset_la_SOURCES = \
 	src/set/records.c \
 	src/set/reopen.c \
 	src/set/set.h \
+	src/set/shares.c \
 	src/set/slot.c \
 	src/set/tasks.c \
+	src/set/tasks.h \
 	src/set/write.c

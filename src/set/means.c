@@ -34,14 +34,15 @@ static size_t count_supported(const struct ps_eventset *set)
 	return count;
 }
 
-/* Records: a recorder (of one group; more groups are rare) and the watch. */
+/* Records: a recorder and the watch; tasks: two writers in a lane. That is of one group; more are rare. */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
 	size_t roots = set->target.kind == PS__TARGET_PROCESS ? set->target.root_count : 1;
+	size_t writers = set->wants_tasks ? 2 : 0;
 
 	if (set->target.has_records)
 		return count_supported(set) + 2;
-	return count_supported(set) * set->target.lane_count * roots;
+	return (count_supported(set) + writers) * set->target.lane_count * roots;
 }
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)

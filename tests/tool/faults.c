@@ -3,13 +3,14 @@
  * A program whose page faults are known, for the tests of perfsage stat: THREADS threads and CHILDREN child processes
  * touch PAGES fresh pages each, one after the other on the CPUs that the program may use.
  *
- *     faults THREADS CHILDREN PAGES
+ *     faults THREADS CHILDREN PAGES [ROUNDS]
  *
- * It says on stdout how many pages were touched on each CPU: "CPU PAGES" lines. With PAGES 0 its faults are those of
+ * The threads of a round end all at once. It says on stdout how many pages were touched on each CPU: "CPU PAGES" lines. With PAGES 0 its faults are those of
  * starting up.
  */
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -22,6 +23,7 @@ static size_t page_count;
 static size_t page_bytes;
 static int cpus[CPU_SETSIZE];
 static int cpu_count;
+static pthread_barrier_t barrier;
 
 static void check(int is_right, const char *call)
 {
@@ -67,17 +69,26 @@ static void work(int worker)
 static void *run_thread(void *worker)
 {
 	work((int)(long)worker);
+	pthread_barrier_wait(&barrier);
 	return NULL;
 }
 
-static void run_workers(int threads, int children)
+static void run_threads(int threads)
 {
 	pthread_t ids[MOST_WORKERS];
 
+	if (threads == 0)
+		return;
+	check(pthread_barrier_init(&barrier, NULL, (unsigned)threads) == 0, "pthread_barrier_init");
 	for (int i = 0; i < threads; i++)
 		check(pthread_create(&ids[i], NULL, run_thread, (void *)(long)i) == 0, "pthread_create");
 	for (int i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
+	pthread_barrier_destroy(&barrier);
+}
+
+static void run_children(int threads, int children)
+{
 	for (int i = 0; i < children; i++) {
 		pid_t pid = fork();
 		check(pid >= 0, "fork");
@@ -92,23 +103,28 @@ static void run_workers(int threads, int children)
 
 int main(int argc, char **argv)
 {
-	int threads = argc == 4 ? atoi(argv[1]) : -1;
-	int children = argc == 4 ? atoi(argv[2]) : -1;
+	bool is_right = argc == 4 || argc == 5;
+	int threads = is_right ? atoi(argv[1]) : -1;
+	int children = is_right ? atoi(argv[2]) : -1;
+	int rounds = argc == 5 ? atoi(argv[4]) : 1;
 
 	if (threads < 0 || children < 0 || threads > MOST_WORKERS) {
-		fprintf(stderr, "usage: faults THREADS CHILDREN PAGES\n");
+		fprintf(stderr, "usage: faults THREADS CHILDREN PAGES [ROUNDS]\n");
 		return EXIT_FAILURE;
 	}
 	page_count = (size_t)atol(argv[3]);
 	page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	find_cpus();
-	run_workers(threads, children);
+	for (int round = 0; round < rounds; round++) {
+		run_threads(threads);
+		run_children(threads, children);
+	}
 	for (int place = 0; place < cpu_count; place++) {
 		size_t workers = 0;
 		for (int worker = 0; worker < threads + children; worker++)
 			workers += cpu_of(worker) == cpus[place];
 		if (workers)
-			printf("%d %zu\n", cpus[place], workers * page_count);
+			printf("%d %zu\n", cpus[place], workers * page_count * (size_t)rounds);
 	}
 	return EXIT_SUCCESS;
 }

@@ -51,6 +51,7 @@ unit_tests = \
 	tests/unit/test_status \
 	tests/unit/test_table \
 	tests/unit/test_targets \
+	tests/unit/test_task_records \
 	tests/unit/test_tasks \
 	tests/unit/test_text \
 	tests/unit/test_threads \
@@ -91,7 +92,9 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/gone.h \
 	tests/support/scene.c \
 	tests/support/scene.h \
-	tests/support/skip.h
+	tests/support/skip.h \
+	tests/support/task_records.c \
+	tests/support/task_records.h
 tests_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 EXTRA_DIST += \

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records of a process's tasks. Two kinds of dummies are the last members of groups and write them:
+ *
+ * notes, one in each lane: what its CPU sees of tasks that come, take a name and end;
+ * tellers, one in each group of each lane: what a task's copy of the group counted, when that ends (PERF_RECORD_READ).
+ *
+ * A task writes its notes on the CPU where it is, but what it counted into the rings of all CPUs, from where it is. A ring
+ * bears one writer at a time: two CPUs at once leave it damaged, or stuck for ever. The kernel locks a teller while it tells;
+ * so each has a ring that no other event of its root writes to. In a group it is the last, because a task's events
+ * end from the last one on, and each record tells of those that are left.
+ */
+#ifndef PS_BACKEND_PERF_TASKS_H
+#define PS_BACKEND_PERF_TASKS_H
+
+#include "backend/perf.h"
+#include "locate/ring.h"
+
+/* An event that writes records. */
+struct ps__writer {
+	uint64_t id; /* the kernel's */
+	int fd;
+	size_t lane;
+	size_t ring;
+	struct ps__group *group; /* whose last member it is */
+	bool tells;              /* that group's counts; else it writes notes */
+};
+
+struct ps__perf_tasks {
+	struct ps__ring *rings; /* for each CPU of the lanes: of notes, then of each group */
+	size_t ring_count;
+	struct ps__writer *writers; /* by rising id */
+	size_t writer_count;
+	/* Of one emptying of the rings: the records of all, one behind the other, and where each is. */
+	char *bytes;
+	size_t bytes_used, bytes_room;
+	struct ps__kept_record *kept;
+	size_t kept_count, kept_room;
+	bool has_lost;
+};
+
+/* What sample_id_all appends to each record, as it is asked for. */
+struct ps__record_trailer {
+	uint64_t time;
+	uint64_t id;
+};
+
+/* A PERF_RECORD_READ: the values are those of the group's members in their order, and then of the dummies behind them. */
+struct ps__read_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t entries;
+	uint64_t enabled, running;
+	uint64_t values[];
+};
+
+#endif

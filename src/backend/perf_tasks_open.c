@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The dummies that write records of a process's tasks, and their rings. See perf_tasks.h. */
+#include "backend/perf_tasks.h"
+
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of the 129 pages that a user may lock for each CPU by default, the rings of a set take at most this many. */
+#define PAGES_OF_CPU 66
+#define MOST_PAGES   32
+
+/* The group that also has the writer of notes. */
+#define NOTED_GROUP 0
+
+static size_t rings_of_cpu(const struct ps__perf *perf)
+{
+	return 1 + perf->base.groups;
+}
+
+/* Data pages of a ring, a power of two; each ring has a page of its own, too. */
+static size_t pages_of_ring(const struct ps__perf *perf)
+{
+	size_t pages = MOST_PAGES;
+
+	while (pages > 1 && rings_of_cpu(perf) * (1 + pages) > PAGES_OF_CPU)
+		pages /= 2;
+	return pages;
+}
+
+static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writer)
+{
+	struct ps__place place = perf->lanes[writer->lane].place;
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof attr,
+	                               .config = PERF_COUNT_SW_DUMMY,
+	                               .exclude_kernel = 1,
+	                               .exclude_hv = 1,
+	                               .inherit = 1,
+	                               .sample_id_all = 1,
+	                               .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
+	                               .read_format = PS__READ_FORMAT};
+	int fd;
+
+	attr.task = !writer->tells;
+	attr.comm = !writer->tells;
+	attr.inherit_stat = writer->tells;
+	do {
+		fd = ps__os.perf_event_open(&attr, place.pid, place.cpu, writer->group->members[0].fd,
+		                            PERF_FLAG_FD_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+static int fail_open(int error)
+{
+	if (error == EMFILE || error == ENFILE)
+		return ps__fail(
+		    PS_ECOUNT,
+		    "no file descriptor is left to tell the tasks of a process apart (%s): raise ulimit -n",
+		    strerror(error));
+	return ps__fail(PS_ESYS, "the tasks of a process can't be told apart: perf_event_open: %s", strerror(error));
+}
+
+static int fail_map(size_t pages, int error)
+{
+	return ps__fail(PS_ESYS,
+	                "the tasks of a process can't be told apart: mapping a ring of %zu KiB: %s; see "
+	                "kernel.perf_event_mlock_kb and ulimit -l",
+	                pages * (size_t)sysconf(_SC_PAGESIZE) / 1024, strerror(error));
+}
+
+/* The first root's writers have rings; those of the others on the same CPU write there, too. */
+static int connect_writer(struct ps__perf *perf, const struct ps__writer *writer)
+{
+	struct ps__perf_tasks *tasks = perf->tasks;
+	size_t pages = pages_of_ring(perf);
+
+	if (writer->lane < perf->target.lane_count) {
+		int error = ps__ring_map(&tasks->rings[writer->ring], writer->fd, pages);
+		return error ? fail_map(pages, -error) : PS_OK;
+	}
+	/* Writers are opened lane by lane, as many in each. */
+	int first = tasks->writers[writer->ring].fd;
+	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) == 0)
+		return PS_OK;
+	return ps__fail(PS_ESYS, "the tasks of a process can't be told apart: ioctl PERF_EVENT_IOC_SET_OUTPUT: %s",
+	                strerror(errno));
+}
+
+/* number: 0 for notes, or 1 + the group. */
+static int open_writer(struct ps__perf *perf, size_t lane, size_t number)
+{
+	struct ps__perf_tasks *tasks = perf->tasks;
+	struct ps__writer *writer = &tasks->writers[tasks->writer_count];
+
+	*writer = (struct ps__writer){.lane = lane, .tells = number > 0};
+	writer->ring = lane % perf->target.lane_count * rings_of_cpu(perf) + number;
+	writer->group = &perf->lanes[lane].groups[number ? number - 1 : NOTED_GROUP];
+	writer->fd = open_dummy(perf, writer);
+	if (writer->fd < 0)
+		return fail_open(errno);
+	tasks->writer_count++;
+	writer->group->extras++;
+	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_ID, (unsigned long)&writer->id) < 0)
+		return ps__fail(PS_ESYS, "the tasks of a process can't be told apart: ioctl PERF_EVENT_IOC_ID: %s",
+		                strerror(errno));
+	return connect_writer(perf, writer);
+}
+
+static int compare_writers(const void *one, const void *other)
+{
+	uint64_t a = ((const struct ps__writer *)one)->id;
+	uint64_t b = ((const struct ps__writer *)other)->id;
+
+	return (a > b) - (a < b);
+}
+
+int ps__perf_open_tasks(struct ps__perf *perf)
+{
+	struct ps__perf_tasks *tasks = ps__os_calloc(1, sizeof *tasks);
+	size_t rings = rings_of_cpu(perf);
+	int result = PS_OK;
+
+	if (!tasks)
+		return ps__fail_memory("the tasks of a process");
+	perf->tasks = tasks;
+	tasks->ring_count = perf->target.lane_count * rings;
+	tasks->rings = ps__os_calloc(tasks->ring_count, sizeof *tasks->rings);
+	tasks->writers = ps__os_calloc(perf->base.lanes * rings, sizeof *tasks->writers);
+	if (!tasks->rings || !tasks->writers)
+		return ps__fail_memory("the tasks of a process");
+	for (size_t lane = 0; result == PS_OK && lane < perf->base.lanes; lane++) {
+		for (size_t number = 0; result == PS_OK && number < rings; number++)
+			result = open_writer(perf, lane, number);
+	}
+	if (result == PS_OK)
+		qsort(tasks->writers, tasks->writer_count, sizeof *tasks->writers, compare_writers);
+	return result;
+}
+
+void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
+{
+	struct ps__perf_tasks *tasks = perf->tasks;
+
+	if (!tasks)
+		return;
+	for (size_t index = 0; tasks->rings && index < tasks->ring_count; index++)
+		ps__ring_unmap(&tasks->rings[index], abandon);
+	for (size_t index = 0; !abandon && index < tasks->writer_count; index++)
+		ps__os.close(tasks->writers[index].fd);
+	ps__os_free(tasks->rings);
+	ps__os_free(tasks->writers);
+	ps__os_free(tasks->bytes);
+	ps__os_free(tasks->kept);
+	ps__os_free(tasks);
+	perf->tasks = NULL;
+}
