@@ -106,6 +106,7 @@ struct ps__backend {
 	const struct ps__backend_ops *ops;
 	size_t lanes;
 	size_t groups;      /* in each lane */
+	uint64_t start_ns;  /* how long the last start took from the first lane to the last */
 	uint32_t *group_of; /* by event; owned by the backend */
 	bool *is_hardware;  /* by group: it may have to wait for the hardware; owned by the backend */
 	uint64_t *

@@ -98,7 +98,7 @@ static void note_start(struct ps__perf *perf)
 	}
 }
 
-/* Nothing but the return follows what enables the counters: it would be counted. */
+/* Nothing but the return follows what enables the counters, or a look at the clock: it would be counted. */
 static int perf_start(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
@@ -109,6 +109,8 @@ static int perf_start(struct ps__backend *backend)
 	const struct ps__group *first = perf->lanes[0].groups;
 	bool is_one = perf->base.lanes == 1 && perf->base.groups == 1 && !first->next;
 	int result = is_one ? control(perf, first, PERF_EVENT_IOC_ENABLE) : control_all(perf, PERF_EVENT_IOC_ENABLE);
+	if (perf->base.lanes > 1)
+		perf->base.start_ns = ps__perf_now_ns() - perf->started_ns;
 	if (__builtin_expect(result == PS_OK, 1))
 		return PS_OK;
 	control_all(perf, PERF_EVENT_IOC_DISABLE);

@@ -10,7 +10,8 @@
 /* A task that moves while its lanes are read is followed this often; what comes later is the next reading's. */
 #define LARGEST_CHASE 4
 
-/* The enabled time of two lanes differs by what starting and reading them one after the other took. */
+/* The enabled time of two lanes differs by what reading them one after the other took, and starting them: that
+ * is measured, as a hypervisor or an interrupt may come between. */
 #define SKEW_NS      20000u
 #define LANE_SKEW_NS 2000u
 
@@ -220,7 +221,7 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 	for (size_t lane = (size_t)here->lane; lane < set->backend->lanes; lane += set->target.lane_count)
 		now += ps__set_credited(set, lane)[2 * group] - start_of(set, lane)[group];
 	uint64_t passed = now - clock_of(set)[group];
-	uint64_t skew = SKEW_NS + LANE_SKEW_NS * set->backend->lanes;
+	uint64_t skew = SKEW_NS + LANE_SKEW_NS * set->backend->lanes + set->backend->start_ns;
 	uint64_t ran = 0;
 
 	for (size_t index = 0; index < set->active_count; index++)
