@@ -16,8 +16,10 @@ static size_t count_needed(const struct ps__perf *perf)
 
 	for (size_t index = 0; index < perf->event_count; index++)
 		count += !perf->events[index].unsupported;
-	/* And the writers of records: see perf_tasks.h. */
-	return (count + (perf->target.tells_tasks ? 1 + perf->base.groups : 0)) * perf->base.lanes;
+	if (!perf->target.tells_tasks)
+		return count * perf->base.lanes;
+	/* And what perf_tasks.h adds. */
+	return (count + 1 + perf->base.groups) * perf->base.lanes + perf->target.root_count;
 }
 
 int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)

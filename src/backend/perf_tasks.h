@@ -9,6 +9,11 @@
  * bears one writer at a time: two CPUs at once leave it damaged, or stuck for ever. The kernel locks a teller while it tells;
  * so each has a ring that no other event of its root writes to. In a group it is the last, because a task's events
  * end from the last one on, and each record tells of those that are left.
+ *
+ * And each root has an anchor: a dummy that is not inherited. Linux exchanges the events of two tasks at a context switch
+ * if they are copies of the same ones, and then gives each task its counts back, event by event as they stand in
+ * two lists. Those of a root stand as they were opened, those of its children by CPU and PMU: counts of one event would
+ * end up in another. A root with an anchor has no copies.
  */
 #ifndef PS_BACKEND_PERF_TASKS_H
 #define PS_BACKEND_PERF_TASKS_H
@@ -29,6 +34,8 @@ struct ps__writer {
 struct ps__perf_tasks {
 	struct ps__ring *rings; /* for each CPU of the lanes: of notes, then of each group */
 	size_t ring_count;
+	int *anchors; /* for each root */
+	size_t anchor_count;
 	struct ps__writer *writers; /* by rising id */
 	size_t writer_count;
 	/* Of one emptying of the rings: the records of all, one behind the other, and where each is. */

@@ -32,6 +32,16 @@ static size_t pages_of_ring(const struct ps__perf *perf)
 	return pages;
 }
 
+static int open_retried(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
+{
+	int fd;
+
+	do {
+		fd = ps__os.perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writer)
 {
 	struct ps__place place = perf->lanes[writer->lane].place;
@@ -44,16 +54,11 @@ static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writ
 	                               .sample_id_all = 1,
 	                               .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
 	                               .read_format = PS__READ_FORMAT};
-	int fd;
 
 	attr.task = !writer->tells;
 	attr.comm = !writer->tells;
 	attr.inherit_stat = writer->tells;
-	do {
-		fd = ps__os.perf_event_open(&attr, place.pid, place.cpu, writer->group->members[0].fd,
-		                            PERF_FLAG_FD_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
-	return fd;
+	return open_retried(&attr, place.pid, place.cpu, writer->group->members[0].fd);
 }
 
 static int fail_open(int error)
@@ -112,6 +117,24 @@ static int open_writer(struct ps__perf *perf, size_t lane, size_t number)
 	return connect_writer(perf, writer);
 }
 
+static int open_anchors(struct ps__perf *perf)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof attr,
+	                               .config = PERF_COUNT_SW_DUMMY,
+	                               .exclude_kernel = 1,
+	                               .exclude_hv = 1,
+	                               .disabled = 1};
+
+	for (size_t root = 0; root < perf->target.root_count; root++) {
+		int fd = open_retried(&attr, perf->target.roots[root], -1, -1);
+		if (fd < 0)
+			return fail_open(errno);
+		perf->tasks->anchors[perf->tasks->anchor_count++] = fd;
+	}
+	return PS_OK;
+}
+
 static int compare_writers(const void *one, const void *other)
 {
 	uint64_t a = ((const struct ps__writer *)one)->id;
@@ -124,16 +147,17 @@ int ps__perf_open_tasks(struct ps__perf *perf)
 {
 	struct ps__perf_tasks *tasks = ps__os_calloc(1, sizeof *tasks);
 	size_t rings = rings_of_cpu(perf);
-	int result = PS_OK;
 
 	if (!tasks)
 		return ps__fail_memory("the tasks of a process");
 	perf->tasks = tasks;
+	tasks->anchors = ps__os_calloc(perf->target.root_count, sizeof *tasks->anchors);
 	tasks->ring_count = perf->target.lane_count * rings;
 	tasks->rings = ps__os_calloc(tasks->ring_count, sizeof *tasks->rings);
 	tasks->writers = ps__os_calloc(perf->base.lanes * rings, sizeof *tasks->writers);
-	if (!tasks->rings || !tasks->writers)
+	if (!tasks->rings || !tasks->writers || !tasks->anchors)
 		return ps__fail_memory("the tasks of a process");
+	int result = open_anchors(perf);
 	for (size_t lane = 0; result == PS_OK && lane < perf->base.lanes; lane++) {
 		for (size_t number = 0; result == PS_OK && number < rings; number++)
 			result = open_writer(perf, lane, number);
@@ -153,6 +177,9 @@ void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
 		ps__ring_unmap(&tasks->rings[index], abandon);
 	for (size_t index = 0; !abandon && index < tasks->writer_count; index++)
 		ps__os.close(tasks->writers[index].fd);
+	for (size_t index = 0; !abandon && index < tasks->anchor_count; index++)
+		ps__os.close(tasks->anchors[index]);
+	ps__os_free(tasks->anchors);
 	ps__os_free(tasks->rings);
 	ps__os_free(tasks->writers);
 	ps__os_free(tasks->bytes);

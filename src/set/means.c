@@ -34,15 +34,15 @@ static size_t count_supported(const struct ps_eventset *set)
 	return count;
 }
 
-/* Records: a recorder and the watch; tasks: two writers in a lane. That is of one group; more are rare. */
+/* Records: a recorder and the watch; tasks: two writers in a lane, and an anchor. That is of one group; more are rare. */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
 	size_t roots = set->target.kind == PS__TARGET_PROCESS ? set->target.root_count : 1;
-	size_t writers = set->wants_tasks ? 2 : 0;
+	size_t writers = set->wants_tasks ? 2 : 0, anchors = set->wants_tasks ? roots : 0;
 
 	if (set->target.has_records)
 		return count_supported(set) + 2;
-	return (count_supported(set) + writers) * set->target.lane_count * roots;
+	return (count_supported(set) + writers) * set->target.lane_count * roots + anchors;
 }
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)

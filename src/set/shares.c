@@ -2,10 +2,9 @@
 /*
  * Each task's share of what a process counted: what its own records say, and what they leave.
  *
- * Not all tasks have records: those that live have none, and one of those that have ended, namely that which had the events
- * of the root itself. That isn't always the root, as Linux exchanges the events of two tasks at a context switch if
- * they are copies of the same ones. So what the records leave is the one task's of which none tells, if that is one. This
- * is decided for each event on each CPU, and a record that is missing makes two of the one: then it is nobody's.
+ * Not all tasks have records: those that live have none, and a root, whose events aren't copies, leaves none when it ends. So
+ * what the records leave is the one task's of which none tells, if that is one. This is decided for each event on each
+ * CPU, and a record that is missing makes two of the one: then it is nobody's.
  */
 #include "base/error.h"
 #include "base/os.h"

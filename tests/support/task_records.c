@@ -7,7 +7,8 @@
 
 #define MOST_TOLD 16
 
-/* Group by group: for each CPU a leader and a member. Then for each CPU notes and a teller. */
+/* For each CPU a leader and a member; the root's anchor; then for each CPU notes and a teller. */
+#define WRITERS (TASK_CPUS * EVENTS + 1)
 static int fds[64];
 static uint64_t now;
 
@@ -30,7 +31,7 @@ struct ps_eventset *records_start_set(void)
 	check_ok(ps_eventset_attach_process(set, PROCESS));
 	check_ok(ps_eventset_set_tasks(set, 1));
 	check_ok(ps_start(set));
-	ck_assert_uint_eq(fake_counter_fds(fds, 64), TASK_CPUS * (EVENTS + 2));
+	ck_assert_uint_eq(fake_counter_fds(fds, 64), TASK_CPUS * (EVENTS + 2) + 1);
 	now = 1000;
 	return set;
 }
@@ -42,12 +43,12 @@ void records_set_time(uint64_t time)
 
 int records_notes(int cpu)
 {
-	return fds[TASK_CPUS * EVENTS + 2 * cpu];
+	return fds[WRITERS + 2 * cpu];
 }
 
 int records_teller(int cpu)
 {
-	return fds[TASK_CPUS * EVENTS + 2 * cpu + 1];
+	return fds[WRITERS + 2 * cpu + 1];
 }
 
 uint64_t records_id_of(int fd)
