@@ -3,47 +3,48 @@
 #include "topology/attrmap.h"
 
 #include "base/error.h"
+#include "base/hot.h"
 #include "base/list.h"
-#include "topology/search.h"
+#include "topology/guide.h"
 
 #include <perfsage/thread.h>
 #include <string.h>
 
-static inline ptrdiff_t find_column(const struct ps__series *series, const char *event)
+static inline const struct ps__column *find_column(const struct ps__series *series, const char *event)
 {
+	const struct ps__column *end = series->column + series->columns;
 	uint16_t start = ps__name_start(event);
 
-	for (size_t index = 0; index < series->columns; index++) {
-		const struct ps__column *column = &series->column[index];
+	for (const struct ps__column *column = series->column; column < end; column++) {
 		if (column->start == start && strcmp(column->name, event) == 0)
-			return (ptrdiff_t)index;
+			return column;
 	}
-	return -1;
+	return NULL;
 }
 
 ptrdiff_t ps__series_find(const struct ps__series *series, const char *event)
 {
-	return find_column(series, event);
+	const struct ps__column *column = find_column(series, event);
+
+	return column ? column - series->column : -1;
 }
 
-static uint32_t value_flags(uint16_t mark, const struct ps__column *column)
-{
-	uint32_t flags = column->user_only ? PS_VALUE_USER_ONLY : 0;
+/* The marks' flags are those of values, further left. */
+#define FLAG_SHIFT 3
+_Static_assert(PS__MARK_MOVED >> FLAG_SHIFT == PS_VALUE_MOVED, "flags in the order of values'");
+_Static_assert(PS__MARK_WENT_BACK >> FLAG_SHIFT == PS_VALUE_WENT_BACK, "flags in the order of values'");
+_Static_assert(PS__MARK_ENDED >> FLAG_SHIFT == PS_VALUE_ENDED, "flags in the order of values'");
+_Static_assert(PS__MARK_INTERRUPTED >> FLAG_SHIFT == PS_VALUE_INTERRUPTED, "flags in the order of values'");
+#define VALUE_FLAGS (PS_VALUE_MOVED | PS_VALUE_WENT_BACK | PS_VALUE_ENDED | PS_VALUE_INTERRUPTED)
 
-	flags |= mark & PS__MARK_MOVED ? PS_VALUE_MOVED : 0;
-	flags |= mark & PS__MARK_WENT_BACK ? PS_VALUE_WENT_BACK : 0;
-	flags |= mark & PS__MARK_ENDED ? PS_VALUE_ENDED : 0;
-	flags |= mark & PS__MARK_INTERRUPTED ? PS_VALUE_INTERRUPTED : 0;
-	return flags;
+static inline uint32_t value_flags(uint16_t mark, const struct ps__column *column)
+{
+	return ((uint32_t)mark >> FLAG_SHIFT & VALUE_FLAGS) | (column->user_only ? PS_VALUE_USER_ONLY : 0);
 }
 
-/* What the times say of the raw count: fills value and status. */
-static void scale(struct ps_value *value)
+/* A multiplexed group's. */
+static __attribute__((noinline)) void estimate(struct ps_value *value)
 {
-	value->value = (long long)value->raw;
-	value->status = PS_STATUS_COUNTED;
-	if (value->running_ns >= value->enabled_ns)
-		return;
 	if (value->running_ns == 0) {
 		value->status = PS_STATUS_NEVER_SCHEDULED;
 		return;
@@ -83,56 +84,64 @@ struct cell {
 };
 
 /* The words' loads pair with the releases of the set's write.c. False if a writer changed the log meanwhile. */
-static inline bool load_cell(const struct ps__log *log, struct ps__chunk *chunk, size_t row, size_t column,
-                             struct cell *out)
+PS__INLINE bool load_cell(const struct ps__log *log, struct ps__chunk *chunk, size_t row,
+                          const struct ps__column *column, struct cell *out)
 {
-	const struct ps__series *series = log->series;
-	uint32_t group = series->column[column].group;
-
 	if (__builtin_expect(!chunk, 0)) {
 		*out = (struct cell){0};
 		return false;
 	}
 	_Atomic uint64_t *words = ps__log_words(log, chunk, row);
+	const _Atomic uint64_t *times = words + column->times;
 	out->mark = atomic_load_explicit(ps__log_mark(chunk, row), memory_order_acquire);
 	out->timestamp = atomic_load_explicit(&words[0], memory_order_acquire);
-	out->raw = atomic_load_explicit(&words[1 + 2 * series->groups + column], memory_order_acquire);
-	out->enabled_ns = 0;
-	out->running_ns = 0;
-	if (group != PS__NO_GROUP) {
-		out->enabled_ns = atomic_load_explicit(&words[1 + 2 * (size_t)group], memory_order_acquire);
-		out->running_ns = atomic_load_explicit(&words[2 + 2 * (size_t)group], memory_order_acquire);
-	}
+	out->raw = atomic_load_explicit(&words[column->word], memory_order_acquire);
+	out->enabled_ns = atomic_load_explicit(&times[0], memory_order_acquire);
+	out->running_ns = atomic_load_explicit(&times[1], memory_order_acquire);
 	return true;
 }
 
-static inline void show_cell(const struct cell *cell, const struct ps__log *log, const struct ps__column *column,
-                             struct ps_value *out)
+/* Of a column that is not plain, or a log of another place. */
+static __attribute__((noinline)) void qualify(const struct ps__log *log, const struct ps__column *column,
+                                              struct ps_value *out)
 {
+	if (column->is_estimate)
+		out->status = PS_STATUS_SCALED;
+	if (column->group == PS__NO_GROUP || column->place != log->place)
+		out->status = PS_STATUS_NOT_SUPPORTED;
+	if (column->cpus)
+		settle_kind(out, column->cpus, log->thread);
+}
+
+PS__INLINE void show_cell(const struct cell *cell, const struct ps__log *log, const struct ps__column *column,
+                          struct ps_value *out)
+{
+	bool is_counted = column->group != PS__NO_GROUP;
+
 	out->timestamp = cell->timestamp;
 	out->raw = cell->raw;
-	out->enabled_ns = cell->enabled_ns;
-	out->running_ns = cell->running_ns;
+	out->enabled_ns = is_counted ? cell->enabled_ns : 0;
+	out->running_ns = is_counted ? cell->running_ns : 0;
 	out->attribution = (enum ps_attribution)(cell->mark & PS__MARK_ATTRIBUTION);
 	out->flags = value_flags(cell->mark, column);
-	scale(out);
-	if (__builtin_expect(cell->mark & PS__MARK_STORED, 0))
+	out->value = (long long)cell->raw;
+	out->status = PS_STATUS_COUNTED;
+	/* What the times say of the raw count. */
+	if (__builtin_expect(out->running_ns < out->enabled_ns, 0))
+		estimate(out);
+	if (__builtin_expect(column->is_plain && log->place == 0, 1) || cell->mark & PS__MARK_STORED)
 		return;
-	if (__builtin_expect(column->is_estimate, 0))
-		out->status = PS_STATUS_SCALED;
-	if (__builtin_expect(column->group == PS__NO_GROUP || column->place != log->place, 0))
-		out->status = PS_STATUS_NOT_SUPPORTED;
-	if (__builtin_expect(column->cpus != NULL, 0))
-		settle_kind(out, column->cpus, log->thread);
+	qualify(log, column, out);
 }
 
 bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out)
 {
+	const struct ps__column *what = &log->series->column[column];
 	struct cell cell;
 
-	if (!load_cell(log, ps__log_chunk(log, row), row, column, &cell))
+	if (!load_cell(log, ps__log_chunk(log, row), row, what, &cell))
 		return false;
-	show_cell(&cell, log, &log->series->column[column], out);
+	show_cell(&cell, log, what, out);
 	return true;
 }
 
@@ -171,7 +180,7 @@ static struct ps__log *first_log(const struct ps_thread *thread)
 }
 
 /* The newest part in one log. False if there is none. */
-static inline bool newest_cell(const struct ps__log *log, size_t column, struct cell *out)
+PS__INLINE bool newest_cell(const struct ps__log *log, const struct ps__column *column, struct cell *out)
 {
 	uint64_t sequence;
 	bool found;
@@ -185,7 +194,8 @@ static inline bool newest_cell(const struct ps__log *log, size_t column, struct 
 }
 
 /* The part in one log at a timestamp. */
-static inline bool cell_at(const struct ps__log *log, size_t column, uint64_t timestamp, struct cell *out)
+PS__INLINE bool cell_at(const struct ps__log *log, const struct ps__column *column, uint64_t timestamp,
+                        struct cell *out)
 {
 	uint64_t sequence;
 	size_t row = 0;
@@ -193,14 +203,15 @@ static inline bool cell_at(const struct ps__log *log, size_t column, uint64_t ti
 
 	do {
 		sequence = ps__series_read_begin(log->series);
-		struct ps__chunk *chunk = ps__search_row(log, timestamp, &row);
+		struct ps__chunk *chunk = ps__guide_row(log, timestamp, &row);
 		found = load_cell(log, chunk, row, column, out);
 	} while (__builtin_expect(ps__series_read_retry(log->series, sequence), 0));
 	return found;
 }
 
 /* Timestamp 0: the newest. */
-static inline bool read_cell(const struct ps__log *log, size_t column, uint64_t timestamp, struct cell *out)
+static inline bool read_cell(const struct ps__log *log, const struct ps__column *column, uint64_t timestamp,
+                             struct cell *out)
 {
 	return timestamp ? cell_at(log, column, timestamp, out) : newest_cell(log, column, out);
 }
@@ -222,15 +233,15 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	bool is_known = false;
 
 	for (const struct ps__log *log = first_log(thread); log; log = log->next_in_thread) {
-		ptrdiff_t column = find_column(log->series, event);
+		const struct ps__column *column = find_column(log->series, event);
 		struct ps_value part;
 		struct cell cell;
-		if (column < 0)
+		if (!column)
 			continue;
 		is_known = true;
-		if (!read_cell(log, (size_t)column, timestamp, &cell) || (parts && cell.timestamp < sum.timestamp))
+		if (!read_cell(log, column, timestamp, &cell) || (parts && cell.timestamp < sum.timestamp))
 			continue;
-		show_cell(&cell, log, &log->series->column[column], &part);
+		show_cell(&cell, log, column, &part);
 		if (parts && part.timestamp > sum.timestamp)
 			parts = 0;
 		ps__value_merge(&sum, &parts, &part);
@@ -241,20 +252,37 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	return PS_OK;
 }
 
+/* Of the one log. Apart from the newest's, as the two need different registers. */
+static __attribute__((noinline)) int read_at(const struct ps_thread *thread, const struct ps__log *log,
+                                             const struct ps__column *column, uint64_t timestamp,
+                                             struct ps_value *out)
+{
+	struct cell cell;
+
+	if (__builtin_expect(!cell_at(log, column, timestamp, &cell), 0))
+		return fail_reading(thread, column->name, timestamp, true);
+	show_cell(&cell, log, column, out);
+	return PS_OK;
+}
+
 int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, struct ps_value *out)
 {
 	struct cell cell;
 
-	if (__builtin_expect(!thread || !event || !out, 0))
+	if (__builtin_expect(!thread, 0) || __builtin_expect(!event, 0) || __builtin_expect(!out, 0))
 		return ps__fail(PS_EINVAL, "ps_thread_reading: thread, event and out must not be NULL");
 	/* One event set has been here: nothing to be summed, and so nothing to be copied. */
 	const struct ps__log *log = first_log(thread);
 	if (!log || log->next_in_thread)
 		return find_reading(thread, event, timestamp, out);
-	ptrdiff_t column = find_column(log->series, event);
-	if (__builtin_expect(column < 0 || !read_cell(log, (size_t)column, timestamp, &cell), 0))
-		return fail_reading(thread, event, timestamp, column >= 0);
-	show_cell(&cell, log, &log->series->column[column], out);
+	const struct ps__column *column = find_column(log->series, event);
+	if (__builtin_expect(!column, 0))
+		return fail_reading(thread, event, timestamp, false);
+	if (timestamp)
+		return read_at(thread, log, column, timestamp, out);
+	if (__builtin_expect(!newest_cell(log, column, &cell), 0))
+		return fail_reading(thread, event, timestamp, true);
+	show_cell(&cell, log, column, out);
 	return PS_OK;
 }
 

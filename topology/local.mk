@@ -12,6 +12,8 @@ topology_libtopology_la_SOURCES = \
 	topology/child.h \
 	topology/component.c \
 	topology/find.c \
+	topology/guide.c \
+	topology/guide.h \
 	topology/import.c \
 	topology/import.h \
 	topology/import_component.c \

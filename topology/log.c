@@ -3,6 +3,7 @@
 #include "topology/log.h"
 
 #include "base/os.h"
+#include "topology/guide.h"
 
 #include <string.h>
 
@@ -51,7 +52,7 @@ static struct ps__chunk *cut_chunk(struct ps__pool *pool)
 
 static void give_back(struct ps__pool *pool, struct ps__chunk *chunk)
 {
-	chunk->next_free = pool->free;
+	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free, memory_order_relaxed);
 	pool->free = chunk;
 }
 
@@ -101,7 +102,7 @@ static struct ps__chunk *take_chunk(struct ps__pool *pool)
 	struct ps__chunk *chunk = pool->free;
 	if (!chunk)
 		return cut_chunk(pool);
-	pool->free = chunk->next_free;
+	pool->free = (struct ps__chunk *)(uintptr_t)atomic_load_explicit(&chunk->words[0], memory_order_relaxed);
 	return chunk;
 }
 
@@ -117,6 +118,12 @@ static struct ps__directory *directory_create(size_t capacity)
 
 	if (!directory)
 		return NULL;
+	directory->guide =
+	    ps__os_calloc_apart(1, sizeof *directory->guide + (capacity + 1) * sizeof directory->guide->chunks[0]);
+	if (!directory->guide) {
+		ps__os_free_apart(directory);
+		return NULL;
+	}
 	directory->capacity = capacity;
 	directory->groups = (_Atomic uint64_t *)(void *)&directory->entries[capacity];
 	return directory;
@@ -140,6 +147,7 @@ void ps__log_clear(struct ps__log *log)
 
 	while (directory) {
 		struct ps__directory *older = directory->older;
+		ps__os_free_apart(directory->guide);
 		ps__os_free_apart(directory);
 		directory = older;
 	}
@@ -148,6 +156,11 @@ void ps__log_clear(struct ps__log *log)
 static struct ps__entry *entry_of(struct ps__directory *directory, size_t number)
 {
 	return &directory->entries[number & (directory->capacity - 1)];
+}
+
+static _Atomic(struct ps__chunk *) *chunk_of(struct ps__directory *directory, size_t number)
+{
+	return &directory->entries[number & (directory->capacity - 1)].chunk;
 }
 
 static void set_start(struct ps__directory *directory, size_t number, uint64_t start)
@@ -164,7 +177,7 @@ static void copy_entry(struct ps__directory *grown, struct ps__directory *old, s
 	struct ps__entry *from = entry_of(old, number);
 	struct ps__entry *to = entry_of(grown, number);
 
-	atomic_init(&to->chunk, atomic_load_explicit(&from->chunk, memory_order_relaxed));
+	atomic_init(chunk_of(grown, number), atomic_load_explicit(chunk_of(old, number), memory_order_relaxed));
 	atomic_init(&to->hint, atomic_load_explicit(&from->hint, memory_order_relaxed));
 	set_start(grown, number, atomic_load_explicit(&from->start, memory_order_relaxed));
 }
@@ -216,8 +229,8 @@ static uint64_t hint_of(const uint64_t times[HINT_KNOTS + 1])
 		while (knot + 1 < HINT_KNOTS && times[knot + 1] <= time)
 			knot++;
 		uint64_t rows = knot + 1 < HINT_KNOTS ? KNOT_ROWS : PS__HINT_LAST - knot * KNOT_ROWS;
-		uint64_t row = knot * KNOT_ROWS + (time - times[knot]) / ((times[knot + 1] - times[knot]) / rows + 1);
-		hint |= (row & 0xff) << 8 * (part - 1);
+		uint64_t more = (time - times[knot]) * rows * PS__HINT_QUARTERS / (times[knot + 1] - times[knot]);
+		hint |= (knot * KNOT_ROWS * PS__HINT_QUARTERS + more) << 8 * (part - 1);
 	}
 	return hint | ((uint64_t)shift << 24 | span >> shift) << 32;
 }
@@ -251,7 +264,7 @@ int ps__log_make_room(struct ps__log *log)
 		return -1;
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
 	size_t number = log->room / PS__CHUNK_ROWS;
-	atomic_store_explicit(&entry_of(directory, number)->chunk, chunk, memory_order_release);
+	atomic_store_explicit(chunk_of(directory, number), chunk, memory_order_release);
 	index_chunks(log, number ? number - 1 : 0, number);
 	log->room += PS__CHUNK_ROWS;
 	return 0;

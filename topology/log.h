@@ -10,7 +10,7 @@
  *
  * A search by timestamp is to wait for the memory twice at most: its steps are in the directory's groups, which stay in
  * the cache; they lead to an entry, and the entry foretells the row. This is written when the next chunk begins, not with
- * each row; the newest chunk is searched without.
+ * each row; the newest chunk is searched without. Readers who look up much have a guide besides, see guide.h.
  *
  * One writer; readers look under the series' sequence (series.h) and discard what a writer changed meanwhile.
  */
@@ -24,8 +24,8 @@
 
 #define PS__CHUNK_ROWS 64
 
+/* Of one in the pool's list the first word is the address of the next one. */
 struct ps__chunk {
-	struct ps__chunk *next_free; /* in the pool's list */
 	_Atomic uint16_t marks[PS__CHUNK_ROWS];
 	_Atomic uint64_t words[]; /* PS__CHUNK_ROWS * stride */
 };
@@ -43,7 +43,7 @@ void ps__pool_init(struct ps__pool *pool, size_t stride);
 void ps__pool_clear(struct ps__pool *pool);
 int ps__pool_reserve(struct ps__pool *pool, size_t chunks); /* 0, or -1 for lack of memory */
 
-/* A chunk, and where its rows stand in time: all but the pointer is for chunks that are indexed. */
+/* Where the rows of a chunk stand in time: once it is indexed. */
 struct ps__entry {
 	_Atomic(struct ps__chunk *) chunk;
 	_Atomic uint64_t start; /* the first row's timestamp */
@@ -51,17 +51,19 @@ struct ps__entry {
 };
 
 /* A hint: the nanoseconds from the first row to PS__HINT_LAST, shifted right until 24 bits hold them (bits 32 to 55), by how
- * much (56 to 61), and the rows, about, at 1 to 4 fifths of this time (8 bits each, from 0). */
-#define PS__HINT_PARTS 5
-#define PS__HINT_LAST  (PS__CHUNK_ROWS - 2) /* never a log's last row, which may get a new timestamp */
+ * much (56 to 61), and where in quarters of rows, about, 1 to 4 fifths of this time have passed (8 bits each, from 0). */
+#define PS__HINT_PARTS    5
+#define PS__HINT_QUARTERS 4u
+#define PS__HINT_LAST     (PS__CHUNK_ROWS - 2) /* never a log's last row, which may get a new timestamp */
 
 #define PS__GROUP_ENTRIES 4
 
-/* Entries by (row number / 64) modulo capacity. A larger directory replaces it; the older stays for readers. */
+/* Chunks and their entries by (row number / 64) modulo capacity. A larger directory replaces it; the older stays for readers. */
 struct ps__directory {
 	struct ps__directory *older;
 	size_t capacity;          /* a power of two */
 	_Atomic uint64_t *groups; /* the starts of every fourth chunk, as the entries are numbered */
+	struct ps__guide *guide;  /* guide.h: the readers' */
 	struct ps__entry entries[];
 };
 

@@ -33,7 +33,7 @@ size_t ps__log_find_after(const struct ps__log *log, uint64_t timestamp)
 	if (ps__search_is_in_newest(log, &search, timestamp))
 		return find_in_newest(log, &search, timestamp);
 	size_t number = ps__search_chunk(search.directory, search.first / PS__CHUNK_ROWS, search.newest, timestamp);
-	struct ps__chunk *chunk = ps__search_chunk_of(ps__search_entry_of(search.directory, number));
+	struct ps__chunk *chunk = ps__search_chunk_of(search.directory, number);
 	if (!chunk)
 		return search.count;
 	size_t row = number * PS__CHUNK_ROWS;

@@ -52,9 +52,10 @@ static inline const struct ps__entry *ps__search_entry_of(const struct ps__direc
 	return &directory->entries[number & (directory->capacity - 1)];
 }
 
-static inline struct ps__chunk *ps__search_chunk_of(const struct ps__entry *entry)
+static inline struct ps__chunk *ps__search_chunk_of(const struct ps__directory *directory, size_t number)
 {
-	return atomic_load_explicit(&entry->chunk, memory_order_acquire);
+	return atomic_load_explicit(&directory->entries[number & (directory->capacity - 1)].chunk,
+	                            memory_order_acquire);
 }
 
 /* The same for chunks [begin, end). */
@@ -96,7 +97,7 @@ static inline struct ps__search ps__search_begin(const struct ps__log *log)
 
 	search.newest = (search.count - 1) / PS__CHUNK_ROWS;
 	if (__builtin_expect(search.first < search.count, 1))
-		search.chunk = ps__search_chunk_of(ps__search_entry_of(search.directory, search.newest));
+		search.chunk = ps__search_chunk_of(search.directory, search.newest);
 	return search;
 }
 
@@ -120,11 +121,11 @@ static inline size_t ps__search_foretell(const struct ps__entry *entry, uint64_t
 	uint64_t passed = (timestamp - ps__search_time_at(&entry->start)) >> (hint >> 56);
 	/* Of an entry that a writer is about to fill, the divisor would be 0. */
 	uint64_t place = passed * (PS__HINT_PARTS * 256) / ((hint >> 32 & 0xffffff) | 1);
-	/* The rows at 0 fifths to 5 fifths. */
-	uint64_t rows = (hint & 0xffffffff) << 8 | (uint64_t)PS__HINT_LAST << 40;
-	uint64_t bounds = rows >> 8 * (place / 256 & 7);
+	/* The rows at 0 fifths to 5 fifths, in quarters. */
+	uint64_t quarters = (hint & 0xffffffff) << 8 | (uint64_t)PS__HINT_LAST * PS__HINT_QUARTERS << 40;
+	uint64_t bounds = quarters >> 8 * (place / 256 & 7);
 	uint64_t length = (bounds >> 8 & 0xff) - (bounds & 0xff);
-	uint64_t row = (bounds & 0xff) + (length * (place % 256) + 128) / 256;
+	uint64_t row = ((bounds & 0xff) + (length * (place % 256)) / 256 + 2) / PS__HINT_QUARTERS;
 
 	return row < PS__HINT_LAST ? row : PS__HINT_LAST;
 }
@@ -160,7 +161,7 @@ static inline struct ps__chunk *ps__search_row(const struct ps__log *log, uint64
 		return ps__search_newest(log, timestamp, row);
 	size_t number = ps__search_chunk(search.directory, search.first / PS__CHUNK_ROWS, search.newest, timestamp);
 	const struct ps__entry *entry = ps__search_entry_of(search.directory, number);
-	struct ps__chunk *chunk = ps__search_chunk_of(entry);
+	struct ps__chunk *chunk = ps__search_chunk_of(search.directory, number);
 	if (__builtin_expect(!chunk, 0))
 		return NULL;
 	size_t found = ps__search_foretold(log, entry, chunk, timestamp);

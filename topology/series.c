@@ -27,6 +27,15 @@ int ps__column_set_name(struct ps__column *column, const char *name)
 	return 0;
 }
 
+void ps__column_settle(const struct ps__series *series, struct ps__column *column)
+{
+	bool has_group = column->group != PS__NO_GROUP;
+
+	column->word = (uint32_t)(1 + 2 * series->groups + (size_t)(column - series->column));
+	column->times = has_group ? 1 + 2 * column->group : 0;
+	column->is_plain = has_group && !column->is_estimate && !column->cpus && column->place == 0;
+}
+
 int ps__column_copy(struct ps__column *out, const struct ps__column *model)
 {
 	*out = *model;

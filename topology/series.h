@@ -31,14 +31,17 @@
 /* What a row's value means. */
 struct ps__column {
 	char *name;
+	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
+	bool user_only;
+	bool is_plain;  /* of a row there is no more to be said than what stands there: see ps__column_settle */
 	uint32_t group; /* whose times belong to it; PS__NO_GROUP if the event can't be counted here */
+	uint32_t word;  /* of a row: its value */
+	uint32_t times; /* of a row: its group's; of PS__NO_GROUP any */
 	enum ps_scope scope;
 	uint32_t place; /* of events that count in several places each: logs of another have no count of it. Else 0 */
-	bool user_only;
-	uint16_t start;           /* ps__name_start of the name: a look at it spares most comparisons */
-	double scale;             /* count * scale is in unit */
-	char unit[32];            /* "ns", "Joules"; "" for a plain count */
-	char *cpus;               /* the list of those that can count it, where some kind of cores can't; NULL: any */
+	double scale;   /* count * scale is in unit */
+	char unit[32];  /* "ns", "Joules"; "" for a plain count */
+	char *cpus;     /* the list of those that can count it, where some kind of cores can't; NULL: any */
 	bool is_estimate;         /* multiplexed by someone who tells no times */
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
@@ -77,6 +80,8 @@ static inline uint16_t ps__name_start(const char *name)
 
 /* Gives a column its name. 0, or -1 for lack of memory. */
 int ps__column_set_name(struct ps__column *column, const char *name);
+/* Once all else is known of a column: where it stands in rows. */
+void ps__column_settle(const struct ps__series *series, struct ps__column *column);
 int ps__column_copy(struct ps__column *out, const struct ps__column *model); /* with strings of its own */
 void ps__series_free(struct ps__series *series); /* with its logs; only while unbound, or by its topology */
 

@@ -28,6 +28,7 @@ static int name_columns(const struct ps_eventset *set, struct ps__series *series
 		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
 		column->place = set->means == PS__MEANS_PLACES ? set->papi->place_of[index] : 0;
 		column->is_estimate = set->papi && set->papi->is_estimate;
+		ps__column_settle(series, column);
 	}
 	return 0;
 }

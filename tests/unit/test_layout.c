@@ -238,7 +238,8 @@ START_TEST(two_sets_on_one_thread_component_write_no_line_of_each_other_or_of_th
 }
 END_TEST
 
-START_TEST(reading_a_set_s_values_writes_nothing)
+/* But for a guide, now and then, which is in lines of its own (topology/guide.h): the first look-up makes it here. */
+START_TEST(looking_values_up_writes_nothing)
 {
 	struct ps_eventset *set = make_set(OWNER_A);
 	struct ps_value value;
@@ -249,9 +250,13 @@ START_TEST(reading_a_set_s_values_writes_nothing)
 		uint64_t other = 0;
 		read_set(set, OWNER_A, &other, false);
 	}
+	struct ps_thread *thread = ps_topology_thread(scene.topology, 0);
 	take_snapshot();
-	check_ok(ps_thread_reading(ps_topology_thread(scene.topology, 0), "page-faults", timestamp, &value));
-	check_ok(ps_thread_reading(ps_topology_thread(scene.topology, 0), "minor-faults", 0, &value));
+	check_ok(ps_thread_reading(thread, "page-faults", timestamp, &value));
+	ck_assert_uint_gt(check_changes(OWNER_A), 0);
+	take_snapshot();
+	check_ok(ps_thread_reading(thread, "page-faults", timestamp, &value));
+	check_ok(ps_thread_reading(thread, "minor-faults", 0, &value));
 	check_ok(ps_component_total(scene.root, "page-faults", &value));
 	ck_assert_uint_eq(check_changes(OWNER_NONE), 0);
 	ps_eventset_destroy(set);
@@ -360,7 +365,7 @@ static void add_case(Suite *suite, const char *name, void (*set_up)(void))
 	tcase_add_checked_fixture(tests, set_up, teardown);
 	tcase_add_test(tests, two_sets_on_two_cpus_write_no_line_of_each_other_or_of_the_tree);
 	tcase_add_test(tests, two_sets_on_one_thread_component_write_no_line_of_each_other_or_of_the_tree);
-	tcase_add_test(tests, reading_a_set_s_values_writes_nothing);
+	tcase_add_test(tests, looking_values_up_writes_nothing);
 	tcase_add_test(tests, memory_that_is_apart_shares_no_line);
 	suite_add_tcase(suite, tests);
 }

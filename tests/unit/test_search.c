@@ -4,7 +4,7 @@
  * answer is compared with that of a plain array.
  */
 #include "support/scene.h"
-#include "topology/search.h"
+#include "topology/guide.h"
 
 #include <stdlib.h>
 
@@ -82,16 +82,29 @@ static void move_to_end(size_t row)
 	restamp_last(17);
 }
 
+/* With the guide and without; each in its chunk. */
+static ptrdiff_t find(uint64_t time)
+{
+	size_t row = 0;
+	struct ps__chunk *chunk = ps__guide_row(&log_, time, &row);
+	ptrdiff_t found = ps__log_find(&log_, time);
+
+	ck_assert_int_eq(chunk ? (ptrdiff_t)row : -1, found);
+	if (chunk)
+		ck_assert_ptr_eq(chunk, ps__log_chunk(&log_, row));
+	return found;
+}
+
 static void check_row(size_t row)
 {
 	uint64_t before = row > first ? times[row - 1] : 0;
 
-	ck_assert_int_eq(ps__log_find(&log_, times[row]), (ptrdiff_t)row);
+	ck_assert_int_eq(find(times[row]), (ptrdiff_t)row);
 	ck_assert_uint_eq(atomic_load(&words_of(row)[1]), times[row] * 3);
 	ck_assert_uint_eq(ps__log_find_after(&log_, times[row]), row + 1);
 	ck_assert_uint_eq(ps__log_find_after(&log_, times[row] - 1), row);
 	if (times[row] - before > 1) {
-		ck_assert_int_eq(ps__log_find(&log_, times[row] - 1), -1);
+		ck_assert_int_eq(find(times[row] - 1), -1);
 		ck_assert_uint_eq(ps__log_find_after(&log_, before), row);
 	}
 }
@@ -100,13 +113,13 @@ static void check_all(void)
 {
 	for (size_t row = first; row < count; row++)
 		check_row(row);
-	ck_assert_int_eq(ps__log_find(&log_, now + 1), -1);
-	ck_assert_int_eq(ps__log_find(&log_, UINT64_MAX), -1);
-	ck_assert_int_eq(ps__log_find(&log_, 1), -1);
+	ck_assert_int_eq(find(now + 1), -1);
+	ck_assert_int_eq(find(UINT64_MAX), -1);
+	ck_assert_int_eq(find(1), -1);
 	ck_assert_uint_eq(ps__log_find_after(&log_, 0), first);
 	ck_assert_uint_eq(ps__log_find_after(&log_, UINT64_MAX), count);
 	for (size_t row = first < 200 ? 0 : first - 200; row < first; row++) {
-		ck_assert_int_eq(ps__log_find(&log_, times[row]), -1);
+		ck_assert_int_eq(find(times[row]), -1);
 		ck_assert_uint_eq(ps__log_find_after(&log_, times[row]), first);
 	}
 }
@@ -228,6 +241,85 @@ START_TEST(after_rows_were_taken_off_others_are_found)
 }
 END_TEST
 
+static const struct ps__guide *guide(void)
+{
+	return atomic_load(&log_.directory)->guide;
+}
+
+/* Looks rows up that are in chunks which are indexed; returns how many searches were without the guide. */
+static size_t look_up(size_t begin, size_t end, size_t lookups)
+{
+	size_t searches = atomic_load(&guide()->searches);
+
+	for (size_t lookup = 0; lookup < lookups; lookup++) {
+		size_t row = begin + next_random() % (end - begin);
+		ck_assert_int_eq(find(times[row]), (ptrdiff_t)row);
+	}
+	return atomic_load(&guide()->searches) - searches;
+}
+
+START_TEST(searches_pay_for_a_guide_and_then_need_no_more)
+{
+	for (size_t row = 0; row < 10000; row++)
+		append(150 + next_random() % 8);
+	/* 157 chunks, of which 156 are indexed. */
+	ck_assert_uint_eq(look_up(0, 9000, 19), 19);
+	ck_assert_uint_eq(atomic_load(&guide()->count), 0);
+	look_up(0, 9000, 2);
+	ck_assert_uint_eq(atomic_load(&guide()->count), 256);
+	ck_assert_uint_eq(look_up(0, 9000, 1000), 0);
+	/* It grows with the log, when enough was looked up that it doesn't know. */
+	for (size_t row = 0; row < 6000; row++)
+		append(150 + next_random() % 8);
+	ck_assert_uint_eq(look_up(0, 9000, 100), 0);
+	ck_assert_uint_eq(look_up(10000, 15000, 20), 20);
+	look_up(10000, 15000, 20);
+	ck_assert_uint_eq(look_up(0, 15000, 1000), 0);
+}
+END_TEST
+
+/* A bounded history leaves it behind. */
+START_TEST(a_guide_moves_on_with_the_history)
+{
+	size_t made = 0;
+
+	for (size_t row = 0; row < MOST_ROWS; row++) {
+		uint64_t before = atomic_load(&guide()->first);
+		append(200);
+		trim(4096);
+		if (row % 10 == 9 && row > 4096)
+			look_up(first, count - 200, 5);
+		made += atomic_load(&guide()->first) != before;
+	}
+	ck_assert_uint_ge(made, 10);
+	look_up(first, count - 1000, 100);
+	/* But for those at the end of the directory's circle. */
+	ck_assert_uint_le(look_up(first + 200, count - 1000, 100), 25);
+}
+END_TEST
+
+/* What it says may be anything: of a log that changed since, or of another reader who is at it. */
+START_TEST(a_guide_that_is_wrong_harms_nothing)
+{
+	for (size_t row = 0; row < 10000; row++)
+		append(150);
+	look_up(0, 9000, 100);
+	struct ps__guide *damaged = atomic_load(&log_.directory)->guide;
+	for (int round = 0; round < 200; round++) {
+		uint64_t spans = atomic_load(&damaged->count);
+		atomic_store(&damaged->chunks[next_random() % (spans + 1)], (uint32_t)next_random());
+		if (round % 4 == 1)
+			atomic_store(&damaged->first, next_random() % 300);
+		if (round % 4 == 2)
+			atomic_store(&damaged->start, times[0] + next_random() % 1000000);
+		if (round % 4 == 3)
+			atomic_store(&damaged->rate, next_random());
+		look_up(0, count, 200);
+	}
+	check_all();
+}
+END_TEST
+
 START_TEST(chunks_that_were_taken_off_are_used_again)
 {
 	for (size_t row = 0; row < 640; row++)
@@ -257,6 +349,9 @@ int main(void)
 	tcase_add_loop_test(tests, rows_that_were_moved_are_found, 0, PATTERNS);
 	tcase_add_loop_test(tests, a_row_that_was_restamped_is_found_when_others_follow, 0, PATTERNS);
 	tcase_add_loop_test(tests, after_rows_were_taken_off_others_are_found, 0, PATTERNS);
+	tcase_add_test(tests, searches_pay_for_a_guide_and_then_need_no_more);
+	tcase_add_test(tests, a_guide_moves_on_with_the_history);
+	tcase_add_test(tests, a_guide_that_is_wrong_harms_nothing);
 	tcase_add_test(tests, chunks_that_were_taken_off_are_used_again);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);
