@@ -8,13 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Does the slash close an event's terms? Then modifiers follow, and the end or another event: that has no '=' before its own
+ * terms. Else it is within a path (uprobe/path=/usr/bin/ls,offset=0x100/). */
+static bool closes_terms(const char *slash)
+{
+	const char *rest = slash + 1;
+
+	while ((*rest >= 'a' && *rest <= 'z') || (*rest >= 'A' && *rest <= 'Z'))
+		rest++;
+	if (*rest == '\0')
+		return true;
+	return *rest == ',' && rest[1 + strcspn(rest + 1, ",/=")] != '=';
+}
+
 static size_t first_length(const char *list)
 {
 	bool is_inside = false;
 	size_t length = 0;
 
-	for (; list[length] && (list[length] != ',' || is_inside); length++)
-		is_inside ^= list[length] == '/';
+	for (; list[length] && (list[length] != ',' || is_inside); length++) {
+		if (list[length] == '/')
+			is_inside = !is_inside || !closes_terms(&list[length]);
+	}
 	return length;
 }
 
