@@ -147,6 +147,7 @@ static int diagnose_text(struct doctor *doctor, const struct ps_diagnose_options
 static int diagnose(struct doctor *doctor)
 {
 	struct ps_diagnose_options options = {.size = sizeof options,
+	                                      .asks_papi = 1,
 	                                      .events = (const char *const *)doctor->events.names,
 	                                      .event_count = doctor->events.count};
 	int code = doctor->is_json ? diagnose_json(doctor, &options) : diagnose_text(doctor, &options);

@@ -48,6 +48,7 @@ struct ps_diagnose_options {
 	size_t size;               /* sizeof(struct ps_diagnose_options) */
 	const char *const *events; /* the events that are asked for, as ps_eventset_add takes them */
 	size_t event_count;        /* 0: those of ps_eventset_add_default */
+	int asks_papi;             /* not 0: PAPI, if nobody has initialised it, is for as long as it is asked */
 };
 
 /** "good", "limited", "blocked", "absent", "unknown"; "unknown" for any other number. Never NULL. */

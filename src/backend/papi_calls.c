@@ -106,6 +106,16 @@ static int get_option(int set, enum ps__papi_option option, long *out)
 	return PAPI_OK;
 }
 
+static int initialize(void)
+{
+	int version = PAPI_library_init(PAPI_VER_CURRENT);
+
+	if (version == PAPI_VER_CURRENT)
+		return PAPI_OK;
+	/* A positive number is the version of another library than that of the header. */
+	return version > 0 ? PAPI_EINVAL : version;
+}
+
 static const char *say_error(int code)
 {
 	return PAPI_strerror(code);
@@ -114,6 +124,8 @@ static const char *say_error(int code)
 struct ps__papi_calls ps__papi_calls = {
     .built_version = PAPI_VER_CURRENT,
     .is_initialized = PAPI_is_initialized,
+    .initialize = initialize,
+    .shut_down = PAPI_shutdown,
     .library_version = library_version,
     .num_events = PAPI_num_events,
     .list_events = PAPI_list_events,

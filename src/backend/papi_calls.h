@@ -56,6 +56,8 @@ struct ps__papi_component_info {
 struct ps__papi_calls {
 	int built_version; /* of the papi.h at build time, as PAPI_VER_CURRENT; 0: built without PAPI */
 	int (*is_initialized)(void);
+	int (*initialize)(void); /* 0, or a code of PAPI's */
+	void (*shut_down)(void);
 	int (*library_version)(void);
 	int (*num_events)(int set);
 	int (*list_events)(int set, int *codes, int *count);

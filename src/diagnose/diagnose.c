@@ -155,6 +155,7 @@ int ps_diagnose(const struct ps_diagnose_options *options,
 		return ps__fail_memory("the diagnosis");
 	d->visit = visit;
 	d->context = context;
+	d->asks_papi = options && options->asks_papi;
 	if (options && options->event_count) {
 		d->events = options->events;
 		d->event_count = options->event_count;

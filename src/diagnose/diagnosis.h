@@ -35,6 +35,7 @@ struct ps__diagnosis {
 
 	const char *const *events; /* asked for, or the default ones */
 	size_t event_count;
+	bool asks_papi;
 	struct ps_eventset *defaults; /* owns the default ones; NULL: there are none, or others were asked for */
 	int code;                     /* of the first event that can't be counted */
 	char sentence[1024];          /* of the same */
@@ -61,7 +62,8 @@ ps__step ps__diagnose_pmu, ps__diagnose_hybrid;                                 
 ps__step ps__diagnose_counters, ps__diagnose_watchdog, ps__diagnose_user_reads; /* counters.c */
 ps__step ps__diagnose_descriptors, ps__diagnose_rings;                          /* limits.c */
 ps__step ps__diagnose_cpus;                                                     /* cpus.c */
-ps__step ps__diagnose_tracepoints, ps__diagnose_papi, ps__diagnose_pfm;         /* sources.c */
+ps__step ps__diagnose_tracepoints, ps__diagnose_pfm;                            /* sources.c */
+ps__step ps__diagnose_papi;                                                     /* papi.c */
 
 /* events.c: an event can't be counted; the first one's code and sentence are kept. */
 void ps__diagnosis_fail(struct ps__diagnosis *diagnosis, int code);

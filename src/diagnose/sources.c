@@ -90,18 +90,6 @@ void ps__diagnose_tracepoints(struct ps__diagnosis *d)
 	}
 }
 
-void ps__diagnose_papi(struct ps__diagnosis *d)
-{
-#ifdef PS_WITH_PAPI
-	ps__draft_fact(d, PS_FINDING_GOOD, "This perfsage was built with PAPI.");
-#else
-	ps__draft_fact(d, PS_FINDING_ABSENT,
-	               "This perfsage was built without PAPI: event sets of PAPI can't be read.");
-	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "PAPI's event sets on the tree, by building perfsage anew",
-	                 "./configure --with-papi  (its headers: Debian libpapi-dev, Fedora papi-devel)");
-#endif
-}
-
 #ifdef PS_WITH_PFM
 static int count_one(const struct ps_event_info *info, void *context)
 {

@@ -50,6 +50,18 @@ static int fake_is_initialized(void)
 	return fake_papi.is_initialized;
 }
 
+static int fake_initialize(void)
+{
+	fake_papi.is_initialized = fake_papi.refuses == 0;
+	return fake_papi.refuses;
+}
+
+static void fake_shut_down(void)
+{
+	ck_assert(fake_papi.is_initialized);
+	fake_papi.is_initialized = false;
+}
+
 static int fake_version(void)
 {
 	return fake_papi.version;
@@ -117,14 +129,15 @@ static int fake_component_info(int component, struct ps__papi_component_info *ou
 
 	if (code)
 		return code;
-	ck_assert_int_eq(component, 0);
-	*out = fake_papi.component;
+	ck_assert_int_ge(component, 0);
+	ck_assert_int_le(component, fake_papi.other_count);
+	*out = component ? fake_papi.others[component - 1] : fake_papi.component;
 	return 0;
 }
 
 static int fake_component_count(void)
 {
-	return 1;
+	return 1 + fake_papi.other_count;
 }
 
 static int fake_get_option(int set, enum ps__papi_option option, long *out)
@@ -215,6 +228,8 @@ void fake_papi_install(void)
 	ps__papi_calls = (struct ps__papi_calls){
 	    .built_version = FAKE_PAPI_VERSION,
 	    .is_initialized = fake_is_initialized,
+	    .initialize = fake_initialize,
+	    .shut_down = fake_shut_down,
 	    .library_version = fake_version,
 	    .num_events = fake_num_events,
 	    .list_events = fake_list_events,

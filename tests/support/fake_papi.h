@@ -47,7 +47,10 @@ struct fake_papi_set {
 struct fake_papi {
 	bool is_initialized;
 	int version;
-	struct ps__papi_component_info component; /* of all sets, and the only one */
+	int refuses;                              /* the code with which it can't be initialised; 0: it can */
+	struct ps__papi_component_info component; /* of all sets */
+	struct ps__papi_component_info others[4]; /* further ones, behind it */
+	int other_count;
 	struct fake_papi_kind kinds[64];
 	int kind_count;
 	struct fake_papi_set sets[FAKE_PAPI_SETS];
