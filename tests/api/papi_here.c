@@ -2,6 +2,8 @@
 /* PAPI on this machine; see papi_here.h. */
 #include "papi_here.h"
 
+#include "support/resident.h"
+
 #include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <papi.h>

@@ -3,6 +3,7 @@
  * Known work comes out right: so many fresh pages are touched, on this CPU, and so many page faults are shown there. Sees
  * the installed header and the shared library alone, and asks the real kernel.
  */
+#include "support/resident.h"
 #include "support/skip.h"
 
 #include <check.h>

@@ -2,6 +2,8 @@
 /* Known work at known places; see wander.h. */
 #include "wander.h"
 
+#include "support/resident.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mempolicy.h>

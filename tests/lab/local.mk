@@ -7,6 +7,7 @@ lab_tests = \
 	tests/lab/tests/test_lab_diagnose \
 	tests/lab/tests/test_lab_exact \
 	tests/lab/tests/test_lab_exact_cost \
+	tests/lab/tests/test_lab_exact_disturbed \
 	tests/lab/tests/test_lab_hotplug \
 	tests/lab/tests/test_lab_loop \
 	tests/lab/tests/test_lab_multiplex \
@@ -66,6 +67,12 @@ tests_lab_tests_test_lab_exact_cost_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_exact_cost_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_exact_cost_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_exact_cost_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_exact_disturbed_SOURCES = tests/lab/tests/test_lab_exact_disturbed.c
+tests_lab_tests_test_lab_exact_disturbed_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_exact_disturbed_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_exact_disturbed_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_exact_disturbed_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_hotplug_SOURCES = tests/lab/tests/test_lab_hotplug.c
 tests_lab_tests_test_lab_hotplug_CPPFLAGS = $(lab_cppflags)

@@ -91,6 +91,7 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/golden.c \
 	tests/support/golden.h \
 	tests/support/gone.h \
+	tests/support/resident.h \
 	tests/support/scene.c \
 	tests/support/scene.h \
 	tests/support/skip.h \

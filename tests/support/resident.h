@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * For tests that count page faults: the kernel may take the pages of a program's code from it at any time (kswapd, DAMON), and
+ * each costs a fault that no test made. What is mapped from files when the program begins is locked, as far as the user
+ * may; for the tests that Check forks from it, too, as the pages are the same.
+ */
+#ifndef PS_TESTS_RESIDENT_H
+#define PS_TESTS_RESIDENT_H
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+__attribute__((constructor)) static void stay_resident(void)
+{
+	struct rlimit limit;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_MEMLOCK, &limit);
+	}
+	while (maps && fgets(line, sizeof line, maps)) {
+		unsigned long begin, end, inode;
+		if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &begin, &end, &inode) == 3 && inode != 0)
+			mlock((void *)begin, end - begin); /* what is refused may stray */
+	}
+	if (maps)
+		fclose(maps);
+}
+
+#endif
