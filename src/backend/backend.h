@@ -106,7 +106,6 @@ struct ps__backend {
 	const struct ps__backend_ops *ops;
 	size_t lanes;
 	size_t groups;      /* in each lane */
-	uint64_t start_ns;  /* how long the last start took from the first lane to the last */
 	uint32_t *group_of; /* by event; owned by the backend */
 	bool *is_hardware;  /* by group: it may have to wait for the hardware; owned by the backend */
 	uint64_t *
@@ -117,6 +116,7 @@ struct ps__backend {
 	bool may_fall;      /* totals that fall are meant so: differences, estimates. It looks for resets itself */
 	bool interrupted;   /* set by read: counting was off for a while. Cleared by the set */
 	bool went_back;     /* the same: a counter was reset behind our back, and is counted anew from there */
+	uint64_t start_ns;  /* how long the last start took from the first lane to the last */
 };
 
 /* perf_event_open, directly. NULL for lack of memory. */

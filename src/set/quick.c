@@ -410,7 +410,8 @@ static PS__HOT __attribute__((noinline)) int read_accumulated(struct ps_eventset
 
 /* The short way is in functions of its own, so that a reading that must go the usual way counts as little as it can before
  * it gets there. */
-int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                    struct ps_thread **thread)
 {
 	if (!LIKELY(set))
 		return ps__set_read_usually(set, root, timestamp, thread);
@@ -421,7 +422,8 @@ int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timest
 	return read_counts(set, root, timestamp, thread);
 }
 
-int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                     struct ps_thread **thread)
 {
 	if (!LIKELY(set))
 		return ps__set_accum_usually(set, root, timestamp, thread);
