@@ -254,6 +254,7 @@ START_TEST(a_multiplexed_set_gives_estimates)
 
 	if (!can_count("a_multiplexed_set_gives_estimates"))
 		return;
+	stay_here(); /* or its count has a part on each CPU */
 	papi_ok(PAPI_create_eventset(&papi));
 	papi_ok(PAPI_assign_eventset_component(papi, 0));
 	papi_ok(PAPI_set_multiplex(papi));

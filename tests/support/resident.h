@@ -2,16 +2,17 @@
 /*
  * For tests that count page faults: the kernel may take the pages of a program's code from it at any time (kswapd, DAMON), and
  * each costs a fault that no test made. What is mapped from files when the program begins is locked, as far as the user
- * may; for the tests that Check forks from it, too, as the pages are the same.
+ * may; and again in each test that Check forks from it, as locks are not inherited.
  */
 #ifndef PS_TESTS_RESIDENT_H
 #define PS_TESTS_RESIDENT_H
 
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-__attribute__((constructor)) static void stay_resident(void)
+static inline void lock_files(void)
 {
 	struct rlimit limit;
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -28,6 +29,12 @@ __attribute__((constructor)) static void stay_resident(void)
 	}
 	if (maps)
 		fclose(maps);
+}
+
+__attribute__((constructor)) static void stay_resident(void)
+{
+	lock_files();
+	pthread_atfork(NULL, NULL, lock_files);
 }
 
 #endif
