@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What finding a reading costs, among few and among many; beside a binary search in a plain array of timestamps, and beside
- * nothing but one look into as much memory as the readings take, at a place that the last look told. */
+/* What finding a reading costs, among few and among many, in a row and after other work; beside a binary search in a plain
+ * array of timestamps, and beside nothing but one look into as much memory as the readings take, at a place that the last
+ * look told. */
 #include "counted.h"
 #include "harness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EVENTS  4
-#define BATCH   200
+#define EVENTS 4
+/* So many that nearly all of them find the way to their rows in the caches, and the rows themselves rarely; */
+#define BATCH 10000
+/* and so few that the other cases have left little of it there. */
+#define COLD    200
 #define LENGTHS 4
-#define KINDS   4
+#define KINDS   5
 /* Of a reading: its timestamp, two times and the counts. */
 #define ROW_WORDS (3 + EVENTS)
 
@@ -166,10 +170,14 @@ int main(int argc, char **argv)
 		cases[2 * LENGTHS + index].run = run_bsearch;
 		cases[3 * LENGTHS + index].name = "memory";
 		cases[3 * LENGTHS + index].run = run_memory;
+		cases[4 * LENGTHS + index].name = "lookup_cold";
+		cases[4 * LENGTHS + index].run = run_timestamp;
+		cases[4 * LENGTHS + index].batch = COLD;
+		cases[4 * LENGTHS + index].versus[0] = "lookup_timestamp";
 	}
 	bench_run(&(struct bench_table){.title = "Finding a reading of one event on a Thread, at random",
 	                                .size_name = "readings",
-	                                .rounds = 2000,
+	                                .rounds = 500,
 	                                .batch = BATCH,
 	                                .cases = cases,
 	                                .count = KINDS * LENGTHS});

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a Thread holds: lookups by event and timestamp, beside a writer, without a lock. */
+/* One reading of a Thread: lookups by event and timestamp, beside a writer, without a lock. history.c has all of them. */
 #include "topology/attrmap.h"
 
 #include "base/error.h"
@@ -116,16 +116,18 @@ static __attribute__((noinline)) void qualify(const struct ps__log *log, const s
 PS__INLINE void show_cell(const struct cell *cell, const struct ps__log *log, const struct ps__column *column,
                           struct ps_value *out)
 {
-	bool is_counted = column->group != PS__NO_GROUP;
-
 	out->timestamp = cell->timestamp;
 	out->raw = cell->raw;
-	out->enabled_ns = is_counted ? cell->enabled_ns : 0;
-	out->running_ns = is_counted ? cell->running_ns : 0;
+	out->enabled_ns = cell->enabled_ns;
+	out->running_ns = cell->running_ns;
 	out->attribution = (enum ps_attribution)(cell->mark & PS__MARK_ATTRIBUTION);
 	out->flags = value_flags(cell->mark, column);
 	out->value = (long long)cell->raw;
 	out->status = PS_STATUS_COUNTED;
+	if (__builtin_expect(column->group == PS__NO_GROUP, 0)) {
+		out->enabled_ns = 0;
+		out->running_ns = 0;
+	}
 	/* What the times say of the raw count. */
 	if (__builtin_expect(out->running_ns < out->enabled_ns, 0))
 		estimate(out);
@@ -173,47 +175,36 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 	sum->flags |= part->flags | PS_VALUE_MERGED;
 }
 
-/* The first log of a Thread; newer ones come first. Pairs with the release in ps__series_attach_log. */
-static struct ps__log *first_log(const struct ps_thread *thread)
+/* One attempt at the newest part in one log. */
+PS__INLINE bool load_newest(const struct ps__log *log, const struct ps__column *column, struct cell *out)
 {
-	return atomic_load_explicit(&thread->logs, memory_order_acquire);
+	size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+
+	return load_cell(log, count ? ps__log_chunk(log, count - 1) : NULL, count - 1, column, out);
 }
 
-/* The newest part in one log. False if there is none. */
-PS__INLINE bool newest_cell(const struct ps__log *log, const struct ps__column *column, struct cell *out)
-{
-	uint64_t sequence;
-	bool found;
-
-	do {
-		sequence = ps__series_read_begin(log->series);
-		size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
-		found = load_cell(log, count ? ps__log_chunk(log, count - 1) : NULL, count - 1, column, out);
-	} while (__builtin_expect(ps__series_read_retry(log->series, sequence), 0));
-	return found;
-}
-
-/* The part in one log at a timestamp. */
-PS__INLINE bool cell_at(const struct ps__log *log, const struct ps__column *column, uint64_t timestamp,
+/* The same for the part at a timestamp. */
+PS__INLINE bool load_at(const struct ps__log *log, const struct ps__column *column, uint64_t timestamp,
                         struct cell *out)
 {
-	uint64_t sequence;
 	size_t row = 0;
+	struct ps__chunk *chunk = ps__guide_row(log, timestamp, &row);
+
+	return load_cell(log, chunk, row, column, out);
+}
+
+/* The part in one log; timestamp 0: the newest. False if there is none. */
+static __attribute__((noinline)) bool read_cell(const struct ps__log *log, const struct ps__column *column,
+                                                uint64_t timestamp, struct cell *out)
+{
+	uint64_t sequence;
 	bool found;
 
 	do {
 		sequence = ps__series_read_begin(log->series);
-		struct ps__chunk *chunk = ps__guide_row(log, timestamp, &row);
-		found = load_cell(log, chunk, row, column, out);
+		found = timestamp ? load_at(log, column, timestamp, out) : load_newest(log, column, out);
 	} while (__builtin_expect(ps__series_read_retry(log->series, sequence), 0));
 	return found;
-}
-
-/* Timestamp 0: the newest. */
-static inline bool read_cell(const struct ps__log *log, const struct ps__column *column, uint64_t timestamp,
-                             struct cell *out)
-{
-	return timestamp ? cell_at(log, column, timestamp, out) : newest_cell(log, column, out);
 }
 
 static int fail_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, bool is_known)
@@ -232,7 +223,7 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	size_t parts = 0;
 	bool is_known = false;
 
-	for (const struct ps__log *log = first_log(thread); log; log = log->next_in_thread) {
+	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
 		const struct ps__column *column = find_column(log->series, event);
 		struct ps_value part;
 		struct cell cell;
@@ -252,199 +243,59 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	return PS_OK;
 }
 
-/* Of the one log. Apart from the newest's, as the two need different registers. */
-static __attribute__((noinline)) int read_at(const struct ps_thread *thread, const struct ps__log *log,
-                                             const struct ps__column *column, uint64_t timestamp,
-                                             struct ps_value *out)
+/* Of the one log, where the first attempt didn't find it: a writer may have been at work. */
+static __attribute__((noinline)) int read_again(const struct ps__log *log, const char *event, uint64_t timestamp,
+                                                struct ps_value *out)
 {
+	const struct ps__column *column = find_column(log->series, event);
 	struct cell cell;
 
-	if (__builtin_expect(!cell_at(log, column, timestamp, &cell), 0))
-		return fail_reading(thread, column->name, timestamp, true);
+	if (!column || !read_cell(log, column, timestamp, &cell))
+		return fail_reading(log->thread, event, timestamp, column != NULL);
+	show_cell(&cell, log, column, out);
+	return PS_OK;
+}
+
+/* Of the one log: the newest, or that at a timestamp. Apart, as the two need different registers; and without a loop, as
+ * all that stands in one has to be kept for its next turn. */
+static __attribute__((noinline)) int read_newest(const struct ps__log *log, const char *event, struct ps_value *out)
+{
+	const struct ps__series *series = log->series;
+	const struct ps__column *column = find_column(series, event);
+	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
+	struct cell cell;
+
+	if (__builtin_expect(!column || sequence & 1 || !load_newest(log, column, &cell) ||
+	                         ps__series_read_retry(series, sequence),
+	                     0))
+		return read_again(log, event, 0, out);
+	show_cell(&cell, log, column, out);
+	return PS_OK;
+}
+
+static __attribute__((noinline)) int read_at(const struct ps__log *log, const char *event, uint64_t timestamp,
+                                             struct ps_value *out)
+{
+	const struct ps__series *series = log->series;
+	const struct ps__column *column = find_column(series, event);
+	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
+	struct cell cell;
+
+	if (__builtin_expect(!column || sequence & 1 || !load_at(log, column, timestamp, &cell) ||
+	                         ps__series_read_retry(series, sequence),
+	                     0))
+		return read_again(log, event, timestamp, out);
 	show_cell(&cell, log, column, out);
 	return PS_OK;
 }
 
 int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, struct ps_value *out)
 {
-	struct cell cell;
-
-	if (__builtin_expect(!thread, 0) || __builtin_expect(!event, 0) || __builtin_expect(!out, 0))
+	if (__builtin_expect(!thread || !event || !out, 0))
 		return ps__fail(PS_EINVAL, "ps_thread_reading: thread, event and out must not be NULL");
 	/* One event set has been here: nothing to be summed, and so nothing to be copied. */
-	const struct ps__log *log = first_log(thread);
-	if (!log || log->next_in_thread)
+	const struct ps__log *log = ps__thread_first_log(thread);
+	if (__builtin_expect(!log || log->next_in_thread, 0))
 		return find_reading(thread, event, timestamp, out);
-	const struct ps__column *column = find_column(log->series, event);
-	if (__builtin_expect(!column, 0))
-		return fail_reading(thread, event, timestamp, false);
-	if (timestamp)
-		return read_at(thread, log, column, timestamp, out);
-	if (__builtin_expect(!newest_cell(log, column, &cell), 0))
-		return fail_reading(thread, event, timestamp, true);
-	show_cell(&cell, log, column, out);
-	return PS_OK;
-}
-
-static void reverse(struct ps_value *values, size_t begin, size_t end)
-{
-	while (begin + 1 < end) {
-		struct ps_value swapped = values[begin];
-		values[begin++] = values[--end];
-		values[end] = swapped;
-	}
-}
-
-/* Turns an array left by `steps`. */
-static void rotate(struct ps_value *values, size_t count, size_t steps)
-{
-	reverse(values, 0, steps);
-	reverse(values, steps, count);
-	reverse(values, 0, count);
-}
-
-/* A walk over all parts of an event on a Thread, oldest first. */
-struct merge {
-	const struct ps_thread *thread;
-	const char *event;
-	uint64_t last;
-};
-
-/* The oldest part of a log that is newer than `after`. */
-static bool next_part(const struct ps__log *log, size_t column, uint64_t after, struct ps_value *out)
-{
-	const struct ps__series *series = log->series;
-	uint64_t sequence;
-	bool found;
-
-	do {
-		sequence = ps__series_read_begin(series);
-		size_t row = ps__log_find_after(log, after);
-		found = row < atomic_load_explicit(&log->count, memory_order_acquire) &&
-		        ps__series_value(log, row, column, out);
-	} while (ps__series_read_retry(series, sequence));
-	return found;
-}
-
-/* The next part in time over all logs; parts with one timestamp are one. False at the end. */
-static bool merge_next(struct merge *merge, struct ps_value *out)
-{
-	size_t parts = 0;
-
-	for (const struct ps__log *log = first_log(merge->thread); log; log = log->next_in_thread) {
-		ptrdiff_t column = ps__series_find(log->series, merge->event);
-		struct ps_value part;
-		if (column < 0 || !next_part(log, (size_t)column, merge->last, &part))
-			continue;
-		if (parts && part.timestamp > out->timestamp)
-			continue;
-		if (parts && part.timestamp < out->timestamp)
-			parts = 0;
-		ps__value_merge(out, &parts, &part);
-	}
-	if (parts)
-		merge->last = out->timestamp;
-	return parts > 0;
-}
-
-static bool has_event(const struct ps_thread *thread, const char *event)
-{
-	for (const struct ps__log *log = first_log(thread); log; log = log->next_in_thread) {
-		if (ps__series_find(log->series, event) >= 0)
-			return true;
-	}
-	return false;
-}
-
-int ps_thread_readings(const struct ps_thread *thread, const char *event, struct ps_value *out, size_t capacity,
-                       size_t *count)
-{
-	struct merge merge = {.thread = thread, .event = event};
-	struct ps_value value;
-	size_t total = 0;
-
-	if (!thread || !event || !count || (!out && capacity))
-		return ps__fail(PS_EINVAL, "ps_thread_readings: thread, event, count and out must not be NULL");
-	if (!has_event(thread, event))
-		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
-	while (merge_next(&merge, &value)) {
-		/* The newest ones are wanted: the array is a ring until it is turned below. */
-		if (capacity)
-			out[total % capacity] = value;
-		total++;
-	}
-	*count = total;
-	if (total <= capacity)
-		return PS_OK;
-	if (capacity)
-		rotate(out, capacity, total % capacity);
-	return ps__fail(PS_EBUF, "'%s' has %zu readings on CPU %d and the array holds %zu", event, total, thread->cpu,
-	                capacity);
-}
-
-uint64_t ps_thread_dropped(const struct ps_thread *thread, const char *event)
-{
-	uint64_t dropped = 0;
-
-	if (!thread || !event)
-		return 0;
-	for (const struct ps__log *log = first_log(thread); log; log = log->next_in_thread) {
-		if (ps__series_find(log->series, event) >= 0)
-			dropped += atomic_load_explicit(&log->first, memory_order_acquire);
-	}
-	return dropped;
-}
-
-/* Does an older log have an event of this name? */
-static bool has_older(const struct ps__log *log, const char *name)
-{
-	for (log = log->next_in_thread; log; log = log->next_in_thread) {
-		if (ps__series_find(log->series, name) >= 0)
-			return true;
-	}
-	return false;
-}
-
-static size_t count_logs(const struct ps_thread *thread)
-{
-	size_t count = 0;
-
-	for (const struct ps__log *log = first_log(thread); log; log = log->next_in_thread)
-		count++;
-	return count;
-}
-
-/* The index'th log from the oldest on: the list has the newest first. */
-static const struct ps__log *log_at(const struct ps_thread *thread, size_t count, size_t index)
-{
-	const struct ps__log *log = first_log(thread);
-
-	for (size_t steps = count - 1 - index; steps > 0; steps--)
-		log = log->next_in_thread;
-	return log;
-}
-
-const char *ps_thread_event_name(const struct ps_thread *thread, size_t index)
-{
-	if (!thread)
-		return NULL;
-	size_t count = count_logs(thread);
-	for (size_t place = 0; place < count; place++) {
-		const struct ps__log *log = log_at(thread, count, place);
-		for (size_t column = 0; column < log->series->columns; column++) {
-			const char *name = log->series->column[column].name;
-			if (!has_older(log, name) && index-- == 0)
-				return name;
-		}
-	}
-	return NULL;
-}
-
-size_t ps_thread_event_count(const struct ps_thread *thread)
-{
-	size_t count = 0;
-
-	while (ps_thread_event_name(thread, count))
-		count++;
-	return count;
+	return timestamp ? read_at(log, event, timestamp, out) : read_newest(log, event, out);
 }

@@ -8,6 +8,12 @@
 
 #include "topology/series.h"
 
+/* The first log of a Thread; newer ones come first. Pairs with the release in ps__series_attach_log. */
+static inline const struct ps__log *ps__thread_first_log(const struct ps_thread *thread)
+{
+	return atomic_load_explicit(&thread->logs, memory_order_acquire);
+}
+
 /* The column of an event, or -1. */
 ptrdiff_t ps__series_find(const struct ps__series *series, const char *event);
 

@@ -32,39 +32,40 @@ struct ps__guide {
 /* guide.c: a search without it, which makes it anew if that were enough of them. */
 struct ps__chunk *ps__guide_search(const struct ps__log *log, uint64_t timestamp, size_t *row);
 
-/* The chunk of the timestamp, if there is such a row; or SIZE_MAX. It is indexed: of those of the log from first on and below
- * newest. */
-PS__INLINE size_t ps__guide_chunk(const struct ps__directory *directory, uint64_t timestamp, size_t first,
-                                  size_t newest)
+/* The entry of the timestamp's chunk, and its number, if there is such a row; or NULL. It is indexed: of those of the log from
+ * first on and below newest. */
+PS__INLINE const struct ps__entry *ps__guide_entry(const struct ps__directory *directory, uint64_t timestamp,
+                                                   size_t first, size_t newest, size_t *number)
 {
 	const struct ps__guide *guide = directory->guide;
 	uint64_t passed = timestamp - ps__search_time_at(&guide->start);
 	uint64_t span = (uint64_t)((unsigned __int128)passed * ps__search_time_at(&guide->rate) >> 64);
 
 	if (__builtin_expect(span >= ps__search_time_at(&guide->count), 0))
-		return SIZE_MAX;
+		return NULL;
 	uint32_t begin = atomic_load_explicit(&guide->chunks[span], memory_order_acquire);
 	size_t left = atomic_load_explicit(&guide->chunks[span + 1], memory_order_acquire) - begin;
-	size_t number = ps__search_time_at(&guide->first) + begin;
-	size_t place = number & (directory->capacity - 1);
-	if (__builtin_expect(number < first || number + left >= newest ||
-	                         place + left + PS__GUIDE_CHUNKS > directory->capacity,
-	                     0))
-		return SIZE_MAX;
-	const struct ps__entry *entry = &directory->entries[place];
+	size_t capacity = directory->capacity;
+	*number = ps__search_time_at(&guide->first) + begin;
+	size_t place = *number & (capacity - 1);
+	if (__builtin_expect(
+		*number < first || *number + left >= newest || place + left + PS__GUIDE_CHUNKS > capacity, 0))
+		return NULL;
+	const struct ps__entry *const origin = &directory->entries[place];
+	const struct ps__entry *entry = origin;
 	/* Times are uneven where it is many chunks. */
 	while (__builtin_expect(left >= PS__GUIDE_CHUNKS, 0)) {
 		size_t half = left / 2;
-		size_t step = ps__search_time_at(&entry[half].start) <= timestamp ? half : 0;
-		entry += step;
-		number += step;
+		entry = ps__search_time_at(&entry[half].start) <= timestamp ? entry + half : entry;
 		left -= half;
 	}
 	size_t newer = 0;
 #pragma GCC unroll 4
 	for (size_t next = 1; next < PS__GUIDE_CHUNKS; next++)
 		newer += ps__search_time_at(&entry[next].start) <= timestamp;
-	return number + (newer < left ? newer : left);
+	entry += newer < left ? newer : left;
+	*number += (size_t)(entry - origin);
+	return entry;
 }
 
 /* As ps__search_row. */
@@ -73,18 +74,22 @@ PS__INLINE struct ps__chunk *ps__guide_row(const struct ps__log *log, uint64_t t
 	const struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_acquire);
 	size_t first = atomic_load_explicit(&log->first, memory_order_acquire);
 	size_t newest = (atomic_load_explicit(&log->count, memory_order_acquire) - 1) / PS__CHUNK_ROWS;
-	size_t number = ps__guide_chunk(directory, timestamp, first / PS__CHUNK_ROWS, newest);
+	size_t number, searched;
+	const struct ps__entry *entry =
+	    ps__guide_entry(directory, timestamp, first / PS__CHUNK_ROWS, newest, &number);
 
-	if (__builtin_expect(number != SIZE_MAX, 1)) {
-		struct ps__chunk *chunk = ps__search_chunk_of(directory, number);
+	if (__builtin_expect(entry != NULL, 1)) {
+		struct ps__chunk *chunk = atomic_load_explicit(&entry->chunk, memory_order_acquire);
 		if (__builtin_expect(!chunk, 0))
 			return NULL;
-		size_t found = ps__search_foretold(log, ps__search_entry_of(directory, number), chunk, timestamp);
+		size_t found = ps__search_in_chunk(log, entry, chunk, timestamp);
 		*row = number * PS__CHUNK_ROWS + found;
-		if (__builtin_expect(ps__search_is_at(log, chunk, found, timestamp) && *row >= first, 1))
+		if (__builtin_expect(found != SIZE_MAX && *row >= first, 1))
 			return chunk;
 	}
-	return ps__guide_search(log, timestamp, row);
+	struct ps__chunk *chunk = ps__guide_search(log, timestamp, &searched);
+	*row = searched;
+	return chunk;
 }
 
 #endif

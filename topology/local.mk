@@ -14,6 +14,7 @@ topology_libtopology_la_SOURCES = \
 	topology/find.c \
 	topology/guide.c \
 	topology/guide.h \
+	topology/history.c \
 	topology/import.c \
 	topology/import.h \
 	topology/import_component.c \

@@ -11,8 +11,10 @@
 #define LARGEST_EXTENT_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES           ((size_t)4096)
 #define FIRST_CAPACITY       ((size_t)8)
-#define KNOT_ROWS            ((size_t)8)
-#define HINT_KNOTS           (PS__CHUNK_ROWS / KNOT_ROWS)
+#define KNOT_ROWS            ((size_t)2)
+#define KNOTS                (PS__HINT_LAST / KNOT_ROWS)
+/* What comes after the last knot is thought to be as the rows since this one. */
+#define TREND_KNOT ((size_t)(KNOTS - 4))
 
 /* The head of a run of pages; chunks follow. */
 struct ps__extent {
@@ -177,7 +179,7 @@ static void copy_entry(struct ps__directory *grown, struct ps__directory *old, s
 	struct ps__entry *from = entry_of(old, number);
 	struct ps__entry *to = entry_of(grown, number);
 
-	atomic_init(chunk_of(grown, number), atomic_load_explicit(chunk_of(old, number), memory_order_relaxed));
+	atomic_init(&to->chunk, atomic_load_explicit(&from->chunk, memory_order_relaxed));
 	atomic_init(&to->hint, atomic_load_explicit(&from->hint, memory_order_relaxed));
 	set_start(grown, number, atomic_load_explicit(&from->start, memory_order_relaxed));
 }
@@ -214,25 +216,44 @@ static _Atomic uint64_t *word_at(const struct ps__log *log, size_t row, size_t w
 	return ps__log_words(log, ps__log_chunk(log, row), row) + word;
 }
 
-/* From the times of every eighth row, and of PS__HINT_LAST. */
-static uint64_t hint_of(const uint64_t times[HINT_KNOTS + 1])
+/* About where a time is on the line through two knots; in thirds of rows. */
+static uint8_t third_at(const uint64_t times[KNOTS + 1], size_t knot, size_t other, uint64_t time)
 {
-	uint64_t span = times[HINT_KNOTS] - times[0];
-	unsigned shift = 0;
-	uint64_t hint = 0;
+	uint64_t length = times[other] - times[knot]; /* not 0: timestamps rise */
+	uint64_t thirds = (other - knot) * KNOT_ROWS * PS__HINT_THIRDS;
+	uint64_t third = knot * KNOT_ROWS * PS__HINT_THIRDS + ((time - times[knot]) * thirds + length / 2) / length;
+
+	return (uint8_t)(third < UINT8_MAX ? third : UINT8_MAX);
+}
+
+/* The finest scale of which the parts are enough. */
+static uint64_t scale_of(uint64_t span_ns)
+{
+	uint64_t scale = 0xc0;
+
+	while ((unsigned __int128)span_ns * PS__HINT_FACTOR(scale) >> (scale & PS__HINT_SHIFT) >=
+	       PS__HINT_PARTS * PS__HINT_UNITS)
+		scale += scale >> 6 ? -UINT64_C(0x40) : 0xc1;
+	return scale;
+}
+
+/* From the times of every second row. */
+static uint64_t hint_of(const uint64_t times[KNOTS + 1])
+{
+	uint64_t hint = scale_of(times[KNOTS] - times[0]);
+	uint64_t factor = PS__HINT_FACTOR(hint);
+	unsigned shift = hint & PS__HINT_SHIFT;
 	size_t knot = 0;
 
-	while (span >> shift >> 24)
-		shift++;
-	for (unsigned part = 1; part < PS__HINT_PARTS; part++) {
-		uint64_t time = times[0] + span / PS__HINT_PARTS * part;
-		while (knot + 1 < HINT_KNOTS && times[knot + 1] <= time)
+	for (unsigned part = 1; part <= PS__HINT_PARTS; part++) {
+		uint64_t time = times[0] + ((uint64_t)part * PS__HINT_UNITS << shift) / factor;
+		while (knot < KNOTS && times[knot + 1] <= time)
 			knot++;
-		uint64_t rows = knot + 1 < HINT_KNOTS ? KNOT_ROWS : PS__HINT_LAST - knot * KNOT_ROWS;
-		uint64_t more = (time - times[knot]) * rows * PS__HINT_QUARTERS / (times[knot + 1] - times[knot]);
-		hint |= (knot * KNOT_ROWS * PS__HINT_QUARTERS + more) << 8 * (part - 1);
+		uint64_t third =
+		    knot < KNOTS ? third_at(times, knot, knot + 1, time) : third_at(times, TREND_KNOT, KNOTS, time);
+		hint |= third << 8 * part;
 	}
-	return hint | ((uint64_t)shift << 24 | span >> shift) << 32;
+	return hint;
 }
 
 /* What a search goes by, in the chunks [begin, end). Readers use it after they saw a row of a later chunk; or, if rows
@@ -240,14 +261,13 @@ static uint64_t hint_of(const uint64_t times[HINT_KNOTS + 1])
 static void index_chunks(struct ps__log *log, size_t begin, size_t end)
 {
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
-	uint64_t times[HINT_KNOTS + 1];
+	uint64_t times[KNOTS + 1];
 
 	for (size_t number = begin; number < end; number++) {
 		size_t row = number * PS__CHUNK_ROWS;
-		for (size_t knot = 0; knot < HINT_KNOTS; knot++)
+		for (size_t knot = 0; knot <= KNOTS; knot++)
 			times[knot] =
 			    atomic_load_explicit(word_at(log, row + knot * KNOT_ROWS, 0), memory_order_relaxed);
-		times[HINT_KNOTS] = atomic_load_explicit(word_at(log, row + PS__HINT_LAST, 0), memory_order_relaxed);
 		atomic_store_explicit(&entry_of(directory, number)->hint, hint_of(times), memory_order_release);
 		set_start(directory, number, times[0]);
 	}

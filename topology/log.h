@@ -50,11 +50,18 @@ struct ps__entry {
 	_Atomic uint64_t hint;  /* where the others are: see ps__search_foretell */
 };
 
-/* A hint: the nanoseconds from the first row to PS__HINT_LAST, shifted right until 24 bits hold them (bits 32 to 55), by how
- * much (56 to 61), and where in quarters of rows, about, 1 to 4 fifths of this time have passed (8 bits each, from 0). */
-#define PS__HINT_PARTS    5
-#define PS__HINT_QUARTERS 4u
-#define PS__HINT_LAST     (PS__CHUNK_ROWS - 2) /* never a log's last row, which may get a new timestamp */
+/*
+ * A hint: the time from the first row on is divided in parts of 256 units each. The lowest byte is their scale: 4 and what
+ * stands in the upper two bits, times the nanoseconds, shifted right by the lower six, is units; and as many parts as this
+ * hold all rows up to PS__HINT_LAST. Each other byte is the row where about a part ends, in thirds; the last may end behind
+ * the chunk.
+ */
+#define PS__HINT_PARTS     7
+#define PS__HINT_UNITS     256u
+#define PS__HINT_THIRDS    3u
+#define PS__HINT_SHIFT     0x3fu
+#define PS__HINT_FACTOR(h) (4 | ((h) >> 6 & 3))
+#define PS__HINT_LAST      (PS__CHUNK_ROWS - 2) /* never a log's last row, which may get a new timestamp */
 
 #define PS__GROUP_ENTRIES 4
 

@@ -41,10 +41,29 @@ size_t ps__log_find_after(const struct ps__log *log, uint64_t timestamp)
 	return row > search.first ? row : search.first;
 }
 
-/* What isn't where it was foretold: the times in the chunk are too uneven. */
-size_t ps__search_uneven(const struct ps__log *log, struct ps__chunk *chunk, uint64_t timestamp)
+/* In longer and longer steps away from where it was foretold, which is in lines beside those that were loaded; then between
+ * the last two. */
+size_t ps__search_uneven(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
 {
-	return find_in_rows(log, chunk, 0, PS__CHUNK_ROWS, timestamp) - 1;
+	size_t begin = row, end = row + 1;
+	size_t step = 1;
+
+	if (ps__search_time_of(log, chunk, row) < timestamp) {
+		while (end < PS__CHUNK_ROWS && ps__search_time_of(log, chunk, end) <= timestamp) {
+			begin = end;
+			end = end + step < PS__CHUNK_ROWS ? end + step : PS__CHUNK_ROWS;
+			step *= 2;
+		}
+	} else {
+		while (begin > 0 && ps__search_time_of(log, chunk, begin) > timestamp) {
+			end = begin;
+			begin = begin > step ? begin - step : 0;
+			step *= 2;
+		}
+	}
+	/* What is sought is before the first row that is newer. */
+	size_t found = find_in_rows(log, chunk, begin, end, timestamp) - 1;
+	return found < PS__CHUNK_ROWS && ps__search_is_at(log, chunk, found, timestamp) ? found : SIZE_MAX;
 }
 
 struct ps__chunk *ps__search_newest(const struct ps__log *log, uint64_t timestamp, size_t *row)

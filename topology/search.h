@@ -112,22 +112,26 @@ static inline bool ps__search_is_in_newest(const struct ps__log *log, const stru
 
 /* search.c: where there is no index, and where it doesn't help. */
 struct ps__chunk *ps__search_newest(const struct ps__log *log, uint64_t timestamp, size_t *row);
-size_t ps__search_uneven(const struct ps__log *log, struct ps__chunk *chunk, uint64_t timestamp);
+/* Of a chunk: a row near the given one; SIZE_MAX if none has the timestamp. */
+size_t ps__search_uneven(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp);
 
-/* About where in its chunk the timestamp should be, if it is there. At most PS__HINT_LAST. */
+/* About where in its chunk the timestamp should be, if it is there. */
 static inline size_t ps__search_foretell(const struct ps__entry *entry, uint64_t timestamp)
 {
-	uint64_t hint = atomic_load_explicit(&entry->hint, memory_order_acquire);
-	uint64_t passed = (timestamp - ps__search_time_at(&entry->start)) >> (hint >> 56);
-	/* Of an entry that a writer is about to fill, the divisor would be 0. */
-	uint64_t place = passed * (PS__HINT_PARTS * 256) / ((hint >> 32 & 0xffffff) | 1);
-	/* The rows at 0 fifths to 5 fifths, in quarters. */
-	uint64_t quarters = (hint & 0xffffffff) << 8 | (uint64_t)PS__HINT_LAST * PS__HINT_QUARTERS << 40;
-	uint64_t bounds = quarters >> 8 * (place / 256 & 7);
-	uint64_t length = (bounds >> 8 & 0xff) - (bounds & 0xff);
-	uint64_t row = ((bounds & 0xff) + (length * (place % 256)) / 256 + 2) / PS__HINT_QUARTERS;
+	const uint64_t most = PS__HINT_PARTS * PS__HINT_UNITS - 1;
+	uint64_t hint = ps__search_time_at(&entry->hint);
+	uint64_t passed = timestamp - ps__search_time_at(&entry->start);
+	uint64_t units = passed * PS__HINT_FACTOR(hint) >> (hint & PS__HINT_SHIFT);
 
-	return row < PS__HINT_LAST ? row : PS__HINT_LAST;
+	units = units < most ? units : most;
+	/* The first part begins at row 0, where the scale stands. */
+	uint64_t bounds = (hint & ~UINT64_C(0xff)) >> units / PS__HINT_UNITS * 8;
+	uint64_t begin = bounds & 0xff;
+	uint64_t end = bounds >> 8 & 0xff;
+	uint64_t place = begin * PS__HINT_UNITS + (end - begin) * (units % PS__HINT_UNITS);
+	const uint64_t row_units = PS__HINT_THIRDS * PS__HINT_UNITS;
+	uint64_t row = (place + row_units / 2) / row_units;
+	return row < PS__CHUNK_ROWS ? row : PS__CHUNK_ROWS - 1;
 }
 
 static inline bool ps__search_is_at(const struct ps__log *log, struct ps__chunk *chunk, size_t row,
@@ -136,18 +140,16 @@ static inline bool ps__search_is_at(const struct ps__log *log, struct ps__chunk 
 	return ps__search_time_of(log, chunk, row) == timestamp;
 }
 
-/* In a chunk that is indexed: looks at the row that is foretold, and goes on by one. */
-static inline size_t ps__search_foretold(const struct ps__log *log, const struct ps__entry *entry,
+/* In a chunk that is indexed: the row with the timestamp, or SIZE_MAX. What was foretold is branched on, though it comes from
+ * memory: it is right so often that all else needn't wait for it. */
+static inline size_t ps__search_in_chunk(const struct ps__log *log, const struct ps__entry *entry,
                                          struct ps__chunk *chunk, uint64_t timestamp)
 {
-	size_t stride = log->stride;
 	size_t row = ps__search_foretell(entry, timestamp);
-	const _Atomic uint64_t *words = &chunk->words[row * stride];
 
-	__builtin_prefetch(ps__log_mark(chunk, row));
-	size_t older = ps__search_time_at(words) > timestamp;
-	size_t newer = ps__search_time_at(words + stride) <= timestamp;
-	return row - older + newer;
+	if (__builtin_expect(ps__search_is_at(log, chunk, row, timestamp), 1))
+		return row;
+	return ps__search_uneven(log, chunk, row, timestamp);
 }
 
 /* As ps__log_find, with the row's chunk; NULL if there is no such row. */
@@ -164,12 +166,9 @@ static inline struct ps__chunk *ps__search_row(const struct ps__log *log, uint64
 	struct ps__chunk *chunk = ps__search_chunk_of(search.directory, number);
 	if (__builtin_expect(!chunk, 0))
 		return NULL;
-	size_t found = ps__search_foretold(log, entry, chunk, timestamp);
-	if (__builtin_expect(!ps__search_is_at(log, chunk, found, timestamp), 0)) {
-		found = ps__search_uneven(log, chunk, timestamp);
-		if (!ps__search_is_at(log, chunk, found, timestamp))
-			return NULL;
-	}
+	size_t found = ps__search_in_chunk(log, entry, chunk, timestamp);
+	if (__builtin_expect(found == SIZE_MAX, 0))
+		return NULL;
 	found += number * PS__CHUNK_ROWS;
 	if (__builtin_expect(found < search.first, 0))
 		return NULL;

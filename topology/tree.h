@@ -51,7 +51,7 @@ struct ps_component {
 struct ps_thread {
 	struct ps_component *component;
 	int cpu;
-	_Atomic(struct ps__log *) logs; /* newest first; pushed with release by attrmap.c, followed with acquire */
+	_Atomic(struct ps__log *) logs; /* newest first; pushed with release by series.c, followed with acquire */
 };
 
 struct ps_topology {

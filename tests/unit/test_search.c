@@ -320,6 +320,32 @@ START_TEST(a_guide_that_is_wrong_harms_nothing)
 }
 END_TEST
 
+/* Nanoseconds between readings: of several scales, and on both sides of where one changes. */
+static const uint64_t steps[] = {7,   28,   29,    33,      150,       152,
+                                 400, 1000, 12345, 1000000, 987654321, UINT64_C(3600000000000)};
+#define STEPS ((int)(sizeof steps / sizeof steps[0]))
+
+/* What is foretold wrongly is found all the same, and only the time would tell. */
+START_TEST(a_row_is_mostly_where_it_was_foretold)
+{
+	const size_t rows = 6400;
+	uint64_t step = steps[_i];
+	size_t right = 0, beside = 0;
+
+	for (size_t row = 0; row <= rows; row++)
+		append(step < 28 ? step : step - step / 8 + next_random() % (step / 4));
+	const struct ps__directory *directory = atomic_load(&log_.directory);
+	for (size_t row = 0; row < rows; row++) {
+		const struct ps__entry *entry = ps__search_entry_of(directory, row / PS__CHUNK_ROWS);
+		size_t foretold = ps__search_foretell(entry, times[row]);
+		right += foretold == row % PS__CHUNK_ROWS;
+		beside += foretold + 1 == row % PS__CHUNK_ROWS || foretold == row % PS__CHUNK_ROWS + 1;
+	}
+	ck_assert_uint_ge(right, rows * 98 / 100);
+	ck_assert_uint_eq(right + beside, rows);
+}
+END_TEST
+
 START_TEST(chunks_that_were_taken_off_are_used_again)
 {
 	for (size_t row = 0; row < 640; row++)
@@ -352,6 +378,7 @@ int main(void)
 	tcase_add_test(tests, searches_pay_for_a_guide_and_then_need_no_more);
 	tcase_add_test(tests, a_guide_moves_on_with_the_history);
 	tcase_add_test(tests, a_guide_that_is_wrong_harms_nothing);
+	tcase_add_loop_test(tests, a_row_is_mostly_where_it_was_foretold, 0, STEPS);
 	tcase_add_test(tests, chunks_that_were_taken_off_are_used_again);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a Thread has had: all its readings of an event, how many were dropped, and of which events there are any. */
+#include "base/error.h"
+#include "topology/attrmap.h"
+
+#include <perfsage/thread.h>
+
+static void reverse(struct ps_value *values, size_t begin, size_t end)
+{
+	while (begin + 1 < end) {
+		struct ps_value swapped = values[begin];
+		values[begin++] = values[--end];
+		values[end] = swapped;
+	}
+}
+
+/* Turns an array left by `steps`. */
+static void rotate(struct ps_value *values, size_t count, size_t steps)
+{
+	reverse(values, 0, steps);
+	reverse(values, steps, count);
+	reverse(values, 0, count);
+}
+
+/* A walk over all parts of an event on a Thread, oldest first. */
+struct merge {
+	const struct ps_thread *thread;
+	const char *event;
+	uint64_t last;
+};
+
+/* The oldest part of a log that is newer than `after`. */
+static bool next_part(const struct ps__log *log, size_t column, uint64_t after, struct ps_value *out)
+{
+	const struct ps__series *series = log->series;
+	uint64_t sequence;
+	bool found;
+
+	do {
+		sequence = ps__series_read_begin(series);
+		size_t row = ps__log_find_after(log, after);
+		found = row < atomic_load_explicit(&log->count, memory_order_acquire) &&
+		        ps__series_value(log, row, column, out);
+	} while (ps__series_read_retry(series, sequence));
+	return found;
+}
+
+/* The next part in time over all logs; parts with one timestamp are one. False at the end. */
+static bool merge_next(struct merge *merge, struct ps_value *out)
+{
+	size_t parts = 0;
+
+	for (const struct ps__log *log = ps__thread_first_log(merge->thread); log; log = log->next_in_thread) {
+		ptrdiff_t column = ps__series_find(log->series, merge->event);
+		struct ps_value part;
+		if (column < 0 || !next_part(log, (size_t)column, merge->last, &part))
+			continue;
+		if (parts && part.timestamp > out->timestamp)
+			continue;
+		if (parts && part.timestamp < out->timestamp)
+			parts = 0;
+		ps__value_merge(out, &parts, &part);
+	}
+	if (parts)
+		merge->last = out->timestamp;
+	return parts > 0;
+}
+
+static bool has_event(const struct ps_thread *thread, const char *event)
+{
+	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
+		if (ps__series_find(log->series, event) >= 0)
+			return true;
+	}
+	return false;
+}
+
+int ps_thread_readings(const struct ps_thread *thread, const char *event, struct ps_value *out, size_t capacity,
+                       size_t *count)
+{
+	struct merge merge = {.thread = thread, .event = event};
+	struct ps_value value;
+	size_t total = 0;
+
+	if (!thread || !event || !count || (!out && capacity))
+		return ps__fail(PS_EINVAL, "ps_thread_readings: thread, event, count and out must not be NULL");
+	if (!has_event(thread, event))
+		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
+	while (merge_next(&merge, &value)) {
+		/* The newest ones are wanted: the array is a ring until it is turned below. */
+		if (capacity)
+			out[total % capacity] = value;
+		total++;
+	}
+	*count = total;
+	if (total <= capacity)
+		return PS_OK;
+	if (capacity)
+		rotate(out, capacity, total % capacity);
+	return ps__fail(PS_EBUF, "'%s' has %zu readings on CPU %d and the array holds %zu", event, total, thread->cpu,
+	                capacity);
+}
+
+uint64_t ps_thread_dropped(const struct ps_thread *thread, const char *event)
+{
+	uint64_t dropped = 0;
+
+	if (!thread || !event)
+		return 0;
+	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
+		if (ps__series_find(log->series, event) >= 0)
+			dropped += atomic_load_explicit(&log->first, memory_order_acquire);
+	}
+	return dropped;
+}
+
+/* Does an older log have an event of this name? */
+static bool has_older(const struct ps__log *log, const char *name)
+{
+	for (log = log->next_in_thread; log; log = log->next_in_thread) {
+		if (ps__series_find(log->series, name) >= 0)
+			return true;
+	}
+	return false;
+}
+
+static size_t count_logs(const struct ps_thread *thread)
+{
+	size_t count = 0;
+
+	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread)
+		count++;
+	return count;
+}
+
+/* The index'th log from the oldest on: the list has the newest first. */
+static const struct ps__log *log_at(const struct ps_thread *thread, size_t count, size_t index)
+{
+	const struct ps__log *log = ps__thread_first_log(thread);
+
+	for (size_t steps = count - 1 - index; steps > 0; steps--)
+		log = log->next_in_thread;
+	return log;
+}
+
+const char *ps_thread_event_name(const struct ps_thread *thread, size_t index)
+{
+	if (!thread)
+		return NULL;
+	size_t count = count_logs(thread);
+	for (size_t place = 0; place < count; place++) {
+		const struct ps__log *log = log_at(thread, count, place);
+		for (size_t column = 0; column < log->series->columns; column++) {
+			const char *name = log->series->column[column].name;
+			if (!has_older(log, name) && index-- == 0)
+				return name;
+		}
+	}
+	return NULL;
+}
+
+size_t ps_thread_event_count(const struct ps_thread *thread)
+{
+	size_t count = 0;
+
+	while (ps_thread_event_name(thread, count))
+		count++;
+	return count;
+}
