@@ -69,6 +69,15 @@ expect_text() {
 	fi
 }
 
+# expect_least NAME GOT WANTED
+expect_least() {
+	if [ -n "$2" ] && [ "$2" -ge "$3" ]; then
+		pass "$1"
+	else
+		fail "$1" "it is '$2', and should be $3 at least"
+	fi
+}
+
 # expect_near NAME GOT WANTED TOLERANCE
 expect_near() {
 	if [ -n "$2" ] && [ "$2" -ge "$(($3 - $4))" ] && [ "$2" -le "$(($3 + $4))" ]; then
