@@ -75,27 +75,42 @@ static int control_all(struct ps__perf *perf, unsigned long request)
 static int perf_stop(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
+	uint64_t stopped_ns = ps__perf_now_ns();
 	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
 
 	perf->counting = false;
-	perf->stopped_ns = ps__perf_now_ns();
+	perf->stopped_ns = stopped_ns;
 	return result;
 }
 
+/* Of all groups that count by themselves: those of variants, too. */
+static void for_each_group(struct ps__perf *perf, void (*note)(struct ps__group *group, uint64_t now), uint64_t now)
+{
+	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
+		for (size_t index = 0; index < perf->base.groups; index++) {
+			for (struct ps__group *group = &perf->lanes[lane].groups[index]; group; group = group->next)
+				note(group, now);
+		}
+	}
+}
+
 /* Enabling brings a group out of the error state, if the hardware has room for it now. */
+static void clear_blindness(struct ps__group *group, uint64_t now)
+{
+	(void)now;
+	group->blind_since = 0;
+}
+
+static void note_enabled(struct ps__group *group, uint64_t now)
+{
+	group->last_ns = now;
+}
+
 static void note_start(struct ps__perf *perf)
 {
 	perf->counting = true;
 	perf->started_ns = ps__perf_now_ns();
-	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
-		for (size_t index = 0; index < perf->base.groups; index++) {
-			struct ps__group *group = &perf->lanes[lane].groups[index];
-			for (; group; group = group->next) {
-				group->blind_since = 0;
-				group->last_ns = perf->started_ns;
-			}
-		}
-	}
+	for_each_group(perf, clear_blindness, 0);
 }
 
 /* Nothing but the return follows what enables the counters, or a look at the clock: it would be counted. */
@@ -111,6 +126,8 @@ static int perf_start(struct ps__backend *backend)
 	int result = is_one ? control(perf, first, PERF_EVENT_IOC_ENABLE) : control_all(perf, PERF_EVENT_IOC_ENABLE);
 	if (perf->base.lanes > 1)
 		perf->base.start_ns = ps__perf_now_ns() - perf->started_ns;
+	if (perf->target.kind == PS__TARGET_CPU)
+		for_each_group(perf, note_enabled, ps__perf_now_ns());
 	if (__builtin_expect(result == PS_OK, 1))
 		return PS_OK;
 	control_all(perf, PERF_EVENT_IOC_DISABLE);
@@ -150,23 +167,29 @@ int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, u
 	return PS_OK;
 }
 
+/* Does only the clock tell whether the group's CPU was offline? Its own stands still then. */
+static bool is_told_by_clock(const struct ps__perf *perf, const struct ps__group *group)
+{
+	return perf->target.kind == PS__TARGET_CPU && group->count == 1;
+}
+
 /*
- * Has the group's CPU been offline? The kernel then takes groups apart; or, of a single event, only the clock tells: it
- * stood still while time went on. Reading it takes time, too, hence the tolerance.
+ * Has the group's CPU been offline? The kernel then takes groups apart; of a single event its clock stood still while time
+ * went on: from after the last read until sure_ns, before this one, so that a thread that had to wait between a read and
+ * a look at the clock takes no harm.
  */
-static bool is_detached(const struct ps__perf *perf, struct ps__group *group)
+static bool is_detached(const struct ps__perf *perf, struct ps__group *group, uint64_t sure_ns)
 {
 	/* A control group's clock stands still while none of its tasks runs. */
-	if (perf->target.kind == PS__TARGET_CGROUP)
-		return perf->buffer[0] != group->count;
-	if (perf->target.kind != PS__TARGET_CPU)
+	if (perf->target.kind != PS__TARGET_CPU && perf->target.kind != PS__TARGET_CGROUP)
 		return false;
-	uint64_t now = perf->counting ? ps__perf_now_ns() : perf->stopped_ns;
-	uint64_t passed = now - group->last_ns;
+	if (!is_told_by_clock(perf, group))
+		return perf->buffer[0] != group->count;
+	int64_t passed = (int64_t)(sure_ns - group->last_ns);
 	uint64_t enabled = perf->buffer[1] - group->last_enabled;
-	group->last_ns = now;
+	group->last_ns = ps__perf_now_ns();
 	group->last_enabled = perf->buffer[1];
-	return perf->buffer[0] != group->count || enabled + TOLERANCE_NS + passed / 64 < passed;
+	return passed > 0 && enabled + TOLERANCE_NS + (uint64_t)passed / 64 < (uint64_t)passed;
 }
 
 /* The totals of a group that was detached: what was carried over. */
@@ -189,12 +212,15 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 {
 	if (__builtin_expect(group->members[0].fd < 0, 0))
 		return store_carried(perf, group, times, values);
+	uint64_t sure_ns = 0;
+	if (is_told_by_clock(perf, group))
+		sure_ns = perf->counting ? ps__perf_now_ns() : perf->stopped_ns;
 	ssize_t length = ps__perf_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
 	if (__builtin_expect(length < 0, 0))
 		return fail_read(perf, group);
 	if (__builtin_expect(length < (ssize_t)(3 * sizeof(uint64_t)), 0))
 		return fail_group_error(perf, group, times, values);
-	if (__builtin_expect(is_detached(perf, group), 0))
+	if (__builtin_expect(is_detached(perf, group, sure_ns), 0))
 		return store_carried(perf, group, times, values);
 	return ps__perf_store_group(perf, group, times, values);
 }

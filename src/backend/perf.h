@@ -57,7 +57,7 @@ struct ps__group {
 	uint64_t carry_enabled;
 	uint64_t carry_running;
 	uint64_t last_enabled; /* of a CPU target, at its last read; it stands still while the CPU is offline */
-	uint64_t last_ns;      /* CLOCK_MONOTONIC of that read, or of the start */
+	uint64_t last_ns;      /* CLOCK_MONOTONIC after that read, or after the start */
 	struct ps__user user;
 	uint64_t blind_since; /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
 	bool is_planned;      /* it was tried here which events fit, and counted meanwhile */
@@ -117,9 +117,9 @@ struct ps__perf {
 	size_t direct_bytes;          /* of a read(2) of a direct_fd */
 	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
 	bool counting;
-	uint64_t user_config1; /* of every lane's place */
-	uint64_t started_ns;   /* CLOCK_MONOTONIC */
-	uint64_t stopped_ns;
+	uint64_t user_config1;                /* of every lane's place */
+	uint64_t started_ns;                  /* CLOCK_MONOTONIC */
+	uint64_t stopped_ns;                  /* before it was */
 	struct ps__kind kinds[PS__KINDS_MAX]; /* of the events that have variants */
 	size_t kind_count;
 };

@@ -9,9 +9,11 @@
 
 #include <errno.h>
 
-/* What one descriptor still tells: nr, enabled, running, its value, and those of others if it leads them. */
-static void save_member(struct ps__perf *perf, struct ps__group *group, struct ps__member *member)
+/* What one descriptor still tells: nr, enabled, running and its value; or, of a group that is whole, those of all members,
+ * whichever was asked. */
+static void save_member(struct ps__perf *perf, struct ps__group *group, size_t place)
 {
+	struct ps__member *member = &group->members[place];
 	ssize_t length;
 
 	do {
@@ -19,11 +21,11 @@ static void save_member(struct ps__perf *perf, struct ps__group *group, struct p
 	} while (length < 0 && errno == EINTR);
 	if (length < (ssize_t)(4 * sizeof(uint64_t)))
 		return;
-	if (member == &group->members[0]) {
+	if (place == 0) {
 		group->carry_enabled += perf->buffer[1];
 		group->carry_running += perf->buffer[2];
 	}
-	member->carry += perf->buffer[3];
+	member->carry += perf->buffer[perf->buffer[0] == group->count ? 3 + place : 3];
 }
 
 static void close_members(struct ps__group *group)
@@ -67,7 +69,7 @@ void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 {
 	if (group->members[0].fd >= 0) {
 		for (size_t place = 0; place < group->count; place++)
-			save_member(perf, group, &group->members[place]);
+			save_member(perf, group, place);
 		close_members(group);
 	}
 	if (!reopen_members(perf, group))

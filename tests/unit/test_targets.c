@@ -3,6 +3,7 @@
  * What a set does when its target or its process is no longer what it was: a forked child, an ended task, a CPU that
  * was offline, another thread, a signal handler.
  */
+#include "backend/perf.h"
 #include "base/os.h"
 #include "support/scene.h"
 
@@ -297,6 +298,60 @@ static ssize_t read_with_signal(int fd, void *buffer, size_t size_bytes)
 	return length;
 }
 
+static uint64_t read_ns;
+static int (*ioctl_before)(int fd, unsigned long request, unsigned long argument);
+
+/* A kernel whose events count the time of the clock, which is looked at in each call. */
+static void let_time_pass(void)
+{
+	uint64_t now = ps__perf_now_ns();
+
+	fake_run(now - read_ns, now - read_ns);
+	read_ns = now;
+}
+
+static ssize_t read_with_time(int fd, void *buffer, size_t size_bytes)
+{
+	let_time_pass();
+	return read_before(fd, buffer, size_bytes);
+}
+
+static int ioctl_with_time(int fd, unsigned long request, unsigned long argument)
+{
+	let_time_pass();
+	return ioctl_before(fd, request, argument);
+}
+
+/* The reader waits for a CPU of his own for 40 ms, between any look at the clock and what follows. */
+START_TEST(a_reader_who_had_to_wait_takes_no_cpu_for_one_that_was_offline)
+{
+	static const char *const second[] = {NULL, "minor-faults"};
+	struct ps_eventset *set = scene_set("page-faults", second[_i], NULL);
+
+	check_ok(ps_eventset_attach_cpu(set, 3));
+	fake_set_clock(1000000000, 40000000);
+	read_ns = ps__perf_now_ns();
+	ioctl_before = ps__os.ioctl;
+	read_before = ps__os.read;
+	ps__os.ioctl = ioctl_with_time;
+	ps__os.read = read_with_time;
+	check_ok(ps_start(set));
+	for (int round = 1; round <= 4; round++) {
+		fake_advance(PAGE_FAULTS, 10);
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+		ck_assert_int_eq(scene_count(3, "page-faults", 0), 10 * round);
+	}
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_count(3, "page-faults", 0), 40);
+	ck_assert_uint_eq(scene_part(3, "page-faults", 0).flags & PS_VALUE_INTERRUPTED, 0);
+	if (second[_i])
+		ck_assert_int_eq(scene_count(3, "minor-faults", 0), 0);
+	ps__os.read = read_before;
+	ps__os.ioctl = ioctl_before;
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_signal_handler_that_interrupts_a_call_is_refused_and_harms_nothing)
 {
 	struct ps_eventset *set = scene_set("page-faults", NULL), *other = scene_set("minor-faults", NULL);
@@ -332,6 +387,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_stopped_set_is_its_living_owners_too);
 	tcase_add_test(tests, a_stat_file_that_fails_once_is_no_end_of_the_task);
 	tcase_add_test(tests, a_cpu_that_was_offline_keeps_its_counts_and_goes_on);
+	tcase_add_loop_test(tests, a_reader_who_had_to_wait_takes_no_cpu_for_one_that_was_offline, 0, 2);
 	tcase_add_test(tests, a_signal_handler_that_interrupts_a_call_is_refused_and_harms_nothing);
 }
 
