@@ -2,15 +2,62 @@
 /* Error codes, and the calling thread's detail sentence. Every room fails through ps__fail. */
 #include "base/error.h"
 
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define DETAIL_BYTES 1024
 
-/* Two buffers, so that a new sentence may quote the old one. */
-static _Thread_local char details[2][DETAIL_BYTES];
-static _Thread_local unsigned current;
+/* A thread's. Two buffers, so that a new sentence may quote the old one. */
+struct details {
+	unsigned current;
+	char text[2][DETAIL_BYTES];
+};
+
+/*
+ * A page that the thread gets when it fails first, and that goes when it ends. Only the pointer is thread-local: a library
+ * that dlopen loads has some hundred bytes for what is reached as fast as identity.h's number. A page, since a signal
+ * handler may fail, too, and must not call malloc.
+ */
+static _Thread_local struct details *own_details;
+static pthread_key_t key;
+static bool has_key;
+
+static void free_details(void *details)
+{
+	munmap(details, sizeof(struct details));
+	own_details = NULL;
+}
+
+__attribute__((constructor)) static void make_key(void)
+{
+	has_key = pthread_key_create(&key, free_details) == 0;
+}
+
+/* Threads that outlive the library must not call into it when they end. */
+__attribute__((destructor)) static void delete_key(void)
+{
+	if (has_key)
+		pthread_key_delete(key);
+	has_key = false;
+}
+
+/* NULL for lack of memory. */
+static struct details *details_of_thread(void)
+{
+	if (own_details)
+		return own_details;
+	void *page = mmap(NULL, sizeof(struct details), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return NULL;
+	if (has_key)
+		pthread_setspecific(key, page);
+	own_details = page;
+	return own_details;
+}
 
 static const char *const phrases[] = {
     [-PS_OK] = "no error",
@@ -54,18 +101,21 @@ const char *ps_strerror(int code)
 
 const char *ps_error_detail(void)
 {
-	return details[current];
+	return own_details ? own_details->text[own_details->current] : "";
 }
 
 int ps__fail(int code, const char *format, ...)
 {
-	unsigned next = 1 - current;
+	struct details *details = details_of_thread();
 	va_list arguments;
 
+	if (!details)
+		return code;
+	unsigned next = 1 - details->current;
 	va_start(arguments, format);
-	vsnprintf(details[next], DETAIL_BYTES, format, arguments);
+	vsnprintf(details->text[next], DETAIL_BYTES, format, arguments);
 	va_end(arguments);
-	current = next;
+	details->current = next;
 	return code;
 }
 
