@@ -5,6 +5,8 @@
 
 #include "topology/tree.h"
 
+#include <pthread.h>
+
 struct hwloc_topology; /* hwloc.h's hwloc_topology_t points to it */
 struct hwloc_obj;
 

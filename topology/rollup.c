@@ -68,6 +68,21 @@ static size_t sum_latest(const struct ps__series *series, size_t column, struct 
 	return parts;
 }
 
+/* Has its set gone on in another series that has the event, and a reading? A sum never mixes two readings of one set. */
+static bool is_superseded(const struct ps_topology *topology, const struct ps__series *series,
+                          const struct ps__selector *selector)
+{
+	if (!atomic_load_explicit(&series->is_past, memory_order_relaxed))
+		return false;
+	for (const struct ps__series *newer = first_series(topology); newer != series; newer = newer->next) {
+		if (newer->lineage == series->lineage &&
+		    atomic_load_explicit(&newer->latest, memory_order_acquire) != 0 &&
+		    selector->find(newer, selector) >= 0)
+			return true;
+	}
+	return false;
+}
+
 static size_t sum_all(const struct ps_topology *topology, const struct ps__selector *selector, struct range range,
                       struct ps_value *out)
 {
@@ -76,7 +91,9 @@ static size_t sum_all(const struct ps_topology *topology, const struct ps__selec
 	for (const struct ps__series *series = first_series(topology); series; series = series->next) {
 		ptrdiff_t column = selector->find(series, selector);
 		struct ps_value sum;
-		if (column >= 0 && sum_latest(series, (size_t)column, range, &sum) > 0)
+		if (column < 0 || is_superseded(topology, series, selector))
+			continue;
+		if (sum_latest(series, (size_t)column, range, &sum) > 0)
 			ps__value_merge(out, &parts, &sum);
 	}
 	return parts;
@@ -91,7 +108,8 @@ static bool newest_in(const struct ps_topology *topology, const struct ps__selec
 	for (const struct ps__series *series = first_series(topology); series; series = series->next) {
 		ptrdiff_t column = selector->find(series, selector);
 		struct ps_value sum;
-		if (column < 0 || sum_latest(series, (size_t)column, range, &sum) == 0)
+		if (column < 0 || is_superseded(topology, series, selector) ||
+		    sum_latest(series, (size_t)column, range, &sum) == 0)
 			continue;
 		if (!found || sum.timestamp > out->timestamp)
 			*out = sum;

@@ -3,8 +3,11 @@
 #include "topology/series.h"
 
 #include "base/error.h"
+#include "base/identity.h"
 #include "base/os.h"
 #include "topology/attrmap.h"
+
+#include <time.h>
 
 struct ps__series *ps__series_create(size_t columns, size_t groups)
 {
@@ -14,6 +17,7 @@ struct ps__series *ps__series_create(size_t columns, size_t groups)
 		return NULL;
 	series->columns = columns;
 	series->groups = groups;
+	series->generation = ps__fork_generation();
 	ps__pool_init(&series->pool, 1 + ps__series_width(series));
 	return series;
 }
@@ -65,23 +69,35 @@ void ps__series_free(struct ps__series *series)
 	ps__os_free_apart(series);
 }
 
+/* Spins before it sleeps, and how long it sleeps: a writer that has to wait for the reader's CPU gets it. */
+#define MOST_SPINS 1000
+#define PAUSE_NS   50000
+
+uint64_t ps__series_wait(const struct ps__series *series)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	for (unsigned spins = 0;; spins++) {
+		uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
+		if (!(sequence & 1) || !ps__fork_is_same(series->generation))
+			return sequence;
+		if (spins >= MOST_SPINS)
+			nanosleep(&pause, NULL);
+	}
+}
+
 int ps__series_bind(struct ps__series *series, struct ps_topology *topology)
 {
-	int result = PS_OK;
-
-	pthread_mutex_lock(&topology->lock);
-	if (topology->destroyed) {
-		result =
-		    ps__fail(PS_EINVAL, "the topology was destroyed: load one that lives as long as its event sets");
-	} else {
-		topology->references++;
-		series->topology = topology;
-		series->next = atomic_load_explicit(&topology->series, memory_order_relaxed);
-		/* Pairs with the acquire in ps__topology_first_series: who sees it sees its columns. */
-		atomic_store_explicit(&topology->series, series, memory_order_release);
-	}
-	pthread_mutex_unlock(&topology->lock);
-	return result;
+	if (!ps__topology_hold(topology))
+		return ps__fail(PS_EINVAL,
+		                "the topology was destroyed: load one that lives as long as its event sets");
+	series->topology = topology;
+	series->next = atomic_load_explicit(&topology->series, memory_order_relaxed);
+	/* Pairs with the acquire of those who walk the list: who sees it sees its columns. */
+	while (!atomic_compare_exchange_weak_explicit(&topology->series, &series->next, series, memory_order_release,
+	                                              memory_order_relaxed))
+		;
+	return PS_OK;
 }
 
 struct ps__log *ps__series_add_log(struct ps__series *series)
@@ -103,16 +119,15 @@ struct ps__log *ps__series_add_log(struct ps__series *series)
 
 void ps__series_attach_log(struct ps__series *series, struct ps__log *log, int cpu)
 {
-	struct ps_topology *topology = series->topology;
-	struct ps_thread *thread = ps__topology_thread(topology, cpu);
+	struct ps_thread *thread = ps__topology_thread(series->topology, cpu);
 
-	pthread_mutex_lock(&topology->lock);
-	log->next_in_thread = atomic_load_explicit(&thread->logs, memory_order_relaxed);
 	/* Readers that come by the series look at the thread only after they saw a row, whose count is released
-	 * later; those that come by the thread acquire this store. */
+	 * later; those that come by the thread acquire what is stored below. */
 	log->thread = thread;
-	atomic_store_explicit(&thread->logs, log, memory_order_release);
-	pthread_mutex_unlock(&topology->lock);
+	log->next_in_thread = atomic_load_explicit(&thread->logs, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&thread->logs, &log->next_in_thread, log, memory_order_release,
+	                                              memory_order_relaxed))
+		;
 }
 
 void ps__attrmap_free(struct ps_topology *topology)

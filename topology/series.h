@@ -47,6 +47,9 @@ struct ps__column {
 };
 
 struct ps__series {
+	uint64_t lineage; /* of the set that made it: another of this number that is bound later takes its place */
+	_Atomic bool is_past;           /* the set has let go of it */
+	uint64_t generation;            /* of the process that writes it: ps__fork_generation */
 	_Atomic uint64_t sequence;      /* odd while a reading is being written */
 	_Atomic uint64_t latest;        /* the latest reading's timestamp; 0: none yet */
 	_Atomic(struct ps__log *) logs; /* newest first; pushed with release, followed with acquire */
@@ -91,7 +94,7 @@ int ps__series_bind(struct ps__series *series, struct ps_topology *topology);
 /* A log, not on a Thread yet; NULL for lack of memory. */
 struct ps__log *ps__series_add_log(struct ps__series *series);
 
-/* Puts a log on the Thread of a CPU; the series must be bound. Takes the topology's lock. */
+/* Puts a log on the Thread of a CPU; the series must be bound. */
 void ps__series_attach_log(struct ps__series *series, struct ps__log *log, int cpu);
 
 static inline void ps__series_write_begin(struct ps__series *series)
@@ -147,16 +150,17 @@ static inline uint64_t ps__series_count_writes(const struct ps__series *series)
 	return writes - atomic_load_explicit(&series->undone, memory_order_relaxed);
 }
 
+/* Waits until the writer is done: the sequence that it leaves. In a forked child nobody is there to be waited for: what the
+ * writer had begun is then read as it is, and the odd sequence returned. */
+uint64_t ps__series_wait(const struct ps__series *series);
+
 /* Waits for an even sequence and returns it. A writer never waits, and holds it for some tens of stores. */
 static inline uint64_t ps__series_read_begin(const struct ps__series *series)
 {
-	uint64_t sequence;
+	/* Pairs with ps__series_write_end. */
+	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
 
-	do {
-		/* Pairs with ps__series_write_end. */
-		sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
-	} while (__builtin_expect(sequence & 1, 0));
-	return sequence;
+	return __builtin_expect(sequence & 1, 0) ? ps__series_wait(series) : sequence;
 }
 
 /* True if the writer was at work since: what was read must be read again. */

@@ -16,11 +16,7 @@ struct ps_topology *ps__topology_create(void)
 
 	if (!topology)
 		return NULL;
-	if (pthread_mutex_init(&topology->lock, NULL) != 0) {
-		ps__os_free(topology);
-		return NULL;
-	}
-	topology->references = 1;
+	atomic_init(&topology->holders, PS__HOLDER);
 	return topology;
 }
 
@@ -29,17 +25,28 @@ void ps__topology_free(struct ps_topology *topology)
 	ps__attrmap_free(topology);
 	ps__annotate_forget(topology);
 	ps__arena_free(&topology->arena);
-	pthread_mutex_destroy(&topology->lock);
 	ps__os_free(topology);
+}
+
+bool ps__topology_hold(struct ps_topology *topology)
+{
+	size_t holders = atomic_load_explicit(&topology->holders, memory_order_relaxed);
+
+	do {
+		if (holders & PS__DESTROYED)
+			return false;
+	} while (!atomic_compare_exchange_weak_explicit(&topology->holders, &holders, holders + PS__HOLDER,
+	                                                memory_order_relaxed, memory_order_relaxed));
+	return true;
 }
 
 void ps__topology_release(struct ps_topology *topology)
 {
-	pthread_mutex_lock(&topology->lock);
-	assert(topology->references > 0);
-	size_t left = --topology->references;
-	pthread_mutex_unlock(&topology->lock);
-	if (left == 0)
+	/* Who frees sees what the others did before they let go. */
+	size_t holders = atomic_fetch_sub_explicit(&topology->holders, PS__HOLDER, memory_order_acq_rel);
+
+	assert(holders >= PS__HOLDER);
+	if (holders - PS__HOLDER < PS__HOLDER)
 		ps__topology_free(topology);
 }
 
@@ -47,11 +54,9 @@ void ps_topology_destroy(struct ps_topology *topology)
 {
 	if (!topology)
 		return;
-	pthread_mutex_lock(&topology->lock);
-	topology->destroyed = true;
 	/* Event sets may keep the memory for a while: a root pointer that the user kept must not pass for a live one. */
 	topology->root->magic = 0;
-	pthread_mutex_unlock(&topology->lock);
+	atomic_fetch_or_explicit(&topology->holders, PS__DESTROYED, memory_order_release);
 	ps__topology_release(topology);
 }
 

@@ -8,7 +8,6 @@
 #include "topology/arena.h"
 
 #include <perfsage/topology.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +53,9 @@ struct ps_thread {
 	_Atomic(struct ps__log *) logs; /* newest first; pushed with release by series.c, followed with acquire */
 };
 
+#define PS__DESTROYED ((size_t)1) /* the user has let go */
+#define PS__HOLDER    ((size_t)2)
+
 struct ps_topology {
 	struct ps_component *root;
 	struct ps_thread *threads; /* in tree order; the unknown Thread is the last, at threads[thread_count] */
@@ -69,16 +71,25 @@ struct ps_topology {
 
 	/* Readings: attrmap.c's. */
 	_Atomic(struct ps__series *) series; /* newest first; pushed with release, followed with acquire */
-	pthread_mutex_t lock;                /* for meeting a hardware thread the first time, and for binding */
-	size_t references;                   /* the user's one, and one for each bound event set; under lock */
-	bool destroyed;                      /* the user has let go; under lock */
+	/* PS__HOLDER for the user and for each bound event set; and PS__DESTROYED. No lock: readings may be made in signal
+	 * handlers, which must not wait for the thread that they interrupt. */
+	_Atomic size_t holders;
 };
 
-/* Builds an empty topology with its lock; the loader fills it, ps__topology_free releases it, partly built or not. */
+/* Builds an empty topology; the loader fills it, ps__topology_free releases it, partly built or not. */
 struct ps_topology *ps__topology_create(void);
 void ps__topology_free(struct ps_topology *topology);
 
-/* Drops one reference; the last one frees. */
+/* One holder more, unless the user has let go: then false. */
+bool ps__topology_hold(struct ps_topology *topology);
+
+static inline bool ps__topology_is_destroyed(const struct ps_topology *topology)
+{
+	/* Pairs with the release of ps_topology_destroy. */
+	return atomic_load_explicit(&topology->holders, memory_order_acquire) & PS__DESTROYED;
+}
+
+/* One less; the last one frees. */
 void ps__topology_release(struct ps_topology *topology);
 
 /* The Thread of a CPU number, never NULL. */

@@ -24,6 +24,8 @@ struct ps__series *ps__set_copy_series(const struct ps__series *model)
 {
 	struct ps__series *copy = ps__series_create(model->columns, model->groups);
 
+	if (copy)
+		copy->lineage = model->lineage;
 	for (size_t index = 0; copy && index < model->columns; index++) {
 		if (ps__column_copy(&copy->column[index], &model->column[index]) < 0) {
 			ps__series_free(copy);
@@ -71,6 +73,7 @@ static int renew_series(struct ps_eventset *set)
 	set->past_readings += ps__series_count_writes(old);
 	set->series = fresh;
 	set->root = NULL;
+	atomic_store_explicit(&old->is_past, true, memory_order_relaxed);
 	ps__topology_release(old->topology);
 	return PS_OK;
 }
@@ -81,7 +84,7 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 
 	if (!root || root == set->root || root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
 		return fail_root(set, root);
-	if (set->root && !set->series->topology->destroyed)
+	if (set->root && !ps__topology_is_destroyed(set->series->topology))
 		return fail_root(set, root);
 	if (set->root)
 		result = renew_series(set);

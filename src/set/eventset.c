@@ -9,6 +9,8 @@
 	"attach it with PAPI_attach or PAPI_set_opt(PAPI_CPU_ATTACH), or PAPI_detach it; the next ps_start takes " \
 	"that over"
 
+static _Atomic uint64_t sets_made;
+
 int ps_eventset_create(struct ps_eventset **out)
 {
 	if (!out)
@@ -17,6 +19,7 @@ int ps_eventset_create(struct ps_eventset **out)
 	if (!set)
 		return ps__fail_memory("an event set");
 	set->fork_generation = ps__fork_generation();
+	set->lineage = 1 + atomic_fetch_add_explicit(&sets_made, 1, memory_order_relaxed);
 	set->target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
 	set->task.fd = -1;
 	set->watch.fd = -1;

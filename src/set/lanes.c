@@ -350,6 +350,10 @@ static int check(struct ps_eventset *set, long long *residual)
 
 	if (result == PS_OK && !set->was_started)
 		result = ps__fail(PS_ENOTRUN, "ps_eventset_check: the event set was never started");
+	if (result == PS_OK && !set->backend)
+		result =
+		    ps__fail(PS_ENOTRUN, "ps_eventset_check: the last ps_start failed, and there are no counters to "
+		                         "compare with: start the set again");
 	if (result != PS_OK)
 		return result;
 	if (set->is_running || set->is_unfetched)

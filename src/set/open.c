@@ -78,6 +78,7 @@ static int make_storage(struct ps_eventset *set)
 
 	if (!series || name_columns(set, series) < 0)
 		goto free_series;
+	series->lineage = set->lineage;
 	if (make_vectors(set, series) < 0)
 		goto free_series;
 	if (ps__set_create_slots(set) != PS_OK)
@@ -282,9 +283,11 @@ static int open_counters(struct ps_eventset *set)
 /* The series is the topology's once it is bound, and readings in it stay. */
 static void drop_series(struct ps__series *series)
 {
-	if (series && series->topology)
-		ps__topology_release(series->topology);
-	else if (series)
+	if (series && series->topology) {
+		struct ps_topology *topology = series->topology;
+		atomic_store_explicit(&series->is_past, true, memory_order_relaxed);
+		ps__topology_release(topology);
+	} else if (series)
 		ps__series_free(series);
 }
 

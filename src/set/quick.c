@@ -69,7 +69,8 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 {
 	const uint16_t flags = PS__MARK_FLAGS;
 
-	if (!set->backend->ops->read_direct || set->target.kind != PS__TARGET_SELF || !set->is_running ||
+	/* Of a stopped set the counters may be closed. */
+	if (!set->is_running || !set->backend->ops->read_direct || set->target.kind != PS__TARGET_SELF ||
 	    set->is_ended || set->must_clear || set->quick.misses >= MOST_MISSES)
 		return false;
 	if (set->active_count != 1 || set->active[0] != slot || !slot->has_part)
@@ -346,7 +347,7 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 /* Is the short way still open, and the set the caller's? */
 static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_component *root)
 {
-	return set->quick.root == root && !root->topology->destroyed && set->owner == ps__own_thread_number;
+	return set->quick.root == root && !ps__topology_is_destroyed(root->topology) && set->owner == ps__own_thread_number;
 }
 
 PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, const uint64_t *timestamp,

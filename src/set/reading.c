@@ -6,7 +6,7 @@
 
 static int check_root(struct ps_eventset *set, struct ps_component *root)
 {
-	if (__builtin_expect(root && root == set->root && !root->topology->destroyed, 1))
+	if (__builtin_expect(root && root == set->root && !ps__topology_is_destroyed(root->topology), 1))
 		return PS_OK;
 	return ps__set_bind(set, root);
 }

@@ -105,7 +105,8 @@ struct ps_eventset {
 	struct ps__backend *backend;     /* NULL: not open */
 	struct ps__series *series;       /* NULL until the events are open */
 	uint64_t fork_generation;
-	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
+	uint64_t lineage; /* a number of its own */
+	uint64_t owner;   /* ps__thread_number of the thread that a set counts by itself, once open */
 	bool is_running;
 	bool was_started;
 	bool must_clear;   /* started since the last fetch: the slots still have the counts from before */

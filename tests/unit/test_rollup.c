@@ -88,6 +88,39 @@ START_TEST(a_total_is_of_the_latest_reading_and_says_that_it_is_a_sum)
 }
 END_TEST
 
+/* Another event, or another topology and back: the set's readings are then in another series. */
+START_TEST(a_total_mixes_no_two_readings_of_a_set_that_was_changed)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL), *other = scene_set("page-faults", NULL);
+	struct ps_value total;
+
+	check_ok(ps_start(other));
+	fake_advance(PAGE_FAULTS, 1000);
+	check_ok(ps_stop(other, scene.root, NULL, NULL));
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 100);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_eventset_add(set, "minor-faults"));
+	ck_assert_int_eq(scene_total("page-faults").value, 1100);
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 10);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_total("page-faults").value, 1010);
+	/* What it doesn't count any more was counted last before. */
+	check_ok(ps_eventset_remove(set, "page-faults"));
+	check_ok(ps_start(set));
+	fake_advance(MINOR_FAULTS, 3);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_total("page-faults").value, 1010);
+	ck_assert_int_eq(scene_total("minor-faults").value, 3);
+	/* Nor is what sets counted that are gone another reading of a set that lives. */
+	ps_eventset_destroy(other);
+	ps_eventset_destroy(set);
+	check_ok(ps_component_total(scene.root, "page-faults", &total));
+	ck_assert_int_eq(total.value, 1010);
+}
+END_TEST
+
 START_TEST(the_weakest_status_of_the_parts_is_shown)
 {
 	struct ps_eventset *set;
@@ -200,6 +233,7 @@ int main(void)
 
 	tcase_add_test(tests, a_component_of_every_type_sums_up_what_is_below);
 	tcase_add_test(tests, a_total_is_of_the_latest_reading_and_says_that_it_is_a_sum);
+	tcase_add_test(tests, a_total_mixes_no_two_readings_of_a_set_that_was_changed);
 	tcase_add_test(tests, what_happened_elsewhere_is_no_zero);
 	tcase_add_test(tests, what_is_counted_for_a_package_counts_once_and_not_below_it);
 	tests = scene_case_last_cpu(suite, "last-cpu");

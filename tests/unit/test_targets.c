@@ -94,6 +94,38 @@ START_TEST(an_ended_task_leaves_its_last_totals)
 }
 END_TEST
 
+START_TEST(a_set_that_could_not_be_started_again_keeps_its_counts)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+	uint64_t first = 0, second = 0;
+	long long residual;
+
+	fake_task(4711, "solver", 2);
+	fake_task_affinity(4711, "2");
+	check_ok(ps_eventset_attach_tid(set, 4711));
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 40);
+	check_ok(ps_stop(set, scene.root, &first, NULL));
+	/* It isn't pinned any more, so that the counters are opened anew: what was open is closed by then. */
+	fake_task_affinity(4711, "0-3");
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, ESRCH);
+	check_fails(ps_start(set), PS_ESYS);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	check_ok(ps_read(set, scene.root, &second, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", second), 40);
+	check_ok(ps_accum(set, scene.root, &first, NULL));
+	ps_eventset_check(set, &residual, 1);
+	check_ok(ps_reset(set));
+	check_ok(ps_read(set, scene.root, &second, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", second), 0);
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 2);
+	check_ok(ps_stop(set, scene.root, &second, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", second), 2);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 struct handover {
 	struct ps_eventset *set;
 	pthread_barrier_t started, tried;
@@ -381,6 +413,7 @@ static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, a_forked_child_has_lost_the_set_and_touches_nothing);
 	tcase_add_test(tests, an_ended_task_leaves_its_last_totals);
+	tcase_add_test(tests, a_set_that_could_not_be_started_again_keeps_its_counts);
 	tcase_add_test(tests, only_the_owner_may_read_until_it_has_ended);
 	tcase_add_test(tests, a_set_passes_on_to_a_thread_that_starts_it_after_its_owner_ended);
 	tcase_add_test(tests, a_thread_that_looks_like_the_ended_owner_gets_its_final_counts);

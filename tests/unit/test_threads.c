@@ -3,10 +3,13 @@
  * Readers beside a writer: while the owner of a set reads, accumulates and moves from CPU to CPU, other threads look
  * readings up, roll up and print, and never see half a reading. Made to be run under ThreadSanitizer as well.
  */
+#include "set/set.h"
 #include "support/scene.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define READERS 3
 #define ROUNDS  4000
@@ -14,6 +17,30 @@
 /* Two events that always advance together: in one reading they are equal on every Thread, and so in every sum. */
 #define ONE   "page-faults"
 #define OTHER "minor-faults"
+
+/* A reading that another thread had begun when the process was forked: in the child it is never done. */
+START_TEST(a_child_does_not_wait_for_a_thread_that_it_does_not_have)
+{
+	struct ps_eventset *set = scene_set(ONE, OTHER, NULL);
+	struct ps_value value;
+	uint64_t timestamp = 0;
+	int status = 0;
+
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 3);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ps__series_write_begin(set->series);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(ps_component_total(scene.root, ONE, &value) != PS_OK || value.value != 3 ||
+		      ps_thread_reading(ps_topology_thread(scene.topology, 0), ONE, timestamp, &value) != PS_OK);
+	ps__series_write_end(set->series);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ps_eventset_destroy(set);
+}
+END_TEST
 
 struct play {
 	_Atomic bool done;
@@ -229,6 +256,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, readers_see_whole_readings_while_a_bounded_history_drops);
 	tcase_add_test(tests, readers_see_whole_readings_while_a_set_starts_and_stops);
 	tcase_add_test(tests, threads_with_a_clone_each_share_the_tree);
+	tcase_add_test(tests, a_child_does_not_wait_for_a_thread_that_it_does_not_have);
 }
 
 int main(void)

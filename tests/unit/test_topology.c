@@ -395,12 +395,11 @@ START_TEST(a_destroyed_topology_lives_on_while_a_set_holds_it)
 	struct ps_topology *topology = fixture_synthetic("pu:2");
 	struct ps_component *root = ps_topology_root(topology);
 
-	pthread_mutex_lock(&topology->lock);
-	topology->references++;
-	pthread_mutex_unlock(&topology->lock);
+	ck_assert(ps__topology_hold(topology));
 	ck_assert_uint_eq(root->magic, PS__COMPONENT_MAGIC);
 	ps_topology_destroy(topology);
-	ck_assert(topology->destroyed);
+	ck_assert(ps__topology_is_destroyed(topology));
+	ck_assert(!ps__topology_hold(topology));
 	ck_assert_uint_ne(root->magic, PS__COMPONENT_MAGIC);
 	ps__topology_release(topology);
 }
