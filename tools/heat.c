@@ -126,16 +126,35 @@ static int check_picture(const char *path, const char *format)
 	       -1;
 }
 
-int tool_heat_check(const char *path)
+/* Whether there will be a value is known at the end alone; whether it can be, now. */
+static int check_colour(const struct ps_eventset *model, const char *by)
+{
+	if (!by || ps_metric_unit(by))
+		return 0;
+	for (size_t event = 0; event < ps_eventset_event_count(model); event++) {
+		if (strcmp(ps_eventset_event_name(model, event), by) == 0)
+			return 0;
+	}
+	return tool_complain(
+		   "--heat-by: '%s' is neither a derived value nor one of the events that are counted; with "
+		   "-e %s it is one",
+		   by, by),
+	       -1;
+}
+
+int tool_heat_check(const char *path, const struct ps_eventset *model, const char *by)
 {
 	const char *format = picture_of(path);
+	bool is_new = access(path, F_OK) != 0;
 
-	if (format && check_picture(path, format) < 0)
+	if (check_colour(model, by) < 0 || (format && check_picture(path, format) < 0))
 		return -1;
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return tool_complain("'%s' can't be written: %s", path, strerror(errno)), -1;
 	close(fd);
+	if (is_new)
+		unlink(path);
 	return 0;
 }
 
@@ -169,7 +188,7 @@ static int draw(struct ps_component *root, const char *path, const char *format,
 			close(fd);
 		return -1;
 	}
-	int result = write_xml(root, stream, xml, by);
+	int result = write_xml(root, stream, path, by);
 	if (result == 0) {
 		result = run_lstopo(&drawing);
 		if (result)

@@ -34,8 +34,7 @@ static _Noreturn void be_child(int go, int verdict, char **argv)
 	_exit(TOOL_NOT_FOUND);
 }
 
-int tool_launch_create(struct tool_launch *launch, char **argv, const sigset_t *mask,
-                       const struct sigaction *child_action)
+int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_inheritance *inheritance)
 {
 	int go[2];
 	int verdict[2];
@@ -54,8 +53,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, const sigset_t *
 	if (pid == 0) {
 		/* Of its own end of `go`, only perfsage's must be left: its closing is then seen. */
 		close(go[1]);
-		sigaction(SIGCHLD, child_action, NULL);
-		sigprocmask(SIG_SETMASK, mask, NULL);
+		tool_inheritance_give(inheritance);
 		be_child(go[0], verdict[1], argv);
 	}
 	close(go[0]);
@@ -71,10 +69,13 @@ close_go:
 	return -1;
 }
 
-static void reap(const struct tool_launch *launch)
+static int reap(const struct tool_launch *launch)
 {
-	while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
+	int wait_status = 0;
+
+	while (waitpid(launch->pid, &wait_status, 0) < 0 && errno == EINTR)
 		;
+	return wait_status;
 }
 
 void tool_launch_cancel(struct tool_launch *launch)
@@ -132,7 +133,11 @@ int tool_launch_go(struct tool_launch *launch, char **argv)
 	close(launch->verdict);
 	if (got == 0 && error == 0)
 		return 0;
-	reap(launch);
+	int wait_status = reap(launch);
+	if (got == 0 && WIFSIGNALED(wait_status)) {
+		tool_complain("'%s' was ended before it began: %s", argv[0], strsignal(WTERMSIG(wait_status)));
+		return tool_launch_status(wait_status);
+	}
 	return complain_exec(argv[0], error);
 }
 

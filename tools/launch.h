@@ -3,7 +3,8 @@
 #ifndef PS_TOOLS_LAUNCH_H
 #define PS_TOOLS_LAUNCH_H
 
-#include <signal.h>
+#include "inheritance.h"
+
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -13,12 +14,9 @@ struct tool_launch {
 	int verdict; /* what the child says if its exec failed: errno */
 };
 
-/*
- * Forks a child that waits. argv: the command, NULL-terminated. mask, child_action: the signal mask and the disposition
- * of SIGCHLD that the command is to have. Returns -1 after a complaint.
- */
-int tool_launch_create(struct tool_launch *launch, char **argv, const sigset_t *mask,
-                       const struct sigaction *child_action);
+/* Forks a child that waits. argv: the command, NULL-terminated. inheritance: what the command is to get as perfsage got it.
+ * Returns -1 after a complaint. */
+int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_inheritance *inheritance);
 
 /* Lets the child run the command. 0; or, after a complaint, the exit status that says why it can't be run: the child is
  * then gone. */

@@ -9,6 +9,8 @@ tools_perfsage_SOURCES = \
 	tools/doctor.c \
 	tools/heat.c \
 	tools/heat.h \
+	tools/inheritance.c \
+	tools/inheritance.h \
 	tools/json.c \
 	tools/json.h \
 	tools/launch.c \

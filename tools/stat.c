@@ -211,12 +211,15 @@ static int count_to_the_end(struct run *run)
 static int start_counting(struct run *run, pid_t command)
 {
 	const struct stat_options *options = &run->session->options;
+	int result;
 
 	if (options->is_whole_machine)
-		return stat_count_start_cpus(&run->count);
-	if (options->pid_count)
-		return stat_count_start_processes(&run->count, options->pids, options->pid_count);
-	return stat_count_start_command(&run->count, command);
+		result = stat_count_start_cpus(&run->count);
+	else if (options->pid_count)
+		result = stat_count_start_processes(&run->count, options->pids, options->pid_count);
+	else
+		result = stat_count_start_command(&run->count, command);
+	return result == 0 && options->shows_tasks ? stat_tasks_check(&run->count) : result;
 }
 
 /* Counting of processes and CPUs begins before their timer, the command, does. */
@@ -227,7 +230,7 @@ static int start_and_count(struct run *run)
 	char **command = session->options.command;
 	struct tool_launch launch = {.pid = 0};
 
-	if (command && tool_launch_create(&launch, command, &watcher->old_mask, &watcher->old_child_action) < 0)
+	if (command && tool_launch_create(&launch, command, &watcher->inheritance) < 0)
 		return TOOL_FAILED;
 	if (start_counting(run, launch.pid) < 0) {
 		if (command)
@@ -241,6 +244,7 @@ static int start_and_count(struct run *run)
 			return status;
 		watcher->command = launch.pid;
 	}
+	stat_output_begin(&session->output);
 	return count_to_the_end(run);
 }
 
@@ -282,7 +286,7 @@ static int prepare_and_run(struct session *session)
 	const struct stat_options *options = &session->options;
 	int status = TOOL_FAILED;
 
-	if (options->heat && tool_heat_check(options->heat) < 0)
+	if (options->heat && tool_heat_check(options->heat, session->model, options->heat_by) < 0)
 		return TOOL_FAILED;
 	if (tool_watcher_create(&session->watcher) < 0)
 		goto destroy_watcher;

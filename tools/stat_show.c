@@ -23,13 +23,26 @@ struct metrics {
 	size_t count;
 };
 
+/* Nothing that stands in the file is lost before there is something to take its place. */
+static FILE *open_untouched(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (fd >= 0 && !stream)
+		close(fd);
+	return stream;
+}
+
 int stat_output_open(struct stat_output *output, const struct stat_options *options)
 {
 	*output = (struct stat_output){.options = options, .stream = stderr};
-	if (options->output && strcmp(options->output, "-") == 0)
+	if (options->output && strcmp(options->output, "-") == 0) {
 		output->stream = stdout;
-	else if (options->output)
-		output->stream = fopen(options->output, "we");
+	} else if (options->output) {
+		output->is_new = access(options->output, F_OK) != 0;
+		output->stream = open_untouched(options->output);
+	}
 	if (!output->stream)
 		return tool_complain("'%s' can't be written: %s", options->output, strerror(errno)), -1;
 	output->screen = tool_screen_of(output->stream);
@@ -38,17 +51,32 @@ int stat_output_open(struct stat_output *output, const struct stat_options *opti
 	return 0;
 }
 
+static bool is_own(const struct stat_output *output)
+{
+	return output->stream != stderr && output->stream != stdout;
+}
+
+void stat_output_begin(struct stat_output *output)
+{
+	/* What isn't a file has no length. */
+	if (is_own(output) && !output->has_begun && ftruncate(fileno(output->stream), 0) < 0)
+		errno = 0;
+	output->has_begun = true;
+}
+
 int stat_output_close(struct stat_output *output)
 {
-	bool is_own = output->stream != stderr && output->stream != stdout;
 	bool is_written = fflush(output->stream) == 0 && !ferror(output->stream);
 	int error = errno;
 
-	if (is_own && fclose(output->stream) != 0 && is_written) {
+	if (is_own(output) && fclose(output->stream) != 0 && is_written) {
 		is_written = false;
 		error = errno;
 	}
-	if (!is_written)
+	if (output->is_new && !output->has_begun)
+		unlink(output->options->output);
+	/* Of standard output it is said at the end, as of every subcommand's. */
+	if (!is_written && output->stream != stdout)
 		tool_complain("'%s' can't be written: %s",
 		              output->options->output ? output->options->output : "stderr", strerror(error));
 	return is_written ? 0 : -1;
@@ -199,9 +227,17 @@ static int show_export(struct stat_output *output, struct stat_count *count, con
 
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
 {
+	int result;
+
+	/* What can't be written was said once; counting goes on, as the command does. */
+	if (output->is_broken)
+		return -1;
 	if (output->options->format != PS_FORMAT_TEXT)
-		return show_export(output, count, facts);
-	if (facts->interval_s > 0 && output->may_redraw)
-		return draw_text(output, count, facts);
-	return show_text(output, count, facts, output->stream);
+		result = show_export(output, count, facts);
+	else if (facts->interval_s > 0 && output->may_redraw)
+		result = draw_text(output, count, facts);
+	else
+		result = show_text(output, count, facts, output->stream);
+	output->is_broken = ferror(output->stream);
+	return result;
 }

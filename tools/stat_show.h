@@ -14,6 +14,9 @@ struct stat_output {
 	struct tool_screen screen;
 	bool may_redraw;     /* nothing else is written to the terminal: a block can take the place of the last one */
 	bool has_csv_header; /* it was written */
+	bool is_broken;      /* something could not be written, and that was said */
+	bool is_new;         /* the file was made for it */
+	bool has_begun;      /* what stood there is gone */
 	size_t drawn_lines;  /* of the block that the next one takes the place of */
 };
 
@@ -28,8 +31,10 @@ struct stat_facts {
 	struct rusage usage; /* of the command and of what it waited for */
 };
 
-/* Opens what -o names. -1 after a complaint. To be closed after a failure, too. */
+/* Opens what -o names, and leaves what stands there. -1 after a complaint. To be closed after a failure, too. */
 int stat_output_open(struct stat_output *output, const struct stat_options *options);
+/* Counting has begun: what stands in the file makes room. */
+void stat_output_begin(struct stat_output *output);
 /* -1 after a complaint, if not all could be written. */
 int stat_output_close(struct stat_output *output);
 

@@ -194,6 +194,15 @@ static void export_matrix(const struct stat_output *output, const struct matrix 
 	fputs("]}\n", output->stream);
 }
 
+int stat_tasks_check(const struct stat_count *count)
+{
+	const char *why;
+
+	if (stat_count_attribution(count, &why) != PS_ATTRIBUTION_LAST_CPU)
+		return 0;
+	return tool_complain("--threads: tasks are told apart where their counts are exact: %s", why), -1;
+}
+
 int stat_tasks_show(struct stat_output *output, struct stat_count *count)
 {
 	struct matrix matrix;

@@ -5,6 +5,9 @@
 
 #include "stat_show.h"
 
+/* Can the sets that were started tell their tasks apart? -1 after a complaint. */
+int stat_tasks_check(const struct stat_count *count);
+
 /* Keeps up with what ends while counting goes on: to be called some times a second. */
 void stat_tasks_take(struct stat_count *count);
 

@@ -27,8 +27,7 @@ uint64_t tool_now_ns(void)
 
 int tool_watcher_create(struct tool_watcher *watcher)
 {
-	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_handler = SIG_DFL};
+	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 	sigset_t mask;
 
 	*watcher = (struct tool_watcher){.signals = -1};
@@ -39,9 +38,7 @@ int tool_watcher_create(struct tool_watcher *watcher)
 		if (sigaction(wanted[index], NULL, &present) == 0 && present.sa_handler != SIG_IGN)
 			sigaddset(&mask, wanted[index]);
 	}
-	/* An ignored SIGCHLD would take the command's status away. */
-	sigaction(SIGCHLD, &action, &watcher->old_child_action);
-	sigprocmask(SIG_BLOCK, &mask, &watcher->old_mask);
+	tool_inheritance_take(&watcher->inheritance, &mask);
 	watcher->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watcher->signals < 0)
 		return tool_complain("signalfd: %s", strerror(errno)), -1;
@@ -57,8 +54,7 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 	free(watcher->processes);
 	if (watcher->signals >= 0)
 		close(watcher->signals);
-	sigaction(SIGCHLD, &watcher->old_child_action, NULL);
-	sigprocmask(SIG_SETMASK, &watcher->old_mask, NULL);
+	tool_inheritance_give(&watcher->inheritance);
 }
 
 int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t count)
@@ -108,7 +104,9 @@ static bool take_signal(struct tool_watcher *watcher, enum tool_news *news)
 		*news = TOOL_NEWS_COMMAND;
 		return watcher->command && take_command(watcher);
 	}
-	watcher->signal = (int)info.ssi_signo;
+	/* What a batch system tells the command is no reason to leave out what was still to be done. */
+	if (!watcher->command || (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2))
+		watcher->signal = (int)info.ssi_signo;
 	if (watcher->command) {
 		pass_on(watcher, &info);
 		return false;
@@ -158,7 +156,8 @@ enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline
 		int ready = poll(fds, 1 + watcher->process_count, milliseconds_until(deadline_ns));
 		if (ready > 0 && fds[0].revents && take_signal(watcher, &news))
 			return news;
-		if (ready > 0 && take_ends(watcher, fds + 1))
+		/* A command says how long is counted, whatever else there is. */
+		if (ready > 0 && take_ends(watcher, fds + 1) && !watcher->command)
 			return TOOL_NEWS_ENDED;
 		if (deadline_ns && tool_now_ns() >= deadline_ns)
 			return TOOL_NEWS_TICK;

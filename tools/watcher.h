@@ -3,7 +3,8 @@
 #ifndef PS_TOOLS_WATCHER_H
 #define PS_TOOLS_WATCHER_H
 
-#include <signal.h>
+#include "inheritance.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -12,14 +13,13 @@
 enum tool_news {
 	TOOL_NEWS_TICK,    /* the time that was waited for */
 	TOOL_NEWS_COMMAND, /* the command has ended */
-	TOOL_NEWS_ENDED,   /* all watched processes have */
-	TOOL_NEWS_SIGNAL   /* SIGINT, SIGTERM, SIGHUP or SIGQUIT, and there is no command that would end by it */
+	TOOL_NEWS_ENDED,   /* all watched processes have, and there is no command */
+	TOOL_NEWS_SIGNAL   /* one that ends programs, and there is no command that it is for */
 };
 
 struct tool_watcher {
 	int signals; /* signalfd */
-	sigset_t old_mask;
-	struct sigaction old_child_action;
+	struct tool_inheritance inheritance;
 	pid_t command;       /* 0: none */
 	int wait_status;     /* of the command, when it has ended */
 	struct rusage usage; /* and of all its children that were waited for */
@@ -28,7 +28,8 @@ struct tool_watcher {
 	size_t process_count;
 };
 
-/* Blocks the signals; returns -1 after a complaint. To be called before anything is started. */
+/* Takes the signals, and what else perfsage changes for itself; returns -1 after a complaint. To be called before anything is
+ * started. */
 int tool_watcher_create(struct tool_watcher *watcher);
 void tool_watcher_destroy(struct tool_watcher *watcher);
 

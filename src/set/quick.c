@@ -347,7 +347,8 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 /* Is the short way still open, and the set the caller's? */
 static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_component *root)
 {
-	return set->quick.root == root && !ps__topology_is_destroyed(root->topology) && set->owner == ps__own_thread_number;
+	return set->quick.root == root && !ps__topology_is_destroyed(root->topology) &&
+	       set->owner == ps__own_thread_number;
 }
 
 PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, const uint64_t *timestamp,
