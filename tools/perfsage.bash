@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash disable=SC2207 # words of perfsage have no blanks
+# shellcheck shell=bash
 # Bash completion for perfsage: subcommands, options and events, as perfsage itself tells them.
 
 # The subcommands that "perfsage --help" lists.
@@ -17,12 +17,43 @@ _perfsage_events() {
 	"$1" list 2> /dev/null | sed -n '/ opened: /q; s/^([ut])/   /; s/^ *\([A-Za-z][^ ]*\) .*/\1/p'
 }
 
-# Where COMMAND begins in the words of perfsage stat; nothing if the cursor stands before it.
+# Those of ps_metric(3).
+_perfsage_metrics() {
+	echo IPC GHz frontend-stalls backend-stalls branch-miss-ratio cache-miss-ratio L1d-miss-ratio L1i-miss-ratio \
+		LLC-miss-ratio dTLB-miss-ratio iTLB-miss-ratio page-fault-rate context-switch-rate time-share
+}
+
+# The words up to the cursor as the command will get them, into words, and where each begins in COMP_WORDS, into begins:
+# bash takes words apart at ':' and '=' (COMP_WORDBREAKS). What stands before the last such place in the word at the cursor
+# is not replaced, so it must not be in what is offered: into kept.
+_perfsage_join_words() {
+	local line=${COMP_LINE:0:COMP_POINT} index piece gap
+	words=()
+	begins=()
+	for ((index = 0; index <= COMP_CWORD; index++)); do
+		piece=${COMP_WORDS[index]}
+		gap=${line%%[![:blank:]]*}
+		# The word at the cursor may go on behind it.
+		((index < COMP_CWORD)) || piece=${line#"$gap"}
+		line=${line#"$gap$piece"}
+		kept=
+		if [[ -n $gap || ${#words[@]} -eq 0 ]]; then
+			words+=("$piece")
+			begins+=("$index")
+		else
+			kept=${words[-1]}
+			words[-1]+=$piece
+		fi
+	done
+	[[ $piece == *[!:=]* ]] || kept=${words[-1]}
+	kept=${kept//[\\\"\']/}
+}
+
+# Where COMMAND begins, among the words of perfsage stat; nothing if the cursor stands before it.
 _perfsage_command_start() {
-	local index word
-	for ((index = 2; index < COMP_CWORD; index++)); do
-		word=${COMP_WORDS[index]}
-		case $word in
+	local index
+	for ((index = 2; index < ${#words[@]} - 1; index++)); do
+		case ${words[index]} in
 		--) echo $((index + 1)); return ;;
 		-e | --event | -p | --pid | --by | -I | --interval | -r | --repeat | --timeout | -o | --output | --heat | --heat-by)
 			((index++)) ;;
@@ -32,57 +63,90 @@ _perfsage_command_start() {
 	done
 }
 
+# Offers those of the words that begin with what stands at the cursor.
+_perfsage_offer() {
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
+}
+
+# Names of files are the only ones that may need quotes.
+_perfsage_offer_files() {
+	mapfile -t COMPREPLY < <(compgen "$1" -- "$current")
+	compopt -o filenames 2> /dev/null
+}
+
 # One name of a list with commas: what comes before the last comma stays.
-_perfsage_complete_event() {
-	local program=$1 current=$2 before=
+_perfsage_offer_events() {
+	local before=
 	case $current in
 	*,*) before=${current%,*}, ;;
 	esac
-	COMPREPLY=($(compgen -W "$(_perfsage_events "$program")" -- "${current##*,}"))
+	mapfile -t COMPREPLY < <(compgen -W "$(_perfsage_events "$program")" -- "${current##*,}")
 	COMPREPLY=("${COMPREPLY[@]/#/$before}")
 	compopt -o nospace 2> /dev/null
 }
 
-_perfsage() {
-	local program=$1 current=$2 previous=$3 start
-	local command=${COMP_WORDS[1]-}
-	COMPREPLY=()
-	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "$(_perfsage_commands "$program") --help --version" -- "$current"))
-		return
+# The command to be counted, and its own words by its own completion. Fails if the cursor stands before it.
+_perfsage_offer_command() {
+	local start function
+	start=$(_perfsage_command_start)
+	[[ -n $start ]] || return 1
+	if ((${#words[@]} - 1 == start)); then
+		_perfsage_offer_files -c
+		return 0
 	fi
-	if [[ $command == stat ]]; then
-		start=$(_perfsage_command_start)
-		if [[ -n $start ]]; then
-			if ((COMP_CWORD == start)); then
-				COMPREPLY=($(compgen -c -- "$current"))
-			elif declare -F _command_offset > /dev/null; then
-				_command_offset "$start"
-			else
-				COMPREPLY=($(compgen -f -- "$current"))
-			fi
-			return
+	for function in _comp_command_offset _command_offset; do
+		if declare -F "$function" > /dev/null; then
+			# They take what is kept into account by themselves.
+			kept=
+			"$function" "${begins[start]}"
+			return 0
 		fi
-	fi
-	case $previous in
-	-e | --event | --heat-by) _perfsage_complete_event "$program" "$current" ;;
-	-p | --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [1-9]*)" -- "$current")) ;;
-	--by) COMPREPLY=($(compgen -W "thread core cache l1 l2 l3 l4 numa package machine" -- "$current")) ;;
-	-o | --output | --heat | --xml) COMPREPLY=($(compgen -f -- "$current")) ;;
-	-I | --interval | -r | --repeat | --timeout) ;;
-	*)
-		case $current in
-		-*) COMPREPLY=($(compgen -W "$(_perfsage_options "$program" "$command")" -- "$current")) ;;
-		*)
-			case $command in
-			stat) COMPREPLY=($(compgen -c -- "$current")) ;;
-			doctor | list) ;;
-			help) COMPREPLY=($(compgen -W "$(_perfsage_commands "$program")" -- "$current")) ;;
-			*) COMPREPLY=($(compgen -f -- "$current")) ;;
-			esac
-			;;
-		esac
-		;;
+	done
+	_perfsage_offer_files -f
+	return 0
+}
+
+# The value of an option; fails if it has none.
+_perfsage_offer_value() {
+	case $1 in
+	-e | --event) _perfsage_offer_events ;;
+	--heat-by) _perfsage_offer "$(_perfsage_metrics) $(_perfsage_events "$program")" ;;
+	-p | --pid) _perfsage_offer "$(cd /proc && echo [1-9]*)" ;;
+	--by) _perfsage_offer "thread core cache l1 l2 l3 l4 numa package machine" ;;
+	-o | --output | --heat | --xml) _perfsage_offer_files -f ;;
+	-I | --interval | -r | --repeat | --timeout | --synthetic) ;;
+	*) return 1 ;;
+	esac
+	return 0
+}
+
+_perfsage_offer_word() {
+	case $command,$current in
+	*,-*) _perfsage_offer "$(_perfsage_options "$program" "$command")" ;;
+	stat,*) _perfsage_offer_files -c ;;
+	help,*) _perfsage_offer "$(_perfsage_commands "$program")" ;;
 	esac
 }
-complete -o filenames -F _perfsage perfsage
+
+_perfsage() {
+	local program=$1 words begins kept current previous command
+	_perfsage_join_words
+	current=${words[-1]//[\\\"\']/}
+	previous=${words[${#words[@]} > 1 ? ${#words[@]} - 2 : 0]}
+	command=${words[1]-}
+	COMPREPLY=()
+	if ((${#words[@]} == 2)); then
+		_perfsage_offer "$(_perfsage_commands "$program") --help --version"
+	elif [[ $command != stat ]] || ! _perfsage_offer_command; then
+		case $current in
+		--*=*)
+			local option=${current%%=*}
+			current=${current#*=}
+			_perfsage_offer_value "$option" && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
+			;;
+		*) _perfsage_offer_value "$previous" || _perfsage_offer_word ;;
+		esac
+	fi
+	COMPREPLY=("${COMPREPLY[@]#"$kept"}")
+}
+complete -F _perfsage perfsage
