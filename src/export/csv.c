@@ -110,6 +110,15 @@ static void add_metric(struct ps__buffer *buffer, const struct ps__table_metric 
 	ps__buffer_add(buffer, ",,,,,,%" PRIu64, value->timestamp);
 }
 
+/* Every component has the same rows, or those of two runs would not match: without a reading nothing is known but the unit. */
+static void add_nothing(struct ps__buffer *buffer, const char *name, const char *unit)
+{
+	add_field(buffer, name);
+	ps__buffer_add(buffer, ",");
+	add_field(buffer, unit);
+	ps__buffer_add(buffer, ",,,,,,,,,");
+}
+
 /* The caller's own fields, and the end of the row. */
 static void end_row(struct ps__buffer *buffer, const struct ps_export_options *options)
 {
@@ -128,18 +137,22 @@ static void add_row(const struct ps__report *report, struct ps__buffer *buffer, 
 	struct ps_metric_value metric;
 
 	for (size_t event = 0; event < table->event_count; event++) {
+		const struct ps__table_column *column = &table->columns[event];
 		const struct ps__cell *cell = ps__table_cell(table, row, event);
-		if (!cell->parts)
-			continue;
 		add_component(buffer, table, row);
-		add_value(buffer, &table->columns[event], &cell->value);
+		if (cell->parts)
+			add_value(buffer, column, &cell->value);
+		else
+			add_nothing(buffer, column->selector.name, ps__report_unit(column));
 		end_row(buffer, report->options);
 	}
 	for (size_t i = 0; i < table->metric_count; i++) {
-		if (!ps__table_metric(table, row, i, &metric))
-			continue;
+		const struct ps__table_metric *asked = &table->metrics[i];
 		add_component(buffer, table, row);
-		add_metric(buffer, &table->metrics[i], &metric);
+		if (ps__table_metric(table, row, i, &metric))
+			add_metric(buffer, asked, &metric);
+		else
+			add_nothing(buffer, asked->name, asked->ask.metric->unit);
 		end_row(buffer, report->options);
 	}
 }
