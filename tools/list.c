@@ -185,7 +185,7 @@ static int show(struct list *list, bool is_json)
 	else if (list->count)
 		show_text(list);
 	status = TOOL_OK;
-	if (list->count == 0 && !is_json)
+	if (list->count == 0)
 		status = list->word ? tool_complain("no event has '%s' in its name or description", list->word)
 		                    : tool_complain("no event is known here: see perfsage doctor");
 clear_list:
