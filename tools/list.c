@@ -193,25 +193,39 @@ clear_list:
 	return status;
 }
 
+/* Options may also stand behind the WORD: it is often typed first. Returns what tool_options_next ended with. */
+static int parse(struct list *list, bool *is_json, int argc, char **argv)
+{
+	bool is_over = false; /* after "--" there are no options */
+	const char *argument;
+
+	optind = 1;
+	for (;;) {
+		int key = is_over ? TOOL_OPTIONS_END : tool_options_next(&usage, argc, argv, &argument);
+		list->is_thorough |= key == 'a';
+		*is_json |= key == OPTION_JSON;
+		if (key >= 0)
+			continue;
+		if (key != TOOL_OPTIONS_END || optind >= argc)
+			return key;
+		is_over |= strcmp(argv[optind - 1], "--") == 0;
+		if (list->word) {
+			tool_complain("one WORD, and not '%s' after it: quote words that belong together",
+			              argv[optind]);
+			return TOOL_OPTIONS_WRONG;
+		}
+		list->word = argv[optind++];
+	}
+}
+
 int tool_list(int argc, char **argv)
 {
 	struct list list = {.word = NULL};
 	bool is_json = false;
-	const char *argument;
-	int key;
 
 	setlocale(LC_CTYPE, "");
-	optind = 1;
-	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
-		list.is_thorough |= key == 'a';
-		is_json |= key == OPTION_JSON;
-	}
-	if (key != TOOL_OPTIONS_END)
-		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
-	if (argc - optind > 1)
-		return tool_complain("one WORD, and not '%s' after it: quote words that belong together",
-		                     argv[optind + 1]);
-	if (optind < argc)
-		list.word = argv[optind];
+	int end = parse(&list, &is_json, argc, argv);
+	if (end != TOOL_OPTIONS_END)
+		return end == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
 	return show(&list, is_json);
 }
