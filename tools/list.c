@@ -174,6 +174,18 @@ static void show_json(const struct list *list)
 	tool_json_close(&json, '}');
 }
 
+static int complain_of_tracepoints(const struct ps_finding *finding, void *context)
+{
+	(void)context;
+	if (strcmp(finding->name, "tracepoints") != 0)
+		return 0;
+	/* A kernel may have none: then nothing is wrong. */
+	if (finding->state != PS_FINDING_GOOD)
+		tool_complain("tracepoints are left out: %s%s%s%s", finding->fact, *finding->remedy ? " '" : "",
+		              finding->remedy, *finding->remedy ? "' as root mends that" : "");
+	return 1;
+}
+
 static int show(struct list *list, bool is_json)
 {
 	int status = TOOL_FAILED;
@@ -188,6 +200,9 @@ static int show(struct list *list, bool is_json)
 	if (list->count == 0)
 		status = list->word ? tool_complain("no event has '%s' in its name or description", list->word)
 		                    : tool_complain("no event is known here: see perfsage doctor");
+	/* Who looks for one must not believe that there is none. */
+	if (!list->has_tracepoints)
+		ps_diagnose(NULL, complain_of_tracepoints, NULL);
 clear_list:
 	list_clear(list);
 	return status;

@@ -19,6 +19,11 @@ static bool has_word(const struct ps_event_info *info, const char *word)
 	return !word || strcasestr(info->name, word) || strcasestr(info->description, word);
 }
 
+static bool is_tracepoint(const char *pmu)
+{
+	return strcmp(pmu, "tracepoint") == 0;
+}
+
 static size_t group_of(const struct list *list, const char *pmu)
 {
 	/* Those of a PMU come together mostly: the last ones first. */
@@ -47,6 +52,7 @@ static int append(const struct ps_event_info *info, void *context)
 	struct list *list = context;
 	struct list_event event = {.scope = info->scope};
 
+	list->has_tracepoints |= is_tracepoint(info->pmu);
 	if (!has_word(info, list->word))
 		return 0;
 	if (list->count == list->room) {
@@ -124,7 +130,7 @@ static int note_reason(struct list *list, struct list_event *event)
 
 static bool is_left_out(const struct list *list, const struct list_event *event, size_t tracepoints)
 {
-	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS && strcmp(event->pmu, "tracepoint") == 0;
+	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS && is_tracepoint(event->pmu);
 }
 
 /* Opens it, as ps_start would, and closes it. */
@@ -158,7 +164,7 @@ static int probe_all(struct list *list)
 		if (is_left_out(list, event, tracepoints))
 			continue;
 		result = probe(list, event, set);
-		tracepoints += event->code == PS_OK && strcmp(event->pmu, "tracepoint") == 0;
+		tracepoints += event->code == PS_OK && is_tracepoint(event->pmu);
 	}
 	if (result < 0)
 		tool_complain("out of memory");

@@ -33,6 +33,7 @@ struct list {
 	size_t probed;
 	size_t available;
 	size_t user_only;
+	bool has_tracepoints; /* of any name: false where tracefs can't be read */
 };
 
 /* Sorted by PMU, in the order in which these come, then by name. Complains, and returns -1, if the events can't be
