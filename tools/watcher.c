@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -57,6 +58,35 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 	tool_inheritance_give(&watcher->inheritance);
 }
 
+/* The process that a thread belongs to; 0 if that can't be told. */
+static pid_t process_of(pid_t tid)
+{
+	char path[64], line[256];
+	int process = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	FILE *status = fopen(path, "re");
+	while (status && process == 0 && fgets(line, sizeof line, status))
+		sscanf(line, "Tgid: %d", &process);
+	if (status)
+		fclose(status);
+	return process;
+}
+
+/* Kernels refuse a thread's number with one errno or another, and as if there were no such process. */
+static void complain_of_process(pid_t pid, int error)
+{
+	pid_t process = process_of(pid);
+
+	if (process && process != pid)
+		tool_complain("%d is a thread of process %d: -p counts whole processes; '--threads -p %d' tells the "
+		              "threads apart",
+		              (int)pid, (int)process, (int)process);
+	else
+		tool_complain("process %d: %s", (int)pid,
+		              error == ESRCH ? "there is none of that number" : strerror(error));
+}
+
 int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t count)
 {
 	watcher->processes = calloc(count, sizeof *watcher->processes);
@@ -65,10 +95,10 @@ int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t cou
 	for (size_t index = 0; index < count; index++) {
 		watcher->processes[index] = (int)syscall(SYS_pidfd_open, pids[index], 0);
 		watcher->process_count++;
-		if (watcher->processes[index] < 0)
-			return tool_complain("process %d: %s", (int)pids[index],
-			                     errno == ESRCH ? "there is none of that number" : strerror(errno)),
-			       -1;
+		if (watcher->processes[index] < 0) {
+			complain_of_process(pids[index], errno);
+			return -1;
+		}
 	}
 	return 0;
 }
