@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BLANKS " \t\n"
+
 /* Does the slash close an event's terms? Then modifiers follow, and the end or another event: that has no '=' before its own
  * terms. Else it is within a path (uprobe/path=/usr/bin/ls,offset=0x100/). */
 static bool closes_terms(const char *slash)
@@ -16,6 +18,7 @@ static bool closes_terms(const char *slash)
 
 	while ((*rest >= 'a' && *rest <= 'z') || (*rest >= 'A' && *rest <= 'Z'))
 		rest++;
+	rest += strspn(rest, BLANKS);
 	if (*rest == '\0')
 		return true;
 	return *rest == ',' && rest[1 + strcspn(rest + 1, ",/=")] != '=';
@@ -48,15 +51,29 @@ static int append(struct tool_names *names, const char *name, size_t length)
 	return 0;
 }
 
+static int add_name(struct tool_names *names, const char *name, size_t length, const char *list)
+{
+	while (length && strchr(BLANKS, name[length - 1]))
+		length--;
+	if (length && *name == '{') {
+		tool_complain(
+		    "leave out perf's braces in '%s': all events are one group, as far as the counters permit it",
+		    list);
+		return -1;
+	}
+	if (length == 0) {
+		tool_complain("an event's name is missing in '%s'", list);
+		return -1;
+	}
+	return append(names, name, length);
+}
+
 int tool_names_add(struct tool_names *names, const char *list)
 {
 	for (const char *name = list;; name++) {
+		name += strspn(name, BLANKS);
 		size_t length = first_length(name);
-		if (length == 0) {
-			tool_complain("an event's name is missing in '%s'", list);
-			return -1;
-		}
-		if (append(names, name, length) < 0)
+		if (add_name(names, name, length, list) < 0)
 			return -1;
 		name += length;
 		if (!*name)

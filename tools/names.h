@@ -10,8 +10,8 @@ struct tool_names {
 	size_t count;
 };
 
-/* Adds the names of a list with commas between them; those within pmu/.../ divide nothing. Complains, and returns -1, if a
- * name is empty or memory is out. */
+/* Adds the names of a list with commas between them; those within pmu/.../ divide nothing, and blanks around names are no
+ * part of them. Complains, and returns -1, if a name is empty, if one begins a group of perf's, or if memory is out. */
 int tool_names_add(struct tool_names *names, const char *list);
 void tool_names_clear(struct tool_names *names);
 
