@@ -8,6 +8,7 @@
 #include <config.h>
 
 #include <perfsage.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static const struct tool_command *find_command(const char *name)
 	return NULL;
 }
 
-static int complain_unknown(const char *word)
+static const struct tool_command *find_meant(const char *word)
 {
 	const struct tool_command *nearest = &commands[0];
 
@@ -67,9 +68,52 @@ static int complain_unknown(const char *word)
 			nearest = &commands[index];
 	}
 	if (tool_is_near(word, tool_distance(word, nearest->name)))
+		return nearest;
+	for (size_t index = 0; index < COMMAND_COUNT; index++) {
+		if (tool_is_abbreviation(word, commands[index].name))
+			return &commands[index];
+	}
+	return NULL;
+}
+
+static int complain_unknown(const char *word)
+{
+	const struct tool_command *meant = find_meant(word);
+
+	if (meant)
 		return tool_complain("there is no subcommand '%s': did you mean '%s'? See perfsage --help", word,
-		                     nearest->name);
+		                     meant->name);
 	return tool_complain("there is no subcommand '%s': see perfsage --help", word);
+}
+
+/* One that is nearly right, or NULL. Of a letter nothing but its size can be wrong. */
+static const char *find_meant_option(const char *word)
+{
+	static const char *const options[] = {"--version", "--help", "-V", "-h"};
+	bool is_letter = strlen(word) == 2;
+
+	for (size_t index = 0; index < sizeof options / sizeof options[0]; index++) {
+		size_t distance = tool_distance(word, options[index]);
+		if (is_letter ? distance == 0 : tool_is_near(word, distance))
+			return options[index];
+	}
+	return NULL;
+}
+
+/* The options of a subcommand are often typed before it. */
+static int complain_unknown_option(int argc, char **argv)
+{
+	const char *meant = find_meant_option(argv[1]);
+
+	for (int index = 2; index < argc; index++) {
+		if (find_command(argv[index]))
+			return tool_complain(
+			    "there is no option %s before the subcommand: those of '%s' stand behind it", argv[1],
+			    argv[index]);
+	}
+	if (meant)
+		return tool_complain("there is no option %s: did you mean %s? See perfsage --help", argv[1], meant);
+	return tool_complain("there is no option %s before the subcommand: see perfsage --help", argv[1]);
 }
 
 static int run_command(int argc, char **argv)
@@ -116,6 +160,6 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return finish(run_help(argc - 1, argv + 1));
 	if (argv[1][0] == '-')
-		return tool_complain("there is no option %s before the subcommand: see perfsage --help", argv[1]);
+		return complain_unknown_option(argc, argv);
 	return finish(run_command(argc - 1, argv + 1));
 }

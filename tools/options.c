@@ -59,7 +59,7 @@ static int complain_unknown_long(const struct tool_usage *usage, const char *wor
 		const char *name = usage->options[index].name;
 		size_t distance = tool_distance(word, name);
 		/* A beginning that several options have: any of them is nearer than other words. */
-		if (*word && strncmp(name, word, strlen(word)) == 0)
+		if (*word && strncasecmp(name, word, strlen(word)) == 0)
 			distance = 0;
 		if (distance < shortest) {
 			shortest = distance;
