@@ -89,6 +89,22 @@ static int split_pids(struct stat_options *options, const char *list)
 	return result;
 }
 
+static int take_layout(struct stat_options *options, enum stat_layout layout)
+{
+	if (options->layout != STAT_LAYOUT_AUTO && options->layout != layout)
+		return tool_complain("--tree and --by exclude each other"), -1;
+	options->layout = layout;
+	return 0;
+}
+
+static int take_format(struct stat_options *options, enum ps_format format)
+{
+	if (options->format != PS_FORMAT_TEXT && options->format != format)
+		return tool_complain("--json and --csv exclude each other"), -1;
+	options->format = format;
+	return 0;
+}
+
 static int parse_by(struct stat_options *options, const char *text)
 {
 	static const struct {
@@ -111,10 +127,9 @@ static int parse_by(struct stat_options *options, const char *text)
 	for (size_t index = 0; index < sizeof types / sizeof types[0]; index++) {
 		if (strcasecmp(types[index].name, text) != 0)
 			continue;
-		options->layout = STAT_LAYOUT_BY;
 		options->types = PS_TYPE_BIT(types[index].type);
 		options->cache_level = types[index].level;
-		return 0;
+		return take_layout(options, STAT_LAYOUT_BY);
 	}
 	return tool_complain("--by takes thread, core, cache, l1, l2, l3, l4, numa, package or machine, not '%s'",
 	                     text),
@@ -156,17 +171,14 @@ static int take_option(struct stat_options *options, int key, const char *argume
 		options->is_whole_machine = true;
 		return 0;
 	case OPTION_TREE:
-		options->layout = STAT_LAYOUT_TREE;
-		return 0;
+		return take_layout(options, STAT_LAYOUT_TREE);
 	case OPTION_THREADS:
 		options->shows_tasks = true;
 		return 0;
 	case OPTION_JSON:
-		options->format = PS_FORMAT_JSON;
-		return 0;
+		return take_format(options, PS_FORMAT_JSON);
 	case OPTION_CSV:
-		options->format = PS_FORMAT_CSV;
-		return 0;
+		return take_format(options, PS_FORMAT_CSV);
 	case OPTION_NO_IDLE:
 		options->hides_idle = true;
 		return 0;
