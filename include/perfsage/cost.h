@@ -54,8 +54,9 @@ struct ps_overhead {
  * measurement did; attached to a CPU, or a process that the caller belongs to, it counts it as that CPU's, or that
  * process's, work. A set that isn't running is started for the measurement, and stopped.
  *
- * The caller is who may call ps_read. PS_EINVAL: a NULL, an empty set, or a set of another, living thread. PS_PARTIAL: a
- * counter is in the error state. Else what ps_start and ps_read return. out is untouched on failure.
+ * The caller is who may call ps_read. PS_EINVAL: a NULL, an empty set, or a set of another, living thread. PS_ENOSUPP: a
+ * stopped set that keeps tasks apart (ps_eventset_set_tasks), which would be told the measurement's counts as its own.
+ * PS_PARTIAL: a counter is in the error state. Else what ps_start and ps_read return. out is untouched on failure.
  */
 PS_PUBLIC int ps_eventset_overhead(struct ps_eventset *set, struct ps_overhead *out);
 

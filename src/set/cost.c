@@ -155,7 +155,11 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 	set->watch = twin->watch;
 	set->last_cpu = twin->last_cpu;
 	set->is_ended |= twin->is_ended;
+	set->followed_cpu = twin->followed_cpu;
+	set->stay = twin->stay;
 	set->must_sweep |= set->means == PS__MEANS_LANES;
+	/* Records were taken that tell where the task was, and went. What the caller counted meanwhile is discounted. */
+	set->has_lost |= set->means == PS__MEANS_RECORDS && set->target.kind != PS__TARGET_SELF;
 	for (size_t index = 0; index < twin->active_count; index++) {
 		uint16_t mark = twin->active[index]->counts_mark;
 		set->has_strayed |= (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
@@ -214,6 +218,12 @@ static int measure_running(struct ps_eventset *set, double *reading_ns)
 static int measure_stopped(struct ps_eventset *set, double *reading_ns)
 {
 	struct ps__slot *slot;
+
+	/* What they count can't be told from what they counted before. */
+	if (set->wants_tasks)
+		return ps__fail(PS_ENOSUPP,
+		                "ps_eventset_overhead: the set keeps tasks apart, which would be credited with "
+		                "the measurement: call it while the set is running");
 	int result = set->is_unfetched ? ps__set_fetch(set, &slot) : PS_OK;
 
 	if (result == PS_OK)

@@ -235,6 +235,36 @@ START_TEST(a_set_that_counts_another_thread_loses_nothing_meanwhile)
 }
 END_TEST
 
+/* The records that the measurement took tell nothing of what the task counted meanwhile. */
+START_TEST(by_records_what_was_counted_meanwhile_is_not_called_exact)
+{
+	struct ps_eventset *set = watching(PS_ATTRIBUTE_EXACT);
+
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	count_reads();
+	move_at = 700;
+	overhead_of(set);
+	ps__os.read = real_read;
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", 0), reads);
+	ck_assert_int_eq((int)scene_total("page-faults").attribution, PS_ATTRIBUTION_LAST_CPU);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_stopped_set_that_keeps_tasks_apart_is_not_measured)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+	struct ps_overhead overhead;
+
+	fake_task(4711, "solver", 2);
+	check_ok(ps_eventset_attach_process(set, 4711));
+	check_ok(ps_eventset_set_tasks(set, 1));
+	check_fails(ps_eventset_overhead(set, &overhead), PS_ENOSUPP);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_stopped_set_is_started_for_it_and_stopped_again)
 {
 	struct ps_eventset *set = started_in(_i ? PS_ATTRIBUTE_LAST_CPU : PS_ATTRIBUTE_EXACT);
@@ -346,9 +376,12 @@ int main(void)
 	tcase_add_loop_test(cost, a_set_that_counts_the_caller_leaves_the_measurement_out, 0, 3);
 	tcase_add_loop_test(cost, a_set_that_counts_another_thread_loses_nothing_meanwhile, 0, 2);
 	tcase_add_loop_test(cost, a_stopped_set_is_started_for_it_and_stopped_again, 0, 2);
+	tcase_add_test(cost, a_stopped_set_that_keeps_tasks_apart_is_not_measured);
 	tcase_add_test(cost, a_set_that_was_never_started_still_was_not);
 	tcase_add_test(cost, what_must_not_be_asked_is_refused);
 	tcase_add_test(cost, each_lack_of_memory_leaves_the_set_as_it_was);
 	tcase_add_test(cost, a_read_that_fails_leaves_a_stopped_set_stopped);
+	tcase_add_test(scene_case_records(suite, "records"),
+	               by_records_what_was_counted_meanwhile_is_not_called_exact);
 	return scene_run(suite);
 }
