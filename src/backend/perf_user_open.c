@@ -97,13 +97,23 @@ static void check_target(struct ps__perf *perf)
 {
 	static const char by_itself[] = "a thread can only read its own counters in user space";
 
-	if (perf->target.kind == PS__TARGET_TID)
+	switch (perf->target.kind) {
+	case PS__TARGET_SELF:
+		return;
+	case PS__TARGET_TID:
 		say_why(perf, "the set is attached to thread %d: %s", (int)perf->target.tid, by_itself);
-	if (perf->target.kind == PS__TARGET_PROCESS)
+		return;
+	case PS__TARGET_PROCESS:
 		say_why(perf, "the set is attached to process %d, and inherited by its threads: %s",
 		        (int)perf->target.tid, by_itself);
-	if (perf->target.kind == PS__TARGET_CPU)
+		return;
+	case PS__TARGET_CPU:
 		say_why(perf, "the set is attached to CPU %d: %s", perf->target.cpu, by_itself);
+		return;
+	case PS__TARGET_CGROUP:
+		say_why(perf, "the set is attached to a control group: %s", by_itself);
+		return;
+	}
 }
 
 static void check_setting(struct ps__perf *perf)

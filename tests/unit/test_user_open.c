@@ -79,8 +79,11 @@ START_TEST(other_than_the_threads_own_hardware_events_are_read_by_read_2)
 	struct ps_eventset *set = NULL;
 	static const char *const reasons[] = {
 	    "'page-faults' is counted by the kernel's software, and shares its group",
-	    "'page-faults' is counted by the kernel's software", "attached to CPU 1", "attached to thread",
-	    "attached to process"};
+	    "'page-faults' is counted by the kernel's software",
+	    "attached to CPU 1",
+	    "attached to thread",
+	    "attached to process",
+	    "attached to a control group"};
 
 	arrange();
 	if (_i == 0)
@@ -98,6 +101,10 @@ START_TEST(other_than_the_threads_own_hardware_events_are_read_by_read_2)
 	if (_i == 4) {
 		fake_file("/proc/4000/task/4000/stat", "4000 (job) R 1\n");
 		check_ok(ps_eventset_attach_process(set, 4000));
+	}
+	if (_i == 5) {
+		fake_file("/sys/fs/cgroup/job/cgroup.procs", "");
+		check_ok(ps_eventset_attach_cgroup(set, "/sys/fs/cgroup/job"));
 	}
 	check_refusal(set, reasons[_i]);
 	ck_assert_uint_eq(machine.count, 0);
@@ -237,7 +244,7 @@ int main(void)
 	TCase *opening = scene_case_last_cpu(suite, "opening");
 
 	tcase_add_loop_test(opening, the_reason_is_told, 0, 10);
-	tcase_add_loop_test(opening, other_than_the_threads_own_hardware_events_are_read_by_read_2, 0, 5);
+	tcase_add_loop_test(opening, other_than_the_threads_own_hardware_events_are_read_by_read_2, 0, 6);
 	tcase_add_test(opening, nothing_is_known_before_the_first_start);
 	tcase_add_test(opening, an_event_asks_for_it_where_the_pmu_wants_to_be_asked);
 	tcase_add_loop_test(opening, it_is_not_asked_for_without_permission_or_for_others, 0, 2);
