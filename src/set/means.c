@@ -190,7 +190,8 @@ int ps__set_choose_means(struct ps_eventset *set, enum ps__means means)
 	if (result != PS_OK)
 		return result;
 	set->means = means;
-	atomic_fetch_add_explicit(&descriptors_taken, descriptors_needed(set), memory_order_relaxed);
+	set->descriptors = descriptors_needed(set);
+	atomic_fetch_add_explicit(&descriptors_taken, set->descriptors, memory_order_relaxed);
 	return PS_OK;
 }
 
@@ -255,8 +256,9 @@ int ps__set_open_watch(struct ps_eventset *set)
 
 void ps__set_forget_means(struct ps_eventset *set)
 {
-	if (is_split(set) || set->means == PS__MEANS_CGROUP)
-		atomic_fetch_sub_explicit(&descriptors_taken, descriptors_needed(set), memory_order_relaxed);
+	/* What is needed may be another number by now, as events and options have changed. */
+	atomic_fetch_sub_explicit(&descriptors_taken, set->descriptors, memory_order_relaxed);
+	set->descriptors = 0;
 	ps__set_settle_for_plain(set, "");
 }
 

@@ -151,6 +151,7 @@ struct ps_eventset {
 	struct ps__tasks *tasks; /* they are; NULL else */
 	int *lane_cpus;          /* of LANES; what target.lane_cpus points at */
 	pid_t *roots;            /* of an attached process; what target.roots points at */
+	size_t descriptors;      /* that it has of AUTO's budget */
 	size_t short_of;         /* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */
 	char why[512];           /* why the attribution isn't better; "" if it is the best */
 	size_t reserved_rows;

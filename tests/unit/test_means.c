@@ -313,6 +313,27 @@ START_TEST(a_process_is_split_or_says_why_it_is_not)
 }
 END_TEST
 
+/* With tasks kept apart a set needs more descriptors than without; what it took is what it gives back. */
+START_TEST(the_budget_is_given_back_whatever_became_of_the_set_meanwhile)
+{
+	struct ps_eventset *set = process_set(PS_ATTRIBUTE_AUTO), *others[2];
+
+	fake_set_nofile(34);
+	check_ok(ps_eventset_set_tasks(set, _i == 0));
+	check_ok(ps_start(set));
+	check_means(set, PS_ATTRIBUTION_EXACT, NULL);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_eventset_set_tasks(set, _i == 1));
+	ps_eventset_destroy(set);
+	for (int i = 0; i < 2; i++) {
+		others[i] = started(PS_ATTRIBUTE_AUTO);
+		check_means(others[i], PS_ATTRIBUTION_EXACT, NULL);
+	}
+	for (int i = 0; i < 2; i++)
+		ps_eventset_destroy(others[i]);
+}
+END_TEST
+
 START_TEST(an_idle_process_has_a_part_where_it_is)
 {
 	struct ps_eventset *set = process_set(PS_ATTRIBUTE_EXACT);
@@ -389,6 +410,7 @@ int main(void)
 	tcase_add_test(choice, a_mode_chosen_anew_acts_at_the_next_start_and_ends_the_old_readings);
 	tcase_add_test(choice, a_clone_has_the_mode_of_its_model);
 	tcase_add_test(choice, a_process_is_split_or_says_why_it_is_not);
+	tcase_add_loop_test(choice, the_budget_is_given_back_whatever_became_of_the_set_meanwhile, 0, 2);
 	tcase_add_test(choice, an_idle_process_has_a_part_where_it_is);
 	tcase_add_test(choice, a_process_that_forked_while_it_was_opened_is_opened_again);
 	tcase_add_test(choice, a_process_that_forks_all_the_time_is_counted_without_groups);
