@@ -32,8 +32,9 @@ static inline size_t ps__search_group(const struct ps__directory *directory, siz
 	if (__builtin_expect(end - turn > capacity, 0)) {
 		if (ps__search_time_at(starts) <= timestamp)
 			begin = turn += capacity;
-		else
-			end = turn + capacity;
+		/* A writer who went on by more than the table between two looks at the log leaves bounds too far apart. What
+		 * is found then is discarded, but it is looked for within the table. */
+		end = end - turn > capacity ? turn + capacity : end;
 	}
 	size_t count = end - begin;
 	size_t step = (size_t)1 << (63 - __builtin_clzll(count));

@@ -346,6 +346,33 @@ START_TEST(a_row_is_mostly_where_it_was_foretold)
 }
 END_TEST
 
+/* A reader who has seen where the log began, and then where it ends after a writer has gone on for long: none of the
+ * chunks in between need be there. What is found doesn't matter, it is discarded; but it is looked for in the table alone. */
+START_TEST(a_reader_who_was_overtaken_stays_within_the_table)
+{
+	for (size_t row = 0; row < MOST_ROWS; row++) {
+		append(150);
+		trim(64);
+	}
+	const struct ps__directory *directory = atomic_load(&log_.directory);
+	size_t capacity = directory->capacity / PS__GROUP_ENTRIES;
+	size_t end = (count - 1) / PS__CHUNK_ROWS / PS__GROUP_ENTRIES;
+	ck_assert_uint_gt(end, 20 * capacity);
+	for (size_t begin = 0; begin < end; begin++) {
+		size_t turn = begin - begin % capacity;
+		for (int newer = 0; newer < 2; newer++) {
+			size_t group = ps__search_group(directory, begin, end, newer ? now : 1);
+			ck_assert_uint_ge(group, begin);
+			ck_assert_uint_lt(group, turn + 2 * capacity);
+		}
+		atomic_store(&log_.first, begin * PS__GROUP_ENTRIES * PS__CHUNK_ROWS);
+		find(times[count - 1000]);
+		find(1);
+		ps__log_find_after(&log_, times[count - 1000]);
+	}
+}
+END_TEST
+
 START_TEST(chunks_that_were_taken_off_are_used_again)
 {
 	for (size_t row = 0; row < 640; row++)
@@ -379,6 +406,7 @@ int main(void)
 	tcase_add_test(tests, a_guide_moves_on_with_the_history);
 	tcase_add_test(tests, a_guide_that_is_wrong_harms_nothing);
 	tcase_add_loop_test(tests, a_row_is_mostly_where_it_was_foretold, 0, STEPS);
+	tcase_add_test(tests, a_reader_who_was_overtaken_stays_within_the_table);
 	tcase_add_test(tests, chunks_that_were_taken_off_are_used_again);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);
