@@ -219,8 +219,10 @@ static _Atomic uint64_t *word_at(const struct ps__log *log, size_t row, size_t w
 /* About where a time is on the line through two knots; in thirds of rows. */
 static uint8_t third_at(const uint64_t times[KNOTS + 1], size_t knot, size_t other, uint64_t time)
 {
-	uint64_t length = times[other] - times[knot]; /* not 0: timestamps rise */
+	uint64_t length = times[other] - times[knot];
 	uint64_t thirds = (other - knot) * KNOT_ROWS * PS__HINT_THIRDS;
+	if (length == 0) /* a reading's timestamps rise, but what a log is for is its owner's */
+		length = 1;
 	uint64_t third = knot * KNOT_ROWS * PS__HINT_THIRDS + ((time - times[knot]) * thirds + length / 2) / length;
 
 	return (uint8_t)(third < UINT8_MAX ? third : UINT8_MAX);

@@ -31,11 +31,28 @@ int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
 	return -1;
 }
 
+/* A reading for which not all slots' bases found room is tried again: those that did are kept already. */
+static bool is_kept(const struct ps__log *bases, uint64_t timestamp)
+{
+	size_t first = atomic_load_explicit(&bases->first, memory_order_relaxed);
+	size_t count = atomic_load_explicit(&bases->count, memory_order_relaxed);
+
+	if (count == first)
+		return false;
+	uint64_t last = atomic_load_explicit(ps__log_words(bases, ps__log_chunk(bases, count - 1), count - 1),
+	                                     memory_order_relaxed);
+	return last == timestamp;
+}
+
 static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t timestamp)
 {
 	size_t width = ps__series_width(set->series);
 
-	if (ps__set_make_bases(set, slot) < 0 || ps__log_make_room(slot->bases) < 0)
+	if (ps__set_make_bases(set, slot) < 0)
+		return -1;
+	if (is_kept(slot->bases, timestamp))
+		return 0;
+	if (ps__log_make_room(slot->bases) < 0)
 		return -1;
 	size_t row = ps__log_append(slot->bases, timestamp);
 	struct ps__chunk *chunk = ps__log_chunk(slot->bases, row);

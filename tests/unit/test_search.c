@@ -221,6 +221,23 @@ START_TEST(a_row_that_was_restamped_is_found_when_others_follow)
 }
 END_TEST
 
+/* Nobody should append those; but no row between others is lost by it, and no program ended. */
+START_TEST(rows_of_one_time_harm_nothing)
+{
+	for (size_t row = 0; row < 1000; row++) {
+		now += row % PS__CHUNK_ROWS > 50 ? 0 : 10;
+		ck_assert_int_eq(ps__log_make_room(&log_), 0);
+		ps__log_append(&log_, now);
+		times[count++] = now;
+	}
+	for (size_t row = 0; row < 1000; row++) {
+		ptrdiff_t found = ps__log_find(&log_, times[row]);
+		ck_assert_int_ge(found, 0);
+		ck_assert_uint_eq(times[found], times[row]);
+	}
+}
+END_TEST
+
 /* The log of bases: rows are moved to the end and taken, others come. */
 START_TEST(after_rows_were_taken_off_others_are_found)
 {
@@ -401,6 +418,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_bounded_history_finds_what_it_kept, 0, PATTERNS);
 	tcase_add_loop_test(tests, rows_that_were_moved_are_found, 0, PATTERNS);
 	tcase_add_loop_test(tests, a_row_that_was_restamped_is_found_when_others_follow, 0, PATTERNS);
+	tcase_add_test(tests, rows_of_one_time_harm_nothing);
 	tcase_add_loop_test(tests, after_rows_were_taken_off_others_are_found, 0, PATTERNS);
 	tcase_add_test(tests, searches_pay_for_a_guide_and_then_need_no_more);
 	tcase_add_test(tests, a_guide_moves_on_with_the_history);

@@ -201,6 +201,38 @@ START_TEST(an_interrupted_read_is_made_again)
 }
 END_TEST
 
+/* The base on one CPU finds room each time, that on the other doesn't: more often than a chunk has rows. */
+START_TEST(a_reading_that_lacks_memory_for_a_base_can_be_tried_again_and_again)
+{
+	struct ps_eventset *set = started();
+	uint64_t first = 0, second = 0;
+
+	count(10);
+	check_ok(ps_accum(set, scene.root, &first, NULL));
+	fake_set_cpu(1);
+	count(20);
+	check_ok(ps_accum(set, scene.root, &first, NULL));
+	count(1);
+	check_ok(ps_read(set, scene.root, &first, NULL));
+	fake_set_cpu(0);
+	count(2);
+	check_ok(ps_read(set, scene.root, &first, NULL));
+	fake_fail(FAKE_ALLOCATE, 4, ENOMEM); /* a log takes three */
+	check_fails(ps_read(set, scene.root, &second, NULL), PS_ENOMEM);
+	ck_assert(fake_fail_happened());
+	fake_fail_always(FAKE_ALLOCATE, ENOMEM);
+	for (int i = 0; i < 100; i++)
+		check_fails(ps_read(set, scene.root, &second, NULL), PS_ENOMEM);
+	fake_fail_always(FAKE_ALLOCATE, 0);
+	check_ok(ps_read(set, scene.root, &second, NULL));
+	ck_assert_int_eq(scene_sum(EVENT, second), 3);
+	check_ok(ps_read(set, scene.root, &first, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, first), 12);
+	ck_assert_int_eq(scene_count(1, EVENT, first), 21);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(one_reading_of_a_group_is_one_read)
 {
 	struct ps_eventset *set = scene_set("page-faults", "minor-faults", "major-faults", "task-clock", NULL);
@@ -227,6 +259,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_timestamp_is_nanoseconds_of_the_clock);
 	tcase_add_test(tests, each_event_of_a_set_has_its_own_value);
 	tcase_add_test(tests, an_interrupted_read_is_made_again);
+	tcase_add_test(tests, a_reading_that_lacks_memory_for_a_base_can_be_tried_again_and_again);
 	tcase_add_test(tests, one_reading_of_a_group_is_one_read);
 }
 
