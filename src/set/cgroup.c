@@ -78,7 +78,8 @@ int ps__set_fetch_cgroup(struct ps_eventset *set, struct ps__slot **out)
 int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path)
 {
 	int fd;
-	int result = ps__set_enter_stopped(set, "ps_eventset_attach_cgroup");
+	int result = ps__set_enter_own(set, "ps_eventset_attach_cgroup",
+	                               "PAPI knows no control groups; make a set with ps_eventset_create");
 
 	if (result != PS_OK)
 		return result;

@@ -22,15 +22,12 @@ static int take_papi(struct ps_eventset *set, struct ps__papi *papi)
 		if (result != PS_OK)
 			return result;
 	}
-	ps__set_close(set);
-	ps__task_close(&set->task);
+	ps__set_retarget(set, papi->target, task);
 	for (size_t index = 0; index < set->event_count; index++)
 		ps__event_clear(&set->events[index]);
 	ps__os_free(set->events);
 	ps__papi_free(set->papi);
 	set->papi = papi;
-	set->task = task;
-	set->target = papi->target;
 	set->events = papi->events;
 	set->event_count = papi->count;
 	papi->events = NULL;

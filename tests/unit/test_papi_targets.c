@@ -359,6 +359,9 @@ START_TEST(what_the_set_is_made_of_is_changed_through_papi_alone)
 	check_detail("PAPI_attach");
 	check_fails(ps_eventset_attach_process(set, 4711), PS_ENOSUPP);
 	check_fails(ps_eventset_attach_cpu(set, 0), PS_ENOSUPP);
+	fake_file("/sys/fs/cgroup/job/cgroup.procs", "");
+	check_fails(ps_eventset_attach_cgroup(set, "/sys/fs/cgroup/job"), PS_ENOSUPP);
+	check_detail("ps_eventset_create");
 	check_fails(ps_eventset_detach(set), PS_ENOSUPP);
 	check_fails(ps_eventset_clone(&clone, set), PS_ENOSUPP);
 	ck_assert_ptr_null(clone);
