@@ -19,20 +19,29 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 	return false;
 }
 
-/* Only a CPU with news meets a hardware thread. */
+/* Was counting off on the CPU that was read just now? The next one's reading must not find the answer. */
+static bool take_interruption(struct ps_eventset *set)
+{
+	bool was_interrupted = set->backend->interrupted;
+
+	set->backend->interrupted = false;
+	return was_interrupted;
+}
+
+/* Only a CPU with news meets a hardware thread: counts, or that some may be missing. */
 static int read_lane(struct ps_eventset *set, size_t lane)
 {
 	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
+	bool is_interrupted = take_interruption(set) || result == PS_PARTIAL;
 
-	if ((result != PS_OK && result != PS_PARTIAL) || (result == PS_OK && !has_news(set, lane)))
+	if ((result != PS_OK && result != PS_PARTIAL) || (!is_interrupted && !has_news(set, lane)))
 		return result;
 	struct ps__slot *slot = ps__set_slot(set, set->lane_cpus[lane]);
 	if (!slot)
 		return PS_ENOMEM;
 	uint16_t mark = PS_ATTRIBUTION_EXACT;
-	if (result == PS_PARTIAL || set->backend->interrupted)
+	if (is_interrupted)
 		mark |= PS__MARK_INTERRUPTED;
-	set->backend->interrupted = false;
 	mark |= ps__set_credit(set, slot, lane);
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);

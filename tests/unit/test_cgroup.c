@@ -209,6 +209,27 @@ START_TEST(a_cpu_that_goes_and_comes_back_keeps_its_counts_and_goes_on)
 }
 END_TEST
 
+START_TEST(an_interruption_is_told_on_the_cpu_where_it_was)
+{
+	struct ps_eventset *set = attached();
+	uint64_t timestamp = 0;
+
+	check_ok(ps_start(set));
+	count_on(1, 10);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	fake_set_online(3, false);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	fake_set_online(3, true);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	count_on(1, 5);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 15);
+	ck_assert_uint_eq(scene_part(1, EVENT, timestamp).flags & PS_VALUE_INTERRUPTED, 0);
+	ck_assert_uint_ne(scene_part(3, EVENT, timestamp).flags & PS_VALUE_INTERRUPTED, 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_clone_counts_the_thread_that_starts_it)
 {
 	struct ps_eventset *model = attached(), *set = NULL;
@@ -271,6 +292,7 @@ int main(void)
 	tcase_add_test(tests, too_few_descriptors_are_told_in_any_mode);
 	tcase_add_test(tests, cpus_that_come_are_counted_from_the_next_start);
 	tcase_add_test(tests, a_cpu_that_goes_and_comes_back_keeps_its_counts_and_goes_on);
+	tcase_add_test(tests, an_interruption_is_told_on_the_cpu_where_it_was);
 	tcase_add_test(tests, a_clone_counts_the_thread_that_starts_it);
 	tcase_add_test(tests, whatever_fails_is_told_and_nothing_leaks);
 	return scene_run(suite);
