@@ -119,25 +119,37 @@ static bool is_failure(int result)
 	return result != PS_OK && result != PS_PARTIAL;
 }
 
-/* Only a lane with news meets a hardware thread: a sweep over 256 lanes makes no 256 slots. */
+/* The worst result is the round's: what one lane lacks must not hide that another could not be read at all. */
+static void note_result(struct round *round, int result)
+{
+	if (result != PS_OK && !is_failure(round->result))
+		round->result = result;
+}
+
+/* How the counts of a lane are known that gave this result. */
+static uint16_t mark_of(const struct round *round, int result)
+{
+	return result == PS_PARTIAL ? round->mark | PS__MARK_INTERRUPTED : round->mark;
+}
+
+/* Only a lane with news, or that lacks some, meets a hardware thread: a sweep over 256 lanes makes no 256 slots. */
 static void sweep_lane(struct round *round, size_t lane)
 {
 	struct ps_eventset *set = round->set;
 	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
 
-	if (result != PS_OK)
-		round->result = result;
+	note_result(round, result);
 	if (is_failure(result))
 		return;
-	if (!has_news(set, lane)) {
+	if (result == PS_OK && !has_news(set, lane)) {
 		take_clocks(set, lane);
 		return;
 	}
 	struct ps__slot *slot = ps__set_slot(set, set->lane_cpus[lane % set->target.lane_count]);
 	if (!slot)
-		round->result = PS_ENOMEM;
+		note_result(round, PS_ENOMEM);
 	else
-		credit_lane(set, slot, lane, round->mark);
+		credit_lane(set, slot, lane, mark_of(round, result));
 }
 
 static void read_cpu(struct round *round, int cpu)
@@ -164,11 +176,9 @@ static void read_cpu(struct round *round, int cpu)
 	}
 	int result =
 	    set->backend->ops->read(set->backend, (size_t)slot->lane, ps__set_totals(set, (size_t)slot->lane));
-	if (result != PS_OK)
-		round->result = result;
+	note_result(round, result);
 	if (!is_failure(result))
-		credit_lane(set, slot, (size_t)slot->lane,
-		            result == PS_PARTIAL ? round->mark | PS__MARK_INTERRUPTED : round->mark);
+		credit_lane(set, slot, (size_t)slot->lane, mark_of(round, result));
 }
 
 static void visit_cpu(const struct ps__visit *visit, void *context)

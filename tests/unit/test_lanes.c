@@ -97,6 +97,50 @@ START_TEST(a_group_in_the_error_state_takes_no_counts_of_another_lane)
 }
 END_TEST
 
+static struct ps_eventset *started_on_process(void)
+{
+	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+
+	fake_task(500, "solver", 1);
+	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
+	check_ok(ps_eventset_attach_process(set, 500));
+	check_ok(ps_start(set));
+	return set;
+}
+
+START_TEST(a_process_shows_where_a_group_was_in_the_error_state)
+{
+	struct ps_eventset *set = started_on_process();
+
+	fake_advance_on(PAGE_FAULTS, 500, 1, 7);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(scene_part(1, EVENT, 0).flags & PS_VALUE_INTERRUPTED, 0);
+	fake_set_error_state(PAGE_FAULTS, true);
+	ck_assert_int_eq(ps_read(set, scene.root, NULL, NULL), PS_PARTIAL);
+	ck_assert_uint_ne(scene_part(1, EVENT, 0).flags & PS_VALUE_INTERRUPTED, 0);
+	ck_assert_uint_eq(scene_part(1, EVENT, 0).raw, 7);
+	fake_set_error_state(PAGE_FAULTS, false);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_lane_that_can_not_be_read_is_told_though_others_are_read_in_part)
+{
+	struct ps_eventset *set = started_on_process();
+	uint64_t timestamp = 0;
+
+	fake_advance_on(PAGE_FAULTS, 500, 1, 3);
+	fake_set_error_state(PAGE_FAULTS, true);
+	fake_fail(FAKE_READ, 2, EIO);
+	check_fails(ps_read(set, scene.root, &timestamp, NULL), PS_ESYS);
+	ck_assert(fake_fail_happened());
+	fake_set_error_state(PAGE_FAULTS, false);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 3);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 static struct ps_eventset *watch_task(pid_t tid)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL);
@@ -259,6 +303,8 @@ int main(void)
 	tcase_add_test(tests, what_happens_on_a_cpu_without_a_lane_is_labelled_as_not_known);
 	tcase_add_test(tests, a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes);
 	tcase_add_test(tests, a_group_in_the_error_state_takes_no_counts_of_another_lane);
+	tcase_add_test(tests, a_process_shows_where_a_group_was_in_the_error_state);
+	tcase_add_test(tests, a_lane_that_can_not_be_read_is_told_though_others_are_read_in_part);
 	tcase_add_test(tests, a_failed_reading_does_not_make_the_set_forget_where_the_task_went);
 	tcase_add_test(tests, a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is);
 	tcase_add_test(tests, a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is);
