@@ -22,21 +22,53 @@ static int only_cpu_in(const cpu_set_t *mask, size_t size_bytes)
 	return -1;
 }
 
-int ps__locate_only_cpu(pid_t tid)
+/* The task's mask, in the caller's hands; NULL with errno. */
+static cpu_set_t *read_mask(pid_t tid, size_t *size_bytes)
 {
 	for (size_t cpus = FIRST_MASK_CPUS; cpus <= LARGEST_MASK_CPUS; cpus *= 2) {
-		size_t size_bytes = CPU_ALLOC_SIZE(cpus);
-		cpu_set_t *mask = ps__os_calloc(1, size_bytes);
-		if (!mask)
-			return -1;
-		bool failed = ps__os.sched_getaffinity(tid, size_bytes, mask) < 0;
-		bool too_small = failed && errno == EINVAL;
-		int cpu = failed ? -1 : only_cpu_in(mask, size_bytes);
+		*size_bytes = CPU_ALLOC_SIZE(cpus);
+		cpu_set_t *mask = ps__os_calloc(1, *size_bytes);
+		if (!mask) {
+			errno = ENOMEM;
+			return NULL;
+		}
+		if (ps__os.sched_getaffinity(tid, *size_bytes, mask) >= 0)
+			return mask;
+		int error = errno;
 		ps__os_free(mask);
-		if (!too_small)
-			return cpu;
+		errno = error;
+		if (error != EINVAL)
+			return NULL;
 	}
-	return -1;
+	return NULL;
+}
+
+int ps__locate_only_cpu(pid_t tid)
+{
+	size_t size_bytes;
+	cpu_set_t *mask = read_mask(tid, &size_bytes);
+
+	if (!mask)
+		return -1;
+	int cpu = only_cpu_in(mask, size_bytes);
+	ps__os_free(mask);
+	return cpu;
+}
+
+int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context), void *context)
+{
+	int result = 0;
+	size_t size_bytes;
+	cpu_set_t *mask = read_mask(tid, &size_bytes);
+
+	if (!mask)
+		return -errno;
+	for (int cpu = 0; result == 0 && cpu < (int)(8 * size_bytes); cpu++) {
+		if (CPU_ISSET_S((size_t)cpu, size_bytes, mask))
+			result = visit(cpu, context);
+	}
+	ps__os_free(mask);
+	return result;
 }
 
 bool ps__locate_is_possible(int cpu)

@@ -13,6 +13,10 @@
 /* The one CPU that a task may run on, or -1 if there are several or it can't be told. tid 0: the caller. */
 int ps__locate_only_cpu(pid_t tid);
 
+/* Calls visit for each CPU that a task may run on, lowest first, until it returns non-zero. Returns that number, 0 at the end,
+ * or -errno: the mask can't be told. tid 0: the caller. */
+int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context), void *context);
+
 /* Can there be a CPU of this number, online or not? */
 bool ps__locate_is_possible(int cpu);
 

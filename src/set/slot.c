@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "set/set.h"
 
+#include <errno.h>
 #include <sched.h>
 
 #define POSSIBLE "/sys/devices/system/cpu/possible"
@@ -194,23 +195,31 @@ static int reserve_lanes(struct ps_eventset *set, size_t rows)
 	return 0;
 }
 
+/* What is to be reserved. */
+struct reservation {
+	struct ps_eventset *set;
+	size_t rows;
+};
+
+static int reserve_allowed(int cpu, void *context)
+{
+	const struct reservation *reservation = context;
+
+	if (cpu >= reservation->set->slot_limit)
+		return 0;
+	return reserve_slot(reservation->set, cpu, reservation->rows) < 0 ? -ENOMEM : 0;
+}
+
 /* Slots for the CPUs on which the task may run, so that meeting them allocates nothing. */
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 {
-	cpu_set_t mask;
+	struct reservation reservation = {set, rows};
 	pid_t tid = set->target.kind == PS__TARGET_TID ? set->target.tid : 0;
 
 	if (set->target.kind == PS__TARGET_CPU)
 		return reserve_slot(set, set->target.cpu, rows);
 	if (set->target.kind == PS__TARGET_CGROUP)
 		return reserve_lanes(set, rows);
-	CPU_ZERO(&mask);
-	/* A machine with more CPUs than a cpu_set_t holds answers EINVAL: its slots are made as they are met. */
-	if (ps__os.sched_getaffinity(tid, sizeof mask, &mask) < 0)
-		return 0;
-	for (int cpu = 0; cpu < CPU_SETSIZE && cpu < set->slot_limit; cpu++) {
-		if (CPU_ISSET((size_t)cpu, &mask) && reserve_slot(set, cpu, rows) < 0)
-			return -1;
-	}
-	return 0;
+	/* Where the mask isn't told, as of a task that has ended, slots are made as they are met. */
+	return ps__locate_for_each_allowed(tid, reserve_allowed, &reservation) == -ENOMEM ? -1 : 0;
 }
