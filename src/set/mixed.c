@@ -117,12 +117,12 @@ static void share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t ma
 	for (size_t word = 0; word < ps__series_width(set->series); word++) {
 		uint64_t known = credited[word];
 		/* A total that is meant to fall has no share that could be told: it goes where the task is. */
-		if (totals[word] < known && set->backend->may_fall) {
+		if (set->backend->may_fall && (int64_t)(totals[word] - known) < 0) {
 			set->last_slot->counts[word] += totals[word] - known;
 			credited[word] = totals[word];
 			continue;
 		}
-		if (totals[word] < known) {
+		if (totals[word] < known && !set->backend->may_fall) {
 			known = 0;
 			mark |= PS__MARK_WENT_BACK;
 		}

@@ -183,6 +183,34 @@ START_TEST(counts_of_the_largest_size_are_shared_out)
 }
 END_TEST
 
+/* As a difference of two counts does in PAPI. */
+START_TEST(a_total_that_falls_below_0_is_no_huge_count)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp;
+
+	set->backend->may_fall = true;
+	fake_advance(PAGE_FAULTS, 3);
+	take(set);
+	pass(40 * US);
+	fake_set_cpu(1);
+	pass(60 * US);
+	fake_set_count(PAGE_FAULTS, (uint64_t)-5);
+	timestamp = take(set);
+	check_part(0, timestamp, 0, PS_ATTRIBUTION_MIXED);
+	check_part(1, timestamp, -8, PS_ATTRIBUTION_MIXED);
+	/* From there it rises by 10, past 0. */
+	pass(50 * US);
+	fake_set_cpu(0);
+	pass(50 * US);
+	fake_set_count(PAGE_FAULTS, 5);
+	timestamp = take(set);
+	check_part(0, timestamp, 5, PS_ATTRIBUTION_MIXED);
+	check_part(1, timestamp, 5, PS_ATTRIBUTION_MIXED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(an_overflowing_ring_means_last_cpu_for_that_interval)
 {
 	struct ps_eventset *set = started();
@@ -339,6 +367,7 @@ int main(void)
 	tcase_add_test(tests, a_task_that_slept_at_the_start_has_no_time_there);
 	tcase_add_test(tests, no_count_is_lost_by_rounding);
 	tcase_add_test(tests, counts_of_the_largest_size_are_shared_out);
+	tcase_add_test(tests, a_total_that_falls_below_0_is_no_huge_count);
 	tcase_add_test(tests, an_overflowing_ring_means_last_cpu_for_that_interval);
 	tcase_add_test(tests, a_bound_task_is_pinned_and_mixed_where_it_strayed);
 	tcase_add_test(tests, readings_on_one_cpu_take_no_time_from_later_ones);
