@@ -266,6 +266,23 @@ START_TEST(no_ring_is_told_with_its_errno_and_leaves_nothing_open)
 }
 END_TEST
 
+START_TEST(a_signal_while_it_is_opened_is_no_failure)
+{
+	struct ps__watch watch = {.fd = -1};
+
+	for (unsigned nth = 1; nth <= 2; nth++) {
+		fake_fail(FAKE_PERF_EVENT_OPEN, nth, EINTR);
+		ck_assert_int_eq(ps__watch_open(&watch, 0, 1), 0);
+		ck_assert(fake_fail_happened());
+		ps__watch_close(&watch, false);
+	}
+	fake_fail(FAKE_PERF_EVENT_OPEN, 1, EINTR);
+	ck_assert_int_eq(ps__watch_open_migrations(&watch, 0), 0);
+	ps__watch_close(&watch, false);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+}
+END_TEST
+
 START_TEST(time_away_from_home_is_told_once)
 {
 	struct ps__watch watch = {.fd = -1};
@@ -318,6 +335,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_damaged_size_ends_the_look_and_loses_no_later_record, 200, 204);
 	tcase_add_test(tests, records_of_other_kinds_are_passed_over_and_leave_open_what_they_mean);
 	tcase_add_test(kernel, no_ring_is_told_with_its_errno_and_leaves_nothing_open);
+	tcase_add_test(kernel, a_signal_while_it_is_opened_is_no_failure);
 	tcase_add_test(kernel, time_away_from_home_is_told_once);
 	tcase_add_test(kernel, an_abandoned_watch_takes_neither_descriptor_nor_memory);
 	return scene_run(suite);
