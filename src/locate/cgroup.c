@@ -29,8 +29,33 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
+static bool is_octal(const char *text)
+{
+	for (int digit = 0; digit < 3; digit++) {
+		if (text[digit] < '0' || text[digit] > '7')
+			return false;
+	}
+	return text[0] <= '3';
+}
+
+/* The kernel writes spaces, tabs, newlines and backslashes of a mount point as \040 and its like. */
+static void decode(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		if (*text == '\\' && is_octal(text + 1)) {
+			*to++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
+			text += 4;
+		} else {
+			*to++ = *text++;
+		}
+	}
+	*to = '\0';
+}
+
 /* A line of MOUNTS: device, mount point, type, options. It is cut into its words. */
-static const char *mount_point(char *line, bool is_v1)
+static char *mount_point(char *line, bool is_v1)
 {
 	char *rest = NULL;
 	char *words[4];
@@ -52,9 +77,11 @@ static const char *find_hierarchy(char *mounts, const char *copy, size_t size_by
 		char *rest = NULL;
 		memcpy(mounts, copy, size_bytes);
 		for (char *line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-			const char *point = mount_point(line, v1);
-			if (point)
-				return point;
+			char *point = mount_point(line, v1);
+			if (!point)
+				continue;
+			decode(point);
+			return point;
 		}
 	}
 	return NULL;

@@ -102,6 +102,17 @@ START_TEST(the_hierarchy_of_version_1_with_perf_event_comes_first)
 }
 END_TEST
 
+START_TEST(a_mount_point_may_have_any_name)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	fake_file("/proc/self/mounts", "cgroup2 /mnt/my\\040groups\\134\\011x\\9 cgroup2 rw 0 0\n");
+	fake_file("/mnt/my groups\\\tx\\9/job/cgroup.procs", "");
+	check_ok(ps_eventset_attach_cgroup(set, "job"));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(what_is_no_control_group_is_refused)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL);
@@ -287,6 +298,7 @@ int main(void)
 	tcase_add_test(tests, counts_are_split_by_cpu_whoever_reads);
 	tcase_add_test(tests, multiplexing_shows_on_the_cpu_where_it_was);
 	tcase_add_test(tests, the_hierarchy_of_version_1_with_perf_event_comes_first);
+	tcase_add_test(tests, a_mount_point_may_have_any_name);
 	tcase_add_test(tests, what_is_no_control_group_is_refused);
 	tcase_add_test(tests, a_user_without_privileges_is_told_what_it_takes);
 	tcase_add_test(tests, too_few_descriptors_are_told_in_any_mode);
