@@ -6,7 +6,7 @@
 #ifndef PS_ARCH_ARCH_H
 #define PS_ARCH_ARCH_H
 
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
 #include "arch/x86.h"
 #elif defined(__aarch64__)
 #include "arch/arm64.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* x86: rdpmc and rdtsc. By way of arch/arch.h. */
+/* x86, 64 bits: rdpmc and rdtsc. By way of arch/arch.h. */
 #ifndef PS_ARCH_X86_H
 #define PS_ARCH_X86_H
 
@@ -41,7 +41,6 @@ static inline void ps__arch_settle(void)
 /* Is this code translated by valgrind? By its client request RUNNING_ON_VALGRIND, which does nothing elsewhere. */
 static inline bool ps__arch_is_valgrind(void)
 {
-#ifdef __x86_64__
 	volatile uint64_t request[6] = {0x1001};
 	uint64_t result = 0;
 
@@ -52,9 +51,6 @@ static inline bool ps__arch_is_valgrind(void)
 	                 : "a"(request)
 	                 : "cc", "memory");
 	return result != 0;
-#else
-	return false;
-#endif
 }
 
 #endif
