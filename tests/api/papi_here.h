@@ -27,7 +27,11 @@ void papi_here_touch(size_t pages);
 /* What PAPI calls it: the name of its default PMU is left out. */
 const char *papi_here_name(int set, int index);
 
-/* Exactly as many; but sanitizers touch pages of their own. */
+/* Between these two the kernel's own count of the thread's faults tells of those that nobody touched a page for. */
+void papi_here_watch(void);
+void papi_here_end_watch(void);
+
+/* Exactly as many, but for those that the watches told of; and sanitizers touch pages of their own. */
 void papi_here_expect(long long counted, long long expected);
 /* So many, and few more of the library's own. */
 void papi_here_expect_about(long long counted, long long expected);

@@ -95,24 +95,30 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 
 	/* And what PAPI itself touches first. */
 	papi_ok(PAPI_start(papi));
+	papi_ok(PAPI_stop(papi, plain[0]));
+	papi_ok(PAPI_start(papi));
 	papi_ok(PAPI_read(papi, plain[0]));
 	check_ok(ps_read(set, root, &read, &thread));
 	check_ok(ps_stop(set, root, &read, NULL));
 	read = 0;
 
+	papi_here_watch();
 	papi_ok(PAPI_start(papi));
 	papi_here_touch(PAGES);
 	int plain_read = PAPI_read(papi, plain[0]);
 	papi_here_touch(10);
 	int plain_stop = PAPI_stop(papi, plain[1]);
+	papi_here_end_watch();
 	papi_ok(plain_read);
 	papi_ok(plain_stop);
 
+	papi_here_watch();
 	papi_ok(PAPI_start(papi)); /* the user's own start; then only the reading calls are replaced */
 	papi_here_touch(PAGES);
 	results[0] = ps_read(set, root, &read, &thread);
 	papi_here_touch(10);
 	results[1] = ps_stop(set, root, &read, NULL);
+	papi_here_end_watch();
 	check_ok(results[0]);
 	check_ok(results[1]);
 	papi_here_expect(plain[0][0], PAGES);
@@ -120,6 +126,7 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	papi_here_expect(count_of(thread, event, read), plain[1][0]);
 	papi_here_expect(count_of(thread, papi_here_name(papi, 1), read), plain[1][1]);
 
+	papi_here_watch();
 	results[2] = ps_start(set);
 	for (int loop = 0; loop < 3; loop++) {
 		papi_here_touch(PAGES);
@@ -127,6 +134,7 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	}
 	papi_here_touch(7);
 	results[4] = ps_stop(set, root, &accum, NULL);
+	papi_here_end_watch();
 	for (int call = 2; call < 5; call++)
 		check_ok(results[call]);
 	papi_here_expect(count_of(thread, event, accum), 3 * PAGES + 7);
