@@ -214,6 +214,12 @@ PS_PUBLIC const char *ps_eventset_event_name(const struct ps_eventset *set, size
 /** The scope of the index'th event; PS_SCOPE_THREAD beyond the last. */
 PS_PUBLIC enum ps_scope ps_eventset_event_scope(const struct ps_eventset *set, size_t index);
 
+/** The unit of the index'th event: "ns", "Joules"; "" for a plain count, and beyond the last. Lives as its name. */
+PS_PUBLIC const char *ps_eventset_event_unit(const struct ps_eventset *set, size_t index);
+
+/** count * scale is in that unit; 1 for a plain count, and beyond the last. */
+PS_PUBLIC double ps_eventset_event_scale(const struct ps_eventset *set, size_t index);
+
 /** What is known of the index'th event before it counts: COUNTED, or NOT_SUPPORTED (ps_eventset_add_optional). */
 PS_PUBLIC enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index);
 

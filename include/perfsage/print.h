@@ -58,6 +58,19 @@ struct ps_print_options {
  */
 PS_PUBLIC int ps_print_with(struct ps_component *root, const struct ps_print_options *options, FILE *stream);
 
+/**
+ * How values are known, as the last column of ps_print has it ("exact", "last-cpu, scaled, coverage 25-50%"), for tables
+ * of sums that the caller made. No end of line. values: count of them, only read.
+ * PS_EINVAL: a NULL. PS_ESYS, PS_ENOMEM as ps_print. Any thread.
+ */
+PS_PUBLIC int ps_print_known(const struct ps_value *values, size_t count, FILE *stream);
+
+/**
+ * The lines below such a table that say what its signs and words mean, as below ps_print's: those of these values.
+ * width: of the terminal, in columns; 0: unlimited. The rest, and the errors: as ps_print_known.
+ */
+PS_PUBLIC int ps_print_legend(const struct ps_value *values, size_t count, size_t width, FILE *stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,6 +13,7 @@ src_export_libexport_la_SOURCES = \
 	src/export/known.h \
 	src/export/label.c \
 	src/export/label.h \
+	src/export/legend.c \
 	src/export/number.c \
 	src/export/number.h \
 	src/export/report.c \

@@ -200,6 +200,20 @@ enum ps_scope ps_eventset_event_scope(const struct ps_eventset *set, size_t inde
 	return event ? event->scope : PS_SCOPE_THREAD;
 }
 
+const char *ps_eventset_event_unit(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event ? event->unit : "";
+}
+
+double ps_eventset_event_scale(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event ? event->scale : 1;
+}
+
 enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index)
 {
 	const struct ps__event *event = event_at(set, index);

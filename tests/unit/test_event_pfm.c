@@ -107,6 +107,10 @@ START_TEST(names_of_perf_are_perfs_events)
 	struct ps__event event = parsed("perf::CONTEXT-SWITCHES");
 	ck_assert(event.kernel_side);
 	ck_assert_int_eq(event.klass, PS__EVENT_CLASS_SOFTWARE);
+	ck_assert_str_eq(event.unit, "");
+	ps__event_clear(&event);
+	event = parsed("perf::TASK-CLOCK");
+	ck_assert_str_eq(event.unit, "ns");
 	ps__event_clear(&event);
 }
 END_TEST

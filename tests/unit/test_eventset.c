@@ -116,6 +116,8 @@ START_TEST(NULL_is_refused_everywhere)
 	ck_assert_uint_eq(ps_eventset_event_count(NULL), 0);
 	ck_assert_ptr_null(ps_eventset_event_name(NULL, 0));
 	ck_assert_int_eq((int)ps_eventset_event_scope(set, 7), PS_SCOPE_THREAD);
+	ck_assert_str_eq(ps_eventset_event_unit(set, 7), "");
+	ck_assert(ps_eventset_event_scale(set, 7) == 1);
 	ck_assert_int_eq(ps_eventset_is_running(NULL), 0);
 	ck_assert_int_eq(ps_eventset_is_ended(NULL), 0);
 	ps_eventset_destroy(set);
@@ -142,6 +144,17 @@ START_TEST(events_are_listed_as_they_were_added_and_removed)
 	check_ok(ps_eventset_add(set, "minor-faults"));
 	ck_assert_str_eq(ps_eventset_event_name(set, 2), "minor-faults");
 	ck_assert_uint_eq(fake_open_fds(), 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_unit_and_a_scale_are_told_for_each_event)
+{
+	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
+
+	ck_assert_str_eq(ps_eventset_event_unit(set, 0), "");
+	ck_assert_str_eq(ps_eventset_event_unit(set, 1), "ns");
+	ck_assert(ps_eventset_event_scale(set, 1) == 1);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -367,6 +380,7 @@ int main(void)
 	tcase_add_test(tests, NULL_is_refused_everywhere);
 	tests = scene_case(suite, "events");
 	tcase_add_test(tests, events_are_listed_as_they_were_added_and_removed);
+	tcase_add_test(tests, a_unit_and_a_scale_are_told_for_each_event);
 	tcase_add_test(tests, a_refused_name_leaves_the_set_as_it_was_and_says_why);
 	tcase_add_test(tests, a_known_name_without_an_encoding_here_may_be_optional);
 	tcase_add_test(tests, a_changed_set_counts_its_new_events_and_its_old_readings_stay);

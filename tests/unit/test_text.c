@@ -275,8 +275,38 @@ START_TEST(a_tree_of_4096_threads_is_printed)
 }
 END_TEST
 
+/* The words and lines are those of the golden file "status". */
+START_TEST(a_callers_own_table_says_how_values_are_known_in_the_same_words)
+{
+	const struct ps_value values[] = {
+	    {.raw = 500, .enabled_ns = 3000, .running_ns = 1000, .status = PS_STATUS_SCALED, .attribution = 1},
+	    {.status = PS_STATUS_NOT_SUPPORTED, .attribution = PS_ATTRIBUTION_PINNED}};
+	char *text = NULL;
+	size_t size_bytes;
+	FILE *stream = open_memstream(&text, &size_bytes);
+
+	check_ok(ps_print_known(values, 2, stream));
+	fputc('\n', stream);
+	check_ok(ps_print_legend(values, 2, 61, stream));
+	fclose(stream);
+	ck_assert_str_eq(text, "pinned, scaled, coverage 33%\n"
+	                       "~            an estimate: the counter was on the hardware for\n"
+	                       "             the part of the time that coverage says\n"
+	                       "n/s          not supported: this machine, core or permission\n"
+	                       "             can't count it: unknown, not 0\n"
+	                       "pinned       the task could run on this hardware thread only\n");
+	free(text);
+}
+END_TEST
+
 START_TEST(wrong_arguments_are_refused)
 {
+	const struct ps_value value = {.timestamp = 1};
+
+	check_fails(ps_print_known(NULL, 1, stdout), PS_EINVAL);
+	check_fails(ps_print_known(&value, 1, NULL), PS_EINVAL);
+	check_fails(ps_print_legend(NULL, 1, 0, stdout), PS_EINVAL);
+	check_fails(ps_print_legend(&value, 1, 0, NULL), PS_EINVAL);
 	check_fails(ps_print(NULL, stdout), PS_EINVAL);
 	check_fails(ps_print(scene.root, NULL), PS_EINVAL);
 	check_fails(ps_thread_print(NULL, stdout), PS_EINVAL);
@@ -343,6 +373,7 @@ int main(void)
 	tests = scene_case(suite, "others");
 	tcase_add_test(tests, dropped_readings_are_told);
 	tcase_add_test(tests, a_tree_of_4096_threads_is_printed);
+	tcase_add_test(tests, a_callers_own_table_says_how_values_are_known_in_the_same_words);
 	tcase_add_test(tests, wrong_arguments_are_refused);
 	tcase_add_test(tests, a_full_disk_is_told);
 	tcase_add_loop_test(tests, no_memory_at_any_allocation_is_an_error_and_prints_nothing, 0, 2);
