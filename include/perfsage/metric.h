@@ -10,6 +10,7 @@
 #define PERFSAGE_METRIC_H
 
 #include <perfsage/component.h>
+#include <perfsage/eventset.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +38,16 @@ struct ps_metric_value {
  */
 PS_PUBLIC int ps_component_metric(const struct ps_component *component, const char *metric,
                                   struct ps_metric_value *out);
+
+/**
+ * A metric of sums that the caller made, such as those over several runs: their ratio, not a mean of ratios.
+ *
+ * sums: a value for each event of the set, in their order; only read. whole: the same of the whole Machine, for shares of
+ * it; NULL: sums is that. out: as ps_component_metric; untouched on failure.
+ * PS_EINVAL: a NULL. PS_ENOEVNT: there is no such metric, or the set lacks what it needs. Any thread. No lock, no allocation.
+ */
+PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metric, const struct ps_value *sums,
+                                const struct ps_value *whole, struct ps_metric_value *out);
 
 /**
  * Calls visit with the name of each metric that ps_component_metric gives for a component, those too that are unknown

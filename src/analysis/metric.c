@@ -69,13 +69,27 @@ static bool is_clock(const char *event)
 	return strstr(event, "-clock") != NULL;
 }
 
-/* The first column with one of the names and this modifier. Time is time: a clock's modifier says nothing. */
-static ptrdiff_t find_column(const struct ps__series *series, const char *const *events, const char *modifier,
-                             bool any_clock)
+/* The names of a series or of a set, by number; NULL beyond the last. */
+struct names {
+	const struct ps__series *series;
+	const struct ps_eventset *set;
+};
+
+static const char *name_at(const struct names *names, size_t index)
 {
+	if (names->set)
+		return ps_eventset_event_name(names->set, index);
+	return index < names->series->columns ? names->series->column[index].name : NULL;
+}
+
+/* The first column with one of the names and this modifier. Time is time: a clock's modifier says nothing. */
+static ptrdiff_t find_name(const struct names *names, const char *const *events, const char *modifier, bool any_clock)
+{
+	const char *name;
+
 	for (; *events; events++) {
-		for (size_t index = 0; index < series->columns; index++) {
-			const char *found = modifiers_of(series->column[index].name, *events);
+		for (size_t index = 0; (name = name_at(names, index)); index++) {
+			const char *found = modifiers_of(name, *events);
 			if (found && ((any_clock && is_clock(*events)) || strcmp(found, modifier) == 0))
 				return (ptrdiff_t)index;
 		}
@@ -88,6 +102,15 @@ struct pair {
 	ptrdiff_t denominator;
 };
 
+static bool find_names(const struct names *names, const struct ps__metric_ask *ask, struct pair *out)
+{
+	out->numerator = find_name(names, ask->metric->numerators, ask->modifier, false);
+	out->denominator = out->numerator;
+	if (!ps__metric_is_share(ask))
+		out->denominator = find_name(names, ask->metric->denominators, ask->modifier, true);
+	return out->numerator >= 0 && out->denominator >= 0;
+}
+
 static bool is_supported(const struct ps__series *series, ptrdiff_t column)
 {
 	return series->column[column].group != PS__NO_GROUP;
@@ -96,11 +119,7 @@ static bool is_supported(const struct ps__series *series, ptrdiff_t column)
 /* False if the series didn't count both. Where one of them isn't supported, what the other counted is left out. */
 static bool find_pair(const struct ps__series *series, const struct ps__metric_ask *ask, struct pair *out)
 {
-	out->numerator = find_column(series, ask->metric->numerators, ask->modifier, false);
-	out->denominator = out->numerator;
-	if (!ps__metric_is_share(ask))
-		out->denominator = find_column(series, ask->metric->denominators, ask->modifier, true);
-	return out->numerator >= 0 && out->denominator >= 0 &&
+	return find_names(&(struct names){.series = series}, ask, out) &&
 	       is_supported(series, out->numerator) == is_supported(series, out->denominator);
 }
 
@@ -232,6 +251,23 @@ int ps_component_metric(const struct ps_component *component, const char *metric
 	if (code < 0)
 		return fail_sum(component, &ask, code);
 	ps__metric_compute(ask.metric, &numerator, &denominator, out);
+	return PS_OK;
+}
+
+int ps_metric_of_sums(const struct ps_eventset *set, const char *metric, const struct ps_value *sums,
+                      const struct ps_value *whole, struct ps_metric_value *out)
+{
+	struct ps__metric_ask ask;
+	struct pair pair;
+
+	if (!set || !metric || !sums || !out)
+		return ps__fail(PS_EINVAL, "ps_metric_of_sums: set, metric, sums and out must not be NULL");
+	if (ps__metric_find(metric, &ask) < 0)
+		return PS_ENOEVNT;
+	if (!find_names(&(struct names){.set = set}, &ask, &pair))
+		return ps__fail(PS_ENOEVNT, "%s needs events that the set lacks: ps_metric(3) names them", metric);
+	const struct ps_value *below = ps__metric_is_share(&ask) && whole ? whole : sums;
+	ps__metric_compute(ask.metric, &sums[pair.numerator], &below[pair.denominator], out);
 	return PS_OK;
 }
 

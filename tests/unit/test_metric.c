@@ -95,6 +95,28 @@ START_TEST(events_of_different_modifiers_make_no_metric)
 }
 END_TEST
 
+START_TEST(a_metric_of_the_callers_sums_is_their_ratio)
+{
+	const struct ps_value sums[] = {{.value = 300}, {.value = 200}, {.value = 50}};
+	const struct ps_value whole[] = {{.value = 900}, {.value = 800}, {.value = 200}};
+	struct ps_metric_value value = {0};
+	struct ps_eventset *set;
+
+	fake_add_core_pmu(4);
+	set = scene_set("instructions:u", "cycles:u", "task-clock", NULL);
+	check_ok(ps_metric_of_sums(set, "IPC:u", sums, whole, &value));
+	check_near(value.value, 1.5);
+	check_ok(ps_metric_of_sums(set, "time-share", sums, whole, &value));
+	check_near(value.value, 25);
+	check_ok(ps_metric_of_sums(set, "time-share", sums, NULL, &value));
+	check_near(value.value, 100);
+	check_fails(ps_metric_of_sums(set, "IPC", sums, whole, &value), PS_ENOEVNT);
+	check_fails(ps_metric_of_sums(set, "nonsense", sums, whole, &value), PS_ENOEVNT);
+	check_fails(ps_metric_of_sums(NULL, "IPC:u", sums, whole, &value), PS_EINVAL);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(other_names_of_the_same_event_count_as_well)
 {
 	struct ps_eventset *set;
@@ -274,6 +296,7 @@ int main(void)
 	tcase_add_test(tests, a_metric_is_the_ratio_of_the_sums_below_each_component);
 	tcase_add_test(tests, what_a_set_counted_alone_does_not_enter);
 	tcase_add_test(tests, events_of_different_modifiers_make_no_metric);
+	tcase_add_test(tests, a_metric_of_the_callers_sums_is_their_ratio);
 	tcase_add_test(tests, other_names_of_the_same_event_count_as_well);
 	tcase_add_test(tests, what_was_never_scheduled_makes_the_metric_unknown);
 	tcase_add_test(tests, an_estimate_makes_an_estimate);
