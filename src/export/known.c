@@ -137,6 +137,14 @@ static void add_number(struct ps__buffer *buffer, double number, const struct ps
 	}
 }
 
+/* Behind a unit it stands apart: "45.72 us u". */
+const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps__look *look)
+{
+	if (!ps__known_is_user_only(status, all))
+		return "";
+	return look->si && strcmp(look->unit, "ns") == 0 ? " u" : "u";
+}
+
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look)
 {
 	if (add_unknown(buffer, value->status))
@@ -146,7 +154,7 @@ void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value
 		add_number(buffer, (double)value->value * look->scale, look);
 	else
 		ps__buffer_add(buffer, "%lld", value->value);
-	ps__buffer_add(buffer, "%s", ps__known_is_user_only(value->status, value->flags) ? "u" : "");
+	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
 }
 
 void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value, const struct ps__look *look)

@@ -31,11 +31,12 @@ static void measure_column(struct ps__text *text, struct ps__text_column *column
 	ps__text_heading(text, column);
 	width = text->cell.length;
 	for (size_t row = 0; row < text->table.row_count; row++) {
-		column->has_mark |= ps__text_cell(text, row, column);
+		size_t mark = ps__text_cell(text, row, column);
+		column->mark = mark > column->mark ? mark : column->mark;
 		occurs |= text->cell.length > 0;
 		width = wider(width, text);
 	}
-	column->width = occurs ? width + column->has_mark : 0;
+	column->width = occurs ? width + column->mark : 0;
 }
 
 static void measure(struct ps__text *text)
@@ -72,10 +73,10 @@ static void note_all(struct ps__text *text)
 	}
 }
 
-static void add_padded(struct ps__text *text, const struct ps__text_column *column, bool is_marked,
+static void add_padded(struct ps__text *text, const struct ps__text_column *column, size_t mark,
                        enum ps__text_style style)
 {
-	size_t length = text->cell.length + (column->has_mark && !is_marked);
+	size_t length = text->cell.length + column->mark - mark;
 	size_t pad = column->kind != PS__TEXT_KNOWN && column->width > length ? column->width - length : 0;
 
 	ps__buffer_add(&text->buffer, "  %*s", (int)pad, "");
@@ -84,7 +85,7 @@ static void add_padded(struct ps__text *text, const struct ps__text_column *colu
 	ps__text_style(text, style);
 	ps__buffer_add(&text->buffer, "%s", text->cell.failed ? "" : text->cell.text);
 	ps__text_end_style(text, style);
-	ps__buffer_add(&text->buffer, "%s", column->has_mark && !is_marked ? " " : "");
+	ps__buffer_add(&text->buffer, "%*s", (int)(column->mark - mark), "");
 }
 
 static enum ps__text_style style_of(const struct ps__text *text, const struct ps__text_column *column)
@@ -114,7 +115,7 @@ static void add_heading(struct ps__text *text, size_t first, size_t end)
 		if (!text->columns[i].width)
 			continue;
 		ps__text_heading(text, &text->columns[i]);
-		add_padded(text, &text->columns[i], false, PS__STYLE_HEADING);
+		add_padded(text, &text->columns[i], 0, PS__STYLE_HEADING);
 	}
 	end_line(text);
 }
@@ -130,8 +131,8 @@ static void add_row(struct ps__text *text, size_t row, size_t first, size_t end)
 		const struct ps__text_column *column = &text->columns[i];
 		if (!column->width)
 			continue;
-		bool is_marked = ps__text_cell(text, row, column);
-		add_padded(text, column, is_marked, style_of(text, column));
+		size_t mark = ps__text_cell(text, row, column);
+		add_padded(text, column, mark, style_of(text, column));
 	}
 	end_line(text);
 }

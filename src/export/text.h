@@ -17,9 +17,9 @@ enum ps__text_kind {
 
 struct ps__text_column {
 	enum ps__text_kind kind;
-	size_t index;  /* of the event or metric */
-	size_t width;  /* 0: isn't shown */
-	bool has_mark; /* room for a "u" behind the digits, so that these stand in line */
+	size_t index; /* of the event or metric */
+	size_t width; /* 0: isn't shown */
+	size_t mark;  /* room for a "u" behind the digits, or " u", so that these stand in line */
 };
 
 struct ps__text {
@@ -34,8 +34,8 @@ struct ps__text {
 	struct ps__known known; /* of all that is shown */
 };
 
-/* text_cell.c: what stands in a place of the table, into text->cell; has it the mark? */
-bool ps__text_cell(struct ps__text *text, size_t row, const struct ps__text_column *column);
+/* text_cell.c: what stands in a place of the table, into text->cell; how long is its mark? */
+size_t ps__text_cell(struct ps__text *text, size_t row, const struct ps__text_column *column);
 void ps__text_heading(struct ps__text *text, const struct ps__text_column *column);
 void ps__text_label(struct ps__text *text, size_t row, bool details);
 /* How many columns of the screen the branches before a row's label take; and they themselves. */

@@ -45,18 +45,18 @@ void ps__text_heading(struct ps__text *text, const struct ps__text_column *colum
 		                    look.si && strcmp(look.unit, "ns") == 0 ? "" : look.unit);
 }
 
-static bool add_metric(struct ps__text *text, size_t row, const struct ps__text_column *column)
+static size_t add_metric(struct ps__text *text, size_t row, const struct ps__text_column *column)
 {
 	struct ps__look look = look_of(text, column);
 	struct ps_metric_value value;
 
 	if (!ps__table_metric(&text->table, row, column->index, &value))
-		return false;
+		return 0;
 	ps__known_add_metric(&text->cell, &value, &look);
 	return text->cell.length > 0 && ps__known_is_user_only(value.status, value.flags);
 }
 
-bool ps__text_cell(struct ps__text *text, size_t row, const struct ps__text_column *column)
+size_t ps__text_cell(struct ps__text *text, size_t row, const struct ps__text_column *column)
 {
 	struct ps__known known = {0};
 
@@ -64,16 +64,16 @@ bool ps__text_cell(struct ps__text *text, size_t row, const struct ps__text_colu
 	if (column->kind == PS__TEXT_KNOWN) {
 		ps__text_note(text, row, &known);
 		ps__known_add_words(&text->cell, &known);
-		return false;
+		return 0;
 	}
 	if (column->kind == PS__TEXT_METRIC)
 		return add_metric(text, row, column);
 	struct ps__look look = look_of(text, column);
 	const struct ps__cell *cell = ps__table_cell(&text->table, row, column->index);
 	if (!cell->parts)
-		return false;
+		return 0;
 	ps__known_add_value(&text->cell, &cell->value, &look);
-	return ps__known_is_user_only(cell->value.status, cell->value.flags);
+	return strlen(ps__known_mark(cell->value.status, cell->value.flags, &look));
 }
 
 void ps__text_label(struct ps__text *text, size_t row, bool details)
