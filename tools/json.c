@@ -19,7 +19,7 @@ static int utf8_length(const unsigned char *text)
 	return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : length;
 }
 
-static void put_string(FILE *stream, const char *text)
+void tool_json_put_text(const char *text, FILE *stream)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
@@ -46,7 +46,7 @@ static void begin(struct tool_json *json, const char *name)
 	json->has_member = true;
 	if (!name)
 		return;
-	put_string(json->stream, name);
+	tool_json_put_text(name, json->stream);
 	fputs(": ", json->stream);
 }
 
@@ -73,7 +73,7 @@ void tool_json_text(struct tool_json *json, const char *name, const char *text)
 {
 	begin(json, name);
 	if (text)
-		put_string(json->stream, text);
+		tool_json_put_text(text, json->stream);
 	else
 		fputs("null", json->stream);
 }

@@ -17,6 +17,8 @@ void tool_json_open(struct tool_json *json, const char *name, char bracket); /* 
 void tool_json_close(struct tool_json *json, char bracket);                  /* '}' or ']' */
 /* Bytes that are no UTF-8 become U+FFFD. NULL: null. */
 void tool_json_text(struct tool_json *json, const char *name, const char *text);
+/* The text alone, in its quotes: for what is written in one line. */
+void tool_json_put_text(const char *text, FILE *stream);
 void tool_json_number(struct tool_json *json, const char *name, long long number);
 void tool_json_bool(struct tool_json *json, const char *name, bool is_true);
 

@@ -36,20 +36,33 @@ tools_perfsage_SOURCES = \
 	tools/stat_count.h \
 	tools/stat_events.c \
 	tools/stat_events.h \
+	tools/stat_export.c \
+	tools/stat_export.h \
 	tools/stat_fields.c \
 	tools/stat_fields.h \
 	tools/stat_footer.c \
 	tools/stat_footer.h \
-	tools/stat_means.c \
+	tools/stat_grid.c \
+	tools/stat_grid.h \
+	tools/stat_metrics.c \
+	tools/stat_metrics.h \
 	tools/stat_options.c \
 	tools/stat_options.h \
+	tools/stat_quality.c \
+	tools/stat_quality.h \
+	tools/stat_runs.c \
+	tools/stat_runs.h \
 	tools/stat_show.c \
 	tools/stat_show.h \
+	tools/stat_sums.c \
+	tools/stat_sums.h \
 	tools/stat_table.c \
 	tools/stat_tally.c \
 	tools/stat_tally.h \
 	tools/stat_tasks.c \
 	tools/stat_tasks.h \
+	tools/stat_value.c \
+	tools/stat_value.h \
 	tools/topo.c \
 	tools/watcher.c \
 	tools/watcher.h

@@ -6,14 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int tool_number_is_time(const char *event)
-{
-	size_t length = strcspn(event, ":");
-
-	return (length == strlen("task-clock") && strncmp(event, "task-clock", length) == 0) ||
-	       (length == strlen("cpu-clock") && strncmp(event, "cpu-clock", length) == 0);
-}
-
 /* How many digits follow the point, so that there are four. */
 static int fraction_digits(double value)
 {
@@ -32,13 +24,15 @@ static void scale(char *out, double value, const char *const *suffixes, size_t c
 	snprintf(out, TOOL_NUMBER_BYTES, "%.*f%s", fraction_digits(fabs(value)), value, suffixes[step]);
 }
 
-void tool_number_si(char *out, double value, const char *event)
+void tool_number_si(char *out, double value, const char *unit)
 {
 	static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
 	static const char *const times[] = {" ns", " us", " ms", " s"};
 
-	if (tool_number_is_time(event) && value != 0)
+	if (strcmp(unit, "ns") == 0 && value != 0)
 		scale(out, value, times, sizeof times / sizeof times[0]);
+	else if (value != 0 && fabs(value) < 0.1)
+		snprintf(out, TOOL_NUMBER_BYTES, "%.3g", value);
 	else if (fabs(value) < 9999.5)
 		snprintf(out, TOOL_NUMBER_BYTES, "%.*f",
 		         value == floor(value) ? 0

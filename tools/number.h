@@ -8,13 +8,10 @@
 #define TOOL_NUMBER_BYTES 48
 
 /* "12.35M", four digits and an SI prefix; numbers below 10000 as they are, fractions with up to two digits after the
- * point. event: its unit is followed (task-clock: "7.215 ms"). */
-void tool_number_si(char *out, double value, const char *event);
+ * point. unit: of nanoseconds ("ns") the larger units are taken ("7.215 ms"). */
+void tool_number_si(char *out, double value, const char *unit);
 
 /* "12.35", "1 h 02 min 03 s". */
 void tool_number_duration(char *out, double seconds);
-
-/* Does the event count nanoseconds? */
-int tool_number_is_time(const char *event);
 
 #endif

@@ -7,9 +7,8 @@
 #include "launch.h"
 #include "number.h"
 #include "stat_events.h"
-#include "stat_footer.h"
 #include "stat_show.h"
-#include "stat_tally.h"
+#include "stat_sums.h"
 #include "stat_tasks.h"
 #include "watcher.h"
 
@@ -30,6 +29,7 @@ struct session {
 	struct tool_watcher watcher;
 	struct stat_tally tally; /* of intervals or repetitions */
 	bool has_tally;
+	struct stat_runs runs; /* how repetitions ended */
 };
 
 /* One run. */
@@ -50,14 +50,14 @@ static bool counts_command(const struct stat_options *options)
 	return !options->is_whole_machine && options->pid_count == 0;
 }
 
-static int tally(struct run *run)
+static int tally(struct run *run, bool has_ended)
 {
 	struct session *session = run->session;
 
-	if (!session->has_tally && stat_tally_create(&session->tally, session->model, run->count.root) < 0)
+	if (!session->has_tally && stat_tally_create(&session->tally, &session->output, &run->count) < 0)
 		return -1;
 	session->has_tally = true;
-	stat_tally_add(&session->tally, run->count.root);
+	stat_tally_add(&session->tally, &run->count, has_ended);
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static int show_interval(struct run *run, const struct stat_facts *ending)
 	facts.elapsed_s = (double)(now - run->started_ns) / 1e9;
 	facts.interval_s = (double)(now - run->taken_ns) / 1e9;
 	run->taken_ns = now;
-	if (tally(run) < 0)
+	if (tally(run, ending != NULL) < 0)
 		return -1;
 	return stat_show(&run->session->output, &run->count, &facts);
 }
@@ -162,17 +162,17 @@ static int show_end(struct run *run, const struct stat_facts *facts)
 	if (session->options.interval_ms) {
 		if (show_interval(run, facts) < 0)
 			return -1;
-		if (session->options.format == PS_FORMAT_TEXT) {
-			stat_tally_show_sums(&session->tally, output);
-			stat_footer(output, &run->count, facts, output->stream);
-		}
+		stat_total_show(&session->tally, facts, output);
 		return 0;
 	}
 	if (session->options.repetitions > 1) {
-		if (tally(run) < 0)
-			return -1;
-		stat_tally_add_elapsed(&session->tally, facts->elapsed_s);
-		if (session->options.format == PS_FORMAT_TEXT)
+		if (stat_runs_add(&session->runs, facts)) {
+			if (tally(run, true) < 0)
+				return -1;
+			stat_tally_add_elapsed(&session->tally, facts->elapsed_s);
+		}
+		/* An interrupted first run is all that there is to show. */
+		if (session->options.format == PS_FORMAT_TEXT && session->runs.counted)
 			return 0;
 	}
 	return stat_show(output, &run->count, facts);
@@ -192,6 +192,7 @@ static int count_to_the_end(struct run *run)
 	                           .repetition = run->repetition,
 	                           .has_ended = true,
 	                           .has_command = news == TOOL_NEWS_COMMAND && counts_command(&session->options),
+	                           .signal = watcher->signal,
 	                           .usage = watcher->usage};
 	int status = TOOL_OK;
 	if (news == TOOL_NEWS_COMMAND)
@@ -202,7 +203,7 @@ static int count_to_the_end(struct run *run)
 	facts.exit_status = status;
 	int shown = show_end(run, &facts);
 	if (session->options.shows_tasks && shown == 0)
-		shown = stat_tasks_show(&session->output, &run->count);
+		shown = stat_tasks_show(&session->output, &run->count, session->has_tally ? &session->tally : NULL);
 	if (session->options.heat && shown == 0)
 		shown = tool_heat_write(run->count.root, session->options.heat, session->options.heat_by);
 	return shown < 0 && status == TOOL_OK ? TOOL_FAILED : status;
@@ -265,18 +266,14 @@ static int run_all(struct session *session)
 	int status = TOOL_OK;
 
 	for (long long index = 1; index <= repetitions; index++) {
-		status = run_once(session, repetitions > 1 ? index : 0);
-		bool is_own_failure =
-		    status >= TOOL_FAILED && status <= TOOL_NOT_FOUND && session->tally.elapsed.samples == 0;
-		if (is_own_failure || session->watcher.signal)
+		int ended = run_once(session, repetitions > 1 ? index : 0);
+		status = status == TOOL_OK ? ended : status;
+		/* A run that could not be counted, or was interrupted, is the last one. */
+		if (session->runs.counted < index)
 			break;
 	}
-	if (repetitions > 1 && session->tally.elapsed.samples) {
-		if (session->options.format == PS_FORMAT_JSON)
-			stat_tally_export_means(&session->tally, &session->output);
-		else if (session->options.format == PS_FORMAT_TEXT)
-			stat_tally_show_means(&session->tally, &session->output);
-	}
+	if (session->runs.counted)
+		stat_means_show(&session->tally, &session->runs, &session->output);
 	return status;
 }
 

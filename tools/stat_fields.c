@@ -2,6 +2,8 @@
 /* The fields of a run. A stream of CSV rows has the same columns in each. */
 #include "stat_fields.h"
 
+#include "stat_footer.h"
+
 #include <stdlib.h>
 #include <sys/time.h>
 
@@ -21,30 +23,15 @@ static double seconds_of(struct timeval time)
 }
 
 /* How a value of the run is known; only a program that reads JSON has room for it. */
-static void add_quality(struct stat_fields *fields, struct stat_count *count)
+static void add_quality(struct stat_fields *fields)
 {
-	const char *why;
-	long long *residual = calloc(ps_eventset_event_count(count->model) + 1, sizeof *residual);
-	enum ps_attribution attribution = stat_count_attribution(count, &why);
+	const struct stat_quality *quality = &fields->quality;
 
-	add_text(fields, "attribution", ps_attribution_name(attribution));
-	add_text(fields, "attribution_why", why);
-	add_number(fields, "coverage", stat_count_coverage(count));
-	if (residual && stat_count_check(count, residual) == 0) {
-		long long lost = 0;
-		for (size_t event = 0; event < ps_eventset_event_count(count->model); event++)
-			lost += llabs(residual[event]);
-		add_number(fields, "residual", (double)lost);
-	}
-	free(residual);
-}
-
-static void add_own_cost(struct stat_fields *fields)
-{
-	struct rusage own;
-
-	getrusage(RUSAGE_SELF, &own);
-	add_number(fields, "perfsage_cpu_s", seconds_of(own.ru_utime) + seconds_of(own.ru_stime));
+	add_text(fields, "attribution", ps_attribution_name(quality->attribution));
+	add_text(fields, "attribution_why", quality->why);
+	add_number(fields, "coverage", quality->coverage);
+	if (!quality->unknown)
+		add_number(fields, "residual", (double)stat_quality_residual(quality));
 }
 
 static void add_ending(struct stat_fields *fields, const struct stat_facts *facts)
@@ -73,25 +60,17 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 	if (!is_json)
 		return;
 	add_text(fields, "perfsage", ps_version());
-	add_quality(fields, count);
-	add_own_cost(fields);
-}
-
-void stat_put_json(const char *text, FILE *stream)
-{
-	fputc('"', stream);
-	for (const char *letter = text; *letter; letter++) {
-		if (*letter == '"' || *letter == '\\')
-			fprintf(stream, "\\%c", *letter);
-		else if ((unsigned char)*letter < 0x20)
-			fprintf(stream, "\\u%04x", (unsigned)(unsigned char)*letter);
-		else
-			fputc(*letter, stream);
+	fields->has_quality = stat_quality_create(&fields->quality, count->model) == 0;
+	if (fields->has_quality) {
+		stat_quality_add_run(&fields->quality, count);
+		add_quality(fields);
 	}
-	fputc('"', stream);
+	add_number(fields, "perfsage_cpu_s", stat_footer_cost_s());
 }
 
 void stat_fields_clear(struct stat_fields *fields)
 {
 	free(fields->target);
+	if (fields->has_quality)
+		stat_quality_destroy(&fields->quality);
 }

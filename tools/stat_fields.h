@@ -3,6 +3,7 @@
 #ifndef PS_TOOLS_STAT_FIELDS_H
 #define PS_TOOLS_STAT_FIELDS_H
 
+#include "stat_quality.h"
 #include "stat_show.h"
 
 #define STAT_MOST_FIELDS 20
@@ -10,7 +11,9 @@
 struct stat_fields {
 	struct ps_export_field fields[STAT_MOST_FIELDS];
 	size_t count;
-	char *target; /* what a field points at */
+	char *target; /* what fields point at */
+	struct stat_quality quality;
+	bool has_quality;
 };
 
 void stat_fields_create(struct stat_fields *fields, const struct stat_output *output, struct stat_count *count,

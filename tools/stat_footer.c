@@ -75,7 +75,7 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 	free(target);
 }
 
-static void line(FILE *stream, const char *name)
+void stat_footer_line(const char *name, FILE *stream)
 {
 	fprintf(stream, "%-12s", name);
 }
@@ -89,7 +89,7 @@ static void show_elapsed(const struct stat_facts *facts, FILE *stream)
 {
 	char text[TOOL_NUMBER_BYTES];
 
-	line(stream, "elapsed");
+	stat_footer_line("elapsed", stream);
 	tool_number_duration(text, facts->elapsed_s);
 	fputs(text, stream);
 	if (facts->has_command) {
@@ -101,84 +101,88 @@ static void show_elapsed(const struct stat_facts *facts, FILE *stream)
 	fputc('\n', stream);
 }
 
+void stat_footer_status(int status, FILE *stream)
+{
+	fprintf(stream, "with status %d", status);
+	if (status > TOOL_BY_SIGNAL && status < TOOL_BY_SIGNAL + 65)
+		fprintf(stream, " (signal %d: %s)", status - TOOL_BY_SIGNAL, strsignal(status - TOOL_BY_SIGNAL));
+}
+
 static void show_status(const struct stat_facts *facts, FILE *stream)
 {
 	if (!facts->has_command || facts->exit_status == 0)
 		return;
-	line(stream, "ended");
-	if (facts->exit_status > TOOL_BY_SIGNAL && facts->exit_status < TOOL_BY_SIGNAL + 65)
-		fprintf(stream, "with status %d (signal %d: %s)\n", facts->exit_status,
-		        facts->exit_status - TOOL_BY_SIGNAL, strsignal(facts->exit_status - TOOL_BY_SIGNAL));
-	else
-		fprintf(stream, "with status %d\n", facts->exit_status);
-}
-
-static void show_attribution(const struct stat_count *count, FILE *stream)
-{
-	const char *why;
-	enum ps_attribution attribution = stat_count_attribution(count, &why);
-
-	line(stream, "attribution");
-	fputs(ps_attribution_name(attribution), stream);
-	if (*why)
-		fprintf(stream, ": %s", why);
+	stat_footer_line("ended", stream);
+	stat_footer_status(facts->exit_status, stream);
 	fputc('\n', stream);
 }
 
-static void show_coverage(const struct stat_count *count, FILE *stream)
+static void show_attribution(const struct stat_quality *quality, FILE *stream)
 {
-	double coverage = stat_count_coverage(count);
+	stat_footer_line("attribution", stream);
+	fputs(ps_attribution_name(quality->attribution), stream);
+	if (*quality->why)
+		fprintf(stream, ": %s", quality->why);
+	fputc('\n', stream);
+}
 
-	line(stream, "coverage");
-	if (coverage >= 1.0)
+static void show_coverage(const struct stat_quality *quality, FILE *stream)
+{
+	stat_footer_line("coverage", stream);
+	if (quality->coverage >= 1.0)
 		fputs("100 %: no event had to share a counter\n", stream);
 	else
 		fprintf(stream, "%.1f %% at least: there were more events than counters, ~ marks estimates\n",
-		        100 * coverage);
+		        100 * quality->coverage);
 }
 
-static void show_residual(struct stat_count *count, FILE *stream)
+static void show_residual(const struct stat_quality *quality, FILE *stream)
 {
-	size_t events = ps_eventset_event_count(count->model);
-	long long *residual = calloc(events + 1, sizeof *residual);
-	bool is_known = residual && stat_count_check(count, residual) == 0;
 	bool is_any = false;
 
-	line(stream, "residual");
-	for (size_t event = 0; is_known && event < events; event++) {
-		if (residual[event] == 0)
+	stat_footer_line("residual", stream);
+	for (size_t event = 0; !quality->unknown && event < quality->event_count; event++) {
+		if (quality->residual[event] == 0)
 			continue;
-		fprintf(stream, "%s%s %lld", is_any ? ", " : "", ps_eventset_event_name(count->model, event),
-		        residual[event]);
+		fprintf(stream, "%s%s %lld", is_any ? ", " : "", ps_eventset_event_name(quality->model, event),
+		        quality->residual[event]);
 		is_any = true;
 	}
-	if (!is_known)
-		fprintf(stream, "not known: %s", ps_error_detail());
+	if (quality->unknown)
+		fprintf(stream, "not known: %s", quality->unknown);
 	else if (!is_any)
 		fputs("0: all that the kernel counted is shown", stream);
 	fputc('\n', stream);
-	free(residual);
+}
+
+double stat_footer_cost_s(void)
+{
+	struct rusage own;
+
+	getrusage(RUSAGE_SELF, &own);
+	return seconds_of(own.ru_utime) + seconds_of(own.ru_stime);
 }
 
 static void show_cost(FILE *stream)
 {
-	struct rusage own;
 	char text[TOOL_NUMBER_BYTES];
 
-	getrusage(RUSAGE_SELF, &own);
-	tool_number_duration(text, seconds_of(own.ru_utime) + seconds_of(own.ru_stime));
-	line(stream, "cost");
+	tool_number_duration(text, stat_footer_cost_s());
+	stat_footer_line("cost", stream);
 	fprintf(stream, "%s CPU time of perfsage itself, not in the counts\n", text);
 }
 
-void stat_footer(const struct stat_output *output, struct stat_count *count, const struct stat_facts *facts,
-                 FILE *stream)
+void stat_footer_quality(const struct stat_quality *quality, FILE *stream)
 {
-	(void)output;
+	show_attribution(quality, stream);
+	show_coverage(quality, stream);
+	show_residual(quality, stream);
+	show_cost(stream);
+}
+
+void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts, FILE *stream)
+{
 	show_elapsed(facts, stream);
 	show_status(facts, stream);
-	show_attribution(count, stream);
-	show_coverage(count, stream);
-	show_residual(count, stream);
-	show_cost(stream);
+	stat_footer_quality(quality, stream);
 }

@@ -5,23 +5,13 @@
 #include "complaint.h"
 #include "stat_fields.h"
 #include "stat_footer.h"
+#include "stat_metrics.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define MOST_METRICS 32
-
-/* The derived values that the machine has. */
-struct metrics {
-	const struct ps_component *root;
-	bool is_for_people;
-	char *names[MOST_METRICS];
-	size_t count;
-};
 
 /* Nothing that stands in the file is lost before there is something to take its place. */
 static FILE *open_untouched(const char *path)
@@ -82,36 +72,6 @@ int stat_output_close(struct stat_output *output)
 	return is_written ? 0 : -1;
 }
 
-/* Only what is known is shown: a ratio of events that were not counted is none. */
-static int keep_metric(const char *name, void *context)
-{
-	struct metrics *metrics = context;
-	struct ps_metric_value value;
-
-	if (metrics->count == MOST_METRICS)
-		return 1;
-	/* A table has room for ratios; what happens in a second of task-clock can be told from the counts. */
-	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
-		return 0;
-	if (ps_component_metric(metrics->root, name, &value) != PS_OK || isnan(value.value))
-		return 0;
-	metrics->names[metrics->count] = strdup(name);
-	metrics->count += metrics->names[metrics->count] != NULL;
-	return 0;
-}
-
-static void find_metrics(struct metrics *metrics, const struct ps_component *root, bool is_for_people)
-{
-	*metrics = (struct metrics){.root = root, .is_for_people = is_for_people};
-	ps_metric_for_each(root, keep_metric, metrics);
-}
-
-static void clear_metrics(struct metrics *metrics)
-{
-	for (size_t index = 0; index < metrics->count; index++)
-		free(metrics->names[index]);
-}
-
 static bool is_tree(const struct stat_output *output)
 {
 	if (output->options->layout != STAT_LAYOUT_AUTO)
@@ -132,21 +92,33 @@ unsigned stat_output_types(const struct stat_output *output)
 static int print_tree(struct stat_output *output, struct stat_count *count, FILE *stream, bool is_interval)
 {
 	const struct stat_options *options = output->options;
-	struct metrics metrics;
+	struct stat_metrics metrics;
 	struct ps_print_options how = {.size = sizeof how,
 	                               .types = stat_output_types(output),
 	                               .cache_level = options->cache_level,
 	                               .width = output->screen.width};
 
-	find_metrics(&metrics, count->root, true);
+	stat_metrics_find(&metrics, count->root, true, false);
 	how.metrics = (const char *const *)metrics.names;
 	how.metric_count = metrics.count;
 	how.flags = (options->is_raw ? 0 : PS_PRINT_SI) | (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
 	            (output->screen.has_colour ? PS_PRINT_COLOUR : 0) | (options->hides_idle ? 0 : PS_PRINT_IDLE) |
 	            (how.types ? PS_PRINT_FLAT : 0) | (is_interval ? PS_PRINT_NO_LEGEND : 0);
 	int code = ps_print_with(count->root, &how, stream);
-	clear_metrics(&metrics);
+	stat_metrics_clear(&metrics);
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+}
+
+static int show_footer(struct stat_count *count, const struct stat_facts *facts, FILE *stream)
+{
+	struct stat_quality quality;
+
+	if (stat_quality_create(&quality, count->model) < 0)
+		return -1;
+	stat_quality_add_run(&quality, count);
+	stat_footer(&quality, facts, stream);
+	stat_quality_destroy(&quality);
+	return 0;
 }
 
 static int show_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts,
@@ -161,7 +133,7 @@ static int show_text(struct stat_output *output, struct stat_count *count, const
 	int result = print_tree(output, count, stream, is_interval);
 	fputc('\n', stream);
 	if (result == 0 && facts->has_ended && !is_interval)
-		stat_footer(output, count, facts, stream);
+		result = show_footer(count, facts, stream);
 	return result;
 }
 
@@ -206,11 +178,11 @@ static int show_export(struct stat_output *output, struct stat_count *count, con
 	const struct stat_options *options = output->options;
 	bool is_one_of_many = options->repetitions > 1 || options->interval_ms > 0 || options->shows_tasks;
 	struct stat_fields fields;
-	struct metrics metrics;
+	struct stat_metrics metrics;
 	struct ps_export_options how = {
 	    .size = sizeof how, .types = stat_output_types(output), .cache_level = options->cache_level};
 
-	find_metrics(&metrics, count->root, false);
+	stat_metrics_find(&metrics, count->root, false, false);
 	stat_fields_create(&fields, output, count, facts);
 	how.metrics = (const char *const *)metrics.names;
 	how.metric_count = metrics.count;
@@ -221,7 +193,7 @@ static int show_export(struct stat_output *output, struct stat_count *count, con
 	int code = ps_export_with(count->root, options->format, &how, output->stream);
 	output->has_csv_header = true;
 	stat_fields_clear(&fields);
-	clear_metrics(&metrics);
+	stat_metrics_clear(&metrics);
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
 

@@ -28,6 +28,7 @@ struct stat_facts {
 	bool has_ended;       /* the run; what follows is then known */
 	bool has_command;     /* exit_status and usage tell of a command that was counted */
 	int exit_status;
+	int signal;          /* that perfsage got during the run; 0: none */
 	struct rusage usage; /* of the command and of what it waited for */
 };
 
@@ -43,9 +44,6 @@ unsigned stat_output_types(const struct stat_output *output);
 
 /* A whole run, or what an interval has counted. */
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts);
-
-/* A string of JSON, in its quotes. */
-void stat_put_json(const char *text, FILE *stream);
 
 /* "make -j2", quoted where a shell needs it, to be freed; of a target without a command "processes 1, 2" or "all CPUs". */
 char *stat_describe_target(const struct stat_options *options);

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tallies as a table, a line for each component. */
-#include "number.h"
+/* Tallies as a table, a line for each component: counts, metrics of their sums, and how they are known. */
+#include "complaint.h"
+#include "stat_grid.h"
 #include "stat_tally.h"
+#include "stat_value.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CELL_BYTES (2 * TOOL_NUMBER_BYTES)
 
 /* What a table is made of. */
 struct table {
 	const struct stat_tally *tally;
 	const struct stat_output *output;
 	bool shows_means;
-	unsigned types; /* 0: all */
-	size_t label_width;
-	size_t *widths; /* of the events' columns */
+	size_t *shown; /* rows of the tally */
+	size_t shown_count;
+	struct ps_value *known; /* what the legend explains */
+	size_t known_count;
+	struct stat_grid grid;
 };
-
-static const struct stat_cell *cell_at(const struct table *table, size_t row, size_t event)
-{
-	return &table->tally->cells[row * table->tally->event_count + event];
-}
 
 /* The level of the outermost caches: the first that a walk from the machine down meets. */
 static int last_level(const struct stat_tally *tally)
@@ -42,7 +39,7 @@ bool stat_table_has(const struct stat_tally *tally, const struct stat_output *ou
 	bool is_counted = false;
 
 	for (size_t event = 0; event < tally->event_count; event++)
-		is_counted |= tally->cells[row * tally->event_count + event].is_seen;
+		is_counted |= stat_tally_cell(tally, row, event)->is_seen;
 	if (!is_counted)
 		return false;
 	if (row == 0 || types == 0)
@@ -52,116 +49,135 @@ bool stat_table_has(const struct stat_tally *tally, const struct stat_output *ou
 	return (types & what->type_bit) && (level <= 0 || what->cache_level == level);
 }
 
-static void format_number(const struct table *table, char *out, double value, const char *event)
+static void set_count(struct table *table, size_t line, size_t event)
 {
-	if (table->output->options->is_raw)
-		snprintf(out, TOOL_NUMBER_BYTES, "%.0f", value);
-	else
-		tool_number_si(out, value, event);
-}
+	size_t row = table->shown[line];
+	const struct stat_cell *cell = stat_tally_cell(table->tally, row, event);
+	const struct ps_value *total = stat_tally_total(table->tally, row, event);
+	double count = table->shows_means ? cell->mean : (double)total->value;
+	char text[STAT_VALUE_BYTES], deviation[STAT_VALUE_BYTES] = "";
 
-static void format_cell(const struct table *table, char *out, size_t row, size_t event)
-{
-	const struct stat_cell *cell = cell_at(table, row, event);
-	const char *name = ps_eventset_event_name(table->tally->model, event);
-	char number[TOOL_NUMBER_BYTES];
-
-	*out = '\0';
 	if (!cell->is_seen)
 		return;
-	if (cell->status == PS_STATUS_NOT_SUPPORTED || cell->samples == 0) {
-		strcpy(out, cell->status == PS_STATUS_NEVER_SCHEDULED ? "never" : "n/s");
-		return;
+	stat_value_format(text, table->tally->model, event, count, total, table->output->options->is_raw);
+	if (table->shows_means && stat_value_is_known(total->status) && cell->samples > 1)
+		snprintf(deviation, sizeof deviation, " +-%4.1f%%",
+		         cell->mean != 0 ? 100 * stat_cell_deviation(cell) / fabs(cell->mean) : 0);
+	char whole[2 * STAT_VALUE_BYTES];
+	snprintf(whole, sizeof whole, "%s%s", text, deviation);
+	stat_grid_set(&table->grid, line + 1, event + 1, whole);
+}
+
+/* In a tree it is said where the parts are: in no line that has one with the same count below it. */
+static bool is_lowest(const struct table *table, size_t line, size_t event)
+{
+	const struct stat_tally_row *rows = table->tally->rows;
+	size_t row = table->shown[line];
+	unsigned numa = PS_TYPE_BIT(PS_COMPONENT_NUMA);
+
+	if (!stat_tally_cell(table->tally, row, event)->is_seen)
+		return false;
+	if (stat_output_types(table->output))
+		return true;
+	if (row > 0 && rows[row].type_bit == numa)
+		return false;
+	for (size_t below = line + 1; below < table->shown_count && rows[table->shown[below]].depth > rows[row].depth;
+	     below++) {
+		if (rows[table->shown[below]].type_bit != numa &&
+		    stat_tally_cell(table->tally, table->shown[below], event)->is_seen)
+			return false;
 	}
-	format_number(table, number, table->shows_means ? cell->mean : cell->sum, name);
-	double share = cell->mean != 0 ? 100 * stat_cell_deviation(cell) / fabs(cell->mean) : 0;
-	const char *sign = cell->status == PS_STATUS_COUNTED ? "" : "~";
-	if (table->shows_means)
-		snprintf(out, CELL_BYTES, "%s%s +-%4.1f%%", sign, number, share);
-	else
-		snprintf(out, CELL_BYTES, "%s%s", sign, number);
+	return true;
 }
 
-static size_t longer(size_t width, size_t length)
+static void set_known(struct table *table, size_t line)
 {
-	return length > width ? length : width;
-}
+	struct ps_value *first = table->known + table->known_count;
+	size_t count = 0, length = 0;
+	char *text = NULL;
 
-static size_t indent_of(const struct table *table, size_t row)
-{
-	return table->types ? 0 : 2 * (size_t)table->tally->rows[row].depth;
-}
-
-static void measure(struct table *table)
-{
-	char text[CELL_BYTES];
-
-	table->label_width = strlen("Component");
-	for (size_t event = 0; event < table->tally->event_count; event++)
-		table->widths[event] = strlen(ps_eventset_event_name(table->tally->model, event));
-	for (size_t row = 0; row < table->tally->row_count; row++) {
-		if (!stat_table_has(table->tally, table->output, row))
-			continue;
-		table->label_width =
-		    longer(table->label_width, indent_of(table, row) + strlen(table->tally->rows[row].name));
-		for (size_t event = 0; event < table->tally->event_count; event++) {
-			format_cell(table, text, row, event);
-			table->widths[event] = longer(table->widths[event], strlen(text));
-		}
-	}
-}
-
-static void print_row(const struct table *table, size_t row, FILE *stream)
-{
-	char text[CELL_BYTES];
-	size_t indent = indent_of(table, row);
-
-	fprintf(stream, "%*s%-*s", (int)indent, "", (int)(table->label_width - indent), table->tally->rows[row].name);
 	for (size_t event = 0; event < table->tally->event_count; event++) {
-		format_cell(table, text, row, event);
-		fprintf(stream, "  %*s", (int)table->widths[event], text);
+		if (is_lowest(table, line, event))
+			first[count++] = *stat_tally_total(table->tally, table->shown[line], event);
 	}
-	fputc('\n', stream);
-}
-
-static void show_table(const struct stat_tally *tally, const struct stat_output *output, bool shows_means)
-{
-	struct table table = {.tally = tally,
-	                      .output = output,
-	                      .shows_means = shows_means,
-	                      .types = stat_output_types(output),
-	                      .widths = calloc(tally->event_count + 1, sizeof *table.widths)};
-
-	if (!table.widths)
+	table->known_count += count;
+	FILE *stream = open_memstream(&text, &length);
+	if (!stream)
 		return;
-	measure(&table);
-	fprintf(output->stream, "%-*s", (int)table.label_width, "Component");
+	ps_print_known(first, count, stream);
+	if (fclose(stream) == 0)
+		stat_grid_set(&table->grid, line + 1, table->grid.column_count - 1, text);
+	free(text);
+}
+
+static void set_line(struct table *table, size_t line)
+{
+	const struct stat_tally *tally = table->tally;
+	const struct stat_tally_row *row = &tally->rows[table->shown[line]];
+	int indent = stat_output_types(table->output) ? 0 : 2 * row->depth;
+	char text[STAT_HEADING_BYTES];
+	struct ps_metric_value metric;
+
+	snprintf(text, sizeof text, "%*s%s", indent, "", row->name);
+	stat_grid_set(&table->grid, line + 1, 0, text);
 	for (size_t event = 0; event < tally->event_count; event++)
-		fprintf(output->stream, "  %*s", (int)table.widths[event],
-		        ps_eventset_event_name(tally->model, event));
-	fputc('\n', output->stream);
-	for (size_t row = 0; row < tally->row_count; row++) {
-		if (stat_table_has(tally, output, row))
-			print_row(&table, row, output->stream);
+		set_count(table, line, event);
+	for (size_t index = 0; index < tally->metrics.count; index++) {
+		const char *name = tally->metrics.names[index];
+		if (!stat_tally_metric(tally, table->shown[line], name, &metric))
+			continue;
+		stat_metric_format(text, name, &metric);
+		stat_grid_set(&table->grid, line + 1, tally->event_count + 1 + index, text);
 	}
-	fputc('\n', output->stream);
-	free(table.widths);
+	set_known(table, line);
 }
 
-void stat_tally_show_sums(const struct stat_tally *tally, const struct stat_output *output)
+static void set_headings(struct table *table)
 {
-	fprintf(output->stream, "All intervals together\n\n");
-	show_table(tally, output, false);
+	const struct stat_tally *tally = table->tally;
+	char text[STAT_HEADING_BYTES];
+
+	stat_grid_set(&table->grid, 0, 0, "Component");
+	for (size_t event = 0; event < tally->event_count; event++) {
+		stat_value_heading(text, tally->model, event, table->output->options->is_raw);
+		stat_grid_set(&table->grid, 0, event + 1, text);
+	}
+	for (size_t index = 0; index < tally->metrics.count; index++)
+		stat_grid_set(&table->grid, 0, tally->event_count + 1 + index, tally->metrics.names[index]);
+	stat_grid_set(&table->grid, 0, table->grid.column_count - 1, "How it is known");
 }
 
-void stat_tally_show_means(const struct stat_tally *tally, const struct stat_output *output)
+static int create(struct table *table)
 {
-	char mean[TOOL_NUMBER_BYTES];
-	double share = tally->elapsed.mean > 0 ? 100 * stat_cell_deviation(&tally->elapsed) / tally->elapsed.mean : 0;
+	const struct stat_tally *tally = table->tally;
 
-	fprintf(output->stream, "Means of %zu runs, with the standard deviation of one run\n\n",
-	        tally->elapsed.samples);
-	show_table(tally, output, true);
-	tool_number_duration(mean, tally->elapsed.mean);
-	fprintf(output->stream, "elapsed     %s +-%4.1f%%\n", mean, share);
+	table->shown = calloc(tally->row_count, sizeof *table->shown);
+	table->known = calloc(tally->row_count * tally->event_count, sizeof *table->known);
+	for (size_t row = 0; table->shown && row < tally->row_count; row++) {
+		if (stat_table_has(tally, table->output, row))
+			table->shown[table->shown_count++] = row;
+	}
+	int result =
+	    stat_grid_create(&table->grid, table->shown_count + 1, tally->event_count + tally->metrics.count + 2);
+	return table->shown && table->known ? result : -1;
+}
+
+void stat_table_show(const struct stat_tally *tally, const struct stat_output *output, bool shows_means)
+{
+	struct table table = {.tally = tally, .output = output, .shows_means = shows_means};
+
+	if (create(&table) == 0) {
+		set_headings(&table);
+		for (size_t line = 0; line < table.shown_count; line++)
+			set_line(&table, line);
+		stat_grid_print(&table.grid, output->screen.width, output->stream);
+		fputc('\n', output->stream);
+		ps_print_legend(table.known, table.known_count, output->screen.width, output->stream);
+		fputc('\n', output->stream);
+	} else {
+		tool_complain("out of memory");
+	}
+	stat_grid_destroy(&table.grid);
+	free(table.shown);
+	free(table.known);
 }

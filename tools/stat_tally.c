@@ -3,6 +3,7 @@
 #include "stat_tally.h"
 
 #include "complaint.h"
+#include "stat_value.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,12 +29,20 @@ static int add_row(struct ps_component *component, void *context)
 	return row->name ? 0 : -1;
 }
 
-int stat_tally_create(struct stat_tally *tally, const struct ps_eventset *model, struct ps_component *root)
+static int allocate(struct stat_tally *tally)
 {
-	*tally = (struct stat_tally){.model = model, .event_count = ps_eventset_event_count(model)};
-	if (ps_component_for_each(root, add_row, tally) == 0)
-		tally->cells = calloc(tally->row_count * tally->event_count, sizeof *tally->cells);
-	if (tally->cells)
+	tally->cells = calloc(tally->row_count * tally->event_count, sizeof *tally->cells);
+	tally->totals = calloc(tally->row_count * tally->event_count, sizeof *tally->totals);
+	return tally->cells && tally->totals ? 0 : -1;
+}
+
+int stat_tally_create(struct stat_tally *tally, const struct stat_output *output, const struct stat_count *count)
+{
+	*tally = (struct stat_tally){.model = count->model, .event_count = ps_eventset_event_count(count->model)};
+	if (stat_quality_create(&tally->quality, count->model) < 0)
+		return -1;
+	stat_metrics_find(&tally->metrics, count->root, output->options->format == PS_FORMAT_TEXT, true);
+	if (ps_component_for_each(count->root, add_row, tally) == 0 && allocate(tally) == 0)
 		return 0;
 	tool_complain("out of memory");
 	stat_tally_destroy(tally);
@@ -46,6 +55,9 @@ void stat_tally_destroy(struct stat_tally *tally)
 		free(tally->rows[row].name);
 	free(tally->rows);
 	free(tally->cells);
+	free(tally->totals);
+	stat_metrics_clear(&tally->metrics);
+	stat_quality_destroy(&tally->quality);
 }
 
 static void add_sample(struct stat_cell *cell, double value)
@@ -57,20 +69,21 @@ static void add_sample(struct stat_cell *cell, double value)
 	if (cell->samples == 0 || value > cell->most)
 		cell->most = value;
 	cell->samples++;
-	cell->sum += value;
 	cell->mean += distance / (double)cell->samples;
 	cell->squares += distance * (value - cell->mean);
 }
 
 /* What is unknown leaves its mark and no number. */
-static void add_value(struct stat_cell *cell, const struct ps_value *value)
+static void add_value(struct stat_cell *cell, struct ps_value *total, const struct ps_value *value)
 {
-	if (!cell->is_seen || value->status > cell->status)
-		cell->status = value->status;
-	if (!cell->is_seen || value->attribution > cell->attribution)
-		cell->attribution = value->attribution;
+	if (cell->is_seen)
+		stat_value_add(total, value);
+	else
+		*total = *value;
+	if (!cell->is_seen && !stat_value_is_known(value->status))
+		total->value = 0;
 	cell->is_seen = true;
-	if (value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED)
+	if (stat_value_is_known(value->status))
 		add_sample(cell, (double)value->value);
 }
 
@@ -83,26 +96,37 @@ static int add_component(struct ps_component *component, void *context)
 {
 	struct walk *walk = context;
 	struct stat_tally *tally = walk->tally;
-	struct stat_cell *cells = tally->cells + walk->row * tally->event_count;
+	size_t first = walk->row * tally->event_count;
 
 	if (walk->row == tally->row_count)
 		return 1;
 	for (size_t event = 0; event < tally->event_count; event++) {
 		struct ps_value value;
 		if (ps_component_total(component, ps_eventset_event_name(tally->model, event), &value) == PS_OK)
-			add_value(&cells[event], &value);
+			add_value(&tally->cells[first + event], &tally->totals[first + event], &value);
 		else
-			add_sample(&cells[event], 0);
+			add_sample(&tally->cells[first + event], 0);
 	}
 	walk->row++;
 	return 0;
 }
 
-void stat_tally_add(struct stat_tally *tally, struct ps_component *root)
+void stat_tally_add(struct stat_tally *tally, struct stat_count *count, bool has_ended)
 {
 	struct walk walk = {.tally = tally};
 
-	ps_component_for_each(root, add_component, &walk);
+	ps_component_for_each(count->root, add_component, &walk);
+	if (has_ended)
+		stat_quality_add_run(&tally->quality, count);
+	else
+		stat_quality_add_interval(&tally->quality, count);
+}
+
+bool stat_tally_metric(const struct stat_tally *tally, size_t row, const char *metric, struct ps_metric_value *out)
+{
+	return ps_metric_of_sums(tally->model, metric, stat_tally_total(tally, row, 0), stat_tally_total(tally, 0, 0),
+	                         out) == PS_OK &&
+	       !isnan(out->value);
 }
 
 void stat_tally_add_elapsed(struct stat_tally *tally, double seconds)
@@ -112,5 +136,5 @@ void stat_tally_add_elapsed(struct stat_tally *tally, double seconds)
 
 double stat_cell_deviation(const struct stat_cell *cell)
 {
-	return cell->samples < 2 ? 0 : sqrt(cell->squares / (double)(cell->samples - 1));
+	return cell->samples < 2 ? (double)NAN : sqrt(cell->squares / (double)(cell->samples - 1));
 }

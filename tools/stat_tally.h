@@ -3,18 +3,17 @@
 #ifndef PS_TOOLS_STAT_TALLY_H
 #define PS_TOOLS_STAT_TALLY_H
 
+#include "stat_metrics.h"
+#include "stat_quality.h"
 #include "stat_show.h"
 
-/* Of one component and event. */
+/* Of one component and event; or of the elapsed times. */
 struct stat_cell {
 	bool is_seen; /* counted here at least once; a run that had nothing here is a 0 */
 	size_t samples;
-	double sum;
 	double mean;    /* with squares: Welford's, which loses no digits */
 	double squares; /* of the distances from the mean */
 	double least, most;
-	enum ps_status status;           /* the weakest */
-	enum ps_attribution attribution; /* the weakest */
 };
 
 struct stat_tally_row {
@@ -32,26 +31,39 @@ struct stat_tally {
 	struct stat_tally_row *rows; /* the tree, from the machine down */
 	size_t row_count;
 	struct stat_cell *cells; /* row by row */
+	struct ps_value *totals; /* the sums, and how the weakest is known; as cells */
 	struct stat_cell elapsed;
+	struct stat_metrics metrics; /* of the totals */
+	struct stat_quality quality;
 };
 
 /* The rows are the components of this tree; others that are added must be of the same machine. -1 after a complaint. */
-int stat_tally_create(struct stat_tally *tally, const struct ps_eventset *model, struct ps_component *root);
+int stat_tally_create(struct stat_tally *tally, const struct stat_output *output, const struct stat_count *count);
 void stat_tally_destroy(struct stat_tally *tally);
 
-/* Adds the latest reading of each component. */
-void stat_tally_add(struct stat_tally *tally, struct ps_component *root);
+/* Adds the latest reading of each component: of an interval, or with has_ended of the end of a run. */
+void stat_tally_add(struct stat_tally *tally, struct stat_count *count, bool has_ended);
 void stat_tally_add_elapsed(struct stat_tally *tally, double seconds);
 
-/* The deviation of the samples, as one of many runs; 0 for fewer than two. */
+static inline const struct stat_cell *stat_tally_cell(const struct stat_tally *tally, size_t row, size_t event)
+{
+	return &tally->cells[row * tally->event_count + event];
+}
+
+static inline const struct ps_value *stat_tally_total(const struct stat_tally *tally, size_t row, size_t event)
+{
+	return &tally->totals[row * tally->event_count + event];
+}
+
+/* A metric of a row's sums; false if it can't be told. */
+bool stat_tally_metric(const struct stat_tally *tally, size_t row, const char *metric, struct ps_metric_value *out);
+
+/* The deviation of the samples, as one of many runs; NaN for fewer than two. */
 double stat_cell_deviation(const struct stat_cell *cell);
 
 /* Is this row among those that are to be shown, and was anything counted there? */
 bool stat_table_has(const struct stat_tally *tally, const struct stat_output *output, size_t row);
-/* The sums of intervals, as a table. */
-void stat_tally_show_sums(const struct stat_tally *tally, const struct stat_output *output);
-/* Means, with the deviation in per cent, as a table; as a line of JSON. */
-void stat_tally_show_means(const struct stat_tally *tally, const struct stat_output *output);
-void stat_tally_export_means(const struct stat_tally *tally, const struct stat_output *output);
+/* The sums, as a table; or the means, with the deviation in per cent. */
+void stat_table_show(const struct stat_tally *tally, const struct stat_output *output, bool shows_means);
 
 #endif

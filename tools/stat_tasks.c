@@ -3,8 +3,10 @@
 #include "stat_tasks.h"
 
 #include "complaint.h"
-#include "number.h"
+#include "json.h"
+#include "stat_value.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,7 @@ struct task_row {
 
 struct matrix {
 	const struct ps_eventset *model;
+	struct ps_value *totals; /* of each event, all tasks together: how they are known, the tasks' are */
 	struct task_row *rows;
 	size_t count;
 	size_t room;
@@ -57,40 +60,67 @@ static void clear_matrix(struct matrix *matrix)
 	for (size_t row = 0; row < matrix->count; row++)
 		free(matrix->rows[row].counts);
 	free(matrix->rows);
+	free(matrix->totals);
 }
 
-static int fill_matrix(struct matrix *matrix, struct stat_count *count)
+/* The kernel tells a task's counts alone. What permission or multiplexing took from them, the totals say. */
+static int find_totals(struct matrix *matrix, const struct stat_count *count, const struct stat_tally *tally)
+{
+	size_t events = ps_eventset_event_count(count->model);
+
+	matrix->totals = calloc(events + 1, sizeof *matrix->totals);
+	for (size_t event = 0; matrix->totals && event < events; event++) {
+		struct ps_value *total = &matrix->totals[event];
+		if (tally)
+			*total = *stat_tally_total(tally, 0, event);
+		else if (ps_component_total(count->root, ps_eventset_event_name(count->model, event), total) != PS_OK)
+			total->status = ps_eventset_event_status(count->model, event);
+		total->attribution = PS_ATTRIBUTION_EXACT;
+	}
+	return matrix->totals ? 0 : 1;
+}
+
+static int fill_matrix(struct matrix *matrix, struct stat_count *count, const struct stat_tally *tally)
 {
 	*matrix = (struct matrix){.model = count->model};
-	for (size_t index = 0; index < count->set_count; index++) {
-		int result = ps_eventset_for_each_task(count->sets[index], add_row, matrix);
-		if (result == 0)
-			continue;
-		tool_complain("%s", result < 0 ? ps_error_detail() : "out of memory");
-		clear_matrix(matrix);
-		return -1;
-	}
-	return 0;
+	int result = find_totals(matrix, count, tally);
+
+	for (size_t index = 0; result == 0 && index < count->set_count; index++)
+		result = ps_eventset_for_each_task(count->sets[index], add_row, matrix);
+	if (result == 0)
+		return 0;
+	tool_complain("%s", result < 0 ? ps_error_detail() : "out of memory");
+	clear_matrix(matrix);
+	return -1;
+}
+
+/* A task's share of an estimate is estimated as the whole is. */
+static double count_of(const struct matrix *matrix, const struct task_row *row, size_t event)
+{
+	const struct ps_value *total = &matrix->totals[event];
+	double count = (double)row->counts[event];
+
+	if (total->status != PS_STATUS_SCALED || total->raw == 0)
+		return count;
+	return round(count * (double)total->value / (double)total->raw);
 }
 
 static void format_count(const struct stat_output *output, char *out, const struct matrix *matrix, size_t event,
-                         long long count)
+                         const struct task_row *row)
 {
-	if (ps_eventset_event_status(matrix->model, event) == PS_STATUS_NOT_SUPPORTED)
-		strcpy(out, "n/s");
-	else if (output->options->is_raw)
-		snprintf(out, TOOL_NUMBER_BYTES, "%lld", count);
-	else
-		tool_number_si(out, (double)count, ps_eventset_event_name(matrix->model, event));
+	stat_value_format(out, matrix->model, event, count_of(matrix, row, event), &matrix->totals[event],
+	                  output->options->is_raw);
 }
 
 static size_t width_of(const struct stat_output *output, const struct matrix *matrix, size_t event)
 {
-	size_t width = strlen(ps_eventset_event_name(matrix->model, event));
+	char heading[STAT_HEADING_BYTES];
 
+	stat_value_heading(heading, matrix->model, event, output->options->is_raw);
+	size_t width = strlen(heading);
 	for (size_t row = 0; row < matrix->count; row++) {
-		char text[TOOL_NUMBER_BYTES];
-		format_count(output, text, matrix, event, matrix->rows[row].counts[event]);
+		char text[STAT_VALUE_BYTES];
+		format_count(output, text, matrix, event, &matrix->rows[row]);
 		width = strlen(text) > width ? strlen(text) : width;
 	}
 	return width;
@@ -110,8 +140,11 @@ static void print_matrix(const struct stat_output *output, const struct matrix *
 	FILE *stream = output->stream;
 
 	fprintf(stream, "\n%8s %8s %-16s %6s", "process", "task", "name", "Thread");
-	for (size_t event = 0; event < events; event++)
-		fprintf(stream, "  %*s", (int)widths[event], ps_eventset_event_name(matrix->model, event));
+	for (size_t event = 0; event < events; event++) {
+		char heading[STAT_HEADING_BYTES];
+		stat_value_heading(heading, matrix->model, event, output->options->is_raw);
+		fprintf(stream, "  %*s", (int)widths[event], heading);
+	}
 	fputc('\n', stream);
 	for (size_t index = 0; index < matrix->count; index++) {
 		const struct task_row *row = &matrix->rows[index];
@@ -123,8 +156,8 @@ static void print_matrix(const struct stat_output *output, const struct matrix *
 		put_name(row->name, stream);
 		fprintf(stream, " %6d", row->cpu);
 		for (size_t event = 0; event < events; event++) {
-			char text[TOOL_NUMBER_BYTES];
-			format_count(output, text, matrix, event, row->counts[event]);
+			char text[STAT_VALUE_BYTES];
+			format_count(output, text, matrix, event, row);
 			fprintf(stream, "  %*s", (int)widths[event], text);
 		}
 		fputc('\n', stream);
@@ -158,28 +191,35 @@ static void show_matrix(const struct stat_output *output, const struct matrix *m
 	free(widths);
 }
 
+static void export_count(const struct matrix *matrix, const struct task_row *row, size_t event, FILE *stream)
+{
+	const struct ps_value *total = &matrix->totals[event];
+	double scale = ps_eventset_event_scale(matrix->model, event);
+
+	fputs("{\"event\":", stream);
+	tool_json_put_text(ps_eventset_event_name(matrix->model, event), stream);
+	if (!stat_value_is_known(total->status))
+		fputs(",\"value\":null,\"count\":null", stream);
+	else
+		fprintf(stream, ",\"value\":%.17g,\"count\":%.0f", count_of(matrix, row, event) * scale,
+		        count_of(matrix, row, event));
+	stat_value_put_how(ps_eventset_event_unit(matrix->model, event), total->status, total->attribution,
+	                   total->flags, stream);
+	fputc('}', stream);
+}
+
 static void export_row(const struct stat_output *output, const struct matrix *matrix, const struct task_row *row)
 {
 	FILE *stream = output->stream;
-	const char *separator = "";
 
 	fprintf(stream, "{\"pid\":%d,\"tid\":", (int)row->pid);
 	fprintf(stream, row->tid ? "%d" : "null", (int)row->tid);
 	fputs(",\"name\":", stream);
-	stat_put_json(row->name, stream);
+	tool_json_put_text(row->name, stream);
 	fprintf(stream, ",\"cpu\":%d,\"counts\":[", row->cpu);
 	for (size_t event = 0; event < ps_eventset_event_count(matrix->model); event++) {
-		const char *name = ps_eventset_event_name(matrix->model, event);
-		enum ps_status status = ps_eventset_event_status(matrix->model, event);
-		fprintf(stream, "%s{\"event\":", separator);
-		stat_put_json(name, stream);
-		if (status == PS_STATUS_COUNTED)
-			fprintf(stream, ",\"value\":%lld", row->counts[event]);
-		else
-			fputs(",\"value\":null", stream);
-		fprintf(stream, ",\"unit\":\"%s\",\"status\":\"%s\",\"attribution\":\"exact\"}",
-		        tool_number_is_time(name) ? "ns" : "count", ps_status_name(status));
-		separator = ",";
+		fputs(event ? "," : "", stream);
+		export_count(matrix, row, event, stream);
 	}
 	fputs("]}", stream);
 }
@@ -203,11 +243,11 @@ int stat_tasks_check(const struct stat_count *count)
 	return tool_complain("--threads: tasks are told apart where their counts are exact: %s", why), -1;
 }
 
-int stat_tasks_show(struct stat_output *output, struct stat_count *count)
+int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_tally *tally)
 {
 	struct matrix matrix;
 
-	if (fill_matrix(&matrix, count) < 0)
+	if (fill_matrix(&matrix, count, tally) < 0)
 		return -1;
 	if (output->options->format == PS_FORMAT_JSON)
 		export_matrix(output, &matrix);

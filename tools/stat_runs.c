@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Failed and interrupted runs: their means would hide them. */
+#include "stat_runs.h"
+
+#include "stat_footer.h"
+
+#include <string.h>
+
+static void add_status(struct stat_runs *runs, const struct stat_facts *facts)
+{
+	size_t kind = 0;
+
+	runs->failed++;
+	while (kind < runs->kind_count && runs->kinds[kind].status != facts->exit_status)
+		kind++;
+	if (kind == STAT_MOST_KINDS)
+		return;
+	if (kind == runs->kind_count)
+		runs->kinds[runs->kind_count++] =
+		    (struct stat_run_kind){.status = facts->exit_status, .first = facts->repetition};
+	runs->kinds[kind].count++;
+}
+
+bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts)
+{
+	if (facts->signal) {
+		runs->interrupted = facts->repetition;
+		runs->signal = facts->signal;
+		return false;
+	}
+	runs->counted++;
+	if (facts->has_command && facts->exit_status)
+		add_status(runs, facts);
+	return true;
+}
+
+void stat_runs_show(const struct stat_runs *runs, FILE *stream)
+{
+	for (size_t index = 0; index < runs->kind_count; index++) {
+		const struct stat_run_kind *kind = &runs->kinds[index];
+		stat_footer_line("ended", stream);
+		fprintf(stream, "%lld of %lld runs ", kind->count, runs->counted);
+		stat_footer_status(kind->status, stream);
+		fprintf(stream, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n", kind->first);
+	}
+	if (runs->interrupted)
+		fprintf(stream, "interrupted run %lld, by signal %d (%s): it is left out\n", runs->interrupted,
+		        runs->signal, strsignal(runs->signal));
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How perfsage stat writes the counts that the library doesn't print: as the library does, in the event's unit. */
+#ifndef PS_TOOLS_STAT_VALUE_H
+#define PS_TOOLS_STAT_VALUE_H
+
+#include "number.h"
+
+#include <perfsage.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define STAT_HEADING_BYTES 640 /* the longest name of an event, and its unit */
+#define STAT_VALUE_BYTES   (2 * TOOL_NUMBER_BYTES)
+
+/* "energy-pkg (Joules)"; times say their unit in each cell, unless they are raw. */
+void stat_value_heading(char *out, const struct ps_eventset *model, size_t event, bool is_raw);
+
+/* "~12.35M", "592.4 us u", "never", "n/s". count: in the place of the value's own; how: how it is known. */
+void stat_value_format(char *out, const struct ps_eventset *model, size_t event, double count,
+                       const struct ps_value *how, bool is_raw);
+void stat_metric_format(char *out, const char *metric, const struct ps_metric_value *value);
+
+bool stat_value_is_known(enum ps_status status);
+/* A sum of two. What was off the hardware in one of them makes an estimate of it. */
+void stat_value_add(struct ps_value *sum, const struct ps_value *value);
+
+/* For JSON: ,"unit":...,"status":...,"attribution":...,"flags":[...]. unit: "" for a count. */
+void stat_value_put_how(const char *unit, enum ps_status status, enum ps_attribution attribution, uint32_t flags,
+                        FILE *stream);
+/* A number, or null of what JSON has no words for. */
+void stat_value_put_number(double number, FILE *stream);
+
+#endif
