@@ -45,7 +45,7 @@ void stat_value_format(char *out, const struct ps_eventset *model, size_t event,
                        const struct ps_value *how, bool is_raw)
 {
 	char number[TOOL_NUMBER_BYTES];
-	const char *mark = is_time(model, event) && !is_raw ? " u" : "u";
+	const char *mark = is_raw ? "u" : " u";
 
 	if (!stat_value_is_known(how->status)) {
 		strcpy(out, how->status == PS_STATUS_NEVER_SCHEDULED ? "never" : "n/s");

@@ -137,12 +137,12 @@ static void add_number(struct ps__buffer *buffer, double number, const struct ps
 	}
 }
 
-/* Behind a unit it stands apart: "45.72 us u". */
+/* Behind a unit or a prefix it stands apart: "45.72 us u", "12.35M u". */
 const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps__look *look)
 {
 	if (!ps__known_is_user_only(status, all))
 		return "";
-	return look->si && strcmp(look->unit, "ns") == 0 ? " u" : "u";
+	return look->si ? " u" : "u";
 }
 
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look)

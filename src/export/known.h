@@ -36,7 +36,7 @@ void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value
 void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value,
                           const struct ps__look *look);
 
-/* What stands behind it: "u", behind a unit " u"; or nothing. */
+/* What stands behind it: "u", behind what may have a unit or a prefix " u"; or nothing. */
 const char *ps__known_mark(enum ps_status status, uint32_t flags, const struct ps__look *look);
 
 /* Does the "u" stand behind it? */
