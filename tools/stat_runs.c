@@ -13,8 +13,10 @@ static void add_status(struct stat_runs *runs, const struct stat_facts *facts)
 	runs->failed++;
 	while (kind < runs->kind_count && runs->kinds[kind].status != facts->exit_status)
 		kind++;
-	if (kind == STAT_MOST_KINDS)
+	if (kind == STAT_MOST_KINDS) {
+		runs->others++;
 		return;
+	}
 	if (kind == runs->kind_count)
 		runs->kinds[runs->kind_count++] =
 		    (struct stat_run_kind){.status = facts->exit_status, .first = facts->repetition};
@@ -43,6 +45,8 @@ void stat_runs_show(const struct stat_runs *runs, FILE *stream)
 		stat_footer_status(kind->status, stream);
 		fprintf(stream, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n", kind->first);
 	}
+	if (runs->others)
+		fprintf(stream, "%-12s%lld of %lld runs with other statuses\n", "", runs->others, runs->counted);
 	if (runs->interrupted)
 		fprintf(stream, "interrupted run %lld, by signal %d (%s): it is left out\n", runs->interrupted,
 		        runs->signal, strsignal(runs->signal));

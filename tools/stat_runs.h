@@ -17,6 +17,7 @@ struct stat_run_kind {
 struct stat_runs {
 	struct stat_run_kind kinds[STAT_MOST_KINDS]; /* those that are not 0 */
 	size_t kind_count;
+	long long others; /* runs of still other statuses */
 	long long failed;
 	long long counted;
 	long long interrupted; /* the number of the run that is left out; 0: none */
