@@ -201,6 +201,9 @@ static int count_to_the_end(struct run *run)
 	else if (news == TOOL_NEWS_SIGNAL && watcher->signal != SIGINT)
 		status = TOOL_BY_SIGNAL + watcher->signal;
 	facts.exit_status = status;
+	if (facts.has_command)
+		stat_count_compare_time(&run->count, tool_number_seconds(watcher->usage.ru_utime) +
+		                                         tool_number_seconds(watcher->usage.ru_stime));
 	int shown = show_end(run, &facts);
 	if (session->options.shows_tasks && shown == 0)
 		shown = stat_tasks_show(&session->output, &run->count, session->has_tally ? &session->tally : NULL);

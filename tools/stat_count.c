@@ -3,11 +3,16 @@
 #include "stat_count.h"
 
 #include "complaint.h"
+#include "number.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Less than that the kernel's two ways of telling time may differ. */
+#define LEAST_UNCOUNTED_S    0.02
+#define LEAST_UNCOUNTED_PART 0.1
 
 /* The intervals of the past are not looked at again. */
 #define KEPT_READINGS 64
@@ -178,6 +183,35 @@ int stat_count_check(struct stat_count *count, long long *residual)
 	}
 	free(one);
 	return result;
+}
+
+/* A counter's time goes on while its task runs: the longest of all events'. */
+static double counted_s(const struct stat_count *count)
+{
+	uint64_t longest_ns = 0;
+
+	for (size_t event = 0; event < ps_eventset_event_count(count->model); event++) {
+		struct ps_value total;
+		const char *name = ps_eventset_event_name(count->model, event);
+		if (ps_component_total(count->root, name, &total) == PS_OK && total.enabled_ns > longest_ns)
+			longest_ns = total.enabled_ns;
+	}
+	return (double)longest_ns / 1e9;
+}
+
+void stat_count_compare_time(struct stat_count *count, double used_s)
+{
+	char text[TOOL_NUMBER_BYTES];
+	double uncounted_s = used_s - counted_s(count);
+
+	/* A reading of intervals has what was counted since the one before. */
+	if (count->has_intervals || uncounted_s < LEAST_UNCOUNTED_S || uncounted_s < used_s * LEAST_UNCOUNTED_PART)
+		return;
+	tool_number_duration(text, uncounted_s);
+	tool_complain(
+	    "%s of the command's processor time was not counted: Linux takes the counters from a program that is "
+	    "set-user-ID, or that this user may not read, when it begins; count it as root, or with -a",
+	    text);
 }
 
 double stat_count_coverage(const struct stat_count *count)

@@ -38,6 +38,9 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
 /* The residual of each of the model's events, over all sets, into an array of theirs; -1 if it can't be told. */
 int stat_count_check(struct stat_count *count, long long *residual);
 
+/* Complains if the command used more processor time than was counted: what the kernel doesn't count it doesn't tell of. */
+void stat_count_compare_time(struct stat_count *count, double used_s);
+
 /* The least part of the time that an event was on the hardware; 1.0 if none was multiplexed. */
 double stat_count_coverage(const struct stat_count *count);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over runs or intervals as one line of JSON, after those of the runs or intervals. */
 #include "stat_export.h"
+#include "number.h"
 
 #include "json.h"
 #include "stat_footer.h"
 #include "stat_value.h"
 
 #include <stdlib.h>
-#include <sys/time.h>
 
 static void put_member(const char *name, double number, FILE *stream)
 {
@@ -147,11 +147,6 @@ void stat_export_means(const struct stat_tally *tally, const struct stat_runs *r
 	fputs("}}\n", stream);
 }
 
-static double seconds_of(struct timeval time)
-{
-	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
 void stat_export_total(const struct stat_tally *tally, const struct stat_facts *facts,
                        const struct stat_output *output)
 {
@@ -162,8 +157,8 @@ void stat_export_total(const struct stat_tally *tally, const struct stat_facts *
 	put_member("elapsed_s", facts->elapsed_s, stream);
 	if (facts->has_command) {
 		fprintf(stream, ",\"exit_status\":%d", facts->exit_status);
-		put_member("user_s", seconds_of(facts->usage.ru_utime), stream);
-		put_member("system_s", seconds_of(facts->usage.ru_stime), stream);
+		put_member("user_s", tool_number_seconds(facts->usage.ru_utime), stream);
+		put_member("system_s", tool_number_seconds(facts->usage.ru_stime), stream);
 	}
 	put_quality(&tally->quality, stream);
 	put_components(tally, output, false);

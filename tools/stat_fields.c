@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fields of a run. A stream of CSV rows has the same columns in each. */
 #include "stat_fields.h"
+#include "number.h"
 
 #include "stat_footer.h"
 
 #include <stdlib.h>
-#include <sys/time.h>
 
 static void add_text(struct stat_fields *fields, const char *name, const char *text)
 {
@@ -15,11 +15,6 @@ static void add_text(struct stat_fields *fields, const char *name, const char *t
 static void add_number(struct stat_fields *fields, const char *name, double number)
 {
 	fields->fields[fields->count++] = (struct ps_export_field){.name = name, .number = number};
-}
-
-static double seconds_of(struct timeval time)
-{
-	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
 /* How a value of the run is known; only a program that reads JSON has room for it. */
@@ -39,8 +34,8 @@ static void add_ending(struct stat_fields *fields, const struct stat_facts *fact
 	if (!facts->has_command)
 		return;
 	add_number(fields, "exit_status", facts->exit_status);
-	add_number(fields, "user_s", seconds_of(facts->usage.ru_utime));
-	add_number(fields, "system_s", seconds_of(facts->usage.ru_stime));
+	add_number(fields, "user_s", tool_number_seconds(facts->usage.ru_utime));
+	add_number(fields, "system_s", tool_number_seconds(facts->usage.ru_stime));
 }
 
 void stat_fields_create(struct stat_fields *fields, const struct stat_output *output, struct stat_count *count,

@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 
 /* Would a shell read it as it is? */
 static bool is_plain(const char *word)
@@ -80,11 +79,6 @@ void stat_footer_line(const char *name, FILE *stream)
 	fprintf(stream, "%-12s", name);
 }
 
-static double seconds_of(struct timeval time)
-{
-	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
 static void show_elapsed(const struct stat_facts *facts, FILE *stream)
 {
 	char text[TOOL_NUMBER_BYTES];
@@ -93,9 +87,9 @@ static void show_elapsed(const struct stat_facts *facts, FILE *stream)
 	tool_number_duration(text, facts->elapsed_s);
 	fputs(text, stream);
 	if (facts->has_command) {
-		tool_number_duration(text, seconds_of(facts->usage.ru_utime));
+		tool_number_duration(text, tool_number_seconds(facts->usage.ru_utime));
 		fprintf(stream, "; %s user", text);
-		tool_number_duration(text, seconds_of(facts->usage.ru_stime));
+		tool_number_duration(text, tool_number_seconds(facts->usage.ru_stime));
 		fprintf(stream, " and %s system time", text);
 	}
 	fputc('\n', stream);
@@ -160,7 +154,7 @@ double stat_footer_cost_s(void)
 	struct rusage own;
 
 	getrusage(RUSAGE_SELF, &own);
-	return seconds_of(own.ru_utime) + seconds_of(own.ru_stime);
+	return tool_number_seconds(own.ru_utime) + tool_number_seconds(own.ru_stime);
 }
 
 static void show_cost(FILE *stream)

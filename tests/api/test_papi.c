@@ -70,6 +70,20 @@ static void rehearse(struct ps_eventset *set)
 	check_ok(ps_stop(set, root, &timestamp, NULL));
 }
 
+/* And what PAPI itself touches first. */
+static void rehearse_plainly(struct ps_eventset *set, int papi, struct ps_thread **thread)
+{
+	long long counts[2];
+	uint64_t timestamp = 0;
+
+	papi_ok(PAPI_start(papi));
+	papi_ok(PAPI_stop(papi, counts));
+	papi_ok(PAPI_start(papi));
+	papi_ok(PAPI_read(papi, counts));
+	check_ok(ps_read(set, root, &timestamp, thread));
+	check_ok(ps_stop(set, root, &timestamp, NULL));
+}
+
 static void stay_here(void)
 {
 	cpu_set_t mask;
@@ -93,14 +107,7 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	int results[5];
 	rehearse(set);
 
-	/* And what PAPI itself touches first. */
-	papi_ok(PAPI_start(papi));
-	papi_ok(PAPI_stop(papi, plain[0]));
-	papi_ok(PAPI_start(papi));
-	papi_ok(PAPI_read(papi, plain[0]));
-	check_ok(ps_read(set, root, &read, &thread));
-	check_ok(ps_stop(set, root, &read, NULL));
-	read = 0;
+	rehearse_plainly(set, papi, &thread);
 
 	papi_here_watch();
 	papi_ok(PAPI_start(papi));
