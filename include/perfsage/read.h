@@ -70,8 +70,8 @@ PS_PUBLIC int ps_accum(struct ps_eventset *set, struct ps_component *root, uint6
 /**
  * Stops counting and stores the final counts.
  *
- * PS_ENOTRUN: the set isn't running. If the storing fails, the set is stopped all the same, and ps_read gives
- * the counts.
+ * PS_ENOTRUN: the set isn't running. If the storing fails, because root is not the right one for example, the set is stopped
+ * all the same, and ps_read gives the counts.
  */
 PS_PUBLIC int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                       struct ps_thread **thread);

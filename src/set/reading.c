@@ -99,8 +99,6 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 	if (result == PS_OK && !set->is_running)
 		result = ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
 	if (result == PS_OK)
-		result = check_root(set, root);
-	if (result == PS_OK)
 		result = ps__set_check_caller(set);
 	if (result != PS_OK)
 		return result;
@@ -112,7 +110,9 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 	int fetched = ps__set_fetch(set, &write.slot);
 	if (fetched != PS_OK && fetched != PS_PARTIAL)
 		return fetched;
-	result = finish(set, &write, timestamp, thread);
+	result = check_root(set, root);
+	if (result == PS_OK)
+		result = finish(set, &write, timestamp, thread);
 	if (result != PS_OK)
 		return result;
 	return stopped != PS_OK ? stopped : fetched;

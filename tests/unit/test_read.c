@@ -269,6 +269,56 @@ START_TEST(read_of_a_stopped_set_gives_the_final_counts_once_more)
 }
 END_TEST
 
+START_TEST(stop_with_a_wrong_root_stops_and_keeps_the_counts)
+{
+	struct ps_eventset *set = started();
+	struct ps_topology *other;
+	uint64_t timestamp = 0;
+
+	check_ok(ps_topology_load_synthetic(&other, "pack:2 core:2 pu:1"));
+	count(10);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	count(5);
+	uint64_t before = timestamp;
+	check_fails(ps_stop(set, ps_topology_root(other), &timestamp, NULL), PS_EINVAL);
+	ck_assert_uint_eq(timestamp, before);
+	ck_assert_int_eq(ps_eventset_is_running(set), 0);
+	count(100);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
+	check_ok(ps_start(set));
+	count(3);
+	check_fails(ps_stop(set, NULL, &timestamp, NULL), PS_EINVAL);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 3);
+	ps_eventset_destroy(set);
+	ps_topology_destroy(other);
+}
+END_TEST
+
+START_TEST(stop_with_a_destroyed_topology_stops_and_the_counts_go_to_another)
+{
+	struct ps_eventset *set = started();
+	struct ps_topology *other;
+	struct ps_value total;
+	uint64_t timestamp = 0;
+
+	check_ok(ps_topology_load_synthetic(&other, "pack:2 core:2 pu:1"));
+	check_ok(ps_read(set, ps_topology_root(other), &timestamp, NULL));
+	struct ps_component *destroyed = ps_topology_root(other);
+	ps_topology_destroy(other);
+	count(5);
+	check_fails(ps_stop(set, destroyed, &timestamp, NULL), PS_EINVAL);
+	ck_assert_int_eq(ps_eventset_is_running(set), 0);
+	count(100);
+	timestamp = 0;
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	check_ok(ps_component_total(scene.root, EVENT, &total));
+	ck_assert_int_eq(total.value, 5);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(store_gives_base_and_counters_and_leaves_the_running_count)
 {
 	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
@@ -332,6 +382,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, accum_over_several_starts_adds_up);
 	tcase_add_test(tests, reset_sets_the_count_to_0_and_keeps_the_base);
 	tcase_add_test(tests, read_of_a_stopped_set_gives_the_final_counts_once_more);
+	tcase_add_test(tests, stop_with_a_wrong_root_stops_and_keeps_the_counts);
+	tcase_add_test(tests, stop_with_a_destroyed_topology_stops_and_the_counts_go_to_another);
 	tcase_add_test(tests, store_gives_base_and_counters_and_leaves_the_running_count);
 	tcase_add_test(tests, store_refuses_wrong_arguments_and_changes_nothing);
 }
