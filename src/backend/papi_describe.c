@@ -177,6 +177,13 @@ static bool names_kernel(const char *name)
 	return modifiers && (strstr(modifiers, ":k") || strstr(modifiers, ":h"));
 }
 
+/* Clocks of the kernel, whose names differ by their prefix (perf::TASK-CLOCK): no domain keeps them from going on. */
+static bool is_clock(const char *name)
+{
+	return strstr(name, "TASK-CLOCK") || strstr(name, "TASK_CLOCK") || strstr(name, "CPU-CLOCK") ||
+	       strstr(name, "CPU_CLOCK");
+}
+
 static int name_event(struct ps__papi *papi, size_t index, const struct ps__papi_event_info *info)
 {
 	char name[PS__PAPI_TEXT] = "";
@@ -212,7 +219,7 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 	event->klass = PS__EVENT_CLASS_OTHER;
 	event->scale = 1;
 	snprintf(event->unit, sizeof event->unit, "%.31s", info.units);
-	event->user_only = is_user_only && !names_kernel(event->name);
+	event->user_only = is_user_only && !names_kernel(event->name) && !is_clock(event->name);
 	papi->course[index] = course_of(papi, &info);
 	if (scope.cpu >= 0)
 		papi->place_of[index] = find_place(papi, scope.cpu);

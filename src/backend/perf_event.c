@@ -49,7 +49,14 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 /* What is left to count where the kernel may not be counted. */
 static bool can_fall_back(const struct ps__event *event)
 {
-	return !event->explicit_domain && !event->user_only && !event->kernel_side;
+	return !event->explicit_domain && !event->attr.exclude_kernel && !event->kernel_side;
+}
+
+/* The kernel's software clocks read the time, and look at exclude_kernel for their samples alone. */
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd)
@@ -66,7 +73,7 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 	if (limited_fd < 0)
 		return limited_fd == -EINVAL ? -EACCES : limited_fd;
 	event->attr = limited.attr;
-	event->user_only = true;
+	event->user_only = !is_clock(&limited.attr);
 	return limited_fd;
 }
 

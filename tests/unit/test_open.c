@@ -136,6 +136,25 @@ START_TEST(too_few_descriptors_open_none_and_the_need_and_the_limit_are_told)
 }
 END_TEST
 
+START_TEST(without_permission_for_the_kernel_clocks_count_it_and_are_not_flagged)
+{
+	struct ps_eventset *set;
+	int fds[2];
+
+	fake_set_paranoid(2, false);
+	set = scene_set("task-clock", "cpu-clock", NULL);
+	check_ok(ps_start(set));
+	ck_assert_uint_ge(fake_counter_fds(fds, 2), 1);
+	ck_assert_int_eq(fake_attr_of_fd(fds[0])->exclude_kernel, 1);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	for (size_t index = 0; index < 2; index++) {
+		ck_assert_int_eq(ps_eventset_event_is_user_only(set, index), 0);
+		ck_assert_uint_eq(scene_total(ps_eventset_event_name(set, index)).flags & PS_VALUE_USER_ONLY, 0);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(without_permission_for_the_kernel_user_space_is_counted_and_flagged)
 {
 	struct ps_eventset *set;
@@ -272,6 +291,7 @@ int main(void)
 	tcase_add_test(tests, a_failing_start_of_the_counters_leaves_the_set_stopped);
 	tests = scene_case(suite, "permission");
 	tcase_add_test(tests, without_permission_for_the_kernel_user_space_is_counted_and_flagged);
+	tcase_add_test(tests, without_permission_for_the_kernel_clocks_count_it_and_are_not_flagged);
 	tcase_add_test(tests, what_only_the_kernel_can_count_is_refused_without_permission);
 	tcase_add_test(tests, debian_level_3_refuses_all_and_the_sentence_says_so);
 	tcase_add_test(tests, a_container_that_forbids_the_call_is_told_apart_from_the_paranoid_level);

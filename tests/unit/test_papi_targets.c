@@ -249,15 +249,16 @@ START_TEST(a_whole_cpu_that_papi_does_not_name_is_last_cpu)
 }
 END_TEST
 
-START_TEST(the_domain_shows_in_user_only_but_for_events_that_name_the_kernel)
+START_TEST(the_domain_shows_in_user_only_but_for_clocks_and_events_that_name_the_kernel)
 {
-	int papi = fake_papi_create(EVENT, "perf::PAGE-FAULTS:u=1:k=1", NULL);
+	int papi = fake_papi_create(EVENT, "perf::PAGE-FAULTS:u=1:k=1", "perf::TASK-CLOCK", NULL);
 	struct ps_eventset *set;
 
 	fake_papi.sets[papi].options[PS__PAPI_OPTION_DOMAIN] = PS__PAPI_DOM_USER;
 	set = wrap(papi);
 	ck_assert_int_eq(ps_eventset_event_is_user_only(set, 0), 1);
 	ck_assert_int_eq(ps_eventset_event_is_user_only(set, 1), 0);
+	ck_assert_int_eq(ps_eventset_event_is_user_only(set, 2), 0);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -429,7 +430,7 @@ int main(void)
 	tcase_add_test(tests, an_attached_thread_may_be_read_by_any_thread_and_changed_between_runs);
 	tcase_add_test(tests, a_cpu_attached_set_says_whether_one_thread_or_all_are_counted_there);
 	tcase_add_test(tests, a_whole_cpu_that_papi_does_not_name_is_last_cpu);
-	tcase_add_test(tests, the_domain_shows_in_user_only_but_for_events_that_name_the_kernel);
+	tcase_add_test(tests, the_domain_shows_in_user_only_but_for_clocks_and_events_that_name_the_kernel);
 	tcase_add_test(tests, another_thread_is_refused_whatever_it_calls);
 	tcase_add_test(tests, the_counts_of_a_thread_that_has_ended_can_be_fetched_but_not_started_anew);
 	tcase_add_test(tests, what_the_set_is_made_of_is_changed_through_papi_alone);
