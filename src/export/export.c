@@ -30,9 +30,10 @@ const char *ps_format_name(enum ps_format format)
 
 static int check_arrays(const struct ps_export_options *options)
 {
-	if (options->metric_count && !options->metrics)
-		return ps__fail(PS_EINVAL, "ps_export_with: options->metrics is NULL, but metric_count is %zu",
-		                options->metric_count);
+	int code = ps__table_check_metrics(options->metrics, options->metric_count, "ps_export_with");
+
+	if (code < 0)
+		return code;
 	if (options->field_count && !options->fields)
 		return ps__fail(PS_EINVAL, "ps_export_with: options->fields is NULL, but field_count is %zu",
 		                options->field_count);

@@ -86,6 +86,9 @@ struct ps__table_view {
 /* Is it one that there is? PS_EINVAL, with a sentence that begins with the call's name. */
 int ps__table_check_view(const struct ps__table_view *view, const char *call);
 
+/* Are these names of metrics at all? PS_EINVAL, likewise. */
+int ps__table_check_metrics(const char *const *names, size_t count, const char *call);
+
 /* Drops the other rows but the first one. Parents and depths are then among those that are left. */
 void ps__table_select(struct ps__table *table, const struct ps__table_view *view);
 

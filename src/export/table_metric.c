@@ -9,6 +9,17 @@
 
 #include <stdio.h>
 
+int ps__table_check_metrics(const char *const *names, size_t count, const char *call)
+{
+	if (count && !names)
+		return ps__fail(PS_EINVAL, "%s: options->metrics is NULL, but metric_count is %zu", call, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!names[i])
+			return ps__fail(PS_EINVAL, "%s: options->metrics[%zu] is NULL", call, i);
+	}
+	return PS_OK;
+}
+
 int ps__table_find_metrics(struct ps__table *table, const char *const *names, size_t count)
 {
 	table->metrics = ps__os_calloc(count, sizeof *table->metrics);

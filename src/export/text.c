@@ -271,10 +271,8 @@ static int check(const struct ps_print_options *options)
 		                options->size, sizeof *options);
 	if (options->flags & ~ALL_FLAGS)
 		return ps__fail(PS_EINVAL, "ps_print_with: options->flags has an unknown flag: 0x%x", options->flags);
-	if (options->metric_count && !options->metrics)
-		return ps__fail(PS_EINVAL, "ps_print_with: options->metrics is NULL, but metric_count is %zu",
-		                options->metric_count);
-	return ps__table_check_view(&view, "ps_print_with");
+	int code = ps__table_check_metrics(options->metrics, options->metric_count, "ps_print_with");
+	return code < 0 ? code : ps__table_check_view(&view, "ps_print_with");
 }
 
 int ps_print_with(struct ps_component *root, const struct ps_print_options *options, FILE *stream)

@@ -254,6 +254,9 @@ START_TEST(wrong_arguments_are_refused)
 	bad = good;
 	bad.metric_count = 1;
 	check_fails(ps_export_with(scene.root, PS_FORMAT_CSV, &bad, stdout), PS_EINVAL);
+	bad.metrics = (const char *const[]){NULL};
+	check_fails(ps_export_with(scene.root, PS_FORMAT_JSON, &bad, stdout), PS_EINVAL);
+	check_detail("metrics[0]");
 	bad.metrics = (const char *const[]){"MIPS"};
 	check_fails(ps_export_with(scene.root, PS_FORMAT_CSV, &bad, stdout), PS_ENOEVNT);
 	bad = good;

@@ -222,6 +222,9 @@ START_TEST(wrong_options_are_refused)
 	bad = good;
 	bad.metric_count = 1;
 	check_fails(ps_print_with(scene.root, &bad, stdout), PS_EINVAL);
+	bad.metrics = (const char *const[]){NULL};
+	check_fails(ps_print_with(scene.root, &bad, stdout), PS_EINVAL);
+	check_detail("metrics[0]");
 	bad.metrics = (const char *const[]){"IPS"};
 	check_fails(ps_print_with(scene.root, &bad, stdout), PS_ENOEVNT);
 	check_detail("'IPS'");
