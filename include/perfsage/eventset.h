@@ -78,7 +78,7 @@ PS_PUBLIC int ps_eventset_add_optional(struct ps_eventset *set, const char *even
  */
 PS_PUBLIC int ps_eventset_add_default(struct ps_eventset *set);
 
-/** Removes an event. PS_EINVAL: a NULL. PS_EISRUN. PS_ENOEVNT: it isn't in the set. Stored readings stay. */
+/** Removes an event, by the name that is shown or the string that was added. PS_EINVAL: a NULL. PS_EISRUN. PS_ENOEVNT: it isn't in the set. Stored readings stay. */
 PS_PUBLIC int ps_eventset_remove(struct ps_eventset *set, const char *event);
 
 /**
@@ -208,7 +208,7 @@ PS_PUBLIC int ps_eventset_set_history(struct ps_eventset *set, size_t rows);
 /** How many events are in the set; 0 for NULL. */
 PS_PUBLIC size_t ps_eventset_event_count(const struct ps_eventset *set);
 
-/** The name of the index'th event, as it was added; NULL beyond the last. Lives until the event is removed. */
+/** The name of the index'th event, as it was added or its term name= has it; NULL beyond the last. Lives until the event is removed. */
 PS_PUBLIC const char *ps_eventset_event_name(const struct ps_eventset *set, size_t index);
 
 /** The scope of the index'th event; PS_SCOPE_THREAD beyond the last. */

@@ -30,6 +30,7 @@ struct ps__variant {
 
 struct ps__event {
 	char *name;                  /* as the user wrote it, or the term name= of pmu/.../; owned */
+	char *written;               /* as the user wrote it, where name is another; NULL else; owned */
 	struct perf_event_attr attr; /* type, config*, exclude_*: the rest is the backend's to fill */
 	char *probe; /* of a uprobe or kprobe: the path or function that attr.config1 points at; owned */
 	struct ps__variant *variants; /* of a core event on a hybrid machine: for each kind that counts it; owned */

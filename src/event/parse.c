@@ -62,9 +62,9 @@ static int build(struct ps__event *event, const char *name)
 	if (code)
 		return code;
 	event->kernel_side = event->kernel_side || is_kernel_side(&event->attr);
-	if (!event->name)
-		event->name = ps__os_strdup(name);
-	return event->name ? PS_OK : ps__fail_memory("the name of an event");
+	char **copy = event->name ? &event->written : &event->name;
+	*copy = ps__os_strdup(name);
+	return *copy ? PS_OK : ps__fail_memory("the name of an event");
 }
 
 int ps__event_parse(struct ps__event *out, const char *name)
@@ -92,9 +92,10 @@ int ps__event_copy(struct ps__event *out, const struct ps__event *model)
 	struct ps__event event = *model;
 
 	event.name = ps__os_strdup(model->name);
+	event.written = model->written ? ps__os_strdup(model->written) : NULL;
 	event.probe = model->probe ? ps__os_strdup(model->probe) : NULL;
 	int code = ps__hybrid_copy(&event, model);
-	if (code || !event.name || (model->probe && !event.probe)) {
+	if (code || !event.name || (model->written && !event.written) || (model->probe && !event.probe)) {
 		ps__event_clear(&event);
 		return ps__fail_memory("the name of an event");
 	}
@@ -107,8 +108,10 @@ int ps__event_copy(struct ps__event *out, const struct ps__event *model)
 void ps__event_clear(struct ps__event *event)
 {
 	ps__os_free(event->name);
+	ps__os_free(event->written);
 	ps__os_free(event->probe);
 	ps__hybrid_clear(event);
 	event->name = NULL;
+	event->written = NULL;
 	event->probe = NULL;
 }

@@ -10,13 +10,20 @@
 #define CHANGE_IN_PAPI \
 	"add and remove events with PAPI_add_event and PAPI_remove_event; the next ps_start takes them over"
 
+/* By the name that is shown, which is unique; or, where name= gave that, by the string that was added. */
 static ptrdiff_t find_event(const struct ps_eventset *set, const char *name)
 {
 	for (size_t index = 0; index < set->event_count; index++) {
-		if (strcmp(set->events[index].name, name) == 0)
+		const struct ps__event *event = &set->events[index];
+		if (strcmp(event->name, name) == 0 || (event->written && strcmp(event->written, name) == 0))
 			return (ptrdiff_t)index;
 	}
 	return -1;
+}
+
+static int fail_present(const char *name)
+{
+	return ps__fail(PS_ECNFLCT, "'%s' is in the event set already", name);
 }
 
 /* The list with one event more, which the set then owns. */
@@ -75,11 +82,12 @@ static int add(struct ps_eventset *set, const char *name, bool optional)
 	struct ps__event event;
 
 	if (find_event(set, name) >= 0)
-		return ps__fail(PS_ECNFLCT, "'%s' is in the event set already", name);
+		return fail_present(name);
 	int result = parse_and_probe(&event, name, optional);
 	if (result != PS_OK)
 		return result;
-	result = append(set, &event);
+	/* Values are asked for by the name that is shown. */
+	result = find_event(set, event.name) >= 0 ? fail_present(event.name) : append(set, &event);
 	if (result != PS_OK)
 		ps__event_clear(&event);
 	return result;

@@ -159,6 +159,31 @@ START_TEST(a_unit_and_a_scale_are_told_for_each_event)
 }
 END_TEST
 
+START_TEST(a_name_that_the_term_name_gives_is_unique_and_either_name_removes_the_event)
+{
+	static const char added[] = "cpu/config=2,name=calls/";
+	struct ps_eventset *set, *clone;
+
+	fake_add_core_pmu(4);
+	set = scene_set("page-faults", added, NULL);
+	ck_assert_str_eq(ps_eventset_event_name(set, 1), "calls");
+	check_fails(ps_eventset_add(set, added), PS_ECNFLCT);
+	check_fails(ps_eventset_add(set, "cpu/config=3,name=calls/"), PS_ECNFLCT);
+	check_detail("'calls'");
+	check_fails(ps_eventset_add_optional(set, "cpu/config=3,name=page-faults/"), PS_ECNFLCT);
+	ck_assert_uint_eq(ps_eventset_event_count(set), 2);
+	check_fails(ps_eventset_remove(set, "cpu/config=3,name=calls/"), PS_ENOEVNT);
+	check_ok(ps_eventset_clone(&clone, set));
+	check_ok(ps_eventset_remove(clone, added));
+	ck_assert_uint_eq(ps_eventset_event_count(clone), 1);
+	check_ok(ps_eventset_add(clone, added));
+	check_ok(ps_eventset_remove(clone, "calls"));
+	ck_assert_uint_eq(ps_eventset_event_count(clone), 1);
+	ps_eventset_destroy(clone);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_refused_name_leaves_the_set_as_it_was_and_says_why)
 {
 	struct ps_eventset *set = scene_set("page-faults", NULL);
@@ -381,6 +406,7 @@ int main(void)
 	tests = scene_case(suite, "events");
 	tcase_add_test(tests, events_are_listed_as_they_were_added_and_removed);
 	tcase_add_test(tests, a_unit_and_a_scale_are_told_for_each_event);
+	tcase_add_test(tests, a_name_that_the_term_name_gives_is_unique_and_either_name_removes_the_event);
 	tcase_add_test(tests, a_refused_name_leaves_the_set_as_it_was_and_says_why);
 	tcase_add_test(tests, a_known_name_without_an_encoding_here_may_be_optional);
 	tcase_add_test(tests, a_changed_set_counts_its_new_events_and_its_old_readings_stay);
