@@ -238,7 +238,7 @@ PS_PUBLIC int ps_eventset_event_group(const struct ps_eventset *set, size_t inde
 /** Is the set between ps_start and ps_stop? 0 for NULL. */
 PS_PUBLIC int ps_eventset_is_running(const struct ps_eventset *set);
 
-/** Has the thread that the set counts been seen to have ended? Its last totals can still be read. */
+/** Has the thread or process that the set counts been seen to have ended, waited for or not? Its last totals can still be read. */
 PS_PUBLIC int ps_eventset_is_ended(const struct ps_eventset *set);
 
 /** Stops and releases the set; its readings stay in the topology. NULL is ignored. Returns PS_OK. */

@@ -23,21 +23,25 @@ bool ps__locate_is_possible(int cpu);
 /* A kept descriptor of /proc/<tid>/stat: it never names another task, should the number be used again. */
 struct ps__task {
 	pid_t tid;
-	int fd; /* -1: not open */
+	int fd;          /* -1: not open */
+	bool is_process; /* of which it is the first thread: it has ended when all have */
 };
 
 /* PS_ESYS if there is no such task (the detail names it), PS_ECOUNT without a descriptor left. */
 int ps__task_open(struct ps__task *task, pid_t tid);
 void ps__task_close(struct ps__task *task);
 
-/* The CPU on which the task was last seen to run; -1 if it can't be told, because it has ended (then *ended becomes
- * true) or the look failed. Async-signal-safe. */
+/* The CPU on which the task was last seen to run; -1 if it can't be told. *ended becomes true if it has ended, whether its
+ * parent has waited for it or not. Async-signal-safe. */
 int ps__task_cpu(const struct ps__task *task, bool *ended);
+
+/* Has it ended, while its file is still there? The first thread of a process stays until the last one has ended. */
+bool ps__task_is_zombie(const struct ps__task *task);
 
 /* The CPU in the text of /proc/<tid>/stat, or -1 if it is no such text. The name in it may hold anything. */
 int ps__task_parse_cpu(const char *stat, size_t length);
 
-/* Does a thread of this process still exist? */
+/* Does a thread of this process still run? */
 bool ps__locate_is_alive(pid_t tid);
 
 /* Opens the folder of a control group: by its absolute path, or below the mount point of the hierarchy that perf knows.

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* proc(5): the name is the 2nd field, the state the 3rd, "processor" the 39th. */
-#define FIELDS_FROM_NAME_TO_CPU 37
-#define LARGEST_CPU             (1 << 24)
+/* proc(5): the name is the 2nd field, the state the 3rd, "num_threads" the 20th, "processor" the 39th. */
+#define FIELDS_FROM_NAME_TO_STATE   1
+#define FIELDS_FROM_NAME_TO_THREADS 18
+#define FIELDS_FROM_NAME_TO_CPU     37
+#define LARGEST_NUMBER              (1 << 24)
 
 /* A name of 15 bytes and 50 numbers of at most 20 digits fit. */
 #define STAT_BYTES 1152
@@ -48,37 +50,76 @@ static const char *end_of_name(const char *stat, size_t length)
 	return NULL;
 }
 
-int ps__task_parse_cpu(const char *stat, size_t length)
+static const char *find_field(const char *stat, size_t length, int fields_from_name)
 {
 	const char *end = stat + length;
 	const char *at = end_of_name(stat, length);
-	int cpu = 0;
 
-	if (!at)
-		return -1;
-	for (int field = 0; field < FIELDS_FROM_NAME_TO_CPU; field++) {
+	for (int field = 0; at && field < fields_from_name; field++) {
 		at = memchr(at, ' ', (size_t)(end - at));
-		if (!at)
-			return -1;
-		at++;
+		if (at)
+			at++;
 	}
+	return at;
+}
+
+static int parse_number(const char *stat, size_t length, int fields_from_name)
+{
+	const char *end = stat + length;
+	const char *at = find_field(stat, length, fields_from_name);
 	const char *digits = at;
-	for (; at < end && *at >= '0' && *at <= '9' && cpu < LARGEST_CPU; at++)
-		cpu = 10 * cpu + (*at - '0');
-	return at > digits && cpu < LARGEST_CPU ? cpu : -1;
+	int number = 0;
+
+	for (; at && at < end && *at >= '0' && *at <= '9' && number < LARGEST_NUMBER; at++)
+		number = 10 * number + (*at - '0');
+	return at > digits && number < LARGEST_NUMBER ? number : -1;
+}
+
+int ps__task_parse_cpu(const char *stat, size_t length)
+{
+	return parse_number(stat, length, FIELDS_FROM_NAME_TO_CPU);
+}
+
+/* One that has ended keeps its file until its parent has taken notice; X is the moment after that. */
+static bool is_zombie(const char *stat, size_t length)
+{
+	const char *state = find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
+
+	return state && state < stat + length && (*state == 'Z' || *state == 'X');
+}
+
+static ssize_t read_stat(int fd, char stat[STAT_BYTES])
+{
+	ssize_t length;
+
+	do {
+		length = ps__os.pread(fd, stat, STAT_BYTES, 0);
+	} while (length < 0 && errno == EINTR);
+	return length;
 }
 
 int ps__task_cpu(const struct ps__task *task, bool *ended)
 {
 	char stat[STAT_BYTES];
-	ssize_t length;
+	ssize_t length = read_stat(task->fd, stat);
 
-	do {
-		length = ps__os.pread(task->fd, stat, sizeof stat, 0);
-	} while (length < 0 && errno == EINTR);
 	if (length < 0 && (errno == ESRCH || errno == ENOENT))
 		*ended = true;
-	return length > 0 ? ps__task_parse_cpu(stat, (size_t)length) : -1;
+	if (length <= 0)
+		return -1;
+	/* A process whose first thread has ended lives on in the others. */
+	if (is_zombie(stat, (size_t)length) &&
+	    (!task->is_process || parse_number(stat, (size_t)length, FIELDS_FROM_NAME_TO_THREADS) <= 1))
+		*ended = true;
+	return ps__task_parse_cpu(stat, (size_t)length);
+}
+
+bool ps__task_is_zombie(const struct ps__task *task)
+{
+	char stat[STAT_BYTES];
+	ssize_t length = read_stat(task->fd, stat);
+
+	return length > 0 && is_zombie(stat, (size_t)length);
 }
 
 bool ps__locate_is_alive(pid_t tid)
@@ -90,6 +131,7 @@ bool ps__locate_is_alive(pid_t tid)
 	/* Only a clear "no such file" says that it has ended. */
 	if (fd < 0)
 		return errno != ENOENT && errno != ESRCH;
+	bool has_ended = ps__task_is_zombie(&(struct ps__task){.tid = tid, .fd = fd});
 	ps__os.close(fd);
-	return true;
+	return !has_ended;
 }

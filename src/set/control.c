@@ -105,7 +105,9 @@ static int prepare(struct ps_eventset *set)
 		result = ps__set_locate(set, &set->last_cpu, &mark);
 	}
 	if (result == PS_OK && set->is_ended)
-		result = ps__fail(PS_ESYS, "ps_start: thread %d has ended", (int)set->target.tid);
+		result =
+		    ps__fail(PS_ESYS, "ps_start: %s %d has ended",
+		             set->target.kind == PS__TARGET_PROCESS ? "process" : "thread", (int)set->target.tid);
 	return result;
 }
 

@@ -47,9 +47,24 @@ static int compare_tids(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* The threads of a process in rising order: 0, or -errno. */
-static int list_threads(pid_t pid, struct list *list)
+/* The first thread stays in the list when it has ended, and can't be counted then. */
+static void drop_ended(struct list *list, const struct ps__task *first)
 {
+	size_t kept = 0;
+
+	if (!ps__task_is_zombie(first))
+		return;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->tids[i] != first->tid)
+			list->tids[kept++] = list->tids[i];
+	}
+	list->count = kept;
+}
+
+/* The threads of a set's process in rising order: 0, or -errno. */
+static int list_threads(const struct ps_eventset *set, struct list *list)
+{
+	pid_t pid = set->target.tid;
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -60,6 +75,7 @@ static int list_threads(pid_t pid, struct list *list)
 		*list = (struct list){0};
 		return -error;
 	}
+	drop_ended(list, &set->task);
 	if (list->count)
 		qsort(list->tids, list->count, sizeof list->tids[0], compare_tids);
 	return 0;
@@ -80,7 +96,7 @@ int ps__set_list_roots(struct ps_eventset *set)
 	ps__set_forget_roots(set);
 	if (set->target.kind != PS__TARGET_PROCESS)
 		return PS_OK;
-	int result = list_threads(set->target.tid, &list);
+	int result = list_threads(set, &list);
 	if (result == -ENOMEM)
 		return ps__fail_memory("the threads of a process");
 	if (result < 0 || list.count == 0) {
@@ -101,7 +117,7 @@ bool ps__set_roots_changed(const struct ps_eventset *set)
 	if (set->target.kind != PS__TARGET_PROCESS)
 		return false;
 	/* A process that has ended, or no descriptor to look with: to open its threads again would be of no use. */
-	if (list_threads(set->target.tid, &now) < 0)
+	if (list_threads(set, &now) < 0)
 		return false;
 	bool changed =
 	    now.count != set->target.root_count || memcmp(now.tids, set->roots, now.count * sizeof now.tids[0]) != 0;

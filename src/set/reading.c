@@ -35,9 +35,21 @@ static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 	return *slot ? PS_OK : PS_ENOMEM;
 }
 
+/* All parts of an ended task's counts are final, also those that were credited before its end was noticed. */
+static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
+{
+	for (size_t index = 0; index < set->active_count; index++) {
+		if (set->active[index]->has_counts)
+			set->active[index]->counts_mark |= PS__MARK_ENDED;
+	}
+	here->counts_mark |= PS__MARK_ENDED;
+}
+
 static int finish(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp,
                   struct ps_thread **thread)
 {
+	if (__builtin_expect(set->is_ended, 0) && write->kind != PS__WRITE_STORE)
+		mark_ended(set, write->slot);
 	int result = ps__set_write(set, write, timestamp);
 
 	if (result == PS_OK && thread)

@@ -120,6 +120,8 @@ void fake_set_online(int cpu, bool online);
 /* The fake task of a tid ends: its /proc files vanish, kept descriptors answer ESRCH, its counters freeze. */
 void fake_task(pid_t tid, const char *comm, int cpu); /* makes or moves it: /proc/<tid>/stat shows comm and cpu */
 void fake_task_end(pid_t tid);
+/* It ends, but nobody has waited for it yet; its process then has so many threads, itself among them. */
+void fake_task_zombie(pid_t tid, unsigned threads_left);
 void fake_task_exec(pid_t tid); /* it calls execve: its counters with enable_on_exec are enabled, once */
 void fake_task_affinity(pid_t tid, const char *cpu_list);
 

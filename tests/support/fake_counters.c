@@ -44,7 +44,8 @@ static bool is_there(const struct fake_counter *counter)
 {
 	if (!counter->task)
 		return true;
-	return !counter->task->ended && (counter->cpu < 0 || counter->cpu == counter->task->cpu) &&
+	return !counter->task->ended && !counter->task->threads_left &&
+	       (counter->cpu < 0 || counter->cpu == counter->task->cpu) &&
 	       fake__pmu_is_on(&counter->attr, counter->task->cpu);
 }
 
@@ -91,7 +92,7 @@ static int check_open(const struct perf_event_attr *attr, pid_t pid, int cpu, in
 		error = fake__pmu_check_paranoid(attr, 0);
 	if (!error && group_fd != -1 && (!fake__fd(group_fd) || !fake__fd(group_fd)->counter))
 		error = EBADF;
-	if (!error && pid != -1 && !task)
+	if (!error && pid != -1 && (!task || task->threads_left))
 		error = ESRCH;
 	if (!error && cpu >= 0 && check_cpu(pid, cpu) == EINVAL)
 		error = EINVAL;
@@ -313,7 +314,7 @@ void fake_run(uint64_t enabled_ns, uint64_t running_ns)
 {
 	fake__lock();
 	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
-		if (!is_on(counter) || (counter->task && counter->task->ended))
+		if (!is_on(counter) || (counter->task && (counter->task->ended || counter->task->threads_left)))
 			continue;
 		counter->enabled_ns += enabled_ns;
 		if (is_there(counter) && !counter->leader->waiting)

@@ -18,6 +18,7 @@ struct fake_task {
 	char *comm;
 	int cpu;
 	bool ended;
+	unsigned threads_left; /* it is a zombie, of a process with so many threads; 0: it lives */
 	unsigned char mask[FAKE_CPUS / 8];
 	int *script;
 	size_t script_count, script_next;

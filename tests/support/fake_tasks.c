@@ -118,9 +118,10 @@ char *fake__task_stat(const struct fake_task *task)
 	char *text = NULL;
 
 	if (asprintf(&text,
-	             "%d (%s) R 1 %d %d 0 -1 4194304 90 0 0 0 1 2 0 0 20 0 1 0 7777 9999360 300 "
+	             "%d (%s) %c 1 %d %d 0 -1 4194304 90 0 0 0 1 2 0 0 20 0 %u 0 7777 9999360 300 "
 	             "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-	             task->tid, task->comm, task->tid, task->tid, task->cpu) < 0)
+	             task->tid, task->comm, task->threads_left ? 'Z' : 'R', task->tid, task->tid,
+	             task->threads_left ? task->threads_left : 1, task->cpu) < 0)
 		abort();
 	return text;
 }
@@ -288,6 +289,21 @@ void fake_task_end(pid_t tid)
 	} else {
 		fake__violation("fake_task_end(%d): no such task", tid);
 	}
+	fake__unlock();
+}
+
+void fake_task_zombie(pid_t tid, unsigned threads_left)
+{
+	struct fake_task *task;
+
+	fake__lock();
+	task = fake__task_find(tid);
+	if (task && !task->threads_left)
+		fake__ring_exit(task);
+	if (task)
+		task->threads_left = threads_left;
+	else
+		fake__violation("fake_task_zombie(%d): no such task", tid);
 	fake__unlock();
 }
 

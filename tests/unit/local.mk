@@ -21,6 +21,7 @@ unit_tests = \
 	tests/unit/test_event_scope \
 	tests/unit/test_eventset \
 	tests/unit/test_exact \
+	tests/unit/test_ended \
 	tests/unit/test_exec \
 	tests/unit/test_export \
 	tests/unit/test_faults \

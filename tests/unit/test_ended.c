@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of what a set is attached to: final counts are marked, and a start is refused, whether it was waited for or not. */
+#include "support/scene.h"
+
+#define EVENT   "page-faults"
+#define PROCESS 500
+#define OTHER   501
+
+static struct ps_eventset *attached(bool is_process)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	fake_task(PROCESS, "solver", 2);
+	fake_task_affinity(PROCESS, "0-3");
+	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
+	check_ok(is_process ? ps_eventset_attach_process(set, PROCESS) : ps_eventset_attach_tid(set, PROCESS));
+	check_ok(ps_start(set));
+	return set;
+}
+
+static bool is_marked(int cpu, uint64_t timestamp)
+{
+	return scene_part(cpu, EVENT, timestamp).flags & PS_VALUE_ENDED;
+}
+
+static void end(bool is_waited_for)
+{
+	if (is_waited_for)
+		fake_task_end(PROCESS);
+	else
+		fake_task_zombie(PROCESS, 1);
+	if (is_waited_for)
+		fake_file("/proc/500/task/500/stat", NULL);
+}
+
+/* _i: bit 0 a process, bit 1 it was waited for, bit 2 the first look is that of ps_stop. */
+START_TEST(all_parts_of_the_final_counts_are_marked_and_a_start_is_refused)
+{
+	struct ps_eventset *set = attached(_i & 1);
+	uint64_t before = 0, last = 0, again = 0;
+
+	fake_advance(PAGE_FAULTS, 40);
+	check_ok(ps_read(set, scene.root, &before, NULL));
+	ck_assert(!is_marked(2, before));
+	fake_task(PROCESS, "solver", 1);
+	fake_advance(PAGE_FAULTS, 2);
+	fake_switch_out(PROCESS);
+	fake_switch_in(PROCESS, 1);
+	end(_i & 2);
+	check_ok(_i & 4 ? ps_stop(set, scene.root, &last, NULL) : ps_read(set, scene.root, &last, NULL));
+	ck_assert_int_eq(ps_eventset_is_ended(set), 1);
+	ck_assert_int_eq(scene_sum(EVENT, last), 42);
+	ck_assert_uint_ne(scene_total(EVENT).flags & PS_VALUE_ENDED, 0);
+	ck_assert(scene.mode == PS_ATTRIBUTE_LAST_CPU || (is_marked(1, last) && is_marked(2, last)));
+	ck_assert(!is_marked(2, before));
+	if (!(_i & 4))
+		check_ok(ps_stop(set, scene.root, &last, NULL));
+	check_ok(ps_read(set, scene.root, &again, NULL));
+	ck_assert_int_eq(scene_sum(EVENT, again), 42);
+	ck_assert_uint_ne(scene_total(EVENT).flags & PS_VALUE_ENDED, 0);
+	check_fails(ps_start(set), PS_ESYS);
+	check_detail("500 has ended");
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_process_lives_until_its_last_thread_has_ended)
+{
+	struct ps_eventset *set = attached(true);
+	uint64_t timestamp = 0;
+	int fds[8];
+
+	fake_task(OTHER, "worker", 1);
+	fake_file("/proc/500/task/501/stat", "501 (worker) R 1\n");
+	fake_task_zombie(PROCESS, 2);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(ps_eventset_is_ended(set), 0);
+	ck_assert_uint_eq(scene_total(EVENT).flags & PS_VALUE_ENDED, 0);
+	ps_eventset_destroy(set);
+
+	set = scene_set(EVENT, NULL);
+	check_ok(ps_eventset_attach_process(set, PROCESS));
+	check_ok(ps_start(set));
+	size_t count = fake_counter_fds(fds, 8);
+	for (size_t i = 0; i < count && i < 8; i++) {
+		pid_t tid;
+		int cpu;
+		fake_target_of_fd(fds[i], &tid, &cpu);
+		ck_assert_int_eq(tid, OTHER);
+	}
+	fake_advance(PAGE_FAULTS, 7);
+	timestamp = 0;
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 7);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+static void add_tests(TCase *tests)
+{
+	tcase_add_loop_test(tests, all_parts_of_the_final_counts_are_marked_and_a_start_is_refused, 0, 8);
+	tcase_add_test(tests, a_process_lives_until_its_last_thread_has_ended);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("ended");
+
+	add_tests(scene_case(suite, "ended"));
+	add_tests(scene_case_lanes(suite, "ended-lanes"));
+	add_tests(scene_case_last_cpu(suite, "ended-last-cpu"));
+	return scene_run(suite);
+}
