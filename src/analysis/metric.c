@@ -6,6 +6,7 @@
 #include "analysis/metric.h"
 
 #include "base/error.h"
+#include "event/lookup.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -339,16 +340,26 @@ int ps_metric_for_each(const struct ps_component *component, int (*visit)(const 
 	return stop;
 }
 
+/* A metric's modifier is that of its events: no event has another one. */
+static const struct ps__metric *find_told(const char *name)
+{
+	if (!name)
+		return NULL;
+	const char *modifier = name + strcspn(name, ":");
+	bool is_one = *modifier == '\0' || (modifier[1] != '\0' && ps__modifiers_are(modifier + 1));
+	return is_one ? find_metric(name) : NULL;
+}
+
 const char *ps_metric_unit(const char *metric)
 {
-	const struct ps__metric *found = metric ? find_metric(metric) : NULL;
+	const struct ps__metric *found = find_told(metric);
 
 	return found ? found->unit : NULL;
 }
 
 const char *ps_metric_description(const char *metric)
 {
-	const struct ps__metric *found = metric ? find_metric(metric) : NULL;
+	const struct ps__metric *found = find_told(metric);
 
 	return found ? found->description : NULL;
 }

@@ -64,7 +64,9 @@ int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream)
 	if (buffer->failed)
 		code = ps__fail_memory("the printed text");
 	else if ((buffer->length && fwrite(buffer->text, buffer->length, 1, stream) != 1) || fflush(stream) == EOF)
-		code = ps__fail(PS_ESYS, "the text could not be written: %s", strerror(errno));
+		/* A stream in memory that is full sets no errno. */
+		code = ps__fail(PS_ESYS, "the text could not be written: %s",
+		                errno ? strerror(errno) : "the stream took only a part of it; is it too small?");
 	ps__os_free(buffer->text);
 	*buffer = (struct ps__buffer){0};
 	return code;

@@ -79,6 +79,20 @@ START_TEST(no_memory_is_told_at_the_end_and_nothing_is_written)
 }
 END_TEST
 
+START_TEST(a_stream_that_takes_only_a_part_is_told_though_it_gives_no_reason)
+{
+	struct ps__buffer buffer = {0};
+	char room[64];
+	FILE *stream = fmemopen(room, sizeof room, "w");
+
+	for (int i = 0; i < 100; i++)
+		ps__buffer_add(&buffer, "line %d\n", i);
+	check_fails(ps__buffer_finish(&buffer, stream), PS_ESYS);
+	check_detail("part");
+	fclose(stream);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("buffer");
@@ -88,5 +102,6 @@ int main(void)
 	tcase_add_test(tests, blanks_at_the_end_are_trimmed_and_others_stay);
 	tcase_add_test(tests, an_empty_text_is_written_too);
 	tcase_add_test(tests, no_memory_is_told_at_the_end_and_nothing_is_written);
+	tcase_add_test(tests, a_stream_that_takes_only_a_part_is_told_though_it_gives_no_reason);
 	return scene_run(suite);
 }

@@ -267,6 +267,8 @@ START_TEST(every_metric_has_a_unit_and_a_description)
 	ck_assert_uint_ge(names.count, 14);
 	ck_assert_str_eq(ps_metric_unit("IPC:u"), "instructions/cycle");
 	ck_assert_ptr_null(ps_metric_unit("MIPS"));
+	ck_assert_ptr_null(ps_metric_unit("IPC:q"));
+	ck_assert_ptr_null(ps_metric_description("IPC:"));
 	ck_assert_ptr_null(ps_metric_unit(NULL));
 	ck_assert_ptr_null(ps_metric_description(""));
 }
