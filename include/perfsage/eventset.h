@@ -220,7 +220,7 @@ PS_PUBLIC const char *ps_eventset_event_unit(const struct ps_eventset *set, size
 /** count * scale is in that unit; 1 for a plain count, and beyond the last. */
 PS_PUBLIC double ps_eventset_event_scale(const struct ps_eventset *set, size_t index);
 
-/** What is known of the index'th event before it counts: COUNTED, or NOT_SUPPORTED (ps_eventset_add_optional). */
+/** What is known of the index'th event before it counts: COUNTED, or NOT_SUPPORTED (ps_eventset_add_optional; beyond the last). */
 PS_PUBLIC enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index);
 
 /** True if the index'th event is counted in user space only, for lack of permission. */

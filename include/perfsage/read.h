@@ -81,7 +81,8 @@ PS_PUBLIC int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64
  * started, and a running set's counts aren't touched.
  *
  * counters: n numbers in the order of the set's events. n: the number of events in the set.
- * PS_EINVAL: counters is NULL, n is negative or not the number of events. The part goes to the Thread where the
+ * PS_EINVAL: counters is NULL, n is negative or not the number of events. If the set was never started, its events are
+ * opened, with ps_start's errors: PS_EPERM, PS_ECOUNT, PS_ENOSUPP, PS_ESYS. The part goes to the Thread where the
  * caller is (or the attached CPU, or where the attached thread was last).
  */
 PS_PUBLIC int ps_store(struct ps_eventset *set, const long long *counters, int n, struct ps_component *root,

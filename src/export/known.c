@@ -35,7 +35,7 @@ static const struct word statuses[] = {
 };
 
 static const struct word flags[] = {
-    {PS_VALUE_USER_ONLY, "u", "of user space alone: permission is missing to count the kernel's share"},
+    {PS_VALUE_USER_ONLY, "u", "of user space alone: for lack of permission, or as a PAPI set's domain has it"},
     {PS_VALUE_MOVED, "moved", "the task changed its CPU during the reading"},
     {PS_VALUE_WENT_BACK, "went back", "a counter went backwards, and was counted anew from there"},
     {PS_VALUE_ENDED, "ended", "the counted task has ended: the final count"},
