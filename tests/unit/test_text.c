@@ -159,7 +159,7 @@ START_TEST(counts_of_user_space_alone_are_marked)
 }
 END_TEST
 
-START_TEST(the_mark_of_user_space_stands_apart_from_a_unit)
+START_TEST(the_mark_of_user_space_stands_apart_and_not_at_a_clock)
 {
 	struct ps_print_options options = {.size = sizeof options, .flags = PS_PRINT_SI};
 	struct ps_eventset *set;
@@ -383,7 +383,7 @@ int main(void)
 	tcase_add_test(tests, what_happened_on_an_unknown_cpu_is_shown_at_the_end);
 	tcase_add_test(tests, each_status_is_told_and_explained);
 	tcase_add_test(tests, counts_of_user_space_alone_are_marked);
-	tcase_add_test(tests, the_mark_of_user_space_stands_apart_from_a_unit);
+	tcase_add_test(tests, the_mark_of_user_space_stands_apart_and_not_at_a_clock);
 	tcase_add_test(tests, an_event_of_a_package_stands_there_and_above_and_not_below);
 	tcase_add_test(tests, a_threads_readings_are_printed_oldest_first);
 	tests = scene_case(suite, "others");
