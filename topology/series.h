@@ -47,9 +47,6 @@ struct ps__column {
 };
 
 struct ps__series {
-	uint64_t lineage; /* of the set that made it: another of this number that is bound later takes its place */
-	_Atomic bool is_past;           /* the set has let go of it */
-	uint64_t generation;            /* of the process that writes it: ps__fork_generation */
 	_Atomic uint64_t sequence;      /* odd while a reading is being written */
 	_Atomic uint64_t latest;        /* the latest reading's timestamp; 0: none yet */
 	_Atomic(struct ps__log *) logs; /* newest first; pushed with release, followed with acquire */
@@ -60,6 +57,9 @@ struct ps__series {
 	_Atomic uint64_t
 	    reading_ps;          /* what a reading costs, as ps_eventset_overhead measured it; 0: it was not asked */
 	_Atomic bool is_checked; /* stored with release after the residuals, loaded with acquire before them */
+	uint64_t lineage; /* of the set that made it: another of this number that is bound later takes its place */
+	_Atomic bool is_past; /* the set has let go of it */
+	uint64_t generation;  /* of the process that writes it: ps__fork_generation */
 	size_t groups;
 	size_t columns;
 	struct ps__column column[];

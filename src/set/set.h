@@ -105,8 +105,7 @@ struct ps_eventset {
 	struct ps__backend *backend;     /* NULL: not open */
 	struct ps__series *series;       /* NULL until the events are open */
 	uint64_t fork_generation;
-	uint64_t lineage; /* a number of its own */
-	uint64_t owner;   /* ps__thread_number of the thread that a set counts by itself, once open */
+	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
 	bool is_running;
 	bool was_started;
 	bool must_clear;   /* started since the last fetch: the slots still have the counts from before */
@@ -158,6 +157,7 @@ struct ps_eventset {
 	size_t history;
 	uint64_t past_readings; /* written to series that the set has dropped */
 	double reading_ns;      /* what one costs; 0: not measured since the events were opened */
+	uint64_t lineage;       /* a number of its own, for its series */
 };
 
 /* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
