@@ -17,6 +17,15 @@ has_sanitizer() {
 	[ -n "${SANITIZERS-}" ]
 }
 
+# as_user COMMAND...: runs it without privileges.
+as_user() {
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+
 # What stops perfsage from counting page faults here; empty if nothing does.
 obstacle() {
 	"$perfsage" stat -e page-faults -o /dev/null true 2>&1 | head -n 1
