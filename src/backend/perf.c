@@ -72,14 +72,15 @@ static int control_all(struct ps__perf *perf, unsigned long request)
 	return result;
 }
 
+/* Nothing comes before what disables the counters that needn't: it would be counted. */
 static int perf_stop(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
-	uint64_t stopped_ns = ps__perf_now_ns();
-	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
 
+	if (perf->target.kind == PS__TARGET_CPU)
+		perf->stopped_ns = ps__perf_now_ns();
+	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
 	perf->counting = false;
-	perf->stopped_ns = stopped_ns;
 	return result;
 }
 
@@ -113,6 +114,16 @@ static void note_start(struct ps__perf *perf)
 	for_each_group(perf, clear_blindness, 0);
 }
 
+/* How long it took to start all lanes; and from when on the clock of a CPU's groups must go. */
+static void note_times(struct ps__perf *perf)
+{
+	uint64_t now = ps__perf_now_ns();
+
+	perf->base.start_ns = now - perf->started_ns;
+	if (perf->target.kind == PS__TARGET_CPU)
+		for_each_group(perf, note_enabled, now);
+}
+
 /* Nothing but the return follows what enables the counters, or a look at the clock: it would be counted. */
 static int perf_start(struct ps__backend *backend)
 {
@@ -123,11 +134,10 @@ static int perf_start(struct ps__backend *backend)
 		return PS_OK;
 	const struct ps__group *first = perf->lanes[0].groups;
 	bool is_one = perf->base.lanes == 1 && perf->base.groups == 1 && !first->next;
+	bool is_timed = perf->base.lanes > 1 || perf->target.kind == PS__TARGET_CPU;
 	int result = is_one ? control(perf, first, PERF_EVENT_IOC_ENABLE) : control_all(perf, PERF_EVENT_IOC_ENABLE);
-	if (perf->base.lanes > 1)
-		perf->base.start_ns = ps__perf_now_ns() - perf->started_ns;
-	if (perf->target.kind == PS__TARGET_CPU)
-		for_each_group(perf, note_enabled, ps__perf_now_ns());
+	if (__builtin_expect(is_timed, 0))
+		note_times(perf);
 	if (__builtin_expect(result == PS_OK, 1))
 		return PS_OK;
 	control_all(perf, PERF_EVENT_IOC_DISABLE);
