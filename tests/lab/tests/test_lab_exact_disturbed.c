@@ -20,7 +20,11 @@ static long long part(struct ps_topology *topology, int cpu, const char *event)
 	return value.value;
 }
 
-/* Nothing is lost. What is more comes from the turns of other CPUs, in which the emulator counts on. */
+/* The emulator's CPUs take turns of up to 200,000 instructions or so, and its counters go on in those of others; two may come
+ * between. A part that was counted twice would be more. */
+#define TURNS 450000
+
+/* Nothing is lost. */
 static void check_near(const char *what, long long value, long long known, long long spare)
 {
 	printf("lab: %s: %lld of %lld\n", what, value, known);
@@ -58,8 +62,8 @@ START_TEST(a_start_that_is_held_up_between_lanes_is_no_multiplexing)
 	lab_pin(0);
 	lab_loop(400000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	check_near("where the set was started", part(topology, last, LAB_INSTRUCTIONS), 1000000, 200000);
-	check_near("where it was stopped", part(topology, 0, LAB_INSTRUCTIONS), 800000, 200000);
+	check_near("where the set was started", part(topology, last, LAB_INSTRUCTIONS), 1000000, TURNS);
+	check_near("where it was stopped", part(topology, 0, LAB_INSTRUCTIONS), 800000, TURNS);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
 }
@@ -103,8 +107,8 @@ START_TEST(a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing)
 	lab_pin(3);
 	lab_loop(500000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	check_near("before and after the CPU was offline", part(topology, 3, LAB_INSTRUCTIONS), 2000000, 200000);
-	check_near("meanwhile", part(topology, 0, LAB_INSTRUCTIONS), 800000, 200000);
+	check_near("before and after the CPU was offline", part(topology, 3, LAB_INSTRUCTIONS), 2000000, TURNS);
+	check_near("meanwhile", part(topology, 0, LAB_INSTRUCTIONS), 800000, TURNS);
 	lab_ok(ps_eventset_check(set, &residual, 1));
 	ck_assert_int_eq(residual, 0);
 	ps_eventset_destroy(set);
@@ -128,7 +132,7 @@ START_TEST(a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes)
 	lab_pin(3);
 	lab_loop(500000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	check_near("a CPU that came later", part(topology, 3, LAB_INSTRUCTIONS), 1000000, 200000);
+	check_near("a CPU that came later", part(topology, 3, LAB_INSTRUCTIONS), 1000000, TURNS);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
 }
