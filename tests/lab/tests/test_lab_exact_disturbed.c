@@ -20,16 +20,20 @@ static long long part(struct ps_topology *topology, int cpu, const char *event)
 	return value.value;
 }
 
-/* The emulator's CPUs take turns of up to 200,000 instructions or so, and its counters go on in those of others; two may come
- * between. A part that was counted twice would be more. */
-#define TURNS 450000
+/* More than that comes from a turn of the emulator's other CPUs, in which its counters go on. */
+#define SPARE 200000
 
-/* Nothing is lost. */
-static void check_near(const char *what, long long value, long long known, long long spare)
+/* A run that met such a turn is made again. */
+#define MOST_RUNS 4
+
+/* Nothing is lost, in any run. Is there no more than there must be? In the last run that is demanded. */
+static bool is_near(const char *what, long long value, long long known, bool is_last)
 {
 	printf("lab: %s: %lld of %lld\n", what, value, known);
 	ck_assert_int_ge(value, known);
-	ck_assert_int_le(value, known + spare);
+	if (is_last)
+		ck_assert_int_le(value, known + SPARE);
+	return value <= known + SPARE;
 }
 
 /* What a hypervisor does to a start: each lane is enabled a millisecond after the one before. */
@@ -45,7 +49,7 @@ static int enable_slowly(int fd, unsigned long request, unsigned long argument)
 	return ps_hooks_default()->ioctl(fd, request, argument);
 }
 
-START_TEST(a_start_that_is_held_up_between_lanes_is_no_multiplexing)
+static bool is_near_in_a_start_that_is_held_up(bool is_last)
 {
 	struct ps_hooks hooks = lab_hooks(LAB_LANES);
 	int last = (int)lab_cpus() - 1;
@@ -62,10 +66,19 @@ START_TEST(a_start_that_is_held_up_between_lanes_is_no_multiplexing)
 	lab_pin(0);
 	lab_loop(400000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	check_near("where the set was started", part(topology, last, LAB_INSTRUCTIONS), 1000000, TURNS);
-	check_near("where it was stopped", part(topology, 0, LAB_INSTRUCTIONS), 800000, TURNS);
+	bool near = is_near("where the set was started", part(topology, last, LAB_INSTRUCTIONS), 1000000, is_last);
+	near &= is_near("where it was stopped", part(topology, 0, LAB_INSTRUCTIONS), 800000, is_last);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
+	return near;
+}
+
+START_TEST(a_start_that_is_held_up_between_lanes_is_no_multiplexing)
+{
+	int run = 1;
+
+	while (!is_near_in_a_start_that_is_held_up(run == MOST_RUNS))
+		run++;
 }
 END_TEST
 
@@ -84,9 +97,9 @@ static void pin_to_two(int one, int other)
 	ck_assert_msg(sched_setaffinity(0, sizeof(mask), &mask) == 0, "%s", strerror(errno));
 }
 
-START_TEST(a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing)
+static bool is_near_while_a_cpu_goes_and_comes_back(enum lab_means means, bool is_last)
 {
-	struct ps_hooks hooks = lab_hooks((enum lab_means)_i);
+	struct ps_hooks hooks = lab_hooks(means);
 
 	lab_ok(ps_hooks_set(&hooks));
 	struct ps_topology *topology = lab_topology();
@@ -107,18 +120,28 @@ START_TEST(a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing)
 	lab_pin(3);
 	lab_loop(500000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	check_near("before and after the CPU was offline", part(topology, 3, LAB_INSTRUCTIONS), 2000000, TURNS);
-	check_near("meanwhile", part(topology, 0, LAB_INSTRUCTIONS), 800000, TURNS);
+	bool near =
+	    is_near("before and after the CPU was offline", part(topology, 3, LAB_INSTRUCTIONS), 2000000, is_last);
+	near &= is_near("meanwhile", part(topology, 0, LAB_INSTRUCTIONS), 800000, is_last);
 	lab_ok(ps_eventset_check(set, &residual, 1));
 	ck_assert_int_eq(residual, 0);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
+	return near;
+}
+
+START_TEST(a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing)
+{
+	int run = 1;
+
+	while (!is_near_while_a_cpu_goes_and_comes_back((enum lab_means)_i, run == MOST_RUNS))
+		run++;
 }
 END_TEST
 
-START_TEST(a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes)
+static bool is_near_on_a_cpu_that_comes_later(enum lab_means means, bool is_last)
 {
-	struct ps_hooks hooks = lab_hooks((enum lab_means)_i);
+	struct ps_hooks hooks = lab_hooks(means);
 
 	lab_ok(ps_hooks_set(&hooks));
 	struct ps_topology *topology = lab_topology();
@@ -132,9 +155,18 @@ START_TEST(a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes)
 	lab_pin(3);
 	lab_loop(500000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	check_near("a CPU that came later", part(topology, 3, LAB_INSTRUCTIONS), 1000000, TURNS);
+	bool near = is_near("a CPU that came later", part(topology, 3, LAB_INSTRUCTIONS), 1000000, is_last);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
+	return near;
+}
+
+START_TEST(a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes)
+{
+	int run = 1;
+
+	while (!is_near_on_a_cpu_that_comes_later((enum lab_means)_i, run == MOST_RUNS))
+		run++;
 }
 END_TEST
 
