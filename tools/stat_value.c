@@ -93,22 +93,10 @@ void stat_value_add(struct ps_value *sum, const struct ps_value *value)
 
 static void put_flags(uint32_t flags, FILE *stream)
 {
-	static const struct {
-		uint32_t flag;
-		const char *name;
-	} names[] = {
-	    {PS_VALUE_USER_ONLY, "user-only"},     {PS_VALUE_MOVED, "moved"},
-	    {PS_VALUE_WENT_BACK, "went-back"},     {PS_VALUE_ENDED, "ended"},
-	    {PS_VALUE_INTERRUPTED, "interrupted"}, {PS_VALUE_MERGED, "merged"},
-	};
-	const char *separator = "";
+	const char *flag;
 
-	for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
-		if (!(flags & names[index].flag))
-			continue;
-		fprintf(stream, "%s\"%s\"", separator, names[index].name);
-		separator = ",";
-	}
+	for (size_t index = 0; (flag = ps_value_flag_name(flags, index)); index++)
+		fprintf(stream, "%s\"%s\"", index ? "," : "", flag);
 }
 
 void stat_value_put_how(const char *unit, enum ps_status status, enum ps_attribution attribution, uint32_t flags,

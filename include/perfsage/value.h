@@ -4,6 +4,7 @@
 #define PERFSAGE_VALUE_H
 
 #include <perfsage/visibility.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -62,6 +63,10 @@ PS_PUBLIC double ps_value_coverage(const struct ps_value *value);
 
 /** "counted", "scaled", "never scheduled", "not supported"; "unknown" for any other number. Never NULL. */
 PS_PUBLIC const char *ps_status_name(enum ps_status status);
+
+/** The index'th of the flags that are set: "user-only", "moved", "went-back", "ended", "interrupted", "merged"; NULL beyond
+ * the last. Constant. */
+PS_PUBLIC const char *ps_value_flag_name(uint32_t flags, size_t index);
 
 /** "exact", "pinned", "attached", "mixed", "last-cpu"; "unknown" for any other number. Never NULL. */
 PS_PUBLIC const char *ps_attribution_name(enum ps_attribution attribution);

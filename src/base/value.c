@@ -11,6 +11,24 @@ double ps_value_coverage(const struct ps_value *value)
 	return (double)value->running_ns / (double)value->enabled_ns;
 }
 
+const char *ps_value_flag_name(uint32_t flags, size_t index)
+{
+	static const struct {
+		uint32_t flag;
+		const char *name;
+	} names[] = {
+	    {PS_VALUE_USER_ONLY, "user-only"},     {PS_VALUE_MOVED, "moved"},
+	    {PS_VALUE_WENT_BACK, "went-back"},     {PS_VALUE_ENDED, "ended"},
+	    {PS_VALUE_INTERRUPTED, "interrupted"}, {PS_VALUE_MERGED, "merged"},
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (flags & names[i].flag && index-- == 0)
+			return names[i].name;
+	}
+	return NULL;
+}
+
 const char *ps_status_name(enum ps_status status)
 {
 	switch (status) {

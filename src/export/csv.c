@@ -77,7 +77,7 @@ static void add_how(struct ps__buffer *buffer, enum ps_status status, enum ps_at
 	add_field(buffer, ps_status_name(status));
 	add_field(buffer, ps_attribution_name(attribution));
 	ps__buffer_add(buffer, ",");
-	for (size_t i = 0; (flag = ps__report_flag(flags, i)); i++)
+	for (size_t i = 0; (flag = ps_value_flag_name(flags, i)); i++)
 		ps__buffer_add(buffer, "%s%s", i ? " " : "", flag);
 }
 

@@ -153,7 +153,7 @@ static void add_how(struct writer *writer, enum ps_status status, enum ps_attrib
 	add_string(writer, "status", ps_status_name(status));
 	add_string(writer, "attribution", ps_attribution_name(attribution));
 	open(writer, "flags", '[');
-	for (size_t i = 0; (flag = ps__report_flag(flags, i)); i++)
+	for (size_t i = 0; (flag = ps_value_flag_name(flags, i)); i++)
 		add_string(writer, NULL, flag);
 	close(writer, ']');
 }

@@ -35,24 +35,6 @@ int ps__report_id(const struct ps_component *component)
 	return component->type == PS_COMPONENT_THREAD ? component->os_id : component->logical_id;
 }
 
-const char *ps__report_flag(uint32_t flags, size_t index)
-{
-	static const struct {
-		uint32_t flag;
-		const char *name;
-	} names[] = {
-	    {PS_VALUE_USER_ONLY, "user-only"},     {PS_VALUE_MOVED, "moved"},
-	    {PS_VALUE_WENT_BACK, "went-back"},     {PS_VALUE_ENDED, "ended"},
-	    {PS_VALUE_INTERRUPTED, "interrupted"}, {PS_VALUE_MERGED, "merged"},
-	};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (flags & names[i].flag && index-- == 0)
-			return names[i].name;
-	}
-	return NULL;
-}
-
 /* The bytes of a lead byte's character; 0 if it is none. */
 static size_t expected_bytes(unsigned char lead)
 {
