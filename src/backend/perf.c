@@ -84,44 +84,28 @@ static int perf_stop(struct ps__backend *backend)
 	return result;
 }
 
-/* Of all groups that count by themselves: those of variants, too. */
-static void for_each_group(struct ps__perf *perf, void (*note)(struct ps__group *group, uint64_t now), uint64_t now)
+/* Enabling brings a group out of the error state, if the hardware has room for it now; and from now on its clock goes. */
+static void note_enabled(struct ps__perf *perf, uint64_t now)
 {
 	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
 		for (size_t index = 0; index < perf->base.groups; index++) {
-			for (struct ps__group *group = &perf->lanes[lane].groups[index]; group; group = group->next)
-				note(group, now);
+			struct ps__group *group = &perf->lanes[lane].groups[index];
+			for (; group; group = group->next) {
+				group->blind_since = 0;
+				group->last_ns = now;
+			}
 		}
 	}
 }
 
-/* Enabling brings a group out of the error state, if the hardware has room for it now. */
-static void clear_blindness(struct ps__group *group, uint64_t now)
-{
-	(void)now;
-	group->blind_since = 0;
-}
-
-static void note_enabled(struct ps__group *group, uint64_t now)
-{
-	group->last_ns = now;
-}
-
-static void note_start(struct ps__perf *perf)
-{
-	perf->counting = true;
-	perf->started_ns = ps__perf_now_ns();
-	for_each_group(perf, clear_blindness, 0);
-}
-
-/* How long it took to start all lanes; and from when on the clock of a CPU's groups must go. */
-static void note_times(struct ps__perf *perf)
+/* How long it took to start all lanes; and of a CPU's groups, how late it is. */
+static void note_end_of_start(struct ps__perf *perf)
 {
 	uint64_t now = ps__perf_now_ns();
 
 	perf->base.start_ns = now - perf->started_ns;
 	if (perf->target.kind == PS__TARGET_CPU)
-		for_each_group(perf, note_enabled, now);
+		note_enabled(perf, now);
 }
 
 /* Nothing but the return follows what enables the counters, or a look at the clock: it would be counted. */
@@ -129,7 +113,9 @@ static int perf_start(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
 
-	note_start(perf);
+	perf->counting = true;
+	perf->started_ns = ps__perf_now_ns();
+	note_enabled(perf, perf->started_ns);
 	if (perf->target.enables_on_exec)
 		return PS_OK;
 	const struct ps__group *first = perf->lanes[0].groups;
@@ -137,7 +123,7 @@ static int perf_start(struct ps__backend *backend)
 	bool is_timed = perf->base.lanes > 1 || perf->target.kind == PS__TARGET_CPU;
 	int result = is_one ? control(perf, first, PERF_EVENT_IOC_ENABLE) : control_all(perf, PERF_EVENT_IOC_ENABLE);
 	if (__builtin_expect(is_timed, 0))
-		note_times(perf);
+		note_end_of_start(perf);
 	if (__builtin_expect(result == PS_OK, 1))
 		return PS_OK;
 	control_all(perf, PERF_EVENT_IOC_DISABLE);
