@@ -256,37 +256,33 @@ static __attribute__((noinline)) int read_again(const struct ps__log *log, const
 	return PS_OK;
 }
 
-/* Of the one log: the newest, or that at a timestamp. Apart, as the two need different registers; and without a loop, as
- * all that stands in one has to be kept for its next turn. */
-static __attribute__((noinline)) int read_newest(const struct ps__log *log, const char *event, struct ps_value *out)
+/* Of the one log, without a loop: all that stands in one has to be kept for its next turn. */
+PS__INLINE int read_once(const struct ps__log *log, const char *event, uint64_t timestamp, bool is_newest,
+                         struct ps_value *out)
 {
 	const struct ps__series *series = log->series;
 	const struct ps__column *column = find_column(series, event);
 	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
 	struct cell cell;
+	bool found = column && !(sequence & 1) &&
+	             (is_newest ? load_newest(log, column, &cell) : load_at(log, column, timestamp, &cell));
 
-	if (__builtin_expect(!column || sequence & 1 || !load_newest(log, column, &cell) ||
-	                         ps__series_read_retry(series, sequence),
-	                     0))
-		return read_again(log, event, 0, out);
+	if (__builtin_expect(!found || ps__series_read_retry(series, sequence), 0))
+		return read_again(log, event, timestamp, out);
 	show_cell(&cell, log, column, out);
 	return PS_OK;
+}
+
+/* Apart, as the two need different registers. */
+static __attribute__((noinline)) int read_newest(const struct ps__log *log, const char *event, struct ps_value *out)
+{
+	return read_once(log, event, 0, true, out);
 }
 
 static __attribute__((noinline)) int read_at(const struct ps__log *log, const char *event, uint64_t timestamp,
                                              struct ps_value *out)
 {
-	const struct ps__series *series = log->series;
-	const struct ps__column *column = find_column(series, event);
-	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
-	struct cell cell;
-
-	if (__builtin_expect(!column || sequence & 1 || !load_at(log, column, timestamp, &cell) ||
-	                         ps__series_read_retry(series, sequence),
-	                     0))
-		return read_again(log, event, timestamp, out);
-	show_cell(&cell, log, column, out);
-	return PS_OK;
+	return read_once(log, event, timestamp, false, out);
 }
 
 int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, struct ps_value *out)
