@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over runs or intervals as one line of JSON, after those of the runs or intervals. */
 #include "stat_export.h"
-#include "number.h"
 
 #include "json.h"
+#include "number.h"
 #include "stat_footer.h"
 #include "stat_value.h"
 

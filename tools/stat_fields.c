@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fields of a run. A stream of CSV rows has the same columns in each. */
 #include "stat_fields.h"
-#include "number.h"
 
+#include "number.h"
 #include "stat_footer.h"
 
 #include <stdlib.h>

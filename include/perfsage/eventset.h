@@ -52,13 +52,15 @@ PS_PUBLIC int ps_eventset_create(struct ps_eventset **out);
  * Adds an event by name: perf's generic names ("instructions", "L1-dcache-load-misses", "page-faults"), raw
  * codes ("r1a8"), a PMU's ("msr/tsc/", "cpu/event=0xc0,umask=1/"), tracepoints ("sched:sched_switch"), breakpoints
  * ("mem:0x1000/8:w"), or, looked for last, libpfm4's names ("INST_RETIRED:ANY_P", "perf::PAGE-FAULTS"). Modifiers follow a
- * colon: u (user), k (kernel), h (hypervisor), as in "instructions:u". Without one, user and kernel are counted, or, where the caller
+ * colon: u (user), k (kernel), h (hypervisor), as in "instructions:u". Without one, user and kernel are counted, or,
+ * where the caller
  * may not count the kernel, user alone: its values then carry PS_VALUE_USER_ONLY. The event is opened once and closed
  * again, to know whether it can be counted here.
  *
  * PS_EINVAL: a NULL. PS_EISRUN: the set is running. PS_ENOEVNT: there is no such event; the detail has the nearest
  * names. PS_EATTR: a term of pmu/.../ is unknown or too large, or a modifier or the syntax is wrong: the detail
- * says which and where. PS_ENOSUPP: known, but this machine can't count it, or the name of another machine's PMU. PS_EPERM: not permitted to this user;
+ * says which and where. PS_ENOSUPP: known, but this machine can't count it, or the name of another machine's PMU.
+ * PS_EPERM: not permitted to this user;
  * the detail says what would permit it. PS_EINVAL_DOM: the event can't be limited to these modifiers. PS_ECNFLCT:
  * the name is in the set already. PS_ECOUNT: no file descriptor is left. PS_ENOMEM, PS_ESYS. The set is then as before.
  */
@@ -78,7 +80,8 @@ PS_PUBLIC int ps_eventset_add_optional(struct ps_eventset *set, const char *even
  */
 PS_PUBLIC int ps_eventset_add_default(struct ps_eventset *set);
 
-/** Removes an event, by the name that is shown or the string that was added. PS_EINVAL: a NULL. PS_EISRUN. PS_ENOEVNT: it isn't in the set. Stored readings stay. */
+/** Removes an event, by the name that is shown or the string that was added. PS_EINVAL: a NULL. PS_EISRUN. PS_ENOEVNT:
+ * it isn't in the set. Stored readings stay. */
 PS_PUBLIC int ps_eventset_remove(struct ps_eventset *set, const char *event);
 
 /**
@@ -195,7 +198,8 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
  * Allocates, and faults in, the storage of `rows` more readings, so that none of them allocates.
  *
  * rows: parts to be stored, over all hardware threads; 8 x (events + 4) bytes each at most. A reading that was
- * accumulated and then read takes two when another one follows. The set's events must have been added before. PS_EINVAL: NULL set or an empty one. PS_ENOMEM.
+ * accumulated and then read takes two when another one follows. The set's events must have been added before. PS_EINVAL:
+ * NULL set or an empty one. PS_ENOMEM.
  */
 PS_PUBLIC int ps_eventset_reserve(struct ps_eventset *set, size_t rows);
 
@@ -208,7 +212,8 @@ PS_PUBLIC int ps_eventset_set_history(struct ps_eventset *set, size_t rows);
 /** How many events are in the set; 0 for NULL. */
 PS_PUBLIC size_t ps_eventset_event_count(const struct ps_eventset *set);
 
-/** The name of the index'th event, as it was added or its term name= has it; NULL beyond the last. Lives until the event is removed. */
+/** The name of the index'th event, as it was added or its term name= has it; NULL beyond the last. Lives until the event
+ * is removed. */
 PS_PUBLIC const char *ps_eventset_event_name(const struct ps_eventset *set, size_t index);
 
 /** The scope of the index'th event; PS_SCOPE_THREAD beyond the last. */
@@ -220,7 +225,8 @@ PS_PUBLIC const char *ps_eventset_event_unit(const struct ps_eventset *set, size
 /** count * scale is in that unit; 1 for a plain count, and beyond the last. */
 PS_PUBLIC double ps_eventset_event_scale(const struct ps_eventset *set, size_t index);
 
-/** What is known of the index'th event before it counts: COUNTED, or NOT_SUPPORTED (ps_eventset_add_optional; beyond the last). */
+/** What is known of the index'th event before it counts: COUNTED, or NOT_SUPPORTED (ps_eventset_add_optional; beyond the
+ * last). */
 PS_PUBLIC enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index);
 
 /** True if the index'th event is counted in user space only, for lack of permission. */
@@ -238,7 +244,8 @@ PS_PUBLIC int ps_eventset_event_group(const struct ps_eventset *set, size_t inde
 /** Is the set between ps_start and ps_stop? 0 for NULL. */
 PS_PUBLIC int ps_eventset_is_running(const struct ps_eventset *set);
 
-/** Has the thread or process that the set counts been seen to have ended, waited for or not? Its last totals can still be read. */
+/** Has the thread or process that the set counts been seen to have ended, waited for or not? Its last totals can still
+ * be read. */
 PS_PUBLIC int ps_eventset_is_ended(const struct ps_eventset *set);
 
 /** Stops and releases the set; its readings stay in the topology. NULL is ignored. Returns PS_OK. */

@@ -63,7 +63,8 @@ struct ps_export_options {
  * As ps_export, with options. PS_FORMAT_TEXT takes types, cache_level and metrics, as ps_print_with does.
  *
  * options: NULL for ps_export's output; only read. PS_EINVAL also: a wrong size, an unknown flag, type or level, a metric
- * or a field without a name. PS_ENOEVNT: heat_by is neither an event that was counted below root nor a metric of such events; or
+ * or a field without a name. PS_ENOEVNT: heat_by is neither an event that was counted below root nor a metric of such
+ * events; or
  * there is no such metric. The detail says what there is.
  */
 PS_PUBLIC int ps_export_with(struct ps_component *root, enum ps_format format,

@@ -53,7 +53,8 @@ struct ps_print_options {
  * As ps_print, with options. Fractions of events that have a unit of their own (energy) are shown in that unit.
  *
  * options: NULL for ps_print's output; only read. A metric that can't be told for a component has an empty cell.
- * PS_EINVAL: a NULL (of a metric's name, too), a wrong size, an unknown flag, type or level. PS_ENOEVNT: there is no such metric; the detail has
+ * PS_EINVAL: a NULL (of a metric's name, too), a wrong size, an unknown flag, type or level. PS_ENOEVNT: there is no
+ * such metric; the detail has
  * the nearest. PS_ESYS, PS_ENOMEM as ps_print.
  */
 PS_PUBLIC int ps_print_with(struct ps_component *root, const struct ps_print_options *options, FILE *stream);

@@ -287,8 +287,9 @@ static void drop_series(struct ps__series *series)
 		struct ps_topology *topology = series->topology;
 		atomic_store_explicit(&series->is_past, true, memory_order_relaxed);
 		ps__topology_release(topology);
-	} else if (series)
+	} else if (series) {
 		ps__series_free(series);
+	}
 }
 
 static void drop_storage(struct ps_eventset *set)
