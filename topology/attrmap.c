@@ -43,7 +43,7 @@ static inline uint32_t value_flags(uint16_t mark, const struct ps__column *colum
 }
 
 /* A multiplexed group's. */
-static __attribute__((noinline)) void estimate(struct ps_value *value)
+static void estimate(struct ps_value *value)
 {
 	if (value->running_ns == 0) {
 		value->status = PS_STATUS_NEVER_SCHEDULED;
@@ -83,28 +83,36 @@ struct cell {
 	uint16_t mark;
 };
 
-/* The words' loads pair with the releases of the set's write.c. False if a writer changed the log meanwhile. */
-PS__INLINE bool load_cell(const struct ps__log *log, struct ps__chunk *chunk, size_t row,
-                          const struct ps__column *column, struct cell *out)
+/* The words' loads pair with the releases of the set's write.c. timestamp: the row's, or 0: not known yet. False if there is
+ * no row; that a writer changed the log meanwhile may be why. */
+PS__INLINE bool load_cell(struct ps__log_row row, const struct ps__column *column, uint64_t timestamp,
+                          struct cell *out)
 {
-	if (__builtin_expect(!chunk, 0)) {
+	if (__builtin_expect(!row.words, 0)) {
 		*out = (struct cell){0};
 		return false;
 	}
-	_Atomic uint64_t *words = ps__log_words(log, chunk, row);
-	const _Atomic uint64_t *times = words + column->times;
-	out->mark = atomic_load_explicit(ps__log_mark(chunk, row), memory_order_acquire);
-	out->timestamp = atomic_load_explicit(&words[0], memory_order_acquire);
-	out->raw = atomic_load_explicit(&words[column->word], memory_order_acquire);
+	const _Atomic uint64_t *times = row.words + column->times;
+	out->mark = atomic_load_explicit(row.mark, memory_order_acquire);
+	out->timestamp = timestamp ? timestamp : atomic_load_explicit(&row.words[0], memory_order_acquire);
+	out->raw = atomic_load_explicit(&row.words[column->word], memory_order_acquire);
 	out->enabled_ns = atomic_load_explicit(&times[0], memory_order_acquire);
 	out->running_ns = atomic_load_explicit(&times[1], memory_order_acquire);
 	return true;
 }
 
-/* Of a column that is not plain, or a log of another place. */
+/* What the times say of the raw count, and what the column does of one that the kernel made. */
 static __attribute__((noinline)) void qualify(const struct ps__log *log, const struct ps__column *column,
-                                              struct ps_value *out)
+                                              bool is_stored, struct ps_value *out)
 {
+	if (column->group == PS__NO_GROUP) {
+		out->enabled_ns = 0;
+		out->running_ns = 0;
+	}
+	if (out->running_ns < out->enabled_ns)
+		estimate(out);
+	if (is_stored)
+		return;
 	if (column->is_estimate)
 		out->status = PS_STATUS_SCALED;
 	if (column->group == PS__NO_GROUP || column->place != log->place)
@@ -124,16 +132,9 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__log *log, co
 	out->flags = value_flags(cell->mark, column);
 	out->value = (long long)cell->raw;
 	out->status = PS_STATUS_COUNTED;
-	if (__builtin_expect(column->group == PS__NO_GROUP, 0)) {
-		out->enabled_ns = 0;
-		out->running_ns = 0;
-	}
-	/* What the times say of the raw count. */
-	if (__builtin_expect(out->running_ns < out->enabled_ns, 0))
-		estimate(out);
-	if (__builtin_expect(column->is_plain && log->place == 0, 1) || cell->mark & PS__MARK_STORED)
-		return;
-	qualify(log, column, out);
+	/* Of most there is no more to be said than what stands there. */
+	if (__builtin_expect(log->place != column->plain || out->running_ns < out->enabled_ns, 0))
+		qualify(log, column, cell->mark & PS__MARK_STORED, out);
 }
 
 bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out)
@@ -141,7 +142,7 @@ bool ps__series_value(const struct ps__log *log, size_t row, size_t column, stru
 	const struct ps__column *what = &log->series->column[column];
 	struct cell cell;
 
-	if (!load_cell(log, ps__log_chunk(log, row), row, what, &cell))
+	if (!load_cell(ps__log_row_of(log, ps__log_chunk(log, row), row), what, 0, &cell))
 		return false;
 	show_cell(&cell, log, what, out);
 	return true;
@@ -179,8 +180,9 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 PS__INLINE bool load_newest(const struct ps__log *log, const struct ps__column *column, struct cell *out)
 {
 	size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+	struct ps__chunk *chunk = count ? ps__log_chunk(log, count - 1) : NULL;
 
-	return load_cell(log, count ? ps__log_chunk(log, count - 1) : NULL, count - 1, column, out);
+	return load_cell(ps__log_row_of(log, chunk, count - 1), column, 0, out);
 }
 
 /* The same for the part at a timestamp. */
@@ -190,7 +192,7 @@ PS__INLINE bool load_at(const struct ps__log *log, const struct ps__column *colu
 	size_t row = 0;
 	struct ps__chunk *chunk = ps__guide_row(log, timestamp, &row);
 
-	return load_cell(log, chunk, row, column, out);
+	return load_cell(ps__log_row_of(log, chunk, row), column, timestamp, out);
 }
 
 /* The part in one log; timestamp 0: the newest. False if there is none. */
@@ -243,11 +245,10 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	return PS_OK;
 }
 
-/* Of the one log, where the first attempt didn't find it: a writer may have been at work. */
-static __attribute__((noinline)) int read_again(const struct ps__log *log, const char *event, uint64_t timestamp,
-                                                struct ps_value *out)
+/* Of the one log, where the first attempt didn't find it: a writer may have been at work. column: NULL if it has none. */
+static __attribute__((noinline)) int read_again(const struct ps__log *log, const struct ps__column *column,
+                                                const char *event, uint64_t timestamp, struct ps_value *out)
 {
-	const struct ps__column *column = find_column(log->series, event);
 	struct cell cell;
 
 	if (!column || !read_cell(log, column, timestamp, &cell))
@@ -265,10 +266,11 @@ PS__INLINE int read_once(const struct ps__log *log, const char *event, uint64_t 
 	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
 	struct cell cell;
 	bool found = column && !(sequence & 1) &&
-	             (is_newest ? load_newest(log, column, &cell) : load_at(log, column, timestamp, &cell));
+	             (is_newest ? load_newest(log, column, &cell)
+	                        : load_cell(ps__guide_guess(log, timestamp), column, timestamp, &cell));
 
 	if (__builtin_expect(!found || ps__series_read_retry(series, sequence), 0))
-		return read_again(log, event, timestamp, out);
+		return read_again(log, column, event, timestamp, out);
 	show_cell(&cell, log, column, out);
 	return PS_OK;
 }

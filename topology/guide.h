@@ -14,82 +14,58 @@
 #include "base/hot.h"
 #include "topology/search.h"
 
-/* In fewer chunks than this a span needs no steps. */
-#define PS__GUIDE_CHUNKS 4
+/* As many spans as there is room for in the guide of a directory; and what that takes. */
+#define PS__GUIDE_ROOM(capacity) ((capacity) / 4 * 5)
+#define PS__GUIDE_BYTES(capacity) \
+	(sizeof(struct ps__guide) + (PS__GUIDE_ROOM(capacity) + 1) * sizeof(_Atomic uint32_t))
 
 struct ps__guide {
 	_Atomic uint64_t start;    /* where the first span begins, a timestamp */
 	_Atomic uint64_t count;    /* spans that are known; 0: none */
 	_Atomic uint64_t rate;     /* spans in 2^64 nanoseconds */
-	_Atomic uint64_t first;    /* the chunk that is number 0 here */
-	_Atomic uint64_t end;      /* chunks of which it knows are below this */
+	_Atomic uint64_t end;      /* chunks of which it knows are below this number */
 	_Atomic uint64_t searches; /* without it, since it was made */
 	_Atomic bool is_busy;      /* someone makes it */
-	_Atomic uint32_t
-	    chunks[]; /* in which each span begins, and the last one ends: one more than the directory's */
+	/* Where in the directory the chunks stand in which each span begins, and the last one ends. */
+	_Atomic uint32_t places[];
 };
 
-/* guide.c: a search without it, which makes it anew if that were enough of them. */
-struct ps__chunk *ps__guide_search(const struct ps__log *log, uint64_t timestamp, size_t *row);
+/* As ps__search_row: by the guide; or without, and then it is made anew if enough searches were so. */
+struct ps__chunk *ps__guide_row(const struct ps__log *log, uint64_t timestamp, size_t *row);
 
-/* The entry of the timestamp's chunk, and its number, if there is such a row; or NULL. It is indexed: of those of the log from
- * first on and below newest. */
-PS__INLINE const struct ps__entry *ps__guide_entry(const struct ps__directory *directory, uint64_t timestamp,
-                                                   size_t first, size_t newest, size_t *number)
+/*
+ * The same at the first go, if times are even enough around there; else no row, though there may be one. How many lookups
+ * are under way at a time is a matter of how many registers each of them writes: nothing is looked at twice, and nothing
+ * worked out that a rarer case needs.
+ */
+PS__INLINE struct ps__log_row ps__guide_guess(const struct ps__log *log, uint64_t timestamp)
 {
+	const struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_acquire);
 	const struct ps__guide *guide = directory->guide;
 	uint64_t passed = timestamp - ps__search_time_at(&guide->start);
 	uint64_t span = (uint64_t)((unsigned __int128)passed * ps__search_time_at(&guide->rate) >> 64);
 
 	if (__builtin_expect(span >= ps__search_time_at(&guide->count), 0))
-		return NULL;
-	uint32_t begin = atomic_load_explicit(&guide->chunks[span], memory_order_acquire);
-	size_t left = atomic_load_explicit(&guide->chunks[span + 1], memory_order_acquire) - begin;
-	size_t capacity = directory->capacity;
-	*number = ps__search_time_at(&guide->first) + begin;
-	size_t place = *number & (capacity - 1);
-	if (__builtin_expect(
-		*number < first || *number + left >= newest || place + left + PS__GUIDE_CHUNKS > capacity, 0))
-		return NULL;
-	const struct ps__entry *const origin = &directory->entries[place];
-	const struct ps__entry *entry = origin;
-	/* Times are uneven where it is many chunks. */
-	while (__builtin_expect(left >= PS__GUIDE_CHUNKS, 0)) {
-		size_t half = left / 2;
-		entry = ps__search_time_at(&entry[half].start) <= timestamp ? entry + half : entry;
-		left -= half;
-	}
+		return PS__NO_ROW;
+	uint32_t place = atomic_load_explicit(&guide->places[span], memory_order_acquire);
+	uint32_t next = atomic_load_explicit(&guide->places[span + 1], memory_order_acquire);
+	const struct ps__entry *entry = &directory->entries[place];
+	/* Times are uneven where it is many chunks. Those of a bounded history may go on at the table's beginning; then it is
+	 * none. */
+	for (int64_t left = (int64_t)next - place; __builtin_expect(left > PS__SPARE_ENTRIES, 0); left -= left / 2)
+		entry = ps__search_time_at(&entry[left / 2].start) <= timestamp ? entry + left / 2 : entry;
 	size_t newer = 0;
 #pragma GCC unroll 4
-	for (size_t next = 1; next < PS__GUIDE_CHUNKS; next++)
-		newer += ps__search_time_at(&entry[next].start) <= timestamp;
-	entry += newer < left ? newer : left;
-	*number += (size_t)(entry - origin);
-	return entry;
-}
-
-/* As ps__search_row. */
-PS__INLINE struct ps__chunk *ps__guide_row(const struct ps__log *log, uint64_t timestamp, size_t *row)
-{
-	const struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_acquire);
-	size_t first = atomic_load_explicit(&log->first, memory_order_acquire);
-	size_t newest = (atomic_load_explicit(&log->count, memory_order_acquire) - 1) / PS__CHUNK_ROWS;
-	size_t number, searched;
-	const struct ps__entry *entry =
-	    ps__guide_entry(directory, timestamp, first / PS__CHUNK_ROWS, newest, &number);
-
-	if (__builtin_expect(entry != NULL, 1)) {
-		struct ps__chunk *chunk = atomic_load_explicit(&entry->chunk, memory_order_acquire);
-		if (__builtin_expect(!chunk, 0))
-			return NULL;
-		size_t found = ps__search_in_chunk(log, entry, chunk, timestamp);
-		*row = number * PS__CHUNK_ROWS + found;
-		if (__builtin_expect(found != SIZE_MAX && *row >= first, 1))
-			return chunk;
-	}
-	struct ps__chunk *chunk = ps__guide_search(log, timestamp, &searched);
-	*row = searched;
-	return chunk;
+	for (size_t after = 1; after <= PS__SPARE_ENTRIES; after++)
+		newer += ps__search_time_at(&entry[after].start) <= timestamp;
+	entry += newer;
+	uint64_t start = ps__search_time_at(&entry->start);
+	if (__builtin_expect(timestamp < start, 0))
+		return PS__NO_ROW;
+	/* What has a start has a chunk, and all of its rows. */
+	struct ps__chunk *chunk = atomic_load_explicit(&entry->chunk, memory_order_acquire);
+	struct ps__log_row row = ps__log_row_of(log, chunk, ps__search_foretell(entry, timestamp - start));
+	return __builtin_expect(row.words && ps__search_time_at(row.words) == timestamp, 1) ? row : PS__NO_ROW;
 }
 
 #endif

@@ -11,10 +11,15 @@
 #define LARGEST_EXTENT_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES           ((size_t)4096)
 #define FIRST_CAPACITY       ((size_t)8)
-#define KNOT_ROWS            ((size_t)2)
-#define KNOTS                (PS__HINT_LAST / KNOT_ROWS)
-/* What comes after the last knot is thought to be as the rows since this one. */
-#define TREND_KNOT ((size_t)(KNOTS - 4))
+/* Of a chunk's last two rows the first is a knot; never its very last, which may get a new timestamp. */
+#define KNOT_ROWS     ((size_t)2)
+#define KNOTS         (PS__CHUNK_ROWS / KNOT_ROWS)
+#define KNOT_QUARTERS (KNOT_ROWS * PS__HINT_QUARTERS)
+/* So many knots say when the next one is expected. */
+#define TREND ((size_t)4)
+/* Of a hint; and a time of which they can be told in 64 bits, 100 days. Rows that come later are found without. */
+#define HINT_UNITS ((uint64_t)PS__HINT_PARTS * PS__HINT_UNITS)
+#define LONGEST_NS ((UINT64_C(1) << 53) - 1)
 
 /* The head of a run of pages; chunks follow. */
 struct ps__extent {
@@ -112,24 +117,26 @@ static struct ps__chunk *take_chunk(struct ps__pool *pool)
 
 static size_t directory_bytes(size_t capacity)
 {
-	return sizeof(struct ps__directory) + capacity * sizeof(struct ps__entry) +
+	return sizeof(struct ps__directory) + (capacity + PS__SPARE_ENTRIES) * sizeof(struct ps__entry) +
 	       capacity / PS__GROUP_ENTRIES * sizeof(_Atomic uint64_t);
 }
 
 static struct ps__directory *directory_create(size_t capacity)
 {
+	size_t entries = capacity + PS__SPARE_ENTRIES;
 	struct ps__directory *directory = ps__os_calloc_apart(1, directory_bytes(capacity));
 
 	if (!directory)
 		return NULL;
-	directory->guide =
-	    ps__os_calloc_apart(1, sizeof *directory->guide + (capacity + 1) * sizeof directory->guide->chunks[0]);
+	directory->guide = ps__os_calloc_apart(1, PS__GUIDE_BYTES(capacity));
 	if (!directory->guide) {
 		ps__os_free_apart(directory);
 		return NULL;
 	}
 	directory->capacity = capacity;
-	directory->groups = (_Atomic uint64_t *)(void *)&directory->entries[capacity];
+	directory->groups = (_Atomic uint64_t *)(void *)&directory->entries[entries];
+	for (size_t place = 0; place < entries; place++)
+		atomic_init(&directory->entries[place].start, UINT64_MAX);
 	return directory;
 }
 
@@ -167,13 +174,20 @@ static _Atomic(struct ps__chunk *) *chunk_of(struct ps__directory *directory, si
 	return &directory->entries[number & (directory->capacity - 1)].chunk;
 }
 
-static void set_start(struct ps__directory *directory, size_t number, uint64_t start)
+static _Atomic uint64_t *group_of(struct ps__directory *directory, size_t number)
 {
-	size_t group = number / PS__GROUP_ENTRIES & (directory->capacity / PS__GROUP_ENTRIES - 1);
+	return &directory->groups[number / PS__GROUP_ENTRIES & (directory->capacity / PS__GROUP_ENTRIES - 1)];
+}
 
-	atomic_store_explicit(&entry_of(directory, number)->start, start, memory_order_release);
-	if (number % PS__GROUP_ENTRIES == 0)
-		atomic_store_explicit(&directory->groups[group], start, memory_order_release);
+/* Nothing is foretold of it: it isn't full, or has dropped rows. */
+static void conceal(struct ps__directory *directory, size_t number)
+{
+	atomic_store_explicit(&entry_of(directory, number)->start, UINT64_MAX, memory_order_release);
+}
+
+static void copy_word(_Atomic uint64_t *to, const _Atomic uint64_t *from)
+{
+	atomic_init(to, atomic_load_explicit(from, memory_order_relaxed));
 }
 
 static void copy_entry(struct ps__directory *grown, struct ps__directory *old, size_t number)
@@ -182,8 +196,9 @@ static void copy_entry(struct ps__directory *grown, struct ps__directory *old, s
 	struct ps__entry *to = entry_of(grown, number);
 
 	atomic_init(&to->chunk, atomic_load_explicit(&from->chunk, memory_order_relaxed));
-	atomic_init(&to->hint, atomic_load_explicit(&from->hint, memory_order_relaxed));
-	set_start(grown, number, atomic_load_explicit(&from->start, memory_order_relaxed));
+	copy_word(&to->start, &from->start);
+	copy_word(&to->hint, &from->hint);
+	copy_word(group_of(grown, number), group_of(old, number));
 }
 
 /* Replaces the directory by one that holds `chunks` more than are in use now. */
@@ -218,44 +233,59 @@ static _Atomic uint64_t *word_at(const struct ps__log *log, size_t row, size_t w
 	return ps__log_words(log, ps__log_chunk(log, row), row) + word;
 }
 
-/* About where a time is on the line through two knots; in thirds of rows. */
-static uint8_t third_at(const uint64_t times[KNOTS + 1], size_t knot, size_t other, uint64_t time)
-{
-	uint64_t length = times[other] - times[knot];
-	uint64_t thirds = (other - knot) * KNOT_ROWS * PS__HINT_THIRDS;
-	if (length == 0) /* a reading's timestamps rise, but what a log is for is its owner's */
-		length = 1;
-	uint64_t third = knot * KNOT_ROWS * PS__HINT_THIRDS + ((time - times[knot]) * thirds + length / 2) / length;
+/* Where rows are in time: every second one, and at last the next chunk's first one, if it comes as those before did. */
+struct knots {
+	uint64_t times[KNOTS + 1];
+};
 
-	return (uint8_t)(third < UINT8_MAX ? third : UINT8_MAX);
+static struct knots knots_of(const struct ps__log *log, size_t row)
+{
+	struct knots knots;
+	uint64_t *times = knots.times;
+
+	for (size_t knot = 0; knot < KNOTS; knot++)
+		times[knot] = atomic_load_explicit(word_at(log, row + knot * KNOT_ROWS, 0), memory_order_relaxed);
+	times[KNOTS] = times[KNOTS - 1] + (times[KNOTS - 1] - times[KNOTS - 1 - TREND]) / TREND;
+	/* A reading's timestamps rise, but what a log is for is its owner's. */
+	if (times[KNOTS] < times[0] + PS__CHUNK_ROWS)
+		times[KNOTS] = times[0] + PS__CHUNK_ROWS;
+	return knots;
 }
 
-/* The finest scale of which the parts are enough. */
-static uint64_t scale_of(uint64_t span_ns)
+/* About where a time after this knot is; in quarters of rows. */
+static uint64_t quarter_at(const struct knots *knots, size_t knot, uint64_t time)
 {
-	uint64_t scale = 0xc0;
+	uint64_t length = knots->times[knot + 1] - knots->times[knot];
+	uint64_t passed = time - knots->times[knot];
 
-	while ((unsigned __int128)span_ns * PS__HINT_FACTOR(scale) >> (scale & PS__HINT_SHIFT) >=
-	       PS__HINT_PARTS * PS__HINT_UNITS)
-		scale += scale >> 6 ? -UINT64_C(0x40) : 0xc1;
-	return scale;
+	return KNOT_QUARTERS * knot + (KNOT_QUARTERS * passed + length / 2) / length;
 }
 
-/* From the times of every second row. */
-static uint64_t hint_of(const uint64_t times[KNOTS + 1])
+/* The lowest bits of a hint: of the finest scale of which the parts are enough. */
+static uint64_t scale_of(uint64_t length)
 {
-	uint64_t hint = scale_of(times[KNOTS] - times[0]);
-	uint64_t factor = PS__HINT_FACTOR(hint);
-	unsigned shift = hint & PS__HINT_SHIFT;
+	unsigned shift = 62 - (unsigned)__builtin_clzll(length);
+	uint64_t factor = (HINT_UNITS << shift) / length;
+
+	if (factor >> (PS__HINT_FACTOR_BITS - 1) == 0)
+		factor = (HINT_UNITS << ++shift) / length;
+	return factor << PS__HINT_SHIFT_BITS | shift;
+}
+
+static uint64_t hint_of(const struct knots *knots)
+{
+	uint64_t length = knots->times[KNOTS] - knots->times[0];
+	uint64_t hint = scale_of(length < LONGEST_NS ? length : LONGEST_NS);
+	uint64_t factor = hint >> PS__HINT_SHIFT_BITS;
+	unsigned shift = hint & ((1 << PS__HINT_SHIFT_BITS) - 1);
 	size_t knot = 0;
 
-	for (unsigned part = 1; part <= PS__HINT_PARTS; part++) {
-		uint64_t time = times[0] + ((uint64_t)part * PS__HINT_UNITS << shift) / factor;
-		while (knot < KNOTS && times[knot + 1] <= time)
+	for (uint64_t part = 1; part < PS__HINT_PARTS; part++) {
+		uint64_t time = knots->times[0] + (part * PS__HINT_UNITS << shift) / factor;
+		while (knots->times[knot + 1] <= time)
 			knot++;
-		uint64_t third =
-		    knot < KNOTS ? third_at(times, knot, knot + 1, time) : third_at(times, TREND_KNOT, KNOTS, time);
-		hint |= third << 8 * part;
+		uint64_t quarter = quarter_at(knots, knot, time);
+		hint |= (quarter < UINT8_MAX ? quarter : UINT8_MAX) << 8 * (part + 1);
 	}
 	return hint;
 }
@@ -265,15 +295,17 @@ static uint64_t hint_of(const uint64_t times[KNOTS + 1])
 static void index_chunks(struct ps__log *log, size_t begin, size_t end)
 {
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
-	uint64_t times[KNOTS + 1];
+	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
 
 	for (size_t number = begin; number < end; number++) {
 		size_t row = number * PS__CHUNK_ROWS;
-		for (size_t knot = 0; knot <= KNOTS; knot++)
-			times[knot] =
-			    atomic_load_explicit(word_at(log, row + knot * KNOT_ROWS, 0), memory_order_relaxed);
-		atomic_store_explicit(&entry_of(directory, number)->hint, hint_of(times), memory_order_release);
-		set_start(directory, number, times[0]);
+		struct knots knots = knots_of(log, row);
+		struct ps__entry *entry = entry_of(directory, number);
+		atomic_store_explicit(&entry->hint, hint_of(&knots), memory_order_release);
+		if (row >= first)
+			atomic_store_explicit(&entry->start, knots.times[0], memory_order_release);
+		if (number % PS__GROUP_ENTRIES == 0)
+			atomic_store_explicit(group_of(directory, number), knots.times[0], memory_order_release);
 	}
 }
 
@@ -306,14 +338,17 @@ size_t ps__log_append(struct ps__log *log, uint64_t timestamp)
 
 void ps__log_trim(struct ps__log *log, size_t keep)
 {
+	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
 	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
 	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
 	size_t wanted = count > keep ? count - keep : 0;
 
 	if (wanted <= first)
 		return;
-	for (size_t chunk = first / PS__CHUNK_ROWS; chunk < wanted / PS__CHUNK_ROWS; chunk++)
-		give_back(log->pool, ps__log_chunk(log, chunk * PS__CHUNK_ROWS));
+	for (size_t number = first / PS__CHUNK_ROWS; number * PS__CHUNK_ROWS < wanted; number++)
+		conceal(directory, number);
+	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
+		give_back(log->pool, ps__log_chunk(log, number * PS__CHUNK_ROWS));
 	log->pool->spare_chunks += wanted / PS__CHUNK_ROWS - first / PS__CHUNK_ROWS;
 	atomic_store_explicit(&log->first, wanted, memory_order_release);
 }
@@ -362,6 +397,7 @@ void ps__log_pop(struct ps__log *log)
 		return;
 	/* The last chunk is empty: the one before it, which may change now, is indexed when it is full again. */
 	log->room -= PS__CHUNK_ROWS;
+	conceal(atomic_load_explicit(&log->directory, memory_order_relaxed), log->room / PS__CHUNK_ROWS - 1);
 	give_back(log->pool, ps__log_chunk(log, log->room));
 	log->pool->spare_chunks++;
 }

@@ -46,32 +46,32 @@ int ps__pool_reserve(struct ps__pool *pool, size_t chunks); /* 0, or -1 for lack
 /* Where the rows of a chunk stand in time: once it is indexed. */
 struct ps__entry {
 	_Atomic(struct ps__chunk *) chunk;
-	_Atomic uint64_t start; /* the first row's timestamp */
-	_Atomic uint64_t hint;  /* where the others are: see ps__search_foretell */
+	_Atomic uint64_t start; /* the first row's timestamp; UINT64_MAX: it isn't full, or has dropped rows */
+	_Atomic uint64_t hint;  /* where the others are */
 };
 
 /*
- * A hint: the time from the first row on is divided in parts of 256 units each. The lowest byte is their scale: 4 and what
- * stands in the upper two bits, times the nanoseconds, shifted right by the lower six, is units; and as many parts as this
- * hold all rows up to PS__HINT_LAST. Each other byte is the row where about a part ends, in thirds; the last may end behind
- * the chunk.
+ * A hint: the time from the first row on to where the next chunk's first one is expected is divided in parts of 256 units.
+ * The lowest six bits are a shift, the next ten a factor: so many times the nanoseconds, shifted right, is units. Each byte
+ * from the third on is where about a part begins, the first one's left out, in quarters of rows; all in all they are 256.
  */
-#define PS__HINT_PARTS     7
-#define PS__HINT_UNITS     256u
-#define PS__HINT_THIRDS    3u
-#define PS__HINT_SHIFT     0x3fu
-#define PS__HINT_FACTOR(h) (4 | ((h) >> 6 & 3))
-#define PS__HINT_LAST      (PS__CHUNK_ROWS - 2) /* never a log's last row, which may get a new timestamp */
+#define PS__HINT_PARTS       7u
+#define PS__HINT_UNITS       256u
+#define PS__HINT_QUARTERS    4u
+#define PS__HINT_SHIFT_BITS  6
+#define PS__HINT_FACTOR_BITS 10
 
 #define PS__GROUP_ENTRIES 4
+/* So many after any entry can be looked at. */
+#define PS__SPARE_ENTRIES 3
 
 /* Chunks and their entries by (row number / 64) modulo capacity. A larger directory replaces it; the older stays for readers. */
 struct ps__directory {
 	struct ps__directory *older;
-	size_t capacity;          /* a power of two */
-	_Atomic uint64_t *groups; /* the starts of every fourth chunk, as the entries are numbered */
-	struct ps__guide *guide;  /* guide.h: the readers' */
-	struct ps__entry entries[];
+	size_t capacity;            /* a power of two */
+	_Atomic uint64_t *groups;   /* the starts of every fourth chunk, as the entries are numbered */
+	struct ps__guide *guide;    /* guide.h: the readers' */
+	struct ps__entry entries[]; /* the capacity's, and PS__SPARE_ENTRIES that are of no chunk */
 };
 
 struct ps__log {
@@ -150,6 +150,22 @@ static inline _Atomic uint64_t *ps__log_words(const struct ps__log *log, struct 
 static inline _Atomic uint16_t *ps__log_mark(struct ps__chunk *chunk, size_t row)
 {
 	return &chunk->marks[row % PS__CHUNK_ROWS];
+}
+
+/* A row, where it stands. */
+struct ps__log_row {
+	_Atomic uint64_t *words; /* NULL: there is no such row */
+	_Atomic uint16_t *mark;
+};
+
+#define PS__NO_ROW ((struct ps__log_row){NULL, NULL})
+
+/* Of a chunk; or of none (NULL), which has no row. */
+static inline struct ps__log_row ps__log_row_of(const struct ps__log *log, struct ps__chunk *chunk, size_t row)
+{
+	if (__builtin_expect(!chunk, 0))
+		return PS__NO_ROW;
+	return (struct ps__log_row){ps__log_words(log, chunk, row), ps__log_mark(chunk, row)};
 }
 
 /* The first row that is newer than timestamp, the count if there is none. Usable by readers under the sequence. */

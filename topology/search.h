@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A log's row by its timestamp. Comparisons are summed up, not branched on: what decides here can't be predicted, and
- * comes from memory. The fewer instructions a lookup has, the more of the next one is under way while the processor
- * waits: hence a header, for the attribute maps' lookups, and for search.c, which has the rest.
+ * comes from memory. What a guide's makers and readers need, too, is here; search.c has the rest.
  */
 #ifndef PS_TOPOLOGY_SEARCH_H
 #define PS_TOPOLOGY_SEARCH_H
@@ -48,15 +47,19 @@ static inline size_t ps__search_group(const struct ps__directory *directory, siz
 	return turn + (size_t)(found - starts);
 }
 
+static inline size_t ps__search_place(const struct ps__directory *directory, size_t number)
+{
+	return number & (directory->capacity - 1);
+}
+
 static inline const struct ps__entry *ps__search_entry_of(const struct ps__directory *directory, size_t number)
 {
-	return &directory->entries[number & (directory->capacity - 1)];
+	return &directory->entries[ps__search_place(directory, number)];
 }
 
 static inline struct ps__chunk *ps__search_chunk_of(const struct ps__directory *directory, size_t number)
 {
-	return atomic_load_explicit(&directory->entries[number & (directory->capacity - 1)].chunk,
-	                            memory_order_acquire);
+	return atomic_load_explicit(&ps__search_entry_of(directory, number)->chunk, memory_order_acquire);
 }
 
 /* The same for chunks [begin, end). */
@@ -111,70 +114,26 @@ static inline bool ps__search_is_in_newest(const struct ps__log *log, const stru
 	return row <= search->first || ps__search_time_of(log, search->chunk, row) <= timestamp;
 }
 
-/* search.c: where there is no index, and where it doesn't help. */
-struct ps__chunk *ps__search_newest(const struct ps__log *log, uint64_t timestamp, size_t *row);
-/* Of a chunk: a row near the given one; SIZE_MAX if none has the timestamp. */
-size_t ps__search_uneven(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp);
-
-/* About where in its chunk the timestamp should be, if it is there. */
-static inline size_t ps__search_foretell(const struct ps__entry *entry, uint64_t timestamp)
+/* About where in its chunk a row should be so many nanoseconds after the first one. */
+static inline size_t ps__search_foretell(const struct ps__entry *entry, uint64_t passed)
 {
-	const uint64_t most = PS__HINT_PARTS * PS__HINT_UNITS - 1;
+	const uint64_t row = PS__HINT_QUARTERS * PS__HINT_UNITS;
 	uint64_t hint = ps__search_time_at(&entry->hint);
-	uint64_t passed = timestamp - ps__search_time_at(&entry->start);
-	uint64_t units = passed * PS__HINT_FACTOR(hint) >> (hint & PS__HINT_SHIFT);
-
-	units = units < most ? units : most;
-	/* The first part begins at row 0, where the scale stands. */
-	uint64_t bounds = (hint & ~UINT64_C(0xff)) >> units / PS__HINT_UNITS * 8;
+	uint64_t factor = hint >> PS__HINT_SHIFT_BITS & ((1 << PS__HINT_FACTOR_BITS) - 1);
+	uint64_t units = passed * factor >> (hint & ((1 << PS__HINT_SHIFT_BITS) - 1));
+	/* The first part begins at 0, which stands in no byte; and the last ends at 256, of which a byte holds 0. */
+	uint64_t bounds = (hint & ~UINT64_C(0xffff)) >> ((units / PS__HINT_UNITS + 1) * 8 & 63);
 	uint64_t begin = bounds & 0xff;
-	uint64_t end = bounds >> 8 & 0xff;
-	uint64_t place = begin * PS__HINT_UNITS + (end - begin) * (units % PS__HINT_UNITS);
-	const uint64_t row_units = PS__HINT_THIRDS * PS__HINT_UNITS;
-	uint64_t row = (place + row_units / 2) / row_units;
-	return row < PS__CHUNK_ROWS ? row : PS__CHUNK_ROWS - 1;
+	uint64_t quarters = ((bounds >> 8) - begin) & 0xff;
+
+	return (begin * PS__HINT_UNITS + quarters * (units % PS__HINT_UNITS) + row / 2) / row % PS__CHUNK_ROWS;
 }
 
-static inline bool ps__search_is_at(const struct ps__log *log, struct ps__chunk *chunk, size_t row,
-                                    uint64_t timestamp)
-{
-	return ps__search_time_of(log, chunk, row) == timestamp;
-}
-
-/* In a chunk that is indexed: the row with the timestamp, or SIZE_MAX. What was foretold is branched on, though it comes from
- * memory: it is right so often that all else needn't wait for it. */
-static inline size_t ps__search_in_chunk(const struct ps__log *log, const struct ps__entry *entry,
-                                         struct ps__chunk *chunk, uint64_t timestamp)
-{
-	size_t row = ps__search_foretell(entry, timestamp);
-
-	if (__builtin_expect(ps__search_is_at(log, chunk, row, timestamp), 1))
-		return row;
-	return ps__search_uneven(log, chunk, row, timestamp);
-}
+/* In a chunk that is indexed: the row with the timestamp, or SIZE_MAX. */
+size_t ps__search_in_chunk(const struct ps__log *log, const struct ps__entry *entry, struct ps__chunk *chunk,
+                           uint64_t timestamp);
 
 /* As ps__log_find, with the row's chunk; NULL if there is no such row. */
-static inline struct ps__chunk *ps__search_row(const struct ps__log *log, uint64_t timestamp, size_t *row)
-{
-	struct ps__search search = ps__search_begin(log);
-
-	if (__builtin_expect(!search.chunk, 0))
-		return NULL;
-	if (ps__search_is_in_newest(log, &search, timestamp))
-		return ps__search_newest(log, timestamp, row);
-	size_t number = ps__search_chunk(search.directory, search.first / PS__CHUNK_ROWS, search.newest, timestamp);
-	const struct ps__entry *entry = ps__search_entry_of(search.directory, number);
-	struct ps__chunk *chunk = ps__search_chunk_of(search.directory, number);
-	if (__builtin_expect(!chunk, 0))
-		return NULL;
-	size_t found = ps__search_in_chunk(log, entry, chunk, timestamp);
-	if (__builtin_expect(found == SIZE_MAX, 0))
-		return NULL;
-	found += number * PS__CHUNK_ROWS;
-	if (__builtin_expect(found < search.first, 0))
-		return NULL;
-	*row = found;
-	return chunk;
-}
+struct ps__chunk *ps__search_row(const struct ps__log *log, uint64_t timestamp, size_t *row);
 
 #endif

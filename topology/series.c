@@ -37,7 +37,7 @@ void ps__column_settle(const struct ps__series *series, struct ps__column *colum
 
 	column->word = (uint32_t)(1 + 2 * series->groups + (size_t)(column - series->column));
 	column->times = has_group ? 1 + 2 * column->group : 0;
-	column->is_plain = has_group && !column->is_estimate && !column->cpus && column->place == 0;
+	column->plain = has_group && !column->is_estimate && !column->cpus ? column->place : UINT32_MAX;
 }
 
 int ps__column_copy(struct ps__column *out, const struct ps__column *model)

@@ -33,16 +33,17 @@ struct ps__column {
 	char *name;
 	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
 	bool user_only;
-	bool is_plain;  /* of a row there is no more to be said than what stands there: see ps__column_settle */
-	uint32_t group; /* whose times belong to it; PS__NO_GROUP if the event can't be counted here */
-	uint32_t word;  /* of a row: its value */
-	uint32_t times; /* of a row: its group's; of PS__NO_GROUP any */
+	bool is_estimate; /* multiplexed by someone who tells no times */
+	uint32_t group;   /* whose times belong to it; PS__NO_GROUP if the event can't be counted here */
+	uint32_t word;    /* of a row: its value */
+	uint32_t times;   /* of a row: its group's; of PS__NO_GROUP any */
 	enum ps_scope scope;
 	uint32_t place; /* of events that count in several places each: logs of another have no count of it. Else 0 */
-	double scale;   /* count * scale is in unit */
-	char unit[32];  /* "ns", "Joules"; "" for a plain count */
-	char *cpus;     /* the list of those that can count it, where some kind of cores can't; NULL: any */
-	bool is_estimate;         /* multiplexed by someone who tells no times */
+	uint32_t
+	    plain; /* in logs of this place a row says all there is to be said, see ps__column_settle; or no place */
+	double scale;             /* count * scale is in unit */
+	char unit[32];            /* "ns", "Joules"; "" for a plain count */
+	char *cpus;               /* the list of those that can count it, where some kind of cores can't; NULL: any */
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
 

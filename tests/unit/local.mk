@@ -26,6 +26,7 @@ unit_tests = \
 	tests/unit/test_export \
 	tests/unit/test_faults \
 	tests/unit/test_find \
+	tests/unit/test_guide \
 	tests/unit/test_heat \
 	tests/unit/test_hybrid \
 	tests/unit/test_hybrid_groups \
@@ -93,6 +94,8 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/golden.h \
 	tests/support/gone.h \
 	tests/support/resident.h \
+	tests/support/rows.c \
+	tests/support/rows.h \
 	tests/support/scene.c \
 	tests/support/scene.h \
 	tests/support/skip.h \

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "support/rows.h"
+
+#include "support/fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STRIDE 3
+
+struct rows_held held;
+static struct ps__pool pool;
+
+uint64_t rows_random(void)
+{
+	static uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+void rows_setup(void)
+{
+	fake_install();
+	held.log = (struct ps__log){.room = 0};
+	ps__pool_init(&pool, STRIDE);
+	ck_assert_int_eq(ps__log_init(&held.log, &pool, STRIDE), 0);
+	held.first = held.count = held.guessed = 0;
+	held.now = 1000;
+}
+
+void rows_teardown(void)
+{
+	ps__log_clear(&held.log);
+	ps__pool_clear(&pool);
+	fake_remove();
+}
+
+_Atomic uint64_t *rows_words(size_t row)
+{
+	return ps__log_words(&held.log, ps__log_chunk(&held.log, row), row);
+}
+
+void rows_append(uint64_t gap)
+{
+	held.now += gap;
+	ck_assert_int_eq(ps__log_make_room(&held.log), 0);
+	ck_assert_uint_eq(ps__log_append(&held.log, held.now), held.count);
+	atomic_store(&rows_words(held.count)[1], held.now * 3);
+	held.times[held.count++] = held.now;
+}
+
+void rows_restamp_last(uint64_t gap)
+{
+	held.now += gap;
+	held.times[held.count - 1] = held.now;
+	atomic_store(&rows_words(held.count - 1)[0], held.now);
+	atomic_store(&rows_words(held.count - 1)[1], held.now * 3);
+}
+
+void rows_trim(size_t keep)
+{
+	ps__log_trim(&held.log, keep);
+	/* What was dropped doesn't come back when the history gets longer. */
+	if (held.count > keep && held.count - keep > held.first)
+		held.first = held.count - keep;
+}
+
+void rows_move_to_end(size_t row)
+{
+	ps__log_move_to_end(&held.log, row);
+	memmove(&held.times[row], &held.times[row + 1], (held.count - row - 1) * sizeof held.times[0]);
+	rows_restamp_last(17);
+}
+
+ptrdiff_t rows_find(uint64_t time)
+{
+	size_t row = 0;
+	struct ps__log_row guess = ps__guide_guess(&held.log, time);
+	struct ps__chunk *chunk = ps__guide_row(&held.log, time, &row);
+	ptrdiff_t found = ps__log_find(&held.log, time);
+
+	ck_assert_int_eq(chunk ? (ptrdiff_t)row : -1, found);
+	if (chunk)
+		ck_assert_ptr_eq(chunk, ps__log_chunk(&held.log, row));
+	if (guess.words) {
+		ck_assert_ptr_nonnull(chunk);
+		ck_assert_ptr_eq(guess.words, ps__log_words(&held.log, chunk, row));
+		ck_assert_ptr_eq(guess.mark, ps__log_mark(chunk, row));
+		held.guessed++;
+	}
+	return found;
+}
+
+void rows_check_row(size_t row)
+{
+	uint64_t before = row > held.first ? held.times[row - 1] : 0;
+
+	ck_assert_int_eq(rows_find(held.times[row]), (ptrdiff_t)row);
+	ck_assert_uint_eq(atomic_load(&rows_words(row)[1]), held.times[row] * 3);
+	ck_assert_uint_eq(ps__log_find_after(&held.log, held.times[row]), row + 1);
+	ck_assert_uint_eq(ps__log_find_after(&held.log, held.times[row] - 1), row);
+	if (held.times[row] - before > 1) {
+		ck_assert_int_eq(rows_find(held.times[row] - 1), -1);
+		ck_assert_uint_eq(ps__log_find_after(&held.log, before), row);
+	}
+}
+
+void rows_check_all(void)
+{
+	for (size_t row = held.first; row < held.count; row++)
+		rows_check_row(row);
+	ck_assert_int_eq(rows_find(held.now + 1), -1);
+	ck_assert_int_eq(rows_find(UINT64_MAX), -1);
+	ck_assert_int_eq(rows_find(1), -1);
+	ck_assert_uint_eq(ps__log_find_after(&held.log, 0), held.first);
+	ck_assert_uint_eq(ps__log_find_after(&held.log, UINT64_MAX), held.count);
+	for (size_t row = held.first < 200 ? 0 : held.first - 200; row < held.first; row++) {
+		ck_assert_int_eq(rows_find(held.times[row]), -1);
+		ck_assert_uint_eq(ps__log_find_after(&held.log, held.times[row]), held.first);
+	}
+}
