@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Do threads that read at the same time slow each other down? One alone, then all at once, a thread on each CPU; with sets
- * of their own tasks, and with sets of tasks that sleep on one CPU, so that all parts go to one Thread component.
+ * Do threads that read at the same time slow each other down? Each alone, one after the other, then all at once, a thread on
+ * each CPU, as no CPU need be as fast as another; with sets of their own tasks, and with sets of tasks that sleep on one CPU,
+ * so that all parts go to one Thread component.
  */
 #include "counted.h"
 #include "harness.h"
@@ -35,11 +36,11 @@ struct worker {
 	double time_ns; /* of the last job */
 };
 
-/* What all workers are told: a kind, how many of them take part, how many reads. */
+/* What all workers are told: a kind, which of them take part, how many reads. */
 static struct {
 	pthread_barrier_t begin, end;
 	enum kind kind;
-	size_t taking_part;
+	size_t first, taking_part;
 	unsigned reads;
 	bool is_over;
 	atomic_size_t at_start;
@@ -94,7 +95,7 @@ static void *work(void *context)
 		pthread_barrier_wait(&team.begin);
 		if (team.is_over)
 			break;
-		if ((size_t)(worker - team.workers) < team.taking_part)
+		if ((size_t)(worker - team.workers) - team.first < team.taking_part)
 			take_part(worker);
 		pthread_barrier_wait(&team.end);
 	}
@@ -106,24 +107,37 @@ static void *work(void *context)
 
 struct job {
 	enum kind kind;
-	size_t threads;
+	bool is_alone;
 };
 
-/* The time that a read takes of the whole team's: the inverse of the sum of the threads' rates. */
+/* Reads in a nanosecond: the sum of the threads' rates. */
+static double rate_of(size_t first, size_t threads, unsigned calls)
+{
+	double rate = 0;
+
+	team.first = first;
+	team.taking_part = threads;
+	team.reads = calls;
+	atomic_store(&team.at_start, 0);
+	pthread_barrier_wait(&team.begin);
+	pthread_barrier_wait(&team.end);
+	for (size_t index = first; index < first + threads; index++)
+		rate += calls / team.workers[index].time_ns;
+	return rate;
+}
+
+/* The time that a read takes of the whole team's; or of a thread that is alone, the mean of their rates. */
 static double run_job(void *context, unsigned calls)
 {
 	const struct job *job = context;
 	double rate = 0;
 
 	team.kind = job->kind;
-	team.taking_part = job->threads;
-	team.reads = calls;
-	atomic_store(&team.at_start, 0);
-	pthread_barrier_wait(&team.begin);
-	pthread_barrier_wait(&team.end);
-	for (size_t index = 0; index < job->threads; index++)
-		rate += calls / team.workers[index].time_ns;
-	return calls / rate;
+	if (!job->is_alone)
+		return calls / rate_of(0, team.count, calls);
+	for (size_t index = 0; index < team.count; index++)
+		rate += rate_of(index, 1, calls);
+	return calls / (rate / (double)team.count);
 }
 
 static pid_t start_sleeper(int cpu)
@@ -185,7 +199,7 @@ int main(int argc, char **argv)
 	start_team(topology);
 	for (size_t index = 0; index < 2 * MOST_KINDS; index++) {
 		bool is_alone = index < MOST_KINDS;
-		jobs[index] = (struct job){(enum kind)(index % MOST_KINDS), is_alone ? 1 : team.count};
+		jobs[index] = (struct job){(enum kind)(index % MOST_KINDS), is_alone};
 		cases[index] = (struct bench_case){.name = names[index],
 		                                   .events = EVENTS,
 		                                   .size = is_alone ? 1 : (long)team.count,
@@ -196,8 +210,9 @@ int main(int argc, char **argv)
 		if (!is_alone)
 			cases[index].versus[0] = names[index - MOST_KINDS];
 	}
-	bench_run(&(struct bench_table){.title = "Reading on one CPU and on all at once: nanoseconds of all threads "
-	                                         "together (with N CPUs, 1/N is perfect)",
+	bench_run(&(struct bench_table){.title =
+	                                    "Reading on one CPU after the other and on all at once: nanoseconds of "
+	                                    "all threads together (with N CPUs, 1/N is perfect)",
 	                                .size_name = "threads",
 	                                .rounds = 400,
 	                                .batch = READS,
