@@ -321,7 +321,9 @@ int ps__log_make_room(struct ps__log *log)
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
 	size_t number = log->room / PS__CHUNK_ROWS;
 	atomic_store_explicit(chunk_of(directory, number), chunk, memory_order_release);
-	index_chunks(log, number ? number - 1 : 0, number);
+	/* None before it, if all were dropped. */
+	if (log->room > atomic_load_explicit(&log->first, memory_order_relaxed))
+		index_chunks(log, number - 1, number);
 	log->room += PS__CHUNK_ROWS;
 	return 0;
 }

@@ -168,6 +168,23 @@ START_TEST(a_reader_who_was_overtaken_stays_within_the_table)
 }
 END_TEST
 
+/* Down to where a bounded history begins; and then into a larger directory, which none of its chunks is copied to. */
+START_TEST(after_all_rows_were_taken_off_others_are_found)
+{
+	for (size_t row = 0; row < 128; row++) {
+		rows_append(10);
+		rows_trim(64);
+	}
+	for (; held.count > held.first; held.count--)
+		ps__log_pop(&held.log);
+	if (_i > 0)
+		ck_assert_int_eq(ps__log_reserve(&held.log, 5000), 0);
+	for (size_t row = 0; row < 1000; row++)
+		rows_append(10);
+	rows_check_all();
+}
+END_TEST
+
 START_TEST(chunks_that_were_taken_off_are_used_again)
 {
 	for (size_t row = 0; row < 640; row++)
@@ -199,6 +216,7 @@ int main(void)
 	tcase_add_test(tests, rows_of_one_time_harm_nothing);
 	tcase_add_loop_test(tests, after_rows_were_taken_off_others_are_found, 0, PATTERNS);
 	tcase_add_test(tests, a_reader_who_was_overtaken_stays_within_the_table);
+	tcase_add_loop_test(tests, after_all_rows_were_taken_off_others_are_found, 0, 2);
 	tcase_add_test(tests, chunks_that_were_taken_off_are_used_again);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);
