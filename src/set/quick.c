@@ -282,7 +282,8 @@ static inline int find_new_row(struct ps__quick *quick)
 		return -1;
 	}
 	quick->row_mark = quick->counts_mark;
-	atomic_store_explicit(quick->mark, quick->row_mark, memory_order_relaxed);
+	/* A release, as the chunk may have been another's before: who still reads there sees that it was given back. */
+	atomic_store_explicit(quick->mark, quick->row_mark, memory_order_release);
 	return 0;
 }
 
