@@ -48,7 +48,8 @@ static void make(const struct ps__directory *directory, size_t begin, size_t end
 
 	if (spans > room)
 		spans = room;
-	if (length <= spans)
+	/* UINT64_MAX: rows of the first one were dropped meanwhile. */
+	if (start == UINT64_MAX || length <= spans)
 		return;
 	uint64_t rate = UINT64_MAX / length * spans;
 	store(&guide->count, 0);

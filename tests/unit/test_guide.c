@@ -88,6 +88,37 @@ START_TEST(most_rows_are_found_at_the_first_go)
 }
 END_TEST
 
+/* They are in chunks that the guide knows. */
+START_TEST(rows_that_were_taken_off_are_not_found)
+{
+	for (size_t row = 0; row < 2000; row++)
+		rows_append(150);
+	look_up(0, 1900, 100);
+	while (held.count > 1500) {
+		ps__log_pop(&held.log);
+		held.count--;
+		ck_assert_int_eq(rows_find(held.times[held.count]), -1);
+	}
+	rows_check_all();
+	while (held.count < 2000)
+		rows_append(170);
+	rows_check_all();
+}
+END_TEST
+
+/* A chunk that has dropped some of its rows is indexed anew. */
+START_TEST(rows_that_were_dropped_stay_so_when_others_are_moved)
+{
+	for (size_t row = 0; row < 2000; row++)
+		rows_append(150);
+	look_up(0, 1900, 100);
+	rows_trim(1900);
+	ck_assert_uint_ne(held.first % PS__CHUNK_ROWS, 0);
+	rows_move_to_end(held.first + 5);
+	rows_check_all();
+}
+END_TEST
+
 /* What it says may be anything: of a log that changed since, or of another reader who is at it. */
 START_TEST(a_guide_that_is_wrong_harms_nothing)
 {
@@ -142,6 +173,8 @@ int main(void)
 	tcase_add_test(tests, searches_pay_for_a_guide_and_then_need_no_more);
 	tcase_add_test(tests, a_guide_moves_on_with_the_history);
 	tcase_add_loop_test(tests, most_rows_are_found_at_the_first_go, 0, STEPS);
+	tcase_add_test(tests, rows_that_were_taken_off_are_not_found);
+	tcase_add_test(tests, rows_that_were_dropped_stay_so_when_others_are_moved);
 	tcase_add_test(tests, a_guide_that_is_wrong_harms_nothing);
 	tcase_add_loop_test(tests, a_row_is_mostly_where_it_was_foretold, 0, STEPS);
 	suite_add_tcase(suite, tests);

@@ -46,6 +46,7 @@ struct play {
 	_Atomic bool done;
 	_Atomic unsigned long looks;
 	_Atomic(const char *) fault; /* what a reader saw that must not be; NULL: nothing */
+	bool is_final;               /* no reading changes any more that can be seen */
 };
 
 static void accuse(struct play *play, const char *fault)
@@ -53,21 +54,33 @@ static void accuse(struct play *play, const char *fault)
 	atomic_store(&play->fault, fault);
 }
 
-static void look_at_thread(struct play *play, const struct ps_thread *thread)
+/* It may have been updated, and so restamped, or dropped meanwhile: then it is not found. */
+static void look_at_reading(struct play *play, const struct ps_thread *thread, const struct ps_value *seen)
 {
 	struct ps_value one, other;
 
-	if (ps_thread_reading(thread, ONE, 0, &one) != PS_OK)
+	if (ps_thread_reading(thread, ONE, seen->timestamp, &one) != PS_OK ||
+	    ps_thread_reading(thread, OTHER, seen->timestamp, &other) != PS_OK)
 		return;
-	if (one.status == PS_STATUS_COUNTED && one.raw != (uint64_t)one.value)
-		accuse(play, "a value is not its raw count");
-	/* The reading may have been updated, and so restamped, or dropped meanwhile: then it is not found. */
-	if (ps_thread_reading(thread, OTHER, one.timestamp, &other) != PS_OK)
-		return;
+	if (one.timestamp != seen->timestamp || other.timestamp != seen->timestamp)
+		accuse(play, "another reading was found than was asked for");
 	if (one.value != other.value)
 		accuse(play, "two events of one reading differ on a Thread");
 	if (one.enabled_ns != other.enabled_ns || one.attribution != other.attribution || one.flags != other.flags)
 		accuse(play, "two events of one reading have other times or labels");
+	if (play->is_final && one.value != seen->value)
+		accuse(play, "a reading was of another value before");
+}
+
+static void look_at_thread(struct play *play, const struct ps_thread *thread)
+{
+	struct ps_value latest;
+
+	if (ps_thread_reading(thread, ONE, 0, &latest) != PS_OK)
+		return;
+	if (latest.status == PS_STATUS_COUNTED && latest.raw != (uint64_t)latest.value)
+		accuse(play, "a value is not its raw count");
+	look_at_reading(play, thread, &latest);
 }
 
 static void look_at_total(struct play *play, const struct ps_component *component)
@@ -94,6 +107,9 @@ static void look_at_all(struct play *play, const struct ps_thread *thread)
 	for (size_t i = 1; i < count; i++)
 		if (values[i].timestamp <= values[i - 1].timestamp)
 			accuse(play, "the readings of a Thread are out of order");
+	/* The oldest ones are being dropped, those after them are in the index. */
+	for (size_t i = 0; i < count; i += 1 + i / 4)
+		look_at_reading(play, thread, &values[i]);
 }
 
 static void *reader(void *argument)
@@ -183,7 +199,7 @@ static void write_old_readings(struct ps_eventset *set)
 static void write_bounded(struct ps_eventset *set)
 {
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
-	check_ok(ps_eventset_set_history(set, 64));
+	check_ok(ps_eventset_set_history(set, 300));
 	check_ok(ps_start(set));
 	write_new_readings(set);
 }
@@ -199,19 +215,19 @@ static void write_in_runs(struct ps_eventset *set)
 	}
 }
 
-#define PLAY_TEST(name, write)                   \
-	START_TEST(name)                         \
-	{                                        \
-		struct play play = {.looks = 0}; \
-		play_with(&play, write);         \
-	}                                        \
+#define PLAY_TEST(name, write, is_final_)                   \
+	START_TEST(name)                                    \
+	{                                                   \
+		struct play play = {.is_final = is_final_}; \
+		play_with(&play, write);                    \
+	}                                                   \
 	END_TEST
 
-PLAY_TEST(readers_see_whole_readings_while_new_ones_are_made, write_new_readings)
-PLAY_TEST(readers_see_whole_readings_while_one_is_updated, write_one_reading)
-PLAY_TEST(readers_see_whole_readings_while_older_ones_are_updated, write_old_readings)
-PLAY_TEST(readers_see_whole_readings_while_a_bounded_history_drops, write_bounded)
-PLAY_TEST(readers_see_whole_readings_while_a_set_starts_and_stops, write_in_runs)
+PLAY_TEST(readers_see_whole_readings_while_new_ones_are_made, write_new_readings, true)
+PLAY_TEST(readers_see_whole_readings_while_one_is_updated, write_one_reading, false)
+PLAY_TEST(readers_see_whole_readings_while_older_ones_are_updated, write_old_readings, false)
+PLAY_TEST(readers_see_whole_readings_while_a_bounded_history_drops, write_bounded, true)
+PLAY_TEST(readers_see_whole_readings_while_a_set_starts_and_stops, write_in_runs, true)
 
 static void *count_alone(void *argument)
 {
