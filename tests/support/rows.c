@@ -11,10 +11,15 @@
 struct rows_held held;
 static struct ps__pool pool;
 
+static uint64_t state = 88172645463325252u;
+
+void rows_seed(unsigned seed)
+{
+	state = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 uint64_t rows_random(void)
 {
-	static uint64_t state = 88172645463325252u;
-
 	state ^= state << 13;
 	state ^= state >> 7;
 	state ^= state << 17;

@@ -20,6 +20,7 @@ extern struct rows_held held;
 void rows_setup(void);
 void rows_teardown(void);
 
+void rows_seed(unsigned seed);
 uint64_t rows_random(void);
 _Atomic uint64_t *rows_words(size_t row);
 

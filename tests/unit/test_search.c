@@ -185,6 +185,50 @@ START_TEST(after_all_rows_were_taken_off_others_are_found)
 }
 END_TEST
 
+static void do_anything(void)
+{
+	static const size_t keeps[] = {64, 65, 200, 512, 1000};
+	size_t kept = held.count - held.first;
+
+	switch (rows_random() % 12) {
+	case 0:
+		rows_trim(keeps[rows_random() % (sizeof keeps / sizeof keeps[0])]);
+		break;
+	case 1:
+		if (kept > 0)
+			rows_move_to_end(held.first + rows_random() % kept);
+		break;
+	case 2:
+		for (size_t taken = rows_random() % (kept + 1) / (1 + rows_random() % 4); taken > 0; taken--) {
+			ps__log_pop(&held.log);
+			held.count--;
+		}
+		break;
+	case 3:
+		ck_assert_int_eq(ps__log_reserve(&held.log, rows_random() % 1000), 0);
+		break;
+	case 4:
+		if (kept > 0)
+			rows_restamp_last(1 + rows_random() % 1000);
+		break;
+	default:
+		for (size_t more = rows_random() % 100; more > 0; more--)
+			rows_append(patterns[rows_random() % PATTERNS](held.count));
+	}
+}
+
+/* Also what no set does now. */
+START_TEST(whatever_is_done_in_whatever_order_rows_are_found)
+{
+	rows_seed((unsigned)_i);
+	for (int round = 0; held.count + 100 < ROWS_MOST && round < 300; round++) {
+		do_anything();
+		if (round % 5 == 0)
+			rows_check_all();
+	}
+}
+END_TEST
+
 START_TEST(chunks_that_were_taken_off_are_used_again)
 {
 	for (size_t row = 0; row < 640; row++)
@@ -217,6 +261,7 @@ int main(void)
 	tcase_add_loop_test(tests, after_rows_were_taken_off_others_are_found, 0, PATTERNS);
 	tcase_add_test(tests, a_reader_who_was_overtaken_stays_within_the_table);
 	tcase_add_loop_test(tests, after_all_rows_were_taken_off_others_are_found, 0, 2);
+	tcase_add_loop_test(tests, whatever_is_done_in_whatever_order_rows_are_found, 0, 8);
 	tcase_add_test(tests, chunks_that_were_taken_off_are_used_again);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);
