@@ -4,7 +4,6 @@
 
 #include "paragraph.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +72,8 @@ static void print_row(const struct stat_grid *grid, size_t row, size_t first, si
 		if (!width)
 			continue;
 		size_t pad = width - tool_columns(text, strlen(text));
-		bool is_left = column == 0 || column + 1 == grid->column_count;
+		bool is_last = column + 1 == grid->column_count;
+		bool is_left = column == 0 || (is_last && grid->ends_in_words);
 		blanks += (column ? 2 : 0) + (is_left ? 0 : pad);
 		put(stream, &blanks, text);
 		blanks += is_left ? pad : 0;

@@ -3,13 +3,15 @@
 #ifndef PS_TOOLS_STAT_GRID_H
 #define PS_TOOLS_STAT_GRID_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct stat_grid {
 	size_t row_count;
 	size_t column_count;
-	char **cells;   /* row by row, the headings' first; NULL: empty */
-	size_t *widths; /* of the columns; 0: there is nothing in it */
+	char **cells;       /* row by row, the headings' first; NULL: empty */
+	size_t *widths;     /* of the columns; 0: there is nothing in it */
+	bool ends_in_words; /* the last column stands at the left, too */
 };
 
 /* -1 if memory is out. */
@@ -21,7 +23,7 @@ void stat_grid_set(struct stat_grid *grid, size_t row, size_t column, const char
 
 /*
  * Prints it. The first column is repeated in front of each block of columns that fit into the width (0: all of them). It
- * and the last column stand at the left, the others at the right. A column with nothing below its heading is left out.
+ * stands at the left, the others at the right. A column with nothing below its heading is left out.
  */
 void stat_grid_print(struct stat_grid *grid, size_t width, FILE *stream);
 

@@ -137,20 +137,35 @@ static int show_text(struct stat_output *output, struct stat_count *count, const
 	return result;
 }
 
-/* Lines that fit on the screen, in the place of those that were drawn last. */
+/* What is behind so many lines of the text; *lines: how many there are, if they are fewer. */
+static const char *skip_lines(const char *text, size_t most, size_t *lines)
+{
+	for (*lines = 0; *text && *lines < most; ++*lines) {
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	return text;
+}
+
+/* Lines that fit on the screen, in the place of those that were drawn last; the last one says if there are more. */
 static void draw(struct stat_output *output, const char *text)
 {
-	size_t lines = 0;
-	const char *end = text;
+	size_t room = output->screen.height - 1, lines, more;
+	const char *end = skip_lines(text, room, &lines);
 
-	while (*end && lines + 1 < output->screen.height) {
-		end += strcspn(end, "\n");
-		end += *end == '\n';
-		lines++;
-	}
+	skip_lines(end, SIZE_MAX, &more);
+	if (more)
+		end = skip_lines(text, room - 1, &lines);
 	if (output->drawn_lines)
 		fprintf(output->stream, "\033[%zuA\r\033[J", output->drawn_lines);
 	fwrite(text, 1, (size_t)(end - text), output->stream);
+	if (more) {
+		char note[96];
+		snprintf(note, sizeof note, "... %zu more lines: a higher terminal has room, --by shows less",
+		         more + 1);
+		fprintf(output->stream, "%.*s\n", (int)output->screen.width - 1, note);
+		lines++;
+	}
 	fflush(output->stream);
 	output->drawn_lines = lines;
 }

@@ -159,6 +159,7 @@ static int create(struct table *table)
 	}
 	int result =
 	    stat_grid_create(&table->grid, table->shown_count + 1, tally->event_count + tally->metrics.count + 2);
+	table->grid.ends_in_words = true;
 	return table->shown && table->known ? result : -1;
 }
 

@@ -4,6 +4,7 @@
 
 #include "complaint.h"
 #include "json.h"
+#include "stat_grid.h"
 #include "stat_value.h"
 
 #include <math.h>
@@ -105,64 +106,49 @@ static double count_of(const struct matrix *matrix, const struct task_row *row, 
 	return round(count * (double)total->value / (double)total->raw);
 }
 
-static void format_count(const struct stat_output *output, char *out, const struct matrix *matrix, size_t event,
-                         const struct task_row *row)
-{
-	stat_value_format(out, matrix->model, event, count_of(matrix, row, event), &matrix->totals[event],
-	                  output->options->is_raw);
-}
-
-static size_t width_of(const struct stat_output *output, const struct matrix *matrix, size_t event)
-{
-	char heading[STAT_HEADING_BYTES];
-
-	stat_value_heading(heading, matrix->model, event, output->options->is_raw);
-	size_t width = strlen(heading);
-	for (size_t row = 0; row < matrix->count; row++) {
-		char text[STAT_VALUE_BYTES];
-		format_count(output, text, matrix, event, &matrix->rows[row]);
-		width = strlen(text) > width ? strlen(text) : width;
-	}
-	return width;
-}
-
 /* The name as it may be shown: a task can call itself anything. */
-static void put_name(const char *name, FILE *stream)
+static void copy_name(char *out, const char *name)
 {
-	for (const char *letter = name; *letter; letter++)
-		fputc((unsigned char)*letter < 0x20 || *letter == 0x7f ? '?' : *letter, stream);
-	fprintf(stream, "%*s", 16 - (int)strlen(name), "");
+	for (; *name; name++)
+		*out++ = (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name;
+	*out = '\0';
 }
 
-static void print_matrix(const struct stat_output *output, const struct matrix *matrix, const size_t *widths)
-{
-	size_t events = ps_eventset_event_count(matrix->model);
-	FILE *stream = output->stream;
+/* Whose the line is stands in front of each block of columns: so it is one column. */
+#define WHOSE       "%8s %8s %-16s %6s"
+#define WHOSE_BYTES 64
 
-	fprintf(stream, "\n%8s %8s %-16s %6s", "process", "task", "name", "Thread");
-	for (size_t event = 0; event < events; event++) {
+static void set_line(struct stat_grid *grid, size_t line, const struct stat_output *output,
+                     const struct matrix *matrix, const struct task_row *row)
+{
+	char pid[12], tid[12] = "", cpu[12], name[sizeof row->name], whose[WHOSE_BYTES];
+
+	snprintf(pid, sizeof pid, "%d", (int)row->pid);
+	if (row->tid)
+		snprintf(tid, sizeof tid, "%d", (int)row->tid);
+	copy_name(name, row->name);
+	snprintf(cpu, sizeof cpu, "%d", row->cpu);
+	snprintf(whose, sizeof whose, WHOSE, pid, tid, name, cpu);
+	stat_grid_set(grid, line, 0, whose);
+	for (size_t event = 0; event + 1 < grid->column_count; event++) {
+		char text[STAT_VALUE_BYTES];
+		stat_value_format(text, matrix->model, event, count_of(matrix, row, event), &matrix->totals[event],
+		                  output->options->is_raw);
+		stat_grid_set(grid, line, event + 1, text);
+	}
+}
+
+static void set_headings(struct stat_grid *grid, const struct stat_output *output, const struct matrix *matrix)
+{
+	char whose[WHOSE_BYTES];
+
+	snprintf(whose, sizeof whose, WHOSE, "process", "task", "name", "Thread");
+	stat_grid_set(grid, 0, 0, whose);
+	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		char heading[STAT_HEADING_BYTES];
 		stat_value_heading(heading, matrix->model, event, output->options->is_raw);
-		fprintf(stream, "  %*s", (int)widths[event], heading);
+		stat_grid_set(grid, 0, event + 1, heading);
 	}
-	fputc('\n', stream);
-	for (size_t index = 0; index < matrix->count; index++) {
-		const struct task_row *row = &matrix->rows[index];
-		fprintf(stream, "%8d ", (int)row->pid);
-		if (row->tid)
-			fprintf(stream, "%8d ", (int)row->tid);
-		else
-			fprintf(stream, "%8s ", "");
-		put_name(row->name, stream);
-		fprintf(stream, " %6d", row->cpu);
-		for (size_t event = 0; event < events; event++) {
-			char text[STAT_VALUE_BYTES];
-			format_count(output, text, matrix, event, row);
-			fprintf(stream, "  %*s", (int)widths[event], text);
-		}
-		fputc('\n', stream);
-	}
-	fputc('\n', stream);
 }
 
 static bool has_others(const struct matrix *matrix)
@@ -176,19 +162,24 @@ static bool has_others(const struct matrix *matrix)
 
 static void show_matrix(const struct stat_output *output, const struct matrix *matrix)
 {
-	size_t events = ps_eventset_event_count(matrix->model);
-	size_t *widths = calloc(events + 1, sizeof *widths);
+	struct stat_grid grid;
 
-	for (size_t event = 0; widths && event < events; event++)
-		widths[event] = width_of(output, matrix, event);
-	if (widths)
-		print_matrix(output, matrix, widths);
+	if (stat_grid_create(&grid, matrix->count + 1, ps_eventset_event_count(matrix->model) + 1) == 0) {
+		set_headings(&grid, output, matrix);
+		for (size_t row = 0; row < matrix->count; row++)
+			set_line(&grid, row + 1, output, matrix, &matrix->rows[row]);
+		fputc('\n', output->stream);
+		stat_grid_print(&grid, output->screen.width, output->stream);
+		fputc('\n', output->stream);
+	} else {
+		tool_complain("out of memory");
+	}
+	stat_grid_destroy(&grid);
 	if (has_others(matrix))
 		fputs("others       tasks that live on, or of whose end the kernel told nothing (Linux from 5.13 on "
 		      "does "
 		      "only with a fix of December 2025)\n",
 		      output->stream);
-	free(widths);
 }
 
 static void export_count(const struct matrix *matrix, const struct task_row *row, size_t event, FILE *stream)
