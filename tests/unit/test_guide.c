@@ -24,6 +24,14 @@ static size_t look_up(size_t begin, size_t end, size_t lookups)
 	return atomic_load(&guide()->searches) - searches;
 }
 
+/* Rows, and a guide of nearly all of them. */
+static void append_and_look_up(size_t rows)
+{
+	for (size_t row = 0; row < rows; row++)
+		rows_append(150);
+	look_up(0, rows - rows / 10, 100);
+}
+
 START_TEST(searches_pay_for_a_guide_and_then_need_no_more)
 {
 	for (size_t row = 0; row < 10000; row++)
@@ -91,9 +99,7 @@ END_TEST
 /* They are in chunks that the guide knows. */
 START_TEST(rows_that_were_taken_off_are_not_found)
 {
-	for (size_t row = 0; row < 2000; row++)
-		rows_append(150);
-	look_up(0, 1900, 100);
+	append_and_look_up(2000);
 	while (held.count > 1500) {
 		ps__log_pop(&held.log);
 		held.count--;
@@ -109,9 +115,7 @@ END_TEST
 /* A chunk that has dropped some of its rows is indexed anew. */
 START_TEST(rows_that_were_dropped_stay_so_when_others_are_moved)
 {
-	for (size_t row = 0; row < 2000; row++)
-		rows_append(150);
-	look_up(0, 1900, 100);
+	append_and_look_up(2000);
 	rows_trim(1900);
 	ck_assert_uint_ne(held.first % PS__CHUNK_ROWS, 0);
 	rows_move_to_end(held.first + 5);
@@ -122,9 +126,7 @@ END_TEST
 /* What it says may be anything: of a log that changed since, or of another reader who is at it. */
 START_TEST(a_guide_that_is_wrong_harms_nothing)
 {
-	for (size_t row = 0; row < 10000; row++)
-		rows_append(150);
-	look_up(0, 9000, 100);
+	append_and_look_up(10000);
 	struct ps__guide *damaged = atomic_load(&held.log.directory)->guide;
 	size_t capacity = atomic_load(&held.log.directory)->capacity;
 	for (int round = 0; round < 200; round++) {
