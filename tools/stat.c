@@ -201,7 +201,8 @@ static int count_to_the_end(struct run *run)
 	else if (news == TOOL_NEWS_SIGNAL && watcher->signal != SIGINT)
 		status = TOOL_BY_SIGNAL + watcher->signal;
 	facts.exit_status = status;
-	if (facts.has_command)
+	/* What holds of one run holds of all. */
+	if (facts.has_command && run->repetition <= 1)
 		stat_count_compare_time(&run->count, tool_number_seconds(watcher->usage.ru_utime) +
 		                                         tool_number_seconds(watcher->usage.ru_stime));
 	int shown = show_end(run, &facts);

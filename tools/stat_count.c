@@ -6,6 +6,7 @@
 #include "number.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 /* Less than that the kernel's two ways of telling time may differ. */
 #define LEAST_UNCOUNTED_S    0.02
 #define LEAST_UNCOUNTED_PART 0.1
+/* The kernel's work before a task has its counters, and after it has lost them; mostly a tenth of that. */
+#define UNCOUNTED_OF_TASK_S 0.0005
 
 /* The intervals of the past are not looked at again. */
 #define KEPT_READINGS 64
@@ -67,10 +70,25 @@ static int start_set(struct stat_count *count, struct ps_eventset *set, int atta
 	return ps_start(set) == PS_OK ? 0 : complain_library();
 }
 
+/* How many processes and threads the machine has begun; 0 where that isn't told. */
+static unsigned long long begun_tasks(void)
+{
+	FILE *stream = fopen("/proc/stat", "re");
+	unsigned long long tasks = 0;
+	char text[256];
+
+	while (stream && tasks == 0 && fgets(text, sizeof text, stream))
+		sscanf(text, "processes %llu", &tasks);
+	if (stream)
+		fclose(stream);
+	return tasks;
+}
+
 int stat_count_start_command(struct stat_count *count, pid_t pid)
 {
 	struct ps_eventset *set;
 
+	count->tasks_before = begun_tasks();
 	if (make_room(count, 1) < 0)
 		return -1;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
@@ -203,9 +221,12 @@ void stat_count_compare_time(struct stat_count *count, double used_s)
 {
 	char text[TOOL_NUMBER_BYTES];
 	double uncounted_s = used_s - counted_s(count);
+	/* Others' tasks are among them: then less is told. */
+	double of_tasks_s = UNCOUNTED_OF_TASK_S * (double)(begun_tasks() - count->tasks_before);
 
 	/* A reading of intervals has what was counted since the one before. */
-	if (count->has_intervals || uncounted_s < LEAST_UNCOUNTED_S || uncounted_s < used_s * LEAST_UNCOUNTED_PART)
+	if (count->has_intervals || uncounted_s < LEAST_UNCOUNTED_S + of_tasks_s ||
+	    uncounted_s < used_s * LEAST_UNCOUNTED_PART)
 		return;
 	tool_number_duration(text, uncounted_s);
 	tool_complain(

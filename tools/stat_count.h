@@ -14,6 +14,7 @@ struct stat_count {
 	bool tells_tasks;
 	bool has_intervals; /* each reading holds what was counted since the one before */
 	bool has_complained;
+	unsigned long long tasks_before; /* that the machine had begun when the command was to be counted */
 };
 
 /* Loads the topology. -1 after a complaint, as all here. model must outlive it. */
