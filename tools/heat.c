@@ -126,11 +126,26 @@ static int check_picture(const char *path, const char *format)
 	       -1;
 }
 
+/* Are the events counted that a derived value is made of? */
+static int check_metric(const struct ps_eventset *model, const char *by)
+{
+	struct ps_value *nothing = calloc(ps_eventset_event_count(model), sizeof *nothing);
+	struct ps_metric_value value;
+
+	if (!nothing)
+		return tool_complain("out of memory"), -1;
+	int code = ps_metric_of_sums(model, by, nothing, NULL, &value);
+	free(nothing);
+	return code == PS_OK ? 0 : (tool_complain("--heat-by: %s", ps_error_detail()), -1);
+}
+
 /* Whether there will be a value is known at the end alone; whether it can be, now. */
 static int check_colour(const struct ps_eventset *model, const char *by)
 {
-	if (!by || ps_metric_unit(by))
+	if (!by)
 		return 0;
+	if (ps_metric_unit(by))
+		return check_metric(model, by);
 	for (size_t event = 0; event < ps_eventset_event_count(model); event++) {
 		if (strcmp(ps_eventset_event_name(model, event), by) == 0)
 			return 0;

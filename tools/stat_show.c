@@ -3,6 +3,7 @@
 #include "stat_show.h"
 
 #include "complaint.h"
+#include "paragraph.h"
 #include "stat_fields.h"
 #include "stat_footer.h"
 #include "stat_metrics.h"
@@ -137,33 +138,59 @@ static int show_text(struct stat_output *output, struct stat_count *count, const
 	return result;
 }
 
-/* What is behind so many lines of the text; *lines: how many there are, if they are fewer. */
-static const char *skip_lines(const char *text, size_t most, size_t *lines)
+/* How many lines of a terminal a line of text takes, which it wraps. Colours take none. */
+static size_t terminal_lines(const char *line, size_t length, size_t width)
 {
-	for (*lines = 0; *text && *lines < most; ++*lines) {
-		text += strcspn(text, "\n");
-		text += *text == '\n';
+	size_t columns = 0;
+
+	for (const char *end = line + length, *next; line < end; line = next) {
+		const char *colour = memchr(line, '\033', (size_t)(end - line));
+		columns += tool_columns(line, (size_t)((colour ? colour : end) - line));
+		const char *colour_end = colour ? memchr(colour, 'm', (size_t)(end - colour)) : NULL;
+		next = colour_end ? colour_end + 1 : end;
+	}
+	return columns ? (columns - 1) / width + 1 : 1;
+}
+
+/* What is behind the lines that take so many of the terminal's at most; *taken: how many those take. */
+static const char *skip_lines(const char *text, size_t most, size_t width, size_t *taken)
+{
+	for (*taken = 0; *text;) {
+		size_t length = strcspn(text, "\n");
+		size_t lines = terminal_lines(text, length, width);
+		if (*taken + lines > most)
+			break;
+		*taken += lines;
+		text += length + (text[length] == '\n');
 	}
 	return text;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
 }
 
 /* Lines that fit on the screen, in the place of those that were drawn last; the last one says if there are more. */
 static void draw(struct stat_output *output, const char *text)
 {
-	size_t room = output->screen.height - 1, lines, more;
-	const char *end = skip_lines(text, room, &lines);
+	size_t room = output->screen.height - 1, width = output->screen.width, lines;
+	const char *end = skip_lines(text, room, width, &lines);
 
-	skip_lines(end, SIZE_MAX, &more);
-	if (more)
-		end = skip_lines(text, room - 1, &lines);
+	if (*end)
+		end = skip_lines(text, room - 1, width, &lines);
 	if (output->drawn_lines)
 		fprintf(output->stream, "\033[%zuA\r\033[J", output->drawn_lines);
 	fwrite(text, 1, (size_t)(end - text), output->stream);
-	if (more) {
+	if (*end) {
 		char note[96];
 		snprintf(note, sizeof note, "... %zu more lines: a higher terminal has room, --by shows less",
-		         more + 1);
-		fprintf(output->stream, "%.*s\n", (int)output->screen.width - 1, note);
+		         count_lines(end));
+		fprintf(output->stream, "%.*s\n", (int)width, note);
 		lines++;
 	}
 	fflush(output->stream);
