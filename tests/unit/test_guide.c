@@ -96,6 +96,18 @@ START_TEST(most_rows_are_found_at_the_first_go)
 }
 END_TEST
 
+/* Between bursts nothing is read for longer than they take: then many chunks are in one span. */
+START_TEST(rows_in_bursts_are_found_at_the_first_go_too)
+{
+	for (size_t row = 0; row < 20000; row++)
+		rows_append(row % 1000 == 999 ? 100000000 : 150 + rows_random() % 8);
+	look_up(0, 19000, 1000);
+	held.guessed = 0;
+	ck_assert_uint_eq(look_up(0, 19000, 1000), 0);
+	ck_assert_uint_ge(held.guessed, 800);
+}
+END_TEST
+
 /* They are in chunks that the guide knows. */
 START_TEST(rows_that_were_taken_off_are_not_found)
 {
@@ -175,6 +187,7 @@ int main(void)
 	tcase_add_test(tests, searches_pay_for_a_guide_and_then_need_no_more);
 	tcase_add_test(tests, a_guide_moves_on_with_the_history);
 	tcase_add_loop_test(tests, most_rows_are_found_at_the_first_go, 0, STEPS);
+	tcase_add_test(tests, rows_in_bursts_are_found_at_the_first_go_too);
 	tcase_add_test(tests, rows_that_were_taken_off_are_not_found);
 	tcase_add_test(tests, rows_that_were_dropped_stay_so_when_others_are_moved);
 	tcase_add_test(tests, a_guide_that_is_wrong_harms_nothing);
