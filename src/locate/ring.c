@@ -47,25 +47,37 @@ void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t
 	copy_from(ring, ring->seen + offset, out, size_bytes);
 }
 
+/* A head that the kernel can't have written: it goes on by what it wrote, and never over what was not taken yet. */
+static bool is_head_damaged(const struct ps__ring *ring, uint64_t head)
+{
+	return head - ring->seen > ring->data_bytes;
+}
+
+/* False if a record is damaged: nothing behind it can be found then. */
+static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *take, void *context)
+{
+	bool complete = true;
+
+	while (ring->seen != head) {
+		struct perf_event_header header;
+		copy_from(ring, ring->seen, &header, sizeof header);
+		if (header.size < sizeof header || header.size > head - ring->seen)
+			return false;
+		complete = take(ring, &header, context) && complete;
+		ring->seen += header.size;
+	}
+	return complete;
+}
+
 bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, void *context)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = ring->seen;
-	bool complete = true;
+	bool complete = !is_head_damaged(ring, head) && take_records(ring, head, take, context);
 
-	while (ring->seen < head) {
-		struct perf_event_header header;
-		copy_from(ring, ring->seen, &header, sizeof header);
-		if (header.size < sizeof header || header.size > head - ring->seen) {
-			complete = false;
-			ring->seen = head;
-			break;
-		}
-		complete = take(ring, &header, context) && complete;
-		ring->seen += header.size;
-	}
+	ring->seen = head;
 	/* Pairs with the kernel's look at data_tail before it overwrites what was read here. */
-	__atomic_store_n(&ring->page->data_tail, ring->seen, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_SEQ_CST);
 	/* If the ring was all but full at any time before that store, the next record found no room: the kernel tells of
 	 * a loss only later. */
 	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_SEQ_CST);
