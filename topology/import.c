@@ -19,6 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Twice what the largest machines have, and a few: the kernel refuses a mask smaller than its own. */
+#define LARGEST_MASK_CPUS 65536
+
 struct source {
 	const char *subject;   /* what a message calls it */
 	const char *synthetic; /* either a description, or the bytes of an XML file, or neither: this machine */
@@ -141,6 +144,21 @@ static int load(struct ps_topology **out, const struct source *source)
 	return code;
 }
 
+/* hwloc asks again and again with a larger mask until the kernel tells it, and so for ever if it never does. */
+static int check_affinity(void)
+{
+	unsigned long mask[LARGEST_MASK_CPUS / (8 * sizeof(unsigned long))];
+
+	if (ps__os.sched_getaffinity(0, sizeof mask, (cpu_set_t *)mask) >= 0)
+		return PS_OK;
+	int error = errno;
+	return ps__fail(error == EPERM || error == EACCES ? PS_EPERM : PS_ESYS,
+	                "the topology of this machine can't be read: sched_getaffinity is refused (%s), which hwloc "
+	                "can't do without: allow the call in the seccomp filter, or load a file that lstopo wrote "
+	                "elsewhere (ps_topology_load_xml)",
+	                strerror(error));
+}
+
 int ps_topology_load(struct ps_topology **out, const struct ps_topology_options *options)
 {
 	struct source source = {.subject = "the topology of this machine", .flags = cheap_flags()};
@@ -156,7 +174,8 @@ int ps_topology_load(struct ps_topology **out, const struct ps_topology_options 
 		                options->flags);
 	if (options && (options->flags & PS_TOPOLOGY_WHOLE_MACHINE))
 		source.flags |= HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
-	return load(out, &source);
+	int result = check_affinity();
+	return result == PS_OK ? load(out, &source) : result;
 }
 
 /* hwloc says no more than EINVAL, so what is easily told is told here. */

@@ -28,7 +28,7 @@ struct ps_topology_options {
  *
  * out: receives the topology, to be released with ps_topology_destroy; untouched on failure. options: NULL for
  * the defaults. PS_EINVAL: out is NULL, options has a wrong size or an unknown flag. PS_ENOMEM. PS_ESYS: hwloc
- * could not read the machine; the detail gives its reason.
+ * could not read the machine; the detail gives its reason. PS_EPERM: sched_getaffinity is refused, by a seccomp filter.
  * Any thread. Cost: hwloc's own (about 1 ms on a small machine) and a small share on top; allocates.
  */
 PS_PUBLIC int ps_topology_load(struct ps_topology **out, const struct ps_topology_options *options);

@@ -49,6 +49,7 @@ unit_tests = \
 	tests/unit/test_quick \
 	tests/unit/test_read \
 	tests/unit/test_records \
+	tests/unit/test_refused \
 	tests/unit/test_ring \
 	tests/unit/test_rollup \
 	tests/unit/test_search \
