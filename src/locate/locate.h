@@ -20,7 +20,8 @@ int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context),
 /* Can there be a CPU of this number, online or not? */
 bool ps__locate_is_possible(int cpu);
 
-/* A kept descriptor of /proc/<tid>/stat: it never names another task, should the number be used again. */
+/* A kept descriptor of /proc/<tid>/stat: it never names another task, should the number be used again. Where no /proc is
+ * mounted there is none: then the task's CPU isn't known, and it has ended when the kernel knows no task of its number. */
 struct ps__task {
 	pid_t tid;
 	int fd;          /* -1: not open */
@@ -40,6 +41,9 @@ bool ps__task_is_zombie(const struct ps__task *task);
 
 /* The CPU in the text of /proc/<tid>/stat, or -1 if it is no such text. The name in it may hold anything. */
 int ps__task_parse_cpu(const char *stat, size_t length);
+
+/* Is /proc mounted? What stands there about tasks can't be known else. */
+bool ps__locate_has_proc(void);
 
 /* Does a thread of this process still run? */
 bool ps__locate_is_alive(pid_t tid);

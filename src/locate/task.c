@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,12 +19,39 @@
 /* A name of 15 bytes and 50 numbers of at most 20 digits fit. */
 #define STAT_BYTES 1152
 
+/* The kernel refuses a mask smaller than its own before it looks for the task. */
+#define LARGEST_MASK_CPUS 65536
+
+bool ps__locate_has_proc(void)
+{
+	int fd = ps__os.open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		ps__os.close(fd);
+	/* With other errors, as for lack of descriptors, it is there. */
+	return fd >= 0 || errno != ENOENT;
+}
+
+/* What the kernel tells of a task without /proc. */
+static bool is_known_to_kernel(pid_t tid)
+{
+	unsigned long mask[LARGEST_MASK_CPUS / (8 * sizeof(unsigned long))];
+
+	return ps__os.sched_getaffinity(tid, sizeof mask, (cpu_set_t *)mask) >= 0 || errno != ESRCH;
+}
+
 int ps__task_open(struct ps__task *task, pid_t tid)
 {
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
+	int error = errno;
+	if (fd < 0 && error == ENOENT && !ps__locate_has_proc() && is_known_to_kernel(tid)) {
+		*task = (struct ps__task){.tid = tid, .fd = -1};
+		return PS_OK;
+	}
+	errno = error;
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
 		return ps__fail(PS_ECOUNT, "%s: %s; one descriptor is kept for each attached thread (see ulimit -n)",
 		                path, strerror(errno));
@@ -101,8 +129,12 @@ static ssize_t read_stat(int fd, char stat[STAT_BYTES])
 int ps__task_cpu(const struct ps__task *task, bool *ended)
 {
 	char stat[STAT_BYTES];
-	ssize_t length = read_stat(task->fd, stat);
 
+	if (task->fd < 0) {
+		*ended = *ended || !is_known_to_kernel(task->tid);
+		return -1;
+	}
+	ssize_t length = read_stat(task->fd, stat);
 	if (length < 0 && (errno == ESRCH || errno == ENOENT))
 		*ended = true;
 	if (length <= 0)
@@ -117,7 +149,7 @@ int ps__task_cpu(const struct ps__task *task, bool *ended)
 bool ps__task_is_zombie(const struct ps__task *task)
 {
 	char stat[STAT_BYTES];
-	ssize_t length = read_stat(task->fd, stat);
+	ssize_t length = task->fd < 0 ? -1 : read_stat(task->fd, stat);
 
 	return length > 0 && is_zombie(stat, (size_t)length);
 }
@@ -128,9 +160,9 @@ bool ps__locate_is_alive(pid_t tid)
 
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
-	/* Only a clear "no such file" says that it has ended. */
+	/* Only a clear "no such file" says that it has ended, and only where there are such files. */
 	if (fd < 0)
-		return errno != ENOENT && errno != ESRCH;
+		return (errno != ENOENT && errno != ESRCH) || (!ps__locate_has_proc() && is_known_to_kernel(tid));
 	bool has_ended = ps__task_is_zombie(&(struct ps__task){.tid = tid, .fd = fd});
 	ps__os.close(fd);
 	return !has_ended;

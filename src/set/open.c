@@ -259,6 +259,18 @@ static bool can_be_read(const struct ps_eventset *set)
 	return readable;
 }
 
+/* Not where it is to be counted from its exec on, which leaves one thread. */
+static void note_unknown_threads(struct ps_eventset *set)
+{
+	if (!set->backend || set->target.kind != PS__TARGET_PROCESS || set->task.fd >= 0 || set->enables_on_exec)
+		return;
+	snprintf(
+	    set->why, sizeof set->why,
+	    "no /proc is mounted: of the threads that process %d had when it was attached, the first one alone is "
+	    "known and counted, with those that it creates",
+	    (int)set->target.tid);
+}
+
 /* A process must not create threads or children while its threads are opened: then that is done again; at last without
  * groups, which can be read in any case. */
 static int open_counters(struct ps_eventset *set)
@@ -269,6 +281,7 @@ static int open_counters(struct ps_eventset *set)
 		close_counters(set);
 		set->target.is_ungrouped = attempt == LARGEST_ATTEMPTS;
 		result = open_once(set);
+		note_unknown_threads(set);
 		if (!ps__set_roots_changed(set) && can_be_read(set))
 			return result;
 	}

@@ -20,10 +20,8 @@ struct list {
 	size_t room;
 };
 
-static int append_tid(const char *name, void *context)
+static int append_number(pid_t tid, struct list *list)
 {
-	struct list *list = context;
-
 	if (list->count == list->room) {
 		size_t room = 2 * list->room + 16;
 		pid_t *grown = ps__os_calloc(room, sizeof *grown);
@@ -35,8 +33,13 @@ static int append_tid(const char *name, void *context)
 		list->tids = grown;
 		list->room = room;
 	}
-	list->tids[list->count++] = (pid_t)strtol(name, NULL, 10);
+	list->tids[list->count++] = tid;
 	return 0;
+}
+
+static int append_tid(const char *name, void *context)
+{
+	return append_number((pid_t)strtol(name, NULL, 10), context);
 }
 
 static int compare_tids(const void *one, const void *other)
@@ -61,14 +64,14 @@ static void drop_ended(struct list *list, const struct ps__task *first)
 	list->count = kept;
 }
 
-/* The threads of a set's process in rising order: 0, or -errno. */
+/* The threads of a set's process in rising order: 0, or -errno. Without /proc, its first thread alone is known. */
 static int list_threads(const struct ps_eventset *set, struct list *list)
 {
 	pid_t pid = set->target.tid;
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	int result = ps__os.list(path, append_tid, list);
+	int result = set->task.fd < 0 ? append_number(pid, list) : ps__os.list(path, append_tid, list);
 	if (result != 0) {
 		int error = result == -1 ? errno : -result;
 		ps__os_free(list->tids);

@@ -19,6 +19,7 @@ struct file {
 };
 
 static struct file *files;
+static bool has_proc;
 
 static const char *const defaults[][2] = {
     {"/sys/devices/system/cpu/possible", "0-1\n"},
@@ -92,6 +93,7 @@ void fake__file_put(const char *path, const char *content)
 
 void fake__files_reset(void)
 {
+	has_proc = true;
 	files_drop("");
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
 		fake__file_put(defaults[i][0], defaults[i][1]);
@@ -102,6 +104,18 @@ void fake_file(const char *path, const char *content)
 	fake__lock();
 	fake__file_put(path, content);
 	fake__unlock();
+}
+
+void fake_unmount_proc(void)
+{
+	fake__lock();
+	has_proc = false;
+	fake__unlock();
+}
+
+static bool is_gone(const char *path)
+{
+	return !has_proc && !strncmp(path, "/proc/", strlen("/proc/"));
 }
 
 void fake_file_error(const char *path, int error)
@@ -191,6 +205,8 @@ int fake__open(const char *path, int flags)
 		fake__violation("open(%s): not read-only", path);
 	if (!(flags & O_CLOEXEC))
 		fake__violation("open(%s): without O_CLOEXEC", path);
+	if (is_gone(path))
+		return fake__fail(ENOENT);
 	file = file_find(path);
 	task = file ? NULL : task_of_path(path);
 	if (file && file->error)
@@ -300,6 +316,8 @@ int fake__list(const char *path, int (*visit)(const char *name, void *context), 
 
 	if (fake__enter(FAKE_LIST))
 		return -1;
+	if (is_gone(path))
+		return fake__fail(ENOENT);
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	for (struct file *file = files; file; file = file->next)

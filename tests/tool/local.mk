@@ -2,6 +2,7 @@
 # Tests of the perfsage command: scripts that run it, and what they count or run.
 tool_tests = \
 	tests/tool/completion \
+	tests/tool/confined \
 	tests/tool/doctor \
 	tests/tool/list \
 	tests/tool/stat-counts \

@@ -37,6 +37,7 @@ unit_tests = \
 	tests/unit/test_means_records \
 	tests/unit/test_metric \
 	tests/unit/test_mixed \
+	tests/unit/test_no_proc \
 	tests/unit/test_number \
 	tests/unit/test_open \
 	tests/unit/test_papi \
