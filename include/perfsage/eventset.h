@@ -8,7 +8,8 @@
  * A change of a set's events, target or attribution ends its readings: they stay in the topology, but are not updated any
  * more, and an old timestamp makes a new reading.
  * In a child of fork() all calls on an inherited set fail with PS_ECLOST and leave the parent's counters alone, but
- * for ps_eventset_destroy, and ps_eventset_clone, to which an inherited set may be the model.
+ * for ps_eventset_clone, to which an inherited set may be the model, and ps_eventset_destroy, which closes the child's
+ * copies of the descriptors: the kernel keeps the events as long as anybody has one.
  */
 #ifndef PERFSAGE_EVENTSET_H
 #define PERFSAGE_EVENTSET_H

@@ -98,7 +98,8 @@ struct ps__backend_ops {
 	 */
 	bool (*drain)(struct ps__backend *backend, size_t group, uint64_t *totals, ps__backend_visit *visit,
 	              void *context);
-	/* Releases all, once, open or not. abandon: a forked child, whose parent's counters must not be touched. */
+	/* Releases all, once, open or not. abandon: in a forked child, which closes its copies of the descriptors; the
+	 * parent's counters must not be touched. */
 	void (*close)(struct ps__backend *backend, bool abandon);
 };
 

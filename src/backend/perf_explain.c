@@ -166,6 +166,22 @@ static int explain_probe(const struct ps__event *event, int error)
 	return PS_OK;
 }
 
+/* A breakpoint's register is free again when the last copy of its descriptor is closed, and a fork makes copies. */
+static int explain_taken(const struct ps__event *event, int error)
+{
+	if (event->attr.type == PERF_TYPE_BREAKPOINT)
+		return ps__fail(PS_ENOCNTR,
+		                "'%s': every breakpoint register that could hold it is taken (%s): by other sets, by "
+		                "a debugger, or "
+		                "by a forked child of a process that counts breakpoints, which keeps its copies of "
+		                "the descriptors "
+		                "until it calls ps_eventset_destroy or exec, or ends",
+		                event->name, strerror(error));
+	return ps__fail(PS_ENOCNTR,
+	                "'%s': every counter that could count it is taken (%s), by another user or the NMI watchdog",
+	                event->name, strerror(error));
+}
+
 /* EBADF: the folder of no control group; ENOENT: of a hierarchy without perf_event, or one that was removed. */
 static int explain_cgroup(const struct ps__event *event, int error)
 {
@@ -218,10 +234,7 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 		return ps__fail(PS_ESYS, "'%s': thread %d has ended", event->name, (int)target.tid);
 	case EBUSY:
 	case ENOSPC:
-		return ps__fail(
-		    PS_ENOCNTR,
-		    "'%s': every counter that could count it is taken (%s), by another user or the NMI watchdog",
-		    event->name, strerror(error));
+		return explain_taken(event, error);
 	case ENOMEM:
 		return ps__fail(PS_ENOMEM, "'%s': the kernel has no memory for the event", event->name);
 	default:

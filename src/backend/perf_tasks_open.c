@@ -175,10 +175,10 @@ void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
 		return;
 	for (size_t index = 0; tasks->rings && index < tasks->ring_count; index++)
 		ps__ring_unmap(&tasks->rings[index], abandon);
-	for (size_t index = 0; !abandon && index < tasks->writer_count; index++)
-		ps__os.close(tasks->writers[index].fd);
-	for (size_t index = 0; !abandon && index < tasks->anchor_count; index++)
-		ps__os.close(tasks->anchors[index]);
+	for (size_t index = 0; index < tasks->writer_count; index++)
+		ps__os_close_event(tasks->writers[index].fd, abandon);
+	for (size_t index = 0; index < tasks->anchor_count; index++)
+		ps__os_close_event(tasks->anchors[index], abandon);
 	ps__os_free(tasks->anchors);
 	ps__os_free(tasks->rings);
 	ps__os_free(tasks->writers);

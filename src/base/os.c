@@ -181,6 +181,15 @@ void ps__os_free_apart(void *memory)
 		ps__os_free(((void **)memory)[-1]);
 }
 
+void ps__os_close_event(int fd, bool is_copied)
+{
+	uint64_t id;
+
+	if (fd < 0 || (is_copied && ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) < 0))
+		return;
+	ps__os.close(fd);
+}
+
 void *ps__os_pages_create(size_t size_bytes)
 {
 	void *pages =

@@ -48,6 +48,11 @@ void ps__os_free(void *memory);
 void *ps__os_calloc_apart(size_t count, size_t size_bytes);
 void ps__os_free_apart(void *memory);
 
+/* Closes an event's descriptor. In a forked child (is_copied) that lets go of the child's copy, or the kernel would keep the
+ * event, and the counter or breakpoint it takes, as long as the child lives. By then the child may have closed the number
+ * and opened something else: what is no event is left alone. */
+void ps__os_close_event(int fd, bool is_copied);
+
 /* Reads a small text file whole, NUL-terminated, without trailing newlines. Returns its length, or -errno:
  * -EFBIG if it doesn't fit. */
 ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes);

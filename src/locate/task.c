@@ -68,6 +68,35 @@ void ps__task_close(struct ps__task *task)
 	task->fd = -1;
 }
 
+static ssize_t read_stat(int fd, char stat[STAT_BYTES])
+{
+	ssize_t length;
+
+	do {
+		length = ps__os.pread(fd, stat, STAT_BYTES, 0);
+	} while (length < 0 && errno == EINTR);
+	return length;
+}
+
+/* Whatever is read there of a task that has ended, no other file answers with ESRCH. */
+static bool is_own_file(const struct ps__task *task)
+{
+	char stat[STAT_BYTES], start[32];
+	ssize_t length = read_stat(task->fd, stat);
+	int needed = snprintf(start, sizeof start, "%d (", (int)task->tid);
+
+	if (length < 0)
+		return errno == ESRCH;
+	return length >= needed && memcmp(stat, start, (size_t)needed) == 0;
+}
+
+void ps__task_abandon(struct ps__task *task)
+{
+	if (task->fd >= 0 && is_own_file(task))
+		ps__os.close(task->fd);
+	task->fd = -1;
+}
+
 /* memrchr is no C or POSIX function, and a name may hold parentheses: the last one ends it. */
 static const char *end_of_name(const char *stat, size_t length)
 {
@@ -114,16 +143,6 @@ static bool is_zombie(const char *stat, size_t length)
 	const char *state = find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
 
 	return state && state < stat + length && (*state == 'Z' || *state == 'X');
-}
-
-static ssize_t read_stat(int fd, char stat[STAT_BYTES])
-{
-	ssize_t length;
-
-	do {
-		length = ps__os.pread(fd, stat, STAT_BYTES, 0);
-	} while (length < 0 && errno == EINTR);
-	return length;
 }
 
 int ps__task_cpu(const struct ps__task *task, bool *ended)

@@ -178,10 +178,8 @@ void ps__watch_close(struct ps__watch *watch, bool abandon)
 	if (watch->fd < 0)
 		return;
 	ps__ring_unmap(&watch->ring, abandon);
-	if (!abandon)
-		ps__os.close(watch->fd);
-	if (!abandon && watch->home_fd >= 0)
-		ps__os.close(watch->home_fd);
+	ps__os_close_event(watch->fd, abandon);
+	ps__os_close_event(watch->home_fd, abandon);
 	watch->fd = -1;
 	watch->home_fd = -1;
 }

@@ -40,6 +40,7 @@ typedef void ps__watch_visit(const struct ps__visit *visit, void *context);
 int ps__watch_open(struct ps__watch *watch, pid_t tid, int home);
 /* A watch of migrations. -EACCES where kernel-side events are not permitted. */
 int ps__watch_open_migrations(struct ps__watch *watch, pid_t tid);
+/* abandon: in a forked child. */
 void ps__watch_close(struct ps__watch *watch, bool abandon);
 
 /* Has the task been switched in or out (of migrations: moved), or ended, since ps__watch_drain? Hot; async-signal-safe. */

@@ -50,9 +50,10 @@ int ps_eventset_destroy(struct ps_eventset *set)
 	if (!set)
 		return PS_OK;
 	ps__set_close(set);
-	/* In a forked child the number may be another file's by now. */
 	if (ps__fork_is_same(set->fork_generation))
 		close_target(set);
+	else
+		ps__task_abandon(&set->task);
 	clear_events(set);
 	ps__papi_free(set->papi);
 	ps__os_free_apart(set);

@@ -6,6 +6,7 @@ api_tests = \
 	tests/api/test_exact_limits \
 	tests/api/test_exact_process \
 	tests/api/test_exact_tid \
+	tests/api/test_fork \
 	tests/api/test_malloc \
 	tests/api/test_perf_list \
 	tests/api/test_probe \
@@ -32,6 +33,9 @@ tests_api_test_exact_process_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_exact_tid_SOURCES = tests/api/test_exact_tid.c tests/api/wander.c tests/api/wander.h
 tests_api_test_exact_tid_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_fork_SOURCES = tests/api/test_fork.c tests/api/wander.c tests/api/wander.h
+tests_api_test_fork_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 # Its own malloc comes before the C library's, so it must be seen by the shared library.
 tests_api_test_malloc_CFLAGS = $(AM_CFLAGS) -fvisibility=default

@@ -38,8 +38,11 @@ static int in_child(struct ps_eventset *set)
 	if (calls_to_counters() != 0)
 		return 6;
 	ps_eventset_destroy(set);
-	if (fake_count(FAKE_IOCTL) != 0)
+	/* Its copies are closed; no ioctl is left that could have stopped a counter before. */
+	if (fake_open_fds() != 0 || fake_count(FAKE_MUNMAP) != 0)
 		return 7;
+	if (fake_count(FAKE_IOCTL) != fake_count(FAKE_CLOSE))
+		return 10;
 	if (ps_eventset_create(&clone) != PS_OK || ps_eventset_add(clone, "page-faults") != PS_OK ||
 	    ps_start(clone) != PS_OK)
 		return 8;
