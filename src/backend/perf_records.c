@@ -67,6 +67,14 @@ static int fail_open(int error)
 	return ps__fail(PS_ESYS, "migration records: perf_event_open: %s", strerror(error));
 }
 
+static bool ignore(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
+{
+	(void)ring;
+	(void)header;
+	(void)context;
+	return true;
+}
+
 static int open_recorder(struct ps__perf *perf, size_t index)
 {
 	struct ps__group *group = &perf->lanes[0].groups[index];
@@ -77,8 +85,11 @@ static int open_recorder(struct ps__perf *perf, size_t index)
 		return fail_open(-recorder->fd);
 	group->extras++;
 	int result = ps__ring_map(&recorder->ring, recorder->fd, count_pages(group));
-	if (result == 0)
+	if (result == 0) {
+		/* Both heads of the ring, and the code, are faulted in now, and not at the first migration that is counted. */
+		ps__ring_drain(&recorder->ring, record_bytes(group), ignore, NULL);
 		return PS_OK;
+	}
 	return ps__fail(PS_ESYS, "the ring of migration records can't be mapped (%s): see kernel.perf_event_mlock_kb",
 	                strerror(-result));
 }
@@ -103,8 +114,7 @@ void ps__perf_close_records(struct ps__perf *perf, bool abandon)
 {
 	for (size_t index = 0; perf->recorders && index < perf->base.groups; index++) {
 		ps__ring_unmap(&perf->recorders[index].ring, abandon);
-		if (!abandon && perf->recorders[index].fd >= 0)
-			ps__os.close(perf->recorders[index].fd);
+		ps__os_close_event(perf->recorders[index].fd, abandon);
 	}
 	ps__os_free_apart(perf->recorders);
 	perf->recorders = NULL;
