@@ -53,6 +53,16 @@ static bool is_head_damaged(const struct ps__ring *ring, uint64_t head)
 	return head - ring->seen > ring->data_bytes;
 }
 
+/* The kernel tells of a loss right before the first record for which there is room again. When a drain has told of it, and
+ * made that room, nothing can have been lost since. */
+static bool is_told_already(struct ps__ring *ring, const struct perf_event_header *header)
+{
+	bool is_told = ring->is_loss_told && header->type == PERF_RECORD_LOST;
+
+	ring->is_loss_told = false;
+	return is_told;
+}
+
 /* False if a record is damaged: nothing behind it can be found then. */
 static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *take, void *context)
 {
@@ -63,7 +73,8 @@ static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *ta
 		copy_from(ring, ring->seen, &header, sizeof header);
 		if (header.size < sizeof header || header.size > head - ring->seen)
 			return false;
-		complete = take(ring, &header, context) && complete;
+		if (!is_told_already(ring, &header))
+			complete = take(ring, &header, context) && complete;
 		ring->seen += header.size;
 	}
 	return complete;
@@ -81,5 +92,7 @@ bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, 
 	/* If the ring was all but full at any time before that store, the next record found no room: the kernel tells of
 	 * a loss only later. */
 	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_SEQ_CST);
-	return complete && head - tail + largest <= ring->data_bytes;
+	bool may_have_been_full = head - tail + largest > ring->data_bytes;
+	ring->is_loss_told = ring->is_loss_told || may_have_been_full;
+	return complete && !may_have_been_full;
 }

@@ -15,6 +15,7 @@ struct ps__ring {
 	size_t data_offset;                /* bytes from the page to the ring's data */
 	size_t data_bytes;                 /* a power of two */
 	uint64_t seen;                     /* the head up to which records have been looked at */
+	bool is_loss_told; /* that it may have been full was told: so was what the kernel will say of it */
 };
 
 /* Maps the ring of an event, with this many pages of data (a power of two), and faults it in. 0, or -errno: EPERM when the
@@ -35,7 +36,8 @@ typedef bool ps__ring_take(const struct ps__ring *ring, const struct perf_event_
 
 /*
  * Calls take for each record since the last drain, oldest first. Returns false if any of them did, if one is damaged, or
- * if the ring may have had no room for one of at most largest bytes. Async-signal-safe if take is.
+ * if the ring may have had no room for one of at most largest bytes. A loss is told once, by the drain that ends the time
+ * in which it happened: the kernel's own record of it comes later, and is not given to take. Async-signal-safe if take is.
  */
 bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, void *context);
 

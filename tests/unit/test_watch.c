@@ -156,7 +156,7 @@ START_TEST(a_ring_of_ordinary_fullness_is_complete)
 }
 END_TEST
 
-START_TEST(a_record_of_lost_ones_is_not_complete_and_the_next_ones_are)
+START_TEST(lost_records_are_told_once_and_the_next_ones_are_complete)
 {
 	struct visits visits = {.count = 0};
 
@@ -164,12 +164,31 @@ START_TEST(a_record_of_lost_ones_is_not_complete_and_the_next_ones_are)
 	for (unsigned i = 0; i < 2 * RING_BYTES / SWITCH_BYTES; i++)
 		put_switch(1);
 	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
-	put_switch(2); /* after the kernel's word of the lost ones */
-	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	put_switch(2); /* after the kernel's word of the lost ones, which are those from before */
+	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
 	ck_assert_int_eq(visits.cpus[visits.count - 1], 2);
 	put_switch(3);
 	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
 	ck_assert_int_eq(visits.cpus[visits.count - 1], 3);
+	teardown();
+}
+END_TEST
+
+START_TEST(lost_records_that_nobody_told_of_are_told)
+{
+	struct visits visits = {.count = 0};
+	struct record lost = {.header = {.type = PERF_RECORD_LOST, .size = 40}, .words = {1, 5}};
+
+	setup(0);
+	ck_assert(put(&lost, 40));
+	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	/* And a second time behind records for which there was room. */
+	for (unsigned i = 0; i < 2 * RING_BYTES / SWITCH_BYTES; i++)
+		put_switch(1);
+	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	put_switch(2);
+	ck_assert(put(&lost, 40));
+	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
 	teardown();
 }
 END_TEST
@@ -336,7 +355,8 @@ int main(void)
 	tcase_add_loop_test(tests, records_that_wrap_around_are_whole, 0, 100);
 	tcase_add_loop_test(tests, a_full_ring_says_so_before_the_kernel_does, 320, 360);
 	tcase_add_test(tests, a_ring_of_ordinary_fullness_is_complete);
-	tcase_add_test(tests, a_record_of_lost_ones_is_not_complete_and_the_next_ones_are);
+	tcase_add_test(tests, lost_records_are_told_once_and_the_next_ones_are_complete);
+	tcase_add_test(tests, lost_records_that_nobody_told_of_are_told);
 	tcase_add_test(tests, what_is_lost_while_the_ring_is_read_is_not_passed_over);
 	tcase_add_loop_test(tests, a_damaged_size_ends_the_look_and_loses_no_later_record, 0, 8);
 	tcase_add_loop_test(tests, a_damaged_size_ends_the_look_and_loses_no_later_record, 200, 204);
