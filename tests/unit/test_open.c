@@ -197,6 +197,22 @@ START_TEST(what_only_the_kernel_can_count_is_refused_without_permission)
 }
 END_TEST
 
+/* Other kernels take level 3 for 2: whoever may count himself isn't kept from another's task by the level. */
+START_TEST(at_any_level_the_task_is_named_if_the_caller_may_count_himself)
+{
+	struct ps_eventset *set = scene_set("page-faults:u", NULL);
+
+	fake_task(4711, "others", 2);
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU));
+	check_ok(ps_eventset_attach_tid(set, 4711));
+	fake_file("/proc/sys/kernel/perf_event_paranoid", "3\n");
+	fake_fail(FAKE_PERF_EVENT_OPEN, 1, EACCES);
+	check_fails(ps_start(set), PS_EPERM);
+	check_detail("may not count task 4711: it belongs to another user");
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(debian_level_3_refuses_all_and_the_sentence_says_so)
 {
 	struct ps_eventset *set = scene_set(NULL, NULL);
@@ -293,6 +309,7 @@ int main(void)
 	tcase_add_test(tests, without_permission_for_the_kernel_user_space_is_counted_and_flagged);
 	tcase_add_test(tests, without_permission_for_the_kernel_clocks_count_it_and_are_not_flagged);
 	tcase_add_test(tests, what_only_the_kernel_can_count_is_refused_without_permission);
+	tcase_add_test(tests, at_any_level_the_task_is_named_if_the_caller_may_count_himself);
 	tcase_add_test(tests, debian_level_3_refuses_all_and_the_sentence_says_so);
 	tcase_add_test(tests, a_container_that_forbids_the_call_is_told_apart_from_the_paranoid_level);
 	tcase_add_test(tests, an_event_that_can_not_be_limited_says_so);
