@@ -195,6 +195,19 @@ int ps__set_choose_means(struct ps_eventset *set, enum ps__means means)
 	return PS_OK;
 }
 
+/* The folder that was opened stays open, but the kernel counts nothing for it any more. */
+static bool is_cgroup_removed(const struct ps_eventset *set)
+{
+	struct perf_event_attr attr = {
+	    .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
+	int fd = ps__os.perf_event_open(&attr, set->target.cgroup_fd, set->lane_cpus[0], -1,
+	                                PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+	bool is_removed = fd < 0 && errno == ENOENT;
+
+	ps__os_close_event(fd, false);
+	return is_removed;
+}
+
 /* Its events are on the CPUs that were online then. */
 static bool has_other_cpus(const struct ps_eventset *set)
 {
@@ -218,7 +231,7 @@ static bool is_split(const struct ps_eventset *set)
 bool ps__set_means_changed(const struct ps_eventset *set)
 {
 	if (set->means == PS__MEANS_CGROUP)
-		return has_other_cpus(set);
+		return has_other_cpus(set) || is_cgroup_removed(set);
 	if (set->target.kind == PS__TARGET_CPU || is_split(set))
 		return false;
 	return set->only_cpu != only_cpu(set) || (set->short_of > 0 && is_within_budget(set->short_of));

@@ -24,6 +24,7 @@ void fake_violations_reset(void);
 /* Files. A folder exists when a file is below it. A content of NULL makes the file vanish. */
 void fake_file(const char *path, const char *content);
 void fake_file_error(const char *path, int error); /* open fails with this errno */
+void fake_remove_cgroup(void);                     /* what was opened as one is none any more */
 void fake_unmount_proc(void);                      /* nothing is below /proc, for good */
 /* A machine's files from a text manifest: "== /sys/path" lines, each followed by the file's content. They take the
  * place of all files under /sys. */

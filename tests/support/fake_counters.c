@@ -17,6 +17,7 @@
 static struct fake_counter *counters;
 static uint64_t last_id = 40;
 static unsigned resets;
+static bool is_cgroup_removed;
 
 struct fake_counter *fake__counters_first(void)
 {
@@ -26,6 +27,7 @@ struct fake_counter *fake__counters_first(void)
 void fake__counters_reset(void)
 {
 	resets = 0;
+	is_cgroup_removed = false;
 	fake__pmus_reset();
 }
 
@@ -131,6 +133,8 @@ int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int 
 	if (flags & PERF_FLAG_PID_CGROUP) {
 		if (!fake__fd(pid) || !fake__fd(pid)->is_cgroup)
 			return fake__fail(EBADF);
+		if (is_cgroup_removed)
+			return fake__fail(ENOENT);
 		pid = -1; /* whose tasks it counts is the test's to say: fake_advance_on */
 	}
 	/* As Linux: before anything else. */
@@ -350,6 +354,13 @@ void fake_task_exec(pid_t tid)
 		counter->enabled = true;
 		counter->attr.enable_on_exec = 0;
 	}
+	fake__unlock();
+}
+
+void fake_remove_cgroup(void)
+{
+	fake__lock();
+	is_cgroup_removed = true;
 	fake__unlock();
 }
 

@@ -155,6 +155,24 @@ START_TEST(a_user_without_privileges_is_told_what_it_takes)
 }
 END_TEST
 
+START_TEST(a_start_on_a_removed_group_is_refused_and_the_readings_stay)
+{
+	struct ps_eventset *set = attached();
+
+	check_ok(ps_start(set));
+	count_on(1, 30);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_start(set));
+	count_on(1, 4);
+	fake_remove_cgroup();
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_fails(ps_start(set), PS_ESYS);
+	check_detail("was removed");
+	ck_assert_int_eq(scene_total(EVENT).value, 4);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(too_few_descriptors_are_told_in_any_mode)
 {
 	for (int mode = PS_ATTRIBUTE_AUTO; mode <= PS_ATTRIBUTE_LAST_CPU; mode++) {
@@ -301,6 +319,7 @@ int main(void)
 	tcase_add_test(tests, a_mount_point_may_have_any_name);
 	tcase_add_test(tests, what_is_no_control_group_is_refused);
 	tcase_add_test(tests, a_user_without_privileges_is_told_what_it_takes);
+	tcase_add_test(tests, a_start_on_a_removed_group_is_refused_and_the_readings_stay);
 	tcase_add_test(tests, too_few_descriptors_are_told_in_any_mode);
 	tcase_add_test(tests, cpus_that_come_are_counted_from_the_next_start);
 	tcase_add_test(tests, a_cpu_that_goes_and_comes_back_keeps_its_counts_and_goes_on);
