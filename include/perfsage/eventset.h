@@ -200,7 +200,7 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
  *
  * rows: parts to be stored, over all hardware threads; 8 x (events + 4) bytes each at most. A reading that was
  * accumulated and then read takes two when another one follows. The set's events must have been added before. PS_EINVAL:
- * NULL set or an empty one. PS_ENOMEM.
+ * NULL set or an empty one. PS_ENOMEM; of a set whose events aren't open yet, if so much can't be had in any case.
  */
 PS_PUBLIC int ps_eventset_reserve(struct ps_eventset *set, size_t rows);
 

@@ -5,9 +5,14 @@
 #include "base/os.h"
 #include "set/set.h"
 
+#include <sys/mman.h>
+
 #define ATTACH_IN_PAPI                                                                                             \
 	"attach it with PAPI_attach or PAPI_set_opt(PAPI_CPU_ATTACH), or PAPI_detach it; the next ps_start takes " \
 	"that over"
+
+/* What is less is had on any machine. */
+#define LEAST_BYTES_TRIED (16u << 20)
 
 static _Atomic uint64_t sets_made;
 
@@ -178,6 +183,23 @@ int ps_eventset_detach(struct ps_eventset *set)
 	return PS_OK;
 }
 
+/* How large a row is, is known once the events are open: no less than this. Memory that is mapped and not touched costs
+ * nothing, and the kernel says whether so much could be had. */
+static int check_rows(const struct ps_eventset *set, size_t rows)
+{
+	size_t size_bytes;
+
+	if (__builtin_mul_overflow(rows, (3 + set->event_count) * sizeof(uint64_t), &size_bytes))
+		return ps__fail_memory("the reserved readings");
+	if (size_bytes < LEAST_BYTES_TRIED)
+		return PS_OK;
+	void *pages = ps__os.mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED)
+		return ps__fail_memory("the reserved readings");
+	ps__os.munmap(pages, size_bytes);
+	return PS_OK;
+}
+
 int ps_eventset_reserve(struct ps_eventset *set, size_t rows)
 {
 	int result = ps__set_enter(set, "ps_eventset_reserve");
@@ -186,9 +208,8 @@ int ps_eventset_reserve(struct ps_eventset *set, size_t rows)
 		return result;
 	if (set->event_count == 0)
 		result = ps__fail(PS_EINVAL, "ps_eventset_reserve: the event set is empty: add its events first");
-	/* How large a row is, is known once the events are open. */
-	else if (set->series)
-		result = ps__set_reserve(set, rows);
+	else
+		result = set->series ? ps__set_reserve(set, rows) : check_rows(set, rows);
 	if (result == PS_OK)
 		set->reserved_rows = rows;
 	ps__set_leave(set);

@@ -53,8 +53,11 @@ void *fake__mmap(void *address, size_t length_bytes, int protection, int flags, 
 	if (!mapping)
 		abort();
 	mapping->address = aligned_alloc(PAGE, whole); /* the allocator's: a sanitizer sees what runs over its end */
-	if (!mapping->address)
-		abort();
+	if (!mapping->address) {
+		free(mapping);
+		fake__fail(ENOMEM);
+		return MAP_FAILED;
+	}
 	memset(mapping->address, 0, whole);
 	mapping->length_bytes = whole;
 	mapping->next = mappings;

@@ -5,6 +5,7 @@
  */
 #include "support/scene.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define EVENT "page-faults"
@@ -189,6 +190,22 @@ START_TEST(a_dropped_reading_that_is_updated_becomes_a_new_one)
 }
 END_TEST
 
+/* Before it is started, too: ps_start would fail then, when it is late. */
+START_TEST(what_can_never_be_had_is_not_reserved)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+
+	check_fails(ps_eventset_reserve(set, SIZE_MAX), PS_ENOMEM);
+	check_fails(ps_eventset_reserve(set, SIZE_MAX / 16), PS_ENOMEM);
+	fake_fail(FAKE_MMAP, 1, ENOMEM);
+	check_fails(ps_eventset_reserve(set, (size_t)1 << 40), PS_ENOMEM);
+	ck_assert(fake_fail_happened());
+	check_ok(ps_start(set)); /* what was refused isn't tried again */
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(after_reserve_no_reading_allocates)
 {
 	struct ps_eventset *set = scene_set(EVENT, "minor-faults", "task-clock", "major-faults", NULL);
@@ -308,6 +325,7 @@ int main(void)
 	tests = scene_case(suite, "storage");
 	tcase_add_test(tests, a_bounded_history_drops_the_oldest_and_counts_them);
 	tcase_add_test(tests, a_dropped_reading_that_is_updated_becomes_a_new_one);
+	tcase_add_test(tests, what_can_never_be_had_is_not_reserved);
 	tcase_add_test(tests, after_reserve_no_reading_allocates);
 	tcase_add_test(tests, after_reserve_not_even_the_first_reading_allocates);
 	tcase_add_loop_test(tests, after_reserve_readings_on_all_cpus_do_not_allocate, 0, 2);
