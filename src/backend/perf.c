@@ -80,6 +80,8 @@ static int perf_stop(struct ps__backend *backend)
 	if (perf->target.kind == PS__TARGET_CPU)
 		perf->stopped_ns = ps__perf_now_ns();
 	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
+	if (perf->counting && perf->target.kind == PS__TARGET_CPU)
+		perf->past_ns += perf->stopped_ns - perf->started_ns;
 	perf->counting = false;
 	return result;
 }

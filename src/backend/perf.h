@@ -56,6 +56,7 @@ struct ps__group {
 	uint32_t type; /* of the leader's PMU */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
+	uint64_t offline_ns;   /* of a CPU target: its CPU was seen to be offline; nothing could be counted then */
 	uint64_t last_enabled; /* of a CPU target, at its last read; it stands still while the CPU is offline */
 	uint64_t last_ns;      /* CLOCK_MONOTONIC after that read, or after the start */
 	struct ps__user user;
@@ -118,6 +119,7 @@ struct ps__perf {
 	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
 	bool counting;
 	uint64_t user_config1;                /* of every lane's place */
+	uint64_t past_ns;                     /* of a CPU target: how long it counted before the last start */
 	uint64_t started_ns;                  /* CLOCK_MONOTONIC */
 	uint64_t stopped_ns;                  /* before it was */
 	struct ps__kind kinds[PS__KINDS_MAX]; /* of the events that have variants */

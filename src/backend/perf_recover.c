@@ -9,6 +9,9 @@
 
 #include <errno.h>
 
+/* The clock that is looked at, and the counter's, differ by what starting and stopping took. */
+#define SHORTEST_GAP_NS 1000000u
+
 /* What one descriptor still tells: nr, enabled, running and its value; or, of a group that is whole, those of all members,
  * whichever was asked. */
 static void save_member(struct ps__perf *perf, struct ps__group *group, size_t place)
@@ -65,6 +68,30 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 	return !perf->counting || ps__os.ioctl(group->members[0].fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
+/* For how long a CPU's group should have counted, and did not. What it counted while it was planned comes on top. */
+static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *group)
+{
+	uint64_t planned = perf->base.origin[2 * (size_t)(group - perf->lanes[0].groups)];
+	uint64_t due = perf->past_ns + (perf->counting ? ps__perf_now_ns() - perf->started_ns : 0);
+	uint64_t known = group->carry_enabled - planned + group->offline_ns;
+
+	return due > known ? due - known : 0;
+}
+
+/* While a CPU is offline there is nothing to be counted. Once it is back, what ran there until now was missed, and how long
+ * that was isn't known: at most since it was last seen offline. So the coverage tells. Of a control group not even that
+ * much is known: its clock goes while its tasks run. */
+static void account_for_gap(struct ps__perf *perf, struct ps__group *group, bool is_back)
+{
+	if (perf->target.kind != PS__TARGET_CPU || group->next || perf->kind_count)
+		return;
+	uint64_t missing = missing_ns(perf, group);
+	if (!is_back)
+		group->offline_ns += missing;
+	else if (missing > SHORTEST_GAP_NS)
+		group->carry_enabled += missing;
+}
+
 void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 {
 	if (group->members[0].fd >= 0) {
@@ -72,8 +99,10 @@ void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 			save_member(perf, group, place);
 		close_members(group);
 	}
-	if (!reopen_members(perf, group))
+	bool is_back = reopen_members(perf, group);
+	if (!is_back)
 		close_members(group);
+	account_for_gap(perf, group, is_back);
 	group->last_enabled = 0;
 	group->last_ns = ps__perf_now_ns();
 	perf->base.interrupted = true;

@@ -50,6 +50,7 @@ unit_tests = \
 	tests/unit/test_quick \
 	tests/unit/test_read \
 	tests/unit/test_records \
+	tests/unit/test_recover \
 	tests/unit/test_refused \
 	tests/unit/test_ring \
 	tests/unit/test_rollup \
