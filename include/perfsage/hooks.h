@@ -47,6 +47,8 @@ struct ps_hooks {
 
 	void *(*allocate)(size_t size_bytes); /* zeroed memory, or NULL */
 	void (*release)(void *memory);
+
+	int (*getrusage)(int who, struct rusage *usage); /* who: RUSAGE_THREAD */
 };
 
 /** The table with which the library starts: the real system. Never NULL; it may be copied and changed. */

@@ -34,7 +34,7 @@ enum ps_value_flag {
 	PS_VALUE_MOVED = 1 << 1,       /* the thread changed its CPU while the reading was made */
 	PS_VALUE_WENT_BACK = 1 << 2,   /* a counter was seen to go backwards; it was counted anew from there */
 	PS_VALUE_ENDED = 1 << 3,       /* the counted thread or process has ended; this is its final count */
-	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off for a while: error state, or the CPU was offline */
+	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off for a while: error state, CPU offline, prctl(2) */
 	PS_VALUE_MERGED = 1 << 5       /* a sum over several parts, whose status or attribution may differ */
 };
 

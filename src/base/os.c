@@ -58,6 +58,11 @@ static int real_getrlimit(int resource, struct rlimit *limit)
 	return getrlimit((__rlimit_resource_t)resource, limit);
 }
 
+static int real_getrusage(int who, struct rusage *usage)
+{
+	return getrusage((__rusage_who_t)who, usage);
+}
+
 static void *real_allocate(size_t size_bytes)
 {
 	return calloc(1, size_bytes);
@@ -69,7 +74,7 @@ static void *real_allocate(size_t size_bytes)
 		.read = read, .pread = pread, .open = real_open, .close = close, .mmap = mmap, .munmap = munmap,     \
 		.list = real_list, .getcpu = sched_getcpu, .gettid = real_gettid,                                    \
 		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime, .getrlimit = real_getrlimit, \
-		.allocate = real_allocate, .release = free,                                                          \
+		.allocate = real_allocate, .release = free, .getrusage = real_getrusage,                             \
 	}
 
 static const struct ps_hooks real_system = REAL_SYSTEM;
@@ -121,6 +126,7 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 	OR_REAL(getrlimit);
 	OR_REAL(allocate);
 	OR_REAL(release);
+	OR_REAL(getrusage);
 	find_rseq();
 	return PS_OK;
 }

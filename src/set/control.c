@@ -123,6 +123,7 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 		ps__set_start_lanes(set);
 	if (ps__set_is_mixed(set))
 		ps__set_start_mixed(set);
+	ps__set_begin_balance(set);
 	set->has_strayed = false;
 	set->must_sweep = false;
 	set->has_lost = false;

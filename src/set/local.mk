@@ -10,6 +10,7 @@ src_set_libset_la_SOURCES = \
 	src/set/eventset.c \
 	src/set/fetch.c \
 	src/set/from_papi.c \
+	src/set/interruption.c \
 	src/set/lanes.c \
 	src/set/means.c \
 	src/set/mixed.c \

@@ -68,6 +68,7 @@ static int make_vectors(struct ps_eventset *set, const struct ps__series *series
 		return -1;
 	}
 	ps__set_begin_totals(set);
+	set->balance.is_begun = false;
 	return 0;
 }
 

@@ -45,6 +45,16 @@ static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
 	here->counts_mark |= PS__MARK_ENDED;
 }
 
+/* What is missing would have been on any of them. */
+static void mark_interrupted(struct ps_eventset *set, struct ps__slot *here)
+{
+	for (size_t index = 0; index < set->active_count; index++) {
+		if (set->active[index]->has_counts)
+			set->active[index]->counts_mark |= PS__MARK_INTERRUPTED;
+	}
+	here->counts_mark |= PS__MARK_INTERRUPTED;
+}
+
 static int finish(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp,
                   struct ps_thread **thread)
 {
@@ -122,6 +132,8 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 	int fetched = ps__set_fetch(set, &write.slot);
 	if (fetched != PS_OK && fetched != PS_PARTIAL)
 		return fetched;
+	if (ps__set_end_balance(set))
+		mark_interrupted(set, write.slot);
 	result = check_root(set, root);
 	if (result == PS_OK)
 		result = finish(set, &write, timestamp, thread);

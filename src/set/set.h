@@ -99,6 +99,18 @@ struct ps__stay {
 	} state;
 };
 
+/* Of a set of the calling thread: what its counters' enabled time is held against (interruption.c). */
+struct ps__balance {
+	bool is_begun;
+	/* When they were compared last: CLOCK_MONOTONIC, the thread's processor time, its context switches, enabled time. */
+	uint64_t wall_ns;
+	uint64_t cpu_ns;
+	uint64_t switches;
+	uint64_t enabled_ns;
+	uint64_t stopped_ns; /* how long the set was stopped since then, */
+	uint64_t stop_ns;    /* and when it was stopped last */
+};
+
 struct ps_eventset {
 	/* What every reading looks at. */
 	const struct ps_component *root; /* of the topology that the series is bound to; NULL before */
@@ -124,6 +136,7 @@ struct ps_eventset {
 	uint64_t visit;    /* counts the rounds of reading lanes */
 	bool cannot_split; /* by CPU, whatever is open: what counts is not perf. Set before the events are opened */
 	struct ps__stay stay;
+	struct ps__balance balance;
 	bool has_strayed;   /* a pinned task was elsewhere since the last fetch */
 	bool must_sweep;    /* which lanes have news isn't known: read them all */
 	bool has_lost;      /* RECORDS: where what was counted since the last fetch belongs is not known */
@@ -259,6 +272,11 @@ int ps__set_adopt(struct ps_eventset *set);
 int ps__set_refresh_papi(struct ps_eventset *set);
 int ps__set_check_papi_owner(const struct ps_eventset *set);
 void ps__set_choose_for_papi(struct ps_eventset *set);
+
+/* interruption.c: around the time in which the set runs: before its counters start, and after the final counts are fetched.
+ * True if something else had switched them off. */
+void ps__set_begin_balance(struct ps_eventset *set);
+bool ps__set_end_balance(struct ps_eventset *set);
 
 /* places.c: events that count in a package each. */
 int ps__set_fetch_places(struct ps_eventset *set, struct ps__slot **slot);

@@ -9,6 +9,7 @@ api_tests = \
 	tests/api/test_fork \
 	tests/api/test_malloc \
 	tests/api/test_perf_list \
+	tests/api/test_prctl \
 	tests/api/test_probe \
 	tests/api/test_truth \
 	tests/api/test_user
@@ -58,6 +59,9 @@ tests_api_test_papi_targets_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 tests_api_test_papi_targets_LDADD = libperfsage.la $(PAPI_LIBS) -ldl $(CHECK_LIBS) -lm
 
 tests_api_test_perf_list_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_prctl_SOURCES = tests/api/test_prctl.c tests/api/wander.c tests/api/wander.h
+tests_api_test_prctl_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_probe_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 

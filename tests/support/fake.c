@@ -27,6 +27,7 @@ static unsigned violations;
 static struct fake_fd *fds[FAKE_FDS];
 static unsigned open_fds, nofile;
 static uint64_t clock_now_ns, clock_step_ns;
+static struct rusage usage;
 unsigned long fake__generation;
 
 void fake__lock(void)
@@ -158,6 +159,24 @@ static int hook_clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
+static int hook_getrusage(int who, struct rusage *out)
+{
+	(void)who;
+	fake__lock();
+	*out = usage;
+	fake__unlock();
+	return 0;
+}
+
+void fake_set_usage(uint64_t cpu_ns, long switches)
+{
+	fake__lock();
+	usage.ru_utime = (struct timeval){.tv_sec = (time_t)(cpu_ns / 1000000000u),
+	                                  .tv_usec = (suseconds_t)(cpu_ns % 1000000000u / 1000)};
+	usage.ru_nvcsw = switches;
+	fake__unlock();
+}
+
 uint64_t fake__clock_ns(void)
 {
 	return clock_now_ns;
@@ -186,6 +205,7 @@ static void reset(void)
 	nofile = 1024;
 	clock_now_ns = 1000000000u;
 	clock_step_ns = 1000;
+	memset(&usage, 0, sizeof(usage));
 	fake__generation++;
 }
 
@@ -209,6 +229,7 @@ void fake_install(void)
 	    .getrlimit = hook_getrlimit,
 	    .allocate = fake__allocate,
 	    .release = fake__release,
+	    .getrusage = hook_getrusage,
 	};
 
 	fake__lock();

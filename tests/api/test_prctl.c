@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A thread that switches its own counters off, on the real kernel: what was not counted is told. */
+#include "wander.h"
+
+#include <sys/prctl.h>
+#include <time.h>
+
+/* Long beside what starting, stopping and being switched cost. */
+#define OFF_NS 50000000
+
+static long long thread_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void spend(long long ns)
+{
+	for (long long end = thread_time_ns() + ns; thread_time_ns() < end;)
+		;
+}
+
+static bool stop_is_flagged(struct ps_eventset *set, struct ps_component *root)
+{
+	struct ps_value total;
+
+	check_ok(ps_stop(set, root, NULL, NULL));
+	check_ok(ps_component_total(root, WANDER_EVENT, &total));
+	return total.flags & PS_VALUE_INTERRUPTED;
+}
+
+START_TEST(counters_that_were_switched_off_for_a_while_are_told)
+{
+	struct ps_topology *topology = NULL;
+
+	wander_skip_if_obstructed();
+	check_ok(ps_topology_load(&topology, NULL));
+	struct ps_component *root = ps_topology_root(topology);
+	struct ps_eventset *set = wander_set(_i ? PS_ATTRIBUTE_LAST_CPU : PS_ATTRIBUTE_EXACT, 16);
+	check_ok(ps_start(set));
+	spend(OFF_NS);
+	prctl(PR_TASK_PERF_EVENTS_DISABLE);
+	spend(OFF_NS);
+	prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	ck_assert(stop_is_flagged(set, root));
+	/* And what nobody switched off is not. */
+	check_ok(ps_start(set));
+	spend(OFF_NS);
+	for (int nap = 0; nap < 100; nap++)
+		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+	ck_assert(!stop_is_flagged(set, root));
+	ps_eventset_destroy(set);
+	ps_topology_destroy(topology);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+	tcase_add_loop_test(tests, counters_that_were_switched_off_for_a_while_are_told, 0, 2);
+}
+
+int main(void)
+{
+	return wander_run("prctl", add, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters that were switched off behind the set's back, as prctl(PR_TASK_PERF_EVENTS_DISABLE) does: the thread ran, and their
+ * enabled time stood still. Sleeping and being switched often is no such thing. tests/api/test_prctl.c has the real kernel.
+ */
+#include "support/scene.h"
+
+#define EVENT       "page-faults"
+#define MILLISECOND UINT64_C(1000000)
+
+static uint64_t now_ns, cpu_ns;
+static long switches;
+
+/* Time passes: of it the thread ran for `ran`, and the counters were on for `enabled`. */
+static void pass(uint64_t wall, uint64_t ran, uint64_t enabled)
+{
+	now_ns += wall;
+	cpu_ns += ran;
+	fake_set_clock(now_ns, 1000);
+	fake_set_usage(cpu_ns, switches);
+	fake_run(enabled, enabled);
+}
+
+static bool stop(struct ps_eventset *set)
+{
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	return scene_total(EVENT).flags & PS_VALUE_INTERRUPTED;
+}
+
+static struct ps_eventset *begin(void)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	now_ns = 1000 * MILLISECOND;
+	cpu_ns = 400 * MILLISECOND;
+	switches = 70;
+	pass(0, 0, 0);
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 5);
+	return set;
+}
+
+START_TEST(time_without_counting_is_flagged_at_the_stop)
+{
+	struct ps_eventset *set = begin();
+
+	pass(50 * MILLISECOND, 50 * MILLISECOND, 20 * MILLISECOND);
+	ck_assert(stop(set));
+	ck_assert_int_eq(scene_total(EVENT).value, 5);
+	/* It is told once. */
+	check_ok(ps_start(set));
+	pass(50 * MILLISECOND, 50 * MILLISECOND, 50 * MILLISECOND);
+	ck_assert(!stop(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(sleep_and_context_switches_are_no_interruption)
+{
+	struct ps_eventset *set = begin();
+
+	pass(500 * MILLISECOND, 20 * MILLISECOND, 20 * MILLISECOND);
+	ck_assert(!stop(set));
+	check_ok(ps_start(set));
+	switches += 1000;
+	pass(500 * MILLISECOND, 20 * MILLISECOND, 14 * MILLISECOND);
+	ck_assert(!stop(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(work_while_the_set_is_stopped_is_no_interruption)
+{
+	struct ps_eventset *set = begin();
+
+	for (int run = 0; run < 3; run++) {
+		pass(10 * MILLISECOND, 10 * MILLISECOND, 10 * MILLISECOND);
+		ck_assert(!stop(set));
+		pass(200 * MILLISECOND, 200 * MILLISECOND, 0);
+		check_ok(ps_start(set));
+	}
+	/* Something else took the CPU: now more than the clock is looked at. */
+	pass(100 * MILLISECOND, 10 * MILLISECOND, 10 * MILLISECOND);
+	ck_assert(!stop(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+static void add_tests(TCase *tests)
+{
+	tcase_add_test(tests, time_without_counting_is_flagged_at_the_stop);
+	tcase_add_test(tests, sleep_and_context_switches_are_no_interruption);
+	tcase_add_test(tests, work_while_the_set_is_stopped_is_no_interruption);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("interruption");
+
+	add_tests(scene_case(suite, "auto"));
+	add_tests(scene_case_lanes(suite, "lanes"));
+	add_tests(scene_case_last_cpu(suite, "last-cpu"));
+	return scene_run(suite);
+}
