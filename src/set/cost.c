@@ -157,6 +157,7 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 	set->is_ended |= twin->is_ended;
 	set->followed_cpu = twin->followed_cpu;
 	set->stay = twin->stay;
+	set->has_left |= twin->has_left;
 	set->must_sweep |= set->means == PS__MEANS_LANES;
 	/* Records were taken that tell where the task was, and went. What the caller counted meanwhile is discounted. */
 	set->has_lost |= set->means == PS__MEANS_RECORDS && set->target.kind != PS__TARGET_SELF;

@@ -57,14 +57,6 @@ int ps__set_look_at_task(struct ps_eventset *set)
 	return cpu >= 0 ? cpu : last_seen(set);
 }
 
-static void look_for_stray(const struct ps__visit *visit, void *context)
-{
-	struct ps_eventset *set = context;
-
-	if (visit->cpu != set->only_cpu)
-		set->has_strayed = true;
-}
-
 /* Has the task been on its one CPU only, since the last fetch? The mask may have been another one meanwhile. */
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
@@ -73,11 +65,8 @@ static bool is_pinned(struct ps_eventset *set, int cpu)
 		return false;
 	if (set->cannot_split)
 		return cpu == set->only_cpu && !ps__watch_has_moved(&set->watch);
-	if (__builtin_expect(ps__watch_has_moved(&set->watch), 0)) {
-		bool is_known = ps__watch_drain(&set->watch, look_for_stray, set);
-		if (!is_known || set->has_strayed)
-			set->has_strayed |= ps__watch_was_away(&set->watch);
-	}
+	if (__builtin_expect(ps__watch_has_moved(&set->watch), 0))
+		ps__set_look_for_stray(set);
 	return cpu == set->only_cpu && !set->has_strayed;
 }
 
@@ -179,14 +168,19 @@ static void credit_all(struct ps_eventset *set, struct ps__slot *slot, uint16_t 
 	set->last_slot = slot;
 	set->is_unfetched = false;
 	set->has_strayed = false;
+	/* All of it was here, as the watch noted. */
+	slot->spent_ns = 0;
+	set->stay.is_lost = false;
 }
 
 /* The counters are read as soon as the CPU is known; all that can wait comes after, so as not to be counted. */
 static int fetch_plain(struct ps_eventset *set, struct ps__slot **out)
 {
 	int cpu;
-	int result = find_cpu(set, &cpu);
 
+	if (__builtin_expect(set->has_left, 0))
+		return ps__set_fetch_strayed(set, out);
+	int result = find_cpu(set, &cpu);
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	result = read_lanes(set);
@@ -197,6 +191,8 @@ static int fetch_plain(struct ps_eventset *set, struct ps__slot **out)
 	if (__builtin_expect(!slot, 0))
 		return PS_ENOMEM;
 	mark |= mark_of_cpu(set, cpu);
+	if (__builtin_expect(set->has_strayed, 0) && ps__set_is_bound(set))
+		return ps__set_fetch_strayed(set, out);
 	if (__builtin_expect(set->backend->interrupted || result == PS_PARTIAL, 0)) {
 		mark |= PS__MARK_INTERRUPTED;
 		set->backend->interrupted = false;

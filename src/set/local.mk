@@ -24,6 +24,7 @@ src_set_libset_la_SOURCES = \
 	src/set/set.h \
 	src/set/shares.c \
 	src/set/slot.c \
+	src/set/strayed.c \
 	src/set/tasks.c \
 	src/set/tasks.h \
 	src/set/write.c

@@ -297,10 +297,15 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 	return result;
 }
 
+/* A reading can't open anything: it allocates nothing, and may be a signal handler's. */
+static const char why_left[] = "the task could run on one CPU only when the set was started, and has left it since: "
+			       "what it counted while it moved is "
+			       "shared out by time. The next ps_start opens counters for each CPU";
+
 enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const char **why)
 {
 	if (why)
-		*why = set ? set->why : "";
+		*why = !set ? "" : set->has_left ? why_left : set->why;
 	if (!set || !set->backend)
 		return PS_ATTRIBUTION_LAST_CPU;
 	if (set->target.kind == PS__TARGET_CPU)
@@ -309,5 +314,5 @@ enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const
 		return PS_ATTRIBUTION_EXACT;
 	if (set->watch.fd < 0)
 		return PS_ATTRIBUTION_LAST_CPU;
-	return set->only_cpu >= 0 ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_MIXED;
+	return set->only_cpu >= 0 && !set->has_left ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_MIXED;
 }

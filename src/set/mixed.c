@@ -57,12 +57,12 @@ static void take_visit(const struct ps__visit *visit, void *context)
 		if (set->stay.state != PS__STAY_OFF)
 			note_time(round, visit->time_ns);
 	}
-	set->stay = (struct ps__stay){
-	    .since_ns = visit->time_ns, .cpu = visit->cpu, .state = visit->is_out ? PS__STAY_OFF : PS__STAY_ON};
+	set->stay.since_ns = visit->time_ns;
+	set->stay.cpu = visit->cpu;
+	set->stay.state = visit->is_out ? PS__STAY_OFF : PS__STAY_ON;
 }
 
-/* Where the task has been since the last fetch, and how long. cpu: where it is seen now. False if that isn't known. */
-static bool follow(struct ps_eventset *set, int cpu)
+bool ps__set_follow(struct ps_eventset *set, int cpu)
 {
 	struct round round = {.set = set};
 	bool complete = true;
@@ -71,7 +71,8 @@ static bool follow(struct ps_eventset *set, int cpu)
 		complete = ps__watch_drain(&set->watch, take_visit, &round);
 	uint64_t now = now_ns();
 	if (!complete)
-		set->stay = (struct ps__stay){.cpu = cpu, .state = PS__STAY_UNKNOWN, .since_ns = now};
+		set->stay =
+		    (struct ps__stay){.cpu = cpu, .state = PS__STAY_UNKNOWN, .since_ns = now, .is_lost = true};
 	else if (set->stay.state != PS__STAY_OFF)
 		note_time(&round, now);
 	set->stay.since_ns = now;
@@ -92,7 +93,7 @@ static void share_word(struct ps_eventset *set, size_t word, uint64_t count, uin
 	}
 }
 
-static uint64_t total_time(const struct ps_eventset *set)
+uint64_t ps__set_time_spent(const struct ps_eventset *set)
 {
 	uint64_t spent_ns = 0;
 
@@ -109,7 +110,7 @@ static void label_shares(struct ps_eventset *set, uint16_t mark)
 	}
 }
 
-static void share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark)
+void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark)
 {
 	const uint64_t *totals = ps__set_totals(set, 0);
 	uint64_t *credited = ps__set_credited(set, 0);
@@ -144,24 +145,25 @@ static unsigned label_of(struct ps_eventset *set, const struct ps__slot *here, b
 	return is_known ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
 }
 
-static void forget_times(struct ps_eventset *set)
+void ps__set_forget_times(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->active_count; index++)
 		set->active[index]->spent_ns = 0;
 	set->has_strayed = false;
+	set->stay.is_lost = false;
 }
 
 /* Credits what was counted since the last fetch, by time or to where the task is. */
 static void credit(struct ps_eventset *set, struct ps__slot *here, bool is_known, uint16_t flags)
 {
 	uint16_t mark = (uint16_t)(label_of(set, here, is_known) | flags);
-	uint64_t spent_ns = total_time(set);
+	uint64_t spent_ns = ps__set_time_spent(set);
 
 	if ((mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_MIXED && spent_ns > 0)
-		share_counts(set, spent_ns, mark);
+		ps__set_share_counts(set, spent_ns, mark);
 	else
 		ps__set_label_counts(here, mark | ps__set_credit(set, here, 0));
-	forget_times(set);
+	ps__set_forget_times(set);
 }
 
 int ps__set_fetch_mixed(struct ps_eventset *set, struct ps__slot **out)
@@ -181,7 +183,7 @@ int ps__set_fetch_mixed(struct ps_eventset *set, struct ps__slot **out)
 	if (!here)
 		return PS_ENOMEM;
 	ps__set_activate(set, here);
-	bool is_known = follow(set, cpu);
+	bool is_known = ps__set_follow(set, cpu);
 	mark &= PS__MARK_FLAGS;
 	if (set->backend->interrupted || result == PS_PARTIAL)
 		mark |= PS__MARK_INTERRUPTED;

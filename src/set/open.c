@@ -324,6 +324,7 @@ void ps__set_close(struct ps_eventset *set)
 	set->was_started = false;
 	set->is_unfetched = false;
 	set->is_ended = false;
+	set->has_left = false;
 }
 
 /* Opened by one thread to store or to reserve, and started by another: the counters must be the starter's. */

@@ -58,6 +58,8 @@ static bool is_label_lasting(const struct ps_eventset *set, const struct ps__slo
 		return label == PS_ATTRIBUTION_LAST_CPU;
 	if (label == PS_ATTRIBUTION_MIXED)
 		return slot->cpu == set->stay.cpu;
+	if (set->has_left)
+		return label != PS_ATTRIBUTION_LAST_CPU && slot->cpu == set->stay.cpu && !set->stay.is_lost;
 	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
 }
 

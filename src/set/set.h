@@ -88,10 +88,11 @@ enum ps__means {
 };
 #define PS__MEANS_RANKS 2
 
-/* Of a set that can't be split: where its task has been since the last context switch, or the last fetch. */
+/* Of a set that isn't split, with a watch: where its task has been since the last context switch, or the last fetch. */
 struct ps__stay {
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	int cpu;
+	bool is_lost; /* where it was since the last fetch is not known: records were lost, or it never stood still */
 	enum {
 		PS__STAY_UNKNOWN, /* on that CPU or off it: the next context switch tells */
 		PS__STAY_ON,
@@ -138,6 +139,7 @@ struct ps_eventset {
 	struct ps__stay stay;
 	struct ps__balance balance;
 	bool has_strayed;   /* a pinned task was elsewhere since the last fetch */
+	bool has_left;      /* it was elsewhere since ps_start */
 	bool must_sweep;    /* which lanes have news isn't known: read them all */
 	bool has_lost;      /* RECORDS: where what was counted since the last fetch belongs is not known */
 	uint64_t *totals;   /* for each lane, as read last: see ps__set_totals */
@@ -297,9 +299,22 @@ int ps__set_fetch_cgroup(struct ps_eventset *set, struct ps__slot **slot);
 /* mixed.c: counts that can't be split, and the times on each CPU. */
 int ps__set_fetch_mixed(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_start_mixed(struct ps_eventset *set);
+/* Where the watch says that the task has been, and how long; cpu: where it is. False if that isn't known. */
+bool ps__set_follow(struct ps_eventset *set, int cpu);
+void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark);
+uint64_t ps__set_time_spent(const struct ps_eventset *set);
+void ps__set_forget_times(struct ps_eventset *set);
 static inline bool ps__set_is_mixed(const struct ps_eventset *set)
 {
 	return set->cannot_split && set->watch.fd >= 0;
+}
+
+/* strayed.c: a task that had one CPU when its set was started, and was elsewhere since. */
+int ps__set_fetch_strayed(struct ps_eventset *set, struct ps__slot **slot);
+void ps__set_look_for_stray(struct ps_eventset *set);
+static inline bool ps__set_is_bound(const struct ps_eventset *set)
+{
+	return set->means == PS__MEANS_PLAIN && set->watch.fd >= 0 && !set->cannot_split;
 }
 
 /* write.c: a reading into the logs. */

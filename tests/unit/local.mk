@@ -57,6 +57,7 @@ unit_tests = \
 	tests/unit/test_rollup \
 	tests/unit/test_search \
 	tests/unit/test_status \
+	tests/unit/test_strayed \
 	tests/unit/test_table \
 	tests/unit/test_targets \
 	tests/unit/test_task_records \

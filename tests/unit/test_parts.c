@@ -170,8 +170,8 @@ START_TEST(a_pinned_task_seen_elsewhere_is_not_called_pinned)
 	fake_set_cpu(3);
 	count(5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	ck_assert_int_eq(scene_count(3, EVENT, 0), 5);
-	ck_assert_int_eq((int)scene_part(3, EVENT, 0).attribution, PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_int_eq(scene_sum(EVENT, 0), 15);
+	ck_assert_int_eq((int)scene_part(3, EVENT, 0).attribution, PS_ATTRIBUTION_MIXED);
 	ps_eventset_destroy(set);
 }
 END_TEST

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A task that had one CPU when its set was started, and was bound otherwise afterwards, or to none: what is known is called
+ * so, what is shared out by time is called an estimate, and nothing is lost. The clock stands still but where a test
+ * moves it. tests/api/test_rebound.c has the real kernel.
+ */
+#include "support/scene.h"
+
+#include <errno.h>
+
+#define EVENT "page-faults"
+#define US    UINT64_C(1000)
+#define OTHER 4711
+
+static uint64_t now_ns = 1000000000u;
+static long long counted;
+
+static void pass(uint64_t time_ns)
+{
+	now_ns += time_ns;
+	fake_set_clock(now_ns, 0);
+	fake_run(time_ns, time_ns);
+}
+
+static void count(uint64_t faults)
+{
+	fake_advance(PAGE_FAULTS, faults);
+	counted += (long long)faults;
+}
+
+/* A set that is started on CPU 0, to which its thread is bound; then it is unbound. */
+static struct ps_eventset *started(void)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+
+	counted = 0;
+	pass(0);
+	fake_set_affinity("0");
+	check_ok(ps_start(set));
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_PINNED);
+	fake_set_affinity("0-3");
+	return set;
+}
+
+static void check_part(int cpu, uint64_t timestamp, long long faults, enum ps_attribution attribution)
+{
+	struct ps_value part = scene_part(cpu, EVENT, timestamp);
+
+	ck_assert_int_eq(part.value, faults);
+	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
+}
+
+static void check_nothing_is_missing(struct ps_eventset *set)
+{
+	long long residual = 99;
+
+	check_ok(ps_eventset_check(set, &residual, 1));
+	ck_assert_int_eq(residual, 0);
+}
+
+/* A new reading, after which the counts begin anew. */
+static uint64_t take(struct ps_eventset *set)
+{
+	uint64_t timestamp = 0;
+
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	check_nothing_is_missing(set);
+	return timestamp;
+}
+
+START_TEST(the_interval_of_a_move_is_shared_out_and_later_ones_are_known)
+{
+	struct ps_eventset *set = started();
+	const char *why;
+	uint64_t timestamp;
+
+	pass(300 * US);
+	count(10);
+	timestamp = take(set);
+	check_part(0, timestamp, 10, PS_ATTRIBUTION_PINNED);
+	pass(600 * US);
+	fake_set_cpu(2);
+	pass(200 * US);
+	count(800);
+	timestamp = take(set);
+	check_part(0, timestamp, 600, PS_ATTRIBUTION_MIXED);
+	check_part(2, timestamp, 200, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_MIXED);
+	ck_assert_ptr_nonnull(strstr(why, "ps_start"));
+	/* It stays on its new CPU, switched out and in there, or not. */
+	for (int i = 0; i < 4; i++) {
+		pass(100 * US);
+		if (i % 2)
+			fake_switch_task(0);
+		count(7);
+		timestamp = take(set);
+		check_part(2, timestamp, 7, PS_ATTRIBUTION_EXACT);
+		ck_assert_int_eq(scene_sum(EVENT, timestamp), 7);
+	}
+	/* The next start splits. */
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_start(set));
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_thread_that_is_home_again_is_pinned_again)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp;
+
+	fake_set_cpu(3);
+	pass(100 * US);
+	fake_set_cpu(0);
+	fake_set_affinity("0");
+	pass(300 * US);
+	count(40);
+	timestamp = take(set);
+	check_part(3, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	check_part(0, timestamp, 30, PS_ATTRIBUTION_MIXED);
+	pass(100 * US);
+	count(5);
+	timestamp = take(set);
+	check_part(0, timestamp, 5, PS_ATTRIBUTION_PINNED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Readings by the fast path, before and after it left. */
+START_TEST(all_readings_add_up_whatever_their_path)
+{
+	struct ps_eventset *set = started();
+	long long sum = 0;
+
+	for (int i = 0; i < 40; i++) {
+		if (i % 7 == 6)
+			fake_set_cpu(i % 4);
+		for (int reading = 0; reading < 3; reading++) {
+			uint64_t timestamp = 0;
+			pass(10 * US);
+			count(3);
+			check_ok(ps_read(set, scene.root, &timestamp, NULL));
+			ck_assert_int_eq(scene_sum(EVENT, timestamp), 3 * (reading + 1));
+		}
+		sum += 9;
+		check_ok(ps_reset(set));
+	}
+	ck_assert_int_eq(sum, counted);
+	check_nothing_is_missing(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Of so many moves the ring does not hold the records. */
+START_TEST(what_is_lost_is_credited_to_the_last_cpu_and_the_next_interval_is_known)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp;
+
+	for (int i = 0; i < 2000; i++)
+		fake_set_cpu(i % 4);
+	count(60);
+	pass(10 * US);
+	timestamp = take(set);
+	check_part(3, timestamp, 60, PS_ATTRIBUTION_LAST_CPU);
+	count(6);
+	pass(10 * US);
+	timestamp = take(set);
+	check_part(3, timestamp, 6, PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(an_attached_thread_that_leaves_is_followed_too)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	uint64_t timestamp;
+
+	pass(0);
+	fake_task(OTHER, "solver", 1);
+	fake_task_affinity(OTHER, "1");
+	check_ok(ps_eventset_attach_tid(set, OTHER));
+	check_ok(ps_start(set));
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_PINNED);
+	fake_switch_out(OTHER);
+	fake_switch_in(OTHER, 1);
+	pass(100 * US);
+	count(10);
+	timestamp = take(set);
+	check_part(1, timestamp, 10, PS_ATTRIBUTION_PINNED);
+	pass(300 * US);
+	fake_task(OTHER, "solver", 2);
+	pass(100 * US);
+	count(40);
+	timestamp = take(set);
+	check_part(1, timestamp, 30, PS_ATTRIBUTION_MIXED);
+	check_part(2, timestamp, 10, PS_ATTRIBUTION_MIXED);
+	count(4);
+	timestamp = take(set);
+	check_part(2, timestamp, 4, PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* What the thread did between two runs is no stray. */
+START_TEST(a_run_begins_without_the_moves_of_the_time_before)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp;
+
+	pass(100 * US);
+	count(3);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	fake_set_cpu(2);
+	pass(500 * US);
+	fake_set_cpu(0);
+	fake_set_affinity("0");
+	check_ok(ps_start(set));
+	pass(100 * US);
+	fake_switch_task(0);
+	count(8);
+	timestamp = take(set);
+	check_part(0, timestamp, 8, PS_ATTRIBUTION_PINNED);
+	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_PINNED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(no_memory_for_a_cpu_that_it_met_loses_nothing)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	pass(100 * US);
+	fake_set_cpu(2);
+	pass(100 * US);
+	count(50);
+	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
+	int result = ps_read(set, scene.root, &timestamp, NULL);
+	ck_assert(result == PS_OK || result == PS_ENOMEM);
+	ck_assert(fake_fail_happened());
+	timestamp = 0;
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 50);
+	check_nothing_is_missing(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("strayed");
+	TCase *tests = scene_case(suite, "strayed");
+
+	tcase_add_test(tests, the_interval_of_a_move_is_shared_out_and_later_ones_are_known);
+	tcase_add_test(tests, a_thread_that_is_home_again_is_pinned_again);
+	tcase_add_test(tests, all_readings_add_up_whatever_their_path);
+	tcase_add_test(tests, what_is_lost_is_credited_to_the_last_cpu_and_the_next_interval_is_known);
+	tcase_add_test(tests, an_attached_thread_that_leaves_is_followed_too);
+	tcase_add_test(tests, a_run_begins_without_the_moves_of_the_time_before);
+	tcase_add_test(tests, no_memory_for_a_cpu_that_it_met_loses_nothing);
+	return scene_run(suite);
+}
