@@ -103,15 +103,17 @@ PS__INLINE bool load_cell(struct ps__log_row row, const struct ps__column *colum
 
 /* What the times say of the raw count, and what the column does of one that the kernel made. */
 static __attribute__((noinline)) void qualify(const struct ps__log *log, const struct ps__column *column,
-                                              bool is_stored, struct ps_value *out)
+                                              uint16_t mark, struct ps_value *out)
 {
+	bool is_known;
+
 	if (column->group == PS__NO_GROUP) {
 		out->enabled_ns = 0;
 		out->running_ns = 0;
 	}
 	if (out->running_ns < out->enabled_ns)
 		estimate(out);
-	if (is_stored)
+	if (mark & PS__MARK_STORED)
 		return;
 	if (column->is_estimate)
 		out->status = PS_STATUS_SCALED;
@@ -119,6 +121,9 @@ static __attribute__((noinline)) void qualify(const struct ps__log *log, const s
 		out->status = PS_STATUS_NOT_SUPPORTED;
 	if (column->cpus)
 		settle_kind(out, column->cpus, log->thread);
+	is_known = out->status == PS_STATUS_COUNTED || out->status == PS_STATUS_SCALED;
+	if (is_known && mark & PS__MARK_INCOMPLETE)
+		out->status = PS_STATUS_INCOMPLETE;
 }
 
 PS__INLINE void show_cell(const struct cell *cell, const struct ps__log *log, const struct ps__column *column,
@@ -133,8 +138,10 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__log *log, co
 	out->value = (long long)cell->raw;
 	out->status = PS_STATUS_COUNTED;
 	/* Of most there is no more to be said than what stands there. */
-	if (__builtin_expect(log->place != column->plain || out->running_ns < out->enabled_ns, 0))
-		qualify(log, column, cell->mark & PS__MARK_STORED, out);
+	if (__builtin_expect(log->place != column->plain || out->running_ns < out->enabled_ns ||
+	                         cell->mark & PS__MARK_INCOMPLETE,
+	                     0))
+		qualify(log, column, cell->mark, out);
 }
 
 bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out)

@@ -34,7 +34,8 @@ struct ps_task {
 PS_PUBLIC int ps_eventset_set_tasks(struct ps_eventset *set, int on);
 
 /**
- * Empties the rings, so that no record is lost: they have room for some 900 tasks that come and end.
+ * Empties the rings, so that no record is lost: they have room for some 900 tasks that come and end, or
+ * for half as many that begin a program each.
  *
  * PS_EINVAL: NULL. PS_ENOTRUN: never started. PS_ENOSUPP: the set doesn't keep tasks apart. No system call; may allocate.
  */
@@ -58,6 +59,31 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
  */
 PS_PUBLIC int ps_eventset_for_each_task(struct ps_eventset *set,
                                         int (*visit)(const struct ps_task *task, void *context), void *context);
+
+/** Programs of a process that the kernel did not count. */
+struct ps_uncounted {
+	size_t programs; /* how many of them began since the events were opened */
+	pid_t pid;       /* of the first; 0: there was none */
+	char name[16];   /* its name, as /proc/<pid>/comm has it; "" */
+};
+
+/**
+ * Tells which programs of the attached process, and of what it creates, the kernel did not count. When a program begins that is
+ * set-user-ID or set-group-ID, that has file capabilities, or that the user may not read, Linux takes the events from it. Neither
+ * it nor what it starts is counted from then on.
+ *
+ * The kernel's records of this are exact: no such program is missed, however short it runs, and no other is taken for one, but
+ * for a program that the kernel kills while it begins. From the reading on before which the first one began, all values of the
+ * set are PS_STATUS_INCOMPLETE, as nobody sees when its last descendant ends; until the events are opened anew.
+ *
+ * set: attached by ps_eventset_attach_process. out: written if PS_OK or PS_PARTIAL is returned. Readings and this call
+ * empty the rings of records; each has room for some 60 programs that begin on a CPU between two such calls.
+ * Errors: PS_EINVAL: a NULL. PS_ENOTRUN: never started. PS_ENOSUPP: the set is not attached to a process, or programs can't be
+ * watched, as its counts are not split by hardware thread. PS_PARTIAL: there may be others, because records were lost,
+ * no ring could be mapped, or the set was stopped for a while; the detail says which. Makes no system call but for the clock; may
+ * allocate.
+ */
+PS_PUBLIC int ps_eventset_uncounted(struct ps_eventset *set, struct ps_uncounted *out);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,8 @@ enum ps_status {
 	PS_STATUS_COUNTED = 0,     /* counted all the time that the event was enabled */
 	PS_STATUS_SCALED,          /* multiplexed: an estimate, raw * enabled_ns / running_ns */
 	PS_STATUS_NEVER_SCHEDULED, /* enabled, but never on the hardware: the value is unknown, not 0 */
-	PS_STATUS_NOT_SUPPORTED    /* this machine, core kind or permission can't count it: unknown, not 0 */
+	PS_STATUS_NOT_SUPPORTED,   /* this machine, core kind or permission can't count it: unknown, not 0 */
+	PS_STATUS_INCOMPLETE       /* a lower bound: the kernel did not count a program, see ps_eventset_uncounted */
 };
 
 /** How the hardware thread of a part is known, from the surest down. */
@@ -44,7 +45,8 @@ enum ps_value_flag {
  */
 struct ps_value {
 	uint64_t timestamp;  /* of the reading: nanoseconds of CLOCK_MONOTONIC */
-	long long value;     /* the count; if status is SCALED the estimate; if it is unknown, raw */
+	long long value;     /* the count; if status is SCALED the estimate; if it is unknown, raw.
+	                      * INCOMPLETE: the least that it can be; an estimate of that if coverage is below 1 */
 	uint64_t raw;        /* what the counter counted, unscaled */
 	uint64_t enabled_ns; /* how long the counter was enabled, nanoseconds */
 	uint64_t running_ns; /* how long it was on the hardware, nanoseconds; running / enabled is the coverage */
@@ -61,7 +63,7 @@ struct ps_value {
  */
 PS_PUBLIC double ps_value_coverage(const struct ps_value *value);
 
-/** "counted", "scaled", "never scheduled", "not supported"; "unknown" for any other number. Never NULL. */
+/** "counted", "scaled", "never scheduled", "not supported", "incomplete"; "unknown" for any other number. Never NULL. */
 PS_PUBLIC const char *ps_status_name(enum ps_status status);
 
 /** The index'th of the flags that are set: "user-only", "moved", "went-back", "ended", "interrupted", "merged"; NULL beyond

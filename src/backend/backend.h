@@ -60,6 +60,14 @@ struct ps__task_news {
 
 typedef void ps__task_visit(const struct ps__task_news *news, void *context);
 
+/* Programs of a process from which the kernel took the counters when they began. */
+struct ps__uncounted {
+	size_t programs;
+	pid_t pid; /* of the first */
+	char name[16];
+	char why_unknown[160]; /* why there may be others; "" if there are none */
+};
+
 struct ps__backend;
 
 #define PS__NOT_DIRECT 1
@@ -91,6 +99,9 @@ struct ps__backend_ops {
 	int (*stop)(struct ps__backend *backend);
 	/* What has become of tasks since the last time, in the order of time. Of a target that tells_tasks. */
 	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);
+	/* The programs of a process that aren't counted, as far as the kernel told until now; valid until close. NULL: they
+	 * aren't watched. NULL in the place of the function: they never are. */
+	const struct ps__uncounted *(*take_uncounted)(struct ps__backend *backend);
 	/*
 	 * Of a target with has_records: for each migration since the last drain that the group was on its CPU for, oldest
 	 * first, the group's totals of that moment (entries of other groups are left as they are), then a visit. False if

@@ -12,8 +12,11 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf.c \
 	src/backend/perf.h \
 	src/backend/perf_event.c \
+	src/backend/perf_execs.c \
 	src/backend/perf_explain.c \
 	src/backend/perf_hybrid.c \
+	src/backend/perf_kept.c \
+	src/backend/perf_kept.h \
 	src/backend/perf_open.c \
 	src/backend/perf_records.c \
 	src/backend/perf_recover.c \

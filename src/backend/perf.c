@@ -83,6 +83,7 @@ static int perf_stop(struct ps__backend *backend)
 	if (perf->counting && perf->target.kind == PS__TARGET_CPU)
 		perf->past_ns += perf->stopped_ns - perf->started_ns;
 	perf->counting = false;
+	ps__perf_note_stop(perf);
 	return result;
 }
 
@@ -118,6 +119,7 @@ static int perf_start(struct ps__backend *backend)
 	perf->counting = true;
 	perf->started_ns = ps__perf_now_ns();
 	note_enabled(perf, perf->started_ns);
+	ps__perf_note_start(perf);
 	if (perf->target.enables_on_exec)
 		return PS_OK;
 	const struct ps__group *first = perf->lanes[0].groups;
@@ -313,6 +315,7 @@ static const struct ps__backend_ops perf_ops = {.open = perf_open,
                                                 .read_direct = ps__perf_read_direct,
                                                 .stop = perf_stop,
                                                 .take_tasks = ps__perf_take_tasks,
+                                                .take_uncounted = ps__perf_take_uncounted,
                                                 .drain = ps__perf_drain,
                                                 .close = perf_close};
 

@@ -82,7 +82,8 @@ struct ps__place {
 	uint64_t user_config1; /* bits of config1 by which events of the cores ask for being read in user space */
 	bool enables_on_exec;
 	bool tells_tasks;
-	bool is_cgroup; /* pid is the descriptor of its folder */
+	bool watches_execs; /* leaders write records of programs that begin: see perf_execs.c */
+	bool is_cgroup;     /* pid is the descriptor of its folder */
 };
 
 /* All groups of the set in one place. */
@@ -117,6 +118,7 @@ struct ps__perf {
 	size_t buffer_bytes;
 	size_t direct_bytes;          /* of a read(2) of a direct_fd */
 	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
+	struct ps__perf_execs *execs; /* NULL: they aren't watched */
 	bool counting;
 	uint64_t user_config1;                /* of every lane's place */
 	uint64_t past_ns;                     /* of a CPU target: how long it counted before the last start */
@@ -174,6 +176,20 @@ int ps__perf_probe_variants(struct ps__event *event);
 int ps__perf_open_tasks(struct ps__perf *perf);
 void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);
 void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, void *context);
+/* perf_execs.c: programs from which the kernel takes the counters. A ring can be had for an inherited event of one CPU only. */
+static inline bool ps__perf_watches_execs(const struct ps__target *target)
+{
+	return target->kind == PS__TARGET_PROCESS && target->lane_count > 0 && !target->tells_tasks;
+}
+void ps__perf_watch_execs(struct perf_event_attr *attr);
+int ps__perf_open_execs(struct ps__perf *perf);
+void ps__perf_close_execs(struct ps__perf *perf, bool abandon);
+/* What perf_tasks.c finds among its notes: a record, or that some were lost. */
+void ps__perf_note_exec(struct ps__perf *perf, const void *record);
+void ps__perf_note_lost_execs(struct ps__perf *perf);
+void ps__perf_note_start(struct ps__perf *perf);
+void ps__perf_note_stop(struct ps__perf *perf);
+const struct ps__uncounted *ps__perf_take_uncounted(struct ps__backend *backend);
 /* perf_records.c: a recorder for each group, if the target is to have them; and the vtable's drain. */
 int ps__perf_open_records(struct ps__perf *perf);
 void ps__perf_close_records(struct ps__perf *perf, bool abandon);

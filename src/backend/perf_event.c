@@ -17,6 +17,24 @@ static int open_retried(struct perf_event_attr *attr, struct ps__place place, in
 	return fd < 0 ? -errno : fd;
 }
 
+/* The records that perf_execs.c looks at. */
+void ps__perf_watch_execs(struct perf_event_attr *attr)
+{
+	attr->task = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->mmap = 1;
+	attr->sample_id_all = 1;
+	attr->sample_type |= PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
+}
+
+/* So that records can be told from later ones. All members of a group must have the same clock. */
+static void set_clock(struct perf_event_attr *attr)
+{
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+}
+
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
 {
 	struct perf_event_attr attr = event->attr;
@@ -34,6 +52,10 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	attr.enable_on_exec = place.enables_on_exec && group_fd < 0;
 	/* Where the kernel exchanges two tasks' events, it leaves each task its counts. */
 	attr.inherit_stat = place.tells_tasks;
+	if (place.watches_execs || place.tells_tasks)
+		set_clock(&attr);
+	if (place.watches_execs && group_fd < 0)
+		ps__perf_watch_execs(&attr);
 	uint64_t config1 = attr.config1;
 	if (event->klass == PS__EVENT_CLASS_CORE)
 		attr.config1 |= place.user_config1;

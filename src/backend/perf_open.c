@@ -264,6 +264,7 @@ struct ps__place ps__perf_place_of(const struct ps__target *target, size_t lane)
 	if (target->kind == PS__TARGET_PROCESS) {
 		place.pid = target->roots[lane / cpus];
 		place.inherit = true;
+		place.watches_execs = ps__perf_watches_execs(target);
 	}
 	return place;
 }
@@ -350,6 +351,8 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 	if (result == PS_OK && perf->target.tells_tasks)
 		result = ps__perf_open_tasks(perf);
 	if (result == PS_OK)
+		result = ps__perf_open_execs(perf);
+	if (result == PS_OK)
 		result = ps__perf_open_records(perf);
 	if (result == PS_OK) {
 		ps__perf_user_map(perf);
@@ -391,6 +394,7 @@ static void close_lane(struct ps__perf *perf, struct ps__lane *lane, bool abando
 
 void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
 {
+	ps__perf_close_execs(perf, abandon);
 	ps__perf_close_tasks(perf, abandon);
 	ps__perf_close_records(perf, abandon);
 	for (size_t index = 0; perf->lanes && index < perf->base.lanes; index++)

@@ -8,17 +8,10 @@
 #include "base/error.h"
 #include "base/os.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Of notes: a name has 16 bytes. */
-#define LARGEST_NOTE 64
-
-/* A record that was copied out of its ring. */
-struct ps__kept_record {
-	uint64_t time;
-	size_t offset; /* in the bytes; also the order in which they were found */
-};
+/* Of notes: the path of a file may be longer, but seldom is. */
+#define LARGEST_NOTE 256
 
 /* pid, ppid, tid, ptid of FORK and EXIT. */
 struct birth_record {
@@ -26,73 +19,6 @@ struct birth_record {
 	uint32_t pid, parent_pid;
 	uint32_t tid, parent_tid;
 };
-
-struct name_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	char name[];
-};
-
-static bool grow(void **memory, size_t *room, size_t used, size_t needed, size_t size_bytes)
-{
-	size_t wanted = *room ? *room : 256;
-
-	while (wanted < needed)
-		wanted *= 2;
-	if (wanted == *room)
-		return true;
-	void *grown = ps__os_calloc(wanted, size_bytes);
-	if (!grown)
-		return false;
-	if (used)
-		memcpy(grown, *memory, used * size_bytes);
-	ps__os_free(*memory);
-	*memory = grown;
-	*room = wanted;
-	return true;
-}
-
-/* Room for one record more, of that many bytes, beginning where 8-byte numbers may. */
-static bool make_room(struct ps__perf_tasks *tasks, size_t size_bytes)
-{
-	void *bytes = tasks->bytes, *kept = tasks->kept;
-	bool has_room = grow(&bytes, &tasks->bytes_room, tasks->bytes_used, tasks->bytes_used + size_bytes, 1);
-
-	tasks->bytes = bytes;
-	if (has_room)
-		has_room =
-		    grow(&kept, &tasks->kept_room, tasks->kept_count, tasks->kept_count + 1, sizeof *tasks->kept);
-	tasks->kept = kept;
-	return has_room;
-}
-
-/* Copies a record. False: it tells that others were lost, or can't be kept, or is none. */
-static bool keep(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
-{
-	struct ps__perf_tasks *tasks = context;
-	struct ps__record_trailer trailer;
-
-	if (header->type == PERF_RECORD_LOST || header->size % 8 || header->size < sizeof *header + sizeof trailer)
-		return false;
-	if (!make_room(tasks, header->size))
-		return false;
-	char *record = tasks->bytes + tasks->bytes_used;
-	ps__ring_copy(ring, 0, record, header->size);
-	memcpy(&trailer, record + header->size - sizeof trailer, sizeof trailer);
-	tasks->kept[tasks->kept_count++] =
-	    (struct ps__kept_record){.time = trailer.time, .offset = tasks->bytes_used};
-	tasks->bytes_used += header->size;
-	return true;
-}
-
-static int compare_kept(const void *one, const void *other)
-{
-	const struct ps__kept_record *a = one, *b = other;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->offset > b->offset) - (a->offset < b->offset);
-}
 
 static size_t largest_record(const struct ps__perf *perf, size_t ring)
 {
@@ -111,16 +37,14 @@ static void empty_rings(struct ps__perf *perf)
 	struct ps__perf_tasks *tasks = perf->tasks;
 	size_t stride = 1 + perf->base.groups;
 
-	tasks->bytes_used = 0;
-	tasks->kept_count = 0;
 	for (size_t number = 0; number < stride; number++) {
 		for (size_t ring = number; ring < tasks->ring_count; ring += stride) {
-			if (!ps__ring_drain(&tasks->rings[ring], largest_record(perf, ring), keep, tasks))
+			if (!ps__ring_drain(&tasks->rings[ring], largest_record(perf, ring), ps__kept_take,
+			                    &tasks->kept))
 				tasks->has_lost = true;
 		}
 	}
-	if (tasks->kept_count)
-		qsort(tasks->kept, tasks->kept_count, sizeof *tasks->kept, compare_kept);
+	ps__kept_sort(&tasks->kept);
 }
 
 static const struct ps__writer *find_writer(const struct ps__perf_tasks *tasks, uint64_t id)
@@ -178,14 +102,13 @@ static bool tell_birth(const void *bytes, ps__task_visit *visit, void *context)
 
 static bool tell_name(const void *bytes, ps__task_visit *visit, void *context)
 {
-	const struct name_record *record = bytes;
-	struct ps__task_news news = {.kind = PS__TASK_NAMED, .pid = (pid_t)record->pid, .tid = (pid_t)record->tid};
-	size_t other_bytes = sizeof *record + sizeof(struct ps__record_trailer);
+	const struct ps__name_record *record = bytes;
+	struct ps__task_news news = {.kind = PS__TASK_NAMED};
 
-	if (record->header.size < other_bytes)
+	if (!ps__kept_name(record, news.name))
 		return false;
-	size_t length = record->header.size - other_bytes;
-	memcpy(news.name, record->name, length < sizeof news.name ? length : sizeof news.name - 1);
+	news.pid = (pid_t)record->pid;
+	news.tid = (pid_t)record->tid;
 	visit(&news, context);
 	return true;
 }
@@ -211,12 +134,20 @@ void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, voi
 
 	if (!tasks)
 		return;
+	/* Newer records wait for older ones of rings that were looked at before they came. */
+	uint64_t now = ps__perf_now_ns();
+	size_t count = 0;
 	empty_rings(perf);
-	for (size_t index = 0; index < tasks->kept_count; index++) {
-		if (!tell(tasks, tasks->bytes + tasks->kept[index].offset, visit, context))
+	for (; count < tasks->kept.count && tasks->kept.records[count].time <= now; count++) {
+		const void *record = ps__kept_bytes(&tasks->kept, count);
+		if (!tell(tasks, record, visit, context))
 			tasks->has_lost = true;
+		ps__perf_note_exec(perf, record);
 	}
-	if (tasks->has_lost)
+	ps__kept_drop(&tasks->kept, count);
+	if (tasks->has_lost) {
 		visit(&(struct ps__task_news){.kind = PS__TASK_LOST}, context);
+		ps__perf_note_lost_execs(perf);
+	}
 	tasks->has_lost = false;
 }

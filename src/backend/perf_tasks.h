@@ -19,7 +19,7 @@
 #define PS_BACKEND_PERF_TASKS_H
 
 #include "backend/perf.h"
-#include "locate/ring.h"
+#include "backend/perf_kept.h"
 
 /* An event that writes records. */
 struct ps__writer {
@@ -38,18 +38,8 @@ struct ps__perf_tasks {
 	size_t anchor_count;
 	struct ps__writer *writers; /* by rising id */
 	size_t writer_count;
-	/* Of one emptying of the rings: the records of all, one behind the other, and where each is. */
-	char *bytes;
-	size_t bytes_used, bytes_room;
-	struct ps__kept_record *kept;
-	size_t kept_count, kept_room;
+	struct ps__kept kept; /* of one emptying of the rings */
 	bool has_lost;
-};
-
-/* What sample_id_all appends to each record, as it is asked for. */
-struct ps__record_trailer {
-	uint64_t time;
-	uint64_t id;
 };
 
 /* A PERF_RECORD_READ: the values are those of the group's members in their order, and then of the dummies behind them. */

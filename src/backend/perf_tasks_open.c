@@ -55,8 +55,10 @@ static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writ
 	                               .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
 	                               .read_format = PS__READ_FORMAT};
 
-	attr.task = !writer->tells;
-	attr.comm = !writer->tells;
+	if (!writer->tells)
+		ps__perf_watch_execs(&attr);
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
 	attr.inherit_stat = writer->tells;
 	return open_retried(&attr, place.pid, place.cpu, writer->group->members[0].fd);
 }
@@ -182,8 +184,7 @@ void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
 	ps__os_free(tasks->anchors);
 	ps__os_free(tasks->rings);
 	ps__os_free(tasks->writers);
-	ps__os_free(tasks->bytes);
-	ps__os_free(tasks->kept);
+	ps__kept_clear(&tasks->kept);
 	ps__os_free(tasks);
 	perf->tasks = NULL;
 }

@@ -40,6 +40,8 @@ const char *ps_status_name(enum ps_status status)
 		return "never scheduled";
 	case PS_STATUS_NOT_SUPPORTED:
 		return "not supported";
+	case PS_STATUS_INCOMPLETE:
+		return "incomplete";
 	}
 	return "unknown";
 }

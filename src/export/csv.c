@@ -83,7 +83,7 @@ static void add_how(struct ps__buffer *buffer, enum ps_status status, enum ps_at
 
 static void add_value(struct ps__buffer *buffer, const struct ps__table_column *column, const struct ps_value *value)
 {
-	bool is_known = ps__report_is_known(value->status);
+	bool is_known = ps__report_is_known(value);
 
 	add_field(buffer, column->selector.name);
 	if (is_known && column->scale == 1)

@@ -160,7 +160,7 @@ static void add_how(struct writer *writer, enum ps_status status, enum ps_attrib
 
 static void add_number(struct writer *writer, const struct ps__table_column *column, const struct ps_value *value)
 {
-	if (!ps__report_is_known(value->status)) {
+	if (!ps__report_is_known(value)) {
 		add_null(writer, "value");
 		add_null(writer, "count");
 		return;

@@ -32,6 +32,8 @@ static const struct word statuses[] = {
     {1u << PS_STATUS_NEVER_SCHEDULED, "never", "the counter never got on the hardware: the count is unknown, not 0"},
     {1u << PS_STATUS_NOT_SUPPORTED, "n/s",
      "not supported: this machine, core or permission can't count it: unknown, not 0"},
+    {1u << PS_STATUS_INCOMPLETE,
+     ">=", "the least that it can be: a program began that the kernel does not count (set-user-ID, unreadable)"},
 };
 
 static const struct word flags[] = {
@@ -100,6 +102,8 @@ void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *know
 	}
 	if (known->statuses & 1u << PS_STATUS_SCALED)
 		add_coverage(buffer, known);
+	if (known->statuses & 1u << PS_STATUS_INCOMPLETE)
+		ps__buffer_add(buffer, ", incomplete");
 	for (size_t i = 0; i < COUNT_OF(flags); i++) {
 		if (known->flags & flags[i].bit && flags[i].bit != PS_VALUE_USER_ONLY)
 			ps__buffer_add(buffer, ", %s", flags[i].word);
@@ -108,7 +112,9 @@ void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *know
 
 bool ps__known_is_user_only(enum ps_status status, uint32_t all)
 {
-	return all & PS_VALUE_USER_ONLY && status <= PS_STATUS_SCALED;
+	bool is_known = status <= PS_STATUS_SCALED || status == PS_STATUS_INCOMPLETE;
+
+	return all & PS_VALUE_USER_ONLY && is_known;
 }
 
 /* The word for what is unknown; false if it is known. */
@@ -145,11 +151,19 @@ const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps_
 	return look->si ? " u" : "u";
 }
 
+/* The least that it can be may be an estimate, too. */
+static const char *prefix_of(const struct ps_value *value)
+{
+	if (value->status == PS_STATUS_INCOMPLETE)
+		return value->running_ns < value->enabled_ns ? ">=~" : ">=";
+	return value->status == PS_STATUS_SCALED ? "~" : "";
+}
+
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look)
 {
 	if (add_unknown(buffer, value->status))
 		return;
-	ps__buffer_add(buffer, "%s", value->status == PS_STATUS_SCALED ? "~" : "");
+	ps__buffer_add(buffer, "%s", prefix_of(value));
 	if (look->si || look->scale != 1)
 		add_number(buffer, (double)value->value * look->scale, look);
 	else

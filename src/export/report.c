@@ -20,9 +20,12 @@ const char *ps__report_unit(const struct ps__table_column *column)
 	return *column->unit ? column->unit : "count";
 }
 
-bool ps__report_is_known(enum ps_status status)
+bool ps__report_is_known(const struct ps_value *value)
 {
-	return status == PS_STATUS_COUNTED || status == PS_STATUS_SCALED;
+	/* That a count is 0 or more tells nothing. */
+	if (value->status == PS_STATUS_INCOMPLETE)
+		return value->value != 0;
+	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 }
 
 double ps__report_coverage(const struct ps_value *value)

@@ -29,7 +29,7 @@ void ps__report_select(struct ps__report *report);
 
 /* "Joules", "ns"; "count" where the value is one. */
 const char *ps__report_unit(const struct ps__table_column *column);
-bool ps__report_is_known(enum ps_status status);
+bool ps__report_is_known(const struct ps_value *value);
 double ps__report_coverage(const struct ps_value *value); /* NaN of what isn't supported */
 
 /* "Thread 5" has 5: the CPU number of a Thread, for all others the number among their like; -1 for the unknown one. */

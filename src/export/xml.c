@@ -47,7 +47,7 @@ static bool warmth(const struct heat *heat, size_t row, double *out)
 	if (heat->event != NONE) {
 		const struct ps__cell *cell = ps__table_cell(table, row, heat->event);
 		*out = (double)cell->value.value * table->columns[heat->event].scale;
-		return cell->parts && ps__report_is_known(cell->value.status);
+		return cell->parts && ps__report_is_known(&cell->value);
 	}
 	if (heat->metric == NONE || !ps__table_metric(table, row, heat->metric, &value) || isnan(value.value))
 		return false;
@@ -105,7 +105,7 @@ static int add_value(struct heat *heat, struct ps__note *note, size_t row, size_
 	if (!cell->parts)
 		return PS_OK;
 	struct ps__buffer *text = new_text(heat);
-	if (ps__report_is_known(cell->value.status)) {
+	if (ps__report_is_known(&cell->value)) {
 		ps__known_add_value(text, &cell->value, &look);
 		ps__buffer_add(text, "%s%s (", *column->unit ? " " : "", column->unit);
 	} else {

@@ -328,6 +328,8 @@ int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
 		return PS_ENOMEM;
 	if (here->lane >= 0)
 		settle_all_groups(set, here);
+	if (set->target.kind == PS__TARGET_PROCESS)
+		ps__set_mark_uncounted(set, here);
 	set->last_slot = here;
 	set->is_unfetched = false;
 	*out = here;

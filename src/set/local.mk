@@ -27,4 +27,5 @@ src_set_libset_la_SOURCES = \
 	src/set/strayed.c \
 	src/set/tasks.c \
 	src/set/tasks.h \
+	src/set/uncounted.c \
 	src/set/write.c

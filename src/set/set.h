@@ -268,6 +268,8 @@ void ps__set_forget_roots(struct ps_eventset *set);
 int ps__set_open_tasks(struct ps_eventset *set);
 void ps__set_close_tasks(struct ps_eventset *set);
 void ps__set_take_tasks(struct ps_eventset *set);
+/* uncounted.c: after a fetch of a process: were there programs that the kernel did not count? */
+void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts since then. */
 int ps__set_adopt(struct ps_eventset *set);
 /* Before a start: has the user given the PAPI set other events, or another target? Then they are the set's. */

@@ -13,6 +13,7 @@ api_tests = \
 	tests/api/test_probe \
 	tests/api/test_rebound \
 	tests/api/test_truth \
+	tests/api/test_uncounted \
 	tests/api/test_user
 
 if HAVE_PAPI
@@ -70,5 +71,7 @@ tests_api_test_rebound_SOURCES = tests/api/test_rebound.c tests/api/wander.c tes
 tests_api_test_rebound_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_truth_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_uncounted_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_user_LDADD = libperfsage.la $(CHECK_LIBS) -lm

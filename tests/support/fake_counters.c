@@ -80,6 +80,9 @@ static int check_leader(const struct fake_fd *leader_fd, const struct perf_event
 		return EBADF;
 	if (leader->leader != leader || leader->task != task || leader->cpu != cpu || attr->pinned || attr->exclusive)
 		return EINVAL;
+	/* A group has one clock. */
+	if (leader->attr.use_clockid != attr->use_clockid || leader->attr.clockid != attr->clockid)
+		return EINVAL;
 	return fake__pmu_check_group(attr, leader);
 }
 

@@ -66,6 +66,7 @@ unit_tests = \
 	tests/unit/test_threads \
 	tests/unit/test_timestamps \
 	tests/unit/test_topology \
+	tests/unit/test_uncounted \
 	tests/unit/test_user \
 	tests/unit/test_user_open \
 	tests/unit/test_watch

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs of a process that the kernel does not count. When a program begins that is set-user-ID or set-group-ID, that has
+ * capabilities, or that may not be read, Linux takes the events from the task, within its exec. In the rings of the first
+ * group's leaders this is to be seen, however short the program runs: the record of the exec (PERF_RECORD_COMM) is
+ * followed by that of the events' end (PERF_RECORD_EXIT), with none of the program's code being mapped (PERF_RECORD_MMAP)
+ * between them. The events of any other program see its code mapped, before it runs.
+ *
+ * The leaders are there in any case: watching takes no descriptor and no event more. Where tasks are told apart, the notes of
+ * perf_tasks.h have these records, as the leaders write others there that a ring with records of its CPU can't bear.
+ */
+#include "backend/perf.h"
+#include "backend/perf_kept.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Data pages of a ring, a power of two: some 60 programs that begin. Locked memory is limited for each user, and each
+ * rank of a parallel program may have a command of its own that counts it. */
+#define RING_PAGES  8
+#define LEAST_PAGES 4
+
+/* A mapping's record bears the path of its file. */
+#define LARGEST_RECORD (64 + PATH_MAX)
+
+/* A task that is in the midst of an exec. */
+struct begun {
+	pid_t pid;
+	pid_t tid;
+	char name[16];
+};
+
+struct ps__perf_execs {
+	struct ps__ring *rings; /* for each CPU of the lanes */
+	size_t ring_count;
+	struct ps__kept kept;
+	struct begun *begun;
+	size_t begun_count, begun_room;
+	struct ps__uncounted found;
+	bool was_stopped; /* the leaders were off for a while */
+};
+
+/* All records begin so that are of interest: EXIT has the parent's pid in the place of the tid. */
+struct task_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint32_t exit_tid, exit_parent_tid;
+};
+
+static void note_unknown(struct ps__perf_execs *execs, const char *why)
+{
+	if (!*execs->found.why_unknown)
+		snprintf(execs->found.why_unknown, sizeof execs->found.why_unknown, "%s", why);
+	/* What is missing may be that the code was mapped. */
+	execs->begun_count = 0;
+}
+
+static struct begun *find_begun(const struct ps__perf_execs *execs, pid_t tid)
+{
+	for (size_t index = 0; index < execs->begun_count; index++) {
+		if (execs->begun[index].tid == tid)
+			return &execs->begun[index];
+	}
+	return NULL;
+}
+
+static void forget_begun(struct ps__perf_execs *execs, struct begun *begun)
+{
+	*begun = execs->begun[--execs->begun_count];
+}
+
+static void note_begun(struct ps__perf_execs *execs, const struct ps__name_record *record)
+{
+	struct begun *begun = find_begun(execs, (pid_t)record->tid);
+	void *memory = execs->begun;
+
+	if (!(record->header.misc & PERF_RECORD_MISC_COMM_EXEC))
+		return;
+	if (!begun) {
+		bool has_room = ps__kept_grow(&memory, &execs->begun_room, execs->begun_count, execs->begun_count + 1,
+		                              sizeof *execs->begun);
+		execs->begun = memory;
+		if (!has_room) {
+			note_unknown(execs, "memory was short");
+			return;
+		}
+		begun = &execs->begun[execs->begun_count++];
+	}
+	*begun = (struct begun){.pid = (pid_t)record->pid, .tid = (pid_t)record->tid};
+	ps__kept_name(record, begun->name);
+}
+
+static void note_ended(struct ps__perf_execs *execs, pid_t tid)
+{
+	struct begun *begun = find_begun(execs, tid);
+
+	if (!begun)
+		return;
+	if (execs->found.programs++ == 0) {
+		execs->found.pid = begun->pid;
+		memcpy(execs->found.name, begun->name, sizeof execs->found.name);
+	}
+	forget_begun(execs, begun);
+}
+
+void ps__perf_note_exec(struct ps__perf *perf, const void *bytes)
+{
+	struct ps__perf_execs *execs = perf->execs;
+	const struct task_record *record = bytes;
+	struct begun *begun;
+
+	if (!execs || record->header.size < sizeof *record + sizeof(struct ps__record_trailer))
+		return;
+	switch (record->header.type) {
+	case PERF_RECORD_COMM:
+		note_begun(execs, bytes);
+		return;
+	case PERF_RECORD_MMAP:
+		begun = find_begun(execs, (pid_t)record->tid);
+		if (begun)
+			forget_begun(execs, begun);
+		return;
+	case PERF_RECORD_EXIT:
+		note_ended(execs, (pid_t)record->exit_tid);
+		return;
+	default:
+		return;
+	}
+}
+
+void ps__perf_note_lost_execs(struct ps__perf *perf)
+{
+	if (perf->execs)
+		note_unknown(perf->execs, "records of programs that began were lost");
+}
+
+/*
+ * A task that moves on may leave an older record in a ring that was looked at already, and a newer one in one that wasn't. So
+ * records that are newer than this look wait for the next one: all that precede the others were there in time.
+ */
+static void take(struct ps__perf *perf)
+{
+	struct ps__perf_execs *execs = perf->execs;
+	uint64_t now = ps__perf_now_ns();
+	bool complete = true;
+	size_t count = 0;
+
+	for (size_t ring = 0; ring < execs->ring_count; ring++) {
+		if (ps__ring_has_news(&execs->rings[ring]))
+			complete &= ps__ring_drain(&execs->rings[ring], LARGEST_RECORD, ps__kept_take, &execs->kept);
+	}
+	ps__kept_sort(&execs->kept);
+	for (; count < execs->kept.count && execs->kept.records[count].time <= now; count++)
+		ps__perf_note_exec(perf, ps__kept_bytes(&execs->kept, count));
+	ps__kept_drop(&execs->kept, count);
+	if (!complete)
+		ps__perf_note_lost_execs(perf);
+}
+
+const struct ps__uncounted *ps__perf_take_uncounted(struct ps__backend *backend)
+{
+	struct ps__perf *perf = (struct ps__perf *)backend;
+
+	if (!perf->execs)
+		return NULL;
+	take(perf);
+	return &perf->execs->found;
+}
+
+void ps__perf_note_stop(struct ps__perf *perf)
+{
+	if (perf->execs)
+		perf->execs->was_stopped = true;
+}
+
+void ps__perf_note_start(struct ps__perf *perf)
+{
+	if (perf->execs && perf->execs->was_stopped)
+		note_unknown(perf->execs, "the event set was stopped for a while");
+}
+
+static int map_ring(struct ps__ring *ring, int fd)
+{
+	size_t pages = RING_PAGES;
+	int result;
+
+	do {
+		result = ps__ring_map(ring, fd, pages);
+		pages /= 2;
+	} while (result == -EPERM && pages >= LEAST_PAGES);
+	return result;
+}
+
+/* The leaders of the first root have rings; those of the others on the same CPU write there, too. 0, or -errno. */
+static int connect_leader(struct ps__perf *perf, size_t lane)
+{
+	struct ps__perf_execs *execs = perf->execs;
+	size_t cpu = lane % perf->target.lane_count;
+	int fd = perf->lanes[lane].groups[0].members[0].fd;
+
+	if (lane == cpu) {
+		int result = map_ring(&execs->rings[cpu], fd);
+		execs->ring_count += result == 0;
+		return result;
+	}
+	int first = perf->lanes[cpu].groups[0].members[0].fd;
+	return ps__os.ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) < 0 ? -errno : 0;
+}
+
+static void unmap_rings(struct ps__perf_execs *execs, bool abandon)
+{
+	for (size_t ring = 0; ring < execs->ring_count; ring++)
+		ps__ring_unmap(&execs->rings[ring], abandon);
+	execs->ring_count = 0;
+}
+
+int ps__perf_open_execs(struct ps__perf *perf)
+{
+	int error = 0;
+
+	if (perf->target.kind != PS__TARGET_PROCESS || perf->target.lane_count == 0)
+		return PS_OK;
+	perf->execs = ps__os_calloc(1, sizeof *perf->execs);
+	if (!perf->execs)
+		return ps__fail_memory("the programs of a process");
+	perf->execs->rings = ps__os_calloc(perf->target.lane_count, sizeof *perf->execs->rings);
+	if (!perf->execs->rings)
+		return ps__fail_memory("the programs of a process");
+	if (perf->tasks)
+		return PS_OK;
+	for (size_t lane = 0; error == 0 && lane < perf->base.lanes; lane++)
+		error = -connect_leader(perf, lane);
+	if (error == 0)
+		return PS_OK;
+	unmap_rings(perf->execs, false);
+	snprintf(perf->execs->found.why_unknown, sizeof perf->execs->found.why_unknown,
+	         "a ring for the kernel's records can't be mapped (%s): see kernel.perf_event_mlock_kb and ulimit -l",
+	         strerror(error));
+	return PS_OK;
+}
+
+void ps__perf_close_execs(struct ps__perf *perf, bool abandon)
+{
+	struct ps__perf_execs *execs = perf->execs;
+
+	if (!execs)
+		return;
+	unmap_rings(execs, abandon);
+	ps__os_free(execs->rings);
+	ps__os_free(execs->begun);
+	ps__kept_clear(&execs->kept);
+	ps__os_free(execs);
+	perf->execs = NULL;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records of several rings in the order of time. See perf_kept.h. */
+#include "backend/perf_kept.h"
+
+#include "base/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ps__kept_grow(void **memory, size_t *room, size_t used, size_t needed, size_t size_bytes)
+{
+	size_t wanted = *room ? *room : 256;
+
+	while (wanted < needed)
+		wanted *= 2;
+	if (wanted == *room)
+		return true;
+	void *grown = ps__os_calloc(wanted, size_bytes);
+	if (!grown)
+		return false;
+	if (used)
+		memcpy(grown, *memory, used * size_bytes);
+	ps__os_free(*memory);
+	*memory = grown;
+	*room = wanted;
+	return true;
+}
+
+/* Room for one record more, of that many bytes, beginning where 8-byte numbers may. */
+static bool make_room(struct ps__kept *kept, size_t size_bytes)
+{
+	void *bytes = kept->bytes, *records = kept->records;
+	bool has_room = ps__kept_grow(&bytes, &kept->bytes_room, kept->bytes_used, kept->bytes_used + size_bytes, 1);
+
+	kept->bytes = bytes;
+	if (has_room)
+		has_room = ps__kept_grow(&records, &kept->room, kept->count, kept->count + 1, sizeof *kept->records);
+	kept->records = records;
+	return has_room;
+}
+
+bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
+{
+	struct ps__kept *kept = context;
+	struct ps__record_trailer trailer;
+
+	if (header->type == PERF_RECORD_LOST || header->size % 8 || header->size < sizeof *header + sizeof trailer)
+		return false;
+	if (!make_room(kept, header->size))
+		return false;
+	char *record = kept->bytes + kept->bytes_used;
+	ps__ring_copy(ring, 0, record, header->size);
+	memcpy(&trailer, record + header->size - sizeof trailer, sizeof trailer);
+	kept->records[kept->count++] = (struct ps__kept_record){.time = trailer.time, .offset = kept->bytes_used};
+	kept->bytes_used += header->size;
+	return true;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct ps__kept_record *a = one, *b = other;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+void ps__kept_sort(struct ps__kept *kept)
+{
+	if (kept->count)
+		qsort(kept->records, kept->count, sizeof *kept->records, compare);
+}
+
+/* The bytes of those that are left stay where they are: seldom are there any, and then they go with the next ones. */
+void ps__kept_drop(struct ps__kept *kept, size_t count)
+{
+	kept->count -= count;
+	if (kept->count)
+		memmove(kept->records, kept->records + count, kept->count * sizeof *kept->records);
+	else
+		kept->bytes_used = 0;
+}
+
+void ps__kept_clear(struct ps__kept *kept)
+{
+	ps__os_free(kept->bytes);
+	ps__os_free(kept->records);
+	*kept = (struct ps__kept){0};
+}
+
+bool ps__kept_name(const struct ps__name_record *record, char name[16])
+{
+	size_t other_bytes = sizeof *record + sizeof(struct ps__record_trailer);
+
+	if (record->header.size < other_bytes)
+		return false;
+	size_t length = record->header.size - other_bytes;
+	memset(name, 0, 16);
+	memcpy(name, record->name, length < 16 ? length : 15);
+	return true;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records copied out of several rings, to be looked at in the order of time: a task writes its records on the CPU where it is,
+ * so those of one task may stand in several rings.
+ */
+#ifndef PS_BACKEND_PERF_KEPT_H
+#define PS_BACKEND_PERF_KEPT_H
+
+#include "locate/ring.h"
+
+/* What sample_id_all appends to each record, with PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER. */
+struct ps__record_trailer {
+	uint64_t time;
+	uint64_t id;
+};
+
+/* PERF_RECORD_COMM. */
+struct ps__name_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char name[];
+};
+
+/* A record that was copied out of its ring. */
+struct ps__kept_record {
+	uint64_t time;
+	size_t offset; /* in the bytes; also the order in which they were found */
+};
+
+struct ps__kept {
+	char *bytes; /* one record behind the other */
+	size_t bytes_used, bytes_room;
+	struct ps__kept_record *records;
+	size_t count, room;
+};
+
+/* A ps__ring_take whose context is a struct ps__kept: copies a record. False: it tells that others were lost, or can't be
+ * kept, or is none. */
+bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *header, void *context);
+/* By time; those of one moment as they were found. */
+void ps__kept_sort(struct ps__kept *kept);
+/* Drops the first `count` records. */
+void ps__kept_drop(struct ps__kept *kept, size_t count);
+void ps__kept_clear(struct ps__kept *kept); /* releases all */
+
+static inline const void *ps__kept_bytes(const struct ps__kept *kept, size_t record)
+{
+	return kept->bytes + kept->records[record].offset;
+}
+
+/* The name that a PERF_RECORD_COMM tells. False if it is too short for one. */
+bool ps__kept_name(const struct ps__name_record *record, char name[16]);
+
+/* Room for `needed` items of size_bytes each, of which `used` are in use; *room is how many there is room for. False for lack
+ * of memory. */
+bool ps__kept_grow(void **memory, size_t *room, size_t used, size_t needed, size_t size_bytes);
+
+#endif
