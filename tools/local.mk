@@ -61,6 +61,8 @@ tools_perfsage_SOURCES = \
 	tools/stat_tally.h \
 	tools/stat_tasks.c \
 	tools/stat_tasks.h \
+	tools/stat_uncounted.c \
+	tools/stat_uncounted.h \
 	tools/stat_value.c \
 	tools/stat_value.h \
 	tools/topo.c \

@@ -18,7 +18,7 @@
 /* How often the elapsed time is shown. */
 #define BEAT_NS 1000000000u
 
-/* How often the kernel's records of ended tasks are taken. */
+/* How often the kernel's records of tasks and programs are taken. */
 #define TAKE_NS 20000000u
 
 /* One call of perfsage stat. */
@@ -29,6 +29,7 @@ struct session {
 	struct tool_watcher watcher;
 	struct stat_tally tally; /* of intervals or repetitions */
 	bool has_tally;
+	bool has_told_uncounted;
 	struct stat_runs runs; /* how repetitions ended */
 };
 
@@ -41,7 +42,7 @@ struct run {
 	uint64_t tick_ns;  /* when this one does; 0: none */
 	uint64_t limit_ns; /* of --timeout; 0: none */
 	uint64_t beat_ns;  /* when the elapsed time is shown next; 0: it isn't */
-	uint64_t take_ns;  /* when the records of tasks are taken next; 0: there are none */
+	uint64_t take_ns;  /* when the records of tasks and programs are taken next; 0: there are none */
 	long long repetition;
 };
 
@@ -123,7 +124,7 @@ static enum tool_news wait_for_end(struct run *run)
 		if (run->limit_ns && now >= run->limit_ns && !end_by_timeout(run))
 			return TOOL_NEWS_TICK;
 		if (run->take_ns && now >= run->take_ns) {
-			stat_tasks_take(&run->count);
+			stat_uncounted_take(&run->count);
 			run->take_ns = now + TAKE_NS;
 		}
 		if (run->beat_ns && now >= run->beat_ns)
@@ -147,7 +148,7 @@ static void set_clocks(struct run *run)
 		run->tick_ns = run->started_ns + (uint64_t)options->interval_ms * 1000000;
 	if (options->timeout_ms)
 		run->limit_ns = run->started_ns + (uint64_t)options->timeout_ms * 1000000;
-	if (options->shows_tasks)
+	if (!options->is_whole_machine)
 		run->take_ns = run->started_ns + TAKE_NS;
 	if (!options->interval_ms && options->format == PS_FORMAT_TEXT && run->session->output.may_redraw)
 		run->beat_ns = run->started_ns + BEAT_NS;
@@ -178,6 +179,19 @@ static int show_end(struct run *run, const struct stat_facts *facts)
 	return stat_show(output, &run->count, facts);
 }
 
+/* What stands below the counts is said on stderr, too, where they don't go there. What holds of one run holds of all. */
+static void tell_uncounted(struct run *run)
+{
+	struct session *session = run->session;
+	bool has_footer = session->options.format == PS_FORMAT_TEXT && session->output.stream == stderr;
+
+	stat_uncounted_take(&run->count);
+	if (has_footer || session->has_told_uncounted || !stat_uncounted_is_any(&run->count.uncounted))
+		return;
+	session->has_told_uncounted = true;
+	stat_uncounted_complain(&run->count.uncounted);
+}
+
 /* Counting goes on until there is news; then all is shown. Returns the exit status. */
 static int count_to_the_end(struct run *run)
 {
@@ -201,10 +215,7 @@ static int count_to_the_end(struct run *run)
 	else if (news == TOOL_NEWS_SIGNAL && watcher->signal != SIGINT)
 		status = TOOL_BY_SIGNAL + watcher->signal;
 	facts.exit_status = status;
-	/* What holds of one run holds of all. */
-	if (facts.has_command && run->repetition <= 1)
-		stat_count_compare_time(&run->count, tool_number_seconds(watcher->usage.ru_utime) +
-		                                         tool_number_seconds(watcher->usage.ru_stime));
+	tell_uncounted(run);
 	int shown = show_end(run, &facts);
 	if (session->options.shows_tasks && shown == 0)
 		shown = stat_tasks_show(&session->output, &run->count, session->has_tally ? &session->tally : NULL);

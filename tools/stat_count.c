@@ -3,19 +3,12 @@
 #include "stat_count.h"
 
 #include "complaint.h"
-#include "number.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Less than that the kernel's two ways of telling time may differ. */
-#define LEAST_UNCOUNTED_S    0.02
-#define LEAST_UNCOUNTED_PART 0.1
-/* The kernel's work before a task has its counters, and after it has lost them; mostly a tenth of that. */
-#define UNCOUNTED_OF_TASK_S 0.0005
 
 /* The intervals of the past are not looked at again. */
 #define KEPT_READINGS 64
@@ -70,25 +63,11 @@ static int start_set(struct stat_count *count, struct ps_eventset *set, int atta
 	return ps_start(set) == PS_OK ? 0 : complain_library();
 }
 
-/* How many processes and threads the machine has begun; 0 where that isn't told. */
-static unsigned long long begun_tasks(void)
-{
-	FILE *stream = fopen("/proc/stat", "re");
-	unsigned long long tasks = 0;
-	char text[256];
-
-	while (stream && tasks == 0 && fgets(text, sizeof text, stream))
-		sscanf(text, "processes %llu", &tasks);
-	if (stream)
-		fclose(stream);
-	return tasks;
-}
-
 int stat_count_start_command(struct stat_count *count, pid_t pid)
 {
 	struct ps_eventset *set;
 
-	count->tasks_before = begun_tasks();
+	count->uncounted.is_of_processes = true;
 	if (make_room(count, 1) < 0)
 		return -1;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
@@ -99,6 +78,7 @@ int stat_count_start_command(struct stat_count *count, pid_t pid)
 
 int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size_t pid_count)
 {
+	count->uncounted.is_of_processes = true;
 	if (make_room(count, pid_count) < 0)
 		return -1;
 	for (size_t index = 0; index < pid_count; index++) {
@@ -108,6 +88,7 @@ int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size
 		if (start_set(count, set, ps_eventset_attach_process(set, pids[index])) < 0)
 			return -1;
 	}
+	stat_uncounted_find_children(count, pids, pid_count);
 	return 0;
 }
 
@@ -201,38 +182,6 @@ int stat_count_check(struct stat_count *count, long long *residual)
 	}
 	free(one);
 	return result;
-}
-
-/* A counter's time goes on while its task runs: the longest of all events'. */
-static double counted_s(const struct stat_count *count)
-{
-	uint64_t longest_ns = 0;
-
-	for (size_t event = 0; event < ps_eventset_event_count(count->model); event++) {
-		struct ps_value total;
-		const char *name = ps_eventset_event_name(count->model, event);
-		if (ps_component_total(count->root, name, &total) == PS_OK && total.enabled_ns > longest_ns)
-			longest_ns = total.enabled_ns;
-	}
-	return (double)longest_ns / 1e9;
-}
-
-void stat_count_compare_time(struct stat_count *count, double used_s)
-{
-	char text[TOOL_NUMBER_BYTES];
-	double uncounted_s = used_s - counted_s(count);
-	/* Others' tasks are among them: then less is told. */
-	double of_tasks_s = UNCOUNTED_OF_TASK_S * (double)(begun_tasks() - count->tasks_before);
-
-	/* A reading of intervals has what was counted since the one before. */
-	if (count->has_intervals || uncounted_s < LEAST_UNCOUNTED_S + of_tasks_s ||
-	    uncounted_s < used_s * LEAST_UNCOUNTED_PART)
-		return;
-	tool_number_duration(text, uncounted_s);
-	tool_complain(
-	    "%s of the command's processor time was not counted: Linux takes the counters from a program that is "
-	    "set-user-ID, or that this user may not read, when it begins; count it as root, or with -a",
-	    text);
 }
 
 double stat_count_coverage(const struct stat_count *count)

@@ -4,6 +4,7 @@
 #define PS_TOOLS_STAT_COUNT_H
 
 #include "stat_options.h"
+#include "stat_uncounted.h"
 
 struct stat_count {
 	struct ps_topology *topology;
@@ -14,7 +15,7 @@ struct stat_count {
 	bool tells_tasks;
 	bool has_intervals; /* each reading holds what was counted since the one before */
 	bool has_complained;
-	unsigned long long tasks_before; /* that the machine had begun when the command was to be counted */
+	struct stat_uncounted uncounted;
 };
 
 /* Loads the topology. -1 after a complaint, as all here. model must outlive it. */
@@ -38,9 +39,6 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
 
 /* The residual of each of the model's events, over all sets, into an array of theirs; -1 if it can't be told. */
 int stat_count_check(struct stat_count *count, long long *residual);
-
-/* Complains if the command used more processor time than was counted: what the kernel doesn't count it doesn't tell of. */
-void stat_count_compare_time(struct stat_count *count, double used_s);
 
 /* The least part of the time that an event was on the hardware; 1.0 if none was multiplexed. */
 double stat_count_coverage(const struct stat_count *count);

@@ -44,7 +44,7 @@ static void put_count(const struct stat_tally *tally, size_t row, size_t event, 
 	fputs("{\"event\":", stream);
 	tool_json_put_text(ps_eventset_event_name(tally->model, event), stream);
 	fputc(',', stream);
-	if (!stat_value_is_known(total->status))
+	if (!stat_value_has_number(total, (double)total->value))
 		fputs(is_mean ? "\"value\":null" : "\"value\":null,\"count\":null", stream);
 	else if (is_mean)
 		put_statistics(cell, scale, stream);
@@ -112,6 +112,16 @@ static void put_components(const struct stat_tally *tally, const struct stat_out
 	fputc(']', output->stream);
 }
 
+static void put_uncounted(const struct stat_uncounted *uncounted, FILE *stream)
+{
+	put_member("uncounted_programs", stat_uncounted_number(uncounted), stream);
+	if (uncounted->programs) {
+		fputs(",\"uncounted_first\":", stream);
+		tool_json_put_text(uncounted->name, stream);
+	}
+	put_member("uncounted_children", (double)uncounted->children, stream);
+}
+
 static void put_quality(const struct stat_quality *quality, FILE *stream)
 {
 	fprintf(stream, ",\"attribution\":\"%s\",\"attribution_why\":", ps_attribution_name(quality->attribution));
@@ -119,6 +129,8 @@ static void put_quality(const struct stat_quality *quality, FILE *stream)
 	put_member("coverage", quality->coverage, stream);
 	if (!quality->unknown)
 		fprintf(stream, ",\"residual\":%lld", stat_quality_residual(quality));
+	if (quality->uncounted.is_of_processes)
+		put_uncounted(&quality->uncounted, stream);
 	put_member("perfsage_cpu_s", stat_footer_cost_s(), stream);
 }
 

@@ -21,12 +21,19 @@ static void add_number(struct stat_fields *fields, const char *name, double numb
 static void add_quality(struct stat_fields *fields)
 {
 	const struct stat_quality *quality = &fields->quality;
+	const struct stat_uncounted *uncounted = &quality->uncounted;
 
 	add_text(fields, "attribution", ps_attribution_name(quality->attribution));
 	add_text(fields, "attribution_why", quality->why);
 	add_number(fields, "coverage", quality->coverage);
 	if (!quality->unknown)
 		add_number(fields, "residual", (double)stat_quality_residual(quality));
+	if (!uncounted->is_of_processes)
+		return;
+	add_number(fields, "uncounted_programs", stat_uncounted_number(uncounted));
+	if (uncounted->programs)
+		add_text(fields, "uncounted_first", uncounted->name);
+	add_number(fields, "uncounted_children", (double)uncounted->children);
 }
 
 static void add_ending(struct stat_fields *fields, const struct stat_facts *facts)

@@ -145,8 +145,25 @@ static void show_residual(const struct stat_quality *quality, FILE *stream)
 	if (quality->unknown)
 		fprintf(stream, "not known: %s", quality->unknown);
 	else if (!is_any)
-		fputs("0: all that the kernel counted is shown", stream);
+		fputs(stat_uncounted_is_any(&quality->uncounted) ? "0" : "0: all that the kernel counted is shown",
+		      stream);
 	fputc('\n', stream);
+}
+
+static void show_uncounted(const struct stat_quality *quality, FILE *stream)
+{
+	const struct stat_uncounted *uncounted = &quality->uncounted;
+
+	if (stat_uncounted_is_any(uncounted)) {
+		stat_footer_line("uncounted", stream);
+		stat_uncounted_describe(uncounted, stream);
+		fputc('\n', stream);
+	}
+	if (uncounted->children) {
+		stat_footer_line("uncounted", stream);
+		fprintf(stream, "%zu child process%s that ran already when counting began\n", uncounted->children,
+		        uncounted->children > 1 ? "es" : "");
+	}
 }
 
 double stat_footer_cost_s(void)
@@ -171,6 +188,7 @@ void stat_footer_quality(const struct stat_quality *quality, FILE *stream)
 	show_attribution(quality, stream);
 	show_coverage(quality, stream);
 	show_residual(quality, stream);
+	show_uncounted(quality, stream);
 	show_cost(stream);
 }
 

@@ -74,6 +74,8 @@ void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count
 	stat_quality_add_interval(quality, count);
 	add_attribution(quality, count);
 	add_residual(quality, count);
+	stat_uncounted_take(count);
+	stat_uncounted_add(&quality->uncounted, &count->uncounted);
 }
 
 long long stat_quality_residual(const struct stat_quality *quality)

@@ -12,7 +12,8 @@ struct stat_quality {
 	double coverage;
 	size_t event_count;
 	long long *residual; /* of each event, over all runs */
-	char *unknown;       /* why the residual can't be told; NULL if it can */
+	struct stat_uncounted uncounted;
+	char *unknown; /* why the residual can't be told; NULL if it can */
 };
 
 /* -1 after a complaint. */

@@ -27,12 +27,6 @@ struct matrix {
 	size_t room;
 };
 
-void stat_tasks_take(struct stat_count *count)
-{
-	for (size_t index = 0; index < count->set_count; index++)
-		ps_eventset_take_tasks(count->sets[index]);
-}
-
 static int add_row(const struct ps_task *task, void *context)
 {
 	struct matrix *matrix = context;
@@ -101,7 +95,7 @@ static double count_of(const struct matrix *matrix, const struct task_row *row, 
 	const struct ps_value *total = &matrix->totals[event];
 	double count = (double)row->counts[event];
 
-	if (total->status != PS_STATUS_SCALED || total->raw == 0)
+	if ((total->status != PS_STATUS_SCALED && total->status != PS_STATUS_INCOMPLETE) || total->raw == 0)
 		return count;
 	return round(count * (double)total->value / (double)total->raw);
 }
@@ -189,7 +183,7 @@ static void export_count(const struct matrix *matrix, const struct task_row *row
 
 	fputs("{\"event\":", stream);
 	tool_json_put_text(ps_eventset_event_name(matrix->model, event), stream);
-	if (!stat_value_is_known(total->status))
+	if (!stat_value_has_number(total, count_of(matrix, row, event)))
 		fputs(",\"value\":null,\"count\":null", stream);
 	else
 		fprintf(stream, ",\"value\":%.17g,\"count\":%.0f", count_of(matrix, row, event) * scale,

@@ -9,9 +9,6 @@
 /* Can the sets that were started tell their tasks apart? -1 after a complaint. */
 int stat_tasks_check(const struct stat_count *count);
 
-/* Keeps up with what ends while counting goes on: to be called some times a second. */
-void stat_tasks_take(struct stat_count *count);
-
 /* The matrix, in the output's format (text or JSON), after counting has ended. tally: of all intervals; NULL: there were
  * none. -1 after a complaint. */
 int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_tally *tally);

@@ -9,7 +9,20 @@
 
 bool stat_value_is_known(enum ps_status status)
 {
-	return status == PS_STATUS_COUNTED || status == PS_STATUS_SCALED;
+	return status == PS_STATUS_COUNTED || status == PS_STATUS_SCALED || status == PS_STATUS_INCOMPLETE;
+}
+
+bool stat_value_has_number(const struct ps_value *how, double count)
+{
+	return stat_value_is_known(how->status) && (how->status != PS_STATUS_INCOMPLETE || count != 0);
+}
+
+/* As the library's text has it. */
+static const char *prefix_of(const struct ps_value *how)
+{
+	if (how->status == PS_STATUS_INCOMPLETE)
+		return how->running_ns < how->enabled_ns ? ">=~" : ">=";
+	return how->status == PS_STATUS_SCALED ? "~" : "";
 }
 
 static bool is_time(const struct ps_eventset *model, size_t event)
@@ -52,7 +65,7 @@ void stat_value_format(char *out, const struct ps_eventset *model, size_t event,
 		return;
 	}
 	format_number(number, model, event, count, is_raw);
-	snprintf(out, STAT_VALUE_BYTES, "%s%s%s", how->status == PS_STATUS_SCALED ? "~" : "", number,
+	snprintf(out, STAT_VALUE_BYTES, "%s%s%s", prefix_of(how), number,
 	         how->flags & PS_VALUE_USER_ONLY ? mark : "");
 }
 

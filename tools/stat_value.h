@@ -21,6 +21,8 @@ void stat_value_format(char *out, const struct ps_eventset *model, size_t event,
 void stat_metric_format(char *out, const char *metric, const struct ps_metric_value *value);
 
 bool stat_value_is_known(enum ps_status status);
+/* May programs be told this count? Of an incomplete one that is 0 nothing is known. */
+bool stat_value_has_number(const struct ps_value *how, double count);
 /* A sum of two. What was off the hardware in one of them makes an estimate of it. */
 void stat_value_add(struct ps_value *sum, const struct ps_value *value);
 

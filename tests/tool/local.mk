@@ -11,6 +11,7 @@ tool_tests = \
 	tests/tool/stat-programs \
 	tests/tool/stat-status \
 	tests/tool/stat-threads \
+	tests/tool/stat-uncounted \
 	tests/tool/topo
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that the kernel does not count, and children that are older than the counting. */
+#include "stat_uncounted.h"
+
+#include "complaint.h"
+#include "stat_count.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A program can have any name. */
+static void copy_name(char *out, const char *name)
+{
+	for (; *name; name++)
+		*out++ = *name >= ' ' && *name <= '~' ? *name : '?';
+	*out = '\0';
+}
+
+static void add_set(struct stat_uncounted *sum, struct ps_eventset *set)
+{
+	struct ps_uncounted one = {0};
+	int code = ps_eventset_uncounted(set, &one);
+
+	if (code != PS_OK && !*sum->why_unknown)
+		snprintf(sum->why_unknown, sizeof sum->why_unknown, "%s", ps_error_detail());
+	if (one.programs && !sum->programs) {
+		sum->pid = one.pid;
+		copy_name(sum->name, one.name);
+	}
+	sum->programs += one.programs;
+}
+
+void stat_uncounted_take(struct stat_count *count)
+{
+	struct stat_uncounted *sum = &count->uncounted;
+
+	if (!sum->is_of_processes)
+		return;
+	*sum = (struct stat_uncounted){.is_of_processes = true, .children = sum->children};
+	for (size_t index = 0; index < count->set_count; index++)
+		add_set(sum, count->sets[index]);
+}
+
+void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one)
+{
+	struct stat_uncounted first = sum->programs ? *sum : *one;
+
+	if (*sum->why_unknown)
+		memcpy(first.why_unknown, sum->why_unknown, sizeof first.why_unknown);
+	else
+		memcpy(first.why_unknown, one->why_unknown, sizeof first.why_unknown);
+	first.is_of_processes = one->is_of_processes;
+	first.programs = sum->programs + one->programs;
+	first.children = one->children > sum->children ? one->children : sum->children;
+	*sum = first;
+}
+
+bool stat_uncounted_is_any(const struct stat_uncounted *uncounted)
+{
+	return uncounted->programs || *uncounted->why_unknown;
+}
+
+double stat_uncounted_number(const struct stat_uncounted *uncounted)
+{
+	return uncounted->programs || !*uncounted->why_unknown ? (double)uncounted->programs : (double)NAN;
+}
+
+void stat_uncounted_describe(const struct stat_uncounted *uncounted, FILE *stream)
+{
+	if (uncounted->programs == 0) {
+		fprintf(stream, "not known: %s", uncounted->why_unknown);
+		return;
+	}
+	fprintf(stream, "%zu program%s, %s'%s' (process %d)", uncounted->programs, uncounted->programs > 1 ? "s" : "",
+	        uncounted->programs > 1 ? "the first " : "", uncounted->name, (int)uncounted->pid);
+	fputs(": Linux does not count a program that is set-user-ID or set-group-ID, has capabilities or can't be "
+	      "read by "
+	      "this user, nor what it starts; -a counts whole CPUs",
+	      stream);
+}
+
+void stat_uncounted_complain(const struct stat_uncounted *uncounted)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+
+	if (!stream)
+		return;
+	stat_uncounted_describe(uncounted, stream);
+	if (fclose(stream) == 0)
+		tool_complain("not counted: %s", text);
+	free(text);
+}
+
+/* A process of the machine. */
+struct process {
+	pid_t pid;
+	pid_t parent;
+	long threads;
+	bool is_counted;
+	bool is_below; /* a descendant of one that is counted, and not counted itself */
+};
+
+struct processes {
+	struct process *list;
+	size_t count, room;
+};
+
+/* The state, the parent and the number of threads stand behind the name, which may hold any character. */
+static bool read_process(const char *pid, struct process *out)
+{
+	char path[300], line[1024];
+	int parent = 0;
+	long threads = 0;
+	char state = 'Z';
+
+	snprintf(path, sizeof path, "/proc/%s/stat", pid);
+	FILE *stream = fopen(path, "re");
+	if (!stream)
+		return false;
+	size_t length = fread(line, 1, sizeof line - 1, stream);
+	fclose(stream);
+	line[length] = '\0';
+	const char *rest = strrchr(line, ')');
+	if (!rest || sscanf(rest + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+	                    &state, &parent, &threads) != 3)
+		return false;
+	*out = (struct process){.pid = (pid_t)atoi(pid), .parent = (pid_t)parent, .threads = threads};
+	return state != 'Z' && state != 'X';
+}
+
+static void list_processes(struct processes *all)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	struct process one;
+
+	while (folder && (entry = readdir(folder))) {
+		if (!isdigit((unsigned char)*entry->d_name) || !read_process(entry->d_name, &one))
+			continue;
+		if (all->count == all->room) {
+			size_t room = 2 * all->room + 256;
+			struct process *grown = realloc(all->list, room * sizeof *grown);
+			if (!grown)
+				break;
+			all->list = grown;
+			all->room = room;
+		}
+		all->list[all->count++] = one;
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static bool is_in_tree(const struct processes *all, pid_t pid)
+{
+	for (size_t index = 0; index < all->count; index++) {
+		if (all->list[index].pid == pid)
+			return all->list[index].is_counted || all->list[index].is_below;
+	}
+	return false;
+}
+
+/* A child may stand before its parent: again, until nothing is new. */
+static void find_below(struct processes *all)
+{
+	bool is_new = true;
+
+	while (is_new) {
+		is_new = false;
+		for (size_t index = 0; index < all->count; index++) {
+			struct process *one = &all->list[index];
+			if (one->is_counted || one->is_below || !is_in_tree(all, one->parent))
+				continue;
+			one->is_below = true;
+			is_new = true;
+		}
+	}
+}
+
+/* So many are named; a list of hundreds would be of no use. */
+#define MOST_NAMED 40
+
+static void complain_of_children(const struct processes *all, size_t children, long threads)
+{
+	char *text = NULL;
+	size_t length = 0;
+	const char *separator = "";
+	FILE *stream = open_memstream(&text, &length);
+
+	if (!stream)
+		return;
+	for (size_t index = 0; index < all->count; index++) {
+		if (!all->list[index].is_counted && !all->list[index].is_below)
+			continue;
+		fprintf(stream, "%s%d", separator, (int)all->list[index].pid);
+		separator = ",";
+	}
+	if (fclose(stream) != 0)
+		return;
+	tool_complain(
+	    "not counted: %zu child process%s with %ld thread%s, running already: -p counts a process and what "
+	    "it creates from now on; name %s, too%s%s",
+	    children, children > 1 ? "es" : "", threads, threads > 1 ? "s" : "", children > 1 ? "them" : "it",
+	    children <= MOST_NAMED ? ": -p " : "", children <= MOST_NAMED ? text : "");
+	free(text);
+}
+
+void stat_uncounted_find_children(struct stat_count *count, const pid_t *pids, size_t pid_count)
+{
+	struct processes all = {0};
+	long threads = 0;
+	size_t children = 0;
+
+	list_processes(&all);
+	for (size_t index = 0; index < all.count; index++) {
+		for (size_t given = 0; given < pid_count; given++)
+			all.list[index].is_counted |= all.list[index].pid == pids[given];
+	}
+	find_below(&all);
+	for (size_t index = 0; index < all.count; index++) {
+		children += all.list[index].is_below;
+		threads += all.list[index].is_below ? all.list[index].threads : 0;
+	}
+	count->uncounted.children = children;
+	if (children)
+		complain_of_children(&all, children, threads);
+	free(all.list);
+}
