@@ -4,6 +4,8 @@
 
 #include "complaint.h"
 
+#include <string.h>
+
 /* The machine has no counter for it: the rest is worth counting all the same, and it is shown as what it is. */
 static bool is_lack_of_hardware(int code)
 {
@@ -38,6 +40,22 @@ static bool check_scopes(const struct ps_eventset *model, const struct stat_opti
 	return is_good;
 }
 
+/* On a whole CPU they go on while it is idle: they tell how long was counted, and no more. */
+static const char *const clocks[] = {"task-clock", "cpu-clock", "msr/tsc/"};
+
+static void note_clocks(const struct ps_eventset *model, const struct stat_options *options)
+{
+	for (size_t index = 0; options->is_whole_machine && index < ps_eventset_event_count(model); index++) {
+		const char *name = ps_eventset_event_name(model, index);
+		for (size_t clock = 0; clock < sizeof clocks / sizeof clocks[0]; clock++) {
+			if (strcmp(name, clocks[clock]) == 0)
+				tool_complain(
+				    "'%s' goes on while a CPU is idle: with -a it is the time that was counted",
+				    name);
+		}
+	}
+}
+
 static bool add_named(struct ps_eventset *model, const struct stat_options *options)
 {
 	size_t countable = 0;
@@ -46,6 +64,7 @@ static bool add_named(struct ps_eventset *model, const struct stat_options *opti
 	for (size_t index = 0; index < options->events.count; index++)
 		is_good &= add_event(model, options->events.names[index], &countable);
 	is_good &= check_scopes(model, options);
+	note_clocks(model, options);
 	if (is_good && countable == 0) {
 		tool_complain("none of these events can be counted here");
 		return false;
@@ -54,10 +73,14 @@ static bool add_named(struct ps_eventset *model, const struct stat_options *opti
 }
 
 /* Time is of use beside any counter: how busy, how many GHz. */
-static bool add_default(struct ps_eventset *model)
+static bool add_default(struct ps_eventset *model, const struct stat_options *options)
 {
-	ps_eventset_add(model, "task-clock");
-	if (ps_eventset_add_default(model) == PS_OK)
+	if (!options->is_whole_machine)
+		ps_eventset_add(model, "task-clock");
+	int code = ps_eventset_add_default(model);
+	for (size_t index = 0; options->is_whole_machine && index < sizeof clocks / sizeof clocks[0]; index++)
+		ps_eventset_remove(model, clocks[index]);
+	if (code == PS_OK)
 		return true;
 	tool_complain("%s", ps_error_detail());
 	return false;
@@ -71,7 +94,7 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 		tool_complain("%s", ps_error_detail());
 		return NULL;
 	}
-	if (options->events.count ? add_named(model, options) : add_default(model))
+	if (options->events.count ? add_named(model, options) : add_default(model, options))
 		return model;
 	ps_eventset_destroy(model);
 	return NULL;
