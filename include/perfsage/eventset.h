@@ -109,6 +109,7 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * exceeds what AUTO may take, the counts go unsplit to the CPU where the first thread was seen (last-cpu). Threads and
  * children that have ended stay in the counts. If some are created all the time while ps_start opens the events, it
  * opens them again, up to eight times, and then without groups; those that come in that moment may be counted in part.
+ * From set-user-ID and unreadable programs Linux takes the events: see ps_eventset_uncounted.
  * PS_EINVAL: NULL set or pid < 1. PS_EISRUN: the set is running. PS_ESYS: there is no such process.
  */
 PS_PUBLIC int ps_eventset_attach_process(struct ps_eventset *set, pid_t pid);

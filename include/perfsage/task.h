@@ -77,7 +77,7 @@ struct ps_uncounted {
  * set are PS_STATUS_INCOMPLETE, as nobody sees when its last descendant ends; until the events are opened anew.
  *
  * set: attached by ps_eventset_attach_process. out: written if PS_OK or PS_PARTIAL is returned. Readings and this call
- * empty the rings of records; each has room for some 60 programs that begin on a CPU between two such calls.
+ * empty the rings of records; each has room for some 250 programs that begin on a CPU between two such calls.
  * Errors: PS_EINVAL: a NULL. PS_ENOTRUN: never started. PS_ENOSUPP: the set is not attached to a process, or programs can't be
  * watched, as its counts are not split by hardware thread. PS_PARTIAL: there may be others, because records were lost,
  * no ring could be mapped, or the set was stopped for a while; the detail says which. Makes no system call but for the clock; may

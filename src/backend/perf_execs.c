@@ -19,9 +19,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Data pages of a ring, a power of two: some 60 programs that begin. Locked memory is limited for each user, and each
- * rank of a parallel program may have a command of its own that counts it. */
-#define RING_PAGES  8
+/* Data pages of a ring, a power of two: some 250 programs that begin, so that who empties it may wait for a CPU for a while.
+ * Locked memory is limited for each user, and each rank of a parallel program may have a command of its own that counts
+ * it: then smaller ones are better than none. */
+#define RING_PAGES  32
 #define LEAST_PAGES 4
 
 /* A mapping's record bears the path of its file. */
