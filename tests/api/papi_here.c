@@ -5,6 +5,7 @@
 #include "support/resident.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <papi.h>
 #include <pthread.h>
@@ -35,8 +36,6 @@
 #ifdef HAVE_PFMLIB
 #include <perfmon/pfmlib.h>
 
-static bool was_helped;
-
 typedef pfm_err_t get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
 
 /* As PAPI decides it: the architectural PMU, which isn't a processor's own, doesn't count. */
@@ -61,7 +60,6 @@ __attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu,
 	pfm_err_t result = real(pmu, info);
 	if (result != PFM_SUCCESS || pmu != PFM_PMU_PERF_EVENT || has_core_pmu(real))
 		return result;
-	was_helped = true;
 	info->type = PFM_PMU_TYPE_CORE;
 	info->is_dfl = 1;
 	return result;
@@ -69,7 +67,11 @@ __attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu,
 
 typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
 
-/* The C library's function, as PAPI calls it to probe and to open events. With fixed arguments, since not all callers give six. */
+/*
+ * The C library's function, as PAPI calls it to probe and to open events: PAPI probes with a hardware event even where
+ * software events are to be counted. Whether libpfm4 knows the processor says nothing of the kernel, so the kernel is
+ * asked: if it has no such event, a dummy stands in. With fixed arguments, since not all callers give six.
+ */
 system_call intercepted __asm__("syscall") __attribute__((visibility("default")));
 long intercepted(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -78,15 +80,15 @@ long intercepted(long number, long a, long b, long c, long d, long e, long f)
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
-	if (number == SYS_perf_event_open && was_helped) {
-		attr = *(const struct perf_event_attr *)a;
-		if (attr.type == PERF_TYPE_HARDWARE) {
-			attr.type = PERF_TYPE_SOFTWARE;
-			attr.config = PERF_COUNT_SW_DUMMY;
-			a = (long)&attr;
-		}
-	}
-	return real(number, a, b, c, d, e, f);
+	long result = real(number, a, b, c, d, e, f);
+	if (number != SYS_perf_event_open || result >= 0 || (errno != ENOENT && errno != EOPNOTSUPP))
+		return result;
+	attr = *(const struct perf_event_attr *)a;
+	if (attr.type != PERF_TYPE_HARDWARE)
+		return result;
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	return real(number, (long)&attr, b, c, d, e, f);
 }
 #endif
 
