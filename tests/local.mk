@@ -60,7 +60,8 @@ check-build: all
 	@$(MAKE) $(AM_MAKEFLAGS) $(check_LTLIBRARIES) $(check_PROGRAMS)
 
 # The unit and API tests under valgrind. An unforked test is one process, whose end frees all that it should. PAPI and
-# libpfm4 keep the state of the test before then, and the layout test looks at memory that was never written.
+# libpfm4 keep the state of the test before then, and the layout test looks at memory that was never written. The longest
+# tests have their small form (tests/support/small.h), unless PS_TEST_SMALL=0 is given.
 check-valgrind:
 	@test -n '$(VALGRIND)' || { echo 'make check-valgrind needs valgrind. Install it and configure again.' >&2; exit 1; }
 	@tests=; for test in $(unit_tests) $(api_tests); do \
@@ -69,7 +70,7 @@ check-valgrind:
 		*) tests="$$tests $$test" ;; \
 		esac; \
 	done; \
-	$(MAKE) $(AM_MAKEFLAGS) check TESTS="$$tests" CK_FORK=no \
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS="$$tests" CK_FORK=no PS_TEST_SMALL="$${PS_TEST_SMALL-1}" \
 		LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND)' \
 		LOG_FLAGS='-q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$(abs_top_srcdir)/tests/valgrind.supp'
 

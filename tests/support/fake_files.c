@@ -14,6 +14,7 @@
 struct file {
 	struct file *next;
 	char *path;
+	size_t length; /* of the path: paths are compared very often */
 	char *content;
 	int error;
 };
@@ -36,8 +37,9 @@ static const char *const defaults[][2] = {
 static struct file *file_find(const char *path)
 {
 	struct file *file = files;
+	size_t length = strlen(path);
 
-	while (file && strcmp(file->path, path))
+	while (file && (file->length != length || memcmp(file->path, path, length)))
 		file = file->next;
 	return file;
 }
@@ -52,6 +54,7 @@ static struct file *file_make(const char *path)
 	if (!file)
 		abort();
 	file->path = strdup(path);
+	file->length = strlen(path);
 	file->next = files;
 	files = file;
 	return file;
@@ -175,12 +178,19 @@ static struct fake_task *task_of_path(const char *path)
 	return NULL;
 }
 
+/* The folder's name has this length. */
+static bool is_in_folder(const struct file *file, const char *folder, size_t length)
+{
+	return file->content && file->length > length && file->path[length] == '/' &&
+	       !memcmp(file->path, folder, length);
+}
+
 static bool is_folder(const char *path)
 {
 	size_t length = strlen(path);
 
 	for (struct file *file = files; file; file = file->next)
-		if (file->content && !strncmp(file->path, path, length) && file->path[length] == '/')
+		if (is_in_folder(file, path, length))
 			return true;
 	return false;
 }
@@ -321,7 +331,7 @@ int fake__list(const char *path, int (*visit)(const char *name, void *context), 
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	for (struct file *file = files; file; file = file->next)
-		if (file->content && !strncmp(file->path, path, length) && file->path[length] == '/')
+		if (is_in_folder(file, path, length))
 			names_add(&names, &count, file->path + length + 1);
 	if (!count)
 		return fake__fail(fake__file_content(path) ? ENOTDIR : ENOENT);

@@ -24,38 +24,48 @@ static _Thread_local struct self self;
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
+/* Takes the first range off a list as sysfs has them ("0-3,8"), and returns what follows it; NULL: there is none. */
+static const char *take_range(const char *list, long *first, long *last)
+{
+	char *end;
+
+	if (!list)
+		return NULL;
+	*first = *last = strtol(list, &end, 10);
+	if (end == list)
+		return NULL;
+	if (*end == '-')
+		*last = strtol(end + 1, &end, 10);
+	return *end == ',' ? end + 1 : "";
+}
+
 bool fake__cpu_in_list(const char *list, int cpu)
 {
-	while (list && *list) {
-		char *end;
-		long first = strtol(list, &end, 10), last = first;
+	long first, last;
 
-		if (end == list)
-			return false;
-		if (*end == '-')
-			last = strtol(end + 1, &end, 10);
+	while ((list = take_range(list, &first, &last)) != NULL)
 		if (cpu >= first && cpu <= last)
 			return true;
-		list = *end == ',' ? end + 1 : NULL;
-	}
 	return false;
 }
 
 int fake__list_last(const char *list)
 {
-	int last = -1;
+	long first, last, most = -1;
 
-	for (int cpu = 0; cpu < FAKE_CPUS; cpu++)
-		if (fake__cpu_in_list(list, cpu))
-			last = cpu;
-	return last;
+	while ((list = take_range(list, &first, &last)) != NULL)
+		if (last > most)
+			most = last;
+	return most < FAKE_CPUS ? (int)most : FAKE_CPUS - 1;
 }
 
 static void set_mask(struct fake_task *task, const char *list)
 {
+	long first, last;
+
 	memset(task->mask, 0, sizeof(task->mask));
-	for (int cpu = 0; cpu < FAKE_CPUS; cpu++)
-		if (fake__cpu_in_list(list, cpu))
+	while ((list = take_range(list, &first, &last)) != NULL)
+		for (long cpu = first; cpu <= last && cpu < FAKE_CPUS; cpu++)
 			task->mask[cpu / 8] = (unsigned char)(task->mask[cpu / 8] | 1u << cpu % 8);
 }
 

@@ -4,6 +4,7 @@
 #define SUPPORT_ROWS_H
 
 #include "support/scene.h"
+#include "support/unmarked.h"
 #include "topology/guide.h"
 
 #define ROWS_MOST 20000

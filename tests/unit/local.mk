@@ -106,8 +106,10 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/scene.c \
 	tests/support/scene.h \
 	tests/support/skip.h \
+	tests/support/small.h \
 	tests/support/task_records.c \
-	tests/support/task_records.h
+	tests/support/task_records.h \
+	tests/support/unmarked.h
 tests_support_libsupport_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 
 EXTRA_DIST += \

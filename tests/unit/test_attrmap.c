@@ -4,6 +4,8 @@
  * and the roll-up to every type of component.
  */
 #include "support/scene.h"
+#include "support/small.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -280,23 +282,24 @@ END_TEST
 static void check_bytes(const char *const *names, size_t n, bool reserved)
 {
 	struct ps_eventset *set = scene_set(NULL, NULL);
+	const size_t readings = 100000;
 	size_t before, after, rows = scene_rows(0, names[0]);
 
 	for (size_t i = 0; i < n; i++)
 		check_ok(ps_eventset_add(set, names[i]));
 	before = fake_mapped_bytes() + fake_allocated_bytes();
 	if (reserved)
-		check_ok(ps_eventset_reserve(set, 100000));
+		check_ok(ps_eventset_reserve(set, readings));
 	check_ok(ps_start(set));
-	for (int i = 0; i < 100000; i++) {
+	for (size_t i = 0; i < readings; i++) {
 		uint64_t timestamp = 0;
 
 		check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	}
 	after = fake_mapped_bytes() + fake_allocated_bytes();
-	ck_assert_msg(after - before <= 100000 * 8 * (n + 4), "%zu events%s: %.2f bytes a reading, not %zu", n,
-	              reserved ? ", reserved" : "", (double)(after - before) / 100000, 8 * (n + 4));
-	ck_assert_uint_eq(scene_rows(0, names[0]) - rows, 100000);
+	ck_assert_msg(after - before <= readings * 8 * (n + 4), "%zu events%s: %.2f bytes a reading, not %zu", n,
+	              reserved ? ", reserved" : "", (double)(after - before) / (double)readings, 8 * (n + 4));
+	ck_assert_uint_eq(scene_rows(0, names[0]) - rows, readings);
 	ps_eventset_destroy(set);
 }
 
@@ -305,7 +308,7 @@ START_TEST(a_reading_takes_at_most_8_bytes_for_each_event_and_4_more)
 	static const char *const names[] = {EVENT,       "minor-faults",     "major-faults",     "task-clock",
 	                                    "cpu-clock", "alignment-faults", "context-switches", "cpu-migrations"};
 
-	for (size_t n = 1; n <= 8; n *= n == 1 ? 4 : 2) {
+	for (size_t n = 1; n <= (size_t)ps_test_size(8, 1); n *= n == 1 ? 4 : 2) {
 		check_bytes(names, n, false);
 		check_bytes(names, n, true);
 	}

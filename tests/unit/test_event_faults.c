@@ -3,12 +3,14 @@
  * Nothing that a name or a file of sysfs can hold, and no call that fails, crashes the parser, leaks, or changes what a
  * name means without a word.
  */
+#include "support/small.h"
+#include "support/unmarked.h"
 #include "test_event.h"
 
 #include <errno.h>
 
 #define DEVICES   "/sys/bus/event_source/devices/"
-#define MUTATIONS 1500
+#define MUTATIONS ps_test_size(1500, 150)
 
 /* The same numbers on every machine and at every run (Knuth's MMIX generator). */
 static uint64_t state;
@@ -202,7 +204,7 @@ START_TEST(whichever_call_fails_it_is_an_error_or_changes_nothing)
 	use_machine(subjects[_i].machine);
 	fake_file("/sys/kernel/tracing/events/sched/sched_switch/id", "1");
 	for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
-		for (size_t e = 0; e < sizeof errors / sizeof *errors; e++)
+		for (size_t e = 0; e < (size_t)ps_test_size(sizeof errors / sizeof *errors, 1); e++)
 			fail_each(subjects[_i].name, calls[c], errors[e]);
 	}
 }

@@ -4,6 +4,8 @@
  * the scenario uses it no more. Whatever fails: an error with a sentence or full success, and nothing leaks.
  */
 #include "support/scene.h"
+#include "support/small.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 
@@ -310,20 +312,31 @@ static bool run_with_fault(size_t scenario, size_t fault, unsigned nth, int erro
 	return happened;
 }
 
+/* Every use of the call fails, with this error or, in the small form, with the errors in turn. */
+static void fail_each(size_t scenario, size_t fault, size_t error)
+{
+	const int *errors = faults[fault].errors;
+	size_t count = 0;
+	unsigned nth = 1;
+
+	while (count < 8 && errors[count])
+		count++;
+	while (run_with_fault(scenario, fault, nth, errors[ps_test_size(0, 1) ? (error + nth) % count : error]))
+		ck_assert_uint_lt(nth++, FAULTS_MAX);
+}
+
 START_TEST(whatever_fails_is_told_and_nothing_leaks)
 {
 	size_t scenario = (size_t)_i % SCENARIOS;
 
 	mode = (size_t)_i < 2 * SCENARIOS ? PS_ATTRIBUTE_AUTO : PS_ATTRIBUTE_LAST_CPU;
 	means = (size_t)_i < SCENARIOS ? FAKE_MEANS_LANES : FAKE_MEANS_ALL;
-	for (size_t fault = 0; fault < sizeof(faults) / sizeof(faults[0]); fault++) {
-		for (size_t i = 0; i < 8 && faults[fault].errors[i]; i++) {
-			unsigned nth = 1;
-
-			while (run_with_fault(scenario, fault, nth, faults[fault].errors[i]))
-				ck_assert_uint_lt(nth++, FAULTS_MAX);
-		}
-	}
+	/* It opens nothing, so the modes are all the same to it; and libpfm4 looks for a name like it for long. */
+	if (scenarios[scenario].run == add_unknown && (size_t)_i >= SCENARIOS)
+		return;
+	for (size_t fault = 0; fault < sizeof(faults) / sizeof(faults[0]); fault++)
+		for (size_t i = 0; i < (size_t)ps_test_size(8, 1) && faults[fault].errors[i]; i++)
+			fail_each(scenario, fault, i);
 }
 END_TEST
 

@@ -5,6 +5,7 @@
  */
 #include "support/fixture.h"
 #include "support/golden.h"
+#include "support/small.h"
 
 #include <stdlib.h>
 
@@ -170,7 +171,7 @@ START_TEST(no_line_is_wider_than_it_may_be)
 	count();
 	for (unsigned flags = 0; flags < 64; flags++) {
 		options.flags = flags;
-		for (options.width = 50; options.width < 220; options.width += 7) {
+		for (options.width = 50; options.width < 220; options.width += (size_t)ps_test_size(7, 41)) {
 			FILE *stream = open_memstream(&text, &bytes);
 			check_ok(ps_print_with(scene.root, &options, stream));
 			fclose(stream);

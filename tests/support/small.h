@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How large the longest tests are. Where instructions are slow (under valgrind, in an emulated machine) PS_TEST_SMALL=1
+ * asks for their small form; HACKING says what that leaves out. A plain `make check` runs the full form.
+ */
+#ifndef PS_TESTS_SMALL_H
+#define PS_TESTS_SMALL_H
+
+#include <stdlib.h>
+
+static inline int ps_test_size(int full, int small)
+{
+	const char *wanted = getenv("PS_TEST_SMALL");
+
+	return wanted && *wanted && *wanted != '0' ? small : full;
+}
+
+#endif
