@@ -37,16 +37,17 @@ add_test() {
 }
 
 add_tests() {
-	local pattern prefix name program found
+	local pattern prefix name program found number=0
 	for pattern in $tests; do
 		prefix=''
 		[ "$pattern" = "${pattern#user:}" ] || prefix=user
 		found=no
 		while read -r name program; do
 			found=yes
+			[ $((number++ % parts + 1)) = "$part" ] || continue
 			add_test "$prefix" "$name" "$program"
 		done < <(match_programs "${pattern#user:}")
-		[ $found = yes ] || echo "FAIL: $pattern: no such program was built" >>"$results/$shape/guest.log"
+		[ $found = yes ] || echo "FAIL: $pattern: no such program was built" >>"$results/$boot/guest.log"
 	done
 }
 
@@ -75,30 +76,49 @@ split_console() {
 		}'
 }
 
-# One boot: all jobs of a shape; the results go to $results/SHAPE.
-check_shape() {
-	local started=$SECONDS name status=0 log
+# A line for each boot of these shapes: "two-packages", or "suites-1of2 suites-2of2" where the jobs of a shape are dealt out to
+# several guests, as many as there are processors, which are busy at once.
+list_boots() {
+	local name number count
+	for name in "$@"; do
+		load_shape "$name"
+		count=$((guests < $(nproc) ? guests : $(nproc)))
+		for ((number = 1; number <= count; number++)); do
+			echo "$name$([ $count = 1 ] || echo "-${number}of$count")"
+		done
+	done
+}
+
+# One boot: all jobs of a shape, or of a part of it; the results go to $results/BOOT.
+check_boot() {
+	local started=$SECONDS name log boot=$1 part=1 parts=1
 	set -f # the patterns are of programs' names, not of files
-	load_shape "$1"
+	if [[ $boot =~ ^(.*)-([0-9]+)of([0-9]+)$ ]]; then
+		part=${BASH_REMATCH[2]} parts=${BASH_REMATCH[3]}
+		load_shape "${BASH_REMATCH[1]}"
+	else
+		load_shape "$boot"
+	fi
 	[ -z "$only" ] || tests=$only
-	log=$results/$shape/guest.log
-	mkdir -p "$results/$shape"
-	: >"$results/$shape/jobs"
+	log=$results/$boot/guest.log
+	mkdir -p "$results/$boot"
+	: >"$results/$boot/jobs"
 	make_run
 	add_tests
 	while read -r _ _ name; do
-		mkdir -p "$results/$shape/$(dirname "$name")"
-		echo "$shape/$name.log" >>"$results/$shape/jobs"
+		mkdir -p "$results/$boot/$(dirname "$name")"
+		echo "$boot/$name.log" >>"$results/$boot/jobs"
 	done <"$run/root/lab/jobs"
-	boot ,sleep=off </dev/null >"$run/console" 2>&1 || status=$?
-	split_console "$results/$shape" <"$run/console" >>"$log"
+	boot ,sleep=off
+	wait "$guest" || true
+	split_console "$results/$boot" <"$run/console" >>"$log"
 	if ! grep -q '^PASS: the guest' "$log"; then
-		echo "FAIL: the guest: it $([ $status = 124 ] && echo "took longer than $limit s" || echo "ended too early"); see below"
+		echo "FAIL: the guest: $(why_ended); see below"
 		echo "the last lines of its console:"
 		tail -n 40 "$run/console" | tr -d '\r'
 	fi >>"$log"
-	echo "$((SECONDS - started)) s" >"$results/$shape/seconds"
-	echo ":test-result: PASS" >"$results/$shape/guest.trs" # what it says counts
+	echo "$((SECONDS - started)) s" >"$results/$boot/seconds"
+	echo ":test-result: PASS" >"$results/$boot/guest.trs" # what it says counts
 }
 
 # The totals of some logs, by their paths below $results; the last line alone says "N passed, N failed, N skipped".
@@ -106,7 +126,7 @@ totals() {
 	(cd "$results" && "$top/tests/scripts/totals" "$@")
 }
 
-# A line for each shape, with the figures that its tests printed ("lab: ..."); then the totals of all.
+# A line for each boot, with the figures that its tests printed ("lab: ..."); then the totals of all.
 report() {
 	local name logs=() own suites
 	for name in "$@"; do
@@ -123,15 +143,15 @@ report() {
 	totals "${logs[@]}"
 }
 
-# All shapes, as many at a time as there are processors. Results go below $1, a new folder.
-run_shapes() {
+# All boots, as many at a time as there are processors. Results go below $1, a new folder.
+run_boots() {
 	local name results=$1
 	shift
 	for name in "$@"; do
 		while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
 			wait -n || true
 		done
-		check_shape "$name" &
+		check_boot "$name" &
 	done
 	wait
 }
@@ -140,7 +160,7 @@ run_shapes() {
 prove_failure() {
 	local output status=0 name="a wrong expectation fails the check"
 	mkdir "$1/wrong"
-	only='wrong/*' run_shapes "$1/wrong" two-packages
+	only='wrong/*' run_boots "$1/wrong" two-packages
 	output=$(results=$1/wrong report two-packages) || status=$?
 	{
 		echo "the check of a test with a wrong expectation, which must fail:"
@@ -156,22 +176,22 @@ prove_failure() {
 }
 
 check() {
-	local only='' shapes=("$@") prove=no status=0 results
+	local only='' shapes=("$@") boots prove=no status=0 results
 	if [ $# = 0 ]; then
 		prove=yes
 		mapfile -t shapes < <(list_longest)
 	elif [ "$1" = --prove-failure ]; then
 		prove=yes shapes=()
 	fi
-	for shape in "${shapes[@]}"; do
-		load_shape "$shape"
-	done
+	boots=$(list_boots "${shapes[@]}")
 	prepare
 	programs=$(list_programs)
 	results=$(mktemp -d "$work/results.XXXXXX")
-	run_shapes "$results" "${shapes[@]}"
+	# shellcheck disable=SC2086 # several words
+	run_boots "$results" $boots
 	[ $prove = no ] || prove_failure "$results"
-	report "${shapes[@]}" || status=$?
+	# shellcheck disable=SC2086
+	report $boots || status=$?
 	rm -rf "$work/results"
 	mv "$results" "$work/results"
 	exit $status

@@ -5,7 +5,7 @@
 load_shape() {
 	local file=$here/shapes/$1.shape
 	[ -e "$file" ] || fail "there is no shape '$1'; there are: $(list_shapes | tr '\n' ' ')"
-	shape=$1 cpu=cortex-a57 smp=1 nodes='' shift=0 memory=2048 limit=300 job_limit=60 tests=''
+	shape=$1 cpu=cortex-a57 smp=1 nodes='' shift=0 memory=2048 effort=1 guests=1 job_limit=60 tests=''
 	# shellcheck disable=SC1090
 	. "$file"
 }
@@ -19,7 +19,7 @@ list_longest() {
 	local name
 	for name in $(list_shapes); do
 		load_shape "$name"
-		echo "$limit $name"
+		echo "$effort $name"
 	done | sort -rn | cut -d ' ' -f 2
 }
 
@@ -31,14 +31,23 @@ write_environment() {
 	done
 	echo "export PS_LAB_SHAPE=$shape PS_LAB_SHIFT=$shift PS_LAB_SMP=$smp"
 	echo "export PS_LAB_NODES=$((nodes_count > 1 ? nodes_count : 1)) PS_LAB_PARANOID=${PS_LAB_PARANOID:-1}"
-	echo "PS_LAB_MARK=$mark"
+	echo "PS_LAB_MARK=$mark PS_LAB_JOB_BOOTS=$([ "$shift" = none ] && echo "$job_boots")"
+	[ "$shift" != none ] || echo "export PS_TEST_SMALL=${PS_TEST_SMALL-1}"
+}
+
+# Also when the lab is interrupted.
+end_run() {
+	[ -z "$guest" ] || kill "$guest" 2>/dev/null || true
+	rm -rf "$run"
 }
 
 # A new folder for a boot, in $run, with the guest's job folder in $run/root/lab.
 make_run() {
 	mkdir -p "$work/runs"
 	run=$(mktemp -d "$work/runs/$shape.XXXXXX")
-	trap 'rm -rf "$run"' EXIT
+	guest=''
+	: >"$run/console"
+	trap end_run EXIT
 	mark=@@lab-$(basename "$run")
 	mkdir -p "$run/root/lab/job"
 	write_environment >"$run/root/lab/environment"
@@ -53,10 +62,56 @@ add_job() {
 	echo "$number $2 $1" >>"$run/root/lab/jobs"
 }
 
+# Limits follow this machine: what the guest's boot took is the measure. A guest that was silent for so many times the
+# processor time of its boot hangs, and so does one that was idle for so long. Inside of a guest whose time is this machine's, a
+# job may take as long as so many boots; in the others time is counted in instructions, so their limits are
+# the same everywhere.
+silent_boots=150
+idle_seconds=600
+job_boots=40
+
+# The processor time that a process has used, in ticks (proc(5)); its name must have no spaces.
+used_ticks() {
+	local field
+	read -r -a field <"/proc/$1/stat" && echo $((field[13] + field[14]))
+} 2>/dev/null
+
+# Ends the guest of this process if it hangs, and says so in $run/hung. A slow guest goes on saying something.
+watch_guest() {
+	local size old_size=0 used booted=0 silent_from=0 idle_from=$SECONDS idle_used=0 word=''
+	while sleep 1 && used=$(used_ticks "$1"); do
+		size=$(stat -c %s "$run/console")
+		[ "$booted" != 0 ] || ! grep -q "^$mark booted" "$run/console" || booted=$used
+		if [ "$size" != "$old_size" ]; then
+			old_size=$size silent_from=$used idle_from=$SECONDS idle_used=$used
+		elif [ $((used - idle_used)) -gt "$booted" ]; then
+			idle_from=$SECONDS idle_used=$used
+		fi
+		if [ "$booted" != 0 ] && [ $((used - silent_from)) -gt $((silent_boots * booted)) ]; then
+			word="it computed $silent_boots times as long as its boot took and said nothing"
+		elif [ $((SECONDS - idle_from)) -gt $idle_seconds ]; then
+			word="it did nothing and said nothing for $idle_seconds s"
+		fi
+		[ -n "$word" ] || continue
+		echo "$word" >"$run/hung"
+		kill "$1"
+		return
+	done
+}
+
+why_ended() {
+	if [ -e "$run/hung" ]; then
+		echo "the guest hung, and was ended: $(cat "$run/hung")"
+	else
+		echo "the guest ended too early"
+	fi
+}
+
 # All that could differ between two boots is fixed: the clock, the random seeds. $1 adds to -icount: ",sleep=off" skips the
-# time in which the guest is idle.
+# time in which the guest is idle. What it says goes to $run/console, and $guest is its process; with $2, "terminal", it is
+# run there until it ends.
 boot() {
-	local count=0 node options=()
+	local count=0 node options=() command=()
 	[ "$shift" = none ] || options=(-icount "shift=$shift${1:-}")
 	for node in $nodes; do
 		count=$((count + 1))
@@ -70,10 +125,17 @@ boot() {
 	done
 	archive "$run/root" "$run/jobs.cpio"
 	cat "$work/image.cpio" "$run/jobs.cpio" >"$run/initramfs"
-	timeout --foreground "$limit" qemu-system-aarch64 -M virt,gic-version=3,dtb-randomness=off -cpu "$cpu" -smp "$smp" \
-		-m "$memory" "${options[@]}" -seed 1 -rtc base=2024-01-01,clock=vm -nic none -nographic \
-		-no-reboot -kernel "$cache/vmlinuz" -initrd "$run/initramfs" \
-		-append "console=ttyAMA0 quiet panic=-1 loglevel=1"
+	command=(qemu-system-aarch64 -M virt,gic-version=3,dtb-randomness=off -cpu "$cpu" -smp "$smp"
+		-m "$memory" "${options[@]}" -seed 1 -rtc base=2024-01-01,clock=vm -nic none -nographic
+		-no-reboot -kernel "$cache/vmlinuz" -initrd "$run/initramfs"
+		-append "console=ttyAMA0 quiet panic=-1 loglevel=1")
+	if [ "${2:-}" = terminal ]; then
+		"${command[@]}"
+		return
+	fi
+	"${command[@]}" </dev/null >"$run/console" 2>&1 &
+	guest=$!
+	watch_guest $guest &
 }
 
 quote() {
@@ -113,14 +175,12 @@ pass_through() {
 				# The last line end is the mark's.
 				[ $held = no ] || printf '%s\n' "$last"
 				last=$line held=yes
-			else
-				echo "$line" >>"$run/console"
 			fi
 			;;
 		esac
 	done
 	[ $held = no ] || printf '%s' "$last"
-	[ -n "$status" ] || { tail -n 20 "$run/console" >&2; fail "the guest ended before the program did"; }
+	[ -n "$status" ] || { tail -n 20 "$run/console" >&2; fail "$(why_ended)"; }
 	return "$status"
 }
 
@@ -136,9 +196,9 @@ run_one() {
 	{
 		echo 'cd /perfsage'
 		echo "exec $(quote "$program" "$@")"
-	} | add_job "$program" "$limit"
-	: >"$run/console"
-	boot ,sleep=off </dev/null 2>&1 | pass_through || status=$?
+	} | add_job "$program" 3600
+	boot ,sleep=off
+	tail -c +1 -s 0.1 --pid="$guest" -f "$run/console" | pass_through || status=$?
 	exit "$status"
 }
 
@@ -148,6 +208,5 @@ open_shell() {
 	prepare >&2
 	make_run
 	echo "$shape: the build tree is in /perfsage. exit, or Ctrl-A x, ends the guest." >"$run/root/lab/shell"
-	limit=0
-	boot || true
+	boot '' terminal || true
 }
