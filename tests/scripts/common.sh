@@ -4,6 +4,9 @@
 # counts the lines that pass, fail and skip print; finish ends the script with automake's idea of them.
 
 set -u
+# Patterns such as [a-z] and the order of sort mean the same in every language: in Turkish i is no letter from a to z.
+LC_ALL=C
+export LC_ALL
 here=$(dirname "$0")
 top_srcdir=${top_srcdir-$(cd "$here/../.." && pwd)}
 top_builddir=${top_builddir-$top_srcdir/build}

@@ -3,9 +3,7 @@
 # For the tests of the perfsage command, which source it.
 . "$(dirname "$0")/../scripts/common.sh"
 make_scratch
-# Messages and numbers as the tests expect them, on any user's machine.
-LC_ALL=C
-export LC_ALL
+# Tables as the tests expect them, on any user's machine.
 unset NO_COLOR COLUMNS
 perfsage=$top_builddir/tools/perfsage
 faults=$top_builddir/tests/tool/faults
