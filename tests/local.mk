@@ -17,6 +17,7 @@ script_tests = \
 include tests/unit/local.mk
 include tests/api/local.mk
 include tests/lab/local.mk
+include tests/machines/local.mk
 include tests/tool/local.mk
 
 if HAVE_CHECK

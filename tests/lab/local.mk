@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	tests/lab/check.sh \
 	tests/lab/fetch \
 	tests/lab/guest.sh \
+	tests/lab/host.sh \
 	tests/lab/init \
 	tests/lab/lab \
 	tests/lab/shapes

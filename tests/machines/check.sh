@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash disable=SC2034,SC2154
+# Part of `machines`: runs the tests of the shapes, one guest after the other, and adds up what they found.
+
+totals_pattern='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'
+# What --here checks: a machine of each vendor.
+here_shapes="one-cpu amd-24"
+
+# The words of a shape's tests as make knows them: "unit" is all unit tests, "unit/read" is tests/unit/test_read.
+expand_tests() {
+	local word
+	for word in "$@"; do
+		case $word in
+		unit | api | tool) printf '$(%s_tests) ' "$word" ;;
+		unit/* | api/*) printf 'tests/%s/test_%s ' "${word%/*}" "${word#*/}" ;;
+		*) printf 'tests/%s ' "$word" ;;
+		esac
+	done
+}
+
+# In the guest: the tests, without a terminal; then the logs of those that failed.
+write_check() {
+	cat <<TXT
+make -s -k --no-print-directory -j$((${smp%%,*} > 1 ? 2 : 1)) check-TESTS TESTS='$(expand_tests "$@")' 2>&1 | cat
+status=\${PIPESTATUS[0]}
+for trs in \$(grep -lrs --include='*.trs' '^:test-result: *\(FAIL\|ERROR\)' tests); do
+	echo "-- \${trs%.trs}.log"
+	tail -n 40 "\${trs%.trs}.log" | sed 's/^/  | /'
+done
+exit \$status
+TXT
+}
+
+check_shape() {
+	local log=$results/$1.log started=$SECONDS
+	load_shape "$1"
+	[ $here_only = no ] || tests=$quick
+	# shellcheck disable=SC2086
+	make_run < <(write_check ${PS_MACHINES_TESTS:-$tests})
+	boot
+	wait "$guest" || true
+	tr -d '\r' <"$run/console" >"$log"
+	grep -qE "$totals_pattern" "$log" || printf 'Failed:\n  %s\n0 passed, 1 failed, 0 skipped\n' "$(why_ended)" >>"$log"
+	end_run
+	show_log "$shape" "$log" "$((SECONDS - started))"
+}
+
+# show_log NAME LOG SECONDS: its totals, and what failed.
+show_log() {
+	local totals
+	totals=$(grep -E "$totals_pattern" "$2" | tail -n 1)
+	echo "$1: $3 s: $totals"
+	case $totals in *" 0 failed,"*) ;; *) sed -n '/^Failed:/,$p' "$2" | head -n 150 | sed 's/^/  /' ;; esac
+	grep "^@@machine[^ ]* kernel" "$2" | sed 's/^/  /' || true
+	logs+=("$2")
+}
+
+sum_up() {
+	local log p f s passed=0 failed=0 skipped=0
+	for log in "${logs[@]}"; do
+		read -r p _ f _ s _ < <(grep -E "$totals_pattern" "$log" | tail -n 1)
+		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	done
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ $failed = 0 ]
+}
+
+check() {
+	local name logs=()
+	if [ $here_only = yes ] && [ "$(uname -m)" != x86_64 ]; then
+		echo "SKIP: the guests are x86-64 machines, and can't run this machine's own system"
+		echo "0 passed, 0 failed, 1 skipped"
+		return
+	fi
+	if [ $# = 0 ] && [ $here_only = yes ]; then
+		# shellcheck disable=SC2086
+		set -- $here_shapes
+	elif [ $# = 0 ]; then
+		# shellcheck disable=SC2046
+		set -- $(list_shapes)
+	fi
+	for name in "$@"; do
+		load_shape "$name"
+	done
+	prepare
+	results=$own/results
+	mkdir -p "$results"
+	for name in "$@"; do
+		check_shape "$name"
+	done
+	sum_up || exit 1
+}
