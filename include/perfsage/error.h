@@ -55,7 +55,7 @@ PS_PUBLIC const char *ps_strerror(int code);
 
 /**
  * The calling thread's last failure as one sentence to act on: which event, call, errno and setting, and
- * which command mends it.
+ * which command mends it. UTF-8 in one line; '?' stands for what a terminal must not get of a name that it quotes.
  *
  * Returns a string owned by the library, "" if nothing failed in this thread yet. It stays valid, and
  * unchanged, until the next perfsage call that fails in the same thread. Never NULL. No system call.

@@ -2,6 +2,8 @@
 /* Error codes, and the calling thread's detail sentence. Every room fails through ps__fail. */
 #include "base/error.h"
 
+#include "base/printable.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -115,6 +117,8 @@ int ps__fail(int code, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(details->text[next], DETAIL_BYTES, format, arguments);
 	va_end(arguments);
+	/* It may quote what somebody else chose, and most programs write it to a terminal. */
+	ps__printable_clean(details->text[next]);
 	details->current = next;
 	return code;
 }

@@ -18,5 +18,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/list.h \
 	src/base/os.c \
 	src/base/os.h \
+	src/base/printable.c \
+	src/base/printable.h \
+	src/base/printable_ranges.h \
 	src/base/value.c \
 	src/base/version.c

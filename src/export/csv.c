@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The counts as comma-separated values (RFC 4180): a header, then a row for each component and event or metric. */
+#include "base/printable.h"
 #include "export/number.h"
 #include "export/report.h"
 
@@ -28,15 +29,15 @@ static void add_text(struct ps__buffer *buffer, const char *text)
 
 	ps__buffer_add(buffer, "%s", quote);
 	while (*text) {
-		const char *character;
+		uint32_t code;
 		size_t plain = plain_length(text);
 		if (plain) {
 			ps__buffer_add(buffer, "%.*s", (int)plain, text);
 			text += plain;
 			continue;
 		}
-		size_t length = ps__report_character(text, &character);
-		if (!character)
+		size_t length = ps__printable_decode(text, &code);
+		if (code == PS__NO_CHARACTER)
 			ps__buffer_add(buffer, "\xef\xbf\xbd");
 		else
 			ps__buffer_add(buffer, "%s%.*s", *text == '"' ? "\"" : "", (int)length, text);

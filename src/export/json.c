@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree as JSON (RFC 8259). ps_export(3) describes every field; share/perfsage.schema.json is the schema. */
+#include "base/printable.h"
 #include "export/number.h"
 #include "export/report.h"
 
@@ -29,6 +30,17 @@ static size_t plain_length(const char *text)
 	return length;
 }
 
+/* JSON's escapes are in UTF-16. */
+static void add_escape(struct writer *writer, uint32_t code)
+{
+	if (code > 0xffff)
+		ps__buffer_add(writer->buffer, "\\u%04x\\u%04x", 0xd7c0 + (unsigned)(code >> 10),
+		               0xdc00 + (unsigned)(code & 0x3ff));
+	else
+		ps__buffer_add(writer->buffer, "\\u%04x", (unsigned)code);
+}
+
+/* What a terminal must not get is escaped: a program that reads the JSON has it as it was. */
 static void add_text(struct writer *writer, const char *text)
 {
 	ps__buffer_add(writer->buffer, "\"");
@@ -38,15 +50,14 @@ static void add_text(struct writer *writer, const char *text)
 			text += plain;
 			continue;
 		}
-		const char *character;
-		size_t length = ps__report_character(text, &character);
-		unsigned char byte = (unsigned char)*text;
-		if (!character)
+		uint32_t code;
+		size_t length = ps__printable_decode(text, &code);
+		if (code == PS__NO_CHARACTER)
 			ps__buffer_add(writer->buffer, "\\ufffd");
-		else if (byte == '"' || byte == '\\')
-			ps__buffer_add(writer->buffer, "\\%c", byte);
-		else if (byte < 0x20 || byte == 0x7f)
-			ps__buffer_add(writer->buffer, "\\u%04x", byte);
+		else if (code == '"' || code == '\\')
+			ps__buffer_add(writer->buffer, "\\%c", *text);
+		else if (!ps__printable_is(code))
+			add_escape(writer, code);
 		else
 			ps__buffer_add(writer->buffer, "%.*s", (int)length, text);
 		text += length;

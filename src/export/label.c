@@ -4,12 +4,14 @@
  */
 #include "export/label.h"
 
+#include "base/printable.h"
+
 #include <inttypes.h>
 
 static void add_ascii(struct ps__buffer *buffer, const char *text)
 {
-	for (; *text; text++)
-		ps__buffer_add(buffer, "%c", *text >= ' ' && *text <= '~' ? *text : '?');
+	for (struct ps__glyph glyph; (glyph = ps__printable_next(text, PS__CHARSET_ASCII)).taken; text += glyph.taken)
+		ps__buffer_add(buffer, "%c", *glyph.text);
 }
 
 /* In the largest unit that loses nothing that matters: at least four digits, or exact. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the formats that programs read have in common: how a count becomes a number with a unit, names, valid UTF-8. */
+/* What the formats that programs read have in common: how a count becomes a number with a unit, and names. */
 #include "export/report.h"
 
 #include <math.h>
@@ -36,36 +36,4 @@ double ps__report_coverage(const struct ps_value *value)
 int ps__report_id(const struct ps_component *component)
 {
 	return component->type == PS_COMPONENT_THREAD ? component->os_id : component->logical_id;
-}
-
-/* The bytes of a lead byte's character; 0 if it is none. */
-static size_t expected_bytes(unsigned char lead)
-{
-	if (lead < 0x80)
-		return 1;
-	if (lead >= 0xc2 && lead < 0xe0)
-		return 2;
-	if (lead >= 0xe0 && lead < 0xf0)
-		return 3;
-	return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
-}
-
-/* Table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing beyond U+10FFFF. */
-static bool is_second(unsigned char lead, unsigned char second)
-{
-	unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-	unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-
-	return second >= low && second <= high;
-}
-
-size_t ps__report_character(const char *text, const char **out)
-{
-	const unsigned char *bytes = (const unsigned char *)text;
-	size_t count = expected_bytes(bytes[0]), have = 1;
-
-	while (have < count && (have == 1 ? is_second(bytes[0], bytes[1]) : (bytes[have] & 0xc0) == 0x80))
-		have++;
-	*out = count && have == count ? text : NULL;
-	return have;
 }

@@ -35,7 +35,4 @@ double ps__report_coverage(const struct ps_value *value); /* NaN of what isn't s
 /* "Thread 5" has 5: the CPU number of a Thread, for all others the number among their like; -1 for the unknown one. */
 int ps__report_id(const struct ps_component *component);
 
-/* How many bytes the first character of a text has; *out is NULL if they are no valid UTF-8, else the text. */
-size_t ps__report_character(const char *text, const char **out);
-
 #endif

@@ -2,6 +2,7 @@
 /* Conservation in the printed tree: what the kernel counted, and no hardware thread has been credited with. */
 #include "export/residual.h"
 
+#include "export/label.h"
 #include "topology/series.h"
 
 #include <string.h>
@@ -44,7 +45,9 @@ void ps__residual_add(struct ps__buffer *buffer, const struct ps__table *table)
 		is_checked |= sum_residual(table->topology, ps__table_event(table, event), &residual);
 		if (residual == 0)
 			continue;
-		ps__buffer_add(buffer, "%s%s %lld", separator, ps__table_event(table, event), (long long)residual);
+		ps__buffer_add(buffer, "%s", separator);
+		ps__label_add_event(buffer, ps__table_event(table, event), "");
+		ps__buffer_add(buffer, " %lld", (long long)residual);
 		separator = ", ";
 	}
 	if (separator[0] == ',')

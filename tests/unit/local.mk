@@ -48,6 +48,7 @@ unit_tests = \
 	tests/unit/test_papi_targets \
 	tests/unit/test_parts \
 	tests/unit/test_print \
+	tests/unit/test_printable \
 	tests/unit/test_quick \
 	tests/unit/test_read \
 	tests/unit/test_records \

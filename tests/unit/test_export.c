@@ -172,6 +172,21 @@ START_TEST(names_and_fields_are_escaped)
 }
 END_TEST
 
+START_TEST(json_escapes_what_a_terminal_must_not_get)
+{
+	static const struct ps_export_field fields[] = {{"x",
+	                                                 "\xc2\x9b"
+	                                                 "2J\u202e\u2028\U000e0041\ufeff \u4e16e\u0301",
+	                                                 0}};
+	struct ps_export_options options = {.size = sizeof options, .fields = fields, .field_count = 1};
+
+	char *json = export_text(scene.root, PS_FORMAT_JSON, &options);
+	ck_assert_msg(strstr(json, "\"\\u009b2J\\u202e\\u2028\\udb40\\udc41\\ufeff \u4e16e\u0301\"") != NULL, "%s",
+	              json);
+	free(json);
+}
+END_TEST
+
 START_TEST(one_line_without_idle_components_of_chosen_types)
 {
 	struct ps_export_options options = {.size = sizeof options,
@@ -331,6 +346,7 @@ int main(void)
 	tcase_add_test(tests, each_status_is_told_and_what_is_unknown_is_no_0);
 	tcase_add_test(tests, energy_is_told_in_joules_and_as_a_count);
 	tcase_add_test(tests, names_and_fields_are_escaped);
+	tcase_add_test(tests, json_escapes_what_a_terminal_must_not_get);
 	tcase_add_test(tests, one_line_without_idle_components_of_chosen_types);
 	tcase_add_test(tests, any_component_can_be_exported);
 	tcase_add_test(tests, formats_have_names);
