@@ -3,9 +3,13 @@
 #include "complaint.h"
 
 #include "command.h"
+#include "paragraph.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_BYTES 8192
 
 static const char *complainer = "";
 
@@ -16,13 +20,16 @@ void tool_complain_as(const char *command)
 
 int tool_complain(const char *format, ...)
 {
+	char text[MOST_BYTES];
 	va_list arguments;
 
-	fflush(stdout);
-	fprintf(stderr, "perfsage%s%s: ", *complainer ? " " : "", complainer);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	char *shown = tool_shown(text);
+	/* What was printed before comes before it. */
+	fflush(NULL);
+	fprintf(stderr, "perfsage%s%s: %s\n", *complainer ? " " : "", complainer, shown ? shown : "out of memory");
+	free(shown);
 	return TOOL_FAILED;
 }

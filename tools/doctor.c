@@ -9,7 +9,6 @@
 #include "paragraph.h"
 #include "screen.h"
 
-#include <locale.h>
 #include <perfsage.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,12 +81,15 @@ static int show(const struct ps_finding *finding, void *context)
 	struct doctor *doctor = context;
 	const char *colour = colour_of(doctor, finding->state);
 	const char *name = *finding->subject ? finding->subject : finding->name;
+	size_t columns = tool_columns(name, strlen(name));
 
 	printf("%s%-*s%s", colour, STATE_COLUMNS, ps_finding_state_name(finding->state), *colour ? "\033[0m" : "");
-	printf("%-*s", NAME_COLUMNS, name);
+	tool_put(stdout, name);
 	/* A long name of an event has a line of its own. */
-	if (strlen(name) >= NAME_COLUMNS)
+	if (columns >= NAME_COLUMNS)
 		printf("\n%*s", TEXT_COLUMN, "");
+	else
+		printf("%*s", (int)(NAME_COLUMNS - columns), "");
 	tool_paragraph(stdout, finding->fact, TEXT_COLUMN, doctor->screen.width);
 	if (*finding->remedy)
 		show_remedy(doctor, finding);
@@ -134,8 +136,7 @@ static int diagnose_json(struct doctor *doctor, const struct ps_diagnose_options
 
 static int diagnose_text(struct doctor *doctor, const struct ps_diagnose_options *options)
 {
-	setlocale(LC_CTYPE, "");
-	doctor->screen = tool_screen_of(stdout);
+	doctor->screen = tool_screen_of(STDOUT_FILENO);
 	int code = ps_diagnose(options, show, doctor);
 	if (code == PS_OK)
 		printf("\nAll of these events can be counted.\n");

@@ -2,39 +2,31 @@
 /* JSON, written value by value. */
 #include "json.h"
 
-/* How many bytes the character has; 0 if they are no UTF-8 (RFC 3629): overlong, a surrogate, cut off. */
-static int utf8_length(const unsigned char *text)
-{
-	static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-	int length = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
+#include "base/printable.h"
 
-	if (length < 2)
-		return length;
-	unsigned code = text[0] & (0x7fu >> length);
-	for (int i = 1; i < length; i++) {
-		if (text[i] >> 6 != 2)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : length;
+/* JSON's escapes are in UTF-16. */
+static void put_escape(uint32_t code, FILE *stream)
+{
+	if (code > 0xffff)
+		fprintf(stream, "\\u%04x\\u%04x", 0xd7c0 + (unsigned)(code >> 10), 0xdc00 + (unsigned)(code & 0x3ff));
+	else
+		fprintf(stream, "\\u%04x", (unsigned)code);
 }
 
 void tool_json_put_text(const char *text, FILE *stream)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	uint32_t code;
 
 	fputc('"', stream);
-	while (*at) {
-		int length = utf8_length(at);
-		if (length == 0)
-			fputs("\xef\xbf\xbd", stream);
-		else if (*at == '"' || *at == '\\')
-			fprintf(stream, "\\%c", *at);
-		else if (*at < 0x20 || *at == 0x7f)
-			fprintf(stream, "\\u%04x", *at);
+	for (size_t length; (length = ps__printable_decode(text, &code)); text += length) {
+		if (code == PS__NO_CHARACTER)
+			put_escape(0xfffd, stream);
+		else if (code == '"' || code == '\\')
+			fprintf(stream, "\\%c", *text);
+		else if (!ps__printable_is(code))
+			put_escape(code, stream);
 		else
-			fwrite(at, 1, (size_t)length, stream);
-		at += length ? length : 1;
+			fwrite(text, 1, length, stream);
 	}
 	fputc('"', stream);
 }

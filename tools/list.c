@@ -9,7 +9,6 @@
 #include "paragraph.h"
 #include "screen.h"
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,12 +79,13 @@ static void show_event(const struct list_event *event, const struct view *view)
 
 	fputs(is_grey ? "\033[2m" : "", stdout);
 	show_mark(event);
+	tool_put(stdout, event->name);
 	if (columns + 2 > view->name_columns && view->screen.width == 0)
-		printf("%s  ", event->name); /* for other programs: an event is a line */
+		printf("  "); /* for other programs: an event is a line */
 	else if (columns + 2 > view->name_columns)
-		printf("%s\n%*s", event->name, (int)(MARK_COLUMNS + view->name_columns), "");
+		printf("\n%*s", (int)(MARK_COLUMNS + view->name_columns), "");
 	else
-		printf("%s%*s", event->name, (int)(view->name_columns - columns), "");
+		printf("%*s", (int)(view->name_columns - columns), "");
 	snprintf(text, sizeof text, "%s%s%s%s%s", event->description, *event->description && *event->unit ? " " : "",
 	         *event->unit ? "(" : "", event->unit, *event->unit ? ")" : "");
 	printf("%-*s", *text ? SCOPE_COLUMNS : 0, ps_scope_name(event->scope));
@@ -123,15 +123,21 @@ static void show_reasons(const struct list *list, const struct view *view)
 	}
 }
 
+static void show_pmu(const char *name, bool has_line_above, const struct view *view)
+{
+	printf("%s%s", has_line_above ? "\n" : "", view->screen.has_colour ? "\033[1m" : "");
+	tool_put(stdout, name);
+	puts(view->screen.has_colour ? "\033[0m" : "");
+}
+
 static void show_text(const struct list *list)
 {
-	struct view view = {.screen = tool_screen_of(stdout), .name_columns = name_columns(list)};
+	struct view view = {.screen = tool_screen_of(STDOUT_FILENO), .name_columns = name_columns(list)};
 
 	for (size_t index = 0; index < list->count; index++) {
 		const struct list_event *event = &list->events[index];
 		if (index == 0 || event->group != event[-1].group)
-			printf("%s%s%s%s\n", index ? "\n" : "", view.screen.has_colour ? "\033[1m" : "", event->pmu,
-			       view.screen.has_colour ? "\033[0m" : "");
+			show_pmu(event->pmu, index > 0, &view);
 		show_event(event, &view);
 	}
 	show_reasons(list, &view);
@@ -238,7 +244,6 @@ int tool_list(int argc, char **argv)
 	struct list list = {.word = NULL};
 	bool is_json = false;
 
-	setlocale(LC_CTYPE, "");
 	int end = parse(&list, &is_json, argc, argv);
 	if (end != TOOL_OPTIONS_END)
 		return end == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The perfsage command: a file for each subcommand. It sees what a user's program sees.
+# The perfsage command: a file for each subcommand. It sees what a user's program sees, and which text may be printed.
 bin_PROGRAMS = tools/perfsage
 tools_perfsage_SOURCES = \
 	tools/command.h \
@@ -78,5 +78,5 @@ install-data-local:
 uninstall-local:
 	rm -f '$(DESTDIR)$(completionsdir)/perfsage'
 
-tools_perfsage_CPPFLAGS = -D_GNU_SOURCE $(public_cppflags)
-tools_perfsage_LDADD = libperfsage.la -lm
+tools_perfsage_CPPFLAGS = -D_GNU_SOURCE $(public_cppflags) -I$(top_srcdir)/src
+tools_perfsage_LDADD = libperfsage.la src/base/libbase.la -lm

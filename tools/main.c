@@ -7,6 +7,7 @@
 
 #include <config.h>
 
+#include <locale.h>
 #include <perfsage.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -151,6 +152,7 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
+	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		print_usage(stderr);
 		return TOOL_FAILED;

@@ -1,25 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text in columns. */
+/* Text in columns; what of a foreign text is shown, the library's own function decides. */
 #include "paragraph.h"
 
+#include "base/printable.h"
+#include "screen.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #define NARROWEST 24 /* columns of text; a narrower terminal wraps by itself */
 
+static struct ps__glyph glyph_at(const char *text)
+{
+	return ps__printable_next(text, tool_has_utf8() ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII);
+}
+
 size_t tool_columns(const char *text, size_t bytes)
 {
+	const char *end = text + bytes;
 	size_t count = 0;
 
-	/* The bytes of a character but its first are 10xxxxxx. */
-	for (size_t i = 0; i < bytes; i++)
-		count += ((unsigned char)text[i] & 0xc0) != 0x80;
+	for (struct ps__glyph glyph; text < end && (glyph = glyph_at(text)).taken; text += glyph.taken)
+		count += glyph.columns;
 	return count;
 }
 
-static void put_word(FILE *stream, const char *word, size_t length)
+static void put(FILE *stream, const char *text, size_t bytes)
 {
-	for (size_t i = 0; i < length; i++)
-		fputc((unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?' : word[i], stream);
+	const char *end = text + bytes;
+
+	for (struct ps__glyph glyph; text < end && (glyph = glyph_at(text)).taken; text += glyph.taken)
+		fwrite(glyph.text, 1, glyph.length, stream);
+}
+
+void tool_put(FILE *stream, const char *text)
+{
+	put(stream, text, strlen(text));
+}
+
+/* No character's place is longer than its bytes. */
+char *tool_shown(const char *text)
+{
+	char *shown = malloc(strlen(text) + 1);
+	char *out = shown;
+
+	for (struct ps__glyph glyph; shown && (glyph = glyph_at(text)).taken; text += glyph.taken)
+		out = mempcpy(out, glyph.text, glyph.length);
+	if (shown)
+		*out = '\0';
+	return shown;
 }
 
 void tool_paragraph(FILE *stream, const char *text, size_t indent, size_t width)
@@ -40,7 +69,7 @@ void tool_paragraph(FILE *stream, const char *text, size_t indent, size_t width)
 			fprintf(stream, "%*s", (int)blanks, "");
 			used += blanks;
 		}
-		put_word(stream, word + blanks, length);
+		put(stream, word + blanks, length);
 		used += columns;
 		word += blanks + length;
 	}

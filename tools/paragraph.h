@@ -7,11 +7,19 @@
 
 /*
  * Prints text from column `indent` on, where the stream already is, up to column `width` (0: no limit), with further
- * lines indented alike; ends the line. Control characters become '?', so that no name plays with the terminal.
+ * lines indented alike; ends the line.
  */
 void tool_paragraph(FILE *stream, const char *text, size_t indent, size_t width);
 
-/* How many columns a text takes: characters, not bytes. */
+/*
+ * Whatever is printed here may hold what somebody else chose: names of threads and events, arguments. For what a
+ * terminal must not get, and outside of a UTF-8 locale for all that isn't ASCII, stands a '?'.
+ */
+void tool_put(FILE *stream, const char *text);
+/* The same as a string, to be freed; NULL for lack of memory. */
+char *tool_shown(const char *text);
+
+/* How many columns it takes. */
 size_t tool_columns(const char *text, size_t bytes);
 
 #endif

@@ -24,19 +24,24 @@ static bool is_set(const char *variable)
 	return text && *text;
 }
 
-struct tool_screen tool_screen_of(FILE *stream)
+bool tool_has_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+struct tool_screen tool_screen_of(int fd)
 {
 	struct tool_screen screen = {0};
 	struct winsize size = {0};
 	const char *terminal = getenv("TERM");
 
-	if (!isatty(fileno(stream)))
+	if (!isatty(fd))
 		return screen;
 	bool is_dumb = !terminal || !*terminal || strcmp(terminal, "dumb") == 0;
 	screen.is_terminal = true;
-	screen.has_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	screen.has_utf8 = tool_has_utf8();
 	screen.has_colour = !is_dumb && !is_set("NO_COLOR");
-	ioctl(fileno(stream), TIOCGWINSZ, &size);
+	ioctl(fd, TIOCGWINSZ, &size);
 	screen.width = number_of("COLUMNS") ? number_of("COLUMNS") : size.ws_col ? size.ws_col : 80;
 	screen.height = is_dumb ? 0 : size.ws_row;
 	return screen;

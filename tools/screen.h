@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a stream's other end can show. */
+/* What a descriptor's other end can show. */
 #ifndef PS_TOOLS_SCREEN_H
 #define PS_TOOLS_SCREEN_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
 
 struct tool_screen {
 	bool is_terminal;
@@ -15,6 +15,9 @@ struct tool_screen {
 };
 
 /* To be called after setlocale. */
-struct tool_screen tool_screen_of(FILE *stream);
+struct tool_screen tool_screen_of(int fd);
+
+/* Is the locale's text UTF-8? */
+bool tool_has_utf8(void);
 
 #endif

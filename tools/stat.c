@@ -12,7 +12,6 @@
 #include "stat_tasks.h"
 #include "watcher.h"
 
-#include <locale.h>
 #include <string.h>
 
 /* How often the elapsed time is shown. */
@@ -321,7 +320,6 @@ int tool_stat(int argc, char **argv)
 	struct session session = {.has_tally = false};
 	int status;
 
-	setlocale(LC_CTYPE, "");
 	if (stat_options_parse(&session.options, argc, argv, &status) != 0)
 		goto clear_options;
 	session.model = stat_events_create(&session.options);

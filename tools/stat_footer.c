@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "number.h"
+#include "paragraph.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -67,7 +68,8 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 	bool is_command = !output->options->is_whole_machine && !output->options->pid_count;
 
 	/* What the command wrote last may be no whole line, and ours begins with a blank one. */
-	fprintf(stream, "\n%s%s", is_command ? "Counts of " : "", target ? target : "");
+	fputs(is_command ? "\nCounts of " : "\n", stream);
+	tool_put(stream, target ? target : "");
 	if (facts->repetition)
 		fprintf(stream, ", run %lld", facts->repetition);
 	fputs("\n\n", stream);
@@ -115,8 +117,8 @@ static void show_attribution(const struct stat_quality *quality, FILE *stream)
 {
 	stat_footer_line("attribution", stream);
 	fputs(ps_attribution_name(quality->attribution), stream);
-	if (*quality->why)
-		fprintf(stream, ": %s", quality->why);
+	fputs(*quality->why ? ": " : "", stream);
+	tool_put(stream, quality->why);
 	fputc('\n', stream);
 }
 
@@ -138,8 +140,9 @@ static void show_residual(const struct stat_quality *quality, FILE *stream)
 	for (size_t event = 0; !quality->unknown && event < quality->event_count; event++) {
 		if (quality->residual[event] == 0)
 			continue;
-		fprintf(stream, "%s%s %lld", is_any ? ", " : "", ps_eventset_event_name(quality->model, event),
-		        quality->residual[event]);
+		fputs(is_any ? ", " : "", stream);
+		tool_put(stream, ps_eventset_event_name(quality->model, event));
+		fprintf(stream, " %lld", quality->residual[event]);
 		is_any = true;
 	}
 	if (quality->unknown)

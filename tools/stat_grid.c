@@ -28,7 +28,7 @@ void stat_grid_set(struct stat_grid *grid, size_t row, size_t column, const char
 	char **cell = &grid->cells[row * grid->column_count + column];
 
 	free(*cell);
-	*cell = strdup(text);
+	*cell = tool_shown(text);
 }
 
 static const char *text_at(const struct stat_grid *grid, size_t row, size_t column)

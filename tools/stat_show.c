@@ -36,7 +36,7 @@ int stat_output_open(struct stat_output *output, const struct stat_options *opti
 	}
 	if (!output->stream)
 		return tool_complain("'%s' can't be written: %s", options->output, strerror(errno)), -1;
-	output->screen = tool_screen_of(output->stream);
+	output->screen = tool_screen_of(fileno(output->stream));
 	output->may_redraw =
 	    output->screen.is_terminal && output->screen.height > 2 && (!isatty(STDOUT_FILENO) || !options->command);
 	return 0;

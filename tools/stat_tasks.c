@@ -4,6 +4,7 @@
 
 #include "complaint.h"
 #include "json.h"
+#include "paragraph.h"
 #include "stat_grid.h"
 #include "stat_value.h"
 
@@ -100,30 +101,32 @@ static double count_of(const struct matrix *matrix, const struct task_row *row, 
 	return round(count * (double)total->value / (double)total->raw);
 }
 
-/* The name as it may be shown: a task can call itself anything. */
-static void copy_name(char *out, const char *name)
-{
-	for (; *name; name++)
-		*out++ = (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name;
-	*out = '\0';
-}
-
 /* Whose the line is stands in front of each block of columns: so it is one column. */
-#define WHOSE       "%8s %8s %-16s %6s"
-#define WHOSE_BYTES 64
+#define WHOSE        "%8s %8s %s%*s %6s"
+#define WHOSE_BYTES  80
+#define NAME_COLUMNS 16
+
+static void set_whose(struct stat_grid *grid, size_t line, const char *pid, const char *tid, const char *name,
+                      const char *cpu)
+{
+	char whose[WHOSE_BYTES];
+	size_t columns = tool_columns(name, strlen(name));
+	int pad = columns < NAME_COLUMNS ? (int)(NAME_COLUMNS - columns) : 0;
+
+	snprintf(whose, sizeof whose, WHOSE, pid, tid, name, pad, "", cpu);
+	stat_grid_set(grid, line, 0, whose);
+}
 
 static void set_line(struct stat_grid *grid, size_t line, const struct stat_output *output,
                      const struct matrix *matrix, const struct task_row *row)
 {
-	char pid[12], tid[12] = "", cpu[12], name[sizeof row->name], whose[WHOSE_BYTES];
+	char pid[12], tid[12] = "", cpu[12];
 
 	snprintf(pid, sizeof pid, "%d", (int)row->pid);
 	if (row->tid)
 		snprintf(tid, sizeof tid, "%d", (int)row->tid);
-	copy_name(name, row->name);
 	snprintf(cpu, sizeof cpu, "%d", row->cpu);
-	snprintf(whose, sizeof whose, WHOSE, pid, tid, name, cpu);
-	stat_grid_set(grid, line, 0, whose);
+	set_whose(grid, line, pid, tid, row->name, cpu);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		char text[STAT_VALUE_BYTES];
 		stat_value_format(text, matrix->model, event, count_of(matrix, row, event), &matrix->totals[event],
@@ -134,10 +137,7 @@ static void set_line(struct stat_grid *grid, size_t line, const struct stat_outp
 
 static void set_headings(struct stat_grid *grid, const struct stat_output *output, const struct matrix *matrix)
 {
-	char whose[WHOSE_BYTES];
-
-	snprintf(whose, sizeof whose, WHOSE, "process", "task", "name", "Thread");
-	stat_grid_set(grid, 0, 0, whose);
+	set_whose(grid, 0, "process", "task", "name", "Thread");
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		char heading[STAT_HEADING_BYTES];
 		stat_value_heading(heading, matrix->model, event, output->options->is_raw);

@@ -6,7 +6,6 @@
 #include "options.h"
 #include "screen.h"
 
-#include <locale.h>
 #include <perfsage.h>
 #include <unistd.h>
 
@@ -55,7 +54,7 @@ static int load(const struct topo *topo, struct ps_topology **out)
 
 static int print(const struct topo *topo, struct ps_component *root)
 {
-	struct tool_screen screen = tool_screen_of(stdout);
+	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
 	struct ps_print_options options = {.size = sizeof options,
 	                                   .flags = PS_PRINT_NO_LEGEND | (screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
 	                                            (screen.has_colour ? PS_PRINT_COLOUR : 0),
@@ -98,7 +97,6 @@ int tool_topo(int argc, char **argv)
 	const char *argument;
 	int key;
 
-	setlocale(LC_CTYPE, "");
 	optind = 1;
 	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0)
 		take_option(&topo, key, argument);

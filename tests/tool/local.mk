@@ -7,6 +7,7 @@ tool_tests = \
 	tests/tool/list \
 	tests/tool/stat-counts \
 	tests/tool/stat-errors \
+	tests/tool/stat-names \
 	tests/tool/stat-output \
 	tests/tool/stat-programs \
 	tests/tool/stat-status \
