@@ -7,12 +7,14 @@
 
 #include <config.h>
 
+#include <fcntl.h>
 #include <locale.h>
 #include <perfsage.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int run_help(int argc, char **argv);
 
@@ -150,8 +152,21 @@ static int finish(int status)
 	return status == TOOL_OK ? failed : status;
 }
 
+/*
+ * A descriptor that is closed would become that of the next file, and output meant for stderr would go there. So a folder
+ * stands in its place, which can't be written: the error is that of a closed one. Programs that are run have it closed.
+ */
+static void fill_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0)
+			abort();
+	}
+}
+
 int main(int argc, char **argv)
 {
+	fill_descriptors();
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		print_usage(stderr);
