@@ -3,16 +3,19 @@
 #include "heat.h"
 
 #include "complaint.h"
+#include "ending.h"
 #include "launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,17 +37,13 @@ static const char *picture_of(const char *path)
 	return NULL;
 }
 
-/* Writes the XML and closes the stream, also after a failure. */
-static int write_xml(struct ps_component *root, FILE *stream, const char *path, const char *by)
+static int write_xml(struct ps_component *root, FILE *stream, const struct tool_heat *heat)
 {
-	struct ps_export_options how = {.size = sizeof how, .heat_by = by};
-	int code = ps_export_with(root, PS_FORMAT_XML, &how, stream);
+	struct ps_export_options how = {.size = sizeof how, .heat_by = heat->by};
 
-	if (fclose(stream) != 0 && code == PS_OK)
-		return tool_complain("'%s' can't be written: %s", path, strerror(errno)), -1;
-	if (code != PS_OK)
-		tool_complain("the heat map '%s': %s", path, ps_error_detail());
-	return code == PS_OK ? 0 : -1;
+	if (ps_export_with(root, PS_FORMAT_XML, &how, stream) == PS_OK)
+		return 0;
+	return tool_complain("the heat map '%s': %s", heat->file.name, ps_error_detail()), -1;
 }
 
 /* What lstopo is to draw, and in which file. A trial is silent. */
@@ -55,33 +54,69 @@ struct drawing {
 	bool is_trial;
 };
 
-/* 0 if it is drawn, an errno value if lstopo can't be run, -1 if it failed. */
-static int run_lstopo(const struct drawing *drawing)
+/* lstopo gets what perfsage was given: no signal blocked, three descriptors. */
+static int spawn(const struct drawing *drawing, const struct tool_inheritance *inheritance, pid_t *pid)
 {
 	const char *const arguments[] = {
 	    PROGRAM,           "--input",       drawing->input, "--input-format", drawing->input_format,
 	    "--output-format", drawing->format, "--force",      drawing->path,    NULL};
 	posix_spawn_file_actions_t actions;
-	int status = -1;
-	pid_t pid;
+	posix_spawnattr_t attributes;
+	sigset_t ignored;
 
 	int error = posix_spawn_file_actions_init(&actions);
 	if (error)
 		return error;
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && drawing->is_trial && error == 0; fd++)
-		error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+	if ((error = posix_spawnattr_init(&attributes)))
+		goto destroy_actions;
+	tool_inheritance_ignored(inheritance, &ignored);
+	posix_spawnattr_setsigmask(&attributes, &inheritance->mask);
+	posix_spawnattr_setsigdefault(&attributes, &ignored);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++) {
+		bool is_closed = fcntl(fd, F_GETFD) & FD_CLOEXEC;
+		if (is_closed || (drawing->is_trial && fd != STDIN_FILENO))
+			error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+	}
 	/* Neither the call nor the program writes to the arguments. */
 	if (error == 0)
-		error = posix_spawnp(&pid, PROGRAM, &actions, NULL, (char *const *)arguments, environ);
+		error = posix_spawnp(pid, PROGRAM, &actions, &attributes, (char *const *)arguments, environ);
+	posix_spawnattr_destroy(&attributes);
+destroy_actions:
 	posix_spawn_file_actions_destroy(&actions);
-	if (error)
-		return error;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+	return error;
 }
 
-/* A new file for `path`'s sake; complains. */
+/* Its status; a signal ends the wait, and lstopo. */
+static int wait_for(pid_t pid, struct tool_watcher *watcher)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int status = -1;
+
+	if (pidfd >= 0 && !tool_watcher_until(watcher, pidfd, POLLIN))
+		kill(pid, SIGKILL);
+	if (pidfd >= 0)
+		close(pidfd);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+/* 0 if it is drawn, an errno value if lstopo can't be run, -1 if it failed. */
+static int run_lstopo(const struct drawing *drawing, struct tool_watcher *watcher)
+{
+	pid_t pid;
+
+	tool_watcher_hold(watcher);
+	int error = spawn(drawing, &watcher->inheritance, &pid);
+	int status = error ? -1 : wait_for(pid, watcher);
+	tool_watcher_release(watcher);
+	if (error || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+		return error;
+	return -1;
+}
+
+/* A new file that is gone at the end; complains. */
 static int open_temporary(char path[PATH_BYTES])
 {
 	const char *folder = getenv("TMPDIR");
@@ -90,11 +125,19 @@ static int open_temporary(char path[PATH_BYTES])
 	int fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		tool_complain("'%s' can't be written: %s", path, strerror(errno));
+	else
+		tool_ending_remove(path);
 	return fd;
 }
 
+static void remove_temporary(const char *path)
+{
+	unlink(path);
+	tool_ending_keep(path);
+}
+
 /* Draws next to nothing: which formats lstopo has depends on how it was built. */
-static int try_drawing(const char *path, const char *format)
+static int try_drawing(const char *path, const char *format, struct tool_watcher *watcher)
 {
 	char trial[PATH_BYTES];
 	const struct drawing drawing = {"pu:1", "synthetic", format, trial, true};
@@ -103,10 +146,10 @@ static int try_drawing(const char *path, const char *format)
 	if (fd < 0)
 		return -1;
 	close(fd);
-	int result = run_lstopo(&drawing);
-	unlink(trial);
-	if (result == 0)
-		return 0;
+	int result = run_lstopo(&drawing, watcher);
+	remove_temporary(trial);
+	if (result == 0 || watcher->signal)
+		return result;
 	return tool_complain("'%s': the " PROGRAM
 	                     " that is here draws no %s; install one with graphics (Debian: hwloc "
 	                     "instead of hwloc-nox; Fedora: hwloc-gui), or have a FILE.svg or FILE.xml written",
@@ -115,10 +158,10 @@ static int try_drawing(const char *path, const char *format)
 }
 
 /* Is there a program for it? */
-static int check_picture(const char *path, const char *format)
+static int check_picture(const char *path, const char *format, struct tool_watcher *watcher)
 {
 	if (tool_launch_finds(PROGRAM, X_OK))
-		return try_drawing(path, format);
+		return try_drawing(path, format, watcher);
 	return tool_complain(
 		   "'%s': " PROGRAM " draws such pictures, and it isn't in the folders of PATH; install it "
 		   "(Debian: hwloc; Fedora: hwloc-gui; Spack: hwloc), or write FILE.xml and draw it elsewhere",
@@ -157,20 +200,18 @@ static int check_colour(const struct ps_eventset *model, const char *by)
 	       -1;
 }
 
-int tool_heat_check(const char *path, const struct ps_eventset *model, const char *by)
+int tool_heat_open(struct tool_heat *heat, const char *path, const char *by, const struct ps_eventset *model,
+                   struct tool_watcher *watcher)
 {
-	const char *format = picture_of(path);
-	bool is_new = access(path, F_OK) != 0;
-
-	if (check_colour(model, by) < 0 || (format && check_picture(path, format) < 0))
+	*heat = (struct tool_heat){.by = by, .format = picture_of(path)};
+	if (check_colour(model, by) < 0 || (heat->format && check_picture(path, heat->format, watcher) < 0))
 		return -1;
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return tool_complain("'%s' can't be written: %s", path, strerror(errno)), -1;
-	close(fd);
-	if (is_new)
-		unlink(path);
-	return 0;
+	return tool_file_open(&heat->file, path, watcher);
+}
+
+void tool_heat_close(struct tool_heat *heat)
+{
+	tool_file_discard(&heat->file);
 }
 
 /* lstopo without cairo writes viewBox='0 0 656px 394px', which has no units in SVG: some programs then show nothing. */
@@ -191,39 +232,86 @@ static void mend_view_box(const char *path)
 	fclose(stream);
 }
 
-static int draw(struct ps_component *root, const char *path, const char *format, const char *by)
+/* Does it end as such a file does? lstopo is silent about a full disk. */
+static bool is_whole(FILE *picture, const char *format)
 {
-	char xml[PATH_BYTES];
-	const struct drawing drawing = {xml, "xml", format, path, false};
-	int fd = open_temporary(xml);
-	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+	const char *end = strcmp(format, "svg") == 0 ? "</svg>" : strcmp(format, "png") == 0 ? "IEND" : "%%EOF";
+	char tail[64];
 
-	if (!stream) {
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	int result = write_xml(root, stream, path, by);
-	if (result == 0) {
-		result = run_lstopo(&drawing);
-		if (result)
-			tool_complain(PROGRAM " could not draw '%s'%s%s", path, result > 0 ? ": " : "",
-			              result > 0 ? strerror(result) : "");
-		else if (strcmp(format, "svg") == 0)
-			mend_view_box(path);
-	}
-	unlink(xml);
-	return result ? -1 : 0;
+	if (fseek(picture, -(long)sizeof tail, SEEK_END) < 0)
+		return false;
+	size_t length = fread(tail, 1, sizeof tail, picture);
+	rewind(picture);
+	return memmem(tail, length, end, strlen(end)) != NULL;
 }
 
-int tool_heat_write(struct ps_component *root, const char *path, const char *by)
+/* What lstopo drew, into the file. */
+static int copy(const char *path, const struct tool_heat *heat)
 {
-	const char *format = picture_of(path);
+	char bytes[4096];
+	FILE *picture = fopen(path, "re");
+	int result = 0;
 
-	if (format)
-		return draw(root, path, format, by);
-	FILE *stream = fopen(path, "we");
-	if (!stream)
-		return tool_complain("'%s' can't be written: %s", path, strerror(errno)), -1;
-	return write_xml(root, stream, path, by);
+	if (!picture || !is_whole(picture, heat->format)) {
+		tool_complain("'%s' can't be written: " PROGRAM " left only a part of it in '%s'; is the disk full?",
+		              heat->file.name, path);
+		result = -1;
+	}
+	for (size_t some; result == 0 && (some = fread(bytes, 1, sizeof bytes, picture)) > 0;)
+		fwrite(bytes, 1, some, heat->file.stream);
+	if (picture)
+		fclose(picture);
+	return result;
+}
+
+static int run_and_copy(struct tool_heat *heat, const char *xml, const char *picture)
+{
+	const struct drawing drawing = {xml, "xml", heat->format, picture, false};
+	int result = run_lstopo(&drawing, heat->file.watcher);
+
+	if (result)
+		return tool_complain(PROGRAM " could not draw '%s'%s%s", heat->file.name, result > 0 ? ": " : "",
+		                     result > 0 ? strerror(result) : ""),
+		       -1;
+	if (strcmp(heat->format, "svg") == 0)
+		mend_view_box(picture);
+	return copy(picture, heat);
+}
+
+static int draw(struct ps_component *root, struct tool_heat *heat)
+{
+	char xml[PATH_BYTES], picture[PATH_BYTES];
+	int result = -1;
+
+	int fd = open_temporary(xml);
+	if (fd < 0)
+		return -1;
+	FILE *stream = fdopen(fd, "w");
+	int picture_fd = open_temporary(picture);
+	if (stream && picture_fd >= 0)
+		result = write_xml(root, stream, heat);
+	if (stream ? fclose(stream) : close(fd)) {
+		tool_complain("'%s' can't be written: %s", xml, strerror(errno));
+		result = -1;
+	}
+	if (result == 0)
+		result = run_and_copy(heat, xml, picture);
+	remove_temporary(xml);
+	if (picture_fd >= 0) {
+		close(picture_fd);
+		remove_temporary(picture);
+	}
+	return result;
+}
+
+int tool_heat_write(struct tool_heat *heat, struct ps_component *root)
+{
+	tool_file_begin(&heat->file);
+	int result = heat->format ? draw(root, heat) : write_xml(root, heat->file.stream, heat);
+	/* Half a map is none: the old one stays. */
+	if (result < 0)
+		tool_file_discard(&heat->file);
+	else
+		result = tool_file_finish(&heat->file, false);
+	return result;
 }

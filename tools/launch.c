@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,7 @@ static int complain_exec(const char *name, int error)
 	return TOOL_NOT_EXECUTABLE;
 }
 
-int tool_launch_go(struct tool_launch *launch, char **argv)
+int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher *watcher)
 {
 	ssize_t got;
 	int error = 0;
@@ -127,13 +128,18 @@ int tool_launch_go(struct tool_launch *launch, char **argv)
 	if (write(launch->go, "", 1) != 1)
 		error = errno;
 	close(launch->go);
+	/* An exec can take its time, on a file system that is slow to answer: signals reach the child meanwhile. */
+	watcher->command = launch->pid;
+	tool_watcher_until(watcher, launch->verdict, POLLIN);
 	do {
 		got = read(launch->verdict, &error, sizeof error);
 	} while (got < 0 && errno == EINTR);
 	close(launch->verdict);
 	if (got == 0 && error == 0)
 		return 0;
-	int wait_status = reap(launch);
+	int wait_status = watcher->command ? reap(launch) : watcher->wait_status;
+	watcher->command = 0;
+	watcher->has_kept = false;
 	if (got == 0 && WIFSIGNALED(wait_status)) {
 		tool_complain("'%s' was ended before it began: %s", argv[0], strsignal(WTERMSIG(wait_status)));
 		return tool_launch_status(wait_status);

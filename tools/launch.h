@@ -4,6 +4,7 @@
 #define PS_TOOLS_LAUNCH_H
 
 #include "inheritance.h"
+#include "watcher.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -18,9 +19,9 @@ struct tool_launch {
  * Returns -1 after a complaint. */
 int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_inheritance *inheritance);
 
-/* Lets the child run the command. 0; or, after a complaint, the exit status that says why it can't be run: the child is
- * then gone. */
-int tool_launch_go(struct tool_launch *launch, char **argv);
+/* Lets the child run the command, and makes it the watcher's. 0; or, after a complaint, the exit status that says why it
+ * can't be run: the child is then gone. */
+int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher *watcher);
 
 /* Ends a child that still waits, and takes its status. */
 void tool_launch_cancel(struct tool_launch *launch);

@@ -7,6 +7,10 @@ tools_perfsage_SOURCES = \
 	tools/complaint.c \
 	tools/complaint.h \
 	tools/doctor.c \
+	tools/ending.c \
+	tools/ending.h \
+	tools/file.c \
+	tools/file.h \
 	tools/heat.c \
 	tools/heat.h \
 	tools/inheritance.c \
@@ -29,6 +33,8 @@ tools_perfsage_SOURCES = \
 	tools/options.h \
 	tools/paragraph.c \
 	tools/paragraph.h \
+	tools/part.c \
+	tools/part.h \
 	tools/screen.c \
 	tools/screen.h \
 	tools/stat.c \

@@ -13,6 +13,7 @@
 #include "watcher.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* How often the elapsed time is shown. */
 #define BEAT_NS 1000000000u
@@ -25,6 +26,7 @@ struct session {
 	struct stat_options options;
 	struct ps_eventset *model;
 	struct stat_output output;
+	struct tool_heat heat;
 	struct tool_watcher watcher;
 	struct stat_tally tally; /* of intervals or repetitions */
 	bool has_tally;
@@ -182,13 +184,31 @@ static int show_end(struct run *run, const struct stat_facts *facts)
 static void tell_uncounted(struct run *run)
 {
 	struct session *session = run->session;
-	bool has_footer = session->options.format == PS_FORMAT_TEXT && session->output.stream == stderr;
+	bool has_footer = session->options.format == PS_FORMAT_TEXT && session->output.file.fd == STDERR_FILENO;
 
 	stat_uncounted_take(&run->count);
 	if (has_footer || session->has_told_uncounted || !stat_uncounted_is_any(&run->count.uncounted))
 		return;
 	session->has_told_uncounted = true;
 	stat_uncounted_complain(&run->count.uncounted);
+}
+
+/* perfsage failed, or was told to end before there was anything to lose. */
+static int failed_status(const struct session *session)
+{
+	return session->watcher.signal ? TOOL_BY_SIGNAL + session->watcher.signal : TOOL_FAILED;
+}
+
+/* It can take its time. Nothing is lost by a signal any more: the counts are in their place before. */
+static int draw_heat(struct run *run)
+{
+	struct session *session = run->session;
+
+	if (stat_output_close(&session->output) < 0)
+		return -1;
+	session->watcher.signal = 0;
+	tool_watcher_release(&session->watcher);
+	return tool_heat_write(&session->heat, run->count.root);
 }
 
 /* Counting goes on until there is news; then all is shown. Returns the exit status. */
@@ -218,9 +238,11 @@ static int count_to_the_end(struct run *run)
 	int shown = show_end(run, &facts);
 	if (session->options.shows_tasks && shown == 0)
 		shown = stat_tasks_show(&session->output, &run->count, session->has_tally ? &session->tally : NULL);
-	if (session->options.heat && shown == 0)
-		shown = tool_heat_write(run->count.root, session->options.heat, session->options.heat_by);
-	return shown < 0 && status == TOOL_OK ? TOOL_FAILED : status;
+	if (shown < 0 && status == TOOL_OK)
+		status = TOOL_FAILED;
+	if (session->options.heat && shown == 0 && draw_heat(run) < 0 && status == TOOL_OK)
+		status = failed_status(session);
+	return status;
 }
 
 static int start_counting(struct run *run, pid_t command)
@@ -237,6 +259,19 @@ static int start_counting(struct run *run, pid_t command)
 	return result == 0 && options->shows_tasks ? stat_tasks_check(&run->count) : result;
 }
 
+/* A child that waits begins with signals held: they aren't for it to handle. */
+static int create_child(struct run *run, struct tool_launch *launch)
+{
+	struct session *session = run->session;
+
+	tool_watcher_hold(&session->watcher);
+	int result = tool_launch_create(launch, session->options.command, &session->watcher.inheritance);
+	/* What earlier runs counted is still to be shown. */
+	if (session->runs.counted == 0)
+		tool_watcher_release(&session->watcher);
+	return result;
+}
+
 /* Counting of processes and CPUs begins before their timer, the command, does. */
 static int start_and_count(struct run *run)
 {
@@ -245,19 +280,19 @@ static int start_and_count(struct run *run)
 	char **command = session->options.command;
 	struct tool_launch launch = {.pid = 0};
 
-	if (command && tool_launch_create(&launch, command, &watcher->inheritance) < 0)
+	if (command && create_child(run, &launch) < 0)
 		return TOOL_FAILED;
 	if (start_counting(run, launch.pid) < 0) {
 		if (command)
 			tool_launch_cancel(&launch);
 		return TOOL_FAILED;
 	}
+	tool_watcher_hold(watcher);
 	set_clocks(run);
 	if (command) {
-		int status = tool_launch_go(&launch, command);
+		int status = tool_launch_go(&launch, command, watcher);
 		if (status != TOOL_OK)
 			return status;
-		watcher->command = launch.pid;
 	}
 	stat_output_begin(&session->output);
 	return count_to_the_end(run);
@@ -282,8 +317,8 @@ static int run_all(struct session *session)
 	for (long long index = 1; index <= repetitions; index++) {
 		int ended = run_once(session, repetitions > 1 ? index : 0);
 		status = status == TOOL_OK ? ended : status;
-		/* A run that could not be counted, or was interrupted, is the last one. */
-		if (session->runs.counted < index)
+		/* A run that could not be counted or shown, or was interrupted, is the last one. */
+		if (session->runs.counted < index || session->watcher.has_kept)
 			break;
 	}
 	if (session->runs.counted)
@@ -297,19 +332,24 @@ static int prepare_and_run(struct session *session)
 	const struct stat_options *options = &session->options;
 	int status = TOOL_FAILED;
 
-	if (options->heat && tool_heat_check(options->heat, session->model, options->heat_by) < 0)
-		return TOOL_FAILED;
 	if (tool_watcher_create(&session->watcher) < 0)
 		goto destroy_watcher;
 	if (tool_watcher_add(&session->watcher, options->pids, options->pid_count) < 0)
 		goto destroy_watcher;
-	if (stat_output_open(&session->output, options) < 0)
+	if (options->heat &&
+	    tool_heat_open(&session->heat, options->heat, options->heat_by, session->model, &session->watcher) < 0) {
+		status = failed_status(session);
 		goto destroy_watcher;
+	}
+	if (stat_output_open(&session->output, options, &session->watcher) < 0)
+		goto close_heat;
 	status = run_all(session);
 	if (stat_output_close(&session->output) < 0 && status == TOOL_OK)
 		status = TOOL_FAILED;
 	if (session->has_tally)
 		stat_tally_destroy(&session->tally);
+close_heat:
+	tool_heat_close(&session->heat);
 destroy_watcher:
 	tool_watcher_destroy(&session->watcher);
 	return status;

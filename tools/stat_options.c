@@ -213,6 +213,8 @@ static const char *find_conflict(const struct stat_options *options)
 		return "--threads and -r exclude each other";
 	if (options->shows_tasks && options->format == PS_FORMAT_CSV)
 		return "--threads and --csv exclude each other: JSON has both, a line each";
+	if (options->heat && options->output && strcmp(options->heat, options->output) == 0)
+		return "-o and --heat can't write the same file";
 	if (options->heat_by && !options->heat)
 		return "--heat-by needs --heat FILE";
 	return NULL;

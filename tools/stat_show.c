@@ -8,69 +8,48 @@
 #include "stat_footer.h"
 #include "stat_metrics.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Nothing that stands in the file is lost before there is something to take its place. */
-static FILE *open_untouched(const char *path)
+static int open_file(struct stat_output *output, struct tool_watcher *watcher)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+	const char *name = output->options->output;
 
-	if (fd >= 0 && !stream)
-		close(fd);
-	return stream;
+	if (!name)
+		return tool_file_take(&output->file, STDERR_FILENO, "stderr", watcher);
+	if (strcmp(name, "-") == 0)
+		return tool_file_take(&output->file, STDOUT_FILENO, "stdout", watcher);
+	return tool_file_open(&output->file, name, watcher);
 }
 
-int stat_output_open(struct stat_output *output, const struct stat_options *options)
+int stat_output_open(struct stat_output *output, const struct stat_options *options, struct tool_watcher *watcher)
 {
-	*output = (struct stat_output){.options = options, .stream = stderr};
-	if (options->output && strcmp(options->output, "-") == 0) {
-		output->stream = stdout;
-	} else if (options->output) {
-		output->is_new = access(options->output, F_OK) != 0;
-		output->stream = open_untouched(options->output);
-	}
-	if (!output->stream)
-		return tool_complain("'%s' can't be written: %s", options->output, strerror(errno)), -1;
-	output->screen = tool_screen_of(fileno(output->stream));
+	*output = (struct stat_output){.options = options};
+	if (open_file(output, watcher) < 0)
+		return -1;
+	output->stream = output->file.stream;
+	output->screen = tool_screen_of(output->file.fd);
 	output->may_redraw =
 	    output->screen.is_terminal && output->screen.height > 2 && (!isatty(STDOUT_FILENO) || !options->command);
 	return 0;
 }
 
-static bool is_own(const struct stat_output *output)
-{
-	return output->stream != stderr && output->stream != stdout;
-}
-
 void stat_output_begin(struct stat_output *output)
 {
-	/* What isn't a file has no length. */
-	if (is_own(output) && !output->has_begun && ftruncate(fileno(output->stream), 0) < 0)
-		errno = 0;
+	if (!output->has_begun)
+		tool_file_begin(&output->file);
 	output->has_begun = true;
 }
 
 int stat_output_close(struct stat_output *output)
 {
-	bool is_written = fflush(output->stream) == 0 && !ferror(output->stream);
-	int error = errno;
-
-	if (is_own(output) && fclose(output->stream) != 0 && is_written) {
-		is_written = false;
-		error = errno;
-	}
-	if (output->is_new && !output->has_begun)
-		unlink(output->options->output);
-	/* Of standard output it is said at the end, as of every subcommand's. */
-	if (!is_written && output->stream != stdout)
-		tool_complain("'%s' can't be written: %s",
-		              output->options->output ? output->options->output : "stderr", strerror(error));
-	return is_written ? 0 : -1;
+	if (!output->file.stream)
+		return 0;
+	if (output->has_begun)
+		return tool_file_finish(&output->file, output->options->interval_ms > 0);
+	tool_file_discard(&output->file);
+	return 0;
 }
 
 static bool is_tree(const struct stat_output *output)
@@ -252,6 +231,7 @@ int stat_show(struct stat_output *output, struct stat_count *count, const struct
 		result = draw_text(output, count, facts);
 	else
 		result = show_text(output, count, facts, output->stream);
+	fflush(output->stream);
 	output->is_broken = ferror(output->stream);
 	return result;
 }

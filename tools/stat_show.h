@@ -3,20 +3,21 @@
 #ifndef PS_TOOLS_STAT_SHOW_H
 #define PS_TOOLS_STAT_SHOW_H
 
+#include "file.h"
 #include "screen.h"
 #include "stat_count.h"
 
 #include <sys/resource.h>
 
 struct stat_output {
-	FILE *stream;
+	struct tool_file file;
+	FILE *stream; /* its own */
 	const struct stat_options *options;
 	struct tool_screen screen;
 	bool may_redraw;     /* nothing else is written to the terminal: a block can take the place of the last one */
 	bool has_csv_header; /* it was written */
 	bool is_broken;      /* something could not be written, and that was said */
-	bool is_new;         /* the file was made for it */
-	bool has_begun;      /* what stood there is gone */
+	bool has_begun;      /* something was counted */
 	size_t drawn_lines;  /* of the block that the next one takes the place of */
 };
 
@@ -32,11 +33,11 @@ struct stat_facts {
 	struct rusage usage; /* of the command and of what it waited for */
 };
 
-/* Opens what -o names, and leaves what stands there. -1 after a complaint. To be closed after a failure, too. */
-int stat_output_open(struct stat_output *output, const struct stat_options *options);
-/* Counting has begun: what stands in the file makes room. */
+/* Opens what -o names, and leaves what stands there. -1 after a complaint. */
+int stat_output_open(struct stat_output *output, const struct stat_options *options, struct tool_watcher *watcher);
+/* Counting has begun: what stands in the file will make room. */
 void stat_output_begin(struct stat_output *output);
-/* -1 after a complaint, if not all could be written. */
+/* What was counted takes its place. -1 after a complaint, if not all could be written. A second call does nothing. */
 int stat_output_close(struct stat_output *output);
 
 /* Which components are shown: a bit for each type, 0 for all. */

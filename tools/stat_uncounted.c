@@ -3,6 +3,7 @@
 #include "stat_uncounted.h"
 
 #include "complaint.h"
+#include "paragraph.h"
 #include "stat_count.h"
 
 #include <ctype.h>
@@ -10,14 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A program can have any name. */
-static void copy_name(char *out, const char *name)
-{
-	for (; *name; name++)
-		*out++ = *name >= ' ' && *name <= '~' ? *name : '?';
-	*out = '\0';
-}
 
 static void add_set(struct stat_uncounted *sum, struct ps_eventset *set)
 {
@@ -28,7 +21,7 @@ static void add_set(struct stat_uncounted *sum, struct ps_eventset *set)
 		snprintf(sum->why_unknown, sizeof sum->why_unknown, "%s", ps_error_detail());
 	if (one.programs && !sum->programs) {
 		sum->pid = one.pid;
-		copy_name(sum->name, one.name);
+		snprintf(sum->name, sizeof sum->name, "%s", one.name);
 	}
 	sum->programs += one.programs;
 }
@@ -74,8 +67,10 @@ void stat_uncounted_describe(const struct stat_uncounted *uncounted, FILE *strea
 		fprintf(stream, "not known: %s", uncounted->why_unknown);
 		return;
 	}
-	fprintf(stream, "%zu program%s, %s'%s' (process %d)", uncounted->programs, uncounted->programs > 1 ? "s" : "",
-	        uncounted->programs > 1 ? "the first " : "", uncounted->name, (int)uncounted->pid);
+	fprintf(stream, "%zu program%s, %s'", uncounted->programs, uncounted->programs > 1 ? "s" : "",
+	        uncounted->programs > 1 ? "the first " : "");
+	tool_put(stream, uncounted->name);
+	fprintf(stream, "' (process %d)", (int)uncounted->pid);
 	fputs(": Linux does not count a program that is set-user-ID or set-group-ID, has capabilities or can't be "
 	      "read by "
 	      "this user, nor what it starts; -a counts whole CPUs",

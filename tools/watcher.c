@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting, in one poll. Signals come by a signalfd, so that there is no handler and nothing is interrupted; what was ignored
- * when perfsage was started (nohup) stays ignored.
+ * Waiting, in one poll. Signals that are held come by a signalfd, so that nothing is interrupted; what was ignored when
+ * perfsage was started (nohup) stays ignored.
  */
 #include "watcher.h"
 
 #include "complaint.h"
+#include "ending.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,24 +27,51 @@ uint64_t tool_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Adds those that are not ignored. */
+static void add_signals(sigset_t *set, const int *signals, size_t count)
+{
+	for (size_t index = 0; index < count; index++) {
+		struct sigaction present;
+		if (sigaction(signals[index], NULL, &present) == 0 && present.sa_handler != SIG_IGN)
+			sigaddset(set, signals[index]);
+	}
+}
+
 int tool_watcher_create(struct tool_watcher *watcher)
 {
-	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-	sigset_t mask;
+	/* They end nothing, so nobody minds if they wait until they are read. */
+	static const int told[] = {SIGUSR1, SIGUSR2};
+	sigset_t all, blocked;
 
 	*watcher = (struct tool_watcher){.signals = -1};
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	for (size_t index = 0; index < sizeof wanted / sizeof wanted[0]; index++) {
-		struct sigaction present;
-		if (sigaction(wanted[index], NULL, &present) == 0 && present.sa_handler != SIG_IGN)
-			sigaddset(&mask, wanted[index]);
-	}
-	tool_inheritance_take(&watcher->inheritance, &mask);
-	watcher->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigemptyset(&watcher->ending);
+	add_signals(&watcher->ending, tool_ending_signals, tool_ending_signal_count);
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGCHLD);
+	add_signals(&blocked, told, sizeof told / sizeof told[0]);
+	sigorset(&all, &blocked, &watcher->ending);
+	tool_inheritance_take(&watcher->inheritance, &blocked);
+	watcher->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watcher->signals < 0)
 		return tool_complain("signalfd: %s", strerror(errno)), -1;
 	return 0;
+}
+
+void tool_watcher_hold(struct tool_watcher *watcher)
+{
+	sigprocmask(SIG_BLOCK, &watcher->ending, NULL);
+}
+
+void tool_watcher_release(struct tool_watcher *watcher)
+{
+	sigset_t released = watcher->ending;
+
+	/* What perfsage's parent had blocked stays so. */
+	for (size_t index = 0; index < tool_ending_signal_count; index++) {
+		if (sigismember(&watcher->inheritance.mask, tool_ending_signals[index]) == 1)
+			sigdelset(&released, tool_ending_signals[index]);
+	}
+	sigprocmask(SIG_UNBLOCK, &released, NULL);
 }
 
 void tool_watcher_destroy(struct tool_watcher *watcher)
@@ -174,11 +202,44 @@ static int milliseconds_until(uint64_t deadline_ns)
 	return left > 1000000 ? 1000000 : (int)left;
 }
 
+/* The end of a command is the greater news. */
+static void keep_news(struct tool_watcher *watcher, enum tool_news news)
+{
+	if (!watcher->has_kept || news == TOOL_NEWS_COMMAND)
+		watcher->kept = news;
+	watcher->has_kept = true;
+}
+
+bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
+{
+	struct pollfd fds[] = {{.fd = watcher->signals, .events = POLLIN}, {.fd = fd, .events = events}};
+	int before = watcher->signal;
+	enum tool_news news;
+
+	watcher->signal = 0;
+	for (;;) {
+		int ready = poll(fds, 2, -1);
+		/* What needn't be waited for isn't given up, whatever signals there are. */
+		if (ready > 0 && fds[1].revents)
+			break;
+		if (ready > 0 && take_signal(watcher, &news))
+			keep_news(watcher, news);
+		if (watcher->signal && !watcher->command)
+			return false;
+	}
+	watcher->signal = watcher->signal ? watcher->signal : before;
+	return true;
+}
+
 enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns)
 {
 	struct pollfd fds[1 + watcher->process_count];
 	enum tool_news news = TOOL_NEWS_TICK;
 
+	if (watcher->has_kept) {
+		watcher->has_kept = false;
+		return watcher->kept;
+	}
 	for (;;) {
 		fds[0] = (struct pollfd){.fd = watcher->signals, .events = POLLIN};
 		for (size_t index = 0; index < watcher->process_count; index++)

@@ -7,9 +7,11 @@ tool_tests = \
 	tests/tool/list \
 	tests/tool/stat-counts \
 	tests/tool/stat-errors \
+	tests/tool/stat-files \
 	tests/tool/stat-names \
 	tests/tool/stat-output \
 	tests/tool/stat-programs \
+	tests/tool/stat-signals \
 	tests/tool/stat-status \
 	tests/tool/stat-threads \
 	tests/tool/stat-uncounted \
