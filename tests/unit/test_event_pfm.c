@@ -1,19 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libpfm4's names: their encodings, what their modifiers mean, and what is said of those that aren't this machine's. The PMU
- * is chosen by libpfm4's own environment variables, as it looks at the machine past the fake kernel.
+ * libpfm4's names: their encodings, what their modifiers mean, and what is said of those that aren't this machine's. libpfm4
+ * looks at the machine past ps__os: its core PMU is chosen by libpfm4's own environment variables, and what it
+ * asks sysfs is answered by the fake kernel here.
  */
+#include "support/fake_internal.h"
 #include "test_event.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <perfsage/event.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* An uncore PMU has the number that the kernel gave it, which libpfm4 takes from this machine's sysfs: a machine that has one
- * is made by giving the number here. */
+/* libpfm4 calls it for the number of a PMU. What this machine has there must not decide what a test finds. */
+__attribute__((visibility("default"))) FILE *fopen(const char *path, const char *mode)
+{
+	FILE *(*real)(const char *, const char *);
+
+	if (!strncmp(path, "/sys/", 5)) {
+		const char *content = fake__file_content(path);
+
+		errno = ENOENT;
+		return content ? fmemopen((void *)(uintptr_t)content, strlen(content), mode) : NULL;
+	}
+	*(void **)&real = dlsym(RTLD_NEXT, "fopen");
+	return real(path, mode);
+}
+
+/* Uncore PMUs of libpfm4 are found on the machine's processor alone: here an event of the core gets the number of one. */
 static uint32_t uncore_type;
 
 __attribute__((visibility("default"))) pfm_err_t pfm_get_os_event_encoding(const char *name, int level, pfm_os_t os,
@@ -240,6 +257,11 @@ START_TEST(an_uncore_pmu_without_a_driver_is_not_the_cores)
 	/* libpfm4 leaves the core PMU's number where it finds none. */
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	check_refused("rapl::RAPL_ENERGY_PKG", PS_ENOSUPP, "driver");
+	fake_file("/sys/bus/event_source/devices/power/type", "14\n");
+	struct ps__event event = parsed("rapl::RAPL_ENERGY_PKG");
+	ck_assert_uint_eq(event.attr.type, 14);
+	ck_assert_uint_eq(event.attr.config, 2);
+	ps__event_clear(&event);
 #endif
 }
 END_TEST
