@@ -37,6 +37,28 @@ need_counting() {
 	finish
 }
 
+# wait_for FILE: until it has a line, two minutes at most.
+wait_for() {
+	tries=0
+	while [ ! -s "$1" ] && [ $tries -lt 1200 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+
+# wait_until_counting PID: until this perfsage has opened events, and then does nothing but wait; two minutes at most.
+wait_until_counting() {
+	tries=0
+	calm=0
+	while [ $calm -lt 3 ] && [ $tries -lt 1200 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+		calm=$((calm + 1))
+		ls -l "/proc/$1/fd" 2> /dev/null | grep -q 'anon_inode:\[perf_event\]' || calm=0
+		grep -q '^State:[[:space:]]*S' "/proc/$1/status" 2> /dev/null || calm=0
+	done
+}
+
 # value FILE COMPONENT [COLUMN]: a number of a table that --raw printed; column 1 is the first event.
 value() {
 	awk -v name="$2" -v column="${3-1}" '
