@@ -5,7 +5,9 @@
  *     cc -O2 -fopenmp 02_openmp_triad.c -o triad $(pkg-config --cflags --libs perfsage)
  *     ./triad [ELEMENTS [REPEATS]]
  *
- * A set counts the thread that starts it, so each thread clones one model set. Threads that OpenMP doesn't bind
+ * A set counts the thread that starts it, so each thread has a set of its own, a clone of one model. It belongs to the thread,
+ * and not to the number in the team: OpenMP may end threads when a team shrinks, and create others when it grows again. A
+ * set of an ended thread doesn't count the new one, and says so. Threads that OpenMP doesn't bind
  * are bound here, one to each CPU that the process may use; then the labels in the tree say pinned. Look at the
  * Core, Package and NUMA node lines: they are the sums over the Threads below them. With
  * OMP_PROC_BIND=false the threads may move; the labels say how their places are known then.
@@ -13,6 +15,7 @@
 #define _GNU_SOURCE 1 /* sched_setaffinity, CPU_SET */
 #include <omp.h>
 #include <perfsage.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +83,28 @@ static void bind_to(const cpu_set_t *cpus, int nth)
 	}
 }
 
+/* The calling thread's set. The key's destructor ends it when the thread ends; that of the first thread, main does. */
+static pthread_key_t own_set;
+
+static void end_set(void *set)
+{
+	ps_eventset_destroy(set);
+}
+
+/* It counts from the thread's first region on. NULL on an error. */
+static struct ps_eventset *find_own_set(const struct ps_eventset *model)
+{
+	struct ps_eventset *set = pthread_getspecific(own_set);
+
+	if (set != NULL || check(ps_eventset_clone(&set, model), "ps_eventset_clone") != PS_OK)
+		return set;
+	if (check(ps_start(set), "ps_start") != PS_OK || pthread_setspecific(own_set, set) != 0) {
+		ps_eventset_destroy(set);
+		return NULL;
+	}
+	return set;
+}
+
 /* What is counted: this thread's part of the triad. */
 static void triad_part(const struct triad *t, size_t begin, size_t end)
 {
@@ -95,7 +120,6 @@ static int run_part(const struct triad *t)
 	size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
 	size_t begin = t->elements / team * me;
 	size_t end = me + 1 == team ? t->elements : begin + t->elements / team;
-	struct ps_eventset *set = NULL;
 
 	/* Bound before the memory is first touched, so that it comes from the NUMA node where it is used. */
 	bind_to(&t->cpus, (int)me);
@@ -105,14 +129,15 @@ static int run_part(const struct triad *t)
 		t->c[i] = 2.0;
 	}
 
-	int code = check(ps_eventset_clone(&set, t->model), "ps_eventset_clone");
+	struct ps_eventset *set = find_own_set(t->model);
+	int code = set != NULL ? PS_OK : PS_EMISC;
 #pragma omp barrier
+	/* What the thread did since its last region is forgotten; this one is added to its reading. */
 	if (code == PS_OK)
-		code = check(ps_start(set), "ps_start");
+		code = check(ps_reset(set), "ps_reset");
 	triad_part(t, begin, end);
 	if (code == PS_OK)
-		code = check(ps_stop(set, t->root, NULL, NULL), "ps_stop");
-	ps_eventset_destroy(set);
+		code = check(ps_accum(set, t->root, NULL, NULL), "ps_accum");
 	return code != PS_OK;
 }
 
@@ -152,11 +177,16 @@ int main(int argc, char **argv)
 	t.root = ps_topology_root(topology);
 	t.model = model;
 	cpus_to_bind(&t.cpus);
+	if (pthread_key_create(&own_set, end_set) != 0) {
+		fprintf(stderr, "pthread_key_create: no key is left\n");
+		return EXIT_FAILURE;
+	}
 
 	printf("STREAM triad: %zu elements, %zu times, %d threads\n\n", t.elements, t.repeats, omp_get_max_threads());
 	int errors = run(&t);
 	errors += check(ps_print(t.root, stdout), "ps_print") != PS_OK;
 
+	end_set(pthread_getspecific(own_set));
 	ps_eventset_destroy(model);
 	ps_topology_destroy(topology);
 	free(t.c);

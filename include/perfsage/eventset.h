@@ -88,7 +88,9 @@ PS_PUBLIC int ps_eventset_remove(struct ps_eventset *set, const char *event);
 /**
  * Makes a new set with the events and options of a model; neither readings nor the attachment are copied.
  *
- * It may be called by several threads for one model at the same time. PS_EINVAL: a NULL. PS_ENOMEM.
+ * It may be called by several threads for one model at the same time. So each thread of a team has a set of its own: keep it by
+ * thread (pthread_setspecific, with a destructor), and not by omp_get_thread_num(), as OpenMP ends threads and creates
+ * others under the same number. PS_EINVAL: a NULL. PS_ENOMEM.
  */
 PS_PUBLIC int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model);
 

@@ -19,7 +19,8 @@
  * a reading) timestamp and thread are untouched, and what was counted is not lost: it comes with the next
  * reading. Errors of all calls:
  *   PS_EINVAL   set or root is NULL; root is not a topology's root, or the set's readings are in another topology;
- *               the caller isn't the set's owner, and the owner is alive.
+ *               the caller isn't the set's owner, and the owner is alive; or it has ended, and its final counts were
+ *               taken already, by ps_read or ps_stop, once; ps_accum, ps_reset: or it has ended.
  *   PS_ECLOST   the set was inherited by fork().
  *   PS_ECNFLCT  the set is in the middle of another call (a signal handler interrupted it).
  *   PS_ENOMEM   no memory for the reading.
@@ -42,6 +43,7 @@ extern "C" {
 /**
  * Starts counting, from 0. The first start opens the events; the set's owner is then the calling thread.
  *
+ * A set whose owner has ended is taken over, once it is stopped (ps_stop takes the final counts).
  * PS_EINVAL: NULL, or the set has no event (as PAPI_start has it). PS_EISRUN: it is running. PS_EPERM, PS_ENOSUPP,
  * PS_EINVAL_DOM: an event can't be counted for this target; the detail names it. PS_ECOMBO: an event of a package or
  * another device, in a set that isn't attached to a CPU. PS_ECOUNT: not enough file

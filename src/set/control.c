@@ -55,6 +55,7 @@ static int check_owner(struct ps_eventset *set)
 		                (int)set->owner_tid);
 	set->was_started = false;
 	set->is_ended = false;
+	set->is_settled = false;
 	set->is_unfetched = false;
 	return PS_OK;
 }
@@ -162,7 +163,7 @@ int ps_start(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	if (set->is_running)
-		result = ps__fail(PS_EISRUN, "ps_start: the event set is running");
+		result = ps__set_fail_running(set);
 	else
 		result = start(set);
 	ps__set_leave(set);
@@ -178,7 +179,7 @@ static int reset(struct ps_eventset *set)
 		return result;
 	if (!set->was_started)
 		return ps__fail(PS_ENOTRUN, "ps_reset: the event set was never started: call ps_start first");
-	result = ps__set_check_caller(set);
+	result = ps__set_check_foreign(set, "ps_reset", false);
 	if (result != PS_OK)
 		return result;
 	if (set->is_running || set->is_unfetched) {

@@ -5,28 +5,6 @@
 #include "base/os.h"
 #include "set/set.h"
 
-/* A set that counts its own thread is used by another one. */
-static int check_stranger(struct ps_eventset *set)
-{
-	if (ps__locate_is_alive(set->owner_tid))
-		return ps__fail(PS_EINVAL, "the set counts thread %d, which is alive, and is used by thread %d: %s",
-		                (int)set->owner_tid, (int)ps__os.gettid(),
-		                set->papi ? "make a PAPI event set in each thread, and wrap it there"
-		                          : "clone it with ps_eventset_clone, a set for each thread");
-	set->is_ended = true;
-	return PS_OK;
-}
-
-static inline bool is_stranger(const struct ps_eventset *set)
-{
-	return set->owner != ps__thread_number() && !set->is_ended;
-}
-
-int ps__set_check_caller(struct ps_eventset *set)
-{
-	return set->target.kind == PS__TARGET_SELF && is_stranger(set) ? check_stranger(set) : PS_OK;
-}
-
 /* One that has ended can't move any more, and its counts are still there. */
 static int last_seen(const struct ps_eventset *set)
 {
@@ -70,11 +48,11 @@ static bool is_pinned(struct ps_eventset *set, int cpu)
 	return cpu == set->only_cpu && !set->has_strayed;
 }
 
-/* The CPU to be credited. A stranger that takes an ended owner's counts finds them where the owner was. */
+/* The CPU to be credited. A foreign thread that takes an ended owner's counts finds them where the owner was. */
 static int find_cpu(struct ps_eventset *set, int *cpu)
 {
 	if (__builtin_expect(set->target.kind == PS__TARGET_SELF, 1)) {
-		int result = __builtin_expect(is_stranger(set), 0) ? check_stranger(set) : PS_OK;
+		int result = set->owner == ps__thread_number() ? PS_OK : ps__set_check_caller(set);
 		*cpu = set->is_ended ? last_seen(set) : ps__os_getcpu();
 		return result;
 	}

@@ -15,6 +15,7 @@ src_set_libset_la_SOURCES = \
 	src/set/means.c \
 	src/set/mixed.c \
 	src/set/open.c \
+	src/set/owner.c \
 	src/set/places.c \
 	src/set/process.c \
 	src/set/quick.c \

@@ -325,6 +325,7 @@ void ps__set_close(struct ps_eventset *set)
 	set->is_unfetched = false;
 	set->is_ended = false;
 	set->has_left = false;
+	set->is_settled = false;
 }
 
 /* Opened by one thread to store or to reserve, and started by another: the counters must be the starter's. */

@@ -27,8 +27,6 @@ static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 		return ps__set_fetch(set, slot);
 	if (result == PS_OK && !set->was_started)
 		result = ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
-	if (result == PS_OK)
-		result = ps__set_check_caller(set);
 	if (result != PS_OK)
 		return result;
 	*slot = final_slot(set);
@@ -67,14 +65,24 @@ static int finish(struct ps_eventset *set, const struct ps__write *write, uint64
 	return result;
 }
 
+static const char *name_of(enum ps__write_kind kind)
+{
+	return kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read";
+}
+
 /* The counters are read before anything else is looked at: what is fetched for a call that then fails stands in the slots,
  * and comes with the next reading. */
 static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind, struct ps_component *root,
                                uint64_t *timestamp, struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = kind};
-	int fetched = fetch(set, &write.slot);
+	bool is_owned = __builtin_expect(set->owner == ps__thread_number(), 1);
+	int fetched = PS_OK;
 
+	if (!is_owned)
+		fetched = ps__set_check_foreign(set, name_of(kind), kind == PS__WRITE_COUNTS);
+	if (__builtin_expect(fetched == PS_OK, 1))
+		fetched = fetch(set, &write.slot);
 	if (__builtin_expect(fetched != PS_OK && fetched != PS_PARTIAL, 0))
 		return fetched;
 	int result = check_root(set, root);
@@ -82,14 +90,17 @@ static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind
 		result = finish(set, &write, timestamp, thread);
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
-	ps__set_begin_quick(set, write.slot);
+	if (is_owned)
+		ps__set_begin_quick(set, write.slot);
+	else
+		ps__set_settle_foreign(set);
 	return fetched;
 }
 
 static int read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                         struct ps_thread **thread, enum ps__write_kind kind)
 {
-	int result = ps__set_enter(set, kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read");
+	int result = ps__set_enter(set, name_of(kind));
 
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
@@ -118,10 +129,10 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 
 	int result = ps__set_adopt(set);
 
+	if (result == PS_OK)
+		result = ps__set_check_foreign(set, "ps_stop", true);
 	if (result == PS_OK && !set->is_running)
 		result = ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
-	if (result == PS_OK)
-		result = ps__set_check_caller(set);
 	if (result != PS_OK)
 		return result;
 	int stopped = set->backend->ops->stop(set->backend);
@@ -139,6 +150,7 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 		result = finish(set, &write, timestamp, thread);
 	if (result != PS_OK)
 		return result;
+	ps__set_settle_foreign(set);
 	return stopped != PS_OK ? stopped : fetched;
 }
 
@@ -172,6 +184,11 @@ static int store(struct ps_eventset *set, const long long *counters, struct ps_c
 		result = ps__set_locate(set, &cpu, &mark);
 	if (result != PS_OK)
 		return result;
+	/* The counters given are the caller's, who isn't where the ended owner was. */
+	if (set->target.kind == PS__TARGET_SELF && set->is_ended) {
+		cpu = ps__os_getcpu();
+		mark = PS_ATTRIBUTION_LAST_CPU;
+	}
 	write.slot = ps__set_slot(set, cpu);
 	if (!write.slot)
 		return PS_ENOMEM;

@@ -124,6 +124,7 @@ struct ps_eventset {
 	bool must_clear;   /* started since the last fetch: the slots still have the counts from before */
 	bool is_unfetched; /* stopped, but the final counts are still the backend's */
 	bool is_ended;
+	bool is_settled;               /* the owner has ended, and a foreign thread has stored its final counts */
 	volatile sig_atomic_t is_busy; /* inside a call: a signal handler must not enter */
 	struct ps__quick quick;
 	int only_cpu;               /* the one CPU that the task could run on when the set was started; -1: several */
@@ -247,7 +248,15 @@ void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
 uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane); /* returns flags */
 /* The CPU of an attached task, or where it was seen last; notices its end. */
 int ps__set_look_at_task(struct ps_eventset *set);
-int ps__set_check_caller(struct ps_eventset *set); /* PS_EINVAL for another than a living owner */
+
+/* owner.c: a foreign thread, which isn't the owner of a set that counts its owner. PS_EINVAL while the owner is alive. */
+int ps__set_check_caller(struct ps_eventset *set);
+/* The same for a call on a set that was started. PS_EINVAL as well if the owner has ended, but for a call that may take its
+ * final counts (is_final), the first time. */
+int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_final);
+/* After a reading: the final counts of an ended owner are in the tree, if a foreign thread took them. */
+void ps__set_settle_foreign(struct ps_eventset *set);
+int ps__set_fail_running(struct ps_eventset *set); /* PS_EISRUN */
 
 /* means.c: how the task's place is to be known. Which means that split the counts are to be tried, best first. */
 size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEANS_RANKS]);

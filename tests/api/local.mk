@@ -12,6 +12,7 @@ api_tests = \
 	tests/api/test_prctl \
 	tests/api/test_probe \
 	tests/api/test_rebound \
+	tests/api/test_teams \
 	tests/api/test_truth \
 	tests/api/test_uncounted \
 	tests/api/test_user
@@ -69,6 +70,8 @@ tests_api_test_probe_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_rebound_SOURCES = tests/api/test_rebound.c tests/api/wander.c tests/api/wander.h
 tests_api_test_rebound_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_teams_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_truth_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
