@@ -5,6 +5,7 @@
  */
 #include "topology/annotate.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "topology/child.h"
@@ -185,6 +186,7 @@ int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visi
 {
 	struct job job = {.topology = topology, .visit = visit, .context = context};
 	int code = PS_OK;
+	int cancel = ps__cancel_hold();
 
 	pthread_mutex_lock(&ps__hwloc_lock);
 	if (topology->is_foreign)
@@ -192,6 +194,7 @@ int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visi
 	if (code == PS_OK)
 		code = annotate(&job);
 	pthread_mutex_unlock(&ps__hwloc_lock);
+	ps__cancel_release(cancel);
 	if (code < 0)
 		return code;
 	*out = job.xml;
@@ -201,7 +204,10 @@ int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visi
 
 void ps__annotate_forget(struct ps_topology *topology)
 {
+	int cancel = ps__cancel_hold();
+
 	if (topology->hwloc)
 		hwloc_topology_destroy(topology->hwloc);
 	topology->hwloc = NULL;
+	ps__cancel_release(cancel);
 }

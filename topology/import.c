@@ -5,6 +5,7 @@
  */
 #include "topology/import.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "topology/child.h"
@@ -138,9 +139,12 @@ static int load_locked(struct ps_topology **out, const struct source *source)
 
 static int load(struct ps_topology **out, const struct source *source)
 {
+	int cancel = ps__cancel_hold();
+
 	pthread_mutex_lock(&ps__hwloc_lock);
 	int code = load_locked(out, source);
 	pthread_mutex_unlock(&ps__hwloc_lock);
+	ps__cancel_release(cancel);
 	return code;
 }
 
@@ -193,14 +197,10 @@ static int check_looks(const char *xml, size_t size_bytes, const char *subject)
 	return PS_OK;
 }
 
-int ps_topology_load_xml(struct ps_topology **out, const char *path)
+static int load_file(struct ps_topology **out, const char *path)
 {
 	char subject[PATH_MAX + 16], *xml;
 	size_t size_bytes;
-
-	if (!out || !path)
-		return ps__fail(PS_EINVAL, "ps_topology_load_xml: the %s is NULL",
-		                out ? "path" : "pointer for the topology");
 	int code = ps__import_read_file(&xml, &size_bytes, path);
 	if (code < 0)
 		return code;
@@ -214,6 +214,17 @@ int ps_topology_load_xml(struct ps_topology **out, const char *path)
 	if (code == PS_OK)
 		code = load(out, &source);
 	ps__os_free(xml);
+	return code;
+}
+
+int ps_topology_load_xml(struct ps_topology **out, const char *path)
+{
+	if (!out || !path)
+		return ps__fail(PS_EINVAL, "ps_topology_load_xml: the %s is NULL",
+		                out ? "path" : "pointer for the topology");
+	int cancel = ps__cancel_hold();
+	int code = load_file(out, path);
+	ps__cancel_release(cancel);
 	return code;
 }
 

@@ -349,10 +349,11 @@ void ps__log_trim(struct ps__log *log, size_t keep)
 		return;
 	for (size_t number = first / PS__CHUNK_ROWS; number * PS__CHUNK_ROWS < wanted; number++)
 		conceal(directory, number);
+	/* Before the chunks go: a writer that is left here (set/recover.c) must not give them back twice. */
+	atomic_store_explicit(&log->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
 		give_back(log->pool, ps__log_chunk(log, number * PS__CHUNK_ROWS));
 	log->pool->spare_chunks += wanted / PS__CHUNK_ROWS - first / PS__CHUNK_ROWS;
-	atomic_store_explicit(&log->first, wanted, memory_order_release);
 }
 
 /* Word by word, so that a row of any width needs no room of its own: this may run in a signal handler. */

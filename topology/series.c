@@ -2,6 +2,7 @@
 /* The life of a series: made by a set, bound to a topology, released with it. */
 #include "topology/series.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
@@ -81,8 +82,11 @@ uint64_t ps__series_wait(const struct ps__series *series)
 		uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
 		if (!(sequence & 1) || !ps__fork_is_same(series->generation))
 			return sequence;
-		if (spins >= MOST_SPINS)
-			nanosleep(&pause, NULL);
+		if (spins < MOST_SPINS)
+			continue;
+		int cancel = ps__cancel_hold();
+		nanosleep(&pause, NULL);
+		ps__cancel_release(cancel);
 	}
 }
 

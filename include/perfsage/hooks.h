@@ -4,8 +4,10 @@
  * through this table. A test replaces entries to script counters, to make calls fail, or to show another machine,
  * and so tests instrumented code where there is no PMU.
  *
- * Each function does what the call of that name does, and sets errno on failure. Define _GNU_SOURCE before
- * the first include: cpu_set_t needs it. This header is not part of <perfsage.h>.
+ * Each function does what the call of that name does, and sets errno on failure. It must return: a thread that ends in
+ * it, as by pthread_cancel in the C library's read(2), leaves a call of the library half done. The default's are no
+ * cancellation points. Define _GNU_SOURCE before the first include: cpu_set_t needs it. This header is not part of
+ * <perfsage.h>.
  */
 #ifndef PERFSAGE_HOOKS_H
 #define PERFSAGE_HOOKS_H

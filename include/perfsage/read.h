@@ -22,12 +22,14 @@
  *               the caller isn't the set's owner, and the owner is alive; or it has ended, and its final counts were
  *               taken already, by ps_read or ps_stop, once; ps_accum, ps_reset: or it has ended.
  *   PS_ECLOST   the set was inherited by fork().
- *   PS_ECNFLCT  the set is in the middle of another call (a signal handler interrupted it).
+ *   PS_ECNFLCT  the set is in the middle of another call (a signal handler interrupted it), or was left in the middle
+ *               of one that can't be finished.
  *   PS_ENOMEM   no memory for the reading.
  *   PS_ESYS     the kernel refused the read; the detail gives errno.
  *
  * ps_read and ps_accum allocate nothing if storage was reserved (ps_eventset_reserve), take no lock but when a
- * set meets a hardware thread for the first time, and may be called from a signal handler. Updating another
+ * set meets a hardware thread for the first time, and may be called from a signal handler. A handler may leave them by
+ * siglongjmp: the next call finishes what was begun, and nothing counted is lost. No call is a cancellation point. Updating another
  * reading than the latest costs time in proportion to the readings made since.
  */
 #ifndef PERFSAGE_READ_H

@@ -4,7 +4,9 @@
 #define PS_ARCH_ARM64_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 /* The kernel's clocksource when it trusts the ticks: constant, and the same on all CPUs. */
 #define PS__ARCH_CLOCKSOURCE "arch_sys_counter"
@@ -90,6 +92,27 @@ static inline bool ps__arch_is_valgrind(void)
 	                 : "r"(request)
 	                 : "cc", "memory", "x3", "x4");
 	return result != 0;
+}
+
+/* read(2), without the C library's cancellation point: bytes, or -errno. */
+static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
+{
+	register long x0 __asm__("x0") = fd;
+	register void *x1 __asm__("x1") = buffer;
+	register size_t x2 __asm__("x2") = size_bytes;
+	register long x8 __asm__("x8") = SYS_read;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x8) : "memory");
+	return x0;
+}
+
+/* Writes down where the calling function's stack is. */
+static inline void ps__arch_note_stack(volatile uintptr_t *place)
+{
+	uintptr_t stack;
+
+	__asm__ volatile("mov %0, sp" : "=r"(stack));
+	*place = stack;
 }
 
 #endif

@@ -3,8 +3,12 @@
 #ifndef PS_ARCH_NONE_H
 #define PS_ARCH_NONE_H
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define PS__ARCH_CLOCKSOURCE      ""
 #define PS__ARCH_COUNTERS_SETTING ""
@@ -34,6 +38,20 @@ static inline void ps__arch_settle(void)
 static inline bool ps__arch_is_valgrind(void)
 {
 	return false;
+}
+
+/* read(2), without the C library's cancellation point: bytes, or -errno. */
+static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
+{
+	long result = syscall(SYS_read, fd, buffer, size_bytes);
+
+	return result < 0 ? -errno : result;
+}
+
+/* Writes down where the calling function's stack is. */
+static inline void ps__arch_note_stack(volatile uintptr_t *place)
+{
+	*place = (uintptr_t)__builtin_frame_address(0);
 }
 
 #endif

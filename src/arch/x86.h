@@ -4,7 +4,9 @@
 #define PS_ARCH_X86_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 /* The kernel's clocksource when it trusts the ticks: constant, and the same on all CPUs. */
 #define PS__ARCH_CLOCKSOURCE "tsc"
@@ -51,6 +53,24 @@ static inline bool ps__arch_is_valgrind(void)
 	                 : "a"(request)
 	                 : "cc", "memory");
 	return result != 0;
+}
+
+/* read(2), without the C library's cancellation point: bytes, or -errno. */
+static inline long ps__arch_read(int fd, void *buffer, size_t size_bytes)
+{
+	long result = SYS_read;
+
+	__asm__ volatile("syscall"
+	                 : "+a"(result)
+	                 : "D"((long)fd), "S"(buffer), "d"(size_bytes)
+	                 : "rcx", "r11", "memory");
+	return result;
+}
+
+/* Writes down where the calling function's stack is. */
+static inline void ps__arch_note_stack(volatile uintptr_t *place)
+{
+	__asm__ volatile("mov %%rsp, %0" : "=m"(*place));
 }
 
 #endif

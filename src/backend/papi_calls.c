@@ -2,6 +2,8 @@
 /* The real PAPI behind the seam; the one file of the library that sees papi.h. Without PAPI the table is empty. */
 #include "backend/papi_calls.h"
 
+#include "base/cancel.h"
+
 #include <config.h>
 
 #ifdef PS_WITH_PAPI
@@ -106,14 +108,43 @@ static int get_option(int set, enum ps__papi_option option, long *out)
 	return PAPI_OK;
 }
 
+/* These open and close files, and a thread that is cancelled there leaves PAPI locked. PAPI_read doesn't, and is called often. */
 static int initialize(void)
 {
+	int cancel = ps__cancel_hold();
 	int version = PAPI_library_init(PAPI_VER_CURRENT);
 
+	ps__cancel_release(cancel);
 	if (version == PAPI_VER_CURRENT)
 		return PAPI_OK;
 	/* A positive number is the version of another library than that of the header. */
 	return version > 0 ? PAPI_EINVAL : version;
+}
+
+static void shut_down(void)
+{
+	int cancel = ps__cancel_hold();
+
+	PAPI_shutdown();
+	ps__cancel_release(cancel);
+}
+
+static int start(int set)
+{
+	int cancel = ps__cancel_hold();
+	int result = PAPI_start(set);
+
+	ps__cancel_release(cancel);
+	return result;
+}
+
+static int stop(int set, long long *values)
+{
+	int cancel = ps__cancel_hold();
+	int result = PAPI_stop(set, values);
+
+	ps__cancel_release(cancel);
+	return result;
 }
 
 static const char *say_error(int code)
@@ -125,7 +156,7 @@ struct ps__papi_calls ps__papi_calls = {
     .built_version = PAPI_VER_CURRENT,
     .is_initialized = PAPI_is_initialized,
     .initialize = initialize,
-    .shut_down = PAPI_shutdown,
+    .shut_down = shut_down,
     .library_version = library_version,
     .num_events = PAPI_num_events,
     .list_events = PAPI_list_events,
@@ -136,9 +167,9 @@ struct ps__papi_calls ps__papi_calls = {
     .component_count = PAPI_num_components,
     .get_option = get_option,
     .state = PAPI_state,
-    .start = PAPI_start,
+    .start = start,
     .read = PAPI_read,
-    .stop = PAPI_stop,
+    .stop = stop,
     .strerror = say_error,
 };
 

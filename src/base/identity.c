@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static _Atomic uint64_t fallback;
@@ -50,11 +51,13 @@ uint64_t ps__fork_generation(void)
 }
 
 _Thread_local uint64_t ps__own_thread_number;
+_Thread_local int ps__own_tid;
 
 uint64_t ps__thread_number_create(void)
 {
 	static _Atomic uint64_t numbers;
 
+	ps__own_tid = (int)syscall(SYS_gettid);
 	ps__own_thread_number = 1 + atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
 	return ps__own_thread_number;
 }

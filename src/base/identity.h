@@ -24,6 +24,8 @@ static inline _Bool ps__fork_is_same(uint64_t generation)
  * but the first time a thread asks.
  */
 extern _Thread_local uint64_t ps__own_thread_number __attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* Its tid, once it has a number. */
+extern _Thread_local int ps__own_tid __attribute__((tls_model("initial-exec"), visibility("hidden")));
 uint64_t ps__thread_number_create(void);
 
 static inline uint64_t ps__thread_number(void)

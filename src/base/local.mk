@@ -6,6 +6,7 @@ src_base_libbase_la_SOURCES = \
 	src/arch/arm64.h \
 	src/arch/none.h \
 	src/arch/x86.h \
+	src/base/cancel.h \
 	src/base/clock.c \
 	src/base/clock.h \
 	src/base/error.c \

@@ -2,6 +2,8 @@
 /* The real system behind the OS seam, and the helpers that every room uses on top of the table. */
 #include "base/os.h"
 
+#include "arch/arch.h"
+#include "base/cancel.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -23,6 +25,41 @@ static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
 }
 
+/*
+ * read, pread, open and close of the C library are cancellation points: a thread that is cancelled there would leave a call of the
+ * library half done. System calls as such are none.
+ */
+static __attribute__((cold, noinline)) ssize_t fail_call(long result)
+{
+	errno = (int)-result;
+	return -1;
+}
+
+static ssize_t real_read(int fd, void *buffer, size_t size_bytes)
+{
+	long result = ps__arch_read(fd, buffer, size_bytes);
+
+	return __builtin_expect(result >= 0, 1) ? result : fail_call(result);
+}
+
+static ssize_t real_pread(int fd, void *buffer, size_t size_bytes, off_t offset)
+{
+#ifdef __LP64__
+	return syscall(SYS_pread64, fd, buffer, size_bytes, offset);
+#else
+	/* Elsewhere the offset is handed over in two words, in ways that differ. */
+	int cancel = ps__cancel_hold();
+	ssize_t result = pread(fd, buffer, size_bytes, offset);
+	ps__cancel_release(cancel);
+	return result;
+#endif
+}
+
+static int real_close(int fd)
+{
+	return (int)syscall(SYS_close, fd);
+}
+
 static int real_ioctl(int fd, unsigned long request, unsigned long argument)
 {
 	return ioctl(fd, request, argument);
@@ -30,21 +67,28 @@ static int real_ioctl(int fd, unsigned long request, unsigned long argument)
 
 static int real_open(const char *path, int flags)
 {
-	return open(path, flags | O_CLOEXEC);
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC);
 }
 
-static int real_list(const char *path, int (*visit)(const char *name, void *context), void *context)
+static int visit_folder(DIR *folder, int (*visit)(const char *name, void *context), void *context)
 {
-	DIR *folder = opendir(path);
 	int result = 0;
 
-	if (!folder)
-		return -1;
 	for (struct dirent *entry = readdir(folder); entry && result == 0; entry = readdir(folder)) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			result = visit(entry->d_name, context);
 	}
 	closedir(folder);
+	return result;
+}
+
+static int real_list(const char *path, int (*visit)(const char *name, void *context), void *context)
+{
+	int cancel = ps__cancel_hold();
+	DIR *folder = opendir(path);
+	int result = folder ? visit_folder(folder, visit, context) : -1;
+
+	ps__cancel_release(cancel);
 	return result;
 }
 
@@ -71,8 +115,8 @@ static void *real_allocate(size_t size_bytes)
 #define REAL_SYSTEM                                                                                                  \
 	{                                                                                                            \
 		.size = sizeof(struct ps_hooks), .perf_event_open = real_perf_event_open, .ioctl = real_ioctl,       \
-		.read = read, .pread = pread, .open = real_open, .close = close, .mmap = mmap, .munmap = munmap,     \
-		.list = real_list, .getcpu = sched_getcpu, .gettid = real_gettid,                                    \
+		.read = real_read, .pread = real_pread, .open = real_open, .close = real_close, .mmap = mmap,        \
+		.munmap = munmap, .list = real_list, .getcpu = sched_getcpu, .gettid = real_gettid,                  \
 		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime, .getrlimit = real_getrlimit, \
 		.allocate = real_allocate, .release = free, .getrusage = real_getrusage,                             \
 	}

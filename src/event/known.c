@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The list of all known names, place by place. Public: `perfsage list` and users' menus are made of it. */
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "event/pmu.h"
@@ -90,12 +91,10 @@ static int list_pmus(struct listing *listing)
 	return listing->code;
 }
 
-int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *context), void *context)
+static int for_each(int (*visit)(const struct ps_event_info *info, void *context), void *context)
 {
 	struct listing listing = {.visit = visit, .context = context, .scope = PS_SCOPE_THREAD};
 
-	if (!visit)
-		return ps__fail(PS_EINVAL, "ps_event_for_each: visit is NULL");
 	int code = ps__generic_list(visit, context);
 	if (!code && ps__cache_for_each(list_cache_event, &listing))
 		code = listing.code;
@@ -105,5 +104,16 @@ int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *conte
 		code = ps__tracepoint_list(visit, context);
 	if (!code)
 		code = ps__pfm_list(visit, context);
+	return code;
+}
+
+int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *context), void *context)
+{
+	if (!visit)
+		return ps__fail(PS_EINVAL, "ps_event_for_each: visit is NULL");
+	/* The visitor is the user's, and may come by cancellation points. */
+	int cancel = ps__cancel_hold();
+	int code = for_each(visit, context);
+	ps__cancel_release(cancel);
 	return code;
 }

@@ -8,6 +8,7 @@
  */
 #include "event/pfm.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "event/pmu.h"
 
@@ -43,19 +44,21 @@ static void watch_forks(void)
 	pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
 }
 
-bool ps__pfm_enter(void)
+bool ps__pfm_enter(int *cancel)
 {
+	*cancel = ps__cancel_hold();
 	pthread_once(&once, watch_forks);
 	pthread_mutex_lock(&lock);
 	if (pfm_initialize() == PFM_SUCCESS)
 		return true;
-	pthread_mutex_unlock(&lock);
+	ps__pfm_leave(*cancel);
 	return false;
 }
 
-void ps__pfm_leave(void)
+void ps__pfm_leave(int cancel)
 {
 	pthread_mutex_unlock(&lock);
+	ps__cancel_release(cancel);
 }
 
 const char *ps__pfm_head_end(const char *name)
@@ -241,10 +244,12 @@ static int find(struct ps__event *event, struct ps__lookup *lookup)
 
 int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 {
+	int cancel;
+
 	/* libpfm4 takes a comma for the beginning of the next event. */
-	if (strpbrk(lookup->name, ",/") || !ps__pfm_enter())
+	if (strpbrk(lookup->name, ",/") || !ps__pfm_enter(&cancel))
 		return PS__NOT_HERE;
 	int code = find(event, lookup);
-	ps__pfm_leave();
+	ps__pfm_leave(cancel);
 	return code;
 }

@@ -51,9 +51,11 @@ static int list(ps__info_visit *visit, void *context)
 
 int ps__pfm_list(ps__info_visit *visit, void *context)
 {
-	if (!ps__pfm_enter())
+	int cancel;
+
+	if (!ps__pfm_enter(&cancel))
 		return 0;
 	int stop = list(visit, context);
-	ps__pfm_leave();
+	ps__pfm_leave(cancel);
 	return stop;
 }

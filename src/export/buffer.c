@@ -5,6 +5,7 @@
  */
 #include "export/buffer.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 
@@ -59,6 +60,7 @@ void ps__buffer_trim(struct ps__buffer *buffer)
 int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream)
 {
 	int code = PS_OK;
+	int cancel = ps__cancel_hold();
 
 	errno = 0;
 	if (buffer->failed)
@@ -69,5 +71,6 @@ int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream)
 		                errno ? strerror(errno) : "the stream took only a part of it; is it too small?");
 	ps__os_free(buffer->text);
 	*buffer = (struct ps__buffer){0};
+	ps__cancel_release(cancel);
 	return code;
 }

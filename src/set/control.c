@@ -5,20 +5,6 @@
 #include "base/os.h"
 #include "set/set.h"
 
-int ps__set_refuse(const struct ps_eventset *set, const char *call)
-{
-	if (!set)
-		return ps__fail(PS_EINVAL, "%s: the event set is NULL", call);
-	if (!ps__fork_is_same(set->fork_generation))
-		return ps__fail(
-		    PS_ECLOST,
-		    "%s: the event set was made by the parent process, and its counters are the parent's: "
-		    "create a set in this process",
-		    call);
-	return ps__fail(PS_ECNFLCT, "%s: the event set is in the middle of another call, which a signal interrupted",
-	                call);
-}
-
 int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
 {
 	int result = ps__set_enter(set, call);

@@ -94,7 +94,7 @@ static int twin_create(struct twin *twin, const struct ps_eventset *of)
 	set->met_count = 0;
 	set->last_slot = NULL;
 	set->quick = (struct ps__quick){0};
-	set->is_busy = 0;
+	set->busy = 0;
 	set->is_running = true;
 	set->was_started = true;
 	set->must_clear = false;

@@ -97,6 +97,7 @@ uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t l
 	uint64_t *credited = ps__set_credited(set, lane);
 	uint16_t flags = 0;
 
+	ps__set_change_words(set, slot->counts, credited, totals);
 	for (size_t word = 0; word < width; word++) {
 		uint64_t total = totals[word];
 		uint64_t known = credited[word];
@@ -105,9 +106,13 @@ uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t l
 			known = 0;
 			flags |= PS__MARK_WENT_BACK;
 		}
-		slot->counts[word] += total - known;
+		uint64_t count = slot->counts[word];
+		ps__set_change_word(set, word, count);
+		slot->counts[word] = count + total - known;
+		atomic_signal_fence(memory_order_seq_cst);
 		credited[word] = total;
 	}
+	ps__set_changed_words(set);
 	return flags;
 }
 

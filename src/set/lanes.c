@@ -70,6 +70,7 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 	const uint64_t *totals = ps__set_totals(set, lane);
 	uint64_t *known = ps__set_credited(set, lane);
 
+	ps__set_change_begin(set, slot, known);
 	for (size_t group = 0; group < set->series->groups; group++) {
 		uint64_t ran = step(totals[2 * group + 1], &known[2 * group + 1], &mark);
 		known[2 * group] = totals[2 * group];
@@ -79,6 +80,7 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 	}
 	for (size_t word = times; word < width; word++)
 		slot->counts[word] += step(totals[word], &known[word], &mark);
+	ps__set_change_end(set);
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
 }

@@ -21,6 +21,7 @@ src_set_libset_la_SOURCES = \
 	src/set/quick.c \
 	src/set/reading.c \
 	src/set/records.c \
+	src/set/recover.c \
 	src/set/reopen.c \
 	src/set/set.h \
 	src/set/shares.c \

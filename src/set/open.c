@@ -33,15 +33,48 @@ static int name_columns(const struct ps_eventset *set, struct ps__series *series
 	return 0;
 }
 
+void ps__set_renew_quick(struct ps_eventset *set)
+{
+	struct ps__quick *quick = &set->quick;
+	size_t room = 2 + quick->width + set->backend->spare;
+
+	quick->known = quick->memory + 1;
+	quick->fresh = quick->known + room;
+	quick->offset = quick->fresh + room;
+	quick->third = quick->offset + room;
+}
+
+int ps__set_make_quick(struct ps_eventset *set, size_t width)
+{
+	struct ps__quick *quick = &set->quick;
+	/* A word before for the backend, one after for a recorder, or to make the width even. */
+	size_t room = 2 + width + set->backend->spare;
+	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
+
+	if (!memory)
+		return -1;
+	*quick = (struct ps__quick){.memory = memory, .width = width, .even_bytes = width / 2 * (2 * sizeof *memory)};
+	ps__set_renew_quick(set);
+	return 0;
+}
+
+void ps__set_free_quick(struct ps_eventset *set)
+{
+	ps__os_free_apart(set->quick.memory);
+	set->quick = (struct ps__quick){0};
+}
+
 static void free_vectors(struct ps_eventset *set)
 {
 	ps__os_free_apart(set->totals);
 	ps__os_free_apart(set->credited);
 	ps__os_free_apart(set->elapsed);
+	ps__os_free_apart(set->undo.saved);
 	ps__set_free_quick(set);
 	set->totals = NULL;
 	set->credited = NULL;
 	set->elapsed = NULL;
+	set->undo = (struct ps__undo){0};
 }
 
 void ps__set_begin_totals(struct ps_eventset *set)
@@ -63,7 +96,9 @@ static int make_vectors(struct ps_eventset *set, const struct ps__series *series
 	set->totals = ps__os_calloc_apart(lanes * (1 + width) + 1, sizeof *set->totals);
 	set->credited = ps__os_calloc_apart(lanes * width, sizeof *set->credited);
 	set->elapsed = ps__os_calloc_apart((lanes + 1) * series->groups, sizeof *set->elapsed);
-	if (!set->totals || !set->credited || !set->elapsed || ps__set_make_quick(set, width) < 0) {
+	set->undo.saved = ps__os_calloc_apart(2 * width, sizeof *set->undo.saved);
+	if (!set->totals || !set->credited || !set->elapsed || !set->undo.saved ||
+	    ps__set_make_quick(set, width) < 0) {
 		free_vectors(set);
 		return -1;
 	}

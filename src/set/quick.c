@@ -22,29 +22,6 @@ static const uint64_t no_head;
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-int ps__set_make_quick(struct ps_eventset *set, size_t width)
-{
-	struct ps__quick *quick = &set->quick;
-	/* A word before for the backend, one after for a recorder, or to make the width even. */
-	size_t room = 2 + width + set->backend->spare;
-	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
-
-	if (!memory)
-		return -1;
-	*quick = (struct ps__quick){.memory = memory, .width = width, .even_bytes = width / 2 * sizeof(pair)};
-	quick->known = memory + 1;
-	quick->fresh = quick->known + room;
-	quick->offset = quick->fresh + room;
-	quick->third = quick->offset + room;
-	return 0;
-}
-
-void ps__set_free_quick(struct ps_eventset *set)
-{
-	ps__os_free_apart(set->quick.memory);
-	set->quick = (struct ps__quick){0};
-}
-
 /* What the usual way would say of a task that didn't move. Without a watch, that is not known. */
 static bool is_label_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
 {
@@ -106,9 +83,7 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 	quick->lane = set->means == PS__MEANS_LANES ? (size_t)slot->lane : 0;
 	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.ring.page->data_head : &no_head;
 	quick->seen = set->watch.fd >= 0 ? set->watch.ring.seen : 0;
-	quick->has_accumulated = false;
-	quick->is_known_accumulated = false;
-	quick->has_base = slot->has_base;
+	quick->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
 	find_row(quick, atomic_load_explicit(&slot->log->count, memory_order_relaxed) - 1);
 	quick->counts_mark = slot->counts_mark;
 	quick->row_mark = atomic_load_explicit(quick->mark, memory_order_relaxed);
@@ -117,6 +92,8 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 		quick->known[word] = credited[word];
 		quick->offset[word] = slot->base[word] + slot->counts[word] - credited[word];
 	}
+	/* At last: from here on a call that is left finds the short way open. */
+	atomic_signal_fence(memory_order_seq_cst);
 	quick->root = set->root;
 }
 
@@ -140,14 +117,18 @@ void ps__set_end_quick(struct ps_eventset *set)
 {
 	struct ps__quick *quick = &set->quick;
 
-	quick->root = NULL;
-	if (quick->has_accumulated) {
-		credit_totals(set, quick->is_known_accumulated ? quick->known : quick->third);
-		ps__set_move_into_base(quick->slot, quick->width);
+	if (quick->base >= PS__BASE_KNOWN) {
+		credit_totals(set, quick->base == PS__BASE_KNOWN ? quick->known : quick->third);
+		ps__set_move_into_base(set, quick->slot, quick->width);
+		quick->base = PS__BASE_BEFORE;
+		atomic_signal_fence(memory_order_seq_cst);
 	}
 	credit_totals(set, quick->known);
 	/* What came until then is credited: from there on times count again. */
 	set->stay.since_ns = set->last_timestamp;
+	/* At last: a call that is left before does all this again, which changes nothing then. */
+	atomic_signal_fence(memory_order_seq_cst);
+	quick->root = NULL;
 }
 
 /* As far as the watch knows. */
@@ -303,22 +284,29 @@ static inline void mark_row(struct ps__quick *quick, uint16_t mark)
 static inline void begin_base(struct ps__quick *quick)
 {
 	mark_row(quick, quick->counts_mark | PS__MARK_BASE_IS_VALUE);
-	quick->has_base = true;
-	quick->has_accumulated = true;
-	quick->is_known_accumulated = true;
+	quick->base = PS__BASE_KNOWN;
 }
 
-/* The first ps_read behind a ps_accum keeps what was known then, which is in `fresh` by now. */
+/* The first ps_read behind a ps_accum keeps what is known from then, before it is replaced. */
 static __attribute__((noinline)) void keep_base(struct ps__quick *quick)
 {
+	uint64_t *spare = quick->third;
+
 	mark_row(quick, quick->counts_mark | PS__MARK_BASE_APART);
-	if (quick->is_known_accumulated)
-		swap(&quick->fresh, &quick->third);
-	quick->is_known_accumulated = false;
+	if (quick->base != PS__BASE_KNOWN) {
+		swap(&quick->fresh, &quick->known);
+		return;
+	}
+	quick->third = quick->known;
+	atomic_signal_fence(memory_order_seq_cst);
+	quick->base = PS__BASE_THIRD;
+	atomic_signal_fence(memory_order_seq_cst);
+	quick->known = quick->fresh;
+	quick->fresh = spare;
 }
 
 /* The counters are read, and there is a row for them. What is not to be believed leaves the latest reading as it is. */
-PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new)
+PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new, uint64_t *made)
 {
 	struct ps__quick *quick = &set->quick;
 	uint64_t timestamp = ps__set_next_timestamp(set);
@@ -336,14 +324,15 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 	}
 	if (is_new)
 		ps__log_publish(quick->slot->log);
-	swap(&quick->fresh, &quick->known);
+	if (kind == PS__WRITE_COUNTS && !LIKELY(!quick->base))
+		keep_base(quick);
+	else
+		swap(&quick->fresh, &quick->known);
 	if (kind == PS__WRITE_ACCUM)
 		begin_base(quick);
-	else if (!LIKELY(!quick->has_base))
-		keep_base(quick);
-	set->last_timestamp = timestamp;
 	ps__store_word(&series->latest, timestamp);
 	ps__series_write_end_from(series, sequence);
+	*made = timestamp;
 	return PS_OK;
 }
 
@@ -355,7 +344,7 @@ static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_com
 }
 
 PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, const uint64_t *timestamp,
-                            enum ps__write_kind kind)
+                            enum ps__write_kind kind, uint64_t *made)
 {
 	bool is_new = false;
 
@@ -363,7 +352,7 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, 
 		return NOT_QUICK;
 	/* The latest reading; or a new one, if nothing is to be kept of the latest. */
 	if (timestamp && *timestamp != set->last_timestamp) {
-		if (*timestamp || set->quick.has_base || set->history)
+		if (*timestamp || set->quick.base || set->history)
 			return NOT_QUICK;
 		is_new = true;
 	}
@@ -373,7 +362,7 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, 
 	/* Where there is no room for it, the usual way says so. */
 	if (is_new && find_new_row(&set->quick) < 0)
 		return NOT_QUICK;
-	return write_quickly(set, kind, is_new);
+	return write_quickly(set, kind, is_new, made);
 }
 
 typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
@@ -384,20 +373,26 @@ PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, 
 {
 	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
 
-	/* Only the bit is looked at: with what it learnt of the whole word the compiler would make the result. */
-	if (!LIKELY(ps__fork_is_same(set->fork_generation)) || !LIKELY(!(set->is_busy & 1)))
+	uint64_t made = 0;
+
+	/* No stack is that low. With what it learnt of the whole word the compiler would make the result. */
+	if (!LIKELY(ps__fork_is_same(set->fork_generation)) || !LIKELY(set->busy < 16))
 		return usually(set, root, timestamp, thread);
-	set->is_busy = 1;
+	ps__arch_note_stack(&set->busy);
 	/* What was looked at before, a signal handler's reading may have changed. */
 	atomic_signal_fence(memory_order_seq_cst);
-	int result = read_at_hand(set, root, timestamp, kind);
+	int result = read_at_hand(set, root, timestamp, kind, &made);
 	/* Told while the set is busy: a handler's reading may follow at once. */
 	if (LIKELY(result == PS_OK) && timestamp)
-		*timestamp = set->last_timestamp;
+		*timestamp = made;
 	if (LIKELY(result == PS_OK) && thread)
 		*thread = set->quick.slot->log->thread;
+	/* And before it is the set's: see recover.c. */
 	atomic_signal_fence(memory_order_seq_cst);
-	set->is_busy = 0;
+	if (LIKELY(result == PS_OK))
+		set->last_timestamp = made;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->busy = 0;
 	return LIKELY(result != NOT_QUICK) ? result : usually(set, root, timestamp, thread);
 }
 

@@ -59,12 +59,14 @@ static void credit_group(struct ps_eventset *set, struct ps__slot *slot, size_t 
 {
 	size_t times = 2 * set->series->groups;
 
+	ps__set_change_begin(set, slot, ps__set_credited(set, 0));
 	credit_word(set, slot, 2 * group);
 	credit_word(set, slot, 2 * group + 1);
 	for (size_t event = 0; event < set->event_count; event++) {
 		if (set->backend->group_of[event] == group)
 			credit_word(set, slot, times + event);
 	}
+	ps__set_change_end(set);
 	ps__set_label_counts(slot, PS_ATTRIBUTION_EXACT);
 	ps__set_activate(set, slot);
 }

@@ -54,13 +54,16 @@ static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t ti
 		return 0;
 	if (ps__log_make_room(slot->bases) < 0)
 		return -1;
-	size_t row = ps__log_append(slot->bases, timestamp);
+	size_t row = atomic_load_explicit(&slot->bases->count, memory_order_relaxed);
 	struct ps__chunk *chunk = ps__log_chunk(slot->bases, row);
 	_Atomic uint64_t *words = ps__log_words(slot->bases, chunk, row) + 1;
 	/* Releases, as the chunk may have been one of rows: who still reads there sees that it was given back. */
+	atomic_store_explicit(&words[-1], timestamp, memory_order_release);
 	for (size_t word = 0; word < width; word++)
 		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);
 	atomic_store_explicit(ps__log_mark(chunk, row), slot->base_mark, memory_order_release);
+	/* Once it is whole: a call that is left before does it again. */
+	ps__log_publish(slot->bases);
 	if (set->history)
 		ps__log_trim(slot->bases, set->history);
 	return 0;

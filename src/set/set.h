@@ -10,6 +10,7 @@
 #ifndef PS_SET_SET_H
 #define PS_SET_SET_H
 
+#include "arch/arch.h"
 #include "backend/backend.h"
 #include "backend/papi_set.h"
 #include "base/clock.h"
@@ -63,10 +64,14 @@ struct ps__quick {
 	_Atomic uint64_t *words; /* the latest reading's row */
 	const volatile int *cpu_place; /* where the kernel tells the task's CPU; or a -1: it must be asked */
 	int cpu;
-	bool has_base;             /* the reading has one: from before, or by ps_accum meanwhile */
-	bool has_accumulated;      /* then the totals at the last ps_accum are in `third`, */
-	bool is_known_accumulated; /* or they are `known` */
-	uint16_t counts_mark;      /* the slot's, and the row's */
+	/* The reading's base; it changes by one store, as whatever is left half done must be whole. */
+	enum {
+		PS__BASE_NONE,
+		PS__BASE_BEFORE, /* from before the short way: the slot has it */
+		PS__BASE_KNOWN,  /* ps_accum has moved all until `known` into it, */
+		PS__BASE_THIRD   /* or all until `third` */
+	} base;
+	uint16_t counts_mark; /* the slot's, and the row's */
 	uint16_t row_mark;
 	size_t even_bytes;  /* of the vectors, without their last word if their width is odd */
 	size_t split_times; /* of LANES: words of times, which tell residency; else 0 */
@@ -112,6 +117,36 @@ struct ps__balance {
 	uint64_t stop_ns;    /* and when it was stopped last */
 };
 
+/*
+ * What a change of counts replaces, until it is done: recover.c puts it back if the call is left before. Either all of a slot's
+ * counts and a lane's credited totals; or, which is cheaper, one of two vectors' words after the other, of which only the one
+ * that is being changed can be half done.
+ */
+struct ps__undo {
+	struct ps__slot *slot; /* whose counts are changed as a whole; NULL: nobody's */
+	uint64_t *credited;    /* the lane's */
+	uint64_t *saved;       /* both, as they were: twice the series' width */
+	uint64_t *words;       /* one vector; NULL: none is being changed */
+	uint64_t *others;      /* the other one, of which a word is changed after that of `words` */
+	const uint64_t *final; /* and what it is then; NULL: 0 */
+	size_t index;          /* the word; SIZE_MAX: none yet */
+	uint64_t before;       /* as it was */
+};
+
+/* How far ps__set_write has come, and what with: the same, to go on from there. */
+struct ps__pending {
+	enum {
+		PS__STAGE_NONE,
+		PS__STAGE_FORGETTING, /* the latest reading makes place for a new one */
+		PS__STAGE_REOPENING,  /* or for an older one: can't be gone on with */
+		PS__STAGE_WRITING     /* the rows */
+	} stage;
+	bool is_update; /* of the latest reading */
+	int kind;       /* enum ps__write_kind */
+	struct ps__slot *slot;
+	uint64_t timestamp;
+};
+
 struct ps_eventset {
 	/* What every reading looks at. */
 	const struct ps_component *root; /* of the topology that the series is bound to; NULL before */
@@ -124,13 +159,21 @@ struct ps_eventset {
 	bool must_clear;   /* started since the last fetch: the slots still have the counts from before */
 	bool is_unfetched; /* stopped, but the final counts are still the backend's */
 	bool is_ended;
-	bool is_settled;               /* the owner has ended, and a foreign thread has stored its final counts */
-	volatile sig_atomic_t is_busy; /* inside a call: a signal handler must not enter */
+	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
+	/* Inside a call: a signal handler must not enter. Where that call's stack is, which tells whether it was left; 0: none. */
+	volatile uintptr_t busy;
+	uint64_t busy_thread; /* whose call it is: ps__thread_number; in the short way, the owner's */
+	pid_t busy_tid;
 	struct ps__quick quick;
 	int only_cpu;               /* the one CPU that the task could run on when the set was started; -1: several */
 	struct ps__slot *last_slot; /* where the task was seen last */
 	int last_cpu; /* the same before the first slot: at ps_start. LANES, RECORDS: what the watch told last */
-	uint64_t last_timestamp;
+	uint64_t last_timestamp; /* stored last of all, when the caller was told it */
+	uint64_t
+	    old_name; /* a timestamp that the caller has of a reading, whose new one he was never told; 0: none */
+	uint64_t old_name_of; /* that new one */
+	struct ps__undo undo;
+	struct ps__pending pending;
 	struct ps__clock clock;
 	enum ps__means means;
 	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
@@ -178,13 +221,54 @@ struct ps_eventset {
 
 /* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
  * that interrupted another call. On PS_OK the set is busy until ps__set_leave. */
-int ps__set_refuse(const struct ps_eventset *set, const char *call) __attribute__((cold));
+/* recover.c: the beginning where it isn't that simple. A call that was left in its midst (siglongjmp, the end of its thread) is
+ * finished or undone: PS_OK, and the set is the caller's. */
+int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack) __attribute__((cold));
+/* Before and after a change of two vectors, word by word; and before each of the words. */
+static inline void ps__set_change_words(struct ps_eventset *set, uint64_t *words, uint64_t *others,
+                                        const uint64_t *final)
+{
+	set->undo.index = SIZE_MAX;
+	set->undo.others = others;
+	set->undo.final = final;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->undo.words = words;
+}
+static inline void ps__set_change_word(struct ps_eventset *set, size_t index, uint64_t before)
+{
+	/* Until the next line the index is of a word that is done. */
+	set->undo.before = before;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->undo.index = index;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void ps__set_changed_words(struct ps_eventset *set)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	set->undo.words = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+/* Around a change of all of a slot's counts, and what is credited of a lane. */
+void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *credited);
+static inline void ps__set_change_end(struct ps_eventset *set)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	set->undo.slot = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+}
 void ps__set_end_quick(struct ps_eventset *set);
 static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 {
-	if (__builtin_expect(!set || !ps__fork_is_same(set->fork_generation) || set->is_busy, 0))
-		return ps__set_refuse(set, call);
-	set->is_busy = 1;
+	if (__builtin_expect(!set || !ps__fork_is_same(set->fork_generation) || set->busy, 0)) {
+		uintptr_t stack;
+		ps__arch_note_stack(&stack);
+		int result = ps__set_refuse(set, call, stack);
+		if (result != PS_OK)
+			return result;
+	}
+	set->busy_thread = ps__thread_number();
+	set->busy_tid = ps__own_tid;
+	ps__arch_note_stack(&set->busy);
 	/* What is looked at from here on, no signal handler's reading changes. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (set->quick.root)
@@ -194,7 +278,7 @@ static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 static inline void ps__set_leave(struct ps_eventset *set)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	set->is_busy = 0;
+	set->busy = 0;
 }
 
 /* As ps__set_enter, for calls that change what a stopped set is made of: PS_EISRUN as well. */
@@ -213,6 +297,9 @@ void ps__set_begin_totals(struct ps_eventset *set);
 int ps__set_reopen_if_changed(struct ps_eventset *set);
 void ps__set_close(struct ps_eventset *set);
 int ps__set_reserve(struct ps_eventset *set, size_t rows);
+int ps__set_make_quick(struct ps_eventset *set, size_t width);
+void ps__set_free_quick(struct ps_eventset *set);
+void ps__set_renew_quick(struct ps_eventset *set); /* whichever of its vectors were being exchanged */
 
 /* eventset.c: another target, which the set then owns; what the old one had is closed. */
 void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct ps__task task);
@@ -342,7 +429,8 @@ struct ps__write {
 	uint16_t mark;             /* of STORE: its attribution */
 };
 int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp);
-void ps__set_move_into_base(struct ps__slot *slot, size_t width);
+void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp);
+void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size_t width);
 
 /* Nanoseconds of CLOCK_MONOTONIC, and later than the set's last reading whatever the clock says. */
 static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
@@ -353,8 +441,6 @@ static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
 }
 
 /* quick.c: readings while nothing changes but the counts. */
-int ps__set_make_quick(struct ps_eventset *set, size_t width);
-void ps__set_free_quick(struct ps_eventset *set);
 /* After a reading in the usual way: opens the short way, if the next one may take it. */
 void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot);
 

@@ -165,7 +165,9 @@ void ps__set_clear_counts(struct ps_eventset *set)
 {
 	size_t width = ps__series_width(set->series);
 
-	set->must_clear = false;
+	/* Until it is done: a call that is left here does it again. */
+	set->must_clear = true;
+	atomic_signal_fence(memory_order_seq_cst);
 	for (size_t index = 0; index < set->active_count; index++) {
 		struct ps__slot *slot = set->active[index];
 		for (size_t word = 0; word < width; word++)
@@ -173,6 +175,8 @@ void ps__set_clear_counts(struct ps_eventset *set)
 		slot->counts_mark &= PS__MARK_ATTRIBUTION;
 		slot->has_counts = false;
 	}
+	atomic_signal_fence(memory_order_seq_cst);
+	set->must_clear = false;
 }
 
 static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)

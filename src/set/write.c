@@ -24,15 +24,18 @@ enum which {
 	WHICH_OLDER
 };
 
-static enum which find_reading(const struct ps_eventset *set, const uint64_t *timestamp)
+static enum which find_reading(const struct ps_eventset *set, const uint64_t *timestamp, uint64_t *wanted)
 {
 	uint64_t latest = atomic_load_explicit(&set->series->latest, memory_order_relaxed);
 
 	if (latest == 0)
 		return WHICH_NEW;
-	if (!timestamp || *timestamp == latest)
+	*wanted = timestamp ? *timestamp : latest;
+	if (__builtin_expect(*wanted != 0 && *wanted == set->old_name, 0))
+		*wanted = set->old_name_of;
+	if (*wanted == latest)
 		return WHICH_LATEST;
-	if (*timestamp == 0 || *timestamp > latest || !ps__set_has_reading(set, *timestamp))
+	if (*wanted == 0 || *wanted > latest || !ps__set_has_reading(set, *wanted))
 		return WHICH_NEW;
 	return WHICH_OLDER;
 }
@@ -79,15 +82,22 @@ static void write_stored(_Atomic uint64_t *words, const struct ps_eventset *set,
 }
 
 /* After ps_accum the row is the base, and counting starts over. */
-void ps__set_move_into_base(struct ps__slot *slot, size_t width)
+void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size_t width)
 {
+	ps__set_change_words(set, slot->base, slot->counts, NULL);
 	for (size_t word = 0; word < width; word++) {
-		slot->base[word] += slot->counts[word];
+		uint64_t base = slot->base[word];
+		ps__set_change_word(set, word, base);
+		slot->base[word] = base + slot->counts[word];
+		atomic_signal_fence(memory_order_seq_cst);
 		slot->counts[word] = 0;
 	}
+	ps__set_changed_words(set);
+	/* In an order in which it can be done once more. */
 	slot->base_mark = join_marks(slot->has_base ? slot->base_mark : 0, slot->counts_mark);
-	slot->counts_mark &= PS__MARK_ATTRIBUTION;
 	slot->has_base = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	slot->counts_mark &= PS__MARK_ATTRIBUTION;
 	slot->has_counts = false;
 }
 
@@ -104,8 +114,8 @@ static uint16_t mark_of(const struct ps__slot *slot, const struct ps__write *wri
 	return slot->has_base ? mark | PS__MARK_BASE_APART : mark;
 }
 
-static void write_part(struct ps_eventset *set, struct ps__slot *slot, const struct ps__write *write,
-                       uint64_t timestamp)
+static inline __attribute__((always_inline)) void write_part(struct ps_eventset *set, struct ps__slot *slot,
+                                                             const struct ps__write *write, uint64_t timestamp)
 {
 	struct ps__log *log = slot->log;
 	size_t width = ps__series_width(set->series);
@@ -122,35 +132,67 @@ static void write_part(struct ps_eventset *set, struct ps__slot *slot, const str
 	atomic_store_explicit(ps__log_mark(chunk, row), mark_of(slot, write), memory_order_release);
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
-		ps__set_move_into_base(slot, width);
+		ps__set_move_into_base(set, slot, width);
 	if (set->history)
 		ps__log_trim(log, set->history);
 }
 
+static inline __attribute__((always_inline)) void write_rows(struct ps_eventset *set, const struct ps__write *write,
+                                                             uint64_t timestamp)
+{
+	for (size_t index = 0; index < set->active_count; index++) {
+		if (takes_part(set->active[index], write))
+			write_part(set, set->active[index], write, timestamp);
+	}
+}
+
+void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp)
+{
+	write_rows(set, write, timestamp);
+}
+
+static inline void enter_stage(struct ps_eventset *set, int stage)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	set->pending.stage = stage;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* No reading is the latest any more; the slot has a part of the one to come. */
+static void leave_latest(struct ps_eventset *set, struct ps__slot *slot)
+{
+	ps__set_forget_parts(set);
+	ps__set_activate(set, slot);
+}
+
 int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp)
 {
-	enum which which = find_reading(set, timestamp);
+	uint64_t wanted = 0, made = ps__set_next_timestamp(set);
+	enum which which = find_reading(set, timestamp, &wanted);
 	int result = make_room(set, write);
 
 	if (result == PS_OK && which != WHICH_LATEST)
 		result = ps__set_keep_bases(set);
 	if (result != PS_OK)
 		return result;
+	set->pending = (struct ps__pending){
+	    .kind = write->kind, .slot = write->slot, .timestamp = made, .is_update = which == WHICH_LATEST};
 	if (which != WHICH_LATEST) {
-		ps__set_forget_parts(set);
-		ps__set_activate(set, write->slot);
+		enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING : PS__STAGE_REOPENING);
+		leave_latest(set, write->slot);
 	}
-	set->last_timestamp = ps__set_next_timestamp(set);
 	ps__series_write_begin(set->series);
 	if (which == WHICH_OLDER)
-		ps__set_reopen(set, *timestamp);
-	for (size_t index = 0; index < set->active_count; index++) {
-		if (takes_part(set->active[index], write))
-			write_part(set, set->active[index], write, set->last_timestamp);
-	}
-	atomic_store_explicit(&set->series->latest, set->last_timestamp, memory_order_release);
+		ps__set_reopen(set, wanted);
+	enter_stage(set, PS__STAGE_WRITING);
+	write_rows(set, write, made);
+	atomic_store_explicit(&set->series->latest, made, memory_order_release);
 	ps__series_write_end(set->series);
 	if (timestamp)
-		*timestamp = set->last_timestamp;
+		*timestamp = made;
+	set->old_name = wanted == set->old_name_of ? 0 : set->old_name;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->last_timestamp = made;
+	enter_stage(set, PS__STAGE_NONE);
 	return PS_OK;
 }

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a user of the shared library sees: these link nothing else of perfsage.
 api_tests = \
+	tests/api/test_cancel \
 	tests/api/test_cgroup \
 	tests/api/test_exact \
 	tests/api/test_exact_limits \
 	tests/api/test_exact_process \
 	tests/api/test_exact_tid \
 	tests/api/test_fork \
+	tests/api/test_jump \
 	tests/api/test_malloc \
 	tests/api/test_perf_list \
 	tests/api/test_prctl \
 	tests/api/test_probe \
 	tests/api/test_rebound \
+	tests/api/test_step \
 	tests/api/test_teams \
 	tests/api/test_truth \
 	tests/api/test_uncounted \
@@ -22,6 +25,8 @@ api_tests += tests/api/test_papi tests/api/test_papi_malloc tests/api/test_papi_
 else
 api_tests += tests/api/test_papi_absent
 endif
+
+tests_api_test_cancel_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_cgroup_SOURCES = tests/api/test_cgroup.c tests/api/wander.c tests/api/wander.h
 tests_api_test_cgroup_LDADD = libperfsage.la $(CHECK_LIBS) -lm
@@ -40,6 +45,8 @@ tests_api_test_exact_tid_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_fork_SOURCES = tests/api/test_fork.c tests/api/wander.c tests/api/wander.h
 tests_api_test_fork_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_jump_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 # Its own malloc comes before the C library's, so it must be seen by the shared library.
 tests_api_test_malloc_CFLAGS = $(AM_CFLAGS) -fvisibility=default
@@ -70,6 +77,8 @@ tests_api_test_probe_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_rebound_SOURCES = tests/api/test_rebound.c tests/api/wander.c tests/api/wander.h
 tests_api_test_rebound_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_step_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_teams_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -313,7 +314,7 @@ START_TEST(a_cpu_that_was_offline_keeps_its_counts_and_goes_on)
 }
 END_TEST
 
-static struct ps_eventset *interrupted;
+static struct ps_eventset *interrupted, *in_handler;
 static ssize_t (*read_before)(int fd, void *buffer, size_t size_bytes);
 static int result_inside;
 
@@ -323,12 +324,17 @@ static ssize_t read_with_signal(int fd, void *buffer, size_t size_bytes)
 	ssize_t length = read_before(fd, buffer, size_bytes);
 
 	if (interrupted) {
-		struct ps_eventset *set = interrupted;
-
+		in_handler = interrupted;
 		interrupted = NULL;
-		result_inside = ps_read(set, scene.root, NULL, NULL);
+		raise(SIGUSR1);
 	}
 	return length;
+}
+
+static void read_in_handler(int number)
+{
+	(void)number;
+	result_inside = ps_read(in_handler, scene.root, NULL, NULL);
 }
 
 static uint64_t read_ns;
@@ -395,6 +401,7 @@ START_TEST(a_signal_handler_that_interrupts_a_call_is_refused_and_harms_nothing)
 	read_before = ps__os.read;
 	ps__os.read = read_with_signal;
 	fake_advance(PAGE_FAULTS, 5);
+	signal(SIGUSR1, read_in_handler);
 	interrupted = set;
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(result_inside, PS_ECNFLCT);

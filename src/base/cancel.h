@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pthread_cancel must not end a thread in the midst of a call: a lock would stay held, a descriptor open, a set busy. The calls
+ * of the OS seam are no cancellation points (os.c). What runs the code of others, which has such points (hwloc, libpfm4, PAPI,
+ * stdio, a visitor of the user's), holds a cancellation back until it is done.
+ */
+#ifndef PS_BASE_CANCEL_H
+#define PS_BASE_CANCEL_H
+
+#include <pthread.h>
+
+/* Returns what ps__cancel_release is to bring back: they nest. */
+static inline int ps__cancel_hold(void)
+{
+	int before = PTHREAD_CANCEL_ENABLE;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
+static inline void ps__cancel_release(int before)
+{
+	int held;
+
+	pthread_setcancelstate(before, &held);
+}
+
+#endif

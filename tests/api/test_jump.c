@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that are left in their midst by siglongjmp out of a handler that interrupted them, while a timer goes: whatever the
+ * thread did is counted, and the set doesn't stay busy. Real events, real signals.
+ */
+#include "support/resident.h"
+#include "support/skip.h"
+
+#include <check.h>
+#include <perfsage.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define EVENT "page-faults:u"
+#define JUMPS 150
+
+#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
+
+static struct ps_topology *topology;
+static struct ps_component *root;
+
+static void setup(void)
+{
+	check_ok(ps_topology_load(&topology, NULL));
+	root = ps_topology_root(topology);
+}
+
+static void teardown(void)
+{
+	ps_topology_destroy(topology);
+}
+
+static struct ps_eventset *make_set(enum ps_attribution_mode mode)
+{
+	struct ps_eventset *set = NULL;
+
+	check_ok(ps_eventset_create(&set));
+	check_ok(ps_eventset_set_attribution(set, mode));
+	check_ok(ps_eventset_add(set, EVENT));
+	check_ok(ps_eventset_add(set, "minor-faults:u"));
+	check_ok(ps_eventset_reserve(set, 100000));
+	return set;
+}
+
+static bool may_count(void)
+{
+	struct ps_eventset *set = NULL;
+	bool may =
+	    ps_eventset_create(&set) == PS_OK && ps_eventset_add(set, EVENT) == PS_OK && ps_start(set) == PS_OK;
+
+	ps_eventset_destroy(set);
+	return may;
+}
+
+#define SKIP_UNLESS_COUNTED                      \
+	if (!may_count()) {                      \
+		ps_test_skip(ps_error_detail()); \
+		return;                          \
+	}
+
+static volatile unsigned char *page;
+
+/* One fault: the page is given back first. */
+__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) static void touch(void)
+{
+	madvise((void *)page, (size_t)sysconf(_SC_PAGESIZE), MADV_DONTNEED);
+	*page = 1;
+}
+
+static void map_page(void)
+{
+	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne((void *)page, MAP_FAILED);
+}
+
+/* The storm: a timer whose handler leaves the call that it interrupts, if it is to. */
+static sigjmp_buf back;
+static volatile sig_atomic_t may_jump, jumps;
+
+static void leave(int number)
+{
+	(void)number;
+	if (!may_jump)
+		return;
+	may_jump = 0;
+	jumps++;
+	siglongjmp(back, 1);
+}
+
+static void set_timer(long interval_us)
+{
+	struct itimerval timer = {.it_interval = {0, interval_us}, .it_value = {0, interval_us}};
+
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
+}
+
+static void begin_storm(void)
+{
+	struct sigaction action = {.sa_handler = leave};
+
+	sigemptyset(&action.sa_mask);
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	jumps = 0;
+	set_timer(200);
+}
+
+static void end_storm(void)
+{
+	set_timer(0);
+	signal(SIGALRM, SIG_DFL);
+}
+
+static void move(unsigned step)
+{
+	cpu_set_t all, one;
+
+	if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
+		return;
+	for (int cpu = 0, rest = (int)(step % (unsigned)CPU_COUNT(&all)); cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET((size_t)cpu, &all) || rest-- > 0)
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET((size_t)cpu, &one);
+		sched_setaffinity(0, sizeof one, &one);
+		break;
+	}
+	sched_setaffinity(0, sizeof all, &all);
+}
+
+typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                    struct ps_thread **thread);
+
+/* One call of which a signal may take the thread away. */
+static void read_in_storm(reading *read, struct ps_eventset *set, uint64_t *timestamp)
+{
+	if (sigsetjmp(back, 1) == 0) {
+		may_jump = 1;
+		int result = read(set, root, timestamp, NULL);
+		may_jump = 0;
+		ck_assert_msg(result == PS_OK, "after %d jumps: %s", (int)jumps, ps_error_detail());
+	}
+}
+
+/* Over all CPUs; the parts of a reading share its timestamp. */
+static long long sum_of(uint64_t timestamp)
+{
+	struct ps_value value;
+	long long sum = 0;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		const struct ps_thread *thread = ps_topology_thread(topology, cpu);
+		if (thread && ps_thread_reading(thread, EVENT, timestamp, &value) == PS_OK)
+			sum += value.value;
+	}
+	return sum;
+}
+
+/* What the set says must lie between what was done, and that with what jumps and signals may have touched. */
+static void check_faults(long long value, long long done, const char *what)
+{
+	ck_assert_msg(value >= done && value <= done + 64, "%s: %lld page faults of %lld, after %d jumps", what,
+	              value, done, (int)jumps);
+}
+
+static void check_residual(struct ps_eventset *set)
+{
+	long long residual[2] = {1, 1};
+
+	check_ok(ps_eventset_check(set, residual, 2));
+	ck_assert_int_eq(residual[0], 0);
+	ck_assert_int_eq(residual[1], 0);
+}
+
+static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_AUTO, PS_ATTRIBUTE_EXACT, PS_ATTRIBUTE_LAST_CPU};
+#define MODES 3
+
+/* _i: the mode; 3 and more: it is moved about besides. */
+static void storm(int which, reading *read, bool makes_new)
+{
+	struct ps_eventset *set = make_set(modes[which % MODES]);
+	volatile long long done = 0;
+	uint64_t first = 0, timestamp = 0;
+
+	map_page();
+	touch();
+	check_ok(ps_start(set));
+	check_ok(read(set, root, &first, NULL));
+	timestamp = first;
+	begin_storm();
+	for (volatile unsigned step = 0; jumps < JUMPS && step < 300 * JUMPS; step++) {
+		touch();
+		done++;
+		if (which >= MODES && step % 16 == 0)
+			move(step);
+		if (makes_new)
+			timestamp = 0;
+		read_in_storm(read, set, &timestamp);
+	}
+	end_storm();
+	printf("lab: %d jumps in %lld calls\n", (int)jumps, done);
+	if (makes_new)
+		timestamp = 0;
+	check_ok(ps_stop(set, root, &timestamp, NULL));
+	if (!makes_new || read == ps_read)
+		check_faults(sum_of(timestamp), done, "the last reading");
+	check_residual(set);
+	ps_eventset_destroy(set);
+	munmap((void *)page, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+START_TEST(a_set_that_jumps_left_while_it_read_loses_nothing)
+{
+	SKIP_UNLESS_COUNTED
+	storm(_i, ps_read, false);
+}
+END_TEST
+
+START_TEST(a_set_that_jumps_left_while_it_accumulated_loses_nothing)
+{
+	SKIP_UNLESS_COUNTED
+	storm(_i, ps_accum, false);
+}
+END_TEST
+
+START_TEST(a_set_that_jumps_left_while_it_made_new_readings_loses_nothing)
+{
+	SKIP_UNLESS_COUNTED
+	storm(_i, ps_read, true);
+}
+END_TEST
+
+/* All readings of a history of ps_accum together are what was counted. */
+START_TEST(a_history_that_jumps_left_holds_all)
+{
+	struct ps_value values[4096];
+	struct ps_eventset *set;
+	long long sum = 0;
+	size_t count = 0;
+	volatile long long done = 0;
+
+	SKIP_UNLESS_COUNTED
+	set = make_set(modes[_i % MODES]);
+	map_page();
+	touch();
+	check_ok(ps_start(set));
+	begin_storm();
+	for (volatile unsigned step = 0; step < 4000; step++) {
+		uint64_t timestamp = 0;
+		touch();
+		done++;
+		read_in_storm(ps_accum, set, &timestamp);
+	}
+	end_storm();
+	uint64_t timestamp = 0;
+	check_ok(ps_stop(set, root, &timestamp, NULL));
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		const struct ps_thread *thread = ps_topology_thread(topology, cpu);
+		if (!thread || ps_thread_readings(thread, EVENT, values, 4096, &count) != PS_OK)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			sum += values[i].value;
+	}
+	check_faults(sum, done, "the history");
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* A handler that comes back must find the set as before: refused, and the interrupted call is right. */
+static struct ps_eventset *shared;
+static _Atomic int refusals, readings;
+
+static void read_in_handler(int number)
+{
+	(void)number;
+	int result = ps_read(shared, root, NULL, NULL);
+	if (result == PS_ECNFLCT)
+		refusals++;
+	else if (result == PS_OK)
+		readings++;
+	else
+		abort();
+}
+
+static void interrupt(bool on_other_stack)
+{
+	struct sigaction action = {.sa_handler = read_in_handler, .sa_flags = on_other_stack ? SA_ONSTACK : 0};
+	long long done = 0;
+
+	sigemptyset(&action.sa_mask);
+	refusals = 0;
+	readings = 0;
+	shared = make_set(PS_ATTRIBUTE_AUTO);
+	map_page();
+	touch();
+	check_ok(ps_start(shared));
+	check_ok(ps_read(shared, root, NULL, NULL));
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	set_timer(100);
+	for (unsigned step = 0; refusals < 20 && step < 400000; step++) {
+		touch();
+		done++;
+		check_ok((step % 4 ? ps_read : ps_accum)(shared, root, NULL, NULL));
+	}
+	end_storm();
+	check_ok(ps_stop(shared, root, NULL, NULL));
+	struct ps_value total = {0};
+	check_ok(ps_component_total(root, EVENT, &total));
+	check_faults(total.value, done, on_other_stack ? "handlers on a stack of their own" : "handlers");
+	check_residual(shared);
+	ps_eventset_destroy(shared);
+}
+
+START_TEST(a_handler_that_returns_is_refused_as_before)
+{
+	SKIP_UNLESS_COUNTED
+	interrupt(false);
+}
+END_TEST
+
+START_TEST(a_handler_on_a_stack_of_its_own_is_refused_as_before)
+{
+	static char memory[1 << 17];
+	stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
+
+	SKIP_UNLESS_COUNTED
+	ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
+	interrupt(true);
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("jump");
+	TCase *tests = tcase_create("jump");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_read_loses_nothing, 0, 2 * MODES);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_accumulated_loses_nothing, 0, 2 * MODES);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_made_new_readings_loses_nothing, 0, 2 * MODES);
+	tcase_add_loop_test(tests, a_history_that_jumps_left_holds_all, 0, MODES);
+	tcase_add_test(tests, a_handler_that_returns_is_refused_as_before);
+	tcase_add_test(tests, a_handler_on_a_stack_of_its_own_is_refused_as_before);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A jump out of each single instruction of ps_read and ps_accum: the processor stops after every one (the trap flag), and the
+ * handler leaves the call at the first, the second, and so on until the call's end. After each of them the set must tell all that
+ * was counted, under the timestamp that the caller has. x86-64 alone; real page faults.
+ */
+#include "support/resident.h"
+#include "support/skip.h"
+
+#include <check.h>
+#include <perfsage.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define EVENT "page-faults:u"
+/* More than any of the calls takes. */
+#define MOST_STEPS 20000
+#define REHEARSALS 12
+/* Each one takes a minute: PS_TEST_STRIDE=1. */
+#define STRIDE 13
+/* So many calls in full after each jump; and the storage that it takes. */
+#define ROWS 60000
+
+#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+static sigjmp_buf back;
+static volatile long steps_left;
+
+static void count_step(int number)
+{
+	(void)number;
+	if (--steps_left == 0)
+		siglongjmp(back, 1);
+}
+
+/* Below the red zone. */
+#define WITH_FLAGS(change)                                                                          \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change "; popfq; lea 128(%%rsp), %%rsp" \
+	                 :                                                                          \
+	                 :                                                                          \
+	                 : "cc", "memory")
+
+static void step(bool on)
+{
+	if (on)
+		WITH_FLAGS("orq $0x100, (%%rsp)");
+	else
+		WITH_FLAGS("andq $~0x100, (%%rsp)");
+}
+
+typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                    struct ps_thread **thread);
+
+/* What is tried: a call in some state of the set. */
+struct trial {
+	struct ps_topology *topology;
+	struct ps_component *root;
+	struct ps_eventset *set;
+	reading *call;
+	bool is_slow;       /* it doesn't go the short way */
+	bool is_new;        /* it makes a new reading */
+	bool accumulated;   /* the reading has a base, by ps_accum just before */
+	uint64_t timestamp; /* of the one reading that has everything; with is_new, of the latest */
+	long long done;
+};
+
+static volatile unsigned char *page;
+
+__attribute__((noinline)) static void touch(struct trial *trial)
+{
+	madvise((void *)page, (size_t)sysconf(_SC_PAGESIZE), MADV_DONTNEED);
+	*page = 1;
+	trial->done++;
+}
+
+static long long value_of(const struct trial *trial, uint64_t timestamp)
+{
+	struct ps_value value;
+	long long sum = 0;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		const struct ps_thread *thread = ps_topology_thread(trial->topology, cpu);
+		if (thread && ps_thread_reading(thread, EVENT, timestamp, &value) == PS_OK)
+			sum += value.value;
+	}
+	return sum;
+}
+
+static long long value_of_history(const struct trial *trial)
+{
+	static struct ps_value *values;
+	long long sum = 0;
+	size_t count = 0;
+
+	/* All of it now: its pages would be counted else. */
+	if (!values)
+		values = mmap(NULL, ROWS * sizeof *values, PROT_READ | PROT_WRITE,
+		              MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ck_assert_ptr_ne(values, MAP_FAILED);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		const struct ps_thread *thread = ps_topology_thread(trial->topology, cpu);
+		if (!thread || ps_thread_readings(thread, EVENT, values, ROWS, &count) != PS_OK)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			sum += values[i].value;
+	}
+	return sum;
+}
+
+static void prepare(struct trial *trial)
+{
+	reading *call = trial->accumulated ? ps_accum : trial->call;
+
+	/* Twice: the first one opens the short way. */
+	for (int i = 0; i < 2; i++) {
+		uint64_t none = 0;
+		touch(trial);
+		check_ok(call(trial->set, trial->root, trial->is_new ? &none : &trial->timestamp, NULL));
+	}
+	if (trial->is_slow)
+		check_ok(ps_eventset_reserve(trial->set, 1));
+}
+
+/* True: the call was left after so many steps. False: it was done before. */
+static bool leave_after(struct trial *trial, long steps)
+{
+	uint64_t none = 0;
+	volatile int result = PS_OK;
+
+	steps_left = steps;
+	if (sigsetjmp(back, 1) != 0)
+		return true;
+	step(true);
+	result = trial->call(trial->set, trial->root, trial->is_new ? &none : &trial->timestamp, NULL);
+	step(false);
+	ck_assert_int_eq(result, PS_OK);
+	return false;
+}
+
+static void check_values(struct trial *trial, long steps)
+{
+	uint64_t none = 0, *timestamp = trial->is_new ? &none : &trial->timestamp;
+	long long residual[2];
+	long long value;
+
+	touch(trial);
+	int result = trial->call(trial->set, trial->root, timestamp, NULL);
+	ck_assert_msg(result == PS_OK, "after step %ld: %s", steps, ps_error_detail());
+	if (trial->is_new && trial->call == ps_accum)
+		value = value_of_history(trial);
+	else
+		value = value_of(trial, *timestamp);
+	/* What the first calls met of the program is counted besides. */
+	if (steps <= REHEARSALS)
+		trial->done = value;
+	check_ok(ps_eventset_check(trial->set, residual, 2));
+	ck_assert_msg(value == trial->done, "after step %ld: %lld page faults, not %lld; residual %lld", steps, value,
+	              trial->done, residual[0]);
+	ck_assert_msg(residual[0] == 0 && residual[1] == 0, "after step %ld: residual %lld", steps, residual[0]);
+}
+
+static void open_trial(struct trial *trial, enum ps_attribution_mode mode)
+{
+	check_ok(ps_topology_load(&trial->topology, NULL));
+	trial->root = ps_topology_root(trial->topology);
+	check_ok(ps_eventset_create(&trial->set));
+	check_ok(ps_eventset_set_attribution(trial->set, mode));
+	check_ok(ps_eventset_add(trial->set, EVENT));
+	check_ok(ps_eventset_add(trial->set, "minor-faults:u"));
+	check_ok(ps_eventset_reserve(trial->set, ROWS));
+	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne((void *)page, MAP_FAILED);
+	check_ok(ps_start(trial->set));
+}
+
+static void try_all(enum ps_attribution_mode mode, struct trial trial)
+{
+	struct sigaction action = {.sa_handler = count_step};
+	const char *given = getenv("PS_TEST_STRIDE");
+	long steps, stride = given ? atol(given) : STRIDE;
+
+	sigemptyset(&action.sa_mask);
+	ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
+	open_trial(&trial, mode);
+	for (steps = 1; steps<MOST_STEPS; steps += steps> REHEARSALS ? stride : 1) {
+		prepare(&trial);
+		touch(&trial);
+		/* The first ones are rehearsals, and go far. */
+		if (!leave_after(&trial, steps > REHEARSALS ? steps - REHEARSALS : steps * 100) && steps > REHEARSALS)
+			break;
+		check_values(&trial, steps);
+	}
+	ck_assert_int_lt(steps, MOST_STEPS);
+	printf("lab: a jump out of each of %ld instructions\n", steps - 1 - REHEARSALS);
+	ps_eventset_destroy(trial.set);
+	ps_topology_destroy(trial.topology);
+	munmap((void *)page, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static bool may_step(void)
+{
+	struct ps_eventset *set = NULL;
+	bool may =
+	    ps_eventset_create(&set) == PS_OK && ps_eventset_add(set, EVENT) == PS_OK && ps_start(set) == PS_OK;
+
+	ps_eventset_destroy(set);
+	return may;
+}
+
+static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_EXACT, PS_ATTRIBUTE_LAST_CPU};
+
+#define STEP_TEST(name, ...)                                     \
+	START_TEST(name)                                         \
+	{                                                        \
+		if (!may_step()) {                               \
+			ps_test_skip(ps_error_detail());         \
+			return;                                  \
+		}                                                \
+		try_all(modes[_i], (struct trial){__VA_ARGS__}); \
+	}                                                        \
+	END_TEST
+
+STEP_TEST(a_reading_that_is_updated, .call = ps_read)
+STEP_TEST(a_reading_that_is_accumulated, .call = ps_accum)
+STEP_TEST(a_reading_after_it_was_accumulated, .call = ps_read, .accumulated = true)
+STEP_TEST(a_new_reading, .call = ps_read, .is_new = true)
+STEP_TEST(a_new_reading_that_is_accumulated, .call = ps_accum, .is_new = true)
+STEP_TEST(a_reading_that_is_updated_the_usual_way, .call = ps_read, .is_slow = true)
+STEP_TEST(a_reading_that_is_accumulated_the_usual_way, .call = ps_accum, .is_slow = true)
+STEP_TEST(a_new_reading_the_usual_way, .call = ps_read, .is_new = true, .is_slow = true)
+
+/* A case of its own for each, so that it can be run alone (CK_RUN_CASE). */
+#define ADD(name, modes)                                    \
+	do {                                                \
+		TCase *tests = tcase_create(#name);         \
+		tcase_add_loop_test(tests, name, 0, modes); \
+		suite_add_tcase(suite, tests);              \
+	} while (0)
+
+static void add_tests(Suite *suite)
+{
+	ADD(a_reading_that_is_updated, 2);
+	ADD(a_reading_that_is_accumulated, 1);
+	ADD(a_reading_after_it_was_accumulated, 1);
+	ADD(a_new_reading, 1);
+	ADD(a_new_reading_that_is_accumulated, 1);
+	ADD(a_reading_that_is_updated_the_usual_way, 2);
+	ADD(a_reading_that_is_accumulated_the_usual_way, 2);
+	ADD(a_new_reading_the_usual_way, 1);
+}
+
+#else
+
+START_TEST(a_jump_out_of_each_instruction)
+{
+	ps_test_skip(
+	    "the instructions of this processor, or of a sanitizer's program, can't be stepped through here");
+}
+END_TEST
+
+static void add_tests(Suite *suite)
+{
+	TCase *tests = tcase_create("step");
+
+	tcase_add_test(tests, a_jump_out_of_each_instruction);
+	suite_add_tcase(suite, tests);
+}
+
+#endif
+
+int main(void)
+{
+	Suite *suite = suite_create("step");
+	SRunner *runner = srunner_create(suite);
+
+	add_tests(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
