@@ -21,7 +21,7 @@
  *   PS_EINVAL   set or root is NULL; root is not a topology's root, or the set's readings are in another topology;
  *               the caller isn't the set's owner, and the owner is alive; or it has ended, and its final counts were
  *               taken already, by ps_read or ps_stop, once; ps_accum, ps_reset: or it has ended.
- *   PS_ECLOST   the set was inherited by fork().
+ *   PS_ECLOST   the set was inherited by fork(); or the program has closed the set's descriptors.
  *   PS_ECNFLCT  the set is in the middle of another call (a signal handler interrupted it), or was left in the middle
  *               of one that can't be finished.
  *   PS_ENOMEM   no memory for the reading.

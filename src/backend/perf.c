@@ -37,6 +37,21 @@ static int perf_open(struct ps__backend *backend, struct ps__event *events, size
 	return ps__perf_open_lanes(perf);
 }
 
+/* Once it is known nothing more is read: it would be taken out of a pipe of the program's. */
+static __attribute__((cold, noinline)) int fail_lost(struct ps__perf *perf)
+{
+	perf->is_lost = true;
+	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
+		perf->lanes[lane].direct_fd = -1;
+		perf->lanes[lane].direct_user = NULL;
+	}
+	return ps__fail(PS_ECLOST, "the program has closed descriptors of the event set, which are perfsage's, and "
+	                           "may have opened files of its own "
+	                           "under their numbers: start sets after a loop that closes all descriptors, or "
+	                           "leave out what it didn't open; "
+	                           "destroy this set, and count with a clone (ps_eventset_clone)");
+}
+
 static int control(struct ps__perf *perf, const struct ps__group *group, unsigned long request)
 {
 	int fd = group->members[0].fd;
@@ -44,12 +59,17 @@ static int control(struct ps__perf *perf, const struct ps__group *group, unsigne
 	/* Its CPU is offline: there is nothing to start or stop. */
 	if (fd < 0)
 		return PS_OK;
+	if (__builtin_expect(perf->is_lost, 0))
+		return fail_lost(perf);
 	while (ps__os.ioctl(fd, request, 0) < 0) {
-		if (errno != EINTR)
+		int error = errno;
+		if (error != EINTR && !ps__os_is_event(fd))
+			return fail_lost(perf);
+		if (error != EINTR)
 			return ps__fail(PS_ESYS, "'%s': ioctl %s: %s", perf->events[group->members[0].event].name,
 			                request == PERF_EVENT_IOC_ENABLE ? "PERF_EVENT_IOC_ENABLE"
 			                                                 : "PERF_EVENT_IOC_DISABLE",
-			                strerror(errno));
+			                strerror(error));
 	}
 	return PS_OK;
 }
@@ -203,9 +223,22 @@ static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_
 	return PS_OK;
 }
 
-static int fail_read(const struct ps__perf *perf, const struct ps__group *group)
+static int fail_read(struct ps__perf *perf, const struct ps__group *group)
 {
+	int error = errno;
+
+	if (!ps__os_is_event(group->members[0].fd))
+		return fail_lost(perf);
+	errno = error;
 	return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name, strerror(errno));
+}
+
+/* Has it the shape that is asked for? */
+static bool is_group(const struct ps__perf *perf, const struct ps__group *group, size_t length)
+{
+	uint64_t members = group->count + group->extras;
+
+	return length == (3 + members) * sizeof *perf->buffer && perf->buffer[0] == members;
 }
 
 static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
@@ -218,6 +251,8 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 	ssize_t length = ps__perf_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
 	if (__builtin_expect(length < 0, 0))
 		return fail_read(perf, group);
+	if (__builtin_expect(!is_group(perf, group, (size_t)length), 0) && !ps__os_is_event(group->members[0].fd))
+		return fail_lost(perf);
 	if (__builtin_expect(length < (ssize_t)(3 * sizeof(uint64_t)), 0))
 		return fail_group_error(perf, group, times, values);
 	if (__builtin_expect(is_detached(perf, group, sure_ns), 0))
@@ -275,6 +310,14 @@ static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 	return result;
 }
 
+/* A group in the error state gives nothing. */
+static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t lane, ssize_t length)
+{
+	if (length < 0)
+		return fail_read(perf, &perf->lanes[lane].groups[0]);
+	return !ps__os_is_event(perf->lanes[lane].direct_fd) ? fail_lost(perf) : PS__NOT_DIRECT;
+}
+
 PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
 	struct ps__perf *perf = perf_of(backend);
@@ -283,9 +326,9 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint6
 	if (__builtin_expect(fd < 0, 0))
 		return PS__NOT_DIRECT;
 	ssize_t length = ps__perf_read_retried(fd, totals - 1, perf->direct_bytes);
-	if (__builtin_expect(length == (ssize_t)perf->direct_bytes, 1))
+	if (__builtin_expect(length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
 		return PS_OK;
-	return length < 0 ? fail_read(perf, &perf->lanes[lane].groups[0]) : PS__NOT_DIRECT;
+	return refuse_direct(perf, lane, length);
 }
 
 static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
@@ -300,6 +343,8 @@ static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 	/* A group that was in the error state has times to be added from then on. */
 	perf->lanes[lane].direct_fd = -1;
 	perf->lanes[lane].direct_user = NULL;
+	if (__builtin_expect(perf->is_lost, 0))
+		return fail_lost(perf);
 	return read_groups(perf, lane, totals);
 }
 

@@ -117,6 +117,8 @@ struct ps__perf {
 	uint64_t *buffer;               /* for one group read */
 	size_t buffer_bytes;
 	size_t direct_bytes;          /* of a read(2) of a direct_fd */
+	uint64_t direct_members;      /* what its first word is */
+	bool is_lost;                 /* the program has closed descriptors of these */
 	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
 	struct ps__perf_execs *execs; /* NULL: they aren't watched */
 	bool counting;

@@ -236,7 +236,8 @@ static void find_direct_lanes(struct ps__perf *perf)
 {
 	bool direct = is_direct(perf);
 
-	perf->direct_bytes = (3 + perf->event_count + perf->lanes[0].groups[0].extras) * sizeof *perf->buffer;
+	perf->direct_members = perf->event_count + perf->lanes[0].groups[0].extras;
+	perf->direct_bytes = (3 + perf->direct_members) * sizeof *perf->buffer;
 	for (size_t index = 0; index < perf->base.lanes; index++) {
 		struct ps__lane *lane = &perf->lanes[index];
 		lane->direct_fd = direct ? lane->groups[0].members[0].fd : -1;

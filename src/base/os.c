@@ -231,13 +231,21 @@ void ps__os_free_apart(void *memory)
 		ps__os_free(((void **)memory)[-1]);
 }
 
+bool ps__os_is_event(int fd)
+{
+	uint64_t id;
+
+	return ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 || (errno != EBADF && errno != ENOTTY);
+}
+
 void ps__os_close_event(int fd, bool is_copied)
 {
 	uint64_t id;
 
-	if (fd < 0 || (is_copied && ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) < 0))
+	if (fd < 0)
 		return;
-	ps__os.close(fd);
+	if (is_copied ? ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 : ps__os_is_event(fd))
+		ps__os.close(fd);
 }
 
 void *ps__os_pages_create(size_t size_bytes)

@@ -48,9 +48,11 @@ void ps__os_free(void *memory);
 void *ps__os_calloc_apart(size_t count, size_t size_bytes);
 void ps__os_free_apart(void *memory);
 
-/* Closes an event's descriptor. In a forked child (is_copied) that lets go of the child's copy, or the kernel would keep the
- * event, and the counter or breakpoint it takes, as long as the child lives. By then the child may have closed the number
- * and opened something else: what is no event is left alone. */
+/* Is it an event's descriptor? The program may have closed it, and opened something else under the number. */
+bool ps__os_is_event(int fd);
+/* Closes an event's descriptor; what is no event is the program's by now, and left alone. In a forked child (is_copied)
+ * that lets go of the child's copy, or the kernel would keep the event, and the counter or breakpoint it takes, as long as
+ * the child lives. */
 void ps__os_close_event(int fd, bool is_copied);
 
 /* Reads a small text file whole, NUL-terminated, without trailing newlines. Returns its length, or -errno:

@@ -30,9 +30,8 @@ struct ps__task {
 
 /* PS_ESYS if there is no such task (the detail names it), PS_ECOUNT without a descriptor left. */
 int ps__task_open(struct ps__task *task, pid_t tid);
+/* The number may be another file's by now, which is left alone. */
 void ps__task_close(struct ps__task *task);
-/* In a forked child: the number may be another file's by now, which is left alone. */
-void ps__task_abandon(struct ps__task *task);
 
 /* The CPU on which the task was last seen to run; -1 if it can't be told. *ended becomes true if it has ended, whether its
  * parent has waited for it or not. Async-signal-safe. */

@@ -61,13 +61,6 @@ int ps__task_open(struct ps__task *task, pid_t tid)
 	return PS_OK;
 }
 
-void ps__task_close(struct ps__task *task)
-{
-	if (task->fd >= 0)
-		ps__os.close(task->fd);
-	task->fd = -1;
-}
-
 static ssize_t read_stat(int fd, char stat[STAT_BYTES])
 {
 	ssize_t length;
@@ -78,7 +71,7 @@ static ssize_t read_stat(int fd, char stat[STAT_BYTES])
 	return length;
 }
 
-/* Whatever is read there of a task that has ended, no other file answers with ESRCH. */
+/* The program may have closed it, and opened something else under the number. */
 static bool is_own_file(const struct ps__task *task)
 {
 	char stat[STAT_BYTES], start[32];
@@ -86,11 +79,11 @@ static bool is_own_file(const struct ps__task *task)
 	int needed = snprintf(start, sizeof start, "%d (", (int)task->tid);
 
 	if (length < 0)
-		return errno == ESRCH;
+		return errno != EBADF && errno != ESPIPE && errno != EISDIR;
 	return length >= needed && memcmp(stat, start, (size_t)needed) == 0;
 }
 
-void ps__task_abandon(struct ps__task *task)
+void ps__task_close(struct ps__task *task)
 {
 	if (task->fd >= 0 && is_own_file(task))
 		ps__os.close(task->fd);

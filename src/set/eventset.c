@@ -58,7 +58,7 @@ int ps_eventset_destroy(struct ps_eventset *set)
 	if (ps__fork_is_same(set->fork_generation))
 		close_target(set);
 	else
-		ps__task_abandon(&set->task);
+		ps__task_close(&set->task);
 	clear_events(set);
 	ps__papi_free(set->papi);
 	ps__os_free_apart(set);

@@ -22,6 +22,7 @@ src_set_libset_la_SOURCES = \
 	src/set/reading.c \
 	src/set/records.c \
 	src/set/recover.c \
+	src/set/recover.h \
 	src/set/reopen.c \
 	src/set/set.h \
 	src/set/shares.c \

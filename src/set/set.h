@@ -18,6 +18,7 @@
 #include "base/os.h"
 #include "locate/locate.h"
 #include "locate/watch.h"
+#include "set/recover.h"
 #include "topology/series.h"
 
 #include <perfsage/error.h>
@@ -115,36 +116,6 @@ struct ps__balance {
 	uint64_t enabled_ns;
 	uint64_t stopped_ns; /* how long the set was stopped since then, */
 	uint64_t stop_ns;    /* and when it was stopped last */
-};
-
-/*
- * What a change of counts replaces, until it is done: recover.c puts it back if the call is left before. Either all of a slot's
- * counts and a lane's credited totals; or, which is cheaper, one of two vectors' words after the other, of which only the one
- * that is being changed can be half done.
- */
-struct ps__undo {
-	struct ps__slot *slot; /* whose counts are changed as a whole; NULL: nobody's */
-	uint64_t *credited;    /* the lane's */
-	uint64_t *saved;       /* both, as they were: twice the series' width */
-	uint64_t *words;       /* one vector; NULL: none is being changed */
-	uint64_t *others;      /* the other one, of which a word is changed after that of `words` */
-	const uint64_t *final; /* and what it is then; NULL: 0 */
-	size_t index;          /* the word; SIZE_MAX: none yet */
-	uint64_t before;       /* as it was */
-};
-
-/* How far ps__set_write has come, and what with: the same, to go on from there. */
-struct ps__pending {
-	enum {
-		PS__STAGE_NONE,
-		PS__STAGE_FORGETTING, /* the latest reading makes place for a new one */
-		PS__STAGE_REOPENING,  /* or for an older one: can't be gone on with */
-		PS__STAGE_WRITING     /* the rows */
-	} stage;
-	bool is_update; /* of the latest reading */
-	int kind;       /* enum ps__write_kind */
-	struct ps__slot *slot;
-	uint64_t timestamp;
 };
 
 struct ps_eventset {

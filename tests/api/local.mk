@@ -3,6 +3,7 @@
 api_tests = \
 	tests/api/test_cancel \
 	tests/api/test_cgroup \
+	tests/api/test_closed \
 	tests/api/test_exact \
 	tests/api/test_exact_limits \
 	tests/api/test_exact_process \
@@ -30,6 +31,8 @@ tests_api_test_cancel_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_cgroup_SOURCES = tests/api/test_cgroup.c tests/api/wander.c tests/api/wander.h
 tests_api_test_cgroup_LDADD = libperfsage.la $(CHECK_LIBS) -lm
+
+tests_api_test_closed_LDADD = libperfsage.la $(CHECK_LIBS) -lm
 
 tests_api_test_exact_SOURCES = tests/api/test_exact.c tests/api/wander.c tests/api/wander.h
 tests_api_test_exact_LDADD = libperfsage.la $(CHECK_LIBS) -lm
