@@ -111,8 +111,11 @@ static __attribute__((noinline)) void qualify(const struct ps__log *log, const s
 		out->enabled_ns = 0;
 		out->running_ns = 0;
 	}
-	if (out->running_ns < out->enabled_ns)
+	if (out->running_ns < out->enabled_ns) {
 		estimate(out);
+		if (mark & PS__MARK_TOOK_TURNS && out->attribution < PS_ATTRIBUTION_MIXED)
+			out->attribution = PS_ATTRIBUTION_MIXED;
+	}
 	if (mark & PS__MARK_STORED)
 		return;
 	if (column->is_estimate)
@@ -183,6 +186,12 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 	sum->flags |= part->flags | PS_VALUE_MERGED;
 }
 
+void ps__value_finish(struct ps_value *sum)
+{
+	if (sum->status == PS_STATUS_NEVER_SCHEDULED && sum->running_ns > 0)
+		estimate(sum);
+}
+
 /* One attempt at the newest part in one log. */
 PS__INLINE bool load_newest(const struct ps__log *log, const struct ps__column *column, struct cell *out)
 {
@@ -248,6 +257,7 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	}
 	if (parts == 0)
 		return fail_reading(thread, event, timestamp, is_known);
+	ps__value_finish(&sum);
 	*out = sum;
 	return PS_OK;
 }

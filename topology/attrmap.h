@@ -21,7 +21,10 @@ ptrdiff_t ps__series_find(const struct ps__series *series, const char *event);
 bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out);
 
 /* Adds a part to a sum (the first of which has *parts == 0): see ps_value for what becomes of each field. */
+/* Adds a part. The sum is a value only after ps__value_finish. */
 void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part);
+/* Where the counter was never on the hardware, it is taken to have counted as fast as elsewhere: an estimate. */
+void ps__value_finish(struct ps_value *sum);
 
 /* Which column of a series is to be summed up, or -1: that of a name, or what a metric needs. */
 struct ps__selector {

@@ -99,7 +99,8 @@ enum {
 	PS__MARK_INTERRUPTED = 0x0080,
 	PS__MARK_STORED = 0x0008,     /* given by ps_store: counted, whatever the group's times are */
 	PS__MARK_INCOMPLETE = 0x0400, /* some of what was to be counted was not */
-	PS__MARK_FLAGS = 0x04f8,
+	PS__MARK_TOOK_TURNS = 0x0800, /* groups took turns on the hardware, and the task was on several CPUs */
+	PS__MARK_FLAGS = 0x0cf8,
 	/* What the reading's base is: 0 if neither; equal to the row; or kept in the set's log of bases. */
 	PS__MARK_BASE_IS_VALUE = 0x0100,
 	PS__MARK_BASE_APART = 0x0200,

@@ -25,8 +25,10 @@ enum ps_attribution {
 	PS_ATTRIBUTION_EXACT = 0, /* the kernel split the counts by hardware thread */
 	PS_ATTRIBUTION_PINNED,    /* the task could run on one hardware thread only, and did */
 	PS_ATTRIBUTION_ATTACHED,  /* the event set counts on one CPU by definition */
-	PS_ATTRIBUTION_MIXED,     /* an estimate: split by the time that the task spent on each hardware thread */
-	PS_ATTRIBUTION_LAST_CPU   /* the count since the last reading went to the CPU seen at the reading */
+	/* An estimate: split by the time that the task spent on each hardware thread; or groups of events took turns on the
+	 * hardware while the task moved, and the part was scaled. */
+	PS_ATTRIBUTION_MIXED,
+	PS_ATTRIBUTION_LAST_CPU /* the count since the last reading went to the CPU seen at the reading */
 };
 
 /** What else is known of a value; ps_value.flags is an OR of these. */
@@ -41,7 +43,8 @@ enum ps_value_flag {
 
 /**
  * A value of one event. In a sum over parts, the weakest status and attribution are shown, the newest timestamp,
- * and the sums of the rest.
+ * and the sums of the rest. Where some parts were never scheduled and others counted, the sum is scaled: raw * enabled_ns /
+ * running_ns of the sums.
  */
 struct ps_value {
 	uint64_t timestamp;  /* of the reading: nanoseconds of CLOCK_MONOTONIC */

@@ -128,7 +128,10 @@ struct ps__backend {
 	bool may_fall;      /* totals that fall are meant so: differences, estimates. It looks for resets itself */
 	bool interrupted;   /* set by read: counting was off for a while. Cleared by the set */
 	bool went_back;     /* the same: a counter was reset behind our back, and is counted anew from there */
-	uint64_t start_ns;  /* how long the last start took from the first lane to the last */
+	/* By lane, nanoseconds as of its last read: how long the task was on the lane's CPU. NULL unless several groups take
+	 * turns on the hardware. Owned by the backend. */
+	uint64_t *residency_ns;
+	uint64_t start_ns; /* how long the last start took from the first lane to the last */
 };
 
 /* perf_event_open, directly. NULL for lack of memory. */

@@ -20,6 +20,7 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf_open.c \
 	src/backend/perf_records.c \
 	src/backend/perf_recover.c \
+	src/backend/perf_residency.c \
 	src/backend/perf_tasks.c \
 	src/backend/perf_tasks.h \
 	src/backend/perf_tasks_open.c \

@@ -74,20 +74,33 @@ static int control(struct ps__perf *perf, const struct ps__group *group, unsigne
 	return PS_OK;
 }
 
+static int control_lane(struct ps__perf *perf, const struct ps__lane *lane, unsigned long request)
+{
+	bool enables = request == PERF_EVENT_IOC_ENABLE;
+	int result = enables ? PS_OK : ps__perf_control_residency(perf, lane, request);
+
+	for (size_t index = 0; index < perf->base.groups; index++) {
+		for (const struct ps__group *group = &lane->groups[index]; group; group = group->next) {
+			int one = control(perf, group, request);
+			if (one != PS_OK)
+				result = one;
+		}
+	}
+	if (!enables)
+		return result;
+	int last = ps__perf_control_residency(perf, lane, request);
+	return result == PS_OK ? last : result;
+}
+
 /* For every group of every lane. One that refuses is no reason to leave out the others; the refusal is returned. */
 static int control_all(struct ps__perf *perf, unsigned long request)
 {
 	int result = PS_OK;
 
 	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
-		for (size_t index = 0; index < perf->base.groups; index++) {
-			const struct ps__group *group = &perf->lanes[lane].groups[index];
-			for (; group; group = group->next) {
-				int one = control(perf, group, request);
-				if (one != PS_OK)
-					result = one;
-			}
-		}
+		int one = control_lane(perf, &perf->lanes[lane], request);
+		if (one != PS_OK)
+			result = one;
 	}
 	return result;
 }
@@ -297,8 +310,10 @@ static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 {
 	const struct ps__backend *backend = &perf->base;
 	uint64_t *values = totals + 2 * backend->groups;
-	int result = PS_OK;
+	int result = ps__perf_read_residency(perf, lane);
 
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
 	for (size_t index = 0; index < backend->groups; index++) {
 		struct ps__group *group = &perf->lanes[lane].groups[index];
 		int one = __builtin_expect(group->next != NULL, 0)

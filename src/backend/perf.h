@@ -91,7 +91,8 @@ struct ps__lane {
 	struct ps__place place;
 	struct ps__group *groups;      /* base.groups of them, alike in every lane */
 	struct ps__group *direct_user; /* what is read in user space are the totals; NULL: not so */
-	int direct_fd; /* what read(2) gives are the totals, as they are asked for; -1: they are put together */
+	int residency_fd; /* the event that tells how long the task was here; while base.residency_ns isn't NULL */
+	int direct_fd;    /* what read(2) gives are the totals, as they are asked for; -1: they are put together */
 };
 
 /* A kind of cores: its PMU's number in sysfs, and its CPUs (the events' text). */
@@ -197,6 +198,12 @@ int ps__perf_open_records(struct ps__perf *perf);
 void ps__perf_close_records(struct ps__perf *perf, bool abandon);
 bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals, ps__backend_visit *visit,
                     void *context);
+
+/* perf_residency.c: an event for each lane that tells waiting from being elsewhere, if there are groups that take turns. */
+int ps__perf_open_residency(struct ps__perf *perf);
+void ps__perf_close_residency(struct ps__perf *perf, bool abandon);
+int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__lane *lane, unsigned long request);
+int ps__perf_read_residency(struct ps__perf *perf, size_t lane); /* before the lane's groups */
 
 /* What one read(2) of a group brought into perf->buffer, into the totals. */
 int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values);

@@ -16,6 +16,7 @@ static size_t count_needed(const struct ps__perf *perf)
 
 	for (size_t index = 0; index < perf->event_count; index++)
 		count += !perf->events[index].unsupported;
+	count += perf->base.residency_ns != NULL;
 	if (!perf->target.tells_tasks)
 		return count * perf->base.lanes;
 	/* And what perf_tasks.h adds. */
@@ -349,6 +350,8 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 		result = allocate_buffer(perf);
 	if (result == PS_OK)
 		result = end_all_planning(perf);
+	if (result == PS_OK)
+		result = ps__perf_open_residency(perf);
 	if (result == PS_OK && perf->target.tells_tasks)
 		result = ps__perf_open_tasks(perf);
 	if (result == PS_OK)
@@ -398,6 +401,7 @@ void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
 	ps__perf_close_execs(perf, abandon);
 	ps__perf_close_tasks(perf, abandon);
 	ps__perf_close_records(perf, abandon);
+	ps__perf_close_residency(perf, abandon);
 	for (size_t index = 0; perf->lanes && index < perf->base.lanes; index++)
 		close_lane(perf, &perf->lanes[index], abandon);
 	ps__os_free(perf->lanes);

@@ -115,6 +115,7 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	set->has_left = false;
 	set->must_sweep = false;
 	set->has_lost = false;
+	set->has_waited = false;
 	set->must_clear = true;
 	set->quick.misses = 0;
 	set->is_running = true;

@@ -93,6 +93,7 @@ static int twin_create(struct twin *twin, const struct ps_eventset *of)
 	set->active_count = 0;
 	set->met_count = 0;
 	set->last_slot = NULL;
+	set->settled = NULL;
 	set->quick = (struct ps__quick){0};
 	set->busy = 0;
 	set->is_running = true;
@@ -171,18 +172,12 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 /* What was counted since the last fetch is nobody's. */
 static int discount(struct ps_eventset *set)
 {
-	size_t width = ps__series_width(set->series), groups = set->series->groups;
 	int result = PS_OK;
 
 	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
-		uint64_t *totals = ps__set_totals(set, lane);
-		uint64_t *credited = ps__set_credited(set, lane);
-		int one = set->backend->ops->read(set->backend, lane, totals);
+		int one = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
 		result = one != PS_OK ? one : result;
-		for (size_t group = 0; group < groups; group++)
-			set->elapsed[lane * groups + group] += totals[2 * group] - credited[2 * group];
-		for (size_t word = 0; word < width; word++)
-			credited[word] = totals[word];
+		ps__set_discount_lane(set, lane);
 	}
 	return result;
 }

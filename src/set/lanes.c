@@ -10,34 +10,6 @@
 /* A task that moves while its lanes are read is followed this often; what comes later is the next reading's. */
 #define LARGEST_CHASE 4
 
-/* The enabled time of two lanes differs by what reading them one after the other took, and starting them: that
- * is measured, as a hypervisor or an interrupt may come between. */
-#define SKEW_NS      20000u
-#define LANE_SKEW_NS 2000u
-
-static uint64_t *start_of(const struct ps_eventset *set, size_t lane)
-{
-	return set->elapsed + lane * set->series->groups;
-}
-
-/* For each group the enabled time since ps_start, at the last fetch. */
-static uint64_t *clock_of(const struct ps_eventset *set)
-{
-	return start_of(set, set->backend->lanes);
-}
-
-void ps__set_start_lanes(struct ps_eventset *set)
-{
-	size_t groups = set->series->groups;
-
-	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
-		for (size_t group = 0; group < groups; group++)
-			start_of(set, lane)[group] = ps__set_credited(set, lane)[2 * group];
-	}
-	for (size_t group = 0; group < groups; group++)
-		clock_of(set)[group] = 0;
-}
-
 static void ignore_visit(const struct ps__visit *visit, void *context)
 {
 	(void)visit;
@@ -72,8 +44,10 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 
 	ps__set_change_begin(set, slot, known);
 	for (size_t group = 0; group < set->series->groups; group++) {
+		uint64_t passed = totals[2 * group] - known[2 * group];
 		uint64_t ran = step(totals[2 * group + 1], &known[2 * group + 1], &mark);
 		known[2 * group] = totals[2 * group];
+		slot->off[group] += passed - ran;
 		slot->counts[2 * group] += ran;
 		slot->counts[2 * group + 1] += ran;
 		slot->ran[group] += ran;
@@ -81,8 +55,11 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 	for (size_t word = times; word < width; word++)
 		slot->counts[word] += step(totals[word], &known[word], &mark);
 	ps__set_change_end(set);
+	slot->is_credited = true;
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
+	if (set->backend->residency_ns)
+		ps__set_credit_waiting(set, slot, lane);
 }
 
 /* Is there anything in the totals just read that isn't credited yet? */
@@ -94,6 +71,8 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 
 	for (size_t group = 0; group < groups; group++) {
 		if (totals[2 * group + 1] != known[2 * group + 1])
+			return true;
+		if (ps__set_waited_ns(set, lane, group) > 0)
 			return true;
 	}
 	for (size_t word = 2 * groups; word < ps__series_width(set->series); word++) {
@@ -183,68 +162,18 @@ static void read_cpu(struct round *round, int cpu)
 		credit_lane(set, slot, (size_t)slot->lane, mark_of(round, result));
 }
 
+/* As read_cpu, of a CPU on which the task was since the last fetch. */
+static void read_visited(struct round *round, int cpu)
+{
+	read_cpu(round, cpu);
+	struct ps__slot *slot = is_failure(round->result) ? NULL : ps__set_slot(round->set, cpu);
+	if (slot && slot->lane >= 0)
+		ps__set_note_presence(round->set, slot);
+}
+
 static void visit_cpu(const struct ps__visit *visit, void *context)
 {
-	read_cpu(context, visit->cpu);
-}
-
-/* Can the group be on the hardware there? Where it can't, a stand-in tells how long the task was there. */
-static bool can_count(const struct ps__slot *slot, size_t group)
-{
-	return group >= 64 || !(slot->lacking & UINT64_C(1) << group);
-}
-
-/* Where a group waited that was never on the hardware: here, or where the task was before on a kind of core that has it. */
-static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group, struct ps__slot *here)
-{
-	struct ps__slot *found = here;
-
-	for (size_t index = 0; index < set->active_count && !can_count(found, group); index++) {
-		if (can_count(set->active[index], group))
-			found = set->active[index];
-	}
-	return found;
-}
-
-/* Enabled time in which the group was on no CPU's hardware, though the task ran: it waited for its turn. It belongs
- * to where the task was meanwhile, in proportion. */
-static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns, struct ps__slot *here)
-{
-	uint64_t ran_ns = 0;
-
-	for (size_t index = 0; index < set->active_count; index++)
-		ran_ns += can_count(set->active[index], group) ? set->active[index]->ran[group] : 0;
-	if (ran_ns == 0) {
-		waiting_slot(set, group, here)->counts[2 * group] += waited_ns;
-		return;
-	}
-	for (size_t index = 0; index < set->active_count; index++) {
-		struct ps__slot *slot = set->active[index];
-		if (can_count(slot, group))
-			slot->counts[2 * group] +=
-			    (uint64_t)((unsigned __int128)waited_ns * slot->ran[group] / ran_ns);
-	}
-}
-
-/* What is too little to be told from skew stays on the clock: many short waits are a long one. */
-static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot *here)
-{
-	uint64_t now = 0;
-	for (size_t lane = (size_t)here->lane; lane < set->backend->lanes; lane += set->target.lane_count)
-		now += ps__set_credited(set, lane)[2 * group] - start_of(set, lane)[group];
-	uint64_t passed = now - clock_of(set)[group];
-	uint64_t skew = SKEW_NS + LANE_SKEW_NS * set->backend->lanes + set->backend->start_ns;
-	uint64_t ran = 0;
-
-	for (size_t index = 0; index < set->active_count; index++)
-		ran += set->active[index]->ran[group];
-	clock_of(set)[group] += ran;
-	if (set->backend->is_hardware[group] && (int64_t)(passed - ran) > (int64_t)skew) {
-		spread_waiting(set, group, passed - ran, here);
-		clock_of(set)[group] = now;
-	}
-	for (size_t index = 0; index < set->active_count; index++)
-		set->active[index]->ran[group] = 0;
+	read_visited(context, visit->cpu);
 }
 
 /* The CPU on which the task is now, as far as it can be told. */
@@ -283,7 +212,9 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	}
 	int cpu = cpu_now(set);
 	/* A process has a lane for each of its roots: they are all swept. */
-	if (set->target.kind != PS__TARGET_PROCESS)
+	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
+		read_visited(round, cpu);
+	else if (set->target.kind != PS__TARGET_PROCESS)
 		read_cpu(round, cpu);
 	for (size_t lane = 0; set->must_sweep && lane < set->backend->lanes; lane++)
 		sweep_lane(round, lane);
@@ -292,16 +223,10 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	return cpu;
 }
 
-static void settle_all_groups(struct ps_eventset *set, struct ps__slot *here)
-{
-	for (size_t group = 0; group < set->series->groups; group++)
-		settle_group(set, group, here);
-}
-
 void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark)
 {
 	credit_lane(set, slot, (size_t)slot->lane, mark);
-	settle_all_groups(set, slot);
+	ps__set_settle_waiting(set, slot);
 }
 
 int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
@@ -329,69 +254,11 @@ int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
 	if (!here)
 		return PS_ENOMEM;
 	if (here->lane >= 0)
-		settle_all_groups(set, here);
+		ps__set_settle_waiting(set, here);
 	if (set->target.kind == PS__TARGET_PROCESS)
 		ps__set_mark_uncounted(set, here);
 	set->last_slot = here;
 	set->is_unfetched = false;
 	*out = here;
 	return round.result;
-}
-
-static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
-{
-	size_t times = 2 * set->series->groups;
-	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
-
-	for (size_t event = 0; !is_failure(result) && event < set->event_count; event++)
-		residual[event] += (long long)(ps__set_totals(set, lane)[times + event] -
-		                               ps__set_credited(set, lane)[times + event]);
-	return result;
-}
-
-/* For those who print the tree. */
-static void keep_residual(const struct ps_eventset *set, const long long *residual)
-{
-	for (size_t event = 0; event < set->event_count; event++)
-		atomic_store_explicit(&set->series->column[event].residual, residual[event], memory_order_relaxed);
-	atomic_store_explicit(&set->series->is_checked, true, memory_order_release);
-}
-
-static int check(struct ps_eventset *set, long long *residual)
-{
-	struct ps__slot *slot;
-	int result = ps__set_adopt(set);
-
-	if (result == PS_OK && !set->was_started)
-		result = ps__fail(PS_ENOTRUN, "ps_eventset_check: the event set was never started");
-	if (result == PS_OK && !set->backend)
-		result =
-		    ps__fail(PS_ENOTRUN, "ps_eventset_check: the last ps_start failed, and there are no counters to "
-		                         "compare with: start the set again");
-	if (result != PS_OK)
-		return result;
-	if (set->is_running || set->is_unfetched)
-		result = ps__set_fetch(set, &slot);
-	for (size_t event = 0; event < set->event_count; event++)
-		residual[event] = 0;
-	for (size_t lane = 0; !is_failure(result) && lane < set->backend->lanes; lane++)
-		result = check_lane(set, lane, residual);
-	if (!is_failure(result))
-		keep_residual(set, residual);
-	return result;
-}
-
-int ps_eventset_check(struct ps_eventset *set, long long *residual, int n)
-{
-	int result = ps__set_enter(set, "ps_eventset_check");
-
-	if (result != PS_OK)
-		return result;
-	if (!residual || n < 0 || (size_t)n != set->event_count)
-		result = ps__fail(PS_EINVAL, "ps_eventset_check: room for %d numbers given for a set of %zu events",
-		                  n, set->event_count);
-	else
-		result = check(set, residual);
-	ps__set_leave(set);
-	return result;
 }

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += src/set/libset.la
 src_set_libset_la_SOURCES = \
 	src/set/bind.c \
 	src/set/cgroup.c \
+	src/set/check.c \
 	src/set/control.c \
 	src/set/cost.c \
 	src/set/events.c \
@@ -31,4 +32,5 @@ src_set_libset_la_SOURCES = \
 	src/set/tasks.c \
 	src/set/tasks.h \
 	src/set/uncounted.c \
+	src/set/waiting.c \
 	src/set/write.c

@@ -40,9 +40,11 @@ static size_t descriptors_needed(const struct ps_eventset *set)
 	size_t roots = set->target.kind == PS__TARGET_PROCESS ? set->target.root_count : 1;
 	size_t writers = set->wants_tasks ? 2 : 0, anchors = set->wants_tasks ? roots : 0;
 
+	size_t clocks = set->backend && set->backend->residency_ns;
+
 	if (set->target.has_records)
 		return count_supported(set) + 2;
-	return (count_supported(set) + writers) * set->target.lane_count * roots + anchors;
+	return (count_supported(set) + writers + clocks) * set->target.lane_count * roots + anchors;
 }
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
@@ -206,6 +208,20 @@ static bool is_cgroup_removed(const struct ps_eventset *set)
 
 	ps__os_close_event(fd, false);
 	return is_removed;
+}
+
+/* What tells how long the task is on each CPU is opened only when it is known that groups take turns. */
+int ps__set_charge_residency(struct ps_eventset *set)
+{
+	size_t needed = descriptors_needed(set) - set->descriptors;
+
+	if (needed == 0)
+		return PS_OK;
+	if (set->mode == PS_ATTRIBUTE_AUTO && !is_within_budget(needed))
+		return fail_budget(set);
+	set->descriptors += needed;
+	atomic_fetch_add_explicit(&descriptors_taken, needed, memory_order_relaxed);
+	return PS_OK;
 }
 
 /* Its events are on the CPUs that were online then. */

@@ -205,6 +205,8 @@ static int open_means(struct ps_eventset *set, enum ps__means means)
 		result = open_backend(set);
 	if (result == PS_OK)
 		result = check_groups(set);
+	if (result == PS_OK)
+		result = ps__set_charge_residency(set);
 	if (result != PS_OK)
 		close_means(set);
 	else if (means == PS__MEANS_RECORDS)

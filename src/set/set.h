@@ -45,7 +45,10 @@ struct ps__slot {
 	uint64_t lacking;     /* a bit for each of the first 64 groups that this CPU's kind of core can't count */
 	uint64_t *base;
 	uint64_t spent_ns; /* of a set that can't be split: the task's time here, in the interval being fetched */
-	uint64_t *ran;     /* by group: nanoseconds on the hardware here, in the interval being fetched */
+	/* By group, nanoseconds of the interval being fetched: on the hardware here; the rest of the lane's enabled time. */
+	uint64_t *ran;
+	uint64_t *off;
+	bool is_credited; /* LANES: in the interval being fetched */
 	uint64_t counts[];
 };
 
@@ -159,8 +162,12 @@ struct ps_eventset {
 	bool has_lost;      /* RECORDS: where what was counted since the last fetch belongs is not known */
 	uint64_t *totals;   /* for each lane, as read last: see ps__set_totals */
 	uint64_t *credited; /* for each lane, the totals that are already in some slot */
-	/* LANES: for each lane and group the enabled time at ps_start; then for each group what is accounted for. */
+	/* LANES: for each lane and group the enabled time at ps_start; then for each group what is accounted for. With
+	 * residencies: for each lane and group how much of waiting_total is accounted for. */
 	uint64_t *elapsed;
+	const struct ps__slot
+	    *settled;            /* LANES: where the last fetch found the task; NULL: there was none since ps_start */
+	bool has_waited;         /* LANES: a group was off the hardware while the task ran, since ps_start */
 	struct ps__slot **slots; /* by CPU number; [slot_limit] is the one for CPUs out of range */
 	int slot_limit;
 	struct ps__slot **active;
@@ -321,6 +328,8 @@ size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEAN
 /* One of them is prepared, before the events are opened; ps__set_forget_means undoes it, whether it could be or not. */
 int ps__set_choose_means(struct ps_eventset *set, enum ps__means means);
 void ps__set_forget_means(struct ps_eventset *set);
+/* After the events are opened: PS_ECOUNT if AUTO's budget has no room for what they need beside themselves. */
+int ps__set_charge_residency(struct ps_eventset *set);
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
 /* Without a watch, a task's whereabouts between readings are unknown: labels fall back, and lanes are all read. */
 int ps__set_open_watch(struct ps_eventset *set);
@@ -354,10 +363,21 @@ int ps__set_fetch_places(struct ps_eventset *set, struct ps__slot **slot);
 
 /* lanes.c: the counts that the kernel split by CPU. */
 int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **slot);
-void ps__set_start_lanes(struct ps_eventset *set);
 void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark); /* with its times */
 /* Drops what the watch tells of the time until now; the task must be looked at after it. */
 void ps__set_skip_visits(struct ps_eventset *set);
+
+/* waiting.c: how long groups waited for the hardware, and where. From now on. */
+void ps__set_start_lanes(struct ps_eventset *set);
+/* What was counted and waited since the last fetch belongs to nobody; the lane's totals were just read. */
+void ps__set_discount_lane(struct ps_eventset *set, size_t lane);
+/* With residencies, as of the lane's last read: what is not credited yet; 0 without. */
+uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t lane, size_t group);
+void ps__set_credit_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t lane);
+/* The task was on the slot's CPU since the last fetch. */
+void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot);
+/* The end of a fetch that found the task here. */
+void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here);
 
 /* records.c: the counts that the kernel recorded at migrations. */
 int ps__set_fetch_records(struct ps_eventset *set, struct ps__slot **slot);

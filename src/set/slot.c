@@ -99,14 +99,15 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
 	size_t width = ps__series_width(set->series);
 	struct ps__slot *slot =
-	    ps__os_calloc_apart(1, sizeof *slot + (2 * width + set->series->groups) * sizeof slot->counts[0]);
+	    ps__os_calloc_apart(1, sizeof *slot + (2 * width + 2 * set->series->groups) * sizeof slot->counts[0]);
 
 	if (!slot)
 		return NULL;
 	slot->cpu = cpu;
 	slot->ran = slot->counts + width;
 	slot->lane = lane_of(set, cpu);
-	slot->base = slot->ran + set->series->groups;
+	slot->off = slot->ran + set->series->groups;
+	slot->base = slot->off + set->series->groups;
 	slot->lacking = find_lacking(set->series, cpu);
 	if (grow_active(set) < 0)
 		goto free_slot;

@@ -14,6 +14,7 @@ lab_tests = \
 	tests/lab/tests/test_lab_stat \
 	tests/lab/tests/test_lab_threads \
 	tests/lab/tests/test_lab_topology \
+	tests/lab/tests/test_lab_turns \
 	tests/lab/tests/test_lab_unschedulable \
 	tests/lab/tests/test_lab_user
 if HAVE_PAPI
@@ -109,6 +110,12 @@ tests_lab_tests_test_lab_threads_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_threads_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_threads_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_threads_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_turns_SOURCES = tests/lab/tests/test_lab_turns.c
+tests_lab_tests_test_lab_turns_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_turns_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_turns_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_turns_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_topology_SOURCES = tests/lab/tests/test_lab_topology.c
 tests_lab_tests_test_lab_topology_CPPFLAGS = $(lab_cppflags)

@@ -55,6 +55,7 @@ START_TEST(an_event_of_one_kind_is_not_supported_on_the_other)
 	check_part(3, ATOM_EVENT, 0, PS_STATUS_COUNTED);
 	ps_eventset_destroy(set);
 	set = scene_set(ATOM_EVENT, NULL);
+	fake_set_cpu(1);
 	check_ok(ps_start(set));
 	work(1, 5);
 	work(2, 100);

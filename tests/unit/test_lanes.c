@@ -251,7 +251,7 @@ START_TEST(waiting_for_the_hardware_is_told_however_short_the_intervals_are)
 }
 END_TEST
 
-/* A hypervisor or an interrupt may come between the first lane and the last: their clocks differ by that. */
+/* A hypervisor or an interrupt may come between the first CPU's group and the last: their clocks differ by that. */
 START_TEST(a_start_that_was_interrupted_is_no_waiting)
 {
 	static const uint64_t step_ns[2] = {1000, 1000 * US};
@@ -261,11 +261,32 @@ START_TEST(a_start_that_was_interrupted_is_no_waiting)
 	struct ps_eventset *set = scene_set("instructions", NULL);
 	fake_set_clock(5000 * US, step_ns[_i]);
 	check_ok(ps_start(set));
+	fake_run(10 * US, 10 * US);
+	fake_set_cpu(1);
 	fake_run(900 * US, 0);
 	fake_run(1000 * US, 1000 * US);
 	fake_advance(INSTRUCTIONS, 5000);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	ck_assert_int_eq((int)scene_part(0, "instructions", 0).status, (int)expected[_i]);
+	ck_assert_int_eq((int)scene_part(1, "instructions", 0).status, (int)expected[_i]);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(of_a_task_that_stayed_the_shortest_waiting_is_known)
+{
+	fake_add_core_pmu(4);
+	struct ps_eventset *set = scene_set("instructions", NULL);
+	fake_set_clock(5000 * US, 1000 * US);
+	check_ok(ps_start(set));
+	fake_run(10, 5);
+	fake_advance(INSTRUCTIONS, 5000);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	struct ps_value part = scene_part(0, "instructions", 0);
+	ck_assert_int_eq((int)part.status, PS_STATUS_SCALED);
+	ck_assert_uint_eq(part.enabled_ns, 10);
+	ck_assert_uint_eq(part.running_ns, 5);
+	ck_assert_int_eq(part.value, 10000);
+	ck_assert_int_eq((int)part.attribution, PS_ATTRIBUTION_EXACT);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -311,6 +332,7 @@ int main(void)
 	tcase_add_test(tests, a_store_leaves_the_visits_to_the_next_reading);
 	tcase_add_test(tests, waiting_for_the_hardware_is_told_however_short_the_intervals_are);
 	tcase_add_loop_test(tests, a_start_that_was_interrupted_is_no_waiting, 0, 2);
+	tcase_add_test(tests, of_a_task_that_stayed_the_shortest_waiting_is_known);
 	tcase_add_test(tests, time_spent_elsewhere_is_not_taken_for_waiting);
 	return scene_run(suite);
 }
