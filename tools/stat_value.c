@@ -84,6 +84,13 @@ void stat_metric_format(char *out, const char *metric, const struct ps_metric_va
 	         strcmp(ps_metric_unit(metric), "%") == 0 ? "%" : "", value->flags & PS_VALUE_USER_ONLY ? "u" : "");
 }
 
+/* While a counter waited it is taken to have counted as fast as it did else. */
+static long long count_of_waiting(const struct ps_value *known, uint64_t waited_ns)
+{
+	return known->enabled_ns ? (long long)((double)known->value * (double)waited_ns / (double)known->enabled_ns)
+	                         : 0;
+}
+
 static enum ps_status status_of_sum(enum ps_status one, enum ps_status other)
 {
 	enum ps_status weakest = one > other ? one : other;
@@ -93,8 +100,14 @@ static enum ps_status status_of_sum(enum ps_status one, enum ps_status other)
 
 void stat_value_add(struct ps_value *sum, const struct ps_value *value)
 {
-	if (stat_value_is_known(value->status))
+	bool was_known = stat_value_is_known(sum->status), is_known = stat_value_is_known(value->status);
+
+	if (is_known)
 		sum->value += value->value;
+	if (is_known && sum->status == PS_STATUS_NEVER_SCHEDULED)
+		sum->value += count_of_waiting(value, sum->enabled_ns);
+	if (was_known && value->status == PS_STATUS_NEVER_SCHEDULED)
+		sum->value += count_of_waiting(sum, value->enabled_ns);
 	sum->raw += value->raw;
 	sum->enabled_ns += value->enabled_ns;
 	sum->running_ns += value->running_ns;

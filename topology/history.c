@@ -61,9 +61,11 @@ static bool merge_next(struct merge *merge, struct ps_value *out)
 			parts = 0;
 		ps__value_merge(out, &parts, &part);
 	}
-	if (parts)
-		merge->last = out->timestamp;
-	return parts > 0;
+	if (parts == 0)
+		return false;
+	ps__value_finish(out);
+	merge->last = out->timestamp;
+	return true;
 }
 
 static bool has_event(const struct ps_thread *thread, const char *event)

@@ -163,6 +163,7 @@ static int sum_wide(const struct ps_component *component, const struct ps__selec
 	}
 	if (parts == 0)
 		return PS_ENOEVNT;
+	ps__value_finish(&sum);
 	*out = sum;
 	return PS_OK;
 }
@@ -189,6 +190,7 @@ int ps__component_sum(const struct ps_component *component, const struct ps__sel
 		return sum_wide(component, selector, scope, out);
 	if (sum_all(component->topology, selector, range_of(component), &sum) == 0)
 		return PS_ENOEVNT;
+	ps__value_finish(&sum);
 	*out = sum;
 	return PS_OK;
 }

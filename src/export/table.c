@@ -305,8 +305,11 @@ static void add_up(struct ps__table *table, size_t event)
 
 static void finish(struct ps__table *table)
 {
-	for (size_t column = 0; column < table->column_count; column++)
+	for (size_t column = 0; column < table->column_count; column++) {
 		add_up(table, column);
+		for (size_t row = 0; row < table->row_count; row++)
+			ps__value_finish(&ps__table_cell(table, row, column)->value);
+	}
 	for (size_t row = 0; row < table->row_count; row++) {
 		for (size_t event = 0; event < table->event_count; event++)
 			table->rows[row].counted |= ps__table_cell(table, row, event)->parts > 0;

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups that take turns on the hardware, split by CPU: where each waited, what was never counted, and what the labels and
+ * totals say of it. Two counters for three events make two groups.
+ */
+#include "support/scene.h"
+
+#include <errno.h>
+
+#define MS       UINT64_C(1000000)
+#define FIRST    PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
+#define SECOND   PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS
+#define IN_FIRST "cycles"
+/* Of the second group. */
+#define IN_SECOND "branches"
+
+static struct ps_eventset *started(void)
+{
+	fake_add_core_pmu(2);
+	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", IN_SECOND, NULL);
+	check_ok(ps_start(set));
+	ck_assert_uint_eq(ps_eventset_group_count(set), 2);
+	return set;
+}
+
+/* The task is on this CPU for so long, while one of the groups is on the hardware; each event counts one in a nanosecond. */
+static void run_on(int cpu, uint64_t ns, bool is_first)
+{
+	fake_set_cpu(cpu);
+	fake_set_waiting(FIRST, !is_first);
+	fake_set_waiting(SECOND, is_first);
+	fake_run(ns, ns);
+	fake_advance(FIRST, ns);
+	fake_advance(SECOND, ns);
+}
+
+static void check_value(struct ps_value value, enum ps_status status, uint64_t running_ns, uint64_t enabled_ns)
+{
+	ck_assert_int_eq((int)value.status, (int)status);
+	ck_assert_uint_eq(value.running_ns, running_ns);
+	ck_assert_uint_eq(value.enabled_ns, enabled_ns);
+	ck_assert_uint_eq(value.raw, running_ns);
+	if (status == PS_STATUS_SCALED)
+		ck_assert_int_eq(value.value, (long long)enabled_ns);
+}
+
+START_TEST(a_group_that_never_ran_where_the_task_was_is_not_counted_as_0)
+{
+	struct ps_eventset *set = started();
+
+	run_on(0, 10, true);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(0, IN_FIRST, 0), PS_STATUS_COUNTED, 10, 10);
+	check_value(scene_part(0, IN_SECOND, 0), PS_STATUS_NEVER_SCHEDULED, 0, 10);
+	ck_assert_int_eq((int)scene_part(0, IN_SECOND, 0).attribution, PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(waiting_is_credited_to_the_cpu_where_the_group_waited)
+{
+	struct ps_eventset *set = started();
+
+	run_on(0, 20 * MS, true);
+	run_on(1, 1 * MS, false);
+	run_on(0, 15 * MS, false);
+	run_on(0, 5 * MS, true);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(0, IN_FIRST, 0), PS_STATUS_SCALED, 25 * MS, 40 * MS);
+	check_value(scene_part(0, IN_SECOND, 0), PS_STATUS_SCALED, 15 * MS, 40 * MS);
+	check_value(scene_part(1, IN_FIRST, 0), PS_STATUS_NEVER_SCHEDULED, 0, 1 * MS);
+	check_value(scene_part(1, IN_SECOND, 0), PS_STATUS_COUNTED, 1 * MS, 1 * MS);
+	/* An estimate's part is not exact; a count's is. */
+	ck_assert_int_eq((int)scene_part(0, IN_FIRST, 0).attribution, PS_ATTRIBUTION_MIXED);
+	ck_assert_int_eq((int)scene_part(1, IN_SECOND, 0).attribution, PS_ATTRIBUTION_EXACT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_total_takes_a_group_to_have_counted_as_fast_where_it_waited)
+{
+	struct ps_eventset *set = started();
+
+	run_on(0, 20 * MS, true);
+	run_on(1, 5 * MS, false);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_total(IN_FIRST), PS_STATUS_SCALED, 20 * MS, 25 * MS);
+	check_value(scene_total(IN_SECOND), PS_STATUS_SCALED, 5 * MS, 25 * MS);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(waiting_is_counted_anew_after_a_reset_and_after_a_start)
+{
+	struct ps_eventset *set = started();
+
+	run_on(0, 7 * MS, true);
+	check_ok(ps_reset(set));
+	run_on(0, 2 * MS, false);
+	run_on(0, 3 * MS, true);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_value(scene_part(0, IN_FIRST, 0), PS_STATUS_SCALED, 3 * MS, 5 * MS);
+	check_ok(ps_start(set));
+	run_on(0, 4 * MS, false);
+	run_on(0, 1 * MS, true);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(0, IN_FIRST, 0), PS_STATUS_SCALED, 1 * MS, 5 * MS);
+	check_value(scene_part(0, IN_SECOND, 0), PS_STATUS_SCALED, 4 * MS, 5 * MS);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(waiting_adds_up_over_many_readings)
+{
+	struct ps_eventset *set = started();
+	uint64_t timestamp = 0;
+
+	for (int i = 0; i < 100; i++) {
+		run_on(i % 3, 2000, i % 2);
+		check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	}
+	for (int cpu = 0; cpu < 3; cpu++) {
+		struct ps_value first = scene_part(cpu, IN_FIRST, 0), second = scene_part(cpu, IN_SECOND, 0);
+		ck_assert_uint_eq(first.enabled_ns, first.running_ns + second.running_ns);
+		ck_assert_uint_eq(second.enabled_ns, first.enabled_ns);
+	}
+	ck_assert_uint_eq(scene_total(IN_FIRST).enabled_ns, 200000);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(a_process_is_told_where_its_threads_groups_waited)
+{
+	fake_add_core_pmu(2);
+	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", IN_SECOND, NULL);
+	fake_task(500, "solver", 1);
+	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
+	check_ok(ps_eventset_attach_process(set, 500));
+	check_ok(ps_start(set));
+	fake_set_waiting(SECOND, true);
+	fake_run(3 * MS, 3 * MS);
+	fake_advance(FIRST, 3 * MS);
+	fake_task(500, "solver", 2);
+	fake_set_waiting(SECOND, false);
+	fake_set_waiting(FIRST, true);
+	fake_run(2 * MS, 2 * MS);
+	fake_advance(SECOND, 2 * MS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(1, IN_FIRST, 0), PS_STATUS_COUNTED, 3 * MS, 3 * MS);
+	check_value(scene_part(1, IN_SECOND, 0), PS_STATUS_NEVER_SCHEDULED, 0, 3 * MS);
+	check_value(scene_part(2, IN_FIRST, 0), PS_STATUS_NEVER_SCHEDULED, 0, 2 * MS);
+	check_value(scene_part(2, IN_SECOND, 0), PS_STATUS_COUNTED, 2 * MS, 2 * MS);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* It is read first, so the first read(2) of a reading is its. */
+START_TEST(a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing)
+{
+	struct ps_eventset *set = started();
+
+	run_on(0, 3 * MS, true);
+	fake_fail(FAKE_READ, 1, EIO);
+	check_fails(ps_read(set, scene.root, NULL, NULL), PS_ESYS);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	check_value(scene_part(0, IN_FIRST, 0), PS_STATUS_COUNTED, 3 * MS, 3 * MS);
+	check_value(scene_part(0, IN_SECOND, 0), PS_STATUS_NEVER_SCHEDULED, 0, 3 * MS);
+	ps_eventset_destroy(set);
+	ck_assert_uint_eq(fake_open_fds(), 0);
+}
+END_TEST
+
+START_TEST(one_group_needs_no_clock_of_residency)
+{
+	unsigned cpus = 4;
+
+	fake_add_core_pmu(4);
+	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", NULL);
+	check_ok(ps_start(set));
+	unsigned open = (unsigned)fake_counter_fds(NULL, 0);
+	ck_assert_uint_eq(open, 2 * cpus + 1);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* 4 CPUs: 12 events, 4 clocks, and a ring. */
+START_TEST(the_clocks_are_part_of_the_budget_of_descriptors)
+{
+	fake_set_nofile(2 * 14);
+	fake_add_core_pmu(2);
+	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", IN_SECOND, NULL);
+	check_ok(ps_start(set));
+	const char *why = NULL;
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_msg(strstr(why, "16 file descriptors"), "%s", why);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("waiting");
+	TCase *tests = scene_case_lanes(suite, "waiting");
+
+	tcase_add_test(tests, a_group_that_never_ran_where_the_task_was_is_not_counted_as_0);
+	tcase_add_test(tests, waiting_is_credited_to_the_cpu_where_the_group_waited);
+	tcase_add_test(tests, a_total_takes_a_group_to_have_counted_as_fast_where_it_waited);
+	tcase_add_test(tests, waiting_is_counted_anew_after_a_reset_and_after_a_start);
+	tcase_add_test(tests, waiting_adds_up_over_many_readings);
+	tcase_add_test(tests, a_process_is_told_where_its_threads_groups_waited);
+	tcase_add_test(tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
+	tcase_add_test(tests, one_group_needs_no_clock_of_residency);
+	tcase_add_test(tests, the_clocks_are_part_of_the_budget_of_descriptors);
+	return scene_run(suite);
+}
