@@ -19,6 +19,16 @@ static int complain_library(void)
 	return -1;
 }
 
+/* Text has a line for it, and JSON a member; CSV has no room. Once for all runs. */
+static void say_origin(const struct ps_topology *topology, const struct stat_options *options)
+{
+	static bool is_said;
+
+	if (options->format == PS_FORMAT_CSV && !is_said && ps_topology_origin(topology))
+		tool_complain("the tree is not this machine's: %s", ps_topology_origin(topology));
+	is_said = true;
+}
+
 int stat_count_create(struct stat_count *count, const struct ps_eventset *model, const struct stat_options *options)
 {
 	/* With -a what runs outside of this process's cpuset counts, too. */
@@ -30,6 +40,7 @@ int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
 	if (ps_topology_load(&count->topology, &how) != PS_OK)
 		return complain_library();
 	count->root = ps_topology_root(count->topology);
+	say_origin(count->topology, options);
 	return 0;
 }
 

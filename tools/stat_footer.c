@@ -177,6 +177,14 @@ double stat_footer_cost_s(void)
 	return tool_number_seconds(own.ru_utime) + tool_number_seconds(own.ru_stime);
 }
 
+static void show_origin(const struct stat_quality *quality, FILE *stream)
+{
+	if (!quality->origin)
+		return;
+	stat_footer_line("tree", stream);
+	fprintf(stream, "not this machine's: %s\n", quality->origin);
+}
+
 static void show_cost(FILE *stream)
 {
 	char text[TOOL_NUMBER_BYTES];
@@ -192,6 +200,7 @@ void stat_footer_quality(const struct stat_quality *quality, FILE *stream)
 	show_coverage(quality, stream);
 	show_residual(quality, stream);
 	show_uncounted(quality, stream);
+	show_origin(quality, stream);
 	show_cost(stream);
 }
 

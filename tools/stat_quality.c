@@ -26,6 +26,7 @@ void stat_quality_destroy(struct stat_quality *quality)
 {
 	free(quality->why);
 	free(quality->residual);
+	free(quality->origin);
 	free(quality->unknown);
 }
 
@@ -71,7 +72,11 @@ static void add_residual(struct stat_quality *quality, struct stat_count *count)
 
 void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count)
 {
+	const char *origin = ps_topology_origin(count->topology);
+
 	stat_quality_add_interval(quality, count);
+	if (origin && !quality->origin)
+		quality->origin = strdup(origin);
 	add_attribution(quality, count);
 	add_residual(quality, count);
 	stat_uncounted_take(count);

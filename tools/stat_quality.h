@@ -13,6 +13,7 @@ struct stat_quality {
 	size_t event_count;
 	long long *residual; /* of each event, over all runs */
 	struct stat_uncounted uncounted;
+	char *origin;  /* of the tree, if it isn't this machine's; else NULL */
 	char *unknown; /* why the residual can't be told; NULL if it can */
 };
 

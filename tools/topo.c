@@ -70,6 +70,8 @@ static int show(const struct topo *topo)
 	if (load(topo, &topology) != PS_OK)
 		return tool_complain("%s", ps_error_detail());
 	int code = print(topo, ps_topology_root(topology));
+	if (!topo->xml && !topo->synthetic && ps_topology_origin(topology))
+		tool_complain("the tree is not this machine's: %s", ps_topology_origin(topology));
 	ps_topology_destroy(topology);
 	return code == PS_OK ? TOOL_OK : tool_complain("%s", ps_error_detail());
 }

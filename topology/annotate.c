@@ -23,6 +23,7 @@ struct ps__note {
 
 struct job {
 	const struct ps_topology *topology;
+	const char *subject; /* what the topology was read from */
 	ps__note_visit *visit;
 	void *context;
 	hwloc_topology_t copy;
@@ -104,6 +105,18 @@ static bool is_same(const struct ps_component *component, hwloc_obj_t object)
 	       (component->os_id < 0 || (unsigned)component->os_id == object->os_index);
 }
 
+/* hwloc's XML of what is in order is always the same: so it's the file's fault. */
+static int fail_differs(const struct job *job, const struct ps_component *component)
+{
+	if (job->topology->is_foreign)
+		return ps__fail(
+		    PS_EINVAL,
+		    "%s is damaged: what hwloc reads from it is another tree once it was written and read "
+		    "again, at %s",
+		    job->subject, component->name);
+	return ps__fail(PS_EBUG, "hwloc's own XML of the topology differs from it at %s", component->name);
+}
+
 static int walk(struct job *job, const struct ps_component *component, hwloc_obj_t object);
 
 /* The children from `first` on, which are the component's from *index on; import_tree.c has put them in this order. */
@@ -122,7 +135,7 @@ static int walk(struct job *job, const struct ps_component *component, hwloc_obj
 	size_t index = 0;
 
 	if (!is_same(component, object))
-		return ps__fail(PS_EBUG, "hwloc's own XML of the topology differs from it at %s", component->name);
+		return fail_differs(job, component);
 	remove_ours(object);
 	int code = job->visit(component, &note, job->context);
 	if (code == PS_OK)
@@ -181,19 +194,36 @@ static int annotate(void *context)
 	return code;
 }
 
+static int see_nothing(const struct ps_component *component, struct ps__note *note, void *context)
+{
+	(void)component;
+	(void)note;
+	(void)context;
+	return PS_OK;
+}
+
+int ps__annotate_rehearse(const struct ps_topology *topology, const char *subject)
+{
+	struct job job = {.topology = topology, .subject = subject, .visit = see_nothing};
+	int code = annotate(&job);
+
+	ps__os_free(job.xml);
+	return code;
+}
+
 int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visit, void *context, char **out,
                         size_t *length)
 {
-	struct job job = {.topology = topology, .visit = visit, .context = context};
-	int code = PS_OK;
+	struct job job = {
+	    .topology = topology, .subject = "what the topology is from", .visit = visit, .context = context};
 	int cancel = ps__cancel_hold();
+	int code = topology->is_foreign ? ps__child_run(annotate, &job, job.subject) : PS_OK;
 
-	pthread_mutex_lock(&ps__hwloc_lock);
-	if (topology->is_foreign)
-		code = ps__child_run(annotate, &job, "the file that the topology is from");
-	if (code == PS_OK)
+	if (code == PS_OK) {
+		pthread_mutex_lock(&ps__hwloc_lock);
 		code = annotate(&job);
-	pthread_mutex_unlock(&ps__hwloc_lock);
+		pthread_mutex_unlock(&ps__hwloc_lock);
+	}
 	ps__cancel_release(cancel);
 	if (code < 0)
 		return code;

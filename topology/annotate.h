@@ -29,6 +29,9 @@ typedef int ps__note_visit(const struct ps_component *component, struct ps__note
 int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visit, void *context, char **out,
                         size_t *length);
 
+/* Makes the XML for nothing, to see whether it can be made: for import.c, in a child process. The same codes. */
+int ps__annotate_rehearse(const struct ps_topology *topology, const char *subject);
+
 #define PS__NOTE_PREFIX "perfsage:"
 
 /* Releases what was kept for it. */

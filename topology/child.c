@@ -6,6 +6,7 @@
 #include "topology/child.h"
 
 #include "base/error.h"
+#include "base/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,19 +15,49 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIMIT_SECONDS 30
-#define SLICE_MS      50
+#define LIMIT_SECONDS   15  /* of CPU time: other programs' work is not the file's fault */
+#define WAIT_SECONDS    120 /* of any time: a child that sleeps uses none */
+#define LIMIT_MEGABYTES 1024
+#define SLICE_MS        50
+
+pthread_mutex_t ps__hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What the child says: one write(2) of fewer bytes than PIPE_BUF, so the whole of it or nothing arrives. */
 struct verdict {
 	int code;
 	char detail[1024];
 };
+
+/* No more than the program allows itself. */
+static void limit(int resource, rlim_t amount)
+{
+	struct rlimit limit;
+
+	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
+		return;
+	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > amount)
+		limit.rlim_cur = amount;
+	setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+/* On top of what the copy of the program has already: with a sanitizer that is terabytes. No limit without /proc. */
+static void limit_memory(void)
+{
+	char text[64];
+
+	if (ps__os_read_file("/proc/self/statm", text, sizeof text) < 0)
+		return;
+	unsigned long long pages = strtoull(text, NULL, 10);
+	limit(RLIMIT_AS,
+	      (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE)) + ((rlim_t)LIMIT_MEGABYTES << 20));
+}
 
 static void leave_the_program_alone(int pipe_fd)
 {
@@ -39,7 +70,9 @@ static void leave_the_program_alone(int pipe_fd)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core dump */
 	if (nowhere >= 0 && pipe_fd != STDERR_FILENO)
 		dup2(nowhere, STDERR_FILENO); /* malloc's and hwloc's last words */
-	alarm(LIMIT_SECONDS);
+	alarm(WAIT_SECONDS);
+	limit(RLIMIT_CPU, LIMIT_SECONDS); /* what the child has used begins at 0 */
+	limit_memory();
 	sigemptyset(&none);
 	pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
@@ -62,8 +95,10 @@ static pid_t fork_without_signals(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_mutex_lock(&ps__hwloc_lock);
 	pid_t pid = fork();
 	int error = errno;
+	pthread_mutex_unlock(&ps__hwloc_lock);
 	if (pid != 0)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;
@@ -99,17 +134,20 @@ static bool await(pid_t pid, int fd, struct verdict *verdict, int *status)
 
 static int judge(bool received, const struct verdict *verdict, int status, const char *subject)
 {
+	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
 	if (received && verdict->code == PS_OK)
 		return PS_OK;
+	if (received && verdict->code == PS_ENOMEM)
+		return ps__fail(PS_ENOMEM, "%s (%s may take %d MB)", verdict->detail, subject, LIMIT_MEGABYTES);
 	if (received)
 		return ps__fail(verdict->code, "%s", verdict->detail);
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-		return ps__fail(PS_EINVAL, "%s is damaged: hwloc was not done with it after %d s", subject,
-		                LIMIT_SECONDS);
-	if (WIFSIGNALED(status))
-		return ps__fail(PS_EINVAL, "%s is damaged: hwloc crashed on it (%s)", subject,
-		                strsignal(WTERMSIG(status)));
-	return ps__fail(PS_EINVAL, "%s is damaged: hwloc crashed on it", subject);
+	if (number == SIGALRM || number == SIGXCPU)
+		return ps__fail(
+		    PS_EINVAL, "%s is damaged or too large: hwloc was not done with it after %d s of %stime", subject,
+		    number == SIGXCPU ? LIMIT_SECONDS : WAIT_SECONDS, number == SIGXCPU ? "CPU " : "");
+	return ps__fail(PS_EINVAL, "%s makes hwloc crash%s%s%s: it is damaged, or needs more than %d MB", subject,
+	                number ? " (" : "", number ? strsignal(number) : "", number ? ")" : "", LIMIT_MEGABYTES);
 }
 
 int ps__child_run(int (*work)(void *context), void *context, const char *subject)

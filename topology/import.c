@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The loaders: this machine, an XML file, a synthetic description; hwloc reads them, import_tree.c makes our tree of it.
- * hwloc's own environment variables (HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_COMPONENTS, ...) act on ps_topology_load.
+ * What may crash hwloc, or keep it busy, is tried in a child process first (child.c): files, large descriptions, and what
+ * hwloc's environment variables put in the place of this machine.
  */
 #include "topology/import.h"
 
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "topology/annotate.h"
 #include "topology/child.h"
 
 #include <ctype.h>
@@ -28,16 +30,17 @@ struct source {
 	const char *synthetic; /* either a description, or the bytes of an XML file, or neither: this machine */
 	const char *xml;
 	int xml_bytes;
+	const char *origin; /* ps_topology_origin's answer; if is_this_machine: only where hwloc read another */
+	bool is_this_machine;
+	bool is_trusted; /* needs no rehearsal */
 	unsigned long flags;
 };
 
 struct job {
 	const struct source *source;
-	hwloc_topology_t hwloc;
 	struct ps_topology *topology;
+	bool is_refused; /* hwloc takes nothing of it */
 };
-
-pthread_mutex_t ps__hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static unsigned long cheap_flags(void)
 {
@@ -53,12 +56,13 @@ static int synthetic_reason(void *context)
 {
 	const struct job *job = context;
 	char reason[512] = "";
+	hwloc_topology_t hwloc;
 	int ends[2];
 
 	if (pipe2(ends, O_NONBLOCK) < 0 || dup2(ends[1], STDERR_FILENO) < 0 ||
-	    setenv("HWLOC_SYNTHETIC_VERBOSE", "1", 1) < 0)
+	    setenv("HWLOC_SYNTHETIC_VERBOSE", "1", 1) < 0 || hwloc_topology_init(&hwloc) < 0)
 		return ps__fail(PS_ESYS, "no reason known");
-	hwloc_topology_set_synthetic(job->hwloc, job->source->synthetic);
+	hwloc_topology_set_synthetic(hwloc, job->source->synthetic);
 	fputc('\n', stderr);
 	fflush(stderr);
 	if (read(ends[0], reason, sizeof reason - 1) < 0)
@@ -75,75 +79,111 @@ static int fail_source(struct job *job)
 
 	if (error == ENOMEM)
 		return ps__fail_memory("hwloc's topology");
+	job->is_refused = true;
 	if (source->xml)
 		return ps__fail(PS_EINVAL, "%s is damaged, or not hwloc's XML: hwloc refuses it (%s)",
 		                source->subject, strerror(error));
-	if (source->synthetic && ps__child_run(synthetic_reason, job, source->subject) == PS_EINVAL)
-		return PS_EINVAL;
 	if (source->synthetic)
 		return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"", source->synthetic);
-	return ps__fail(PS_ESYS, "hwloc could not read the topology of this machine: %s (does lstopo work?)",
-	                strerror(error));
+	return ps__fail(PS_ESYS, "hwloc could not read %s: %s (does lstopo work?)", source->subject, strerror(error));
 }
 
-static int fill(struct job *job)
+static int import(struct job *job, hwloc_topology_t hwloc)
 {
 	const struct source *source = job->source;
 	int result = 0;
 
 	if (source->xml)
-		result = hwloc_topology_set_xmlbuffer(job->hwloc, source->xml, source->xml_bytes);
+		result = hwloc_topology_set_xmlbuffer(hwloc, source->xml, source->xml_bytes);
 	if (source->synthetic)
-		result = hwloc_topology_set_synthetic(job->hwloc, source->synthetic);
+		result = hwloc_topology_set_synthetic(hwloc, source->synthetic);
 	if (result == 0)
-		result = hwloc_topology_set_flags(job->hwloc, source->flags);
+		result = hwloc_topology_set_flags(hwloc, source->flags);
 	if (result == 0)
-		result = hwloc_topology_load(job->hwloc);
+		result = hwloc_topology_load(hwloc);
 	if (result < 0)
 		return fail_source(job);
-	return ps__import_tree(&job->topology, job->hwloc, source->subject);
+	return ps__import_tree(&job->topology, hwloc, source->subject);
 }
 
-/* All that the caller will do with a foreign file, to its end, so that a crash happens here. */
+/* hwloc itself knows best whether its variables put another tree in the place of this machine's. */
+static int note_origin(struct job *job)
+{
+	const struct source *source = job->source;
+	struct ps_topology *topology = job->topology;
+
+	topology->is_stand_in = source->is_this_machine && !hwloc_topology_is_thissystem(topology->hwloc);
+	topology->is_foreign = !source->is_trusted && !source->synthetic;
+	if (!source->origin || (source->is_this_machine && !topology->is_stand_in))
+		return PS_OK;
+	topology->origin = ps__arena_strdup(&topology->arena, source->origin);
+	return topology->origin ? PS_OK : ps__fail_memory("the topology");
+}
+
+static int fill(struct job *job)
+{
+	hwloc_topology_t hwloc;
+
+	if (hwloc_topology_init(&hwloc) < 0)
+		return ps__fail_memory("hwloc's topology");
+	int code = import(job, hwloc);
+	if (code < 0) {
+		hwloc_topology_destroy(hwloc);
+		return code;
+	}
+	job->topology->hwloc = hwloc;
+	code = note_origin(job);
+	if (code < 0)
+		ps_topology_destroy(job->topology);
+	return code;
+}
+
+/* All that the caller will do with what it does not trust, to its end: so that a crash happens here, or what takes too much
+ * of anything is seen. */
 static int rehearse(void *context)
 {
 	struct job *job = context;
 	int code = fill(job);
 
-	hwloc_topology_destroy(job->hwloc);
-	if (code == PS_OK)
-		ps_topology_destroy(job->topology);
+	if (job->is_refused && job->source->synthetic)
+		return synthetic_reason(job);
+	if (code < 0)
+		return code;
+	if (job->topology->is_foreign)
+		code = ps__annotate_rehearse(job->topology, job->source->subject);
+	ps_topology_destroy(job->topology);
 	return code;
 }
 
-static int load_locked(struct ps_topology **out, const struct source *source)
+static int explain_refusal(struct job *job)
+{
+	if (ps__child_run(synthetic_reason, job, job->source->subject) == PS_EINVAL)
+		return PS_EINVAL;
+	return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"", job->source->synthetic);
+}
+
+static int load_uncancelled(struct ps_topology **out, const struct source *source)
 {
 	struct job job = {.source = source};
-	int code = PS_OK;
+	int code = source->is_trusted ? PS_OK : ps__child_run(rehearse, &job, source->subject);
 
-	if (hwloc_topology_init(&job.hwloc) < 0)
-		return ps__fail_memory("hwloc's topology");
-	if (source->xml)
-		code = ps__child_run(rehearse, &job, source->subject);
-	if (code == PS_OK)
-		code = fill(&job);
-	if (code < 0) {
-		hwloc_topology_destroy(job.hwloc);
+	if (code < 0)
 		return code;
-	}
-	job.topology->hwloc = job.hwloc;
-	job.topology->is_foreign = source->xml != NULL;
-	*out = job.topology;
-	return PS_OK;
+	pthread_mutex_lock(&ps__hwloc_lock);
+	code = fill(&job);
+	pthread_mutex_unlock(&ps__hwloc_lock);
+	if (job.is_refused && source->synthetic)
+		return explain_refusal(&job);
+	if (code == PS_OK)
+		*out = job.topology;
+	return code;
 }
 
 static int load(struct ps_topology **out, const struct source *source)
 {
 	int cancel = ps__cancel_hold();
+	int code = load_uncancelled(out, source);
 
-	pthread_mutex_lock(&ps__hwloc_lock);
-	int code = load_locked(out, source);
-	pthread_mutex_unlock(&ps__hwloc_lock);
 	ps__cancel_release(cancel);
 	return code;
 }
@@ -163,9 +203,29 @@ static int check_affinity(void)
 	                strerror(error));
 }
 
+/* The tree that hwloc takes for this machine's: by its variables it may be any other. */
+static int load_machine(struct ps_topology **out, unsigned long flags)
+{
+	char origin[PATH_MAX], subject[PATH_MAX + 64];
+	struct source source = {
+	    .subject = "the topology of this machine", .is_this_machine = true, .is_trusted = true, .flags = flags};
+	const char *description = getenv("HWLOC_SYNTHETIC");
+
+	if (!ps__import_variables(origin, sizeof origin)) {
+		int result = check_affinity();
+		return result == PS_OK ? load(out, &source) : result;
+	}
+	snprintf(subject, sizeof subject, "the topology that %s puts in the place of this machine's", origin);
+	source.subject = subject;
+	source.origin = origin;
+	source.is_trusted = false;
+	int code = description ? ps__import_check_synthetic(description) : PS_OK;
+	return code < 0 ? code : load(out, &source);
+}
+
 int ps_topology_load(struct ps_topology **out, const struct ps_topology_options *options)
 {
-	struct source source = {.subject = "the topology of this machine", .flags = cheap_flags()};
+	unsigned long flags = cheap_flags();
 
 	if (!out)
 		return ps__fail(PS_EINVAL, "ps_topology_load: the pointer for the topology is NULL");
@@ -177,9 +237,8 @@ int ps_topology_load(struct ps_topology **out, const struct ps_topology_options 
 		return ps__fail(PS_EINVAL, "ps_topology_load: options->flags has an unknown flag: 0x%x",
 		                options->flags);
 	if (options && (options->flags & PS_TOPOLOGY_WHOLE_MACHINE))
-		source.flags |= HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
-	int result = check_affinity();
-	return result == PS_OK ? load(out, &source) : result;
+		flags |= HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+	return load_machine(out, flags);
 }
 
 /* hwloc says no more than EINVAL, so what is easily told is told here. */
@@ -210,6 +269,7 @@ static int load_file(struct ps_topology **out, const char *path)
 	struct source source = {.subject = subject,
 	                        .xml = xml,
 	                        .xml_bytes = (int)size_bytes,
+	                        .origin = path,
 	                        .flags = cheap_flags() | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED};
 	if (code == PS_OK)
 		code = load(out, &source);
@@ -228,31 +288,19 @@ int ps_topology_load_xml(struct ps_topology **out, const char *path)
 	return code;
 }
 
-/* Multiplies what the levels have of children. hwloc itself would build any number, until memory runs out. */
-static double count_threads(const char *description)
-{
-	double threads = 1;
-	int nested = 0;
-
-	for (const char *at = description; *at; at++) {
-		nested += (*at == '[' || *at == '(') - (*at == ']' || *at == ')');
-		bool starts = at == description || at[-1] == ':' || at[-1] == ' ';
-		if (nested == 0 && starts && isdigit((unsigned char)*at))
-			threads *= strtod(at, NULL);
-	}
-	return threads;
-}
-
 int ps_topology_load_synthetic(struct ps_topology **out, const char *description)
 {
+	char subject[512];
 	struct source source = {
-	    .subject = "the synthetic description", .synthetic = description, .flags = cheap_flags()};
+	    .subject = subject, .synthetic = description, .origin = description, .flags = cheap_flags()};
 
 	if (!out || !description)
 		return ps__fail(PS_EINVAL, "ps_topology_load_synthetic: the %s is NULL",
 		                out ? "description" : "pointer for the topology");
-	if (count_threads(description) > PS__CPU_LIMIT)
-		return ps__fail(PS_EINVAL, "the synthetic description \"%s\" has more than %d Threads", description,
-		                PS__CPU_LIMIT);
+	int code = ps__import_check_synthetic(description);
+	if (code < 0)
+		return code;
+	snprintf(subject, sizeof subject, "the synthetic description \"%s\"", description);
+	source.is_trusted = ps__import_is_small(description);
 	return load(out, &source);
 }

@@ -5,16 +5,24 @@
 
 #include "topology/tree.h"
 
-#include <pthread.h>
-
 struct hwloc_topology; /* hwloc.h's hwloc_topology_t points to it */
 struct hwloc_obj;
 
 /* A tree with more Threads, or a higher CPU number, is taken for damaged. Linux itself stops at 8192. */
 #define PS__CPU_LIMIT (1 << 20)
 
-/* Held while hwloc works: a child of fork() must not find hwloc's own locks held by another thread of ours. */
-extern pthread_mutex_t ps__hwloc_lock;
+/* More would take hwloc minutes and gigabytes. */
+#define PS__SYNTHETIC_LIMIT (1 << 15)
+
+/* PS_EINVAL: the description has more Threads than that. */
+int ps__import_check_synthetic(const char *description);
+
+/* True if hwloc surely builds it at once: not large, and nothing in it that may be large in another way. */
+bool ps__import_is_small(const char *description);
+
+/* The environment variables that may put another tree in the place of this machine's, as "NAME=value NAME=value"; false if
+ * none is set. */
+bool ps__import_variables(char *text, size_t size_bytes);
 
 /* Builds our tree from a loaded hwloc topology. PS_EINVAL: it makes no sense (subject says what it was read from). */
 int ps__import_tree(struct ps_topology **out, struct hwloc_topology *hwloc, const char *subject);

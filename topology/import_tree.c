@@ -119,6 +119,8 @@ static int build(struct builder *builder, hwloc_obj_t object, struct ps_componen
 	int code = ps__import_component(component, object);
 	if (code < 0)
 		return code;
+	if (component->type == PS_COMPONENT_NUMA && (component->os_id < 0 || component->os_id >= PS__CPU_LIMIT))
+		return fail_damaged(builder, "a NUMA node has no usable number", component->os_id);
 	if (component->cache_level < 0 || component->cache_level >= CACHE_LEVELS)
 		return fail_damaged(builder, "a cache has no such level", component->cache_level);
 	component->logical_id = builder->next_id[component->type][component->cache_level]++;

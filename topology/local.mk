@@ -19,6 +19,7 @@ topology_libtopology_la_SOURCES = \
 	topology/import.h \
 	topology/import_component.c \
 	topology/import_file.c \
+	topology/import_limits.c \
 	topology/import_tree.c \
 	topology/log.c \
 	topology/log.h \

@@ -60,6 +60,11 @@ void ps_topology_destroy(struct ps_topology *topology)
 	ps__topology_release(topology);
 }
 
+const char *ps_topology_origin(const struct ps_topology *topology)
+{
+	return topology ? topology->origin : NULL;
+}
+
 struct ps_component *ps_topology_root(const struct ps_topology *topology)
 {
 	return topology ? topology->root : NULL;

@@ -69,6 +69,9 @@ struct ps_topology {
 	struct hwloc_topology *hwloc;
 	bool is_foreign; /* from a file, so that hwloc may crash on it */
 
+	char *origin;     /* ps_topology_origin */
+	bool is_stand_in; /* by hwloc's variables, in the place of this machine's tree */
+
 	/* Readings: attrmap.c's. */
 	_Atomic(struct ps__series *) series; /* newest first; pushed with release, followed with acquire */
 	/* PS__HOLDER for the user and for each bound event set; and PS__DESTROYED. No lock: readings may be made in signal

@@ -24,6 +24,7 @@ static const struct {
     {"descriptors", ps__diagnose_descriptors},
     {"rings", ps__diagnose_rings},
     {"cpus", ps__diagnose_cpus},
+    {"tree", ps__diagnose_tree},
     {"tracepoints", ps__diagnose_tracepoints},
     {"papi", ps__diagnose_papi},
     {"libpfm4", ps__diagnose_pfm},

@@ -312,6 +312,8 @@ static void add_machine(struct writer *writer, const struct ps_topology *topolog
 	add_unsigned(writer, "threads", topology->thread_count);
 	add_unsigned(writer, "cores", ps_component_count(root, PS_COMPONENT_CORE));
 	add_unsigned(writer, "packages", ps_component_count(root, PS_COMPONENT_PACKAGE));
+	if (topology->is_stand_in)
+		add_string(writer, "origin", topology->origin);
 	add_attribute(writer, "host", root, "HostName");
 	add_attribute(writer, "system", root, "OSName");
 	add_attribute(writer, "release", root, "OSRelease");

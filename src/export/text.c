@@ -167,6 +167,21 @@ static void add_blocks(struct ps__text *text)
 	}
 }
 
+/* Not where the program asked for a file's tree: it knows. */
+static void add_origin(struct ps__text *text)
+{
+	const struct ps_topology *topology = text->table.topology;
+	struct ps__buffer line = {0};
+
+	if (!topology->is_stand_in || text->options.flags & PS_PRINT_NO_LEGEND)
+		return;
+	ps__buffer_add(&line, "The tree is not this machine's: %s\n", topology->origin);
+	text->buffer.failed |= line.failed;
+	if (!line.failed)
+		ps__text_add_folded(text, line.text, PS__KNOWN_INDENT);
+	ps__os_free(line.text);
+}
+
 static void add_counts(struct ps__text *text)
 {
 	size_t left_out = text->table.left_out;
@@ -221,6 +236,7 @@ static int make(struct ps__text *text)
 		add_counts(text);
 	else
 		add_bare_tree(text);
+	add_origin(text);
 	text->buffer.failed |= text->cell.failed;
 	return PS_OK;
 }

@@ -30,6 +30,8 @@ unit_tests = \
 	tests/unit/test_heat \
 	tests/unit/test_hybrid \
 	tests/unit/test_hybrid_groups \
+	tests/unit/test_import_file \
+	tests/unit/test_import_limits \
 	tests/unit/test_interruption \
 	tests/unit/test_known \
 	tests/unit/test_lanes \

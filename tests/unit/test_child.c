@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,7 +60,7 @@ START_TEST(a_failure_comes_back_with_its_sentence)
 	char what[] = "the tree";
 
 	ck_assert_int_eq(ps__child_run(refuse, what, "the file x"), PS_ENOMEM);
-	ck_assert_str_eq(ps_error_detail(), "no memory for the tree");
+	check_detail("no memory for the tree (the file x may take 1024 MB)");
 }
 END_TEST
 
@@ -68,7 +69,8 @@ START_TEST(a_crash_is_an_error_that_names_the_subject)
 	static int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGKILL};
 
 	ck_assert_int_eq(ps__child_run(crash, &signals[_i], "the file x"), PS_EINVAL);
-	check_detail("the file x is damaged: hwloc crashed on it");
+	check_detail("the file x makes hwloc crash (");
+	check_detail("it is damaged, or needs more than 1024 MB");
 	check_detail(strsignal(signals[_i]));
 }
 END_TEST
@@ -78,16 +80,99 @@ START_TEST(an_end_without_a_word_is_a_crash)
 	static int status[] = {0, 1};
 
 	ck_assert_int_eq(ps__child_run(leave, &status[_i], "the file x"), PS_EINVAL);
-	check_detail("the file x is damaged");
+	check_detail("the file x makes hwloc crash: it is damaged");
 }
 END_TEST
 
-START_TEST(work_without_an_end_is_ended_by_the_alarm)
+START_TEST(work_without_an_end_is_ended_by_a_limit)
 {
-	int number = SIGALRM;
+	static int signals[] = {SIGALRM, SIGXCPU};
+	static const char *const words[] = {"was not done with it after 120 s of time", "after 15 s of CPU time"};
 
-	ck_assert_int_eq(ps__child_run(crash, &number, "the file x"), PS_EINVAL);
-	check_detail("was not done with it after");
+	ck_assert_int_eq(ps__child_run(crash, &signals[_i], "the file x"), PS_EINVAL);
+	check_detail("the file x is damaged or too large");
+	check_detail(words[_i]);
+}
+END_TEST
+
+static int see_limits(void *context)
+{
+	struct rlimit memory, time;
+
+	(void)context;
+	getrlimit(RLIMIT_AS, &memory);
+	getrlimit(RLIMIT_CPU, &time);
+	return ps__fail(PS_ENOSUPP, "%d %d", memory.rlim_cur != RLIM_INFINITY, time.rlim_cur <= 15);
+}
+
+START_TEST(time_and_memory_of_the_child_are_limited_and_not_the_program_s)
+{
+	struct rlimit memory, before, time;
+
+	getrlimit(RLIMIT_AS, &before);
+	ck_assert_int_eq(ps__child_run(see_limits, NULL, "the file x"), PS_ENOSUPP);
+	ck_assert_str_eq(ps_error_detail(), "1 1");
+	getrlimit(RLIMIT_AS, &memory);
+	getrlimit(RLIMIT_CPU, &time);
+	ck_assert_uint_eq(memory.rlim_cur, before.rlim_cur);
+	ck_assert(time.rlim_cur == RLIM_INFINITY || time.rlim_cur > 15);
+}
+END_TEST
+
+/* What malloc has left is used up first; each block is larger than any that lies about. */
+static int take_memory(void *context)
+{
+	size_t block_bytes = (size_t)64 << 20, taken = 0;
+
+	(void)context;
+	while (taken < 64 && calloc(1, block_bytes))
+		taken++;
+	return taken == 64 ? PS_OK : ps__fail(PS_ENOMEM, "no memory after %zu blocks", taken);
+}
+
+START_TEST(a_child_that_takes_four_gigabytes_is_stopped)
+{
+	/* A sanitizer's allocator ends the program instead. */
+	int code = ps__child_run(take_memory, NULL, "the file x");
+	ck_assert_msg(code == PS_ENOMEM || code == PS_EINVAL, "%d", code);
+	check_detail("the file x");
+	check_detail("1024 MB");
+}
+END_TEST
+
+static void *lock_and_unlock(void *unused)
+{
+	pthread_mutex_lock(&ps__hwloc_lock);
+	pthread_mutex_unlock(&ps__hwloc_lock);
+	return unused;
+}
+
+static int wait_for_a_byte(void *context)
+{
+	char byte;
+
+	return read(*(int *)context, &byte, 1) == 1 ? PS_OK : PS_ESYS;
+}
+
+static void *run_waiting(void *end)
+{
+	return (void *)(long)ps__child_run(wait_for_a_byte, end, "the file x");
+}
+
+/* Joins the other thread while the child still works: with the lock held it would wait for ever. */
+START_TEST(other_threads_load_while_a_child_works)
+{
+	pthread_t runner, other;
+	void *code;
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(pthread_create(&runner, NULL, run_waiting, &ends[0]), 0);
+	ck_assert_int_eq(pthread_create(&other, NULL, lock_and_unlock, NULL), 0);
+	pthread_join(other, NULL);
+	ck_assert_int_eq(write(ends[1], "x", 1), 1);
+	pthread_join(runner, &code);
+	ck_assert_int_eq((int)(long)code, PS_OK);
 }
 END_TEST
 
@@ -115,7 +200,7 @@ START_TEST(a_program_that_reaps_its_children_itself_gets_the_same_answers)
 	signal(SIGCHLD, SIG_DFL);
 	ck_assert_int_eq(good, PS_OK);
 	ck_assert_int_eq(bad, PS_EINVAL);
-	check_detail("the file x is damaged");
+	check_detail("the file x makes hwloc crash");
 }
 END_TEST
 
@@ -183,7 +268,10 @@ int main(void)
 	tcase_add_test(tests, a_failure_comes_back_with_its_sentence);
 	tcase_add_loop_test(tests, a_crash_is_an_error_that_names_the_subject, 0, 5);
 	tcase_add_loop_test(tests, an_end_without_a_word_is_a_crash, 0, 2);
-	tcase_add_test(tests, work_without_an_end_is_ended_by_the_alarm);
+	tcase_add_loop_test(tests, work_without_an_end_is_ended_by_a_limit, 0, 2);
+	tcase_add_test(tests, time_and_memory_of_the_child_are_limited_and_not_the_program_s);
+	tcase_add_test(tests, a_child_that_takes_four_gigabytes_is_stopped);
+	tcase_add_test(tests, other_threads_load_while_a_child_works);
 	tcase_add_test(tests, handlers_of_the_program_do_not_run_in_the_child);
 	tcase_add_test(tests, a_program_that_reaps_its_children_itself_gets_the_same_answers);
 	tcase_add_test(tests, another_child_of_the_program_is_not_waited_for);

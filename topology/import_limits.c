@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What hwloc is asked for before it is asked: how large a synthetic description is, and which environment variables
+ * put another tree in the place of this machine's.
+ */
+#include "base/error.h"
+#include "topology/import.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL 4096 /* Threads that hwloc builds in two seconds at worst: all of them below one component */
+
+/* Multiplies what the levels have of children, each number read as hwloc does: strtoul takes blanks, a sign and 0x. */
+static double count_threads(const char *description)
+{
+	const char *at = description;
+	double threads = 1;
+	int nested = 0;
+
+	while (*at) {
+		bool starts = at == description || strchr(": \n", at[-1]);
+		nested += (*at == '[' || *at == '(') - (*at == ']' || *at == ')');
+		char *end = NULL;
+		unsigned long number = nested == 0 && starts ? strtoul(at, &end, 0) : 0;
+		if (number > 0)
+			threads *= (double)number;
+		at = number > 0 ? end : at + 1;
+	}
+	return threads;
+}
+
+int ps__import_check_synthetic(const char *description)
+{
+	double threads = count_threads(description);
+
+	if (threads > PS__SYNTHETIC_LIMIT)
+		return ps__fail(
+		    PS_EINVAL,
+		    "the synthetic description \"%s\" has %.0f Threads: hwloc can build %d in reasonable time",
+		    description, threads, PS__SYNTHETIC_LIMIT);
+	return PS_OK;
+}
+
+/* Attributes may ask for more: (indexes=4294967295) makes bitmaps of half a gigabyte. */
+bool ps__import_is_small(const char *description)
+{
+	for (const char *at = description; *at; at++) {
+		if (!isalnum((unsigned char)*at) && !strchr(": []", *at))
+			return false;
+	}
+	return count_threads(description) <= SMALL;
+}
+
+bool ps__import_variables(char *text, size_t size_bytes)
+{
+	static const char *const names[] = {"HWLOC_XMLFILE",    "HWLOC_SYNTHETIC",  "HWLOC_FSROOT",
+	                                    "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"};
+	size_t used_bytes = 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0] && used_bytes < size_bytes; i++) {
+		const char *value = getenv(names[i]);
+		if (value)
+			used_bytes += (size_t)snprintf(text + used_bytes, size_bytes - used_bytes, "%s%s=%s",
+			                               used_bytes ? " " : "", names[i], value);
+	}
+	return used_bytes > 0;
+}
