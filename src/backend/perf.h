@@ -131,6 +131,8 @@ struct ps__perf {
 	size_t kind_count;
 };
 
+/* The bytes of perf_event_attr that the running kernel knows, where it has refused one with E2BIG. */
+uint32_t ps__perf_kernel_attr_size(void);
 /* perf_event_open with close-on-exec; the descriptor or -errno. */
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd);
 
@@ -173,7 +175,7 @@ int ps__perf_stop_planning(struct ps__perf *perf, const struct ps__group *group)
 int ps__perf_find_kinds(struct ps__perf *perf);
 int ps__perf_open_hybrid(struct ps__perf *perf);
 int ps__perf_end_hybrid_planning(struct ps__perf *perf);
-void ps__perf_specialise(struct perf_event_attr *attr, const struct ps__event *event, struct ps__place place);
+void ps__perf_specialise(struct ps__event *event, struct ps__place place);
 int ps__perf_probe_variants(struct ps__event *event);
 /* perf_tasks.c: records of the tasks, by dummies that join the groups once all lanes are open. */
 int ps__perf_open_tasks(struct ps__perf *perf);

@@ -3,6 +3,7 @@
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "event/attr.h"
 
 #include <errno.h>
 
@@ -35,35 +36,49 @@ static void set_clock(struct perf_event_attr *attr)
 	attr->clockid = CLOCK_MONOTONIC;
 }
 
+uint32_t ps__perf_kernel_attr_size(void)
+{
+	union ps__attr attr = {.attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY}};
+
+	attr.attr.exclude_kernel = 1;
+	attr.later[PS__LATER_CONFIGS - 1] = 1; /* a kernel that is too old for it answers with its own size */
+	attr.attr.size = sizeof attr;
+	int fd = open_retried(&attr.attr, (struct ps__place){.pid = 0, .cpu = -1}, -1);
+	if (fd >= 0)
+		ps__os.close(fd);
+	return fd == -E2BIG ? attr.attr.size : (uint32_t)sizeof attr;
+}
+
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
 {
-	struct perf_event_attr attr = event->attr;
-	int fd;
+	struct ps__event special = *event;
 
 	if (event->variant_count)
-		ps__perf_specialise(&attr, event, place);
-	attr.size = sizeof attr;
-	attr.read_format = PS__READ_FORMAT;
+		ps__perf_specialise(&special, place);
+	union ps__attr whole = ps__attr_of(&special);
+	struct perf_event_attr *attr = &whole.attr;
+
+	attr->read_format = PS__READ_FORMAT;
 	/* A member counts when its leader does: so one ioctl on the leader starts and stops them all. */
-	attr.disabled = group_fd < 0 && !place.counts_at_once;
+	attr->disabled = group_fd < 0 && !place.counts_at_once;
 	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
-	attr.pinned = attr.pinned && group_fd < 0;
-	attr.inherit = place.inherit;
-	attr.enable_on_exec = place.enables_on_exec && group_fd < 0;
+	attr->pinned = attr->pinned && group_fd < 0;
+	attr->inherit = place.inherit;
+	attr->enable_on_exec = place.enables_on_exec && group_fd < 0;
 	/* Where the kernel exchanges two tasks' events, it leaves each task its counts. */
-	attr.inherit_stat = place.tells_tasks;
+	attr->inherit_stat = place.tells_tasks;
 	if (place.watches_execs || place.tells_tasks)
-		set_clock(&attr);
+		set_clock(attr);
 	if (place.watches_execs && group_fd < 0)
-		ps__perf_watch_execs(&attr);
-	uint64_t config1 = attr.config1;
+		ps__perf_watch_execs(attr);
+	uint64_t config1 = attr->config1;
 	if (event->klass == PS__EVENT_CLASS_CORE)
-		attr.config1 |= place.user_config1;
-	fd = open_retried(&attr, place, group_fd);
+		attr->config1 |= place.user_config1;
+	int fd = open_retried(attr, place, group_fd);
 	/* A 64-bit event that is made of two counters can't be read in user space. */
-	if (fd == -EOPNOTSUPP && attr.config1 != config1) {
-		attr.config1 = config1;
-		fd = open_retried(&attr, place, group_fd);
+	if (fd == -EOPNOTSUPP && attr->config1 != config1) {
+		attr->config1 = config1;
+		fd = open_retried(attr, place, group_fd);
 	}
 	return fd;
 }

@@ -3,6 +3,7 @@
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "event/attr.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -207,6 +208,25 @@ static int explain_cgroup(const struct ps__event *event, int error)
 	    event->name);
 }
 
+/* The first word that the kernel doesn't have, of those that the event needs. */
+static int explain_attr_size(const struct ps__event *event)
+{
+	static const char *const releases[PS__LATER_CONFIGS] = {"Linux 6.3", "Linux 6.18"};
+	uint32_t size_bytes = ps__perf_kernel_attr_size();
+
+	for (unsigned i = 0; i < PS__LATER_CONFIGS; i++) {
+		unsigned begins = PS__ATTR_LATER + 8 * i;
+		if (event->later[i] && size_bytes <= begins)
+			return ps__fail(
+			    PS_ENOSUPP,
+			    "'%s': this kernel is too old for config%u (%s): its perf_event_attr ends after %u "
+			    "bytes, and config%u begins there or later, after %u",
+			    event->name, i + 3, releases[i], size_bytes, i + 3, begins);
+	}
+	return ps__fail(PS_ENOSUPP, "'%s': the kernel's perf_event_attr has %u bytes, and more are asked for (E2BIG)",
+	                event->name, size_bytes);
+}
+
 int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed)
 {
 	int probe = event->is_probe ? explain_probe(event, error) : PS_OK;
@@ -245,6 +265,8 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 	case EBUSY:
 	case ENOSPC:
 		return explain_taken(event, error);
+	case E2BIG:
+		return explain_attr_size(event);
 	case ENOMEM:
 		return ps__fail(PS_ENOMEM, "'%s': the kernel has no memory for the event", event->name);
 	default:

@@ -14,11 +14,14 @@
 #include <errno.h>
 #include <string.h>
 
-void ps__perf_specialise(struct perf_event_attr *attr, const struct ps__event *event, struct ps__place place)
+void ps__perf_specialise(struct ps__event *event, struct ps__place place)
 {
+	struct perf_event_attr *attr = &event->attr;
+
 	if (place.stands_in) {
 		*attr = (struct perf_event_attr){
 		    .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1, .exclude_hv = 1};
+		memset(event->later, 0, sizeof event->later);
 		return;
 	}
 	for (size_t index = 0; index < event->variant_count; index++) {
@@ -29,6 +32,7 @@ void ps__perf_specialise(struct perf_event_attr *attr, const struct ps__event *e
 		attr->config = variant->config;
 		attr->config1 = variant->config1;
 		attr->config2 = variant->config2;
+		memcpy(event->later, variant->later, sizeof event->later);
 	}
 }
 

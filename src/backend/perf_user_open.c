@@ -48,7 +48,7 @@ static bool is_allowed(const struct ps__perf *perf)
 /* What is known of the cores' PMUs. */
 struct core_pmus {
 	size_t count;
-	struct perf_event_attr attr; /* with the bits by which an event asks for being read in user space */
+	struct ps__event event; /* with the bits by which an event asks for being read in user space */
 };
 
 static int look_at_pmu(const char *name, void *context)
@@ -63,7 +63,7 @@ static int look_at_pmu(const char *name, void *context)
 		return 0;
 	cores->count++;
 	if (ps__pmu_read(text, sizeof text, &query, "format", &term, "") == PS_OK && ps__format_parse(text, &format))
-		ps__format_apply(&format, 1, &cores->attr);
+		ps__format_apply(&format, 1, &cores->event);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 		        "this machine has %zu kinds of cores: a thread that is moved from one to another in the "
 		        "midst of reading would be killed",
 		        cores.count);
-	perf->user_config1 = cores.attr.config1;
+	perf->user_config1 = cores.event.attr.config1;
 }
 
 /* How many pages may be mapped by the sets of this process. */

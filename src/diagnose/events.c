@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
+#include "event/attr.h"
 #include "set/set.h"
 
 #include <perfsage/read.h>
@@ -39,14 +40,13 @@ static bool is_of_cpu(const struct ps_eventset *set, size_t event)
 /* Does it get onto the hardware? An event can be opened and started, and yet find every counter taken. */
 static int check_hardware(const struct ps__event *event, const char *name)
 {
-	struct perf_event_attr attr = event->attr;
+	union ps__attr attr = ps__attr_of(event);
 	bool of_cpu = event->klass == PS__EVENT_CLASS_OTHER, told;
 
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE)
 		return PS_OK;
-	attr.size = sizeof attr;
-	attr.read_format = PS__PROBE_TIMES;
-	int fd = ps__probe_open(&attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1);
+	attr.attr.read_format = PS__PROBE_TIMES;
+	int fd = ps__probe_open(&attr.attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1);
 	if (fd < 0)
 		return PS_OK;
 	bool is_scheduled = ps__probe_is_scheduled(fd, &told);

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PS__LATER_CONFIGS 2 /* config3 and config4, which attr may be too old to have: attr.h */
+
 /* Which events can be in one group: those of one core PMU and software events; others only among themselves. */
 enum ps__event_class {
 	PS__EVENT_CLASS_SOFTWARE, /* software, tracepoints, msr: can join any group */
@@ -23,15 +25,16 @@ enum ps__event_class {
 /* On a machine with several core PMUs, one for each kind of cores: how one of them is asked for the event. */
 struct ps__variant {
 	uint32_t pmu_type; /* the PMU's number in sysfs: tells kinds apart */
-	uint32_t type;     /* these four in place of what attr has */
-	uint64_t config, config1, config2;
+	uint32_t type;     /* these in place of what the event has */
+	uint64_t config, config1, config2, later[PS__LATER_CONFIGS];
 	char *cpus; /* the list of the CPUs that the PMU is for; owned */
 };
 
 struct ps__event {
-	char *name;                  /* as the user wrote it, or the term name= of pmu/.../; owned */
-	char *written;               /* as the user wrote it, where name is another; NULL else; owned */
-	struct perf_event_attr attr; /* type, config*, exclude_*: the rest is the backend's to fill */
+	char *name;                        /* as the user wrote it, or the term name= of pmu/.../; owned */
+	char *written;                     /* as the user wrote it, where name is another; NULL else; owned */
+	struct perf_event_attr attr;       /* type, config*, exclude_*: the rest is the backend's to fill */
+	uint64_t later[PS__LATER_CONFIGS]; /* attr's config3 and config4 */
 	char *probe; /* of a uprobe or kprobe: the path or function that attr.config1 points at; owned */
 	struct ps__variant *variants; /* of a core event on a hybrid machine: for each kind that counts it; owned */
 	size_t variant_count;         /* 0 where all cores are alike */

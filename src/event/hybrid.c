@@ -41,6 +41,7 @@ static bool encode_alias(const struct kinds *kinds, const struct ps__pmu *pmu, s
 	out->config = probe.attr.config;
 	out->config1 = probe.attr.config1;
 	out->config2 = probe.attr.config2;
+	memcpy(out->later, probe.later, sizeof out->later);
 	return true;
 }
 
@@ -49,7 +50,12 @@ static bool encode(const struct kinds *kinds, const struct ps__pmu *pmu, struct 
 {
 	const struct perf_event_attr *attr = &kinds->event->attr;
 
-	*out = (struct ps__variant){pmu->type, attr->type, attr->config, attr->config1, attr->config2, NULL};
+	*out = (struct ps__variant){.pmu_type = pmu->type,
+	                            .type = attr->type,
+	                            .config = attr->config,
+	                            .config1 = attr->config1,
+	                            .config2 = attr->config2};
+	memcpy(out->later, kinds->event->later, sizeof out->later);
 	if (is_generic(attr)) {
 		uint32_t named = (uint32_t)(attr->config >> 32);
 		out->config |= (uint64_t)pmu->type << 32;

@@ -5,6 +5,7 @@ src_event_libevent_la_SOURCES = \
 	src/event/alias.c \
 	src/event/breakpoint.c \
 	src/event/cache.c \
+	src/event/attr.h \
 	src/event/event.h \
 	src/event/failure.c \
 	src/event/generic.c \

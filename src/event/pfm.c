@@ -160,7 +160,8 @@ static int match_encoding(const char *name, void *context)
 
 	query.end = query.terms;
 	if (ps__pmu_alias_apply(&query, &term) != PS_OK || probe.attr.config != attr->config ||
-	    probe.attr.config1 != attr->config1 || probe.attr.config2 != attr->config2)
+	    probe.attr.config1 != attr->config1 || probe.attr.config2 != attr->config2 ||
+	    memcmp(probe.later, search->event->later, sizeof probe.later) != 0)
 		return 0;
 	search->event->scale = probe.scale;
 	memcpy(search->event->unit, probe.unit, sizeof probe.unit);

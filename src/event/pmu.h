@@ -34,7 +34,7 @@ struct ps__pmu_query {
 	struct ps__pmu pmu;
 };
 
-/* Where a term's value goes: the bits of mask, from the lowest, in attr's config, config1 or config2. */
+/* Where a term's value goes: the bits of mask, from the lowest, in one of the words config, config1 to config4. */
 struct ps__format {
 	int config;
 	uint64_t mask;
@@ -67,8 +67,8 @@ bool ps__term_is(const struct ps__term *term, const char *name);
 bool ps__term_number(const struct ps__term *term, uint64_t *out);
 
 bool ps__format_parse(const char *text, struct ps__format *out);
-/* Puts value where it belongs in attr; false, and nothing changed, if it has too many bits. */
-bool ps__format_apply(const struct ps__format *format, uint64_t value, struct perf_event_attr *attr);
+/* Puts value where it belongs in the event's words; false, and nothing changed, if it has too many bits. */
+bool ps__format_apply(const struct ps__format *format, uint64_t value, struct ps__event *event);
 uint64_t ps__format_max(const struct ps__format *format);
 
 /* Applies all terms of the query to its event, with class and scope. */

@@ -39,7 +39,7 @@ int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *
 	    PS_EATTR, "event '%s': PMU %s has no term%s '%.*s' %s; its terms are: %s (and %s); its events: %s",
 	    query->name, query->pmu.name, term->has_value ? "" : " or event", term->name_length, term->name,
 	    place(query, term, where, sizeof where), term_list,
-	    query->event->is_probe ? ps__probe_terms(&query->pmu) : "config, config1, config2, name", alias_list);
+	    query->event->is_probe ? ps__probe_terms(&query->pmu) : "config, config1 to config4, name", alias_list);
 }
 
 static int fail_value(const struct ps__pmu_query *query, const struct ps__term *term, const struct ps__format *format,
@@ -58,7 +58,7 @@ static int apply_number(struct ps__pmu_query *query, const struct ps__term *term
 
 	if (term->has_value && !ps__term_number(term, &value))
 		return fail_value(query, term, format, "not a number of 64 bits, decimal or with 0x");
-	if (!ps__format_apply(format, value, &query->event->attr))
+	if (!ps__format_apply(format, value, query->event))
 		return fail_value(query, term, format, "too large");
 	return PS_OK;
 }
@@ -76,9 +76,9 @@ static int apply_name(struct ps__pmu_query *query, const struct ps__term *term)
 /* Terms that every PMU has: whole words of the attribute, and r1a8 for the first. */
 static int apply_common(struct ps__pmu_query *query, const struct ps__term *term)
 {
-	static const char *const words[] = {"config", "config1", "config2"};
+	static const char *const words[] = {"config", "config1", "config2", "config3", "config4"};
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < (int)(sizeof words / sizeof words[0]); i++) {
 		if (ps__term_is(term, words[i]) && term->has_value)
 			return apply_number(query, term, &(struct ps__format){i, UINT64_MAX});
 	}
@@ -110,7 +110,7 @@ int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term)
 		return ps__fail(
 		    PS_EATTR,
 		    "event '%s': the format of '%.*s' of PMU %s, '%s', is none that this version of perfsage "
-		    "knows; give the whole attribute words with config=, config1=, config2=",
+		    "knows; give the whole attribute words with config=, config1= to config4=",
 		    query->name, term->name_length, term->name, query->pmu.name, text);
 	return apply_number(query, term, &format);
 }

@@ -36,10 +36,10 @@ static bool parse_range(const char **text, uint64_t *mask)
 
 bool ps__format_parse(const char *text, struct ps__format *out)
 {
-	static const char *const configs[] = {"config:", "config1:", "config2:"};
+	static const char *const configs[] = {"config:", "config1:", "config2:", "config3:", "config4:"};
 	struct ps__format format = {.config = -1};
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < (int)(sizeof configs / sizeof configs[0]); i++) {
 		if (!strncmp(text, configs[i], strlen(configs[i])))
 			format.config = i;
 	}
@@ -64,30 +64,49 @@ uint64_t ps__format_max(const struct ps__format *format)
 	return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-static __u64 *config_of(struct perf_event_attr *attr, int config)
+static uint64_t config_of(const struct ps__event *event, int config)
 {
 	switch (config) {
+	case 0:
+		return event->attr.config;
 	case 1:
-		return &attr->config1;
+		return event->attr.config1;
 	case 2:
-		return &attr->config2;
+		return event->attr.config2;
 	default:
-		return &attr->config;
+		return event->later[config - 3];
 	}
 }
 
-bool ps__format_apply(const struct ps__format *format, uint64_t value, struct perf_event_attr *attr)
+static void set_config(struct ps__event *event, int config, uint64_t value)
 {
-	__u64 *config = config_of(attr, format->config);
+	switch (config) {
+	case 0:
+		event->attr.config = value;
+		break;
+	case 1:
+		event->attr.config1 = value;
+		break;
+	case 2:
+		event->attr.config2 = value;
+		break;
+	default:
+		event->later[config - 3] = value;
+	}
+}
+
+bool ps__format_apply(const struct ps__format *format, uint64_t value, struct ps__event *event)
+{
+	uint64_t config = config_of(event, format->config) & ~format->mask;
 
 	if (value > ps__format_max(format))
 		return false;
-	*config &= ~format->mask;
 	for (int bit = 0; bit < 64; bit++) {
 		if (!(format->mask & UINT64_C(1) << bit))
 			continue;
-		*config |= (value & 1) << bit;
+		config |= (value & 1) << bit;
 		value >>= 1;
 	}
+	set_config(event, format->config, config);
 	return true;
 }

@@ -74,7 +74,7 @@ int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *ter
 	if (ps__term_is(term, "offset") || (!is_user && ps__term_is(term, "addr")))
 		return apply_number(query, term);
 	/* A number where the kernel looks for a pointer. */
-	if (ps__term_is(term, "config1") || ps__term_is(term, "config2"))
+	if (!strncmp(term->name, "config", 6) && term->name_length == 7)
 		return ps__fail(PS_EATTR, "event '%s': '%.*s' (character %td) can't be given for a probe: %s",
 		                query->name, term->name_length, term->name, PS__POSITION(query->name, term->name),
 		                is_user ? "give path= and offset=" : "give func= and offset=, or addr=");

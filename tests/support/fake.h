@@ -135,7 +135,10 @@ unsigned fake_open_fds(void);
 size_t fake_mapped_bytes(void);
 size_t fake_allocated_bytes(void);
 const struct perf_event_attr *fake_attr_of_fd(int fd); /* NULL: not a counter */
-size_t fake_counter_fds(int *fds, size_t capacity);    /* how many counters are open; their fds, oldest first */
+uint64_t fake_later_config_of_fd(int fd, int number);  /* its config3 or config4 */
+/* An older kernel: its perf_event_attr has only so many bytes. */
+void fake_set_attr_size(uint32_t size_bytes);
+size_t fake_counter_fds(int *fds, size_t capacity); /* how many counters are open; their fds, oldest first */
 int fake_leader_of_fd(int fd);
 void fake_target_of_fd(int fd, pid_t *tid, int *cpu); /* tid -1: any task; cpu -1: any CPU */
 bool fake_enabled_of_fd(int fd);                      /* is it counting, its leader too? */

@@ -14,10 +14,13 @@
 #define KNOWN_FLAGS \
 	(unsigned long)(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC)
 
+#define NEWEST_ATTR 144u /* bytes, with config4 */
+
 static struct fake_counter *counters;
 static uint64_t last_id = 40;
 static unsigned resets;
 static bool is_cgroup_removed;
+static uint32_t attr_size_bytes; /* of the kernel's own struct; 0: the newest */
 
 struct fake_counter *fake__counters_first(void)
 {
@@ -28,6 +31,7 @@ void fake__counters_reset(void)
 {
 	resets = 0;
 	is_cgroup_removed = false;
+	attr_size_bytes = 0;
 	fake__pmus_reset();
 }
 
@@ -59,6 +63,25 @@ static int check_cpu(pid_t pid, int cpu)
 	if (pid == -1 && cpu >= 0 && !fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), cpu))
 		return ENODEV;
 	return cpu < -1 ? EINVAL : 0;
+}
+
+void fake_set_attr_size(uint32_t size_bytes)
+{
+	attr_size_bytes = size_bytes;
+}
+
+/* As Linux: what is beyond its own struct must be 0, or it tells how large that is. */
+static int check_attr_size(struct perf_event_attr *attr)
+{
+	uint32_t known = attr_size_bytes ? attr_size_bytes : NEWEST_ATTR;
+
+	for (uint32_t at = known; at < attr->size; at++) {
+		if (!((const unsigned char *)attr)[at])
+			continue;
+		attr->size = known;
+		return E2BIG;
+	}
+	return 0;
 }
 
 static int check_attr(const struct perf_event_attr *attr)
@@ -141,7 +164,9 @@ int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int 
 		pid = -1; /* whose tasks it counts is the test's to say: fake_advance_on */
 	}
 	/* As Linux: before anything else. */
-	error = flags & ~KNOWN_FLAGS ? EINVAL : check_open(attr, pid, cpu, group_fd);
+	error = flags & ~KNOWN_FLAGS ? EINVAL : check_attr_size(attr);
+	if (!error)
+		error = check_open(attr, pid, cpu, group_fd);
 	if (error)
 		return fake__fail(error);
 	fd = fake__fd_new();
@@ -151,6 +176,8 @@ int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int 
 	if (!counter)
 		abort();
 	memcpy(&counter->attr, attr, attr->size < sizeof(*attr) ? attr->size : sizeof(*attr));
+	for (uint32_t i = 0; i < 2 && attr->size >= NEWEST_ATTR - 8 + 8 * i; i++)
+		memcpy(&counter->later[i], (const char *)attr + NEWEST_ATTR - 16 + 8 * i, 8);
 	counter->leader = group_fd == -1 ? counter : fake__fd(group_fd)->counter;
 	counter->task = pid == 0 ? fake__self() : pid > 0 ? fake__task_find(pid) : NULL;
 	counter->cpu = cpu;

@@ -28,6 +28,7 @@ struct fake_counter {
 	struct fake_counter *next; /* all open ones, oldest first */
 	struct fake_counter *leader;
 	struct perf_event_attr attr;
+	uint64_t later[2];      /* config3, config4 */
 	struct fake_task *task; /* NULL: any */
 	int cpu;                /* -1: any */
 	int fd;

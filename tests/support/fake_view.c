@@ -19,6 +19,13 @@ const struct perf_event_attr *fake_attr_of_fd(int fd)
 	return counter ? &counter->attr : NULL;
 }
 
+uint64_t fake_later_config_of_fd(int fd, int number)
+{
+	struct fake_counter *counter = counter_of(fd);
+
+	return counter ? counter->later[number - 3] : 0;
+}
+
 size_t fake_counter_fds(int *fds, size_t capacity)
 {
 	size_t count = 0;

@@ -3,6 +3,7 @@
 unit_tests = \
 	tests/unit/test_arena \
 	tests/unit/test_attrmap \
+	tests/unit/test_attr \
 	tests/unit/test_buffer \
 	tests/unit/test_cgroup \
 	tests/unit/test_child \

@@ -60,17 +60,17 @@ static const struct {
 	const char *machine, *name, *cpus; /* cpus: where it can be counted; NULL: anywhere */
 	struct ps__variant variants[2];
 } kinds[] = {
-    {"hybrid", "instructions", NULL, {{4, 0, 0x400000001, 0, 0, NULL}, {10, 0, 0xa00000001, 0, 0, NULL}}},
-    {"hybrid", "LLC-loads:u", NULL, {{4, 3, 0x400000002, 0, 0, NULL}, {10, 3, 0xa00000002, 0, 0, NULL}}},
-    {"hybrid", "r1a8", NULL, {{4, 4, 0x1a8, 0, 0, NULL}, {10, 10, 0x1a8, 0, 0, NULL}}},
-    {"hybrid", "mem-loads", NULL, {{4, 4, 0x1cd, 3, 0, NULL}, {10, 10, 0x5d0, 3, 0, NULL}}},
-    {"hybrid", "cpu_core/cycles/", "0-3", {{4, 0, 0x400000000, 0, 0, NULL}}},
-    {"hybrid", "cpu_atom/L1-dcache-loads/", "4-7", {{10, 3, 0xa00000000, 0, 0, NULL}}},
-    {"hybrid", "cpu_atom/event=0x21/", "4-7", {{10, 10, 0x21, 0, 0, NULL}}},
-    {"hybrid", "slots", "0-3", {{4, 4, 0x400, 0, 0, NULL}}},
-    {"hybrid", "page-faults", NULL, {{0, 0, 0, 0, 0, NULL}}},
-    {"skx", "instructions", NULL, {{0, 0, 0, 0, 0, NULL}}},
-    {"arm", "inst_retired", NULL, {{0, 0, 0, 0, 0, NULL}}},
+    {"hybrid", "instructions", NULL, {{4, 0, 0x400000001, 0, 0, {0}, NULL}, {10, 0, 0xa00000001, 0, 0, {0}, NULL}}},
+    {"hybrid", "LLC-loads:u", NULL, {{4, 3, 0x400000002, 0, 0, {0}, NULL}, {10, 3, 0xa00000002, 0, 0, {0}, NULL}}},
+    {"hybrid", "r1a8", NULL, {{4, 4, 0x1a8, 0, 0, {0}, NULL}, {10, 10, 0x1a8, 0, 0, {0}, NULL}}},
+    {"hybrid", "mem-loads", NULL, {{4, 4, 0x1cd, 3, 0, {0}, NULL}, {10, 10, 0x5d0, 3, 0, {0}, NULL}}},
+    {"hybrid", "cpu_core/cycles/", "0-3", {{4, 0, 0x400000000, 0, 0, {0}, NULL}}},
+    {"hybrid", "cpu_atom/L1-dcache-loads/", "4-7", {{10, 3, 0xa00000000, 0, 0, {0}, NULL}}},
+    {"hybrid", "cpu_atom/event=0x21/", "4-7", {{10, 10, 0x21, 0, 0, {0}, NULL}}},
+    {"hybrid", "slots", "0-3", {{4, 4, 0x400, 0, 0, {0}, NULL}}},
+    {"hybrid", "page-faults", NULL, {{0, 0, 0, 0, 0, {0}, NULL}}},
+    {"skx", "instructions", NULL, {{0, 0, 0, 0, 0, {0}, NULL}}},
+    {"arm", "inst_retired", NULL, {{0, 0, 0, 0, 0, {0}, NULL}}},
 };
 
 START_TEST(each_kind_of_cores_is_asked_in_its_way)
@@ -94,6 +94,34 @@ START_TEST(each_kind_of_cores_is_asked_in_its_way)
 	else
 		ck_assert_ptr_null(event.cpus);
 	ps__event_clear(&event);
+}
+END_TEST
+
+/* config3 is Linux 6.3's, config4 6.18's; headers may be older. */
+START_TEST(format_files_and_terms_reach_the_newest_words)
+{
+	static const struct {
+		const char *name;
+		uint64_t config, later[2];
+	} rows[] = {
+	    {"cpu/event=0xc0,acr_mask=0x1234/", 0xc0, {0x1234, 0}},
+	    {"cpu/acr_mask=0xffffffffffffffff/", 0, {UINT64_MAX, 0}},
+	    {"cpu/config3=7,config4=0x9/", 0, {7, 9}},
+	    {"cpu/top=0x3,acr_mask=1/", 0, {1, 3ULL << 62}},
+	};
+
+	use_machine("skx");
+	fake_file(DEVICES "cpu/format/acr_mask", "config3:0-63\n");
+	fake_file(DEVICES "cpu/format/top", "config4:62-63\n");
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct ps__event event = parsed(rows[i].name), copy;
+		ck_assert_uint_eq(event.attr.config, rows[i].config);
+		ck_assert_mem_eq(event.later, rows[i].later, sizeof event.later);
+		ck_assert_int_eq(ps__event_copy(&copy, &event), PS_OK);
+		ck_assert_mem_eq(copy.later, rows[i].later, sizeof copy.later);
+		ps__event_clear(&copy);
+		ps__event_clear(&event);
+	}
 }
 END_TEST
 
@@ -258,7 +286,7 @@ START_TEST(a_format_that_is_not_known_is_refused)
 	                                    "config:x",
 	                                    "config:0 7",
 	                                    "config:0,,1",
-	                                    "config3:0-63",
+	                                    "config9:0-63",
 	                                    "config:99999999999999999999"};
 
 	use_machine("zen");
@@ -390,6 +418,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, fake_install, fake_remove);
 	tcase_add_loop_test(tests, each_kind_of_cores_is_asked_in_its_way, 0, (int)(sizeof kinds / sizeof *kinds));
+	tcase_add_test(tests, format_files_and_terms_reach_the_newest_words);
 	tcase_add_loop_test(tests, terms_and_aliases_are_encoded_as_the_format_files_say, 0,
 	                    (int)(sizeof encodings / sizeof *encodings));
 	tcase_add_loop_test(tests, the_class_follows_the_pmu, 0, (int)(sizeof classes / sizeof *classes));

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * perf_event_attr as the newest kernels have it. The header that perfsage is built with may end earlier: Debian 12's ends
+ * before config3 (Linux 6.3) and config4 (6.18).
+ */
+#ifndef PS_EVENT_ATTR_H
+#define PS_EVENT_ATTR_H
+
+#include "event/event.h"
+
+#define PS__ATTR_LATER 128 /* bytes before config3 */
+
+union ps__attr {
+	struct perf_event_attr attr;
+	struct {
+		unsigned char before[PS__ATTR_LATER];
+		uint64_t later[PS__LATER_CONFIGS]; /* config3, config4 */
+	};
+};
+
+/* The size that the kernel is told: an older kernel takes more than it knows, if that is 0. */
+static inline uint32_t ps__attr_size(const union ps__attr *attr)
+{
+	for (int i = 0; i < PS__LATER_CONFIGS; i++) {
+		if (attr->later[i])
+			return sizeof *attr;
+	}
+	return sizeof attr->attr;
+}
+
+/* What the event is asked for by. The members of a newer header, past those of an older one, are the event's own. */
+static inline union ps__attr ps__attr_of(const struct ps__event *event)
+{
+	union ps__attr attr = {.later = {0}};
+
+	attr.attr = event->attr;
+	for (int i = 0; i < PS__LATER_CONFIGS; i++)
+		attr.later[i] = event->later[i];
+	attr.attr.size = ps__attr_size(&attr);
+	return attr;
+}
+
+#endif
