@@ -26,7 +26,7 @@ extern "C" {
 struct perf_event_attr;
 
 struct ps_hooks {
-	size_t size; /* sizeof(struct ps_hooks) */
+	size_t size; /* sizeof(struct ps_hooks), which grows with later versions */
 
 	int (*perf_event_open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
 	int (*ioctl)(int fd, unsigned long request, unsigned long argument);
@@ -60,7 +60,10 @@ PS_PUBLIC const struct ps_hooks *ps_hooks_default(void);
  * Replaces the table; NULL brings back the default. Entries that are NULL do what the default does.
  *
  * To be called while no other thread uses the library, and no event set or topology is alive: what was made
- * through one table must be released through the same. PS_EINVAL: a wrong size.
+ * through one table must be released through the same.
+ * A table of an older version is smaller: what it lacks does what the default does. A newer one is larger, and taken if all
+ * that this library lacks is NULL.
+ * PS_EINVAL: the size is none, or the library is too old for what the table replaces.
  */
 PS_PUBLIC int ps_hooks_set(const struct ps_hooks *hooks);
 

@@ -20,6 +20,8 @@
 #include <sys/rseq.h>
 #endif
 
+#define LARGEST_TABLE 4096 /* bytes: a size beyond is none, and must not be looked at */
+
 static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
@@ -146,14 +148,47 @@ const struct ps_hooks *ps_hooks_default(void)
 	if (!ps__os.entry) \
 	ps__os.entry = real_system.entry
 
+/* A newer program's entries that this library doesn't have: it may leave them NULL. */
+static bool has_later_entries(const struct ps_hooks *hooks)
+{
+	const unsigned char *bytes = (const unsigned char *)hooks;
+
+	for (size_t at = sizeof *hooks; at < hooks->size; at++) {
+		if (bytes[at])
+			return true;
+	}
+	return false;
+}
+
+static int check_size(const struct ps_hooks *hooks)
+{
+	if (hooks->size < sizeof hooks->size || hooks->size % sizeof(void *) != 0 || hooks->size > LARGEST_TABLE)
+		return ps__fail(PS_EINVAL,
+		                "ps_hooks_set: the table's size is %zu, which no version of it has: set it to "
+		                "sizeof(struct ps_hooks), %zu in this library",
+		                hooks->size, sizeof *hooks);
+	if (has_later_entries(hooks))
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_hooks_set: the table has %zu bytes and replaces calls that this library doesn't have: "
+		    "its own has %zu, so it is older than the header that the program was compiled with",
+		    hooks->size, sizeof *hooks);
+	return PS_OK;
+}
+
 int ps_hooks_set(const struct ps_hooks *hooks)
 {
+	struct ps_hooks taken = {.size = sizeof taken};
+
 	if (!hooks)
 		hooks = &real_system;
-	if (hooks->size != sizeof *hooks)
-		return ps__fail(PS_EINVAL, "ps_hooks_set: the table's size is %zu bytes, this library's is %zu",
-		                hooks->size, sizeof *hooks);
-	ps__os = *hooks;
+	int code = check_size(hooks);
+	if (code < 0)
+		return code;
+	/* An older program's table ends earlier: what it doesn't have does what the default does. */
+	memcpy(&taken, hooks, hooks->size < sizeof taken ? hooks->size : sizeof taken);
+	taken.size = sizeof taken;
+	ps__os = taken;
 	OR_REAL(perf_event_open);
 	OR_REAL(ioctl);
 	OR_REAL(read);

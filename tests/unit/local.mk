@@ -44,6 +44,7 @@ unit_tests = \
 	tests/unit/test_no_proc \
 	tests/unit/test_number \
 	tests/unit/test_open \
+	tests/unit/test_os \
 	tests/unit/test_owner \
 	tests/unit/test_papi \
 	tests/unit/test_papi_changes \
