@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The examples: built by make, run by make check, not installed. Makefile.am has set
+# The examples: built by make, run by make check; their sources are installed. Makefile.am has set
 # noinst_PROGRAMS and public_cppflags before it includes this file; tests/scripts/check-examples runs them. They are
 # compiled as a user's program is: with the public headers alone.
 
@@ -50,3 +50,15 @@ examples_02_openmp_triad_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 examples_02_openmp_triad_LDADD = libperfsage.la
 
 noinst_PROGRAMS += $(examples_programs)
+
+# Installed with a Makefile that builds them by pkg-config.
+exampledir = $(docdir)/examples
+dist_example_DATA = \
+	examples/01_count_region.c \
+	examples/02_openmp_triad.c \
+	examples/03_spmv.c \
+	examples/04_attach.c \
+	examples/05_history.c \
+	examples/06_papi.c \
+	examples/07_migrating.c \
+	examples/Makefile

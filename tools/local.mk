@@ -85,4 +85,7 @@ uninstall-local:
 	rm -f '$(DESTDIR)$(completionsdir)/perfsage'
 
 tools_perfsage_CPPFLAGS = -D_GNU_SOURCE $(public_cppflags) -I$(top_srcdir)/src
-tools_perfsage_LDADD = libperfsage.la src/base/libbase.la -lm
+# It contains the library: it runs wherever it is installed or moved to, and with file capabilities (setcap), where the loader
+# takes no LD_LIBRARY_PATH. Bound at load, as the shared library is.
+tools_perfsage_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,now
+tools_perfsage_LDADD = $(layers) -lm
