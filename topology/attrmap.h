@@ -26,6 +26,30 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 /* Where the counter was never on the hardware, it is taken to have counted as fast as elsewhere: an estimate. */
 void ps__value_finish(struct ps_value *sum);
 
+/* Threads by their place in the topology's array: [first, end). */
+struct ps__range {
+	size_t first;
+	size_t end;
+};
+
+/* The Threads below. The Machine's include the unknown one: what was counted there happened, too. */
+struct ps__range ps__component_range(const struct ps_component *component);
+
+static inline size_t ps__thread_index(const struct ps_thread *thread)
+{
+	return (size_t)(thread - thread->component->topology->threads);
+}
+
+/* The newest log of a series. Pairs with the release in ps__series_add_log. */
+static inline const struct ps__log *ps__series_first_log(const struct ps__series *series)
+{
+	return atomic_load_explicit(&series->logs, memory_order_acquire);
+}
+
+/* The sum of the parts of a series' latest reading in a range; how many they are. */
+size_t ps__series_sum_latest(const struct ps__series *series, size_t column, struct ps__range range,
+                             struct ps_value *out);
+
 /* Which column of a series is to be summed up, or -1: that of a name, or what a metric needs. */
 struct ps__selector {
 	ptrdiff_t (*find)(const struct ps__series *series, const struct ps__selector *selector);
@@ -33,6 +57,9 @@ struct ps__selector {
 	const void *context; /* find's own */
 };
 ptrdiff_t ps__select_by_name(const struct ps__series *series, const struct ps__selector *selector);
+
+/* Has its set gone on in another series that has the event, and a reading? A sum never mixes two readings of one set. */
+bool ps__series_is_superseded(const struct ps__series *series, const struct ps__selector *selector);
 
 /* What ps_component_total gives, of the columns that are selected; PS_ENOEVNT and PS_EINVAL_DOM come without a detail:
  * the second function gives that of PS_EINVAL_DOM. */

@@ -2,6 +2,8 @@
 # The tree of components, its import from hwloc, attribute maps, roll-up.
 noinst_LTLIBRARIES += topology/libtopology.la
 topology_libtopology_la_SOURCES = \
+	topology/aggregate.c \
+	topology/aggregate.h \
 	topology/annotate.c \
 	topology/annotate.h \
 	topology/arena.c \

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define FIRST_EXTENT_BYTES   ((size_t)16 << 10)
+#define FIRST_EXTENT_BYTES   ((size_t)4 << 10)
 #define LARGEST_EXTENT_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES           ((size_t)4096)
 #define FIRST_CAPACITY       ((size_t)8)

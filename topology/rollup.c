@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Totals: what a component counted, as the sum over the Threads below it, each event once at its scope. */
 #include "base/error.h"
+#include "topology/aggregate.h"
 #include "topology/attrmap.h"
 
 #include <perfsage/component.h>
 
-/* Threads by their place in the topology's array: [first, end). */
-struct range {
-	size_t first;
-	size_t end;
-};
-
-/* The Threads below. The Machine's include the unknown one: what was counted there happened, too. */
-static struct range range_of(const struct ps_component *component)
+struct ps__range ps__component_range(const struct ps_component *component)
 {
 	size_t end = component->first_thread + component->thread_count;
 
 	if (component->type == PS_COMPONENT_MACHINE)
 		end++;
-	return (struct range){component->first_thread, end};
-}
-
-static size_t index_of(const struct ps_thread *thread)
-{
-	return (size_t)(thread - thread->component->topology->threads);
-}
-
-static struct ps__series *first_series(const struct ps_topology *topology)
-{
-	/* Pairs with the release in ps__series_bind. */
-	return atomic_load_explicit(&topology->series, memory_order_acquire);
-}
-
-static struct ps__log *first_log(const struct ps__series *series)
-{
-	/* Pairs with the release in ps__series_add_log. */
-	return atomic_load_explicit(&series->logs, memory_order_acquire);
+	return (struct ps__range){component->first_thread, end};
 }
 
 /* The newest row of a log as a value; false if it has none, or another writer is at it. */
@@ -46,8 +23,8 @@ static bool newest_part(const struct ps__log *log, size_t column, struct ps_valu
 	return count > 0 && ps__series_value(log, count - 1, column, out);
 }
 
-/* The sum of the parts of a series' latest reading in a range; how many they are. */
-static size_t sum_latest(const struct ps__series *series, size_t column, struct range range, struct ps_value *out)
+size_t ps__series_sum_latest(const struct ps__series *series, size_t column, struct ps__range range,
+                             struct ps_value *out)
 {
 	uint64_t sequence;
 	size_t parts;
@@ -56,11 +33,11 @@ static size_t sum_latest(const struct ps__series *series, size_t column, struct 
 		parts = 0;
 		sequence = ps__series_read_begin(series);
 		uint64_t latest = atomic_load_explicit(&series->latest, memory_order_acquire);
-		for (const struct ps__log *log = first_log(series); log; log = log->next_in_series) {
+		for (const struct ps__log *log = ps__series_first_log(series); log; log = log->next_in_series) {
 			struct ps_value part;
 			if (!newest_part(log, column, &part) || part.timestamp != latest)
 				continue;
-			size_t index = index_of(log->thread);
+			size_t index = ps__thread_index(log->thread);
 			if (index >= range.first && index < range.end)
 				ps__value_merge(out, &parts, &part);
 		}
@@ -68,54 +45,86 @@ static size_t sum_latest(const struct ps__series *series, size_t column, struct 
 	return parts;
 }
 
-/* Has its set gone on in another series that has the event, and a reading? A sum never mixes two readings of one set. */
-static bool is_superseded(const struct ps_topology *topology, const struct ps__series *series,
-                          const struct ps__selector *selector)
+static bool has_reading(const struct ps__series *series)
 {
-	if (!atomic_load_explicit(&series->is_past, memory_order_relaxed))
-		return false;
-	for (const struct ps__series *newer = first_series(topology); newer != series; newer = newer->next) {
-		if (newer->lineage == series->lineage &&
-		    atomic_load_explicit(&newer->latest, memory_order_acquire) != 0 &&
-		    selector->find(newer, selector) >= 0)
+	return atomic_load_explicit(&series->latest, memory_order_acquire) != 0;
+}
+
+bool ps__series_is_superseded(const struct ps__series *series, const struct ps__selector *selector)
+{
+	while ((series = atomic_load_explicit(&series->newer, memory_order_acquire))) {
+		if (has_reading(series) && selector->find(series, selector) >= 0)
 			return true;
 	}
 	return false;
 }
 
-static size_t sum_all(const struct ps_topology *topology, const struct ps__selector *selector, struct range range,
-                      struct ps_value *out)
+/* Of a set's series, from the last one back: that which counts, the newest with a reading of the event. The decision is
+ * made here, once for each set. */
+static const struct ps__series *find_counting(const struct ps__series *series, const struct ps__selector *selector,
+                                              ptrdiff_t *column)
+{
+	if (!ps__series_is_current(series))
+		return NULL;
+	for (; series; series = series->older) {
+		if (!has_reading(series))
+			continue;
+		*column = selector->find(series, selector);
+		if (*column >= 0)
+			return series;
+	}
+	return NULL;
+}
+
+static size_t sum_aggregate(const struct ps__aggregate *aggregate, size_t column, struct ps__range range,
+                            struct ps_value *out)
 {
 	size_t parts = 0;
 
-	for (const struct ps__series *series = first_series(topology); series; series = series->next) {
-		ptrdiff_t column = selector->find(series, selector);
-		struct ps_value sum;
-		if (column < 0 || is_superseded(topology, series, selector))
-			continue;
-		if (sum_latest(series, (size_t)column, range, &sum) > 0)
-			ps__value_merge(out, &parts, &sum);
+	for (size_t index = range.first; index < range.end; index++) {
+		struct ps_value part;
+		if (ps__aggregate_value(aggregate, index, column, &part))
+			ps__value_merge(out, &parts, &part);
 	}
 	return parts;
 }
 
-/* The newest value of an event in a range: all Threads of a package see the same counter. */
-static bool newest_in(const struct ps_topology *topology, const struct ps__selector *selector, struct range range,
-                      struct ps_value *out)
-{
-	bool found = false;
+/* How a sum over sets is made of theirs. */
+typedef void add_sum(struct ps_value *all, size_t *parts, const struct ps_value *sum);
 
-	for (const struct ps__series *series = first_series(topology); series; series = series->next) {
-		ptrdiff_t column = selector->find(series, selector);
-		struct ps_value sum;
-		if (column < 0 || is_superseded(topology, series, selector) ||
-		    sum_latest(series, (size_t)column, range, &sum) == 0)
-			continue;
-		if (!found || sum.timestamp > out->timestamp)
-			*out = sum;
-		found = true;
-	}
-	return found;
+/* Over all sets, alive or not. Returns how many have been there. */
+static size_t sum_sets(const struct ps_topology *topology, const struct ps__selector *selector,
+                       struct ps__range range, add_sum *add, struct ps_value *out)
+{
+	struct ps_value sum;
+	ptrdiff_t column;
+	uint64_t changes;
+	size_t parts;
+
+	do {
+		parts = 0;
+		changes = ps__change_wait(topology);
+		for (const struct ps__aggregate *one = ps__aggregate_first(topology); one; one = one->next) {
+			column = selector->find(one->model, selector);
+			if (column >= 0 && sum_aggregate(one, (size_t)column, range, &sum) > 0)
+				add(out, &parts, &sum);
+		}
+		for (const struct ps__series *series = ps__series_first_current(topology); series;
+		     series = ps__series_next_current(series)) {
+			const struct ps__series *counting = find_counting(series, selector, &column);
+			if (counting && ps__series_sum_latest(counting, (size_t)column, range, &sum) > 0)
+				add(out, &parts, &sum);
+		}
+	} while (ps__change_came(topology, changes));
+	return parts;
+}
+
+/* All Threads of a package see the same counter. */
+static void add_newest(struct ps_value *all, size_t *parts, const struct ps_value *sum)
+{
+	if (*parts == 0 || sum->timestamp > all->timestamp)
+		*all = *sum;
+	*parts = 1;
 }
 
 const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope)
@@ -136,9 +145,9 @@ const struct ps_component *ps__component_covered(const struct ps_component *thre
 }
 
 /* Is all of what one count covers in the range? */
-static bool holds(struct range range, const struct ps_component *covered)
+static bool holds(struct ps__range range, const struct ps_component *covered)
 {
-	struct range whole = range_of(covered);
+	struct ps__range whole = ps__component_range(covered);
 
 	return whole.first >= range.first && whole.end <= range.end;
 }
@@ -147,17 +156,17 @@ static int sum_wide(const struct ps_component *component, const struct ps__selec
                     struct ps_value *out)
 {
 	const struct ps_topology *topology = component->topology;
-	struct range range = range_of(component);
+	struct ps__range range = ps__component_range(component);
 	struct ps_value sum = {0};
 	size_t parts = 0;
 
 	for (size_t index = range.first; index < range.end;) {
 		const struct ps_component *covered = ps__component_covered(topology->threads[index].component, scope);
-		struct range whole = range_of(covered);
+		struct ps__range whole = ps__component_range(covered);
 		struct ps_value value;
 		if (!holds(range, covered))
 			return PS_EINVAL_DOM;
-		if (newest_in(topology, selector, whole, &value))
+		if (sum_sets(topology, selector, whole, add_newest, &value) > 0)
 			ps__value_merge(&sum, &parts, &value);
 		index = whole.end;
 	}
@@ -168,15 +177,29 @@ static int sum_wide(const struct ps_component *component, const struct ps__selec
 	return PS_OK;
 }
 
+/* Is an event of this name counted in a series, and if so, is its scope wider? */
+static bool widen(enum ps_scope *widest, const struct ps__series *series, const struct ps__selector *selector)
+{
+	ptrdiff_t column = selector->find(series, selector);
+
+	if (column >= 0 && series->column[column].scope > *widest)
+		*widest = series->column[column].scope;
+	return column >= 0;
+}
+
 /* The widest scope under which an event of this name was counted. */
 static enum ps_scope widest_scope(const struct ps_topology *topology, const struct ps__selector *selector)
 {
 	enum ps_scope widest = PS_SCOPE_THREAD;
 
-	for (const struct ps__series *series = first_series(topology); series; series = series->next) {
-		ptrdiff_t column = selector->find(series, selector);
-		if (column >= 0 && series->column[column].scope > widest)
-			widest = series->column[column].scope;
+	for (const struct ps__aggregate *aggregate = ps__aggregate_first(topology); aggregate;
+	     aggregate = aggregate->next)
+		widen(&widest, aggregate->model, selector);
+	for (const struct ps__series *series = ps__series_first_current(topology); series;
+	     series = ps__series_next_current(series)) {
+		/* A set's events of one name have one scope. */
+		for (const struct ps__series *one = series; one && !widen(&widest, one, selector); one = one->older)
+			;
 	}
 	return widest;
 }
@@ -188,7 +211,7 @@ int ps__component_sum(const struct ps_component *component, const struct ps__sel
 
 	if (scope != PS_SCOPE_THREAD)
 		return sum_wide(component, selector, scope, out);
-	if (sum_all(component->topology, selector, range_of(component), &sum) == 0)
+	if (sum_sets(component->topology, selector, ps__component_range(component), ps__value_merge, &sum) == 0)
 		return PS_ENOEVNT;
 	ps__value_finish(&sum);
 	*out = sum;
@@ -198,10 +221,11 @@ int ps__component_sum(const struct ps_component *component, const struct ps__sel
 int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector)
 {
 	enum ps_scope scope = widest_scope(component->topology, selector);
-	struct range range = range_of(component);
+	struct ps__range range = ps__component_range(component);
 	const struct ps_component *covered = component;
 
-	for (size_t index = range.first; index < range.end && holds(range, covered); index = range_of(covered).end)
+	for (size_t index = range.first; index < range.end && holds(range, covered);
+	     index = ps__component_range(covered).end)
 		covered = ps__component_covered(component->topology->threads[index].component, scope);
 	return ps__fail(PS_EINVAL_DOM, "'%s' is counted for a whole %s: ask %s for it, not %s", selector->name,
 	                ps_scope_name(scope), covered->name, component->name);

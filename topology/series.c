@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
+#include "topology/aggregate.h"
 #include "topology/attrmap.h"
 
 #include <time.h>
@@ -90,17 +91,38 @@ uint64_t ps__series_wait(const struct ps__series *series)
 	}
 }
 
-int ps__series_bind(struct ps__series *series, struct ps_topology *topology)
+static void list_current(struct ps_topology *topology, struct ps__series *series)
+{
+	struct ps__series *next = atomic_load_explicit(&topology->current, memory_order_relaxed);
+
+	/* Pairs with the acquire of totals: who sees it sees its columns. */
+	do
+		atomic_store_explicit(&series->next_current, next, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&topology->current, &next, series, memory_order_release,
+	                                              memory_order_relaxed));
+}
+
+int ps__series_bind(struct ps__series *series, struct ps_topology *topology, struct ps__series *older)
 {
 	if (!ps__topology_hold(topology))
 		return ps__fail(PS_EINVAL,
 		                "the topology was destroyed: load one that lives as long as its event sets");
 	series->topology = topology;
+	series->older = older;
 	series->next = atomic_load_explicit(&topology->series, memory_order_relaxed);
 	/* Pairs with the acquire of those who walk the list: who sees it sees its columns. */
 	while (!atomic_compare_exchange_weak_explicit(&topology->series, &series->next, series, memory_order_release,
 	                                              memory_order_relaxed))
 		;
+	if (!older) {
+		list_current(topology, series);
+		return PS_OK;
+	}
+	ps__change_begin(topology);
+	list_current(topology, series);
+	atomic_store_explicit(&older->newer, series, memory_order_release);
+	ps__change_end(topology);
+	atomic_fetch_add_explicit(&topology->passed, 1, memory_order_relaxed);
 	return PS_OK;
 }
 

@@ -48,19 +48,21 @@ struct ps__column {
 };
 
 struct ps__series {
-	_Atomic uint64_t sequence;      /* odd while a reading is being written */
-	_Atomic uint64_t latest;        /* the latest reading's timestamp; 0: none yet */
-	_Atomic(struct ps__log *) logs; /* newest first; pushed with release, followed with acquire */
-	struct ps__series *next;        /* in the topology; written before it is published */
-	struct ps_topology *topology;   /* NULL until bound */
+	_Atomic uint64_t sequence;                 /* odd while a reading is being written */
+	_Atomic uint64_t latest;                   /* the latest reading's timestamp; 0: none yet */
+	_Atomic(struct ps__log *) logs;            /* newest first; pushed with release, followed with acquire */
+	struct ps__series *next;                   /* in the topology; written before it is published */
+	_Atomic(struct ps__series *) next_current; /* in its list of those that totals look at */
+	struct ps__series *older; /* of the same set, in the same topology; written before it is published */
+	_Atomic(struct ps__series *) newer; /* the set has gone on in it: stored with release, loaded with acquire */
+	_Atomic bool is_retired;            /* its set is gone, and what it counted last stands in an aggregate */
+	struct ps_topology *topology;       /* NULL until bound */
 	struct ps__pool pool;
 	_Atomic uint64_t undone; /* writes that left all as it was */
 	_Atomic uint64_t
 	    reading_ps;          /* what a reading costs, as ps_eventset_overhead measured it; 0: it was not asked */
 	_Atomic bool is_checked; /* stored with release after the residuals, loaded with acquire before them */
-	uint64_t lineage; /* of the set that made it: another of this number that is bound later takes its place */
-	_Atomic bool is_past; /* the set has let go of it */
-	uint64_t generation;  /* of the process that writes it: ps__fork_generation */
+	uint64_t generation;     /* of the process that writes it: ps__fork_generation */
 	size_t groups;
 	size_t columns;
 	struct ps__column column[];
@@ -89,8 +91,9 @@ void ps__column_settle(const struct ps__series *series, struct ps__column *colum
 int ps__column_copy(struct ps__column *out, const struct ps__column *model); /* with strings of its own */
 void ps__series_free(struct ps__series *series); /* with its logs; only while unbound, or by its topology */
 
-/* Hands the series to a topology, which counts a reference for the set. PS_EINVAL if the topology was destroyed. */
-int ps__series_bind(struct ps__series *series, struct ps_topology *topology);
+/* Hands the series to a topology, which counts a reference for the set. older: the set's series before, if that is in the
+ * same topology, or NULL. PS_EINVAL if the topology was destroyed. */
+int ps__series_bind(struct ps__series *series, struct ps_topology *topology, struct ps__series *older);
 
 /* A log, not on a Thread yet; NULL for lack of memory. */
 struct ps__log *ps__series_add_log(struct ps__series *series);

@@ -3,7 +3,9 @@
  * The topology as an object: who holds it, and when it goes. The loaders are in import.c; event sets take references
  * of their own while they are bound to it.
  */
+#include "base/identity.h"
 #include "base/os.h"
+#include "topology/aggregate.h"
 #include "topology/annotate.h"
 #include "topology/attrmap.h"
 #include "topology/tree.h"
@@ -17,12 +19,16 @@ struct ps_topology *ps__topology_create(void)
 	if (!topology)
 		return NULL;
 	atomic_init(&topology->holders, PS__HOLDER);
+	topology->generation = ps__fork_generation();
+	pthread_mutex_init(&topology->lock, NULL);
 	return topology;
 }
 
 void ps__topology_free(struct ps_topology *topology)
 {
+	ps__aggregate_free(topology);
 	ps__attrmap_free(topology);
+	pthread_mutex_destroy(&topology->lock);
 	ps__annotate_forget(topology);
 	ps__arena_free(&topology->arena);
 	ps__os_free(topology);

@@ -8,11 +8,13 @@
 #include "topology/arena.h"
 
 #include <perfsage/topology.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct hwloc_topology;
+struct ps__aggregate;
 struct ps__series;
 struct ps__log;
 
@@ -74,6 +76,15 @@ struct ps_topology {
 
 	/* Readings: attrmap.c's. */
 	_Atomic(struct ps__series *) series; /* newest first; pushed with release, followed with acquire */
+	/* What totals look at, see aggregate.h: the series of sets that are alive, and of others what they counted last. */
+	_Atomic(struct ps__series *) current;
+	_Atomic(struct ps__aggregate *) aggregates;
+	_Atomic uint64_t changers; /* that are changing it */
+	_Atomic uint64_t changes;  /* that were made */
+	pthread_mutex_t lock;      /* of those who write aggregates, and take series out of the list */
+	_Atomic size_t passed;     /* series that became of no account since the list was pruned */
+	size_t kept;               /* under the lock: what was in it then */
+	uint64_t generation;       /* of the process that made it: ps__fork_generation */
 	/* PS__HOLDER for the user and for each bound event set; and PS__DESTROYED. No lock: readings may be made in signal
 	 * handlers, which must not wait for the thread that they interrupt. */
 	_Atomic size_t holders;

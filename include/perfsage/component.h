@@ -135,7 +135,8 @@ PS_PUBLIC int ps_component_for_each(struct ps_component *component,
  * event's scope is wider than the component (energy of a package, asked of a core).
  * Any thread, also while sets are counting: a sum never mixes two readings of one set. No lock, no allocation. Not for
  * signal handlers (see <perfsage/thread.h>).
- * Cost: O(event sets x hardware threads they met).
+ * Cost: O(event sets that are alive x hardware threads they met). Sets that were destroyed cost nothing each: what they
+ * counted last is added up, by hardware thread.
  */
 PS_PUBLIC int ps_component_total(const struct ps_component *component, const char *event, struct ps_value *out);
 

@@ -265,7 +265,7 @@ static int add_series(struct builder *builder, const struct ps__series *series)
 	for (size_t event = 0; event < builder->table.column_count; event++) {
 		const struct ps__table_column *about = &builder->table.columns[event];
 		ptrdiff_t column = about->selector.find(series, &about->selector);
-		if (column < 0)
+		if (column < 0 || ps__series_is_superseded(series, &about->selector))
 			continue;
 		if (about->scope == PS_SCOPE_THREAD)
 			add_narrow(builder, series, parts, (size_t)column, event);

@@ -24,8 +24,6 @@ struct ps__series *ps__set_copy_series(const struct ps__series *model)
 {
 	struct ps__series *copy = ps__series_create(model->columns, model->groups);
 
-	if (copy)
-		copy->lineage = model->lineage;
 	for (size_t index = 0; copy && index < model->columns; index++) {
 		if (ps__column_copy(&copy->column[index], &model->column[index]) < 0) {
 			ps__series_free(copy);
@@ -73,7 +71,7 @@ static int renew_series(struct ps_eventset *set)
 	set->past_readings += ps__series_count_writes(old);
 	set->series = fresh;
 	set->root = NULL;
-	atomic_store_explicit(&old->is_past, true, memory_order_relaxed);
+	set->last_bound = NULL;
 	ps__topology_release(old->topology);
 	return PS_OK;
 }
@@ -88,10 +86,15 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 		return fail_root(set, root);
 	if (set->root)
 		result = renew_series(set);
+	struct ps__series *before = set->last_bound;
+	bool is_same = before && before->topology == root->topology;
 	if (result == PS_OK)
-		result = ps__series_bind(set->series, root->topology);
+		result = ps__series_bind(set->series, root->topology, is_same ? before : NULL);
 	if (result != PS_OK)
 		return result;
+	if (before)
+		ps__topology_release(before->topology);
+	set->last_bound = set->series;
 	set->root = root;
 	/* Those that were only reserved are attached when they are met. */
 	for (size_t index = 0; index < set->active_count; index++)

@@ -87,6 +87,7 @@ static int twin_create(struct twin *twin, const struct ps_eventset *of)
 
 	*twin = (struct twin){.set = *of};
 	set->series = NULL;
+	set->last_bound = NULL;
 	set->root = NULL;
 	set->slots = NULL;
 	set->active = NULL;

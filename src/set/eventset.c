@@ -4,6 +4,7 @@
 #include "base/identity.h"
 #include "base/os.h"
 #include "set/set.h"
+#include "topology/aggregate.h"
 
 #include <sys/mman.h>
 
@@ -14,8 +15,6 @@
 /* What is less is had on any machine. */
 #define LEAST_BYTES_TRIED (16u << 20)
 
-static _Atomic uint64_t sets_made;
-
 int ps_eventset_create(struct ps_eventset **out)
 {
 	if (!out)
@@ -24,7 +23,6 @@ int ps_eventset_create(struct ps_eventset **out)
 	if (!set)
 		return ps__fail_memory("an event set");
 	set->fork_generation = ps__fork_generation();
-	set->lineage = 1 + atomic_fetch_add_explicit(&sets_made, 1, memory_order_relaxed);
 	set->target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
 	set->task.fd = -1;
 	set->watch.fd = -1;
@@ -50,6 +48,16 @@ static void close_target(struct ps_eventset *set)
 		ps__os.close(set->target.cgroup_fd);
 }
 
+/* The readings stay. Totals have what the set counted last from its aggregate. */
+static void leave_readings(struct ps_eventset *set)
+{
+	if (!set->last_bound)
+		return;
+	struct ps_topology *topology = set->last_bound->topology;
+	ps__aggregate_retire(set->last_bound);
+	ps__topology_release(topology);
+}
+
 int ps_eventset_destroy(struct ps_eventset *set)
 {
 	if (!set)
@@ -59,6 +67,7 @@ int ps_eventset_destroy(struct ps_eventset *set)
 		close_target(set);
 	else
 		ps__task_close(&set->task);
+	leave_readings(set);
 	clear_events(set);
 	ps__papi_free(set->papi);
 	ps__os_free_apart(set);

@@ -4,6 +4,7 @@
 #include "base/identity.h"
 #include "base/os.h"
 #include "set/set.h"
+#include "topology/aggregate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,7 +115,6 @@ static int make_storage(struct ps_eventset *set)
 
 	if (!series || name_columns(set, series) < 0)
 		goto free_series;
-	series->lineage = set->lineage;
 	if (make_vectors(set, series) < 0)
 		goto free_series;
 	if (ps__set_create_slots(set) != PS_OK)
@@ -331,24 +331,16 @@ static int open_counters(struct ps_eventset *set)
 	return result;
 }
 
-/* The series is the topology's once it is bound, and readings in it stay. */
-static void drop_series(struct ps__series *series)
-{
-	if (series && series->topology) {
-		struct ps_topology *topology = series->topology;
-		atomic_store_explicit(&series->is_past, true, memory_order_relaxed);
-		ps__topology_release(topology);
-	} else if (series) {
-		ps__series_free(series);
-	}
-}
-
 static void drop_storage(struct ps_eventset *set)
 {
 	ps__set_free_slots(set);
 	if (set->series)
 		set->past_readings += ps__series_count_writes(set->series);
-	drop_series(set->series);
+	if (set->last_bound)
+		ps__aggregate_tidy(set->last_bound->topology);
+	/* It is the topology's once it is bound, and readings in it stay: see last_bound. */
+	if (set->series && !set->series->topology)
+		ps__series_free(set->series);
 	free_vectors(set);
 	set->series = NULL;
 	set->root = NULL;

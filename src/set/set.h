@@ -192,9 +192,9 @@ struct ps_eventset {
 	char why[512];           /* why the attribution isn't better; "" if it is the best */
 	size_t reserved_rows;
 	size_t history;
-	uint64_t past_readings; /* written to series that the set has dropped */
-	double reading_ns;      /* what one costs; 0: not measured since the events were opened */
-	uint64_t lineage;       /* a number of its own, for its series */
+	struct ps__series *last_bound; /* `series`, or the one before: its topology is held; NULL: none */
+	uint64_t past_readings;        /* written to series that the set has dropped */
+	double reading_ns;             /* what one costs; 0: not measured since the events were opened */
 };
 
 /* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Aggregates are written: by whoever destroys an event set. See aggregate.h. */
+#include "topology/aggregate.h"
+
+#include "base/identity.h"
+#include "base/os.h"
+#include "topology/attrmap.h"
+
+#include <string.h>
+#include <time.h>
+
+/* How long a reader sleeps until a change is over: it holds some stores, or a pass over a set's events. */
+#define PAUSE_NS 20000
+/* So many series that are of no account may stay in the list, before it is worth a pass. */
+#define LEAST_PRUNED ((size_t)8)
+
+/* A value as words; the last one is status, attribution and flags. */
+enum {
+	WORD_TIMESTAMP,
+	WORD_VALUE,
+	WORD_RAW,
+	WORD_ENABLED,
+	WORD_RUNNING,
+	WORD_HOW,
+	WORDS
+};
+#define ATTRIBUTION_SHIFT 8
+#define FLAGS_SHIFT       32
+
+struct ps__aggregate_part {
+	_Atomic uint64_t words[1]; /* WORDS for each column */
+};
+
+static uint64_t load(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_acquire);
+}
+
+static void store(_Atomic uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(word, value, memory_order_release);
+}
+
+static bool unpack(const _Atomic uint64_t *words, struct ps_value *out)
+{
+	uint64_t how = load(&words[WORD_HOW]);
+
+	*out = (struct ps_value){.timestamp = load(&words[WORD_TIMESTAMP]),
+	                         .value = (long long)load(&words[WORD_VALUE]),
+	                         .raw = load(&words[WORD_RAW]),
+	                         .enabled_ns = load(&words[WORD_ENABLED]),
+	                         .running_ns = load(&words[WORD_RUNNING]),
+	                         .status = (enum ps_status)(how & 0xff),
+	                         .attribution = (enum ps_attribution)(how >> ATTRIBUTION_SHIFT & 0xff),
+	                         .flags = (uint32_t)(how >> FLAGS_SHIFT)};
+	return out->timestamp != 0;
+}
+
+static void pack(_Atomic uint64_t *words, const struct ps_value *value)
+{
+	store(&words[WORD_TIMESTAMP], value->timestamp);
+	store(&words[WORD_VALUE], (uint64_t)value->value);
+	store(&words[WORD_RAW], value->raw);
+	store(&words[WORD_ENABLED], value->enabled_ns);
+	store(&words[WORD_RUNNING], value->running_ns);
+	store(&words[WORD_HOW], (uint64_t)value->status | (uint64_t)value->attribution << ATTRIBUTION_SHIFT |
+	                            (uint64_t)value->flags << FLAGS_SHIFT);
+}
+
+static struct ps__aggregate_part *part_at(const struct ps__aggregate *aggregate, size_t index)
+{
+	return atomic_load_explicit(&aggregate->parts[index], memory_order_acquire);
+}
+
+bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column, struct ps_value *out)
+{
+	const struct ps__aggregate_part *part = part_at(aggregate, index);
+
+	return part && unpack(&part->words[column * WORDS], out);
+}
+
+uint64_t ps__change_wait(const struct ps_topology *topology)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	while (load(&topology->changers) != 0 && ps__fork_is_same(topology->generation))
+		nanosleep(&pause, NULL);
+	return load(&topology->changes);
+}
+
+bool ps__change_came(const struct ps_topology *topology, uint64_t changes)
+{
+	bool is_changing = load(&topology->changers) != 0 && ps__fork_is_same(topology->generation);
+
+	return is_changing || load(&topology->changes) != changes;
+}
+
+static bool is_same_column(const struct ps__column *one, const struct ps__column *other)
+{
+	return one->scope == other->scope && strcmp(one->name, other->name) == 0;
+}
+
+static bool has_same_columns(const struct ps__series *one, const struct ps__series *other)
+{
+	size_t column = 0;
+
+	if (one->columns != other->columns)
+		return false;
+	while (column < one->columns && is_same_column(&one->column[column], &other->column[column]))
+		column++;
+	return column == one->columns;
+}
+
+/* Does a series count all that another one of its set counted before? */
+static bool covers(const struct ps__series *newer, const struct ps__series *older)
+{
+	size_t column = 0;
+
+	if (has_same_columns(newer, older))
+		return true;
+	while (column < older->columns && ps__series_find(newer, older->column[column].name) >= 0)
+		column++;
+	return column == older->columns;
+}
+
+static bool has_reading(const struct ps__series *series)
+{
+	return load(&series->latest) != 0;
+}
+
+/* The one series of a set that is to be added to an aggregate. False if several have to be looked at: the set has counted
+ * events before that its last reading has not. *out: NULL if it has no reading. */
+static bool find_last(const struct ps__series *series, const struct ps__series **out)
+{
+	*out = NULL;
+	for (; series; series = series->older) {
+		if (!has_reading(series))
+			continue;
+		if (*out && !covers(*out, series))
+			return false;
+		*out = *out ? *out : series;
+	}
+	return true;
+}
+
+static struct ps__aggregate *find_aggregate(struct ps_topology *topology, const struct ps__series *series)
+{
+	struct ps__aggregate *first = atomic_load_explicit(&topology->aggregates, memory_order_relaxed);
+	struct ps__aggregate *aggregate = first;
+
+	while (aggregate && !has_same_columns(aggregate->model, series))
+		aggregate = aggregate->next;
+	if (aggregate)
+		return aggregate;
+	aggregate = ps__os_calloc(1, sizeof *aggregate + (topology->thread_count + 1) * sizeof aggregate->parts[0]);
+	if (!aggregate)
+		return NULL;
+	aggregate->model = series;
+	aggregate->next = first;
+	atomic_store_explicit(&topology->aggregates, aggregate, memory_order_release);
+	return aggregate;
+}
+
+/* Where a part is added: at its Thread; a count of a wider scope at the first Thread that it covers. */
+static size_t place_of(const struct ps__log *log, const struct ps__column *column)
+{
+	const struct ps_component *thread = log->thread->component;
+
+	if (column->scope == PS_SCOPE_THREAD)
+		return ps__thread_index(log->thread);
+	return ps__component_range(ps__component_covered(thread, column->scope)).first;
+}
+
+/* All that may fail: every Thread where something is to be added has its words. */
+static bool make_parts(struct ps__aggregate *aggregate, const struct ps__series *series)
+{
+	for (const struct ps__log *log = ps__series_first_log(series); log; log = log->next_in_series) {
+		for (size_t column = 0; log->thread && column < series->columns; column++) {
+			size_t index = place_of(log, &series->column[column]);
+			if (part_at(aggregate, index))
+				continue;
+			struct ps__aggregate_part *part =
+			    ps__os_calloc(series->columns * WORDS, sizeof part->words[0]);
+			if (!part)
+				return false;
+			atomic_store_explicit(&aggregate->parts[index], part, memory_order_release);
+		}
+	}
+	return true;
+}
+
+static void add_part(struct ps__aggregate *aggregate, size_t index, size_t column, const struct ps_value *value)
+{
+	_Atomic uint64_t *words = &part_at(aggregate, index)->words[column * WORDS];
+	struct ps_value sum;
+	size_t parts = unpack(words, &sum);
+
+	ps__value_merge(&sum, &parts, value);
+	pack(words, &sum);
+}
+
+/* All sets see the same count of a package: the newest is taken. */
+static void take_newest(struct ps__aggregate *aggregate, const struct ps__series *series, size_t index, size_t column)
+{
+	_Atomic uint64_t *words = &part_at(aggregate, index)->words[column * WORDS];
+	const struct ps_component *thread = series->topology->threads[index].component;
+	struct ps__range range = ps__component_range(ps__component_covered(thread, series->column[column].scope));
+	struct ps_value value;
+
+	if (ps__series_sum_latest(series, column, range, &value) > 0 &&
+	    value.timestamp > load(&words[WORD_TIMESTAMP]))
+		pack(words, &value);
+}
+
+static void add_log(struct ps__aggregate *aggregate, const struct ps__series *series, const struct ps__log *log)
+{
+	size_t count = load(&log->count);
+
+	for (size_t column = 0; column < series->columns; column++) {
+		struct ps_value value;
+		if (count == 0 || !ps__series_value(log, count - 1, column, &value) ||
+		    value.timestamp != load(&series->latest))
+			continue;
+		size_t index = place_of(log, &series->column[column]);
+		if (series->column[column].scope == PS_SCOPE_THREAD)
+			add_part(aggregate, index, column, &value);
+		else
+			take_newest(aggregate, series, index, column);
+	}
+}
+
+/* Takes those of no account out of the list. Those who are at one of them go on from there as before: its next stays. */
+static size_t prune(struct ps_topology *topology)
+{
+	_Atomic(struct ps__series *) *link = &topology->current;
+	struct ps__series *series = atomic_load_explicit(link, memory_order_acquire);
+	size_t kept = 0;
+
+	while (series) {
+		struct ps__series *next = atomic_load_explicit(&series->next_current, memory_order_acquire);
+		struct ps__series *found = series;
+		if (ps__series_is_current(series)) {
+			link = &series->next_current;
+			kept++;
+		} else if (!atomic_compare_exchange_strong_explicit(link, &found, next, memory_order_acq_rel,
+		                                                    memory_order_acquire)) {
+			/* Others were put before the first one. */
+			while (found != series) {
+				link = &found->next_current;
+				found = atomic_load_explicit(link, memory_order_acquire);
+			}
+			continue;
+		}
+		series = next;
+	}
+	return kept;
+}
+
+static void retire(struct ps_topology *topology, struct ps__series *series)
+{
+	const struct ps__series *last;
+	struct ps__aggregate *aggregate = NULL;
+
+	if (!find_last(series, &last))
+		return;
+	if (last) {
+		aggregate = find_aggregate(topology, last);
+		if (!aggregate || !make_parts(aggregate, last))
+			return;
+	}
+	ps__change_begin(topology);
+	for (const struct ps__log *log = last ? ps__series_first_log(last) : NULL; log; log = log->next_in_series) {
+		if (log->thread)
+			add_log(aggregate, last, log);
+	}
+	atomic_store_explicit(&series->is_retired, true, memory_order_release);
+	ps__change_end(topology);
+	atomic_fetch_add_explicit(&topology->passed, 1, memory_order_relaxed);
+}
+
+/* Nobody asks a topology that is destroyed. In a forked child the lock may be that of a thread that isn't there. */
+static bool try_lock(struct ps_topology *topology)
+{
+	if (ps__topology_is_destroyed(topology) || !ps__fork_is_same(topology->generation))
+		return false;
+	return pthread_mutex_lock(&topology->lock) == 0;
+}
+
+/* As often as the list has doubled: so each series costs one step of a pass or two. */
+static void unlock(struct ps_topology *topology)
+{
+	size_t passed = atomic_load_explicit(&topology->passed, memory_order_relaxed);
+
+	if (passed >= LEAST_PRUNED && passed >= topology->kept) {
+		topology->kept = prune(topology);
+		atomic_fetch_sub_explicit(&topology->passed, passed, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&topology->lock);
+}
+
+void ps__aggregate_retire(struct ps__series *series)
+{
+	struct ps_topology *topology = series->topology;
+
+	if (!try_lock(topology))
+		return;
+	retire(topology, series);
+	unlock(topology);
+}
+
+void ps__aggregate_tidy(struct ps_topology *topology)
+{
+	if (try_lock(topology))
+		unlock(topology);
+}
+
+void ps__aggregate_free(struct ps_topology *topology)
+{
+	struct ps__aggregate *aggregate = atomic_load_explicit(&topology->aggregates, memory_order_relaxed);
+
+	while (aggregate) {
+		struct ps__aggregate *next = aggregate->next;
+		for (size_t index = 0; index <= topology->thread_count; index++)
+			ps__os_free(part_at(aggregate, index));
+		ps__os_free(aggregate);
+		aggregate = next;
+	}
+}
