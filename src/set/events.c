@@ -10,37 +10,41 @@
 #define CHANGE_IN_PAPI \
 	"add and remove events with PAPI_add_event and PAPI_remove_event; the next ps_start takes them over"
 
-/* By the name that is shown, which is unique; or, where name= gave that, by the string that was added. */
-static ptrdiff_t find_event(const struct ps_eventset *set, const char *name)
-{
-	for (size_t index = 0; index < set->event_count; index++) {
-		const struct ps__event *event = &set->events[index];
-		if (strcmp(event->name, name) == 0 || (event->written && strcmp(event->written, name) == 0))
-			return (ptrdiff_t)index;
-	}
-	return -1;
-}
-
 static int fail_present(const char *name)
 {
 	return ps__fail(PS_ECNFLCT, "'%s' is in the event set already", name);
 }
 
-/* The list with one event more, which the set then owns. */
-static int append(struct ps_eventset *set, const struct ps__event *event)
+/* Room for one event more: twice the list, or adding many would copy them again and again. */
+static int make_room(struct ps_eventset *set)
 {
-	struct ps__event *grown = ps__os_calloc(set->event_count + 1, sizeof *grown);
+	size_t room = set->event_room ? 2 * set->event_room : 4;
 
+	if (set->event_count < set->event_room)
+		return PS_OK;
+	struct ps__event *grown = ps__os_calloc(room, sizeof *grown);
 	if (!grown)
 		return ps__fail_memory("an event");
 	if (set->event_count)
 		memcpy(grown, set->events, set->event_count * sizeof *grown);
-	grown[set->event_count] = *event;
-	/* Descriptors and readings belong to the list as it was. */
+	/* What is open points at the list. */
 	ps__set_close(set);
 	ps__os_free(set->events);
 	set->events = grown;
-	set->event_count++;
+	set->event_room = room;
+	return PS_OK;
+}
+
+/* The list with one event more, which the set then owns. */
+static int append(struct ps_eventset *set, const struct ps__event *event)
+{
+	int result = make_room(set);
+
+	if (result != PS_OK)
+		return result;
+	/* Descriptors and readings belong to the list as it was. */
+	ps__set_close(set);
+	set->events[set->event_count++] = *event;
 	return PS_OK;
 }
 
@@ -81,13 +85,13 @@ static int add(struct ps_eventset *set, const char *name, bool optional)
 {
 	struct ps__event event;
 
-	if (find_event(set, name) >= 0)
+	if (ps__set_find_event(set, name) >= 0)
 		return fail_present(name);
 	int result = parse_and_probe(&event, name, optional);
 	if (result != PS_OK)
 		return result;
 	/* Values are asked for by the name that is shown. */
-	result = find_event(set, event.name) >= 0 ? fail_present(event.name) : append(set, &event);
+	result = ps__set_find_event(set, event.name) >= 0 ? fail_present(event.name) : append(set, &event);
 	if (result != PS_OK)
 		ps__event_clear(&event);
 	return result;
@@ -161,11 +165,12 @@ int ps_eventset_add_default(struct ps_eventset *set)
 
 static int drop_event(struct ps_eventset *set, const char *name)
 {
-	ptrdiff_t index = find_event(set, name);
+	ptrdiff_t index = ps__set_find_event(set, name);
 
 	if (index < 0)
 		return ps__fail(PS_ENOEVNT, "'%s' is not in the event set", name);
 	ps__set_close(set);
+	ps__set_forget_names(set);
 	ps__event_clear(&set->events[index]);
 	set->event_count--;
 	memmove(&set->events[index], &set->events[index + 1],

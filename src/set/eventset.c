@@ -37,8 +37,10 @@ static void clear_events(struct ps_eventset *set)
 	for (size_t index = 0; index < set->event_count; index++)
 		ps__event_clear(&set->events[index]);
 	ps__os_free(set->events);
+	ps__set_forget_names(set);
 	set->events = NULL;
 	set->event_count = 0;
+	set->event_room = 0;
 }
 
 static void close_target(struct ps_eventset *set)
@@ -87,6 +89,7 @@ static int copy_events(struct ps_eventset *set, const struct ps_eventset *model)
 			return result;
 		set->event_count++;
 	}
+	set->event_room = model->event_count;
 	return PS_OK;
 }
 

@@ -7,6 +7,7 @@ src_set_libset_la_SOURCES = \
 	src/set/check.c \
 	src/set/control.c \
 	src/set/cost.c \
+	src/set/event_names.c \
 	src/set/events.c \
 	src/set/eventset.c \
 	src/set/fetch.c \

@@ -121,6 +121,13 @@ struct ps__balance {
 	uint64_t stop_ns;    /* and when it was stopped last */
 };
 
+/* By the hash of its name, or of the string that was added: an event's index and 1; 0: none. */
+struct ps__event_names {
+	size_t *places;
+	size_t capacity;    /* a power of two */
+	size_t event_count; /* the first events of the list, that are in it */
+};
+
 struct ps_eventset {
 	/* What every reading looks at. */
 	const struct ps_component *root; /* of the topology that the series is bound to; NULL before */
@@ -177,6 +184,8 @@ struct ps_eventset {
 	/* What it is made of. */
 	struct ps__event *events;
 	size_t event_count;
+	size_t event_room; /* that `events` has; of a PAPI set 0 */
+	struct ps__event_names names;
 	struct ps__target target;
 	struct ps__task task;  /* of an attached tid */
 	struct ps__papi *papi; /* what the set wraps; NULL: its events are its own */
@@ -266,6 +275,10 @@ int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *ins
 
 /* control.c: starts a set that isn't running; of a PAPI set that PAPI runs it takes the counts from now on. */
 int ps__set_start(struct ps_eventset *set);
+
+/* event_names.c: by the name that is shown, which is unique; or, where name= gave that, by the string that was added. */
+ptrdiff_t ps__set_find_event(struct ps_eventset *set, const char *name); /* the index, or -1 */
+void ps__set_forget_names(struct ps_eventset *set);                      /* the list's indices change */
 
 /* open.c: descriptors and storage. Opens the events, if they aren't, and makes the series; close drops both: the readings
  * stay in the topology. */

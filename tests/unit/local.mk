@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/test_diagnose_papi \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
+	tests/unit/test_event_names \
 	tests/unit/test_event_pmu \
 	tests/unit/test_event_probe \
 	tests/unit/test_event_scope \
