@@ -117,7 +117,8 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	set->has_lost = false;
 	set->has_waited = false;
 	set->must_clear = true;
-	set->quick.misses = 0;
+	set->quick.paused = 0;
+	set->quick.pause = 0;
 	set->is_running = true;
 	set->was_started = true;
 	if (set->papi) {

@@ -40,8 +40,24 @@ static bool is_label_lasting(const struct ps_eventset *set, const struct ps__slo
 	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
 }
 
-/* A group that shares the hardware with others, for example, never goes the short way. */
-#define MOST_MISSES 16
+/*
+ * A reading that the slow path has to do again is a miss. A group that shares its counters misses each time: so a miss closes
+ * the fast path for some readings, the next one for twice as many. Those of a thread that is preempted are far between.
+ */
+#define LONGEST_PAUSE 1024
+#define FAR_BETWEEN   ((uint64_t)64)
+
+/* Counts the readings of a pause. */
+static bool is_paused(struct ps_eventset *set)
+{
+	struct ps__quick *quick = &set->quick;
+
+	if (quick->paused == 0)
+		return false;
+	quick->since = ps__series_count_writes(set->series);
+	quick->paused--;
+	return true;
+}
 
 /* One hardware thread with counts, of which nothing else is to be said than its attribution. */
 static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot)
@@ -50,7 +66,7 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 
 	/* Of a stopped set the counters may be closed. */
 	if (!set->is_running || !set->backend->ops->read_direct || set->target.kind != PS__TARGET_SELF ||
-	    set->is_ended || set->must_clear || set->quick.misses >= MOST_MISSES)
+	    set->is_ended || set->must_clear)
 		return false;
 	if (set->active_count != 1 || set->active[0] != slot || !slot->has_part)
 		return false;
@@ -73,7 +89,7 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 {
 	struct ps__quick *quick = &set->quick;
 
-	if (!may_begin(set, slot))
+	if (is_paused(set) || !may_begin(set, slot))
 		return;
 	quick->read = set->backend->ops->read_direct;
 	quick->slot = slot;
@@ -151,10 +167,18 @@ static inline bool is_resident(const struct ps__quick *quick)
 	return waited == 0;
 }
 
-/* What the usual way has to sort out. */
-static __attribute__((cold, noinline)) int note_miss(struct ps__quick *quick, int result)
+/* What the slow path has to sort out. */
+static __attribute__((cold, noinline)) int note_miss(struct ps_eventset *set, int result)
 {
-	quick->misses++;
+	struct ps__quick *quick = &set->quick;
+	uint64_t readings = ps__series_count_writes(set->series);
+
+	if (readings - quick->since >= FAR_BETWEEN)
+		quick->pause = 0;
+	else if (quick->pause < LONGEST_PAUSE)
+		quick->pause = quick->pause ? 2 * quick->pause : 1;
+	quick->paused = quick->pause;
+	quick->since = readings;
 	return result == PS_OK ? NOT_QUICK : result;
 }
 
@@ -179,9 +203,9 @@ PS__INLINE int read_totals(struct ps_eventset *set)
 		return NOT_QUICK;
 	int result = quick->read(set->backend, quick->lane, quick->fresh);
 	if (!LIKELY(result == PS_OK))
-		return note_miss(quick, result);
+		return note_miss(set, result);
 	if (!LIKELY(is_there(quick)) || !LIKELY(has_stayed(quick)) || !LIKELY(is_resident(quick)))
-		return note_miss(quick, PS_OK);
+		return note_miss(set, PS_OK);
 	return PS_OK;
 }
 
@@ -320,7 +344,7 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 			unwrite_row(quick, set->last_timestamp);
 		atomic_fetch_add_explicit(&series->undone, 1, memory_order_relaxed);
 		ps__series_write_end_from(series, sequence);
-		return note_miss(quick, PS_OK);
+		return note_miss(set, PS_OK);
 	}
 	if (is_new)
 		ps__log_publish(quick->slot->log);

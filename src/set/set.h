@@ -84,7 +84,10 @@ struct ps__quick {
 	_Atomic uint16_t *mark;
 	uint64_t *third;  /* vector beside `known` and `fresh` */
 	uint64_t *memory; /* of the four vectors */
-	int misses;       /* read in vain, as the usual way had to do it again */
+	/* Of readings that the slow path had to do again: see quick.c. */
+	unsigned paused; /* so many readings are not tried in the fast path */
+	unsigned pause;  /* how many these were after the last miss */
+	uint64_t since;  /* the readings that there were when it was opened after that */
 };
 
 /* How a set knows where its task was. */

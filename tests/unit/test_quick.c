@@ -3,6 +3,7 @@
  * The short way of a reading must not be told from the usual one: two sets count the same, one of which is always made to go
  * the usual way, through random calls; then all that they stored is compared.
  */
+#include "set/set.h"
 #include "support/scene.h"
 
 #include <errno.h>
@@ -322,6 +323,86 @@ START_TEST(the_short_way_takes_one_system_call)
 }
 END_TEST
 
+/* A set that is split by CPU. */
+static void open_split(struct side *side, uint64_t *timestamp)
+{
+	fake_set_affinity("0-1");
+	open_side(side, PS_ATTRIBUTE_EXACT, NULL);
+	check_ok(ps_start(side->set));
+	for (int index = 0; index < 10; index++)
+		check_ok(ps_read(side->set, side->root, timestamp, NULL));
+	ck_assert_ptr_nonnull(side->set->quick.root);
+}
+
+/* The group waited for a counter since the last reading: the fast path reads it in vain. */
+static void miss_once(struct side *side, uint64_t *timestamp)
+{
+	fake_run(1000, 500);
+	check_ok(ps_read(side->set, side->root, timestamp, NULL));
+}
+
+START_TEST(readings_that_fail_now_and_then_do_not_close_the_fast_path)
+{
+	struct side side;
+	uint64_t timestamp = 0;
+
+	open_split(&side, &timestamp);
+	for (int time = 0; time < 100; time++) {
+		for (int index = 0; index < 80; index++)
+			check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+		ck_assert_msg(side.set->quick.root != NULL, "closed after %d", time);
+		miss_once(&side, &timestamp);
+	}
+	close_side(&side);
+}
+END_TEST
+
+/* Many at once close it for a while: it opens again by itself. */
+START_TEST(the_fast_path_opens_again_when_nothing_fails_any_more)
+{
+	struct side side;
+	uint64_t timestamp = 0;
+	int readings = 0;
+
+	open_split(&side, &timestamp);
+	for (int time = 0; time < 10; time++) {
+		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+		while (!side.set->quick.root)
+			check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+		miss_once(&side, &timestamp);
+	}
+	for (; !side.set->quick.root && readings < 2000; readings++)
+		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	ck_assert_int_gt(readings, 200);
+	ck_assert_int_lt(readings, 2000);
+	for (int index = 0; index < 100; index++)
+		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	miss_once(&side, &timestamp);
+	check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	ck_assert_ptr_nonnull(side.set->quick.root);
+	close_side(&side);
+}
+END_TEST
+
+/* A group that waits for a counter between all readings is read once for each, but for a few. */
+START_TEST(a_group_that_shares_its_counters_is_not_read_twice)
+{
+	struct side side;
+	uint64_t timestamp = 0;
+
+	open_split(&side, &timestamp);
+	unsigned groups = (unsigned)ps_eventset_group_count(side.set);
+	fake_count_reset();
+	for (int index = 0; index < 20000; index++) {
+		fake_run(1000, 500);
+		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
+	}
+	ck_assert_uint_ge(fake_count(FAKE_READ), 20000 * groups);
+	ck_assert_uint_le(fake_count(FAKE_READ), 20100 * groups);
+	close_side(&side);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("quick");
@@ -334,5 +415,8 @@ int main(void)
 	tcase_add_test(tests, a_read_that_fails_in_the_short_way_loses_nothing);
 	tcase_add_loop_test(tests, a_counter_that_goes_back_is_flagged_in_the_short_way_too, 0, 6);
 	tcase_add_test(tests, the_short_way_takes_one_system_call);
+	tcase_add_test(tests, readings_that_fail_now_and_then_do_not_close_the_fast_path);
+	tcase_add_test(tests, the_fast_path_opens_again_when_nothing_fails_any_more);
+	tcase_add_test(tests, a_group_that_shares_its_counters_is_not_read_twice);
 	return scene_run(suite);
 }
