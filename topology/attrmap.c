@@ -94,6 +94,11 @@ PS__INLINE bool load_cell(struct ps__log_row row, const struct ps__column *colum
 	}
 	const _Atomic uint64_t *times = row.words + column->times;
 	out->mark = atomic_load_explicit(row.mark, memory_order_acquire);
+	/* The newest row never is. */
+	if (timestamp && __builtin_expect(out->mark & PS__MARK_GONE, 0)) {
+		*out = (struct cell){0};
+		return false;
+	}
 	out->timestamp = timestamp ? timestamp : atomic_load_explicit(&row.words[0], memory_order_acquire);
 	out->raw = atomic_load_explicit(&row.words[column->word], memory_order_acquire);
 	out->enabled_ns = atomic_load_explicit(&times[0], memory_order_acquire);

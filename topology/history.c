@@ -39,8 +39,10 @@ static bool next_part(const struct ps__log *log, size_t column, uint64_t after, 
 	do {
 		sequence = ps__series_read_begin(series);
 		size_t row = ps__log_find_after(log, after);
-		found = row < atomic_load_explicit(&log->count, memory_order_acquire) &&
-		        ps__series_value(log, row, column, out);
+		size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+		while (row < count && ps__log_is_gone(log, row))
+			row++;
+		found = row < count && ps__series_value(log, row, column, out);
 	} while (ps__series_read_retry(series, sequence));
 	return found;
 }

@@ -169,11 +169,6 @@ static struct ps__entry *entry_of(struct ps__directory *directory, size_t number
 	return &directory->entries[number & (directory->capacity - 1)];
 }
 
-static _Atomic(struct ps__chunk *) *chunk_of(struct ps__directory *directory, size_t number)
-{
-	return &directory->entries[number & (directory->capacity - 1)].chunk;
-}
-
 static _Atomic uint64_t *group_of(struct ps__directory *directory, size_t number)
 {
 	return &directory->groups[number / PS__GROUP_ENTRIES & (directory->capacity / PS__GROUP_ENTRIES - 1)];
@@ -320,7 +315,7 @@ int ps__log_make_room(struct ps__log *log)
 		return -1;
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
 	size_t number = log->room / PS__CHUNK_ROWS;
-	atomic_store_explicit(chunk_of(directory, number), chunk, memory_order_release);
+	atomic_store_explicit(&entry_of(directory, number)->chunk, chunk, memory_order_release);
 	/* None before it, if all were dropped. */
 	if (log->room > atomic_load_explicit(&log->first, memory_order_relaxed))
 		index_chunks(log, number - 1, number);
@@ -391,16 +386,64 @@ void ps__log_move_to_end(struct ps__log *log, size_t row)
 	index_chunks(log, number, log->room / PS__CHUNK_ROWS - 1);
 }
 
+static void copy_row(struct ps__log *log, size_t from, size_t to, uint16_t mark)
+{
+	for (size_t word = 0; word < log->stride; word++)
+		atomic_store_explicit(word_at(log, to, word),
+		                      atomic_load_explicit(word_at(log, from, word), memory_order_relaxed),
+		                      memory_order_release);
+	atomic_store_explicit(mark_at(log, to), mark, memory_order_release);
+}
+
+/* Behind the last row. The last chunk that is left may change now: it is indexed when it is full again. */
+static void drop_empty_chunks(struct ps__log *log)
+{
+	while (log->room - atomic_load_explicit(&log->count, memory_order_relaxed) >= PS__CHUNK_ROWS) {
+		log->room -= PS__CHUNK_ROWS;
+		conceal(atomic_load_explicit(&log->directory, memory_order_relaxed), log->room / PS__CHUNK_ROWS - 1);
+		give_back(log->pool, ps__log_chunk(log, log->room));
+		log->pool->spare_chunks++;
+	}
+}
+
+void ps__log_close_up(struct ps__log *log)
+{
+	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+	size_t row = atomic_load_explicit(&log->first, memory_order_relaxed);
+
+	while (row < count && !ps__log_is_gone(log, row))
+		row++;
+	size_t number = row / PS__CHUNK_ROWS, end = row;
+	for (; row < count; row++) {
+		uint16_t mark = atomic_load_explicit(mark_at(log, row), memory_order_relaxed);
+		if (!(mark & PS__MARK_GONE))
+			copy_row(log, row, end++, mark);
+	}
+	log->gone = 0;
+	atomic_store_explicit(&log->count, end, memory_order_release);
+	drop_empty_chunks(log);
+	index_chunks(log, number, log->room / PS__CHUNK_ROWS - 1);
+}
+
+void ps__log_copy_to_end(struct ps__log *log, size_t row)
+{
+	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
+	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
+	uint16_t mark = atomic_load_explicit(mark_at(log, row), memory_order_relaxed);
+
+	if (row == last)
+		return;
+	ps__log_append(log, atomic_load_explicit(word_at(log, last, 0), memory_order_relaxed));
+	copy_row(log, row, last + 1, mark);
+	atomic_store_explicit(mark_at(log, row), mark | PS__MARK_GONE, memory_order_release);
+	log->gone++;
+	/* Each row is moved once for two updates at most, unless the memory that was reserved is used up. */
+	if (log->gone >= PS__CHUNK_ROWS && (log->gone > (last - first) / 3 || log->pool->spare_chunks == 0))
+		ps__log_close_up(log);
+}
+
 void ps__log_pop(struct ps__log *log)
 {
-	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
-
-	atomic_store_explicit(&log->count, count, memory_order_release);
-	if (log->room - count < PS__CHUNK_ROWS)
-		return;
-	/* The last chunk is empty: the one before it, which may change now, is indexed when it is full again. */
-	log->room -= PS__CHUNK_ROWS;
-	conceal(atomic_load_explicit(&log->directory, memory_order_relaxed), log->room / PS__CHUNK_ROWS - 1);
-	give_back(log->pool, ps__log_chunk(log, log->room));
-	log->pool->spare_chunks++;
+	atomic_fetch_sub_explicit(&log->count, 1, memory_order_release);
+	drop_empty_chunks(log);
 }

@@ -81,6 +81,7 @@ struct ps__log {
 	size_t stride;                             /* words in a row */
 	size_t room;                               /* rows below this number have a chunk; all but its last chunk are
 	                                            * indexed. Writer's */
+	size_t gone;                               /* rows that are marked so. Writer's */
 	uint32_t place;                            /* see struct ps__column; written before the first row */
 	struct ps__pool *pool;
 
@@ -101,6 +102,8 @@ enum {
 	PS__MARK_INCOMPLETE = 0x0400, /* some of what was to be counted was not */
 	PS__MARK_TOOK_TURNS = 0x0800, /* groups took turns on the hardware, and the task was on several CPUs */
 	PS__MARK_FLAGS = 0x0cf8,
+	/* The reading has been updated, and stands at the end now: this row counts for nothing. */
+	PS__MARK_GONE = 0x1000,
 	/* What the reading's base is: 0 if neither; equal to the row; or kept in the set's log of bases. */
 	PS__MARK_BASE_IS_VALUE = 0x0100,
 	PS__MARK_BASE_APART = 0x0200,
@@ -131,6 +134,11 @@ void ps__log_trim(struct ps__log *log, size_t keep);
 /* Moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
 void ps__log_move_to_end(struct ps__log *log, size_t row);
 
+/* The same without moving others: a copy at the end, for which there must be room, and the row is marked as gone. When many
+ * are, the others close up, so that a log of rows that are updated over and over doesn't grow. */
+void ps__log_copy_to_end(struct ps__log *log, size_t row);
+void ps__log_close_up(struct ps__log *log); /* now */
+
 /* Drops the newest row. Only of a log that has no readers. */
 void ps__log_pop(struct ps__log *log);
 
@@ -152,6 +160,13 @@ static inline _Atomic uint64_t *ps__log_words(const struct ps__log *log, struct 
 static inline _Atomic uint16_t *ps__log_mark(struct ps__chunk *chunk, size_t row)
 {
 	return &chunk->marks[row % PS__CHUNK_ROWS];
+}
+
+static inline bool ps__log_is_gone(const struct ps__log *log, size_t row)
+{
+	struct ps__chunk *chunk = ps__log_chunk(log, row);
+
+	return chunk && (atomic_load_explicit(ps__log_mark(chunk, row), memory_order_acquire) & PS__MARK_GONE);
 }
 
 /* A row, where it stands. */

@@ -107,5 +107,5 @@ ptrdiff_t ps__log_find(const struct ps__log *log, uint64_t timestamp)
 {
 	size_t row;
 
-	return ps__search_row(log, timestamp, &row) ? (ptrdiff_t)row : -1;
+	return ps__search_row(log, timestamp, &row) && !ps__log_is_gone(log, row) ? (ptrdiff_t)row : -1;
 }

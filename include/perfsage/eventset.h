@@ -202,8 +202,9 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
  * Allocates, and faults in, the storage of `rows` more readings, so that none of them allocates.
  *
  * rows: parts to be stored, over all hardware threads; 8 x (events + 4) bytes each at most. A reading that was
- * accumulated and then read takes two when another one follows. The set's events must have been added before. PS_EINVAL:
- * NULL set or an empty one. PS_ENOMEM; of a set whose events aren't open yet, if so much can't be had in any case.
+ * accumulated and then read takes two when another one follows; those that are updated when they are not the latest take up
+ * to half as many more. The set's events must have been added before. PS_EINVAL: NULL set or an empty one. PS_ENOMEM; of a
+ * set whose events aren't open yet, if so much can't be had in any case.
  */
 PS_PUBLIC int ps_eventset_reserve(struct ps_eventset *set, size_t rows);
 

@@ -29,8 +29,9 @@
  *
  * ps_read and ps_accum allocate nothing if storage was reserved (ps_eventset_reserve), take no lock but when a
  * set meets a hardware thread for the first time, and may be called from a signal handler. A handler may leave them by
- * siglongjmp: the next call finishes what was begun, and nothing counted is lost. No call is a cancellation point. Updating another
- * reading than the latest costs time in proportion to the readings made since.
+ * siglongjmp: the next call finishes what was begun, and nothing counted is lost. No call is a cancellation point. Updating
+ * another reading than the latest costs about the same, on average; in a bounded history, or if the reading was accumulated
+ * and then read, time in proportion to the readings made since.
  */
 #ifndef PERFSAGE_READ_H
 #define PERFSAGE_READ_H

@@ -133,15 +133,35 @@ static void take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, siz
 static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t row, uint64_t timestamp)
 {
 	size_t width = ps__series_width(set->series);
+
+	/* Of a bounded history the rows are counted, and are few. */
+	if (set->history && slot->log->gone) {
+		ps__log_close_up(slot->log);
+		row = (size_t)ps__log_find(slot->log, timestamp);
+	}
 	uint16_t mark = atomic_load_explicit(ps__log_mark(ps__log_chunk(slot->log, row), row), memory_order_relaxed);
 
 	if (mark & PS__MARK_BASE_IS_VALUE)
 		load_base(slot, slot->log, row, width);
 	else if (mark & PS__MARK_BASE_APART)
 		take_base(slot, timestamp, row, width);
-	ps__log_move_to_end(slot->log, row);
+	if (set->history)
+		ps__log_move_to_end(slot->log, row);
+	else
+		ps__log_copy_to_end(slot->log, row);
 	slot->has_part = true;
 	ps__set_activate(set, slot);
+}
+
+/* A row more wherever the set has any: which of them have a part is found when it is reopened. */
+int ps__set_make_room_to_reopen(struct ps_eventset *set)
+{
+	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
+		struct ps__log *log = set->slots[cpu] ? set->slots[cpu]->log : NULL;
+		if (log && atomic_load_explicit(&log->count, memory_order_relaxed) > 0 && ps__log_make_room(log) < 0)
+			return ps__fail_memory("a reading that is updated; nothing is lost");
+	}
+	return PS_OK;
 }
 
 bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp)

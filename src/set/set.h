@@ -458,6 +458,7 @@ int ps__set_accum_usually(struct ps_eventset *set, struct ps_component *root, ui
                           struct ps_thread **thread);
 
 /* reopen.c: readings that are not the latest. */
+int ps__set_make_room_to_reopen(struct ps_eventset *set); /* before an older reading is reopened */
 bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp);
 int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot);
 int ps__set_keep_bases(struct ps_eventset *set);

@@ -133,6 +133,8 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
 		ps__set_move_into_base(set, slot, width);
+	if (set->history && log->gone)
+		ps__log_close_up(log);
 	if (set->history)
 		ps__log_trim(log, set->history);
 }
@@ -171,6 +173,8 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 	enum which which = find_reading(set, timestamp, &wanted);
 	int result = make_room(set, write);
 
+	if (result == PS_OK && which == WHICH_OLDER)
+		result = ps__set_make_room_to_reopen(set);
 	if (result == PS_OK && which != WHICH_LATEST)
 		result = ps__set_keep_bases(set);
 	if (result != PS_OK)

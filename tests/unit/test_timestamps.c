@@ -6,6 +6,8 @@
 #include "support/scene.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <time.h>
 
 #define EVENT "page-faults"
 
@@ -263,11 +265,107 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, one_reading_of_a_group_is_one_read);
 }
 
+/* Readings of one set on one CPU, each updated in turn and at random: as a list in which the updated one goes to the end. */
+struct kept {
+	uint64_t timestamp;
+	long long number;
+};
+#define KEPT 1500
+
+static void check_kept(const struct kept *kept)
+{
+	static struct ps_value values[KEPT + 1];
+	size_t count = 0;
+
+	check_ok(ps_thread_readings(ps_topology_thread(scene.topology, 0), "page-faults", values, KEPT + 1, &count));
+	ck_assert_uint_eq(count, KEPT);
+	for (size_t index = 1; index < count; index++)
+		ck_assert_uint_gt(values[index].timestamp, values[index - 1].timestamp);
+	for (size_t index = 0; index < KEPT; index++)
+		ck_assert_int_eq(scene_count(0, "page-faults", kept[index].timestamp), kept[index].number);
+}
+
+START_TEST(readings_that_are_updated_over_and_over_stay_what_they_are)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+	static struct kept kept[KEPT];
+	size_t bytes = 0;
+
+	if (_i)
+		check_ok(ps_eventset_reserve(set, KEPT));
+	for (size_t index = 0; index < KEPT; index++) {
+		kept[index] = (struct kept){0, (long long)index};
+		check_ok(ps_store(set, &kept[index].number, 1, scene.root, &kept[index].timestamp, NULL));
+	}
+	srand(1);
+	fake_count_reset();
+	for (int turn = 0; turn < 20000; turn++) {
+		struct kept *one = &kept[turn % 2000 < 1000 ? turn % KEPT : rand() % KEPT];
+		uint64_t before = one->timestamp;
+		struct ps_value value;
+
+		one->number += 10000;
+		check_ok(ps_store(set, &one->number, 1, scene.root, &one->timestamp, NULL));
+		ck_assert_uint_gt(one->timestamp, before);
+		check_fails(ps_thread_reading(ps_topology_thread(scene.topology, 0), "page-faults", before, &value),
+		            PS_ENOEVST);
+		if (turn % 4000 == 0)
+			check_kept(kept);
+		if (turn == 4000)
+			bytes = fake_mapped_bytes() + fake_allocated_bytes();
+	}
+	check_kept(kept);
+	ck_assert_uint_eq(fake_mapped_bytes() + fake_allocated_bytes(), bytes);
+	if (_i)
+		ck_assert_uint_eq(fake_count(FAKE_ALLOCATE) + fake_count(FAKE_MMAP), 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* So many readings; then so long takes updating the oldest of them, again and again. */
+static double update_oldest(size_t count)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+	uint64_t *timestamps = calloc(count, sizeof *timestamps);
+	long long number = 1;
+
+	for (size_t index = 0; index < count; index++)
+		check_ok(ps_store(set, &number, 1, scene.root, &timestamps[index], NULL));
+	double begin = cpu_seconds();
+	for (size_t turn = 0; turn < 20000; turn++)
+		check_ok(ps_store(set, &number, 1, scene.root, &timestamps[turn % count], NULL));
+	double took = cpu_seconds() - begin;
+	free(timestamps);
+	ps_eventset_destroy(set);
+	return took;
+}
+
+/* Times of this processor, of the same work; where all later rows are moved it is a hundred times. */
+START_TEST(updating_an_older_reading_costs_the_same_among_many)
+{
+	double among_few = update_oldest(32), among_many = update_oldest(16384);
+
+	ck_assert_msg(among_many < 5 * among_few, "%.6f s among many, %.6f s among few", among_many, among_few);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("timestamps");
 
 	add_tests(scene_case(suite, "exact"));
 	add_tests(scene_case_last_cpu(suite, "last-cpu"));
+	TCase *tests = scene_case(suite, "many");
+
+	tcase_add_loop_test(tests, readings_that_are_updated_over_and_over_stay_what_they_are, 0, 2);
+	tcase_add_test(tests, updating_an_older_reading_costs_the_same_among_many);
 	return scene_run(suite);
 }
