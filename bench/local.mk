@@ -12,6 +12,7 @@ bench_programs = \
 	bench/bench_threads \
 	bench/bench_topology \
 	bench/bench_cost \
+	bench/bench_scale \
 	bench/bench_instructions
 
 EXTRA_PROGRAMS += $(bench_programs)
@@ -65,6 +66,10 @@ bench_bench_memory_LDADD = $(bench_libs)
 bench_bench_read_SOURCES = bench/bench_read.c
 bench_bench_read_CPPFLAGS = $(bench_cppflags)
 bench_bench_read_LDADD = $(bench_libs)
+
+bench_bench_scale_SOURCES = bench/bench_scale.c
+bench_bench_scale_CPPFLAGS = $(bench_cppflags)
+bench_bench_scale_LDADD = $(bench_libs)
 
 bench_bench_stop_SOURCES = bench/bench_stop.c
 bench_bench_stop_CPPFLAGS = $(bench_cppflags)

@@ -91,6 +91,7 @@ int ps__pool_reserve(struct ps__pool *pool, size_t chunks)
 	size_t missing = chunks > pool->spare_chunks ? chunks - pool->spare_chunks : 0;
 	size_t size_bytes;
 
+	pool->is_reserved = true;
 	if (missing == 0)
 		return 0;
 	if (__builtin_mul_overflow(missing, pool->chunk_bytes, &size_bytes) ||
@@ -373,8 +374,6 @@ void ps__log_move_to_end(struct ps__log *log, size_t row)
 	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
 	size_t number = row / PS__CHUNK_ROWS;
 
-	if (row == last)
-		return;
 	for (size_t word = 0; word < log->stride; word++)
 		rotate_word(log, row, last, word);
 	uint16_t saved = atomic_load_explicit(mark_at(log, row), memory_order_relaxed);
@@ -388,9 +387,11 @@ void ps__log_move_to_end(struct ps__log *log, size_t row)
 
 static void copy_row(struct ps__log *log, size_t from, size_t to, uint16_t mark)
 {
+	const _Atomic uint64_t *source = word_at(log, from, 0);
+	_Atomic uint64_t *words = word_at(log, to, 0);
+
 	for (size_t word = 0; word < log->stride; word++)
-		atomic_store_explicit(word_at(log, to, word),
-		                      atomic_load_explicit(word_at(log, from, word), memory_order_relaxed),
+		atomic_store_explicit(&words[word], atomic_load_explicit(&source[word], memory_order_relaxed),
 		                      memory_order_release);
 	atomic_store_explicit(mark_at(log, to), mark, memory_order_release);
 }
@@ -438,7 +439,8 @@ void ps__log_copy_to_end(struct ps__log *log, size_t row)
 	atomic_store_explicit(mark_at(log, row), mark | PS__MARK_GONE, memory_order_release);
 	log->gone++;
 	/* Each row is moved once for two updates at most, unless the memory that was reserved is used up. */
-	if (log->gone >= PS__CHUNK_ROWS && (log->gone > (last - first) / 3 || log->pool->spare_chunks == 0))
+	if (log->gone >= PS__CHUNK_ROWS &&
+	    (log->gone > (last - first) / 3 || (log->pool->is_reserved && !log->pool->spare_chunks)))
 		ps__log_close_up(log);
 }
 

@@ -36,6 +36,7 @@ struct ps__pool {
 	struct ps__chunk *free;
 	size_t chunk_bytes;
 	size_t next_extent_bytes;
+	bool is_reserved;
 	size_t spare_chunks; /* in the free list and uncut at the end of the newest extent */
 };
 
