@@ -4,6 +4,7 @@
 
 #include "json.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,17 +99,28 @@ static enum ps_status status_of_sum(enum ps_status one, enum ps_status other)
 	return weakest == PS_STATUS_NEVER_SCHEDULED && one != other ? PS_STATUS_SCALED : weakest;
 }
 
+/* As the library adds: what doesn't fit is told, not wrapped. */
+static long long add_count(long long one, long long other, uint32_t *flags)
+{
+	long long sum;
+
+	if (!__builtin_add_overflow(one, other, &sum))
+		return sum;
+	*flags |= PS_VALUE_SATURATED;
+	return other < 0 ? LLONG_MIN : LLONG_MAX;
+}
+
 void stat_value_add(struct ps_value *sum, const struct ps_value *value)
 {
 	bool was_known = stat_value_is_known(sum->status), is_known = stat_value_is_known(value->status);
 
 	if (is_known)
-		sum->value += value->value;
+		sum->value = add_count(sum->value, value->value, &sum->flags);
 	if (is_known && sum->status == PS_STATUS_NEVER_SCHEDULED)
-		sum->value += count_of_waiting(value, sum->enabled_ns);
+		sum->value = add_count(sum->value, count_of_waiting(value, sum->enabled_ns), &sum->flags);
 	if (was_known && value->status == PS_STATUS_NEVER_SCHEDULED)
-		sum->value += count_of_waiting(sum, value->enabled_ns);
-	sum->raw += value->raw;
+		sum->value = add_count(sum->value, count_of_waiting(sum, value->enabled_ns), &sum->flags);
+	sum->raw = (uint64_t)add_count((long long)sum->raw, (long long)value->raw, &sum->flags);
 	sum->enabled_ns += value->enabled_ns;
 	sum->running_ns += value->running_ns;
 	sum->status = status_of_sum(sum->status, value->status);

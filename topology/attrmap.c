@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "topology/guide.h"
 
+#include <limits.h>
 #include <perfsage/thread.h>
 #include <string.h>
 
@@ -35,7 +36,8 @@ _Static_assert(PS__MARK_MOVED >> FLAG_SHIFT == PS_VALUE_MOVED, "flags in the ord
 _Static_assert(PS__MARK_WENT_BACK >> FLAG_SHIFT == PS_VALUE_WENT_BACK, "flags in the order of values'");
 _Static_assert(PS__MARK_ENDED >> FLAG_SHIFT == PS_VALUE_ENDED, "flags in the order of values'");
 _Static_assert(PS__MARK_INTERRUPTED >> FLAG_SHIFT == PS_VALUE_INTERRUPTED, "flags in the order of values'");
-#define VALUE_FLAGS (PS_VALUE_MOVED | PS_VALUE_WENT_BACK | PS_VALUE_ENDED | PS_VALUE_INTERRUPTED)
+_Static_assert(PS__MARK_SATURATED >> FLAG_SHIFT == PS_VALUE_SATURATED, "flags in the order of values'");
+#define VALUE_FLAGS (PS_VALUE_MOVED | PS_VALUE_WENT_BACK | PS_VALUE_ENDED | PS_VALUE_INTERRUPTED | PS_VALUE_SATURATED)
 
 static inline uint32_t value_flags(uint16_t mark, const struct ps__column *column)
 {
@@ -51,7 +53,10 @@ static void estimate(struct ps_value *value)
 	}
 	value->status = PS_STATUS_SCALED;
 	/* 128 bits: a count of an hour at 4 GHz times the nanoseconds of an hour is 2^85. */
-	value->value = (long long)((unsigned __int128)value->raw * value->enabled_ns / value->running_ns);
+	unsigned __int128 number = (unsigned __int128)value->raw * value->enabled_ns / value->running_ns;
+	value->value = number < LLONG_MAX ? (long long)number : LLONG_MAX;
+	if (number > LLONG_MAX)
+		value->flags |= PS_VALUE_SATURATED;
 }
 
 /*
@@ -173,6 +178,27 @@ static enum ps_status weaker_status(enum ps_status one, enum ps_status other)
 	return one > other ? one : other;
 }
 
+/* A sum that wraps would look like a small number. */
+static long long add_count(long long one, long long other, uint32_t *flags)
+{
+	long long sum;
+
+	if (!__builtin_add_overflow(one, other, &sum))
+		return sum;
+	*flags |= PS_VALUE_SATURATED;
+	return other < 0 ? LLONG_MIN : LLONG_MAX;
+}
+
+static uint64_t add_time(uint64_t one, uint64_t other, uint32_t *flags)
+{
+	uint64_t sum;
+
+	if (!__builtin_add_overflow(one, other, &sum))
+		return sum;
+	*flags |= PS_VALUE_SATURATED;
+	return UINT64_MAX;
+}
+
 void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part)
 {
 	if ((*parts)++ == 0) {
@@ -181,10 +207,11 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 	}
 	if (part->timestamp > sum->timestamp)
 		sum->timestamp = part->timestamp;
-	sum->value += part->value;
-	sum->raw += part->raw;
-	sum->enabled_ns += part->enabled_ns;
-	sum->running_ns += part->running_ns;
+	sum->value = add_count(sum->value, part->value, &sum->flags);
+	/* Counts that the caller stored may be negative. */
+	sum->raw = (uint64_t)add_count((long long)sum->raw, (long long)part->raw, &sum->flags);
+	sum->enabled_ns = add_time(sum->enabled_ns, part->enabled_ns, &sum->flags);
+	sum->running_ns = add_time(sum->running_ns, part->running_ns, &sum->flags);
 	sum->status = weaker_status(sum->status, part->status);
 	if (part->attribution > sum->attribution)
 		sum->attribution = part->attribution;

@@ -101,8 +101,9 @@ enum {
 	PS__MARK_INTERRUPTED = 0x0080,
 	PS__MARK_STORED = 0x0008,     /* given by ps_store: counted, whatever the group's times are */
 	PS__MARK_INCOMPLETE = 0x0400, /* some of what was to be counted was not */
-	PS__MARK_TOOK_TURNS = 0x0800, /* groups took turns on the hardware, and the task was on several CPUs */
-	PS__MARK_FLAGS = 0x0cf8,
+	PS__MARK_SATURATED = 0x0800,
+	PS__MARK_TOOK_TURNS = 0x2000, /* groups took turns on the hardware, and the task was on several CPUs */
+	PS__MARK_FLAGS = 0x2cf8,
 	/* The reading has been updated, and stands at the end now: this row counts for nothing. */
 	PS__MARK_GONE = 0x1000,
 	/* What the reading's base is: 0 if neither; equal to the row; or kept in the set's log of bases. */

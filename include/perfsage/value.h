@@ -38,13 +38,15 @@ enum ps_value_flag {
 	PS_VALUE_WENT_BACK = 1 << 2,   /* a counter was seen to go backwards; it was counted anew from there */
 	PS_VALUE_ENDED = 1 << 3,       /* the counted thread or process has ended; this is its final count */
 	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off for a while: error state, CPU offline, prctl(2) */
-	PS_VALUE_MERGED = 1 << 5       /* a sum over several parts, whose status or attribution may differ */
+	PS_VALUE_MERGED = 1 << 5,      /* a sum over several parts, whose status or attribution may differ */
+	PS_VALUE_SATURATED = 1 << 8    /* beyond 64 bits: the largest (or least) number stands for it */
 };
 
 /**
  * A value of one event. In a sum over parts, the weakest status and attribution are shown, the newest timestamp,
  * and the sums of the rest. Where some parts were never scheduled and others counted, the sum is scaled: raw * enabled_ns /
  * running_ns of the sums.
+ * What doesn't fit into 64 bits is the largest number, with PS_VALUE_SATURATED.
  */
 struct ps_value {
 	uint64_t timestamp;  /* of the reading: nanoseconds of CLOCK_MONOTONIC */
@@ -69,7 +71,8 @@ PS_PUBLIC double ps_value_coverage(const struct ps_value *value);
 /** "counted", "scaled", "never scheduled", "not supported", "incomplete"; "unknown" for any other number. Never NULL. */
 PS_PUBLIC const char *ps_status_name(enum ps_status status);
 
-/** The index'th of the flags that are set: "user-only", "moved", "went-back", "ended", "interrupted", "merged"; NULL beyond
+/** The index'th of the flags that are set: "user-only", "moved", "went-back", "ended", "interrupted", "merged",
+ * "saturated"; NULL beyond
  * the last. Constant. */
 PS_PUBLIC const char *ps_value_flag_name(uint32_t flags, size_t index);
 

@@ -42,6 +42,7 @@ static const struct word flags[] = {
     {PS_VALUE_WENT_BACK, "went back", "a counter went backwards, and was counted anew from there"},
     {PS_VALUE_ENDED, "ended", "the counted task has ended: the final count"},
     {PS_VALUE_INTERRUPTED, "interrupted", "the counter was off for a while: some events were missed"},
+    {PS_VALUE_SATURATED, "saturated", ">, <: the number is beyond 64 bits"},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -164,6 +165,8 @@ void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value
 	if (add_unknown(buffer, value->status))
 		return;
 	ps__buffer_add(buffer, "%s", prefix_of(value));
+	if (value->flags & PS_VALUE_SATURATED)
+		ps__buffer_add(buffer, value->value < 0 ? "<" : ">");
 	if (look->si || look->scale != 1)
 		add_number(buffer, (double)value->value * look->scale, look);
 	else

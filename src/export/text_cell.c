@@ -72,6 +72,8 @@ size_t ps__text_cell(struct ps__text *text, size_t row, const struct ps__text_co
 	const struct ps__cell *cell = ps__table_cell(&text->table, row, column->index);
 	if (!cell->parts)
 		return 0;
+	/* Sums have no words of their own, but this one happens to sums. */
+	text->known.flags |= cell->value.flags & PS_VALUE_SATURATED;
 	ps__known_add_value(&text->cell, &cell->value, &look);
 	return strlen(ps__known_mark(cell->value.status, cell->value.flags, &look));
 }

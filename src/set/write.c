@@ -7,6 +7,8 @@
 #include "base/os.h"
 #include "set/set.h"
 
+#include <limits.h>
+
 /* The weaker attribution, and the flags of both. */
 static uint16_t join_marks(uint16_t one, uint16_t other)
 {
@@ -67,18 +69,25 @@ static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, cons
 		atomic_store_explicit(&words[word], base[word] + counts[word], memory_order_release);
 }
 
-/* base + what the caller gave, which has no times. On other slots than the caller's: the base alone. */
-static void write_stored(_Atomic uint64_t *words, const struct ps_eventset *set, const struct ps__slot *slot,
-                         const struct ps__write *write)
+/* base + what the caller gave, which has no times. On other slots than the caller's: the base alone. Returns flags. */
+static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *set, const struct ps__slot *slot,
+                             const struct ps__write *write)
 {
 	size_t times = 2 * set->series->groups;
+	uint16_t flags = 0;
 
 	for (size_t word = 0; word < times; word++)
 		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);
 	for (size_t event = 0; event < set->event_count; event++) {
-		uint64_t count = slot == write->slot ? (uint64_t)write->counters[event] : 0;
-		atomic_store_explicit(&words[times + event], slot->base[times + event] + count, memory_order_release);
+		long long count = slot == write->slot ? write->counters[event] : 0;
+		long long base = (long long)slot->base[times + event], sum;
+		if (__builtin_add_overflow(base, count, &sum)) {
+			sum = count < 0 ? LLONG_MIN : LLONG_MAX;
+			flags = PS__MARK_SATURATED;
+		}
+		atomic_store_explicit(&words[times + event], (uint64_t)sum, memory_order_release);
 	}
+	return flags;
 }
 
 /* After ps_accum the row is the base, and counting starts over. */
@@ -125,11 +134,12 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 	_Atomic uint64_t *words = ps__log_words(log, chunk, row);
 
 	atomic_store_explicit(&words[0], timestamp, memory_order_release);
+	uint16_t flags = 0;
 	if (write->kind == PS__WRITE_STORE)
-		write_stored(words + 1, set, slot, write);
+		flags = write_stored(words + 1, set, slot, write);
 	else
 		write_sum(words + 1, slot, slot->counts, width);
-	atomic_store_explicit(ps__log_mark(chunk, row), mark_of(slot, write), memory_order_release);
+	atomic_store_explicit(ps__log_mark(chunk, row), mark_of(slot, write) | flags, memory_order_release);
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
 		ps__set_move_into_base(set, slot, width);

@@ -7,6 +7,7 @@
 #include "topology/aggregate.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,6 +291,62 @@ START_TEST(a_total_sees_each_set_once_while_sets_go)
 }
 END_TEST
 
+/* A part near the limit on each of two CPUs, and a set for each that is alive or not. */
+START_TEST(a_sum_beyond_64_bits_says_so_and_does_not_wrap)
+{
+	static const long long cases[][3] = {{LLONG_MAX - 5, 6, LLONG_MAX}, {LLONG_MIN + 5, -6, LLONG_MIN}};
+	struct ps_eventset *sets[2];
+	struct ps_value total;
+	char *text = NULL;
+	size_t length = 0;
+
+	for (int index = 0; index < 2; index++) {
+		sets[index] = scene_set(EVENT, NULL);
+		fake_set_cpu(index);
+		check_ok(ps_store(sets[index], &cases[_i][index], 1, scene.root, NULL, NULL));
+	}
+	for (int turn = 0; turn < 3; turn++) {
+		total = scene_total(EVENT);
+		ck_assert_int_eq(total.value, cases[_i][2]);
+		ck_assert_uint_eq(total.raw, (uint64_t)cases[_i][2]);
+		ck_assert_uint_ne(total.flags & PS_VALUE_SATURATED, 0);
+		if (turn < 2)
+			ps_eventset_destroy(sets[turn]);
+	}
+	for (int format = 0; format < 3; format++) {
+		static const enum ps_format formats[] = {PS_FORMAT_TEXT, PS_FORMAT_JSON, PS_FORMAT_CSV};
+		FILE *stream = open_memstream(&text, &length);
+		check_ok(ps_export_with(scene.root, formats[format], NULL, stream));
+		fclose(stream);
+		ck_assert_msg(strstr(text, "saturated") != NULL, "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
+START_TEST(a_stored_count_beyond_64_bits_says_so)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	long long most = LLONG_MAX;
+	uint64_t timestamp = 0;
+	struct ps_value value;
+
+	check_ok(ps_start(set));
+	fake_advance(PAGE_FAULTS, 10);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	check_ok(ps_store(set, &most, 1, scene.root, &timestamp, NULL));
+	value = scene_total(EVENT);
+	ck_assert_int_eq(value.value, LLONG_MAX);
+	ck_assert_uint_ne(value.flags & PS_VALUE_SATURATED, 0);
+	most = 5;
+	check_ok(ps_store(set, &most, 1, scene.root, &timestamp, NULL));
+	value = scene_total(EVENT);
+	ck_assert_int_eq(value.value, 15);
+	ck_assert_uint_eq(value.flags & PS_VALUE_SATURATED, 0);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(the_weakest_status_of_the_parts_is_shown)
 {
 	struct ps_eventset *set;
@@ -422,6 +479,8 @@ int main(void)
 	tcase_add_test(tests, a_printed_total_mixes_no_two_readings_of_a_set_either);
 	tcase_add_test(tests, without_memory_for_it_a_set_that_is_gone_counts_all_the_same);
 	tcase_add_test(tests, a_total_sees_each_set_once_while_sets_go);
+	tcase_add_loop_test(tests, a_sum_beyond_64_bits_says_so_and_does_not_wrap, 0, 2);
+	tcase_add_test(tests, a_stored_count_beyond_64_bits_says_so);
 	tcase_add_test(tests, what_happened_elsewhere_is_no_zero);
 	tcase_add_test(tests, what_is_counted_for_a_package_counts_once_and_not_below_it);
 	tests = scene_case_last_cpu(suite, "last-cpu");
