@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One suite for each source file, linked with the layers and the fake kernel of tests/support.
 unit_tests = \
+	tests/unit/test_aggregate \
 	tests/unit/test_arena \
 	tests/unit/test_attrmap \
 	tests/unit/test_attr \
