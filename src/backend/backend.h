@@ -131,7 +131,8 @@ struct ps__backend {
 	/* By lane, nanoseconds as of its last read: how long the task was on the lane's CPU. NULL unless several groups take
 	 * turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
-	uint64_t start_ns; /* how long the last start took from the first lane to the last */
+	uint64_t started_ns; /* of perf: CLOCK_MONOTONIC, before its last start */
+	uint64_t start_ns;   /* how long the last start took from the first lane to the last */
 };
 
 /* perf_event_open, directly. NULL for lack of memory. */

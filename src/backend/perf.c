@@ -151,6 +151,7 @@ static int perf_start(struct ps__backend *backend)
 
 	perf->counting = true;
 	perf->started_ns = ps__perf_now_ns();
+	perf->base.started_ns = perf->started_ns;
 	note_enabled(perf, perf->started_ns);
 	ps__perf_note_start(perf);
 	if (perf->target.enables_on_exec)

@@ -49,13 +49,8 @@ void ps__set_begin_balance(struct ps_eventset *set)
 {
 	struct rusage usage;
 
-	if (!is_balanced(set))
-		return;
-	uint64_t now_ns = ps__clock_now_ns(&set->clock);
-	if (set->balance.is_begun)
-		set->balance.stopped_ns += now_ns - set->balance.stop_ns;
-	else if (ps__os.getrusage(RUSAGE_THREAD, &usage) == 0)
-		settle(set, &usage, now_ns);
+	if (!set->balance.is_begun && is_balanced(set) && ps__os.getrusage(RUSAGE_THREAD, &usage) == 0)
+		settle(set, &usage, ps__clock_now_ns(&set->clock));
 }
 
 static bool is_short(const struct ps__balance *before, const struct ps__balance *now)
@@ -69,11 +64,13 @@ static bool is_short(const struct ps__balance *before, const struct ps__balance 
 
 bool ps__set_end_balance(struct ps_eventset *set)
 {
-	struct ps__balance before = set->balance;
 	struct rusage usage;
 
-	if (!before.is_begun || !is_balanced(set))
+	if (!set->balance.is_begun || !is_balanced(set))
 		return false;
+	if (set->backend->started_ns > set->balance.stop_ns)
+		set->balance.stopped_ns += set->backend->started_ns - set->balance.stop_ns;
+	struct ps__balance before = set->balance;
 	uint64_t now_ns = ps__clock_now_ns(&set->clock);
 	uint64_t due_ns = now_ns - before.wall_ns - before.stopped_ns;
 	uint64_t known_ns = enabled_ns(set) - before.enabled_ns;

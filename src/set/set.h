@@ -417,6 +417,7 @@ static inline bool ps__set_is_mixed(const struct ps_eventset *set)
 /* strayed.c: a task that had one CPU when its set was started, and was elsewhere since. */
 int ps__set_fetch_strayed(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_look_for_stray(struct ps_eventset *set);
+void ps__set_start_bound(struct ps_eventset *set);
 static inline bool ps__set_is_bound(const struct ps_eventset *set)
 {
 	return set->means == PS__MEANS_PLAIN && set->watch.fd >= 0 && !set->cannot_split;

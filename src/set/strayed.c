@@ -20,6 +20,19 @@ static void look_for_stray(const struct ps__visit *visit, void *context)
 		set->has_strayed = true;
 }
 
+/* Since when is the backend's to say: no look at the clock more. */
+void ps__set_start_bound(struct ps_eventset *set)
+{
+	bool is_self = set->target.kind == PS__TARGET_SELF;
+
+	set->stay = (struct ps__stay){.cpu = set->last_cpu, .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
+}
+
+static void raise_to(uint64_t *number, uint64_t least)
+{
+	*number = *number < least ? least : *number;
+}
+
 /* Between two runs nobody asks how long the task was where. Where records were lost, the time on its own CPU tells. */
 void ps__set_look_for_stray(struct ps_eventset *set)
 {
@@ -27,8 +40,8 @@ void ps__set_look_for_stray(struct ps_eventset *set)
 	bool is_known = true;
 
 	/* What came before the last reading is credited; of what came before ps_start nothing was noted. */
-	if (set->last_timestamp > set->stay.since_ns)
-		set->stay.since_ns = set->last_timestamp;
+	raise_to(&set->stay.since_ns, set->last_timestamp);
+	raise_to(&set->stay.since_ns, set->backend->started_ns);
 	if (is_counted)
 		is_known = ps__set_follow(set, set->stay.cpu);
 	else
