@@ -69,7 +69,7 @@ boot() {
 		-nic none -nographic -no-reboot
 		-fsdev "local,id=root,path=$guest_root,security_model=none,readonly=on,multidevs=remap"
 		-device virtio-9p-pci,fsdev=root,mount_tag=root -kernel "$cache/kernel/vmlinuz" -initrd "$run/initramfs"
-		-append "console=ttyS0 quiet panic=-1 loglevel=1 mitigations=off")
+		-append "console=ttyS0 quiet panic=-1 loglevel=1 mitigations=off nowatchdog rcupdate.rcu_cpu_stall_suppress=1")
 	if [ "${1:-}" = terminal ]; then
 		"${command[@]}"
 		return
