@@ -69,6 +69,8 @@ add_job() {
 silent_boots=150
 idle_seconds=600
 job_boots=40
+# A guest that has not booted after so much processor time never will.
+boot_seconds=600
 
 # The processor time that a process has used, in ticks (proc(5)); its name must have no spaces.
 used_ticks() {
@@ -89,6 +91,8 @@ watch_guest() {
 		fi
 		if [ "$booted" != 0 ] && [ $((used - silent_from)) -gt $((silent_boots * booted)) ]; then
 			word="it computed $silent_boots times as long as its boot took and said nothing"
+		elif [ "$booted" = 0 ] && [ "$used" -gt $((boot_seconds * $(getconf CLK_TCK))) ]; then
+			word="it computed for $boot_seconds s and had not booted"
 		elif [ $((SECONDS - idle_from)) -gt $idle_seconds ]; then
 			word="it did nothing and said nothing for $idle_seconds s"
 		fi

@@ -4,7 +4,7 @@
 
 totals_pattern='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'
 # What --here checks: a machine of each vendor.
-here_shapes="one-cpu opteron"
+here_shapes="one-cpu amd-4"
 
 # The words of a shape's tests as make knows them: "unit" is all unit tests, "unit/read" is tests/unit/test_read.
 expand_tests() {

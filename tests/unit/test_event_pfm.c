@@ -56,10 +56,11 @@ static void force(const char *pmu)
 		unsetenv("LIBPFM_FORCE_PMU");
 }
 
+/* libpfm4 keeps a PMU that it has found, also when it is initialized anew: this machine's must never be looked for. */
 static void set_up(void)
 {
 	fake_install();
-	force(NULL);
+	force("perf");
 	uncore_type = 0;
 }
 
@@ -210,7 +211,7 @@ START_TEST(another_machines_event_is_told_from_an_unknown_one)
 	check_refused("perf::NO-SUCH", PS_ENOEVNT, "there is no event 'perf::NO-SUCH'");
 	check_refused("perf::PAGE-FALTS", PS_ENOEVNT, "'perf::PAGE-FAULTS'");
 	check_refused("no_such_pmu::INST_RETIRED", PS_ENOEVNT, "libpfm4 knows no PMU 'no_such_pmu'");
-	check_refused("no_such_pmu::INST_RETIRED", PS_ENOEVNT, "perf, perf_raw");
+	check_refused("no_such_pmu::INST_RETIRED", PS_ENOEVNT, "these here: perf");
 #ifdef __x86_64__
 	/* No machine is both. */
 	fake_file("/sys/kernel/tracing/events/sched/sched_switch/id", "312\n");
