@@ -90,10 +90,11 @@ add_program() {
 	local directory name
 	directory=$(dirname "$1")
 	name=$(basename "$1")
-	if is_elf "$work/build/$directory/.libs/$name"; then
-		add_elf "$work/build/$directory/.libs/$name" "$image/perfsage/$1"
-	elif is_elf "$work/build/$1"; then
+	# What an earlier build left in .libs is not this one's.
+	if is_elf "$work/build/$1"; then
 		add_elf "$work/build/$1" "$image/perfsage/$1"
+	elif is_elf "$work/build/$directory/.libs/$name"; then
+		add_elf "$work/build/$directory/.libs/$name" "$image/perfsage/$1"
 	fi
 }
 

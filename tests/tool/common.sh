@@ -6,9 +6,6 @@ make_scratch
 # Tables as the tests expect them, on any user's machine.
 unset NO_COLOR COLUMNS
 perfsage=$top_builddir/tools/perfsage
-# The program itself, where libtool made a script that finds the library for it.
-bare=$top_builddir/tools/.libs/perfsage
-[ -x "$bare" ] || bare=$perfsage
 faults=$top_builddir/tests/tool/faults
 out=$scratch/out
 err=$scratch/err
