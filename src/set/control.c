@@ -4,6 +4,7 @@
 #include "base/identity.h"
 #include "base/os.h"
 #include "set/set.h"
+#include "set/waiting.h"
 
 int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
 {

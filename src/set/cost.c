@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "set/set.h"
+#include "set/waiting.h"
 
 #include <perfsage/cost.h>
 #include <perfsage/topology.h>

@@ -34,4 +34,5 @@ src_set_libset_la_SOURCES = \
 	src/set/tasks.h \
 	src/set/uncounted.c \
 	src/set/waiting.c \
+	src/set/waiting.h \
 	src/set/write.c

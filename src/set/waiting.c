@@ -5,7 +5,7 @@
  * backend has the task's residency on each CPU, and waiting is the residency less the running time. One group alone seldom
  * waits; its enabled and running times, over all CPUs, then suffice.
  */
-#include "set/set.h"
+#include "set/waiting.h"
 
 /* The enabled time of two lanes differs by what reading them one after the other took, and starting them: that
  * is measured, as a hypervisor or an interrupt may come between. */
