@@ -3,6 +3,7 @@
 #include "wander.h"
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* Long beside what starting, stopping and being switched cost. */
@@ -22,6 +23,17 @@ static void spend(long long ns)
 		;
 }
 
+/* So many switches explain nearly all of OFF_NS: each is allowed 100 us (src/set/interruption.c). */
+#define SWITCHES_THAT_EXPLAIN 400
+
+static long count_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
 static bool stop_is_flagged(struct ps_eventset *set, struct ps_component *root)
 {
 	struct ps_value total;
@@ -39,12 +51,17 @@ START_TEST(counters_that_were_switched_off_for_a_while_are_told)
 	check_ok(ps_topology_load(&topology, NULL));
 	struct ps_component *root = ps_topology_root(topology);
 	struct ps_eventset *set = wander_set(_i ? PS_ATTRIBUTE_LAST_CPU : PS_ATTRIBUTE_EXACT, 16);
+	long switches = count_switches();
 	check_ok(ps_start(set));
 	spend(OFF_NS);
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	spend(OFF_NS);
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
-	ck_assert(stop_is_flagged(set, root));
+	bool is_flagged = stop_is_flagged(set, root);
+	if (!is_flagged && count_switches() - switches > SWITCHES_THAT_EXPLAIN)
+		ps_test_skip("other work here preempts this thread all the time");
+	else
+		ck_assert(is_flagged);
 	/* And what nobody switched off is not. */
 	check_ok(ps_start(set));
 	spend(OFF_NS);
