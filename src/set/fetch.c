@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
-#include "set/set.h"
+#include "set/undo.h"
 
 /* One that has ended can't move any more, and its counts are still there. */
 static int last_seen(const struct ps_eventset *set)

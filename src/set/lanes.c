@@ -5,7 +5,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
-#include "set/set.h"
+#include "set/undo.h"
 #include "set/waiting.h"
 
 /* A task that moves while its lanes are read is followed this often; what comes later is the next reading's. */

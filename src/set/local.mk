@@ -33,6 +33,7 @@ src_set_libset_la_SOURCES = \
 	src/set/tasks.c \
 	src/set/tasks.h \
 	src/set/uncounted.c \
+	src/set/undo.h \
 	src/set/waiting.c \
 	src/set/waiting.h \
 	src/set/write.c

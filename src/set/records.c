@@ -7,7 +7,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
-#include "set/set.h"
+#include "set/undo.h"
 
 /* A task that moves while it is read is followed this often; what comes later is the next reading's. */
 #define LARGEST_CHASE 4

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
-#include "set/set.h"
+#include "set/undo.h"
 
 #include <string.h>
 

@@ -214,38 +214,6 @@ struct ps_eventset {
 /* recover.c: the beginning where it isn't that simple. A call that was left in its midst (siglongjmp, the end of its thread) is
  * finished or undone: PS_OK, and the set is the caller's. */
 int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack) __attribute__((cold));
-/* Before and after a change of two vectors, word by word; and before each of the words. */
-static inline void ps__set_change_words(struct ps_eventset *set, uint64_t *words, uint64_t *others,
-                                        const uint64_t *final)
-{
-	set->undo.index = SIZE_MAX;
-	set->undo.others = others;
-	set->undo.final = final;
-	atomic_signal_fence(memory_order_seq_cst);
-	set->undo.words = words;
-}
-static inline void ps__set_change_word(struct ps_eventset *set, size_t index, uint64_t before)
-{
-	/* Until the next line the index is of a word that is done. */
-	set->undo.before = before;
-	atomic_signal_fence(memory_order_seq_cst);
-	set->undo.index = index;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-static inline void ps__set_changed_words(struct ps_eventset *set)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	set->undo.words = NULL;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-/* Around a change of all of a slot's counts, and what is credited of a lane. */
-void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *credited);
-static inline void ps__set_change_end(struct ps_eventset *set)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	set->undo.slot = NULL;
-	atomic_signal_fence(memory_order_seq_cst);
-}
 void ps__set_end_quick(struct ps_eventset *set);
 static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 {

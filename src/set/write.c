@@ -5,7 +5,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
-#include "set/set.h"
+#include "set/undo.h"
 
 #include <limits.h>
 
