@@ -57,8 +57,7 @@ static struct ps__chunk *cut_chunk(struct ps__pool *pool)
 	return chunk;
 }
 
-/* A reader may still be at that row: the release pairs with its acquire, so that who takes the address for a timestamp sees
- * at its second look that the sequence was odd. */
+/* A reader may take the address for a timestamp: the release pairs with its acquire, and its second look sees an odd sequence. */
 static void give_back(struct ps__pool *pool, struct ps__chunk *chunk)
 {
 	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free, memory_order_release);

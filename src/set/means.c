@@ -253,6 +253,23 @@ bool ps__set_means_changed(const struct ps_eventset *set)
 	return set->only_cpu != only_cpu(set) || (set->short_of > 0 && is_within_budget(set->short_of));
 }
 
+bool ps__set_is_label_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
+
+	if (set->means == PS__MEANS_LANES)
+		return label == PS_ATTRIBUTION_EXACT && slot->lane >= 0 && set->watch.fd >= 0 && !set->must_sweep;
+	if (set->means == PS__MEANS_RECORDS)
+		return label == PS_ATTRIBUTION_EXACT && slot->cpu == set->last_cpu && !set->has_lost;
+	if (set->watch.fd < 0)
+		return label == PS_ATTRIBUTION_LAST_CPU;
+	if (label == PS_ATTRIBUTION_MIXED)
+		return slot->cpu == set->stay.cpu;
+	if (set->has_left)
+		return label != PS_ATTRIBUTION_LAST_CPU && slot->cpu == set->stay.cpu && !set->stay.is_lost;
+	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
+}
+
 static int open_watch(struct ps_eventset *set)
 {
 	switch (set->means) {

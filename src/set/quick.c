@@ -22,24 +22,6 @@ static const uint64_t no_head;
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* What the usual way would say of a task that didn't move. Without a watch, that is not known. */
-static bool is_label_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
-{
-	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
-
-	if (set->means == PS__MEANS_LANES)
-		return label == PS_ATTRIBUTION_EXACT && slot->lane >= 0 && set->watch.fd >= 0 && !set->must_sweep;
-	if (set->means == PS__MEANS_RECORDS)
-		return label == PS_ATTRIBUTION_EXACT && slot->cpu == set->last_cpu && !set->has_lost;
-	if (set->watch.fd < 0)
-		return label == PS_ATTRIBUTION_LAST_CPU;
-	if (label == PS_ATTRIBUTION_MIXED)
-		return slot->cpu == set->stay.cpu;
-	if (set->has_left)
-		return label != PS_ATTRIBUTION_LAST_CPU && slot->cpu == set->stay.cpu && !set->stay.is_lost;
-	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
-}
-
 /*
  * A reading that the slow path has to do again is a miss. A group that shares its counters misses each time: so a miss closes
  * the fast path for some readings, the next one for twice as many. Those of a thread that is preempted are far between.
@@ -73,7 +55,7 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	if ((slot->counts_mark & flags) || (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
 	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
 		return false;
-	return (set->means == PS__MEANS_LANES || set->backend->lanes == 1) && is_label_lasting(set, slot);
+	return (set->means == PS__MEANS_LANES || set->backend->lanes == 1) && ps__set_is_label_lasting(set, slot);
 }
 
 static void find_row(struct ps__quick *quick, size_t row)

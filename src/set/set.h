@@ -312,6 +312,8 @@ size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEAN
 /* One of them is prepared, before the events are opened; ps__set_forget_means undoes it, whether it could be or not. */
 int ps__set_choose_means(struct ps_eventset *set, enum ps__means means);
 void ps__set_forget_means(struct ps_eventset *set);
+/* Would the slow path label a reading of a task that did not move as it labelled this slot? */
+bool ps__set_is_label_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
 /* After the events are opened: PS_ECOUNT if AUTO's budget has no room for what they need beside themselves. */
 int ps__set_charge_residency(struct ps_eventset *set);
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
