@@ -166,8 +166,8 @@ static long long sum_of(uint64_t timestamp)
 /* What the set says must lie between what was done, and that with what jumps and signals may have touched. */
 static void check_faults(long long value, long long done, const char *what)
 {
-	ck_assert_msg(value >= done && value <= done + 64, "%s: %lld page faults of %lld, after %d jumps", what,
-	              value, done, (int)jumps);
+	ck_assert_msg(value >= done && (PS_TEST_HAS_SANITIZER || value <= done + 64),
+	              "%s: %lld page faults of %lld, after %d jumps", what, value, done, (int)jumps);
 }
 
 static void check_residual(struct ps_eventset *set)
@@ -340,6 +340,10 @@ END_TEST
 
 int main(void)
 {
+	if (ps_test_is_in_valgrind()) {
+		ps_test_skip("valgrind delays signals, and has page faults of its own in the counted thread");
+		return EXIT_SUCCESS;
+	}
 	Suite *suite = suite_create("jump");
 	TCase *tests = tcase_create("jump");
 	SRunner *runner = srunner_create(suite);

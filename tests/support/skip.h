@@ -4,6 +4,7 @@
 #define PS_TESTS_SKIP_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Check names a test's function <test>_fn. */
@@ -19,5 +20,19 @@ static inline void ps__test_skip(const char *function, const char *reason)
 
 /* The caller returns after it. */
 #define ps_test_skip(reason) ps__test_skip(__func__, (reason))
+
+/* valgrind and the sanitizers have page faults of their own in the counted threads. */
+static inline int ps_test_is_in_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PS_TEST_HAS_SANITIZER 1
+#else
+#define PS_TEST_HAS_SANITIZER 0
+#endif
 
 #endif
