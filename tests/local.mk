@@ -60,6 +60,11 @@ endif
 check-build: all
 	@$(MAKE) $(AM_MAKEFLAGS) $(check_LTLIBRARIES) $(check_PROGRAMS)
 
+# Which tests there are, and what they get to know, as lines for a shell: tests/machines runs them without make, which looks
+# at thousands of files first.
+print-tests:
+	@$(AM_TESTS_ENVIRONMENT) export -p; echo "tests='$(TESTS)'"
+
 # The unit and API tests under valgrind. An unforked test is one process, whose end frees all that it should. PAPI and
 # libpfm4 keep the state of the test before then, and the layout test looks at memory that was never written. The longest
 # tests have their small form (tests/support/small.h), unless PS_TEST_SMALL=0 is given.
@@ -75,4 +80,4 @@ check-valgrind:
 		LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND)' \
 		LOG_FLAGS='-q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --suppressions=$(abs_top_srcdir)/tests/valgrind.supp'
 
-.PHONY: check-build check-valgrind
+.PHONY: check-build check-valgrind print-tests

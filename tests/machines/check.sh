@@ -18,17 +18,37 @@ expand_tests() {
 	done
 }
 
-# In the guest: the tests, without a terminal; then the logs of those that failed. Results of this machine are no guest's.
+# What make knows of the tests, as lines for a shell.
+ask_make() {
+	local make=(make -s --no-print-directory -C "$guest_build" print-tests "TESTS=$(expand_tests "$@")")
+	if [ $here_only = yes ]; then
+		env -i PATH="$PATH" "${make[@]}"
+	else
+		in_root "${make[@]}"
+	fi | grep -vE "^(export|declare -x) (PATH|HOME|LANG|PWD|OLDPWD|SHLVL|TESTS|MFLAGS|MAKE(FLAGS|LEVEL|OVERRIDES|_TERM[A-Z]*))(=|$)"
+}
+
+# In the guest: the tests one after the other, without a terminal, as automake would run them; their totals; and the logs of
+# those that failed.
 write_check() {
-	cat <<TXT
-find tests -name '*.trs' -exec rm -f {} +
-make -s -k --no-print-directory -j$((${smp%%,*} > 1 ? 2 : 1)) check-TESTS TESTS='$(expand_tests "$@")' 2>&1 | cat
-status=\${PIPESTATUS[0]}
-for trs in \$(grep -lrs --include='*.trs' '^:test-result: *\(FAIL\|ERROR\)' tests); do
-	echo "-- \${trs%.trs}.log"
-	tail -n 40 "\${trs%.trs}.log" | sed 's/^/  | /'
+	ask_make "$@"
+	cat <<'TXT'
+logs=()
+for test in $tests; do
+	program=$test
+	[ -e "$program" ] || program=$top_srcdir/$test
+	status=0
+	"$program" >"$test.log" 2>&1 </dev/null || status=$?
+	case $status in 0) word=PASS ;; 77) word=SKIP ;; *) word=" FAIL (status $status)" ;; esac
+	echo ":test-result: $word" >"$test.trs"
+	echo "$word: $test, $SECONDS s after the start"
+	logs+=("$test.log")
 done
-exit \$status
+"$top_srcdir/tests/scripts/totals" "${logs[@]}" 2>&1 | cat
+for log in $(grep -l '^:test-result:  FAIL' "${logs[@]/%.log/.trs}"); do
+	echo "-- $log"
+	tail -n 40 "${log%.trs}.log" | sed 's/^/  | /'
+done
 TXT
 }
 
