@@ -25,16 +25,26 @@ struct ps__undo {
 	uint64_t before;       /* as it was */
 };
 
-/* How far ps__set_write has come, and what with: the same, to go on from there. */
+/* What a reading adds to the base: see write.c. */
+enum ps__write_kind {
+	PS__WRITE_COUNTS, /* base + counts */
+	PS__WRITE_ACCUM,  /* the same; then the counts move into the base */
+	PS__WRITE_STORE   /* base + the caller's counters; the set's own counts stay out of it */
+};
+
+/* Where ps__set_write is. */
+enum ps__write_stage {
+	PS__STAGE_NONE,
+	PS__STAGE_FORGETTING, /* the latest reading makes place for a new one */
+	PS__STAGE_REOPENING,  /* or for an older one: can't be gone on with */
+	PS__STAGE_WRITING     /* the rows */
+};
+
+/* How far it has come, and what with: the same, to go on from there. */
 struct ps__pending {
-	enum {
-		PS__STAGE_NONE,
-		PS__STAGE_FORGETTING, /* the latest reading makes place for a new one */
-		PS__STAGE_REOPENING,  /* or for an older one: can't be gone on with */
-		PS__STAGE_WRITING     /* the rows */
-	} stage;
+	enum ps__write_stage stage;
 	bool is_update; /* of the latest reading */
-	int kind;       /* enum ps__write_kind */
+	enum ps__write_kind kind;
 	struct ps__slot *slot;
 	uint64_t timestamp;
 };

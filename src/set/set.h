@@ -382,12 +382,6 @@ static inline bool ps__set_is_bound(const struct ps_eventset *set)
 }
 
 /* write.c: a reading into the logs. */
-enum ps__write_kind {
-	PS__WRITE_COUNTS, /* base + counts */
-	PS__WRITE_ACCUM,  /* the same; then the counts move into the base */
-	PS__WRITE_STORE   /* base + the caller's counters; the set's own counts stay out of it */
-};
-
 struct ps__write {
 	enum ps__write_kind kind;
 	struct ps__slot *slot;     /* where the task was seen */

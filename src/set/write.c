@@ -163,7 +163,7 @@ void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, 
 	write_rows(set, write, timestamp);
 }
 
-static inline void enter_stage(struct ps_eventset *set, int stage)
+static inline void enter_stage(struct ps_eventset *set, enum ps__write_stage stage)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	set->pending.stage = stage;
