@@ -105,6 +105,18 @@ int ps_thread_readings(const struct ps_thread *thread, const char *event, struct
 	                capacity);
 }
 
+static uint64_t count_dropped(const struct ps__log *log)
+{
+	uint64_t sequence, dropped;
+
+	do {
+		sequence = ps__series_read_begin(log->series);
+		dropped = atomic_load_explicit(&log->first, memory_order_acquire) -
+		          atomic_load_explicit(&log->swept, memory_order_acquire);
+	} while (ps__series_read_retry(log->series, sequence));
+	return dropped;
+}
+
 uint64_t ps_thread_dropped(const struct ps_thread *thread, const char *event)
 {
 	uint64_t dropped = 0;
@@ -113,7 +125,7 @@ uint64_t ps_thread_dropped(const struct ps_thread *thread, const char *event)
 		return 0;
 	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
 		if (ps__series_find(log->series, event) >= 0)
-			dropped += atomic_load_explicit(&log->first, memory_order_acquire);
+			dropped += count_dropped(log);
 	}
 	return dropped;
 }

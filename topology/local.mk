@@ -25,6 +25,7 @@ topology_libtopology_la_SOURCES = \
 	topology/import_tree.c \
 	topology/log.c \
 	topology/log.h \
+	topology/log_update.c \
 	topology/rollup.c \
 	topology/search.c \
 	topology/search.h \

@@ -58,7 +58,7 @@ static struct ps__chunk *cut_chunk(struct ps__pool *pool)
 }
 
 /* A reader may take the address for a timestamp: the release pairs with its acquire, and its second look sees an odd sequence. */
-static void give_back(struct ps__pool *pool, struct ps__chunk *chunk)
+void ps__pool_give_back(struct ps__pool *pool, struct ps__chunk *chunk)
 {
 	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free, memory_order_release);
 	pool->free = chunk;
@@ -76,7 +76,7 @@ static int add_extent(struct ps__pool *pool, size_t size_bytes)
 		return -1;
 	/* What is left of the present extent isn't lost when a new one takes its place. */
 	for (struct ps__chunk *rest = cut_chunk(pool); rest; rest = cut_chunk(pool))
-		give_back(pool, rest);
+		ps__pool_give_back(pool, rest);
 	extent->next = pool->extents;
 	extent->size_bytes = size_bytes;
 	extent->used_bytes = sizeof *extent;
@@ -175,8 +175,10 @@ static _Atomic uint64_t *group_of(struct ps__directory *directory, size_t number
 }
 
 /* Nothing is foretold of it: it isn't full, or has dropped rows. */
-static void conceal(struct ps__directory *directory, size_t number)
+void ps__log_conceal(const struct ps__log *log, size_t number)
 {
+	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
+
 	atomic_store_explicit(&entry_of(directory, number)->start, UINT64_MAX, memory_order_release);
 }
 
@@ -223,11 +225,6 @@ int ps__log_reserve(struct ps__log *log, size_t rows)
 	return grow_directory(log, rows / PS__CHUNK_ROWS + 1);
 }
 
-static _Atomic uint64_t *word_at(const struct ps__log *log, size_t row, size_t word)
-{
-	return ps__log_words(log, ps__log_chunk(log, row), row) + word;
-}
-
 /* Where rows are in time: every second one, and at last the next chunk's first one, if it comes as those before did. */
 struct knots {
 	uint64_t times[KNOTS + 1];
@@ -239,7 +236,8 @@ static struct knots knots_of(const struct ps__log *log, size_t row)
 	uint64_t *times = knots.times;
 
 	for (size_t knot = 0; knot < KNOTS; knot++)
-		times[knot] = atomic_load_explicit(word_at(log, row + knot * KNOT_ROWS, 0), memory_order_relaxed);
+		times[knot] =
+		    atomic_load_explicit(ps__log_word(log, row + knot * KNOT_ROWS, 0), memory_order_relaxed);
 	times[KNOTS] = times[KNOTS - 1] + (times[KNOTS - 1] - times[KNOTS - 1 - TREND]) / TREND;
 	/* A reading's timestamps rise, but what a log is for is its owner's. */
 	if (times[KNOTS] < times[0] + PS__CHUNK_ROWS)
@@ -287,7 +285,7 @@ static uint64_t hint_of(const struct knots *knots)
 
 /* What a search goes by, in the chunks [begin, end). Readers use it after they saw a row of a later chunk; or, if rows
  * were moved, under the sequence: these releases pair with the acquires of search.h. */
-static void index_chunks(struct ps__log *log, size_t begin, size_t end)
+void ps__log_index(struct ps__log *log, size_t begin, size_t end)
 {
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
 	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
@@ -318,7 +316,7 @@ int ps__log_make_room(struct ps__log *log)
 	atomic_store_explicit(&entry_of(directory, number)->chunk, chunk, memory_order_release);
 	/* None before it, if all were dropped. */
 	if (log->room > atomic_load_explicit(&log->first, memory_order_relaxed))
-		index_chunks(log, number - 1, number);
+		ps__log_index(log, number - 1, number);
 	log->room += PS__CHUNK_ROWS;
 	return 0;
 }
@@ -335,7 +333,6 @@ size_t ps__log_append(struct ps__log *log, uint64_t timestamp)
 
 void ps__log_trim(struct ps__log *log, size_t keep)
 {
-	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
 	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
 	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
 	size_t wanted = count > keep ? count - keep : 0;
@@ -343,108 +340,10 @@ void ps__log_trim(struct ps__log *log, size_t keep)
 	if (wanted <= first)
 		return;
 	for (size_t number = first / PS__CHUNK_ROWS; number * PS__CHUNK_ROWS < wanted; number++)
-		conceal(directory, number);
+		ps__log_conceal(log, number);
 	/* Before the chunks go: a writer that is left here (set/recover.c) must not give them back twice. */
 	atomic_store_explicit(&log->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
-		give_back(log->pool, ps__log_chunk(log, number * PS__CHUNK_ROWS));
+		ps__pool_give_back(log->pool, ps__log_chunk(log, number * PS__CHUNK_ROWS));
 	log->pool->spare_chunks += wanted / PS__CHUNK_ROWS - first / PS__CHUNK_ROWS;
-}
-
-/* Word by word, so that a row of any width needs no room of its own: this may run in a signal handler. */
-static void rotate_word(struct ps__log *log, size_t row, size_t last, size_t word)
-{
-	uint64_t saved = atomic_load_explicit(word_at(log, row, word), memory_order_relaxed);
-
-	for (; row < last; row++)
-		atomic_store_explicit(word_at(log, row, word),
-		                      atomic_load_explicit(word_at(log, row + 1, word), memory_order_relaxed),
-		                      memory_order_release);
-	atomic_store_explicit(word_at(log, last, word), saved, memory_order_release);
-}
-
-static _Atomic uint16_t *mark_at(const struct ps__log *log, size_t row)
-{
-	return ps__log_mark(ps__log_chunk(log, row), row);
-}
-
-void ps__log_move_to_end(struct ps__log *log, size_t row)
-{
-	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
-	size_t number = row / PS__CHUNK_ROWS;
-
-	for (size_t word = 0; word < log->stride; word++)
-		rotate_word(log, row, last, word);
-	uint16_t saved = atomic_load_explicit(mark_at(log, row), memory_order_relaxed);
-	for (; row < last; row++)
-		atomic_store_explicit(mark_at(log, row),
-		                      atomic_load_explicit(mark_at(log, row + 1), memory_order_relaxed),
-		                      memory_order_release);
-	atomic_store_explicit(mark_at(log, last), saved, memory_order_release);
-	index_chunks(log, number, log->room / PS__CHUNK_ROWS - 1);
-}
-
-static void copy_row(struct ps__log *log, size_t from, size_t to, uint16_t mark)
-{
-	const _Atomic uint64_t *source = word_at(log, from, 0);
-	_Atomic uint64_t *words = word_at(log, to, 0);
-
-	for (size_t word = 0; word < log->stride; word++)
-		atomic_store_explicit(&words[word], atomic_load_explicit(&source[word], memory_order_relaxed),
-		                      memory_order_release);
-	atomic_store_explicit(mark_at(log, to), mark, memory_order_release);
-}
-
-/* Behind the last row. The last chunk that is left may change now: it is indexed when it is full again. */
-static void drop_empty_chunks(struct ps__log *log)
-{
-	while (log->room - atomic_load_explicit(&log->count, memory_order_relaxed) >= PS__CHUNK_ROWS) {
-		log->room -= PS__CHUNK_ROWS;
-		conceal(atomic_load_explicit(&log->directory, memory_order_relaxed), log->room / PS__CHUNK_ROWS - 1);
-		give_back(log->pool, ps__log_chunk(log, log->room));
-		log->pool->spare_chunks++;
-	}
-}
-
-void ps__log_close_up(struct ps__log *log)
-{
-	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
-	size_t row = atomic_load_explicit(&log->first, memory_order_relaxed);
-
-	while (row < count && !ps__log_is_gone(log, row))
-		row++;
-	size_t number = row / PS__CHUNK_ROWS, end = row;
-	for (; row < count; row++) {
-		uint16_t mark = atomic_load_explicit(mark_at(log, row), memory_order_relaxed);
-		if (!(mark & PS__MARK_GONE))
-			copy_row(log, row, end++, mark);
-	}
-	log->gone = 0;
-	atomic_store_explicit(&log->count, end, memory_order_release);
-	drop_empty_chunks(log);
-	index_chunks(log, number, log->room / PS__CHUNK_ROWS - 1);
-}
-
-void ps__log_copy_to_end(struct ps__log *log, size_t row)
-{
-	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
-	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
-	uint16_t mark = atomic_load_explicit(mark_at(log, row), memory_order_relaxed);
-
-	if (row == last)
-		return;
-	ps__log_append(log, atomic_load_explicit(word_at(log, last, 0), memory_order_relaxed));
-	copy_row(log, row, last + 1, mark);
-	atomic_store_explicit(mark_at(log, row), mark | PS__MARK_GONE, memory_order_release);
-	log->gone++;
-	/* Each row is moved once for two updates at most, unless the memory that was reserved is used up. */
-	if (log->gone >= PS__CHUNK_ROWS &&
-	    (log->gone > (last - first) / 3 || (log->pool->is_reserved && !log->pool->spare_chunks)))
-		ps__log_close_up(log);
-}
-
-void ps__log_pop(struct ps__log *log)
-{
-	atomic_fetch_sub_explicit(&log->count, 1, memory_order_release);
-	drop_empty_chunks(log);
 }

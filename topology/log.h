@@ -43,6 +43,7 @@ struct ps__pool {
 void ps__pool_init(struct ps__pool *pool, size_t stride);
 void ps__pool_clear(struct ps__pool *pool);
 int ps__pool_reserve(struct ps__pool *pool, size_t chunks); /* 0, or -1 for lack of memory */
+void ps__pool_give_back(struct ps__pool *pool, struct ps__chunk *chunk);
 
 /* Where the rows of a chunk stand in time: once it is indexed. */
 struct ps__entry {
@@ -83,6 +84,7 @@ struct ps__log {
 	size_t room;                               /* rows below this number have a chunk; all but its last chunk are
 	                                            * indexed. Writer's */
 	size_t gone;                               /* rows that are marked so. Writer's */
+	_Atomic size_t swept;                      /* rows below `first` that were gone, not dropped */
 	uint32_t place;                            /* see struct ps__column; written before the first row */
 	struct ps__pool *pool;
 
@@ -133,13 +135,20 @@ static inline void ps__log_publish(struct ps__log *log)
 /* Drops the oldest rows beyond `keep`. */
 void ps__log_trim(struct ps__log *log, size_t keep);
 
-/* Moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
+/* log_update.c: moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
 void ps__log_move_to_end(struct ps__log *log, size_t row);
 
-/* The same without moving others: a copy at the end, for which there must be room, and the row is marked as gone. When many
- * are, the others close up, so that a log of rows that are updated over and over doesn't grow. */
+/* The same without moving others: a copy at the end, for which there must be room, and the row is retired. */
 void ps__log_copy_to_end(struct ps__log *log, size_t row);
+
+/* Marks a row as gone. When many are, the others close up, so that a log of rows that are updated over and over doesn't
+ * grow: rows may get other numbers. Not of a bounded history. */
+void ps__log_retire(struct ps__log *log, size_t row);
 void ps__log_close_up(struct ps__log *log); /* now */
+
+/* The index of chunks [begin, end) is made; that of a chunk that isn't full, or has dropped rows, is taken back. */
+void ps__log_index(struct ps__log *log, size_t begin, size_t end);
+void ps__log_conceal(const struct ps__log *log, size_t number);
 
 /* Drops the newest row. Only of a log that has no readers. */
 void ps__log_pop(struct ps__log *log);
@@ -157,6 +166,12 @@ static inline struct ps__chunk *ps__log_chunk(const struct ps__log *log, size_t 
 static inline _Atomic uint64_t *ps__log_words(const struct ps__log *log, struct ps__chunk *chunk, size_t row)
 {
 	return &chunk->words[(row % PS__CHUNK_ROWS) * log->stride];
+}
+
+/* One of them, of a row that is there. */
+static inline _Atomic uint64_t *ps__log_word(const struct ps__log *log, size_t row, size_t word)
+{
+	return ps__log_words(log, ps__log_chunk(log, row), row) + word;
 }
 
 static inline _Atomic uint16_t *ps__log_mark(struct ps__chunk *chunk, size_t row)

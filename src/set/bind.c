@@ -55,17 +55,15 @@ static int renew_series(struct ps_eventset *set)
 
 	if (!fresh)
 		return ps__fail_memory("the readings of an event set");
-	for (size_t slot = 0; slot < set->met_count; slot++) {
+	for (size_t index = 0; index < set->met_count; index++) {
 		if (!ps__series_add_log(fresh)) {
 			ps__series_free(fresh);
 			return ps__fail_memory("the readings of an event set");
 		}
 	}
 	log = atomic_load_explicit(&fresh->logs, memory_order_relaxed);
-	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
-		if (!set->slots[cpu])
-			continue;
-		move_slot(set->slots[cpu], log, ps__series_width(fresh));
+	for (size_t index = 0; index < set->met_count; index++) {
+		move_slot(set->met[index], log, ps__series_width(fresh));
 		log = log->next_in_series;
 	}
 	set->past_readings += ps__series_count_writes(old);

@@ -92,6 +92,7 @@ static int twin_create(struct twin *twin, const struct ps_eventset *of)
 	set->root = NULL;
 	set->slots = NULL;
 	set->active = NULL;
+	set->met = NULL;
 	set->active_count = 0;
 	set->met_count = 0;
 	set->last_slot = NULL;

@@ -21,6 +21,8 @@ src_set_libset_la_SOURCES = \
 	src/set/places.c \
 	src/set/process.c \
 	src/set/quick.c \
+	src/set/quick.h \
+	src/set/quick_open.c \
 	src/set/reading.c \
 	src/set/records.c \
 	src/set/recover.c \

@@ -9,125 +9,12 @@
  */
 #include "base/hot.h"
 #include "base/os.h"
-#include "set/set.h"
-
-/* What the usual way has to do. */
-#define NOT_QUICK 1
+#include "set/undo.h"
 
 /* Two words at once. */
 typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* The head of a watch that isn't there. */
-static const uint64_t no_head;
-
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
-
-/*
- * A reading that the slow path has to do again is a miss. A group that shares its counters misses each time: so a miss closes
- * the fast path for some readings, the next one for twice as many. Those of a thread that is preempted are far between.
- */
-#define LONGEST_PAUSE 1024
-#define FAR_BETWEEN   ((uint64_t)64)
-
-/* Counts the readings of a pause. */
-static bool is_paused(struct ps_eventset *set)
-{
-	struct ps__quick *quick = &set->quick;
-
-	if (quick->paused == 0)
-		return false;
-	quick->since = ps__series_count_writes(set->series);
-	quick->paused--;
-	return true;
-}
-
-/* One hardware thread with counts, of which nothing else is to be said than its attribution. */
-static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot)
-{
-	const uint16_t flags = PS__MARK_FLAGS;
-
-	/* Of a stopped set the counters may be closed. */
-	if (!set->is_running || !set->backend->ops->read_direct || set->target.kind != PS__TARGET_SELF ||
-	    set->is_ended || set->must_clear)
-		return false;
-	if (set->active_count != 1 || set->active[0] != slot || !slot->has_part)
-		return false;
-	if ((slot->counts_mark & flags) || (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
-	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
-		return false;
-	return (set->means == PS__MEANS_LANES || set->backend->lanes == 1) && ps__set_is_label_lasting(set, slot);
-}
-
-static void find_row(struct ps__quick *quick, size_t row)
-{
-	const struct ps__log *log = quick->slot->log;
-	struct ps__chunk *chunk = ps__log_chunk(log, row);
-
-	quick->words = ps__log_words(log, chunk, row);
-	quick->mark = ps__log_mark(chunk, row);
-}
-
-void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
-{
-	struct ps__quick *quick = &set->quick;
-
-	if (is_paused(set) || !may_begin(set, slot))
-		return;
-	quick->read = set->backend->ops->read_direct;
-	quick->slot = slot;
-	quick->cpu = slot->cpu;
-	quick->cpu_place = ps__os_cpu_place();
-	quick->split_times = set->means == PS__MEANS_LANES ? 2 * set->series->groups : 0;
-	quick->lane = set->means == PS__MEANS_LANES ? (size_t)slot->lane : 0;
-	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.ring.page->data_head : &no_head;
-	quick->seen = set->watch.fd >= 0 ? set->watch.ring.seen : 0;
-	quick->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
-	find_row(quick, atomic_load_explicit(&slot->log->count, memory_order_relaxed) - 1);
-	quick->counts_mark = slot->counts_mark;
-	quick->row_mark = atomic_load_explicit(quick->mark, memory_order_relaxed);
-	const uint64_t *credited = ps__set_credited(set, quick->lane);
-	for (size_t word = 0; word < quick->width; word++) {
-		quick->known[word] = credited[word];
-		quick->offset[word] = slot->base[word] + slot->counts[word] - credited[word];
-	}
-	/* At last: from here on a call that is left finds the short way open. */
-	atomic_signal_fence(memory_order_seq_cst);
-	quick->root = set->root;
-}
-
-/* What was read goes the usual way into the slot. */
-static void credit_totals(struct ps_eventset *set, const uint64_t *totals)
-{
-	struct ps__quick *quick = &set->quick;
-	uint64_t *known = ps__set_totals(set, quick->lane);
-
-	for (size_t word = 0; word < quick->width; word++)
-		known[word] = totals[word];
-	if (set->means == PS__MEANS_LANES) {
-		ps__set_credit_lane(set, quick->slot, PS_ATTRIBUTION_EXACT);
-	} else {
-		ps__set_credit(set, quick->slot, quick->lane);
-		ps__set_label_counts(quick->slot, quick->slot->counts_mark & PS__MARK_ATTRIBUTION);
-	}
-}
-
-void ps__set_end_quick(struct ps_eventset *set)
-{
-	struct ps__quick *quick = &set->quick;
-
-	if (quick->base >= PS__BASE_KNOWN) {
-		credit_totals(set, quick->base == PS__BASE_KNOWN ? quick->known : quick->third);
-		ps__set_move_into_base(set, quick->slot, quick->width);
-		quick->base = PS__BASE_BEFORE;
-		atomic_signal_fence(memory_order_seq_cst);
-	}
-	credit_totals(set, quick->known);
-	/* What came until then is credited: from there on times count again. */
-	set->stay.since_ns = set->last_timestamp;
-	/* At last: a call that is left before does all this again, which changes nothing then. */
-	atomic_signal_fence(memory_order_seq_cst);
-	quick->root = NULL;
-}
 
 /* As far as the watch knows. */
 static inline bool has_stayed(const struct ps__quick *quick)
@@ -149,21 +36,6 @@ static inline bool is_resident(const struct ps__quick *quick)
 	return waited == 0;
 }
 
-/* What the slow path has to sort out. */
-static __attribute__((cold, noinline)) int note_miss(struct ps_eventset *set, int result)
-{
-	struct ps__quick *quick = &set->quick;
-	uint64_t readings = ps__series_count_writes(set->series);
-
-	if (readings - quick->since >= FAR_BETWEEN)
-		quick->pause = 0;
-	else if (quick->pause < LONGEST_PAUSE)
-		quick->pause = quick->pause ? 2 * quick->pause : 1;
-	quick->paused = quick->pause;
-	quick->since = readings;
-	return result == PS_OK ? NOT_QUICK : result;
-}
-
 /* Where the kernel doesn't write it down. */
 static __attribute__((cold, noinline)) bool is_there_when_asked(const struct ps__quick *quick)
 {
@@ -182,12 +54,12 @@ PS__INLINE int read_totals(struct ps_eventset *set)
 	struct ps__quick *quick = &set->quick;
 
 	if (!LIKELY(has_stayed(quick)))
-		return NOT_QUICK;
+		return PS__NOT_QUICK;
 	int result = quick->read(set->backend, quick->lane, quick->fresh);
 	if (!LIKELY(result == PS_OK))
-		return note_miss(set, result);
+		return ps__set_note_miss(set, result);
 	if (!LIKELY(is_there(quick)) || !LIKELY(has_stayed(quick)) || !LIKELY(is_resident(quick)))
-		return note_miss(set, PS_OK);
+		return ps__set_note_miss(set, PS_OK);
 	return PS_OK;
 }
 
@@ -254,7 +126,7 @@ static __attribute__((cold, noinline)) int begin_chunk(struct ps__quick *quick, 
 {
 	if (ps__log_make_room(quick->slot->log) < 0)
 		return -1;
-	find_row(quick, row);
+	ps__quick_find_row(quick, quick->slot->log, row);
 	return 0;
 }
 
@@ -312,7 +184,8 @@ static __attribute__((noinline)) void keep_base(struct ps__quick *quick)
 }
 
 /* The counters are read, and there is a row for them. What is not to be believed leaves the latest reading as it is. */
-PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new, uint64_t *made)
+PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, bool is_new, ptrdiff_t old_row,
+                             uint64_t *made)
 {
 	struct ps__quick *quick = &set->quick;
 	uint64_t timestamp = ps__set_next_timestamp(set);
@@ -321,13 +194,15 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 
 	if (!LIKELY(write_row(quick, timestamp))) {
 		if (is_new)
-			find_row(quick, atomic_load_explicit(&quick->slot->log->count, memory_order_relaxed) - 1);
+			ps__quick_find_latest(quick, quick->slot->log);
 		else
 			unwrite_row(quick, set->last_timestamp);
 		atomic_fetch_add_explicit(&series->undone, 1, memory_order_relaxed);
 		ps__series_write_end_from(series, sequence);
-		return note_miss(set, PS_OK);
+		return ps__set_note_miss(set, PS_OK);
 	}
+	if (old_row >= 0)
+		ps__set_enter_stage(set, PS__STAGE_REOPENING);
 	if (is_new)
 		ps__log_publish(quick->slot->log);
 	if (kind == PS__WRITE_COUNTS && !LIKELY(!quick->base))
@@ -336,6 +211,10 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 		swap(&quick->fresh, &quick->known);
 	if (kind == PS__WRITE_ACCUM)
 		begin_base(quick);
+	if (old_row >= 0) {
+		ps__set_end_move(set, (size_t)old_row, kind);
+		ps__set_enter_stage(set, PS__STAGE_NONE);
+	}
 	ps__store_word(&series->latest, timestamp);
 	ps__series_write_end_from(series, sequence);
 	*made = timestamp;
@@ -355,11 +234,11 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, 
 	bool is_new = false;
 
 	if (!LIKELY(is_at_hand(set, root)))
-		return NOT_QUICK;
+		return PS__NOT_QUICK;
 	/* The latest reading; or a new one, if nothing is to be kept of the latest. */
 	if (timestamp && *timestamp != set->last_timestamp) {
 		if (*timestamp || set->quick.base || set->history)
-			return NOT_QUICK;
+			return PS__NOT_QUICK;
 		is_new = true;
 	}
 	int result = read_totals(set);
@@ -367,27 +246,42 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, 
 		return result;
 	/* Where there is no room for it, the usual way says so. */
 	if (is_new && find_new_row(&set->quick) < 0)
-		return NOT_QUICK;
-	return write_quickly(set, kind, is_new, made);
+		return PS__NOT_QUICK;
+	return write_quickly(set, kind, is_new, -1, made);
+}
+
+/* An older reading, if the set has it in one row. */
+PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root, uint64_t timestamp,
+                              enum ps__write_kind kind, uint64_t *made)
+{
+	if (!is_at_hand(set, root) || set->history)
+		return PS__NOT_QUICK;
+	int result = read_totals(set);
+	if (!LIKELY(result == PS_OK))
+		return result;
+	ptrdiff_t row = ps__set_find_old_row(set, timestamp, kind);
+	if (row < 0 || find_new_row(&set->quick) < 0)
+		return PS__NOT_QUICK;
+	ps__set_begin_move(set, (size_t)row, kind);
+	result = write_quickly(set, kind, true, row, made);
+	if (!LIKELY(result == PS_OK))
+		ps__set_cancel_move(set);
+	return result;
 }
 
 typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                     struct ps_thread **thread);
 
-PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                            struct ps_thread **thread, enum ps__write_kind kind)
+/* The set is entered: what was looked at before, a signal handler's reading may have changed. */
+PS__INLINE void enter(struct ps_eventset *set)
 {
-	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
-
-	uint64_t made = 0;
-
-	/* No stack is that low. With what it learnt of the whole word the compiler would make the result. */
-	if (!LIKELY(ps__fork_is_same(set->fork_generation)) || !LIKELY(set->busy < 16))
-		return usually(set, root, timestamp, thread);
 	ps__arch_note_stack(&set->busy);
-	/* What was looked at before, a signal handler's reading may have changed. */
 	atomic_signal_fence(memory_order_seq_cst);
-	int result = read_at_hand(set, root, timestamp, kind, &made);
+}
+
+PS__INLINE int leave(struct ps_eventset *set, int result, uint64_t made, uint64_t *timestamp,
+                     struct ps_thread **thread)
+{
 	/* Told while the set is busy: a handler's reading may follow at once. */
 	if (LIKELY(result == PS_OK) && timestamp)
 		*timestamp = made;
@@ -399,7 +293,50 @@ PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, 
 		set->last_timestamp = made;
 	atomic_signal_fence(memory_order_seq_cst);
 	set->busy = 0;
-	return LIKELY(result != NOT_QUICK) ? result : usually(set, root, timestamp, thread);
+	return result;
+}
+
+/* What isn't the latest reading nor a new one: apart, as those shall need no more registers than they do. */
+PS__INLINE int update_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                              struct ps_thread **thread, enum ps__write_kind kind)
+{
+	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
+	uint64_t made = 0;
+
+	if (!timestamp || !*timestamp || *timestamp == set->last_timestamp)
+		return usually(set, root, timestamp, thread);
+	enter(set);
+	int result = update_at_hand(set, root, *timestamp, kind, &made);
+	result = leave(set, result, made, timestamp, thread);
+	return LIKELY(result != PS__NOT_QUICK) ? result : usually(set, root, timestamp, thread);
+}
+
+static __attribute__((noinline)) int update_counts(struct ps_eventset *set, struct ps_component *root,
+                                                   uint64_t *timestamp, struct ps_thread **thread)
+{
+	return update_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
+}
+
+static __attribute__((noinline)) int update_accumulated(struct ps_eventset *set, struct ps_component *root,
+                                                        uint64_t *timestamp, struct ps_thread **thread)
+{
+	return update_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
+}
+
+PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                            struct ps_thread **thread, enum ps__write_kind kind)
+{
+	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
+	reading *update = kind == PS__WRITE_ACCUM ? update_accumulated : update_counts;
+	uint64_t made = 0;
+
+	/* No stack is that low. With what it learnt of the whole word the compiler would make the result. */
+	if (!LIKELY(ps__fork_is_same(set->fork_generation)) || !LIKELY(set->busy < 16))
+		return usually(set, root, timestamp, thread);
+	enter(set);
+	int result = read_at_hand(set, root, timestamp, kind, &made);
+	result = leave(set, result, made, timestamp, thread);
+	return LIKELY(result != PS__NOT_QUICK) ? result : update(set, root, timestamp, thread);
 }
 
 static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set, struct ps_component *root,

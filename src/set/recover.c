@@ -79,10 +79,8 @@ static void rebuild_slots(struct ps_eventset *set)
 	size_t width = ps__series_width(set->series);
 
 	set->active_count = 0;
-	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
-		struct ps__slot *slot = set->slots[cpu];
-		if (!slot)
-			continue;
+	for (size_t index = 0; index < set->met_count; index++) {
+		struct ps__slot *slot = set->met[index];
 		for (size_t word = 0; word < width && !slot->has_counts; word++) {
 			if (slot->counts[word])
 				ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU);
@@ -96,10 +94,8 @@ static void rebuild_slots(struct ps_eventset *set)
 /* The latest reading was about to make place for a new one. */
 static void forget_latest(struct ps_eventset *set)
 {
-	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
-		struct ps__slot *slot = set->slots[cpu];
-		if (!slot)
-			continue;
+	for (size_t index = 0; index < set->met_count; index++) {
+		struct ps__slot *slot = set->met[index];
 		memset(slot->base, 0, ps__series_width(set->series) * sizeof *slot->base);
 		slot->has_base = false;
 		slot->has_part = false;
@@ -167,9 +163,9 @@ static void recover_write(struct ps_eventset *set)
 
 	if (pending->stage == PS__STAGE_FORGETTING)
 		forget_latest(set);
-	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
-		if (set->slots[cpu] && ends_with(set->slots[cpu]->log, pending->timestamp))
-			set->slots[cpu]->has_part = true;
+	for (size_t index = 0; index < set->met_count; index++) {
+		if (ends_with(set->met[index]->log, pending->timestamp))
+			set->met[index]->has_part = true;
 	}
 	rebuild_slots(set);
 	if (!pending->is_update)

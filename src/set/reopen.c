@@ -156,29 +156,46 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 /* A row more wherever the set has any: which of them have a part is found when it is reopened. */
 int ps__set_make_room_to_reopen(struct ps_eventset *set)
 {
-	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
-		struct ps__log *log = set->slots[cpu] ? set->slots[cpu]->log : NULL;
-		if (log && atomic_load_explicit(&log->count, memory_order_relaxed) > 0 && ps__log_make_room(log) < 0)
+	for (size_t index = 0; index < set->met_count; index++) {
+		struct ps__log *log = set->met[index]->log;
+		if (atomic_load_explicit(&log->count, memory_order_relaxed) > 0 && ps__log_make_room(log) < 0)
 			return ps__fail_memory("a reading that is updated; nothing is lost");
 	}
 	return PS_OK;
 }
 
-bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp)
+bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp)
 {
-	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
-		if (set->slots[cpu] && ps__log_find(set->slots[cpu]->log, timestamp) >= 0)
-			return true;
+	bool is_found = false;
+
+	for (size_t index = 0; index < set->met_count; index++) {
+		struct ps__slot *slot = set->met[index];
+		slot->found = ps__log_find(slot->log, timestamp);
+		is_found |= slot->found >= 0;
 	}
-	return false;
+	return is_found;
+}
+
+ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot, uint64_t timestamp,
+                                 uint16_t mark)
+{
+	ptrdiff_t row = ps__log_find(slot->log, timestamp);
+
+	if (row < 0 || atomic_load_explicit(ps__log_mark(ps__log_chunk(slot->log, (size_t)row), (size_t)row),
+	                                    memory_order_relaxed) != mark)
+		return -1;
+	for (size_t index = 0; index < set->met_count; index++) {
+		if (set->met[index] != slot && ps__log_find(set->met[index]->log, timestamp) >= 0)
+			return -1;
+	}
+	return row;
 }
 
 void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp)
 {
-	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
-		struct ps__slot *slot = set->slots[cpu];
-		ptrdiff_t row = slot ? ps__log_find(slot->log, timestamp) : -1;
-		if (row >= 0)
-			reopen_part(set, slot, (size_t)row, timestamp);
+	for (size_t index = 0; index < set->met_count; index++) {
+		struct ps__slot *slot = set->met[index];
+		if (slot->found >= 0)
+			reopen_part(set, slot, (size_t)slot->found, timestamp);
 	}
 }

@@ -18,6 +18,7 @@
 #include "base/os.h"
 #include "locate/locate.h"
 #include "locate/watch.h"
+#include "set/quick.h"
 #include "set/recover.h"
 #include "topology/series.h"
 
@@ -49,45 +50,8 @@ struct ps__slot {
 	uint64_t *ran;
 	uint64_t *off;
 	bool is_credited; /* LANES: in the interval being fetched */
+	ptrdiff_t found;  /* the row that ps__set_find_reading found; -1: none */
 	uint64_t counts[];
-};
-
-/*
- * The short way of a reading (quick.c): while a task stays where it is, a reading is the counters' totals plus a vector that
- * doesn't change (base + counts - credited). What it leaves undone is made up for when anything else happens to the set.
- */
-struct ps__quick {
-	const struct ps_component *root; /* of the topology, while the short way is open; NULL else */
-	const uint64_t *head;            /* of the watch's ring, and where it stood; a constant without a watch */
-	uint64_t seen;
-	ps__read_direct *read; /* the backend's, and what it is to read */
-	size_t lane;
-	uint64_t *known;         /* the totals as read last: they stand in the row, but not in the slot's counts */
-	uint64_t *fresh;         /* where they are read to */
-	uint64_t *offset;        /* what a row has more than the totals */
-	_Atomic uint64_t *words; /* the latest reading's row */
-	const volatile int *cpu_place; /* where the kernel tells the task's CPU; or a -1: it must be asked */
-	int cpu;
-	/* The reading's base; it changes by one store, as whatever is left half done must be whole. */
-	enum {
-		PS__BASE_NONE,
-		PS__BASE_BEFORE, /* from before the short way: the slot has it */
-		PS__BASE_KNOWN,  /* ps_accum has moved all until `known` into it, */
-		PS__BASE_THIRD   /* or all until `third` */
-	} base;
-	uint16_t counts_mark; /* the slot's, and the row's */
-	uint16_t row_mark;
-	size_t even_bytes;  /* of the vectors, without their last word if their width is odd */
-	size_t split_times; /* of LANES: words of times, which tell residency; else 0 */
-	size_t width;
-	struct ps__slot *slot;
-	_Atomic uint16_t *mark;
-	uint64_t *third;  /* vector beside `known` and `fresh` */
-	uint64_t *memory; /* of the four vectors */
-	/* Of readings that the slow path had to do again: see quick.c. */
-	unsigned paused; /* so many readings are not tried in the fast path */
-	unsigned pause;  /* how many these were after the last miss */
-	uint64_t since;  /* the readings that there were when it was opened after that */
 };
 
 /* How a set knows where its task was. */
@@ -182,7 +146,8 @@ struct ps_eventset {
 	int slot_limit;
 	struct ps__slot **active;
 	size_t active_count;
-	size_t met_count; /* slots there are; the active list has room for them all */
+	struct ps__slot **met; /* all slots, as they were met; the active list has room for as many */
+	size_t met_count;
 
 	/* What it is made of. */
 	struct ps__event *events;
@@ -400,9 +365,20 @@ static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
 	return now_ns > set->last_timestamp ? now_ns : set->last_timestamp + 1;
 }
 
-/* quick.c: readings while nothing changes but the counts. */
-/* After a reading in the usual way: opens the short way, if the next one may take it. */
+/* quick_open.c: the fast path is opened and closed; quick.c takes it. */
+/* After a reading on the slow path: opens the fast path, if the next one may take it. */
 void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot);
+/* A reading that can't be made on the fast path is a miss. Returns PS__NOT_QUICK, or the result if that is an error. */
+int ps__set_note_miss(struct ps_eventset *set, int result) __attribute__((cold));
+/*
+ * An older reading becomes the latest on the fast path: its row is copied to the end with the totals that were read, and the
+ * old row is retired. Only a reading that has one part, and was either only read or only accumulated. Its row, or -1.
+ */
+ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp, enum ps__write_kind kind);
+void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
+void ps__set_cancel_move(struct ps_eventset *set);
+/* The new row is written, and the log's last one. */
+void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 
 /* reading.c: the usual way of ps_read and ps_accum. */
 int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
@@ -412,7 +388,11 @@ int ps__set_accum_usually(struct ps_eventset *set, struct ps_component *root, ui
 
 /* reopen.c: readings that are not the latest. */
 int ps__set_make_room_to_reopen(struct ps_eventset *set); /* before an older reading is reopened */
-bool ps__set_has_reading(const struct ps_eventset *set, uint64_t timestamp);
+/* Looks for a reading's parts, which ps__set_reopen then takes. */
+bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp);
+/* The row of the reading's only part, if that is the slot's and has this mark; or -1. */
+ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot, uint64_t timestamp,
+                                 uint16_t mark);
 int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot);
 int ps__set_keep_bases(struct ps_eventset *set);
 void ps__set_forget_parts(struct ps_eventset *set);

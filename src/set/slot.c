@@ -44,31 +44,30 @@ static void free_slot(struct ps__slot *slot)
 
 void ps__set_free_slots(struct ps_eventset *set)
 {
-	for (int cpu = 0; set->slots && cpu <= set->slot_limit; cpu++) {
-		if (set->slots[cpu])
-			free_slot(set->slots[cpu]);
-	}
+	for (size_t index = 0; index < set->met_count; index++)
+		free_slot(set->met[index]);
 	ps__os_free_apart(set->slots);
+	ps__os_free_apart(set->met);
 	ps__os_free_apart(set->active);
 	set->slots = NULL;
+	set->met = NULL;
 	set->active = NULL;
 	set->active_count = 0;
 	set->met_count = 0;
 	set->last_slot = NULL;
 }
 
-/* The active list has room for one slot more. */
-static int grow_active(struct ps_eventset *set)
+/* The list has room for one slot more than were met. */
+static int grow_list(struct ps_eventset *set, struct ps__slot ***list, size_t count)
 {
 	struct ps__slot **grown = ps__os_calloc_apart(set->met_count + 1, sizeof(struct ps__slot *));
 
 	if (!grown)
 		return -1;
-	for (size_t index = 0; index < set->active_count; index++)
-		grown[index] = set->active[index];
-	ps__os_free_apart(set->active);
-	set->active = grown;
-	set->met_count++;
+	for (size_t index = 0; index < count; index++)
+		grown[index] = (*list)[index];
+	ps__os_free_apart(*list);
+	*list = grown;
 	return 0;
 }
 
@@ -109,14 +108,13 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 	slot->off = slot->ran + set->series->groups;
 	slot->base = slot->off + set->series->groups;
 	slot->lacking = find_lacking(set->series, cpu);
-	if (grow_active(set) < 0)
+	if (grow_list(set, &set->active, set->active_count) < 0 || grow_list(set, &set->met, set->met_count) < 0)
 		goto free_slot;
 	slot->log = ps__series_add_log(set->series);
 	if (!slot->log)
-		goto forget_room;
+		goto free_slot;
+	set->met[set->met_count++] = slot;
 	return slot;
-forget_room:
-	set->met_count--;
 free_slot:
 	free_slot(slot);
 	return NULL;
@@ -125,10 +123,8 @@ free_slot:
 /* After the counters were opened again. */
 void ps__set_find_lanes(struct ps_eventset *set)
 {
-	for (int cpu = 0; cpu <= set->slot_limit; cpu++) {
-		if (set->slots[cpu])
-			set->slots[cpu]->lane = lane_of(set, set->slots[cpu]->cpu);
-	}
+	for (size_t index = 0; index < set->met_count; index++)
+		set->met[index]->lane = lane_of(set, set->met[index]->cpu);
 }
 
 static struct ps__slot **entry_of(struct ps_eventset *set, int cpu)

@@ -37,5 +37,11 @@ static inline void ps__set_change_end(struct ps_eventset *set)
 	set->undo.slot = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 }
+static inline void ps__set_enter_stage(struct ps_eventset *set, enum ps__write_stage stage)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	set->pending.stage = stage;
+	atomic_signal_fence(memory_order_seq_cst);
+}
 
 #endif

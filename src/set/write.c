@@ -26,7 +26,7 @@ enum which {
 	WHICH_OLDER
 };
 
-static enum which find_reading(const struct ps_eventset *set, const uint64_t *timestamp, uint64_t *wanted)
+static enum which find_reading(struct ps_eventset *set, const uint64_t *timestamp, uint64_t *wanted)
 {
 	uint64_t latest = atomic_load_explicit(&set->series->latest, memory_order_relaxed);
 
@@ -37,7 +37,7 @@ static enum which find_reading(const struct ps_eventset *set, const uint64_t *ti
 		*wanted = set->old_name_of;
 	if (*wanted == latest)
 		return WHICH_LATEST;
-	if (*wanted == 0 || *wanted > latest || !ps__set_has_reading(set, *wanted))
+	if (*wanted == 0 || *wanted > latest || !ps__set_find_reading(set, *wanted))
 		return WHICH_NEW;
 	return WHICH_OLDER;
 }
@@ -163,13 +163,6 @@ void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, 
 	write_rows(set, write, timestamp);
 }
 
-static inline void enter_stage(struct ps_eventset *set, enum ps__write_stage stage)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	set->pending.stage = stage;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
 /* No reading is the latest any more; the slot has a part of the one to come. */
 static void leave_latest(struct ps_eventset *set, struct ps__slot *slot)
 {
@@ -192,13 +185,13 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 	set->pending = (struct ps__pending){
 	    .kind = write->kind, .slot = write->slot, .timestamp = made, .is_update = which == WHICH_LATEST};
 	if (which != WHICH_LATEST) {
-		enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING : PS__STAGE_REOPENING);
+		ps__set_enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING : PS__STAGE_REOPENING);
 		leave_latest(set, write->slot);
 	}
 	ps__series_write_begin(set->series);
 	if (which == WHICH_OLDER)
 		ps__set_reopen(set, wanted);
-	enter_stage(set, PS__STAGE_WRITING);
+	ps__set_enter_stage(set, PS__STAGE_WRITING);
 	write_rows(set, write, made);
 	atomic_store_explicit(&set->series->latest, made, memory_order_release);
 	ps__series_write_end(set->series);
@@ -207,6 +200,6 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 	set->old_name = wanted == set->old_name_of ? 0 : set->old_name;
 	atomic_signal_fence(memory_order_seq_cst);
 	set->last_timestamp = made;
-	enter_stage(set, PS__STAGE_NONE);
+	ps__set_enter_stage(set, PS__STAGE_NONE);
 	return PS_OK;
 }

@@ -57,6 +57,7 @@ unit_tests = \
 	tests/unit/test_print \
 	tests/unit/test_printable \
 	tests/unit/test_quick \
+	tests/unit/test_quick_open \
 	tests/unit/test_read \
 	tests/unit/test_records \
 	tests/unit/test_recover \
