@@ -90,6 +90,7 @@ struct ps__log {
 
 	struct ps__series *series;
 	struct ps_thread *thread;       /* NULL until attached to a Thread */
+	bool is_attached;               /* and in its list. Writer's */
 	struct ps__log *next_in_series; /* written before the log is published, never after */
 	struct ps__log *next_in_thread; /* the same */
 };

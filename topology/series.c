@@ -147,13 +147,23 @@ void ps__series_attach_log(struct ps__series *series, struct ps__log *log, int c
 {
 	struct ps_thread *thread = ps__topology_thread(series->topology, cpu);
 
+	/* If a call was left in here (src/set/recover.c), it may have come so far or not. */
+	for (struct ps__log *one = log->thread ? atomic_load_explicit(&thread->logs, memory_order_relaxed) : NULL;
+	     one; one = one->next_in_thread) {
+		if (one == log)
+			goto attached;
+	}
 	/* Readers that come by the series look at the thread only after they saw a row, whose count is released
 	 * later; those that come by the thread acquire what is stored below. */
 	log->thread = thread;
+	atomic_signal_fence(memory_order_seq_cst);
 	log->next_in_thread = atomic_load_explicit(&thread->logs, memory_order_relaxed);
 	while (!atomic_compare_exchange_weak_explicit(&thread->logs, &log->next_in_thread, log, memory_order_release,
 	                                              memory_order_relaxed))
 		;
+attached:
+	atomic_signal_fence(memory_order_seq_cst);
+	log->is_attached = true;
 }
 
 void ps__attrmap_free(struct ps_topology *topology)

@@ -98,7 +98,7 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 	for (size_t index = 0; index < set->active_count; index++)
 		ps__series_attach_log(set->series, set->active[index]->log, set->active[index]->cpu);
 	/* Where an idle task is: it has a part of the reading, though nothing was counted there. */
-	if (set->last_slot && !set->last_slot->log->thread)
+	if (set->last_slot && !set->last_slot->log->is_attached)
 		ps__series_attach_log(set->series, set->last_slot->log, set->last_slot->cpu);
 	return PS_OK;
 }

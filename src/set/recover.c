@@ -103,9 +103,9 @@ static void forget_latest(struct ps_eventset *set)
 }
 
 /* The call had done its work, and didn't come to tell the reading's new timestamp: the caller knows the reading by the old one. */
-static void keep_old_name(struct ps_eventset *set, uint64_t latest)
+static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t latest)
 {
-	set->old_name = set->last_timestamp;
+	set->old_name = name;
 	set->old_name_of = latest;
 	set->last_timestamp = latest;
 }
@@ -149,7 +149,7 @@ static void recover_quick(struct ps_eventset *set)
 	if (is_new)
 		set->last_timestamp = time_of_row(log, last);
 	else if (latest != told)
-		keep_old_name(set, latest);
+		keep_old_name(set, told, latest);
 	begin_sequence(set);
 	write_latest(set, slot, PS__WRITE_COUNTS);
 	end_sequence(set);
@@ -171,7 +171,7 @@ static void recover_write(struct ps_eventset *set)
 	if (!pending->is_update)
 		set->last_timestamp = pending->timestamp;
 	else if (latest == pending->timestamp)
-		keep_old_name(set, latest);
+		keep_old_name(set, pending->name, latest);
 	begin_sequence(set);
 	write_latest(set, pending->slot, pending->kind);
 	end_sequence(set);

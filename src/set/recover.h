@@ -44,6 +44,7 @@ enum ps__write_stage {
 struct ps__pending {
 	enum ps__write_stage stage;
 	bool is_update; /* of the latest reading */
+	uint64_t name;  /* the timestamp by which the caller knows it */
 	enum ps__write_kind kind;
 	struct ps__slot *slot;
 	uint64_t timestamp;

@@ -136,7 +136,7 @@ struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
 {
 	struct ps__slot **entry = entry_of(set, cpu);
 
-	if (__builtin_expect(*entry && (*entry)->log->thread, 1))
+	if (__builtin_expect(*entry && (*entry)->log->is_attached, 1))
 		return *entry;
 	if (!*entry)
 		*entry = create_slot(set, cpu);

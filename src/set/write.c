@@ -184,6 +184,7 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 		return result;
 	set->pending = (struct ps__pending){
 	    .kind = write->kind, .slot = write->slot, .timestamp = made, .is_update = which == WHICH_LATEST};
+	set->pending.name = timestamp ? *timestamp : wanted;
 	if (which != WHICH_LATEST) {
 		ps__set_enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING : PS__STAGE_REOPENING);
 		leave_latest(set, write->slot);
