@@ -65,6 +65,7 @@ struct trial {
 	struct ps_eventset *set;
 	reading *call;
 	bool is_slow;       /* it doesn't go the short way */
+	bool is_twice;      /* the call after the one that was left is left, too */
 	bool is_new;        /* it makes a new reading */
 	bool accumulated;   /* the reading has a base, by ps_accum just before */
 	uint64_t timestamp; /* of the one reading that has everything; with is_new, of the latest */
@@ -195,6 +196,11 @@ static void try_all(enum ps_attribution_mode mode, struct trial trial)
 		/* The first ones are rehearsals, and go far. */
 		if (!leave_after(&trial, steps > REHEARSALS ? steps - REHEARSALS : steps * 100) && steps > REHEARSALS)
 			break;
+		/* The next call finishes the one that was left; and is left itself, as far from its own beginning. */
+		if (trial.is_twice && steps > REHEARSALS) {
+			touch(&trial);
+			leave_after(&trial, steps - REHEARSALS);
+		}
 		check_values(&trial, steps);
 	}
 	ck_assert_int_lt(steps, MOST_STEPS);
@@ -233,6 +239,8 @@ STEP_TEST(a_reading_after_it_was_accumulated, .call = ps_read, .accumulated = tr
 STEP_TEST(a_new_reading, .call = ps_read, .is_new = true)
 STEP_TEST(a_new_reading_that_is_accumulated, .call = ps_accum, .is_new = true)
 STEP_TEST(a_reading_that_is_updated_the_usual_way, .call = ps_read, .is_slow = true)
+STEP_TEST(a_reading_that_is_left_twice, .call = ps_read, .is_twice = true)
+STEP_TEST(a_reading_that_is_left_twice_the_usual_way, .call = ps_accum, .is_slow = true, .is_twice = true)
 STEP_TEST(a_reading_that_is_accumulated_the_usual_way, .call = ps_accum, .is_slow = true)
 STEP_TEST(a_new_reading_the_usual_way, .call = ps_read, .is_new = true, .is_slow = true)
 
@@ -252,6 +260,8 @@ static void add_tests(Suite *suite)
 	ADD(a_new_reading, 1);
 	ADD(a_new_reading_that_is_accumulated, 1);
 	ADD(a_reading_that_is_updated_the_usual_way, 2);
+	ADD(a_reading_that_is_left_twice, 1);
+	ADD(a_reading_that_is_left_twice_the_usual_way, 1);
 	ADD(a_reading_that_is_accumulated_the_usual_way, 2);
 	ADD(a_new_reading_the_usual_way, 1);
 }
