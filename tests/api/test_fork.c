@@ -158,7 +158,9 @@ static pid_t fork_holder(struct breakpoints *taken, bool destroys, int *release)
 			release_breakpoints(taken);
 		close(ready[1]);
 		close(ends[1]);
-		_exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
+		int failed = read(ends[0], &byte, 1) != 0;
+		release_breakpoints(taken);
+		_exit(failed);
 	}
 	close(ready[1]);
 	close(ends[0]);

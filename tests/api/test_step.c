@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define EVENT "page-faults:u"
@@ -70,6 +71,7 @@ struct trial {
 	bool accumulated;   /* the reading has a base, by ps_accum just before */
 	uint64_t timestamp; /* of the one reading that has everything; with is_new, of the latest */
 	long long done;
+	long long others; /* the thread's faults by getrusage that weren't done here */
 };
 
 static volatile unsigned char *page;
@@ -145,6 +147,14 @@ static bool leave_after(struct trial *trial, long steps)
 	return false;
 }
 
+static long long count_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt + usage.ru_majflt;
+}
+
 static void check_values(struct trial *trial, long steps)
 {
 	uint64_t none = 0, *timestamp = trial->is_new ? &none : &trial->timestamp;
@@ -159,11 +169,17 @@ static void check_values(struct trial *trial, long steps)
 	else
 		value = value_of(trial, *timestamp);
 	/* What the first calls met of the program is counted besides. */
-	if (steps <= REHEARSALS)
+	if (steps <= REHEARSALS) {
 		trial->done = value;
+		trial->others = count_faults() - value;
+	}
 	check_ok(ps_eventset_check(trial->set, residual, 2));
-	ck_assert_msg(value == trial->done, "after step %ld: %lld page faults, not %lld; residual %lld", steps, value,
-	              trial->done, residual[0]);
+	/* The kernel may have taken a page away meanwhile; then getrusage has the fault, too. */
+	long long most = count_faults() - trial->others;
+	ck_assert_msg(value >= trial->done && value <= most,
+	              "after step %ld: %lld page faults, not %lld to %lld; residual %lld", steps, value, trial->done,
+	              most, residual[0]);
+	trial->done = value;
 	ck_assert_msg(residual[0] == 0 && residual[1] == 0, "after step %ld: residual %lld", steps, residual[0]);
 }
 
