@@ -50,6 +50,10 @@ static inline const struct ps__log *ps__series_first_log(const struct ps__series
 size_t ps__series_sum_latest(const struct ps__series *series, size_t column, struct ps__range range,
                              struct ps_value *out);
 
+/* The same for the reading with this timestamp (not 0). */
+size_t ps__series_sum_at(const struct ps__series *series, size_t column, struct ps__range range, uint64_t timestamp,
+                         struct ps_value *out);
+
 /* Which column of a series is to be summed up, or -1: that of a name, or what a metric needs. */
 struct ps__selector {
 	ptrdiff_t (*find)(const struct ps__series *series, const struct ps__selector *selector);
@@ -65,6 +69,8 @@ bool ps__series_is_superseded(const struct ps__series *series, const struct ps__
  * the second function gives that of PS_EINVAL_DOM. */
 int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector,
                       struct ps_value *out);
+/* Does a component consist of whole places in which one count of the scope is made? */
+bool ps__component_holds(const struct ps_component *component, enum ps_scope scope);
 int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector);
 
 /* What one count of a scope covers, seen from a Thread: the outermost component of the scope's type above it, or else

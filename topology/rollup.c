@@ -45,6 +45,28 @@ size_t ps__series_sum_latest(const struct ps__series *series, size_t column, str
 	return parts;
 }
 
+size_t ps__series_sum_at(const struct ps__series *series, size_t column, struct ps__range range, uint64_t timestamp,
+                         struct ps_value *out)
+{
+	uint64_t sequence;
+	size_t parts;
+
+	do {
+		parts = 0;
+		sequence = ps__series_read_begin(series);
+		for (const struct ps__log *log = ps__series_first_log(series); log; log = log->next_in_series) {
+			ptrdiff_t row = ps__log_find(log, timestamp);
+			struct ps_value part;
+			if (row < 0 || !ps__series_value(log, (size_t)row, column, &part))
+				continue;
+			size_t index = ps__thread_index(log->thread);
+			if (index >= range.first && index < range.end)
+				ps__value_merge(out, &parts, &part);
+		}
+	} while (ps__series_read_retry(series, sequence));
+	return parts;
+}
+
 static bool has_reading(const struct ps__series *series)
 {
 	return atomic_load_explicit(&series->latest, memory_order_acquire) != 0;
@@ -150,6 +172,18 @@ static bool holds(struct ps__range range, const struct ps_component *covered)
 	struct ps__range whole = ps__component_range(covered);
 
 	return whole.first >= range.first && whole.end <= range.end;
+}
+
+bool ps__component_holds(const struct ps_component *component, enum ps_scope scope)
+{
+	const struct ps_topology *topology = component->topology;
+	struct ps__range range = ps__component_range(component);
+
+	for (size_t index = range.first; scope != PS_SCOPE_THREAD && index < range.end; index++) {
+		if (!holds(range, ps__component_covered(topology->threads[index].component, scope)))
+			return false;
+	}
+	return true;
 }
 
 static int sum_wide(const struct ps_component *component, const struct ps__selector *selector, enum ps_scope scope,

@@ -22,6 +22,7 @@
 extern "C" {
 #endif
 
+struct ps_component;
 struct ps_eventset;
 
 /** What one count of an event covers. */
@@ -199,11 +200,28 @@ PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *
 PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, int n);
 
 /**
+ * One reading of this set: the sum of its parts below a component. Where several sets have readings of one timestamp,
+ * ps_thread_reading adds them up; this call names the set.
+ *
+ * component: any of the topology in which the set has its readings; for one hardware thread, ps_thread_component's. event: the
+ * name under which it was added. timestamp: of the reading; 0: the set's latest. out: untouched on failure; its status and
+ * attribution are the weakest of the parts'.
+ * PS_EINVAL: a NULL, or the set has no reading in the component's topology. PS_ENOEVNT: the set has not counted such an event.
+ * PS_ENOEVST: the set has no reading with this timestamp, or none of its parts is below the component. PS_EINVAL_DOM: the event's
+ * scope is wider than the component.
+ * Any thread, also while the set counts; but not while another one adds or removes events, starts the set or destroys it.
+ * Not for signal handlers (see <perfsage/thread.h>). Cost: O(log readings) for each hardware thread that the set has met; no
+ * lock, no allocation.
+ */
+PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set, const struct ps_component *component,
+                                  const char *event, uint64_t timestamp, struct ps_value *out);
+
+/**
  * Allocates, and faults in, the storage of `rows` more readings, so that none of them allocates.
  *
  * rows: parts to be stored, over all hardware threads; 8 x (events + 4) bytes each at most. A reading that was
  * accumulated and then read takes two when another one follows; those that are updated when they are not the latest take up
- * to half as many more. The set's events must have been added before. PS_EINVAL: NULL set or an empty one. PS_ENOMEM; of a
+ * to as many more. The set's events must have been added before. PS_EINVAL: NULL set or an empty one. PS_ENOMEM; of a
  * set whose events aren't open yet, if so much can't be had in any case.
  */
 PS_PUBLIC int ps_eventset_reserve(struct ps_eventset *set, size_t rows);

@@ -24,6 +24,7 @@ src_set_libset_la_SOURCES = \
 	src/set/quick.h \
 	src/set/quick_open.c \
 	src/set/reading.c \
+	src/set/reading_of.c \
 	src/set/records.c \
 	src/set/recover.c \
 	src/set/recover.h \

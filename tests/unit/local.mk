@@ -59,6 +59,7 @@ unit_tests = \
 	tests/unit/test_quick \
 	tests/unit/test_quick_open \
 	tests/unit/test_read \
+	tests/unit/test_reading_of \
 	tests/unit/test_records \
 	tests/unit/test_recover \
 	tests/unit/test_refused \
