@@ -20,14 +20,6 @@
 
 #define PS__NO_GROUP UINT32_MAX
 
-#if defined(__SANITIZE_THREAD__)
-#define PS__HAS_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PS__HAS_THREAD_SANITIZER 1
-#endif
-#endif
-
 /* What a row's value means. */
 struct ps__column {
 	char *name;

@@ -92,17 +92,47 @@ static int control_lane(struct ps__perf *perf, const struct ps__lane *lane, unsi
 	return result == PS_OK ? last : result;
 }
 
-/* For every group of every lane. One that refuses is no reason to leave out the others; the refusal is returned. */
-static int control_all(struct ps__perf *perf, unsigned long request)
+/* The lane that counts the caller; any if that is only one, or none. */
+static size_t lane_of_caller(const struct ps__perf *perf)
 {
+	const int *cpus = perf->target.lane_cpus;
+	size_t lanes = perf->base.lanes, lane = 0;
+
+	if (lanes == 1 || perf->target.kind != PS__TARGET_SELF)
+		return 0;
+	int cpu = ps__os_getcpu();
+	/* Usually CPUs are numbered without holes. */
+	if (cpu >= 0 && (size_t)cpu < lanes && cpus[cpu] == cpu)
+		return (size_t)cpu;
+	while (lane < lanes - 1 && cpus[lane] != cpu)
+		lane++;
+	return lane;
+}
+
+/*
+ * For every group of every lane. The caller's own lane is started last and stopped first, or else it would count the calls for
+ * the others. One that refuses is no reason to leave out the others; the refusal is returned.
+ */
+static int control_lanes(struct ps__perf *perf, unsigned long request)
+{
+	size_t lanes = perf->base.lanes;
+	size_t first = lane_of_caller(perf) + (request == PERF_EVENT_IOC_ENABLE);
 	int result = PS_OK;
 
-	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
-		int one = control_lane(perf, &perf->lanes[lane], request);
+	for (size_t count = 0; count < lanes; count++) {
+		int one = control_lane(perf, &perf->lanes[(first + count) % lanes], request);
 		if (one != PS_OK)
 			result = one;
 	}
 	return result;
+}
+
+static inline int control_all(struct ps__perf *perf, unsigned long request)
+{
+	const struct ps__group *only = perf->lanes[0].groups;
+	bool is_one = perf->base.lanes == 1 && perf->base.groups == 1 && !only->next;
+
+	return is_one ? control(perf, only, request) : control_lanes(perf, request);
 }
 
 /* Nothing comes before what disables the counters that needn't: it would be counted. */
@@ -156,10 +186,8 @@ static int perf_start(struct ps__backend *backend)
 	ps__perf_note_start(perf);
 	if (perf->target.enables_on_exec)
 		return PS_OK;
-	const struct ps__group *first = perf->lanes[0].groups;
-	bool is_one = perf->base.lanes == 1 && perf->base.groups == 1 && !first->next;
 	bool is_timed = perf->base.lanes > 1 || perf->target.kind == PS__TARGET_CPU;
-	int result = is_one ? control(perf, first, PERF_EVENT_IOC_ENABLE) : control_all(perf, PERF_EVENT_IOC_ENABLE);
+	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
 	if (__builtin_expect(is_timed, 0))
 		note_end_of_start(perf);
 	if (__builtin_expect(result == PS_OK, 1))

@@ -13,4 +13,12 @@
 /* A piece of it, that has a name for its readers' sake alone. */
 #define PS__INLINE static inline __attribute__((always_inline))
 
+#if defined(__SANITIZE_THREAD__)
+#define PS__HAS_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PS__HAS_THREAD_SANITIZER 1
+#endif
+#endif
+
 #endif

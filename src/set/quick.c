@@ -272,71 +272,66 @@ PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root
 typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                     struct ps_thread **thread);
 
-/* The set is entered: what was looked at before, a signal handler's reading may have changed. */
-PS__INLINE void enter(struct ps_eventset *set)
+PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64_t *timestamp,
+                      struct ps_thread **thread)
 {
-	ps__arch_note_stack(&set->busy);
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
-PS__INLINE int leave(struct ps_eventset *set, int result, uint64_t made, uint64_t *timestamp,
-                     struct ps_thread **thread)
-{
-	/* Told while the set is busy: a handler's reading may follow at once. */
-	if (LIKELY(result == PS_OK) && timestamp)
-		*timestamp = made;
-	if (LIKELY(result == PS_OK) && thread)
-		*thread = set->quick.slot->log->thread;
-	/* And before it is the set's: see recover.c. */
-	atomic_signal_fence(memory_order_seq_cst);
-	if (LIKELY(result == PS_OK))
+	if (LIKELY(result == PS_OK)) {
+		/* Told while the set is busy: a handler's reading may follow at once. */
+		if (timestamp)
+			*timestamp = made;
+		if (thread)
+			*thread = set->quick.slot->log->thread;
+		/* And before it is the set's: see recover.c. */
+		atomic_signal_fence(memory_order_seq_cst);
 		set->last_timestamp = made;
+	}
 	atomic_signal_fence(memory_order_seq_cst);
 	set->busy = 0;
-	return result;
-}
-
-/* What isn't the latest reading nor a new one: apart, as those shall need no more registers than they do. */
-PS__INLINE int update_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                              struct ps_thread **thread, enum ps__write_kind kind)
-{
-	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
-	uint64_t made = 0;
-
-	if (!timestamp || !*timestamp || *timestamp == set->last_timestamp)
-		return usually(set, root, timestamp, thread);
-	enter(set);
-	int result = update_at_hand(set, root, *timestamp, kind, &made);
-	result = leave(set, result, made, timestamp, thread);
-	return LIKELY(result != PS__NOT_QUICK) ? result : usually(set, root, timestamp, thread);
-}
-
-static __attribute__((noinline)) int update_counts(struct ps_eventset *set, struct ps_component *root,
-                                                   uint64_t *timestamp, struct ps_thread **thread)
-{
-	return update_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
-}
-
-static __attribute__((noinline)) int update_accumulated(struct ps_eventset *set, struct ps_component *root,
-                                                        uint64_t *timestamp, struct ps_thread **thread)
-{
-	return update_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
 PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                             struct ps_thread **thread, enum ps__write_kind kind)
 {
 	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
-	reading *update = kind == PS__WRITE_ACCUM ? update_accumulated : update_counts;
+
 	uint64_t made = 0;
 
 	/* No stack is that low. With what it learnt of the whole word the compiler would make the result. */
 	if (!LIKELY(ps__fork_is_same(set->fork_generation)) || !LIKELY(set->busy < 16))
 		return usually(set, root, timestamp, thread);
-	enter(set);
+	ps__arch_note_stack(&set->busy);
+	/* What was looked at before, a signal handler's reading may have changed. */
+	atomic_signal_fence(memory_order_seq_cst);
 	int result = read_at_hand(set, root, timestamp, kind, &made);
-	result = leave(set, result, made, timestamp, thread);
-	return LIKELY(result != PS__NOT_QUICK) ? result : update(set, root, timestamp, thread);
+	leave(set, result, made, timestamp, thread);
+	return LIKELY(result != PS__NOT_QUICK) ? result : usually(set, root, timestamp, thread);
+}
+
+/* Called by the slow path: apart from the other readings, which shall not need its registers. */
+static inline int update_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                                 struct ps_thread **thread, enum ps__write_kind kind)
+{
+	uint64_t made = 0;
+
+	if (!ps__fork_is_same(set->fork_generation) || set->busy || *timestamp == set->last_timestamp)
+		return PS__NOT_QUICK;
+	ps__arch_note_stack(&set->busy);
+	atomic_signal_fence(memory_order_seq_cst);
+	int result = update_at_hand(set, root, *timestamp, kind, &made);
+	leave(set, result, made, timestamp, thread);
+	return result;
+}
+
+int ps__set_update_counts(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                          struct ps_thread **thread)
+{
+	return update_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
+}
+
+int ps__set_update_accumulated(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                               struct ps_thread **thread)
+{
+	return update_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
 static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set, struct ps_component *root,

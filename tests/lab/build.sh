@@ -113,6 +113,10 @@ pack() {
 nobody:x:65534:65534:nobody:/tmp:/bin/sh' >"$image/etc/passwd"
 	echo 'nogroup:x:65534:' >"$image/etc/group"
 	add_elf "$sysroot/lib/ld-linux-aarch64.so.1" "$image/lib/ld-linux-aarch64.so.1"
+	# The C library loads it itself, when a thread is cancelled.
+	for library in "$sysroot/lib/$cross/libgcc_s.so.1" "$sysroot/usr/lib/$cross/libgcc_s.so.1"; do
+		[ ! -e "$library" ] || add_elf "$library" "$image/lib/libgcc_s.so.1"
+	done
 	for folder in fixtures golden; do
 		[ ! -d "$work/src/tests/$folder" ] || cp -r "$work/src/tests/$folder" "$image/perfsage/tests/"
 	done

@@ -201,6 +201,11 @@ START_TEST(waiting_belongs_to_the_cpu_where_the_group_waited)
 		       ps_value_coverage(&value));
 		if (value.status == PS_STATUS_NEVER_SCHEDULED)
 			continue;
+		/* It had the hardware for less than a turn: the sample may have met any of the loop's pace. */
+		if (ps_value_coverage(&value) < 0.2) {
+			ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+			continue;
+		}
 		ck_assert_double_ge((double)value.value, 500000);
 		ck_assert_double_le((double)value.value, 2000000);
 	}
