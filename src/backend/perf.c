@@ -116,11 +116,12 @@ static size_t lane_of_caller(const struct ps__perf *perf)
 static int control_lanes(struct ps__perf *perf, unsigned long request)
 {
 	size_t lanes = perf->base.lanes;
-	size_t first = lane_of_caller(perf) + (request == PERF_EVENT_IOC_ENABLE);
+	size_t lane = lane_of_caller(perf) + (request == PERF_EVENT_IOC_ENABLE);
 	int result = PS_OK;
 
-	for (size_t count = 0; count < lanes; count++) {
-		int one = control_lane(perf, &perf->lanes[(first + count) % lanes], request);
+	for (size_t count = 0; count < lanes; count++, lane++) {
+		lane = lane < lanes ? lane : 0;
+		int one = control_lane(perf, &perf->lanes[lane], request);
 		if (one != PS_OK)
 			result = one;
 	}

@@ -70,14 +70,14 @@ bool ps__set_end_balance(struct ps_eventset *set)
 		return false;
 	if (set->backend->started_ns > set->balance.stop_ns)
 		set->balance.stopped_ns += set->backend->started_ns - set->balance.stop_ns;
-	struct ps__balance before = set->balance;
 	uint64_t now_ns = ps__clock_now_ns(&set->clock);
-	uint64_t due_ns = now_ns - before.wall_ns - before.stopped_ns;
-	uint64_t known_ns = enabled_ns(set) - before.enabled_ns;
+	uint64_t due_ns = now_ns - set->balance.wall_ns - set->balance.stopped_ns;
+	uint64_t known_ns = enabled_ns(set) - set->balance.enabled_ns;
 	set->balance.stop_ns = now_ns;
 	if (due_ns <= known_ns + SHORTEST_DOUBT_NS + known_ns / PART_IN_DOUBT ||
 	    ps__os.getrusage(RUSAGE_THREAD, &usage) != 0)
 		return false;
+	struct ps__balance before = set->balance;
 	settle(set, &usage, now_ns);
 	return is_short(&before, &set->balance);
 }
