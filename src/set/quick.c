@@ -289,11 +289,39 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
 	set->busy = 0;
 }
 
+/* What isn't the latest reading nor a new one; or is for the slow path. Apart from those, which shall not need its registers. */
+PS__INLINE int update_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                              struct ps_thread **thread, enum ps__write_kind kind)
+{
+	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
+	uint64_t made = 0;
+
+	if (!timestamp || !*timestamp || *timestamp == set->last_timestamp)
+		return usually(set, root, timestamp, thread);
+	ps__arch_note_stack(&set->busy);
+	atomic_signal_fence(memory_order_seq_cst);
+	int result = update_at_hand(set, root, *timestamp, kind, &made);
+	leave(set, result, made, timestamp, thread);
+	return result == PS__NOT_QUICK ? usually(set, root, timestamp, thread) : result;
+}
+
+static __attribute__((noinline)) int update_counts(struct ps_eventset *set, struct ps_component *root,
+                                                   uint64_t *timestamp, struct ps_thread **thread)
+{
+	return update_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
+}
+
+static __attribute__((noinline)) int update_accumulated(struct ps_eventset *set, struct ps_component *root,
+                                                        uint64_t *timestamp, struct ps_thread **thread)
+{
+	return update_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
+}
+
 PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                             struct ps_thread **thread, enum ps__write_kind kind)
 {
 	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
-
+	reading *update = kind == PS__WRITE_ACCUM ? update_accumulated : update_counts;
 	uint64_t made = 0;
 
 	/* No stack is that low. With what it learnt of the whole word the compiler would make the result. */
@@ -304,34 +332,7 @@ PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, 
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = read_at_hand(set, root, timestamp, kind, &made);
 	leave(set, result, made, timestamp, thread);
-	return LIKELY(result != PS__NOT_QUICK) ? result : usually(set, root, timestamp, thread);
-}
-
-/* Called by the slow path: apart from the other readings, which shall not need its registers. */
-static inline int update_quickly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                                 struct ps_thread **thread, enum ps__write_kind kind)
-{
-	uint64_t made = 0;
-
-	if (!ps__fork_is_same(set->fork_generation) || set->busy || *timestamp == set->last_timestamp)
-		return PS__NOT_QUICK;
-	ps__arch_note_stack(&set->busy);
-	atomic_signal_fence(memory_order_seq_cst);
-	int result = update_at_hand(set, root, *timestamp, kind, &made);
-	leave(set, result, made, timestamp, thread);
-	return result;
-}
-
-int ps__set_update_counts(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                          struct ps_thread **thread)
-{
-	return update_quickly(set, root, timestamp, thread, PS__WRITE_COUNTS);
-}
-
-int ps__set_update_accumulated(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                               struct ps_thread **thread)
-{
-	return update_quickly(set, root, timestamp, thread, PS__WRITE_ACCUM);
+	return LIKELY(result != PS__NOT_QUICK) ? result : update(set, root, timestamp, thread);
 }
 
 static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set, struct ps_component *root,

@@ -109,31 +109,16 @@ static int read_usually(struct ps_eventset *set, struct ps_component *root, uint
 	return result;
 }
 
-/* An older reading is tried on the fast path first, if that is open. */
-static inline bool may_update(const struct ps_eventset *set, const struct ps_component *root,
-                              const uint64_t *timestamp)
-{
-	return timestamp && *timestamp && set && root && set->quick.root == root;
-}
-
 int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                          struct ps_thread **thread)
 {
-	int result = PS__NOT_QUICK;
-
-	if (may_update(set, root, timestamp))
-		result = ps__set_update_counts(set, root, timestamp, thread);
-	return result == PS__NOT_QUICK ? read_usually(set, root, timestamp, thread, PS__WRITE_COUNTS) : result;
+	return read_usually(set, root, timestamp, thread, PS__WRITE_COUNTS);
 }
 
 int ps__set_accum_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                           struct ps_thread **thread)
 {
-	int result = PS__NOT_QUICK;
-
-	if (may_update(set, root, timestamp))
-		result = ps__set_update_accumulated(set, root, timestamp, thread);
-	return result == PS__NOT_QUICK ? read_usually(set, root, timestamp, thread, PS__WRITE_ACCUM) : result;
+	return read_usually(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
 /* The counters are stopped first, so that the final counts hold all that was counted; a failure to store them

@@ -368,11 +368,6 @@ static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
 /* quick_open.c: the fast path is opened and closed; quick.c takes it. */
 /* After a reading on the slow path: opens the fast path, if the next one may take it. */
 void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot);
-/* An older reading is updated; PS__NOT_QUICK: the slow path has to. */
-int ps__set_update_counts(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                          struct ps_thread **thread);
-int ps__set_update_accumulated(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                               struct ps_thread **thread);
 /* A reading that can't be made on the fast path is a miss. Returns PS__NOT_QUICK, or the result if that is an error. */
 int ps__set_note_miss(struct ps_eventset *set, int result) __attribute__((cold));
 /*
