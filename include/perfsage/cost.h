@@ -18,7 +18,7 @@ struct ps_eventset;
 /** How counters are read. */
 enum ps_read_path {
 	PS_READ_PATH_SYSCALL, /* read(2), once for each group */
-	PS_READ_PATH_USER,    /* in user space, by the CPU's own instructions: a tenth of the cost */
+	PS_READ_PATH_USER,    /* in user space, by the CPU's own instructions: a fiftieth as many as read(2) takes */
 	PS_READ_PATH_PAPI     /* PAPI_read, of an event set of PAPI's */
 };
 

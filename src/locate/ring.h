@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring in which the kernel leaves an event's records, mapped. watch.h and records.h say what is in it.
+ * The mapped ring into which the kernel writes an event's records. Read by watch.c (context switches), perf_records.c
+ * (migrations), perf_execs.c (new programs) and perf_tasks.c (fork, exit).
  */
 #ifndef PS_LOCATE_RING_H
 #define PS_LOCATE_RING_H
