@@ -19,14 +19,6 @@ static struct ps__perf *perf_of(struct ps__backend *backend)
 	return (struct ps__perf *)backend;
 }
 
-uint64_t ps__perf_now_ns(void)
-{
-	struct timespec now = {0};
-
-	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int perf_open(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target)
 {
 	struct ps__perf *perf = perf_of(backend);
@@ -142,7 +134,7 @@ static int perf_stop(struct ps__backend *backend)
 	struct ps__perf *perf = perf_of(backend);
 
 	if (perf->target.kind == PS__TARGET_CPU)
-		perf->stopped_ns = ps__perf_now_ns();
+		perf->stopped_ns = ps__os_now_ns();
 	int result = control_all(perf, PERF_EVENT_IOC_DISABLE);
 	if (perf->counting && perf->target.kind == PS__TARGET_CPU)
 		perf->past_ns += perf->stopped_ns - perf->started_ns;
@@ -168,7 +160,7 @@ static void note_enabled(struct ps__perf *perf, uint64_t now)
 /* How long it took to start all lanes; and of a CPU's groups, how late it is. */
 static void note_end_of_start(struct ps__perf *perf)
 {
-	uint64_t now = ps__perf_now_ns();
+	uint64_t now = ps__os_now_ns();
 
 	perf->base.start_ns = now - perf->started_ns;
 	if (perf->target.kind == PS__TARGET_CPU)
@@ -181,7 +173,7 @@ static int perf_start(struct ps__backend *backend)
 	struct ps__perf *perf = perf_of(backend);
 
 	perf->counting = true;
-	perf->started_ns = ps__perf_now_ns();
+	perf->started_ns = ps__os_now_ns();
 	perf->base.started_ns = perf->started_ns;
 	note_enabled(perf, perf->started_ns);
 	ps__perf_note_start(perf);
@@ -202,7 +194,7 @@ static int perf_start(struct ps__backend *backend)
  * that its values show as never scheduled, or as scaled, and not as 0. */
 static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
 {
-	uint64_t now = ps__perf_now_ns();
+	uint64_t now = ps__os_now_ns();
 	uint64_t blind_ns = now - (group->blind_since ? group->blind_since : perf->started_ns);
 
 	if (group->is_user_read)
@@ -250,7 +242,7 @@ static bool is_detached(const struct ps__perf *perf, struct ps__group *group, ui
 		return perf->buffer[0] != group->count;
 	int64_t passed = (int64_t)(sure_ns - group->last_ns);
 	uint64_t enabled = perf->buffer[1] - group->last_enabled;
-	group->last_ns = ps__perf_now_ns();
+	group->last_ns = ps__os_now_ns();
 	group->last_enabled = perf->buffer[1];
 	return passed > 0 && enabled + TOLERANCE_NS + (uint64_t)passed / 64 < (uint64_t)passed;
 }
@@ -290,8 +282,8 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 		return store_carried(perf, group, times, values);
 	uint64_t sure_ns = 0;
 	if (is_told_by_clock(perf, group))
-		sure_ns = perf->counting ? ps__perf_now_ns() : perf->stopped_ns;
-	ssize_t length = ps__perf_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
+		sure_ns = perf->counting ? ps__os_now_ns() : perf->stopped_ns;
+	ssize_t length = ps__os_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
 	if (__builtin_expect(length < 0, 0))
 		return fail_read(perf, group);
 	if (__builtin_expect(!is_group(perf, group, (size_t)length), 0) && !ps__os_is_event(group->members[0].fd))
@@ -370,7 +362,7 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint6
 
 	if (__builtin_expect(fd < 0, 0))
 		return PS__NOT_DIRECT;
-	ssize_t length = ps__perf_read_retried(fd, totals - 1, perf->direct_bytes);
+	ssize_t length = ps__os_read_retried(fd, totals - 1, perf->direct_bytes);
 	if (__builtin_expect(length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
 		return PS_OK;
 	return refuse_direct(perf, lane, length);

@@ -143,19 +143,6 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals);
 extern const struct ps__backend_ops ps__perf_user_ops;
 
-uint64_t ps__perf_now_ns(void); /* CLOCK_MONOTONIC */
-
-/* read(2), and again if a signal interrupted it. */
-static inline ssize_t ps__perf_read_retried(int fd, void *buffer, size_t size_bytes)
-{
-	ssize_t length;
-
-	do {
-		length = ps__os.read(fd, buffer, size_bytes);
-	} while (__builtin_expect(length < 0 && errno == EINTR, 0));
-	return length;
-}
-
 /* Opens all lanes and groups of a backend whose events and target are set: all or none. */
 int ps__perf_open_lanes(struct ps__perf *perf);
 void ps__perf_close_lanes(struct ps__perf *perf, bool abandon);

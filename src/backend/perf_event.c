@@ -7,17 +7,6 @@
 
 #include <errno.h>
 
-static int open_retried(struct perf_event_attr *attr, struct ps__place place, int group_fd)
-{
-	int fd;
-
-	do {
-		fd = ps__os.perf_event_open(attr, place.pid, place.cpu, group_fd,
-		                            PERF_FLAG_FD_CLOEXEC | (place.is_cgroup ? PERF_FLAG_PID_CGROUP : 0));
-	} while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
-}
-
 /* The records that perf_execs.c looks at. */
 void ps__perf_watch_execs(struct perf_event_attr *attr)
 {
@@ -43,7 +32,7 @@ uint32_t ps__perf_kernel_attr_size(void)
 	attr.attr.exclude_kernel = 1;
 	attr.later[PS__LATER_CONFIGS - 1] = 1; /* a kernel that is too old for it answers with its own size */
 	attr.attr.size = sizeof attr;
-	int fd = open_retried(&attr.attr, (struct ps__place){.pid = 0, .cpu = -1}, -1);
+	int fd = ps__os_open_event(&attr.attr, 0, -1, -1, 0);
 	if (fd >= 0)
 		ps__os.close(fd);
 	return fd == -E2BIG ? attr.attr.size : (uint32_t)sizeof attr;
@@ -74,11 +63,12 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	uint64_t config1 = attr->config1;
 	if (event->klass == PS__EVENT_CLASS_CORE)
 		attr->config1 |= place.user_config1;
-	int fd = open_retried(attr, place, group_fd);
+	unsigned long flags = place.is_cgroup ? PERF_FLAG_PID_CGROUP : 0;
+	int fd = ps__os_open_event(attr, place.pid, place.cpu, group_fd, flags);
 	/* A 64-bit event that is made of two counters can't be read in user space. */
 	if (fd == -EOPNOTSUPP && attr->config1 != config1) {
 		attr->config1 = config1;
-		fd = open_retried(attr, place, group_fd);
+		fd = ps__os_open_event(attr, place.pid, place.cpu, group_fd, flags);
 	}
 	return fd;
 }

@@ -146,7 +146,7 @@ void ps__perf_note_lost_execs(struct ps__perf *perf)
 static void take(struct ps__perf *perf)
 {
 	struct ps__perf_execs *execs = perf->execs;
-	uint64_t now = ps__perf_now_ns();
+	uint64_t now = ps__os_now_ns();
 	bool complete = true;
 	size_t count = 0;
 

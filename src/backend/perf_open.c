@@ -178,7 +178,7 @@ int ps__perf_stop_planning(struct ps__perf *perf, const struct ps__group *group)
 
 	if (ps__os.ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) < 0)
 		return ps__perf_explain_event(perf, group->members[0].event, errno);
-	ssize_t length = ps__perf_read_retried(fd, perf->buffer, perf->buffer_bytes);
+	ssize_t length = ps__os_read_retried(fd, perf->buffer, perf->buffer_bytes);
 	if (length < 0)
 		return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
 		                strerror(errno));

@@ -47,12 +47,8 @@ static int open_event(struct ps__place place, int leader)
 	                               .sample_period = 1,
 	                               .sample_type = PERF_SAMPLE_CPU | PERF_SAMPLE_READ,
 	                               .read_format = PS__READ_FORMAT};
-	int fd;
 
-	do {
-		fd = ps__os.perf_event_open(&attr, place.pid, place.cpu, leader, PERF_FLAG_FD_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
+	return ps__os_open_event(&attr, place.pid, place.cpu, leader, 0);
 }
 
 static int fail_open(int error)

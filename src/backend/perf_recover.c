@@ -17,11 +17,8 @@
 static void save_member(struct ps__perf *perf, struct ps__group *group, size_t place)
 {
 	struct ps__member *member = &group->members[place];
-	ssize_t length;
+	ssize_t length = ps__os_read_retried(member->fd, perf->buffer, perf->buffer_bytes);
 
-	do {
-		length = ps__os.read(member->fd, perf->buffer, perf->buffer_bytes);
-	} while (length < 0 && errno == EINTR);
 	if (length < (ssize_t)(4 * sizeof(uint64_t)))
 		return;
 	if (place == 0) {
@@ -72,7 +69,7 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *group)
 {
 	uint64_t planned = perf->base.origin[2 * (size_t)(group - perf->lanes[0].groups)];
-	uint64_t due = perf->past_ns + (perf->counting ? ps__perf_now_ns() - perf->started_ns : 0);
+	uint64_t due = perf->past_ns + (perf->counting ? ps__os_now_ns() - perf->started_ns : 0);
 	uint64_t known = group->carry_enabled - planned + group->offline_ns;
 
 	return due > known ? due - known : 0;
@@ -104,6 +101,6 @@ void ps__perf_recover(struct ps__perf *perf, struct ps__group *group)
 		close_members(group);
 	account_for_gap(perf, group, is_back);
 	group->last_enabled = 0;
-	group->last_ns = ps__perf_now_ns();
+	group->last_ns = ps__os_now_ns();
 	perf->base.interrupted = true;
 }

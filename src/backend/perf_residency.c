@@ -40,12 +40,8 @@ static int open_dummy(const struct ps__lane *lane)
 	                               .disabled = 1,
 	                               .inherit = lane->place.inherit,
 	                               .enable_on_exec = lane->place.enables_on_exec};
-	int fd;
 
-	do {
-		fd = ps__os.perf_event_open(&attr, lane->place.pid, lane->place.cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
-	return fd;
+	return ps__os_open_event(&attr, lane->place.pid, lane->place.cpu, -1, 0);
 }
 
 int ps__perf_open_residency(struct ps__perf *perf)
@@ -61,7 +57,7 @@ int ps__perf_open_residency(struct ps__perf *perf)
 		struct ps__lane *lane = &perf->lanes[index];
 		lane->residency_fd = open_dummy(lane);
 		if (lane->residency_fd < 0)
-			return ps__perf_explain_event(perf, lane->groups[0].members[0].event, errno);
+			return ps__perf_explain_event(perf, lane->groups[0].members[0].event, -lane->residency_fd);
 	}
 	return PS_OK;
 }
@@ -91,7 +87,7 @@ int ps__perf_read_residency(struct ps__perf *perf, size_t lane)
 
 	if (!perf->base.residency_ns)
 		return PS_OK;
-	ssize_t length = ps__perf_read_retried(perf->lanes[lane].residency_fd, words, sizeof words);
+	ssize_t length = ps__os_read_retried(perf->lanes[lane].residency_fd, words, sizeof words);
 	if (length != (ssize_t)sizeof words)
 		return ps__fail(PS_ESYS, "the clock of CPU %d: read: %s", perf->lanes[lane].place.cpu,
 		                length < 0 ? strerror(errno) : "too little");

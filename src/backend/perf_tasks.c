@@ -135,7 +135,7 @@ void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, voi
 	if (!tasks)
 		return;
 	/* Newer records wait for older ones of rings that were looked at before they came. */
-	uint64_t now = ps__perf_now_ns();
+	uint64_t now = ps__os_now_ns();
 	size_t count = 0;
 	empty_rings(perf);
 	for (; count < tasks->kept.count && tasks->kept.records[count].time <= now; count++) {

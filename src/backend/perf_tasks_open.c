@@ -32,16 +32,6 @@ static size_t pages_of_ring(const struct ps__perf *perf)
 	return pages;
 }
 
-static int open_retried(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
-{
-	int fd;
-
-	do {
-		fd = ps__os.perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
-	return fd;
-}
-
 static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writer)
 {
 	struct ps__place place = perf->lanes[writer->lane].place;
@@ -60,7 +50,7 @@ static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writ
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
 	attr.inherit_stat = writer->tells;
-	return open_retried(&attr, place.pid, place.cpu, writer->group->members[0].fd);
+	return ps__os_open_event(&attr, place.pid, place.cpu, writer->group->members[0].fd, 0);
 }
 
 static int fail_open(int error)
@@ -110,7 +100,7 @@ static int open_writer(struct ps__perf *perf, size_t lane, size_t number)
 	writer->group = &perf->lanes[lane].groups[number ? number - 1 : NOTED_GROUP];
 	writer->fd = open_dummy(perf, writer);
 	if (writer->fd < 0)
-		return fail_open(errno);
+		return fail_open(-writer->fd);
 	tasks->writer_count++;
 	writer->group->extras++;
 	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_ID, (unsigned long)&writer->id) < 0)
@@ -129,9 +119,9 @@ static int open_anchors(struct ps__perf *perf)
 	                               .disabled = 1};
 
 	for (size_t root = 0; root < perf->target.root_count; root++) {
-		int fd = open_retried(&attr, perf->target.roots[root], -1, -1);
+		int fd = ps__os_open_event(&attr, perf->target.roots[root], -1, -1, 0);
 		if (fd < 0)
-			return fail_open(errno);
+			return fail_open(-fd);
 		perf->tasks->anchors[perf->tasks->anchor_count++] = fd;
 	}
 	return PS_OK;

@@ -24,14 +24,6 @@
 
 #define MOST_STRIKES 16u
 
-static uint64_t look_at_kernel(void)
-{
-	struct timespec now = {0};
-
-	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void ps__clock_trust(struct ps__clock *clock)
 {
 	*clock = (struct ps__clock){.is_trusted = true};
@@ -121,9 +113,9 @@ static void learn(struct ps__clock *clock, uint64_t before, uint64_t after, uint
 uint64_t ps__clock_look(struct ps__clock *clock)
 {
 	if (!clock->is_trusted)
-		return look_at_kernel();
+		return ps__os_now_ns();
 	uint64_t before = ps__arch_ticks();
-	uint64_t now_ns = look_at_kernel();
+	uint64_t now_ns = ps__os_now_ns();
 	learn(clock, before, ps__arch_ticks(), now_ns);
 	return now_ns;
 }

@@ -13,9 +13,7 @@ static ssize_t read_whole(int fd, char *buffer, size_t size_bytes)
 	size_t length = 0;
 
 	while (length < size_bytes) {
-		ssize_t got = ps__os.read(fd, buffer + length, size_bytes - length);
-		if (got < 0 && errno == EINTR)
-			continue;
+		ssize_t got = ps__os_read_retried(fd, buffer + length, size_bytes - length);
 		if (got < 0)
 			return -errno;
 		if (got == 0)

@@ -266,6 +266,16 @@ void ps__os_free_apart(void *memory)
 		ps__os_free(((void **)memory)[-1]);
 }
 
+int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	int fd;
+
+	do {
+		fd = ps__os.perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC | flags);
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
 bool ps__os_is_event(int fd)
 {
 	uint64_t id;

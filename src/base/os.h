@@ -6,10 +6,12 @@
 #ifndef PS_BASE_OS_H
 #define PS_BASE_OS_H
 
+#include <errno.h>
 #include <perfsage/hooks.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 extern struct ps_hooks ps__os __attribute__((visibility("hidden")));
 
@@ -48,12 +50,34 @@ void ps__os_free(void *memory);
 void *ps__os_calloc_apart(size_t count, size_t size_bytes);
 void ps__os_free_apart(void *memory);
 
+/* perf_event_open with close-on-exec beside these flags, called again if a signal interrupted it. The descriptor, or -errno. */
+int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
 /* Is it an event's descriptor? The program may have closed it, and opened something else under the number. */
 bool ps__os_is_event(int fd);
 /* Closes an event's descriptor; what is no event is the program's by now, and left alone. In a forked child (is_copied)
  * that lets go of the child's copy, or the kernel would keep the event, and the counter or breakpoint it takes, as long as
  * the child lives. */
 void ps__os_close_event(int fd, bool is_copied);
+
+/* CLOCK_MONOTONIC. */
+static inline uint64_t ps__os_now_ns(void)
+{
+	struct timespec now = {0};
+
+	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* read(2), called again if a signal interrupted it. */
+static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_bytes)
+{
+	ssize_t length;
+
+	do {
+		length = ps__os.read(fd, buffer, size_bytes);
+	} while (__builtin_expect(length < 0 && errno == EINTR, 0));
+	return length;
+}
 
 /* Reads a small text file whole, NUL-terminated, without trailing newlines. Returns its length, or -errno:
  * -EFBIG if it doesn't fit. */

@@ -32,7 +32,7 @@ static void open_group(struct group *group, unsigned most)
 	attr.read_format = PS__PROBE_TIMES;
 	group->count = 0;
 	while (group->count < most) {
-		int fd = ps__probe_open(&attr, 0, -1, group->count ? group->fds[0] : -1);
+		int fd = ps__os_open_event(&attr, 0, -1, group->count ? group->fds[0] : -1, 0);
 		if (fd < 0)
 			return;
 		group->fds[group->count++] = fd;
@@ -151,10 +151,10 @@ static int probe_page(void)
 	int error = 0;
 
 	attr.config1 = 2; /* Arm: asks for a counter that user space can read */
-	int fd = ps__probe_open(&attr, 0, -1, -1);
+	int fd = ps__os_open_event(&attr, 0, -1, -1, 0);
 	if (fd == -EINVAL) {
 		attr.config1 = 0;
-		fd = ps__probe_open(&attr, 0, -1, -1);
+		fd = ps__os_open_event(&attr, 0, -1, -1, 0);
 	}
 	if (fd < 0)
 		return -fd;

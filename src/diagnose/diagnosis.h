@@ -81,9 +81,7 @@ void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...) __a
 void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain, const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
 
-/* perf_event_open, close-on-exec, and again if interrupted: a descriptor, or -errno. */
-int ps__probe_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd);
-/* The same, closed again: 0, or an errno. */
+/* Opens an event and closes it again: 0, or an errno. */
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu);
 /* Does an event that counts, opened with read_format PS__PROBE_TIMES, get onto the hardware from now on? Waits up to 20 ms.
  * *told: could it be told? */

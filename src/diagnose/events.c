@@ -46,7 +46,7 @@ static int check_hardware(const struct ps__event *event, const char *name)
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE)
 		return PS_OK;
 	attr.attr.read_format = PS__PROBE_TIMES;
-	int fd = ps__probe_open(&attr.attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1);
+	int fd = ps__os_open_event(&attr.attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1, 0);
 	if (fd < 0)
 		return PS_OK;
 	bool is_scheduled = ps__probe_is_scheduled(fd, &told);

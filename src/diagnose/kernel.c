@@ -14,10 +14,10 @@
 static int probe_reach(void)
 {
 	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true);
-	int fd = ps__os.perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC | 1ul << 30);
+	int fd = ps__os_open_event(&attr, 0, -1, -1, 1ul << 30);
 
 	if (fd < 0)
-		return errno;
+		return -fd;
 	ps__os.close(fd);
 	return 0;
 }

@@ -54,19 +54,9 @@ void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, con
 	va_end(arguments);
 }
 
-int ps__probe_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd)
-{
-	int fd;
-
-	do {
-		fd = ps__os.perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
-}
-
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	int fd = ps__probe_open(attr, pid, cpu, -1);
+	int fd = ps__os_open_event(attr, pid, cpu, -1, 0);
 
 	if (fd < 0)
 		return -fd;
@@ -92,7 +82,7 @@ struct times {
 /* 0: read. Else why not: an errno, or EAGAIN for the error state, in which a pinned event is for lack of a counter. */
 static int read_times(int fd, struct times *out)
 {
-	ssize_t length = ps__os.read(fd, out, sizeof *out);
+	ssize_t length = ps__os_read_retried(fd, out, sizeof *out);
 
 	if (length < 0)
 		return errno;
@@ -162,13 +152,10 @@ bool ps__probe_status_text(const struct ps__diagnosis *diagnosis, const char *na
 ssize_t ps__probe_head(const char *path, char *buffer, size_t size_bytes)
 {
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length;
 
 	if (fd < 0)
 		return -errno;
-	do {
-		length = ps__os.read(fd, buffer, size_bytes - 1);
-	} while (length < 0 && errno == EINTR);
+	ssize_t length = ps__os_read_retried(fd, buffer, size_bytes - 1);
 	int error = length < 0 ? errno : 0;
 	ps__os.close(fd);
 	if (error)

@@ -91,17 +91,6 @@ static struct perf_event_attr make_attr(void)
 	                                .exclude_hv = 1};
 }
 
-/* A descriptor, or -errno. A signal that came meanwhile is no reason to do without a watch. */
-static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
-{
-	int fd;
-
-	do {
-		fd = ps__os.perf_event_open(attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	} while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
-}
-
 static int open_ring(struct ps__watch *watch, pid_t tid, struct perf_event_attr *attr, size_t pages)
 {
 	attr->sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
@@ -109,7 +98,7 @@ static int open_ring(struct ps__watch *watch, pid_t tid, struct perf_event_attr 
 	attr->task = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
-	int fd = open_event(attr, tid, -1);
+	int fd = ps__os_open_event(attr, tid, -1, -1, 0);
 	if (fd < 0)
 		return fd;
 	struct ps__ring ring;
@@ -131,7 +120,7 @@ static int open_home(struct ps__watch *watch, pid_t tid, int home)
 	struct perf_event_attr attr = make_attr();
 
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	int fd = open_event(&attr, tid, home);
+	int fd = ps__os_open_event(&attr, tid, home, -1, 0);
 	if (fd < 0)
 		return fd;
 	watch->home_fd = fd;

@@ -343,7 +343,7 @@ static int (*ioctl_before)(int fd, unsigned long request, unsigned long argument
 /* A kernel whose events count the time of the clock, which is looked at in each call. */
 static void let_time_pass(void)
 {
-	uint64_t now = ps__perf_now_ns();
+	uint64_t now = ps__os_now_ns();
 
 	fake_run(now - read_ns, now - read_ns);
 	read_ns = now;
@@ -369,7 +369,7 @@ START_TEST(a_reader_who_had_to_wait_takes_no_cpu_for_one_that_was_offline)
 
 	check_ok(ps_eventset_attach_cpu(set, 3));
 	fake_set_clock(1000000000, 40000000);
-	read_ns = ps__perf_now_ns();
+	read_ns = ps__os_now_ns();
 	ioctl_before = ps__os.ioctl;
 	read_before = ps__os.read;
 	ps__os.ioctl = ioctl_with_time;
