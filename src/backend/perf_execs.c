@@ -13,6 +13,7 @@
 #include "backend/perf_kept.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vector.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -77,18 +78,17 @@ static void forget_begun(struct ps__perf_execs *execs, struct begun *begun)
 static void note_begun(struct ps__perf_execs *execs, const struct ps__name_record *record)
 {
 	struct begun *begun = find_begun(execs, (pid_t)record->tid);
-	void *memory = execs->begun;
 
 	if (!(record->header.misc & PERF_RECORD_MISC_COMM_EXEC))
 		return;
 	if (!begun) {
-		bool has_room = ps__kept_grow(&memory, &execs->begun_room, execs->begun_count, execs->begun_count + 1,
-		                              sizeof *execs->begun);
-		execs->begun = memory;
-		if (!has_room) {
+		struct begun *all = ps__vector_reserve(execs->begun, execs->begun_count, execs->begun_count + 1,
+		                                       &execs->begun_room, sizeof *all);
+		if (!all) {
 			note_unknown(execs, "memory was short");
 			return;
 		}
+		execs->begun = all;
 		begun = &execs->begun[execs->begun_count++];
 	}
 	*begun = (struct begun){.pid = (pid_t)record->pid, .tid = (pid_t)record->tid};

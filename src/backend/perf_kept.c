@@ -3,40 +3,26 @@
 #include "backend/perf_kept.h"
 
 #include "base/os.h"
+#include "base/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool ps__kept_grow(void **memory, size_t *room, size_t used, size_t needed, size_t size_bytes)
-{
-	size_t wanted = *room ? *room : 256;
-
-	while (wanted < needed)
-		wanted *= 2;
-	if (wanted == *room)
-		return true;
-	void *grown = ps__os_calloc(wanted, size_bytes);
-	if (!grown)
-		return false;
-	if (used)
-		memcpy(grown, *memory, used * size_bytes);
-	ps__os_free(*memory);
-	*memory = grown;
-	*room = wanted;
-	return true;
-}
-
 /* Room for one record more, of that many bytes, beginning where 8-byte numbers may. */
-static bool make_room(struct ps__kept *kept, size_t size_bytes)
+static bool kept_make_room(struct ps__kept *kept, size_t size_bytes)
 {
-	void *bytes = kept->bytes, *records = kept->records;
-	bool has_room = ps__kept_grow(&bytes, &kept->bytes_room, kept->bytes_used, kept->bytes_used + size_bytes, 1);
+	char *bytes =
+	    ps__vector_reserve(kept->bytes, kept->bytes_used, kept->bytes_used + size_bytes, &kept->bytes_room, 1);
 
+	if (!bytes)
+		return false;
 	kept->bytes = bytes;
-	if (has_room)
-		has_room = ps__kept_grow(&records, &kept->room, kept->count, kept->count + 1, sizeof *kept->records);
+	struct ps__kept_record *records =
+	    ps__vector_reserve(kept->records, kept->count, kept->count + 1, &kept->room, sizeof *records);
+	if (!records)
+		return false;
 	kept->records = records;
-	return has_room;
+	return true;
 }
 
 bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
@@ -46,7 +32,7 @@ bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *
 
 	if (header->type == PERF_RECORD_LOST || header->size % 8 || header->size < sizeof *header + sizeof trailer)
 		return false;
-	if (!make_room(kept, header->size))
+	if (!kept_make_room(kept, header->size))
 		return false;
 	char *record = kept->bytes + kept->bytes_used;
 	ps__ring_copy(ring, 0, record, header->size);

@@ -51,8 +51,4 @@ static inline const void *ps__kept_bytes(const struct ps__kept *kept, size_t rec
 /* The name that a PERF_RECORD_COMM tells. False if it is too short for one. */
 bool ps__kept_name(const struct ps__name_record *record, char name[16]);
 
-/* Room for `needed` items of size_bytes each, of which `used` are in use; *room is how many there is room for. False for lack
- * of memory. */
-bool ps__kept_grow(void **memory, size_t *room, size_t used, size_t needed, size_t size_bytes);
-
 #endif

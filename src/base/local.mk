@@ -23,4 +23,6 @@ src_base_libbase_la_SOURCES = \
 	src/base/printable.h \
 	src/base/printable_ranges.h \
 	src/base/value.c \
+	src/base/vector.c \
+	src/base/vector.h \
 	src/base/version.c

@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vector.h"
 #include "event/pmu.h"
 
 #include <errno.h>
@@ -69,22 +70,6 @@ static bool encode(const struct kinds *kinds, const struct ps__pmu *pmu, struct 
 	return true;
 }
 
-static int grow(struct kinds *kinds)
-{
-	struct ps__event *event = kinds->event;
-	size_t room = kinds->room ? 2 * kinds->room : 4;
-	struct ps__variant *grown = ps__os_calloc(room, sizeof *grown);
-
-	if (!grown)
-		return ps__fail_memory("an event of several kinds of cores");
-	if (event->variant_count)
-		memcpy(grown, event->variants, event->variant_count * sizeof *grown);
-	ps__os_free(event->variants);
-	event->variants = grown;
-	kinds->room = room;
-	return PS_OK;
-}
-
 static int add_kind(struct kinds *kinds, const struct ps__pmu *pmu, const char *cpus)
 {
 	struct ps__event *event = kinds->event;
@@ -93,8 +78,11 @@ static int add_kind(struct kinds *kinds, const struct ps__pmu *pmu, const char *
 	event->kind_count++;
 	if (!encode(kinds, pmu, &variant))
 		return PS_OK;
-	if (event->variant_count == kinds->room && grow(kinds) != PS_OK)
-		return PS_ENOMEM;
+	struct ps__variant *variants = ps__vector_reserve(event->variants, event->variant_count,
+	                                                  event->variant_count + 1, &kinds->room, sizeof *variants);
+	if (!variants)
+		return ps__fail_memory("an event of several kinds of cores");
+	event->variants = variants;
 	variant.cpus = ps__os_strdup(cpus);
 	if (!variant.cpus)
 		return ps__fail_memory("an event of several kinds of cores");

@@ -79,6 +79,7 @@ unit_tests = \
 	tests/unit/test_uncounted \
 	tests/unit/test_user \
 	tests/unit/test_user_open \
+	tests/unit/test_vector \
 	tests/unit/test_waiting \
 	tests/unit/test_watch
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrays that grow, by the seam's allocator, which has no realloc. */
+#include "base/vector.h"
+
+#include "base/os.h"
+
+#include <string.h>
+
+#define FIRST_ROOM 4u
+
+void *ps__vector_reserve(void *items, size_t count, size_t needed, size_t *room, size_t size_bytes)
+{
+	size_t wanted = *room ? *room : FIRST_ROOM;
+
+	while (wanted < needed)
+		wanted *= 2;
+	if (wanted == *room)
+		return items;
+	void *grown = ps__os_calloc(wanted, size_bytes);
+	if (!grown)
+		return NULL;
+	if (count)
+		memcpy(grown, items, count * size_bytes);
+	ps__os_free(items);
+	*room = wanted;
+	return grown;
+}
