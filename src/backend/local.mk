@@ -18,6 +18,7 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf_kept.c \
 	src/backend/perf_kept.h \
 	src/backend/perf_open.c \
+	src/backend/perf_plan.c \
 	src/backend/perf_records.c \
 	src/backend/perf_recover.c \
 	src/backend/perf_residency.c \

@@ -63,9 +63,8 @@ struct ps__group {
 	uint64_t blind_since; /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
 	bool is_planned;      /* it was tried here which events fit, and counted meanwhile */
 
-	/* For perf_hybrid.c. */
-	uint32_t kinds;    /* a bit for each of perf->kinds that counts these events; 0: not of several kinds */
-	uint32_t pmu_type; /* the kind of this one; 0: none */
+	uint32_t kinds;    /* in the first lane: a bit for each of perf->kinds that the group's events are for */
+	uint32_t pmu_type; /* the kind of this one; 0: PS__KIND_ANY */
 	bool
 	    stands_in; /* the lane's CPU has no such events: a dummy in their place tells how long the task was there */
 	uint64_t *own; /* in a chain: this one's times and values */
@@ -101,6 +100,7 @@ struct ps__kind {
 	const char *cpus;
 };
 #define PS__KINDS_MAX 32
+#define PS__KIND_ANY  0 /* the first of them: events that are for no kind in particular */
 
 /* A group's last member, which is no event of the set's: it records migrations. */
 struct ps__recorder {
@@ -127,7 +127,7 @@ struct ps__perf {
 	uint64_t past_ns;                     /* of a CPU target: how long it counted before the last start */
 	uint64_t started_ns;                  /* CLOCK_MONOTONIC */
 	uint64_t stopped_ns;                  /* before it was */
-	struct ps__kind kinds[PS__KINDS_MAX]; /* of the events that have variants */
+	struct ps__kind kinds[PS__KINDS_MAX]; /* PS__KIND_ANY, and those of the events that have variants */
 	size_t kind_count;
 };
 
@@ -149,21 +149,18 @@ void ps__perf_close_lanes(struct ps__perf *perf, bool abandon);
 
 /* Shared by the files that open. A code and a sentence for the errno with which opening an event of the set failed. */
 int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error);
-struct ps__place ps__perf_place_of(const struct ps__target *target, size_t lane);
-void ps__perf_add_member(struct ps__group *group, size_t event, int fd);
-int ps__perf_lead_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group, size_t event);
-int ps__perf_copy_group(struct ps__perf *perf, struct ps__lane *lane, struct ps__group *group,
-                        const struct ps__group *model);
-int ps__perf_plan_rest(struct ps__perf *perf, struct ps__lane *lane); /* all but events with variants */
-/* Stops a group that counted while it was planned. What it counted is in perf->buffer; all 0 for one in the error state. */
-int ps__perf_stop_planning(struct ps__perf *perf, const struct ps__group *group);
 
-/* perf_hybrid.c: which kinds of cores the events are for; opens all lanes, where there are several. */
+/* perf_hybrid.c: the kinds of cores that the events are for. */
 int ps__perf_find_kinds(struct ps__perf *perf);
-int ps__perf_open_hybrid(struct ps__perf *perf);
-int ps__perf_end_hybrid_planning(struct ps__perf *perf);
+uint32_t ps__perf_kinds_of(const struct ps__perf *perf, const struct ps__event *event); /* a bit for each */
+bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__lane *lane, size_t kind);
 void ps__perf_specialise(struct ps__event *event, struct ps__place place);
 int ps__perf_probe_variants(struct ps__event *event);
+/* perf_plan.c: which events are a group, tried where is_planned_in; then all groups of each lane; and an end of counting. */
+bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__lane *lane);
+int ps__perf_plan(struct ps__perf *perf);
+int ps__perf_complete_lane(struct ps__perf *perf, struct ps__lane *lane);
+int ps__perf_end_planning(struct ps__perf *perf);
 /* perf_tasks.c: records of the tasks, by dummies that join the groups once all lanes are open. */
 int ps__perf_open_tasks(struct ps__perf *perf);
 void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);

@@ -80,7 +80,7 @@ static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *
  * much is known: its clock goes while its tasks run. */
 static void account_for_gap(struct ps__perf *perf, struct ps__group *group, bool is_back)
 {
-	if (perf->target.kind != PS__TARGET_CPU || group->next || perf->kind_count)
+	if (perf->target.kind != PS__TARGET_CPU || group->next || perf->kind_count > 1)
 		return;
 	uint64_t missing = missing_ns(perf, group);
 	if (!is_back)

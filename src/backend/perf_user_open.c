@@ -161,7 +161,8 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 		        "this machine has %zu kinds of cores: a thread that is moved from one to another in the "
 		        "midst of reading would be killed",
 		        cores.count);
-	perf->user_config1 = cores.event.attr.config1;
+	else
+		perf->user_config1 = cores.event.attr.config1;
 }
 
 /* How many pages may be mapped by the sets of this process. */
