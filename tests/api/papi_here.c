@@ -122,6 +122,15 @@ const char *papi_here_start(void)
 	return result == PAPI_OK ? NULL : why;
 }
 
+bool papi_here_check(const char *test)
+{
+	const char *why = papi_here_start();
+
+	if (why)
+		ps__test_skip(test, why);
+	return !why;
+}
+
 int papi_here_create(const char *event, ...)
 {
 	int set = PAPI_NULL;
@@ -142,6 +151,35 @@ void papi_here_destroy(int set)
 	PAPI_stop(set, values);
 	papi_ok(PAPI_cleanup_eventset(set));
 	papi_ok(PAPI_destroy_eventset(&set));
+}
+
+struct ps_eventset *papi_here_wrap(int papi)
+{
+	struct ps_eventset *set = NULL;
+
+	check_ok(ps_eventset_from_papi(&set, papi));
+	return set;
+}
+
+void papi_here_rehearse(struct ps_eventset *set)
+{
+	uint64_t timestamp = 0;
+
+	check_ok(ps_eventset_reserve(set, 1000));
+	check_ok(ps_start(set));
+	papi_here_touch(1000);
+	papi_here_touch(10);
+	check_ok(ps_read(set, here.root, &timestamp, NULL));
+	check_ok(ps_accum(set, here.root, &timestamp, NULL));
+	check_ok(ps_stop(set, here.root, &timestamp, NULL));
+}
+
+long long papi_here_count(struct ps_thread *thread, const char *event, uint64_t timestamp)
+{
+	struct ps_value value;
+
+	check_ok(ps_thread_reading(thread, event, timestamp, &value));
+	return value.value;
 }
 
 const char *papi_here_name(int set, int index)

@@ -9,17 +9,22 @@
 #ifndef PS_TESTS_PAPI_HERE_H
 #define PS_TESTS_PAPI_HERE_H
 
-#include <check.h>
-#include <perfsage.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "here.h"
 
 /* Starts PAPI, once in a process, with support for threads. NULL, or why it can't count here. */
 const char *papi_here_start(void);
 
+/* The same at the head of a test: false if it can't, and the reason is printed. */
+#define papi_here_may_count() papi_here_check(__func__)
+bool papi_here_check(const char *test);
+
 /* An event set of PAPI with these events, up to a NULL. */
 int papi_here_create(const char *event, ...) __attribute__((sentinel));
 void papi_here_destroy(int set);
+struct ps_eventset *papi_here_wrap(int set);
+/* What has to be faulted in once is, so that two runs of the same work count alike. Into here's topology. */
+void papi_here_rehearse(struct ps_eventset *set);
+long long papi_here_count(struct ps_thread *thread, const char *event, uint64_t timestamp); /* of a reading's part */
 
 /* Exactly so many page faults of the calling thread, in user space. */
 void papi_here_touch(size_t pages);
@@ -44,10 +49,5 @@ void papi_here_expect_about(long long counted, long long expected);
 		ck_assert_msg(result_ >= 0, "%s: %s", #call, papi_here_explain(result_)); \
 	} while (0)
 const char *papi_here_explain(int code);
-#define check_ok(call)                                                                           \
-	do {                                                                                     \
-		int result_ = (call);                                                            \
-		ck_assert_msg(result_ == PS_OK, "%s: %d %s", #call, result_, ps_error_detail()); \
-	} while (0)
 
 #endif

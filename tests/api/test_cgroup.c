@@ -76,22 +76,22 @@ static int join_cgroup(void)
 }
 
 /* A process in the group, or outside of it; with so many pages on each of two CPUs. */
-static void run_child(bool joins, size_t here, size_t there)
+static void run_child(bool joins, size_t first, size_t second)
 {
 	struct wander_work work;
 	int status = 1;
 	pid_t pid;
 
-	wander_create(&work, here + there + 2);
+	wander_create(&work, first + second + 2);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		if (joins && join_cgroup() < 0)
 			_exit(1);
 		wander_move(wander_cpu(0));
-		wander_touch(&work, here);
+		wander_touch(&work, first);
 		wander_move(wander_cpu(1));
-		wander_touch(&work, there);
+		wander_touch(&work, second);
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -100,11 +100,11 @@ static void run_child(bool joins, size_t here, size_t there)
 }
 
 struct counts {
-	long long here, there;
+	long long first, second;
 };
 
 /* Three child processes, one after the other. */
-static struct counts count_children(const char *path, bool joins, size_t here, size_t there)
+static struct counts count_children(const char *path, bool joins, size_t first, size_t second)
 {
 	struct ps_topology *topology = NULL;
 	struct ps_eventset *set = NULL;
@@ -118,7 +118,7 @@ static struct counts count_children(const char *path, bool joins, size_t here, s
 	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
 	for (int i = 0; i < 3; i++)
-		run_child(joins, here, there);
+		run_child(joins, first, second);
 	check_ok(ps_stop(set, ps_topology_root(topology), &timestamp, NULL));
 	check_ok(ps_eventset_check(set, &residual, 1));
 	ck_assert_int_eq(residual, 0);
@@ -168,13 +168,13 @@ START_TEST(known_work_of_child_processes_is_split_by_cpu)
 	few = count_children(folder, true, 0, 0);
 	many = count_children(name, true, 1000, 10);
 	none = count_children(name, false, 1000, 10);
-	printf("%lld and %lld page faults with 3000 and 30 touched, %lld and %lld without\n", many.here, many.there,
-	       few.here, few.there);
-	ck_assert_int_ge(many.here, 3000);
-	ck_assert_int_le(many.here, 3000 + few.here + few.there + 60);
-	ck_assert_int_ge(many.there, 30);
-	ck_assert_int_le(many.there, 30 + few.here + few.there + 60);
-	ck_assert_int_eq(none.here + none.there, 0);
+	printf("%lld and %lld page faults with 3000 and 30 touched, %lld and %lld without\n", many.first, many.second,
+	       few.first, few.second);
+	ck_assert_int_ge(many.first, 3000);
+	ck_assert_int_le(many.first, 3000 + few.first + few.second + 60);
+	ck_assert_int_ge(many.second, 30);
+	ck_assert_int_le(many.second, 30 + few.first + few.second + 60);
+	ck_assert_int_eq(none.first + none.second, 0);
 	remove_cgroup();
 }
 END_TEST

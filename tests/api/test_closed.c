@@ -3,12 +3,9 @@
  * A program that closes descriptors that it didn't open, as daemons do, and opens files of its own under their numbers: what
  * these hold is not taken for counts, each call says what has happened, and the program's files stay open when the set goes.
  */
-#include "support/skip.h"
 
-#include <check.h>
+#include "here.h"
 #include <fcntl.h>
-#include <perfsage.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,8 +18,6 @@
 /* What one call may take of a file before it sees that it isn't an event: see perfsage(7). */
 #define MOST_TAKEN 1024
 
-#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
-
 static bool is_open(int number)
 {
 	return fcntl(number, F_GETFD) >= 0;
@@ -30,8 +25,6 @@ static bool is_open(int number)
 
 /* A running set, read twice; and the numbers that it took. */
 struct scene {
-	struct ps_topology *topology;
-	struct ps_component *root;
 	struct ps_eventset *set;
 	long long count;
 	int numbers[NUMBERS];
@@ -39,11 +32,11 @@ struct scene {
 	int filled[2]; /* a pipe with no end of bytes */
 };
 
-static long long total(const struct scene *scene)
+static long long total(void)
 {
 	struct ps_value value = {0};
 
-	check_ok(ps_component_total(scene->root, EVENT, &value));
+	check_ok(ps_component_total(here.root, EVENT, &value));
 	return value.value;
 }
 
@@ -52,8 +45,6 @@ static bool open_scene(struct scene *scene, enum ps_attribution_mode mode)
 	bool was_open[NUMBERS];
 
 	memset(scene, 0, sizeof *scene);
-	check_ok(ps_topology_load(&scene->topology, NULL));
-	scene->root = ps_topology_root(scene->topology);
 	check_ok(ps_eventset_create(&scene->set));
 	check_ok(ps_eventset_set_attribution(scene->set, mode));
 	check_ok(ps_eventset_add_optional(scene->set, EVENT));
@@ -63,19 +54,13 @@ static bool open_scene(struct scene *scene, enum ps_attribution_mode mode)
 	if (ps_start(scene->set) != PS_OK)
 		return false;
 	for (int i = 0; i < 3; i++)
-		check_ok(ps_read(scene->set, scene->root, NULL, NULL));
+		check_ok(ps_read(scene->set, here.root, NULL, NULL));
 	for (int number = 0; number < NUMBERS; number++) {
 		if (!was_open[number] && is_open(number))
 			scene->numbers[scene->number_count++] = number;
 	}
-	scene->count = total(scene);
+	scene->count = total();
 	return true;
-}
-
-static void close_scene(struct scene *scene)
-{
-	ps_eventset_destroy(scene->set);
-	ps_topology_destroy(scene->topology);
 }
 
 static void close_numbers(const struct scene *scene)
@@ -114,10 +99,8 @@ static void check_lost(struct scene *scene, int result)
 	ck_assert_msg(result == PS_ECLOST, "%s: %s", ps_strerror(result), ps_error_detail());
 	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "has closed descriptors"));
 	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "ps_eventset_clone"));
-	ck_assert_int_eq(total(scene), scene->count);
+	ck_assert_int_eq(total(), scene->count);
 }
-
-static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_AUTO, PS_ATTRIBUTE_EXACT, PS_ATTRIBUTE_LAST_CPU};
 
 /* _i: the mode; and 3 more: other files are under the numbers then. */
 START_TEST(what_is_under_the_numbers_now_is_not_counted)
@@ -125,20 +108,20 @@ START_TEST(what_is_under_the_numbers_now_is_not_counted)
 	struct scene scene;
 	bool are_taken = _i >= 3;
 
-	if (!open_scene(&scene, modes[_i % 3])) {
+	if (!open_scene(&scene, here_modes[_i % HERE_MODES])) {
 		ps_test_skip(ps_error_detail());
-		close_scene(&scene);
+		ps_eventset_destroy(scene.set);
 		return;
 	}
 	close_numbers(&scene);
 	if (are_taken)
 		take_numbers(&scene);
-	check_lost(&scene, ps_read(scene.set, scene.root, NULL, NULL));
+	check_lost(&scene, ps_read(scene.set, here.root, NULL, NULL));
 	int left = are_taken ? bytes_left(&scene) : 0;
 	ck_assert_int_ge(left, are_taken ? FILLING - MOST_TAKEN : 0);
-	check_lost(&scene, ps_read(scene.set, scene.root, NULL, NULL));
-	check_lost(&scene, ps_accum(scene.set, scene.root, NULL, NULL));
-	check_lost(&scene, ps_stop(scene.set, scene.root, NULL, NULL));
+	check_lost(&scene, ps_read(scene.set, here.root, NULL, NULL));
+	check_lost(&scene, ps_accum(scene.set, here.root, NULL, NULL));
+	check_lost(&scene, ps_stop(scene.set, here.root, NULL, NULL));
 	check_lost(&scene, ps_start(scene.set));
 	if (are_taken)
 		ck_assert_int_eq(bytes_left(&scene), left);
@@ -150,22 +133,17 @@ START_TEST(what_is_under_the_numbers_now_is_not_counted)
 		ck_assert_msg(is_open(scene.numbers[i]), "the program's file %d was closed", scene.numbers[i]);
 	/* The program's work goes on. */
 	check_ok(ps_start(clone));
-	check_ok(ps_stop(clone, scene.root, NULL, NULL));
+	check_ok(ps_stop(clone, here.root, NULL, NULL));
 	ps_eventset_destroy(clone);
-	close_scene(&scene);
+	ps_eventset_destroy(scene.set);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("closed");
-	TCase *tests = tcase_create("closed");
-	SRunner *runner = srunner_create(suite);
+	TCase *tests = here_case(suite, "closed");
 
 	tcase_add_loop_test(tests, what_is_under_the_numbers_now_is_not_counted, 0, 6);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

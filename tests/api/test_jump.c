@@ -3,83 +3,21 @@
  * Calls that are left in their midst by siglongjmp out of a handler that interrupted them, while a timer goes: whatever the
  * thread did is counted, and the set doesn't stay busy. Real events, real signals.
  */
+#include "here.h"
 #include "support/resident.h"
-#include "support/skip.h"
 
-#include <check.h>
-#include <perfsage.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#define EVENT "page-faults:u"
 #define JUMPS 150
-
-#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
-
-static struct ps_topology *topology;
-static struct ps_component *root;
-
-static void setup(void)
-{
-	check_ok(ps_topology_load(&topology, NULL));
-	root = ps_topology_root(topology);
-}
-
-static void teardown(void)
-{
-	ps_topology_destroy(topology);
-}
-
-static struct ps_eventset *make_set(enum ps_attribution_mode mode)
-{
-	struct ps_eventset *set = NULL;
-
-	check_ok(ps_eventset_create(&set));
-	check_ok(ps_eventset_set_attribution(set, mode));
-	check_ok(ps_eventset_add(set, EVENT));
-	check_ok(ps_eventset_add(set, "minor-faults:u"));
-	check_ok(ps_eventset_reserve(set, 100000));
-	return set;
-}
-
-static bool may_count(void)
-{
-	struct ps_eventset *set = NULL;
-	bool may =
-	    ps_eventset_create(&set) == PS_OK && ps_eventset_add(set, EVENT) == PS_OK && ps_start(set) == PS_OK;
-
-	ps_eventset_destroy(set);
-	return may;
-}
-
-#define SKIP_UNLESS_COUNTED                      \
-	if (!may_count()) {                      \
-		ps_test_skip(ps_error_detail()); \
-		return;                          \
-	}
-
-static volatile unsigned char *page;
-
-/* One fault: the page is given back first. */
-__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) static void touch(void)
-{
-	madvise((void *)page, (size_t)sysconf(_SC_PAGESIZE), MADV_DONTNEED);
-	*page = 1;
-}
-
-static void map_page(void)
-{
-	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne((void *)page, MAP_FAILED);
-}
+#define ROWS  100000
 
 /* The storm: a timer whose handler leaves the call that it interrupts, if it is to. */
 static sigjmp_buf back;
@@ -143,24 +81,10 @@ static void read_in_storm(reading *read, struct ps_eventset *set, uint64_t *time
 {
 	if (sigsetjmp(back, 1) == 0) {
 		may_jump = 1;
-		int result = read(set, root, timestamp, NULL);
+		int result = read(set, here.root, timestamp, NULL);
 		may_jump = 0;
 		ck_assert_msg(result == PS_OK, "after %d jumps: %s", (int)jumps, ps_error_detail());
 	}
-}
-
-/* Over all CPUs; the parts of a reading share its timestamp. */
-static long long sum_of(uint64_t timestamp)
-{
-	struct ps_value value;
-	long long sum = 0;
-
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		const struct ps_thread *thread = ps_topology_thread(topology, cpu);
-		if (thread && ps_thread_reading(thread, EVENT, timestamp, &value) == PS_OK)
-			sum += value.value;
-	}
-	return sum;
 }
 
 /* What the set says must lie between what was done, and that with what jumps and signals may have touched. */
@@ -170,35 +94,23 @@ static void check_faults(long long value, long long done, const char *what)
 	              "%s: %lld page faults of %lld, after %d jumps", what, value, done, (int)jumps);
 }
 
-static void check_residual(struct ps_eventset *set)
-{
-	long long residual[2] = {1, 1};
-
-	check_ok(ps_eventset_check(set, residual, 2));
-	ck_assert_int_eq(residual[0], 0);
-	ck_assert_int_eq(residual[1], 0);
-}
-
-static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_AUTO, PS_ATTRIBUTE_EXACT, PS_ATTRIBUTE_LAST_CPU};
-#define MODES 3
-
 /* _i: the mode; 3 and more: it is moved about besides. */
 static void storm(int which, reading *read, bool makes_new)
 {
-	struct ps_eventset *set = make_set(modes[which % MODES]);
+	struct ps_eventset *set = here_faults(here_modes[which % HERE_MODES], ROWS);
 	volatile long long done = 0;
 	uint64_t first = 0, timestamp = 0;
 
-	map_page();
-	touch();
+	here_map_page();
+	here_touch();
 	check_ok(ps_start(set));
-	check_ok(read(set, root, &first, NULL));
+	check_ok(read(set, here.root, &first, NULL));
 	timestamp = first;
 	begin_storm();
 	for (volatile unsigned step = 0; jumps < JUMPS && step < 300 * JUMPS; step++) {
-		touch();
+		here_touch();
 		done++;
-		if (which >= MODES && step % 16 == 0)
+		if (which >= HERE_MODES && step % 16 == 0)
 			move(step);
 		if (makes_new)
 			timestamp = 0;
@@ -208,32 +120,28 @@ static void storm(int which, reading *read, bool makes_new)
 	printf("lab: %d jumps in %lld calls\n", (int)jumps, done);
 	if (makes_new)
 		timestamp = 0;
-	check_ok(ps_stop(set, root, &timestamp, NULL));
+	check_ok(ps_stop(set, here.root, &timestamp, NULL));
 	if (!makes_new || read == ps_read)
-		check_faults(sum_of(timestamp), done, "the last reading");
-	check_residual(set);
+		check_faults(here_sum(HERE_FAULTS, timestamp), done, "the last reading");
+	here_check_residual(set);
 	ps_eventset_destroy(set);
-	munmap((void *)page, (size_t)sysconf(_SC_PAGESIZE));
 }
 
 START_TEST(a_set_that_jumps_left_while_it_read_loses_nothing)
 {
-	SKIP_UNLESS_COUNTED
-	storm(_i, ps_read, false);
+	here_skip_unless_counted(HERE_FAULTS) storm(_i, ps_read, false);
 }
 END_TEST
 
 START_TEST(a_set_that_jumps_left_while_it_accumulated_loses_nothing)
 {
-	SKIP_UNLESS_COUNTED
-	storm(_i, ps_accum, false);
+	here_skip_unless_counted(HERE_FAULTS) storm(_i, ps_accum, false);
 }
 END_TEST
 
 START_TEST(a_set_that_jumps_left_while_it_made_new_readings_loses_nothing)
 {
-	SKIP_UNLESS_COUNTED
-	storm(_i, ps_read, true);
+	here_skip_unless_counted(HERE_FAULTS) storm(_i, ps_read, true);
 }
 END_TEST
 
@@ -246,24 +154,23 @@ START_TEST(a_history_that_jumps_left_holds_all)
 	size_t count = 0;
 	volatile long long done = 0;
 
-	SKIP_UNLESS_COUNTED
-	set = make_set(modes[_i % MODES]);
-	map_page();
-	touch();
+	here_skip_unless_counted(HERE_FAULTS) set = here_faults(here_modes[_i % HERE_MODES], ROWS);
+	here_map_page();
+	here_touch();
 	check_ok(ps_start(set));
 	begin_storm();
 	for (volatile unsigned step = 0; step < 4000; step++) {
 		uint64_t timestamp = 0;
-		touch();
+		here_touch();
 		done++;
 		read_in_storm(ps_accum, set, &timestamp);
 	}
 	end_storm();
 	uint64_t timestamp = 0;
-	check_ok(ps_stop(set, root, &timestamp, NULL));
+	check_ok(ps_stop(set, here.root, &timestamp, NULL));
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		const struct ps_thread *thread = ps_topology_thread(topology, cpu);
-		if (!thread || ps_thread_readings(thread, EVENT, values, 4096, &count) != PS_OK)
+		const struct ps_thread *thread = ps_topology_thread(here.topology, cpu);
+		if (!thread || ps_thread_readings(thread, HERE_FAULTS, values, 4096, &count) != PS_OK)
 			continue;
 		for (size_t i = 0; i < count; i++)
 			sum += values[i].value;
@@ -280,7 +187,7 @@ static _Atomic int refusals, readings;
 static void read_in_handler(int number)
 {
 	(void)number;
-	int result = ps_read(shared, root, NULL, NULL);
+	int result = ps_read(shared, here.root, NULL, NULL);
 	if (result == PS_ECNFLCT)
 		refusals++;
 	else if (result == PS_OK)
@@ -297,31 +204,30 @@ static void interrupt(bool on_other_stack)
 	sigemptyset(&action.sa_mask);
 	refusals = 0;
 	readings = 0;
-	shared = make_set(PS_ATTRIBUTE_AUTO);
-	map_page();
-	touch();
+	shared = here_faults(PS_ATTRIBUTE_AUTO, ROWS);
+	here_map_page();
+	here_touch();
 	check_ok(ps_start(shared));
-	check_ok(ps_read(shared, root, NULL, NULL));
+	check_ok(ps_read(shared, here.root, NULL, NULL));
 	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
 	set_timer(100);
 	for (unsigned step = 0; refusals < 20 && step < 400000; step++) {
-		touch();
+		here_touch();
 		done++;
-		check_ok((step % 4 ? ps_read : ps_accum)(shared, root, NULL, NULL));
+		check_ok((step % 4 ? ps_read : ps_accum)(shared, here.root, NULL, NULL));
 	}
 	end_storm();
-	check_ok(ps_stop(shared, root, NULL, NULL));
+	check_ok(ps_stop(shared, here.root, NULL, NULL));
 	struct ps_value total = {0};
-	check_ok(ps_component_total(root, EVENT, &total));
+	check_ok(ps_component_total(here.root, HERE_FAULTS, &total));
 	check_faults(total.value, done, on_other_stack ? "handlers on a stack of their own" : "handlers");
-	check_residual(shared);
+	here_check_residual(shared);
 	ps_eventset_destroy(shared);
 }
 
 START_TEST(a_handler_that_returns_is_refused_as_before)
 {
-	SKIP_UNLESS_COUNTED
-	interrupt(false);
+	here_skip_unless_counted(HERE_FAULTS) interrupt(false);
 }
 END_TEST
 
@@ -330,8 +236,7 @@ START_TEST(a_handler_on_a_stack_of_its_own_is_refused_as_before)
 	static char memory[1 << 17];
 	stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
 
-	SKIP_UNLESS_COUNTED
-	ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
+	here_skip_unless_counted(HERE_FAULTS) ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
 	interrupt(true);
 	stack.ss_flags = SS_DISABLE;
 	sigaltstack(&stack, NULL);
@@ -345,19 +250,13 @@ int main(void)
 		return EXIT_SUCCESS;
 	}
 	Suite *suite = suite_create("jump");
-	TCase *tests = tcase_create("jump");
-	SRunner *runner = srunner_create(suite);
+	TCase *tests = here_case(suite, "jump");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_read_loses_nothing, 0, 2 * MODES);
-	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_accumulated_loses_nothing, 0, 2 * MODES);
-	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_made_new_readings_loses_nothing, 0, 2 * MODES);
-	tcase_add_loop_test(tests, a_history_that_jumps_left_holds_all, 0, MODES);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_read_loses_nothing, 0, 2 * HERE_MODES);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_accumulated_loses_nothing, 0, 2 * HERE_MODES);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_made_new_readings_loses_nothing, 0, 2 * HERE_MODES);
+	tcase_add_loop_test(tests, a_history_that_jumps_left_holds_all, 0, HERE_MODES);
 	tcase_add_test(tests, a_handler_that_returns_is_refused_as_before);
 	tcase_add_test(tests, a_handler_on_a_stack_of_its_own_is_refused_as_before);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

@@ -4,29 +4,14 @@
  * the process itself. Sees the installed header and the shared library alone.
  */
 #include "api/count_malloc.h"
-#include "support/skip.h"
+#include "here.h"
 
-#include <check.h>
-#include <perfsage.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define READINGS 100000
 
-#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
-
-static struct ps_topology *topology;
 static struct ps_eventset *set;
-
-static void stay_here(void)
-{
-	cpu_set_t mask;
-
-	CPU_ZERO(&mask);
-	CPU_SET((size_t)sched_getcpu(), &mask);
-	ck_assert_int_eq(sched_setaffinity(0, sizeof(mask), &mask), 0);
-}
 
 /* False where it can't be counted: the reason was printed. */
 static bool prepare(const char *name)
@@ -37,8 +22,7 @@ static bool prepare(const char *name)
 		ps__test_skip(name, "valgrind or a sanitizer has its own malloc");
 		return false;
 	}
-	stay_here(); /* a reading then has one part */
-	check_ok(ps_topology_load(&topology, NULL));
+	here_pin(); /* a reading then has one part */
 	check_ok(ps_eventset_create(&set));
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		int result = ps_eventset_add(set, events[i]);
@@ -55,9 +39,7 @@ static bool prepare(const char *name)
 static void clean_up(void)
 {
 	ps_eventset_destroy(set);
-	ps_topology_destroy(topology);
 	set = NULL;
-	topology = NULL;
 }
 
 START_TEST(the_count_of_allocations_sees_the_librarys)
@@ -77,7 +59,7 @@ END_TEST
 
 static long allocations_of(int (*call)(struct ps_eventset *, struct ps_component *, uint64_t *, struct ps_thread **))
 {
-	struct ps_component *root = ps_topology_root(topology);
+	struct ps_component *root = here.root;
 	long before = count_malloc();
 	uint64_t last = 0;
 
@@ -108,10 +90,10 @@ START_TEST(after_reserve_100000_readings_allocate_nothing)
 	check_ok(ps_eventset_reserve(set, READINGS + 10));
 	ck_assert_int_eq(allocations_of(ps_accum), 0);
 	before = count_malloc();
-	results[0] = ps_read(set, ps_topology_root(topology), &timestamp, &thread);
+	results[0] = ps_read(set, here.root, &timestamp, &thread);
 	results[1] = ps_thread_reading(thread, "page-faults:u", timestamp, &value);
-	results[2] = ps_component_total(ps_topology_root(topology), "task-clock:u", &value);
-	results[3] = ps_stop(set, ps_topology_root(topology), &timestamp, NULL);
+	results[2] = ps_component_total(here.root, "task-clock:u", &value);
+	results[3] = ps_stop(set, here.root, &timestamp, NULL);
 	before = count_malloc() - before; /* before Check's own come */
 	ck_assert_int_eq(before, 0);
 	for (size_t i = 0; i < 4; i++)
@@ -123,16 +105,9 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("malloc");
-	TCase *tests = tcase_create("malloc");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	TCase *tests = here_case(suite, "malloc");
 
-	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, the_count_of_allocations_sees_the_librarys);
 	tcase_add_test(tests, after_reserve_100000_readings_allocate_nothing);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

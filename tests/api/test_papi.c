@@ -4,7 +4,6 @@
  * the installed headers and the shared libraries alone, as a program with PAPI code does.
  */
 #include "papi_here.h"
-#include "support/skip.h"
 
 #include <papi.h>
 #include <sched.h>
@@ -16,60 +15,6 @@
 
 #define PAGES 1000
 
-static struct ps_topology *topology;
-static struct ps_component *root;
-
-static void setup(void)
-{
-	check_ok(ps_topology_load(&topology, NULL));
-	root = ps_topology_root(topology);
-}
-
-static void teardown(void)
-{
-	ps_topology_destroy(topology);
-}
-
-/* False where PAPI counts nothing: the reason was printed. */
-static bool can_count(const char *test)
-{
-	const char *why = papi_here_start();
-
-	if (why)
-		ps__test_skip(test, why);
-	return !why;
-}
-
-static struct ps_eventset *wrap(int papi)
-{
-	struct ps_eventset *set = NULL;
-
-	check_ok(ps_eventset_from_papi(&set, papi));
-	return set;
-}
-
-static long long count_of(struct ps_thread *thread, const char *event, uint64_t timestamp)
-{
-	struct ps_value value;
-
-	check_ok(ps_thread_reading(thread, event, timestamp, &value));
-	return value.value;
-}
-
-/* What has to be faulted in once is, so that two runs of the same work count alike. */
-static void rehearse(struct ps_eventset *set)
-{
-	uint64_t timestamp = 0;
-
-	check_ok(ps_eventset_reserve(set, 1000));
-	check_ok(ps_start(set));
-	papi_here_touch(PAGES);
-	papi_here_touch(10);
-	check_ok(ps_read(set, root, &timestamp, NULL));
-	check_ok(ps_accum(set, root, &timestamp, NULL));
-	check_ok(ps_stop(set, root, &timestamp, NULL));
-}
-
 /* And what PAPI itself touches first. */
 static void rehearse_plainly(struct ps_eventset *set, int papi, struct ps_thread **thread)
 {
@@ -80,32 +25,23 @@ static void rehearse_plainly(struct ps_eventset *set, int papi, struct ps_thread
 	papi_ok(PAPI_stop(papi, counts));
 	papi_ok(PAPI_start(papi));
 	papi_ok(PAPI_read(papi, counts));
-	check_ok(ps_read(set, root, &timestamp, thread));
-	check_ok(ps_stop(set, root, &timestamp, NULL));
-}
-
-static void stay_here(void)
-{
-	cpu_set_t mask;
-
-	CPU_ZERO(&mask);
-	CPU_SET((size_t)sched_getcpu(), &mask);
-	ck_assert_int_eq(sched_setaffinity(0, sizeof mask, &mask), 0);
+	check_ok(ps_read(set, here.root, &timestamp, thread));
+	check_ok(ps_stop(set, here.root, &timestamp, NULL));
 }
 
 START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 {
-	if (!can_count("read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts"))
+	if (!papi_here_may_count())
 		return;
-	stay_here();
+	here_pin();
 	int papi = papi_here_create(PAPI_HERE_FAULTS, "perf::MINOR-FAULTS", NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_here_wrap(papi);
 	const char *event = papi_here_name(papi, 0);
 	struct ps_thread *thread = NULL;
 	long long plain[3][2] = {{0}};
 	uint64_t read = 0, accum = 0;
 	int results[5];
-	rehearse(set);
+	papi_here_rehearse(set);
 
 	rehearse_plainly(set, papi, &thread);
 
@@ -122,31 +58,31 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	papi_here_watch();
 	papi_ok(PAPI_start(papi)); /* the user's own start; then only the reading calls are replaced */
 	papi_here_touch(PAGES);
-	results[0] = ps_read(set, root, &read, &thread);
+	results[0] = ps_read(set, here.root, &read, &thread);
 	papi_here_touch(10);
-	results[1] = ps_stop(set, root, &read, NULL);
+	results[1] = ps_stop(set, here.root, &read, NULL);
 	papi_here_end_watch();
 	check_ok(results[0]);
 	check_ok(results[1]);
 	papi_here_expect(plain[0][0], PAGES);
 	papi_here_expect(plain[1][0], PAGES + 10);
-	papi_here_expect(count_of(thread, event, read), plain[1][0]);
-	papi_here_expect(count_of(thread, papi_here_name(papi, 1), read), plain[1][1]);
+	papi_here_expect(papi_here_count(thread, event, read), plain[1][0]);
+	papi_here_expect(papi_here_count(thread, papi_here_name(papi, 1), read), plain[1][1]);
 
 	papi_here_watch();
 	results[2] = ps_start(set);
 	for (int loop = 0; loop < 3; loop++) {
 		papi_here_touch(PAGES);
-		results[3] = ps_accum(set, root, &accum, NULL);
+		results[3] = ps_accum(set, here.root, &accum, NULL);
 	}
 	papi_here_touch(7);
-	results[4] = ps_stop(set, root, &accum, NULL);
+	results[4] = ps_stop(set, here.root, &accum, NULL);
 	papi_here_end_watch();
 	for (int call = 2; call < 5; call++)
 		check_ok(results[call]);
-	papi_here_expect(count_of(thread, event, accum), 3 * PAGES + 7);
+	papi_here_expect(papi_here_count(thread, event, accum), 3 * PAGES + 7);
 	papi_ok(PAPI_read(papi, plain[2])); /* PAPI has kept the count of the whole run */
-	ck_assert_int_eq(plain[2][0], count_of(thread, event, accum));
+	ck_assert_int_eq(plain[2][0], papi_here_count(thread, event, accum));
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
 }
@@ -154,31 +90,31 @@ END_TEST
 
 START_TEST(a_reset_and_an_accum_of_papi_behind_the_back_are_flagged)
 {
-	if (!can_count("a_reset_and_an_accum_of_papi_behind_the_back_are_flagged"))
+	if (!papi_here_may_count())
 		return;
-	stay_here();
+	here_pin();
 	int papi = papi_here_create(PAPI_HERE_FAULTS, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_here_wrap(papi);
 	struct ps_thread *thread = NULL;
 	struct ps_value value;
 	long long own[1] = {0};
 	uint64_t timestamp = 0;
-	rehearse(set);
+	papi_here_rehearse(set);
 
 	check_ok(ps_start(set));
 	papi_here_touch(PAGES);
-	check_ok(ps_read(set, root, &timestamp, &thread));
+	check_ok(ps_read(set, here.root, &timestamp, &thread));
 	papi_ok(PAPI_reset(papi));
 	papi_here_touch(5);
-	check_ok(ps_read(set, root, &timestamp, NULL));
+	check_ok(ps_read(set, here.root, &timestamp, NULL));
 	check_ok(ps_thread_reading(thread, papi_here_name(papi, 0), timestamp, &value));
 	ck_assert_uint_ne(value.flags & PS_VALUE_WENT_BACK, 0);
 	ck_assert_int_ge(value.value, PAGES + 5);
 	ck_assert_int_lt(value.value, PAGES + 500);
 	papi_here_touch(300);
-	check_ok(ps_read(set, root, &timestamp, NULL));
+	check_ok(ps_read(set, here.root, &timestamp, NULL));
 	papi_ok(PAPI_accum(papi, own));
-	check_ok(ps_stop(set, root, &timestamp, NULL));
+	check_ok(ps_stop(set, here.root, &timestamp, NULL));
 	check_ok(ps_thread_reading(thread, papi_here_name(papi, 0), timestamp, &value));
 	ck_assert_int_ge(value.value, PAGES + 305);
 	ck_assert_int_lt(value.value, PAGES + 1000);
@@ -189,11 +125,11 @@ END_TEST
 
 START_TEST(a_number_that_papi_gave_again_brings_up_no_old_reading)
 {
-	if (!can_count("a_number_that_papi_gave_again_brings_up_no_old_reading"))
+	if (!papi_here_may_count())
 		return;
-	stay_here();
+	here_pin();
 	int papi = papi_here_create(PAPI_HERE_FAULTS, NULL);
-	struct ps_eventset *old = wrap(papi);
+	struct ps_eventset *old = papi_here_wrap(papi);
 	struct ps_thread *thread = NULL;
 	uint64_t before = 0, timestamp;
 	char event[PAPI_HUGE_STR_LEN];
@@ -201,18 +137,18 @@ START_TEST(a_number_that_papi_gave_again_brings_up_no_old_reading)
 	strcpy(event, papi_here_name(papi, 0));
 	check_ok(ps_start(old));
 	papi_here_touch(PAGES);
-	check_ok(ps_stop(old, root, &before, &thread));
+	check_ok(ps_stop(old, here.root, &before, &thread));
 	papi_here_destroy(papi);
 	ck_assert_int_eq(ps_start(old), PS_ENOEVST);
 	int again = papi_here_create("perf::MAJOR-FAULTS", PAPI_HERE_FAULTS, NULL);
 	ck_assert_int_eq(again, papi);
-	struct ps_eventset *set = wrap(again);
+	struct ps_eventset *set = papi_here_wrap(again);
 	timestamp = before;
 	check_ok(ps_start(set));
-	check_ok(ps_accum(set, root, &timestamp, &thread));
+	check_ok(ps_accum(set, here.root, &timestamp, &thread));
 	ck_assert_uint_ne(timestamp, before);
-	ck_assert_int_lt(count_of(thread, event, timestamp), PAGES);
-	ck_assert_int_ge(count_of(thread, event, before), PAGES);
+	ck_assert_int_lt(papi_here_count(thread, event, timestamp), PAGES);
+	ck_assert_int_ge(papi_here_count(thread, event, before), PAGES);
 	ps_eventset_destroy(old);
 	ps_eventset_destroy(set);
 	papi_here_destroy(again);
@@ -225,7 +161,7 @@ START_TEST(bad_input_has_a_code_and_a_sentence)
 	int result = PAPI_is_initialized() ? PS_ENOINIT : ps_eventset_from_papi(&set, 0);
 
 	ck_assert_int_eq(result, PS_ENOINIT);
-	if (!can_count("bad_input_has_a_code_and_a_sentence"))
+	if (!papi_here_may_count())
 		return;
 	ck_assert_int_eq(ps_eventset_from_papi(&set, 12345), PS_ENOEVST);
 	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "12345"));
@@ -239,7 +175,7 @@ START_TEST(bad_input_has_a_code_and_a_sentence)
 	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "PAPI_add_event"));
 	papi_ok(PAPI_add_named_event(papi, PAPI_HERE_FAULTS));
 	check_ok(ps_start(set));
-	check_ok(ps_stop(set, root, NULL, NULL));
+	check_ok(ps_stop(set, here.root, NULL, NULL));
 	papi_here_destroy(papi);
 	ck_assert_int_eq(ps_start(set), PS_ENOEVST);
 	ps_eventset_destroy(set);
@@ -248,14 +184,14 @@ END_TEST
 
 START_TEST(papi_shutdown_under_a_wrapped_set_is_an_error_and_no_crash)
 {
-	if (!can_count("papi_shutdown_under_a_wrapped_set_is_an_error_and_no_crash"))
+	if (!papi_here_may_count())
 		return;
-	struct ps_eventset *set = wrap(papi_here_create(PAPI_HERE_FAULTS, NULL));
+	struct ps_eventset *set = papi_here_wrap(papi_here_create(PAPI_HERE_FAULTS, NULL));
 
 	check_ok(ps_start(set));
 	PAPI_shutdown();
-	ck_assert_int_eq(ps_read(set, root, NULL, NULL), PS_ENOINIT);
-	ck_assert_int_eq(ps_stop(set, root, NULL, NULL), PS_ENOINIT);
+	ck_assert_int_eq(ps_read(set, here.root, NULL, NULL), PS_ENOINIT);
+	ck_assert_int_eq(ps_stop(set, here.root, NULL, NULL), PS_ENOINIT);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -267,17 +203,17 @@ START_TEST(a_multiplexed_set_gives_estimates)
 	uint64_t timestamp = 0;
 	int papi = PAPI_NULL;
 
-	if (!can_count("a_multiplexed_set_gives_estimates"))
+	if (!papi_here_may_count())
 		return;
-	stay_here(); /* or its count has a part on each CPU */
+	here_pin(); /* or its count has a part on each CPU */
 	papi_ok(PAPI_create_eventset(&papi));
 	papi_ok(PAPI_assign_eventset_component(papi, 0));
 	papi_ok(PAPI_set_multiplex(papi));
 	papi_ok(PAPI_add_named_event(papi, PAPI_HERE_FAULTS));
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_here_wrap(papi);
 	check_ok(ps_start(set));
 	papi_here_touch(PAGES);
-	check_ok(ps_stop(set, root, &timestamp, &thread));
+	check_ok(ps_stop(set, here.root, &timestamp, &thread));
 	check_ok(ps_thread_reading(thread, ps_eventset_event_name(set, 0), timestamp, &value));
 	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
 	ck_assert_int_ge(value.value, PAGES);
@@ -292,18 +228,18 @@ START_TEST(a_user_defined_event_has_its_name_and_its_count)
 	struct ps_thread *thread = NULL;
 	uint64_t timestamp = 0;
 
-	if (!can_count("a_user_defined_event_has_its_name_and_its_count"))
+	if (!papi_here_may_count())
 		return;
 	int papi = papi_here_create("TWICE_FAULTS", NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_here_wrap(papi);
 	ck_assert_str_eq(ps_eventset_event_name(set, 0), "TWICE_FAULTS");
-	stay_here();
-	rehearse(set);
+	here_pin();
+	papi_here_rehearse(set);
 	check_ok(ps_start(set));
 	papi_here_touch(PAGES);
-	int stopped = ps_stop(set, root, &timestamp, &thread);
+	int stopped = ps_stop(set, here.root, &timestamp, &thread);
 	check_ok(stopped);
-	papi_here_expect_about(count_of(thread, "TWICE_FAULTS", timestamp), 2 * PAGES);
+	papi_here_expect_about(papi_here_count(thread, "TWICE_FAULTS", timestamp), 2 * PAGES);
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
 }
@@ -315,13 +251,13 @@ START_TEST(values_of_papis_default_domain_say_that_they_are_of_user_space)
 	struct ps_value value;
 	uint64_t timestamp = 0;
 
-	if (!can_count("values_of_papis_default_domain_say_that_they_are_of_user_space"))
+	if (!papi_here_may_count())
 		return;
 	int papi = papi_here_create(PAPI_HERE_FAULTS, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_here_wrap(papi);
 	ck_assert_int_eq(ps_eventset_event_is_user_only(set, 0), 1);
 	check_ok(ps_start(set));
-	check_ok(ps_stop(set, root, &timestamp, &thread));
+	check_ok(ps_stop(set, here.root, &timestamp, &thread));
 	check_ok(ps_thread_reading(thread, ps_eventset_event_name(set, 0), timestamp, &value));
 	ck_assert_uint_ne(value.flags & PS_VALUE_USER_ONLY, 0);
 	ps_eventset_destroy(set);
@@ -365,13 +301,8 @@ int main(void)
 {
 	char path[] = "/tmp/perfsage-user-events.XXXXXX";
 	Suite *suite = suite_create("PAPI on this machine");
-	TCase *tests = tcase_create("papi");
-	SRunner *runner;
-	int failed;
+	TCase *tests = here_case(suite, "papi");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_set_timeout(tests, 120);
-	suite_add_tcase(suite, tests);
 	/* First, while PAPI isn't initialised even where tests share a process. */
 	tcase_add_test(tests, bad_input_has_a_code_and_a_sentence);
 	tcase_add_test(tests, read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts);
@@ -383,10 +314,7 @@ int main(void)
 	/* Last: it ends PAPI for the process. */
 	tcase_add_test(tests, papi_shutdown_under_a_wrapped_set_is_an_error_and_no_crash);
 	write_user_events(path);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
+	int status = here_run(suite);
 	unlink(path);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A library that was configured without PAPI: the function is there, and says what to do. */
-#include <check.h>
-#include <perfsage.h>
+#include "here.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +19,8 @@ int main(void)
 {
 	Suite *suite = suite_create("PAPI absent");
 	TCase *tests = tcase_create("absent");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, a_build_without_papi_says_how_to_get_it);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

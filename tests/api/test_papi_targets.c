@@ -5,7 +5,6 @@
  */
 #include "papi_here.h"
 #include "support/gone.h"
-#include "support/skip.h"
 
 #include <papi.h>
 #include <pthread.h>
@@ -17,68 +16,6 @@
 #include <unistd.h>
 
 #define PAGES 1000
-
-static struct ps_topology *topology;
-static struct ps_component *root;
-
-static void setup(void)
-{
-	check_ok(ps_topology_load(&topology, NULL));
-	root = ps_topology_root(topology);
-}
-
-static void teardown(void)
-{
-	ps_topology_destroy(topology);
-}
-
-/* False where PAPI counts nothing: the reason was printed. */
-static bool can_count(const char *test)
-{
-	const char *why = papi_here_start();
-
-	if (why)
-		ps__test_skip(test, why);
-	return !why;
-}
-
-static struct ps_eventset *wrap(int papi)
-{
-	struct ps_eventset *set = NULL;
-
-	check_ok(ps_eventset_from_papi(&set, papi));
-	return set;
-}
-
-static long long count_of(struct ps_thread *thread, const char *event, uint64_t timestamp)
-{
-	struct ps_value value;
-
-	check_ok(ps_thread_reading(thread, event, timestamp, &value));
-	return value.value;
-}
-
-/* What has to be faulted in once is, so that two runs of the same work count alike. */
-static void rehearse(struct ps_eventset *set)
-{
-	uint64_t timestamp = 0;
-
-	check_ok(ps_eventset_reserve(set, 1000));
-	check_ok(ps_start(set));
-	papi_here_touch(1);
-	check_ok(ps_read(set, root, &timestamp, NULL));
-	check_ok(ps_accum(set, root, &timestamp, NULL));
-	check_ok(ps_stop(set, root, &timestamp, NULL));
-}
-
-static void stay_here(void)
-{
-	cpu_set_t mask;
-
-	CPU_ZERO(&mask);
-	CPU_SET((size_t)sched_getcpu(), &mask);
-	ck_assert_int_eq(sched_setaffinity(0, sizeof mask, &mask), 0);
-}
 
 /* A thread of a team, with a set of its own. */
 struct member {
@@ -97,17 +34,17 @@ static void *work(void *context)
 
 	papi_ok(PAPI_register_thread());
 	int papi = papi_here_create(PAPI_HERE_FAULTS, NULL);
-	stay_here();
-	struct ps_eventset *set = wrap(papi);
-	rehearse(set);
+	here_pin();
+	struct ps_eventset *set = papi_here_wrap(papi);
+	papi_here_rehearse(set);
 	member->result = ps_start(set);
 	for (size_t part = 0; part < 4; part++) {
 		papi_here_touch(member->pages / 4);
-		member->result |= ps_accum(set, root, &timestamp, &thread);
+		member->result |= ps_accum(set, here.root, &timestamp, &thread);
 	}
-	member->result |= ps_stop(set, root, &timestamp, NULL);
+	member->result |= ps_stop(set, here.root, &timestamp, NULL);
 	strncpy(member->event, ps_eventset_event_name(set, 0), sizeof member->event - 1);
-	member->count = count_of(thread, ps_eventset_event_name(set, 0), timestamp);
+	member->count = papi_here_count(thread, ps_eventset_event_name(set, 0), timestamp);
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
 	papi_ok(PAPI_unregister_thread());
@@ -132,7 +69,7 @@ START_TEST(each_thread_of_a_team_counts_with_a_papi_set_of_its_own)
 {
 	struct member members[4];
 
-	if (can_count("each_thread_of_a_team_counts_with_a_papi_set_of_its_own"))
+	if (papi_here_may_count())
 		run_team(members, 4);
 }
 END_TEST
@@ -142,11 +79,11 @@ START_TEST(two_threads_on_one_cpu_keep_their_counts_and_both_are_on_its_thread)
 	struct member members[2];
 	struct ps_value sum;
 
-	if (!can_count("two_threads_on_one_cpu_keep_their_counts_and_both_are_on_its_thread"))
+	if (!papi_here_may_count())
 		return;
-	stay_here(); /* as the threads that it creates do */
+	here_pin(); /* as the threads that it creates do */
 	run_team(members, 2);
-	check_ok(ps_component_total(ps_thread_component(ps_topology_thread(topology, sched_getcpu())),
+	check_ok(ps_component_total(ps_thread_component(ps_topology_thread(here.topology, sched_getcpu())),
 	                            members[0].event, &sum));
 	ck_assert_int_eq(sum.value, members[0].count + members[1].count);
 }
@@ -156,7 +93,7 @@ static void *read_a_strangers_set(void *context)
 {
 	static int result;
 
-	result = ps_read(context, root, NULL, NULL);
+	result = ps_read(context, here.root, NULL, NULL);
 	return &result;
 }
 
@@ -165,15 +102,15 @@ START_TEST(a_thread_that_is_not_the_sets_is_refused)
 	pthread_t thread;
 	void *result = NULL;
 
-	if (!can_count("a_thread_that_is_not_the_sets_is_refused"))
+	if (!papi_here_may_count())
 		return;
 	int papi = papi_here_create(PAPI_HERE_FAULTS, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_here_wrap(papi);
 	check_ok(ps_start(set));
 	ck_assert_int_eq(pthread_create(&thread, NULL, read_a_strangers_set, set), 0);
 	pthread_join(thread, &result);
 	ck_assert_int_eq(*(int *)result, PS_EINVAL);
-	check_ok(ps_stop(set, root, NULL, NULL));
+	check_ok(ps_stop(set, here.root, NULL, NULL));
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
 }
@@ -209,7 +146,7 @@ START_TEST(an_attached_thread_that_has_exited_keeps_its_last_counts)
 	uint64_t timestamp = 0;
 	int papi = PAPI_NULL;
 
-	if (!can_count("an_attached_thread_that_has_exited_keeps_its_last_counts"))
+	if (!papi_here_may_count())
 		return;
 	ck_assert_int_eq(pthread_create(&attached.thread, NULL, obey, &attached), 0);
 	while (attached.tid == 0)
@@ -218,25 +155,25 @@ START_TEST(an_attached_thread_that_has_exited_keeps_its_last_counts)
 	papi_ok(PAPI_assign_eventset_component(papi, 0));
 	papi_ok(PAPI_attach(papi, (unsigned long)attached.tid));
 	papi_ok(PAPI_add_named_event(papi, PAPI_HERE_FAULTS));
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_here_wrap(papi);
 	check_ok(ps_start(set));
 	attached.order = 1;
 	while (attached.order)
 		usleep(1000);
-	check_ok(ps_read(set, root, &timestamp, &thread));
+	check_ok(ps_read(set, here.root, &timestamp, &thread));
 	ck_assert_int_ge(ps_thread_cpu(thread), 0);
 	/* It may have moved: then its counts are shared out. */
 	struct ps_value total;
-	check_ok(ps_component_total(root, ps_eventset_event_name(set, 0), &total));
+	check_ok(ps_component_total(here.root, ps_eventset_event_name(set, 0), &total));
 	ck_assert_int_ge(total.value, PAGES);
 	attached.order = 2;
 	pthread_join(attached.thread, NULL);
 	wait_until_gone(attached.tid);
 	long long last[1] = {0};
-	check_ok(ps_stop(set, root, &timestamp, NULL));
+	check_ok(ps_stop(set, here.root, &timestamp, NULL));
 	papi_ok(PAPI_read(papi, last));
 	ck_assert_int_eq(ps_eventset_is_ended(set), 1);
-	check_ok(ps_component_total(root, ps_eventset_event_name(set, 0), &total));
+	check_ok(ps_component_total(here.root, ps_eventset_event_name(set, 0), &total));
 	ck_assert_int_eq(total.value, last[0]);
 	ps_eventset_destroy(set);
 	papi_here_destroy(papi);
@@ -281,9 +218,9 @@ START_TEST(a_cpu_attached_set_counts_what_it_says_it_counts)
 	const char *why;
 	pthread_t other;
 
-	if (!can_count("a_cpu_attached_set_counts_what_it_says_it_counts"))
+	if (!papi_here_may_count())
 		return;
-	stay_here();
+	here_pin();
 	int cpu = sched_getcpu();
 	for (int kind = 0; kind < 2; kind++) {
 		int papi = create_on_cpu(cpu, kind ? PAPI_GRN_SYS : PAPI_GRN_THR);
@@ -292,7 +229,7 @@ START_TEST(a_cpu_attached_set_counts_what_it_says_it_counts)
 			              "this user may not count whole CPUs (perf_event_paranoid)");
 			return;
 		}
-		struct ps_eventset *set = wrap(papi);
+		struct ps_eventset *set = papi_here_wrap(papi);
 		struct ps_thread *thread = NULL;
 		uint64_t timestamp = 0;
 
@@ -301,12 +238,12 @@ START_TEST(a_cpu_attached_set_counts_what_it_says_it_counts)
 		ck_assert_msg(strstr(why, kind ? "all that happens on CPU" : "one thread alone") != NULL, "%s", why);
 		ck_assert_int_eq(pthread_create(&other, NULL, touch_pages, NULL), 0); /* on the same CPU */
 		pthread_join(other, NULL);
-		check_ok(ps_stop(set, root, &timestamp, &thread));
+		check_ok(ps_stop(set, here.root, &timestamp, &thread));
 		ck_assert_int_eq(ps_thread_cpu(thread), cpu);
 		if (kind)
-			ck_assert_int_ge(count_of(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
+			ck_assert_int_ge(papi_here_count(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
 		else
-			ck_assert_int_lt(count_of(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
+			ck_assert_int_lt(papi_here_count(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
 		ps_eventset_destroy(set);
 		papi_here_destroy(papi);
 	}
@@ -316,21 +253,12 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("targets of PAPI on this machine");
-	TCase *tests = tcase_create("targets");
-	SRunner *runner;
-	int failed;
+	TCase *tests = here_case(suite, "targets");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_set_timeout(tests, 120);
-	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, each_thread_of_a_team_counts_with_a_papi_set_of_its_own);
 	tcase_add_test(tests, two_threads_on_one_cpu_keep_their_counts_and_both_are_on_its_thread);
 	tcase_add_test(tests, a_thread_that_is_not_the_sets_is_refused);
 	tcase_add_test(tests, an_attached_thread_that_has_exited_keeps_its_last_counts);
 	tcase_add_test(tests, a_cpu_attached_set_counts_what_it_says_it_counts);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

@@ -4,12 +4,10 @@
  * name that perf gives them, started and stopped. An unprivileged user gets those that the kernel permits, and for the others a
  * code and a sentence.
  */
-#include "support/skip.h"
 
-#include <check.h>
+#include "here.h"
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <perfsage.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -226,9 +224,5 @@ int main(void)
 	tcase_set_timeout(tests, 900);
 	tcase_add_test(tests, what_perf_list_shows_can_be_opened_by_perfs_names);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return here_run(suite);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A probe on a function of this program counts its calls, as many as there were; who may not set one is told why. */
-#include "support/skip.h"
 
-#include <check.h>
+#include "here.h"
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
-#include <perfsage.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -176,9 +174,5 @@ int main(void)
 	tcase_add_test(tests, a_clone_counts_when_its_model_is_gone);
 	tcase_add_test(tests, an_unprivileged_user_is_told_what_is_missing);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return here_run(suite);
 }

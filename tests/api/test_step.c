@@ -4,21 +4,17 @@
  * handler leaves the call at the first, the second, and so on until the call's end. After each of them the set must tell all that
  * was counted, under the timestamp that the caller has. x86-64 alone; real page faults.
  */
+#include "here.h"
 #include "support/resident.h"
-#include "support/skip.h"
 
-#include <check.h>
-#include <perfsage.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define EVENT "page-faults:u"
 /* More than any of the calls takes. */
 #define MOST_STEPS 20000
 #define REHEARSALS 12
@@ -26,8 +22,6 @@
 #define STRIDE 13
 /* So many calls in full after each jump; and the storage that it takes. */
 #define ROWS 60000
-
-#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
@@ -61,8 +55,6 @@ typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t
 
 /* What is tried: a call in some state of the set. */
 struct trial {
-	struct ps_topology *topology;
-	struct ps_component *root;
 	struct ps_eventset *set;
 	reading *call;
 	bool is_slow;       /* it doesn't go the short way */
@@ -74,29 +66,13 @@ struct trial {
 	long long others; /* the thread's faults by getrusage that weren't done here */
 };
 
-static volatile unsigned char *page;
-
-__attribute__((noinline)) static void touch(struct trial *trial)
+static void touch(struct trial *trial)
 {
-	madvise((void *)page, (size_t)sysconf(_SC_PAGESIZE), MADV_DONTNEED);
-	*page = 1;
+	here_touch();
 	trial->done++;
 }
 
-static long long value_of(const struct trial *trial, uint64_t timestamp)
-{
-	struct ps_value value;
-	long long sum = 0;
-
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		const struct ps_thread *thread = ps_topology_thread(trial->topology, cpu);
-		if (thread && ps_thread_reading(thread, EVENT, timestamp, &value) == PS_OK)
-			sum += value.value;
-	}
-	return sum;
-}
-
-static long long value_of_history(const struct trial *trial)
+static long long value_of_history(void)
 {
 	static struct ps_value *values;
 	long long sum = 0;
@@ -108,8 +84,8 @@ static long long value_of_history(const struct trial *trial)
 		              MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	ck_assert_ptr_ne(values, MAP_FAILED);
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		const struct ps_thread *thread = ps_topology_thread(trial->topology, cpu);
-		if (!thread || ps_thread_readings(thread, EVENT, values, ROWS, &count) != PS_OK)
+		const struct ps_thread *thread = ps_topology_thread(here.topology, cpu);
+		if (!thread || ps_thread_readings(thread, HERE_FAULTS, values, ROWS, &count) != PS_OK)
 			continue;
 		for (size_t i = 0; i < count; i++)
 			sum += values[i].value;
@@ -125,7 +101,7 @@ static void prepare(struct trial *trial)
 	for (int i = 0; i < 2; i++) {
 		uint64_t none = 0;
 		touch(trial);
-		check_ok(call(trial->set, trial->root, trial->is_new ? &none : &trial->timestamp, NULL));
+		check_ok(call(trial->set, here.root, trial->is_new ? &none : &trial->timestamp, NULL));
 	}
 	if (trial->is_slow)
 		check_ok(ps_eventset_reserve(trial->set, 1));
@@ -141,7 +117,7 @@ static bool leave_after(struct trial *trial, long steps)
 	if (sigsetjmp(back, 1) != 0)
 		return true;
 	step(true);
-	result = trial->call(trial->set, trial->root, trial->is_new ? &none : &trial->timestamp, NULL);
+	result = trial->call(trial->set, here.root, trial->is_new ? &none : &trial->timestamp, NULL);
 	step(false);
 	ck_assert_int_eq(result, PS_OK);
 	return false;
@@ -162,12 +138,12 @@ static void check_values(struct trial *trial, long steps)
 	long long value;
 
 	touch(trial);
-	int result = trial->call(trial->set, trial->root, timestamp, NULL);
+	int result = trial->call(trial->set, here.root, timestamp, NULL);
 	ck_assert_msg(result == PS_OK, "after step %ld: %s", steps, ps_error_detail());
 	if (trial->is_new && trial->call == ps_accum)
-		value = value_of_history(trial);
+		value = value_of_history();
 	else
-		value = value_of(trial, *timestamp);
+		value = here_sum(HERE_FAULTS, *timestamp);
 	/* What the first calls met of the program is counted besides. */
 	if (steps <= REHEARSALS) {
 		trial->done = value;
@@ -183,20 +159,6 @@ static void check_values(struct trial *trial, long steps)
 	ck_assert_msg(residual[0] == 0 && residual[1] == 0, "after step %ld: residual %lld", steps, residual[0]);
 }
 
-static void open_trial(struct trial *trial, enum ps_attribution_mode mode)
-{
-	check_ok(ps_topology_load(&trial->topology, NULL));
-	trial->root = ps_topology_root(trial->topology);
-	check_ok(ps_eventset_create(&trial->set));
-	check_ok(ps_eventset_set_attribution(trial->set, mode));
-	check_ok(ps_eventset_add(trial->set, EVENT));
-	check_ok(ps_eventset_add(trial->set, "minor-faults:u"));
-	check_ok(ps_eventset_reserve(trial->set, ROWS));
-	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne((void *)page, MAP_FAILED);
-	check_ok(ps_start(trial->set));
-}
-
 static void try_all(enum ps_attribution_mode mode, struct trial trial)
 {
 	struct sigaction action = {.sa_handler = count_step};
@@ -205,7 +167,9 @@ static void try_all(enum ps_attribution_mode mode, struct trial trial)
 
 	sigemptyset(&action.sa_mask);
 	ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
-	open_trial(&trial, mode);
+	trial.set = here_faults(mode, ROWS);
+	here_map_page();
+	check_ok(ps_start(trial.set));
 	for (steps = 1; steps<MOST_STEPS; steps += steps> REHEARSALS ? stride : 1) {
 		prepare(&trial);
 		touch(&trial);
@@ -222,31 +186,15 @@ static void try_all(enum ps_attribution_mode mode, struct trial trial)
 	ck_assert_int_lt(steps, MOST_STEPS);
 	printf("lab: a jump out of each of %ld instructions\n", steps - 1 - REHEARSALS);
 	ps_eventset_destroy(trial.set);
-	ps_topology_destroy(trial.topology);
-	munmap((void *)page, (size_t)sysconf(_SC_PAGESIZE));
-}
-
-static bool may_step(void)
-{
-	struct ps_eventset *set = NULL;
-	bool may =
-	    ps_eventset_create(&set) == PS_OK && ps_eventset_add(set, EVENT) == PS_OK && ps_start(set) == PS_OK;
-
-	ps_eventset_destroy(set);
-	return may;
 }
 
 static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_EXACT, PS_ATTRIBUTE_LAST_CPU};
 
-#define STEP_TEST(name, ...)                                     \
-	START_TEST(name)                                         \
-	{                                                        \
-		if (!may_step()) {                               \
-			ps_test_skip(ps_error_detail());         \
-			return;                                  \
-		}                                                \
-		try_all(modes[_i], (struct trial){__VA_ARGS__}); \
-	}                                                        \
+#define STEP_TEST(name, ...)                                                                           \
+	START_TEST(name)                                                                               \
+	{                                                                                              \
+		here_skip_unless_counted(HERE_FAULTS) try_all(modes[_i], (struct trial){__VA_ARGS__}); \
+	}                                                                                              \
 	END_TEST
 
 STEP_TEST(a_reading_that_is_updated, .call = ps_read)
@@ -263,9 +211,8 @@ STEP_TEST(a_new_reading_the_usual_way, .call = ps_read, .is_new = true, .is_slow
 /* A case of its own for each, so that it can be run alone (CK_RUN_CASE). */
 #define ADD(name, modes)                                    \
 	do {                                                \
-		TCase *tests = tcase_create(#name);         \
+		TCase *tests = here_case(suite, #name);     \
 		tcase_add_loop_test(tests, name, 0, modes); \
-		suite_add_tcase(suite, tests);              \
 	} while (0)
 
 static void add_tests(Suite *suite)
@@ -308,11 +255,7 @@ int main(void)
 		return EXIT_SUCCESS;
 	}
 	Suite *suite = suite_create("step");
-	SRunner *runner = srunner_create(suite);
 
 	add_tests(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

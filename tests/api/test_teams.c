@@ -4,13 +4,10 @@
  * member touches so many fresh pages in each region. With a set for each thread all of them are in the tree; with a set for each
  * number in the team, which a new thread would share with one that has ended, calls fail. Real page faults.
  */
-#include "support/skip.h"
 
-#include <check.h>
-#include <perfsage.h>
+#include "here.h"
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,8 +18,6 @@
 #define LARGEST 4
 /* What regions may count beside the pages: code and stacks that are met for the first time. */
 #define OTHER_FAULTS 1000
-
-#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
 
 static const int sizes[] = {4, 2, 4, 4};
 #define REGIONS (sizeof sizes / sizeof sizes[0])
@@ -179,16 +174,6 @@ static void run_teams(struct team *team)
 	}
 }
 
-static bool may_count(void)
-{
-	struct ps_eventset *set = NULL;
-	bool may =
-	    ps_eventset_create(&set) == PS_OK && ps_eventset_add(set, EVENT) == PS_OK && ps_start(set) == PS_OK;
-
-	ps_eventset_destroy(set);
-	return may;
-}
-
 static void open_team(struct team *team, void (*region)(struct team *team, int number))
 {
 	memset(team, 0, sizeof *team);
@@ -224,11 +209,7 @@ START_TEST(a_set_for_each_thread_counts_all_that_teams_do)
 	struct team team;
 	struct ps_value total = {0};
 
-	if (!may_count()) {
-		ps_test_skip(ps_error_detail());
-		return;
-	}
-	open_team(&team, count_by_thread);
+	here_skip_unless_counted(EVENT) open_team(&team, count_by_thread);
 	run_teams(&team);
 	ck_assert_msg(team.errors == 0, "%d errors: %s", team.errors, team.detail);
 	check_ok(ps_component_total(team.root, EVENT, &total));
@@ -244,11 +225,7 @@ START_TEST(a_set_for_each_number_tells_that_its_thread_has_ended)
 {
 	struct team team;
 
-	if (!may_count()) {
-		ps_test_skip(ps_error_detail());
-		return;
-	}
-	open_team(&team, count_by_number);
+	here_skip_unless_counted(EVENT) open_team(&team, count_by_number);
 	run_teams(&team);
 	ck_assert_int_eq(team.errors, 4);
 	ck_assert_ptr_nonnull(strstr(team.detail, "has ended"));
@@ -261,13 +238,9 @@ int main(void)
 {
 	Suite *suite = suite_create("teams");
 	TCase *tests = tcase_create("teams");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tests, a_set_for_each_thread_counts_all_that_teams_do);
 	tcase_add_test(tests, a_set_for_each_number_tells_that_its_thread_has_ended);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

@@ -3,11 +3,9 @@
  * Known work comes out right: so many fresh pages are touched, on this CPU, and so many page faults are shown there. Sees
  * the installed header and the shared library alone, and asks the real kernel.
  */
+#include "here.h"
 #include "support/resident.h"
-#include "support/skip.h"
 
-#include <check.h>
-#include <perfsage.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -25,12 +23,9 @@
 #define HAS_THREAD_SANITIZER 1
 #endif
 
-#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
-
 struct work {
 	int cpu;
 	size_t pages;
-	struct ps_component *root;
 	const struct ps_eventset *model;
 	pthread_barrier_t *together; /* NULL: alone */
 	int result;
@@ -67,11 +62,11 @@ static int pin(int cpu)
 	return sched_setaffinity(0, sizeof(mask), &mask);
 }
 
-/* The value of the latest reading on the work's CPU. */
-static int read_value(struct ps_eventset *set, const struct work *work, struct ps_value *value)
+/* The value of the latest reading on the caller's CPU. */
+static int read_value(struct ps_eventset *set, struct ps_value *value)
 {
 	struct ps_thread *thread = NULL;
-	int result = ps_read(set, work->root, NULL, &thread);
+	int result = ps_read(set, here.root, NULL, &thread);
 
 	return result == PS_OK ? ps_thread_reading(thread, EVENT, 0, value) : result;
 }
@@ -84,10 +79,10 @@ static int measure(struct ps_eventset *set, struct work *work, unsigned char *pa
 	int result = ps_reset(set);
 
 	if (result == PS_OK)
-		result = read_value(set, work, &before);
+		result = read_value(set, &before);
 	touch(pages, count, page_bytes);
 	if (result == PS_OK)
-		result = read_value(set, work, &after);
+		result = read_value(set, &after);
 	work->difference = after.value - before.value;
 	return result;
 }
@@ -134,7 +129,7 @@ static struct ps_eventset *make_model(const char **reason)
 	*reason = "ThreadSanitizer writes a trace, whose pages are faulted in, too";
 	return NULL;
 #endif
-	if (getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "vgpreload")) {
+	if (ps_test_is_in_valgrind()) {
 		*reason = "valgrind has page faults of its own in the counted threads";
 		return NULL;
 	}
@@ -163,7 +158,6 @@ static int allowed_cpu(int index)
 
 START_TEST(a_thousand_fresh_pages_in_a_pinned_thread_are_a_thousand_page_faults_there)
 {
-	struct ps_topology *topology = NULL;
 	const char *reason = "";
 	struct ps_eventset *model = make_model(&reason);
 	struct work work = {.cpu = allowed_cpu(0), .pages = 1000, .model = model};
@@ -174,26 +168,22 @@ START_TEST(a_thousand_fresh_pages_in_a_pinned_thread_are_a_thousand_page_faults_
 		ps_test_skip(reason);
 		return;
 	}
-	check_ok(ps_topology_load(&topology, NULL));
-	work.root = ps_topology_root(topology);
 	ck_assert_int_eq(pthread_create(&thread, NULL, run, &work), 0);
 	pthread_join(thread, NULL);
 	ck_assert_msg(work.result == PS_OK, "%s", work.detail);
 	ck_assert_int_eq(work.difference, 1000);
-	check_ok(ps_thread_reading(ps_topology_thread(topology, work.cpu), EVENT, 0, &value));
+	check_ok(ps_thread_reading(ps_topology_thread(here.topology, work.cpu), EVENT, 0, &value));
 	ck_assert_int_eq((int)value.attribution, PS_ATTRIBUTION_PINNED);
 	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
 	ck_assert_uint_eq(value.flags & PS_VALUE_MOVED, 0);
 	ck_assert_uint_gt(value.enabled_ns, 0);
 	ck_assert_uint_eq(value.enabled_ns, value.running_ns);
 	ps_eventset_destroy(model);
-	ps_topology_destroy(topology);
 }
 END_TEST
 
 START_TEST(two_pinned_threads_show_300_and_700_and_the_package_1000)
 {
-	struct ps_topology *topology = NULL;
 	const char *reason = "";
 	struct ps_eventset *model = make_model(&reason);
 	pthread_barrier_t together;
@@ -212,14 +202,12 @@ START_TEST(two_pinned_threads_show_300_and_700_and_the_package_1000)
 		ps_test_skip("this process may use one CPU only");
 		return;
 	}
-	check_ok(ps_topology_load(&topology, NULL));
 	pthread_barrier_init(&together, NULL, 2);
 	for (size_t i = 0; i < 2; i++) {
-		works[i].root = ps_topology_root(topology);
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, run, &works[i]), 0);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		struct ps_thread *cpu = ps_topology_thread(topology, works[i].cpu);
+		struct ps_thread *cpu = ps_topology_thread(here.topology, works[i].cpu);
 
 		pthread_join(threads[i], NULL);
 		ck_assert_msg(works[i].result == PS_OK, "%s", works[i].detail);
@@ -231,27 +219,19 @@ START_TEST(two_pinned_threads_show_300_and_700_and_the_package_1000)
 	}
 	check_ok(ps_component_total(packages[0], EVENT, &value));
 	ck_assert_int_eq(value.value, packages[0] == packages[1] ? 1000 : 300);
-	check_ok(ps_component_total(ps_topology_root(topology), EVENT, &value));
+	check_ok(ps_component_total(here.root, EVENT, &value));
 	ck_assert_int_eq(value.value, 1000);
 	pthread_barrier_destroy(&together);
 	ps_eventset_destroy(model);
-	ps_topology_destroy(topology);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("truth");
-	TCase *tests = tcase_create("truth");
-	SRunner *runner = srunner_create(suite);
-	int failed;
+	TCase *tests = here_case(suite, "truth");
 
-	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, a_thousand_fresh_pages_in_a_pinned_thread_are_a_thousand_page_faults_there);
 	tcase_add_test(tests, two_pinned_threads_show_300_and_700_and_the_package_1000);
-	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

@@ -3,12 +3,10 @@
  * Programs that the kernel does not count, on the real one: a copy of `true` that may not be read, or for root, who reads
  * everything, that is set-group-ID. Sees the installed header and the shared library alone.
  */
-#include "support/skip.h"
 
-#include <check.h>
+#include "here.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <perfsage.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,13 +139,9 @@ int main(void)
 {
 	Suite *suite = suite_create("uncounted");
 	TCase *programs = tcase_create("programs");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(programs, an_ordinary_program_is_counted);
 	tcase_add_test(programs, a_program_that_the_kernel_does_not_count_is_told);
 	suite_add_tcase(suite, programs);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

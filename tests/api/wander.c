@@ -137,13 +137,6 @@ void wander_check_count(long long counted, long long expected, long long strays)
 #endif
 }
 
-static bool runs_in_valgrind(void)
-{
-	const char *preload = getenv("LD_PRELOAD");
-
-	return preload && strstr(preload, "vgpreload");
-}
-
 enum wander_means wander_means(void)
 {
 	return means;
@@ -222,7 +215,7 @@ static bool may_record(void)
 
 const char *wander_obstacle_to_means(void)
 {
-	if (runs_in_valgrind())
+	if (ps_test_is_in_valgrind())
 		return "valgrind has page faults of its own in the counted threads";
 	if (wander_cpu(1) < 0)
 		return "this process may use one CPU only";
@@ -301,7 +294,6 @@ static void add_case(Suite *suite, const char *name, wander_add *add, SFun setup
 int wander_run(const char *name, wander_add *add, wander_add *add_with_records)
 {
 	Suite *suite = suite_create(name);
-	SRunner *runner = srunner_create(suite);
 
 	refuse_numa_balancing();
 	if (sched_getaffinity(0, sizeof(first_mask), &first_mask) < 0)
@@ -309,8 +301,5 @@ int wander_run(const char *name, wander_add *add, wander_add *add_with_records)
 	add_case(suite, "lanes", add, take_lanes);
 	if (add_with_records)
 		add_case(suite, "records", add_with_records, take_records);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return here_run(suite);
 }

@@ -6,17 +6,11 @@
 #ifndef PS_TESTS_WANDER_H
 #define PS_TESTS_WANDER_H
 
-#include "support/skip.h"
+#include "here.h"
 
-#include <check.h>
-#include <perfsage.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #define WANDER_EVENT "page-faults:u"
-
-#define check_ok(call) ck_assert_msg((call) == PS_OK, "%s: %s", #call, ps_error_detail())
 
 /* Fresh pages, taken one after the other. */
 struct wander_work {
