@@ -112,6 +112,8 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/golden.c \
 	tests/support/golden.h \
 	tests/support/gone.h \
+	tests/support/papi_scene.c \
+	tests/support/papi_scene.h \
 	tests/support/resident.h \
 	tests/support/rows.c \
 	tests/support/rows.h \

@@ -3,36 +3,12 @@
  * PAPI event sets through the whole library, on a fake PAPI: what values come out of every way to start, stop and reset one,
  * by ps_ calls and by PAPI_start. What the user may change in between is test_papi_changes.c's.
  */
-#include "support/fake_papi.h"
-#include "support/scene.h"
-
-#define EVENT "PAPI_TOT_INS"
-#define OTHER "PAPI_TOT_CYC"
-
-static void setup(void)
-{
-	scene_setup();
-	fake_papi_install();
-}
-
-static void teardown(void)
-{
-	fake_papi_remove();
-	scene_teardown();
-}
-
-static struct ps_eventset *wrap(int papi)
-{
-	struct ps_eventset *set = NULL;
-
-	check_ok(ps_eventset_from_papi(&set, papi));
-	return set;
-}
+#include "support/papi_scene.h"
 
 START_TEST(names_and_scope_come_from_papi_once)
 {
 	int papi = fake_papi_create(EVENT, "perf::PAGE-FAULTS", NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	ck_assert_uint_eq(ps_eventset_event_count(set), 2);
@@ -47,14 +23,13 @@ START_TEST(names_and_scope_come_from_papi_once)
 	ck_assert_uint_eq(fake_papi.calls[FAKE_PAPI_EVENT_INFO], 2);
 	ck_assert_uint_eq(ps_eventset_group_count(set), 1);
 	ck_assert_int_eq(ps_eventset_event_group(set, 1), 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(start_read_accum_stop_count_as_any_set_does)
 {
 	int papi = fake_papi_create(EVENT, OTHER, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -77,7 +52,6 @@ START_TEST(start_read_accum_stop_count_as_any_set_does)
 	check_fails(ps_stop(set, scene.root, &timestamp, NULL), PS_ENOTRUN);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 22);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -85,7 +59,7 @@ END_TEST
 START_TEST(readings_in_any_order_give_the_same_as_one_by_one)
 {
 	int papi = fake_papi_create(EVENT, OTHER, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	long long residual[2] = {1, 1};
 	uint64_t timestamp = 0, other;
 
@@ -121,14 +95,13 @@ START_TEST(readings_in_any_order_give_the_same_as_one_by_one)
 		ck_assert_int_eq(scene_sum(EVENT, other), 6);
 		ck_assert_int_eq(scene_part(0, EVENT, timestamp).flags & PS_VALUE_WENT_BACK, 0);
 	}
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(accum_accum_stop_keeps_everything)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	fake_papi_start(papi);
@@ -139,14 +112,13 @@ START_TEST(accum_accum_stop_keeps_everything)
 	fake_papi_count(papi, 0, 7);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 307);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(restart_then_accum_with_timestamp_0_starts_at_0)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t first = 0, second = 0;
 
 	check_ok(ps_start(set));
@@ -157,7 +129,6 @@ START_TEST(restart_then_accum_with_timestamp_0_starts_at_0)
 	check_ok(ps_accum(set, scene.root, &second, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, second), 3);
 	ck_assert_int_eq(scene_count(0, EVENT, first), 1000);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -169,7 +140,7 @@ START_TEST(a_set_that_papi_start_started_is_read_from_papi_start_on)
 
 	fake_papi_start(papi);
 	fake_papi_count(papi, 0, 40);
-	set = wrap(papi);
+	set = papi_scene_wrap(papi);
 	fake_papi_count(papi, 0, 2);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 42);
@@ -178,14 +149,13 @@ START_TEST(a_set_that_papi_start_started_is_read_from_papi_start_on)
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 42);
 	ck_assert_uint_eq(fake_papi.calls[FAKE_PAPI_START], 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_loop_of_papi_start_and_ps_stop_gives_each_runs_counts)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamps[3] = {0};
 
 	for (int run = 0; run < 3; run++) {
@@ -197,14 +167,13 @@ START_TEST(a_loop_of_papi_start_and_ps_stop_gives_each_runs_counts)
 		ck_assert_int_eq(scene_count(0, EVENT, timestamps[run]), 100 + run);
 		ck_assert_uint_eq(scene_part(0, EVENT, timestamps[run]).flags & PS_VALUE_WENT_BACK, 0);
 	}
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(ps_start_on_a_set_that_papi_runs_counts_from_there_without_a_restart)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	fake_papi_start(papi);
@@ -219,14 +188,13 @@ START_TEST(ps_start_on_a_set_that_papi_runs_counts_from_there_without_a_restart)
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 4);
 	ck_assert_uint_eq(fake_papi.calls[FAKE_PAPI_START], 0);
 	ck_assert_int_eq(fake_papi.sets[papi].values[0], 534);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_set_that_nobody_started_has_no_reading)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	long long counters[1] = {77}, residual[1];
 	uint64_t timestamp = 0;
 
@@ -239,7 +207,6 @@ START_TEST(a_set_that_nobody_started_has_no_reading)
 	ck_assert_uint_eq(scene_rows(0, EVENT), 0);
 	check_ok(ps_store(set, counters, 1, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 77);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -251,7 +218,7 @@ START_TEST(estimates_of_a_multiplexed_set_are_scaled_and_may_fall_a_little)
 	uint64_t timestamp = 0;
 
 	fake_papi.sets[papi].state = PS__PAPI_MULTIPLEXING;
-	set = wrap(papi);
+	set = papi_scene_wrap(papi);
 	check_ok(ps_start(set));
 	fake_papi_count(papi, 0, 1000);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
@@ -268,7 +235,6 @@ START_TEST(estimates_of_a_multiplexed_set_are_scaled_and_may_fall_a_little)
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 1000);
 	ck_assert_uint_ne(scene_part(0, EVENT, timestamp).flags & PS_VALUE_WENT_BACK, 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -281,7 +247,7 @@ START_TEST(derived_differences_and_momentary_values_go_up_and_down)
 	strcpy(fake_papi_kind("A+B")->info.derived, "DERIVED_ADD");
 	fake_papi_kind("temperature")->info.is_momentary = true;
 	int papi = fake_papi_create("A-B", "A+B", "temperature", NULL);
-	set = wrap(papi);
+	set = papi_scene_wrap(papi);
 	check_ok(ps_start(set));
 	fake_papi_count(papi, 0, 10);
 	fake_papi_count(papi, 1, 10);
@@ -297,14 +263,13 @@ START_TEST(derived_differences_and_momentary_values_go_up_and_down)
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, "A+B", timestamp), 11);
 	ck_assert_uint_ne(scene_part(0, "A+B", timestamp).flags & PS_VALUE_WENT_BACK, 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_stored_zero_and_what_is_unknown_are_four_answers)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	struct ps_thread *here = ps_topology_thread(scene.topology, 0);
 	struct ps_value value;
 	uint64_t timestamp = 0;
@@ -323,14 +288,13 @@ START_TEST(a_stored_zero_and_what_is_unknown_are_four_answers)
 	check_ok(ps_thread_reading(here, EVENT, 0, &value));
 	ck_assert_int_eq(value.value, 8);
 	ck_assert_int_eq(scene_total(EVENT).value, 8);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_topology_destroyed_under_a_wrapped_set_is_refused_and_its_counts_go_on)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -344,17 +308,14 @@ START_TEST(a_topology_destroyed_under_a_wrapped_set_is_refused_and_its_counts_go
 	fake_papi_count(papi, 0, 1);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 9);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("papi");
-	TCase *tests = tcase_create("values");
+	TCase *tests = papi_scene_case(suite, "values");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, names_and_scope_come_from_papi_once);
 	tcase_add_test(tests, start_read_accum_stop_count_as_any_set_does);
 	tcase_add_test(tests, readings_in_any_order_give_the_same_as_one_by_one);

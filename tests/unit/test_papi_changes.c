@@ -3,36 +3,12 @@
  * What the user does to a PAPI event set beside the library: resets it, stops and restarts it, gives it other events,
  * destroys it, so that PAPI gives its number to another one. On a fake PAPI.
  */
-#include "support/fake_papi.h"
-#include "support/scene.h"
-
-#define EVENT "PAPI_TOT_INS"
-#define OTHER "PAPI_TOT_CYC"
-
-static void setup(void)
-{
-	scene_setup();
-	fake_papi_install();
-}
-
-static void teardown(void)
-{
-	fake_papi_remove();
-	scene_teardown();
-}
-
-static struct ps_eventset *wrap(int papi)
-{
-	struct ps_eventset *set = NULL;
-
-	check_ok(ps_eventset_from_papi(&set, papi));
-	return set;
-}
+#include "support/papi_scene.h"
 
 START_TEST(events_added_between_two_runs_are_taken_over_at_the_next_start)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t first = 0, second;
 
 	check_ok(ps_start(set));
@@ -48,14 +24,13 @@ START_TEST(events_added_between_two_runs_are_taken_over_at_the_next_start)
 	ck_assert_int_eq(scene_count(0, EVENT, second), 6);
 	ck_assert_int_eq(scene_count(0, OTHER, second), 60);
 	ck_assert_int_eq(scene_count(0, EVENT, first), 5);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(events_added_before_a_papi_start_are_taken_over_by_the_first_reading)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	fake_papi_add(papi, OTHER);
@@ -63,27 +38,25 @@ START_TEST(events_added_before_a_papi_start_are_taken_over_by_the_first_reading)
 	fake_papi_count(papi, 1, 60);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, OTHER, timestamp), 60);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(events_exchanged_for_as_many_others_are_noticed_at_the_next_start)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 
 	fake_papi.sets[papi].count = 0;
 	fake_papi_add(papi, OTHER);
 	check_ok(ps_start(set));
 	ck_assert_str_eq(ps_eventset_event_name(set, 0), OTHER);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(events_added_within_a_run_are_refused_and_write_no_memory)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -99,7 +72,6 @@ START_TEST(events_added_within_a_run_are_refused_and_write_no_memory)
 	check_ok(ps_start(set));
 	ck_assert_uint_eq(ps_eventset_event_count(set), 7);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -110,7 +82,7 @@ START_TEST(a_change_in_number_is_noticed_with_and_without_room_for_more)
 	for (int i = 0; i < 4; i++) {
 		fake_papi.component.most_events = rooms[i % 2];
 		int papi = fake_papi_create(EVENT, OTHER, NULL);
-		struct ps_eventset *set = wrap(papi);
+		struct ps_eventset *set = papi_scene_wrap(papi);
 		uint64_t timestamp = 0;
 
 		check_ok(ps_start(set));
@@ -126,7 +98,7 @@ START_TEST(a_change_in_number_is_noticed_with_and_without_room_for_more)
 		check_fails(ps_read(set, scene.root, &timestamp, NULL), PS_ECNFLCT);
 		ck_assert_int_eq(scene_count(0, EVENT, timestamp), 30);
 		ck_assert_int_eq(scene_count(0, OTHER, timestamp), 60);
-		ps_eventset_destroy(set);
+		papi_scene_destroy(set);
 		fake_papi_destroy(papi);
 	}
 }
@@ -135,7 +107,7 @@ END_TEST
 START_TEST(a_number_that_papi_gave_again_brings_up_no_old_reading)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *old = wrap(papi), *set;
+	struct ps_eventset *old = papi_scene_wrap(papi), *set;
 	uint64_t before = 0, timestamp;
 
 	check_ok(ps_start(old));
@@ -143,7 +115,7 @@ START_TEST(a_number_that_papi_gave_again_brings_up_no_old_reading)
 	check_ok(ps_stop(old, scene.root, &before, NULL));
 	fake_papi_destroy(papi);
 	ck_assert_int_eq(fake_papi_create(EVENT, NULL), papi);
-	set = wrap(papi);
+	set = papi_scene_wrap(papi);
 	check_ok(ps_start(set));
 	fake_papi_count(papi, 0, 3);
 	timestamp = before;
@@ -151,15 +123,13 @@ START_TEST(a_number_that_papi_gave_again_brings_up_no_old_reading)
 	ck_assert_uint_ne(timestamp, before);
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 3);
 	ck_assert_int_eq(scene_count(0, EVENT, before), 1000);
-	ps_eventset_destroy(set);
-	ps_eventset_destroy(old);
 }
 END_TEST
 
 START_TEST(a_wrap_of_a_set_that_is_gone_says_so_and_that_it_is_another_one)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -174,7 +144,7 @@ START_TEST(a_wrap_of_a_set_that_is_gone_says_so_and_that_it_is_another_one)
 	check_fails(ps_read(set, scene.root, &timestamp, NULL), PS_ENOEVST);
 	check_detail("another one");
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 1000);
-	ps_eventset_destroy(set);
+	papi_scene_destroy(set);
 	ck_assert_msg(fake_papi.sets[papi].is_running, "destroying a wrap touched a PAPI set");
 }
 END_TEST
@@ -182,7 +152,7 @@ END_TEST
 START_TEST(a_set_destroyed_by_papi_after_ps_stop_keeps_its_final_counts)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -193,14 +163,13 @@ START_TEST(a_set_destroyed_by_papi_after_ps_stop_keeps_its_final_counts)
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 12);
 	check_fails(ps_start(set), PS_ENOEVST);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_papi_reset_behind_the_back_is_flagged_and_no_huge_number)
 {
 	int papi = fake_papi_create(EVENT, OTHER, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -219,14 +188,13 @@ START_TEST(a_papi_reset_behind_the_back_is_flagged_and_no_huge_number)
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 0);
 	ck_assert_uint_ne(scene_part(0, EVENT, timestamp).flags & PS_VALUE_WENT_BACK, 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_reset_after_a_restart_or_a_takeover_is_noticed_as_well)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	fake_papi_start(papi);
@@ -239,14 +207,13 @@ START_TEST(a_reset_after_a_restart_or_a_takeover_is_noticed_as_well)
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 600);
 	ck_assert_uint_ne(scene_part(0, EVENT, timestamp).flags & PS_VALUE_WENT_BACK, 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_stop_by_papi_stop_leaves_the_final_counts_to_ps_stop)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -256,17 +223,14 @@ START_TEST(a_stop_by_papi_stop_leaves_the_final_counts_to_ps_stop)
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 9);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 9);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("papi changes");
-	TCase *tests = tcase_create("changes");
+	TCase *tests = papi_scene_case(suite, "changes");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, events_added_between_two_runs_are_taken_over_at_the_next_start);
 	tcase_add_test(tests, events_added_before_a_papi_start_are_taken_over_by_the_first_reading);
 	tcase_add_test(tests, events_exchanged_for_as_many_others_are_noticed_at_the_next_start);

@@ -3,34 +3,11 @@
  * What may go wrong with PAPI: not there, not initialised, another version, no such set, each of its calls failing, no
  * memory. Its codes come through unchanged, with its words, and nothing is left behind.
  */
-#include "support/fake_papi.h"
-#include "support/scene.h"
+#include "support/papi_scene.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define EVENT "PAPI_TOT_INS"
-
-static void setup(void)
-{
-	scene_setup();
-	fake_papi_install();
-}
-
-static void teardown(void)
-{
-	fake_papi_remove();
-	scene_teardown();
-}
-
-static struct ps_eventset *wrap(int papi)
-{
-	struct ps_eventset *set = NULL;
-
-	check_ok(ps_eventset_from_papi(&set, papi));
-	return set;
-}
 
 START_TEST(a_library_built_without_papi_says_so)
 {
@@ -57,7 +34,7 @@ END_TEST
 
 START_TEST(papi_shut_down_under_a_wrapped_set_is_not_touched)
 {
-	struct ps_eventset *set = wrap(fake_papi_create(EVENT, NULL));
+	struct ps_eventset *set = papi_scene_wrap(fake_papi_create(EVENT, NULL));
 	long long residual[1];
 
 	check_ok(ps_start(set));
@@ -69,7 +46,6 @@ START_TEST(papi_shut_down_under_a_wrapped_set_is_not_touched)
 	check_fails(ps_eventset_check(set, residual, 1), PS_ENOINIT);
 	check_fails(ps_stop(set, scene.root, NULL, NULL), PS_ENOINIT);
 	check_fails(ps_start(set), PS_ENOINIT);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -145,16 +121,15 @@ START_TEST(a_name_that_papi_cuts_is_asked_for_whole)
 
 	memset(name, 'x', sizeof name);
 	name[sizeof name - 1] = '\0';
-	set = wrap(fake_papi_create(name, NULL));
+	set = papi_scene_wrap(fake_papi_create(name, NULL));
 	ck_assert_str_eq(ps_eventset_event_name(set, 0), name);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 /* Each kind of call, and each of its uses. */
 START_TEST(each_failure_of_papi_at_a_wrap_comes_through_unchanged)
 {
-	int papi = fake_papi_create(EVENT, "PAPI_TOT_CYC", NULL);
+	int papi = fake_papi_create(EVENT, OTHER, NULL);
 	unsigned failures = 0;
 
 	fake_papi.sets[papi].state = PS__PAPI_CPU_ATTACHED;
@@ -223,7 +198,7 @@ END_TEST
 START_TEST(a_failed_papi_read_loses_nothing)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -235,14 +210,13 @@ START_TEST(a_failed_papi_read_loses_nothing)
 	fake_papi_count(papi, 0, 3);
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 13);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_failed_papi_start_leaves_what_was_counted)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -257,14 +231,13 @@ START_TEST(a_failed_papi_start_leaves_what_was_counted)
 	fake_papi_count(papi, 0, 2);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 2);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_failed_papi_stop_can_be_made_good)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -276,13 +249,12 @@ START_TEST(a_failed_papi_stop_can_be_made_good)
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 10);
 	ck_assert(!fake_papi.sets[papi].is_running);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(each_allocation_may_fail_and_nothing_leaks)
 {
-	int papi = fake_papi_create(EVENT, "PAPI_TOT_CYC", NULL);
+	int papi = fake_papi_create(EVENT, OTHER, NULL);
 	unsigned failures = 0;
 
 	for (unsigned nth = 1;; nth++) {
@@ -321,7 +293,7 @@ END_TEST
 START_TEST(a_forked_child_touches_no_papi_set)
 {
 	int papi = fake_papi_create(EVENT, NULL), status;
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 
 	check_ok(ps_start(set));
 	pid_t child = fork();
@@ -329,22 +301,19 @@ START_TEST(a_forked_child_touches_no_papi_set)
 		fake_papi.is_initialized = false; /* any call would end the test */
 		bool right = ps_read(set, scene.root, NULL, NULL) == PS_ECLOST &&
 		             ps_stop(set, scene.root, NULL, NULL) == PS_ECLOST;
-		ps_eventset_destroy(set);
+		papi_scene_destroy(set);
 		_exit(right ? 0 : 1);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("papi faults");
-	TCase *tests = tcase_create("faults");
+	TCase *tests = papi_scene_case(suite, "faults");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, a_library_built_without_papi_says_so);
 	tcase_add_test(tests, papi_that_is_not_initialised_is_not_touched);
 	tcase_add_test(tests, papi_shut_down_under_a_wrapped_set_is_not_touched);

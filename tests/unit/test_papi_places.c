@@ -4,8 +4,7 @@
  * machine with two packages of two CPUs, whose numbers in sysfs are 0 and 1.
  */
 #include "backend/papi_set.h"
-#include "support/fake_papi.h"
-#include "support/scene.h"
+#include "support/papi_scene.h"
 
 #include <stdio.h>
 
@@ -14,8 +13,7 @@
 
 static void setup(void)
 {
-	scene_setup();
-	fake_papi_install();
+	papi_scene_setup();
 	for (int cpu = 0; cpu < 4; cpu++) {
 		char path[128];
 		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
@@ -25,19 +23,10 @@ static void setup(void)
 	}
 }
 
-static void teardown(void)
-{
-	fake_papi_remove();
-	scene_teardown();
-}
-
 static struct ps_eventset *wrap(const char *component, int papi)
 {
-	struct ps_eventset *set = NULL;
-
 	snprintf(fake_papi.component.name, sizeof fake_papi.component.name, "%s", component);
-	check_ok(ps_eventset_from_papi(&set, papi));
-	return set;
+	return papi_scene_wrap(papi);
 }
 
 static struct ps_component *package(int number)
@@ -71,7 +60,6 @@ START_TEST(energy_of_another_package_goes_there_and_not_to_the_caller)
 	check_fails(ps_component_total(package(0), PACKAGE_1, &value), PS_ENOEVNT);
 	check_fails(ps_component_total(ps_thread_component(thread), PACKAGE_1, &value), PS_EINVAL_DOM);
 	ck_assert_int_eq(scene_part(2, PACKAGE_1, timestamp).attribution, PS_ATTRIBUTION_ATTACHED);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -112,7 +100,6 @@ START_TEST(one_set_with_events_of_two_packages_gives_each_its_own)
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(total(scene.root, PACKAGE_1), 5);
 	check_ok(ps_print(scene.root, stdout));
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -130,7 +117,6 @@ START_TEST(places_survive_the_end_of_their_topology)
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(total(package(1), PACKAGE_1), 7);
 	ck_assert_int_eq(total(package(0), PACKAGE_0), 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -152,7 +138,6 @@ START_TEST(no_memory_for_a_place_loses_nothing)
 	fake_fail(FAKE_ALLOCATE, 0, 0);
 	ck_assert_int_eq(total(package(0), PACKAGE_0), 7);
 	ck_assert_int_eq(total(package(1), PACKAGE_1), 8);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -169,7 +154,6 @@ START_TEST(a_reset_of_energies_is_flagged)
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_uint_ne(scene_part(2, PACKAGE_1, timestamp).flags & PS_VALUE_WENT_BACK, 0);
 	ck_assert_int_eq(total(package(1), PACKAGE_1), 100);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -226,7 +210,6 @@ START_TEST(what_the_whole_machine_shares_is_the_machines)
 	ck_assert_int_eq(total(scene.root, "net:::eth0:rx:bytes"), 1500);
 	check_fails(ps_component_total(package(0), "net:::eth0:rx:bytes", &value), PS_EINVAL_DOM);
 	check_ok(ps_print(scene.root, stdout));
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -235,7 +218,7 @@ int main(void)
 	Suite *suite = suite_create("papi places");
 	TCase *tests = tcase_create("places");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_checked_fixture(tests, setup, papi_scene_teardown);
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, energy_of_another_package_goes_there_and_not_to_the_caller);
 	tcase_add_test(tests, one_set_with_events_of_two_packages_gives_each_its_own);

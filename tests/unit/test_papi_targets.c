@@ -3,37 +3,14 @@
  * What a PAPI event set counts: its thread, an attached one, a CPU; how each is labelled, and which of the public calls a
  * wrapped set takes.
  */
-#include "support/fake_papi.h"
-#include "support/scene.h"
+#include "support/papi_scene.h"
 
 #include <pthread.h>
-
-#define EVENT "PAPI_TOT_INS"
-
-static void setup(void)
-{
-	scene_setup();
-	fake_papi_install();
-}
-
-static void teardown(void)
-{
-	fake_papi_remove();
-	scene_teardown();
-}
-
-static struct ps_eventset *wrap(int papi)
-{
-	struct ps_eventset *set = NULL;
-
-	check_ok(ps_eventset_from_papi(&set, papi));
-	return set;
-}
 
 START_TEST(a_thread_on_several_cpus_shares_its_counts_out_and_says_why)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	const char *why;
 	uint64_t timestamp = 0;
 
@@ -49,14 +26,13 @@ START_TEST(a_thread_on_several_cpus_shares_its_counts_out_and_says_why)
 	ck_assert_int_eq(scene_part(2, EVENT, timestamp).attribution, PS_ATTRIBUTION_MIXED);
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 75);
 	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 25);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_pinned_thread_is_pinned_and_followed_when_that_changes)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	fake_set_affinity("3");
@@ -73,7 +49,6 @@ START_TEST(a_pinned_thread_is_pinned_and_followed_when_that_changes)
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(3, EVENT, timestamp), 11);
 	ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_MIXED);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -86,13 +61,12 @@ START_TEST(a_set_that_inherits_is_never_called_pinned)
 
 	fake_papi.sets[papi].options[PS__PAPI_OPTION_INHERIT] = 1;
 	fake_set_affinity("0");
-	set = wrap(papi);
+	set = papi_scene_wrap(papi);
 	check_ok(ps_start(set));
 	ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_ptr_nonnull(strstr(why, "PAPI_INHERIT"));
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_part(0, EVENT, timestamp).attribution, PS_ATTRIBUTION_LAST_CPU);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -105,7 +79,7 @@ START_TEST(an_attached_thread_is_looked_for_and_its_end_keeps_the_last_counts)
 	fake_task(4711, "worker", 2);
 	fake_papi.sets[papi].state = PS__PAPI_ATTACHED;
 	fake_papi.sets[papi].options[PS__PAPI_OPTION_TID] = 4711;
-	set = wrap(papi);
+	set = papi_scene_wrap(papi);
 	check_ok(ps_start(set));
 	fake_papi_count(papi, 0, 10);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
@@ -116,7 +90,6 @@ START_TEST(an_attached_thread_is_looked_for_and_its_end_keeps_the_last_counts)
 	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 15);
 	ck_assert_uint_ne(scene_part(2, EVENT, timestamp).flags & PS_VALUE_ENDED, 0);
 	ck_assert_int_eq(ps_eventset_is_ended(set), 1);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -124,7 +97,7 @@ static struct ps_eventset *attach(int papi, int tid)
 {
 	fake_papi.sets[papi].state = PS__PAPI_ATTACHED;
 	fake_papi.sets[papi].options[PS__PAPI_OPTION_TID] = tid;
-	return wrap(papi);
+	return papi_scene_wrap(papi);
 }
 
 START_TEST(an_attached_thread_that_was_not_switched_is_not_looked_up_again)
@@ -157,7 +130,6 @@ START_TEST(an_attached_thread_that_was_not_switched_is_not_looked_up_again)
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 21);
 	ck_assert_int_eq(ps_eventset_is_ended(set), 1);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -180,14 +152,13 @@ START_TEST(an_attached_thread_that_can_not_be_watched_is_looked_up_each_time)
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_uint_eq(fake_count(FAKE_PREAD), 1);
 	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 1);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(an_attached_thread_may_be_read_by_any_thread_and_changed_between_runs)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	uint64_t timestamp = 0;
 
 	fake_task(4711, "worker", 1);
@@ -200,7 +171,6 @@ START_TEST(an_attached_thread_may_be_read_by_any_thread_and_changed_between_runs
 	fake_papi.sets[papi].options[PS__PAPI_OPTION_TID] = 4712;
 	check_fails(ps_start(set), PS_ESYS);
 	check_detail("4712");
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -220,7 +190,7 @@ START_TEST(a_cpu_attached_set_says_whether_one_thread_or_all_are_counted_there)
 		fake_papi.sets[papi].state = PS__PAPI_CPU_ATTACHED;
 		fake_papi.sets[papi].options[PS__PAPI_OPTION_CPU] = 3;
 		fake_papi.sets[papi].options[PS__PAPI_OPTION_GRANULARITY] = kinds[i].granularity;
-		set = wrap(papi);
+		set = papi_scene_wrap(papi);
 		check_ok(ps_start(set));
 		ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_ATTACHED);
 		ck_assert_msg(strstr(why, kinds[i].words) != NULL, "%s", why);
@@ -228,7 +198,7 @@ START_TEST(a_cpu_attached_set_says_whether_one_thread_or_all_are_counted_there)
 		check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 		ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_ATTACHED);
 		ck_assert_int_eq(scene_count(3, EVENT, timestamp), 10);
-		ps_eventset_destroy(set);
+		papi_scene_destroy(set);
 	}
 }
 END_TEST
@@ -241,11 +211,10 @@ START_TEST(a_whole_cpu_that_papi_does_not_name_is_last_cpu)
 
 	fake_set_affinity("0");
 	fake_papi.sets[papi].options[PS__PAPI_OPTION_GRANULARITY] = PS__PAPI_GRN_SYS;
-	set = wrap(papi);
+	set = papi_scene_wrap(papi);
 	check_ok(ps_start(set));
 	ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_ptr_nonnull(strstr(why, "PAPI_CPU_ATTACH"));
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -255,11 +224,10 @@ START_TEST(the_domain_shows_in_user_only_but_for_clocks_and_events_that_name_the
 	struct ps_eventset *set;
 
 	fake_papi.sets[papi].options[PS__PAPI_OPTION_DOMAIN] = PS__PAPI_DOM_USER;
-	set = wrap(papi);
+	set = papi_scene_wrap(papi);
 	ck_assert_int_eq(ps_eventset_event_is_user_only(set, 0), 1);
 	ck_assert_int_eq(ps_eventset_event_is_user_only(set, 1), 0);
 	ck_assert_int_eq(ps_eventset_event_is_user_only(set, 2), 0);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -298,7 +266,7 @@ static struct stranger ask_a_stranger(struct ps_eventset *set)
 START_TEST(another_thread_is_refused_whatever_it_calls)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	struct stranger stranger;
 	unsigned reads;
 
@@ -315,7 +283,6 @@ START_TEST(another_thread_is_refused_whatever_it_calls)
 		ck_assert_msg(stranger.codes[i] == PS_EINVAL, "call %d: %d", i, stranger.codes[i]);
 	ck_assert_uint_eq(fake_papi.calls[FAKE_PAPI_READ], reads);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
-	ps_eventset_destroy(set);
 }
 END_TEST
 
@@ -349,7 +316,7 @@ END_TEST
 START_TEST(what_the_set_is_made_of_is_changed_through_papi_alone)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi), *clone = NULL;
+	struct ps_eventset *set = papi_scene_wrap(papi), *clone = NULL;
 
 	check_fails(ps_eventset_add(set, "page-faults"), PS_ENOSUPP);
 	check_detail("PAPI_add_event");
@@ -368,14 +335,13 @@ START_TEST(what_the_set_is_made_of_is_changed_through_papi_alone)
 	ck_assert_ptr_null(clone);
 	check_fails(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT), PS_ENOSUPP);
 	ck_assert_uint_eq(ps_eventset_event_count(set), 1);
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(options_of_the_readings_work_as_on_any_set)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 	long long residual[1] = {1};
 	uint64_t timestamp;
 
@@ -398,17 +364,16 @@ START_TEST(options_of_the_readings_work_as_on_any_set)
 	check_ok(ps_eventset_check(set, residual, 1));
 	ck_assert_int_eq(residual[0], 0);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
-	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(destroying_a_wrap_leaves_the_papi_set_running)
 {
 	int papi = fake_papi_create(EVENT, NULL);
-	struct ps_eventset *set = wrap(papi);
+	struct ps_eventset *set = papi_scene_wrap(papi);
 
 	check_ok(ps_start(set));
-	ps_eventset_destroy(set);
+	papi_scene_destroy(set);
 	ck_assert(fake_papi.sets[papi].exists && fake_papi.sets[papi].is_running);
 	ck_assert_uint_eq(fake_papi.calls[FAKE_PAPI_STOP], 0);
 }
@@ -417,10 +382,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("papi targets");
-	TCase *tests = tcase_create("targets");
+	TCase *tests = papi_scene_case(suite, "targets");
 
-	tcase_add_checked_fixture(tests, setup, teardown);
-	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, a_thread_on_several_cpus_shares_its_counts_out_and_says_why);
 	tcase_add_test(tests, a_pinned_thread_is_pinned_and_followed_when_that_changes);
 	tcase_add_test(tests, a_set_that_inherits_is_never_called_pinned);
