@@ -11,6 +11,7 @@
  */
 #include "backend/perf.h"
 #include "backend/perf_kept.h"
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
@@ -239,8 +240,7 @@ int ps__perf_open_execs(struct ps__perf *perf)
 		return PS_OK;
 	unmap_rings(perf->execs, false);
 	snprintf(perf->execs->found.why_unknown, sizeof perf->execs->found.why_unknown,
-	         "a ring for the kernel's records can't be mapped (%s): see kernel.perf_event_mlock_kb and ulimit -l",
-	         strerror(error));
+	         "a ring for the kernel's records can't be mapped (%s): " PS__ADVICE_LOCKED_MEMORY, strerror(error));
 	return PS_OK;
 }
 

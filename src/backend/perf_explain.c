@@ -1,37 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why the kernel refused an event, in words to act on. The errno alone says little: EACCES has four causes. */
 #include "backend/perf.h"
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/proc_status.h"
 #include "event/attr.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define STATUS_BYTES 4096
 
-/* A line "Name:\tvalue" of /proc/self/status as a number of this base; fallback if there is none. */
-static unsigned long long status_field(const char *name, int base, unsigned long long fallback)
+/* "" if it can't be read. */
+static void read_status(char status[STATUS_BYTES])
 {
-	char status[4096];
-
-	if (ps__os_read_file("/proc/self/status", status, sizeof status) < 0)
-		return fallback;
-	const char *line = strstr(status, name);
-	return line ? strtoull(line + strlen(name), NULL, base) : fallback;
+	if (ps__os_read_file("/proc/self/status", status, STATUS_BYTES) < 0)
+		status[0] = '\0';
 }
 
-/* 2: a filter is at work, as in containers. */
+/* A filter is at work, as in containers. */
 static bool has_seccomp_filter(void)
 {
-	return status_field("\nSeccomp:", 10, 0) == 2;
+	char status[STATUS_BYTES];
+
+	read_status(status);
+	return ps__proc_status_number(status, "Seccomp", 10, 0) == 2;
 }
 
 /* CAP_PERFMON, or CAP_SYS_ADMIN, which older kernels ask for. */
 static bool has_perfmon(void)
 {
-	return (status_field("\nCapEff:", 16, 0) & (1ull << 38 | 1ull << 21)) != 0;
+	char status[STATUS_BYTES];
+
+	read_status(status);
+	return ps__proc_status_has_capability(status, PS__CAP_PERFMON) ||
+	       ps__proc_status_has_capability(status, PS__CAP_SYS_ADMIN);
 }
 
 static int explain_seccomp(const struct ps__event *event, int error)
@@ -39,7 +43,7 @@ static int explain_seccomp(const struct ps__event *event, int error)
 	return ps__fail(
 	    PS_EPERM,
 	    "'%s': a seccomp filter forbids perf_event_open (%s), whatever the paranoid level is: allow the call "
-	    "in the container's seccomp profile (docker: --cap-add PERFMON or --security-opt seccomp=PROFILE)",
+	    "in the container's seccomp profile (docker: " PS__ADVICE_CONTAINER " or " PS__ADVICE_PROFILE ")",
 	    event->name, strerror(error));
 }
 
@@ -59,7 +63,7 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 	const char *what = "this event";
 	long enough = 2;
 
-	ps__os_read_long(PARANOID, &level);
+	ps__os_read_long(PS__PARANOID_FILE, &level);
 	if (target.kind == PS__TARGET_CPU || target.kind == PS__TARGET_CGROUP) {
 		what = target.kind == PS__TARGET_CPU ? "all tasks of a CPU" : "a control group";
 		enough = 0;
@@ -78,7 +82,7 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 		    PS_EPERM,
 		    "'%s': perf_event_open is refused although %s is %ld: a security module (SELinux, AppArmor) or "
 		    "a container forbids it; ask the administrator for CAP_PERFMON",
-		    event->name, PARANOID, level);
+		    event->name, PS__PARANOID_FILE, level);
 	if (has_perfmon())
 		return ps__fail(
 		    PS_EPERM,
@@ -89,9 +93,9 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 	bool has_user_part =
 	    enough == 1 && event->explicit_domain && !event->kernel_side && !event->attr.exclude_user;
 	return ps__fail(PS_EPERM,
-	                "'%s': counting %s is not permitted: %s is %ld and the process lacks CAP_PERFMON; as root: "
-	                "sysctl kernel.perf_event_paranoid=%ld, or setcap cap_perfmon+ep PROGRAM%s",
-	                event->name, what, PARANOID, level, enough,
+	                "'%s': counting %s is not permitted: %s is %ld and the process lacks CAP_PERFMON; as "
+	                "root: " PS__ADVICE_LEVEL ", or " PS__ADVICE_CAPABILITY "%s",
+	                event->name, what, PS__PARANOID_FILE, level, enough,
 	                has_user_part ? "; or count user space alone with the modifier :u" : "");
 }
 
@@ -107,7 +111,7 @@ static int explain_no_call(const struct ps__event *event)
 {
 	long level;
 
-	if (ps__os_read_long(PARANOID, &level) == 0)
+	if (ps__os_read_long(PS__PARANOID_FILE, &level) == 0)
 		return explain_seccomp(event, ENOSYS);
 	return ps__fail(PS_ENOSUPP, "'%s': this kernel has no perf_event_open (built without CONFIG_PERF_EVENTS)",
 	                event->name);
@@ -122,11 +126,10 @@ static int explain_descriptors(const struct ps__event *event, int error, size_t 
 		return ps__fail(PS_ECOUNT,
 		                "'%s': the system is out of file descriptors (fs.file-max); the set needs %zu",
 		                event->name, needed);
-	return ps__fail(
-	    PS_ECOUNT,
-	    "'%s': the set needs %zu file descriptors, and this process reached its limit of %llu: raise it "
-	    "with ulimit -n, or count fewer events",
-	    event->name, needed, (unsigned long long)limit.rlim_cur);
+	return ps__fail(PS_ECOUNT,
+	                "'%s': the set needs %zu file descriptors, and this process reached its limit of "
+	                "%llu: " PS__ADVICE_DESCRIPTORS ", or count fewer events",
+	                event->name, needed, (unsigned long long)limit.rlim_cur);
 }
 
 static int explain_invalid(const struct ps__event *event, struct ps__target target)
@@ -156,7 +159,7 @@ static int explain_probe(const struct ps__event *event, int error)
 		return ps__fail(
 		    PS_EPERM,
 		    "'%s': a probe needs CAP_PERFMON, whatever kernel.perf_event_paranoid is: run as root, or as "
-		    "root: setcap cap_perfmon+ep PROGRAM",
+		    "root: " PS__ADVICE_CAPABILITY,
 		    event->name);
 	if (error == EILSEQ)
 		return ps__fail(PS_ENOSUPP, "'%s': no instruction of the kernel begins there", event->name);

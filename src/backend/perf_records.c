@@ -5,6 +5,7 @@
  * counts by them (set/records.c).
  */
 #include "backend/perf.h"
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "topology/series.h"
@@ -59,7 +60,9 @@ static int fail_open(int error)
 		    "migration records are not permitted (%s): they need perf_event_paranoid <= 1 or CAP_PERFMON",
 		    strerror(error));
 	if (error == EMFILE || error == ENFILE)
-		return ps__fail(PS_ECOUNT, "no file descriptor is left for migration records (%s)", strerror(error));
+		return ps__fail(PS_ECOUNT,
+		                "no file descriptor is left for migration records (%s): " PS__ADVICE_DESCRIPTORS,
+		                strerror(error));
 	return ps__fail(PS_ESYS, "migration records: perf_event_open: %s", strerror(error));
 }
 
@@ -86,7 +89,7 @@ static int open_recorder(struct ps__perf *perf, size_t index)
 		ps__ring_drain(&recorder->ring, record_bytes(group), ignore, NULL);
 		return PS_OK;
 	}
-	return ps__fail(PS_ESYS, "the ring of migration records can't be mapped (%s): see kernel.perf_event_mlock_kb",
+	return ps__fail(PS_ESYS, "the ring of migration records can't be mapped (%s): " PS__ADVICE_LOCKED_MEMORY,
 	                strerror(-result));
 }
 

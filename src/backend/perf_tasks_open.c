@@ -2,6 +2,7 @@
 /* The dummies that write records of a process's tasks, and their rings. See perf_tasks.h. */
 #include "backend/perf_tasks.h"
 
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 
@@ -58,17 +59,17 @@ static int fail_open(int error)
 	if (error == EMFILE || error == ENFILE)
 		return ps__fail(
 		    PS_ECOUNT,
-		    "no file descriptor is left to tell the tasks of a process apart (%s): raise ulimit -n",
+		    "no file descriptor is left to tell the tasks of a process apart (%s): " PS__ADVICE_DESCRIPTORS,
 		    strerror(error));
 	return ps__fail(PS_ESYS, "the tasks of a process can't be told apart: perf_event_open: %s", strerror(error));
 }
 
 static int fail_map(size_t pages, int error)
 {
-	return ps__fail(PS_ESYS,
-	                "the tasks of a process can't be told apart: mapping a ring of %zu KiB: %s; see "
-	                "kernel.perf_event_mlock_kb and ulimit -l",
-	                pages * (size_t)sysconf(_SC_PAGESIZE) / 1024, strerror(error));
+	return ps__fail(
+	    PS_ESYS,
+	    "the tasks of a process can't be told apart: mapping a ring of %zu KiB: %s; " PS__ADVICE_LOCKED_MEMORY,
+	    pages * (size_t)sysconf(_SC_PAGESIZE) / 1024, strerror(error));
 }
 
 /* The first root's writers have rings; those of the others on the same CPU write there, too. */

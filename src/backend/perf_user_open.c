@@ -5,6 +5,7 @@
  */
 #include "arch/arch.h"
 #include "backend/perf_user.h"
+#include "base/advice.h"
 #include "base/list.h"
 #include "event/pmu.h"
 
@@ -15,8 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MLOCK_KB "/proc/sys/kernel/perf_event_mlock_kb"
-#define ONLINE   "/sys/devices/system/cpu/online"
+#define ONLINE "/sys/devices/system/cpu/online"
 
 /* The kernel's own figure, where it can't be read. */
 #define USUAL_MLOCK_KB 516
@@ -172,7 +172,7 @@ static size_t count_permitted(size_t page_bytes)
 	char online[4096];
 	size_t cpus = 0;
 
-	if (ps__os_read_long(MLOCK_KB, &mlock_kb) < 0 || mlock_kb < 0)
+	if (ps__os_read_long(PS__MLOCK_FILE, &mlock_kb) < 0 || mlock_kb < 0)
 		mlock_kb = USUAL_MLOCK_KB;
 	if (ps__os_read_file(ONLINE, online, sizeof online) > 0)
 		cpus = ps__list_count(online);
@@ -203,7 +203,7 @@ static bool map_member(struct ps__perf *perf, struct ps__member *member, size_t 
 
 	if (page == MAP_FAILED) {
 		say_why(perf, "'%s': its page can't be mapped: %s%s", name, strerror(errno),
-		        errno == EPERM ? ": raise " MLOCK_KB " or ulimit -l" : "");
+		        errno == EPERM ? ": " PS__ADVICE_LOCKED_MEMORY : "");
 		return false;
 	}
 	member->page = page;
@@ -272,10 +272,11 @@ void ps__perf_user_map(struct ps__perf *perf)
 		return;
 	size_t taken = atomic_load_explicit(&mapped_pages, memory_order_relaxed);
 	if (taken + members > count_permitted(page_bytes)) {
-		say_why(perf,
-		        "%zu pages would be mapped, beside %zu that are: that is more than half of what " MLOCK_KB
-		        " permits",
-		        members, taken);
+		say_why(
+		    perf,
+		    "%zu pages would be mapped, beside %zu that are: that is more than half of what " PS__MLOCK_FILE
+		    " permits",
+		    members, taken);
 		return;
 	}
 	for (size_t group = 0; group < perf->base.groups; group++)

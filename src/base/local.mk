@@ -6,6 +6,7 @@ src_base_libbase_la_SOURCES = \
 	src/arch/arm64.h \
 	src/arch/none.h \
 	src/arch/x86.h \
+	src/base/advice.h \
 	src/base/cancel.h \
 	src/base/clock.c \
 	src/base/clock.h \
@@ -22,6 +23,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/printable.c \
 	src/base/printable.h \
 	src/base/printable_ranges.h \
+	src/base/proc_status.c \
+	src/base/proc_status.h \
 	src/base/value.c \
 	src/base/vector.c \
 	src/base/vector.h \

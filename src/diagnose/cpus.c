@@ -2,6 +2,7 @@
 /* Which CPUs there are, which of them are online, and on which this process may run. */
 #include "base/list.h"
 #include "base/os.h"
+#include "base/proc_status.h"
 #include "diagnose/diagnosis.h"
 
 #include <ctype.h>
@@ -47,7 +48,7 @@ static bool read_lists(struct ps__diagnosis *d, struct cpu_lists *out)
 	return ps__os_read_file(FOLDER "online", out->online, sizeof out->online) > 0 &&
 	       ps__os_read_file(FOLDER "present", out->present, sizeof out->present) > 0 &&
 	       ps__os_read_file(FOLDER "possible", out->possible, sizeof out->possible) > 0 &&
-	       ps__probe_status_text(d, "Cpus_allowed_list", out->allowed, sizeof out->allowed);
+	       ps__proc_status_text(d->status, "Cpus_allowed_list", out->allowed, sizeof out->allowed);
 }
 
 /* The path in a line "number:controllers:path" of /proc/self/cgroup with these controllers; false if there is none. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ps_diagnose: takes one step after the other, and shows what each has found. */
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
@@ -106,7 +107,7 @@ static int diagnose(struct ps__diagnosis *d)
 
 	if (no_defaults == PS_ENOMEM)
 		return no_defaults;
-	d->paranoid_error = -ps__os_read_long("/proc/sys/kernel/perf_event_paranoid", &d->paranoid);
+	d->paranoid_error = -ps__os_read_long(PS__PARANOID_FILE, &d->paranoid);
 	if (ps__probe_head("/proc/self/status", d->status, sizeof d->status) < 0)
 		d->status[0] = '\0';
 	int stop = take_steps(d);

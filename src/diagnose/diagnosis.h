@@ -89,11 +89,6 @@ bool ps__probe_is_scheduled(int fd, bool *told);
 #define PS__PROBE_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 /* A counting event of this type; is_user: without the kernel and the hypervisor. */
 struct perf_event_attr ps__probe_attr(uint32_t type, uint64_t config, bool is_user);
-/* The number after "Name:" in /proc/self/status; fallback if there is none. */
-unsigned long long ps__probe_status(const struct ps__diagnosis *diagnosis, const char *name, int base,
-                                    unsigned long long fallback);
-/* The text after "Name:\t", up to the end of its line; false if there is none or it doesn't fit. */
-bool ps__probe_status_text(const struct ps__diagnosis *diagnosis, const char *name, char *out, size_t size_bytes);
 /* The first bytes of a file that may be long: their number, or -errno. */
 ssize_t ps__probe_head(const char *path, char *buffer, size_t size_bytes);
 /* "EACCES" and its like; other errnos in words. */

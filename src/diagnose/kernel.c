@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Does perf_event_open exist, and does a call of it reach the kernel? The first steps of the diagnosis. */
+#include "base/advice.h"
 #include "base/os.h"
+#include "base/proc_status.h"
 #include "diagnose/diagnosis.h"
 
 #include <errno.h>
@@ -54,7 +56,7 @@ void ps__diagnose_kernel(struct ps__diagnosis *d)
 /* Nothing but a filter, a tracer or another kernel answers in the kernel's place. */
 static void explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
 {
-	unsigned long long tracer = ps__probe_status(d, "TracerPid", 10, 0);
+	unsigned long long tracer = ps__proc_status_number(d->status, "TracerPid", 10, 0);
 
 	if (mode == 1 || mode == 2) {
 		ps__draft_fact(
@@ -64,7 +66,7 @@ static void explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
 		    "Seccomp: %llu.",
 		    ps__probe_errno(d->reach), mode);
 		ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "the call reaches the kernel",
-		                 "docker run --cap-add PERFMON ...  (or --security-opt seccomp=PROFILE, with a "
+		                 "docker run " PS__ADVICE_CONTAINER " ...  (or " PS__ADVICE_PROFILE ", with a "
 		                 "PROFILE that allows perf_event_open; podman alike; a systemd unit: "
 		                 "SystemCallFilter=perf_event_open)");
 		return;
@@ -84,7 +86,7 @@ static void explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
 
 void ps__diagnose_seccomp(struct ps__diagnosis *d)
 {
-	unsigned long long mode = ps__probe_status(d, "Seccomp", 10, ULLONG_MAX);
+	unsigned long long mode = ps__proc_status_number(d->status, "Seccomp", 10, ULLONG_MAX);
 	bool has_no_call = d->reach == ENOSYS && d->paranoid_error == ENOENT && mode == 0;
 
 	/* Some kernels check the level before the flags. */
@@ -151,5 +153,5 @@ void ps__diagnose_container(struct ps__diagnosis *d)
 	    map);
 	ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "CAP_PERFMON counts for perf_event_open",
 	                 "start the container as root of the host, without a user namespace (docker run "
-	                 "--userns=host --cap-add PERFMON ...)");
+	                 "--userns=host " PS__ADVICE_CONTAINER " ...)");
 }

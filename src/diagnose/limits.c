@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What exact attribution takes, and what this process may have of it: file descriptors and locked memory. */
+#include "base/advice.h"
 #include "base/list.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
@@ -8,8 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MLOCK_KB "/proc/sys/kernel/perf_event_mlock_kb"
 
 static int count_one(const char *name, void *context)
 {
@@ -96,7 +95,7 @@ void ps__diagnose_rings(struct ps__diagnosis *d)
 {
 	struct ps__watch watch;
 	long mlock_kb;
-	int error = ps__os_read_long(MLOCK_KB, &mlock_kb);
+	int error = ps__os_read_long(PS__MLOCK_FILE, &mlock_kb);
 	int opened = -ps__watch_open(&watch, 0, -1);
 
 	if (opened == 0) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What this user may count: each part is tried, then set beside perf_event_paranoid and the capabilities. */
+#include "base/advice.h"
 #include "base/os.h"
+#include "base/proc_status.h"
 #include "diagnose/diagnosis.h"
 
 #include <errno.h>
-
-#define CAP_SYS_ADMIN_BIT 21
-#define CAP_PERFMON_BIT   38
 
 static void probe(struct ps__permissions *out)
 {
@@ -20,18 +19,15 @@ static void probe(struct ps__permissions *out)
 
 static void say_setting(struct ps__diagnosis *d)
 {
-	unsigned long long capabilities = ps__probe_status(d, "CapEff", 16, 0);
-
 	if (d->paranoid_error)
-		ps__draft_add(d, "/proc/sys/kernel/perf_event_paranoid can't be read (%s)",
-		              ps__probe_errno(d->paranoid_error));
+		ps__draft_add(d, PS__PARANOID_FILE " can't be read (%s)", ps__probe_errno(d->paranoid_error));
 	else
 		ps__draft_add(d, "kernel.perf_event_paranoid is %ld", d->paranoid);
 	if (!d->status[0])
 		ps__draft_add(d, ", the capabilities can't be read");
-	else if (capabilities >> CAP_PERFMON_BIT & 1)
+	else if (ps__proc_status_has_capability(d->status, PS__CAP_PERFMON))
 		ps__draft_add(d, ", CAP_PERFMON is held");
-	else if (capabilities >> CAP_SYS_ADMIN_BIT & 1)
+	else if (ps__proc_status_has_capability(d->status, PS__CAP_SYS_ADMIN))
 		ps__draft_add(d, ", CAP_SYS_ADMIN is held");
 	else
 		ps__draft_add(d, ", CAP_PERFMON is not held");
@@ -80,17 +76,12 @@ static void say_remedy(struct ps__diagnosis *d)
 		say_module(d);
 		return;
 	}
-	if (is_denied(permissions->user))
-		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-		                 "2 permits user space of one's own tasks, 1 the kernel, too, 0 all tasks of a CPU",
-		                 "sysctl kernel.perf_event_paranoid=2  (or for one program: setcap cap_perfmon+ep "
-		                 "PROGRAM)");
-	else
-		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-		                 "1 permits the kernel's part of one's own tasks, 0 all tasks of a CPU",
-		                 "sysctl kernel.perf_event_paranoid=%ld  (or for one program: setcap cap_perfmon+ep "
-		                 "PROGRAM)",
-		                 level_needed(permissions));
+	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
+	                 is_denied(permissions->user)
+	                     ? "2 permits user space of one's own tasks, 1 the kernel, too, 0 all tasks of a CPU"
+	                     : "1 permits the kernel's part of one's own tasks, 0 all tasks of a CPU",
+	                 PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")",
+	                 is_denied(permissions->user) ? 2 : level_needed(permissions));
 }
 
 void ps__diagnose_permission(struct ps__diagnosis *d)

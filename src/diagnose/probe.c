@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PATIENCE_NS 20000000u /* the kernel changes groups that take turns at each tick: 1 to 10 ms */
@@ -107,46 +106,6 @@ bool ps__probe_is_scheduled(int fd, bool *told)
 	}
 	*told = error == EAGAIN;
 	return false;
-}
-
-/* What follows "Name:" in the status file; NULL if no line has this name. */
-static const char *find_line(const char *status, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *line = status; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (!strncmp(line, name, length) && line[length] == ':')
-			return line + length + 1;
-	}
-	return NULL;
-}
-
-unsigned long long ps__probe_status(const struct ps__diagnosis *diagnosis, const char *name, int base,
-                                    unsigned long long fallback)
-{
-	const char *value = find_line(diagnosis->status, name);
-	char *end;
-
-	if (!value)
-		return fallback;
-	unsigned long long number = strtoull(value, &end, base);
-	return end == value ? fallback : number;
-}
-
-bool ps__probe_status_text(const struct ps__diagnosis *diagnosis, const char *name, char *out, size_t size_bytes)
-{
-	const char *value = find_line(diagnosis->status, name);
-
-	if (!value)
-		return false;
-	value += strspn(value, " \t");
-	size_t length = strcspn(value, "\n");
-	if (length >= size_bytes)
-		return false;
-	memcpy(out, value, length);
-	out[length] = '\0';
-	return true;
 }
 
 ssize_t ps__probe_head(const char *path, char *buffer, size_t size_bytes)

@@ -2,6 +2,7 @@
 /* Where further events come from: tracepoints of the kernel, and what this library was built with. */
 #include <config.h>
 
+#include "base/advice.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 #include "event/lookup.h"
@@ -83,8 +84,8 @@ void ps__diagnose_tracepoints(struct ps__diagnosis *d)
 		               ps__probe_errno(error));
 		if (error == EACCES && d->reach == EINVAL && d->permissions.kernel == EACCES)
 			ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-			                 "tracepoints are the kernel's, which may then be counted",
-			                 "sysctl kernel.perf_event_paranoid=1");
+			                 "tracepoints are the kernel's, which may then be counted", PS__ADVICE_LEVEL,
+			                 1l);
 	} else {
 		ps__draft_fact(d, PS_FINDING_GOOD, "%s can be read; there is no sched:sched_switch to try.", root);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A file of sysfs or tracefs that can't be read while a name is looked up: one code and one sentence for each reason. */
+#include "base/advice.h"
 #include "base/error.h"
 #include "event/lookup.h"
 
@@ -17,8 +18,8 @@ int ps__event_fail_file(const char *name, const char *path, int error)
 	case EMFILE:
 	case ENFILE:
 		return ps__fail(PS_ECOUNT,
-		                "event '%s': no file descriptor is left to read %s (%s): raise the limit with "
-		                "'ulimit -n', or close files",
+		                "event '%s': no file descriptor is left to read %s (%s): " PS__ADVICE_DESCRIPTORS
+		                ", or close files",
 		                name, path, strerror(error));
 	case ENOMEM:
 		return ps__fail(PS_ENOMEM, "event '%s': out of memory in reading %s", name, path);

@@ -3,6 +3,7 @@
  * Control groups by name: the folder of one, opened, is what perf_event_open takes. perf knows the hierarchy of version 1 that
  * has the controller perf_event, where that is mounted, and else the one of version 2.
  */
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "locate/locate.h"
@@ -90,7 +91,7 @@ static const char *find_hierarchy(char *mounts, const char *copy, size_t size_by
 static int fail_open(const char *path)
 {
 	if (errno == EMFILE || errno == ENFILE)
-		return ps__fail(PS_ECOUNT, "%s: %s (see ulimit -n)", path, strerror(errno));
+		return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path, strerror(errno));
 	return ps__fail(PS_ESYS, "there is no such control group: %s: %s", path, strerror(errno));
 }
 

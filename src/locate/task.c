@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where another task was last seen: the 39th field of its stat file in /proc, read by a kept descriptor. */
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "locate/locate.h"
@@ -53,7 +54,8 @@ int ps__task_open(struct ps__task *task, pid_t tid)
 	}
 	errno = error;
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
-		return ps__fail(PS_ECOUNT, "%s: %s; one descriptor is kept for each attached thread (see ulimit -n)",
+		return ps__fail(PS_ECOUNT,
+		                "%s: %s; one descriptor is kept for each attached thread: " PS__ADVICE_DESCRIPTORS,
 		                path, strerror(errno));
 	if (fd < 0)
 		return ps__fail(PS_ESYS, "there is no thread %d (%s: %s)", (int)tid, path, strerror(errno));

@@ -29,7 +29,7 @@ START_TEST(the_reason_is_told)
 	    SETTING ": No such file",
 	    "2 kinds of cores",
 	    "valgrind",
-	    "its page can't be mapped: Operation not permitted: raise /proc/sys/kernel/perf_event_mlock_kb",
+	    "its page can't be mapped: Operation not permitted: raise kernel.perf_event_mlock_kb",
 	    "'instructions': the kernel doesn't permit it for this event (cap_user_rdpmc is 0)",
 	    "cap_user_time is 0",
 	    "a counter of 0 bits",

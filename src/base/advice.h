@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a user or an administrator can do, in one wording for errors and for the diagnosis. The sentences around these
+ * pieces say why.
+ */
+#ifndef PS_BASE_ADVICE_H
+#define PS_BASE_ADVICE_H
+
+#define PS__PARANOID_FILE "/proc/sys/kernel/perf_event_paranoid"
+#define PS__MLOCK_FILE    "/proc/sys/kernel/perf_event_mlock_kb"
+
+#define PS__ADVICE_LEVEL         "sysctl kernel.perf_event_paranoid=%ld" /* as root */
+#define PS__ADVICE_CAPABILITY    "setcap cap_perfmon+ep PROGRAM"         /* as root */
+#define PS__ADVICE_DESCRIPTORS   "raise the limit with ulimit -n"
+#define PS__ADVICE_LOCKED_MEMORY "raise kernel.perf_event_mlock_kb or ulimit -l"
+/* Arguments of docker run and podman run. */
+#define PS__ADVICE_CONTAINER "--cap-add PERFMON"
+#define PS__ADVICE_PROFILE   "--security-opt seccomp=PROFILE"
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What /proc/self/status tells of capabilities, seccomp and CPUs: for error sentences and for the diagnosis. */
+#include "base/proc_status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What follows "Name:"; NULL if no line has this name. */
+static const char *find_line(const char *status, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = status; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, length) && line[length] == ':')
+			return line + length + 1;
+	}
+	return NULL;
+}
+
+unsigned long long ps__proc_status_number(const char *status, const char *name, int base, unsigned long long fallback)
+{
+	const char *value = find_line(status, name);
+	char *end;
+
+	if (!value)
+		return fallback;
+	unsigned long long number = strtoull(value, &end, base);
+	return end == value ? fallback : number;
+}
+
+bool ps__proc_status_text(const char *status, const char *name, char *out, size_t size_bytes)
+{
+	const char *value = find_line(status, name);
+
+	if (!value)
+		return false;
+	value += strspn(value, " \t");
+	size_t length = strcspn(value, "\n");
+	if (length >= size_bytes)
+		return false;
+	memcpy(out, value, length);
+	out[length] = '\0';
+	return true;
+}
+
+bool ps__proc_status_has_capability(const char *status, int number)
+{
+	return ps__proc_status_number(status, "CapEff", 16, 0) >> number & 1;
+}

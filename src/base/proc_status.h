@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines "Name:\tvalue" of /proc/self/status. The caller has read the file, or has an empty text. */
+#ifndef PS_BASE_PROC_STATUS_H
+#define PS_BASE_PROC_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The number of a line; fallback if there is none. */
+unsigned long long ps__proc_status_number(const char *status, const char *name, int base,
+                                          unsigned long long fallback);
+
+/* The text of a line; false if there is no such line, or it doesn't fit. */
+bool ps__proc_status_text(const char *status, const char *name, char *out, size_t size_bytes);
+
+/* Does the process have this capability (its number in capabilities(7))? */
+bool ps__proc_status_has_capability(const char *status, int number);
+#define PS__CAP_SYS_ADMIN 21 /* it stands for PERFMON in kernels before 5.8 */
+#define PS__CAP_PERFMON   38
+
+#endif
