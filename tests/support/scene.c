@@ -91,18 +91,36 @@ TCase *scene_case_records(Suite *suite, const char *name)
 	return make_case(suite, name, scene_setup_records);
 }
 
-struct ps_eventset *scene_set(const char *event, ...)
+static struct ps_eventset *make_set(const char *event, va_list more)
 {
 	struct ps_eventset *set = NULL;
-	va_list events;
 
 	check_ok(ps_eventset_create(&set));
 	if (scene.mode != PS_ATTRIBUTE_AUTO)
 		check_ok(ps_eventset_set_attribution(set, scene.mode));
-	va_start(events, event);
-	for (; event; event = va_arg(events, const char *))
+	for (; event; event = va_arg(more, const char *))
 		check_ok(ps_eventset_add(set, event));
-	va_end(events);
+	return set;
+}
+
+struct ps_eventset *scene_set(const char *event, ...)
+{
+	va_list more;
+
+	va_start(more, event);
+	struct ps_eventset *set = make_set(event, more);
+	va_end(more);
+	return set;
+}
+
+struct ps_eventset *scene_started(const char *event, ...)
+{
+	va_list more;
+
+	va_start(more, event);
+	struct ps_eventset *set = make_set(event, more);
+	va_end(more);
+	check_ok(ps_start(set));
 	return set;
 }
 
@@ -150,4 +168,29 @@ size_t scene_rows(int cpu, const char *event)
 		return 0;
 	ck_assert_msg(result == PS_OK || result == PS_EBUF, "%s", ps_error_detail());
 	return count;
+}
+
+void scene_check_part(int cpu, const char *event, long long count, enum ps_attribution attribution)
+{
+	struct ps_value part = scene_part(cpu, event, 0);
+
+	ck_assert_int_eq(part.value, count);
+	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
+}
+
+void scene_check_residual(struct ps_eventset *set)
+{
+	long long residual[64];
+	size_t count = ps_eventset_event_count(set);
+
+	ck_assert_uint_le(count, 64);
+	check_ok(ps_eventset_check(set, residual, (int)count));
+	for (size_t i = 0; i < count; i++)
+		ck_assert_int_eq(residual[i], 0);
+}
+
+void scene_count_on(int cpu, uint64_t faults)
+{
+	fake_set_cpu(cpu);
+	fake_advance(PAGE_FAULTS, faults);
 }

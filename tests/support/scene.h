@@ -33,7 +33,8 @@ TCase *scene_case_last_cpu(Suite *suite, const char *name);
 TCase *scene_case_lanes(Suite *suite, const char *name);
 TCase *scene_case_records(Suite *suite, const char *name);
 
-struct ps_eventset *scene_set(const char *event, ...) __attribute__((sentinel)); /* names, then NULL */
+struct ps_eventset *scene_set(const char *event, ...) __attribute__((sentinel));     /* names, then NULL */
+struct ps_eventset *scene_started(const char *event, ...) __attribute__((sentinel)); /* the same; it counts */
 
 /* The part, or the total, that must be there. Timestamp 0: the latest. */
 struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp);
@@ -42,6 +43,12 @@ long long scene_count(int cpu, const char *event, uint64_t timestamp);
 /* The sum over all Threads, the unknown one included, of the parts with this timestamp; absent ones are 0. */
 long long scene_sum(const char *event, uint64_t timestamp);
 size_t scene_rows(int cpu, const char *event); /* how many readings of it the Thread has; none: 0 */
+
+void scene_check_part(int cpu, const char *event, long long count, enum ps_attribution attribution); /* the latest */
+void scene_check_residual(struct ps_eventset *set); /* 0 for every event */
+
+/* The caller is on the CPU, and has page faults there. */
+void scene_count_on(int cpu, uint64_t faults);
 
 /* A software event's count goes up where it counts. */
 #define PAGE_FAULTS  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS

@@ -38,9 +38,8 @@ END_TEST
 
 START_TEST(a_running_set_starts_not_again_and_cannot_be_changed)
 {
-	struct ps_eventset *set = scene_set("page-faults", NULL);
+	struct ps_eventset *set = scene_started("page-faults", NULL);
 
-	check_ok(ps_start(set));
 	ck_assert_int_ne(ps_eventset_is_running(set), 0);
 	check_fails(ps_start(set), PS_EISRUN);
 	check_fails(ps_eventset_add(set, "minor-faults"), PS_EISRUN);
@@ -63,10 +62,9 @@ END_TEST
 
 START_TEST(a_stopped_set_stops_not_again_but_starts)
 {
-	struct ps_eventset *set = scene_set("page-faults", NULL);
+	struct ps_eventset *set = scene_started("page-faults", NULL);
 	uint64_t timestamp = 0;
 
-	check_ok(ps_start(set));
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	check_fails(ps_stop(set, scene.root, &timestamp, NULL), PS_ENOTRUN);
 	check_ok(ps_reset(set));
@@ -78,9 +76,8 @@ END_TEST
 
 START_TEST(a_running_set_may_be_destroyed)
 {
-	struct ps_eventset *set = scene_set("page-faults", NULL);
+	struct ps_eventset *set = scene_started("page-faults", NULL);
 
-	check_ok(ps_start(set));
 	fake_advance(PAGE_FAULTS, 3);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	check_ok(ps_eventset_destroy(set));
@@ -223,10 +220,9 @@ END_TEST
 
 START_TEST(a_changed_set_counts_its_new_events_and_its_old_readings_stay)
 {
-	struct ps_eventset *set = scene_set("page-faults", NULL);
+	struct ps_eventset *set = scene_started("page-faults", NULL);
 	uint64_t first = 0, second = 0;
 
-	check_ok(ps_start(set));
 	fake_advance(PAGE_FAULTS, 3);
 	check_ok(ps_stop(set, scene.root, &first, NULL));
 	check_ok(ps_eventset_add(set, "minor-faults"));

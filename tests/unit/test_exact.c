@@ -9,12 +9,6 @@
 
 #define EVENT "page-faults"
 
-static void count_on(int cpu, uint64_t amount)
-{
-	fake_set_cpu(cpu);
-	fake_advance(PAGE_FAULTS, amount);
-}
-
 static struct ps_eventset *started(enum ps_attribution_mode mode)
 {
 	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
@@ -22,15 +16,6 @@ static struct ps_eventset *started(enum ps_attribution_mode mode)
 	check_ok(ps_eventset_set_attribution(set, mode));
 	check_ok(ps_start(set));
 	return set;
-}
-
-static void check_nothing_is_missing(struct ps_eventset *set)
-{
-	long long residual[2] = {99, 99};
-
-	check_ok(ps_eventset_check(set, residual, 2));
-	ck_assert_int_eq(residual[0], 0);
-	ck_assert_int_eq(residual[1], 0);
 }
 
 START_TEST(what_happened_on_a_cpu_is_counted_there_though_the_reading_is_made_elsewhere)
@@ -41,15 +26,15 @@ START_TEST(what_happened_on_a_cpu_is_counted_there_though_the_reading_is_made_el
 
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq(*why == '\0', scene.means == FAKE_MEANS_LANES);
-	count_on(0, 1000);
-	count_on(1, 10);
+	scene_count_on(0, 1000);
+	scene_count_on(1, 10);
 	check_ok(ps_read(set, scene.root, NULL, &thread));
 	ck_assert_int_eq(ps_thread_cpu(thread), 1);
 	ck_assert_int_eq(scene_count(0, EVENT, 0), 1000);
 	ck_assert_int_eq(scene_count(1, EVENT, 0), 10);
 	ck_assert_int_eq((int)scene_part(0, EVENT, 0).attribution, PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq(scene_total(EVENT).value, 1010);
-	check_nothing_is_missing(set);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -58,7 +43,7 @@ START_TEST(a_task_that_stayed_costs_one_read_whatever_the_number_of_cpus)
 {
 	struct ps_eventset *set = started(PS_ATTRIBUTE_EXACT);
 
-	count_on(2, 5);
+	scene_count_on(2, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	fake_count_reset();
 	fake_advance(PAGE_FAULTS, 5);
@@ -78,14 +63,14 @@ START_TEST(an_overflowing_ring_loses_no_count)
 		for (int i = 0; i < 5000; i++) {
 			int cpu = i * 7 % 4;
 
-			count_on(cpu, (uint64_t)i);
+			scene_count_on(cpu, (uint64_t)i);
 			expected[cpu] += i;
 		}
 		check_ok(ps_read(set, scene.root, NULL, NULL));
 		for (int cpu = 0; cpu < 4; cpu++)
 			ck_assert_int_eq(scene_count(cpu, EVENT, 0), expected[cpu]);
 	}
-	check_nothing_is_missing(set);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -112,9 +97,9 @@ START_TEST(a_ring_that_just_filled_up_loses_no_count)
 		int moves = moves_that_fill_the_ring() + spare;
 
 		for (int i = 0; i < moves; i++)
-			count_on(i % 2, 3);
-		count_on(2, 100); /* this visit may have found no room */
-		count_on(3, 50);
+			scene_count_on(i % 2, 3);
+		scene_count_on(2, 100); /* this visit may have found no room */
+		scene_count_on(3, 50);
 		check_ok(ps_accum(set, scene.root, NULL, NULL));
 		ck_assert_int_eq(scene_count(2, EVENT, 0), 100);
 		ck_assert_int_eq(scene_count(3, EVENT, 0), 50);
@@ -127,21 +112,19 @@ END_TEST
 START_TEST(without_a_ring_all_cpus_are_read_and_it_stays_exact)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL);
-	long long residual = 99;
 
 	fake_fail_always(FAKE_MMAP, EPERM); /* perf_event_mlock_kb is used up */
 	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
 	ck_assert_int_eq(ps_start(set), PS_OK);
 	fake_fail_always(FAKE_MMAP, 0);
-	count_on(0, 1000);
-	count_on(3, 7);
-	count_on(1, 10);
+	scene_count_on(0, 1000);
+	scene_count_on(3, 7);
+	scene_count_on(1, 10);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, 0), 1000);
 	ck_assert_int_eq(scene_count(3, EVENT, 0), 7);
 	ck_assert_int_eq(scene_count(1, EVENT, 0), 10);
-	check_ok(ps_eventset_check(set, &residual, 1));
-	ck_assert_int_eq(residual, 0);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -155,7 +138,7 @@ START_TEST(few_descriptors_mean_last_cpu_and_the_reason_is_told)
 	set = started(PS_ATTRIBUTE_AUTO);
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_ptr_nonnull(strstr(why, "ulimit -n"));
-	count_on(0, 5);
+	scene_count_on(0, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq((int)scene_part(0, EVENT, 0).attribution, PS_ATTRIBUTION_LAST_CPU);
 	ps_eventset_destroy(set);

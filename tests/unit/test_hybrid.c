@@ -5,21 +5,10 @@
  */
 #include "test_hybrid.h"
 
-static void check_conserved(struct ps_eventset *set)
-{
-	long long residual[16];
-	size_t count = ps_eventset_event_count(set);
-
-	check_ok(ps_eventset_check(set, residual, (int)count));
-	for (size_t i = 0; i < count; i++)
-		ck_assert_int_eq(residual[i], 0);
-}
-
 START_TEST(a_generic_name_counts_on_each_kind_of_cores)
 {
-	struct ps_eventset *set = scene_set("instructions", "page-faults", NULL);
+	struct ps_eventset *set = scene_started("instructions", "page-faults", NULL);
 
-	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
 	work(0, 1000);
 	work(2, 300);
@@ -31,17 +20,16 @@ START_TEST(a_generic_name_counts_on_each_kind_of_cores)
 	ck_assert_int_eq(scene_total("instructions").value, 1340);
 	ck_assert_int_eq((int)scene_total("instructions").status, PS_STATUS_COUNTED);
 	ck_assert_int_eq(scene_total("page-faults").value, 3);
-	check_conserved(set);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(an_event_of_one_kind_is_not_supported_on_the_other)
 {
-	struct ps_eventset *set = scene_set("instructions", ATOM_EVENT, NULL);
+	struct ps_eventset *set = scene_started("instructions", ATOM_EVENT, NULL);
 	struct ps_value total;
 
-	check_ok(ps_start(set));
 	work(0, 1000);
 	work(2, 300);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
@@ -70,9 +58,8 @@ END_TEST
 
 START_TEST(time_on_the_other_kind_of_cores_is_no_waiting)
 {
-	struct ps_eventset *set = scene_set(ATOM_EVENT, NULL);
+	struct ps_eventset *set = scene_started(ATOM_EVENT, NULL);
 
-	check_ok(ps_start(set));
 	for (int i = 0; i < 50; i++) {
 		work(0, 1000);
 		work(2, 300);
@@ -80,16 +67,15 @@ START_TEST(time_on_the_other_kind_of_cores_is_no_waiting)
 	}
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	check_part(2, ATOM_EVENT, 1500, PS_STATUS_COUNTED);
-	check_conserved(set);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(without_a_split_the_kinds_add_up)
 {
-	struct ps_eventset *set = scene_set("instructions", ATOM_EVENT, "page-faults", NULL);
+	struct ps_eventset *set = scene_started("instructions", ATOM_EVENT, "page-faults", NULL);
 
-	check_ok(ps_start(set));
 	work(0, 1000);
 	work(2, 300);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
@@ -102,16 +88,15 @@ START_TEST(without_a_split_the_kinds_add_up)
 	check_part(1, ATOM_EVENT, 0, PS_STATUS_NOT_SUPPORTED);
 	ck_assert_int_eq(scene_total("instructions").value, 1307);
 	ck_assert_int_eq(scene_total("page-faults").value, 3);
-	check_conserved(set);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(what_was_counted_elsewhere_is_not_hidden)
 {
-	struct ps_eventset *set = scene_set(ATOM_EVENT, NULL);
+	struct ps_eventset *set = scene_started(ATOM_EVENT, NULL);
 
-	check_ok(ps_start(set));
 	work(2, 300);
 	fake_set_cpu(0);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
@@ -196,10 +181,9 @@ END_TEST
 
 START_TEST(waiting_belongs_to_the_kind_that_has_the_event)
 {
-	struct ps_eventset *set = scene_set(ATOM_EVENT, NULL);
+	struct ps_eventset *set = scene_started(ATOM_EVENT, NULL);
 	struct ps_value part;
 
-	check_ok(ps_start(set));
 	fake_set_cpu(0);
 	fake_run(10000000, 10000000);
 	fake_set_cpu(2);
@@ -220,9 +204,8 @@ END_TEST
 
 START_TEST(an_event_that_never_gets_a_counter_is_no_zero)
 {
-	struct ps_eventset *set = scene_set(ATOM_EVENT, "page-faults", NULL);
+	struct ps_eventset *set = scene_started(ATOM_EVENT, "page-faults", NULL);
 
-	check_ok(ps_start(set));
 	fake_set_cpu(2);
 	fake_run(4000000, 0);
 	fake_advance(PAGE_FAULTS, 1);
@@ -239,9 +222,8 @@ END_TEST
 
 START_TEST(a_kind_in_the_error_state_takes_nothing_from_the_sum)
 {
-	struct ps_eventset *set = scene_set("instructions", NULL);
+	struct ps_eventset *set = scene_started("instructions", NULL);
 
-	check_ok(ps_start(set));
 	work(0, 1000);
 	work(2, 300);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
@@ -289,11 +271,10 @@ END_TEST
 
 START_TEST(a_set_goes_on_in_another_topology)
 {
-	struct ps_eventset *set = scene_set("instructions", ATOM_EVENT, NULL);
+	struct ps_eventset *set = scene_started("instructions", ATOM_EVENT, NULL);
 	struct ps_topology *next;
 	struct ps_value value;
 
-	check_ok(ps_start(set));
 	work(0, 1000);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ps_topology_destroy(scene.topology);

@@ -10,8 +10,7 @@ START_TEST(a_kind_that_lacks_a_generic_event_is_left_out)
 	struct ps_eventset *set;
 
 	fake_lack_event(ATOM(STALLED_CYCLES_BACKEND));
-	set = scene_set("stalled-cycles-backend", "instructions", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("stalled-cycles-backend", "instructions", NULL);
 	work(2, 100);
 	work(0, 100);
 	fake_advance(CORE(STALLED_CYCLES_BACKEND), 9);
@@ -31,9 +30,8 @@ END_TEST
 START_TEST(a_group_fits_on_every_kind)
 {
 	/* Four fit on a P core, three on an E core. */
-	struct ps_eventset *set = scene_set("cycles", "instructions", "cache-misses", "branches", NULL);
+	struct ps_eventset *set = scene_started("cycles", "instructions", "cache-misses", "branches", NULL);
 
-	check_ok(ps_start(set));
 	ck_assert_uint_eq(ps_eventset_group_count(set), 2);
 	ck_assert_int_eq(ps_eventset_event_group(set, 2), 0);
 	ck_assert_int_eq(ps_eventset_event_group(set, 3), 1);
@@ -48,10 +46,9 @@ END_TEST
 
 START_TEST(each_kinds_events_are_groups_of_their_own)
 {
-	struct ps_eventset *set = scene_set("instructions", ATOM_EVENT, "cpu_core/event=0x22/", "page-faults",
-	                                    "cycles", "cpu_atom/event=0x23/", NULL);
+	struct ps_eventset *set = scene_started("instructions", ATOM_EVENT, "cpu_core/event=0x22/", "page-faults",
+	                                        "cycles", "cpu_atom/event=0x23/", NULL);
 
-	check_ok(ps_start(set));
 	ck_assert_int_eq(ps_eventset_event_group(set, 0), ps_eventset_event_group(set, 4));
 	ck_assert_int_eq(ps_eventset_event_group(set, 1), ps_eventset_event_group(set, 5));
 	ck_assert_uint_eq(ps_eventset_group_count(set), 4);
@@ -66,8 +63,7 @@ START_TEST(raw_codes_and_shared_aliases_are_for_all_kinds)
 
 	fake_file("/sys/bus/event_source/devices/cpu_core/events/mem-loads", "event=0xcd\n");
 	fake_file("/sys/bus/event_source/devices/cpu_atom/events/mem-loads", "event=0xd0\n");
-	set = scene_set("r1a8", "mem-loads", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("r1a8", "mem-loads", NULL);
 	fake_set_cpu(0);
 	fake_advance(FAKE_CPU_CORE, 0x1a8, 4);
 	fake_advance(FAKE_CPU_CORE, 0xcd, 5);

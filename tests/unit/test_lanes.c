@@ -12,46 +12,29 @@
 
 static struct ps_eventset *started(void)
 {
-	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
 
-	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
 	return set;
-}
-
-static void count_on(int cpu, uint64_t amount)
-{
-	fake_set_cpu(cpu);
-	fake_advance(PAGE_FAULTS, amount);
-}
-
-static void check_part(int cpu, long long count)
-{
-	struct ps_value part = scene_part(cpu, EVENT, 0);
-
-	ck_assert_int_eq(part.value, count);
-	ck_assert_int_eq((int)part.attribution, PS_ATTRIBUTION_EXACT);
 }
 
 START_TEST(what_happens_on_a_cpu_without_a_lane_is_labelled_as_not_known)
 {
 	struct ps_eventset *set;
-	long long residual[2];
 	struct ps_value part;
 
 	fake_file(PRESENT, "0-1\n");
 	set = started();
-	count_on(0, 10);
-	count_on(3, 1000); /* came after ps_start: the kernel was not asked to count there */
-	count_on(1, 20);
+	scene_count_on(0, 10);
+	scene_count_on(3, 1000); /* came after ps_start: the kernel was not asked to count there */
+	scene_count_on(1, 20);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	check_part(0, 10);
-	check_part(1, 20);
+	scene_check_part(0, EVENT, 10, PS_ATTRIBUTION_EXACT);
+	scene_check_part(1, EVENT, 20, PS_ATTRIBUTION_EXACT);
 	part = scene_part(3, EVENT, 0);
 	ck_assert_int_eq((int)part.attribution, PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_uint_ne(part.flags & PS_VALUE_INTERRUPTED, 0);
-	check_ok(ps_eventset_check(set, residual, 2));
-	ck_assert_int_eq(residual[0], 0);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -62,23 +45,21 @@ START_TEST(a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes)
 
 	fake_set_online(2, false);
 	set = started();
-	count_on(0, 10);
+	scene_count_on(0, 10);
 	fake_set_online(2, true);
-	count_on(2, 40);
+	scene_count_on(2, 40);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	check_part(0, 10);
-	check_part(2, 40);
+	scene_check_part(0, EVENT, 10, PS_ATTRIBUTION_EXACT);
+	scene_check_part(2, EVENT, 40, PS_ATTRIBUTION_EXACT);
 	ps_eventset_destroy(set);
 }
 END_TEST
 
 START_TEST(a_group_in_the_error_state_takes_no_counts_of_another_lane)
 {
-	struct ps_eventset *set = scene_set(EVENT, NULL);
-	long long residual = 99;
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 
-	check_ok(ps_start(set));
-	count_on(0, 100);
+	scene_count_on(0, 100);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	fake_set_error_state(PAGE_FAULTS, true);
 	fake_set_cpu(1);
@@ -87,12 +68,11 @@ START_TEST(a_group_in_the_error_state_takes_no_counts_of_another_lane)
 	ck_assert_int_eq(scene_count(0, EVENT, 0), 100);
 	ck_assert_uint_eq(scene_part(1, EVENT, 0).raw, 0);
 	ck_assert_uint_ne(scene_part(1, EVENT, 0).flags & PS_VALUE_INTERRUPTED, 0);
-	count_on(1, 3);
+	scene_count_on(1, 3);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, 0), 100);
 	ck_assert_uint_eq(scene_part(1, EVENT, 0).raw, 3);
-	check_ok(ps_eventset_check(set, &residual, 1));
-	ck_assert_int_eq(residual, 0);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -209,12 +189,11 @@ END_TEST
 
 START_TEST(a_store_leaves_the_visits_to_the_next_reading)
 {
-	struct ps_eventset *set = scene_set(EVENT, NULL);
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	long long counter = 1;
 	uint64_t timestamp = 0;
 
-	check_ok(ps_start(set));
-	count_on(0, 100);
+	scene_count_on(0, 100);
 	fake_set_cpu(1);
 	check_ok(ps_store(set, &counter, 1, scene.root, &timestamp, NULL));
 	timestamp = 0;
@@ -232,8 +211,7 @@ START_TEST(waiting_for_the_hardware_is_told_however_short_the_intervals_are)
 	struct ps_value part;
 
 	fake_add_core_pmu(4);
-	set = scene_set("instructions", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("instructions", NULL);
 	fake_run(1000 * US, 1000 * US);
 	fake_advance(INSTRUCTIONS, 5000);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
@@ -296,8 +274,7 @@ START_TEST(time_spent_elsewhere_is_not_taken_for_waiting)
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(4);
-	set = scene_set("instructions", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("instructions", NULL);
 	for (int i = 0; i < 40; i++) {
 		fake_set_cpu(i % 4);
 		fake_run(1000 * US, 1000 * US);

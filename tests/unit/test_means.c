@@ -37,20 +37,6 @@ static void check_means(struct ps_eventset *set, enum ps_attribution attribution
 	ck_assert_msg(reason ? strstr(why, reason) != NULL : *why == '\0', "why: %s", why);
 }
 
-static void count_on(int cpu, uint64_t amount)
-{
-	fake_set_cpu(cpu);
-	fake_advance(PAGE_FAULTS, amount);
-}
-
-static void check_part(int cpu, long long count, enum ps_attribution attribution)
-{
-	struct ps_value part = scene_part(cpu, EVENT, 0);
-
-	ck_assert_int_eq(part.value, count);
-	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
-}
-
 START_TEST(auto_takes_pinned_for_one_cpu_and_exact_for_more)
 {
 	struct ps_eventset *set = started(PS_ATTRIBUTE_AUTO);
@@ -113,7 +99,7 @@ START_TEST(a_set_for_which_there_was_no_room_is_split_from_the_start_at_which_th
 	for (int i = 0; i < 3; i++)
 		sets[i] = started(PS_ATTRIBUTE_AUTO);
 	check_means(sets[2], PS_ATTRIBUTION_LAST_CPU, "takes 8 file descriptors");
-	count_on(1, 5);
+	scene_count_on(1, 5);
 	check_ok(ps_stop(sets[2], scene.root, &first, NULL));
 	check_ok(ps_start(sets[2])); /* nothing has changed */
 	check_means(sets[2], PS_ATTRIBUTION_LAST_CPU, "takes 8 file descriptors");
@@ -121,11 +107,11 @@ START_TEST(a_set_for_which_there_was_no_room_is_split_from_the_start_at_which_th
 	ps_eventset_destroy(sets[0]);
 	check_ok(ps_start(sets[2]));
 	check_means(sets[2], PS_ATTRIBUTION_EXACT, NULL);
-	count_on(1, 6);
-	count_on(2, 7);
+	scene_count_on(1, 6);
+	scene_count_on(2, 7);
 	check_ok(ps_stop(sets[2], scene.root, &second, NULL));
 	ck_assert_int_eq(scene_count(1, EVENT, second), 6);
-	check_part(2, 7, PS_ATTRIBUTION_EXACT);
+	scene_check_part(2, EVENT, 7, PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq(scene_sum(EVENT, first), 0); /* the second interval's; it stays */
 	ps_eventset_destroy(sets[1]);
 	ps_eventset_destroy(sets[2]);
@@ -160,9 +146,9 @@ START_TEST(auto_settles_for_less_when_descriptors_run_out_within_the_budget)
 	fake_fail(FAKE_PERF_EVENT_OPEN, 6, EMFILE); /* the program itself has taken the others */
 	check_ok(ps_start(set));
 	check_means(set, PS_ATTRIBUTION_LAST_CPU, "8");
-	count_on(1, 5);
+	scene_count_on(1, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	check_part(1, 5, PS_ATTRIBUTION_LAST_CPU);
+	scene_check_part(1, EVENT, 5, PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_uint_eq(fake_open_fds(), 2);
 	ps_eventset_destroy(set);
 }
@@ -207,9 +193,9 @@ START_TEST(auto_settles_for_less_when_switches_can_not_be_watched)
 	fake_fail(FAKE_MMAP, 1, EPERM);
 	check_ok(ps_start(set));
 	check_means(set, PS_ATTRIBUTION_LAST_CPU, "perf_event_mlock_kb");
-	count_on(2, 5);
+	scene_count_on(2, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	check_part(2, 5, PS_ATTRIBUTION_LAST_CPU);
+	scene_check_part(2, EVENT, 5, PS_ATTRIBUTION_LAST_CPU);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -223,26 +209,26 @@ START_TEST(a_mask_that_changes_between_two_starts_changes_the_means_and_keeps_th
 	fake_set_cpu(1);
 	set = started(PS_ATTRIBUTE_AUTO);
 	check_means(set, PS_ATTRIBUTION_PINNED, NULL);
-	count_on(1, 7);
+	scene_count_on(1, 7);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	fake_set_affinity("0-3");
 	check_ok(ps_start(set));
 	check_means(set, PS_ATTRIBUTION_EXACT, NULL);
 	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 7);
-	count_on(2, 100);
-	count_on(3, 1);
+	scene_count_on(2, 100);
+	scene_count_on(3, 1);
 	timestamp = 0;
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
-	check_part(2, 100, PS_ATTRIBUTION_EXACT);
-	check_part(3, 1, PS_ATTRIBUTION_EXACT);
+	scene_check_part(2, EVENT, 100, PS_ATTRIBUTION_EXACT);
+	scene_check_part(3, EVENT, 1, PS_ATTRIBUTION_EXACT);
 	/* What is split already fits a pinned task as well. */
 	fake_set_affinity("3");
 	check_ok(ps_start(set));
 	check_means(set, PS_ATTRIBUTION_EXACT, NULL);
-	count_on(3, 4);
+	scene_count_on(3, 4);
 	timestamp = 0;
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
-	check_part(3, 4, PS_ATTRIBUTION_EXACT);
+	scene_check_part(3, EVENT, 4, PS_ATTRIBUTION_EXACT);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -252,13 +238,13 @@ START_TEST(a_mode_chosen_anew_acts_at_the_next_start_and_ends_the_old_readings)
 	struct ps_eventset *set = started(PS_ATTRIBUTE_EXACT);
 	uint64_t timestamp = 0, old;
 
-	count_on(0, 3);
+	scene_count_on(0, 3);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	old = timestamp;
 	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU));
 	check_ok(ps_start(set));
-	count_on(0, 30);
-	count_on(1, 2);
+	scene_count_on(0, 30);
+	scene_count_on(1, 2);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(1, EVENT, timestamp), 32);
 	ck_assert_int_eq(scene_count(0, EVENT, old), 3);

@@ -12,17 +12,10 @@
 
 static struct ps_eventset *started(void)
 {
-	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
 
-	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
 	return set;
-}
-
-static void count_on(int cpu, uint64_t amount)
-{
-	fake_set_cpu(cpu);
-	fake_advance(PAGE_FAULTS, amount);
 }
 
 /* By what the set's counts are split: lanes are events on one CPU each. */
@@ -91,8 +84,8 @@ START_TEST(exact_takes_records_when_descriptors_do_not_suffice_for_lanes)
 	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
 	check_ok(ps_start(set));
 	ck_assert(!has_lanes());
-	count_on(1, 5);
-	count_on(2, 6);
+	scene_count_on(1, 5);
+	scene_count_on(2, 6);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_count(1, EVENT, 0), 5);
 	ck_assert_int_eq((int)scene_part(1, EVENT, 0).attribution, PS_ATTRIBUTION_EXACT);
@@ -128,8 +121,7 @@ START_TEST(two_hardware_groups_are_split_by_lanes)
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(1);
-	set = scene_set("instructions", "cycles", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("instructions", "cycles", NULL);
 	ck_assert_uint_eq(ps_eventset_group_count(set), 2);
 	ck_assert(has_lanes());
 	ps_eventset_destroy(set);
@@ -146,8 +138,7 @@ START_TEST(several_kinds_of_cores_are_split_by_lanes)
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(4);
-	set = scene_set("instructions", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("instructions", NULL);
 	ck_assert(!has_lanes());
 	ps_eventset_destroy(set);
 	fake_file("/sys/bus/event_source/devices/cpu_atom/type", "10\n");

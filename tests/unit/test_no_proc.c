@@ -12,10 +12,9 @@
 
 START_TEST(the_own_thread_is_counted_where_it_runs)
 {
-	struct ps_eventset *set = scene_set(EVENT, NULL);
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0;
 
-	check_ok(ps_start(set));
 	fake_advance(PAGE_FAULTS, 7);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	fake_set_cpu(2);

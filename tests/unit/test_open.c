@@ -10,11 +10,10 @@
 
 START_TEST(a_group_has_one_disabled_leader_and_one_read_format)
 {
-	struct ps_eventset *set = scene_set("page-faults", "minor-faults", "task-clock", NULL);
+	struct ps_eventset *set = scene_started("page-faults", "minor-faults", "task-clock", NULL);
 	const uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	int fds[8];
 
-	check_ok(ps_start(set));
 	ck_assert_uint_eq(fake_counter_fds(fds, 8), 3);
 	ck_assert_uint_eq(ps_eventset_group_count(set), 1);
 	for (size_t i = 0; i < 3; i++) {
@@ -77,8 +76,7 @@ START_TEST(each_group_is_scaled_by_its_own_times)
 	struct ps_value value;
 
 	fake_add_core_pmu(1);
-	set = scene_set("cycles", "instructions", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("cycles", "instructions", NULL);
 	fake_set_error_state(CYCLES, true); /* the time of the other group passes */
 	fake_run(1000, 500);
 	fake_set_error_state(CYCLES, false);
@@ -142,8 +140,7 @@ START_TEST(without_permission_for_the_kernel_clocks_count_it_and_are_not_flagged
 	int fds[2];
 
 	fake_set_paranoid(2, false);
-	set = scene_set("task-clock", "cpu-clock", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("task-clock", "cpu-clock", NULL);
 	ck_assert_uint_ge(fake_counter_fds(fds, 2), 1);
 	ck_assert_int_eq(fake_attr_of_fd(fds[0])->exclude_kernel, 1);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));

@@ -8,36 +8,23 @@
 
 #define EVENT "page-faults"
 
-static void count(uint64_t amount)
-{
-	fake_advance(PAGE_FAULTS, amount);
-}
-
 /* What the parts of a task that may run anywhere are labelled with. */
 static int free_label(void)
 {
 	return scene.mode == PS_ATTRIBUTE_LAST_CPU ? PS_ATTRIBUTION_LAST_CPU : PS_ATTRIBUTION_EXACT;
 }
 
-static struct ps_eventset *started(void)
-{
-	struct ps_eventset *set = scene_set(EVENT, NULL);
-
-	check_ok(ps_start(set));
-	return set;
-}
-
 START_TEST(the_count_since_the_last_reading_goes_to_the_cpu_seen_and_earlier_parts_stay)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	struct ps_thread *thread = NULL;
 	uint64_t timestamp = 0;
 
-	count(1000);
+	fake_advance(PAGE_FAULTS, 1000);
 	check_ok(ps_read(set, scene.root, &timestamp, &thread));
 	ck_assert_int_eq(ps_thread_cpu(thread), 0);
 	fake_set_cpu(1);
-	count(20);
+	fake_advance(PAGE_FAULTS, 20);
 	check_ok(ps_read(set, scene.root, &timestamp, &thread));
 	ck_assert_int_eq(ps_thread_cpu(thread), 1);
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 1000);
@@ -46,7 +33,7 @@ START_TEST(the_count_since_the_last_reading_goes_to_the_cpu_seen_and_earlier_par
 	ck_assert_int_eq((int)scene_part(0, EVENT, timestamp).attribution, free_label());
 	ck_assert_int_eq((int)scene_part(1, EVENT, timestamp).attribution, free_label());
 	fake_set_cpu(0);
-	count(3);
+	fake_advance(PAGE_FAULTS, 3);
 	check_ok(ps_stop(set, scene.root, &timestamp, &thread));
 	ck_assert_int_eq(ps_thread_cpu(thread), 0);
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 1003);
@@ -58,12 +45,12 @@ END_TEST
 
 START_TEST(a_new_reading_has_all_parts_since_the_start)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t times[3] = {0, 0, 0};
 
 	for (int i = 0; i < 3; i++) {
 		fake_set_cpu(i);
-		count(10 * (uint64_t)(i + 1));
+		fake_advance(PAGE_FAULTS, 10 * (uint64_t)(i + 1));
 		check_ok(ps_read(set, scene.root, &times[i], NULL));
 	}
 	ck_assert_int_eq(scene_sum(EVENT, times[0]), 10);
@@ -72,7 +59,7 @@ START_TEST(a_new_reading_has_all_parts_since_the_start)
 	ck_assert_int_eq(scene_count(0, EVENT, times[2]), 10);
 	ck_assert_int_eq(scene_count(1, EVENT, times[2]), 20);
 	ck_assert_int_eq(scene_count(2, EVENT, times[2]), 30);
-	count(4);
+	fake_advance(PAGE_FAULTS, 4);
 	check_ok(ps_read(set, scene.root, &times[0], NULL));
 	ck_assert_int_eq(scene_sum(EVENT, times[0]), 64);
 	ck_assert_int_eq(scene_count(2, EVENT, times[0]), 34);
@@ -83,19 +70,19 @@ END_TEST
 
 START_TEST(accum_moves_the_parts_of_all_cpus_into_the_base)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t first = 0, second = 0;
 
-	count(100);
+	fake_advance(PAGE_FAULTS, 100);
 	check_ok(ps_accum(set, scene.root, &first, NULL));
 	fake_set_cpu(1);
-	count(20);
+	fake_advance(PAGE_FAULTS, 20);
 	check_ok(ps_accum(set, scene.root, &first, NULL));
 	fake_set_cpu(2);
-	count(7);
+	fake_advance(PAGE_FAULTS, 7);
 	check_ok(ps_accum(set, scene.root, &second, NULL));
 	fake_set_cpu(0);
-	count(1);
+	fake_advance(PAGE_FAULTS, 1);
 	check_ok(ps_read(set, scene.root, &first, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, first), 101);
 	ck_assert_int_eq(scene_count(1, EVENT, first), 20);
@@ -108,7 +95,7 @@ END_TEST
 
 START_TEST(whatever_the_sequence_of_calls_the_sums_are_what_was_counted)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	unsigned random = 12345;
 	int away = scene.mode == PS_ATTRIBUTE_LAST_CPU ? 40 : 0; /* CPUs that neither the kernel nor the tree has */
 	long long since_start = 0, bases[20] = {0}, values[20] = {0};
@@ -121,7 +108,7 @@ START_TEST(whatever_the_sequence_of_calls_the_sums_are_what_was_counted)
 
 		if ((random >> 12 & 3) == 0)
 			fake_set_cpu((int)(random >> 24 & 3) + (random >> 30 == 3 ? away : 0));
-		count(amount);
+		fake_advance(PAGE_FAULTS, amount);
 		since_start += (long long)amount;
 		if (random >> 27 & 1) {
 			check_ok(ps_accum(set, scene.root, &times[reading], NULL));
@@ -148,8 +135,8 @@ START_TEST(a_task_that_may_run_on_one_cpu_only_is_pinned)
 
 	fake_set_affinity("2");
 	fake_set_cpu(2);
-	set = started();
-	count(10);
+	set = scene_started(EVENT, NULL);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq((int)scene_part(2, EVENT, 0).attribution, PS_ATTRIBUTION_PINNED);
 	ck_assert_int_eq(scene_count(2, EVENT, 0), 10);
@@ -163,12 +150,12 @@ START_TEST(a_pinned_task_seen_elsewhere_is_not_called_pinned)
 
 	fake_set_affinity("2");
 	fake_set_cpu(2);
-	set = started();
-	count(10);
+	set = scene_started(EVENT, NULL);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	fake_set_affinity("0-3");
 	fake_set_cpu(3);
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_sum(EVENT, 0), 15);
 	ck_assert_int_eq((int)scene_part(3, EVENT, 0).attribution, PS_ATTRIBUTION_MIXED);
@@ -178,15 +165,15 @@ END_TEST
 
 START_TEST(a_task_pinned_at_a_later_start_is_pinned_from_then_on)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t first = 0, second = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_stop(set, scene.root, &first, NULL));
 	fake_set_affinity("1");
 	fake_set_cpu(1);
 	check_ok(ps_start(set));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_stop(set, scene.root, &second, NULL));
 	ck_assert_int_eq((int)scene_part(0, EVENT, first).attribution, free_label());
 	ck_assert_int_le((int)scene_part(1, EVENT, second).attribution, PS_ATTRIBUTION_PINNED);
@@ -196,24 +183,24 @@ END_TEST
 
 START_TEST(a_cpu_that_changes_inside_a_read_is_flagged)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	const int cpus[2] = {0, 1};
 	struct ps_value value;
 	uint64_t timestamp = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_uint_eq(scene_part(0, EVENT, timestamp).flags & PS_VALUE_MOVED, 0);
 	/* A reading of a task that stays looks at the CPU once, after the counters; the one after a reset looks twice. */
 	check_ok(ps_reset(set));
 	fake_script_cpus(cpus, 2);
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 5);
 	value = scene_total(EVENT);
 	ck_assert_uint_ne(value.flags & PS_VALUE_MOVED, 0);
 	timestamp = 0;
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_reset(set));
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_uint_eq(scene_total(EVENT).flags & PS_VALUE_MOVED, 0);
@@ -236,9 +223,9 @@ START_TEST(a_cpu_that_the_tree_has_not_goes_to_the_unknown_thread)
 	struct ps_eventset *set;
 
 	add_cpus();
-	set = started();
+	set = scene_started(EVENT, NULL);
 	fake_set_cpu(77);
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, NULL, &thread));
 	ck_assert_ptr_eq(thread, unknown);
 	ck_assert_int_eq(ps_thread_cpu(thread), -1);
@@ -246,7 +233,7 @@ START_TEST(a_cpu_that_the_tree_has_not_goes_to_the_unknown_thread)
 	ck_assert_int_eq(value.value, 10);
 	ck_assert_int_eq(scene_total(EVENT).value, 10);
 	fake_set_cpu(78); /* another one that it has not */
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, NULL, &thread));
 	ck_assert_int_eq(scene_total(EVENT).value, 15);
 	ps_eventset_destroy(set);
@@ -255,18 +242,18 @@ END_TEST
 
 START_TEST(an_unanswered_getcpu_loses_nothing)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0;
 	int result;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	fake_fail(FAKE_GETCPU, 1, ENOSYS);
 	result = ps_read(set, scene.root, &timestamp, NULL);
 	ck_assert(fake_fail_happened() || scene.means == FAKE_MEANS_RECORDS); /* which know it otherwise */
 	fake_fail(FAKE_GETCPU, 0, 0);
 	if (result == PS_OK)
 		ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 15);
 	ps_eventset_destroy(set);
@@ -299,13 +286,13 @@ START_TEST(a_set_on_a_task_goes_to_the_cpu_where_the_task_was_last)
 	fake_task_affinity(4711, "0-3");
 	check_ok(ps_eventset_attach_tid(set, 4711));
 	check_ok(ps_start(set));
-	count(40);
+	fake_advance(PAGE_FAULTS, 40);
 	check_ok(ps_read(set, scene.root, NULL, &thread));
 	ck_assert_int_eq(ps_thread_cpu(thread), 2);
 	ck_assert_int_eq(scene_count(2, EVENT, 0), 40);
 	ck_assert_int_eq((int)scene_part(2, EVENT, 0).attribution, free_label());
 	fake_task(4711, "a b) (c", 1);
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	fake_count_reset();
 	check_ok(ps_read(set, scene.root, NULL, &thread));
 	ck_assert_uint_eq(fake_count(FAKE_OPEN), 0); /* by the descriptor that it kept */
@@ -323,7 +310,7 @@ START_TEST(a_pinned_task_that_is_watched_is_pinned)
 	fake_task_affinity(4711, "2");
 	check_ok(ps_eventset_attach_tid(set, 4711));
 	check_ok(ps_start(set));
-	count(40);
+	fake_advance(PAGE_FAULTS, 40);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq((int)scene_part(2, EVENT, 0).attribution, PS_ATTRIBUTION_PINNED);
 	ps_eventset_destroy(set);
@@ -332,11 +319,11 @@ END_TEST
 
 START_TEST(two_sets_on_one_thread_add_up)
 {
-	struct ps_eventset *one = started(), *two = started();
+	struct ps_eventset *one = scene_started(EVENT, NULL), *two = scene_started(EVENT, NULL);
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_stop(one, scene.root, NULL, NULL));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_stop(two, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_total(EVENT).value, 25);
 	ps_eventset_destroy(one);

@@ -8,37 +8,24 @@
 
 #define EVENT "page-faults"
 
-static void count(uint64_t amount)
-{
-	fake_advance(PAGE_FAULTS, amount);
-}
-
-static struct ps_eventset *started(void)
-{
-	struct ps_eventset *set = scene_set(EVENT, NULL);
-
-	check_ok(ps_start(set));
-	return set;
-}
-
 START_TEST(read_read_stop_on_one_timestamp_is_one_reading_of_all)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0, earlier;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 10);
 	earlier = timestamp;
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_uint_gt(timestamp, earlier);
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
-	count(7);
+	fake_advance(PAGE_FAULTS, 7);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 22);
 	ck_assert_uint_eq(scene_rows(0, EVENT), 1);
-	count(100);
+	fake_advance(PAGE_FAULTS, 100);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 22);
 	ps_eventset_destroy(set);
@@ -47,14 +34,14 @@ END_TEST
 
 START_TEST(read_with_timestamp_0_makes_a_reading_each_time_of_the_count_since_start)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t times[3] = {0, 0, 0};
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, &times[0], NULL));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, &times[1], NULL));
-	count(7);
+	fake_advance(PAGE_FAULTS, 7);
 	check_ok(ps_stop(set, scene.root, &times[2], NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, times[0]), 10);
 	ck_assert_int_eq(scene_count(0, EVENT, times[1]), 15);
@@ -68,16 +55,16 @@ END_TEST
 
 START_TEST(accum_accum_stop_on_one_timestamp_is_everything)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 10);
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
-	count(7);
+	fake_advance(PAGE_FAULTS, 7);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 22);
 	ck_assert_uint_eq(scene_rows(0, EVENT), 1);
@@ -87,14 +74,14 @@ END_TEST
 
 START_TEST(accum_with_timestamp_0_makes_readings_that_add_up_to_everything)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t times[3] = {0, 0, 0};
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_accum(set, scene.root, &times[0], NULL));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_accum(set, scene.root, &times[1], NULL));
-	count(7);
+	fake_advance(PAGE_FAULTS, 7);
 	check_ok(ps_stop(set, scene.root, &times[2], NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, times[0]), 10);
 	ck_assert_int_eq(scene_count(0, EVENT, times[1]), 5);
@@ -105,15 +92,15 @@ END_TEST
 
 START_TEST(a_read_after_accum_counts_from_the_accum_on_its_base)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0, fresh = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
-	count(1);
+	fake_advance(PAGE_FAULTS, 1);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 16);
 	check_ok(ps_read(set, scene.root, &fresh, NULL));
@@ -128,23 +115,23 @@ END_TEST
 
 START_TEST(a_base_survives_readings_that_come_between)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t first = 0, second = 0, third = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_accum(set, scene.root, &first, NULL)); /* base 10 */
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, &first, NULL)); /* 10 + 5 */
 	check_ok(ps_read(set, scene.root, &second, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, second), 5);
-	count(1);
+	fake_advance(PAGE_FAULTS, 1);
 	check_ok(ps_read(set, scene.root, &first, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, first), 16);
 	check_ok(ps_accum(set, scene.root, &second, NULL)); /* base 6 */
 	ck_assert_int_eq(scene_count(0, EVENT, second), 6);
 	check_ok(ps_read(set, scene.root, &third, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, third), 0);
-	count(2);
+	fake_advance(PAGE_FAULTS, 2);
 	check_ok(ps_read(set, scene.root, &first, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, first), 12);
 	check_ok(ps_read(set, scene.root, &second, NULL));
@@ -157,17 +144,17 @@ END_TEST
 
 START_TEST(bases_of_many_readings_are_kept_apart)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t times[40] = {0};
 
 	for (size_t i = 0; i < 40; i++) {
-		count(i + 1);
+		fake_advance(PAGE_FAULTS, i + 1);
 		check_ok(ps_accum(set, scene.root, &times[i], NULL)); /* base i + 1 */
-		count(3);
+		fake_advance(PAGE_FAULTS, 3);
 		check_ok(ps_read(set, scene.root, &times[i], NULL)); /* its base is no longer its value */
 		check_ok(ps_reset(set));
 	}
-	count(100);
+	fake_advance(PAGE_FAULTS, 100);
 	for (size_t i = 0; i < 40; i += 3) {
 		check_ok(ps_read(set, scene.root, &times[i], NULL));
 		ck_assert_int_eq(scene_count(0, EVENT, times[i]), (long long)i + 101);
@@ -180,14 +167,14 @@ END_TEST
 
 START_TEST(start_again_counts_from_0_and_leaves_finished_readings)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t first = 0, second = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_stop(set, scene.root, &first, NULL));
-	count(50); /* nobody counts now */
+	fake_advance(PAGE_FAULTS, 50); /* nobody counts now */
 	check_ok(ps_start(set));
-	count(3);
+	fake_advance(PAGE_FAULTS, 3);
 	check_ok(ps_stop(set, scene.root, &second, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, first), 10);
 	ck_assert_int_eq(scene_count(0, EVENT, second), 3);
@@ -197,16 +184,16 @@ END_TEST
 
 START_TEST(start_again_keeps_the_base_of_a_reading)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
 	check_ok(ps_start(set));
-	count(3);
+	fake_advance(PAGE_FAULTS, 3);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 13);
 	ps_eventset_destroy(set);
@@ -220,7 +207,7 @@ START_TEST(accum_over_several_starts_adds_up)
 
 	for (uint64_t i = 1; i <= 10; i++) {
 		check_ok(ps_start(set));
-		count(i);
+		fake_advance(PAGE_FAULTS, i);
 		check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 		check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	}
@@ -231,14 +218,14 @@ END_TEST
 
 START_TEST(reset_sets_the_count_to_0_and_keeps_the_base)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0, fresh = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_reset(set));
-	count(2);
+	fake_advance(PAGE_FAULTS, 2);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 12);
 	check_ok(ps_read(set, scene.root, &fresh, NULL));
@@ -253,12 +240,12 @@ END_TEST
 
 START_TEST(read_of_a_stopped_set_gives_the_final_counts_once_more)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t times[2] = {0, 0};
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_stop(set, scene.root, &times[0], NULL));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, &times[1], NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, times[0]), 10);
 	ck_assert_int_eq(scene_count(0, EVENT, times[1]), 10);
@@ -271,23 +258,23 @@ END_TEST
 
 START_TEST(stop_with_a_wrong_root_stops_and_keeps_the_counts)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	struct ps_topology *other;
 	uint64_t timestamp = 0;
 
 	check_ok(ps_topology_load_synthetic(&other, "pack:2 core:2 pu:1"));
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	uint64_t before = timestamp;
 	check_fails(ps_stop(set, ps_topology_root(other), &timestamp, NULL), PS_EINVAL);
 	ck_assert_uint_eq(timestamp, before);
 	ck_assert_int_eq(ps_eventset_is_running(set), 0);
-	count(100);
+	fake_advance(PAGE_FAULTS, 100);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
 	check_ok(ps_start(set));
-	count(3);
+	fake_advance(PAGE_FAULTS, 3);
 	check_fails(ps_stop(set, NULL, &timestamp, NULL), PS_EINVAL);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 3);
@@ -298,7 +285,7 @@ END_TEST
 
 START_TEST(stop_with_a_destroyed_topology_stops_and_the_counts_go_to_another)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	struct ps_topology *other;
 	struct ps_value total;
 	uint64_t timestamp = 0;
@@ -307,10 +294,10 @@ START_TEST(stop_with_a_destroyed_topology_stops_and_the_counts_go_to_another)
 	check_ok(ps_read(set, ps_topology_root(other), &timestamp, NULL));
 	struct ps_component *destroyed = ps_topology_root(other);
 	ps_topology_destroy(other);
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_fails(ps_stop(set, destroyed, &timestamp, NULL), PS_EINVAL);
 	ck_assert_int_eq(ps_eventset_is_running(set), 0);
-	count(100);
+	fake_advance(PAGE_FAULTS, 100);
 	timestamp = 0;
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	check_ok(ps_component_total(scene.root, EVENT, &total));
@@ -334,7 +321,7 @@ START_TEST(store_gives_base_and_counters_and_leaves_the_running_count)
 	ck_assert_int_eq(scene_count(0, EVENT, stored), 7);
 	ck_assert_int_eq(scene_count(0, "minor-faults", stored), 8);
 	check_ok(ps_start(set));
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_store(set, others, 2, scene.root, &stored, NULL));
 	check_ok(ps_accum(set, scene.root, &read, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, read), 10);

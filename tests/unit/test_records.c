@@ -12,58 +12,34 @@
 
 static struct ps_eventset *started(void)
 {
-	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
+	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
 
-	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, NULL), PS_ATTRIBUTION_EXACT);
 	return set;
-}
-
-static void count_on(int cpu, uint64_t amount)
-{
-	fake_set_cpu(cpu);
-	fake_advance(PAGE_FAULTS, amount);
-}
-
-static void check_part(int cpu, long long count, enum ps_attribution attribution)
-{
-	struct ps_value part = scene_part(cpu, EVENT, 0);
-
-	ck_assert_int_eq(part.value, count);
-	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
-}
-
-static void check_nothing_is_missing(struct ps_eventset *set)
-{
-	long long residual[2] = {99, 99};
-
-	check_ok(ps_eventset_check(set, residual, 2));
-	ck_assert_int_eq(residual[0], 0);
-	ck_assert_int_eq(residual[1], 0);
 }
 
 START_TEST(an_overflowing_ring_loses_the_split_and_no_count)
 {
 	struct ps_eventset *set = started();
 
-	count_on(0, 1000);
+	scene_count_on(0, 1000);
 	for (int i = 0; i < 2000; i++)
-		count_on(1 + i % 2, 3);
-	count_on(3, 7);
+		scene_count_on(1 + i % 2, 3);
+	scene_count_on(3, 7);
 	check_ok(ps_accum(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_total(EVENT).value, 7007);
 	/* The first parts are known as far as they go; but more of them may be in the last one. */
-	check_part(0, 1000, PS_ATTRIBUTION_LAST_CPU);
+	scene_check_part(0, EVENT, 1000, PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_int_eq((int)scene_part(1, EVENT, 0).attribution, PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_int_eq((int)scene_part(3, EVENT, 0).attribution, PS_ATTRIBUTION_LAST_CPU);
 	uint64_t timestamp = 0;
-	count_on(1, 20);
-	count_on(0, 1);
+	scene_count_on(1, 20);
+	scene_count_on(0, 1);
 	/* The kernel's word of the lost ones comes only now, and is of the time before. */
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
-	check_part(1, 20, PS_ATTRIBUTION_EXACT);
-	check_part(0, 1, PS_ATTRIBUTION_EXACT);
-	check_nothing_is_missing(set);
+	scene_check_part(1, EVENT, 20, PS_ATTRIBUTION_EXACT);
+	scene_check_part(0, EVENT, 1, PS_ATTRIBUTION_EXACT);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -77,11 +53,11 @@ static void fill_ring(int moves)
 	bool is_exact;
 
 	for (int i = 0; i < moves; i++) {
-		count_on(i % 2, 3);
+		scene_count_on(i % 2, 3);
 		expected[i % 2] += 3;
 	}
-	count_on(2, 100);
-	count_on(3, 50);
+	scene_count_on(2, 100);
+	scene_count_on(3, 50);
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), expected[0] + expected[1] + 150);
 	is_exact = scene_part(3, EVENT, timestamp).attribution == PS_ATTRIBUTION_EXACT;
@@ -105,8 +81,7 @@ START_TEST(a_group_that_was_off_the_hardware_at_a_migration_is_not_called_exact)
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(4);
-	set = scene_set("instructions", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("instructions", NULL);
 	fake_advance(INSTRUCTIONS, 100);
 	fake_set_waiting(INSTRUCTIONS, true);
 	fake_set_cpu(1);
@@ -134,8 +109,7 @@ START_TEST(residency_and_multiplexing_are_told_apart_on_each_cpu)
 	struct ps_value part;
 
 	fake_add_core_pmu(4);
-	set = scene_set("instructions", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("instructions", NULL);
 	fake_run(1000 * US, 1000 * US);
 	fake_advance(INSTRUCTIONS, 5000);
 	fake_set_cpu(3);
@@ -161,16 +135,15 @@ START_TEST(software_events_beside_a_hardware_group_are_split_as_well)
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(4);
-	set = scene_set("instructions", EVENT, "cycles", NULL);
-	check_ok(ps_start(set));
-	count_on(0, 3);
+	set = scene_started("instructions", EVENT, "cycles", NULL);
+	scene_count_on(0, 3);
 	fake_advance(INSTRUCTIONS, 300);
-	count_on(1, 4);
+	scene_count_on(1, 4);
 	fake_advance(CYCLES, 400);
-	count_on(0, 5);
+	scene_count_on(0, 5);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
-	check_part(0, 8, PS_ATTRIBUTION_EXACT);
-	check_part(1, 4, PS_ATTRIBUTION_EXACT);
+	scene_check_part(0, EVENT, 8, PS_ATTRIBUTION_EXACT);
+	scene_check_part(1, EVENT, 4, PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq(scene_count(0, "instructions", 0), 300);
 	ck_assert_int_eq(scene_count(1, "instructions", 0), 0);
 	ck_assert_int_eq(scene_count(1, "cycles", 0), 400);
@@ -183,16 +156,15 @@ START_TEST(pinned_events_have_records_in_their_own_groups)
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(4);
-	set = scene_set("instructions:D", EVENT, NULL);
-	check_ok(ps_start(set));
+	set = scene_started("instructions:D", EVENT, NULL);
 	fake_advance(INSTRUCTIONS, 300);
-	count_on(0, 3);
+	scene_count_on(0, 3);
 	fake_set_cpu(2);
 	fake_advance(INSTRUCTIONS, 40);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_count(0, "instructions:D", 0), 300);
 	ck_assert_int_eq(scene_count(2, "instructions:D", 0), 40);
-	check_part(0, 3, PS_ATTRIBUTION_EXACT);
+	scene_check_part(0, EVENT, 3, PS_ATTRIBUTION_EXACT);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -236,7 +208,7 @@ START_TEST(a_watched_task_is_followed_to_its_end)
 	fake_advance(PAGE_FAULTS, 2);
 	fake_task_end(4711);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	check_part(2, 40, PS_ATTRIBUTION_EXACT);
+	scene_check_part(2, EVENT, 40, PS_ATTRIBUTION_EXACT);
 	part = scene_part(1, EVENT, 0);
 	ck_assert_int_eq(part.value, 2);
 	ck_assert_int_eq((int)part.attribution, PS_ATTRIBUTION_EXACT);
@@ -250,16 +222,16 @@ START_TEST(a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is)
 {
 	struct ps_eventset *set = started();
 
-	count_on(0, 3);
+	scene_count_on(0, 3);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	fake_set_cpu(2);
 	fake_set_cpu(3);
 	check_ok(ps_start(set));
-	count_on(3, 5);
+	scene_count_on(3, 5);
 	uint64_t timestamp = 0;
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
-	check_part(3, 5, PS_ATTRIBUTION_EXACT);
-	check_nothing_is_missing(set);
+	scene_check_part(3, EVENT, 5, PS_ATTRIBUTION_EXACT);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -270,7 +242,7 @@ START_TEST(a_store_leaves_the_records_to_the_next_reading)
 	const long long counters[2] = {1, 1};
 	uint64_t timestamp = 0;
 
-	count_on(0, 100);
+	scene_count_on(0, 100);
 	fake_set_cpu(1);
 	check_ok(ps_store(set, counters, 2, scene.root, &timestamp, NULL));
 	timestamp = 0;
@@ -285,17 +257,17 @@ START_TEST(a_thread_that_stays_costs_one_read)
 {
 	struct ps_eventset *set = started();
 
-	count_on(2, 5);
+	scene_count_on(2, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	fake_count_reset();
 	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_uint_eq(fake_count(FAKE_READ), 1);
-	count_on(1, 4); /* and so does one that moved */
+	scene_count_on(1, 4); /* and so does one that moved */
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_uint_eq(fake_count(FAKE_READ), 2);
-	check_part(2, 10, PS_ATTRIBUTION_EXACT);
-	check_part(1, 4, PS_ATTRIBUTION_EXACT);
+	scene_check_part(2, EVENT, 10, PS_ATTRIBUTION_EXACT);
+	scene_check_part(1, EVENT, 4, PS_ATTRIBUTION_EXACT);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -305,15 +277,15 @@ START_TEST(a_failed_reading_does_not_make_the_set_forget_where_the_task_went)
 	struct ps_eventset *set = started();
 	uint64_t timestamp = 0;
 
-	count_on(0, 1);
+	scene_count_on(0, 1);
 	fake_set_cpu(3);
 	fake_fail(FAKE_READ, 1, EIO);
 	check_fails(ps_read(set, scene.root, &timestamp, NULL), PS_ESYS);
 	fake_advance(PAGE_FAULTS, 20);
 	timestamp = 0;
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
-	check_part(0, 1, PS_ATTRIBUTION_EXACT);
-	check_part(3, 20, PS_ATTRIBUTION_EXACT);
+	scene_check_part(0, EVENT, 1, PS_ATTRIBUTION_EXACT);
+	scene_check_part(3, EVENT, 20, PS_ATTRIBUTION_EXACT);
 	ps_eventset_destroy(set);
 }
 END_TEST

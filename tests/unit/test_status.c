@@ -16,8 +16,7 @@ static struct ps_eventset *started(const char *event)
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(4);
-	set = scene_set(event, NULL);
-	check_ok(ps_start(set));
+	set = scene_started(event, NULL);
 	return set;
 }
 
@@ -263,8 +262,7 @@ START_TEST(a_group_in_the_error_state_does_not_disturb_the_others)
 	uint64_t timestamp = 0;
 
 	fake_add_core_pmu(1);
-	set = scene_set("instructions", "cycles", NULL);
-	check_ok(ps_start(set));
+	set = scene_started("instructions", "cycles", NULL);
 	ck_assert_uint_eq(ps_eventset_group_count(set), 2);
 	fake_advance(INSTRUCTIONS, 10);
 	fake_advance(CYCLES, 20);

@@ -50,21 +50,13 @@ static void check_part(int cpu, uint64_t timestamp, long long faults, enum ps_at
 	ck_assert_str_eq(ps_attribution_name(part.attribution), ps_attribution_name(attribution));
 }
 
-static void check_nothing_is_missing(struct ps_eventset *set)
-{
-	long long residual = 99;
-
-	check_ok(ps_eventset_check(set, &residual, 1));
-	ck_assert_int_eq(residual, 0);
-}
-
 /* A new reading, after which the counts begin anew. */
 static uint64_t take(struct ps_eventset *set)
 {
 	uint64_t timestamp = 0;
 
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
-	check_nothing_is_missing(set);
+	scene_check_residual(set);
 	return timestamp;
 }
 
@@ -147,7 +139,7 @@ START_TEST(all_readings_add_up_whatever_their_path)
 		check_ok(ps_reset(set));
 	}
 	ck_assert_int_eq(sum, counted);
-	check_nothing_is_missing(set);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -243,7 +235,7 @@ START_TEST(no_memory_for_a_cpu_that_it_met_loses_nothing)
 	timestamp = 0;
 	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_sum(EVENT, timestamp), 50);
-	check_nothing_is_missing(set);
+	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
 END_TEST

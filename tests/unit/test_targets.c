@@ -52,11 +52,10 @@ static int in_child(struct ps_eventset *set)
 
 START_TEST(a_forked_child_has_lost_the_set_and_touches_nothing)
 {
-	struct ps_eventset *set = scene_set("page-faults", NULL);
+	struct ps_eventset *set = scene_started("page-faults", NULL);
 	int status = -1;
 	pid_t child;
 
-	check_ok(ps_start(set));
 	fake_advance(PAGE_FAULTS, 5);
 	child = fork();
 	ck_assert_int_ge(child, 0);

@@ -21,12 +21,11 @@
 /* A reading that another thread had begun when the process was forked: in the child it is never done. */
 START_TEST(a_child_does_not_wait_for_a_thread_that_it_does_not_have)
 {
-	struct ps_eventset *set = scene_set(ONE, OTHER, NULL);
+	struct ps_eventset *set = scene_started(ONE, OTHER, NULL);
 	struct ps_value value;
 	uint64_t timestamp = 0;
 	int status = 0;
 
-	check_ok(ps_start(set));
 	fake_advance(PAGE_FAULTS, 3);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ps__series_write_begin(set->series);

@@ -11,34 +11,21 @@
 
 #define EVENT "page-faults"
 
-static void count(uint64_t amount)
-{
-	fake_advance(PAGE_FAULTS, amount);
-}
-
-static struct ps_eventset *started(void)
-{
-	struct ps_eventset *set = scene_set(EVENT, NULL);
-
-	check_ok(ps_start(set));
-	return set;
-}
-
 START_TEST(timestamp_NULL_makes_the_first_reading_then_updates_the_latest)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t first = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, 0), 10);
-	count(5);
+	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, 0), 15);
 	ck_assert_uint_eq(scene_rows(0, EVENT), 1);
 	check_ok(ps_read(set, scene.root, &first, NULL));
 	ck_assert_uint_eq(scene_rows(0, EVENT), 2);
-	count(2);
+	fake_advance(PAGE_FAULTS, 2);
 	check_ok(ps_accum(set, scene.root, NULL, NULL));
 	ck_assert_uint_eq(scene_rows(0, EVENT), 2);
 	ck_assert_int_eq(scene_count(0, EVENT, 0), 17);
@@ -50,10 +37,10 @@ END_TEST
 
 START_TEST(an_unknown_timestamp_makes_a_new_reading)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t first = 0, unknown = 12345, future = UINT64_MAX, outdated;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, &first, NULL));
 	check_ok(ps_read(set, scene.root, &unknown, NULL));
 	ck_assert_uint_ne(unknown, 12345);
@@ -73,16 +60,16 @@ END_TEST
 
 START_TEST(an_older_reading_is_updated_in_place_and_becomes_the_latest)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t times[3] = {0, 0, 0}, old;
 	struct ps_value all[3];
 	size_t n = 0;
 
 	for (size_t i = 0; i < 3; i++) {
-		count(10);
+		fake_advance(PAGE_FAULTS, 10);
 		check_ok(ps_read(set, scene.root, &times[i], NULL));
 	}
-	count(2);
+	fake_advance(PAGE_FAULTS, 2);
 	old = times[0];
 	check_ok(ps_read(set, scene.root, &times[0], NULL));
 	ck_assert_uint_gt(times[0], times[2]);
@@ -101,13 +88,13 @@ END_TEST
 
 START_TEST(a_finished_reading_never_changes)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	struct ps_value before[200], after[200];
 	uint64_t timestamp;
 	size_t n = 0;
 
 	for (size_t i = 0; i < 200; i++) {
-		count(i);
+		fake_advance(PAGE_FAULTS, i);
 		timestamp = 0;
 		check_ok((i % 3 ? ps_read : ps_accum)(set, scene.root, &timestamp, NULL));
 	}
@@ -117,7 +104,7 @@ START_TEST(a_finished_reading_never_changes)
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL)); /* the last one is updated, the others are finished */
 	check_ok(ps_start(set));
 	for (size_t i = 0; i < 500; i++) {
-		count(1);
+		fake_advance(PAGE_FAULTS, 1);
 		timestamp = 0;
 		check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	}
@@ -135,7 +122,7 @@ END_TEST
 
 START_TEST(timestamps_increase_though_the_clock_stands_still_or_goes_back)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < 100; i++) {
@@ -157,7 +144,7 @@ END_TEST
 
 START_TEST(a_timestamp_is_nanoseconds_of_the_clock)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0;
 
 	fake_set_clock(7123456789u, 0);
@@ -191,10 +178,10 @@ END_TEST
 
 START_TEST(an_interrupted_read_is_made_again)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t timestamp = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	fake_fail(FAKE_READ, 1, EINTR);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert(fake_fail_happened());
@@ -206,18 +193,18 @@ END_TEST
 /* The base on one CPU finds room each time, that on the other doesn't: more often than a chunk has rows. */
 START_TEST(a_reading_that_lacks_memory_for_a_base_can_be_tried_again_and_again)
 {
-	struct ps_eventset *set = started();
+	struct ps_eventset *set = scene_started(EVENT, NULL);
 	uint64_t first = 0, second = 0;
 
-	count(10);
+	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_accum(set, scene.root, &first, NULL));
 	fake_set_cpu(1);
-	count(20);
+	fake_advance(PAGE_FAULTS, 20);
 	check_ok(ps_accum(set, scene.root, &first, NULL));
-	count(1);
+	fake_advance(PAGE_FAULTS, 1);
 	check_ok(ps_read(set, scene.root, &first, NULL));
 	fake_set_cpu(0);
-	count(2);
+	fake_advance(PAGE_FAULTS, 2);
 	check_ok(ps_read(set, scene.root, &first, NULL));
 	fake_fail(FAKE_ALLOCATE, 4, ENOMEM); /* a log takes three */
 	check_fails(ps_read(set, scene.root, &second, NULL), PS_ENOMEM);
@@ -237,9 +224,8 @@ END_TEST
 
 START_TEST(one_reading_of_a_group_is_one_read)
 {
-	struct ps_eventset *set = scene_set("page-faults", "minor-faults", "major-faults", "task-clock", NULL);
+	struct ps_eventset *set = scene_started("page-faults", "minor-faults", "major-faults", "task-clock", NULL);
 
-	check_ok(ps_start(set));
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	fake_count_reset();
 	check_ok(ps_read(set, scene.root, NULL, NULL));

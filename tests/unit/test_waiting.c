@@ -17,8 +17,7 @@
 static struct ps_eventset *started(void)
 {
 	fake_add_core_pmu(2);
-	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", IN_SECOND, NULL);
-	check_ok(ps_start(set));
+	struct ps_eventset *set = scene_started(IN_FIRST, "instructions", IN_SECOND, NULL);
 	ck_assert_uint_eq(ps_eventset_group_count(set), 2);
 	return set;
 }
@@ -175,8 +174,7 @@ START_TEST(one_group_needs_no_clock_of_residency)
 	unsigned cpus = 4;
 
 	fake_add_core_pmu(4);
-	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", NULL);
-	check_ok(ps_start(set));
+	struct ps_eventset *set = scene_started(IN_FIRST, "instructions", NULL);
 	unsigned open = (unsigned)fake_counter_fds(NULL, 0);
 	ck_assert_uint_eq(open, 2 * cpus + 1);
 	ps_eventset_destroy(set);
@@ -188,8 +186,7 @@ START_TEST(the_clocks_are_part_of_the_budget_of_descriptors)
 {
 	fake_set_nofile(2 * 14);
 	fake_add_core_pmu(2);
-	struct ps_eventset *set = scene_set(IN_FIRST, "instructions", IN_SECOND, NULL);
-	check_ok(ps_start(set));
+	struct ps_eventset *set = scene_started(IN_FIRST, "instructions", IN_SECOND, NULL);
 	const char *why = NULL;
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_msg(strstr(why, "16 file descriptors"), "%s", why);
