@@ -12,7 +12,6 @@ src_base_libbase_la_SOURCES = \
 	src/base/clock.h \
 	src/base/error.c \
 	src/base/error.h \
-	src/base/file.c \
 	src/base/hot.h \
 	src/base/identity.c \
 	src/base/identity.h \

@@ -61,9 +61,8 @@ ps__step ps__diagnose_permission;                                               
 ps__step ps__diagnose_pmu, ps__diagnose_hybrid;                                 /* pmu.c */
 ps__step ps__diagnose_counters, ps__diagnose_watchdog, ps__diagnose_user_reads; /* counters.c */
 ps__step ps__diagnose_descriptors, ps__diagnose_rings;                          /* limits.c */
-ps__step ps__diagnose_cpus;                                                     /* cpus.c */
+ps__step ps__diagnose_cpus, ps__diagnose_tree;                                  /* cpus.c */
 ps__step ps__diagnose_tracepoints, ps__diagnose_pfm;                            /* sources.c */
-ps__step ps__diagnose_tree;                                                     /* tree.c */
 ps__step ps__diagnose_papi;                                                     /* papi.c */
 
 /* events.c: an event can't be counted; the first one's code and sentence are kept. */

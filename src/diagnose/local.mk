@@ -13,5 +13,4 @@ src_diagnose_libdiagnose_la_SOURCES = \
 	src/diagnose/permission.c \
 	src/diagnose/pmu.c \
 	src/diagnose/probe.c \
-	src/diagnose/sources.c \
-	src/diagnose/tree.c
+	src/diagnose/sources.c
