@@ -24,11 +24,7 @@ void papi_scene_teardown(void)
 
 TCase *papi_scene_case(Suite *suite, const char *name)
 {
-	TCase *tests = tcase_create(name);
-
-	tcase_add_checked_fixture(tests, papi_scene_setup, papi_scene_teardown);
-	suite_add_tcase(suite, tests);
-	return tests;
+	return scene_case_of(suite, name, papi_scene_setup, papi_scene_teardown);
 }
 
 struct ps_eventset *papi_scene_wrap(int papi)

@@ -61,11 +61,11 @@ int scene_run(Suite *suite)
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static TCase *make_case(Suite *suite, const char *name, void (*setup)(void))
+TCase *scene_case_of(Suite *suite, const char *name, void (*setup)(void), void (*teardown)(void))
 {
 	TCase *tests = tcase_create(name);
 
-	tcase_add_checked_fixture(tests, setup, scene_teardown);
+	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_set_timeout(tests, 120);
 	suite_add_tcase(suite, tests);
 	return tests;
@@ -73,22 +73,22 @@ static TCase *make_case(Suite *suite, const char *name, void (*setup)(void))
 
 TCase *scene_case(Suite *suite, const char *name)
 {
-	return make_case(suite, name, scene_setup);
+	return scene_case_of(suite, name, scene_setup, scene_teardown);
 }
 
 TCase *scene_case_last_cpu(Suite *suite, const char *name)
 {
-	return make_case(suite, name, scene_setup_last_cpu);
+	return scene_case_of(suite, name, scene_setup_last_cpu, scene_teardown);
 }
 
 TCase *scene_case_lanes(Suite *suite, const char *name)
 {
-	return make_case(suite, name, scene_setup_lanes);
+	return scene_case_of(suite, name, scene_setup_lanes, scene_teardown);
 }
 
 TCase *scene_case_records(Suite *suite, const char *name)
 {
-	return make_case(suite, name, scene_setup_records);
+	return scene_case_of(suite, name, scene_setup_records, scene_teardown);
 }
 
 static struct ps_eventset *make_set(const char *event, va_list more)

@@ -32,6 +32,7 @@ TCase *scene_case(Suite *suite, const char *name);
 TCase *scene_case_last_cpu(Suite *suite, const char *name);
 TCase *scene_case_lanes(Suite *suite, const char *name);
 TCase *scene_case_records(Suite *suite, const char *name);
+TCase *scene_case_of(Suite *suite, const char *name, void (*setup)(void), void (*teardown)(void)); /* another scene */
 
 struct ps_eventset *scene_set(const char *event, ...) __attribute__((sentinel));     /* names, then NULL */
 struct ps_eventset *scene_started(const char *event, ...) __attribute__((sentinel)); /* the same; it counts */

@@ -39,6 +39,7 @@ unit_tests = \
 	tests/unit/test_known \
 	tests/unit/test_lanes \
 	tests/unit/test_layout \
+	tests/unit/test_list \
 	tests/unit/test_means \
 	tests/unit/test_means_records \
 	tests/unit/test_metric \
@@ -56,6 +57,7 @@ unit_tests = \
 	tests/unit/test_parts \
 	tests/unit/test_print \
 	tests/unit/test_printable \
+	tests/unit/test_proc_status \
 	tests/unit/test_quick \
 	tests/unit/test_quick_open \
 	tests/unit/test_read \

@@ -254,9 +254,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("clock");
-	TCase *cases = tcase_create("ticks");
+	TCase *cases = scene_case_of(suite, "ticks", setup, teardown);
 
-	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_loop_test(cases, it_is_within_20_ns_at_any_rate_of_the_ticks, 0, 6);
 	tcase_add_test(cases, ticks_that_behave_leave_a_look_in_100_us);
 	tcase_add_loop_test(cases, it_is_right_at_once_after_any_pause, 0, 6);
@@ -272,6 +271,5 @@ int main(void)
 	tcase_add_test(cases, a_zeroed_clock_looks_each_time);
 	tcase_add_test(cases, the_ticks_are_not_trusted_beside_a_scripted_clock);
 	tcase_add_loop_test(cases, the_ticks_are_trusted_where_the_kernel_trusts_them, 0, 4);
-	suite_add_tcase(suite, cases);
 	return scene_run(suite);
 }

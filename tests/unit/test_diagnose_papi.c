@@ -82,12 +82,10 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("diagnose: PAPI");
-	TCase *tests = tcase_create("papi");
+	TCase *tests = scene_case_of(suite, "papi", setup, teardown);
 
-	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, a_build_without_papi_says_so);
 	tcase_add_test(tests, components_are_told_with_their_reasons);
 	tcase_add_test(tests, papi_is_initialised_only_if_that_is_asked_for_and_not_for_longer);
-	suite_add_tcase(suite, tests);
 	return scene_run(suite);
 }

@@ -358,9 +358,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("event");
-	TCase *tests = tcase_create("names");
+	TCase *tests = scene_case_of(suite, "names", fake_install, fake_remove);
 
-	tcase_add_checked_fixture(tests, fake_install, fake_remove);
 	tcase_add_loop_test(tests, a_name_of_perf_has_perfs_encoding, 0, ENCODINGS);
 	tcase_add_test(tests, a_generic_name_needs_no_file);
 	tcase_add_loop_test(tests, modifiers_say_what_is_counted, 0, (int)(sizeof modifiers / sizeof *modifiers));
@@ -377,6 +376,5 @@ int main(void)
 	tcase_add_test(tests, a_tracepoint_that_may_not_be_read_is_said_to_be_so);
 	tcase_add_test(tests, without_tracefs_the_sentence_says_how_to_mount_it);
 	tcase_add_test(tests, a_copy_is_equal_and_owns_its_name);
-	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -5,9 +5,8 @@
 
 #include "base/error.h"
 #include "event/event.h"
-#include "support/fake.h"
+#include "support/scene.h"
 
-#include <check.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,13 +59,8 @@ static inline void check_encoding(const char *name, uint32_t type, uint64_t conf
 /* libpfm4 looks at the machine past the fake kernel: it is to know no PMU, as the names of all have one of these letters. */
 static inline int run_suite(Suite *suite)
 {
-	SRunner *runner = srunner_create(suite);
-
 	setenv("LIBPFM_DISABLED_PMUS", "a,b,c,d,e,i,k,l,m,n,o,p,r,s,t,u,x", 1);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return scene_run(suite);
 }
 
 #endif

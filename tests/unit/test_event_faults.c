@@ -237,9 +237,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("event_faults");
-	TCase *tests = tcase_create("faults");
+	TCase *tests = scene_case_of(suite, "faults", fake_install, fake_remove);
 
-	tcase_add_checked_fixture(tests, fake_install, fake_remove);
 	tcase_add_loop_test(tests, a_mutated_name_is_parsed_or_refused_with_a_sentence, 0, SEEDS);
 	tcase_add_loop_test(tests, a_mutated_file_is_understood_or_refused_with_a_sentence, 0,
 	                    (int)(sizeof files / sizeof *files));
@@ -247,6 +246,5 @@ int main(void)
 	tcase_add_loop_test(tests, whichever_call_fails_it_is_an_error_or_changes_nothing, 0,
 	                    (int)(sizeof subjects / sizeof *subjects));
 	tcase_add_test(tests, a_failure_has_the_code_of_its_reason);
-	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

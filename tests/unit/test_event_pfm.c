@@ -348,9 +348,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("event_pfm");
-	TCase *tests = tcase_create("names");
+	TCase *tests = scene_case_of(suite, "names", set_up, tear_down);
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, names_of_a_cpu_have_the_codes_of_its_manual);
 	tcase_add_test(tests, names_of_perf_are_perfs_events);
 	tcase_add_test(tests, the_kernels_own_names_come_before_libpfm4s);
@@ -363,6 +362,5 @@ int main(void)
 	tcase_add_test(tests, libpfm4_may_be_taken_down_by_others);
 	tcase_add_test(tests, its_names_are_listed_and_may_be_looked_up_meanwhile);
 	tcase_add_test(tests, several_threads_look_names_up);
-	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -15,10 +15,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("event_pfm_none");
-	TCase *tests = tcase_create("names");
+	TCase *tests = scene_case_of(suite, "names", fake_install, fake_remove);
 
-	tcase_add_checked_fixture(tests, fake_install, fake_remove);
 	tcase_add_test(tests, a_name_of_libpfm4_is_refused_with_what_is_missing);
-	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -414,9 +414,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("event_pmu");
-	TCase *tests = tcase_create("terms");
+	TCase *tests = scene_case_of(suite, "terms", fake_install, fake_remove);
 
-	tcase_add_checked_fixture(tests, fake_install, fake_remove);
 	tcase_add_loop_test(tests, each_kind_of_cores_is_asked_in_its_way, 0, (int)(sizeof kinds / sizeof *kinds));
 	tcase_add_test(tests, format_files_and_terms_reach_the_newest_words);
 	tcase_add_loop_test(tests, terms_and_aliases_are_encoded_as_the_format_files_say, 0,
@@ -436,6 +435,5 @@ int main(void)
 	tcase_add_test(tests, a_type_that_is_no_number_is_refused);
 	tcase_add_test(tests, without_sysfs_the_sentence_says_that_no_pmu_is_there);
 	tcase_add_test(tests, a_core_pmu_is_told_from_the_others);
-	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -149,15 +149,13 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("event_probe");
-	TCase *tests = tcase_create("probes");
+	TCase *tests = scene_case_of(suite, "probes", set_up, fake_remove);
 
-	tcase_add_checked_fixture(tests, set_up, fake_remove);
 	tcase_add_test(tests, a_probe_is_a_file_or_a_function_and_an_offset);
 	tcase_add_test(tests, a_probe_may_have_a_name_and_modifiers);
 	tcase_add_test(tests, a_copy_points_at_its_own_text);
 	tcase_add_test(tests, what_is_missing_or_wrong_is_said);
 	tcase_add_test(tests, the_kernels_refusal_is_explained);
 	tcase_add_test(tests, the_kernel_gets_the_text);
-	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

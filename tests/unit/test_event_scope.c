@@ -125,15 +125,13 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("event_scope");
-	TCase *tests = tcase_create("scopes");
+	TCase *tests = scene_case_of(suite, "scopes", fake_install, fake_remove);
 
-	tcase_add_checked_fixture(tests, fake_install, fake_remove);
 	tcase_add_loop_test(tests, an_event_has_the_scope_of_its_pmu, 0, (int)(sizeof scopes / sizeof *scopes));
 	tcase_add_test(tests, the_mask_decides_between_the_kinds_of_parts);
 	tcase_add_test(tests, one_cpu_for_each_die_is_given_to_the_package);
 	tcase_add_test(tests, older_names_of_the_topology_files_do_as_well);
 	tcase_add_test(tests, without_topology_files_one_cpu_stands_for_a_package);
 	tcase_add_test(tests, topology_that_cannot_be_read_is_an_error_and_no_guess);
-	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

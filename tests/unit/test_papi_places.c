@@ -214,10 +214,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("papi places");
-	TCase *tests = tcase_create("places");
+	TCase *tests = scene_case_of(suite, "places", setup, papi_scene_teardown);
 
-	tcase_add_checked_fixture(tests, setup, papi_scene_teardown);
-	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, energy_of_another_package_goes_there_and_not_to_the_caller);
 	tcase_add_test(tests, one_set_with_events_of_two_packages_gives_each_its_own);
 	tcase_add_test(tests, places_survive_the_end_of_their_topology);

@@ -8,7 +8,6 @@
 
 START_TEST(a_group_on_the_hardware_is_read_without_a_system_call)
 {
-	arrange();
 	struct ps_eventset *set = started();
 
 	check_path(set, PS_READ_PATH_USER, "");
@@ -46,7 +45,6 @@ START_TEST(a_counter_is_extended_from_its_width)
 	    {1, 1, -1},
 	};
 
-	arrange();
 	machine.model.pmc_width = rows[_i].width;
 	struct ps_eventset *set = started();
 	schedule(0, 0);
@@ -62,7 +60,6 @@ END_TEST
 
 START_TEST(one_that_is_not_on_the_hardware_means_read_2_for_all)
 {
-	arrange();
 	struct ps_eventset *set = started();
 
 	fake_advance(INSTRUCTIONS, 30);
@@ -79,7 +76,6 @@ END_TEST
 
 START_TEST(a_counter_that_the_processor_cannot_name_means_read_2)
 {
-	arrange();
 	struct ps_eventset *set = started();
 
 	fake_advance(INSTRUCTIONS, 30);
@@ -130,7 +126,6 @@ START_TEST(a_group_that_is_moved_meanwhile_is_read_again)
 {
 	static void (*const moves[])(uint32_t index) = {reschedule_once, reschedule_at_once};
 
-	arrange();
 	struct ps_eventset *set = started();
 	schedule(0, 500);
 	schedule(1, 700);
@@ -145,7 +140,6 @@ END_TEST
 
 START_TEST(a_counter_that_is_moved_after_it_was_read_was_read_right)
 {
-	arrange();
 	struct ps_eventset *set = started();
 	schedule(0, 500);
 	schedule(1, 700);
@@ -160,7 +154,6 @@ END_TEST
 
 START_TEST(a_group_that_is_moved_all_the_time_is_read_by_read_2)
 {
-	arrange();
 	struct ps_eventset *set = started();
 	fake_advance(INSTRUCTIONS, 30);
 	fake_advance(CYCLES, 40);
@@ -176,7 +169,6 @@ END_TEST
 
 START_TEST(a_page_that_is_being_written_is_not_believed)
 {
-	arrange();
 	struct ps_eventset *set = started();
 	fake_advance(INSTRUCTIONS, 30);
 	fake_advance(CYCLES, 40);
@@ -204,7 +196,6 @@ static void set_times(uint64_t enabled_ns, uint64_t running_ns)
 
 START_TEST(times_are_those_of_the_reading)
 {
-	arrange();
 	struct ps_eventset *set = started();
 
 	schedule(0, 500);
@@ -223,7 +214,6 @@ END_TEST
 START_TEST(a_tick_register_of_few_bits_may_have_gone_round)
 {
 #ifdef HAVE_STRUCT_PERF_EVENT_MMAP_PAGE_TIME_CYCLES
-	arrange();
 	struct ps_eventset *set = started();
 
 	schedule(0, 500);
@@ -245,7 +235,6 @@ END_TEST
 
 START_TEST(without_the_rate_of_ticks_it_is_read_2)
 {
-	arrange();
 	struct ps_eventset *set = started();
 
 	fake_advance(INSTRUCTIONS, 30);
@@ -259,7 +248,6 @@ END_TEST
 
 START_TEST(a_stopped_set_is_read_by_read_2)
 {
-	arrange();
 	struct ps_eventset *set = started();
 
 	schedule(0, 500);
@@ -278,7 +266,6 @@ END_TEST
 
 START_TEST(a_pinned_group_that_lost_its_counter_keeps_what_it_counted)
 {
-	arrange();
 	struct ps_eventset *set = scene_started("instructions:D", "cycles", NULL);
 	struct ps_value value;
 
@@ -301,7 +288,6 @@ END_TEST
 
 START_TEST(accumulating_and_new_readings_add_up)
 {
-	arrange();
 	struct ps_eventset *set = started();
 	uint64_t stamp = 0;
 
@@ -327,7 +313,6 @@ START_TEST(of_two_groups_the_one_that_waits_is_read_by_read_2)
 {
 	static const char *const names[] = {"r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "ra", "rb", "rc"};
 
-	arrange();
 	struct ps_eventset *set = scene_set(NULL, NULL);
 	for (size_t i = 0; i < 12; i++)
 		check_ok(ps_eventset_add(set, names[i]));
@@ -353,7 +338,6 @@ END_TEST
 
 START_TEST(of_lanes_the_one_where_the_thread_is_is_read_in_user_space)
 {
-	arrange();
 	struct ps_eventset *set = scene_set("instructions", "cycles", NULL);
 
 	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
@@ -392,6 +376,7 @@ int main(void)
 	Suite *suite = suite_create("reading in user space");
 	TCase *reading = scene_case_last_cpu(suite, "reading");
 
+	tcase_add_checked_fixture(reading, arrange, NULL);
 	tcase_add_test(reading, a_group_on_the_hardware_is_read_without_a_system_call);
 	tcase_add_loop_test(reading, a_counter_is_extended_from_its_width, 0, 10);
 	tcase_add_loop_test(reading, one_that_is_not_on_the_hardware_means_read_2_for_all, 0, 2);

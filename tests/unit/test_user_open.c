@@ -37,7 +37,6 @@ START_TEST(the_reason_is_told)
 	    "a counter of 65 bits",
 	};
 
-	arrange();
 	switch (_i) {
 	case 0:
 		fake_file(SETTING, "0\n");
@@ -85,7 +84,6 @@ START_TEST(other_than_the_threads_own_hardware_events_are_read_by_read_2)
 	    "attached to process",
 	    "attached to a control group"};
 
-	arrange();
 	if (_i == 0)
 		set = scene_set("instructions", "page-faults", NULL);
 	else if (_i == 1)
@@ -113,7 +111,6 @@ END_TEST
 
 START_TEST(nothing_is_known_before_the_first_start)
 {
-	arrange();
 	struct ps_eventset *set = scene_set("instructions", NULL);
 	const char *why = NULL;
 
@@ -129,7 +126,6 @@ START_TEST(an_event_asks_for_it_where_the_pmu_wants_to_be_asked)
 {
 	int fds[4];
 
-	arrange();
 	fake_file(RDPMC, "config1:1\n");
 	struct ps_eventset *set = started();
 	ck_assert_uint_ge(fake_counter_fds(fds, 4), 2);
@@ -144,7 +140,6 @@ START_TEST(it_is_not_asked_for_without_permission_or_for_others)
 {
 	int fds[4];
 
-	arrange();
 	fake_file(RDPMC, "config1:1\n");
 	if (_i == 0)
 		fake_file(SETTING, "0\n");
@@ -162,7 +157,6 @@ START_TEST(an_event_that_refuses_to_be_asked_is_opened_without)
 {
 	int fds[4];
 
-	arrange();
 	fake_file(RDPMC, "config1:1\n");
 	struct ps_eventset *set = scene_set("instructions", "cycles", NULL);
 	fake_fail(FAKE_PERF_EVENT_OPEN, 1, EOPNOTSUPP);
@@ -177,7 +171,6 @@ END_TEST
 
 START_TEST(a_failed_mapping_leaves_nothing_mapped)
 {
-	arrange();
 	struct ps_eventset *set = scene_set("instructions", "cycles", "branches", NULL);
 
 	fake_fail(FAKE_MMAP, (unsigned)_i + 1, ENOMEM);
@@ -191,7 +184,6 @@ END_TEST
 
 START_TEST(the_budget_is_given_back)
 {
-	arrange();
 	fake_file("/proc/sys/kernel/perf_event_mlock_kb",
 	          "16\n"); /* of four CPUs: 16 pages, half of them for rings */
 	struct ps_eventset *sets[5];
@@ -214,7 +206,6 @@ START_TEST(a_forked_child_does_not_unmap_what_it_has_not)
 {
 	int status = 0;
 
-	arrange();
 	struct ps_eventset *set = started();
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -243,6 +234,7 @@ int main(void)
 	Suite *suite = suite_create("opening for user space");
 	TCase *opening = scene_case_last_cpu(suite, "opening");
 
+	tcase_add_checked_fixture(opening, arrange, NULL);
 	tcase_add_loop_test(opening, the_reason_is_told, 0, 10);
 	tcase_add_loop_test(opening, other_than_the_threads_own_hardware_events_are_read_by_read_2, 0, 6);
 	tcase_add_test(opening, nothing_is_known_before_the_first_start);

@@ -56,12 +56,10 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("vector");
-	TCase *tests = tcase_create("vector");
+	TCase *tests = scene_case_of(suite, "vector", fake_install, fake_remove);
 
-	tcase_add_checked_fixture(tests, fake_install, fake_remove);
 	tcase_add_test(tests, items_stay_and_new_ones_are_zeroed);
 	tcase_add_test(tests, room_for_many_is_made_at_once);
 	tcase_add_test(tests, without_memory_nothing_has_changed);
-	suite_add_tcase(suite, tests);
 	return scene_run(suite);
 }
