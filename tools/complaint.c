@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Complaints on stderr. */
-#include "complaint.h"
+#include "tools/complaint.h"
 
-#include "command.h"
-#include "paragraph.h"
+#include "tools/command.h"
+#include "tools/paragraph.h"
 
 #include <stdarg.h>
 #include <stdio.h>

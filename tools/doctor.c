@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage doctor: what can be counted here, what stands in the way, and who must run which command. */
-#include "command.h"
-#include "commands.h"
-#include "complaint.h"
-#include "json.h"
-#include "names.h"
-#include "options.h"
-#include "paragraph.h"
-#include "screen.h"
+#include "tools/command.h"
+#include "tools/commands.h"
+#include "tools/complaint.h"
+#include "tools/json.h"
+#include "tools/names.h"
+#include "tools/options.h"
+#include "tools/paragraph.h"
+#include "tools/screen.h"
 
 #include <perfsage.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a signal leaves behind: nothing. See ending.h. */
-#include "ending.h"
+#include "tools/ending.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Outputs of perfsage stat. See file.h. */
-#include "file.h"
+#include "tools/file.h"
 
-#include "complaint.h"
+#include "tools/complaint.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #ifndef PS_TOOLS_FILE_H
 #define PS_TOOLS_FILE_H
 
-#include "part.h"
-#include "watcher.h"
+#include "tools/part.h"
+#include "tools/watcher.h"
 
 #include <stdio.h>
 

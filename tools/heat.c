@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Heat maps. The library writes XML; hwloc's lstopo makes pictures of it. */
-#include "heat.h"
+#include "tools/heat.h"
 
-#include "complaint.h"
-#include "ending.h"
-#include "launch.h"
+#include "tools/complaint.h"
+#include "tools/ending.h"
+#include "tools/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>

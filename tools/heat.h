@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_HEAT_H
 #define PS_TOOLS_HEAT_H
 
-#include "file.h"
+#include "tools/file.h"
 
 #include <perfsage.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What perfsage changes for itself while it counts. See inheritance.h. */
-#include "inheritance.h"
+#include "tools/inheritance.h"
 
-#include "ending.h"
+#include "tools/ending.h"
 
 /* Those of ending.h are behind the first two. */
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};

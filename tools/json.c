@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* JSON, written value by value. */
-#include "json.h"
+#include "tools/json.h"
 
 #include "base/printable.h"
 

@@ -3,8 +3,8 @@
 #ifndef PS_TOOLS_LAUNCH_H
 #define PS_TOOLS_LAUNCH_H
 
-#include "inheritance.h"
-#include "watcher.h"
+#include "tools/inheritance.h"
+#include "tools/watcher.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage list: the events of this machine, and which of them can be counted. */
-#include "command.h"
-#include "commands.h"
-#include "complaint.h"
-#include "json.h"
-#include "list_events.h"
-#include "options.h"
-#include "paragraph.h"
-#include "screen.h"
+#include "tools/command.h"
+#include "tools/commands.h"
+#include "tools/complaint.h"
+#include "tools/json.h"
+#include "tools/list_events.h"
+#include "tools/options.h"
+#include "tools/paragraph.h"
+#include "tools/screen.h"
 
 #include <stdlib.h>
 #include <string.h>

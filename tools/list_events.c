@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Gathers the events that are known here, and opens each for a moment. */
-#include "list_events.h"
+#include "tools/list_events.h"
 
-#include "complaint.h"
+#include "tools/complaint.h"
 
 #include <stdio.h>
 #include <stdlib.h>

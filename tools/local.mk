@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The perfsage command: a file for each subcommand. It sees what a user's program sees, and which text may be printed.
-bin_PROGRAMS = tools/perfsage
-tools_perfsage_SOURCES = \
+# The perfsage command: a file for each subcommand. It is linked with the layers, as kmod's tools are: what the library and
+# the command both do stands in the library. All but main.c is a library of its own, for tests.
+noinst_LTLIBRARIES += tools/libtools.la
+tools_libtools_la_SOURCES = \
 	tools/command.h \
 	tools/commands.h \
 	tools/complaint.c \
@@ -22,7 +23,6 @@ tools_perfsage_SOURCES = \
 	tools/list.c \
 	tools/list_events.c \
 	tools/list_events.h \
-	tools/main.c \
 	tools/names.c \
 	tools/names.h \
 	tools/nearest.c \
@@ -74,6 +74,8 @@ tools_perfsage_SOURCES = \
 	tools/topo.c \
 	tools/watcher.c \
 	tools/watcher.h
+bin_PROGRAMS = tools/perfsage
+tools_perfsage_SOURCES = tools/main.c
 completionsdir = $(datadir)/bash-completion/completions
 EXTRA_DIST += tools/perfsage.bash
 
@@ -84,8 +86,7 @@ install-data-local:
 uninstall-local:
 	rm -f '$(DESTDIR)$(completionsdir)/perfsage'
 
-tools_perfsage_CPPFLAGS = -D_GNU_SOURCE $(public_cppflags) -I$(top_srcdir)/src
 # It contains the library: it runs wherever it is installed or moved to, and with file capabilities (setcap), where the loader
 # takes no LD_LIBRARY_PATH. Bound at load, as the shared library is.
 tools_perfsage_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,now
-tools_perfsage_LDADD = $(layers) -lm
+tools_perfsage_LDADD = tools/libtools.la $(layers) -lm

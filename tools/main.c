@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The perfsage command: finds the subcommand and runs it. */
-#include "command.h"
-#include "commands.h"
-#include "complaint.h"
-#include "nearest.h"
+#include "tools/command.h"
+#include "tools/commands.h"
+#include "tools/complaint.h"
+#include "tools/nearest.h"
 
 #include <config.h>
 

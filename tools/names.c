@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of events. */
-#include "names.h"
+#include "tools/names.h"
 
-#include "complaint.h"
+#include "tools/complaint.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

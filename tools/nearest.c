@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The distance between two words (Damerau and Levenshtein, each letter swapped at most once). */
-#include "nearest.h"
+#include "tools/nearest.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers with SI prefixes. */
-#include "number.h"
+#include "tools/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of the subcommands, by getopt_long. */
-#include "options.h"
+#include "tools/options.h"
 
-#include "complaint.h"
-#include "nearest.h"
+#include "tools/complaint.h"
+#include "tools/nearest.h"
 
 #include <errno.h>
 #include <getopt.h>

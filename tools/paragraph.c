@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text in columns; what of a foreign text is shown, the library's own function decides. */
-#include "paragraph.h"
+#include "tools/paragraph.h"
 
 #include "base/printable.h"
-#include "screen.h"
+#include "tools/screen.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writing beside a file and renaming. See part.h. */
-#include "part.h"
+#include "tools/part.h"
 
-#include "complaint.h"
-#include "ending.h"
+#include "tools/complaint.h"
+#include "tools/ending.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Terminals and what they can show. */
-#include "screen.h"
+#include "tools/screen.h"
 
 #include <langinfo.h>
 #include <stdlib.h>

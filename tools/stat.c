@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage stat: counts a command, processes or whole CPUs, and shows the counts on the tree. */
-#include "command.h"
-#include "commands.h"
-#include "complaint.h"
-#include "heat.h"
-#include "launch.h"
-#include "number.h"
-#include "stat_events.h"
-#include "stat_show.h"
-#include "stat_sums.h"
-#include "stat_tasks.h"
-#include "watcher.h"
+#include "tools/command.h"
+#include "tools/commands.h"
+#include "tools/complaint.h"
+#include "tools/heat.h"
+#include "tools/launch.h"
+#include "tools/number.h"
+#include "tools/stat_events.h"
+#include "tools/stat_show.h"
+#include "tools/stat_sums.h"
+#include "tools/stat_tasks.h"
+#include "tools/watcher.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Event sets for what is counted: one for a command or process with all that it creates, one for each CPU with -a. */
-#include "stat_count.h"
+#include "tools/stat_count.h"
 
-#include "complaint.h"
+#include "tools/complaint.h"
 
 #include <fcntl.h>
 #include <stdio.h>

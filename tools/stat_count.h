@@ -3,8 +3,8 @@
 #ifndef PS_TOOLS_STAT_COUNT_H
 #define PS_TOOLS_STAT_COUNT_H
 
-#include "stat_options.h"
-#include "stat_uncounted.h"
+#include "tools/stat_options.h"
+#include "tools/stat_uncounted.h"
 
 struct stat_count {
 	struct ps_topology *topology;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of events -> a model set, before anything is started. */
-#include "stat_events.h"
+#include "tools/stat_events.h"
 
-#include "complaint.h"
+#include "tools/complaint.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over runs or intervals as one line of JSON, after those of the runs or intervals. */
-#include "stat_export.h"
+#include "tools/stat_export.h"
 
-#include "json.h"
-#include "number.h"
-#include "stat_footer.h"
-#include "stat_value.h"
+#include "tools/json.h"
+#include "tools/number.h"
+#include "tools/stat_footer.h"
+#include "tools/stat_value.h"
 
 #include <stdlib.h>
 

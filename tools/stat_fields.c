@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fields of a run. A stream of CSV rows has the same columns in each. */
-#include "stat_fields.h"
+#include "tools/stat_fields.h"
 
-#include "number.h"
-#include "stat_footer.h"
+#include "tools/number.h"
+#include "tools/stat_footer.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #ifndef PS_TOOLS_STAT_FIELDS_H
 #define PS_TOOLS_STAT_FIELDS_H
 
-#include "stat_quality.h"
-#include "stat_show.h"
+#include "tools/stat_quality.h"
+#include "tools/stat_show.h"
 
 #define STAT_MOST_FIELDS 20
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Elapsed time, and how far the counts can be trusted: attribution, coverage, residual, what measuring itself took. */
-#include "stat_footer.h"
+#include "tools/stat_footer.h"
 
-#include "command.h"
-#include "number.h"
-#include "paragraph.h"
+#include "tools/command.h"
+#include "tools/number.h"
+#include "tools/paragraph.h"
 
 #include <ctype.h>
 #include <stdlib.h>

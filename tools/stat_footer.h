@@ -3,8 +3,8 @@
 #ifndef PS_TOOLS_STAT_FOOTER_H
 #define PS_TOOLS_STAT_FOOTER_H
 
-#include "stat_quality.h"
-#include "stat_show.h"
+#include "tools/stat_quality.h"
+#include "tools/stat_show.h"
 
 void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts, FILE *stream);
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts, FILE *stream);

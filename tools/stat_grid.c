@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of perfsage stat that the library doesn't print: of sums over runs and intervals. */
-#include "stat_grid.h"
+#include "tools/stat_grid.h"
 
-#include "paragraph.h"
+#include "tools/paragraph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which derived values are shown beside the counts. */
-#include "stat_metrics.h"
+#include "tools/stat_metrics.h"
 
 #include <math.h>
 #include <stdlib.h>

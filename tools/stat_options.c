@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of `perfsage stat`. */
-#include "stat_options.h"
+#include "tools/stat_options.h"
 
-#include "command.h"
-#include "complaint.h"
-#include "options.h"
+#include "tools/command.h"
+#include "tools/complaint.h"
+#include "tools/options.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_OPTIONS_H
 #define PS_TOOLS_STAT_OPTIONS_H
 
-#include "names.h"
+#include "tools/names.h"
 
 #include <perfsage.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attribution, coverage and residual, gathered while the event sets are there: the runs that are summed up each have their own. */
-#include "stat_quality.h"
+#include "tools/stat_quality.h"
 
-#include "complaint.h"
+#include "tools/complaint.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_QUALITY_H
 #define PS_TOOLS_STAT_QUALITY_H
 
-#include "stat_count.h"
+#include "tools/stat_count.h"
 
 struct stat_quality {
 	const struct ps_eventset *model;

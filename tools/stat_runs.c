@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Failed and interrupted runs: their means would hide them. */
-#include "stat_runs.h"
+#include "tools/stat_runs.h"
 
-#include "stat_footer.h"
+#include "tools/stat_footer.h"
 
 #include <string.h>
 

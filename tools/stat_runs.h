@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_RUNS_H
 #define PS_TOOLS_STAT_RUNS_H
 
-#include "stat_show.h"
+#include "tools/stat_show.h"
 
 #define STAT_MOST_KINDS 8
 

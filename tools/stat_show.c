@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The counts of a run or an interval, through the library's exporters. */
-#include "stat_show.h"
+#include "tools/stat_show.h"
 
-#include "complaint.h"
-#include "paragraph.h"
-#include "stat_fields.h"
-#include "stat_footer.h"
-#include "stat_metrics.h"
+#include "tools/complaint.h"
+#include "tools/paragraph.h"
+#include "tools/stat_fields.h"
+#include "tools/stat_footer.h"
+#include "tools/stat_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

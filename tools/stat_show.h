@@ -3,9 +3,9 @@
 #ifndef PS_TOOLS_STAT_SHOW_H
 #define PS_TOOLS_STAT_SHOW_H
 
-#include "file.h"
-#include "screen.h"
-#include "stat_count.h"
+#include "tools/file.h"
+#include "tools/screen.h"
+#include "tools/stat_count.h"
 
 #include <sys/resource.h>
 

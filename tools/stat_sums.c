@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Means of runs and totals of intervals as text, with the lines that stand below the counts of one run, too. */
-#include "stat_sums.h"
+#include "tools/stat_sums.h"
 
-#include "number.h"
-#include "stat_export.h"
-#include "stat_footer.h"
+#include "tools/number.h"
+#include "tools/stat_export.h"
+#include "tools/stat_footer.h"
 
 static void show_means(const struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
 {

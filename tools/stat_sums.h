@@ -3,8 +3,8 @@
 #ifndef PS_TOOLS_STAT_SUMS_H
 #define PS_TOOLS_STAT_SUMS_H
 
-#include "stat_runs.h"
-#include "stat_tally.h"
+#include "tools/stat_runs.h"
+#include "tools/stat_tally.h"
 
 /* Means, with the deviation of one run. */
 void stat_means_show(const struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output);

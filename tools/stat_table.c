@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tallies as a table, a line for each component: counts, metrics of their sums, and how they are known. */
-#include "complaint.h"
-#include "stat_grid.h"
-#include "stat_tally.h"
-#include "stat_value.h"
+#include "tools/complaint.h"
+#include "tools/stat_grid.h"
+#include "tools/stat_tally.h"
+#include "tools/stat_value.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Adding up readings that are each on a tree of their own, or follow each other on one. */
-#include "stat_tally.h"
+#include "tools/stat_tally.h"
 
-#include "complaint.h"
-#include "stat_value.h"
+#include "tools/complaint.h"
+#include "tools/stat_value.h"
+#include "topology/attrmap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,15 +74,12 @@ static void add_sample(struct stat_cell *cell, double value)
 	cell->squares += distance * (value - cell->mean);
 }
 
-/* What is unknown leaves its mark and no number. */
+/* An unknown value has a part in the sum's status, and no sample. */
 static void add_value(struct stat_cell *cell, struct ps_value *total, const struct ps_value *value)
 {
-	if (cell->is_seen)
-		stat_value_add(total, value);
-	else
-		*total = *value;
-	if (!cell->is_seen && !stat_value_is_known(value->status))
-		total->value = 0;
+	ps__value_merge(&cell->sum, &cell->parts, value);
+	*total = cell->sum;
+	ps__value_finish(total);
 	cell->is_seen = true;
 	if (stat_value_is_known(value->status))
 		add_sample(cell, (double)value->value);

@@ -3,9 +3,9 @@
 #ifndef PS_TOOLS_STAT_TALLY_H
 #define PS_TOOLS_STAT_TALLY_H
 
-#include "stat_metrics.h"
-#include "stat_quality.h"
-#include "stat_show.h"
+#include "tools/stat_metrics.h"
+#include "tools/stat_quality.h"
+#include "tools/stat_show.h"
 
 /* Of one component and event; or of the elapsed times. */
 struct stat_cell {
@@ -14,6 +14,8 @@ struct stat_cell {
 	double mean;    /* with squares: Welford's, which loses no digits */
 	double squares; /* of the distances from the mean */
 	double least, most;
+	struct ps_value sum; /* as the library merges parts: a value only after ps__value_finish */
+	size_t parts;
 };
 
 struct stat_tally_row {
@@ -31,7 +33,7 @@ struct stat_tally {
 	struct stat_tally_row *rows; /* the tree, from the machine down */
 	size_t row_count;
 	struct stat_cell *cells; /* row by row */
-	struct ps_value *totals; /* the sums, and how the weakest is known; as cells */
+	struct ps_value *totals; /* the finished sums; as cells */
 	struct stat_cell elapsed;
 	struct stat_metrics metrics; /* of the totals */
 	struct stat_quality quality;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix of software threads and hardware threads: a line for each pair that counted anything. */
-#include "stat_tasks.h"
+#include "tools/stat_tasks.h"
 
-#include "complaint.h"
-#include "json.h"
-#include "paragraph.h"
-#include "stat_grid.h"
-#include "stat_value.h"
+#include "tools/complaint.h"
+#include "tools/json.h"
+#include "tools/paragraph.h"
+#include "tools/stat_grid.h"
+#include "tools/stat_value.h"
 
 #include <math.h>
 #include <stdlib.h>

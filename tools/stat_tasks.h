@@ -3,8 +3,8 @@
 #ifndef PS_TOOLS_STAT_TASKS_H
 #define PS_TOOLS_STAT_TASKS_H
 
-#include "stat_show.h"
-#include "stat_tally.h"
+#include "tools/stat_show.h"
+#include "tools/stat_tally.h"
 
 /* Can the sets that were started tell their tasks apart? -1 after a complaint. */
 int stat_tasks_check(const struct stat_count *count);

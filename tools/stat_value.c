@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values as text and as members of JSON: number, unit, and how they are known. */
-#include "stat_value.h"
+#include "tools/stat_value.h"
 
-#include "json.h"
+#include "tools/json.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -83,50 +82,6 @@ void stat_metric_format(char *out, const char *metric, const struct ps_metric_va
 		snprintf(number, sizeof number, "%.2f", value->value);
 	snprintf(out, STAT_VALUE_BYTES, "%s%s%s%s", value->status == PS_STATUS_SCALED ? "~" : "", number,
 	         strcmp(ps_metric_unit(metric), "%") == 0 ? "%" : "", value->flags & PS_VALUE_USER_ONLY ? "u" : "");
-}
-
-/* While a counter waited it is taken to have counted as fast as it did else. */
-static long long count_of_waiting(const struct ps_value *known, uint64_t waited_ns)
-{
-	return known->enabled_ns ? (long long)((double)known->value * (double)waited_ns / (double)known->enabled_ns)
-	                         : 0;
-}
-
-static enum ps_status status_of_sum(enum ps_status one, enum ps_status other)
-{
-	enum ps_status weakest = one > other ? one : other;
-
-	return weakest == PS_STATUS_NEVER_SCHEDULED && one != other ? PS_STATUS_SCALED : weakest;
-}
-
-/* As the library adds: what doesn't fit is told, not wrapped. */
-static long long add_count(long long one, long long other, uint32_t *flags)
-{
-	long long sum;
-
-	if (!__builtin_add_overflow(one, other, &sum))
-		return sum;
-	*flags |= PS_VALUE_SATURATED;
-	return other < 0 ? LLONG_MIN : LLONG_MAX;
-}
-
-void stat_value_add(struct ps_value *sum, const struct ps_value *value)
-{
-	bool was_known = stat_value_is_known(sum->status), is_known = stat_value_is_known(value->status);
-
-	if (is_known)
-		sum->value = add_count(sum->value, value->value, &sum->flags);
-	if (is_known && sum->status == PS_STATUS_NEVER_SCHEDULED)
-		sum->value = add_count(sum->value, count_of_waiting(value, sum->enabled_ns), &sum->flags);
-	if (was_known && value->status == PS_STATUS_NEVER_SCHEDULED)
-		sum->value = add_count(sum->value, count_of_waiting(sum, value->enabled_ns), &sum->flags);
-	sum->raw = (uint64_t)add_count((long long)sum->raw, (long long)value->raw, &sum->flags);
-	sum->enabled_ns += value->enabled_ns;
-	sum->running_ns += value->running_ns;
-	sum->status = status_of_sum(sum->status, value->status);
-	sum->attribution = value->attribution > sum->attribution ? value->attribution : sum->attribution;
-	sum->flags |= value->flags;
-	sum->timestamp = value->timestamp > sum->timestamp ? value->timestamp : sum->timestamp;
 }
 
 static void put_flags(uint32_t flags, FILE *stream)

@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_VALUE_H
 #define PS_TOOLS_STAT_VALUE_H
 
-#include "number.h"
+#include "tools/number.h"
 
 #include <perfsage.h>
 #include <stdbool.h>
@@ -23,8 +23,6 @@ void stat_metric_format(char *out, const char *metric, const struct ps_metric_va
 bool stat_value_is_known(enum ps_status status);
 /* May programs be told this count? Of an incomplete one that is 0 nothing is known. */
 bool stat_value_has_number(const struct ps_value *how, double count);
-/* A sum of two. What was off the hardware in one of them makes an estimate of it. */
-void stat_value_add(struct ps_value *sum, const struct ps_value *value);
 
 /* For JSON: ,"unit":...,"status":...,"attribution":...,"flags":[...]. unit: "" for a count. */
 void stat_value_put_how(const char *unit, enum ps_status status, enum ps_attribution attribution, uint32_t flags,

@@ -3,10 +3,10 @@
  * Waiting, in one poll. Signals that are held come by a signalfd, so that nothing is interrupted; what was ignored when
  * perfsage was started (nohup) stays ignored.
  */
-#include "watcher.h"
+#include "tools/watcher.h"
 
-#include "complaint.h"
-#include "ending.h"
+#include "tools/complaint.h"
+#include "tools/ending.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -9,7 +9,7 @@
 #ifndef PS_TOOLS_WATCHER_H
 #define PS_TOOLS_WATCHER_H
 
-#include "inheritance.h"
+#include "tools/inheritance.h"
 
 #include <stdbool.h>
 #include <stdint.h>

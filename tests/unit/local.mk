@@ -68,6 +68,7 @@ unit_tests = \
 	tests/unit/test_ring \
 	tests/unit/test_rollup \
 	tests/unit/test_search \
+	tests/unit/test_stat_tally \
 	tests/unit/test_status \
 	tests/unit/test_strayed \
 	tests/unit/test_table \
@@ -137,3 +138,4 @@ EXTRA_DIST += \
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
 LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
+tests_unit_test_stat_tally_LDADD = tools/libtools.la $(LDADD)
