@@ -64,16 +64,16 @@ static const char *person(enum ps_remedy_by by)
 }
 
 /* Commands are not wrapped: they are there to be copied. */
-static void show_remedy(const struct doctor *doctor, const struct ps_finding *finding)
+static void show_remedy(const struct doctor *doctor, const struct ps_finding *finding, struct ps__buffer *out)
 {
 	char gain[512];
 
-	printf("%*s%s:\n", TEXT_COLUMN, "", person(finding->by));
-	printf("%*s", TEXT_COLUMN + 2, "");
-	tool_paragraph(stdout, finding->remedy, TEXT_COLUMN + 4, 0);
+	ps__buffer_add(out, "%*s%s:\n", TEXT_COLUMN, "", person(finding->by));
+	ps__buffer_add(out, "%*s", TEXT_COLUMN + 2, "");
+	tool_paragraph(out, finding->remedy, TEXT_COLUMN + 4, 0);
 	snprintf(gain, sizeof gain, "(%s)", finding->gain);
-	printf("%*s", TEXT_COLUMN, "");
-	tool_paragraph(stdout, gain, TEXT_COLUMN, doctor->screen.width);
+	ps__buffer_add(out, "%*s", TEXT_COLUMN, "");
+	tool_paragraph(out, gain, TEXT_COLUMN, doctor->screen.width);
 }
 
 static int show(const struct ps_finding *finding, void *context)
@@ -81,18 +81,22 @@ static int show(const struct ps_finding *finding, void *context)
 	struct doctor *doctor = context;
 	const char *colour = colour_of(doctor, finding->state);
 	const char *name = *finding->subject ? finding->subject : finding->name;
+	struct ps__buffer out = {0};
 	size_t columns = tool_columns(name, strlen(name));
 
-	printf("%s%-*s%s", colour, STATE_COLUMNS, ps_finding_state_name(finding->state), *colour ? "\033[0m" : "");
-	tool_put(stdout, name);
+	ps__buffer_add(&out, "%s%-*s%s", colour, STATE_COLUMNS, ps_finding_state_name(finding->state),
+	               *colour ? "\033[0m" : "");
+	tool_put(&out, name);
 	/* A long name of an event has a line of its own. */
 	if (columns >= NAME_COLUMNS)
-		printf("\n%*s", TEXT_COLUMN, "");
+		ps__buffer_add(&out, "\n%*s", TEXT_COLUMN, "");
 	else
-		printf("%*s", (int)(NAME_COLUMNS - columns), "");
-	tool_paragraph(stdout, finding->fact, TEXT_COLUMN, doctor->screen.width);
+		ps__buffer_add(&out, "%*s", (int)(NAME_COLUMNS - columns), "");
+	tool_paragraph(&out, finding->fact, TEXT_COLUMN, doctor->screen.width);
 	if (*finding->remedy)
-		show_remedy(doctor, finding);
+		show_remedy(doctor, finding, &out);
+	if (tool_write(&out, stdout) < 0)
+		return TOOL_FAILED;
 	return ferror(stdout) ? TOOL_FAILED : 0;
 }
 

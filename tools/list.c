@@ -43,6 +43,7 @@ static const struct tool_usage usage = {
 struct view {
 	struct tool_screen screen;
 	size_t name_columns;
+	struct ps__buffer out;
 };
 
 static size_t name_columns(const struct list *list)
@@ -57,7 +58,7 @@ static size_t name_columns(const struct list *list)
 	return most + 2;
 }
 
-static void show_mark(const struct list_event *event)
+static void show_mark(const struct list_event *event, struct view *view)
 {
 	char mark[32] = "";
 
@@ -67,44 +68,44 @@ static void show_mark(const struct list_event *event)
 		snprintf(mark, sizeof mark, "(%zu)", event->reason + 1);
 	else if (event->is_user_only)
 		snprintf(mark, sizeof mark, "(u)");
-	printf("%-*s", MARK_COLUMNS, mark);
+	ps__buffer_add(&view->out, "%-*s", MARK_COLUMNS, mark);
 }
 
-static void show_event(const struct list_event *event, const struct view *view)
+static void show_event(const struct list_event *event, struct view *view)
 {
 	size_t indent = MARK_COLUMNS + view->name_columns + SCOPE_COLUMNS;
 	size_t columns = tool_columns(event->name, strlen(event->name));
 	bool is_grey = event->code != PS_OK && view->screen.has_colour;
 	char text[4096];
 
-	fputs(is_grey ? "\033[2m" : "", stdout);
-	show_mark(event);
-	tool_put(stdout, event->name);
+	ps__buffer_add(&view->out, "%s", is_grey ? "\033[2m" : "");
+	show_mark(event, view);
+	tool_put(&view->out, event->name);
 	if (columns + 2 > view->name_columns && view->screen.width == 0)
-		printf("  "); /* for other programs: an event is a line */
+		ps__buffer_add(&view->out, "  "); /* for other programs: an event is a line */
 	else if (columns + 2 > view->name_columns)
-		printf("\n%*s", (int)(MARK_COLUMNS + view->name_columns), "");
+		ps__buffer_add(&view->out, "\n%*s", (int)(MARK_COLUMNS + view->name_columns), "");
 	else
-		printf("%*s", (int)(view->name_columns - columns), "");
+		ps__buffer_add(&view->out, "%*s", (int)(view->name_columns - columns), "");
 	snprintf(text, sizeof text, "%s%s%s%s%s", event->description, *event->description && *event->unit ? " " : "",
 	         *event->unit ? "(" : "", event->unit, *event->unit ? ")" : "");
-	printf("%-*s", *text ? SCOPE_COLUMNS : 0, ps_scope_name(event->scope));
-	tool_paragraph(stdout, text, indent, view->screen.width);
-	fputs(is_grey ? "\033[0m" : "", stdout);
+	ps__buffer_add(&view->out, "%-*s", *text ? SCOPE_COLUMNS : 0, ps_scope_name(event->scope));
+	tool_paragraph(&view->out, text, indent, view->screen.width);
+	ps__buffer_add(&view->out, "%s", is_grey ? "\033[0m" : "");
 }
 
-static void show_note(const char *mark, const char *text, const struct view *view)
+static void show_note(const char *mark, const char *text, struct view *view)
 {
-	printf("%-*s", MARK_COLUMNS, mark);
-	tool_paragraph(stdout, text, MARK_COLUMNS, view->screen.width);
+	ps__buffer_add(&view->out, "%-*s", MARK_COLUMNS, mark);
+	tool_paragraph(&view->out, text, MARK_COLUMNS, view->screen.width);
 }
 
-static void show_reasons(const struct list *list, const struct view *view)
+static void show_reasons(const struct list *list, struct view *view)
 {
 	char text[1400], mark[32];
 
-	printf("\n%zu event%s, %zu opened: %zu can be counted here.\n", list->count, list->count == 1 ? "" : "s",
-	       list->probed, list->available);
+	ps__buffer_add(&view->out, "\n%zu event%s, %zu opened: %zu can be counted here.\n", list->count,
+	               list->count == 1 ? "" : "s", list->probed, list->available);
 	if (list->user_only)
 		show_note("(u)", "in user space alone: perfsage doctor says what would permit the kernel's part",
 		          view);
@@ -123,11 +124,11 @@ static void show_reasons(const struct list *list, const struct view *view)
 	}
 }
 
-static void show_pmu(const char *name, bool has_line_above, const struct view *view)
+static void show_pmu(const char *name, bool has_line_above, struct view *view)
 {
-	printf("%s%s", has_line_above ? "\n" : "", view->screen.has_colour ? "\033[1m" : "");
-	tool_put(stdout, name);
-	puts(view->screen.has_colour ? "\033[0m" : "");
+	ps__buffer_add(&view->out, "%s%s", has_line_above ? "\n" : "", view->screen.has_colour ? "\033[1m" : "");
+	tool_put(&view->out, name);
+	ps__buffer_add(&view->out, "%s\n", view->screen.has_colour ? "\033[0m" : "");
 }
 
 static void show_text(const struct list *list)
@@ -141,6 +142,7 @@ static void show_text(const struct list *list)
 		show_event(event, &view);
 	}
 	show_reasons(list, &view);
+	tool_write(&view.out, stdout);
 }
 
 static void show_event_json(struct tool_json *json, const struct list *list, const struct list_event *event)

@@ -27,8 +27,6 @@ tools_libtools_la_SOURCES = \
 	tools/names.h \
 	tools/nearest.c \
 	tools/nearest.h \
-	tools/number.c \
-	tools/number.h \
 	tools/options.c \
 	tools/options.h \
 	tools/paragraph.c \

@@ -3,6 +3,7 @@
 #include "tools/paragraph.h"
 
 #include "base/printable.h"
+#include "tools/complaint.h"
 #include "tools/screen.h"
 
 #include <stdlib.h>
@@ -10,9 +11,14 @@
 
 #define NARROWEST 24 /* columns of text; a narrower terminal wraps by itself */
 
+static enum ps__charset charset(void)
+{
+	return tool_has_utf8() ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII;
+}
+
 static struct ps__glyph glyph_at(const char *text)
 {
-	return ps__printable_next(text, tool_has_utf8() ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII);
+	return ps__printable_next(text, charset());
 }
 
 size_t tool_columns(const char *text, size_t bytes)
@@ -25,17 +31,18 @@ size_t tool_columns(const char *text, size_t bytes)
 	return count;
 }
 
-static void put(FILE *stream, const char *text, size_t bytes)
+void tool_put(struct ps__buffer *buffer, const char *text)
 {
-	const char *end = text + bytes;
-
-	for (struct ps__glyph glyph; text < end && (glyph = glyph_at(text)).taken; text += glyph.taken)
-		fwrite(glyph.text, 1, glyph.length, stream);
+	ps__buffer_add_foreign(buffer, text, charset());
 }
 
-void tool_put(FILE *stream, const char *text)
+int tool_write(struct ps__buffer *buffer, FILE *stream)
 {
-	put(stream, text, strlen(text));
+	int result = buffer->failed ? (tool_complain("out of memory"), -1) : 0;
+
+	fputs(ps__buffer_text(buffer), stream);
+	ps__buffer_clear(buffer);
+	return result;
 }
 
 /* No character's place is longer than its bytes. */
@@ -51,7 +58,7 @@ char *tool_shown(const char *text)
 	return shown;
 }
 
-void tool_paragraph(FILE *stream, const char *text, size_t indent, size_t width)
+void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width)
 {
 	size_t room = width > indent + NARROWEST ? width - indent : width ? NARROWEST : 0;
 	size_t used = 0;
@@ -63,15 +70,19 @@ void tool_paragraph(FILE *stream, const char *text, size_t indent, size_t width)
 		if (length == 0)
 			break;
 		if (room && used && used + blanks + columns > room) {
-			fprintf(stream, "\n%*s", (int)indent, "");
+			ps__buffer_add(out, "\n%*s", (int)indent, "");
 			used = 0;
 		} else {
-			fprintf(stream, "%*s", (int)blanks, "");
+			ps__buffer_add(out, "%*s", (int)blanks, "");
 			used += blanks;
 		}
-		put(stream, word + blanks, length);
+		for (const char *end = word + blanks + length, *at = word + blanks; at < end;) {
+			struct ps__glyph glyph = glyph_at(at);
+			ps__buffer_add(out, "%.*s", (int)glyph.length, glyph.text);
+			at += glyph.taken;
+		}
 		used += columns;
 		word += blanks + length;
 	}
-	fputc('\n', stream);
+	ps__buffer_add(out, "\n");
 }

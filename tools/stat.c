@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage stat: counts a command, processes or whole CPUs, and shows the counts on the tree. */
+#include "export/number.h"
 #include "tools/command.h"
 #include "tools/commands.h"
 #include "tools/complaint.h"
 #include "tools/heat.h"
 #include "tools/launch.h"
-#include "tools/number.h"
+#include "tools/paragraph.h"
 #include "tools/stat_events.h"
 #include "tools/stat_show.h"
 #include "tools/stat_sums.h"
@@ -79,11 +80,13 @@ static int show_interval(struct run *run, const struct stat_facts *ending)
 
 static void show_beat(struct run *run)
 {
-	char text[TOOL_NUMBER_BYTES];
+	struct ps__buffer text = {0};
 	uint64_t seconds = (run->beat_ns - run->started_ns) / BEAT_NS;
 
-	tool_number_duration(text, (double)seconds);
-	fprintf(run->session->output.stream, "\r%s\033[K", text);
+	ps__buffer_add(&text, "\r");
+	ps__number_add_duration(&text, (double)seconds);
+	ps__buffer_add(&text, "\033[K");
+	tool_write(&text, run->session->output.stream);
 	fflush(run->session->output.stream);
 	run->beat_ns += BEAT_NS;
 }

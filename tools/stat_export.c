@@ -3,11 +3,8 @@
 #include "tools/stat_export.h"
 
 #include "tools/json.h"
-#include "tools/number.h"
 #include "tools/stat_footer.h"
 #include "tools/stat_value.h"
-
-#include <stdlib.h>
 
 static void put_member(const char *name, double number, FILE *stream)
 {
@@ -136,11 +133,12 @@ static void put_quality(const struct stat_quality *quality, FILE *stream)
 
 static void put_target(const struct stat_output *output)
 {
-	char *target = stat_describe_target(output->options);
+	struct ps__buffer target = {0};
 
+	stat_describe_target(output->options, &target);
 	fputs("\"target\":", output->stream);
-	tool_json_put_text(target ? target : "", output->stream);
-	free(target);
+	tool_json_put_text(ps__buffer_text(&target), output->stream);
+	ps__buffer_clear(&target);
 }
 
 void stat_export_means(const struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
@@ -169,8 +167,8 @@ void stat_export_total(const struct stat_tally *tally, const struct stat_facts *
 	put_member("elapsed_s", facts->elapsed_s, stream);
 	if (facts->has_command) {
 		fprintf(stream, ",\"exit_status\":%d", facts->exit_status);
-		put_member("user_s", tool_number_seconds(facts->usage.ru_utime), stream);
-		put_member("system_s", tool_number_seconds(facts->usage.ru_stime), stream);
+		put_member("user_s", stat_seconds(facts->usage.ru_utime), stream);
+		put_member("system_s", stat_seconds(facts->usage.ru_stime), stream);
 	}
 	put_quality(&tally->quality, stream);
 	put_components(tally, output, false);

@@ -2,10 +2,7 @@
 /* The fields of a run. A stream of CSV rows has the same columns in each. */
 #include "tools/stat_fields.h"
 
-#include "tools/number.h"
 #include "tools/stat_footer.h"
-
-#include <stdlib.h>
 
 static void add_text(struct stat_fields *fields, const char *name, const char *text)
 {
@@ -41,8 +38,8 @@ static void add_ending(struct stat_fields *fields, const struct stat_facts *fact
 	if (!facts->has_command)
 		return;
 	add_number(fields, "exit_status", facts->exit_status);
-	add_number(fields, "user_s", tool_number_seconds(facts->usage.ru_utime));
-	add_number(fields, "system_s", tool_number_seconds(facts->usage.ru_stime));
+	add_number(fields, "user_s", stat_seconds(facts->usage.ru_utime));
+	add_number(fields, "system_s", stat_seconds(facts->usage.ru_stime));
 }
 
 void stat_fields_create(struct stat_fields *fields, const struct stat_output *output, struct stat_count *count,
@@ -50,8 +47,9 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 {
 	bool is_json = output->options->format == PS_FORMAT_JSON;
 
-	*fields = (struct stat_fields){.target = stat_describe_target(output->options)};
-	add_text(fields, "target", fields->target ? fields->target : "");
+	*fields = (struct stat_fields){.count = 0};
+	stat_describe_target(output->options, &fields->target);
+	add_text(fields, "target", ps__buffer_text(&fields->target));
 	if (output->options->repetitions > 1)
 		add_number(fields, "repetition", (double)facts->repetition);
 	add_number(fields, "elapsed_s", facts->elapsed_s);
@@ -72,7 +70,7 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 
 void stat_fields_clear(struct stat_fields *fields)
 {
-	free(fields->target);
+	ps__buffer_clear(&fields->target);
 	if (fields->has_quality)
 		stat_quality_destroy(&fields->quality);
 }

@@ -11,7 +11,7 @@
 struct stat_fields {
 	struct ps_export_field fields[STAT_MOST_FIELDS];
 	size_t count;
-	char *target; /* what fields point at */
+	struct ps__buffer target; /* fields point at it */
 	struct stat_quality quality;
 	bool has_quality;
 };

@@ -2,12 +2,11 @@
 /* Elapsed time, and how far the counts can be trusted: attribution, coverage, residual, what measuring itself took. */
 #include "tools/stat_footer.h"
 
+#include "export/number.h"
 #include "tools/command.h"
-#include "tools/number.h"
 #include "tools/paragraph.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Would a shell read it as it is? */
@@ -20,152 +19,141 @@ static bool is_plain(const char *word)
 	return *word;
 }
 
-static void describe_command(char *const *command, FILE *stream)
+static void describe_command(char *const *command, struct ps__buffer *out)
 {
 	for (size_t index = 0; command[index]; index++) {
-		fputs(index ? " " : "", stream);
+		ps__buffer_add(out, "%s", index ? " " : "");
 		if (is_plain(command[index])) {
-			fputs(command[index], stream);
+			ps__buffer_add(out, "%s", command[index]);
 			continue;
 		}
-		fputc('\'', stream);
+		ps__buffer_add(out, "%c", '\'');
 		for (const char *letter = command[index]; *letter; letter++) {
 			if (*letter == '\'')
-				fputs("'\\''", stream);
+				ps__buffer_add(out, "'\\''");
 			else
-				fputc(*letter, stream);
+				ps__buffer_add(out, "%c", *letter);
 		}
-		fputc('\'', stream);
+		ps__buffer_add(out, "%c", '\'');
 	}
 }
 
-char *stat_describe_target(const struct stat_options *options)
+void stat_describe_target(const struct stat_options *options, struct ps__buffer *out)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&text, &length);
-
-	if (!stream)
-		return NULL;
 	if (options->is_whole_machine) {
-		fputs("all CPUs", stream);
+		ps__buffer_add(out, "all CPUs");
 	} else if (options->pid_count) {
-		fputs(options->pid_count == 1 ? "process" : "processes", stream);
+		ps__buffer_add(out, "%s", options->pid_count == 1 ? "process" : "processes");
 		for (size_t index = 0; index < options->pid_count; index++)
-			fprintf(stream, "%s %d", index ? "," : "", (int)options->pids[index]);
+			ps__buffer_add(out, "%s %d", index ? "," : "", (int)options->pids[index]);
 	} else {
-		describe_command(options->command, stream);
+		describe_command(options->command, out);
 	}
-	if (fclose(stream) == 0)
-		return text;
-	free(text);
-	return NULL;
 }
 
-void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts, FILE *stream)
+void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts, struct ps__buffer *out)
 {
-	char *target = stat_describe_target(output->options);
+	struct ps__buffer target = {0};
 	bool is_command = !output->options->is_whole_machine && !output->options->pid_count;
 
+	stat_describe_target(output->options, &target);
 	/* What the command wrote last may be no whole line, and ours begins with a blank one. */
-	fputs(is_command ? "\nCounts of " : "\n", stream);
-	tool_put(stream, target ? target : "");
+	ps__buffer_add(out, "%s", is_command ? "\nCounts of " : "\n");
+	tool_put(out, ps__buffer_text(&target));
 	if (facts->repetition)
-		fprintf(stream, ", run %lld", facts->repetition);
-	fputs("\n\n", stream);
-	free(target);
+		ps__buffer_add(out, ", run %lld", facts->repetition);
+	ps__buffer_add(out, "\n\n");
+	ps__buffer_clear(&target);
 }
 
-void stat_footer_line(const char *name, FILE *stream)
+void stat_footer_line(const char *name, struct ps__buffer *out)
 {
-	fprintf(stream, "%-12s", name);
+	ps__buffer_add(out, "%-12s", name);
 }
 
-static void show_elapsed(const struct stat_facts *facts, FILE *stream)
+static void show_elapsed(const struct stat_facts *facts, struct ps__buffer *out)
 {
-	char text[TOOL_NUMBER_BYTES];
-
-	stat_footer_line("elapsed", stream);
-	tool_number_duration(text, facts->elapsed_s);
-	fputs(text, stream);
+	stat_footer_line("elapsed", out);
+	ps__number_add_duration(out, facts->elapsed_s);
 	if (facts->has_command) {
-		tool_number_duration(text, tool_number_seconds(facts->usage.ru_utime));
-		fprintf(stream, "; %s user", text);
-		tool_number_duration(text, tool_number_seconds(facts->usage.ru_stime));
-		fprintf(stream, " and %s system time", text);
+		ps__buffer_add(out, "; ");
+		ps__number_add_duration(out, stat_seconds(facts->usage.ru_utime));
+		ps__buffer_add(out, " user and ");
+		ps__number_add_duration(out, stat_seconds(facts->usage.ru_stime));
+		ps__buffer_add(out, " system time");
 	}
-	fputc('\n', stream);
+	ps__buffer_add(out, "\n");
 }
 
-void stat_footer_status(int status, FILE *stream)
+void stat_footer_status(int status, struct ps__buffer *out)
 {
-	fprintf(stream, "with status %d", status);
+	ps__buffer_add(out, "with status %d", status);
 	if (status > TOOL_BY_SIGNAL && status < TOOL_BY_SIGNAL + 65)
-		fprintf(stream, " (signal %d: %s)", status - TOOL_BY_SIGNAL, strsignal(status - TOOL_BY_SIGNAL));
+		ps__buffer_add(out, " (signal %d: %s)", status - TOOL_BY_SIGNAL, strsignal(status - TOOL_BY_SIGNAL));
 }
 
-static void show_status(const struct stat_facts *facts, FILE *stream)
+static void show_status(const struct stat_facts *facts, struct ps__buffer *out)
 {
 	if (!facts->has_command || facts->exit_status == 0)
 		return;
-	stat_footer_line("ended", stream);
-	stat_footer_status(facts->exit_status, stream);
-	fputc('\n', stream);
+	stat_footer_line("ended", out);
+	stat_footer_status(facts->exit_status, out);
+	ps__buffer_add(out, "\n");
 }
 
-static void show_attribution(const struct stat_quality *quality, FILE *stream)
+static void show_attribution(const struct stat_quality *quality, struct ps__buffer *out)
 {
-	stat_footer_line("attribution", stream);
-	fputs(ps_attribution_name(quality->attribution), stream);
-	fputs(*quality->why ? ": " : "", stream);
-	tool_put(stream, quality->why);
-	fputc('\n', stream);
+	stat_footer_line("attribution", out);
+	ps__buffer_add(out, "%s%s", ps_attribution_name(quality->attribution), *quality->why ? ": " : "");
+	tool_put(out, quality->why);
+	ps__buffer_add(out, "\n");
 }
 
-static void show_coverage(const struct stat_quality *quality, FILE *stream)
+static void show_coverage(const struct stat_quality *quality, struct ps__buffer *out)
 {
-	stat_footer_line("coverage", stream);
+	stat_footer_line("coverage", out);
 	if (quality->coverage >= 1.0)
-		fputs("100 %: no event had to share a counter\n", stream);
+		ps__buffer_add(out, "100 %%: no event had to share a counter\n");
 	else
-		fprintf(stream, "%.1f %% at least: there were more events than counters, ~ marks estimates\n",
-		        100 * quality->coverage);
+		ps__buffer_add(out, "%.1f %% at least: there were more events than counters, ~ marks estimates\n",
+		               100 * quality->coverage);
 }
 
-static void show_residual(const struct stat_quality *quality, FILE *stream)
+static void show_residual(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	bool is_any = false;
 
-	stat_footer_line("residual", stream);
+	stat_footer_line("residual", out);
 	for (size_t event = 0; !quality->unknown && event < quality->event_count; event++) {
 		if (quality->residual[event] == 0)
 			continue;
-		fputs(is_any ? ", " : "", stream);
-		tool_put(stream, ps_eventset_event_name(quality->model, event));
-		fprintf(stream, " %lld", quality->residual[event]);
+		ps__buffer_add(out, "%s", is_any ? ", " : "");
+		tool_put(out, ps_eventset_event_name(quality->model, event));
+		ps__buffer_add(out, " %lld", quality->residual[event]);
 		is_any = true;
 	}
 	if (quality->unknown)
-		fprintf(stream, "not known: %s", quality->unknown);
+		ps__buffer_add(out, "not known: %s", quality->unknown);
 	else if (!is_any)
-		fputs(stat_uncounted_is_any(&quality->uncounted) ? "0" : "0: all that the kernel counted is shown",
-		      stream);
-	fputc('\n', stream);
+		ps__buffer_add(out, stat_uncounted_is_any(&quality->uncounted)
+		                        ? "0"
+		                        : "0: all that the kernel counted is shown");
+	ps__buffer_add(out, "\n");
 }
 
-static void show_uncounted(const struct stat_quality *quality, FILE *stream)
+static void show_uncounted(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	const struct stat_uncounted *uncounted = &quality->uncounted;
 
 	if (stat_uncounted_is_any(uncounted)) {
-		stat_footer_line("uncounted", stream);
-		stat_uncounted_describe(uncounted, stream);
-		fputc('\n', stream);
+		stat_footer_line("uncounted", out);
+		stat_uncounted_describe(uncounted, out);
+		ps__buffer_add(out, "\n");
 	}
 	if (uncounted->children) {
-		stat_footer_line("uncounted", stream);
-		fprintf(stream, "%zu child process%s that ran already when counting began\n", uncounted->children,
-		        uncounted->children > 1 ? "es" : "");
+		stat_footer_line("uncounted", out);
+		ps__buffer_add(out, "%zu child process%s that ran already when counting began\n", uncounted->children,
+		               uncounted->children > 1 ? "es" : "");
 	}
 }
 
@@ -174,39 +162,37 @@ double stat_footer_cost_s(void)
 	struct rusage own;
 
 	getrusage(RUSAGE_SELF, &own);
-	return tool_number_seconds(own.ru_utime) + tool_number_seconds(own.ru_stime);
+	return stat_seconds(own.ru_utime) + stat_seconds(own.ru_stime);
 }
 
-static void show_origin(const struct stat_quality *quality, FILE *stream)
+static void show_origin(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	if (!quality->origin)
 		return;
-	stat_footer_line("tree", stream);
-	fprintf(stream, "not this machine's: %s\n", quality->origin);
+	stat_footer_line("tree", out);
+	ps__buffer_add(out, "not this machine's: %s\n", quality->origin);
 }
 
-static void show_cost(FILE *stream)
+static void show_cost(struct ps__buffer *out)
 {
-	char text[TOOL_NUMBER_BYTES];
-
-	tool_number_duration(text, stat_footer_cost_s());
-	stat_footer_line("cost", stream);
-	fprintf(stream, "%s CPU time of perfsage itself, not in the counts\n", text);
+	stat_footer_line("cost", out);
+	ps__number_add_duration(out, stat_footer_cost_s());
+	ps__buffer_add(out, " CPU time of perfsage itself, not in the counts\n");
 }
 
-void stat_footer_quality(const struct stat_quality *quality, FILE *stream)
+void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out)
 {
-	show_attribution(quality, stream);
-	show_coverage(quality, stream);
-	show_residual(quality, stream);
-	show_uncounted(quality, stream);
-	show_origin(quality, stream);
-	show_cost(stream);
+	show_attribution(quality, out);
+	show_coverage(quality, out);
+	show_residual(quality, out);
+	show_uncounted(quality, out);
+	show_origin(quality, out);
+	show_cost(out);
 }
 
-void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts, FILE *stream)
+void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts, struct ps__buffer *out)
 {
-	show_elapsed(facts, stream);
-	show_status(facts, stream);
-	stat_footer_quality(quality, stream);
+	show_elapsed(facts, out);
+	show_status(facts, out);
+	stat_footer_quality(quality, out);
 }

@@ -36,18 +36,18 @@ bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts)
 	return true;
 }
 
-void stat_runs_show(const struct stat_runs *runs, FILE *stream)
+void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out)
 {
 	for (size_t index = 0; index < runs->kind_count; index++) {
 		const struct stat_run_kind *kind = &runs->kinds[index];
-		stat_footer_line("ended", stream);
-		fprintf(stream, "%lld of %lld runs ", kind->count, runs->counted);
-		stat_footer_status(kind->status, stream);
-		fprintf(stream, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n", kind->first);
+		stat_footer_line("ended", out);
+		ps__buffer_add(out, "%lld of %lld runs ", kind->count, runs->counted);
+		stat_footer_status(kind->status, out);
+		ps__buffer_add(out, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n", kind->first);
 	}
 	if (runs->others)
-		fprintf(stream, "%-12s%lld of %lld runs with other statuses\n", "", runs->others, runs->counted);
+		ps__buffer_add(out, "%-12s%lld of %lld runs with other statuses\n", "", runs->others, runs->counted);
 	if (runs->interrupted)
-		fprintf(stream, "interrupted run %lld, by signal %d (%s): it is left out\n", runs->interrupted,
-		        runs->signal, strsignal(runs->signal));
+		ps__buffer_add(out, "interrupted run %lld, by signal %d (%s): it is left out\n", runs->interrupted,
+		               runs->signal, strsignal(runs->signal));
 }

@@ -28,6 +28,6 @@ struct stat_runs {
 bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts);
 
 /* A line for each status that isn't 0, and for the run that is left out. */
-void stat_runs_show(const struct stat_runs *runs, FILE *stream);
+void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out);
 
 #endif

@@ -89,14 +89,14 @@ static int print_tree(struct stat_output *output, struct stat_count *count, FILE
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
 
-static int show_footer(struct stat_count *count, const struct stat_facts *facts, FILE *stream)
+static int show_footer(struct stat_count *count, const struct stat_facts *facts, struct ps__buffer *out)
 {
 	struct stat_quality quality;
 
 	if (stat_quality_create(&quality, count->model) < 0)
 		return -1;
 	stat_quality_add_run(&quality, count);
-	stat_footer(&quality, facts, stream);
+	stat_footer(&quality, facts, out);
 	stat_quality_destroy(&quality);
 	return 0;
 }
@@ -105,16 +105,20 @@ static int show_text(struct stat_output *output, struct stat_count *count, const
                      FILE *stream)
 {
 	bool is_interval = facts->interval_s > 0;
+	struct ps__buffer out = {0};
 
 	if (is_interval)
-		fprintf(stream, "%.3f s\n", facts->elapsed_s);
+		ps__buffer_add(&out, "%.3f s\n", facts->elapsed_s);
 	else
-		stat_footer_head(output, facts, stream);
-	int result = print_tree(output, count, stream, is_interval);
-	fputc('\n', stream);
-	if (result == 0 && facts->has_ended && !is_interval)
-		result = show_footer(count, facts, stream);
-	return result;
+		stat_footer_head(output, facts, &out);
+	if (tool_write(&out, stream) < 0 || print_tree(output, count, stream, is_interval) < 0)
+		return -1;
+	ps__buffer_add(&out, "\n");
+	if (facts->has_ended && !is_interval && show_footer(count, facts, &out) < 0) {
+		ps__buffer_clear(&out);
+		return -1;
+	}
+	return tool_write(&out, stream);
 }
 
 /* How many lines of a terminal a line of text takes, which it wraps. Colours take none. */

@@ -3,6 +3,7 @@
 #ifndef PS_TOOLS_STAT_SHOW_H
 #define PS_TOOLS_STAT_SHOW_H
 
+#include "export/buffer.h"
 #include "tools/file.h"
 #include "tools/screen.h"
 #include "tools/stat_count.h"
@@ -46,7 +47,12 @@ unsigned stat_output_types(const struct stat_output *output);
 /* A whole run, or what an interval has counted. */
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts);
 
-/* "make -j2", quoted where a shell needs it, to be freed; of a target without a command "processes 1, 2" or "all CPUs". */
-char *stat_describe_target(const struct stat_options *options);
+/* "make -j2", quoted where a shell needs it; of a target without a command "processes 1, 2" or "all CPUs". */
+void stat_describe_target(const struct stat_options *options, struct ps__buffer *out);
+
+static inline double stat_seconds(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
 
 #endif

@@ -54,18 +54,20 @@ static void set_count(struct table *table, size_t line, size_t event)
 	size_t row = table->shown[line];
 	const struct stat_cell *cell = stat_tally_cell(table->tally, row, event);
 	const struct ps_value *total = stat_tally_total(table->tally, row, event);
-	double count = table->shows_means ? cell->mean : (double)total->value;
-	char text[STAT_VALUE_BYTES], deviation[STAT_VALUE_BYTES] = "";
+	bool is_raw = table->output->options->is_raw;
+	struct ps__buffer text = {0};
 
 	if (!cell->is_seen)
 		return;
-	stat_value_format(text, table->tally->model, event, count, total, table->output->options->is_raw);
+	if (table->shows_means)
+		stat_value_add_mean(&text, table->tally->model, event, total, cell->mean, is_raw);
+	else
+		stat_value_add(&text, table->tally->model, event, total, is_raw);
 	if (table->shows_means && stat_value_is_known(total->status) && cell->samples > 1)
-		snprintf(deviation, sizeof deviation, " +-%4.1f%%",
-		         cell->mean != 0 ? 100 * stat_cell_deviation(cell) / fabs(cell->mean) : 0);
-	char whole[2 * STAT_VALUE_BYTES];
-	snprintf(whole, sizeof whole, "%s%s", text, deviation);
-	stat_grid_set(&table->grid, line + 1, event + 1, whole);
+		ps__buffer_add(&text, " +-%4.1f%%",
+		               cell->mean != 0 ? 100 * stat_cell_deviation(cell) / fabs(cell->mean) : 0);
+	stat_grid_set(&table->grid, line + 1, event + 1, ps__buffer_text(&text));
+	ps__buffer_clear(&text);
 }
 
 /* In a tree it is said where the parts are: in no line that has one with the same count below it. */
@@ -115,33 +117,37 @@ static void set_line(struct table *table, size_t line)
 	const struct stat_tally *tally = table->tally;
 	const struct stat_tally_row *row = &tally->rows[table->shown[line]];
 	int indent = stat_output_types(table->output) ? 0 : 2 * row->depth;
-	char text[STAT_HEADING_BYTES];
+	struct ps__buffer text = {0};
 	struct ps_metric_value metric;
 
-	snprintf(text, sizeof text, "%*s%s", indent, "", row->name);
-	stat_grid_set(&table->grid, line + 1, 0, text);
+	ps__buffer_add(&text, "%*s%s", indent, "", row->name);
+	stat_grid_set(&table->grid, line + 1, 0, ps__buffer_text(&text));
 	for (size_t event = 0; event < tally->event_count; event++)
 		set_count(table, line, event);
 	for (size_t index = 0; index < tally->metrics.count; index++) {
 		const char *name = tally->metrics.names[index];
 		if (!stat_tally_metric(tally, table->shown[line], name, &metric))
 			continue;
-		stat_metric_format(text, name, &metric);
-		stat_grid_set(&table->grid, line + 1, tally->event_count + 1 + index, text);
+		ps__buffer_restart(&text);
+		stat_metric_add(&text, name, &metric, table->output->options->is_raw);
+		stat_grid_set(&table->grid, line + 1, tally->event_count + 1 + index, ps__buffer_text(&text));
 	}
+	ps__buffer_clear(&text);
 	set_known(table, line);
 }
 
 static void set_headings(struct table *table)
 {
 	const struct stat_tally *tally = table->tally;
-	char text[STAT_HEADING_BYTES];
+	struct ps__buffer text = {0};
 
 	stat_grid_set(&table->grid, 0, 0, "Component");
 	for (size_t event = 0; event < tally->event_count; event++) {
-		stat_value_heading(text, tally->model, event, table->output->options->is_raw);
-		stat_grid_set(&table->grid, 0, event + 1, text);
+		ps__buffer_restart(&text);
+		stat_value_add_heading(&text, tally->model, event, table->output->options->is_raw);
+		stat_grid_set(&table->grid, 0, event + 1, ps__buffer_text(&text));
 	}
+	ps__buffer_clear(&text);
 	for (size_t index = 0; index < tally->metrics.count; index++)
 		stat_grid_set(&table->grid, 0, tally->event_count + 1 + index, tally->metrics.names[index]);
 	stat_grid_set(&table->grid, 0, table->grid.column_count - 1, "How it is known");

@@ -91,14 +91,14 @@ static int fill_matrix(struct matrix *matrix, struct stat_count *count, const st
 }
 
 /* A task's share of an estimate is estimated as the whole is. */
-static double count_of(const struct matrix *matrix, const struct task_row *row, size_t event)
+static struct ps_value value_of(const struct matrix *matrix, const struct task_row *row, size_t event)
 {
-	const struct ps_value *total = &matrix->totals[event];
-	double count = (double)row->counts[event];
+	struct ps_value value = matrix->totals[event];
+	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
+	double factor = is_estimate && value.raw ? (double)value.value / (double)value.raw : 1;
 
-	if ((total->status != PS_STATUS_SCALED && total->status != PS_STATUS_INCOMPLETE) || total->raw == 0)
-		return count;
-	return round(count * (double)total->value / (double)total->raw);
+	value.value = factor == 1 ? row->counts[event] : llround((double)row->counts[event] * factor);
+	return value;
 }
 
 /* Whose the line is stands in front of each block of columns: so it is one column. */
@@ -128,10 +128,11 @@ static void set_line(struct stat_grid *grid, size_t line, const struct stat_outp
 	snprintf(cpu, sizeof cpu, "%d", row->cpu);
 	set_whose(grid, line, pid, tid, row->name, cpu);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
-		char text[STAT_VALUE_BYTES];
-		stat_value_format(text, matrix->model, event, count_of(matrix, row, event), &matrix->totals[event],
-		                  output->options->is_raw);
-		stat_grid_set(grid, line, event + 1, text);
+		struct ps__buffer text = {0};
+		struct ps_value value = value_of(matrix, row, event);
+		stat_value_add(&text, matrix->model, event, &value, output->options->is_raw);
+		stat_grid_set(grid, line, event + 1, ps__buffer_text(&text));
+		ps__buffer_clear(&text);
 	}
 }
 
@@ -139,9 +140,10 @@ static void set_headings(struct stat_grid *grid, const struct stat_output *outpu
 {
 	set_whose(grid, 0, "process", "task", "name", "Thread");
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
-		char heading[STAT_HEADING_BYTES];
-		stat_value_heading(heading, matrix->model, event, output->options->is_raw);
-		stat_grid_set(grid, 0, event + 1, heading);
+		struct ps__buffer heading = {0};
+		stat_value_add_heading(&heading, matrix->model, event, output->options->is_raw);
+		stat_grid_set(grid, 0, event + 1, ps__buffer_text(&heading));
+		ps__buffer_clear(&heading);
 	}
 }
 
@@ -178,18 +180,17 @@ static void show_matrix(const struct stat_output *output, const struct matrix *m
 
 static void export_count(const struct matrix *matrix, const struct task_row *row, size_t event, FILE *stream)
 {
-	const struct ps_value *total = &matrix->totals[event];
+	struct ps_value value = value_of(matrix, row, event);
 	double scale = ps_eventset_event_scale(matrix->model, event);
 
 	fputs("{\"event\":", stream);
 	tool_json_put_text(ps_eventset_event_name(matrix->model, event), stream);
-	if (!stat_value_has_number(total, count_of(matrix, row, event)))
+	if (!stat_value_has_number(&value, (double)value.value))
 		fputs(",\"value\":null,\"count\":null", stream);
 	else
-		fprintf(stream, ",\"value\":%.17g,\"count\":%.0f", count_of(matrix, row, event) * scale,
-		        count_of(matrix, row, event));
-	stat_value_put_how(ps_eventset_event_unit(matrix->model, event), total->status, total->attribution,
-	                   total->flags, stream);
+		fprintf(stream, ",\"value\":%.17g,\"count\":%lld", (double)value.value * scale, value.value);
+	stat_value_put_how(ps_eventset_event_unit(matrix->model, event), value.status, value.attribution, value.flags,
+	                   stream);
 	fputc('}', stream);
 }
 

@@ -61,34 +61,28 @@ double stat_uncounted_number(const struct stat_uncounted *uncounted)
 	return uncounted->programs || !*uncounted->why_unknown ? (double)uncounted->programs : (double)NAN;
 }
 
-void stat_uncounted_describe(const struct stat_uncounted *uncounted, FILE *stream)
+void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out)
 {
 	if (uncounted->programs == 0) {
-		fprintf(stream, "not known: %s", uncounted->why_unknown);
+		ps__buffer_add(out, "not known: %s", uncounted->why_unknown);
 		return;
 	}
-	fprintf(stream, "%zu program%s, %s'", uncounted->programs, uncounted->programs > 1 ? "s" : "",
-	        uncounted->programs > 1 ? "the first " : "");
-	tool_put(stream, uncounted->name);
-	fprintf(stream, "' (process %d)", (int)uncounted->pid);
-	fputs(": Linux does not count a program that is set-user-ID or set-group-ID, has capabilities or can't be "
-	      "read by "
-	      "this user, nor what it starts; -a counts whole CPUs",
-	      stream);
+	ps__buffer_add(out, "%zu program%s, %s'", uncounted->programs, uncounted->programs > 1 ? "s" : "",
+	               uncounted->programs > 1 ? "the first " : "");
+	tool_put(out, uncounted->name);
+	ps__buffer_add(out,
+	               "' (process %d): Linux does not count a program that is set-user-ID or set-group-ID, has "
+	               "capabilities or can't be read by this user, nor what it starts; -a counts whole CPUs",
+	               (int)uncounted->pid);
 }
 
 void stat_uncounted_complain(const struct stat_uncounted *uncounted)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&text, &length);
+	struct ps__buffer text = {0};
 
-	if (!stream)
-		return;
-	stat_uncounted_describe(uncounted, stream);
-	if (fclose(stream) == 0)
-		tool_complain("not counted: %s", text);
-	free(text);
+	stat_uncounted_describe(uncounted, &text);
+	tool_complain("not counted: %s", ps__buffer_text(&text));
+	ps__buffer_clear(&text);
 }
 
 /* A process of the machine. */
@@ -182,27 +176,21 @@ static void find_below(struct processes *all)
 
 static void complain_of_children(const struct processes *all, size_t children, long threads)
 {
-	char *text = NULL;
-	size_t length = 0;
-	const char *separator = "";
-	FILE *stream = open_memstream(&text, &length);
+	struct ps__buffer named = {0};
+	const char *separator = ": -p ";
 
-	if (!stream)
-		return;
-	for (size_t index = 0; index < all->count; index++) {
+	for (size_t index = 0; children <= MOST_NAMED && index < all->count; index++) {
 		if (!all->list[index].is_counted && !all->list[index].is_below)
 			continue;
-		fprintf(stream, "%s%d", separator, (int)all->list[index].pid);
+		ps__buffer_add(&named, "%s%d", separator, (int)all->list[index].pid);
 		separator = ",";
 	}
-	if (fclose(stream) != 0)
-		return;
 	tool_complain(
 	    "not counted: %zu child process%s with %ld thread%s, running already: -p counts a process and what "
-	    "it creates from now on; name %s, too%s%s",
+	    "it creates from now on; name %s, too%s",
 	    children, children > 1 ? "es" : "", threads, threads > 1 ? "s" : "", children > 1 ? "them" : "it",
-	    children <= MOST_NAMED ? ": -p " : "", children <= MOST_NAMED ? text : "");
-	free(text);
+	    ps__buffer_text(&named));
+	ps__buffer_clear(&named);
 }
 
 void stat_uncounted_find_children(struct stat_count *count, const pid_t *pids, size_t pid_count)

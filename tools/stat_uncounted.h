@@ -3,8 +3,9 @@
 #ifndef PS_TOOLS_STAT_UNCOUNTED_H
 #define PS_TOOLS_STAT_UNCOUNTED_H
 
+#include "export/buffer.h"
+
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 struct stat_count;
@@ -31,7 +32,7 @@ void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted 
 bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
 /* How many programs; not a number if there may be some, and none was seen. */
 double stat_uncounted_number(const struct stat_uncounted *uncounted);
-void stat_uncounted_describe(const struct stat_uncounted *uncounted, FILE *stream);
+void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 
 /* Says it on stderr. */
 void stat_uncounted_complain(const struct stat_uncounted *uncounted);

@@ -2,10 +2,11 @@
 /* Values as text and as members of JSON: number, unit, and how they are known. */
 #include "tools/stat_value.h"
 
+#include "export/known.h"
+#include "export/label.h"
 #include "tools/json.h"
 
 #include <math.h>
-#include <string.h>
 
 bool stat_value_is_known(enum ps_status status)
 {
@@ -17,71 +18,41 @@ bool stat_value_has_number(const struct ps_value *how, double count)
 	return stat_value_is_known(how->status) && (how->status != PS_STATUS_INCOMPLETE || count != 0);
 }
 
-/* As the library's text has it. */
-static const char *prefix_of(const struct ps_value *how)
+static struct ps__look look_of(const struct ps_eventset *model, size_t event, bool is_raw)
 {
-	if (how->status == PS_STATUS_INCOMPLETE)
-		return how->running_ns < how->enabled_ns ? ">=~" : ">=";
-	return how->status == PS_STATUS_SCALED ? "~" : "";
+	return (struct ps__look){.unit = ps_eventset_event_unit(model, event),
+	                         .scale = ps_eventset_event_scale(model, event),
+	                         .si = !is_raw};
 }
 
-static bool is_time(const struct ps_eventset *model, size_t event)
+void stat_value_add_heading(struct ps__buffer *out, const struct ps_eventset *model, size_t event, bool is_raw)
 {
-	return strcmp(ps_eventset_event_unit(model, event), "ns") == 0;
+	struct ps__look look = look_of(model, event, is_raw);
+
+	ps__label_add_event(out, ps_eventset_event_name(model, event), ps__known_heading_unit(&look));
 }
 
-void stat_value_heading(char *out, const struct ps_eventset *model, size_t event, bool is_raw)
+void stat_value_add(struct ps__buffer *out, const struct ps_eventset *model, size_t event,
+                    const struct ps_value *value, bool is_raw)
 {
-	const char *name = ps_eventset_event_name(model, event);
-	const char *unit = ps_eventset_event_unit(model, event);
+	struct ps__look look = look_of(model, event, is_raw);
 
-	if (*unit && (is_raw || !is_time(model, event)))
-		snprintf(out, STAT_HEADING_BYTES, "%s (%s)", name, unit);
-	else
-		snprintf(out, STAT_HEADING_BYTES, "%s", name);
+	ps__known_add_value(out, value, &look);
 }
 
-static void format_number(char *out, const struct ps_eventset *model, size_t event, double count, bool is_raw)
+void stat_value_add_mean(struct ps__buffer *out, const struct ps_eventset *model, size_t event,
+                         const struct ps_value *value, double mean, bool is_raw)
 {
-	double scale = ps_eventset_event_scale(model, event);
-	double number = count * scale;
+	struct ps__look look = look_of(model, event, is_raw);
 
-	if (!is_raw)
-		tool_number_si(out, number, ps_eventset_event_unit(model, event));
-	else if (scale == floor(scale))
-		snprintf(out, TOOL_NUMBER_BYTES, "%.0f", number);
-	else
-		snprintf(out, TOOL_NUMBER_BYTES, number != 0 && fabs(number) < 0.1 ? "%.3g" : "%.2f", number);
+	ps__known_add_mean(out, value, mean, &look);
 }
 
-void stat_value_format(char *out, const struct ps_eventset *model, size_t event, double count,
-                       const struct ps_value *how, bool is_raw)
+void stat_metric_add(struct ps__buffer *out, const char *metric, const struct ps_metric_value *value, bool is_raw)
 {
-	char number[TOOL_NUMBER_BYTES];
-	const char *mark = is_raw ? "u" : " u";
+	struct ps__look look = {.unit = ps_metric_unit(metric), .scale = 1, .si = !is_raw};
 
-	if (!stat_value_is_known(how->status)) {
-		strcpy(out, how->status == PS_STATUS_NEVER_SCHEDULED ? "never" : "n/s");
-		return;
-	}
-	format_number(number, model, event, count, is_raw);
-	snprintf(out, STAT_VALUE_BYTES, "%s%s%s", prefix_of(how), number,
-	         how->flags & PS_VALUE_USER_ONLY ? mark : "");
-}
-
-void stat_metric_format(char *out, const char *metric, const struct ps_metric_value *value)
-{
-	char number[TOOL_NUMBER_BYTES];
-
-	*out = '\0';
-	if (isnan(value->value))
-		return;
-	if (value->value != 0 && fabs(value->value) < 0.1)
-		snprintf(number, sizeof number, "%.3g", value->value);
-	else
-		snprintf(number, sizeof number, "%.2f", value->value);
-	snprintf(out, STAT_VALUE_BYTES, "%s%s%s%s", value->status == PS_STATUS_SCALED ? "~" : "", number,
-	         strcmp(ps_metric_unit(metric), "%") == 0 ? "%" : "", value->flags & PS_VALUE_USER_ONLY ? "u" : "");
+	ps__known_add_metric(out, value, &look);
 }
 
 static void put_flags(uint32_t flags, FILE *stream)

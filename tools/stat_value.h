@@ -3,22 +3,21 @@
 #ifndef PS_TOOLS_STAT_VALUE_H
 #define PS_TOOLS_STAT_VALUE_H
 
-#include "tools/number.h"
+#include "export/buffer.h"
 
 #include <perfsage.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#define STAT_HEADING_BYTES 640 /* the longest name of an event, and its unit */
-#define STAT_VALUE_BYTES   (2 * TOOL_NUMBER_BYTES)
-
 /* "energy-pkg (Joules)"; times say their unit in each cell, unless they are raw. */
-void stat_value_heading(char *out, const struct ps_eventset *model, size_t event, bool is_raw);
+void stat_value_add_heading(struct ps__buffer *out, const struct ps_eventset *model, size_t event, bool is_raw);
 
-/* "~12.35M", "592.4 us u", "never", "n/s". count: in the place of the value's own; how: how it is known. */
-void stat_value_format(char *out, const struct ps_eventset *model, size_t event, double count,
-                       const struct ps_value *how, bool is_raw);
-void stat_metric_format(char *out, const char *metric, const struct ps_metric_value *value);
+/* "~12.35M", "592.4 us u", "never", "n/s". */
+void stat_value_add(struct ps__buffer *out, const struct ps_eventset *model, size_t event,
+                    const struct ps_value *value, bool is_raw);
+void stat_value_add_mean(struct ps__buffer *out, const struct ps_eventset *model, size_t event,
+                         const struct ps_value *value, double mean, bool is_raw);
+void stat_metric_add(struct ps__buffer *out, const char *metric, const struct ps_metric_value *value, bool is_raw);
 
 bool stat_value_is_known(enum ps_status status);
 /* May programs be told this count? Of an incomplete one that is 0 nothing is known. */

@@ -51,6 +51,29 @@ void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
 	buffer->length += (size_t)length;
 }
 
+void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset)
+{
+	for (struct ps__glyph glyph; (glyph = ps__printable_next(text, charset)).taken; text += glyph.taken)
+		ps__buffer_add(buffer, "%.*s", (int)glyph.length, glyph.text);
+}
+
+const char *ps__buffer_text(const struct ps__buffer *buffer)
+{
+	return buffer->failed || !buffer->text ? "" : buffer->text;
+}
+
+void ps__buffer_restart(struct ps__buffer *buffer)
+{
+	buffer->length = 0;
+	ps__buffer_add(buffer, "%s", "");
+}
+
+void ps__buffer_clear(struct ps__buffer *buffer)
+{
+	ps__os_free(buffer->text);
+	*buffer = (struct ps__buffer){0};
+}
+
 void ps__buffer_trim(struct ps__buffer *buffer)
 {
 	while (buffer->length > 0 && buffer->text[buffer->length - 1] == ' ')
@@ -69,8 +92,7 @@ int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream)
 		/* A stream in memory that is full sets no errno. */
 		code = ps__fail(PS_ESYS, "the text could not be written: %s",
 		                errno ? strerror(errno) : "the stream took only a part of it; is it too small?");
-	ps__os_free(buffer->text);
-	*buffer = (struct ps__buffer){0};
+	ps__buffer_clear(buffer);
 	ps__cancel_release(cancel);
 	return code;
 }

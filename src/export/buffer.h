@@ -3,8 +3,8 @@
 #ifndef PS_EXPORT_BUFFER_H
 #define PS_EXPORT_BUFFER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/printable.h"
+
 #include <stdio.h>
 
 struct ps__buffer {
@@ -15,7 +15,15 @@ struct ps__buffer {
 };
 
 void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Foreign text: "?" stands for each character that the reader must not get, or that isn't in the charset. */
+void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset);
 void ps__buffer_trim(struct ps__buffer *buffer); /* takes away blanks at the end */
+
+/* What it holds: "" for lack of memory. */
+const char *ps__buffer_text(const struct ps__buffer *buffer);
+/* Empties it for new text, and keeps its memory. */
+void ps__buffer_restart(struct ps__buffer *buffer);
+void ps__buffer_clear(struct ps__buffer *buffer);
 
 /* Writes all to the stream and releases it. PS_ENOMEM, PS_ESYS. */
 int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream);

@@ -144,6 +144,11 @@ static void add_number(struct ps__buffer *buffer, double number, const struct ps
 	}
 }
 
+const char *ps__known_heading_unit(const struct ps__look *look)
+{
+	return look->si && strcmp(look->unit, "ns") == 0 ? "" : look->unit;
+}
+
 /* Behind a unit or a prefix it stands apart: "45.72 us u", "12.35M u". */
 const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps__look *look)
 {
@@ -171,6 +176,19 @@ void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value
 		add_number(buffer, (double)value->value * look->scale, look);
 	else
 		ps__buffer_add(buffer, "%lld", value->value);
+	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
+}
+
+void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,
+                        const struct ps__look *look)
+{
+	if (add_unknown(buffer, value->status))
+		return;
+	ps__buffer_add(buffer, "%s", prefix_of(value));
+	if (!look->si && look->scale == 1)
+		ps__number_add_fixed(buffer, mean, 0);
+	else
+		add_number(buffer, mean * look->scale, look);
 	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
 }
 

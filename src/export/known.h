@@ -32,9 +32,16 @@ struct ps__look {
 /* The value in a table's cell: "42", "~42" for an estimate, "never", "n/s"; then "u" if it's of user space alone. */
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look);
 
+/* The same for the mean of several, of which the value says how they are known. */
+void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,
+                        const struct ps__look *look);
+
 /* The same for a metric; nothing where its divisor is 0. */
 void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value,
                           const struct ps__look *look);
+
+/* The unit that a heading tells; "" where each value has it, as times with SI prefixes do. */
+const char *ps__known_heading_unit(const struct ps__look *look);
 
 /* What stands behind it: "u", behind what may have a unit or a prefix " u"; or nothing. */
 const char *ps__known_mark(enum ps_status status, uint32_t flags, const struct ps__look *look);

@@ -20,4 +20,7 @@ void ps__number_add_si(struct ps__buffer *buffer, double number);
 /* Nanoseconds: "7.215 ms", "12.35 s". */
 void ps__number_add_time(struct ps__buffer *buffer, double time_ns);
 
+/* "7.215 s", "12.35 s", "1 min 02.0 s", "1 h 02 min 03 s". */
+void ps__number_add_duration(struct ps__buffer *buffer, double seconds);
+
 #endif

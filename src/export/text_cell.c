@@ -42,7 +42,7 @@ void ps__text_heading(struct ps__text *text, const struct ps__text_column *colum
 		                    strcmp(look.unit, "1/s") == 0 ? look.unit : "");
 	else
 		ps__label_add_event(cell, ps__table_event(&text->table, column->index),
-		                    look.si && strcmp(look.unit, "ns") == 0 ? "" : look.unit);
+		                    ps__known_heading_unit(&look));
 }
 
 static size_t add_metric(struct ps__text *text, size_t row, const struct ps__text_column *column)

@@ -52,6 +52,21 @@ START_TEST(four_digits_and_a_prefix)
 }
 END_TEST
 
+START_TEST(durations_are_in_the_units_of_clocks)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} rows[] = {
+	    {0, "0.000 s"},       {7.2154, "7.215 s"},      {12.345, "12.35 s"},
+	    {62, "1 min 02.0 s"}, {119.96, "2 min 00.0 s"}, {3723, "1 h 02 min 03 s"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		check_text(ps__number_add_duration, rows[i].seconds, rows[i].text);
+}
+END_TEST
+
 START_TEST(times_have_the_unit_that_suits_them)
 {
 	static const struct {
@@ -110,6 +125,7 @@ int main(void)
 
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, four_digits_and_a_prefix);
+	tcase_add_test(tests, durations_are_in_the_units_of_clocks);
 	tcase_add_test(tests, times_have_the_unit_that_suits_them);
 	tcase_add_test(tests, an_exact_number_reads_as_the_same_double);
 	tcase_add_test(tests, decimals_have_a_point_in_every_locale);
