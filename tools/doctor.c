@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage doctor: what can be counted here, what stands in the way, and who must run which command. */
+#include "export/json_writer.h"
 #include "tools/command.h"
 #include "tools/commands.h"
 #include "tools/complaint.h"
-#include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/paragraph.h"
@@ -44,7 +44,7 @@ static const struct tool_usage usage = {
 struct doctor {
 	struct tool_names events;
 	bool is_json;
-	struct tool_json json;
+	struct ps__json json;
 	struct tool_screen screen;
 };
 
@@ -102,39 +102,41 @@ static int show(const struct ps_finding *finding, void *context)
 
 static int show_json(const struct ps_finding *finding, void *context)
 {
-	struct tool_json *json = &((struct doctor *)context)->json;
+	struct ps__json *json = &((struct doctor *)context)->json;
 	bool has_event = !strcmp(finding->name, "event");
 
-	tool_json_open(json, NULL, '{');
-	tool_json_text(json, "name", finding->name);
+	ps__json_open(json, NULL, '{');
+	ps__json_add_string(json, "name", finding->name);
 	if (has_event)
-		tool_json_text(json, "event", finding->subject);
-	tool_json_text(json, "state", ps_finding_state_name(finding->state));
+		ps__json_add_string(json, "event", finding->subject);
+	ps__json_add_string(json, "state", ps_finding_state_name(finding->state));
 	if (has_event || !strcmp(finding->name, "together")) {
-		tool_json_number(json, "code", finding->code);
-		tool_json_text(json, "error", finding->code == PS_OK ? NULL : ps_strerror(finding->code));
+		ps__json_add_integer(json, "code", finding->code);
+		ps__json_add_string(json, "error", finding->code == PS_OK ? NULL : ps_strerror(finding->code));
 	}
-	tool_json_text(json, "fact", finding->fact);
-	tool_json_text(json, "remedy", *finding->remedy ? finding->remedy : NULL);
-	tool_json_text(json, "gain", *finding->remedy ? finding->gain : NULL);
-	tool_json_text(json, "by", *finding->remedy ? ps_remedy_by_name(finding->by) : NULL);
-	tool_json_close(json, '}');
+	ps__json_add_string(json, "fact", finding->fact);
+	ps__json_add_string(json, "remedy", *finding->remedy ? finding->remedy : NULL);
+	ps__json_add_string(json, "gain", *finding->remedy ? finding->gain : NULL);
+	ps__json_add_string(json, "by", *finding->remedy ? ps_remedy_by_name(finding->by) : NULL);
+	ps__json_close(json, '}');
 	return 0;
 }
 
 static int diagnose_json(struct doctor *doctor, const struct ps_diagnose_options *options)
 {
-	struct tool_json *json = &doctor->json;
+	struct ps__buffer text = {0};
+	struct ps__json *json = &doctor->json;
 
-	json->stream = stdout;
-	tool_json_open(json, NULL, '{');
-	tool_json_text(json, "perfsage", ps_version());
-	tool_json_open(json, "findings", '[');
+	*json = ps__json_create(&text, false);
+	ps__json_open(json, NULL, '{');
+	ps__json_add_string(json, "perfsage", ps_version());
+	ps__json_open(json, "findings", '[');
 	int code = ps_diagnose(options, show_json, doctor);
-	tool_json_close(json, ']');
-	tool_json_bool(json, "countable", code == PS_OK);
-	tool_json_text(json, "why_not", code == PS_OK ? NULL : ps_error_detail());
-	tool_json_close(json, '}');
+	ps__json_close(json, ']');
+	ps__json_add_bool(json, "countable", code == PS_OK);
+	ps__json_add_string(json, "why_not", code == PS_OK ? NULL : ps_error_detail());
+	ps__json_close(json, '}');
+	tool_write(&text, stdout);
 	return code;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage list: the events of this machine, and which of them can be counted. */
+#include "export/json_writer.h"
 #include "tools/command.h"
 #include "tools/commands.h"
 #include "tools/complaint.h"
-#include "tools/json.h"
 #include "tools/list_events.h"
 #include "tools/options.h"
 #include "tools/paragraph.h"
@@ -145,41 +145,43 @@ static void show_text(const struct list *list)
 	tool_write(&view.out, stdout);
 }
 
-static void show_event_json(struct tool_json *json, const struct list *list, const struct list_event *event)
+static void show_event_json(struct ps__json *json, const struct list *list, const struct list_event *event)
 {
 	bool is_available = event->code == PS_OK;
 
-	tool_json_open(json, NULL, '{');
-	tool_json_text(json, "name", event->name);
-	tool_json_text(json, "pmu", event->pmu);
-	tool_json_text(json, "scope", ps_scope_name(event->scope));
-	tool_json_text(json, "unit", event->unit);
-	tool_json_text(json, "description", event->description);
-	tool_json_bool(json, "probed", event->is_probed);
+	ps__json_open(json, NULL, '{');
+	ps__json_add_string(json, "name", event->name);
+	ps__json_add_string(json, "pmu", event->pmu);
+	ps__json_add_string(json, "scope", ps_scope_name(event->scope));
+	ps__json_add_string(json, "unit", event->unit);
+	ps__json_add_string(json, "description", event->description);
+	ps__json_add_bool(json, "probed", event->is_probed);
 	if (event->is_probed)
-		tool_json_bool(json, "available", is_available);
+		ps__json_add_bool(json, "available", is_available);
 	else
-		tool_json_text(json, "available", NULL);
-	tool_json_bool(json, "user_only", event->is_user_only);
-	tool_json_number(json, "code", event->code);
-	tool_json_text(json, "error", is_available ? NULL : ps_strerror(event->code));
-	tool_json_text(json, "reason", is_available ? NULL : list->reasons[event->reason].text);
-	tool_json_close(json, '}');
+		ps__json_add_string(json, "available", NULL);
+	ps__json_add_bool(json, "user_only", event->is_user_only);
+	ps__json_add_integer(json, "code", event->code);
+	ps__json_add_string(json, "error", is_available ? NULL : ps_strerror(event->code));
+	ps__json_add_string(json, "reason", is_available ? NULL : list->reasons[event->reason].text);
+	ps__json_close(json, '}');
 }
 
 static void show_json(const struct list *list)
 {
-	struct tool_json json = {.stream = stdout};
+	struct ps__buffer text = {0};
+	struct ps__json json = ps__json_create(&text, false);
 
-	tool_json_open(&json, NULL, '{');
-	tool_json_text(&json, "perfsage", ps_version());
-	tool_json_number(&json, "probed", (long long)list->probed);
-	tool_json_number(&json, "available", (long long)list->available);
-	tool_json_open(&json, "events", '[');
+	ps__json_open(&json, NULL, '{');
+	ps__json_add_string(&json, "perfsage", ps_version());
+	ps__json_add_integer(&json, "probed", (long long)list->probed);
+	ps__json_add_integer(&json, "available", (long long)list->available);
+	ps__json_open(&json, "events", '[');
 	for (size_t index = 0; index < list->count; index++)
 		show_event_json(&json, list, &list->events[index]);
-	tool_json_close(&json, ']');
-	tool_json_close(&json, '}');
+	ps__json_close(&json, ']');
+	ps__json_close(&json, '}');
+	tool_write(&text, stdout);
 }
 
 static int complain_of_tracepoints(const struct ps_finding *finding, void *context)

@@ -16,8 +16,6 @@ tools_libtools_la_SOURCES = \
 	tools/heat.h \
 	tools/inheritance.c \
 	tools/inheritance.h \
-	tools/json.c \
-	tools/json.h \
 	tools/launch.c \
 	tools/launch.h \
 	tools/list.c \

@@ -3,7 +3,6 @@
 #include "tools/stat_tasks.h"
 
 #include "tools/complaint.h"
-#include "tools/json.h"
 #include "tools/paragraph.h"
 #include "tools/stat_grid.h"
 #include "tools/stat_value.h"
@@ -178,46 +177,46 @@ static void show_matrix(const struct stat_output *output, const struct matrix *m
 		      output->stream);
 }
 
-static void export_count(const struct matrix *matrix, const struct task_row *row, size_t event, FILE *stream)
+static void json_add_count(struct ps__json *json, const struct matrix *matrix, const struct task_row *row,
+                           size_t event)
 {
 	struct ps_value value = value_of(matrix, row, event);
-	double scale = ps_eventset_event_scale(matrix->model, event);
 
-	fputs("{\"event\":", stream);
-	tool_json_put_text(ps_eventset_event_name(matrix->model, event), stream);
-	if (!stat_value_has_number(&value, (double)value.value))
-		fputs(",\"value\":null,\"count\":null", stream);
-	else
-		fprintf(stream, ",\"value\":%.17g,\"count\":%lld", (double)value.value * scale, value.value);
-	stat_value_put_how(ps_eventset_event_unit(matrix->model, event), value.status, value.attribution, value.flags,
-	                   stream);
-	fputc('}', stream);
+	ps__json_open(json, NULL, '{');
+	ps__json_add_string(json, "event", ps_eventset_event_name(matrix->model, event));
+	stat_value_add_json(json, matrix->model, event, &value);
+	ps__json_close(json, '}');
 }
 
-static void export_row(const struct stat_output *output, const struct matrix *matrix, const struct task_row *row)
+static void json_add_row(struct ps__json *json, const struct matrix *matrix, const struct task_row *row)
 {
-	FILE *stream = output->stream;
-
-	fprintf(stream, "{\"pid\":%d,\"tid\":", (int)row->pid);
-	fprintf(stream, row->tid ? "%d" : "null", (int)row->tid);
-	fputs(",\"name\":", stream);
-	tool_json_put_text(row->name, stream);
-	fprintf(stream, ",\"cpu\":%d,\"counts\":[", row->cpu);
-	for (size_t event = 0; event < ps_eventset_event_count(matrix->model); event++) {
-		fputs(event ? "," : "", stream);
-		export_count(matrix, row, event, stream);
-	}
-	fputs("]}", stream);
+	ps__json_open(json, NULL, '{');
+	ps__json_add_integer(json, "pid", row->pid);
+	if (row->tid)
+		ps__json_add_integer(json, "tid", row->tid);
+	else
+		ps__json_add_null(json, "tid");
+	ps__json_add_string(json, "name", row->name);
+	ps__json_add_integer(json, "cpu", row->cpu);
+	ps__json_open(json, "counts", '[');
+	for (size_t event = 0; event < ps_eventset_event_count(matrix->model); event++)
+		json_add_count(json, matrix, row, event);
+	ps__json_close(json, ']');
+	ps__json_close(json, '}');
 }
 
 static void export_matrix(const struct stat_output *output, const struct matrix *matrix)
 {
-	fputs("{\"tasks\":[", output->stream);
-	for (size_t row = 0; row < matrix->count; row++) {
-		fputs(row ? "," : "", output->stream);
-		export_row(output, matrix, &matrix->rows[row]);
-	}
-	fputs("]}\n", output->stream);
+	struct ps__buffer text = {0};
+	struct ps__json json = ps__json_create(&text, true);
+
+	ps__json_open(&json, NULL, '{');
+	ps__json_open(&json, "tasks", '[');
+	for (size_t row = 0; row < matrix->count; row++)
+		json_add_row(&json, matrix, &matrix->rows[row]);
+	ps__json_close(&json, ']');
+	ps__json_close(&json, '}');
+	tool_write(&text, output->stream);
 }
 
 int stat_tasks_check(const struct stat_count *count)

@@ -4,18 +4,13 @@
 
 #include "export/known.h"
 #include "export/label.h"
-#include "tools/json.h"
+#include "export/report.h"
 
 #include <math.h>
 
 bool stat_value_is_known(enum ps_status status)
 {
 	return status == PS_STATUS_COUNTED || status == PS_STATUS_SCALED || status == PS_STATUS_INCOMPLETE;
-}
-
-bool stat_value_has_number(const struct ps_value *how, double count)
-{
-	return stat_value_is_known(how->status) && (how->status != PS_STATUS_INCOMPLETE || count != 0);
 }
 
 static struct ps__look look_of(const struct ps_eventset *model, size_t event, bool is_raw)
@@ -55,29 +50,18 @@ void stat_metric_add(struct ps__buffer *out, const char *metric, const struct ps
 	ps__known_add_metric(out, value, &look);
 }
 
-static void put_flags(uint32_t flags, FILE *stream)
+void stat_value_add_json(struct ps__json *json, const struct ps_eventset *model, size_t event,
+                         const struct ps_value *value)
 {
-	const char *flag;
+	const char *unit = ps_eventset_event_unit(model, event);
 
-	for (size_t index = 0; (flag = ps_value_flag_name(flags, index)); index++)
-		fprintf(stream, "%s\"%s\"", index ? "," : "", flag);
-}
-
-void stat_value_put_how(const char *unit, enum ps_status status, enum ps_attribution attribution, uint32_t flags,
-                        FILE *stream)
-{
-	fputs(",\"unit\":", stream);
-	tool_json_put_text(*unit ? unit : "count", stream);
-	fprintf(stream, ",\"status\":\"%s\",\"attribution\":\"%s\",\"flags\":[", ps_status_name(status),
-	        ps_attribution_name(attribution));
-	put_flags(flags, stream);
-	fputc(']', stream);
-}
-
-void stat_value_put_number(double number, FILE *stream)
-{
-	if (isfinite(number))
-		fprintf(stream, "%.17g", number);
-	else
-		fputs("null", stream);
+	if (ps__report_is_known(value)) {
+		ps__json_add_scaled(json, "value", value->value, ps_eventset_event_scale(model, event));
+		ps__json_add_integer(json, "count", value->value);
+	} else {
+		ps__json_add_null(json, "value");
+		ps__json_add_null(json, "count");
+	}
+	ps__json_add_string(json, "unit", *unit ? unit : "count");
+	ps__json_add_how(json, value->status, value->attribution, value->flags);
 }

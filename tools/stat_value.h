@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_VALUE_H
 #define PS_TOOLS_STAT_VALUE_H
 
-#include "export/buffer.h"
+#include "export/json_writer.h"
 
 #include <perfsage.h>
 #include <stdbool.h>
@@ -19,14 +19,10 @@ void stat_value_add_mean(struct ps__buffer *out, const struct ps_eventset *model
                          const struct ps_value *value, double mean, bool is_raw);
 void stat_metric_add(struct ps__buffer *out, const char *metric, const struct ps_metric_value *value, bool is_raw);
 
-bool stat_value_is_known(enum ps_status status);
-/* May programs be told this count? Of an incomplete one that is 0 nothing is known. */
-bool stat_value_has_number(const struct ps_value *how, double count);
+/* "value", "count", "unit" and how they are known, as members of an object. */
+void stat_value_add_json(struct ps__json *json, const struct ps_eventset *model, size_t event,
+                         const struct ps_value *value);
 
-/* For JSON: ,"unit":...,"status":...,"attribution":...,"flags":[...]. unit: "" for a count. */
-void stat_value_put_how(const char *unit, enum ps_status status, enum ps_attribution attribution, uint32_t flags,
-                        FILE *stream);
-/* A number, or null of what JSON has no words for. */
-void stat_value_put_number(double number, FILE *stream);
+bool stat_value_is_known(enum ps_status status);
 
 #endif

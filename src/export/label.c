@@ -4,14 +4,11 @@
  */
 #include "export/label.h"
 
-#include "base/printable.h"
-
 #include <inttypes.h>
 
 static void add_ascii(struct ps__buffer *buffer, const char *text)
 {
-	for (struct ps__glyph glyph; (glyph = ps__printable_next(text, PS__CHARSET_ASCII)).taken; text += glyph.taken)
-		ps__buffer_add(buffer, "%c", *glyph.text);
+	ps__buffer_add_foreign(buffer, text, PS__CHARSET_ASCII);
 }
 
 /* In the largest unit that loses nothing that matters: at least four digits, or exact. */
@@ -28,7 +25,7 @@ static void add_size(struct ps__buffer *buffer, uint64_t size_bytes)
 	ps__buffer_add(buffer, "%" PRIu64 " %s", size_bytes, units[unit]);
 }
 
-static const char *kind_name(enum ps_core_kind kind)
+const char *ps__label_core_kind(enum ps_core_kind kind)
 {
 	switch (kind) {
 	case PS_CORE_KIND_EFFICIENT:
@@ -50,7 +47,7 @@ void ps__label_add_component(struct ps__buffer *buffer, const struct ps_componen
 	const char *separator = " (", *end = "";
 
 	if (ps_component_type(component) == PS_COMPONENT_CORE)
-		remarks[1] = kind_name(ps_component_core_kind(component));
+		remarks[1] = ps__label_core_kind(ps_component_core_kind(component));
 	if (details && !ps_component_is_allowed(component))
 		remarks[2] = "not allowed";
 	add_ascii(buffer, ps_component_name(component));

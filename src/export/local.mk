@@ -9,6 +9,8 @@ src_export_libexport_la_SOURCES = \
 	src/export/csv.c \
 	src/export/export.c \
 	src/export/json.c \
+	src/export/json_writer.c \
+	src/export/json_writer.h \
 	src/export/known.c \
 	src/export/known.h \
 	src/export/label.c \
