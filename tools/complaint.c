@@ -7,7 +7,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define MOST_BYTES 8192
 
@@ -26,10 +25,12 @@ int tool_complain(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	char *shown = tool_shown(text);
+	struct ps__buffer shown = {0};
+	tool_put(&shown, text);
 	/* What was printed before comes before it. */
 	fflush(NULL);
-	fprintf(stderr, "perfsage%s%s: %s\n", *complainer ? " " : "", complainer, shown ? shown : "out of memory");
-	free(shown);
+	fprintf(stderr, "perfsage%s%s: %s\n", *complainer ? " " : "", complainer,
+	        shown.failed ? "out of memory" : ps__buffer_text(&shown));
+	ps__buffer_clear(&shown);
 	return TOOL_FAILED;
 }

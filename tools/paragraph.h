@@ -18,8 +18,6 @@ void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, siz
  * terminal must not get, and outside of a UTF-8 locale for all that isn't ASCII, stands a '?'.
  */
 void tool_put(struct ps__buffer *buffer, const char *text);
-/* The same as a string, to be freed; NULL for lack of memory. */
-char *tool_shown(const char *text);
 
 /* Writes what it holds and empties it; -1 after a complaint, if memory was out. Writing errors are the stream's to tell. */
 int tool_write(struct ps__buffer *buffer, FILE *stream);

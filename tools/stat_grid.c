@@ -26,9 +26,12 @@ void stat_grid_destroy(struct stat_grid *grid)
 void stat_grid_set(struct stat_grid *grid, size_t row, size_t column, const char *text)
 {
 	char **cell = &grid->cells[row * grid->column_count + column];
+	struct ps__buffer shown = {0};
 
+	tool_put(&shown, text);
 	free(*cell);
-	*cell = tool_shown(text);
+	*cell = strdup(ps__buffer_text(&shown));
+	ps__buffer_clear(&shown);
 }
 
 static const char *text_at(const struct stat_grid *grid, size_t row, size_t column)

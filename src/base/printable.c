@@ -89,6 +89,17 @@ struct ps__glyph ps__printable_next(const char *text, enum ps__charset charset)
 	    .text = text, .length = taken, .columns = is_ascii ? 1 : columns_of(code), .taken = taken};
 }
 
+size_t ps__printable_columns(const char *text, size_t bytes, enum ps__charset charset)
+{
+	const char *end = text + bytes;
+	size_t count = 0;
+
+	for (struct ps__glyph glyph; text < end && (glyph = ps__printable_next(text, charset)).taken;
+	     text += glyph.taken)
+		count += glyph.columns;
+	return count;
+}
+
 void ps__printable_clean(char *text)
 {
 	char *out = text;

@@ -40,6 +40,9 @@ bool ps__printable_is(uint32_t code);
 /* What is shown for the first character of a text that ends with a NUL. */
 struct ps__glyph ps__printable_next(const char *text, enum ps__charset charset);
 
+/* How many columns of a terminal these bytes take. */
+size_t ps__printable_columns(const char *text, size_t bytes, enum ps__charset charset);
+
 /* Replaces in the text itself what a UTF-8 terminal must not get. The text gets no longer. Safe in a signal handler. */
 void ps__printable_clean(char *text);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How values of the caller's own tables are known: in the words of the text output, so that these are said in one way. */
 #include "base/error.h"
-#include "base/os.h"
 #include "export/text.h"
 
 static struct ps__known known_of(const struct ps_value *values, size_t count)
@@ -26,15 +25,13 @@ int ps_print_known(const struct ps_value *values, size_t count, FILE *stream)
 
 int ps_print_legend(const struct ps_value *values, size_t count, size_t width, FILE *stream)
 {
-	struct ps__text text = {.options = {.width = width}};
+	struct ps__buffer buffer = {0}, lines = {0};
 
 	if (!values || !stream)
 		return ps__fail(PS_EINVAL, "ps_print_legend: the %s is NULL", values ? "stream" : "values");
-	text.known = known_of(values, count);
-	ps__known_add_legend(&text.cell, &text.known);
-	if (text.cell.text && !text.cell.failed)
-		ps__text_add_folded(&text, text.cell.text, PS__KNOWN_INDENT);
-	text.buffer.failed |= text.cell.failed;
-	ps__os_free(text.cell.text);
-	return ps__buffer_finish(&text.buffer, stream);
+	struct ps__known known = known_of(values, count);
+	ps__known_add_legend(&lines, &known);
+	ps__text_add_wrapped(&buffer, &lines, PS__KNOWN_INDENT, width);
+	ps__buffer_clear(&lines);
+	return ps__buffer_finish(&buffer, stream);
 }

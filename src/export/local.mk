@@ -33,4 +33,6 @@ src_export_libexport_la_SOURCES = \
 	src/export/text_cell.c \
 	src/export/text_style.c \
 	src/export/text_thread.c \
+	src/export/wrap.c \
+	src/export/wrap.h \
 	src/export/xml.c

@@ -176,10 +176,8 @@ static void add_origin(struct ps__text *text)
 	if (!topology->is_stand_in || text->options.flags & PS_PRINT_NO_LEGEND)
 		return;
 	ps__buffer_add(&line, "The tree is not this machine's: %s\n", topology->origin);
-	text->buffer.failed |= line.failed;
-	if (!line.failed)
-		ps__text_add_folded(text, line.text, PS__KNOWN_INDENT);
-	ps__os_free(line.text);
+	ps__text_add_wrapped(&text->buffer, &line, PS__KNOWN_INDENT, text->options.width);
+	ps__buffer_clear(&line);
 }
 
 static void add_counts(struct ps__text *text)
@@ -199,10 +197,8 @@ static void add_counts(struct ps__text *text)
 	if (left_out)
 		ps__buffer_add(&legend, "%zu component%s without a count %s not shown.\n", left_out,
 		               left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
-	text->buffer.failed |= legend.failed;
-	if (legend.text && !legend.failed)
-		ps__text_add_folded(text, legend.text, PS__KNOWN_INDENT);
-	ps__os_free(legend.text);
+	ps__text_add_wrapped(&text->buffer, &legend, PS__KNOWN_INDENT, text->options.width);
+	ps__buffer_clear(&legend);
 }
 
 static void add_bare_tree(struct ps__text *text)

@@ -45,7 +45,7 @@ void ps__text_find_branches(struct ps__text *text);
 /* Notes how the numbers of a row are known: of those that are shown in no line below. */
 void ps__text_note(const struct ps__text *text, size_t row, struct ps__known *known);
 
-/* text_style.c: escape sequences, if they are asked for; and lines folded to the width. */
+/* text_style.c: escape sequences, if they are asked for; and lines that fit. */
 enum ps__text_style {
 	PS__STYLE_PLAIN,
 	PS__STYLE_HEADING,
@@ -55,6 +55,7 @@ enum ps__text_style {
 };
 void ps__text_style(struct ps__text *text, enum ps__text_style style);
 void ps__text_end_style(struct ps__text *text, enum ps__text_style style);
-void ps__text_add_folded(struct ps__text *text, const char *lines, size_t indent);
+/* Whole lines, which are used up. */
+void ps__text_add_wrapped(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent, size_t width);
 
 #endif

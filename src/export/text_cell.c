@@ -10,8 +10,7 @@
 
 static struct ps__buffer *new_cell(struct ps__text *text)
 {
-	text->cell.length = 0;
-	ps__buffer_add(&text->cell, "%s", "");
+	ps__buffer_restart(&text->cell);
 	return &text->cell;
 }
 

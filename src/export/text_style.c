@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a terminal wants besides the text: colours, and lines that fit. */
 #include "export/text.h"
+#include "export/wrap.h"
 
 #include <string.h>
 
@@ -22,43 +23,16 @@ void ps__text_end_style(struct ps__text *text, enum ps__text_style style)
 		ps__buffer_add(&text->buffer, "\033[0m");
 }
 
-/* How much of a line fits: up to the last blank within the width, or else to the first one. */
-static size_t fold_at(const char *line, size_t length, size_t width)
+#define NARROWEST 20 /* columns of a line's rest; else further lines begin at the left */
+
+void ps__text_add_wrapped(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent, size_t width)
 {
-	size_t at = width;
+	struct ps__wrap wrap = {.indent = width < indent + NARROWEST ? 0 : indent, .width = width};
 
-	if (!width || length <= width)
-		return length;
-	while (at > 0 && line[at] != ' ')
-		at--;
-	if (at == 0)
-		at = strcspn(line, " \n");
-	return at < length ? at : length;
-}
-
-static void add_folded_line(struct ps__text *text, const char *line, size_t length, size_t indent)
-{
-	size_t width = text->options.width;
-	const char *end = line + length;
-	size_t shift = 0;
-
-	if (width < indent + 20)
-		indent = 0;
-	do {
-		size_t at = fold_at(line, (size_t)(end - line), width ? width - shift : 0);
-		ps__buffer_add(&text->buffer, "%*s%.*s\n", (int)shift, "", (int)at, line);
-		line += at;
-		while (line < end && *line == ' ')
-			line++;
-		shift = indent;
-	} while (line < end);
-}
-
-void ps__text_add_folded(struct ps__text *text, const char *lines, size_t indent)
-{
-	while (*lines) {
-		size_t length = strcspn(lines, "\n");
-		add_folded_line(text, lines, length, indent);
-		lines += length + (lines[length] == '\n');
+	buffer->failed |= lines->failed;
+	for (char *line = lines->failed ? NULL : lines->text, *next; line && *line; line = next) {
+		next = strchr(line, '\n') + 1;
+		next[-1] = '\0';
+		ps__wrap_add(buffer, line, &wrap);
 	}
 }

@@ -71,15 +71,9 @@ static void find_scales(struct heat *heat)
 	}
 }
 
-static const char *text_of(struct ps__buffer *buffer)
-{
-	return buffer->failed || !buffer->text ? "" : buffer->text;
-}
-
 static struct ps__buffer *new_text(struct heat *heat)
 {
-	heat->text.length = 0;
-	ps__buffer_add(&heat->text, "%s", "");
+	ps__buffer_restart(&heat->text);
 	return &heat->text;
 }
 
@@ -180,7 +174,7 @@ static int end_line(struct heat *heat, struct ps__note *note)
 {
 	if (heat->text.failed)
 		return ps__fail_memory("the heat map");
-	return ps__note_add(note, "lstopoLegend", text_of(&heat->text));
+	return ps__note_add(note, "lstopoLegend", ps__buffer_text(&heat->text));
 }
 
 static void begin_line(struct heat *heat)
@@ -337,7 +331,7 @@ static int fail_heat_by(const struct ps__table *table, const char *name)
 	code = ps__fail(PS_ENOEVNT,
 	                "no heat map by '%s': it is no metric, and no event of this name was counted below %s%s%s",
 	                name, table->rows[0].component->name, table->event_count ? "; there are " : "",
-	                table->event_count ? text_of(&all) : "");
+	                table->event_count ? ps__buffer_text(&all) : "");
 	ps__os_free(all.text);
 	return code;
 }

@@ -84,7 +84,8 @@ unit_tests = \
 	tests/unit/test_user_open \
 	tests/unit/test_vector \
 	tests/unit/test_waiting \
-	tests/unit/test_watch
+	tests/unit/test_watch \
+	tests/unit/test_wrap
 
 if HAVE_PFM
 unit_tests += tests/unit/test_event_pfm
