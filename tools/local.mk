@@ -23,8 +23,6 @@ tools_libtools_la_SOURCES = \
 	tools/list_events.h \
 	tools/names.c \
 	tools/names.h \
-	tools/nearest.c \
-	tools/nearest.h \
 	tools/options.c \
 	tools/options.h \
 	tools/paragraph.c \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The perfsage command: finds the subcommand and runs it. */
+#include "base/distance.h"
 #include "tools/command.h"
 #include "tools/commands.h"
 #include "tools/complaint.h"
-#include "tools/nearest.h"
+#include "tools/options.h"
 
 #include <config.h>
 
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static int run_help(int argc, char **argv);
@@ -62,18 +64,30 @@ static const struct tool_command *find_command(const char *name)
 	return NULL;
 }
 
+/* Does the name begin as the word does, and have all of its letters in their order, as list has those of "ls"? */
+static bool is_abbreviation(const char *word, const char *name)
+{
+	if (!*word || strncasecmp(word, name, 1) != 0)
+		return false;
+	while (*word && *name) {
+		word += strncasecmp(word, name, 1) == 0;
+		name++;
+	}
+	return !*word;
+}
+
 static const struct tool_command *find_meant(const char *word)
 {
 	const struct tool_command *nearest = &commands[0];
 
 	for (size_t index = 1; index < COMMAND_COUNT; index++) {
-		if (tool_distance(word, commands[index].name) < tool_distance(word, nearest->name))
+		if (ps__distance(word, commands[index].name) < ps__distance(word, nearest->name))
 			nearest = &commands[index];
 	}
-	if (tool_is_near(word, tool_distance(word, nearest->name)))
+	if (tool_is_near(word, ps__distance(word, nearest->name)))
 		return nearest;
 	for (size_t index = 0; index < COMMAND_COUNT; index++) {
-		if (tool_is_abbreviation(word, commands[index].name))
+		if (is_abbreviation(word, commands[index].name))
 			return &commands[index];
 	}
 	return NULL;
@@ -96,7 +110,7 @@ static const char *find_meant_option(const char *word)
 	bool is_letter = strlen(word) == 2;
 
 	for (size_t index = 0; index < sizeof options / sizeof options[0]; index++) {
-		size_t distance = tool_distance(word, options[index]);
+		size_t distance = ps__distance(word, options[index]);
 		if (is_letter ? distance == 0 : tool_is_near(word, distance))
 			return options[index];
 	}

@@ -2,8 +2,8 @@
 /* Options of the subcommands, by getopt_long. */
 #include "tools/options.h"
 
+#include "base/distance.h"
 #include "tools/complaint.h"
-#include "tools/nearest.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -50,14 +50,19 @@ static const struct tool_option *find_option(const struct tool_usage *usage, int
 	return NULL;
 }
 
+bool tool_is_near(const char *word, size_t distance)
+{
+	return distance <= 1 + strnlen(word, PS__DISTANCE_LONGEST) / 4;
+}
+
 static int complain_unknown_long(const struct tool_usage *usage, const char *word)
 {
 	const char *nearest = "help";
-	size_t shortest = tool_distance(word, nearest);
+	size_t shortest = ps__distance(word, nearest);
 
 	for (size_t index = 0; index < usage->option_count; index++) {
 		const char *name = usage->options[index].name;
-		size_t distance = tool_distance(word, name);
+		size_t distance = ps__distance(word, name);
 		/* A beginning that several options have: any of them is nearer than other words. */
 		if (*word && strncasecmp(name, word, strlen(word)) == 0)
 			distance = 0;

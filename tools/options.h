@@ -6,6 +6,7 @@
 #ifndef PS_TOOLS_OPTIONS_H
 #define PS_TOOLS_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -36,6 +37,9 @@ enum {
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument);
 
 void tool_usage_print(const struct tool_usage *usage, FILE *stream);
+
+/* Is a word that far away still likely to be meant? */
+bool tool_is_near(const char *word, size_t distance);
 
 /* A whole number from least to most; else complains, with the option's name, and returns -1. */
 int tool_parse_number(const char *option, const char *text, long long least, long long most, long long *out);

@@ -10,6 +10,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/cancel.h \
 	src/base/clock.c \
 	src/base/clock.h \
+	src/base/distance.c \
+	src/base/distance.h \
 	src/base/error.c \
 	src/base/error.h \
 	src/base/hot.h \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The nearest names to one that isn't known, among all that this machine knows: part of the sentence of PS_ENOEVNT. */
+#include "base/distance.h"
 #include "event/pmu.h"
 
 #include <ctype.h>
@@ -42,32 +43,12 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* How many letters must be changed, added or left out (Levenshtein 1966, with one row of the table). */
-static unsigned edit_distance(const char *a, const char *b)
-{
-	unsigned row[COMPARE_MAX + 1];
-	size_t width = strlen(b);
-
-	for (unsigned j = 0; j <= width; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= width; j++) {
-			unsigned changed = diagonal + (a[i - 1] != b[j - 1]);
-			diagonal = row[j];
-			row[j] = least(changed, least(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[width];
-}
-
 static unsigned distance(const struct suggestion *suggestion, const char *name)
 {
 	char other[COMPARE_MAX + 1];
 
 	normalise(other, name);
-	unsigned result = edit_distance(suggestion->wanted, other);
+	unsigned result = (unsigned)ps__distance(suggestion->wanted, other);
 	size_t length = strlen(suggestion->wanted);
 	if (length >= INFIX_LEAST && !strncmp(other, suggestion->wanted, length))
 		result = least(result, PREFIX_NEAR);

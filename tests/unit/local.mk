@@ -16,6 +16,7 @@ unit_tests = \
 	tests/unit/test_diagnose_events \
 	tests/unit/test_diagnose_limits \
 	tests/unit/test_diagnose_papi \
+	tests/unit/test_distance \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
 	tests/unit/test_event_names \
