@@ -42,8 +42,6 @@ tools_libtools_la_SOURCES = \
 	tools/stat_fields.h \
 	tools/stat_footer.c \
 	tools/stat_footer.h \
-	tools/stat_grid.c \
-	tools/stat_grid.h \
 	tools/stat_metrics.c \
 	tools/stat_metrics.h \
 	tools/stat_options.c \
@@ -56,15 +54,12 @@ tools_libtools_la_SOURCES = \
 	tools/stat_show.h \
 	tools/stat_sums.c \
 	tools/stat_sums.h \
-	tools/stat_table.c \
 	tools/stat_tally.c \
 	tools/stat_tally.h \
 	tools/stat_tasks.c \
 	tools/stat_tasks.h \
 	tools/stat_uncounted.c \
 	tools/stat_uncounted.h \
-	tools/stat_value.c \
-	tools/stat_value.h \
 	tools/topo.c \
 	tools/watcher.c \
 	tools/watcher.h

@@ -60,8 +60,7 @@ static int tally(struct run *run, bool has_ended)
 	if (!session->has_tally && stat_tally_create(&session->tally, &session->output, &run->count) < 0)
 		return -1;
 	session->has_tally = true;
-	stat_tally_add(&session->tally, &run->count, has_ended);
-	return 0;
+	return stat_tally_add(&session->tally, &run->count, has_ended);
 }
 
 /* What was counted since the last interval. */
@@ -174,7 +173,7 @@ static int show_end(struct run *run, const struct stat_facts *facts)
 		if (stat_runs_add(&session->runs, facts)) {
 			if (tally(run, true) < 0)
 				return -1;
-			stat_tally_add_elapsed(&session->tally, facts->elapsed_s);
+			ps__spread_add(&session->tally.elapsed, facts->elapsed_s);
 		}
 		/* An interrupted first run is all that there is to show. */
 		if (session->options.format == PS_FORMAT_TEXT && session->runs.counted)
@@ -308,6 +307,8 @@ static int run_once(struct session *session, long long repetition)
 	if (stat_count_create(&run.count, session->model, &session->options) < 0)
 		return TOOL_FAILED;
 	int status = start_and_count(&run);
+	if (session->has_tally)
+		stat_tally_keep(&session->tally, &run.count);
 	stat_count_destroy(&run.count);
 	return status;
 }

@@ -2,94 +2,90 @@
 /* Sums over runs or intervals as one line of JSON, after those of the runs or intervals. */
 #include "tools/stat_export.h"
 
+#include "export/json_writer.h"
 #include "export/report.h"
 #include "tools/paragraph.h"
 #include "tools/stat_footer.h"
-#include "tools/stat_value.h"
 
 /* Statistics of a count, in the unit of which it is so many. */
-static void json_add_statistics(struct ps__json *json, const struct stat_cell *cell, double scale)
+static void json_add_statistics(struct ps__json *json, const struct ps__spread *spread, double scale)
 {
-	ps__json_add_double(json, "value", cell->mean * scale);
-	ps__json_add_double(json, "deviation", stat_cell_deviation(cell) * scale);
-	ps__json_add_double(json, "least", cell->least * scale);
-	ps__json_add_double(json, "most", cell->most * scale);
-	ps__json_add_unsigned(json, "runs", cell->samples);
+	ps__json_add_double(json, "value", spread->mean * scale);
+	ps__json_add_double(json, "deviation", ps__spread_deviation(spread) * scale);
+	ps__json_add_double(json, "least", spread->least * scale);
+	ps__json_add_double(json, "most", spread->most * scale);
+	ps__json_add_unsigned(json, "runs", spread->samples);
 }
 
-static void json_add_mean(struct ps__json *json, const struct stat_tally *tally, size_t row, size_t event)
+static void json_add_mean(struct ps__json *json, const struct ps__table_column *column, const struct ps__cell *cell)
 {
-	const struct ps_value *total = stat_tally_total(tally, row, event);
-	const char *unit = ps_eventset_event_unit(tally->model, event);
-
-	if (ps__report_is_known(total))
-		json_add_statistics(json, stat_tally_cell(tally, row, event),
-		                    ps_eventset_event_scale(tally->model, event));
+	if (ps__report_is_known(&cell->value))
+		json_add_statistics(json, cell->spread, column->scale);
 	else
 		ps__json_add_null(json, "value");
-	ps__json_add_string(json, "unit", *unit ? unit : "count");
-	ps__json_add_how(json, total->status, total->attribution, total->flags);
+	ps__json_add_string(json, "unit", ps__report_unit(column->unit));
+	ps__json_add_how(json, cell->value.status, cell->value.attribution, cell->value.flags);
 }
 
-static void json_add_count(struct ps__json *json, const struct stat_tally *tally, size_t row, size_t event,
-                           bool is_mean)
+static void json_add_count(struct ps__json *json, const struct ps__table_column *column, const struct ps__cell *cell)
 {
-	const struct ps_value *total = stat_tally_total(tally, row, event);
-
+	if (!cell->parts)
+		return;
 	ps__json_open(json, NULL, '{');
-	ps__json_add_string(json, "event", ps_eventset_event_name(tally->model, event));
-	if (is_mean)
-		json_add_mean(json, tally, row, event);
+	ps__json_add_string(json, "event", column->selector.name);
+	if (cell->spread)
+		json_add_mean(json, column, cell);
 	else
-		stat_value_add_json(json, tally->model, event, total);
-	ps__json_add_double(json, "coverage", ps__report_coverage(total));
+		ps__json_add_value(json, &cell->value, column->unit, column->scale);
+	ps__json_add_double(json, "coverage", ps__report_coverage(&cell->value));
 	ps__json_close(json, '}');
 }
 
-static void json_add_metrics(struct ps__json *json, const struct stat_tally *tally, size_t row)
+static void json_add_metrics(struct ps__json *json, const struct ps__table *table, size_t row)
 {
 	struct ps_metric_value value;
 
 	ps__json_open(json, "metrics", '[');
-	for (size_t index = 0; index < tally->metrics.count; index++) {
-		const char *name = tally->metrics.names[index];
-		if (!stat_tally_metric(tally, row, name, &value))
+	for (size_t index = 0; index < table->metric_count; index++) {
+		if (!ps__table_metric(table, row, index, &value) || isnan(value.value))
 			continue;
 		ps__json_open(json, NULL, '{');
-		ps__json_add_string(json, "metric", name);
+		ps__json_add_string(json, "metric", table->metrics[index].name);
 		ps__json_add_double(json, "value", value.value);
-		ps__json_add_string(json, "unit", ps_metric_unit(name));
+		ps__json_add_string(json, "unit", table->metrics[index].ask.metric->unit);
 		ps__json_add_how(json, value.status, value.attribution, value.flags);
 		ps__json_close(json, '}');
 	}
 	ps__json_close(json, ']');
 }
 
-static void json_add_row(struct ps__json *json, const struct stat_tally *tally, size_t row, bool is_mean)
+static void json_add_row(struct ps__json *json, const struct ps__table *table, size_t row)
 {
-	const struct stat_tally_row *what = &tally->rows[row];
+	const struct ps_component *component = table->rows[row].component;
+	int id = ps_component_os_id(component);
 
 	ps__json_open(json, NULL, '{');
-	ps__json_add_string(json, "type", what->type);
-	ps__json_add_integer(json, "id", what->id);
-	ps__json_add_string(json, "name", what->name);
+	ps__json_add_string(json, "type", ps_component_type_name(ps_component_type(component)));
+	ps__json_add_integer(json, "id", id >= 0 ? id : ps_component_logical_id(component));
+	ps__json_add_string(json, "name", ps_component_name(component));
 	ps__json_open(json, "counts", '[');
-	for (size_t event = 0; event < tally->event_count; event++) {
-		if (stat_tally_cell(tally, row, event)->is_seen)
-			json_add_count(json, tally, row, event, is_mean);
-	}
+	for (size_t event = 0; event < table->event_count; event++)
+		json_add_count(json, &table->columns[event], ps__table_cell(table, row, event));
 	ps__json_close(json, ']');
-	json_add_metrics(json, tally, row);
+	json_add_metrics(json, table, row);
 	ps__json_close(json, '}');
 }
 
-static void json_add_components(struct ps__json *json, const struct stat_tally *tally,
-                                const struct stat_output *output, bool is_mean)
+static void json_add_components(struct ps__json *json, struct ps__table *table, const struct stat_output *output)
 {
+	struct ps__table_view view = {.types = stat_output_types(output),
+	                              .cache_level = output->options->cache_level};
+
+	ps__table_select(table, &view);
 	ps__json_open(json, "components", '[');
-	for (size_t row = 0; row < tally->row_count; row++) {
-		if (stat_table_has(tally, output, row))
-			json_add_row(json, tally, row, is_mean);
+	for (size_t row = 0; row < table->row_count; row++) {
+		if (table->rows[row].counted)
+			json_add_row(json, table, row);
 	}
 	ps__json_close(json, ']');
 }
@@ -124,7 +120,7 @@ static void json_add_target(struct ps__json *json, const struct stat_output *out
 	ps__buffer_clear(&target);
 }
 
-void stat_export_means(const struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
+void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -142,14 +138,13 @@ void stat_export_means(const struct stat_tally *tally, const struct stat_runs *r
 	else
 		ps__json_add_null(&json, "interrupted_run");
 	json_add_quality(&json, &tally->quality);
-	json_add_components(&json, tally, output, true);
+	json_add_components(&json, &tally->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
 	tool_write(&text, output->stream);
 }
 
-void stat_export_total(const struct stat_tally *tally, const struct stat_facts *facts,
-                       const struct stat_output *output)
+void stat_export_total(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -164,7 +159,7 @@ void stat_export_total(const struct stat_tally *tally, const struct stat_facts *
 		ps__json_add_double(&json, "system_s", stat_seconds(facts->usage.ru_stime));
 	}
 	json_add_quality(&json, &tally->quality);
-	json_add_components(&json, tally, output, false);
+	json_add_components(&json, &tally->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
 	tool_write(&text, output->stream);

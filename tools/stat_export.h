@@ -6,9 +6,7 @@
 #include "tools/stat_runs.h"
 #include "tools/stat_tally.h"
 
-void stat_export_means(const struct stat_tally *tally, const struct stat_runs *runs,
-                       const struct stat_output *output);
-void stat_export_total(const struct stat_tally *tally, const struct stat_facts *facts,
-                       const struct stat_output *output);
+void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output);
+void stat_export_total(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output);
 
 #endif

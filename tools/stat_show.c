@@ -2,13 +2,13 @@
 /* The counts of a run or an interval, through the library's exporters. */
 #include "tools/stat_show.h"
 
+#include "export/text.h"
 #include "tools/complaint.h"
 #include "tools/paragraph.h"
 #include "tools/stat_fields.h"
 #include "tools/stat_footer.h"
 #include "tools/stat_metrics.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,22 +69,32 @@ unsigned stat_output_types(const struct stat_output *output)
 	return PS_TYPE_BIT(PS_COMPONENT_THREAD);
 }
 
-static int print_tree(struct stat_output *output, struct stat_count *count, FILE *stream, bool is_interval)
+struct ps_print_options stat_print_options(const struct stat_output *output)
 {
-	const struct stat_options *options = output->options;
+	unsigned types = stat_output_types(output);
+
+	return (struct ps_print_options){
+	    .size = sizeof(struct ps_print_options),
+	    .types = types,
+	    .cache_level = output->options->cache_level,
+	    .width = output->screen.width,
+	    .flags = (output->options->is_raw ? 0 : PS_PRINT_SI) | (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
+	             (output->screen.has_colour ? PS_PRINT_COLOUR : 0) | (types ? PS_PRINT_FLAT : 0)};
+}
+
+static int add_tree(struct stat_output *output, struct stat_count *count, struct ps__buffer *out, bool is_interval)
+{
+	struct ps_print_options how = stat_print_options(output);
 	struct stat_metrics metrics;
-	struct ps_print_options how = {.size = sizeof how,
-	                               .types = stat_output_types(output),
-	                               .cache_level = options->cache_level,
-	                               .width = output->screen.width};
+	struct ps__table table;
 
 	stat_metrics_find(&metrics, count->root, true, false);
-	how.metrics = (const char *const *)metrics.names;
-	how.metric_count = metrics.count;
-	how.flags = (options->is_raw ? 0 : PS_PRINT_SI) | (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
-	            (output->screen.has_colour ? PS_PRINT_COLOUR : 0) | (options->hides_idle ? 0 : PS_PRINT_IDLE) |
-	            (how.types ? PS_PRINT_FLAT : 0) | (is_interval ? PS_PRINT_NO_LEGEND : 0);
-	int code = ps_print_with(count->root, &how, stream);
+	how.flags |= (output->options->hides_idle ? 0 : PS_PRINT_IDLE) | (is_interval ? PS_PRINT_NO_LEGEND : 0);
+	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names, metrics.count);
+	if (code == PS_OK) {
+		code = ps__text_add_table(&table, &how, out);
+		ps__table_clear(&table);
+	}
 	stat_metrics_clear(&metrics);
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
@@ -101,24 +111,20 @@ static int show_footer(struct stat_count *count, const struct stat_facts *facts,
 	return 0;
 }
 
-static int show_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts,
-                     FILE *stream)
+static int add_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts,
+                    struct ps__buffer *out)
 {
 	bool is_interval = facts->interval_s > 0;
-	struct ps__buffer out = {0};
 
 	if (is_interval)
-		ps__buffer_add(&out, "%.3f s\n", facts->elapsed_s);
+		ps__buffer_add(out, "%.3f s\n", facts->elapsed_s);
 	else
-		stat_footer_head(output, facts, &out);
-	if (tool_write(&out, stream) < 0 || print_tree(output, count, stream, is_interval) < 0)
-		return -1;
-	ps__buffer_add(&out, "\n");
-	if (facts->has_ended && !is_interval && show_footer(count, facts, &out) < 0) {
-		ps__buffer_clear(&out);
-		return -1;
-	}
-	return tool_write(&out, stream);
+		stat_footer_head(output, facts, out);
+	int result = add_tree(output, count, out, is_interval);
+	ps__buffer_add(out, "\n");
+	if (result == 0 && facts->has_ended && !is_interval)
+		result = show_footer(count, facts, out);
+	return result;
 }
 
 /* How many lines of a terminal a line of text takes, which it wraps. Colours take none. */
@@ -180,22 +186,19 @@ static void draw(struct stat_output *output, const char *text)
 	output->drawn_lines = lines;
 }
 
-/* An interval on a terminal: drawn over the one before. */
-static int draw_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
+/* An interval on a terminal is drawn over the one before. */
+static int show_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *memory = open_memstream(&text, &length);
+	struct ps__buffer out = {0};
+	int result = add_text(output, count, facts, &out);
 
-	if (!memory)
-		return tool_complain("out of memory"), -1;
-	int result = show_text(output, count, facts, memory);
-	if (fclose(memory) != 0)
-		result = -1;
-	if (result == 0)
-		draw(output, text);
-	free(text);
-	return result;
+	if (facts->interval_s > 0 && output->may_redraw && result == 0 && !out.failed) {
+		draw(output, ps__buffer_text(&out));
+		ps__buffer_clear(&out);
+	}
+	if (ps__buffer_finish(&out, output->stream) == PS_OK)
+		return result;
+	return tool_complain("%s", ps_error_detail()), -1;
 }
 
 static int show_export(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
@@ -231,10 +234,8 @@ int stat_show(struct stat_output *output, struct stat_count *count, const struct
 		return -1;
 	if (output->options->format != PS_FORMAT_TEXT)
 		result = show_export(output, count, facts);
-	else if (facts->interval_s > 0 && output->may_redraw)
-		result = draw_text(output, count, facts);
 	else
-		result = show_text(output, count, facts, output->stream);
+		result = show_text(output, count, facts);
 	fflush(output->stream);
 	output->is_broken = ferror(output->stream);
 	return result;

@@ -44,6 +44,9 @@ int stat_output_close(struct stat_output *output);
 /* Which components are shown: a bit for each type, 0 for all. */
 unsigned stat_output_types(const struct stat_output *output);
 
+/* How its text is laid out: without metrics. */
+struct ps_print_options stat_print_options(const struct stat_output *output);
+
 /* A whole run, or what an interval has counted. */
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts);
 

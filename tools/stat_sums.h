@@ -7,9 +7,8 @@
 #include "tools/stat_tally.h"
 
 /* Means, with the deviation of one run. */
-void stat_means_show(const struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output);
+void stat_means_show(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output);
 /* All intervals together. */
-void stat_total_show(const struct stat_tally *tally, const struct stat_facts *facts,
-                     const struct stat_output *output);
+void stat_total_show(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output);
 
 #endif

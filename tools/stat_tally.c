@@ -1,138 +1,148 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adding up readings that are each on a tree of their own, or follow each other on one. */
+/*
+ * The tables of all intervals or runs, added up cell by cell as the library adds up parts. Each run has a topology of its
+ * own, so rows and columns are matched by their place: all are of one machine and of one set of events.
+ */
 #include "tools/stat_tally.h"
 
+#include "export/known.h"
 #include "tools/complaint.h"
-#include "tools/stat_value.h"
 #include "topology/attrmap.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-static int add_row(struct ps_component *component, void *context)
-{
-	struct stat_tally *tally = context;
-	struct stat_tally_row *grown = realloc(tally->rows, (tally->row_count + 1) * sizeof *grown);
-
-	if (!grown)
-		return -1;
-	tally->rows = grown;
-	struct stat_tally_row *row = &grown[tally->row_count++];
-	*row = (struct stat_tally_row){.name = strdup(ps_component_name(component)),
-	                               .type = ps_component_type_name(ps_component_type(component)),
-	                               .id = ps_component_os_id(component),
-	                               .depth = ps_component_depth(component),
-	                               .type_bit = PS_TYPE_BIT(ps_component_type(component)),
-	                               .cache_level = ps_component_cache_level(component)};
-	if (row->id < 0)
-		row->id = ps_component_logical_id(component);
-	return row->name ? 0 : -1;
-}
-
-static int allocate(struct stat_tally *tally)
-{
-	tally->cells = calloc(tally->row_count * tally->event_count, sizeof *tally->cells);
-	tally->totals = calloc(tally->row_count * tally->event_count, sizeof *tally->totals);
-	return tally->cells && tally->totals ? 0 : -1;
-}
 
 int stat_tally_create(struct stat_tally *tally, const struct stat_output *output, const struct stat_count *count)
 {
-	*tally = (struct stat_tally){.model = count->model, .event_count = ps_eventset_event_count(count->model)};
-	if (stat_quality_create(&tally->quality, count->model) < 0)
-		return -1;
-	stat_metrics_find(&tally->metrics, count->root, output->options->format == PS_FORMAT_TEXT, true);
-	if (ps_component_for_each(count->root, add_row, tally) == 0 && allocate(tally) == 0)
-		return 0;
-	tool_complain("out of memory");
-	stat_tally_destroy(tally);
-	return -1;
+	*tally = (struct stat_tally){.is_for_people = output->options->format == PS_FORMAT_TEXT};
+	return stat_quality_create(&tally->quality, count->model);
 }
 
 void stat_tally_destroy(struct stat_tally *tally)
 {
-	for (size_t row = 0; row < tally->row_count; row++)
-		free(tally->rows[row].name);
-	free(tally->rows);
-	free(tally->cells);
-	free(tally->totals);
+	ps__table_clear(&tally->table);
+	free(tally->spreads);
 	stat_metrics_clear(&tally->metrics);
 	stat_quality_destroy(&tally->quality);
+	ps_topology_destroy(tally->topology);
 }
 
-static void add_sample(struct stat_cell *cell, double value)
+static int make_table(const struct stat_tally *tally, struct ps_component *root, struct ps__table *out)
 {
-	double distance = value - cell->mean;
+	const char *const *names = (const char *const *)tally->metrics.names;
 
-	if (cell->samples == 0 || value < cell->least)
-		cell->least = value;
-	if (cell->samples == 0 || value > cell->most)
-		cell->most = value;
-	cell->samples++;
-	cell->mean += distance / (double)cell->samples;
-	cell->squares += distance * (value - cell->mean);
+	if (ps__table_create(out, root, names, tally->metrics.count) == PS_OK)
+		return 0;
+	return tool_complain("%s", ps_error_detail()), -1;
+}
+
+/* The rows and columns are those of the first table that has any: one from before the first reading has no events. */
+static int begin_table(struct stat_tally *tally, struct ps_component *root)
+{
+	ps__table_clear(&tally->table);
+	free(tally->spreads);
+	stat_metrics_clear(&tally->metrics);
+	stat_metrics_find(&tally->metrics, root, tally->is_for_people, true);
+	if (make_table(tally, root, &tally->table) < 0)
+		return -1;
+	size_t cells = tally->table.row_count * tally->table.column_count;
+	for (size_t cell = 0; cell < cells; cell++)
+		tally->table.cells[cell] = (struct ps__cell){.parts = 0};
+	for (size_t metric = 0; metric < tally->table.metric_count; metric++)
+		tally->table.metrics[metric].has_whole = false;
+	tally->table.is_sum = true;
+	tally->spreads = calloc(tally->table.row_count * tally->table.event_count + 1, sizeof *tally->spreads);
+	return tally->spreads ? 0 : (tool_complain("out of memory"), -1);
 }
 
 /* An unknown value has a part in the sum's status, and no sample. */
-static void add_value(struct stat_cell *cell, struct ps_value *total, const struct ps_value *value)
+static void add_sample(struct stat_tally *tally, const struct ps__cell *cell, size_t row, size_t event)
 {
-	ps__value_merge(&cell->sum, &cell->parts, value);
-	*total = cell->sum;
-	ps__value_finish(total);
-	cell->is_seen = true;
-	if (stat_value_is_known(value->status))
-		add_sample(cell, (double)value->value);
+	struct ps__spread *spread = &tally->spreads[row * tally->table.event_count + event];
+
+	if (cell->parts == 0)
+		ps__spread_add(spread, 0);
+	else if (ps__known_has_number(cell->value.status))
+		ps__spread_add(spread, (double)cell->value.value);
 }
 
-struct walk {
-	struct stat_tally *tally;
-	size_t row;
-};
-
-static int add_component(struct ps_component *component, void *context)
+static void add_wholes(struct ps__table *sum, const struct ps__table *one)
 {
-	struct walk *walk = context;
-	struct stat_tally *tally = walk->tally;
-	size_t first = walk->row * tally->event_count;
-
-	if (walk->row == tally->row_count)
-		return 1;
-	for (size_t event = 0; event < tally->event_count; event++) {
-		struct ps_value value;
-		if (ps_component_total(component, ps_eventset_event_name(tally->model, event), &value) == PS_OK)
-			add_value(&tally->cells[first + event], &tally->totals[first + event], &value);
-		else
-			add_sample(&tally->cells[first + event], 0);
+	for (size_t index = 0; index < sum->metric_count; index++) {
+		struct ps__table_metric *metric = &sum->metrics[index];
+		size_t parts = metric->has_whole;
+		if (one->metrics[index].has_whole)
+			ps__value_merge(&metric->whole, &parts, &one->metrics[index].whole);
+		metric->has_whole = parts > 0;
 	}
-	walk->row++;
-	return 0;
 }
 
-void stat_tally_add(struct stat_tally *tally, struct stat_count *count, bool has_ended)
+static void add_table(struct stat_tally *tally, const struct ps__table *one)
 {
-	struct walk walk = {.tally = tally};
+	struct ps__table *sum = &tally->table;
 
-	ps_component_for_each(count->root, add_component, &walk);
+	for (size_t row = 0; row < sum->row_count; row++) {
+		for (size_t column = 0; column < sum->column_count; column++) {
+			const struct ps__cell *cell = ps__table_cell(one, row, column);
+			struct ps__cell *all = ps__table_cell(sum, row, column);
+			if (cell->parts)
+				ps__value_merge(&all->value, &all->parts, &cell->value);
+			if (column < sum->event_count)
+				add_sample(tally, cell, row, column);
+		}
+	}
+	add_wholes(sum, one);
+}
+
+int stat_tally_add(struct stat_tally *tally, struct stat_count *count, bool has_ended)
+{
+	struct ps__table one;
+
 	if (has_ended)
 		stat_quality_add_run(&tally->quality, count);
 	else
 		stat_quality_add_interval(&tally->quality, count);
+	if (tally->table.event_count == 0 && begin_table(tally, count->root) < 0)
+		return -1;
+	if (make_table(tally, count->root, &one) < 0)
+		return -1;
+	/* Else nothing was counted in it. */
+	if (one.row_count == tally->table.row_count && one.column_count == tally->table.column_count)
+		add_table(tally, &one);
+	ps__table_clear(&one);
+	return 0;
 }
 
-bool stat_tally_metric(const struct stat_tally *tally, size_t row, const char *metric, struct ps_metric_value *out)
+void stat_tally_keep(struct stat_tally *tally, struct stat_count *count)
 {
-	return ps_metric_of_sums(tally->model, metric, stat_tally_total(tally, row, 0), stat_tally_total(tally, 0, 0),
-	                         out) == PS_OK &&
-	       !isnan(out->value);
+	if (tally->table.topology != count->topology)
+		return;
+	tally->topology = count->topology;
+	count->topology = NULL;
 }
 
-void stat_tally_add_elapsed(struct stat_tally *tally, double seconds)
+struct ps_value stat_tally_total(const struct stat_tally *tally, size_t row, size_t event)
 {
-	add_sample(&tally->elapsed, seconds);
+	struct ps_value total = ps__table_cell(&tally->table, row, event)->value;
+
+	ps__value_finish(&total);
+	return total;
 }
 
-double stat_cell_deviation(const struct stat_cell *cell)
+void stat_tally_finish(struct stat_tally *tally, bool is_mean)
 {
-	return cell->samples < 2 ? (double)NAN : sqrt(cell->squares / (double)(cell->samples - 1));
+	struct ps__table *table = &tally->table;
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		table->rows[row].counted = false;
+		for (size_t column = 0; column < table->column_count; column++) {
+			struct ps__cell *cell = ps__table_cell(table, row, column);
+			ps__value_finish(&cell->value);
+			if (column >= table->event_count)
+				continue;
+			table->rows[row].counted |= cell->parts > 0;
+			cell->spread = is_mean ? &tally->spreads[row * table->event_count + column] : NULL;
+		}
+	}
+	for (size_t metric = 0; metric < table->metric_count; metric++)
+		ps__value_finish(&table->metrics[metric].whole);
 }

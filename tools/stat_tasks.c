@@ -2,10 +2,12 @@
 /* The matrix of software threads and hardware threads: a line for each pair that counted anything. */
 #include "tools/stat_tasks.h"
 
+#include "export/grid.h"
+#include "export/json_writer.h"
+#include "export/known.h"
+#include "export/label.h"
 #include "tools/complaint.h"
 #include "tools/paragraph.h"
-#include "tools/stat_grid.h"
-#include "tools/stat_value.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,6 +60,17 @@ static void clear_matrix(struct matrix *matrix)
 	free(matrix->totals);
 }
 
+static bool find_total(const struct stat_tally *tally, const char *name, struct ps_value *out)
+{
+	for (size_t event = 0; event < tally->table.event_count; event++) {
+		if (strcmp(ps__table_event(&tally->table, event), name) != 0)
+			continue;
+		*out = stat_tally_total(tally, 0, event);
+		return true;
+	}
+	return false;
+}
+
 /* The kernel tells a task's counts alone. What permission or multiplexing took from them, the totals say. */
 static int find_totals(struct matrix *matrix, const struct stat_count *count, const struct stat_tally *tally)
 {
@@ -66,9 +79,8 @@ static int find_totals(struct matrix *matrix, const struct stat_count *count, co
 	matrix->totals = calloc(events + 1, sizeof *matrix->totals);
 	for (size_t event = 0; matrix->totals && event < events; event++) {
 		struct ps_value *total = &matrix->totals[event];
-		if (tally)
-			*total = *stat_tally_total(tally, 0, event);
-		else if (ps_component_total(count->root, ps_eventset_event_name(count->model, event), total) != PS_OK)
+		const char *name = ps_eventset_event_name(count->model, event);
+		if (tally ? !find_total(tally, name, total) : ps_component_total(count->root, name, total) != PS_OK)
 			total->status = ps_eventset_event_status(count->model, event);
 		total->attribution = PS_ATTRIBUTION_EXACT;
 	}
@@ -102,48 +114,68 @@ static struct ps_value value_of(const struct matrix *matrix, const struct task_r
 
 /* Whose the line is stands in front of each block of columns: so it is one column. */
 #define WHOSE        "%8s %8s %s%*s %6s"
-#define WHOSE_BYTES  80
 #define NAME_COLUMNS 16
 
-static void set_whose(struct stat_grid *grid, size_t line, const char *pid, const char *tid, const char *name,
-                      const char *cpu)
+static void set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid, const char *name,
+                      const char *cpu, enum ps__style style)
 {
-	char whose[WHOSE_BYTES];
+	struct ps__buffer shown = {0}, whose = {0};
 	size_t columns = tool_columns(name, strlen(name));
 	int pad = columns < NAME_COLUMNS ? (int)(NAME_COLUMNS - columns) : 0;
 
-	snprintf(whose, sizeof whose, WHOSE, pid, tid, name, pad, "", cpu);
-	stat_grid_set(grid, line, 0, whose);
+	tool_put(&shown, name);
+	ps__buffer_add(&whose, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "", cpu);
+	columns += whose.length - shown.length;
+	ps__grid_set(grid, line, 0, &whose, (struct ps__grid_cell){.columns = columns, .style = style});
+	ps__buffer_clear(&shown);
+	ps__buffer_clear(&whose);
 }
 
-static void set_line(struct stat_grid *grid, size_t line, const struct stat_output *output,
+static struct ps__look look_of(const struct matrix *matrix, size_t event, const struct stat_output *output)
+{
+	return (struct ps__look){.unit = ps_eventset_event_unit(matrix->model, event),
+	                         .scale = ps_eventset_event_scale(matrix->model, event),
+	                         .si = !output->options->is_raw};
+}
+
+static void set_line(struct ps__grid *grid, size_t line, const struct stat_output *output,
                      const struct matrix *matrix, const struct task_row *row)
 {
 	char pid[12], tid[12] = "", cpu[12];
+	struct ps__buffer text = {0};
 
 	snprintf(pid, sizeof pid, "%d", (int)row->pid);
 	if (row->tid)
 		snprintf(tid, sizeof tid, "%d", (int)row->tid);
 	snprintf(cpu, sizeof cpu, "%d", row->cpu);
-	set_whose(grid, line, pid, tid, row->name, cpu);
+	set_whose(grid, line, pid, tid, row->name, cpu, PS__STYLE_PLAIN);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
-		struct ps__buffer text = {0};
 		struct ps_value value = value_of(matrix, row, event);
-		stat_value_add(&text, matrix->model, event, &value, output->options->is_raw);
-		stat_grid_set(grid, line, event + 1, ps__buffer_text(&text));
-		ps__buffer_clear(&text);
+		struct ps__look look = look_of(matrix, event, output);
+		ps__buffer_restart(&text);
+		ps__known_add_value(&text, &value, &look);
+		ps__grid_set(
+		    grid, line, event + 1, &text,
+		    (struct ps__grid_cell){.columns = text.length,
+		                           .mark = strlen(ps__known_mark(value.status, value.flags, &look))});
 	}
+	ps__buffer_clear(&text);
 }
 
-static void set_headings(struct stat_grid *grid, const struct stat_output *output, const struct matrix *matrix)
+static void set_headings(struct ps__grid *grid, const struct stat_output *output, const struct matrix *matrix)
 {
-	set_whose(grid, 0, "process", "task", "name", "Thread");
+	struct ps__buffer text = {0};
+
+	set_whose(grid, 0, "process", "task", "name", "Thread", PS__STYLE_HEADING);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
-		struct ps__buffer heading = {0};
-		stat_value_add_heading(&heading, matrix->model, event, output->options->is_raw);
-		stat_grid_set(grid, 0, event + 1, ps__buffer_text(&heading));
-		ps__buffer_clear(&heading);
+		struct ps__look look = look_of(matrix, event, output);
+		ps__buffer_restart(&text);
+		ps__label_add_event(&text, ps_eventset_event_name(matrix->model, event),
+		                    ps__known_heading_unit(&look));
+		ps__grid_set(grid, 0, event + 1, &text,
+		             (struct ps__grid_cell){.columns = text.length, .style = PS__STYLE_HEADING});
 	}
+	ps__buffer_clear(&text);
 }
 
 static bool has_others(const struct matrix *matrix)
@@ -157,24 +189,25 @@ static bool has_others(const struct matrix *matrix)
 
 static void show_matrix(const struct stat_output *output, const struct matrix *matrix)
 {
-	struct stat_grid grid;
+	struct ps__grid grid;
+	struct ps__buffer out = {0};
 
-	if (stat_grid_create(&grid, matrix->count + 1, ps_eventset_event_count(matrix->model) + 1) == 0) {
+	if (ps__grid_create(&grid, matrix->count + 1, ps_eventset_event_count(matrix->model) + 1) != PS_OK)
+		out.failed = true;
+	grid.has_colour = output->screen.has_colour;
+	for (size_t row = 0; !out.failed && row < matrix->count; row++)
+		set_line(&grid, row + 1, output, matrix, &matrix->rows[row]);
+	if (!out.failed)
 		set_headings(&grid, output, matrix);
-		for (size_t row = 0; row < matrix->count; row++)
-			set_line(&grid, row + 1, output, matrix, &matrix->rows[row]);
-		fputc('\n', output->stream);
-		stat_grid_print(&grid, output->screen.width, output->stream);
-		fputc('\n', output->stream);
-	} else {
-		tool_complain("out of memory");
-	}
-	stat_grid_destroy(&grid);
+	ps__buffer_add(&out, "\n");
+	ps__grid_add(&grid, &out, output->screen.width);
+	ps__buffer_add(&out, "\n");
 	if (has_others(matrix))
-		fputs("others       tasks that live on, or of whose end the kernel told nothing (Linux from 5.13 on "
-		      "does "
-		      "only with a fix of December 2025)\n",
-		      output->stream);
+		ps__buffer_add(&out,
+		               "others       tasks that live on, or of whose end the kernel told nothing (Linux from "
+		               "5.13 on does only with a fix of December 2025)\n");
+	ps__grid_clear(&grid);
+	tool_write(&out, output->stream);
 }
 
 static void json_add_count(struct ps__json *json, const struct matrix *matrix, const struct task_row *row,
@@ -184,7 +217,8 @@ static void json_add_count(struct ps__json *json, const struct matrix *matrix, c
 
 	ps__json_open(json, NULL, '{');
 	ps__json_add_string(json, "event", ps_eventset_event_name(matrix->model, event));
-	stat_value_add_json(json, matrix->model, event, &value);
+	ps__json_add_value(json, &value, ps_eventset_event_unit(matrix->model, event),
+	                   ps_eventset_event_scale(matrix->model, event));
 	ps__json_close(json, '}');
 }
 

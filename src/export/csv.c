@@ -91,7 +91,7 @@ static void add_value(struct ps__buffer *buffer, const struct ps__table_column *
 		ps__buffer_add(buffer, ",%lld", value->value);
 	else
 		add_double(buffer, is_known ? (double)value->value * column->scale : (double)NAN);
-	add_field(buffer, ps__report_unit(column));
+	add_field(buffer, ps__report_unit(column->unit));
 	add_how(buffer, value->status, value->attribution, value->flags);
 	add_double(buffer, ps__report_coverage(value));
 	ps__buffer_add(buffer, ",");
@@ -144,7 +144,7 @@ static void add_row(const struct ps__report *report, struct ps__buffer *buffer, 
 		if (cell->parts)
 			add_value(buffer, column, &cell->value);
 		else
-			add_nothing(buffer, column->selector.name, ps__report_unit(column));
+			add_nothing(buffer, column->selector.name, ps__report_unit(column->unit));
 		end_row(buffer, report->options);
 	}
 	for (size_t i = 0; i < table->metric_count; i++) {

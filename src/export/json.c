@@ -9,25 +9,11 @@
 
 #define SCHEMA 1 /* a number that changes when a field is taken away or gets another meaning */
 
-static void json_add_number(struct ps__json *json, const struct ps__table_column *column,
-                            const struct ps_value *value)
-{
-	if (!ps__report_is_known(value)) {
-		ps__json_add_null(json, "value");
-		ps__json_add_null(json, "count");
-		return;
-	}
-	ps__json_add_scaled(json, "value", value->value, column->scale);
-	ps__json_add_integer(json, "count", value->value);
-}
-
 static void json_add_value(struct ps__json *json, const struct ps__table_column *column, const struct ps_value *value)
 {
 	ps__json_open_line(json);
 	ps__json_add_string(json, "event", column->selector.name);
-	json_add_number(json, column, value);
-	ps__json_add_string(json, "unit", ps__report_unit(column));
-	ps__json_add_how(json, value->status, value->attribution, value->flags);
+	ps__json_add_value(json, value, column->unit, column->scale);
 	ps__json_add_double(json, "coverage", ps__report_coverage(value));
 	ps__json_add_unsigned(json, "raw", value->raw);
 	ps__json_add_unsigned(json, "enabled_ns", value->enabled_ns);
@@ -157,7 +143,7 @@ static void json_add_lists(struct ps__json *json, const struct ps__table *table)
 		const struct ps__table_column *column = &table->columns[event];
 		ps__json_open_line(json);
 		ps__json_add_string(json, "event", column->selector.name);
-		ps__json_add_string(json, "unit", ps__report_unit(column));
+		ps__json_add_string(json, "unit", ps__report_unit(column->unit));
 		ps__json_add_double(json, "scale", column->scale);
 		ps__json_add_string(json, "scope", ps_scope_name(column->scope));
 		ps__json_close_line(json);

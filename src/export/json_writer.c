@@ -3,6 +3,7 @@
 #include "export/json_writer.h"
 
 #include "export/number.h"
+#include "export/report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -149,14 +150,6 @@ void ps__json_add_null(struct ps__json *json, const char *key)
 	ps__buffer_add(json->buffer, "null");
 }
 
-void ps__json_add_scaled(struct ps__json *json, const char *key, long long count, double scale)
-{
-	if (scale == 1)
-		ps__json_add_integer(json, key, count);
-	else
-		ps__json_add_double(json, key, (double)count * scale);
-}
-
 void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution, uint32_t flags)
 {
 	const char *flag;
@@ -167,4 +160,20 @@ void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attr
 	for (size_t i = 0; (flag = ps_value_flag_name(flags, i)); i++)
 		ps__json_add_string(json, NULL, flag);
 	ps__json_close(json, ']');
+}
+
+void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit, double scale)
+{
+	if (!ps__report_is_known(value)) {
+		ps__json_add_null(json, "value");
+		ps__json_add_null(json, "count");
+	} else {
+		if (scale == 1)
+			ps__json_add_integer(json, "value", value->value);
+		else
+			ps__json_add_double(json, "value", (double)value->value * scale);
+		ps__json_add_integer(json, "count", value->value);
+	}
+	ps__json_add_string(json, "unit", ps__report_unit(unit));
+	ps__json_add_how(json, value->status, value->attribution, value->flags);
 }

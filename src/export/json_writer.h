@@ -36,8 +36,8 @@ void ps__json_add_bool(struct ps__json *json, const char *key, bool is_true);
 void ps__json_add_double(struct ps__json *json, const char *key, double number);
 void ps__json_add_null(struct ps__json *json, const char *key);
 
-/* A count: exact where it is in its own unit. */
-void ps__json_add_scaled(struct ps__json *json, const char *key, long long count, double scale);
+/* "value" in the event's unit and "count", null where they are unknown; "unit"; and how they are known. */
+void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit, double scale);
 /* "status", "attribution" and "flags". */
 void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution, uint32_t flags);
 

@@ -111,11 +111,14 @@ void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *know
 	}
 }
 
+bool ps__known_has_number(enum ps_status status)
+{
+	return status <= PS_STATUS_SCALED || status == PS_STATUS_INCOMPLETE;
+}
+
 bool ps__known_is_user_only(enum ps_status status, uint32_t all)
 {
-	bool is_known = status <= PS_STATUS_SCALED || status == PS_STATUS_INCOMPLETE;
-
-	return all & PS_VALUE_USER_ONLY && is_known;
+	return all & PS_VALUE_USER_ONLY && ps__known_has_number(status);
 }
 
 /* The word for what is unknown; false if it is known. */

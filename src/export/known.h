@@ -46,6 +46,9 @@ const char *ps__known_heading_unit(const struct ps__look *look);
 /* What stands behind it: "u", behind what may have a unit or a prefix " u"; or nothing. */
 const char *ps__known_mark(enum ps_status status, uint32_t flags, const struct ps__look *look);
 
+/* Is there a number, exact, estimated or the least that it can be? */
+bool ps__known_has_number(enum ps_status status);
+
 /* Does the "u" stand behind it? */
 bool ps__known_is_user_only(enum ps_status status, uint32_t flags);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How values of the caller's own tables are known: in the words of the text output, so that these are said in one way. */
 #include "base/error.h"
-#include "export/text.h"
+#include "export/known.h"
+#include "export/wrap.h"
+
+#include <perfsage/print.h>
 
 static struct ps__known known_of(const struct ps_value *values, size_t count)
 {
@@ -31,7 +34,7 @@ int ps_print_legend(const struct ps_value *values, size_t count, size_t width, F
 		return ps__fail(PS_EINVAL, "ps_print_legend: the %s is NULL", values ? "stream" : "values");
 	struct ps__known known = known_of(values, count);
 	ps__known_add_legend(&lines, &known);
-	ps__text_add_wrapped(&buffer, &lines, PS__KNOWN_INDENT, width);
+	ps__wrap_add_lines(&buffer, &lines, PS__KNOWN_INDENT, width);
 	ps__buffer_clear(&lines);
 	return ps__buffer_finish(&buffer, stream);
 }

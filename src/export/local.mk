@@ -8,6 +8,8 @@ src_export_libexport_la_SOURCES = \
 	src/export/colour.h \
 	src/export/csv.c \
 	src/export/export.c \
+	src/export/grid.c \
+	src/export/grid.h \
 	src/export/json.c \
 	src/export/json_writer.c \
 	src/export/json_writer.h \
@@ -24,6 +26,7 @@ src_export_libexport_la_SOURCES = \
 	src/export/cost.h \
 	src/export/residual.c \
 	src/export/residual.h \
+	src/export/spread.h \
 	src/export/table.c \
 	src/export/table.h \
 	src/export/table_metric.c \
@@ -31,7 +34,6 @@ src_export_libexport_la_SOURCES = \
 	src/export/text.c \
 	src/export/text.h \
 	src/export/text_cell.c \
-	src/export/text_style.c \
 	src/export/text_thread.c \
 	src/export/wrap.c \
 	src/export/wrap.h \

@@ -15,9 +15,9 @@ void ps__report_select(struct ps__report *report)
 	ps__table_select(&report->table, &view);
 }
 
-const char *ps__report_unit(const struct ps__table_column *column)
+const char *ps__report_unit(const char *unit)
 {
-	return *column->unit ? column->unit : "count";
+	return *unit ? unit : "count";
 }
 
 bool ps__report_is_known(const struct ps_value *value)

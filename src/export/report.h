@@ -28,7 +28,7 @@ ps__sink ps__xml_write;  /* xml.c */
 void ps__report_select(struct ps__report *report);
 
 /* "Joules", "ns"; "count" where the value is one. */
-const char *ps__report_unit(const struct ps__table_column *column);
+const char *ps__report_unit(const char *unit);
 bool ps__report_is_known(const struct ps_value *value);
 double ps__report_coverage(const struct ps_value *value); /* NaN of what isn't supported */
 

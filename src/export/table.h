@@ -7,10 +7,12 @@
 #define PS_EXPORT_TABLE_H
 
 #include "analysis/metric.h"
+#include "export/spread.h"
 
 struct ps__cell {
-	struct ps_value value; /* what ps_component_total gives */
-	size_t parts;          /* 0: there is no total */
+	struct ps_value value;           /* what ps_component_total gives */
+	size_t parts;                    /* 0: there is no total */
+	const struct ps__spread *spread; /* NULL, or of several runs: their mean is shown */
 };
 
 struct ps__row {
@@ -51,6 +53,7 @@ struct ps__table {
 	struct ps__table_metric *metrics;
 	size_t metric_count;
 	struct ps__cell *cells; /* for each row all columns */
+	bool is_sum;            /* over runs or intervals: what the topology has of its own is not of it */
 };
 
 static inline struct ps__cell *ps__table_cell(const struct ps__table *table, size_t row, size_t column)

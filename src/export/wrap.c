@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define NARROWEST 20 /* columns of a line's rest; else further lines begin at the left */
+
 static void wrap_add_word(struct ps__buffer *buffer, const char *word, size_t bytes, enum ps__charset charset)
 {
 	const char *end = word + bytes;
@@ -36,4 +38,16 @@ void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__
 		word += blanks + bytes;
 	}
 	ps__buffer_add(buffer, "\n");
+}
+
+void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent, size_t width)
+{
+	struct ps__wrap wrap = {.indent = width < indent + NARROWEST ? 0 : indent, .width = width};
+
+	buffer->failed |= lines->failed;
+	for (char *line = lines->failed ? NULL : lines->text, *next; line && *line; line = next) {
+		next = strchr(line, '\n') + 1;
+		next[-1] = '\0';
+		ps__wrap_add(buffer, line, &wrap);
+	}
 }
