@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage list: the events of this machine, and which of them can be counted. */
-#include "export/json_writer.h"
+#include "output/json_writer.h"
 #include "tools/command.h"
 #include "tools/commands.h"
 #include "tools/complaint.h"

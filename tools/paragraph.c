@@ -2,7 +2,7 @@
 /* Text in columns; what of a foreign text is shown, the library's own function decides. */
 #include "tools/paragraph.h"
 
-#include "export/wrap.h"
+#include "output/wrap.h"
 #include "tools/complaint.h"
 #include "tools/screen.h"
 

@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_PARAGRAPH_H
 #define PS_TOOLS_PARAGRAPH_H
 
-#include "export/buffer.h"
+#include "output/buffer.h"
 
 #include <stdio.h>
 

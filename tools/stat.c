@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage stat: counts a command, processes or whole CPUs, and shows the counts on the tree. */
-#include "export/number.h"
+#include "output/number.h"
 #include "tools/command.h"
 #include "tools/commands.h"
 #include "tools/complaint.h"

@@ -2,8 +2,8 @@
 /* Sums over runs or intervals as one line of JSON, after those of the runs or intervals. */
 #include "tools/stat_export.h"
 
-#include "export/json_writer.h"
-#include "export/report.h"
+#include "output/json_writer.h"
+#include "output/report.h"
 #include "tools/paragraph.h"
 #include "tools/stat_footer.h"
 

@@ -2,7 +2,7 @@
 /* Elapsed time, and how far the counts can be trusted: attribution, coverage, residual, what measuring itself took. */
 #include "tools/stat_footer.h"
 
-#include "export/number.h"
+#include "output/number.h"
 #include "tools/command.h"
 #include "tools/paragraph.h"
 

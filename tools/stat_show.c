@@ -2,7 +2,7 @@
 /* The counts of a run or an interval, through the library's exporters. */
 #include "tools/stat_show.h"
 
-#include "export/text.h"
+#include "output/text.h"
 #include "tools/complaint.h"
 #include "tools/paragraph.h"
 #include "tools/stat_fields.h"

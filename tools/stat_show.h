@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_SHOW_H
 #define PS_TOOLS_STAT_SHOW_H
 
-#include "export/buffer.h"
+#include "output/buffer.h"
 #include "tools/file.h"
 #include "tools/screen.h"
 #include "tools/stat_count.h"

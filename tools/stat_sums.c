@@ -2,8 +2,8 @@
 /* Means of runs and totals of intervals as text, with the lines that stand below the counts of one run, too. */
 #include "tools/stat_sums.h"
 
-#include "export/number.h"
-#include "export/text.h"
+#include "output/number.h"
+#include "output/text.h"
 #include "tools/complaint.h"
 #include "tools/paragraph.h"
 #include "tools/stat_export.h"

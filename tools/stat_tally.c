@@ -5,7 +5,7 @@
  */
 #include "tools/stat_tally.h"
 
-#include "export/known.h"
+#include "output/known.h"
 #include "tools/complaint.h"
 #include "topology/attrmap.h"
 

@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_TALLY_H
 #define PS_TOOLS_STAT_TALLY_H
 
-#include "export/table.h"
+#include "output/table.h"
 #include "tools/stat_metrics.h"
 #include "tools/stat_quality.h"
 #include "tools/stat_show.h"

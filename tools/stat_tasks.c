@@ -2,10 +2,10 @@
 /* The matrix of software threads and hardware threads: a line for each pair that counted anything. */
 #include "tools/stat_tasks.h"
 
-#include "export/grid.h"
-#include "export/json_writer.h"
-#include "export/known.h"
-#include "export/label.h"
+#include "output/grid.h"
+#include "output/json_writer.h"
+#include "output/known.h"
+#include "output/label.h"
 #include "tools/complaint.h"
 #include "tools/paragraph.h"
 

@@ -3,7 +3,7 @@
 #ifndef PS_TOOLS_STAT_UNCOUNTED_H
 #define PS_TOOLS_STAT_UNCOUNTED_H
 
-#include "export/buffer.h"
+#include "output/buffer.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text that grows: whole lines of any length, one write, and errors told once at the end. */
-#include "export/buffer.h"
+#include "output/buffer.h"
 #include "support/scene.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The colours of heat maps: they tell more from less without their hues, and what is written on them can be read. */
-#include "export/colour.h"
+#include "output/colour.h"
 
 #include "support/scene.h"
 

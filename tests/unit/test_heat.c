@@ -3,7 +3,7 @@
  * Heat maps: the colours that stock lstopo draws, read from its SVG, against the counts; on a synthetic machine with two
  * packages and on this one. And what is taken over from the file that a topology came from.
  */
-#include "export/colour.h"
+#include "output/colour.h"
 #include "support/fixture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers as people and programs read them, in any locale. */
-#include "export/number.h"
+#include "output/number.h"
 
 #include "support/scene.h"
 #include "support/skip.h"

@@ -3,7 +3,7 @@
  * The table behind the text outputs: every cell is what ps_component_total gives for its component, below any root,
  * with several sets, wide scopes and the unknown Thread; and a finished table leaves the error sentence alone.
  */
-#include "export/table.h"
+#include "output/table.h"
 #include "support/fixture.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences folded to a width: by columns, not by bytes. */
-#include "export/wrap.h"
+#include "output/wrap.h"
 #include "support/scene.h"
 
 static void check_wrap(const char *text, struct ps__wrap wrap, const char *expected)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lays cells out: as wide as the widest of a column, in blocks as wide as the screen. */
+#include "output/grid.h"
+
+#include "base/error.h"
+#include "base/os.h"
+
+/* Of the eight colours that every terminal has, those that can be read on black and on white. */
+static const char *const sequences[] = {
+    [PS__STYLE_PLAIN] = "",           [PS__STYLE_HEADING] = "\033[1m",   [PS__STYLE_FAINT] = "\033[2m",
+    [PS__STYLE_UNKNOWN] = "\033[31m", [PS__STYLE_ESTIMATE] = "\033[36m",
+};
+
+void ps__style_begin(struct ps__buffer *buffer, enum ps__style style)
+{
+	ps__buffer_add(buffer, "%s", sequences[style]);
+}
+
+void ps__style_end(struct ps__buffer *buffer, enum ps__style style)
+{
+	if (style != PS__STYLE_PLAIN)
+		ps__buffer_add(buffer, "\033[0m");
+}
+
+int ps__grid_create(struct ps__grid *grid, size_t rows, size_t columns)
+{
+	*grid = (struct ps__grid){.row_count = rows, .column_count = columns};
+	grid->cells = ps__os_calloc(rows * columns, sizeof *grid->cells);
+	grid->columns = ps__os_calloc(columns, sizeof *grid->columns);
+	return grid->cells && grid->columns ? PS_OK : ps__fail_memory("the printed text");
+}
+
+void ps__grid_clear(struct ps__grid *grid)
+{
+	ps__os_free(grid->cells);
+	ps__os_free(grid->columns);
+	ps__buffer_clear(&grid->text);
+}
+
+static struct ps__grid_cell *grid_cell(const struct ps__grid *grid, size_t row, size_t column)
+{
+	return &grid->cells[row * grid->column_count + column];
+}
+
+void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct ps__buffer *text,
+                  struct ps__grid_cell about)
+{
+	about.offset = grid->text.length;
+	ps__buffer_add(&grid->text, "%s", ps__buffer_text(text));
+	about.bytes = grid->text.length - about.offset;
+	grid->text.failed |= text->failed;
+	*grid_cell(grid, row, column) = about;
+}
+
+/* As wide as the heading and every cell below it. */
+static void grid_measure(struct ps__grid *grid, size_t column)
+{
+	struct ps__grid_column *about = &grid->columns[column];
+	size_t width = grid_cell(grid, 0, column)->columns;
+	bool is_used = false;
+
+	for (size_t row = 1; row < grid->row_count; row++) {
+		const struct ps__grid_cell *cell = grid_cell(grid, row, column);
+		is_used |= cell->columns > 0;
+		width = cell->columns > width ? cell->columns : width;
+		about->mark = cell->mark > about->mark ? cell->mark : about->mark;
+	}
+	about->width = is_used ? width + about->mark : 0;
+}
+
+static void grid_add_text(const struct ps__grid *grid, struct ps__buffer *buffer, const struct ps__grid_cell *cell)
+{
+	bool has_style = grid->has_colour && cell->bytes;
+
+	if (has_style)
+		ps__style_begin(buffer, cell->style);
+	if (cell->bytes)
+		ps__buffer_add(buffer, "%.*s", (int)cell->bytes, ps__buffer_text(&grid->text) + cell->offset);
+	if (has_style)
+		ps__style_end(buffer, cell->style);
+}
+
+static void grid_add_cell(const struct ps__grid *grid, struct ps__buffer *buffer, size_t row, size_t column)
+{
+	const struct ps__grid_cell *cell = grid_cell(grid, row, column);
+	const struct ps__grid_column *about = &grid->columns[column];
+	size_t used = cell->columns + about->mark - cell->mark;
+	bool is_left = grid->ends_in_words && column + 1 == grid->column_count;
+	size_t pad = !is_left && about->width > used ? about->width - used : 0;
+
+	if (!about->width)
+		return;
+	ps__buffer_add(buffer, "  %*s", (int)pad, "");
+	grid_add_text(grid, buffer, cell);
+	ps__buffer_add(buffer, "%*s", (int)(about->mark - cell->mark), "");
+}
+
+static void grid_add_row(const struct ps__grid *grid, struct ps__buffer *buffer, size_t row, size_t first, size_t end)
+{
+	const struct ps__grid_cell *label = grid_cell(grid, row, 0);
+
+	grid_add_text(grid, buffer, label);
+	ps__buffer_add(buffer, "%*s", (int)(grid->columns[0].width - label->columns), "");
+	for (size_t column = first; column < end; column++)
+		grid_add_cell(grid, buffer, row, column);
+	ps__buffer_trim(buffer);
+	ps__buffer_add(buffer, "\n");
+}
+
+/* The columns that stand beside each other from `first` on: one at least. */
+static size_t grid_end_of_block(const struct ps__grid *grid, size_t first, size_t width)
+{
+	size_t used = grid->columns[0].width, shown = 0, end = first;
+
+	for (; end < grid->column_count; end++) {
+		if (!grid->columns[end].width)
+			continue;
+		used += 2 + grid->columns[end].width;
+		if (width && used > width && shown > 0)
+			break;
+		shown++;
+	}
+	return end;
+}
+
+void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width)
+{
+	size_t end;
+
+	buffer->failed |= grid->text.failed;
+	if (buffer->failed)
+		return;
+	for (size_t column = 0; column < grid->column_count; column++)
+		grid_measure(grid, column);
+	for (size_t first = 1; first < grid->column_count; first = end) {
+		end = grid_end_of_block(grid, first, width);
+		if (first > 1)
+			ps__buffer_add(buffer, "\n");
+		for (size_t row = 0; row < grid->row_count; row++)
+			grid_add_row(grid, buffer, row, first, end);
+	}
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text in rows and columns, folded to the width of a terminal: the tree with its counters, and tables of tasks. */
+#ifndef PS_OUTPUT_GRID_H
+#define PS_OUTPUT_GRID_H
+
+#include "output/buffer.h"
+
+enum ps__style {
+	PS__STYLE_PLAIN,
+	PS__STYLE_HEADING,
+	PS__STYLE_FAINT,   /* branches, zeros, explanations */
+	PS__STYLE_UNKNOWN, /* what isn't known */
+	PS__STYLE_ESTIMATE
+};
+
+/* Escape sequences of a terminal. */
+void ps__style_begin(struct ps__buffer *buffer, enum ps__style style);
+void ps__style_end(struct ps__buffer *buffer, enum ps__style style);
+
+struct ps__grid_cell {
+	size_t offset; /* in the grid's text */
+	size_t bytes;
+	size_t columns; /* of the screen; the style takes none */
+	size_t mark;    /* how many of them stand behind the digits: "u" or " u" */
+	enum ps__style style;
+};
+
+struct ps__grid_column {
+	size_t width; /* 0: nothing stands below its heading; it isn't shown */
+	size_t mark;  /* room for the longest mark, so that digits stand in line */
+};
+
+struct ps__grid {
+	size_t row_count;
+	size_t column_count;
+	struct ps__grid_cell *cells; /* row by row, the headings first */
+	struct ps__grid_column *columns;
+	struct ps__buffer text; /* of all cells */
+	bool ends_in_words;     /* the last column stands at the left, as the first one does */
+	bool has_colour;
+};
+
+/* PS_ENOMEM; to be cleared all the same. */
+int ps__grid_create(struct ps__grid *grid, size_t rows, size_t columns);
+void ps__grid_clear(struct ps__grid *grid);
+
+/* Copies the text; of about only columns, mark and style are read. */
+void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct ps__buffer *text,
+                  struct ps__grid_cell about);
+
+/* The first column is repeated in front of each block of columns that fit into the width (0: all of them). */
+void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tree as JSON (RFC 8259). ps_export(3) describes every field; share/perfsage.schema.json is the schema. */
+#include "output/json_writer.h"
+#include "output/label.h"
+#include "output/report.h"
+
+#include <perfsage/error.h>
+#include <perfsage/version.h>
+
+#define SCHEMA 1 /* a number that changes when a field is taken away or gets another meaning */
+
+static void json_add_value(struct ps__json *json, const struct ps__table_column *column, const struct ps_value *value)
+{
+	ps__json_open_line(json);
+	ps__json_add_string(json, "event", column->selector.name);
+	ps__json_add_value(json, value, column->unit, column->scale);
+	ps__json_add_double(json, "coverage", ps__report_coverage(value));
+	ps__json_add_unsigned(json, "raw", value->raw);
+	ps__json_add_unsigned(json, "enabled_ns", value->enabled_ns);
+	ps__json_add_unsigned(json, "running_ns", value->running_ns);
+	ps__json_add_unsigned(json, "timestamp", value->timestamp);
+	ps__json_close_line(json);
+}
+
+static void json_add_metric(struct ps__json *json, const struct ps__table_metric *metric,
+                            const struct ps_metric_value *value)
+{
+	ps__json_open_line(json);
+	ps__json_add_string(json, "metric", metric->name);
+	ps__json_add_double(json, "value", value->value);
+	ps__json_add_string(json, "unit", metric->ask.metric->unit);
+	ps__json_add_how(json, value->status, value->attribution, value->flags);
+	ps__json_add_unsigned(json, "timestamp", value->timestamp);
+	ps__json_close_line(json);
+}
+
+static void json_add_numbers(struct ps__json *json, const struct ps__table *table, size_t row)
+{
+	struct ps_metric_value metric;
+
+	ps__json_open(json, "values", '[');
+	for (size_t event = 0; event < table->event_count; event++) {
+		const struct ps__cell *cell = ps__table_cell(table, row, event);
+		if (cell->parts)
+			json_add_value(json, &table->columns[event], &cell->value);
+	}
+	ps__json_close(json, ']');
+	ps__json_open(json, "metrics", '[');
+	for (size_t i = 0; i < table->metric_count; i++) {
+		if (ps__table_metric(table, row, i, &metric))
+			json_add_metric(json, &table->metrics[i], &metric);
+	}
+	ps__json_close(json, ']');
+}
+
+static void json_add_about(struct ps__json *json, const struct ps_component *component)
+{
+	ps__json_add_string(json, "type", ps_component_type_name(component->type));
+	ps__json_add_integer(json, "id", ps__report_id(component));
+	if (component->os_id >= 0)
+		ps__json_add_integer(json, "os_id", component->os_id);
+	else
+		ps__json_add_null(json, "os_id");
+	ps__json_add_string(json, "name", component->name);
+	if (component->type == PS_COMPONENT_CACHE)
+		ps__json_add_integer(json, "level", component->cache_level);
+	if (component->size_bytes)
+		ps__json_add_unsigned(json, "size_bytes", component->size_bytes);
+	if (*ps_component_subtype(component))
+		ps__json_add_string(json, "subtype", component->subtype);
+	if (component->core_kind != PS_CORE_KIND_UNKNOWN)
+		ps__json_add_string(json, "core_kind", ps__label_core_kind(component->core_kind));
+	ps__json_add_bool(json, "allowed", component->allowed);
+}
+
+/* Rows come parents first: what a row leaves open is closed before the next one that isn't below it. */
+static void json_add_tree(struct ps__json *json, const struct ps__table *table)
+{
+	int open_rows = 0;
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		for (; open_rows > table->rows[row].depth; open_rows--) {
+			ps__json_close(json, ']');
+			ps__json_close(json, '}');
+		}
+		ps__json_open(json, row ? NULL : "tree", '{');
+		json_add_about(json, table->rows[row].component);
+		json_add_numbers(json, table, row);
+		ps__json_open(json, "children", '[');
+		open_rows++;
+	}
+	for (; open_rows > 0; open_rows--) {
+		ps__json_close(json, ']');
+		ps__json_close(json, '}');
+	}
+}
+
+static void json_add_run(struct ps__json *json, const struct ps_export_options *options)
+{
+	ps__json_open(json, "run", '{');
+	for (size_t i = 0; i < options->field_count; i++) {
+		const struct ps_export_field *field = &options->fields[i];
+		if (field->text)
+			ps__json_add_string(json, field->name, field->text);
+		else
+			ps__json_add_double(json, field->name, field->number);
+	}
+	ps__json_close(json, '}');
+}
+
+static void json_add_attribute(struct ps__json *json, const char *key, const struct ps_component *component,
+                               const char *attribute)
+{
+	const char *value = component ? ps_component_attribute(component, attribute) : NULL;
+
+	if (value)
+		ps__json_add_string(json, key, value);
+}
+
+static void json_add_machine(struct ps__json *json, const struct ps_topology *topology)
+{
+	struct ps_component *root = topology->root;
+
+	ps__json_open(json, "machine", '{');
+	ps__json_add_unsigned(json, "threads", topology->thread_count);
+	ps__json_add_unsigned(json, "cores", ps_component_count(root, PS_COMPONENT_CORE));
+	ps__json_add_unsigned(json, "packages", ps_component_count(root, PS_COMPONENT_PACKAGE));
+	if (topology->is_stand_in)
+		ps__json_add_string(json, "origin", topology->origin);
+	json_add_attribute(json, "host", root, "HostName");
+	json_add_attribute(json, "system", root, "OSName");
+	json_add_attribute(json, "release", root, "OSRelease");
+	json_add_attribute(json, "architecture", root, "Architecture");
+	json_add_attribute(json, "cpu_model", ps_component_find_logical(root, PS_COMPONENT_PACKAGE, 0, 0),
+	                   "CPUModel");
+	ps__json_close(json, '}');
+}
+
+static void json_add_lists(struct ps__json *json, const struct ps__table *table)
+{
+	ps__json_open(json, "events", '[');
+	for (size_t event = 0; event < table->event_count; event++) {
+		const struct ps__table_column *column = &table->columns[event];
+		ps__json_open_line(json);
+		ps__json_add_string(json, "event", column->selector.name);
+		ps__json_add_string(json, "unit", ps__report_unit(column->unit));
+		ps__json_add_double(json, "scale", column->scale);
+		ps__json_add_string(json, "scope", ps_scope_name(column->scope));
+		ps__json_close_line(json);
+	}
+	ps__json_close(json, ']');
+	ps__json_open(json, "metrics", '[');
+	for (size_t i = 0; i < table->metric_count; i++) {
+		const struct ps__metric *metric = table->metrics[i].ask.metric;
+		ps__json_open_line(json);
+		ps__json_add_string(json, "metric", table->metrics[i].name);
+		ps__json_add_string(json, "unit", metric->unit);
+		ps__json_add_string(json, "description", metric->description);
+		ps__json_close_line(json);
+	}
+	ps__json_close(json, ']');
+}
+
+int ps__json_write(struct ps__report *report, struct ps__buffer *buffer)
+{
+	struct ps__json json = ps__json_create(buffer, report->options->flags & PS_EXPORT_COMPACT);
+
+	ps__report_select(report);
+	ps__json_open(&json, NULL, '{');
+	ps__json_add_string(&json, "perfsage", ps_version());
+	ps__json_add_integer(&json, "schema", SCHEMA);
+	if (report->options->field_count)
+		json_add_run(&json, report->options);
+	json_add_machine(&json, report->table.topology);
+	json_add_lists(&json, &report->table);
+	json_add_tree(&json, &report->table);
+	ps__json_close(&json, '}');
+	return PS_OK;
+}

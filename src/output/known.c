@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How values are known, in words: the text exporters say it the same way everywhere, and explain only what occurs.
+ */
+#include "output/known.h"
+
+#include "output/number.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+struct word {
+	unsigned bit;
+	const char *word;
+	const char *meaning;
+};
+
+static const struct word attributions[] = {
+    {1u << PS_ATTRIBUTION_EXACT, "exact", "the kernel split the count by hardware thread"},
+    {1u << PS_ATTRIBUTION_PINNED, "pinned", "the task could run on this hardware thread only"},
+    {1u << PS_ATTRIBUTION_ATTACHED, "attached", "counted on this CPU, whatever ran there"},
+    {1u << PS_ATTRIBUTION_MIXED, "mixed",
+     "an estimate: split by time, or scaled on each hardware thread as its groups took turns there"},
+    {1u << PS_ATTRIBUTION_LAST_CPU, "last-cpu",
+     "all since the previous reading went to the CPU seen at the reading; the task may have moved"},
+};
+
+static const struct word statuses[] = {
+    {1u << PS_STATUS_SCALED, "~",
+     "an estimate: the counter was on the hardware for the part of the time that coverage says"},
+    {1u << PS_STATUS_NEVER_SCHEDULED, "never", "the counter never got on the hardware: the count is unknown, not 0"},
+    {1u << PS_STATUS_NOT_SUPPORTED, "n/s",
+     "not supported: this machine, core or permission can't count it: unknown, not 0"},
+    {1u << PS_STATUS_INCOMPLETE,
+     ">=", "the least that it can be: a program began that the kernel does not count (set-user-ID, unreadable)"},
+};
+
+static const struct word flags[] = {
+    {PS_VALUE_USER_ONLY, "u", "of user space alone: for lack of permission, or as a PAPI set's domain has it"},
+    {PS_VALUE_MOVED, "moved", "the task changed its CPU during the reading"},
+    {PS_VALUE_WENT_BACK, "went back", "a counter went backwards, and was counted anew from there"},
+    {PS_VALUE_ENDED, "ended", "the counted task has ended: the final count"},
+    {PS_VALUE_INTERRUPTED, "interrupted", "the counter was off for a while: some events were missed"},
+    {PS_VALUE_SATURATED, "saturated", ">, <: the number is beyond 64 bits"},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static uint32_t noted_flags(enum ps_status status, uint32_t all)
+{
+	uint32_t noted = all & ~(uint32_t)PS_VALUE_USER_ONLY;
+
+	return noted | (ps__known_is_user_only(status, all) ? PS_VALUE_USER_ONLY : 0);
+}
+
+void ps__known_note(struct ps__known *known, const struct ps_value *value)
+{
+	double coverage = ps_value_coverage(value);
+
+	known->attributions |= 1u << value->attribution;
+	known->flags |= noted_flags(value->status, value->flags);
+	if (value->status == PS_STATUS_SCALED) {
+		bool first = !(known->statuses & 1u << PS_STATUS_SCALED);
+		/* One that isn't known makes the whole range so: all comparisons with it are false. */
+		bool unknown = isnan(coverage);
+		known->lowest = first || unknown || coverage < known->lowest ? coverage : known->lowest;
+		known->highest = first || unknown || coverage > known->highest ? coverage : known->highest;
+	}
+	known->statuses |= 1u << value->status;
+}
+
+void ps__known_note_metric(struct ps__known *known, const struct ps_metric_value *value)
+{
+	known->statuses |= 1u << value->status;
+	known->flags |= noted_flags(value->status, value->flags);
+}
+
+static void add_coverage(struct ps__buffer *buffer, const struct ps__known *known)
+{
+	if (isnan(known->lowest) || isnan(known->highest)) {
+		ps__buffer_add(buffer, ", scaled, coverage unknown");
+		return;
+	}
+	int lowest = (int)(known->lowest * 100), highest = (int)(known->highest * 100);
+	if (highest < 1)
+		ps__buffer_add(buffer, ", scaled, coverage below 1%%");
+	else if (lowest == highest)
+		ps__buffer_add(buffer, ", scaled, coverage %d%%", lowest);
+	else
+		ps__buffer_add(buffer, ", scaled, coverage %d-%d%%", lowest, highest);
+}
+
+void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *known)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < COUNT_OF(attributions); i++) {
+		if (!(known->attributions & attributions[i].bit))
+			continue;
+		ps__buffer_add(buffer, "%s%s", separator, attributions[i].word);
+		separator = "+";
+	}
+	if (known->statuses & 1u << PS_STATUS_SCALED)
+		add_coverage(buffer, known);
+	if (known->statuses & 1u << PS_STATUS_INCOMPLETE)
+		ps__buffer_add(buffer, ", incomplete");
+	for (size_t i = 0; i < COUNT_OF(flags); i++) {
+		if (known->flags & flags[i].bit && flags[i].bit != PS_VALUE_USER_ONLY)
+			ps__buffer_add(buffer, ", %s", flags[i].word);
+	}
+}
+
+bool ps__known_has_number(enum ps_status status)
+{
+	return status <= PS_STATUS_SCALED || status == PS_STATUS_INCOMPLETE;
+}
+
+bool ps__known_is_user_only(enum ps_status status, uint32_t all)
+{
+	return all & PS_VALUE_USER_ONLY && ps__known_has_number(status);
+}
+
+/* The word for what is unknown; false if it is known. */
+static bool add_unknown(struct ps__buffer *buffer, enum ps_status status)
+{
+	if (status == PS_STATUS_NEVER_SCHEDULED)
+		ps__buffer_add(buffer, "never");
+	else if (status == PS_STATUS_NOT_SUPPORTED)
+		ps__buffer_add(buffer, "n/s");
+	return status == PS_STATUS_NEVER_SCHEDULED || status == PS_STATUS_NOT_SUPPORTED;
+}
+
+static void add_number(struct ps__buffer *buffer, double number, const struct ps__look *look)
+{
+	if (strcmp(look->unit, "%") == 0) {
+		ps__number_add_plain(buffer, number);
+		ps__buffer_add(buffer, "%%");
+	} else if (look->si && strcmp(look->unit, "ns") == 0) {
+		ps__number_add_time(buffer, number);
+	} else if (look->si) {
+		ps__number_add_si(buffer, number);
+	} else if (look->scale > 1 && look->scale == floor(look->scale)) {
+		ps__number_add_fixed(buffer, number, 0);
+	} else {
+		ps__number_add_plain(buffer, number);
+	}
+}
+
+const char *ps__known_heading_unit(const struct ps__look *look)
+{
+	return look->si && strcmp(look->unit, "ns") == 0 ? "" : look->unit;
+}
+
+/* Behind a unit or a prefix it stands apart: "45.72 us u", "12.35M u". */
+const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps__look *look)
+{
+	if (!ps__known_is_user_only(status, all))
+		return "";
+	return look->si ? " u" : "u";
+}
+
+/* The least that it can be may be an estimate, too. */
+static const char *prefix_of(const struct ps_value *value)
+{
+	if (value->status == PS_STATUS_INCOMPLETE)
+		return value->running_ns < value->enabled_ns ? ">=~" : ">=";
+	return value->status == PS_STATUS_SCALED ? "~" : "";
+}
+
+void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look)
+{
+	if (add_unknown(buffer, value->status))
+		return;
+	ps__buffer_add(buffer, "%s", prefix_of(value));
+	if (value->flags & PS_VALUE_SATURATED)
+		ps__buffer_add(buffer, value->value < 0 ? "<" : ">");
+	if (look->si || look->scale != 1)
+		add_number(buffer, (double)value->value * look->scale, look);
+	else
+		ps__buffer_add(buffer, "%lld", value->value);
+	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
+}
+
+void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,
+                        const struct ps__look *look)
+{
+	if (add_unknown(buffer, value->status))
+		return;
+	ps__buffer_add(buffer, "%s", prefix_of(value));
+	if (!look->si && look->scale == 1)
+		ps__number_add_fixed(buffer, mean, 0);
+	else
+		add_number(buffer, mean * look->scale, look);
+	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
+}
+
+void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value, const struct ps__look *look)
+{
+	if (add_unknown(buffer, value->status) || isnan(value->value))
+		return;
+	ps__buffer_add(buffer, "%s", value->status == PS_STATUS_SCALED ? "~" : "");
+	struct ps__look small = {.unit = look->unit, .scale = 1, .si = look->si && fabs(value->value) >= 1000};
+	add_number(buffer, value->value, &small);
+	ps__buffer_add(buffer, "%s", ps__known_is_user_only(value->status, value->flags) ? "u" : "");
+}
+
+static void add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count, unsigned bits)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bits & words[i].bit)
+			ps__buffer_add(buffer, "%-11s  %s\n", words[i].word, words[i].meaning);
+	}
+}
+
+void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *known)
+{
+	add_meanings(buffer, statuses, COUNT_OF(statuses), known->statuses);
+	add_meanings(buffer, flags, COUNT_OF(flags), known->flags);
+	add_meanings(buffer, attributions, COUNT_OF(attributions), known->attributions);
+}

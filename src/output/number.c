@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Numbers as text. printf writes the decimal point of the program's locale, which no reader of JSON or CSV would take:
+ * so it is replaced.
+ */
+#include "output/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_BYTES 512 /* the longest double has 309 digits before its point */
+
+/* Whatever stands between the digits is the locale's point, of one byte or several. */
+static void add_number(struct ps__buffer *buffer, char *text)
+{
+	size_t start = strspn(text, "-+0123456789");
+	size_t rest = start;
+
+	while (text[rest] && !strchr("0123456789e", text[rest]))
+		rest++;
+	if (rest == start)
+		ps__buffer_add(buffer, "%s", text);
+	else
+		ps__buffer_add(buffer, "%.*s.%s", (int)start, text, text + rest);
+}
+
+void ps__number_add_fixed(struct ps__buffer *buffer, double number, int decimals)
+{
+	char text[NUMBER_BYTES];
+
+	snprintf(text, sizeof text, "%.*f", decimals, number);
+	add_number(buffer, text);
+}
+
+static void add_digits(struct ps__buffer *buffer, double number, int digits)
+{
+	char text[NUMBER_BYTES];
+
+	snprintf(text, sizeof text, "%.*g", digits, number);
+	add_number(buffer, text);
+}
+
+void ps__number_add_exact(struct ps__buffer *buffer, double number)
+{
+	char text[NUMBER_BYTES];
+	int digits = 15;
+
+	do {
+		snprintf(text, sizeof text, "%.*g", digits, number);
+	} while (strtod(text, NULL) != number && ++digits <= 17);
+	add_digits(buffer, number, digits);
+}
+
+void ps__number_add_plain(struct ps__buffer *buffer, double number)
+{
+	double size = fabs(number);
+
+	if (size > 0 && size < 0.1)
+		add_digits(buffer, number, 3);
+	else
+		ps__number_add_fixed(buffer, number, 2);
+}
+
+/* Four digits of a number below 1000. */
+static void add_four_digits(struct ps__buffer *buffer, double number)
+{
+	double size = fabs(number);
+
+	ps__number_add_fixed(buffer, number, size < 9.9995 ? 3 : size < 99.995 ? 2 : 1);
+}
+
+void ps__number_add_si(struct ps__buffer *buffer, double number)
+{
+	static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E", "Z", "Y"};
+	size_t prefix = 0;
+
+	if (fabs(number) < 1000 && number == floor(number)) {
+		ps__number_add_fixed(buffer, number, 0);
+		return;
+	}
+	if (fabs(number) < 0.1) {
+		add_digits(buffer, number, 3);
+		return;
+	}
+	for (; fabs(number) >= 999.95 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++)
+		number /= 1000;
+	add_four_digits(buffer, number);
+	ps__buffer_add(buffer, "%s", prefixes[prefix]);
+}
+
+void ps__number_add_time(struct ps__buffer *buffer, double time_ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	size_t unit = 0;
+
+	for (; fabs(time_ns) >= 999.95 && unit < 3; unit++)
+		time_ns /= 1000;
+	if (unit == 0)
+		ps__number_add_fixed(buffer, time_ns, 0);
+	else
+		add_four_digits(buffer, time_ns);
+	ps__buffer_add(buffer, " %s", units[unit]);
+}
+
+void ps__number_add_duration(struct ps__buffer *buffer, double seconds)
+{
+	long whole = (long)seconds, tenths = lround(seconds * 10);
+
+	if (seconds >= 3600) {
+		ps__buffer_add(buffer, "%ld h %02ld min %02ld s", whole / 3600, whole / 60 % 60, whole % 60);
+	} else if (seconds >= 60) {
+		ps__buffer_add(buffer, "%ld min %02ld.%ld s", tenths / 600, tenths / 10 % 60, tenths % 10);
+	} else {
+		ps__number_add_fixed(buffer, seconds, seconds < 10 ? 3 : 2);
+		ps__buffer_add(buffer, " s");
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Conservation in the printed tree: what the kernel counted, and no hardware thread has been credited with. */
+#include "output/residual.h"
+
+#include "output/label.h"
+#include "topology/series.h"
+
+#include <string.h>
+
+static int64_t residual_of(const struct ps__series *series, const char *event)
+{
+	for (size_t column = 0; column < series->columns; column++) {
+		if (!strcmp(series->column[column].name, event))
+			return atomic_load_explicit(&series->column[column].residual, memory_order_relaxed);
+	}
+	return 0;
+}
+
+/* The sum over all sets that were checked; false if none was. */
+static bool sum_residual(const struct ps_topology *topology, const char *event, int64_t *out)
+{
+	struct ps__series *series = atomic_load_explicit(&topology->series, memory_order_acquire);
+	bool is_checked = false;
+
+	*out = 0;
+	for (; series; series = series->next) {
+		/* Pairs with the release in ps_eventset_check. */
+		if (!atomic_load_explicit(&series->is_checked, memory_order_acquire))
+			continue;
+		is_checked = true;
+		*out += residual_of(series, event);
+	}
+	return is_checked;
+}
+
+void ps__residual_add(struct ps__buffer *buffer, const struct ps__table *table)
+{
+	const char *separator = "residual: ";
+	bool is_checked = false;
+	int64_t residual;
+
+	if (table->rows[0].component != table->topology->root)
+		return;
+	for (size_t event = 0; event < table->event_count; event++) {
+		is_checked |= sum_residual(table->topology, ps__table_event(table, event), &residual);
+		if (residual == 0)
+			continue;
+		ps__buffer_add(buffer, "%s", separator);
+		ps__label_add_event(buffer, ps__table_event(table, event), "");
+		ps__buffer_add(buffer, " %lld", (long long)residual);
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		ps__buffer_add(buffer, " (counted by the kernel, and in no part)\n");
+	else if (is_checked)
+		ps__buffer_add(buffer, "residual: 0 (the parts add up to what the kernel counted)\n");
+}

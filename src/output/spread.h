@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mean and deviation of a number that was measured several times (B. P. Welford, 1962: no digits are lost). */
+#ifndef PS_OUTPUT_SPREAD_H
+#define PS_OUTPUT_SPREAD_H
+
+#include <math.h>
+#include <stddef.h>
+
+struct ps__spread {
+	size_t samples;
+	double mean;
+	double squares; /* of the distances from the mean */
+	double least, most;
+};
+
+static inline void ps__spread_add(struct ps__spread *spread, double value)
+{
+	double distance = value - spread->mean;
+
+	if (spread->samples == 0 || value < spread->least)
+		spread->least = value;
+	if (spread->samples == 0 || value > spread->most)
+		spread->most = value;
+	spread->samples++;
+	spread->mean += distance / (double)spread->samples;
+	spread->squares += distance * (value - spread->mean);
+}
+
+/* Of one sample as one of many; NaN for fewer than two. */
+static inline double ps__spread_deviation(const struct ps__spread *spread)
+{
+	return spread->samples < 2 ? (double)NAN : sqrt(spread->squares / (double)(spread->samples - 1));
+}
+
+/* The same, as a part of the mean. */
+static inline double ps__spread_percent(const struct ps__spread *spread)
+{
+	return spread->mean != 0 ? 100 * ps__spread_deviation(spread) / fabs(spread->mean) : 0;
+}
+
+#endif

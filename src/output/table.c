@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table that the exporters show: rows are components, columns are events. ps_component_total for each cell would
+ * go over all event sets each time; here each part is added once to all components above it.
+ */
+#include "output/table.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "topology/attrmap.h"
+
+#include <string.h>
+
+#define NO_ROW SIZE_MAX
+
+/* What is needed while the table is made. */
+struct builder {
+	struct ps__table table;
+	size_t *row_of_thread;      /* by place in the topology's array */
+	struct ps__series **series; /* oldest first */
+	size_t series_count;
+	struct ps_value *values; /* of the parts of one reading: for each log all columns */
+	size_t *threads;         /* their Threads, by place in the topology's array */
+	size_t *rows;            /* and the rows where they belong, column by column */
+};
+
+static int add_row(struct ps_component *component, void *context)
+{
+	struct builder *builder = context;
+	struct ps__table *table = &builder->table;
+	struct ps__row *row = &table->rows[table->row_count];
+	size_t parent = table->row_count ? table->row_count - 1 : 0;
+
+	while (parent > 0 && table->rows[parent].component != component->parent)
+		parent = table->rows[parent].parent;
+	row->component = component;
+	row->parent = parent;
+	row->depth = component->depth - table->rows[0].component->depth;
+	if (component->thread)
+		builder->row_of_thread[component->thread - table->topology->threads] = table->row_count;
+	table->row_count++;
+	return 0;
+}
+
+static int count_row(struct ps_component *component, void *context)
+{
+	(void)component;
+	++*(size_t *)context;
+	return 0;
+}
+
+static int add_rows(struct builder *builder, struct ps_component *root)
+{
+	struct ps_topology *topology = root->topology;
+	size_t threads = topology->thread_count + 1, rows = 1; /* one more for the unknown Thread */
+
+	ps_component_for_each(root, count_row, &rows);
+	builder->table.topology = topology;
+	builder->table.rows = ps__os_calloc(rows, sizeof *builder->table.rows);
+	builder->row_of_thread = ps__os_calloc(threads, sizeof *builder->row_of_thread);
+	if (!builder->table.rows || !builder->row_of_thread)
+		return PS_ENOMEM;
+	for (size_t i = 0; i < threads; i++)
+		builder->row_of_thread[i] = NO_ROW;
+	ps_component_for_each(root, add_row, builder);
+	if (root == topology->root)
+		add_row(topology->unknown, builder);
+	return PS_OK;
+}
+
+/* The list has the newest first; a table reads better from the oldest on. */
+static int list_series(struct builder *builder)
+{
+	/* Pairs with the release in ps__series_bind. */
+	struct ps__series *newest = atomic_load_explicit(&builder->table.topology->series, memory_order_acquire);
+	size_t left = 0;
+
+	for (struct ps__series *series = newest; series; series = series->next)
+		left++;
+	builder->series = ps__os_calloc(left, sizeof(struct ps__series *));
+	if (!builder->series)
+		return PS_ENOMEM;
+	builder->series_count = left;
+	for (struct ps__series *series = newest; series; series = series->next)
+		builder->series[--left] = series;
+	return PS_OK;
+}
+
+static bool has_event(const struct ps__table *table, const char *name)
+{
+	size_t event = 0;
+
+	while (event < table->event_count && strcmp(ps__table_event(table, event), name) != 0)
+		event++;
+	return event < table->event_count;
+}
+
+static void add_event(struct ps__table *table, const struct ps__column *column)
+{
+	if (has_event(table, column->name))
+		return;
+	table->columns[table->event_count++] = (struct ps__table_column){
+	    .selector = {.find = ps__select_by_name, .name = column->name},
+	    .unit = column->unit,
+	    .scale = column->scale,
+	};
+}
+
+static void widen_scopes(struct ps__table *table, const struct ps__series *series)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		struct ps__table_column *column = &table->columns[i];
+		ptrdiff_t found = column->selector.find(series, &column->selector);
+		if (found >= 0 && series->column[found].scope > column->scope)
+			column->scope = series->column[found].scope;
+	}
+}
+
+static int list_columns(struct builder *builder)
+{
+	struct ps__table *table = &builder->table;
+	size_t limit = 2 * table->metric_count;
+
+	for (size_t i = 0; i < builder->series_count; i++)
+		limit += builder->series[i]->columns;
+	table->columns = ps__os_calloc(limit, sizeof *table->columns);
+	if (!table->columns)
+		return PS_ENOMEM;
+	for (size_t i = 0; i < builder->series_count; i++) {
+		for (size_t column = 0; column < builder->series[i]->columns; column++)
+			add_event(table, &builder->series[i]->column[column]);
+	}
+	table->column_count = table->event_count;
+	ps__table_add_metrics(table);
+	for (size_t i = 0; i < builder->series_count; i++)
+		widen_scopes(table, builder->series[i]);
+	table->cells = ps__os_calloc(table->row_count * table->column_count, sizeof *table->cells);
+	return table->cells ? PS_OK : PS_ENOMEM;
+}
+
+static int make_room(struct builder *builder, const struct ps__log *newest, size_t columns)
+{
+	size_t need = 0;
+
+	for (const struct ps__log *log = newest; log; log = log->next_in_series)
+		need++;
+	ps__os_free(builder->values);
+	ps__os_free(builder->threads);
+	ps__os_free(builder->rows);
+	builder->values = ps__os_calloc(need * columns, sizeof *builder->values);
+	builder->threads = ps__os_calloc(need, sizeof *builder->threads);
+	builder->rows = ps__os_calloc(need, sizeof *builder->rows);
+	return builder->values && builder->threads && builder->rows ? PS_OK : PS_ENOMEM;
+}
+
+/* The columns of a log's newest row, if that belongs to the series' latest reading. */
+static bool take_part(const struct ps__log *log, uint64_t latest, struct ps_value *values)
+{
+	const struct ps__series *series = log->series;
+	size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+
+	for (size_t column = 0; column < series->columns; column++) {
+		if (count == 0 || !ps__series_value(log, count - 1, column, &values[column]) ||
+		    values[column].timestamp != latest)
+			return false;
+	}
+	return true;
+}
+
+/* Copies all parts of a series' latest reading; how many there are. */
+static int take_parts(struct builder *builder, const struct ps__series *series, size_t *out)
+{
+	uint64_t sequence;
+	size_t parts;
+
+	do {
+		parts = 0;
+		sequence = ps__series_read_begin(series);
+		/* Pairs with the release in ps__series_add_log. */
+		const struct ps__log *newest = atomic_load_explicit(&series->logs, memory_order_acquire);
+		uint64_t latest = atomic_load_explicit(&series->latest, memory_order_acquire);
+		if (make_room(builder, newest, series->columns) < 0)
+			return PS_ENOMEM;
+		for (const struct ps__log *log = newest; log; log = log->next_in_series) {
+			if (!take_part(log, latest, &builder->values[parts * series->columns]))
+				continue;
+			builder->threads[parts++] = (size_t)(log->thread - builder->table.topology->threads);
+		}
+	} while (ps__series_read_retry(series, sequence));
+	*out = parts;
+	return PS_OK;
+}
+
+static bool contains(const struct ps_component *outer, const struct ps_component *inner)
+{
+	return inner->first_thread >= outer->first_thread &&
+	       inner->first_thread + inner->thread_count <= outer->first_thread + outer->thread_count;
+}
+
+/* The lowest row that holds all of what one count of a scope covers, as seen from a Thread; NO_ROW if none does. */
+static size_t row_of(const struct builder *builder, size_t thread, enum ps_scope scope)
+{
+	const struct ps__table *table = &builder->table;
+	size_t row = builder->row_of_thread[thread];
+
+	if (row == NO_ROW)
+		return NO_ROW;
+	const struct ps_component *covered = ps__component_covered(table->topology->threads[thread].component, scope);
+	while (row > 0 && !contains(table->rows[row].component, covered))
+		row = table->rows[row].parent;
+	return contains(table->rows[row].component, covered) ? row : NO_ROW;
+}
+
+/* An event of a hardware thread: what several sets counted adds up. */
+static void add_narrow(struct builder *builder, const struct ps__series *series, size_t parts, size_t column,
+                       size_t event)
+{
+	for (size_t part = 0; part < parts; part++) {
+		size_t row = builder->row_of_thread[builder->threads[part]];
+		if (row == NO_ROW)
+			continue;
+		struct ps__cell *cell = ps__table_cell(&builder->table, row, event);
+		ps__value_merge(&cell->value, &cell->parts, &builder->values[part * series->columns + column]);
+	}
+}
+
+/* Adds up the parts that belong in the row of the first one; they are then done with. */
+static struct ps_value take_sum(struct builder *builder, const struct ps__series *series, size_t parts, size_t first,
+                                size_t column)
+{
+	size_t row = builder->rows[first], merged = 0;
+	struct ps_value sum = {0};
+
+	for (size_t part = first; part < parts; part++) {
+		if (builder->rows[part] != row)
+			continue;
+		ps__value_merge(&sum, &merged, &builder->values[part * series->columns + column]);
+		builder->rows[part] = NO_ROW;
+	}
+	return sum;
+}
+
+/* An event of a wider scope: counts of one package are the same count in all sets, of which the newest is taken. */
+static void add_wide(struct builder *builder, const struct ps__series *series, size_t parts, size_t column,
+                     size_t event)
+{
+	for (size_t part = 0; part < parts; part++)
+		builder->rows[part] = row_of(builder, builder->threads[part], builder->table.columns[event].scope);
+	for (size_t part = 0; part < parts; part++) {
+		if (builder->rows[part] == NO_ROW)
+			continue;
+		struct ps__cell *cell = ps__table_cell(&builder->table, builder->rows[part], event);
+		struct ps_value sum = take_sum(builder, series, parts, part, column);
+		if (cell->parts == 0 || sum.timestamp > cell->value.timestamp)
+			*cell = (struct ps__cell){.value = sum, .parts = 1};
+	}
+}
+
+static int add_series(struct builder *builder, const struct ps__series *series)
+{
+	size_t parts;
+
+	if (take_parts(builder, series, &parts) < 0)
+		return PS_ENOMEM;
+	for (size_t event = 0; event < builder->table.column_count; event++) {
+		const struct ps__table_column *about = &builder->table.columns[event];
+		ptrdiff_t column = about->selector.find(series, &about->selector);
+		if (column < 0 || ps__series_is_superseded(series, &about->selector))
+			continue;
+		if (about->scope == PS_SCOPE_THREAD)
+			add_narrow(builder, series, parts, (size_t)column, event);
+		else
+			add_wide(builder, series, parts, (size_t)column, event);
+	}
+	return PS_OK;
+}
+
+static void merge_into_parent(struct ps__table *table, size_t row, size_t event)
+{
+	const struct ps__cell *cell = ps__table_cell(table, row, event);
+	struct ps__cell *parent = ps__table_cell(table, table->rows[row].parent, event);
+
+	if (cell->parts)
+		ps__value_merge(&parent->value, &parent->parts, &cell->value);
+}
+
+/* Adds all up, from the last row to the first: parents come before their children. */
+static void add_up(struct ps__table *table, size_t event)
+{
+	const struct ps_component *unknown = table->topology->unknown;
+
+	for (size_t row = table->row_count - 1; row > 0; row--) {
+		const struct ps_component *component = table->rows[row].component;
+		if (component->type != PS_COMPONENT_NUMA && component != unknown)
+			merge_into_parent(table, row, event);
+	}
+	/* A NUMA node's Threads are its parent's; only the Machine has the unknown one besides. */
+	for (size_t row = 1; row < table->row_count; row++) {
+		if (table->rows[row].component->type == PS_COMPONENT_NUMA)
+			*ps__table_cell(table, row, event) = *ps__table_cell(table, table->rows[row].parent, event);
+	}
+	if (table->rows[table->row_count - 1].component == unknown && table->row_count > 1)
+		merge_into_parent(table, table->row_count - 1, event);
+}
+
+static void finish(struct ps__table *table)
+{
+	for (size_t column = 0; column < table->column_count; column++) {
+		add_up(table, column);
+		for (size_t row = 0; row < table->row_count; row++)
+			ps__value_finish(&ps__table_cell(table, row, column)->value);
+	}
+	for (size_t row = 0; row < table->row_count; row++) {
+		for (size_t event = 0; event < table->event_count; event++)
+			table->rows[row].counted |= ps__table_cell(table, row, event)->parts > 0;
+	}
+}
+
+static int build(struct builder *builder, struct ps_component *root)
+{
+	int code = add_rows(builder, root);
+
+	if (code == PS_OK)
+		code = list_series(builder);
+	if (code == PS_OK)
+		code = list_columns(builder);
+	for (size_t i = 0; code == PS_OK && i < builder->series_count; i++)
+		code = add_series(builder, builder->series[i]);
+	if (code == PS_OK)
+		finish(&builder->table);
+	if (code == PS_OK)
+		ps__table_sum_wholes(&builder->table);
+	return code;
+}
+
+/* Makes one row the only one. */
+static void keep_row(struct ps__table *table, const struct ps_component *component)
+{
+	size_t row = 0;
+
+	while (table->rows[row].component != component)
+		row++;
+	table->rows[0] =
+	    (struct ps__row){.component = table->rows[row].component, .counted = table->rows[row].counted};
+	for (size_t column = 0; column < table->column_count; column++)
+		*ps__table_cell(table, 0, column) = *ps__table_cell(table, row, column);
+	table->row_count = 1;
+}
+
+int ps__table_create(struct ps__table *out, struct ps_component *root, const char *const *metrics,
+                     size_t metric_count)
+{
+	struct builder builder = {0};
+	/* What is local to a NUMA node isn't below it: it's found by way of its parent. */
+	bool is_node = root->type == PS_COMPONENT_NUMA;
+	int code = ps__table_find_metrics(&builder.table, metrics, metric_count);
+	if (code == PS_OK)
+		code = build(&builder, is_node ? root->parent : root);
+	if (code == PS_OK && is_node)
+		keep_row(&builder.table, root);
+	ps__os_free(builder.row_of_thread);
+	ps__os_free(builder.series);
+	ps__os_free(builder.values);
+	ps__os_free(builder.threads);
+	ps__os_free(builder.rows);
+	if (code < 0) {
+		ps__table_clear(&builder.table);
+		return code == PS_ENOMEM ? ps__fail_memory("the totals") : code;
+	}
+	*out = builder.table;
+	return PS_OK;
+}
+
+void ps__table_clear(struct ps__table *table)
+{
+	ps__os_free(table->rows);
+	ps__os_free(table->columns);
+	ps__os_free(table->metrics);
+	ps__os_free(table->cells);
+	*table = (struct ps__table){0};
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The totals of all components below one, for every event: what the exporters show. Each event set's latest reading is
+ * looked at once, so all numbers of a table belong together, also while sets are counting.
+ */
+#ifndef PS_OUTPUT_TABLE_H
+#define PS_OUTPUT_TABLE_H
+
+#include "analysis/metric.h"
+#include "output/spread.h"
+
+struct ps__cell {
+	struct ps_value value;           /* what ps_component_total gives */
+	size_t parts;                    /* 0: there is no total */
+	const struct ps__spread *spread; /* NULL, or of several runs: their mean is shown */
+};
+
+struct ps__row {
+	struct ps_component *component;
+	size_t parent; /* a row; the first row is its own */
+	int depth;     /* below the first row */
+	bool counted;  /* has a total of any event */
+	bool stays;    /* ps__table_select's: is it kept */
+	size_t place;  /* and where; of a row that isn't, where the next one above it is that is */
+};
+
+/* What the cells of a column are the sums of. */
+struct ps__table_column {
+	struct ps__selector selector;
+	enum ps_scope scope; /* the widest of all sets */
+	const char *unit;    /* "" for a plain count */
+	double scale;        /* count * scale is in unit */
+};
+
+struct ps__table_metric {
+	char name[PS__METRIC_NAME_BYTES]; /* as it's written: "IPC:u" */
+	struct ps__metric_ask ask;
+	size_t numerator; /* columns */
+	size_t denominator;
+	struct ps_value whole; /* of a share: of the whole Machine */
+	bool has_whole;
+};
+
+struct ps__table {
+	struct ps_topology *topology;
+	struct ps__row *rows; /* parents first; the unknown Thread last, if the first row is the Machine */
+	size_t row_count;
+	size_t left_out; /* rows that ps__table_select dropped only because nothing was counted there */
+	struct ps__table_column
+	    *columns; /* first the events, in the order in which they came; then what metrics need */
+	size_t event_count;
+	size_t column_count;
+	struct ps__table_metric *metrics;
+	size_t metric_count;
+	struct ps__cell *cells; /* for each row all columns */
+	bool is_sum;            /* over runs or intervals: what the topology has of its own is not of it */
+};
+
+static inline struct ps__cell *ps__table_cell(const struct ps__table *table, size_t row, size_t column)
+{
+	return &table->cells[row * table->column_count + column];
+}
+
+static inline const char *ps__table_event(const struct ps__table *table, size_t event)
+{
+	return table->columns[event].selector.name;
+}
+
+/* metrics: names, which must live as long as the table. PS_ENOEVNT: there is no such metric. PS_ENOMEM. */
+int ps__table_create(struct ps__table *out, struct ps_component *root, const char *const *metrics,
+                     size_t metric_count);
+void ps__table_clear(struct ps__table *table);
+
+/* A metric in a row; false if what it needs wasn't counted there. NaN if it's unknown. */
+bool ps__table_metric(const struct ps__table *table, size_t row, size_t metric, struct ps_metric_value *out);
+
+/* table_metric.c: looks the metrics up, and makes their columns, behind the events: there is room for two each. */
+int ps__table_find_metrics(struct ps__table *table, const char *const *names, size_t count);
+void ps__table_add_metrics(struct ps__table *table);
+void ps__table_sum_wholes(struct ps__table *table); /* last, so that no share is more than the whole */
+
+/* Which rows are to be shown. */
+struct ps__table_view {
+	unsigned types;  /* OR of PS_TYPE_BITs; 0: all */
+	int cache_level; /* 0: all; PS_CACHE_LAST_LEVEL */
+	bool idle;       /* also those without a count */
+};
+
+/* Is it one that there is? PS_EINVAL, with a sentence that begins with the call's name. */
+int ps__table_check_view(const struct ps__table_view *view, const char *call);
+
+/* Are these names of metrics at all? PS_EINVAL, likewise. */
+int ps__table_check_metrics(const char *const *names, size_t count, const char *call);
+
+/* Drops the other rows but the first one. Parents and depths are then among those that are left. */
+void ps__table_select(struct ps__table *table, const struct ps__table_view *view);
+
+#endif

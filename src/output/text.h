@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the text output: what stands in the places of the table. */
+#ifndef PS_OUTPUT_TEXT_H
+#define PS_OUTPUT_TEXT_H
+
+#include "output/grid.h"
+#include "output/known.h"
+#include "output/table.h"
+
+#include <perfsage/print.h>
+
+struct ps__text {
+	struct ps_print_options options;
+	struct ps__table table;
+	struct ps__buffer buffer;
+	struct ps__buffer cell;
+	struct ps__grid grid;   /* a label, events, metrics, how it is known */
+	uint64_t *branches;     /* for each row by bits: at which depths lines go on below it */
+	struct ps__known known; /* of all that is shown */
+};
+
+/* The table as text. It is left with the rows that are shown. PS_ENOMEM. */
+int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options, struct ps__buffer *buffer);
+
+/* text_cell.c: the headings, or a row, into the grid. */
+void ps__text_set_headings(struct ps__text *text);
+void ps__text_set_row(struct ps__text *text, size_t row);
+void ps__text_find_branches(struct ps__text *text);
+/* The branches before a row's label, and the label, into text->cell; how many columns of the screen they take. */
+size_t ps__text_label(struct ps__text *text, size_t row, bool details);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one Thread holds, as text: event by event all parts, oldest first. */
+#include "base/error.h"
+#include "base/os.h"
+#include "output/buffer.h"
+#include "output/known.h"
+#include "output/label.h"
+#include "topology/attrmap.h"
+
+#include <inttypes.h>
+#include <perfsage/thread.h>
+
+/* How many parts of an event there are at most, now. */
+static size_t count_parts(const struct ps_thread *thread, const char *event)
+{
+	size_t count = 0;
+
+	/* Pairs with the release in ps__series_attach_log. */
+	for (const struct ps__log *log = atomic_load_explicit(&thread->logs, memory_order_acquire); log;
+	     log = log->next_in_thread) {
+		if (ps__series_find(log->series, event) >= 0)
+			count += atomic_load_explicit(&log->count, memory_order_acquire) -
+			         atomic_load_explicit(&log->first, memory_order_acquire);
+	}
+	return count;
+}
+
+/* All parts of an event. A set that is counting may add some while we look: then look again. */
+static int fetch(const struct ps_thread *thread, const char *event, struct ps_value **out, size_t *count)
+{
+	for (;;) {
+		size_t room = count_parts(thread, event) + PS__CHUNK_ROWS;
+		struct ps_value *values = ps__os_calloc(room, sizeof *values);
+		if (!values)
+			return ps__fail_memory("the readings to be printed");
+		int code = ps_thread_readings(thread, event, values, room, count);
+		if (code == PS_OK) {
+			*out = values;
+			return PS_OK;
+		}
+		ps__os_free(values);
+		if (code != PS_EBUF)
+			return code;
+	}
+}
+
+/* The unit of an event, from the newest set that counted it here. */
+static struct ps__look look_of(const struct ps_thread *thread, const char *event)
+{
+	/* Pairs with the release in ps__series_attach_log. */
+	for (const struct ps__log *log = atomic_load_explicit(&thread->logs, memory_order_acquire); log;
+	     log = log->next_in_thread) {
+		ptrdiff_t column = ps__series_find(log->series, event);
+		if (column >= 0)
+			return (struct ps__look){.unit = log->series->column[column].unit,
+			                         .scale = log->series->column[column].scale};
+	}
+	return (struct ps__look){.unit = "", .scale = 1};
+}
+
+static void add_part(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look,
+                     struct ps__known *all)
+{
+	struct ps__known known = {0};
+	struct ps__buffer cell = {0};
+
+	ps__known_note(&known, value);
+	ps__known_note(all, value);
+	ps__known_add_value(&cell, value, look);
+	ps__buffer_add(buffer, "    %20" PRIu64 "  %20s%s  ", value->timestamp, cell.failed ? "" : cell.text,
+	               ps__known_is_user_only(value->status, value->flags) ? "" : " ");
+	ps__known_add_words(buffer, &known);
+	ps__buffer_add(buffer, "\n");
+	buffer->failed |= cell.failed;
+	ps__os_free(cell.text);
+}
+
+static int add_event(struct ps__buffer *buffer, const struct ps_thread *thread, const char *event,
+                     struct ps__known *all)
+{
+	uint64_t dropped = ps_thread_dropped(thread, event);
+	struct ps__look look = look_of(thread, event);
+	struct ps_value *values = NULL;
+	size_t count;
+	int code = fetch(thread, event, &values, &count);
+
+	if (code < 0)
+		return code;
+	ps__buffer_add(buffer, "  ");
+	ps__label_add_event(buffer, event, look.unit);
+	ps__buffer_add(buffer, "\n    %20s  %20s   %s\n", "Timestamp (ns)", "Value", "How it is known");
+	for (size_t i = 0; i < count; i++)
+		add_part(buffer, &values[i], &look, all);
+	if (dropped)
+		ps__buffer_add(buffer, "    %" PRIu64 " older reading%s dropped.\n", dropped,
+		               dropped == 1 ? " was" : "s were");
+	ps__os_free(values);
+	return PS_OK;
+}
+
+int ps_thread_print(const struct ps_thread *thread, FILE *stream)
+{
+	struct ps__buffer buffer = {0};
+	struct ps__known all = {0};
+	const char *event;
+	int code = PS_OK;
+
+	if (!thread || !stream)
+		return ps__fail(PS_EINVAL, "ps_thread_print: the %s is NULL", thread ? "stream" : "Thread");
+	ps__label_add_component(&buffer, thread->component, true);
+	ps__buffer_add(&buffer, "\n");
+	for (size_t i = 0; code == PS_OK && (event = ps_thread_event_name(thread, i)); i++)
+		code = add_event(&buffer, thread, event, &all);
+	if (!ps_thread_event_name(thread, 0))
+		ps__buffer_add(&buffer, "  Nothing has been counted here.\n");
+	else
+		ps__buffer_add(&buffer, "\n");
+	ps__known_add_legend(&buffer, &all);
+	if (code < 0) {
+		ps__os_free(buffer.text);
+		return code;
+	}
+	return ps__buffer_finish(&buffer, stream);
+}

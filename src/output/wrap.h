@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sentences folded to a width, at their blanks. */
+#ifndef PS_OUTPUT_WRAP_H
+#define PS_OUTPUT_WRAP_H
+
+#include "output/buffer.h"
+
+struct ps__wrap {
+	size_t start;  /* the column where the line already is */
+	size_t indent; /* where its further lines begin */
+	size_t width;  /* columns of the screen; 0: no limit */
+	enum ps__charset charset;
+};
+
+/* Adds foreign text and ends the line. A word that is longer than the width stays whole. */
+void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__wrap *wrap);
+
+/* Whole lines, which are used up. Where little room is left beside the indent, there is none. */
+void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent, size_t width);
+
+#endif
