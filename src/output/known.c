@@ -4,9 +4,12 @@
  */
 #include "output/known.h"
 
+#include "base/error.h"
 #include "output/number.h"
+#include "output/wrap.h"
 
 #include <math.h>
+#include <perfsage/print.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -218,4 +221,37 @@ void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *kno
 	add_meanings(buffer, statuses, COUNT_OF(statuses), known->statuses);
 	add_meanings(buffer, flags, COUNT_OF(flags), known->flags);
 	add_meanings(buffer, attributions, COUNT_OF(attributions), known->attributions);
+}
+
+static struct ps__known known_of(const struct ps_value *values, size_t count)
+{
+	struct ps__known known = {0};
+
+	for (size_t index = 0; index < count; index++)
+		ps__known_note(&known, &values[index]);
+	return known;
+}
+
+int ps_print_known(const struct ps_value *values, size_t count, FILE *stream)
+{
+	struct ps__buffer buffer = {0};
+
+	if (!values || !stream)
+		return ps__fail(PS_EINVAL, "ps_print_known: the %s is NULL", values ? "stream" : "values");
+	struct ps__known known = known_of(values, count);
+	ps__known_add_words(&buffer, &known);
+	return ps__buffer_finish(&buffer, stream);
+}
+
+int ps_print_legend(const struct ps_value *values, size_t count, size_t width, FILE *stream)
+{
+	struct ps__buffer buffer = {0}, lines = {0};
+
+	if (!values || !stream)
+		return ps__fail(PS_EINVAL, "ps_print_legend: the %s is NULL", values ? "stream" : "values");
+	struct ps__known known = known_of(values, count);
+	ps__known_add_legend(&lines, &known);
+	ps__wrap_add_lines(&buffer, &lines, PS__KNOWN_INDENT, width);
+	ps__buffer_clear(&lines);
+	return ps__buffer_finish(&buffer, stream);
 }

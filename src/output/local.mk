@@ -6,8 +6,6 @@ src_output_liboutput_la_SOURCES = \
 	src/output/buffer.h \
 	src/output/colour.c \
 	src/output/colour.h \
-	src/output/cost.c \
-	src/output/cost.h \
 	src/output/csv.c \
 	src/output/export.c \
 	src/output/grid.c \
@@ -19,13 +17,9 @@ src_output_liboutput_la_SOURCES = \
 	src/output/known.h \
 	src/output/label.c \
 	src/output/label.h \
-	src/output/legend.c \
 	src/output/number.c \
 	src/output/number.h \
-	src/output/report.c \
 	src/output/report.h \
-	src/output/residual.c \
-	src/output/residual.h \
 	src/output/spread.h \
 	src/output/table.c \
 	src/output/table.h \
@@ -34,6 +28,7 @@ src_output_liboutput_la_SOURCES = \
 	src/output/text.c \
 	src/output/text.h \
 	src/output/text_cell.c \
+	src/output/text_footer.c \
 	src/output/text_thread.c \
 	src/output/wrap.c \
 	src/output/wrap.h \

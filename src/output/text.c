@@ -8,9 +8,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
-#include "output/cost.h"
 #include "output/report.h"
-#include "output/residual.h"
 #include "output/wrap.h"
 
 #define ALL_FLAGS ((unsigned)(PS_PRINT_NO_LEGEND << 1) - 1)
@@ -37,8 +35,8 @@ static void text_add_legend(struct ps__text *text)
 	ps__buffer_add(&text->buffer, "\n");
 	ps__known_add_legend(&lines, &text->known);
 	if (!text->table.is_sum) {
-		ps__residual_add(&lines, &text->table);
-		ps__cost_add(&lines, &text->table);
+		ps__text_add_residual(&lines, &text->table);
+		ps__text_add_cost(&lines, &text->table);
 	}
 	if (left_out && !text->table.is_sum)
 		ps__buffer_add(&lines, "%zu component%s without a count %s not shown.\n", left_out,

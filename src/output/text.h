@@ -29,4 +29,9 @@ void ps__text_find_branches(struct ps__text *text);
 /* The branches before a row's label, and the label, into text->cell; how many columns of the screen they take. */
 size_t ps__text_label(struct ps__text *text, size_t row, bool details);
 
+/* text_footer.c: lines below a whole tree: "residual: ..." of the sets that were checked, "cost: ..." of those whose
+ * readings' cost is known. */
+void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *table);
+void ps__text_add_cost(struct ps__buffer *buffer, const struct ps__table *table);
+
 #endif

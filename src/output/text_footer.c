@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conservation in the printed tree: what the kernel counted, and no hardware thread has been credited with. */
-#include "output/residual.h"
-
+/* The last lines below a printed tree: is every count in a part, and what did measuring cost? */
 #include "output/label.h"
+#include "output/text.h"
 #include "topology/series.h"
 
 #include <string.h>
@@ -33,7 +32,7 @@ static bool sum_residual(const struct ps_topology *topology, const char *event, 
 	return is_checked;
 }
 
-void ps__residual_add(struct ps__buffer *buffer, const struct ps__table *table)
+void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *table)
 {
 	const char *separator = "residual: ";
 	bool is_checked = false;
@@ -54,4 +53,24 @@ void ps__residual_add(struct ps__buffer *buffer, const struct ps__table *table)
 		ps__buffer_add(buffer, " (counted by the kernel, and in no part)\n");
 	else if (is_checked)
 		ps__buffer_add(buffer, "residual: 0 (the parts add up to what the kernel counted)\n");
+}
+
+void ps__text_add_cost(struct ps__buffer *buffer, const struct ps__table *table)
+{
+	const struct ps_topology *topology = table->topology;
+	unsigned long long readings = 0;
+	double all_ns = 0;
+
+	if (table->rows[0].component != topology->root)
+		return;
+	const struct ps__series *series = atomic_load_explicit(&topology->series, memory_order_acquire);
+	for (; series; series = series->next) {
+		uint64_t reading_ps = atomic_load_explicit(&series->reading_ps, memory_order_relaxed);
+		uint64_t writes = reading_ps ? ps__series_count_writes(series) : 0;
+		readings += writes;
+		all_ns += (double)writes * (double)reading_ps / 1000;
+	}
+	if (readings)
+		ps__buffer_add(buffer, "cost: %llu readings of %.0f ns each, %.3f ms in all\n", readings,
+		               all_ns / (double)readings, all_ns / 1e6);
 }
