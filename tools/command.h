@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The subcommands of perfsage, each a file of its own, and the exit statuses that they share. */
+/* The subcommands of perfsage, each the file of its name, and the exit statuses that they share. main.c has the table. */
 #ifndef PS_TOOLS_COMMAND_H
 #define PS_TOOLS_COMMAND_H
 
@@ -18,5 +18,10 @@ struct tool_command {
 	int (*run)(int argc, char **argv);
 	const char *help; /* one line */
 };
+
+int tool_stat(int argc, char **argv);
+int tool_doctor(int argc, char **argv);
+int tool_list(int argc, char **argv);
+int tool_topo(int argc, char **argv);
 
 #endif

@@ -2,12 +2,8 @@
 /* perfsage doctor: what can be counted here, what stands in the way, and who must run which command. */
 #include "output/json_writer.h"
 #include "tools/command.h"
-#include "tools/commands.h"
-#include "tools/complaint.h"
-#include "tools/names.h"
 #include "tools/options.h"
-#include "tools/paragraph.h"
-#include "tools/screen.h"
+#include "tools/terminal.h"
 
 #include <perfsage.h>
 #include <string.h>

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What perfsage stat writes to. A regular file appears whole at the end or not at all. What is none (a FIFO, a terminal,
- * /dev/full), or was given to perfsage (stderr, /dev/fd/3), is written as it goes; a reader that lets it wait doesn't keep
- * signals from their work.
+ * What perfsage stat writes to. A regular file appears whole at the end or not at all: it is written beside the one that it
+ * takes the place of, and renamed. What is none (a FIFO, a terminal, /dev/full), or was given to perfsage (stderr,
+ * /dev/fd/3), is written as it goes; a reader that lets it wait doesn't keep signals from their work.
  */
 #ifndef PS_TOOLS_FILE_H
 #define PS_TOOLS_FILE_H
 
-#include "tools/part.h"
 #include "tools/watcher.h"
 
 #include <stdio.h>
+
+/* file.c: the file that is written. */
+struct tool_part {
+	int fd;       /* of the file that is written; locked for this run */
+	char *target; /* what is replaced: what a symbolic link leads to, which may not be there yet */
+	char *path;   /* "TARGET.perfsage-part" */
+};
 
 struct tool_file {
 	const char *name; /* as it is called in complaints */

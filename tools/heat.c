@@ -2,9 +2,8 @@
 /* Heat maps. The library writes XML; hwloc's lstopo makes pictures of it. */
 #include "tools/heat.h"
 
-#include "tools/complaint.h"
-#include "tools/ending.h"
-#include "tools/launch.h"
+#include "tools/terminal.h"
+#include "tools/watcher.h"
 
 #include <errno.h>
 #include <fcntl.h>

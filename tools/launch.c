@@ -3,10 +3,10 @@
  * Commands to be counted. The child of fork waits in a read: nothing that perfsage opens meanwhile gets into the
  * command, as every descriptor is closed by its exec.
  */
-#include "tools/launch.h"
+#include "tools/watcher.h"
 
 #include "tools/command.h"
-#include "tools/complaint.h"
+#include "tools/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,12 +2,9 @@
 /* perfsage list: the events of this machine, and which of them can be counted. */
 #include "output/json_writer.h"
 #include "tools/command.h"
-#include "tools/commands.h"
-#include "tools/complaint.h"
 #include "tools/list_events.h"
 #include "tools/options.h"
-#include "tools/paragraph.h"
-#include "tools/screen.h"
+#include "tools/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Gathers the events that are known here, and opens each for a moment. */
 #include "tools/list_events.h"
 
-#include "tools/complaint.h"
+#include "tools/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,8 @@
 /* The perfsage command: finds the subcommand and runs it. */
 #include "base/distance.h"
 #include "tools/command.h"
-#include "tools/commands.h"
-#include "tools/complaint.h"
 #include "tools/options.h"
+#include "tools/terminal.h"
 
 #include <config.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The options of a subcommand: one table gives what getopt_long takes, what --help shows, and the nearest name for
- * one that is wrong.
+ * one that is wrong. And what options take: numbers, and lists of events.
  */
 #ifndef PS_TOOLS_OPTIONS_H
 #define PS_TOOLS_OPTIONS_H
@@ -43,5 +43,15 @@ bool tool_is_near(const char *word, size_t distance);
 
 /* A whole number from least to most; else complains, with the option's name, and returns -1. */
 int tool_parse_number(const char *option, const char *text, long long least, long long most, long long *out);
+
+struct tool_names {
+	char **names;
+	size_t count;
+};
+
+/* Adds the names of a list with commas between them; those within pmu/.../ divide nothing, and blanks around names are no
+ * part of them. Complains, and returns -1, if a name is empty, if one begins a group of perf's, or if memory is out. */
+int tool_names_add(struct tool_names *names, const char *list);
+void tool_names_clear(struct tool_names *names);
 
 #endif

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage stat: counts a command, processes or whole CPUs, and shows the counts on the tree. */
+#include "tools/stat.h"
 #include "output/number.h"
 #include "tools/command.h"
-#include "tools/commands.h"
-#include "tools/complaint.h"
 #include "tools/heat.h"
-#include "tools/launch.h"
-#include "tools/paragraph.h"
-#include "tools/stat_events.h"
-#include "tools/stat_show.h"
-#include "tools/stat_sums.h"
-#include "tools/stat_tasks.h"
+#include "tools/terminal.h"
 #include "tools/watcher.h"
 
 #include <string.h>

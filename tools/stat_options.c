@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of `perfsage stat`. */
-#include "tools/stat_options.h"
+#include "tools/stat.h"
 
 #include "tools/command.h"
-#include "tools/complaint.h"
 #include "tools/options.h"
+#include "tools/terminal.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -3,13 +3,16 @@
  * The tables of all intervals or runs, added up cell by cell as the library adds up parts. Each run has a topology of its
  * own, so rows and columns are matched by their place: all are of one machine and of one set of events.
  */
-#include "tools/stat_tally.h"
+#include "tools/stat.h"
 
 #include "output/known.h"
-#include "tools/complaint.h"
+#include "output/number.h"
+#include "output/text.h"
+#include "tools/terminal.h"
 #include "topology/attrmap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int stat_tally_create(struct stat_tally *tally, const struct stat_output *output, const struct stat_count *count)
 {
@@ -145,4 +148,104 @@ void stat_tally_finish(struct stat_tally *tally, bool is_mean)
 	}
 	for (size_t metric = 0; metric < table->metric_count; metric++)
 		ps__value_finish(&table->metrics[metric].whole);
+}
+
+static void add_status(struct stat_runs *runs, const struct stat_facts *facts)
+{
+	size_t kind = 0;
+
+	runs->failed++;
+	while (kind < runs->kind_count && runs->kinds[kind].status != facts->exit_status)
+		kind++;
+	if (kind == STAT_MOST_KINDS) {
+		runs->others++;
+		return;
+	}
+	if (kind == runs->kind_count)
+		runs->kinds[runs->kind_count++] =
+		    (struct stat_run_kind){.status = facts->exit_status, .first = facts->repetition};
+	runs->kinds[kind].count++;
+}
+
+bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts)
+{
+	if (facts->signal) {
+		runs->interrupted = facts->repetition;
+		runs->signal = facts->signal;
+		return false;
+	}
+	runs->counted++;
+	if (facts->has_command && facts->exit_status)
+		add_status(runs, facts);
+	return true;
+}
+
+void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out)
+{
+	for (size_t index = 0; index < runs->kind_count; index++) {
+		const struct stat_run_kind *kind = &runs->kinds[index];
+		stat_footer_line("ended", out);
+		ps__buffer_add(out, "%lld of %lld runs ", kind->count, runs->counted);
+		stat_footer_status(kind->status, out);
+		ps__buffer_add(out, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n", kind->first);
+	}
+	if (runs->others)
+		ps__buffer_add(out, "%-12s%lld of %lld runs with other statuses\n", "", runs->others, runs->counted);
+	if (runs->interrupted)
+		ps__buffer_add(out, "interrupted run %lld, by signal %d (%s): it is left out\n", runs->interrupted,
+		               runs->signal, strsignal(runs->signal));
+}
+
+static void text_add_tally(struct stat_tally *tally, const struct stat_output *output, struct ps__buffer *out)
+{
+	struct ps_print_options how = stat_print_options(output);
+
+	if (ps__text_add_table(&tally->table, &how, out) != PS_OK)
+		tool_complain("%s", ps_error_detail());
+	ps__buffer_add(out, "\n");
+}
+
+static void show_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
+{
+	const struct ps__spread *elapsed = &tally->elapsed;
+	struct ps__buffer out = {0};
+
+	if (elapsed->samples > 1)
+		ps__buffer_add(&out, "Means of %zu runs, with the standard deviation of one run\n\n",
+		               elapsed->samples);
+	else
+		ps__buffer_add(&out, "Counts of 1 run\n\n");
+	text_add_tally(tally, output, &out);
+	stat_footer_line("elapsed", &out);
+	ps__number_add_duration(&out, elapsed->mean);
+	if (elapsed->samples > 1 && elapsed->mean > 0)
+		ps__buffer_add(&out, " +-%4.1f%%", ps__spread_percent(elapsed));
+	ps__buffer_add(&out, "\n");
+	stat_runs_show(runs, &out);
+	stat_footer_quality(&tally->quality, &out);
+	tool_write(&out, output->stream);
+}
+
+void stat_means_show(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
+{
+	stat_tally_finish(tally, true);
+	if (output->options->format == PS_FORMAT_JSON)
+		stat_export_means(tally, runs, output);
+	else if (output->options->format == PS_FORMAT_TEXT)
+		show_means(tally, runs, output);
+}
+
+void stat_total_show(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output)
+{
+	struct ps__buffer out = {0};
+
+	stat_tally_finish(tally, false);
+	if (output->options->format == PS_FORMAT_JSON)
+		stat_export_total(tally, facts, output);
+	if (output->options->format != PS_FORMAT_TEXT)
+		return;
+	ps__buffer_add(&out, "All intervals together\n\n");
+	text_add_tally(tally, output, &out);
+	stat_footer(&tally->quality, facts, &out);
+	tool_write(&out, output->stream);
 }

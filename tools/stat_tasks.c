@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix of software threads and hardware threads: a line for each pair that counted anything. */
-#include "tools/stat_tasks.h"
+#include "tools/stat.h"
 
 #include "output/grid.h"
 #include "output/json_writer.h"
 #include "output/known.h"
 #include "output/label.h"
-#include "tools/complaint.h"
-#include "tools/paragraph.h"
+#include "tools/terminal.h"
 
 #include <math.h>
 #include <stdlib.h>

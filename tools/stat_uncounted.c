@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that the kernel does not count, and children that are older than the counting. */
-#include "tools/stat_uncounted.h"
+#include "tools/stat.h"
 
-#include "tools/complaint.h"
-#include "tools/paragraph.h"
-#include "tools/stat_count.h"
+#include "tools/terminal.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage topo: the tree of this machine, of a file, or of a description. */
 #include "tools/command.h"
-#include "tools/commands.h"
-#include "tools/complaint.h"
 #include "tools/options.h"
-#include "tools/screen.h"
+#include "tools/terminal.h"
 
 #include <perfsage.h>
 #include <unistd.h>

@@ -5,19 +5,113 @@
  */
 #include "tools/watcher.h"
 
-#include "tools/complaint.h"
-#include "tools/ending.h"
+#include "tools/terminal.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#define MOST_FILES 4
+
+/* The signals that end perfsage while nothing is counted. */
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+#define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
+
+/* Read by the handler, in the same thread. */
+static const char *_Atomic files[MOST_FILES];
+static _Atomic pid_t owner; /* a child that the library forks has the handler, too, and no files */
+
+/* Takes the files away, and ends perfsage by the signal. A handler of these signals, which it needs blocked meanwhile. */
+static void handle_ending(int number)
+{
+	for (size_t index = 0; index < MOST_FILES; index++) {
+		const char *path = atomic_load(&files[index]);
+		if (path && getpid() == atomic_load(&owner))
+			unlink(path);
+	}
+	/* It comes again when this handler is left. */
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void tool_ending_remove(const char *path)
+{
+	atomic_store(&owner, getpid());
+	for (size_t index = 0; index < MOST_FILES; index++) {
+		if (!atomic_load(&files[index])) {
+			atomic_store(&files[index], path);
+			return;
+		}
+	}
+}
+
+void tool_ending_keep(const char *path)
+{
+	for (size_t index = 0; index < MOST_FILES; index++) {
+		if (atomic_load(&files[index]) == path)
+			atomic_store(&files[index], NULL);
+	}
+}
+
+/* Those of ending.h are behind the first two. */
+static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static void take_actions(struct tool_inheritance *inheritance)
+{
+	struct sigaction by_default = {.sa_handler = SIG_DFL};
+	struct sigaction ignored = {.sa_handler = SIG_IGN};
+	struct sigaction ending = {.sa_handler = handle_ending};
+
+	for (size_t index = 0; index < ENDING_SIGNALS; index++)
+		sigaddset(&ending.sa_mask, ending_signals[index]);
+	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++) {
+		struct sigaction *present = &inheritance->actions[index];
+		sigaction(changed[index], NULL, present);
+		if (changed[index] == SIGCHLD)
+			sigaction(SIGCHLD, &by_default, NULL);
+		else if (changed[index] == SIGPIPE)
+			sigaction(SIGPIPE, &ignored, NULL);
+		else if (present->sa_handler != SIG_IGN)
+			sigaction(changed[index], &ending, NULL);
+	}
+}
+
+void tool_inheritance_take(struct tool_inheritance *inheritance, const sigset_t *blocked)
+{
+	sigprocmask(SIG_BLOCK, blocked, &inheritance->mask);
+	take_actions(inheritance);
+	if (getrlimit(RLIMIT_NOFILE, &inheritance->descriptors) == 0) {
+		struct rlimit most = {.rlim_cur = inheritance->descriptors.rlim_max,
+		                      .rlim_max = inheritance->descriptors.rlim_max};
+		setrlimit(RLIMIT_NOFILE, &most);
+	}
+}
+
+void tool_inheritance_give(const struct tool_inheritance *inheritance)
+{
+	setrlimit(RLIMIT_NOFILE, &inheritance->descriptors);
+	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++)
+		sigaction(changed[index], &inheritance->actions[index], NULL);
+	sigprocmask(SIG_SETMASK, &inheritance->mask, NULL);
+}
+
+void tool_inheritance_ignored(const struct tool_inheritance *inheritance, sigset_t *out)
+{
+	sigemptyset(out);
+	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++) {
+		if (changed[index] == SIGPIPE && inheritance->actions[index].sa_handler != SIG_IGN)
+			sigaddset(out, SIGPIPE);
+	}
+}
 
 uint64_t tool_now_ns(void)
 {
@@ -45,7 +139,7 @@ int tool_watcher_create(struct tool_watcher *watcher)
 
 	*watcher = (struct tool_watcher){.signals = -1};
 	sigemptyset(&watcher->ending);
-	add_signals(&watcher->ending, tool_ending_signals, tool_ending_signal_count);
+	add_signals(&watcher->ending, ending_signals, ENDING_SIGNALS);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGCHLD);
 	add_signals(&blocked, told, sizeof told / sizeof told[0]);
@@ -67,9 +161,9 @@ void tool_watcher_release(struct tool_watcher *watcher)
 	sigset_t released = watcher->ending;
 
 	/* What perfsage's parent had blocked stays so. */
-	for (size_t index = 0; index < tool_ending_signal_count; index++) {
-		if (sigismember(&watcher->inheritance.mask, tool_ending_signals[index]) == 1)
-			sigdelset(&released, tool_ending_signals[index]);
+	for (size_t index = 0; index < ENDING_SIGNALS; index++) {
+		if (sigismember(&watcher->inheritance.mask, ending_signals[index]) == 1)
+			sigdelset(&released, ending_signals[index]);
 	}
 	sigprocmask(SIG_UNBLOCK, &released, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What perfsage waits for while it counts: the end of a command or process, a signal, the next interval.
+ * The processes and signals that perfsage has to do with while it counts: what ends it, what it was given by its parent and
+ * changes for itself, what it waits for, and the command that is counted.
  *
  * Signals are passed on to the command while it runs. So they are held, and read in poll alone; whatever else may take its
  * time meanwhile (a reader of the output, an exec) is waited for by tool_watcher_until. Before the first command is started,
@@ -9,12 +10,39 @@
 #ifndef PS_TOOLS_WATCHER_H
 #define PS_TOOLS_WATCHER_H
 
-#include "tools/inheritance.h"
-
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+
+/* Files that go if a signal ends perfsage before they are whole. path: stays until it is kept; a few at a time. */
+void tool_ending_remove(const char *path);
+void tool_ending_keep(const char *path);
+
+#define TOOL_CHANGED_ACTIONS 6
+
+/* What perfsage was given by its parent and changes for itself while it counts: a command gets it as it was. */
+struct tool_inheritance {
+	sigset_t mask;
+	struct sigaction actions[TOOL_CHANGED_ACTIONS];
+	struct rlimit descriptors;
+};
+
+/*
+ * Keeps what is there, and changes it: the signals of `blocked` are blocked; SIGCHLD does nothing, as an ignored one would
+ * take the command's status away; a pipe that nobody reads is an error to be said and no reason to leave the command alone;
+ * a signal that ends perfsage takes away what it began to write (tool_ending_remove), unless it was ignored; and
+ * as many descriptors may be opened as the hard limit permits, since an exact split over many CPUs needs many.
+ */
+void tool_inheritance_take(struct tool_inheritance *inheritance, const sigset_t *blocked);
+
+/* Puts it back: in a child that is to be the command, or at the end. Calls only what is safe after fork. */
+void tool_inheritance_give(const struct tool_inheritance *inheritance);
+
+/* The signals that exec would leave ignored though perfsage was not given them so. */
+void tool_inheritance_ignored(const struct tool_inheritance *inheritance, sigset_t *out);
 
 enum tool_news {
 	TOOL_NEWS_TICK,    /* the time that was waited for */
@@ -59,5 +87,29 @@ enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline
 bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events);
 
 uint64_t tool_now_ns(void); /* CLOCK_MONOTONIC */
+
+/* launch.c: a command that is to be counted is forked at once, so that events can be opened for it, and let go by an exec. */
+struct tool_launch {
+	pid_t pid;
+	int go;      /* a byte in here lets the child go on; closing it ends the child */
+	int verdict; /* what the child says if its exec failed: errno */
+};
+
+/* Forks a child that waits. argv: the command, NULL-terminated. inheritance: what the command is to get as perfsage got it.
+ * Returns -1 after a complaint. */
+int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_inheritance *inheritance);
+
+/* Lets the child run the command, and makes it the watcher's. 0; or, after a complaint, the exit status that says why it
+ * can't be run: the child is then gone. */
+int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher *watcher);
+
+/* Ends a child that still waits, and takes its status. */
+void tool_launch_cancel(struct tool_launch *launch);
+
+/* Is there a file of this name in the folders of PATH that can be accessed so (access(2): F_OK, X_OK)? */
+bool tool_launch_finds(const char *name, int mode);
+
+/* The exit status of a command, as shells have it, from what waitpid gave. */
+int tool_launch_status(int wait_status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over intervals and runs in perfsage stat: they follow the rule by which the library adds up parts. */
 #include "test_hybrid.h"
-#include "tools/stat_tally.h"
+#include "tools/stat.h"
 
 /* Counts one interval on a CPU, and adds it. */
 static void tally_interval(struct stat_tally *tally, struct stat_count *count, int cpu, uint64_t instructions)

@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sentences in a column of their own, as wide as the terminal allows. */
-#ifndef PS_TOOLS_PARAGRAPH_H
-#define PS_TOOLS_PARAGRAPH_H
+/* What a terminal can show, text for people on it, and complaints on stderr. */
+#ifndef PS_TOOLS_TERMINAL_H
+#define PS_TOOLS_TERMINAL_H
 
 #include "output/buffer.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+struct tool_screen {
+	bool is_terminal;
+	bool has_utf8;   /* box characters can be shown; false for what is no terminal */
+	bool has_colour; /* escape sequences, and NO_COLOR isn't set */
+	size_t width;    /* columns; 0: unlimited */
+	size_t height;   /* lines; 0: unlimited */
+};
+
+/* To be called after setlocale. */
+struct tool_screen tool_screen_of(int fd);
+
+/* The subcommand that complains from now on; a string that stays. */
+void tool_complain_as(const char *command);
+
+/* One line on stderr. Returns TOOL_FAILED, so that `return tool_complain(...)` ends a subcommand. */
+int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Adds text from column `indent` on, where its line already is, up to column `width` (0: no limit), with further
