@@ -72,7 +72,7 @@ static void show_remedy(const struct doctor *doctor, const struct ps_finding *fi
 	tool_paragraph(out, gain, TEXT_COLUMN, doctor->screen.width);
 }
 
-static int show(const struct ps_finding *finding, void *context)
+static int doctor_show(const struct ps_finding *finding, void *context)
 {
 	struct doctor *doctor = context;
 	const char *colour = colour_of(doctor, finding->state);
@@ -139,7 +139,7 @@ static int diagnose_json(struct doctor *doctor, const struct ps_diagnose_options
 static int diagnose_text(struct doctor *doctor, const struct ps_diagnose_options *options)
 {
 	doctor->screen = tool_screen_of(STDOUT_FILENO);
-	int code = ps_diagnose(options, show, doctor);
+	int code = ps_diagnose(options, doctor_show, doctor);
 	if (code == PS_OK)
 		printf("\nAll of these events can be counted.\n");
 	else if (code < 0)

@@ -193,7 +193,7 @@ static int complain_of_tracepoints(const struct ps_finding *finding, void *conte
 	return 1;
 }
 
-static int show(struct list *list, bool is_json)
+static int list_show(struct list *list, bool is_json)
 {
 	int status = TOOL_FAILED;
 
@@ -248,5 +248,5 @@ int tool_list(int argc, char **argv)
 	int end = parse(&list, &is_json, argc, argv);
 	if (end != TOOL_OPTIONS_END)
 		return end == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
-	return show(&list, is_json);
+	return list_show(&list, is_json);
 }

@@ -38,7 +38,7 @@ struct topo {
 	bool is_whole, is_json;
 };
 
-static int load(const struct topo *topo, struct ps_topology **out)
+static int topo_load(const struct topo *topo, struct ps_topology **out)
 {
 	struct ps_topology_options options = {.size = sizeof options,
 	                                      .flags = topo->is_whole ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
@@ -50,7 +50,7 @@ static int load(const struct topo *topo, struct ps_topology **out)
 	return ps_topology_load(out, &options);
 }
 
-static int print(const struct topo *topo, struct ps_component *root)
+static int topo_print(const struct topo *topo, struct ps_component *root)
 {
 	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
 	struct ps_print_options options = {.size = sizeof options,
@@ -61,13 +61,13 @@ static int print(const struct topo *topo, struct ps_component *root)
 	return topo->is_json ? ps_export(root, PS_FORMAT_JSON, stdout) : ps_print_with(root, &options, stdout);
 }
 
-static int show(const struct topo *topo)
+static int topo_show(const struct topo *topo)
 {
 	struct ps_topology *topology;
 
-	if (load(topo, &topology) != PS_OK)
+	if (topo_load(topo, &topology) != PS_OK)
 		return tool_complain("%s", ps_error_detail());
-	int code = print(topo, ps_topology_root(topology));
+	int code = topo_print(topo, ps_topology_root(topology));
 	if (!topo->xml && !topo->synthetic && ps_topology_origin(topology))
 		tool_complain("the tree is not this machine's: %s", ps_topology_origin(topology));
 	ps_topology_destroy(topology);
@@ -107,5 +107,5 @@ int tool_topo(int argc, char **argv)
 		                     argv[optind]);
 	if ((topo.xml != NULL) + (topo.synthetic != NULL) + topo.is_whole > 1)
 		return tool_complain("--whole, --xml and --synthetic exclude each other");
-	return show(&topo);
+	return topo_show(&topo);
 }

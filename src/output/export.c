@@ -45,7 +45,7 @@ static int check_arrays(const struct ps_export_options *options)
 	return PS_OK;
 }
 
-static int check(const struct ps_export_options *options)
+static int export_check(const struct ps_export_options *options)
 {
 	struct ps__table_view view = {.types = options->types, .cache_level = options->cache_level};
 
@@ -77,8 +77,8 @@ static int make_table(struct ps__report *report, struct ps_component *root, bool
 	return code;
 }
 
-static int export(struct ps_component *root, enum ps_format format, const struct ps_export_options *options,
-                  FILE *stream)
+static int export_run(struct ps_component *root, enum ps_format format, const struct ps_export_options *options,
+                      FILE *stream)
 {
 	struct ps__report report = {.options = options};
 	struct ps__buffer buffer = {0};
@@ -104,8 +104,8 @@ int ps_export_with(struct ps_component *root, enum ps_format format, const struc
 		return ps__fail(PS_EINVAL, "ps_export_with: the %s is NULL", root ? "stream" : "component");
 	if (!is_format(format))
 		return ps__fail(PS_EINVAL, "ps_export_with: there is no format %d", (int)format);
-	int code = options ? check(options) : PS_OK;
-	return code < 0 ? code : export(root, format, options ? options : &plain, stream);
+	int code = options ? export_check(options) : PS_OK;
+	return code < 0 ? code : export_run(root, format, options ? options : &plain, stream);
 }
 
 int ps_export(struct ps_component *root, enum ps_format format, FILE *stream)
@@ -116,7 +116,7 @@ int ps_export(struct ps_component *root, enum ps_format format, FILE *stream)
 		return ps__fail(PS_EINVAL, "ps_export: the %s is NULL", root ? "stream" : "component");
 	if (!is_format(format))
 		return ps__fail(PS_EINVAL, "ps_export: there is no format %d", (int)format);
-	return export(root, format, &plain, stream);
+	return export_run(root, format, &plain, stream);
 }
 
 void ps__report_select(struct ps__report *report)
