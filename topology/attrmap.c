@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/hot.h"
 #include "base/list.h"
-#include "topology/guide.h"
 
 #include <limits.h>
 #include <perfsage/thread.h>
@@ -233,16 +232,6 @@ PS__INLINE bool load_newest(const struct ps__log *log, const struct ps__column *
 	return load_cell(ps__log_row_of(log, chunk, count - 1), column, 0, out);
 }
 
-/* The same for the part at a timestamp. */
-PS__INLINE bool load_at(const struct ps__log *log, const struct ps__column *column, uint64_t timestamp,
-                        struct cell *out)
-{
-	size_t row = 0;
-	struct ps__chunk *chunk = ps__guide_row(log, timestamp, &row);
-
-	return load_cell(ps__log_row_of(log, chunk, row), column, timestamp, out);
-}
-
 /* The part in one log; timestamp 0: the newest. False if there is none. */
 static __attribute__((noinline)) bool read_cell(const struct ps__log *log, const struct ps__column *column,
                                                 uint64_t timestamp, struct cell *out)
@@ -252,7 +241,8 @@ static __attribute__((noinline)) bool read_cell(const struct ps__log *log, const
 
 	do {
 		sequence = ps__series_read_begin(log->series);
-		found = timestamp ? load_at(log, column, timestamp, out) : load_newest(log, column, out);
+		found = timestamp ? load_cell(ps__log_row_at(log, timestamp), column, timestamp, out)
+		                  : load_newest(log, column, out);
 	} while (__builtin_expect(ps__series_read_retry(log->series, sequence), 0));
 	return found;
 }
@@ -316,7 +306,7 @@ PS__INLINE int read_once(const struct ps__log *log, const char *event, uint64_t 
 	struct cell cell;
 	bool found = column && !(sequence & 1) &&
 	             (is_newest ? load_newest(log, column, &cell)
-	                        : load_cell(ps__guide_guess(log, timestamp), column, timestamp, &cell));
+	                        : load_cell(ps__log_row_at(log, timestamp), column, timestamp, &cell));
 
 	if (__builtin_expect(!found || ps__series_read_retry(series, sequence), 0))
 		return read_again(log, column, event, timestamp, out);

@@ -14,8 +14,6 @@ topology_libtopology_la_SOURCES = \
 	topology/child.h \
 	topology/component.c \
 	topology/find.c \
-	topology/guide.c \
-	topology/guide.h \
 	topology/history.c \
 	topology/import.c \
 	topology/import.h \
@@ -28,7 +26,6 @@ topology_libtopology_la_SOURCES = \
 	topology/log_update.c \
 	topology/rollup.c \
 	topology/search.c \
-	topology/search.h \
 	topology/series.c \
 	topology/series.h \
 	topology/thread.c \

@@ -3,7 +3,6 @@
 #include "topology/log.h"
 
 #include "base/os.h"
-#include "topology/guide.h"
 
 #include <string.h>
 
@@ -11,14 +10,14 @@
 #define LARGEST_EXTENT_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES           ((size_t)4096)
 #define FIRST_CAPACITY       ((size_t)8)
-/* Of a chunk's last two rows the first is a knot; never its very last, which may get a new timestamp. */
-#define KNOT_ROWS     ((size_t)2)
-#define KNOTS         (PS__CHUNK_ROWS / KNOT_ROWS)
-#define KNOT_QUARTERS (KNOT_ROWS * PS__HINT_QUARTERS)
-/* So many knots say when the next one is expected. */
-#define TREND ((size_t)4)
-/* Of a hint; and a time of which they can be told in 64 bits, 100 days. Rows that come later are found without. */
-#define HINT_UNITS ((uint64_t)PS__HINT_PARTS * PS__HINT_UNITS)
+/* A curve is made from every second row's timestamp. The last row is left out, as it may still get a new timestamp. */
+#define SAMPLE_ROWS     ((size_t)2)
+#define SAMPLES         (PS__CHUNK_ROWS / SAMPLE_ROWS)
+#define SAMPLE_QUARTERS (SAMPLE_ROWS * PS__CURVE_QUARTERS)
+/* The last so many samples predict when the next chunk starts. */
+#define TREND       ((size_t)4)
+#define CURVE_UNITS ((uint64_t)PS__CURVE_PIECES * PS__CURVE_UNITS)
+/* 100 days: the longest time whose units can be computed in 64 bits. Later rows are found without a prediction. */
 #define LONGEST_NS ((UINT64_C(1) << 53) - 1)
 
 /* The head of a run of pages; chunks follow. */
@@ -115,28 +114,16 @@ static struct ps__chunk *take_chunk(struct ps__pool *pool)
 	return chunk;
 }
 
-static size_t directory_bytes(size_t capacity)
-{
-	return sizeof(struct ps__directory) + (capacity + PS__SPARE_ENTRIES) * sizeof(struct ps__entry) +
-	       capacity / PS__GROUP_ENTRIES * sizeof(_Atomic uint64_t);
-}
-
 static struct ps__directory *directory_create(size_t capacity)
 {
-	size_t entries = capacity + PS__SPARE_ENTRIES;
-	struct ps__directory *directory = ps__os_calloc_apart(1, directory_bytes(capacity));
+	size_t entries_bytes = capacity * sizeof(struct ps__entry);
+	struct ps__directory *directory =
+	    ps__os_calloc_apart(1, sizeof *directory + entries_bytes + capacity * sizeof *directory->starts);
 
 	if (!directory)
 		return NULL;
-	directory->guide = ps__os_calloc_apart(1, PS__GUIDE_BYTES(capacity));
-	if (!directory->guide) {
-		ps__os_free_apart(directory);
-		return NULL;
-	}
 	directory->capacity = capacity;
-	directory->groups = (_Atomic uint64_t *)(void *)&directory->entries[entries];
-	for (size_t place = 0; place < entries; place++)
-		atomic_init(&directory->entries[place].start, UINT64_MAX);
+	directory->starts = (_Atomic uint64_t *)(void *)&directory->entries[capacity];
 	return directory;
 }
 
@@ -158,7 +145,6 @@ void ps__log_clear(struct ps__log *log)
 
 	while (directory) {
 		struct ps__directory *older = directory->older;
-		ps__os_free_apart(directory->guide);
 		ps__os_free_apart(directory);
 		directory = older;
 	}
@@ -169,17 +155,9 @@ static struct ps__entry *entry_of(struct ps__directory *directory, size_t number
 	return &directory->entries[number & (directory->capacity - 1)];
 }
 
-static _Atomic uint64_t *group_of(struct ps__directory *directory, size_t number)
+static _Atomic uint64_t *start_of(struct ps__directory *directory, size_t number)
 {
-	return &directory->groups[number / PS__GROUP_ENTRIES & (directory->capacity / PS__GROUP_ENTRIES - 1)];
-}
-
-/* Nothing is foretold of it: it isn't full, or has dropped rows. */
-void ps__log_conceal(const struct ps__log *log, size_t number)
-{
-	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
-
-	atomic_store_explicit(&entry_of(directory, number)->start, UINT64_MAX, memory_order_release);
+	return &directory->starts[number & (directory->capacity - 1)];
 }
 
 static void copy_word(_Atomic uint64_t *to, const _Atomic uint64_t *from)
@@ -193,9 +171,8 @@ static void copy_entry(struct ps__directory *grown, struct ps__directory *old, s
 	struct ps__entry *to = entry_of(grown, number);
 
 	atomic_init(&to->chunk, atomic_load_explicit(&from->chunk, memory_order_relaxed));
-	copy_word(&to->start, &from->start);
-	copy_word(&to->hint, &from->hint);
-	copy_word(group_of(grown, number), group_of(old, number));
+	copy_word(&to->curve, &from->curve);
+	copy_word(start_of(grown, number), start_of(old, number));
 }
 
 /* Replaces the directory by one that holds `chunks` more than are in use now. */
@@ -225,80 +202,74 @@ int ps__log_reserve(struct ps__log *log, size_t rows)
 	return grow_directory(log, rows / PS__CHUNK_ROWS + 1);
 }
 
-/* Where rows are in time: every second one, and at last the next chunk's first one, if it comes as those before did. */
-struct knots {
-	uint64_t times[KNOTS + 1];
+/* The timestamps of every second row in a chunk; the last one is when the next chunk is expected to start. */
+struct log_samples {
+	uint64_t times[SAMPLES + 1];
 };
 
-static struct knots knots_of(const struct ps__log *log, size_t row)
+static struct log_samples log_samples_of(const struct ps__log *log, size_t row)
 {
-	struct knots knots;
-	uint64_t *times = knots.times;
+	struct log_samples samples;
+	uint64_t *times = samples.times;
 
-	for (size_t knot = 0; knot < KNOTS; knot++)
-		times[knot] =
-		    atomic_load_explicit(ps__log_word(log, row + knot * KNOT_ROWS, 0), memory_order_relaxed);
-	times[KNOTS] = times[KNOTS - 1] + (times[KNOTS - 1] - times[KNOTS - 1 - TREND]) / TREND;
-	/* A reading's timestamps rise, but what a log is for is its owner's. */
-	if (times[KNOTS] < times[0] + PS__CHUNK_ROWS)
-		times[KNOTS] = times[0] + PS__CHUNK_ROWS;
-	return knots;
+	for (size_t index = 0; index < SAMPLES; index++)
+		times[index] =
+		    atomic_load_explicit(ps__log_word(log, row + index * SAMPLE_ROWS, 0), memory_order_relaxed);
+	times[SAMPLES] = times[SAMPLES - 1] + (times[SAMPLES - 1] - times[SAMPLES - 1 - TREND]) / TREND;
+	/* A reading's timestamps rise, but a log's user may store others: a curve needs a length. */
+	if (times[SAMPLES] < times[0] + PS__CHUNK_ROWS)
+		times[SAMPLES] = times[0] + PS__CHUNK_ROWS;
+	return samples;
 }
 
-/* About where a time after this knot is; in quarters of rows. */
-static uint64_t quarter_at(const struct knots *knots, size_t knot, uint64_t time)
+/* Where a time between this sample and the next one is, in quarters of a row. */
+static uint64_t quarter_at(const struct log_samples *samples, size_t index, uint64_t time)
 {
-	uint64_t length = knots->times[knot + 1] - knots->times[knot];
-	uint64_t passed = time - knots->times[knot];
+	uint64_t length = samples->times[index + 1] - samples->times[index];
+	uint64_t passed = time - samples->times[index];
 
-	return KNOT_QUARTERS * knot + (KNOT_QUARTERS * passed + length / 2) / length;
+	return SAMPLE_QUARTERS * index + (SAMPLE_QUARTERS * passed + length / 2) / length;
 }
 
-/* The lowest bits of a hint: of the finest scale of which the parts are enough. */
+/* A curve's factor and shift: the finest scale that covers the length. */
 static uint64_t scale_of(uint64_t length)
 {
 	unsigned shift = 62 - (unsigned)__builtin_clzll(length);
-	uint64_t factor = (HINT_UNITS << shift) / length;
+	uint64_t factor = (CURVE_UNITS << shift) / length;
 
-	if (factor >> (PS__HINT_FACTOR_BITS - 1) == 0)
-		factor = (HINT_UNITS << ++shift) / length;
-	return factor << PS__HINT_SHIFT_BITS | shift;
+	if (factor >> (PS__CURVE_FACTOR_BITS - 1) == 0)
+		factor = (CURVE_UNITS << ++shift) / length;
+	return factor << PS__CURVE_SHIFT_BITS | shift;
 }
 
-static uint64_t hint_of(const struct knots *knots)
+static uint64_t curve_of(const struct log_samples *samples)
 {
-	uint64_t length = knots->times[KNOTS] - knots->times[0];
-	uint64_t hint = scale_of(length < LONGEST_NS ? length : LONGEST_NS);
-	uint64_t factor = hint >> PS__HINT_SHIFT_BITS;
-	unsigned shift = hint & ((1 << PS__HINT_SHIFT_BITS) - 1);
-	size_t knot = 0;
+	uint64_t length = samples->times[SAMPLES] - samples->times[0];
+	uint64_t curve = scale_of(length < LONGEST_NS ? length : LONGEST_NS);
+	uint64_t factor = curve >> PS__CURVE_SHIFT_BITS;
+	unsigned shift = curve & ((1 << PS__CURVE_SHIFT_BITS) - 1);
+	size_t index = 0;
 
-	for (uint64_t part = 1; part < PS__HINT_PARTS; part++) {
-		uint64_t time = knots->times[0] + (part * PS__HINT_UNITS << shift) / factor;
-		while (knots->times[knot + 1] <= time)
-			knot++;
-		uint64_t quarter = quarter_at(knots, knot, time);
-		hint |= (quarter < UINT8_MAX ? quarter : UINT8_MAX) << 8 * (part + 1);
+	for (uint64_t piece = 1; piece < PS__CURVE_PIECES; piece++) {
+		uint64_t time = samples->times[0] + (piece * PS__CURVE_UNITS << shift) / factor;
+		while (samples->times[index + 1] <= time)
+			index++;
+		uint64_t quarter = quarter_at(samples, index, time);
+		curve |= (quarter < UINT8_MAX ? quarter : UINT8_MAX) << 8 * (piece + 1);
 	}
-	return hint;
+	return curve;
 }
 
-/* What a search goes by, in the chunks [begin, end). Readers use it after they saw a row of a later chunk; or, if rows
- * were moved, under the sequence: these releases pair with the acquires of search.h. */
+/* Readers use the index of a chunk after they have seen a row of a later chunk; or, if rows were moved, under the sequence:
+ * these releases pair with the acquires of search.c. */
 void ps__log_index(struct ps__log *log, size_t begin, size_t end)
 {
 	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
-	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
 
 	for (size_t number = begin; number < end; number++) {
-		size_t row = number * PS__CHUNK_ROWS;
-		struct knots knots = knots_of(log, row);
-		struct ps__entry *entry = entry_of(directory, number);
-		atomic_store_explicit(&entry->hint, hint_of(&knots), memory_order_release);
-		if (row >= first)
-			atomic_store_explicit(&entry->start, knots.times[0], memory_order_release);
-		if (number % PS__GROUP_ENTRIES == 0)
-			atomic_store_explicit(group_of(directory, number), knots.times[0], memory_order_release);
+		struct log_samples samples = log_samples_of(log, number * PS__CHUNK_ROWS);
+		atomic_store_explicit(&entry_of(directory, number)->curve, curve_of(&samples), memory_order_release);
+		atomic_store_explicit(start_of(directory, number), samples.times[0], memory_order_release);
 	}
 }
 
@@ -339,8 +310,6 @@ void ps__log_trim(struct ps__log *log, size_t keep)
 
 	if (wanted <= first)
 		return;
-	for (size_t number = first / PS__CHUNK_ROWS; number * PS__CHUNK_ROWS < wanted; number++)
-		ps__log_conceal(log, number);
 	/* Before the chunks go: a writer that is left here (set/recover.c) must not give them back twice. */
 	atomic_store_explicit(&log->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)

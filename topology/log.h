@@ -8,9 +8,9 @@
  * a bounded history has dropped them; they are given back to the system with the topology alone, so that a reader
  * never follows a dangling pointer.
  *
- * A search by timestamp is to wait for the memory twice at most: its steps are in the directory's groups, which stay in
- * the cache; they lead to an entry, and the entry foretells the row. This is written when the next chunk begins, not with
- * each row; the newest chunk is searched without. Readers who look up much have a guide besides, see guide.h.
+ * A look-up by timestamp misses the cache twice at most. A binary search among the chunks' starts, which are few enough to
+ * stay in the cache, finds the chunk. The chunk's entry then predicts the row. Starts and entries are written when the next
+ * chunk begins, not with each row, so the newest chunk is searched without them.
  *
  * One writer; readers look under the series' sequence (series.h) and discard what a writer changed meanwhile.
  */
@@ -45,35 +45,30 @@ void ps__pool_clear(struct ps__pool *pool);
 int ps__pool_reserve(struct ps__pool *pool, size_t chunks); /* 0, or -1 for lack of memory */
 void ps__pool_give_back(struct ps__pool *pool, struct ps__chunk *chunk);
 
-/* Where the rows of a chunk stand in time: once it is indexed. */
+/* A chunk of rows, and how to find one of them by its timestamp. */
 struct ps__entry {
 	_Atomic(struct ps__chunk *) chunk;
-	_Atomic uint64_t start; /* the first row's timestamp; UINT64_MAX: it isn't full, or has dropped rows */
-	_Atomic uint64_t hint;  /* where the others are */
+	_Atomic uint64_t curve; /* valid once the chunk is indexed */
 };
 
 /*
- * A hint: the time from the first row on to where the next chunk's first one is expected is divided in parts of 256 units.
- * The lowest six bits are a shift, the next ten a factor: so many times the nanoseconds, shifted right, is units. Each byte
- * from the third on is where about a part begins, the first one's left out, in quarters of rows; all in all they are 256.
+ * A curve predicts a row's place in its chunk from the time since the chunk's first row. It consists of 7 straight pieces,
+ * equally long in time, and ends where the next chunk is expected to start. A piece is divided into 256 units.
+ * Bits 0 to 5 are a shift, bits 6 to 15 a factor: nanoseconds * factor >> shift gives units. Each of the other 6 bytes
+ * says where a piece begins, in quarters of a row. The first piece begins at 0 and the last one ends at 256.
  */
-#define PS__HINT_PARTS       7u
-#define PS__HINT_UNITS       256u
-#define PS__HINT_QUARTERS    4u
-#define PS__HINT_SHIFT_BITS  6
-#define PS__HINT_FACTOR_BITS 10
+#define PS__CURVE_PIECES      7u
+#define PS__CURVE_UNITS       256u
+#define PS__CURVE_QUARTERS    4u
+#define PS__CURVE_SHIFT_BITS  6
+#define PS__CURVE_FACTOR_BITS 10
 
-#define PS__GROUP_ENTRIES 4
-/* So many after any entry can be looked at. */
-#define PS__SPARE_ENTRIES 3
-
-/* Chunks and their entries by (row number / 64) modulo capacity. A larger directory replaces it; the older stays for readers. */
+/* Chunks by (row number / 64) modulo capacity. A larger directory replaces a full one; the older one stays for readers. */
 struct ps__directory {
 	struct ps__directory *older;
 	size_t capacity;            /* a power of two */
-	_Atomic uint64_t *groups;   /* the starts of every fourth chunk, as the entries are numbered */
-	struct ps__guide *guide;    /* guide.h: the readers' */
-	struct ps__entry entries[]; /* the capacity's, and PS__SPARE_ENTRIES that are of no chunk */
+	_Atomic uint64_t *starts;   /* the timestamps of the chunks' first rows, once the chunks are indexed */
+	struct ps__entry entries[]; /* numbered as the starts */
 };
 
 struct ps__log {
@@ -147,9 +142,8 @@ void ps__log_copy_to_end(struct ps__log *log, size_t row);
 void ps__log_retire(struct ps__log *log, size_t row);
 void ps__log_close_up(struct ps__log *log); /* now */
 
-/* The index of chunks [begin, end) is made; that of a chunk that isn't full, or has dropped rows, is taken back. */
+/* Indexes the chunks [begin, end), which are full. */
 void ps__log_index(struct ps__log *log, size_t begin, size_t end);
-void ps__log_conceal(const struct ps__log *log, size_t number);
 
 /* Drops the newest row. Only of a log that has no readers. */
 void ps__log_pop(struct ps__log *log);
@@ -203,10 +197,21 @@ static inline struct ps__log_row ps__log_row_of(const struct ps__log *log, struc
 	return (struct ps__log_row){ps__log_words(log, chunk, row), ps__log_mark(chunk, row)};
 }
 
-/* The first row that is newer than timestamp, the count if there is none. Usable by readers under the sequence. */
+/* Look-ups by timestamp, in search.c. Readers call them under the series' sequence. */
+
+/* The first row that is newer than timestamp; the count if there is none. */
 size_t ps__log_find_after(const struct ps__log *log, uint64_t timestamp);
 
-/* The row with this timestamp (not 0), or -1. Usable by readers under the series' sequence. */
+/* The number of the row with this timestamp (not 0), or -1. Rows that are gone are not found. */
 ptrdiff_t ps__log_find(const struct ps__log *log, uint64_t timestamp);
+
+/* The row with this timestamp (not 0), also if it is gone; or PS__NO_ROW. */
+struct ps__log_row ps__log_row_at(const struct ps__log *log, uint64_t timestamp);
+
+/* Steps of a look-up, which have tests of their own. */
+/* The last of the indexed chunks [begin, end) that starts at the timestamp or before it; begin if there is none. */
+size_t ps__log_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp);
+/* About where in its chunk a row is that came so many nanoseconds after the first one. */
+size_t ps__log_predict(const struct ps__entry *entry, uint64_t passed_ns);
 
 #endif

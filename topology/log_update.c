@@ -51,7 +51,6 @@ static void drop_empty_chunks(struct ps__log *log)
 {
 	while (log->room - atomic_load_explicit(&log->count, memory_order_relaxed) >= PS__CHUNK_ROWS) {
 		log->room -= PS__CHUNK_ROWS;
-		ps__log_conceal(log, log->room / PS__CHUNK_ROWS - 1);
 		ps__pool_give_back(log->pool, ps__log_chunk(log, log->room));
 		log->pool->spare_chunks++;
 	}

@@ -1,104 +1,220 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A log's rows by their timestamps: in its newest chunk, in uneven ones, and in order. For the attribute maps' readers, and
- * for sets that update an older reading. */
-#include "topology/search.h"
+/*
+ * A log's rows by their timestamps, for look-ups and for sets that update an older reading. The search among chunks has no
+ * branch that depends on a timestamp: it could not be predicted, and the processor would begin no other look-up meanwhile.
+ */
+#include "base/hot.h"
+#include "topology/log.h"
 
-/* The first row newer than timestamp of [begin, end), which are in one chunk. */
-static size_t find_in_rows(const struct ps__log *log, struct ps__chunk *chunk, size_t begin, size_t end,
-                           uint64_t timestamp)
+static inline uint64_t time_at(const _Atomic uint64_t *word)
 {
-	size_t left = end - begin;
-
-	while (left > 1) {
-		size_t half = left / 2;
-		begin = ps__search_time_of(log, chunk, begin + half - 1) <= timestamp ? begin + half : begin;
-		left -= half;
-	}
-	return begin + (left && ps__search_time_of(log, chunk, begin) <= timestamp);
+	return atomic_load_explicit(word, memory_order_acquire);
 }
 
-static inline size_t find_in_newest(const struct ps__log *log, const struct ps__search *search, uint64_t timestamp)
+static inline uint64_t time_of(const struct ps__log *log, struct ps__chunk *chunk, size_t row)
+{
+	return time_at(ps__log_words(log, chunk, row));
+}
+
+static inline struct ps__chunk *entry_chunk(const struct ps__entry *entry)
+{
+	return atomic_load_explicit(&entry->chunk, memory_order_acquire);
+}
+
+/* The last of `count` times, `stride` words apart, that is not after the timestamp; the first if there is none. */
+PS__INLINE const _Atomic uint64_t *search_last(const _Atomic uint64_t *times, size_t count, size_t stride,
+                                               uint64_t timestamp)
+{
+	size_t step = stride << (63 - __builtin_clzll(count));
+	const _Atomic uint64_t *middle = times + (count * stride - step);
+	const _Atomic uint64_t *found = time_at(middle) <= timestamp ? middle : times;
+
+	while (step > stride) {
+		step /= 2;
+		middle = found + step;
+		found = time_at(middle) <= timestamp ? middle : found;
+	}
+	return found;
+}
+
+PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp)
+{
+	const size_t capacity = directory->capacity;
+	const _Atomic uint64_t *const starts = directory->starts;
+	size_t turn = begin & -capacity;
+
+	/* A bounded history's chunks may go on at the table's beginning: search the one part or the other. */
+	if (__builtin_expect(end - turn > capacity, 0)) {
+		if (time_at(starts) <= timestamp)
+			begin = turn += capacity;
+		/* If a writer appended more than a table of chunks between the reader's loads, the bounds are too far apart.
+		 * The reader will discard the result, but must not leave the table. */
+		end = end - turn > capacity ? turn + capacity : end;
+	}
+	return turn + (size_t)(search_last(starts + (begin - turn), end - begin, 1, timestamp) - starts);
+}
+
+size_t ps__log_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp)
+{
+	return search_chunks(directory, begin, end, timestamp);
+}
+
+/* One look at a log. */
+struct search {
+	const struct ps__directory *directory;
+	size_t mask; /* the directory's capacity - 1 */
+	size_t first;
+	size_t count;
+	size_t newest;           /* the number of the newest chunk */
+	struct ps__chunk *chunk; /* the newest; NULL if there is none, or if a writer changes the log */
+};
+
+PS__INLINE struct search search_begin(const struct ps__log *log)
+{
+	struct search search = {.directory = atomic_load_explicit(&log->directory, memory_order_acquire),
+	                        .first = atomic_load_explicit(&log->first, memory_order_acquire),
+	                        .count = atomic_load_explicit(&log->count, memory_order_acquire)};
+
+	search.newest = (search.count - 1) / PS__CHUNK_ROWS;
+	search.mask = search.directory->capacity - 1;
+	if (__builtin_expect(search.first < search.count, 1))
+		search.chunk = entry_chunk(&search.directory->entries[search.newest & search.mask]);
+	return search;
+}
+
+/* True if no older chunk can have the timestamp, or a row after it. */
+PS__INLINE bool search_is_in_newest(const struct ps__log *log, const struct search *search, uint64_t timestamp)
 {
 	size_t row = search->newest * PS__CHUNK_ROWS;
 
-	return find_in_rows(log, search->chunk, row > search->first ? row : search->first, search->count, timestamp);
+	return row <= search->first || time_of(log, search->chunk, row) <= timestamp;
+}
+
+/* The last of the rows [begin, end) of a chunk that is not newer than timestamp; begin if there is none. */
+PS__INLINE size_t search_rows(const struct ps__log *log, struct ps__chunk *chunk, size_t begin, size_t end,
+                              uint64_t timestamp)
+{
+	const _Atomic uint64_t *first = ps__log_words(log, chunk, begin);
+	const _Atomic uint64_t *found = search_last(first, end - begin, log->stride, timestamp);
+
+	/* Divided once, so that the search carries addresses alone. A chunk has less than 2^32 words. */
+	return begin + (uint32_t)(found - first) / (uint32_t)log->stride;
+}
+
+PS__INLINE size_t search_newest(const struct ps__log *log, const struct search *search, uint64_t timestamp)
+{
+	size_t row = search->newest * PS__CHUNK_ROWS;
+
+	return search_rows(log, search->chunk, row > search->first ? row : search->first, search->count, timestamp);
+}
+
+PS__INLINE size_t search_older(const struct search *search, uint64_t timestamp)
+{
+	return search_chunks(search->directory, search->first / PS__CHUNK_ROWS, search->newest, timestamp);
 }
 
 size_t ps__log_find_after(const struct ps__log *log, uint64_t timestamp)
 {
-	struct ps__search search = ps__search_begin(log);
+	struct search search = search_begin(log);
+	struct ps__chunk *chunk = search.chunk;
+	size_t row;
 
-	if (!search.chunk)
-		return search.count;
-	if (ps__search_is_in_newest(log, &search, timestamp))
-		return find_in_newest(log, &search, timestamp);
-	size_t number = ps__search_chunk(search.directory, search.first / PS__CHUNK_ROWS, search.newest, timestamp);
-	struct ps__chunk *chunk = ps__search_chunk_of(search.directory, number);
 	if (!chunk)
 		return search.count;
-	size_t row = number * PS__CHUNK_ROWS;
-	row = find_in_rows(log, chunk, row, row + PS__CHUNK_ROWS, timestamp);
+	if (search_is_in_newest(log, &search, timestamp)) {
+		row = search_newest(log, &search, timestamp);
+	} else {
+		size_t number = search_older(&search, timestamp);
+		chunk = entry_chunk(&search.directory->entries[number & search.mask]);
+		if (!chunk)
+			return search.count;
+		row = number * PS__CHUNK_ROWS;
+		row = search_rows(log, chunk, row, row + PS__CHUNK_ROWS, timestamp);
+	}
+	row += time_of(log, chunk, row) <= timestamp;
 	return row > search.first ? row : search.first;
 }
 
-static bool is_at(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
+PS__INLINE size_t search_predict(const struct ps__entry *entry, uint64_t passed_ns)
 {
-	return ps__search_time_of(log, chunk, row) == timestamp;
+	const uint64_t row = PS__CURVE_QUARTERS * PS__CURVE_UNITS;
+	uint64_t curve = time_at(&entry->curve);
+	uint64_t factor = curve >> PS__CURVE_SHIFT_BITS & ((1 << PS__CURVE_FACTOR_BITS) - 1);
+	uint64_t units = passed_ns * factor >> (curve & ((1 << PS__CURVE_SHIFT_BITS) - 1));
+	/* The first piece begins at 0, which stands in no byte. The last one ends at 256, which a byte of 0 stands for. */
+	uint64_t bounds = (curve & ~UINT64_C(0xffff)) >> ((units / PS__CURVE_UNITS + 1) * 8 & 63);
+	uint64_t begin = bounds & 0xff;
+	uint64_t quarters = ((bounds >> 8) - begin) & 0xff;
+
+	return (begin * PS__CURVE_UNITS + quarters * (units % PS__CURVE_UNITS) + row / 2) / row % PS__CHUNK_ROWS;
 }
 
-/* In longer and longer steps away from where it was foretold, which is in lines beside those that were loaded; then between
- * the last two. */
-static size_t find_near(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
+size_t ps__log_predict(const struct ps__entry *entry, uint64_t passed_ns)
+{
+	return search_predict(entry, passed_ns);
+}
+
+static inline bool search_is_at(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
+{
+	return time_of(log, chunk, row) == timestamp;
+}
+
+/* A row that is not beside `row`, as its number in the chunk, or SIZE_MAX. Steps away from there, each time twice as far,
+ * until it has passed the timestamp. Then searches between the last two steps. */
+static size_t search_far(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
 {
 	size_t begin = row, end = row + 1;
 	size_t step = 1;
 
-	if (ps__search_time_of(log, chunk, row) < timestamp) {
-		while (end < PS__CHUNK_ROWS && ps__search_time_of(log, chunk, end) <= timestamp) {
+	if (time_of(log, chunk, row) < timestamp) {
+		while (end < PS__CHUNK_ROWS && time_of(log, chunk, end) <= timestamp) {
 			begin = end;
 			end = end + step < PS__CHUNK_ROWS ? end + step : PS__CHUNK_ROWS;
 			step *= 2;
 		}
 	} else {
-		while (begin > 0 && ps__search_time_of(log, chunk, begin) > timestamp) {
+		while (begin > 0 && time_of(log, chunk, begin) > timestamp) {
 			end = begin;
 			begin = begin > step ? begin - step : 0;
 			step *= 2;
 		}
 	}
-	/* What is sought is before the first row that is newer. */
-	size_t found = find_in_rows(log, chunk, begin, end, timestamp) - 1;
-	return found < PS__CHUNK_ROWS && is_at(log, chunk, found, timestamp) ? found : SIZE_MAX;
+	size_t found = search_rows(log, chunk, begin, end, timestamp);
+	return search_is_at(log, chunk, found, timestamp) ? found : SIZE_MAX;
 }
 
-static struct ps__chunk *search_newest(const struct ps__log *log, const struct ps__search *search, uint64_t timestamp,
-                                       size_t *row)
+/* The same for a row that is not where it was predicted. Most predictions are off by one row at most, so the two neighbours
+ * are compared first, without a branch between them. */
+static __attribute__((noinline)) size_t search_near(const struct ps__log *log, struct ps__chunk *chunk,
+                                                    size_t predicted, uint64_t timestamp)
 {
-	*row = find_in_newest(log, search, timestamp) - 1;
-	return *row + 1 > search->first && is_at(log, search->chunk, *row, timestamp) ? search->chunk : NULL;
+	size_t before = predicted > 1 ? predicted - 1 : 0;
+
+	before = before < PS__CHUNK_ROWS - 3 ? before : PS__CHUNK_ROWS - 3;
+	size_t row =
+	    before + (time_of(log, chunk, before + 1) <= timestamp) + (time_of(log, chunk, before + 2) <= timestamp);
+	return search_is_at(log, chunk, row, timestamp) ? row : search_far(log, chunk, row, timestamp);
 }
 
-size_t ps__search_in_chunk(const struct ps__log *log, const struct ps__entry *entry, struct ps__chunk *chunk,
-                           uint64_t timestamp)
+/* A row's chunk and number; NULL if no row has the timestamp. */
+PS__INLINE struct ps__chunk *search_row(const struct ps__log *log, uint64_t timestamp, size_t *row)
 {
-	size_t row = ps__search_foretell(entry, timestamp - ps__search_time_at(&entry->start));
+	struct search search = search_begin(log);
 
-	return is_at(log, chunk, row, timestamp) ? row : find_near(log, chunk, row, timestamp);
-}
-
-struct ps__chunk *ps__search_row(const struct ps__log *log, uint64_t timestamp, size_t *row)
-{
-	struct ps__search search = ps__search_begin(log);
-
-	if (!search.chunk)
+	if (__builtin_expect(!search.chunk, 0))
 		return NULL;
-	if (ps__search_is_in_newest(log, &search, timestamp))
-		return search_newest(log, &search, timestamp, row);
-	size_t number = ps__search_chunk(search.directory, search.first / PS__CHUNK_ROWS, search.newest, timestamp);
-	struct ps__chunk *chunk = ps__search_chunk_of(search.directory, number);
-	if (!chunk)
+	if (search_is_in_newest(log, &search, timestamp)) {
+		*row = search_newest(log, &search, timestamp);
+		return search_is_at(log, search.chunk, *row, timestamp) ? search.chunk : NULL;
+	}
+	size_t number = search_older(&search, timestamp);
+	const struct ps__entry *entry = &search.directory->entries[number & search.mask];
+	struct ps__chunk *chunk = entry_chunk(entry);
+	if (__builtin_expect(!chunk, 0))
 		return NULL;
-	size_t found = ps__search_in_chunk(log, ps__search_entry_of(search.directory, number), chunk, timestamp);
+	size_t found = search_predict(entry, timestamp - time_at(&search.directory->starts[number & search.mask]));
+	if (__builtin_expect(!search_is_at(log, chunk, found, timestamp), 0))
+		found = search_near(log, chunk, found, timestamp);
 	*row = number * PS__CHUNK_ROWS + found;
 	return found != SIZE_MAX && *row >= search.first ? chunk : NULL;
 }
@@ -107,5 +223,13 @@ ptrdiff_t ps__log_find(const struct ps__log *log, uint64_t timestamp)
 {
 	size_t row;
 
-	return ps__search_row(log, timestamp, &row) && !ps__log_is_gone(log, row) ? (ptrdiff_t)row : -1;
+	return search_row(log, timestamp, &row) && !ps__log_is_gone(log, row) ? (ptrdiff_t)row : -1;
+}
+
+struct ps__log_row ps__log_row_at(const struct ps__log *log, uint64_t timestamp)
+{
+	size_t row = 0;
+	struct ps__chunk *chunk = search_row(log, timestamp, &row);
+
+	return ps__log_row_of(log, chunk, row);
 }

@@ -5,7 +5,7 @@
 
 #include "support/scene.h"
 #include "support/unmarked.h"
-#include "topology/guide.h"
+#include "topology/log.h"
 
 #define ROWS_MOST 20000
 
@@ -13,8 +13,7 @@ struct rows_held {
 	struct ps__log log;
 	uint64_t times[ROWS_MOST]; /* by row number */
 	size_t first, count;
-	uint64_t now;   /* the last row's */
-	size_t guessed; /* how many lookups needed the guide's first guess alone */
+	uint64_t now; /* the last row's */
 };
 extern struct rows_held held;
 
@@ -33,7 +32,7 @@ void rows_trim(size_t keep);
 /* As a set does that updates an older reading. */
 void rows_move_to_end(size_t row);
 
-/* With the guide and without, which must be the same. What is guessed is right, or nothing. */
+/* By number and by address, which must agree. */
 ptrdiff_t rows_find(uint64_t time);
 /* That a row is found, and nothing beside it. */
 void rows_check_row(size_t row);

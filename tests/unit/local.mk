@@ -30,7 +30,6 @@ unit_tests = \
 	tests/unit/test_export \
 	tests/unit/test_faults \
 	tests/unit/test_find \
-	tests/unit/test_guide \
 	tests/unit/test_heat \
 	tests/unit/test_hybrid \
 	tests/unit/test_hybrid_groups \

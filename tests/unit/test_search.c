@@ -150,17 +150,17 @@ START_TEST(a_reader_who_was_overtaken_stays_within_the_table)
 		rows_trim(64);
 	}
 	const struct ps__directory *directory = atomic_load(&held.log.directory);
-	size_t capacity = directory->capacity / PS__GROUP_ENTRIES;
-	size_t end = (held.count - 1) / PS__CHUNK_ROWS / PS__GROUP_ENTRIES;
+	size_t capacity = directory->capacity;
+	size_t end = (held.count - 1) / PS__CHUNK_ROWS;
 	ck_assert_uint_gt(end, 20 * capacity);
 	for (size_t begin = 0; begin < end; begin++) {
 		size_t turn = begin - begin % capacity;
 		for (int newer = 0; newer < 2; newer++) {
-			size_t group = ps__search_group(directory, begin, end, newer ? held.now : 1);
-			ck_assert_uint_ge(group, begin);
-			ck_assert_uint_lt(group, turn + 2 * capacity);
+			size_t chunk = ps__log_find_chunk(directory, begin, end, newer ? held.now : 1);
+			ck_assert_uint_ge(chunk, begin);
+			ck_assert_uint_lt(chunk, turn + 2 * capacity);
 		}
-		atomic_store(&held.log.first, begin * PS__GROUP_ENTRIES * PS__CHUNK_ROWS);
+		atomic_store(&held.log.first, begin * PS__CHUNK_ROWS);
 		rows_find(held.times[held.count - 1000]);
 		rows_find(1);
 		ps__log_find_after(&held.log, held.times[held.count - 1000]);
@@ -247,6 +247,61 @@ START_TEST(chunks_that_were_taken_off_are_used_again)
 }
 END_TEST
 
+START_TEST(rows_that_were_taken_off_are_not_found)
+{
+	for (size_t row = 0; row < 2000; row++)
+		rows_append(150);
+	while (held.count > 1500) {
+		ps__log_pop(&held.log);
+		held.count--;
+		ck_assert_int_eq(rows_find(held.times[held.count]), -1);
+	}
+	rows_check_all();
+	while (held.count < 2000)
+		rows_append(170);
+	rows_check_all();
+}
+END_TEST
+
+/* A chunk that has dropped some of its rows is indexed anew. */
+START_TEST(rows_that_were_dropped_stay_so_when_others_are_moved)
+{
+	for (size_t row = 0; row < 2000; row++)
+		rows_append(150);
+	rows_trim(1900);
+	ck_assert_uint_ne(held.first % PS__CHUNK_ROWS, 0);
+	rows_move_to_end(held.first + 5);
+	rows_check_all();
+}
+END_TEST
+
+/* Nanoseconds between readings, of several scales. */
+static const uint64_t steps[] = {7,   28,   29,    33,      150,       152,
+                                 400, 1000, 12345, 1000000, 987654321, UINT64_C(3600000000000)};
+#define STEPS ((int)(sizeof steps / sizeof steps[0]))
+
+/* A row that is predicted wrongly is found all the same, but it takes longer. */
+START_TEST(a_row_is_mostly_where_it_is_predicted)
+{
+	const size_t rows = 6400;
+	uint64_t step = steps[_i];
+	size_t right = 0, beside = 0;
+
+	for (size_t row = 0; row <= rows; row++)
+		rows_append(step < 28 ? step : step - step / 8 + rows_random() % (step / 4));
+	const struct ps__directory *directory = atomic_load(&held.log.directory);
+	for (size_t row = 0; row < rows; row++) {
+		const struct ps__entry *entry = &directory->entries[row / PS__CHUNK_ROWS];
+		uint64_t passed_ns = held.times[row] - held.times[row - row % PS__CHUNK_ROWS];
+		size_t predicted = ps__log_predict(entry, passed_ns);
+		right += predicted == row % PS__CHUNK_ROWS;
+		beside += predicted + 1 == row % PS__CHUNK_ROWS || predicted == row % PS__CHUNK_ROWS + 1;
+	}
+	ck_assert_uint_ge(right, rows * 98 / 100);
+	ck_assert_uint_eq(right + beside, rows);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("search");
@@ -263,6 +318,9 @@ int main(void)
 	tcase_add_loop_test(tests, after_all_rows_were_taken_off_others_are_found, 0, 2);
 	tcase_add_loop_test(tests, whatever_is_done_in_whatever_order_rows_are_found, 0, 8);
 	tcase_add_test(tests, chunks_that_were_taken_off_are_used_again);
+	tcase_add_test(tests, rows_that_were_taken_off_are_not_found);
+	tcase_add_test(tests, rows_that_were_dropped_stay_so_when_others_are_moved);
+	tcase_add_loop_test(tests, a_row_is_mostly_where_it_is_predicted, 0, STEPS);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);
 }
