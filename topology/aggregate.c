@@ -83,16 +83,16 @@ uint64_t ps__change_wait(const struct ps_topology *topology)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	while (load(&topology->changers) != 0 && ps__fork_is_same(topology->generation))
+	while (load(&topology->readings.changers) != 0 && ps__fork_is_same(topology->generation))
 		nanosleep(&pause, NULL);
-	return load(&topology->changes);
+	return load(&topology->readings.changes);
 }
 
 bool ps__change_came(const struct ps_topology *topology, uint64_t changes)
 {
-	bool is_changing = load(&topology->changers) != 0 && ps__fork_is_same(topology->generation);
+	bool is_changing = load(&topology->readings.changers) != 0 && ps__fork_is_same(topology->generation);
 
-	return is_changing || load(&topology->changes) != changes;
+	return is_changing || load(&topology->readings.changes) != changes;
 }
 
 static bool is_same_column(const struct ps__column *one, const struct ps__column *other)
@@ -145,7 +145,7 @@ static bool find_last(const struct ps__series *series, const struct ps__series *
 
 static struct ps__aggregate *find_aggregate(struct ps_topology *topology, const struct ps__series *series)
 {
-	struct ps__aggregate *first = atomic_load_explicit(&topology->aggregates, memory_order_relaxed);
+	struct ps__aggregate *first = atomic_load_explicit(&topology->readings.aggregates, memory_order_relaxed);
 	struct ps__aggregate *aggregate = first;
 
 	while (aggregate && !has_same_columns(aggregate->model, series))
@@ -157,7 +157,7 @@ static struct ps__aggregate *find_aggregate(struct ps_topology *topology, const 
 		return NULL;
 	aggregate->model = series;
 	aggregate->next = first;
-	atomic_store_explicit(&topology->aggregates, aggregate, memory_order_release);
+	atomic_store_explicit(&topology->readings.aggregates, aggregate, memory_order_release);
 	return aggregate;
 }
 
@@ -232,7 +232,7 @@ static void add_log(struct ps__aggregate *aggregate, const struct ps__series *se
 /* Takes those of no account out of the list. Those who are at one of them go on from there as before: its next stays. */
 static size_t prune(struct ps_topology *topology)
 {
-	_Atomic(struct ps__series *) *link = &topology->current;
+	_Atomic(struct ps__series *) *link = &topology->readings.current;
 	struct ps__series *series = atomic_load_explicit(link, memory_order_acquire);
 	size_t kept = 0;
 
@@ -275,7 +275,7 @@ static void retire(struct ps_topology *topology, struct ps__series *series)
 	}
 	atomic_store_explicit(&series->is_retired, true, memory_order_release);
 	ps__change_end(topology);
-	atomic_fetch_add_explicit(&topology->passed, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 }
 
 /* Nobody asks a topology that is destroyed. In a forked child the lock may be that of a thread that isn't there. */
@@ -283,19 +283,19 @@ static bool try_lock(struct ps_topology *topology)
 {
 	if (ps__topology_is_destroyed(topology) || !ps__fork_is_same(topology->generation))
 		return false;
-	return pthread_mutex_lock(&topology->lock) == 0;
+	return pthread_mutex_lock(&topology->readings.lock) == 0;
 }
 
 /* As often as the list has doubled: so each series costs one step of a pass or two. */
 static void unlock(struct ps_topology *topology)
 {
-	size_t passed = atomic_load_explicit(&topology->passed, memory_order_relaxed);
+	size_t passed = atomic_load_explicit(&topology->readings.passed, memory_order_relaxed);
 
-	if (passed >= LEAST_PRUNED && passed >= topology->kept) {
-		topology->kept = prune(topology);
-		atomic_fetch_sub_explicit(&topology->passed, passed, memory_order_relaxed);
+	if (passed >= LEAST_PRUNED && passed >= topology->readings.kept) {
+		topology->readings.kept = prune(topology);
+		atomic_fetch_sub_explicit(&topology->readings.passed, passed, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&topology->lock);
+	pthread_mutex_unlock(&topology->readings.lock);
 }
 
 void ps__aggregate_retire(struct ps__series *series)
@@ -316,7 +316,7 @@ void ps__aggregate_tidy(struct ps_topology *topology)
 
 void ps__aggregate_free(struct ps_topology *topology)
 {
-	struct ps__aggregate *aggregate = atomic_load_explicit(&topology->aggregates, memory_order_relaxed);
+	struct ps__aggregate *aggregate = atomic_load_explicit(&topology->readings.aggregates, memory_order_relaxed);
 
 	while (aggregate) {
 		struct ps__aggregate *next = aggregate->next;

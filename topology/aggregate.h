@@ -24,7 +24,7 @@ struct ps__aggregate {
 static inline const struct ps__aggregate *ps__aggregate_first(const struct ps_topology *topology)
 {
 	/* Pairs with the release in aggregate.c. */
-	return atomic_load_explicit(&topology->aggregates, memory_order_acquire);
+	return atomic_load_explicit(&topology->readings.aggregates, memory_order_acquire);
 }
 
 /* What is known of a column on the index'th Thread; false if nothing is. */
@@ -42,7 +42,7 @@ void ps__aggregate_free(struct ps_topology *topology);
 static inline const struct ps__series *ps__series_first_current(const struct ps_topology *topology)
 {
 	/* Pairs with the release in ps__series_bind. */
-	return atomic_load_explicit(&topology->current, memory_order_acquire);
+	return atomic_load_explicit(&topology->readings.current, memory_order_acquire);
 }
 
 static inline const struct ps__series *ps__series_next_current(const struct ps__series *series)
@@ -61,13 +61,13 @@ static inline bool ps__series_is_current(const struct ps__series *series)
 static inline void ps__change_begin(struct ps_topology *topology)
 {
 	/* What is changed is stored with release, so who sees it sees this at his second look. */
-	atomic_fetch_add_explicit(&topology->changers, 1, memory_order_acq_rel);
+	atomic_fetch_add_explicit(&topology->readings.changers, 1, memory_order_acq_rel);
 }
 
 static inline void ps__change_end(struct ps_topology *topology)
 {
-	atomic_fetch_add_explicit(&topology->changes, 1, memory_order_release);
-	atomic_fetch_sub_explicit(&topology->changers, 1, memory_order_release);
+	atomic_fetch_add_explicit(&topology->readings.changes, 1, memory_order_release);
+	atomic_fetch_sub_explicit(&topology->readings.changers, 1, memory_order_release);
 }
 
 /* Waits until nobody changes anything. In a forked child nobody is there to be waited for. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Attribute maps, the reader's side: from an event's name to the parts that a Thread holds. Lookups, roll-up and the
- * exporters read through this; nothing here writes but ps__attrmap_free.
+ * exporters read through this; nothing here writes.
  */
 #ifndef PS_TOPOLOGY_ATTRMAP_H
 #define PS_TOPOLOGY_ATTRMAP_H
@@ -76,8 +76,5 @@ int ps__component_fail_scope(const struct ps_component *component, const struct 
 /* What one count of a scope covers, seen from a Thread: the outermost component of the scope's type above it, or else
  * the Thread itself. */
 const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope);
-
-/* Releases all readings of a topology. */
-void ps__attrmap_free(struct ps_topology *topology);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/identity.h"
 #include "base/os.h"
 #include "topology/aggregate.h"
-#include "topology/attrmap.h"
 
 #include <time.h>
 
@@ -93,13 +92,26 @@ uint64_t ps__series_wait(const struct ps__series *series)
 
 static void list_current(struct ps_topology *topology, struct ps__series *series)
 {
-	struct ps__series *next = atomic_load_explicit(&topology->current, memory_order_relaxed);
+	struct ps__series *next = atomic_load_explicit(&topology->readings.current, memory_order_relaxed);
 
 	/* Pairs with the acquire of totals: who sees it sees its columns. */
 	do
 		atomic_store_explicit(&series->next_current, next, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&topology->current, &next, series, memory_order_release,
-	                                              memory_order_relaxed));
+	while (!atomic_compare_exchange_weak_explicit(&topology->readings.current, &next, series,
+	                                              memory_order_release, memory_order_relaxed));
+}
+
+/* All readings of a topology. */
+static void series_release_all(struct ps_topology *topology)
+{
+	struct ps__series *series = atomic_load_explicit(&topology->readings.series, memory_order_relaxed);
+
+	ps__aggregate_free(topology);
+	while (series) {
+		struct ps__series *next = series->next;
+		ps__series_free(series);
+		series = next;
+	}
 }
 
 int ps__series_bind(struct ps__series *series, struct ps_topology *topology, struct ps__series *older)
@@ -107,12 +119,14 @@ int ps__series_bind(struct ps__series *series, struct ps_topology *topology, str
 	if (!ps__topology_hold(topology))
 		return ps__fail(PS_EINVAL,
 		                "the topology was destroyed: load one that lives as long as its event sets");
+	/* No pair: who frees the topology has acquired what its holders did. */
+	atomic_store_explicit(&topology->readings.release, series_release_all, memory_order_relaxed);
 	series->topology = topology;
 	series->older = older;
-	series->next = atomic_load_explicit(&topology->series, memory_order_relaxed);
+	series->next = atomic_load_explicit(&topology->readings.series, memory_order_relaxed);
 	/* Pairs with the acquire of those who walk the list: who sees it sees its columns. */
-	while (!atomic_compare_exchange_weak_explicit(&topology->series, &series->next, series, memory_order_release,
-	                                              memory_order_relaxed))
+	while (!atomic_compare_exchange_weak_explicit(&topology->readings.series, &series->next, series,
+	                                              memory_order_release, memory_order_relaxed))
 		;
 	if (!older) {
 		list_current(topology, series);
@@ -122,7 +136,7 @@ int ps__series_bind(struct ps__series *series, struct ps_topology *topology, str
 	list_current(topology, series);
 	atomic_store_explicit(&older->newer, series, memory_order_release);
 	ps__change_end(topology);
-	atomic_fetch_add_explicit(&topology->passed, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 	return PS_OK;
 }
 
@@ -164,15 +178,4 @@ void ps__series_attach_log(struct ps__series *series, struct ps__log *log, int c
 attached:
 	atomic_signal_fence(memory_order_seq_cst);
 	log->is_attached = true;
-}
-
-void ps__attrmap_free(struct ps_topology *topology)
-{
-	struct ps__series *series = atomic_load_explicit(&topology->series, memory_order_relaxed);
-
-	while (series) {
-		struct ps__series *next = series->next;
-		ps__series_free(series);
-		series = next;
-	}
 }

@@ -87,6 +87,12 @@ void ps__series_free(struct ps__series *series); /* with its logs; only while un
  * same topology, or NULL. PS_EINVAL if the topology was destroyed. */
 int ps__series_bind(struct ps__series *series, struct ps_topology *topology, struct ps__series *older);
 
+/* The newest series of a topology, of whatever set. Pairs with the release in ps__series_bind. */
+static inline struct ps__series *ps__series_first(const struct ps_topology *topology)
+{
+	return atomic_load_explicit(&topology->readings.series, memory_order_acquire);
+}
+
 /* A log, not on a Thread yet; NULL for lack of memory. */
 struct ps__log *ps__series_add_log(struct ps__series *series);
 

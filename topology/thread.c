@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a Thread is: its CPU number and its place in the tree. What it holds, its attribute map, is attrmap.c's.
+ * What a Thread is: its CPU number and its place in the tree. Its attribute map belongs to the store.
  */
 #include "topology/tree.h"
 

@@ -5,9 +5,7 @@
  */
 #include "base/identity.h"
 #include "base/os.h"
-#include "topology/aggregate.h"
 #include "topology/annotate.h"
-#include "topology/attrmap.h"
 #include "topology/tree.h"
 
 #include <assert.h>
@@ -20,15 +18,18 @@ struct ps_topology *ps__topology_create(void)
 		return NULL;
 	atomic_init(&topology->holders, PS__HOLDER);
 	topology->generation = ps__fork_generation();
-	pthread_mutex_init(&topology->lock, NULL);
+	pthread_mutex_init(&topology->readings.lock, NULL);
 	return topology;
 }
 
 void ps__topology_free(struct ps_topology *topology)
 {
-	ps__aggregate_free(topology);
-	ps__attrmap_free(topology);
-	pthread_mutex_destroy(&topology->lock);
+	void (*release)(struct ps_topology * topology) =
+	    atomic_load_explicit(&topology->readings.release, memory_order_relaxed);
+
+	if (release)
+		release(topology);
+	pthread_mutex_destroy(&topology->readings.lock);
 	ps__annotate_forget(topology);
 	ps__arena_free(&topology->arena);
 	ps__os_free(topology);

@@ -15,9 +15,12 @@
 #include <stdint.h>
 
 struct hwloc_topology;
+struct ps_topology;
+
+/* The store's objects (series.h, log.h, aggregate.h). The tree holds the heads of their lists and nothing else. */
 struct ps__aggregate;
-struct ps__series;
 struct ps__log;
+struct ps__series;
 
 struct ps__attribute {
 	char *key;
@@ -49,11 +52,26 @@ struct ps_component {
 
 #define PS__COMPONENT_MAGIC UINT64_C(0x7065726673616765)
 
-/* A hardware thread. The logs that event sets keep for it hang on it in a list that only ever grows. */
+/* A hardware thread. The logs that event sets keep for it are in a list that only ever grows. */
 struct ps_thread {
 	struct ps_component *component;
 	int cpu;
 	_Atomic(struct ps__log *) logs; /* newest first; pushed with release by series.c, followed with acquire */
+};
+
+/* What the store keeps for a topology. All zero until the first event set is bound to it. */
+struct ps__readings {
+	_Atomic(struct ps__series *) series; /* newest first; pushed with release, followed with acquire */
+	/* What totals look at, see aggregate.h: the series of sets that are alive, and of others what they counted last. */
+	_Atomic(struct ps__series *) current;
+	_Atomic(struct ps__aggregate *) aggregates;
+	_Atomic uint64_t changers; /* that are changing it */
+	_Atomic uint64_t changes;  /* that were made */
+	pthread_mutex_t lock;      /* of those who write aggregates, and take series out of the list */
+	_Atomic size_t passed;     /* series that became of no account since the list was pruned */
+	size_t kept;               /* under the lock: what was in it then */
+	/* Frees all of it. The store registers it when a set is bound; NULL before. */
+	void (*_Atomic release)(struct ps_topology *topology);
 };
 
 #define PS__DESTROYED ((size_t)1) /* the user has let go */
@@ -75,17 +93,8 @@ struct ps_topology {
 	char *origin;     /* ps_topology_origin */
 	bool is_stand_in; /* by hwloc's variables, in the place of this machine's tree */
 
-	/* Readings: attrmap.c's. */
-	_Atomic(struct ps__series *) series; /* newest first; pushed with release, followed with acquire */
-	/* What totals look at, see aggregate.h: the series of sets that are alive, and of others what they counted last. */
-	_Atomic(struct ps__series *) current;
-	_Atomic(struct ps__aggregate *) aggregates;
-	_Atomic uint64_t changers; /* that are changing it */
-	_Atomic uint64_t changes;  /* that were made */
-	pthread_mutex_t lock;      /* of those who write aggregates, and take series out of the list */
-	_Atomic size_t passed;     /* series that became of no account since the list was pruned */
-	size_t kept;               /* under the lock: what was in it then */
-	uint64_t generation;       /* of the process that made it: ps__fork_generation */
+	struct ps__readings readings;
+	uint64_t generation; /* of the process that made it: ps__fork_generation */
 	/* PS__HOLDER for the user and for each bound event set; and PS__DESTROYED. No lock: readings may be made in signal
 	 * handlers, which must not wait for the thread that they interrupt. */
 	_Atomic size_t holders;

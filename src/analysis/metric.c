@@ -278,18 +278,12 @@ struct walk {
 	void *context;
 };
 
-static struct ps__series *first_series(const struct ps_topology *topology)
-{
-	/* Pairs with the release in ps__series_bind. */
-	return atomic_load_explicit(&topology->series, memory_order_acquire);
-}
-
 /* Is this the first series, and in it the first column, that gives the metric? Each is to be visited once. */
 static bool is_first(const struct ps__series *series, size_t column, const struct ps__metric_ask *ask)
 {
 	struct pair pair;
 
-	for (const struct ps__series *before = first_series(series->topology); before != series;
+	for (const struct ps__series *before = ps__series_first(series->topology); before != series;
 	     before = before->next) {
 		if (find_pair(before, ask, &pair))
 			return false;
@@ -319,7 +313,7 @@ static int visit_metric(const struct walk *walk, const struct ps__metric *metric
 
 	if (!walk->component)
 		return walk->visit(metric->name, walk->context);
-	for (const struct ps__series *series = first_series(walk->component->topology); series && !stop;
+	for (const struct ps__series *series = ps__series_first(walk->component->topology); series && !stop;
 	     series = series->next) {
 		for (size_t column = 0; column < series->columns && !stop; column++)
 			stop = visit_column(walk, series, column, metric);

@@ -71,8 +71,7 @@ static int add_rows(struct builder *builder, struct ps_component *root)
 /* The list has the newest first; a table reads better from the oldest on. */
 static int list_series(struct builder *builder)
 {
-	/* Pairs with the release in ps__series_bind. */
-	struct ps__series *newest = atomic_load_explicit(&builder->table.topology->series, memory_order_acquire);
+	struct ps__series *newest = ps__series_first(builder->table.topology);
 	size_t left = 0;
 
 	for (struct ps__series *series = newest; series; series = series->next)

@@ -15,9 +15,7 @@ static size_t count_parts(const struct ps_thread *thread, const char *event)
 {
 	size_t count = 0;
 
-	/* Pairs with the release in ps__series_attach_log. */
-	for (const struct ps__log *log = atomic_load_explicit(&thread->logs, memory_order_acquire); log;
-	     log = log->next_in_thread) {
+	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
 		if (ps__series_find(log->series, event) >= 0)
 			count += atomic_load_explicit(&log->count, memory_order_acquire) -
 			         atomic_load_explicit(&log->first, memory_order_acquire);
@@ -47,9 +45,7 @@ static int fetch(const struct ps_thread *thread, const char *event, struct ps_va
 /* The unit of an event, from the newest set that counted it here. */
 static struct ps__look look_of(const struct ps_thread *thread, const char *event)
 {
-	/* Pairs with the release in ps__series_attach_log. */
-	for (const struct ps__log *log = atomic_load_explicit(&thread->logs, memory_order_acquire); log;
-	     log = log->next_in_thread) {
+	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
 		ptrdiff_t column = ps__series_find(log->series, event);
 		if (column >= 0)
 			return (struct ps__look){.unit = log->series->column[column].unit,
