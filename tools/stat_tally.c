@@ -8,8 +8,8 @@
 #include "output/known.h"
 #include "output/number.h"
 #include "output/text.h"
+#include "store/attrmap.h"
 #include "tools/terminal.h"
-#include "topology/attrmap.h"
 
 #include <stdlib.h>
 #include <string.h>

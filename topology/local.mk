@@ -1,33 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The tree of components, its import from hwloc, attribute maps, roll-up.
+# The tree of components, its import from hwloc, its annotation.
 noinst_LTLIBRARIES += topology/libtopology.la
 topology_libtopology_la_SOURCES = \
-	topology/aggregate.c \
-	topology/aggregate.h \
 	topology/annotate.c \
 	topology/annotate.h \
 	topology/arena.c \
 	topology/arena.h \
-	topology/attrmap.c \
-	topology/attrmap.h \
 	topology/child.c \
 	topology/child.h \
 	topology/component.c \
 	topology/find.c \
-	topology/history.c \
 	topology/import.c \
 	topology/import.h \
 	topology/import_component.c \
 	topology/import_file.c \
 	topology/import_limits.c \
 	topology/import_tree.c \
-	topology/log.c \
-	topology/log.h \
-	topology/log_update.c \
-	topology/rollup.c \
-	topology/search.c \
-	topology/series.c \
-	topology/series.h \
 	topology/thread.c \
 	topology/topology.c \
 	topology/tree.h

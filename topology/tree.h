@@ -17,7 +17,7 @@
 struct hwloc_topology;
 struct ps_topology;
 
-/* The store's objects (series.h, log.h, aggregate.h). The tree holds the heads of their lists and nothing else. */
+/* The store's objects (src/store: recording.h, history.h, aggregate.h). The tree holds the heads of their lists and nothing else. */
 struct ps__aggregate;
 struct ps__log;
 struct ps__series;
@@ -56,7 +56,7 @@ struct ps_component {
 struct ps_thread {
 	struct ps_component *component;
 	int cpu;
-	_Atomic(struct ps__log *) logs; /* newest first; pushed with release by series.c, followed with acquire */
+	_Atomic(struct ps__log *) logs; /* newest first; pushed with release by recording.c, followed with acquire */
 };
 
 /* What the store keeps for a topology. All zero until the first event set is bound to it. */

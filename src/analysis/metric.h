@@ -6,7 +6,7 @@
 #ifndef PS_ANALYSIS_METRIC_H
 #define PS_ANALYSIS_METRIC_H
 
-#include "topology/attrmap.h"
+#include "store/attrmap.h"
 
 #include <perfsage/metric.h>
 

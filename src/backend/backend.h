@@ -80,7 +80,7 @@ typedef int ps__read_direct(struct ps__backend *backend, size_t lane, uint64_t *
 struct ps__backend_ops {
 	/*
 	 * Opens the events, all or none, not counting yet. On success groups is known, and group_of[i] is the group of
-	 * event i, PS__NO_GROUP (topology/series.h) for one that is not supported.
+	 * event i, PS__NO_GROUP (store/recording.h) for one that is not supported.
 	 */
 	int (*open)(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target);
 	int (*start)(struct ps__backend *backend);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/hot.h"
 #include "base/os.h"
-#include "topology/series.h"
+#include "store/recording.h"
 
 #include <errno.h>
 #include <string.h>

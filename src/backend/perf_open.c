@@ -4,7 +4,7 @@
 #include "backend/perf_user.h"
 #include "base/error.h"
 #include "base/os.h"
-#include "topology/series.h"
+#include "store/recording.h"
 
 /* Descriptors for the whole set. */
 static size_t count_needed(const struct ps__perf *perf)

@@ -8,7 +8,7 @@
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
-#include "topology/series.h"
+#include "store/recording.h"
 
 #include <string.h>
 #include <unistd.h>

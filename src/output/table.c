@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
-#include "topology/attrmap.h"
+#include "store/attrmap.h"
 
 #include <string.h>
 

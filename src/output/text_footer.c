@@ -2,7 +2,7 @@
 /* The last lines below a printed tree: is every count in a part, and what did measuring cost? */
 #include "output/label.h"
 #include "output/text.h"
-#include "topology/series.h"
+#include "store/recording.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "output/buffer.h"
 #include "output/known.h"
 #include "output/label.h"
-#include "topology/attrmap.h"
+#include "store/attrmap.h"
 
 #include <inttypes.h>
 #include <perfsage/thread.h>

@@ -4,7 +4,7 @@
 #include "base/identity.h"
 #include "base/os.h"
 #include "set/set.h"
-#include "topology/aggregate.h"
+#include "store/aggregate.h"
 
 #include <sys/mman.h>
 

@@ -4,7 +4,7 @@
 #define PS_SET_QUICK_H
 
 #include "backend/backend.h"
-#include "topology/log.h"
+#include "store/history.h"
 
 struct ps__slot;
 struct ps_component;

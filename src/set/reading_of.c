@@ -2,7 +2,7 @@
 /* One reading of one event set, looked up in the tree: where several sets share a timestamp, the set tells them apart. */
 #include "base/error.h"
 #include "set/set.h"
-#include "topology/attrmap.h"
+#include "store/attrmap.h"
 
 static int fail_none(const struct ps_component *component, const char *event, uint64_t timestamp)
 {

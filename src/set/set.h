@@ -20,7 +20,7 @@
 #include "locate/watch.h"
 #include "set/quick.h"
 #include "set/recover.h"
-#include "topology/series.h"
+#include "store/recording.h"
 
 #include <perfsage/error.h>
 #include <perfsage/eventset.h>

@@ -3,9 +3,9 @@
 #ifndef SUPPORT_ROWS_H
 #define SUPPORT_ROWS_H
 
+#include "store/history.h"
 #include "support/scene.h"
 #include "support/unmarked.h"
-#include "topology/log.h"
 
 #define ROWS_MOST 20000
 

@@ -66,7 +66,6 @@ unit_tests = \
 	tests/unit/test_recover \
 	tests/unit/test_refused \
 	tests/unit/test_ring \
-	tests/unit/test_rollup \
 	tests/unit/test_search \
 	tests/unit/test_stat_tally \
 	tests/unit/test_status \
@@ -79,6 +78,7 @@ unit_tests = \
 	tests/unit/test_threads \
 	tests/unit/test_timestamps \
 	tests/unit/test_topology \
+	tests/unit/test_total \
 	tests/unit/test_uncounted \
 	tests/unit/test_user \
 	tests/unit/test_user_open \

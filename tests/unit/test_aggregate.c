@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Event sets that were destroyed: they count on in totals, once each, and a total does not look at each of them. */
-#include "topology/aggregate.h"
+#include "store/aggregate.h"
 
 #include "support/scene.h"
 

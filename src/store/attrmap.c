@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One reading of a Thread: lookups by event and timestamp, beside a writer, without a lock. history.c has all of them. */
-#include "topology/attrmap.h"
+/* One reading of a Thread: lookups by event and timestamp, beside a writer, without a lock. readings.c has all of them. */
+#include "store/attrmap.h"
 
 #include "base/error.h"
 #include "base/hot.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A log's rows that get a new timestamp: they move to its end, and what they leave behind is closed up. */
-#include "topology/log.h"
+#include "store/history.h"
 
 /* Word by word, so that a row of any width needs no room of its own: this may run in a signal handler. */
 static void rotate_word(struct ps__log *log, size_t row, size_t last, size_t word)

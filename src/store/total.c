@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Totals: what a component counted, as the sum over the Threads below it, each event once at its scope. */
 #include "base/error.h"
-#include "topology/aggregate.h"
-#include "topology/attrmap.h"
+#include "store/aggregate.h"
+#include "store/attrmap.h"
 
 #include <perfsage/component.h>
 

@@ -321,7 +321,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("rollup");
+	Suite *suite = suite_create("total");
 	TCase *tests = scene_case(suite, "rollup");
 
 	tcase_add_test(tests, a_component_of_every_type_sums_up_what_is_below);

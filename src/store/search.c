@@ -4,7 +4,7 @@
  * branch that depends on a timestamp: it could not be predicted, and the processor would begin no other look-up meanwhile.
  */
 #include "base/hot.h"
-#include "topology/log.h"
+#include "store/history.h"
 
 static inline uint64_t time_at(const _Atomic uint64_t *word)
 {

@@ -10,10 +10,10 @@
  * an atomic, stored with release and loaded with acquire, so the pairs are: a word's store with its load, which orders the
  * first look at `sequence` before the words, and the words before the second look.
  */
-#ifndef PS_TOPOLOGY_SERIES_H
-#define PS_TOPOLOGY_SERIES_H
+#ifndef PS_STORE_RECORDING_H
+#define PS_STORE_RECORDING_H
 
-#include "topology/log.h"
+#include "store/history.h"
 #include "topology/tree.h"
 
 #include <perfsage/eventset.h>

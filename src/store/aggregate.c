@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Aggregates are written: by whoever destroys an event set. See aggregate.h. */
-#include "topology/aggregate.h"
+#include "store/aggregate.h"
 
 #include "base/identity.h"
 #include "base/os.h"
-#include "topology/attrmap.h"
+#include "store/attrmap.h"
 
 #include <string.h>
 #include <time.h>

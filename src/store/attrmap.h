@@ -3,10 +3,10 @@
  * Attribute maps, the reader's side: from an event's name to the parts that a Thread holds. Lookups, roll-up and the
  * exporters read through this; nothing here writes.
  */
-#ifndef PS_TOPOLOGY_ATTRMAP_H
-#define PS_TOPOLOGY_ATTRMAP_H
+#ifndef PS_STORE_ATTRMAP_H
+#define PS_STORE_ATTRMAP_H
 
-#include "topology/series.h"
+#include "store/recording.h"
 
 /* The first log of a Thread; newer ones come first. Pairs with the release in ps__series_attach_log. */
 static inline const struct ps__log *ps__thread_first_log(const struct ps_thread *thread)

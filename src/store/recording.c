@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a series: made by a set, bound to a topology, released with it. */
-#include "topology/series.h"
+#include "store/recording.h"
 
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
-#include "topology/aggregate.h"
+#include "store/aggregate.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a Thread has had: all its readings of an event, how many were dropped, and of which events there are any. */
 #include "base/error.h"
-#include "topology/attrmap.h"
+#include "store/attrmap.h"
 
 #include <perfsage/thread.h>
 

@@ -7,10 +7,10 @@
  * While a set moves from the one to the other, or goes on in a new series, a total must see it once. So whoever changes this
  * announces it, and a reader looks again if anything was changed meanwhile.
  */
-#ifndef PS_TOPOLOGY_AGGREGATE_H
-#define PS_TOPOLOGY_AGGREGATE_H
+#ifndef PS_STORE_AGGREGATE_H
+#define PS_STORE_AGGREGATE_H
 
-#include "topology/series.h"
+#include "store/recording.h"
 
 /* One Thread's: for each column of the model a value, or 0 as its timestamp. */
 struct ps__aggregate_part;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of counts in chunks. The set writes them (src/set), the attribute maps and the roll-up read them. */
-#include "topology/log.h"
+#include "store/history.h"
 
 #include "base/os.h"
 

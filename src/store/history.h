@@ -12,10 +12,10 @@
  * stay in the cache, finds the chunk. The chunk's entry then predicts the row. Starts and entries are written when the next
  * chunk begins, not with each row, so the newest chunk is searched without them.
  *
- * One writer; readers look under the series' sequence (series.h) and discard what a writer changed meanwhile.
+ * One writer; readers look under the series' sequence (recording.h) and discard what a writer changed meanwhile.
  */
-#ifndef PS_TOPOLOGY_LOG_H
-#define PS_TOPOLOGY_LOG_H
+#ifndef PS_STORE_HISTORY_H
+#define PS_STORE_HISTORY_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -131,7 +131,7 @@ static inline void ps__log_publish(struct ps__log *log)
 /* Drops the oldest rows beyond `keep`. */
 void ps__log_trim(struct ps__log *log, size_t keep);
 
-/* log_update.c: moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
+/* history_update.c: moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
 void ps__log_move_to_end(struct ps__log *log, size_t row);
 
 /* The same without moving others: a copy at the end, for which there must be room, and the row is retired. */
