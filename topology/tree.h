@@ -19,8 +19,8 @@ struct ps_topology;
 
 /* The store's objects (src/store: recording.h, history.h, aggregate.h). The tree holds the heads of their lists and nothing else. */
 struct ps__aggregate;
-struct ps__log;
-struct ps__series;
+struct ps__history;
+struct ps__recording;
 
 struct ps__attribute {
 	char *key;
@@ -52,23 +52,24 @@ struct ps_component {
 
 #define PS__COMPONENT_MAGIC UINT64_C(0x7065726673616765)
 
-/* A hardware thread. The logs that event sets keep for it are in a list that only ever grows. */
+/* A hardware thread. The histories that event sets keep for it are in a list that only ever grows. */
 struct ps_thread {
 	struct ps_component *component;
 	int cpu;
-	_Atomic(struct ps__log *) logs; /* newest first; pushed with release by recording.c, followed with acquire */
+	/* Newest first; pushed with release by recording.c, followed with acquire. */
+	_Atomic(struct ps__history *) histories;
 };
 
 /* What the store keeps for a topology. All zero until the first event set is bound to it. */
 struct ps__readings {
-	_Atomic(struct ps__series *) series; /* newest first; pushed with release, followed with acquire */
-	/* What totals look at, see aggregate.h: the series of sets that are alive, and of others what they counted last. */
-	_Atomic(struct ps__series *) current;
+	_Atomic(struct ps__recording *) recordings; /* newest first; pushed with release, followed with acquire */
+	/* What totals look at, see aggregate.h: the recordings of sets that are alive, and of others what they counted last. */
+	_Atomic(struct ps__recording *) current;
 	_Atomic(struct ps__aggregate *) aggregates;
 	_Atomic uint64_t changers; /* that are changing it */
 	_Atomic uint64_t changes;  /* that were made */
-	pthread_mutex_t lock;      /* of those who write aggregates, and take series out of the list */
-	_Atomic size_t passed;     /* series that became of no account since the list was pruned */
+	pthread_mutex_t lock;      /* of those who write aggregates, and take recordings out of the list */
+	_Atomic size_t passed;     /* recordings that became of no account since the list was pruned */
 	size_t kept;               /* under the lock: what was in it then */
 	/* Frees all of it. The store registers it when a set is bound; NULL before. */
 	void (*_Atomic release)(struct ps_topology *topology);

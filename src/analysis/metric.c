@@ -72,7 +72,7 @@ static bool is_clock(const char *event)
 
 /* The names of a series or of a set, by number; NULL beyond the last. */
 struct names {
-	const struct ps__series *series;
+	const struct ps__recording *series;
 	const struct ps_eventset *set;
 };
 
@@ -112,26 +112,26 @@ static bool find_names(const struct names *names, const struct ps__metric_ask *a
 	return out->numerator >= 0 && out->denominator >= 0;
 }
 
-static bool is_supported(const struct ps__series *series, ptrdiff_t column)
+static bool is_supported(const struct ps__recording *series, ptrdiff_t column)
 {
 	return series->column[column].group != PS__NO_GROUP;
 }
 
 /* False if the series didn't count both. Where one of them isn't supported, what the other counted is left out. */
-static bool find_pair(const struct ps__series *series, const struct ps__metric_ask *ask, struct pair *out)
+static bool find_pair(const struct ps__recording *series, const struct ps__metric_ask *ask, struct pair *out)
 {
 	return find_names(&(struct names){.series = series}, ask, out) &&
 	       is_supported(series, out->numerator) == is_supported(series, out->denominator);
 }
 
-static ptrdiff_t find_numerator(const struct ps__series *series, const struct ps__selector *selector)
+static ptrdiff_t find_numerator(const struct ps__recording *series, const struct ps__selector *selector)
 {
 	struct pair pair;
 
 	return find_pair(series, selector->context, &pair) ? pair.numerator : -1;
 }
 
-static ptrdiff_t find_denominator(const struct ps__series *series, const struct ps__selector *selector)
+static ptrdiff_t find_denominator(const struct ps__recording *series, const struct ps__selector *selector)
 {
 	struct pair pair;
 
@@ -279,11 +279,11 @@ struct walk {
 };
 
 /* Is this the first series, and in it the first column, that gives the metric? Each is to be visited once. */
-static bool is_first(const struct ps__series *series, size_t column, const struct ps__metric_ask *ask)
+static bool is_first(const struct ps__recording *series, size_t column, const struct ps__metric_ask *ask)
 {
 	struct pair pair;
 
-	for (const struct ps__series *before = ps__series_first(series->topology); before != series;
+	for (const struct ps__recording *before = ps__recording_first(series->topology); before != series;
 	     before = before->next) {
 		if (find_pair(before, ask, &pair))
 			return false;
@@ -291,7 +291,7 @@ static bool is_first(const struct ps__series *series, size_t column, const struc
 	return find_pair(series, ask, &pair) && pair.numerator == (ptrdiff_t)column;
 }
 
-static int visit_column(const struct walk *walk, const struct ps__series *series, size_t column,
+static int visit_column(const struct walk *walk, const struct ps__recording *series, size_t column,
                         const struct ps__metric *metric)
 {
 	struct ps__metric_ask ask = {.metric = metric};
@@ -313,7 +313,7 @@ static int visit_metric(const struct walk *walk, const struct ps__metric *metric
 
 	if (!walk->component)
 		return walk->visit(metric->name, walk->context);
-	for (const struct ps__series *series = ps__series_first(walk->component->topology); series && !stop;
+	for (const struct ps__recording *series = ps__recording_first(walk->component->topology); series && !stop;
 	     series = series->next) {
 		for (size_t column = 0; column < series->columns && !stop; column++)
 			stop = visit_column(walk, series, column, metric);

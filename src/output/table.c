@@ -16,8 +16,8 @@
 /* What is needed while the table is made. */
 struct builder {
 	struct ps__table table;
-	size_t *row_of_thread;      /* by place in the topology's array */
-	struct ps__series **series; /* oldest first */
+	size_t *row_of_thread;         /* by place in the topology's array */
+	struct ps__recording **series; /* oldest first */
 	size_t series_count;
 	struct ps_value *values; /* of the parts of one reading: for each log all columns */
 	size_t *threads;         /* their Threads, by place in the topology's array */
@@ -71,16 +71,16 @@ static int add_rows(struct builder *builder, struct ps_component *root)
 /* The list has the newest first; a table reads better from the oldest on. */
 static int list_series(struct builder *builder)
 {
-	struct ps__series *newest = ps__series_first(builder->table.topology);
+	struct ps__recording *newest = ps__recording_first(builder->table.topology);
 	size_t left = 0;
 
-	for (struct ps__series *series = newest; series; series = series->next)
+	for (struct ps__recording *series = newest; series; series = series->next)
 		left++;
-	builder->series = ps__os_calloc(left, sizeof(struct ps__series *));
+	builder->series = ps__os_calloc(left, sizeof(struct ps__recording *));
 	if (!builder->series)
 		return PS_ENOMEM;
 	builder->series_count = left;
-	for (struct ps__series *series = newest; series; series = series->next)
+	for (struct ps__recording *series = newest; series; series = series->next)
 		builder->series[--left] = series;
 	return PS_OK;
 }
@@ -105,7 +105,7 @@ static void add_event(struct ps__table *table, const struct ps__column *column)
 	};
 }
 
-static void widen_scopes(struct ps__table *table, const struct ps__series *series)
+static void widen_scopes(struct ps__table *table, const struct ps__recording *series)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		struct ps__table_column *column = &table->columns[i];
@@ -137,11 +137,11 @@ static int list_columns(struct builder *builder)
 	return table->cells ? PS_OK : PS_ENOMEM;
 }
 
-static int make_room(struct builder *builder, const struct ps__log *newest, size_t columns)
+static int make_room(struct builder *builder, const struct ps__history *newest, size_t columns)
 {
 	size_t need = 0;
 
-	for (const struct ps__log *log = newest; log; log = log->next_in_series)
+	for (const struct ps__history *log = newest; log; log = log->next_in_recording)
 		need++;
 	ps__os_free(builder->values);
 	ps__os_free(builder->threads);
@@ -153,13 +153,13 @@ static int make_room(struct builder *builder, const struct ps__log *newest, size
 }
 
 /* The columns of a log's newest row, if that belongs to the series' latest reading. */
-static bool take_part(const struct ps__log *log, uint64_t latest, struct ps_value *values)
+static bool take_part(const struct ps__history *log, uint64_t latest, struct ps_value *values)
 {
-	const struct ps__series *series = log->series;
+	const struct ps__recording *series = log->recording;
 	size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
 
 	for (size_t column = 0; column < series->columns; column++) {
-		if (count == 0 || !ps__series_value(log, count - 1, column, &values[column]) ||
+		if (count == 0 || !ps__recording_value(log, count - 1, column, &values[column]) ||
 		    values[column].timestamp != latest)
 			return false;
 	}
@@ -167,25 +167,25 @@ static bool take_part(const struct ps__log *log, uint64_t latest, struct ps_valu
 }
 
 /* Copies all parts of a series' latest reading; how many there are. */
-static int take_parts(struct builder *builder, const struct ps__series *series, size_t *out)
+static int take_parts(struct builder *builder, const struct ps__recording *series, size_t *out)
 {
 	uint64_t sequence;
 	size_t parts;
 
 	do {
 		parts = 0;
-		sequence = ps__series_read_begin(series);
-		/* Pairs with the release in ps__series_add_log. */
-		const struct ps__log *newest = atomic_load_explicit(&series->logs, memory_order_acquire);
+		sequence = ps__recording_read_begin(series);
+		/* Pairs with the release in ps__recording_add_history. */
+		const struct ps__history *newest = atomic_load_explicit(&series->histories, memory_order_acquire);
 		uint64_t latest = atomic_load_explicit(&series->latest, memory_order_acquire);
 		if (make_room(builder, newest, series->columns) < 0)
 			return PS_ENOMEM;
-		for (const struct ps__log *log = newest; log; log = log->next_in_series) {
+		for (const struct ps__history *log = newest; log; log = log->next_in_recording) {
 			if (!take_part(log, latest, &builder->values[parts * series->columns]))
 				continue;
 			builder->threads[parts++] = (size_t)(log->thread - builder->table.topology->threads);
 		}
-	} while (ps__series_read_retry(series, sequence));
+	} while (ps__recording_read_retry(series, sequence));
 	*out = parts;
 	return PS_OK;
 }
@@ -211,7 +211,7 @@ static size_t row_of(const struct builder *builder, size_t thread, enum ps_scope
 }
 
 /* An event of a hardware thread: what several sets counted adds up. */
-static void add_narrow(struct builder *builder, const struct ps__series *series, size_t parts, size_t column,
+static void add_narrow(struct builder *builder, const struct ps__recording *series, size_t parts, size_t column,
                        size_t event)
 {
 	for (size_t part = 0; part < parts; part++) {
@@ -224,8 +224,8 @@ static void add_narrow(struct builder *builder, const struct ps__series *series,
 }
 
 /* Adds up the parts that belong in the row of the first one; they are then done with. */
-static struct ps_value take_sum(struct builder *builder, const struct ps__series *series, size_t parts, size_t first,
-                                size_t column)
+static struct ps_value take_sum(struct builder *builder, const struct ps__recording *series, size_t parts,
+                                size_t first, size_t column)
 {
 	size_t row = builder->rows[first], merged = 0;
 	struct ps_value sum = {0};
@@ -240,7 +240,7 @@ static struct ps_value take_sum(struct builder *builder, const struct ps__series
 }
 
 /* An event of a wider scope: counts of one package are the same count in all sets, of which the newest is taken. */
-static void add_wide(struct builder *builder, const struct ps__series *series, size_t parts, size_t column,
+static void add_wide(struct builder *builder, const struct ps__recording *series, size_t parts, size_t column,
                      size_t event)
 {
 	for (size_t part = 0; part < parts; part++)
@@ -255,7 +255,7 @@ static void add_wide(struct builder *builder, const struct ps__series *series, s
 	}
 }
 
-static int add_series(struct builder *builder, const struct ps__series *series)
+static int add_series(struct builder *builder, const struct ps__recording *series)
 {
 	size_t parts;
 
@@ -264,7 +264,7 @@ static int add_series(struct builder *builder, const struct ps__series *series)
 	for (size_t event = 0; event < builder->table.column_count; event++) {
 		const struct ps__table_column *about = &builder->table.columns[event];
 		ptrdiff_t column = about->selector.find(series, &about->selector);
-		if (column < 0 || ps__series_is_superseded(series, &about->selector))
+		if (column < 0 || ps__recording_is_superseded(series, &about->selector))
 			continue;
 		if (about->scope == PS_SCOPE_THREAD)
 			add_narrow(builder, series, parts, (size_t)column, event);

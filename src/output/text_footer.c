@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static int64_t residual_of(const struct ps__series *series, const char *event)
+static int64_t residual_of(const struct ps__recording *series, const char *event)
 {
 	for (size_t column = 0; column < series->columns; column++) {
 		if (!strcmp(series->column[column].name, event))
@@ -18,7 +18,7 @@ static int64_t residual_of(const struct ps__series *series, const char *event)
 /* The sum over all sets that were checked; false if none was. */
 static bool sum_residual(const struct ps_topology *topology, const char *event, int64_t *out)
 {
-	struct ps__series *series = ps__series_first(topology);
+	struct ps__recording *series = ps__recording_first(topology);
 	bool is_checked = false;
 
 	*out = 0;
@@ -63,9 +63,9 @@ void ps__text_add_cost(struct ps__buffer *buffer, const struct ps__table *table)
 
 	if (table->rows[0].component != topology->root)
 		return;
-	for (const struct ps__series *series = ps__series_first(topology); series; series = series->next) {
+	for (const struct ps__recording *series = ps__recording_first(topology); series; series = series->next) {
 		uint64_t reading_ps = atomic_load_explicit(&series->reading_ps, memory_order_relaxed);
-		uint64_t writes = reading_ps ? ps__series_count_writes(series) : 0;
+		uint64_t writes = reading_ps ? ps__recording_count_writes(series) : 0;
 		readings += writes;
 		all_ns += (double)writes * (double)reading_ps / 1000;
 	}

@@ -15,8 +15,8 @@ static size_t count_parts(const struct ps_thread *thread, const char *event)
 {
 	size_t count = 0;
 
-	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
-		if (ps__series_find(log->series, event) >= 0)
+	for (const struct ps__history *log = ps__thread_first_history(thread); log; log = log->next_in_thread) {
+		if (ps__recording_find(log->recording, event) >= 0)
 			count += atomic_load_explicit(&log->count, memory_order_acquire) -
 			         atomic_load_explicit(&log->first, memory_order_acquire);
 	}
@@ -45,11 +45,11 @@ static int fetch(const struct ps_thread *thread, const char *event, struct ps_va
 /* The unit of an event, from the newest set that counted it here. */
 static struct ps__look look_of(const struct ps_thread *thread, const char *event)
 {
-	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
-		ptrdiff_t column = ps__series_find(log->series, event);
+	for (const struct ps__history *log = ps__thread_first_history(thread); log; log = log->next_in_thread) {
+		ptrdiff_t column = ps__recording_find(log->recording, event);
 		if (column >= 0)
-			return (struct ps__look){.unit = log->series->column[column].unit,
-			                         .scale = log->series->column[column].scale};
+			return (struct ps__look){.unit = log->recording->column[column].unit,
+			                         .scale = log->recording->column[column].scale};
 	}
 	return (struct ps__look){.unit = "", .scale = 1};
 }

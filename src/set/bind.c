@@ -20,13 +20,13 @@ static int fail_root(const struct ps_eventset *set, const struct ps_component *r
 	    "root belongs to another topology than the set's readings: clone the set for the other topology");
 }
 
-struct ps__series *ps__set_copy_series(const struct ps__series *model)
+struct ps__recording *ps__set_copy_series(const struct ps__recording *model)
 {
-	struct ps__series *copy = ps__series_create(model->columns, model->groups);
+	struct ps__recording *copy = ps__recording_create(model->columns, model->groups);
 
 	for (size_t index = 0; copy && index < model->columns; index++) {
 		if (ps__column_copy(&copy->column[index], &model->column[index]) < 0) {
-			ps__series_free(copy);
+			ps__recording_free(copy);
 			return NULL;
 		}
 	}
@@ -34,10 +34,10 @@ struct ps__series *ps__set_copy_series(const struct ps__series *model)
 }
 
 /* The slot goes on in a log of the new series, with its counts, but without a reading. */
-static void move_slot(struct ps__slot *slot, struct ps__log *log, size_t width)
+static void move_slot(struct ps__slot *slot, struct ps__history *log, size_t width)
 {
 	if (slot->bases)
-		ps__log_clear(slot->bases);
+		ps__history_clear(slot->bases);
 	ps__os_free_apart(slot->bases);
 	slot->bases = NULL;
 	slot->log = log;
@@ -49,24 +49,24 @@ static void move_slot(struct ps__slot *slot, struct ps__log *log, size_t width)
 /* The old topology is gone, and with it the readings: a new series takes over what was counted since. */
 static int renew_series(struct ps_eventset *set)
 {
-	struct ps__series *old = set->series;
-	struct ps__series *fresh = ps__set_copy_series(old);
-	struct ps__log *log;
+	struct ps__recording *old = set->series;
+	struct ps__recording *fresh = ps__set_copy_series(old);
+	struct ps__history *log;
 
 	if (!fresh)
 		return ps__fail_memory("the readings of an event set");
 	for (size_t index = 0; index < set->met_count; index++) {
-		if (!ps__series_add_log(fresh)) {
-			ps__series_free(fresh);
+		if (!ps__recording_add_history(fresh)) {
+			ps__recording_free(fresh);
 			return ps__fail_memory("the readings of an event set");
 		}
 	}
-	log = atomic_load_explicit(&fresh->logs, memory_order_relaxed);
+	log = atomic_load_explicit(&fresh->histories, memory_order_relaxed);
 	for (size_t index = 0; index < set->met_count; index++) {
-		move_slot(set->met[index], log, ps__series_width(fresh));
-		log = log->next_in_series;
+		move_slot(set->met[index], log, ps__recording_width(fresh));
+		log = log->next_in_recording;
 	}
-	set->past_readings += ps__series_count_writes(old);
+	set->past_readings += ps__recording_count_writes(old);
 	set->series = fresh;
 	set->root = NULL;
 	set->last_bound = NULL;
@@ -84,10 +84,10 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 		return fail_root(set, root);
 	if (set->root)
 		result = renew_series(set);
-	struct ps__series *before = set->last_bound;
+	struct ps__recording *before = set->last_bound;
 	bool is_same = before && before->topology == root->topology;
 	if (result == PS_OK)
-		result = ps__series_bind(set->series, root->topology, is_same ? before : NULL);
+		result = ps__recording_bind(set->series, root->topology, is_same ? before : NULL);
 	if (result != PS_OK)
 		return result;
 	if (before)
@@ -96,9 +96,9 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 	set->root = root;
 	/* Those that were only reserved are attached when they are met. */
 	for (size_t index = 0; index < set->active_count; index++)
-		ps__series_attach_log(set->series, set->active[index]->log, set->active[index]->cpu);
+		ps__recording_attach_history(set->series, set->active[index]->log, set->active[index]->cpu);
 	/* Where an idle task is: it has a part of the reading, though nothing was counted there. */
 	if (set->last_slot && !set->last_slot->log->is_attached)
-		ps__series_attach_log(set->series, set->last_slot->log, set->last_slot->cpu);
+		ps__recording_attach_history(set->series, set->last_slot->log, set->last_slot->cpu);
 	return PS_OK;
 }

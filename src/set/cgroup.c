@@ -12,7 +12,7 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 	const uint64_t *totals = ps__set_totals(set, lane);
 	const uint64_t *known = ps__set_credited(set, lane);
 
-	for (size_t word = 0; word < ps__series_width(set->series); word++) {
+	for (size_t word = 0; word < ps__recording_width(set->series); word++) {
 		if (totals[word] != known[word])
 			return true;
 	}

@@ -55,7 +55,7 @@ static uint64_t *copy_vector(const uint64_t *vector, size_t count)
 
 static int copy_vectors(struct ps_eventset *set, const struct ps_eventset *of)
 {
-	size_t width = ps__series_width(of->series), lanes = of->backend->lanes;
+	size_t width = ps__recording_width(of->series), lanes = of->backend->lanes;
 
 	set->totals = copy_vector(of->totals, lanes * (1 + width) + 1);
 	set->credited = copy_vector(of->credited, lanes * width);
@@ -73,7 +73,7 @@ static void twin_clear(struct twin *twin)
 	if (set->series && set->series->topology)
 		ps__topology_release(set->series->topology);
 	else if (set->series)
-		ps__series_free(set->series);
+		ps__recording_free(set->series);
 	ps__os_free(set->totals);
 	ps__os_free(set->credited);
 	ps__os_free(set->elapsed);
@@ -258,7 +258,7 @@ static int overhead(struct ps_eventset *set, struct ps_overhead *out)
 	if (set->series)
 		atomic_store_explicit(&set->series->reading_ps, (uint64_t)(reading_ns * 1000), memory_order_relaxed);
 	out->reading_ns = reading_ns;
-	out->readings = set->past_readings + (set->series ? ps__series_count_writes(set->series) : 0);
+	out->readings = set->past_readings + (set->series ? ps__recording_count_writes(set->series) : 0);
 	return PS_OK;
 }
 

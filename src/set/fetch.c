@@ -92,7 +92,7 @@ static uint16_t moved_mark(const struct ps_eventset *set, int cpu)
 /* Credits what was counted since the last fetch. Returns flags. */
 uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
 {
-	size_t width = ps__series_width(set->series);
+	size_t width = ps__recording_width(set->series);
 	const uint64_t *totals = ps__set_totals(set, lane);
 	uint64_t *credited = ps__set_credited(set, lane);
 	uint16_t flags = 0;

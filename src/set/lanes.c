@@ -39,7 +39,7 @@ static uint64_t step(uint64_t total, uint64_t *known, uint16_t *flags)
 static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t lane, uint16_t mark)
 {
 	size_t times = 2 * set->series->groups;
-	size_t width = ps__series_width(set->series);
+	size_t width = ps__recording_width(set->series);
 	const uint64_t *totals = ps__set_totals(set, lane);
 	uint64_t *known = ps__set_credited(set, lane);
 
@@ -76,7 +76,7 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 		if (ps__set_waited_ns(set, lane, group) > 0)
 			return true;
 	}
-	for (size_t word = 2 * groups; word < ps__series_width(set->series); word++) {
+	for (size_t word = 2 * groups; word < ps__recording_width(set->series); word++) {
 		if (totals[word] != known[word])
 			return true;
 	}

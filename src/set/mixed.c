@@ -115,7 +115,7 @@ void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t m
 	const uint64_t *totals = ps__set_totals(set, 0);
 	uint64_t *credited = ps__set_credited(set, 0);
 
-	for (size_t word = 0; word < ps__series_width(set->series); word++) {
+	for (size_t word = 0; word < ps__recording_width(set->series); word++) {
 		uint64_t known = credited[word];
 		/* A total that is meant to fall has no share that could be told: it goes where the task is. */
 		if (set->backend->may_fall && (int64_t)(totals[word] - known) < 0) {

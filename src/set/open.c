@@ -12,7 +12,7 @@
 /* How often the threads of a process are opened anew because their list changed meanwhile. */
 #define LARGEST_ATTEMPTS 8
 
-static int name_columns(const struct ps_eventset *set, struct ps__series *series)
+static int name_columns(const struct ps_eventset *set, struct ps__recording *series)
 {
 	for (size_t index = 0; index < set->event_count; index++) {
 		const struct ps__event *event = &set->events[index];
@@ -89,9 +89,9 @@ void ps__set_begin_totals(struct ps_eventset *set)
 	memcpy(set->credited, backend->origin, size_bytes);
 }
 
-static int make_vectors(struct ps_eventset *set, const struct ps__series *series)
+static int make_vectors(struct ps_eventset *set, const struct ps__recording *series)
 {
-	size_t width = ps__series_width(series);
+	size_t width = ps__recording_width(series);
 	size_t lanes = set->backend->lanes;
 
 	set->totals = ps__os_calloc_apart(lanes * (1 + width) + 1, sizeof *set->totals);
@@ -111,7 +111,7 @@ static int make_vectors(struct ps_eventset *set, const struct ps__series *series
 /* The series, its vectors, and what slots stand in. */
 static int make_storage(struct ps_eventset *set)
 {
-	struct ps__series *series = ps__series_create(set->event_count, set->backend->groups);
+	struct ps__recording *series = ps__recording_create(set->event_count, set->backend->groups);
 
 	if (!series || name_columns(set, series) < 0)
 		goto free_series;
@@ -125,7 +125,7 @@ free_vectors:
 	free_vectors(set);
 free_series:
 	if (series)
-		ps__series_free(series);
+		ps__recording_free(series);
 	return ps__fail_memory("the readings of an event set");
 }
 
@@ -335,12 +335,12 @@ static void drop_storage(struct ps_eventset *set)
 {
 	ps__set_free_slots(set);
 	if (set->series)
-		set->past_readings += ps__series_count_writes(set->series);
+		set->past_readings += ps__recording_count_writes(set->series);
 	if (set->last_bound)
 		ps__aggregate_tidy(set->last_bound->topology);
 	/* It is the topology's once it is bound, and readings in it stay: see last_bound. */
 	if (set->series && !set->series->topology)
-		ps__series_free(set->series);
+		ps__recording_free(set->series);
 	free_vectors(set);
 	set->series = NULL;
 	set->root = NULL;

@@ -124,7 +124,7 @@ static __attribute__((cold, noinline)) void unwrite_row(struct ps__quick *quick,
 /* The first row of a chunk. */
 static __attribute__((cold, noinline)) int begin_chunk(struct ps__quick *quick, size_t row)
 {
-	if (ps__log_make_room(quick->slot->log) < 0)
+	if (ps__history_make_room(quick->slot->log) < 0)
 		return -1;
 	ps__quick_find_row(quick, quick->slot->log, row);
 	return 0;
@@ -133,7 +133,7 @@ static __attribute__((cold, noinline)) int begin_chunk(struct ps__quick *quick, 
 /* Goes to the row behind the latest, which `words` and `mark` are of. */
 static inline int find_new_row(struct ps__quick *quick)
 {
-	const struct ps__log *log = quick->slot->log;
+	const struct ps__history *log = quick->slot->log;
 	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed);
 
 	if (LIKELY(row % PS__CHUNK_ROWS != 0)) {
@@ -189,8 +189,8 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 {
 	struct ps__quick *quick = &set->quick;
 	uint64_t timestamp = ps__set_next_timestamp(set);
-	struct ps__series *series = set->series;
-	uint64_t sequence = ps__series_write_begin_fenced(series);
+	struct ps__recording *series = set->series;
+	uint64_t sequence = ps__recording_write_begin_fenced(series);
 
 	if (!LIKELY(write_row(quick, timestamp))) {
 		if (is_new)
@@ -198,13 +198,13 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 		else
 			unwrite_row(quick, set->last_timestamp);
 		atomic_fetch_add_explicit(&series->undone, 1, memory_order_relaxed);
-		ps__series_write_end_from(series, sequence);
+		ps__recording_write_end_from(series, sequence);
 		return ps__set_note_miss(set, PS_OK);
 	}
 	if (old_row >= 0)
 		ps__set_enter_stage(set, PS__STAGE_REOPENING);
 	if (is_new)
-		ps__log_publish(quick->slot->log);
+		ps__history_publish(quick->slot->log);
 	if (kind == PS__WRITE_COUNTS && !LIKELY(!quick->base))
 		keep_base(quick);
 	else
@@ -216,7 +216,7 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 		ps__set_enter_stage(set, PS__STAGE_NONE);
 	}
 	ps__store_word(&series->latest, timestamp);
-	ps__series_write_end_from(series, sequence);
+	ps__recording_write_end_from(series, sequence);
 	*made = timestamp;
 	return PS_OK;
 }

@@ -51,15 +51,15 @@ struct ps__quick {
 #define PS__NOT_QUICK 1
 
 /* Where the next reading goes. */
-static inline void ps__quick_find_row(struct ps__quick *quick, const struct ps__log *log, size_t row)
+static inline void ps__quick_find_row(struct ps__quick *quick, const struct ps__history *log, size_t row)
 {
-	struct ps__chunk *chunk = ps__log_chunk(log, row);
+	struct ps__chunk *chunk = ps__history_chunk(log, row);
 
-	quick->words = ps__log_words(log, chunk, row);
-	quick->mark = ps__log_mark(chunk, row);
+	quick->words = ps__history_words(log, chunk, row);
+	quick->mark = ps__history_mark(chunk, row);
 }
 
-static inline void ps__quick_find_latest(struct ps__quick *quick, const struct ps__log *log)
+static inline void ps__quick_find_latest(struct ps__quick *quick, const struct ps__history *log)
 {
 	ps__quick_find_row(quick, log, atomic_load_explicit(&log->count, memory_order_relaxed) - 1);
 }

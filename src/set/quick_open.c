@@ -22,7 +22,7 @@ static bool is_paused(struct ps_eventset *set)
 
 	if (quick->paused == 0)
 		return false;
-	quick->since = ps__series_count_writes(set->series);
+	quick->since = ps__recording_count_writes(set->series);
 	quick->paused--;
 	return true;
 }
@@ -117,7 +117,7 @@ void ps__set_end_quick(struct ps_eventset *set)
 int ps__set_note_miss(struct ps_eventset *set, int result)
 {
 	struct ps__quick *quick = &set->quick;
-	uint64_t readings = ps__series_count_writes(set->series);
+	uint64_t readings = ps__recording_count_writes(set->series);
 
 	if (readings - quick->since >= FAR_BETWEEN)
 		quick->pause = 0;
@@ -143,7 +143,7 @@ ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp, enum
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind)
 {
 	struct ps__quick *quick = &set->quick;
-	const _Atomic uint64_t *words = ps__log_word(quick->slot->log, row, 1);
+	const _Atomic uint64_t *words = ps__history_word(quick->slot->log, row, 1);
 
 	if (kind != PS__WRITE_ACCUM)
 		return;
@@ -167,6 +167,6 @@ void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind k
 
 	for (size_t word = 0; kind == PS__WRITE_ACCUM && word < quick->width; word++)
 		slot->base[word] = quick->offset[word] - slot->counts[word] + credited[word];
-	ps__log_retire(slot->log, row);
+	ps__history_retire(slot->log, row);
 	ps__quick_find_latest(quick, slot->log);
 }

@@ -14,14 +14,14 @@ static int fail_none(const struct ps_component *component, const char *event, ui
 }
 
 /* The timestamp that was asked for by 0: of the newest reading with the event. */
-static size_t sum(const struct ps__series *series, size_t column, struct ps__range range, uint64_t timestamp,
+static size_t sum(const struct ps__recording *series, size_t column, struct ps__range range, uint64_t timestamp,
                   struct ps_value *out)
 {
-	return timestamp ? ps__series_sum_at(series, column, range, timestamp, out)
-	                 : ps__series_sum_latest(series, column, range, out);
+	return timestamp ? ps__recording_sum_at(series, column, range, timestamp, out)
+	                 : ps__recording_sum_latest(series, column, range, out);
 }
 
-static int look_up(const struct ps__series *series, const struct ps_component *component, const char *event,
+static int look_up(const struct ps__recording *series, const struct ps_component *component, const char *event,
                    uint64_t timestamp, struct ps_value *out)
 {
 	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
@@ -30,7 +30,7 @@ static int look_up(const struct ps__series *series, const struct ps_component *c
 	/* From the last series back: a set gets a new one when its events change. */
 	for (; series; series = series->older) {
 		struct ps_value value;
-		ptrdiff_t column = ps__series_find(series, event);
+		ptrdiff_t column = ps__recording_find(series, event);
 		if (column < 0)
 			continue;
 		is_known = true;
@@ -54,7 +54,7 @@ int ps_eventset_reading(const struct ps_eventset *set, const struct ps_component
 {
 	if (!set || !component || !event || !out)
 		return ps__fail(PS_EINVAL, "ps_eventset_reading: set, component, event and out must not be NULL");
-	const struct ps__series *series = set->last_bound;
+	const struct ps__recording *series = set->last_bound;
 	if (!series || series->topology != component->topology)
 		return ps__fail(PS_EINVAL, "ps_eventset_reading: the event set has no reading in %s's topology",
 		                component->name);

@@ -33,7 +33,7 @@ static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 
 void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *credited)
 {
-	size_t width = ps__series_width(set->series);
+	size_t width = ps__recording_width(set->series);
 	struct ps__undo *undo = &set->undo;
 
 	memcpy(undo->saved, slot->counts, width * sizeof *slot->counts);
@@ -46,7 +46,7 @@ void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64
 
 static void undo_change(struct ps_eventset *set)
 {
-	size_t width = ps__series_width(set->series), index = set->undo.index;
+	size_t width = ps__recording_width(set->series), index = set->undo.index;
 	struct ps__undo *undo = &set->undo;
 
 	if (undo->slot) {
@@ -59,13 +59,13 @@ static void undo_change(struct ps_eventset *set)
 	ps__set_changed_words(set);
 }
 
-static uint64_t time_of_row(const struct ps__log *log, size_t row)
+static uint64_t time_of_row(const struct ps__history *log, size_t row)
 {
-	return atomic_load_explicit(ps__log_words(log, ps__log_chunk(log, row), row), memory_order_relaxed);
+	return atomic_load_explicit(ps__history_words(log, ps__history_chunk(log, row), row), memory_order_relaxed);
 }
 
 /* Is the log's last row of this reading? */
-static bool ends_with(const struct ps__log *log, uint64_t timestamp)
+static bool ends_with(const struct ps__history *log, uint64_t timestamp)
 {
 	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
 	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
@@ -76,7 +76,7 @@ static bool ends_with(const struct ps__log *log, uint64_t timestamp)
 /* The slot that was credited last may not be labelled yet, and the list may be any. */
 static void rebuild_slots(struct ps_eventset *set)
 {
-	size_t width = ps__series_width(set->series);
+	size_t width = ps__recording_width(set->series);
 
 	set->active_count = 0;
 	for (size_t index = 0; index < set->met_count; index++) {
@@ -96,7 +96,7 @@ static void forget_latest(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->met_count; index++) {
 		struct ps__slot *slot = set->met[index];
-		memset(slot->base, 0, ps__series_width(set->series) * sizeof *slot->base);
+		memset(slot->base, 0, ps__recording_width(set->series) * sizeof *slot->base);
 		slot->has_base = false;
 		slot->has_part = false;
 	}
@@ -123,21 +123,21 @@ static void write_latest(struct ps_eventset *set, struct ps__slot *slot, enum ps
 static void end_sequence(struct ps_eventset *set)
 {
 	if (atomic_load_explicit(&set->series->sequence, memory_order_relaxed) & 1)
-		ps__series_write_end(set->series);
+		ps__recording_write_end(set->series);
 }
 
 /* What came between is seen by readers as one write. */
 static void begin_sequence(struct ps_eventset *set)
 {
 	if (!(atomic_load_explicit(&set->series->sequence, memory_order_relaxed) & 1))
-		ps__series_write_begin(set->series);
+		ps__recording_write_begin(set->series);
 }
 
 /* The short way writes one row: the latest one, or one behind it. */
 static void recover_quick(struct ps_eventset *set)
 {
 	struct ps__slot *slot = set->quick.slot;
-	const struct ps__log *log = slot->log;
+	const struct ps__history *log = slot->log;
 	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
 	uint64_t told = set->last_timestamp;
 	bool is_new =

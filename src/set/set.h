@@ -32,8 +32,8 @@
 
 /* One hardware thread that the set has met. Vectors have the series' width: times of groups, then values. */
 struct ps__slot {
-	struct ps__log *log;
-	struct ps__log *bases; /* bases of readings that are not the latest; NULL until one is needed */
+	struct ps__history *log;
+	struct ps__history *bases; /* bases of readings that are not the latest; NULL until one is needed */
 	int cpu;
 	ptrdiff_t lane;       /* of the backend, where the kernel splits the counts; -1: none for this CPU */
 	uint64_t visit;       /* the set's number of the visit at which the lane was read last */
@@ -99,7 +99,7 @@ struct ps_eventset {
 	/* What every reading looks at. */
 	const struct ps_component *root; /* of the topology that the series is bound to; NULL before */
 	struct ps__backend *backend;     /* NULL: not open */
-	struct ps__series *series;       /* NULL until the events are open */
+	struct ps__recording *series;    /* NULL until the events are open */
 	uint64_t fork_generation;
 	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
 	bool is_running;
@@ -169,9 +169,9 @@ struct ps_eventset {
 	char why[512];           /* why the attribution isn't better; "" if it is the best */
 	size_t reserved_rows;
 	size_t history;
-	struct ps__series *last_bound; /* `series`, or the one before: its topology is held; NULL: none */
-	uint64_t past_readings;        /* written to series that the set has dropped */
-	double reading_ns;             /* what one costs; 0: not measured since the events were opened */
+	struct ps__recording *last_bound; /* `series`, or the one before: its topology is held; NULL: none */
+	uint64_t past_readings;           /* written to series that the set has dropped */
+	double reading_ns;                /* what one costs; 0: not measured since the events were opened */
 };
 
 /* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
@@ -234,7 +234,7 @@ void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct 
 /* bind.c: the topology of the first reading, until it is destroyed. */
 int ps__set_bind(struct ps_eventset *set, struct ps_component *root);
 /* An unbound series with the same columns and no reading; NULL for lack of memory. */
-struct ps__series *ps__set_copy_series(const struct ps__series *model);
+struct ps__recording *ps__set_copy_series(const struct ps__recording *model);
 
 /* slot.c: hardware threads. The slot of a CPU, met for the first time or not; NULL for lack of memory, with a detail. */
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu);
@@ -248,11 +248,11 @@ void ps__set_clear_counts(struct ps_eventset *set);
 /* A lane's totals as read last, behind a word that the backend writes to; and those that are already in some slot. */
 static inline uint64_t *ps__set_totals(const struct ps_eventset *set, size_t lane)
 {
-	return set->totals + lane * (1 + ps__series_width(set->series)) + 1;
+	return set->totals + lane * (1 + ps__recording_width(set->series)) + 1;
 }
 static inline uint64_t *ps__set_credited(const struct ps_eventset *set, size_t lane)
 {
-	return set->credited + lane * ps__series_width(set->series);
+	return set->credited + lane * ps__recording_width(set->series);
 }
 
 /* fetch.c: totals from the backend, credited to a slot. */
@@ -397,7 +397,7 @@ int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot);
 int ps__set_keep_bases(struct ps_eventset *set);
 void ps__set_forget_parts(struct ps_eventset *set);
 /* Makes an older reading's rows the last ones of their logs; they are out of order until they are written, so this
- * belongs between ps__series_write_begin and _end, after the latest reading's parts were forgotten. */
+ * belongs between ps__recording_write_begin and _end, after the latest reading's parts were forgotten. */
 void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp);
 
 #endif

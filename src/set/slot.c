@@ -37,7 +37,7 @@ int ps__set_create_slots(struct ps_eventset *set)
 static void free_slot(struct ps__slot *slot)
 {
 	if (slot->bases)
-		ps__log_clear(slot->bases);
+		ps__history_clear(slot->bases);
 	ps__os_free_apart(slot->bases);
 	ps__os_free_apart(slot);
 }
@@ -81,7 +81,7 @@ static ptrdiff_t lane_of(const struct ps_eventset *set, int cpu)
 }
 
 /* Groups of events that other kinds of cores have. */
-static uint64_t find_lacking(const struct ps__series *series, int cpu)
+static uint64_t find_lacking(const struct ps__recording *series, int cpu)
 {
 	uint64_t lacking = 0;
 
@@ -96,7 +96,7 @@ static uint64_t find_lacking(const struct ps__series *series, int cpu)
 /* A slot with its log; the log is no Thread's yet. */
 static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
-	size_t width = ps__series_width(set->series);
+	size_t width = ps__recording_width(set->series);
 	struct ps__slot *slot =
 	    ps__os_calloc_apart(1, sizeof *slot + (2 * width + 2 * set->series->groups) * sizeof slot->counts[0]);
 
@@ -110,7 +110,7 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 	slot->lacking = find_lacking(set->series, cpu);
 	if (grow_list(set, &set->active, set->active_count) < 0 || grow_list(set, &set->met, set->met_count) < 0)
 		goto free_slot;
-	slot->log = ps__series_add_log(set->series);
+	slot->log = ps__recording_add_history(set->series);
 	if (!slot->log)
 		goto free_slot;
 	set->met[set->met_count++] = slot;
@@ -146,7 +146,7 @@ struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
 		return NULL;
 	}
 	if (set->series->topology)
-		ps__series_attach_log(set->series, (*entry)->log, cpu);
+		ps__recording_attach_history(set->series, (*entry)->log, cpu);
 	return *entry;
 }
 
@@ -160,7 +160,7 @@ void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot)
 
 void ps__set_clear_counts(struct ps_eventset *set)
 {
-	size_t width = ps__series_width(set->series);
+	size_t width = ps__recording_width(set->series);
 
 	/* Until it is done: a call that is left here does it again. */
 	set->must_clear = true;
@@ -184,7 +184,8 @@ static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
 		*entry = create_slot(set, cpu);
 	if (!*entry || ps__set_make_bases(set, *entry) < 0)
 		return -1;
-	return ps__log_reserve((*entry)->log, rows) < 0 || ps__log_reserve((*entry)->bases, rows) < 0 ? -1 : 0;
+	return ps__history_reserve((*entry)->log, rows) < 0 || ps__history_reserve((*entry)->bases, rows) < 0 ? -1
+	                                                                                                      : 0;
 }
 
 static int reserve_lanes(struct ps_eventset *set, size_t rows)

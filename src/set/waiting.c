@@ -52,7 +52,7 @@ void ps__set_discount_lane(struct ps_eventset *set, size_t lane)
 
 	for (size_t group = 0; !set->backend->residency_ns && group < groups; group++)
 		start_of(set, lane)[group] += totals[2 * group] - credited[2 * group];
-	for (size_t word = 0; word < ps__series_width(set->series); word++)
+	for (size_t word = 0; word < ps__recording_width(set->series); word++)
 		credited[word] = totals[word];
 	for (size_t group = 0; set->backend->residency_ns && group < groups; group++)
 		start_of(set, lane)[group] = waiting_total(set, lane, group);

@@ -54,7 +54,7 @@ static int make_room(struct ps_eventset *set, const struct ps__write *write)
 	ps__set_activate(set, write->slot);
 	for (size_t index = 0; index < set->active_count; index++) {
 		struct ps__slot *slot = set->active[index];
-		if (takes_part(slot, write) && ps__log_make_room(slot->log) < 0)
+		if (takes_part(slot, write) && ps__history_make_room(slot->log) < 0)
 			return ps__fail_memory("a reading; nothing is lost: the counts come with the next one");
 	}
 	return PS_OK;
@@ -126,12 +126,12 @@ static uint16_t mark_of(const struct ps__slot *slot, const struct ps__write *wri
 static inline __attribute__((always_inline)) void write_part(struct ps_eventset *set, struct ps__slot *slot,
                                                              const struct ps__write *write, uint64_t timestamp)
 {
-	struct ps__log *log = slot->log;
-	size_t width = ps__series_width(set->series);
+	struct ps__history *log = slot->log;
+	size_t width = ps__recording_width(set->series);
 	size_t row = slot->has_part ? atomic_load_explicit(&log->count, memory_order_relaxed) - 1
-	                            : ps__log_append(log, timestamp);
-	struct ps__chunk *chunk = ps__log_chunk(log, row);
-	_Atomic uint64_t *words = ps__log_words(log, chunk, row);
+	                            : ps__history_append(log, timestamp);
+	struct ps__chunk *chunk = ps__history_chunk(log, row);
+	_Atomic uint64_t *words = ps__history_words(log, chunk, row);
 
 	atomic_store_explicit(&words[0], timestamp, memory_order_release);
 	uint16_t flags = 0;
@@ -139,14 +139,14 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 		flags = write_stored(words + 1, set, slot, write);
 	else
 		write_sum(words + 1, slot, slot->counts, width);
-	atomic_store_explicit(ps__log_mark(chunk, row), mark_of(slot, write) | flags, memory_order_release);
+	atomic_store_explicit(ps__history_mark(chunk, row), mark_of(slot, write) | flags, memory_order_release);
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
 		ps__set_move_into_base(set, slot, width);
 	if (set->history && log->gone)
-		ps__log_close_up(log);
+		ps__history_close_up(log);
 	if (set->history)
-		ps__log_trim(log, set->history);
+		ps__history_trim(log, set->history);
 }
 
 static inline __attribute__((always_inline)) void write_rows(struct ps_eventset *set, const struct ps__write *write,
@@ -189,13 +189,13 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 		ps__set_enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING : PS__STAGE_REOPENING);
 		leave_latest(set, write->slot);
 	}
-	ps__series_write_begin(set->series);
+	ps__recording_write_begin(set->series);
 	if (which == WHICH_OLDER)
 		ps__set_reopen(set, wanted);
 	ps__set_enter_stage(set, PS__STAGE_WRITING);
 	write_rows(set, write, made);
 	atomic_store_explicit(&set->series->latest, made, memory_order_release);
-	ps__series_write_end(set->series);
+	ps__recording_write_end(set->series);
 	if (timestamp)
 		*timestamp = made;
 	set->old_name = wanted == set->old_name_of ? 0 : set->old_name;

@@ -11,7 +11,7 @@
 
 /* How long a reader sleeps until a change is over: it holds some stores, or a pass over a set's events. */
 #define PAUSE_NS 20000
-/* So many series that are of no account may stay in the list, before it is worth a pass. */
+/* So many recordings that are of no account may stay in the list, before it is worth a pass. */
 #define LEAST_PRUNED ((size_t)8)
 
 /* A value as words; the last one is status, attribution and flags. */
@@ -100,7 +100,7 @@ static bool is_same_column(const struct ps__column *one, const struct ps__column
 	return one->scope == other->scope && strcmp(one->name, other->name) == 0;
 }
 
-static bool has_same_columns(const struct ps__series *one, const struct ps__series *other)
+static bool has_same_columns(const struct ps__recording *one, const struct ps__recording *other)
 {
 	size_t column = 0;
 
@@ -111,76 +111,77 @@ static bool has_same_columns(const struct ps__series *one, const struct ps__seri
 	return column == one->columns;
 }
 
-/* Does a series count all that another one of its set counted before? */
-static bool covers(const struct ps__series *newer, const struct ps__series *older)
+/* Does a recording count all that another one of its set counted before? */
+static bool covers(const struct ps__recording *newer, const struct ps__recording *older)
 {
 	size_t column = 0;
 
 	if (has_same_columns(newer, older))
 		return true;
-	while (column < older->columns && ps__series_find(newer, older->column[column].name) >= 0)
+	while (column < older->columns && ps__recording_find(newer, older->column[column].name) >= 0)
 		column++;
 	return column == older->columns;
 }
 
-static bool has_reading(const struct ps__series *series)
+static bool has_reading(const struct ps__recording *recording)
 {
-	return load(&series->latest) != 0;
+	return load(&recording->latest) != 0;
 }
 
-/* The one series of a set that is to be added to an aggregate. False if several have to be looked at: the set has counted
+/* The one recording of a set that is to be added to an aggregate. False if several have to be looked at: the set has counted
  * events before that its last reading has not. *out: NULL if it has no reading. */
-static bool find_last(const struct ps__series *series, const struct ps__series **out)
+static bool find_last(const struct ps__recording *recording, const struct ps__recording **out)
 {
 	*out = NULL;
-	for (; series; series = series->older) {
-		if (!has_reading(series))
+	for (; recording; recording = recording->older) {
+		if (!has_reading(recording))
 			continue;
-		if (*out && !covers(*out, series))
+		if (*out && !covers(*out, recording))
 			return false;
-		*out = *out ? *out : series;
+		*out = *out ? *out : recording;
 	}
 	return true;
 }
 
-static struct ps__aggregate *find_aggregate(struct ps_topology *topology, const struct ps__series *series)
+static struct ps__aggregate *find_aggregate(struct ps_topology *topology, const struct ps__recording *recording)
 {
 	struct ps__aggregate *first = atomic_load_explicit(&topology->readings.aggregates, memory_order_relaxed);
 	struct ps__aggregate *aggregate = first;
 
-	while (aggregate && !has_same_columns(aggregate->model, series))
+	while (aggregate && !has_same_columns(aggregate->model, recording))
 		aggregate = aggregate->next;
 	if (aggregate)
 		return aggregate;
 	aggregate = ps__os_calloc(1, sizeof *aggregate + (topology->thread_count + 1) * sizeof aggregate->parts[0]);
 	if (!aggregate)
 		return NULL;
-	aggregate->model = series;
+	aggregate->model = recording;
 	aggregate->next = first;
 	atomic_store_explicit(&topology->readings.aggregates, aggregate, memory_order_release);
 	return aggregate;
 }
 
 /* Where a part is added: at its Thread; a count of a wider scope at the first Thread that it covers. */
-static size_t place_of(const struct ps__log *log, const struct ps__column *column)
+static size_t place_of(const struct ps__history *history, const struct ps__column *column)
 {
-	const struct ps_component *thread = log->thread->component;
+	const struct ps_component *thread = history->thread->component;
 
 	if (column->scope == PS_SCOPE_THREAD)
-		return ps__thread_index(log->thread);
+		return ps__thread_index(history->thread);
 	return ps__component_range(ps__component_covered(thread, column->scope)).first;
 }
 
 /* All that may fail: every Thread where something is to be added has its words. */
-static bool make_parts(struct ps__aggregate *aggregate, const struct ps__series *series)
+static bool make_parts(struct ps__aggregate *aggregate, const struct ps__recording *recording)
 {
-	for (const struct ps__log *log = ps__series_first_log(series); log; log = log->next_in_series) {
-		for (size_t column = 0; log->thread && column < series->columns; column++) {
-			size_t index = place_of(log, &series->column[column]);
+	for (const struct ps__history *history = ps__recording_first_history(recording); history;
+	     history = history->next_in_recording) {
+		for (size_t column = 0; history->thread && column < recording->columns; column++) {
+			size_t index = place_of(history, &recording->column[column]);
 			if (part_at(aggregate, index))
 				continue;
 			struct ps__aggregate_part *part =
-			    ps__os_calloc(series->columns * WORDS, sizeof part->words[0]);
+			    ps__os_calloc(recording->columns * WORDS, sizeof part->words[0]);
 			if (!part)
 				return false;
 			atomic_store_explicit(&aggregate->parts[index], part, memory_order_release);
@@ -200,68 +201,70 @@ static void add_part(struct ps__aggregate *aggregate, size_t index, size_t colum
 }
 
 /* All sets see the same count of a package: the newest is taken. */
-static void take_newest(struct ps__aggregate *aggregate, const struct ps__series *series, size_t index, size_t column)
+static void take_newest(struct ps__aggregate *aggregate, const struct ps__recording *recording, size_t index,
+                        size_t column)
 {
 	_Atomic uint64_t *words = &part_at(aggregate, index)->words[column * WORDS];
-	const struct ps_component *thread = series->topology->threads[index].component;
-	struct ps__range range = ps__component_range(ps__component_covered(thread, series->column[column].scope));
+	const struct ps_component *thread = recording->topology->threads[index].component;
+	struct ps__range range = ps__component_range(ps__component_covered(thread, recording->column[column].scope));
 	struct ps_value value;
 
-	if (ps__series_sum_latest(series, column, range, &value) > 0 &&
+	if (ps__recording_sum_latest(recording, column, range, &value) > 0 &&
 	    value.timestamp > load(&words[WORD_TIMESTAMP]))
 		pack(words, &value);
 }
 
-static void add_log(struct ps__aggregate *aggregate, const struct ps__series *series, const struct ps__log *log)
+static void add_history(struct ps__aggregate *aggregate, const struct ps__recording *recording,
+                        const struct ps__history *history)
 {
-	size_t count = load(&log->count);
+	size_t count = load(&history->count);
 
-	for (size_t column = 0; column < series->columns; column++) {
+	for (size_t column = 0; column < recording->columns; column++) {
 		struct ps_value value;
-		if (count == 0 || !ps__series_value(log, count - 1, column, &value) ||
-		    value.timestamp != load(&series->latest))
+		if (count == 0 || !ps__recording_value(history, count - 1, column, &value) ||
+		    value.timestamp != load(&recording->latest))
 			continue;
-		size_t index = place_of(log, &series->column[column]);
-		if (series->column[column].scope == PS_SCOPE_THREAD)
+		size_t index = place_of(history, &recording->column[column]);
+		if (recording->column[column].scope == PS_SCOPE_THREAD)
 			add_part(aggregate, index, column, &value);
 		else
-			take_newest(aggregate, series, index, column);
+			take_newest(aggregate, recording, index, column);
 	}
 }
 
 /* Takes those of no account out of the list. Those who are at one of them go on from there as before: its next stays. */
 static size_t prune(struct ps_topology *topology)
 {
-	_Atomic(struct ps__series *) *link = &topology->readings.current;
-	struct ps__series *series = atomic_load_explicit(link, memory_order_acquire);
+	_Atomic(struct ps__recording *) *link = &topology->readings.current;
+	struct ps__recording *recording = atomic_load_explicit(link, memory_order_acquire);
 	size_t kept = 0;
 
-	while (series) {
-		struct ps__series *next = atomic_load_explicit(&series->next_current, memory_order_acquire);
-		struct ps__series *found = series;
-		if (ps__series_is_current(series)) {
-			link = &series->next_current;
+	while (recording) {
+		struct ps__recording *next = atomic_load_explicit(&recording->next_current, memory_order_acquire);
+		struct ps__recording *found = recording;
+		if (ps__recording_is_current(recording)) {
+			link = &recording->next_current;
 			kept++;
 		} else if (!atomic_compare_exchange_strong_explicit(link, &found, next, memory_order_acq_rel,
 		                                                    memory_order_acquire)) {
 			/* Others were put before the first one. */
-			while (found != series) {
+			while (found != recording) {
 				link = &found->next_current;
 				found = atomic_load_explicit(link, memory_order_acquire);
 			}
 			continue;
 		}
-		series = next;
+		recording = next;
 	}
 	return kept;
 }
 
-static void retire(struct ps_topology *topology, struct ps__series *series)
+static void retire(struct ps_topology *topology, struct ps__recording *recording)
 {
-	const struct ps__series *last;
+	const struct ps__recording *last;
 	struct ps__aggregate *aggregate = NULL;
 
-	if (!find_last(series, &last))
+	if (!find_last(recording, &last))
 		return;
 	if (last) {
 		aggregate = find_aggregate(topology, last);
@@ -269,11 +272,12 @@ static void retire(struct ps_topology *topology, struct ps__series *series)
 			return;
 	}
 	ps__change_begin(topology);
-	for (const struct ps__log *log = last ? ps__series_first_log(last) : NULL; log; log = log->next_in_series) {
-		if (log->thread)
-			add_log(aggregate, last, log);
+	for (const struct ps__history *history = last ? ps__recording_first_history(last) : NULL; history;
+	     history = history->next_in_recording) {
+		if (history->thread)
+			add_history(aggregate, last, history);
 	}
-	atomic_store_explicit(&series->is_retired, true, memory_order_release);
+	atomic_store_explicit(&recording->is_retired, true, memory_order_release);
 	ps__change_end(topology);
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 }
@@ -286,7 +290,7 @@ static bool try_lock(struct ps_topology *topology)
 	return pthread_mutex_lock(&topology->readings.lock) == 0;
 }
 
-/* As often as the list has doubled: so each series costs one step of a pass or two. */
+/* As often as the list has doubled: so each recording costs one step of a pass or two. */
 static void unlock(struct ps_topology *topology)
 {
 	size_t passed = atomic_load_explicit(&topology->readings.passed, memory_order_relaxed);
@@ -298,13 +302,13 @@ static void unlock(struct ps_topology *topology)
 	pthread_mutex_unlock(&topology->readings.lock);
 }
 
-void ps__aggregate_retire(struct ps__series *series)
+void ps__aggregate_retire(struct ps__recording *recording)
 {
-	struct ps_topology *topology = series->topology;
+	struct ps_topology *topology = recording->topology;
 
 	if (!try_lock(topology))
 		return;
-	retire(topology, series);
+	retire(topology, recording);
 	unlock(topology);
 }
 

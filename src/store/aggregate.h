@@ -4,7 +4,7 @@
  * and at the sets that are alive, and so costs the same however many sets there were. All sets with the same list of events
  * share one aggregate. Their readings stay where they are, for look-ups by timestamp.
  *
- * While a set moves from the one to the other, or goes on in a new series, a total must see it once. So whoever changes this
+ * While a set moves from the one to the other, or goes on in a new recording, a total must see it once. So whoever changes this
  * announces it, and a reader looks again if anything was changed meanwhile.
  */
 #ifndef PS_STORE_AGGREGATE_H
@@ -17,7 +17,7 @@ struct ps__aggregate_part;
 
 struct ps__aggregate {
 	struct ps__aggregate *next;                   /* written before it is published */
-	const struct ps__series *model;               /* the first of the series with this list of events */
+	const struct ps__recording *model;            /* the first of the recordings with this list of events */
 	_Atomic(struct ps__aggregate_part *) parts[]; /* by the Thread's index; released with its words, or NULL */
 };
 
@@ -30,31 +30,31 @@ static inline const struct ps__aggregate *ps__aggregate_first(const struct ps_to
 /* What is known of a column on the index'th Thread; false if nothing is. */
 bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column, struct ps_value *out);
 
-/* A set is destroyed, with this series as its last one. For lack of memory it stays among those that are looked at. */
-void ps__aggregate_retire(struct ps__series *series);
+/* A set is destroyed, with this recording as its last one. For lack of memory it stays among those that are looked at. */
+void ps__aggregate_retire(struct ps__recording *recording);
 
-/* A set has gone on in another series: the list that totals walk is kept short. Not for signal handlers, as the one before. */
+/* A set has gone on in another recording: the list that totals walk is kept short. Not for signal handlers, as the one before. */
 void ps__aggregate_tidy(struct ps_topology *topology);
 
 void ps__aggregate_free(struct ps_topology *topology);
 
-/* The current series: the last one of each set. Others are found by their `older`. */
-static inline const struct ps__series *ps__series_first_current(const struct ps_topology *topology)
+/* The current recordings: the last one of each set. Others are found by their `older`. */
+static inline const struct ps__recording *ps__recording_first_current(const struct ps_topology *topology)
 {
-	/* Pairs with the release in ps__series_bind. */
+	/* Pairs with the release in ps__recording_bind. */
 	return atomic_load_explicit(&topology->readings.current, memory_order_acquire);
 }
 
-static inline const struct ps__series *ps__series_next_current(const struct ps__series *series)
+static inline const struct ps__recording *ps__recording_next_current(const struct ps__recording *recording)
 {
-	return atomic_load_explicit(&series->next_current, memory_order_acquire);
+	return atomic_load_explicit(&recording->next_current, memory_order_acquire);
 }
 
 /* In the list for those who are at it, but of no account. */
-static inline bool ps__series_is_current(const struct ps__series *series)
+static inline bool ps__recording_is_current(const struct ps__recording *recording)
 {
-	return !atomic_load_explicit(&series->is_retired, memory_order_acquire) &&
-	       !atomic_load_explicit(&series->newer, memory_order_acquire);
+	return !atomic_load_explicit(&recording->is_retired, memory_order_acquire) &&
+	       !atomic_load_explicit(&recording->newer, memory_order_acquire);
 }
 
 /* Around a change of what is current, and of aggregates. No lock: sets are bound in signal handlers, too. */

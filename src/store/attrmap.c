@@ -10,23 +10,23 @@
 #include <perfsage/thread.h>
 #include <string.h>
 
-static inline const struct ps__column *find_column(const struct ps__series *series, const char *event)
+static inline const struct ps__column *find_column(const struct ps__recording *recording, const char *event)
 {
-	const struct ps__column *end = series->column + series->columns;
+	const struct ps__column *end = recording->column + recording->columns;
 	uint16_t start = ps__name_start(event);
 
-	for (const struct ps__column *column = series->column; column < end; column++) {
+	for (const struct ps__column *column = recording->column; column < end; column++) {
 		if (column->start == start && strcmp(column->name, event) == 0)
 			return column;
 	}
 	return NULL;
 }
 
-ptrdiff_t ps__series_find(const struct ps__series *series, const char *event)
+ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *event)
 {
-	const struct ps__column *column = find_column(series, event);
+	const struct ps__column *column = find_column(recording, event);
 
-	return column ? column - series->column : -1;
+	return column ? column - recording->column : -1;
 }
 
 /* The marks' flags are those of values, further left. */
@@ -88,8 +88,8 @@ struct cell {
 };
 
 /* The words' loads pair with the releases of the set's write.c. timestamp: the row's, or 0: not known yet. False if there is
- * no row; that a writer changed the log meanwhile may be why. */
-PS__INLINE bool load_cell(struct ps__log_row row, const struct ps__column *column, uint64_t timestamp,
+ * no row; that a writer changed the history meanwhile may be why. */
+PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *column, uint64_t timestamp,
                           struct cell *out)
 {
 	if (__builtin_expect(!row.words, 0)) {
@@ -111,7 +111,7 @@ PS__INLINE bool load_cell(struct ps__log_row row, const struct ps__column *colum
 }
 
 /* What the times say of the raw count, and what the column does of one that the kernel made. */
-static __attribute__((noinline)) void qualify(const struct ps__log *log, const struct ps__column *column,
+static __attribute__((noinline)) void qualify(const struct ps__history *history, const struct ps__column *column,
                                               uint16_t mark, struct ps_value *out)
 {
 	bool is_known;
@@ -129,16 +129,16 @@ static __attribute__((noinline)) void qualify(const struct ps__log *log, const s
 		return;
 	if (column->is_estimate)
 		out->status = PS_STATUS_SCALED;
-	if (column->group == PS__NO_GROUP || column->place != log->place)
+	if (column->group == PS__NO_GROUP || column->place != history->place)
 		out->status = PS_STATUS_NOT_SUPPORTED;
 	if (column->cpus)
-		settle_kind(out, column->cpus, log->thread);
+		settle_kind(out, column->cpus, history->thread);
 	is_known = out->status == PS_STATUS_COUNTED || out->status == PS_STATUS_SCALED;
 	if (is_known && mark & PS__MARK_INCOMPLETE)
 		out->status = PS_STATUS_INCOMPLETE;
 }
 
-PS__INLINE void show_cell(const struct cell *cell, const struct ps__log *log, const struct ps__column *column,
+PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *history, const struct ps__column *column,
                           struct ps_value *out)
 {
 	out->timestamp = cell->timestamp;
@@ -150,20 +150,20 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__log *log, co
 	out->value = (long long)cell->raw;
 	out->status = PS_STATUS_COUNTED;
 	/* Of most there is no more to be said than what stands there. */
-	if (__builtin_expect(log->place != column->plain || out->running_ns < out->enabled_ns ||
+	if (__builtin_expect(history->place != column->plain || out->running_ns < out->enabled_ns ||
 	                         cell->mark & PS__MARK_INCOMPLETE,
 	                     0))
-		qualify(log, column, cell->mark, out);
+		qualify(history, column, cell->mark, out);
 }
 
-bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out)
+bool ps__recording_value(const struct ps__history *history, size_t row, size_t column, struct ps_value *out)
 {
-	const struct ps__column *what = &log->series->column[column];
+	const struct ps__column *what = &history->recording->column[column];
 	struct cell cell;
 
-	if (!load_cell(ps__log_row_of(log, ps__log_chunk(log, row), row), what, 0, &cell))
+	if (!load_cell(ps__history_row_of(history, ps__history_chunk(history, row), row), what, 0, &cell))
 		return false;
-	show_cell(&cell, log, what, out);
+	show_cell(&cell, history, what, out);
 	return true;
 }
 
@@ -223,27 +223,27 @@ void ps__value_finish(struct ps_value *sum)
 		estimate(sum);
 }
 
-/* One attempt at the newest part in one log. */
-PS__INLINE bool load_newest(const struct ps__log *log, const struct ps__column *column, struct cell *out)
+/* One attempt at the newest part in one history. */
+PS__INLINE bool load_newest(const struct ps__history *history, const struct ps__column *column, struct cell *out)
 {
-	size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
-	struct ps__chunk *chunk = count ? ps__log_chunk(log, count - 1) : NULL;
+	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
+	struct ps__chunk *chunk = count ? ps__history_chunk(history, count - 1) : NULL;
 
-	return load_cell(ps__log_row_of(log, chunk, count - 1), column, 0, out);
+	return load_cell(ps__history_row_of(history, chunk, count - 1), column, 0, out);
 }
 
-/* The part in one log; timestamp 0: the newest. False if there is none. */
-static __attribute__((noinline)) bool read_cell(const struct ps__log *log, const struct ps__column *column,
+/* The part in one history; timestamp 0: the newest. False if there is none. */
+static __attribute__((noinline)) bool read_cell(const struct ps__history *history, const struct ps__column *column,
                                                 uint64_t timestamp, struct cell *out)
 {
 	uint64_t sequence;
 	bool found;
 
 	do {
-		sequence = ps__series_read_begin(log->series);
-		found = timestamp ? load_cell(ps__log_row_at(log, timestamp), column, timestamp, out)
-		                  : load_newest(log, column, out);
-	} while (__builtin_expect(ps__series_read_retry(log->series, sequence), 0));
+		sequence = ps__recording_read_begin(history->recording);
+		found = timestamp ? load_cell(ps__history_row_at(history, timestamp), column, timestamp, out)
+		                  : load_newest(history, column, out);
+	} while (__builtin_expect(ps__recording_read_retry(history->recording, sequence), 0));
 	return found;
 }
 
@@ -255,7 +255,7 @@ static int fail_reading(const struct ps_thread *thread, const char *event, uint6
 	                (unsigned long long)timestamp, thread->cpu);
 }
 
-/* The newest part among those of all logs; or, if two have parts of that moment, their sum. */
+/* The newest part among those of all histories; or, if two have parts of that moment, their sum. */
 static __attribute__((noinline)) int find_reading(const struct ps_thread *thread, const char *event,
                                                   uint64_t timestamp, struct ps_value *out)
 {
@@ -263,16 +263,17 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	size_t parts = 0;
 	bool is_known = false;
 
-	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
-		const struct ps__column *column = find_column(log->series, event);
+	for (const struct ps__history *history = ps__thread_first_history(thread); history;
+	     history = history->next_in_thread) {
+		const struct ps__column *column = find_column(history->recording, event);
 		struct ps_value part;
 		struct cell cell;
 		if (!column)
 			continue;
 		is_known = true;
-		if (!read_cell(log, column, timestamp, &cell) || (parts && cell.timestamp < sum.timestamp))
+		if (!read_cell(history, column, timestamp, &cell) || (parts && cell.timestamp < sum.timestamp))
 			continue;
-		show_cell(&cell, log, column, &part);
+		show_cell(&cell, history, column, &part);
 		if (parts && part.timestamp > sum.timestamp)
 			parts = 0;
 		ps__value_merge(&sum, &parts, &part);
@@ -284,46 +285,47 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	return PS_OK;
 }
 
-/* Of the one log, where the first attempt didn't find it: a writer may have been at work. column: NULL if it has none. */
-static __attribute__((noinline)) int read_again(const struct ps__log *log, const struct ps__column *column,
+/* Of the one history, where the first attempt didn't find it: a writer may have been at work. column: NULL if it has none. */
+static __attribute__((noinline)) int read_again(const struct ps__history *history, const struct ps__column *column,
                                                 const char *event, uint64_t timestamp, struct ps_value *out)
 {
 	struct cell cell;
 
-	if (!column || !read_cell(log, column, timestamp, &cell))
-		return fail_reading(log->thread, event, timestamp, column != NULL);
-	show_cell(&cell, log, column, out);
+	if (!column || !read_cell(history, column, timestamp, &cell))
+		return fail_reading(history->thread, event, timestamp, column != NULL);
+	show_cell(&cell, history, column, out);
 	return PS_OK;
 }
 
-/* Of the one log, without a loop: all that stands in one has to be kept for its next turn. */
-PS__INLINE int read_once(const struct ps__log *log, const char *event, uint64_t timestamp, bool is_newest,
+/* Of the one history, without a loop: all that stands in one has to be kept for its next turn. */
+PS__INLINE int read_once(const struct ps__history *history, const char *event, uint64_t timestamp, bool is_newest,
                          struct ps_value *out)
 {
-	const struct ps__series *series = log->series;
-	const struct ps__column *column = find_column(series, event);
-	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
+	const struct ps__recording *recording = history->recording;
+	const struct ps__column *column = find_column(recording, event);
+	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
 	struct cell cell;
 	bool found = column && !(sequence & 1) &&
-	             (is_newest ? load_newest(log, column, &cell)
-	                        : load_cell(ps__log_row_at(log, timestamp), column, timestamp, &cell));
+	             (is_newest ? load_newest(history, column, &cell)
+	                        : load_cell(ps__history_row_at(history, timestamp), column, timestamp, &cell));
 
-	if (__builtin_expect(!found || ps__series_read_retry(series, sequence), 0))
-		return read_again(log, column, event, timestamp, out);
-	show_cell(&cell, log, column, out);
+	if (__builtin_expect(!found || ps__recording_read_retry(recording, sequence), 0))
+		return read_again(history, column, event, timestamp, out);
+	show_cell(&cell, history, column, out);
 	return PS_OK;
 }
 
 /* Apart, as the two need different registers. */
-static __attribute__((noinline)) int read_newest(const struct ps__log *log, const char *event, struct ps_value *out)
+static __attribute__((noinline)) int read_newest(const struct ps__history *history, const char *event,
+                                                 struct ps_value *out)
 {
-	return read_once(log, event, 0, true, out);
+	return read_once(history, event, 0, true, out);
 }
 
-static __attribute__((noinline)) int read_at(const struct ps__log *log, const char *event, uint64_t timestamp,
+static __attribute__((noinline)) int read_at(const struct ps__history *history, const char *event, uint64_t timestamp,
                                              struct ps_value *out)
 {
-	return read_once(log, event, timestamp, false, out);
+	return read_once(history, event, timestamp, false, out);
 }
 
 int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, struct ps_value *out)
@@ -331,8 +333,8 @@ int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_
 	if (__builtin_expect(!thread || !event || !out, 0))
 		return ps__fail(PS_EINVAL, "ps_thread_reading: thread, event and out must not be NULL");
 	/* One event set has been here: nothing to be summed, and so nothing to be copied. */
-	const struct ps__log *log = ps__thread_first_log(thread);
-	if (__builtin_expect(!log || log->next_in_thread, 0))
+	const struct ps__history *history = ps__thread_first_history(thread);
+	if (__builtin_expect(!history || history->next_in_thread, 0))
 		return find_reading(thread, event, timestamp, out);
-	return timestamp ? read_at(log, event, timestamp, out) : read_newest(log, event, out);
+	return timestamp ? read_at(history, event, timestamp, out) : read_newest(history, event, out);
 }

@@ -8,17 +8,17 @@
 
 #include "store/recording.h"
 
-/* The first log of a Thread; newer ones come first. Pairs with the release in ps__series_attach_log. */
-static inline const struct ps__log *ps__thread_first_log(const struct ps_thread *thread)
+/* The first history of a Thread; newer ones come first. Pairs with the release in ps__recording_attach_history. */
+static inline const struct ps__history *ps__thread_first_history(const struct ps_thread *thread)
 {
-	return atomic_load_explicit(&thread->logs, memory_order_acquire);
+	return atomic_load_explicit(&thread->histories, memory_order_acquire);
 }
 
 /* The column of an event, or -1. */
-ptrdiff_t ps__series_find(const struct ps__series *series, const char *event);
+ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *event);
 
-/* One row's value of a column, as the public struct shows it. False if a writer changed the log meanwhile. */
-bool ps__series_value(const struct ps__log *log, size_t row, size_t column, struct ps_value *out);
+/* One row's value of a column, as the public struct shows it. False if a writer changed the history meanwhile. */
+bool ps__recording_value(const struct ps__history *history, size_t row, size_t column, struct ps_value *out);
 
 /* Adds a part to a sum (the first of which has *parts == 0): see ps_value for what becomes of each field. */
 /* Adds a part. The sum is a value only after ps__value_finish. */
@@ -40,30 +40,30 @@ static inline size_t ps__thread_index(const struct ps_thread *thread)
 	return (size_t)(thread - thread->component->topology->threads);
 }
 
-/* The newest log of a series. Pairs with the release in ps__series_add_log. */
-static inline const struct ps__log *ps__series_first_log(const struct ps__series *series)
+/* The newest history of a recording. Pairs with the release in ps__recording_add_history. */
+static inline const struct ps__history *ps__recording_first_history(const struct ps__recording *recording)
 {
-	return atomic_load_explicit(&series->logs, memory_order_acquire);
+	return atomic_load_explicit(&recording->histories, memory_order_acquire);
 }
 
-/* The sum of the parts of a series' latest reading in a range; how many they are. */
-size_t ps__series_sum_latest(const struct ps__series *series, size_t column, struct ps__range range,
-                             struct ps_value *out);
+/* The sum of the parts of a recording's latest reading in a range; how many they are. */
+size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column, struct ps__range range,
+                                struct ps_value *out);
 
 /* The same for the reading with this timestamp (not 0). */
-size_t ps__series_sum_at(const struct ps__series *series, size_t column, struct ps__range range, uint64_t timestamp,
-                         struct ps_value *out);
+size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column, struct ps__range range,
+                            uint64_t timestamp, struct ps_value *out);
 
-/* Which column of a series is to be summed up, or -1: that of a name, or what a metric needs. */
+/* Which column of a recording is to be summed up, or -1: that of a name, or what a metric needs. */
 struct ps__selector {
-	ptrdiff_t (*find)(const struct ps__series *series, const struct ps__selector *selector);
+	ptrdiff_t (*find)(const struct ps__recording *recording, const struct ps__selector *selector);
 	const char *name;    /* of the event; in messages */
 	const void *context; /* find's own */
 };
-ptrdiff_t ps__select_by_name(const struct ps__series *series, const struct ps__selector *selector);
+ptrdiff_t ps__select_by_name(const struct ps__recording *recording, const struct ps__selector *selector);
 
-/* Has its set gone on in another series that has the event, and a reading? A sum never mixes two readings of one set. */
-bool ps__series_is_superseded(const struct ps__series *series, const struct ps__selector *selector);
+/* Has its set gone on in another recording that has the event, and a reading? A sum never mixes two readings of one set. */
+bool ps__recording_is_superseded(const struct ps__recording *recording, const struct ps__selector *selector);
 
 /* What ps_component_total gives, of the columns that are selected; PS_ENOEVNT and PS_EINVAL_DOM come without a detail:
  * the second function gives that of PS_EINVAL_DOM. */

@@ -127,21 +127,21 @@ static struct ps__directory *directory_create(size_t capacity)
 	return directory;
 }
 
-int ps__log_init(struct ps__log *log, struct ps__pool *pool, size_t stride)
+int ps__history_init(struct ps__history *history, struct ps__pool *pool, size_t stride)
 {
 	struct ps__directory *directory = directory_create(FIRST_CAPACITY);
 
 	if (!directory)
 		return -1;
-	log->stride = stride;
-	log->pool = pool;
-	atomic_init(&log->directory, directory);
+	history->stride = stride;
+	history->pool = pool;
+	atomic_init(&history->directory, directory);
 	return 0;
 }
 
-void ps__log_clear(struct ps__log *log)
+void ps__history_clear(struct ps__history *history)
 {
-	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
+	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
 
 	while (directory) {
 		struct ps__directory *older = directory->older;
@@ -176,11 +176,11 @@ static void copy_entry(struct ps__directory *grown, struct ps__directory *old, s
 }
 
 /* Replaces the directory by one that holds `chunks` more than are in use now. */
-static int grow_directory(struct ps__log *log, size_t chunks)
+static int grow_directory(struct ps__history *history, size_t chunks)
 {
-	struct ps__directory *old = atomic_load_explicit(&log->directory, memory_order_relaxed);
-	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed) / PS__CHUNK_ROWS;
-	size_t end = log->room / PS__CHUNK_ROWS;
+	struct ps__directory *old = atomic_load_explicit(&history->directory, memory_order_relaxed);
+	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed) / PS__CHUNK_ROWS;
+	size_t end = history->room / PS__CHUNK_ROWS;
 	size_t capacity = old->capacity;
 
 	while (capacity < end - first + chunks)
@@ -193,37 +193,37 @@ static int grow_directory(struct ps__log *log, size_t chunks)
 	for (size_t number = first; number < end; number++)
 		copy_entry(grown, old, number);
 	grown->older = old;
-	atomic_store_explicit(&log->directory, grown, memory_order_release);
+	atomic_store_explicit(&history->directory, grown, memory_order_release);
 	return 0;
 }
 
-int ps__log_reserve(struct ps__log *log, size_t rows)
+int ps__history_reserve(struct ps__history *history, size_t rows)
 {
-	return grow_directory(log, rows / PS__CHUNK_ROWS + 1);
+	return grow_directory(history, rows / PS__CHUNK_ROWS + 1);
 }
 
 /* The timestamps of every second row in a chunk; the last one is when the next chunk is expected to start. */
-struct log_samples {
+struct history_samples {
 	uint64_t times[SAMPLES + 1];
 };
 
-static struct log_samples log_samples_of(const struct ps__log *log, size_t row)
+static struct history_samples history_samples_of(const struct ps__history *history, size_t row)
 {
-	struct log_samples samples;
+	struct history_samples samples;
 	uint64_t *times = samples.times;
 
 	for (size_t index = 0; index < SAMPLES; index++)
-		times[index] =
-		    atomic_load_explicit(ps__log_word(log, row + index * SAMPLE_ROWS, 0), memory_order_relaxed);
+		times[index] = atomic_load_explicit(ps__history_word(history, row + index * SAMPLE_ROWS, 0),
+		                                    memory_order_relaxed);
 	times[SAMPLES] = times[SAMPLES - 1] + (times[SAMPLES - 1] - times[SAMPLES - 1 - TREND]) / TREND;
-	/* A reading's timestamps rise, but a log's user may store others: a curve needs a length. */
+	/* A reading's timestamps rise, but a history's user may store others: a curve needs a length. */
 	if (times[SAMPLES] < times[0] + PS__CHUNK_ROWS)
 		times[SAMPLES] = times[0] + PS__CHUNK_ROWS;
 	return samples;
 }
 
 /* Where a time between this sample and the next one is, in quarters of a row. */
-static uint64_t quarter_at(const struct log_samples *samples, size_t index, uint64_t time)
+static uint64_t quarter_at(const struct history_samples *samples, size_t index, uint64_t time)
 {
 	uint64_t length = samples->times[index + 1] - samples->times[index];
 	uint64_t passed = time - samples->times[index];
@@ -242,7 +242,7 @@ static uint64_t scale_of(uint64_t length)
 	return factor << PS__CURVE_SHIFT_BITS | shift;
 }
 
-static uint64_t curve_of(const struct log_samples *samples)
+static uint64_t curve_of(const struct history_samples *samples)
 {
 	uint64_t length = samples->times[SAMPLES] - samples->times[0];
 	uint64_t curve = scale_of(length < LONGEST_NS ? length : LONGEST_NS);
@@ -262,57 +262,57 @@ static uint64_t curve_of(const struct log_samples *samples)
 
 /* Readers use the index of a chunk after they have seen a row of a later chunk; or, if rows were moved, under the sequence:
  * these releases pair with the acquires of search.c. */
-void ps__log_index(struct ps__log *log, size_t begin, size_t end)
+void ps__history_index(struct ps__history *history, size_t begin, size_t end)
 {
-	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
+	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
 
 	for (size_t number = begin; number < end; number++) {
-		struct log_samples samples = log_samples_of(log, number * PS__CHUNK_ROWS);
+		struct history_samples samples = history_samples_of(history, number * PS__CHUNK_ROWS);
 		atomic_store_explicit(&entry_of(directory, number)->curve, curve_of(&samples), memory_order_release);
 		atomic_store_explicit(start_of(directory, number), samples.times[0], memory_order_release);
 	}
 }
 
-int ps__log_make_room(struct ps__log *log)
+int ps__history_make_room(struct ps__history *history)
 {
-	if (__builtin_expect(atomic_load_explicit(&log->count, memory_order_relaxed) < log->room, 1))
+	if (__builtin_expect(atomic_load_explicit(&history->count, memory_order_relaxed) < history->room, 1))
 		return 0;
-	if (grow_directory(log, 1) < 0)
+	if (grow_directory(history, 1) < 0)
 		return -1;
-	struct ps__chunk *chunk = take_chunk(log->pool);
+	struct ps__chunk *chunk = take_chunk(history->pool);
 	if (!chunk)
 		return -1;
-	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_relaxed);
-	size_t number = log->room / PS__CHUNK_ROWS;
+	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
+	size_t number = history->room / PS__CHUNK_ROWS;
 	atomic_store_explicit(&entry_of(directory, number)->chunk, chunk, memory_order_release);
 	/* None before it, if all were dropped. */
-	if (log->room > atomic_load_explicit(&log->first, memory_order_relaxed))
-		ps__log_index(log, number - 1, number);
-	log->room += PS__CHUNK_ROWS;
+	if (history->room > atomic_load_explicit(&history->first, memory_order_relaxed))
+		ps__history_index(history, number - 1, number);
+	history->room += PS__CHUNK_ROWS;
 	return 0;
 }
 
-size_t ps__log_append(struct ps__log *log, uint64_t timestamp)
+size_t ps__history_append(struct ps__history *history, uint64_t timestamp)
 {
-	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed);
-	struct ps__chunk *chunk = ps__log_chunk(log, row);
+	size_t row = atomic_load_explicit(&history->count, memory_order_relaxed);
+	struct ps__chunk *chunk = ps__history_chunk(history, row);
 
-	atomic_store_explicit(ps__log_words(log, chunk, row), timestamp, memory_order_release);
-	atomic_store_explicit(&log->count, row + 1, memory_order_release);
+	atomic_store_explicit(ps__history_words(history, chunk, row), timestamp, memory_order_release);
+	atomic_store_explicit(&history->count, row + 1, memory_order_release);
 	return row;
 }
 
-void ps__log_trim(struct ps__log *log, size_t keep)
+void ps__history_trim(struct ps__history *history, size_t keep)
 {
-	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
-	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);
+	size_t count = atomic_load_explicit(&history->count, memory_order_relaxed);
 	size_t wanted = count > keep ? count - keep : 0;
 
 	if (wanted <= first)
 		return;
 	/* Before the chunks go: a writer that is left here (set/recover.c) must not give them back twice. */
-	atomic_store_explicit(&log->first, wanted, memory_order_release);
+	atomic_store_explicit(&history->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
-		ps__pool_give_back(log->pool, ps__log_chunk(log, number * PS__CHUNK_ROWS));
-	log->pool->spare_chunks += wanted / PS__CHUNK_ROWS - first / PS__CHUNK_ROWS;
+		ps__pool_give_back(history->pool, ps__history_chunk(history, number * PS__CHUNK_ROWS));
+	history->pool->spare_chunks += wanted / PS__CHUNK_ROWS - first / PS__CHUNK_ROWS;
 }

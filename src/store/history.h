@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A log: the rows that one event set stored for one hardware thread, ordered by timestamp.
+ * A history: the rows that one event set stored for one hardware thread, ordered by timestamp.
  *
- * A row is a timestamp followed by the series' counts: for each group enabled and running nanoseconds, then
+ * A row is a timestamp followed by the recording's counts: for each group enabled and running nanoseconds, then
  * one value for each event; beside it stands a 16-bit mark. Rows are addressed by a number that never changes its
- * meaning: those in [first, count) exist. Chunks of 64 rows come from the series' pool and go back to it when
+ * meaning: those in [first, count) exist. Chunks of 64 rows come from the recording's pool and go back to it when
  * a bounded history has dropped them; they are given back to the system with the topology alone, so that a reader
  * never follows a dangling pointer.
  *
@@ -12,7 +12,7 @@
  * stay in the cache, finds the chunk. The chunk's entry then predicts the row. Starts and entries are written when the next
  * chunk begins, not with each row, so the newest chunk is searched without them.
  *
- * One writer; readers look under the series' sequence (recording.h) and discard what a writer changed meanwhile.
+ * One writer; readers look under the recording's sequence (recording.h) and discard what a writer changed meanwhile.
  */
 #ifndef PS_STORE_HISTORY_H
 #define PS_STORE_HISTORY_H
@@ -71,23 +71,24 @@ struct ps__directory {
 	struct ps__entry entries[]; /* numbered as the starts */
 };
 
-struct ps__log {
-	_Atomic(struct ps__directory *) directory; /* released with its entries filled; acquired by ps__log_chunk */
-	_Atomic size_t first;                      /* released by the writer after the rows it speaks of */
-	_Atomic size_t count;                      /* released after the row's words; acquired by readers */
-	size_t stride;                             /* words in a row */
-	size_t room;                               /* rows below this number have a chunk; all but its last chunk are
+struct ps__history {
+	/* Released with its entries filled; acquired by ps__history_chunk. */
+	_Atomic(struct ps__directory *) directory;
+	_Atomic size_t first; /* released by the writer after the rows it speaks of */
+	_Atomic size_t count; /* released after the row's words; acquired by readers */
+	size_t stride;        /* words in a row */
+	size_t room;          /* rows below this number have a chunk; all but its last chunk are
 	                                            * indexed. Writer's */
-	size_t gone;                               /* rows that are marked so. Writer's */
-	_Atomic size_t swept;                      /* rows below `first` that were gone, not dropped */
-	uint32_t place;                            /* see struct ps__column; written before the first row */
+	size_t gone;          /* rows that are marked so. Writer's */
+	_Atomic size_t swept; /* rows below `first` that were gone, not dropped */
+	uint32_t place;       /* see struct ps__column; written before the first row */
 	struct ps__pool *pool;
 
-	struct ps__series *series;
-	struct ps_thread *thread;       /* NULL until attached to a Thread */
-	bool is_attached;               /* and in its list. Writer's */
-	struct ps__log *next_in_series; /* written before the log is published, never after */
-	struct ps__log *next_in_thread; /* the same */
+	struct ps__recording *recording;
+	struct ps_thread *thread;              /* NULL until attached to a Thread */
+	bool is_attached;                      /* and in its list. Writer's */
+	struct ps__history *next_in_recording; /* written before the history is published, never after */
+	struct ps__history *next_in_thread;    /* the same */
 };
 
 /* Row marks. */
@@ -104,114 +105,117 @@ enum {
 	PS__MARK_FLAGS = 0x2cf8,
 	/* The reading has been updated, and stands at the end now: this row counts for nothing. */
 	PS__MARK_GONE = 0x1000,
-	/* What the reading's base is: 0 if neither; equal to the row; or kept in the set's log of bases. */
+	/* What the reading's base is: 0 if neither; equal to the row; or kept in the set's history of bases. */
 	PS__MARK_BASE_IS_VALUE = 0x0100,
 	PS__MARK_BASE_APART = 0x0200,
 	PS__MARK_BASE = 0x0300
 };
 
-int ps__log_init(struct ps__log *log, struct ps__pool *pool, size_t stride); /* 0, or -1 for lack of memory */
-void ps__log_clear(struct ps__log *log);               /* the directories; chunks are the pool's */
-int ps__log_reserve(struct ps__log *log, size_t rows); /* the directory for so many rows more */
+int ps__history_init(struct ps__history *history, struct ps__pool *pool,
+                     size_t stride);                               /* 0, or -1 for lack of memory */
+void ps__history_clear(struct ps__history *history);               /* the directories; chunks are the pool's */
+int ps__history_reserve(struct ps__history *history, size_t rows); /* the directory for so many rows more */
 
 /* Makes sure that a row can be appended. Returns 0, or -1 for lack of memory. */
-int ps__log_make_room(struct ps__log *log);
+int ps__history_make_room(struct ps__history *history);
 
 /* Appends a row of which the words are yet to be written; there must be room. Returns its number. */
-size_t ps__log_append(struct ps__log *log, uint64_t timestamp);
+size_t ps__history_append(struct ps__history *history, uint64_t timestamp);
 
-/* The same for a row that is written already: makes it one of the log's. */
-static inline void ps__log_publish(struct ps__log *log)
+/* The same for a row that is written already: makes it one of the history's. */
+static inline void ps__history_publish(struct ps__history *history)
 {
-	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+	size_t count = atomic_load_explicit(&history->count, memory_order_relaxed);
 
-	atomic_store_explicit(&log->count, count + 1, memory_order_release);
+	atomic_store_explicit(&history->count, count + 1, memory_order_release);
 }
 
 /* Drops the oldest rows beyond `keep`. */
-void ps__log_trim(struct ps__log *log, size_t keep);
+void ps__history_trim(struct ps__history *history, size_t keep);
 
 /* history_update.c: moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
-void ps__log_move_to_end(struct ps__log *log, size_t row);
+void ps__history_move_to_end(struct ps__history *history, size_t row);
 
 /* The same without moving others: a copy at the end, for which there must be room, and the row is retired. */
-void ps__log_copy_to_end(struct ps__log *log, size_t row);
+void ps__history_copy_to_end(struct ps__history *history, size_t row);
 
-/* Marks a row as gone. When many are, the others close up, so that a log of rows that are updated over and over doesn't
+/* Marks a row as gone. When many are, the others close up, so that a history of rows that are updated over and over doesn't
  * grow: rows may get other numbers. Not of a bounded history. */
-void ps__log_retire(struct ps__log *log, size_t row);
-void ps__log_close_up(struct ps__log *log); /* now */
+void ps__history_retire(struct ps__history *history, size_t row);
+void ps__history_close_up(struct ps__history *history); /* now */
 
 /* Indexes the chunks [begin, end), which are full. */
-void ps__log_index(struct ps__log *log, size_t begin, size_t end);
+void ps__history_index(struct ps__history *history, size_t begin, size_t end);
 
-/* Drops the newest row. Only of a log that has no readers. */
-void ps__log_pop(struct ps__log *log);
+/* Drops the newest row. Only of a history that has no readers. */
+void ps__history_pop(struct ps__history *history);
 
-/* The chunk of a row; NULL if a writer changed the log meanwhile. */
-static inline struct ps__chunk *ps__log_chunk(const struct ps__log *log, size_t row)
+/* The chunk of a row; NULL if a writer changed the history meanwhile. */
+static inline struct ps__chunk *ps__history_chunk(const struct ps__history *history, size_t row)
 {
-	struct ps__directory *directory = atomic_load_explicit(&log->directory, memory_order_acquire);
+	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_acquire);
 
 	return atomic_load_explicit(&directory->entries[(row / PS__CHUNK_ROWS) & (directory->capacity - 1)].chunk,
 	                            memory_order_acquire);
 }
 
 /* The words of a row in its chunk; [0] is the timestamp. */
-static inline _Atomic uint64_t *ps__log_words(const struct ps__log *log, struct ps__chunk *chunk, size_t row)
+static inline _Atomic uint64_t *ps__history_words(const struct ps__history *history, struct ps__chunk *chunk,
+                                                  size_t row)
 {
-	return &chunk->words[(row % PS__CHUNK_ROWS) * log->stride];
+	return &chunk->words[(row % PS__CHUNK_ROWS) * history->stride];
 }
 
 /* One of them, of a row that is there. */
-static inline _Atomic uint64_t *ps__log_word(const struct ps__log *log, size_t row, size_t word)
+static inline _Atomic uint64_t *ps__history_word(const struct ps__history *history, size_t row, size_t word)
 {
-	return ps__log_words(log, ps__log_chunk(log, row), row) + word;
+	return ps__history_words(history, ps__history_chunk(history, row), row) + word;
 }
 
-static inline _Atomic uint16_t *ps__log_mark(struct ps__chunk *chunk, size_t row)
+static inline _Atomic uint16_t *ps__history_mark(struct ps__chunk *chunk, size_t row)
 {
 	return &chunk->marks[row % PS__CHUNK_ROWS];
 }
 
-static inline bool ps__log_is_gone(const struct ps__log *log, size_t row)
+static inline bool ps__history_is_gone(const struct ps__history *history, size_t row)
 {
-	struct ps__chunk *chunk = ps__log_chunk(log, row);
+	struct ps__chunk *chunk = ps__history_chunk(history, row);
 
-	return chunk && (atomic_load_explicit(ps__log_mark(chunk, row), memory_order_acquire) & PS__MARK_GONE);
+	return chunk && (atomic_load_explicit(ps__history_mark(chunk, row), memory_order_acquire) & PS__MARK_GONE);
 }
 
 /* A row, where it stands. */
-struct ps__log_row {
+struct ps__history_row {
 	_Atomic uint64_t *words; /* NULL: there is no such row */
 	_Atomic uint16_t *mark;
 };
 
-#define PS__NO_ROW ((struct ps__log_row){NULL, NULL})
+#define PS__NO_ROW ((struct ps__history_row){NULL, NULL})
 
 /* Of a chunk; or of none (NULL), which has no row. */
-static inline struct ps__log_row ps__log_row_of(const struct ps__log *log, struct ps__chunk *chunk, size_t row)
+static inline struct ps__history_row ps__history_row_of(const struct ps__history *history, struct ps__chunk *chunk,
+                                                        size_t row)
 {
 	if (__builtin_expect(!chunk, 0))
 		return PS__NO_ROW;
-	return (struct ps__log_row){ps__log_words(log, chunk, row), ps__log_mark(chunk, row)};
+	return (struct ps__history_row){ps__history_words(history, chunk, row), ps__history_mark(chunk, row)};
 }
 
-/* Look-ups by timestamp, in search.c. Readers call them under the series' sequence. */
+/* Look-ups by timestamp, in search.c. Readers call them under the recording's sequence. */
 
 /* The first row that is newer than timestamp; the count if there is none. */
-size_t ps__log_find_after(const struct ps__log *log, uint64_t timestamp);
+size_t ps__history_find_after(const struct ps__history *history, uint64_t timestamp);
 
 /* The number of the row with this timestamp (not 0), or -1. Rows that are gone are not found. */
-ptrdiff_t ps__log_find(const struct ps__log *log, uint64_t timestamp);
+ptrdiff_t ps__history_find(const struct ps__history *history, uint64_t timestamp);
 
 /* The row with this timestamp (not 0), also if it is gone; or PS__NO_ROW. */
-struct ps__log_row ps__log_row_at(const struct ps__log *log, uint64_t timestamp);
+struct ps__history_row ps__history_row_at(const struct ps__history *history, uint64_t timestamp);
 
 /* Steps of a look-up, which have tests of their own. */
 /* The last of the indexed chunks [begin, end) that starts at the timestamp or before it; begin if there is none. */
-size_t ps__log_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp);
+size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp);
 /* About where in its chunk a row is that came so many nanoseconds after the first one. */
-size_t ps__log_predict(const struct ps__entry *entry, uint64_t passed_ns);
+size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns);
 
 #endif

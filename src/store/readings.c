@@ -29,33 +29,34 @@ struct merge {
 	uint64_t last;
 };
 
-/* The oldest part of a log that is newer than `after`. */
-static bool next_part(const struct ps__log *log, size_t column, uint64_t after, struct ps_value *out)
+/* The oldest part of a history that is newer than `after`. */
+static bool next_part(const struct ps__history *history, size_t column, uint64_t after, struct ps_value *out)
 {
-	const struct ps__series *series = log->series;
+	const struct ps__recording *recording = history->recording;
 	uint64_t sequence;
 	bool found;
 
 	do {
-		sequence = ps__series_read_begin(series);
-		size_t row = ps__log_find_after(log, after);
-		size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
-		while (row < count && ps__log_is_gone(log, row))
+		sequence = ps__recording_read_begin(recording);
+		size_t row = ps__history_find_after(history, after);
+		size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
+		while (row < count && ps__history_is_gone(history, row))
 			row++;
-		found = row < count && ps__series_value(log, row, column, out);
-	} while (ps__series_read_retry(series, sequence));
+		found = row < count && ps__recording_value(history, row, column, out);
+	} while (ps__recording_read_retry(recording, sequence));
 	return found;
 }
 
-/* The next part in time over all logs; parts with one timestamp are one. False at the end. */
+/* The next part in time over all histories; parts with one timestamp are one. False at the end. */
 static bool merge_next(struct merge *merge, struct ps_value *out)
 {
 	size_t parts = 0;
 
-	for (const struct ps__log *log = ps__thread_first_log(merge->thread); log; log = log->next_in_thread) {
-		ptrdiff_t column = ps__series_find(log->series, merge->event);
+	for (const struct ps__history *history = ps__thread_first_history(merge->thread); history;
+	     history = history->next_in_thread) {
+		ptrdiff_t column = ps__recording_find(history->recording, merge->event);
 		struct ps_value part;
-		if (column < 0 || !next_part(log, (size_t)column, merge->last, &part))
+		if (column < 0 || !next_part(history, (size_t)column, merge->last, &part))
 			continue;
 		if (parts && part.timestamp > out->timestamp)
 			continue;
@@ -72,8 +73,9 @@ static bool merge_next(struct merge *merge, struct ps_value *out)
 
 static bool has_event(const struct ps_thread *thread, const char *event)
 {
-	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
-		if (ps__series_find(log->series, event) >= 0)
+	for (const struct ps__history *history = ps__thread_first_history(thread); history;
+	     history = history->next_in_thread) {
+		if (ps__recording_find(history->recording, event) >= 0)
 			return true;
 	}
 	return false;
@@ -105,15 +107,15 @@ int ps_thread_readings(const struct ps_thread *thread, const char *event, struct
 	                capacity);
 }
 
-static uint64_t count_dropped(const struct ps__log *log)
+static uint64_t count_dropped(const struct ps__history *history)
 {
 	uint64_t sequence, dropped;
 
 	do {
-		sequence = ps__series_read_begin(log->series);
-		dropped = atomic_load_explicit(&log->first, memory_order_acquire) -
-		          atomic_load_explicit(&log->swept, memory_order_acquire);
-	} while (ps__series_read_retry(log->series, sequence));
+		sequence = ps__recording_read_begin(history->recording);
+		dropped = atomic_load_explicit(&history->first, memory_order_acquire) -
+		          atomic_load_explicit(&history->swept, memory_order_acquire);
+	} while (ps__recording_read_retry(history->recording, sequence));
 	return dropped;
 }
 
@@ -123,52 +125,54 @@ uint64_t ps_thread_dropped(const struct ps_thread *thread, const char *event)
 
 	if (!thread || !event)
 		return 0;
-	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread) {
-		if (ps__series_find(log->series, event) >= 0)
-			dropped += count_dropped(log);
+	for (const struct ps__history *history = ps__thread_first_history(thread); history;
+	     history = history->next_in_thread) {
+		if (ps__recording_find(history->recording, event) >= 0)
+			dropped += count_dropped(history);
 	}
 	return dropped;
 }
 
-/* Does an older log have an event of this name? */
-static bool has_older(const struct ps__log *log, const char *name)
+/* Does an older history have an event of this name? */
+static bool has_older(const struct ps__history *history, const char *name)
 {
-	for (log = log->next_in_thread; log; log = log->next_in_thread) {
-		if (ps__series_find(log->series, name) >= 0)
+	for (history = history->next_in_thread; history; history = history->next_in_thread) {
+		if (ps__recording_find(history->recording, name) >= 0)
 			return true;
 	}
 	return false;
 }
 
-static size_t count_logs(const struct ps_thread *thread)
+static size_t count_histories(const struct ps_thread *thread)
 {
 	size_t count = 0;
 
-	for (const struct ps__log *log = ps__thread_first_log(thread); log; log = log->next_in_thread)
+	for (const struct ps__history *history = ps__thread_first_history(thread); history;
+	     history = history->next_in_thread)
 		count++;
 	return count;
 }
 
-/* The index'th log from the oldest on: the list has the newest first. */
-static const struct ps__log *log_at(const struct ps_thread *thread, size_t count, size_t index)
+/* The index'th history from the oldest on: the list has the newest first. */
+static const struct ps__history *history_at(const struct ps_thread *thread, size_t count, size_t index)
 {
-	const struct ps__log *log = ps__thread_first_log(thread);
+	const struct ps__history *history = ps__thread_first_history(thread);
 
 	for (size_t steps = count - 1 - index; steps > 0; steps--)
-		log = log->next_in_thread;
-	return log;
+		history = history->next_in_thread;
+	return history;
 }
 
 const char *ps_thread_event_name(const struct ps_thread *thread, size_t index)
 {
 	if (!thread)
 		return NULL;
-	size_t count = count_logs(thread);
+	size_t count = count_histories(thread);
 	for (size_t place = 0; place < count; place++) {
-		const struct ps__log *log = log_at(thread, count, place);
-		for (size_t column = 0; column < log->series->columns; column++) {
-			const char *name = log->series->column[column].name;
-			if (!has_older(log, name) && index-- == 0)
+		const struct ps__history *history = history_at(thread, count, place);
+		for (size_t column = 0; column < history->recording->columns; column++) {
+			const char *name = history->recording->column[column].name;
+			if (!has_older(history, name) && index-- == 0)
 				return name;
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a series: made by a set, bound to a topology, released with it. */
+/* The life of a recording: made by a set, bound to a topology, released with it. */
 #include "store/recording.h"
 
 #include "base/cancel.h"
@@ -10,17 +10,18 @@
 
 #include <time.h>
 
-struct ps__series *ps__series_create(size_t columns, size_t groups)
+struct ps__recording *ps__recording_create(size_t columns, size_t groups)
 {
-	struct ps__series *series = ps__os_calloc_apart(1, sizeof *series + columns * sizeof(struct ps__column));
+	struct ps__recording *recording =
+	    ps__os_calloc_apart(1, sizeof *recording + columns * sizeof(struct ps__column));
 
-	if (!series)
+	if (!recording)
 		return NULL;
-	series->columns = columns;
-	series->groups = groups;
-	series->generation = ps__fork_generation();
-	ps__pool_init(&series->pool, 1 + ps__series_width(series));
-	return series;
+	recording->columns = columns;
+	recording->groups = groups;
+	recording->generation = ps__fork_generation();
+	ps__pool_init(&recording->pool, 1 + ps__recording_width(recording));
+	return recording;
 }
 
 int ps__column_set_name(struct ps__column *column, const char *name)
@@ -32,11 +33,11 @@ int ps__column_set_name(struct ps__column *column, const char *name)
 	return 0;
 }
 
-void ps__column_settle(const struct ps__series *series, struct ps__column *column)
+void ps__column_settle(const struct ps__recording *recording, struct ps__column *column)
 {
 	bool has_group = column->group != PS__NO_GROUP;
 
-	column->word = (uint32_t)(1 + 2 * series->groups + (size_t)(column - series->column));
+	column->word = (uint32_t)(1 + 2 * recording->groups + (size_t)(column - recording->column));
 	column->times = has_group ? 1 + 2 * column->group : 0;
 	column->plain = has_group && !column->is_estimate && !column->cpus ? column->place : UINT32_MAX;
 }
@@ -52,35 +53,35 @@ int ps__column_copy(struct ps__column *out, const struct ps__column *model)
 	return model->cpus && !out->cpus ? -1 : 0;
 }
 
-void ps__series_free(struct ps__series *series)
+void ps__recording_free(struct ps__recording *recording)
 {
-	struct ps__log *log = atomic_load_explicit(&series->logs, memory_order_relaxed);
+	struct ps__history *history = atomic_load_explicit(&recording->histories, memory_order_relaxed);
 
-	while (log) {
-		struct ps__log *next = log->next_in_series;
-		ps__log_clear(log);
-		ps__os_free_apart(log);
-		log = next;
+	while (history) {
+		struct ps__history *next = history->next_in_recording;
+		ps__history_clear(history);
+		ps__os_free_apart(history);
+		history = next;
 	}
-	ps__pool_clear(&series->pool);
-	for (size_t index = 0; index < series->columns; index++) {
-		ps__os_free(series->column[index].name);
-		ps__os_free(series->column[index].cpus);
+	ps__pool_clear(&recording->pool);
+	for (size_t index = 0; index < recording->columns; index++) {
+		ps__os_free(recording->column[index].name);
+		ps__os_free(recording->column[index].cpus);
 	}
-	ps__os_free_apart(series);
+	ps__os_free_apart(recording);
 }
 
 /* Spins before it sleeps, and how long it sleeps: a writer that has to wait for the reader's CPU gets it. */
 #define MOST_SPINS 1000
 #define PAUSE_NS   50000
 
-uint64_t ps__series_wait(const struct ps__series *series)
+uint64_t ps__recording_wait(const struct ps__recording *recording)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
 	for (unsigned spins = 0;; spins++) {
-		uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
-		if (!(sequence & 1) || !ps__fork_is_same(series->generation))
+		uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
+		if (!(sequence & 1) || !ps__fork_is_same(recording->generation))
 			return sequence;
 		if (spins < MOST_SPINS)
 			continue;
@@ -90,92 +91,93 @@ uint64_t ps__series_wait(const struct ps__series *series)
 	}
 }
 
-static void list_current(struct ps_topology *topology, struct ps__series *series)
+static void list_current(struct ps_topology *topology, struct ps__recording *recording)
 {
-	struct ps__series *next = atomic_load_explicit(&topology->readings.current, memory_order_relaxed);
+	struct ps__recording *next = atomic_load_explicit(&topology->readings.current, memory_order_relaxed);
 
 	/* Pairs with the acquire of totals: who sees it sees its columns. */
 	do
-		atomic_store_explicit(&series->next_current, next, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&topology->readings.current, &next, series,
+		atomic_store_explicit(&recording->next_current, next, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&topology->readings.current, &next, recording,
 	                                              memory_order_release, memory_order_relaxed));
 }
 
 /* All readings of a topology. */
-static void series_release_all(struct ps_topology *topology)
+static void recording_release_all(struct ps_topology *topology)
 {
-	struct ps__series *series = atomic_load_explicit(&topology->readings.series, memory_order_relaxed);
+	struct ps__recording *recording = atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
 
 	ps__aggregate_free(topology);
-	while (series) {
-		struct ps__series *next = series->next;
-		ps__series_free(series);
-		series = next;
+	while (recording) {
+		struct ps__recording *next = recording->next;
+		ps__recording_free(recording);
+		recording = next;
 	}
 }
 
-int ps__series_bind(struct ps__series *series, struct ps_topology *topology, struct ps__series *older)
+int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology, struct ps__recording *older)
 {
 	if (!ps__topology_hold(topology))
 		return ps__fail(PS_EINVAL,
 		                "the topology was destroyed: load one that lives as long as its event sets");
 	/* No pair: who frees the topology has acquired what its holders did. */
-	atomic_store_explicit(&topology->readings.release, series_release_all, memory_order_relaxed);
-	series->topology = topology;
-	series->older = older;
-	series->next = atomic_load_explicit(&topology->readings.series, memory_order_relaxed);
+	atomic_store_explicit(&topology->readings.release, recording_release_all, memory_order_relaxed);
+	recording->topology = topology;
+	recording->older = older;
+	recording->next = atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
 	/* Pairs with the acquire of those who walk the list: who sees it sees its columns. */
-	while (!atomic_compare_exchange_weak_explicit(&topology->readings.series, &series->next, series,
+	while (!atomic_compare_exchange_weak_explicit(&topology->readings.recordings, &recording->next, recording,
 	                                              memory_order_release, memory_order_relaxed))
 		;
 	if (!older) {
-		list_current(topology, series);
+		list_current(topology, recording);
 		return PS_OK;
 	}
 	ps__change_begin(topology);
-	list_current(topology, series);
-	atomic_store_explicit(&older->newer, series, memory_order_release);
+	list_current(topology, recording);
+	atomic_store_explicit(&older->newer, recording, memory_order_release);
 	ps__change_end(topology);
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 	return PS_OK;
 }
 
-struct ps__log *ps__series_add_log(struct ps__series *series)
+struct ps__history *ps__recording_add_history(struct ps__recording *recording)
 {
-	struct ps__log *log = ps__os_calloc_apart(1, sizeof *log);
+	struct ps__history *history = ps__os_calloc_apart(1, sizeof *history);
 
-	if (!log)
+	if (!history)
 		return NULL;
-	if (ps__log_init(log, &series->pool, 1 + ps__series_width(series)) < 0) {
-		ps__os_free_apart(log);
+	if (ps__history_init(history, &recording->pool, 1 + ps__recording_width(recording)) < 0) {
+		ps__os_free_apart(history);
 		return NULL;
 	}
-	log->series = series;
-	log->next_in_series = atomic_load_explicit(&series->logs, memory_order_relaxed);
-	/* Pairs with the acquire of the roll-up: who sees the log sees it empty, but whole. */
-	atomic_store_explicit(&series->logs, log, memory_order_release);
-	return log;
+	history->recording = recording;
+	history->next_in_recording = atomic_load_explicit(&recording->histories, memory_order_relaxed);
+	/* Pairs with the acquire of the roll-up: who sees the history sees it empty, but whole. */
+	atomic_store_explicit(&recording->histories, history, memory_order_release);
+	return history;
 }
 
-void ps__series_attach_log(struct ps__series *series, struct ps__log *log, int cpu)
+void ps__recording_attach_history(struct ps__recording *recording, struct ps__history *history, int cpu)
 {
-	struct ps_thread *thread = ps__topology_thread(series->topology, cpu);
+	struct ps_thread *thread = ps__topology_thread(recording->topology, cpu);
 
 	/* If a call was left in here (src/set/recover.c), it may have come so far or not. */
-	for (struct ps__log *one = log->thread ? atomic_load_explicit(&thread->logs, memory_order_relaxed) : NULL;
+	for (struct ps__history *one =
+	         history->thread ? atomic_load_explicit(&thread->histories, memory_order_relaxed) : NULL;
 	     one; one = one->next_in_thread) {
-		if (one == log)
+		if (one == history)
 			goto attached;
 	}
-	/* Readers that come by the series look at the thread only after they saw a row, whose count is released
+	/* Readers that come by the recording look at the thread only after they saw a row, whose count is released
 	 * later; those that come by the thread acquire what is stored below. */
-	log->thread = thread;
+	history->thread = thread;
 	atomic_signal_fence(memory_order_seq_cst);
-	log->next_in_thread = atomic_load_explicit(&thread->logs, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&thread->logs, &log->next_in_thread, log, memory_order_release,
-	                                              memory_order_relaxed))
+	history->next_in_thread = atomic_load_explicit(&thread->histories, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&thread->histories, &history->next_in_thread, history,
+	                                              memory_order_release, memory_order_relaxed))
 		;
 attached:
 	atomic_signal_fence(memory_order_seq_cst);
-	log->is_attached = true;
+	history->is_attached = true;
 }

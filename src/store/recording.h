@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A series: all readings of one event set with one list of events, and the logs that hold their parts.
+ * A recording: all readings of one event set with one list of events, and the histories that hold their parts.
  *
  * A set makes it, binds it to a topology at its first reading, and writes it; the topology owns it from then on, so that
- * readings outlive their set. A change of the set's events ends the series.
+ * readings outlive their set. A change of the set's events ends the recording.
  *
- * Readers and the one writer meet in a sequence lock: the writer makes `sequence` odd, changes rows of any logs,
+ * Readers and the one writer meet in a sequence lock: the writer makes `sequence` odd, changes rows of any histories,
  * and makes it even; a reader that saw another number after reading than before starts again. Every word is
  * an atomic, stored with release and loaded with acquire, so the pairs are: a word's store with its load, which orders the
  * first look at `sequence` before the words, and the words before the second look.
@@ -30,25 +30,27 @@ struct ps__column {
 	uint32_t word;    /* of a row: its value */
 	uint32_t times;   /* of a row: its group's; of PS__NO_GROUP any */
 	enum ps_scope scope;
-	uint32_t place; /* of events that count in several places each: logs of another have no count of it. Else 0 */
-	uint32_t
-	    plain; /* in logs of this place a row says all there is to be said, see ps__column_settle; or no place */
+	/* Of events that count in several places each: histories of another place have no count of it. Else 0. */
+	uint32_t place;
+	/* In histories of this place a row is the whole value, see ps__column_settle; or no place. */
+	uint32_t plain;
 	double scale;             /* count * scale is in unit */
 	char unit[32];            /* "ns", "Joules"; "" for a plain count */
 	char *cpus;               /* the list of those that can count it, where some kind of cores can't; NULL: any */
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
 
-struct ps__series {
-	_Atomic uint64_t sequence;                 /* odd while a reading is being written */
-	_Atomic uint64_t latest;                   /* the latest reading's timestamp; 0: none yet */
-	_Atomic(struct ps__log *) logs;            /* newest first; pushed with release, followed with acquire */
-	struct ps__series *next;                   /* in the topology; written before it is published */
-	_Atomic(struct ps__series *) next_current; /* in its list of those that totals look at */
-	struct ps__series *older; /* of the same set, in the same topology; written before it is published */
-	_Atomic(struct ps__series *) newer; /* the set has gone on in it: stored with release, loaded with acquire */
-	_Atomic bool is_retired;            /* its set is gone, and what it counted last stands in an aggregate */
-	struct ps_topology *topology;       /* NULL until bound */
+struct ps__recording {
+	_Atomic uint64_t sequence;                    /* odd while a reading is being written */
+	_Atomic uint64_t latest;                      /* the latest reading's timestamp; 0: none yet */
+	_Atomic(struct ps__history *) histories;      /* newest first; pushed with release, followed with acquire */
+	struct ps__recording *next;                   /* in the topology; written before it is published */
+	_Atomic(struct ps__recording *) next_current; /* in its list of those that totals look at */
+	struct ps__recording *older; /* of the same set, in the same topology; written before it is published */
+	_Atomic(struct ps__recording *)
+	    newer;                    /* the set has gone on in it: stored with release, loaded with acquire */
+	_Atomic bool is_retired;      /* its set is gone, and what it counted last stands in an aggregate */
+	struct ps_topology *topology; /* NULL until bound */
 	struct ps__pool pool;
 	_Atomic uint64_t undone; /* writes that left all as it was */
 	_Atomic uint64_t
@@ -61,13 +63,13 @@ struct ps__series {
 };
 
 /* Words of counts in a row: two times for each group, then the values. */
-static inline size_t ps__series_width(const struct ps__series *series)
+static inline size_t ps__recording_width(const struct ps__recording *recording)
 {
-	return 2 * series->groups + series->columns;
+	return 2 * recording->groups + recording->columns;
 }
 
 /* Made without names (the caller fills column[]); NULL for lack of memory. */
-struct ps__series *ps__series_create(size_t columns, size_t groups);
+struct ps__recording *ps__recording_create(size_t columns, size_t groups);
 /* The first two bytes of a name. */
 static inline uint16_t ps__name_start(const char *name)
 {
@@ -79,40 +81,41 @@ static inline uint16_t ps__name_start(const char *name)
 /* Gives a column its name. 0, or -1 for lack of memory. */
 int ps__column_set_name(struct ps__column *column, const char *name);
 /* Once all else is known of a column: where it stands in rows. */
-void ps__column_settle(const struct ps__series *series, struct ps__column *column);
+void ps__column_settle(const struct ps__recording *recording, struct ps__column *column);
 int ps__column_copy(struct ps__column *out, const struct ps__column *model); /* with strings of its own */
-void ps__series_free(struct ps__series *series); /* with its logs; only while unbound, or by its topology */
+/* Frees a recording and its histories: while it is unbound, or with its topology. */
+void ps__recording_free(struct ps__recording *recording);
 
-/* Hands the series to a topology, which counts a reference for the set. older: the set's series before, if that is in the
+/* Hands the recording to a topology, which counts a reference for the set. older: the set's recording before, if that is in the
  * same topology, or NULL. PS_EINVAL if the topology was destroyed. */
-int ps__series_bind(struct ps__series *series, struct ps_topology *topology, struct ps__series *older);
+int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology, struct ps__recording *older);
 
-/* The newest series of a topology, of whatever set. Pairs with the release in ps__series_bind. */
-static inline struct ps__series *ps__series_first(const struct ps_topology *topology)
+/* The newest recording of a topology, of whatever set. Pairs with the release in ps__recording_bind. */
+static inline struct ps__recording *ps__recording_first(const struct ps_topology *topology)
 {
-	return atomic_load_explicit(&topology->readings.series, memory_order_acquire);
+	return atomic_load_explicit(&topology->readings.recordings, memory_order_acquire);
 }
 
-/* A log, not on a Thread yet; NULL for lack of memory. */
-struct ps__log *ps__series_add_log(struct ps__series *series);
+/* A history, not on a Thread yet; NULL for lack of memory. */
+struct ps__history *ps__recording_add_history(struct ps__recording *recording);
 
-/* Puts a log on the Thread of a CPU; the series must be bound. */
-void ps__series_attach_log(struct ps__series *series, struct ps__log *log, int cpu);
+/* Puts a history on the Thread of a CPU; the recording must be bound. */
+void ps__recording_attach_history(struct ps__recording *recording, struct ps__history *history, int cpu);
 
-static inline void ps__series_write_begin(struct ps__series *series)
+static inline void ps__recording_write_begin(struct ps__recording *recording)
 {
-	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_relaxed);
+	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
 	/* Pairs with the readers' second look: the rows' stores are releases, so none is seen before this. */
-	atomic_store_explicit(&series->sequence, sequence + 1, memory_order_relaxed);
+	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_relaxed);
 }
 
-static inline void ps__series_write_end(struct ps__series *series)
+static inline void ps__recording_write_end(struct ps__recording *recording)
 {
-	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_relaxed);
+	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
-	/* Pairs with ps__series_read_begin: who sees the even number sees the rows. */
-	atomic_store_explicit(&series->sequence, sequence + 1, memory_order_release);
+	/* Pairs with ps__recording_read_begin: who sees the even number sees the rows. */
+	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_release);
 }
 
 /* A relaxed store. As the kernel's WRITE_ONCE: compilers make more instructions of atomic_store_explicit. */
@@ -125,12 +128,12 @@ static inline void ps__store_word(_Atomic uint64_t *word, uint64_t value)
 #endif
 }
 
-/* The same as ps__series_write_begin, for a writer who stores rows by ps__store_word: one fence for them all. */
-static inline uint64_t ps__series_write_begin_fenced(struct ps__series *series)
+/* The same as ps__recording_write_begin, for a writer who stores rows by ps__store_word: one fence for them all. */
+static inline uint64_t ps__recording_write_begin_fenced(struct ps__recording *recording)
 {
-	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_relaxed);
+	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
-	atomic_store_explicit(&series->sequence, sequence + 1, memory_order_relaxed);
+	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_relaxed);
 	/* Pairs with the readers' loads of words: who sees one that comes now, sees the odd number at his second look.
 	 * ThreadSanitizer knows no fences, and needs none: all is atomic. */
 #ifndef PS__HAS_THREAD_SANITIZER
@@ -139,36 +142,36 @@ static inline uint64_t ps__series_write_begin_fenced(struct ps__series *series)
 	return sequence;
 }
 
-static inline void ps__series_write_end_from(struct ps__series *series, uint64_t sequence)
+static inline void ps__recording_write_end_from(struct ps__recording *recording, uint64_t sequence)
 {
-	atomic_store_explicit(&series->sequence, sequence + 2, memory_order_release);
+	atomic_store_explicit(&recording->sequence, sequence + 2, memory_order_release);
 }
 
 /* How many readings were written, new ones and updates. For the writer; others may see one more or less. */
-static inline uint64_t ps__series_count_writes(const struct ps__series *series)
+static inline uint64_t ps__recording_count_writes(const struct ps__recording *recording)
 {
-	uint64_t writes = atomic_load_explicit(&series->sequence, memory_order_relaxed) / 2;
+	uint64_t writes = atomic_load_explicit(&recording->sequence, memory_order_relaxed) / 2;
 
-	return writes - atomic_load_explicit(&series->undone, memory_order_relaxed);
+	return writes - atomic_load_explicit(&recording->undone, memory_order_relaxed);
 }
 
 /* Waits until the writer is done: the sequence that it leaves. In a forked child nobody is there to be waited for: what the
  * writer had begun is then read as it is, and the odd sequence returned. */
-uint64_t ps__series_wait(const struct ps__series *series);
+uint64_t ps__recording_wait(const struct ps__recording *recording);
 
 /* Waits for an even sequence and returns it. A writer never waits, and holds it for some tens of stores. */
-static inline uint64_t ps__series_read_begin(const struct ps__series *series)
+static inline uint64_t ps__recording_read_begin(const struct ps__recording *recording)
 {
-	/* Pairs with ps__series_write_end. */
-	uint64_t sequence = atomic_load_explicit(&series->sequence, memory_order_acquire);
+	/* Pairs with ps__recording_write_end. */
+	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
 
-	return __builtin_expect(sequence & 1, 0) ? ps__series_wait(series) : sequence;
+	return __builtin_expect(sequence & 1, 0) ? ps__recording_wait(recording) : sequence;
 }
 
 /* True if the writer was at work since: what was read must be read again. */
-static inline bool ps__series_read_retry(const struct ps__series *series, uint64_t sequence)
+static inline bool ps__recording_read_retry(const struct ps__recording *recording, uint64_t sequence)
 {
-	return atomic_load_explicit(&series->sequence, memory_order_relaxed) != sequence;
+	return atomic_load_explicit(&recording->sequence, memory_order_relaxed) != sequence;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A log's rows by their timestamps, for look-ups and for sets that update an older reading. The search among chunks has no
+ * A history's rows by their timestamps, for look-ups and for sets that update an older reading. The search among chunks has no
  * branch that depends on a timestamp: it could not be predicted, and the processor would begin no other look-up meanwhile.
  */
 #include "base/hot.h"
@@ -11,9 +11,9 @@ static inline uint64_t time_at(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_acquire);
 }
 
-static inline uint64_t time_of(const struct ps__log *log, struct ps__chunk *chunk, size_t row)
+static inline uint64_t time_of(const struct ps__history *history, struct ps__chunk *chunk, size_t row)
 {
-	return time_at(ps__log_words(log, chunk, row));
+	return time_at(ps__history_words(history, chunk, row));
 }
 
 static inline struct ps__chunk *entry_chunk(const struct ps__entry *entry)
@@ -54,26 +54,26 @@ PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t be
 	return turn + (size_t)(search_last(starts + (begin - turn), end - begin, 1, timestamp) - starts);
 }
 
-size_t ps__log_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp)
+size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp)
 {
 	return search_chunks(directory, begin, end, timestamp);
 }
 
-/* One look at a log. */
+/* One look at a history. */
 struct search {
 	const struct ps__directory *directory;
 	size_t mask; /* the directory's capacity - 1 */
 	size_t first;
 	size_t count;
 	size_t newest;           /* the number of the newest chunk */
-	struct ps__chunk *chunk; /* the newest; NULL if there is none, or if a writer changes the log */
+	struct ps__chunk *chunk; /* the newest; NULL if there is none, or if a writer changes the history */
 };
 
-PS__INLINE struct search search_begin(const struct ps__log *log)
+PS__INLINE struct search search_begin(const struct ps__history *history)
 {
-	struct search search = {.directory = atomic_load_explicit(&log->directory, memory_order_acquire),
-	                        .first = atomic_load_explicit(&log->first, memory_order_acquire),
-	                        .count = atomic_load_explicit(&log->count, memory_order_acquire)};
+	struct search search = {.directory = atomic_load_explicit(&history->directory, memory_order_acquire),
+	                        .first = atomic_load_explicit(&history->first, memory_order_acquire),
+	                        .count = atomic_load_explicit(&history->count, memory_order_acquire)};
 
 	search.newest = (search.count - 1) / PS__CHUNK_ROWS;
 	search.mask = search.directory->capacity - 1;
@@ -83,29 +83,31 @@ PS__INLINE struct search search_begin(const struct ps__log *log)
 }
 
 /* True if no older chunk can have the timestamp, or a row after it. */
-PS__INLINE bool search_is_in_newest(const struct ps__log *log, const struct search *search, uint64_t timestamp)
+PS__INLINE bool search_is_in_newest(const struct ps__history *history, const struct search *search,
+                                    uint64_t timestamp)
 {
 	size_t row = search->newest * PS__CHUNK_ROWS;
 
-	return row <= search->first || time_of(log, search->chunk, row) <= timestamp;
+	return row <= search->first || time_of(history, search->chunk, row) <= timestamp;
 }
 
 /* The last of the rows [begin, end) of a chunk that is not newer than timestamp; begin if there is none. */
-PS__INLINE size_t search_rows(const struct ps__log *log, struct ps__chunk *chunk, size_t begin, size_t end,
+PS__INLINE size_t search_rows(const struct ps__history *history, struct ps__chunk *chunk, size_t begin, size_t end,
                               uint64_t timestamp)
 {
-	const _Atomic uint64_t *first = ps__log_words(log, chunk, begin);
-	const _Atomic uint64_t *found = search_last(first, end - begin, log->stride, timestamp);
+	const _Atomic uint64_t *first = ps__history_words(history, chunk, begin);
+	const _Atomic uint64_t *found = search_last(first, end - begin, history->stride, timestamp);
 
 	/* Divided once, so that the search carries addresses alone. A chunk has less than 2^32 words. */
-	return begin + (uint32_t)(found - first) / (uint32_t)log->stride;
+	return begin + (uint32_t)(found - first) / (uint32_t)history->stride;
 }
 
-PS__INLINE size_t search_newest(const struct ps__log *log, const struct search *search, uint64_t timestamp)
+PS__INLINE size_t search_newest(const struct ps__history *history, const struct search *search, uint64_t timestamp)
 {
 	size_t row = search->newest * PS__CHUNK_ROWS;
 
-	return search_rows(log, search->chunk, row > search->first ? row : search->first, search->count, timestamp);
+	return search_rows(history, search->chunk, row > search->first ? row : search->first, search->count,
+	                   timestamp);
 }
 
 PS__INLINE size_t search_older(const struct search *search, uint64_t timestamp)
@@ -113,25 +115,25 @@ PS__INLINE size_t search_older(const struct search *search, uint64_t timestamp)
 	return search_chunks(search->directory, search->first / PS__CHUNK_ROWS, search->newest, timestamp);
 }
 
-size_t ps__log_find_after(const struct ps__log *log, uint64_t timestamp)
+size_t ps__history_find_after(const struct ps__history *history, uint64_t timestamp)
 {
-	struct search search = search_begin(log);
+	struct search search = search_begin(history);
 	struct ps__chunk *chunk = search.chunk;
 	size_t row;
 
 	if (!chunk)
 		return search.count;
-	if (search_is_in_newest(log, &search, timestamp)) {
-		row = search_newest(log, &search, timestamp);
+	if (search_is_in_newest(history, &search, timestamp)) {
+		row = search_newest(history, &search, timestamp);
 	} else {
 		size_t number = search_older(&search, timestamp);
 		chunk = entry_chunk(&search.directory->entries[number & search.mask]);
 		if (!chunk)
 			return search.count;
 		row = number * PS__CHUNK_ROWS;
-		row = search_rows(log, chunk, row, row + PS__CHUNK_ROWS, timestamp);
+		row = search_rows(history, chunk, row, row + PS__CHUNK_ROWS, timestamp);
 	}
-	row += time_of(log, chunk, row) <= timestamp;
+	row += time_of(history, chunk, row) <= timestamp;
 	return row > search.first ? row : search.first;
 }
 
@@ -149,63 +151,64 @@ PS__INLINE size_t search_predict(const struct ps__entry *entry, uint64_t passed_
 	return (begin * PS__CURVE_UNITS + quarters * (units % PS__CURVE_UNITS) + row / 2) / row % PS__CHUNK_ROWS;
 }
 
-size_t ps__log_predict(const struct ps__entry *entry, uint64_t passed_ns)
+size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns)
 {
 	return search_predict(entry, passed_ns);
 }
 
-static inline bool search_is_at(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
+static inline bool search_is_at(const struct ps__history *history, struct ps__chunk *chunk, size_t row,
+                                uint64_t timestamp)
 {
-	return time_of(log, chunk, row) == timestamp;
+	return time_of(history, chunk, row) == timestamp;
 }
 
 /* A row that is not beside `row`, as its number in the chunk, or SIZE_MAX. Steps away from there, each time twice as far,
  * until it has passed the timestamp. Then searches between the last two steps. */
-static size_t search_far(const struct ps__log *log, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
+static size_t search_far(const struct ps__history *history, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
 {
 	size_t begin = row, end = row + 1;
 	size_t step = 1;
 
-	if (time_of(log, chunk, row) < timestamp) {
-		while (end < PS__CHUNK_ROWS && time_of(log, chunk, end) <= timestamp) {
+	if (time_of(history, chunk, row) < timestamp) {
+		while (end < PS__CHUNK_ROWS && time_of(history, chunk, end) <= timestamp) {
 			begin = end;
 			end = end + step < PS__CHUNK_ROWS ? end + step : PS__CHUNK_ROWS;
 			step *= 2;
 		}
 	} else {
-		while (begin > 0 && time_of(log, chunk, begin) > timestamp) {
+		while (begin > 0 && time_of(history, chunk, begin) > timestamp) {
 			end = begin;
 			begin = begin > step ? begin - step : 0;
 			step *= 2;
 		}
 	}
-	size_t found = search_rows(log, chunk, begin, end, timestamp);
-	return search_is_at(log, chunk, found, timestamp) ? found : SIZE_MAX;
+	size_t found = search_rows(history, chunk, begin, end, timestamp);
+	return search_is_at(history, chunk, found, timestamp) ? found : SIZE_MAX;
 }
 
 /* The same for a row that is not where it was predicted. Most predictions are off by one row at most, so the two neighbours
  * are compared first, without a branch between them. */
-static __attribute__((noinline)) size_t search_near(const struct ps__log *log, struct ps__chunk *chunk,
+static __attribute__((noinline)) size_t search_near(const struct ps__history *history, struct ps__chunk *chunk,
                                                     size_t predicted, uint64_t timestamp)
 {
 	size_t before = predicted > 1 ? predicted - 1 : 0;
 
 	before = before < PS__CHUNK_ROWS - 3 ? before : PS__CHUNK_ROWS - 3;
-	size_t row =
-	    before + (time_of(log, chunk, before + 1) <= timestamp) + (time_of(log, chunk, before + 2) <= timestamp);
-	return search_is_at(log, chunk, row, timestamp) ? row : search_far(log, chunk, row, timestamp);
+	size_t row = before + (time_of(history, chunk, before + 1) <= timestamp) +
+	             (time_of(history, chunk, before + 2) <= timestamp);
+	return search_is_at(history, chunk, row, timestamp) ? row : search_far(history, chunk, row, timestamp);
 }
 
 /* A row's chunk and number; NULL if no row has the timestamp. */
-PS__INLINE struct ps__chunk *search_row(const struct ps__log *log, uint64_t timestamp, size_t *row)
+PS__INLINE struct ps__chunk *search_row(const struct ps__history *history, uint64_t timestamp, size_t *row)
 {
-	struct search search = search_begin(log);
+	struct search search = search_begin(history);
 
 	if (__builtin_expect(!search.chunk, 0))
 		return NULL;
-	if (search_is_in_newest(log, &search, timestamp)) {
-		*row = search_newest(log, &search, timestamp);
-		return search_is_at(log, search.chunk, *row, timestamp) ? search.chunk : NULL;
+	if (search_is_in_newest(history, &search, timestamp)) {
+		*row = search_newest(history, &search, timestamp);
+		return search_is_at(history, search.chunk, *row, timestamp) ? search.chunk : NULL;
 	}
 	size_t number = search_older(&search, timestamp);
 	const struct ps__entry *entry = &search.directory->entries[number & search.mask];
@@ -213,23 +216,23 @@ PS__INLINE struct ps__chunk *search_row(const struct ps__log *log, uint64_t time
 	if (__builtin_expect(!chunk, 0))
 		return NULL;
 	size_t found = search_predict(entry, timestamp - time_at(&search.directory->starts[number & search.mask]));
-	if (__builtin_expect(!search_is_at(log, chunk, found, timestamp), 0))
-		found = search_near(log, chunk, found, timestamp);
+	if (__builtin_expect(!search_is_at(history, chunk, found, timestamp), 0))
+		found = search_near(history, chunk, found, timestamp);
 	*row = number * PS__CHUNK_ROWS + found;
 	return found != SIZE_MAX && *row >= search.first ? chunk : NULL;
 }
 
-ptrdiff_t ps__log_find(const struct ps__log *log, uint64_t timestamp)
+ptrdiff_t ps__history_find(const struct ps__history *history, uint64_t timestamp)
 {
 	size_t row;
 
-	return search_row(log, timestamp, &row) && !ps__log_is_gone(log, row) ? (ptrdiff_t)row : -1;
+	return search_row(history, timestamp, &row) && !ps__history_is_gone(history, row) ? (ptrdiff_t)row : -1;
 }
 
-struct ps__log_row ps__log_row_at(const struct ps__log *log, uint64_t timestamp)
+struct ps__history_row ps__history_row_at(const struct ps__history *history, uint64_t timestamp)
 {
 	size_t row = 0;
-	struct ps__chunk *chunk = search_row(log, timestamp, &row);
+	struct ps__chunk *chunk = search_row(history, timestamp, &row);
 
-	return ps__log_row_of(log, chunk, row);
+	return ps__history_row_of(history, chunk, row);
 }

@@ -15,85 +15,87 @@ struct ps__range ps__component_range(const struct ps_component *component)
 	return (struct ps__range){component->first_thread, end};
 }
 
-/* The newest row of a log as a value; false if it has none, or another writer is at it. */
-static bool newest_part(const struct ps__log *log, size_t column, struct ps_value *out)
+/* The newest row of a history as a value; false if it has none, or another writer is at it. */
+static bool newest_part(const struct ps__history *history, size_t column, struct ps_value *out)
 {
-	size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
 
-	return count > 0 && ps__series_value(log, count - 1, column, out);
+	return count > 0 && ps__recording_value(history, count - 1, column, out);
 }
 
-size_t ps__series_sum_latest(const struct ps__series *series, size_t column, struct ps__range range,
-                             struct ps_value *out)
+size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column, struct ps__range range,
+                                struct ps_value *out)
 {
 	uint64_t sequence;
 	size_t parts;
 
 	do {
 		parts = 0;
-		sequence = ps__series_read_begin(series);
-		uint64_t latest = atomic_load_explicit(&series->latest, memory_order_acquire);
-		for (const struct ps__log *log = ps__series_first_log(series); log; log = log->next_in_series) {
+		sequence = ps__recording_read_begin(recording);
+		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_acquire);
+		for (const struct ps__history *history = ps__recording_first_history(recording); history;
+		     history = history->next_in_recording) {
 			struct ps_value part;
-			if (!newest_part(log, column, &part) || part.timestamp != latest)
+			if (!newest_part(history, column, &part) || part.timestamp != latest)
 				continue;
-			size_t index = ps__thread_index(log->thread);
+			size_t index = ps__thread_index(history->thread);
 			if (index >= range.first && index < range.end)
 				ps__value_merge(out, &parts, &part);
 		}
-	} while (ps__series_read_retry(series, sequence));
+	} while (ps__recording_read_retry(recording, sequence));
 	return parts;
 }
 
-size_t ps__series_sum_at(const struct ps__series *series, size_t column, struct ps__range range, uint64_t timestamp,
-                         struct ps_value *out)
+size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column, struct ps__range range,
+                            uint64_t timestamp, struct ps_value *out)
 {
 	uint64_t sequence;
 	size_t parts;
 
 	do {
 		parts = 0;
-		sequence = ps__series_read_begin(series);
-		for (const struct ps__log *log = ps__series_first_log(series); log; log = log->next_in_series) {
-			ptrdiff_t row = ps__log_find(log, timestamp);
+		sequence = ps__recording_read_begin(recording);
+		for (const struct ps__history *history = ps__recording_first_history(recording); history;
+		     history = history->next_in_recording) {
+			ptrdiff_t row = ps__history_find(history, timestamp);
 			struct ps_value part;
-			if (row < 0 || !ps__series_value(log, (size_t)row, column, &part))
+			if (row < 0 || !ps__recording_value(history, (size_t)row, column, &part))
 				continue;
-			size_t index = ps__thread_index(log->thread);
+			size_t index = ps__thread_index(history->thread);
 			if (index >= range.first && index < range.end)
 				ps__value_merge(out, &parts, &part);
 		}
-	} while (ps__series_read_retry(series, sequence));
+	} while (ps__recording_read_retry(recording, sequence));
 	return parts;
 }
 
-static bool has_reading(const struct ps__series *series)
+static bool has_reading(const struct ps__recording *recording)
 {
-	return atomic_load_explicit(&series->latest, memory_order_acquire) != 0;
+	return atomic_load_explicit(&recording->latest, memory_order_acquire) != 0;
 }
 
-bool ps__series_is_superseded(const struct ps__series *series, const struct ps__selector *selector)
+bool ps__recording_is_superseded(const struct ps__recording *recording, const struct ps__selector *selector)
 {
-	while ((series = atomic_load_explicit(&series->newer, memory_order_acquire))) {
-		if (has_reading(series) && selector->find(series, selector) >= 0)
+	while ((recording = atomic_load_explicit(&recording->newer, memory_order_acquire))) {
+		if (has_reading(recording) && selector->find(recording, selector) >= 0)
 			return true;
 	}
 	return false;
 }
 
-/* Of a set's series, from the last one back: that which counts, the newest with a reading of the event. The decision is
+/* Of a set's recordings, from the last one back: that which counts, the newest with a reading of the event. The decision is
  * made here, once for each set. */
-static const struct ps__series *find_counting(const struct ps__series *series, const struct ps__selector *selector,
-                                              ptrdiff_t *column)
+static const struct ps__recording *find_counting(const struct ps__recording *recording,
+                                                 const struct ps__selector *selector, ptrdiff_t *column)
 {
-	if (!ps__series_is_current(series))
+	if (!ps__recording_is_current(recording))
 		return NULL;
-	for (; series; series = series->older) {
-		if (!has_reading(series))
+	for (; recording; recording = recording->older) {
+		if (!has_reading(recording))
 			continue;
-		*column = selector->find(series, selector);
+		*column = selector->find(recording, selector);
 		if (*column >= 0)
-			return series;
+			return recording;
 	}
 	return NULL;
 }
@@ -131,10 +133,10 @@ static size_t sum_sets(const struct ps_topology *topology, const struct ps__sele
 			if (column >= 0 && sum_aggregate(one, (size_t)column, range, &sum) > 0)
 				add(out, &parts, &sum);
 		}
-		for (const struct ps__series *series = ps__series_first_current(topology); series;
-		     series = ps__series_next_current(series)) {
-			const struct ps__series *counting = find_counting(series, selector, &column);
-			if (counting && ps__series_sum_latest(counting, (size_t)column, range, &sum) > 0)
+		for (const struct ps__recording *recording = ps__recording_first_current(topology); recording;
+		     recording = ps__recording_next_current(recording)) {
+			const struct ps__recording *counting = find_counting(recording, selector, &column);
+			if (counting && ps__recording_sum_latest(counting, (size_t)column, range, &sum) > 0)
 				add(out, &parts, &sum);
 		}
 	} while (ps__change_came(topology, changes));
@@ -211,13 +213,13 @@ static int sum_wide(const struct ps_component *component, const struct ps__selec
 	return PS_OK;
 }
 
-/* Is an event of this name counted in a series, and if so, is its scope wider? */
-static bool widen(enum ps_scope *widest, const struct ps__series *series, const struct ps__selector *selector)
+/* Is an event of this name counted in a recording, and if so, is its scope wider? */
+static bool widen(enum ps_scope *widest, const struct ps__recording *recording, const struct ps__selector *selector)
 {
-	ptrdiff_t column = selector->find(series, selector);
+	ptrdiff_t column = selector->find(recording, selector);
 
-	if (column >= 0 && series->column[column].scope > *widest)
-		*widest = series->column[column].scope;
+	if (column >= 0 && recording->column[column].scope > *widest)
+		*widest = recording->column[column].scope;
 	return column >= 0;
 }
 
@@ -229,10 +231,11 @@ static enum ps_scope widest_scope(const struct ps_topology *topology, const stru
 	for (const struct ps__aggregate *aggregate = ps__aggregate_first(topology); aggregate;
 	     aggregate = aggregate->next)
 		widen(&widest, aggregate->model, selector);
-	for (const struct ps__series *series = ps__series_first_current(topology); series;
-	     series = ps__series_next_current(series)) {
+	for (const struct ps__recording *recording = ps__recording_first_current(topology); recording;
+	     recording = ps__recording_next_current(recording)) {
 		/* A set's events of one name have one scope. */
-		for (const struct ps__series *one = series; one && !widen(&widest, one, selector); one = one->older)
+		for (const struct ps__recording *one = recording; one && !widen(&widest, one, selector);
+		     one = one->older)
 			;
 	}
 	return widest;
@@ -265,9 +268,9 @@ int ps__component_fail_scope(const struct ps_component *component, const struct 
 	                ps_scope_name(scope), covered->name, component->name);
 }
 
-ptrdiff_t ps__select_by_name(const struct ps__series *series, const struct ps__selector *selector)
+ptrdiff_t ps__select_by_name(const struct ps__recording *recording, const struct ps__selector *selector)
 {
-	return ps__series_find(series, selector->name);
+	return ps__recording_find(recording, selector->name);
 }
 
 int ps_component_total(const struct ps_component *component, const char *event, struct ps_value *out)

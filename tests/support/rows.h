@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A log of rows, and a plain array of what must be found in it. Each row's second word is three times its timestamp. */
+/* A history of rows, and a plain array of what must be found in it. Each row's second word is three times its timestamp. */
 #ifndef SUPPORT_ROWS_H
 #define SUPPORT_ROWS_H
 
@@ -10,7 +10,7 @@
 #define ROWS_MOST 20000
 
 struct rows_held {
-	struct ps__log log;
+	struct ps__history history;
 	uint64_t times[ROWS_MOST]; /* by row number */
 	size_t first, count;
 	uint64_t now; /* the last row's */

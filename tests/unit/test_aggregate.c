@@ -34,8 +34,8 @@ static size_t count_current(void)
 {
 	size_t count = 0;
 
-	for (const struct ps__series *series = ps__series_first_current(scene.topology); series;
-	     series = ps__series_next_current(series))
+	for (const struct ps__recording *series = ps__recording_first_current(scene.topology); series;
+	     series = ps__recording_next_current(series))
 		count++;
 	for (const struct ps__aggregate *one = ps__aggregate_first(scene.topology); one; one = one->next)
 		count++;

@@ -95,7 +95,7 @@ START_TEST(a_row_that_was_restamped_is_found_when_others_follow)
 		rows_append(patterns[_i](row));
 		if (row % 64 == 63 || row % 64 == 0 || row % 5 == 0) {
 			/* Room for the next row may have been made, and the row not appended for lack of memory elsewhere. */
-			ck_assert_int_eq(ps__log_make_room(&held.log), 0);
+			ck_assert_int_eq(ps__history_make_room(&held.history), 0);
 			rows_restamp_last(1000 + rows_random() % 100000);
 			rows_check_row(held.count - 1);
 		}
@@ -109,19 +109,19 @@ START_TEST(rows_of_one_time_harm_nothing)
 {
 	for (size_t row = 0; row < 1000; row++) {
 		held.now += row % PS__CHUNK_ROWS > 50 ? 0 : 10;
-		ck_assert_int_eq(ps__log_make_room(&held.log), 0);
-		ps__log_append(&held.log, held.now);
+		ck_assert_int_eq(ps__history_make_room(&held.history), 0);
+		ps__history_append(&held.history, held.now);
 		held.times[held.count++] = held.now;
 	}
 	for (size_t row = 0; row < 1000; row++) {
-		ptrdiff_t found = ps__log_find(&held.log, held.times[row]);
+		ptrdiff_t found = ps__history_find(&held.history, held.times[row]);
 		ck_assert_int_ge(found, 0);
 		ck_assert_uint_eq(held.times[found], held.times[row]);
 	}
 }
 END_TEST
 
-/* The log of bases: rows are moved to the end and taken, others come. */
+/* The history of bases: rows are moved to the end and taken, others come. */
 START_TEST(after_rows_were_taken_off_others_are_found)
 {
 	for (size_t row = 0; row < 300; row++)
@@ -130,7 +130,7 @@ START_TEST(after_rows_were_taken_off_others_are_found)
 		size_t taken = rows_random() % 70;
 		for (; taken > 0 && held.count > 1; taken--) {
 			rows_move_to_end(rows_random() % held.count);
-			ps__log_pop(&held.log);
+			ps__history_pop(&held.history);
 			held.count--;
 		}
 		for (size_t more = rows_random() % 75; more > 0; more--)
@@ -141,7 +141,7 @@ START_TEST(after_rows_were_taken_off_others_are_found)
 }
 END_TEST
 
-/* A reader who has seen where the log began, and then where it ends after a writer has gone on for long: none of the
+/* A reader who has seen where the history began, and then where it ends after a writer has gone on for long: none of the
  * chunks in between need be there. What is found doesn't matter, it is discarded; but it is looked for in the table alone. */
 START_TEST(a_reader_who_was_overtaken_stays_within_the_table)
 {
@@ -149,21 +149,21 @@ START_TEST(a_reader_who_was_overtaken_stays_within_the_table)
 		rows_append(150);
 		rows_trim(64);
 	}
-	const struct ps__directory *directory = atomic_load(&held.log.directory);
+	const struct ps__directory *directory = atomic_load(&held.history.directory);
 	size_t capacity = directory->capacity;
 	size_t end = (held.count - 1) / PS__CHUNK_ROWS;
 	ck_assert_uint_gt(end, 20 * capacity);
 	for (size_t begin = 0; begin < end; begin++) {
 		size_t turn = begin - begin % capacity;
 		for (int newer = 0; newer < 2; newer++) {
-			size_t chunk = ps__log_find_chunk(directory, begin, end, newer ? held.now : 1);
+			size_t chunk = ps__history_find_chunk(directory, begin, end, newer ? held.now : 1);
 			ck_assert_uint_ge(chunk, begin);
 			ck_assert_uint_lt(chunk, turn + 2 * capacity);
 		}
-		atomic_store(&held.log.first, begin * PS__CHUNK_ROWS);
+		atomic_store(&held.history.first, begin * PS__CHUNK_ROWS);
 		rows_find(held.times[held.count - 1000]);
 		rows_find(1);
-		ps__log_find_after(&held.log, held.times[held.count - 1000]);
+		ps__history_find_after(&held.history, held.times[held.count - 1000]);
 	}
 }
 END_TEST
@@ -176,9 +176,9 @@ START_TEST(after_all_rows_were_taken_off_others_are_found)
 		rows_trim(64);
 	}
 	for (; held.count > held.first; held.count--)
-		ps__log_pop(&held.log);
+		ps__history_pop(&held.history);
 	if (_i > 0)
-		ck_assert_int_eq(ps__log_reserve(&held.log, 5000), 0);
+		ck_assert_int_eq(ps__history_reserve(&held.history, 5000), 0);
 	for (size_t row = 0; row < 1000; row++)
 		rows_append(10);
 	rows_check_all();
@@ -200,12 +200,12 @@ static void do_anything(void)
 		break;
 	case 2:
 		for (size_t taken = rows_random() % (kept + 1) / (1 + rows_random() % 4); taken > 0; taken--) {
-			ps__log_pop(&held.log);
+			ps__history_pop(&held.history);
 			held.count--;
 		}
 		break;
 	case 3:
-		ck_assert_int_eq(ps__log_reserve(&held.log, rows_random() % 1000), 0);
+		ck_assert_int_eq(ps__history_reserve(&held.history, rows_random() % 1000), 0);
 		break;
 	case 4:
 		if (kept > 0)
@@ -236,7 +236,7 @@ START_TEST(chunks_that_were_taken_off_are_used_again)
 	size_t bytes = fake_mapped_bytes();
 	for (int round = 0; round < 200; round++) {
 		for (int row = 0; row < 300; row++) {
-			ps__log_pop(&held.log);
+			ps__history_pop(&held.history);
 			held.count--;
 		}
 		for (int row = 0; row < 300; row++)
@@ -252,7 +252,7 @@ START_TEST(rows_that_were_taken_off_are_not_found)
 	for (size_t row = 0; row < 2000; row++)
 		rows_append(150);
 	while (held.count > 1500) {
-		ps__log_pop(&held.log);
+		ps__history_pop(&held.history);
 		held.count--;
 		ck_assert_int_eq(rows_find(held.times[held.count]), -1);
 	}
@@ -289,11 +289,11 @@ START_TEST(a_row_is_mostly_where_it_is_predicted)
 
 	for (size_t row = 0; row <= rows; row++)
 		rows_append(step < 28 ? step : step - step / 8 + rows_random() % (step / 4));
-	const struct ps__directory *directory = atomic_load(&held.log.directory);
+	const struct ps__directory *directory = atomic_load(&held.history.directory);
 	for (size_t row = 0; row < rows; row++) {
 		const struct ps__entry *entry = &directory->entries[row / PS__CHUNK_ROWS];
 		uint64_t passed_ns = held.times[row] - held.times[row - row % PS__CHUNK_ROWS];
-		size_t predicted = ps__log_predict(entry, passed_ns);
+		size_t predicted = ps__history_predict(entry, passed_ns);
 		right += predicted == row % PS__CHUNK_ROWS;
 		beside += predicted + 1 == row % PS__CHUNK_ROWS || predicted == row % PS__CHUNK_ROWS + 1;
 	}
