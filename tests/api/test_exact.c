@@ -244,7 +244,8 @@ static enum ps_attribution label_now(struct ps_eventset *set, struct ps_topology
 /* The thread sleeps so often, then leaves its CPU and comes back; all between two readings. */
 static void stray(int sleeps, enum ps_attribution label)
 {
-	const struct timespec moment = {.tv_nsec = 1000};
+	/* So long that the thread is really switched away, on slow machines, too. */
+	const struct timespec moment = {.tv_nsec = 100000};
 	struct ps_topology *topology = NULL;
 	struct ps_eventset *set = wander_set(PS_ATTRIBUTE_AUTO, 16);
 	int home = wander_cpu(0), away = wander_cpu(1);
