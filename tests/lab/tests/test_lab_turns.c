@@ -69,17 +69,14 @@ static void job_run(struct job *job, unsigned long length, unsigned moved)
 	unsigned cpus = lab_cpus();
 	unsigned long piece = length / (moved + 1);
 
-	/* Unbound at the start: the counts are split by CPU. */
+	/* Unbound at the start: the counts are split by CPU. Bound from then on, or the kernel might move the thread itself. */
 	lab_pin(1);
 	unbind();
 	lab_ok(ps_start(job->set));
 	for (unsigned visit = 0; visit <= moved; visit++) {
 		unsigned cpu = (1 + visit) % cpus;
-		if (moved)
-			lab_pin((int)cpu);
+		lab_pin((int)cpu);
 		lab_loop(piece / 2);
-		if (!moved)
-			cpu = (unsigned)sched_getcpu();
 		job->truth[cpu] += piece;
 		job->visits[cpu]++;
 	}
