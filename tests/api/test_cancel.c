@@ -96,17 +96,26 @@ START_TEST(a_thread_that_is_cancelled_while_it_reads_leaves_its_counts)
 }
 END_TEST
 
-/* libpfm4's name of an event that every kernel has; one that every kernel has, too, where it isn't there. */
+/* An event of x86, and libpfm4's name of one; where either isn't known, one that every kernel has. */
+static const char *timer_name = "msr/tsc/";
 static const char *clock_name = "perf::CPU-CLOCK";
+
+static void choose(struct ps_eventset *set, const char **name, const char *instead)
+{
+	if (ps_eventset_add_optional(set, *name) != PS_OK)
+		*name = instead;
+	else
+		check_ok(ps_eventset_remove(set, *name));
+}
 
 static void add_events(struct victim *victim)
 {
 	struct ps_eventset *set = victim->set;
 
-	if (ps_eventset_add(set, "page-faults") != PS_OK || ps_eventset_add_optional(set, "msr/tsc/") != PS_OK ||
+	if (ps_eventset_add(set, "page-faults") != PS_OK || ps_eventset_add_optional(set, timer_name) != PS_OK ||
 	    ps_eventset_add_optional(set, clock_name) != PS_OK || ps_start(set) != PS_OK ||
 	    ps_stop(set, here.root, NULL, NULL) != PS_OK || ps_eventset_remove(set, "page-faults") != PS_OK ||
-	    ps_eventset_remove(set, "msr/tsc/") != PS_OK || ps_eventset_remove(set, clock_name) != PS_OK)
+	    ps_eventset_remove(set, timer_name) != PS_OK || ps_eventset_remove(set, clock_name) != PS_OK)
 		abort();
 }
 
@@ -114,10 +123,8 @@ START_TEST(a_thread_that_is_cancelled_while_it_adds_events_leaves_no_descriptor)
 {
 	here_skip_unless_counted(HERE_FAULTS) struct victim warm = {.work = add_events};
 	check_ok(ps_eventset_create(&warm.set));
-	if (ps_eventset_add_optional(warm.set, clock_name) != PS_OK)
-		clock_name = "cpu-clock";
-	else
-		check_ok(ps_eventset_remove(warm.set, clock_name));
+	choose(warm.set, &timer_name, "task-clock");
+	choose(warm.set, &clock_name, "cpu-clock");
 	add_events(&warm);
 	ps_eventset_destroy(warm.set);
 	size_t before = here_count_descriptors();
