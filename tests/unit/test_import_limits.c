@@ -123,12 +123,20 @@ START_TEST(what_is_printed_tells_that_the_tree_is_not_this_machine_s)
 }
 END_TEST
 
+/* Where all tests run in one process. */
+static void forget_variables(void)
+{
+	unsetenv("HWLOC_SYNTHETIC");
+	unsetenv("HWLOC_THISSYSTEM");
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("import_limits");
 	TCase *tests = tcase_create("limits");
 
 	tcase_set_timeout(tests, 300);
+	tcase_add_checked_fixture(tests, forget_variables, forget_variables);
 	tcase_add_test(tests, a_description_that_is_too_large_is_refused_with_its_number);
 	tcase_add_test(tests, a_description_that_asks_for_too_much_otherwise_is_stopped);
 	tcase_add_test(tests, what_is_tried_in_a_child_process_gives_the_same_tree);
