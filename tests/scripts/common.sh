@@ -37,7 +37,7 @@ judge() {
 		pass "$1"
 	else
 		printf '%s\n' "$2"
-		fail "$1" "see the lines above"
+		fail "$1" "$(printf '%s\n' "$2" | sed -n '1,5p' | paste -s -d ';')"
 	fi
 }
 
