@@ -7,6 +7,8 @@
 #include "base/os.h"
 #include "set/set.h"
 
+#include <errno.h>
+
 static bool has_news(const struct ps_eventset *set, size_t lane)
 {
 	const uint64_t *totals = ps__set_totals(set, lane);
@@ -49,40 +51,73 @@ static int read_lane(struct ps_eventset *set, size_t lane)
 }
 
 /* The reader's CPU stands for the reading, if it is counted. */
-static struct ps__slot *find_here(struct ps_eventset *set)
+static int cpu_here(const struct ps_eventset *set)
 {
 	int cpu = ps__os_getcpu();
 
 	for (size_t lane = 0; lane < set->target.lane_count; lane++) {
 		if (set->lane_cpus[lane] == cpu)
-			return ps__set_slot(set, cpu);
+			return cpu;
 	}
-	return ps__set_slot(set, set->lane_cpus[0]);
+	return set->lane_cpus[0];
 }
 
-int ps__set_fetch_cgroup(struct ps_eventset *set, struct ps__slot **out)
+static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	int result = PS_OK;
 
-	if (set->must_clear)
-		ps__set_clear_counts(set);
 	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
 		int one = read_lane(set, lane);
 		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}
-	if (result != PS_OK && result != PS_PARTIAL)
-		return result;
-	struct ps__slot *here = find_here(set);
-	if (!here)
-		return PS_ENOMEM;
-	ps__set_label_counts(here, PS_ATTRIBUTION_EXACT);
-	ps__set_activate(set, here);
-	set->last_slot = here;
-	set->is_unfetched = false;
-	*out = here;
+	fetch->cpu = cpu_here(set);
 	return result;
 }
+
+/* The counts are in slots already; the reader's CPU has a part in any case. */
+static bool label_here(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	(void)set;
+	(void)here;
+	fetch->mark = PS_ATTRIBUTION_EXACT;
+	return true;
+}
+
+static bool is_never_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	(void)set;
+	(void)slot;
+	return false;
+}
+
+/* The folder that was opened stays open, but the kernel counts nothing for it any more. */
+static bool is_removed(const struct ps_eventset *set)
+{
+	struct perf_event_attr attr = {
+	    .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
+	int fd = ps__os_open_event(&attr, set->target.cgroup_fd, set->lane_cpus[0], -1, PERF_FLAG_PID_CGROUP);
+	bool is_gone = fd == -ENOENT;
+
+	if (fd >= 0)
+		ps__os_close_event(fd, false);
+	return is_gone;
+}
+
+static bool has_cgroup_changed(const struct ps_eventset *set)
+{
+	return ps__set_has_other_cpus(set) || is_removed(set);
+}
+
+const struct ps__method ps__method_cgroup = {
+    .name = "control group",
+    .credits_early = true,
+    .prepare = ps__set_list_cpus,
+    .read = read_cgroup,
+    .credit = label_here,
+    .is_label_lasting = is_never_lasting,
+    .has_changed = has_cgroup_changed,
+};
 
 int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path)
 {

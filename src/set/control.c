@@ -107,12 +107,8 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	bool was_started = set->was_started;
-	if (set->means == PS__MEANS_LANES)
-		ps__set_start_lanes(set);
-	if (ps__set_is_mixed(set))
-		ps__set_start_mixed(set);
-	else if (ps__set_is_bound(set))
-		ps__set_start_bound(set);
+	if (set->method->start)
+		set->method->start(set);
 	ps__set_begin_balance(set);
 	set->has_strayed = false;
 	set->has_left = false;

@@ -117,14 +117,6 @@ static int twin_create(struct twin *twin, const struct ps_eventset *of)
 	return result;
 }
 
-static double now_ns(void)
-{
-	struct timespec now = {0};
-
-	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static int compare(const void *one, const void *other)
 {
 	double a = *(const double *)one, b = *(const double *)other;
@@ -139,14 +131,14 @@ static int time_readings(struct twin *twin, double *reading_ns)
 	double batch_ns[BATCHES];
 
 	for (int batch = -1; batch < BATCHES; batch++) {
-		double begin_ns = now_ns();
+		uint64_t begin_ns = ps__os_now_ns();
 		for (int call = 0; call < BATCH_SIZE; call++) {
 			int result = ps_read(&twin->set, root, NULL, NULL);
 			if (result != PS_OK)
 				return result;
 		}
 		if (batch >= 0)
-			batch_ns[batch] = now_ns() - begin_ns;
+			batch_ns[batch] = (double)(ps__os_now_ns() - begin_ns);
 	}
 	qsort(batch_ns, BATCHES, sizeof batch_ns[0], compare);
 	*reading_ns = (batch_ns[BATCHES / 2 - 1] + batch_ns[BATCHES / 2]) / 2 / BATCH_SIZE;
@@ -162,9 +154,9 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 	set->followed_cpu = twin->followed_cpu;
 	set->stay = twin->stay;
 	set->has_left |= twin->has_left;
-	set->must_sweep |= set->means == PS__MEANS_LANES;
+	set->must_sweep |= set->method == &ps__method_lanes;
 	/* Records were taken that tell where the task was, and went. What the caller counted meanwhile is discounted. */
-	set->has_lost |= set->means == PS__MEANS_RECORDS && set->target.kind != PS__TARGET_SELF;
+	set->has_lost |= set->method == &ps__method_records && set->target.kind != PS__TARGET_SELF;
 	for (size_t index = 0; index < twin->active_count; index++) {
 		uint16_t mark = twin->active[index]->counts_mark;
 		set->has_strayed |= (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;

@@ -26,6 +26,7 @@ int ps_eventset_create(struct ps_eventset **out)
 	set->target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
 	set->task.fd = -1;
 	set->watch.fd = -1;
+	set->method = &ps__method_last_cpu;
 	set->only_cpu = -1;
 	set->last_cpu = -1;
 	*out = set;

@@ -180,7 +180,7 @@ void ps__set_choose_for_papi(struct ps_eventset *set)
 {
 	set->cannot_split = can_share_out(set);
 	if (set->papi->place_count > 1)
-		set->means = PS__MEANS_PLACES;
+		set->method = &ps__method_places;
 	if (set->target.kind == PS__TARGET_CPU)
 		explain_cpu(set);
 	else if (set->papi->is_shared)

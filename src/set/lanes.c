@@ -19,7 +19,7 @@ static void ignore_visit(const struct ps__visit *visit, void *context)
 
 void ps__set_skip_visits(struct ps_eventset *set)
 {
-	if ((set->means != PS__MEANS_PLAIN || set->cannot_split) && set->watch.fd >= 0)
+	if (set->method != &ps__method_bound && set->watch.fd >= 0)
 		ps__watch_drain(&set->watch, ignore_visit, NULL);
 }
 
@@ -96,15 +96,10 @@ struct round {
 	int result;
 };
 
-static bool is_failure(int result)
-{
-	return result != PS_OK && result != PS_PARTIAL;
-}
-
 /* The worst result is the round's: what one lane lacks must not hide that another could not be read at all. */
 static void note_result(struct round *round, int result)
 {
-	if (result != PS_OK && !is_failure(round->result))
+	if (result != PS_OK && !ps__set_is_failure(round->result))
 		round->result = result;
 }
 
@@ -121,7 +116,7 @@ static void sweep_lane(struct round *round, size_t lane)
 	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
 
 	note_result(round, result);
-	if (is_failure(result))
+	if (ps__set_is_failure(result))
 		return;
 	if (result == PS_OK && !has_news(set, lane)) {
 		take_clocks(set, lane);
@@ -139,7 +134,7 @@ static void read_cpu(struct round *round, int cpu)
 	struct ps_eventset *set = round->set;
 
 	set->last_cpu = cpu;
-	if (is_failure(round->result))
+	if (ps__set_is_failure(round->result))
 		return;
 	struct ps__slot *slot = ps__set_slot(set, cpu);
 	if (!slot) {
@@ -159,7 +154,7 @@ static void read_cpu(struct round *round, int cpu)
 	int result =
 	    set->backend->ops->read(set->backend, (size_t)slot->lane, ps__set_totals(set, (size_t)slot->lane));
 	note_result(round, result);
-	if (!is_failure(result))
+	if (!ps__set_is_failure(result))
 		credit_lane(set, slot, (size_t)slot->lane, mark_of(round, result));
 }
 
@@ -167,7 +162,7 @@ static void read_cpu(struct round *round, int cpu)
 static void read_visited(struct round *round, int cpu)
 {
 	read_cpu(round, cpu);
-	struct ps__slot *slot = is_failure(round->result) ? NULL : ps__set_slot(round->set, cpu);
+	struct ps__slot *slot = ps__set_is_failure(round->result) ? NULL : ps__set_slot(round->set, cpu);
 	if (slot && slot->lane >= 0)
 		ps__set_note_presence(round->set, slot);
 }
@@ -220,7 +215,7 @@ static int read_round(struct ps_eventset *set, struct round *round)
 	for (size_t lane = 0; set->must_sweep && lane < set->backend->lanes; lane++)
 		sweep_lane(round, lane);
 	/* What was to be read and could not be must be found by the next reading. */
-	set->must_sweep = is_failure(round->result);
+	set->must_sweep = ps__set_is_failure(round->result);
 	return cpu;
 }
 
@@ -230,36 +225,52 @@ void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_
 	ps__set_settle_waiting(set, slot);
 }
 
-int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **out)
+static int read_split(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	struct round round = {.set = set, .mark = PS_ATTRIBUTION_EXACT};
-	int cpu = -1;
-	int result = ps__set_check_caller(set);
 
-	if (result != PS_OK)
-		return result;
-	if (__builtin_expect(set->must_clear, 0))
-		ps__set_clear_counts(set);
 	if (set->watch.fd < 0 && set->target.kind != PS__TARGET_SELF)
 		ps__set_look_at_task(set);
 	if (set->is_ended)
 		round.mark |= PS__MARK_ENDED;
-	for (int chase = 0; chase < LARGEST_CHASE && !is_failure(round.result); chase++) {
-		cpu = read_round(set, &round);
+	for (int chase = 0; chase < LARGEST_CHASE && !ps__set_is_failure(round.result); chase++) {
+		fetch->cpu = read_round(set, &round);
 		if (set->watch.fd < 0 || !ps__watch_has_moved(&set->watch))
 			break;
 	}
-	if (is_failure(round.result))
-		return round.result;
-	struct ps__slot *here = ps__set_slot(set, cpu);
-	if (!here)
-		return PS_ENOMEM;
+	return round.result;
+}
+
+/* The counts are in slots already. */
+static bool settle_split(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	(void)fetch;
 	if (here->lane >= 0)
 		ps__set_settle_waiting(set, here);
 	if (set->target.kind == PS__TARGET_PROCESS)
 		ps__set_mark_uncounted(set, here);
-	set->last_slot = here;
-	set->is_unfetched = false;
-	*out = here;
-	return round.result;
+	return false;
 }
+
+static int open_switch_watch(struct ps_eventset *set, pid_t tid)
+{
+	return ps__watch_open(&set->watch, tid, -1);
+}
+
+static bool is_split_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_EXACT && slot->lane >= 0 &&
+	       set->watch.fd >= 0 && !set->must_sweep;
+}
+
+const struct ps__method ps__method_lanes = {
+    .name = "per-CPU counters",
+    .is_split = true,
+    .credits_early = true,
+    .prepare = ps__set_list_cpus,
+    .open_watch = open_switch_watch,
+    .start = ps__set_start_lanes,
+    .read = read_split,
+    .credit = settle_split,
+    .is_label_lasting = is_split_lasting,
+};

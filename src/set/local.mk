@@ -2,7 +2,9 @@
 # Event sets: add, plan, start, read, accum, stop, store.
 noinst_LTLIBRARIES += src/set/libset.la
 src_set_libset_la_SOURCES = \
+	src/set/attribution.c \
 	src/set/bind.c \
+	src/set/bound.c \
 	src/set/cgroup.c \
 	src/set/check.c \
 	src/set/control.c \
@@ -14,7 +16,8 @@ src_set_libset_la_SOURCES = \
 	src/set/from_papi.c \
 	src/set/interruption.c \
 	src/set/lanes.c \
-	src/set/means.c \
+	src/set/last_cpu.c \
+	src/set/method.h \
 	src/set/mixed.c \
 	src/set/open.c \
 	src/set/owner.c \
@@ -32,7 +35,6 @@ src_set_libset_la_SOURCES = \
 	src/set/set.h \
 	src/set/shares.c \
 	src/set/slot.c \
-	src/set/strayed.c \
 	src/set/tasks.c \
 	src/set/tasks.h \
 	src/set/uncounted.c \

@@ -8,20 +8,12 @@
 #include "base/os.h"
 #include "set/set.h"
 
-static uint64_t now_ns(void)
-{
-	struct timespec now = {0};
-
-	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-void ps__set_start_mixed(struct ps_eventset *set)
+static void start_mixed(struct ps_eventset *set)
 {
 	bool is_self = set->target.kind == PS__TARGET_SELF;
 
 	set->stay = (struct ps__stay){
-	    .since_ns = now_ns(), .cpu = set->last_cpu, .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
+	    .since_ns = ps__os_now_ns(), .cpu = set->last_cpu, .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
 }
 
 /* One look at the watch. */
@@ -69,7 +61,7 @@ bool ps__set_follow(struct ps_eventset *set, int cpu)
 
 	if (ps__watch_has_moved(&set->watch))
 		complete = ps__watch_drain(&set->watch, take_visit, &round);
-	uint64_t now = now_ns();
+	uint64_t now = ps__os_now_ns();
 	if (!complete)
 		set->stay =
 		    (struct ps__stay){.cpu = cpu, .state = PS__STAY_UNKNOWN, .since_ns = now, .is_lost = true};
@@ -153,47 +145,45 @@ void ps__set_forget_times(struct ps_eventset *set)
 	set->stay.is_lost = false;
 }
 
-/* Credits what was counted since the last fetch, by time or to where the task is. */
-static void credit(struct ps_eventset *set, struct ps__slot *here, bool is_known, uint16_t flags)
+static int read_mixed(struct ps_eventset *set, struct ps__fetch *fetch)
 {
-	uint16_t mark = (uint16_t)(label_of(set, here, is_known) | flags);
+	fetch->cpu = ps__set_find_cpu(set);
+	return set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
+}
+
+/* Credits what was counted since the last fetch, by time or to where the task is. */
+static bool credit_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	ps__set_activate(set, here);
+	bool is_known = ps__set_follow(set, fetch->cpu);
+	unsigned label = label_of(set, here, is_known);
 	uint64_t spent_ns = ps__set_time_spent(set);
 
-	if ((mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_MIXED && spent_ns > 0)
-		ps__set_share_counts(set, spent_ns, mark);
+	fetch->mark = (uint16_t)(label | fetch->flags);
+	if (label == PS_ATTRIBUTION_MIXED && spent_ns > 0)
+		ps__set_share_counts(set, spent_ns, fetch->mark);
 	else
-		ps__set_label_counts(here, mark | ps__set_credit(set, here, 0));
+		fetch->mark |= ps__set_credit(set, here, 0);
+	bool has_part = label != PS_ATTRIBUTION_MIXED || spent_ns == 0 || here->spent_ns > 0;
 	ps__set_forget_times(set);
+	return has_part;
 }
 
-int ps__set_fetch_mixed(struct ps_eventset *set, struct ps__slot **out)
+static bool is_mixed_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
 {
-	uint16_t mark;
-	int cpu;
-	int result = ps__set_locate(set, &cpu, &mark);
+	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
 
-	if (result != PS_OK)
-		return result;
-	result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
-	if (result != PS_OK && result != PS_PARTIAL)
-		return result;
-	if (set->must_clear)
-		ps__set_clear_counts(set);
-	struct ps__slot *here = ps__set_slot(set, cpu);
-	if (!here)
-		return PS_ENOMEM;
-	ps__set_activate(set, here);
-	bool is_known = ps__set_follow(set, cpu);
-	mark &= PS__MARK_FLAGS;
-	if (set->backend->interrupted || result == PS_PARTIAL)
-		mark |= PS__MARK_INTERRUPTED;
-	if (set->backend->went_back)
-		mark |= PS__MARK_WENT_BACK;
-	set->backend->interrupted = false;
-	set->backend->went_back = false;
-	set->last_slot = here;
-	credit(set, here, is_known, mark);
-	set->is_unfetched = false;
-	*out = here;
-	return result;
+	if (label == PS_ATTRIBUTION_MIXED)
+		return slot->cpu == set->stay.cpu;
+	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
 }
+
+const struct ps__method ps__method_mixed = {
+    .name = "mixed",
+    .is_whole = true,
+    .start = start_mixed,
+    .read = read_mixed,
+    .credit = credit_mixed,
+    .is_label_lasting = is_mixed_lasting,
+    .has_changed = ps__set_mask_changed,
+};

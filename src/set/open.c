@@ -27,7 +27,7 @@ static int name_columns(const struct ps_eventset *set, struct ps__recording *ser
 		column->user_only = event->user_only;
 		column->scale = event->scale;
 		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
-		column->place = set->means == PS__MEANS_PLACES ? set->papi->place_of[index] : 0;
+		column->place = set->method == &ps__method_places ? set->papi->place_of[index] : 0;
 		column->is_estimate = set->papi && set->papi->is_estimate;
 		ps__column_settle(series, column);
 	}
@@ -134,7 +134,7 @@ static int open_backend(struct ps_eventset *set)
 	struct ps__backend *backend = set->papi ? ps__papi_create(set->papi) : ps__perf_create();
 
 	set->target.enables_on_exec = set->enables_on_exec;
-	set->target.tells_tasks = set->wants_tasks && set->means == PS__MEANS_LANES;
+	set->target.tells_tasks = set->wants_tasks && set->method == &ps__method_lanes;
 	if (!backend)
 		return ps__fail_memory("an event set's counters");
 	int result = backend->ops->open(backend, set->events, set->event_count, set->target);
@@ -168,7 +168,7 @@ static void close_counters(struct ps_eventset *set)
 	set->backend = NULL;
 	set->reading_ns = 0;
 	ps__watch_close(&set->watch, abandon);
-	ps__set_forget_means(set);
+	ps__set_forget_method(set);
 	ps__set_forget_roots(set);
 }
 
@@ -177,28 +177,28 @@ static int check_groups(const struct ps_eventset *set)
 {
 	size_t count = 0;
 
-	for (size_t group = 0; set->means == PS__MEANS_RECORDS && group < set->backend->groups; group++)
+	for (size_t group = 0; set->method == &ps__method_records && group < set->backend->groups; group++)
 		count += set->backend->is_hardware[group];
 	return count < 2 ? PS_OK : ps__fail(PS_ENOSUPP, "migration records don't split groups that take turns");
 }
 
-static void close_means(struct ps_eventset *set)
+static void close_method(struct ps_eventset *set)
 {
 	if (set->backend)
 		set->backend->ops->close(set->backend, false);
 	set->backend = NULL;
 	ps__watch_close(&set->watch, false);
-	ps__set_forget_means(set);
+	ps__set_forget_method(set);
 }
 
 /* EXACT reads all lanes where there is no watch. */
-static int open_means(struct ps_eventset *set, enum ps__means means)
+static int open_method(struct ps_eventset *set, const struct ps__method *method)
 {
-	int result = ps__set_choose_means(set, means);
+	int result = ps__set_choose_method(set, method);
 
 	if (result == PS_OK) {
 		result = ps__set_open_watch(set);
-		if (means == PS__MEANS_LANES && set->mode == PS_ATTRIBUTE_EXACT)
+		if (method == &ps__method_lanes && set->mode == PS_ATTRIBUTE_EXACT)
 			result = PS_OK;
 	}
 	if (result == PS_OK)
@@ -208,26 +208,26 @@ static int open_means(struct ps_eventset *set, enum ps__means means)
 	if (result == PS_OK)
 		result = ps__set_charge_residency(set);
 	if (result != PS_OK)
-		close_means(set);
-	else if (means == PS__MEANS_RECORDS)
+		close_method(set);
+	else if (method == &ps__method_records)
 		snprintf(set->why, sizeof set->why,
 		         "the counts are split by migration records: an interval with more migrations than their "
 		         "ring holds is last-cpu");
 	return result;
 }
 
-/* Of all the means that failed, lanes are what most users can have: why they could not is told. */
+/* Of all the methods that failed, per-CPU counters are what most users can have: why they could not is told. */
 struct refusal {
 	int code;
 	bool needs_permission; /* for migration records */
 	char why[512];
 };
 
-static void note_refusal(struct refusal *refusal, enum ps__means means, int code)
+static void note_refusal(struct refusal *refusal, const struct ps__method *method, int code)
 {
-	if (means == PS__MEANS_RECORDS)
+	if (method == &ps__method_records)
 		refusal->needs_permission = code == PS_EPERM;
-	if (means == PS__MEANS_RECORDS && refusal->code != PS_OK)
+	if (method == &ps__method_records && refusal->code != PS_OK)
 		return;
 	refusal->code = code;
 	snprintf(refusal->why, sizeof refusal->why, "%s", ps_error_detail());
@@ -257,7 +257,7 @@ static int settle(struct ps_eventset *set, const struct refusal *refusal)
 
 static int open_once(struct ps_eventset *set)
 {
-	enum ps__means ranks[PS__MEANS_RANKS];
+	const struct ps__method *ranks[PS__METHOD_RANKS];
 	struct refusal refusal = {.code = PS_OK};
 	int result = ps__set_list_roots(set);
 
@@ -266,9 +266,9 @@ static int open_once(struct ps_eventset *set)
 	if (set->cannot_split && set->mode == PS_ATTRIBUTE_EXACT)
 		return ps__fail(PS_ENOSUPP, "exact attribution: what counts here can't be split by hardware thread; "
 		                            "PS_ATTRIBUTE_AUTO shares it out by the time on each");
-	size_t count = ps__set_rank_means(set, ranks);
+	size_t count = ps__set_rank_methods(set, ranks);
 	for (size_t rank = 0; rank < count; rank++) {
-		result = open_means(set, ranks[rank]);
+		result = open_method(set, ranks[rank]);
 		if (result == PS_OK || result == PS_ENOMEM)
 			return result;
 		note_refusal(&refusal, ranks[rank], result);
@@ -408,7 +408,7 @@ static bool opens_anew(const struct ps_eventset *set)
 /* What is open was chosen for a task that was pinned, or wasn't; or it counts one start only. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
 {
-	if (set->backend && (ps__set_means_changed(set) || opens_anew(set)))
+	if (set->backend && ((set->method->has_changed && set->method->has_changed(set)) || opens_anew(set)))
 		close_counters(set);
 	return ps__set_open(set);
 }

@@ -36,24 +36,36 @@ static void credit_place(struct ps_eventset *set, size_t place, uint16_t mark)
 	ps__set_activate(set, slot);
 }
 
-int ps__set_fetch_places(struct ps_eventset *set, struct ps__slot **out)
+static int read_places(struct ps_eventset *set, struct ps__fetch *fetch)
 {
-	uint16_t mark = PS_ATTRIBUTION_ATTACHED;
 	int result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
 
 	if (result == PS_OK)
 		result = find_slots(set);
-	if (result != PS_OK)
-		return result;
-	if (set->backend->went_back)
-		mark |= PS__MARK_WENT_BACK;
-	set->backend->went_back = false;
-	if (set->must_clear)
-		ps__set_clear_counts(set);
-	for (size_t place = 0; place < set->papi->place_count; place++)
-		credit_place(set, place, mark);
-	*out = ps__set_slot(set, set->papi->place_cpus[0]);
-	set->last_slot = *out;
-	set->is_unfetched = false;
-	return PS_OK;
+	fetch->cpu = set->papi->place_cpus[0];
+	return result;
 }
+
+static bool credit_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	(void)here;
+	fetch->mark = PS_ATTRIBUTION_ATTACHED | fetch->flags;
+	for (size_t place = 0; place < set->papi->place_count; place++)
+		credit_place(set, place, fetch->mark);
+	return true;
+}
+
+static bool is_attached_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	(void)set;
+	(void)slot;
+	return false;
+}
+
+const struct ps__method ps__method_places = {
+    .name = "packages",
+    .read = read_places,
+    .credit = credit_places,
+    .is_label_lasting = is_attached_lasting,
+    .has_changed = ps__set_mask_changed,
+};

@@ -41,7 +41,8 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	if ((slot->counts_mark & flags) || (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
 	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
 		return false;
-	return (set->means == PS__MEANS_LANES || set->backend->lanes == 1) && ps__set_is_label_lasting(set, slot);
+	return (set->method == &ps__method_lanes || set->backend->lanes == 1) &&
+	       set->method->is_label_lasting(set, slot);
 }
 
 /* The slot's value is base + counts + (totals - credited). */
@@ -65,8 +66,8 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 	quick->slot = slot;
 	quick->cpu = slot->cpu;
 	quick->cpu_place = ps__os_cpu_place();
-	quick->split_times = set->means == PS__MEANS_LANES ? 2 * set->series->groups : 0;
-	quick->lane = set->means == PS__MEANS_LANES ? (size_t)slot->lane : 0;
+	quick->split_times = set->method == &ps__method_lanes ? 2 * set->series->groups : 0;
+	quick->lane = set->method == &ps__method_lanes ? (size_t)slot->lane : 0;
 	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.ring.page->data_head : &no_head;
 	quick->seen = set->watch.fd >= 0 ? set->watch.ring.seen : 0;
 	quick->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
@@ -88,7 +89,7 @@ static void credit_totals(struct ps_eventset *set, const uint64_t *totals)
 
 	for (size_t word = 0; word < quick->width; word++)
 		known[word] = totals[word];
-	if (set->means == PS__MEANS_LANES) {
+	if (set->method == &ps__method_lanes) {
 		ps__set_credit_lane(set, quick->slot, PS_ATTRIBUTION_EXACT);
 	} else {
 		ps__set_credit(set, quick->slot, quick->lane);

@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "event/pmu.h"
 #include "set/undo.h"
 
 /* A task that moves while it is read is followed this often; what comes later is the next reading's. */
@@ -14,11 +15,6 @@
 
 /* How often to look for a record that another CPU is about to write: its interrupts are off, it takes a microsecond. */
 #define LARGEST_WAIT 1000
-
-static bool is_failure(int result)
-{
-	return result != PS_OK && result != PS_PARTIAL;
-}
 
 /* What the watch tells. */
 struct visits {
@@ -98,13 +94,6 @@ static bool follow_group(struct ps_eventset *set, size_t group, const struct vis
 	return complete && !walk.is_short_of_memory && walk.count == visits->count && walk.cpu == visits->cpu;
 }
 
-static int look_for_cpu(struct ps_eventset *set)
-{
-	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
-		return ps__os_getcpu();
-	return ps__set_look_at_task(set);
-}
-
 /* All groups follow the task to where the watch saw it last. */
 static void follow(struct ps_eventset *set)
 {
@@ -119,7 +108,7 @@ static void follow(struct ps_eventset *set)
 	if (complete)
 		return;
 	set->has_lost = true;
-	set->last_cpu = look_for_cpu(set);
+	set->last_cpu = ps__set_find_cpu(set);
 }
 
 /* The counters, read while the task didn't move, if it can be had. */
@@ -131,48 +120,77 @@ static int read_still(struct ps_eventset *set)
 		if (ps__watch_has_moved(&set->watch))
 			follow(set);
 		result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
-		if (is_failure(result) || !ps__watch_has_moved(&set->watch))
+		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->watch))
 			break;
 	}
 	return result;
 }
 
 /* No part since the counts began is sure then: what is missing in one is in another. */
-static void doubt_parts(struct ps_eventset *set)
+static void doubt_parts(struct ps_eventset *set, struct ps__slot *here)
 {
+	ps__set_label_counts(here, PS_ATTRIBUTION_LAST_CPU);
 	for (size_t index = 0; index < set->active_count; index++) {
 		if (set->active[index]->has_counts)
 			ps__set_label_counts(set->active[index], PS_ATTRIBUTION_LAST_CPU);
 	}
 }
 
-int ps__set_fetch_records(struct ps_eventset *set, struct ps__slot **out)
+static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 {
-	uint16_t mark = PS_ATTRIBUTION_EXACT;
-	int result = ps__set_check_caller(set);
+	int result = read_still(set);
 
-	if (result != PS_OK)
-		return result;
-	if (__builtin_expect(set->must_clear, 0))
-		ps__set_clear_counts(set);
-	result = read_still(set);
-	if (is_failure(result))
-		return result;
-	struct ps__slot *here = ps__set_slot(set, set->last_cpu);
-	if (!here)
-		return PS_ENOMEM;
-	mark |= set->is_ended ? PS__MARK_ENDED : 0;
-	mark |= result == PS_PARTIAL ? PS__MARK_INTERRUPTED : 0;
-	/* Of a task that never stands still, what came after the last record waits for the next reading. */
-	if (!set->is_running || !ps__watch_has_moved(&set->watch))
-		mark |= ps__set_credit(set, here, 0);
-	ps__set_label_counts(here, mark);
-	ps__set_activate(set, here);
-	if (set->has_lost)
-		doubt_parts(set);
-	set->has_lost = false;
-	set->last_slot = here;
-	set->is_unfetched = false;
-	*out = here;
+	fetch->cpu = set->last_cpu;
 	return result;
 }
+
+/* What came after the last record. */
+static bool credit_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	fetch->mark = PS_ATTRIBUTION_EXACT | fetch->flags;
+	/* Of a task that never stands still, that waits for the next reading. */
+	if (!set->is_running || !ps__watch_has_moved(&set->watch))
+		fetch->mark |= ps__set_credit(set, here, 0);
+	ps__set_label_counts(here, fetch->mark);
+	if (set->has_lost)
+		doubt_parts(set, here);
+	set->has_lost = false;
+	return true;
+}
+
+/* Where there are several kinds of cores, a group is on the hardware on one kind only, and would miss migrations. */
+static int check_core_kinds(struct ps_eventset *set)
+{
+	size_t kinds = 1;
+
+	for (size_t index = 0; index < set->event_count; index++) {
+		if (set->events[index].unsupported || set->events[index].klass != PS__EVENT_CLASS_CORE)
+			continue;
+		if (ps__pmu_core_count(&kinds) != 0 || kinds > 1)
+			return ps__fail(PS_ENOSUPP, "migration records don't tell apart several kinds of cores");
+		return PS_OK;
+	}
+	return PS_OK;
+}
+
+static int open_migration_watch(struct ps_eventset *set, pid_t tid)
+{
+	return ps__watch_open_migrations(&set->watch, tid);
+}
+
+static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_EXACT && slot->cpu == set->last_cpu &&
+	       !set->has_lost;
+}
+
+const struct ps__method ps__method_records = {
+    .name = "migration records",
+    .is_split = true,
+    .credits_early = true,
+    .prepare = check_core_kinds,
+    .open_watch = open_migration_watch,
+    .read = read_recorded,
+    .credit = credit_rest,
+    .is_label_lasting = is_recorded_lasting,
+};

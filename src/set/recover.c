@@ -181,8 +181,8 @@ static void recover_write(struct ps_eventset *set)
 static void doubt_places(struct ps_eventset *set)
 {
 	set->must_sweep = true;
-	set->has_lost = set->means == PS__MEANS_RECORDS;
-	set->has_strayed = set->means == PS__MEANS_PLAIN;
+	set->has_lost = set->method == &ps__method_records;
+	set->has_strayed = set->method->is_whole;
 	set->followed_cpu = -1;
 	set->stay.state = PS__STAY_UNKNOWN;
 }

@@ -18,6 +18,7 @@
 #include "base/os.h"
 #include "locate/locate.h"
 #include "locate/watch.h"
+#include "set/method.h"
 #include "set/quick.h"
 #include "set/recover.h"
 #include "store/recording.h"
@@ -54,15 +55,8 @@ struct ps__slot {
 	uint64_t counts[];
 };
 
-/* How a set knows where its task was. */
-enum ps__means {
-	PS__MEANS_PLAIN,  /* one lane; the CPU is looked up at each reading */
-	PS__MEANS_LANES,  /* a lane for each CPU: the kernel splits; the watch tells which to read */
-	PS__MEANS_CGROUP, /* a lane for each CPU, of a control group's tasks there: all are read */
-	PS__MEANS_RECORDS, /* one lane; the kernel records its counts at each migration, and a watch of them tells when */
-	PS__MEANS_PLACES /* of a PAPI set: each event counts in a package of its own */
-};
-#define PS__MEANS_RANKS 2
+/* As many methods are tried, at most, before what is left when the counts can't be split. */
+#define PS__METHOD_RANKS 2
 
 /* Of a set that isn't split, with a watch: where its task has been since the last context switch, or the last fetch. */
 struct ps__stay {
@@ -123,7 +117,7 @@ struct ps_eventset {
 	struct ps__undo undo;
 	struct ps__pending pending;
 	struct ps__clock clock;
-	enum ps__means means;
+	const struct ps__method *method;
 	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
 	int followed_cpu;  /* of an attached task: where it is as long as the watch stands still; -1: not known */
 	uint64_t visit;    /* counts the rounds of reading lanes */
@@ -255,13 +249,26 @@ static inline uint64_t *ps__set_credited(const struct ps_eventset *set, size_t l
 	return set->credited + lane * ps__recording_width(set->series);
 }
 
-/* fetch.c: totals from the backend, credited to a slot. */
+/* fetch.c: totals from the backend, credited to slots. PS_OK, PS_PARTIAL, or a code with a detail. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
-int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
 uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane); /* returns flags */
+static inline bool ps__set_is_failure(int result)
+{
+	return result != PS_OK && result != PS_PARTIAL;
+}
+
+/* last_cpu.c: where the task is. The caller is the owner, or may take an ended owner's counts: these are where it was. */
+int ps__set_find_cpu(struct ps_eventset *set);
+/* The same, with how that is known, for any caller. */
+int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
 /* The CPU of an attached task, or where it was seen last; notices its end. */
 int ps__set_look_at_task(struct ps_eventset *set);
+/* Flags: what the calling thread did since it was on that CPU is not known to be there, if it is elsewhere by now. */
+uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
+/* Counts that aren't split: one lane, or, of a process, one for each of its threads. All of it goes to a slot. */
+int ps__set_read_whole(struct ps_eventset *set);
+uint16_t ps__set_credit_whole(struct ps_eventset *set, struct ps__slot *slot); /* returns flags */
 
 /* owner.c: a foreign thread, which isn't the owner of a set that counts its owner. PS_EINVAL while the owner is alive. */
 int ps__set_check_caller(struct ps_eventset *set);
@@ -272,19 +279,20 @@ int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_fin
 void ps__set_settle_foreign(struct ps_eventset *set);
 int ps__set_fail_running(struct ps_eventset *set); /* PS_EISRUN */
 
-/* means.c: how the task's place is to be known. Which means that split the counts are to be tried, best first. */
-size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEANS_RANKS]);
-/* One of them is prepared, before the events are opened; ps__set_forget_means undoes it, whether it could be or not. */
-int ps__set_choose_means(struct ps_eventset *set, enum ps__means means);
-void ps__set_forget_means(struct ps_eventset *set);
-/* Would the slow path label a reading of a task that did not move as it labelled this slot? */
-bool ps__set_is_label_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
+/* attribution.c: which methods that split the counts are to be tried, best first. */
+size_t ps__set_rank_methods(struct ps_eventset *set, const struct ps__method *ranks[PS__METHOD_RANKS]);
+/* One of them is prepared, before the events are opened; ps__set_forget_method undoes it, whether it could be or not. */
+int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method);
+void ps__set_forget_method(struct ps_eventset *set);
 /* After the events are opened: PS_ECOUNT if AUTO's budget has no room for what they need beside themselves. */
 int ps__set_charge_residency(struct ps_eventset *set);
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
 /* Without a watch, a task's whereabouts between readings are unknown: labels fall back, and lanes are all read. */
 int ps__set_open_watch(struct ps_eventset *set);
-bool ps__set_means_changed(const struct ps_eventset *set); /* would another one than what is open be chosen now? */
+/* For methods: the CPUs that counters are to be opened on; are there others now? Would another method be chosen now? */
+int ps__set_list_cpus(struct ps_eventset *set);
+bool ps__set_has_other_cpus(const struct ps_eventset *set);
+bool ps__set_mask_changed(const struct ps_eventset *set);
 
 /* process.c: the threads that an attached process has when it is opened. */
 int ps__set_list_roots(struct ps_eventset *set);
@@ -309,42 +317,20 @@ void ps__set_choose_for_papi(struct ps_eventset *set);
 void ps__set_begin_balance(struct ps_eventset *set);
 bool ps__set_end_balance(struct ps_eventset *set);
 
-/* places.c: events that count in a package each. */
-int ps__set_fetch_places(struct ps_eventset *set, struct ps__slot **slot);
-
 /* lanes.c: the counts that the kernel split by CPU. */
-int ps__set_fetch_lanes(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark); /* with its times */
 /* Drops what the watch tells of the time until now; the task must be looked at after it. */
 void ps__set_skip_visits(struct ps_eventset *set);
 
-/* records.c: the counts that the kernel recorded at migrations. */
-int ps__set_fetch_records(struct ps_eventset *set, struct ps__slot **slot);
-
-/* cgroup.c: a control group. */
-int ps__set_fetch_cgroup(struct ps_eventset *set, struct ps__slot **slot);
-
 /* mixed.c: counts that can't be split, and the times on each CPU. */
-int ps__set_fetch_mixed(struct ps_eventset *set, struct ps__slot **slot);
-void ps__set_start_mixed(struct ps_eventset *set);
 /* Where the watch says that the task has been, and how long; cpu: where it is. False if that isn't known. */
 bool ps__set_follow(struct ps_eventset *set, int cpu);
 void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark);
 uint64_t ps__set_time_spent(const struct ps_eventset *set);
 void ps__set_forget_times(struct ps_eventset *set);
-static inline bool ps__set_is_mixed(const struct ps_eventset *set)
-{
-	return set->cannot_split && set->watch.fd >= 0;
-}
 
-/* strayed.c: a task that had one CPU when its set was started, and was elsewhere since. */
-int ps__set_fetch_strayed(struct ps_eventset *set, struct ps__slot **slot);
+/* bound.c: a task that had one CPU when its set was started, and was elsewhere since. */
 void ps__set_look_for_stray(struct ps_eventset *set);
-void ps__set_start_bound(struct ps_eventset *set);
-static inline bool ps__set_is_bound(const struct ps_eventset *set)
-{
-	return set->means == PS__MEANS_PLAIN && set->watch.fd >= 0 && !set->cannot_split;
-}
 
 /* write.c: a reading into the logs. */
 struct ps__write {

@@ -40,8 +40,8 @@ unit_tests = \
 	tests/unit/test_lanes \
 	tests/unit/test_layout \
 	tests/unit/test_list \
-	tests/unit/test_means \
-	tests/unit/test_means_records \
+	tests/unit/test_attribution \
+	tests/unit/test_attribution_records \
 	tests/unit/test_metric \
 	tests/unit/test_mixed \
 	tests/unit/test_no_proc \
@@ -69,7 +69,7 @@ unit_tests = \
 	tests/unit/test_search \
 	tests/unit/test_stat_tally \
 	tests/unit/test_status \
-	tests/unit/test_strayed \
+	tests/unit/test_bound \
 	tests/unit/test_table \
 	tests/unit/test_targets \
 	tests/unit/test_task_records \

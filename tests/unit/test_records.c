@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Migration records: what they split, and what becomes of the counts where a record is missing. test_exact.c has what must
- * hold for any means that splits; test_means_records.c tells when they are taken.
+ * hold for any means that splits; test_attribution_records.c tells when they are taken.
  */
 #include "support/scene.h"
 

@@ -21,7 +21,7 @@ static void look_for_stray(const struct ps__visit *visit, void *context)
 }
 
 /* Since when is the backend's to say: no look at the clock more. */
-void ps__set_start_bound(struct ps_eventset *set)
+static void start_bound(struct ps_eventset *set)
 {
 	bool is_self = set->target.kind == PS__TARGET_SELF;
 
@@ -53,16 +53,9 @@ void ps__set_look_for_stray(struct ps_eventset *set)
 		set->has_left = true;
 }
 
-static int look_for_cpu(struct ps_eventset *set)
+static bool has_left_its_cpu(const struct ps_eventset *set)
 {
-	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
-		return ps__os_getcpu();
-	return ps__set_look_at_task(set);
-}
-
-static bool is_failure(int result)
-{
-	return result != PS_OK && result != PS_PARTIAL;
+	return set->has_left || set->has_strayed;
 }
 
 /* Reads the counters once more, behind the watch: what is read then is where the watch saw the task last. Where that
@@ -74,11 +67,11 @@ static int read_still(struct ps_eventset *set, int *cpu)
 	for (int chase = 0; chase < LARGEST_CHASE; chase++) {
 		if (ps__watch_has_moved(&set->watch))
 			ps__set_look_for_stray(set);
-		*cpu = look_for_cpu(set);
+		*cpu = ps__set_find_cpu(set);
 		if (set->stay.is_lost)
 			set->stay.cpu = *cpu;
 		result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
-		if (is_failure(result) || !ps__watch_has_moved(&set->watch))
+		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->watch))
 			break;
 	}
 	*cpu = set->stay.cpu;
@@ -95,50 +88,73 @@ static unsigned label_of(const struct ps_eventset *set, const struct ps__slot *h
 	return here->cpu == set->only_cpu ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_EXACT;
 }
 
-static uint16_t take_flags(struct ps_eventset *set, int result)
+static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
 {
-	uint16_t flags = set->is_ended ? PS__MARK_ENDED : 0;
-
-	if (set->backend->interrupted || result == PS_PARTIAL)
-		flags |= PS__MARK_INTERRUPTED;
-	if (set->backend->went_back)
-		flags |= PS__MARK_WENT_BACK;
-	set->backend->interrupted = false;
-	set->backend->went_back = false;
-	return flags;
+	if (__builtin_expect(!set->has_left, 1)) {
+		fetch->cpu = ps__set_find_cpu(set);
+		int result = ps__set_read_whole(set);
+		uint16_t moved = ps__set_moved_mark(set, fetch->cpu);
+		if (ps__set_is_failure(result))
+			return result;
+		if (__builtin_expect(ps__watch_has_moved(&set->watch), 0))
+			ps__set_look_for_stray(set);
+		fetch->flags = moved;
+		if (__builtin_expect(!has_left_its_cpu(set), 1))
+			return result;
+	}
+	return read_still(set, &fetch->cpu);
 }
 
-int ps__set_fetch_strayed(struct ps_eventset *set, struct ps__slot **out)
+/* Credits an interval in which the task left its CPU, or after it had. */
+static void credit_strayed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
-	int cpu;
-	int result = ps__set_check_caller(set);
-
-	if (result != PS_OK)
-		return result;
-	result = read_still(set, &cpu);
-	if (is_failure(result))
-		return result;
-	struct ps__slot *here = ps__set_slot(set, cpu);
-	if (!here)
-		return PS_ENOMEM;
-	if (set->must_clear)
-		ps__set_clear_counts(set);
 	bool is_moving = set->is_running && ps__watch_has_moved(&set->watch);
+
 	set->stay.is_lost |= is_moving;
 	uint64_t spent_ns = ps__set_time_spent(set);
 	unsigned label = label_of(set, here, spent_ns);
-	uint16_t mark = (uint16_t)(label | take_flags(set, result));
+	fetch->mark = (uint16_t)(label | fetch->flags);
 	ps__set_activate(set, here);
-	set->last_slot = here;
 	if (label == PS_ATTRIBUTION_MIXED)
-		ps__set_share_counts(set, spent_ns, mark);
+		ps__set_share_counts(set, spent_ns, fetch->mark);
 	else
-		mark |= ps__set_credit(set, here, 0);
-	ps__set_label_counts(here, mark);
+		fetch->mark |= ps__set_credit(set, here, 0);
 	ps__set_forget_times(set);
 	/* What it does from the read until it is followed again belongs to the next interval, and may be anywhere. */
 	set->stay.is_lost = is_moving;
-	set->is_unfetched = false;
-	*out = here;
-	return result;
 }
+
+static bool credit_bound(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	if (__builtin_expect(has_left_its_cpu(set), 0)) {
+		credit_strayed(set, fetch, here);
+		return true;
+	}
+	unsigned label = here->cpu == set->only_cpu ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_LAST_CPU;
+	fetch->mark = (uint16_t)(label | fetch->flags | ps__set_credit_whole(set, here));
+	/* All of it was here, as the watch noted. */
+	here->spent_ns = 0;
+	set->stay.is_lost = false;
+	return true;
+}
+
+static bool is_pinned_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
+
+	if (label == PS_ATTRIBUTION_MIXED)
+		return slot->cpu == set->stay.cpu;
+	if (set->has_left)
+		return label != PS_ATTRIBUTION_LAST_CPU && slot->cpu == set->stay.cpu && !set->stay.is_lost;
+	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
+}
+
+const struct ps__method ps__method_bound = {
+    .name = "pinned",
+    .is_whole = true,
+    .start = start_bound,
+    .read = read_bound,
+    .credit = credit_bound,
+    .is_label_lasting = is_pinned_lasting,
+    .has_changed = ps__set_mask_changed,
+};

@@ -242,7 +242,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("strayed");
+	Suite *suite = suite_create("bound");
 	TCase *tests = scene_case(suite, "strayed");
 
 	tcase_add_test(tests, the_interval_of_a_move_is_shared_out_and_later_ones_are_known);

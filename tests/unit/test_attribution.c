@@ -380,7 +380,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("means");
+	Suite *suite = suite_create("attribution");
 	TCase *choice = scene_case_lanes(suite, "choice");
 
 	tcase_add_test(choice, auto_takes_pinned_for_one_cpu_and_exact_for_more);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When migration records are taken: where the kernel permits them and there are CPUs enough, unless they would miss
- * migrations. test_means.c has the choice without them.
+ * migrations. test_attribution.c has the choice without them.
  */
 #include "support/scene.h"
 
@@ -171,7 +171,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("means, with records");
+	Suite *suite = suite_create("attribution, with records");
 	TCase *tests = scene_case(suite, "choice");
 
 	tcase_add_test(tests, auto_takes_records_where_they_are_permitted_and_exact_takes_lanes);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * How a set knows where its task was: by a mask of one CPU, by lanes or migration records (the kernel splits), or by a look
- * at each reading. HACKING says what each costs.
- */
+/* Which attribution method a set uses, chosen when its events are opened, and what the choice allows and costs. */
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
-#include "event/pmu.h"
 #include "set/set.h"
 
 #include <errno.h>
@@ -49,7 +45,7 @@ static size_t descriptors_needed(const struct ps_eventset *set)
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 {
-	set->means = PS__MEANS_PLAIN;
+	set->method = &ps__method_last_cpu;
 	set->target.lane_count = 0;
 	set->target.lane_cpus = NULL;
 	set->target.has_records = false;
@@ -67,7 +63,7 @@ static int append_cpu(int cpu, void *context)
 }
 
 /* For a task offline CPUs, too: its event may wait for a CPU that comes later; a control group's can't. */
-static int list_lanes(struct ps_eventset *set)
+int ps__set_list_cpus(struct ps_eventset *set)
 {
 	const char *path = set->target.kind == PS__TARGET_CGROUP ? ONLINE : PRESENT;
 	char text[4096];
@@ -130,7 +126,7 @@ static size_t count_present_cpus(void)
 	return ps__os_read_file(PRESENT, text, sizeof text) > 0 ? ps__list_count(text) : 0;
 }
 
-size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEANS_RANKS])
+size_t ps__set_rank_methods(struct ps_eventset *set, const struct ps__method *ranks[PS__METHOD_RANKS])
 {
 	bool is_auto = set->mode == PS_ATTRIBUTE_AUTO;
 
@@ -141,7 +137,7 @@ size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEAN
 		ps__set_choose_for_papi(set);
 		return 0;
 	}
-	ranks[0] = PS__MEANS_CGROUP;
+	ranks[0] = &ps__method_cgroup;
 	if (set->target.kind == PS__TARGET_CGROUP)
 		return 1;
 	if (set->target.kind == PS__TARGET_CPU || (is_auto && set->only_cpu >= 0))
@@ -155,59 +151,31 @@ size_t ps__set_rank_means(struct ps_eventset *set, enum ps__means ranks[PS__MEAN
 		         "these counters can't be split by hardware thread: they are shared out by the time on each");
 		return 0;
 	}
-	ranks[0] = PS__MEANS_LANES;
+	ranks[0] = &ps__method_lanes;
 	if (set->target.kind == PS__TARGET_PROCESS || set->enables_on_exec || count_present_cpus() < CPUS_FOR_RECORDS)
 		return 1;
 	/* Lanes lose nothing, and records are cheaper. */
-	ranks[is_auto ? 0 : 1] = PS__MEANS_RECORDS;
-	ranks[is_auto ? 1 : 0] = PS__MEANS_LANES;
+	ranks[is_auto ? 0 : 1] = &ps__method_records;
+	ranks[is_auto ? 1 : 0] = &ps__method_lanes;
 	return 2;
 }
 
-/* Where there are several kinds of cores, a group is on the hardware on one kind only, and would miss migrations. */
-static int check_core_kinds(const struct ps_eventset *set)
-{
-	size_t kinds = 1;
-
-	for (size_t index = 0; index < set->event_count; index++) {
-		if (set->events[index].unsupported || set->events[index].klass != PS__EVENT_CLASS_CORE)
-			continue;
-		if (ps__pmu_core_count(&kinds) != 0 || kinds > 1)
-			return ps__fail(PS_ENOSUPP, "migration records don't tell apart several kinds of cores");
-		return PS_OK;
-	}
-	return PS_OK;
-}
-
-int ps__set_choose_means(struct ps_eventset *set, enum ps__means means)
+int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method)
 {
 	int result = PS_OK;
 
 	ps__set_settle_for_plain(set, "");
-	set->target.has_records = means == PS__MEANS_RECORDS;
-	result = means == PS__MEANS_RECORDS ? check_core_kinds(set) : list_lanes(set);
-	if (result == PS_OK && set->mode == PS_ATTRIBUTE_AUTO && means != PS__MEANS_CGROUP &&
+	set->target.has_records = method == &ps__method_records;
+	result = method->prepare(set);
+	if (result == PS_OK && set->mode == PS_ATTRIBUTE_AUTO && method->is_split &&
 	    !is_within_budget(descriptors_needed(set)))
 		result = fail_budget(set);
 	if (result != PS_OK)
 		return result;
-	set->means = means;
+	set->method = method;
 	set->descriptors = descriptors_needed(set);
 	atomic_fetch_add_explicit(&descriptors_taken, set->descriptors, memory_order_relaxed);
 	return PS_OK;
-}
-
-/* The folder that was opened stays open, but the kernel counts nothing for it any more. */
-static bool is_cgroup_removed(const struct ps_eventset *set)
-{
-	struct perf_event_attr attr = {
-	    .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
-	int fd = ps__os.perf_event_open(&attr, set->target.cgroup_fd, set->lane_cpus[0], -1,
-	                                PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
-	bool is_removed = fd < 0 && errno == ENOENT;
-
-	ps__os_close_event(fd, false);
-	return is_removed;
 }
 
 /* What tells how long the task is on each CPU is opened only when it is known that groups take turns. */
@@ -225,7 +193,7 @@ int ps__set_charge_residency(struct ps_eventset *set)
 }
 
 /* Its events are on the CPUs that were online then. */
-static bool has_other_cpus(const struct ps_eventset *set)
+bool ps__set_has_other_cpus(const struct ps_eventset *set)
 {
 	char text[4096];
 
@@ -238,69 +206,44 @@ static bool has_other_cpus(const struct ps_eventset *set)
 	return ps__list_count(text) != set->target.lane_count;
 }
 
-static bool is_split(const struct ps_eventset *set)
+/* What is open fits a task that was pinned, or wasn't. */
+bool ps__set_mask_changed(const struct ps_eventset *set)
 {
-	return set->means == PS__MEANS_LANES || set->means == PS__MEANS_RECORDS;
-}
-
-/* What is open fits a task that was pinned, or wasn't; counts that are split fit both. */
-bool ps__set_means_changed(const struct ps_eventset *set)
-{
-	if (set->means == PS__MEANS_CGROUP)
-		return has_other_cpus(set) || is_cgroup_removed(set);
-	if (set->target.kind == PS__TARGET_CPU || is_split(set))
+	if (set->target.kind == PS__TARGET_CPU)
 		return false;
 	return set->only_cpu != only_cpu(set) || (set->short_of > 0 && is_within_budget(set->short_of));
 }
 
-bool ps__set_is_label_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+/* Without a watch, the task's place is looked up at each reading. */
+static void settle_for_watch(struct ps_eventset *set)
 {
-	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
-
-	if (set->means == PS__MEANS_LANES)
-		return label == PS_ATTRIBUTION_EXACT && slot->lane >= 0 && set->watch.fd >= 0 && !set->must_sweep;
-	if (set->means == PS__MEANS_RECORDS)
-		return label == PS_ATTRIBUTION_EXACT && slot->cpu == set->last_cpu && !set->has_lost;
-	if (set->watch.fd < 0)
-		return label == PS_ATTRIBUTION_LAST_CPU;
-	if (label == PS_ATTRIBUTION_MIXED)
-		return slot->cpu == set->stay.cpu;
-	if (set->has_left)
-		return label != PS_ATTRIBUTION_LAST_CPU && slot->cpu == set->stay.cpu && !set->stay.is_lost;
-	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->only_cpu && !set->has_strayed;
-}
-
-static int open_watch(struct ps_eventset *set)
-{
-	switch (set->means) {
-	case PS__MEANS_RECORDS:
-		return ps__watch_open_migrations(&set->watch, watched_tid(set));
-	case PS__MEANS_LANES:
-		return ps__watch_open(&set->watch, watched_tid(set), -1);
-	default:
-		return ps__watch_open(&set->watch, watched_tid(set), set->only_cpu);
-	}
+	if (set->method == &ps__method_last_cpu)
+		set->method = set->cannot_split ? &ps__method_mixed : &ps__method_bound;
 }
 
 int ps__set_open_watch(struct ps_eventset *set)
 {
 	/* An attached task of PAPI's, too, is found by its watch for less than by its file in /proc. */
-	bool is_wanted = is_split(set) || set->only_cpu >= 0 || set->cannot_split;
+	bool is_split = set->method->is_split;
+	bool is_wanted = is_split || set->only_cpu >= 0 || set->cannot_split;
 
 	set->followed_cpu = -1;
 	if ((set->target.kind != PS__TARGET_SELF && set->target.kind != PS__TARGET_TID) ||
-	    (set->mode == PS_ATTRIBUTE_LAST_CPU && !is_split(set)) || !is_wanted)
+	    (set->mode == PS_ATTRIBUTE_LAST_CPU && !is_split) || !is_wanted)
 		return PS_OK;
-	int error = -open_watch(set);
-	if (error == 0)
+	int error = is_split ? -set->method->open_watch(set, watched_tid(set))
+	                     : -ps__watch_open(&set->watch, watched_tid(set), set->only_cpu);
+	if (error == 0) {
+		settle_for_watch(set);
 		return PS_OK;
-	if (set->means == PS__MEANS_RECORDS && error == EACCES)
+	}
+	if (set->method == &ps__method_records && error == EACCES)
 		return ps__fail(PS_EPERM, "migration records need perf_event_paranoid <= 1 or CAP_PERFMON");
 	return ps__fail(PS_ESYS, "the task's %s can't be watched (%s): see kernel.perf_event_mlock_kb",
-	                set->means == PS__MEANS_RECORDS ? "migrations" : "context switches", strerror(error));
+	                set->method == &ps__method_records ? "migrations" : "context switches", strerror(error));
 }
 
-void ps__set_forget_means(struct ps_eventset *set)
+void ps__set_forget_method(struct ps_eventset *set)
 {
 	/* What is needed may be another number by now, as events and options have changed. */
 	atomic_fetch_sub_explicit(&descriptors_taken, set->descriptors, memory_order_relaxed);
@@ -343,7 +286,7 @@ enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const
 		return PS_ATTRIBUTION_LAST_CPU;
 	if (set->target.kind == PS__TARGET_CPU)
 		return PS_ATTRIBUTION_ATTACHED;
-	if (set->means != PS__MEANS_PLAIN)
+	if (!set->method->is_whole)
 		return PS_ATTRIBUTION_EXACT;
 	if (set->watch.fd < 0)
 		return PS_ATTRIBUTION_LAST_CPU;
