@@ -34,7 +34,7 @@ int ps__diagnose_defaults(struct ps__diagnosis *d)
 
 static bool is_of_cpu(const struct ps_eventset *set, size_t event)
 {
-	return set->events[event].klass == PS__EVENT_CLASS_OTHER;
+	return set->events.list[event].klass == PS__EVENT_CLASS_OTHER;
 }
 
 /* Does it get onto the hardware? An event can be opened and started, and yet find every counter taken. */
@@ -76,7 +76,7 @@ static int try_event(const char *name, struct ps__event *out)
 	if (code == PS_OK)
 		code = ps_start(set);
 	if (code == PS_OK)
-		*out = set->events[0];
+		*out = set->events.list[0];
 	ps_eventset_destroy(set);
 	if (code == PS_OK)
 		code = check_hardware(out, name);
@@ -139,10 +139,10 @@ static int build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_event
 		/* The same name twice is counted once. */
 		if (code == PS_ECNFLCT)
 			code = PS_OK;
-		else if (code == PS_OK && is_of_cpu(set, set->event_count - 1) != of_cpu)
+		else if (code == PS_OK && is_of_cpu(set, set->events.count - 1) != of_cpu)
 			code = ps_eventset_remove(set, d->events[i]);
 	}
-	if (code == PS_OK && of_cpu && set->event_count)
+	if (code == PS_OK && of_cpu && set->events.count)
 		code = ps_eventset_attach_cpu(set, ps__os.getcpu());
 	if (code == PS_OK)
 		*out = set;
@@ -155,8 +155,8 @@ static size_t count_turns(const struct ps_eventset *set)
 {
 	size_t count = 0;
 
-	for (size_t group = 0; group < set->backend->groups; group++)
-		count += set->backend->is_hardware[group];
+	for (size_t group = 0; group < set->counters.backend->groups; group++)
+		count += set->counters.backend->is_hardware[group];
 	return count;
 }
 
@@ -190,10 +190,10 @@ static int try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
 
 	if (code != PS_OK)
 		return code;
-	*count = set->event_count;
-	if (set->event_count)
+	*count = set->events.count;
+	if (set->events.count)
 		code = ps_start(set);
-	if (code == PS_OK && set->event_count && !of_cpu)
+	if (code == PS_OK && set->events.count && !of_cpu)
 		say_attribution(d, set);
 	ps_eventset_destroy(set);
 	return code;

@@ -25,58 +25,58 @@ static size_t count_supported(const struct ps_eventset *set)
 {
 	size_t count = 0;
 
-	for (size_t index = 0; index < set->event_count; index++)
-		count += !set->events[index].unsupported;
+	for (size_t index = 0; index < set->events.count; index++)
+		count += !set->events.list[index].unsupported;
 	return count;
 }
 
 /* Records: a recorder and the watch; tasks: two writers in a lane, and an anchor. That is of one group; more are rare. */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
-	size_t roots = set->target.kind == PS__TARGET_PROCESS ? set->target.root_count : 1;
-	size_t writers = set->wants_tasks ? 2 : 0, anchors = set->wants_tasks ? roots : 0;
+	size_t roots = set->counters.target.kind == PS__TARGET_PROCESS ? set->counters.target.root_count : 1;
+	size_t writers = set->counters.wants_tasks ? 2 : 0, anchors = set->counters.wants_tasks ? roots : 0;
 
-	size_t clocks = set->backend && set->backend->residency_ns;
+	size_t clocks = set->counters.backend && set->counters.backend->residency_ns;
 
-	if (set->target.has_records)
+	if (set->counters.target.has_records)
 		return count_supported(set) + 2;
-	return (count_supported(set) + writers + clocks) * set->target.lane_count * roots + anchors;
+	return (count_supported(set) + writers + clocks) * set->counters.target.lane_count * roots + anchors;
 }
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 {
-	set->method = &ps__method_last_cpu;
-	set->target.lane_count = 0;
-	set->target.lane_cpus = NULL;
-	set->target.has_records = false;
-	ps__os_free(set->lane_cpus);
-	set->lane_cpus = NULL;
-	snprintf(set->why, sizeof set->why, "%s", why);
+	set->attribution.method = &ps__method_last_cpu;
+	set->counters.target.lane_count = 0;
+	set->counters.target.lane_cpus = NULL;
+	set->counters.target.has_records = false;
+	ps__os_free(set->attribution.lanes.cpus);
+	set->attribution.lanes.cpus = NULL;
+	snprintf(set->attribution.why, sizeof set->attribution.why, "%s", why);
 }
 
 static int append_cpu(int cpu, void *context)
 {
 	struct ps_eventset *set = context;
 
-	set->lane_cpus[set->target.lane_count++] = cpu;
+	set->attribution.lanes.cpus[set->counters.target.lane_count++] = cpu;
 	return 0;
 }
 
 /* For a task offline CPUs, too: its event may wait for a CPU that comes later; a control group's can't. */
 int ps__set_list_cpus(struct ps_eventset *set)
 {
-	const char *path = set->target.kind == PS__TARGET_CGROUP ? ONLINE : PRESENT;
+	const char *path = set->counters.target.kind == PS__TARGET_CGROUP ? ONLINE : PRESENT;
 	char text[4096];
 
 	if (ps__os_read_file(path, text, sizeof text) <= 0 || ps__list_count(text) == 0)
 		return ps__fail(PS_ESYS, "exact attribution needs the machine's CPUs, and they can't be read from %s",
 		                path);
-	set->lane_cpus = ps__os_calloc(ps__list_count(text), sizeof *set->lane_cpus);
-	if (!set->lane_cpus)
+	set->attribution.lanes.cpus = ps__os_calloc(ps__list_count(text), sizeof *set->attribution.lanes.cpus);
+	if (!set->attribution.lanes.cpus)
 		return ps__fail_memory("an event set");
-	set->target.lane_count = 0;
+	set->counters.target.lane_count = 0;
 	ps__list_for_each(text, append_cpu, set);
-	set->target.lane_cpus = set->lane_cpus;
+	set->counters.target.lane_cpus = set->attribution.lanes.cpus;
 	return PS_OK;
 }
 
@@ -94,8 +94,8 @@ static int fail_budget(struct ps_eventset *set)
 	size_t needed = descriptors_needed(set);
 	struct rlimit limit = {0};
 
-	if (set->short_of == 0 || needed < set->short_of)
-		set->short_of = needed;
+	if (set->attribution.short_of == 0 || needed < set->attribution.short_of)
+		set->attribution.short_of = needed;
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
 	return ps__fail(
 	    PS_ECOUNT,
@@ -106,15 +106,15 @@ static int fail_budget(struct ps_eventset *set)
 
 static pid_t watched_tid(const struct ps_eventset *set)
 {
-	return set->target.kind == PS__TARGET_TID ? set->target.tid : 0;
+	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
 }
 
 /* Only a single task can be pinned. */
 static int only_cpu(const struct ps_eventset *set)
 {
-	if (set->target.kind != PS__TARGET_SELF && set->target.kind != PS__TARGET_TID)
+	if (set->counters.target.kind != PS__TARGET_SELF && set->counters.target.kind != PS__TARGET_TID)
 		return -1;
-	if (set->papi && set->papi->is_shared)
+	if (set->counters.papi && set->counters.papi->is_shared)
 		return -1;
 	return ps__locate_only_cpu(watched_tid(set));
 }
@@ -128,31 +128,32 @@ static size_t count_present_cpus(void)
 
 size_t ps__set_rank_methods(struct ps_eventset *set, const struct ps__method *ranks[PS__METHOD_RANKS])
 {
-	bool is_auto = set->mode == PS_ATTRIBUTE_AUTO;
+	bool is_auto = set->attribution.mode == PS_ATTRIBUTE_AUTO;
 
 	ps__set_settle_for_plain(set, "");
-	set->short_of = 0;
-	set->only_cpu = only_cpu(set);
-	if (set->papi) {
+	set->attribution.short_of = 0;
+	set->attribution.only_cpu = only_cpu(set);
+	if (set->counters.papi) {
 		ps__set_choose_for_papi(set);
 		return 0;
 	}
 	ranks[0] = &ps__method_cgroup;
-	if (set->target.kind == PS__TARGET_CGROUP)
+	if (set->counters.target.kind == PS__TARGET_CGROUP)
 		return 1;
-	if (set->target.kind == PS__TARGET_CPU || (is_auto && set->only_cpu >= 0))
+	if (set->counters.target.kind == PS__TARGET_CPU || (is_auto && set->attribution.only_cpu >= 0))
 		return 0;
-	if (set->mode == PS_ATTRIBUTE_LAST_CPU) {
-		snprintf(set->why, sizeof set->why, "PS_ATTRIBUTE_LAST_CPU was asked for");
+	if (set->attribution.mode == PS_ATTRIBUTE_LAST_CPU) {
+		snprintf(set->attribution.why, sizeof set->attribution.why, "PS_ATTRIBUTE_LAST_CPU was asked for");
 		return 0;
 	}
-	if (set->cannot_split) {
-		snprintf(set->why, sizeof set->why,
+	if (set->attribution.cannot_split) {
+		snprintf(set->attribution.why, sizeof set->attribution.why,
 		         "these counters can't be split by hardware thread: they are shared out by the time on each");
 		return 0;
 	}
 	ranks[0] = &ps__method_lanes;
-	if (set->target.kind == PS__TARGET_PROCESS || set->enables_on_exec || count_present_cpus() < CPUS_FOR_RECORDS)
+	if (set->counters.target.kind == PS__TARGET_PROCESS || set->counters.enables_on_exec ||
+	    count_present_cpus() < CPUS_FOR_RECORDS)
 		return 1;
 	/* Lanes lose nothing, and records are cheaper. */
 	ranks[is_auto ? 0 : 1] = &ps__method_records;
@@ -165,29 +166,29 @@ int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *meth
 	int result = PS_OK;
 
 	ps__set_settle_for_plain(set, "");
-	set->target.has_records = method == &ps__method_records;
+	set->counters.target.has_records = method == &ps__method_records;
 	result = method->prepare(set);
-	if (result == PS_OK && set->mode == PS_ATTRIBUTE_AUTO && method->is_split &&
+	if (result == PS_OK && set->attribution.mode == PS_ATTRIBUTE_AUTO && method->is_split &&
 	    !is_within_budget(descriptors_needed(set)))
 		result = fail_budget(set);
 	if (result != PS_OK)
 		return result;
-	set->method = method;
-	set->descriptors = descriptors_needed(set);
-	atomic_fetch_add_explicit(&descriptors_taken, set->descriptors, memory_order_relaxed);
+	set->attribution.method = method;
+	set->attribution.descriptors = descriptors_needed(set);
+	atomic_fetch_add_explicit(&descriptors_taken, set->attribution.descriptors, memory_order_relaxed);
 	return PS_OK;
 }
 
 /* What tells how long the task is on each CPU is opened only when it is known that groups take turns. */
 int ps__set_charge_residency(struct ps_eventset *set)
 {
-	size_t needed = descriptors_needed(set) - set->descriptors;
+	size_t needed = descriptors_needed(set) - set->attribution.descriptors;
 
 	if (needed == 0)
 		return PS_OK;
-	if (set->mode == PS_ATTRIBUTE_AUTO && !is_within_budget(needed))
+	if (set->attribution.mode == PS_ATTRIBUTE_AUTO && !is_within_budget(needed))
 		return fail_budget(set);
-	set->descriptors += needed;
+	set->attribution.descriptors += needed;
 	atomic_fetch_add_explicit(&descriptors_taken, needed, memory_order_relaxed);
 	return PS_OK;
 }
@@ -199,55 +200,57 @@ bool ps__set_has_other_cpus(const struct ps_eventset *set)
 
 	if (ps__os_read_file(ONLINE, text, sizeof text) <= 0)
 		return false;
-	for (size_t lane = 0; lane < set->target.lane_count; lane++) {
-		if (!ps__list_contains(text, set->lane_cpus[lane]))
+	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
+		if (!ps__list_contains(text, set->attribution.lanes.cpus[lane]))
 			return true;
 	}
-	return ps__list_count(text) != set->target.lane_count;
+	return ps__list_count(text) != set->counters.target.lane_count;
 }
 
 /* What is open fits a task that was pinned, or wasn't. */
 bool ps__set_mask_changed(const struct ps_eventset *set)
 {
-	if (set->target.kind == PS__TARGET_CPU)
+	if (set->counters.target.kind == PS__TARGET_CPU)
 		return false;
-	return set->only_cpu != only_cpu(set) || (set->short_of > 0 && is_within_budget(set->short_of));
+	return set->attribution.only_cpu != only_cpu(set) ||
+	       (set->attribution.short_of > 0 && is_within_budget(set->attribution.short_of));
 }
 
 /* Without a watch, the task's place is looked up at each reading. */
 static void settle_for_watch(struct ps_eventset *set)
 {
-	if (set->method == &ps__method_last_cpu)
-		set->method = set->cannot_split ? &ps__method_mixed : &ps__method_bound;
+	if (set->attribution.method == &ps__method_last_cpu)
+		set->attribution.method = set->attribution.cannot_split ? &ps__method_mixed : &ps__method_bound;
 }
 
 int ps__set_open_watch(struct ps_eventset *set)
 {
 	/* An attached task of PAPI's, too, is found by its watch for less than by its file in /proc. */
-	bool is_split = set->method->is_split;
-	bool is_wanted = is_split || set->only_cpu >= 0 || set->cannot_split;
+	bool is_split = set->attribution.method->is_split;
+	bool is_wanted = is_split || set->attribution.only_cpu >= 0 || set->attribution.cannot_split;
 
-	set->followed_cpu = -1;
-	if ((set->target.kind != PS__TARGET_SELF && set->target.kind != PS__TARGET_TID) ||
-	    (set->mode == PS_ATTRIBUTE_LAST_CPU && !is_split) || !is_wanted)
+	set->attribution.followed_cpu = -1;
+	if ((set->counters.target.kind != PS__TARGET_SELF && set->counters.target.kind != PS__TARGET_TID) ||
+	    (set->attribution.mode == PS_ATTRIBUTE_LAST_CPU && !is_split) || !is_wanted)
 		return PS_OK;
-	int error = is_split ? -set->method->open_watch(set, watched_tid(set))
-	                     : -ps__watch_open(&set->watch, watched_tid(set), set->only_cpu);
+	int error = is_split ? -set->attribution.method->open_watch(set, watched_tid(set))
+	                     : -ps__watch_open(&set->attribution.watch, watched_tid(set), set->attribution.only_cpu);
 	if (error == 0) {
 		settle_for_watch(set);
 		return PS_OK;
 	}
-	if (set->method == &ps__method_records && error == EACCES)
+	if (set->attribution.method == &ps__method_records && error == EACCES)
 		return ps__fail(PS_EPERM, "migration records need perf_event_paranoid <= 1 or CAP_PERFMON");
 	return ps__fail(PS_ESYS, "the task's %s can't be watched (%s): see kernel.perf_event_mlock_kb",
-	                set->method == &ps__method_records ? "migrations" : "context switches", strerror(error));
+	                set->attribution.method == &ps__method_records ? "migrations" : "context switches",
+	                strerror(error));
 }
 
 void ps__set_forget_method(struct ps_eventset *set)
 {
 	/* What is needed may be another number by now, as events and options have changed. */
-	atomic_fetch_sub_explicit(&descriptors_taken, set->descriptors, memory_order_relaxed);
-	set->descriptors = 0;
+	atomic_fetch_sub_explicit(&descriptors_taken, set->attribution.descriptors, memory_order_relaxed);
+	set->attribution.descriptors = 0;
 	ps__set_settle_for_plain(set, "");
 }
 
@@ -259,15 +262,15 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 		return result;
 	if (mode != PS_ATTRIBUTE_AUTO && mode != PS_ATTRIBUTE_EXACT && mode != PS_ATTRIBUTE_LAST_CPU) {
 		result = ps__fail(PS_EINVAL, "ps_eventset_set_attribution: there is no mode %d", (int)mode);
-	} else if (set->papi && mode == PS_ATTRIBUTE_EXACT) {
+	} else if (set->counters.papi && mode == PS_ATTRIBUTE_EXACT) {
 		result = ps__fail(
 		    PS_ENOSUPP,
 		    "ps_eventset_set_attribution: PAPI doesn't split the counts of its event set %d by hardware "
 		    "thread: pin its thread, or count with ps_eventset_create and ps_eventset_add",
-		    set->papi->id);
-	} else if (mode != set->mode) {
+		    set->counters.papi->id);
+	} else if (mode != set->attribution.mode) {
 		ps__set_close(set);
-		set->mode = mode;
+		set->attribution.mode = mode;
 	}
 	ps__set_leave(set);
 	return result;
@@ -281,14 +284,15 @@ static const char why_left[] = "the task could run on one CPU only when the set 
 enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const char **why)
 {
 	if (why)
-		*why = !set ? "" : set->has_left ? why_left : set->why;
-	if (!set || !set->backend)
+		*why = !set ? "" : set->attribution.has_left ? why_left : set->attribution.why;
+	if (!set || !set->counters.backend)
 		return PS_ATTRIBUTION_LAST_CPU;
-	if (set->target.kind == PS__TARGET_CPU)
+	if (set->counters.target.kind == PS__TARGET_CPU)
 		return PS_ATTRIBUTION_ATTACHED;
-	if (!set->method->is_whole)
+	if (!set->attribution.method->is_whole)
 		return PS_ATTRIBUTION_EXACT;
-	if (set->watch.fd < 0)
+	if (set->attribution.watch.fd < 0)
 		return PS_ATTRIBUTION_LAST_CPU;
-	return set->only_cpu >= 0 && !set->has_left ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_MIXED;
+	return set->attribution.only_cpu >= 0 && !set->attribution.has_left ? PS_ATTRIBUTION_PINNED
+	                                                                    : PS_ATTRIBUTION_MIXED;
 }

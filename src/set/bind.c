@@ -10,7 +10,7 @@ static int fail_root(const struct ps_eventset *set, const struct ps_component *r
 {
 	if (!root)
 		return ps__fail(PS_EINVAL, "root is NULL: pass ps_topology_root(topology)");
-	if (set->root == root)
+	if (set->recorder.root == root)
 		return ps__fail(PS_EINVAL,
 		                "the topology of the set's readings was destroyed: pass another one's root");
 	if (root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
@@ -49,27 +49,27 @@ static void move_slot(struct ps__slot *slot, struct ps__history *log, size_t wid
 /* The old topology is gone, and with it the readings: a new series takes over what was counted since. */
 static int renew_series(struct ps_eventset *set)
 {
-	struct ps__recording *old = set->series;
+	struct ps__recording *old = set->recorder.recording;
 	struct ps__recording *fresh = ps__set_copy_series(old);
 	struct ps__history *log;
 
 	if (!fresh)
 		return ps__fail_memory("the readings of an event set");
-	for (size_t index = 0; index < set->met_count; index++) {
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
 		if (!ps__recording_add_history(fresh)) {
 			ps__recording_free(fresh);
 			return ps__fail_memory("the readings of an event set");
 		}
 	}
 	log = atomic_load_explicit(&fresh->histories, memory_order_relaxed);
-	for (size_t index = 0; index < set->met_count; index++) {
-		move_slot(set->met[index], log, ps__recording_width(fresh));
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		move_slot(set->recorder.met[index], log, ps__recording_width(fresh));
 		log = log->next_in_recording;
 	}
-	set->past_readings += ps__recording_count_writes(old);
-	set->series = fresh;
-	set->root = NULL;
-	set->last_bound = NULL;
+	set->recorder.past_readings += ps__recording_count_writes(old);
+	set->recorder.recording = fresh;
+	set->recorder.root = NULL;
+	set->recorder.last_bound = NULL;
 	ps__topology_release(old->topology);
 	return PS_OK;
 }
@@ -78,27 +78,29 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 {
 	int result = PS_OK;
 
-	if (!root || root == set->root || root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
+	if (!root || root == set->recorder.root || root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
 		return fail_root(set, root);
-	if (set->root && !ps__topology_is_destroyed(set->series->topology))
+	if (set->recorder.root && !ps__topology_is_destroyed(set->recorder.recording->topology))
 		return fail_root(set, root);
-	if (set->root)
+	if (set->recorder.root)
 		result = renew_series(set);
-	struct ps__recording *before = set->last_bound;
+	struct ps__recording *before = set->recorder.last_bound;
 	bool is_same = before && before->topology == root->topology;
 	if (result == PS_OK)
-		result = ps__recording_bind(set->series, root->topology, is_same ? before : NULL);
+		result = ps__recording_bind(set->recorder.recording, root->topology, is_same ? before : NULL);
 	if (result != PS_OK)
 		return result;
 	if (before)
 		ps__topology_release(before->topology);
-	set->last_bound = set->series;
-	set->root = root;
+	set->recorder.last_bound = set->recorder.recording;
+	set->recorder.root = root;
 	/* Those that were only reserved are attached when they are met. */
-	for (size_t index = 0; index < set->active_count; index++)
-		ps__recording_attach_history(set->series, set->active[index]->log, set->active[index]->cpu);
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		ps__recording_attach_history(set->recorder.recording, set->recorder.active[index]->log,
+		                             set->recorder.active[index]->cpu);
 	/* Where an idle task is: it has a part of the reading, though nothing was counted there. */
-	if (set->last_slot && !set->last_slot->log->is_attached)
-		ps__recording_attach_history(set->series, set->last_slot->log, set->last_slot->cpu);
+	if (set->recorder.last_slot && !set->recorder.last_slot->log->is_attached)
+		ps__recording_attach_history(set->recorder.recording, set->recorder.last_slot->log,
+		                             set->recorder.last_slot->cpu);
 	return PS_OK;
 }

@@ -14,7 +14,7 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 	const uint64_t *totals = ps__set_totals(set, lane);
 	const uint64_t *known = ps__set_credited(set, lane);
 
-	for (size_t word = 0; word < ps__recording_width(set->series); word++) {
+	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++) {
 		if (totals[word] != known[word])
 			return true;
 	}
@@ -24,21 +24,21 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 /* Was counting off on the CPU that was read just now? The next one's reading must not find the answer. */
 static bool take_interruption(struct ps_eventset *set)
 {
-	bool was_interrupted = set->backend->interrupted;
+	bool was_interrupted = set->counters.backend->interrupted;
 
-	set->backend->interrupted = false;
+	set->counters.backend->interrupted = false;
 	return was_interrupted;
 }
 
 /* Only a CPU with news meets a hardware thread: counts, or that some may be missing. */
 static int read_lane(struct ps_eventset *set, size_t lane)
 {
-	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
+	int result = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
 	bool is_interrupted = take_interruption(set) || result == PS_PARTIAL;
 
 	if ((result != PS_OK && result != PS_PARTIAL) || (!is_interrupted && !has_news(set, lane)))
 		return result;
-	struct ps__slot *slot = ps__set_slot(set, set->lane_cpus[lane]);
+	struct ps__slot *slot = ps__set_slot(set, set->attribution.lanes.cpus[lane]);
 	if (!slot)
 		return PS_ENOMEM;
 	uint16_t mark = PS_ATTRIBUTION_EXACT;
@@ -55,18 +55,18 @@ static int cpu_here(const struct ps_eventset *set)
 {
 	int cpu = ps__os_getcpu();
 
-	for (size_t lane = 0; lane < set->target.lane_count; lane++) {
-		if (set->lane_cpus[lane] == cpu)
+	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
+		if (set->attribution.lanes.cpus[lane] == cpu)
 			return cpu;
 	}
-	return set->lane_cpus[0];
+	return set->attribution.lanes.cpus[0];
 }
 
 static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	int result = PS_OK;
 
-	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
+	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
 		int one = read_lane(set, lane);
 		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
@@ -96,7 +96,8 @@ static bool is_removed(const struct ps_eventset *set)
 {
 	struct perf_event_attr attr = {
 	    .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
-	int fd = ps__os_open_event(&attr, set->target.cgroup_fd, set->lane_cpus[0], -1, PERF_FLAG_PID_CGROUP);
+	int fd = ps__os_open_event(&attr, set->counters.target.cgroup_fd, set->attribution.lanes.cpus[0], -1,
+	                           PERF_FLAG_PID_CGROUP);
 	bool is_gone = fd == -ENOENT;
 
 	if (fd >= 0)

@@ -10,10 +10,10 @@ static bool is_failure(int result)
 
 static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
 {
-	size_t times = 2 * set->series->groups;
-	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
+	size_t times = 2 * set->recorder.recording->groups;
+	int result = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
 
-	for (size_t event = 0; !is_failure(result) && event < set->event_count; event++)
+	for (size_t event = 0; !is_failure(result) && event < set->events.count; event++)
 		residual[event] += (long long)(ps__set_totals(set, lane)[times + event] -
 		                               ps__set_credited(set, lane)[times + event]);
 	return result;
@@ -22,9 +22,10 @@ static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
 /* For those who print the tree. */
 static void keep_residual(const struct ps_eventset *set, const long long *residual)
 {
-	for (size_t event = 0; event < set->event_count; event++)
-		atomic_store_explicit(&set->series->column[event].residual, residual[event], memory_order_relaxed);
-	atomic_store_explicit(&set->series->is_checked, true, memory_order_release);
+	for (size_t event = 0; event < set->events.count; event++)
+		atomic_store_explicit(&set->recorder.recording->column[event].residual, residual[event],
+		                      memory_order_relaxed);
+	atomic_store_explicit(&set->recorder.recording->is_checked, true, memory_order_release);
 }
 
 static int check(struct ps_eventset *set, long long *residual)
@@ -32,19 +33,19 @@ static int check(struct ps_eventset *set, long long *residual)
 	struct ps__slot *slot;
 	int result = ps__set_adopt(set);
 
-	if (result == PS_OK && !set->was_started)
+	if (result == PS_OK && set->state == PS__SET_NEW)
 		result = ps__fail(PS_ENOTRUN, "ps_eventset_check: the event set was never started");
-	if (result == PS_OK && !set->backend)
+	if (result == PS_OK && !set->counters.backend)
 		result =
 		    ps__fail(PS_ENOTRUN, "ps_eventset_check: the last ps_start failed, and there are no counters to "
 		                         "compare with: start the set again");
 	if (result != PS_OK)
 		return result;
-	if (set->is_running || set->is_unfetched)
+	if (ps__set_has_news(set))
 		result = ps__set_fetch(set, &slot);
-	for (size_t event = 0; event < set->event_count; event++)
+	for (size_t event = 0; event < set->events.count; event++)
 		residual[event] = 0;
-	for (size_t lane = 0; !is_failure(result) && lane < set->backend->lanes; lane++)
+	for (size_t lane = 0; !is_failure(result) && lane < set->counters.backend->lanes; lane++)
 		result = check_lane(set, lane, residual);
 	if (!is_failure(result))
 		keep_residual(set, residual);
@@ -57,9 +58,9 @@ int ps_eventset_check(struct ps_eventset *set, long long *residual, int n)
 
 	if (result != PS_OK)
 		return result;
-	if (!residual || n < 0 || (size_t)n != set->event_count)
+	if (!residual || n < 0 || (size_t)n != set->events.count)
 		result = ps__fail(PS_EINVAL, "ps_eventset_check: room for %d numbers given for a set of %zu events",
-		                  n, set->event_count);
+		                  n, set->events.count);
 	else
 		result = check(set, residual);
 	ps__set_leave(set);

@@ -12,7 +12,7 @@ int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
 
 	if (result != PS_OK)
 		return result;
-	if (!set->is_running)
+	if (set->state != PS__SET_RUNNING)
 		return PS_OK;
 	ps__set_leave(set);
 	return ps__fail(PS_EISRUN, "%s: the event set is running: call ps_stop first", call);
@@ -22,28 +22,28 @@ int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *ins
 {
 	int result = ps__set_enter_stopped(set, call);
 
-	if (result != PS_OK || !set->papi)
+	if (result != PS_OK || !set->counters.papi)
 		return result;
 	ps__set_leave(set);
 	return ps__fail(PS_ENOSUPP, "%s: the event set wraps PAPI event set %d, which is yours to change: %s", call,
-	                set->papi->id, instead);
+	                set->counters.papi->id, instead);
 }
 
 /* Another thread may take a set over only when the one that it counted has ended. */
 static int check_owner(struct ps_eventset *set)
 {
-	if (set->papi)
+	if (set->counters.papi)
 		return ps__set_check_papi_owner(set);
-	if (set->target.kind != PS__TARGET_SELF || !set->was_started || set->owner == ps__thread_number())
+	if (set->counters.target.kind != PS__TARGET_SELF || set->state == PS__SET_NEW ||
+	    set->calls.owner == ps__thread_number())
 		return PS_OK;
-	if (ps__locate_is_alive(set->owner_tid))
+	if (ps__locate_is_alive(set->calls.owner_tid))
 		return ps__fail(PS_EINVAL,
 		                "ps_start: the set counts thread %d, which is alive: clone it with ps_eventset_clone",
-		                (int)set->owner_tid);
-	set->was_started = false;
+		                (int)set->calls.owner_tid);
+	set->state = PS__SET_NEW;
 	set->is_ended = false;
 	set->is_settled = false;
-	set->is_unfetched = false;
 	return PS_OK;
 }
 
@@ -52,7 +52,7 @@ static int fetch_rest(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
 
-	if (!set->is_unfetched || !set->backend)
+	if (set->state != PS__SET_UNFETCHED || !set->counters.backend)
 		return PS_OK;
 	int result = ps__set_fetch(set, &slot);
 	return result == PS_PARTIAL ? PS_OK : result;
@@ -61,11 +61,12 @@ static int fetch_rest(struct ps_eventset *set)
 /* Descriptors are closed at the caller's own exec, and a CPU knows no exec and no tasks. */
 static int check_options(const struct ps_eventset *set)
 {
-	if (set->wants_tasks && set->target.kind != PS__TARGET_PROCESS)
+	if (set->counters.wants_tasks && set->counters.target.kind != PS__TARGET_PROCESS)
 		return ps__fail(PS_ECOMBO,
 		                "ps_start: the set is to keep the tasks of a process apart, and needs one that it "
 		                "is attached to (ps_eventset_attach_process)");
-	if (!set->enables_on_exec || set->target.kind == PS__TARGET_TID || set->target.kind == PS__TARGET_PROCESS)
+	if (!set->counters.enables_on_exec || set->counters.target.kind == PS__TARGET_TID ||
+	    set->counters.target.kind == PS__TARGET_PROCESS)
 		return PS_OK;
 	return ps__fail(PS_ECOMBO,
 	                "ps_start: the set is to count from an exec on, and that needs a thread or process that "
@@ -78,9 +79,9 @@ static int prepare(struct ps_eventset *set)
 	uint16_t mark;
 	int result = check_owner(set);
 
-	if (result == PS_OK && set->papi)
+	if (result == PS_OK && set->counters.papi)
 		result = ps__set_refresh_papi(set);
-	if (result == PS_OK && set->event_count == 0)
+	if (result == PS_OK && set->events.count == 0)
 		result = ps__fail(PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
 	if (result == PS_OK)
 		result = check_options(set);
@@ -90,12 +91,12 @@ static int prepare(struct ps_eventset *set)
 		result = ps__set_reopen_if_changed(set);
 	if (result == PS_OK) {
 		ps__set_skip_visits(set);
-		result = ps__set_locate(set, &set->last_cpu, &mark);
+		result = ps__set_locate(set, &set->attribution.last_cpu, &mark);
 	}
 	if (result == PS_OK && set->is_ended)
-		result =
-		    ps__fail(PS_ESYS, "ps_start: %s %d has ended",
-		             set->target.kind == PS__TARGET_PROCESS ? "process" : "thread", (int)set->target.tid);
+		result = ps__fail(PS_ESYS, "ps_start: %s %d has ended",
+		                  set->counters.target.kind == PS__TARGET_PROCESS ? "process" : "thread",
+		                  (int)set->counters.target.tid);
 	return result;
 }
 
@@ -106,35 +107,33 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	bool was_started = set->was_started;
-	if (set->method->start)
-		set->method->start(set);
+	enum ps__set_state before = set->state;
+	if (set->attribution.method->start)
+		set->attribution.method->start(set);
 	ps__set_begin_balance(set);
-	set->has_strayed = false;
-	set->has_left = false;
-	set->must_sweep = false;
-	set->has_lost = false;
-	set->has_waited = false;
-	set->must_clear = true;
+	set->attribution.has_strayed = false;
+	set->attribution.has_left = false;
+	set->attribution.lanes.must_sweep = false;
+	set->attribution.has_lost = false;
+	set->attribution.lanes.has_waited = false;
+	set->recorder.must_clear = true;
 	set->quick.paused = 0;
 	set->quick.pause = 0;
-	set->is_running = true;
-	set->was_started = true;
-	if (set->papi) {
-		ps__papi_rewind(set->backend);
+	set->state = PS__SET_RUNNING;
+	if (set->counters.papi) {
+		ps__papi_rewind(set->counters.backend);
 		ps__set_begin_totals(set);
 	}
-	result = set->backend->ops->start(set->backend);
-	if (__builtin_expect(result == PS_OK && !set->papi, 1))
+	result = set->counters.backend->ops->start(set->counters.backend);
+	if (__builtin_expect(result == PS_OK && !set->counters.papi, 1))
 		return PS_OK;
 	if (result == PS_OK) {
-		if (set->papi->has_baseline)
+		if (set->counters.papi->has_baseline)
 			ps__set_begin_totals(set);
 		return PS_OK;
 	}
-	set->must_clear = false;
-	set->is_running = false;
-	set->was_started = was_started;
+	set->recorder.must_clear = false;
+	set->state = before;
 	return result;
 }
 
@@ -149,7 +148,7 @@ int ps_start(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	if (set->is_running)
+	if (set->state == PS__SET_RUNNING)
 		result = ps__set_fail_running(set);
 	else
 		result = start(set);
@@ -164,12 +163,12 @@ static int reset(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	if (!set->was_started)
+	if (set->state == PS__SET_NEW)
 		return ps__fail(PS_ENOTRUN, "ps_reset: the event set was never started: call ps_start first");
 	result = ps__set_check_foreign(set, "ps_reset", false);
 	if (result != PS_OK)
 		return result;
-	if (set->is_running || set->is_unfetched) {
+	if (ps__set_has_news(set)) {
 		result = ps__set_fetch(set, &slot);
 		if (result != PS_OK && result != PS_PARTIAL)
 			return result;

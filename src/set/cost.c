@@ -17,12 +17,12 @@
 
 enum ps_read_path ps_eventset_read_path(const struct ps_eventset *set, const char **why)
 {
-	const char *reason =
-	    set && set->backend ? set->backend->why_path : "the set's events are not open yet: ps_start opens them";
+	const char *reason = set && set->counters.backend ? set->counters.backend->why_path
+	                                                  : "the set's events are not open yet: ps_start opens them";
 
 	if (why)
 		*why = set ? reason : "";
-	return set && set->backend ? set->backend->read_path : PS_READ_PATH_SYSCALL;
+	return set && set->counters.backend ? set->counters.backend->read_path : PS_READ_PATH_SYSCALL;
 }
 
 const char *ps_read_path_name(enum ps_read_path path)
@@ -38,7 +38,7 @@ const char *ps_read_path_name(enum ps_read_path path)
 	return "unknown";
 }
 
-/* A set that shares the counters of `of`, and nothing else that a reading changes. */
+/* A set that shares the counters of another one, with a recorder of its own. */
 struct twin {
 	struct ps_eventset set;
 	struct ps_topology *topology;
@@ -55,12 +55,14 @@ static uint64_t *copy_vector(const uint64_t *vector, size_t count)
 
 static int copy_vectors(struct ps_eventset *set, const struct ps_eventset *of)
 {
-	size_t width = ps__recording_width(of->series), lanes = of->backend->lanes;
+	size_t width = ps__recording_width(of->recorder.recording), lanes = of->counters.backend->lanes;
 
-	set->totals = copy_vector(of->totals, lanes * (1 + width) + 1);
-	set->credited = copy_vector(of->credited, lanes * width);
-	set->elapsed = copy_vector(of->elapsed, (lanes + 1) * of->series->groups);
-	if (!set->totals || !set->credited || !set->elapsed || ps__set_make_quick(set, width) < 0)
+	set->counters.totals = copy_vector(of->counters.totals, lanes * (1 + width) + 1);
+	set->counters.credited = copy_vector(of->counters.credited, lanes * width);
+	set->attribution.lanes.elapsed =
+	    copy_vector(of->attribution.lanes.elapsed, (lanes + 1) * of->recorder.recording->groups);
+	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
+	    ps__set_make_quick(set, width) < 0)
 		return PS_ENOMEM;
 	return PS_OK;
 }
@@ -70,13 +72,13 @@ static void twin_clear(struct twin *twin)
 	struct ps_eventset *set = &twin->set;
 
 	ps__set_free_slots(set);
-	if (set->series && set->series->topology)
-		ps__topology_release(set->series->topology);
-	else if (set->series)
-		ps__recording_free(set->series);
-	ps__os_free(set->totals);
-	ps__os_free(set->credited);
-	ps__os_free(set->elapsed);
+	if (set->recorder.recording && set->recorder.recording->topology)
+		ps__topology_release(set->recorder.recording->topology);
+	else if (set->recorder.recording)
+		ps__recording_free(set->recorder.recording);
+	ps__os_free(set->counters.totals);
+	ps__os_free(set->counters.credited);
+	ps__os_free(set->attribution.lanes.elapsed);
 	ps__set_free_quick(set);
 	if (twin->topology)
 		ps_topology_destroy(twin->topology);
@@ -86,29 +88,23 @@ static int twin_create(struct twin *twin, const struct ps_eventset *of)
 {
 	struct ps_eventset *set = &twin->set;
 
-	*twin = (struct twin){.set = *of};
-	set->series = NULL;
-	set->last_bound = NULL;
-	set->root = NULL;
-	set->slots = NULL;
-	set->active = NULL;
-	set->met = NULL;
-	set->active_count = 0;
-	set->met_count = 0;
-	set->last_slot = NULL;
-	set->settled = NULL;
-	set->quick = (struct ps__quick){0};
-	set->busy = 0;
-	set->is_running = true;
-	set->was_started = true;
-	set->must_clear = false;
-	set->history = 0;
+	*twin = (struct twin){.set.calls = of->calls};
+	set->calls.busy = 0;
+	set->state = PS__SET_RUNNING;
+	set->is_ended = of->is_ended;
+	set->recorder.clock = of->recorder.clock;
+	set->recorder.last_timestamp = of->recorder.last_timestamp;
+	set->recorder.undo.saved = of->recorder.undo.saved;
+	set->counters = of->counters;
+	set->attribution = of->attribution;
+	set->attribution.lanes.settled = NULL;
+	set->events = of->events;
 	int result = copy_vectors(set, of);
 	if (result == PS_OK)
 		result = ps__set_create_slots(set);
 	if (result == PS_OK)
-		set->series = ps__set_copy_series(of->series);
-	if (!set->series)
+		set->recorder.recording = ps__set_copy_series(of->recorder.recording);
+	if (!set->recorder.recording)
 		result = ps__fail_memory("the measurement of a reading's cost");
 	if (result == PS_OK)
 		result = ps_topology_load_synthetic(&twin->topology, "pu:1");
@@ -148,19 +144,20 @@ static int time_readings(struct twin *twin, double *reading_ns)
 /* What the twin saw of the task belongs to the set, too. */
 static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 {
-	set->watch = twin->watch;
-	set->last_cpu = twin->last_cpu;
+	set->attribution.watch = twin->attribution.watch;
+	set->attribution.last_cpu = twin->attribution.last_cpu;
 	set->is_ended |= twin->is_ended;
-	set->followed_cpu = twin->followed_cpu;
-	set->stay = twin->stay;
-	set->has_left |= twin->has_left;
-	set->must_sweep |= set->method == &ps__method_lanes;
+	set->attribution.followed_cpu = twin->attribution.followed_cpu;
+	set->attribution.stay = twin->attribution.stay;
+	set->attribution.has_left |= twin->attribution.has_left;
+	set->attribution.lanes.must_sweep |= set->attribution.method == &ps__method_lanes;
 	/* Records were taken that tell where the task was, and went. What the caller counted meanwhile is discounted. */
-	set->has_lost |= set->method == &ps__method_records && set->target.kind != PS__TARGET_SELF;
-	for (size_t index = 0; index < twin->active_count; index++) {
-		uint16_t mark = twin->active[index]->counts_mark;
-		set->has_strayed |= (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
-		set->backend->interrupted |= (mark & PS__MARK_INTERRUPTED) != 0;
+	set->attribution.has_lost |=
+	    set->attribution.method == &ps__method_records && set->counters.target.kind != PS__TARGET_SELF;
+	for (size_t index = 0; index < twin->recorder.active_count; index++) {
+		uint16_t mark = twin->recorder.active[index]->counts_mark;
+		set->attribution.has_strayed |= (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
+		set->counters.backend->interrupted |= (mark & PS__MARK_INTERRUPTED) != 0;
 	}
 }
 
@@ -169,8 +166,8 @@ static int discount(struct ps_eventset *set)
 {
 	int result = PS_OK;
 
-	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
-		int one = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
+	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
+		int one = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
 		result = one != PS_OK ? one : result;
 		ps__set_discount_lane(set, lane);
 	}
@@ -199,7 +196,7 @@ static int measure_running(struct ps_eventset *set, double *reading_ns)
 	if (result == PS_OK)
 		result = measure(set, reading_ns);
 	/* The measurement is the caller's work, and counted as such by a set that counts the caller. */
-	if (set->target.kind == PS__TARGET_SELF && !set->is_ended) {
+	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended) {
 		int discounted = discount(set);
 		result = result == PS_OK ? discounted : result;
 	}
@@ -211,24 +208,24 @@ static int measure_stopped(struct ps_eventset *set, double *reading_ns)
 	struct ps__slot *slot;
 
 	/* What they count can't be told from what they counted before. */
-	if (set->wants_tasks)
+	if (set->counters.wants_tasks)
 		return ps__fail(PS_ENOSUPP,
 		                "ps_eventset_overhead: the set keeps tasks apart, which would be credited with "
 		                "the measurement: call it while the set is running");
-	int result = set->is_unfetched ? ps__set_fetch(set, &slot) : PS_OK;
+	int result = set->state == PS__SET_UNFETCHED ? ps__set_fetch(set, &slot) : PS_OK;
 
 	if (result == PS_OK)
 		result = ps__set_open(set);
 	if (result != PS_OK)
 		return result;
 	ps__set_skip_visits(set);
-	result = set->backend->ops->start(set->backend);
+	result = set->counters.backend->ops->start(set->counters.backend);
 	if (result != PS_OK)
 		return result;
 	result = measure(set, reading_ns);
-	int stopped = set->backend->ops->stop(set->backend);
+	int stopped = set->counters.backend->ops->stop(set->counters.backend);
 	int discounted = discount(set);
-	set->has_strayed = false;
+	set->attribution.has_strayed = false;
 	result = result == PS_OK ? stopped : result;
 	return result == PS_OK ? discounted : result;
 }
@@ -238,19 +235,22 @@ static int overhead(struct ps_eventset *set, struct ps_overhead *out)
 	double reading_ns = set->reading_ns;
 	int result = PS_OK;
 
-	if (set->event_count == 0)
+	if (set->events.count == 0)
 		return ps__fail(PS_EINVAL, "ps_eventset_overhead: the event set is empty: add its events first");
-	if (reading_ns == 0 && set->was_started)
+	if (reading_ns == 0 && set->state != PS__SET_NEW)
 		result = ps__set_check_caller(set);
 	if (reading_ns == 0 && result == PS_OK)
-		result = set->is_running ? measure_running(set, &reading_ns) : measure_stopped(set, &reading_ns);
+		result = set->state == PS__SET_RUNNING ? measure_running(set, &reading_ns)
+		                                       : measure_stopped(set, &reading_ns);
 	if (result != PS_OK)
 		return result;
 	set->reading_ns = reading_ns;
-	if (set->series)
-		atomic_store_explicit(&set->series->reading_ps, (uint64_t)(reading_ns * 1000), memory_order_relaxed);
+	if (set->recorder.recording)
+		atomic_store_explicit(&set->recorder.recording->reading_ps, (uint64_t)(reading_ns * 1000),
+		                      memory_order_relaxed);
 	out->reading_ns = reading_ns;
-	out->readings = set->past_readings + (set->series ? ps__recording_count_writes(set->series) : 0);
+	out->readings = set->recorder.past_readings +
+	                (set->recorder.recording ? ps__recording_count_writes(set->recorder.recording) : 0);
 	return PS_OK;
 }
 

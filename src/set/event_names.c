@@ -17,8 +17,8 @@ static bool is_named(const struct ps__event *event, const char *name)
 
 static ptrdiff_t find_in_list(const struct ps_eventset *set, const char *name)
 {
-	for (size_t index = 0; index < set->event_count; index++) {
-		if (is_named(&set->events[index], name))
+	for (size_t index = 0; index < set->events.count; index++) {
+		if (is_named(&set->events.list[index], name))
 			return (ptrdiff_t)index;
 	}
 	return -1;
@@ -45,18 +45,18 @@ static void enter_name(struct ps__event_names *names, const char *name, size_t i
 
 void ps__set_forget_names(struct ps_eventset *set)
 {
-	ps__os_free(set->names.places);
-	set->names = (struct ps__event_names){0};
+	ps__os_free(set->events.names.places);
+	set->events.names = (struct ps__event_names){0};
 }
 
 /* The table has all events of the set. False for lack of memory. */
 static bool complete(struct ps_eventset *set)
 {
-	struct ps__event_names *names = &set->names;
+	struct ps__event_names *names = &set->events.names;
 
-	if (names->capacity < PLACES_OF_EVENT * set->event_count) {
+	if (names->capacity < PLACES_OF_EVENT * set->events.count) {
 		size_t capacity = PLACES_OF_EVENT * FEW_EVENTS;
-		while (capacity < 2 * PLACES_OF_EVENT * set->event_count)
+		while (capacity < 2 * PLACES_OF_EVENT * set->events.count)
 			capacity *= 2;
 		ps__set_forget_names(set);
 		names->places = ps__os_calloc(capacity, sizeof *names->places);
@@ -64,8 +64,8 @@ static bool complete(struct ps_eventset *set)
 			return false;
 		names->capacity = capacity;
 	}
-	for (; names->event_count < set->event_count; names->event_count++) {
-		const struct ps__event *event = &set->events[names->event_count];
+	for (; names->event_count < set->events.count; names->event_count++) {
+		const struct ps__event *event = &set->events.list[names->event_count];
 		enter_name(names, event->name, names->event_count);
 		if (event->written)
 			enter_name(names, event->written, names->event_count);
@@ -75,14 +75,14 @@ static bool complete(struct ps_eventset *set)
 
 ptrdiff_t ps__set_find_event(struct ps_eventset *set, const char *name)
 {
-	const struct ps__event_names *names = &set->names;
+	const struct ps__event_names *names = &set->events.names;
 
-	if (set->event_count < FEW_EVENTS || !complete(set))
+	if (set->events.count < FEW_EVENTS || !complete(set))
 		return find_in_list(set, name);
 	for (size_t place = hash_of(name) & (names->capacity - 1); names->places[place] != 0;
 	     place = (place + 1) & (names->capacity - 1)) {
 		size_t index = names->places[place] - 1;
-		if (is_named(&set->events[index], name))
+		if (is_named(&set->events.list[index], name))
 			return (ptrdiff_t)index;
 	}
 	return -1;

@@ -18,20 +18,20 @@ static int fail_present(const char *name)
 /* Room for one event more: twice the list, or adding many would copy them again and again. */
 static int make_room(struct ps_eventset *set)
 {
-	size_t room = set->event_room ? 2 * set->event_room : 4;
+	size_t room = set->events.room ? 2 * set->events.room : 4;
 
-	if (set->event_count < set->event_room)
+	if (set->events.count < set->events.room)
 		return PS_OK;
 	struct ps__event *grown = ps__os_calloc(room, sizeof *grown);
 	if (!grown)
 		return ps__fail_memory("an event");
-	if (set->event_count)
-		memcpy(grown, set->events, set->event_count * sizeof *grown);
+	if (set->events.count)
+		memcpy(grown, set->events.list, set->events.count * sizeof *grown);
 	/* What is open points at the list. */
 	ps__set_close(set);
-	ps__os_free(set->events);
-	set->events = grown;
-	set->event_room = room;
+	ps__os_free(set->events.list);
+	set->events.list = grown;
+	set->events.room = room;
 	return PS_OK;
 }
 
@@ -44,7 +44,7 @@ static int append(struct ps_eventset *set, const struct ps__event *event)
 		return result;
 	/* Descriptors and readings belong to the list as it was. */
 	ps__set_close(set);
-	set->events[set->event_count++] = *event;
+	set->events.list[set->events.count++] = *event;
 	return PS_OK;
 }
 
@@ -171,10 +171,10 @@ static int drop_event(struct ps_eventset *set, const char *name)
 		return ps__fail(PS_ENOEVNT, "'%s' is not in the event set", name);
 	ps__set_close(set);
 	ps__set_forget_names(set);
-	ps__event_clear(&set->events[index]);
-	set->event_count--;
-	memmove(&set->events[index], &set->events[index + 1],
-	        (set->event_count - (size_t)index) * sizeof set->events[0]);
+	ps__event_clear(&set->events.list[index]);
+	set->events.count--;
+	memmove(&set->events.list[index], &set->events.list[index + 1],
+	        (set->events.count - (size_t)index) * sizeof set->events.list[0]);
 	return PS_OK;
 }
 
@@ -191,12 +191,12 @@ int ps_eventset_remove(struct ps_eventset *set, const char *event)
 
 static const struct ps__event *event_at(const struct ps_eventset *set, size_t index)
 {
-	return set && index < set->event_count ? &set->events[index] : NULL;
+	return set && index < set->events.count ? &set->events.list[index] : NULL;
 }
 
 size_t ps_eventset_event_count(const struct ps_eventset *set)
 {
-	return set ? set->event_count : 0;
+	return set ? set->events.count : 0;
 }
 
 const char *ps_eventset_event_name(const struct ps_eventset *set, size_t index)
@@ -243,12 +243,12 @@ int ps_eventset_event_is_user_only(const struct ps_eventset *set, size_t index)
 
 size_t ps_eventset_group_count(const struct ps_eventset *set)
 {
-	return set && set->backend ? set->backend->groups : 0;
+	return set && set->counters.backend ? set->counters.backend->groups : 0;
 }
 
 int ps_eventset_event_group(const struct ps_eventset *set, size_t index)
 {
-	if (!event_at(set, index) || !set->backend || set->backend->group_of[index] == PS__NO_GROUP)
+	if (!event_at(set, index) || !set->counters.backend || set->counters.backend->group_of[index] == PS__NO_GROUP)
 		return -1;
-	return (int)set->backend->group_of[index];
+	return (int)set->counters.backend->group_of[index];
 }

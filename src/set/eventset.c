@@ -22,42 +22,42 @@ int ps_eventset_create(struct ps_eventset **out)
 	struct ps_eventset *set = ps__os_calloc_apart(1, sizeof *set);
 	if (!set)
 		return ps__fail_memory("an event set");
-	set->fork_generation = ps__fork_generation();
-	set->target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
-	set->task.fd = -1;
-	set->watch.fd = -1;
-	set->method = &ps__method_last_cpu;
-	set->only_cpu = -1;
-	set->last_cpu = -1;
+	set->calls.fork_generation = ps__fork_generation();
+	set->counters.target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
+	set->counters.task.fd = -1;
+	set->attribution.watch.fd = -1;
+	set->attribution.method = &ps__method_last_cpu;
+	set->attribution.only_cpu = -1;
+	set->attribution.last_cpu = -1;
 	*out = set;
 	return PS_OK;
 }
 
 static void clear_events(struct ps_eventset *set)
 {
-	for (size_t index = 0; index < set->event_count; index++)
-		ps__event_clear(&set->events[index]);
-	ps__os_free(set->events);
+	for (size_t index = 0; index < set->events.count; index++)
+		ps__event_clear(&set->events.list[index]);
+	ps__os_free(set->events.list);
 	ps__set_forget_names(set);
-	set->events = NULL;
-	set->event_count = 0;
-	set->event_room = 0;
+	set->events.list = NULL;
+	set->events.count = 0;
+	set->events.room = 0;
 }
 
 static void close_target(struct ps_eventset *set)
 {
-	ps__task_close(&set->task);
-	if (set->target.kind == PS__TARGET_CGROUP)
-		ps__os.close(set->target.cgroup_fd);
+	ps__task_close(&set->counters.task);
+	if (set->counters.target.kind == PS__TARGET_CGROUP)
+		ps__os.close(set->counters.target.cgroup_fd);
 }
 
 /* The readings stay. Totals have what the set counted last from its aggregate. */
 static void leave_readings(struct ps_eventset *set)
 {
-	if (!set->last_bound)
+	if (!set->recorder.last_bound)
 		return;
-	struct ps_topology *topology = set->last_bound->topology;
-	ps__aggregate_retire(set->last_bound);
+	struct ps_topology *topology = set->recorder.last_bound->topology;
+	ps__aggregate_retire(set->recorder.last_bound);
 	ps__topology_release(topology);
 }
 
@@ -66,31 +66,31 @@ int ps_eventset_destroy(struct ps_eventset *set)
 	if (!set)
 		return PS_OK;
 	ps__set_close(set);
-	if (ps__fork_is_same(set->fork_generation))
+	if (ps__fork_is_same(set->calls.fork_generation))
 		close_target(set);
 	else
-		ps__task_close(&set->task);
+		ps__task_close(&set->counters.task);
 	leave_readings(set);
 	clear_events(set);
-	ps__papi_free(set->papi);
+	ps__papi_free(set->counters.papi);
 	ps__os_free_apart(set);
 	return PS_OK;
 }
 
 static int copy_events(struct ps_eventset *set, const struct ps_eventset *model)
 {
-	if (model->event_count == 0)
+	if (model->events.count == 0)
 		return PS_OK;
-	set->events = ps__os_calloc(model->event_count, sizeof *set->events);
-	if (!set->events)
+	set->events.list = ps__os_calloc(model->events.count, sizeof *set->events.list);
+	if (!set->events.list)
 		return ps__fail_memory("a cloned event set");
-	for (size_t index = 0; index < model->event_count; index++) {
-		int result = ps__event_copy(&set->events[index], &model->events[index]);
+	for (size_t index = 0; index < model->events.count; index++) {
+		int result = ps__event_copy(&set->events.list[index], &model->events.list[index]);
 		if (result != PS_OK)
 			return result;
-		set->event_count++;
+		set->events.count++;
 	}
-	set->event_room = model->event_count;
+	set->events.room = model->events.count;
 	return PS_OK;
 }
 
@@ -100,11 +100,11 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 
 	if (!out || !model)
 		return ps__fail(PS_EINVAL, "ps_eventset_clone: out and model must not be NULL");
-	if (model->papi)
+	if (model->counters.papi)
 		return ps__fail(PS_ENOSUPP,
 		                "ps_eventset_clone: the model wraps PAPI event set %d, and PAPI can't copy one: "
 		                "make a PAPI event set in each thread, and wrap it there",
-		                model->papi->id);
+		                model->counters.papi->id);
 	int result = ps_eventset_create(&set);
 	if (result != PS_OK)
 		return result;
@@ -113,11 +113,11 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 		ps_eventset_destroy(set);
 		return result;
 	}
-	set->reserved_rows = model->reserved_rows;
-	set->history = model->history;
-	set->mode = model->mode;
-	set->enables_on_exec = model->enables_on_exec;
-	set->wants_tasks = model->wants_tasks;
+	set->recorder.reserved_rows = model->recorder.reserved_rows;
+	set->recorder.history = model->recorder.history;
+	set->attribution.mode = model->attribution.mode;
+	set->counters.enables_on_exec = model->counters.enables_on_exec;
+	set->counters.wants_tasks = model->counters.wants_tasks;
 	*out = set;
 	return PS_OK;
 }
@@ -126,8 +126,8 @@ void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct 
 {
 	ps__set_close(set);
 	close_target(set);
-	set->target = target;
-	set->task = task;
+	set->counters.target = target;
+	set->counters.task = task;
 }
 
 static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t tid, const char *call)
@@ -180,7 +180,7 @@ int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on)
 
 	if (result != PS_OK)
 		return result;
-	set->enables_on_exec = on != 0;
+	set->counters.enables_on_exec = on != 0;
 	ps__set_leave(set);
 	return PS_OK;
 }
@@ -202,7 +202,7 @@ static int check_rows(const struct ps_eventset *set, size_t rows)
 {
 	size_t size_bytes;
 
-	if (__builtin_mul_overflow(rows, (3 + set->event_count) * sizeof(uint64_t), &size_bytes))
+	if (__builtin_mul_overflow(rows, (3 + set->events.count) * sizeof(uint64_t), &size_bytes))
 		return ps__fail_memory("the reserved readings");
 	if (size_bytes < LEAST_BYTES_TRIED)
 		return PS_OK;
@@ -219,12 +219,12 @@ int ps_eventset_reserve(struct ps_eventset *set, size_t rows)
 
 	if (result != PS_OK)
 		return result;
-	if (set->event_count == 0)
+	if (set->events.count == 0)
 		result = ps__fail(PS_EINVAL, "ps_eventset_reserve: the event set is empty: add its events first");
 	else
-		result = set->series ? ps__set_reserve(set, rows) : check_rows(set, rows);
+		result = set->recorder.recording ? ps__set_reserve(set, rows) : check_rows(set, rows);
 	if (result == PS_OK)
-		set->reserved_rows = rows;
+		set->recorder.reserved_rows = rows;
 	ps__set_leave(set);
 	return result;
 }
@@ -236,14 +236,14 @@ int ps_eventset_set_history(struct ps_eventset *set, size_t rows)
 	if (result != PS_OK)
 		return result;
 	/* Whole chunks are dropped. */
-	set->history = (rows + PS__CHUNK_ROWS - 1) / PS__CHUNK_ROWS * PS__CHUNK_ROWS;
+	set->recorder.history = (rows + PS__CHUNK_ROWS - 1) / PS__CHUNK_ROWS * PS__CHUNK_ROWS;
 	ps__set_leave(set);
 	return PS_OK;
 }
 
 int ps_eventset_is_running(const struct ps_eventset *set)
 {
-	return set && set->is_running;
+	return set && set->state == PS__SET_RUNNING;
 }
 
 int ps_eventset_is_ended(const struct ps_eventset *set)

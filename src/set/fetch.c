@@ -7,7 +7,7 @@
 /* Credits what was counted since the last fetch. Returns flags. */
 uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
 {
-	size_t width = ps__recording_width(set->series);
+	size_t width = ps__recording_width(set->recorder.recording);
 	const uint64_t *totals = ps__set_totals(set, lane);
 	uint64_t *credited = ps__set_credited(set, lane);
 	uint16_t flags = 0;
@@ -17,7 +17,7 @@ uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t l
 		uint64_t total = totals[word];
 		uint64_t known = credited[word];
 		/* A counter that went back was reset behind our back: it has counted `total` since. */
-		if (__builtin_expect(total < known, 0) && !set->backend->may_fall) {
+		if (__builtin_expect(total < known, 0) && !set->counters.backend->may_fall) {
 			known = 0;
 			flags |= PS__MARK_WENT_BACK;
 		}
@@ -45,13 +45,13 @@ static uint16_t take_flags(struct ps_eventset *set, int result)
 {
 	uint16_t flags = set->is_ended ? PS__MARK_ENDED : 0;
 
-	if (__builtin_expect(set->backend->interrupted || result == PS_PARTIAL, 0)) {
+	if (__builtin_expect(set->counters.backend->interrupted || result == PS_PARTIAL, 0)) {
 		flags |= PS__MARK_INTERRUPTED;
-		set->backend->interrupted = false;
+		set->counters.backend->interrupted = false;
 	}
-	if (__builtin_expect(set->backend->went_back, 0)) {
+	if (__builtin_expect(set->counters.backend->went_back, 0)) {
 		flags |= PS__MARK_WENT_BACK;
-		set->backend->went_back = false;
+		set->counters.backend->went_back = false;
 	}
 	return flags;
 }
@@ -59,13 +59,13 @@ static uint16_t take_flags(struct ps_eventset *set, int result)
 /* The counters are read as soon as the CPU is known: what comes before is counted. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 {
-	const struct ps__method *method = set->method;
+	const struct ps__method *method = set->attribution.method;
 	struct ps__fetch fetch = {.cpu = -1};
-	int result = __builtin_expect(set->owner == ps__thread_number(), 1) ? PS_OK : ps__set_check_caller(set);
+	int result = __builtin_expect(set->calls.owner == ps__thread_number(), 1) ? PS_OK : ps__set_check_caller(set);
 
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
-	if (method->credits_early && set->must_clear)
+	if (method->credits_early && set->recorder.must_clear)
 		ps__set_clear_counts(set);
 	result = method->read(set, &fetch);
 	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0))
@@ -73,15 +73,16 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 	struct ps__slot *here = ps__set_slot(set, fetch.cpu);
 	if (__builtin_expect(!here, 0))
 		return PS_ENOMEM;
-	if (set->must_clear)
+	if (set->recorder.must_clear)
 		ps__set_clear_counts(set);
-	set->last_slot = here;
+	set->recorder.last_slot = here;
 	fetch.flags |= take_flags(set, result);
 	if (method->credit(set, &fetch, here)) {
 		ps__set_label_counts(here, fetch.mark);
 		ps__set_activate(set, here);
 	}
-	set->is_unfetched = false;
+	if (set->state == PS__SET_UNFETCHED)
+		set->state = PS__SET_STOPPED;
 	*out = here;
 	return result;
 }

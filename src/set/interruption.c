@@ -41,8 +41,8 @@ static void settle(struct ps_eventset *set, const struct rusage *usage, uint64_t
 
 static bool is_balanced(const struct ps_eventset *set)
 {
-	return set->target.kind == PS__TARGET_SELF && !set->papi && set->series->groups > 0 &&
-	       set->owner == ps__thread_number();
+	return set->counters.target.kind == PS__TARGET_SELF && !set->counters.papi &&
+	       set->recorder.recording->groups > 0 && set->calls.owner == ps__thread_number();
 }
 
 void ps__set_begin_balance(struct ps_eventset *set)
@@ -50,7 +50,7 @@ void ps__set_begin_balance(struct ps_eventset *set)
 	struct rusage usage;
 
 	if (!set->balance.is_begun && is_balanced(set) && ps__os.getrusage(RUSAGE_THREAD, &usage) == 0)
-		settle(set, &usage, ps__clock_now_ns(&set->clock));
+		settle(set, &usage, ps__clock_now_ns(&set->recorder.clock));
 }
 
 static bool is_short(const struct ps__balance *before, const struct ps__balance *now)
@@ -68,9 +68,9 @@ bool ps__set_end_balance(struct ps_eventset *set)
 
 	if (!set->balance.is_begun || !is_balanced(set))
 		return false;
-	if (set->backend->started_ns > set->balance.stop_ns)
-		set->balance.stopped_ns += set->backend->started_ns - set->balance.stop_ns;
-	uint64_t now_ns = ps__clock_now_ns(&set->clock);
+	if (set->counters.backend->started_ns > set->balance.stop_ns)
+		set->balance.stopped_ns += set->counters.backend->started_ns - set->balance.stop_ns;
+	uint64_t now_ns = ps__clock_now_ns(&set->recorder.clock);
 	uint64_t due_ns = now_ns - set->balance.wall_ns - set->balance.stopped_ns;
 	uint64_t known_ns = enabled_ns(set) - set->balance.enabled_ns;
 	set->balance.stop_ns = now_ns;

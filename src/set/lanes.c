@@ -19,8 +19,8 @@ static void ignore_visit(const struct ps__visit *visit, void *context)
 
 void ps__set_skip_visits(struct ps_eventset *set)
 {
-	if (set->method != &ps__method_bound && set->watch.fd >= 0)
-		ps__watch_drain(&set->watch, ignore_visit, NULL);
+	if (set->attribution.method != &ps__method_bound && set->attribution.watch.fd >= 0)
+		ps__watch_drain(&set->attribution.watch, ignore_visit, NULL);
 }
 
 static uint64_t step(uint64_t total, uint64_t *known, uint16_t *flags)
@@ -38,13 +38,13 @@ static uint64_t step(uint64_t total, uint64_t *known, uint16_t *flags)
  * clock goes on, and that is no multiplexing. */
 static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t lane, uint16_t mark)
 {
-	size_t times = 2 * set->series->groups;
-	size_t width = ps__recording_width(set->series);
+	size_t times = 2 * set->recorder.recording->groups;
+	size_t width = ps__recording_width(set->recorder.recording);
 	const uint64_t *totals = ps__set_totals(set, lane);
 	uint64_t *known = ps__set_credited(set, lane);
 
 	ps__set_change_begin(set, slot, known);
-	for (size_t group = 0; group < set->series->groups; group++) {
+	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
 		uint64_t passed = totals[2 * group] - known[2 * group];
 		uint64_t ran = step(totals[2 * group + 1], &known[2 * group + 1], &mark);
 		known[2 * group] = totals[2 * group];
@@ -59,7 +59,7 @@ static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t l
 	slot->is_credited = true;
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
-	if (set->backend->residency_ns)
+	if (set->counters.backend->residency_ns)
 		ps__set_credit_waiting(set, slot, lane);
 }
 
@@ -68,7 +68,7 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 {
 	const uint64_t *totals = ps__set_totals(set, lane);
 	const uint64_t *known = ps__set_credited(set, lane);
-	size_t groups = set->series->groups;
+	size_t groups = set->recorder.recording->groups;
 
 	for (size_t group = 0; group < groups; group++) {
 		if (totals[2 * group + 1] != known[2 * group + 1])
@@ -76,7 +76,7 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 		if (ps__set_waited_ns(set, lane, group) > 0)
 			return true;
 	}
-	for (size_t word = 2 * groups; word < ps__recording_width(set->series); word++) {
+	for (size_t word = 2 * groups; word < ps__recording_width(set->recorder.recording); word++) {
 		if (totals[word] != known[word])
 			return true;
 	}
@@ -85,7 +85,7 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 
 static void take_clocks(const struct ps_eventset *set, size_t lane)
 {
-	for (size_t group = 0; group < set->series->groups; group++)
+	for (size_t group = 0; group < set->recorder.recording->groups; group++)
 		ps__set_credited(set, lane)[2 * group] = ps__set_totals(set, lane)[2 * group];
 }
 
@@ -113,7 +113,7 @@ static uint16_t mark_of(const struct round *round, int result)
 static void sweep_lane(struct round *round, size_t lane)
 {
 	struct ps_eventset *set = round->set;
-	int result = set->backend->ops->read(set->backend, lane, ps__set_totals(set, lane));
+	int result = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
 
 	note_result(round, result);
 	if (ps__set_is_failure(result))
@@ -122,7 +122,8 @@ static void sweep_lane(struct round *round, size_t lane)
 		take_clocks(set, lane);
 		return;
 	}
-	struct ps__slot *slot = ps__set_slot(set, set->lane_cpus[lane % set->target.lane_count]);
+	struct ps__slot *slot =
+	    ps__set_slot(set, set->attribution.lanes.cpus[lane % set->counters.target.lane_count]);
 	if (!slot)
 		note_result(round, PS_ENOMEM);
 	else
@@ -133,7 +134,7 @@ static void read_cpu(struct round *round, int cpu)
 {
 	struct ps_eventset *set = round->set;
 
-	set->last_cpu = cpu;
+	set->attribution.last_cpu = cpu;
 	if (ps__set_is_failure(round->result))
 		return;
 	struct ps__slot *slot = ps__set_slot(set, cpu);
@@ -141,18 +142,18 @@ static void read_cpu(struct round *round, int cpu)
 		round->result = PS_ENOMEM;
 		return;
 	}
-	if (slot->visit == set->visit)
+	if (slot->visit == set->attribution.lanes.visit)
 		return;
-	slot->visit = set->visit;
+	slot->visit = set->attribution.lanes.visit;
 	if (slot->lane < 0) {
 		/* A CPU that wasn't there when the set was opened, and where nothing was counted; or it isn't known. */
-		set->must_sweep = true;
+		set->attribution.lanes.must_sweep = true;
 		ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU | (cpu < 0 ? 0 : PS__MARK_INTERRUPTED));
 		ps__set_activate(set, slot);
 		return;
 	}
-	int result =
-	    set->backend->ops->read(set->backend, (size_t)slot->lane, ps__set_totals(set, (size_t)slot->lane));
+	int result = set->counters.backend->ops->read(set->counters.backend, (size_t)slot->lane,
+	                                              ps__set_totals(set, (size_t)slot->lane));
 	note_result(round, result);
 	if (!ps__set_is_failure(result))
 		credit_lane(set, slot, (size_t)slot->lane, mark_of(round, result));
@@ -175,47 +176,47 @@ static void visit_cpu(const struct ps__visit *visit, void *context)
 /* The CPU on which the task is now, as far as it can be told. */
 static int cpu_now(struct ps_eventset *set)
 {
-	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
+	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended)
 		return ps__os_getcpu();
-	if (set->target.kind == PS__TARGET_PROCESS) {
+	if (set->counters.target.kind == PS__TARGET_PROCESS) {
 		ps__set_take_tasks(set);
-		set->last_cpu = ps__set_look_at_task(set);
+		set->attribution.last_cpu = ps__set_look_at_task(set);
 	}
-	return set->last_cpu;
+	return set->attribution.last_cpu;
 }
 
 /* Reads the lanes of the CPUs that the watch tells of. If it lost records, these are the newest: the task is looked at. */
 static void follow_watch(struct ps_eventset *set, struct round *round)
 {
-	if (ps__watch_drain(&set->watch, visit_cpu, round))
+	if (ps__watch_drain(&set->attribution.watch, visit_cpu, round))
 		return;
-	set->must_sweep = true;
-	if (set->target.kind == PS__TARGET_TID)
-		set->last_cpu = ps__set_look_at_task(set);
+	set->attribution.lanes.must_sweep = true;
+	if (set->counters.target.kind == PS__TARGET_TID)
+		set->attribution.last_cpu = ps__set_look_at_task(set);
 }
 
 /* Reads the lanes that may have news. Returns the CPU that was taken for the present one. */
 static int read_round(struct ps_eventset *set, struct round *round)
 {
-	set->visit++;
-	if (set->watch.fd < 0)
-		set->must_sweep = true;
-	else if (ps__watch_has_moved(&set->watch))
+	set->attribution.lanes.visit++;
+	if (set->attribution.watch.fd < 0)
+		set->attribution.lanes.must_sweep = true;
+	else if (ps__watch_has_moved(&set->attribution.watch))
 		follow_watch(set, round);
-	if (set->watch.has_ended && set->target.kind == PS__TARGET_TID) {
+	if (set->attribution.watch.has_ended && set->counters.target.kind == PS__TARGET_TID) {
 		set->is_ended = true;
 		round->mark |= PS__MARK_ENDED;
 	}
 	int cpu = cpu_now(set);
 	/* A process has a lane for each of its roots: they are all swept. */
-	if (set->target.kind == PS__TARGET_SELF && !set->is_ended)
+	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended)
 		read_visited(round, cpu);
-	else if (set->target.kind != PS__TARGET_PROCESS)
+	else if (set->counters.target.kind != PS__TARGET_PROCESS)
 		read_cpu(round, cpu);
-	for (size_t lane = 0; set->must_sweep && lane < set->backend->lanes; lane++)
+	for (size_t lane = 0; set->attribution.lanes.must_sweep && lane < set->counters.backend->lanes; lane++)
 		sweep_lane(round, lane);
 	/* What was to be read and could not be must be found by the next reading. */
-	set->must_sweep = ps__set_is_failure(round->result);
+	set->attribution.lanes.must_sweep = ps__set_is_failure(round->result);
 	return cpu;
 }
 
@@ -229,13 +230,13 @@ static int read_split(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	struct round round = {.set = set, .mark = PS_ATTRIBUTION_EXACT};
 
-	if (set->watch.fd < 0 && set->target.kind != PS__TARGET_SELF)
+	if (set->attribution.watch.fd < 0 && set->counters.target.kind != PS__TARGET_SELF)
 		ps__set_look_at_task(set);
 	if (set->is_ended)
 		round.mark |= PS__MARK_ENDED;
 	for (int chase = 0; chase < LARGEST_CHASE && !ps__set_is_failure(round.result); chase++) {
 		fetch->cpu = read_round(set, &round);
-		if (set->watch.fd < 0 || !ps__watch_has_moved(&set->watch))
+		if (set->attribution.watch.fd < 0 || !ps__watch_has_moved(&set->attribution.watch))
 			break;
 	}
 	return round.result;
@@ -247,20 +248,20 @@ static bool settle_split(struct ps_eventset *set, struct ps__fetch *fetch, struc
 	(void)fetch;
 	if (here->lane >= 0)
 		ps__set_settle_waiting(set, here);
-	if (set->target.kind == PS__TARGET_PROCESS)
+	if (set->counters.target.kind == PS__TARGET_PROCESS)
 		ps__set_mark_uncounted(set, here);
 	return false;
 }
 
 static int open_switch_watch(struct ps_eventset *set, pid_t tid)
 {
-	return ps__watch_open(&set->watch, tid, -1);
+	return ps__watch_open(&set->attribution.watch, tid, -1);
 }
 
 static bool is_split_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
 {
 	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_EXACT && slot->lane >= 0 &&
-	       set->watch.fd >= 0 && !set->must_sweep;
+	       set->attribution.watch.fd >= 0 && !set->attribution.lanes.must_sweep;
 }
 
 const struct ps__method ps__method_lanes = {

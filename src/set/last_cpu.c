@@ -10,19 +10,20 @@
 /* One that has ended can't move any more, and its counts are still there. */
 static int last_seen(const struct ps_eventset *set)
 {
-	return set->last_slot && set->method->is_whole ? set->last_slot->cpu : set->last_cpu;
+	return set->recorder.last_slot && set->attribution.method->is_whole ? set->recorder.last_slot->cpu
+	                                                                    : set->attribution.last_cpu;
 }
 
 /* A task that wasn't switched since it was looked at is where it was: the watch tells, for a fraction of what its file
  * costs. Only what was seen while the ring stood still counts, so that no switch falls between. */
 static int follow_task(struct ps_eventset *set)
 {
-	bool stands_still = !ps__watch_has_moved(&set->watch);
+	bool stands_still = !ps__watch_has_moved(&set->attribution.watch);
 
-	if (stands_still && set->followed_cpu >= 0)
-		return set->followed_cpu;
-	int cpu = ps__task_cpu(&set->task, &set->is_ended);
-	set->followed_cpu = stands_still && !ps__watch_has_moved(&set->watch) ? cpu : -1;
+	if (stands_still && set->attribution.followed_cpu >= 0)
+		return set->attribution.followed_cpu;
+	int cpu = ps__task_cpu(&set->counters.task, &set->is_ended);
+	set->attribution.followed_cpu = stands_still && !ps__watch_has_moved(&set->attribution.watch) ? cpu : -1;
 	return cpu;
 }
 
@@ -30,10 +31,10 @@ int ps__set_look_at_task(struct ps_eventset *set)
 {
 	int cpu = -1;
 
-	if (!set->is_ended && set->watch.fd >= 0 && set->method->is_whole)
+	if (!set->is_ended && set->attribution.watch.fd >= 0 && set->attribution.method->is_whole)
 		cpu = follow_task(set);
 	else if (!set->is_ended)
-		cpu = ps__task_cpu(&set->task, &set->is_ended);
+		cpu = ps__task_cpu(&set->counters.task, &set->is_ended);
 	return cpu >= 0 ? cpu : last_seen(set);
 }
 
@@ -41,22 +42,22 @@ int ps__set_look_at_task(struct ps_eventset *set)
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
 	/* What the watch tells is for those who split the counts. */
-	if (!set->method->is_whole || set->watch.fd < 0 || cpu < 0)
+	if (!set->attribution.method->is_whole || set->attribution.watch.fd < 0 || cpu < 0)
 		return false;
-	if (set->cannot_split)
-		return cpu == set->only_cpu && !ps__watch_has_moved(&set->watch);
-	if (__builtin_expect(ps__watch_has_moved(&set->watch), 0))
+	if (set->attribution.cannot_split)
+		return cpu == set->attribution.only_cpu && !ps__watch_has_moved(&set->attribution.watch);
+	if (__builtin_expect(ps__watch_has_moved(&set->attribution.watch), 0))
 		ps__set_look_for_stray(set);
-	return cpu == set->only_cpu && !set->has_strayed;
+	return cpu == set->attribution.only_cpu && !set->attribution.has_strayed;
 }
 
 int ps__set_find_cpu(struct ps_eventset *set)
 {
-	if (__builtin_expect(set->target.kind == PS__TARGET_SELF, 1))
+	if (__builtin_expect(set->counters.target.kind == PS__TARGET_SELF, 1))
 		return set->is_ended ? last_seen(set) : ps__os_getcpu();
-	if (set->target.kind == PS__TARGET_CGROUP)
+	if (set->counters.target.kind == PS__TARGET_CGROUP)
 		return ps__os_getcpu();
-	return set->target.kind == PS__TARGET_CPU ? set->target.cpu : ps__set_look_at_task(set);
+	return set->counters.target.kind == PS__TARGET_CPU ? set->counters.target.cpu : ps__set_look_at_task(set);
 }
 
 /* How the CPU is known. */
@@ -64,7 +65,7 @@ static uint16_t mark_of_cpu(struct ps_eventset *set, int cpu)
 {
 	uint16_t mark = PS_ATTRIBUTION_ATTACHED;
 
-	if (set->target.kind != PS__TARGET_CPU)
+	if (set->counters.target.kind != PS__TARGET_CPU)
 		mark = is_pinned(set, cpu) ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_LAST_CPU;
 	return set->is_ended ? mark | PS__MARK_ENDED : mark;
 }
@@ -80,14 +81,15 @@ int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark)
 
 uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu)
 {
-	if (set->target.kind != PS__TARGET_SELF || set->is_ended || __builtin_expect(ps__os_getcpu() == cpu, 1))
+	if (set->counters.target.kind != PS__TARGET_SELF || set->is_ended ||
+	    __builtin_expect(ps__os_getcpu() == cpu, 1))
 		return 0;
 	return PS__MARK_MOVED;
 }
 
 int ps__set_read_whole(struct ps_eventset *set)
 {
-	struct ps__backend *backend = set->backend;
+	struct ps__backend *backend = set->counters.backend;
 	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
 
 	for (size_t lane = 1; lane < backend->lanes; lane++) {
@@ -110,14 +112,15 @@ uint16_t ps__set_credit_whole(struct ps_eventset *set, struct ps__slot *slot)
 {
 	uint16_t flags = 0;
 
-	for (size_t lane = 0; lane < set->backend->lanes; lane++)
+	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++)
 		flags |= ps__set_credit(set, slot, lane);
 	return flags;
 }
 
 static bool credit_last_cpu(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
-	uint16_t mark = set->target.kind == PS__TARGET_CPU ? PS_ATTRIBUTION_ATTACHED : PS_ATTRIBUTION_LAST_CPU;
+	uint16_t mark =
+	    set->counters.target.kind == PS__TARGET_CPU ? PS_ATTRIBUTION_ATTACHED : PS_ATTRIBUTION_LAST_CPU;
 
 	fetch->mark = mark | fetch->flags | ps__set_credit_whole(set, here);
 	return true;

@@ -14,12 +14,12 @@
 
 static int name_columns(const struct ps_eventset *set, struct ps__recording *series)
 {
-	for (size_t index = 0; index < set->event_count; index++) {
-		const struct ps__event *event = &set->events[index];
+	for (size_t index = 0; index < set->events.count; index++) {
+		const struct ps__event *event = &set->events.list[index];
 		struct ps__column *column = &series->column[index];
 		if (ps__column_set_name(column, event->name) < 0)
 			return -1;
-		column->group = set->backend->group_of[index];
+		column->group = set->counters.backend->group_of[index];
 		column->cpus = event->cpus ? ps__os_strdup(event->cpus) : NULL;
 		if (event->cpus && !column->cpus)
 			return -1;
@@ -27,8 +27,9 @@ static int name_columns(const struct ps_eventset *set, struct ps__recording *ser
 		column->user_only = event->user_only;
 		column->scale = event->scale;
 		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
-		column->place = set->method == &ps__method_places ? set->papi->place_of[index] : 0;
-		column->is_estimate = set->papi && set->papi->is_estimate;
+		column->place =
+		    set->attribution.method == &ps__method_places ? set->counters.papi->place_of[index] : 0;
+		column->is_estimate = set->counters.papi && set->counters.papi->is_estimate;
 		ps__column_settle(series, column);
 	}
 	return 0;
@@ -37,7 +38,7 @@ static int name_columns(const struct ps_eventset *set, struct ps__recording *ser
 void ps__set_renew_quick(struct ps_eventset *set)
 {
 	struct ps__quick *quick = &set->quick;
-	size_t room = 2 + quick->width + set->backend->spare;
+	size_t room = 2 + quick->width + set->counters.backend->spare;
 
 	quick->known = quick->memory + 1;
 	quick->fresh = quick->known + room;
@@ -49,7 +50,7 @@ int ps__set_make_quick(struct ps_eventset *set, size_t width)
 {
 	struct ps__quick *quick = &set->quick;
 	/* A word before for the backend, one after for a recorder, or to make the width even. */
-	size_t room = 2 + width + set->backend->spare;
+	size_t room = 2 + width + set->counters.backend->spare;
 	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
 
 	if (!memory)
@@ -67,39 +68,40 @@ void ps__set_free_quick(struct ps_eventset *set)
 
 static void free_vectors(struct ps_eventset *set)
 {
-	ps__os_free_apart(set->totals);
-	ps__os_free_apart(set->credited);
-	ps__os_free_apart(set->elapsed);
-	ps__os_free_apart(set->undo.saved);
+	ps__os_free_apart(set->counters.totals);
+	ps__os_free_apart(set->counters.credited);
+	ps__os_free_apart(set->attribution.lanes.elapsed);
+	ps__os_free_apart(set->recorder.undo.saved);
 	ps__set_free_quick(set);
-	set->totals = NULL;
-	set->credited = NULL;
-	set->elapsed = NULL;
-	set->undo = (struct ps__undo){0};
+	set->counters.totals = NULL;
+	set->counters.credited = NULL;
+	set->attribution.lanes.elapsed = NULL;
+	set->recorder.undo = (struct ps__undo){0};
 }
 
 void ps__set_begin_totals(struct ps_eventset *set)
 {
-	const struct ps__backend *backend = set->backend;
-	size_t size_bytes = (2 * backend->groups + set->event_count) * sizeof *set->totals;
+	const struct ps__backend *backend = set->counters.backend;
+	size_t size_bytes = (2 * backend->groups + set->events.count) * sizeof *set->counters.totals;
 
 	if (!backend->origin)
 		return;
-	memcpy(set->totals + 1, backend->origin, size_bytes);
-	memcpy(set->credited, backend->origin, size_bytes);
+	memcpy(set->counters.totals + 1, backend->origin, size_bytes);
+	memcpy(set->counters.credited, backend->origin, size_bytes);
 }
 
 static int make_vectors(struct ps_eventset *set, const struct ps__recording *series)
 {
 	size_t width = ps__recording_width(series);
-	size_t lanes = set->backend->lanes;
+	size_t lanes = set->counters.backend->lanes;
 
-	set->totals = ps__os_calloc_apart(lanes * (1 + width) + 1, sizeof *set->totals);
-	set->credited = ps__os_calloc_apart(lanes * width, sizeof *set->credited);
-	set->elapsed = ps__os_calloc_apart((lanes + 1) * series->groups, sizeof *set->elapsed);
-	set->undo.saved = ps__os_calloc_apart(2 * width, sizeof *set->undo.saved);
-	if (!set->totals || !set->credited || !set->elapsed || !set->undo.saved ||
-	    ps__set_make_quick(set, width) < 0) {
+	set->counters.totals = ps__os_calloc_apart(lanes * (1 + width) + 1, sizeof *set->counters.totals);
+	set->counters.credited = ps__os_calloc_apart(lanes * width, sizeof *set->counters.credited);
+	set->attribution.lanes.elapsed =
+	    ps__os_calloc_apart((lanes + 1) * series->groups, sizeof *set->attribution.lanes.elapsed);
+	set->recorder.undo.saved = ps__os_calloc_apart(2 * width, sizeof *set->recorder.undo.saved);
+	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
+	    !set->recorder.undo.saved || ps__set_make_quick(set, width) < 0) {
 		free_vectors(set);
 		return -1;
 	}
@@ -111,7 +113,7 @@ static int make_vectors(struct ps_eventset *set, const struct ps__recording *ser
 /* The series, its vectors, and what slots stand in. */
 static int make_storage(struct ps_eventset *set)
 {
-	struct ps__recording *series = ps__recording_create(set->event_count, set->backend->groups);
+	struct ps__recording *series = ps__recording_create(set->events.count, set->counters.backend->groups);
 
 	if (!series || name_columns(set, series) < 0)
 		goto free_series;
@@ -119,7 +121,7 @@ static int make_storage(struct ps_eventset *set)
 		goto free_series;
 	if (ps__set_create_slots(set) != PS_OK)
 		goto free_vectors;
-	set->series = series;
+	set->recorder.recording = series;
 	return PS_OK;
 free_vectors:
 	free_vectors(set);
@@ -131,43 +133,43 @@ free_series:
 
 static int open_backend(struct ps_eventset *set)
 {
-	struct ps__backend *backend = set->papi ? ps__papi_create(set->papi) : ps__perf_create();
+	struct ps__backend *backend = set->counters.papi ? ps__papi_create(set->counters.papi) : ps__perf_create();
 
-	set->target.enables_on_exec = set->enables_on_exec;
-	set->target.tells_tasks = set->wants_tasks && set->method == &ps__method_lanes;
+	set->counters.target.enables_on_exec = set->counters.enables_on_exec;
+	set->counters.target.tells_tasks = set->counters.wants_tasks && set->attribution.method == &ps__method_lanes;
 	if (!backend)
 		return ps__fail_memory("an event set's counters");
-	int result = backend->ops->open(backend, set->events, set->event_count, set->target);
+	int result = backend->ops->open(backend, set->events.list, set->events.count, set->counters.target);
 	if (result != PS_OK) {
 		backend->ops->close(backend, false);
 		return result;
 	}
-	set->backend = backend;
+	set->counters.backend = backend;
 	/* A PAPI set is its thread's from the beginning. */
-	if (!set->papi) {
-		set->owner = ps__thread_number();
-		set->owner_tid = ps__os.gettid();
+	if (!set->counters.papi) {
+		set->calls.owner = ps__thread_number();
+		set->calls.owner_tid = ps__os.gettid();
 	}
-	set->last_cpu = -1;
+	set->attribution.last_cpu = -1;
 	result = ps__set_open_tasks(set);
 	if (result == PS_OK)
 		return PS_OK;
 	ps__set_close_tasks(set);
 	backend->ops->close(backend, false);
-	set->backend = NULL;
+	set->counters.backend = NULL;
 	return result;
 }
 
 static void close_counters(struct ps_eventset *set)
 {
-	bool abandon = !ps__fork_is_same(set->fork_generation);
+	bool abandon = !ps__fork_is_same(set->calls.fork_generation);
 
 	ps__set_close_tasks(set);
-	if (set->backend)
-		set->backend->ops->close(set->backend, abandon);
-	set->backend = NULL;
+	if (set->counters.backend)
+		set->counters.backend->ops->close(set->counters.backend, abandon);
+	set->counters.backend = NULL;
 	set->reading_ns = 0;
-	ps__watch_close(&set->watch, abandon);
+	ps__watch_close(&set->attribution.watch, abandon);
 	ps__set_forget_method(set);
 	ps__set_forget_roots(set);
 }
@@ -177,17 +179,18 @@ static int check_groups(const struct ps_eventset *set)
 {
 	size_t count = 0;
 
-	for (size_t group = 0; set->method == &ps__method_records && group < set->backend->groups; group++)
-		count += set->backend->is_hardware[group];
+	for (size_t group = 0;
+	     set->attribution.method == &ps__method_records && group < set->counters.backend->groups; group++)
+		count += set->counters.backend->is_hardware[group];
 	return count < 2 ? PS_OK : ps__fail(PS_ENOSUPP, "migration records don't split groups that take turns");
 }
 
 static void close_method(struct ps_eventset *set)
 {
-	if (set->backend)
-		set->backend->ops->close(set->backend, false);
-	set->backend = NULL;
-	ps__watch_close(&set->watch, false);
+	if (set->counters.backend)
+		set->counters.backend->ops->close(set->counters.backend, false);
+	set->counters.backend = NULL;
+	ps__watch_close(&set->attribution.watch, false);
 	ps__set_forget_method(set);
 }
 
@@ -198,7 +201,7 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 
 	if (result == PS_OK) {
 		result = ps__set_open_watch(set);
-		if (method == &ps__method_lanes && set->mode == PS_ATTRIBUTE_EXACT)
+		if (method == &ps__method_lanes && set->attribution.mode == PS_ATTRIBUTE_EXACT)
 			result = PS_OK;
 	}
 	if (result == PS_OK)
@@ -210,7 +213,7 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 	if (result != PS_OK)
 		close_method(set);
 	else if (method == &ps__method_records)
-		snprintf(set->why, sizeof set->why,
+		snprintf(set->attribution.why, sizeof set->attribution.why,
 		         "the counts are split by migration records: an interval with more migrations than their "
 		         "ring holds is last-cpu");
 	return result;
@@ -237,7 +240,7 @@ static void note_refusal(struct refusal *refusal, const struct ps__method *metho
 static int open_plain(struct ps_eventset *set)
 {
 	if (ps__set_open_watch(set) != PS_OK)
-		snprintf(set->why, sizeof set->why, "%s", ps_error_detail());
+		snprintf(set->attribution.why, sizeof set->attribution.why, "%s", ps_error_detail());
 	return open_backend(set);
 }
 
@@ -245,12 +248,12 @@ static int settle(struct ps_eventset *set, const struct refusal *refusal)
 {
 	bool tells_records = refusal->needs_permission && refusal->code == PS_ECOUNT;
 
-	if (set->mode == PS_ATTRIBUTE_EXACT || set->target.kind == PS__TARGET_CGROUP ||
-	    (set->wants_tasks && refusal->code != PS_ECOUNT))
+	if (set->attribution.mode == PS_ATTRIBUTE_EXACT || set->counters.target.kind == PS__TARGET_CGROUP ||
+	    (set->counters.wants_tasks && refusal->code != PS_ECOUNT))
 		return ps__fail(refusal->code, "%s", refusal->why);
 	ps__set_settle_for_plain(set, refusal->why);
 	if (tells_records)
-		snprintf(set->why, sizeof set->why,
+		snprintf(set->attribution.why, sizeof set->attribution.why,
 		         "%.440s; migration records take few, but need perf_event_paranoid <= 1", refusal->why);
 	return open_plain(set);
 }
@@ -263,7 +266,7 @@ static int open_once(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	if (set->cannot_split && set->mode == PS_ATTRIBUTE_EXACT)
+	if (set->attribution.cannot_split && set->attribution.mode == PS_ATTRIBUTE_EXACT)
 		return ps__fail(PS_ENOSUPP, "exact attribution: what counts here can't be split by hardware thread; "
 		                            "PS_ATTRIBUTE_AUTO shares it out by the time on each");
 	size_t count = ps__set_rank_methods(set, ranks);
@@ -273,7 +276,7 @@ static int open_once(struct ps_eventset *set)
 			return result;
 		note_refusal(&refusal, ranks[rank], result);
 		/* EXACT takes records, which may be lost, only if there aren't descriptors enough for lanes. */
-		if (set->mode == PS_ATTRIBUTE_EXACT && result != PS_ECOUNT)
+		if (set->attribution.mode == PS_ATTRIBUTE_EXACT && result != PS_ECOUNT)
 			break;
 	}
 	return count ? settle(set, &refusal) : open_plain(set);
@@ -283,11 +286,11 @@ static int open_once(struct ps_eventset *set)
  * read the group (ECHILD) as long as that child lives. */
 static bool can_be_read(const struct ps_eventset *set)
 {
-	struct ps__backend *backend = set->backend;
+	struct ps__backend *backend = set->counters.backend;
 
-	if (!backend || set->target.kind != PS__TARGET_PROCESS)
+	if (!backend || set->counters.target.kind != PS__TARGET_PROCESS)
 		return true;
-	uint64_t *totals = ps__os_calloc(2 * (1 + backend->groups) + set->event_count, sizeof *totals);
+	uint64_t *totals = ps__os_calloc(2 * (1 + backend->groups) + set->events.count, sizeof *totals);
 	bool readable = true;
 	for (size_t lane = 0; totals && readable && lane < backend->lanes; lane++) {
 		int result = backend->ops->read(backend, lane, totals + 1);
@@ -300,13 +303,14 @@ static bool can_be_read(const struct ps_eventset *set)
 /* Not where it is to be counted from its exec on, which leaves one thread. */
 static void note_unknown_threads(struct ps_eventset *set)
 {
-	if (!set->backend || set->target.kind != PS__TARGET_PROCESS || set->task.fd >= 0 || set->enables_on_exec)
+	if (!set->counters.backend || set->counters.target.kind != PS__TARGET_PROCESS || set->counters.task.fd >= 0 ||
+	    set->counters.enables_on_exec)
 		return;
 	snprintf(
-	    set->why, sizeof set->why,
+	    set->attribution.why, sizeof set->attribution.why,
 	    "no /proc is mounted: of the threads that process %d had when it was attached, the first one alone is "
 	    "known and counted, with those that it creates",
-	    (int)set->target.tid);
+	    (int)set->counters.target.tid);
 }
 
 /* A process must not create threads or children while its threads are opened: then that is done again; at last without
@@ -317,58 +321,57 @@ static int open_counters(struct ps_eventset *set)
 
 	for (int attempt = 1; attempt <= LARGEST_ATTEMPTS; attempt++) {
 		close_counters(set);
-		set->target.is_ungrouped = attempt == LARGEST_ATTEMPTS;
+		set->counters.target.is_ungrouped = attempt == LARGEST_ATTEMPTS;
 		result = open_once(set);
 		note_unknown_threads(set);
 		if (!ps__set_roots_changed(set) && can_be_read(set))
 			return result;
 	}
 	if (result == PS_OK)
-		snprintf(set->why, sizeof set->why,
+		snprintf(set->attribution.why, sizeof set->attribution.why,
 		         "threads were created all the time while process %d was attached: some may be counted twice "
 		         "or not",
-		         (int)set->target.tid);
+		         (int)set->counters.target.tid);
 	return result;
 }
 
 static void drop_storage(struct ps_eventset *set)
 {
 	ps__set_free_slots(set);
-	if (set->series)
-		set->past_readings += ps__recording_count_writes(set->series);
-	if (set->last_bound)
-		ps__aggregate_tidy(set->last_bound->topology);
+	if (set->recorder.recording)
+		set->recorder.past_readings += ps__recording_count_writes(set->recorder.recording);
+	if (set->recorder.last_bound)
+		ps__aggregate_tidy(set->recorder.last_bound->topology);
 	/* It is the topology's once it is bound, and readings in it stay: see last_bound. */
-	if (set->series && !set->series->topology)
-		ps__recording_free(set->series);
+	if (set->recorder.recording && !set->recorder.recording->topology)
+		ps__recording_free(set->recorder.recording);
 	free_vectors(set);
-	set->series = NULL;
-	set->root = NULL;
+	set->recorder.recording = NULL;
+	set->recorder.root = NULL;
 }
 
 void ps__set_close(struct ps_eventset *set)
 {
 	close_counters(set);
 	drop_storage(set);
-	set->was_started = false;
-	set->is_unfetched = false;
+	set->state = PS__SET_NEW;
 	set->is_ended = false;
-	set->has_left = false;
+	set->attribution.has_left = false;
 	set->is_settled = false;
 }
 
 /* Opened by one thread to store or to reserve, and started by another: the counters must be the starter's. */
 static bool is_open_for_caller(const struct ps_eventset *set)
 {
-	return set->backend &&
-	       (set->target.kind != PS__TARGET_SELF || set->was_started || set->owner == ps__thread_number());
+	return set->counters.backend && (set->counters.target.kind != PS__TARGET_SELF || set->state != PS__SET_NEW ||
+	                                 set->calls.owner == ps__thread_number());
 }
 
 /* New counters begin at 0, and may be split otherwise than before. */
 static int renew_vectors(struct ps_eventset *set)
 {
 	free_vectors(set);
-	if (make_vectors(set, set->series) < 0)
+	if (make_vectors(set, set->recorder.recording) < 0)
 		return ps__fail_memory("an event set's counters");
 	ps__set_find_lanes(set);
 	return PS_OK;
@@ -383,32 +386,34 @@ int ps__set_open(struct ps_eventset *set)
 		close_counters(set);
 		return result;
 	}
-	if (set->series && set->series->groups != set->backend->groups)
+	if (set->recorder.recording && set->recorder.recording->groups != set->counters.backend->groups)
 		drop_storage(set);
-	if (set->series) {
+	if (set->recorder.recording) {
 		result = renew_vectors(set);
 	} else {
 		result = make_storage(set);
-		if (result == PS_OK && set->reserved_rows)
-			result = ps__set_reserve(set, set->reserved_rows);
+		if (result == PS_OK && set->recorder.reserved_rows)
+			result = ps__set_reserve(set, set->recorder.reserved_rows);
 	}
 	if (result != PS_OK)
 		ps__set_close(set);
 	else
-		ps__clock_open(&set->clock);
+		ps__clock_open(&set->recorder.clock);
 	return result;
 }
 
 /* An exec enables once, and the shares of tasks are counted since they were opened. */
 static bool opens_anew(const struct ps_eventset *set)
 {
-	return set->enables_on_exec || set->target.enables_on_exec || set->wants_tasks || set->target.tells_tasks;
+	return set->counters.enables_on_exec || set->counters.target.enables_on_exec || set->counters.wants_tasks ||
+	       set->counters.target.tells_tasks;
 }
 
 /* What is open was chosen for a task that was pinned, or wasn't; or it counts one start only. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
 {
-	if (set->backend && ((set->method->has_changed && set->method->has_changed(set)) || opens_anew(set)))
+	if (set->counters.backend &&
+	    ((set->attribution.method->has_changed && set->attribution.method->has_changed(set)) || opens_anew(set)))
 		close_counters(set);
 	return ps__set_open(set);
 }
@@ -417,7 +422,7 @@ int ps__set_reserve(struct ps_eventset *set, size_t rows)
 {
 	/* Every hardware thread has a chunk of its own that isn't full. */
 	if (ps__set_reserve_slots(set, rows) < 0 ||
-	    ps__pool_reserve(&set->series->pool, rows / PS__CHUNK_ROWS + 1 + set->met_count) < 0)
+	    ps__pool_reserve(&set->recorder.recording->pool, rows / PS__CHUNK_ROWS + 1 + set->recorder.met_count) < 0)
 		return ps__fail_memory("the reserved readings");
 	return PS_OK;
 }

@@ -9,8 +9,8 @@
 /* All slots, before anything is credited: only this can fail. */
 static int find_slots(struct ps_eventset *set)
 {
-	for (size_t place = 0; place < set->papi->place_count; place++) {
-		struct ps__slot *slot = ps__set_slot(set, set->papi->place_cpus[place]);
+	for (size_t place = 0; place < set->counters.papi->place_count; place++) {
+		struct ps__slot *slot = ps__set_slot(set, set->counters.papi->place_cpus[place]);
 		if (!slot)
 			return PS_ENOMEM;
 		slot->log->place = (uint32_t)place;
@@ -20,14 +20,14 @@ static int find_slots(struct ps_eventset *set)
 
 static void credit_place(struct ps_eventset *set, size_t place, uint16_t mark)
 {
-	struct ps__slot *slot = ps__set_slot(set, set->papi->place_cpus[place]);
+	struct ps__slot *slot = ps__set_slot(set, set->counters.papi->place_cpus[place]);
 	const uint64_t *totals = ps__set_totals(set, 0);
 	uint64_t *credited = ps__set_credited(set, 0);
-	size_t times = 2 * set->series->groups;
+	size_t times = 2 * set->recorder.recording->groups;
 
-	for (size_t event = 0; event < set->event_count; event++) {
+	for (size_t event = 0; event < set->events.count; event++) {
 		size_t word = times + event;
-		if (set->papi->place_of[event] != place)
+		if (set->counters.papi->place_of[event] != place)
 			continue;
 		slot->counts[word] += totals[word] - credited[word];
 		credited[word] = totals[word];
@@ -38,11 +38,11 @@ static void credit_place(struct ps_eventset *set, size_t place, uint16_t mark)
 
 static int read_places(struct ps_eventset *set, struct ps__fetch *fetch)
 {
-	int result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
+	int result = set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
 
 	if (result == PS_OK)
 		result = find_slots(set);
-	fetch->cpu = set->papi->place_cpus[0];
+	fetch->cpu = set->counters.papi->place_cpus[0];
 	return result;
 }
 
@@ -50,7 +50,7 @@ static bool credit_places(struct ps_eventset *set, struct ps__fetch *fetch, stru
 {
 	(void)here;
 	fetch->mark = PS_ATTRIBUTION_ATTACHED | fetch->flags;
-	for (size_t place = 0; place < set->papi->place_count; place++)
+	for (size_t place = 0; place < set->counters.papi->place_count; place++)
 		credit_place(set, place, fetch->mark);
 	return true;
 }

@@ -67,18 +67,18 @@ static void drop_ended(struct list *list, const struct ps__task *first)
 /* The threads of a set's process in rising order: 0, or -errno. Without /proc, its first thread alone is known. */
 static int list_threads(const struct ps_eventset *set, struct list *list)
 {
-	pid_t pid = set->target.tid;
+	pid_t pid = set->counters.target.tid;
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	int result = set->task.fd < 0 ? append_number(pid, list) : ps__os.list(path, append_tid, list);
+	int result = set->counters.task.fd < 0 ? append_number(pid, list) : ps__os.list(path, append_tid, list);
 	if (result != 0) {
 		int error = result == -1 ? errno : -result;
 		ps__os_free(list->tids);
 		*list = (struct list){0};
 		return -error;
 	}
-	drop_ended(list, &set->task);
+	drop_ended(list, &set->counters.task);
 	if (list->count)
 		qsort(list->tids, list->count, sizeof list->tids[0], compare_tids);
 	return 0;
@@ -86,10 +86,10 @@ static int list_threads(const struct ps_eventset *set, struct list *list)
 
 void ps__set_forget_roots(struct ps_eventset *set)
 {
-	ps__os_free(set->roots);
-	set->roots = NULL;
-	set->target.roots = NULL;
-	set->target.root_count = 0;
+	ps__os_free(set->counters.roots);
+	set->counters.roots = NULL;
+	set->counters.target.roots = NULL;
+	set->counters.target.root_count = 0;
 }
 
 int ps__set_list_roots(struct ps_eventset *set)
@@ -97,19 +97,19 @@ int ps__set_list_roots(struct ps_eventset *set)
 	struct list list = {0};
 
 	ps__set_forget_roots(set);
-	if (set->target.kind != PS__TARGET_PROCESS)
+	if (set->counters.target.kind != PS__TARGET_PROCESS)
 		return PS_OK;
 	int result = list_threads(set, &list);
 	if (result == -ENOMEM)
 		return ps__fail_memory("the threads of a process");
 	if (result < 0 || list.count == 0) {
 		ps__os_free(list.tids);
-		return ps__fail(PS_ESYS, "process %d has ended (/proc/%d/task: %s)", (int)set->target.tid,
-		                (int)set->target.tid, strerror(result < 0 ? -result : ESRCH));
+		return ps__fail(PS_ESYS, "process %d has ended (/proc/%d/task: %s)", (int)set->counters.target.tid,
+		                (int)set->counters.target.tid, strerror(result < 0 ? -result : ESRCH));
 	}
-	set->roots = list.tids;
-	set->target.roots = list.tids;
-	set->target.root_count = list.count;
+	set->counters.roots = list.tids;
+	set->counters.target.roots = list.tids;
+	set->counters.target.root_count = list.count;
 	return PS_OK;
 }
 
@@ -117,13 +117,13 @@ bool ps__set_roots_changed(const struct ps_eventset *set)
 {
 	struct list now = {0};
 
-	if (set->target.kind != PS__TARGET_PROCESS)
+	if (set->counters.target.kind != PS__TARGET_PROCESS)
 		return false;
 	/* A process that has ended, or no descriptor to look with: to open its threads again would be of no use. */
 	if (list_threads(set, &now) < 0)
 		return false;
-	bool changed =
-	    now.count != set->target.root_count || memcmp(now.tids, set->roots, now.count * sizeof now.tids[0]) != 0;
+	bool changed = now.count != set->counters.target.root_count ||
+	               memcmp(now.tids, set->counters.roots, now.count * sizeof now.tids[0]) != 0;
 	ps__os_free(now.tids);
 	return changed;
 }

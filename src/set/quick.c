@@ -55,7 +55,7 @@ PS__INLINE int read_totals(struct ps_eventset *set)
 
 	if (!LIKELY(has_stayed(quick)))
 		return PS__NOT_QUICK;
-	int result = quick->read(set->backend, quick->lane, quick->fresh);
+	int result = quick->read(set->counters.backend, quick->lane, quick->fresh);
 	if (!LIKELY(result == PS_OK))
 		return ps__set_note_miss(set, result);
 	if (!LIKELY(is_there(quick)) || !LIKELY(has_stayed(quick)) || !LIKELY(is_resident(quick)))
@@ -189,14 +189,14 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 {
 	struct ps__quick *quick = &set->quick;
 	uint64_t timestamp = ps__set_next_timestamp(set);
-	struct ps__recording *series = set->series;
+	struct ps__recording *series = set->recorder.recording;
 	uint64_t sequence = ps__recording_write_begin_fenced(series);
 
 	if (!LIKELY(write_row(quick, timestamp))) {
 		if (is_new)
 			ps__quick_find_latest(quick, quick->slot->log);
 		else
-			unwrite_row(quick, set->last_timestamp);
+			unwrite_row(quick, set->recorder.last_timestamp);
 		atomic_fetch_add_explicit(&series->undone, 1, memory_order_relaxed);
 		ps__recording_write_end_from(series, sequence);
 		return ps__set_note_miss(set, PS_OK);
@@ -225,7 +225,7 @@ PS__INLINE int write_quickly(struct ps_eventset *set, enum ps__write_kind kind, 
 static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_component *root)
 {
 	return set->quick.root == root && !ps__topology_is_destroyed(root->topology) &&
-	       set->owner == ps__own_thread_number;
+	       set->calls.owner == ps__own_thread_number;
 }
 
 PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, const uint64_t *timestamp,
@@ -236,8 +236,8 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, 
 	if (!LIKELY(is_at_hand(set, root)))
 		return PS__NOT_QUICK;
 	/* The latest reading; or a new one, if nothing is to be kept of the latest. */
-	if (timestamp && *timestamp != set->last_timestamp) {
-		if (*timestamp || set->quick.base || set->history)
+	if (timestamp && *timestamp != set->recorder.last_timestamp) {
+		if (*timestamp || set->quick.base || set->recorder.history)
 			return PS__NOT_QUICK;
 		is_new = true;
 	}
@@ -254,7 +254,7 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, 
 PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root, uint64_t timestamp,
                               enum ps__write_kind kind, uint64_t *made)
 {
-	if (!is_at_hand(set, root) || set->history)
+	if (!is_at_hand(set, root) || set->recorder.history)
 		return PS__NOT_QUICK;
 	int result = read_totals(set);
 	if (!LIKELY(result == PS_OK))
@@ -283,10 +283,10 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
 			*thread = set->quick.slot->log->thread;
 		/* And before it is the set's: see recover.c. */
 		atomic_signal_fence(memory_order_seq_cst);
-		set->last_timestamp = made;
+		set->recorder.last_timestamp = made;
 	}
 	atomic_signal_fence(memory_order_seq_cst);
-	set->busy = 0;
+	set->calls.busy = 0;
 }
 
 /* What isn't the latest reading nor a new one; or is for the slow path. Apart from those, which shall not need its registers. */
@@ -296,9 +296,9 @@ PS__INLINE int update_quickly(struct ps_eventset *set, struct ps_component *root
 	reading *usually = kind == PS__WRITE_ACCUM ? ps__set_accum_usually : ps__set_read_usually;
 	uint64_t made = 0;
 
-	if (!timestamp || !*timestamp || *timestamp == set->last_timestamp)
+	if (!timestamp || !*timestamp || *timestamp == set->recorder.last_timestamp)
 		return usually(set, root, timestamp, thread);
-	ps__arch_note_stack(&set->busy);
+	ps__arch_note_stack(&set->calls.busy);
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = update_at_hand(set, root, *timestamp, kind, &made);
 	leave(set, result, made, timestamp, thread);
@@ -325,9 +325,9 @@ PS__INLINE int read_quickly(struct ps_eventset *set, struct ps_component *root, 
 	uint64_t made = 0;
 
 	/* No stack is that low. With what it learnt of the whole word the compiler would make the result. */
-	if (!LIKELY(ps__fork_is_same(set->fork_generation)) || !LIKELY(set->busy < 16))
+	if (!LIKELY(ps__fork_is_same(set->calls.fork_generation)) || !LIKELY(set->calls.busy < 16))
 		return usually(set, root, timestamp, thread);
-	ps__arch_note_stack(&set->busy);
+	ps__arch_note_stack(&set->calls.busy);
 	/* What was looked at before, a signal handler's reading may have changed. */
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = read_at_hand(set, root, timestamp, kind, &made);

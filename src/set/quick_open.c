@@ -22,7 +22,7 @@ static bool is_paused(struct ps_eventset *set)
 
 	if (quick->paused == 0)
 		return false;
-	quick->since = ps__recording_count_writes(set->series);
+	quick->since = ps__recording_count_writes(set->recorder.recording);
 	quick->paused--;
 	return true;
 }
@@ -33,16 +33,16 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	const uint16_t flags = PS__MARK_FLAGS;
 
 	/* Of a stopped set the counters may be closed. */
-	if (!set->is_running || !set->backend->ops->read_direct || set->target.kind != PS__TARGET_SELF ||
-	    set->is_ended || set->must_clear)
+	if (set->state != PS__SET_RUNNING || !set->counters.backend->ops->read_direct ||
+	    set->counters.target.kind != PS__TARGET_SELF || set->is_ended || set->recorder.must_clear)
 		return false;
-	if (set->active_count != 1 || set->active[0] != slot || !slot->has_part)
+	if (set->recorder.active_count != 1 || set->recorder.active[0] != slot || !slot->has_part)
 		return false;
 	if ((slot->counts_mark & flags) || (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
 	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
 		return false;
-	return (set->method == &ps__method_lanes || set->backend->lanes == 1) &&
-	       set->method->is_label_lasting(set, slot);
+	return (set->attribution.method == &ps__method_lanes || set->counters.backend->lanes == 1) &&
+	       set->attribution.method->is_label_lasting(set, slot);
 }
 
 /* The slot's value is base + counts + (totals - credited). */
@@ -62,14 +62,15 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 
 	if (is_paused(set) || !may_begin(set, slot))
 		return;
-	quick->read = set->backend->ops->read_direct;
+	quick->read = set->counters.backend->ops->read_direct;
 	quick->slot = slot;
 	quick->cpu = slot->cpu;
 	quick->cpu_place = ps__os_cpu_place();
-	quick->split_times = set->method == &ps__method_lanes ? 2 * set->series->groups : 0;
-	quick->lane = set->method == &ps__method_lanes ? (size_t)slot->lane : 0;
-	quick->head = set->watch.fd >= 0 ? (const uint64_t *)&set->watch.ring.page->data_head : &no_head;
-	quick->seen = set->watch.fd >= 0 ? set->watch.ring.seen : 0;
+	quick->split_times = set->attribution.method == &ps__method_lanes ? 2 * set->recorder.recording->groups : 0;
+	quick->lane = set->attribution.method == &ps__method_lanes ? (size_t)slot->lane : 0;
+	quick->head = set->attribution.watch.fd >= 0 ? (const uint64_t *)&set->attribution.watch.ring.page->data_head
+	                                             : &no_head;
+	quick->seen = set->attribution.watch.fd >= 0 ? set->attribution.watch.ring.seen : 0;
 	quick->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
 	ps__quick_find_latest(quick, slot->log);
 	quick->counts_mark = slot->counts_mark;
@@ -78,7 +79,7 @@ void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot)
 	offset_from_slot(set);
 	/* At last: from here on a call that is left finds the short way open. */
 	atomic_signal_fence(memory_order_seq_cst);
-	quick->root = set->root;
+	quick->root = set->recorder.root;
 }
 
 /* What was read goes the usual way into the slot. */
@@ -89,7 +90,7 @@ static void credit_totals(struct ps_eventset *set, const uint64_t *totals)
 
 	for (size_t word = 0; word < quick->width; word++)
 		known[word] = totals[word];
-	if (set->method == &ps__method_lanes) {
+	if (set->attribution.method == &ps__method_lanes) {
 		ps__set_credit_lane(set, quick->slot, PS_ATTRIBUTION_EXACT);
 	} else {
 		ps__set_credit(set, quick->slot, quick->lane);
@@ -109,7 +110,7 @@ void ps__set_end_quick(struct ps_eventset *set)
 	}
 	credit_totals(set, quick->known);
 	/* What came until then is credited: from there on times count again. */
-	set->stay.since_ns = set->last_timestamp;
+	set->attribution.stay.since_ns = set->recorder.last_timestamp;
 	/* At last: a call that is left before does all this again, which changes nothing then. */
 	atomic_signal_fence(memory_order_seq_cst);
 	quick->root = NULL;
@@ -118,7 +119,7 @@ void ps__set_end_quick(struct ps_eventset *set)
 int ps__set_note_miss(struct ps_eventset *set, int result)
 {
 	struct ps__quick *quick = &set->quick;
-	uint64_t readings = ps__recording_count_writes(set->series);
+	uint64_t readings = ps__recording_count_writes(set->recorder.recording);
 
 	if (readings - quick->since >= FAR_BETWEEN)
 		quick->pause = 0;

@@ -6,7 +6,7 @@
 
 static int check_root(struct ps_eventset *set, struct ps_component *root)
 {
-	if (__builtin_expect(root && root == set->root && !ps__topology_is_destroyed(root->topology), 1))
+	if (__builtin_expect(root && root == set->recorder.root && !ps__topology_is_destroyed(root->topology), 1))
 		return PS_OK;
 	return ps__set_bind(set, root);
 }
@@ -14,18 +14,18 @@ static int check_root(struct ps_eventset *set, struct ps_component *root)
 /* Where the final counts of a stopped set are; ps_start has seen a CPU even if nothing was read since. */
 static struct ps__slot *final_slot(struct ps_eventset *set)
 {
-	return ps__set_slot(set, set->last_slot ? set->last_slot->cpu : set->last_cpu);
+	return ps__set_slot(set, set->recorder.last_slot ? set->recorder.last_slot->cpu : set->attribution.last_cpu);
 }
 
 /* What was counted goes to slots. On a stopped set that is done already, unless memory was short then. */
 static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 {
-	if (__builtin_expect(set->is_running || set->is_unfetched, 1))
+	if (__builtin_expect(ps__set_has_news(set), 1))
 		return ps__set_fetch(set, slot);
 	int result = ps__set_adopt(set);
-	if (result == PS_OK && set->is_running)
+	if (result == PS_OK && set->state == PS__SET_RUNNING)
 		return ps__set_fetch(set, slot);
-	if (result == PS_OK && !set->was_started)
+	if (result == PS_OK && set->state == PS__SET_NEW)
 		result = ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
 	if (result != PS_OK)
 		return result;
@@ -36,9 +36,9 @@ static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 /* All parts of an ended task's counts are final, also those that were credited before its end was noticed. */
 static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
 {
-	for (size_t index = 0; index < set->active_count; index++) {
-		if (set->active[index]->has_counts)
-			set->active[index]->counts_mark |= PS__MARK_ENDED;
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index]->has_counts)
+			set->recorder.active[index]->counts_mark |= PS__MARK_ENDED;
 	}
 	here->counts_mark |= PS__MARK_ENDED;
 }
@@ -46,9 +46,9 @@ static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
 /* What is missing would have been on any of them. */
 static void mark_interrupted(struct ps_eventset *set, struct ps__slot *here)
 {
-	for (size_t index = 0; index < set->active_count; index++) {
-		if (set->active[index]->has_counts)
-			set->active[index]->counts_mark |= PS__MARK_INTERRUPTED;
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index]->has_counts)
+			set->recorder.active[index]->counts_mark |= PS__MARK_INTERRUPTED;
 	}
 	here->counts_mark |= PS__MARK_INTERRUPTED;
 }
@@ -76,7 +76,7 @@ static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind
                                uint64_t *timestamp, struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = kind};
-	bool is_owned = __builtin_expect(set->owner == ps__thread_number(), 1);
+	bool is_owned = __builtin_expect(set->calls.owner == ps__thread_number(), 1);
 	int fetched = PS_OK;
 
 	if (!is_owned)
@@ -131,15 +131,14 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 
 	if (result == PS_OK)
 		result = ps__set_check_foreign(set, "ps_stop", true);
-	if (result == PS_OK && !set->is_running)
+	if (result == PS_OK && set->state != PS__SET_RUNNING)
 		result = ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
 	if (result != PS_OK)
 		return result;
-	int stopped = set->backend->ops->stop(set->backend);
-	set->is_running = false;
-	set->is_unfetched = true;
+	int stopped = set->counters.backend->ops->stop(set->counters.backend);
+	set->state = PS__SET_UNFETCHED;
 	/* Whatever the watch missed is found now. */
-	set->must_sweep = true;
+	set->attribution.lanes.must_sweep = true;
 	int fetched = ps__set_fetch(set, &write.slot);
 	if (fetched != PS_OK && fetched != PS_PARTIAL)
 		return fetched;
@@ -173,11 +172,11 @@ static int store(struct ps_eventset *set, const long long *counters, struct ps_c
 	int cpu;
 	int result = ps__set_open(set);
 
-	if (result == PS_OK && set->method == &ps__method_places)
+	if (result == PS_OK && set->attribution.method == &ps__method_places)
 		result = ps__fail(PS_ENOSUPP,
 		                  "ps_store: the events of PAPI event set %d count in %zu places, and one reading "
 		                  "of yours goes to one: make a PAPI event set for each package",
-		                  set->papi->id, set->papi->place_count);
+		                  set->counters.papi->id, set->counters.papi->place_count);
 	if (result == PS_OK)
 		result = check_root(set, root);
 	if (result == PS_OK)
@@ -185,7 +184,7 @@ static int store(struct ps_eventset *set, const long long *counters, struct ps_c
 	if (result != PS_OK)
 		return result;
 	/* The counters given are the caller's, who isn't where the ended owner was. */
-	if (set->target.kind == PS__TARGET_SELF && set->is_ended) {
+	if (set->counters.target.kind == PS__TARGET_SELF && set->is_ended) {
 		cpu = ps__os_getcpu();
 		mark = PS_ATTRIBUTION_LAST_CPU;
 	}
@@ -205,9 +204,9 @@ int ps_store(struct ps_eventset *set, const long long *counters, int n, struct p
 		return result;
 	if (!counters)
 		result = ps__fail(PS_EINVAL, "ps_store: counters is NULL");
-	else if (n < 0 || (size_t)n != set->event_count || n == 0)
+	else if (n < 0 || (size_t)n != set->events.count || n == 0)
 		result =
-		    ps__fail(PS_EINVAL, "ps_store: %d counters given for a set of %zu events", n, set->event_count);
+		    ps__fail(PS_EINVAL, "ps_store: %d counters given for a set of %zu events", n, set->events.count);
 	else
 		result = store(set, counters, root, timestamp, thread);
 	ps__set_leave(set);

@@ -54,7 +54,7 @@ int ps_eventset_reading(const struct ps_eventset *set, const struct ps_component
 {
 	if (!set || !component || !event || !out)
 		return ps__fail(PS_EINVAL, "ps_eventset_reading: set, component, event and out must not be NULL");
-	const struct ps__recording *series = set->last_bound;
+	const struct ps__recording *series = set->recorder.last_bound;
 	if (!series || series->topology != component->topology)
 		return ps__fail(PS_EINVAL, "ps_eventset_reading: the event set has no reading in %s's topology",
 		                component->name);

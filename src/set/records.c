@@ -53,13 +53,13 @@ static void credit_word(struct ps_eventset *set, struct ps__slot *slot, size_t w
 
 static void credit_group(struct ps_eventset *set, struct ps__slot *slot, size_t group)
 {
-	size_t times = 2 * set->series->groups;
+	size_t times = 2 * set->recorder.recording->groups;
 
 	ps__set_change_begin(set, slot, ps__set_credited(set, 0));
 	credit_word(set, slot, 2 * group);
 	credit_word(set, slot, 2 * group + 1);
-	for (size_t event = 0; event < set->event_count; event++) {
-		if (set->backend->group_of[event] == group)
+	for (size_t event = 0; event < set->events.count; event++) {
+		if (set->counters.backend->group_of[event] == group)
 			credit_word(set, slot, times + event);
 	}
 	ps__set_change_end(set);
@@ -83,13 +83,14 @@ static void take_record(int cpu, void *context)
 /* As many records as visits, and they end in the same place: then each count is where it belongs. */
 static bool follow_group(struct ps_eventset *set, size_t group, const struct visits *visits)
 {
-	struct walk walk = {.set = set, .group = group, .cpu = set->last_cpu};
-	const struct ps__backend *backend = set->backend;
-	int waits = set->target.kind == PS__TARGET_SELF ? 0 : LARGEST_WAIT;
+	struct walk walk = {.set = set, .group = group, .cpu = set->attribution.last_cpu};
+	const struct ps__backend *backend = set->counters.backend;
+	int waits = set->counters.target.kind == PS__TARGET_SELF ? 0 : LARGEST_WAIT;
 	bool complete = true;
 
 	do {
-		complete &= backend->ops->drain(set->backend, group, ps__set_totals(set, 0), take_record, &walk);
+		complete &=
+		    backend->ops->drain(set->counters.backend, group, ps__set_totals(set, 0), take_record, &walk);
 	} while (walk.count < visits->count && waits-- > 0);
 	return complete && !walk.is_short_of_memory && walk.count == visits->count && walk.cpu == visits->cpu;
 }
@@ -97,18 +98,18 @@ static bool follow_group(struct ps_eventset *set, size_t group, const struct vis
 /* All groups follow the task to where the watch saw it last. */
 static void follow(struct ps_eventset *set)
 {
-	struct visits visits = {.cpu = set->last_cpu};
-	bool complete = ps__watch_drain(&set->watch, note_visit, &visits);
+	struct visits visits = {.cpu = set->attribution.last_cpu};
+	bool complete = ps__watch_drain(&set->attribution.watch, note_visit, &visits);
 
-	for (size_t group = 0; group < set->backend->groups; group++)
+	for (size_t group = 0; group < set->counters.backend->groups; group++)
 		complete &= follow_group(set, group, &visits);
-	set->last_cpu = visits.cpu;
-	if (set->watch.has_ended && set->target.kind == PS__TARGET_TID)
+	set->attribution.last_cpu = visits.cpu;
+	if (set->attribution.watch.has_ended && set->counters.target.kind == PS__TARGET_TID)
 		set->is_ended = true;
 	if (complete)
 		return;
-	set->has_lost = true;
-	set->last_cpu = ps__set_find_cpu(set);
+	set->attribution.has_lost = true;
+	set->attribution.last_cpu = ps__set_find_cpu(set);
 }
 
 /* The counters, read while the task didn't move, if it can be had. */
@@ -117,10 +118,10 @@ static int read_still(struct ps_eventset *set)
 	int result = PS_OK;
 
 	for (int chase = 0; chase < LARGEST_CHASE; chase++) {
-		if (ps__watch_has_moved(&set->watch))
+		if (ps__watch_has_moved(&set->attribution.watch))
 			follow(set);
-		result = set->backend->ops->read(set->backend, 0, ps__set_totals(set, 0));
-		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->watch))
+		result = set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
+		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->attribution.watch))
 			break;
 	}
 	return result;
@@ -130,9 +131,9 @@ static int read_still(struct ps_eventset *set)
 static void doubt_parts(struct ps_eventset *set, struct ps__slot *here)
 {
 	ps__set_label_counts(here, PS_ATTRIBUTION_LAST_CPU);
-	for (size_t index = 0; index < set->active_count; index++) {
-		if (set->active[index]->has_counts)
-			ps__set_label_counts(set->active[index], PS_ATTRIBUTION_LAST_CPU);
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index]->has_counts)
+			ps__set_label_counts(set->recorder.active[index], PS_ATTRIBUTION_LAST_CPU);
 	}
 }
 
@@ -140,7 +141,7 @@ static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	int result = read_still(set);
 
-	fetch->cpu = set->last_cpu;
+	fetch->cpu = set->attribution.last_cpu;
 	return result;
 }
 
@@ -149,12 +150,12 @@ static bool credit_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct
 {
 	fetch->mark = PS_ATTRIBUTION_EXACT | fetch->flags;
 	/* Of a task that never stands still, that waits for the next reading. */
-	if (!set->is_running || !ps__watch_has_moved(&set->watch))
+	if (set->state != PS__SET_RUNNING || !ps__watch_has_moved(&set->attribution.watch))
 		fetch->mark |= ps__set_credit(set, here, 0);
 	ps__set_label_counts(here, fetch->mark);
-	if (set->has_lost)
+	if (set->attribution.has_lost)
 		doubt_parts(set, here);
-	set->has_lost = false;
+	set->attribution.has_lost = false;
 	return true;
 }
 
@@ -163,8 +164,8 @@ static int check_core_kinds(struct ps_eventset *set)
 {
 	size_t kinds = 1;
 
-	for (size_t index = 0; index < set->event_count; index++) {
-		if (set->events[index].unsupported || set->events[index].klass != PS__EVENT_CLASS_CORE)
+	for (size_t index = 0; index < set->events.count; index++) {
+		if (set->events.list[index].unsupported || set->events.list[index].klass != PS__EVENT_CLASS_CORE)
 			continue;
 		if (ps__pmu_core_count(&kinds) != 0 || kinds > 1)
 			return ps__fail(PS_ENOSUPP, "migration records don't tell apart several kinds of cores");
@@ -175,13 +176,13 @@ static int check_core_kinds(struct ps_eventset *set)
 
 static int open_migration_watch(struct ps_eventset *set, pid_t tid)
 {
-	return ps__watch_open_migrations(&set->watch, tid);
+	return ps__watch_open_migrations(&set->attribution.watch, tid);
 }
 
 static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
 {
-	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_EXACT && slot->cpu == set->last_cpu &&
-	       !set->has_lost;
+	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_EXACT &&
+	       slot->cpu == set->attribution.last_cpu && !set->attribution.has_lost;
 }
 
 const struct ps__method ps__method_records = {

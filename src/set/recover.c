@@ -26,15 +26,16 @@ static bool is_on_signal_stack(void)
 
 static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 {
-	if (set->busy_thread == ps__thread_number())
-		return stack + FRAME_BYTES > set->busy && !is_on_signal_stack();
-	return !ps__locate_is_alive(set->busy_thread == set->owner ? set->owner_tid : set->busy_tid);
+	if (set->calls.busy_thread == ps__thread_number())
+		return stack + FRAME_BYTES > set->calls.busy && !is_on_signal_stack();
+	return !ps__locate_is_alive(set->calls.busy_thread == set->calls.owner ? set->calls.owner_tid
+	                                                                       : set->calls.busy_tid);
 }
 
 void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *credited)
 {
-	size_t width = ps__recording_width(set->series);
-	struct ps__undo *undo = &set->undo;
+	size_t width = ps__recording_width(set->recorder.recording);
+	struct ps__undo *undo = &set->recorder.undo;
 
 	memcpy(undo->saved, slot->counts, width * sizeof *slot->counts);
 	memcpy(undo->saved + width, credited, width * sizeof *credited);
@@ -46,8 +47,8 @@ void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64
 
 static void undo_change(struct ps_eventset *set)
 {
-	size_t width = ps__recording_width(set->series), index = set->undo.index;
-	struct ps__undo *undo = &set->undo;
+	size_t width = ps__recording_width(set->recorder.recording), index = set->recorder.undo.index;
+	struct ps__undo *undo = &set->recorder.undo;
 
 	if (undo->slot) {
 		memcpy(undo->slot->counts, undo->saved, width * sizeof *undo->saved);
@@ -76,11 +77,11 @@ static bool ends_with(const struct ps__history *log, uint64_t timestamp)
 /* The slot that was credited last may not be labelled yet, and the list may be any. */
 static void rebuild_slots(struct ps_eventset *set)
 {
-	size_t width = ps__recording_width(set->series);
+	size_t width = ps__recording_width(set->recorder.recording);
 
-	set->active_count = 0;
-	for (size_t index = 0; index < set->met_count; index++) {
-		struct ps__slot *slot = set->met[index];
+	set->recorder.active_count = 0;
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
 		for (size_t word = 0; word < width && !slot->has_counts; word++) {
 			if (slot->counts[word])
 				ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU);
@@ -94,9 +95,9 @@ static void rebuild_slots(struct ps_eventset *set)
 /* The latest reading was about to make place for a new one. */
 static void forget_latest(struct ps_eventset *set)
 {
-	for (size_t index = 0; index < set->met_count; index++) {
-		struct ps__slot *slot = set->met[index];
-		memset(slot->base, 0, ps__recording_width(set->series) * sizeof *slot->base);
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
+		memset(slot->base, 0, ps__recording_width(set->recorder.recording) * sizeof *slot->base);
 		slot->has_base = false;
 		slot->has_part = false;
 	}
@@ -105,9 +106,9 @@ static void forget_latest(struct ps_eventset *set)
 /* The call had done its work, and didn't come to tell the reading's new timestamp: the caller knows the reading by the old one. */
 static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t latest)
 {
-	set->old_name = name;
-	set->old_name_of = latest;
-	set->last_timestamp = latest;
+	set->recorder.old_name = name;
+	set->recorder.old_name_of = latest;
+	set->recorder.last_timestamp = latest;
 }
 
 /* Whatever the rows of the latest reading hold, this is what they are to hold. */
@@ -116,21 +117,21 @@ static void write_latest(struct ps_eventset *set, struct ps__slot *slot, enum ps
 	struct ps__write write = {.kind = kind == PS__WRITE_STORE ? PS__WRITE_COUNTS : kind, .slot = slot};
 
 	ps__set_activate(set, slot);
-	ps__set_write_rows(set, &write, set->last_timestamp);
-	atomic_store_explicit(&set->series->latest, set->last_timestamp, memory_order_release);
+	ps__set_write_rows(set, &write, set->recorder.last_timestamp);
+	atomic_store_explicit(&set->recorder.recording->latest, set->recorder.last_timestamp, memory_order_release);
 }
 
 static void end_sequence(struct ps_eventset *set)
 {
-	if (atomic_load_explicit(&set->series->sequence, memory_order_relaxed) & 1)
-		ps__recording_write_end(set->series);
+	if (atomic_load_explicit(&set->recorder.recording->sequence, memory_order_relaxed) & 1)
+		ps__recording_write_end(set->recorder.recording);
 }
 
 /* What came between is seen by readers as one write. */
 static void begin_sequence(struct ps_eventset *set)
 {
-	if (!(atomic_load_explicit(&set->series->sequence, memory_order_relaxed) & 1))
-		ps__recording_write_begin(set->series);
+	if (!(atomic_load_explicit(&set->recorder.recording->sequence, memory_order_relaxed) & 1))
+		ps__recording_write_begin(set->recorder.recording);
 }
 
 /* The short way writes one row: the latest one, or one behind it. */
@@ -139,15 +140,15 @@ static void recover_quick(struct ps_eventset *set)
 	struct ps__slot *slot = set->quick.slot;
 	const struct ps__history *log = slot->log;
 	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
-	uint64_t told = set->last_timestamp;
+	uint64_t told = set->recorder.last_timestamp;
 	bool is_new =
 	    last > atomic_load_explicit(&log->first, memory_order_relaxed) && time_of_row(log, last - 1) == told;
-	uint64_t latest = atomic_load_explicit(&set->series->latest, memory_order_relaxed);
+	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
 	ps__set_end_quick(set);
 	ps__set_renew_quick(set);
 	if (is_new)
-		set->last_timestamp = time_of_row(log, last);
+		set->recorder.last_timestamp = time_of_row(log, last);
 	else if (latest != told)
 		keep_old_name(set, told, latest);
 	begin_sequence(set);
@@ -158,18 +159,18 @@ static void recover_quick(struct ps_eventset *set)
 /* The usual way of ps__set_write, from where it was left. */
 static void recover_write(struct ps_eventset *set)
 {
-	const struct ps__pending *pending = &set->pending;
-	uint64_t latest = atomic_load_explicit(&set->series->latest, memory_order_relaxed);
+	const struct ps__pending *pending = &set->recorder.pending;
+	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
 	if (pending->stage == PS__STAGE_FORGETTING)
 		forget_latest(set);
-	for (size_t index = 0; index < set->met_count; index++) {
-		if (ends_with(set->met[index]->log, pending->timestamp))
-			set->met[index]->has_part = true;
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		if (ends_with(set->recorder.met[index]->log, pending->timestamp))
+			set->recorder.met[index]->has_part = true;
 	}
 	rebuild_slots(set);
 	if (!pending->is_update)
-		set->last_timestamp = pending->timestamp;
+		set->recorder.last_timestamp = pending->timestamp;
 	else if (latest == pending->timestamp)
 		keep_old_name(set, pending->name, latest);
 	begin_sequence(set);
@@ -180,19 +181,19 @@ static void recover_write(struct ps_eventset *set)
 /* What the watch had told by then is taken from it: where the task was isn't known. */
 static void doubt_places(struct ps_eventset *set)
 {
-	set->must_sweep = true;
-	set->has_lost = set->method == &ps__method_records;
-	set->has_strayed = set->method->is_whole;
-	set->followed_cpu = -1;
-	set->stay.state = PS__STAY_UNKNOWN;
+	set->attribution.lanes.must_sweep = true;
+	set->attribution.has_lost = set->attribution.method == &ps__method_records;
+	set->attribution.has_strayed = set->attribution.method->is_whole;
+	set->attribution.followed_cpu = -1;
+	set->attribution.stay.state = PS__STAY_UNKNOWN;
 }
 
 static int recover(struct ps_eventset *set)
 {
-	if (!set->series)
+	if (!set->recorder.recording)
 		return PS_OK;
 	undo_change(set);
-	if (set->pending.stage == PS__STAGE_REOPENING) {
+	if (set->recorder.pending.stage == PS__STAGE_REOPENING) {
 		end_sequence(set);
 		return ps__fail(PS_ECNFLCT,
 		                "the event set was left, by a jump out of a signal handler or the end of its "
@@ -205,9 +206,9 @@ static int recover(struct ps_eventset *set)
 		rebuild_slots(set);
 		doubt_places(set);
 	}
-	if (set->pending.stage != PS__STAGE_NONE)
+	if (set->recorder.pending.stage != PS__STAGE_NONE)
 		recover_write(set);
-	set->pending.stage = PS__STAGE_NONE;
+	set->recorder.pending.stage = PS__STAGE_NONE;
 	end_sequence(set);
 	return PS_OK;
 }
@@ -216,19 +217,19 @@ int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
 {
 	if (!set)
 		return ps__fail(PS_EINVAL, "%s: the event set is NULL", call);
-	if (!ps__fork_is_same(set->fork_generation))
+	if (!ps__fork_is_same(set->calls.fork_generation))
 		return ps__fail(
 		    PS_ECLOST,
 		    "%s: the event set was made by the parent process, and its counters are the parent's: "
 		    "create a set in this process",
 		    call);
 	if (is_left(set, stack)) {
-		uintptr_t left_at = set->busy;
-		set->busy_thread = ps__thread_number();
-		ps__arch_note_stack(&set->busy);
+		uintptr_t left_at = set->calls.busy;
+		set->calls.busy_thread = ps__thread_number();
+		ps__arch_note_stack(&set->calls.busy);
 		int result = recover(set);
 		if (result != PS_OK)
-			set->busy = left_at;
+			set->calls.busy = left_at;
 		return result;
 	}
 	return ps__fail(PS_ECNFLCT, "%s: the event set is in the middle of another call, which a signal interrupted",

@@ -24,7 +24,8 @@ int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
 	slot->bases = ps__os_calloc_apart(1, sizeof *slot->bases);
 	if (!slot->bases)
 		return -1;
-	if (ps__history_init(slot->bases, &set->series->pool, 1 + ps__recording_width(set->series)) == 0)
+	if (ps__history_init(slot->bases, &set->recorder.recording->pool,
+	                     1 + ps__recording_width(set->recorder.recording)) == 0)
 		return 0;
 	ps__os_free_apart(slot->bases);
 	slot->bases = NULL;
@@ -46,7 +47,7 @@ static bool is_kept(const struct ps__history *bases, uint64_t timestamp)
 
 static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t timestamp)
 {
-	size_t width = ps__recording_width(set->series);
+	size_t width = ps__recording_width(set->recorder.recording);
 
 	if (ps__set_make_bases(set, slot) < 0)
 		return -1;
@@ -64,18 +65,18 @@ static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t ti
 	atomic_store_explicit(ps__history_mark(chunk, row), slot->base_mark, memory_order_release);
 	/* Once it is whole: a call that is left before does it again. */
 	ps__history_publish(slot->bases);
-	if (set->history)
-		ps__history_trim(slot->bases, set->history);
+	if (set->recorder.history)
+		ps__history_trim(slot->bases, set->recorder.history);
 	return 0;
 }
 
 /* Keeps the bases of the latest reading, before another one takes its place. */
 int ps__set_keep_bases(struct ps_eventset *set)
 {
-	uint64_t latest = atomic_load_explicit(&set->series->latest, memory_order_relaxed);
+	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
-	for (size_t index = 0; index < set->active_count; index++) {
-		struct ps__slot *slot = set->active[index];
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
 		if (!slot->has_part || !(last_mark(slot->log) & PS__MARK_BASE_APART))
 			continue;
 		if (keep_base(set, slot, latest) < 0)
@@ -87,20 +88,20 @@ int ps__set_keep_bases(struct ps_eventset *set)
 /* From here on no reading is the latest: bases are 0, and only slots with counts stay active. */
 void ps__set_forget_parts(struct ps_eventset *set)
 {
-	size_t width = ps__recording_width(set->series);
+	size_t width = ps__recording_width(set->recorder.recording);
 	size_t kept = 0;
 
-	for (size_t index = 0; index < set->active_count; index++) {
-		struct ps__slot *slot = set->active[index];
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
 		if (slot->has_base)
 			memset(slot->base, 0, width * sizeof *slot->base);
 		slot->has_base = false;
 		slot->has_part = false;
 		slot->is_active = slot->has_counts;
 		if (slot->has_counts)
-			set->active[kept++] = slot;
+			set->recorder.active[kept++] = slot;
 	}
-	set->active_count = kept;
+	set->recorder.active_count = kept;
 }
 
 static void load_base(struct ps__slot *slot, const struct ps__history *log, size_t row, size_t width)
@@ -132,10 +133,10 @@ static void take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, siz
 /* The slot's part of an older reading becomes its last row, with its base at hand. */
 static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t row, uint64_t timestamp)
 {
-	size_t width = ps__recording_width(set->series);
+	size_t width = ps__recording_width(set->recorder.recording);
 
 	/* Of a bounded history the rows are counted, and are few. */
-	if (set->history && slot->log->gone) {
+	if (set->recorder.history && slot->log->gone) {
 		ps__history_close_up(slot->log);
 		row = (size_t)ps__history_find(slot->log, timestamp);
 	}
@@ -146,7 +147,7 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 		load_base(slot, slot->log, row, width);
 	else if (mark & PS__MARK_BASE_APART)
 		take_base(slot, timestamp, row, width);
-	if (set->history)
+	if (set->recorder.history)
 		ps__history_move_to_end(slot->log, row);
 	else
 		ps__history_copy_to_end(slot->log, row);
@@ -157,8 +158,8 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 /* A row more wherever the set has any: which of them have a part is found when it is reopened. */
 int ps__set_make_room_to_reopen(struct ps_eventset *set)
 {
-	for (size_t index = 0; index < set->met_count; index++) {
-		struct ps__history *log = set->met[index]->log;
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__history *log = set->recorder.met[index]->log;
 		if (atomic_load_explicit(&log->count, memory_order_relaxed) > 0 && ps__history_make_room(log) < 0)
 			return ps__fail_memory("a reading that is updated; nothing is lost");
 	}
@@ -169,8 +170,8 @@ bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp)
 {
 	bool is_found = false;
 
-	for (size_t index = 0; index < set->met_count; index++) {
-		struct ps__slot *slot = set->met[index];
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
 		slot->found = ps__history_find(slot->log, timestamp);
 		is_found |= slot->found >= 0;
 	}
@@ -185,8 +186,9 @@ ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps_
 	if (row < 0 || atomic_load_explicit(ps__history_mark(ps__history_chunk(slot->log, (size_t)row), (size_t)row),
 	                                    memory_order_relaxed) != mark)
 		return -1;
-	for (size_t index = 0; index < set->met_count; index++) {
-		if (set->met[index] != slot && ps__history_find(set->met[index]->log, timestamp) >= 0)
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		if (set->recorder.met[index] != slot &&
+		    ps__history_find(set->recorder.met[index]->log, timestamp) >= 0)
 			return -1;
 	}
 	return row;
@@ -194,8 +196,8 @@ ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps_
 
 void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp)
 {
-	for (size_t index = 0; index < set->met_count; index++) {
-		struct ps__slot *slot = set->met[index];
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
 		if (slot->found >= 0)
 			reopen_part(set, slot, (size_t)slot->found, timestamp);
 	}

@@ -82,6 +82,18 @@ struct ps__balance {
 	uint64_t stop_ns;    /* and when it was stopped last */
 };
 
+/* Of per-CPU counters, a lane for each CPU. */
+struct ps__lanes {
+	uint64_t visit;  /* counts the rounds of reading */
+	bool must_sweep; /* which lanes have news isn't known: read them all */
+	bool has_waited; /* a group was off the hardware while the task ran, since ps_start */
+	/* For each lane and group the enabled time at ps_start; then for each group what is accounted for. With
+	 * residencies: for each lane and group how much of waiting_total is accounted for. */
+	uint64_t *elapsed;
+	const struct ps__slot *settled; /* where the last fetch found the task; NULL: there was none since ps_start */
+	int *cpus;                      /* what target.lane_cpus points at */
+};
+
 /* By the hash of its name, or of the string that was added: an event's index and 1; 0: none. */
 struct ps__event_names {
 	size_t *places;
@@ -89,84 +101,110 @@ struct ps__event_names {
 	size_t event_count; /* the first events of the list, that are in it */
 };
 
-struct ps_eventset {
-	/* What every reading looks at. */
-	const struct ps_component *root; /* of the topology that the series is bound to; NULL before */
-	struct ps__backend *backend;     /* NULL: not open */
-	struct ps__recording *series;    /* NULL until the events are open */
+/* Whose the set is, and which call is in progress. */
+struct ps__calls {
 	uint64_t fork_generation;
 	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
-	bool is_running;
-	bool was_started;
-	bool must_clear;   /* started since the last fetch: the slots still have the counts from before */
-	bool is_unfetched; /* stopped, but the final counts are still the backend's */
-	bool is_ended;
-	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
 	/* Inside a call: a signal handler must not enter. Where that call's stack is, which tells whether it was left; 0: none. */
 	volatile uintptr_t busy;
-	uint64_t busy_thread; /* whose call it is: ps__thread_number; in the short way, the owner's */
+	uint64_t busy_thread; /* whose call it is: ps__thread_number; on the fast path, the owner's */
 	pid_t busy_tid;
-	struct ps__quick quick;
-	int only_cpu;               /* the one CPU that the task could run on when the set was started; -1: several */
+	pid_t owner_tid;
+};
+
+enum ps__set_state {
+	PS__SET_NEW, /* not started since its events or its target changed */
+	PS__SET_RUNNING,
+	PS__SET_UNFETCHED, /* stopped, but the final counts are still the backend's */
+	PS__SET_STOPPED
+};
+
+/* Where readings go: the slots' histories, and what the latest reading was. */
+struct ps__recorder {
+	const struct ps_component *root; /* of the topology that the recording is bound to; NULL before */
+	struct ps__recording *recording; /* NULL until the events are open */
+	uint64_t last_timestamp;         /* stored last of all, when the caller was told it */
+	size_t history;                  /* rows that are kept at least; 0: all */
+	struct ps__clock clock;
 	struct ps__slot *last_slot; /* where the task was seen last */
-	int last_cpu; /* the same before the first slot: at ps_start. LANES, RECORDS: what the watch told last */
-	uint64_t last_timestamp; /* stored last of all, when the caller was told it */
+	bool must_clear;            /* started since the last fetch: the slots still have the counts from before */
 	uint64_t
 	    old_name; /* a timestamp that the caller has of a reading, whose new one he was never told; 0: none */
 	uint64_t old_name_of; /* that new one */
 	struct ps__undo undo;
 	struct ps__pending pending;
-	struct ps__clock clock;
-	const struct ps__method *method;
-	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
-	int followed_cpu;  /* of an attached task: where it is as long as the watch stands still; -1: not known */
-	uint64_t visit;    /* counts the rounds of reading lanes */
-	bool cannot_split; /* by CPU, whatever is open: what counts is not perf. Set before the events are opened */
-	struct ps__stay stay;
-	struct ps__balance balance;
-	bool has_strayed;   /* a pinned task was elsewhere since the last fetch */
-	bool has_left;      /* it was elsewhere since ps_start */
-	bool must_sweep;    /* which lanes have news isn't known: read them all */
-	bool has_lost;      /* RECORDS: where what was counted since the last fetch belongs is not known */
-	uint64_t *totals;   /* for each lane, as read last: see ps__set_totals */
-	uint64_t *credited; /* for each lane, the totals that are already in some slot */
-	/* LANES: for each lane and group the enabled time at ps_start; then for each group what is accounted for. With
-	 * residencies: for each lane and group how much of waiting_total is accounted for. */
-	uint64_t *elapsed;
-	const struct ps__slot
-	    *settled;            /* LANES: where the last fetch found the task; NULL: there was none since ps_start */
-	bool has_waited;         /* LANES: a group was off the hardware while the task ran, since ps_start */
 	struct ps__slot **slots; /* by CPU number; [slot_limit] is the one for CPUs out of range */
 	int slot_limit;
 	struct ps__slot **active;
 	size_t active_count;
 	struct ps__slot **met; /* all slots, as they were met; the active list has room for as many */
 	size_t met_count;
+	size_t reserved_rows;
+	struct ps__recording *last_bound; /* `recording`, or the one before: its topology is held; NULL: none */
+	uint64_t past_readings;           /* written to recordings that the set has dropped */
+};
 
-	/* What it is made of. */
-	struct ps__event *events;
-	size_t event_count;
-	size_t event_room; /* that `events` has; of a PAPI set 0 */
-	struct ps__event_names names;
+/* What counts, and whom. */
+struct ps__counters {
+	struct ps__backend *backend; /* NULL: not open */
+	uint64_t *totals;            /* for each lane, as read last: see ps__set_totals */
+	uint64_t *credited;          /* for each lane, the totals that are already in some slot */
 	struct ps__target target;
 	struct ps__task task;  /* of an attached tid */
 	struct ps__papi *papi; /* what the set wraps; NULL: its events are its own */
-	pid_t owner_tid;
-	enum ps_attribution_mode mode;
+	pid_t *roots;          /* of an attached process; what target.roots points at */
 	bool enables_on_exec;
 	bool wants_tasks;        /* of a process, told apart */
 	struct ps__tasks *tasks; /* they are; NULL else */
-	int *lane_cpus;          /* of LANES; what target.lane_cpus points at */
-	pid_t *roots;            /* of an attached process; what target.roots points at */
-	size_t descriptors;      /* that it has of AUTO's budget */
-	size_t short_of;         /* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */
-	char why[512];           /* why the attribution isn't better; "" if it is the best */
-	size_t reserved_rows;
-	size_t history;
-	struct ps__recording *last_bound; /* `series`, or the one before: its topology is held; NULL: none */
-	uint64_t past_readings;           /* written to series that the set has dropped */
-	double reading_ns;                /* what one costs; 0: not measured since the events were opened */
 };
+
+/* How the set knows where the task was: the method that is open, and its state. */
+struct ps__attribution {
+	const struct ps__method *method;
+	enum ps_attribution_mode mode;
+	int only_cpu; /* the one CPU that the task could run on when the set was started; -1: several */
+	int last_cpu; /* at ps_start, before the first slot. Per-CPU counters, records: what the watch told last */
+	int followed_cpu; /* of an attached task: where it is as long as the watch stands still; -1: not known */
+	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
+	bool cannot_split; /* by CPU, whatever is open: what counts is not perf. Set before the events are opened */
+	/* Pinned and mixed. */
+	struct ps__stay stay;
+	bool has_strayed; /* a pinned task was elsewhere since the last fetch */
+	bool has_left;    /* it was elsewhere since ps_start */
+	/* Migration records: where what was counted since the last fetch belongs is not known. */
+	bool has_lost;
+	struct ps__lanes lanes;
+	size_t descriptors; /* that it has of AUTO's budget */
+	size_t short_of;    /* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */
+	char why[512];      /* why the attribution isn't better; "" if it is the best */
+};
+
+struct ps__set_events {
+	struct ps__event *list;
+	size_t count;
+	size_t room; /* that the list has; of a PAPI set 0 */
+	struct ps__event_names names;
+};
+
+struct ps_eventset {
+	struct ps__calls calls;
+	enum ps__set_state state;
+	bool is_ended;   /* the task */
+	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
+	struct ps__quick quick;
+	struct ps__recorder recorder;
+	struct ps__counters counters;
+	struct ps__attribution attribution;
+	struct ps__set_events events;
+	struct ps__balance balance;
+	double reading_ns; /* what one costs; 0: not measured since the events were opened */
+};
+
+/* True if the backend may have counts that aren't in slots. */
+static inline bool ps__set_has_news(const struct ps_eventset *set)
+{
+	return set->state == PS__SET_RUNNING || set->state == PS__SET_UNFETCHED;
+}
 
 /* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
  * that interrupted another call. On PS_OK the set is busy until ps__set_leave. */
@@ -176,16 +214,16 @@ int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack) _
 void ps__set_end_quick(struct ps_eventset *set);
 static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 {
-	if (__builtin_expect(!set || !ps__fork_is_same(set->fork_generation) || set->busy, 0)) {
+	if (__builtin_expect(!set || !ps__fork_is_same(set->calls.fork_generation) || set->calls.busy, 0)) {
 		uintptr_t stack;
 		ps__arch_note_stack(&stack);
 		int result = ps__set_refuse(set, call, stack);
 		if (result != PS_OK)
 			return result;
 	}
-	set->busy_thread = ps__thread_number();
-	set->busy_tid = ps__own_tid;
-	ps__arch_note_stack(&set->busy);
+	set->calls.busy_thread = ps__thread_number();
+	set->calls.busy_tid = ps__own_tid;
+	ps__arch_note_stack(&set->calls.busy);
 	/* What is looked at from here on, no signal handler's reading changes. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (set->quick.root)
@@ -195,7 +233,7 @@ static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 static inline void ps__set_leave(struct ps_eventset *set)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	set->busy = 0;
+	set->calls.busy = 0;
 }
 
 /* As ps__set_enter, for calls that change what a stopped set is made of: PS_EISRUN as well. */
@@ -242,11 +280,11 @@ void ps__set_clear_counts(struct ps_eventset *set);
 /* A lane's totals as read last, behind a word that the backend writes to; and those that are already in some slot. */
 static inline uint64_t *ps__set_totals(const struct ps_eventset *set, size_t lane)
 {
-	return set->totals + lane * (1 + ps__recording_width(set->series)) + 1;
+	return set->counters.totals + lane * (1 + ps__recording_width(set->recorder.recording)) + 1;
 }
 static inline uint64_t *ps__set_credited(const struct ps_eventset *set, size_t lane)
 {
-	return set->credited + lane * ps__recording_width(set->series);
+	return set->counters.credited + lane * ps__recording_width(set->recorder.recording);
 }
 
 /* fetch.c: totals from the backend, credited to slots. PS_OK, PS_PARTIAL, or a code with a detail. */
@@ -346,9 +384,9 @@ void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size
 /* Nanoseconds of CLOCK_MONOTONIC, and later than the set's last reading whatever the clock says. */
 static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
 {
-	uint64_t now_ns = ps__clock_now_ns(&set->clock);
+	uint64_t now_ns = ps__clock_now_ns(&set->recorder.clock);
 
-	return now_ns > set->last_timestamp ? now_ns : set->last_timestamp + 1;
+	return now_ns > set->recorder.last_timestamp ? now_ns : set->recorder.last_timestamp + 1;
 }
 
 /* quick_open.c: the fast path is opened and closed; quick.c takes it. */

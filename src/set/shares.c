@@ -32,25 +32,27 @@ struct walk {
 
 static struct rest *rest_of(const struct walk *walk, size_t lane, size_t event)
 {
-	return &walk->rests[lane * walk->set->event_count + event];
+	return &walk->rests[lane * walk->set->events.count + event];
 }
 
 static void count_rests(struct walk *walk)
 {
 	const struct ps_eventset *set = walk->set;
-	const struct ps__tasks *tasks = set->tasks;
-	size_t times = 2 * set->series->groups;
+	const struct ps__tasks *tasks = set->counters.tasks;
+	size_t times = 2 * set->recorder.recording->groups;
 
-	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
-		for (size_t event = 0; event < set->event_count; event++) {
-			uint64_t origin = lane == 0 && set->backend->origin ? set->backend->origin[times + event] : 0;
+	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
+		for (size_t event = 0; event < set->events.count; event++) {
+			uint64_t origin = lane == 0 && set->counters.backend->origin
+			                      ? set->counters.backend->origin[times + event]
+			                      : 0;
 			uint64_t count = ps__set_credited(set, lane)[times + event] - origin;
 			*rest_of(walk, lane, event) = (struct rest){.count = (long long)count, .keeper = NOBODY};
 		}
 	}
 	for (size_t index = 0; index < tasks->count; index++) {
 		for (const struct ps__share *share = tasks->tasks[index].shares; share; share = share->next) {
-			for (size_t event = 0; event < set->event_count; event++)
+			for (size_t event = 0; event < set->events.count; event++)
 				rest_of(walk, share->lane, event)->count -= share->counts[event];
 		}
 	}
@@ -64,7 +66,7 @@ static void claim(struct rest *rest, ptrdiff_t task)
 
 static void claim_untold(struct walk *walk, size_t index, size_t root)
 {
-	const struct ps__tasks *tasks = walk->set->tasks;
+	const struct ps__tasks *tasks = walk->set->counters.tasks;
 	bool is_known = tasks->tasks[index].root == root && !tasks->is_incomplete;
 
 	for (size_t cpu = 0; cpu < tasks->cpus; cpu++) {
@@ -79,7 +81,7 @@ static void claim_untold(struct walk *walk, size_t index, size_t root)
 /* A task whose root isn't known may have the events of any. */
 static void find_keepers(struct walk *walk)
 {
-	const struct ps__tasks *tasks = walk->set->tasks;
+	const struct ps__tasks *tasks = walk->set->counters.tasks;
 
 	for (size_t index = 0; index < tasks->count; index++) {
 		size_t own = tasks->tasks[index].root;
@@ -102,17 +104,17 @@ static int tell(struct walk *walk, const struct ps_task *about, size_t cpu)
 {
 	struct ps_task task = *about;
 
-	if (is_all_zero(walk->counts, walk->set->event_count))
+	if (is_all_zero(walk->counts, walk->set->events.count))
 		return 0;
-	task.cpu = walk->set->lane_cpus[cpu];
+	task.cpu = walk->set->attribution.lanes.cpus[cpu];
 	task.counts = walk->counts;
 	return walk->visit(&task, walk->context);
 }
 
 static void gather(struct walk *walk, size_t index, size_t lane)
 {
-	const struct ps__share *share = walk->set->tasks->tasks[index].shares;
-	size_t events = walk->set->event_count;
+	const struct ps__share *share = walk->set->counters.tasks->tasks[index].shares;
+	size_t events = walk->set->events.count;
 
 	while (share && share->lane != lane)
 		share = share->next;
@@ -126,7 +128,7 @@ static void gather(struct walk *walk, size_t index, size_t lane)
 
 static int tell_task(struct walk *walk, size_t index)
 {
-	const struct ps__tasks *tasks = walk->set->tasks;
+	const struct ps__tasks *tasks = walk->set->counters.tasks;
 	const struct ps__known_task *task = &tasks->tasks[index];
 	struct ps_task about = {.pid = task->pid, .tid = task->tid, .name = task->name};
 	int result = 0;
@@ -142,14 +144,14 @@ static int tell_task(struct walk *walk, size_t index)
 static int tell_rests(struct walk *walk)
 {
 	const struct ps_eventset *set = walk->set;
-	const struct ps__tasks *tasks = set->tasks;
-	struct ps_task about = {.pid = set->target.tid, .tid = 0, .name = ""};
+	const struct ps__tasks *tasks = set->counters.tasks;
+	struct ps_task about = {.pid = set->counters.target.tid, .tid = 0, .name = ""};
 	int result = 0;
 
 	for (size_t cpu = 0; result == 0 && cpu < tasks->cpus; cpu++) {
-		memset(walk->counts, 0, set->event_count * sizeof *walk->counts);
+		memset(walk->counts, 0, set->events.count * sizeof *walk->counts);
 		for (size_t root = 0; root < tasks->roots; root++) {
-			for (size_t event = 0; event < set->event_count; event++) {
+			for (size_t event = 0; event < set->events.count; event++) {
 				const struct rest *rest = rest_of(walk, root * tasks->cpus + cpu, event);
 				walk->counts[event] += rest->keeper < 0 ? rest->count : 0;
 			}
@@ -164,15 +166,15 @@ static int walk_tasks(struct ps_eventset *set, struct walk *walk)
 	int result = 0;
 
 	ps__set_take_tasks(set);
-	walk->rests = ps__os_calloc(set->backend->lanes * set->event_count, sizeof *walk->rests);
-	walk->counts = ps__os_calloc(set->event_count, sizeof *walk->counts);
+	walk->rests = ps__os_calloc(set->counters.backend->lanes * set->events.count, sizeof *walk->rests);
+	walk->counts = ps__os_calloc(set->events.count, sizeof *walk->counts);
 	if (walk->rests && walk->counts) {
 		count_rests(walk);
 		find_keepers(walk);
 	} else {
 		result = ps__fail_memory("the tasks of a process");
 	}
-	for (size_t index = 0; result == 0 && index < set->tasks->count; index++)
+	for (size_t index = 0; result == 0 && index < set->counters.tasks->count; index++)
 		result = tell_task(walk, index);
 	if (result == 0)
 		result = tell_rests(walk);

@@ -26,10 +26,10 @@ int ps__set_create_slots(struct ps_eventset *set)
 	int limit = count_possible_cpus();
 
 	/* One more for every CPU beyond: no CPU number is refused. */
-	set->slots = ps__os_calloc_apart((size_t)limit + 1, sizeof *set->slots);
-	if (!set->slots)
+	set->recorder.slots = ps__os_calloc_apart((size_t)limit + 1, sizeof *set->recorder.slots);
+	if (!set->recorder.slots)
 		return ps__fail_memory("an event set");
-	set->slot_limit = limit;
+	set->recorder.slot_limit = limit;
 	return PS_OK;
 }
 
@@ -44,23 +44,23 @@ static void free_slot(struct ps__slot *slot)
 
 void ps__set_free_slots(struct ps_eventset *set)
 {
-	for (size_t index = 0; index < set->met_count; index++)
-		free_slot(set->met[index]);
-	ps__os_free_apart(set->slots);
-	ps__os_free_apart(set->met);
-	ps__os_free_apart(set->active);
-	set->slots = NULL;
-	set->met = NULL;
-	set->active = NULL;
-	set->active_count = 0;
-	set->met_count = 0;
-	set->last_slot = NULL;
+	for (size_t index = 0; index < set->recorder.met_count; index++)
+		free_slot(set->recorder.met[index]);
+	ps__os_free_apart(set->recorder.slots);
+	ps__os_free_apart(set->recorder.met);
+	ps__os_free_apart(set->recorder.active);
+	set->recorder.slots = NULL;
+	set->recorder.met = NULL;
+	set->recorder.active = NULL;
+	set->recorder.active_count = 0;
+	set->recorder.met_count = 0;
+	set->recorder.last_slot = NULL;
 }
 
 /* The list has room for one slot more than were met. */
 static int grow_list(struct ps_eventset *set, struct ps__slot ***list, size_t count)
 {
-	struct ps__slot **grown = ps__os_calloc_apart(set->met_count + 1, sizeof(struct ps__slot *));
+	struct ps__slot **grown = ps__os_calloc_apart(set->recorder.met_count + 1, sizeof(struct ps__slot *));
 
 	if (!grown)
 		return -1;
@@ -73,8 +73,8 @@ static int grow_list(struct ps_eventset *set, struct ps__slot ***list, size_t co
 
 static ptrdiff_t lane_of(const struct ps_eventset *set, int cpu)
 {
-	for (size_t lane = 0; lane < set->target.lane_count; lane++) {
-		if (set->target.lane_cpus[lane] == cpu)
+	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
+		if (set->counters.target.lane_cpus[lane] == cpu)
 			return (ptrdiff_t)lane;
 	}
 	return -1;
@@ -96,24 +96,25 @@ static uint64_t find_lacking(const struct ps__recording *series, int cpu)
 /* A slot with its log; the log is no Thread's yet. */
 static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
-	size_t width = ps__recording_width(set->series);
-	struct ps__slot *slot =
-	    ps__os_calloc_apart(1, sizeof *slot + (2 * width + 2 * set->series->groups) * sizeof slot->counts[0]);
+	size_t width = ps__recording_width(set->recorder.recording);
+	struct ps__slot *slot = ps__os_calloc_apart(
+	    1, sizeof *slot + (2 * width + 2 * set->recorder.recording->groups) * sizeof slot->counts[0]);
 
 	if (!slot)
 		return NULL;
 	slot->cpu = cpu;
 	slot->ran = slot->counts + width;
 	slot->lane = lane_of(set, cpu);
-	slot->off = slot->ran + set->series->groups;
-	slot->base = slot->off + set->series->groups;
-	slot->lacking = find_lacking(set->series, cpu);
-	if (grow_list(set, &set->active, set->active_count) < 0 || grow_list(set, &set->met, set->met_count) < 0)
+	slot->off = slot->ran + set->recorder.recording->groups;
+	slot->base = slot->off + set->recorder.recording->groups;
+	slot->lacking = find_lacking(set->recorder.recording, cpu);
+	if (grow_list(set, &set->recorder.active, set->recorder.active_count) < 0 ||
+	    grow_list(set, &set->recorder.met, set->recorder.met_count) < 0)
 		goto free_slot;
-	slot->log = ps__recording_add_history(set->series);
+	slot->log = ps__recording_add_history(set->recorder.recording);
 	if (!slot->log)
 		goto free_slot;
-	set->met[set->met_count++] = slot;
+	set->recorder.met[set->recorder.met_count++] = slot;
 	return slot;
 free_slot:
 	free_slot(slot);
@@ -123,13 +124,13 @@ free_slot:
 /* After the counters were opened again. */
 void ps__set_find_lanes(struct ps_eventset *set)
 {
-	for (size_t index = 0; index < set->met_count; index++)
-		set->met[index]->lane = lane_of(set, set->met[index]->cpu);
+	for (size_t index = 0; index < set->recorder.met_count; index++)
+		set->recorder.met[index]->lane = lane_of(set, set->recorder.met[index]->cpu);
 }
 
 static struct ps__slot **entry_of(struct ps_eventset *set, int cpu)
 {
-	return &set->slots[cpu >= 0 && cpu < set->slot_limit ? cpu : set->slot_limit];
+	return &set->recorder.slots[cpu >= 0 && cpu < set->recorder.slot_limit ? cpu : set->recorder.slot_limit];
 }
 
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
@@ -145,8 +146,8 @@ struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
 		    "a hardware thread that the set meets; nothing is lost: the counts come with the next reading");
 		return NULL;
 	}
-	if (set->series->topology)
-		ps__recording_attach_history(set->series, (*entry)->log, cpu);
+	if (set->recorder.recording->topology)
+		ps__recording_attach_history(set->recorder.recording, (*entry)->log, cpu);
 	return *entry;
 }
 
@@ -155,25 +156,25 @@ void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot)
 	if (slot->is_active)
 		return;
 	slot->is_active = true;
-	set->active[set->active_count++] = slot;
+	set->recorder.active[set->recorder.active_count++] = slot;
 }
 
 void ps__set_clear_counts(struct ps_eventset *set)
 {
-	size_t width = ps__recording_width(set->series);
+	size_t width = ps__recording_width(set->recorder.recording);
 
 	/* Until it is done: a call that is left here does it again. */
-	set->must_clear = true;
+	set->recorder.must_clear = true;
 	atomic_signal_fence(memory_order_seq_cst);
-	for (size_t index = 0; index < set->active_count; index++) {
-		struct ps__slot *slot = set->active[index];
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
 		for (size_t word = 0; word < width; word++)
 			slot->counts[word] = 0;
 		slot->counts_mark &= PS__MARK_ATTRIBUTION;
 		slot->has_counts = false;
 	}
 	atomic_signal_fence(memory_order_seq_cst);
-	set->must_clear = false;
+	set->recorder.must_clear = false;
 }
 
 static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
@@ -190,8 +191,8 @@ static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
 
 static int reserve_lanes(struct ps_eventset *set, size_t rows)
 {
-	for (size_t lane = 0; lane < set->target.lane_count; lane++) {
-		if (reserve_slot(set, set->lane_cpus[lane], rows) < 0)
+	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
+		if (reserve_slot(set, set->attribution.lanes.cpus[lane], rows) < 0)
 			return -1;
 	}
 	return 0;
@@ -207,7 +208,7 @@ static int reserve_allowed(int cpu, void *context)
 {
 	const struct reservation *reservation = context;
 
-	if (cpu >= reservation->set->slot_limit)
+	if (cpu >= reservation->set->recorder.slot_limit)
 		return 0;
 	return reserve_slot(reservation->set, cpu, reservation->rows) < 0 ? -ENOMEM : 0;
 }
@@ -216,11 +217,11 @@ static int reserve_allowed(int cpu, void *context)
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 {
 	struct reservation reservation = {set, rows};
-	pid_t tid = set->target.kind == PS__TARGET_TID ? set->target.tid : 0;
+	pid_t tid = set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
 
-	if (set->target.kind == PS__TARGET_CPU)
-		return reserve_slot(set, set->target.cpu, rows);
-	if (set->target.kind == PS__TARGET_CGROUP)
+	if (set->counters.target.kind == PS__TARGET_CPU)
+		return reserve_slot(set, set->counters.target.cpu, rows);
+	if (set->counters.target.kind == PS__TARGET_CGROUP)
 		return reserve_lanes(set, rows);
 	/* Where the mask isn't told, as of a task that has ended, slots are made as they are met. */
 	return ps__locate_for_each_allowed(tid, reserve_allowed, &reservation) == -ENOMEM ? -1 : 0;

@@ -172,27 +172,29 @@ static void read_name(struct ps__known_task *task, pid_t pid)
 /* The threads that the process has. */
 static int add_roots(struct ps_eventset *set)
 {
-	for (size_t root = 0; root < set->tasks->roots; root++) {
-		struct ps__known_task *task = add_task(set->tasks, set->target.tid, set->target.roots[root]);
+	for (size_t root = 0; root < set->counters.tasks->roots; root++) {
+		struct ps__known_task *task =
+		    add_task(set->counters.tasks, set->counters.target.tid, set->counters.target.roots[root]);
 		if (!task)
 			return ps__fail_memory("the tasks of a process");
 		task->root = root;
 		task->is_announced = true;
-		read_name(task, set->target.tid);
+		read_name(task, set->counters.target.tid);
 	}
 	return PS_OK;
 }
 
 int ps__set_open_tasks(struct ps_eventset *set)
 {
-	if (!set->target.tells_tasks)
+	if (!set->counters.target.tells_tasks)
 		return PS_OK;
 	struct ps__tasks *tasks = ps__os_calloc(1, sizeof *tasks);
 	if (!tasks)
 		return ps__fail_memory("the tasks of a process");
-	set->tasks = tasks;
-	*tasks = (struct ps__tasks){
-	    .cpus = set->target.lane_count, .roots = set->target.root_count, .event_count = set->event_count};
+	set->counters.tasks = tasks;
+	*tasks = (struct ps__tasks){.cpus = set->counters.target.lane_count,
+	                            .roots = set->counters.target.root_count,
+	                            .event_count = set->events.count};
 	for (size_t bucket = 0; bucket < PS__TASK_BUCKETS; bucket++)
 		tasks->buckets[bucket] = -1;
 	return add_roots(set);
@@ -209,7 +211,7 @@ static void free_shares(struct ps__share *share)
 
 void ps__set_close_tasks(struct ps_eventset *set)
 {
-	struct ps__tasks *tasks = set->tasks;
+	struct ps__tasks *tasks = set->counters.tasks;
 
 	if (!tasks)
 		return;
@@ -218,13 +220,13 @@ void ps__set_close_tasks(struct ps_eventset *set)
 	ps__os_free(tasks->tasks);
 	ps__os_free(tasks->told);
 	ps__os_free(tasks);
-	set->tasks = NULL;
+	set->counters.tasks = NULL;
 }
 
 void ps__set_take_tasks(struct ps_eventset *set)
 {
-	if (set->tasks)
-		set->backend->ops->take_tasks(set->backend, note, set->tasks);
+	if (set->counters.tasks)
+		set->counters.backend->ops->take_tasks(set->counters.backend, note, set->counters.tasks);
 }
 
 int ps_eventset_set_tasks(struct ps_eventset *set, int on)
@@ -233,19 +235,21 @@ int ps_eventset_set_tasks(struct ps_eventset *set, int on)
 
 	if (result != PS_OK)
 		return result;
-	set->wants_tasks = on != 0;
+	set->counters.wants_tasks = on != 0;
 	ps__set_leave(set);
 	return PS_OK;
 }
 
 int ps__set_check_tasks(const struct ps_eventset *set, const char *call)
 {
-	if (!set->was_started)
+	if (set->state == PS__SET_NEW)
 		return ps__fail(PS_ENOTRUN, "%s: the event set was never started", call);
-	if (set->tasks)
+	if (set->counters.tasks)
 		return PS_OK;
 	return ps__fail(PS_ENOSUPP, "%s: the set does not keep tasks apart: %s", call,
-	                set->wants_tasks && *set->why ? set->why : "call ps_eventset_set_tasks before ps_start");
+	                set->counters.wants_tasks && *set->attribution.why
+	                    ? set->attribution.why
+	                    : "call ps_eventset_set_tasks before ps_start");
 }
 
 int ps_eventset_take_tasks(struct ps_eventset *set)

@@ -9,24 +9,24 @@
 static inline void ps__set_change_words(struct ps_eventset *set, uint64_t *words, uint64_t *others,
                                         const uint64_t *final)
 {
-	set->undo.index = SIZE_MAX;
-	set->undo.others = others;
-	set->undo.final = final;
+	set->recorder.undo.index = SIZE_MAX;
+	set->recorder.undo.others = others;
+	set->recorder.undo.final = final;
 	atomic_signal_fence(memory_order_seq_cst);
-	set->undo.words = words;
+	set->recorder.undo.words = words;
 }
 static inline void ps__set_change_word(struct ps_eventset *set, size_t index, uint64_t before)
 {
 	/* Until the next line the index is of a word that is done. */
-	set->undo.before = before;
+	set->recorder.undo.before = before;
 	atomic_signal_fence(memory_order_seq_cst);
-	set->undo.index = index;
+	set->recorder.undo.index = index;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 static inline void ps__set_changed_words(struct ps_eventset *set)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	set->undo.words = NULL;
+	set->recorder.undo.words = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 /* Around a change of all of a slot's counts, and what is credited of a lane. */
@@ -34,13 +34,13 @@ void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64
 static inline void ps__set_change_end(struct ps_eventset *set)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	set->undo.slot = NULL;
+	set->recorder.undo.slot = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 static inline void ps__set_enter_stage(struct ps_eventset *set, enum ps__write_stage stage)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	set->pending.stage = stage;
+	set->recorder.pending.stage = stage;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 

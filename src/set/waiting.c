@@ -14,49 +14,49 @@
 
 static uint64_t *start_of(const struct ps_eventset *set, size_t lane)
 {
-	return set->elapsed + lane * set->series->groups;
+	return set->attribution.lanes.elapsed + lane * set->recorder.recording->groups;
 }
 
 /* For each group the enabled time since ps_start, at the last fetch. */
 static uint64_t *clock_of(const struct ps_eventset *set)
 {
-	return start_of(set, set->backend->lanes);
+	return start_of(set, set->counters.backend->lanes);
 }
 
 /* Residency less running time, as of the lane's last read: it grows by what the group waits on this CPU. */
 static uint64_t waiting_total(const struct ps_eventset *set, size_t lane, size_t group)
 {
-	return set->backend->residency_ns[lane] - ps__set_credited(set, lane)[2 * group + 1];
+	return set->counters.backend->residency_ns[lane] - ps__set_credited(set, lane)[2 * group + 1];
 }
 
 void ps__set_start_lanes(struct ps_eventset *set)
 {
-	size_t groups = set->series->groups;
+	size_t groups = set->recorder.recording->groups;
 
-	for (size_t lane = 0; lane < set->backend->lanes; lane++) {
+	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
 		for (size_t group = 0; group < groups; group++)
-			start_of(set, lane)[group] = set->backend->residency_ns
+			start_of(set, lane)[group] = set->counters.backend->residency_ns
 			                                 ? waiting_total(set, lane, group)
 			                                 : ps__set_credited(set, lane)[2 * group];
 	}
 	for (size_t group = 0; group < groups; group++)
 		clock_of(set)[group] = 0;
-	set->settled = NULL;
+	set->attribution.lanes.settled = NULL;
 }
 
 void ps__set_discount_lane(struct ps_eventset *set, size_t lane)
 {
 	const uint64_t *totals = ps__set_totals(set, lane);
 	uint64_t *credited = ps__set_credited(set, lane);
-	size_t groups = set->series->groups;
+	size_t groups = set->recorder.recording->groups;
 
-	for (size_t group = 0; !set->backend->residency_ns && group < groups; group++)
+	for (size_t group = 0; !set->counters.backend->residency_ns && group < groups; group++)
 		start_of(set, lane)[group] += totals[2 * group] - credited[2 * group];
-	for (size_t word = 0; word < ps__recording_width(set->series); word++)
+	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++)
 		credited[word] = totals[word];
-	for (size_t group = 0; set->backend->residency_ns && group < groups; group++)
+	for (size_t group = 0; set->counters.backend->residency_ns && group < groups; group++)
 		start_of(set, lane)[group] = waiting_total(set, lane, group);
-	set->settled = NULL;
+	set->attribution.lanes.settled = NULL;
 }
 
 /* Can the group be on the hardware there? Where it can't, a stand-in tells how long the task was there. */
@@ -68,7 +68,7 @@ static bool can_count(const struct ps__slot *slot, size_t group)
 /* A group is read after its clock: one that never waits is ahead of it. */
 uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t lane, size_t group)
 {
-	if (!set->backend->residency_ns || !set->backend->is_hardware[group])
+	if (!set->counters.backend->residency_ns || !set->counters.backend->is_hardware[group])
 		return 0;
 	int64_t waited_ns = (int64_t)(waiting_total(set, lane, group) - start_of(set, lane)[group]);
 	return waited_ns > 0 ? (uint64_t)waited_ns : 0;
@@ -77,23 +77,25 @@ uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t lane, size_t gr
 /* The time in which the task was on the slot's CPU, and a group was not. */
 void ps__set_credit_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
 {
-	for (size_t group = 0; group < set->series->groups; group++) {
+	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
 		uint64_t waited_ns = ps__set_waited_ns(set, lane, group);
 
 		slot->counts[2 * group] += waited_ns;
 		start_of(set, lane)[group] += waited_ns;
-		set->has_waited |= waited_ns > 0;
+		set->attribution.lanes.has_waited |= waited_ns > 0;
 	}
 }
 
 /* The task ran on this CPU, and so did a group, unless it had to wait: 0 of it is then not known to be 0. */
 void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot)
 {
-	for (size_t group = 0; !set->backend->residency_ns && group < set->series->groups; group++) {
-		if (!set->backend->is_hardware[group] || slot->counts[2 * group] > 0 || !can_count(slot, group))
+	for (size_t group = 0; !set->counters.backend->residency_ns && group < set->recorder.recording->groups;
+	     group++) {
+		if (!set->counters.backend->is_hardware[group] || slot->counts[2 * group] > 0 ||
+		    !can_count(slot, group))
 			continue;
 		slot->counts[2 * group] = 1;
-		set->has_waited = true;
+		set->attribution.lanes.has_waited = true;
 	}
 }
 
@@ -102,9 +104,9 @@ static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group
 {
 	struct ps__slot *found = here;
 
-	for (size_t index = 0; index < set->active_count && !can_count(found, group); index++) {
-		if (can_count(set->active[index], group))
-			found = set->active[index];
+	for (size_t index = 0; index < set->recorder.active_count && !can_count(found, group); index++) {
+		if (can_count(set->recorder.active[index], group))
+			found = set->recorder.active[index];
 	}
 	return found;
 }
@@ -115,14 +117,14 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 {
 	uint64_t ran_ns = 0;
 
-	for (size_t index = 0; index < set->active_count; index++)
-		ran_ns += can_count(set->active[index], group) ? set->active[index]->ran[group] : 0;
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		ran_ns += can_count(set->recorder.active[index], group) ? set->recorder.active[index]->ran[group] : 0;
 	if (ran_ns == 0) {
 		waiting_slot(set, group, here)->counts[2 * group] += waited_ns;
 		return;
 	}
-	for (size_t index = 0; index < set->active_count; index++) {
-		struct ps__slot *slot = set->active[index];
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
 		if (can_count(slot, group))
 			slot->counts[2 * group] +=
 			    (uint64_t)((unsigned __int128)waited_ns * slot->ran[group] / ran_ns);
@@ -136,16 +138,17 @@ static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot 
 {
 	uint64_t now = 0;
 
-	for (size_t lane = (size_t)here->lane; lane < set->backend->lanes; lane += set->target.lane_count)
+	for (size_t lane = (size_t)here->lane; lane < set->counters.backend->lanes;
+	     lane += set->counters.target.lane_count)
 		now += ps__set_credited(set, lane)[2 * group] - start_of(set, lane)[group];
 	uint64_t passed = now - clock_of(set)[group];
-	uint64_t skew = SKEW_NS + LANE_SKEW_NS * set->backend->lanes + set->backend->start_ns;
+	uint64_t skew = SKEW_NS + LANE_SKEW_NS * set->counters.backend->lanes + set->counters.backend->start_ns;
 	clock_of(set)[group] += ran;
 	if ((int64_t)(passed - ran) <= (int64_t)skew)
 		return;
 	spread_waiting(set, group, passed - ran, here);
 	clock_of(set)[group] = now;
-	set->has_waited = true;
+	set->attribution.lanes.has_waited = true;
 }
 
 /* The task was nowhere else since the lane was read last: two times of one event, taken at once, have no skew. */
@@ -155,16 +158,16 @@ static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot
 
 	here->counts[2 * group] += waited;
 	clock_of(set)[group] += ran + waited;
-	set->has_waited |= waited > 0;
+	set->attribution.lanes.has_waited |= waited > 0;
 }
 
 static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot *here, bool has_stayed)
 {
 	uint64_t ran = 0;
 
-	for (size_t index = 0; index < set->active_count; index++)
-		ran += set->active[index]->ran[group];
-	if (!set->backend->is_hardware[group])
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		ran += set->recorder.active[index]->ran[group];
+	if (!set->counters.backend->is_hardware[group])
 		clock_of(set)[group] += ran;
 	else if (has_stayed)
 		settle_stayed(set, group, here, ran);
@@ -176,13 +179,13 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
  * may move while its lanes are read. */
 static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *here)
 {
-	bool is_watched =
-	    set->target.kind == PS__TARGET_SELF || (set->target.kind == PS__TARGET_TID && set->watch.fd >= 0);
+	bool is_watched = set->counters.target.kind == PS__TARGET_SELF ||
+	                  (set->counters.target.kind == PS__TARGET_TID && set->attribution.watch.fd >= 0);
 
-	if (!is_watched || (set->settled && set->settled != here))
+	if (!is_watched || (set->attribution.lanes.settled && set->attribution.lanes.settled != here))
 		return false;
-	for (size_t index = 0; index < set->active_count; index++) {
-		if (set->active[index] != here && set->active[index]->is_credited)
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index] != here && set->recorder.active[index]->is_credited)
 			return false;
 	}
 	return true;
@@ -193,11 +196,11 @@ static void label_turns(struct ps_eventset *set)
 {
 	size_t parts = 0;
 
-	for (size_t index = 0; index < set->active_count; index++)
-		parts += set->active[index]->has_counts;
-	for (size_t index = 0; parts > 1 && index < set->active_count; index++) {
-		struct ps__slot *slot = set->active[index];
-		for (size_t group = 0; group < set->series->groups; group++) {
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		parts += set->recorder.active[index]->has_counts;
+	for (size_t index = 0; parts > 1 && index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		for (size_t group = 0; group < set->recorder.recording->groups; group++) {
 			if (slot->counts[2 * group] > slot->counts[2 * group + 1])
 				slot->counts_mark |= PS__MARK_TOOK_TURNS;
 		}
@@ -208,15 +211,16 @@ void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here)
 {
 	bool stayed = has_stayed(set, here);
 
-	for (size_t group = 0; !set->backend->residency_ns && group < set->series->groups; group++)
+	for (size_t group = 0; !set->counters.backend->residency_ns && group < set->recorder.recording->groups;
+	     group++)
 		settle_group(set, group, here, stayed);
-	for (size_t index = 0; index < set->active_count; index++) {
-		struct ps__slot *slot = set->active[index];
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
 		slot->is_credited = false;
-		for (size_t group = 0; group < set->series->groups; group++)
+		for (size_t group = 0; group < set->recorder.recording->groups; group++)
 			slot->ran[group] = slot->off[group] = 0;
 	}
-	set->settled = here;
-	if (__builtin_expect(set->has_waited, 0))
+	set->attribution.lanes.settled = here;
+	if (__builtin_expect(set->attribution.lanes.has_waited, 0))
 		label_turns(set);
 }

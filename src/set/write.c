@@ -28,13 +28,13 @@ enum which {
 
 static enum which find_reading(struct ps_eventset *set, const uint64_t *timestamp, uint64_t *wanted)
 {
-	uint64_t latest = atomic_load_explicit(&set->series->latest, memory_order_relaxed);
+	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
 	if (latest == 0)
 		return WHICH_NEW;
 	*wanted = timestamp ? *timestamp : latest;
-	if (__builtin_expect(*wanted != 0 && *wanted == set->old_name, 0))
-		*wanted = set->old_name_of;
+	if (__builtin_expect(*wanted != 0 && *wanted == set->recorder.old_name, 0))
+		*wanted = set->recorder.old_name_of;
 	if (*wanted == latest)
 		return WHICH_LATEST;
 	if (*wanted == 0 || *wanted > latest || !ps__set_find_reading(set, *wanted))
@@ -52,8 +52,8 @@ static bool takes_part(const struct ps__slot *slot, const struct ps__write *writ
 static int make_room(struct ps_eventset *set, const struct ps__write *write)
 {
 	ps__set_activate(set, write->slot);
-	for (size_t index = 0; index < set->active_count; index++) {
-		struct ps__slot *slot = set->active[index];
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
 		if (takes_part(slot, write) && ps__history_make_room(slot->log) < 0)
 			return ps__fail_memory("a reading; nothing is lost: the counts come with the next one");
 	}
@@ -73,12 +73,12 @@ static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, cons
 static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *set, const struct ps__slot *slot,
                              const struct ps__write *write)
 {
-	size_t times = 2 * set->series->groups;
+	size_t times = 2 * set->recorder.recording->groups;
 	uint16_t flags = 0;
 
 	for (size_t word = 0; word < times; word++)
 		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);
-	for (size_t event = 0; event < set->event_count; event++) {
+	for (size_t event = 0; event < set->events.count; event++) {
 		long long count = slot == write->slot ? write->counters[event] : 0;
 		long long base = (long long)slot->base[times + event], sum;
 		if (__builtin_add_overflow(base, count, &sum)) {
@@ -127,7 +127,7 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
                                                              const struct ps__write *write, uint64_t timestamp)
 {
 	struct ps__history *log = slot->log;
-	size_t width = ps__recording_width(set->series);
+	size_t width = ps__recording_width(set->recorder.recording);
 	size_t row = slot->has_part ? atomic_load_explicit(&log->count, memory_order_relaxed) - 1
 	                            : ps__history_append(log, timestamp);
 	struct ps__chunk *chunk = ps__history_chunk(log, row);
@@ -143,18 +143,18 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
 		ps__set_move_into_base(set, slot, width);
-	if (set->history && log->gone)
+	if (set->recorder.history && log->gone)
 		ps__history_close_up(log);
-	if (set->history)
-		ps__history_trim(log, set->history);
+	if (set->recorder.history)
+		ps__history_trim(log, set->recorder.history);
 }
 
 static inline __attribute__((always_inline)) void write_rows(struct ps_eventset *set, const struct ps__write *write,
                                                              uint64_t timestamp)
 {
-	for (size_t index = 0; index < set->active_count; index++) {
-		if (takes_part(set->active[index], write))
-			write_part(set, set->active[index], write, timestamp);
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (takes_part(set->recorder.active[index], write))
+			write_part(set, set->recorder.active[index], write, timestamp);
 	}
 }
 
@@ -182,25 +182,25 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 		result = ps__set_keep_bases(set);
 	if (result != PS_OK)
 		return result;
-	set->pending = (struct ps__pending){
+	set->recorder.pending = (struct ps__pending){
 	    .kind = write->kind, .slot = write->slot, .timestamp = made, .is_update = which == WHICH_LATEST};
-	set->pending.name = timestamp ? *timestamp : wanted;
+	set->recorder.pending.name = timestamp ? *timestamp : wanted;
 	if (which != WHICH_LATEST) {
 		ps__set_enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING : PS__STAGE_REOPENING);
 		leave_latest(set, write->slot);
 	}
-	ps__recording_write_begin(set->series);
+	ps__recording_write_begin(set->recorder.recording);
 	if (which == WHICH_OLDER)
 		ps__set_reopen(set, wanted);
 	ps__set_enter_stage(set, PS__STAGE_WRITING);
 	write_rows(set, write, made);
-	atomic_store_explicit(&set->series->latest, made, memory_order_release);
-	ps__recording_write_end(set->series);
+	atomic_store_explicit(&set->recorder.recording->latest, made, memory_order_release);
+	ps__recording_write_end(set->recorder.recording);
 	if (timestamp)
 		*timestamp = made;
-	set->old_name = wanted == set->old_name_of ? 0 : set->old_name;
+	set->recorder.old_name = wanted == set->recorder.old_name_of ? 0 : set->recorder.old_name;
 	atomic_signal_fence(memory_order_seq_cst);
-	set->last_timestamp = made;
+	set->recorder.last_timestamp = made;
 	ps__set_enter_stage(set, PS__STAGE_NONE);
 	return PS_OK;
 }

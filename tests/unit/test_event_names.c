@@ -79,7 +79,7 @@ END_TEST
 /* How many entries of the table a look-up meets at most, until it finds its event. */
 static size_t longest_walk(const struct ps_eventset *set)
 {
-	const struct ps__event_names *names = &set->names;
+	const struct ps__event_names *names = &set->events.names;
 	size_t longest = 0, walk = 0;
 
 	/* Twice around: a run of entries may go on at the table's beginning. */
@@ -95,10 +95,10 @@ START_TEST(one_more_event_costs_the_same_in_a_large_set)
 {
 	struct ps_eventset *large = set_of(10000);
 
-	ck_assert_uint_ge(large->names.event_count, 10000 / 2);
-	ck_assert_uint_ge(large->names.capacity, 10000);
+	ck_assert_uint_ge(large->events.names.event_count, 10000 / 2);
+	ck_assert_uint_ge(large->events.names.capacity, 10000);
 	ck_assert_uint_le(longest_walk(large), 100);
-	ck_assert_uint_le(large->event_room, 2 * 10000);
+	ck_assert_uint_le(large->events.room, 2 * 10000);
 	ps_eventset_destroy(large);
 }
 END_TEST

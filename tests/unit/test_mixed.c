@@ -24,7 +24,7 @@ static struct ps_eventset *unsplittable(void)
 {
 	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
 
-	set->cannot_split = true;
+	set->attribution.cannot_split = true;
 	return set;
 }
 
@@ -189,7 +189,7 @@ START_TEST(a_total_that_falls_below_0_is_no_huge_count)
 	struct ps_eventset *set = started();
 	uint64_t timestamp;
 
-	set->backend->may_fall = true;
+	set->counters.backend->may_fall = true;
 	fake_advance(PAGE_FAULTS, 3);
 	take(set);
 	pass(40 * US);

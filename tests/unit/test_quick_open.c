@@ -58,7 +58,7 @@ static void check_phases(void)
 START_TEST(phases_that_are_accumulated_have_their_own_counts)
 {
 	begin_phases(ps_accum);
-	set->slots[0]->found = NEVER_SOUGHT;
+	set->recorder.slots[0]->found = NEVER_SOUGHT;
 	for (int index = 0; index < ROUNDS * PHASES; index++) {
 		size_t phase = _i ? pick(PHASES) : (size_t)index % PHASES;
 		unsigned count = pick(50);
@@ -68,7 +68,7 @@ START_TEST(phases_that_are_accumulated_have_their_own_counts)
 			check_phases();
 	}
 	check_phases();
-	ck_assert_int_eq(set->slots[0]->found, NEVER_SOUGHT);
+	ck_assert_int_eq(set->recorder.slots[0]->found, NEVER_SOUGHT);
 	ps_eventset_destroy(set);
 	check_phases();
 }
@@ -79,7 +79,7 @@ START_TEST(phases_that_are_read_have_the_count_since_the_start)
 	long long counted = 7LL * PHASES;
 
 	begin_phases(ps_read);
-	set->slots[0]->found = NEVER_SOUGHT;
+	set->recorder.slots[0]->found = NEVER_SOUGHT;
 	for (int index = 0; index < ROUNDS * PHASES; index++) {
 		size_t phase = _i ? pick(PHASES) : (size_t)index % PHASES;
 		unsigned count = pick(50);
@@ -88,7 +88,7 @@ START_TEST(phases_that_are_read_have_the_count_since_the_start)
 		expected[phase] = counted;
 	}
 	check_phases();
-	ck_assert_int_eq(set->slots[0]->found, NEVER_SOUGHT);
+	ck_assert_int_eq(set->recorder.slots[0]->found, NEVER_SOUGHT);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -161,7 +161,7 @@ START_TEST(readings_that_are_updated_over_and_over_need_no_more_memory)
 	begin_phases(ps_read);
 	for (int index = 0; index < 100 * PHASES; index++)
 		do_phase(ps_read, _i ? pick(PHASES) : (size_t)index % PHASES, 1);
-	const struct ps__history *log = set->slots[0]->log;
+	const struct ps__history *log = set->recorder.slots[0]->log;
 	ck_assert_uint_le(atomic_load(&log->count) - atomic_load(&log->first), 2 * PHASES + 2 * PS__CHUNK_ROWS);
 	size_t bytes = 0;
 	for (const struct ps__directory *directory = atomic_load(&log->directory); directory;

@@ -28,12 +28,12 @@ START_TEST(a_child_does_not_wait_for_a_thread_that_it_does_not_have)
 
 	fake_advance(PAGE_FAULTS, 3);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
-	ps__recording_write_begin(set->series);
+	ps__recording_write_begin(set->recorder.recording);
 	pid_t child = fork();
 	if (child == 0)
 		_exit(ps_component_total(scene.root, ONE, &value) != PS_OK || value.value != 3 ||
 		      ps_thread_reading(ps_topology_thread(scene.topology, 0), ONE, timestamp, &value) != PS_OK);
-	ps__recording_write_end(set->series);
+	ps__recording_write_end(set->recorder.recording);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
