@@ -62,7 +62,7 @@ static int copy_vectors(struct ps_eventset *set, const struct ps_eventset *of)
 	set->attribution.lanes.elapsed =
 	    copy_vector(of->attribution.lanes.elapsed, (lanes + 1) * of->recorder.recording->groups);
 	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
-	    ps__set_make_quick(set, width) < 0)
+	    ps__set_make_fast_path(set, width) < 0)
 		return PS_ENOMEM;
 	return PS_OK;
 }
@@ -79,7 +79,7 @@ static void twin_clear(struct twin *twin)
 	ps__os_free(set->counters.totals);
 	ps__os_free(set->counters.credited);
 	ps__os_free(set->attribution.lanes.elapsed);
-	ps__set_free_quick(set);
+	ps__set_free_fast_path(set);
 	if (twin->topology)
 		ps_topology_destroy(twin->topology);
 }

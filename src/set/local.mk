@@ -23,9 +23,9 @@ src_set_libset_la_SOURCES = \
 	src/set/owner.c \
 	src/set/places.c \
 	src/set/process.c \
-	src/set/quick.c \
-	src/set/quick.h \
-	src/set/quick_open.c \
+	src/set/fast_path.c \
+	src/set/fast_path.h \
+	src/set/fast_path_open.c \
 	src/set/reading.c \
 	src/set/reading_of.c \
 	src/set/records.c \

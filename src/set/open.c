@@ -35,35 +35,36 @@ static int name_columns(const struct ps_eventset *set, struct ps__recording *ser
 	return 0;
 }
 
-void ps__set_renew_quick(struct ps_eventset *set)
+void ps__set_renew_fast_path(struct ps_eventset *set)
 {
-	struct ps__quick *quick = &set->quick;
-	size_t room = 2 + quick->width + set->counters.backend->spare;
+	struct ps__fast_path *fast = &set->fast_path;
+	size_t room = 2 + fast->width + set->counters.backend->spare;
 
-	quick->known = quick->memory + 1;
-	quick->fresh = quick->known + room;
-	quick->offset = quick->fresh + room;
-	quick->third = quick->offset + room;
+	fast->previous = fast->memory + 1;
+	fast->current = fast->previous + room;
+	fast->offset = fast->current + room;
+	fast->kept = fast->offset + room;
 }
 
-int ps__set_make_quick(struct ps_eventset *set, size_t width)
+int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
 {
-	struct ps__quick *quick = &set->quick;
+	struct ps__fast_path *fast = &set->fast_path;
 	/* A word before for the backend, one after for a recorder, or to make the width even. */
 	size_t room = 2 + width + set->counters.backend->spare;
 	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
 
 	if (!memory)
 		return -1;
-	*quick = (struct ps__quick){.memory = memory, .width = width, .even_bytes = width / 2 * (2 * sizeof *memory)};
-	ps__set_renew_quick(set);
+	*fast =
+	    (struct ps__fast_path){.memory = memory, .width = width, .even_bytes = width / 2 * (2 * sizeof *memory)};
+	ps__set_renew_fast_path(set);
 	return 0;
 }
 
-void ps__set_free_quick(struct ps_eventset *set)
+void ps__set_free_fast_path(struct ps_eventset *set)
 {
-	ps__os_free_apart(set->quick.memory);
-	set->quick = (struct ps__quick){0};
+	ps__os_free_apart(set->fast_path.memory);
+	set->fast_path = (struct ps__fast_path){0};
 }
 
 static void free_vectors(struct ps_eventset *set)
@@ -72,7 +73,7 @@ static void free_vectors(struct ps_eventset *set)
 	ps__os_free_apart(set->counters.credited);
 	ps__os_free_apart(set->attribution.lanes.elapsed);
 	ps__os_free_apart(set->recorder.undo.saved);
-	ps__set_free_quick(set);
+	ps__set_free_fast_path(set);
 	set->counters.totals = NULL;
 	set->counters.credited = NULL;
 	set->attribution.lanes.elapsed = NULL;
@@ -101,7 +102,7 @@ static int make_vectors(struct ps_eventset *set, const struct ps__recording *ser
 	    ps__os_calloc_apart((lanes + 1) * series->groups, sizeof *set->attribution.lanes.elapsed);
 	set->recorder.undo.saved = ps__os_calloc_apart(2 * width, sizeof *set->recorder.undo.saved);
 	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
-	    !set->recorder.undo.saved || ps__set_make_quick(set, width) < 0) {
+	    !set->recorder.undo.saved || ps__set_make_fast_path(set, width) < 0) {
 		free_vectors(set);
 		return -1;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that make a reading: ps_stop, ps_store, and the usual way of ps_read and ps_accum, which are in quick.c. */
+/* The calls that make a reading: ps_stop, ps_store, and the slow path of ps_read and ps_accum, which are in fast_path.c. */
 #include "base/error.h"
 #include "base/hot.h"
 #include "set/set.h"
@@ -91,14 +91,14 @@ static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	if (is_owned)
-		ps__set_begin_quick(set, write.slot);
+		ps__set_open_fast_path(set, write.slot);
 	else
 		ps__set_settle_foreign(set);
 	return fetched;
 }
 
-static int read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                        struct ps_thread **thread, enum ps__write_kind kind)
+static int read_slowly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                       struct ps_thread **thread, enum ps__write_kind kind)
 {
 	int result = ps__set_enter(set, name_of(kind));
 
@@ -109,16 +109,16 @@ static int read_usually(struct ps_eventset *set, struct ps_component *root, uint
 	return result;
 }
 
-int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                         struct ps_thread **thread)
+int ps__set_read_slowly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                        struct ps_thread **thread)
 {
-	return read_usually(set, root, timestamp, thread, PS__WRITE_COUNTS);
+	return read_slowly(set, root, timestamp, thread, PS__WRITE_COUNTS);
 }
 
-int ps__set_accum_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                          struct ps_thread **thread)
+int ps__set_accum_slowly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                         struct ps_thread **thread)
 {
-	return read_usually(set, root, timestamp, thread, PS__WRITE_ACCUM);
+	return read_slowly(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
 /* The counters are stopped first, so that the final counts hold all that was counted; a failure to store them

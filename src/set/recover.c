@@ -134,10 +134,10 @@ static void begin_sequence(struct ps_eventset *set)
 		ps__recording_write_begin(set->recorder.recording);
 }
 
-/* The short way writes one row: the latest one, or one behind it. */
-static void recover_quick(struct ps_eventset *set)
+/* The fast path writes one row: the latest one, or one behind it. */
+static void recover_fast_path(struct ps_eventset *set)
 {
-	struct ps__slot *slot = set->quick.slot;
+	struct ps__slot *slot = set->fast_path.slot;
 	const struct ps__history *log = slot->log;
 	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
 	uint64_t told = set->recorder.last_timestamp;
@@ -145,8 +145,8 @@ static void recover_quick(struct ps_eventset *set)
 	    last > atomic_load_explicit(&log->first, memory_order_relaxed) && time_of_row(log, last - 1) == told;
 	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
-	ps__set_end_quick(set);
-	ps__set_renew_quick(set);
+	ps__set_close_fast_path(set);
+	ps__set_renew_fast_path(set);
 	if (is_new)
 		set->recorder.last_timestamp = time_of_row(log, last);
 	else if (latest != told)
@@ -156,7 +156,7 @@ static void recover_quick(struct ps_eventset *set)
 	end_sequence(set);
 }
 
-/* The usual way of ps__set_write, from where it was left. */
+/* The slow path of ps__set_write, from where it was left. */
 static void recover_write(struct ps_eventset *set)
 {
 	const struct ps__pending *pending = &set->recorder.pending;
@@ -200,8 +200,8 @@ static int recover(struct ps_eventset *set)
 		                "thread, while it updated a reading that isn't the latest: destroy it, and "
 		                "count with a clone (ps_eventset_clone)");
 	}
-	if (set->quick.root) {
-		recover_quick(set);
+	if (set->fast_path.root) {
+		recover_fast_path(set);
 	} else {
 		rebuild_slots(set);
 		doubt_places(set);

@@ -18,8 +18,8 @@
 #include "base/os.h"
 #include "locate/locate.h"
 #include "locate/watch.h"
+#include "set/fast_path.h"
 #include "set/method.h"
-#include "set/quick.h"
 #include "set/recover.h"
 #include "store/recording.h"
 
@@ -191,7 +191,7 @@ struct ps_eventset {
 	enum ps__set_state state;
 	bool is_ended;   /* the task */
 	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
-	struct ps__quick quick;
+	struct ps__fast_path fast_path;
 	struct ps__recorder recorder;
 	struct ps__counters counters;
 	struct ps__attribution attribution;
@@ -211,7 +211,7 @@ static inline bool ps__set_has_news(const struct ps_eventset *set)
 /* recover.c: the beginning where it isn't that simple. A call that was left in its midst (siglongjmp, the end of its thread) is
  * finished or undone: PS_OK, and the set is the caller's. */
 int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack) __attribute__((cold));
-void ps__set_end_quick(struct ps_eventset *set);
+void ps__set_close_fast_path(struct ps_eventset *set);
 static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 {
 	if (__builtin_expect(!set || !ps__fork_is_same(set->calls.fork_generation) || set->calls.busy, 0)) {
@@ -226,8 +226,8 @@ static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 	ps__arch_note_stack(&set->calls.busy);
 	/* What is looked at from here on, no signal handler's reading changes. */
 	atomic_signal_fence(memory_order_seq_cst);
-	if (set->quick.root)
-		ps__set_end_quick(set);
+	if (set->fast_path.root)
+		ps__set_close_fast_path(set);
 	return PS_OK;
 }
 static inline void ps__set_leave(struct ps_eventset *set)
@@ -256,9 +256,9 @@ void ps__set_begin_totals(struct ps_eventset *set);
 int ps__set_reopen_if_changed(struct ps_eventset *set);
 void ps__set_close(struct ps_eventset *set);
 int ps__set_reserve(struct ps_eventset *set, size_t rows);
-int ps__set_make_quick(struct ps_eventset *set, size_t width);
-void ps__set_free_quick(struct ps_eventset *set);
-void ps__set_renew_quick(struct ps_eventset *set); /* whichever of its vectors were being exchanged */
+int ps__set_make_fast_path(struct ps_eventset *set, size_t width);
+void ps__set_free_fast_path(struct ps_eventset *set);
+void ps__set_renew_fast_path(struct ps_eventset *set); /* whichever of its vectors were being exchanged */
 
 /* eventset.c: another target, which the set then owns; what the old one had is closed. */
 void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct ps__task task);
@@ -389,10 +389,10 @@ static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
 	return now_ns > set->recorder.last_timestamp ? now_ns : set->recorder.last_timestamp + 1;
 }
 
-/* quick_open.c: the fast path is opened and closed; quick.c takes it. */
+/* fast_path_open.c: the fast path is opened and closed; fast_path.c takes it. */
 /* After a reading on the slow path: opens the fast path, if the next one may take it. */
-void ps__set_begin_quick(struct ps_eventset *set, struct ps__slot *slot);
-/* A reading that can't be made on the fast path is a miss. Returns PS__NOT_QUICK, or the result if that is an error. */
+void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot);
+/* A reading that can't be made on the fast path is a miss. Returns PS__TRY_SLOW_PATH, or the result if that is an error. */
 int ps__set_note_miss(struct ps_eventset *set, int result) __attribute__((cold));
 /*
  * An older reading becomes the latest on the fast path: its row is copied to the end with the totals that were read, and the
@@ -404,11 +404,11 @@ void ps__set_cancel_move(struct ps_eventset *set);
 /* The new row is written, and the log's last one. */
 void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 
-/* reading.c: the usual way of ps_read and ps_accum. */
-int ps__set_read_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+/* reading.c: the slow path of ps_read and ps_accum. */
+int ps__set_read_slowly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                        struct ps_thread **thread);
+int ps__set_accum_slowly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                          struct ps_thread **thread);
-int ps__set_accum_usually(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
-                          struct ps_thread **thread);
 
 /* reopen.c: readings that are not the latest. */
 int ps__set_make_room_to_reopen(struct ps_eventset *set); /* before an older reading is reopened */

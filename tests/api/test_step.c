@@ -57,7 +57,7 @@ typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t
 struct trial {
 	struct ps_eventset *set;
 	reading *call;
-	bool is_slow;       /* it doesn't go the short way */
+	bool is_slow;       /* it doesn't go the fast path */
 	bool is_twice;      /* the call after the one that was left is left, too */
 	bool is_new;        /* it makes a new reading */
 	bool accumulated;   /* the reading has a base, by ps_accum just before */
@@ -97,7 +97,7 @@ static void prepare(struct trial *trial)
 {
 	reading *call = trial->accumulated ? ps_accum : trial->call;
 
-	/* Twice: the first one opens the short way. */
+	/* Twice: the first one opens the fast path. */
 	for (int i = 0; i < 2; i++) {
 		uint64_t none = 0;
 		touch(trial);
@@ -202,11 +202,11 @@ STEP_TEST(a_reading_that_is_accumulated, .call = ps_accum)
 STEP_TEST(a_reading_after_it_was_accumulated, .call = ps_read, .accumulated = true)
 STEP_TEST(a_new_reading, .call = ps_read, .is_new = true)
 STEP_TEST(a_new_reading_that_is_accumulated, .call = ps_accum, .is_new = true)
-STEP_TEST(a_reading_that_is_updated_the_usual_way, .call = ps_read, .is_slow = true)
+STEP_TEST(a_reading_that_is_updated_on_the_slow_path, .call = ps_read, .is_slow = true)
 STEP_TEST(a_reading_that_is_left_twice, .call = ps_read, .is_twice = true)
-STEP_TEST(a_reading_that_is_left_twice_the_usual_way, .call = ps_accum, .is_slow = true, .is_twice = true)
-STEP_TEST(a_reading_that_is_accumulated_the_usual_way, .call = ps_accum, .is_slow = true)
-STEP_TEST(a_new_reading_the_usual_way, .call = ps_read, .is_new = true, .is_slow = true)
+STEP_TEST(a_reading_that_is_left_twice_on_the_slow_path, .call = ps_accum, .is_slow = true, .is_twice = true)
+STEP_TEST(a_reading_that_is_accumulated_on_the_slow_path, .call = ps_accum, .is_slow = true)
+STEP_TEST(a_new_reading_on_the_slow_path, .call = ps_read, .is_new = true, .is_slow = true)
 
 /* A case of its own for each, so that it can be run alone (CK_RUN_CASE). */
 #define ADD(name, modes)                                    \
@@ -222,11 +222,11 @@ static void add_tests(Suite *suite)
 	ADD(a_reading_after_it_was_accumulated, 1);
 	ADD(a_new_reading, 1);
 	ADD(a_new_reading_that_is_accumulated, 1);
-	ADD(a_reading_that_is_updated_the_usual_way, 2);
+	ADD(a_reading_that_is_updated_on_the_slow_path, 2);
 	ADD(a_reading_that_is_left_twice, 1);
-	ADD(a_reading_that_is_left_twice_the_usual_way, 1);
-	ADD(a_reading_that_is_accumulated_the_usual_way, 2);
-	ADD(a_new_reading_the_usual_way, 1);
+	ADD(a_reading_that_is_left_twice_on_the_slow_path, 1);
+	ADD(a_reading_that_is_accumulated_on_the_slow_path, 2);
+	ADD(a_new_reading_on_the_slow_path, 1);
 }
 
 #else

@@ -58,8 +58,8 @@ unit_tests = \
 	tests/unit/test_print \
 	tests/unit/test_printable \
 	tests/unit/test_proc_status \
-	tests/unit/test_quick \
-	tests/unit/test_quick_open \
+	tests/unit/test_fast_path \
+	tests/unit/test_fast_path_open \
 	tests/unit/test_read \
 	tests/unit/test_reading_of \
 	tests/unit/test_records \

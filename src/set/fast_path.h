@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fast path of a reading works with: quick.c takes it, quick_open.c opens and closes it. */
-#ifndef PS_SET_QUICK_H
-#define PS_SET_QUICK_H
+/* What the fast path of a reading works with: fast_path.c takes it, fast_path_open.c opens and closes it. */
+#ifndef PS_SET_FAST_PATH_H
+#define PS_SET_FAST_PATH_H
 
 #include "backend/backend.h"
 #include "store/history.h"
@@ -10,17 +10,17 @@ struct ps__slot;
 struct ps_component;
 
 /*
- * The short way of a reading (quick.c): while a task stays where it is, a reading is the counters' totals plus a vector that
+ * The fast path of a reading (fast_path.c): while a task stays where it is, a reading is the counters' totals plus a vector that
  * doesn't change (base + counts - credited). What it leaves undone is made up for when anything else happens to the set.
  */
-struct ps__quick {
-	const struct ps_component *root; /* of the topology, while the short way is open; NULL else */
+struct ps__fast_path {
+	const struct ps_component *root; /* of the topology, while the fast path is open; NULL else */
 	const uint64_t *head;            /* of the watch's ring, and where it stood; a constant without a watch */
 	uint64_t seen;
 	ps__read_direct *read; /* the backend's, and what it is to read */
 	size_t lane;
-	uint64_t *known;         /* the totals as read last: they stand in the row, but not in the slot's counts */
-	uint64_t *fresh;         /* where they are read to */
+	uint64_t *previous;      /* the totals as read last: they stand in the row, but not in the slot's counts */
+	uint64_t *current;       /* where they are read to */
 	uint64_t *offset;        /* what a row has more than the totals */
 	_Atomic uint64_t *words; /* the latest reading's row */
 	const volatile int *cpu_place; /* where the kernel tells the task's CPU; or a -1: it must be asked */
@@ -28,9 +28,9 @@ struct ps__quick {
 	/* The reading's base; it changes by one store, as whatever is left half done must be whole. */
 	enum {
 		PS__BASE_NONE,
-		PS__BASE_BEFORE, /* from before the short way: the slot has it */
-		PS__BASE_KNOWN,  /* ps_accum has moved all until `known` into it, */
-		PS__BASE_THIRD   /* or all until `third` */
+		PS__BASE_BEFORE,   /* from before the fast path: the slot has it */
+		PS__BASE_PREVIOUS, /* ps_accum has moved all until `previous` into it, */
+		PS__BASE_KEPT      /* or all until `kept` */
 	} base;
 	uint16_t counts_mark; /* the slot's, and the row's */
 	uint16_t row_mark;
@@ -39,29 +39,29 @@ struct ps__quick {
 	size_t width;
 	struct ps__slot *slot;
 	_Atomic uint16_t *mark;
-	uint64_t *third;  /* vector beside `known` and `fresh` */
+	uint64_t *kept;   /* vector beside `previous` and `current` */
 	uint64_t *memory; /* of the four vectors */
-	/* Of readings that the slow path had to do again: see quick.c. */
+	/* Of readings that the slow path had to do again: see fast_path.c. */
 	unsigned paused; /* so many readings are not tried in the fast path */
 	unsigned pause;  /* how many these were after the last miss */
 	uint64_t since;  /* the readings that there were when it was opened after that */
 };
 
 /* Fast path not applicable: the caller takes the slow path. */
-#define PS__NOT_QUICK 1
+#define PS__TRY_SLOW_PATH 1
 
 /* Where the next reading goes. */
-static inline void ps__quick_find_row(struct ps__quick *quick, const struct ps__history *log, size_t row)
+static inline void ps__fast_find_row(struct ps__fast_path *fast, const struct ps__history *log, size_t row)
 {
 	struct ps__chunk *chunk = ps__history_chunk(log, row);
 
-	quick->words = ps__history_words(log, chunk, row);
-	quick->mark = ps__history_mark(chunk, row);
+	fast->words = ps__history_words(log, chunk, row);
+	fast->mark = ps__history_mark(chunk, row);
 }
 
-static inline void ps__quick_find_latest(struct ps__quick *quick, const struct ps__history *log)
+static inline void ps__fast_find_latest(struct ps__fast_path *fast, const struct ps__history *log)
 {
-	ps__quick_find_row(quick, log, atomic_load_explicit(&log->count, memory_order_relaxed) - 1);
+	ps__fast_find_row(fast, log, atomic_load_explicit(&log->count, memory_order_relaxed) - 1);
 }
 
 #endif

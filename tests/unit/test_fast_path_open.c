@@ -174,7 +174,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("quick_open");
+	Suite *suite = suite_create("fast path, opened and closed");
 	TCase *test_case = scene_case(suite, "older readings");
 
 	seed = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The short way of a reading must not be told from the usual one: two sets count the same, one of which is always made to go
- * the usual way, through random calls; then all that they stored is compared.
+ * The fast path of a reading must not be told from the slow one: two sets count the same, one of which is always made to go
+ * the slow path, through random calls; then all that they stored is compared.
  */
 #include "set/set.h"
 #include "support/scene.h"
@@ -52,8 +52,8 @@ static void close_side(struct side *side)
 	ps_topology_destroy(side->topology);
 }
 
-/* Any other call ends the short way; this one changes nothing else. */
-static void force_the_usual_way(struct side *side)
+/* Any other call ends the fast path; this one changes nothing else. */
+static void force_the_slow_path(struct side *side)
 {
 	check_ok(ps_eventset_reserve(side->set, 1));
 }
@@ -115,14 +115,12 @@ static void refresh(struct side *side)
 		side->readings[side->count - 1] = newest;
 }
 
-static void compare_part(const struct side *quick, const struct side *usual, size_t reading, int cpu,
-                         const char *event)
+static void compare_part(const struct side *fast, const struct side *slow, size_t reading, int cpu, const char *event)
 {
 	struct ps_value one, other;
-	int first =
-	    ps_thread_reading(ps_topology_thread(quick->topology, cpu), event, quick->readings[reading], &one);
+	int first = ps_thread_reading(ps_topology_thread(fast->topology, cpu), event, fast->readings[reading], &one);
 	int second =
-	    ps_thread_reading(ps_topology_thread(usual->topology, cpu), event, usual->readings[reading], &other);
+	    ps_thread_reading(ps_topology_thread(slow->topology, cpu), event, slow->readings[reading], &other);
 
 	ck_assert_int_eq(first, second);
 	if (first != PS_OK)
@@ -136,13 +134,13 @@ static void compare_part(const struct side *quick, const struct side *usual, siz
 	ck_assert_uint_eq(one.flags, other.flags);
 }
 
-static void compare(const struct side *quick, const struct side *usual)
+static void compare(const struct side *fast, const struct side *slow)
 {
-	ck_assert_uint_eq(quick->count, usual->count);
-	for (size_t reading = 0; reading < quick->count; reading++) {
+	ck_assert_uint_eq(fast->count, slow->count);
+	for (size_t reading = 0; reading < fast->count; reading++) {
 		for (int cpu = 0; cpu < CPUS; cpu++) {
-			for (size_t event = 0; event < ps_eventset_event_count(quick->set); event++)
-				compare_part(quick, usual, reading, cpu, ps_eventset_event_name(quick->set, event));
+			for (size_t event = 0; event < ps_eventset_event_count(fast->set); event++)
+				compare_part(fast, slow, reading, cpu, ps_eventset_event_name(fast->set, event));
 		}
 	}
 }
@@ -163,29 +161,29 @@ static void live(bool may_move, bool is_multiplexed)
 
 static void run_once(enum ps_attribution_mode mode, bool is_pinned, const char *hardware)
 {
-	struct side quick, usual;
+	struct side fast, slow;
 
-	open_side(&quick, mode, hardware);
-	open_side(&usual, mode, hardware);
-	check_ok(ps_start(quick.set));
-	check_ok(ps_start(usual.set));
+	open_side(&fast, mode, hardware);
+	open_side(&slow, mode, hardware);
+	check_ok(ps_start(fast.set));
+	check_ok(ps_start(slow.set));
 	for (int index = 0; index < STEPS; index++) {
 		struct step step = {.what = pick(11), .which = pick(1000)};
 		for (size_t event = 0; event < 3; event++)
 			step.given[event] = pick(100);
 		live(!is_pinned, hardware != NULL);
-		force_the_usual_way(&usual);
-		ck_assert_int_eq(do_step(&quick, &step), do_step(&usual, &step));
-		refresh(&quick);
-		refresh(&usual);
-		if (step.what == 10 && ps_eventset_is_running(quick.set) == 0) {
-			check_ok(ps_start(quick.set));
-			check_ok(ps_start(usual.set));
+		force_the_slow_path(&slow);
+		ck_assert_int_eq(do_step(&fast, &step), do_step(&slow, &step));
+		refresh(&fast);
+		refresh(&slow);
+		if (step.what == 10 && ps_eventset_is_running(fast.set) == 0) {
+			check_ok(ps_start(fast.set));
+			check_ok(ps_start(slow.set));
 		}
 	}
-	compare(&quick, &usual);
-	close_side(&quick);
-	close_side(&usual);
+	compare(&fast, &slow);
+	close_side(&fast);
+	close_side(&slow);
 }
 
 static void run_all(enum ps_attribution_mode mode, const char *affinity, const char *hardware)
@@ -331,7 +329,7 @@ static void open_split(struct side *side, uint64_t *timestamp)
 	check_ok(ps_start(side->set));
 	for (int index = 0; index < 10; index++)
 		check_ok(ps_read(side->set, side->root, timestamp, NULL));
-	ck_assert_ptr_nonnull(side->set->quick.root);
+	ck_assert_ptr_nonnull(side->set->fast_path.root);
 }
 
 /* The group waited for a counter since the last reading: the fast path reads it in vain. */
@@ -350,7 +348,7 @@ START_TEST(readings_that_fail_now_and_then_do_not_close_the_fast_path)
 	for (int time = 0; time < 100; time++) {
 		for (int index = 0; index < 80; index++)
 			check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-		ck_assert_msg(side.set->quick.root != NULL, "closed after %d", time);
+		ck_assert_msg(side.set->fast_path.root != NULL, "closed after %d", time);
 		miss_once(&side, &timestamp);
 	}
 	close_side(&side);
@@ -367,11 +365,11 @@ START_TEST(the_fast_path_opens_again_when_nothing_fails_any_more)
 	open_split(&side, &timestamp);
 	for (int time = 0; time < 10; time++) {
 		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-		while (!side.set->quick.root)
+		while (!side.set->fast_path.root)
 			check_ok(ps_read(side.set, side.root, &timestamp, NULL));
 		miss_once(&side, &timestamp);
 	}
-	for (; !side.set->quick.root && readings < 2000; readings++)
+	for (; !side.set->fast_path.root && readings < 2000; readings++)
 		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
 	ck_assert_int_gt(readings, 200);
 	ck_assert_int_lt(readings, 2000);
@@ -379,7 +377,7 @@ START_TEST(the_fast_path_opens_again_when_nothing_fails_any_more)
 		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
 	miss_once(&side, &timestamp);
 	check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-	ck_assert_ptr_nonnull(side.set->quick.root);
+	ck_assert_ptr_nonnull(side.set->fast_path.root);
 	close_side(&side);
 }
 END_TEST
@@ -405,8 +403,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("quick");
-	TCase *tests = scene_case(suite, "the short way");
+	Suite *suite = suite_create("fast path");
+	TCase *tests = scene_case(suite, "the fast path");
 
 	tcase_add_test(tests, a_pinned_set_reads_the_same_either_way);
 	tcase_add_test(tests, an_exact_set_reads_the_same_either_way);
