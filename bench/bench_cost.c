@@ -48,7 +48,7 @@ static double run_job(void *context, unsigned calls)
 	return subject_do(work->subject, work->job, calls);
 }
 
-static void measure(const struct topic *topic, int cpu, int pus)
+static void cost_measure(const struct topic *topic, int cpu, int pus)
 {
 	struct subject subjects[MEANS_COUNT];
 	struct work works[MEANS_COUNT];
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 		     "ps_eventset_attach_process of itself. cgroup: ps_eventset_attach_cgroup of a group it is in.");
 	for (size_t index = 0; index < sizeof topics / sizeof *topics; index++) {
 		if (!topics[index].needs_cpus || bench_other_cpu() >= 0)
-			measure(&topics[index], options->cpu, pus);
+			cost_measure(&topics[index], options->cpu, pus);
 	}
 	print_descriptors(options->cpu, pus);
 	return 0;

@@ -148,7 +148,7 @@ static enum ps_read_path measure_set(struct bench_figure *update, struct bench_f
 }
 
 /* Lets programs read counters in user space, or not: for this measurement. False if that may not be set. */
-static bool permit(const char *setting)
+static bool instructions_permit(const char *setting)
 {
 	static const char *const files[] = {"/proc/sys/kernel/perf_user_access",
 	                                    "/sys/bus/event_source/devices/cpu/rdpmc"};
@@ -165,13 +165,14 @@ static bool permit(const char *setting)
 }
 
 /* In the lab the numbers are checked. */
-static int judge(const char *what, bool holds)
+static int instructions_judge(const char *what, bool holds)
 {
 	printf("%s: bench_instructions: %s\n", holds ? "PASS" : "FAIL", what);
 	return holds ? 0 : 1;
 }
 
-static int check(const struct bench_figure *user, const struct bench_figure *raw, const struct bench_figure *papi)
+static int instructions_check(const struct bench_figure *user, const struct bench_figure *raw,
+                              const struct bench_figure *papi)
 {
 	int failures = 0;
 
@@ -181,9 +182,10 @@ static int check(const struct bench_figure *user, const struct bench_figure *raw
 	       "PAPI_read "
 	       "%.0f\n",
 	       EVENTS, user->value, raw->value, papi->value);
-	failures += judge("ps_read in user space takes at most 260 instructions", user->value <= MOST_INSTRUCTIONS);
-	failures += judge("ps_read in user space takes at most an eighth of PAPI_read's",
-	                  papi->value > 0 && user->value * LEAST_GAIN <= papi->value);
+	failures += instructions_judge("ps_read in user space takes at most 260 instructions",
+	                               user->value <= MOST_INSTRUCTIONS);
+	failures += instructions_judge("ps_read in user space takes at most an eighth of PAPI_read's",
+	                               papi->value > 0 && user->value * LEAST_GAIN <= papi->value);
 	return failures ? 1 : 0;
 }
 
@@ -250,10 +252,10 @@ int main(int argc, char **argv)
 	bench_expect_ok(ps_topology_load(&bench.topology, NULL), "ps_topology_load");
 	bench.root = ps_topology_root(bench.topology);
 	measure_raw(&figures[RAW]);
-	bool may_switch = permit("0");
+	bool may_switch = instructions_permit("0");
 	if (may_switch)
 		measure_set(&figures[READ_SYSCALL], &figures[READ_NEW_SYSCALL], &figures[ACCUM_SYSCALL]);
-	permit("1");
+	instructions_permit("1");
 	bool is_user =
 	    measure_set(&figures[READ_USER], &figures[READ_NEW_USER], &figures[ACCUM_USER]) == PS_READ_PATH_USER;
 	measure_papi();
@@ -263,5 +265,5 @@ int main(int argc, char **argv)
 	print_measured();
 	close(bench.counter);
 	ps_topology_destroy(bench.topology);
-	return check(&figures[READ_USER], &figures[RAW], &figures[PAPI_READ]);
+	return instructions_check(&figures[READ_USER], &figures[RAW], &figures[PAPI_READ]);
 }

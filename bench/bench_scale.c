@@ -28,7 +28,7 @@ static struct ps_eventset *make_set(void)
 	return set;
 }
 
-static struct ps_topology *load(void)
+static struct ps_topology *scale_load(void)
 {
 	struct ps_topology *topology;
 
@@ -37,9 +37,9 @@ static struct ps_topology *load(void)
 }
 
 /* Totals over a tree in which so many sets were destroyed. */
-static struct ps_topology *bury(unsigned sets)
+static struct ps_topology *scale_bury(unsigned sets)
 {
-	struct ps_topology *topology = load();
+	struct ps_topology *topology = scale_load();
 	long long one = 1;
 
 	for (unsigned index = 0; index < sets; index++) {
@@ -68,7 +68,7 @@ static double run_total(void *context, unsigned calls)
 
 static void measure_totals(void)
 {
-	struct ps_topology *one = bury(1), *many = bury(bench_scaled(DEAD_SETS));
+	struct ps_topology *one = scale_bury(1), *many = scale_bury(bench_scaled(DEAD_SETS));
 	struct bench_case cases[] = {
 	    {.name = "total_one_dead", .size = 1, .run = run_total, .context = one},
 	    {.name = "total_many_dead",
@@ -135,7 +135,7 @@ struct readings {
 
 static void make_readings(struct readings *out, unsigned count)
 {
-	*out = (struct readings){.topology = load(), .set = bench_make_set(EVENTS), .count = count};
+	*out = (struct readings){.topology = scale_load(), .set = bench_make_set(EVENTS), .count = count};
 	out->timestamps = calloc(count, sizeof *out->timestamps);
 	if (!out->timestamps)
 		bench_die("no memory for the timestamps");

@@ -85,7 +85,7 @@ static void take_part(struct worker *worker)
 	worker->time_ns = bench_now_ns() - start;
 }
 
-static void *work(void *context)
+static void *threads_work(void *context)
 {
 	struct worker *worker = context;
 
@@ -169,7 +169,7 @@ static void start_team(const struct ps_topology *topology)
 	for (size_t index = 0; index < team.count; index++)
 		team.workers[index] = (struct worker){.cpu = cpus[index], .sleeper = start_sleeper(cpus[0])};
 	for (size_t index = 0; index < team.count; index++) {
-		if (pthread_create(&team.workers[index].thread, NULL, work, &team.workers[index]) != 0)
+		if (pthread_create(&team.workers[index].thread, NULL, threads_work, &team.workers[index]) != 0)
 			bench_die("pthread_create failed");
 	}
 }

@@ -33,7 +33,7 @@ static void use_none(struct means_state *state)
 	(void)state;
 }
 
-static void prepare(struct means_state *state, int events, enum ps_attribution_mode mode)
+static void method_prepare(struct means_state *state, int events, enum ps_attribution_mode mode)
 {
 	bench_expect_ok(ps_topology_load(&state->topology, NULL), "ps_topology_load");
 	state->model = bench_make_set(events);
@@ -42,17 +42,17 @@ static void prepare(struct means_state *state, int events, enum ps_attribution_m
 
 static void prepare_group(struct means_state *state, int events)
 {
-	prepare(state, events, PS_ATTRIBUTE_LAST_CPU);
+	method_prepare(state, events, PS_ATTRIBUTE_LAST_CPU);
 }
 
 static void prepare_auto(struct means_state *state, int events)
 {
-	prepare(state, events, PS_ATTRIBUTE_AUTO);
+	method_prepare(state, events, PS_ATTRIBUTE_AUTO);
 }
 
 static void prepare_exact(struct means_state *state, int events)
 {
-	prepare(state, events, PS_ATTRIBUTE_EXACT);
+	method_prepare(state, events, PS_ATTRIBUTE_EXACT);
 }
 
 static int open_set(struct means_state *state)
@@ -93,7 +93,7 @@ static void prepare_records(struct means_state *state, int events)
 	hooks.open = open_many_cpus;
 	hooks.sched_getaffinity = get_wide_affinity;
 	bench_expect_ok(ps_hooks_set(&hooks), "ps_hooks_set");
-	prepare(state, events, PS_ATTRIBUTE_AUTO);
+	method_prepare(state, events, PS_ATTRIBUTE_AUTO);
 }
 
 static int open_records(struct means_state *state)
@@ -148,7 +148,7 @@ static void prepare_cgroup(struct means_state *state, int events)
 {
 	char procs[600];
 
-	prepare(state, events, PS_ATTRIBUTE_AUTO);
+	method_prepare(state, events, PS_ATTRIBUTE_AUTO);
 	if (!name_cgroup(getpid(), cgroup, sizeof cgroup) || mkdir(cgroup, 0755) < 0) {
 		*cgroup = '\0';
 		return;

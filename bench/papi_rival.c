@@ -99,43 +99,43 @@ static int set = PAPI_NULL, attached_set = PAPI_NULL;
 static long long values[BENCH_MOST_EVENTS];
 static char missing[256];
 
-static const char *refuse(const char *what, int error)
+static const char *rival_refuse(const char *what, int error)
 {
 	snprintf(missing, sizeof missing, "not measured: %s: %s", what, PAPI_strerror(error));
 	return missing;
 }
 
-static const char *create(int *out)
+static const char *rival_create(int *out)
 {
 	if (!PAPI_is_initialized() && PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
 		return "not measured: PAPI_library_init: this is another PAPI than the one built with";
 	int error = PAPI_create_eventset(out);
 	if (error != PAPI_OK)
-		return refuse("PAPI_create_eventset", error);
+		return rival_refuse("PAPI_create_eventset", error);
 	return NULL;
 }
 
 /* tid: 0 for the calling thread. */
-static const char *start(int *out, int count, pid_t tid)
+static const char *rival_start(int *out, int count, pid_t tid)
 {
-	const char *why = create(out);
+	const char *why = rival_create(out);
 	int error;
 
 	if (why)
 		return why;
 	if (tid && ((error = PAPI_assign_eventset_component(*out, 0)) != PAPI_OK ||
 	            (error = PAPI_attach(*out, (unsigned long)tid)) != PAPI_OK))
-		return refuse("PAPI_attach", error);
+		return rival_refuse("PAPI_attach", error);
 	for (int index = 0; index < count; index++) {
 		error = PAPI_add_named_event(*out, names[index]);
 		if (error != PAPI_OK)
-			return refuse(names[index], error);
+			return rival_refuse(names[index], error);
 	}
 	error = PAPI_start(*out);
-	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+	return error == PAPI_OK ? NULL : rival_refuse("PAPI_start", error);
 }
 
-static void end(int *which)
+static void rival_end(int *which)
 {
 	if (*which == PAPI_NULL)
 		return;
@@ -147,12 +147,12 @@ static void end(int *which)
 
 const char *papi_rival_open(int count)
 {
-	return start(&set, count, 0);
+	return rival_start(&set, count, 0);
 }
 
 const char *papi_rival_open_hardware(int count)
 {
-	const char *why = create(&set);
+	const char *why = rival_create(&set);
 	int added = 0;
 
 	for (size_t index = 0; !why && added < count; index++) {
@@ -163,12 +163,12 @@ const char *papi_rival_open_hardware(int count)
 	if (why)
 		return why;
 	int error = PAPI_start(set);
-	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+	return error == PAPI_OK ? NULL : rival_refuse("PAPI_start", error);
 }
 
 const char *papi_rival_attach(int count, pid_t tid)
 {
-	return start(&attached_set, count, tid);
+	return rival_start(&attached_set, count, tid);
 }
 
 int papi_rival_set(void)
@@ -183,8 +183,8 @@ int papi_rival_attached_set(void)
 
 void papi_rival_close(void)
 {
-	end(&attached_set);
-	end(&set);
+	rival_end(&attached_set);
+	rival_end(&set);
 }
 
 const char *papi_rival_note(void)

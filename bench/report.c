@@ -70,7 +70,7 @@ static struct bench_stats sorted_copy(const double *samples, unsigned rounds)
 	return stats;
 }
 
-static struct comparison compare(const double *samples, const double *rival, unsigned rounds)
+static struct comparison report_compare(const double *samples, const double *rival, unsigned rounds)
 {
 	double *each = malloc(rounds * sizeof *each);
 	struct comparison result;
@@ -110,7 +110,7 @@ static void print_json_rival(const struct bench_table *table, const struct bench
 	} else if (rival->missing) {
 		printf(",\"vs\":\"%s\",\"ratio\":null,\"missing\":\"%s\"", versus, rival->missing);
 	} else {
-		struct comparison beside = compare(samples[index], samples[rival - table->cases], rounds);
+		struct comparison beside = report_compare(samples[index], samples[rival - table->cases], rounds);
 		printf(",\"vs\":\"%s\",\"vs_pus\":%d,\"ratio\":%.4f,\"ratio_q1\":%.4f,\"ratio_q3\":%.4f,\"over_ns\":%"
 		       ".2f",
 		       versus, rival->pus, beside.ratio.median, beside.ratio.q1, beside.ratio.q3, beside.over_ns);
@@ -162,7 +162,7 @@ static void print_ratios(const struct bench_table *table, const struct bench_cas
 		if (rival->missing)
 			continue;
 		struct comparison beside =
-		    compare(samples[one - table->cases], samples[rival - table->cases], rounds);
+		    report_compare(samples[one - table->cases], samples[rival - table->cases], rounds);
 		bool is_small = beside.over_ns < 100 && beside.over_ns > -100;
 		if (rival->pus && one->pus && rival->pus != one->pus)
 			snprintf(where, sizeof where, " on %d pus", rival->pus);

@@ -184,7 +184,7 @@ static double do_opens(struct counted *counted, unsigned calls, bool time_opens)
 	return time_opens ? opens_ns : closes_ns;
 }
 
-static double obey(struct counted *counted, struct order order)
+static double subject_obey(struct counted *counted, struct order order)
 {
 	switch (order.job) {
 	case SUBJECT_OPEN:
@@ -223,11 +223,11 @@ _Noreturn static void live(struct counted *counted, int events, int in, int out)
 	counted->descriptors = count_descriptors() - before;
 	while (write(out, &answer, sizeof answer) == sizeof answer && answer >= 0 &&
 	       read(in, &order, sizeof order) == sizeof order)
-		answer = obey(counted, order);
+		answer = subject_obey(counted, order);
 	_exit(0);
 }
 
-static double hear(const struct subject *subject)
+static double subject_hear(const struct subject *subject)
 {
 	double answer;
 
@@ -258,7 +258,7 @@ void subject_start(struct subject *subject, const struct means *means, int event
 	close(from[1]);
 	subject->to = to[1];
 	subject->from = from[0];
-	double answer = hear(subject);
+	double answer = subject_hear(subject);
 	subject->why = NULL;
 	if (answer < 0)
 		subject->why = answer == -EACCES ? "not permitted: needs perf_event_paranoid <= 1 or CAP_PERFMON"
@@ -271,7 +271,7 @@ double subject_do(const struct subject *subject, enum subject_job job, unsigned 
 
 	if (write(subject->to, &order, sizeof order) != sizeof order)
 		bench_die("a measured process has ended");
-	return hear(subject);
+	return subject_hear(subject);
 }
 
 void subject_end(struct subject *subject)

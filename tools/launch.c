@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* The child, until it is the command. Ends quietly when perfsage has ended or has thought better of it. */
-static _Noreturn void be_child(int go, int verdict, char **argv)
+static _Noreturn void launch_be_child(int go, int verdict, char **argv)
 {
 	char byte;
 	ssize_t got;
@@ -55,7 +55,7 @@ int tool_launch_create(struct tool_launch *launch, char **argv, const struct too
 		/* Of its own end of `go`, only perfsage's must be left: its closing is then seen. */
 		close(go[1]);
 		tool_inheritance_give(inheritance);
-		be_child(go[0], verdict[1], argv);
+		launch_be_child(go[0], verdict[1], argv);
 	}
 	close(go[0]);
 	close(verdict[1]);
@@ -70,7 +70,7 @@ close_go:
 	return -1;
 }
 
-static int reap(const struct tool_launch *launch)
+static int launch_reap(const struct tool_launch *launch)
 {
 	int wait_status = 0;
 
@@ -83,7 +83,7 @@ void tool_launch_cancel(struct tool_launch *launch)
 {
 	close(launch->go);
 	close(launch->verdict);
-	reap(launch);
+	launch_reap(launch);
 }
 
 bool tool_launch_finds(const char *name, int mode)
@@ -102,7 +102,7 @@ bool tool_launch_finds(const char *name, int mode)
 }
 
 /* Why the exec failed, and the status that shells have for it. */
-static int complain_exec(const char *name, int error)
+static int launch_complain_exec(const char *name, int error)
 {
 	/* One of the folders of PATH that may not be entered is no reason to say that the command may not be run. */
 	if (error == EACCES && !strchr(name, '/') && !tool_launch_finds(name, F_OK))
@@ -137,14 +137,14 @@ int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher 
 	close(launch->verdict);
 	if (got == 0 && error == 0)
 		return 0;
-	int wait_status = watcher->command ? reap(launch) : watcher->wait_status;
+	int wait_status = watcher->command ? launch_reap(launch) : watcher->wait_status;
 	watcher->command = 0;
 	watcher->has_kept = false;
 	if (got == 0 && WIFSIGNALED(wait_status)) {
 		tool_complain("'%s' was ended before it began: %s", argv[0], strsignal(WTERMSIG(wait_status)));
 		return tool_launch_status(wait_status);
 	}
-	return complain_exec(argv[0], error);
+	return launch_complain_exec(argv[0], error);
 }
 
 int tool_launch_status(int wait_status)

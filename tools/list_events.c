@@ -14,17 +14,17 @@
  * is refused takes no time. */
 #define MOST_TRACEPOINTS 8
 
-static bool has_word(const struct ps_event_info *info, const char *word)
+static bool list_events_has_word(const struct ps_event_info *info, const char *word)
 {
 	return !word || strcasestr(info->name, word) || strcasestr(info->description, word);
 }
 
-static bool is_tracepoint(const char *pmu)
+static bool list_events_is_tracepoint(const char *pmu)
 {
 	return strcmp(pmu, "tracepoint") == 0;
 }
 
-static size_t group_of(const struct list *list, const char *pmu)
+static size_t list_events_group_of(const struct list *list, const char *pmu)
 {
 	/* Those of a PMU come together mostly: the last ones first. */
 	for (size_t index = list->count; index-- > 0;) {
@@ -39,7 +39,7 @@ static size_t group_of(const struct list *list, const char *pmu)
 	return group;
 }
 
-static void clear_event(struct list_event *event)
+static void list_events_clear_event(struct list_event *event)
 {
 	free(event->name);
 	free(event->pmu);
@@ -47,13 +47,13 @@ static void clear_event(struct list_event *event)
 	free(event->unit);
 }
 
-static int append(const struct ps_event_info *info, void *context)
+static int list_events_append(const struct ps_event_info *info, void *context)
 {
 	struct list *list = context;
 	struct list_event event = {.scope = info->scope};
 
-	list->has_tracepoints |= is_tracepoint(info->pmu);
-	if (!has_word(info, list->word))
+	list->has_tracepoints |= list_events_is_tracepoint(info->pmu);
+	if (!list_events_has_word(info, list->word))
 		return 0;
 	if (list->count == list->room) {
 		size_t room = list->room ? 2 * list->room : 256;
@@ -68,15 +68,15 @@ static int append(const struct ps_event_info *info, void *context)
 	event.description = strdup(info->description);
 	event.unit = strdup(info->unit);
 	if (!event.name || !event.pmu || !event.description || !event.unit) {
-		clear_event(&event);
+		list_events_clear_event(&event);
 		return PS_ENOMEM;
 	}
-	event.group = group_of(list, event.pmu);
+	event.group = list_events_group_of(list, event.pmu);
 	list->events[list->count++] = event;
 	return 0;
 }
 
-static int compare(const void *one, const void *other)
+static int list_events_compare(const void *one, const void *other)
 {
 	const struct list_event *a = one, *b = other;
 
@@ -86,7 +86,7 @@ static int compare(const void *one, const void *other)
 }
 
 /* The sentence with EVENT in place of the name, so that events that fail alike have the same. The caller frees it. */
-static char *generalise(const char *sentence, const char *name)
+static char *list_events_generalise(const char *sentence, const char *name)
 {
 	size_t length = strlen(name), bytes = 0;
 	char *text = NULL;
@@ -105,9 +105,9 @@ static char *generalise(const char *sentence, const char *name)
 	return fclose(stream) == 0 ? text : NULL;
 }
 
-static int note_reason(struct list *list, struct list_event *event)
+static int list_events_note_reason(struct list *list, struct list_event *event)
 {
-	char *text = generalise(ps_error_detail(), event->name);
+	char *text = list_events_generalise(ps_error_detail(), event->name);
 
 	for (size_t index = 0; text && index < list->reason_count; index++) {
 		if (strcmp(list->reasons[index].text, text) != 0)
@@ -128,19 +128,19 @@ static int note_reason(struct list *list, struct list_event *event)
 	return 0;
 }
 
-static bool is_left_out(const struct list *list, const struct list_event *event, size_t tracepoints)
+static bool list_events_is_left_out(const struct list *list, const struct list_event *event, size_t tracepoints)
 {
-	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS && is_tracepoint(event->pmu);
+	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS && list_events_is_tracepoint(event->pmu);
 }
 
 /* Opens it, as ps_start would, and closes it. */
-static int probe(struct list *list, struct list_event *event, struct ps_eventset *set)
+static int list_events_probe(struct list *list, struct list_event *event, struct ps_eventset *set)
 {
 	event->is_probed = true;
 	list->probed++;
 	event->code = ps_eventset_add(set, event->name);
 	if (event->code != PS_OK)
-		return note_reason(list, event);
+		return list_events_note_reason(list, event);
 	event->scope = ps_eventset_event_scope(set, 0);
 	event->is_user_only = ps_eventset_event_is_user_only(set, 0);
 	list->available++;
@@ -149,7 +149,7 @@ static int probe(struct list *list, struct list_event *event, struct ps_eventset
 	return 0;
 }
 
-static int probe_all(struct list *list)
+static int list_events_probe_all(struct list *list)
 {
 	struct ps_eventset *set;
 	size_t tracepoints = 0; /* that could be opened */
@@ -161,10 +161,10 @@ static int probe_all(struct list *list)
 	}
 	for (size_t index = 0; result == 0 && index < list->count; index++) {
 		struct list_event *event = &list->events[index];
-		if (is_left_out(list, event, tracepoints))
+		if (list_events_is_left_out(list, event, tracepoints))
 			continue;
-		result = probe(list, event, set);
-		tracepoints += event->code == PS_OK && is_tracepoint(event->pmu);
+		result = list_events_probe(list, event, set);
+		tracepoints += event->code == PS_OK && list_events_is_tracepoint(event->pmu);
 	}
 	if (result < 0)
 		tool_complain("out of memory");
@@ -174,21 +174,21 @@ static int probe_all(struct list *list)
 
 int list_gather(struct list *list)
 {
-	int code = ps_event_for_each(append, list);
+	int code = ps_event_for_each(list_events_append, list);
 
 	if (code != 0) {
 		tool_complain("%s", code == PS_ENOMEM ? "out of memory" : ps_error_detail());
 		return -1;
 	}
 	if (list->count)
-		qsort(list->events, list->count, sizeof *list->events, compare);
-	return probe_all(list);
+		qsort(list->events, list->count, sizeof *list->events, list_events_compare);
+	return list_events_probe_all(list);
 }
 
 void list_clear(struct list *list)
 {
 	for (size_t index = 0; index < list->count; index++)
-		clear_event(&list->events[index]);
+		list_events_clear_event(&list->events[index]);
 	for (size_t index = 0; index < list->reason_count; index++)
 		free(list->reasons[index].text);
 	free(list->events);

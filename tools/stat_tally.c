@@ -29,7 +29,7 @@ void stat_tally_destroy(struct stat_tally *tally)
 	ps_topology_destroy(tally->topology);
 }
 
-static int make_table(const struct stat_tally *tally, struct ps_component *root, struct ps__table *out)
+static int tally_create_table(const struct stat_tally *tally, struct ps_component *root, struct ps__table *out)
 {
 	const char *const *names = (const char *const *)tally->metrics.names;
 
@@ -39,13 +39,13 @@ static int make_table(const struct stat_tally *tally, struct ps_component *root,
 }
 
 /* The rows and columns are those of the first table that has any: one from before the first reading has no events. */
-static int begin_table(struct stat_tally *tally, struct ps_component *root)
+static int tally_begin_table(struct stat_tally *tally, struct ps_component *root)
 {
 	ps__table_clear(&tally->table);
 	free(tally->spreads);
 	stat_metrics_clear(&tally->metrics);
 	stat_metrics_find(&tally->metrics, root, tally->is_for_people, true);
-	if (make_table(tally, root, &tally->table) < 0)
+	if (tally_create_table(tally, root, &tally->table) < 0)
 		return -1;
 	size_t cells = tally->table.row_count * tally->table.column_count;
 	for (size_t cell = 0; cell < cells; cell++)
@@ -58,7 +58,7 @@ static int begin_table(struct stat_tally *tally, struct ps_component *root)
 }
 
 /* An unknown value has a part in the sum's status, and no sample. */
-static void add_sample(struct stat_tally *tally, const struct ps__cell *cell, size_t row, size_t event)
+static void tally_add_sample(struct stat_tally *tally, const struct ps__cell *cell, size_t row, size_t event)
 {
 	struct ps__spread *spread = &tally->spreads[row * tally->table.event_count + event];
 
@@ -68,7 +68,7 @@ static void add_sample(struct stat_tally *tally, const struct ps__cell *cell, si
 		ps__spread_add(spread, (double)cell->value.value);
 }
 
-static void add_wholes(struct ps__table *sum, const struct ps__table *one)
+static void tally_add_whole_events(struct ps__table *sum, const struct ps__table *one)
 {
 	for (size_t index = 0; index < sum->metric_count; index++) {
 		struct ps__table_metric *metric = &sum->metrics[index];
@@ -79,7 +79,7 @@ static void add_wholes(struct ps__table *sum, const struct ps__table *one)
 	}
 }
 
-static void add_table(struct stat_tally *tally, const struct ps__table *one)
+static void tally_add_table(struct stat_tally *tally, const struct ps__table *one)
 {
 	struct ps__table *sum = &tally->table;
 
@@ -90,10 +90,10 @@ static void add_table(struct stat_tally *tally, const struct ps__table *one)
 			if (cell->parts)
 				ps__value_merge(&all->value, &all->parts, &cell->value);
 			if (column < sum->event_count)
-				add_sample(tally, cell, row, column);
+				tally_add_sample(tally, cell, row, column);
 		}
 	}
-	add_wholes(sum, one);
+	tally_add_whole_events(sum, one);
 }
 
 int stat_tally_add(struct stat_tally *tally, struct stat_count *count, bool has_ended)
@@ -104,13 +104,13 @@ int stat_tally_add(struct stat_tally *tally, struct stat_count *count, bool has_
 		stat_quality_add_run(&tally->quality, count);
 	else
 		stat_quality_add_interval(&tally->quality, count);
-	if (tally->table.event_count == 0 && begin_table(tally, count->root) < 0)
+	if (tally->table.event_count == 0 && tally_begin_table(tally, count->root) < 0)
 		return -1;
-	if (make_table(tally, count->root, &one) < 0)
+	if (tally_create_table(tally, count->root, &one) < 0)
 		return -1;
 	/* Else nothing was counted in it. */
 	if (one.row_count == tally->table.row_count && one.column_count == tally->table.column_count)
-		add_table(tally, &one);
+		tally_add_table(tally, &one);
 	ps__table_clear(&one);
 	return 0;
 }
@@ -150,7 +150,7 @@ void stat_tally_finish(struct stat_tally *tally, bool is_mean)
 		ps__value_finish(&table->metrics[metric].whole);
 }
 
-static void add_status(struct stat_runs *runs, const struct stat_facts *facts)
+static void tally_add_status(struct stat_runs *runs, const struct stat_facts *facts)
 {
 	size_t kind = 0;
 
@@ -176,7 +176,7 @@ bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts)
 	}
 	runs->counted++;
 	if (facts->has_command && facts->exit_status)
-		add_status(runs, facts);
+		tally_add_status(runs, facts);
 	return true;
 }
 
@@ -205,7 +205,7 @@ static void text_add_tally(struct stat_tally *tally, const struct stat_output *o
 	ps__buffer_add(out, "\n");
 }
 
-static void show_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
+static void tally_show_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
 {
 	const struct ps__spread *elapsed = &tally->elapsed;
 	struct ps__buffer out = {0};
@@ -232,7 +232,7 @@ void stat_means_show(struct stat_tally *tally, const struct stat_runs *runs, con
 	if (output->options->format == PS_FORMAT_JSON)
 		stat_export_means(tally, runs, output);
 	else if (output->options->format == PS_FORMAT_TEXT)
-		show_means(tally, runs, output);
+		tally_show_means(tally, runs, output);
 }
 
 void stat_total_show(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output)

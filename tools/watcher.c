@@ -31,7 +31,7 @@ static const char *_Atomic files[MOST_FILES];
 static _Atomic pid_t owner; /* a child that the library forks has the handler, too, and no files */
 
 /* Takes the files away, and ends perfsage by the signal. A handler of these signals, which it needs blocked meanwhile. */
-static void handle_ending(int number)
+static void watcher_handle_ending(int number)
 {
 	for (size_t index = 0; index < MOST_FILES; index++) {
 		const char *path = atomic_load(&files[index]);
@@ -65,11 +65,11 @@ void tool_ending_keep(const char *path)
 /* Those of ending.h are behind the first two. */
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-static void take_actions(struct tool_inheritance *inheritance)
+static void watcher_take_actions(struct tool_inheritance *inheritance)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};
 	struct sigaction ignored = {.sa_handler = SIG_IGN};
-	struct sigaction ending = {.sa_handler = handle_ending};
+	struct sigaction ending = {.sa_handler = watcher_handle_ending};
 
 	for (size_t index = 0; index < ENDING_SIGNALS; index++)
 		sigaddset(&ending.sa_mask, ending_signals[index]);
@@ -88,7 +88,7 @@ static void take_actions(struct tool_inheritance *inheritance)
 void tool_inheritance_take(struct tool_inheritance *inheritance, const sigset_t *blocked)
 {
 	sigprocmask(SIG_BLOCK, blocked, &inheritance->mask);
-	take_actions(inheritance);
+	watcher_take_actions(inheritance);
 	if (getrlimit(RLIMIT_NOFILE, &inheritance->descriptors) == 0) {
 		struct rlimit most = {.rlim_cur = inheritance->descriptors.rlim_max,
 		                      .rlim_max = inheritance->descriptors.rlim_max};
@@ -122,7 +122,7 @@ uint64_t tool_now_ns(void)
 }
 
 /* Adds those that are not ignored. */
-static void add_signals(sigset_t *set, const int *signals, size_t count)
+static void watcher_add_signals(sigset_t *set, const int *signals, size_t count)
 {
 	for (size_t index = 0; index < count; index++) {
 		struct sigaction present;
@@ -139,10 +139,10 @@ int tool_watcher_create(struct tool_watcher *watcher)
 
 	*watcher = (struct tool_watcher){.signals = -1};
 	sigemptyset(&watcher->ending);
-	add_signals(&watcher->ending, ending_signals, ENDING_SIGNALS);
+	watcher_add_signals(&watcher->ending, ending_signals, ENDING_SIGNALS);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGCHLD);
-	add_signals(&blocked, told, sizeof told / sizeof told[0]);
+	watcher_add_signals(&blocked, told, sizeof told / sizeof told[0]);
 	sigorset(&all, &blocked, &watcher->ending);
 	tool_inheritance_take(&watcher->inheritance, &blocked);
 	watcher->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -181,7 +181,7 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 }
 
 /* The process that a thread belongs to; 0 if that can't be told. */
-static pid_t process_of(pid_t tid)
+static pid_t watcher_process_of(pid_t tid)
 {
 	char path[64], line[256];
 	int process = 0;
@@ -196,9 +196,9 @@ static pid_t process_of(pid_t tid)
 }
 
 /* Kernels refuse a thread's number with one errno or another, and as if there were no such process. */
-static void complain_of_process(pid_t pid, int error)
+static void watcher_complain_of_process(pid_t pid, int error)
 {
-	pid_t process = process_of(pid);
+	pid_t process = watcher_process_of(pid);
 
 	if (process && process != pid)
 		tool_complain("%d is a thread of process %d: -p counts whole processes; '--threads -p %d' tells the "
@@ -218,7 +218,7 @@ int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t cou
 		watcher->processes[index] = (int)syscall(SYS_pidfd_open, pids[index], 0);
 		watcher->process_count++;
 		if (watcher->processes[index] < 0) {
-			complain_of_process(pids[index], errno);
+			watcher_complain_of_process(pids[index], errno);
 			return -1;
 		}
 	}
@@ -226,13 +226,13 @@ int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t cou
 }
 
 /* The terminal sends its signals to the command as well; what somebody sent to perfsage alone is passed on. */
-static void pass_on(const struct tool_watcher *watcher, const struct signalfd_siginfo *info)
+static void watcher_pass_on(const struct tool_watcher *watcher, const struct signalfd_siginfo *info)
 {
 	if (info->ssi_code != SI_KERNEL)
 		kill(watcher->command, (int)info->ssi_signo);
 }
 
-static bool take_command(struct tool_watcher *watcher)
+static bool watcher_take_command(struct tool_watcher *watcher)
 {
 	pid_t got;
 
@@ -246,7 +246,7 @@ static bool take_command(struct tool_watcher *watcher)
 }
 
 /* Reads one signal. True if it is news. */
-static bool take_signal(struct tool_watcher *watcher, enum tool_news *news)
+static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_news *news)
 {
 	struct signalfd_siginfo info;
 
@@ -254,13 +254,13 @@ static bool take_signal(struct tool_watcher *watcher, enum tool_news *news)
 		return false;
 	if (info.ssi_signo == SIGCHLD) {
 		*news = TOOL_NEWS_COMMAND;
-		return watcher->command && take_command(watcher);
+		return watcher->command && watcher_take_command(watcher);
 	}
 	/* What a batch system tells the command is no reason to leave out what was still to be done. */
 	if (!watcher->command || (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2))
 		watcher->signal = (int)info.ssi_signo;
 	if (watcher->command) {
-		pass_on(watcher, &info);
+		watcher_pass_on(watcher, &info);
 		return false;
 	}
 	*news = TOOL_NEWS_SIGNAL;
@@ -268,7 +268,7 @@ static bool take_signal(struct tool_watcher *watcher, enum tool_news *news)
 }
 
 /* Closes the pidfds that poll found readable. True if that was the last one. */
-static bool take_ends(struct tool_watcher *watcher, const struct pollfd *fds)
+static bool watcher_take_ends(struct tool_watcher *watcher, const struct pollfd *fds)
 {
 	bool is_any_left = false;
 	bool has_ended = false;
@@ -284,7 +284,7 @@ static bool take_ends(struct tool_watcher *watcher, const struct pollfd *fds)
 	return has_ended && !is_any_left;
 }
 
-static int milliseconds_until(uint64_t deadline_ns)
+static int watcher_milliseconds_until(uint64_t deadline_ns)
 {
 	uint64_t now = tool_now_ns();
 
@@ -297,7 +297,7 @@ static int milliseconds_until(uint64_t deadline_ns)
 }
 
 /* The end of a command is the greater news. */
-static void keep_news(struct tool_watcher *watcher, enum tool_news news)
+static void watcher_keep_news(struct tool_watcher *watcher, enum tool_news news)
 {
 	if (!watcher->has_kept || news == TOOL_NEWS_COMMAND)
 		watcher->kept = news;
@@ -316,8 +316,8 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 		/* What needn't be waited for isn't given up, whatever signals there are. */
 		if (ready > 0 && fds[1].revents)
 			break;
-		if (ready > 0 && take_signal(watcher, &news))
-			keep_news(watcher, news);
+		if (ready > 0 && watcher_take_signal(watcher, &news))
+			watcher_keep_news(watcher, news);
 		if (watcher->signal && !watcher->command)
 			return false;
 	}
@@ -338,11 +338,11 @@ enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline
 		fds[0] = (struct pollfd){.fd = watcher->signals, .events = POLLIN};
 		for (size_t index = 0; index < watcher->process_count; index++)
 			fds[1 + index] = (struct pollfd){.fd = watcher->processes[index], .events = POLLIN};
-		int ready = poll(fds, 1 + watcher->process_count, milliseconds_until(deadline_ns));
-		if (ready > 0 && fds[0].revents && take_signal(watcher, &news))
+		int ready = poll(fds, 1 + watcher->process_count, watcher_milliseconds_until(deadline_ns));
+		if (ready > 0 && fds[0].revents && watcher_take_signal(watcher, &news))
 			return news;
 		/* A command says how long is counted, whatever else there is. */
-		if (ready > 0 && take_ends(watcher, fds + 1) && !watcher->command)
+		if (ready > 0 && watcher_take_ends(watcher, fds + 1) && !watcher->command)
 			return TOOL_NEWS_ENDED;
 		if (deadline_ns && tool_now_ns() >= deadline_ns)
 			return TOOL_NEWS_TICK;

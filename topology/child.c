@@ -36,7 +36,7 @@ struct verdict {
 };
 
 /* No more than the program allows itself. */
-static void limit(int resource, rlim_t amount)
+static void child_limit(int resource, rlim_t amount)
 {
 	struct rlimit limit;
 
@@ -48,18 +48,18 @@ static void limit(int resource, rlim_t amount)
 }
 
 /* On top of what the copy of the program has already: with a sanitizer that is terabytes. No limit without /proc. */
-static void limit_memory(void)
+static void child_limit_memory(void)
 {
 	char text[64];
 
 	if (ps__os_read_file("/proc/self/statm", text, sizeof text) < 0)
 		return;
 	unsigned long long pages = strtoull(text, NULL, 10);
-	limit(RLIMIT_AS,
-	      (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE)) + ((rlim_t)LIMIT_MEGABYTES << 20));
+	child_limit(RLIMIT_AS,
+	            (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE)) + ((rlim_t)LIMIT_MEGABYTES << 20));
 }
 
-static void leave_the_program_alone(int pipe_fd)
+static void child_leave_the_program_alone(int pipe_fd)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t none;
@@ -71,8 +71,8 @@ static void leave_the_program_alone(int pipe_fd)
 	if (nowhere >= 0 && pipe_fd != STDERR_FILENO)
 		dup2(nowhere, STDERR_FILENO); /* malloc's and hwloc's last words */
 	alarm(WAIT_SECONDS);
-	limit(RLIMIT_CPU, LIMIT_SECONDS); /* what the child has used begins at 0 */
-	limit_memory();
+	child_limit(RLIMIT_CPU, LIMIT_SECONDS); /* what the child has used begins at 0 */
+	child_limit_memory();
 	sigemptyset(&none);
 	pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
@@ -82,14 +82,14 @@ static void child_main(int (*work)(void *context), void *context, int fd)
 {
 	struct verdict verdict = {0};
 
-	leave_the_program_alone(fd);
+	child_leave_the_program_alone(fd);
 	verdict.code = work(context);
 	snprintf(verdict.detail, sizeof verdict.detail, "%s", ps_error_detail());
 	_exit(write(fd, &verdict, sizeof verdict) == (ssize_t)sizeof verdict ? 0 : 1);
 }
 
 /* No handler of the program may run in the child before leave_the_program_alone. */
-static pid_t fork_without_signals(void)
+static pid_t child_fork_without_signals(void)
 {
 	sigset_t all, before;
 
@@ -105,7 +105,7 @@ static pid_t fork_without_signals(void)
 	return pid;
 }
 
-static bool receive(int fd, struct verdict *verdict, int timeout_ms)
+static bool child_receive(int fd, struct verdict *verdict, int timeout_ms)
 {
 	struct pollfd waiting = {.fd = fd, .events = POLLIN};
 
@@ -117,22 +117,22 @@ static bool receive(int fd, struct verdict *verdict, int timeout_ms)
  * Waits for the verdict or the end. The end of the pipe doesn't tell the child's end: another thread may have forked
  * meanwhile, and its child holds the pipe open. *status stays 0 if the program reaps all its children itself.
  */
-static bool await(pid_t pid, int fd, struct verdict *verdict, int *status)
+static bool child_await(pid_t pid, int fd, struct verdict *verdict, int *status)
 {
 	*status = 0;
 	for (;;) {
-		bool received = receive(fd, verdict, SLICE_MS);
+		bool received = child_receive(fd, verdict, SLICE_MS);
 		pid_t ended = waitpid(pid, status, received ? 0 : WNOHANG);
 		while (received && ended < 0 && errno == EINTR)
 			ended = waitpid(pid, status, 0);
 		if (received)
 			return true;
 		if (ended == pid || (ended < 0 && errno == ECHILD))
-			return receive(fd, verdict, 0);
+			return child_receive(fd, verdict, 0);
 	}
 }
 
-static int judge(bool received, const struct verdict *verdict, int status, const char *subject)
+static int child_judge(bool received, const struct verdict *verdict, int status, const char *subject)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
@@ -158,7 +158,7 @@ int ps__child_run(int (*work)(void *context), void *context, const char *subject
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return ps__fail(PS_ESYS, "%s is read in a child process first, and pipe2 failed: %s", subject,
 		                strerror(errno));
-	pid_t pid = fork_without_signals();
+	pid_t pid = child_fork_without_signals();
 	if (pid == 0)
 		child_main(work, context, ends[1]);
 	int error = errno;
@@ -170,7 +170,7 @@ int ps__child_run(int (*work)(void *context), void *context, const char *subject
 		                "cgroup's pids.max and vm.overcommit_memory)",
 		                subject, strerror(error));
 	}
-	bool received = await(pid, ends[0], &verdict, &status);
+	bool received = child_await(pid, ends[0], &verdict, &status);
 	close(ends[0]);
-	return judge(received, &verdict, status, subject);
+	return child_judge(received, &verdict, status, subject);
 }

@@ -30,7 +30,7 @@ size_t ps_component_count(const struct ps_component *component, enum ps_componen
 	return count;
 }
 
-static bool is_below(const struct ps_component *component, const struct ps_thread *thread)
+static bool find_is_below(const struct ps_component *component, const struct ps_thread *thread)
 {
 	size_t index = (size_t)(thread - component->topology->threads);
 
@@ -41,7 +41,7 @@ static struct ps_component *find_thread(const struct ps_component *component, in
 {
 	struct ps_thread *thread = ps__topology_thread(component->topology, cpu);
 
-	return thread->cpu == cpu && is_below(component, thread) ? thread->component : NULL;
+	return thread->cpu == cpu && find_is_below(component, thread) ? thread->component : NULL;
 }
 
 /* Threads stand in the topology's array in the order of their logical numbers. */

@@ -14,7 +14,7 @@
 #define SMALL 4096 /* Threads that hwloc builds in two seconds at worst: all of them below one component */
 
 /* Multiplies what the levels have of children, each number read as hwloc does: strtoul takes blanks, a sign and 0x. */
-static double count_threads(const char *description)
+static double limits_count_threads(const char *description)
 {
 	const char *at = description;
 	double threads = 1;
@@ -34,7 +34,7 @@ static double count_threads(const char *description)
 
 int ps__import_check_synthetic(const char *description)
 {
-	double threads = count_threads(description);
+	double threads = limits_count_threads(description);
 
 	if (threads > PS__SYNTHETIC_LIMIT)
 		return ps__fail(
@@ -51,7 +51,7 @@ bool ps__import_is_small(const char *description)
 		if (!isalnum((unsigned char)*at) && !strchr(": []", *at))
 			return false;
 	}
-	return count_threads(description) <= SMALL;
+	return limits_count_threads(description) <= SMALL;
 }
 
 bool ps__import_variables(char *text, size_t size_bytes)

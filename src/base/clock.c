@@ -41,7 +41,7 @@ void ps__clock_open(struct ps__clock *clock)
 }
 
 /* Learning begins anew; too often in a row, and the ticks are given up: each look at them costs time. */
-static void strike(struct ps__clock *clock)
+static void clock_strike(struct ps__clock *clock)
 {
 	clock->span_ticks = 0;
 	clock->rate = 0;
@@ -49,24 +49,24 @@ static void strike(struct ps__clock *clock)
 	clock->is_trusted = ++clock->strikes < MOST_STRIKES;
 }
 
-static uint64_t to_ns(const struct ps__clock *clock, uint64_t ticks)
+static uint64_t clock_to_ns(const struct ps__clock *clock, uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * clock->rate >> 32);
 }
 
 /* Does the clock stand where the ticks said it would? Not after they were set, or stopped for a while, or when the program
  * was moved to a machine where they go at another rate. */
-static bool is_foretold(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
+static bool clock_is_foretold(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - clock->anchor_ns;
-	uint64_t foretold_ns = to_ns(clock, ticks - clock->anchor_ticks);
+	uint64_t foretold_ns = clock_to_ns(clock, ticks - clock->anchor_ticks);
 	uint64_t off_ns = foretold_ns > passed_ns ? foretold_ns - passed_ns : passed_ns - foretold_ns;
 
 	return ticks >= clock->anchor_ticks && off_ns <= TOLERANCE_NS + passed_ns / 1024;
 }
 
 /* The rate, over a base that is long enough to know it and short enough to be of today. */
-static void learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, uint64_t now_ns)
+static void clock_learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, uint64_t now_ns)
 {
 	uint64_t base_ns = now_ns - clock->origin_ns;
 	uint64_t base_ticks = ticks - clock->origin_ticks;
@@ -83,21 +83,21 @@ static void learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, 
 	clock->rate = (base_ns << 32) / base_ticks;
 }
 
-static void learn(struct ps__clock *clock, uint64_t before, uint64_t after, uint64_t now_ns)
+static void clock_learn(struct ps__clock *clock, uint64_t before, uint64_t after, uint64_t now_ns)
 {
 	uint64_t ticks = before + (after - before) / 2;
 
 	if (after < before) {
-		strike(clock);
+		clock_strike(clock);
 		return;
 	}
-	if (clock->rate && to_ns(clock, after - before) > WIDEST_LOOK_NS) {
+	if (clock->rate && clock_to_ns(clock, after - before) > WIDEST_LOOK_NS) {
 		clock->is_trusted = ++clock->strikes < MOST_STRIKES;
 		clock->span_ticks = clock->is_trusted ? clock->span_ticks : 0;
 		return;
 	}
-	if (clock->rate && !is_foretold(clock, ticks, now_ns)) {
-		strike(clock);
+	if (clock->rate && !clock_is_foretold(clock, ticks, now_ns)) {
+		clock_strike(clock);
 		return;
 	}
 	/* A rate that has foretold a look is believed. */
@@ -105,7 +105,7 @@ static void learn(struct ps__clock *clock, uint64_t before, uint64_t after, uint
 		clock->span_ticks = ((uint64_t)SPAN_NS << 32) / clock->rate;
 		clock->strikes = 0;
 	}
-	learn_rate(clock, ticks, after - before, now_ns);
+	clock_learn_rate(clock, ticks, after - before, now_ns);
 	clock->anchor_ticks = ticks;
 	clock->anchor_ns = now_ns;
 }
@@ -116,6 +116,6 @@ uint64_t ps__clock_look(struct ps__clock *clock)
 		return ps__os_now_ns();
 	uint64_t before = ps__arch_ticks();
 	uint64_t now_ns = ps__os_now_ns();
-	learn(clock, before, ps__arch_ticks(), now_ns);
+	clock_learn(clock, before, ps__arch_ticks(), now_ns);
 	return now_ns;
 }

@@ -28,7 +28,7 @@ static _Thread_local struct details *own_details;
 static pthread_key_t key;
 static bool has_key;
 
-static void free_details(void *details)
+static void error_free_details(void *details)
 {
 	munmap(details, sizeof(struct details));
 	own_details = NULL;
@@ -36,7 +36,7 @@ static void free_details(void *details)
 
 __attribute__((constructor)) static void make_key(void)
 {
-	has_key = pthread_key_create(&key, free_details) == 0;
+	has_key = pthread_key_create(&key, error_free_details) == 0;
 }
 
 /* Threads that outlive the library must not call into it when they end. */
@@ -48,7 +48,7 @@ __attribute__((destructor)) static void delete_key(void)
 }
 
 /* NULL for lack of memory. */
-static struct details *details_of_thread(void)
+static struct details *error_details_of_thread(void)
 {
 	if (own_details)
 		return own_details;
@@ -108,7 +108,7 @@ const char *ps_error_detail(void)
 
 int ps__fail(int code, const char *format, ...)
 {
-	struct details *details = details_of_thread();
+	struct details *details = error_details_of_thread();
 	va_list arguments;
 
 	if (!details)

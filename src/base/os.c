@@ -73,7 +73,7 @@ static int real_open(const char *path, int flags)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC);
 }
 
-static int visit_folder(DIR *folder, int (*visit)(const char *name, void *context), void *context)
+static int os_visit_folder(DIR *folder, int (*visit)(const char *name, void *context), void *context)
 {
 	int result = 0;
 
@@ -89,7 +89,7 @@ static int real_list(const char *path, int (*visit)(const char *name, void *cont
 {
 	int cancel = ps__cancel_hold();
 	DIR *folder = opendir(path);
-	int result = folder ? visit_folder(folder, visit, context) : -1;
+	int result = folder ? os_visit_folder(folder, visit, context) : -1;
 
 	ps__cancel_release(cancel);
 	return result;
@@ -150,7 +150,7 @@ const struct ps_hooks *ps_hooks_default(void)
 	ps__os.entry = real_system.entry
 
 /* A newer program's entries that this library doesn't have: it may leave them NULL. */
-static bool has_later_entries(const struct ps_hooks *hooks)
+static bool os_has_later_entries(const struct ps_hooks *hooks)
 {
 	const unsigned char *bytes = (const unsigned char *)hooks;
 
@@ -161,14 +161,14 @@ static bool has_later_entries(const struct ps_hooks *hooks)
 	return false;
 }
 
-static int check_size(const struct ps_hooks *hooks)
+static int os_check_size(const struct ps_hooks *hooks)
 {
 	if (hooks->size < sizeof hooks->size || hooks->size % sizeof(void *) != 0 || hooks->size > LARGEST_TABLE)
 		return ps__fail(PS_EINVAL,
 		                "ps_hooks_set: the table's size is %zu, which no version of it has: set it to "
 		                "sizeof(struct ps_hooks), %zu in this library",
 		                hooks->size, sizeof *hooks);
-	if (has_later_entries(hooks))
+	if (os_has_later_entries(hooks))
 		return ps__fail(
 		    PS_EINVAL,
 		    "ps_hooks_set: the table has %zu bytes and replaces calls that this library doesn't have: "
@@ -183,7 +183,7 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 
 	if (!hooks)
 		hooks = &real_system;
-	int code = check_size(hooks);
+	int code = os_check_size(hooks);
 	if (code < 0)
 		return code;
 	/* An older program's table ends earlier: what it doesn't have does what the default does. */
@@ -309,7 +309,7 @@ void ps__os_pages_destroy(void *pages, size_t size_bytes)
 }
 
 /* Fills buffer from fd up to its end or to size_bytes. Returns the number of bytes, or -errno. */
-static ssize_t read_whole(int fd, char *buffer, size_t size_bytes)
+static ssize_t os_read_whole(int fd, char *buffer, size_t size_bytes)
 {
 	size_t length = 0;
 
@@ -330,7 +330,7 @@ ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes)
 
 	if (fd < 0)
 		return -errno;
-	ssize_t length = read_whole(fd, buffer, size_bytes);
+	ssize_t length = os_read_whole(fd, buffer, size_bytes);
 	ps__os.close(fd);
 	if (length < 0)
 		return length;

@@ -32,13 +32,13 @@ int ps__diagnose_defaults(struct ps__diagnosis *d)
 	return PS_OK;
 }
 
-static bool is_of_cpu(const struct ps_eventset *set, size_t event)
+static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 {
 	return set->events[event].klass == PS__EVENT_CLASS_OTHER;
 }
 
 /* Does it get onto the hardware? An event can be opened and started, and yet find every counter taken. */
-static int check_hardware(const struct ps__event *event, const char *name)
+static int events_check_hardware(const struct ps__event *event, const char *name)
 {
 	union ps__attr attr = ps__attr_of(event);
 	bool of_cpu = event->klass == PS__EVENT_CLASS_OTHER, told;
@@ -61,7 +61,7 @@ static int check_hardware(const struct ps__event *event, const char *name)
 }
 
 /* Opens and starts one event; *out tells of it on success, but for its name. */
-static int try_event(const char *name, struct ps__event *out)
+static int events_try_event(const char *name, struct ps__event *out)
 {
 	struct ps_eventset *set;
 	int code = ps_eventset_create(&set);
@@ -71,7 +71,7 @@ static int try_event(const char *name, struct ps__event *out)
 	code = ps_eventset_add(set, name);
 	if (code == PS_OK)
 		code = ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU);
-	if (code == PS_OK && is_of_cpu(set, 0))
+	if (code == PS_OK && events_is_of_cpu(set, 0))
 		code = ps_eventset_attach_cpu(set, ps__os.getcpu());
 	if (code == PS_OK)
 		code = ps_start(set);
@@ -79,11 +79,11 @@ static int try_event(const char *name, struct ps__event *out)
 		*out = set->events[0];
 	ps_eventset_destroy(set);
 	if (code == PS_OK)
-		code = check_hardware(out, name);
+		code = events_check_hardware(out, name);
 	return code;
 }
 
-static enum ps_finding_state state_of(int code)
+static enum ps_finding_state events_state_of(int code)
 {
 	switch (code) {
 	case PS_OK:
@@ -112,12 +112,12 @@ void ps__diagnosis_fail(struct ps__diagnosis *d, int code)
 void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 {
 	struct ps__event event;
-	int code = try_event(name, &event);
+	int code = events_try_event(name, &event);
 
 	d->draft.finding.subject = name;
 	d->draft.finding.code = code;
 	if (code != PS_OK) {
-		ps__draft_fact(d, state_of(code), "%s", ps_error_detail());
+		ps__draft_fact(d, events_state_of(code), "%s", ps_error_detail());
 		ps__diagnosis_fail(d, code);
 		return;
 	}
@@ -129,7 +129,7 @@ void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 }
 
 /* A set of the events that follow a task, or of those that belong to a CPU; NULL if there are none of them. */
-static int build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
+static int events_build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
 {
 	struct ps_eventset *set = NULL;
 	int code = ps_eventset_create(&set);
@@ -139,7 +139,7 @@ static int build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_event
 		/* The same name twice is counted once. */
 		if (code == PS_ECNFLCT)
 			code = PS_OK;
-		else if (code == PS_OK && is_of_cpu(set, set->event_count - 1) != of_cpu)
+		else if (code == PS_OK && events_is_of_cpu(set, set->event_count - 1) != of_cpu)
 			code = ps_eventset_remove(set, d->events[i]);
 	}
 	if (code == PS_OK && of_cpu && set->event_count)
@@ -151,7 +151,7 @@ static int build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_event
 	return code;
 }
 
-static size_t count_turns(const struct ps_eventset *set)
+static size_t events_count_turns(const struct ps_eventset *set)
 {
 	size_t count = 0;
 
@@ -160,7 +160,7 @@ static size_t count_turns(const struct ps_eventset *set)
 	return count;
 }
 
-static void say_attribution(struct ps__diagnosis *d, const struct ps_eventset *set)
+static void events_say_attribution(struct ps__diagnosis *d, const struct ps_eventset *set)
 {
 	const char *why;
 	enum ps_attribution attribution = ps_eventset_attribution(set, &why);
@@ -170,23 +170,23 @@ static void say_attribution(struct ps__diagnosis *d, const struct ps_eventset *s
 	              attribution != PS_ATTRIBUTION_EXACT ? why : "");
 	if (attribution == PS_ATTRIBUTION_LAST_CPU)
 		d->draft.finding.state = PS_FINDING_LIMITED;
-	if (count_turns(set) <= 1)
+	if (events_count_turns(set) <= 1)
 		return;
 	d->draft.finding.state = PS_FINDING_LIMITED;
 	ps__draft_add(
 	    d,
 	    " They are %zu groups of hardware events, which take turns on the counters if these don't suffice: "
 	    "values are then estimates (scaled).",
-	    count_turns(set));
+	    events_count_turns(set));
 	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "exact counts instead of estimates",
 	                 "ask for fewer hardware events at once");
 }
 
 /* Starts those of one kind. *count: how many they are. */
-static int try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
+static int events_try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
 {
 	struct ps_eventset *set;
-	int code = build_set(d, of_cpu, &set);
+	int code = events_build_set(d, of_cpu, &set);
 
 	if (code != PS_OK)
 		return code;
@@ -194,7 +194,7 @@ static int try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
 	if (set->event_count)
 		code = ps_start(set);
 	if (code == PS_OK && set->event_count && !of_cpu)
-		say_attribution(d, set);
+		events_say_attribution(d, set);
 	ps_eventset_destroy(set);
 	return code;
 }
@@ -209,13 +209,13 @@ void ps__diagnose_together(struct ps__diagnosis *d)
 		return;
 	}
 	ps__draft_fact(d, PS_FINDING_GOOD, "All events start together.");
-	int code = try_kind(d, false, &of_task);
+	int code = events_try_kind(d, false, &of_task);
 	if (code == PS_OK)
-		code = try_kind(d, true, &of_cpu);
+		code = events_try_kind(d, true, &of_cpu);
 	d->draft.finding.code = code;
 	if (code != PS_OK) {
 		ps__diagnosis_fail(d, code);
-		ps__draft_fact(d, state_of(code), "All events together: %s", ps_error_detail());
+		ps__draft_fact(d, events_state_of(code), "All events together: %s", ps_error_detail());
 	} else if (of_task && of_cpu) {
 		d->draft.finding.state = PS_FINDING_LIMITED;
 		ps__draft_add(d,

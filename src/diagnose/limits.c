@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int count_one(const char *name, void *context)
+static int limits_count_one(const char *name, void *context)
 {
 	(void)name;
 	++*(size_t *)context;
@@ -18,17 +18,17 @@ static int count_one(const char *name, void *context)
 }
 
 /* How many descriptors this process has open; 0 if that can't be seen. */
-static size_t count_open(void)
+static size_t limits_count_open(void)
 {
 	size_t count = 0;
 
-	if (ps__os.list("/proc/self/fd", count_one, &count) < 0)
+	if (ps__os.list("/proc/self/fd", limits_count_one, &count) < 0)
 		return 0;
 	/* One was the folder's own. */
 	return count ? count - 1 : 0;
 }
 
-static size_t count_cpus(void)
+static size_t limits_count_cpus(void)
 {
 	char text[4096];
 
@@ -37,7 +37,7 @@ static size_t count_cpus(void)
 	return ps__list_count(text);
 }
 
-static void say_remedy(struct ps__diagnosis *d, const struct rlimit *limit, size_t wanted)
+static void limits_say_remedy(struct ps__diagnosis *d, const struct rlimit *limit, size_t wanted)
 {
 	const char *gain = "exact attribution to hardware threads, chosen by itself";
 
@@ -54,7 +54,7 @@ static void say_remedy(struct ps__diagnosis *d, const struct rlimit *limit, size
 void ps__diagnose_descriptors(struct ps__diagnosis *d)
 {
 	struct rlimit limit;
-	size_t cpus = count_cpus(), taken = count_open(), events = d->event_count ? d->event_count : 1;
+	size_t cpus = limits_count_cpus(), taken = limits_count_open(), events = d->event_count ? d->event_count : 1;
 	size_t needed = events * cpus + 1;
 	char unlimited[] = "unlimited", number[32];
 
@@ -88,7 +88,7 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	else
 		ps__draft_add(d, " Counts go to the CPU that is seen at each reading (last-cpu) instead.");
 	size_t wanted = 2 * needed;
-	say_remedy(d, &limit, wanted > events + taken ? wanted : events + taken);
+	limits_say_remedy(d, &limit, wanted > events + taken ? wanted : events + taken);
 }
 
 void ps__diagnose_rings(struct ps__diagnosis *d)

@@ -79,7 +79,7 @@ struct times {
 };
 
 /* 0: read. Else why not: an errno, or EAGAIN for the error state, in which a pinned event is for lack of a counter. */
-static int read_times(int fd, struct times *out)
+static int probe_read_times(int fd, struct times *out)
 {
 	ssize_t length = ps__os_read_retried(fd, out, sizeof *out);
 
@@ -91,11 +91,11 @@ static int read_times(int fd, struct times *out)
 bool ps__probe_is_scheduled(int fd, bool *told)
 {
 	struct times first, before, now;
-	int error = read_times(fd, &first);
+	int error = probe_read_times(fd, &first);
 
 	before = first;
 	for (unsigned standstills = 0; !error && standstills < STANDSTILLS;) {
-		error = read_times(fd, &now);
+		error = probe_read_times(fd, &now);
 		if (error)
 			break;
 		*told = now.running_ns > first.running_ns || now.enabled_ns - first.enabled_ns > PATIENCE_NS;

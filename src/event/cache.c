@@ -46,7 +46,7 @@ static const int allowed[PERF_COUNT_HW_CACHE_MAX] = {
 };
 
 /* The row of table that has the word at *at, up to a '-', ':' or the end; the longest fits. *at moves past it. */
-static int match(const char *const table[][SPELLINGS], int rows, const char **at)
+static int cache_match(const char *const table[][SPELLINGS], int rows, const char **at)
 {
 	int found = UNSET;
 	size_t longest = 0;
@@ -65,15 +65,15 @@ static int match(const char *const table[][SPELLINGS], int rows, const char **at
 }
 
 /* One "-load" or "-misses"; each kind may come once. */
-static bool match_detail(const char **at, int *operation, int *result)
+static bool cache_match_detail(const char **at, int *operation, int *result)
 {
 	if (**at != '-')
 		return false;
 	++*at;
 	if (*operation == UNSET)
-		*operation = match(operations, PERF_COUNT_HW_CACHE_OP_MAX, at);
+		*operation = cache_match(operations, PERF_COUNT_HW_CACHE_OP_MAX, at);
 	if ((*at)[-1] == '-' && *result == UNSET)
-		*result = match(results, PERF_COUNT_HW_CACHE_RESULT_MAX, at);
+		*result = cache_match(results, PERF_COUNT_HW_CACHE_RESULT_MAX, at);
 	return (*at)[-1] != '-';
 }
 
@@ -82,11 +82,11 @@ int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup)
 	const char *at = lookup->name;
 	int operation = UNSET, result = UNSET;
 
-	int cache = match(caches, PERF_COUNT_HW_CACHE_MAX, &at);
+	int cache = cache_match(caches, PERF_COUNT_HW_CACHE_MAX, &at);
 	if (cache == UNSET)
 		return PS__NOT_HERE;
 	while (*at && *at != ':') {
-		if (!match_detail(&at, &operation, &result))
+		if (!cache_match_detail(&at, &operation, &result))
 			return PS__NOT_HERE;
 	}
 	if (operation == UNSET)
@@ -104,7 +104,7 @@ int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup)
 }
 
 /* The two canonical names of a cache's operation: "LLC-loads" and "LLC-load-misses". */
-static int visit_names(int cache, int operation, ps__name_visit *visit, void *context)
+static int cache_visit_names(int cache, int operation, ps__name_visit *visit, void *context)
 {
 	char name[64];
 
@@ -123,7 +123,7 @@ int ps__cache_for_each(ps__name_visit *visit, void *context)
 	for (int cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++) {
 		for (int operation = 0; operation < PERF_COUNT_HW_CACHE_OP_MAX && !stop; operation++) {
 			if (allowed[cache] & (1 << operation))
-				stop = visit_names(cache, operation, visit, context);
+				stop = cache_visit_names(cache, operation, visit, context);
 		}
 	}
 	return stop;

@@ -32,7 +32,7 @@ static struct colour colour_of(double fraction)
 	};
 }
 
-static double linear(double channel)
+static double colour_linear(double channel)
 {
 	double part = channel / 255;
 
@@ -40,15 +40,16 @@ static double linear(double channel)
 }
 
 /* Relative luminance of the Web Content Accessibility Guidelines 2.1. */
-static double luminance(struct colour colour)
+static double colour_luminance(struct colour colour)
 {
-	return 0.2126 * linear(colour.red) + 0.7152 * linear(colour.green) + 0.0722 * linear(colour.blue);
+	return 0.2126 * colour_linear(colour.red) + 0.7152 * colour_linear(colour.green) +
+	       0.0722 * colour_linear(colour.blue);
 }
 
 void ps__colour_style(char style[PS__STYLE_BYTES], double fraction)
 {
 	struct colour colour = colour_of(fraction);
-	double light = luminance(colour) + 0.05;
+	double light = colour_luminance(colour) + 0.05;
 	/* The same guidelines' contrast: with white 1.05 / light, with black light / 0.05. */
 	const char *text = 1.05 / light > light / 0.05 ? "#ffffff" : "#000000";
 

@@ -19,17 +19,17 @@ static const struct {
     [PS_FORMAT_XML] = {"xml", ps__xml_write},
 };
 
-static bool is_format(enum ps_format format)
+static bool export_is_format(enum ps_format format)
 {
 	return (unsigned)format < sizeof sinks / sizeof *sinks;
 }
 
 const char *ps_format_name(enum ps_format format)
 {
-	return is_format(format) ? sinks[format].name : "unknown";
+	return export_is_format(format) ? sinks[format].name : "unknown";
 }
 
-static int check_arrays(const struct ps_export_options *options)
+static int export_check_arrays(const struct ps_export_options *options)
 {
 	int code = ps__table_check_metrics(options->metrics, options->metric_count, "ps_export_with");
 
@@ -55,12 +55,12 @@ static int export_check(const struct ps_export_options *options)
 	if (options->flags & ~ALL_FLAGS)
 		return ps__fail(PS_EINVAL, "ps_export_with: options->flags has an unknown flag: 0x%x",
 		                options->flags);
-	int code = check_arrays(options);
+	int code = export_check_arrays(options);
 	return code < 0 ? code : ps__table_check_view(&view, "ps_export_with");
 }
 
 /* The metrics that are asked for, and last the one that colours. */
-static int make_table(struct ps__report *report, struct ps_component *root, bool is_heat)
+static int export_make_table(struct ps__report *report, struct ps_component *root, bool is_heat)
 {
 	const struct ps_export_options *options = report->options;
 	const char **names = ps__os_calloc(options->metric_count + 1, sizeof(const char *));
@@ -82,7 +82,7 @@ static int export_run(struct ps_component *root, enum ps_format format, const st
 {
 	struct ps__report report = {.options = options};
 	struct ps__buffer buffer = {0};
-	int code = make_table(&report, root, format == PS_FORMAT_XML);
+	int code = export_make_table(&report, root, format == PS_FORMAT_XML);
 
 	if (code < 0)
 		return code;
@@ -102,7 +102,7 @@ int ps_export_with(struct ps_component *root, enum ps_format format, const struc
 
 	if (!root || !stream)
 		return ps__fail(PS_EINVAL, "ps_export_with: the %s is NULL", root ? "stream" : "component");
-	if (!is_format(format))
+	if (!export_is_format(format))
 		return ps__fail(PS_EINVAL, "ps_export_with: there is no format %d", (int)format);
 	int code = options ? export_check(options) : PS_OK;
 	return code < 0 ? code : export_run(root, format, options ? options : &plain, stream);
@@ -114,7 +114,7 @@ int ps_export(struct ps_component *root, enum ps_format format, FILE *stream)
 
 	if (!root || !stream)
 		return ps__fail(PS_EINVAL, "ps_export: the %s is NULL", root ? "stream" : "component");
-	if (!is_format(format))
+	if (!export_is_format(format))
 		return ps__fail(PS_EINVAL, "ps_export: there is no format %d", (int)format);
 	return export_run(root, format, &plain, stream);
 }

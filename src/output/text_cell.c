@@ -50,7 +50,7 @@ void ps__text_set_headings(struct ps__text *text)
 	text_set_heading(text, text->grid.column_count - 1);
 }
 
-static enum ps__style style_of_number(const char *cell)
+static enum ps__style text_style_of_number(const char *cell)
 {
 	if (strcmp(cell, "0") == 0)
 		return PS__STYLE_FAINT;
@@ -62,7 +62,7 @@ static enum ps__style style_of_number(const char *cell)
 static void text_set_number(struct ps__text *text, size_t row, size_t column, size_t mark)
 {
 	struct ps__grid_cell about = {
-	    .columns = text->cell.length, .mark = mark, .style = style_of_number(ps__buffer_text(&text->cell))};
+	    .columns = text->cell.length, .mark = mark, .style = text_style_of_number(ps__buffer_text(&text->cell))};
 
 	ps__grid_set(&text->grid, 1 + row, column, &text->cell, about);
 }
@@ -117,7 +117,7 @@ static void text_set_metric(struct ps__text *text, size_t row, size_t metric)
 }
 
 /* Is this number shown in no line below it? A NUMA node's is its parent's. In a choice of lines each says it. */
-static bool is_lowest(const struct ps__text *text, size_t row, size_t event)
+static bool text_is_lowest(const struct ps__text *text, size_t row, size_t event)
 {
 	const struct ps__table *table = &text->table;
 
@@ -142,7 +142,7 @@ static void text_set_known(struct ps__text *text, size_t row)
 	struct ps__known known = {0};
 
 	for (size_t event = 0; event < text->table.event_count; event++) {
-		if (!text_has_event(text, event) || !is_lowest(text, row, event))
+		if (!text_has_event(text, event) || !text_is_lowest(text, row, event))
 			continue;
 		ps__known_note(&known, &ps__table_cell(&text->table, row, event)->value);
 		ps__known_note(&text->known, &ps__table_cell(&text->table, row, event)->value);
@@ -166,7 +166,7 @@ void ps__text_find_branches(struct ps__text *text)
 	}
 }
 
-static void add_branches(struct ps__text *text, size_t row)
+static void text_add_branches(struct ps__text *text, size_t row)
 {
 	int depth = text->table.rows[row].depth;
 	uint64_t branches = text->branches[row];
@@ -191,7 +191,7 @@ size_t ps__text_label(struct ps__text *text, size_t row, bool details)
 
 	ps__buffer_restart(&text->cell);
 	if (depth && text->options.flags & PS_PRINT_UTF8)
-		add_branches(text, row);
+		text_add_branches(text, row);
 	else
 		ps__buffer_add(&text->cell, "%*s", 2 * depth, "");
 	size_t before = text->cell.length;

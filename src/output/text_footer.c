@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static int64_t residual_of(const struct ps__recording *series, const char *event)
+static int64_t footer_residual_of(const struct ps__recording *series, const char *event)
 {
 	for (size_t column = 0; column < series->columns; column++) {
 		if (!strcmp(series->column[column].name, event))
@@ -16,7 +16,7 @@ static int64_t residual_of(const struct ps__recording *series, const char *event
 }
 
 /* The sum over all sets that were checked; false if none was. */
-static bool sum_residual(const struct ps_topology *topology, const char *event, int64_t *out)
+static bool footer_sum_residual(const struct ps_topology *topology, const char *event, int64_t *out)
 {
 	struct ps__recording *series = ps__recording_first(topology);
 	bool is_checked = false;
@@ -27,7 +27,7 @@ static bool sum_residual(const struct ps_topology *topology, const char *event, 
 		if (!atomic_load_explicit(&series->is_checked, memory_order_acquire))
 			continue;
 		is_checked = true;
-		*out += residual_of(series, event);
+		*out += footer_residual_of(series, event);
 	}
 	return is_checked;
 }
@@ -41,7 +41,7 @@ void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *ta
 	if (table->rows[0].component != table->topology->root)
 		return;
 	for (size_t event = 0; event < table->event_count; event++) {
-		is_checked |= sum_residual(table->topology, ps__table_event(table, event), &residual);
+		is_checked |= footer_sum_residual(table->topology, ps__table_event(table, event), &residual);
 		if (residual == 0)
 			continue;
 		ps__buffer_add(buffer, "%s", separator);

@@ -91,7 +91,7 @@ uint64_t ps__recording_wait(const struct ps__recording *recording)
 	}
 }
 
-static void list_current(struct ps_topology *topology, struct ps__recording *recording)
+static void recording_list_current(struct ps_topology *topology, struct ps__recording *recording)
 {
 	struct ps__recording *next = atomic_load_explicit(&topology->readings.current, memory_order_relaxed);
 
@@ -130,11 +130,11 @@ int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topo
 	                                              memory_order_release, memory_order_relaxed))
 		;
 	if (!older) {
-		list_current(topology, recording);
+		recording_list_current(topology, recording);
 		return PS_OK;
 	}
 	ps__change_begin(topology);
-	list_current(topology, recording);
+	recording_list_current(topology, recording);
 	atomic_store_explicit(&older->newer, recording, memory_order_release);
 	ps__change_end(topology);
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);

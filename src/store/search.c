@@ -6,17 +6,17 @@
 #include "base/hot.h"
 #include "store/history.h"
 
-static inline uint64_t time_at(const _Atomic uint64_t *word)
+static inline uint64_t search_time_at(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_acquire);
 }
 
-static inline uint64_t time_of(const struct ps__history *history, struct ps__chunk *chunk, size_t row)
+static inline uint64_t search_time_of(const struct ps__history *history, struct ps__chunk *chunk, size_t row)
 {
-	return time_at(ps__history_words(history, chunk, row));
+	return search_time_at(ps__history_words(history, chunk, row));
 }
 
-static inline struct ps__chunk *entry_chunk(const struct ps__entry *entry)
+static inline struct ps__chunk *search_entry_chunk(const struct ps__entry *entry)
 {
 	return atomic_load_explicit(&entry->chunk, memory_order_acquire);
 }
@@ -27,12 +27,12 @@ PS__INLINE const _Atomic uint64_t *search_last(const _Atomic uint64_t *times, si
 {
 	size_t step = stride << (63 - __builtin_clzll(count));
 	const _Atomic uint64_t *middle = times + (count * stride - step);
-	const _Atomic uint64_t *found = time_at(middle) <= timestamp ? middle : times;
+	const _Atomic uint64_t *found = search_time_at(middle) <= timestamp ? middle : times;
 
 	while (step > stride) {
 		step /= 2;
 		middle = found + step;
-		found = time_at(middle) <= timestamp ? middle : found;
+		found = search_time_at(middle) <= timestamp ? middle : found;
 	}
 	return found;
 }
@@ -45,7 +45,7 @@ PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t be
 
 	/* A bounded history's chunks may go on at the table's beginning: search the one part or the other. */
 	if (__builtin_expect(end - turn > capacity, 0)) {
-		if (time_at(starts) <= timestamp)
+		if (search_time_at(starts) <= timestamp)
 			begin = turn += capacity;
 		/* If a writer appended more than a table of chunks between the reader's loads, the bounds are too far apart.
 		 * The reader will discard the result, but must not leave the table. */
@@ -78,7 +78,7 @@ PS__INLINE struct search search_begin(const struct ps__history *history)
 	search.newest = (search.count - 1) / PS__CHUNK_ROWS;
 	search.mask = search.directory->capacity - 1;
 	if (__builtin_expect(search.first < search.count, 1))
-		search.chunk = entry_chunk(&search.directory->entries[search.newest & search.mask]);
+		search.chunk = search_entry_chunk(&search.directory->entries[search.newest & search.mask]);
 	return search;
 }
 
@@ -88,7 +88,7 @@ PS__INLINE bool search_is_in_newest(const struct ps__history *history, const str
 {
 	size_t row = search->newest * PS__CHUNK_ROWS;
 
-	return row <= search->first || time_of(history, search->chunk, row) <= timestamp;
+	return row <= search->first || search_time_of(history, search->chunk, row) <= timestamp;
 }
 
 /* The last of the rows [begin, end) of a chunk that is not newer than timestamp; begin if there is none. */
@@ -127,20 +127,20 @@ size_t ps__history_find_after(const struct ps__history *history, uint64_t timest
 		row = search_newest(history, &search, timestamp);
 	} else {
 		size_t number = search_older(&search, timestamp);
-		chunk = entry_chunk(&search.directory->entries[number & search.mask]);
+		chunk = search_entry_chunk(&search.directory->entries[number & search.mask]);
 		if (!chunk)
 			return search.count;
 		row = number * PS__CHUNK_ROWS;
 		row = search_rows(history, chunk, row, row + PS__CHUNK_ROWS, timestamp);
 	}
-	row += time_of(history, chunk, row) <= timestamp;
+	row += search_time_of(history, chunk, row) <= timestamp;
 	return row > search.first ? row : search.first;
 }
 
 PS__INLINE size_t search_predict(const struct ps__entry *entry, uint64_t passed_ns)
 {
 	const uint64_t row = PS__CURVE_QUARTERS * PS__CURVE_UNITS;
-	uint64_t curve = time_at(&entry->curve);
+	uint64_t curve = search_time_at(&entry->curve);
 	uint64_t factor = curve >> PS__CURVE_SHIFT_BITS & ((1 << PS__CURVE_FACTOR_BITS) - 1);
 	uint64_t units = passed_ns * factor >> (curve & ((1 << PS__CURVE_SHIFT_BITS) - 1));
 	/* The first piece begins at 0, which stands in no byte. The last one ends at 256, which a byte of 0 stands for. */
@@ -159,7 +159,7 @@ size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns)
 static inline bool search_is_at(const struct ps__history *history, struct ps__chunk *chunk, size_t row,
                                 uint64_t timestamp)
 {
-	return time_of(history, chunk, row) == timestamp;
+	return search_time_of(history, chunk, row) == timestamp;
 }
 
 /* A row that is not beside `row`, as its number in the chunk, or SIZE_MAX. Steps away from there, each time twice as far,
@@ -169,14 +169,14 @@ static size_t search_far(const struct ps__history *history, struct ps__chunk *ch
 	size_t begin = row, end = row + 1;
 	size_t step = 1;
 
-	if (time_of(history, chunk, row) < timestamp) {
-		while (end < PS__CHUNK_ROWS && time_of(history, chunk, end) <= timestamp) {
+	if (search_time_of(history, chunk, row) < timestamp) {
+		while (end < PS__CHUNK_ROWS && search_time_of(history, chunk, end) <= timestamp) {
 			begin = end;
 			end = end + step < PS__CHUNK_ROWS ? end + step : PS__CHUNK_ROWS;
 			step *= 2;
 		}
 	} else {
-		while (begin > 0 && time_of(history, chunk, begin) > timestamp) {
+		while (begin > 0 && search_time_of(history, chunk, begin) > timestamp) {
 			end = begin;
 			begin = begin > step ? begin - step : 0;
 			step *= 2;
@@ -194,8 +194,8 @@ static __attribute__((noinline)) size_t search_near(const struct ps__history *hi
 	size_t before = predicted > 1 ? predicted - 1 : 0;
 
 	before = before < PS__CHUNK_ROWS - 3 ? before : PS__CHUNK_ROWS - 3;
-	size_t row = before + (time_of(history, chunk, before + 1) <= timestamp) +
-	             (time_of(history, chunk, before + 2) <= timestamp);
+	size_t row = before + (search_time_of(history, chunk, before + 1) <= timestamp) +
+	             (search_time_of(history, chunk, before + 2) <= timestamp);
 	return search_is_at(history, chunk, row, timestamp) ? row : search_far(history, chunk, row, timestamp);
 }
 
@@ -212,10 +212,11 @@ PS__INLINE struct ps__chunk *search_row(const struct ps__history *history, uint6
 	}
 	size_t number = search_older(&search, timestamp);
 	const struct ps__entry *entry = &search.directory->entries[number & search.mask];
-	struct ps__chunk *chunk = entry_chunk(entry);
+	struct ps__chunk *chunk = search_entry_chunk(entry);
 	if (__builtin_expect(!chunk, 0))
 		return NULL;
-	size_t found = search_predict(entry, timestamp - time_at(&search.directory->starts[number & search.mask]));
+	size_t found =
+	    search_predict(entry, timestamp - search_time_at(&search.directory->starts[number & search.mask]));
 	if (__builtin_expect(!search_is_at(history, chunk, found, timestamp), 0))
 		found = search_near(history, chunk, found, timestamp);
 	*row = number * PS__CHUNK_ROWS + found;

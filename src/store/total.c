@@ -16,7 +16,7 @@ struct ps__range ps__component_range(const struct ps_component *component)
 }
 
 /* The newest row of a history as a value; false if it has none, or another writer is at it. */
-static bool newest_part(const struct ps__history *history, size_t column, struct ps_value *out)
+static bool total_newest_part(const struct ps__history *history, size_t column, struct ps_value *out)
 {
 	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
 
@@ -36,7 +36,7 @@ size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t co
 		for (const struct ps__history *history = ps__recording_first_history(recording); history;
 		     history = history->next_in_recording) {
 			struct ps_value part;
-			if (!newest_part(history, column, &part) || part.timestamp != latest)
+			if (!total_newest_part(history, column, &part) || part.timestamp != latest)
 				continue;
 			size_t index = ps__thread_index(history->thread);
 			if (index >= range.first && index < range.end)
@@ -69,7 +69,7 @@ size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column
 	return parts;
 }
 
-static bool has_reading(const struct ps__recording *recording)
+static bool total_has_reading(const struct ps__recording *recording)
 {
 	return atomic_load_explicit(&recording->latest, memory_order_acquire) != 0;
 }
@@ -77,7 +77,7 @@ static bool has_reading(const struct ps__recording *recording)
 bool ps__recording_is_superseded(const struct ps__recording *recording, const struct ps__selector *selector)
 {
 	while ((recording = atomic_load_explicit(&recording->newer, memory_order_acquire))) {
-		if (has_reading(recording) && selector->find(recording, selector) >= 0)
+		if (total_has_reading(recording) && selector->find(recording, selector) >= 0)
 			return true;
 	}
 	return false;
@@ -85,13 +85,13 @@ bool ps__recording_is_superseded(const struct ps__recording *recording, const st
 
 /* Of a set's recordings, from the last one back: that which counts, the newest with a reading of the event. The decision is
  * made here, once for each set. */
-static const struct ps__recording *find_counting(const struct ps__recording *recording,
-                                                 const struct ps__selector *selector, ptrdiff_t *column)
+static const struct ps__recording *total_find_counting(const struct ps__recording *recording,
+                                                       const struct ps__selector *selector, ptrdiff_t *column)
 {
 	if (!ps__recording_is_current(recording))
 		return NULL;
 	for (; recording; recording = recording->older) {
-		if (!has_reading(recording))
+		if (!total_has_reading(recording))
 			continue;
 		*column = selector->find(recording, selector);
 		if (*column >= 0)
@@ -100,8 +100,8 @@ static const struct ps__recording *find_counting(const struct ps__recording *rec
 	return NULL;
 }
 
-static size_t sum_aggregate(const struct ps__aggregate *aggregate, size_t column, struct ps__range range,
-                            struct ps_value *out)
+static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t column, struct ps__range range,
+                                  struct ps_value *out)
 {
 	size_t parts = 0;
 
@@ -117,8 +117,8 @@ static size_t sum_aggregate(const struct ps__aggregate *aggregate, size_t column
 typedef void add_sum(struct ps_value *all, size_t *parts, const struct ps_value *sum);
 
 /* Over all sets, alive or not. Returns how many have been there. */
-static size_t sum_sets(const struct ps_topology *topology, const struct ps__selector *selector,
-                       struct ps__range range, add_sum *add, struct ps_value *out)
+static size_t total_sum_sets(const struct ps_topology *topology, const struct ps__selector *selector,
+                             struct ps__range range, add_sum *add, struct ps_value *out)
 {
 	struct ps_value sum;
 	ptrdiff_t column;
@@ -130,12 +130,12 @@ static size_t sum_sets(const struct ps_topology *topology, const struct ps__sele
 		changes = ps__change_wait(topology);
 		for (const struct ps__aggregate *one = ps__aggregate_first(topology); one; one = one->next) {
 			column = selector->find(one->model, selector);
-			if (column >= 0 && sum_aggregate(one, (size_t)column, range, &sum) > 0)
+			if (column >= 0 && total_sum_aggregate(one, (size_t)column, range, &sum) > 0)
 				add(out, &parts, &sum);
 		}
 		for (const struct ps__recording *recording = ps__recording_first_current(topology); recording;
 		     recording = ps__recording_next_current(recording)) {
-			const struct ps__recording *counting = find_counting(recording, selector, &column);
+			const struct ps__recording *counting = total_find_counting(recording, selector, &column);
 			if (counting && ps__recording_sum_latest(counting, (size_t)column, range, &sum) > 0)
 				add(out, &parts, &sum);
 		}
@@ -144,7 +144,7 @@ static size_t sum_sets(const struct ps_topology *topology, const struct ps__sele
 }
 
 /* All Threads of a package see the same counter. */
-static void add_newest(struct ps_value *all, size_t *parts, const struct ps_value *sum)
+static void total_add_newest(struct ps_value *all, size_t *parts, const struct ps_value *sum)
 {
 	if (*parts == 0 || sum->timestamp > all->timestamp)
 		*all = *sum;
@@ -169,7 +169,7 @@ const struct ps_component *ps__component_covered(const struct ps_component *thre
 }
 
 /* Is all of what one count covers in the range? */
-static bool holds(struct ps__range range, const struct ps_component *covered)
+static bool total_holds(struct ps__range range, const struct ps_component *covered)
 {
 	struct ps__range whole = ps__component_range(covered);
 
@@ -182,14 +182,14 @@ bool ps__component_holds(const struct ps_component *component, enum ps_scope sco
 	struct ps__range range = ps__component_range(component);
 
 	for (size_t index = range.first; scope != PS_SCOPE_THREAD && index < range.end; index++) {
-		if (!holds(range, ps__component_covered(topology->threads[index].component, scope)))
+		if (!total_holds(range, ps__component_covered(topology->threads[index].component, scope)))
 			return false;
 	}
 	return true;
 }
 
-static int sum_wide(const struct ps_component *component, const struct ps__selector *selector, enum ps_scope scope,
-                    struct ps_value *out)
+static int total_sum_wide(const struct ps_component *component, const struct ps__selector *selector,
+                          enum ps_scope scope, struct ps_value *out)
 {
 	const struct ps_topology *topology = component->topology;
 	struct ps__range range = ps__component_range(component);
@@ -200,9 +200,9 @@ static int sum_wide(const struct ps_component *component, const struct ps__selec
 		const struct ps_component *covered = ps__component_covered(topology->threads[index].component, scope);
 		struct ps__range whole = ps__component_range(covered);
 		struct ps_value value;
-		if (!holds(range, covered))
+		if (!total_holds(range, covered))
 			return PS_EINVAL_DOM;
-		if (sum_sets(topology, selector, whole, add_newest, &value) > 0)
+		if (total_sum_sets(topology, selector, whole, total_add_newest, &value) > 0)
 			ps__value_merge(&sum, &parts, &value);
 		index = whole.end;
 	}
@@ -214,7 +214,8 @@ static int sum_wide(const struct ps_component *component, const struct ps__selec
 }
 
 /* Is an event of this name counted in a recording, and if so, is its scope wider? */
-static bool widen(enum ps_scope *widest, const struct ps__recording *recording, const struct ps__selector *selector)
+static bool total_widen(enum ps_scope *widest, const struct ps__recording *recording,
+                        const struct ps__selector *selector)
 {
 	ptrdiff_t column = selector->find(recording, selector);
 
@@ -224,17 +225,17 @@ static bool widen(enum ps_scope *widest, const struct ps__recording *recording, 
 }
 
 /* The widest scope under which an event of this name was counted. */
-static enum ps_scope widest_scope(const struct ps_topology *topology, const struct ps__selector *selector)
+static enum ps_scope total_widest_scope(const struct ps_topology *topology, const struct ps__selector *selector)
 {
 	enum ps_scope widest = PS_SCOPE_THREAD;
 
 	for (const struct ps__aggregate *aggregate = ps__aggregate_first(topology); aggregate;
 	     aggregate = aggregate->next)
-		widen(&widest, aggregate->model, selector);
+		total_widen(&widest, aggregate->model, selector);
 	for (const struct ps__recording *recording = ps__recording_first_current(topology); recording;
 	     recording = ps__recording_next_current(recording)) {
 		/* A set's events of one name have one scope. */
-		for (const struct ps__recording *one = recording; one && !widen(&widest, one, selector);
+		for (const struct ps__recording *one = recording; one && !total_widen(&widest, one, selector);
 		     one = one->older)
 			;
 	}
@@ -243,12 +244,12 @@ static enum ps_scope widest_scope(const struct ps_topology *topology, const stru
 
 int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector, struct ps_value *out)
 {
-	enum ps_scope scope = widest_scope(component->topology, selector);
+	enum ps_scope scope = total_widest_scope(component->topology, selector);
 	struct ps_value sum = {0};
 
 	if (scope != PS_SCOPE_THREAD)
-		return sum_wide(component, selector, scope, out);
-	if (sum_sets(component->topology, selector, ps__component_range(component), ps__value_merge, &sum) == 0)
+		return total_sum_wide(component, selector, scope, out);
+	if (total_sum_sets(component->topology, selector, ps__component_range(component), ps__value_merge, &sum) == 0)
 		return PS_ENOEVNT;
 	ps__value_finish(&sum);
 	*out = sum;
@@ -257,11 +258,11 @@ int ps__component_sum(const struct ps_component *component, const struct ps__sel
 
 int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector)
 {
-	enum ps_scope scope = widest_scope(component->topology, selector);
+	enum ps_scope scope = total_widest_scope(component->topology, selector);
 	struct ps__range range = ps__component_range(component);
 	const struct ps_component *covered = component;
 
-	for (size_t index = range.first; index < range.end && holds(range, covered);
+	for (size_t index = range.first; index < range.end && total_holds(range, covered);
 	     index = ps__component_range(covered).end)
 		covered = ps__component_covered(component->topology->threads[index].component, scope);
 	return ps__fail(PS_EINVAL_DOM, "'%s' is counted for a whole %s: ask %s for it, not %s", selector->name,
