@@ -2,6 +2,8 @@
 /* Gathers the events that are known here, and opens each for a moment. */
 #include "tools/list_events.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/terminal.h"
 
 #include <stdio.h>
@@ -55,14 +57,11 @@ static int list_events_append(const struct ps_event_info *info, void *context)
 	list->has_tracepoints |= list_events_is_tracepoint(info->pmu);
 	if (!list_events_has_word(info, list->word))
 		return 0;
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 256;
-		struct list_event *grown = realloc(list->events, room * sizeof *grown);
-		if (!grown)
-			return PS_ENOMEM;
-		list->events = grown;
-		list->room = room;
-	}
+	struct list_event *grown =
+	    ps__vector_reserve(list->events, list->count, list->count + 1, &list->room, sizeof *grown);
+	if (!grown)
+		return PS_ENOMEM;
+	list->events = grown;
 	event.name = strdup(info->name);
 	event.pmu = strdup(info->pmu);
 	event.description = strdup(info->description);
@@ -117,7 +116,10 @@ static int list_events_note_reason(struct list *list, struct list_event *event)
 		event->reason = index;
 		return 0;
 	}
-	struct list_reason *grown = text ? realloc(list->reasons, (list->reason_count + 1) * sizeof *grown) : NULL;
+	struct list_reason *grown =
+	    text ? ps__vector_reserve(list->reasons, list->reason_count, list->reason_count + 1, &list->reason_room,
+	                              sizeof *grown)
+		 : NULL;
 	if (!grown) {
 		free(text);
 		return -1;
@@ -191,6 +193,6 @@ void list_clear(struct list *list)
 		list_events_clear_event(&list->events[index]);
 	for (size_t index = 0; index < list->reason_count; index++)
 		free(list->reasons[index].text);
-	free(list->events);
-	free(list->reasons);
+	ps__os_free(list->events);
+	ps__os_free(list->reasons);
 }

@@ -29,7 +29,7 @@ struct list {
 	struct list_event *events;
 	size_t count, room;
 	struct list_reason *reasons;
-	size_t reason_count;
+	size_t reason_count, reason_room;
 	size_t probed;
 	size_t available;
 	size_t user_only;

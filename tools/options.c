@@ -3,6 +3,8 @@
 #include "tools/options.h"
 
 #include "base/distance.h"
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/terminal.h"
 
 #include <errno.h>
@@ -223,7 +225,7 @@ static size_t options_first_length(const char *list)
 
 static int options_append_name(struct tool_names *names, const char *name, size_t length)
 {
-	char **grown = realloc(names->names, (names->count + 1) * sizeof *grown);
+	char **grown = ps__vector_reserve(names->names, names->count, names->count + 1, &names->room, sizeof(char *));
 
 	if (grown)
 		names->names = grown;
@@ -270,6 +272,6 @@ void tool_names_clear(struct tool_names *names)
 {
 	for (size_t index = 0; index < names->count; index++)
 		free(names->names[index]);
-	free(names->names);
+	ps__os_free(names->names);
 	*names = (struct tool_names){0};
 }

@@ -46,7 +46,7 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 
 struct tool_names {
 	char **names;
-	size_t count;
+	size_t count, room;
 };
 
 /* Adds the names of a list with commas between them; those within pmu/.../ divide nothing, and blanks around names are no

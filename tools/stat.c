@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage stat: counts a command, processes or whole CPUs, and shows the counts on the tree. */
 #include "tools/stat.h"
+
+#include "base/os.h"
 #include "output/number.h"
 #include "tools/command.h"
 #include "tools/heat.h"
@@ -60,7 +62,7 @@ static int stat_tally_interval(struct run *run, bool has_ended)
 /* What was counted since the last interval. */
 static int stat_show_interval(struct run *run, const struct stat_facts *ending)
 {
-	uint64_t now = tool_now_ns();
+	uint64_t now = ps__os_now_ns();
 	struct stat_facts facts = ending ? *ending : (struct stat_facts){0};
 
 	facts.elapsed_s = (double)(now - run->started_ns) / 1e9;
@@ -115,7 +117,7 @@ static enum tool_news stat_wait_for_end(struct run *run)
 		uint64_t deadline = stat_earliest(stat_earliest(run->beat_ns, run->take_ns),
 		                                  stat_earliest(run->tick_ns, run->limit_ns));
 		enum tool_news news = tool_watcher_wait(&run->session->watcher, deadline);
-		uint64_t now = tool_now_ns();
+		uint64_t now = ps__os_now_ns();
 		if (news != TOOL_NEWS_TICK)
 			return news;
 		if (run->limit_ns && now >= run->limit_ns && !stat_end_by_timeout(run))
@@ -139,7 +141,7 @@ static void stat_set_clocks(struct run *run)
 {
 	const struct stat_options *options = &run->session->options;
 
-	run->started_ns = tool_now_ns();
+	run->started_ns = ps__os_now_ns();
 	run->taken_ns = run->started_ns;
 	if (options->interval_ms)
 		run->tick_ns = run->started_ns + (uint64_t)options->interval_ms * 1000000;
@@ -214,7 +216,7 @@ static int stat_count_to_the_end(struct run *run)
 	struct tool_watcher *watcher = &session->watcher;
 
 	enum tool_news news = stat_wait_for_end(run);
-	uint64_t ended_ns = tool_now_ns();
+	uint64_t ended_ns = ps__os_now_ns();
 	stat_count_stop(&run->count);
 	stat_end_beat(run);
 	struct stat_facts facts = {.elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,

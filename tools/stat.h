@@ -29,7 +29,7 @@ enum stat_layout {
 struct stat_options {
 	struct tool_names events; /* freed by stat_options_clear */
 	pid_t *pids;
-	size_t pid_count;
+	size_t pid_count, pid_room;
 	bool is_whole_machine;
 	enum stat_layout layout;
 	unsigned types;        /* of BY: a PS_TYPE_BIT */

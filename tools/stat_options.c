@@ -2,6 +2,8 @@
 /* The options of `perfsage stat`. */
 #include "tools/stat.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
@@ -65,7 +67,8 @@ static int options_append_pid(struct stat_options *options, const char *text)
 
 	if (tool_parse_number("--pid", text, 1, 1 << 22, &pid) < 0)
 		return -1;
-	pid_t *grown = realloc(options->pids, (options->pid_count + 1) * sizeof *grown);
+	pid_t *grown = ps__vector_reserve(options->pids, options->pid_count, options->pid_count + 1,
+	                                  &options->pid_room, sizeof *grown);
 	if (!grown)
 		return tool_complain("out of memory"), -1;
 	options->pids = grown;
@@ -246,5 +249,5 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 void stat_options_clear(struct stat_options *options)
 {
 	tool_names_clear(&options->events);
-	free(options->pids);
+	ps__os_free(options->pids);
 }

@@ -2,6 +2,8 @@
 /* The matrix of software threads and hardware threads: a line for each pair that counted anything. */
 #include "tools/stat.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "output/grid.h"
 #include "output/json_writer.h"
 #include "output/known.h"
@@ -33,14 +35,11 @@ static int tasks_add_row(const struct ps_task *task, void *context)
 	struct matrix *matrix = context;
 	size_t bytes = ps_eventset_event_count(matrix->model) * sizeof *task->counts;
 
-	if (matrix->count == matrix->room) {
-		size_t room = 2 * matrix->room + 64;
-		struct task_row *grown = realloc(matrix->rows, room * sizeof *grown);
-		if (!grown)
-			return 1;
-		matrix->rows = grown;
-		matrix->room = room;
-	}
+	struct task_row *grown =
+	    ps__vector_reserve(matrix->rows, matrix->count, matrix->count + 1, &matrix->room, sizeof *grown);
+	if (!grown)
+		return 1;
+	matrix->rows = grown;
 	struct task_row *row = &matrix->rows[matrix->count];
 	*row = (struct task_row){.pid = task->pid, .tid = task->tid, .cpu = task->cpu, .counts = malloc(bytes)};
 	if (!row->counts)
@@ -55,7 +54,7 @@ static void tasks_clear_matrix(struct matrix *matrix)
 {
 	for (size_t row = 0; row < matrix->count; row++)
 		free(matrix->rows[row].counts);
-	free(matrix->rows);
+	ps__os_free(matrix->rows);
 	free(matrix->totals);
 }
 

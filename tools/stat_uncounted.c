@@ -2,6 +2,8 @@
 /* Programs that the kernel does not count, and children that are older than the counting. */
 #include "tools/stat.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/terminal.h"
 
 #include <ctype.h>
@@ -129,14 +131,11 @@ static void uncounted_list_processes(struct processes *all)
 	while (folder && (entry = readdir(folder))) {
 		if (!isdigit((unsigned char)*entry->d_name) || !uncounted_read_process(entry->d_name, &one))
 			continue;
-		if (all->count == all->room) {
-			size_t room = 2 * all->room + 256;
-			struct process *grown = realloc(all->list, room * sizeof *grown);
-			if (!grown)
-				break;
-			all->list = grown;
-			all->room = room;
-		}
+		struct process *grown =
+		    ps__vector_reserve(all->list, all->count, all->count + 1, &all->room, sizeof *grown);
+		if (!grown)
+			break;
+		all->list = grown;
 		all->list[all->count++] = one;
 	}
 	if (folder)
@@ -210,5 +209,5 @@ void stat_uncounted_find_children(struct stat_count *count, const pid_t *pids, s
 	count->uncounted.children = children;
 	if (children)
 		uncounted_complain_of_children(&all, children, threads);
-	free(all.list);
+	ps__os_free(all.list);
 }

@@ -5,6 +5,7 @@
  */
 #include "tools/watcher.h"
 
+#include "base/os.h"
 #include "tools/terminal.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST_FILES 4
@@ -111,14 +111,6 @@ void tool_inheritance_ignored(const struct tool_inheritance *inheritance, sigset
 		if (changed[index] == SIGPIPE && inheritance->actions[index].sa_handler != SIG_IGN)
 			sigaddset(out, SIGPIPE);
 	}
-}
-
-uint64_t tool_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* Adds those that are not ignored. */
@@ -286,7 +278,7 @@ static bool watcher_take_ends(struct tool_watcher *watcher, const struct pollfd 
 
 static int watcher_milliseconds_until(uint64_t deadline_ns)
 {
-	uint64_t now = tool_now_ns();
+	uint64_t now = ps__os_now_ns();
 
 	if (deadline_ns == 0)
 		return -1;
@@ -344,7 +336,7 @@ enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline
 		/* A command says how long is counted, whatever else there is. */
 		if (ready > 0 && watcher_take_ends(watcher, fds + 1) && !watcher->command)
 			return TOOL_NEWS_ENDED;
-		if (deadline_ns && tool_now_ns() >= deadline_ns)
+		if (deadline_ns && ps__os_now_ns() >= deadline_ns)
 			return TOOL_NEWS_TICK;
 	}
 }

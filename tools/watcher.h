@@ -86,8 +86,6 @@ enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline
  */
 bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events);
 
-uint64_t tool_now_ns(void); /* CLOCK_MONOTONIC */
-
 /* launch.c: a command that is to be counted is forked at once, so that events can be opened for it, and let go by an exec. */
 struct tool_launch {
 	pid_t pid;
