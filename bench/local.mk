@@ -39,8 +39,10 @@ bench_libbench_la_SOURCES = \
 	bench/stats.c \
 	bench/stats.h \
 	bench/subject.c \
-	bench/subject.h
-bench_libbench_la_CPPFLAGS = $(bench_cppflags) $(bench_papi_cppflags)
+	bench/subject.h \
+	tests/support/papi_pmu.c \
+	tests/support/papi_pmu.h
+bench_libbench_la_CPPFLAGS = $(bench_cppflags) $(bench_papi_cppflags) -I$(top_srcdir)/tests
 bench_libbench_la_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 
 bench_bench_attached_SOURCES = bench/bench_attached.c

@@ -1,86 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * PAPI's side. Where libpfm4 knows no PMU of this machine, PAPI switches its whole perf_event component off, software
- * events included. Then it is told here that perf's generic PMU is the machine's own, and counts as it does elsewhere.
- */
+/* PAPI's side. Where PAPI would switch itself off, tests/support/papi_pmu.h makes it count. */
 #include "papi_rival.h"
 
 #include "counted.h"
 #include "harness.h"
+#include "support/papi_pmu.h"
 
 #ifdef BENCH_WITH_PAPI
 
 #include <papi.h>
 #include <stdio.h>
-
-#if defined __has_include
-#if __has_include(<perfmon/pfmlib.h>)
-#define HAVE_PFMLIB 1
-#endif
-#endif
-
-static bool was_helped;
-
-#ifdef HAVE_PFMLIB
-#include <dlfcn.h>
-#include <linux/perf_event.h>
-#include <perfmon/pfmlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-
-typedef pfm_err_t get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
-
-/* As PAPI decides it: the architectural PMU, which isn't a processor's own, doesn't count. */
-static bool has_core_pmu(get_pmu_info *real)
-{
-	pfm_pmu_info_t info = {.size = sizeof info};
-
-	for (int pmu = 0; pmu < PFM_PMU_MAX; pmu++) {
-		if (real((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_PMU_TYPE_CORE &&
-		    strcmp(info.name, "ix86arch") != 0)
-			return true;
-	}
-	return false;
-}
-
-/* libpfm4's function, as PAPI calls it. */
-__attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
-{
-	get_pmu_info *real;
-
-	*(void **)&real = dlsym(RTLD_NEXT, "pfm_get_pmu_info");
-	pfm_err_t result = real(pmu, info);
-	if (result != PFM_SUCCESS || pmu != PFM_PMU_PERF_EVENT || has_core_pmu(real))
-		return result;
-	was_helped = true;
-	info->type = PFM_PMU_TYPE_CORE;
-	info->is_dfl = 1;
-	return result;
-}
-
-typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
-
-/* The C library's function, as PAPI calls it. Before it attaches a set, PAPI tries whether it may, with a hardware event: it
- * gets a software event, and opens its own as everywhere. (With fixed arguments, since not all callers give six.) */
-system_call intercepted __asm__("syscall") __attribute__((visibility("default")));
-long intercepted(long number, long a, long b, long c, long d, long e, long f)
-{
-	static system_call *real;
-	struct perf_event_attr attr;
-
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
-	if (number == SYS_perf_event_open && was_helped) {
-		attr = *(const struct perf_event_attr *)a;
-		if (attr.type == PERF_TYPE_HARDWARE) {
-			attr.type = PERF_TYPE_SOFTWARE;
-			attr.config = PERF_COUNT_SW_DUMMY;
-			a = (long)&attr;
-		}
-	}
-	return real(number, a, b, c, d, e, f);
-}
-#endif
 
 /* libpfm4 has no names for some of the kernel's software events: the first ones then come again, by another name.
  * There are as many clocks among them as among ours. */
@@ -189,9 +118,10 @@ void papi_rival_close(void)
 
 const char *papi_rival_note(void)
 {
-	return was_helped ? "libpfm4 knows no PMU of this machine, and PAPI switches itself off: it was told that "
-	                    "perf's generic PMU is the one, and probes with a software event"
-	                  : NULL;
+	return papi_pmu_is_generic()
+	           ? "libpfm4 knows no PMU of this machine, and PAPI switches itself off: it was told that perf's "
+	             "generic PMU is the one; where the kernel has none, it probes with a software event"
+	           : NULL;
 }
 
 void papi_rival_read(void)
