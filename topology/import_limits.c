@@ -37,10 +37,10 @@ int ps__import_check_synthetic(const char *description)
 	double threads = limits_count_threads(description);
 
 	if (threads > PS__SYNTHETIC_LIMIT)
-		return ps__fail(
-		    PS_EINVAL,
-		    "the synthetic description \"%s\" has %.0f Threads: hwloc can build %d in reasonable time",
-		    description, threads, PS__SYNTHETIC_LIMIT);
+		return ps__fail(PS_EINVAL,
+		                "the synthetic description \"%s\" has %.0f hardware threads: hwloc can build %d in "
+		                "reasonable time",
+		                description, threads, PS__SYNTHETIC_LIMIT);
 	return PS_OK;
 }
 

@@ -57,9 +57,9 @@ static int tree_add_thread(struct builder *builder, struct ps_component *compone
 	int cpu = component->os_id;
 
 	if (cpu < 0 || cpu >= topology->cpu_limit || topology->thread_count >= builder->thread_limit)
-		return tree_fail_damaged(builder, "a Thread has no usable CPU number", cpu);
+		return tree_fail_damaged(builder, "a hardware thread has no usable CPU number", cpu);
 	if (topology->by_cpu[cpu])
-		return tree_fail_damaged(builder, "two Threads have the same CPU number", cpu);
+		return tree_fail_damaged(builder, "two hardware threads have the same CPU number", cpu);
 	struct ps_thread *thread = &topology->threads[topology->thread_count++];
 	thread->component = component;
 	thread->cpu = cpu;
@@ -175,13 +175,13 @@ static int tree_make_tables(struct builder *builder)
 	int count = hwloc_get_nbobjs_by_type(builder->hwloc, HWLOC_OBJ_PU);
 
 	if (count < 1 || count > PS__CPU_LIMIT)
-		return tree_fail_damaged(builder, "the number of its Threads", count);
+		return tree_fail_damaged(builder, "the number of its hardware threads", count);
 	for (unsigned i = 0; i < (unsigned)count; i++) {
 		unsigned cpu = hwloc_get_obj_by_type(builder->hwloc, HWLOC_OBJ_PU, i)->os_index;
 		highest = cpu > highest ? cpu : highest;
 	}
 	if (highest >= PS__CPU_LIMIT)
-		return tree_fail_damaged(builder, "a Thread has no usable CPU number", (int)highest);
+		return tree_fail_damaged(builder, "a hardware thread has no usable CPU number", (int)highest);
 	builder->thread_limit = (size_t)count;
 	topology->cpu_limit = (int)highest + 1;
 	topology->threads = ps__arena_calloc(&topology->arena, (size_t)count + 1, sizeof *topology->threads);

@@ -46,7 +46,7 @@ void ps__text_set_headings(struct ps__text *text)
 		ps__label_add_event(&text->cell, table->metrics[i].name, strcmp(unit, "1/s") == 0 ? unit : "");
 		text_set_heading(text, 1 + table->event_count + i);
 	}
-	ps__buffer_add(&text->cell, "How it is known");
+	ps__buffer_add(&text->cell, "Attribution");
 	text_set_heading(text, text->grid.column_count - 1);
 }
 

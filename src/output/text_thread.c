@@ -84,7 +84,7 @@ static int text_thread_add_event(struct ps__buffer *buffer, const struct ps_thre
 		return code;
 	ps__buffer_add(buffer, "  ");
 	ps__label_add_event(buffer, event, look.unit);
-	ps__buffer_add(buffer, "\n    %20s  %20s   %s\n", "Timestamp (ns)", "Value", "How it is known");
+	ps__buffer_add(buffer, "\n    %20s  %20s   %s\n", "Timestamp (ns)", "Value", "Attribution");
 	for (size_t i = 0; i < count; i++)
 		text_thread_add_part(buffer, &values[i], &look, all);
 	if (dropped)
