@@ -30,8 +30,8 @@ bench_libbench_la_SOURCES = \
 	bench/counted.h \
 	bench/harness.c \
 	bench/harness.h \
-	bench/means.c \
-	bench/means.h \
+	bench/methods.c \
+	bench/methods.h \
 	bench/papi_rival.c \
 	bench/papi_rival.h \
 	bench/report.c \

@@ -54,7 +54,7 @@ struct drawing {
 };
 
 /* lstopo gets what perfsage was given: no signal blocked, three descriptors. */
-static int heat_spawn(const struct drawing *drawing, const struct tool_inheritance *inheritance, pid_t *pid)
+static int heat_spawn(const struct drawing *drawing, const struct tool_state *state, pid_t *pid)
 {
 	const char *const arguments[] = {
 	    PROGRAM,           "--input",       drawing->input, "--input-format", drawing->input_format,
@@ -68,8 +68,8 @@ static int heat_spawn(const struct drawing *drawing, const struct tool_inheritan
 		return error;
 	if ((error = posix_spawnattr_init(&attributes)))
 		goto destroy_actions;
-	tool_inheritance_ignored(inheritance, &ignored);
-	posix_spawnattr_setsigmask(&attributes, &inheritance->mask);
+	tool_state_ignored(state, &ignored);
+	posix_spawnattr_setsigmask(&attributes, &state->mask);
 	posix_spawnattr_setsigdefault(&attributes, &ignored);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++) {
@@ -107,7 +107,7 @@ static int heat_run_lstopo(const struct drawing *drawing, struct tool_watcher *w
 	pid_t pid;
 
 	tool_watcher_hold(watcher);
-	int error = heat_spawn(drawing, &watcher->inheritance, &pid);
+	int error = heat_spawn(drawing, &watcher->state, &pid);
 	int status = error ? -1 : heat_wait_for(pid, watcher);
 	tool_watcher_release(watcher);
 	if (error || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
@@ -214,7 +214,7 @@ void tool_heat_close(struct tool_heat *heat)
 }
 
 /* lstopo without cairo writes viewBox='0 0 656px 394px', which has no units in SVG: some programs then show nothing. */
-static void heat_mend_view_box(const char *path)
+static void heat_fix_view_box(const char *path)
 {
 	char head[512];
 	FILE *stream = fopen(path, "r+e");
@@ -273,7 +273,7 @@ static int heat_run_and_copy(struct tool_heat *heat, const char *xml, const char
 		                     result > 0 ? strerror(result) : ""),
 		       -1;
 	if (strcmp(heat->format, "svg") == 0)
-		heat_mend_view_box(picture);
+		heat_fix_view_box(picture);
 	return heat_copy(picture, heat);
 }
 

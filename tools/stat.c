@@ -25,8 +25,8 @@ struct session {
 	struct stat_output output;
 	struct tool_heat heat;
 	struct tool_watcher watcher;
-	struct stat_tally tally; /* of intervals or repetitions */
-	bool has_tally;
+	struct stat_aggregate aggregate; /* of intervals or repetitions */
+	bool has_aggregate;
 	bool has_told_uncounted;
 	struct stat_runs runs; /* how repetitions ended */
 };
@@ -49,14 +49,14 @@ static bool stat_counts_command(const struct stat_options *options)
 	return !options->is_whole_machine && options->pid_count == 0;
 }
 
-static int stat_tally_interval(struct run *run, bool has_ended)
+static int stat_add_interval(struct run *run, bool has_ended)
 {
 	struct session *session = run->session;
 
-	if (!session->has_tally && stat_tally_create(&session->tally, &session->output, &run->count) < 0)
+	if (!session->has_aggregate && stat_aggregate_create(&session->aggregate, &session->output, &run->count) < 0)
 		return -1;
-	session->has_tally = true;
-	return stat_tally_add(&session->tally, &run->count, has_ended);
+	session->has_aggregate = true;
+	return stat_aggregate_add(&session->aggregate, &run->count, has_ended);
 }
 
 /* What was counted since the last interval. */
@@ -68,7 +68,7 @@ static int stat_show_interval(struct run *run, const struct stat_facts *ending)
 	facts.elapsed_s = (double)(now - run->started_ns) / 1e9;
 	facts.interval_s = (double)(now - run->taken_ns) / 1e9;
 	run->taken_ns = now;
-	if (stat_tally_interval(run, ending != NULL) < 0)
+	if (stat_add_interval(run, ending != NULL) < 0)
 		return -1;
 	return stat_show(&run->session->output, &run->count, &facts);
 }
@@ -162,14 +162,14 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 	if (session->options.interval_ms) {
 		if (stat_show_interval(run, facts) < 0)
 			return -1;
-		stat_total_show(&session->tally, facts, output);
+		stat_total_show(&session->aggregate, facts, output);
 		return 0;
 	}
 	if (session->options.repetitions > 1) {
 		if (stat_runs_add(&session->runs, facts)) {
-			if (stat_tally_interval(run, true) < 0)
+			if (stat_add_interval(run, true) < 0)
 				return -1;
-			ps__spread_add(&session->tally.elapsed, facts->elapsed_s);
+			ps__spread_add(&session->aggregate.elapsed, facts->elapsed_s);
 		}
 		/* An interrupted first run is all that there is to show. */
 		if (session->options.format == PS_FORMAT_TEXT && session->runs.counted)
@@ -235,7 +235,8 @@ static int stat_count_to_the_end(struct run *run)
 	stat_tell_uncounted(run);
 	int shown = stat_show_end(run, &facts);
 	if (session->options.shows_tasks && shown == 0)
-		shown = stat_tasks_show(&session->output, &run->count, session->has_tally ? &session->tally : NULL);
+		shown = stat_tasks_show(&session->output, &run->count,
+		                        session->has_aggregate ? &session->aggregate : NULL);
 	if (shown < 0 && status == TOOL_OK)
 		status = TOOL_FAILED;
 	if (session->options.heat && shown == 0 && stat_draw_heat(run) < 0 && status == TOOL_OK)
@@ -263,7 +264,7 @@ static int stat_create_child(struct run *run, struct tool_launch *launch)
 	struct session *session = run->session;
 
 	tool_watcher_hold(&session->watcher);
-	int result = tool_launch_create(launch, session->options.command, &session->watcher.inheritance);
+	int result = tool_launch_create(launch, session->options.command, &session->watcher.state);
 	/* What earlier runs counted is still to be shown. */
 	if (session->runs.counted == 0)
 		tool_watcher_release(&session->watcher);
@@ -303,8 +304,8 @@ static int stat_run_once(struct session *session, long long repetition)
 	if (stat_count_create(&run.count, session->model, &session->options) < 0)
 		return TOOL_FAILED;
 	int status = stat_start_and_count(&run);
-	if (session->has_tally)
-		stat_tally_keep(&session->tally, &run.count);
+	if (session->has_aggregate)
+		stat_aggregate_keep(&session->aggregate, &run.count);
 	stat_count_destroy(&run.count);
 	return status;
 }
@@ -322,7 +323,7 @@ static int stat_run_all(struct session *session)
 			break;
 	}
 	if (session->runs.counted)
-		stat_means_show(&session->tally, &session->runs, &session->output);
+		stat_means_show(&session->aggregate, &session->runs, &session->output);
 	return status;
 }
 
@@ -346,8 +347,8 @@ static int stat_prepare_and_run(struct session *session)
 	status = stat_run_all(session);
 	if (stat_output_close(&session->output) < 0 && status == TOOL_OK)
 		status = TOOL_FAILED;
-	if (session->has_tally)
-		stat_tally_destroy(&session->tally);
+	if (session->has_aggregate)
+		stat_aggregate_destroy(&session->aggregate);
 close_heat:
 	tool_heat_close(&session->heat);
 destroy_watcher:
@@ -357,7 +358,7 @@ destroy_watcher:
 
 int tool_stat(int argc, char **argv)
 {
-	struct session session = {.has_tally = false};
+	struct session session = {.has_aggregate = false};
 	int status;
 
 	if (stat_options_parse(&session.options, argc, argv, &status) != 0)

@@ -247,11 +247,11 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
                         const struct stat_facts *facts);
 void stat_fields_clear(struct stat_fields *fields);
 
-/* stat_tally.c: sums over the intervals of a run, or means and deviations over several runs. */
+/* stat_aggregate.c: sums over the intervals of a run, or means and deviations over several runs. */
 
-struct stat_tally {
+struct stat_aggregate {
 	struct ps_topology *topology; /* of the first run, once that is over: the rows are its components */
-	struct ps__table table;       /* sums: values only after stat_tally_finish */
+	struct ps__table table;       /* sums: values only after stat_aggregate_finish */
 	struct ps__spread *spreads;   /* for each row all events; a run that had nothing there is a 0 */
 	struct ps__spread elapsed;
 	struct stat_metrics metrics;
@@ -260,20 +260,21 @@ struct stat_tally {
 };
 
 /* Others that are added must be of the same machine. -1 after a complaint. */
-int stat_tally_create(struct stat_tally *tally, const struct stat_output *output, const struct stat_count *count);
-void stat_tally_destroy(struct stat_tally *tally);
+int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_output *output,
+                          const struct stat_count *count);
+void stat_aggregate_destroy(struct stat_aggregate *aggregate);
 
 /* Adds the latest reading of each component: of an interval, or with has_ended of the end of a run. -1 after a complaint. */
-int stat_tally_add(struct stat_tally *tally, struct stat_count *count, bool has_ended);
+int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *count, bool has_ended);
 
 /* A run is over: takes its topology, if the rows are components of it. */
-void stat_tally_keep(struct stat_tally *tally, struct stat_count *count);
+void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *count);
 
 /* The sum of a row and event as it is known by now. */
-struct ps_value stat_tally_total(const struct stat_tally *tally, size_t row, size_t event);
+struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row, size_t event);
 
 /* All has been added: makes values of the sums. is_mean: means are shown, not sums. */
-void stat_tally_finish(struct stat_tally *tally, bool is_mean);
+void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean);
 
 /* How the runs of a command ended: what stands beside their means. */
 
@@ -303,20 +304,24 @@ bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts);
 void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out);
 
 /* Means, with the deviation of one run. */
-void stat_means_show(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output);
+void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                     const struct stat_output *output);
 /* All intervals together. */
-void stat_total_show(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output);
+void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                     const struct stat_output *output);
 
-void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output);
-void stat_export_total(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output);
+void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                       const struct stat_output *output);
+void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                       const struct stat_output *output);
 
 /* stat_tasks.c: the software threads of a command or of processes, by hardware thread. */
 
 /* Can the sets that were started tell their tasks apart? -1 after a complaint. */
 int stat_tasks_check(const struct stat_count *count);
 
-/* The matrix, in the output's format (text or JSON), after counting has ended. tally: of all intervals; NULL: there were
+/* The matrix, in the output's format (text or JSON), after counting has ended. aggregate: of all intervals; NULL: there were
  * none. -1 after a complaint. */
-int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_tally *tally);
+int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_aggregate *aggregate);
 
 #endif

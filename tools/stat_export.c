@@ -190,7 +190,8 @@ static void json_add_target(struct ps__json *json, const struct stat_output *out
 	ps__buffer_clear(&target);
 }
 
-void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
+void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                       const struct stat_output *output)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -199,7 +200,7 @@ void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, c
 	ps__json_open(&json, "means", '{');
 	json_add_target(&json, output);
 	ps__json_open(&json, "elapsed_s", '{');
-	json_add_statistics(&json, &tally->elapsed, 1);
+	json_add_statistics(&json, &aggregate->elapsed, 1);
 	ps__json_close(&json, '}');
 	ps__json_add_integer(&json, "exit_status", runs->kind_count ? runs->kinds[0].status : 0);
 	ps__json_add_integer(&json, "failed_runs", runs->failed);
@@ -207,14 +208,15 @@ void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, c
 		ps__json_add_integer(&json, "interrupted_run", runs->interrupted);
 	else
 		ps__json_add_null(&json, "interrupted_run");
-	json_add_quality(&json, &tally->quality);
-	json_add_components(&json, &tally->table, output);
+	json_add_quality(&json, &aggregate->quality);
+	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
 	tool_write(&text, output->stream);
 }
 
-void stat_export_total(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output)
+void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                       const struct stat_output *output)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -228,8 +230,8 @@ void stat_export_total(struct stat_tally *tally, const struct stat_facts *facts,
 		ps__json_add_double(&json, "user_s", stat_seconds(facts->usage.ru_utime));
 		ps__json_add_double(&json, "system_s", stat_seconds(facts->usage.ru_stime));
 	}
-	json_add_quality(&json, &tally->quality);
-	json_add_components(&json, &tally->table, output);
+	json_add_quality(&json, &aggregate->quality);
+	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
 	tool_write(&text, output->stream);

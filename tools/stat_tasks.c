@@ -58,19 +58,20 @@ static void tasks_clear_matrix(struct matrix *matrix)
 	free(matrix->totals);
 }
 
-static bool tasks_find_total(const struct stat_tally *tally, const char *name, struct ps_value *out)
+static bool tasks_find_total(const struct stat_aggregate *aggregate, const char *name, struct ps_value *out)
 {
-	for (size_t event = 0; event < tally->table.event_count; event++) {
-		if (strcmp(ps__table_event(&tally->table, event), name) != 0)
+	for (size_t event = 0; event < aggregate->table.event_count; event++) {
+		if (strcmp(ps__table_event(&aggregate->table, event), name) != 0)
 			continue;
-		*out = stat_tally_total(tally, 0, event);
+		*out = stat_aggregate_total(aggregate, 0, event);
 		return true;
 	}
 	return false;
 }
 
 /* The kernel tells a task's counts alone. What permission or multiplexing took from them, the totals say. */
-static int tasks_find_totals(struct matrix *matrix, const struct stat_count *count, const struct stat_tally *tally)
+static int tasks_find_totals(struct matrix *matrix, const struct stat_count *count,
+                             const struct stat_aggregate *aggregate)
 {
 	size_t events = ps_eventset_event_count(count->model);
 
@@ -78,18 +79,18 @@ static int tasks_find_totals(struct matrix *matrix, const struct stat_count *cou
 	for (size_t event = 0; matrix->totals && event < events; event++) {
 		struct ps_value *total = &matrix->totals[event];
 		const char *name = ps_eventset_event_name(count->model, event);
-		if (tally ? !tasks_find_total(tally, name, total)
-		          : ps_component_total(count->root, name, total) != PS_OK)
+		if (aggregate ? !tasks_find_total(aggregate, name, total)
+		              : ps_component_total(count->root, name, total) != PS_OK)
 			total->status = ps_eventset_event_status(count->model, event);
 		total->attribution = PS_ATTRIBUTION_EXACT;
 	}
 	return matrix->totals ? 0 : 1;
 }
 
-static int tasks_fill_matrix(struct matrix *matrix, struct stat_count *count, const struct stat_tally *tally)
+static int tasks_fill_matrix(struct matrix *matrix, struct stat_count *count, const struct stat_aggregate *aggregate)
 {
 	*matrix = (struct matrix){.model = count->model};
-	int result = tasks_find_totals(matrix, count, tally);
+	int result = tasks_find_totals(matrix, count, aggregate);
 
 	for (size_t index = 0; result == 0 && index < count->set_count; index++)
 		result = ps_eventset_for_each_task(count->sets[index], tasks_add_row, matrix);
@@ -261,11 +262,11 @@ int stat_tasks_check(const struct stat_count *count)
 	return tool_complain("--threads: tasks are told apart where their counts are exact: %s", why), -1;
 }
 
-int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_tally *tally)
+int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_aggregate *aggregate)
 {
 	struct matrix matrix;
 
-	if (tasks_fill_matrix(&matrix, count, tally) < 0)
+	if (tasks_fill_matrix(&matrix, count, aggregate) < 0)
 		return -1;
 	if (output->options->format == PS_FORMAT_JSON)
 		tasks_export_matrix(output, &matrix);

@@ -65,7 +65,7 @@ void tool_ending_keep(const char *path)
 /* Those of ending.h are behind the first two. */
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-static void watcher_take_actions(struct tool_inheritance *inheritance)
+static void watcher_take_actions(struct tool_state *state)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};
 	struct sigaction ignored = {.sa_handler = SIG_IGN};
@@ -74,7 +74,7 @@ static void watcher_take_actions(struct tool_inheritance *inheritance)
 	for (size_t index = 0; index < ENDING_SIGNALS; index++)
 		sigaddset(&ending.sa_mask, ending_signals[index]);
 	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++) {
-		struct sigaction *present = &inheritance->actions[index];
+		struct sigaction *present = &state->actions[index];
 		sigaction(changed[index], NULL, present);
 		if (changed[index] == SIGCHLD)
 			sigaction(SIGCHLD, &by_default, NULL);
@@ -85,30 +85,30 @@ static void watcher_take_actions(struct tool_inheritance *inheritance)
 	}
 }
 
-void tool_inheritance_take(struct tool_inheritance *inheritance, const sigset_t *blocked)
+void tool_state_save(struct tool_state *state, const sigset_t *blocked)
 {
-	sigprocmask(SIG_BLOCK, blocked, &inheritance->mask);
-	watcher_take_actions(inheritance);
-	if (getrlimit(RLIMIT_NOFILE, &inheritance->descriptors) == 0) {
-		struct rlimit most = {.rlim_cur = inheritance->descriptors.rlim_max,
-		                      .rlim_max = inheritance->descriptors.rlim_max};
+	sigprocmask(SIG_BLOCK, blocked, &state->mask);
+	watcher_take_actions(state);
+	if (getrlimit(RLIMIT_NOFILE, &state->descriptors) == 0) {
+		struct rlimit most = {.rlim_cur = state->descriptors.rlim_max,
+		                      .rlim_max = state->descriptors.rlim_max};
 		setrlimit(RLIMIT_NOFILE, &most);
 	}
 }
 
-void tool_inheritance_give(const struct tool_inheritance *inheritance)
+void tool_state_restore(const struct tool_state *state)
 {
-	setrlimit(RLIMIT_NOFILE, &inheritance->descriptors);
+	setrlimit(RLIMIT_NOFILE, &state->descriptors);
 	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++)
-		sigaction(changed[index], &inheritance->actions[index], NULL);
-	sigprocmask(SIG_SETMASK, &inheritance->mask, NULL);
+		sigaction(changed[index], &state->actions[index], NULL);
+	sigprocmask(SIG_SETMASK, &state->mask, NULL);
 }
 
-void tool_inheritance_ignored(const struct tool_inheritance *inheritance, sigset_t *out)
+void tool_state_ignored(const struct tool_state *state, sigset_t *out)
 {
 	sigemptyset(out);
 	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++) {
-		if (changed[index] == SIGPIPE && inheritance->actions[index].sa_handler != SIG_IGN)
+		if (changed[index] == SIGPIPE && state->actions[index].sa_handler != SIG_IGN)
 			sigaddset(out, SIGPIPE);
 	}
 }
@@ -136,7 +136,7 @@ int tool_watcher_create(struct tool_watcher *watcher)
 	sigaddset(&blocked, SIGCHLD);
 	watcher_add_signals(&blocked, told, sizeof told / sizeof told[0]);
 	sigorset(&all, &blocked, &watcher->ending);
-	tool_inheritance_take(&watcher->inheritance, &blocked);
+	tool_state_save(&watcher->state, &blocked);
 	watcher->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watcher->signals < 0)
 		return tool_complain("signalfd: %s", strerror(errno)), -1;
@@ -154,7 +154,7 @@ void tool_watcher_release(struct tool_watcher *watcher)
 
 	/* What perfsage's parent had blocked stays so. */
 	for (size_t index = 0; index < ENDING_SIGNALS; index++) {
-		if (sigismember(&watcher->inheritance.mask, ending_signals[index]) == 1)
+		if (sigismember(&watcher->state.mask, ending_signals[index]) == 1)
 			sigdelset(&released, ending_signals[index]);
 	}
 	sigprocmask(SIG_UNBLOCK, &released, NULL);
@@ -169,7 +169,7 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 	free(watcher->processes);
 	if (watcher->signals >= 0)
 		close(watcher->signals);
-	tool_inheritance_give(&watcher->inheritance);
+	tool_state_restore(&watcher->state);
 }
 
 /* The process that a thread belongs to; 0 if that can't be told. */

@@ -24,7 +24,7 @@ void tool_ending_keep(const char *path);
 #define TOOL_CHANGED_ACTIONS 6
 
 /* What perfsage was given by its parent and changes for itself while it counts: a command gets it as it was. */
-struct tool_inheritance {
+struct tool_state {
 	sigset_t mask;
 	struct sigaction actions[TOOL_CHANGED_ACTIONS];
 	struct rlimit descriptors;
@@ -36,13 +36,13 @@ struct tool_inheritance {
  * a signal that ends perfsage takes away what it began to write (tool_ending_remove), unless it was ignored; and
  * as many descriptors may be opened as the hard limit permits, since an exact split over many CPUs needs many.
  */
-void tool_inheritance_take(struct tool_inheritance *inheritance, const sigset_t *blocked);
+void tool_state_save(struct tool_state *state, const sigset_t *blocked);
 
 /* Puts it back: in a child that is to be the command, or at the end. Calls only what is safe after fork. */
-void tool_inheritance_give(const struct tool_inheritance *inheritance);
+void tool_state_restore(const struct tool_state *state);
 
 /* The signals that exec would leave ignored though perfsage was not given them so. */
-void tool_inheritance_ignored(const struct tool_inheritance *inheritance, sigset_t *out);
+void tool_state_ignored(const struct tool_state *state, sigset_t *out);
 
 enum tool_news {
 	TOOL_NEWS_TICK,    /* the time that was waited for */
@@ -53,7 +53,7 @@ enum tool_news {
 
 struct tool_watcher {
 	int signals; /* signalfd */
-	struct tool_inheritance inheritance;
+	struct tool_state state;
 	sigset_t ending;     /* the signals that are held */
 	pid_t command;       /* 0: none */
 	int wait_status;     /* of the command, when it has ended */
@@ -90,12 +90,12 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events);
 struct tool_launch {
 	pid_t pid;
 	int go;      /* a byte in here lets the child go on; closing it ends the child */
-	int verdict; /* what the child says if its exec failed: errno */
+	int failure; /* what the child says if its exec failed: errno */
 };
 
-/* Forks a child that waits. argv: the command, NULL-terminated. inheritance: what the command is to get as perfsage got it.
+/* Forks a child that waits. argv: the command, NULL-terminated. state: what the command is to get as perfsage got it.
  * Returns -1 after a complaint. */
-int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_inheritance *inheritance);
+int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_state *state);
 
 /* Lets the child run the command, and makes it the watcher's. 0; or, after a complaint, the exit status that says why it
  * can't be run: the child is then gone. */

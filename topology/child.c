@@ -30,7 +30,7 @@
 pthread_mutex_t ps__hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What the child says: one write(2) of fewer bytes than PIPE_BUF, so the whole of it or nothing arrives. */
-struct verdict {
+struct answer {
 	int code;
 	char detail[1024];
 };
@@ -80,12 +80,12 @@ static void child_leave_the_program_alone(int pipe_fd)
 static void child_main(int (*work)(void *context), void *context, int fd) __attribute__((noreturn));
 static void child_main(int (*work)(void *context), void *context, int fd)
 {
-	struct verdict verdict = {0};
+	struct answer answer = {0};
 
 	child_leave_the_program_alone(fd);
-	verdict.code = work(context);
-	snprintf(verdict.detail, sizeof verdict.detail, "%s", ps_error_detail());
-	_exit(write(fd, &verdict, sizeof verdict) == (ssize_t)sizeof verdict ? 0 : 1);
+	answer.code = work(context);
+	snprintf(answer.detail, sizeof answer.detail, "%s", ps_error_detail());
+	_exit(write(fd, &answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
 }
 
 /* No handler of the program may run in the child before leave_the_program_alone. */
@@ -105,43 +105,43 @@ static pid_t child_fork_without_signals(void)
 	return pid;
 }
 
-static bool child_receive(int fd, struct verdict *verdict, int timeout_ms)
+static bool child_receive(int fd, struct answer *answer, int timeout_ms)
 {
 	struct pollfd waiting = {.fd = fd, .events = POLLIN};
 
 	return poll(&waiting, 1, timeout_ms) == 1 && (waiting.revents & POLLIN) &&
-	       read(fd, verdict, sizeof *verdict) == (ssize_t)sizeof *verdict;
+	       read(fd, answer, sizeof *answer) == (ssize_t)sizeof *answer;
 }
 
 /*
- * Waits for the verdict or the end. The end of the pipe doesn't tell the child's end: another thread may have forked
+ * Waits for the answer or the end. The end of the pipe doesn't tell the child's end: another thread may have forked
  * meanwhile, and its child holds the pipe open. *status stays 0 if the program reaps all its children itself.
  */
-static bool child_await(pid_t pid, int fd, struct verdict *verdict, int *status)
+static bool child_await(pid_t pid, int fd, struct answer *answer, int *status)
 {
 	*status = 0;
 	for (;;) {
-		bool received = child_receive(fd, verdict, SLICE_MS);
+		bool received = child_receive(fd, answer, SLICE_MS);
 		pid_t ended = waitpid(pid, status, received ? 0 : WNOHANG);
 		while (received && ended < 0 && errno == EINTR)
 			ended = waitpid(pid, status, 0);
 		if (received)
 			return true;
 		if (ended == pid || (ended < 0 && errno == ECHILD))
-			return child_receive(fd, verdict, 0);
+			return child_receive(fd, answer, 0);
 	}
 }
 
-static int child_judge(bool received, const struct verdict *verdict, int status, const char *subject)
+static int child_result(bool received, const struct answer *answer, int status, const char *subject)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-	if (received && verdict->code == PS_OK)
+	if (received && answer->code == PS_OK)
 		return PS_OK;
-	if (received && verdict->code == PS_ENOMEM)
-		return ps__fail(PS_ENOMEM, "%s (%s may take %d MB)", verdict->detail, subject, LIMIT_MEGABYTES);
+	if (received && answer->code == PS_ENOMEM)
+		return ps__fail(PS_ENOMEM, "%s (%s may take %d MB)", answer->detail, subject, LIMIT_MEGABYTES);
 	if (received)
-		return ps__fail(verdict->code, "%s", verdict->detail);
+		return ps__fail(answer->code, "%s", answer->detail);
 	if (number == SIGALRM || number == SIGXCPU)
 		return ps__fail(
 		    PS_EINVAL, "%s is damaged or too large: hwloc was not done with it after %d s of %stime", subject,
@@ -152,7 +152,7 @@ static int child_judge(bool received, const struct verdict *verdict, int status,
 
 int ps__child_run(int (*work)(void *context), void *context, const char *subject)
 {
-	struct verdict verdict;
+	struct answer answer;
 	int ends[2], status;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -170,7 +170,7 @@ int ps__child_run(int (*work)(void *context), void *context, const char *subject
 		                "cgroup's pids.max and vm.overcommit_memory)",
 		                subject, strerror(error));
 	}
-	bool received = child_await(pid, ends[0], &verdict, &status);
+	bool received = child_await(pid, ends[0], &answer, &status);
 	close(ends[0]);
-	return child_judge(received, &verdict, status, subject);
+	return child_result(received, &answer, status, subject);
 }

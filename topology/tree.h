@@ -28,7 +28,7 @@ struct ps__attribute {
 };
 
 struct ps_component {
-	uint64_t magic; /* PS__COMPONENT_MAGIC while alive: tells a root from a stranger's pointer */
+	uint64_t magic; /* PS__COMPONENT_MAGIC while alive: tells a root from a foreign pointer */
 	struct ps_topology *topology;
 	struct ps_component *parent;
 	struct ps_component **children; /* NUMA nodes first */

@@ -70,9 +70,9 @@ static bool metric_is_clock(const char *event)
 	return strstr(event, "-clock") != NULL;
 }
 
-/* The names of a series or of a set, by number; NULL beyond the last. */
+/* The names of a recording or of a set, by number; NULL beyond the last. */
 struct names {
-	const struct ps__recording *series;
+	const struct ps__recording *recording;
 	const struct ps_eventset *set;
 };
 
@@ -80,7 +80,7 @@ static const char *metric_name_at(const struct names *names, size_t index)
 {
 	if (names->set)
 		return ps_eventset_event_name(names->set, index);
-	return index < names->series->columns ? names->series->column[index].name : NULL;
+	return index < names->recording->columns ? names->recording->column[index].name : NULL;
 }
 
 /* The first column with one of the names and this modifier. Time is time: a clock's modifier says nothing. */
@@ -113,30 +113,31 @@ static bool metric_find_names(const struct names *names, const struct ps__metric
 	return out->numerator >= 0 && out->denominator >= 0;
 }
 
-static bool metric_is_supported(const struct ps__recording *series, ptrdiff_t column)
+static bool metric_is_supported(const struct ps__recording *recording, ptrdiff_t column)
 {
-	return series->column[column].group != PS__NO_GROUP;
+	return recording->column[column].group != PS__NO_GROUP;
 }
 
-/* False if the series didn't count both. Where one of them isn't supported, what the other counted is left out. */
-static bool metric_find_pair(const struct ps__recording *series, const struct ps__metric_ask *ask, struct pair *out)
+/* False if the recording didn't count both. Where one of them isn't supported, what the other counted is left out. */
+static bool metric_find_pair(const struct ps__recording *recording, const struct ps__metric_ask *ask,
+                             struct pair *out)
 {
-	return metric_find_names(&(struct names){.series = series}, ask, out) &&
-	       metric_is_supported(series, out->numerator) == metric_is_supported(series, out->denominator);
+	return metric_find_names(&(struct names){.recording = recording}, ask, out) &&
+	       metric_is_supported(recording, out->numerator) == metric_is_supported(recording, out->denominator);
 }
 
-static ptrdiff_t metric_find_numerator(const struct ps__recording *series, const struct ps__selector *selector)
+static ptrdiff_t metric_find_numerator(const struct ps__recording *recording, const struct ps__selector *selector)
 {
 	struct pair pair;
 
-	return metric_find_pair(series, selector->context, &pair) ? pair.numerator : -1;
+	return metric_find_pair(recording, selector->context, &pair) ? pair.numerator : -1;
 }
 
-static ptrdiff_t metric_find_denominator(const struct ps__recording *series, const struct ps__selector *selector)
+static ptrdiff_t metric_find_denominator(const struct ps__recording *recording, const struct ps__selector *selector)
 {
 	struct pair pair;
 
-	return metric_find_pair(series, selector->context, &pair) ? pair.denominator : -1;
+	return metric_find_pair(recording, selector->context, &pair) ? pair.denominator : -1;
 }
 
 struct ps__selector ps__metric_numerator(const struct ps__metric_ask *ask)
@@ -279,20 +280,20 @@ struct walk {
 	void *context;
 };
 
-/* Is this the first series, and in it the first column, that gives the metric? Each is to be visited once. */
-static bool metric_is_first(const struct ps__recording *series, size_t column, const struct ps__metric_ask *ask)
+/* Is this the first recording, and in it the first column, that gives the metric? Each is to be visited once. */
+static bool metric_is_first(const struct ps__recording *recording, size_t column, const struct ps__metric_ask *ask)
 {
 	struct pair pair;
 
-	for (const struct ps__recording *before = ps__recording_first(series->topology); before != series;
+	for (const struct ps__recording *before = ps__recording_first(recording->topology); before != recording;
 	     before = before->next) {
 		if (metric_find_pair(before, ask, &pair))
 			return false;
 	}
-	return metric_find_pair(series, ask, &pair) && pair.numerator == (ptrdiff_t)column;
+	return metric_find_pair(recording, ask, &pair) && pair.numerator == (ptrdiff_t)column;
 }
 
-static int metric_visit_column(const struct walk *walk, const struct ps__recording *series, size_t column,
+static int metric_visit_column(const struct walk *walk, const struct ps__recording *recording, size_t column,
                                const struct ps__metric *metric)
 {
 	struct ps__metric_ask ask = {.metric = metric};
@@ -300,8 +301,8 @@ static int metric_visit_column(const struct walk *walk, const struct ps__recordi
 	char name[PS__METRIC_NAME_BYTES];
 
 	for (const char *const *event = metric->numerators; *event && !ask.modifier; event++)
-		ask.modifier = metric_modifiers_of(series->column[column].name, *event);
-	if (!ask.modifier || !metric_is_first(series, column, &ask) ||
+		ask.modifier = metric_modifiers_of(recording->column[column].name, *event);
+	if (!ask.modifier || !metric_is_first(recording, column, &ask) ||
 	    metric_sum_both(walk->component, &ask, &numerator, &denominator) < 0)
 		return 0;
 	snprintf(name, sizeof name, "%s%s", metric->name, ask.modifier);
@@ -314,10 +315,10 @@ static int metric_visit_metric(const struct walk *walk, const struct ps__metric 
 
 	if (!walk->component)
 		return walk->visit(metric->name, walk->context);
-	for (const struct ps__recording *series = ps__recording_first(walk->component->topology); series && !stop;
-	     series = series->next) {
-		for (size_t column = 0; column < series->columns && !stop; column++)
-			stop = metric_visit_column(walk, series, column, metric);
+	for (const struct ps__recording *recording = ps__recording_first(walk->component->topology);
+	     recording && !stop; recording = recording->next) {
+		for (size_t column = 0; column < recording->columns && !stop; column++)
+			stop = metric_visit_column(walk, recording, column, metric);
 	}
 	return stop;
 }

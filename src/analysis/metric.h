@@ -13,7 +13,7 @@
 /* A metric's name and the modifiers of an event, whose name has up to 511 characters. */
 #define PS__METRIC_NAME_BYTES 640
 
-/* numerator / denominator * factor is in unit. Of the names that an event may have, a series' first one counts. */
+/* numerator / denominator * factor is in unit. Of the names that an event may have, a recording's first one counts. */
 struct ps__metric {
 	const char *name;
 	const char *unit;
@@ -32,7 +32,7 @@ struct ps__metric_ask {
 /* PS_ENOEVNT: there is no such metric; the detail says which there are. */
 int ps__metric_find(const char *name, struct ps__metric_ask *out);
 
-/* Selectors of the two sums, which live as long as ask. Both find nothing in a series that didn't count both. */
+/* Selectors of the two sums, which live as long as ask. Both find nothing in a recording that didn't count both. */
 struct ps__selector ps__metric_numerator(const struct ps__metric_ask *ask);
 struct ps__selector ps__metric_denominator(const struct ps__metric_ask *ask);
 

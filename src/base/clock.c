@@ -19,10 +19,10 @@
 #define WIDEST_LOOK_NS 500u
 #define VAGUE_PART     4096u
 
-/* How far the clock may be from what the ticks foretold, beside a 1024th of the time that passed. */
+/* How far the clock may be from what the ticks predicted, beside a 1024th of the time that passed. */
 #define TOLERANCE_NS 2000u
 
-#define MOST_STRIKES 16u
+#define MOST_FAILURES 16u
 
 void ps__clock_trust(struct ps__clock *clock)
 {
@@ -41,12 +41,12 @@ void ps__clock_open(struct ps__clock *clock)
 }
 
 /* Learning begins anew; too often in a row, and the ticks are given up: each look at them costs time. */
-static void clock_strike(struct ps__clock *clock)
+static void clock_restart(struct ps__clock *clock)
 {
 	clock->span_ticks = 0;
 	clock->rate = 0;
 	clock->has_origin = false;
-	clock->is_trusted = ++clock->strikes < MOST_STRIKES;
+	clock->is_trusted = ++clock->failures < MOST_FAILURES;
 }
 
 static uint64_t clock_to_ns(const struct ps__clock *clock, uint64_t ticks)
@@ -56,11 +56,11 @@ static uint64_t clock_to_ns(const struct ps__clock *clock, uint64_t ticks)
 
 /* Does the clock stand where the ticks said it would? Not after they were set, or stopped for a while, or when the program
  * was moved to a machine where they go at another rate. */
-static bool clock_is_foretold(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
+static bool clock_is_as_predicted(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - clock->anchor_ns;
-	uint64_t foretold_ns = clock_to_ns(clock, ticks - clock->anchor_ticks);
-	uint64_t off_ns = foretold_ns > passed_ns ? foretold_ns - passed_ns : passed_ns - foretold_ns;
+	uint64_t predicted_ns = clock_to_ns(clock, ticks - clock->anchor_ticks);
+	uint64_t off_ns = predicted_ns > passed_ns ? predicted_ns - passed_ns : passed_ns - predicted_ns;
 
 	return ticks >= clock->anchor_ticks && off_ns <= TOLERANCE_NS + passed_ns / 1024;
 }
@@ -88,22 +88,22 @@ static void clock_learn(struct ps__clock *clock, uint64_t before, uint64_t after
 	uint64_t ticks = before + (after - before) / 2;
 
 	if (after < before) {
-		clock_strike(clock);
+		clock_restart(clock);
 		return;
 	}
 	if (clock->rate && clock_to_ns(clock, after - before) > WIDEST_LOOK_NS) {
-		clock->is_trusted = ++clock->strikes < MOST_STRIKES;
+		clock->is_trusted = ++clock->failures < MOST_FAILURES;
 		clock->span_ticks = clock->is_trusted ? clock->span_ticks : 0;
 		return;
 	}
-	if (clock->rate && !clock_is_foretold(clock, ticks, now_ns)) {
-		clock_strike(clock);
+	if (clock->rate && !clock_is_as_predicted(clock, ticks, now_ns)) {
+		clock_restart(clock);
 		return;
 	}
-	/* A rate that has foretold a look is believed. */
+	/* A rate is trusted once it has predicted a look at the clock. */
 	if (clock->rate) {
 		clock->span_ticks = ((uint64_t)SPAN_NS << 32) / clock->rate;
-		clock->strikes = 0;
+		clock->failures = 0;
 	}
 	clock_learn_rate(clock, ticks, after - before, now_ns);
 	clock->anchor_ticks = ticks;

@@ -20,8 +20,8 @@ struct ps__clock {
 	uint64_t origin_ns;
 	uint64_t origin_width; /* ticks between which the clock was looked at */
 	bool has_origin;
-	bool is_trusted;  /* are ticks looked at? */
-	unsigned strikes; /* looks in a row from which nothing could be learnt */
+	bool is_trusted;   /* are ticks looked at? */
+	unsigned failures; /* looks in a row from which nothing could be learnt */
 };
 
 /* Trusts the ticks if the kernel's own clock does, and if the clock is the real one and no test's. Reads a file. */

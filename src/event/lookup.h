@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looking a name up: each place where an event may be known has one function of the same shape, and parse.c asks
+ * Looking a name up: each source of names has one function of the same shape, and parse.c asks
  * them in order. A new kind of event is a new function in its list.
  */
 #ifndef PS_EVENT_LOOKUP_H
@@ -11,7 +11,7 @@
 #include <perfsage/error.h>
 #include <perfsage/event.h>
 
-/* The answer of a place that doesn't know the name, besides PS_OK and failures. */
+/* The answer of a source that doesn't know the name, besides PS_OK and failures. */
 #define PS__NOT_HERE 1
 
 /* Longer names are refused, so that every detail sentence can quote the whole name. */
@@ -23,10 +23,10 @@
 struct ps__lookup {
 	const char *name; /* as the user wrote it */
 	const char
-	    *rest;      /* set by the place that knows it: the modifiers, with a colon before them unless after '/' */
-	bool has_pmu;   /* the name says which PMU it is of */
+	    *rest;    /* set by the source that knows it: the modifiers, with a colon before them unless after '/' */
+	bool has_pmu; /* the name says which PMU it is of */
 	bool is_shared; /* a bare alias that several core PMUs have, each with an encoding of its own */
-	int suspicion; /* a place could not look: the code to fail with, its sentence set, if no other knows the name */
+	int suspicion; /* a source could not look: the code to fail with, its sentence set, if no other knows the name */
 };
 
 /* Each fills type, config, class and scope of event and sets lookup->rest; PS__NOT_HERE; or fails for good. */
@@ -55,7 +55,7 @@ int ps__cache_for_each(ps__name_visit *visit, void *context);
 /* The tracepoints, written as system:name, of the system that name begins with. */
 int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *context);
 
-/* For lists: visit all that a place knows, until it returns non-zero, which is returned. */
+/* For lists: visit all that a source knows, until it returns non-zero, which is returned. */
 typedef int ps__info_visit(const struct ps_event_info *info, void *context);
 int ps__generic_list(ps__info_visit *visit, void *context);
 int ps__tracepoint_list(ps__info_visit *visit, void *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a name to an event: asks each place that knows names, in order, then reads the modifiers. Called by the set. */
+/* From a name to an event: asks each source of names, in order, then reads the modifiers. Called by the set. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/lookup.h"
@@ -10,8 +10,8 @@ typedef int find_function(struct ps__event *event, struct ps__lookup *lookup);
 
 /* perf's order: its own generic names first, so that they mean the same on every machine; then what the kernel names;
  * at last a table of names by CPU model. */
-static find_function *const places[] = {ps__generic_find,    ps__cache_find, ps__pmu_event_find, ps__breakpoint_find,
-                                        ps__tracepoint_find, ps__alias_find, ps__pfm_find};
+static find_function *const sources[] = {ps__generic_find,    ps__cache_find, ps__pmu_event_find, ps__breakpoint_find,
+                                         ps__tracepoint_find, ps__alias_find, ps__pfm_find};
 
 static int parse_fail_unknown(const struct ps__lookup *lookup)
 {
@@ -31,8 +31,8 @@ static int parse_fail_unknown(const struct ps__lookup *lookup)
 
 static int parse_find(struct ps__event *event, struct ps__lookup *lookup)
 {
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		int code = places[i](event, lookup);
+	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+		int code = sources[i](event, lookup);
 		if (code != PS__NOT_HERE)
 			return code;
 	}

@@ -34,9 +34,9 @@ static void pfm_unlock_after_fork(void)
 /* The child's lock is the forking thread's, whose number there is another one: unlocking would be refused. */
 static void pfm_renew_in_child(void)
 {
-	static const pthread_mutex_t fresh = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+	static const pthread_mutex_t initial = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-	memcpy(&lock, &fresh, sizeof lock);
+	memcpy(&lock, &initial, sizeof lock);
 }
 
 static void pfm_watch_forks(void)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* "(character 5)", or in which file of the kernel's the term stands. */
-static const char *apply_place(const struct ps__pmu_query *query, const struct ps__term *term, char *buffer,
+static const char *apply_where(const struct ps__pmu_query *query, const struct ps__term *term, char *buffer,
                                size_t size_bytes)
 {
 	if (query->alias)
@@ -38,7 +38,7 @@ int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *
 	return ps__fail(
 	    PS_EATTR, "event '%s': PMU %s has no term%s '%.*s' %s; its terms are: %s (and %s); its events: %s",
 	    query->name, query->pmu.name, term->has_value ? "" : " or event", term->name_length, term->name,
-	    apply_place(query, term, where, sizeof where), term_list,
+	    apply_where(query, term, where, sizeof where), term_list,
 	    query->event->is_probe ? ps__probe_terms(&query->pmu) : "config, config1 to config4, name", alias_list);
 }
 
@@ -49,7 +49,7 @@ static int apply_fail_value(const struct ps__pmu_query *query, const struct ps__
 
 	return ps__fail(PS_EATTR, "event '%s': the value '%.*s' of '%.*s' %s is %s: 0 to 0x%llx can be given",
 	                query->name, term->value_length, term->value, term->name_length, term->name,
-	                apply_place(query, term, where, sizeof where), what,
+	                apply_where(query, term, where, sizeof where), what,
 	                (unsigned long long)ps__format_max(format));
 }
 

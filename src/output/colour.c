@@ -21,8 +21,8 @@ static const struct colour viridis[] = {
 
 static struct colour colour_of(double fraction)
 {
-	double place = fmin(fmax(fraction, 0), 1) * STEPS;
-	double step = fmin(floor(place), STEPS - 1), share = place - step;
+	double position = fmin(fmax(fraction, 0), 1) * STEPS;
+	double step = fmin(floor(position), STEPS - 1), share = position - step;
 	const struct colour *low = &viridis[(int)step], *high = low + 1;
 
 	return (struct colour){

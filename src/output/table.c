@@ -16,11 +16,11 @@
 /* What is needed while the table is made. */
 struct builder {
 	struct ps__table table;
-	size_t *row_of_thread;         /* by place in the topology's array */
-	struct ps__recording **series; /* oldest first */
-	size_t series_count;
-	struct ps_value *values; /* of the parts of one reading: for each log all columns */
-	size_t *threads;         /* their Threads, by place in the topology's array */
+	size_t *row_of_thread;             /* by index in the topology's array */
+	struct ps__recording **recordings; /* oldest first */
+	size_t recording_count;
+	struct ps_value *values; /* of the parts of one reading: for each history all columns */
+	size_t *threads;         /* their Threads, by index in the topology's array */
 	size_t *rows;            /* and the rows where they belong, column by column */
 };
 
@@ -69,19 +69,19 @@ static int table_add_rows(struct builder *builder, struct ps_component *root)
 }
 
 /* The list has the newest first; a table reads better from the oldest on. */
-static int table_list_series(struct builder *builder)
+static int table_list_recordings(struct builder *builder)
 {
 	struct ps__recording *newest = ps__recording_first(builder->table.topology);
 	size_t left = 0;
 
-	for (struct ps__recording *series = newest; series; series = series->next)
+	for (struct ps__recording *recording = newest; recording; recording = recording->next)
 		left++;
-	builder->series = ps__os_calloc(left, sizeof(struct ps__recording *));
-	if (!builder->series)
+	builder->recordings = ps__os_calloc(left, sizeof(struct ps__recording *));
+	if (!builder->recordings)
 		return PS_ENOMEM;
-	builder->series_count = left;
-	for (struct ps__recording *series = newest; series; series = series->next)
-		builder->series[--left] = series;
+	builder->recording_count = left;
+	for (struct ps__recording *recording = newest; recording; recording = recording->next)
+		builder->recordings[--left] = recording;
 	return PS_OK;
 }
 
@@ -105,13 +105,13 @@ static void table_add_event(struct ps__table *table, const struct ps__column *co
 	};
 }
 
-static void table_widen_scopes(struct ps__table *table, const struct ps__recording *series)
+static void table_widen_scopes(struct ps__table *table, const struct ps__recording *recording)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		struct ps__table_column *column = &table->columns[i];
-		ptrdiff_t found = column->selector.find(series, &column->selector);
-		if (found >= 0 && series->column[found].scope > column->scope)
-			column->scope = series->column[found].scope;
+		ptrdiff_t found = column->selector.find(recording, &column->selector);
+		if (found >= 0 && recording->column[found].scope > column->scope)
+			column->scope = recording->column[found].scope;
 	}
 }
 
@@ -120,19 +120,19 @@ static int table_list_columns(struct builder *builder)
 	struct ps__table *table = &builder->table;
 	size_t limit = 2 * table->metric_count;
 
-	for (size_t i = 0; i < builder->series_count; i++)
-		limit += builder->series[i]->columns;
+	for (size_t i = 0; i < builder->recording_count; i++)
+		limit += builder->recordings[i]->columns;
 	table->columns = ps__os_calloc(limit, sizeof *table->columns);
 	if (!table->columns)
 		return PS_ENOMEM;
-	for (size_t i = 0; i < builder->series_count; i++) {
-		for (size_t column = 0; column < builder->series[i]->columns; column++)
-			table_add_event(table, &builder->series[i]->column[column]);
+	for (size_t i = 0; i < builder->recording_count; i++) {
+		for (size_t column = 0; column < builder->recordings[i]->columns; column++)
+			table_add_event(table, &builder->recordings[i]->column[column]);
 	}
 	table->column_count = table->event_count;
 	ps__table_add_metrics(table);
-	for (size_t i = 0; i < builder->series_count; i++)
-		table_widen_scopes(table, builder->series[i]);
+	for (size_t i = 0; i < builder->recording_count; i++)
+		table_widen_scopes(table, builder->recordings[i]);
 	table->cells = ps__os_calloc(table->row_count * table->column_count, sizeof *table->cells);
 	return table->cells ? PS_OK : PS_ENOMEM;
 }
@@ -141,7 +141,7 @@ static int table_make_room(struct builder *builder, const struct ps__history *ne
 {
 	size_t need = 0;
 
-	for (const struct ps__history *log = newest; log; log = log->next_in_recording)
+	for (const struct ps__history *history = newest; history; history = history->next_in_recording)
 		need++;
 	ps__os_free(builder->values);
 	ps__os_free(builder->threads);
@@ -152,40 +152,40 @@ static int table_make_room(struct builder *builder, const struct ps__history *ne
 	return builder->values && builder->threads && builder->rows ? PS_OK : PS_ENOMEM;
 }
 
-/* The columns of a log's newest row, if that belongs to the series' latest reading. */
-static bool table_take_part(const struct ps__history *log, uint64_t latest, struct ps_value *values)
+/* The columns of a history's newest row, if that belongs to the recording's latest reading. */
+static bool table_take_part(const struct ps__history *history, uint64_t latest, struct ps_value *values)
 {
-	const struct ps__recording *series = log->recording;
-	size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+	const struct ps__recording *recording = history->recording;
+	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
 
-	for (size_t column = 0; column < series->columns; column++) {
-		if (count == 0 || !ps__recording_value(log, count - 1, column, &values[column]) ||
+	for (size_t column = 0; column < recording->columns; column++) {
+		if (count == 0 || !ps__recording_value(history, count - 1, column, &values[column]) ||
 		    values[column].timestamp != latest)
 			return false;
 	}
 	return true;
 }
 
-/* Copies all parts of a series' latest reading; how many there are. */
-static int table_take_parts(struct builder *builder, const struct ps__recording *series, size_t *out)
+/* Copies all parts of a recording's latest reading; how many there are. */
+static int table_take_parts(struct builder *builder, const struct ps__recording *recording, size_t *out)
 {
 	uint64_t sequence;
 	size_t parts;
 
 	do {
 		parts = 0;
-		sequence = ps__recording_read_begin(series);
+		sequence = ps__recording_read_begin(recording);
 		/* Pairs with the release in ps__recording_add_history. */
-		const struct ps__history *newest = atomic_load_explicit(&series->histories, memory_order_acquire);
-		uint64_t latest = atomic_load_explicit(&series->latest, memory_order_acquire);
-		if (table_make_room(builder, newest, series->columns) < 0)
+		const struct ps__history *newest = atomic_load_explicit(&recording->histories, memory_order_acquire);
+		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_acquire);
+		if (table_make_room(builder, newest, recording->columns) < 0)
 			return PS_ENOMEM;
-		for (const struct ps__history *log = newest; log; log = log->next_in_recording) {
-			if (!table_take_part(log, latest, &builder->values[parts * series->columns]))
+		for (const struct ps__history *history = newest; history; history = history->next_in_recording) {
+			if (!table_take_part(history, latest, &builder->values[parts * recording->columns]))
 				continue;
-			builder->threads[parts++] = (size_t)(log->thread - builder->table.topology->threads);
+			builder->threads[parts++] = (size_t)(history->thread - builder->table.topology->threads);
 		}
-	} while (ps__recording_read_retry(series, sequence));
+	} while (ps__recording_read_retry(recording, sequence));
 	*out = parts;
 	return PS_OK;
 }
@@ -211,20 +211,20 @@ static size_t table_row_of(const struct builder *builder, size_t thread, enum ps
 }
 
 /* An event of a hardware thread: what several sets counted adds up. */
-static void table_add_narrow(struct builder *builder, const struct ps__recording *series, size_t parts, size_t column,
-                             size_t event)
+static void table_add_narrow(struct builder *builder, const struct ps__recording *recording, size_t parts,
+                             size_t column, size_t event)
 {
 	for (size_t part = 0; part < parts; part++) {
 		size_t row = builder->row_of_thread[builder->threads[part]];
 		if (row == NO_ROW)
 			continue;
 		struct ps__cell *cell = ps__table_cell(&builder->table, row, event);
-		ps__value_merge(&cell->value, &cell->parts, &builder->values[part * series->columns + column]);
+		ps__value_merge(&cell->value, &cell->parts, &builder->values[part * recording->columns + column]);
 	}
 }
 
 /* Adds up the parts that belong in the row of the first one; they are then done with. */
-static struct ps_value table_take_sum(struct builder *builder, const struct ps__recording *series, size_t parts,
+static struct ps_value table_take_sum(struct builder *builder, const struct ps__recording *recording, size_t parts,
                                       size_t first, size_t column)
 {
 	size_t row = builder->rows[first], merged = 0;
@@ -233,15 +233,15 @@ static struct ps_value table_take_sum(struct builder *builder, const struct ps__
 	for (size_t part = first; part < parts; part++) {
 		if (builder->rows[part] != row)
 			continue;
-		ps__value_merge(&sum, &merged, &builder->values[part * series->columns + column]);
+		ps__value_merge(&sum, &merged, &builder->values[part * recording->columns + column]);
 		builder->rows[part] = NO_ROW;
 	}
 	return sum;
 }
 
 /* An event of a wider scope: counts of one package are the same count in all sets, of which the newest is taken. */
-static void table_add_wide(struct builder *builder, const struct ps__recording *series, size_t parts, size_t column,
-                           size_t event)
+static void table_add_wide(struct builder *builder, const struct ps__recording *recording, size_t parts,
+                           size_t column, size_t event)
 {
 	for (size_t part = 0; part < parts; part++)
 		builder->rows[part] =
@@ -250,27 +250,27 @@ static void table_add_wide(struct builder *builder, const struct ps__recording *
 		if (builder->rows[part] == NO_ROW)
 			continue;
 		struct ps__cell *cell = ps__table_cell(&builder->table, builder->rows[part], event);
-		struct ps_value sum = table_take_sum(builder, series, parts, part, column);
+		struct ps_value sum = table_take_sum(builder, recording, parts, part, column);
 		if (cell->parts == 0 || sum.timestamp > cell->value.timestamp)
 			*cell = (struct ps__cell){.value = sum, .parts = 1};
 	}
 }
 
-static int table_add_series(struct builder *builder, const struct ps__recording *series)
+static int table_add_recording(struct builder *builder, const struct ps__recording *recording)
 {
 	size_t parts;
 
-	if (table_take_parts(builder, series, &parts) < 0)
+	if (table_take_parts(builder, recording, &parts) < 0)
 		return PS_ENOMEM;
 	for (size_t event = 0; event < builder->table.column_count; event++) {
 		const struct ps__table_column *about = &builder->table.columns[event];
-		ptrdiff_t column = about->selector.find(series, &about->selector);
-		if (column < 0 || ps__recording_is_superseded(series, &about->selector))
+		ptrdiff_t column = about->selector.find(recording, &about->selector);
+		if (column < 0 || ps__recording_is_superseded(recording, &about->selector))
 			continue;
 		if (about->scope == PS_SCOPE_THREAD)
-			table_add_narrow(builder, series, parts, (size_t)column, event);
+			table_add_narrow(builder, recording, parts, (size_t)column, event);
 		else
-			table_add_wide(builder, series, parts, (size_t)column, event);
+			table_add_wide(builder, recording, parts, (size_t)column, event);
 	}
 	return PS_OK;
 }
@@ -321,11 +321,11 @@ static int table_build(struct builder *builder, struct ps_component *root)
 	int code = table_add_rows(builder, root);
 
 	if (code == PS_OK)
-		code = table_list_series(builder);
+		code = table_list_recordings(builder);
 	if (code == PS_OK)
 		code = table_list_columns(builder);
-	for (size_t i = 0; code == PS_OK && i < builder->series_count; i++)
-		code = table_add_series(builder, builder->series[i]);
+	for (size_t i = 0; code == PS_OK && i < builder->recording_count; i++)
+		code = table_add_recording(builder, builder->recordings[i]);
 	if (code == PS_OK)
 		table_finish(&builder->table);
 	if (code == PS_OK)
@@ -359,7 +359,7 @@ int ps__table_create(struct ps__table *out, struct ps_component *root, const cha
 	if (code == PS_OK && is_node)
 		table_keep_row(&builder.table, root);
 	ps__os_free(builder.row_of_thread);
-	ps__os_free(builder.series);
+	ps__os_free(builder.recordings);
 	ps__os_free(builder.values);
 	ps__os_free(builder.threads);
 	ps__os_free(builder.rows);

@@ -21,7 +21,7 @@ struct ps__row {
 	int depth;     /* below the first row */
 	bool counted;  /* has a total of any event */
 	bool stays;    /* ps__table_select's: is it kept */
-	size_t place;  /* and where; of a row that isn't, where the next one above it is that is */
+	size_t index;  /* its row then; the nearest kept row above it, if it is not kept */
 };
 
 /* What the cells of a column are the sums of. */

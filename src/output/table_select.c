@@ -64,8 +64,8 @@ static void table_place_rows(struct ps__table *table, const struct ps__table_vie
 		const struct ps__row *parent = &table->rows[row->parent];
 		row->stays = table_is_shown(table, view, level, i);
 		row->depth = i == 0 ? 0 : parent->depth + row->stays;
-		row->parent = i == 0 ? 0 : parent->place;
-		row->place = row->stays ? kept++ : row->parent;
+		row->parent = i == 0 ? 0 : parent->index;
+		row->index = row->stays ? kept++ : row->parent;
 	}
 }
 

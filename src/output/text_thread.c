@@ -15,10 +15,11 @@ static size_t text_thread_count_parts(const struct ps_thread *thread, const char
 {
 	size_t count = 0;
 
-	for (const struct ps__history *log = ps__thread_first_history(thread); log; log = log->next_in_thread) {
-		if (ps__recording_find(log->recording, event) >= 0)
-			count += atomic_load_explicit(&log->count, memory_order_acquire) -
-			         atomic_load_explicit(&log->first, memory_order_acquire);
+	for (const struct ps__history *history = ps__thread_first_history(thread); history;
+	     history = history->next_in_thread) {
+		if (ps__recording_find(history->recording, event) >= 0)
+			count += atomic_load_explicit(&history->count, memory_order_acquire) -
+			         atomic_load_explicit(&history->first, memory_order_acquire);
 	}
 	return count;
 }
@@ -45,11 +46,12 @@ static int text_thread_fetch(const struct ps_thread *thread, const char *event, 
 /* The unit of an event, from the newest set that counted it here. */
 static struct ps__look text_thread_look_of(const struct ps_thread *thread, const char *event)
 {
-	for (const struct ps__history *log = ps__thread_first_history(thread); log; log = log->next_in_thread) {
-		ptrdiff_t column = ps__recording_find(log->recording, event);
+	for (const struct ps__history *history = ps__thread_first_history(thread); history;
+	     history = history->next_in_thread) {
+		ptrdiff_t column = ps__recording_find(history->recording, event);
 		if (column >= 0)
-			return (struct ps__look){.unit = log->recording->column[column].unit,
-			                         .scale = log->recording->column[column].scale};
+			return (struct ps__look){.unit = history->recording->column[column].unit,
+			                         .scale = history->recording->column[column].scale};
 	}
 	return (struct ps__look){.unit = "", .scale = 1};
 }

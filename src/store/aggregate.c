@@ -164,7 +164,7 @@ static struct ps__aggregate *aggregate_find(struct ps_topology *topology, const 
 }
 
 /* Where a part is added: at its Thread; a count of a wider scope at the first Thread that it covers. */
-static size_t aggregate_place_of(const struct ps__history *history, const struct ps__column *column)
+static size_t aggregate_index_of(const struct ps__history *history, const struct ps__column *column)
 {
 	const struct ps_component *thread = history->thread->component;
 
@@ -179,7 +179,7 @@ static bool aggregate_make_parts(struct ps__aggregate *aggregate, const struct p
 	for (const struct ps__history *history = ps__recording_first_history(recording); history;
 	     history = history->next_in_recording) {
 		for (size_t column = 0; history->thread && column < recording->columns; column++) {
-			size_t index = aggregate_place_of(history, &recording->column[column]);
+			size_t index = aggregate_index_of(history, &recording->column[column]);
 			if (part_at(aggregate, index))
 				continue;
 			struct ps__aggregate_part *part =
@@ -227,7 +227,7 @@ static void aggregate_add_history(struct ps__aggregate *aggregate, const struct 
 		if (count == 0 || !ps__recording_value(history, count - 1, column, &value) ||
 		    value.timestamp != aggregate_load(&recording->latest))
 			continue;
-		size_t index = aggregate_place_of(history, &recording->column[column]);
+		size_t index = aggregate_index_of(history, &recording->column[column]);
 		if (recording->column[column].scope == PS_SCOPE_THREAD)
 			aggregate_add_part(aggregate, index, column, &value);
 		else

@@ -59,7 +59,7 @@ static void attrmap_estimate(struct ps_value *value)
 }
 
 /*
- * An event that some kind of cores lacks. There it is not supported; though what was counted elsewhere and credited there all
+ * An event that some kind of cores lacks. There it is not supported; though what was counted elsewhere and attributed there all
  * the same (last-cpu) is not hidden. Nor is it scaled then: the time on cores that lack it looks as if it had waited.
  */
 static void attrmap_settle_kind(struct ps_value *value, const char *cpus, const struct ps_thread *thread)

@@ -26,7 +26,7 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 /* Where the counter was never on the hardware, it is taken to have counted as fast as elsewhere: an estimate. */
 void ps__value_finish(struct ps_value *sum);
 
-/* Threads by their place in the topology's array: [first, end). */
+/* Threads by their index in the topology's array: [first, end). */
 struct ps__range {
 	size_t first;
 	size_t end;

@@ -168,8 +168,8 @@ const char *ps_thread_event_name(const struct ps_thread *thread, size_t index)
 	if (!thread)
 		return NULL;
 	size_t count = readings_count_histories(thread);
-	for (size_t place = 0; place < count; place++) {
-		const struct ps__history *history = readings_history_at(thread, count, place);
+	for (size_t i = 0; i < count; i++) {
+		const struct ps__history *history = readings_history_at(thread, count, i);
 		for (size_t column = 0; column < history->recording->columns; column++) {
 			const char *name = history->recording->column[column].name;
 			if (!readings_has_older(history, name) && index-- == 0)
