@@ -135,13 +135,13 @@ static void measure_raw(struct bench_figure *figure)
 }
 
 /* The path that the kernel permits now, and what it costs. */
-static enum ps_read_path measure_set(struct bench_figure *update, struct bench_figure *fresh,
+static enum ps_read_path measure_set(struct bench_figure *update, struct bench_figure *appended,
                                      struct bench_figure *accum)
 {
 	open_set();
 	enum ps_read_path path = ps_eventset_read_path(bench.set, NULL);
 	update->value = instructions_of(call_read);
-	fresh->value = instructions_of(call_read_new);
+	appended->value = instructions_of(call_read_new);
 	accum->value = instructions_of(call_accum);
 	close_set();
 	return path;

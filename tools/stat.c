@@ -27,7 +27,7 @@ struct session {
 	struct tool_watcher watcher;
 	struct stat_aggregate aggregate; /* of intervals or repetitions */
 	bool has_aggregate;
-	bool has_told_uncounted;
+	bool has_shown_uncounted;
 	struct stat_runs runs; /* how repetitions ended */
 };
 
@@ -109,19 +109,19 @@ static bool stat_end_by_timeout(struct run *run)
 }
 
 /* Waits for the end; shows the intervals. */
-static enum tool_news stat_wait_for_end(struct run *run)
+static enum tool_wakeup stat_wait_for_end(struct run *run)
 {
 	uint64_t interval_ns = (uint64_t)run->session->options.interval_ms * 1000000;
 
 	for (;;) {
 		uint64_t deadline = stat_earliest(stat_earliest(run->beat_ns, run->take_ns),
 		                                  stat_earliest(run->tick_ns, run->limit_ns));
-		enum tool_news news = tool_watcher_wait(&run->session->watcher, deadline);
+		enum tool_wakeup wakeup = tool_watcher_wait(&run->session->watcher, deadline);
 		uint64_t now = ps__os_now_ns();
-		if (news != TOOL_NEWS_TICK)
-			return news;
+		if (wakeup != TOOL_WAKEUP_TICK)
+			return wakeup;
 		if (run->limit_ns && now >= run->limit_ns && !stat_end_by_timeout(run))
-			return TOOL_NEWS_TICK;
+			return TOOL_WAKEUP_TICK;
 		if (run->take_ns && now >= run->take_ns) {
 			stat_uncounted_take(&run->count);
 			run->take_ns = now + TAKE_NS;
@@ -185,9 +185,9 @@ static void stat_tell_uncounted(struct run *run)
 	bool has_footer = session->options.format == PS_FORMAT_TEXT && session->output.file.fd == STDERR_FILENO;
 
 	stat_uncounted_take(&run->count);
-	if (has_footer || session->has_told_uncounted || !stat_uncounted_is_any(&run->count.uncounted))
+	if (has_footer || session->has_shown_uncounted || !stat_uncounted_is_any(&run->count.uncounted))
 		return;
-	session->has_told_uncounted = true;
+	session->has_shown_uncounted = true;
 	stat_uncounted_complain(&run->count.uncounted);
 }
 
@@ -209,27 +209,28 @@ static int stat_draw_heat(struct run *run)
 	return tool_heat_write(&session->heat, run->count.root);
 }
 
-/* Counting goes on until there is news; then all is shown. Returns the exit status. */
+/* Counts until the watcher reports an end, then shows all. Returns the exit status. */
 static int stat_count_to_the_end(struct run *run)
 {
 	struct session *session = run->session;
 	struct tool_watcher *watcher = &session->watcher;
 
-	enum tool_news news = stat_wait_for_end(run);
+	enum tool_wakeup wakeup = stat_wait_for_end(run);
 	uint64_t ended_ns = ps__os_now_ns();
 	stat_count_stop(&run->count);
 	stat_end_beat(run);
 	struct stat_facts facts = {.elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,
 	                           .repetition = run->repetition,
 	                           .has_ended = true,
-	                           .has_command = news == TOOL_NEWS_COMMAND && stat_counts_command(&session->options),
+	                           .has_command =
+	                               wakeup == TOOL_WAKEUP_COMMAND && stat_counts_command(&session->options),
 	                           .signal = watcher->signal,
 	                           .usage = watcher->usage};
 	int status = TOOL_OK;
-	if (news == TOOL_NEWS_COMMAND)
+	if (wakeup == TOOL_WAKEUP_COMMAND)
 		status = tool_launch_status(watcher->wait_status);
 	/* Ctrl-C is how counting of what goes on for ever is ended. */
-	else if (news == TOOL_NEWS_SIGNAL && watcher->signal != SIGINT)
+	else if (wakeup == TOOL_WAKEUP_SIGNAL && watcher->signal != SIGINT)
 		status = TOOL_BY_SIGNAL + watcher->signal;
 	facts.exit_status = status;
 	stat_tell_uncounted(run);

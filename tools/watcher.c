@@ -126,7 +126,7 @@ static void watcher_add_signals(sigset_t *set, const int *signals, size_t count)
 int tool_watcher_create(struct tool_watcher *watcher)
 {
 	/* They end nothing, so nobody minds if they wait until they are read. */
-	static const int told[] = {SIGUSR1, SIGUSR2};
+	static const int to_command[] = {SIGUSR1, SIGUSR2};
 	sigset_t all, blocked;
 
 	*watcher = (struct tool_watcher){.signals = -1};
@@ -134,7 +134,7 @@ int tool_watcher_create(struct tool_watcher *watcher)
 	watcher_add_signals(&watcher->ending, ending_signals, ENDING_SIGNALS);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGCHLD);
-	watcher_add_signals(&blocked, told, sizeof told / sizeof told[0]);
+	watcher_add_signals(&blocked, to_command, sizeof to_command / sizeof to_command[0]);
 	sigorset(&all, &blocked, &watcher->ending);
 	tool_state_save(&watcher->state, &blocked);
 	watcher->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -237,15 +237,15 @@ static bool watcher_take_command(struct tool_watcher *watcher)
 	return true;
 }
 
-/* Reads one signal. True if it is news. */
-static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_news *news)
+/* Reads one signal. True if it ends the wait. */
+static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *wakeup)
 {
 	struct signalfd_siginfo info;
 
 	if (read(watcher->signals, &info, sizeof info) != (ssize_t)sizeof info)
 		return false;
 	if (info.ssi_signo == SIGCHLD) {
-		*news = TOOL_NEWS_COMMAND;
+		*wakeup = TOOL_WAKEUP_COMMAND;
 		return watcher->command && watcher_take_command(watcher);
 	}
 	/* What a batch system tells the command is no reason to leave out what was still to be done. */
@@ -255,7 +255,7 @@ static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_news *ne
 		watcher_pass_on(watcher, &info);
 		return false;
 	}
-	*news = TOOL_NEWS_SIGNAL;
+	*wakeup = TOOL_WAKEUP_SIGNAL;
 	return true;
 }
 
@@ -288,11 +288,11 @@ static int watcher_milliseconds_until(uint64_t deadline_ns)
 	return left > 1000000 ? 1000000 : (int)left;
 }
 
-/* The end of a command is the greater news. */
-static void watcher_keep_news(struct tool_watcher *watcher, enum tool_news news)
+/* The end of a command is kept before all others. */
+static void watcher_keep_wakeup(struct tool_watcher *watcher, enum tool_wakeup wakeup)
 {
-	if (!watcher->has_kept || news == TOOL_NEWS_COMMAND)
-		watcher->kept = news;
+	if (!watcher->has_kept || wakeup == TOOL_WAKEUP_COMMAND)
+		watcher->kept = wakeup;
 	watcher->has_kept = true;
 }
 
@@ -300,7 +300,7 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 {
 	struct pollfd fds[] = {{.fd = watcher->signals, .events = POLLIN}, {.fd = fd, .events = events}};
 	int before = watcher->signal;
-	enum tool_news news;
+	enum tool_wakeup wakeup;
 
 	watcher->signal = 0;
 	for (;;) {
@@ -308,8 +308,8 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 		/* What needn't be waited for isn't given up, whatever signals there are. */
 		if (ready > 0 && fds[1].revents)
 			break;
-		if (ready > 0 && watcher_take_signal(watcher, &news))
-			watcher_keep_news(watcher, news);
+		if (ready > 0 && watcher_take_signal(watcher, &wakeup))
+			watcher_keep_wakeup(watcher, wakeup);
 		if (watcher->signal && !watcher->command)
 			return false;
 	}
@@ -317,10 +317,10 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 	return true;
 }
 
-enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns)
+enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns)
 {
 	struct pollfd fds[1 + watcher->process_count];
-	enum tool_news news = TOOL_NEWS_TICK;
+	enum tool_wakeup wakeup = TOOL_WAKEUP_TICK;
 
 	if (watcher->has_kept) {
 		watcher->has_kept = false;
@@ -331,12 +331,12 @@ enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline
 		for (size_t index = 0; index < watcher->process_count; index++)
 			fds[1 + index] = (struct pollfd){.fd = watcher->processes[index], .events = POLLIN};
 		int ready = poll(fds, 1 + watcher->process_count, watcher_milliseconds_until(deadline_ns));
-		if (ready > 0 && fds[0].revents && watcher_take_signal(watcher, &news))
-			return news;
+		if (ready > 0 && fds[0].revents && watcher_take_signal(watcher, &wakeup))
+			return wakeup;
 		/* A command says how long is counted, whatever else there is. */
 		if (ready > 0 && watcher_take_ends(watcher, fds + 1) && !watcher->command)
-			return TOOL_NEWS_ENDED;
+			return TOOL_WAKEUP_ENDED;
 		if (deadline_ns && ps__os_now_ns() >= deadline_ns)
-			return TOOL_NEWS_TICK;
+			return TOOL_WAKEUP_TICK;
 	}
 }

@@ -44,11 +44,11 @@ void tool_state_restore(const struct tool_state *state);
 /* The signals that exec would leave ignored though perfsage was not given them so. */
 void tool_state_ignored(const struct tool_state *state, sigset_t *out);
 
-enum tool_news {
-	TOOL_NEWS_TICK,    /* the time that was waited for */
-	TOOL_NEWS_COMMAND, /* the command has ended */
-	TOOL_NEWS_ENDED,   /* all watched processes have, and there is no command */
-	TOOL_NEWS_SIGNAL   /* one that ends programs, and there is no command that it is for */
+enum tool_wakeup {
+	TOOL_WAKEUP_TICK,    /* the time that was waited for */
+	TOOL_WAKEUP_COMMAND, /* the command has ended */
+	TOOL_WAKEUP_ENDED,   /* all watched processes have, and there is no command */
+	TOOL_WAKEUP_SIGNAL   /* one that ends programs, and there is no command that it is for */
 };
 
 struct tool_watcher {
@@ -59,8 +59,8 @@ struct tool_watcher {
 	int wait_status;     /* of the command, when it has ended */
 	struct rusage usage; /* and of all its children that were waited for */
 	int signal;          /* the last one that came */
-	bool has_kept;       /* tool_watcher_until met news: the next tool_watcher_wait gives them */
-	enum tool_news kept;
+	bool has_kept;       /* tool_watcher_until met one: the next tool_watcher_wait returns it */
+	enum tool_wakeup kept;
 	int *processes; /* pidfds of the watched ones; -1: ended */
 	size_t process_count;
 };
@@ -77,8 +77,8 @@ void tool_watcher_release(struct tool_watcher *watcher);
 /* Watches processes that aren't perfsage's children. -1 after a complaint. */
 int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t count);
 
-/* Waits for the next news, until deadline_ns (of CLOCK_MONOTONIC; 0: none) at most. */
-enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns);
+/* Waits until there is something to do, at most until deadline_ns (CLOCK_MONOTONIC; 0: none). */
+enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns);
 
 /*
  * Waits until poll finds these events at the descriptor; signals that are held are passed on meanwhile. False if one came

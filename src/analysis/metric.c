@@ -337,7 +337,7 @@ int ps_metric_for_each(const struct ps_component *component, int (*visit)(const 
 }
 
 /* A metric's modifier is that of its events: no event has another one. */
-static const struct ps__metric *metric_find_told(const char *name)
+static const struct ps__metric *metric_find_or_fail(const char *name)
 {
 	if (!name)
 		return NULL;
@@ -348,14 +348,14 @@ static const struct ps__metric *metric_find_told(const char *name)
 
 const char *ps_metric_unit(const char *metric)
 {
-	const struct ps__metric *found = metric_find_told(metric);
+	const struct ps__metric *found = metric_find_or_fail(metric);
 
 	return found ? found->unit : NULL;
 }
 
 const char *ps_metric_description(const char *metric)
 {
-	const struct ps__metric *found = metric_find_told(metric);
+	const struct ps__metric *found = metric_find_or_fail(metric);
 
 	return found ? found->description : NULL;
 }

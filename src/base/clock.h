@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CLOCK_MONOTONIC without a call each time. The CPU's tick register is read, and what it went on since the last look at
- * the clock is added to that look: for 100 us at most, so that neither a clock that is being slewed (500 ppm at most,
- * 50 ns) nor a register that was stopped or set leads far astray. An event set has one; it is no other thread's meanwhile.
+ * CLOCK_MONOTONIC without a call each time. The CPU's tick register is read instead, and the ticks
+ * since the last look at the clock are added to that look. This goes on for 100 us at most, so the
+ * error stays small where the clock is being slewed (at most 500 ppm, 50 ns) or the register was
+ * stopped or set. An event set has one clock; only one thread uses it at a time.
  */
 #ifndef PS_BASE_CLOCK_H
 #define PS_BASE_CLOCK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which characters of foreign text may be shown: names of threads and events, command lines, names in a foreign file.
- * A terminal obeys control characters, so whoever chose a name could write to it. The library and the command ask here,
- * and nowhere else.
+ * Decides which characters of foreign text may be shown: names of threads and events, command
+ * lines, names in a foreign file. A terminal obeys control characters, so a name could control it.
+ * The library and the command ask here, and nowhere else.
  */
 #ifndef PS_BASE_PRINTABLE_H
 #define PS_BASE_PRINTABLE_H

@@ -46,15 +46,15 @@ static bool counters_measure_free(unsigned fit, unsigned *out)
 	struct group group;
 
 	for (unsigned count = fit; count > 0; count--) {
-		bool told = false;
+		bool is_certain = false;
 		counters_open_group(&group, count);
-		bool scheduled = group.count == count && ps__probe_is_scheduled(group.fds[0], &told);
+		bool scheduled = group.count == count && ps__probe_is_scheduled(group.fds[0], &is_certain);
 		counters_close_group(&group);
 		if (scheduled) {
 			*out = count;
 			return true;
 		}
-		if (!told)
+		if (!is_certain)
 			return false;
 	}
 	*out = 0;

@@ -73,7 +73,7 @@ void ps__diagnose_together(struct ps__diagnosis *diagnosis);
 /* The default events, if none were asked for. PS_ENOMEM; any other failure means that there are none. */
 int ps__diagnose_defaults(struct ps__diagnosis *diagnosis);
 
-/* probe.c. Texts of the draft: state and fact; more of the fact; who mends it, what that brings, and how. */
+/* probe.c. Texts of the draft: state and fact; more of the fact; who can fix it, what the fix gains, and how. */
 void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -83,8 +83,8 @@ void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, con
 /* Opens an event and closes it again: 0, or an errno. */
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu);
 /* Does an event that counts, opened with read_format PS__PROBE_TIMES, get onto the hardware from now on? Waits up to 20 ms.
- * *told: could it be told? */
-bool ps__probe_is_scheduled(int fd, bool *told);
+ * *is_certain is false if neither answer is certain. */
+bool ps__probe_is_scheduled(int fd, bool *is_certain);
 #define PS__PROBE_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 /* A counting event of this type; is_user: without the kernel and the hypervisor. */
 struct perf_event_attr ps__probe_attr(uint32_t type, uint64_t config, bool is_user);

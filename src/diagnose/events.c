@@ -41,7 +41,7 @@ static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 static int events_check_hardware(const struct ps__event *event, const char *name)
 {
 	union ps__attr attr = ps__attr_of(event);
-	bool of_cpu = event->klass == PS__EVENT_CLASS_OTHER, told;
+	bool of_cpu = event->klass == PS__EVENT_CLASS_OTHER, is_certain;
 
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE)
 		return PS_OK;
@@ -49,9 +49,9 @@ static int events_check_hardware(const struct ps__event *event, const char *name
 	int fd = ps__os_open_event(&attr.attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1, 0);
 	if (fd < 0)
 		return PS_OK;
-	bool is_scheduled = ps__probe_is_scheduled(fd, &told);
+	bool is_scheduled = ps__probe_is_scheduled(fd, &is_certain);
 	ps__os.close(fd);
-	if (is_scheduled || !told)
+	if (is_scheduled || !is_certain)
 		return PS_OK;
 	return ps__fail(
 	    PS_ENOCNTR,

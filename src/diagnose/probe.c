@@ -88,7 +88,7 @@ static int probe_read_times(int fd, struct times *out)
 	return length == (ssize_t)sizeof *out ? 0 : EAGAIN;
 }
 
-bool ps__probe_is_scheduled(int fd, bool *told)
+bool ps__probe_is_scheduled(int fd, bool *is_certain)
 {
 	struct times first, before, now;
 	int error = probe_read_times(fd, &first);
@@ -98,13 +98,13 @@ bool ps__probe_is_scheduled(int fd, bool *told)
 		error = probe_read_times(fd, &now);
 		if (error)
 			break;
-		*told = now.running_ns > first.running_ns || now.enabled_ns - first.enabled_ns > PATIENCE_NS;
-		if (*told)
+		*is_certain = now.running_ns > first.running_ns || now.enabled_ns - first.enabled_ns > PATIENCE_NS;
+		if (*is_certain)
 			return now.running_ns > first.running_ns;
 		standstills = now.enabled_ns == before.enabled_ns ? standstills + 1 : 0;
 		before = now;
 	}
-	*told = error == EAGAIN;
+	*is_certain = error == EAGAIN;
 	return false;
 }
 

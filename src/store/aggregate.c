@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregates are written: by whoever destroys an event set. See aggregate.h. */
+/* The writer of aggregates: a thread that destroys an event set. See aggregate.h. */
 #include "store/aggregate.h"
 
 #include "base/identity.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Aggregates: what event sets that were destroyed counted last, added up by hardware thread. A total looks at the aggregates
- * and at the sets that are alive, and so costs the same however many sets there were. All sets with the same list of events
- * share one aggregate. Their readings stay where they are, for look-ups by timestamp.
+ * Aggregates: the last counts of destroyed event sets, added up by hardware thread. A total looks at
+ * the aggregates and at the sets that are alive, so its cost does not depend on the number of
+ * destroyed sets. All sets with the same list of events share one aggregate. Their readings stay
+ * where they are, for look-ups by timestamp.
  *
- * While a set moves from the one to the other, or goes on in a new recording, a total must see it once. So whoever changes this
- * announces it, and a reader looks again if anything was changed meanwhile.
+ * A set may be destroyed, or go on in a new recording, while a total is computed. The total must
+ * count it once. So the writer announces each change, and a reader that sees one starts again.
  */
 #ifndef PS_STORE_AGGREGATE_H
 #define PS_STORE_AGGREGATE_H
