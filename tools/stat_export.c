@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs read of a run, and of several: fields of JSON and CSV, and the last line of JSON. */
+/*
+ * What programs read of a run, and of several: fields of JSON and CSV, and the last line of JSON.
+ *
+ * Cycle with stat_show.c: it shows a run in any format with the fields from here, and decides for
+ * all formats which components are shown.
+ */
 #include "tools/stat.h"
 
 #include "output/json_writer.h"

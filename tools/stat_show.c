@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts of a run or an interval, through the library's exporters; and which derived values stand beside them. */
+/*
+ * Shows the counts of a run or an interval by the library's output, with the derived values.
+ *
+ * Cycle with stat_export.c: the fields of JSON and CSV come from there, and it asks here which
+ * components are shown.
+ */
 #include "tools/stat.h"
 
 #include "output/text.h"

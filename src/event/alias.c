@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A PMU's named events: files of terms in its events folder, found within pmu/.../ and, for bare names, in any PMU. */
+/*
+ * A PMU's named events: files of terms in its events folder. They are found within pmu/.../ and, for
+ * bare names, in any PMU.
+ *
+ * Cycle with pmu_event.c: a bare alias is applied like the terms of pmu/.../, and one of these terms
+ * may be an alias.
+ */
 #include "base/error.h"
 #include "event/names.h"
 #include "event/pmu.h"

@@ -61,14 +61,6 @@ void ps__pfm_leave(int cancel)
 	ps__cancel_release(cancel);
 }
 
-const char *ps__pfm_head_end(const char *name)
-{
-	const char *pmu_end = strstr(name, "::");
-	const char *event = pmu_end ? pmu_end + 2 : name;
-
-	return event + strcspn(event, ":.");
-}
-
 /* Does the name say this modifier, as in ":u" or ":u=0"? libpfm4 takes small letters and capitals, colons and points. */
 static bool pfm_says(const char *name, const char *modifier)
 {

@@ -9,6 +9,14 @@
 #include <string.h>
 #include <strings.h>
 
+const char *ps__pfm_head_end(const char *name)
+{
+	const char *pmu_end = strstr(name, "::");
+	const char *event = pmu_end ? pmu_end + 2 : name;
+
+	return event + strcspn(event, ":.");
+}
+
 /* Which PMUs have an event of some name. */
 struct owners {
 	const char *event; /* NULL: all PMUs of this machine, whatever they have */

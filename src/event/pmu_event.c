@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and aliases that sysfs gives for it. */
+/*
+ * pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and aliases that sysfs gives
+ * for it.
+ *
+ * Cycle with alias.c: a term may be an alias, and a bare alias is applied like the terms here.
+ */
 #include "base/error.h"
 #include "event/names.h"
 #include "event/pmu.h"

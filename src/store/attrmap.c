@@ -2,13 +2,16 @@
 /* One reading of a Thread: lookups by event and timestamp, beside a writer, without a lock. readings.c has all of them. */
 #include "store/attrmap.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/hot.h"
+#include "base/identity.h"
 #include "base/list.h"
 
 #include <limits.h>
 #include <perfsage/thread.h>
 #include <string.h>
+#include <time.h>
 
 static inline const struct ps__column *attrmap_find_column(const struct ps__recording *recording, const char *event)
 {
@@ -20,6 +23,26 @@ static inline const struct ps__column *attrmap_find_column(const struct ps__reco
 			return column;
 	}
 	return NULL;
+}
+
+/* Spins before it sleeps, and how long it sleeps: a writer that has to wait for the reader's CPU gets it. */
+#define MOST_SPINS 1000
+#define PAUSE_NS   50000
+
+uint64_t ps__recording_wait(const struct ps__recording *recording)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	for (unsigned spins = 0;; spins++) {
+		uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
+		if (!(sequence & 1) || !ps__fork_is_same(recording->generation))
+			return sequence;
+		if (spins < MOST_SPINS)
+			continue;
+		int cancel = ps__cancel_hold();
+		nanosleep(&pause, NULL);
+		ps__cancel_release(cancel);
+	}
 }
 
 ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *event)

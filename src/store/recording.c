@@ -2,13 +2,10 @@
 /* The life of a recording: made by a set, bound to a topology, released with it. */
 #include "store/recording.h"
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
 #include "store/aggregate.h"
-
-#include <time.h>
 
 struct ps__recording *ps__recording_create(size_t columns, size_t groups)
 {
@@ -69,26 +66,6 @@ void ps__recording_free(struct ps__recording *recording)
 		ps__os_free(recording->column[index].cpus);
 	}
 	ps__os_free_apart(recording);
-}
-
-/* Spins before it sleeps, and how long it sleeps: a writer that has to wait for the reader's CPU gets it. */
-#define MOST_SPINS 1000
-#define PAUSE_NS   50000
-
-uint64_t ps__recording_wait(const struct ps__recording *recording)
-{
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-
-	for (unsigned spins = 0;; spins++) {
-		uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
-		if (!(sequence & 1) || !ps__fork_is_same(recording->generation))
-			return sequence;
-		if (spins < MOST_SPINS)
-			continue;
-		int cancel = ps__cancel_hold();
-		nanosleep(&pause, NULL);
-		ps__cancel_release(cancel);
-	}
 }
 
 static void recording_list_current(struct ps_topology *topology, struct ps__recording *recording)

@@ -157,7 +157,7 @@ static inline uint64_t ps__recording_count_writes(const struct ps__recording *re
 
 /* Waits until the writer is done: the sequence that it leaves. In a forked child nobody is there to be waited for: what the
  * writer had begun is then read as it is, and the odd sequence returned. */
-uint64_t ps__recording_wait(const struct ps__recording *recording);
+uint64_t ps__recording_wait(const struct ps__recording *recording) __attribute__((cold));
 
 /* Waits for an even sequence and returns it. A writer never waits, and holds it for some tens of stores. */
 static inline uint64_t ps__recording_read_begin(const struct ps__recording *recording)
