@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What reading another task's counters costs: one that sleeps, and one that runs on another CPU, whose counters the kernel
- * must ask that CPU for.
+ * What reading another task's counters costs: one that sleeps, and one that
+ * runs on another CPU, whose counters the kernel must ask that CPU for.
  */
 #include "counted.h"
 #include "harness.h"
@@ -20,7 +20,8 @@ struct reader {
 	uint64_t timestamp;
 };
 
-/* A process that only sleeps or only runs, until this one ends. cpu: the one it is on at first. */
+/* A process that only sleeps or only runs, until this one ends. cpu: the one it
+ * is on at first. */
 static pid_t start_task(int cpu, bool is_busy)
 {
 	pid_t pid = fork();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each attribution method costs the thread that is counted, on as many CPUs as this machine has: opening, reading,
- * moving, context switches, forks, descriptors. Each method has a process of its own.
+ * What each attribution method costs the thread that is counted, on as many
+ * CPUs as this machine has: opening, reading, moving, context switches, forks,
+ * descriptors. Each method has a process of its own.
  */
 #include "harness.h"
 #include "subject.h"

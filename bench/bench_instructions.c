@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many instructions a call takes, the kernel's among them: where the hardware counts instructions, and in the lab, where
- * they are the same at each run. Four hardware counters, read in user space, by read(2) and by PAPI.
+ * How many instructions a call takes, the kernel's among them: where the
+ * hardware counts instructions, and in the lab, where they are the same at each
+ * run. Four hardware counters, read in user space, by read(2) and by PAPI.
  */
 #include "counted.h"
 #include "harness.h"
@@ -30,7 +31,8 @@ static struct {
 	int counter; /* of instructions, in user space and the kernel */
 } bench;
 
-/* On the calling thread: in the kernel, too, unless only user space is asked for. */
+/* On the calling thread: in the kernel, too, unless only user space is asked
+ * for. */
 static int open_instructions(int group_fd, bool is_user_only)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
@@ -53,7 +55,8 @@ static uint64_t read_counter(void)
 	return value;
 }
 
-/* Instructions of a call: the least of many, which nothing came between, less what looking takes. */
+/* Instructions of a call: the least of many, which nothing came between, less
+ * what looking takes. */
 static double instructions_of(void (*call)(void))
 {
 	uint64_t least = UINT64_MAX, nothing = UINT64_MAX;
@@ -96,7 +99,8 @@ static void call_group(void)
 		bench_die("a group of instructions can't be read");
 }
 
-/* Four events of the hardware: the usual ones, and where there are not so many, instructions again by other names. */
+/* Four events of the hardware: the usual ones, and where there are not so many,
+ * instructions again by other names. */
 static void open_set(void)
 {
 	static const char *const names[] = {"instructions:u", "cycles:u", "branch-misses:u", "cache-misses:u",
@@ -147,7 +151,8 @@ static enum ps_read_path measure_set(struct bench_figure *update, struct bench_f
 	return path;
 }
 
-/* Lets programs read counters in user space, or not: for this measurement. False if that may not be set. */
+/* Lets programs read counters in user space, or not: for this measurement.
+ * False if that may not be set. */
 static bool instructions_permit(const char *setting)
 {
 	static const char *const files[] = {"/proc/sys/kernel/perf_user_access",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cost of a look-up among few readings and among many. lookup_timestamp comes after many others of its kind, lookup_cold
- * after other work. The rivals are bsearch in a plain array of timestamps, and one load from as much memory as the readings
- * take, at an address that the last load gave. A look-up by timestamp must not cost more than bsearch at any size.
+ * The cost of a look-up among few readings and among many. lookup_timestamp
+ * comes after many others of its kind, lookup_cold after other work. The rivals
+ * are bsearch in a plain array of timestamps, and one load from as much memory
+ * as the readings take, at an address that the last load gave. A look-up by
+ * timestamp must not cost more than bsearch at any size.
  */
 #include "counted.h"
 #include "harness.h"
@@ -11,7 +13,8 @@
 #include <stdlib.h>
 
 #define EVENTS 4
-/* After so many, nearly all of the next find the way to their rows in the caches, and the rows themselves rarely; */
+/* After so many, nearly all of the next find the way to their rows in the
+ * caches, and the rows themselves rarely; */
 #define BATCH 10000
 /* and these are so few that the other cases have left little of it there. */
 #define COLD    200

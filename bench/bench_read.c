@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a reading costs: beside the system call that it can't do without, beside the least that a library could do (the
- * floor), and beside PAPI. For 1 to 8 events, on topologies of 2 and of 4096 hardware threads.
+ * What a reading costs: beside the system call that it can't do without, beside
+ * the least that a library could do (the floor), and beside PAPI. For 1 to 8
+ * events, on topologies of 2 and of 4096 hardware threads.
  */
 #include "counted.h"
 #include "harness.h"
@@ -124,7 +125,8 @@ static double run_papi_read(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-/* PAPI_accum, of the same event set, has reset it meanwhile, which a reading would flag: so it begins anew, untimed. */
+/* PAPI_accum, of the same event set, has reset it meanwhile, which a reading
+ * would flag: so it begins anew, untimed. */
 static void begin_anew(struct reader *reader)
 {
 	bench_expect_ok(ps_stop(reader->set, reader->root, NULL, NULL), "ps_stop");

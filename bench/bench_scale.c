@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What must not grow: a total with the sets that were destroyed before, adding an event with the set's size, updating a reading
- * with the number of readings; and ps_read with what another process did to the CPU before. Each beside its small case.
+ * What must not grow: a total with the sets that were destroyed before, adding
+ * an event with the set's size, updating a reading with the number of readings;
+ * and ps_read with what another process did to the CPU before. Each beside its
+ * small case.
  */
 #include "counted.h"
 #include "harness.h"
@@ -88,7 +90,8 @@ static void measure_totals(void)
 	ps_topology_destroy(one);
 }
 
-/* Breakpoints: as many as there are addresses. In all of a set; one takes a probe of the kernel, whatever the set is. */
+/* Breakpoints: as many as there are addresses. In all of a set; one takes a
+ * probe of the kernel, whatever the set is. */
 static double add_events(unsigned count)
 {
 	struct ps_eventset *set;

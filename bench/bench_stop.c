@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stopping and starting again costs: ps_stop stores the final counts, as reading a raw group between the two does. */
+/* What stopping and starting again costs: ps_stop stores the final counts, as
+ * reading a raw group between the two does. */
 #include "counted.h"
 #include "harness.h"
 #include "papi_rival.h"

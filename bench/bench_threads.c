@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Do threads that read at the same time slow each other down? Each alone, one after the other, then all at once, a thread on
- * each CPU, as no CPU need be as fast as another; with sets of their own tasks, and with sets of tasks that sleep on one CPU,
- * so that all parts go to one Thread component.
+ * Do threads that read at the same time slow each other down? Each alone, one
+ * after the other, then all at once, a thread on each CPU, as no CPU need be as
+ * fast as another; with sets of their own tasks, and with sets of tasks that
+ * sleep on one CPU, so that all parts go to one Thread component.
  */
 #include "counted.h"
 #include "harness.h"
@@ -36,7 +37,8 @@ struct worker {
 	double time_ns; /* of the last job */
 };
 
-/* What all workers are told: a kind, which of them take part, how many reads. */
+/* What all workers are told: a kind, which of them take part, how many
+ * reads. */
 static struct {
 	pthread_barrier_t begin, end;
 	enum kind kind;
@@ -126,7 +128,8 @@ static double rate_of(size_t first, size_t threads, unsigned calls)
 	return rate;
 }
 
-/* The time that a read takes of the whole team's; or of a thread that is alone, the mean of their rates. */
+/* The time that a read takes of the whole team's; or of a thread that is alone,
+ * the mean of their rates. */
 static double run_job(void *context, unsigned calls)
 {
 	const struct job *job = context;

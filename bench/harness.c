@@ -146,7 +146,8 @@ static double run_batch(const struct bench_table *table, const struct bench_case
 	return one->run(one->context, calls) / calls;
 }
 
-/* One batch of each case. Each round begins with another one, so that none always follows the same rival. */
+/* One batch of each case. Each round begins with another one, so that none
+ * always follows the same rival. */
 static void run_round(const struct bench_table *table, unsigned round, double **samples)
 {
 	for (size_t step = 0; step < table->count; step++) {

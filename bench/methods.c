@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to be counted: not at all, by a plain group, pinned, by groups for each CPU, by migration records, with the whole
- * process, with a control group. */
+/* Ways to be counted: not at all, by a plain group, pinned, by groups for each
+ * CPU, by migration records, with the whole process, with a control group. */
 #include "methods.h"
 
 #include "harness.h"

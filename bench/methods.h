@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ways in which a thread may be counted, behind one table: bench_cost measures what each does to the thread. */
+/* The ways in which a thread may be counted, behind one table: bench_cost
+ * measures what each does to the thread. */
 #ifndef BENCH_METHODS_H
 #define BENCH_METHODS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PAPI's side. Where PAPI would switch itself off, tests/support/papi_pmu.h makes it count. */
+/* PAPI's side. Where PAPI would switch itself off, tests/support/papi_pmu.h
+ * makes it count. */
 #include "papi_rival.h"
 
 #include "counted.h"
@@ -11,14 +12,18 @@
 #include <papi.h>
 #include <stdio.h>
 
-/* libpfm4 has no names for some of the kernel's software events: the first ones then come again, by another name.
- * There are as many clocks among them as among ours. */
+/*
+ * libpfm4 has no names for some of the kernel's software events: the first ones
+ * then come again, by another name. There are as many clocks among them as
+ * among ours.
+ */
 static const char *const names[BENCH_MOST_EVENTS] = {
     "perf::PAGE-FAULTS:u", "perf::MINOR-FAULTS:u", "perf::MAJOR-FAULTS:u", "perf::PAGE-FAULTS",
     "perf::MINOR-FAULTS",  "perf::MAJOR-FAULTS",   "perf::TASK-CLOCK:u",   "perf::CPU-CLOCK:u",
 };
 
-/* What a core's PMU counts, as far as PAPI has a name for it on this machine. */
+/* What a core's PMU counts, as far as PAPI has a name for it on this
+ * machine. */
 static const char *const hardware_names[] = {
     "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_BR_MSP", "PAPI_L1_DCM",
     "PAPI_L1_ICM",  "PAPI_L2_DCM",  "PAPI_TLB_DM", "PAPI_BR_INS",

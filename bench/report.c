@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables and JSON lines. A ratio is the median of the rounds' ratios: within a round rivals run within a
- * millisecond, so that whatever slows the machine down for longer than that cancels out.
+ * Tables and JSON lines. A ratio is the median of the rounds' ratios: within a
+ * round rivals run within a millisecond, so that whatever slows the machine
+ * down for longer than that cancels out.
  */
 #include "report.h"
 
@@ -39,7 +40,8 @@ void bench_report_machine(const struct bench_options *options, size_t cpus)
 	    "median of the rounds' ratios.\n");
 }
 
-/* The case of that name which is most like this one: of its size, of its topology; the first of several. */
+/* The case of that name which is most like this one: of its size, of its
+ * topology; the first of several. */
 static const struct bench_case *find_rival(const struct bench_table *table, const struct bench_case *one,
                                            const char *name)
 {

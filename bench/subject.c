@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measured process: it takes orders from a pipe, and does them with its method open. */
+/* The measured process: it takes orders from a pipe, and does them with its
+ * method open. */
 #include "subject.h"
 
 #include "harness.h"
@@ -70,7 +71,8 @@ static void *answer_bytes(void *context)
 	return NULL;
 }
 
-/* On the same CPU. A process's set counts it as well, since it comes after the set. */
+/* On the same CPU. A process's set counts it as well, since it comes after the
+ * set. */
 static void start_partner(struct counted *counted)
 {
 	pthread_t partner;
@@ -83,7 +85,8 @@ static void start_partner(struct counted *counted)
 		bench_die("no partner thread");
 }
 
-/* On the same CPU, too; it has no part in what is counted. It ends with the process. */
+/* On the same CPU, too; it has no part in what is counted. It ends with the
+ * process. */
 static void start_outsider(struct counted *counted)
 {
 	open_pipes(&counted->outsider);
@@ -96,8 +99,11 @@ static void start_outsider(struct counted *counted)
 	answer_bytes(&counted->outsider);
 }
 
-/* Each byte goes to the partner and comes back: both are switched out and in. What fills up is read out between
- * batches, as a program that is measured does. */
+/*
+ * Each byte goes to the partner and comes back: both are switched out and in.
+ * What fills up is read out between batches, as a program that is measured
+ * does.
+ */
 static double do_switches(struct counted *counted, const struct pipes *pipes, unsigned calls)
 {
 	char byte = 0;

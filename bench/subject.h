@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process of its own for each method, since what counts a thread acts on all that the thread does: it is told to do
- * something many times, and answers how long that took.
+ * A process of its own for each method, since what counts a thread acts on all
+ * that the thread does: it is told to do something many times, and answers how
+ * long that took.
  */
 #ifndef BENCH_SUBJECT_H
 #define BENCH_SUBJECT_H
@@ -28,7 +29,8 @@ struct subject {
 	const char *why; /* the method can't be had: NULL, or a reason */
 };
 
-/* cpu: where it is to run; other_cpu: where it moves to, -1 if there is none. */
+/* cpu: where it is to run; other_cpu: where it moves to, -1 if there is
+ * none. */
 void subject_start(struct subject *subject, const struct method *method, int events, int cpu, int other_cpu);
 
 /* Nanoseconds that all calls took. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage doctor: what can be counted here, what stands in the way, and who must run which command. */
+/* perfsage doctor: what can be counted here, what stands in the way, and who
+ * must run which command. */
 #include "output/json_writer.h"
 #include "tools/command.h"
 #include "tools/options.h"

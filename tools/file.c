@@ -111,7 +111,8 @@ static int file_clear_stale(const char *path, const char *named)
 	if (fd < 0)
 		return errno == ENOENT ? 0 : file_complain_in_way(named, path, errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		/* Renamed or removed in the meantime: then it isn't that run's any more. */
+		/* Renamed or removed in the meantime: then it isn't that run's
+		 * any more. */
 		if (file_is_same(fd, path))
 			unlink(path);
 	} else {
@@ -121,7 +122,8 @@ static int file_clear_stale(const char *path, const char *named)
 	return result;
 }
 
-/* A file that is new, and locked where the file system has locks: two runs that begin at once never get the same. */
+/* A file that is new, and locked where the file system has locks: two runs that
+ * begin at once never get the same. */
 static int file_create_locked(const char *path, const char *named, mode_t mode)
 {
 	for (;;) {
@@ -135,7 +137,8 @@ static int file_create_locked(const char *path, const char *named, mode_t mode)
 		}
 		bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
 		int error = errno;
-		/* Another run may have taken it for a killed one's, before it was locked. */
+		/* Another run may have taken it for a killed one's, before it
+		 * was locked. */
 		if ((is_locked || file_has_no_locks(error)) && file_is_same(fd, path))
 			return fd;
 		close(fd);
@@ -145,7 +148,8 @@ static int file_create_locked(const char *path, const char *named, mode_t mode)
 	}
 }
 
-/* May what stands there be written, and replaced? Not in a folder such as /tmp, where users replace their own files only. */
+/* May what stands there be written, and replaced? Not in a folder such as /tmp,
+ * where users replace their own files only. */
 static int file_check_old(const char *target)
 {
 	char folder[PATH_MAX];
@@ -182,8 +186,9 @@ static void part_destroy(struct tool_part *part, bool is_kept)
 }
 
 /*
- * Begins one in the place of `named`. What stands there must be a regular file that may be written, or nothing. -1 after a
- * complaint: also where another perfsage is writing it. What a killed run left of its own is taken away.
+ * Begins one in the place of `named`. What stands there must be a regular file
+ * that may be written, or nothing. -1 after a complaint: also where another
+ * perfsage is writing it. What a killed run left of its own is taken away.
  */
 static int part_create(struct tool_part *part, const char *named)
 {
@@ -206,7 +211,8 @@ destroy_part:
 	return -1;
 }
 
-/* As far as it is permitted: a new owner first, as that takes set-user-ID bits away. */
+/* As far as it is permitted: a new owner first, as that takes set-user-ID bits
+ * away. */
 static void file_take_over(const struct tool_part *part)
 {
 	struct stat old;
@@ -218,8 +224,11 @@ static void file_take_over(const struct tool_part *part)
 	fchmod(part->fd, old.st_mode & 07777);
 }
 
-/* Has all that was written arrived? -1 with errno. Network file systems tell a full disk when a file is closed, and the lock
- * must be held until it is renamed: so this closes a copy of the descriptor. */
+/*
+ * Has all that was written arrived? -1 with errno. Network file systems tell a
+ * full disk when a file is closed, and the lock must be held until it is
+ * renamed: so this closes a copy of the descriptor.
+ */
 static int part_check(const struct tool_part *part)
 {
 	int again = dup(part->fd);
@@ -227,7 +236,8 @@ static int part_check(const struct tool_part *part)
 	return again < 0 ? -1 : close(again);
 }
 
-/* Puts it in its place, with the permissions and the owner of what was there; -1 with errno if that failed. */
+/* Puts it in its place, with the permissions and the owner of what was there;
+ * -1 with errno if that failed. */
 static int part_finish(struct tool_part *part)
 {
 	file_take_over(part);
@@ -277,7 +287,8 @@ static int file_close_own(void *cookie)
 	return file->is_given || file->part.fd >= 0 ? 0 : close(file->fd);
 }
 
-/* Whatever file->fd is. -1 after a complaint; the descriptor is then still open. */
+/* Whatever file->fd is. -1 after a complaint; the descriptor is then still
+ * open. */
 static int file_make_stream(struct tool_file *file)
 {
 	const cookie_io_functions_t functions = {.write = file_write_all, .close = file_close_own};
@@ -297,13 +308,15 @@ int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool
 	*file = (struct tool_file){.name = name, .fd = fd, .watcher = watcher, .is_given = true, .part.fd = -1};
 	int flags = fcntl(fd, F_GETFD);
 
-	/* perfsage's own descriptors aren't for others, nor what main.c puts in the place of closed ones. */
+	/* perfsage's own descriptors aren't for others, nor what main.c puts in
+	 * the place of closed ones. */
 	if (flags < 0 || flags & FD_CLOEXEC || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return file_complain(file, EBADF);
 	return file_make_stream(file);
 }
 
-/* The number of a descriptor that perfsage was given, if the name means one: opening it would begin a file anew. -1: none. */
+/* The number of a descriptor that perfsage was given, if the name means one:
+ * opening it would begin a file anew. -1: none. */
 static int file_given_descriptor(const char *name)
 {
 	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -358,7 +371,8 @@ int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher
 		return file_complain(file, EISDIR);
 	if (file_is_replaced(name, exists, &what))
 		return file_open_part(file);
-	/* This waits for the reader of a FIFO: it is opened once, as closing it would send its reader away. */
+	/* This waits for the reader of a FIFO: it is opened once, as closing it
+	 * would send its reader away. */
 	file->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	if (file->fd < 0)
 		return file_complain(file, errno);

@@ -135,7 +135,8 @@ static void heat_remove_temporary(const char *path)
 	tool_ending_keep(path);
 }
 
-/* Draws next to nothing: which formats lstopo has depends on how it was built. */
+/* Draws next to nothing: which formats lstopo has depends on how it was
+ * built. */
 static int heat_try_drawing(const char *path, const char *format, struct tool_watcher *watcher)
 {
 	char trial[PATH_BYTES];
@@ -181,7 +182,8 @@ static int heat_check_metric(const struct ps_eventset *model, const char *by)
 	return code == PS_OK ? 0 : (tool_complain("--heat-by: %s", ps_error_detail()), -1);
 }
 
-/* Whether there will be a value is known at the end alone; whether it can be, now. */
+/* Whether there will be a value is known at the end alone; whether it can be,
+ * now. */
 static int heat_check_colour(const struct ps_eventset *model, const char *by)
 {
 	if (!by)
@@ -213,7 +215,8 @@ void tool_heat_close(struct tool_heat *heat)
 	tool_file_discard(&heat->file);
 }
 
-/* lstopo without cairo writes viewBox='0 0 656px 394px', which has no units in SVG: some programs then show nothing. */
+/* lstopo without cairo writes viewBox='0 0 656px 394px', which has no units in
+ * SVG: some programs then show nothing. */
 static void heat_fix_view_box(const char *path)
 {
 	char head[512];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands to be counted. The child of fork waits in a read: nothing that perfsage opens meanwhile gets into the
- * command, as every descriptor is closed by its exec.
+ * Commands to be counted. The child of fork waits in a read: nothing that
+ * perfsage opens meanwhile gets into the command, as every descriptor is closed
+ * by its exec.
  */
 #include "tools/watcher.h"
 
@@ -17,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child, until it is the command. Ends quietly when perfsage has ended or has thought better of it. */
+/* The child, until it is the command. Ends quietly when perfsage has ended or
+ * has thought better of it. */
 static _Noreturn void launch_be_child(int go, int failure, char **argv)
 {
 	char byte;
@@ -52,7 +54,8 @@ int tool_launch_create(struct tool_launch *launch, char **argv, const struct too
 		goto close_failure;
 	}
 	if (pid == 0) {
-		/* Of its own end of `go`, only perfsage's must be left: its closing is then seen. */
+		/* Of its own end of `go`, only perfsage's must be left: its
+		 * closing is then seen. */
 		close(go[1]);
 		tool_state_restore(state);
 		launch_be_child(go[0], failure[1], argv);
@@ -104,7 +107,8 @@ bool tool_launch_finds(const char *name, int mode)
 /* Why the exec failed, and the status that shells have for it. */
 static int launch_complain_exec(const char *name, int error)
 {
-	/* One of the folders of PATH that may not be entered is no reason to say that the command may not be run. */
+	/* One of the folders of PATH that may not be entered is no reason to
+	 * say that the command may not be run. */
 	if (error == EACCES && !strchr(name, '/') && !tool_launch_finds(name, F_OK))
 		error = ENOENT;
 	if (error == ENOENT && strchr(name, '/') && access(name, F_OK) == 0) {
@@ -128,7 +132,8 @@ int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher 
 	if (write(launch->go, "", 1) != 1)
 		error = errno;
 	close(launch->go);
-	/* An exec can take its time, on a file system that is slow to answer: signals reach the child meanwhile. */
+	/* An exec can take its time, on a file system that is slow to answer:
+	 * signals reach the child meanwhile. */
 	watcher->command = launch->pid;
 	tool_watcher_until(watcher, launch->failure, POLLIN);
 	do {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage list: the events of this machine, and which of them can be counted. */
+/* perfsage list: the events of this machine, and which of them can be
+ * counted. */
 #include "output/json_writer.h"
 #include "tools/command.h"
 #include "tools/list_events.h"
@@ -216,7 +217,8 @@ clear_list:
 	return status;
 }
 
-/* Options may also stand behind the WORD: it is often typed first. Returns what tool_options_next ended with. */
+/* Options may also stand behind the WORD: it is often typed first. Returns what
+ * tool_options_next ended with. */
 static int list_parse(struct list *list, bool *is_json, int argc, char **argv)
 {
 	bool is_over = false; /* after "--" there are no options */

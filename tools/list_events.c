@@ -12,8 +12,8 @@
 
 #define EVENT "EVENT" /* in a reason, in place of the name */
 
-/* To open and close a tracepoint takes the kernel some 60 ms, as it waits for all CPUs (RCU); there are thousands. One that
- * is refused takes no time. */
+/* To open and close a tracepoint takes the kernel some 60 ms, as it waits for
+ * all CPUs (RCU); there are thousands. One that is refused takes no time. */
 #define MOST_TRACEPOINTS 8
 
 static bool list_events_has_word(const struct ps_event_info *info, const char *word)
@@ -84,7 +84,8 @@ static int list_events_compare(const void *one, const void *other)
 	return strcmp(a->name, b->name);
 }
 
-/* The sentence with EVENT in place of the name, so that events that fail alike have the same. The caller frees it. */
+/* The sentence with EVENT in place of the name, so that events that fail alike
+ * have the same. The caller frees it. */
 static char *list_events_generalise(const char *sentence, const char *name)
 {
 	size_t length = strlen(name), bytes = 0;

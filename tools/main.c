@@ -63,7 +63,8 @@ static const struct tool_command *main_find_command(const char *name)
 	return NULL;
 }
 
-/* Does the name begin as the word does, and have all of its letters in their order, as list has those of "ls"? */
+/* Does the name begin as the word does, and have all of its letters in their
+ * order, as list has those of "ls"? */
 static bool main_is_abbreviation(const char *word, const char *name)
 {
 	if (!*word || strncasecmp(word, name, 1) != 0)
@@ -102,7 +103,8 @@ static int main_complain_unknown(const char *word)
 	return tool_complain("there is no subcommand '%s': see perfsage --help", word);
 }
 
-/* One that is nearly right, or NULL. Of a letter nothing but its size can be wrong. */
+/* One that is nearly right, or NULL. Of a letter nothing but its size can be
+ * wrong. */
 static const char *main_find_meant_option(const char *word)
 {
 	static const char *const options[] = {"--version", "--help", "-V", "-h"};
@@ -166,8 +168,10 @@ static int main_finish(int status)
 }
 
 /*
- * A descriptor that is closed would become that of the next file, and output meant for stderr would go there. So a folder
- * stands in its place, which can't be written: the error is that of a closed one. Programs that are run have it closed.
+ * A descriptor that is closed would become that of the next file, and output
+ * meant for stderr would go there. So a folder stands in its place, which can't
+ * be written: the error is that of a closed one. Programs that are run have it
+ * closed.
  */
 static void main_fill_descriptors(void)
 {

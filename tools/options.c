@@ -26,7 +26,8 @@ static void options_make_form(const struct tool_usage *usage, struct form *form)
 {
 	char *letter = form->shorts;
 
-	/* +: the options end with the first word; ':' for an argument that is missing. */
+	/* +: the options end with the first word; ':' for an argument that is
+	 * missing. */
 	letter = stpcpy(letter, "+:h");
 	for (size_t index = 0; index < usage->option_count && index < MOST_OPTIONS; index++) {
 		const struct tool_option *option = &usage->options[index];
@@ -66,7 +67,8 @@ static int options_complain_unknown_long(const struct tool_usage *usage, const c
 	for (size_t index = 0; index < usage->option_count; index++) {
 		const char *name = usage->options[index].name;
 		size_t distance = ps__distance(word, name);
-		/* A beginning that several options have: any of them is nearer than other words. */
+		/* A beginning that several options have: any of them is nearer
+		 * than other words. */
 		if (*word && strncasecmp(name, word, strlen(word)) == 0)
 			distance = 0;
 		if (distance < shortest) {
@@ -90,7 +92,8 @@ static int options_complain_missing(const struct tool_usage *usage, int key)
 	return TOOL_OPTIONS_WRONG;
 }
 
-/* getopt_long has left what is wrong in optopt: 0 for an unknown long option, else the letter or key. */
+/* getopt_long has left what is wrong in optopt: 0 for an unknown long option,
+ * else the letter or key. */
 static int options_complain_unknown(const struct tool_usage *usage, char **argv)
 {
 	char word[64];
@@ -197,8 +200,11 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 
 #define BLANKS " \t\n"
 
-/* Does the slash close an event's terms? Then modifiers follow, and the end or another event: that has no '=' before its own
- * terms. Else it is within a path (uprobe/path=/usr/bin/ls,offset=0x100/). */
+/*
+ * Does the slash close an event's terms? Then modifiers follow, and the end or
+ * another event: that has no '=' before its own terms. Else it is within a path
+ * (uprobe/path=/usr/bin/ls,offset=0x100/).
+ */
 static bool options_closes_terms(const char *slash)
 {
 	const char *rest = slash + 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage stat: counts a command, processes or whole CPUs, and shows the counts on the tree. */
+/* perfsage stat: counts a command, processes or whole CPUs, and shows the
+ * counts on the tree. */
 #include "tools/stat.h"
 
 #include "base/os.h"
@@ -99,7 +100,8 @@ static uint64_t stat_earliest(uint64_t one, uint64_t other)
 	return one;
 }
 
-/* The time is up: a command is asked to end, else counting ends. Returns whether there is anything left to wait for. */
+/* The time is up: a command is asked to end, else counting ends. Returns
+ * whether there is anything left to wait for. */
 static bool stat_end_by_timeout(struct run *run)
 {
 	run->limit_ns = 0;
@@ -131,7 +133,8 @@ static enum tool_wakeup stat_wait_for_end(struct run *run)
 		if (run->tick_ns && now >= run->tick_ns) {
 			stat_count_take(&run->count);
 			stat_show_interval(run, NULL);
-			/* Intervals that were slept through are part of the one that was just shown. */
+			/* Intervals that were slept through are part of the one
+			 * that was just shown. */
 			run->tick_ns += interval_ns * ((now - run->tick_ns) / interval_ns + 1);
 		}
 	}
@@ -153,7 +156,8 @@ static void stat_set_clocks(struct run *run)
 		run->beat_ns = run->started_ns + BEAT_NS;
 }
 
-/* The run has ended: shows it, or its last interval and all of them together. */
+/* The run has ended: shows it, or its last interval and all of them
+ * together. */
 static int stat_show_end(struct run *run, const struct stat_facts *facts)
 {
 	struct session *session = run->session;
@@ -178,7 +182,8 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 	return stat_show(output, &run->count, facts);
 }
 
-/* What stands below the counts is said on stderr, too, where they don't go there. What holds of one run holds of all. */
+/* What stands below the counts is said on stderr, too, where they don't go
+ * there. What holds of one run holds of all. */
 static void stat_tell_uncounted(struct run *run)
 {
 	struct session *session = run->session;
@@ -197,7 +202,8 @@ static int stat_failed_status(const struct session *session)
 	return session->watcher.signal ? TOOL_BY_SIGNAL + session->watcher.signal : TOOL_FAILED;
 }
 
-/* It can take its time. Nothing is lost by a signal any more: the counts are in their place before. */
+/* It can take its time. Nothing is lost by a signal any more: the counts are in
+ * their place before. */
 static int stat_draw_heat(struct run *run)
 {
 	struct session *session = run->session;
@@ -209,7 +215,8 @@ static int stat_draw_heat(struct run *run)
 	return tool_heat_write(&session->heat, run->count.root);
 }
 
-/* Counts until the watcher reports an end, then shows all. Returns the exit status. */
+/* Counts until the watcher reports an end, then shows all. Returns the exit
+ * status. */
 static int stat_count_to_the_end(struct run *run)
 {
 	struct session *session = run->session;
@@ -272,7 +279,8 @@ static int stat_create_child(struct run *run, struct tool_launch *launch)
 	return result;
 }
 
-/* Counting of processes and CPUs begins before their timer, the command, does. */
+/* Counting of processes and CPUs begins before their timer, the command,
+ * does. */
 static int stat_start_and_count(struct run *run)
 {
 	struct session *session = run->session;
@@ -319,7 +327,8 @@ static int stat_run_all(struct session *session)
 	for (long long index = 1; index <= repetitions; index++) {
 		int ended = stat_run_once(session, repetitions > 1 ? index : 0);
 		status = status == TOOL_OK ? ended : status;
-		/* A run that could not be counted or shown, or was interrupted, is the last one. */
+		/* A run that could not be counted or shown, or was interrupted,
+		 * is the last one. */
 		if (session->runs.counted < index || session->watcher.has_kept)
 			break;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of `perfsage stat`, in the order in which they are needed: options, the events, what is counted, how far it can
- * be trusted, and what is shown of one run, of several, and of tasks. stat.c is the way through them.
+ * The parts of `perfsage stat`, in the order in which they are needed: options,
+ * the events, what is counted, how far it can be trusted, and what is shown of
+ * one run, of several, and of tasks. stat.c is the way through them.
  */
 #ifndef PS_TOOLS_STAT_H
 #define PS_TOOLS_STAT_H
@@ -47,17 +48,20 @@ struct stat_options {
 	char **command; /* NULL-terminated; NULL: none */
 };
 
-/* Returns 0; or 1 with *status what to end with: after a complaint, or after --help. */
+/* Returns 0; or 1 with *status what to end with: after a complaint, or after
+ * --help. */
 int stat_options_parse(struct stat_options *options, int argc, char **argv, int *status);
 void stat_options_clear(struct stat_options *options);
 
-/* stat_count.c: the events in a model, of which every set is a clone; the event sets of one run, and the topology that they
- * store their readings in. */
+/* stat_count.c: the events in a model, of which every set is a clone; the event
+ * sets of one run, and the topology that they store their readings in. */
 
-/* The model, for ps_eventset_destroy; NULL after complaints: of all events that are wrong, not just of the first. */
+/* The model, for ps_eventset_destroy; NULL after complaints: of all events that
+ * are wrong, not just of the first. */
 struct ps_eventset *stat_events_create(const struct stat_options *options);
 
-/* stat_uncounted.c: programs that the kernel does not count, and children that ran before. */
+/* stat_uncounted.c: programs that the kernel does not count, and children that
+ * ran before. */
 
 struct stat_count;
 
@@ -70,16 +74,19 @@ struct stat_uncounted {
 	size_t children;       /* that ran already when processes were attached */
 };
 
-/* Asks the event sets. To be called some times a second while they count, as the kernel's records take room. */
+/* Asks the event sets. To be called some times a second while they count, as
+ * the kernel's records take room. */
 void stat_uncounted_take(struct stat_count *count);
 
-/* Looks for running children of these processes, and their children: says how many there are, and how they are counted. */
+/* Looks for running children of these processes, and their children: says how
+ * many there are, and how they are counted. */
 void stat_uncounted_find_children(struct stat_count *count, const pid_t *pids, size_t pid_count);
 
 /* What several runs had: the first program, and how many. */
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
 
-/* A sentence of the programs, or why it isn't known whether there were any; nothing if there were none. */
+/* A sentence of the programs, or why it isn't known whether there were any;
+ * nothing if there were none. */
 bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
 /* How many programs; not a number if there may be some, and none was seen. */
 double stat_uncounted_number(const struct stat_uncounted *uncounted);
@@ -100,12 +107,16 @@ struct stat_count {
 	struct stat_uncounted uncounted;
 };
 
-/* Loads the topology. -1 after a complaint, as all here. model must outlive it. */
+/* Loads the topology. -1 after a complaint, as all here. model must outlive
+ * it. */
 int stat_count_create(struct stat_count *count, const struct ps_eventset *model, const struct stat_options *options);
 void stat_count_destroy(struct stat_count *count);
 
-/* What is to be counted: a child that waits for its exec; running processes; or every CPU that is online. Opens the events
- * and starts; a command's counters wait for the exec. */
+/*
+ * What is to be counted: a child that waits for its exec; running processes; or
+ * every CPU that is online. Opens the events and starts; a command's counters
+ * wait for the exec.
+ */
 int stat_count_start_command(struct stat_count *count, pid_t pid);
 int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size_t pid_count);
 int stat_count_start_cpus(struct stat_count *count);
@@ -119,10 +130,12 @@ void stat_count_stop(struct stat_count *count);
 /* Of all sets the weakest attribution, and why it is no better. */
 enum ps_attribution stat_count_attribution(const struct stat_count *count, const char **why);
 
-/* The residual of each of the model's events, over all sets, into an array of theirs; -1 if it can't be told. */
+/* The residual of each of the model's events, over all sets, into an array of
+ * theirs; -1 if it can't be told. */
 int stat_count_check(struct stat_count *count, long long *residual);
 
-/* The least part of the time that an event was on the hardware; 1.0 if none was multiplexed. */
+/* The least part of the time that an event was on the hardware; 1.0 if none was
+ * multiplexed. */
 double stat_count_coverage(const struct stat_count *count);
 
 /* stat_show.c: the output, and the counts of one run or interval. */
@@ -138,14 +151,16 @@ struct stat_metrics {
 	size_t count;
 };
 
-/* is_for_people: without rates, for which a table has no room. has_unknown: those too that can't be told yet. */
+/* is_for_people: without rates, for which a table has no room. has_unknown:
+ * those too that can't be told yet. */
 void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *root, bool is_for_people,
                        bool has_unknown);
 void stat_metrics_clear(struct stat_metrics *metrics);
 
 /* stat_footer.c: the lines above and below the counts. */
 
-/* How far counts can be trusted, of one run or of several together: the weakest of each. */
+/* How far counts can be trusted, of one run or of several together: the weakest
+ * of each. */
 struct stat_quality {
 	const struct ps_eventset *model;
 	enum ps_attribution attribution;
@@ -162,7 +177,8 @@ struct stat_quality {
 int stat_quality_create(struct stat_quality *quality, const struct ps_eventset *model);
 void stat_quality_destroy(struct stat_quality *quality);
 
-/* Adds what an interval tells: its coverage. Adds the rest when a run has ended. */
+/* Adds what an interval tells: its coverage. Adds the rest when a run has
+ * ended. */
 void stat_quality_add_interval(struct stat_quality *quality, const struct stat_count *count);
 void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count);
 
@@ -197,7 +213,8 @@ struct stat_facts {
 int stat_output_open(struct stat_output *output, const struct stat_options *options, struct tool_watcher *watcher);
 /* Counting has begun: what stands in the file will make room. */
 void stat_output_begin(struct stat_output *output);
-/* What was counted takes its place. -1 after a complaint, if not all could be written. A second call does nothing. */
+/* What was counted takes its place. -1 after a complaint, if not all could be
+ * written. A second call does nothing. */
 int stat_output_close(struct stat_output *output);
 
 /* Which components are shown: a bit for each type, 0 for all. */
@@ -209,7 +226,8 @@ struct ps_print_options stat_print_options(const struct stat_output *output);
 /* A whole run, or what an interval has counted. */
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts);
 
-/* "make -j2", quoted where a shell needs it; of a target without a command "processes 1, 2" or "all CPUs". */
+/* "make -j2", quoted where a shell needs it; of a target without a command
+ * "processes 1, 2" or "all CPUs". */
 void stat_describe_target(const struct stat_options *options, struct ps__buffer *out);
 
 static inline double stat_seconds(struct timeval time)
@@ -247,7 +265,8 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
                         const struct stat_facts *facts);
 void stat_fields_clear(struct stat_fields *fields);
 
-/* stat_aggregate.c: sums over the intervals of a run, or means and deviations over several runs. */
+/* stat_aggregate.c: sums over the intervals of a run, or means and deviations
+ * over several runs. */
 
 struct stat_aggregate {
 	struct ps_topology *topology; /* of the first run, once that is over: the rows are its components */
@@ -264,7 +283,8 @@ int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_ou
                           const struct stat_count *count);
 void stat_aggregate_destroy(struct stat_aggregate *aggregate);
 
-/* Adds the latest reading of each component: of an interval, or with has_ended of the end of a run. -1 after a complaint. */
+/* Adds the latest reading of each component: of an interval, or with has_ended
+ * of the end of a run. -1 after a complaint. */
 int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *count, bool has_ended);
 
 /* A run is over: takes its topology, if the rows are components of it. */
@@ -273,7 +293,8 @@ void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *co
 /* The sum of a row and event as it is known by now. */
 struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row, size_t event);
 
-/* All has been added: makes values of the sums. is_mean: means are shown, not sums. */
+/* All has been added: makes values of the sums. is_mean: means are shown, not
+ * sums. */
 void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean);
 
 /* How the runs of a command ended: what stands beside their means. */
@@ -297,7 +318,8 @@ struct stat_runs {
 	int signal;            /* by which it was */
 };
 
-/* A run that has ended. Returns whether it is to be counted: not if perfsage got a signal in it. */
+/* A run that has ended. Returns whether it is to be counted: not if perfsage
+ * got a signal in it. */
 bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts);
 
 /* A line for each status that isn't 0, and for the run that is left out. */
@@ -315,13 +337,15 @@ void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs 
 void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
                        const struct stat_output *output);
 
-/* stat_tasks.c: the software threads of a command or of processes, by hardware thread. */
+/* stat_tasks.c: the software threads of a command or of processes, by hardware
+ * thread. */
 
-/* Can the sets that were started tell their tasks apart? -1 after a complaint. */
+/* Can the sets that were started tell their tasks apart? -1 after a
+ * complaint. */
 int stat_tasks_check(const struct stat_count *count);
 
-/* The matrix, in the output's format (text or JSON), after counting has ended. aggregate: of all intervals; NULL: there were
- * none. -1 after a complaint. */
+/* The matrix, in the output's format (text or JSON), after counting has ended.
+ * aggregate: of all intervals; NULL: there were none. -1 after a complaint. */
 int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_aggregate *aggregate);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of all intervals or runs, added up cell by cell as the library adds up parts. Each run has a topology of its
- * own, so rows and columns are matched by their index: all are of one machine and of one set of events.
+ * The tables of all intervals or runs, added up cell by cell as the library
+ * adds up parts. Each run has a topology of its own, so rows and columns are
+ * matched by their index: all are of one machine and of one set of events.
  */
 #include "tools/stat.h"
 
@@ -40,7 +41,8 @@ static int aggregate_create_table(const struct stat_aggregate *aggregate, struct
 	return tool_complain("%s", ps_error_detail()), -1;
 }
 
-/* The rows and columns are those of the first table that has any: one from before the first reading has no events. */
+/* The rows and columns are those of the first table that has any: one from
+ * before the first reading has no events. */
 static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_component *root)
 {
 	ps__table_clear(&aggregate->table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is counted: a model set of the events, and its clones: one for a command or process with all that it creates, one for
- * each CPU with -a.
+ * What is counted: a model set of the events, and its clones: one for a command
+ * or process with all that it creates, one for each CPU with -a.
  */
 #include "tools/stat.h"
 
@@ -13,13 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The machine has no counter for it: the rest is worth counting all the same, and it is shown as what it is. */
+/* The machine has no counter for it: the rest is worth counting all the same,
+ * and it is shown as what it is. */
 static bool count_is_lack_of_hardware(int code)
 {
 	return code == PS_ENOSUPP || code == PS_ENOCNTR;
 }
 
-/* Returns whether the event is in the model, or was before; complains if not. */
+/* Returns whether the event is in the model, or was before; complains if
+ * not. */
 static bool count_add_event(struct ps_eventset *model, const char *name, size_t *countable)
 {
 	int code = ps_eventset_add(model, name);
@@ -47,7 +49,8 @@ static bool count_check_scopes(const struct ps_eventset *model, const struct sta
 	return is_good;
 }
 
-/* On a whole CPU they go on while it is idle: they tell how long was counted, and no more. */
+/* On a whole CPU they go on while it is idle: they tell how long was counted,
+ * and no more. */
 static const char *const clocks[] = {"task-clock", "cpu-clock", "msr/tsc/"};
 
 static void count_note_clocks(const struct ps_eventset *model, const struct stat_options *options)
@@ -116,7 +119,8 @@ static int count_complain_library(void)
 	return -1;
 }
 
-/* Text has a line for it, and JSON a member; CSV has no room. Once for all runs. */
+/* Text has a line for it, and JSON a member; CSV has no room. Once for all
+ * runs. */
 static void count_say_origin(const struct ps_topology *topology, const struct stat_options *options)
 {
 	static bool is_said;
@@ -158,7 +162,8 @@ static int count_make_room(struct stat_count *count, size_t sets)
 	return -1;
 }
 
-/* Starts a set that was attached with this result. The array has room for it. */
+/* Starts a set that was attached with this result. The array has room for
+ * it. */
 static int count_start_set(struct stat_count *count, struct ps_eventset *set, int attached)
 {
 	count->sets[count->set_count++] = set;
@@ -200,7 +205,8 @@ int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size
 	return 0;
 }
 
-/* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that can't go offline. */
+/* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that
+ * can't go offline. */
 static bool count_is_online(int cpu)
 {
 	char path[64];
@@ -234,7 +240,8 @@ int stat_count_start_cpus(struct stat_count *count)
 	return 0;
 }
 
-/* A reading that lacks something is worth showing; it says so itself, and the reason is said once. */
+/* A reading that lacks something is worth showing; it says so itself, and the
+ * reason is said once. */
 static void count_complain_once(struct stat_count *count, int code)
 {
 	if (code == PS_OK || count->has_complained)

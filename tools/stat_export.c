@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs read of a run, and of several: fields of JSON and CSV, and the last line of JSON.
+ * What programs read of a run, and of several: fields of JSON and CSV, and the
+ * last line of JSON.
  *
- * Cycle with stat_show.c: it shows a run in any format with the fields from here, and decides for
- * all formats which components are shown.
+ * Cycle with stat_show.c: it shows a run in any format with the fields from
+ * here, and decides for all formats which components are shown.
  */
 #include "tools/stat.h"
 
@@ -21,7 +22,8 @@ static void fields_add_number(struct stat_fields *fields, const char *name, doub
 	fields->fields[fields->count++] = (struct ps_export_field){.name = name, .number = number};
 }
 
-/* How a value of the run is known; only a program that reads JSON has room for it. */
+/* How a value of the run is known; only a program that reads JSON has room for
+ * it. */
 static void fields_add_quality(struct stat_fields *fields)
 {
 	const struct stat_quality *quality = &fields->quality;

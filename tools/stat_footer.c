@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far counts can be trusted: attribution, coverage, residual, what measuring itself took. It stands below them. */
+/* How far counts can be trusted: attribution, coverage, residual, what
+ * measuring itself took. It stands below them. */
 #include "tools/stat.h"
 
 #include "output/number.h"
@@ -143,7 +144,8 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 	bool is_command = !output->options->is_whole_machine && !output->options->pid_count;
 
 	stat_describe_target(output->options, &target);
-	/* What the command wrote last may be no whole line, and ours begins with a blank one. */
+	/* What the command wrote last may be no whole line, and ours begins
+	 * with a blank one. */
 	ps__buffer_add(out, "%s", is_command ? "\nCounts of " : "\n");
 	tool_put(out, ps__buffer_text(&target));
 	if (facts->repetition)

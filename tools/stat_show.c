@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shows the counts of a run or an interval by the library's output, with the derived values.
+ * Shows the counts of a run or an interval by the library's output, with the
+ * derived values.
  *
- * Cycle with stat_export.c: the fields of JSON and CSV come from there, and it asks here which
- * components are shown.
+ * Cycle with stat_export.c: the fields of JSON and CSV come from there, and it
+ * asks here which components are shown.
  */
 #include "tools/stat.h"
 
@@ -15,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Only what is known is shown: a ratio of events that were not counted is none. */
+/* Only what is known is shown: a ratio of events that were not counted is
+ * none. */
 static int show_keep_metric(const char *name, void *context)
 {
 	struct stat_metrics *metrics = context;
@@ -23,7 +25,8 @@ static int show_keep_metric(const char *name, void *context)
 
 	if (metrics->count == STAT_MOST_METRICS)
 		return 1;
-	/* A table has room for ratios; what happens in a second of task-clock can be told from the counts. */
+	/* A table has room for ratios; what happens in a second of task-clock
+	 * can be told from the counts. */
 	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
 		return 0;
 	if (ps_component_metric(metrics->root, name, &value) != PS_OK)
@@ -99,7 +102,8 @@ unsigned stat_output_types(const struct stat_output *output)
 {
 	if (output->options->layout == STAT_LAYOUT_BY)
 		return output->options->types;
-	/* Machine-readable output is a whole tree unless it is told otherwise. */
+	/* Machine-readable output is a whole tree unless it is told
+	 * otherwise. */
 	if (show_is_tree(output) || output->options->format != PS_FORMAT_TEXT)
 		return 0;
 	return PS_TYPE_BIT(PS_COMPONENT_THREAD);
@@ -164,7 +168,8 @@ static int show_add_text(struct stat_output *output, struct stat_count *count, c
 	return result;
 }
 
-/* How many lines of a terminal a line of text takes, which it wraps. Colours take none. */
+/* How many lines of a terminal a line of text takes, which it wraps. Colours
+ * take none. */
 static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 {
 	size_t columns = 0;
@@ -178,7 +183,8 @@ static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 	return columns ? (columns - 1) / width + 1 : 1;
 }
 
-/* What is behind the lines that take so many of the terminal's at most; *taken: how many those take. */
+/* What is behind the lines that take so many of the terminal's at most; *taken:
+ * how many those take. */
 static const char *show_skip_lines(const char *text, size_t most, size_t width, size_t *taken)
 {
 	for (*taken = 0; *text;) {
@@ -201,7 +207,8 @@ static size_t show_count_lines(const char *text)
 	return lines;
 }
 
-/* Lines that fit on the screen, in the place of those that were drawn last; the last one says if there are more. */
+/* Lines that fit on the screen, in the place of those that were drawn last; the
+ * last one says if there are more. */
 static void show_draw(struct stat_output *output, const char *text)
 {
 	size_t room = output->screen.height - 1, width = output->screen.width, lines;
@@ -266,7 +273,8 @@ int stat_show(struct stat_output *output, struct stat_count *count, const struct
 {
 	int result;
 
-	/* What can't be written was said once; counting goes on, as the command does. */
+	/* What can't be written was said once; counting goes on, as the command
+	 * does. */
 	if (output->is_broken)
 		return -1;
 	if (output->options->format != PS_FORMAT_TEXT)

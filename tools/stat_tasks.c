@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix of software threads and hardware threads: a line for each pair that counted anything. */
+/* The matrix of software threads and hardware threads: a line for each pair
+ * that counted anything. */
 #include "tools/stat.h"
 
 #include "base/os.h"
@@ -69,7 +70,8 @@ static bool tasks_find_total(const struct stat_aggregate *aggregate, const char 
 	return false;
 }
 
-/* The kernel tells a task's counts alone. What permission or multiplexing took from them, the totals say. */
+/* The kernel tells a task's counts alone. What permission or multiplexing took
+ * from them, the totals say. */
 static int tasks_find_totals(struct matrix *matrix, const struct stat_count *count,
                              const struct stat_aggregate *aggregate)
 {
@@ -112,7 +114,8 @@ static struct ps_value tasks_value_of(const struct matrix *matrix, const struct 
 	return value;
 }
 
-/* Whose the line is stands in front of each block of columns: so it is one column. */
+/* Whose the line is stands in front of each block of columns: so it is one
+ * column. */
 #define WHOSE        "%8s %8s %s%*s %6s"
 #define NAME_COLUMNS 16
 

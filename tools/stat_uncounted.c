@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that the kernel does not count, and children that are older than the counting. */
+/* Programs that the kernel does not count, and children that are older than the
+ * counting. */
 #include "tools/stat.h"
 
 #include "base/os.h"
@@ -99,7 +100,8 @@ struct processes {
 	size_t count, room;
 };
 
-/* The state, the parent and the number of threads stand behind the name, which may hold any character. */
+/* The state, the parent and the number of threads stand behind the name, which
+ * may hold any character. */
 static bool uncounted_read_process(const char *pid, struct process *out)
 {
 	char path[300], line[1024];

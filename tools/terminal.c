@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Terminals and what they can show; what of a foreign text is shown, the library decides. */
+/* Terminals and what they can show; what of a foreign text is shown, the
+ * library decides. */
 #include "tools/terminal.h"
 
 #include "output/wrap.h"

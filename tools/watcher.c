@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting, in one poll. Signals that are held come by a signalfd, so that nothing is interrupted; what was ignored when
- * perfsage was started (nohup) stays ignored.
+ * Waiting, in one poll. Signals that are held come by a signalfd, so that
+ * nothing is interrupted; what was ignored when perfsage was started (nohup)
+ * stays ignored.
  */
 #include "tools/watcher.h"
 
@@ -30,7 +31,8 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const char *_Atomic files[MOST_FILES];
 static _Atomic pid_t owner; /* a child that the library forks has the handler, too, and no files */
 
-/* Takes the files away, and ends perfsage by the signal. A handler of these signals, which it needs blocked meanwhile. */
+/* Takes the files away, and ends perfsage by the signal. A handler of these
+ * signals, which it needs blocked meanwhile. */
 static void watcher_handle_ending(int number)
 {
 	for (size_t index = 0; index < MOST_FILES; index++) {
@@ -125,7 +127,8 @@ static void watcher_add_signals(sigset_t *set, const int *signals, size_t count)
 
 int tool_watcher_create(struct tool_watcher *watcher)
 {
-	/* They end nothing, so nobody minds if they wait until they are read. */
+	/* They end nothing, so nobody minds if they wait until they are
+	 * read. */
 	static const int to_command[] = {SIGUSR1, SIGUSR2};
 	sigset_t all, blocked;
 
@@ -187,7 +190,8 @@ static pid_t watcher_process_of(pid_t tid)
 	return process;
 }
 
-/* Kernels refuse a thread's number with one errno or another, and as if there were no such process. */
+/* Kernels refuse a thread's number with one errno or another, and as if there
+ * were no such process. */
 static void watcher_complain_of_process(pid_t pid, int error)
 {
 	pid_t process = watcher_process_of(pid);
@@ -217,7 +221,8 @@ int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t cou
 	return 0;
 }
 
-/* The terminal sends its signals to the command as well; what somebody sent to perfsage alone is passed on. */
+/* The terminal sends its signals to the command as well; what somebody sent to
+ * perfsage alone is passed on. */
 static void watcher_pass_on(const struct tool_watcher *watcher, const struct signalfd_siginfo *info)
 {
 	if (info->ssi_code != SI_KERNEL)
@@ -248,7 +253,8 @@ static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *
 		*wakeup = TOOL_WAKEUP_COMMAND;
 		return watcher->command && watcher_take_command(watcher);
 	}
-	/* What a batch system tells the command is no reason to leave out what was still to be done. */
+	/* What a batch system tells the command is no reason to leave out what
+	 * was still to be done. */
 	if (!watcher->command || (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2))
 		watcher->signal = (int)info.ssi_signo;
 	if (watcher->command) {
@@ -305,7 +311,8 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 	watcher->signal = 0;
 	for (;;) {
 		int ready = poll(fds, 2, -1);
-		/* What needn't be waited for isn't given up, whatever signals there are. */
+		/* What needn't be waited for isn't given up, whatever signals
+		 * there are. */
 		if (ready > 0 && fds[1].revents)
 			break;
 		if (ready > 0 && watcher_take_signal(watcher, &wakeup))
@@ -333,7 +340,8 @@ enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadli
 		int ready = poll(fds, 1 + watcher->process_count, watcher_milliseconds_until(deadline_ns));
 		if (ready > 0 && fds[0].revents && watcher_take_signal(watcher, &wakeup))
 			return wakeup;
-		/* A command says how long is counted, whatever else there is. */
+		/* A command says how long is counted, whatever else there
+		 * is. */
 		if (ready > 0 && watcher_take_ends(watcher, fds + 1) && !watcher->command)
 			return TOOL_WAKEUP_ENDED;
 		if (deadline_ns && ps__os_now_ns() >= deadline_ns)

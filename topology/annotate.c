@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remarks on hwloc's objects, for the exporter of heat maps. The copy is made by way of XML: what was loaded has no
- * room for Misc objects, which hwloc leaves out unless it is told to keep them at load.
+ * Remarks on hwloc's objects, for the exporter of heat maps. The copy is made
+ * by way of XML: what was loaded has no room for Misc objects, which hwloc
+ * leaves out unless it is told to keep them at load.
  */
 #include "topology/annotate.h"
 
@@ -58,7 +59,8 @@ static bool annotate_is_ours(const struct hwloc_info_s *info)
 	       (!strcmp(info->name, "lstopoLegend") && annotate_begins(info->value, PS__NOTE_PREFIX));
 }
 
-/* The topology may have been read from a heat map: its colours must not stay beside the new ones. */
+/* The topology may have been read from a heat map: its colours must not stay
+ * beside the new ones. */
 static void annotate_remove_ours(hwloc_obj_t object)
 {
 	bool found = false;
@@ -105,7 +107,8 @@ static bool annotate_is_same(const struct ps_component *component, hwloc_obj_t o
 	       (component->os_id < 0 || (unsigned)component->os_id == object->os_index);
 }
 
-/* hwloc's XML of what is in order is always the same: so it's the file's fault. */
+/* hwloc's XML of what is in order is always the same: so it's the file's
+ * fault. */
 static int annotate_fail_differs(const struct job *job, const struct ps_component *component)
 {
 	if (job->topology->is_foreign)
@@ -119,7 +122,8 @@ static int annotate_fail_differs(const struct job *job, const struct ps_componen
 
 static int annotate_walk(struct job *job, const struct ps_component *component, hwloc_obj_t object);
 
-/* The children from `first` on, which are the component's from *index on; import_tree.c has put them in this order. */
+/* The children from `first` on, which are the component's from *index on;
+ * import_tree.c has put them in this order. */
 static int annotate_walk_children(struct job *job, const struct ps_component *component, hwloc_obj_t first,
                                   size_t *index)
 {

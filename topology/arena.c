@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Block memory for the tree: the import fills it, ps__topology_free gives it back.
+ * Block memory for the tree: the import fills it, ps__topology_free gives it
+ * back.
  */
 #include "topology/arena.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A child process for work that may crash. It costs the caller nothing but time: signal handlers, core dumps, messages
- * on stderr and atexit functions of the program stay out of it, and no child but this one is waited for.
+ * A child process for work that may crash. It costs the caller nothing but
+ * time: signal handlers, core dumps, messages on stderr and atexit functions of
+ * the program stay out of it, and no child but this one is waited for.
  */
 #include "topology/child.h"
 
@@ -29,7 +30,8 @@
 
 pthread_mutex_t ps__hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What the child says: one write(2) of fewer bytes than PIPE_BUF, so the whole of it or nothing arrives. */
+/* What the child says: one write(2) of fewer bytes than PIPE_BUF, so the whole
+ * of it or nothing arrives. */
 struct answer {
 	int code;
 	char detail[1024];
@@ -47,7 +49,8 @@ static void child_limit(int resource, rlim_t amount)
 	setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* On top of what the copy of the program has already: with a sanitizer that is terabytes. No limit without /proc. */
+/* On top of what the copy of the program has already: with a sanitizer that is
+ * terabytes. No limit without /proc. */
 static void child_limit_memory(void)
 {
 	char text[64];
@@ -88,7 +91,8 @@ static void child_main(int (*work)(void *context), void *context, int fd)
 	_exit(write(fd, &answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
 }
 
-/* No handler of the program may run in the child before leave_the_program_alone. */
+/* No handler of the program may run in the child before
+ * leave_the_program_alone. */
 static pid_t child_fork_without_signals(void)
 {
 	sigset_t all, before;
@@ -114,8 +118,9 @@ static bool child_receive(int fd, struct answer *answer, int timeout_ms)
 }
 
 /*
- * Waits for the answer or the end. The end of the pipe doesn't tell the child's end: another thread may have forked
- * meanwhile, and its child holds the pipe open. *status stays 0 if the program reaps all its children itself.
+ * Waits for the answer or the end. The end of the pipe doesn't tell the child's
+ * end: another thread may have forked meanwhile, and its child holds the pipe
+ * open. *status stays 0 if the program reaps all its children itself.
  */
 static bool child_await(pid_t pid, int fd, struct answer *answer, int *status)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loaders: this machine, an XML file, a synthetic description; hwloc reads them, import_tree.c makes our tree of it.
- * What may crash hwloc, or keep it busy, is tried in a child process first (child.c): files, large descriptions, and what
- * hwloc's environment variables put in the place of this machine.
+ * The loaders: this machine, an XML file, a synthetic description; hwloc reads
+ * them, import_tree.c makes our tree of it. What may crash hwloc, or keep it
+ * busy, is tried in a child process first (child.c): files, large descriptions,
+ * and what hwloc's environment variables put in the place of this machine.
  */
 #include "topology/import.h"
 
@@ -22,7 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Twice what the largest machines have, and a few: the kernel refuses a mask smaller than its own. */
+/* Twice what the largest machines have, and a few: the kernel refuses a mask
+ * smaller than its own. */
 #define LARGEST_MASK_CPUS 65536
 
 struct source {
@@ -51,7 +53,8 @@ static unsigned long import_cheap_flags(void)
 #endif
 }
 
-/* What hwloc prints about a bad description when asked to. Runs in a child process, as that goes to stderr. */
+/* What hwloc prints about a bad description when asked to. Runs in a child
+ * process, as that goes to stderr. */
 static int import_synthetic_reason(void *context)
 {
 	const struct job *job = context;
@@ -106,7 +109,8 @@ static int import_run(struct job *job, hwloc_topology_t hwloc)
 	return ps__import_tree(&job->topology, hwloc, source->subject);
 }
 
-/* hwloc itself knows best whether its variables put another tree in the place of this machine's. */
+/* hwloc itself knows best whether its variables put another tree in the place
+ * of this machine's. */
 static int import_note_origin(struct job *job)
 {
 	const struct source *source = job->source;
@@ -138,8 +142,8 @@ static int import_fill(struct job *job)
 	return code;
 }
 
-/* All that the caller will do with what it does not trust, to its end: so that a crash happens here, or what takes too much
- * of anything is seen. */
+/* All that the caller will do with what it does not trust, to its end: so that
+ * a crash happens here, or what takes too much of anything is seen. */
 static int import_rehearse(void *context)
 {
 	struct job *job = context;
@@ -188,7 +192,8 @@ static int import_load(struct ps_topology **out, const struct source *source)
 	return code;
 }
 
-/* hwloc asks again and again with a larger mask until the kernel tells it, and so for ever if it never does. */
+/* hwloc asks again and again with a larger mask until the kernel tells it, and
+ * so for ever if it never does. */
 static int import_check_affinity(void)
 {
 	unsigned long mask[LARGEST_MASK_CPUS / (8 * sizeof(unsigned long))];
@@ -203,7 +208,8 @@ static int import_check_affinity(void)
 	                strerror(error));
 }
 
-/* The tree that hwloc takes for this machine's: by its variables it may be any other. */
+/* The tree that hwloc takes for this machine's: by its variables it may be any
+ * other. */
 static int import_load_machine(struct ps_topology **out, unsigned long flags)
 {
 	char origin[PATH_MAX], subject[PATH_MAX + 64];
@@ -265,7 +271,8 @@ static int import_load_file(struct ps_topology **out, const char *path)
 		return code;
 	snprintf(subject, sizeof subject, "the file %s", path);
 	code = import_check_looks(xml, size_bytes, subject);
-	/* The file was written to show what it shows: also what was not allowed to the process that wrote it. */
+	/* The file was written to show what it shows: also what was not allowed
+	 * to the process that wrote it. */
 	struct source source = {.subject = subject,
 	                        .xml = xml,
 	                        .xml_bytes = (int)size_bytes,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes of an XML file, read once: the child process that tries the file and the caller must see the same ones.
- * The file is the user's, not the kernel's, so it doesn't come through the OS seam.
+ * The bytes of an XML file, read once: the child process that tries the file
+ * and the caller must see the same ones. The file is the user's, not the
+ * kernel's, so it doesn't come through the OS seam.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -39,7 +40,8 @@ static int file_grow(struct buffer *buffer, const char *path)
 	return PS_OK;
 }
 
-/* One read; *end tells that the file is at its end. Room for the closing NUL always stays. */
+/* One read; *end tells that the file is at its end. Room for the closing NUL
+ * always stays. */
 static int file_read_more(struct buffer *buffer, int fd, const char *path, bool *end)
 {
 	int code = PS_OK;

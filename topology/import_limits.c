@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hwloc is asked for before it is asked: how large a synthetic description is, and which environment variables
- * put another tree in the place of this machine's.
+ * What hwloc is asked for before it is asked: how large a synthetic description
+ * is, and which environment variables put another tree in the place of this
+ * machine's.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -13,7 +14,8 @@
 
 #define SMALL 4096 /* Threads that hwloc builds in two seconds at worst: all of them below one component */
 
-/* Multiplies what the levels have of children, each number read as hwloc does: strtoul takes blanks, a sign and 0x. */
+/* Multiplies what the levels have of children, each number read as hwloc does:
+ * strtoul takes blanks, a sign and 0x. */
 static double limits_count_threads(const char *description)
 {
 	const char *at = description;
@@ -44,7 +46,8 @@ int ps__import_check_synthetic(const char *description)
 	return PS_OK;
 }
 
-/* Attributes may ask for more: (indexes=4294967295) makes bitmaps of half a gigabyte. */
+/* Attributes may ask for more: (indexes=4294967295) makes bitmaps of half a
+ * gigabyte. */
 bool ps__import_is_small(const char *description)
 {
 	for (const char *at = description; *at; at++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From hwloc's tree to ours: one walk from the root down, which makes a component of each object and numbers it. What
- * the object itself says is import_component.c's.
+ * From hwloc's tree to ours: one walk from the root down, which makes a
+ * component of each object and numbers it. What the object itself says is
+ * import_component.c's.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -50,7 +51,8 @@ static bool tree_is_allowed(hwloc_topology_t hwloc, hwloc_obj_t object)
 	       hwloc_bitmap_intersects(object->cpuset, hwloc_topology_get_allowed_cpuset(hwloc)) != 0;
 }
 
-/* Puts a Thread component into the topology's array and the table by CPU number. */
+/* Puts a Thread component into the topology's array and the table by CPU
+ * number. */
 static int tree_add_thread(struct builder *builder, struct ps_component *component)
 {
 	struct ps_topology *topology = builder->topology;
@@ -97,7 +99,8 @@ static int tree_build_children(struct builder *builder, hwloc_obj_t first, struc
 	return PS_OK;
 }
 
-/* A NUMA node's Threads are those of the component that it hangs on, known when all of that is built. */
+/* A NUMA node's Threads are those of the component that it hangs on, known when
+ * all of that is built. */
 static void tree_set_thread_range(struct ps_component *component, size_t first_thread, size_t thread_count)
 {
 	component->first_thread = first_thread;
@@ -108,7 +111,8 @@ static void tree_set_thread_range(struct ps_component *component, size_t first_t
 	}
 }
 
-/* Fills a component, of which parent and depth are set, and builds all below. Codes only: no detail for PS_ENOMEM. */
+/* Fills a component, of which parent and depth are set, and builds all below.
+ * Codes only: no detail for PS_ENOMEM. */
 static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_component *component)
 {
 	size_t first_thread = builder->topology->thread_count;
@@ -140,7 +144,8 @@ static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_com
 	return code;
 }
 
-/* The unknown Thread is a Thread of the Machine, but not one of its children: walks and counts don't meet it. */
+/* The unknown Thread is a Thread of the Machine, but not one of its children:
+ * walks and counts don't meet it. */
 static int tree_add_unknown(struct ps_topology *topology)
 {
 	struct ps_component *component = ps__arena_calloc(&topology->arena, 1, sizeof *component);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived metrics: ratios of two sums. Both are taken over the event sets that counted both events, so that what one set
- * counted alone never makes a ratio wrong.
+ * Derived metrics: ratios of two sums. Both are taken over the event sets that
+ * counted both events, so that what one set counted alone never makes a ratio
+ * wrong.
  */
 #include "analysis/metric.h"
 
@@ -55,7 +56,8 @@ static const struct ps__metric metrics[] = {
 /* clang-format on */
 #define METRICS (sizeof metrics / sizeof *metrics)
 
-/* The end of a name that begins with an event's: its modifiers, or ""; NULL if it is another event. */
+/* The end of a name that begins with an event's: its modifiers, or ""; NULL if
+ * it is another event. */
 static const char *metric_modifiers_of(const char *name, const char *event)
 {
 	size_t length = strlen(event);
@@ -83,7 +85,8 @@ static const char *metric_name_at(const struct names *names, size_t index)
 	return index < names->recording->columns ? names->recording->column[index].name : NULL;
 }
 
-/* The first column with one of the names and this modifier. Time is time: a clock's modifier says nothing. */
+/* The first column with one of the names and this modifier. Time is time: a
+ * clock's modifier says nothing. */
 static ptrdiff_t metric_find_name(const struct names *names, const char *const *events, const char *modifier,
                                   bool any_clock)
 {
@@ -118,7 +121,8 @@ static bool metric_is_supported(const struct ps__recording *recording, ptrdiff_t
 	return recording->column[column].group != PS__NO_GROUP;
 }
 
-/* False if the recording didn't count both. Where one of them isn't supported, what the other counted is left out. */
+/* False if the recording didn't count both. Where one of them isn't supported,
+ * what the other counted is left out. */
 static bool metric_find_pair(const struct ps__recording *recording, const struct ps__metric_ask *ask,
                              struct pair *out)
 {
@@ -220,7 +224,8 @@ static int metric_fail_sum(const struct ps_component *component, const struct ps
 	                is_share || metric_is_clock(metric->denominators[0]) ? "" : ask->modifier, component->name);
 }
 
-/* Both sums, of the same readings unless a set makes new ones faster than they can be added up. */
+/* Both sums, of the same readings unless a set makes new ones faster than they
+ * can be added up. */
 static int metric_sum_both(const struct ps_component *component, const struct ps__metric_ask *ask,
                            struct ps_value *numerator, struct ps_value *denominator)
 {
@@ -280,7 +285,8 @@ struct walk {
 	void *context;
 };
 
-/* Is this the first recording, and in it the first column, that gives the metric? Each is to be visited once. */
+/* Is this the first recording, and in it the first column, that gives the
+ * metric? Each is to be visited once. */
 static bool metric_is_first(const struct ps__recording *recording, size_t column, const struct ps__metric_ask *ask)
 {
 	struct pair pair;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of readings: when to look at the kernel's, and what the ticks are worth in between. See clock.h. */
+/* The clock of readings: when to look at the kernel's, and what the ticks are
+ * worth in between. See clock.h. */
 #include "base/clock.h"
 
 #include "base/os.h"
@@ -14,12 +15,16 @@
 /* Then the rate is reckoned from a newer origin: the kernel's changes, too. */
 #define LONGEST_BASE_NS 1000000000u
 
-/* The clock was read somewhere between two looks at the ticks. If more time than this lies between them, that is too vague
- * for an anchor; of the ticks of a base, both ends together may leave open this part: 12 ns in a span. */
+/*
+ * The clock was read somewhere between two looks at the ticks. If more time
+ * than this lies between them, that is too vague for an anchor; of the ticks of
+ * a base, both ends together may leave open this part: 12 ns in a span.
+ */
 #define WIDEST_LOOK_NS 500u
 #define VAGUE_PART     4096u
 
-/* How far the clock may be from what the ticks predicted, beside a 1024th of the time that passed. */
+/* How far the clock may be from what the ticks predicted, beside a 1024th of
+ * the time that passed. */
 #define TOLERANCE_NS 2000u
 
 #define MOST_FAILURES 16u
@@ -40,7 +45,8 @@ void ps__clock_open(struct ps__clock *clock)
 		ps__clock_trust(clock);
 }
 
-/* Learning begins anew; too often in a row, and the ticks are given up: each look at them costs time. */
+/* Learning begins anew; too often in a row, and the ticks are given up: each
+ * look at them costs time. */
 static void clock_restart(struct ps__clock *clock)
 {
 	clock->span_ticks = 0;
@@ -54,8 +60,11 @@ static uint64_t clock_to_ns(const struct ps__clock *clock, uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * clock->rate >> 32);
 }
 
-/* Does the clock stand where the ticks said it would? Not after they were set, or stopped for a while, or when the program
- * was moved to a machine where they go at another rate. */
+/*
+ * Does the clock stand where the ticks said it would? Not after they were set,
+ * or stopped for a while, or when the program was moved to a machine where they
+ * go at another rate.
+ */
 static bool clock_is_as_predicted(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - clock->anchor_ns;
@@ -65,7 +74,8 @@ static bool clock_is_as_predicted(const struct ps__clock *clock, uint64_t ticks,
 	return ticks >= clock->anchor_ticks && off_ns <= TOLERANCE_NS + passed_ns / 1024;
 }
 
-/* The rate, over a base that is long enough to know it and short enough to be of today. */
+/* The rate, over a base that is long enough to know it and short enough to be
+ * of today. */
 static void clock_learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, uint64_t now_ns)
 {
 	uint64_t base_ns = now_ns - clock->origin_ns;

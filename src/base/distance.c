@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The distance between two words (Damerau and Levenshtein, each letter swapped at most once). */
+/* The distance between two words (Damerau and Levenshtein, each letter swapped
+ * at most once). */
 #include "base/distance.h"
 
 #include <ctype.h>
@@ -18,7 +19,8 @@ static bool distance_is_same(char one, char other)
 
 size_t ps__distance(const char *one, const char *other)
 {
-	/* Of the table of all beginnings the row that is made, and the two before it. */
+	/* Of the table of all beginnings the row that is made, and the two
+	 * before it. */
 	size_t cost[3][PS__DISTANCE_LONGEST + 1];
 	size_t rows = strnlen(one, PS__DISTANCE_LONGEST);
 	size_t columns = strnlen(other, PS__DISTANCE_LONGEST);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far one word is from another: for names of events, subcommands and options that don't exist. */
+/* How far one word is from another: for names of events, subcommands and
+ * options that don't exist. */
 #ifndef PS_BASE_DISTANCE_H
 #define PS_BASE_DISTANCE_H
 
@@ -8,8 +9,11 @@
 /* Of longer words only the beginning is compared. */
 #define PS__DISTANCE_LONGEST 63
 
-/* How many letters must be changed, put in, left out or swapped with the next one to get from one word to the other.
- * Small and capital letters are the same. */
+/*
+ * How many letters must be changed, put in, left out or swapped with the next
+ * one to get from one word to the other. Small and capital letters are the
+ * same.
+ */
 size_t ps__distance(const char *one, const char *other);
 
 #endif

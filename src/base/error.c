@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error codes, and the calling thread's detail sentence. Every room fails through ps__fail. */
+/* Error codes, and the calling thread's detail sentence. Every room fails
+ * through ps__fail. */
 #include "base/error.h"
 
 #include "base/printable.h"
@@ -20,9 +21,10 @@ struct details {
 };
 
 /*
- * A page that the thread gets when it fails first, and that goes when it ends. Only the pointer is thread-local: a library
- * that dlopen loads has some hundred bytes for what is reached as fast as identity.h's number. A page, since a signal
- * handler may fail, too, and must not call malloc.
+ * A page that the thread gets when it fails first, and that goes when it ends.
+ * Only the pointer is thread-local: a library that dlopen loads has some
+ * hundred bytes for what is reached as fast as identity.h's number. A page,
+ * since a signal handler may fail, too, and must not call malloc.
  */
 static _Thread_local struct details *own_details;
 static pthread_key_t key;
@@ -117,7 +119,8 @@ int ps__fail(int code, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(details->text[next], DETAIL_BYTES, format, arguments);
 	va_end(arguments);
-	/* It may quote what somebody else chose, and most programs write it to a terminal. */
+	/* It may quote what somebody else chose, and most programs write it to
+	 * a terminal. */
 	ps__printable_clean(details->text[next]);
 	details->current = next;
 	return code;

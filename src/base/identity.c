@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fork detection without a system call: a page that the kernel empties in the child (MADV_WIPEONFORK), so that clone()
- * and fork() are both seen; before Linux 4.14, a handler of pthread_atfork. It belongs to the process, not to a
+ * Fork detection without a system call: a page that the kernel empties in the
+ * child (MADV_WIPEONFORK), so that clone() and fork() are both seen; before
+ * Linux 4.14, a handler of pthread_atfork. It belongs to the process, not to a
  * test's machine, and so doesn't go through the hooks.
  */
 #include "base/identity.h"

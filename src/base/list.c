@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPU lists of sysfs and procfs. Read by topology, event (scopes), locate and the set. */
+/* CPU lists of sysfs and procfs. Read by topology, event (scopes), locate and
+ * the set. */
 #include "base/list.h"
 
 #include <ctype.h>
@@ -7,7 +8,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* A decimal number at *text, which is moved past it; -1 if there is none or it is too large. */
+/* A decimal number at *text, which is moved past it; -1 if there is none or it
+ * is too large. */
 static int list_parse_number(const char **text)
 {
 	char *end;

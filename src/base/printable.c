@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a foreign text may be shown, and how wide it is: by tables, as the C library's depend on the locale. */
+/* What of a foreign text may be shown, and how wide it is: by tables, as the C
+ * library's depend on the locale. */
 #include "base/printable.h"
 
 #include "base/printable_ranges.h"
@@ -34,7 +35,8 @@ static size_t printable_expected_bytes(unsigned char lead)
 	return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
 }
 
-/* Table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing beyond U+10FFFF. */
+/* Table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing
+ * beyond U+10FFFF. */
 static bool printable_is_second(unsigned char lead, unsigned char second)
 {
 	unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;

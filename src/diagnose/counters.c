@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many hardware counters can be had at once, who else holds some, and whether user space may read them. */
+/* How many hardware counters can be had at once, who else holds some, and
+ * whether user space may read them. */
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 
@@ -23,8 +24,11 @@ static void counters_close_group(struct group *group)
 		ps__os.close(group->fds[--group->count]);
 }
 
-/* One cycles event, as some processors have a counter for it alone, and instructions; the leader counts at once, since Arm's
- * drivers check a group's size only then. As many as fit, at most so many. */
+/*
+ * One cycles event, as some processors have a counter for it alone, and
+ * instructions; the leader counts at once, since Arm's drivers check a group's
+ * size only then. As many as fit, at most so many.
+ */
 static void counters_open_group(struct group *group, unsigned most)
 {
 	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
@@ -40,7 +44,8 @@ static void counters_open_group(struct group *group, unsigned most)
 	}
 }
 
-/* How many of those that fit are on the hardware at once. False if that can't be told. */
+/* How many of those that fit are on the hardware at once. False if that can't
+ * be told. */
 static bool counters_measure_free(unsigned fit, unsigned *out)
 {
 	struct group group;
@@ -143,7 +148,8 @@ void ps__diagnose_watchdog(struct ps__diagnosis *d)
 	}
 }
 
-/* The capability in the page of a hardware event. 0: may be read in user space; else an errno, ENOTSUP: it may not. */
+/* The capability in the page of a hardware event. 0: may be read in user space;
+ * else an errno, ENOTSUP: it may not. */
 static int counters_probe_page(void)
 {
 	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true);
@@ -171,7 +177,8 @@ close_event:
 	return error;
 }
 
-/* The switch of the kernel: x86's is the PMU's, Arm's a sysctl. False if there is none; else its value and what turns it on. */
+/* The switch of the kernel: x86's is the PMU's, Arm's a sysctl. False if there
+ * is none; else its value and what turns it on. */
 static bool counters_read_switch(const struct ps__diagnosis *d, char *name, size_t size_bytes, long *value,
                                  const char **turn_on)
 {
@@ -196,7 +203,8 @@ void ps__diagnose_user_reads(struct ps__diagnosis *d)
 	}
 	int error = counters_probe_page();
 	bool has_switch = counters_read_switch(d, name, sizeof name, &value, &turn_on);
-	/* Arm's page says that reading works when it is switched off, too: the instruction would then be illegal. */
+	/* Arm's page says that reading works when it is switched off, too: the
+	 * instruction would then be illegal. */
 	if (error == 0 && value == 0)
 		error = ENOTSUP;
 	if (error == 0)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which CPUs there are, which of them are online, and on which this process may run; and whether the tree is of these CPUs, or
- * one that hwloc's environment variables put in its place. */
+/*
+ * Which CPUs there are, which of them are online, and on which this process may
+ * run; and whether the tree is of these CPUs, or one that hwloc's environment
+ * variables put in its place.
+ */
 #include "base/list.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -55,7 +58,8 @@ static bool cpus_read_lists(struct ps__diagnosis *d, struct cpu_lists *out)
 	       ps__proc_status_text(d->status, "Cpus_allowed_list", out->allowed, sizeof out->allowed);
 }
 
-/* The path in a line "number:controllers:path" of /proc/self/cgroup with these controllers; false if there is none. */
+/* The path in a line "number:controllers:path" of /proc/self/cgroup with these
+ * controllers; false if there is none. */
 static bool cpus_find_cgroup(const char *text, const char *controllers, char *out, size_t size_bytes)
 {
 	char wanted[32];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ps_diagnose: takes one step after the other, and shows what each has found. */
+/* ps_diagnose: takes one step after the other, and shows what each has
+ * found. */
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -115,7 +116,8 @@ static int diagnose_run(struct ps__diagnosis *d)
 		return stop;
 	if (no_defaults == PS_OK)
 		return diagnose_show_events(d);
-	/* The steps may have failed since: the sentence of this failure is wanted. */
+	/* The steps may have failed since: the sentence of this failure is
+	 * wanted. */
 	no_defaults = ps__diagnose_defaults(d);
 	return no_defaults == PS_OK ? diagnose_show_events(d) : diagnose_show_no_defaults(d, no_defaults);
 }

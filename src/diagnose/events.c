@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events that are asked for: each opened and started for itself, then all of them together. */
+/* The events that are asked for: each opened and started for itself, then all
+ * of them together. */
 #include "base/error.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
@@ -37,7 +38,8 @@ static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 	return set->events[event].klass == PS__EVENT_CLASS_OTHER;
 }
 
-/* Does it get onto the hardware? An event can be opened and started, and yet find every counter taken. */
+/* Does it get onto the hardware? An event can be opened and started, and yet
+ * find every counter taken. */
 static int events_check_hardware(const struct ps__event *event, const char *name)
 {
 	union ps__attr attr = ps__attr_of(event);
@@ -128,7 +130,8 @@ void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 		ps__draft_add(d, " In user space alone: the kernel's part is not permitted.");
 }
 
-/* A set of the events that follow a task, or of those that belong to a CPU; NULL if there are none of them. */
+/* A set of the events that follow a task, or of those that belong to a CPU;
+ * NULL if there are none of them. */
 static int events_build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
 {
 	struct ps_eventset *set = NULL;

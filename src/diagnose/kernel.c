@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does perf_event_open exist, and does a call of it reach the kernel? The first steps of the diagnosis. */
+/* Does perf_event_open exist, and does a call of it reach the kernel? The first
+ * steps of the diagnosis. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -11,8 +12,11 @@
 
 #define RELEASE "/proc/sys/kernel/osrelease"
 
-/* The first thing that the kernel looks at are the flags: unknown ones are EINVAL, whatever is permitted. So any other answer
- * comes from something before it. */
+/*
+ * The first thing that the kernel looks at are the flags: unknown ones are
+ * EINVAL, whatever is permitted. So any other answer comes from something
+ * before it.
+ */
 static int kernel_probe_reach(void)
 {
 	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true);
@@ -53,7 +57,8 @@ void ps__diagnose_kernel(struct ps__diagnosis *d)
 	}
 }
 
-/* Nothing but a filter, a tracer or another kernel answers in the kernel's place. */
+/* Nothing but a filter, a tracer or another kernel answers in the kernel's
+ * place. */
 static void kernel_explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
 {
 	unsigned long long tracer = ps__proc_status_number(d->status, "TracerPid", 10, 0);

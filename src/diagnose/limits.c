@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What exact attribution takes, and what this process may have of it: file descriptors and locked memory. */
+/* What exact attribution takes, and what this process may have of it: file
+ * descriptors and locked memory. */
 #include "base/advice.h"
 #include "base/list.h"
 #include "base/os.h"
@@ -80,7 +81,8 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	    events == 1 ? "s" : "", events, events == 1 ? "" : "s", needed, cpus);
 	if (needed - 1 <= limit.rlim_cur / 2)
 		return;
-	/* The watch has one more than its events, and the rest of the program needs some. */
+	/* The watch has one more than its events, and the rest of the program
+	 * needs some. */
 	bool is_blocked = events + taken > limit.rlim_cur;
 	d->draft.finding.state = is_blocked ? PS_FINDING_BLOCKED : PS_FINDING_LIMITED;
 	if (is_blocked)
@@ -114,7 +116,8 @@ void ps__diagnose_rings(struct ps__diagnosis *d)
 	}
 	if (error == 0)
 		ps__draft_add(d, " kernel.perf_event_mlock_kb is %ld.", mlock_kb);
-	/* The kernel answers so when the locked memory of this user is used up. */
+	/* The kernel answers so when the locked memory of this user is used
+	 * up. */
 	if (error == 0 && opened == EPERM && !d->permissions.user)
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "more rings for each user",
 		                 "sysctl kernel.perf_event_mlock_kb=%ld", 4 * mlock_kb);

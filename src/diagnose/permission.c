@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this user may count: each part is tried, then set beside perf_event_paranoid and the capabilities. */
+/* What this user may count: each part is tried, then set beside
+ * perf_event_paranoid and the capabilities. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -72,7 +73,8 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 	if (!permission_is_denied(permissions->user) && !permission_is_denied(permissions->kernel) &&
 	    !permission_is_denied(permissions->cpu))
 		return;
-	/* Only when nothing at all works may a user with a low level be sure that it isn't the level. */
+	/* Only when nothing at all works may a user with a low level be sure
+	 * that it isn't the level. */
 	if (!d->paranoid_error && d->paranoid <= permission_level_needed(permissions)) {
 		permission_say_module(d);
 		return;

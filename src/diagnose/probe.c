@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the steps of the diagnosis have in common: writing the draft, opening an event, looking into small files. */
+/* What the steps of the diagnosis have in common: writing the draft, opening an
+ * event, looking into small files. */
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 
@@ -78,7 +79,8 @@ struct times {
 	uint64_t value, enabled_ns, running_ns;
 };
 
-/* 0: read. Else why not: an errno, or EAGAIN for the error state, in which a pinned event is for lack of a counter. */
+/* 0: read. Else why not: an errno, or EAGAIN for the error state, in which a
+ * pinned event is for lack of a counter. */
 static int probe_read_times(int fd, struct times *out)
 {
 	ssize_t length = ps__os_read_retried(fd, out, sizeof *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where further events come from: tracepoints of the kernel, and what this library was built with. */
+/* Where further events come from: tracepoints of the kernel, and what this
+ * library was built with. */
 #include <config.h>
 
 #include "base/advice.h"
@@ -20,7 +21,8 @@ static int sources_stop_at_first(const char *name, void *context)
 	return 1;
 }
 
-/* The first root that can be listed, or NULL and the errno that says most: not permitted rather than not there. */
+/* The first root that can be listed, or NULL and the errno that says most: not
+ * permitted rather than not there. */
 static const char *sources_find_root(int *out)
 {
 	int error = ENOENT;
@@ -36,7 +38,8 @@ static const char *sources_find_root(int *out)
 	return NULL;
 }
 
-/* The tracepoint that every kernel with tracing has. 0, or an errno: of reading its number, or of opening it. */
+/* The tracepoint that every kernel with tracing has. 0, or an errno: of reading
+ * its number, or of opening it. */
 static int sources_probe_switch(const char *root, bool *has_number)
 {
 	char path[64];

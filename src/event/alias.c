@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PMU's named events: files of terms in its events folder. They are found within pmu/.../ and, for
- * bare names, in any PMU.
+ * A PMU's named events: files of terms in its events folder. They are found
+ * within pmu/.../ and, for bare names, in any PMU.
  *
- * Cycle with pmu_event.c: a bare alias is applied like the terms of pmu/.../, and one of these terms
- * may be an alias.
+ * Cycle with pmu_event.c: a bare alias is applied like the terms of pmu/.../,
+ * and one of these terms may be an alias.
  */
 #include "base/error.h"
 #include "event/names.h"
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* chipid=? in an alias asks the user for chipid=...: is it there? It is applied with the user's other terms. */
+/* chipid=? in an alias asks the user for chipid=...: is it there? It is applied
+ * with the user's other terms. */
 static bool alias_user_gives(const struct ps__pmu_query *query, const struct ps__term *parameter)
 {
 	struct ps__term term;
@@ -43,7 +44,8 @@ static int alias_apply_file_term(struct ps__pmu_query *query, const struct ps__t
 	return code == PS__NOT_HERE ? ps__pmu_fail_term(query, term) : code;
 }
 
-/* A factor such as 2.3283064365386962890625e-10, with a decimal point whatever the user's language is. */
+/* A factor such as 2.3283064365386962890625e-10, with a decimal point whatever
+ * the user's language is. */
 static bool alias_parse_scale(const char *text, double *out)
 {
 	char *end;
@@ -121,7 +123,8 @@ static int alias_search_pmu(const char *name, void *context)
 	return code ? 1 : 0;
 }
 
-/* Finds the PMU that has the alias. Of several, none is chosen: each counts for a part of the machine alone. */
+/* Finds the PMU that has the alias. Of several, none is chosen: each counts for
+ * a part of the machine alone. */
 static int alias_find_pmu(struct search *search, bool want_core)
 {
 	char list[300];
@@ -135,7 +138,8 @@ static int alias_find_pmu(struct search *search, bool want_core)
 		return search->code;
 	if (search->found.count == 0)
 		return PS__NOT_HERE;
-	/* Kinds of cores have the same event each in its way: it is counted on all of them. */
+	/* Kinds of cores have the same event each in its way: it is counted on
+	 * all of them. */
 	if (search->found.count == 1 || want_core)
 		return PS_OK;
 	ps__names_write(&search->found, list, sizeof list);

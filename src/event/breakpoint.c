@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mem:ADDRESS[/LENGTH][:ACCESS]: how often an address is read, written or executed, by a debug register. */
+/* mem:ADDRESS[/LENGTH][:ACCESS]: how often an address is read, written or
+ * executed, by a debug register. */
 #include "base/error.h"
 #include "event/lookup.h"
 
@@ -32,7 +33,8 @@ static bool breakpoint_parse_number(const char **text, unsigned long long *out)
 	return true;
 }
 
-/* ":rw" and the like, if that is what comes next; modifiers alone may come as well. */
+/* ":rw" and the like, if that is what comes next; modifiers alone may come as
+ * well. */
 static unsigned breakpoint_parse_access(const char **text)
 {
 	unsigned access = 0;
@@ -67,7 +69,8 @@ int ps__breakpoint_find(struct ps__event *event, struct ps__lookup *lookup)
 	event->attr.type = PERF_TYPE_BREAKPOINT;
 	event->attr.bp_type = access;
 	event->attr.bp_addr = address;
-	/* The kernel takes execution breakpoints of the size of a word alone. */
+	/* The kernel takes execution breakpoints of the size of a word
+	 * alone. */
 	event->attr.bp_len = length                            ? length
 	                     : (access & HW_BREAKPOINT_X) != 0 ? sizeof(long)
 	                                                       : (unsigned long long)HW_BREAKPOINT_LEN_4;

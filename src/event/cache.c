@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf's hardware-cache events: a cache, an operation and a result, each with several spellings. */
+/* perf's hardware-cache events: a cache, an operation and a result, each with
+ * several spellings. */
 #include "event/lookup.h"
 
 #include <stdio.h>
@@ -8,7 +9,8 @@
 #define SPELLINGS 6
 #define UNSET     (-1)
 
-/* The first spelling of a cache, and the first two of an operation, are those that perf list shows. */
+/* The first spelling of a cache, and the first two of an operation, are those
+ * that perf list shows. */
 static const char *const caches[PERF_COUNT_HW_CACHE_MAX][SPELLINGS] = {
     [PERF_COUNT_HW_CACHE_L1D] = {"L1-dcache", "l1-d", "l1d", "L1-data"},
     [PERF_COUNT_HW_CACHE_L1I] = {"L1-icache", "l1-i", "l1i", "L1-instruction"},
@@ -45,7 +47,8 @@ static const int allowed[PERF_COUNT_HW_CACHE_MAX] = {
     [PERF_COUNT_HW_CACHE_NODE] = READ | WRITE | PREFETCH,
 };
 
-/* The row of table that has the word at *at, up to a '-', ':' or the end; the longest fits. *at moves past it. */
+/* The row of table that has the word at *at, up to a '-', ':' or the end; the
+ * longest fits. *at moves past it. */
 static int cache_match(const char *const table[][SPELLINGS], int rows, const char **at)
 {
 	int found = UNSET;
@@ -103,7 +106,8 @@ int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup)
 	return PS_OK;
 }
 
-/* The two canonical names of a cache's operation: "LLC-loads" and "LLC-load-misses". */
+/* The two canonical names of a cache's operation: "LLC-loads" and
+ * "LLC-load-misses". */
 static int cache_visit_names(int cache, int operation, ps__name_visit *visit, void *context)
 {
 	char name[64];

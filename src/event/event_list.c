@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of all known names, source by source. Public: `perfsage list` and users' menus are made of it. */
+/* The list of all known names, source by source. Public: `perfsage list` and
+ * users' menus are made of it. */
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -31,7 +32,8 @@ static int event_list_list_cache_event(const char *name, void *context)
 	return event_list_report(context, name, "cpu", "");
 }
 
-/* The terms of an alias that the user must give, as the kernel writes them: ",chip=?". */
+/* The terms of an alias that the user must give, as the kernel writes them:
+ * ",chip=?". */
 static void event_list_add_parameters(const char *terms, char *name, size_t size_bytes)
 {
 	struct ps__term term;

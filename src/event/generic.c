@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf's generic hardware and software events, and raw codes: names that need no file of this machine. */
+/* perf's generic hardware and software events, and raw codes: names that need
+ * no file of this machine. */
 #include "event/lookup.h"
 
 #include <stdio.h>

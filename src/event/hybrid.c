@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Machines with several kinds of cores (P and E cores, big and little ones), each with a PMU of its own: which of them are asked
- * for an event, how, and on which CPUs. Called by parse.c for core events.
+ * Machines with several kinds of cores (P and E cores, big and little ones),
+ * each with a PMU of its own: which of them are asked for an event, how, and on
+ * which CPUs. Called by parse.c for core events.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -22,7 +23,8 @@ struct kinds {
 	int code;
 };
 
-/* Names that perf has for all CPUs; the upper half of config says which PMU is meant, 0: any. */
+/* Names that perf has for all CPUs; the upper half of config says which PMU is
+ * meant, 0: any. */
 static bool hybrid_is_generic(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
@@ -46,7 +48,8 @@ static bool hybrid_encode_alias(const struct kinds *kinds, const struct ps__pmu 
 	return true;
 }
 
-/* How this PMU is asked for the event; false if it isn't meant, or doesn't have it. */
+/* How this PMU is asked for the event; false if it isn't meant, or doesn't have
+ * it. */
 static bool hybrid_encode(const struct kinds *kinds, const struct ps__pmu *pmu, struct ps__variant *out)
 {
 	const struct perf_event_attr *attr = &kinds->event->attr;
@@ -96,7 +99,8 @@ static int hybrid_visit_pmu(const char *name, void *context)
 	struct ps__pmu pmu;
 	char cpus[LIST_BYTES];
 
-	/* Most PMUs are of no cores, and the one of cores that are all alike says nothing of CPUs, either. */
+	/* Most PMUs are of no cores, and the one of cores that are all alike
+	 * says nothing of CPUs, either. */
 	ssize_t length = ps__pmu_read_cpus(name, cpus, sizeof cpus);
 	if (length < 0 && ps__event_is_shortage((int)-length))
 		kinds->code = ps__event_fail_file(kinds->lookup->name, "the CPUs of a PMU", (int)-length);

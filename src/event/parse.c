@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a name to an event: asks each source of names, in order, then reads the modifiers. Called by the set. */
+/* From a name to an event: asks each source of names, in order, then reads the
+ * modifiers. Called by the set. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/lookup.h"
@@ -8,8 +9,11 @@
 
 typedef int find_function(struct ps__event *event, struct ps__lookup *lookup);
 
-/* perf's order: its own generic names first, so that they mean the same on every machine; then what the kernel names;
- * at last a table of names by CPU model. */
+/*
+ * perf's order: its own generic names first, so that they mean the same on
+ * every machine; then what the kernel names; at last a table of names by CPU
+ * model.
+ */
 static find_function *const sources[] = {ps__generic_find,    ps__cache_find, ps__pmu_event_find, ps__breakpoint_find,
                                          ps__tracepoint_find, ps__alias_find, ps__pfm_find};
 
@@ -39,7 +43,8 @@ static int parse_find(struct ps__event *event, struct ps__lookup *lookup)
 	return parse_fail_unknown(lookup);
 }
 
-/* These are counted at a moment when the CPU is in the kernel: with the kernel excluded they read 0. */
+/* These are counted at a moment when the CPU is in the kernel: with the kernel
+ * excluded they read 0. */
 static bool parse_is_kernel_side(const struct perf_event_attr *attr)
 {
 	if (attr->type == PERF_TYPE_TRACEPOINT)

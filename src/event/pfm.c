@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names as libpfm4 has them: PMU::EVENT:UNIT_MASK:modifier, or without the PMU. Asked last: what the kernel itself names
- * needs no table.
+ * Names as libpfm4 has them: PMU::EVENT:UNIT_MASK:modifier, or without the PMU.
+ * Asked last: what the kernel itself names needs no table.
  *
- * libpfm4 reads /proc/cpuinfo and /sys/bus/event_source/devices by itself, to know the CPU and to find the number of an
- * uncore PMU: past the OS seam, so tests tell it by its environment variables which PMU there is.
+ * libpfm4 reads /proc/cpuinfo and /sys/bus/event_source/devices by itself, to
+ * know the CPU and to find the number of an uncore PMU: past the OS seam, so
+ * tests tell it by its environment variables which PMU there is.
  */
 #include "event/pfm.h"
 
@@ -31,7 +32,8 @@ static void pfm_unlock_after_fork(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The child's lock is the forking thread's, whose number there is another one: unlocking would be refused. */
+/* The child's lock is the forking thread's, whose number there is another one:
+ * unlocking would be refused. */
 static void pfm_renew_in_child(void)
 {
 	static const pthread_mutex_t initial = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -61,7 +63,8 @@ void ps__pfm_leave(int cancel)
 	ps__cancel_release(cancel);
 }
 
-/* Does the name say this modifier, as in ":u" or ":u=0"? libpfm4 takes small letters and capitals, colons and points. */
+/* Does the name say this modifier, as in ":u" or ":u=0"? libpfm4 takes small
+ * letters and capitals, colons and points. */
 static bool pfm_says(const char *name, const char *modifier)
 {
 	size_t length = strlen(modifier);
@@ -95,7 +98,8 @@ static int pfm_refuse_sampling(const char *name, const struct perf_event_attr *a
 	return PS_OK;
 }
 
-/* Where a name leaves the domain open, all is counted that may be, as with perf's names. */
+/* Where a name leaves the domain open, all is counted that may be, as with
+ * perf's names. */
 static void pfm_settle_domain(struct ps__event *event, const char *name)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -134,7 +138,8 @@ static int pfm_match_type(const char *name, void *context)
 	return 1;
 }
 
-/* An alias of the same encoding has the unit and the scale that libpfm4 doesn't tell. */
+/* An alias of the same encoding has the unit and the scale that libpfm4 doesn't
+ * tell. */
 struct by_encoding {
 	struct ps__event *event;
 	const struct ps__pmu *pmu;
@@ -191,7 +196,8 @@ static int pfm_settle_class(struct ps__event *event, const char *name, int index
 	event->scope = PS_SCOPE_THREAD;
 	switch (event->attr.type) {
 	case PERF_TYPE_SOFTWARE:
-		/* libpfm4 tells no units: the clocks' is the one that the kernel's own names for them have. */
+		/* libpfm4 tells no units: the clocks' is the one that the
+		 * kernel's own names for them have. */
 		if (event->attr.config <= PERF_COUNT_SW_TASK_CLOCK)
 			strcpy(event->unit, "ns");
 		event->klass = PS__EVENT_CLASS_SOFTWARE;
@@ -203,7 +209,8 @@ static int pfm_settle_class(struct ps__event *event, const char *name, int index
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
-		/* An uncore PMU has a number of its own: without one, libpfm4 leaves the core's. */
+		/* An uncore PMU has a number of its own: without one, libpfm4
+		 * leaves the core's. */
 		if (pfm_is_of_type(index, PFM_PMU_TYPE_UNCORE))
 			return ps__fail(PS_ENOSUPP, "event '%s': the kernel has no driver for its PMU", name);
 		event->klass = PS__EVENT_CLASS_CORE;
@@ -229,7 +236,8 @@ static int pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 	event->attr = attr;
 	lookup->rest = "";
 	pfm_settle_domain(event, lookup->name);
-	/* perf's own names, and raw codes, are of no kind of cores in particular. */
+	/* perf's own names, and raw codes, are of no kind of cores in
+	 * particular. */
 	lookup->has_pmu = attr.type != PERF_TYPE_HARDWARE && attr.type != PERF_TYPE_HW_CACHE &&
 	                  pfm_is_of_type(encoding.idx, PFM_PMU_TYPE_CORE);
 	return pfm_settle_class(event, lookup->name, encoding.idx);

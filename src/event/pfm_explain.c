@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why libpfm4 has no encoding for a name: its number becomes a sentence that says what would be right. */
+/* Why libpfm4 has no encoding for a name: its number becomes a sentence that
+ * says what would be right. */
 #include "base/error.h"
 #include "event/names.h"
 #include "event/pfm.h"
@@ -100,7 +101,8 @@ static int pfm_explain_absent(struct ps__lookup *lookup)
 	    lookup->name, list);
 }
 
-/* The unit masks and modifiers of the event that a name begins with, for those that ask for one it hasn't. */
+/* The unit masks and modifiers of the event that a name begins with, for those
+ * that ask for one it hasn't. */
 static void pfm_explain_list_attributes(const char *name, struct ps__names *masks, struct ps__names *modifiers)
 {
 	char head[PS__EVENT_NAME_MAX + 1];

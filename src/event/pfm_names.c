@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names that libpfm4 has for the PMUs of this machine: for the list of events, and for the nearest names in errors. */
+/* The names that libpfm4 has for the PMUs of this machine: for the list of
+ * events, and for the nearest names in errors. */
 #include "event/pfm.h"
 
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What one count covers, where the kernel isn't asked for each event: libpfm4 tells core PMUs from others. */
+/* What one count covers, where the kernel isn't asked for each event: libpfm4
+ * tells core PMUs from others. */
 static enum ps_scope pfm_names_scope_of(const pfm_pmu_info_t *pmu)
 {
 	return pmu->type == PFM_PMU_TYPE_UNCORE ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the PMUs of sysfs and reads their files. Called by the look-ups of pmu/.../ and of bare aliases. */
+/* Finds the PMUs of sysfs and reads their files. Called by the look-ups of
+ * pmu/.../ and of bare aliases. */
 #include "event/pmu.h"
 
 #include "base/os.h"
@@ -12,7 +13,8 @@
 
 #define ROOT "/sys/bus/event_source/devices"
 
-/* The longest path below ROOT, of names that the kernel can have; longer ones are of nothing that exists. */
+/* The longest path below ROOT, of names that the kernel can have; longer ones
+ * are of nothing that exists. */
 #define PATH_BYTES (sizeof ROOT + 3 * (NAME_MAX + 1) + 16)
 
 static bool pmu_is_absent(int error)
@@ -32,8 +34,8 @@ static bool pmu_is_file_name(const char *name, size_t length)
 	return true;
 }
 
-/* The PMU of the cores is "cpu" on most; where there are several kinds of cores, each names its CPUs in "cpus".
- * Returns 0, or an errno. */
+/* The PMU of the cores is "cpu" on most; where there are several kinds of
+ * cores, each names its CPUs in "cpus". Returns 0, or an errno. */
 static int pmu_find_is_core(const char *name, bool *out)
 {
 	static const char *const known[] = {"cpu", "cpu_core", "cpu_atom", "cpum_cf"};

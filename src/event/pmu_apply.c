@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One term of pmu/.../: its value goes where the PMU's format file says; and what is wrong with a term, in a sentence. */
+/* One term of pmu/.../: its value goes where the PMU's format file says; and
+ * what is wrong with a term, in a sentence. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/names.h"
@@ -64,7 +65,8 @@ static int apply_number(struct ps__pmu_query *query, const struct ps__term *term
 	return PS_OK;
 }
 
-/* name=...: what the event is called from now on; long encodings are no names to read in a table. */
+/* name=...: what the event is called from now on; long encodings are no names
+ * to read in a table. */
 static int apply_name(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	if (term->value_length == 0)
@@ -74,7 +76,8 @@ static int apply_name(struct ps__pmu_query *query, const struct ps__term *term)
 	return query->event->name ? PS_OK : ps__fail_memory("the name of an event");
 }
 
-/* Terms that every PMU has: whole words of the attribute, and r1a8 for the first. */
+/* Terms that every PMU has: whole words of the attribute, and r1a8 for the
+ * first. */
 static int apply_common(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	static const char *const words[] = {"config", "config1", "config2", "config3", "config4"};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and aliases that sysfs gives
- * for it.
+ * pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and
+ * aliases that sysfs gives for it.
  *
- * Cycle with alias.c: a term may be an alias, and a bare alias is applied like the terms here.
+ * Cycle with alias.c: a term may be an alias, and a bare alias is applied like
+ * the terms here.
  */
 #include "base/error.h"
 #include "event/names.h"
@@ -72,7 +73,8 @@ int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup)
 	return ps__pmu_query_apply(&query);
 }
 
-/* Empty terms, and those that are given twice: the kernel would take one of the values, and nobody knows which. */
+/* Empty terms, and those that are given twice: the kernel would take one of the
+ * values, and nobody knows which. */
 static int pmu_event_check_terms(const struct ps__pmu_query *query)
 {
 	struct ps__term term, other;
@@ -93,7 +95,8 @@ static int pmu_event_check_terms(const struct ps__pmu_query *query)
 	return PS_OK;
 }
 
-/* Aliases come first, so that a term beside one can change what the alias says. *alias: where it stands, or NULL. */
+/* Aliases come first, so that a term beside one can change what the alias says.
+ * *alias: where it stands, or NULL. */
 static int pmu_event_apply_alias(struct ps__pmu_query *query, const char **alias)
 {
 	struct ps__term term;
@@ -118,8 +121,9 @@ static int pmu_event_apply_alias(struct ps__pmu_query *query, const char **alias
 }
 
 /*
- * cpu_core/cycles/: a generic name for one kind of cores. Where there are several kinds, the upper half of config says
- * which; older kernels, which know one, don't take it.
+ * cpu_core/cycles/: a generic name for one kind of cores. Where there are
+ * several kinds, the upper half of config says which; older kernels, which know
+ * one, don't take it.
  */
 static int pmu_event_apply_generic(struct ps__pmu_query *query)
 {
@@ -167,7 +171,8 @@ static int pmu_event_apply_terms(struct ps__pmu_query *query, const char *alias)
 	return PS_OK;
 }
 
-/* Those that the kernel keeps in the context of software events, so that they join any group. */
+/* Those that the kernel keeps in the context of software events, so that they
+ * join any group. */
 static bool pmu_event_is_software(const struct ps__pmu *pmu)
 {
 	static const char *const names[] = {"software", "tracepoint", "breakpoint", "kprobe", "uprobe", "msr"};

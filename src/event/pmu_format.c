@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sysfs's format files: "config:0-7,32-35" says which bits of perf_event_attr a term fills, lowest first. */
+/* sysfs's format files: "config:0-7,32-35" says which bits of perf_event_attr a
+ * term fills, lowest first. */
 #include "event/pmu.h"
 
 #include <ctype.h>

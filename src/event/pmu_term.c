@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes the text between the slashes of pmu/.../ apart, without a copy. The same syntax is in sysfs's alias files. */
+/* Takes the text between the slashes of pmu/.../ apart, without a copy. The
+ * same syntax is in sysfs's alias files. */
 #include "event/pmu.h"
 
 #include <ctype.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uprobe/path=FILE,offset=0x1234/ and kprobe/func=NAME,offset=0/: how often an instruction of a program or of the kernel is
- * reached. perf_event_attr points at the path or the function, so the event owns that text. Called by pmu_event.c.
+ * uprobe/path=FILE,offset=0x1234/ and kprobe/func=NAME,offset=0/: how often an
+ * instruction of a program or of the kernel is reached. perf_event_attr points
+ * at the path or the function, so the event owns that text. Called by
+ * pmu_event.c.
  */
 #include "base/error.h"
 #include "base/os.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one count of a PMU covers. The kernel doesn't say it; but it names, in cpumask, one CPU for each part of the
- * machine that the PMU counts. The largest kind of part of which no two are named is the PMU's scope.
+ * What one count of a PMU covers. The kernel doesn't say it; but it names, in
+ * cpumask, one CPU for each part of the machine that the PMU counts. The
+ * largest kind of part of which no two are named is the PMU's scope.
  */
 #include "event/pmu.h"
 
@@ -15,7 +16,8 @@
 
 #define LIST_BYTES 8192
 
-/* Reads the list of the CPUs that share a part of the machine with cpu. Returns its length, or -errno. */
+/* Reads the list of the CPUs that share a part of the machine with cpu. Returns
+ * its length, or -errno. */
 typedef ssize_t neighbours_function(int cpu, char *list);
 
 struct sharing {
@@ -88,7 +90,8 @@ static int scope_is_shared_by(int cpu, void *context)
 	return ps__list_for_each(sharing->mask, scope_is_other_in_list, sharing);
 }
 
-/* Is at most one CPU of the mask in each part, as far as sysfs tells? Returns 1, 0 or -errno. */
+/* Is at most one CPU of the mask in each part, as far as sysfs tells? Returns
+ * 1, 0 or -errno. */
 static int scope_is_one_each(const char *mask, neighbours_function *neighbours)
 {
 	struct sharing sharing = {.neighbours = neighbours, .mask = mask};
@@ -102,7 +105,8 @@ static int scope_is_one_each(const char *mask, neighbours_function *neighbours)
 /* Returns 0 or -errno. */
 static int scope_of_mask(const char *mask, enum ps_scope *out)
 {
-	/* A die has no scope of its own: the package is the smallest that holds all that was counted. */
+	/* A die has no scope of its own: the package is the smallest that holds
+	 * all that was counted. */
 	static const struct {
 		neighbours_function *neighbours;
 		enum ps_scope scope;
@@ -126,7 +130,8 @@ static int scope_of_mask(const char *mask, enum ps_scope *out)
 	return 0;
 }
 
-/* PMUs of a last-level cache; with one such cache in each package the mask alone would say "package". */
+/* PMUs of a last-level cache; with one such cache in each package the mask
+ * alone would say "package". */
 static bool scope_is_of_cache(const char *pmu)
 {
 	return !strcmp(pmu, "amd_l3") || !strncmp(pmu, "arm_dsu", 7);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nearest names to one that isn't known, among all that this machine knows: part of the sentence of PS_ENOEVNT. */
+/* The nearest names to one that isn't known, among all that this machine knows:
+ * part of the sentence of PS_ENOEVNT. */
 #include "base/distance.h"
 #include "event/pmu.h"
 
@@ -28,7 +29,8 @@ struct suggestion {
 	struct near nearest[NEAREST_MAX];
 };
 
-/* Lower case, and one sign for '_' and '.': these are the slips that are made most. */
+/* Lower case, and one sign for '_' and '.': these are the slips that are made
+ * most. */
 static void suggest_normalise(char *out, const char *name)
 {
 	size_t i = 0;
@@ -62,7 +64,8 @@ static bool suggest_comes_before(const struct near *a, const struct near *b)
 	return a->distance != b->distance ? a->distance < b->distance : strcmp(a->name, b->name) < 0;
 }
 
-/* The same event in the several boxes of an uncore: uncore_imc_0/cas_count_read/, uncore_imc_1/..., stands once. */
+/* The same event in the several boxes of an uncore:
+ * uncore_imc_0/cas_count_read/, uncore_imc_1/..., stands once. */
 static struct near *suggest_find_same(struct suggestion *suggestion, const struct near *candidate)
 {
 	const char *tail = strchr(candidate->name, '/');
@@ -122,7 +125,8 @@ static int suggest_consider_pmu(const char *name, void *context)
 	return 0;
 }
 
-/* PMU::EVENT is compared as a whole only with a name that has a PMU. Those of "perf" are perf's own, by another name. */
+/* PMU::EVENT is compared as a whole only with a name that has a PMU. Those of
+ * "perf" are perf's own, by another name. */
 static int suggest_consider_pfm(const struct ps_event_info *info, void *context)
 {
 	struct suggestion *suggestion = context;
@@ -139,7 +143,8 @@ static int suggest_consider_pfm(const struct ps_event_info *info, void *context)
 	return 0;
 }
 
-/* What is compared: without modifiers, which a known name doesn't have; but system:name whole. */
+/* What is compared: without modifiers, which a known name doesn't have; but
+ * system:name whole. */
 static void suggest_start(struct suggestion *suggestion, const char *name)
 {
 	char head[PS__EVENT_NAME_MAX + 1];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* system:name, as in sched:sched_switch: a place in the kernel, by the number that tracefs gives for it. */
+/* system:name, as in sched:sched_switch: a place in the kernel, by the number
+ * that tracefs gives for it. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/lookup.h"
@@ -25,7 +26,8 @@ static bool tracepoint_is_folder_name(const char *name, size_t length)
 	return length > 0 && length <= NAME_MAX && name[0] != '.' && !memchr(name, '/', length);
 }
 
-/* Splits "sched:sched_switch" and leaves out modifiers; "cycles:u" and "perf::PAGE-FAULTS" are no tracepoints. */
+/* Splits "sched:sched_switch" and leaves out modifiers; "cycles:u" and
+ * "perf::PAGE-FAULTS" are no tracepoints. */
 static bool tracepoint_split(const char *text, struct tracepoint *out)
 {
 	struct tracepoint point = {.system = text, .system_length = strcspn(text, ":")};
@@ -48,7 +50,8 @@ static int tracepoint_stop_at_first(const char *name, void *context)
 	return 1;
 }
 
-/* Why no number was found: error, an errno, or the absence of tracefs. PS__NOT_HERE, and suspicion says it. */
+/* Why no number was found: error, an errno, or the absence of tracefs.
+ * PS__NOT_HERE, and suspicion says it. */
 static int tracepoint_explain(struct ps__lookup *lookup, int error)
 {
 	if (error == EACCES || error == EPERM) {
@@ -107,7 +110,8 @@ struct system_visit {
 	void *context;
 };
 
-/* A folder of a system has files as well, that are about all of its tracepoints. */
+/* A folder of a system has files as well, that are about all of its
+ * tracepoints. */
 static int tracepoint_visit_name(const char *name, void *context)
 {
 	struct system_visit *system = context;

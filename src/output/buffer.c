@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text that grows in memory: the exporters build their output here, so that it reaches the stream whole, and that only
- * one place must care for errors.
+ * Text that grows in memory: the exporters build their output here, so that it
+ * reaches the stream whole, and that only one place must care for errors.
  */
 #include "output/buffer.h"
 

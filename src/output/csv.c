@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts as comma-separated values (RFC 4180): a header, then a row for each component and event or metric. */
+/* The counts as comma-separated values (RFC 4180): a header, then a row for
+ * each component and event or metric. */
 #include "base/printable.h"
 #include "output/number.h"
 #include "output/report.h"
@@ -22,7 +23,8 @@ static size_t csv_plain_length(const char *text)
 	return length;
 }
 
-/* Quoted if it holds what has a meaning; bytes that are no UTF-8 become U+FFFD. */
+/* Quoted if it holds what has a meaning; bytes that are no UTF-8 become
+ * U+FFFD. */
 static void csv_add_text(struct ps__buffer *buffer, const char *text)
 {
 	const char *quote = strpbrk(text, ",\"\r\n") ? "\"" : "";
@@ -113,7 +115,8 @@ static void csv_add_metric(struct ps__buffer *buffer, const struct ps__table_met
 	ps__buffer_add(buffer, ",,,,,,%" PRIu64, value->timestamp);
 }
 
-/* Every component has the same rows, or those of two runs would not match: without a reading nothing is known but the unit. */
+/* Every component has the same rows, or those of two runs would not match:
+ * without a reading nothing is known but the unit. */
 static void csv_add_nothing(struct ps__buffer *buffer, const char *name, const char *unit)
 {
 	csv_add_field(buffer, name);

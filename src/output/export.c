@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls of all formats: what is asked for is checked, the table is made, and a format's function called. */
+/* The public calls of all formats: what is asked for is checked, the table is
+ * made, and a format's function called. */
 #include "base/error.h"
 #include "base/os.h"
 #include "output/report.h"

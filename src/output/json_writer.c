@@ -28,7 +28,8 @@ static void json_add_escape(struct ps__json *json, uint32_t code)
 		ps__buffer_add(json->buffer, "\\u%04x", (unsigned)code);
 }
 
-/* What a terminal must not get is escaped: a program that reads the JSON has it as it was. */
+/* What a terminal must not get is escaped: a program that reads the JSON has it
+ * as it was. */
 static void json_add_text(struct ps__json *json, const char *text)
 {
 	ps__buffer_add(json->buffer, "\"");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How values are known, in words: the text exporters say it the same way everywhere, and explain only what occurs.
+ * How values are known, in words: the text exporters say it the same way
+ * everywhere, and explain only what occurs.
  */
 #include "output/known.h"
 
@@ -65,7 +66,8 @@ void ps__known_note(struct ps__known *known, const struct ps_value *value)
 	known->flags |= known_flags(value->status, value->flags);
 	if (value->status == PS_STATUS_SCALED) {
 		bool first = !(known->statuses & 1u << PS_STATUS_SCALED);
-		/* One that isn't known makes the whole range so: all comparisons with it are false. */
+		/* One that isn't known makes the whole range so: all
+		 * comparisons with it are false. */
 		bool unknown = isnan(coverage);
 		known->lowest = first || unknown || coverage < known->lowest ? coverage : known->lowest;
 		known->highest = first || unknown || coverage > known->highest ? coverage : known->highest;

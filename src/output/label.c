@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What things are called in the text output. It is plain ASCII, whatever a foreign file or an event's name holds.
+ * What things are called in the text output. It is plain ASCII, whatever a
+ * foreign file or an event's name holds.
  */
 #include "output/label.h"
 
@@ -11,7 +12,8 @@ static void label_add_ascii(struct ps__buffer *buffer, const char *text)
 	ps__buffer_add_foreign(buffer, text, PS__CHARSET_ASCII);
 }
 
-/* In the largest unit that loses nothing that matters: at least four digits, or exact. */
+/* In the largest unit that loses nothing that matters: at least four digits, or
+ * exact. */
 static void label_add_size(struct ps__buffer *buffer, uint64_t size_bytes)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

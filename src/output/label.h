@@ -7,7 +7,8 @@
 
 #include <perfsage/component.h>
 
-/* "NUMA node 2 (HBM)", "Core 0 (efficient)"; with details also the size, and whether it may be used. */
+/* "NUMA node 2 (HBM)", "Core 0 (efficient)"; with details also the size, and
+ * whether it may be used. */
 void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component, bool details);
 
 /* "efficient"; "" for an unknown kind. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers as text. printf writes the decimal point of the program's locale, which no reader of JSON or CSV would take:
- * so it is replaced.
+ * Numbers as text. printf writes the decimal point of the program's locale,
+ * which no reader of JSON or CSV would take: so it is replaced.
  */
 #include "output/number.h"
 
@@ -11,7 +11,8 @@
 
 #define NUMBER_BYTES 512 /* the longest double has 309 digits before its point */
 
-/* Whatever stands between the digits is the locale's point, of one byte or several. */
+/* Whatever stands between the digits is the locale's point, of one byte or
+ * several. */
 static void number_add_with_point(struct ps__buffer *buffer, char *text)
 {
 	size_t start = strspn(text, "-+0123456789");

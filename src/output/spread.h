@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mean and deviation of a number that was measured several times (B. P. Welford, 1962: no digits are lost). */
+/* Mean and deviation of a number that was measured several times (B. P.
+ * Welford, 1962: no digits are lost). */
 #ifndef PS_OUTPUT_SPREAD_H
 #define PS_OUTPUT_SPREAD_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table that the exporters show: rows are components, columns are events. ps_component_total for each cell would
- * go over all event sets each time; here each part is added once to all components above it.
+ * The table that the exporters show: rows are components, columns are events.
+ * ps_component_total for each cell would go over all event sets each time; here
+ * each part is added once to all components above it.
  */
 #include "output/table.h"
 
@@ -152,7 +153,8 @@ static int table_make_room(struct builder *builder, const struct ps__history *ne
 	return builder->values && builder->threads && builder->rows ? PS_OK : PS_ENOMEM;
 }
 
-/* The columns of a history's newest row, if that belongs to the recording's latest reading. */
+/* The columns of a history's newest row, if that belongs to the recording's
+ * latest reading. */
 static bool table_take_part(const struct ps__history *history, uint64_t latest, struct ps_value *values)
 {
 	const struct ps__recording *recording = history->recording;
@@ -196,7 +198,8 @@ static bool table_contains(const struct ps_component *outer, const struct ps_com
 	       inner->first_thread + inner->thread_count <= outer->first_thread + outer->thread_count;
 }
 
-/* The lowest row that holds all of what one count of a scope covers, as seen from a Thread; NO_ROW if none does. */
+/* The lowest row that holds all of what one count of a scope covers, as seen
+ * from a Thread; NO_ROW if none does. */
 static size_t table_row_of(const struct builder *builder, size_t thread, enum ps_scope scope)
 {
 	const struct ps__table *table = &builder->table;
@@ -223,7 +226,8 @@ static void table_add_narrow(struct builder *builder, const struct ps__recording
 	}
 }
 
-/* Adds up the parts that belong in the row of the first one; they are then done with. */
+/* Adds up the parts that belong in the row of the first one; they are then done
+ * with. */
 static struct ps_value table_take_sum(struct builder *builder, const struct ps__recording *recording, size_t parts,
                                       size_t first, size_t column)
 {
@@ -239,7 +243,8 @@ static struct ps_value table_take_sum(struct builder *builder, const struct ps__
 	return sum;
 }
 
-/* An event of a wider scope: counts of one package are the same count in all sets, of which the newest is taken. */
+/* An event of a wider scope: counts of one package are the same count in all
+ * sets, of which the newest is taken. */
 static void table_add_wide(struct builder *builder, const struct ps__recording *recording, size_t parts,
                            size_t column, size_t event)
 {
@@ -284,7 +289,8 @@ static void table_merge_into_parent(struct ps__table *table, size_t row, size_t 
 		ps__value_merge(&parent->value, &parent->parts, &cell->value);
 }
 
-/* Adds all up, from the last row to the first: parents come before their children. */
+/* Adds all up, from the last row to the first: parents come before their
+ * children. */
 static void table_add_up(struct ps__table *table, size_t event)
 {
 	const struct ps_component *unknown = table->topology->unknown;
@@ -294,7 +300,8 @@ static void table_add_up(struct ps__table *table, size_t event)
 		if (component->type != PS_COMPONENT_NUMA && component != unknown)
 			table_merge_into_parent(table, row, event);
 	}
-	/* A NUMA node's Threads are its parent's; only the Machine has the unknown one besides. */
+	/* A NUMA node's Threads are its parent's; only the Machine has the
+	 * unknown one besides. */
 	for (size_t row = 1; row < table->row_count; row++) {
 		if (table->rows[row].component->type == PS_COMPONENT_NUMA)
 			*ps__table_cell(table, row, event) = *ps__table_cell(table, table->rows[row].parent, event);
@@ -351,7 +358,8 @@ int ps__table_create(struct ps__table *out, struct ps_component *root, const cha
                      size_t metric_count)
 {
 	struct builder builder = {0};
-	/* What is local to a NUMA node isn't below it: it's found by way of its parent. */
+	/* What is local to a NUMA node isn't below it: it's found by way of its
+	 * parent. */
 	bool is_node = root->type == PS_COMPONENT_NUMA;
 	int code = ps__table_find_metrics(&builder.table, metrics, metric_count);
 	if (code == PS_OK)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Metrics in the table: for each the sums of its numerator and its denominator, which stand in columns of their own as
- * they may be of fewer event sets than the events' totals.
+ * Metrics in the table: for each the sums of its numerator and its denominator,
+ * which stand in columns of their own as they may be of fewer event sets than
+ * the events' totals.
  */
 #include "base/error.h"
 #include "base/os.h"

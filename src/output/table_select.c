@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rows of a table are shown: those of some types of component, with or without those where nothing was counted. */
+/* Which rows of a table are shown: those of some types of component, with or
+ * without those where nothing was counted. */
 #include "base/error.h"
 #include "output/table.h"
 
@@ -36,7 +37,8 @@ static bool table_is_asked_for(const struct ps__table_view *view, int level, con
 	return component->type != PS_COMPONENT_CACHE || !level || component->cache_level == level;
 }
 
-/* What was counted on the unknown Thread is part of the Machine's sum: it is never left out. */
+/* What was counted on the unknown Thread is part of the Machine's sum: it is
+ * never left out. */
 static bool table_is_shown(struct ps__table *table, const struct ps__table_view *view, int level, size_t row)
 {
 	const struct ps__row *about = &table->rows[row];
@@ -53,7 +55,8 @@ static bool table_is_shown(struct ps__table *table, const struct ps__table_view 
 	return false;
 }
 
-/* Decides of each row whether it stays, where it goes, and under which one it then is. */
+/* Decides of each row whether it stays, where it goes, and under which one it
+ * then is. */
 static void table_place_rows(struct ps__table *table, const struct ps__table_view *view)
 {
 	int level = view->cache_level == PS_CACHE_LAST_LEVEL ? table_last_level(table) : view->cache_level;

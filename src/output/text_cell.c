@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands in one place of the text output: a label behind its branches, a number, a heading, how it is known. */
+/* What stands in one place of the text output: a label behind its branches, a
+ * number, a heading, how it is known. */
 #include "output/text.h"
 
 #include "output/label.h"
@@ -28,7 +29,8 @@ static bool text_has_event(const struct ps__text *text, size_t event)
 	return ps__table_cell(&text->table, 0, event)->parts > 0;
 }
 
-/* Times with an SI prefix bear their unit in each cell; a ratio's unit is known, a rate's isn't. */
+/* Times with an SI prefix bear their unit in each cell; a ratio's unit is
+ * known, a rate's isn't. */
 void ps__text_set_headings(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
@@ -116,7 +118,8 @@ static void text_set_metric(struct ps__text *text, size_t row, size_t metric)
 	                text->cell.length > 0 && ps__known_is_user_only(value.status, value.flags));
 }
 
-/* Is this number shown in no line below it? A NUMA node's is its parent's. In a choice of lines each says it. */
+/* Is this number shown in no line below it? A NUMA node's is its parent's. In a
+ * choice of lines each says it. */
 static bool text_is_lowest(const struct ps__text *text, size_t row, size_t event)
 {
 	const struct ps__table *table = &text->table;
@@ -136,7 +139,8 @@ static bool text_is_lowest(const struct ps__text *text, size_t row, size_t event
 	return true;
 }
 
-/* How the numbers of a row are known: of those that are shown in no line below. */
+/* How the numbers of a row are known: of those that are shown in no line
+ * below. */
 static void text_set_known(struct ps__text *text, size_t row)
 {
 	struct ps__known known = {0};
@@ -153,7 +157,8 @@ static void text_set_known(struct ps__text *text, size_t row)
 	             (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
 }
 
-/* From the last row up: a line goes on at a depth if there was a row of that depth, and none above it since. */
+/* From the last row up: a line goes on at a depth if there was a row of that
+ * depth, and none above it since. */
 void ps__text_find_branches(struct ps__text *text)
 {
 	uint64_t open = 0;

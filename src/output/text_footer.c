@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last lines below a printed tree: is every count in a part, and what did measuring cost? */
+/* The last lines below a printed tree: is every count in a part, and what did
+ * measuring cost? */
 #include "output/label.h"
 #include "output/text.h"
 #include "store/recording.h"

@@ -24,7 +24,8 @@ static size_t text_thread_count_parts(const struct ps_thread *thread, const char
 	return count;
 }
 
-/* All parts of an event. A set that is counting may add some while we look: then look again. */
+/* All parts of an event. A set that is counting may add some while we look:
+ * then look again. */
 static int text_thread_fetch(const struct ps_thread *thread, const char *event, struct ps_value **out, size_t *count)
 {
 	for (;;) {

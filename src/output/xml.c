@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The heat map: hwloc's XML in which each object has its counts as info attributes and, by one event or metric, a
- * colour that lstopo draws. Counts are compared among components of one kind, Threads with Threads and Packages with
- * Packages, as a Package has the sum of its Threads; a metric has one scale for all.
+ * The heat map: hwloc's XML in which each object has its counts as info
+ * attributes and, by one event or metric, a colour that lstopo draws. Counts
+ * are compared among components of one kind, Threads with Threads and Packages
+ * with Packages, as a Package has the sum of its Threads; a metric has one
+ * scale for all.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -55,7 +57,8 @@ static bool heat_warmth(const struct heat *heat, size_t row, double *out)
 	return true;
 }
 
-/* A metric's scale is over all; only the unknown Thread, which isn't drawn, stays out. */
+/* A metric's scale is over all; only the unknown Thread, which isn't drawn,
+ * stays out. */
 static void heat_find_scales(struct heat *heat)
 {
 	const struct ps__table *table = &heat->report->table;
@@ -336,7 +339,8 @@ static int heat_fail_heat_by(const struct ps__table *table, const char *name)
 	return code;
 }
 
-/* The event or metric that is asked for, or the first event that was counted. */
+/* The event or metric that is asked for, or the first event that was
+ * counted. */
 static int heat_choose(struct heat *heat)
 {
 	const struct ps__table *table = &heat->report->table;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The writer of aggregates: a thread that destroys an event set. See aggregate.h. */
+/* The writer of aggregates: a thread that destroys an event set. See
+ * aggregate.h. */
 #include "store/aggregate.h"
 
 #include "base/identity.h"
@@ -9,9 +10,11 @@
 #include <string.h>
 #include <time.h>
 
-/* How long a reader sleeps until a change is over: it holds some stores, or a pass over a set's events. */
+/* How long a reader sleeps until a change is over: it holds some stores, or a
+ * pass over a set's events. */
 #define PAUSE_NS 20000
-/* So many recordings that are of no account may stay in the list, before it is worth a pass. */
+/* So many recordings that are of no account may stay in the list, before it is
+ * worth a pass. */
 #define LEAST_PRUNED ((size_t)8)
 
 /* A value as words; the last one is status, attribution and flags. */
@@ -130,8 +133,11 @@ static bool aggregate_has_reading(const struct ps__recording *recording)
 	return aggregate_load(&recording->latest) != 0;
 }
 
-/* The one recording of a set that is to be added to an aggregate. False if several have to be looked at: the set has counted
- * events before that its last reading has not. *out: NULL if it has no reading. */
+/*
+ * The one recording of a set that is to be added to an aggregate. False if
+ * several have to be looked at: the set has counted events before that its last
+ * reading has not. *out: NULL if it has no reading.
+ */
 static bool aggregate_find_last(const struct ps__recording *recording, const struct ps__recording **out)
 {
 	*out = NULL;
@@ -163,7 +169,8 @@ static struct ps__aggregate *aggregate_find(struct ps_topology *topology, const 
 	return aggregate;
 }
 
-/* Where a part is added: at its Thread; a count of a wider scope at the first Thread that it covers. */
+/* Where a part is added: at its Thread; a count of a wider scope at the first
+ * Thread that it covers. */
 static size_t aggregate_index_of(const struct ps__history *history, const struct ps__column *column)
 {
 	const struct ps_component *thread = history->thread->component;
@@ -173,7 +180,8 @@ static size_t aggregate_index_of(const struct ps__history *history, const struct
 	return ps__component_range(ps__component_covered(thread, column->scope)).first;
 }
 
-/* All that may fail: every Thread where something is to be added has its words. */
+/* All that may fail: every Thread where something is to be added has its
+ * words. */
 static bool aggregate_make_parts(struct ps__aggregate *aggregate, const struct ps__recording *recording)
 {
 	for (const struct ps__history *history = ps__recording_first_history(recording); history;
@@ -235,7 +243,8 @@ static void aggregate_add_history(struct ps__aggregate *aggregate, const struct 
 	}
 }
 
-/* Takes those of no account out of the list. Those who are at one of them go on from there as before: its next stays. */
+/* Takes those of no account out of the list. Those who are at one of them go on
+ * from there as before: its next stays. */
 static size_t aggregate_prune(struct ps_topology *topology)
 {
 	_Atomic(struct ps__recording *) *link = &topology->readings.current;
@@ -285,7 +294,8 @@ static void aggregate_retire(struct ps_topology *topology, struct ps__recording 
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 }
 
-/* Nobody asks a topology that is destroyed. In a forked child the lock may be that of a thread that isn't there. */
+/* Nobody asks a topology that is destroyed. In a forked child the lock may be
+ * that of a thread that isn't there. */
 static bool aggregate_try_lock(struct ps_topology *topology)
 {
 	if (ps__topology_is_destroyed(topology) || !ps__fork_is_same(topology->generation))
@@ -293,7 +303,8 @@ static bool aggregate_try_lock(struct ps_topology *topology)
 	return pthread_mutex_lock(&topology->readings.lock) == 0;
 }
 
-/* As often as the list has doubled: so each recording costs one step of a pass or two. */
+/* As often as the list has doubled: so each recording costs one step of a pass
+ * or two. */
 static void aggregate_unlock(struct ps_topology *topology)
 {
 	size_t passed = atomic_load_explicit(&topology->readings.passed, memory_order_relaxed);

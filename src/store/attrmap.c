@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One reading of a Thread: lookups by event and timestamp, beside a writer, without a lock. readings.c has all of them. */
+/* One reading of a Thread: lookups by event and timestamp, beside a writer,
+ * without a lock. readings.c has all of them. */
 #include "store/attrmap.h"
 
 #include "base/cancel.h"
@@ -25,7 +26,8 @@ static inline const struct ps__column *attrmap_find_column(const struct ps__reco
 	return NULL;
 }
 
-/* Spins before it sleeps, and how long it sleeps: a writer that has to wait for the reader's CPU gets it. */
+/* Spins before it sleeps, and how long it sleeps: a writer that has to wait for
+ * the reader's CPU gets it. */
 #define MOST_SPINS 1000
 #define PAUSE_NS   50000
 
@@ -74,7 +76,8 @@ static void attrmap_estimate(struct ps_value *value)
 		return;
 	}
 	value->status = PS_STATUS_SCALED;
-	/* 128 bits: a count of an hour at 4 GHz times the nanoseconds of an hour is 2^85. */
+	/* 128 bits: a count of an hour at 4 GHz times the nanoseconds of an
+	 * hour is 2^85. */
 	unsigned __int128 number = (unsigned __int128)value->raw * value->enabled_ns / value->running_ns;
 	value->value = number < LLONG_MAX ? (long long)number : LLONG_MAX;
 	if (number > LLONG_MAX)
@@ -82,8 +85,10 @@ static void attrmap_estimate(struct ps_value *value)
 }
 
 /*
- * An event that some kind of cores lacks. There it is not supported; though what was counted elsewhere and attributed there all
- * the same (last-cpu) is not hidden. Nor is it scaled then: the time on cores that lack it looks as if it had waited.
+ * An event that some kind of cores lacks. There it is not supported; though
+ * what was counted elsewhere and attributed there all the same (last-cpu) is
+ * not hidden. Nor is it scaled then: the time on cores that lack it looks as if
+ * it had waited.
  */
 static void attrmap_settle_kind(struct ps_value *value, const char *cpus, const struct ps_thread *thread)
 {
@@ -100,8 +105,11 @@ static void attrmap_settle_kind(struct ps_value *value, const char *cpus, const 
 	}
 }
 
-/* What one row says of one column, as it stands there: few enough words for the processor's registers, so that nothing
- * is stored before it is known to be whole. */
+/*
+ * What one row says of one column, as it stands there: few enough words for the
+ * processor's registers, so that nothing is stored before it is known to be
+ * whole.
+ */
 struct cell {
 	uint64_t timestamp;
 	uint64_t raw;
@@ -110,8 +118,11 @@ struct cell {
 	uint16_t mark;
 };
 
-/* The words' loads pair with the releases of the set's write.c. timestamp: the row's, or 0: not known yet. False if there is
- * no row; that a writer changed the history meanwhile may be why. */
+/*
+ * The words' loads pair with the releases of the set's write.c. timestamp: the
+ * row's, or 0: not known yet. False if there is no row; that a writer changed
+ * the history meanwhile may be why.
+ */
 PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *column, uint64_t timestamp,
                           struct cell *out)
 {
@@ -133,7 +144,8 @@ PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *c
 	return true;
 }
 
-/* What the times say of the raw count, and what the column does of one that the kernel made. */
+/* What the times say of the raw count, and what the column does of one that the
+ * kernel made. */
 static __attribute__((noinline)) void qualify(const struct ps__history *history, const struct ps__column *column,
                                               uint16_t mark, struct ps_value *out)
 {
@@ -190,7 +202,8 @@ bool ps__recording_value(const struct ps__history *history, size_t row, size_t c
 	return true;
 }
 
-/* The weaker of two: an event that one part's core can't count takes nothing from what others counted. */
+/* The weaker of two: an event that one part's core can't count takes nothing
+ * from what others counted. */
 static enum ps_status attrmap_weaker_status(enum ps_status one, enum ps_status other)
 {
 	if (one == PS_STATUS_NOT_SUPPORTED)
@@ -278,7 +291,8 @@ static int attrmap_fail_reading(const struct ps_thread *thread, const char *even
 	                (unsigned long long)timestamp, thread->cpu);
 }
 
-/* The newest part among those of all histories; or, if two have parts of that moment, their sum. */
+/* The newest part among those of all histories; or, if two have parts of that
+ * moment, their sum. */
 static __attribute__((noinline)) int find_reading(const struct ps_thread *thread, const char *event,
                                                   uint64_t timestamp, struct ps_value *out)
 {
@@ -308,7 +322,8 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 	return PS_OK;
 }
 
-/* Of the one history, where the first attempt didn't find it: a writer may have been at work. column: NULL if it has none. */
+/* Of the one history, where the first attempt didn't find it: a writer may have
+ * been at work. column: NULL if it has none. */
 static __attribute__((noinline)) int read_again(const struct ps__history *history, const struct ps__column *column,
                                                 const char *event, uint64_t timestamp, struct ps_value *out)
 {
@@ -320,7 +335,8 @@ static __attribute__((noinline)) int read_again(const struct ps__history *histor
 	return PS_OK;
 }
 
-/* Of the one history, without a loop: all that stands in one has to be kept for its next turn. */
+/* Of the one history, without a loop: all that stands in one has to be kept for
+ * its next turn. */
 PS__INLINE int read_once(const struct ps__history *history, const char *event, uint64_t timestamp, bool is_newest,
                          struct ps_value *out)
 {
@@ -355,7 +371,8 @@ int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_
 {
 	if (__builtin_expect(!thread || !event || !out, 0))
 		return ps__fail(PS_EINVAL, "ps_thread_reading: thread, event and out must not be NULL");
-	/* One event set has been here: nothing to be summed, and so nothing to be copied. */
+	/* One event set has been here: nothing to be summed, and so nothing to
+	 * be copied. */
 	const struct ps__history *history = ps__thread_first_history(thread);
 	if (__builtin_expect(!history || history->next_in_thread, 0))
 		return find_reading(thread, event, timestamp, out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of counts in chunks. The set writes them (src/set), the attribute maps and the roll-up read them. */
+/* Rows of counts in chunks. The set writes them (src/set), the attribute maps
+ * and the roll-up read them. */
 #include "store/history.h"
 
 #include "base/os.h"
@@ -10,14 +11,16 @@
 #define LARGEST_EXTENT_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES           ((size_t)4096)
 #define FIRST_CAPACITY       ((size_t)8)
-/* A curve is made from every second row's timestamp. The last row is left out, as it may still get a new timestamp. */
+/* A curve is made from every second row's timestamp. The last row is left out,
+ * as it may still get a new timestamp. */
 #define SAMPLE_ROWS     ((size_t)2)
 #define SAMPLES         (PS__CHUNK_ROWS / SAMPLE_ROWS)
 #define SAMPLE_QUARTERS (SAMPLE_ROWS * PS__CURVE_QUARTERS)
 /* The last so many samples predict when the next chunk starts. */
 #define TREND       ((size_t)4)
 #define CURVE_UNITS ((uint64_t)PS__CURVE_PIECES * PS__CURVE_UNITS)
-/* 100 days: the longest time whose units can be computed in 64 bits. Later rows are found without a prediction. */
+/* 100 days: the longest time whose units can be computed in 64 bits. Later rows
+ * are found without a prediction. */
 #define LONGEST_NS ((UINT64_C(1) << 53) - 1)
 
 /* The head of a run of pages; chunks follow. */
@@ -56,7 +59,8 @@ static struct ps__chunk *history_cut_chunk(struct ps__pool *pool)
 	return chunk;
 }
 
-/* A reader may take the address for a timestamp: the release pairs with its acquire, and its second look sees an odd sequence. */
+/* A reader may take the address for a timestamp: the release pairs with its
+ * acquire, and its second look sees an odd sequence. */
 void ps__pool_give_back(struct ps__pool *pool, struct ps__chunk *chunk)
 {
 	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free, memory_order_release);
@@ -73,7 +77,8 @@ static int history_add_extent(struct ps__pool *pool, size_t size_bytes)
 	struct ps__extent *extent = ps__os_pages_create(size_bytes);
 	if (!extent)
 		return -1;
-	/* What is left of the present extent isn't lost when a new one takes its place. */
+	/* What is left of the present extent isn't lost when a new one takes
+	 * its place. */
 	for (struct ps__chunk *rest = history_cut_chunk(pool); rest; rest = history_cut_chunk(pool))
 		ps__pool_give_back(pool, rest);
 	extent->next = pool->extents;
@@ -175,7 +180,8 @@ static void history_copy_entry(struct ps__directory *grown, struct ps__directory
 	history_copy_word(history_start_of(grown, number), history_start_of(old, number));
 }
 
-/* Replaces the directory by one that holds `chunks` more than are in use now. */
+/* Replaces the directory by one that holds `chunks` more than are in use
+ * now. */
 static int history_grow_directory(struct ps__history *history, size_t chunks)
 {
 	struct ps__directory *old = atomic_load_explicit(&history->directory, memory_order_relaxed);
@@ -202,7 +208,8 @@ int ps__history_reserve(struct ps__history *history, size_t rows)
 	return history_grow_directory(history, rows / PS__CHUNK_ROWS + 1);
 }
 
-/* The timestamps of every second row in a chunk; the last one is when the next chunk is expected to start. */
+/* The timestamps of every second row in a chunk; the last one is when the next
+ * chunk is expected to start. */
 struct history_samples {
 	uint64_t times[SAMPLES + 1];
 };
@@ -216,13 +223,15 @@ static struct history_samples history_samples_of(const struct ps__history *histo
 		times[index] = atomic_load_explicit(ps__history_word(history, row + index * SAMPLE_ROWS, 0),
 		                                    memory_order_relaxed);
 	times[SAMPLES] = times[SAMPLES - 1] + (times[SAMPLES - 1] - times[SAMPLES - 1 - TREND]) / TREND;
-	/* A reading's timestamps rise, but a history's user may store others: a curve needs a length. */
+	/* A reading's timestamps rise, but a history's user may store others: a
+	 * curve needs a length. */
 	if (times[SAMPLES] < times[0] + PS__CHUNK_ROWS)
 		times[SAMPLES] = times[0] + PS__CHUNK_ROWS;
 	return samples;
 }
 
-/* Where a time between this sample and the next one is, in quarters of a row. */
+/* Where a time between this sample and the next one is, in quarters of a
+ * row. */
 static uint64_t history_quarter_at(const struct history_samples *samples, size_t index, uint64_t time)
 {
 	uint64_t length = samples->times[index + 1] - samples->times[index];
@@ -260,8 +269,11 @@ static uint64_t history_curve_of(const struct history_samples *samples)
 	return curve;
 }
 
-/* Readers use the index of a chunk after they have seen a row of a later chunk; or, if rows were moved, under the sequence:
- * these releases pair with the acquires of search.c. */
+/*
+ * Readers use the index of a chunk after they have seen a row of a later chunk;
+ * or, if rows were moved, under the sequence: these releases pair with the
+ * acquires of search.c.
+ */
 void ps__history_index(struct ps__history *history, size_t begin, size_t end)
 {
 	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
@@ -311,7 +323,8 @@ void ps__history_trim(struct ps__history *history, size_t keep)
 
 	if (wanted <= first)
 		return;
-	/* Before the chunks go: a writer that is left here (set/recover.c) must not give them back twice. */
+	/* Before the chunks go: a writer that is left here (set/recover.c) must
+	 * not give them back twice. */
 	atomic_store_explicit(&history->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
 		ps__pool_give_back(history->pool, ps__history_chunk(history, number * PS__CHUNK_ROWS));

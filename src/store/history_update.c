@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A history's rows that get a new timestamp: they move to its end, and what they leave behind is closed up. */
+/* A history's rows that get a new timestamp: they move to its end, and what
+ * they leave behind is closed up. */
 #include "store/history.h"
 
-/* Word by word, so that a row of any width needs no room of its own: this may run in a signal handler. */
+/* Word by word, so that a row of any width needs no room of its own: this may
+ * run in a signal handler. */
 static void history_rotate_word(struct ps__history *history, size_t row, size_t last, size_t word)
 {
 	uint64_t saved = atomic_load_explicit(ps__history_word(history, row, word), memory_order_relaxed);
@@ -47,7 +49,8 @@ static void history_copy_row(struct ps__history *history, size_t from, size_t to
 	atomic_store_explicit(history_mark_at(history, to), mark, memory_order_release);
 }
 
-/* Behind the last row. The last chunk that is left may change now: it is indexed when it is full again. */
+/* Behind the last row. The last chunk that is left may change now: it is
+ * indexed when it is full again. */
 static void history_drop_empty_chunks(struct ps__history *history)
 {
 	while (history->room - atomic_load_explicit(&history->count, memory_order_relaxed) >= PS__CHUNK_ROWS) {
@@ -76,7 +79,8 @@ void ps__history_close_up(struct ps__history *history)
 	ps__history_index(history, number, history->room / PS__CHUNK_ROWS - 1);
 }
 
-/* In-order updates empty the oldest chunk: it is dropped whole, and no row has to be moved. */
+/* In-order updates empty the oldest chunk: it is dropped whole, and no row has
+ * to be moved. */
 static void history_drop_first_chunk(struct ps__history *history)
 {
 	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);
@@ -87,7 +91,8 @@ static void history_drop_first_chunk(struct ps__history *history)
 			return;
 	}
 	history->gone -= PS__CHUNK_ROWS;
-	/* A release, as the stores of rows are: a reader who sees it, sees the odd sequence at the second look. */
+	/* A release, as the stores of rows are: a reader who sees it, sees the
+	 * odd sequence at the second look. */
 	atomic_fetch_add_explicit(&history->swept, PS__CHUNK_ROWS, memory_order_release);
 	ps__history_trim(history, count - first - PS__CHUNK_ROWS);
 }
@@ -102,7 +107,8 @@ void ps__history_retire(struct ps__history *history, size_t row)
 	history->gone++;
 	if (row == first + PS__CHUNK_ROWS - 1)
 		history_drop_first_chunk(history);
-	/* Each row is moved once for each update at most, unless the memory that was reserved is used up. */
+	/* Each row is moved once for each update at most, unless the memory
+	 * that was reserved is used up. */
 	if (history->gone >= PS__CHUNK_ROWS &&
 	    (history->gone > rows / 2 || (history->pool->is_reserved && !history->pool->spare_chunks)))
 		ps__history_close_up(history);

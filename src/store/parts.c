@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums over the parts of one reading, and the hardware threads that one count covers. See attrmap.h. */
+/* Sums over the parts of one reading, and the hardware threads that one count
+ * covers. See attrmap.h. */
 #include "store/attrmap.h"
 
 #include <perfsage/component.h>
@@ -13,7 +14,8 @@ struct ps__range ps__component_range(const struct ps_component *component)
 	return (struct ps__range){component->first_thread, end};
 }
 
-/* The newest row of a history as a value; false if it has none, or another writer is at it. */
+/* The newest row of a history as a value; false if it has none, or another
+ * writer is at it. */
 static bool parts_newest(const struct ps__history *history, size_t column, struct ps_value *out)
 {
 	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
@@ -77,7 +79,8 @@ const struct ps_component *ps__component_covered(const struct ps_component *thre
 	const struct ps_component *found = NULL;
 
 	for (const struct ps_component *up = thread; up; up = up->parent) {
-		/* The last of a type on the way up is the outermost: the last-level cache. */
+		/* The last of a type on the way up is the outermost: the
+		 * last-level cache. */
 		if (up->type == types[scope])
 			found = up;
 	}

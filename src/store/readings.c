@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a Thread has had: all its readings of an event, how many were dropped, and of which events there are any. */
+/* What a Thread has had: all its readings of an event, how many were dropped,
+ * and of which events there are any. */
 #include "base/error.h"
 #include "store/attrmap.h"
 
@@ -47,7 +48,8 @@ static bool readings_next_part(const struct ps__history *history, size_t column,
 	return found;
 }
 
-/* The next part in time over all histories; parts with one timestamp are one. False at the end. */
+/* The next part in time over all histories; parts with one timestamp are one.
+ * False at the end. */
 static bool readings_merge_next(struct merge *merge, struct ps_value *out)
 {
 	size_t parts = 0;
@@ -93,7 +95,8 @@ int ps_thread_readings(const struct ps_thread *thread, const char *event, struct
 	if (!readings_has_event(thread, event))
 		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
 	while (readings_merge_next(&merge, &value)) {
-		/* The newest ones are wanted: the array is a ring until it is turned below. */
+		/* The newest ones are wanted: the array is a ring until it is
+		 * turned below. */
 		if (capacity)
 			out[total % capacity] = value;
 		total++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a recording: made by a set, bound to a topology, released with it. */
+/* The life of a recording: made by a set, bound to a topology, released with
+ * it. */
 #include "store/recording.h"
 
 #include "base/error.h"
@@ -102,7 +103,8 @@ int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topo
 	recording->topology = topology;
 	recording->older = older;
 	recording->next = atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
-	/* Pairs with the acquire of those who walk the list: who sees it sees its columns. */
+	/* Pairs with the acquire of those who walk the list: who sees it sees
+	 * its columns. */
 	while (!atomic_compare_exchange_weak_explicit(&topology->readings.recordings, &recording->next, recording,
 	                                              memory_order_release, memory_order_relaxed))
 		;
@@ -130,7 +132,8 @@ struct ps__history *ps__recording_add_history(struct ps__recording *recording)
 	}
 	history->recording = recording;
 	history->next_in_recording = atomic_load_explicit(&recording->histories, memory_order_relaxed);
-	/* Pairs with the acquire of the roll-up: who sees the history sees it empty, but whole. */
+	/* Pairs with the acquire of the roll-up: who sees the history sees it
+	 * empty, but whole. */
 	atomic_store_explicit(&recording->histories, history, memory_order_release);
 	return history;
 }
@@ -139,15 +142,19 @@ void ps__recording_attach_history(struct ps__recording *recording, struct ps__hi
 {
 	struct ps_thread *thread = ps__topology_thread(recording->topology, cpu);
 
-	/* If a call was left in here (src/set/recover.c), it may have come so far or not. */
+	/* If a call was left in here (src/set/recover.c), it may have come so
+	 * far or not. */
 	for (struct ps__history *one =
 	         history->thread ? atomic_load_explicit(&thread->histories, memory_order_relaxed) : NULL;
 	     one; one = one->next_in_thread) {
 		if (one == history)
 			goto attached;
 	}
-	/* Readers that come by the recording look at the thread only after they saw a row, whose count is released
-	 * later; those that come by the thread acquire what is stored below. */
+	/*
+	 * Readers that come by the recording look at the thread only after they
+	 * saw a row, whose count is released later; those that come by the
+	 * thread acquire what is stored below.
+	 */
 	history->thread = thread;
 	atomic_signal_fence(memory_order_seq_cst);
 	history->next_in_thread = atomic_load_explicit(&thread->histories, memory_order_relaxed);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A history's rows by their timestamps, for look-ups and for sets that update an older reading. The search among chunks has no
- * branch that depends on a timestamp: it could not be predicted, and the processor would begin no other look-up meanwhile.
+ * A history's rows by their timestamps, for look-ups and for sets that update
+ * an older reading. The search among chunks has no branch that depends on a
+ * timestamp: it could not be predicted, and the processor would begin no other
+ * look-up meanwhile.
  */
 #include "base/hot.h"
 #include "store/history.h"
@@ -21,7 +23,8 @@ static inline struct ps__chunk *search_entry_chunk(const struct ps__entry *entry
 	return atomic_load_explicit(&entry->chunk, memory_order_acquire);
 }
 
-/* The last of `count` times, `stride` words apart, that is not after the timestamp; the first if there is none. */
+/* The last of `count` times, `stride` words apart, that is not after the
+ * timestamp; the first if there is none. */
 PS__INLINE const _Atomic uint64_t *search_last(const _Atomic uint64_t *times, size_t count, size_t stride,
                                                uint64_t timestamp)
 {
@@ -43,12 +46,16 @@ PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t be
 	const _Atomic uint64_t *const starts = directory->starts;
 	size_t turn = begin & -capacity;
 
-	/* A bounded history's chunks may go on at the table's beginning: search the one part or the other. */
+	/* A bounded history's chunks may go on at the table's beginning: search
+	 * the one part or the other. */
 	if (__builtin_expect(end - turn > capacity, 0)) {
 		if (search_time_at(starts) <= timestamp)
 			begin = turn += capacity;
-		/* If a writer appended more than a table of chunks between the reader's loads, the bounds are too far apart.
-		 * The reader will discard the result, but must not leave the table. */
+		/*
+		 * If a writer appended more than a table of chunks between the
+		 * reader's loads, the bounds are too far apart. The reader will
+		 * discard the result, but must not leave the table.
+		 */
 		end = end - turn > capacity ? turn + capacity : end;
 	}
 	return turn + (size_t)(search_last(starts + (begin - turn), end - begin, 1, timestamp) - starts);
@@ -91,14 +98,16 @@ PS__INLINE bool search_is_in_newest(const struct ps__history *history, const str
 	return row <= search->first || search_time_of(history, search->chunk, row) <= timestamp;
 }
 
-/* The last of the rows [begin, end) of a chunk that is not newer than timestamp; begin if there is none. */
+/* The last of the rows [begin, end) of a chunk that is not newer than
+ * timestamp; begin if there is none. */
 PS__INLINE size_t search_rows(const struct ps__history *history, struct ps__chunk *chunk, size_t begin, size_t end,
                               uint64_t timestamp)
 {
 	const _Atomic uint64_t *first = ps__history_words(history, chunk, begin);
 	const _Atomic uint64_t *found = search_last(first, end - begin, history->stride, timestamp);
 
-	/* Divided once, so that the search carries addresses alone. A chunk has less than 2^32 words. */
+	/* Divided once, so that the search carries addresses alone. A chunk has
+	 * less than 2^32 words. */
 	return begin + (uint32_t)(found - first) / (uint32_t)history->stride;
 }
 
@@ -143,7 +152,8 @@ PS__INLINE size_t search_predict(const struct ps__entry *entry, uint64_t passed_
 	uint64_t curve = search_time_at(&entry->curve);
 	uint64_t factor = curve >> PS__CURVE_SHIFT_BITS & ((1 << PS__CURVE_FACTOR_BITS) - 1);
 	uint64_t units = passed_ns * factor >> (curve & ((1 << PS__CURVE_SHIFT_BITS) - 1));
-	/* The first piece begins at 0, which stands in no byte. The last one ends at 256, which a byte of 0 stands for. */
+	/* The first piece begins at 0, which stands in no byte. The last one
+	 * ends at 256, which a byte of 0 stands for. */
 	uint64_t bounds = (curve & ~UINT64_C(0xffff)) >> ((units / PS__CURVE_UNITS + 1) * 8 & 63);
 	uint64_t begin = bounds & 0xff;
 	uint64_t quarters = ((bounds >> 8) - begin) & 0xff;
@@ -162,8 +172,11 @@ static inline bool search_is_at(const struct ps__history *history, struct ps__ch
 	return search_time_of(history, chunk, row) == timestamp;
 }
 
-/* A row that is not beside `row`, as its number in the chunk, or SIZE_MAX. Steps away from there, each time twice as far,
- * until it has passed the timestamp. Then searches between the last two steps. */
+/*
+ * A row that is not beside `row`, as its number in the chunk, or SIZE_MAX.
+ * Steps away from there, each time twice as far, until it has passed the
+ * timestamp. Then searches between the last two steps.
+ */
 static size_t search_far(const struct ps__history *history, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
 {
 	size_t begin = row, end = row + 1;
@@ -186,8 +199,11 @@ static size_t search_far(const struct ps__history *history, struct ps__chunk *ch
 	return search_is_at(history, chunk, found, timestamp) ? found : SIZE_MAX;
 }
 
-/* The same for a row that is not where it was predicted. Most predictions are off by one row at most, so the two neighbours
- * are compared first, without a branch between them. */
+/*
+ * The same for a row that is not where it was predicted. Most predictions are
+ * off by one row at most, so the two neighbours are compared first, without a
+ * branch between them.
+ */
 static __attribute__((noinline)) size_t search_near(const struct ps__history *history, struct ps__chunk *chunk,
                                                     size_t predicted, uint64_t timestamp)
 {

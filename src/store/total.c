@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Totals: what a component counted, as the sum over the Threads below it, each event once at its scope. */
+/* Totals: what a component counted, as the sum over the Threads below it, each
+ * event once at its scope. */
 #include "base/error.h"
 #include "store/aggregate.h"
 #include "store/attrmap.h"
@@ -20,8 +21,8 @@ bool ps__recording_is_superseded(const struct ps__recording *recording, const st
 	return false;
 }
 
-/* Of a set's recordings, from the last one back: that which counts, the newest with a reading of the event. The decision is
- * made here, once for each set. */
+/* Of a set's recordings, from the last one back: that which counts, the newest
+ * with a reading of the event. The decision is made here, once for each set. */
 static const struct ps__recording *total_find_counting(const struct ps__recording *recording,
                                                        const struct ps__selector *selector, ptrdiff_t *column)
 {
@@ -133,7 +134,8 @@ static int total_sum_wide(const struct ps_component *component, const struct ps_
 	return PS_OK;
 }
 
-/* Is an event of this name counted in a recording, and if so, is its scope wider? */
+/* Is an event of this name counted in a recording, and if so, is its scope
+ * wider? */
 static bool total_widen(enum ps_scope *widest, const struct ps__recording *recording,
                         const struct ps__selector *selector)
 {
