@@ -27,7 +27,8 @@ static size_t file_folder_length(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Where a chain of symbolic links leads, to be freed; NULL with errno. */
+/* The end of a chain of symbolic links; the caller frees it. NULL with
+ * errno. */
 static char *part_resolve(const char *path)
 {
 	char at[PATH_MAX], link[PATH_MAX];
@@ -258,13 +259,13 @@ static int file_complain(const struct tool_file *file, int error)
 	return -1;
 }
 
-/* Of fopencookie: how much was written; less than all is an error to it. */
+/* For fopencookie: returns the bytes written; less than all is an error. */
 static ssize_t file_write_all(void *cookie, const char *bytes, size_t size)
 {
 	struct tool_file *file = cookie;
 	size_t done = 0;
 
-	/* What has failed once is not tried again: it could be waited for. */
+	/* A failed write is not tried again, as a second one might block. */
 	while (done < size && !file->error) {
 		size_t some = file->at_once && size - done > file->at_once ? file->at_once : size - done;
 		if (file->at_once && !tool_watcher_until(file->watcher, file->fd, POLLOUT)) {

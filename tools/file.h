@@ -37,7 +37,7 @@ int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher
 /* A descriptor that perfsage was given. name: for complaints. -1 after one. */
 int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool_watcher *watcher);
 
-/* What stands in a file that can't be replaced makes room. */
+/* Empties a file that can't be replaced. */
 void tool_file_begin(struct tool_file *file);
 
 /*

@@ -45,7 +45,7 @@ static int heat_write_xml(struct ps_component *root, FILE *stream, const struct 
 	return tool_complain("the heat map '%s': %s", heat->file.name, ps_error_detail()), -1;
 }
 
-/* What lstopo is to draw, and in which file. A trial is silent. */
+/* A drawing for lstopo and its file. A trial prints nothing. */
 struct drawing {
 	const char *input, *input_format;
 	const char *format;
@@ -247,7 +247,7 @@ static bool heat_is_whole(FILE *picture, const char *format)
 	return memmem(tail, length, end, strlen(end)) != NULL;
 }
 
-/* What lstopo drew, into the file. */
+/* Copies lstopo's picture into the file. */
 static int heat_copy(const char *path, const struct tool_heat *heat)
 {
 	char bytes[4096];

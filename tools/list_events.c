@@ -28,7 +28,8 @@ static bool list_events_is_tracepoint(const char *pmu)
 
 static size_t list_events_group_of(const struct list *list, const char *pmu)
 {
-	/* Those of a PMU come together mostly: the last ones first. */
+	/* Events of one PMU mostly come together, so the search begins at the
+	 * last one. */
 	for (size_t index = list->count; index-- > 0;) {
 		if (strcmp(list->events[index].pmu, pmu) == 0)
 			return list->events[index].group;

@@ -157,7 +157,7 @@ static int main_run_help(int argc, char **argv)
 	return main_run_command(2, asked);
 }
 
-/* What was printed must have arrived: a full disk is a failure. */
+/* Checks that all output was written: a full disk is a failure. */
 static int main_finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

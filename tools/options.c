@@ -16,7 +16,7 @@
 #define MOST_OPTIONS 48
 #define HELP_COLUMN  26
 
-/* What getopt_long takes. */
+/* The option tables in the form that getopt_long takes. */
 struct form {
 	struct option longs[MOST_OPTIONS + 2];
 	char shorts[2 * MOST_OPTIONS + 8];

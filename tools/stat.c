@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How often the elapsed time is shown. */
+/* The period at which the elapsed time is shown. */
 #define BEAT_NS 1000000000u
 
-/* How often the kernel's records of tasks and programs are taken. */
+/* The period at which the kernel's records of tasks and programs are read. */
 #define TAKE_NS 20000000u
 
 /* One call of perfsage stat. */
@@ -60,7 +60,7 @@ static int stat_add_interval(struct run *run, bool has_ended)
 	return stat_aggregate_add(&session->aggregate, &run->count, has_ended);
 }
 
-/* What was counted since the last interval. */
+/* Shows the counts since the last interval. */
 static int stat_show_interval(struct run *run, const struct stat_facts *ending)
 {
 	uint64_t now = ps__os_now_ns();
@@ -273,7 +273,7 @@ static int stat_create_child(struct run *run, struct tool_launch *launch)
 
 	tool_watcher_hold(&session->watcher);
 	int result = tool_launch_create(launch, session->options.command, &session->watcher.state);
-	/* What earlier runs counted is still to be shown. */
+	/* The counts of earlier runs are still to be shown. */
 	if (session->runs.counted == 0)
 		tool_watcher_release(&session->watcher);
 	return result;

@@ -20,7 +20,7 @@
 
 /* stat_options.c */
 
-/* How the counts are laid out. */
+/* The layout of the counts. */
 enum stat_layout {
 	STAT_LAYOUT_AUTO, /* the tree on a terminal, else Threads */
 	STAT_LAYOUT_TREE,
@@ -82,13 +82,13 @@ void stat_uncounted_take(struct stat_count *count);
  * many there are, and how they are counted. */
 void stat_uncounted_find_children(struct stat_count *count, const pid_t *pids, size_t pid_count);
 
-/* What several runs had: the first program, and how many. */
+/* Adds those of one run to a sum: the first program, and their number. */
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
 
 /* A sentence of the programs, or why it isn't known whether there were any;
  * nothing if there were none. */
 bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
-/* How many programs; not a number if there may be some, and none was seen. */
+/* The number of programs; NaN if there may be some, and none was seen. */
 double stat_uncounted_number(const struct stat_uncounted *uncounted);
 void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 
@@ -127,7 +127,7 @@ void stat_count_take(struct stat_count *count);
 /* Ends counting and stores the rest. */
 void stat_count_stop(struct stat_count *count);
 
-/* Of all sets the weakest attribution, and why it is no better. */
+/* The weakest attribution of all sets, and why it is no better. */
 enum ps_attribution stat_count_attribution(const struct stat_count *count, const char **why);
 
 /* The residual of each of the model's events, over all sets, into an array of
@@ -197,7 +197,7 @@ struct stat_output {
 	size_t drawn_lines;  /* of the block that the next one takes the place of */
 };
 
-/* What is known of a run, or of an interval of it. */
+/* Facts about a run, or about an interval of it. */
 struct stat_facts {
 	double elapsed_s;     /* since the exec, or the start */
 	double interval_s;    /* of an interval; 0: the whole run */
@@ -217,10 +217,10 @@ void stat_output_begin(struct stat_output *output);
  * written. A second call does nothing. */
 int stat_output_close(struct stat_output *output);
 
-/* Which components are shown: a bit for each type, 0 for all. */
+/* The components that are shown: a bit for each type, 0 for all. */
 unsigned stat_output_types(const struct stat_output *output);
 
-/* How its text is laid out: without metrics. */
+/* The options of its text output, without metrics. */
 struct ps_print_options stat_print_options(const struct stat_output *output);
 
 /* A whole run, or what an interval has counted. */
@@ -240,7 +240,7 @@ void stat_footer(const struct stat_quality *quality, const struct stat_facts *fa
 
 /* The lines of it that tell of several runs as of one. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out);
-/* What a line begins with. */
+/* Adds the beginning of a line: its name. */
 void stat_footer_line(const char *name, struct ps__buffer *out);
 /* "with status 130 (signal 2: Interrupt)". */
 void stat_footer_status(int status, struct ps__buffer *out);
@@ -252,7 +252,7 @@ double stat_footer_cost_s(void);
 
 #define STAT_MOST_FIELDS 20
 
-/* What is known of a run, as fields of JSON ("run") and columns of CSV. */
+/* Facts about a run as fields of JSON ("run") and columns of CSV. */
 struct stat_fields {
 	struct ps_export_field fields[STAT_MOST_FIELDS];
 	size_t count;
@@ -297,7 +297,7 @@ struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, siz
  * sums. */
 void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean);
 
-/* How the runs of a command ended: what stands beside their means. */
+/* Counts how the runs of a command ended; shown beside their means. */
 
 #define STAT_MOST_KINDS 8
 

@@ -193,7 +193,7 @@ static int options_take_option(struct stat_options *options, int key, const char
 	}
 }
 
-/* What can't be asked for together; NULL if all is well. */
+/* What is wrong with the options together; NULL if nothing is. */
 static const char *options_find_conflict(const struct stat_options *options)
 {
 	bool has_target = options->is_whole_machine || options->pid_count;

@@ -170,7 +170,7 @@ static void uncounted_find_below(struct processes *all)
 	}
 }
 
-/* So many are named; a list of hundreds would be of no use. */
+/* At most this many are named: a list of hundreds would be of no use. */
 #define MOST_NAMED 40
 
 static void uncounted_complain_of_children(const struct processes *all, size_t children, long threads)

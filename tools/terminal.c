@@ -73,7 +73,7 @@ int tool_complain(const char *format, ...)
 	va_end(arguments);
 	struct ps__buffer shown = {0};
 	tool_put(&shown, text);
-	/* What was printed before comes before it. */
+	/* Earlier output comes first. */
 	fflush(NULL);
 	fprintf(stderr, "perfsage%s%s: %s\n", *complainer ? " " : "", complainer,
 	        shown.failed ? "out of memory" : ps__buffer_text(&shown));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a terminal can show, text for people on it, and complaints on stderr. */
+/* The abilities of a terminal, text for people on it, and complaints on
+ * stderr. */
 #ifndef PS_TOOLS_TERMINAL_H
 #define PS_TOOLS_TERMINAL_H
 
@@ -44,7 +45,7 @@ void tool_put(struct ps__buffer *buffer, const char *text);
  * Writing errors are the stream's to tell. */
 int tool_write(struct ps__buffer *buffer, FILE *stream);
 
-/* How many columns it takes. */
+/* The number of columns that the text takes. */
 size_t tool_columns(const char *text, size_t bytes);
 
 #endif

@@ -64,7 +64,7 @@ void tool_ending_keep(const char *path)
 	}
 }
 
-/* Those of ending.h are behind the first two. */
+/* The signals that end perfsage follow the first two. */
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static void watcher_take_actions(struct tool_state *state)
@@ -155,7 +155,7 @@ void tool_watcher_release(struct tool_watcher *watcher)
 {
 	sigset_t released = watcher->ending;
 
-	/* What perfsage's parent had blocked stays so. */
+	/* Signals that perfsage's parent had blocked stay blocked. */
 	for (size_t index = 0; index < ENDING_SIGNALS; index++) {
 		if (sigismember(&watcher->state.mask, ending_signals[index]) == 1)
 			sigdelset(&released, ending_signals[index]);

@@ -12,7 +12,7 @@
  * all CPUs. */
 #define PS__ARCH_CLOCKSOURCE "arch_sys_counter"
 
-/* Where the kernel says who may read counters. */
+/* The file that says who may read counters in user space. */
 #define PS__ARCH_COUNTERS_SETTING "/proc/sys/kernel/perf_user_access"
 
 #define PS__READ(name)                                             \

@@ -12,7 +12,7 @@
  * all CPUs. */
 #define PS__ARCH_CLOCKSOURCE "tsc"
 
-/* Where the kernel says who may read counters. */
+/* The file that says who may read counters in user space. */
 #define PS__ARCH_COUNTERS_SETTING "/sys/bus/event_source/devices/cpu/rdpmc"
 
 static inline uint64_t ps__arch_ticks(void)

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Of longer words only the beginning is compared. */
+/* Longer words are compared by their beginning alone. */
 #define PS__DISTANCE_LONGEST 63
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each reading runs. */
+/* Attributes of functions that each reading runs. */
 #ifndef PS_BASE_HOT_H
 #define PS_BASE_HOT_H
 

@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the reader of the text understands. */
+/* The characters that the reader of the text understands. */
 enum ps__charset {
 	PS__CHARSET_ASCII,
 	PS__CHARSET_UTF8
 };
 
-/* What stands for one character, or for bytes that are no character. */
+/* The text shown for one character, or for bytes that are no character. */
 struct ps__glyph {
 	const char *text; /* bytes that may be shown: the character's own, or "?" */
 	size_t length;    /* of them */
@@ -40,10 +40,10 @@ size_t ps__printable_decode(const char *text, uint32_t *code);
  * invisible, or changes the direction of writing. */
 bool ps__printable_is(uint32_t code);
 
-/* What is shown for the first character of a text that ends with a NUL. */
+/* The text shown for the first character of a NUL-terminated text. */
 struct ps__glyph ps__printable_next(const char *text, enum ps__charset charset);
 
-/* How many columns of a terminal these bytes take. */
+/* The number of terminal columns that these bytes take. */
 size_t ps__printable_columns(const char *text, size_t bytes, enum ps__charset charset);
 
 /* Replaces in the text itself what a UTF-8 terminal must not get. The text gets

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What follows "Name:"; NULL if no line has this name. */
+/* The text behind "Name:"; NULL if no line has this name. */
 static const char *status_find_line(const char *status, const char *name)
 {
 	size_t length = strlen(name);

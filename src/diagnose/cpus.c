@@ -76,7 +76,8 @@ static bool cpus_find_cgroup(const char *text, const char *controllers, char *ou
 	return false;
 }
 
-/* What the cgroup's cpuset permits; false if it can't be seen. */
+/* Reads the CPUs that the cgroup's cpuset permits; false if they can't be
+ * seen. */
 static bool cpus_read_cpuset(char *out, size_t size_bytes)
 {
 	static const struct {

@@ -18,7 +18,7 @@ static int limits_count_one(const char *name, void *context)
 	return 0;
 }
 
-/* How many descriptors this process has open; 0 if that can't be seen. */
+/* The number of descriptors this process has open; 0 if it can't be seen. */
 static size_t limits_count_open(void)
 {
 	size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What PAPI says of its components: which count, and why the others don't. */
+/* Reports PAPI's components: which ones count, and why the others don't. */
 #include "backend/papi_calls.h"
 #include "diagnose/diagnosis.h"
 
@@ -41,7 +41,7 @@ static void papi_add_components(struct ps__diagnosis *d, enum condition conditio
 		ps__draft_add(d, ".");
 }
 
-/* Where PAPI's events of the CPU can't be counted. */
+/* True if PAPI can't count events of the CPU here. */
 static bool papi_is_off_for_cpus(void)
 {
 	for (int component = 0; component < ps__papi_calls.component_count(); component++) {

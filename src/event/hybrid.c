@@ -125,7 +125,7 @@ static void hybrid_sort(struct ps__event *event)
 	}
 }
 
-/* Where it can be counted, if not anywhere. */
+/* Sets the CPUs that can count the event, if not all can. */
 static int hybrid_settle_cpus(struct ps__event *event)
 {
 	size_t bytes = 1;

@@ -77,7 +77,7 @@ static bool pfm_says(const char *name, const char *modifier)
 	return false;
 }
 
-/* What is of no use to a counter, and would be ignored. */
+/* Refuses sampling attributes: a counter would ignore them. */
 static int pfm_refuse_sampling(const char *name, const struct perf_event_attr *attr, int cpu)
 {
 	if (attr->precise_ip || attr->sample_period || attr->freq || pfm_says(name, "hw_smpl"))

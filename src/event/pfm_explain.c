@@ -18,7 +18,7 @@ const char *ps__pfm_head_end(const char *name)
 	return event + strcspn(event, ":.");
 }
 
-/* Which PMUs have an event of some name. */
+/* Collects the PMUs that have an event of this name. */
 struct owners {
 	const char *event; /* NULL: all PMUs of this machine, whatever they have */
 	int length;

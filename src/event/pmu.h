@@ -25,7 +25,7 @@ struct ps__term {
 	bool has_value;
 };
 
-/* What is known while the terms are read. */
+/* State while the terms of one event are read. */
 struct ps__pmu_query {
 	struct ps__event *event;
 	const char *name;  /* the whole name, for the error sentences */

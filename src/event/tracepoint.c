@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where tracefs is, and where older systems have it. */
+/* The mount point of tracefs; older systems have the second one. */
 static const char *const roots[] = {"/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"};
 #define ROOT_COUNT (sizeof roots / sizeof *roots)
 
@@ -146,7 +146,7 @@ struct listing {
 	int stop;
 };
 
-/* Those without a number are ftrace's own records, which can't be counted. */
+/* Events without a number are ftrace's own records, which can't be counted. */
 static int tracepoint_list_point(const char *name, void *context)
 {
 	struct listing *listing = context;

@@ -21,7 +21,7 @@ void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...) __attrib
 void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset);
 void ps__buffer_trim(struct ps__buffer *buffer); /* takes away blanks at the end */
 
-/* What it holds: "" for lack of memory. */
+/* The text; "" for lack of memory. */
 const char *ps__buffer_text(const struct ps__buffer *buffer);
 /* Empties it for new text, and keeps its memory. */
 void ps__buffer_restart(struct ps__buffer *buffer);

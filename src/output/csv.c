@@ -13,7 +13,7 @@
 static const char header[] = "type,id,os_id,name,parent,event,value,unit,status,attribution,flags,coverage,count,raw,"
 			     "enabled_ns,running_ns,timestamp";
 
-/* How many bytes from here on stand for themselves. */
+/* The length of the leading bytes that need no quoting or replacement. */
 static size_t csv_plain_length(const char *text)
 {
 	size_t length = 0;

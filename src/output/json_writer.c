@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* How many bytes from here on stand for themselves. */
+/* The length of the leading bytes that need no escape. */
 static size_t json_plain_length(const char *text)
 {
 	size_t length = 0;
@@ -59,7 +59,7 @@ static bool json_is_in_line(const struct ps__json *json)
 	return json->is_compact || (json->line_depth && json->depth > json->line_depth);
 }
 
-/* What stands before a value: a comma, and in an object its key. */
+/* Writes what precedes a value: a comma, and in an object the key. */
 static void json_begin(struct ps__json *json, const char *key)
 {
 	if (json->has_member)

@@ -8,7 +8,7 @@
 
 #include <perfsage/metric.h>
 
-/* What was said of any of the values that were noted. */
+/* Collects attributions, statuses and flags of several values. */
 struct ps__known {
 	unsigned attributions; /* bits by enum ps_attribution */
 	unsigned statuses;     /* bits by enum ps_status */
@@ -24,7 +24,7 @@ void ps__known_note_metric(struct ps__known *known, const struct ps_metric_value
  * noted. */
 void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *known);
 
-/* How an event's values are written. */
+/* The notation of an event's values. */
 struct ps__look {
 	const char *unit; /* count * scale is in unit; "" for a plain count */
 	double scale;

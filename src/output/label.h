@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a component and an event are called in the text output. */
+/* The names of components and events in the text output. */
 #ifndef PS_OUTPUT_LABEL_H
 #define PS_OUTPUT_LABEL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What several output formats ask of a report. */
+/* Answers that several output formats need of a report. */
 #include "output/report.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ const char *ps__report_unit(const char *unit)
 
 bool ps__report_is_known(const struct ps_value *value)
 {
-	/* That a count is 0 or more tells nothing. */
+	/* A lower bound of 0 says nothing about the count. */
 	if (value->status == PS_STATUS_INCOMPLETE)
 		return value->value != 0;
 	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;

@@ -14,7 +14,7 @@
 
 #define NO_ROW SIZE_MAX
 
-/* What is needed while the table is made. */
+/* State that is needed only while the table is made. */
 struct builder {
 	struct ps__table table;
 	size_t *row_of_thread;             /* by index in the topology's array */

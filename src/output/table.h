@@ -25,7 +25,7 @@ struct ps__row {
 	size_t index;  /* its row then; the nearest kept row above it, if it is not kept */
 };
 
-/* What the cells of a column are the sums of. */
+/* A column: the event or the metric part that its cells sum up. */
 struct ps__table_column {
 	struct ps__selector selector;
 	enum ps_scope scope; /* the widest of all sets */
@@ -83,7 +83,7 @@ int ps__table_find_metrics(struct ps__table *table, const char *const *names, si
 void ps__table_add_metrics(struct ps__table *table);
 void ps__table_sum_wholes(struct ps__table *table); /* last, so that no share is more than the whole */
 
-/* Which rows are to be shown. */
+/* The rows that the caller wants. */
 struct ps__table_view {
 	unsigned types;  /* OR of PS_TYPE_BITs; 0: all */
 	int cache_level; /* 0: all; PS_CACHE_LAST_LEVEL */

@@ -27,7 +27,7 @@ static void text_add_origin(struct ps__text *text)
 	ps__buffer_clear(&line);
 }
 
-/* What signs and words mean, and what is not shown. */
+/* Explains the signs and words of the table, and names what is not shown. */
 static void text_add_legend(struct ps__text *text)
 {
 	size_t left_out = text->table.left_out;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one Thread holds, as text: event by event all parts, oldest first. */
+/* Prints all parts that one Thread component holds: event by event, oldest
+ * first. */
 #include "base/error.h"
 #include "base/os.h"
 #include "output/buffer.h"
@@ -10,7 +11,7 @@
 #include <inttypes.h>
 #include <perfsage/thread.h>
 
-/* How many parts of an event there are at most, now. */
+/* An upper bound of the number of parts of an event. */
 static size_t text_thread_count_parts(const struct ps_thread *thread, const char *event)
 {
 	size_t count = 0;

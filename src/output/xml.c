@@ -40,7 +40,7 @@ static size_t heat_kind_of(const struct heat *heat, const struct ps_component *c
 	return (size_t)component->type * LEVELS + (size_t)component->cache_level;
 }
 
-/* What colours a row; false if that isn't known. */
+/* The number that decides a row's colour; false if it is unknown. */
 static bool heat_warmth(const struct heat *heat, size_t row, double *out)
 {
 	const struct ps__table *table = &heat->report->table;
@@ -193,7 +193,7 @@ static int heat_kind_length(const char *name)
 	return (int)(blank ? (size_t)(blank - name) : strlen(name));
 }
 
-/* Where each kind's scale ends, several in a line. */
+/* Adds the end of each kind's scale, several of them in a line. */
 static int heat_add_scales(struct heat *heat, struct ps__note *note)
 {
 	int code = PS_OK;

@@ -30,7 +30,7 @@ static inline const struct ps__aggregate *ps__aggregate_first(const struct ps_to
 	return atomic_load_explicit(&topology->readings.aggregates, memory_order_acquire);
 }
 
-/* What is known of a column on the index'th Thread; false if nothing is. */
+/* The sum of a column on the index'th Thread; false if there is none. */
 bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column, struct ps_value *out);
 
 /* A set is destroyed, with this recording as its last one. For lack of memory

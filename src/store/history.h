@@ -30,7 +30,8 @@
 
 #define PS__CHUNK_ROWS 64
 
-/* Of one in the pool's list the first word is the address of the next one. */
+/* The first word of a chunk in the pool's list is the address of the next
+ * chunk. */
 struct ps__chunk {
 	_Atomic uint16_t marks[PS__CHUNK_ROWS];
 	_Atomic uint64_t words[]; /* PS__CHUNK_ROWS * stride */
@@ -211,7 +212,7 @@ struct ps__history_row {
 
 #define PS__NO_ROW ((struct ps__history_row){NULL, NULL})
 
-/* Of a chunk; or of none (NULL), which has no row. */
+/* A row of a chunk; PS__NO_ROW if there is no chunk (NULL). */
 static inline struct ps__history_row ps__history_row_of(const struct ps__history *history, struct ps__chunk *chunk,
                                                         size_t row)
 {

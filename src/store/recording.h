@@ -24,7 +24,7 @@
 
 #define PS__NO_GROUP UINT32_MAX
 
-/* What a row's value means. */
+/* The meaning of one value in each row. */
 struct ps__column {
 	char *name;
 	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */

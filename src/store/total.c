@@ -51,7 +51,7 @@ static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t 
 	return parts;
 }
 
-/* How a sum over sets is made of theirs. */
+/* Combines the sums of several sets. */
 typedef void add_sum(struct ps_value *all, size_t *parts, const struct ps_value *sum);
 
 /* Over all sets, alive or not. Returns how many have been there. */
