@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What reading another task's counters costs: one that sleeps, and one that runs on another CPU, whose counters the kernel
- * must ask that CPU for.
+ * What reading another task's counters costs: one that sleeps, and one that
+ * runs on another CPU, whose counters the kernel must ask that CPU for.
  */
 #include "counted.h"
 #include "harness.h"
@@ -20,7 +20,8 @@ struct reader {
 	uint64_t timestamp;
 };
 
-/* A process that only sleeps or only runs, until this one ends. cpu: the one it is on at first. */
+/* A process that only sleeps or only runs, until this one ends. cpu: the one it
+ * is on at first. */
 static pid_t start_task(int cpu, bool is_busy)
 {
 	pid_t pid = fork();
@@ -101,7 +102,7 @@ static void open_wrapped(struct reader *reader, const struct ps_topology *topolo
 	bench_expect_ok(ps_start(reader->set), "ps_start");
 }
 
-static void measure(const char *title, int events, pid_t tid, const struct ps_topology *topology)
+static void attached_measure(const char *title, int events, pid_t tid, const struct ps_topology *topology)
 {
 	struct bench_raw raw;
 	struct reader readers[3] = {{.set = NULL}};
@@ -154,11 +155,12 @@ int main(int argc, char **argv)
 
 	bench_expect_ok(ps_topology_load(&topology, NULL), "ps_topology_load");
 	pid_t sleeper = start_task(options->cpu, false);
-	measure("A reading of 4 events of another task, which sleeps", 4, sleeper, topology);
+	attached_measure("A reading of 4 events of another task, which sleeps", 4, sleeper, topology);
 	end_task(sleeper);
 	if (bench_other_cpu() >= 0) {
 		pid_t runner = start_task(bench_other_cpu(), true);
-		measure("A reading of 4 events of another task, which runs on another CPU", 4, runner, topology);
+		attached_measure("A reading of 4 events of another task, which runs on another CPU", 4, runner,
+		                 topology);
 		end_task(runner);
 	} else if (!options->is_json) {
 		puts("\nA task that runs on another CPU: not measured, there is one CPU only.");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each means of attribution costs the thread that is counted, on as many CPUs as this machine has: opening, reading,
- * moving, context switches, forks, descriptors. Each means has a process of its own.
+ * What each attribution method costs the thread that is counted, on as many
+ * CPUs as this machine has: opening, reading, moving, context switches, forks,
+ * descriptors. Each method has a process of its own.
  */
 #include "harness.h"
 #include "subject.h"
@@ -19,8 +20,8 @@ struct topic {
 	enum subject_job job;
 	unsigned rounds;
 	unsigned batch;
-	bool needs_means; /* makes no sense without events */
-	bool needs_cpus;  /* and a second CPU */
+	bool needs_method; /* makes no sense without events */
+	bool needs_cpus;   /* and a second CPU */
 };
 
 static const struct topic topics[] = {
@@ -48,51 +49,51 @@ static double run_job(void *context, unsigned calls)
 	return subject_do(work->subject, work->job, calls);
 }
 
-static void measure(const struct topic *topic, int cpu, int pus)
+static void cost_measure(const struct topic *topic, int cpu, int pus)
 {
-	struct subject subjects[MEANS_COUNT];
-	struct work works[MEANS_COUNT];
-	struct bench_case cases[MEANS_COUNT] = {0};
-	char names[MEANS_COUNT][64];
-	size_t first = topic->needs_means ? 1 : 0;
+	struct subject subjects[METHOD_COUNT];
+	struct work works[METHOD_COUNT];
+	struct bench_case cases[METHOD_COUNT] = {0};
+	char names[METHOD_COUNT][64];
+	size_t first = topic->needs_method ? 1 : 0;
 	char title[128];
 
 	snprintf(title, sizeof title, "%s; %d CPUs", topic->title, pus);
-	for (size_t index = first; index < MEANS_COUNT; index++) {
-		subject_start(&subjects[index], &bench_means[index], EVENTS, cpu, bench_other_cpu());
+	for (size_t index = first; index < METHOD_COUNT; index++) {
+		subject_start(&subjects[index], &bench_methods[index], EVENTS, cpu, bench_other_cpu());
 		works[index] = (struct work){&subjects[index], topic->job};
-		snprintf(names[index], sizeof names[index], "%s_%s", topic->name, bench_means[index].name);
+		snprintf(names[index], sizeof names[index], "%s_%s", topic->name, bench_methods[index].name);
 		cases[index] = (struct bench_case){.name = names[index],
 		                                   .missing = subjects[index].why,
 		                                   .events = index ? EVENTS : 0,
 		                                   .pus = pus,
 		                                   .run = run_job,
 		                                   .context = &works[index]};
-		if (index > 0 && !topic->needs_means)
+		if (index > 0 && !topic->needs_method)
 			cases[index].versus[0] = names[0];
 		if (index > 1)
-			cases[index].versus[topic->needs_means ? 0 : 1] = names[1];
+			cases[index].versus[topic->needs_method ? 0 : 1] = names[1];
 	}
 	bench_run(&(struct bench_table){.title = title,
 	                                .rounds = topic->rounds,
 	                                .batch = topic->batch,
 	                                .cases = cases + first,
-	                                .count = MEANS_COUNT - first});
-	for (size_t index = first; index < MEANS_COUNT; index++)
+	                                .count = METHOD_COUNT - first});
+	for (size_t index = first; index < METHOD_COUNT; index++)
 		subject_end(&subjects[index]);
 }
 
 static void print_descriptors(int cpu, int pus)
 {
-	struct bench_figure figures[MEANS_COUNT - 1];
-	char names[MEANS_COUNT - 1][64];
+	struct bench_figure figures[METHOD_COUNT - 1];
+	char names[METHOD_COUNT - 1][64];
 	size_t count = 0;
 
-	for (size_t index = 1; index < MEANS_COUNT; index++) {
+	for (size_t index = 1; index < METHOD_COUNT; index++) {
 		struct subject subject;
-		subject_start(&subject, &bench_means[index], EVENTS, cpu, -1);
+		subject_start(&subject, &bench_methods[index], EVENTS, cpu, -1);
 		if (!subject.why) {
-			snprintf(names[count], sizeof names[count], "descriptors_%s", bench_means[index].name);
+			snprintf(names[count], sizeof names[count], "descriptors_%s", bench_methods[index].name);
 			figures[count] = (struct bench_figure){
 			    .name = names[count],
 			    .events = EVENTS,
@@ -117,11 +118,11 @@ int main(int argc, char **argv)
 	ps_topology_destroy(topology);
 	if (!options->is_json)
 		puts("\ngroup: PS_ATTRIBUTE_LAST_CPU. pinned: PS_ATTRIBUTE_AUTO on one CPU. exact: "
-		     "PS_ATTRIBUTE_EXACT, by lanes. records: the same by migration records. process: "
+		     "PS_ATTRIBUTE_EXACT, by per-CPU groups. records: the same by migration records. process: "
 		     "ps_eventset_attach_process of itself. cgroup: ps_eventset_attach_cgroup of a group it is in.");
 	for (size_t index = 0; index < sizeof topics / sizeof *topics; index++) {
 		if (!topics[index].needs_cpus || bench_other_cpu() >= 0)
-			measure(&topics[index], options->cpu, pus);
+			cost_measure(&topics[index], options->cpu, pus);
 	}
 	print_descriptors(options->cpu, pus);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many instructions a call takes, the kernel's among them: where the hardware counts instructions, and in the lab, where
- * they are the same at each run. Four hardware counters, read in user space, by read(2) and by PAPI.
+ * How many instructions a call takes, the kernel's among them: where the
+ * hardware counts instructions, and in the lab, where they are the same at each
+ * run. Four hardware counters, read in user space, by read(2) and by PAPI.
  */
 #include "counted.h"
 #include "harness.h"
@@ -30,7 +31,8 @@ static struct {
 	int counter; /* of instructions, in user space and the kernel */
 } bench;
 
-/* On the calling thread: in the kernel, too, unless only user space is asked for. */
+/* On the calling thread: in the kernel, too, unless only user space is asked
+ * for. */
 static int open_instructions(int group_fd, bool is_user_only)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
@@ -53,7 +55,8 @@ static uint64_t read_counter(void)
 	return value;
 }
 
-/* Instructions of a call: the least of many, which nothing came between, less what looking takes. */
+/* Instructions of a call: the least of many, which nothing came between, less
+ * what looking takes. */
 static double instructions_of(void (*call)(void))
 {
 	uint64_t least = UINT64_MAX, nothing = UINT64_MAX;
@@ -96,7 +99,8 @@ static void call_group(void)
 		bench_die("a group of instructions can't be read");
 }
 
-/* Four events of the hardware: the usual ones, and where there are not so many, instructions again by other names. */
+/* Four events of the hardware: the usual ones, and where there are not so many,
+ * instructions again by other names. */
 static void open_set(void)
 {
 	static const char *const names[] = {"instructions:u", "cycles:u", "branch-misses:u", "cache-misses:u",
@@ -135,20 +139,21 @@ static void measure_raw(struct bench_figure *figure)
 }
 
 /* The path that the kernel permits now, and what it costs. */
-static enum ps_read_path measure_set(struct bench_figure *update, struct bench_figure *fresh,
+static enum ps_read_path measure_set(struct bench_figure *update, struct bench_figure *appended,
                                      struct bench_figure *accum)
 {
 	open_set();
 	enum ps_read_path path = ps_eventset_read_path(bench.set, NULL);
 	update->value = instructions_of(call_read);
-	fresh->value = instructions_of(call_read_new);
+	appended->value = instructions_of(call_read_new);
 	accum->value = instructions_of(call_accum);
 	close_set();
 	return path;
 }
 
-/* Lets programs read counters in user space, or not: for this measurement. False if that may not be set. */
-static bool permit(const char *setting)
+/* Lets programs read counters in user space, or not: for this measurement.
+ * False if that may not be set. */
+static bool instructions_permit(const char *setting)
 {
 	static const char *const files[] = {"/proc/sys/kernel/perf_user_access",
 	                                    "/sys/bus/event_source/devices/cpu/rdpmc"};
@@ -165,13 +170,14 @@ static bool permit(const char *setting)
 }
 
 /* In the lab the numbers are checked. */
-static int judge(const char *what, bool holds)
+static int instructions_judge(const char *what, bool holds)
 {
 	printf("%s: bench_instructions: %s\n", holds ? "PASS" : "FAIL", what);
 	return holds ? 0 : 1;
 }
 
-static int check(const struct bench_figure *user, const struct bench_figure *raw, const struct bench_figure *papi)
+static int instructions_check(const struct bench_figure *user, const struct bench_figure *raw,
+                              const struct bench_figure *papi)
 {
 	int failures = 0;
 
@@ -181,9 +187,10 @@ static int check(const struct bench_figure *user, const struct bench_figure *raw
 	       "PAPI_read "
 	       "%.0f\n",
 	       EVENTS, user->value, raw->value, papi->value);
-	failures += judge("ps_read in user space takes at most 260 instructions", user->value <= MOST_INSTRUCTIONS);
-	failures += judge("ps_read in user space takes at most an eighth of PAPI_read's",
-	                  papi->value > 0 && user->value * LEAST_GAIN <= papi->value);
+	failures += instructions_judge("ps_read in user space takes at most 260 instructions",
+	                               user->value <= MOST_INSTRUCTIONS);
+	failures += instructions_judge("ps_read in user space takes at most an eighth of PAPI_read's",
+	                               papi->value > 0 && user->value * LEAST_GAIN <= papi->value);
 	return failures ? 1 : 0;
 }
 
@@ -250,10 +257,10 @@ int main(int argc, char **argv)
 	bench_expect_ok(ps_topology_load(&bench.topology, NULL), "ps_topology_load");
 	bench.root = ps_topology_root(bench.topology);
 	measure_raw(&figures[RAW]);
-	bool may_switch = permit("0");
+	bool may_switch = instructions_permit("0");
 	if (may_switch)
 		measure_set(&figures[READ_SYSCALL], &figures[READ_NEW_SYSCALL], &figures[ACCUM_SYSCALL]);
-	permit("1");
+	instructions_permit("1");
 	bool is_user =
 	    measure_set(&figures[READ_USER], &figures[READ_NEW_USER], &figures[ACCUM_USER]) == PS_READ_PATH_USER;
 	measure_papi();
@@ -263,5 +270,5 @@ int main(int argc, char **argv)
 	print_measured();
 	close(bench.counter);
 	ps_topology_destroy(bench.topology);
-	return check(&figures[READ_USER], &figures[RAW], &figures[PAPI_READ]);
+	return instructions_check(&figures[READ_USER], &figures[RAW], &figures[PAPI_READ]);
 }

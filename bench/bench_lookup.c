@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cost of a look-up among few readings and among many. lookup_timestamp comes after many others of its kind, lookup_cold
- * after other work. The rivals are bsearch in a plain array of timestamps, and one load from as much memory as the readings
- * take, at an address that the last load gave. A look-up by timestamp must not cost more than bsearch at any size.
+ * The cost of a look-up among few readings and among many. lookup_timestamp
+ * comes after many others of its kind, lookup_cold after other work. The rivals
+ * are bsearch in a plain array of timestamps, and one load from as much memory
+ * as the readings take, at an address that the last load gave. A look-up by
+ * timestamp must not cost more than bsearch at any size.
  */
 #include "counted.h"
 #include "harness.h"
@@ -11,7 +13,8 @@
 #include <stdlib.h>
 
 #define EVENTS 4
-/* After so many, nearly all of the next find the way to their rows in the caches, and the rows themselves rarely; */
+/* After so many, nearly all of the next find the way to their rows in the
+ * caches, and the rows themselves rarely; */
 #define BATCH 10000
 /* and these are so few that the other cases have left little of it there. */
 #define COLD    200
@@ -41,7 +44,7 @@ static uint64_t next_random(void)
 	return state;
 }
 
-static void choose(struct history *history, unsigned calls)
+static void lookup_choose(struct history *history, unsigned calls)
 {
 	for (unsigned call = 0; call < calls; call++)
 		history->chosen[call] = history->timestamps[next_random() % history->count];
@@ -67,7 +70,7 @@ static double run_cold(void *context, unsigned calls)
 	struct ps_value value;
 	int failed = 0;
 
-	choose(history, calls);
+	lookup_choose(history, calls);
 	double start = bench_now_ns();
 	for (unsigned call = 0; call < calls; call++)
 		failed |= ps_thread_reading(history->thread, bench_event_name(2), history->chosen[call], &value);
@@ -82,7 +85,7 @@ static double run_timestamp(void *context, unsigned calls)
 	return run_cold(context, calls);
 }
 
-static int compare(const void *one, const void *other)
+static int lookup_compare(const void *one, const void *other)
 {
 	uint64_t a = *(const uint64_t *)one;
 	uint64_t b = *(const uint64_t *)other;
@@ -93,11 +96,11 @@ static int compare(const void *one, const void *other)
 static double time_bsearch(struct history *history, unsigned calls)
 {
 
-	choose(history, calls);
+	lookup_choose(history, calls);
 	double start = bench_now_ns();
 	for (unsigned call = 0; call < calls; call++)
 		bench_keep(bsearch(&history->chosen[call], history->timestamps, history->count,
-		                   sizeof *history->timestamps, compare));
+		                   sizeof *history->timestamps, lookup_compare));
 	return bench_now_ns() - start;
 }
 
@@ -133,7 +136,7 @@ static void link_rows(struct history *history)
 	}
 }
 
-static void fill(struct history *history, size_t count)
+static void lookup_fill(struct history *history, size_t count)
 {
 	*history = (struct history){.count = count,
 	                            .timestamps = calloc(count, sizeof *history->timestamps),
@@ -151,7 +154,7 @@ static void fill(struct history *history, size_t count)
 	}
 }
 
-static void release(struct history *history)
+static void lookup_release(struct history *history)
 {
 	ps_eventset_destroy(history->set);
 	ps_topology_destroy(history->topology);
@@ -168,7 +171,7 @@ int main(int argc, char **argv)
 	bench_begin(argc, argv);
 	for (size_t index = 0; index < LENGTHS; index++) {
 		size_t count = index < 2 ? lengths[index] : bench_scaled((unsigned)lengths[index]);
-		fill(&histories[index], count);
+		lookup_fill(&histories[index], count);
 		struct bench_case plain = {.events = EVENTS, .size = (long)count, .context = &histories[index]};
 		plain.pus = (int)ps_component_thread_count(ps_topology_root(histories[index].topology));
 		for (size_t kind = 0; kind < KINDS; kind++)
@@ -197,6 +200,6 @@ int main(int argc, char **argv)
 	                          .cases = cases,
 	                          .count = KINDS * LENGTHS});
 	for (size_t index = 0; index < LENGTHS; index++)
-		release(&histories[index]);
+		lookup_release(&histories[index]);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much memory readings take: what becomes resident as a million of them is made, beside plain rows in an array. */
+/* How much memory readings take: what becomes resident as a million of them is
+ * made, beside plain rows in an array. */
 #include "counted.h"
 #include "harness.h"
 
@@ -10,7 +11,8 @@
 #define EVENTS   4
 #define READINGS 1000000u
 
-/* The least that holds as much: a timestamp, the values, and the times of their group. */
+/* The least that holds as much: a timestamp, the values, and the times of their
+ * group. */
 struct row {
 	uint64_t timestamp;
 	uint64_t values[EVENTS];

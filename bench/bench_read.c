@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a reading costs: beside the system call that it can't do without, beside the least that a library could do (the
- * floor), and beside PAPI. For 1 to 8 events, on topologies of 2 and of 4096 hardware threads.
+ * What a reading costs: beside the system call that it can't do without, beside
+ * the least that a library could do (the floor), and beside PAPI. For 1 to 8
+ * events, on topologies of 2 and of 4096 hardware threads.
  */
 #include "counted.h"
 #include "harness.h"
@@ -124,7 +125,8 @@ static double run_papi_read(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-/* PAPI_accum, of the same event set, has reset it meanwhile, which a reading would flag: so it begins anew, untimed. */
+/* PAPI_accum, of the same event set, has reset it meanwhile, which a reading
+ * would flag: so it begins anew, untimed. */
 static void begin_anew(struct reader *reader)
 {
 	bench_expect_ok(ps_stop(reader->set, reader->root, NULL, NULL), "ps_stop");
@@ -193,7 +195,7 @@ struct scene {
 	struct bench_table table;
 };
 
-static void add(struct scene *scene, struct bench_case one)
+static void read_add_event(struct scene *scene, struct bench_case one)
 {
 	scene->cases[scene->table.count++] = one;
 }
@@ -219,10 +221,10 @@ static void add_ours(struct scene *scene, int events, const struct call *call, s
 	one.missing = call->is_papi ? no_papi : NULL;
 	if (!one.missing)
 		open_reader(reader, make_set(events, call->is_papi), call->mode, topology, rows);
-	add(scene, one);
+	read_add_event(scene, one);
 }
 
-static void measure(int events, struct ps_topology *const topologies[TOPOLOGIES])
+static void read_measure(int events, struct ps_topology *const topologies[TOPOLOGIES])
 {
 	static struct scene scene;
 	const char *no_papi = papi_rival_open(events);
@@ -233,17 +235,18 @@ static void measure(int events, struct ps_topology *const topologies[TOPOLOGIES]
 	scene.floor.raw = &scene.raw;
 	bench_raw_open(&scene.raw, events, 0, BENCH_FULL_FORMAT);
 	bench_raw_open(&scene.lean, events, 0, PERF_FORMAT_GROUP);
-	add(&scene, (struct bench_case){"raw", NULL, events, .run = run_raw, .context = &scene.raw});
-	add(&scene, (struct bench_case){"raw_values_only", NULL, events, .run = run_raw, .context = &scene.lean,
-	                                .versus = {"raw"}});
-	add(&scene,
-	    (struct bench_case){"floor", NULL, events, .run = run_floor, .context = &scene.floor, .versus = {"raw"}});
+	read_add_event(&scene, (struct bench_case){"raw", NULL, events, .run = run_raw, .context = &scene.raw});
+	read_add_event(&scene, (struct bench_case){"raw_values_only", NULL, events, .run = run_raw,
+	                                           .context = &scene.lean, .versus = {"raw"}});
+	read_add_event(&scene, (struct bench_case){"floor", NULL, events, .run = run_floor, .context = &scene.floor,
+	                                           .versus = {"raw"}});
 	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++)
 		add_ours(&scene, events, &calls[index % CALLS], &scene.readers[index / CALLS][index % CALLS],
 		         topologies[index / CALLS], no_papi);
-	add(&scene, (struct bench_case){"PAPI_read", no_papi, events, .run = run_papi_read, .versus = {"raw"}});
-	add(&scene, (struct bench_case){"PAPI_accum", no_papi, events, .run = run_papi_accum,
-	                                .versus = {"raw", "PAPI_read"}});
+	read_add_event(&scene,
+	               (struct bench_case){"PAPI_read", no_papi, events, .run = run_papi_read, .versus = {"raw"}});
+	read_add_event(&scene, (struct bench_case){"PAPI_accum", no_papi, events, .run = run_papi_accum,
+	                                           .versus = {"raw", "PAPI_read"}});
 	bench_run(&scene.table);
 	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++) {
 		ps_eventset_destroy(scene.readers[index / CALLS][index % CALLS].set);
@@ -273,7 +276,7 @@ int main(int argc, char **argv)
 	if (!options->is_json)
 		fputs(legend, stdout);
 	for (int events = 1; events <= BENCH_MOST_EVENTS; events *= 2)
-		measure(events, topologies);
+		read_measure(events, topologies);
 	if (!options->is_json && papi_rival_note())
 		printf("\nPAPI: %s.\n", papi_rival_note());
 	ps_topology_destroy(topologies[1]);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What must not grow: a total with the sets that were destroyed before, adding an event with the set's size, updating a reading
- * with the number of readings; and ps_read with what another process did to the CPU before. Each beside its small case.
+ * What must not grow: a total with the sets that were destroyed before, adding
+ * an event with the set's size, updating a reading with the number of readings;
+ * and ps_read with what another process did to the CPU before. Each beside its
+ * small case.
  */
 #include "counted.h"
 #include "harness.h"
@@ -28,7 +30,7 @@ static struct ps_eventset *make_set(void)
 	return set;
 }
 
-static struct ps_topology *load(void)
+static struct ps_topology *scale_load(void)
 {
 	struct ps_topology *topology;
 
@@ -37,9 +39,9 @@ static struct ps_topology *load(void)
 }
 
 /* Totals over a tree in which so many sets were destroyed. */
-static struct ps_topology *bury(unsigned sets)
+static struct ps_topology *scale_bury(unsigned sets)
 {
-	struct ps_topology *topology = load();
+	struct ps_topology *topology = scale_load();
 	long long one = 1;
 
 	for (unsigned index = 0; index < sets; index++) {
@@ -68,7 +70,7 @@ static double run_total(void *context, unsigned calls)
 
 static void measure_totals(void)
 {
-	struct ps_topology *one = bury(1), *many = bury(bench_scaled(DEAD_SETS));
+	struct ps_topology *one = scale_bury(1), *many = scale_bury(bench_scaled(DEAD_SETS));
 	struct bench_case cases[] = {
 	    {.name = "total_one_dead", .size = 1, .run = run_total, .context = one},
 	    {.name = "total_many_dead",
@@ -88,7 +90,8 @@ static void measure_totals(void)
 	ps_topology_destroy(one);
 }
 
-/* Breakpoints: as many as there are addresses. In all of a set; one takes a probe of the kernel, whatever the set is. */
+/* Breakpoints: as many as there are addresses. In all of a set; one takes a
+ * probe of the kernel, whatever the set is. */
 static double add_events(unsigned count)
 {
 	struct ps_eventset *set;
@@ -135,7 +138,7 @@ struct readings {
 
 static void make_readings(struct readings *out, unsigned count)
 {
-	*out = (struct readings){.topology = load(), .set = bench_make_set(EVENTS), .count = count};
+	*out = (struct readings){.topology = scale_load(), .set = bench_make_set(EVENTS), .count = count};
 	out->timestamps = calloc(count, sizeof *out->timestamps);
 	if (!out->timestamps)
 		bench_die("no memory for the timestamps");

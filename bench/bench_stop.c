@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stopping and starting again costs: ps_stop stores the final counts, as reading a raw group between the two does. */
+/* What stopping and starting again costs: ps_stop stores the final counts, as
+ * reading a raw group between the two does. */
 #include "counted.h"
 #include "harness.h"
 #include "papi_rival.h"
@@ -59,7 +60,7 @@ static void open_reader(struct reader *reader, int events, enum ps_attribution_m
 	bench_expect_ok(ps_start(reader->set), "ps_start");
 }
 
-static void measure(int events, const struct ps_topology *topology, int pus)
+static void stop_measure(int events, const struct ps_topology *topology, int pus)
 {
 	static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_AUTO, PS_ATTRIBUTE_LAST_CPU,
 	                                                 PS_ATTRIBUTE_EXACT};
@@ -113,8 +114,8 @@ int main(int argc, char **argv)
 	bench_begin(argc, argv);
 	bench_expect_ok(ps_topology_load(&topology, NULL), "ps_topology_load");
 	int pus = (int)ps_component_thread_count(ps_topology_root(topology));
-	measure(1, topology, pus);
-	measure(4, topology, pus);
+	stop_measure(1, topology, pus);
+	stop_measure(4, topology, pus);
 	ps_topology_destroy(topology);
 	return 0;
 }

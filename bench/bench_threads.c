@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Do threads that read at the same time slow each other down? Each alone, one after the other, then all at once, a thread on
- * each CPU, as no CPU need be as fast as another; with sets of their own tasks, and with sets of tasks that sleep on one CPU,
- * so that all parts go to one Thread component.
+ * Do threads that read at the same time slow each other down? Each alone, one
+ * after the other, then all at once, a thread on each CPU, as no CPU need be as
+ * fast as another; with sets of their own tasks, and with sets of tasks that
+ * sleep on one CPU, so that all parts go to one Thread component.
  */
 #include "counted.h"
 #include "harness.h"
@@ -36,7 +37,8 @@ struct worker {
 	double time_ns; /* of the last job */
 };
 
-/* What all workers are told: a kind, which of them take part, how many reads. */
+/* What all workers are told: a kind, which of them take part, how many
+ * reads. */
 static struct {
 	pthread_barrier_t begin, end;
 	enum kind kind;
@@ -85,7 +87,7 @@ static void take_part(struct worker *worker)
 	worker->time_ns = bench_now_ns() - start;
 }
 
-static void *work(void *context)
+static void *threads_work(void *context)
 {
 	struct worker *worker = context;
 
@@ -126,7 +128,8 @@ static double rate_of(size_t first, size_t threads, unsigned calls)
 	return rate;
 }
 
-/* The time that a read takes of the whole team's; or of a thread that is alone, the mean of their rates. */
+/* The time that a read takes of the whole team's; or of a thread that is alone,
+ * the mean of their rates. */
 static double run_job(void *context, unsigned calls)
 {
 	const struct job *job = context;
@@ -169,7 +172,7 @@ static void start_team(const struct ps_topology *topology)
 	for (size_t index = 0; index < team.count; index++)
 		team.workers[index] = (struct worker){.cpu = cpus[index], .sleeper = start_sleeper(cpus[0])};
 	for (size_t index = 0; index < team.count; index++) {
-		if (pthread_create(&team.workers[index].thread, NULL, work, &team.workers[index]) != 0)
+		if (pthread_create(&team.workers[index].thread, NULL, threads_work, &team.workers[index]) != 0)
 			bench_die("pthread_create failed");
 	}
 }

@@ -10,7 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Those that an unprivileged user may count. The two clocks, which are dearer to read, come last. */
+/* Those that an unprivileged user may count. The two clocks, which are dearer
+ * to read, come last. */
 static const struct {
 	const char *name;
 	uint64_t config;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The software events that benchmarks count, which every machine and user has; as a set of ours and as a raw group. */
+/* The software events that benchmarks count, which every machine and user has;
+ * as a set of ours and as a raw group. */
 #ifndef BENCH_COUNTED_H
 #define BENCH_COUNTED_H
 
@@ -24,10 +25,12 @@ struct bench_raw {
 const char *bench_event_name(int index);
 void bench_event_attr(int index, struct perf_event_attr *attr);
 
-/* A set with the first `count` events, not started. It ends the program if it can't be made. */
+/* A set with the first `count` events, not started. It ends the program if it
+ * can't be made. */
 struct ps_eventset *bench_make_set(int count);
 
-/* Opens and starts a group on a task (0: the caller). It ends the program if that can't be done. */
+/* Opens and starts a group on a task (0: the caller). It ends the program if
+ * that can't be done. */
 void bench_raw_open(struct bench_raw *raw, int count, pid_t tid, uint64_t read_format);
 void bench_raw_close(struct bench_raw *raw);
 

@@ -77,7 +77,7 @@ void bench_pin(int cpu)
 		bench_die("this process may not run on CPU %d", cpu);
 }
 
-static void usage(int status)
+static void harness_usage(int status)
 {
 	fprintf(status ? stderr : stdout,
 	        "usage: %s [--json] [--quick] [--rounds N] [--cpu N]\n"
@@ -101,7 +101,7 @@ const struct bench_options *bench_begin(int argc, char **argv)
 		else if (strcmp(argv[index], "--cpu") == 0 && index + 1 < argc)
 			options.cpu = atoi(argv[++index]);
 		else
-			usage(strcmp(argv[index], "--help") == 0 ? 0 : 2);
+			harness_usage(strcmp(argv[index], "--help") == 0 ? 0 : 2);
 	}
 	list_usable();
 	if (options.cpu < 0)
@@ -146,7 +146,8 @@ static double run_batch(const struct bench_table *table, const struct bench_case
 	return one->run(one->context, calls) / calls;
 }
 
-/* One batch of each case. Each round begins with another one, so that none always follows the same rival. */
+/* One batch of each case. Each round begins with another one, so that none
+ * always follows the same rival. */
 static void run_round(const struct bench_table *table, unsigned round, double **samples)
 {
 	for (size_t step = 0; step < table->count; step++) {

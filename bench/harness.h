@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every benchmark stands on: rivals are run in turn within each round, a batch of calls each, so that what
- * the machine does meanwhile meets all of them alike; then medians, quartiles and ratios are printed.
+ * What every benchmark stands on: rivals are run in turn within each round, a
+ * batch of calls each, so that what the machine does meanwhile meets all of
+ * them alike; then medians, quartiles and ratios are printed.
  */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
@@ -31,7 +32,8 @@ struct bench_case {
 	/* Makes `calls` calls, and returns how many nanoseconds they took. */
 	double (*run)(void *context, unsigned calls);
 	void *context;
-	/* Names of other cases in the table; of several of a name, that with the same size and pus. */
+	/* Names of other cases in the table; of several of a name, that with
+	 * the same size and pus. */
 	const char *versus[BENCH_MOST_RIVALS];
 };
 
@@ -53,7 +55,8 @@ struct bench_figure {
 	const char *versus; /* another figure's name, or NULL */
 };
 
-/* Reads the command line, pins the thread, and says what machine this is. Ends the program if that can't be done. */
+/* Reads the command line, pins the thread, and says what machine this is. Ends
+ * the program if that can't be done. */
 const struct bench_options *bench_begin(int argc, char **argv);
 
 /* A number of rounds or calls, or the little that --quick makes of it. */
@@ -70,13 +73,15 @@ void bench_print_figures(const char *title, const char *unit, const struct bench
 /* The calling thread onto one CPU. */
 void bench_pin(int cpu);
 
-/* A CPU that the process may use, other than the one measured on; -1: there is none. */
+/* A CPU that the process may use, other than the one measured on; -1: there is
+ * none. */
 int bench_other_cpu(void);
 
 /* CPUs that the process may use, in rising order. */
 size_t bench_cpus(const int **cpus);
 
-/* Ends the program with a sentence; a failure of perfsage's is explained by its own. */
+/* Ends the program with a sentence; a failure of perfsage's is explained by its
+ * own. */
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void bench_expect_ok(int result, const char *call);
 

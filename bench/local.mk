@@ -30,8 +30,8 @@ bench_libbench_la_SOURCES = \
 	bench/counted.h \
 	bench/harness.c \
 	bench/harness.h \
-	bench/means.c \
-	bench/means.h \
+	bench/methods.c \
+	bench/methods.h \
 	bench/papi_rival.c \
 	bench/papi_rival.h \
 	bench/report.c \
@@ -39,8 +39,10 @@ bench_libbench_la_SOURCES = \
 	bench/stats.c \
 	bench/stats.h \
 	bench/subject.c \
-	bench/subject.h
-bench_libbench_la_CPPFLAGS = $(bench_cppflags) $(bench_papi_cppflags)
+	bench/subject.h \
+	tests/support/papi_pmu.c \
+	tests/support/papi_pmu.h
+bench_libbench_la_CPPFLAGS = $(bench_cppflags) $(bench_papi_cppflags) -I$(top_srcdir)/tests
 bench_libbench_la_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 
 bench_bench_attached_SOURCES = bench/bench_attached.c

@@ -1,95 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * PAPI's side. Where libpfm4 knows no PMU of this machine, PAPI switches its whole perf_event component off, software
- * events included. Then it is told here that perf's generic PMU is the machine's own, and counts as it does elsewhere.
- */
+/* PAPI's side. Where PAPI would switch itself off, tests/support/papi_pmu.h
+ * makes it count. */
 #include "papi_rival.h"
 
 #include "counted.h"
 #include "harness.h"
+#include "support/papi_pmu.h"
 
 #ifdef BENCH_WITH_PAPI
 
 #include <papi.h>
 #include <stdio.h>
 
-#if defined __has_include
-#if __has_include(<perfmon/pfmlib.h>)
-#define HAVE_PFMLIB 1
-#endif
-#endif
-
-static bool was_helped;
-
-#ifdef HAVE_PFMLIB
-#include <dlfcn.h>
-#include <linux/perf_event.h>
-#include <perfmon/pfmlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-
-typedef pfm_err_t get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
-
-/* As PAPI decides it: the architectural PMU, which isn't a processor's own, doesn't count. */
-static bool has_core_pmu(get_pmu_info *real)
-{
-	pfm_pmu_info_t info = {.size = sizeof info};
-
-	for (int pmu = 0; pmu < PFM_PMU_MAX; pmu++) {
-		if (real((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_PMU_TYPE_CORE &&
-		    strcmp(info.name, "ix86arch") != 0)
-			return true;
-	}
-	return false;
-}
-
-/* libpfm4's function, as PAPI calls it. */
-__attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
-{
-	get_pmu_info *real;
-
-	*(void **)&real = dlsym(RTLD_NEXT, "pfm_get_pmu_info");
-	pfm_err_t result = real(pmu, info);
-	if (result != PFM_SUCCESS || pmu != PFM_PMU_PERF_EVENT || has_core_pmu(real))
-		return result;
-	was_helped = true;
-	info->type = PFM_PMU_TYPE_CORE;
-	info->is_dfl = 1;
-	return result;
-}
-
-typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
-
-/* The C library's function, as PAPI calls it. Before it attaches a set, PAPI tries whether it may, with a hardware event: it
- * gets a software event, and opens its own as everywhere. (With fixed arguments, since not all callers give six.) */
-system_call intercepted __asm__("syscall") __attribute__((visibility("default")));
-long intercepted(long number, long a, long b, long c, long d, long e, long f)
-{
-	static system_call *real;
-	struct perf_event_attr attr;
-
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
-	if (number == SYS_perf_event_open && was_helped) {
-		attr = *(const struct perf_event_attr *)a;
-		if (attr.type == PERF_TYPE_HARDWARE) {
-			attr.type = PERF_TYPE_SOFTWARE;
-			attr.config = PERF_COUNT_SW_DUMMY;
-			a = (long)&attr;
-		}
-	}
-	return real(number, a, b, c, d, e, f);
-}
-#endif
-
-/* libpfm4 has no names for some of the kernel's software events: the first ones then come again, by another name.
- * There are as many clocks among them as among ours. */
+/*
+ * libpfm4 has no names for some of the kernel's software events: the first ones
+ * then come again, by another name. There are as many clocks among them as
+ * among ours.
+ */
 static const char *const names[BENCH_MOST_EVENTS] = {
     "perf::PAGE-FAULTS:u", "perf::MINOR-FAULTS:u", "perf::MAJOR-FAULTS:u", "perf::PAGE-FAULTS",
     "perf::MINOR-FAULTS",  "perf::MAJOR-FAULTS",   "perf::TASK-CLOCK:u",   "perf::CPU-CLOCK:u",
 };
 
-/* What a core's PMU counts, as far as PAPI has a name for it on this machine. */
+/* What a core's PMU counts, as far as PAPI has a name for it on this
+ * machine. */
 static const char *const hardware_names[] = {
     "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_BR_MSP", "PAPI_L1_DCM",
     "PAPI_L1_ICM",  "PAPI_L2_DCM",  "PAPI_TLB_DM", "PAPI_BR_INS",
@@ -99,43 +33,43 @@ static int set = PAPI_NULL, attached_set = PAPI_NULL;
 static long long values[BENCH_MOST_EVENTS];
 static char missing[256];
 
-static const char *refuse(const char *what, int error)
+static const char *rival_refuse(const char *what, int error)
 {
 	snprintf(missing, sizeof missing, "not measured: %s: %s", what, PAPI_strerror(error));
 	return missing;
 }
 
-static const char *create(int *out)
+static const char *rival_create(int *out)
 {
 	if (!PAPI_is_initialized() && PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
 		return "not measured: PAPI_library_init: this is another PAPI than the one built with";
 	int error = PAPI_create_eventset(out);
 	if (error != PAPI_OK)
-		return refuse("PAPI_create_eventset", error);
+		return rival_refuse("PAPI_create_eventset", error);
 	return NULL;
 }
 
 /* tid: 0 for the calling thread. */
-static const char *start(int *out, int count, pid_t tid)
+static const char *rival_start(int *out, int count, pid_t tid)
 {
-	const char *why = create(out);
+	const char *why = rival_create(out);
 	int error;
 
 	if (why)
 		return why;
 	if (tid && ((error = PAPI_assign_eventset_component(*out, 0)) != PAPI_OK ||
 	            (error = PAPI_attach(*out, (unsigned long)tid)) != PAPI_OK))
-		return refuse("PAPI_attach", error);
+		return rival_refuse("PAPI_attach", error);
 	for (int index = 0; index < count; index++) {
 		error = PAPI_add_named_event(*out, names[index]);
 		if (error != PAPI_OK)
-			return refuse(names[index], error);
+			return rival_refuse(names[index], error);
 	}
 	error = PAPI_start(*out);
-	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+	return error == PAPI_OK ? NULL : rival_refuse("PAPI_start", error);
 }
 
-static void end(int *which)
+static void rival_end(int *which)
 {
 	if (*which == PAPI_NULL)
 		return;
@@ -147,12 +81,12 @@ static void end(int *which)
 
 const char *papi_rival_open(int count)
 {
-	return start(&set, count, 0);
+	return rival_start(&set, count, 0);
 }
 
 const char *papi_rival_open_hardware(int count)
 {
-	const char *why = create(&set);
+	const char *why = rival_create(&set);
 	int added = 0;
 
 	for (size_t index = 0; !why && added < count; index++) {
@@ -163,12 +97,12 @@ const char *papi_rival_open_hardware(int count)
 	if (why)
 		return why;
 	int error = PAPI_start(set);
-	return error == PAPI_OK ? NULL : refuse("PAPI_start", error);
+	return error == PAPI_OK ? NULL : rival_refuse("PAPI_start", error);
 }
 
 const char *papi_rival_attach(int count, pid_t tid)
 {
-	return start(&attached_set, count, tid);
+	return rival_start(&attached_set, count, tid);
 }
 
 int papi_rival_set(void)
@@ -183,15 +117,16 @@ int papi_rival_attached_set(void)
 
 void papi_rival_close(void)
 {
-	end(&attached_set);
-	end(&set);
+	rival_end(&attached_set);
+	rival_end(&set);
 }
 
 const char *papi_rival_note(void)
 {
-	return was_helped ? "libpfm4 knows no PMU of this machine, and PAPI switches itself off: it was told that "
-	                    "perf's generic PMU is the one, and probes with a software event"
-	                  : NULL;
+	return papi_pmu_is_generic()
+	           ? "libpfm4 knows no PMU of this machine, and PAPI switches itself off: it was told that perf's "
+	             "generic PMU is the one; where the kernel has none, it probes with a software event"
+	           : NULL;
 }
 
 void papi_rival_read(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables and JSON lines. A ratio is the median of the rounds' ratios: within a round rivals run within a
- * millisecond, so that whatever slows the machine down for longer than that cancels out.
+ * Tables and JSON lines. A ratio is the median of the rounds' ratios: within a
+ * round rivals run within a millisecond, so that whatever slows the machine
+ * down for longer than that cancels out.
  */
 #include "report.h"
 
@@ -39,7 +40,8 @@ void bench_report_machine(const struct bench_options *options, size_t cpus)
 	    "median of the rounds' ratios.\n");
 }
 
-/* The case of that name which is most like this one: of its size, of its topology; the first of several. */
+/* The case of that name which is most like this one: of its size, of its
+ * topology; the first of several. */
 static const struct bench_case *find_rival(const struct bench_table *table, const struct bench_case *one,
                                            const char *name)
 {
@@ -70,7 +72,7 @@ static struct bench_stats sorted_copy(const double *samples, unsigned rounds)
 	return stats;
 }
 
-static struct comparison compare(const double *samples, const double *rival, unsigned rounds)
+static struct comparison report_compare(const double *samples, const double *rival, unsigned rounds)
 {
 	double *each = malloc(rounds * sizeof *each);
 	struct comparison result;
@@ -110,7 +112,7 @@ static void print_json_rival(const struct bench_table *table, const struct bench
 	} else if (rival->missing) {
 		printf(",\"vs\":\"%s\",\"ratio\":null,\"missing\":\"%s\"", versus, rival->missing);
 	} else {
-		struct comparison beside = compare(samples[index], samples[rival - table->cases], rounds);
+		struct comparison beside = report_compare(samples[index], samples[rival - table->cases], rounds);
 		printf(",\"vs\":\"%s\",\"vs_pus\":%d,\"ratio\":%.4f,\"ratio_q1\":%.4f,\"ratio_q3\":%.4f,\"over_ns\":%"
 		       ".2f",
 		       versus, rival->pus, beside.ratio.median, beside.ratio.q1, beside.ratio.q3, beside.over_ns);
@@ -162,7 +164,7 @@ static void print_ratios(const struct bench_table *table, const struct bench_cas
 		if (rival->missing)
 			continue;
 		struct comparison beside =
-		    compare(samples[one - table->cases], samples[rival - table->cases], rounds);
+		    report_compare(samples[one - table->cases], samples[rival - table->cases], rounds);
 		bool is_small = beside.over_ns < 100 && beside.over_ns > -100;
 		if (rival->pus && one->pus && rival->pus != one->pus)
 			snprintf(where, sizeof where, " on %d pus", rival->pus);

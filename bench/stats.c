@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static int compare(const void *one, const void *other)
+static int stats_compare(const void *one, const void *other)
 {
 	double a = *(const double *)one;
 	double b = *(const double *)other;
@@ -12,18 +12,18 @@ static int compare(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-static double quantile(const double *sorted, size_t count, double share)
+static double stats_quantile(const double *sorted, size_t count, double share)
 {
 	return sorted[(size_t)(share * (double)(count - 1) + 0.5)];
 }
 
 struct bench_stats bench_stats_of(double *samples, size_t count)
 {
-	qsort(samples, count, sizeof *samples, compare);
+	qsort(samples, count, sizeof *samples, stats_compare);
 	return (struct bench_stats){
-	    .q1 = quantile(samples, count, 0.25),
-	    .median = quantile(samples, count, 0.5),
-	    .q3 = quantile(samples, count, 0.75),
-	    .p99 = quantile(samples, count, 0.99),
+	    .q1 = stats_quantile(samples, count, 0.25),
+	    .median = stats_quantile(samples, count, 0.5),
+	    .q3 = stats_quantile(samples, count, 0.75),
+	    .p99 = stats_quantile(samples, count, 0.99),
 	};
 }

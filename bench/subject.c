@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measured process: it takes orders from a pipe, and does them with its means open. */
+/* The measured process: it takes orders from a pipe, and does them with its
+ * method open. */
 #include "subject.h"
 
 #include "harness.h"
@@ -26,13 +27,13 @@ struct pipes {
 
 /* Inside the process. */
 struct counted {
-	const struct means *means;
-	struct means_state state;
+	const struct method *method;
+	struct method_state state;
 	int cpus[2]; /* home, and away (-1: there is none) */
 	bool has_partner;
 	struct pipes partner;  /* a thread */
-	struct pipes outsider; /* a process that came before the means */
-	int descriptors;       /* of the means */
+	struct pipes outsider; /* a process that came before the method */
+	int descriptors;       /* of the method */
 };
 
 static int count_descriptors(void)
@@ -70,7 +71,8 @@ static void *answer_bytes(void *context)
 	return NULL;
 }
 
-/* On the same CPU. A process's set counts it as well, since it comes after the set. */
+/* On the same CPU. A process's set counts it as well, since it comes after the
+ * set. */
 static void start_partner(struct counted *counted)
 {
 	pthread_t partner;
@@ -83,7 +85,8 @@ static void start_partner(struct counted *counted)
 		bench_die("no partner thread");
 }
 
-/* On the same CPU, too; it has no part in what is counted. It ends with the process. */
+/* On the same CPU, too; it has no part in what is counted. It ends with the
+ * process. */
 static void start_outsider(struct counted *counted)
 {
 	open_pipes(&counted->outsider);
@@ -96,13 +99,16 @@ static void start_outsider(struct counted *counted)
 	answer_bytes(&counted->outsider);
 }
 
-/* Each byte goes to the partner and comes back: both are switched out and in. What fills up is read out between
- * batches, as a program that is measured does. */
+/*
+ * Each byte goes to the partner and comes back: both are switched out and in.
+ * What fills up is read out between batches, as a program that is measured
+ * does.
+ */
 static double do_switches(struct counted *counted, const struct pipes *pipes, unsigned calls)
 {
 	char byte = 0;
 
-	counted->means->read(&counted->state);
+	counted->method->read(&counted->state);
 	double start = bench_now_ns();
 	for (unsigned call = 0; call < calls; call++) {
 		if (write(pipes->to[1], &byte, 1) != 1 || read(pipes->from[0], &byte, 1) != 1)
@@ -147,7 +153,7 @@ static double do_reads(struct counted *counted, unsigned calls)
 	double start = bench_now_ns();
 
 	for (unsigned call = 0; call < calls; call++)
-		counted->means->read(&counted->state);
+		counted->method->read(&counted->state);
 	return bench_now_ns() - start;
 }
 
@@ -160,12 +166,12 @@ static double do_moves(struct counted *counted, unsigned calls, bool time_reads)
 		double start = bench_now_ns();
 		bench_pin(counted->cpus[(call + 1) % 2]);
 		double moved = bench_now_ns();
-		counted->means->read(&counted->state);
+		counted->method->read(&counted->state);
 		reads_ns += bench_now_ns() - moved;
 		moves_ns += moved - start;
 	}
 	bench_pin(counted->cpus[0]);
-	counted->means->read(&counted->state);
+	counted->method->read(&counted->state);
 	return time_reads ? reads_ns : moves_ns;
 }
 
@@ -175,16 +181,16 @@ static double do_opens(struct counted *counted, unsigned calls, bool time_opens)
 
 	for (unsigned call = 0; call < calls; call++) {
 		double start = bench_now_ns();
-		counted->means->close(&counted->state);
+		counted->method->close(&counted->state);
 		double closed = bench_now_ns();
-		counted->means->open(&counted->state);
+		counted->method->open(&counted->state);
 		opens_ns += bench_now_ns() - closed;
 		closes_ns += closed - start;
 	}
 	return time_opens ? opens_ns : closes_ns;
 }
 
-static double obey(struct counted *counted, struct order order)
+static double subject_obey(struct counted *counted, struct order order)
 {
 	switch (order.job) {
 	case SUBJECT_OPEN:
@@ -217,17 +223,17 @@ _Noreturn static void live(struct counted *counted, int events, int in, int out)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	bench_pin(counted->cpus[0]);
 	start_outsider(counted);
-	counted->means->prepare(&counted->state, events);
+	counted->method->prepare(&counted->state, events);
 	int before = count_descriptors();
-	double answer = counted->means->open(&counted->state);
+	double answer = counted->method->open(&counted->state);
 	counted->descriptors = count_descriptors() - before;
 	while (write(out, &answer, sizeof answer) == sizeof answer && answer >= 0 &&
 	       read(in, &order, sizeof order) == sizeof order)
-		answer = obey(counted, order);
+		answer = subject_obey(counted, order);
 	_exit(0);
 }
 
-static double hear(const struct subject *subject)
+static double subject_hear(const struct subject *subject)
 {
 	double answer;
 
@@ -236,7 +242,7 @@ static double hear(const struct subject *subject)
 	return answer;
 }
 
-void subject_start(struct subject *subject, const struct means *means, int events, int cpu, int other_cpu)
+void subject_start(struct subject *subject, const struct method *method, int events, int cpu, int other_cpu)
 {
 	static struct counted counted;
 	int to[2], from[2];
@@ -244,21 +250,21 @@ void subject_start(struct subject *subject, const struct means *means, int event
 	fflush(stdout);
 	if (pipe(to) < 0 || pipe(from) < 0)
 		bench_die("pipe: %s", strerror(errno));
-	subject->means = means;
+	subject->method = method;
 	subject->pid = fork();
 	if (subject->pid < 0)
 		bench_die("fork: %s", strerror(errno));
 	if (subject->pid == 0) {
 		close(to[1]);
 		close(from[0]);
-		counted = (struct counted){.means = means, .cpus = {cpu, other_cpu}};
+		counted = (struct counted){.method = method, .cpus = {cpu, other_cpu}};
 		live(&counted, events, to[0], from[1]);
 	}
 	close(to[0]);
 	close(from[1]);
 	subject->to = to[1];
 	subject->from = from[0];
-	double answer = hear(subject);
+	double answer = subject_hear(subject);
 	subject->why = NULL;
 	if (answer < 0)
 		subject->why = answer == -EACCES ? "not permitted: needs perf_event_paranoid <= 1 or CAP_PERFMON"
@@ -271,7 +277,7 @@ double subject_do(const struct subject *subject, enum subject_job job, unsigned 
 
 	if (write(subject->to, &order, sizeof order) != sizeof order)
 		bench_die("a measured process has ended");
-	return hear(subject);
+	return subject_hear(subject);
 }
 
 void subject_end(struct subject *subject)
@@ -280,6 +286,6 @@ void subject_end(struct subject *subject)
 	close(subject->from);
 	kill(subject->pid, SIGKILL);
 	waitpid(subject->pid, NULL, 0);
-	if (subject->means->cleanup)
-		subject->means->cleanup(subject->pid);
+	if (subject->method->cleanup)
+		subject->method->cleanup(subject->pid);
 }

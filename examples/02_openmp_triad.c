@@ -64,7 +64,8 @@ static void cpus_to_bind(cpu_set_t *cpus)
 	}
 }
 
-/* Binds the calling thread to the nth of the CPUs, starting over after the last. */
+/* Binds the calling thread to the nth of the CPUs, starting over after the
+ * last. */
 static void bind_to(const cpu_set_t *cpus, int nth)
 {
 	cpu_set_t one;
@@ -83,7 +84,8 @@ static void bind_to(const cpu_set_t *cpus, int nth)
 	}
 }
 
-/* The calling thread's set. The key's destructor ends it when the thread ends; that of the first thread, main does. */
+/* The calling thread's set. The key's destructor ends it when the thread ends;
+ * that of the first thread, main does. */
 static pthread_key_t own_set;
 
 static void end_set(void *set)
@@ -113,15 +115,16 @@ static void triad_part(const struct triad *t, size_t begin, size_t end)
 			t->a[i] = t->b[i] + SCALAR * t->c[i];
 }
 
-/* Runs in each thread of the team. Returns how many errors there were: no thread may leave the team early, for
- * the others would wait for it. */
+/* Runs in each thread of the team. Returns how many errors there were: no
+ * thread may leave the team early, for the others would wait for it. */
 static int run_part(const struct triad *t)
 {
 	size_t team = (size_t)omp_get_num_threads(), me = (size_t)omp_get_thread_num();
 	size_t begin = t->elements / team * me;
 	size_t end = me + 1 == team ? t->elements : begin + t->elements / team;
 
-	/* Bound before the memory is first touched, so that it comes from the NUMA node where it is used. */
+	/* Bound before the memory is first touched, so that it comes from the
+	 * NUMA node where it is used. */
 	bind_to(&t->cpus, (int)me);
 	for (size_t i = begin; i < end; i++) {
 		t->a[i] = 0.0;
@@ -132,7 +135,8 @@ static int run_part(const struct triad *t)
 	struct ps_eventset *set = find_own_set(t->model);
 	int code = set != NULL ? PS_OK : PS_EMISC;
 #pragma omp barrier
-	/* What the thread did since its last region is forgotten; this one is added to its reading. */
+	/* What the thread did since its last region is forgotten; this one is
+	 * added to its reading. */
 	if (code == PS_OK)
 		code = check(ps_reset(set), "ps_reset");
 	triad_part(t, begin, end);

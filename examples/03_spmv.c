@@ -61,7 +61,8 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* Appends one row: 26 on the diagonal, -1 for each neighbour of the point that is in the cube. */
+/* Appends one row: 26 on the diagonal, -1 for each neighbour of the point that
+ * is in the cube. */
 static void append_row(struct matrix *a, int edge, int x, int y, int z)
 {
 	for (int neighbour = 0; neighbour < 27; neighbour++) {
@@ -109,7 +110,8 @@ static double dot(size_t rows, const double *x, const double *y)
 	return sum;
 }
 
-/* The right-hand side is a * (1, ..., 1), so the solution is known: all ones. */
+/* The right-hand side is a * (1, ..., 1), so the solution is known: all
+ * ones. */
 static void make_solver(struct solver *s, int edge)
 {
 	make_matrix(&s->a, edge);
@@ -135,7 +137,8 @@ static void free_solver(struct solver *s)
 	free(s->a.row_start);
 }
 
-/* Solves by conjugate gradients, counting the products alone. Returns how many iterations were made. */
+/* Solves by conjugate gradients, counting the products alone. Returns how many
+ * iterations were made. */
 static int solve(struct solver *s, int iterations, struct ps_eventset *set, struct ps_component *root)
 {
 	double start = dot(s->a.rows, s->r, s->r), rr = start;
@@ -164,7 +167,8 @@ static int solve(struct solver *s, int iterations, struct ps_eventset *set, stru
 	return done;
 }
 
-/* By how much the residual that the iterations kept is off the true one, b - a * x. Uses p and q up. */
+/* By how much the residual that the iterations kept is off the true one, b - a
+ * * x. Uses p and q up. */
 static double find_defect(struct solver *s)
 {
 	double worst = 0.0;
@@ -177,7 +181,8 @@ static double find_defect(struct solver *s)
 	return isfinite(s->residual) ? worst : INFINITY;
 }
 
-/* Each event's total over all Threads that the program ran on, and what that is for each nonzero. */
+/* Each event's total over all Threads that the program ran on, and what that is
+ * for each nonzero. */
 static void print_counts(const struct ps_eventset *set, struct ps_component *root, double products, double nonzeros)
 {
 	struct ps_value total;

@@ -73,7 +73,8 @@ static void *touch_pages(void *unused)
 	return unused;
 }
 
-/* The worker: says through the socket that its threads run, then works until the other end is closed. */
+/* The worker: says through the socket that its threads run, then works until
+ * the other end is closed. */
 static _Noreturn void work(int socket)
 {
 	pthread_t threads[2];
@@ -130,7 +131,8 @@ static void read_name(struct watched *w, pid_t pid)
 		fclose(file);
 }
 
-/* Starts to count one thread. Returns whether it is watched: a thread may end between the listing and here. */
+/* Starts to count one thread. Returns whether it is watched: a thread may end
+ * between the listing and here. */
 static int watch(struct watched *w, pid_t pid, pid_t tid, const struct ps_eventset *model)
 {
 	*w = (struct watched){.tid = tid};
@@ -167,7 +169,8 @@ static size_t watch_all(struct watched *all, pid_t pid, const struct ps_eventset
 	return count;
 }
 
-/* Reads every set now and then, so that a watched thread's end is seen. Ends early if all have ended. */
+/* Reads every set now and then, so that a watched thread's end is seen. Ends
+ * early if all have ended. */
 static void look(struct watched *all, size_t count, double seconds, struct ps_component *root)
 {
 	const struct timespec interval = {.tv_nsec = INTERVAL_MS * 1000000L};
@@ -185,7 +188,8 @@ static void look(struct watched *all, size_t count, double seconds, struct ps_co
 		check(ps_stop(all[i].set, root, &all[i].timestamp, &all[i].thread), "ps_stop");
 }
 
-/* The Threads of the tree, then the one for CPUs that the tree doesn't know, then NULL. */
+/* The Threads of the tree, then the one for CPUs that the tree doesn't know,
+ * then NULL. */
 static struct ps_thread *thread_at(const struct ps_component *root, size_t index)
 {
 	size_t count = ps_component_thread_count(root);
@@ -195,7 +199,8 @@ static struct ps_thread *thread_at(const struct ps_component *root, size_t index
 	return index == count ? ps_topology_unknown_thread(ps_component_topology(root)) : NULL;
 }
 
-/* What one reading counted of an event, over all Threads that it has a part on. Unknown is not 0. */
+/* What one reading counted of an event, over all Threads that it has a part on.
+ * Unknown is not 0. */
 static void print_reading(const struct ps_component *root, const char *event, uint64_t timestamp)
 {
 	enum ps_status status = PS_STATUS_COUNTED;

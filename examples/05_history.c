@@ -53,7 +53,8 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* What is counted: each inner point becomes the mean of its four neighbours. Returns the largest change. */
+/* What is counted: each inner point becomes the mean of its four neighbours.
+ * Returns the largest change. */
 static double sweep(size_t edge, const double *from, double *to)
 {
 	size_t row_length = edge + 2;
@@ -93,7 +94,8 @@ static void solve(size_t edge, struct iteration *history, size_t sweeps, struct 
 	free(from);
 }
 
-/* The Threads of the tree, then the one for CPUs that the tree doesn't know, then NULL. */
+/* The Threads of the tree, then the one for CPUs that the tree doesn't know,
+ * then NULL. */
 static struct ps_thread *thread_at(const struct ps_component *root, size_t index)
 {
 	size_t count = ps_component_thread_count(root);
@@ -103,7 +105,8 @@ static struct ps_thread *thread_at(const struct ps_component *root, size_t index
 	return index == count ? ps_topology_unknown_thread(ps_component_topology(root)) : NULL;
 }
 
-/* One reading, by its timestamp: the sum over the Threads that have a part of it. Unknown is not 0. */
+/* One reading, by its timestamp: the sum over the Threads that have a part of
+ * it. Unknown is not 0. */
 static void print_reading(const struct ps_component *root, const char *event, uint64_t timestamp)
 {
 	enum ps_status status = PS_STATUS_COUNTED;
@@ -132,7 +135,8 @@ static void print_reading(const struct ps_component *root, const char *event, ui
 		printf("  %16s", ps_status_name(status));
 }
 
-/* All parts of an event on one Thread, added up; *parts is increased by how many there are. */
+/* All parts of an event on one Thread, added up; *parts is increased by how
+ * many there are. */
 static long long history_total(const struct ps_thread *thread, const char *event, size_t *parts)
 {
 	size_t count;
@@ -203,7 +207,8 @@ int main(int argc, char **argv)
 	print_sweeps(history, sweeps, set, ps_topology_root(topology));
 	print_totals(set, ps_topology_root(topology));
 
-	/* The heat of the edge spreads: the first sweep warms the row beside it by a quarter, and each later one less. */
+	/* The heat of the edge spreads: the first sweep warms the row beside it
+	 * by a quarter, and each later one less. */
 	int right = history[0].change == 25.0 && (sweeps == 1 || history[sweeps - 1].change < 25.0);
 	if (!right)
 		fprintf(stderr, "sweep: wrong result\n");

@@ -74,7 +74,8 @@ static void touch(size_t pages)
 	munmap((void *)memory, pages * page_bytes);
 }
 
-/* What is counted: the first CPU gets most of the work, the others a hundredth of it. */
+/* What is counted: the first CPU gets most of the work, the others a hundredth
+ * of it. */
 static void wander(const int *cpus, size_t cpu_count, size_t pages)
 {
 	for (size_t round = 0; round < ROUNDS; round++)

@@ -7,6 +7,7 @@ script_tests = \
 	tests/scripts/check-symbols \
 	tests/scripts/check-headers \
 	tests/scripts/check-sizes \
+	tests/scripts/check-words \
 	tests/scripts/check-format \
 	tests/scripts/check-docs \
 	tests/scripts/check-examples \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The subcommands of perfsage, each the file of its name, and the exit statuses that they share. main.c has the table. */
+/* The subcommands of perfsage, each the file of its name, and the exit statuses
+ * that they share. main.c has the table. */
 #ifndef PS_TOOLS_COMMAND_H
 #define PS_TOOLS_COMMAND_H
 
-/* perfsage's own statuses; else a counted command's own, as shells and env(1) have it. */
+/* perfsage's own statuses; else a counted command's own, as shells and env(1)
+ * have it. */
 enum tool_status {
 	TOOL_OK = 0,
 	TOOL_FAILED = 125,         /* perfsage itself: wrong options, no permission, no such event */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage doctor: what can be counted here, what stands in the way, and who must run which command. */
+/* perfsage doctor: what can be counted here, what stands in the way, and who
+ * must run which command. */
 #include "output/json_writer.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -44,14 +45,14 @@ struct doctor {
 	struct tool_screen screen;
 };
 
-static const char *colour_of(const struct doctor *doctor, enum ps_finding_state state)
+static const char *doctor_colour_of(const struct doctor *doctor, enum ps_finding_state state)
 {
 	static const char *const colours[] = {"\033[32m", "\033[33m", "\033[31m", "\033[36m", "\033[35m"};
 
 	return doctor->screen.has_colour && (unsigned)state < 5 ? colours[state] : "";
 }
 
-static const char *person(enum ps_remedy_by by)
+static const char *doctor_person(enum ps_remedy_by by)
 {
 	static const char *const persons[] = {"", "you", "the administrator", "whoever starts the container or job",
 	                                      "whoever runs the host"};
@@ -60,11 +61,11 @@ static const char *person(enum ps_remedy_by by)
 }
 
 /* Commands are not wrapped: they are there to be copied. */
-static void show_remedy(const struct doctor *doctor, const struct ps_finding *finding, struct ps__buffer *out)
+static void doctor_show_remedy(const struct doctor *doctor, const struct ps_finding *finding, struct ps__buffer *out)
 {
 	char gain[512];
 
-	ps__buffer_add(out, "%*s%s:\n", TEXT_COLUMN, "", person(finding->by));
+	ps__buffer_add(out, "%*s%s:\n", TEXT_COLUMN, "", doctor_person(finding->by));
 	ps__buffer_add(out, "%*s", TEXT_COLUMN + 2, "");
 	tool_paragraph(out, finding->remedy, TEXT_COLUMN + 4, 0);
 	snprintf(gain, sizeof gain, "(%s)", finding->gain);
@@ -75,7 +76,7 @@ static void show_remedy(const struct doctor *doctor, const struct ps_finding *fi
 static int doctor_show(const struct ps_finding *finding, void *context)
 {
 	struct doctor *doctor = context;
-	const char *colour = colour_of(doctor, finding->state);
+	const char *colour = doctor_colour_of(doctor, finding->state);
 	const char *name = *finding->subject ? finding->subject : finding->name;
 	struct ps__buffer out = {0};
 	size_t columns = tool_columns(name, strlen(name));
@@ -90,13 +91,13 @@ static int doctor_show(const struct ps_finding *finding, void *context)
 		ps__buffer_add(&out, "%*s", (int)(NAME_COLUMNS - columns), "");
 	tool_paragraph(&out, finding->fact, TEXT_COLUMN, doctor->screen.width);
 	if (*finding->remedy)
-		show_remedy(doctor, finding, &out);
+		doctor_show_remedy(doctor, finding, &out);
 	if (tool_write(&out, stdout) < 0)
 		return TOOL_FAILED;
 	return ferror(stdout) ? TOOL_FAILED : 0;
 }
 
-static int show_json(const struct ps_finding *finding, void *context)
+static int doctor_show_json(const struct ps_finding *finding, void *context)
 {
 	struct ps__json *json = &((struct doctor *)context)->json;
 	bool has_event = !strcmp(finding->name, "event");
@@ -118,7 +119,7 @@ static int show_json(const struct ps_finding *finding, void *context)
 	return 0;
 }
 
-static int diagnose_json(struct doctor *doctor, const struct ps_diagnose_options *options)
+static int doctor_diagnose_json(struct doctor *doctor, const struct ps_diagnose_options *options)
 {
 	struct ps__buffer text = {0};
 	struct ps__json *json = &doctor->json;
@@ -127,7 +128,7 @@ static int diagnose_json(struct doctor *doctor, const struct ps_diagnose_options
 	ps__json_open(json, NULL, '{');
 	ps__json_add_string(json, "perfsage", ps_version());
 	ps__json_open(json, "findings", '[');
-	int code = ps_diagnose(options, show_json, doctor);
+	int code = ps_diagnose(options, doctor_show_json, doctor);
 	ps__json_close(json, ']');
 	ps__json_add_bool(json, "countable", code == PS_OK);
 	ps__json_add_string(json, "why_not", code == PS_OK ? NULL : ps_error_detail());
@@ -136,7 +137,7 @@ static int diagnose_json(struct doctor *doctor, const struct ps_diagnose_options
 	return code;
 }
 
-static int diagnose_text(struct doctor *doctor, const struct ps_diagnose_options *options)
+static int doctor_diagnose_text(struct doctor *doctor, const struct ps_diagnose_options *options)
 {
 	doctor->screen = tool_screen_of(STDOUT_FILENO);
 	int code = ps_diagnose(options, doctor_show, doctor);
@@ -147,13 +148,13 @@ static int diagnose_text(struct doctor *doctor, const struct ps_diagnose_options
 	return code;
 }
 
-static int diagnose(struct doctor *doctor)
+static int doctor_diagnose(struct doctor *doctor)
 {
 	struct ps_diagnose_options options = {.size = sizeof options,
 	                                      .asks_papi = 1,
 	                                      .events = (const char *const *)doctor->events.names,
 	                                      .event_count = doctor->events.count};
-	int code = doctor->is_json ? diagnose_json(doctor, &options) : diagnose_text(doctor, &options);
+	int code = doctor->is_json ? doctor_diagnose_json(doctor, &options) : doctor_diagnose_text(doctor, &options);
 
 	if (code == PS_ENOMEM || code == PS_EINVAL)
 		return tool_complain("%s", ps_error_detail());
@@ -161,7 +162,7 @@ static int diagnose(struct doctor *doctor)
 }
 
 /* TOOL_OPTIONS_END once all are taken. */
-static int take_options(struct doctor *doctor, int argc, char **argv)
+static int doctor_take_options(struct doctor *doctor, int argc, char **argv)
 {
 	const char *argument;
 	int key;
@@ -185,9 +186,9 @@ int tool_doctor(int argc, char **argv)
 	struct doctor doctor = {.is_json = false};
 	int status = TOOL_FAILED;
 
-	switch (take_options(&doctor, argc, argv)) {
+	switch (doctor_take_options(&doctor, argc, argv)) {
 	case TOOL_OPTIONS_END:
-		status = diagnose(&doctor);
+		status = doctor_diagnose(&doctor);
 		break;
 	case TOOL_OPTIONS_HELP:
 		status = TOOL_OK;

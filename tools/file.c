@@ -20,14 +20,15 @@
 #define SUFFIX     ".perfsage-part"
 #define MOST_LINKS 40 /* as the kernel has it */
 
-static size_t folder_length(const char *path)
+static size_t file_folder_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Where a chain of symbolic links leads, to be freed; NULL with errno. */
+/* The end of a chain of symbolic links; the caller frees it. NULL with
+ * errno. */
 static char *part_resolve(const char *path)
 {
 	char at[PATH_MAX], link[PATH_MAX];
@@ -42,7 +43,7 @@ static char *part_resolve(const char *path)
 		if (length < 0)
 			return errno == EINVAL || errno == ENOENT ? strdup(at) : NULL;
 		link[length] = '\0';
-		folder = link[0] == '/' ? 0 : folder_length(at);
+		folder = link[0] == '/' ? 0 : file_folder_length(at);
 		if (folder + (size_t)length >= sizeof at)
 			return errno = ENAMETOOLONG, NULL;
 		strcpy(at + folder, link);
@@ -51,9 +52,9 @@ static char *part_resolve(const char *path)
 }
 
 /* Names that would be too long for a folder lose their end. */
-static char *path_beside(const char *target)
+static char *file_path_beside(const char *target)
 {
-	size_t folder = folder_length(target);
+	size_t folder = file_folder_length(target);
 	size_t name = strlen(target + folder);
 	size_t most = NAME_MAX - strlen(SUFFIX);
 	char *path = NULL;
@@ -63,7 +64,7 @@ static char *path_beside(const char *target)
 	return path;
 }
 
-static bool is_same(int fd, const char *path)
+static bool file_is_same(int fd, const char *path)
 {
 	struct stat one, other;
 
@@ -71,7 +72,7 @@ static bool is_same(int fd, const char *path)
 	       one.st_ino == other.st_ino;
 }
 
-static int complain_busy(const char *named)
+static int file_complain_busy(const char *named)
 {
 	tool_complain(
 	    "'%s' is being written by another perfsage: give each run a file of its own; MPI ranks by sh -c "
@@ -81,14 +82,14 @@ static int complain_busy(const char *named)
 	return -1;
 }
 
-static int complain_in_way(const char *named, const char *path, int error)
+static int file_complain_in_way(const char *named, const char *path, int error)
 {
 	tool_complain("'%s' can't be written: '%s' is in the way (%s); remove it if no perfsage is writing it", named,
 	              path, strerror(error));
 	return -1;
 }
 
-static int complain_folder(const char *named, int error)
+static int file_complain_folder(const char *named, int error)
 {
 	bool is_forbidden = error == EACCES || error == EPERM || error == EROFS;
 
@@ -97,55 +98,60 @@ static int complain_folder(const char *named, int error)
 	return -1;
 }
 
-static bool has_no_locks(int error)
+static bool file_has_no_locks(int error)
 {
 	return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
 }
 
 /* Takes away what a killed run left. A run that goes on has it locked. */
-static int clear_stale(const char *path, const char *named)
+static int file_clear_stale(const char *path, const char *named)
 {
 	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	int result = 0;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : complain_in_way(named, path, errno);
+		return errno == ENOENT ? 0 : file_complain_in_way(named, path, errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		/* Renamed or removed in the meantime: then it isn't that run's any more. */
-		if (is_same(fd, path))
+		/* Renamed or removed in the meantime: then it isn't that run's
+		 * any more. */
+		if (file_is_same(fd, path))
 			unlink(path);
 	} else {
-		result = errno == EWOULDBLOCK ? complain_busy(named) : complain_in_way(named, path, EEXIST);
+		result = errno == EWOULDBLOCK ? file_complain_busy(named) : file_complain_in_way(named, path, EEXIST);
 	}
 	close(fd);
 	return result;
 }
 
-/* A file that is new, and locked where the file system has locks: two runs that begin at once never get the same. */
-static int create_locked(const char *path, const char *named, mode_t mode)
+/* A file that is new, and locked where the file system has locks: two runs that
+ * begin at once never get the same. */
+static int file_create_locked(const char *path, const char *named, mode_t mode)
 {
 	for (;;) {
 		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (fd < 0 && errno != EEXIST)
-			return complain_folder(named, errno);
+			return file_complain_folder(named, errno);
 		if (fd < 0) {
-			if (clear_stale(path, named) < 0)
+			if (file_clear_stale(path, named) < 0)
 				return -1;
 			continue;
 		}
 		bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
 		int error = errno;
-		/* Another run may have taken it for a killed one's, before it was locked. */
-		if ((is_locked || has_no_locks(error)) && is_same(fd, path))
+		/* Another run may have taken it for a killed one's, before it
+		 * was locked. */
+		if ((is_locked || file_has_no_locks(error)) && file_is_same(fd, path))
 			return fd;
 		close(fd);
-		if (!is_locked && !has_no_locks(error))
-			return error == EWOULDBLOCK ? complain_busy(named) : complain_in_way(named, path, error);
+		if (!is_locked && !file_has_no_locks(error))
+			return error == EWOULDBLOCK ? file_complain_busy(named)
+			                            : file_complain_in_way(named, path, error);
 	}
 }
 
-/* May what stands there be written, and replaced? Not in a folder such as /tmp, where users replace their own files only. */
-static int check_old(const char *target)
+/* May what stands there be written, and replaced? Not in a folder such as /tmp,
+ * where users replace their own files only. */
+static int file_check_old(const char *target)
 {
 	char folder[PATH_MAX];
 	struct stat own, around;
@@ -157,7 +163,7 @@ static int check_old(const char *target)
 	close(fd);
 	if (result < 0)
 		return -1;
-	snprintf(folder, sizeof folder, "%.*s.", (int)folder_length(target), target);
+	snprintf(folder, sizeof folder, "%.*s.", (int)file_folder_length(target), target);
 	if (stat(folder, &around) < 0)
 		return -1;
 	if (around.st_mode & S_ISVTX && geteuid() != 0 && own.st_uid != geteuid() && around.st_uid != geteuid())
@@ -181,8 +187,9 @@ static void part_destroy(struct tool_part *part, bool is_kept)
 }
 
 /*
- * Begins one in the place of `named`. What stands there must be a regular file that may be written, or nothing. -1 after a
- * complaint: also where another perfsage is writing it. What a killed run left of its own is taken away.
+ * Begins one in the place of `named`. What stands there must be a regular file
+ * that may be written, or nothing. -1 after a complaint: also where another
+ * perfsage is writing it. What a killed run left of its own is taken away.
  */
 static int part_create(struct tool_part *part, const char *named)
 {
@@ -190,11 +197,12 @@ static int part_create(struct tool_part *part, const char *named)
 
 	*part = (struct tool_part){.fd = -1, .target = part_resolve(named)};
 	bool has_old = part->target && stat(part->target, &old) == 0;
-	if (!part->target || (has_old && check_old(part->target) < 0) || !(part->path = path_beside(part->target))) {
+	if (!part->target || (has_old && file_check_old(part->target) < 0) ||
+	    !(part->path = file_path_beside(part->target))) {
 		tool_complain("'%s' can't be written: %s", named, strerror(errno));
 		goto destroy_part;
 	}
-	part->fd = create_locked(part->path, named, has_old ? (old.st_mode & 0666) | S_IWUSR : 0666);
+	part->fd = file_create_locked(part->path, named, has_old ? (old.st_mode & 0666) | S_IWUSR : 0666);
 	if (part->fd < 0)
 		goto destroy_part;
 	tool_ending_remove(part->path);
@@ -204,8 +212,9 @@ destroy_part:
 	return -1;
 }
 
-/* As far as it is permitted: a new owner first, as that takes set-user-ID bits away. */
-static void take_over(const struct tool_part *part)
+/* As far as it is permitted: a new owner first, as that takes set-user-ID bits
+ * away. */
+static void file_take_over(const struct tool_part *part)
 {
 	struct stat old;
 
@@ -216,8 +225,11 @@ static void take_over(const struct tool_part *part)
 	fchmod(part->fd, old.st_mode & 07777);
 }
 
-/* Has all that was written arrived? -1 with errno. Network file systems tell a full disk when a file is closed, and the lock
- * must be held until it is renamed: so this closes a copy of the descriptor. */
+/*
+ * Has all that was written arrived? -1 with errno. Network file systems tell a
+ * full disk when a file is closed, and the lock must be held until it is
+ * renamed: so this closes a copy of the descriptor.
+ */
 static int part_check(const struct tool_part *part)
 {
 	int again = dup(part->fd);
@@ -225,10 +237,11 @@ static int part_check(const struct tool_part *part)
 	return again < 0 ? -1 : close(again);
 }
 
-/* Puts it in its place, with the permissions and the owner of what was there; -1 with errno if that failed. */
+/* Puts it in its place, with the permissions and the owner of what was there;
+ * -1 with errno if that failed. */
 static int part_finish(struct tool_part *part)
 {
-	take_over(part);
+	file_take_over(part);
 	if (rename(part->path, part->target) < 0)
 		return -1;
 	tool_ending_keep(part->path);
@@ -240,19 +253,19 @@ static int part_finish(struct tool_part *part)
 /* A terminal that takes any bytes may not take many. */
 #define TERMINAL_BYTES 256
 
-static int complain(const struct tool_file *file, int error)
+static int file_complain(const struct tool_file *file, int error)
 {
 	tool_complain("'%s' can't be written: %s", file->name, strerror(error));
 	return -1;
 }
 
-/* Of fopencookie: how much was written; less than all is an error to it. */
-static ssize_t write_all(void *cookie, const char *bytes, size_t size)
+/* For fopencookie: returns the bytes written; less than all is an error. */
+static ssize_t file_write_all(void *cookie, const char *bytes, size_t size)
 {
 	struct tool_file *file = cookie;
 	size_t done = 0;
 
-	/* What has failed once is not tried again: it could be waited for. */
+	/* A failed write is not tried again, as a second one might block. */
 	while (done < size && !file->error) {
 		size_t some = file->at_once && size - done > file->at_once ? file->at_once : size - done;
 		if (file->at_once && !tool_watcher_until(file->watcher, file->fd, POLLOUT)) {
@@ -268,26 +281,27 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t size)
 	return (ssize_t)done;
 }
 
-static int close_own(void *cookie)
+static int file_close_own(void *cookie)
 {
 	struct tool_file *file = cookie;
 
 	return file->is_given || file->part.fd >= 0 ? 0 : close(file->fd);
 }
 
-/* Whatever file->fd is. -1 after a complaint; the descriptor is then still open. */
-static int make_stream(struct tool_file *file)
+/* Whatever file->fd is. -1 after a complaint; the descriptor is then still
+ * open. */
+static int file_make_stream(struct tool_file *file)
 {
-	const cookie_io_functions_t functions = {.write = write_all, .close = close_own};
+	const cookie_io_functions_t functions = {.write = file_write_all, .close = file_close_own};
 	struct stat what;
 
 	if (fstat(file->fd, &what) < 0)
-		return complain(file, errno);
+		return file_complain(file, errno);
 	if (!S_ISREG(what.st_mode))
 		file->at_once = isatty(file->fd) ? TERMINAL_BYTES : PIPE_BUF;
 	file->keeps_its_end = file->is_given || file->part.fd >= 0 || !S_ISREG(what.st_mode);
 	file->stream = fopencookie(file, "w", functions);
-	return file->stream ? 0 : complain(file, errno);
+	return file->stream ? 0 : file_complain(file, errno);
 }
 
 int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool_watcher *watcher)
@@ -295,14 +309,16 @@ int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool
 	*file = (struct tool_file){.name = name, .fd = fd, .watcher = watcher, .is_given = true, .part.fd = -1};
 	int flags = fcntl(fd, F_GETFD);
 
-	/* perfsage's own descriptors aren't for others, nor what main.c puts in the place of closed ones. */
+	/* perfsage's own descriptors aren't for others, nor what main.c puts in
+	 * the place of closed ones. */
 	if (flags < 0 || flags & FD_CLOEXEC || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
-		return complain(file, EBADF);
-	return make_stream(file);
+		return file_complain(file, EBADF);
+	return file_make_stream(file);
 }
 
-/* The number of a descriptor that perfsage was given, if the name means one: opening it would begin a file anew. -1: none. */
-static int given_descriptor(const char *name)
+/* The number of a descriptor that perfsage was given, if the name means one:
+ * opening it would begin a file anew. -1: none. */
+static int file_given_descriptor(const char *name)
 {
 	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
 
@@ -320,7 +336,7 @@ static int given_descriptor(const char *name)
 }
 
 /* A link of /proc leads to an open file, which its name may not lead to. */
-static bool is_replaced(const char *name, bool exists, const struct stat *what)
+static bool file_is_replaced(const char *name, bool exists, const struct stat *what)
 {
 	if (exists && !S_ISREG(what->st_mode))
 		return false;
@@ -330,12 +346,12 @@ static bool is_replaced(const char *name, bool exists, const struct stat *what)
 	return !is_in_proc;
 }
 
-static int open_part(struct tool_file *file)
+static int file_open_part(struct tool_file *file)
 {
 	if (part_create(&file->part, file->name) < 0)
 		return -1;
 	file->fd = file->part.fd;
-	if (make_stream(file) == 0)
+	if (file_make_stream(file) == 0)
 		return 0;
 	part_destroy(&file->part, false);
 	return -1;
@@ -343,7 +359,7 @@ static int open_part(struct tool_file *file)
 
 int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher *watcher)
 {
-	int given = given_descriptor(name);
+	int given = file_given_descriptor(name);
 	struct stat what;
 
 	if (given >= 0)
@@ -351,16 +367,17 @@ int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher
 	*file = (struct tool_file){.name = name, .fd = -1, .watcher = watcher, .part.fd = -1};
 	bool exists = stat(name, &what) == 0;
 	if (!exists && errno != ENOENT)
-		return complain(file, errno);
+		return file_complain(file, errno);
 	if (exists && S_ISDIR(what.st_mode))
-		return complain(file, EISDIR);
-	if (is_replaced(name, exists, &what))
-		return open_part(file);
-	/* This waits for the reader of a FIFO: it is opened once, as closing it would send its reader away. */
+		return file_complain(file, EISDIR);
+	if (file_is_replaced(name, exists, &what))
+		return file_open_part(file);
+	/* This waits for the reader of a FIFO: it is opened once, as closing it
+	 * would send its reader away. */
 	file->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	if (file->fd < 0)
-		return complain(file, errno);
-	if (make_stream(file) == 0)
+		return file_complain(file, errno);
+	if (file_make_stream(file) == 0)
 		return 0;
 	close(file->fd);
 	return -1;
@@ -372,13 +389,13 @@ void tool_file_begin(struct tool_file *file)
 		errno = 0;
 }
 
-static void complain_unfinished(const struct tool_file *file, int error, bool keeps_part)
+static void file_complain_unfinished(const struct tool_file *file, int error, bool keeps_part)
 {
 	if (file->part.path && keeps_part)
 		tool_complain("'%s' can't be written: %s; what was written is in '%s'", file->name, strerror(error),
 		              file->part.path);
 	else
-		complain(file, error);
+		file_complain(file, error);
 }
 
 int tool_file_finish(struct tool_file *file, bool keeps_part)
@@ -396,7 +413,7 @@ int tool_file_finish(struct tool_file *file, bool keeps_part)
 		error = errno;
 	file->stream = NULL;
 	if (error)
-		complain_unfinished(file, error, keeps_part);
+		file_complain_unfinished(file, error, keeps_part);
 	part_destroy(&file->part, keeps_part);
 	return error ? -1 : 0;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What perfsage stat writes to. A regular file appears whole at the end or not at all: it is written beside the one that it
- * takes the place of, and renamed. What is none (a FIFO, a terminal, /dev/full), or was given to perfsage (stderr,
- * /dev/fd/3), is written as it goes; a reader that lets it wait doesn't keep signals from their work.
+ * What perfsage stat writes to. A regular file appears whole at the end or not
+ * at all: it is written beside the one that it takes the place of, and renamed.
+ * What is none (a FIFO, a terminal, /dev/full), or was given to perfsage
+ * (stderr, /dev/fd/3), is written as it goes; a reader that lets it wait
+ * doesn't keep signals from their work.
  */
 #ifndef PS_TOOLS_FILE_H
 #define PS_TOOLS_FILE_H
@@ -35,11 +37,14 @@ int tool_file_open(struct tool_file *file, const char *name, struct tool_watcher
 /* A descriptor that perfsage was given. name: for complaints. -1 after one. */
 int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool_watcher *watcher);
 
-/* What stands in a file that can't be replaced makes room. */
+/* Empties a file that can't be replaced. */
 void tool_file_begin(struct tool_file *file);
 
-/* All is written: the file takes its place. -1 after a complaint. Closes it in any case. keeps_part: what was written stays
- * beside the file if that fails, and the complaint tells where. */
+/*
+ * All is written: the file takes its place. -1 after a complaint. Closes it in
+ * any case. keeps_part: what was written stays beside the file if that fails,
+ * and the complaint tells where.
+ */
 int tool_file_finish(struct tool_file *file, bool keeps_part);
 
 /* Nothing is to be written after all. */

@@ -24,7 +24,7 @@
 extern char **environ;
 
 /* "svg", "png" or "pdf" if lstopo is to draw; NULL: XML. */
-static const char *picture_of(const char *path)
+static const char *heat_picture_of(const char *path)
 {
 	static const char *const formats[] = {"svg", "png", "pdf"};
 	const char *dot = strrchr(path, '.');
@@ -36,7 +36,7 @@ static const char *picture_of(const char *path)
 	return NULL;
 }
 
-static int write_xml(struct ps_component *root, FILE *stream, const struct tool_heat *heat)
+static int heat_write_xml(struct ps_component *root, FILE *stream, const struct tool_heat *heat)
 {
 	struct ps_export_options how = {.size = sizeof how, .heat_by = heat->by};
 
@@ -45,7 +45,7 @@ static int write_xml(struct ps_component *root, FILE *stream, const struct tool_
 	return tool_complain("the heat map '%s': %s", heat->file.name, ps_error_detail()), -1;
 }
 
-/* What lstopo is to draw, and in which file. A trial is silent. */
+/* A drawing for lstopo and its file. A trial prints nothing. */
 struct drawing {
 	const char *input, *input_format;
 	const char *format;
@@ -54,7 +54,7 @@ struct drawing {
 };
 
 /* lstopo gets what perfsage was given: no signal blocked, three descriptors. */
-static int spawn(const struct drawing *drawing, const struct tool_inheritance *inheritance, pid_t *pid)
+static int heat_spawn(const struct drawing *drawing, const struct tool_state *state, pid_t *pid)
 {
 	const char *const arguments[] = {
 	    PROGRAM,           "--input",       drawing->input, "--input-format", drawing->input_format,
@@ -68,8 +68,8 @@ static int spawn(const struct drawing *drawing, const struct tool_inheritance *i
 		return error;
 	if ((error = posix_spawnattr_init(&attributes)))
 		goto destroy_actions;
-	tool_inheritance_ignored(inheritance, &ignored);
-	posix_spawnattr_setsigmask(&attributes, &inheritance->mask);
+	tool_state_ignored(state, &ignored);
+	posix_spawnattr_setsigmask(&attributes, &state->mask);
 	posix_spawnattr_setsigdefault(&attributes, &ignored);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++) {
@@ -87,7 +87,7 @@ destroy_actions:
 }
 
 /* Its status; a signal ends the wait, and lstopo. */
-static int wait_for(pid_t pid, struct tool_watcher *watcher)
+static int heat_wait_for(pid_t pid, struct tool_watcher *watcher)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int status = -1;
@@ -102,13 +102,13 @@ static int wait_for(pid_t pid, struct tool_watcher *watcher)
 }
 
 /* 0 if it is drawn, an errno value if lstopo can't be run, -1 if it failed. */
-static int run_lstopo(const struct drawing *drawing, struct tool_watcher *watcher)
+static int heat_run_lstopo(const struct drawing *drawing, struct tool_watcher *watcher)
 {
 	pid_t pid;
 
 	tool_watcher_hold(watcher);
-	int error = spawn(drawing, &watcher->inheritance, &pid);
-	int status = error ? -1 : wait_for(pid, watcher);
+	int error = heat_spawn(drawing, &watcher->state, &pid);
+	int status = error ? -1 : heat_wait_for(pid, watcher);
 	tool_watcher_release(watcher);
 	if (error || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
 		return error;
@@ -116,7 +116,7 @@ static int run_lstopo(const struct drawing *drawing, struct tool_watcher *watche
 }
 
 /* A new file that is gone at the end; complains. */
-static int open_temporary(char path[PATH_BYTES])
+static int heat_open_temporary(char path[PATH_BYTES])
 {
 	const char *folder = getenv("TMPDIR");
 
@@ -129,24 +129,25 @@ static int open_temporary(char path[PATH_BYTES])
 	return fd;
 }
 
-static void remove_temporary(const char *path)
+static void heat_remove_temporary(const char *path)
 {
 	unlink(path);
 	tool_ending_keep(path);
 }
 
-/* Draws next to nothing: which formats lstopo has depends on how it was built. */
-static int try_drawing(const char *path, const char *format, struct tool_watcher *watcher)
+/* Draws next to nothing: which formats lstopo has depends on how it was
+ * built. */
+static int heat_try_drawing(const char *path, const char *format, struct tool_watcher *watcher)
 {
 	char trial[PATH_BYTES];
 	const struct drawing drawing = {"pu:1", "synthetic", format, trial, true};
-	int fd = open_temporary(trial);
+	int fd = heat_open_temporary(trial);
 
 	if (fd < 0)
 		return -1;
 	close(fd);
-	int result = run_lstopo(&drawing, watcher);
-	remove_temporary(trial);
+	int result = heat_run_lstopo(&drawing, watcher);
+	heat_remove_temporary(trial);
 	if (result == 0 || watcher->signal)
 		return result;
 	return tool_complain("'%s': the " PROGRAM
@@ -157,10 +158,10 @@ static int try_drawing(const char *path, const char *format, struct tool_watcher
 }
 
 /* Is there a program for it? */
-static int check_picture(const char *path, const char *format, struct tool_watcher *watcher)
+static int heat_check_picture(const char *path, const char *format, struct tool_watcher *watcher)
 {
 	if (tool_launch_finds(PROGRAM, X_OK))
-		return try_drawing(path, format, watcher);
+		return heat_try_drawing(path, format, watcher);
 	return tool_complain(
 		   "'%s': " PROGRAM " draws such pictures, and it isn't in the folders of PATH; install it "
 		   "(Debian: hwloc; Fedora: hwloc-gui; Spack: hwloc), or write FILE.xml and draw it elsewhere",
@@ -169,7 +170,7 @@ static int check_picture(const char *path, const char *format, struct tool_watch
 }
 
 /* Are the events counted that a derived value is made of? */
-static int check_metric(const struct ps_eventset *model, const char *by)
+static int heat_check_metric(const struct ps_eventset *model, const char *by)
 {
 	struct ps_value *nothing = calloc(ps_eventset_event_count(model), sizeof *nothing);
 	struct ps_metric_value value;
@@ -181,13 +182,14 @@ static int check_metric(const struct ps_eventset *model, const char *by)
 	return code == PS_OK ? 0 : (tool_complain("--heat-by: %s", ps_error_detail()), -1);
 }
 
-/* Whether there will be a value is known at the end alone; whether it can be, now. */
-static int check_colour(const struct ps_eventset *model, const char *by)
+/* Whether there will be a value is known at the end alone; whether it can be,
+ * now. */
+static int heat_check_colour(const struct ps_eventset *model, const char *by)
 {
 	if (!by)
 		return 0;
 	if (ps_metric_unit(by))
-		return check_metric(model, by);
+		return heat_check_metric(model, by);
 	for (size_t event = 0; event < ps_eventset_event_count(model); event++) {
 		if (strcmp(ps_eventset_event_name(model, event), by) == 0)
 			return 0;
@@ -202,8 +204,8 @@ static int check_colour(const struct ps_eventset *model, const char *by)
 int tool_heat_open(struct tool_heat *heat, const char *path, const char *by, const struct ps_eventset *model,
                    struct tool_watcher *watcher)
 {
-	*heat = (struct tool_heat){.by = by, .format = picture_of(path)};
-	if (check_colour(model, by) < 0 || (heat->format && check_picture(path, heat->format, watcher) < 0))
+	*heat = (struct tool_heat){.by = by, .format = heat_picture_of(path)};
+	if (heat_check_colour(model, by) < 0 || (heat->format && heat_check_picture(path, heat->format, watcher) < 0))
 		return -1;
 	return tool_file_open(&heat->file, path, watcher);
 }
@@ -213,8 +215,9 @@ void tool_heat_close(struct tool_heat *heat)
 	tool_file_discard(&heat->file);
 }
 
-/* lstopo without cairo writes viewBox='0 0 656px 394px', which has no units in SVG: some programs then show nothing. */
-static void mend_view_box(const char *path)
+/* lstopo without cairo writes viewBox='0 0 656px 394px', which has no units in
+ * SVG: some programs then show nothing. */
+static void heat_fix_view_box(const char *path)
 {
 	char head[512];
 	FILE *stream = fopen(path, "r+e");
@@ -232,7 +235,7 @@ static void mend_view_box(const char *path)
 }
 
 /* Does it end as such a file does? lstopo is silent about a full disk. */
-static bool is_whole(FILE *picture, const char *format)
+static bool heat_is_whole(FILE *picture, const char *format)
 {
 	const char *end = strcmp(format, "svg") == 0 ? "</svg>" : strcmp(format, "png") == 0 ? "IEND" : "%%EOF";
 	char tail[64];
@@ -244,14 +247,14 @@ static bool is_whole(FILE *picture, const char *format)
 	return memmem(tail, length, end, strlen(end)) != NULL;
 }
 
-/* What lstopo drew, into the file. */
-static int copy(const char *path, const struct tool_heat *heat)
+/* Copies lstopo's picture into the file. */
+static int heat_copy(const char *path, const struct tool_heat *heat)
 {
 	char bytes[4096];
 	FILE *picture = fopen(path, "re");
 	int result = 0;
 
-	if (!picture || !is_whole(picture, heat->format)) {
+	if (!picture || !heat_is_whole(picture, heat->format)) {
 		tool_complain("'%s' can't be written: " PROGRAM " left only a part of it in '%s'; is the disk full?",
 		              heat->file.name, path);
 		result = -1;
@@ -263,42 +266,42 @@ static int copy(const char *path, const struct tool_heat *heat)
 	return result;
 }
 
-static int run_and_copy(struct tool_heat *heat, const char *xml, const char *picture)
+static int heat_run_and_copy(struct tool_heat *heat, const char *xml, const char *picture)
 {
 	const struct drawing drawing = {xml, "xml", heat->format, picture, false};
-	int result = run_lstopo(&drawing, heat->file.watcher);
+	int result = heat_run_lstopo(&drawing, heat->file.watcher);
 
 	if (result)
 		return tool_complain(PROGRAM " could not draw '%s'%s%s", heat->file.name, result > 0 ? ": " : "",
 		                     result > 0 ? strerror(result) : ""),
 		       -1;
 	if (strcmp(heat->format, "svg") == 0)
-		mend_view_box(picture);
-	return copy(picture, heat);
+		heat_fix_view_box(picture);
+	return heat_copy(picture, heat);
 }
 
-static int draw(struct ps_component *root, struct tool_heat *heat)
+static int heat_draw(struct ps_component *root, struct tool_heat *heat)
 {
 	char xml[PATH_BYTES], picture[PATH_BYTES];
 	int result = -1;
 
-	int fd = open_temporary(xml);
+	int fd = heat_open_temporary(xml);
 	if (fd < 0)
 		return -1;
 	FILE *stream = fdopen(fd, "w");
-	int picture_fd = open_temporary(picture);
+	int picture_fd = heat_open_temporary(picture);
 	if (stream && picture_fd >= 0)
-		result = write_xml(root, stream, heat);
+		result = heat_write_xml(root, stream, heat);
 	if (stream ? fclose(stream) : close(fd)) {
 		tool_complain("'%s' can't be written: %s", xml, strerror(errno));
 		result = -1;
 	}
 	if (result == 0)
-		result = run_and_copy(heat, xml, picture);
-	remove_temporary(xml);
+		result = heat_run_and_copy(heat, xml, picture);
+	heat_remove_temporary(xml);
 	if (picture_fd >= 0) {
 		close(picture_fd);
-		remove_temporary(picture);
+		heat_remove_temporary(picture);
 	}
 	return result;
 }
@@ -306,7 +309,7 @@ static int draw(struct ps_component *root, struct tool_heat *heat)
 int tool_heat_write(struct tool_heat *heat, struct ps_component *root)
 {
 	tool_file_begin(&heat->file);
-	int result = heat->format ? draw(root, heat) : write_xml(root, heat->file.stream, heat);
+	int result = heat->format ? heat_draw(root, heat) : heat_write_xml(root, heat->file.stream, heat);
 	/* Half a map is none: the old one stays. */
 	if (result < 0)
 		tool_file_discard(&heat->file);

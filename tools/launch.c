@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands to be counted. The child of fork waits in a read: nothing that perfsage opens meanwhile gets into the
- * command, as every descriptor is closed by its exec.
+ * Commands to be counted. The child of fork waits in a read: nothing that
+ * perfsage opens meanwhile gets into the command, as every descriptor is closed
+ * by its exec.
  */
 #include "tools/watcher.h"
 
@@ -17,8 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child, until it is the command. Ends quietly when perfsage has ended or has thought better of it. */
-static _Noreturn void be_child(int go, int verdict, char **argv)
+/* The child, until it is the command. Ends quietly when perfsage has ended or
+ * has thought better of it. */
+static _Noreturn void launch_be_child(int go, int failure, char **argv)
 {
 	char byte;
 	ssize_t got;
@@ -30,47 +32,48 @@ static _Noreturn void be_child(int go, int verdict, char **argv)
 		_exit(TOOL_FAILED);
 	execvp(argv[0], argv);
 	int error = errno;
-	while (write(verdict, &error, sizeof error) < 0 && errno == EINTR)
+	while (write(failure, &error, sizeof error) < 0 && errno == EINTR)
 		;
 	_exit(TOOL_NOT_FOUND);
 }
 
-int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_inheritance *inheritance)
+int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_state *state)
 {
 	int go[2];
-	int verdict[2];
+	int failure[2];
 
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return tool_complain("no pipe to the command: %s", strerror(errno)), -1;
-	if (pipe2(verdict, O_CLOEXEC) < 0) {
+	if (pipe2(failure, O_CLOEXEC) < 0) {
 		tool_complain("no pipe from the command: %s", strerror(errno));
 		goto close_go;
 	}
 	pid_t pid = fork();
 	if (pid < 0) {
 		tool_complain("no process for '%s': fork: %s", argv[0], strerror(errno));
-		goto close_verdict;
+		goto close_failure;
 	}
 	if (pid == 0) {
-		/* Of its own end of `go`, only perfsage's must be left: its closing is then seen. */
+		/* Of its own end of `go`, only perfsage's must be left: its
+		 * closing is then seen. */
 		close(go[1]);
-		tool_inheritance_give(inheritance);
-		be_child(go[0], verdict[1], argv);
+		tool_state_restore(state);
+		launch_be_child(go[0], failure[1], argv);
 	}
 	close(go[0]);
-	close(verdict[1]);
-	*launch = (struct tool_launch){.pid = pid, .go = go[1], .verdict = verdict[0]};
+	close(failure[1]);
+	*launch = (struct tool_launch){.pid = pid, .go = go[1], .failure = failure[0]};
 	return 0;
-close_verdict:
-	close(verdict[0]);
-	close(verdict[1]);
+close_failure:
+	close(failure[0]);
+	close(failure[1]);
 close_go:
 	close(go[0]);
 	close(go[1]);
 	return -1;
 }
 
-static int reap(const struct tool_launch *launch)
+static int launch_reap(const struct tool_launch *launch)
 {
 	int wait_status = 0;
 
@@ -82,8 +85,8 @@ static int reap(const struct tool_launch *launch)
 void tool_launch_cancel(struct tool_launch *launch)
 {
 	close(launch->go);
-	close(launch->verdict);
-	reap(launch);
+	close(launch->failure);
+	launch_reap(launch);
 }
 
 bool tool_launch_finds(const char *name, int mode)
@@ -102,9 +105,10 @@ bool tool_launch_finds(const char *name, int mode)
 }
 
 /* Why the exec failed, and the status that shells have for it. */
-static int complain_exec(const char *name, int error)
+static int launch_complain_exec(const char *name, int error)
 {
-	/* One of the folders of PATH that may not be entered is no reason to say that the command may not be run. */
+	/* One of the folders of PATH that may not be entered is no reason to
+	 * say that the command may not be run. */
 	if (error == EACCES && !strchr(name, '/') && !tool_launch_finds(name, F_OK))
 		error = ENOENT;
 	if (error == ENOENT && strchr(name, '/') && access(name, F_OK) == 0) {
@@ -128,23 +132,24 @@ int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher 
 	if (write(launch->go, "", 1) != 1)
 		error = errno;
 	close(launch->go);
-	/* An exec can take its time, on a file system that is slow to answer: signals reach the child meanwhile. */
+	/* An exec can take its time, on a file system that is slow to answer:
+	 * signals reach the child meanwhile. */
 	watcher->command = launch->pid;
-	tool_watcher_until(watcher, launch->verdict, POLLIN);
+	tool_watcher_until(watcher, launch->failure, POLLIN);
 	do {
-		got = read(launch->verdict, &error, sizeof error);
+		got = read(launch->failure, &error, sizeof error);
 	} while (got < 0 && errno == EINTR);
-	close(launch->verdict);
+	close(launch->failure);
 	if (got == 0 && error == 0)
 		return 0;
-	int wait_status = watcher->command ? reap(launch) : watcher->wait_status;
+	int wait_status = watcher->command ? launch_reap(launch) : watcher->wait_status;
 	watcher->command = 0;
 	watcher->has_kept = false;
 	if (got == 0 && WIFSIGNALED(wait_status)) {
 		tool_complain("'%s' was ended before it began: %s", argv[0], strsignal(WTERMSIG(wait_status)));
 		return tool_launch_status(wait_status);
 	}
-	return complain_exec(argv[0], error);
+	return launch_complain_exec(argv[0], error);
 }
 
 int tool_launch_status(int wait_status)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perfsage list: the events of this machine, and which of them can be counted. */
+/* perfsage list: the events of this machine, and which of them can be
+ * counted. */
 #include "output/json_writer.h"
 #include "tools/command.h"
 #include "tools/list_events.h"
@@ -43,7 +44,7 @@ struct view {
 	struct ps__buffer out;
 };
 
-static size_t name_columns(const struct list *list)
+static size_t list_name_columns(const struct list *list)
 {
 	size_t most = 0;
 
@@ -55,7 +56,7 @@ static size_t name_columns(const struct list *list)
 	return most + 2;
 }
 
-static void show_mark(const struct list_event *event, struct view *view)
+static void list_show_mark(const struct list_event *event, struct view *view)
 {
 	char mark[32] = "";
 
@@ -68,7 +69,7 @@ static void show_mark(const struct list_event *event, struct view *view)
 	ps__buffer_add(&view->out, "%-*s", MARK_COLUMNS, mark);
 }
 
-static void show_event(const struct list_event *event, struct view *view)
+static void list_show_event(const struct list_event *event, struct view *view)
 {
 	size_t indent = MARK_COLUMNS + view->name_columns + SCOPE_COLUMNS;
 	size_t columns = tool_columns(event->name, strlen(event->name));
@@ -76,7 +77,7 @@ static void show_event(const struct list_event *event, struct view *view)
 	char text[4096];
 
 	ps__buffer_add(&view->out, "%s", is_grey ? "\033[2m" : "");
-	show_mark(event, view);
+	list_show_mark(event, view);
 	tool_put(&view->out, event->name);
 	if (columns + 2 > view->name_columns && view->screen.width == 0)
 		ps__buffer_add(&view->out, "  "); /* for other programs: an event is a line */
@@ -91,58 +92,59 @@ static void show_event(const struct list_event *event, struct view *view)
 	ps__buffer_add(&view->out, "%s", is_grey ? "\033[0m" : "");
 }
 
-static void show_note(const char *mark, const char *text, struct view *view)
+static void list_show_note(const char *mark, const char *text, struct view *view)
 {
 	ps__buffer_add(&view->out, "%-*s", MARK_COLUMNS, mark);
 	tool_paragraph(&view->out, text, MARK_COLUMNS, view->screen.width);
 }
 
-static void show_reasons(const struct list *list, struct view *view)
+static void list_show_reasons(const struct list *list, struct view *view)
 {
 	char text[1400], mark[32];
 
 	ps__buffer_add(&view->out, "\n%zu event%s, %zu opened: %zu can be counted here.\n", list->count,
 	               list->count == 1 ? "" : "s", list->probed, list->available);
 	if (list->user_only)
-		show_note("(u)", "in user space alone: perfsage doctor says what would permit the kernel's part",
-		          view);
+		list_show_note("(u)", "in user space alone: perfsage doctor says what would permit the kernel's part",
+		               view);
 	if (list->probed < list->count)
-		show_note("(t)",
-		          "tracepoints that were not opened, as that takes the kernel some 60 ms each; others were, "
-		          "and can "
-		          "be counted; --all opens these, too",
-		          view);
+		list_show_note(
+		    "(t)",
+		    "tracepoints that were not opened, as that takes the kernel some 60 ms each; others were, "
+		    "and can "
+		    "be counted; --all opens these, too",
+		    view);
 	for (size_t index = 0; index < list->reason_count; index++) {
 		const struct list_reason *reason = &list->reasons[index];
 		snprintf(mark, sizeof mark, "(%zu)", index + 1);
 		snprintf(text, sizeof text, "%zu event%s: %s", reason->count, reason->count == 1 ? "" : "s",
 		         reason->text);
-		show_note(mark, text, view);
+		list_show_note(mark, text, view);
 	}
 }
 
-static void show_pmu(const char *name, bool has_line_above, struct view *view)
+static void list_show_pmu(const char *name, bool has_line_above, struct view *view)
 {
 	ps__buffer_add(&view->out, "%s%s", has_line_above ? "\n" : "", view->screen.has_colour ? "\033[1m" : "");
 	tool_put(&view->out, name);
 	ps__buffer_add(&view->out, "%s\n", view->screen.has_colour ? "\033[0m" : "");
 }
 
-static void show_text(const struct list *list)
+static void list_show_text(const struct list *list)
 {
-	struct view view = {.screen = tool_screen_of(STDOUT_FILENO), .name_columns = name_columns(list)};
+	struct view view = {.screen = tool_screen_of(STDOUT_FILENO), .name_columns = list_name_columns(list)};
 
 	for (size_t index = 0; index < list->count; index++) {
 		const struct list_event *event = &list->events[index];
 		if (index == 0 || event->group != event[-1].group)
-			show_pmu(event->pmu, index > 0, &view);
-		show_event(event, &view);
+			list_show_pmu(event->pmu, index > 0, &view);
+		list_show_event(event, &view);
 	}
-	show_reasons(list, &view);
+	list_show_reasons(list, &view);
 	tool_write(&view.out, stdout);
 }
 
-static void show_event_json(struct ps__json *json, const struct list *list, const struct list_event *event)
+static void list_show_event_json(struct ps__json *json, const struct list *list, const struct list_event *event)
 {
 	bool is_available = event->code == PS_OK;
 
@@ -164,7 +166,7 @@ static void show_event_json(struct ps__json *json, const struct list *list, cons
 	ps__json_close(json, '}');
 }
 
-static void show_json(const struct list *list)
+static void list_show_json(const struct list *list)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, false);
@@ -175,13 +177,13 @@ static void show_json(const struct list *list)
 	ps__json_add_integer(&json, "available", (long long)list->available);
 	ps__json_open(&json, "events", '[');
 	for (size_t index = 0; index < list->count; index++)
-		show_event_json(&json, list, &list->events[index]);
+		list_show_event_json(&json, list, &list->events[index]);
 	ps__json_close(&json, ']');
 	ps__json_close(&json, '}');
 	tool_write(&text, stdout);
 }
 
-static int complain_of_tracepoints(const struct ps_finding *finding, void *context)
+static int list_complain_of_tracepoints(const struct ps_finding *finding, void *context)
 {
 	(void)context;
 	if (strcmp(finding->name, "tracepoints") != 0)
@@ -200,23 +202,24 @@ static int list_show(struct list *list, bool is_json)
 	if (list_gather(list) < 0)
 		goto clear_list;
 	if (is_json)
-		show_json(list);
+		list_show_json(list);
 	else if (list->count)
-		show_text(list);
+		list_show_text(list);
 	status = TOOL_OK;
 	if (list->count == 0)
 		status = list->word ? tool_complain("no event has '%s' in its name or description", list->word)
 		                    : tool_complain("no event is known here: see perfsage doctor");
 	/* Who looks for one must not believe that there is none. */
 	if (!list->has_tracepoints)
-		ps_diagnose(NULL, complain_of_tracepoints, NULL);
+		ps_diagnose(NULL, list_complain_of_tracepoints, NULL);
 clear_list:
 	list_clear(list);
 	return status;
 }
 
-/* Options may also stand behind the WORD: it is often typed first. Returns what tool_options_next ended with. */
-static int parse(struct list *list, bool *is_json, int argc, char **argv)
+/* Options may also stand behind the WORD: it is often typed first. Returns what
+ * tool_options_next ended with. */
+static int list_parse(struct list *list, bool *is_json, int argc, char **argv)
 {
 	bool is_over = false; /* after "--" there are no options */
 	const char *argument;
@@ -245,7 +248,7 @@ int tool_list(int argc, char **argv)
 	struct list list = {.word = NULL};
 	bool is_json = false;
 
-	int end = parse(&list, &is_json, argc, argv);
+	int end = list_parse(&list, &is_json, argc, argv);
 	if (end != TOOL_OPTIONS_END)
 		return end == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
 	return list_show(&list, is_json);

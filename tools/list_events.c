@@ -2,6 +2,8 @@
 /* Gathers the events that are known here, and opens each for a moment. */
 #include "tools/list_events.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/terminal.h"
 
 #include <stdio.h>
@@ -10,23 +12,24 @@
 
 #define EVENT "EVENT" /* in a reason, in place of the name */
 
-/* To open and close a tracepoint takes the kernel some 60 ms, as it waits for all CPUs (RCU); there are thousands. One that
- * is refused takes no time. */
+/* To open and close a tracepoint takes the kernel some 60 ms, as it waits for
+ * all CPUs (RCU); there are thousands. One that is refused takes no time. */
 #define MOST_TRACEPOINTS 8
 
-static bool has_word(const struct ps_event_info *info, const char *word)
+static bool list_events_has_word(const struct ps_event_info *info, const char *word)
 {
 	return !word || strcasestr(info->name, word) || strcasestr(info->description, word);
 }
 
-static bool is_tracepoint(const char *pmu)
+static bool list_events_is_tracepoint(const char *pmu)
 {
 	return strcmp(pmu, "tracepoint") == 0;
 }
 
-static size_t group_of(const struct list *list, const char *pmu)
+static size_t list_events_group_of(const struct list *list, const char *pmu)
 {
-	/* Those of a PMU come together mostly: the last ones first. */
+	/* Events of one PMU mostly come together, so the search begins at the
+	 * last one. */
 	for (size_t index = list->count; index-- > 0;) {
 		if (strcmp(list->events[index].pmu, pmu) == 0)
 			return list->events[index].group;
@@ -39,7 +42,7 @@ static size_t group_of(const struct list *list, const char *pmu)
 	return group;
 }
 
-static void clear_event(struct list_event *event)
+static void list_events_clear_event(struct list_event *event)
 {
 	free(event->name);
 	free(event->pmu);
@@ -47,36 +50,33 @@ static void clear_event(struct list_event *event)
 	free(event->unit);
 }
 
-static int append(const struct ps_event_info *info, void *context)
+static int list_events_append(const struct ps_event_info *info, void *context)
 {
 	struct list *list = context;
 	struct list_event event = {.scope = info->scope};
 
-	list->has_tracepoints |= is_tracepoint(info->pmu);
-	if (!has_word(info, list->word))
+	list->has_tracepoints |= list_events_is_tracepoint(info->pmu);
+	if (!list_events_has_word(info, list->word))
 		return 0;
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 256;
-		struct list_event *grown = realloc(list->events, room * sizeof *grown);
-		if (!grown)
-			return PS_ENOMEM;
-		list->events = grown;
-		list->room = room;
-	}
+	struct list_event *grown =
+	    ps__vector_reserve(list->events, list->count, list->count + 1, &list->room, sizeof *grown);
+	if (!grown)
+		return PS_ENOMEM;
+	list->events = grown;
 	event.name = strdup(info->name);
 	event.pmu = strdup(info->pmu);
 	event.description = strdup(info->description);
 	event.unit = strdup(info->unit);
 	if (!event.name || !event.pmu || !event.description || !event.unit) {
-		clear_event(&event);
+		list_events_clear_event(&event);
 		return PS_ENOMEM;
 	}
-	event.group = group_of(list, event.pmu);
+	event.group = list_events_group_of(list, event.pmu);
 	list->events[list->count++] = event;
 	return 0;
 }
 
-static int compare(const void *one, const void *other)
+static int list_events_compare(const void *one, const void *other)
 {
 	const struct list_event *a = one, *b = other;
 
@@ -85,8 +85,9 @@ static int compare(const void *one, const void *other)
 	return strcmp(a->name, b->name);
 }
 
-/* The sentence with EVENT in place of the name, so that events that fail alike have the same. The caller frees it. */
-static char *generalise(const char *sentence, const char *name)
+/* The sentence with EVENT in place of the name, so that events that fail alike
+ * have the same. The caller frees it. */
+static char *list_events_generalise(const char *sentence, const char *name)
 {
 	size_t length = strlen(name), bytes = 0;
 	char *text = NULL;
@@ -105,9 +106,9 @@ static char *generalise(const char *sentence, const char *name)
 	return fclose(stream) == 0 ? text : NULL;
 }
 
-static int note_reason(struct list *list, struct list_event *event)
+static int list_events_note_reason(struct list *list, struct list_event *event)
 {
-	char *text = generalise(ps_error_detail(), event->name);
+	char *text = list_events_generalise(ps_error_detail(), event->name);
 
 	for (size_t index = 0; text && index < list->reason_count; index++) {
 		if (strcmp(list->reasons[index].text, text) != 0)
@@ -117,7 +118,10 @@ static int note_reason(struct list *list, struct list_event *event)
 		event->reason = index;
 		return 0;
 	}
-	struct list_reason *grown = text ? realloc(list->reasons, (list->reason_count + 1) * sizeof *grown) : NULL;
+	struct list_reason *grown =
+	    text ? ps__vector_reserve(list->reasons, list->reason_count, list->reason_count + 1, &list->reason_room,
+	                              sizeof *grown)
+		 : NULL;
 	if (!grown) {
 		free(text);
 		return -1;
@@ -128,19 +132,19 @@ static int note_reason(struct list *list, struct list_event *event)
 	return 0;
 }
 
-static bool is_left_out(const struct list *list, const struct list_event *event, size_t tracepoints)
+static bool list_events_is_left_out(const struct list *list, const struct list_event *event, size_t tracepoints)
 {
-	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS && is_tracepoint(event->pmu);
+	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS && list_events_is_tracepoint(event->pmu);
 }
 
 /* Opens it, as ps_start would, and closes it. */
-static int probe(struct list *list, struct list_event *event, struct ps_eventset *set)
+static int list_events_probe(struct list *list, struct list_event *event, struct ps_eventset *set)
 {
 	event->is_probed = true;
 	list->probed++;
 	event->code = ps_eventset_add(set, event->name);
 	if (event->code != PS_OK)
-		return note_reason(list, event);
+		return list_events_note_reason(list, event);
 	event->scope = ps_eventset_event_scope(set, 0);
 	event->is_user_only = ps_eventset_event_is_user_only(set, 0);
 	list->available++;
@@ -149,7 +153,7 @@ static int probe(struct list *list, struct list_event *event, struct ps_eventset
 	return 0;
 }
 
-static int probe_all(struct list *list)
+static int list_events_probe_all(struct list *list)
 {
 	struct ps_eventset *set;
 	size_t tracepoints = 0; /* that could be opened */
@@ -161,10 +165,10 @@ static int probe_all(struct list *list)
 	}
 	for (size_t index = 0; result == 0 && index < list->count; index++) {
 		struct list_event *event = &list->events[index];
-		if (is_left_out(list, event, tracepoints))
+		if (list_events_is_left_out(list, event, tracepoints))
 			continue;
-		result = probe(list, event, set);
-		tracepoints += event->code == PS_OK && is_tracepoint(event->pmu);
+		result = list_events_probe(list, event, set);
+		tracepoints += event->code == PS_OK && list_events_is_tracepoint(event->pmu);
 	}
 	if (result < 0)
 		tool_complain("out of memory");
@@ -174,23 +178,23 @@ static int probe_all(struct list *list)
 
 int list_gather(struct list *list)
 {
-	int code = ps_event_for_each(append, list);
+	int code = ps_event_for_each(list_events_append, list);
 
 	if (code != 0) {
 		tool_complain("%s", code == PS_ENOMEM ? "out of memory" : ps_error_detail());
 		return -1;
 	}
 	if (list->count)
-		qsort(list->events, list->count, sizeof *list->events, compare);
-	return probe_all(list);
+		qsort(list->events, list->count, sizeof *list->events, list_events_compare);
+	return list_events_probe_all(list);
 }
 
 void list_clear(struct list *list)
 {
 	for (size_t index = 0; index < list->count; index++)
-		clear_event(&list->events[index]);
+		list_events_clear_event(&list->events[index]);
 	for (size_t index = 0; index < list->reason_count; index++)
 		free(list->reasons[index].text);
-	free(list->events);
-	free(list->reasons);
+	ps__os_free(list->events);
+	ps__os_free(list->reasons);
 }

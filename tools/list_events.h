@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of this machine, each probed by opening it: what `perfsage list` shows. */
+/* The events of this machine, each probed by opening it: what `perfsage list`
+ * shows. */
 #ifndef PS_TOOLS_LIST_EVENTS_H
 #define PS_TOOLS_LIST_EVENTS_H
 
 #include <perfsage.h>
 #include <stdbool.h>
 
-/* Why events aren't available: a sentence that stands for all events that fail alike. */
+/* Why events aren't available: a sentence that stands for all events that fail
+ * alike. */
 struct list_reason {
 	char *text; /* "EVENT" stands for the name */
 	int code;
@@ -29,15 +31,18 @@ struct list {
 	struct list_event *events;
 	size_t count, room;
 	struct list_reason *reasons;
-	size_t reason_count;
+	size_t reason_count, reason_room;
 	size_t probed;
 	size_t available;
 	size_t user_only;
 	bool has_tracepoints; /* of any name: false where tracefs can't be read */
 };
 
-/* Sorted by PMU, in the order in which these come, then by name. Complains, and returns -1, if the events can't be
- * listed. What was gathered until then is there all the same, for list_clear. */
+/*
+ * Sorted by PMU, in the order in which these come, then by name. Complains, and
+ * returns -1, if the events can't be listed. What was gathered until then is
+ * there all the same, for list_clear.
+ */
 int list_gather(struct list *list);
 void list_clear(struct list *list);
 

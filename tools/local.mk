@@ -22,7 +22,7 @@ tools_libtools_la_SOURCES = \
 	tools/stat_footer.c \
 	tools/stat_options.c \
 	tools/stat_show.c \
-	tools/stat_tally.c \
+	tools/stat_aggregate.c \
 	tools/stat_tasks.c \
 	tools/stat_uncounted.c \
 	tools/terminal.c \

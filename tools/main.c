@@ -17,19 +17,19 @@
 #include <strings.h>
 #include <unistd.h>
 
-static int run_help(int argc, char **argv);
+static int main_run_help(int argc, char **argv);
 
 static const struct tool_command commands[] = {
     {"stat", tool_stat, "run a command, and show what was counted where"},
     {"list", tool_list, "the events of this machine, and which can be counted"},
     {"topo", tool_topo, "the tree of this machine, or of a file"},
     {"doctor", tool_doctor, "what can be counted here, and what stands in the way"},
-    {"help", run_help, "this text, or the help of a subcommand"},
+    {"help", main_run_help, "this text, or the help of a subcommand"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
-static void print_usage(FILE *stream)
+static void main_print_usage(FILE *stream)
 {
 	fputs("usage: perfsage COMMAND [OPTIONS]\n"
 	      "       perfsage --help | --version\n"
@@ -43,7 +43,7 @@ static void print_usage(FILE *stream)
 	      stream);
 }
 
-static int print_version(void)
+static int main_print_version(void)
 {
 	printf("perfsage %s\n"
 	       "built with %s\n",
@@ -54,7 +54,7 @@ static int print_version(void)
 	return TOOL_OK;
 }
 
-static const struct tool_command *find_command(const char *name)
+static const struct tool_command *main_find_command(const char *name)
 {
 	for (size_t index = 0; index < COMMAND_COUNT; index++) {
 		if (strcmp(commands[index].name, name) == 0)
@@ -63,8 +63,9 @@ static const struct tool_command *find_command(const char *name)
 	return NULL;
 }
 
-/* Does the name begin as the word does, and have all of its letters in their order, as list has those of "ls"? */
-static bool is_abbreviation(const char *word, const char *name)
+/* Does the name begin as the word does, and have all of its letters in their
+ * order, as list has those of "ls"? */
+static bool main_is_abbreviation(const char *word, const char *name)
 {
 	if (!*word || strncasecmp(word, name, 1) != 0)
 		return false;
@@ -75,7 +76,7 @@ static bool is_abbreviation(const char *word, const char *name)
 	return !*word;
 }
 
-static const struct tool_command *find_meant(const char *word)
+static const struct tool_command *main_find_meant(const char *word)
 {
 	const struct tool_command *nearest = &commands[0];
 
@@ -86,15 +87,15 @@ static const struct tool_command *find_meant(const char *word)
 	if (tool_is_near(word, ps__distance(word, nearest->name)))
 		return nearest;
 	for (size_t index = 0; index < COMMAND_COUNT; index++) {
-		if (is_abbreviation(word, commands[index].name))
+		if (main_is_abbreviation(word, commands[index].name))
 			return &commands[index];
 	}
 	return NULL;
 }
 
-static int complain_unknown(const char *word)
+static int main_complain_unknown(const char *word)
 {
-	const struct tool_command *meant = find_meant(word);
+	const struct tool_command *meant = main_find_meant(word);
 
 	if (meant)
 		return tool_complain("there is no subcommand '%s': did you mean '%s'? See perfsage --help", word,
@@ -102,8 +103,9 @@ static int complain_unknown(const char *word)
 	return tool_complain("there is no subcommand '%s': see perfsage --help", word);
 }
 
-/* One that is nearly right, or NULL. Of a letter nothing but its size can be wrong. */
-static const char *find_meant_option(const char *word)
+/* One that is nearly right, or NULL. Of a letter nothing but its size can be
+ * wrong. */
+static const char *main_find_meant_option(const char *word)
 {
 	static const char *const options[] = {"--version", "--help", "-V", "-h"};
 	bool is_letter = strlen(word) == 2;
@@ -117,12 +119,12 @@ static const char *find_meant_option(const char *word)
 }
 
 /* The options of a subcommand are often typed before it. */
-static int complain_unknown_option(int argc, char **argv)
+static int main_complain_unknown_option(int argc, char **argv)
 {
-	const char *meant = find_meant_option(argv[1]);
+	const char *meant = main_find_meant_option(argv[1]);
 
 	for (int index = 2; index < argc; index++) {
-		if (find_command(argv[index]))
+		if (main_find_command(argv[index]))
 			return tool_complain(
 			    "there is no option %s before the subcommand: those of '%s' stand behind it", argv[1],
 			    argv[index]);
@@ -132,31 +134,31 @@ static int complain_unknown_option(int argc, char **argv)
 	return tool_complain("there is no option %s before the subcommand: see perfsage --help", argv[1]);
 }
 
-static int run_command(int argc, char **argv)
+static int main_run_command(int argc, char **argv)
 {
-	const struct tool_command *command = find_command(argv[0]);
+	const struct tool_command *command = main_find_command(argv[0]);
 
 	if (!command)
-		return complain_unknown(argv[0]);
+		return main_complain_unknown(argv[0]);
 	tool_complain_as(command->name);
 	return command->run(argc, argv);
 }
 
-static int run_help(int argc, char **argv)
+static int main_run_help(int argc, char **argv)
 {
 	static char option[] = "--help";
 	char *asked[] = {argc > 1 ? argv[1] : NULL, option, NULL};
 
 	if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') {
-		print_usage(stdout);
+		main_print_usage(stdout);
 		return TOOL_OK;
 	}
 	tool_complain_as("");
-	return run_command(2, asked);
+	return main_run_command(2, asked);
 }
 
-/* What was printed must have arrived: a full disk is a failure. */
-static int finish(int status)
+/* Checks that all output was written: a full disk is a failure. */
+static int main_finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
@@ -166,10 +168,12 @@ static int finish(int status)
 }
 
 /*
- * A descriptor that is closed would become that of the next file, and output meant for stderr would go there. So a folder
- * stands in its place, which can't be written: the error is that of a closed one. Programs that are run have it closed.
+ * A descriptor that is closed would become that of the next file, and output
+ * meant for stderr would go there. So a folder stands in its place, which can't
+ * be written: the error is that of a closed one. Programs that are run have it
+ * closed.
  */
-static void fill_descriptors(void)
+static void main_fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) < 0 && open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0)
@@ -179,17 +183,17 @@ static void fill_descriptors(void)
 
 int main(int argc, char **argv)
 {
-	fill_descriptors();
+	main_fill_descriptors();
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
-		print_usage(stderr);
+		main_print_usage(stderr);
 		return TOOL_FAILED;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
-		return finish(print_version());
+		return main_finish(main_print_version());
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-		return finish(run_help(argc - 1, argv + 1));
+		return main_finish(main_run_help(argc - 1, argv + 1));
 	if (argv[1][0] == '-')
-		return complain_unknown_option(argc, argv);
-	return finish(run_command(argc - 1, argv + 1));
+		return main_complain_unknown_option(argc, argv);
+	return main_finish(main_run_command(argc - 1, argv + 1));
 }

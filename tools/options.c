@@ -3,6 +3,8 @@
 #include "tools/options.h"
 
 #include "base/distance.h"
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/terminal.h"
 
 #include <errno.h>
@@ -14,17 +16,18 @@
 #define MOST_OPTIONS 48
 #define HELP_COLUMN  26
 
-/* What getopt_long takes. */
+/* The option tables in the form that getopt_long takes. */
 struct form {
 	struct option longs[MOST_OPTIONS + 2];
 	char shorts[2 * MOST_OPTIONS + 8];
 };
 
-static void make_form(const struct tool_usage *usage, struct form *form)
+static void options_make_form(const struct tool_usage *usage, struct form *form)
 {
 	char *letter = form->shorts;
 
-	/* +: the options end with the first word; ':' for an argument that is missing. */
+	/* +: the options end with the first word; ':' for an argument that is
+	 * missing. */
 	letter = stpcpy(letter, "+:h");
 	for (size_t index = 0; index < usage->option_count && index < MOST_OPTIONS; index++) {
 		const struct tool_option *option = &usage->options[index];
@@ -42,7 +45,7 @@ static void make_form(const struct tool_usage *usage, struct form *form)
 	*letter = '\0';
 }
 
-static const struct tool_option *find_option(const struct tool_usage *usage, int key)
+static const struct tool_option *options_find_option(const struct tool_usage *usage, int key)
 {
 	for (size_t index = 0; index < usage->option_count; index++) {
 		if (usage->options[index].key == key)
@@ -56,7 +59,7 @@ bool tool_is_near(const char *word, size_t distance)
 	return distance <= 1 + strnlen(word, PS__DISTANCE_LONGEST) / 4;
 }
 
-static int complain_unknown_long(const struct tool_usage *usage, const char *word)
+static int options_complain_unknown_long(const struct tool_usage *usage, const char *word)
 {
 	const char *nearest = "help";
 	size_t shortest = ps__distance(word, nearest);
@@ -64,7 +67,8 @@ static int complain_unknown_long(const struct tool_usage *usage, const char *wor
 	for (size_t index = 0; index < usage->option_count; index++) {
 		const char *name = usage->options[index].name;
 		size_t distance = ps__distance(word, name);
-		/* A beginning that several options have: any of them is nearer than other words. */
+		/* A beginning that several options have: any of them is nearer
+		 * than other words. */
 		if (*word && strncasecmp(name, word, strlen(word)) == 0)
 			distance = 0;
 		if (distance < shortest) {
@@ -79,20 +83,21 @@ static int complain_unknown_long(const struct tool_usage *usage, const char *wor
 	return TOOL_OPTIONS_WRONG;
 }
 
-static int complain_missing(const struct tool_usage *usage, int key)
+static int options_complain_missing(const struct tool_usage *usage, int key)
 {
-	const struct tool_option *option = find_option(usage, key);
+	const struct tool_option *option = options_find_option(usage, key);
 
 	tool_complain("option --%s needs %s: see --help", option ? option->name : "?",
 	              option ? option->argument : "?");
 	return TOOL_OPTIONS_WRONG;
 }
 
-/* getopt_long has left what is wrong in optopt: 0 for an unknown long option, else the letter or key. */
-static int complain_unknown(const struct tool_usage *usage, char **argv)
+/* getopt_long has left what is wrong in optopt: 0 for an unknown long option,
+ * else the letter or key. */
+static int options_complain_unknown(const struct tool_usage *usage, char **argv)
 {
 	char word[64];
-	const struct tool_option *option = optopt ? find_option(usage, optopt) : NULL;
+	const struct tool_option *option = optopt ? options_find_option(usage, optopt) : NULL;
 
 	if (option || optopt == 'h') {
 		tool_complain("option --%s takes no argument", option ? option->name : "help");
@@ -104,22 +109,22 @@ static int complain_unknown(const struct tool_usage *usage, char **argv)
 	}
 	snprintf(word, sizeof word, "%s", argv[optind - 1] + strspn(argv[optind - 1], "-"));
 	word[strcspn(word, "=")] = '\0';
-	return complain_unknown_long(usage, word);
+	return options_complain_unknown_long(usage, word);
 }
 
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument)
 {
 	struct form form;
 
-	make_form(usage, &form);
+	options_make_form(usage, &form);
 	opterr = 0;
 	int key = getopt_long(argc, argv, form.shorts, form.longs, NULL);
 	if (key == -1)
 		return TOOL_OPTIONS_END;
 	if (key == ':')
-		return complain_missing(usage, optopt);
+		return options_complain_missing(usage, optopt);
 	if (key == '?')
-		return complain_unknown(usage, argv);
+		return options_complain_unknown(usage, argv);
 	if (key == 'h') {
 		tool_usage_print(usage, stdout);
 		return TOOL_OPTIONS_HELP;
@@ -129,7 +134,7 @@ int tool_options_next(const struct tool_usage *usage, int argc, char **argv, con
 }
 
 /* The lines after the first one stand below it. */
-static void print_help(const char *help, FILE *stream)
+static void options_print_help(const char *help, FILE *stream)
 {
 	for (const char *line = help; *line;) {
 		size_t length = strcspn(line, "\n");
@@ -140,7 +145,7 @@ static void print_help(const char *help, FILE *stream)
 	}
 }
 
-static void print_option(const struct tool_option *option, FILE *stream)
+static void options_print_option(const struct tool_option *option, FILE *stream)
 {
 	char left[80];
 	int length = snprintf(left, sizeof left, option->key > 255 ? "      " : "  -%c, ", option->key);
@@ -151,10 +156,10 @@ static void print_option(const struct tool_option *option, FILE *stream)
 		fprintf(stream, "%s\n%*s", left, HELP_COLUMN, "");
 	else
 		fprintf(stream, "%-*s", HELP_COLUMN, left);
-	print_help(option->help, stream);
+	options_print_help(option->help, stream);
 }
 
-static void print_indented(const char *lines, const char *first, FILE *stream)
+static void options_print_indented(const char *lines, const char *first, FILE *stream)
 {
 	const char *lead = first;
 
@@ -170,13 +175,13 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 {
 	static const struct tool_option help = {'h', "help", NULL, "this text"};
 
-	print_indented(usage->synopsis, "usage: ", stream);
+	options_print_indented(usage->synopsis, "usage: ", stream);
 	fprintf(stream, "\n%s\n\n", usage->summary);
 	for (size_t index = 0; index < usage->option_count; index++)
-		print_option(&usage->options[index], stream);
-	print_option(&help, stream);
+		options_print_option(&usage->options[index], stream);
+	options_print_option(&help, stream);
 	fputs("\nExamples:\n", stream);
-	print_indented(usage->examples, "       ", stream);
+	options_print_indented(usage->examples, "       ", stream);
 }
 
 int tool_parse_number(const char *option, const char *text, long long least, long long most, long long *out)
@@ -195,9 +200,12 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 
 #define BLANKS " \t\n"
 
-/* Does the slash close an event's terms? Then modifiers follow, and the end or another event: that has no '=' before its own
- * terms. Else it is within a path (uprobe/path=/usr/bin/ls,offset=0x100/). */
-static bool closes_terms(const char *slash)
+/*
+ * Does the slash close an event's terms? Then modifiers follow, and the end or
+ * another event: that has no '=' before its own terms. Else it is within a path
+ * (uprobe/path=/usr/bin/ls,offset=0x100/).
+ */
+static bool options_closes_terms(const char *slash)
 {
 	const char *rest = slash + 1;
 
@@ -209,21 +217,21 @@ static bool closes_terms(const char *slash)
 	return *rest == ',' && rest[1 + strcspn(rest + 1, ",/=")] != '=';
 }
 
-static size_t first_length(const char *list)
+static size_t options_first_length(const char *list)
 {
 	bool is_inside = false;
 	size_t length = 0;
 
 	for (; list[length] && (list[length] != ',' || is_inside); length++) {
 		if (list[length] == '/')
-			is_inside = !is_inside || !closes_terms(&list[length]);
+			is_inside = !is_inside || !options_closes_terms(&list[length]);
 	}
 	return length;
 }
 
-static int append_name(struct tool_names *names, const char *name, size_t length)
+static int options_append_name(struct tool_names *names, const char *name, size_t length)
 {
-	char **grown = realloc(names->names, (names->count + 1) * sizeof *grown);
+	char **grown = ps__vector_reserve(names->names, names->count, names->count + 1, &names->room, sizeof(char *));
 
 	if (grown)
 		names->names = grown;
@@ -236,7 +244,7 @@ static int append_name(struct tool_names *names, const char *name, size_t length
 	return 0;
 }
 
-static int add_name(struct tool_names *names, const char *name, size_t length, const char *list)
+static int options_add_name(struct tool_names *names, const char *name, size_t length, const char *list)
 {
 	while (length && strchr(BLANKS, name[length - 1]))
 		length--;
@@ -250,15 +258,15 @@ static int add_name(struct tool_names *names, const char *name, size_t length, c
 		tool_complain("an event's name is missing in '%s'", list);
 		return -1;
 	}
-	return append_name(names, name, length);
+	return options_append_name(names, name, length);
 }
 
 int tool_names_add(struct tool_names *names, const char *list)
 {
 	for (const char *name = list;; name++) {
 		name += strspn(name, BLANKS);
-		size_t length = first_length(name);
-		if (add_name(names, name, length, list) < 0)
+		size_t length = options_first_length(name);
+		if (options_add_name(names, name, length, list) < 0)
 			return -1;
 		name += length;
 		if (!*name)
@@ -270,6 +278,6 @@ void tool_names_clear(struct tool_names *names)
 {
 	for (size_t index = 0; index < names->count; index++)
 		free(names->names[index]);
-	free(names->names);
+	ps__os_free(names->names);
 	*names = (struct tool_names){0};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The options of a subcommand: one table gives what getopt_long takes, what --help shows, and the nearest name for
- * one that is wrong. And what options take: numbers, and lists of events.
+ * The options of a subcommand: one table gives what getopt_long takes, what
+ * --help shows, and the nearest name for one that is wrong. And what options
+ * take: numbers, and lists of events.
  */
 #ifndef PS_TOOLS_OPTIONS_H
 #define PS_TOOLS_OPTIONS_H
@@ -32,8 +33,8 @@ enum {
 	TOOL_OPTIONS_HELP = -3   /* --help was shown: end with TOOL_OK */
 };
 
-/* The next option's key, and in *argument what it was given. Options end at the first word that is none. To be
- * called with optind = 1 the first time. */
+/* The next option's key, and in *argument what it was given. Options end at the
+ * first word that is none. To be called with optind = 1 the first time. */
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument);
 
 void tool_usage_print(const struct tool_usage *usage, FILE *stream);
@@ -41,16 +42,21 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream);
 /* Is a word that far away still likely to be meant? */
 bool tool_is_near(const char *word, size_t distance);
 
-/* A whole number from least to most; else complains, with the option's name, and returns -1. */
+/* A whole number from least to most; else complains, with the option's name,
+ * and returns -1. */
 int tool_parse_number(const char *option, const char *text, long long least, long long most, long long *out);
 
 struct tool_names {
 	char **names;
-	size_t count;
+	size_t count, room;
 };
 
-/* Adds the names of a list with commas between them; those within pmu/.../ divide nothing, and blanks around names are no
- * part of them. Complains, and returns -1, if a name is empty, if one begins a group of perf's, or if memory is out. */
+/*
+ * Adds the names of a list with commas between them; those within pmu/.../
+ * divide nothing, and blanks around names are no part of them. Complains, and
+ * returns -1, if a name is empty, if one begins a group of perf's, or if memory
+ * is out.
+ */
 int tool_names_add(struct tool_names *names, const char *list);
 void tool_names_clear(struct tool_names *names);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of `perfsage stat`, in the order in which they are needed: options, the events, what is counted, how far it can
- * be trusted, and what is shown of one run, of several, and of tasks. stat.c is the way through them.
+ * The parts of `perfsage stat`, in the order in which they are needed: options,
+ * the events, what is counted, how far it can be trusted, and what is shown of
+ * one run, of several, and of tasks. stat.c is the way through them.
  */
 #ifndef PS_TOOLS_STAT_H
 #define PS_TOOLS_STAT_H
@@ -19,7 +20,7 @@
 
 /* stat_options.c */
 
-/* How the counts are laid out. */
+/* The layout of the counts. */
 enum stat_layout {
 	STAT_LAYOUT_AUTO, /* the tree on a terminal, else Threads */
 	STAT_LAYOUT_TREE,
@@ -29,7 +30,7 @@ enum stat_layout {
 struct stat_options {
 	struct tool_names events; /* freed by stat_options_clear */
 	pid_t *pids;
-	size_t pid_count;
+	size_t pid_count, pid_room;
 	bool is_whole_machine;
 	enum stat_layout layout;
 	unsigned types;        /* of BY: a PS_TYPE_BIT */
@@ -47,17 +48,20 @@ struct stat_options {
 	char **command; /* NULL-terminated; NULL: none */
 };
 
-/* Returns 0; or 1 with *status what to end with: after a complaint, or after --help. */
+/* Returns 0; or 1 with *status what to end with: after a complaint, or after
+ * --help. */
 int stat_options_parse(struct stat_options *options, int argc, char **argv, int *status);
 void stat_options_clear(struct stat_options *options);
 
-/* stat_count.c: the events in a model, of which every set is a clone; the event sets of one run, and the topology that they
- * store their readings in. */
+/* stat_count.c: the events in a model, of which every set is a clone; the event
+ * sets of one run, and the topology that they store their readings in. */
 
-/* The model, for ps_eventset_destroy; NULL after complaints: of all events that are wrong, not just of the first. */
+/* The model, for ps_eventset_destroy; NULL after complaints: of all events that
+ * are wrong, not just of the first. */
 struct ps_eventset *stat_events_create(const struct stat_options *options);
 
-/* stat_uncounted.c: programs that the kernel does not count, and children that ran before. */
+/* stat_uncounted.c: programs that the kernel does not count, and children that
+ * ran before. */
 
 struct stat_count;
 
@@ -70,18 +74,21 @@ struct stat_uncounted {
 	size_t children;       /* that ran already when processes were attached */
 };
 
-/* Asks the event sets. To be called some times a second while they count, as the kernel's records take room. */
+/* Asks the event sets. To be called some times a second while they count, as
+ * the kernel's records take room. */
 void stat_uncounted_take(struct stat_count *count);
 
-/* Looks for running children of these processes, and their children: says how many there are, and how they are counted. */
+/* Looks for running children of these processes, and their children: says how
+ * many there are, and how they are counted. */
 void stat_uncounted_find_children(struct stat_count *count, const pid_t *pids, size_t pid_count);
 
-/* What several runs had: the first program, and how many. */
+/* Adds those of one run to a sum: the first program, and their number. */
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
 
-/* A sentence of the programs, or why it isn't known whether there were any; nothing if there were none. */
+/* A sentence of the programs, or why it isn't known whether there were any;
+ * nothing if there were none. */
 bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
-/* How many programs; not a number if there may be some, and none was seen. */
+/* The number of programs; NaN if there may be some, and none was seen. */
 double stat_uncounted_number(const struct stat_uncounted *uncounted);
 void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out);
 
@@ -100,12 +107,16 @@ struct stat_count {
 	struct stat_uncounted uncounted;
 };
 
-/* Loads the topology. -1 after a complaint, as all here. model must outlive it. */
+/* Loads the topology. -1 after a complaint, as all here. model must outlive
+ * it. */
 int stat_count_create(struct stat_count *count, const struct ps_eventset *model, const struct stat_options *options);
 void stat_count_destroy(struct stat_count *count);
 
-/* What is to be counted: a child that waits for its exec; running processes; or every CPU that is online. Opens the events
- * and starts; a command's counters wait for the exec. */
+/*
+ * What is to be counted: a child that waits for its exec; running processes; or
+ * every CPU that is online. Opens the events and starts; a command's counters
+ * wait for the exec.
+ */
 int stat_count_start_command(struct stat_count *count, pid_t pid);
 int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size_t pid_count);
 int stat_count_start_cpus(struct stat_count *count);
@@ -116,13 +127,15 @@ void stat_count_take(struct stat_count *count);
 /* Ends counting and stores the rest. */
 void stat_count_stop(struct stat_count *count);
 
-/* Of all sets the weakest attribution, and why it is no better. */
+/* The weakest attribution of all sets, and why it is no better. */
 enum ps_attribution stat_count_attribution(const struct stat_count *count, const char **why);
 
-/* The residual of each of the model's events, over all sets, into an array of theirs; -1 if it can't be told. */
+/* The residual of each of the model's events, over all sets, into an array of
+ * theirs; -1 if it can't be told. */
 int stat_count_check(struct stat_count *count, long long *residual);
 
-/* The least part of the time that an event was on the hardware; 1.0 if none was multiplexed. */
+/* The least part of the time that an event was on the hardware; 1.0 if none was
+ * multiplexed. */
 double stat_count_coverage(const struct stat_count *count);
 
 /* stat_show.c: the output, and the counts of one run or interval. */
@@ -138,14 +151,16 @@ struct stat_metrics {
 	size_t count;
 };
 
-/* is_for_people: without rates, for which a table has no room. has_unknown: those too that can't be told yet. */
+/* is_for_people: without rates, for which a table has no room. has_unknown:
+ * those too that can't be told yet. */
 void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *root, bool is_for_people,
                        bool has_unknown);
 void stat_metrics_clear(struct stat_metrics *metrics);
 
 /* stat_footer.c: the lines above and below the counts. */
 
-/* How far counts can be trusted, of one run or of several together: the weakest of each. */
+/* How far counts can be trusted, of one run or of several together: the weakest
+ * of each. */
 struct stat_quality {
 	const struct ps_eventset *model;
 	enum ps_attribution attribution;
@@ -162,7 +177,8 @@ struct stat_quality {
 int stat_quality_create(struct stat_quality *quality, const struct ps_eventset *model);
 void stat_quality_destroy(struct stat_quality *quality);
 
-/* Adds what an interval tells: its coverage. Adds the rest when a run has ended. */
+/* Adds what an interval tells: its coverage. Adds the rest when a run has
+ * ended. */
 void stat_quality_add_interval(struct stat_quality *quality, const struct stat_count *count);
 void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count);
 
@@ -181,7 +197,7 @@ struct stat_output {
 	size_t drawn_lines;  /* of the block that the next one takes the place of */
 };
 
-/* What is known of a run, or of an interval of it. */
+/* Facts about a run, or about an interval of it. */
 struct stat_facts {
 	double elapsed_s;     /* since the exec, or the start */
 	double interval_s;    /* of an interval; 0: the whole run */
@@ -197,19 +213,21 @@ struct stat_facts {
 int stat_output_open(struct stat_output *output, const struct stat_options *options, struct tool_watcher *watcher);
 /* Counting has begun: what stands in the file will make room. */
 void stat_output_begin(struct stat_output *output);
-/* What was counted takes its place. -1 after a complaint, if not all could be written. A second call does nothing. */
+/* What was counted takes its place. -1 after a complaint, if not all could be
+ * written. A second call does nothing. */
 int stat_output_close(struct stat_output *output);
 
-/* Which components are shown: a bit for each type, 0 for all. */
+/* The components that are shown: a bit for each type, 0 for all. */
 unsigned stat_output_types(const struct stat_output *output);
 
-/* How its text is laid out: without metrics. */
+/* The options of its text output, without metrics. */
 struct ps_print_options stat_print_options(const struct stat_output *output);
 
 /* A whole run, or what an interval has counted. */
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts);
 
-/* "make -j2", quoted where a shell needs it; of a target without a command "processes 1, 2" or "all CPUs". */
+/* "make -j2", quoted where a shell needs it; of a target without a command
+ * "processes 1, 2" or "all CPUs". */
 void stat_describe_target(const struct stat_options *options, struct ps__buffer *out);
 
 static inline double stat_seconds(struct timeval time)
@@ -222,7 +240,7 @@ void stat_footer(const struct stat_quality *quality, const struct stat_facts *fa
 
 /* The lines of it that tell of several runs as of one. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out);
-/* What a line begins with. */
+/* Adds the beginning of a line: its name. */
 void stat_footer_line(const char *name, struct ps__buffer *out);
 /* "with status 130 (signal 2: Interrupt)". */
 void stat_footer_status(int status, struct ps__buffer *out);
@@ -234,7 +252,7 @@ double stat_footer_cost_s(void);
 
 #define STAT_MOST_FIELDS 20
 
-/* What is known of a run, as fields of JSON ("run") and columns of CSV. */
+/* Facts about a run as fields of JSON ("run") and columns of CSV. */
 struct stat_fields {
 	struct ps_export_field fields[STAT_MOST_FIELDS];
 	size_t count;
@@ -247,11 +265,12 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
                         const struct stat_facts *facts);
 void stat_fields_clear(struct stat_fields *fields);
 
-/* stat_tally.c: sums over the intervals of a run, or means and deviations over several runs. */
+/* stat_aggregate.c: sums over the intervals of a run, or means and deviations
+ * over several runs. */
 
-struct stat_tally {
+struct stat_aggregate {
 	struct ps_topology *topology; /* of the first run, once that is over: the rows are its components */
-	struct ps__table table;       /* sums: values only after stat_tally_finish */
+	struct ps__table table;       /* sums: values only after stat_aggregate_finish */
 	struct ps__spread *spreads;   /* for each row all events; a run that had nothing there is a 0 */
 	struct ps__spread elapsed;
 	struct stat_metrics metrics;
@@ -260,22 +279,25 @@ struct stat_tally {
 };
 
 /* Others that are added must be of the same machine. -1 after a complaint. */
-int stat_tally_create(struct stat_tally *tally, const struct stat_output *output, const struct stat_count *count);
-void stat_tally_destroy(struct stat_tally *tally);
+int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_output *output,
+                          const struct stat_count *count);
+void stat_aggregate_destroy(struct stat_aggregate *aggregate);
 
-/* Adds the latest reading of each component: of an interval, or with has_ended of the end of a run. -1 after a complaint. */
-int stat_tally_add(struct stat_tally *tally, struct stat_count *count, bool has_ended);
+/* Adds the latest reading of each component: of an interval, or with has_ended
+ * of the end of a run. -1 after a complaint. */
+int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *count, bool has_ended);
 
 /* A run is over: takes its topology, if the rows are components of it. */
-void stat_tally_keep(struct stat_tally *tally, struct stat_count *count);
+void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *count);
 
 /* The sum of a row and event as it is known by now. */
-struct ps_value stat_tally_total(const struct stat_tally *tally, size_t row, size_t event);
+struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row, size_t event);
 
-/* All has been added: makes values of the sums. is_mean: means are shown, not sums. */
-void stat_tally_finish(struct stat_tally *tally, bool is_mean);
+/* All has been added: makes values of the sums. is_mean: means are shown, not
+ * sums. */
+void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean);
 
-/* How the runs of a command ended: what stands beside their means. */
+/* Counts how the runs of a command ended; shown beside their means. */
 
 #define STAT_MOST_KINDS 8
 
@@ -296,27 +318,34 @@ struct stat_runs {
 	int signal;            /* by which it was */
 };
 
-/* A run that has ended. Returns whether it is to be counted: not if perfsage got a signal in it. */
+/* A run that has ended. Returns whether it is to be counted: not if perfsage
+ * got a signal in it. */
 bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts);
 
 /* A line for each status that isn't 0, and for the run that is left out. */
 void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out);
 
 /* Means, with the deviation of one run. */
-void stat_means_show(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output);
+void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                     const struct stat_output *output);
 /* All intervals together. */
-void stat_total_show(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output);
+void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                     const struct stat_output *output);
 
-void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output);
-void stat_export_total(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output);
+void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                       const struct stat_output *output);
+void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                       const struct stat_output *output);
 
-/* stat_tasks.c: the software threads of a command or of processes, by hardware thread. */
+/* stat_tasks.c: the software threads of a command or of processes, by hardware
+ * thread. */
 
-/* Can the sets that were started tell their tasks apart? -1 after a complaint. */
+/* Can the sets that were started tell their tasks apart? -1 after a
+ * complaint. */
 int stat_tasks_check(const struct stat_count *count);
 
-/* The matrix, in the output's format (text or JSON), after counting has ended. tally: of all intervals; NULL: there were
- * none. -1 after a complaint. */
-int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_tally *tally);
+/* The matrix, in the output's format (text or JSON), after counting has ended.
+ * aggregate: of all intervals; NULL: there were none. -1 after a complaint. */
+int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_aggregate *aggregate);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is counted: a model set of the events, and its clones: one for a command or process with all that it creates, one for
- * each CPU with -a.
+ * What is counted: a model set of the events, and its clones: one for a command
+ * or process with all that it creates, one for each CPU with -a.
  */
 #include "tools/stat.h"
 
@@ -13,14 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The machine has no counter for it: the rest is worth counting all the same, and it is shown as what it is. */
-static bool is_lack_of_hardware(int code)
+/* The machine has no counter for it: the rest is worth counting all the same,
+ * and it is shown as what it is. */
+static bool count_is_lack_of_hardware(int code)
 {
 	return code == PS_ENOSUPP || code == PS_ENOCNTR;
 }
 
-/* Returns whether the event is in the model, or was before; complains if not. */
-static bool add_event(struct ps_eventset *model, const char *name, size_t *countable)
+/* Returns whether the event is in the model, or was before; complains if
+ * not. */
+static bool count_add_event(struct ps_eventset *model, const char *name, size_t *countable)
 {
 	int code = ps_eventset_add(model, name);
 
@@ -28,11 +30,11 @@ static bool add_event(struct ps_eventset *model, const char *name, size_t *count
 	if (code == PS_OK || code == PS_ECNFLCT)
 		return true;
 	tool_complain("%s", ps_error_detail());
-	return is_lack_of_hardware(code) && ps_eventset_add_optional(model, name) == PS_OK;
+	return count_is_lack_of_hardware(code) && ps_eventset_add_optional(model, name) == PS_OK;
 }
 
 /* Counts of packages and other devices know no task. */
-static bool check_scopes(const struct ps_eventset *model, const struct stat_options *options)
+static bool count_check_scopes(const struct ps_eventset *model, const struct stat_options *options)
 {
 	bool is_good = true;
 
@@ -47,10 +49,11 @@ static bool check_scopes(const struct ps_eventset *model, const struct stat_opti
 	return is_good;
 }
 
-/* On a whole CPU they go on while it is idle: they tell how long was counted, and no more. */
+/* On a whole CPU they go on while it is idle: they tell how long was counted,
+ * and no more. */
 static const char *const clocks[] = {"task-clock", "cpu-clock", "msr/tsc/"};
 
-static void note_clocks(const struct ps_eventset *model, const struct stat_options *options)
+static void count_note_clocks(const struct ps_eventset *model, const struct stat_options *options)
 {
 	for (size_t index = 0; options->is_whole_machine && index < ps_eventset_event_count(model); index++) {
 		const char *name = ps_eventset_event_name(model, index);
@@ -63,15 +66,15 @@ static void note_clocks(const struct ps_eventset *model, const struct stat_optio
 	}
 }
 
-static bool add_named(struct ps_eventset *model, const struct stat_options *options)
+static bool count_add_named(struct ps_eventset *model, const struct stat_options *options)
 {
 	size_t countable = 0;
 	bool is_good = true;
 
 	for (size_t index = 0; index < options->events.count; index++)
-		is_good &= add_event(model, options->events.names[index], &countable);
-	is_good &= check_scopes(model, options);
-	note_clocks(model, options);
+		is_good &= count_add_event(model, options->events.names[index], &countable);
+	is_good &= count_check_scopes(model, options);
+	count_note_clocks(model, options);
 	if (is_good && countable == 0) {
 		tool_complain("none of these events can be counted here");
 		return false;
@@ -80,7 +83,7 @@ static bool add_named(struct ps_eventset *model, const struct stat_options *opti
 }
 
 /* Time is of use beside any counter: how busy, how many GHz. */
-static bool add_default(struct ps_eventset *model, const struct stat_options *options)
+static bool count_add_default(struct ps_eventset *model, const struct stat_options *options)
 {
 	if (!options->is_whole_machine)
 		ps_eventset_add(model, "task-clock");
@@ -101,7 +104,7 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 		tool_complain("%s", ps_error_detail());
 		return NULL;
 	}
-	if (options->events.count ? add_named(model, options) : add_default(model, options))
+	if (options->events.count ? count_add_named(model, options) : count_add_default(model, options))
 		return model;
 	ps_eventset_destroy(model);
 	return NULL;
@@ -110,14 +113,15 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 /* The intervals of the past are not looked at again. */
 #define KEPT_READINGS 64
 
-static int complain_library(void)
+static int count_complain_library(void)
 {
 	tool_complain("%s", ps_error_detail());
 	return -1;
 }
 
-/* Text has a line for it, and JSON a member; CSV has no room. Once for all runs. */
-static void say_origin(const struct ps_topology *topology, const struct stat_options *options)
+/* Text has a line for it, and JSON a member; CSV has no room. Once for all
+ * runs. */
+static void count_say_origin(const struct ps_topology *topology, const struct stat_options *options)
 {
 	static bool is_said;
 
@@ -135,9 +139,9 @@ int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
 	*count = (struct stat_count){
 	    .model = model, .has_intervals = options->interval_ms > 0, .tells_tasks = options->shows_tasks};
 	if (ps_topology_load(&count->topology, &how) != PS_OK)
-		return complain_library();
+		return count_complain_library();
 	count->root = ps_topology_root(count->topology);
-	say_origin(count->topology, options);
+	count_say_origin(count->topology, options);
 	return 0;
 }
 
@@ -149,7 +153,7 @@ void stat_count_destroy(struct stat_count *count)
 	ps_topology_destroy(count->topology);
 }
 
-static int make_room(struct stat_count *count, size_t sets)
+static int count_make_room(struct stat_count *count, size_t sets)
 {
 	count->sets = calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
 	if (count->sets)
@@ -158,17 +162,18 @@ static int make_room(struct stat_count *count, size_t sets)
 	return -1;
 }
 
-/* Starts a set that was attached with this result. The array has room for it. */
-static int start_set(struct stat_count *count, struct ps_eventset *set, int attached)
+/* Starts a set that was attached with this result. The array has room for
+ * it. */
+static int count_start_set(struct stat_count *count, struct ps_eventset *set, int attached)
 {
 	count->sets[count->set_count++] = set;
 	if (attached != PS_OK)
-		return complain_library();
+		return count_complain_library();
 	if (count->has_intervals)
 		ps_eventset_set_history(set, KEPT_READINGS);
 	if (count->tells_tasks)
 		ps_eventset_set_tasks(set, 1);
-	return ps_start(set) == PS_OK ? 0 : complain_library();
+	return ps_start(set) == PS_OK ? 0 : count_complain_library();
 }
 
 int stat_count_start_command(struct stat_count *count, pid_t pid)
@@ -176,32 +181,33 @@ int stat_count_start_command(struct stat_count *count, pid_t pid)
 	struct ps_eventset *set;
 
 	count->uncounted.is_of_processes = true;
-	if (make_room(count, 1) < 0)
+	if (count_make_room(count, 1) < 0)
 		return -1;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return complain_library();
+		return count_complain_library();
 	ps_eventset_set_enable_on_exec(set, 1);
-	return start_set(count, set, ps_eventset_attach_process(set, pid));
+	return count_start_set(count, set, ps_eventset_attach_process(set, pid));
 }
 
 int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size_t pid_count)
 {
 	count->uncounted.is_of_processes = true;
-	if (make_room(count, pid_count) < 0)
+	if (count_make_room(count, pid_count) < 0)
 		return -1;
 	for (size_t index = 0; index < pid_count; index++) {
 		struct ps_eventset *set;
 		if (ps_eventset_clone(&set, count->model) != PS_OK)
-			return complain_library();
-		if (start_set(count, set, ps_eventset_attach_process(set, pids[index])) < 0)
+			return count_complain_library();
+		if (count_start_set(count, set, ps_eventset_attach_process(set, pids[index])) < 0)
 			return -1;
 	}
 	stat_uncounted_find_children(count, pids, pid_count);
 	return 0;
 }
 
-/* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that can't go offline. */
-static bool is_online(int cpu)
+/* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that
+ * can't go offline. */
+static bool count_is_online(int cpu)
 {
 	char path[64];
 	char state = '1';
@@ -219,23 +225,24 @@ int stat_count_start_cpus(struct stat_count *count)
 {
 	size_t threads = ps_component_thread_count(count->root);
 
-	if (make_room(count, threads) < 0)
+	if (count_make_room(count, threads) < 0)
 		return -1;
 	for (size_t index = 0; index < threads; index++) {
 		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
 		struct ps_eventset *set;
-		if (!is_online(cpu))
+		if (!count_is_online(cpu))
 			continue;
 		if (ps_eventset_clone(&set, count->model) != PS_OK)
-			return complain_library();
-		if (start_set(count, set, ps_eventset_attach_cpu(set, cpu)) < 0)
+			return count_complain_library();
+		if (count_start_set(count, set, ps_eventset_attach_cpu(set, cpu)) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* A reading that lacks something is worth showing; it says so itself, and the reason is said once. */
-static void note(struct stat_count *count, int code)
+/* A reading that lacks something is worth showing; it says so itself, and the
+ * reason is said once. */
+static void count_complain_once(struct stat_count *count, int code)
 {
 	if (code == PS_OK || count->has_complained)
 		return;
@@ -247,7 +254,7 @@ void stat_count_take(struct stat_count *count)
 {
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
-		note(count, ps_accum(count->sets[index], count->root, &timestamp, NULL));
+		count_complain_once(count, ps_accum(count->sets[index], count->root, &timestamp, NULL));
 	}
 }
 
@@ -256,7 +263,7 @@ void stat_count_stop(struct stat_count *count)
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
 		if (ps_eventset_is_running(count->sets[index]))
-			note(count, ps_stop(count->sets[index], count->root, &timestamp, NULL));
+			count_complain_once(count, ps_stop(count->sets[index], count->root, &timestamp, NULL));
 	}
 }
 

@@ -1,47 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs read of a run, and of several: fields of JSON and CSV, and the last line of JSON. */
+/*
+ * What programs read of a run, and of several: fields of JSON and CSV, and the
+ * last line of JSON.
+ *
+ * Cycle with stat_show.c: it shows a run in any format with the fields from
+ * here, and decides for all formats which components are shown.
+ */
 #include "tools/stat.h"
 
 #include "output/json_writer.h"
 #include "output/report.h"
 #include "tools/terminal.h"
 
-static void add_text(struct stat_fields *fields, const char *name, const char *text)
+static void fields_add_text(struct stat_fields *fields, const char *name, const char *text)
 {
 	fields->fields[fields->count++] = (struct ps_export_field){.name = name, .text = text};
 }
 
-static void add_number(struct stat_fields *fields, const char *name, double number)
+static void fields_add_number(struct stat_fields *fields, const char *name, double number)
 {
 	fields->fields[fields->count++] = (struct ps_export_field){.name = name, .number = number};
 }
 
-/* How a value of the run is known; only a program that reads JSON has room for it. */
-static void add_quality(struct stat_fields *fields)
+/* How a value of the run is known; only a program that reads JSON has room for
+ * it. */
+static void fields_add_quality(struct stat_fields *fields)
 {
 	const struct stat_quality *quality = &fields->quality;
 	const struct stat_uncounted *uncounted = &quality->uncounted;
 
-	add_text(fields, "attribution", ps_attribution_name(quality->attribution));
-	add_text(fields, "attribution_why", quality->why);
-	add_number(fields, "coverage", quality->coverage);
+	fields_add_text(fields, "attribution", ps_attribution_name(quality->attribution));
+	fields_add_text(fields, "attribution_why", quality->why);
+	fields_add_number(fields, "coverage", quality->coverage);
 	if (!quality->unknown)
-		add_number(fields, "residual", (double)stat_quality_residual(quality));
+		fields_add_number(fields, "residual", (double)stat_quality_residual(quality));
 	if (!uncounted->is_of_processes)
 		return;
-	add_number(fields, "uncounted_programs", stat_uncounted_number(uncounted));
+	fields_add_number(fields, "uncounted_programs", stat_uncounted_number(uncounted));
 	if (uncounted->programs)
-		add_text(fields, "uncounted_first", uncounted->name);
-	add_number(fields, "uncounted_children", (double)uncounted->children);
+		fields_add_text(fields, "uncounted_first", uncounted->name);
+	fields_add_number(fields, "uncounted_children", (double)uncounted->children);
 }
 
-static void add_ending(struct stat_fields *fields, const struct stat_facts *facts)
+static void fields_add_ending(struct stat_fields *fields, const struct stat_facts *facts)
 {
 	if (!facts->has_command)
 		return;
-	add_number(fields, "exit_status", facts->exit_status);
-	add_number(fields, "user_s", stat_seconds(facts->usage.ru_utime));
-	add_number(fields, "system_s", stat_seconds(facts->usage.ru_stime));
+	fields_add_number(fields, "exit_status", facts->exit_status);
+	fields_add_number(fields, "user_s", stat_seconds(facts->usage.ru_utime));
+	fields_add_number(fields, "system_s", stat_seconds(facts->usage.ru_stime));
 }
 
 void stat_fields_create(struct stat_fields *fields, const struct stat_output *output, struct stat_count *count,
@@ -51,23 +58,23 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 
 	*fields = (struct stat_fields){.count = 0};
 	stat_describe_target(output->options, &fields->target);
-	add_text(fields, "target", ps__buffer_text(&fields->target));
+	fields_add_text(fields, "target", ps__buffer_text(&fields->target));
 	if (output->options->repetitions > 1)
-		add_number(fields, "repetition", (double)facts->repetition);
-	add_number(fields, "elapsed_s", facts->elapsed_s);
+		fields_add_number(fields, "repetition", (double)facts->repetition);
+	fields_add_number(fields, "elapsed_s", facts->elapsed_s);
 	if (output->options->interval_ms)
-		add_number(fields, "interval_s", facts->interval_s);
+		fields_add_number(fields, "interval_s", facts->interval_s);
 	else
-		add_ending(fields, facts);
+		fields_add_ending(fields, facts);
 	if (!is_json)
 		return;
-	add_text(fields, "perfsage", ps_version());
+	fields_add_text(fields, "perfsage", ps_version());
 	fields->has_quality = stat_quality_create(&fields->quality, count->model) == 0;
 	if (fields->has_quality) {
 		stat_quality_add_run(&fields->quality, count);
-		add_quality(fields);
+		fields_add_quality(fields);
 	}
-	add_number(fields, "perfsage_cpu_s", stat_footer_cost_s());
+	fields_add_number(fields, "perfsage_cpu_s", stat_footer_cost_s());
 }
 
 void stat_fields_clear(struct stat_fields *fields)
@@ -190,7 +197,8 @@ static void json_add_target(struct ps__json *json, const struct stat_output *out
 	ps__buffer_clear(&target);
 }
 
-void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, const struct stat_output *output)
+void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                       const struct stat_output *output)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -199,7 +207,7 @@ void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, c
 	ps__json_open(&json, "means", '{');
 	json_add_target(&json, output);
 	ps__json_open(&json, "elapsed_s", '{');
-	json_add_statistics(&json, &tally->elapsed, 1);
+	json_add_statistics(&json, &aggregate->elapsed, 1);
 	ps__json_close(&json, '}');
 	ps__json_add_integer(&json, "exit_status", runs->kind_count ? runs->kinds[0].status : 0);
 	ps__json_add_integer(&json, "failed_runs", runs->failed);
@@ -207,14 +215,15 @@ void stat_export_means(struct stat_tally *tally, const struct stat_runs *runs, c
 		ps__json_add_integer(&json, "interrupted_run", runs->interrupted);
 	else
 		ps__json_add_null(&json, "interrupted_run");
-	json_add_quality(&json, &tally->quality);
-	json_add_components(&json, &tally->table, output);
+	json_add_quality(&json, &aggregate->quality);
+	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
 	tool_write(&text, output->stream);
 }
 
-void stat_export_total(struct stat_tally *tally, const struct stat_facts *facts, const struct stat_output *output)
+void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                       const struct stat_output *output)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -228,8 +237,8 @@ void stat_export_total(struct stat_tally *tally, const struct stat_facts *facts,
 		ps__json_add_double(&json, "user_s", stat_seconds(facts->usage.ru_utime));
 		ps__json_add_double(&json, "system_s", stat_seconds(facts->usage.ru_stime));
 	}
-	json_add_quality(&json, &tally->quality);
-	json_add_components(&json, &tally->table, output);
+	json_add_quality(&json, &aggregate->quality);
+	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
 	tool_write(&text, output->stream);

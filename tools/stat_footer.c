@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far counts can be trusted: attribution, coverage, residual, what measuring itself took. It stands below them. */
+/* How far counts can be trusted: attribution, coverage, residual, what
+ * measuring itself took. It stands below them. */
 #include "tools/stat.h"
 
 #include "output/number.h"
@@ -41,7 +42,7 @@ void stat_quality_add_interval(struct stat_quality *quality, const struct stat_c
 		quality->coverage = coverage;
 }
 
-static void add_attribution(struct stat_quality *quality, const struct stat_count *count)
+static void footer_add_attribution(struct stat_quality *quality, const struct stat_count *count)
 {
 	const char *why;
 	enum ps_attribution attribution = stat_count_attribution(count, &why);
@@ -57,7 +58,7 @@ static void add_attribution(struct stat_quality *quality, const struct stat_coun
 }
 
 /* Residuals of opposite signs hide nothing of each other. */
-static void add_residual(struct stat_quality *quality, struct stat_count *count)
+static void footer_add_residual(struct stat_quality *quality, struct stat_count *count)
 {
 	long long *residual = calloc(quality->event_count + 1, sizeof *residual);
 
@@ -80,8 +81,8 @@ void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count
 	stat_quality_add_interval(quality, count);
 	if (origin && !quality->origin)
 		quality->origin = strdup(origin);
-	add_attribution(quality, count);
-	add_residual(quality, count);
+	footer_add_attribution(quality, count);
+	footer_add_residual(quality, count);
 	stat_uncounted_take(count);
 	stat_uncounted_add(&quality->uncounted, &count->uncounted);
 }
@@ -96,7 +97,7 @@ long long stat_quality_residual(const struct stat_quality *quality)
 }
 
 /* Would a shell read it as it is? */
-static bool is_plain(const char *word)
+static bool footer_is_plain(const char *word)
 {
 	for (const char *letter = word; *letter; letter++) {
 		if (!isalnum((unsigned char)*letter) && !strchr("%+,-./:=@_", *letter))
@@ -105,11 +106,11 @@ static bool is_plain(const char *word)
 	return *word;
 }
 
-static void describe_command(char *const *command, struct ps__buffer *out)
+static void footer_describe_command(char *const *command, struct ps__buffer *out)
 {
 	for (size_t index = 0; command[index]; index++) {
 		ps__buffer_add(out, "%s", index ? " " : "");
-		if (is_plain(command[index])) {
+		if (footer_is_plain(command[index])) {
 			ps__buffer_add(out, "%s", command[index]);
 			continue;
 		}
@@ -133,7 +134,7 @@ void stat_describe_target(const struct stat_options *options, struct ps__buffer 
 		for (size_t index = 0; index < options->pid_count; index++)
 			ps__buffer_add(out, "%s %d", index ? "," : "", (int)options->pids[index]);
 	} else {
-		describe_command(options->command, out);
+		footer_describe_command(options->command, out);
 	}
 }
 
@@ -143,7 +144,8 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 	bool is_command = !output->options->is_whole_machine && !output->options->pid_count;
 
 	stat_describe_target(output->options, &target);
-	/* What the command wrote last may be no whole line, and ours begins with a blank one. */
+	/* What the command wrote last may be no whole line, and ours begins
+	 * with a blank one. */
 	ps__buffer_add(out, "%s", is_command ? "\nCounts of " : "\n");
 	tool_put(out, ps__buffer_text(&target));
 	if (facts->repetition)
@@ -157,7 +159,7 @@ void stat_footer_line(const char *name, struct ps__buffer *out)
 	ps__buffer_add(out, "%-12s", name);
 }
 
-static void show_elapsed(const struct stat_facts *facts, struct ps__buffer *out)
+static void footer_show_elapsed(const struct stat_facts *facts, struct ps__buffer *out)
 {
 	stat_footer_line("elapsed", out);
 	ps__number_add_duration(out, facts->elapsed_s);
@@ -178,7 +180,7 @@ void stat_footer_status(int status, struct ps__buffer *out)
 		ps__buffer_add(out, " (signal %d: %s)", status - TOOL_BY_SIGNAL, strsignal(status - TOOL_BY_SIGNAL));
 }
 
-static void show_status(const struct stat_facts *facts, struct ps__buffer *out)
+static void footer_show_status(const struct stat_facts *facts, struct ps__buffer *out)
 {
 	if (!facts->has_command || facts->exit_status == 0)
 		return;
@@ -187,7 +189,7 @@ static void show_status(const struct stat_facts *facts, struct ps__buffer *out)
 	ps__buffer_add(out, "\n");
 }
 
-static void show_attribution(const struct stat_quality *quality, struct ps__buffer *out)
+static void footer_show_attribution(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	stat_footer_line("attribution", out);
 	ps__buffer_add(out, "%s%s", ps_attribution_name(quality->attribution), *quality->why ? ": " : "");
@@ -195,7 +197,7 @@ static void show_attribution(const struct stat_quality *quality, struct ps__buff
 	ps__buffer_add(out, "\n");
 }
 
-static void show_coverage(const struct stat_quality *quality, struct ps__buffer *out)
+static void footer_show_coverage(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	stat_footer_line("coverage", out);
 	if (quality->coverage >= 1.0)
@@ -205,7 +207,7 @@ static void show_coverage(const struct stat_quality *quality, struct ps__buffer 
 		               100 * quality->coverage);
 }
 
-static void show_residual(const struct stat_quality *quality, struct ps__buffer *out)
+static void footer_show_residual(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	bool is_any = false;
 
@@ -227,7 +229,7 @@ static void show_residual(const struct stat_quality *quality, struct ps__buffer 
 	ps__buffer_add(out, "\n");
 }
 
-static void show_uncounted(const struct stat_quality *quality, struct ps__buffer *out)
+static void footer_show_uncounted(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	const struct stat_uncounted *uncounted = &quality->uncounted;
 
@@ -251,7 +253,7 @@ double stat_footer_cost_s(void)
 	return stat_seconds(own.ru_utime) + stat_seconds(own.ru_stime);
 }
 
-static void show_origin(const struct stat_quality *quality, struct ps__buffer *out)
+static void footer_show_origin(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	if (!quality->origin)
 		return;
@@ -259,7 +261,7 @@ static void show_origin(const struct stat_quality *quality, struct ps__buffer *o
 	ps__buffer_add(out, "not this machine's: %s\n", quality->origin);
 }
 
-static void show_cost(struct ps__buffer *out)
+static void footer_show_cost(struct ps__buffer *out)
 {
 	stat_footer_line("cost", out);
 	ps__number_add_duration(out, stat_footer_cost_s());
@@ -268,17 +270,17 @@ static void show_cost(struct ps__buffer *out)
 
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out)
 {
-	show_attribution(quality, out);
-	show_coverage(quality, out);
-	show_residual(quality, out);
-	show_uncounted(quality, out);
-	show_origin(quality, out);
-	show_cost(out);
+	footer_show_attribution(quality, out);
+	footer_show_coverage(quality, out);
+	footer_show_residual(quality, out);
+	footer_show_uncounted(quality, out);
+	footer_show_origin(quality, out);
+	footer_show_cost(out);
 }
 
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts, struct ps__buffer *out)
 {
-	show_elapsed(facts, out);
-	show_status(facts, out);
+	footer_show_elapsed(facts, out);
+	footer_show_status(facts, out);
 	stat_footer_quality(quality, out);
 }

@@ -2,6 +2,8 @@
 /* The options of `perfsage stat`. */
 #include "tools/stat.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
@@ -59,13 +61,14 @@ static const struct tool_usage usage = {
 		"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
 };
 
-static int append_pid(struct stat_options *options, const char *text)
+static int options_append_pid(struct stat_options *options, const char *text)
 {
 	long long pid;
 
 	if (tool_parse_number("--pid", text, 1, 1 << 22, &pid) < 0)
 		return -1;
-	pid_t *grown = realloc(options->pids, (options->pid_count + 1) * sizeof *grown);
+	pid_t *grown = ps__vector_reserve(options->pids, options->pid_count, options->pid_count + 1,
+	                                  &options->pid_room, sizeof *grown);
 	if (!grown)
 		return tool_complain("out of memory"), -1;
 	options->pids = grown;
@@ -77,19 +80,19 @@ static int append_pid(struct stat_options *options, const char *text)
 	return 0;
 }
 
-static int split_pids(struct stat_options *options, const char *list)
+static int options_split_pids(struct stat_options *options, const char *list)
 {
 	char *copy = strdup(list);
 	char *rest = copy;
 	int result = copy ? 0 : -1;
 
 	while (result == 0 && rest)
-		result = append_pid(options, strsep(&rest, ","));
+		result = options_append_pid(options, strsep(&rest, ","));
 	free(copy);
 	return result;
 }
 
-static int take_layout(struct stat_options *options, enum stat_layout layout)
+static int options_take_layout(struct stat_options *options, enum stat_layout layout)
 {
 	if (options->layout != STAT_LAYOUT_AUTO && options->layout != layout)
 		return tool_complain("--tree and --by exclude each other"), -1;
@@ -97,7 +100,7 @@ static int take_layout(struct stat_options *options, enum stat_layout layout)
 	return 0;
 }
 
-static int take_format(struct stat_options *options, enum ps_format format)
+static int options_take_format(struct stat_options *options, enum ps_format format)
 {
 	if (options->format != PS_FORMAT_TEXT && options->format != format)
 		return tool_complain("--json and --csv exclude each other"), -1;
@@ -105,7 +108,7 @@ static int take_format(struct stat_options *options, enum ps_format format)
 	return 0;
 }
 
-static int parse_by(struct stat_options *options, const char *text)
+static int options_parse_by(struct stat_options *options, const char *text)
 {
 	static const struct {
 		const char *name;
@@ -129,7 +132,7 @@ static int parse_by(struct stat_options *options, const char *text)
 			continue;
 		options->types = PS_TYPE_BIT(types[index].type);
 		options->cache_level = types[index].level;
-		return take_layout(options, STAT_LAYOUT_BY);
+		return options_take_layout(options, STAT_LAYOUT_BY);
 	}
 	return tool_complain("--by takes thread, core, cache, l1, l2, l3, l4, numa, package or machine, not '%s'",
 	                     text),
@@ -137,13 +140,13 @@ static int parse_by(struct stat_options *options, const char *text)
 }
 
 /* Options that take a number or a list. */
-static int take_value(struct stat_options *options, int key, const char *argument)
+static int options_take_value(struct stat_options *options, int key, const char *argument)
 {
 	switch (key) {
 	case 'e':
 		return tool_names_add(&options->events, argument);
 	case 'p':
-		return split_pids(options, argument);
+		return options_split_pids(options, argument);
 	case 'I':
 		return tool_parse_number("--interval", argument, 1, 86400000, &options->interval_ms);
 	case 'r':
@@ -151,7 +154,7 @@ static int take_value(struct stat_options *options, int key, const char *argumen
 	case OPTION_TIMEOUT:
 		return tool_parse_number("--timeout", argument, 1, 1000000000000, &options->timeout_ms);
 	case OPTION_BY:
-		return parse_by(options, argument);
+		return options_parse_by(options, argument);
 	case 'o':
 		options->output = argument;
 		return 0;
@@ -164,21 +167,21 @@ static int take_value(struct stat_options *options, int key, const char *argumen
 	}
 }
 
-static int take_option(struct stat_options *options, int key, const char *argument)
+static int options_take_option(struct stat_options *options, int key, const char *argument)
 {
 	switch (key) {
 	case 'a':
 		options->is_whole_machine = true;
 		return 0;
 	case OPTION_TREE:
-		return take_layout(options, STAT_LAYOUT_TREE);
+		return options_take_layout(options, STAT_LAYOUT_TREE);
 	case OPTION_THREADS:
 		options->shows_tasks = true;
 		return 0;
 	case OPTION_JSON:
-		return take_format(options, PS_FORMAT_JSON);
+		return options_take_format(options, PS_FORMAT_JSON);
 	case OPTION_CSV:
-		return take_format(options, PS_FORMAT_CSV);
+		return options_take_format(options, PS_FORMAT_CSV);
 	case OPTION_NO_IDLE:
 		options->hides_idle = true;
 		return 0;
@@ -186,12 +189,12 @@ static int take_option(struct stat_options *options, int key, const char *argume
 		options->is_raw = true;
 		return 0;
 	default:
-		return take_value(options, key, argument);
+		return options_take_value(options, key, argument);
 	}
 }
 
-/* What can't be asked for together; NULL if all is well. */
-static const char *find_conflict(const struct stat_options *options)
+/* What is wrong with the options together; NULL if nothing is. */
+static const char *options_find_conflict(const struct stat_options *options)
 {
 	bool has_target = options->is_whole_machine || options->pid_count;
 
@@ -229,7 +232,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 	*status = TOOL_FAILED;
 	optind = 1;
 	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
-		if (take_option(options, key, argument) < 0)
+		if (options_take_option(options, key, argument) < 0)
 			return 1;
 	}
 	if (key == TOOL_OPTIONS_HELP)
@@ -237,7 +240,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 	if (key != TOOL_OPTIONS_END)
 		return 1;
 	options->command = optind < argc ? argv + optind : NULL;
-	const char *conflict = find_conflict(options);
+	const char *conflict = options_find_conflict(options);
 	if (conflict)
 		tool_complain("%s", conflict);
 	return conflict != NULL;
@@ -246,5 +249,5 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 void stat_options_clear(struct stat_options *options)
 {
 	tool_names_clear(&options->events);
-	free(options->pids);
+	ps__os_free(options->pids);
 }

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts of a run or an interval, through the library's exporters; and which derived values stand beside them. */
+/*
+ * Shows the counts of a run or an interval by the library's output, with the
+ * derived values.
+ *
+ * Cycle with stat_export.c: the fields of JSON and CSV come from there, and it
+ * asks here which components are shown.
+ */
 #include "tools/stat.h"
 
 #include "output/text.h"
@@ -10,15 +16,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Only what is known is shown: a ratio of events that were not counted is none. */
-static int keep_metric(const char *name, void *context)
+/* Only what is known is shown: a ratio of events that were not counted is
+ * none. */
+static int show_keep_metric(const char *name, void *context)
 {
 	struct stat_metrics *metrics = context;
 	struct ps_metric_value value;
 
 	if (metrics->count == STAT_MOST_METRICS)
 		return 1;
-	/* A table has room for ratios; what happens in a second of task-clock can be told from the counts. */
+	/* A table has room for ratios; what happens in a second of task-clock
+	 * can be told from the counts. */
 	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
 		return 0;
 	if (ps_component_metric(metrics->root, name, &value) != PS_OK)
@@ -34,7 +42,7 @@ void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *
                        bool has_unknown)
 {
 	*metrics = (struct stat_metrics){.root = root, .is_for_people = is_for_people, .has_unknown = has_unknown};
-	ps_metric_for_each(root, keep_metric, metrics);
+	ps_metric_for_each(root, show_keep_metric, metrics);
 }
 
 void stat_metrics_clear(struct stat_metrics *metrics)
@@ -43,7 +51,7 @@ void stat_metrics_clear(struct stat_metrics *metrics)
 		free(metrics->names[index]);
 }
 
-static int open_file(struct stat_output *output, struct tool_watcher *watcher)
+static int show_open_file(struct stat_output *output, struct tool_watcher *watcher)
 {
 	const char *name = output->options->output;
 
@@ -57,7 +65,7 @@ static int open_file(struct stat_output *output, struct tool_watcher *watcher)
 int stat_output_open(struct stat_output *output, const struct stat_options *options, struct tool_watcher *watcher)
 {
 	*output = (struct stat_output){.options = options};
-	if (open_file(output, watcher) < 0)
+	if (show_open_file(output, watcher) < 0)
 		return -1;
 	output->stream = output->file.stream;
 	output->screen = tool_screen_of(output->file.fd);
@@ -83,7 +91,7 @@ int stat_output_close(struct stat_output *output)
 	return 0;
 }
 
-static bool is_tree(const struct stat_output *output)
+static bool show_is_tree(const struct stat_output *output)
 {
 	if (output->options->layout != STAT_LAYOUT_AUTO)
 		return output->options->layout == STAT_LAYOUT_TREE;
@@ -94,8 +102,9 @@ unsigned stat_output_types(const struct stat_output *output)
 {
 	if (output->options->layout == STAT_LAYOUT_BY)
 		return output->options->types;
-	/* Machine-readable output is a whole tree unless it is told otherwise. */
-	if (is_tree(output) || output->options->format != PS_FORMAT_TEXT)
+	/* Machine-readable output is a whole tree unless it is told
+	 * otherwise. */
+	if (show_is_tree(output) || output->options->format != PS_FORMAT_TEXT)
 		return 0;
 	return PS_TYPE_BIT(PS_COMPONENT_THREAD);
 }
@@ -113,7 +122,8 @@ struct ps_print_options stat_print_options(const struct stat_output *output)
 	             (output->screen.has_colour ? PS_PRINT_COLOUR : 0) | (types ? PS_PRINT_FLAT : 0)};
 }
 
-static int add_tree(struct stat_output *output, struct stat_count *count, struct ps__buffer *out, bool is_interval)
+static int show_add_tree(struct stat_output *output, struct stat_count *count, struct ps__buffer *out,
+                         bool is_interval)
 {
 	struct ps_print_options how = stat_print_options(output);
 	struct stat_metrics metrics;
@@ -142,8 +152,8 @@ static int show_footer(struct stat_count *count, const struct stat_facts *facts,
 	return 0;
 }
 
-static int add_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts,
-                    struct ps__buffer *out)
+static int show_add_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts,
+                         struct ps__buffer *out)
 {
 	bool is_interval = facts->interval_s > 0;
 
@@ -151,15 +161,16 @@ static int add_text(struct stat_output *output, struct stat_count *count, const 
 		ps__buffer_add(out, "%.3f s\n", facts->elapsed_s);
 	else
 		stat_footer_head(output, facts, out);
-	int result = add_tree(output, count, out, is_interval);
+	int result = show_add_tree(output, count, out, is_interval);
 	ps__buffer_add(out, "\n");
 	if (result == 0 && facts->has_ended && !is_interval)
 		result = show_footer(count, facts, out);
 	return result;
 }
 
-/* How many lines of a terminal a line of text takes, which it wraps. Colours take none. */
-static size_t terminal_lines(const char *line, size_t length, size_t width)
+/* How many lines of a terminal a line of text takes, which it wraps. Colours
+ * take none. */
+static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 {
 	size_t columns = 0;
 
@@ -172,12 +183,13 @@ static size_t terminal_lines(const char *line, size_t length, size_t width)
 	return columns ? (columns - 1) / width + 1 : 1;
 }
 
-/* What is behind the lines that take so many of the terminal's at most; *taken: how many those take. */
-static const char *skip_lines(const char *text, size_t most, size_t width, size_t *taken)
+/* What is behind the lines that take so many of the terminal's at most; *taken:
+ * how many those take. */
+static const char *show_skip_lines(const char *text, size_t most, size_t width, size_t *taken)
 {
 	for (*taken = 0; *text;) {
 		size_t length = strcspn(text, "\n");
-		size_t lines = terminal_lines(text, length, width);
+		size_t lines = show_terminal_lines(text, length, width);
 		if (*taken + lines > most)
 			break;
 		*taken += lines;
@@ -186,7 +198,7 @@ static const char *skip_lines(const char *text, size_t most, size_t width, size_
 	return text;
 }
 
-static size_t count_lines(const char *text)
+static size_t show_count_lines(const char *text)
 {
 	size_t lines = 0;
 
@@ -195,21 +207,22 @@ static size_t count_lines(const char *text)
 	return lines;
 }
 
-/* Lines that fit on the screen, in the place of those that were drawn last; the last one says if there are more. */
-static void draw(struct stat_output *output, const char *text)
+/* Lines that fit on the screen, in the place of those that were drawn last; the
+ * last one says if there are more. */
+static void show_draw(struct stat_output *output, const char *text)
 {
 	size_t room = output->screen.height - 1, width = output->screen.width, lines;
-	const char *end = skip_lines(text, room, width, &lines);
+	const char *end = show_skip_lines(text, room, width, &lines);
 
 	if (*end)
-		end = skip_lines(text, room - 1, width, &lines);
+		end = show_skip_lines(text, room - 1, width, &lines);
 	if (output->drawn_lines)
 		fprintf(output->stream, "\033[%zuA\r\033[J", output->drawn_lines);
 	fwrite(text, 1, (size_t)(end - text), output->stream);
 	if (*end) {
 		char note[96];
 		snprintf(note, sizeof note, "... %zu more lines: a higher terminal has room, --by shows less",
-		         count_lines(end));
+		         show_count_lines(end));
 		fprintf(output->stream, "%.*s\n", (int)width, note);
 		lines++;
 	}
@@ -218,13 +231,13 @@ static void draw(struct stat_output *output, const char *text)
 }
 
 /* An interval on a terminal is drawn over the one before. */
-static int show_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
+static int show_as_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
 {
 	struct ps__buffer out = {0};
-	int result = add_text(output, count, facts, &out);
+	int result = show_add_text(output, count, facts, &out);
 
 	if (facts->interval_s > 0 && output->may_redraw && result == 0 && !out.failed) {
-		draw(output, ps__buffer_text(&out));
+		show_draw(output, ps__buffer_text(&out));
 		ps__buffer_clear(&out);
 	}
 	if (ps__buffer_finish(&out, output->stream) == PS_OK)
@@ -260,13 +273,14 @@ int stat_show(struct stat_output *output, struct stat_count *count, const struct
 {
 	int result;
 
-	/* What can't be written was said once; counting goes on, as the command does. */
+	/* What can't be written was said once; counting goes on, as the command
+	 * does. */
 	if (output->is_broken)
 		return -1;
 	if (output->options->format != PS_FORMAT_TEXT)
 		result = show_export(output, count, facts);
 	else
-		result = show_text(output, count, facts);
+		result = show_as_text(output, count, facts);
 	fflush(output->stream);
 	output->is_broken = ferror(output->stream);
 	return result;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix of software threads and hardware threads: a line for each pair that counted anything. */
+/* The matrix of software threads and hardware threads: a line for each pair
+ * that counted anything. */
 #include "tools/stat.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "output/grid.h"
 #include "output/json_writer.h"
 #include "output/known.h"
@@ -28,19 +31,16 @@ struct matrix {
 	size_t room;
 };
 
-static int add_row(const struct ps_task *task, void *context)
+static int tasks_add_row(const struct ps_task *task, void *context)
 {
 	struct matrix *matrix = context;
 	size_t bytes = ps_eventset_event_count(matrix->model) * sizeof *task->counts;
 
-	if (matrix->count == matrix->room) {
-		size_t room = 2 * matrix->room + 64;
-		struct task_row *grown = realloc(matrix->rows, room * sizeof *grown);
-		if (!grown)
-			return 1;
-		matrix->rows = grown;
-		matrix->room = room;
-	}
+	struct task_row *grown =
+	    ps__vector_reserve(matrix->rows, matrix->count, matrix->count + 1, &matrix->room, sizeof *grown);
+	if (!grown)
+		return 1;
+	matrix->rows = grown;
 	struct task_row *row = &matrix->rows[matrix->count];
 	*row = (struct task_row){.pid = task->pid, .tid = task->tid, .cpu = task->cpu, .counts = malloc(bytes)};
 	if (!row->counts)
@@ -51,27 +51,29 @@ static int add_row(const struct ps_task *task, void *context)
 	return 0;
 }
 
-static void clear_matrix(struct matrix *matrix)
+static void tasks_clear_matrix(struct matrix *matrix)
 {
 	for (size_t row = 0; row < matrix->count; row++)
 		free(matrix->rows[row].counts);
-	free(matrix->rows);
+	ps__os_free(matrix->rows);
 	free(matrix->totals);
 }
 
-static bool find_total(const struct stat_tally *tally, const char *name, struct ps_value *out)
+static bool tasks_find_total(const struct stat_aggregate *aggregate, const char *name, struct ps_value *out)
 {
-	for (size_t event = 0; event < tally->table.event_count; event++) {
-		if (strcmp(ps__table_event(&tally->table, event), name) != 0)
+	for (size_t event = 0; event < aggregate->table.event_count; event++) {
+		if (strcmp(ps__table_event(&aggregate->table, event), name) != 0)
 			continue;
-		*out = stat_tally_total(tally, 0, event);
+		*out = stat_aggregate_total(aggregate, 0, event);
 		return true;
 	}
 	return false;
 }
 
-/* The kernel tells a task's counts alone. What permission or multiplexing took from them, the totals say. */
-static int find_totals(struct matrix *matrix, const struct stat_count *count, const struct stat_tally *tally)
+/* The kernel tells a task's counts alone. What permission or multiplexing took
+ * from them, the totals say. */
+static int tasks_find_totals(struct matrix *matrix, const struct stat_count *count,
+                             const struct stat_aggregate *aggregate)
 {
 	size_t events = ps_eventset_event_count(count->model);
 
@@ -79,29 +81,30 @@ static int find_totals(struct matrix *matrix, const struct stat_count *count, co
 	for (size_t event = 0; matrix->totals && event < events; event++) {
 		struct ps_value *total = &matrix->totals[event];
 		const char *name = ps_eventset_event_name(count->model, event);
-		if (tally ? !find_total(tally, name, total) : ps_component_total(count->root, name, total) != PS_OK)
+		if (aggregate ? !tasks_find_total(aggregate, name, total)
+		              : ps_component_total(count->root, name, total) != PS_OK)
 			total->status = ps_eventset_event_status(count->model, event);
 		total->attribution = PS_ATTRIBUTION_EXACT;
 	}
 	return matrix->totals ? 0 : 1;
 }
 
-static int fill_matrix(struct matrix *matrix, struct stat_count *count, const struct stat_tally *tally)
+static int tasks_fill_matrix(struct matrix *matrix, struct stat_count *count, const struct stat_aggregate *aggregate)
 {
 	*matrix = (struct matrix){.model = count->model};
-	int result = find_totals(matrix, count, tally);
+	int result = tasks_find_totals(matrix, count, aggregate);
 
 	for (size_t index = 0; result == 0 && index < count->set_count; index++)
-		result = ps_eventset_for_each_task(count->sets[index], add_row, matrix);
+		result = ps_eventset_for_each_task(count->sets[index], tasks_add_row, matrix);
 	if (result == 0)
 		return 0;
 	tool_complain("%s", result < 0 ? ps_error_detail() : "out of memory");
-	clear_matrix(matrix);
+	tasks_clear_matrix(matrix);
 	return -1;
 }
 
 /* A task's share of an estimate is estimated as the whole is. */
-static struct ps_value value_of(const struct matrix *matrix, const struct task_row *row, size_t event)
+static struct ps_value tasks_value_of(const struct matrix *matrix, const struct task_row *row, size_t event)
 {
 	struct ps_value value = matrix->totals[event];
 	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
@@ -111,12 +114,13 @@ static struct ps_value value_of(const struct matrix *matrix, const struct task_r
 	return value;
 }
 
-/* Whose the line is stands in front of each block of columns: so it is one column. */
+/* Whose the line is stands in front of each block of columns: so it is one
+ * column. */
 #define WHOSE        "%8s %8s %s%*s %6s"
 #define NAME_COLUMNS 16
 
-static void set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid, const char *name,
-                      const char *cpu, enum ps__style style)
+static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid, const char *name,
+                            const char *cpu, enum ps__style style)
 {
 	struct ps__buffer shown = {0}, whose = {0};
 	size_t columns = tool_columns(name, strlen(name));
@@ -130,15 +134,15 @@ static void set_whose(struct ps__grid *grid, size_t line, const char *pid, const
 	ps__buffer_clear(&whose);
 }
 
-static struct ps__look look_of(const struct matrix *matrix, size_t event, const struct stat_output *output)
+static struct ps__look tasks_look_of(const struct matrix *matrix, size_t event, const struct stat_output *output)
 {
 	return (struct ps__look){.unit = ps_eventset_event_unit(matrix->model, event),
 	                         .scale = ps_eventset_event_scale(matrix->model, event),
 	                         .si = !output->options->is_raw};
 }
 
-static void set_line(struct ps__grid *grid, size_t line, const struct stat_output *output,
-                     const struct matrix *matrix, const struct task_row *row)
+static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat_output *output,
+                           const struct matrix *matrix, const struct task_row *row)
 {
 	char pid[12], tid[12] = "", cpu[12];
 	struct ps__buffer text = {0};
@@ -147,10 +151,10 @@ static void set_line(struct ps__grid *grid, size_t line, const struct stat_outpu
 	if (row->tid)
 		snprintf(tid, sizeof tid, "%d", (int)row->tid);
 	snprintf(cpu, sizeof cpu, "%d", row->cpu);
-	set_whose(grid, line, pid, tid, row->name, cpu, PS__STYLE_PLAIN);
+	tasks_set_whose(grid, line, pid, tid, row->name, cpu, PS__STYLE_PLAIN);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
-		struct ps_value value = value_of(matrix, row, event);
-		struct ps__look look = look_of(matrix, event, output);
+		struct ps_value value = tasks_value_of(matrix, row, event);
+		struct ps__look look = tasks_look_of(matrix, event, output);
 		ps__buffer_restart(&text);
 		ps__known_add_value(&text, &value, &look);
 		ps__grid_set(
@@ -161,13 +165,13 @@ static void set_line(struct ps__grid *grid, size_t line, const struct stat_outpu
 	ps__buffer_clear(&text);
 }
 
-static void set_headings(struct ps__grid *grid, const struct stat_output *output, const struct matrix *matrix)
+static void tasks_set_headings(struct ps__grid *grid, const struct stat_output *output, const struct matrix *matrix)
 {
 	struct ps__buffer text = {0};
 
-	set_whose(grid, 0, "process", "task", "name", "Thread", PS__STYLE_HEADING);
+	tasks_set_whose(grid, 0, "process", "task", "name", "Thread", PS__STYLE_HEADING);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
-		struct ps__look look = look_of(matrix, event, output);
+		struct ps__look look = tasks_look_of(matrix, event, output);
 		ps__buffer_restart(&text);
 		ps__label_add_event(&text, ps_eventset_event_name(matrix->model, event),
 		                    ps__known_heading_unit(&look));
@@ -177,7 +181,7 @@ static void set_headings(struct ps__grid *grid, const struct stat_output *output
 	ps__buffer_clear(&text);
 }
 
-static bool has_others(const struct matrix *matrix)
+static bool tasks_has_others(const struct matrix *matrix)
 {
 	for (size_t row = 0; row < matrix->count; row++) {
 		if (matrix->rows[row].tid == 0)
@@ -186,7 +190,7 @@ static bool has_others(const struct matrix *matrix)
 	return false;
 }
 
-static void show_matrix(const struct stat_output *output, const struct matrix *matrix)
+static void tasks_show_matrix(const struct stat_output *output, const struct matrix *matrix)
 {
 	struct ps__grid grid;
 	struct ps__buffer out = {0};
@@ -195,13 +199,13 @@ static void show_matrix(const struct stat_output *output, const struct matrix *m
 		out.failed = true;
 	grid.has_colour = output->screen.has_colour;
 	for (size_t row = 0; !out.failed && row < matrix->count; row++)
-		set_line(&grid, row + 1, output, matrix, &matrix->rows[row]);
+		tasks_set_line(&grid, row + 1, output, matrix, &matrix->rows[row]);
 	if (!out.failed)
-		set_headings(&grid, output, matrix);
+		tasks_set_headings(&grid, output, matrix);
 	ps__buffer_add(&out, "\n");
 	ps__grid_add(&grid, &out, output->screen.width);
 	ps__buffer_add(&out, "\n");
-	if (has_others(matrix))
+	if (tasks_has_others(matrix))
 		ps__buffer_add(&out,
 		               "others       tasks that live on, or of whose end the kernel told nothing (Linux from "
 		               "5.13 on does only with a fix of December 2025)\n");
@@ -212,7 +216,7 @@ static void show_matrix(const struct stat_output *output, const struct matrix *m
 static void json_add_count(struct ps__json *json, const struct matrix *matrix, const struct task_row *row,
                            size_t event)
 {
-	struct ps_value value = value_of(matrix, row, event);
+	struct ps_value value = tasks_value_of(matrix, row, event);
 
 	ps__json_open(json, NULL, '{');
 	ps__json_add_string(json, "event", ps_eventset_event_name(matrix->model, event));
@@ -238,7 +242,7 @@ static void json_add_row(struct ps__json *json, const struct matrix *matrix, con
 	ps__json_close(json, '}');
 }
 
-static void export_matrix(const struct stat_output *output, const struct matrix *matrix)
+static void tasks_export_matrix(const struct stat_output *output, const struct matrix *matrix)
 {
 	struct ps__buffer text = {0};
 	struct ps__json json = ps__json_create(&text, true);
@@ -261,16 +265,16 @@ int stat_tasks_check(const struct stat_count *count)
 	return tool_complain("--threads: tasks are told apart where their counts are exact: %s", why), -1;
 }
 
-int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_tally *tally)
+int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_aggregate *aggregate)
 {
 	struct matrix matrix;
 
-	if (fill_matrix(&matrix, count, tally) < 0)
+	if (tasks_fill_matrix(&matrix, count, aggregate) < 0)
 		return -1;
 	if (output->options->format == PS_FORMAT_JSON)
-		export_matrix(output, &matrix);
+		tasks_export_matrix(output, &matrix);
 	else
-		show_matrix(output, &matrix);
-	clear_matrix(&matrix);
+		tasks_show_matrix(output, &matrix);
+	tasks_clear_matrix(&matrix);
 	return 0;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that the kernel does not count, and children that are older than the counting. */
+/* Programs that the kernel does not count, and children that are older than the
+ * counting. */
 #include "tools/stat.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/terminal.h"
 
 #include <ctype.h>
@@ -10,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_set(struct stat_uncounted *sum, struct ps_eventset *set)
+static void uncounted_add_set(struct stat_uncounted *sum, struct ps_eventset *set)
 {
 	struct ps_uncounted one = {0};
 	int code = ps_eventset_uncounted(set, &one);
@@ -32,7 +35,7 @@ void stat_uncounted_take(struct stat_count *count)
 		return;
 	*sum = (struct stat_uncounted){.is_of_processes = true, .children = sum->children};
 	for (size_t index = 0; index < count->set_count; index++)
-		add_set(sum, count->sets[index]);
+		uncounted_add_set(sum, count->sets[index]);
 }
 
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one)
@@ -97,8 +100,9 @@ struct processes {
 	size_t count, room;
 };
 
-/* The state, the parent and the number of threads stand behind the name, which may hold any character. */
-static bool read_process(const char *pid, struct process *out)
+/* The state, the parent and the number of threads stand behind the name, which
+ * may hold any character. */
+static bool uncounted_read_process(const char *pid, struct process *out)
 {
 	char path[300], line[1024];
 	int parent = 0;
@@ -120,30 +124,27 @@ static bool read_process(const char *pid, struct process *out)
 	return state != 'Z' && state != 'X';
 }
 
-static void list_processes(struct processes *all)
+static void uncounted_list_processes(struct processes *all)
 {
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
 	struct process one;
 
 	while (folder && (entry = readdir(folder))) {
-		if (!isdigit((unsigned char)*entry->d_name) || !read_process(entry->d_name, &one))
+		if (!isdigit((unsigned char)*entry->d_name) || !uncounted_read_process(entry->d_name, &one))
 			continue;
-		if (all->count == all->room) {
-			size_t room = 2 * all->room + 256;
-			struct process *grown = realloc(all->list, room * sizeof *grown);
-			if (!grown)
-				break;
-			all->list = grown;
-			all->room = room;
-		}
+		struct process *grown =
+		    ps__vector_reserve(all->list, all->count, all->count + 1, &all->room, sizeof *grown);
+		if (!grown)
+			break;
+		all->list = grown;
 		all->list[all->count++] = one;
 	}
 	if (folder)
 		closedir(folder);
 }
 
-static bool is_in_tree(const struct processes *all, pid_t pid)
+static bool uncounted_is_in_tree(const struct processes *all, pid_t pid)
 {
 	for (size_t index = 0; index < all->count; index++) {
 		if (all->list[index].pid == pid)
@@ -153,7 +154,7 @@ static bool is_in_tree(const struct processes *all, pid_t pid)
 }
 
 /* A child may stand before its parent: again, until nothing is new. */
-static void find_below(struct processes *all)
+static void uncounted_find_below(struct processes *all)
 {
 	bool is_new = true;
 
@@ -161,7 +162,7 @@ static void find_below(struct processes *all)
 		is_new = false;
 		for (size_t index = 0; index < all->count; index++) {
 			struct process *one = &all->list[index];
-			if (one->is_counted || one->is_below || !is_in_tree(all, one->parent))
+			if (one->is_counted || one->is_below || !uncounted_is_in_tree(all, one->parent))
 				continue;
 			one->is_below = true;
 			is_new = true;
@@ -169,10 +170,10 @@ static void find_below(struct processes *all)
 	}
 }
 
-/* So many are named; a list of hundreds would be of no use. */
+/* At most this many are named: a list of hundreds would be of no use. */
 #define MOST_NAMED 40
 
-static void complain_of_children(const struct processes *all, size_t children, long threads)
+static void uncounted_complain_of_children(const struct processes *all, size_t children, long threads)
 {
 	struct ps__buffer named = {0};
 	const char *separator = ": -p ";
@@ -197,18 +198,18 @@ void stat_uncounted_find_children(struct stat_count *count, const pid_t *pids, s
 	long threads = 0;
 	size_t children = 0;
 
-	list_processes(&all);
+	uncounted_list_processes(&all);
 	for (size_t index = 0; index < all.count; index++) {
 		for (size_t given = 0; given < pid_count; given++)
 			all.list[index].is_counted |= all.list[index].pid == pids[given];
 	}
-	find_below(&all);
+	uncounted_find_below(&all);
 	for (size_t index = 0; index < all.count; index++) {
 		children += all.list[index].is_below;
 		threads += all.list[index].is_below ? all.list[index].threads : 0;
 	}
 	count->uncounted.children = children;
 	if (children)
-		complain_of_children(&all, children, threads);
-	free(all.list);
+		uncounted_complain_of_children(&all, children, threads);
+	ps__os_free(all.list);
 }

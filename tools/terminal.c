@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Terminals and what they can show; what of a foreign text is shown, the library decides. */
+/* Terminals and what they can show; what of a foreign text is shown, the
+ * library decides. */
 #include "tools/terminal.h"
 
 #include "output/wrap.h"
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 /* A number in the environment, as shells set COLUMNS; 0: none. */
-static size_t number_of(const char *variable)
+static size_t terminal_number_of(const char *variable)
 {
 	const char *text = getenv(variable);
 	long number = text ? strtol(text, NULL, 10) : 0;
@@ -22,7 +23,7 @@ static size_t number_of(const char *variable)
 	return number > 0 ? (size_t)number : 0;
 }
 
-static bool is_set(const char *variable)
+static bool terminal_is_set(const char *variable)
 {
 	const char *text = getenv(variable);
 
@@ -30,7 +31,7 @@ static bool is_set(const char *variable)
 }
 
 /* Is the locale's text UTF-8? */
-static bool has_utf8(void)
+static bool terminal_has_utf8(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
@@ -45,10 +46,10 @@ struct tool_screen tool_screen_of(int fd)
 		return screen;
 	bool is_dumb = !terminal || !*terminal || strcmp(terminal, "dumb") == 0;
 	screen.is_terminal = true;
-	screen.has_utf8 = has_utf8();
-	screen.has_colour = !is_dumb && !is_set("NO_COLOR");
+	screen.has_utf8 = terminal_has_utf8();
+	screen.has_colour = !is_dumb && !terminal_is_set("NO_COLOR");
 	ioctl(fd, TIOCGWINSZ, &size);
-	screen.width = number_of("COLUMNS") ? number_of("COLUMNS") : size.ws_col ? size.ws_col : 80;
+	screen.width = terminal_number_of("COLUMNS") ? terminal_number_of("COLUMNS") : size.ws_col ? size.ws_col : 80;
 	screen.height = is_dumb ? 0 : size.ws_row;
 	return screen;
 }
@@ -72,7 +73,7 @@ int tool_complain(const char *format, ...)
 	va_end(arguments);
 	struct ps__buffer shown = {0};
 	tool_put(&shown, text);
-	/* What was printed before comes before it. */
+	/* Earlier output comes first. */
 	fflush(NULL);
 	fprintf(stderr, "perfsage%s%s: %s\n", *complainer ? " " : "", complainer,
 	        shown.failed ? "out of memory" : ps__buffer_text(&shown));
@@ -82,19 +83,19 @@ int tool_complain(const char *format, ...)
 
 #define NARROWEST 24 /* columns of text; a narrower terminal wraps by itself */
 
-static enum ps__charset charset(void)
+static enum ps__charset terminal_charset(void)
 {
-	return has_utf8() ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII;
+	return terminal_has_utf8() ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII;
 }
 
 size_t tool_columns(const char *text, size_t bytes)
 {
-	return ps__printable_columns(text, bytes, charset());
+	return ps__printable_columns(text, bytes, terminal_charset());
 }
 
 void tool_put(struct ps__buffer *buffer, const char *text)
 {
-	ps__buffer_add_foreign(buffer, text, charset());
+	ps__buffer_add_foreign(buffer, text, terminal_charset());
 }
 
 int tool_write(struct ps__buffer *buffer, FILE *stream)
@@ -108,7 +109,7 @@ int tool_write(struct ps__buffer *buffer, FILE *stream)
 
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width)
 {
-	struct ps__wrap wrap = {.start = indent, .indent = indent, .width = width, .charset = charset()};
+	struct ps__wrap wrap = {.start = indent, .indent = indent, .width = width, .charset = terminal_charset()};
 
 	if (width && width < indent + NARROWEST)
 		wrap.width = indent + NARROWEST;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a terminal can show, text for people on it, and complaints on stderr. */
+/* The abilities of a terminal, text for people on it, and complaints on
+ * stderr. */
 #ifndef PS_TOOLS_TERMINAL_H
 #define PS_TOOLS_TERMINAL_H
 
@@ -23,25 +24,28 @@ struct tool_screen tool_screen_of(int fd);
 /* The subcommand that complains from now on; a string that stays. */
 void tool_complain_as(const char *command);
 
-/* One line on stderr. Returns TOOL_FAILED, so that `return tool_complain(...)` ends a subcommand. */
+/* One line on stderr. Returns TOOL_FAILED, so that `return tool_complain(...)`
+ * ends a subcommand. */
 int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Adds text from column `indent` on, where its line already is, up to column `width` (0: no limit), with further
- * lines indented alike; ends the line.
+ * Adds text from column `indent` on, where its line already is, up to column
+ * `width` (0: no limit), with further lines indented alike; ends the line.
  */
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width);
 
 /*
- * Whatever is printed here may hold what somebody else chose: names of threads and events, arguments. For what a
- * terminal must not get, and outside of a UTF-8 locale for all that isn't ASCII, stands a '?'.
+ * Whatever is printed here may hold what somebody else chose: names of threads
+ * and events, arguments. For what a terminal must not get, and outside of a
+ * UTF-8 locale for all that isn't ASCII, stands a '?'.
  */
 void tool_put(struct ps__buffer *buffer, const char *text);
 
-/* Writes what it holds and empties it; -1 after a complaint, if memory was out. Writing errors are the stream's to tell. */
+/* Writes what it holds and empties it; -1 after a complaint, if memory was out.
+ * Writing errors are the stream's to tell. */
 int tool_write(struct ps__buffer *buffer, FILE *stream);
 
-/* How many columns it takes. */
+/* The number of columns that the text takes. */
 size_t tool_columns(const char *text, size_t bytes);
 
 #endif

@@ -74,7 +74,7 @@ static int topo_show(const struct topo *topo)
 	return code == PS_OK ? TOOL_OK : tool_complain("%s", ps_error_detail());
 }
 
-static void take_option(struct topo *topo, int key, const char *argument)
+static void topo_take_option(struct topo *topo, int key, const char *argument)
 {
 	switch (key) {
 	case OPTION_XML:
@@ -99,7 +99,7 @@ int tool_topo(int argc, char **argv)
 
 	optind = 1;
 	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0)
-		take_option(&topo, key, argument);
+		topo_take_option(&topo, key, argument);
 	if (key != TOOL_OPTIONS_END)
 		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
 	if (optind < argc)

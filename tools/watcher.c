@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting, in one poll. Signals that are held come by a signalfd, so that nothing is interrupted; what was ignored when
- * perfsage was started (nohup) stays ignored.
+ * Waiting, in one poll. Signals that are held come by a signalfd, so that
+ * nothing is interrupted; what was ignored when perfsage was started (nohup)
+ * stays ignored.
  */
 #include "tools/watcher.h"
 
+#include "base/os.h"
 #include "tools/terminal.h"
 
 #include <errno.h>
@@ -17,7 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST_FILES 4
@@ -30,8 +31,9 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const char *_Atomic files[MOST_FILES];
 static _Atomic pid_t owner; /* a child that the library forks has the handler, too, and no files */
 
-/* Takes the files away, and ends perfsage by the signal. A handler of these signals, which it needs blocked meanwhile. */
-static void handle_ending(int number)
+/* Takes the files away, and ends perfsage by the signal. A handler of these
+ * signals, which it needs blocked meanwhile. */
+static void watcher_handle_ending(int number)
 {
 	for (size_t index = 0; index < MOST_FILES; index++) {
 		const char *path = atomic_load(&files[index]);
@@ -62,19 +64,19 @@ void tool_ending_keep(const char *path)
 	}
 }
 
-/* Those of ending.h are behind the first two. */
+/* The signals that end perfsage follow the first two. */
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-static void take_actions(struct tool_inheritance *inheritance)
+static void watcher_take_actions(struct tool_state *state)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};
 	struct sigaction ignored = {.sa_handler = SIG_IGN};
-	struct sigaction ending = {.sa_handler = handle_ending};
+	struct sigaction ending = {.sa_handler = watcher_handle_ending};
 
 	for (size_t index = 0; index < ENDING_SIGNALS; index++)
 		sigaddset(&ending.sa_mask, ending_signals[index]);
 	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++) {
-		struct sigaction *present = &inheritance->actions[index];
+		struct sigaction *present = &state->actions[index];
 		sigaction(changed[index], NULL, present);
 		if (changed[index] == SIGCHLD)
 			sigaction(SIGCHLD, &by_default, NULL);
@@ -85,44 +87,36 @@ static void take_actions(struct tool_inheritance *inheritance)
 	}
 }
 
-void tool_inheritance_take(struct tool_inheritance *inheritance, const sigset_t *blocked)
+void tool_state_save(struct tool_state *state, const sigset_t *blocked)
 {
-	sigprocmask(SIG_BLOCK, blocked, &inheritance->mask);
-	take_actions(inheritance);
-	if (getrlimit(RLIMIT_NOFILE, &inheritance->descriptors) == 0) {
-		struct rlimit most = {.rlim_cur = inheritance->descriptors.rlim_max,
-		                      .rlim_max = inheritance->descriptors.rlim_max};
+	sigprocmask(SIG_BLOCK, blocked, &state->mask);
+	watcher_take_actions(state);
+	if (getrlimit(RLIMIT_NOFILE, &state->descriptors) == 0) {
+		struct rlimit most = {.rlim_cur = state->descriptors.rlim_max,
+		                      .rlim_max = state->descriptors.rlim_max};
 		setrlimit(RLIMIT_NOFILE, &most);
 	}
 }
 
-void tool_inheritance_give(const struct tool_inheritance *inheritance)
+void tool_state_restore(const struct tool_state *state)
 {
-	setrlimit(RLIMIT_NOFILE, &inheritance->descriptors);
+	setrlimit(RLIMIT_NOFILE, &state->descriptors);
 	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++)
-		sigaction(changed[index], &inheritance->actions[index], NULL);
-	sigprocmask(SIG_SETMASK, &inheritance->mask, NULL);
+		sigaction(changed[index], &state->actions[index], NULL);
+	sigprocmask(SIG_SETMASK, &state->mask, NULL);
 }
 
-void tool_inheritance_ignored(const struct tool_inheritance *inheritance, sigset_t *out)
+void tool_state_ignored(const struct tool_state *state, sigset_t *out)
 {
 	sigemptyset(out);
 	for (size_t index = 0; index < TOOL_CHANGED_ACTIONS; index++) {
-		if (changed[index] == SIGPIPE && inheritance->actions[index].sa_handler != SIG_IGN)
+		if (changed[index] == SIGPIPE && state->actions[index].sa_handler != SIG_IGN)
 			sigaddset(out, SIGPIPE);
 	}
 }
 
-uint64_t tool_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Adds those that are not ignored. */
-static void add_signals(sigset_t *set, const int *signals, size_t count)
+static void watcher_add_signals(sigset_t *set, const int *signals, size_t count)
 {
 	for (size_t index = 0; index < count; index++) {
 		struct sigaction present;
@@ -133,18 +127,19 @@ static void add_signals(sigset_t *set, const int *signals, size_t count)
 
 int tool_watcher_create(struct tool_watcher *watcher)
 {
-	/* They end nothing, so nobody minds if they wait until they are read. */
-	static const int told[] = {SIGUSR1, SIGUSR2};
+	/* They end nothing, so nobody minds if they wait until they are
+	 * read. */
+	static const int to_command[] = {SIGUSR1, SIGUSR2};
 	sigset_t all, blocked;
 
 	*watcher = (struct tool_watcher){.signals = -1};
 	sigemptyset(&watcher->ending);
-	add_signals(&watcher->ending, ending_signals, ENDING_SIGNALS);
+	watcher_add_signals(&watcher->ending, ending_signals, ENDING_SIGNALS);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGCHLD);
-	add_signals(&blocked, told, sizeof told / sizeof told[0]);
+	watcher_add_signals(&blocked, to_command, sizeof to_command / sizeof to_command[0]);
 	sigorset(&all, &blocked, &watcher->ending);
-	tool_inheritance_take(&watcher->inheritance, &blocked);
+	tool_state_save(&watcher->state, &blocked);
 	watcher->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watcher->signals < 0)
 		return tool_complain("signalfd: %s", strerror(errno)), -1;
@@ -160,9 +155,9 @@ void tool_watcher_release(struct tool_watcher *watcher)
 {
 	sigset_t released = watcher->ending;
 
-	/* What perfsage's parent had blocked stays so. */
+	/* Signals that perfsage's parent had blocked stay blocked. */
 	for (size_t index = 0; index < ENDING_SIGNALS; index++) {
-		if (sigismember(&watcher->inheritance.mask, ending_signals[index]) == 1)
+		if (sigismember(&watcher->state.mask, ending_signals[index]) == 1)
 			sigdelset(&released, ending_signals[index]);
 	}
 	sigprocmask(SIG_UNBLOCK, &released, NULL);
@@ -177,11 +172,11 @@ void tool_watcher_destroy(struct tool_watcher *watcher)
 	free(watcher->processes);
 	if (watcher->signals >= 0)
 		close(watcher->signals);
-	tool_inheritance_give(&watcher->inheritance);
+	tool_state_restore(&watcher->state);
 }
 
 /* The process that a thread belongs to; 0 if that can't be told. */
-static pid_t process_of(pid_t tid)
+static pid_t watcher_process_of(pid_t tid)
 {
 	char path[64], line[256];
 	int process = 0;
@@ -195,10 +190,11 @@ static pid_t process_of(pid_t tid)
 	return process;
 }
 
-/* Kernels refuse a thread's number with one errno or another, and as if there were no such process. */
-static void complain_of_process(pid_t pid, int error)
+/* Kernels refuse a thread's number with one errno or another, and as if there
+ * were no such process. */
+static void watcher_complain_of_process(pid_t pid, int error)
 {
-	pid_t process = process_of(pid);
+	pid_t process = watcher_process_of(pid);
 
 	if (process && process != pid)
 		tool_complain("%d is a thread of process %d: -p counts whole processes; '--threads -p %d' tells the "
@@ -218,21 +214,22 @@ int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t cou
 		watcher->processes[index] = (int)syscall(SYS_pidfd_open, pids[index], 0);
 		watcher->process_count++;
 		if (watcher->processes[index] < 0) {
-			complain_of_process(pids[index], errno);
+			watcher_complain_of_process(pids[index], errno);
 			return -1;
 		}
 	}
 	return 0;
 }
 
-/* The terminal sends its signals to the command as well; what somebody sent to perfsage alone is passed on. */
-static void pass_on(const struct tool_watcher *watcher, const struct signalfd_siginfo *info)
+/* The terminal sends its signals to the command as well; what somebody sent to
+ * perfsage alone is passed on. */
+static void watcher_pass_on(const struct tool_watcher *watcher, const struct signalfd_siginfo *info)
 {
 	if (info->ssi_code != SI_KERNEL)
 		kill(watcher->command, (int)info->ssi_signo);
 }
 
-static bool take_command(struct tool_watcher *watcher)
+static bool watcher_take_command(struct tool_watcher *watcher)
 {
 	pid_t got;
 
@@ -245,30 +242,31 @@ static bool take_command(struct tool_watcher *watcher)
 	return true;
 }
 
-/* Reads one signal. True if it is news. */
-static bool take_signal(struct tool_watcher *watcher, enum tool_news *news)
+/* Reads one signal. True if it ends the wait. */
+static bool watcher_take_signal(struct tool_watcher *watcher, enum tool_wakeup *wakeup)
 {
 	struct signalfd_siginfo info;
 
 	if (read(watcher->signals, &info, sizeof info) != (ssize_t)sizeof info)
 		return false;
 	if (info.ssi_signo == SIGCHLD) {
-		*news = TOOL_NEWS_COMMAND;
-		return watcher->command && take_command(watcher);
+		*wakeup = TOOL_WAKEUP_COMMAND;
+		return watcher->command && watcher_take_command(watcher);
 	}
-	/* What a batch system tells the command is no reason to leave out what was still to be done. */
+	/* What a batch system tells the command is no reason to leave out what
+	 * was still to be done. */
 	if (!watcher->command || (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2))
 		watcher->signal = (int)info.ssi_signo;
 	if (watcher->command) {
-		pass_on(watcher, &info);
+		watcher_pass_on(watcher, &info);
 		return false;
 	}
-	*news = TOOL_NEWS_SIGNAL;
+	*wakeup = TOOL_WAKEUP_SIGNAL;
 	return true;
 }
 
 /* Closes the pidfds that poll found readable. True if that was the last one. */
-static bool take_ends(struct tool_watcher *watcher, const struct pollfd *fds)
+static bool watcher_take_ends(struct tool_watcher *watcher, const struct pollfd *fds)
 {
 	bool is_any_left = false;
 	bool has_ended = false;
@@ -284,9 +282,9 @@ static bool take_ends(struct tool_watcher *watcher, const struct pollfd *fds)
 	return has_ended && !is_any_left;
 }
 
-static int milliseconds_until(uint64_t deadline_ns)
+static int watcher_milliseconds_until(uint64_t deadline_ns)
 {
-	uint64_t now = tool_now_ns();
+	uint64_t now = ps__os_now_ns();
 
 	if (deadline_ns == 0)
 		return -1;
@@ -296,11 +294,11 @@ static int milliseconds_until(uint64_t deadline_ns)
 	return left > 1000000 ? 1000000 : (int)left;
 }
 
-/* The end of a command is the greater news. */
-static void keep_news(struct tool_watcher *watcher, enum tool_news news)
+/* The end of a command is kept before all others. */
+static void watcher_keep_wakeup(struct tool_watcher *watcher, enum tool_wakeup wakeup)
 {
-	if (!watcher->has_kept || news == TOOL_NEWS_COMMAND)
-		watcher->kept = news;
+	if (!watcher->has_kept || wakeup == TOOL_WAKEUP_COMMAND)
+		watcher->kept = wakeup;
 	watcher->has_kept = true;
 }
 
@@ -308,16 +306,17 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 {
 	struct pollfd fds[] = {{.fd = watcher->signals, .events = POLLIN}, {.fd = fd, .events = events}};
 	int before = watcher->signal;
-	enum tool_news news;
+	enum tool_wakeup wakeup;
 
 	watcher->signal = 0;
 	for (;;) {
 		int ready = poll(fds, 2, -1);
-		/* What needn't be waited for isn't given up, whatever signals there are. */
+		/* What needn't be waited for isn't given up, whatever signals
+		 * there are. */
 		if (ready > 0 && fds[1].revents)
 			break;
-		if (ready > 0 && take_signal(watcher, &news))
-			keep_news(watcher, news);
+		if (ready > 0 && watcher_take_signal(watcher, &wakeup))
+			watcher_keep_wakeup(watcher, wakeup);
 		if (watcher->signal && !watcher->command)
 			return false;
 	}
@@ -325,10 +324,10 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 	return true;
 }
 
-enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns)
+enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns)
 {
 	struct pollfd fds[1 + watcher->process_count];
-	enum tool_news news = TOOL_NEWS_TICK;
+	enum tool_wakeup wakeup = TOOL_WAKEUP_TICK;
 
 	if (watcher->has_kept) {
 		watcher->has_kept = false;
@@ -338,13 +337,14 @@ enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline
 		fds[0] = (struct pollfd){.fd = watcher->signals, .events = POLLIN};
 		for (size_t index = 0; index < watcher->process_count; index++)
 			fds[1 + index] = (struct pollfd){.fd = watcher->processes[index], .events = POLLIN};
-		int ready = poll(fds, 1 + watcher->process_count, milliseconds_until(deadline_ns));
-		if (ready > 0 && fds[0].revents && take_signal(watcher, &news))
-			return news;
-		/* A command says how long is counted, whatever else there is. */
-		if (ready > 0 && take_ends(watcher, fds + 1) && !watcher->command)
-			return TOOL_NEWS_ENDED;
-		if (deadline_ns && tool_now_ns() >= deadline_ns)
-			return TOOL_NEWS_TICK;
+		int ready = poll(fds, 1 + watcher->process_count, watcher_milliseconds_until(deadline_ns));
+		if (ready > 0 && fds[0].revents && watcher_take_signal(watcher, &wakeup))
+			return wakeup;
+		/* A command says how long is counted, whatever else there
+		 * is. */
+		if (ready > 0 && watcher_take_ends(watcher, fds + 1) && !watcher->command)
+			return TOOL_WAKEUP_ENDED;
+		if (deadline_ns && ps__os_now_ns() >= deadline_ns)
+			return TOOL_WAKEUP_TICK;
 	}
 }

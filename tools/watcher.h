@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processes and signals that perfsage has to do with while it counts: what ends it, what it was given by its parent and
- * changes for itself, what it waits for, and the command that is counted.
+ * The processes and signals that perfsage has to do with while it counts: what
+ * ends it, what it was given by its parent and changes for itself, what it
+ * waits for, and the command that is counted.
  *
- * Signals are passed on to the command while it runs. So they are held, and read in poll alone; whatever else may take its
- * time meanwhile (a reader of the output, an exec) is waited for by tool_watcher_until. Before the first command is started,
- * and when all is written, they are released: then they end perfsage wherever it is.
+ * Signals are passed on to the command while it runs. So they are held, and
+ * read in poll alone; whatever else may take its time meanwhile (a reader of
+ * the output, an exec) is waited for by tool_watcher_until. Before the first
+ * command is started, and when all is written, they are released: then they end
+ * perfsage wherever it is.
  */
 #ifndef PS_TOOLS_WATCHER_H
 #define PS_TOOLS_WATCHER_H
@@ -17,56 +20,63 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* Files that go if a signal ends perfsage before they are whole. path: stays until it is kept; a few at a time. */
+/* Files that go if a signal ends perfsage before they are whole. path: stays
+ * until it is kept; a few at a time. */
 void tool_ending_remove(const char *path);
 void tool_ending_keep(const char *path);
 
 #define TOOL_CHANGED_ACTIONS 6
 
-/* What perfsage was given by its parent and changes for itself while it counts: a command gets it as it was. */
-struct tool_inheritance {
+/* What perfsage was given by its parent and changes for itself while it counts:
+ * a command gets it as it was. */
+struct tool_state {
 	sigset_t mask;
 	struct sigaction actions[TOOL_CHANGED_ACTIONS];
 	struct rlimit descriptors;
 };
 
 /*
- * Keeps what is there, and changes it: the signals of `blocked` are blocked; SIGCHLD does nothing, as an ignored one would
- * take the command's status away; a pipe that nobody reads is an error to be said and no reason to leave the command alone;
- * a signal that ends perfsage takes away what it began to write (tool_ending_remove), unless it was ignored; and
- * as many descriptors may be opened as the hard limit permits, since an exact split over many CPUs needs many.
+ * Keeps what is there, and changes it: the signals of `blocked` are blocked;
+ * SIGCHLD does nothing, as an ignored one would take the command's status away;
+ * a pipe that nobody reads is an error to be said and no reason to leave the
+ * command alone; a signal that ends perfsage takes away what it began to write
+ * (tool_ending_remove), unless it was ignored; and as many descriptors may be
+ * opened as the hard limit permits, since an exact split over many CPUs needs
+ * many.
  */
-void tool_inheritance_take(struct tool_inheritance *inheritance, const sigset_t *blocked);
+void tool_state_save(struct tool_state *state, const sigset_t *blocked);
 
-/* Puts it back: in a child that is to be the command, or at the end. Calls only what is safe after fork. */
-void tool_inheritance_give(const struct tool_inheritance *inheritance);
+/* Puts it back: in a child that is to be the command, or at the end. Calls only
+ * what is safe after fork. */
+void tool_state_restore(const struct tool_state *state);
 
-/* The signals that exec would leave ignored though perfsage was not given them so. */
-void tool_inheritance_ignored(const struct tool_inheritance *inheritance, sigset_t *out);
+/* The signals that exec would leave ignored though perfsage was not given them
+ * so. */
+void tool_state_ignored(const struct tool_state *state, sigset_t *out);
 
-enum tool_news {
-	TOOL_NEWS_TICK,    /* the time that was waited for */
-	TOOL_NEWS_COMMAND, /* the command has ended */
-	TOOL_NEWS_ENDED,   /* all watched processes have, and there is no command */
-	TOOL_NEWS_SIGNAL   /* one that ends programs, and there is no command that it is for */
+enum tool_wakeup {
+	TOOL_WAKEUP_TICK,    /* the time that was waited for */
+	TOOL_WAKEUP_COMMAND, /* the command has ended */
+	TOOL_WAKEUP_ENDED,   /* all watched processes have, and there is no command */
+	TOOL_WAKEUP_SIGNAL   /* one that ends programs, and there is no command that it is for */
 };
 
 struct tool_watcher {
 	int signals; /* signalfd */
-	struct tool_inheritance inheritance;
+	struct tool_state state;
 	sigset_t ending;     /* the signals that are held */
 	pid_t command;       /* 0: none */
 	int wait_status;     /* of the command, when it has ended */
 	struct rusage usage; /* and of all its children that were waited for */
 	int signal;          /* the last one that came */
-	bool has_kept;       /* tool_watcher_until met news: the next tool_watcher_wait gives them */
-	enum tool_news kept;
+	bool has_kept;       /* tool_watcher_until met one: the next tool_watcher_wait returns it */
+	enum tool_wakeup kept;
 	int *processes; /* pidfds of the watched ones; -1: ended */
 	size_t process_count;
 };
 
-/* Takes the signals, and what else perfsage changes for itself; returns -1 after a complaint. To be called before anything is
- * started. */
+/* Takes the signals, and what else perfsage changes for itself; returns -1
+ * after a complaint. To be called before anything is started. */
 int tool_watcher_create(struct tool_watcher *watcher);
 void tool_watcher_destroy(struct tool_watcher *watcher);
 
@@ -77,36 +87,41 @@ void tool_watcher_release(struct tool_watcher *watcher);
 /* Watches processes that aren't perfsage's children. -1 after a complaint. */
 int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t count);
 
-/* Waits for the next news, until deadline_ns (of CLOCK_MONOTONIC; 0: none) at most. */
-enum tool_news tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns);
+/* Waits until there is something to do, at most until deadline_ns
+ * (CLOCK_MONOTONIC; 0: none). */
+enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadline_ns);
 
 /*
- * Waits until poll finds these events at the descriptor; signals that are held are passed on meanwhile. False if one came
- * that ends this wait: there is no command, or it has ended since.
+ * Waits until poll finds these events at the descriptor; signals that are held
+ * are passed on meanwhile. False if one came that ends this wait: there is no
+ * command, or it has ended since.
  */
 bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events);
 
-uint64_t tool_now_ns(void); /* CLOCK_MONOTONIC */
-
-/* launch.c: a command that is to be counted is forked at once, so that events can be opened for it, and let go by an exec. */
+/* launch.c: a command that is to be counted is forked at once, so that events
+ * can be opened for it, and let go by an exec. */
 struct tool_launch {
 	pid_t pid;
 	int go;      /* a byte in here lets the child go on; closing it ends the child */
-	int verdict; /* what the child says if its exec failed: errno */
+	int failure; /* what the child says if its exec failed: errno */
 };
 
-/* Forks a child that waits. argv: the command, NULL-terminated. inheritance: what the command is to get as perfsage got it.
- * Returns -1 after a complaint. */
-int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_inheritance *inheritance);
+/* Forks a child that waits. argv: the command, NULL-terminated. state: what the
+ * command is to get as perfsage got it. Returns -1 after a complaint. */
+int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_state *state);
 
-/* Lets the child run the command, and makes it the watcher's. 0; or, after a complaint, the exit status that says why it
- * can't be run: the child is then gone. */
+/*
+ * Lets the child run the command, and makes it the watcher's. 0; or, after a
+ * complaint, the exit status that says why it can't be run: the child is then
+ * gone.
+ */
 int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher *watcher);
 
 /* Ends a child that still waits, and takes its status. */
 void tool_launch_cancel(struct tool_launch *launch);
 
-/* Is there a file of this name in the folders of PATH that can be accessed so (access(2): F_OK, X_OK)? */
+/* Is there a file of this name in the folders of PATH that can be accessed so
+ * (access(2): F_OK, X_OK)? */
 bool tool_launch_finds(const char *name, int mode);
 
 /* The exit status of a command, as shells have it, from what waitpid gave. */

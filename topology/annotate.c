@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remarks on hwloc's objects, for the exporter of heat maps. The copy is made by way of XML: what was loaded has no
- * room for Misc objects, which hwloc leaves out unless it is told to keep them at load.
+ * Remarks on hwloc's objects, for the exporter of heat maps. The copy is made
+ * by way of XML: what was loaded has no room for Misc objects, which hwloc
+ * leaves out unless it is told to keep them at load.
  */
 #include "topology/annotate.h"
 
@@ -31,14 +32,14 @@ struct job {
 	size_t length;
 };
 
-static int fail_hwloc(const char *what)
+static int annotate_fail_hwloc(const char *what)
 {
 	if (errno == ENOMEM)
 		return ps__fail_memory("hwloc's XML");
 	return ps__fail(PS_ESYS, "hwloc could not %s its own XML of the topology: %s", what, strerror(errno));
 }
 
-static void remove_info(hwloc_obj_t object, unsigned index)
+static void annotate_remove_info(hwloc_obj_t object, unsigned index)
 {
 	free(object->infos[index].name);
 	free(object->infos[index].value);
@@ -47,31 +48,32 @@ static void remove_info(hwloc_obj_t object, unsigned index)
 	        (object->infos_count - index) * sizeof *object->infos);
 }
 
-static bool begins(const char *text, const char *prefix)
+static bool annotate_begins(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_ours(const struct hwloc_info_s *info)
+static bool annotate_is_ours(const struct hwloc_info_s *info)
 {
-	return begins(info->name, PS__NOTE_PREFIX) ||
-	       (!strcmp(info->name, "lstopoLegend") && begins(info->value, PS__NOTE_PREFIX));
+	return annotate_begins(info->name, PS__NOTE_PREFIX) ||
+	       (!strcmp(info->name, "lstopoLegend") && annotate_begins(info->value, PS__NOTE_PREFIX));
 }
 
-/* The topology may have been read from a heat map: its colours must not stay beside the new ones. */
-static void remove_ours(hwloc_obj_t object)
+/* The topology may have been read from a heat map: its colours must not stay
+ * beside the new ones. */
+static void annotate_remove_ours(hwloc_obj_t object)
 {
 	bool found = false;
 
 	for (unsigned i = object->infos_count; i-- > 0;) {
-		if (!is_ours(&object->infos[i]))
+		if (!annotate_is_ours(&object->infos[i]))
 			continue;
-		remove_info(object, i);
+		annotate_remove_info(object, i);
 		found = true;
 	}
 	for (unsigned i = object->infos_count; found && i-- > 0;) {
 		if (!strcmp(object->infos[i].name, "lstopoStyle"))
-			remove_info(object, i);
+			annotate_remove_info(object, i);
 	}
 }
 
@@ -81,7 +83,7 @@ int ps__note_add(struct ps__note *note, const char *name, const char *value)
 
 	for (unsigned i = note->object->infos_count; replaces && i-- > 0;) {
 		if (!strcmp(note->object->infos[i].name, name))
-			remove_info(note->object, i);
+			annotate_remove_info(note->object, i);
 	}
 	if (hwloc_obj_add_info(note->object, name, value) < 0)
 		return ps__fail_memory("hwloc's XML");
@@ -97,7 +99,7 @@ int ps__note_add_box(struct ps__note *note, const char *text, const char *style)
 	return PS_OK;
 }
 
-static bool is_same(const struct ps_component *component, hwloc_obj_t object)
+static bool annotate_is_same(const struct ps_component *component, hwloc_obj_t object)
 {
 	size_t children = object->arity + object->memory_arity;
 
@@ -105,8 +107,9 @@ static bool is_same(const struct ps_component *component, hwloc_obj_t object)
 	       (component->os_id < 0 || (unsigned)component->os_id == object->os_index);
 }
 
-/* hwloc's XML of what is in order is always the same: so it's the file's fault. */
-static int fail_differs(const struct job *job, const struct ps_component *component)
+/* hwloc's XML of what is in order is always the same: so it's the file's
+ * fault. */
+static int annotate_fail_differs(const struct job *job, const struct ps_component *component)
 {
 	if (job->topology->is_foreign)
 		return ps__fail(
@@ -117,41 +120,43 @@ static int fail_differs(const struct job *job, const struct ps_component *compon
 	return ps__fail(PS_EBUG, "hwloc's own XML of the topology differs from it at %s", component->name);
 }
 
-static int walk(struct job *job, const struct ps_component *component, hwloc_obj_t object);
+static int annotate_walk(struct job *job, const struct ps_component *component, hwloc_obj_t object);
 
-/* The children from `first` on, which are the component's from *index on; import_tree.c has put them in this order. */
-static int walk_children(struct job *job, const struct ps_component *component, hwloc_obj_t first, size_t *index)
+/* The children from `first` on, which are the component's from *index on;
+ * import_tree.c has put them in this order. */
+static int annotate_walk_children(struct job *job, const struct ps_component *component, hwloc_obj_t first,
+                                  size_t *index)
 {
 	int code = PS_OK;
 
 	for (hwloc_obj_t child = first; child && code == PS_OK; child = child->next_sibling)
-		code = walk(job, component->children[(*index)++], child);
+		code = annotate_walk(job, component->children[(*index)++], child);
 	return code;
 }
 
-static int walk(struct job *job, const struct ps_component *component, hwloc_obj_t object)
+static int annotate_walk(struct job *job, const struct ps_component *component, hwloc_obj_t object)
 {
 	struct ps__note note = {.hwloc = job->copy, .object = object};
 	size_t index = 0;
 
-	if (!is_same(component, object))
-		return fail_differs(job, component);
-	remove_ours(object);
+	if (!annotate_is_same(component, object))
+		return annotate_fail_differs(job, component);
+	annotate_remove_ours(object);
 	int code = job->visit(component, &note, job->context);
 	if (code == PS_OK)
-		code = walk_children(job, component, object->memory_first_child, &index);
+		code = annotate_walk_children(job, component, object->memory_first_child, &index);
 	if (code == PS_OK)
-		code = walk_children(job, component, object->first_child, &index);
+		code = annotate_walk_children(job, component, object->first_child, &index);
 	return code;
 }
 
-static int load_copy(struct job *job)
+static int annotate_load_copy(struct job *job)
 {
 	char *xml;
 	int length;
 
 	if (hwloc_topology_export_xmlbuffer(job->topology->hwloc, &xml, &length, 0) < 0)
-		return fail_hwloc("write");
+		return annotate_fail_hwloc("write");
 	int result = hwloc_topology_set_xmlbuffer(job->copy, xml, length);
 	if (result == 0)
 		result = hwloc_topology_set_all_types_filter(job->copy, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -160,17 +165,17 @@ static int load_copy(struct job *job)
 	if (result == 0)
 		result = hwloc_topology_load(job->copy);
 	hwloc_free_xmlbuffer(job->topology->hwloc, xml);
-	return result < 0 ? fail_hwloc("read") : PS_OK;
+	return result < 0 ? annotate_fail_hwloc("read") : PS_OK;
 }
 
 /* hwloc's length counts the NUL. */
-static int take_xml(struct job *job)
+static int annotate_take_xml(struct job *job)
 {
 	char *xml;
 	int length;
 
 	if (hwloc_topology_export_xmlbuffer(job->copy, &xml, &length, 0) < 0)
-		return fail_hwloc("write");
+		return annotate_fail_hwloc("write");
 	job->length = strlen(xml);
 	job->xml = ps__os_calloc(job->length + 1, 1);
 	if (job->xml)
@@ -179,22 +184,22 @@ static int take_xml(struct job *job)
 	return job->xml ? PS_OK : ps__fail_memory("hwloc's XML");
 }
 
-static int annotate(void *context)
+static int annotate_run(void *context)
 {
 	struct job *job = context;
 
 	if (hwloc_topology_init(&job->copy) < 0)
 		return ps__fail_memory("hwloc's topology");
-	int code = load_copy(job);
+	int code = annotate_load_copy(job);
 	if (code == PS_OK)
-		code = walk(job, job->topology->root, hwloc_get_root_obj(job->copy));
+		code = annotate_walk(job, job->topology->root, hwloc_get_root_obj(job->copy));
 	if (code == PS_OK)
-		code = take_xml(job);
+		code = annotate_take_xml(job);
 	hwloc_topology_destroy(job->copy);
 	return code;
 }
 
-static int see_nothing(const struct ps_component *component, struct ps__note *note, void *context)
+static int annotate_see_nothing(const struct ps_component *component, struct ps__note *note, void *context)
 {
 	(void)component;
 	(void)note;
@@ -204,8 +209,8 @@ static int see_nothing(const struct ps_component *component, struct ps__note *no
 
 int ps__annotate_rehearse(const struct ps_topology *topology, const char *subject)
 {
-	struct job job = {.topology = topology, .subject = subject, .visit = see_nothing};
-	int code = annotate(&job);
+	struct job job = {.topology = topology, .subject = subject, .visit = annotate_see_nothing};
+	int code = annotate_run(&job);
 
 	ps__os_free(job.xml);
 	return code;
@@ -217,11 +222,11 @@ int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visi
 	struct job job = {
 	    .topology = topology, .subject = "what the topology is from", .visit = visit, .context = context};
 	int cancel = ps__cancel_hold();
-	int code = topology->is_foreign ? ps__child_run(annotate, &job, job.subject) : PS_OK;
+	int code = topology->is_foreign ? ps__child_run(annotate_run, &job, job.subject) : PS_OK;
 
 	if (code == PS_OK) {
 		pthread_mutex_lock(&ps__hwloc_lock);
-		code = annotate(&job);
+		code = annotate_run(&job);
 		pthread_mutex_unlock(&ps__hwloc_lock);
 	}
 	ps__cancel_release(cancel);

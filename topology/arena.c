@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Block memory for the tree: the import fills it, ps__topology_free gives it back.
+ * Block memory for the tree: the import fills it, ps__topology_free gives it
+ * back.
  */
 #include "topology/arena.h"
 
@@ -19,7 +20,7 @@ struct ps__arena_block {
 	_Alignas(max_align_t) unsigned char bytes[];
 };
 
-static struct ps__arena_block *block_with_room(struct ps__arena *arena, size_t size_bytes)
+static struct ps__arena_block *arena_block_with_room(struct ps__arena *arena, size_t size_bytes)
 {
 	struct ps__arena_block *block = arena->blocks;
 
@@ -40,7 +41,7 @@ void *ps__arena_calloc(struct ps__arena *arena, size_t count, size_t size_bytes)
 	if (size_bytes && count > (SIZE_MAX / 2) / size_bytes)
 		return NULL;
 	size_t need = (count * size_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	struct ps__arena_block *block = block_with_room(arena, need);
+	struct ps__arena_block *block = arena_block_with_room(arena, need);
 	if (!block)
 		return NULL;
 	void *memory = block->bytes + block->used_bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A child process for work that may crash. It costs the caller nothing but time: signal handlers, core dumps, messages
- * on stderr and atexit functions of the program stay out of it, and no child but this one is waited for.
+ * A child process for work that may crash. It costs the caller nothing but
+ * time: signal handlers, core dumps, messages on stderr and atexit functions of
+ * the program stay out of it, and no child but this one is waited for.
  */
 #include "topology/child.h"
 
@@ -29,14 +30,15 @@
 
 pthread_mutex_t ps__hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What the child says: one write(2) of fewer bytes than PIPE_BUF, so the whole of it or nothing arrives. */
-struct verdict {
+/* What the child says: one write(2) of fewer bytes than PIPE_BUF, so the whole
+ * of it or nothing arrives. */
+struct answer {
 	int code;
 	char detail[1024];
 };
 
 /* No more than the program allows itself. */
-static void limit(int resource, rlim_t amount)
+static void child_limit(int resource, rlim_t amount)
 {
 	struct rlimit limit;
 
@@ -47,19 +49,20 @@ static void limit(int resource, rlim_t amount)
 	setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* On top of what the copy of the program has already: with a sanitizer that is terabytes. No limit without /proc. */
-static void limit_memory(void)
+/* On top of what the copy of the program has already: with a sanitizer that is
+ * terabytes. No limit without /proc. */
+static void child_limit_memory(void)
 {
 	char text[64];
 
 	if (ps__os_read_file("/proc/self/statm", text, sizeof text) < 0)
 		return;
 	unsigned long long pages = strtoull(text, NULL, 10);
-	limit(RLIMIT_AS,
-	      (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE)) + ((rlim_t)LIMIT_MEGABYTES << 20));
+	child_limit(RLIMIT_AS,
+	            (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE)) + ((rlim_t)LIMIT_MEGABYTES << 20));
 }
 
-static void leave_the_program_alone(int pipe_fd)
+static void child_leave_the_program_alone(int pipe_fd)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t none;
@@ -71,8 +74,8 @@ static void leave_the_program_alone(int pipe_fd)
 	if (nowhere >= 0 && pipe_fd != STDERR_FILENO)
 		dup2(nowhere, STDERR_FILENO); /* malloc's and hwloc's last words */
 	alarm(WAIT_SECONDS);
-	limit(RLIMIT_CPU, LIMIT_SECONDS); /* what the child has used begins at 0 */
-	limit_memory();
+	child_limit(RLIMIT_CPU, LIMIT_SECONDS); /* what the child has used begins at 0 */
+	child_limit_memory();
 	sigemptyset(&none);
 	pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
@@ -80,16 +83,17 @@ static void leave_the_program_alone(int pipe_fd)
 static void child_main(int (*work)(void *context), void *context, int fd) __attribute__((noreturn));
 static void child_main(int (*work)(void *context), void *context, int fd)
 {
-	struct verdict verdict = {0};
+	struct answer answer = {0};
 
-	leave_the_program_alone(fd);
-	verdict.code = work(context);
-	snprintf(verdict.detail, sizeof verdict.detail, "%s", ps_error_detail());
-	_exit(write(fd, &verdict, sizeof verdict) == (ssize_t)sizeof verdict ? 0 : 1);
+	child_leave_the_program_alone(fd);
+	answer.code = work(context);
+	snprintf(answer.detail, sizeof answer.detail, "%s", ps_error_detail());
+	_exit(write(fd, &answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
 }
 
-/* No handler of the program may run in the child before leave_the_program_alone. */
-static pid_t fork_without_signals(void)
+/* No handler of the program may run in the child before
+ * leave_the_program_alone. */
+static pid_t child_fork_without_signals(void)
 {
 	sigset_t all, before;
 
@@ -105,43 +109,44 @@ static pid_t fork_without_signals(void)
 	return pid;
 }
 
-static bool receive(int fd, struct verdict *verdict, int timeout_ms)
+static bool child_receive(int fd, struct answer *answer, int timeout_ms)
 {
 	struct pollfd waiting = {.fd = fd, .events = POLLIN};
 
 	return poll(&waiting, 1, timeout_ms) == 1 && (waiting.revents & POLLIN) &&
-	       read(fd, verdict, sizeof *verdict) == (ssize_t)sizeof *verdict;
+	       read(fd, answer, sizeof *answer) == (ssize_t)sizeof *answer;
 }
 
 /*
- * Waits for the verdict or the end. The end of the pipe doesn't tell the child's end: another thread may have forked
- * meanwhile, and its child holds the pipe open. *status stays 0 if the program reaps all its children itself.
+ * Waits for the answer or the end. The end of the pipe doesn't tell the child's
+ * end: another thread may have forked meanwhile, and its child holds the pipe
+ * open. *status stays 0 if the program reaps all its children itself.
  */
-static bool await(pid_t pid, int fd, struct verdict *verdict, int *status)
+static bool child_await(pid_t pid, int fd, struct answer *answer, int *status)
 {
 	*status = 0;
 	for (;;) {
-		bool received = receive(fd, verdict, SLICE_MS);
+		bool received = child_receive(fd, answer, SLICE_MS);
 		pid_t ended = waitpid(pid, status, received ? 0 : WNOHANG);
 		while (received && ended < 0 && errno == EINTR)
 			ended = waitpid(pid, status, 0);
 		if (received)
 			return true;
 		if (ended == pid || (ended < 0 && errno == ECHILD))
-			return receive(fd, verdict, 0);
+			return child_receive(fd, answer, 0);
 	}
 }
 
-static int judge(bool received, const struct verdict *verdict, int status, const char *subject)
+static int child_result(bool received, const struct answer *answer, int status, const char *subject)
 {
 	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-	if (received && verdict->code == PS_OK)
+	if (received && answer->code == PS_OK)
 		return PS_OK;
-	if (received && verdict->code == PS_ENOMEM)
-		return ps__fail(PS_ENOMEM, "%s (%s may take %d MB)", verdict->detail, subject, LIMIT_MEGABYTES);
+	if (received && answer->code == PS_ENOMEM)
+		return ps__fail(PS_ENOMEM, "%s (%s may take %d MB)", answer->detail, subject, LIMIT_MEGABYTES);
 	if (received)
-		return ps__fail(verdict->code, "%s", verdict->detail);
+		return ps__fail(answer->code, "%s", answer->detail);
 	if (number == SIGALRM || number == SIGXCPU)
 		return ps__fail(
 		    PS_EINVAL, "%s is damaged or too large: hwloc was not done with it after %d s of %stime", subject,
@@ -152,13 +157,13 @@ static int judge(bool received, const struct verdict *verdict, int status, const
 
 int ps__child_run(int (*work)(void *context), void *context, const char *subject)
 {
-	struct verdict verdict;
+	struct answer answer;
 	int ends[2], status;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return ps__fail(PS_ESYS, "%s is read in a child process first, and pipe2 failed: %s", subject,
 		                strerror(errno));
-	pid_t pid = fork_without_signals();
+	pid_t pid = child_fork_without_signals();
 	if (pid == 0)
 		child_main(work, context, ends[1]);
 	int error = errno;
@@ -170,7 +175,7 @@ int ps__child_run(int (*work)(void *context), void *context, const char *subject
 		                "cgroup's pids.max and vm.overcommit_memory)",
 		                subject, strerror(error));
 	}
-	bool received = await(pid, ends[0], &verdict, &status);
+	bool received = child_await(pid, ends[0], &answer, &status);
 	close(ends[0]);
-	return judge(received, &verdict, status, subject);
+	return child_result(received, &answer, status, subject);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a component is: its getters. Finding others from it is find.c's; the import fills the fields, nobody changes them.
+ * What a component is: its getters. Finding others from it is find.c's; the
+ * import fills the fields, nobody changes them.
  */
 #include "topology/tree.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From one component to others: down by type and number, up by type, and the walk over all. Everything reads the
- * finished tree alone; recursion is as deep as the tree.
+ * From one component to others: down by type and number, up by type, and the
+ * walk over all. Everything reads the finished tree alone; recursion is as deep
+ * as the tree.
  */
 #include "base/error.h"
 #include "topology/tree.h"
@@ -30,7 +31,7 @@ size_t ps_component_count(const struct ps_component *component, enum ps_componen
 	return count;
 }
 
-static bool is_below(const struct ps_component *component, const struct ps_thread *thread)
+static bool find_is_below(const struct ps_component *component, const struct ps_thread *thread)
 {
 	size_t index = (size_t)(thread - component->topology->threads);
 
@@ -41,10 +42,11 @@ static struct ps_component *find_thread(const struct ps_component *component, in
 {
 	struct ps_thread *thread = ps__topology_thread(component->topology, cpu);
 
-	return thread->cpu == cpu && is_below(component, thread) ? thread->component : NULL;
+	return thread->cpu == cpu && find_is_below(component, thread) ? thread->component : NULL;
 }
 
-/* Threads stand in the topology's array in the order of their logical numbers. */
+/* Threads stand in the topology's array in the order of their logical
+ * numbers. */
 static struct ps_component *find_thread_logical(const struct ps_component *component, size_t logical_id)
 {
 	if (logical_id < component->first_thread || logical_id - component->first_thread >= component->thread_count)
@@ -86,7 +88,8 @@ struct ps_component *ps_component_find_logical(const struct ps_component *compon
 	return NULL;
 }
 
-/* NUMA nodes aren't above what is local to them, but beside it: children of the component itself or of one above. */
+/* NUMA nodes aren't above what is local to them, but beside it: children of the
+ * component itself or of one above. */
 static struct ps_component *find_local_node(const struct ps_component *component, unsigned n)
 {
 	for (const struct ps_component *place = component; place; place = place->parent) {

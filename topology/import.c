@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loaders: this machine, an XML file, a synthetic description; hwloc reads them, import_tree.c makes our tree of it.
- * What may crash hwloc, or keep it busy, is tried in a child process first (child.c): files, large descriptions, and what
- * hwloc's environment variables put in the place of this machine.
+ * The loaders: this machine, an XML file, a synthetic description; hwloc reads
+ * them, import_tree.c makes our tree of it. What may crash hwloc, or keep it
+ * busy, is tried in a child process first (child.c): files, large descriptions,
+ * and what hwloc's environment variables put in the place of this machine.
  */
 #include "topology/import.h"
 
@@ -22,7 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Twice what the largest machines have, and a few: the kernel refuses a mask smaller than its own. */
+/* Twice what the largest machines have, and a few: the kernel refuses a mask
+ * smaller than its own. */
 #define LARGEST_MASK_CPUS 65536
 
 struct source {
@@ -42,7 +44,7 @@ struct job {
 	bool is_refused; /* hwloc takes nothing of it */
 };
 
-static unsigned long cheap_flags(void)
+static unsigned long import_cheap_flags(void)
 {
 #if HWLOC_API_VERSION >= 0x00020800
 	return HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS;
@@ -51,8 +53,9 @@ static unsigned long cheap_flags(void)
 #endif
 }
 
-/* What hwloc prints about a bad description when asked to. Runs in a child process, as that goes to stderr. */
-static int synthetic_reason(void *context)
+/* What hwloc prints about a bad description when asked to. Runs in a child
+ * process, as that goes to stderr. */
+static int import_synthetic_reason(void *context)
 {
 	const struct job *job = context;
 	char reason[512] = "";
@@ -72,7 +75,7 @@ static int synthetic_reason(void *context)
 	                reason[0] ? ": " : "", reason);
 }
 
-static int fail_source(struct job *job)
+static int import_fail_source(struct job *job)
 {
 	const struct source *source = job->source;
 	int error = errno;
@@ -88,7 +91,7 @@ static int fail_source(struct job *job)
 	return ps__fail(PS_ESYS, "hwloc could not read %s: %s (does lstopo work?)", source->subject, strerror(error));
 }
 
-static int import(struct job *job, hwloc_topology_t hwloc)
+static int import_run(struct job *job, hwloc_topology_t hwloc)
 {
 	const struct source *source = job->source;
 	int result = 0;
@@ -102,12 +105,13 @@ static int import(struct job *job, hwloc_topology_t hwloc)
 	if (result == 0)
 		result = hwloc_topology_load(hwloc);
 	if (result < 0)
-		return fail_source(job);
+		return import_fail_source(job);
 	return ps__import_tree(&job->topology, hwloc, source->subject);
 }
 
-/* hwloc itself knows best whether its variables put another tree in the place of this machine's. */
-static int note_origin(struct job *job)
+/* hwloc itself knows best whether its variables put another tree in the place
+ * of this machine's. */
+static int import_note_origin(struct job *job)
 {
 	const struct source *source = job->source;
 	struct ps_topology *topology = job->topology;
@@ -120,33 +124,33 @@ static int note_origin(struct job *job)
 	return topology->origin ? PS_OK : ps__fail_memory("the topology");
 }
 
-static int fill(struct job *job)
+static int import_fill(struct job *job)
 {
 	hwloc_topology_t hwloc;
 
 	if (hwloc_topology_init(&hwloc) < 0)
 		return ps__fail_memory("hwloc's topology");
-	int code = import(job, hwloc);
+	int code = import_run(job, hwloc);
 	if (code < 0) {
 		hwloc_topology_destroy(hwloc);
 		return code;
 	}
 	job->topology->hwloc = hwloc;
-	code = note_origin(job);
+	code = import_note_origin(job);
 	if (code < 0)
 		ps_topology_destroy(job->topology);
 	return code;
 }
 
-/* All that the caller will do with what it does not trust, to its end: so that a crash happens here, or what takes too much
- * of anything is seen. */
-static int rehearse(void *context)
+/* All that the caller will do with what it does not trust, to its end: so that
+ * a crash happens here, or what takes too much of anything is seen. */
+static int import_rehearse(void *context)
 {
 	struct job *job = context;
-	int code = fill(job);
+	int code = import_fill(job);
 
 	if (job->is_refused && job->source->synthetic)
-		return synthetic_reason(job);
+		return import_synthetic_reason(job);
 	if (code < 0)
 		return code;
 	if (job->topology->is_foreign)
@@ -155,41 +159,42 @@ static int rehearse(void *context)
 	return code;
 }
 
-static int explain_refusal(struct job *job)
+static int import_explain_refusal(struct job *job)
 {
-	if (ps__child_run(synthetic_reason, job, job->source->subject) == PS_EINVAL)
+	if (ps__child_run(import_synthetic_reason, job, job->source->subject) == PS_EINVAL)
 		return PS_EINVAL;
 	return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"", job->source->synthetic);
 }
 
-static int load_uncancelled(struct ps_topology **out, const struct source *source)
+static int import_load_uncancelled(struct ps_topology **out, const struct source *source)
 {
 	struct job job = {.source = source};
-	int code = source->is_trusted ? PS_OK : ps__child_run(rehearse, &job, source->subject);
+	int code = source->is_trusted ? PS_OK : ps__child_run(import_rehearse, &job, source->subject);
 
 	if (code < 0)
 		return code;
 	pthread_mutex_lock(&ps__hwloc_lock);
-	code = fill(&job);
+	code = import_fill(&job);
 	pthread_mutex_unlock(&ps__hwloc_lock);
 	if (job.is_refused && source->synthetic)
-		return explain_refusal(&job);
+		return import_explain_refusal(&job);
 	if (code == PS_OK)
 		*out = job.topology;
 	return code;
 }
 
-static int load(struct ps_topology **out, const struct source *source)
+static int import_load(struct ps_topology **out, const struct source *source)
 {
 	int cancel = ps__cancel_hold();
-	int code = load_uncancelled(out, source);
+	int code = import_load_uncancelled(out, source);
 
 	ps__cancel_release(cancel);
 	return code;
 }
 
-/* hwloc asks again and again with a larger mask until the kernel tells it, and so for ever if it never does. */
-static int check_affinity(void)
+/* hwloc asks again and again with a larger mask until the kernel tells it, and
+ * so for ever if it never does. */
+static int import_check_affinity(void)
 {
 	unsigned long mask[LARGEST_MASK_CPUS / (8 * sizeof(unsigned long))];
 
@@ -203,8 +208,9 @@ static int check_affinity(void)
 	                strerror(error));
 }
 
-/* The tree that hwloc takes for this machine's: by its variables it may be any other. */
-static int load_machine(struct ps_topology **out, unsigned long flags)
+/* The tree that hwloc takes for this machine's: by its variables it may be any
+ * other. */
+static int import_load_machine(struct ps_topology **out, unsigned long flags)
 {
 	char origin[PATH_MAX], subject[PATH_MAX + 64];
 	struct source source = {
@@ -212,20 +218,20 @@ static int load_machine(struct ps_topology **out, unsigned long flags)
 	const char *description = getenv("HWLOC_SYNTHETIC");
 
 	if (!ps__import_variables(origin, sizeof origin)) {
-		int result = check_affinity();
-		return result == PS_OK ? load(out, &source) : result;
+		int result = import_check_affinity();
+		return result == PS_OK ? import_load(out, &source) : result;
 	}
 	snprintf(subject, sizeof subject, "the topology that %s puts in the place of this machine's", origin);
 	source.subject = subject;
 	source.origin = origin;
 	source.is_trusted = false;
 	int code = description ? ps__import_check_synthetic(description) : PS_OK;
-	return code < 0 ? code : load(out, &source);
+	return code < 0 ? code : import_load(out, &source);
 }
 
 int ps_topology_load(struct ps_topology **out, const struct ps_topology_options *options)
 {
-	unsigned long flags = cheap_flags();
+	unsigned long flags = import_cheap_flags();
 
 	if (!out)
 		return ps__fail(PS_EINVAL, "ps_topology_load: the pointer for the topology is NULL");
@@ -238,11 +244,11 @@ int ps_topology_load(struct ps_topology **out, const struct ps_topology_options 
 		                options->flags);
 	if (options && (options->flags & PS_TOPOLOGY_WHOLE_MACHINE))
 		flags |= HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
-	return load_machine(out, flags);
+	return import_load_machine(out, flags);
 }
 
 /* hwloc says no more than EINVAL, so what is easily told is told here. */
-static int check_looks(const char *xml, size_t size_bytes, const char *subject)
+static int import_check_looks(const char *xml, size_t size_bytes, const char *subject)
 {
 	const char *start = xml;
 
@@ -256,7 +262,7 @@ static int check_looks(const char *xml, size_t size_bytes, const char *subject)
 	return PS_OK;
 }
 
-static int load_file(struct ps_topology **out, const char *path)
+static int import_load_file(struct ps_topology **out, const char *path)
 {
 	char subject[PATH_MAX + 16], *xml;
 	size_t size_bytes;
@@ -264,15 +270,16 @@ static int load_file(struct ps_topology **out, const char *path)
 	if (code < 0)
 		return code;
 	snprintf(subject, sizeof subject, "the file %s", path);
-	code = check_looks(xml, size_bytes, subject);
-	/* The file was written to show what it shows: also what was not allowed to the process that wrote it. */
+	code = import_check_looks(xml, size_bytes, subject);
+	/* The file was written to show what it shows: also what was not allowed
+	 * to the process that wrote it. */
 	struct source source = {.subject = subject,
 	                        .xml = xml,
 	                        .xml_bytes = (int)size_bytes,
 	                        .origin = path,
-	                        .flags = cheap_flags() | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED};
+	                        .flags = import_cheap_flags() | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED};
 	if (code == PS_OK)
-		code = load(out, &source);
+		code = import_load(out, &source);
 	ps__os_free(xml);
 	return code;
 }
@@ -283,7 +290,7 @@ int ps_topology_load_xml(struct ps_topology **out, const char *path)
 		return ps__fail(PS_EINVAL, "ps_topology_load_xml: the %s is NULL",
 		                out ? "path" : "pointer for the topology");
 	int cancel = ps__cancel_hold();
-	int code = load_file(out, path);
+	int code = import_load_file(out, path);
 	ps__cancel_release(cancel);
 	return code;
 }
@@ -292,7 +299,7 @@ int ps_topology_load_synthetic(struct ps_topology **out, const char *description
 {
 	char subject[512];
 	struct source source = {
-	    .subject = subject, .synthetic = description, .origin = description, .flags = cheap_flags()};
+	    .subject = subject, .synthetic = description, .origin = description, .flags = import_cheap_flags()};
 
 	if (!out || !description)
 		return ps__fail(PS_EINVAL, "ps_topology_load_synthetic: the %s is NULL",
@@ -302,5 +309,5 @@ int ps_topology_load_synthetic(struct ps_topology **out, const char *description
 		return code;
 	snprintf(subject, sizeof subject, "the synthetic description \"%s\"", description);
 	source.is_trusted = ps__import_is_small(description);
-	return load(out, &source);
+	return import_load(out, &source);
 }

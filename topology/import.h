@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside the import: what import.c, which talks to hwloc, asks of its helpers. */
+/* Inside the import: what import.c, which talks to hwloc, asks of its
+ * helpers. */
 #ifndef PS_TOPOLOGY_IMPORT_H
 #define PS_TOPOLOGY_IMPORT_H
 
@@ -8,7 +9,8 @@
 struct hwloc_topology; /* hwloc.h's hwloc_topology_t points to it */
 struct hwloc_obj;
 
-/* A tree with more Threads, or a higher CPU number, is taken for damaged. Linux itself stops at 8192. */
+/* A tree with more Threads, or a higher CPU number, is taken for damaged. Linux
+ * itself stops at 8192. */
 #define PS__CPU_LIMIT (1 << 20)
 
 /* More would take hwloc minutes and gigabytes. */
@@ -17,23 +19,28 @@ struct hwloc_obj;
 /* PS_EINVAL: the description has more Threads than that. */
 int ps__import_check_synthetic(const char *description);
 
-/* True if hwloc surely builds it at once: not large, and nothing in it that may be large in another way. */
+/* True if hwloc surely builds it at once: not large, and nothing in it that may
+ * be large in another way. */
 bool ps__import_is_small(const char *description);
 
-/* The environment variables that may put another tree in the place of this machine's, as "NAME=value NAME=value"; false if
- * none is set. */
+/* The environment variables that may put another tree in the place of this
+ * machine's, as "NAME=value NAME=value"; false if none is set. */
 bool ps__import_variables(char *text, size_t size_bytes);
 
-/* Builds our tree from a loaded hwloc topology. PS_EINVAL: it makes no sense (subject says what it was read from). */
+/* Builds our tree from a loaded hwloc topology. PS_EINVAL: it makes no sense
+ * (subject says what it was read from). */
 int ps__import_tree(struct ps_topology **out, struct hwloc_topology *hwloc, const char *subject);
 
-/* Copies what hwloc says of one object into a component: all but its place in the tree and its number. PS_ENOMEM. */
+/* Copies what hwloc says of one object into a component: all but its place in
+ * the tree and its number. PS_ENOMEM. */
 int ps__import_component(struct ps_component *component, const struct hwloc_obj *object);
 
-/* Sets the kinds of the Cores and Threads where hwloc tells several apart. PS_ENOMEM. */
+/* Sets the kinds of the Cores and Threads where hwloc tells several apart.
+ * PS_ENOMEM. */
 int ps__import_core_kinds(struct ps_topology *topology, struct hwloc_topology *hwloc);
 
-/* The file's bytes followed by a NUL, to be freed with ps__os_free. PS_ESYS, PS_EINVAL (too large), PS_ENOMEM. */
+/* The file's bytes followed by a NUL, to be freed with ps__os_free. PS_ESYS,
+ * PS_EINVAL (too large), PS_ENOMEM. */
 int ps__import_read_file(char **out, size_t *size_bytes, const char *path);
 
 #endif

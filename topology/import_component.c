@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hwloc says of one object, in our words: type, size, level, attributes; and which kind of core it is.
+ * What hwloc says of one object, in our words: type, size, level, attributes;
+ * and which kind of core it is.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -8,7 +9,7 @@
 #include <hwloc.h>
 #include <limits.h>
 
-static enum ps_component_type type_of(hwloc_obj_type_t type)
+static enum ps_component_type import_type_of(hwloc_obj_type_t type)
 {
 	if (hwloc_obj_type_is_cache(type))
 		return PS_COMPONENT_CACHE;
@@ -30,7 +31,7 @@ static enum ps_component_type type_of(hwloc_obj_type_t type)
 	}
 }
 
-static int copy_attributes(struct ps_component *component, const struct hwloc_obj *object)
+static int import_copy_attributes(struct ps_component *component, const struct hwloc_obj *object)
 {
 	struct ps__arena *arena = &component->topology->arena;
 
@@ -50,7 +51,7 @@ static int copy_attributes(struct ps_component *component, const struct hwloc_ob
 
 int ps__import_component(struct ps_component *component, const struct hwloc_obj *object)
 {
-	component->type = type_of(object->type);
+	component->type = import_type_of(object->type);
 	component->os_id = object->os_index <= INT_MAX ? (int)object->os_index : -1;
 	if (component->type == PS_COMPONENT_CACHE) {
 		component->cache_level = (int)object->attr->cache.depth;
@@ -62,12 +63,12 @@ int ps__import_component(struct ps_component *component, const struct hwloc_obj 
 		component->subtype = ps__arena_strdup(&component->topology->arena, object->subtype);
 	if (object->subtype && !component->subtype)
 		return PS_ENOMEM;
-	return object->infos_count ? copy_attributes(component, object) : PS_OK;
+	return object->infos_count ? import_copy_attributes(component, object) : PS_OK;
 }
 
 #if HWLOC_API_VERSION >= 0x00020400
 
-static void set_kind(struct ps_topology *topology, hwloc_const_bitmap_t cpus, enum ps_core_kind kind)
+static void import_set_kind(struct ps_topology *topology, hwloc_const_bitmap_t cpus, enum ps_core_kind kind)
 {
 	for (size_t i = 0; i < topology->thread_count; i++) {
 		struct ps_thread *thread = &topology->threads[i];
@@ -80,7 +81,7 @@ static void set_kind(struct ps_topology *topology, hwloc_const_bitmap_t cpus, en
 	}
 }
 
-static enum ps_core_kind kind_of_rank(int rank, int ranks)
+static enum ps_core_kind import_kind_of_rank(int rank, int ranks)
 {
 	if (rank == 0)
 		return PS_CORE_KIND_EFFICIENT;
@@ -99,7 +100,7 @@ int ps__import_core_kinds(struct ps_topology *topology, struct hwloc_topology *h
 	for (int i = 0; i < kinds; i++) {
 		int rank; /* from the least powerful up; -1 if hwloc can't tell which one that is */
 		if (hwloc_cpukinds_get_info(hwloc, (unsigned)i, cpus, &rank, NULL, NULL, 0) == 0 && rank >= 0)
-			set_kind(topology, cpus, kind_of_rank(rank, kinds));
+			import_set_kind(topology, cpus, import_kind_of_rank(rank, kinds));
 	}
 	hwloc_bitmap_free(cpus);
 	return PS_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes of an XML file, read once: the child process that tries the file and the caller must see the same ones.
- * The file is the user's, not the kernel's, so it doesn't come through the OS seam.
+ * The bytes of an XML file, read once: the child process that tries the file
+ * and the caller must see the same ones. The file is the user's, not the
+ * kernel's, so it doesn't come through the OS seam.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -21,7 +22,7 @@ struct buffer {
 	size_t size_bytes;
 };
 
-static int grow(struct buffer *buffer, const char *path)
+static int file_grow(struct buffer *buffer, const char *path)
 {
 	size_t size_bytes = buffer->size_bytes ? 2 * buffer->size_bytes : FIRST_BYTES;
 
@@ -39,13 +40,14 @@ static int grow(struct buffer *buffer, const char *path)
 	return PS_OK;
 }
 
-/* One read; *end tells that the file is at its end. Room for the closing NUL always stays. */
-static int read_more(struct buffer *buffer, int fd, const char *path, bool *end)
+/* One read; *end tells that the file is at its end. Room for the closing NUL
+ * always stays. */
+static int file_read_more(struct buffer *buffer, int fd, const char *path, bool *end)
 {
 	int code = PS_OK;
 
 	if (buffer->used_bytes + 1 >= buffer->size_bytes)
-		code = grow(buffer, path);
+		code = file_grow(buffer, path);
 	if (code < 0)
 		return code;
 	ssize_t got = read(fd, buffer->bytes + buffer->used_bytes, buffer->size_bytes - buffer->used_bytes - 1);
@@ -66,7 +68,7 @@ int ps__import_read_file(char **out, size_t *size_bytes, const char *path)
 	if (fd < 0)
 		return ps__fail(PS_ESYS, "the topology file %s can't be read: open: %s", path, strerror(errno));
 	while (!end && code == PS_OK)
-		code = read_more(&buffer, fd, path, &end);
+		code = file_read_more(&buffer, fd, path, &end);
 	close(fd);
 	if (code < 0) {
 		ps__os_free(buffer.bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hwloc is asked for before it is asked: how large a synthetic description is, and which environment variables
- * put another tree in the place of this machine's.
+ * What hwloc is asked for before it is asked: how large a synthetic description
+ * is, and which environment variables put another tree in the place of this
+ * machine's.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -13,8 +14,9 @@
 
 #define SMALL 4096 /* Threads that hwloc builds in two seconds at worst: all of them below one component */
 
-/* Multiplies what the levels have of children, each number read as hwloc does: strtoul takes blanks, a sign and 0x. */
-static double count_threads(const char *description)
+/* Multiplies what the levels have of children, each number read as hwloc does:
+ * strtoul takes blanks, a sign and 0x. */
+static double limits_count_threads(const char *description)
 {
 	const char *at = description;
 	double threads = 1;
@@ -34,24 +36,25 @@ static double count_threads(const char *description)
 
 int ps__import_check_synthetic(const char *description)
 {
-	double threads = count_threads(description);
+	double threads = limits_count_threads(description);
 
 	if (threads > PS__SYNTHETIC_LIMIT)
-		return ps__fail(
-		    PS_EINVAL,
-		    "the synthetic description \"%s\" has %.0f Threads: hwloc can build %d in reasonable time",
-		    description, threads, PS__SYNTHETIC_LIMIT);
+		return ps__fail(PS_EINVAL,
+		                "the synthetic description \"%s\" has %.0f hardware threads: hwloc can build %d in "
+		                "reasonable time",
+		                description, threads, PS__SYNTHETIC_LIMIT);
 	return PS_OK;
 }
 
-/* Attributes may ask for more: (indexes=4294967295) makes bitmaps of half a gigabyte. */
+/* Attributes may ask for more: (indexes=4294967295) makes bitmaps of half a
+ * gigabyte. */
 bool ps__import_is_small(const char *description)
 {
 	for (const char *at = description; *at; at++) {
 		if (!isalnum((unsigned char)*at) && !strchr(": []", *at))
 			return false;
 	}
-	return count_threads(description) <= SMALL;
+	return limits_count_threads(description) <= SMALL;
 }
 
 bool ps__import_variables(char *text, size_t size_bytes)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From hwloc's tree to ours: one walk from the root down, which makes a component of each object and numbers it. What
- * the object itself says is import_component.c's.
+ * From hwloc's tree to ours: one walk from the root down, which makes a
+ * component of each object and numbers it. What the object itself says is
+ * import_component.c's.
  */
 #include "base/error.h"
 #include "topology/import.h"
@@ -20,12 +21,12 @@ struct builder {
 	int next_id[TYPES][CACHE_LEVELS]; /* for each type and cache level */
 };
 
-static int fail_damaged(const struct builder *builder, const char *reason, int number)
+static int tree_fail_damaged(const struct builder *builder, const char *reason, int number)
 {
 	return ps__fail(PS_EINVAL, "%s makes no sense: %s (%d)", builder->subject, reason, number);
 }
 
-static int set_name(struct ps_component *component)
+static int tree_set_name(struct ps_component *component)
 {
 	char name[64];
 	const char *type = ps_component_type_name(component->type);
@@ -42,7 +43,7 @@ static int set_name(struct ps_component *component)
 	return component->name ? PS_OK : PS_ENOMEM;
 }
 
-static bool is_allowed(hwloc_topology_t hwloc, hwloc_obj_t object)
+static bool tree_is_allowed(hwloc_topology_t hwloc, hwloc_obj_t object)
 {
 	if (object->type == HWLOC_OBJ_NUMANODE)
 		return hwloc_bitmap_isset(hwloc_topology_get_allowed_nodeset(hwloc), object->os_index) != 0;
@@ -50,16 +51,17 @@ static bool is_allowed(hwloc_topology_t hwloc, hwloc_obj_t object)
 	       hwloc_bitmap_intersects(object->cpuset, hwloc_topology_get_allowed_cpuset(hwloc)) != 0;
 }
 
-/* Puts a Thread component into the topology's array and the table by CPU number. */
-static int add_thread(struct builder *builder, struct ps_component *component)
+/* Puts a Thread component into the topology's array and the table by CPU
+ * number. */
+static int tree_add_thread(struct builder *builder, struct ps_component *component)
 {
 	struct ps_topology *topology = builder->topology;
 	int cpu = component->os_id;
 
 	if (cpu < 0 || cpu >= topology->cpu_limit || topology->thread_count >= builder->thread_limit)
-		return fail_damaged(builder, "a Thread has no usable CPU number", cpu);
+		return tree_fail_damaged(builder, "a hardware thread has no usable CPU number", cpu);
 	if (topology->by_cpu[cpu])
-		return fail_damaged(builder, "two Threads have the same CPU number", cpu);
+		return tree_fail_damaged(builder, "two hardware threads have the same CPU number", cpu);
 	struct ps_thread *thread = &topology->threads[topology->thread_count++];
 	thread->component = component;
 	thread->cpu = cpu;
@@ -68,7 +70,7 @@ static int add_thread(struct builder *builder, struct ps_component *component)
 	return PS_OK;
 }
 
-static size_t count_children(hwloc_obj_t object)
+static size_t tree_count_children(hwloc_obj_t object)
 {
 	size_t count = 0;
 
@@ -79,9 +81,9 @@ static size_t count_children(hwloc_obj_t object)
 	return count;
 }
 
-static int build(struct builder *builder, hwloc_obj_t object, struct ps_component *component);
+static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_component *component);
 
-static int build_children(struct builder *builder, hwloc_obj_t first, struct ps_component *parent)
+static int tree_build_children(struct builder *builder, hwloc_obj_t first, struct ps_component *parent)
 {
 	for (hwloc_obj_t object = first; object; object = object->next_sibling) {
 		struct ps_component *child = ps__arena_calloc(&builder->topology->arena, 1, sizeof *child);
@@ -90,58 +92,61 @@ static int build_children(struct builder *builder, hwloc_obj_t first, struct ps_
 		child->parent = parent;
 		child->depth = parent->depth + 1;
 		parent->children[parent->child_count++] = child;
-		int code = build(builder, object, child);
+		int code = tree_build(builder, object, child);
 		if (code < 0)
 			return code;
 	}
 	return PS_OK;
 }
 
-/* A NUMA node's Threads are those of the component that it hangs on, known when all of that is built. */
-static void set_thread_range(struct ps_component *component, size_t first_thread, size_t thread_count)
+/* A NUMA node's Threads are those of the component that it hangs on, known when
+ * all of that is built. */
+static void tree_set_thread_range(struct ps_component *component, size_t first_thread, size_t thread_count)
 {
 	component->first_thread = first_thread;
 	component->thread_count = thread_count;
 	for (size_t i = 0; i < component->child_count; i++) {
 		if (component->children[i]->type == PS_COMPONENT_NUMA)
-			set_thread_range(component->children[i], first_thread, thread_count);
+			tree_set_thread_range(component->children[i], first_thread, thread_count);
 	}
 }
 
-/* Fills a component, of which parent and depth are set, and builds all below. Codes only: no detail for PS_ENOMEM. */
-static int build(struct builder *builder, hwloc_obj_t object, struct ps_component *component)
+/* Fills a component, of which parent and depth are set, and builds all below.
+ * Codes only: no detail for PS_ENOMEM. */
+static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_component *component)
 {
 	size_t first_thread = builder->topology->thread_count;
 
 	component->magic = PS__COMPONENT_MAGIC;
 	component->topology = builder->topology;
-	component->allowed = is_allowed(builder->hwloc, object);
+	component->allowed = tree_is_allowed(builder->hwloc, object);
 	int code = ps__import_component(component, object);
 	if (code < 0)
 		return code;
 	if (component->type == PS_COMPONENT_NUMA && (component->os_id < 0 || component->os_id >= PS__CPU_LIMIT))
-		return fail_damaged(builder, "a NUMA node has no usable number", component->os_id);
+		return tree_fail_damaged(builder, "a NUMA node has no usable number", component->os_id);
 	if (component->cache_level < 0 || component->cache_level >= CACHE_LEVELS)
-		return fail_damaged(builder, "a cache has no such level", component->cache_level);
+		return tree_fail_damaged(builder, "a cache has no such level", component->cache_level);
 	component->logical_id = builder->next_id[component->type][component->cache_level]++;
-	code = set_name(component);
+	code = tree_set_name(component);
 	if (code == PS_OK && component->type == PS_COMPONENT_THREAD)
-		code = add_thread(builder, component);
+		code = tree_add_thread(builder, component);
 	if (code < 0)
 		return code;
 	component->children =
-	    ps__arena_calloc(&builder->topology->arena, count_children(object), sizeof(struct ps_component *));
+	    ps__arena_calloc(&builder->topology->arena, tree_count_children(object), sizeof(struct ps_component *));
 	if (!component->children)
 		return PS_ENOMEM;
-	code = build_children(builder, object->memory_first_child, component);
+	code = tree_build_children(builder, object->memory_first_child, component);
 	if (code == PS_OK)
-		code = build_children(builder, object->first_child, component);
-	set_thread_range(component, first_thread, builder->topology->thread_count - first_thread);
+		code = tree_build_children(builder, object->first_child, component);
+	tree_set_thread_range(component, first_thread, builder->topology->thread_count - first_thread);
 	return code;
 }
 
-/* The unknown Thread is a Thread of the Machine, but not one of its children: walks and counts don't meet it. */
-static int add_unknown(struct ps_topology *topology)
+/* The unknown Thread is a Thread of the Machine, but not one of its children:
+ * walks and counts don't meet it. */
+static int tree_add_unknown(struct ps_topology *topology)
 {
 	struct ps_component *component = ps__arena_calloc(&topology->arena, 1, sizeof *component);
 	struct ps_thread *thread = &topology->threads[topology->thread_count];
@@ -168,20 +173,20 @@ static int add_unknown(struct ps_topology *topology)
 }
 
 /* Room for all Threads and all CPU numbers that hwloc speaks of. */
-static int make_tables(struct builder *builder)
+static int tree_make_tables(struct builder *builder)
 {
 	struct ps_topology *topology = builder->topology;
 	unsigned highest = 0;
 	int count = hwloc_get_nbobjs_by_type(builder->hwloc, HWLOC_OBJ_PU);
 
 	if (count < 1 || count > PS__CPU_LIMIT)
-		return fail_damaged(builder, "the number of its Threads", count);
+		return tree_fail_damaged(builder, "the number of its hardware threads", count);
 	for (unsigned i = 0; i < (unsigned)count; i++) {
 		unsigned cpu = hwloc_get_obj_by_type(builder->hwloc, HWLOC_OBJ_PU, i)->os_index;
 		highest = cpu > highest ? cpu : highest;
 	}
 	if (highest >= PS__CPU_LIMIT)
-		return fail_damaged(builder, "a Thread has no usable CPU number", (int)highest);
+		return tree_fail_damaged(builder, "a hardware thread has no usable CPU number", (int)highest);
 	builder->thread_limit = (size_t)count;
 	topology->cpu_limit = (int)highest + 1;
 	topology->threads = ps__arena_calloc(&topology->arena, (size_t)count + 1, sizeof *topology->threads);
@@ -189,19 +194,19 @@ static int make_tables(struct builder *builder)
 	return topology->threads && topology->by_cpu ? PS_OK : PS_ENOMEM;
 }
 
-static int build_all(struct builder *builder)
+static int tree_build_all(struct builder *builder)
 {
 	struct ps_topology *topology = builder->topology;
-	int code = make_tables(builder);
+	int code = tree_make_tables(builder);
 
 	if (code < 0)
 		return code;
 	topology->root = ps__arena_calloc(&topology->arena, 1, sizeof *topology->root);
 	if (!topology->root)
 		return PS_ENOMEM;
-	code = build(builder, hwloc_get_root_obj(builder->hwloc), topology->root);
+	code = tree_build(builder, hwloc_get_root_obj(builder->hwloc), topology->root);
 	if (code == PS_OK)
-		code = add_unknown(topology);
+		code = tree_add_unknown(topology);
 	if (code == PS_OK)
 		code = ps__import_core_kinds(topology, builder->hwloc);
 	return code;
@@ -213,7 +218,7 @@ int ps__import_tree(struct ps_topology **out, struct hwloc_topology *hwloc, cons
 
 	if (!builder.topology)
 		return ps__fail_memory("the topology");
-	int code = build_all(&builder);
+	int code = tree_build_all(&builder);
 	if (code < 0) {
 		ps__topology_free(builder.topology);
 		return code == PS_ENOMEM ? ps__fail_memory("the topology") : code;

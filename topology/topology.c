@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The topology as an object: who holds it, and when it goes. The loaders are in import.c; event sets take references
- * of their own while they are bound to it.
+ * The topology as an object: who holds it, and when it goes. The loaders are in
+ * import.c; event sets take references of their own while they are bound to it.
  */
 #include "base/identity.h"
 #include "base/os.h"
@@ -61,7 +61,8 @@ void ps_topology_destroy(struct ps_topology *topology)
 {
 	if (!topology)
 		return;
-	/* Event sets may keep the memory for a while: a root pointer that the user kept must not pass for a live one. */
+	/* Event sets may keep the memory for a while: a root pointer that the
+	 * user kept must not pass for a live one. */
 	topology->root->magic = 0;
 	atomic_fetch_or_explicit(&topology->holders, PS__DESTROYED, memory_order_release);
 	ps__topology_release(topology);

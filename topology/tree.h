@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree inside: components and Threads, and who owns them. Written while loading (import.c), read-only after.
+ * The tree inside: components and Threads, and who owns them. Written while
+ * loading (import.c), read-only after.
  */
 #ifndef PS_TOPOLOGY_TREE_H
 #define PS_TOPOLOGY_TREE_H
@@ -17,7 +18,8 @@
 struct hwloc_topology;
 struct ps_topology;
 
-/* The store's objects (src/store: recording.h, history.h, aggregate.h). The tree holds the heads of their lists and nothing else. */
+/* The store's objects (src/store: recording.h, history.h, aggregate.h). The
+ * tree holds the heads of their lists and nothing else. */
 struct ps__aggregate;
 struct ps__history;
 struct ps__recording;
@@ -28,7 +30,7 @@ struct ps__attribute {
 };
 
 struct ps_component {
-	uint64_t magic; /* PS__COMPONENT_MAGIC while alive: tells a root from a stranger's pointer */
+	uint64_t magic; /* PS__COMPONENT_MAGIC while alive: tells a root from a foreign pointer */
 	struct ps_topology *topology;
 	struct ps_component *parent;
 	struct ps_component **children; /* NUMA nodes first */
@@ -52,18 +54,22 @@ struct ps_component {
 
 #define PS__COMPONENT_MAGIC UINT64_C(0x7065726673616765)
 
-/* A hardware thread. The histories that event sets keep for it are in a list that only ever grows. */
+/* A hardware thread. The histories that event sets keep for it are in a list
+ * that only ever grows. */
 struct ps_thread {
 	struct ps_component *component;
 	int cpu;
-	/* Newest first; pushed with release by recording.c, followed with acquire. */
+	/* Newest first; pushed with release by recording.c, followed with
+	 * acquire. */
 	_Atomic(struct ps__history *) histories;
 };
 
-/* What the store keeps for a topology. All zero until the first event set is bound to it. */
+/* What the store keeps for a topology. All zero until the first event set is
+ * bound to it. */
 struct ps__readings {
 	_Atomic(struct ps__recording *) recordings; /* newest first; pushed with release, followed with acquire */
-	/* What totals look at, see aggregate.h: the recordings of sets that are alive, and of others what they counted last. */
+	/* What totals look at, see aggregate.h: the recordings of sets that are
+	 * alive, and of others what they counted last. */
 	_Atomic(struct ps__recording *) current;
 	_Atomic(struct ps__aggregate *) aggregates;
 	_Atomic uint64_t changers; /* that are changing it */
@@ -71,7 +77,8 @@ struct ps__readings {
 	pthread_mutex_t lock;      /* of those who write aggregates, and take recordings out of the list */
 	_Atomic size_t passed;     /* recordings that became of no account since the list was pruned */
 	size_t kept;               /* under the lock: what was in it then */
-	/* Frees all of it. The store registers it when a set is bound; NULL before. */
+	/* Frees all of it. The store registers it when a set is bound; NULL
+	 * before. */
 	void (*_Atomic release)(struct ps_topology *topology);
 };
 
@@ -87,7 +94,8 @@ struct ps_topology {
 	struct ps_component *unknown;
 	struct ps__arena arena; /* all of the tree above: components, Threads, names, attributes */
 
-	/* What the tree was made of, for annotate.c; NULL while it is built. Only read. */
+	/* What the tree was made of, for annotate.c; NULL while it is built.
+	 * Only read. */
 	struct hwloc_topology *hwloc;
 	bool is_foreign; /* from a file, so that hwloc may crash on it */
 
@@ -96,12 +104,16 @@ struct ps_topology {
 
 	struct ps__readings readings;
 	uint64_t generation; /* of the process that made it: ps__fork_generation */
-	/* PS__HOLDER for the user and for each bound event set; and PS__DESTROYED. No lock: readings may be made in signal
-	 * handlers, which must not wait for the thread that they interrupt. */
+	/*
+	 * PS__HOLDER for the user and for each bound event set; and
+	 * PS__DESTROYED. No lock: readings may be made in signal handlers,
+	 * which must not wait for the thread that they interrupt.
+	 */
 	_Atomic size_t holders;
 };
 
-/* Builds an empty topology; the loader fills it, ps__topology_free releases it, partly built or not. */
+/* Builds an empty topology; the loader fills it, ps__topology_free releases it,
+ * partly built or not. */
 struct ps_topology *ps__topology_create(void);
 void ps__topology_free(struct ps_topology *topology);
 
@@ -110,8 +122,11 @@ bool ps__topology_hold(struct ps_topology *topology);
 
 static inline bool ps__topology_is_destroyed(const struct ps_topology *topology)
 {
-	/* Relaxed: nothing else is read that was written before. As the kernel's READ_ONCE: compilers make more instructions of
-	 * atomic_load_explicit. */
+	/*
+	 * Relaxed: nothing else is read that was written before. As the
+	 * kernel's READ_ONCE: compilers make more instructions of
+	 * atomic_load_explicit.
+	 */
 #ifdef PS__HAS_THREAD_SANITIZER
 	return atomic_load_explicit(&topology->holders, memory_order_relaxed) & PS__DESTROYED;
 #else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived metrics: ratios of two sums. Both are taken over the event sets that counted both events, so that what one set
- * counted alone never makes a ratio wrong.
+ * Derived metrics: ratios of two sums. Both are taken over the event sets that
+ * counted both events, so that what one set counted alone never makes a ratio
+ * wrong.
  */
 #include "analysis/metric.h"
 
@@ -55,8 +56,9 @@ static const struct ps__metric metrics[] = {
 /* clang-format on */
 #define METRICS (sizeof metrics / sizeof *metrics)
 
-/* The end of a name that begins with an event's: its modifiers, or ""; NULL if it is another event. */
-static const char *modifiers_of(const char *name, const char *event)
+/* The end of a name that begins with an event's: its modifiers, or ""; NULL if
+ * it is another event. */
+static const char *metric_modifiers_of(const char *name, const char *event)
 {
 	size_t length = strlen(event);
 
@@ -65,33 +67,35 @@ static const char *modifiers_of(const char *name, const char *event)
 	return name + length;
 }
 
-static bool is_clock(const char *event)
+static bool metric_is_clock(const char *event)
 {
 	return strstr(event, "-clock") != NULL;
 }
 
-/* The names of a series or of a set, by number; NULL beyond the last. */
+/* The names of a recording or of a set, by number; NULL beyond the last. */
 struct names {
-	const struct ps__recording *series;
+	const struct ps__recording *recording;
 	const struct ps_eventset *set;
 };
 
-static const char *name_at(const struct names *names, size_t index)
+static const char *metric_name_at(const struct names *names, size_t index)
 {
 	if (names->set)
 		return ps_eventset_event_name(names->set, index);
-	return index < names->series->columns ? names->series->column[index].name : NULL;
+	return index < names->recording->columns ? names->recording->column[index].name : NULL;
 }
 
-/* The first column with one of the names and this modifier. Time is time: a clock's modifier says nothing. */
-static ptrdiff_t find_name(const struct names *names, const char *const *events, const char *modifier, bool any_clock)
+/* The first column with one of the names and this modifier. Time is time: a
+ * clock's modifier says nothing. */
+static ptrdiff_t metric_find_name(const struct names *names, const char *const *events, const char *modifier,
+                                  bool any_clock)
 {
 	const char *name;
 
 	for (; *events; events++) {
-		for (size_t index = 0; (name = name_at(names, index)); index++) {
-			const char *found = modifiers_of(name, *events);
-			if (found && ((any_clock && is_clock(*events)) || strcmp(found, modifier) == 0))
+		for (size_t index = 0; (name = metric_name_at(names, index)); index++) {
+			const char *found = metric_modifiers_of(name, *events);
+			if (found && ((any_clock && metric_is_clock(*events)) || strcmp(found, modifier) == 0))
 				return (ptrdiff_t)index;
 		}
 	}
@@ -103,52 +107,54 @@ struct pair {
 	ptrdiff_t denominator;
 };
 
-static bool find_names(const struct names *names, const struct ps__metric_ask *ask, struct pair *out)
+static bool metric_find_names(const struct names *names, const struct ps__metric_ask *ask, struct pair *out)
 {
-	out->numerator = find_name(names, ask->metric->numerators, ask->modifier, false);
+	out->numerator = metric_find_name(names, ask->metric->numerators, ask->modifier, false);
 	out->denominator = out->numerator;
 	if (!ps__metric_is_share(ask))
-		out->denominator = find_name(names, ask->metric->denominators, ask->modifier, true);
+		out->denominator = metric_find_name(names, ask->metric->denominators, ask->modifier, true);
 	return out->numerator >= 0 && out->denominator >= 0;
 }
 
-static bool is_supported(const struct ps__recording *series, ptrdiff_t column)
+static bool metric_is_supported(const struct ps__recording *recording, ptrdiff_t column)
 {
-	return series->column[column].group != PS__NO_GROUP;
+	return recording->column[column].group != PS__NO_GROUP;
 }
 
-/* False if the series didn't count both. Where one of them isn't supported, what the other counted is left out. */
-static bool find_pair(const struct ps__recording *series, const struct ps__metric_ask *ask, struct pair *out)
+/* False if the recording didn't count both. Where one of them isn't supported,
+ * what the other counted is left out. */
+static bool metric_find_pair(const struct ps__recording *recording, const struct ps__metric_ask *ask,
+                             struct pair *out)
 {
-	return find_names(&(struct names){.series = series}, ask, out) &&
-	       is_supported(series, out->numerator) == is_supported(series, out->denominator);
+	return metric_find_names(&(struct names){.recording = recording}, ask, out) &&
+	       metric_is_supported(recording, out->numerator) == metric_is_supported(recording, out->denominator);
 }
 
-static ptrdiff_t find_numerator(const struct ps__recording *series, const struct ps__selector *selector)
+static ptrdiff_t metric_find_numerator(const struct ps__recording *recording, const struct ps__selector *selector)
 {
 	struct pair pair;
 
-	return find_pair(series, selector->context, &pair) ? pair.numerator : -1;
+	return metric_find_pair(recording, selector->context, &pair) ? pair.numerator : -1;
 }
 
-static ptrdiff_t find_denominator(const struct ps__recording *series, const struct ps__selector *selector)
+static ptrdiff_t metric_find_denominator(const struct ps__recording *recording, const struct ps__selector *selector)
 {
 	struct pair pair;
 
-	return find_pair(series, selector->context, &pair) ? pair.denominator : -1;
+	return metric_find_pair(recording, selector->context, &pair) ? pair.denominator : -1;
 }
 
 struct ps__selector ps__metric_numerator(const struct ps__metric_ask *ask)
 {
-	return (struct ps__selector){.find = find_numerator, .name = ask->metric->name, .context = ask};
+	return (struct ps__selector){.find = metric_find_numerator, .name = ask->metric->name, .context = ask};
 }
 
 struct ps__selector ps__metric_denominator(const struct ps__metric_ask *ask)
 {
-	return (struct ps__selector){.find = find_denominator, .name = ask->metric->name, .context = ask};
+	return (struct ps__selector){.find = metric_find_denominator, .name = ask->metric->name, .context = ask};
 }
 
-static const struct ps__metric *find_metric(const char *name)
+static const struct ps__metric *metric_find_metric(const char *name)
 {
 	size_t length = strcspn(name, ":");
 
@@ -159,7 +165,7 @@ static const struct ps__metric *find_metric(const char *name)
 	return NULL;
 }
 
-static int fail_name(const char *name)
+static int metric_fail_name(const char *name)
 {
 	char all[512];
 	size_t length = 0;
@@ -171,15 +177,15 @@ static int fail_name(const char *name)
 
 int ps__metric_find(const char *name, struct ps__metric_ask *out)
 {
-	const struct ps__metric *metric = find_metric(name);
+	const struct ps__metric *metric = metric_find_metric(name);
 
 	if (!metric || strlen(name) >= PS__METRIC_NAME_BYTES)
-		return fail_name(name);
+		return metric_fail_name(name);
 	*out = (struct ps__metric_ask){.metric = metric, .modifier = name + strcspn(name, ":")};
 	return PS_OK;
 }
 
-static bool is_known(const struct ps_value *value)
+static bool metric_is_known(const struct ps_value *value)
 {
 	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 }
@@ -197,11 +203,11 @@ void ps__metric_compute(const struct ps__metric *metric, const struct ps_value *
 	};
 	if (denominator->timestamp > out->timestamp)
 		out->timestamp = denominator->timestamp;
-	if (is_known(numerator) && is_known(denominator) && denominator->value > 0)
+	if (metric_is_known(numerator) && metric_is_known(denominator) && denominator->value > 0)
 		out->value = (double)numerator->value / (double)denominator->value * metric->factor;
 }
 
-static int fail_sum(const struct ps_component *component, const struct ps__metric_ask *ask, int code)
+static int metric_fail_sum(const struct ps_component *component, const struct ps__metric_ask *ask, int code)
 {
 	struct ps__selector above = ps__metric_numerator(ask), below = ps__metric_denominator(ask);
 	struct ps_value value;
@@ -215,12 +221,13 @@ static int fail_sum(const struct ps_component *component, const struct ps__metri
 	                "%s needs %s%s%s%s%s, counted by the same event set; below %s no set counted what it needs",
 	                metric->name, metric->numerators[0], ask->modifier, is_share ? "" : " and ",
 	                is_share ? "" : metric->denominators[0],
-	                is_share || is_clock(metric->denominators[0]) ? "" : ask->modifier, component->name);
+	                is_share || metric_is_clock(metric->denominators[0]) ? "" : ask->modifier, component->name);
 }
 
-/* Both sums, of the same readings unless a set makes new ones faster than they can be added up. */
-static int sum_both(const struct ps_component *component, const struct ps__metric_ask *ask,
-                    struct ps_value *numerator, struct ps_value *denominator)
+/* Both sums, of the same readings unless a set makes new ones faster than they
+ * can be added up. */
+static int metric_sum_both(const struct ps_component *component, const struct ps__metric_ask *ask,
+                           struct ps_value *numerator, struct ps_value *denominator)
 {
 	const struct ps_component *whole = ps__metric_is_share(ask) ? component->topology->root : component;
 	struct ps__selector above = ps__metric_numerator(ask), below = ps__metric_denominator(ask);
@@ -248,9 +255,9 @@ int ps_component_metric(const struct ps_component *component, const char *metric
 		return ps__fail(PS_EINVAL, "ps_component_metric: component, metric and out must not be NULL");
 	if (ps__metric_find(metric, &ask) < 0)
 		return PS_ENOEVNT;
-	int code = sum_both(component, &ask, &numerator, &denominator);
+	int code = metric_sum_both(component, &ask, &numerator, &denominator);
 	if (code < 0)
-		return fail_sum(component, &ask, code);
+		return metric_fail_sum(component, &ask, code);
 	ps__metric_compute(ask.metric, &numerator, &denominator, out);
 	return PS_OK;
 }
@@ -265,7 +272,7 @@ int ps_metric_of_sums(const struct ps_eventset *set, const char *metric, const s
 		return ps__fail(PS_EINVAL, "ps_metric_of_sums: set, metric, sums and out must not be NULL");
 	if (ps__metric_find(metric, &ask) < 0)
 		return PS_ENOEVNT;
-	if (!find_names(&(struct names){.set = set}, &ask, &pair))
+	if (!metric_find_names(&(struct names){.set = set}, &ask, &pair))
 		return ps__fail(PS_ENOEVNT, "%s needs events that the set lacks: ps_metric(3) names them", metric);
 	const struct ps_value *below = ps__metric_is_share(&ask) && whole ? whole : sums;
 	ps__metric_compute(ask.metric, &sums[pair.numerator], &below[pair.denominator], out);
@@ -278,45 +285,46 @@ struct walk {
 	void *context;
 };
 
-/* Is this the first series, and in it the first column, that gives the metric? Each is to be visited once. */
-static bool is_first(const struct ps__recording *series, size_t column, const struct ps__metric_ask *ask)
+/* Is this the first recording, and in it the first column, that gives the
+ * metric? Each is to be visited once. */
+static bool metric_is_first(const struct ps__recording *recording, size_t column, const struct ps__metric_ask *ask)
 {
 	struct pair pair;
 
-	for (const struct ps__recording *before = ps__recording_first(series->topology); before != series;
+	for (const struct ps__recording *before = ps__recording_first(recording->topology); before != recording;
 	     before = before->next) {
-		if (find_pair(before, ask, &pair))
+		if (metric_find_pair(before, ask, &pair))
 			return false;
 	}
-	return find_pair(series, ask, &pair) && pair.numerator == (ptrdiff_t)column;
+	return metric_find_pair(recording, ask, &pair) && pair.numerator == (ptrdiff_t)column;
 }
 
-static int visit_column(const struct walk *walk, const struct ps__recording *series, size_t column,
-                        const struct ps__metric *metric)
+static int metric_visit_column(const struct walk *walk, const struct ps__recording *recording, size_t column,
+                               const struct ps__metric *metric)
 {
 	struct ps__metric_ask ask = {.metric = metric};
 	struct ps_value numerator, denominator;
 	char name[PS__METRIC_NAME_BYTES];
 
 	for (const char *const *event = metric->numerators; *event && !ask.modifier; event++)
-		ask.modifier = modifiers_of(series->column[column].name, *event);
-	if (!ask.modifier || !is_first(series, column, &ask) ||
-	    sum_both(walk->component, &ask, &numerator, &denominator) < 0)
+		ask.modifier = metric_modifiers_of(recording->column[column].name, *event);
+	if (!ask.modifier || !metric_is_first(recording, column, &ask) ||
+	    metric_sum_both(walk->component, &ask, &numerator, &denominator) < 0)
 		return 0;
 	snprintf(name, sizeof name, "%s%s", metric->name, ask.modifier);
 	return walk->visit(name, walk->context);
 }
 
-static int visit_metric(const struct walk *walk, const struct ps__metric *metric)
+static int metric_visit_metric(const struct walk *walk, const struct ps__metric *metric)
 {
 	int stop = 0;
 
 	if (!walk->component)
 		return walk->visit(metric->name, walk->context);
-	for (const struct ps__recording *series = ps__recording_first(walk->component->topology); series && !stop;
-	     series = series->next) {
-		for (size_t column = 0; column < series->columns && !stop; column++)
-			stop = visit_column(walk, series, column, metric);
+	for (const struct ps__recording *recording = ps__recording_first(walk->component->topology);
+	     recording && !stop; recording = recording->next) {
+		for (size_t column = 0; column < recording->columns && !stop; column++)
+			stop = metric_visit_column(walk, recording, column, metric);
 	}
 	return stop;
 }
@@ -330,30 +338,30 @@ int ps_metric_for_each(const struct ps_component *component, int (*visit)(const 
 	if (!visit)
 		return ps__fail(PS_EINVAL, "ps_metric_for_each: visit is NULL");
 	for (size_t i = 0; i < METRICS && !stop; i++)
-		stop = visit_metric(&walk, &metrics[i]);
+		stop = metric_visit_metric(&walk, &metrics[i]);
 	return stop;
 }
 
 /* A metric's modifier is that of its events: no event has another one. */
-static const struct ps__metric *find_told(const char *name)
+static const struct ps__metric *metric_find_or_fail(const char *name)
 {
 	if (!name)
 		return NULL;
 	const char *modifier = name + strcspn(name, ":");
 	bool is_one = *modifier == '\0' || (modifier[1] != '\0' && ps__modifiers_are(modifier + 1));
-	return is_one ? find_metric(name) : NULL;
+	return is_one ? metric_find_metric(name) : NULL;
 }
 
 const char *ps_metric_unit(const char *metric)
 {
-	const struct ps__metric *found = find_told(metric);
+	const struct ps__metric *found = metric_find_or_fail(metric);
 
 	return found ? found->unit : NULL;
 }
 
 const char *ps_metric_description(const char *metric)
 {
-	const struct ps__metric *found = find_told(metric);
+	const struct ps__metric *found = metric_find_or_fail(metric);
 
 	return found ? found->description : NULL;
 }

@@ -8,10 +8,11 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* The kernel's clocksource when it trusts the ticks: constant, and the same on all CPUs. */
+/* The kernel's clocksource when it trusts the ticks: constant, and the same on
+ * all CPUs. */
 #define PS__ARCH_CLOCKSOURCE "arch_sys_counter"
 
-/* Where the kernel says who may read counters. */
+/* The file that says who may read counters in user space. */
 #define PS__ARCH_COUNTERS_SETTING "/proc/sys/kernel/perf_user_access"
 
 #define PS__READ(name)                                             \
@@ -26,7 +27,8 @@ static inline uint64_t ps__arch_ticks(void)
 	return PS__READ(cntvct_el0);
 }
 
-/* Can ps__arch_counter read what a mapped page calls `index`? 0 is no counter, 32 the cycle counter. */
+/* Can ps__arch_counter read what a mapped page calls `index`? 0 is no counter,
+ * 32 the cycle counter. */
 static inline bool ps__arch_has_counter(uint32_t index)
 {
 	return index - 1 < 32;
@@ -43,8 +45,8 @@ static inline bool ps__arch_has_counter(uint32_t index)
 #define PS__PIECE_BYTES "8"
 #endif
 
-/* By the counters' own names: through pmselr_el0 each would need an isb. A jump into a table, where a switch would take three
- * instructions more. */
+/* By the counters' own names: through pmselr_el0 each would need an isb. A jump
+ * into a table, where a switch would take three instructions more. */
 static inline uint64_t ps__arch_counter(uint32_t index)
 {
 	uint64_t value;
@@ -76,7 +78,8 @@ static inline void ps__arch_settle(void)
 	__asm__ volatile("isb" : : : "memory");
 }
 
-/* Is this code translated by valgrind? By its client request RUNNING_ON_VALGRIND, which does nothing elsewhere. */
+/* Is this code translated by valgrind? By its client request
+ * RUNNING_ON_VALGRIND, which does nothing elsewhere. */
 static inline bool ps__arch_is_valgrind(void)
 {
 	volatile uint64_t request[6] = {0x1001};

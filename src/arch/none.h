@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other CPUs: no counter and no clock is read in user space. By way of arch/arch.h. */
+/* Other CPUs: no counter and no clock is read in user space. By way of
+ * arch/arch.h. */
 #ifndef PS_ARCH_NONE_H
 #define PS_ARCH_NONE_H
 

@@ -8,10 +8,11 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* The kernel's clocksource when it trusts the ticks: constant, and the same on all CPUs. */
+/* The kernel's clocksource when it trusts the ticks: constant, and the same on
+ * all CPUs. */
 #define PS__ARCH_CLOCKSOURCE "tsc"
 
-/* Where the kernel says who may read counters. */
+/* The file that says who may read counters in user space. */
 #define PS__ARCH_COUNTERS_SETTING "/sys/bus/event_source/devices/cpu/rdpmc"
 
 static inline uint64_t ps__arch_ticks(void)
@@ -19,8 +20,11 @@ static inline uint64_t ps__arch_ticks(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* Can ps__arch_counter read what a mapped page calls `index`? Not 0, which is no counter, and not Intel's metrics, which
- * are fractions (bit 29 of what rdpmc takes). */
+/*
+ * Can ps__arch_counter read what a mapped page calls `index`? Not 0, which is
+ * no counter, and not Intel's metrics, which are fractions (bit 29 of what
+ * rdpmc takes).
+ */
 static inline bool ps__arch_has_counter(uint32_t index)
 {
 	return ((index - 1) & (1u << 29)) == 0;
@@ -40,7 +44,8 @@ static inline void ps__arch_settle(void)
 	__asm__ volatile("lfence" : : : "memory");
 }
 
-/* Is this code translated by valgrind? By its client request RUNNING_ON_VALGRIND, which does nothing elsewhere. */
+/* Is this code translated by valgrind? By its client request
+ * RUNNING_ON_VALGRIND, which does nothing elsewhere. */
 static inline bool ps__arch_is_valgrind(void)
 {
 	volatile uint64_t request[6] = {0x1001};

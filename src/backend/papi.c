@@ -22,14 +22,14 @@ struct papi_backend {
 	bool has_final;    /* PAPI_stop has filled values */
 };
 
-static struct papi_backend *self_of(struct ps__backend *backend)
+static struct papi_backend *papi_self_of(struct ps__backend *backend)
 {
 	return (struct papi_backend *)backend;
 }
 
 static int papi_open(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target)
 {
-	struct papi_backend *self = self_of(backend);
+	struct papi_backend *self = papi_self_of(backend);
 
 	(void)events;
 	(void)target;
@@ -61,7 +61,7 @@ static __attribute__((cold)) int explain_count(const struct ps__papi *papi, int 
 }
 
 /* PAPI would crash if it isn't initialised, and writes as many values as the set has events: both are looked at first. */
-static inline int check_set(const struct ps__papi *papi)
+static inline int papi_check_set(const struct ps__papi *papi)
 {
 	if (__builtin_expect(!ps__papi_calls.is_initialized(), 0))
 		return ps__papi_check_library();
@@ -70,7 +70,7 @@ static inline int check_set(const struct ps__papi *papi)
 }
 
 /* A number that was given to another set: its counts are nobody's here. */
-static int check_identity(const struct ps__papi *papi)
+static int papi_check_identity(const struct ps__papi *papi)
 {
 	bool changed = false;
 	int result = ps__papi_compare(papi, &changed);
@@ -92,7 +92,7 @@ static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t 
 
 	if (course == PS__PAPI_FREE || (course == PS__PAPI_ESTIMATE && value > last / 2))
 		return PS_OK;
-	int result = check_identity(self->papi);
+	int result = papi_check_identity(self->papi);
 	if (result != PS_OK)
 		return result;
 	self->before[event] += last;
@@ -104,13 +104,13 @@ static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t 
 /* What totals holds is what was read last. */
 static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
-	struct papi_backend *self = self_of(backend);
+	struct papi_backend *self = papi_self_of(backend);
 	const struct ps__papi *papi = self->papi;
 	int result = PS_OK;
 
 	(void)lane;
 	if (!self->has_final) {
-		result = check_set(papi);
+		result = papi_check_set(papi);
 		int code = result == PS_OK ? ps__papi_calls.read(papi->id, self->values) : PS_OK;
 		if (code < 0)
 			result = ps__papi_fail(papi->id, "PAPI_read", code);
@@ -135,7 +135,7 @@ static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
  */
 static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
-	const struct papi_backend *self = self_of(backend);
+	const struct papi_backend *self = papi_self_of(backend);
 	const struct ps__papi *papi = self->papi;
 	uint64_t *end = totals + 2 + papi->count;
 
@@ -155,7 +155,7 @@ static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t lane, ui
 }
 
 /* PAPI runs it already. Its counts since PAPI_start are new, or were there before. */
-static int take_over(struct papi_backend *self)
+static int papi_take_over(struct papi_backend *self)
 {
 	struct ps__papi *papi = self->papi;
 
@@ -171,7 +171,7 @@ static int take_over(struct papi_backend *self)
 }
 
 /* Nothing but a look at the code follows what starts the counters. */
-static int start_anew(const struct papi_backend *self)
+static int papi_start_anew(const struct papi_backend *self)
 {
 	int code = ps__papi_calls.start(self->papi->id);
 
@@ -180,7 +180,7 @@ static int start_anew(const struct papi_backend *self)
 
 void ps__papi_rewind(struct ps__backend *backend)
 {
-	struct papi_backend *self = self_of(backend);
+	struct papi_backend *self = papi_self_of(backend);
 	size_t count = self->papi->count;
 
 	memset(self->values, 0, count * sizeof *self->values);
@@ -193,16 +193,16 @@ void ps__papi_rewind(struct ps__backend *backend)
 
 static int papi_start(struct ps__backend *backend)
 {
-	struct papi_backend *self = self_of(backend);
+	struct papi_backend *self = papi_self_of(backend);
 	bool is_counting = false;
-	int result = check_set(self->papi);
+	int result = papi_check_set(self->papi);
 
 	if (result == PS_OK)
 		result = ps__papi_is_counting(self->papi, &is_counting);
 	if (result != PS_OK)
 		return result;
 	self->has_final = false;
-	result = is_counting ? take_over(self) : start_anew(self);
+	result = is_counting ? papi_take_over(self) : papi_start_anew(self);
 	if (__builtin_expect(result == PS_OK, 1))
 		return PS_OK;
 	self->has_final = true;
@@ -211,9 +211,9 @@ static int papi_start(struct ps__backend *backend)
 
 static int papi_stop(struct ps__backend *backend)
 {
-	struct papi_backend *self = self_of(backend);
+	struct papi_backend *self = papi_self_of(backend);
 	int id = self->papi->id;
-	int result = check_set(self->papi);
+	int result = papi_check_set(self->papi);
 
 	if (result != PS_OK)
 		return result;
@@ -230,7 +230,7 @@ static int papi_stop(struct ps__backend *backend)
 /* Nothing of PAPI's is released: the event set is the user's. */
 static void papi_close(struct ps__backend *backend, bool abandon)
 {
-	struct papi_backend *self = self_of(backend);
+	struct papi_backend *self = papi_self_of(backend);
 
 	(void)abandon;
 	ps__os_free_apart(self->values);

@@ -22,17 +22,17 @@ _Static_assert((int)PS__PAPI_DOM_USER == PAPI_DOM_USER && (int)PS__PAPI_DOM_KERN
                "PAPI has other domains");
 _Static_assert(PAPI_HUGE_STR_LEN <= PS__PAPI_TEXT, "PAPI has longer names");
 
-static int library_version(void)
+static int calls_library_version(void)
 {
 	return PAPI_get_opt(PAPI_LIB_VERSION, NULL);
 }
 
-static int event_name(int code, char *out)
+static int calls_event_name(int code, char *out)
 {
 	return PAPI_event_code_to_name(code, out);
 }
 
-static int event_info(int code, struct ps__papi_event_info *out)
+static int calls_event_info(int code, struct ps__papi_event_info *out)
 {
 	PAPI_event_info_t info;
 
@@ -51,7 +51,7 @@ static int event_info(int code, struct ps__papi_event_info *out)
 	return PAPI_OK;
 }
 
-static int component_info(int component, struct ps__papi_component_info *out)
+static int calls_component_info(int component, struct ps__papi_component_info *out)
 {
 	const PAPI_component_info_t *info = PAPI_get_component_info(component);
 
@@ -66,7 +66,7 @@ static int component_info(int component, struct ps__papi_component_info *out)
 }
 
 /* PAPI's answer may be positive. */
-static int get_option(int set, enum ps__papi_option option, long *out)
+static int calls_get_option(int set, enum ps__papi_option option, long *out)
 {
 	static const int numbers[] = {
 	    [PS__PAPI_OPTION_TID] = PAPI_ATTACH,      [PS__PAPI_OPTION_CPU] = PAPI_CPU_ATTACH,
@@ -109,7 +109,7 @@ static int get_option(int set, enum ps__papi_option option, long *out)
 }
 
 /* These open and close files, and a thread that is cancelled there leaves PAPI locked. PAPI_read doesn't, and is called often. */
-static int initialize(void)
+static int calls_initialize(void)
 {
 	int cancel = ps__cancel_hold();
 	int version = PAPI_library_init(PAPI_VER_CURRENT);
@@ -121,7 +121,7 @@ static int initialize(void)
 	return version > 0 ? PAPI_EINVAL : version;
 }
 
-static void shut_down(void)
+static void calls_shut_down(void)
 {
 	int cancel = ps__cancel_hold();
 
@@ -129,7 +129,7 @@ static void shut_down(void)
 	ps__cancel_release(cancel);
 }
 
-static int start(int set)
+static int calls_start(int set)
 {
 	int cancel = ps__cancel_hold();
 	int result = PAPI_start(set);
@@ -138,7 +138,7 @@ static int start(int set)
 	return result;
 }
 
-static int stop(int set, long long *values)
+static int calls_stop(int set, long long *values)
 {
 	int cancel = ps__cancel_hold();
 	int result = PAPI_stop(set, values);
@@ -147,7 +147,7 @@ static int stop(int set, long long *values)
 	return result;
 }
 
-static const char *say_error(int code)
+static const char *calls_say_error(int code)
 {
 	return PAPI_strerror(code);
 }
@@ -155,22 +155,22 @@ static const char *say_error(int code)
 struct ps__papi_calls ps__papi_calls = {
     .built_version = PAPI_VER_CURRENT,
     .is_initialized = PAPI_is_initialized,
-    .initialize = initialize,
-    .shut_down = shut_down,
-    .library_version = library_version,
+    .initialize = calls_initialize,
+    .shut_down = calls_shut_down,
+    .library_version = calls_library_version,
     .num_events = PAPI_num_events,
     .list_events = PAPI_list_events,
-    .event_name = event_name,
-    .event_info = event_info,
+    .event_name = calls_event_name,
+    .event_info = calls_event_info,
     .set_component = PAPI_get_eventset_component,
-    .component_info = component_info,
+    .component_info = calls_component_info,
     .component_count = PAPI_num_components,
-    .get_option = get_option,
+    .get_option = calls_get_option,
     .state = PAPI_state,
-    .start = start,
+    .start = calls_start,
     .read = PAPI_read,
-    .stop = stop,
-    .strerror = say_error,
+    .stop = calls_stop,
+    .strerror = calls_say_error,
 };
 
 #else

@@ -62,7 +62,7 @@ void ps__papi_free(struct ps__papi *papi)
 	ps__os_free(papi);
 }
 
-static int allocate(struct ps__papi *papi, size_t count)
+static int describe_allocate(struct ps__papi *papi, size_t count)
 {
 	/* One more, so that an empty set has its vectors, too. */
 	papi->codes = ps__os_calloc(count + 1, sizeof *papi->codes);
@@ -76,7 +76,7 @@ static int allocate(struct ps__papi *papi, size_t count)
 	return ps__fail_memory("a PAPI event set");
 }
 
-static int list_codes(int id, int *codes, size_t count)
+static int describe_list_codes(int id, int *codes, size_t count)
 {
 	int listed = (int)count;
 
@@ -88,7 +88,7 @@ static int list_codes(int id, int *codes, size_t count)
 	return listed == (int)count ? PS_OK : ps__papi_fail(id, "PAPI_list_events", PS_EBUG);
 }
 
-static int read_option(int id, enum ps__papi_option option, const char *name, long *out)
+static int describe_read_option(int id, enum ps__papi_option option, const char *name, long *out)
 {
 	char call[64];
 	int result = ps__papi_calls.get_option(id, option, out);
@@ -98,17 +98,17 @@ static int read_option(int id, enum ps__papi_option option, const char *name, lo
 }
 
 /* What the set counts, of which PAPI_state tells what may be asked. */
-static int read_target(int id, int state, struct ps__target *out)
+static int describe_read_target(int id, int state, struct ps__target *out)
 {
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
 	long value = 0;
 	int result = PS_OK;
 
 	if (state & PS__PAPI_CPU_ATTACHED) {
-		result = read_option(id, PS__PAPI_OPTION_CPU, "PAPI_CPU_ATTACH", &value);
+		result = describe_read_option(id, PS__PAPI_OPTION_CPU, "PAPI_CPU_ATTACH", &value);
 		target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = (int)value};
 	} else if (state & PS__PAPI_ATTACHED) {
-		result = read_option(id, PS__PAPI_OPTION_TID, "PAPI_ATTACH", &value);
+		result = describe_read_option(id, PS__PAPI_OPTION_TID, "PAPI_ATTACH", &value);
 		target = (struct ps__target){.kind = PS__TARGET_TID, .tid = (pid_t)value, .cpu = -1};
 	}
 	if (result == PS_OK)
@@ -116,7 +116,7 @@ static int read_target(int id, int state, struct ps__target *out)
 	return result;
 }
 
-static int read_state(int id, int *out)
+static int describe_read_state(int id, int *out)
 {
 	int state = 0;
 	int result = ps__papi_calls.state(id, &state);
@@ -128,7 +128,7 @@ static int read_state(int id, int *out)
 }
 
 /* PAPI 7.0 takes these questions for a set only once a first event has given it a component. */
-static int read_manner(struct ps__papi *papi)
+static int describe_read_manner(struct ps__papi *papi)
 {
 	long inherit = 0;
 	int result = PS_OK;
@@ -136,14 +136,14 @@ static int read_manner(struct ps__papi *papi)
 	papi->granularity = PS__PAPI_GRN_THR;
 	if (papi->count == 0)
 		return PS_OK;
-	result = read_option(papi->id, PS__PAPI_OPTION_GRANULARITY, "PAPI_GRANUL", &papi->granularity);
+	result = describe_read_option(papi->id, PS__PAPI_OPTION_GRANULARITY, "PAPI_GRANUL", &papi->granularity);
 	if (result == PS_OK)
-		result = read_option(papi->id, PS__PAPI_OPTION_INHERIT, "PAPI_INHERIT", &inherit);
+		result = describe_read_option(papi->id, PS__PAPI_OPTION_INHERIT, "PAPI_INHERIT", &inherit);
 	papi->is_shared = inherit || papi->granularity != PS__PAPI_GRN_THR;
 	return result;
 }
 
-static enum ps__papi_course course_of(const struct ps__papi *papi, const struct ps__papi_event_info *info)
+static enum ps__papi_course describe_course_of(const struct ps__papi *papi, const struct ps__papi_event_info *info)
 {
 	static const char *const rising[] = {"", "NOT_DERIVED", "DERIVED_CMPD", "DERIVED_ADD"};
 
@@ -159,7 +159,7 @@ static enum ps__papi_course course_of(const struct ps__papi *papi, const struct 
 }
 
 /* The place of a CPU in the list, which grows if it is a new one. */
-static uint32_t find_place(struct ps__papi *papi, int cpu)
+static uint32_t describe_find_place(struct ps__papi *papi, int cpu)
 {
 	for (size_t place = 0; place < papi->place_count; place++) {
 		if (papi->place_cpus[place] == cpu)
@@ -170,7 +170,7 @@ static uint32_t find_place(struct ps__papi *papi, int cpu)
 }
 
 /* Unlike libpfm's modifiers ":k=1" and ":u=0:k" a plain name follows the set's domain. */
-static bool names_kernel(const char *name)
+static bool describe_names_kernel(const char *name)
 {
 	const char *modifiers = strchr(name, ':');
 
@@ -178,13 +178,13 @@ static bool names_kernel(const char *name)
 }
 
 /* Clocks of the kernel, whose names differ by their prefix (perf::TASK-CLOCK): no domain keeps them from going on. */
-static bool is_clock(const char *name)
+static bool describe_is_clock(const char *name)
 {
 	return strstr(name, "TASK-CLOCK") || strstr(name, "TASK_CLOCK") || strstr(name, "CPU-CLOCK") ||
 	       strstr(name, "CPU_CLOCK");
 }
 
-static int name_event(struct ps__papi *papi, size_t index, const struct ps__papi_event_info *info)
+static int describe_name_event(struct ps__papi *papi, size_t index, const struct ps__papi_event_info *info)
 {
 	char name[PS__PAPI_TEXT] = "";
 	int result = ps__papi_calls.event_name(papi->codes[index], name);
@@ -205,7 +205,7 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 
 	if (result < 0)
 		return ps__papi_fail(papi->id, "PAPI_get_event_info", result);
-	result = name_event(papi, index, &info);
+	result = describe_name_event(papi, index, &info);
 	if (result != PS_OK)
 		return result;
 	if (info.is_floating)
@@ -219,14 +219,14 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 	event->klass = PS__EVENT_CLASS_OTHER;
 	event->scale = 1;
 	snprintf(event->unit, sizeof event->unit, "%.31s", info.units);
-	event->user_only = is_user_only && !names_kernel(event->name) && !is_clock(event->name);
-	papi->course[index] = course_of(papi, &info);
+	event->user_only = is_user_only && !describe_names_kernel(event->name) && !describe_is_clock(event->name);
+	papi->course[index] = describe_course_of(papi, &info);
 	if (scope.cpu >= 0)
-		papi->place_of[index] = find_place(papi, scope.cpu);
+		papi->place_of[index] = describe_find_place(papi, scope.cpu);
 	return PS_OK;
 }
 
-static int check_component(struct ps__papi *papi, struct ps__papi_component_info *out)
+static int describe_check_component(struct ps__papi *papi, struct ps__papi_component_info *out)
 {
 	int component = ps__papi_calls.set_component(papi->id);
 
@@ -243,7 +243,7 @@ static int check_component(struct ps__papi *papi, struct ps__papi_component_info
 
 /* Events of packages, or of CPUs that their names give, count there, wherever the set's thread is. One that has no place
  * of its own, as of the whole machine, goes with the first that has. */
-static void settle_places(struct ps__papi *papi)
+static void describe_settle_places(struct ps__papi *papi)
 {
 	if (papi->place_count)
 		papi->target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = papi->place_cpus[0]};
@@ -253,22 +253,22 @@ static int describe_events(struct ps__papi *papi)
 {
 	struct ps__papi_component_info component;
 	long domain = 0;
-	int result = check_component(papi, &component);
+	int result = describe_check_component(papi, &component);
 
 	if (result == PS_OK)
-		result = list_codes(papi->id, papi->codes, papi->count);
+		result = describe_list_codes(papi->id, papi->codes, papi->count);
 	if (result == PS_OK)
-		result = read_option(papi->id, PS__PAPI_OPTION_DOMAIN, "PAPI_DOMAIN", &domain);
+		result = describe_read_option(papi->id, PS__PAPI_OPTION_DOMAIN, "PAPI_DOMAIN", &domain);
 	bool is_user_only = strcmp(component.name, "perf_event") == 0 && !(domain & PS__PAPI_DOM_KERNEL);
 	for (size_t index = 0; result == PS_OK && index < papi->count; index++)
 		result = describe_event(papi, index, component.name, is_user_only);
 	if (result == PS_OK)
-		settle_places(papi);
+		describe_settle_places(papi);
 	return result;
 }
 
 /* Of any component: the set's number may be given to one of another. */
-static int find_most_events(struct ps__papi *papi)
+static int describe_find_most_events(struct ps__papi *papi)
 {
 	int count = ps__papi_calls.component_count(), most = 0;
 
@@ -284,26 +284,26 @@ static int find_most_events(struct ps__papi *papi)
 	return PS_OK;
 }
 
-static int describe(struct ps__papi *papi)
+static int describe_all(struct ps__papi *papi)
 {
 	int count = ps__papi_calls.num_events(papi->id);
 	int state = 0;
 
 	if (count < 0)
 		return ps__papi_fail(papi->id, "PAPI_num_events", count);
-	int result = allocate(papi, (size_t)count);
+	int result = describe_allocate(papi, (size_t)count);
 	if (result == PS_OK)
-		result = read_state(papi->id, &state);
+		result = describe_read_state(papi->id, &state);
 	if (result == PS_OK)
-		result = read_target(papi->id, state, &papi->target);
+		result = describe_read_target(papi->id, state, &papi->target);
 	if (result != PS_OK)
 		return result;
 	papi->count = (size_t)count;
 	papi->state = state & LASTING_STATE;
 	papi->is_estimate = state & PS__PAPI_MULTIPLEXING;
-	result = find_most_events(papi);
+	result = describe_find_most_events(papi);
 	if (result == PS_OK)
-		result = read_manner(papi);
+		result = describe_read_manner(papi);
 	return result == PS_OK && count > 0 ? describe_events(papi) : result;
 }
 
@@ -317,7 +317,7 @@ int ps__papi_describe(struct ps__papi **out, int id)
 	if (!papi)
 		return ps__fail_memory("a PAPI event set");
 	papi->id = id;
-	result = describe(papi);
+	result = describe_all(papi);
 	if (result != PS_OK) {
 		ps__papi_free(papi);
 		return result;
@@ -326,7 +326,7 @@ int ps__papi_describe(struct ps__papi **out, int id)
 	return PS_OK;
 }
 
-static bool is_other_target(const struct ps__papi *papi, const struct ps__target *target)
+static bool describe_is_other_target(const struct ps__papi *papi, const struct ps__target *target)
 {
 	/* Events of packages have put theirs in its place. */
 	if (papi->place_count)
@@ -346,15 +346,15 @@ int ps__papi_compare(const struct ps__papi *papi, bool *changed)
 	int count = ps__papi_calls.num_events(papi->id);
 	if (count < 0)
 		return ps__papi_fail(papi->id, "PAPI_num_events", count);
-	result = read_state(papi->id, &state);
+	result = describe_read_state(papi->id, &state);
 	if (result == PS_OK)
-		result = read_target(papi->id, state, &target);
+		result = describe_read_target(papi->id, state, &target);
 	if (result == PS_OK && (size_t)count == papi->count)
-		result = list_codes(papi->id, papi->again, papi->count);
+		result = describe_list_codes(papi->id, papi->again, papi->count);
 	if (result != PS_OK)
 		return result;
 	*changed = (size_t)count != papi->count || (state & LASTING_STATE) != papi->state ||
-	           is_other_target(papi, &target) ||
+	           describe_is_other_target(papi, &target) ||
 	           memcmp(papi->again, papi->codes, papi->count * sizeof *papi->codes) != 0;
 	return PS_OK;
 }
@@ -365,7 +365,7 @@ int ps__papi_is_counting(const struct ps__papi *papi, bool *out)
 	int result = ps__papi_check_library();
 
 	if (result == PS_OK)
-		result = read_state(papi->id, &state);
+		result = describe_read_state(papi->id, &state);
 	if (result == PS_OK)
 		*out = state & PS__PAPI_RUNNING;
 	return result;

@@ -19,7 +19,7 @@ struct search {
 	int cpu;
 };
 
-static int is_of_package(int cpu, void *context)
+static int papi_scope_is_of_package(int cpu, void *context)
 {
 	struct search *search = context;
 	char path[96];
@@ -33,18 +33,18 @@ static int is_of_package(int cpu, void *context)
 }
 
 /* The first CPU of a package, by the number that the system gives it; -1 if there is none. */
-static int first_cpu_of(long package)
+static int papi_scope_first_cpu_of(long package)
 {
 	struct search search = {.package = package, .cpu = -1};
 	char list[LIST_BYTES];
 
 	if (ps__os_read_file("/sys/devices/system/cpu/online", list, sizeof list) > 0)
-		ps__list_for_each(list, is_of_package, &search);
+		ps__list_for_each(list, papi_scope_is_of_package, &search);
 	return search.cpu;
 }
 
 /* The number that follows a word in a name; -1 if the word isn't there. */
-static long number_after(const char *name, const char *word)
+static long papi_scope_number_after(const char *name, const char *word)
 {
 	for (const char *at = strstr(name, word); at; at = strstr(at + 1, word)) {
 		char *end;
@@ -56,27 +56,30 @@ static long number_after(const char *name, const char *word)
 }
 
 /* A zone's file names its package ("package-1", "package-1-die-0"); psys is the whole machine's. */
-static struct ps__papi_scope scope_of_zone(const char *event)
+static struct ps__papi_scope papi_scope_of_zone(const char *event)
 {
 	struct ps__papi_scope scope = {.scope = PS_SCOPE_MACHINE, .cpu = -1};
 	char path[96], text[128] = "";
 
-	snprintf(path, sizeof path, "/sys/class/powercap/intel-rapl:%ld/name", number_after(event, "ZONE"));
+	snprintf(path, sizeof path, "/sys/class/powercap/intel-rapl:%ld/name",
+	         papi_scope_number_after(event, "ZONE"));
 	if (ps__os_read_file(path, text, sizeof text) <= 0 || strncmp(text, "package-", 8) != 0)
 		return scope;
-	return (struct ps__papi_scope){.scope = PS_SCOPE_PACKAGE, .cpu = first_cpu_of(strtol(text + 8, NULL, 10))};
+	return (struct ps__papi_scope){.scope = PS_SCOPE_PACKAGE,
+	                               .cpu = papi_scope_first_cpu_of(strtol(text + 8, NULL, 10))};
 }
 
-static struct ps__papi_scope scope_of_rapl(const char *event)
+static struct ps__papi_scope papi_scope_of_rapl(const char *event)
 {
-	long package = number_after(event, "PACKAGE");
+	long package = papi_scope_number_after(event, "PACKAGE");
 
-	return (struct ps__papi_scope){.scope = PS_SCOPE_PACKAGE, .cpu = package < 0 ? -1 : first_cpu_of(package)};
+	return (struct ps__papi_scope){.scope = PS_SCOPE_PACKAGE,
+	                               .cpu = package < 0 ? -1 : papi_scope_first_cpu_of(package)};
 }
 
 /* The kernel's name for a PMU of libpfm4: "skx_unc_imc0::" is uncore_imc_0, "rapl::" is power, "amd64_fam17h_l3::" is
  * amd_l3. False if it can't be told. */
-static bool kernel_name(const char *event, char *out, size_t size_bytes)
+static bool papi_scope_kernel_name(const char *event, char *out, size_t size_bytes)
 {
 	const char *end = strstr(event, "::"), *unit = strstr(event, "unc_");
 	const char *cache = strstr(event, "_l3");
@@ -99,13 +102,14 @@ static bool kernel_name(const char *event, char *out, size_t size_bytes)
 }
 
 /* What a PMU of the uncore covers, as far as its cpumask tells; a package otherwise. */
-static struct ps__papi_scope scope_of_uncore(const char *event)
+static struct ps__papi_scope papi_scope_of_uncore(const char *event)
 {
-	struct ps__papi_scope scope = {.scope = PS_SCOPE_PACKAGE, .cpu = (int)number_after(event, ":cpu=")};
+	struct ps__papi_scope scope = {.scope = PS_SCOPE_PACKAGE,
+	                               .cpu = (int)papi_scope_number_after(event, ":cpu=")};
 	struct ps__pmu pmu;
 	char name[64];
 
-	if (!kernel_name(event, name, sizeof name))
+	if (!papi_scope_kernel_name(event, name, sizeof name))
 		return scope;
 	if (ps__pmu_find(&pmu, name, strlen(name), event) == PS_OK &&
 	    (ps__pmu_scope(&pmu, event, &scope.scope) != PS_OK || scope.scope == PS_SCOPE_THREAD))
@@ -113,7 +117,7 @@ static struct ps__papi_scope scope_of_uncore(const char *event)
 	return scope;
 }
 
-static bool is_of_machine(const char *component)
+static bool papi_scope_is_of_machine(const char *component)
 {
 	static const char *const devices[] = {
 	    "amd_smi",       "coretemp",    "cray_npwr",       "cuda",      "emon",
@@ -133,12 +137,12 @@ static bool is_of_machine(const char *component)
 struct ps__papi_scope ps__papi_scope(const char *component, const char *event, bool of_package)
 {
 	if (strcmp(component, "rapl") == 0 || strcmp(component, "libmsr") == 0)
-		return scope_of_rapl(event);
+		return papi_scope_of_rapl(event);
 	if (strcmp(component, "powercap") == 0)
-		return scope_of_zone(event);
+		return papi_scope_of_zone(event);
 	if (strcmp(component, "perf_event_uncore") == 0)
-		return scope_of_uncore(event);
-	if (is_of_machine(component))
+		return papi_scope_of_uncore(event);
+	if (papi_scope_is_of_machine(component))
 		return (struct ps__papi_scope){.scope = PS_SCOPE_MACHINE, .cpu = -1};
 	return (struct ps__papi_scope){.scope = of_package ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD, .cpu = -1};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a user or an administrator can do, in one wording for errors and for the diagnosis. The sentences around these
- * pieces say why.
+ * What a user or an administrator can do, in one wording for errors and for the
+ * diagnosis. The sentences around these pieces say why.
  */
 #ifndef PS_BASE_ADVICE_H
 #define PS_BASE_ADVICE_H

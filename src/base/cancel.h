@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pthread_cancel must not end a thread in the midst of a call: a lock would stay held, a descriptor open, a set busy. The calls
- * of the OS seam are no cancellation points (os.c). What runs the code of others, which has such points (hwloc, libpfm4, PAPI,
- * stdio, a visitor of the user's), holds a cancellation back until it is done.
+ * pthread_cancel must not end a thread in the midst of a call: a lock would
+ * stay held, a descriptor open, a set busy. The calls of the OS seam are no
+ * cancellation points (os.c). What runs the code of others, which has such
+ * points (hwloc, libpfm4, PAPI, stdio, a visitor of the user's), holds a
+ * cancellation back until it is done.
  */
 #ifndef PS_BASE_CANCEL_H
 #define PS_BASE_CANCEL_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of readings: when to look at the kernel's, and what the ticks are worth in between. See clock.h. */
+/* The clock of readings: when to look at the kernel's, and what the ticks are
+ * worth in between. See clock.h. */
 #include "base/clock.h"
 
 #include "base/os.h"
@@ -14,15 +15,19 @@
 /* Then the rate is reckoned from a newer origin: the kernel's changes, too. */
 #define LONGEST_BASE_NS 1000000000u
 
-/* The clock was read somewhere between two looks at the ticks. If more time than this lies between them, that is too vague
- * for an anchor; of the ticks of a base, both ends together may leave open this part: 12 ns in a span. */
+/*
+ * The clock was read somewhere between two looks at the ticks. If more time
+ * than this lies between them, that is too vague for an anchor; of the ticks of
+ * a base, both ends together may leave open this part: 12 ns in a span.
+ */
 #define WIDEST_LOOK_NS 500u
 #define VAGUE_PART     4096u
 
-/* How far the clock may be from what the ticks foretold, beside a 1024th of the time that passed. */
+/* How far the clock may be from what the ticks predicted, beside a 1024th of
+ * the time that passed. */
 #define TOLERANCE_NS 2000u
 
-#define MOST_STRIKES 16u
+#define MOST_FAILURES 16u
 
 void ps__clock_trust(struct ps__clock *clock)
 {
@@ -40,33 +45,38 @@ void ps__clock_open(struct ps__clock *clock)
 		ps__clock_trust(clock);
 }
 
-/* Learning begins anew; too often in a row, and the ticks are given up: each look at them costs time. */
-static void strike(struct ps__clock *clock)
+/* Learning begins anew; too often in a row, and the ticks are given up: each
+ * look at them costs time. */
+static void clock_restart(struct ps__clock *clock)
 {
 	clock->span_ticks = 0;
 	clock->rate = 0;
 	clock->has_origin = false;
-	clock->is_trusted = ++clock->strikes < MOST_STRIKES;
+	clock->is_trusted = ++clock->failures < MOST_FAILURES;
 }
 
-static uint64_t to_ns(const struct ps__clock *clock, uint64_t ticks)
+static uint64_t clock_to_ns(const struct ps__clock *clock, uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * clock->rate >> 32);
 }
 
-/* Does the clock stand where the ticks said it would? Not after they were set, or stopped for a while, or when the program
- * was moved to a machine where they go at another rate. */
-static bool is_foretold(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
+/*
+ * Does the clock stand where the ticks said it would? Not after they were set,
+ * or stopped for a while, or when the program was moved to a machine where they
+ * go at another rate.
+ */
+static bool clock_is_as_predicted(const struct ps__clock *clock, uint64_t ticks, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - clock->anchor_ns;
-	uint64_t foretold_ns = to_ns(clock, ticks - clock->anchor_ticks);
-	uint64_t off_ns = foretold_ns > passed_ns ? foretold_ns - passed_ns : passed_ns - foretold_ns;
+	uint64_t predicted_ns = clock_to_ns(clock, ticks - clock->anchor_ticks);
+	uint64_t off_ns = predicted_ns > passed_ns ? predicted_ns - passed_ns : passed_ns - predicted_ns;
 
 	return ticks >= clock->anchor_ticks && off_ns <= TOLERANCE_NS + passed_ns / 1024;
 }
 
-/* The rate, over a base that is long enough to know it and short enough to be of today. */
-static void learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, uint64_t now_ns)
+/* The rate, over a base that is long enough to know it and short enough to be
+ * of today. */
+static void clock_learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, uint64_t now_ns)
 {
 	uint64_t base_ns = now_ns - clock->origin_ns;
 	uint64_t base_ticks = ticks - clock->origin_ticks;
@@ -83,29 +93,29 @@ static void learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, 
 	clock->rate = (base_ns << 32) / base_ticks;
 }
 
-static void learn(struct ps__clock *clock, uint64_t before, uint64_t after, uint64_t now_ns)
+static void clock_learn(struct ps__clock *clock, uint64_t before, uint64_t after, uint64_t now_ns)
 {
 	uint64_t ticks = before + (after - before) / 2;
 
 	if (after < before) {
-		strike(clock);
+		clock_restart(clock);
 		return;
 	}
-	if (clock->rate && to_ns(clock, after - before) > WIDEST_LOOK_NS) {
-		clock->is_trusted = ++clock->strikes < MOST_STRIKES;
+	if (clock->rate && clock_to_ns(clock, after - before) > WIDEST_LOOK_NS) {
+		clock->is_trusted = ++clock->failures < MOST_FAILURES;
 		clock->span_ticks = clock->is_trusted ? clock->span_ticks : 0;
 		return;
 	}
-	if (clock->rate && !is_foretold(clock, ticks, now_ns)) {
-		strike(clock);
+	if (clock->rate && !clock_is_as_predicted(clock, ticks, now_ns)) {
+		clock_restart(clock);
 		return;
 	}
-	/* A rate that has foretold a look is believed. */
+	/* A rate is trusted once it has predicted a look at the clock. */
 	if (clock->rate) {
 		clock->span_ticks = ((uint64_t)SPAN_NS << 32) / clock->rate;
-		clock->strikes = 0;
+		clock->failures = 0;
 	}
-	learn_rate(clock, ticks, after - before, now_ns);
+	clock_learn_rate(clock, ticks, after - before, now_ns);
 	clock->anchor_ticks = ticks;
 	clock->anchor_ns = now_ns;
 }
@@ -116,6 +126,6 @@ uint64_t ps__clock_look(struct ps__clock *clock)
 		return ps__os_now_ns();
 	uint64_t before = ps__arch_ticks();
 	uint64_t now_ns = ps__os_now_ns();
-	learn(clock, before, ps__arch_ticks(), now_ns);
+	clock_learn(clock, before, ps__arch_ticks(), now_ns);
 	return now_ns;
 }

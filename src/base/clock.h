@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CLOCK_MONOTONIC without a call each time. The CPU's tick register is read, and what it went on since the last look at
- * the clock is added to that look: for 100 us at most, so that neither a clock that is being slewed (500 ppm at most,
- * 50 ns) nor a register that was stopped or set leads far astray. An event set has one; it is no other thread's meanwhile.
+ * CLOCK_MONOTONIC without a call each time. The CPU's tick register is read
+ * instead, and the ticks since the last look at the clock are added to that
+ * look. This goes on for 100 us at most, so the error stays small where the
+ * clock is being slewed (at most 500 ppm, 50 ns) or the register was stopped or
+ * set. An event set has one clock; only one thread uses it at a time.
  */
 #ifndef PS_BASE_CLOCK_H
 #define PS_BASE_CLOCK_H
@@ -20,11 +22,12 @@ struct ps__clock {
 	uint64_t origin_ns;
 	uint64_t origin_width; /* ticks between which the clock was looked at */
 	bool has_origin;
-	bool is_trusted;  /* are ticks looked at? */
-	unsigned strikes; /* looks in a row from which nothing could be learnt */
+	bool is_trusted;   /* are ticks looked at? */
+	unsigned failures; /* looks in a row from which nothing could be learnt */
 };
 
-/* Trusts the ticks if the kernel's own clock does, and if the clock is the real one and no test's. Reads a file. */
+/* Trusts the ticks if the kernel's own clock does, and if the clock is the real
+ * one and no test's. Reads a file. */
 void ps__clock_open(struct ps__clock *clock);
 
 /* Begins to learn the ticks' rate. */
@@ -33,12 +36,14 @@ void ps__clock_trust(struct ps__clock *clock);
 /* Looks at the clock, and learns from it. */
 uint64_t ps__clock_look(struct ps__clock *clock) __attribute__((cold));
 
-/* Nanoseconds of CLOCK_MONOTONIC; may be some nanoseconds before what it told last. Hot; async-signal-safe. */
+/* Nanoseconds of CLOCK_MONOTONIC; may be some nanoseconds before what it told
+ * last. Hot; async-signal-safe. */
 static inline uint64_t ps__clock_now_ns(struct ps__clock *clock)
 {
 	if (__builtin_expect(clock->span_ticks != 0, 1)) {
 		uint64_t passed = ps__arch_ticks() - clock->anchor_ticks;
-		/* Ticks that went back are far ahead, as unsigned numbers go. */
+		/* Ticks that went back are far ahead, as unsigned numbers
+		 * go. */
 		if (__builtin_expect(passed < clock->span_ticks, 1))
 			return clock->anchor_ns + (passed * clock->rate >> 32);
 	}

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far one word is from another: for names of events, subcommands and options that don't exist. */
+/* How far one word is from another: for names of events, subcommands and
+ * options that don't exist. */
 #ifndef PS_BASE_DISTANCE_H
 #define PS_BASE_DISTANCE_H
 
 #include <stddef.h>
 
-/* Of longer words only the beginning is compared. */
+/* Longer words are compared by their beginning alone. */
 #define PS__DISTANCE_LONGEST 63
 
-/* How many letters must be changed, put in, left out or swapped with the next one to get from one word to the other.
- * Small and capital letters are the same. */
+/*
+ * How many letters must be changed, put in, left out or swapped with the next
+ * one to get from one word to the other. Small and capital letters are the
+ * same.
+ */
 size_t ps__distance(const char *one, const char *other);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error codes, and the calling thread's detail sentence. Every room fails through ps__fail. */
+/* Error codes, and the calling thread's detail sentence. Every room fails
+ * through ps__fail. */
 #include "base/error.h"
 
 #include "base/printable.h"
@@ -20,15 +21,16 @@ struct details {
 };
 
 /*
- * A page that the thread gets when it fails first, and that goes when it ends. Only the pointer is thread-local: a library
- * that dlopen loads has some hundred bytes for what is reached as fast as identity.h's number. A page, since a signal
- * handler may fail, too, and must not call malloc.
+ * A page that the thread gets when it fails first, and that goes when it ends.
+ * Only the pointer is thread-local: a library that dlopen loads has some
+ * hundred bytes for what is reached as fast as identity.h's number. A page,
+ * since a signal handler may fail, too, and must not call malloc.
  */
 static _Thread_local struct details *own_details;
 static pthread_key_t key;
 static bool has_key;
 
-static void free_details(void *details)
+static void error_free_details(void *details)
 {
 	munmap(details, sizeof(struct details));
 	own_details = NULL;
@@ -36,7 +38,7 @@ static void free_details(void *details)
 
 __attribute__((constructor)) static void make_key(void)
 {
-	has_key = pthread_key_create(&key, free_details) == 0;
+	has_key = pthread_key_create(&key, error_free_details) == 0;
 }
 
 /* Threads that outlive the library must not call into it when they end. */
@@ -48,7 +50,7 @@ __attribute__((destructor)) static void delete_key(void)
 }
 
 /* NULL for lack of memory. */
-static struct details *details_of_thread(void)
+static struct details *error_details_of_thread(void)
 {
 	if (own_details)
 		return own_details;
@@ -108,7 +110,7 @@ const char *ps_error_detail(void)
 
 int ps__fail(int code, const char *format, ...)
 {
-	struct details *details = details_of_thread();
+	struct details *details = error_details_of_thread();
 	va_list arguments;
 
 	if (!details)
@@ -117,7 +119,8 @@ int ps__fail(int code, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(details->text[next], DETAIL_BYTES, format, arguments);
 	va_end(arguments);
-	/* It may quote what somebody else chose, and most programs write it to a terminal. */
+	/* It may quote what somebody else chose, and most programs write it to
+	 * a terminal. */
 	ps__printable_clean(details->text[next]);
 	details->current = next;
 	return code;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a failure is said: a code to return, and the calling thread's detail sentence. */
+/* How a failure is said: a code to return, and the calling thread's detail
+ * sentence. */
 #ifndef PS_BASE_ERROR_H
 #define PS_BASE_ERROR_H
 
 #include <perfsage/error.h>
 
-/* Sets the detail sentence and returns code: `return ps__fail(PS_EINVAL, "...", ...);`. The arguments may contain
- * the present detail. Cut at 1023 bytes. */
+/* Sets the detail sentence and returns code: `return ps__fail(PS_EINVAL, "...",
+ * ...);`. The arguments may contain the present detail. Cut at 1023 bytes. */
 int ps__fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* The same for out of memory, with what the memory was for. */

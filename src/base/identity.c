@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fork detection without a system call: a page that the kernel empties in the child (MADV_WIPEONFORK), so that clone()
- * and fork() are both seen; before Linux 4.14, a handler of pthread_atfork. It belongs to the process, not to a
+ * Fork detection without a system call: a page that the kernel empties in the
+ * child (MADV_WIPEONFORK), so that clone() and fork() are both seen; before
+ * Linux 4.14, a handler of pthread_atfork. It belongs to the process, not to a
  * test's machine, and so doesn't go through the hooks.
  */
 #include "base/identity.h"
@@ -16,12 +17,12 @@ static _Atomic uint64_t *mark = &fallback;
 static _Atomic uint64_t generations;
 const _Atomic uint64_t *ps__fork_mark = &fallback;
 
-static void forget_in_child(void)
+static void identity_forget_in_child(void)
 {
 	atomic_store_explicit(&fallback, 0, memory_order_relaxed);
 }
 
-static void make_mark(void)
+static void identity_make_mark(void)
 {
 	size_t size_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	void *page = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -33,7 +34,7 @@ static void make_mark(void)
 	}
 	if (page != MAP_FAILED)
 		munmap(page, size_bytes);
-	pthread_atfork(NULL, NULL, forget_in_child);
+	pthread_atfork(NULL, NULL, identity_forget_in_child);
 }
 
 uint64_t ps__fork_generation(void)
@@ -41,7 +42,7 @@ uint64_t ps__fork_generation(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	uint64_t none = 0;
 
-	pthread_once(&once, make_mark);
+	pthread_once(&once, identity_make_mark);
 	if (atomic_load_explicit(mark, memory_order_relaxed) == 0) {
 		uint64_t next = 1 + atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed);
 		atomic_compare_exchange_strong_explicit(mark, &none, next, memory_order_relaxed,

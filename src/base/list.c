@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPU lists of sysfs and procfs. Read by topology, event (scopes), locate and the set. */
+/* CPU lists of sysfs and procfs. Read by topology, event (scopes), locate and
+ * the set. */
 #include "base/list.h"
 
 #include <ctype.h>
@@ -7,8 +8,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* A decimal number at *text, which is moved past it; -1 if there is none or it is too large. */
-static int parse_number(const char **text)
+/* A decimal number at *text, which is moved past it; -1 if there is none or it
+ * is too large. */
+static int list_parse_number(const char **text)
 {
 	char *end;
 
@@ -25,11 +27,11 @@ static int parse_number(const char **text)
 int ps__list_for_each(const char *text, int (*visit)(int number, void *context), void *context)
 {
 	while (*text && *text != '\n') {
-		int first = parse_number(&text);
+		int first = list_parse_number(&text);
 		int last = first;
 		if (*text == '-') {
 			text++;
-			last = parse_number(&text);
+			last = list_parse_number(&text);
 		}
 		if (first < 0 || last < first)
 			return -1;
@@ -46,17 +48,17 @@ int ps__list_for_each(const char *text, int (*visit)(int number, void *context),
 	return 0;
 }
 
-static int is_number(int number, void *context)
+static int list_is_number(int number, void *context)
 {
 	return number == *(int *)context;
 }
 
 bool ps__list_contains(const char *text, int number)
 {
-	return ps__list_for_each(text, is_number, &number) == 1;
+	return ps__list_for_each(text, list_is_number, &number) == 1;
 }
 
-static int count_one(int number, void *context)
+static int list_count_one(int number, void *context)
 {
 	(void)number;
 	++*(size_t *)context;
@@ -67,11 +69,11 @@ size_t ps__list_count(const char *text)
 {
 	size_t count = 0;
 
-	ps__list_for_each(text, count_one, &count);
+	ps__list_for_each(text, list_count_one, &count);
 	return count;
 }
 
-static int keep_max(int number, void *context)
+static int list_keep_max(int number, void *context)
 {
 	int *max = context;
 
@@ -84,5 +86,5 @@ int ps__list_max(const char *text)
 {
 	int max = -1;
 
-	return ps__list_for_each(text, keep_max, &max) < 0 ? -1 : max;
+	return ps__list_for_each(text, list_keep_max, &max) < 0 ? -1 : max;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The real system behind the OS seam, and the helpers that every room uses on top of the table. */
+/* The real system behind the OS seam, and the helpers that every room uses on
+ * top of the table. */
 #include "base/os.h"
 
 #include "arch/arch.h"
@@ -29,8 +30,9 @@ static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu
 }
 
 /*
- * read, pread, open and close of the C library are cancellation points: a thread that is cancelled there would leave a call of the
- * library half done. System calls as such are none.
+ * read, pread, open and close of the C library are cancellation points: a
+ * thread that is cancelled there would leave a call of the library half done.
+ * System calls as such are none.
  */
 static __attribute__((cold, noinline)) ssize_t fail_call(long result)
 {
@@ -50,7 +52,8 @@ static ssize_t real_pread(int fd, void *buffer, size_t size_bytes, off_t offset)
 #ifdef __LP64__
 	return syscall(SYS_pread64, fd, buffer, size_bytes, offset);
 #else
-	/* Elsewhere the offset is handed over in two words, in ways that differ. */
+	/* Elsewhere the offset is handed over in two words, in ways that
+	 * differ. */
 	int cancel = ps__cancel_hold();
 	ssize_t result = pread(fd, buffer, size_bytes, offset);
 	ps__cancel_release(cancel);
@@ -73,7 +76,7 @@ static int real_open(const char *path, int flags)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC);
 }
 
-static int visit_folder(DIR *folder, int (*visit)(const char *name, void *context), void *context)
+static int os_visit_folder(DIR *folder, int (*visit)(const char *name, void *context), void *context)
 {
 	int result = 0;
 
@@ -89,7 +92,7 @@ static int real_list(const char *path, int (*visit)(const char *name, void *cont
 {
 	int cancel = ps__cancel_hold();
 	DIR *folder = opendir(path);
-	int result = folder ? visit_folder(folder, visit, context) : -1;
+	int result = folder ? os_visit_folder(folder, visit, context) : -1;
 
 	ps__cancel_release(cancel);
 	return result;
@@ -129,8 +132,11 @@ struct ps_hooks ps__os = REAL_SYSTEM;
 
 ptrdiff_t ps__os_rseq;
 
-/* Run when the library is loaded, and when the table is replaced. glibc 2.35 and newer register each thread; where that
- * failed (an old kernel, valgrind) the CPU there is negative. */
+/*
+ * Run when the library is loaded, and when the table is replaced. glibc 2.35
+ * and newer register each thread; where that failed (an old kernel, valgrind)
+ * the CPU there is negative.
+ */
 __attribute__((constructor)) static void find_rseq(void)
 {
 	ps__os_rseq = 0;
@@ -149,8 +155,9 @@ const struct ps_hooks *ps_hooks_default(void)
 	if (!ps__os.entry) \
 	ps__os.entry = real_system.entry
 
-/* A newer program's entries that this library doesn't have: it may leave them NULL. */
-static bool has_later_entries(const struct ps_hooks *hooks)
+/* A newer program's entries that this library doesn't have: it may leave them
+ * NULL. */
+static bool os_has_later_entries(const struct ps_hooks *hooks)
 {
 	const unsigned char *bytes = (const unsigned char *)hooks;
 
@@ -161,14 +168,14 @@ static bool has_later_entries(const struct ps_hooks *hooks)
 	return false;
 }
 
-static int check_size(const struct ps_hooks *hooks)
+static int os_check_size(const struct ps_hooks *hooks)
 {
 	if (hooks->size < sizeof hooks->size || hooks->size % sizeof(void *) != 0 || hooks->size > LARGEST_TABLE)
 		return ps__fail(PS_EINVAL,
 		                "ps_hooks_set: the table's size is %zu, which no version of it has: set it to "
 		                "sizeof(struct ps_hooks), %zu in this library",
 		                hooks->size, sizeof *hooks);
-	if (has_later_entries(hooks))
+	if (os_has_later_entries(hooks))
 		return ps__fail(
 		    PS_EINVAL,
 		    "ps_hooks_set: the table has %zu bytes and replaces calls that this library doesn't have: "
@@ -183,10 +190,11 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 
 	if (!hooks)
 		hooks = &real_system;
-	int code = check_size(hooks);
+	int code = os_check_size(hooks);
 	if (code < 0)
 		return code;
-	/* An older program's table ends earlier: what it doesn't have does what the default does. */
+	/* An older program's table ends earlier: what it doesn't have does what
+	 * the default does. */
 	memcpy(&taken, hooks, hooks->size < sizeof taken ? hooks->size : sizeof taken);
 	taken.size = sizeof taken;
 	ps__os = taken;
@@ -255,7 +263,8 @@ void *ps__os_calloc_apart(size_t count, size_t size_bytes)
 	void *whole = ps__os_calloc(1, total & ~(APART_BYTES - 1));
 	if (!whole)
 		return NULL;
-	/* What the allocator gave is kept right before; there is room, as it aligns to a pointer's size at least. */
+	/* What the allocator gave is kept right before; there is room, as it
+	 * aligns to a pointer's size at least. */
 	void **apart = (void **)(((uintptr_t)whole + APART_BYTES) & ~(uintptr_t)(APART_BYTES - 1));
 	apart[-1] = whole;
 	return apart;
@@ -308,8 +317,9 @@ void ps__os_pages_destroy(void *pages, size_t size_bytes)
 		ps__os.munmap(pages, size_bytes);
 }
 
-/* Fills buffer from fd up to its end or to size_bytes. Returns the number of bytes, or -errno. */
-static ssize_t read_whole(int fd, char *buffer, size_t size_bytes)
+/* Fills buffer from fd up to its end or to size_bytes. Returns the number of
+ * bytes, or -errno. */
+static ssize_t os_read_whole(int fd, char *buffer, size_t size_bytes)
 {
 	size_t length = 0;
 
@@ -330,7 +340,7 @@ ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes)
 
 	if (fd < 0)
 		return -errno;
-	ssize_t length = read_whole(fd, buffer, size_bytes);
+	ssize_t length = os_read_whole(fd, buffer, size_bytes);
 	ps__os.close(fd);
 	if (length < 0)
 		return length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The OS seam: the one table through which every room reaches the kernel, and helpers on top of it for small
- * files under /proc and /sys.
+ * The OS seam: the one table through which every room reaches the kernel, and
+ * helpers on top of it for small files under /proc and /sys.
  */
 #ifndef PS_BASE_OS_H
 #define PS_BASE_OS_H
@@ -15,11 +15,15 @@
 
 extern struct ps_hooks ps__os __attribute__((visibility("hidden")));
 
-/* Bytes from the thread pointer to where the kernel keeps the calling thread's CPU (rseq(2), registered by glibc); 0 where
- * there is none, and while getcpu is a test's. */
+/*
+ * Bytes from the thread pointer to where the kernel keeps the calling thread's
+ * CPU (rseq(2), registered by glibc); 0 where there is none, and while getcpu
+ * is a test's.
+ */
 extern ptrdiff_t ps__os_rseq __attribute__((visibility("hidden")));
 
-/* Where the kernel writes down the calling thread's CPU, for this thread alone; else where a -1 stands. */
+/* Where the kernel writes down the calling thread's CPU, for this thread alone;
+ * else where a -1 stands. */
 static inline const volatile int *ps__os_cpu_place(void)
 {
 	static const int nowhere = -1;
@@ -28,7 +32,8 @@ static inline const volatile int *ps__os_cpu_place(void)
 	return ps__os_rseq ? (const volatile int *)(thread + ps__os_rseq) : &nowhere;
 }
 
-/* The calling thread's CPU, or -1: getcpu of the table, or what that would say, in two loads. */
+/* The calling thread's CPU, or -1: getcpu of the table, or what that would say,
+ * in two loads. */
 static inline int ps__os_getcpu(void)
 {
 	if (__builtin_expect(ps__os_rseq != 0, 1)) {
@@ -39,24 +44,33 @@ static inline int ps__os_getcpu(void)
 	return ps__os.getcpu();
 }
 
-/* Zeroed memory for count objects, or NULL with errno ENOMEM; count * size is checked. */
+/* Zeroed memory for count objects, or NULL with errno ENOMEM; count * size is
+ * checked. */
 void *ps__os_calloc(size_t count, size_t size_bytes);
 char *ps__os_strdup(const char *text);
 char *ps__os_strndup(const char *text, size_t length);
 void ps__os_free(void *memory);
 
-/* The same for what one thread writes while others write elsewhere: no other memory is in its cache lines, nor in the lines
- * that processors fetch along with them. Freed by ps__os_free_apart alone. */
+/*
+ * The same for what one thread writes while others write elsewhere: no other
+ * memory is in its cache lines, nor in the lines that processors fetch along
+ * with them. Freed by ps__os_free_apart alone.
+ */
 void *ps__os_calloc_apart(size_t count, size_t size_bytes);
 void ps__os_free_apart(void *memory);
 
-/* perf_event_open with close-on-exec beside these flags, called again if a signal interrupted it. The descriptor, or -errno. */
+/* perf_event_open with close-on-exec beside these flags, called again if a
+ * signal interrupted it. The descriptor, or -errno. */
 int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
-/* Is it an event's descriptor? The program may have closed it, and opened something else under the number. */
+/* Is it an event's descriptor? The program may have closed it, and opened
+ * something else under the number. */
 bool ps__os_is_event(int fd);
-/* Closes an event's descriptor; what is no event is the program's by now, and left alone. In a forked child (is_copied)
- * that lets go of the child's copy, or the kernel would keep the event, and the counter or breakpoint it takes, as long as
- * the child lives. */
+/*
+ * Closes an event's descriptor; what is no event is the program's by now, and
+ * left alone. In a forked child (is_copied) that lets go of the child's copy,
+ * or the kernel would keep the event, and the counter or breakpoint it takes,
+ * as long as the child lives.
+ */
 void ps__os_close_event(int fd, bool is_copied);
 
 /* CLOCK_MONOTONIC. */
@@ -79,15 +93,16 @@ static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_byte
 	return length;
 }
 
-/* Reads a small text file whole, NUL-terminated, without trailing newlines. Returns its length, or -errno:
- * -EFBIG if it doesn't fit. */
+/* Reads a small text file whole, NUL-terminated, without trailing newlines.
+ * Returns its length, or -errno: -EFBIG if it doesn't fit. */
 ssize_t ps__os_read_file(const char *path, char *buffer, size_t size_bytes);
 
-/* Reads a decimal number from a file. Returns 0, or -errno (-EINVAL: no number there). */
+/* Reads a decimal number from a file. Returns 0, or -errno (-EINVAL: no number
+ * there). */
 int ps__os_read_long(const char *path, long *out);
 
-/* Memory that is faulted in when it is made, outside of malloc: touching it later is no page fault in the
- * user's counts. NULL with errno on failure. */
+/* Memory that is faulted in when it is made, outside of malloc: touching it
+ * later is no page fault in the user's counts. NULL with errno on failure. */
 void *ps__os_pages_create(size_t size_bytes);
 void ps__os_pages_destroy(void *pages, size_t size_bytes);
 

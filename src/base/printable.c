@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a foreign text may be shown, and how wide it is: by tables, as the C library's depend on the locale. */
+/* What of a foreign text may be shown, and how wide it is: by tables, as the C
+ * library's depend on the locale. */
 #include "base/printable.h"
 
 #include "base/printable_ranges.h"
@@ -8,7 +9,7 @@
 
 #define COUNT(ranges) (sizeof(ranges) / sizeof(ranges)[0])
 
-static bool is_in(const struct range *ranges, size_t count, uint32_t code)
+static bool printable_is_in(const struct range *ranges, size_t count, uint32_t code)
 {
 	size_t low = 0, high = count;
 
@@ -23,7 +24,7 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t code)
 }
 
 /* The bytes of a lead byte's character; 0 if it is none. */
-static size_t expected_bytes(unsigned char lead)
+static size_t printable_expected_bytes(unsigned char lead)
 {
 	if (lead < 0x80)
 		return 1;
@@ -34,8 +35,9 @@ static size_t expected_bytes(unsigned char lead)
 	return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
 }
 
-/* Table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing beyond U+10FFFF. */
-static bool is_second(unsigned char lead, unsigned char second)
+/* Table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing
+ * beyond U+10FFFF. */
+static bool printable_is_second(unsigned char lead, unsigned char second)
 {
 	unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
 	unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
@@ -47,14 +49,14 @@ size_t ps__printable_decode(const char *text, uint32_t *code)
 {
 	static const unsigned char bits_of_lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 	const unsigned char *bytes = (const unsigned char *)text;
-	size_t count = expected_bytes(bytes[0]), have = 1;
+	size_t count = printable_expected_bytes(bytes[0]), have = 1;
 	uint32_t value = bytes[0] & bits_of_lead[count];
 
 	if (!bytes[0]) {
 		*code = 0;
 		return 0;
 	}
-	while (have < count && (have == 1 ? is_second(bytes[0], bytes[1]) : (bytes[have] & 0xc0) == 0x80))
+	while (have < count && (have == 1 ? printable_is_second(bytes[0], bytes[1]) : (bytes[have] & 0xc0) == 0x80))
 		value = value << 6 | (bytes[have++] & 0x3f);
 	*code = count && have == count ? value : PS__NO_CHARACTER;
 	return have;
@@ -65,14 +67,14 @@ bool ps__printable_is(uint32_t code)
 	if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code > 0x10ffff)
 		return false;
 	/* The last two of each plane are no characters. */
-	return (code & 0xfffe) != 0xfffe && !is_in(hidden, COUNT(hidden), code);
+	return (code & 0xfffe) != 0xfffe && !printable_is_in(hidden, COUNT(hidden), code);
 }
 
-static size_t columns_of(uint32_t code)
+static size_t printable_columns_of(uint32_t code)
 {
-	if (is_in(combining, COUNT(combining), code))
+	if (printable_is_in(combining, COUNT(combining), code))
 		return 0;
-	return is_in(wide, COUNT(wide), code) ? 2 : 1;
+	return printable_is_in(wide, COUNT(wide), code) ? 2 : 1;
 }
 
 struct ps__glyph ps__printable_next(const char *text, enum ps__charset charset)
@@ -86,7 +88,7 @@ struct ps__glyph ps__printable_next(const char *text, enum ps__charset charset)
 	if (!ps__printable_is(code) || (!is_ascii && charset == PS__CHARSET_ASCII))
 		return (struct ps__glyph){.text = "?", .length = 1, .columns = 1, .taken = taken};
 	return (struct ps__glyph){
-	    .text = text, .length = taken, .columns = is_ascii ? 1 : columns_of(code), .taken = taken};
+	    .text = text, .length = taken, .columns = is_ascii ? 1 : printable_columns_of(code), .taken = taken};
 }
 
 size_t ps__printable_columns(const char *text, size_t bytes, enum ps__charset charset)

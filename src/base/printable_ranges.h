@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of Unicode 14.0, for printable.c alone. Unassigned code points between two ranges are counted to them. */
+/* Ranges of Unicode 14.0, for printable.c alone. Unassigned code points between
+ * two ranges are counted to them. */
 #ifndef PS_BASE_PRINTABLE_RANGES_H
 #define PS_BASE_PRINTABLE_RANGES_H
 
@@ -11,7 +12,8 @@ struct range {
 };
 
 /* clang-format off */
-/* Invisible: Default_Ignorable_Code_Point, separators of lines, bidirectional marks, annotations, surrogates, noncharacters. */
+/* Invisible: Default_Ignorable_Code_Point, separators of lines, bidirectional
+ * marks, annotations, surrogates, noncharacters. */
 static const struct range hidden[] = {
     {0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
     {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xd800, 0xdfff}, {0xfdd0, 0xfdef},
@@ -19,7 +21,8 @@ static const struct range hidden[] = {
     {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-/* No columns of their own: the general categories Mn and Me, and the conjoining vowels and finals of Hangul. */
+/* No columns of their own: the general categories Mn and Me, and the conjoining
+ * vowels and finals of Hangul. */
 static const struct range combining[] = {
     {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x05bf, 0x05bf}, {0x05c1, 0x05c2}, {0x05c4, 0x05c5},
     {0x05c7, 0x05c7}, {0x0610, 0x061a}, {0x064b, 0x065f}, {0x0670, 0x0670}, {0x06d6, 0x06dc}, {0x06df, 0x06e4},

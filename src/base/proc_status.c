@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc/self/status tells of capabilities, seccomp and CPUs: for error sentences and for the diagnosis. */
+/* What /proc/self/status tells of capabilities, seccomp and CPUs: for error
+ * sentences and for the diagnosis. */
 #include "base/proc_status.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What follows "Name:"; NULL if no line has this name. */
-static const char *find_line(const char *status, const char *name)
+/* The text behind "Name:"; NULL if no line has this name. */
+static const char *status_find_line(const char *status, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -20,7 +21,7 @@ static const char *find_line(const char *status, const char *name)
 
 unsigned long long ps__proc_status_number(const char *status, const char *name, int base, unsigned long long fallback)
 {
-	const char *value = find_line(status, name);
+	const char *value = status_find_line(status, name);
 	char *end;
 
 	if (!value)
@@ -31,7 +32,7 @@ unsigned long long ps__proc_status_number(const char *status, const char *name, 
 
 bool ps__proc_status_text(const char *status, const char *name, char *out, size_t size_bytes)
 {
-	const char *value = find_line(status, name);
+	const char *value = status_find_line(status, name);
 
 	if (!value)
 		return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines "Name:\tvalue" of /proc/self/status. The caller has read the file, or has an empty text. */
+/* Lines "Name:\tvalue" of /proc/self/status. The caller has read the file, or
+ * has an empty text. */
 #ifndef PS_BASE_PROC_STATUS_H
 #define PS_BASE_PROC_STATUS_H
 

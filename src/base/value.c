@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names and derived numbers of a value: for whoever prints one. */
+/* Names and derived numbers of a value, for printing it. */
 #include <math.h>
 #include <perfsage/eventset.h>
 #include <perfsage/value.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which perfsage this is: the version that configure was given. */
+/* The library's version, as configure was given it. */
 #include <config.h>
 
 #include <perfsage/version.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many hardware counters can be had at once, who else holds some, and whether user space may read them. */
+/* How many hardware counters can be had at once, who else holds some, and
+ * whether user space may read them. */
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 
@@ -17,15 +18,18 @@ struct group {
 	unsigned count;
 };
 
-static void close_group(struct group *group)
+static void counters_close_group(struct group *group)
 {
 	while (group->count > 0)
 		ps__os.close(group->fds[--group->count]);
 }
 
-/* One cycles event, as some processors have a counter for it alone, and instructions; the leader counts at once, since Arm's
- * drivers check a group's size only then. As many as fit, at most so many. */
-static void open_group(struct group *group, unsigned most)
+/*
+ * One cycles event, as some processors have a counter for it alone, and
+ * instructions; the leader counts at once, since Arm's drivers check a group's
+ * size only then. As many as fit, at most so many.
+ */
+static void counters_open_group(struct group *group, unsigned most)
 {
 	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
 
@@ -40,35 +44,36 @@ static void open_group(struct group *group, unsigned most)
 	}
 }
 
-/* How many of those that fit are on the hardware at once. False if that can't be told. */
-static bool measure_free(unsigned fit, unsigned *out)
+/* How many of those that fit are on the hardware at once. False if that can't
+ * be told. */
+static bool counters_measure_free(unsigned fit, unsigned *out)
 {
 	struct group group;
 
 	for (unsigned count = fit; count > 0; count--) {
-		bool told = false;
-		open_group(&group, count);
-		bool scheduled = group.count == count && ps__probe_is_scheduled(group.fds[0], &told);
-		close_group(&group);
+		bool is_certain = false;
+		counters_open_group(&group, count);
+		bool scheduled = group.count == count && ps__probe_is_scheduled(group.fds[0], &is_certain);
+		counters_close_group(&group);
 		if (scheduled) {
 			*out = count;
 			return true;
 		}
-		if (!told)
+		if (!is_certain)
 			return false;
 	}
 	*out = 0;
 	return true;
 }
 
-static bool has_no_pmu(const struct ps__diagnosis *d)
+static bool counters_has_no_pmu(const struct ps__diagnosis *d)
 {
 	return d->hardware == ENOENT || d->hardware == EOPNOTSUPP || d->hardware == ENODEV;
 }
 
-static void say_no_hardware(struct ps__diagnosis *d)
+static void counters_say_no_hardware(struct ps__diagnosis *d)
 {
-	if (has_no_pmu(d))
+	if (counters_has_no_pmu(d))
 		ps__draft_fact(d, PS_FINDING_ABSENT, "No PMU counts hardware events here: see pmu.");
 	else
 		ps__draft_fact(d, PS_FINDING_UNKNOWN, "It can't be told while hardware events are refused (%s).",
@@ -80,17 +85,17 @@ void ps__diagnose_counters(struct ps__diagnosis *d)
 	struct group group;
 
 	if (d->hardware) {
-		say_no_hardware(d);
+		counters_say_no_hardware(d);
 		return;
 	}
-	open_group(&group, MOST_COUNTERS);
+	counters_open_group(&group, MOST_COUNTERS);
 	d->counters_fit = group.count;
-	close_group(&group);
+	counters_close_group(&group);
 	if (d->counters_fit == 0) {
 		ps__draft_fact(d, PS_FINDING_UNKNOWN, "cycles:u can't be opened, by which the counters are probed.");
 		return;
 	}
-	d->counters_known = measure_free(d->counters_fit, &d->counters_free);
+	d->counters_known = counters_measure_free(d->counters_fit, &d->counters_free);
 	if (!d->counters_known) {
 		ps__draft_fact(d, PS_FINDING_UNKNOWN,
 		               "One group takes %u events of the cores; whether all are on the hardware at once "
@@ -124,7 +129,7 @@ void ps__diagnose_watchdog(struct ps__diagnosis *d)
 		ps__draft_fact(d, PS_FINDING_UNKNOWN, NMI_WATCHDOG " can't be read (%s).", ps__probe_errno(error));
 	} else if (!on) {
 		ps__draft_fact(d, PS_FINDING_GOOD, "Off: kernel.nmi_watchdog is 0.");
-	} else if (has_no_pmu(d)) {
+	} else if (counters_has_no_pmu(d)) {
 		ps__draft_fact(d, PS_FINDING_GOOD,
 		               "kernel.nmi_watchdog is 1, but there is no counter that it could take.");
 	} else if (d->counters_known && d->counters_free == d->counters_fit) {
@@ -143,8 +148,9 @@ void ps__diagnose_watchdog(struct ps__diagnosis *d)
 	}
 }
 
-/* The capability in the page of a hardware event. 0: may be read in user space; else an errno, ENOTSUP: it may not. */
-static int probe_page(void)
+/* The capability in the page of a hardware event. 0: may be read in user space;
+ * else an errno, ENOTSUP: it may not. */
+static int counters_probe_page(void)
 {
 	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true);
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -171,9 +177,10 @@ close_event:
 	return error;
 }
 
-/* The switch of the kernel: x86's is the PMU's, Arm's a sysctl. False if there is none; else its value and what turns it on. */
-static bool read_switch(const struct ps__diagnosis *d, char *name, size_t size_bytes, long *value,
-                        const char **turn_on)
+/* The switch of the kernel: x86's is the PMU's, Arm's a sysctl. False if there
+ * is none; else its value and what turns it on. */
+static bool counters_read_switch(const struct ps__diagnosis *d, char *name, size_t size_bytes, long *value,
+                                 const char **turn_on)
 {
 	snprintf(name, size_bytes, "/sys/bus/event_source/devices/%s/rdpmc", d->core_pmu);
 	*turn_on = "echo 1 > ";
@@ -191,12 +198,13 @@ void ps__diagnose_user_reads(struct ps__diagnosis *d)
 	long value = 1;
 
 	if (d->hardware) {
-		say_no_hardware(d);
+		counters_say_no_hardware(d);
 		return;
 	}
-	int error = probe_page();
-	bool has_switch = read_switch(d, name, sizeof name, &value, &turn_on);
-	/* Arm's page says that reading works when it is switched off, too: the instruction would then be illegal. */
+	int error = counters_probe_page();
+	bool has_switch = counters_read_switch(d, name, sizeof name, &value, &turn_on);
+	/* Arm's page says that reading works when it is switched off, too: the
+	 * instruction would then be illegal. */
 	if (error == 0 && value == 0)
 		error = ENOTSUP;
 	if (error == 0)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which CPUs there are, which of them are online, and on which this process may run; and whether the tree is of these CPUs, or
- * one that hwloc's environment variables put in its place. */
+/*
+ * Which CPUs there are, which of them are online, and on which this process may
+ * run; and whether the tree is of these CPUs, or one that hwloc's environment
+ * variables put in its place.
+ */
 #include "base/list.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -28,7 +31,7 @@ struct difference {
 	size_t count;
 };
 
-static int note_missing(int cpu, void *context)
+static int cpus_note_missing(int cpu, void *context)
 {
 	struct difference *difference = context;
 
@@ -39,15 +42,15 @@ static int note_missing(int cpu, void *context)
 	return 0;
 }
 
-static struct difference missing_in(const char *list, const char *from)
+static struct difference cpus_missing_in(const char *list, const char *from)
 {
 	struct difference difference = {.other = list, .first = -1};
 
-	ps__list_for_each(from, note_missing, &difference);
+	ps__list_for_each(from, cpus_note_missing, &difference);
 	return difference;
 }
 
-static bool read_lists(struct ps__diagnosis *d, struct cpu_lists *out)
+static bool cpus_read_lists(struct ps__diagnosis *d, struct cpu_lists *out)
 {
 	return ps__os_read_file(FOLDER "online", out->online, sizeof out->online) > 0 &&
 	       ps__os_read_file(FOLDER "present", out->present, sizeof out->present) > 0 &&
@@ -55,8 +58,9 @@ static bool read_lists(struct ps__diagnosis *d, struct cpu_lists *out)
 	       ps__proc_status_text(d->status, "Cpus_allowed_list", out->allowed, sizeof out->allowed);
 }
 
-/* The path in a line "number:controllers:path" of /proc/self/cgroup with these controllers; false if there is none. */
-static bool find_cgroup(const char *text, const char *controllers, char *out, size_t size_bytes)
+/* The path in a line "number:controllers:path" of /proc/self/cgroup with these
+ * controllers; false if there is none. */
+static bool cpus_find_cgroup(const char *text, const char *controllers, char *out, size_t size_bytes)
 {
 	char wanted[32];
 
@@ -72,8 +76,9 @@ static bool find_cgroup(const char *text, const char *controllers, char *out, si
 	return false;
 }
 
-/* What the cgroup's cpuset permits; false if it can't be seen. */
-static bool read_cpuset(char *out, size_t size_bytes)
+/* Reads the CPUs that the cgroup's cpuset permits; false if they can't be
+ * seen. */
+static bool cpus_read_cpuset(char *out, size_t size_bytes)
 {
 	static const struct {
 		const char *controllers, *root, *file;
@@ -86,7 +91,7 @@ static bool read_cpuset(char *out, size_t size_bytes)
 	if (ps__os_read_file("/proc/self/cgroup", text, sizeof text) <= 0)
 		return false;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		if (!find_cgroup(text, places[i].controllers, group, sizeof group))
+		if (!cpus_find_cgroup(text, places[i].controllers, group, sizeof group))
 			continue;
 		snprintf(path, sizeof path, "%s%s/%s", places[i].root, strcmp(group, "/") ? group : "",
 		         places[i].file);
@@ -97,14 +102,14 @@ static bool read_cpuset(char *out, size_t size_bytes)
 }
 
 /* Is it the cpuset that leaves CPUs out, or the affinity mask alone? */
-static void say_allowed(struct ps__diagnosis *d, const struct cpu_lists *lists)
+static void cpus_say_allowed(struct ps__diagnosis *d, const struct cpu_lists *lists)
 {
 	char cpuset[1024];
-	bool is_known = read_cpuset(cpuset, sizeof cpuset);
+	bool is_known = cpus_read_cpuset(cpuset, sizeof cpuset);
 
 	d->draft.finding.state = PS_FINDING_LIMITED;
 	ps__draft_add(d, " This process may run on %s alone", lists->allowed);
-	if (is_known && missing_in(cpuset, lists->online).count) {
+	if (is_known && cpus_missing_in(cpuset, lists->online).count) {
 		ps__draft_add(d, "; its cgroup's cpuset is %s.", cpuset);
 		ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "the process may run on all CPUs",
 		                 "docker run --cpuset-cpus=%s ...  (a batch job: ask for more CPUs)", lists->online);
@@ -121,13 +126,13 @@ void ps__diagnose_cpus(struct ps__diagnosis *d)
 {
 	struct cpu_lists lists;
 
-	if (!read_lists(d, &lists)) {
+	if (!cpus_read_lists(d, &lists)) {
 		ps__draft_fact(d, PS_FINDING_UNKNOWN,
 		               "The lists of CPUs can't be read: " FOLDER "{online,present,possible} and "
 		               "Cpus_allowed_list in /proc/self/status.");
 		return;
 	}
-	struct difference offline = missing_in(lists.online, lists.present);
+	struct difference offline = cpus_missing_in(lists.online, lists.present);
 	ps__draft_fact(d, offline.count ? PS_FINDING_LIMITED : PS_FINDING_GOOD, "CPUs %s are online", lists.online);
 	if (strcmp(lists.present, lists.online))
 		ps__draft_add(d, ", %s are present", lists.present);
@@ -139,13 +144,13 @@ void ps__diagnose_cpus(struct ps__diagnosis *d)
 		                 offline.count == 1 ? "the CPU runs tasks and counts again"
 		                                    : "this CPU runs tasks and counts again; the others alike",
 		                 "echo 1 > " FOLDER "cpu%d/online", offline.first);
-	if (missing_in(lists.allowed, lists.online).count)
-		say_allowed(d, &lists);
+	if (cpus_missing_in(lists.allowed, lists.online).count)
+		cpus_say_allowed(d, &lists);
 	else if (!offline.count)
 		ps__draft_add(d, " This process may run on all of them.");
 }
 
-static void say_origin(struct ps__diagnosis *d, const struct ps_topology *topology, const char *variables)
+static void cpus_say_origin(struct ps__diagnosis *d, const struct ps_topology *topology, const char *variables)
 {
 	const char *origin = ps_topology_origin(topology);
 
@@ -182,6 +187,6 @@ void ps__diagnose_tree(struct ps__diagnosis *d)
 		    "unset HWLOC_XMLFILE HWLOC_SYNTHETIC HWLOC_FSROOT HWLOC_CPUID_PATH HWLOC_COMPONENTS");
 		return;
 	}
-	say_origin(d, topology, variables);
+	cpus_say_origin(d, topology, variables);
 	ps_topology_destroy(topology);
 }

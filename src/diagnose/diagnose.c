@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ps_diagnose: takes one step after the other, and shows what each has found. */
+/* ps_diagnose: takes one step after the other, and shows what each has
+ * found. */
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -45,7 +46,7 @@ const char *ps_remedy_by_name(enum ps_remedy_by by)
 	return (unsigned)by < sizeof names / sizeof *names ? names[by] : "nobody";
 }
 
-static void begin(struct ps__diagnosis *d, const char *name)
+static void diagnose_begin(struct ps__diagnosis *d, const char *name)
 {
 	struct ps__draft *draft = &d->draft;
 
@@ -56,44 +57,44 @@ static void begin(struct ps__diagnosis *d, const char *name)
 	draft->gain[0] = '\0';
 }
 
-static int show(struct ps__diagnosis *d)
+static int diagnose_show(struct ps__diagnosis *d)
 {
 	return d->visit(&d->draft.finding, d->context);
 }
 
-static int show_events(struct ps__diagnosis *d)
+static int diagnose_show_events(struct ps__diagnosis *d)
 {
 	for (size_t i = 0; i < d->event_count; i++) {
-		begin(d, "event");
+		diagnose_begin(d, "event");
 		ps__diagnose_event(d, d->events[i]);
 		if (d->draft.finding.code == PS_ENOMEM)
 			return PS_ENOMEM;
-		int stop = show(d);
+		int stop = diagnose_show(d);
 		if (stop)
 			return stop;
 	}
-	begin(d, "together");
+	diagnose_begin(d, "together");
 	ps__diagnose_together(d);
-	return d->draft.finding.code == PS_ENOMEM ? PS_ENOMEM : show(d);
+	return d->draft.finding.code == PS_ENOMEM ? PS_ENOMEM : diagnose_show(d);
 }
 
 /* Not one of the default events can be counted: the last refusal says why. */
-static int show_no_defaults(struct ps__diagnosis *d, int code)
+static int diagnose_show_no_defaults(struct ps__diagnosis *d, int code)
 {
-	begin(d, "event");
+	diagnose_begin(d, "event");
 	ps__diagnosis_fail(d, code);
 	d->draft.finding.code = code;
 	d->draft.finding.subject = "default events";
 	ps__draft_fact(d, PS_FINDING_BLOCKED, "Not one of them can be counted: %s", ps_error_detail());
-	return show(d);
+	return diagnose_show(d);
 }
 
-static int take_steps(struct ps__diagnosis *d)
+static int diagnose_take_steps(struct ps__diagnosis *d)
 {
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-		begin(d, steps[i].name);
+		diagnose_begin(d, steps[i].name);
 		steps[i].take(d);
-		int stop = show(d);
+		int stop = diagnose_show(d);
 		if (stop)
 			return stop;
 	}
@@ -101,7 +102,7 @@ static int take_steps(struct ps__diagnosis *d)
 }
 
 /* 0, or what ends the diagnosis early: visit's number or PS_ENOMEM. */
-static int diagnose(struct ps__diagnosis *d)
+static int diagnose_run(struct ps__diagnosis *d)
 {
 	int no_defaults = d->event_count ? PS_OK : ps__diagnose_defaults(d);
 
@@ -110,17 +111,18 @@ static int diagnose(struct ps__diagnosis *d)
 	d->paranoid_error = -ps__os_read_long(PS__PARANOID_FILE, &d->paranoid);
 	if (ps__probe_head("/proc/self/status", d->status, sizeof d->status) < 0)
 		d->status[0] = '\0';
-	int stop = take_steps(d);
+	int stop = diagnose_take_steps(d);
 	if (stop)
 		return stop;
 	if (no_defaults == PS_OK)
-		return show_events(d);
-	/* The steps may have failed since: the sentence of this failure is wanted. */
+		return diagnose_show_events(d);
+	/* The steps may have failed since: the sentence of this failure is
+	 * wanted. */
 	no_defaults = ps__diagnose_defaults(d);
-	return no_defaults == PS_OK ? show_events(d) : show_no_defaults(d, no_defaults);
+	return no_defaults == PS_OK ? diagnose_show_events(d) : diagnose_show_no_defaults(d, no_defaults);
 }
 
-static int check(const struct ps_diagnose_options *options)
+static int diagnose_check(const struct ps_diagnose_options *options)
 {
 	if (options->size != sizeof *options)
 		return ps__fail(PS_EINVAL, "ps_diagnose: the options' size is %zu bytes, this library's is %zu",
@@ -135,7 +137,7 @@ static int check(const struct ps_diagnose_options *options)
 	return PS_OK;
 }
 
-static void destroy(struct ps__diagnosis *d)
+static void diagnose_destroy(struct ps__diagnosis *d)
 {
 	if (d->defaults) {
 		ps__os_free((void *)(uintptr_t)d->events);
@@ -149,7 +151,7 @@ int ps_diagnose(const struct ps_diagnose_options *options,
 {
 	if (!visit)
 		return ps__fail(PS_EINVAL, "ps_diagnose: visit is NULL");
-	int result = options ? check(options) : PS_OK;
+	int result = options ? diagnose_check(options) : PS_OK;
 	if (result != PS_OK)
 		return result;
 	struct ps__diagnosis *d = ps__os_calloc(1, sizeof *d);
@@ -162,9 +164,9 @@ int ps_diagnose(const struct ps_diagnose_options *options,
 		d->events = options->events;
 		d->event_count = options->event_count;
 	}
-	result = diagnose(d);
+	result = diagnose_run(d);
 	if (result == 0 && d->code != PS_OK)
 		result = ps__fail(d->code, "%s", d->sentence);
-	destroy(d);
+	diagnose_destroy(d);
 	return result;
 }

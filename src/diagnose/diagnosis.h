@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The diagnosis inside: one draft that each step fills in, what earlier steps measured, and the probes that several of
- * them use. A step only says what a probe of its own, or of a step before it, has shown.
+ * The diagnosis inside: one draft that each step fills in, what earlier steps
+ * measured, and the probes that several of them use. A step only says what a
+ * probe of its own, or of a step before it, has shown.
  */
 #ifndef PS_DIAGNOSE_DIAGNOSIS_H
 #define PS_DIAGNOSE_DIAGNOSIS_H
@@ -14,7 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Which part of counting a permission allows, each tried by opening a software event. 0, or an errno. */
+/* Which part of counting a permission allows, each tried by opening a software
+ * event. 0, or an errno. */
 struct ps__permissions {
 	int user;   /* user space of the caller */
 	int kernel; /* the kernel on its behalf, too */
@@ -53,7 +55,8 @@ struct ps__diagnosis {
 	bool counters_known;    /* has counters_free been measured? */
 };
 
-/* A step fills in diagnosis->draft, whose state is GOOD and whose texts are empty before. */
+/* A step fills in diagnosis->draft, whose state is GOOD and whose texts are
+ * empty before. */
 typedef void ps__step(struct ps__diagnosis *diagnosis);
 
 ps__step ps__diagnose_kernel, ps__diagnose_seccomp, ps__diagnose_container;     /* kernel.c */
@@ -65,15 +68,18 @@ ps__step ps__diagnose_cpus, ps__diagnose_tree;                                  
 ps__step ps__diagnose_tracepoints, ps__diagnose_pfm;                            /* sources.c */
 ps__step ps__diagnose_papi;                                                     /* papi.c */
 
-/* events.c: an event can't be counted; the first one's code and sentence are kept. */
+/* events.c: an event can't be counted; the first one's code and sentence are
+ * kept. */
 void ps__diagnosis_fail(struct ps__diagnosis *diagnosis, int code);
 /* One event for itself; all together. */
 void ps__diagnose_event(struct ps__diagnosis *diagnosis, const char *name);
 void ps__diagnose_together(struct ps__diagnosis *diagnosis);
-/* The default events, if none were asked for. PS_ENOMEM; any other failure means that there are none. */
+/* The default events, if none were asked for. PS_ENOMEM; any other failure
+ * means that there are none. */
 int ps__diagnose_defaults(struct ps__diagnosis *diagnosis);
 
-/* probe.c. Texts of the draft: state and fact; more of the fact; who mends it, what that brings, and how. */
+/* probe.c. Texts of the draft: state and fact; more of the fact; who can fix
+ * it, what the fix gains, and how. */
 void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -82,11 +88,15 @@ void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, con
 
 /* Opens an event and closes it again: 0, or an errno. */
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu);
-/* Does an event that counts, opened with read_format PS__PROBE_TIMES, get onto the hardware from now on? Waits up to 20 ms.
- * *told: could it be told? */
-bool ps__probe_is_scheduled(int fd, bool *told);
+/*
+ * Does an event that counts, opened with read_format PS__PROBE_TIMES, get onto
+ * the hardware from now on? Waits up to 20 ms. *is_certain is false if neither
+ * answer is certain.
+ */
+bool ps__probe_is_scheduled(int fd, bool *is_certain);
 #define PS__PROBE_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
-/* A counting event of this type; is_user: without the kernel and the hypervisor. */
+/* A counting event of this type; is_user: without the kernel and the
+ * hypervisor. */
 struct perf_event_attr ps__probe_attr(uint32_t type, uint64_t config, bool is_user);
 /* The first bytes of a file that may be long: their number, or -errno. */
 ssize_t ps__probe_head(const char *path, char *buffer, size_t size_bytes);

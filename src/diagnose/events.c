@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events that are asked for: each opened and started for itself, then all of them together. */
+/* The events that are asked for: each opened and started for itself, then all
+ * of them together. */
 #include "base/error.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
@@ -32,16 +33,17 @@ int ps__diagnose_defaults(struct ps__diagnosis *d)
 	return PS_OK;
 }
 
-static bool is_of_cpu(const struct ps_eventset *set, size_t event)
+static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 {
 	return set->events.list[event].klass == PS__EVENT_CLASS_OTHER;
 }
 
-/* Does it get onto the hardware? An event can be opened and started, and yet find every counter taken. */
-static int check_hardware(const struct ps__event *event, const char *name)
+/* Does it get onto the hardware? An event can be opened and started, and yet
+ * find every counter taken. */
+static int events_check_hardware(const struct ps__event *event, const char *name)
 {
 	union ps__attr attr = ps__attr_of(event);
-	bool of_cpu = event->klass == PS__EVENT_CLASS_OTHER, told;
+	bool of_cpu = event->klass == PS__EVENT_CLASS_OTHER, is_certain;
 
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE)
 		return PS_OK;
@@ -49,9 +51,9 @@ static int check_hardware(const struct ps__event *event, const char *name)
 	int fd = ps__os_open_event(&attr.attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1, 0);
 	if (fd < 0)
 		return PS_OK;
-	bool is_scheduled = ps__probe_is_scheduled(fd, &told);
+	bool is_scheduled = ps__probe_is_scheduled(fd, &is_certain);
 	ps__os.close(fd);
-	if (is_scheduled || !told)
+	if (is_scheduled || !is_certain)
 		return PS_OK;
 	return ps__fail(
 	    PS_ENOCNTR,
@@ -61,7 +63,7 @@ static int check_hardware(const struct ps__event *event, const char *name)
 }
 
 /* Opens and starts one event; *out tells of it on success, but for its name. */
-static int try_event(const char *name, struct ps__event *out)
+static int events_try_event(const char *name, struct ps__event *out)
 {
 	struct ps_eventset *set;
 	int code = ps_eventset_create(&set);
@@ -71,7 +73,7 @@ static int try_event(const char *name, struct ps__event *out)
 	code = ps_eventset_add(set, name);
 	if (code == PS_OK)
 		code = ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU);
-	if (code == PS_OK && is_of_cpu(set, 0))
+	if (code == PS_OK && events_is_of_cpu(set, 0))
 		code = ps_eventset_attach_cpu(set, ps__os.getcpu());
 	if (code == PS_OK)
 		code = ps_start(set);
@@ -79,11 +81,11 @@ static int try_event(const char *name, struct ps__event *out)
 		*out = set->events.list[0];
 	ps_eventset_destroy(set);
 	if (code == PS_OK)
-		code = check_hardware(out, name);
+		code = events_check_hardware(out, name);
 	return code;
 }
 
-static enum ps_finding_state state_of(int code)
+static enum ps_finding_state events_state_of(int code)
 {
 	switch (code) {
 	case PS_OK:
@@ -112,12 +114,12 @@ void ps__diagnosis_fail(struct ps__diagnosis *d, int code)
 void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 {
 	struct ps__event event;
-	int code = try_event(name, &event);
+	int code = events_try_event(name, &event);
 
 	d->draft.finding.subject = name;
 	d->draft.finding.code = code;
 	if (code != PS_OK) {
-		ps__draft_fact(d, state_of(code), "%s", ps_error_detail());
+		ps__draft_fact(d, events_state_of(code), "%s", ps_error_detail());
 		ps__diagnosis_fail(d, code);
 		return;
 	}
@@ -128,8 +130,9 @@ void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 		ps__draft_add(d, " In user space alone: the kernel's part is not permitted.");
 }
 
-/* A set of the events that follow a task, or of those that belong to a CPU; NULL if there are none of them. */
-static int build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
+/* A set of the events that follow a task, or of those that belong to a CPU;
+ * NULL if there are none of them. */
+static int events_build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_eventset **out)
 {
 	struct ps_eventset *set = NULL;
 	int code = ps_eventset_create(&set);
@@ -139,7 +142,7 @@ static int build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_event
 		/* The same name twice is counted once. */
 		if (code == PS_ECNFLCT)
 			code = PS_OK;
-		else if (code == PS_OK && is_of_cpu(set, set->events.count - 1) != of_cpu)
+		else if (code == PS_OK && events_is_of_cpu(set, set->events.count - 1) != of_cpu)
 			code = ps_eventset_remove(set, d->events[i]);
 	}
 	if (code == PS_OK && of_cpu && set->events.count)
@@ -151,7 +154,7 @@ static int build_set(const struct ps__diagnosis *d, bool of_cpu, struct ps_event
 	return code;
 }
 
-static size_t count_turns(const struct ps_eventset *set)
+static size_t events_count_turns(const struct ps_eventset *set)
 {
 	size_t count = 0;
 
@@ -160,7 +163,7 @@ static size_t count_turns(const struct ps_eventset *set)
 	return count;
 }
 
-static void say_attribution(struct ps__diagnosis *d, const struct ps_eventset *set)
+static void events_say_attribution(struct ps__diagnosis *d, const struct ps_eventset *set)
 {
 	const char *why;
 	enum ps_attribution attribution = ps_eventset_attribution(set, &why);
@@ -170,23 +173,23 @@ static void say_attribution(struct ps__diagnosis *d, const struct ps_eventset *s
 	              attribution != PS_ATTRIBUTION_EXACT ? why : "");
 	if (attribution == PS_ATTRIBUTION_LAST_CPU)
 		d->draft.finding.state = PS_FINDING_LIMITED;
-	if (count_turns(set) <= 1)
+	if (events_count_turns(set) <= 1)
 		return;
 	d->draft.finding.state = PS_FINDING_LIMITED;
 	ps__draft_add(
 	    d,
 	    " They are %zu groups of hardware events, which take turns on the counters if these don't suffice: "
 	    "values are then estimates (scaled).",
-	    count_turns(set));
+	    events_count_turns(set));
 	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "exact counts instead of estimates",
 	                 "ask for fewer hardware events at once");
 }
 
 /* Starts those of one kind. *count: how many they are. */
-static int try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
+static int events_try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
 {
 	struct ps_eventset *set;
-	int code = build_set(d, of_cpu, &set);
+	int code = events_build_set(d, of_cpu, &set);
 
 	if (code != PS_OK)
 		return code;
@@ -194,7 +197,7 @@ static int try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
 	if (set->events.count)
 		code = ps_start(set);
 	if (code == PS_OK && set->events.count && !of_cpu)
-		say_attribution(d, set);
+		events_say_attribution(d, set);
 	ps_eventset_destroy(set);
 	return code;
 }
@@ -209,13 +212,13 @@ void ps__diagnose_together(struct ps__diagnosis *d)
 		return;
 	}
 	ps__draft_fact(d, PS_FINDING_GOOD, "All events start together.");
-	int code = try_kind(d, false, &of_task);
+	int code = events_try_kind(d, false, &of_task);
 	if (code == PS_OK)
-		code = try_kind(d, true, &of_cpu);
+		code = events_try_kind(d, true, &of_cpu);
 	d->draft.finding.code = code;
 	if (code != PS_OK) {
 		ps__diagnosis_fail(d, code);
-		ps__draft_fact(d, state_of(code), "All events together: %s", ps_error_detail());
+		ps__draft_fact(d, events_state_of(code), "All events together: %s", ps_error_detail());
 	} else if (of_task && of_cpu) {
 		d->draft.finding.state = PS_FINDING_LIMITED;
 		ps__draft_add(d,

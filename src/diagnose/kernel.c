@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does perf_event_open exist, and does a call of it reach the kernel? The first steps of the diagnosis. */
+/* Does perf_event_open exist, and does a call of it reach the kernel? The first
+ * steps of the diagnosis. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -11,9 +12,12 @@
 
 #define RELEASE "/proc/sys/kernel/osrelease"
 
-/* The first thing that the kernel looks at are the flags: unknown ones are EINVAL, whatever is permitted. So any other answer
- * comes from something before it. */
-static int probe_reach(void)
+/*
+ * The first thing that the kernel looks at are the flags: unknown ones are
+ * EINVAL, whatever is permitted. So any other answer comes from something
+ * before it.
+ */
+static int kernel_probe_reach(void)
 {
 	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true);
 	int fd = ps__os_open_event(&attr, 0, -1, -1, 1ul << 30);
@@ -30,7 +34,7 @@ void ps__diagnose_kernel(struct ps__diagnosis *d)
 
 	if (ps__os_read_file(RELEASE, release, sizeof release) <= 0)
 		strcpy(release, "of unknown release");
-	d->reach = probe_reach();
+	d->reach = kernel_probe_reach();
 	if (d->reach == EINVAL) {
 		ps__draft_fact(d, PS_FINDING_GOOD, "Linux %s has perf_event_open.", release);
 	} else if (d->paranoid_error == 0) {
@@ -53,8 +57,9 @@ void ps__diagnose_kernel(struct ps__diagnosis *d)
 	}
 }
 
-/* Nothing but a filter, a tracer or another kernel answers in the kernel's place. */
-static void explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
+/* Nothing but a filter, a tracer or another kernel answers in the kernel's
+ * place. */
+static void kernel_explain_unreached(struct ps__diagnosis *d, unsigned long long mode)
 {
 	unsigned long long tracer = ps__proc_status_number(d->status, "TracerPid", 10, 0);
 
@@ -93,7 +98,7 @@ void ps__diagnose_seccomp(struct ps__diagnosis *d)
 	if (d->reach == EACCES && mode == 0)
 		d->reach = EINVAL;
 	if (d->reach != EINVAL && !has_no_call)
-		explain_unreached(d, mode);
+		kernel_explain_unreached(d, mode);
 	else if (mode == 0)
 		ps__draft_fact(d, PS_FINDING_GOOD, "No seccomp filter (Seccomp: 0 in /proc/self/status).");
 	else if (mode == ULLONG_MAX)
@@ -108,7 +113,7 @@ void ps__diagnose_seccomp(struct ps__diagnosis *d)
 }
 
 /* The initial user namespace maps all numbers to themselves. */
-static bool is_in_user_namespace(char *map, size_t size_bytes)
+static bool kernel_is_in_user_namespace(char *map, size_t size_bytes)
 {
 	unsigned inside, outside;
 	unsigned long count;
@@ -120,7 +125,7 @@ static bool is_in_user_namespace(char *map, size_t size_bytes)
 	       (inside != 0 || outside != 0 || count != UINT32_MAX);
 }
 
-static const char *find_container_sign(void)
+static const char *kernel_find_container_sign(void)
 {
 	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
 	char head[2];
@@ -135,7 +140,7 @@ static const char *find_container_sign(void)
 void ps__diagnose_container(struct ps__diagnosis *d)
 {
 	char map[128];
-	const char *sign = find_container_sign();
+	const char *sign = kernel_find_container_sign();
 
 	if (sign)
 		ps__draft_fact(d, PS_FINDING_GOOD, "The file %s is there, as in containers.", sign);
@@ -143,7 +148,7 @@ void ps__diagnose_container(struct ps__diagnosis *d)
 		ps__draft_fact(d, PS_FINDING_GOOD,
 		               "No sign of a container: neither /.dockerenv nor /run/.containerenv nor "
 		               "/run/systemd/container can be read.");
-	if (!is_in_user_namespace(map, sizeof map))
+	if (!kernel_is_in_user_namespace(map, sizeof map))
 		return;
 	d->draft.finding.state = PS_FINDING_LIMITED;
 	ps__draft_add(

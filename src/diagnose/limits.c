@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What exact attribution takes, and what this process may have of it: file descriptors and locked memory. */
+/* What exact attribution takes, and what this process may have of it: file
+ * descriptors and locked memory. */
 #include "base/advice.h"
 #include "base/list.h"
 #include "base/os.h"
@@ -10,25 +11,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static int count_one(const char *name, void *context)
+static int limits_count_one(const char *name, void *context)
 {
 	(void)name;
 	++*(size_t *)context;
 	return 0;
 }
 
-/* How many descriptors this process has open; 0 if that can't be seen. */
-static size_t count_open(void)
+/* The number of descriptors this process has open; 0 if it can't be seen. */
+static size_t limits_count_open(void)
 {
 	size_t count = 0;
 
-	if (ps__os.list("/proc/self/fd", count_one, &count) < 0)
+	if (ps__os.list("/proc/self/fd", limits_count_one, &count) < 0)
 		return 0;
 	/* One was the folder's own. */
 	return count ? count - 1 : 0;
 }
 
-static size_t count_cpus(void)
+static size_t limits_count_cpus(void)
 {
 	char text[4096];
 
@@ -37,7 +38,7 @@ static size_t count_cpus(void)
 	return ps__list_count(text);
 }
 
-static void say_remedy(struct ps__diagnosis *d, const struct rlimit *limit, size_t wanted)
+static void limits_say_remedy(struct ps__diagnosis *d, const struct rlimit *limit, size_t wanted)
 {
 	const char *gain = "exact attribution to hardware threads, chosen by itself";
 
@@ -54,7 +55,7 @@ static void say_remedy(struct ps__diagnosis *d, const struct rlimit *limit, size
 void ps__diagnose_descriptors(struct ps__diagnosis *d)
 {
 	struct rlimit limit;
-	size_t cpus = count_cpus(), taken = count_open(), events = d->event_count ? d->event_count : 1;
+	size_t cpus = limits_count_cpus(), taken = limits_count_open(), events = d->event_count ? d->event_count : 1;
 	size_t needed = events * cpus + 1;
 	char unlimited[] = "unlimited", number[32];
 
@@ -80,7 +81,8 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	    events == 1 ? "s" : "", events, events == 1 ? "" : "s", needed, cpus);
 	if (needed - 1 <= limit.rlim_cur / 2)
 		return;
-	/* The watch has one more than its events, and the rest of the program needs some. */
+	/* The watch has one more than its events, and the rest of the program
+	 * needs some. */
 	bool is_blocked = events + taken > limit.rlim_cur;
 	d->draft.finding.state = is_blocked ? PS_FINDING_BLOCKED : PS_FINDING_LIMITED;
 	if (is_blocked)
@@ -88,7 +90,7 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	else
 		ps__draft_add(d, " Counts go to the CPU that is seen at each reading (last-cpu) instead.");
 	size_t wanted = 2 * needed;
-	say_remedy(d, &limit, wanted > events + taken ? wanted : events + taken);
+	limits_say_remedy(d, &limit, wanted > events + taken ? wanted : events + taken);
 }
 
 void ps__diagnose_rings(struct ps__diagnosis *d)
@@ -114,7 +116,8 @@ void ps__diagnose_rings(struct ps__diagnosis *d)
 	}
 	if (error == 0)
 		ps__draft_add(d, " kernel.perf_event_mlock_kb is %ld.", mlock_kb);
-	/* The kernel answers so when the locked memory of this user is used up. */
+	/* The kernel answers so when the locked memory of this user is used
+	 * up. */
 	if (error == 0 && opened == EPERM && !d->permissions.user)
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "more rings for each user",
 		                 "sysctl kernel.perf_event_mlock_kb=%ld", 4 * mlock_kb);

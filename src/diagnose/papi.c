@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What PAPI says of its components: which count, and why the others don't. */
+/* Reports PAPI's components: which ones count, and why the others don't. */
 #include "backend/papi_calls.h"
 #include "diagnose/diagnosis.h"
 
@@ -15,21 +15,22 @@ enum condition {
 	OFF
 };
 
-static enum condition condition_of(const struct ps__papi_component_info *info)
+static enum condition papi_condition_of(const struct ps__papi_component_info *info)
 {
 	if (info->disabled == 0)
 		return READY;
 	return info->disabled == PS_EDELAY_INIT ? WAITING : OFF;
 }
 
-/* "perf_event (why), sde (why)": all components in that condition, behind the words that begin the sentence. */
-static void add_components(struct ps__diagnosis *d, enum condition condition, const char *words)
+/* "perf_event (why), sde (why)": all components in that condition, behind the
+ * words that begin the sentence. */
+static void papi_add_components(struct ps__diagnosis *d, enum condition condition, const char *words)
 {
 	const char *separator = words;
 
 	for (int component = 0; component < ps__papi_calls.component_count(); component++) {
 		struct ps__papi_component_info info;
-		if (ps__papi_calls.component_info(component, &info) < 0 || condition_of(&info) != condition)
+		if (ps__papi_calls.component_info(component, &info) < 0 || papi_condition_of(&info) != condition)
 			continue;
 		ps__draft_add(d, "%s%s", separator, info.name);
 		if (condition == OFF)
@@ -40,32 +41,33 @@ static void add_components(struct ps__diagnosis *d, enum condition condition, co
 		ps__draft_add(d, ".");
 }
 
-/* Where PAPI's events of the CPU can't be counted. */
-static bool is_off_for_cpus(void)
+/* True if PAPI can't count events of the CPU here. */
+static bool papi_is_off_for_cpus(void)
 {
 	for (int component = 0; component < ps__papi_calls.component_count(); component++) {
 		struct ps__papi_component_info info;
 		if (ps__papi_calls.component_info(component, &info) == 0 && !strcmp(info.name, FOR_CPUS))
-			return condition_of(&info) == OFF;
+			return papi_condition_of(&info) == OFF;
 	}
 	return true;
 }
 
-static void tell_version(struct ps__diagnosis *d, enum ps_finding_state state, int version)
+static void papi_tell_version(struct ps__diagnosis *d, enum ps_finding_state state, int version)
 {
 	ps__draft_fact(d, state, "PAPI is %d.%d.%d.", version >> 24 & 0xff, version >> 16 & 0xff,
 	               version >> 8 & 0xff);
 }
 
-static void tell_components(struct ps__diagnosis *d)
+static void papi_tell_components(struct ps__diagnosis *d)
 {
-	tell_version(d, is_off_for_cpus() ? PS_FINDING_LIMITED : PS_FINDING_GOOD, ps__papi_calls.library_version());
-	add_components(d, READY, " Its components that are ready: ");
-	add_components(d, WAITING, " Looked at when they are used: ");
-	add_components(d, OFF, " Switched off by PAPI: ");
+	papi_tell_version(d, papi_is_off_for_cpus() ? PS_FINDING_LIMITED : PS_FINDING_GOOD,
+	                  ps__papi_calls.library_version());
+	papi_add_components(d, READY, " Its components that are ready: ");
+	papi_add_components(d, WAITING, " Looked at when they are used: ");
+	papi_add_components(d, OFF, " Switched off by PAPI: ");
 }
 
-static void tell_absence(struct ps__diagnosis *d)
+static void papi_tell_absence(struct ps__diagnosis *d)
 {
 	ps__draft_fact(d, PS_FINDING_ABSENT,
 	               "This perfsage was built without PAPI: event sets of PAPI can't be read.");
@@ -76,15 +78,15 @@ static void tell_absence(struct ps__diagnosis *d)
 void ps__diagnose_papi(struct ps__diagnosis *d)
 {
 	if (ps__papi_calls.built_version == 0) {
-		tell_absence(d);
+		papi_tell_absence(d);
 		return;
 	}
 	if (ps__papi_calls.is_initialized()) {
-		tell_components(d);
+		papi_tell_components(d);
 		return;
 	}
 	if (!d->asks_papi) {
-		tell_version(d, PS_FINDING_UNKNOWN, ps__papi_calls.built_version);
+		papi_tell_version(d, PS_FINDING_UNKNOWN, ps__papi_calls.built_version);
 		ps__draft_add(d, " It is not initialised in this process, so its components were not asked.");
 		return;
 	}
@@ -94,6 +96,6 @@ void ps__diagnose_papi(struct ps__diagnosis *d)
 		               ps__papi_calls.strerror(failed));
 		return;
 	}
-	tell_components(d);
+	papi_tell_components(d);
 	ps__papi_calls.shut_down();
 }

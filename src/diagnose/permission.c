@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this user may count: each part is tried, then set beside perf_event_paranoid and the capabilities. */
+/* What this user may count: each part is tried, then set beside
+ * perf_event_paranoid and the capabilities. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"
@@ -7,7 +8,7 @@
 
 #include <errno.h>
 
-static void probe(struct ps__permissions *out)
+static void permission_probe(struct ps__permissions *out)
 {
 	struct perf_event_attr user = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, true);
 	struct perf_event_attr kernel = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false);
@@ -17,7 +18,7 @@ static void probe(struct ps__permissions *out)
 	out->cpu = ps__probe_event(&kernel, -1, ps__os.getcpu());
 }
 
-static void say_setting(struct ps__diagnosis *d)
+static void permission_say_setting(struct ps__diagnosis *d)
 {
 	if (d->paranoid_error)
 		ps__draft_add(d, PS__PARANOID_FILE " can't be read (%s)", ps__probe_errno(d->paranoid_error));
@@ -33,27 +34,27 @@ static void say_setting(struct ps__diagnosis *d)
 		ps__draft_add(d, ", CAP_PERFMON is not held");
 }
 
-static void say_part(struct ps__diagnosis *d, const char *what, int error)
+static void permission_say_part(struct ps__diagnosis *d, const char *what, int error)
 {
 	ps__draft_add(d, "%s: %s%s%s", what, error ? "no (" : "yes", error ? ps__probe_errno(error) : "",
 	              error ? ")" : "");
 }
 
-static bool is_denied(int error)
+static bool permission_is_denied(int error)
 {
 	return error == EACCES || error == EPERM;
 }
 
 /* The level at which what is denied now would be permitted. */
-static long level_needed(const struct ps__permissions *permissions)
+static long permission_level_needed(const struct ps__permissions *permissions)
 {
-	if (is_denied(permissions->cpu))
+	if (permission_is_denied(permissions->cpu))
 		return 0;
-	return is_denied(permissions->kernel) ? 1 : 2;
+	return permission_is_denied(permissions->kernel) ? 1 : 2;
 }
 
 /* The level permits it, and yet it is denied. */
-static void say_module(struct ps__diagnosis *d)
+static void permission_say_module(struct ps__diagnosis *d)
 {
 	char modules[256];
 
@@ -65,33 +66,35 @@ static void say_module(struct ps__diagnosis *d)
 	                 "journalctl -k | grep -i -e denied -e avc");
 }
 
-static void say_remedy(struct ps__diagnosis *d)
+static void permission_say_remedy(struct ps__diagnosis *d)
 {
 	const struct ps__permissions *permissions = &d->permissions;
 
-	if (!is_denied(permissions->user) && !is_denied(permissions->kernel) && !is_denied(permissions->cpu))
+	if (!permission_is_denied(permissions->user) && !permission_is_denied(permissions->kernel) &&
+	    !permission_is_denied(permissions->cpu))
 		return;
-	/* Only when nothing at all works may a user with a low level be sure that it isn't the level. */
-	if (!d->paranoid_error && d->paranoid <= level_needed(permissions)) {
-		say_module(d);
+	/* Only when nothing at all works may a user with a low level be sure
+	 * that it isn't the level. */
+	if (!d->paranoid_error && d->paranoid <= permission_level_needed(permissions)) {
+		permission_say_module(d);
 		return;
 	}
 	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-	                 is_denied(permissions->user)
+	                 permission_is_denied(permissions->user)
 	                     ? "2 permits user space of one's own tasks, 1 the kernel, too, 0 all tasks of a CPU"
 	                     : "1 permits the kernel's part of one's own tasks, 0 all tasks of a CPU",
 	                 PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")",
-	                 is_denied(permissions->user) ? 2 : level_needed(permissions));
+	                 permission_is_denied(permissions->user) ? 2 : permission_level_needed(permissions));
 }
 
 void ps__diagnose_permission(struct ps__diagnosis *d)
 {
 	struct ps__permissions *permissions = &d->permissions;
 
-	probe(permissions);
+	permission_probe(permissions);
 	if (d->reach != EINVAL) {
 		ps__draft_fact(d, PS_FINDING_UNKNOWN, "%s", "");
-		say_setting(d);
+		permission_say_setting(d);
 		ps__draft_add(d, "; what that permits can't be told, as perf_event_open doesn't reach the kernel.");
 		return;
 	}
@@ -99,11 +102,11 @@ void ps__diagnose_permission(struct ps__diagnosis *d)
 		ps__draft_fact(d, PS_FINDING_BLOCKED, "%s", "");
 	else if (permissions->kernel || permissions->cpu)
 		ps__draft_fact(d, PS_FINDING_LIMITED, "%s", "");
-	say_setting(d);
+	permission_say_setting(d);
 	ps__draft_add(d, ".");
-	say_part(d, " Counts user space of one's own tasks", permissions->user);
-	say_part(d, "; the kernel, too", permissions->kernel);
-	say_part(d, "; all tasks of a CPU", permissions->cpu);
+	permission_say_part(d, " Counts user space of one's own tasks", permissions->user);
+	permission_say_part(d, "; the kernel, too", permissions->kernel);
+	permission_say_part(d, "; all tasks of a CPU", permissions->cpu);
 	ps__draft_add(d, ".");
-	say_remedy(d);
+	permission_say_remedy(d);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which PMUs there are, whether the cores' one counts, and how many kinds of cores there are. */
+/* Which PMUs there are, whether the cores' one counts, and how many kinds of
+ * cores there are. */
 #include "event/pmu.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
@@ -16,7 +17,7 @@ struct pmus {
 	struct ps__names all;
 };
 
-static int note_pmu(const char *name, void *context)
+static int pmu_add(const char *name, void *context)
 {
 	struct pmus *pmus = context;
 	struct ps__diagnosis *d = pmus->diagnosis;
@@ -26,13 +27,14 @@ static int note_pmu(const char *name, void *context)
 	if (ps__pmu_find(&pmu, name, strlen(name), name) != PS_OK || !pmu.is_core)
 		return 0;
 	d->core_pmus++;
-	/* sysfs lists them in no order: the first of the alphabet, so that each diagnosis shows the same. */
+	/* sysfs lists them in no order: the first of the alphabet, so that each
+	 * diagnosis shows the same. */
 	if (!d->core_pmu[0] || strcmp(name, d->core_pmu) < 0)
 		snprintf(d->core_pmu, sizeof d->core_pmu, "%s", name);
 	return 0;
 }
 
-static bool has_word(const char *text, const char *word)
+static bool pmu_has_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -43,21 +45,22 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-/* x86 processors tell it by a flag, Xen by a folder; other virtual machines don't tell, and then nothing is said. */
-static const char *find_hypervisor(void)
+/* x86 processors tell it by a flag, Xen by a folder; other virtual machines
+ * don't tell, and then nothing is said. */
+static const char *pmu_find_hypervisor(void)
 {
 	char head[8192];
 
-	if (ps__probe_head("/proc/cpuinfo", head, sizeof head) > 0 && has_word(head, "hypervisor"))
+	if (ps__probe_head("/proc/cpuinfo", head, sizeof head) > 0 && pmu_has_word(head, "hypervisor"))
 		return "the flag hypervisor in /proc/cpuinfo";
 	if (ps__probe_head("/sys/hypervisor/type", head, sizeof head) > 0)
 		return "/sys/hypervisor/type";
 	return NULL;
 }
 
-static void say_no_pmu(struct ps__diagnosis *d, const char *names)
+static void pmu_say_none(struct ps__diagnosis *d, const char *names)
 {
-	const char *hypervisor = find_hypervisor();
+	const char *hypervisor = pmu_find_hypervisor();
 
 	ps__draft_fact(d, PS_FINDING_ABSENT,
 	               "No PMU counts hardware events: instructions:u is refused (%s); the PMUs of " DEVICES
@@ -81,7 +84,7 @@ void ps__diagnose_pmu(struct ps__diagnosis *d)
 	struct pmus pmus = {.diagnosis = d};
 	char names[1200];
 
-	if (ps__pmu_for_each(note_pmu, &pmus) < 0)
+	if (ps__pmu_for_each(pmu_add, &pmus) < 0)
 		snprintf(names, sizeof names, "not to be seen (%s)", ps__probe_errno(errno));
 	else
 		ps__names_write(&pmus.all, names, sizeof names);
@@ -89,7 +92,7 @@ void ps__diagnose_pmu(struct ps__diagnosis *d)
 	if (d->hardware == 0)
 		ps__draft_fact(d, PS_FINDING_GOOD, "instructions:u opens; the PMUs of " DEVICES " are %s.", names);
 	else if (d->hardware == ENOENT || d->hardware == EOPNOTSUPP || d->hardware == ENODEV)
-		say_no_pmu(d, names);
+		pmu_say_none(d, names);
 	else if (d->core_pmus)
 		ps__draft_fact(d, PS_FINDING_BLOCKED,
 		               "There is a PMU of the cores, %s, but instructions:u is refused (%s).", d->core_pmu,
@@ -102,7 +105,7 @@ void ps__diagnose_pmu(struct ps__diagnosis *d)
 		    ps__probe_errno(d->hardware), names);
 }
 
-static int note_core(const char *name, void *context)
+static int pmu_add_core(const char *name, void *context)
 {
 	struct ps__pmu pmu;
 
@@ -111,12 +114,12 @@ static int note_core(const char *name, void *context)
 	return 0;
 }
 
-static void say_kinds(struct ps__diagnosis *d)
+static void pmu_say_kinds(struct ps__diagnosis *d)
 {
 	struct ps__names cores = {.count = 0};
 	char path[sizeof DEVICES + NAME_MAX + 8], cpus[512];
 
-	ps__pmu_for_each(note_core, &cores);
+	ps__pmu_for_each(pmu_add_core, &cores);
 	for (size_t i = 0; i < cores.count; i++) {
 		snprintf(path, sizeof path, DEVICES "/%s/cpus", cores.name[i]);
 		if (ps__os_read_file(path, cpus, sizeof cpus) < 0)
@@ -137,5 +140,5 @@ void ps__diagnose_hybrid(struct ps__diagnosis *d)
 	}
 	ps__draft_fact(d, PS_FINDING_GOOD,
 	               "%zu kinds of cores, each with a PMU whose events count on its cores alone.", d->core_pmus);
-	say_kinds(d);
+	pmu_say_kinds(d);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the steps of the diagnosis have in common: writing the draft, opening an event, looking into small files. */
+/* What the steps of the diagnosis have in common: writing the draft, opening an
+ * event, looking into small files. */
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 
@@ -78,8 +79,9 @@ struct times {
 	uint64_t value, enabled_ns, running_ns;
 };
 
-/* 0: read. Else why not: an errno, or EAGAIN for the error state, in which a pinned event is for lack of a counter. */
-static int read_times(int fd, struct times *out)
+/* 0: read. Else why not: an errno, or EAGAIN for the error state, in which a
+ * pinned event is for lack of a counter. */
+static int probe_read_times(int fd, struct times *out)
 {
 	ssize_t length = ps__os_read_retried(fd, out, sizeof *out);
 
@@ -88,23 +90,23 @@ static int read_times(int fd, struct times *out)
 	return length == (ssize_t)sizeof *out ? 0 : EAGAIN;
 }
 
-bool ps__probe_is_scheduled(int fd, bool *told)
+bool ps__probe_is_scheduled(int fd, bool *is_certain)
 {
 	struct times first, before, now;
-	int error = read_times(fd, &first);
+	int error = probe_read_times(fd, &first);
 
 	before = first;
 	for (unsigned standstills = 0; !error && standstills < STANDSTILLS;) {
-		error = read_times(fd, &now);
+		error = probe_read_times(fd, &now);
 		if (error)
 			break;
-		*told = now.running_ns > first.running_ns || now.enabled_ns - first.enabled_ns > PATIENCE_NS;
-		if (*told)
+		*is_certain = now.running_ns > first.running_ns || now.enabled_ns - first.enabled_ns > PATIENCE_NS;
+		if (*is_certain)
 			return now.running_ns > first.running_ns;
 		standstills = now.enabled_ns == before.enabled_ns ? standstills + 1 : 0;
 		before = now;
 	}
-	*told = error == EAGAIN;
+	*is_certain = error == EAGAIN;
 	return false;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where further events come from: tracepoints of the kernel, and what this library was built with. */
+/* Where further events come from: tracepoints of the kernel, and what this
+ * library was built with. */
 #include <config.h>
 
 #include "base/advice.h"
@@ -13,20 +14,21 @@
 static const char *const roots[] = {"/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"};
 #define ROOT_COUNT (sizeof roots / sizeof *roots)
 
-static int stop_at_first(const char *name, void *context)
+static int sources_stop_at_first(const char *name, void *context)
 {
 	(void)name;
 	(void)context;
 	return 1;
 }
 
-/* The first root that can be listed, or NULL and the errno that says most: not permitted rather than not there. */
-static const char *find_root(int *out)
+/* The first root that can be listed, or NULL and the errno that says most: not
+ * permitted rather than not there. */
+static const char *sources_find_root(int *out)
 {
 	int error = ENOENT;
 
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
-		int found = ps__os.list(roots[i], stop_at_first, NULL);
+		int found = ps__os.list(roots[i], sources_stop_at_first, NULL);
 		if (found == 1)
 			return roots[i];
 		if (found < 0 && errno != ENOENT && error == ENOENT)
@@ -36,8 +38,9 @@ static const char *find_root(int *out)
 	return NULL;
 }
 
-/* The tracepoint that every kernel with tracing has. 0, or an errno: of reading its number, or of opening it. */
-static int probe_switch(const char *root, bool *has_number)
+/* The tracepoint that every kernel with tracing has. 0, or an errno: of reading
+ * its number, or of opening it. */
+static int sources_probe_switch(const char *root, bool *has_number)
 {
 	char path[64];
 	long number;
@@ -51,7 +54,7 @@ static int probe_switch(const char *root, bool *has_number)
 	return ps__probe_event(&attr, 0, -1);
 }
 
-static void say_unreadable(struct ps__diagnosis *d, int error)
+static void sources_say_unreadable(struct ps__diagnosis *d, int error)
 {
 	if (error == ENOENT) {
 		ps__draft_fact(d, PS_FINDING_ABSENT, "tracefs is not mounted, or empty: nothing is in %s.", roots[0]);
@@ -68,17 +71,17 @@ void ps__diagnose_tracepoints(struct ps__diagnosis *d)
 {
 	int error = 0;
 	bool has_number;
-	const char *root = find_root(&error);
+	const char *root = sources_find_root(&error);
 
 	if (!root) {
-		say_unreadable(d, error);
+		sources_say_unreadable(d, error);
 		return;
 	}
-	error = probe_switch(root, &has_number);
+	error = sources_probe_switch(root, &has_number);
 	if (error == 0) {
 		ps__draft_fact(d, PS_FINDING_GOOD, "%s can be read, and sched:sched_switch opens.", root);
 	} else if (!has_number && error != ENOENT) {
-		say_unreadable(d, error);
+		sources_say_unreadable(d, error);
 	} else if (has_number) {
 		ps__draft_fact(d, PS_FINDING_BLOCKED, "%s can be read, but sched:sched_switch is refused (%s).", root,
 		               ps__probe_errno(error));
@@ -92,7 +95,7 @@ void ps__diagnose_tracepoints(struct ps__diagnosis *d)
 }
 
 #ifdef PS_WITH_PFM
-static int count_one(const struct ps_event_info *info, void *context)
+static int sources_count_one(const struct ps_event_info *info, void *context)
 {
 	(void)info;
 	++*(size_t *)context;
@@ -105,7 +108,7 @@ void ps__diagnose_pfm(struct ps__diagnosis *d)
 #ifdef PS_WITH_PFM
 	size_t count = 0;
 
-	ps__pfm_list(count_one, &count);
+	ps__pfm_list(sources_count_one, &count);
 	ps__draft_fact(d, PS_FINDING_GOOD,
 	               "This perfsage was built with libpfm4, which knows %zu events of this machine.", count);
 #else

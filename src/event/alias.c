@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A PMU's named events: files of terms in its events folder, found within pmu/.../ and, for bare names, in any PMU. */
+/*
+ * A PMU's named events: files of terms in its events folder. They are found
+ * within pmu/.../ and, for bare names, in any PMU.
+ *
+ * Cycle with pmu_event.c: a bare alias is applied like the terms of pmu/.../,
+ * and one of these terms may be an alias.
+ */
 #include "base/error.h"
 #include "event/names.h"
 #include "event/pmu.h"
@@ -10,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* chipid=? in an alias asks the user for chipid=...: is it there? It is applied with the user's other terms. */
-static bool user_gives(const struct ps__pmu_query *query, const struct ps__term *parameter)
+/* chipid=? in an alias asks the user for chipid=...: is it there? It is applied
+ * with the user's other terms. */
+static bool alias_user_gives(const struct ps__pmu_query *query, const struct ps__term *parameter)
 {
 	struct ps__term term;
 
@@ -23,10 +30,10 @@ static bool user_gives(const struct ps__pmu_query *query, const struct ps__term 
 	return false;
 }
 
-static int apply_file_term(struct ps__pmu_query *query, const struct ps__term *term)
+static int alias_apply_file_term(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	if (term->value_length == 1 && term->value[0] == '?') {
-		if (user_gives(query, term))
+		if (alias_user_gives(query, term))
 			return PS_OK;
 		return ps__fail(PS_EATTR, "event '%s': '%.*s' needs a value for %.*s: write %s/%.*s,%.*s=.../",
 		                query->name, query->alias->name_length, query->alias->name, term->name_length,
@@ -37,8 +44,9 @@ static int apply_file_term(struct ps__pmu_query *query, const struct ps__term *t
 	return code == PS__NOT_HERE ? ps__pmu_fail_term(query, term) : code;
 }
 
-/* A factor such as 2.3283064365386962890625e-10, with a decimal point whatever the user's language is. */
-static bool parse_scale(const char *text, double *out)
+/* A factor such as 2.3283064365386962890625e-10, with a decimal point whatever
+ * the user's language is. */
+static bool alias_parse_scale(const char *text, double *out)
 {
 	char *end;
 	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -53,13 +61,13 @@ static bool parse_scale(const char *text, double *out)
 	return true;
 }
 
-static int apply_unit(struct ps__pmu_query *query, const struct ps__term *alias)
+static int alias_apply_unit(struct ps__pmu_query *query, const struct ps__term *alias)
 {
 	struct ps__event *event = query->event;
 	char text[64];
 
 	int code = ps__pmu_read(text, sizeof text, query, "events", alias, ".scale");
-	if (code == PS_OK && !parse_scale(text, &event->scale))
+	if (code == PS_OK && !alias_parse_scale(text, &event->scale))
 		return ps__fail(
 		    PS_EATTR,
 		    "event '%s': the kernel's scale of it, '%s' in events/%.*s.scale of PMU %s, is no number",
@@ -82,9 +90,9 @@ int ps__pmu_alias_apply(struct ps__pmu_query *query, const struct ps__term *alia
 		return code;
 	query->alias = alias;
 	for (const char *at = text; !code && ps__term_next(&at, text + strlen(text), &term);)
-		code = apply_file_term(query, &term);
+		code = alias_apply_file_term(query, &term);
 	query->alias = NULL;
-	return code ? code : apply_unit(query, alias);
+	return code ? code : alias_apply_unit(query, alias);
 }
 
 struct search {
@@ -95,7 +103,7 @@ struct search {
 	struct ps__names found;
 };
 
-static int search_pmu(const char *name, void *context)
+static int alias_search_pmu(const char *name, void *context)
 {
 	struct search *search = context;
 	struct ps__pmu_query *query = search->query;
@@ -115,13 +123,14 @@ static int search_pmu(const char *name, void *context)
 	return code ? 1 : 0;
 }
 
-/* Finds the PMU that has the alias. Of several, none is chosen: each counts for a part of the machine alone. */
-static int find_pmu(struct search *search, bool want_core)
+/* Finds the PMU that has the alias. Of several, none is chosen: each counts for
+ * a part of the machine alone. */
+static int alias_find_pmu(struct search *search, bool want_core)
 {
 	char list[300];
 
 	search->want_core = want_core;
-	int stop = ps__pmu_for_each(search_pmu, search);
+	int stop = ps__pmu_for_each(alias_search_pmu, search);
 	if (stop < 0)
 		return errno == ENOENT ? PS__NOT_HERE
 		                       : ps__event_fail_file(search->query->name, "the list of PMUs", errno);
@@ -129,7 +138,8 @@ static int find_pmu(struct search *search, bool want_core)
 		return search->code;
 	if (search->found.count == 0)
 		return PS__NOT_HERE;
-	/* Kinds of cores have the same event each in its way: it is counted on all of them. */
+	/* Kinds of cores have the same event each in its way: it is counted on
+	 * all of them. */
 	if (search->found.count == 1 || want_core)
 		return PS_OK;
 	ps__names_write(&search->found, list, sizeof list);
@@ -150,9 +160,9 @@ int ps__alias_find(struct ps__event *event, struct ps__lookup *lookup)
 	const char *at = query.terms;
 	if (!ps__term_next(&at, query.end, &search.alias) || search.alias.has_value)
 		return PS__NOT_HERE;
-	int code = find_pmu(&search, true);
+	int code = alias_find_pmu(&search, true);
 	if (code == PS__NOT_HERE)
-		code = find_pmu(&search, false);
+		code = alias_find_pmu(&search, false);
 	if (code)
 		return code;
 	lookup->rest = query.end;

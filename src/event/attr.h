@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perf_event_attr as the newest kernels have it. The header that perfsage is built with may end earlier: Debian 12's ends
- * before config3 (Linux 6.3) and config4 (6.18).
+ * perf_event_attr as the newest kernels have it. The header that perfsage is
+ * built with may end earlier: Debian 12's ends before config3 (Linux 6.3) and
+ * config4 (6.18).
  */
 #ifndef PS_EVENT_ATTR_H
 #define PS_EVENT_ATTR_H
@@ -18,7 +19,8 @@ union ps__attr {
 	};
 };
 
-/* The size that the kernel is told: an older kernel takes more than it knows, if that is 0. */
+/* The size that the kernel is told: an older kernel takes more than it knows,
+ * if that is 0. */
 static inline uint32_t ps__attr_size(const union ps__attr *attr)
 {
 	for (int i = 0; i < PS__LATER_CONFIGS; i++) {
@@ -28,7 +30,8 @@ static inline uint32_t ps__attr_size(const union ps__attr *attr)
 	return sizeof attr->attr;
 }
 
-/* What the event is asked for by. The members of a newer header, past those of an older one, are the event's own. */
+/* What the event is asked for by. The members of a newer header, past those of
+ * an older one, are the event's own. */
 static inline union ps__attr ps__attr_of(const struct ps__event *event)
 {
 	union ps__attr attr = {.later = {0}};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mem:ADDRESS[/LENGTH][:ACCESS]: how often an address is read, written or executed, by a debug register. */
+/* mem:ADDRESS[/LENGTH][:ACCESS]: how often an address is read, written or
+ * executed, by a debug register. */
 #include "base/error.h"
 #include "event/lookup.h"
 
@@ -10,14 +11,14 @@
 
 #define PREFIX "mem:"
 
-static int fail_syntax(const char *name, const char *at, const char *what)
+static int breakpoint_fail_syntax(const char *name, const char *at, const char *what)
 {
 	return ps__fail(PS_EATTR, "event '%s': %s at character %td; a breakpoint is mem:ADDRESS[/LENGTH][:r|w|rw|x]",
 	                name, what, PS__POSITION(name, at));
 }
 
 /* A number as C writes it, but not a negative one. */
-static bool parse_number(const char **text, unsigned long long *out)
+static bool breakpoint_parse_number(const char **text, unsigned long long *out)
 {
 	char *end;
 
@@ -32,8 +33,9 @@ static bool parse_number(const char **text, unsigned long long *out)
 	return true;
 }
 
-/* ":rw" and the like, if that is what comes next; modifiers alone may come as well. */
-static unsigned parse_access(const char **text)
+/* ":rw" and the like, if that is what comes next; modifiers alone may come as
+ * well. */
+static unsigned breakpoint_parse_access(const char **text)
 {
 	unsigned access = 0;
 	size_t length = **text == ':' ? strcspn(*text + 1, ":") : 0;
@@ -54,20 +56,21 @@ int ps__breakpoint_find(struct ps__event *event, struct ps__lookup *lookup)
 	if (strncmp(name, PREFIX, strlen(PREFIX)))
 		return PS__NOT_HERE;
 	const char *at = name + strlen(PREFIX);
-	if (!parse_number(&at, &address))
-		return fail_syntax(name, at, "there is no address");
+	if (!breakpoint_parse_number(&at, &address))
+		return breakpoint_fail_syntax(name, at, "there is no address");
 	if (*at == '/') {
 		at++;
-		if (!parse_number(&at, &length) || length < 1 || length > 8)
-			return fail_syntax(name, at, "the length is not 1 to 8 bytes");
+		if (!breakpoint_parse_number(&at, &length) || length < 1 || length > 8)
+			return breakpoint_fail_syntax(name, at, "the length is not 1 to 8 bytes");
 	}
 	if (*at && *at != ':')
-		return fail_syntax(name, at, "something else follows");
-	unsigned access = parse_access(&at);
+		return breakpoint_fail_syntax(name, at, "something else follows");
+	unsigned access = breakpoint_parse_access(&at);
 	event->attr.type = PERF_TYPE_BREAKPOINT;
 	event->attr.bp_type = access;
 	event->attr.bp_addr = address;
-	/* The kernel takes execution breakpoints of the size of a word alone. */
+	/* The kernel takes execution breakpoints of the size of a word
+	 * alone. */
 	event->attr.bp_len = length                            ? length
 	                     : (access & HW_BREAKPOINT_X) != 0 ? sizeof(long)
 	                                                       : (unsigned long long)HW_BREAKPOINT_LEN_4;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf's hardware-cache events: a cache, an operation and a result, each with several spellings. */
+/* perf's hardware-cache events: a cache, an operation and a result, each with
+ * several spellings. */
 #include "event/lookup.h"
 
 #include <stdio.h>
@@ -8,7 +9,8 @@
 #define SPELLINGS 6
 #define UNSET     (-1)
 
-/* The first spelling of a cache, and the first two of an operation, are those that perf list shows. */
+/* The first spelling of a cache, and the first two of an operation, are those
+ * that perf list shows. */
 static const char *const caches[PERF_COUNT_HW_CACHE_MAX][SPELLINGS] = {
     [PERF_COUNT_HW_CACHE_L1D] = {"L1-dcache", "l1-d", "l1d", "L1-data"},
     [PERF_COUNT_HW_CACHE_L1I] = {"L1-icache", "l1-i", "l1i", "L1-instruction"},
@@ -45,8 +47,9 @@ static const int allowed[PERF_COUNT_HW_CACHE_MAX] = {
     [PERF_COUNT_HW_CACHE_NODE] = READ | WRITE | PREFETCH,
 };
 
-/* The row of table that has the word at *at, up to a '-', ':' or the end; the longest fits. *at moves past it. */
-static int match(const char *const table[][SPELLINGS], int rows, const char **at)
+/* The row of table that has the word at *at, up to a '-', ':' or the end; the
+ * longest fits. *at moves past it. */
+static int cache_match(const char *const table[][SPELLINGS], int rows, const char **at)
 {
 	int found = UNSET;
 	size_t longest = 0;
@@ -65,15 +68,15 @@ static int match(const char *const table[][SPELLINGS], int rows, const char **at
 }
 
 /* One "-load" or "-misses"; each kind may come once. */
-static bool match_detail(const char **at, int *operation, int *result)
+static bool cache_match_detail(const char **at, int *operation, int *result)
 {
 	if (**at != '-')
 		return false;
 	++*at;
 	if (*operation == UNSET)
-		*operation = match(operations, PERF_COUNT_HW_CACHE_OP_MAX, at);
+		*operation = cache_match(operations, PERF_COUNT_HW_CACHE_OP_MAX, at);
 	if ((*at)[-1] == '-' && *result == UNSET)
-		*result = match(results, PERF_COUNT_HW_CACHE_RESULT_MAX, at);
+		*result = cache_match(results, PERF_COUNT_HW_CACHE_RESULT_MAX, at);
 	return (*at)[-1] != '-';
 }
 
@@ -82,11 +85,11 @@ int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup)
 	const char *at = lookup->name;
 	int operation = UNSET, result = UNSET;
 
-	int cache = match(caches, PERF_COUNT_HW_CACHE_MAX, &at);
+	int cache = cache_match(caches, PERF_COUNT_HW_CACHE_MAX, &at);
 	if (cache == UNSET)
 		return PS__NOT_HERE;
 	while (*at && *at != ':') {
-		if (!match_detail(&at, &operation, &result))
+		if (!cache_match_detail(&at, &operation, &result))
 			return PS__NOT_HERE;
 	}
 	if (operation == UNSET)
@@ -103,8 +106,9 @@ int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup)
 	return PS_OK;
 }
 
-/* The two canonical names of a cache's operation: "LLC-loads" and "LLC-load-misses". */
-static int visit_names(int cache, int operation, ps__name_visit *visit, void *context)
+/* The two canonical names of a cache's operation: "LLC-loads" and
+ * "LLC-load-misses". */
+static int cache_visit_names(int cache, int operation, ps__name_visit *visit, void *context)
 {
 	char name[64];
 
@@ -123,7 +127,7 @@ int ps__cache_for_each(ps__name_visit *visit, void *context)
 	for (int cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++) {
 		for (int operation = 0; operation < PERF_COUNT_HW_CACHE_OP_MAX && !stop; operation++) {
 			if (allowed[cache] & (1 << operation))
-				stop = visit_names(cache, operation, visit, context);
+				stop = cache_visit_names(cache, operation, visit, context);
 		}
 	}
 	return stop;

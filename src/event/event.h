@@ -2,8 +2,8 @@
 /*
  * An event: a name turned into what perf_event_open takes.
  *
- * ps__event_parse looks a name up; nothing is opened here. The rooms above open it and learn whether this machine
- * and this user can count it.
+ * ps__event_parse looks a name up; nothing is opened here. The rooms above open
+ * it and learn whether this machine and this user can count it.
  */
 #ifndef PS_EVENT_EVENT_H
 #define PS_EVENT_EVENT_H
@@ -15,14 +15,16 @@
 
 #define PS__LATER_CONFIGS 2 /* config3 and config4, which attr may be too old to have: attr.h */
 
-/* Which events can be in one group: those of one core PMU and software events; others only among themselves. */
+/* Which events can be in one group: those of one core PMU and software events;
+ * others only among themselves. */
 enum ps__event_class {
 	PS__EVENT_CLASS_SOFTWARE, /* software, tracepoints, msr: can join any group */
 	PS__EVENT_CLASS_CORE,     /* the core's own PMU: hardware, cache, raw */
 	PS__EVENT_CLASS_OTHER     /* an uncore, energy or device PMU: groups with its like only */
 };
 
-/* On a machine with several core PMUs, one for each kind of cores: how one of them is asked for the event. */
+/* On a machine with several core PMUs, one for each kind of cores: how one of
+ * them is asked for the event. */
 struct ps__variant {
 	uint32_t pmu_type; /* the PMU's number in sysfs: tells kinds apart */
 	uint32_t type;     /* these in place of what the event has */
@@ -52,14 +54,17 @@ struct ps__event {
 };
 
 /*
- * Parses name into out, which then owns its strings. Errors, each with a detail sentence that names the event and the
- * remedy, out untouched: PS_EINVAL empty name; PS_ENOEVNT unknown (with the nearest names), or
- * the name of several PMUs' events; PS_EATTR unknown term, value too large, unclosed slash, bad modifier: which, where;
- * PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs or tracefs can't be read; PS_ENOMEM.
+ * Parses name into out, which then owns its strings. Errors, each with a detail
+ * sentence that names the event and the remedy, out untouched: PS_EINVAL empty
+ * name; PS_ENOEVNT unknown (with the nearest names), or the name of several
+ * PMUs' events; PS_EATTR unknown term, value too large, unclosed slash, bad
+ * modifier: which, where; PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs or
+ * tracefs can't be read; PS_ENOMEM.
  */
 int ps__event_parse(struct ps__event *out, const char *name);
 
-/* hybrid.c: a kind of cores turned out not to have the event, which has others. PS_ENOMEM. */
+/* hybrid.c: a kind of cores turned out not to have the event, which has others.
+ * PS_ENOMEM. */
 int ps__event_drop_variant(struct ps__event *event, size_t index);
 
 int ps__event_copy(struct ps__event *out, const struct ps__event *model);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf's generic hardware and software events, and raw codes: names that need no file of this machine. */
+/* perf's generic hardware and software events, and raw codes: names that need
+ * no file of this machine. */
 #include "event/lookup.h"
 
 #include <stdio.h>
@@ -59,7 +60,7 @@ static const struct generic generics[] = {
 };
 #define GENERIC_COUNT (sizeof generics / sizeof *generics)
 
-static void fill(struct ps__event *event, uint32_t type, uint64_t config)
+static void generic_fill(struct ps__event *event, uint32_t type, uint64_t config)
 {
 	event->attr.type = type;
 	event->attr.config = config;
@@ -70,7 +71,7 @@ static void fill(struct ps__event *event, uint32_t type, uint64_t config)
 }
 
 /* r1a8: the code as the core PMU takes it, in at most 16 hexadecimal digits. */
-static bool is_raw(const char *name, size_t length)
+static bool generic_is_raw(const char *name, size_t length)
 {
 	return name[0] == 'r' && length > 1 && length <= 17 &&
 	       strspn(name + 1, "0123456789abcdefABCDEF") == length - 1;
@@ -81,14 +82,14 @@ int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup)
 	size_t length = strcspn(lookup->name, ":");
 
 	lookup->rest = lookup->name + length;
-	if (is_raw(lookup->name, length)) {
-		fill(event, PERF_TYPE_RAW, strtoull(lookup->name + 1, NULL, 16));
+	if (generic_is_raw(lookup->name, length)) {
+		generic_fill(event, PERF_TYPE_RAW, strtoull(lookup->name + 1, NULL, 16));
 		return PS_OK;
 	}
 	for (size_t i = 0; i < GENERIC_COUNT; i++) {
 		const struct generic *generic = &generics[i];
 		if (strlen(generic->name) == length && !memcmp(generic->name, lookup->name, length)) {
-			fill(event, generic->type, generic->config);
+			generic_fill(event, generic->type, generic->config);
 			return PS_OK;
 		}
 	}
@@ -104,7 +105,7 @@ int ps__generic_for_each(ps__name_visit *visit, void *context)
 	return stop;
 }
 
-static const char *unit_of(const struct generic *generic)
+static const char *generic_unit_of(const struct generic *generic)
 {
 	bool is_clock = generic->type == PERF_TYPE_SOFTWARE && generic->config <= PERF_COUNT_SW_TASK_CLOCK;
 
@@ -121,7 +122,7 @@ int ps__generic_list(ps__info_visit *visit, void *context)
 		                             .name = generic->name,
 		                             .pmu = generic->type == PERF_TYPE_SOFTWARE ? "software" : "cpu",
 		                             .description = generic->about,
-		                             .unit = unit_of(generic),
+		                             .unit = generic_unit_of(generic),
 		                             .scope = PS_SCOPE_THREAD};
 		stop = visit(&info, context);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Machines with several kinds of cores (P and E cores, big and little ones), each with a PMU of its own: which of them are asked
- * for an event, how, and on which CPUs. Called by parse.c for core events.
+ * Machines with several kinds of cores (P and E cores, big and little ones),
+ * each with a PMU of its own: which of them are asked for an event, how, and on
+ * which CPUs. Called by parse.c for core events.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -22,14 +23,15 @@ struct kinds {
 	int code;
 };
 
-/* Names that perf has for all CPUs; the upper half of config says which PMU is meant, 0: any. */
-static bool is_generic(const struct perf_event_attr *attr)
+/* Names that perf has for all CPUs; the upper half of config says which PMU is
+ * meant, 0: any. */
+static bool hybrid_is_generic(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 }
 
 /* An alias that several core PMUs have. */
-static bool encode_alias(const struct kinds *kinds, const struct ps__pmu *pmu, struct ps__variant *out)
+static bool hybrid_encode_alias(const struct kinds *kinds, const struct ps__pmu *pmu, struct ps__variant *out)
 {
 	const char *name = kinds->lookup->name;
 	struct ps__event probe = {.scale = 1};
@@ -46,8 +48,9 @@ static bool encode_alias(const struct kinds *kinds, const struct ps__pmu *pmu, s
 	return true;
 }
 
-/* How this PMU is asked for the event; false if it isn't meant, or doesn't have it. */
-static bool encode(const struct kinds *kinds, const struct ps__pmu *pmu, struct ps__variant *out)
+/* How this PMU is asked for the event; false if it isn't meant, or doesn't have
+ * it. */
+static bool hybrid_encode(const struct kinds *kinds, const struct ps__pmu *pmu, struct ps__variant *out)
 {
 	const struct perf_event_attr *attr = &kinds->event->attr;
 
@@ -57,26 +60,26 @@ static bool encode(const struct kinds *kinds, const struct ps__pmu *pmu, struct 
 	                            .config1 = attr->config1,
 	                            .config2 = attr->config2};
 	memcpy(out->later, kinds->event->later, sizeof out->later);
-	if (is_generic(attr)) {
+	if (hybrid_is_generic(attr)) {
 		uint32_t named = (uint32_t)(attr->config >> 32);
 		out->config |= (uint64_t)pmu->type << 32;
 		return named == 0 || named == pmu->type;
 	}
 	if (kinds->lookup->is_shared)
-		return encode_alias(kinds, pmu, out);
+		return hybrid_encode_alias(kinds, pmu, out);
 	if (kinds->lookup->has_pmu)
 		return attr->type == pmu->type;
 	out->type = pmu->type;
 	return true;
 }
 
-static int add_kind(struct kinds *kinds, const struct ps__pmu *pmu, const char *cpus)
+static int hybrid_add_kind(struct kinds *kinds, const struct ps__pmu *pmu, const char *cpus)
 {
 	struct ps__event *event = kinds->event;
 	struct ps__variant variant;
 
 	event->kind_count++;
-	if (!encode(kinds, pmu, &variant))
+	if (!hybrid_encode(kinds, pmu, &variant))
 		return PS_OK;
 	struct ps__variant *variants = ps__vector_reserve(event->variants, event->variant_count,
 	                                                  event->variant_count + 1, &kinds->room, sizeof *variants);
@@ -90,13 +93,14 @@ static int add_kind(struct kinds *kinds, const struct ps__pmu *pmu, const char *
 	return PS_OK;
 }
 
-static int visit_pmu(const char *name, void *context)
+static int hybrid_visit_pmu(const char *name, void *context)
 {
 	struct kinds *kinds = context;
 	struct ps__pmu pmu;
 	char cpus[LIST_BYTES];
 
-	/* Most PMUs are of no cores, and the one of cores that are all alike says nothing of CPUs, either. */
+	/* Most PMUs are of no cores, and the one of cores that are all alike
+	 * says nothing of CPUs, either. */
 	ssize_t length = ps__pmu_read_cpus(name, cpus, sizeof cpus);
 	if (length < 0 && ps__event_is_shortage((int)-length))
 		kinds->code = ps__event_fail_file(kinds->lookup->name, "the CPUs of a PMU", (int)-length);
@@ -104,13 +108,13 @@ static int visit_pmu(const char *name, void *context)
 		return kinds->code != PS_OK;
 	int code = ps__pmu_find(&pmu, name, strlen(name), kinds->lookup->name);
 	if (code == PS_OK)
-		code = add_kind(kinds, &pmu, cpus);
+		code = hybrid_add_kind(kinds, &pmu, cpus);
 	kinds->code = code == PS__NOT_HERE ? PS_OK : code;
 	return kinds->code != PS_OK;
 }
 
 /* sysfs lists its folders in no order. */
-static void sort(struct ps__event *event)
+static void hybrid_sort(struct ps__event *event)
 {
 	for (size_t i = 1; i < event->variant_count; i++) {
 		struct ps__variant moved = event->variants[i];
@@ -121,8 +125,8 @@ static void sort(struct ps__event *event)
 	}
 }
 
-/* Where it can be counted, if not anywhere. */
-static int settle_cpus(struct ps__event *event)
+/* Sets the CPUs that can count the event, if not all can. */
+static int hybrid_settle_cpus(struct ps__event *event)
 {
 	size_t bytes = 1;
 
@@ -146,7 +150,7 @@ int ps__hybrid_expand(struct ps__event *event, const struct ps__lookup *lookup)
 {
 	struct kinds kinds = {.event = event, .lookup = lookup};
 
-	if (ps__pmu_for_each(visit_pmu, &kinds) < 0 && !kinds.code && ps__event_is_shortage(errno))
+	if (ps__pmu_for_each(hybrid_visit_pmu, &kinds) < 0 && !kinds.code && ps__event_is_shortage(errno))
 		return ps__event_fail_file(lookup->name, "the list of PMUs", errno);
 	if (kinds.code)
 		return kinds.code;
@@ -154,8 +158,8 @@ int ps__hybrid_expand(struct ps__event *event, const struct ps__lookup *lookup)
 		ps__hybrid_clear(event);
 		return PS_OK;
 	}
-	sort(event);
-	return settle_cpus(event);
+	hybrid_sort(event);
+	return hybrid_settle_cpus(event);
 }
 
 int ps__event_drop_variant(struct ps__event *event, size_t index)
@@ -164,7 +168,7 @@ int ps__event_drop_variant(struct ps__event *event, size_t index)
 	event->variant_count--;
 	memmove(&event->variants[index], &event->variants[index + 1],
 	        (event->variant_count - index) * sizeof *event->variants);
-	return settle_cpus(event);
+	return hybrid_settle_cpus(event);
 }
 
 int ps__hybrid_copy(struct ps__event *event, const struct ps__event *model)
@@ -185,7 +189,7 @@ int ps__hybrid_copy(struct ps__event *event, const struct ps__event *model)
 		event->variants[i].cpus = cpus;
 		event->variant_count++;
 	}
-	return settle_cpus(event);
+	return hybrid_settle_cpus(event);
 }
 
 void ps__hybrid_clear(struct ps__event *event)

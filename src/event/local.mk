@@ -10,7 +10,7 @@ src_event_libevent_la_SOURCES = \
 	src/event/failure.c \
 	src/event/generic.c \
 	src/event/hybrid.c \
-	src/event/known.c \
+	src/event/event_list.c \
 	src/event/lookup.h \
 	src/event/modifiers.c \
 	src/event/names.c \

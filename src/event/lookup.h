@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looking a name up: each place where an event may be known has one function of the same shape, and parse.c asks
- * them in order. A new kind of event is a new function in its list.
+ * Looking a name up: each source of names has one function of the same shape,
+ * and parse.c asks them in order. A new kind of event is a new function in its
+ * list.
  */
 #ifndef PS_EVENT_LOOKUP_H
 #define PS_EVENT_LOOKUP_H
@@ -11,10 +12,12 @@
 #include <perfsage/error.h>
 #include <perfsage/event.h>
 
-/* The answer of a place that doesn't know the name, besides PS_OK and failures. */
+/* The answer of a source that doesn't know the name, besides PS_OK and
+ * failures. */
 #define PS__NOT_HERE 1
 
-/* Longer names are refused, so that every detail sentence can quote the whole name. */
+/* Longer names are refused, so that every detail sentence can quote the whole
+ * name. */
 #define PS__EVENT_NAME_MAX 511
 
 /* Characters of a name, counted from 1, as error messages give them. */
@@ -23,13 +26,14 @@
 struct ps__lookup {
 	const char *name; /* as the user wrote it */
 	const char
-	    *rest;      /* set by the place that knows it: the modifiers, with a colon before them unless after '/' */
-	bool has_pmu;   /* the name says which PMU it is of */
+	    *rest;    /* set by the source that knows it: the modifiers, with a colon before them unless after '/' */
+	bool has_pmu; /* the name says which PMU it is of */
 	bool is_shared; /* a bare alias that several core PMUs have, each with an encoding of its own */
-	int suspicion; /* a place could not look: the code to fail with, its sentence set, if no other knows the name */
+	int suspicion; /* a source could not look: the code to fail with, its sentence set, if no other knows the name */
 };
 
-/* Each fills type, config, class and scope of event and sets lookup->rest; PS__NOT_HERE; or fails for good. */
+/* Each fills type, config, class and scope of event and sets lookup->rest;
+ * PS__NOT_HERE; or fails for good. */
 int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup);    /* generic.c */
 int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup);      /* cache.c */
 int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup);  /* pmu_event.c: pmu/.../ */
@@ -42,7 +46,8 @@ int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup);   /* pfm.c
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);
 bool ps__modifiers_are(const char *text); /* nothing but letters of modifiers? */
 
-/* hybrid.c: finds which kinds of cores are to be asked for a core event, and how. */
+/* hybrid.c: finds which kinds of cores are to be asked for a core event, and
+ * how. */
 int ps__hybrid_expand(struct ps__event *event, const struct ps__lookup *lookup);
 int ps__hybrid_copy(struct ps__event *event,
                     const struct ps__event *model); /* what of the copy is owned; PS_ENOMEM */
@@ -52,22 +57,27 @@ void ps__hybrid_clear(struct ps__event *event);
 typedef int ps__name_visit(const char *name, void *context);
 int ps__generic_for_each(ps__name_visit *visit, void *context);
 int ps__cache_for_each(ps__name_visit *visit, void *context);
-/* The tracepoints, written as system:name, of the system that name begins with. */
+/* The tracepoints, written as system:name, of the system that name begins
+ * with. */
 int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *context);
 
-/* For lists: visit all that a place knows, until it returns non-zero, which is returned. */
+/* For lists: visit all that a source knows, until it returns non-zero, which is
+ * returned. */
 typedef int ps__info_visit(const struct ps_event_info *info, void *context);
 int ps__generic_list(ps__info_visit *visit, void *context);
 int ps__tracepoint_list(ps__info_visit *visit, void *context);
 int ps__pfm_list(ps__info_visit *visit, void *context); /* written as PMU::EVENT, of this machine's PMUs */
 
-/* Writes at most five names near to the given one into buffer: "'a', 'b'"; "" if there are none. */
+/* Writes at most five names near to the given one into buffer: "'a', 'b'"; ""
+ * if there are none. */
 void ps__suggest(char *buffer, size_t size_bytes, const char *name);
 
-/* Is it for lack of something that a list is short, rather than that there is nothing to list? */
+/* Is it for lack of something that a list is short, rather than that there is
+ * nothing to list? */
 bool ps__event_is_shortage(int error);
 
-/* Fails for a file that can't be opened, listed or read (error: an errno), with the code that belongs to the reason. */
+/* Fails for a file that can't be opened, listed or read (error: an errno), with
+ * the code that belongs to the reason. */
 int ps__event_fail_file(const char *name, const char *path, int error);
 
 #endif

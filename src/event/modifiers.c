@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The letters behind an event's name, with perf's meaning: which of user, kernel, hypervisor and guest count. */
+/* The letters behind an event's name, with perf's meaning: which of user,
+ * kernel, hypervisor and guest count. */
 #include "base/error.h"
 #include "event/lookup.h"
 
@@ -12,7 +13,7 @@ bool ps__modifiers_are(const char *text)
 	return text[strspn(text, letters)] == '\0';
 }
 
-static int check(const char *name, const char *modifiers)
+static int modifiers_check(const char *name, const char *modifiers)
 {
 	for (const char *at = modifiers; *at; at++) {
 		if (!strchr(letters, *at))
@@ -40,7 +41,7 @@ int ps__modifiers_apply(struct ps__event *event, const char *name, const char *m
 	if (*modifiers == '\0')
 		return ps__fail(PS_EATTR, "event '%s': no modifier follows the colon; leave it out, or add u, k or h",
 		                name);
-	int code = check(name, modifiers);
+	int code = modifiers_check(name, modifiers);
 	if (code)
 		return code;
 	if (strpbrk(modifiers, "ukh")) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A short sorted list of names, for error sentences: sysfs lists its folders in no order, and some are long. */
+/* A short sorted list of names, for error sentences: sysfs lists its folders in
+ * no order, and some are long. */
 #ifndef PS_EVENT_NAMES_H
 #define PS_EVENT_NAMES_H
 
@@ -14,7 +15,8 @@ struct ps__names {
 	size_t left_out;
 };
 
-/* Keeps the first PS__NAMES_MAX in the order of the alphabet; longer names are cut. */
+/* Keeps the first PS__NAMES_MAX in the order of the alphabet; longer names are
+ * cut. */
 void ps__names_add(struct ps__names *names, const char *name);
 
 /* Writes "a, b, c and 2 more", or "none". */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a name to an event: asks each place that knows names, in order, then reads the modifiers. Called by the set. */
+/* From a name to an event: asks each source of names, in order, then reads the
+ * modifiers. Called by the set. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/lookup.h"
@@ -8,12 +9,15 @@
 
 typedef int find_function(struct ps__event *event, struct ps__lookup *lookup);
 
-/* perf's order: its own generic names first, so that they mean the same on every machine; then what the kernel names;
- * at last a table of names by CPU model. */
-static find_function *const places[] = {ps__generic_find,    ps__cache_find, ps__pmu_event_find, ps__breakpoint_find,
-                                        ps__tracepoint_find, ps__alias_find, ps__pfm_find};
+/*
+ * perf's order: its own generic names first, so that they mean the same on
+ * every machine; then what the kernel names; at last a table of names by CPU
+ * model.
+ */
+static find_function *const sources[] = {ps__generic_find,    ps__cache_find, ps__pmu_event_find, ps__breakpoint_find,
+                                         ps__tracepoint_find, ps__alias_find, ps__pfm_find};
 
-static int fail_unknown(const struct ps__lookup *lookup)
+static int parse_fail_unknown(const struct ps__lookup *lookup)
 {
 	char nearest[320];
 
@@ -29,18 +33,19 @@ static int fail_unknown(const struct ps__lookup *lookup)
 	    lookup->name);
 }
 
-static int find(struct ps__event *event, struct ps__lookup *lookup)
+static int parse_find(struct ps__event *event, struct ps__lookup *lookup)
 {
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		int code = places[i](event, lookup);
+	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+		int code = sources[i](event, lookup);
 		if (code != PS__NOT_HERE)
 			return code;
 	}
-	return fail_unknown(lookup);
+	return parse_fail_unknown(lookup);
 }
 
-/* These are counted at a moment when the CPU is in the kernel: with the kernel excluded they read 0. */
-static bool is_kernel_side(const struct perf_event_attr *attr)
+/* These are counted at a moment when the CPU is in the kernel: with the kernel
+ * excluded they read 0. */
+static bool parse_is_kernel_side(const struct perf_event_attr *attr)
 {
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		return true;
@@ -49,11 +54,11 @@ static bool is_kernel_side(const struct perf_event_attr *attr)
 	        attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
-static int build(struct ps__event *event, const char *name)
+static int parse_build(struct ps__event *event, const char *name)
 {
 	struct ps__lookup lookup = {.name = name, .rest = ""};
 
-	int code = find(event, &lookup);
+	int code = parse_find(event, &lookup);
 	if (!code && event->klass == PS__EVENT_CLASS_CORE)
 		code = ps__hybrid_expand(event, &lookup);
 	if (code)
@@ -61,7 +66,7 @@ static int build(struct ps__event *event, const char *name)
 	code = ps__modifiers_apply(event, name, lookup.rest);
 	if (code)
 		return code;
-	event->kernel_side = event->kernel_side || is_kernel_side(&event->attr);
+	event->kernel_side = event->kernel_side || parse_is_kernel_side(&event->attr);
 	char **copy = event->name ? &event->written : &event->name;
 	*copy = ps__os_strdup(name);
 	return *copy ? PS_OK : ps__fail_memory("the name of an event");
@@ -78,7 +83,7 @@ int ps__event_parse(struct ps__event *out, const char *name)
 		                "there is no event '%.100s...': its name has %zu characters, %d are the most", name,
 		                strlen(name), PS__EVENT_NAME_MAX);
 	event.attr.size = sizeof event.attr;
-	int code = build(&event, name);
+	int code = parse_build(&event, name);
 	if (code) {
 		ps__event_clear(&event);
 		return code;

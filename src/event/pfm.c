@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names as libpfm4 has them: PMU::EVENT:UNIT_MASK:modifier, or without the PMU. Asked last: what the kernel itself names
- * needs no table.
+ * Names as libpfm4 has them: PMU::EVENT:UNIT_MASK:modifier, or without the PMU.
+ * Asked last: what the kernel itself names needs no table.
  *
- * libpfm4 reads /proc/cpuinfo and /sys/bus/event_source/devices by itself, to know the CPU and to find the number of an
- * uncore PMU: past the OS seam, so tests tell it by its environment variables which PMU there is.
+ * libpfm4 reads /proc/cpuinfo and /sys/bus/event_source/devices by itself, to
+ * know the CPU and to find the number of an uncore PMU: past the OS seam, so
+ * tests tell it by its environment variables which PMU there is.
  */
 #include "event/pfm.h"
 
@@ -21,33 +22,34 @@
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void lock_for_fork(void)
+static void pfm_lock_for_fork(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-static void unlock_after_fork(void)
+static void pfm_unlock_after_fork(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
-/* The child's lock is the forking thread's, whose number there is another one: unlocking would be refused. */
-static void renew_in_child(void)
+/* The child's lock is the forking thread's, whose number there is another one:
+ * unlocking would be refused. */
+static void pfm_renew_in_child(void)
 {
-	static const pthread_mutex_t fresh = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+	static const pthread_mutex_t initial = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-	memcpy(&lock, &fresh, sizeof lock);
+	memcpy(&lock, &initial, sizeof lock);
 }
 
-static void watch_forks(void)
+static void pfm_watch_forks(void)
 {
-	pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
+	pthread_atfork(pfm_lock_for_fork, pfm_unlock_after_fork, pfm_renew_in_child);
 }
 
 bool ps__pfm_enter(int *cancel)
 {
 	*cancel = ps__cancel_hold();
-	pthread_once(&once, watch_forks);
+	pthread_once(&once, pfm_watch_forks);
 	pthread_mutex_lock(&lock);
 	if (pfm_initialize() == PFM_SUCCESS)
 		return true;
@@ -61,16 +63,9 @@ void ps__pfm_leave(int cancel)
 	ps__cancel_release(cancel);
 }
 
-const char *ps__pfm_head_end(const char *name)
-{
-	const char *pmu_end = strstr(name, "::");
-	const char *event = pmu_end ? pmu_end + 2 : name;
-
-	return event + strcspn(event, ":.");
-}
-
-/* Does the name say this modifier, as in ":u" or ":u=0"? libpfm4 takes small letters and capitals, colons and points. */
-static bool says(const char *name, const char *modifier)
+/* Does the name say this modifier, as in ":u" or ":u=0"? libpfm4 takes small
+ * letters and capitals, colons and points. */
+static bool pfm_says(const char *name, const char *modifier)
 {
 	size_t length = strlen(modifier);
 
@@ -82,10 +77,10 @@ static bool says(const char *name, const char *modifier)
 	return false;
 }
 
-/* What is of no use to a counter, and would be ignored. */
-static int refuse_sampling(const char *name, const struct perf_event_attr *attr, int cpu)
+/* Refuses sampling attributes: a counter would ignore them. */
+static int pfm_refuse_sampling(const char *name, const struct perf_event_attr *attr, int cpu)
 {
-	if (attr->precise_ip || attr->sample_period || attr->freq || says(name, "hw_smpl"))
+	if (attr->precise_ip || attr->sample_period || attr->freq || pfm_says(name, "hw_smpl"))
 		return ps__fail(PS_EATTR,
 		                "event '%s': precise, period, freq and hw_smpl are for sampling, and this counts: "
 		                "leave them out",
@@ -103,18 +98,19 @@ static int refuse_sampling(const char *name, const struct perf_event_attr *attr,
 	return PS_OK;
 }
 
-/* Where a name leaves the domain open, all is counted that may be, as with perf's names. */
-static void settle_domain(struct ps__event *event, const char *name)
+/* Where a name leaves the domain open, all is counted that may be, as with
+ * perf's names. */
+static void pfm_settle_domain(struct ps__event *event, const char *name)
 {
 	struct perf_event_attr *attr = &event->attr;
 
-	event->explicit_domain = says(name, "u") || says(name, "k") || says(name, "h");
+	event->explicit_domain = pfm_says(name, "u") || pfm_says(name, "k") || pfm_says(name, "h");
 	if (!event->explicit_domain) {
 		attr->exclude_user = 0;
 		attr->exclude_kernel = 0;
 		attr->exclude_hv = 0;
 	}
-	if (!says(name, "mg") && !says(name, "mh")) {
+	if (!pfm_says(name, "mg") && !pfm_says(name, "mh")) {
 		attr->exclude_guest = 0;
 		attr->exclude_host = 0;
 	}
@@ -128,7 +124,7 @@ struct by_type {
 	int code; /* PS__NOT_HERE until it is found */
 };
 
-static int match_type(const char *name, void *context)
+static int pfm_match_type(const char *name, void *context)
 {
 	struct by_type *search = context;
 	struct ps__pmu pmu;
@@ -142,14 +138,15 @@ static int match_type(const char *name, void *context)
 	return 1;
 }
 
-/* An alias of the same encoding has the unit and the scale that libpfm4 doesn't tell. */
+/* An alias of the same encoding has the unit and the scale that libpfm4 doesn't
+ * tell. */
 struct by_encoding {
 	struct ps__event *event;
 	const struct ps__pmu *pmu;
 	const char *event_name;
 };
 
-static int match_encoding(const char *name, void *context)
+static int pfm_match_encoding(const char *name, void *context)
 {
 	struct by_encoding *search = context;
 	struct ps__event probe = {.scale = 1};
@@ -168,11 +165,11 @@ static int match_encoding(const char *name, void *context)
 	return 1;
 }
 
-static int settle_pmu(struct ps__event *event, const char *name)
+static int pfm_settle_pmu(struct ps__event *event, const char *name)
 {
 	struct by_type search = {.event_name = name, .type = event->attr.type, .code = PS__NOT_HERE};
 
-	ps__pmu_for_each(match_type, &search);
+	ps__pmu_for_each(pfm_match_type, &search);
 	if (search.code < 0)
 		return search.code;
 	if (search.code == PS__NOT_HERE)
@@ -181,11 +178,11 @@ static int settle_pmu(struct ps__event *event, const char *name)
 	if (event->klass != PS__EVENT_CLASS_OTHER)
 		return PS_OK;
 	struct by_encoding same = {event, &search.pmu, name};
-	ps__pmu_for_each_alias(search.pmu.name, match_encoding, &same);
+	ps__pmu_for_each_alias(search.pmu.name, pfm_match_encoding, &same);
 	return ps__pmu_scope(&search.pmu, name, &event->scope);
 }
 
-static bool is_of_type(int index, pfm_pmu_type_t type)
+static bool pfm_is_of_type(int index, pfm_pmu_type_t type)
 {
 	pfm_event_info_t event = {.size = sizeof event};
 	pfm_pmu_info_t pmu = {.size = sizeof pmu};
@@ -194,12 +191,13 @@ static bool is_of_type(int index, pfm_pmu_type_t type)
 	       pfm_get_pmu_info(event.pmu, &pmu) == PFM_SUCCESS && pmu.type == type;
 }
 
-static int settle_class(struct ps__event *event, const char *name, int index)
+static int pfm_settle_class(struct ps__event *event, const char *name, int index)
 {
 	event->scope = PS_SCOPE_THREAD;
 	switch (event->attr.type) {
 	case PERF_TYPE_SOFTWARE:
-		/* libpfm4 tells no units: the clocks' is the one that the kernel's own names for them have. */
+		/* libpfm4 tells no units: the clocks' is the one that the
+		 * kernel's own names for them have. */
 		if (event->attr.config <= PERF_COUNT_SW_TASK_CLOCK)
 			strcpy(event->unit, "ns");
 		event->klass = PS__EVENT_CLASS_SOFTWARE;
@@ -211,17 +209,18 @@ static int settle_class(struct ps__event *event, const char *name, int index)
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
-		/* An uncore PMU has a number of its own: without one, libpfm4 leaves the core's. */
-		if (is_of_type(index, PFM_PMU_TYPE_UNCORE))
+		/* An uncore PMU has a number of its own: without one, libpfm4
+		 * leaves the core's. */
+		if (pfm_is_of_type(index, PFM_PMU_TYPE_UNCORE))
 			return ps__fail(PS_ENOSUPP, "event '%s': the kernel has no driver for its PMU", name);
 		event->klass = PS__EVENT_CLASS_CORE;
 		return PS_OK;
 	default:
-		return settle_pmu(event, name);
+		return pfm_settle_pmu(event, name);
 	}
 }
 
-static int find(struct ps__event *event, struct ps__lookup *lookup)
+static int pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 {
 	struct perf_event_attr attr = {.size = sizeof attr};
 	pfm_perf_encode_arg_t encoding = {.attr = &attr, .size = sizeof encoding, .cpu = -1};
@@ -229,18 +228,19 @@ static int find(struct ps__event *event, struct ps__lookup *lookup)
 	int error = pfm_get_os_event_encoding(lookup->name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
 	if (error != PFM_SUCCESS)
 		return ps__pfm_explain(lookup, error);
-	int code = refuse_sampling(lookup->name, &attr, encoding.cpu);
+	int code = pfm_refuse_sampling(lookup->name, &attr, encoding.cpu);
 	if (code)
 		return code;
 	attr.size = event->attr.size;
 	attr.disabled = 0;
 	event->attr = attr;
 	lookup->rest = "";
-	settle_domain(event, lookup->name);
-	/* perf's own names, and raw codes, are of no kind of cores in particular. */
+	pfm_settle_domain(event, lookup->name);
+	/* perf's own names, and raw codes, are of no kind of cores in
+	 * particular. */
 	lookup->has_pmu = attr.type != PERF_TYPE_HARDWARE && attr.type != PERF_TYPE_HW_CACHE &&
-	                  is_of_type(encoding.idx, PFM_PMU_TYPE_CORE);
-	return settle_class(event, lookup->name, encoding.idx);
+	                  pfm_is_of_type(encoding.idx, PFM_PMU_TYPE_CORE);
+	return pfm_settle_class(event, lookup->name, encoding.idx);
 }
 
 int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup)
@@ -250,7 +250,7 @@ int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 	/* libpfm4 takes a comma for the beginning of the next event. */
 	if (strpbrk(lookup->name, ",/") || !ps__pfm_enter(&cancel))
 		return PS__NOT_HERE;
-	int code = find(event, lookup);
+	int code = pfm_find(event, lookup);
 	ps__pfm_leave(cancel);
 	return code;
 }

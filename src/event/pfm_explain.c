@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why libpfm4 has no encoding for a name: its number becomes a sentence that says what would be right. */
+/* Why libpfm4 has no encoding for a name: its number becomes a sentence that
+ * says what would be right. */
 #include "base/error.h"
 #include "event/names.h"
 #include "event/pfm.h"
@@ -9,14 +10,22 @@
 #include <string.h>
 #include <strings.h>
 
-/* Which PMUs have an event of some name. */
+const char *ps__pfm_head_end(const char *name)
+{
+	const char *pmu_end = strstr(name, "::");
+	const char *event = pmu_end ? pmu_end + 2 : name;
+
+	return event + strcspn(event, ":.");
+}
+
+/* Collects the PMUs that have an event of this name. */
 struct owners {
 	const char *event; /* NULL: all PMUs of this machine, whatever they have */
 	int length;
 	struct ps__names pmus;
 };
 
-static bool has_event(const pfm_pmu_info_t *pmu, const char *event, int length)
+static bool pfm_explain_has_event(const pfm_pmu_info_t *pmu, const char *event, int length)
 {
 	for (int index = pmu->first_event; index >= 0; index = pfm_get_event_next(index)) {
 		pfm_event_info_t info = {.size = sizeof info};
@@ -27,18 +36,18 @@ static bool has_event(const pfm_pmu_info_t *pmu, const char *event, int length)
 	return false;
 }
 
-static void collect(struct owners *owners)
+static void pfm_explain_collect(struct owners *owners)
 {
 	for (int number = 0; number < PFM_PMU_MAX; number++) {
 		pfm_pmu_info_t pmu = {.size = sizeof pmu};
 		if (pfm_get_pmu_info((pfm_pmu_t)number, &pmu) != PFM_SUCCESS)
 			continue;
-		if (owners->event ? has_event(&pmu, owners->event, owners->length) : pmu.is_present)
+		if (owners->event ? pfm_explain_has_event(&pmu, owners->event, owners->length) : pmu.is_present)
 			ps__names_add(&owners->pmus, pmu.name);
 	}
 }
 
-static bool find_pmu(const char *name, int length, pfm_pmu_info_t *out)
+static bool pfm_explain_find_pmu(const char *name, int length, pfm_pmu_info_t *out)
 {
 	for (int number = 0; number < PFM_PMU_MAX; number++) {
 		pfm_pmu_info_t pmu = {.size = sizeof pmu};
@@ -52,16 +61,16 @@ static bool find_pmu(const char *name, int length, pfm_pmu_info_t *out)
 }
 
 /* PMU::EVENT, of a PMU that isn't this machine's, or of none at all. */
-static int explain_pmu(struct ps__lookup *lookup, int length)
+static int pfm_explain_pmu(struct ps__lookup *lookup, int length)
 {
 	struct owners here = {.event = NULL};
 	pfm_pmu_info_t pmu;
 	char list[300];
 
-	bool is_known = find_pmu(lookup->name, length, &pmu);
+	bool is_known = pfm_explain_find_pmu(lookup->name, length, &pmu);
 	if (is_known && pmu.is_present)
 		return PS__NOT_HERE;
-	collect(&here);
+	pfm_explain_collect(&here);
 	ps__names_write(&here.pmus, list, sizeof list);
 	if (is_known)
 		return ps__fail(PS_ENOSUPP,
@@ -72,7 +81,7 @@ static int explain_pmu(struct ps__lookup *lookup, int length)
 	return PS__NOT_HERE;
 }
 
-static int explain_absent(struct ps__lookup *lookup)
+static int pfm_explain_absent(struct ps__lookup *lookup)
 {
 	struct owners owners = {.event = lookup->name,
 	                        .length = (int)(ps__pfm_head_end(lookup->name) - lookup->name)};
@@ -80,8 +89,8 @@ static int explain_absent(struct ps__lookup *lookup)
 	char list[300];
 
 	if (delimiter)
-		return explain_pmu(lookup, (int)(delimiter - lookup->name));
-	collect(&owners);
+		return pfm_explain_pmu(lookup, (int)(delimiter - lookup->name));
+	pfm_explain_collect(&owners);
 	if (owners.pmus.count == 0)
 		return PS__NOT_HERE;
 	ps__names_write(&owners.pmus, list, sizeof list);
@@ -92,8 +101,9 @@ static int explain_absent(struct ps__lookup *lookup)
 	    lookup->name, list);
 }
 
-/* The unit masks and modifiers of the event that a name begins with, for those that ask for one it hasn't. */
-static void list_attributes(const char *name, struct ps__names *masks, struct ps__names *modifiers)
+/* The unit masks and modifiers of the event that a name begins with, for those
+ * that ask for one it hasn't. */
+static void pfm_explain_list_attributes(const char *name, struct ps__names *masks, struct ps__names *modifiers)
 {
 	char head[PS__EVENT_NAME_MAX + 1];
 	pfm_event_info_t event = {.size = sizeof event};
@@ -110,12 +120,12 @@ static void list_attributes(const char *name, struct ps__names *masks, struct ps
 	}
 }
 
-static int fail_attributes(const char *name, const char *what)
+static int pfm_explain_fail_attributes(const char *name, const char *what)
 {
 	struct ps__names masks = {.count = 0}, modifiers = {.count = 0};
 	char mask_list[400], modifier_list[200];
 
-	list_attributes(name, &masks, &modifiers);
+	pfm_explain_list_attributes(name, &masks, &modifiers);
 	ps__names_write(&masks, mask_list, sizeof mask_list);
 	ps__names_write(&modifiers, modifier_list, sizeof modifier_list);
 	return ps__fail(PS_EATTR, "event '%s': %s; unit masks of '%.*s': %s; its modifiers, each after a colon: %s",
@@ -128,17 +138,17 @@ int ps__pfm_explain(struct ps__lookup *lookup, int error)
 
 	switch (error) {
 	case PFM_ERR_NOTFOUND:
-		return explain_absent(lookup);
+		return pfm_explain_absent(lookup);
 	case PFM_ERR_ATTR:
-		return fail_attributes(name, "it has no such unit mask or modifier");
+		return pfm_explain_fail_attributes(name, "it has no such unit mask or modifier");
 	case PFM_ERR_UMASK:
-		return fail_attributes(name, "it needs a unit mask");
+		return pfm_explain_fail_attributes(name, "it needs a unit mask");
 	case PFM_ERR_ATTR_VAL:
-		return fail_attributes(name, "the value of a modifier is missing, wrong or too large");
+		return pfm_explain_fail_attributes(name, "the value of a modifier is missing, wrong or too large");
 	case PFM_ERR_ATTR_SET:
-		return fail_attributes(name, "a modifier is given twice, with different values");
+		return pfm_explain_fail_attributes(name, "a modifier is given twice, with different values");
 	case PFM_ERR_FEATCOMB:
-		return fail_attributes(name, "these unit masks or modifiers don't go together");
+		return pfm_explain_fail_attributes(name, "these unit masks or modifiers don't go together");
 	case PFM_ERR_NOMEM:
 		return ps__fail(PS_ENOMEM, "event '%s': libpfm4 is out of memory", name);
 	case PFM_ERR_INVAL:

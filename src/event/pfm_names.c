@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names that libpfm4 has for the PMUs of this machine: for the list of events, and for the nearest names in errors. */
+/* The names that libpfm4 has for the PMUs of this machine: for the list of
+ * events, and for the nearest names in errors. */
 #include "event/pfm.h"
 
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What one count covers, where the kernel isn't asked for each event: libpfm4 tells core PMUs from others. */
-static enum ps_scope scope_of(const pfm_pmu_info_t *pmu)
+/* What one count covers, where the kernel isn't asked for each event: libpfm4
+ * tells core PMUs from others. */
+static enum ps_scope pfm_names_scope_of(const pfm_pmu_info_t *pmu)
 {
 	return pmu->type == PFM_PMU_TYPE_UNCORE ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD;
 }
 
-static int list_event(int index, const pfm_pmu_info_t *pmu, ps__info_visit *visit, void *context)
+static int pfm_names_list_event(int index, const pfm_pmu_info_t *pmu, ps__info_visit *visit, void *context)
 {
 	pfm_event_info_t event = {.size = sizeof event};
 	char name[PS__EVENT_NAME_MAX + 1];
@@ -25,26 +27,26 @@ static int list_event(int index, const pfm_pmu_info_t *pmu, ps__info_visit *visi
 	                             .pmu = pmu->name,
 	                             .description = event.desc ? event.desc : "",
 	                             .unit = "",
-	                             .scope = scope_of(pmu)};
+	                             .scope = pfm_names_scope_of(pmu)};
 	return visit(&info, context);
 }
 
 /* An entry that stands for raw codes has no event to name. */
-static bool has_names(const pfm_pmu_info_t *pmu)
+static bool pfm_names_exist(const pfm_pmu_info_t *pmu)
 {
 	return pmu->is_present && strcmp(pmu->name, "perf_raw") != 0;
 }
 
-static int list(ps__info_visit *visit, void *context)
+static int pfm_names_list(ps__info_visit *visit, void *context)
 {
 	int stop = 0;
 
 	for (int number = 0; number < PFM_PMU_MAX && !stop; number++) {
 		pfm_pmu_info_t pmu = {.size = sizeof pmu};
-		if (pfm_get_pmu_info((pfm_pmu_t)number, &pmu) != PFM_SUCCESS || !has_names(&pmu))
+		if (pfm_get_pmu_info((pfm_pmu_t)number, &pmu) != PFM_SUCCESS || !pfm_names_exist(&pmu))
 			continue;
 		for (int index = pmu.first_event; index >= 0 && !stop; index = pfm_get_event_next(index))
-			stop = list_event(index, &pmu, visit, context);
+			stop = pfm_names_list_event(index, &pmu, visit, context);
 	}
 	return stop;
 }
@@ -55,7 +57,7 @@ int ps__pfm_list(ps__info_visit *visit, void *context)
 
 	if (!ps__pfm_enter(&cancel))
 		return 0;
-	int stop = list(visit, context);
+	int stop = pfm_names_list(visit, context);
 	ps__pfm_leave(cancel);
 	return stop;
 }

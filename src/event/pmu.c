@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the PMUs of sysfs and reads their files. Called by the look-ups of pmu/.../ and of bare aliases. */
+/* Finds the PMUs of sysfs and reads their files. Called by the look-ups of
+ * pmu/.../ and of bare aliases. */
 #include "event/pmu.h"
 
 #include "base/os.h"
@@ -12,16 +13,17 @@
 
 #define ROOT "/sys/bus/event_source/devices"
 
-/* The longest path below ROOT, of names that the kernel can have; longer ones are of nothing that exists. */
+/* The longest path below ROOT, of names that the kernel can have; longer ones
+ * are of nothing that exists. */
 #define PATH_BYTES (sizeof ROOT + 3 * (NAME_MAX + 1) + 16)
 
-static bool is_absent(int error)
+static bool pmu_is_absent(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
 }
 
 /* Could it be the name of a file that isn't hidden, "." or ".."? */
-static bool is_file_name(const char *name, size_t length)
+static bool pmu_is_file_name(const char *name, size_t length)
 {
 	if (length == 0 || length > NAME_MAX || name[0] == '.')
 		return false;
@@ -32,9 +34,9 @@ static bool is_file_name(const char *name, size_t length)
 	return true;
 }
 
-/* The PMU of the cores is "cpu" on most; where there are several kinds of cores, each names its CPUs in "cpus".
- * Returns 0, or an errno. */
-static int find_is_core(const char *name, bool *out)
+/* The PMU of the cores is "cpu" on most; where there are several kinds of
+ * cores, each names its CPUs in "cpus". Returns 0, or an errno. */
+static int pmu_find_is_core(const char *name, bool *out)
 {
 	static const char *const known[] = {"cpu", "cpu_core", "cpu_atom", "cpum_cf"};
 	char path[PATH_BYTES];
@@ -49,7 +51,7 @@ static int find_is_core(const char *name, bool *out)
 	if (fd >= 0)
 		return ps__os.close(fd) < 0 ? errno : 0;
 	*out = false;
-	return is_absent(errno) ? 0 : errno;
+	return pmu_is_absent(errno) ? 0 : errno;
 }
 
 ssize_t ps__pmu_read_cpus(const char *pmu, char *buffer, size_t size_bytes)
@@ -66,17 +68,17 @@ int ps__pmu_find(struct ps__pmu *out, const char *name, size_t length, const cha
 	struct ps__pmu pmu;
 	long type;
 
-	if (!is_file_name(name, length))
+	if (!pmu_is_file_name(name, length))
 		return PS__NOT_HERE;
 	snprintf(pmu.name, sizeof pmu.name, "%.*s", (int)length, name);
 	snprintf(path, sizeof path, ROOT "/%s/type", pmu.name);
 	int error = -ps__os_read_long(path, &type);
-	if (is_absent(error))
+	if (pmu_is_absent(error))
 		return PS__NOT_HERE;
 	if (!error && (type < 0 || type > UINT32_MAX))
 		error = EINVAL;
 	if (!error)
-		error = find_is_core(pmu.name, &pmu.is_core);
+		error = pmu_find_is_core(pmu.name, &pmu.is_core);
 	if (error)
 		return ps__event_fail_file(event_name, path, error);
 	pmu.type = (uint32_t)type;
@@ -94,12 +96,12 @@ struct core_count {
 	int error;
 };
 
-static int count_core(const char *name, void *context)
+static int pmu_count_core(const char *name, void *context)
 {
 	struct core_count *cores = context;
 	bool is_core;
 
-	cores->error = find_is_core(name, &is_core);
+	cores->error = pmu_find_is_core(name, &is_core);
 	cores->count += is_core;
 	return cores->error != 0;
 }
@@ -108,14 +110,14 @@ int ps__pmu_core_count(size_t *out)
 {
 	struct core_count cores = {0, 0};
 
-	if (ps__pmu_for_each(count_core, &cores) < 0 && errno != ENOENT)
+	if (ps__pmu_for_each(pmu_count_core, &cores) < 0 && errno != ENOENT)
 		return errno;
 	if (!cores.error)
 		*out = cores.count;
 	return cores.error;
 }
 
-static bool ends_with(const char *text, size_t length, const char *suffix)
+static bool pmu_ends_with(const char *text, size_t length, const char *suffix)
 {
 	size_t suffix_length = strlen(suffix);
 
@@ -123,10 +125,10 @@ static bool ends_with(const char *text, size_t length, const char *suffix)
 }
 
 /* events/ holds files about an alias beside it: they are no events. */
-static bool is_about_alias(const char *name, size_t length)
+static bool pmu_is_about_alias(const char *name, size_t length)
 {
-	return ends_with(name, length, ".unit") || ends_with(name, length, ".scale") ||
-	       ends_with(name, length, ".per-pkg") || ends_with(name, length, ".snapshot");
+	return pmu_ends_with(name, length, ".unit") || pmu_ends_with(name, length, ".scale") ||
+	       pmu_ends_with(name, length, ".per-pkg") || pmu_ends_with(name, length, ".snapshot");
 }
 
 struct alias_visit {
@@ -134,11 +136,11 @@ struct alias_visit {
 	void *context;
 };
 
-static int visit_alias(const char *name, void *context)
+static int pmu_visit_alias(const char *name, void *context)
 {
 	struct alias_visit *alias = context;
 
-	return is_about_alias(name, strlen(name)) ? 0 : alias->visit(name, alias->context);
+	return pmu_is_about_alias(name, strlen(name)) ? 0 : alias->visit(name, alias->context);
 }
 
 int ps__pmu_for_each_alias(const char *pmu, ps__name_visit *visit, void *context)
@@ -147,7 +149,7 @@ int ps__pmu_for_each_alias(const char *pmu, ps__name_visit *visit, void *context
 	struct alias_visit alias = {visit, context};
 
 	snprintf(path, sizeof path, ROOT "/%s/events", pmu);
-	return ps__os.list(path, visit_alias, &alias);
+	return ps__os.list(path, pmu_visit_alias, &alias);
 }
 
 int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *context)
@@ -164,12 +166,12 @@ int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *qu
 	char path[PATH_BYTES];
 	size_t length = (size_t)name->name_length;
 
-	if (!is_file_name(name->name, length) || is_about_alias(name->name, length))
+	if (!pmu_is_file_name(name->name, length) || pmu_is_about_alias(name->name, length))
 		return PS__NOT_HERE;
 	snprintf(path, sizeof path, ROOT "/%s/%s/%.*s%s", query->pmu.name, folder, name->name_length, name->name,
 	         suffix);
 	ssize_t got = ps__os_read_file(path, buffer, size_bytes);
 	if (got >= 0)
 		return PS_OK;
-	return is_absent((int)-got) ? PS__NOT_HERE : ps__event_fail_file(query->name, path, (int)-got);
+	return pmu_is_absent((int)-got) ? PS__NOT_HERE : ps__event_fail_file(query->name, path, (int)-got);
 }

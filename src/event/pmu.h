@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The PMUs of this machine, as sysfs shows them: a folder each, with its type, its CPUs, the formats of its terms and
- * its named events (aliases).
+ * The PMUs of this machine, as sysfs shows them: a folder each, with its type,
+ * its CPUs, the formats of its terms and its named events (aliases).
  */
 #ifndef PS_EVENT_PMU_H
 #define PS_EVENT_PMU_H
@@ -17,14 +17,15 @@ struct ps__pmu {
 	bool is_core; /* the PMU of a kind of cores: its events follow a task from CPU to CPU */
 };
 
-/* One of the terms between the slashes of pmu/.../ or in an alias: slices of a longer text. */
+/* One of the terms between the slashes of pmu/.../ or in an alias: slices of a
+ * longer text. */
 struct ps__term {
 	const char *name, *value;
 	int name_length, value_length; /* for %.*s */
 	bool has_value;
 };
 
-/* What is known while the terms are read. */
+/* State while the terms of one event are read. */
 struct ps__pmu_query {
 	struct ps__event *event;
 	const char *name;  /* the whole name, for the error sentences */
@@ -34,7 +35,8 @@ struct ps__pmu_query {
 	struct ps__pmu pmu;
 };
 
-/* Where a term's value goes: the bits of mask, from the lowest, in one of the words config, config1 to config4. */
+/* Where a term's value goes: the bits of mask, from the lowest, in one of the
+ * words config, config1 to config4. */
 struct ps__format {
 	int config;
 	uint64_t mask;
@@ -47,13 +49,15 @@ int ps__pmu_for_each(ps__name_visit *visit, void *context);
 /* Visits the aliases of one, or the terms that it has. */
 int ps__pmu_for_each_alias(const char *pmu, ps__name_visit *visit, void *context);
 int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *context);
-/* How many kinds of cores have a PMU: more than one on hybrid machines. Returns 0, or an errno. */
+/* How many kinds of cores have a PMU: more than one on hybrid machines. Returns
+ * 0, or an errno. */
 int ps__pmu_core_count(size_t *out);
 
 /* With which events its own may share a group. */
 enum ps__event_class ps__pmu_class(const struct ps__pmu *pmu);
 
-/* Reads the list of the CPUs that a core PMU is for. Returns as ps__os_read_file. */
+/* Reads the list of the CPUs that a core PMU is for. Returns as
+ * ps__os_read_file. */
 ssize_t ps__pmu_read_cpus(const char *pmu, char *buffer, size_t size_bytes);
 
 /* Reads <pmu>/<folder>/<name><suffix>. PS__NOT_HERE if there is none. */
@@ -63,33 +67,39 @@ int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *qu
 /* The next term, and *text moves past it and its comma; false at the end. */
 bool ps__term_next(const char **text, const char *end, struct ps__term *out);
 bool ps__term_is(const struct ps__term *term, const char *name);
-/* Reads a decimal or 0x number; false if it is none or needs more than 64 bits. */
+/* Reads a decimal or 0x number; false if it is none or needs more than 64
+ * bits. */
 bool ps__term_number(const struct ps__term *term, uint64_t *out);
 
 bool ps__format_parse(const char *text, struct ps__format *out);
-/* Puts value where it belongs in the event's words; false, and nothing changed, if it has too many bits. */
+/* Puts value where it belongs in the event's words; false, and nothing changed,
+ * if it has too many bits. */
 bool ps__format_apply(const struct ps__format *format, uint64_t value, struct ps__event *event);
 uint64_t ps__format_max(const struct ps__format *format);
 
 /* Applies all terms of the query to its event, with class and scope. */
 int ps__pmu_query_apply(struct ps__pmu_query *query);
-/* Applies an alias, with its unit and scale; PS__NOT_HERE if the PMU has none of that name. */
+/* Applies an alias, with its unit and scale; PS__NOT_HERE if the PMU has none
+ * of that name. */
 int ps__pmu_alias_apply(struct ps__pmu_query *query, const struct ps__term *term);
-/* Applies one term that has a format, or that all PMUs know (config=...); PS__NOT_HERE if it has none. */
+/* Applies one term that has a format, or that all PMUs know (config=...);
+ * PS__NOT_HERE if it has none. */
 int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term);
 /* Fails, naming the term, where it stands, and what the PMU has. */
 int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *term);
 
-/* probe.c: the PMUs uprobe and kprobe. Is it one of them? The slash that closes its terms, of which a path has others; NULL
- * if there is none. */
+/* probe.c: the PMUs uprobe and kprobe. Is it one of them? The slash that closes
+ * its terms, of which a path has others; NULL if there is none. */
 bool ps__probe_is_pmu(const char *name, size_t length);
 const char *ps__probe_find_end(const char *terms);
-/* Applies a term that only probes have; PS__NOT_HERE. When all are applied: is the place complete? */
+/* Applies a term that only probes have; PS__NOT_HERE. When all are applied: is
+ * the place complete? */
 int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *term);
 int ps__probe_check(const struct ps__pmu_query *query);
 const char *ps__probe_terms(const struct ps__pmu *pmu); /* their names, for error sentences */
 
-/* What one count of the PMU covers, going by the CPUs that the kernel wants it opened on. */
+/* What one count of the PMU covers, going by the CPUs that the kernel wants it
+ * opened on. */
 int ps__pmu_scope(const struct ps__pmu *pmu, const char *event_name, enum ps_scope *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One term of pmu/.../: its value goes where the PMU's format file says; and what is wrong with a term, in a sentence. */
+/* One term of pmu/.../: its value goes where the PMU's format file says; and
+ * what is wrong with a term, in a sentence. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/names.h"
@@ -9,8 +10,8 @@
 #include <string.h>
 
 /* "(character 5)", or in which file of the kernel's the term stands. */
-static const char *place(const struct ps__pmu_query *query, const struct ps__term *term, char *buffer,
-                         size_t size_bytes)
+static const char *apply_where(const struct ps__pmu_query *query, const struct ps__term *term, char *buffer,
+                               size_t size_bytes)
 {
 	if (query->alias)
 		snprintf(buffer, size_bytes, "of the alias file events/%.*s", query->alias->name_length,
@@ -20,7 +21,7 @@ static const char *place(const struct ps__pmu_query *query, const struct ps__ter
 	return buffer;
 }
 
-static int add_name(const char *name, void *context)
+static int apply_add_name(const char *name, void *context)
 {
 	ps__names_add(context, name);
 	return 0;
@@ -31,25 +32,26 @@ int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *
 	struct ps__names terms = {.count = 0}, aliases = {.count = 0};
 	char term_list[200], alias_list[300], where[160];
 
-	ps__pmu_for_each_format(query->pmu.name, add_name, &terms);
-	ps__pmu_for_each_alias(query->pmu.name, add_name, &aliases);
+	ps__pmu_for_each_format(query->pmu.name, apply_add_name, &terms);
+	ps__pmu_for_each_alias(query->pmu.name, apply_add_name, &aliases);
 	ps__names_write(&terms, term_list, sizeof term_list);
 	ps__names_write(&aliases, alias_list, sizeof alias_list);
 	return ps__fail(
 	    PS_EATTR, "event '%s': PMU %s has no term%s '%.*s' %s; its terms are: %s (and %s); its events: %s",
 	    query->name, query->pmu.name, term->has_value ? "" : " or event", term->name_length, term->name,
-	    place(query, term, where, sizeof where), term_list,
+	    apply_where(query, term, where, sizeof where), term_list,
 	    query->event->is_probe ? ps__probe_terms(&query->pmu) : "config, config1 to config4, name", alias_list);
 }
 
-static int fail_value(const struct ps__pmu_query *query, const struct ps__term *term, const struct ps__format *format,
-                      const char *what)
+static int apply_fail_value(const struct ps__pmu_query *query, const struct ps__term *term,
+                            const struct ps__format *format, const char *what)
 {
 	char where[160];
 
 	return ps__fail(PS_EATTR, "event '%s': the value '%.*s' of '%.*s' %s is %s: 0 to 0x%llx can be given",
 	                query->name, term->value_length, term->value, term->name_length, term->name,
-	                place(query, term, where, sizeof where), what, (unsigned long long)ps__format_max(format));
+	                apply_where(query, term, where, sizeof where), what,
+	                (unsigned long long)ps__format_max(format));
 }
 
 static int apply_number(struct ps__pmu_query *query, const struct ps__term *term, const struct ps__format *format)
@@ -57,13 +59,14 @@ static int apply_number(struct ps__pmu_query *query, const struct ps__term *term
 	uint64_t value = 1;
 
 	if (term->has_value && !ps__term_number(term, &value))
-		return fail_value(query, term, format, "not a number of 64 bits, decimal or with 0x");
+		return apply_fail_value(query, term, format, "not a number of 64 bits, decimal or with 0x");
 	if (!ps__format_apply(format, value, query->event))
-		return fail_value(query, term, format, "too large");
+		return apply_fail_value(query, term, format, "too large");
 	return PS_OK;
 }
 
-/* name=...: what the event is called from now on; long encodings are no names to read in a table. */
+/* name=...: what the event is called from now on; long encodings are no names
+ * to read in a table. */
 static int apply_name(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	if (term->value_length == 0)
@@ -73,7 +76,8 @@ static int apply_name(struct ps__pmu_query *query, const struct ps__term *term)
 	return query->event->name ? PS_OK : ps__fail_memory("the name of an event");
 }
 
-/* Terms that every PMU has: whole words of the attribute, and r1a8 for the first. */
+/* Terms that every PMU has: whole words of the attribute, and r1a8 for the
+ * first. */
 static int apply_common(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	static const char *const words[] = {"config", "config1", "config2", "config3", "config4"};

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and aliases that sysfs gives for it. */
+/*
+ * pmu/term=value,alias,.../modifiers: an event of a PMU, by the terms and
+ * aliases that sysfs gives for it.
+ *
+ * Cycle with alias.c: a term may be an alias, and a bare alias is applied like
+ * the terms here.
+ */
 #include "base/error.h"
 #include "event/names.h"
 #include "event/pmu.h"
@@ -13,7 +19,7 @@ struct pmu_names {
 };
 
 /* uncore_imc is wanted, and uncore_imc_0 is here. */
-static int add_pmu(const char *name, void *context)
+static int pmu_event_add_name(const char *name, void *context)
 {
 	struct pmu_names *pmus = context;
 
@@ -22,12 +28,12 @@ static int add_pmu(const char *name, void *context)
 	return 0;
 }
 
-static int fail_unknown_pmu(const char *name, size_t length)
+static int pmu_event_fail_unknown(const char *name, size_t length)
 {
 	struct pmu_names pmus = {.wanted = name, .length = length};
 	char list[480];
 
-	ps__pmu_for_each(add_pmu, &pmus);
+	ps__pmu_for_each(pmu_event_add_name, &pmus);
 	if (pmus.names.count) {
 		ps__names_write(&pmus.names, list, sizeof list);
 		return ps__fail(PS_ENOEVNT,
@@ -35,7 +41,7 @@ static int fail_unknown_pmu(const char *name, size_t length)
 		                name, (int)length, name, list);
 	}
 	pmus.wanted = NULL;
-	ps__pmu_for_each(add_pmu, &pmus);
+	ps__pmu_for_each(pmu_event_add_name, &pmus);
 	ps__names_write(&pmus.names, list, sizeof list);
 	return ps__fail(PS_ENOEVNT, "event '%s': there is no PMU '%.*s'; this machine's are: %s", name, (int)length,
 	                name, list);
@@ -59,7 +65,7 @@ int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup)
 		                lookup->name, PS__POSITION(lookup->name, query.terms));
 	int code = ps__pmu_find(&query.pmu, lookup->name, length, lookup->name);
 	if (code == PS__NOT_HERE)
-		return fail_unknown_pmu(lookup->name, length);
+		return pmu_event_fail_unknown(lookup->name, length);
 	if (code)
 		return code;
 	lookup->rest = query.end + 1;
@@ -67,8 +73,9 @@ int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup)
 	return ps__pmu_query_apply(&query);
 }
 
-/* Empty terms, and those that are given twice: the kernel would take one of the values, and nobody knows which. */
-static int check_terms(const struct ps__pmu_query *query)
+/* Empty terms, and those that are given twice: the kernel would take one of the
+ * values, and nobody knows which. */
+static int pmu_event_check_terms(const struct ps__pmu_query *query)
 {
 	struct ps__term term, other;
 
@@ -88,8 +95,9 @@ static int check_terms(const struct ps__pmu_query *query)
 	return PS_OK;
 }
 
-/* Aliases come first, so that a term beside one can change what the alias says. *alias: where it stands, or NULL. */
-static int apply_alias(struct ps__pmu_query *query, const char **alias)
+/* Aliases come first, so that a term beside one can change what the alias says.
+ * *alias: where it stands, or NULL. */
+static int pmu_event_apply_alias(struct ps__pmu_query *query, const char **alias)
 {
 	struct ps__term term;
 
@@ -113,10 +121,11 @@ static int apply_alias(struct ps__pmu_query *query, const char **alias)
 }
 
 /*
- * cpu_core/cycles/: a generic name for one kind of cores. Where there are several kinds, the upper half of config says
- * which; older kernels, which know one, don't take it.
+ * cpu_core/cycles/: a generic name for one kind of cores. Where there are
+ * several kinds, the upper half of config says which; older kernels, which know
+ * one, don't take it.
  */
-static int apply_generic(struct ps__pmu_query *query)
+static int pmu_event_apply_generic(struct ps__pmu_query *query)
 {
 	char name[PS__EVENT_NAME_MAX + 1];
 	struct ps__event event = *query->event;
@@ -142,7 +151,7 @@ static int apply_generic(struct ps__pmu_query *query)
 	return PS_OK;
 }
 
-static int apply_terms(struct ps__pmu_query *query, const char *alias)
+static int pmu_event_apply_terms(struct ps__pmu_query *query, const char *alias)
 {
 	struct ps__term term;
 
@@ -153,7 +162,7 @@ static int apply_terms(struct ps__pmu_query *query, const char *alias)
 		if (code == PS__NOT_HERE)
 			code = ps__pmu_term_apply(query, &term);
 		if (code == PS__NOT_HERE && term.name == query->terms && at > query->end)
-			code = apply_generic(query);
+			code = pmu_event_apply_generic(query);
 		if (code == PS__NOT_HERE)
 			return ps__pmu_fail_term(query, &term);
 		if (code)
@@ -162,8 +171,9 @@ static int apply_terms(struct ps__pmu_query *query, const char *alias)
 	return PS_OK;
 }
 
-/* Those that the kernel keeps in the context of software events, so that they join any group. */
-static bool is_software(const struct ps__pmu *pmu)
+/* Those that the kernel keeps in the context of software events, so that they
+ * join any group. */
+static bool pmu_event_is_software(const struct ps__pmu *pmu)
 {
 	static const char *const names[] = {"software", "tracepoint", "breakpoint", "kprobe", "uprobe", "msr"};
 
@@ -176,7 +186,7 @@ static bool is_software(const struct ps__pmu *pmu)
 
 enum ps__event_class ps__pmu_class(const struct ps__pmu *pmu)
 {
-	if (is_software(pmu))
+	if (pmu_event_is_software(pmu))
 		return PS__EVENT_CLASS_SOFTWARE;
 	return pmu->is_core ? PS__EVENT_CLASS_CORE : PS__EVENT_CLASS_OTHER;
 }
@@ -192,11 +202,11 @@ int ps__pmu_query_apply(struct ps__pmu_query *query)
 	event->scope = PS_SCOPE_THREAD;
 	event->kernel_side = !strcmp(pmu->name, "kprobe");
 	event->is_probe = ps__probe_is_pmu(pmu->name, strlen(pmu->name));
-	int code = check_terms(query);
+	int code = pmu_event_check_terms(query);
 	if (!code)
-		code = apply_alias(query, &alias);
+		code = pmu_event_apply_alias(query, &alias);
 	if (!code)
-		code = apply_terms(query, alias);
+		code = pmu_event_apply_terms(query, alias);
 	if (!code)
 		code = ps__probe_check(query);
 	if (code || event->klass != PS__EVENT_CLASS_OTHER)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sysfs's format files: "config:0-7,32-35" says which bits of perf_event_attr a term fills, lowest first. */
+/* sysfs's format files: "config:0-7,32-35" says which bits of perf_event_attr a
+ * term fills, lowest first. */
 #include "event/pmu.h"
 
 #include <ctype.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 /* A bit number, 0 to 63, at *text, which moves past it; -1 if there is none. */
-static int parse_bit(const char **text)
+static int format_parse_bit(const char **text)
 {
 	char *end;
 
@@ -18,14 +19,14 @@ static int parse_bit(const char **text)
 	return bit < 64 ? (int)bit : -1;
 }
 
-static bool parse_range(const char **text, uint64_t *mask)
+static bool format_parse_range(const char **text, uint64_t *mask)
 {
-	int first = parse_bit(text);
+	int first = format_parse_bit(text);
 	int last = first;
 
 	if (**text == '-') {
 		++*text;
-		last = parse_bit(text);
+		last = format_parse_bit(text);
 	}
 	if (first < 0 || last < first)
 		return false;
@@ -46,7 +47,7 @@ bool ps__format_parse(const char *text, struct ps__format *out)
 	if (format.config < 0)
 		return false;
 	text += strlen(configs[format.config]);
-	while (parse_range(&text, &format.mask)) {
+	while (format_parse_range(&text, &format.mask)) {
 		if (*text == '\0') {
 			*out = format;
 			return true;
@@ -64,7 +65,7 @@ uint64_t ps__format_max(const struct ps__format *format)
 	return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-static uint64_t config_of(const struct ps__event *event, int config)
+static uint64_t format_config_of(const struct ps__event *event, int config)
 {
 	switch (config) {
 	case 0:
@@ -78,7 +79,7 @@ static uint64_t config_of(const struct ps__event *event, int config)
 	}
 }
 
-static void set_config(struct ps__event *event, int config, uint64_t value)
+static void format_set_config(struct ps__event *event, int config, uint64_t value)
 {
 	switch (config) {
 	case 0:
@@ -97,7 +98,7 @@ static void set_config(struct ps__event *event, int config, uint64_t value)
 
 bool ps__format_apply(const struct ps__format *format, uint64_t value, struct ps__event *event)
 {
-	uint64_t config = config_of(event, format->config) & ~format->mask;
+	uint64_t config = format_config_of(event, format->config) & ~format->mask;
 
 	if (value > ps__format_max(format))
 		return false;
@@ -107,6 +108,6 @@ bool ps__format_apply(const struct ps__format *format, uint64_t value, struct ps
 		config |= (value & 1) << bit;
 		value >>= 1;
 	}
-	set_config(event, format->config, config);
+	format_set_config(event, format->config, config);
 	return true;
 }

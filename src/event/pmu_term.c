@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes the text between the slashes of pmu/.../ apart, without a copy. The same syntax is in sysfs's alias files. */
+/* Takes the text between the slashes of pmu/.../ apart, without a copy. The
+ * same syntax is in sysfs's alias files. */
 #include "event/pmu.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static void trim(const char **text, int *length)
+static void term_trim(const char **text, int *length)
 {
 	while (*length > 0 && isspace((unsigned char)**text)) {
 		++*text;
@@ -30,8 +31,8 @@ bool ps__term_next(const char **text, const char *end, struct ps__term *out)
 	out->has_value = equals != NULL;
 	out->value = equals ? equals + 1 : stop;
 	out->value_length = (int)(stop - out->value);
-	trim(&out->name, &out->name_length);
-	trim(&out->value, &out->value_length);
+	term_trim(&out->name, &out->name_length);
+	term_trim(&out->value, &out->value_length);
 	*text = stop + 1;
 	return true;
 }
@@ -41,7 +42,7 @@ bool ps__term_is(const struct ps__term *term, const char *name)
 	return strlen(name) == (size_t)term->name_length && !memcmp(term->name, name, (size_t)term->name_length);
 }
 
-static int digit(char c)
+static int term_digit(char c)
 {
 	if (isdigit((unsigned char)c))
 		return c - '0';
@@ -64,8 +65,8 @@ bool ps__term_number(const struct ps__term *term, uint64_t *out)
 	if (at == end)
 		return false;
 	for (; at < end; at++) {
-		if (digit(*at) >= base || __builtin_mul_overflow(number, (uint64_t)base, &number) ||
-		    __builtin_add_overflow(number, (uint64_t)digit(*at), &number))
+		if (term_digit(*at) >= base || __builtin_mul_overflow(number, (uint64_t)base, &number) ||
+		    __builtin_add_overflow(number, (uint64_t)term_digit(*at), &number))
 			return false;
 	}
 	*out = number;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uprobe/path=FILE,offset=0x1234/ and kprobe/func=NAME,offset=0/: how often an instruction of a program or of the kernel is
- * reached. perf_event_attr points at the path or the function, so the event owns that text. Called by pmu_event.c.
+ * uprobe/path=FILE,offset=0x1234/ and kprobe/func=NAME,offset=0/: how often an
+ * instruction of a program or of the kernel is reached. perf_event_attr points
+ * at the path or the function, so the event owns that text. Called by
+ * pmu_event.c.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -9,7 +11,7 @@
 
 #include <string.h>
 
-static bool is_uprobe(const struct ps__pmu *pmu)
+static bool probe_is_uprobe(const struct ps__pmu *pmu)
 {
 	return !strcmp(pmu->name, "uprobe");
 }
@@ -30,11 +32,11 @@ const char *ps__probe_find_end(const char *terms)
 }
 
 /* The path of a uprobe, the function of a kprobe. */
-static int apply_text(struct ps__pmu_query *query, const struct ps__term *term)
+static int probe_apply_text(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	struct ps__event *event = query->event;
 
-	if (is_uprobe(&query->pmu) && (term->value_length == 0 || term->value[0] != '/'))
+	if (probe_is_uprobe(&query->pmu) && (term->value_length == 0 || term->value[0] != '/'))
 		return ps__fail(PS_EATTR,
 		                "event '%s': the path (character %td) must be a whole one, from the root on: "
 		                "path=/usr/lib/libc.so.6",
@@ -49,7 +51,7 @@ static int apply_text(struct ps__pmu_query *query, const struct ps__term *term)
 	return PS_OK;
 }
 
-static int apply_number(struct ps__pmu_query *query, const struct ps__term *term)
+static int probe_apply_number(struct ps__pmu_query *query, const struct ps__term *term)
 {
 	uint64_t number;
 
@@ -65,14 +67,14 @@ static int apply_number(struct ps__pmu_query *query, const struct ps__term *term
 
 int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *term)
 {
-	bool is_user = is_uprobe(&query->pmu);
+	bool is_user = probe_is_uprobe(&query->pmu);
 
 	if (!query->event->is_probe)
 		return PS__NOT_HERE;
 	if (ps__term_is(term, is_user ? "path" : "func"))
-		return apply_text(query, term);
+		return probe_apply_text(query, term);
 	if (ps__term_is(term, "offset") || (!is_user && ps__term_is(term, "addr")))
-		return apply_number(query, term);
+		return probe_apply_number(query, term);
 	/* A number where the kernel looks for a pointer. */
 	if (!strncmp(term->name, "config", 6) && term->name_length == 7)
 		return ps__fail(PS_EATTR, "event '%s': '%.*s' (character %td) can't be given for a probe: %s",
@@ -83,10 +85,10 @@ int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *ter
 
 const char *ps__probe_terms(const struct ps__pmu *pmu)
 {
-	return is_uprobe(pmu) ? "path, offset, name" : "func, offset, addr, name";
+	return probe_is_uprobe(pmu) ? "path, offset, name" : "func, offset, addr, name";
 }
 
-static bool has(const struct ps__pmu_query *query, const char *name)
+static bool probe_has(const struct ps__pmu_query *query, const char *name)
 {
 	struct ps__term term;
 
@@ -101,18 +103,18 @@ int ps__probe_check(const struct ps__pmu_query *query)
 {
 	if (!query->event->is_probe)
 		return PS_OK;
-	if (is_uprobe(&query->pmu) && (!has(query, "path") || !has(query, "offset")))
+	if (probe_is_uprobe(&query->pmu) && (!probe_has(query, "path") || !probe_has(query, "offset")))
 		return ps__fail(
 		    PS_EATTR,
 		    "event '%s': a uprobe needs path= and offset=, the place in the file: the address that "
 		    "nm shows, less the address and plus the offset of its segment (readelf -lW)",
 		    query->name);
-	if (!is_uprobe(&query->pmu) && has(query, "func") == has(query, "addr"))
+	if (!probe_is_uprobe(&query->pmu) && probe_has(query, "func") == probe_has(query, "addr"))
 		return ps__fail(
 		    PS_EATTR,
 		    "event '%s': a kprobe needs func=, a function of /proc/kallsyms, or addr=, and not both",
 		    query->name);
-	if (has(query, "addr") && has(query, "offset"))
+	if (probe_has(query, "addr") && probe_has(query, "offset"))
 		return ps__fail(PS_EATTR, "event '%s': offset= is from func=; with addr= it has no meaning",
 		                query->name);
 	return PS_OK;

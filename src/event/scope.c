@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one count of a PMU covers. The kernel doesn't say it; but it names, in cpumask, one CPU for each part of the
- * machine that the PMU counts. The largest kind of part of which no two are named is the PMU's scope.
+ * What one count of a PMU covers. The kernel doesn't say it; but it names, in
+ * cpumask, one CPU for each part of the machine that the PMU counts. The
+ * largest kind of part of which no two are named is the PMU's scope.
  */
 #include "event/pmu.h"
 
@@ -15,7 +16,8 @@
 
 #define LIST_BYTES 8192
 
-/* Reads the list of the CPUs that share a part of the machine with cpu. Returns its length, or -errno. */
+/* Reads the list of the CPUs that share a part of the machine with cpu. Returns
+ * its length, or -errno. */
 typedef ssize_t neighbours_function(int cpu, char *list);
 
 struct sharing {
@@ -27,7 +29,7 @@ struct sharing {
 };
 
 /* Newer kernels have the first name, older ones the second. */
-static ssize_t read_list(int cpu, const char *newer, const char *older, char *list)
+static ssize_t scope_read_list(int cpu, const char *newer, const char *older, char *list)
 {
 	char path[128];
 
@@ -39,22 +41,22 @@ static ssize_t read_list(int cpu, const char *newer, const char *older, char *li
 	return ps__os_read_file(path, list, LIST_BYTES);
 }
 
-static ssize_t package_cpus(int cpu, char *list)
+static ssize_t scope_package_cpus(int cpu, char *list)
 {
-	return read_list(cpu, "package_cpus_list", "core_siblings_list", list);
+	return scope_read_list(cpu, "package_cpus_list", "core_siblings_list", list);
 }
 
-static ssize_t die_cpus(int cpu, char *list)
+static ssize_t scope_die_cpus(int cpu, char *list)
 {
-	return read_list(cpu, "die_cpus_list", "package_cpus_list", list);
+	return scope_read_list(cpu, "die_cpus_list", "package_cpus_list", list);
 }
 
-static ssize_t core_cpus(int cpu, char *list)
+static ssize_t scope_core_cpus(int cpu, char *list)
 {
-	return read_list(cpu, "core_cpus_list", "thread_siblings_list", list);
+	return scope_read_list(cpu, "core_cpus_list", "thread_siblings_list", list);
 }
 
-static ssize_t l3_cpus(int cpu, char *list)
+static ssize_t scope_l3_cpus(int cpu, char *list)
 {
 	char path[128];
 	long level = 0;
@@ -70,14 +72,14 @@ static ssize_t l3_cpus(int cpu, char *list)
 	return ps__os_read_file(path, list, LIST_BYTES);
 }
 
-static int is_other_in_list(int cpu, void *context)
+static int scope_is_other_in_list(int cpu, void *context)
 {
 	struct sharing *sharing = context;
 
 	return cpu != sharing->cpu && ps__list_contains(sharing->list, cpu);
 }
 
-static int shares(int cpu, void *context)
+static int scope_is_shared_by(int cpu, void *context)
 {
 	struct sharing *sharing = context;
 
@@ -85,15 +87,16 @@ static int shares(int cpu, void *context)
 	sharing->length = sharing->neighbours(cpu, sharing->list);
 	if (sharing->length <= 0)
 		return 1;
-	return ps__list_for_each(sharing->mask, is_other_in_list, sharing);
+	return ps__list_for_each(sharing->mask, scope_is_other_in_list, sharing);
 }
 
-/* Is at most one CPU of the mask in each part, as far as sysfs tells? Returns 1, 0 or -errno. */
-static int is_one_each(const char *mask, neighbours_function *neighbours)
+/* Is at most one CPU of the mask in each part, as far as sysfs tells? Returns
+ * 1, 0 or -errno. */
+static int scope_is_one_each(const char *mask, neighbours_function *neighbours)
 {
 	struct sharing sharing = {.neighbours = neighbours, .mask = mask};
 
-	int stop = ps__list_for_each(mask, shares, &sharing);
+	int stop = ps__list_for_each(mask, scope_is_shared_by, &sharing);
 	if (sharing.length < 0 && sharing.length != -ENOENT)
 		return (int)sharing.length;
 	return stop == 0;
@@ -102,18 +105,19 @@ static int is_one_each(const char *mask, neighbours_function *neighbours)
 /* Returns 0 or -errno. */
 static int scope_of_mask(const char *mask, enum ps_scope *out)
 {
-	/* A die has no scope of its own: the package is the smallest that holds all that was counted. */
+	/* A die has no scope of its own: the package is the smallest that holds
+	 * all that was counted. */
 	static const struct {
 		neighbours_function *neighbours;
 		enum ps_scope scope;
-	} parts[] = {{package_cpus, PS_SCOPE_PACKAGE},
-	             {die_cpus, PS_SCOPE_PACKAGE},
-	             {l3_cpus, PS_SCOPE_CACHE},
-	             {core_cpus, PS_SCOPE_CORE}};
+	} parts[] = {{scope_package_cpus, PS_SCOPE_PACKAGE},
+	             {scope_die_cpus, PS_SCOPE_PACKAGE},
+	             {scope_l3_cpus, PS_SCOPE_CACHE},
+	             {scope_core_cpus, PS_SCOPE_CORE}};
 	size_t count = ps__list_count(mask);
 
 	for (size_t i = 0; count && i < sizeof parts / sizeof *parts; i++) {
-		int answer = is_one_each(mask, parts[i].neighbours);
+		int answer = scope_is_one_each(mask, parts[i].neighbours);
 		if (answer < 0)
 			return answer;
 		if (answer) {
@@ -126,8 +130,9 @@ static int scope_of_mask(const char *mask, enum ps_scope *out)
 	return 0;
 }
 
-/* PMUs of a last-level cache; with one such cache in each package the mask alone would say "package". */
-static bool is_of_cache(const char *pmu)
+/* PMUs of a last-level cache; with one such cache in each package the mask
+ * alone would say "package". */
+static bool scope_is_of_cache(const char *pmu)
 {
 	return !strcmp(pmu, "amd_l3") || !strncmp(pmu, "arm_dsu", 7);
 }
@@ -141,7 +146,7 @@ int ps__pmu_scope(const struct ps__pmu *pmu, const char *event_name, enum ps_sco
 	ssize_t length = ps__os_read_file(path, mask, sizeof mask);
 	if (length < 0 && length != -ENOENT)
 		return ps__event_fail_file(event_name, path, (int)-length);
-	if (is_of_cache(pmu->name)) {
+	if (scope_is_of_cache(pmu->name)) {
 		*out = PS_SCOPE_CACHE;
 		return PS_OK;
 	}

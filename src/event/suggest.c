@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nearest names to one that isn't known, among all that this machine knows: part of the sentence of PS_ENOEVNT. */
+/* The nearest names to one that isn't known, among all that this machine knows:
+ * part of the sentence of PS_ENOEVNT. */
 #include "base/distance.h"
 #include "event/pmu.h"
 
@@ -28,8 +29,9 @@ struct suggestion {
 	struct near nearest[NEAREST_MAX];
 };
 
-/* Lower case, and one sign for '_' and '.': these are the slips that are made most. */
-static void normalise(char *out, const char *name)
+/* Lower case, and one sign for '_' and '.': these are the slips that are made
+ * most. */
+static void suggest_normalise(char *out, const char *name)
 {
 	size_t i = 0;
 
@@ -38,32 +40,33 @@ static void normalise(char *out, const char *name)
 	out[i] = '\0';
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned suggest_least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
 
-static unsigned distance(const struct suggestion *suggestion, const char *name)
+static unsigned suggest_distance(const struct suggestion *suggestion, const char *name)
 {
 	char other[COMPARE_MAX + 1];
 
-	normalise(other, name);
+	suggest_normalise(other, name);
 	unsigned result = (unsigned)ps__distance(suggestion->wanted, other);
 	size_t length = strlen(suggestion->wanted);
 	if (length >= INFIX_LEAST && !strncmp(other, suggestion->wanted, length))
-		result = least(result, PREFIX_NEAR);
+		result = suggest_least(result, PREFIX_NEAR);
 	else if (length >= INFIX_LEAST && strstr(other, suggestion->wanted))
-		result = least(result, INFIX_NEAR);
+		result = suggest_least(result, INFIX_NEAR);
 	return result <= suggestion->limit ? result : NOT_NEAR;
 }
 
-static bool comes_before(const struct near *a, const struct near *b)
+static bool suggest_comes_before(const struct near *a, const struct near *b)
 {
 	return a->distance != b->distance ? a->distance < b->distance : strcmp(a->name, b->name) < 0;
 }
 
-/* The same event in the several boxes of an uncore: uncore_imc_0/cas_count_read/, uncore_imc_1/..., stands once. */
-static struct near *find_same(struct suggestion *suggestion, const struct near *candidate)
+/* The same event in the several boxes of an uncore:
+ * uncore_imc_0/cas_count_read/, uncore_imc_1/..., stands once. */
+static struct near *suggest_find_same(struct suggestion *suggestion, const struct near *candidate)
 {
 	const char *tail = strchr(candidate->name, '/');
 
@@ -75,17 +78,17 @@ static struct near *find_same(struct suggestion *suggestion, const struct near *
 	return NULL;
 }
 
-static void insert(struct suggestion *suggestion, const struct near *candidate)
+static void suggest_insert(struct suggestion *suggestion, const struct near *candidate)
 {
-	struct near *same = find_same(suggestion, candidate);
+	struct near *same = suggest_find_same(suggestion, candidate);
 
 	if (same) {
-		if (comes_before(candidate, same))
+		if (suggest_comes_before(candidate, same))
 			*same = *candidate;
 		return;
 	}
 	size_t at = 0;
-	while (at < suggestion->count && comes_before(&suggestion->nearest[at], candidate))
+	while (at < suggestion->count && suggest_comes_before(&suggestion->nearest[at], candidate))
 		at++;
 	if (at == NEAREST_MAX)
 		return;
@@ -96,10 +99,10 @@ static void insert(struct suggestion *suggestion, const struct near *candidate)
 	suggestion->nearest[at] = *candidate;
 }
 
-static int consider(const char *name, void *context)
+static int suggest_consider(const char *name, void *context)
 {
 	struct suggestion *suggestion = context;
-	struct near candidate = {.distance = distance(suggestion, name)};
+	struct near candidate = {.distance = suggest_distance(suggestion, name)};
 
 	if (candidate.distance == NOT_NEAR)
 		return 0;
@@ -108,39 +111,41 @@ static int consider(const char *name, void *context)
 	                 : snprintf(candidate.name, sizeof candidate.name, "%s", name);
 	/* A name that is cut would be none. */
 	if (length < (int)sizeof candidate.name)
-		insert(suggestion, &candidate);
+		suggest_insert(suggestion, &candidate);
 	return 0;
 }
 
-static int consider_pmu(const char *name, void *context)
+static int suggest_consider_pmu(const char *name, void *context)
 {
 	struct suggestion *suggestion = context;
 
 	suggestion->pmu = name;
-	ps__pmu_for_each_alias(name, consider, suggestion);
+	ps__pmu_for_each_alias(name, suggest_consider, suggestion);
 	suggestion->pmu = NULL;
 	return 0;
 }
 
-/* PMU::EVENT is compared as a whole only with a name that has a PMU. Those of "perf" are perf's own, by another name. */
-static int consider_pfm(const struct ps_event_info *info, void *context)
+/* PMU::EVENT is compared as a whole only with a name that has a PMU. Those of
+ * "perf" are perf's own, by another name. */
+static int suggest_consider_pfm(const struct ps_event_info *info, void *context)
 {
 	struct suggestion *suggestion = context;
 	struct near candidate = {.distance = NOT_NEAR};
 
 	if (suggestion->has_pmu)
-		return consider(info->name, suggestion);
+		return suggest_consider(info->name, suggestion);
 	if (!strcmp(info->pmu, "perf"))
 		return 0;
-	candidate.distance = distance(suggestion, info->name + strlen(info->pmu) + 2);
+	candidate.distance = suggest_distance(suggestion, info->name + strlen(info->pmu) + 2);
 	int length = snprintf(candidate.name, sizeof candidate.name, "%s", info->name);
 	if (candidate.distance != NOT_NEAR && length < (int)sizeof candidate.name)
-		insert(suggestion, &candidate);
+		suggest_insert(suggestion, &candidate);
 	return 0;
 }
 
-/* What is compared: without modifiers, which a known name doesn't have; but system:name whole. */
-static void start(struct suggestion *suggestion, const char *name)
+/* What is compared: without modifiers, which a known name doesn't have; but
+ * system:name whole. */
+static void suggest_start(struct suggestion *suggestion, const char *name)
 {
 	char head[PS__EVENT_NAME_MAX + 1];
 	const char *colon = strrchr(name, ':');
@@ -150,7 +155,7 @@ static void start(struct suggestion *suggestion, const char *name)
 	else
 		snprintf(head, sizeof head, "%s", name);
 	suggestion->has_pmu = strstr(name, "::") != NULL;
-	normalise(suggestion->wanted, head);
+	suggest_normalise(suggestion->wanted, head);
 	suggestion->limit = (unsigned)strlen(suggestion->wanted) / 3 + 1;
 }
 
@@ -159,12 +164,12 @@ void ps__suggest(char *buffer, size_t size_bytes, const char *name)
 	struct suggestion suggestion = {.count = 0};
 	size_t length = 0;
 
-	start(&suggestion, name);
-	ps__generic_for_each(consider, &suggestion);
-	ps__cache_for_each(consider, &suggestion);
-	ps__tracepoint_for_each(name, consider, &suggestion);
-	ps__pmu_for_each(consider_pmu, &suggestion);
-	ps__pfm_list(consider_pfm, &suggestion);
+	suggest_start(&suggestion, name);
+	ps__generic_for_each(suggest_consider, &suggestion);
+	ps__cache_for_each(suggest_consider, &suggestion);
+	ps__tracepoint_for_each(name, suggest_consider, &suggestion);
+	ps__pmu_for_each(suggest_consider_pmu, &suggestion);
+	ps__pfm_list(suggest_consider_pfm, &suggestion);
 	*buffer = '\0';
 	for (size_t i = 0; i < suggestion.count && length < size_bytes; i++)
 		length += (size_t)snprintf(buffer + length, size_bytes - length, "%s'%s'", i ? ", " : "",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* system:name, as in sched:sched_switch: a place in the kernel, by the number that tracefs gives for it. */
+/* system:name, as in sched:sched_switch: a place in the kernel, by the number
+ * that tracefs gives for it. */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/lookup.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where tracefs is, and where older systems have it. */
+/* The mount point of tracefs; older systems have the second one. */
 static const char *const roots[] = {"/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"};
 #define ROOT_COUNT (sizeof roots / sizeof *roots)
 
@@ -20,13 +21,14 @@ struct tracepoint {
 	size_t system_length, name_length;
 };
 
-static bool is_folder_name(const char *name, size_t length)
+static bool tracepoint_is_folder_name(const char *name, size_t length)
 {
 	return length > 0 && length <= NAME_MAX && name[0] != '.' && !memchr(name, '/', length);
 }
 
-/* Splits "sched:sched_switch" and leaves out modifiers; "cycles:u" and "perf::PAGE-FAULTS" are no tracepoints. */
-static bool split(const char *text, struct tracepoint *out)
+/* Splits "sched:sched_switch" and leaves out modifiers; "cycles:u" and
+ * "perf::PAGE-FAULTS" are no tracepoints. */
+static bool tracepoint_split(const char *text, struct tracepoint *out)
 {
 	struct tracepoint point = {.system = text, .system_length = strcspn(text, ":")};
 
@@ -34,22 +36,23 @@ static bool split(const char *text, struct tracepoint *out)
 		return false;
 	point.name = text + point.system_length + 1;
 	point.name_length = strcspn(point.name, ":");
-	if (!is_folder_name(point.system, point.system_length) || !is_folder_name(point.name, point.name_length) ||
-	    ps__modifiers_are(point.name))
+	if (!tracepoint_is_folder_name(point.system, point.system_length) ||
+	    !tracepoint_is_folder_name(point.name, point.name_length) || ps__modifiers_are(point.name))
 		return false;
 	*out = point;
 	return true;
 }
 
-static int stop_at_first(const char *name, void *context)
+static int tracepoint_stop_at_first(const char *name, void *context)
 {
 	(void)name;
 	(void)context;
 	return 1;
 }
 
-/* Why no number was found: error, an errno, or the absence of tracefs. PS__NOT_HERE, and suspicion says it. */
-static int explain(struct ps__lookup *lookup, int error)
+/* Why no number was found: error, an errno, or the absence of tracefs.
+ * PS__NOT_HERE, and suspicion says it. */
+static int tracepoint_explain(struct ps__lookup *lookup, int error)
 {
 	if (error == EACCES || error == EPERM) {
 		lookup->suspicion = ps__fail(
@@ -60,7 +63,7 @@ static int explain(struct ps__lookup *lookup, int error)
 		return PS__NOT_HERE;
 	}
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
-		if (ps__os.list(roots[i], stop_at_first, NULL) == 1)
+		if (ps__os.list(roots[i], tracepoint_stop_at_first, NULL) == 1)
 			return PS__NOT_HERE;
 	}
 	lookup->suspicion =
@@ -78,7 +81,7 @@ int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup)
 	long id;
 	int denied = 0;
 
-	if (!split(lookup->name, &point))
+	if (!tracepoint_split(lookup->name, &point))
 		return PS__NOT_HERE;
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
 		snprintf(path, sizeof path, "%s/%.*s/%.*s/id", roots[i], (int)point.system_length, point.system,
@@ -97,7 +100,7 @@ int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup)
 		lookup->rest = point.name + point.name_length;
 		return PS_OK;
 	}
-	return explain(lookup, denied);
+	return tracepoint_explain(lookup, denied);
 }
 
 struct system_visit {
@@ -107,8 +110,9 @@ struct system_visit {
 	void *context;
 };
 
-/* A folder of a system has files as well, that are about all of its tracepoints. */
-static int visit_name(const char *name, void *context)
+/* A folder of a system has files as well, that are about all of its
+ * tracepoints. */
+static int tracepoint_visit_name(const char *name, void *context)
 {
 	struct system_visit *system = context;
 	char full[PATH_BYTES];
@@ -125,12 +129,12 @@ int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *conte
 	struct tracepoint point;
 	int stop = 0;
 
-	if (!split(name, &point))
+	if (!tracepoint_split(name, &point))
 		return 0;
 	struct system_visit system = {point.system, (int)point.system_length, visit, context};
 	for (size_t i = 0; i < ROOT_COUNT && !stop; i++) {
 		snprintf(path, sizeof path, "%s/%.*s", roots[i], (int)point.system_length, point.system);
-		stop = ps__os.list(path, visit_name, &system) > 0;
+		stop = ps__os.list(path, tracepoint_visit_name, &system) > 0;
 	}
 	return stop;
 }
@@ -142,8 +146,8 @@ struct listing {
 	int stop;
 };
 
-/* Those without a number are ftrace's own records, which can't be counted. */
-static int list_point(const char *name, void *context)
+/* Events without a number are ftrace's own records, which can't be counted. */
+static int tracepoint_list_point(const char *name, void *context)
 {
 	struct listing *listing = context;
 	struct ps_event_info info = {.size = sizeof info,
@@ -164,14 +168,14 @@ static int list_point(const char *name, void *context)
 	return listing->stop != 0;
 }
 
-static int list_system(const char *name, void *context)
+static int tracepoint_list_system(const char *name, void *context)
 {
 	struct listing *listing = context;
-	struct system_visit system = {name, (int)strlen(name), list_point, listing};
+	struct system_visit system = {name, (int)strlen(name), tracepoint_list_point, listing};
 	char path[PATH_BYTES];
 
 	snprintf(path, sizeof path, "%s/%s", listing->root, name);
-	if (ps__os.list(path, visit_name, &system) < 0 && ps__event_is_shortage(errno))
+	if (ps__os.list(path, tracepoint_visit_name, &system) < 0 && ps__event_is_shortage(errno))
 		listing->stop = ps__event_fail_file(name, path, errno);
 	return listing->stop != 0;
 }
@@ -182,7 +186,7 @@ int ps__tracepoint_list(ps__info_visit *visit, void *context)
 
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
 		listing.root = roots[i];
-		if (ps__os.list(roots[i], list_system, &listing) >= 0)
+		if (ps__os.list(roots[i], tracepoint_list_system, &listing) >= 0)
 			break;
 		if (ps__event_is_shortage(errno))
 			return ps__event_fail_file("the list of tracepoints", roots[i], errno);

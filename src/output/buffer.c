@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text that grows in memory: the exporters build their output here, so that it reaches the stream whole, and that only
- * one place must care for errors.
+ * Text that grows in memory: the exporters build their output here, so that it
+ * reaches the stream whole, and that only one place must care for errors.
  */
 #include "output/buffer.h"
 
@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool make_room(struct ps__buffer *buffer, size_t need)
+static bool buffer_make_room(struct ps__buffer *buffer, size_t need)
 {
 	size_t room = buffer->room ? buffer->room : 1024;
 
@@ -43,7 +43,7 @@ void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
 	va_start(arguments, format);
 	int length = vsnprintf(NULL, 0, format, arguments);
 	va_end(arguments);
-	if (length < 0 || !make_room(buffer, buffer->length + (size_t)length + 1))
+	if (length < 0 || !buffer_make_room(buffer, buffer->length + (size_t)length + 1))
 		return;
 	va_start(arguments, format);
 	vsnprintf(buffer->text + buffer->length, (size_t)length + 1, format, arguments);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text that grows in memory and is written in one piece. A lack of memory is kept and told at the end. */
+/* Text that grows in memory and is written in one piece. A lack of memory is
+ * kept and told at the end. */
 #ifndef PS_OUTPUT_BUFFER_H
 #define PS_OUTPUT_BUFFER_H
 
@@ -15,11 +16,12 @@ struct ps__buffer {
 };
 
 void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Foreign text: "?" stands for each character that the reader must not get, or that isn't in the charset. */
+/* Foreign text: "?" stands for each character that the reader must not get, or
+ * that isn't in the charset. */
 void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset);
 void ps__buffer_trim(struct ps__buffer *buffer); /* takes away blanks at the end */
 
-/* What it holds: "" for lack of memory. */
+/* The text; "" for lack of memory. */
 const char *ps__buffer_text(const struct ps__buffer *buffer);
 /* Empties it for new text, and keeps its memory. */
 void ps__buffer_restart(struct ps__buffer *buffer);

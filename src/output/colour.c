@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The colours of heat maps: viridis (S. van der Walt and N. Smith, 2015, https://bids.github.io/colormap/, CC0), from
- * dark violet over green to yellow. Its lightness grows evenly, so that it reads the same for the colour-blind and in
- * print without colours. Ten points of it stand here, and what lies between is interpolated.
+ * The colours of heat maps: viridis (S. van der Walt and N. Smith, 2015,
+ * https://bids.github.io/colormap/, CC0), from dark violet over green to
+ * yellow. Its lightness grows evenly, so that it reads the same for the
+ * colour-blind and in print without colours. Ten points of it stand here, and
+ * what lies between is interpolated.
  */
 #include "output/colour.h"
 
@@ -21,8 +23,8 @@ static const struct colour viridis[] = {
 
 static struct colour colour_of(double fraction)
 {
-	double place = fmin(fmax(fraction, 0), 1) * STEPS;
-	double step = fmin(floor(place), STEPS - 1), share = place - step;
+	double position = fmin(fmax(fraction, 0), 1) * STEPS;
+	double step = fmin(floor(position), STEPS - 1), share = position - step;
 	const struct colour *low = &viridis[(int)step], *high = low + 1;
 
 	return (struct colour){
@@ -32,7 +34,7 @@ static struct colour colour_of(double fraction)
 	};
 }
 
-static double linear(double channel)
+static double colour_linear(double channel)
 {
 	double part = channel / 255;
 
@@ -40,16 +42,18 @@ static double linear(double channel)
 }
 
 /* Relative luminance of the Web Content Accessibility Guidelines 2.1. */
-static double luminance(struct colour colour)
+static double colour_luminance(struct colour colour)
 {
-	return 0.2126 * linear(colour.red) + 0.7152 * linear(colour.green) + 0.0722 * linear(colour.blue);
+	return 0.2126 * colour_linear(colour.red) + 0.7152 * colour_linear(colour.green) +
+	       0.0722 * colour_linear(colour.blue);
 }
 
 void ps__colour_style(char style[PS__STYLE_BYTES], double fraction)
 {
 	struct colour colour = colour_of(fraction);
-	double light = luminance(colour) + 0.05;
-	/* The same guidelines' contrast: with white 1.05 / light, with black light / 0.05. */
+	double light = colour_luminance(colour) + 0.05;
+	/* The same guidelines' contrast: with white 1.05 / light, with black
+	 * light / 0.05. */
 	const char *text = 1.05 / light > light / 0.05 ? "#ffffff" : "#000000";
 
 	snprintf(style, PS__STYLE_BYTES, "Background=#%02x%02x%02x;Text=%s", (unsigned)colour.red,

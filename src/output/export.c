@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls of all formats: what is asked for is checked, the table is made, and a format's function called. */
+/* The public calls of all formats: what is asked for is checked, the table is
+ * made, and a format's function called. */
 #include "base/error.h"
 #include "base/os.h"
 #include "output/report.h"
 
-#include <math.h>
 #include <perfsage/print.h>
 
 #define ALL_FLAGS ((unsigned)(PS_EXPORT_NO_IDLE << 1) - 1)
@@ -19,17 +19,17 @@ static const struct {
     [PS_FORMAT_XML] = {"xml", ps__xml_write},
 };
 
-static bool is_format(enum ps_format format)
+static bool export_is_format(enum ps_format format)
 {
 	return (unsigned)format < sizeof sinks / sizeof *sinks;
 }
 
 const char *ps_format_name(enum ps_format format)
 {
-	return is_format(format) ? sinks[format].name : "unknown";
+	return export_is_format(format) ? sinks[format].name : "unknown";
 }
 
-static int check_arrays(const struct ps_export_options *options)
+static int export_check_arrays(const struct ps_export_options *options)
 {
 	int code = ps__table_check_metrics(options->metrics, options->metric_count, "ps_export_with");
 
@@ -55,12 +55,12 @@ static int export_check(const struct ps_export_options *options)
 	if (options->flags & ~ALL_FLAGS)
 		return ps__fail(PS_EINVAL, "ps_export_with: options->flags has an unknown flag: 0x%x",
 		                options->flags);
-	int code = check_arrays(options);
+	int code = export_check_arrays(options);
 	return code < 0 ? code : ps__table_check_view(&view, "ps_export_with");
 }
 
 /* The metrics that are asked for, and last the one that colours. */
-static int make_table(struct ps__report *report, struct ps_component *root, bool is_heat)
+static int export_make_table(struct ps__report *report, struct ps_component *root, bool is_heat)
 {
 	const struct ps_export_options *options = report->options;
 	const char **names = ps__os_calloc(options->metric_count + 1, sizeof(const char *));
@@ -82,7 +82,7 @@ static int export_run(struct ps_component *root, enum ps_format format, const st
 {
 	struct ps__report report = {.options = options};
 	struct ps__buffer buffer = {0};
-	int code = make_table(&report, root, format == PS_FORMAT_XML);
+	int code = export_make_table(&report, root, format == PS_FORMAT_XML);
 
 	if (code < 0)
 		return code;
@@ -102,7 +102,7 @@ int ps_export_with(struct ps_component *root, enum ps_format format, const struc
 
 	if (!root || !stream)
 		return ps__fail(PS_EINVAL, "ps_export_with: the %s is NULL", root ? "stream" : "component");
-	if (!is_format(format))
+	if (!export_is_format(format))
 		return ps__fail(PS_EINVAL, "ps_export_with: there is no format %d", (int)format);
 	int code = options ? export_check(options) : PS_OK;
 	return code < 0 ? code : export_run(root, format, options ? options : &plain, stream);
@@ -114,41 +114,7 @@ int ps_export(struct ps_component *root, enum ps_format format, FILE *stream)
 
 	if (!root || !stream)
 		return ps__fail(PS_EINVAL, "ps_export: the %s is NULL", root ? "stream" : "component");
-	if (!is_format(format))
+	if (!export_is_format(format))
 		return ps__fail(PS_EINVAL, "ps_export: there is no format %d", (int)format);
 	return export_run(root, format, &plain, stream);
-}
-
-void ps__report_select(struct ps__report *report)
-{
-	struct ps__table_view view = {
-	    .types = report->options->types,
-	    .cache_level = report->options->cache_level,
-	    .idle = !(report->options->flags & PS_EXPORT_NO_IDLE),
-	};
-
-	ps__table_select(&report->table, &view);
-}
-
-const char *ps__report_unit(const char *unit)
-{
-	return *unit ? unit : "count";
-}
-
-bool ps__report_is_known(const struct ps_value *value)
-{
-	/* That a count is 0 or more tells nothing. */
-	if (value->status == PS_STATUS_INCOMPLETE)
-		return value->value != 0;
-	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
-}
-
-double ps__report_coverage(const struct ps_value *value)
-{
-	return value->status == PS_STATUS_NOT_SUPPORTED ? (double)NAN : ps_value_coverage(value);
-}
-
-int ps__report_id(const struct ps_component *component)
-{
-	return component->type == PS_COMPONENT_THREAD ? component->os_id : component->logical_id;
 }

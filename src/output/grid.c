@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lays cells out: as wide as the widest of a column, in blocks as wide as the screen. */
+/* Lays cells out: as wide as the widest of a column, in blocks as wide as the
+ * screen. */
 #include "output/grid.h"
 
 #include "base/error.h"
 #include "base/os.h"
 
-/* Of the eight colours that every terminal has, those that can be read on black and on white. */
+/* Of the eight colours that every terminal has, those that can be read on black
+ * and on white. */
 static const char *const sequences[] = {
     [PS__STYLE_PLAIN] = "",           [PS__STYLE_HEADING] = "\033[1m",   [PS__STYLE_FAINT] = "\033[2m",
     [PS__STYLE_UNKNOWN] = "\033[31m", [PS__STYLE_ESTIMATE] = "\033[36m",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text in rows and columns, folded to the width of a terminal: the tree with its counters, and tables of tasks. */
+/* Text in rows and columns, folded to the width of a terminal: the tree with
+ * its counters, and tables of tasks. */
 #ifndef PS_OUTPUT_GRID_H
 #define PS_OUTPUT_GRID_H
 
@@ -48,7 +49,8 @@ void ps__grid_clear(struct ps__grid *grid);
 void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct ps__buffer *text,
                   struct ps__grid_cell about);
 
-/* The first column is repeated in front of each block of columns that fit into the width (0: all of them). */
+/* The first column is repeated in front of each block of columns that fit into
+ * the width (0: all of them). */
 void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width);
 
 #endif

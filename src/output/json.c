@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tree as JSON (RFC 8259). ps_export(3) describes every field; share/perfsage.schema.json is the schema. */
+/* The tree as JSON (RFC 8259). ps_export(3) describes every field;
+ * share/perfsage.schema.json is the schema. */
 #include "output/json_writer.h"
 #include "output/label.h"
 #include "output/report.h"
@@ -73,7 +74,8 @@ static void json_add_about(struct ps__json *json, const struct ps_component *com
 	ps__json_add_bool(json, "allowed", component->allowed);
 }
 
-/* Rows come parents first: what a row leaves open is closed before the next one that isn't below it. */
+/* Rows come parents first: what a row leaves open is closed before the next one
+ * that isn't below it. */
 static void json_add_tree(struct ps__json *json, const struct ps__table *table)
 {
 	int open_rows = 0;

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* How many bytes from here on stand for themselves. */
+/* The length of the leading bytes that need no escape. */
 static size_t json_plain_length(const char *text)
 {
 	size_t length = 0;
@@ -28,7 +28,8 @@ static void json_add_escape(struct ps__json *json, uint32_t code)
 		ps__buffer_add(json->buffer, "\\u%04x", (unsigned)code);
 }
 
-/* What a terminal must not get is escaped: a program that reads the JSON has it as it was. */
+/* What a terminal must not get is escaped: a program that reads the JSON has it
+ * as it was. */
 static void json_add_text(struct ps__json *json, const char *text)
 {
 	ps__buffer_add(json->buffer, "\"");
@@ -58,7 +59,7 @@ static bool json_is_in_line(const struct ps__json *json)
 	return json->is_compact || (json->line_depth && json->depth > json->line_depth);
 }
 
-/* What stands before a value: a comma, and in an object its key. */
+/* Writes what precedes a value: a comma, and in an object the key. */
 static void json_begin(struct ps__json *json, const char *key)
 {
 	if (json->has_member)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON (RFC 8259), written value by value: the commas, the line ends and the escapes are here, and nowhere else. */
+/* JSON (RFC 8259), written value by value: the commas, the line ends and the
+ * escapes are here, and nowhere else. */
 #ifndef PS_OUTPUT_JSON_WRITER_H
 #define PS_OUTPUT_JSON_WRITER_H
 
@@ -20,10 +21,12 @@ static inline struct ps__json ps__json_create(struct ps__buffer *buffer, bool is
 	return (struct ps__json){.buffer = buffer, .is_compact = is_compact};
 }
 
-/* key: of a member of an object; NULL in an array, and for the outermost value. */
+/* key: of a member of an object; NULL in an array, and for the outermost
+ * value. */
 void ps__json_open(struct ps__json *json, const char *key, char bracket); /* '{' or '[' */
 void ps__json_close(struct ps__json *json, char bracket);                 /* '}' or ']' */
-/* An object of an array that stands in one line, as there are many of its kind. */
+/* An object of an array that stands in one line, as there are many of its
+ * kind. */
 void ps__json_open_line(struct ps__json *json);
 void ps__json_close_line(struct ps__json *json);
 
@@ -36,7 +39,8 @@ void ps__json_add_bool(struct ps__json *json, const char *key, bool is_true);
 void ps__json_add_double(struct ps__json *json, const char *key, double number);
 void ps__json_add_null(struct ps__json *json, const char *key);
 
-/* "value" in the event's unit and "count", null where they are unknown; "unit"; and how they are known. */
+/* "value" in the event's unit and "count", null where they are unknown; "unit";
+ * and how they are known. */
 void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit, double scale);
 /* "status", "attribution" and "flags". */
 void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution, uint32_t flags);

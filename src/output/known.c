@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How values are known, in words: the text exporters say it the same way everywhere, and explain only what occurs.
+ * How values are known, in words: the text exporters say it the same way
+ * everywhere, and explain only what occurs.
  */
 #include "output/known.h"
 
@@ -50,7 +51,7 @@ static const struct word flags[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static uint32_t noted_flags(enum ps_status status, uint32_t all)
+static uint32_t known_flags(enum ps_status status, uint32_t all)
 {
 	uint32_t noted = all & ~(uint32_t)PS_VALUE_USER_ONLY;
 
@@ -62,10 +63,11 @@ void ps__known_note(struct ps__known *known, const struct ps_value *value)
 	double coverage = ps_value_coverage(value);
 
 	known->attributions |= 1u << value->attribution;
-	known->flags |= noted_flags(value->status, value->flags);
+	known->flags |= known_flags(value->status, value->flags);
 	if (value->status == PS_STATUS_SCALED) {
 		bool first = !(known->statuses & 1u << PS_STATUS_SCALED);
-		/* One that isn't known makes the whole range so: all comparisons with it are false. */
+		/* One that isn't known makes the whole range so: all
+		 * comparisons with it are false. */
 		bool unknown = isnan(coverage);
 		known->lowest = first || unknown || coverage < known->lowest ? coverage : known->lowest;
 		known->highest = first || unknown || coverage > known->highest ? coverage : known->highest;
@@ -76,10 +78,10 @@ void ps__known_note(struct ps__known *known, const struct ps_value *value)
 void ps__known_note_metric(struct ps__known *known, const struct ps_metric_value *value)
 {
 	known->statuses |= 1u << value->status;
-	known->flags |= noted_flags(value->status, value->flags);
+	known->flags |= known_flags(value->status, value->flags);
 }
 
-static void add_coverage(struct ps__buffer *buffer, const struct ps__known *known)
+static void known_add_coverage(struct ps__buffer *buffer, const struct ps__known *known)
 {
 	if (isnan(known->lowest) || isnan(known->highest)) {
 		ps__buffer_add(buffer, ", scaled, coverage unknown");
@@ -105,7 +107,7 @@ void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *know
 		separator = "+";
 	}
 	if (known->statuses & 1u << PS_STATUS_SCALED)
-		add_coverage(buffer, known);
+		known_add_coverage(buffer, known);
 	if (known->statuses & 1u << PS_STATUS_INCOMPLETE)
 		ps__buffer_add(buffer, ", incomplete");
 	for (size_t i = 0; i < COUNT_OF(flags); i++) {
@@ -125,7 +127,7 @@ bool ps__known_is_user_only(enum ps_status status, uint32_t all)
 }
 
 /* The word for what is unknown; false if it is known. */
-static bool add_unknown(struct ps__buffer *buffer, enum ps_status status)
+static bool known_add_unknown(struct ps__buffer *buffer, enum ps_status status)
 {
 	if (status == PS_STATUS_NEVER_SCHEDULED)
 		ps__buffer_add(buffer, "never");
@@ -134,7 +136,7 @@ static bool add_unknown(struct ps__buffer *buffer, enum ps_status status)
 	return status == PS_STATUS_NEVER_SCHEDULED || status == PS_STATUS_NOT_SUPPORTED;
 }
 
-static void add_number(struct ps__buffer *buffer, double number, const struct ps__look *look)
+static void known_add_number(struct ps__buffer *buffer, double number, const struct ps__look *look)
 {
 	if (strcmp(look->unit, "%") == 0) {
 		ps__number_add_plain(buffer, number);
@@ -164,7 +166,7 @@ const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps_
 }
 
 /* The least that it can be may be an estimate, too. */
-static const char *prefix_of(const struct ps_value *value)
+static const char *known_prefix_of(const struct ps_value *value)
 {
 	if (value->status == PS_STATUS_INCOMPLETE)
 		return value->running_ns < value->enabled_ns ? ">=~" : ">=";
@@ -173,13 +175,13 @@ static const char *prefix_of(const struct ps_value *value)
 
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look)
 {
-	if (add_unknown(buffer, value->status))
+	if (known_add_unknown(buffer, value->status))
 		return;
-	ps__buffer_add(buffer, "%s", prefix_of(value));
+	ps__buffer_add(buffer, "%s", known_prefix_of(value));
 	if (value->flags & PS_VALUE_SATURATED)
 		ps__buffer_add(buffer, value->value < 0 ? "<" : ">");
 	if (look->si || look->scale != 1)
-		add_number(buffer, (double)value->value * look->scale, look);
+		known_add_number(buffer, (double)value->value * look->scale, look);
 	else
 		ps__buffer_add(buffer, "%lld", value->value);
 	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
@@ -188,27 +190,27 @@ void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value
 void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,
                         const struct ps__look *look)
 {
-	if (add_unknown(buffer, value->status))
+	if (known_add_unknown(buffer, value->status))
 		return;
-	ps__buffer_add(buffer, "%s", prefix_of(value));
+	ps__buffer_add(buffer, "%s", known_prefix_of(value));
 	if (!look->si && look->scale == 1)
 		ps__number_add_fixed(buffer, mean, 0);
 	else
-		add_number(buffer, mean * look->scale, look);
+		known_add_number(buffer, mean * look->scale, look);
 	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
 }
 
 void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value, const struct ps__look *look)
 {
-	if (add_unknown(buffer, value->status) || isnan(value->value))
+	if (known_add_unknown(buffer, value->status) || isnan(value->value))
 		return;
 	ps__buffer_add(buffer, "%s", value->status == PS_STATUS_SCALED ? "~" : "");
 	struct ps__look small = {.unit = look->unit, .scale = 1, .si = look->si && fabs(value->value) >= 1000};
-	add_number(buffer, value->value, &small);
+	known_add_number(buffer, value->value, &small);
 	ps__buffer_add(buffer, "%s", ps__known_is_user_only(value->status, value->flags) ? "u" : "");
 }
 
-static void add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count, unsigned bits)
+static void known_add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count, unsigned bits)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (bits & words[i].bit)
@@ -218,9 +220,9 @@ static void add_meanings(struct ps__buffer *buffer, const struct word *words, si
 
 void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *known)
 {
-	add_meanings(buffer, statuses, COUNT_OF(statuses), known->statuses);
-	add_meanings(buffer, flags, COUNT_OF(flags), known->flags);
-	add_meanings(buffer, attributions, COUNT_OF(attributions), known->attributions);
+	known_add_meanings(buffer, statuses, COUNT_OF(statuses), known->statuses);
+	known_add_meanings(buffer, flags, COUNT_OF(flags), known->flags);
+	known_add_meanings(buffer, attributions, COUNT_OF(attributions), known->attributions);
 }
 
 static struct ps__known known_of(const struct ps_value *values, size_t count)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How values are known, in words: for one line of output, and the legend below all. */
+/* How values are known, in words: for one line of output, and the legend below
+ * all. */
 #ifndef PS_OUTPUT_KNOWN_H
 #define PS_OUTPUT_KNOWN_H
 
@@ -7,7 +8,7 @@
 
 #include <perfsage/metric.h>
 
-/* What was said of any of the values that were noted. */
+/* Collects attributions, statuses and flags of several values. */
 struct ps__known {
 	unsigned attributions; /* bits by enum ps_attribution */
 	unsigned statuses;     /* bits by enum ps_status */
@@ -19,20 +20,23 @@ struct ps__known {
 void ps__known_note(struct ps__known *known, const struct ps_value *value);
 void ps__known_note_metric(struct ps__known *known, const struct ps_metric_value *value); /* for the legend */
 
-/* "pinned", "last-cpu, scaled, coverage 25-50%, moved"; nothing if nothing was noted. */
+/* "pinned", "last-cpu, scaled, coverage 25-50%, moved"; nothing if nothing was
+ * noted. */
 void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *known);
 
-/* How an event's values are written. */
+/* The notation of an event's values. */
 struct ps__look {
 	const char *unit; /* count * scale is in unit; "" for a plain count */
 	double scale;
 	bool si; /* four digits and a prefix */
 };
 
-/* The value in a table's cell: "42", "~42" for an estimate, "never", "n/s"; then "u" if it's of user space alone. */
+/* The value in a table's cell: "42", "~42" for an estimate, "never", "n/s";
+ * then "u" if it's of user space alone. */
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look);
 
-/* The same for the mean of several, of which the value says how they are known. */
+/* The same for the mean of several, of which the value says how they are
+ * known. */
 void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value, double mean,
                         const struct ps__look *look);
 
@@ -40,10 +44,12 @@ void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value,
 void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value,
                           const struct ps__look *look);
 
-/* The unit that a heading tells; "" where each value has it, as times with SI prefixes do. */
+/* The unit that a heading tells; "" where each value has it, as times with SI
+ * prefixes do. */
 const char *ps__known_heading_unit(const struct ps__look *look);
 
-/* What stands behind it: "u", behind what may have a unit or a prefix " u"; or nothing. */
+/* What stands behind it: "u", behind what may have a unit or a prefix " u"; or
+ * nothing. */
 const char *ps__known_mark(enum ps_status status, uint32_t flags, const struct ps__look *look);
 
 /* Is there a number, exact, estimated or the least that it can be? */
@@ -52,7 +58,8 @@ bool ps__known_has_number(enum ps_status status);
 /* Does the "u" stand behind it? */
 bool ps__known_is_user_only(enum ps_status status, uint32_t flags);
 
-/* A line for each word and sign that was used; its meaning begins behind PS__KNOWN_INDENT characters. */
+/* A line for each word and sign that was used; its meaning begins behind
+ * PS__KNOWN_INDENT characters. */
 #define PS__KNOWN_INDENT 13
 void ps__known_add_legend(struct ps__buffer *buffer, const struct ps__known *known);
 

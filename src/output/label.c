@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What things are called in the text output. It is plain ASCII, whatever a foreign file or an event's name holds.
+ * What things are called in the text output. It is plain ASCII, whatever a
+ * foreign file or an event's name holds.
  */
 #include "output/label.h"
 
 #include <inttypes.h>
 
-static void add_ascii(struct ps__buffer *buffer, const char *text)
+static void label_add_ascii(struct ps__buffer *buffer, const char *text)
 {
 	ps__buffer_add_foreign(buffer, text, PS__CHARSET_ASCII);
 }
 
-/* In the largest unit that loses nothing that matters: at least four digits, or exact. */
-static void add_size(struct ps__buffer *buffer, uint64_t size_bytes)
+/* In the largest unit that loses nothing that matters: at least four digits, or
+ * exact. */
+static void label_add_size(struct ps__buffer *buffer, uint64_t size_bytes)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
 	size_t unit = 0;
@@ -50,18 +52,18 @@ void ps__label_add_component(struct ps__buffer *buffer, const struct ps_componen
 		remarks[1] = ps__label_core_kind(ps_component_core_kind(component));
 	if (details && !ps_component_is_allowed(component))
 		remarks[2] = "not allowed";
-	add_ascii(buffer, ps_component_name(component));
+	label_add_ascii(buffer, ps_component_name(component));
 	for (size_t i = 0; i < 3; i++) {
 		if (!*remarks[i])
 			continue;
 		ps__buffer_add(buffer, "%s", separator);
-		add_ascii(buffer, remarks[i]);
+		label_add_ascii(buffer, remarks[i]);
 		separator = ", ";
 		end = ")";
 	}
 	if (size_bytes) {
 		ps__buffer_add(buffer, "%s", separator);
-		add_size(buffer, size_bytes);
+		label_add_size(buffer, size_bytes);
 		end = ")";
 	}
 	ps__buffer_add(buffer, "%s", end);
@@ -69,10 +71,10 @@ void ps__label_add_component(struct ps__buffer *buffer, const struct ps_componen
 
 void ps__label_add_event(struct ps__buffer *buffer, const char *event, const char *unit)
 {
-	add_ascii(buffer, event);
+	label_add_ascii(buffer, event);
 	if (!*unit)
 		return;
 	ps__buffer_add(buffer, " (");
-	add_ascii(buffer, unit);
+	label_add_ascii(buffer, unit);
 	ps__buffer_add(buffer, ")");
 }

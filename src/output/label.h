@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a component and an event are called in the text output. */
+/* The names of components and events in the text output. */
 #ifndef PS_OUTPUT_LABEL_H
 #define PS_OUTPUT_LABEL_H
 
@@ -7,7 +7,8 @@
 
 #include <perfsage/component.h>
 
-/* "NUMA node 2 (HBM)", "Core 0 (efficient)"; with details also the size, and whether it may be used. */
+/* "NUMA node 2 (HBM)", "Core 0 (efficient)"; with details also the size, and
+ * whether it may be used. */
 void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component, bool details);
 
 /* "efficient"; "" for an unknown kind. */

@@ -19,6 +19,7 @@ src_output_liboutput_la_SOURCES = \
 	src/output/label.h \
 	src/output/number.c \
 	src/output/number.h \
+	src/output/report.c \
 	src/output/report.h \
 	src/output/spread.h \
 	src/output/table.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers as text. printf writes the decimal point of the program's locale, which no reader of JSON or CSV would take:
- * so it is replaced.
+ * Numbers as text. printf writes the decimal point of the program's locale,
+ * which no reader of JSON or CSV would take: so it is replaced.
  */
 #include "output/number.h"
 
@@ -11,8 +11,9 @@
 
 #define NUMBER_BYTES 512 /* the longest double has 309 digits before its point */
 
-/* Whatever stands between the digits is the locale's point, of one byte or several. */
-static void add_number(struct ps__buffer *buffer, char *text)
+/* Whatever stands between the digits is the locale's point, of one byte or
+ * several. */
+static void number_add_with_point(struct ps__buffer *buffer, char *text)
 {
 	size_t start = strspn(text, "-+0123456789");
 	size_t rest = start;
@@ -30,15 +31,15 @@ void ps__number_add_fixed(struct ps__buffer *buffer, double number, int decimals
 	char text[NUMBER_BYTES];
 
 	snprintf(text, sizeof text, "%.*f", decimals, number);
-	add_number(buffer, text);
+	number_add_with_point(buffer, text);
 }
 
-static void add_digits(struct ps__buffer *buffer, double number, int digits)
+static void number_add_digits(struct ps__buffer *buffer, double number, int digits)
 {
 	char text[NUMBER_BYTES];
 
 	snprintf(text, sizeof text, "%.*g", digits, number);
-	add_number(buffer, text);
+	number_add_with_point(buffer, text);
 }
 
 void ps__number_add_exact(struct ps__buffer *buffer, double number)
@@ -49,7 +50,7 @@ void ps__number_add_exact(struct ps__buffer *buffer, double number)
 	do {
 		snprintf(text, sizeof text, "%.*g", digits, number);
 	} while (strtod(text, NULL) != number && ++digits <= 17);
-	add_digits(buffer, number, digits);
+	number_add_digits(buffer, number, digits);
 }
 
 void ps__number_add_plain(struct ps__buffer *buffer, double number)
@@ -57,13 +58,13 @@ void ps__number_add_plain(struct ps__buffer *buffer, double number)
 	double size = fabs(number);
 
 	if (size > 0 && size < 0.1)
-		add_digits(buffer, number, 3);
+		number_add_digits(buffer, number, 3);
 	else
 		ps__number_add_fixed(buffer, number, 2);
 }
 
 /* Four digits of a number below 1000. */
-static void add_four_digits(struct ps__buffer *buffer, double number)
+static void number_add_four_digits(struct ps__buffer *buffer, double number)
 {
 	double size = fabs(number);
 
@@ -80,12 +81,12 @@ void ps__number_add_si(struct ps__buffer *buffer, double number)
 		return;
 	}
 	if (fabs(number) < 0.1) {
-		add_digits(buffer, number, 3);
+		number_add_digits(buffer, number, 3);
 		return;
 	}
 	for (; fabs(number) >= 999.95 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++)
 		number /= 1000;
-	add_four_digits(buffer, number);
+	number_add_four_digits(buffer, number);
 	ps__buffer_add(buffer, "%s", prefixes[prefix]);
 }
 
@@ -99,7 +100,7 @@ void ps__number_add_time(struct ps__buffer *buffer, double time_ns)
 	if (unit == 0)
 		ps__number_add_fixed(buffer, time_ns, 0);
 	else
-		add_four_digits(buffer, time_ns);
+		number_add_four_digits(buffer, time_ns);
 	ps__buffer_add(buffer, " %s", units[unit]);
 }
 

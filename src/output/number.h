@@ -8,13 +8,15 @@
 /* With a point for the decimals, whatever the program's locale has. */
 void ps__number_add_fixed(struct ps__buffer *buffer, double number, int decimals);
 
-/* In the fewest digits that give the same double again: "0.1". Neither NaN nor infinite. */
+/* In the fewest digits that give the same double again: "0.1". Neither NaN nor
+ * infinite. */
 void ps__number_add_exact(struct ps__buffer *buffer, double number);
 
 /* For people: two decimals, or three digits of what is below 0.1. */
 void ps__number_add_plain(struct ps__buffer *buffer, double number);
 
-/* Four digits and an SI prefix: "12.35M"; whole numbers below 1000 as they are. */
+/* Four digits and an SI prefix: "12.35M"; whole numbers below 1000 as they
+ * are. */
 void ps__number_add_si(struct ps__buffer *buffer, double number);
 
 /* Nanoseconds: "7.215 ms", "12.35 s". */

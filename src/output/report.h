@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every output format starts from: the table of all totals, and what the caller asked for. A format is one
- * function, in the table of export.c, that turns a report into text.
+ * What every output format starts from: the table of all totals, and what the
+ * caller asked for. A format is one function, in the table of export.c, that
+ * turns a report into text.
  */
 #ifndef PS_OUTPUT_REPORT_H
 #define PS_OUTPUT_REPORT_H
@@ -16,7 +17,8 @@ struct ps__report {
 	struct ps__table table; /* a format may drop rows of it */
 };
 
-/* Text into the buffer, whose own failure is told by ps__buffer_finish; or an error. */
+/* Text into the buffer, whose own failure is told by ps__buffer_finish; or an
+ * error. */
 typedef int ps__sink(struct ps__report *report, struct ps__buffer *buffer);
 
 ps__sink ps__text_write; /* text.c */
@@ -32,7 +34,8 @@ const char *ps__report_unit(const char *unit);
 bool ps__report_is_known(const struct ps_value *value);
 double ps__report_coverage(const struct ps_value *value); /* NaN of what isn't supported */
 
-/* "Thread 5" has 5: the CPU number of a Thread, for all others the number among their like; -1 for the unknown one. */
+/* "Thread 5" has 5: the CPU number of a Thread, for all others the number among
+ * their like; -1 for the unknown one. */
 int ps__report_id(const struct ps_component *component);
 
 #endif

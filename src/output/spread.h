@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mean and deviation of a number that was measured several times (B. P. Welford, 1962: no digits are lost). */
+/* Mean and deviation of a number that was measured several times (B. P.
+ * Welford, 1962: no digits are lost). */
 #ifndef PS_OUTPUT_SPREAD_H
 #define PS_OUTPUT_SPREAD_H
 
@@ -26,7 +27,7 @@ static inline void ps__spread_add(struct ps__spread *spread, double value)
 	spread->squares += distance * (value - spread->mean);
 }
 
-/* Of one sample as one of many; NaN for fewer than two. */
+/* The standard deviation of one sample; NaN for fewer than two. */
 static inline double ps__spread_deviation(const struct ps__spread *spread)
 {
 	return spread->samples < 2 ? (double)NAN : sqrt(spread->squares / (double)(spread->samples - 1));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table that the exporters show: rows are components, columns are events. ps_component_total for each cell would
- * go over all event sets each time; here each part is added once to all components above it.
+ * The table that the exporters show: rows are components, columns are events.
+ * ps_component_total for each cell would go over all event sets each time; here
+ * each part is added once to all components above it.
  */
 #include "output/table.h"
 
@@ -13,18 +14,18 @@
 
 #define NO_ROW SIZE_MAX
 
-/* What is needed while the table is made. */
+/* State that is needed only while the table is made. */
 struct builder {
 	struct ps__table table;
-	size_t *row_of_thread;         /* by place in the topology's array */
-	struct ps__recording **series; /* oldest first */
-	size_t series_count;
-	struct ps_value *values; /* of the parts of one reading: for each log all columns */
-	size_t *threads;         /* their Threads, by place in the topology's array */
+	size_t *row_of_thread;             /* by index in the topology's array */
+	struct ps__recording **recordings; /* oldest first */
+	size_t recording_count;
+	struct ps_value *values; /* of the parts of one reading: for each history all columns */
+	size_t *threads;         /* their Threads, by index in the topology's array */
 	size_t *rows;            /* and the rows where they belong, column by column */
 };
 
-static int add_row(struct ps_component *component, void *context)
+static int table_add_row(struct ps_component *component, void *context)
 {
 	struct builder *builder = context;
 	struct ps__table *table = &builder->table;
@@ -42,19 +43,19 @@ static int add_row(struct ps_component *component, void *context)
 	return 0;
 }
 
-static int count_row(struct ps_component *component, void *context)
+static int table_count_row(struct ps_component *component, void *context)
 {
 	(void)component;
 	++*(size_t *)context;
 	return 0;
 }
 
-static int add_rows(struct builder *builder, struct ps_component *root)
+static int table_add_rows(struct builder *builder, struct ps_component *root)
 {
 	struct ps_topology *topology = root->topology;
 	size_t threads = topology->thread_count + 1, rows = 1; /* one more for the unknown Thread */
 
-	ps_component_for_each(root, count_row, &rows);
+	ps_component_for_each(root, table_count_row, &rows);
 	builder->table.topology = topology;
 	builder->table.rows = ps__os_calloc(rows, sizeof *builder->table.rows);
 	builder->row_of_thread = ps__os_calloc(threads, sizeof *builder->row_of_thread);
@@ -62,30 +63,30 @@ static int add_rows(struct builder *builder, struct ps_component *root)
 		return PS_ENOMEM;
 	for (size_t i = 0; i < threads; i++)
 		builder->row_of_thread[i] = NO_ROW;
-	ps_component_for_each(root, add_row, builder);
+	ps_component_for_each(root, table_add_row, builder);
 	if (root == topology->root)
-		add_row(topology->unknown, builder);
+		table_add_row(topology->unknown, builder);
 	return PS_OK;
 }
 
 /* The list has the newest first; a table reads better from the oldest on. */
-static int list_series(struct builder *builder)
+static int table_list_recordings(struct builder *builder)
 {
 	struct ps__recording *newest = ps__recording_first(builder->table.topology);
 	size_t left = 0;
 
-	for (struct ps__recording *series = newest; series; series = series->next)
+	for (struct ps__recording *recording = newest; recording; recording = recording->next)
 		left++;
-	builder->series = ps__os_calloc(left, sizeof(struct ps__recording *));
-	if (!builder->series)
+	builder->recordings = ps__os_calloc(left, sizeof(struct ps__recording *));
+	if (!builder->recordings)
 		return PS_ENOMEM;
-	builder->series_count = left;
-	for (struct ps__recording *series = newest; series; series = series->next)
-		builder->series[--left] = series;
+	builder->recording_count = left;
+	for (struct ps__recording *recording = newest; recording; recording = recording->next)
+		builder->recordings[--left] = recording;
 	return PS_OK;
 }
 
-static bool has_event(const struct ps__table *table, const char *name)
+static bool table_has_event(const struct ps__table *table, const char *name)
 {
 	size_t event = 0;
 
@@ -94,9 +95,9 @@ static bool has_event(const struct ps__table *table, const char *name)
 	return event < table->event_count;
 }
 
-static void add_event(struct ps__table *table, const struct ps__column *column)
+static void table_add_event(struct ps__table *table, const struct ps__column *column)
 {
-	if (has_event(table, column->name))
+	if (table_has_event(table, column->name))
 		return;
 	table->columns[table->event_count++] = (struct ps__table_column){
 	    .selector = {.find = ps__select_by_name, .name = column->name},
@@ -105,43 +106,43 @@ static void add_event(struct ps__table *table, const struct ps__column *column)
 	};
 }
 
-static void widen_scopes(struct ps__table *table, const struct ps__recording *series)
+static void table_widen_scopes(struct ps__table *table, const struct ps__recording *recording)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		struct ps__table_column *column = &table->columns[i];
-		ptrdiff_t found = column->selector.find(series, &column->selector);
-		if (found >= 0 && series->column[found].scope > column->scope)
-			column->scope = series->column[found].scope;
+		ptrdiff_t found = column->selector.find(recording, &column->selector);
+		if (found >= 0 && recording->column[found].scope > column->scope)
+			column->scope = recording->column[found].scope;
 	}
 }
 
-static int list_columns(struct builder *builder)
+static int table_list_columns(struct builder *builder)
 {
 	struct ps__table *table = &builder->table;
 	size_t limit = 2 * table->metric_count;
 
-	for (size_t i = 0; i < builder->series_count; i++)
-		limit += builder->series[i]->columns;
+	for (size_t i = 0; i < builder->recording_count; i++)
+		limit += builder->recordings[i]->columns;
 	table->columns = ps__os_calloc(limit, sizeof *table->columns);
 	if (!table->columns)
 		return PS_ENOMEM;
-	for (size_t i = 0; i < builder->series_count; i++) {
-		for (size_t column = 0; column < builder->series[i]->columns; column++)
-			add_event(table, &builder->series[i]->column[column]);
+	for (size_t i = 0; i < builder->recording_count; i++) {
+		for (size_t column = 0; column < builder->recordings[i]->columns; column++)
+			table_add_event(table, &builder->recordings[i]->column[column]);
 	}
 	table->column_count = table->event_count;
 	ps__table_add_metrics(table);
-	for (size_t i = 0; i < builder->series_count; i++)
-		widen_scopes(table, builder->series[i]);
+	for (size_t i = 0; i < builder->recording_count; i++)
+		table_widen_scopes(table, builder->recordings[i]);
 	table->cells = ps__os_calloc(table->row_count * table->column_count, sizeof *table->cells);
 	return table->cells ? PS_OK : PS_ENOMEM;
 }
 
-static int make_room(struct builder *builder, const struct ps__history *newest, size_t columns)
+static int table_make_room(struct builder *builder, const struct ps__history *newest, size_t columns)
 {
 	size_t need = 0;
 
-	for (const struct ps__history *log = newest; log; log = log->next_in_recording)
+	for (const struct ps__history *history = newest; history; history = history->next_in_recording)
 		need++;
 	ps__os_free(builder->values);
 	ps__os_free(builder->threads);
@@ -152,52 +153,54 @@ static int make_room(struct builder *builder, const struct ps__history *newest, 
 	return builder->values && builder->threads && builder->rows ? PS_OK : PS_ENOMEM;
 }
 
-/* The columns of a log's newest row, if that belongs to the series' latest reading. */
-static bool take_part(const struct ps__history *log, uint64_t latest, struct ps_value *values)
+/* The columns of a history's newest row, if that belongs to the recording's
+ * latest reading. */
+static bool table_take_part(const struct ps__history *history, uint64_t latest, struct ps_value *values)
 {
-	const struct ps__recording *series = log->recording;
-	size_t count = atomic_load_explicit(&log->count, memory_order_acquire);
+	const struct ps__recording *recording = history->recording;
+	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
 
-	for (size_t column = 0; column < series->columns; column++) {
-		if (count == 0 || !ps__recording_value(log, count - 1, column, &values[column]) ||
+	for (size_t column = 0; column < recording->columns; column++) {
+		if (count == 0 || !ps__recording_value(history, count - 1, column, &values[column]) ||
 		    values[column].timestamp != latest)
 			return false;
 	}
 	return true;
 }
 
-/* Copies all parts of a series' latest reading; how many there are. */
-static int take_parts(struct builder *builder, const struct ps__recording *series, size_t *out)
+/* Copies all parts of a recording's latest reading; how many there are. */
+static int table_take_parts(struct builder *builder, const struct ps__recording *recording, size_t *out)
 {
 	uint64_t sequence;
 	size_t parts;
 
 	do {
 		parts = 0;
-		sequence = ps__recording_read_begin(series);
+		sequence = ps__recording_read_begin(recording);
 		/* Pairs with the release in ps__recording_add_history. */
-		const struct ps__history *newest = atomic_load_explicit(&series->histories, memory_order_acquire);
-		uint64_t latest = atomic_load_explicit(&series->latest, memory_order_acquire);
-		if (make_room(builder, newest, series->columns) < 0)
+		const struct ps__history *newest = atomic_load_explicit(&recording->histories, memory_order_acquire);
+		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_acquire);
+		if (table_make_room(builder, newest, recording->columns) < 0)
 			return PS_ENOMEM;
-		for (const struct ps__history *log = newest; log; log = log->next_in_recording) {
-			if (!take_part(log, latest, &builder->values[parts * series->columns]))
+		for (const struct ps__history *history = newest; history; history = history->next_in_recording) {
+			if (!table_take_part(history, latest, &builder->values[parts * recording->columns]))
 				continue;
-			builder->threads[parts++] = (size_t)(log->thread - builder->table.topology->threads);
+			builder->threads[parts++] = (size_t)(history->thread - builder->table.topology->threads);
 		}
-	} while (ps__recording_read_retry(series, sequence));
+	} while (ps__recording_read_retry(recording, sequence));
 	*out = parts;
 	return PS_OK;
 }
 
-static bool contains(const struct ps_component *outer, const struct ps_component *inner)
+static bool table_contains(const struct ps_component *outer, const struct ps_component *inner)
 {
 	return inner->first_thread >= outer->first_thread &&
 	       inner->first_thread + inner->thread_count <= outer->first_thread + outer->thread_count;
 }
 
-/* The lowest row that holds all of what one count of a scope covers, as seen from a Thread; NO_ROW if none does. */
-static size_t row_of(const struct builder *builder, size_t thread, enum ps_scope scope)
+/* The lowest row that holds all of what one count of a scope covers, as seen
+ * from a Thread; NO_ROW if none does. */
+static size_t table_row_of(const struct builder *builder, size_t thread, enum ps_scope scope)
 {
 	const struct ps__table *table = &builder->table;
 	size_t row = builder->row_of_thread[thread];
@@ -205,27 +208,28 @@ static size_t row_of(const struct builder *builder, size_t thread, enum ps_scope
 	if (row == NO_ROW)
 		return NO_ROW;
 	const struct ps_component *covered = ps__component_covered(table->topology->threads[thread].component, scope);
-	while (row > 0 && !contains(table->rows[row].component, covered))
+	while (row > 0 && !table_contains(table->rows[row].component, covered))
 		row = table->rows[row].parent;
-	return contains(table->rows[row].component, covered) ? row : NO_ROW;
+	return table_contains(table->rows[row].component, covered) ? row : NO_ROW;
 }
 
 /* An event of a hardware thread: what several sets counted adds up. */
-static void add_narrow(struct builder *builder, const struct ps__recording *series, size_t parts, size_t column,
-                       size_t event)
+static void table_add_narrow(struct builder *builder, const struct ps__recording *recording, size_t parts,
+                             size_t column, size_t event)
 {
 	for (size_t part = 0; part < parts; part++) {
 		size_t row = builder->row_of_thread[builder->threads[part]];
 		if (row == NO_ROW)
 			continue;
 		struct ps__cell *cell = ps__table_cell(&builder->table, row, event);
-		ps__value_merge(&cell->value, &cell->parts, &builder->values[part * series->columns + column]);
+		ps__value_merge(&cell->value, &cell->parts, &builder->values[part * recording->columns + column]);
 	}
 }
 
-/* Adds up the parts that belong in the row of the first one; they are then done with. */
-static struct ps_value take_sum(struct builder *builder, const struct ps__recording *series, size_t parts,
-                                size_t first, size_t column)
+/* Adds up the parts that belong in the row of the first one; they are then done
+ * with. */
+static struct ps_value table_take_sum(struct builder *builder, const struct ps__recording *recording, size_t parts,
+                                      size_t first, size_t column)
 {
 	size_t row = builder->rows[first], merged = 0;
 	struct ps_value sum = {0};
@@ -233,48 +237,50 @@ static struct ps_value take_sum(struct builder *builder, const struct ps__record
 	for (size_t part = first; part < parts; part++) {
 		if (builder->rows[part] != row)
 			continue;
-		ps__value_merge(&sum, &merged, &builder->values[part * series->columns + column]);
+		ps__value_merge(&sum, &merged, &builder->values[part * recording->columns + column]);
 		builder->rows[part] = NO_ROW;
 	}
 	return sum;
 }
 
-/* An event of a wider scope: counts of one package are the same count in all sets, of which the newest is taken. */
-static void add_wide(struct builder *builder, const struct ps__recording *series, size_t parts, size_t column,
-                     size_t event)
+/* An event of a wider scope: counts of one package are the same count in all
+ * sets, of which the newest is taken. */
+static void table_add_wide(struct builder *builder, const struct ps__recording *recording, size_t parts,
+                           size_t column, size_t event)
 {
 	for (size_t part = 0; part < parts; part++)
-		builder->rows[part] = row_of(builder, builder->threads[part], builder->table.columns[event].scope);
+		builder->rows[part] =
+		    table_row_of(builder, builder->threads[part], builder->table.columns[event].scope);
 	for (size_t part = 0; part < parts; part++) {
 		if (builder->rows[part] == NO_ROW)
 			continue;
 		struct ps__cell *cell = ps__table_cell(&builder->table, builder->rows[part], event);
-		struct ps_value sum = take_sum(builder, series, parts, part, column);
+		struct ps_value sum = table_take_sum(builder, recording, parts, part, column);
 		if (cell->parts == 0 || sum.timestamp > cell->value.timestamp)
 			*cell = (struct ps__cell){.value = sum, .parts = 1};
 	}
 }
 
-static int add_series(struct builder *builder, const struct ps__recording *series)
+static int table_add_recording(struct builder *builder, const struct ps__recording *recording)
 {
 	size_t parts;
 
-	if (take_parts(builder, series, &parts) < 0)
+	if (table_take_parts(builder, recording, &parts) < 0)
 		return PS_ENOMEM;
 	for (size_t event = 0; event < builder->table.column_count; event++) {
 		const struct ps__table_column *about = &builder->table.columns[event];
-		ptrdiff_t column = about->selector.find(series, &about->selector);
-		if (column < 0 || ps__recording_is_superseded(series, &about->selector))
+		ptrdiff_t column = about->selector.find(recording, &about->selector);
+		if (column < 0 || ps__recording_is_superseded(recording, &about->selector))
 			continue;
 		if (about->scope == PS_SCOPE_THREAD)
-			add_narrow(builder, series, parts, (size_t)column, event);
+			table_add_narrow(builder, recording, parts, (size_t)column, event);
 		else
-			add_wide(builder, series, parts, (size_t)column, event);
+			table_add_wide(builder, recording, parts, (size_t)column, event);
 	}
 	return PS_OK;
 }
 
-static void merge_into_parent(struct ps__table *table, size_t row, size_t event)
+static void table_merge_into_parent(struct ps__table *table, size_t row, size_t event)
 {
 	const struct ps__cell *cell = ps__table_cell(table, row, event);
 	struct ps__cell *parent = ps__table_cell(table, table->rows[row].parent, event);
@@ -283,29 +289,31 @@ static void merge_into_parent(struct ps__table *table, size_t row, size_t event)
 		ps__value_merge(&parent->value, &parent->parts, &cell->value);
 }
 
-/* Adds all up, from the last row to the first: parents come before their children. */
-static void add_up(struct ps__table *table, size_t event)
+/* Adds all up, from the last row to the first: parents come before their
+ * children. */
+static void table_add_up(struct ps__table *table, size_t event)
 {
 	const struct ps_component *unknown = table->topology->unknown;
 
 	for (size_t row = table->row_count - 1; row > 0; row--) {
 		const struct ps_component *component = table->rows[row].component;
 		if (component->type != PS_COMPONENT_NUMA && component != unknown)
-			merge_into_parent(table, row, event);
+			table_merge_into_parent(table, row, event);
 	}
-	/* A NUMA node's Threads are its parent's; only the Machine has the unknown one besides. */
+	/* A NUMA node's Threads are its parent's; only the Machine has the
+	 * unknown one besides. */
 	for (size_t row = 1; row < table->row_count; row++) {
 		if (table->rows[row].component->type == PS_COMPONENT_NUMA)
 			*ps__table_cell(table, row, event) = *ps__table_cell(table, table->rows[row].parent, event);
 	}
 	if (table->rows[table->row_count - 1].component == unknown && table->row_count > 1)
-		merge_into_parent(table, table->row_count - 1, event);
+		table_merge_into_parent(table, table->row_count - 1, event);
 }
 
-static void finish(struct ps__table *table)
+static void table_finish(struct ps__table *table)
 {
 	for (size_t column = 0; column < table->column_count; column++) {
-		add_up(table, column);
+		table_add_up(table, column);
 		for (size_t row = 0; row < table->row_count; row++)
 			ps__value_finish(&ps__table_cell(table, row, column)->value);
 	}
@@ -315,25 +323,25 @@ static void finish(struct ps__table *table)
 	}
 }
 
-static int build(struct builder *builder, struct ps_component *root)
+static int table_build(struct builder *builder, struct ps_component *root)
 {
-	int code = add_rows(builder, root);
+	int code = table_add_rows(builder, root);
 
 	if (code == PS_OK)
-		code = list_series(builder);
+		code = table_list_recordings(builder);
 	if (code == PS_OK)
-		code = list_columns(builder);
-	for (size_t i = 0; code == PS_OK && i < builder->series_count; i++)
-		code = add_series(builder, builder->series[i]);
+		code = table_list_columns(builder);
+	for (size_t i = 0; code == PS_OK && i < builder->recording_count; i++)
+		code = table_add_recording(builder, builder->recordings[i]);
 	if (code == PS_OK)
-		finish(&builder->table);
+		table_finish(&builder->table);
 	if (code == PS_OK)
 		ps__table_sum_wholes(&builder->table);
 	return code;
 }
 
 /* Makes one row the only one. */
-static void keep_row(struct ps__table *table, const struct ps_component *component)
+static void table_keep_row(struct ps__table *table, const struct ps_component *component)
 {
 	size_t row = 0;
 
@@ -350,15 +358,16 @@ int ps__table_create(struct ps__table *out, struct ps_component *root, const cha
                      size_t metric_count)
 {
 	struct builder builder = {0};
-	/* What is local to a NUMA node isn't below it: it's found by way of its parent. */
+	/* What is local to a NUMA node isn't below it: it's found by way of its
+	 * parent. */
 	bool is_node = root->type == PS_COMPONENT_NUMA;
 	int code = ps__table_find_metrics(&builder.table, metrics, metric_count);
 	if (code == PS_OK)
-		code = build(&builder, is_node ? root->parent : root);
+		code = table_build(&builder, is_node ? root->parent : root);
 	if (code == PS_OK && is_node)
-		keep_row(&builder.table, root);
+		table_keep_row(&builder.table, root);
 	ps__os_free(builder.row_of_thread);
-	ps__os_free(builder.series);
+	ps__os_free(builder.recordings);
 	ps__os_free(builder.values);
 	ps__os_free(builder.threads);
 	ps__os_free(builder.rows);

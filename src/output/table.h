@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The totals of all components below one, for every event: what the exporters show. Each event set's latest reading is
- * looked at once, so all numbers of a table belong together, also while sets are counting.
+ * The totals of all components below one, for every event: what the exporters
+ * show. Each event set's latest reading is looked at once, so all numbers of a
+ * table belong together, also while sets are counting.
  */
 #ifndef PS_OUTPUT_TABLE_H
 #define PS_OUTPUT_TABLE_H
@@ -21,10 +22,10 @@ struct ps__row {
 	int depth;     /* below the first row */
 	bool counted;  /* has a total of any event */
 	bool stays;    /* ps__table_select's: is it kept */
-	size_t place;  /* and where; of a row that isn't, where the next one above it is that is */
+	size_t index;  /* its row then; the nearest kept row above it, if it is not kept */
 };
 
-/* What the cells of a column are the sums of. */
+/* A column: the event or the metric part that its cells sum up. */
 struct ps__table_column {
 	struct ps__selector selector;
 	enum ps_scope scope; /* the widest of all sets */
@@ -66,33 +67,38 @@ static inline const char *ps__table_event(const struct ps__table *table, size_t 
 	return table->columns[event].selector.name;
 }
 
-/* metrics: names, which must live as long as the table. PS_ENOEVNT: there is no such metric. PS_ENOMEM. */
+/* metrics: names, which must live as long as the table. PS_ENOEVNT: there is no
+ * such metric. PS_ENOMEM. */
 int ps__table_create(struct ps__table *out, struct ps_component *root, const char *const *metrics,
                      size_t metric_count);
 void ps__table_clear(struct ps__table *table);
 
-/* A metric in a row; false if what it needs wasn't counted there. NaN if it's unknown. */
+/* A metric in a row; false if what it needs wasn't counted there. NaN if it's
+ * unknown. */
 bool ps__table_metric(const struct ps__table *table, size_t row, size_t metric, struct ps_metric_value *out);
 
-/* table_metric.c: looks the metrics up, and makes their columns, behind the events: there is room for two each. */
+/* table_metric.c: looks the metrics up, and makes their columns, behind the
+ * events: there is room for two each. */
 int ps__table_find_metrics(struct ps__table *table, const char *const *names, size_t count);
 void ps__table_add_metrics(struct ps__table *table);
 void ps__table_sum_wholes(struct ps__table *table); /* last, so that no share is more than the whole */
 
-/* Which rows are to be shown. */
+/* The rows that the caller wants. */
 struct ps__table_view {
 	unsigned types;  /* OR of PS_TYPE_BITs; 0: all */
 	int cache_level; /* 0: all; PS_CACHE_LAST_LEVEL */
 	bool idle;       /* also those without a count */
 };
 
-/* Is it one that there is? PS_EINVAL, with a sentence that begins with the call's name. */
+/* Is it one that there is? PS_EINVAL, with a sentence that begins with the
+ * call's name. */
 int ps__table_check_view(const struct ps__table_view *view, const char *call);
 
 /* Are these names of metrics at all? PS_EINVAL, likewise. */
 int ps__table_check_metrics(const char *const *names, size_t count, const char *call);
 
-/* Drops the other rows but the first one. Parents and depths are then among those that are left. */
+/* Drops the other rows but the first one. Parents and depths are then among
+ * those that are left. */
 void ps__table_select(struct ps__table *table, const struct ps__table_view *view);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Metrics in the table: for each the sums of its numerator and its denominator, which stand in columns of their own as
- * they may be of fewer event sets than the events' totals.
+ * Metrics in the table: for each the sums of its numerator and its denominator,
+ * which stand in columns of their own as they may be of fewer event sets than
+ * the events' totals.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -35,7 +36,7 @@ int ps__table_find_metrics(struct ps__table *table, const char *const *names, si
 	return PS_OK;
 }
 
-static size_t add_column(struct ps__table *table, struct ps__selector selector)
+static size_t table_add_column(struct ps__table *table, struct ps__selector selector)
 {
 	table->columns[table->column_count] = (struct ps__table_column){.selector = selector, .unit = "", .scale = 1};
 	return table->column_count++;
@@ -45,8 +46,8 @@ void ps__table_add_metrics(struct ps__table *table)
 {
 	for (size_t i = 0; i < table->metric_count; i++) {
 		struct ps__table_metric *metric = &table->metrics[i];
-		metric->numerator = add_column(table, ps__metric_numerator(&metric->ask));
-		metric->denominator = add_column(table, ps__metric_denominator(&metric->ask));
+		metric->numerator = table_add_column(table, ps__metric_numerator(&metric->ask));
+		metric->denominator = table_add_column(table, ps__metric_denominator(&metric->ask));
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rows of a table are shown: those of some types of component, with or without those where nothing was counted. */
+/* Which rows of a table are shown: those of some types of component, with or
+ * without those where nothing was counted. */
 #include "base/error.h"
 #include "output/table.h"
 
@@ -18,7 +19,7 @@ int ps__table_check_view(const struct ps__table_view *view, const char *call)
 	return PS_OK;
 }
 
-static int last_level(const struct ps__table *table)
+static int table_last_level(const struct ps__table *table)
 {
 	int level = 0;
 
@@ -29,15 +30,16 @@ static int last_level(const struct ps__table *table)
 	return level;
 }
 
-static bool is_asked_for(const struct ps__table_view *view, int level, const struct ps_component *component)
+static bool table_is_asked_for(const struct ps__table_view *view, int level, const struct ps_component *component)
 {
 	if (view->types && !(view->types & PS_TYPE_BIT(component->type)))
 		return false;
 	return component->type != PS_COMPONENT_CACHE || !level || component->cache_level == level;
 }
 
-/* What was counted on the unknown Thread is part of the Machine's sum: it is never left out. */
-static bool is_shown(struct ps__table *table, const struct ps__table_view *view, int level, size_t row)
+/* What was counted on the unknown Thread is part of the Machine's sum: it is
+ * never left out. */
+static bool table_is_shown(struct ps__table *table, const struct ps__table_view *view, int level, size_t row)
 {
 	const struct ps__row *about = &table->rows[row];
 
@@ -45,7 +47,7 @@ static bool is_shown(struct ps__table *table, const struct ps__table_view *view,
 		return true;
 	if (about->component == table->topology->unknown)
 		return about->counted;
-	if (!is_asked_for(view, level, about->component))
+	if (!table_is_asked_for(view, level, about->component))
 		return false;
 	if (about->counted || view->idle)
 		return true;
@@ -53,19 +55,20 @@ static bool is_shown(struct ps__table *table, const struct ps__table_view *view,
 	return false;
 }
 
-/* Decides of each row whether it stays, where it goes, and under which one it then is. */
-static void place_rows(struct ps__table *table, const struct ps__table_view *view)
+/* Decides of each row whether it stays, where it goes, and under which one it
+ * then is. */
+static void table_place_rows(struct ps__table *table, const struct ps__table_view *view)
 {
-	int level = view->cache_level == PS_CACHE_LAST_LEVEL ? last_level(table) : view->cache_level;
+	int level = view->cache_level == PS_CACHE_LAST_LEVEL ? table_last_level(table) : view->cache_level;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct ps__row *row = &table->rows[i];
 		const struct ps__row *parent = &table->rows[row->parent];
-		row->stays = is_shown(table, view, level, i);
+		row->stays = table_is_shown(table, view, level, i);
 		row->depth = i == 0 ? 0 : parent->depth + row->stays;
-		row->parent = i == 0 ? 0 : parent->place;
-		row->place = row->stays ? kept++ : row->parent;
+		row->parent = i == 0 ? 0 : parent->index;
+		row->index = row->stays ? kept++ : row->parent;
 	}
 }
 
@@ -73,7 +76,7 @@ void ps__table_select(struct ps__table *table, const struct ps__table_view *view
 {
 	size_t kept = 0;
 
-	place_rows(table, view);
+	table_place_rows(table, view);
 	for (size_t row = 0; row < table->row_count; row++) {
 		if (!table->rows[row].stays)
 			continue;

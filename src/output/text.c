@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree with its counters, as text: a line for each component, a column for each event and metric, and at the end
- * of the line how the numbers are known. What is wider than the screen goes on in a second block of lines. What nothing
- * was counted in is left out.
+ * The tree with its counters, as text: a line for each component, a column for
+ * each event and metric, and at the end of the line how the numbers are known.
+ * What is wider than the screen goes on in a second block of lines. What
+ * nothing was counted in is left out.
  */
 #include "output/text.h"
 
@@ -26,7 +27,7 @@ static void text_add_origin(struct ps__text *text)
 	ps__buffer_clear(&line);
 }
 
-/* What signs and words mean, and what is not shown. */
+/* Explains the signs and words of the table, and names what is not shown. */
 static void text_add_legend(struct ps__text *text)
 {
 	size_t left_out = text->table.left_out;
@@ -98,7 +99,8 @@ static int text_add(struct ps__text *text)
 	return code;
 }
 
-/* The table is given back, with fewer rows: text is only its place while it's printed. */
+/* The table is given back, with fewer rows: text is only its place while it's
+ * printed. */
 int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options, struct ps__buffer *buffer)
 {
 	struct ps__text text = {.options = *options, .table = *table, .buffer = *buffer};

@@ -26,11 +26,12 @@ int ps__text_add_table(struct ps__table *table, const struct ps_print_options *o
 void ps__text_set_headings(struct ps__text *text);
 void ps__text_set_row(struct ps__text *text, size_t row);
 void ps__text_find_branches(struct ps__text *text);
-/* The branches before a row's label, and the label, into text->cell; how many columns of the screen they take. */
+/* The branches before a row's label, and the label, into text->cell; how many
+ * columns of the screen they take. */
 size_t ps__text_label(struct ps__text *text, size_t row, bool details);
 
-/* text_footer.c: lines below a whole tree: "residual: ..." of the sets that were checked, "cost: ..." of those whose
- * readings' cost is known. */
+/* text_footer.c: lines below a whole tree: "residual: ..." of the sets that
+ * were checked, "cost: ..." of those whose readings' cost is known. */
 void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *table);
 void ps__text_add_cost(struct ps__buffer *buffer, const struct ps__table *table);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands in one place of the text output: a label behind its branches, a number, a heading, how it is known. */
+/* What stands in one place of the text output: a label behind its branches, a
+ * number, a heading, how it is known. */
 #include "output/text.h"
 
 #include "output/label.h"
@@ -28,7 +29,8 @@ static bool text_has_event(const struct ps__text *text, size_t event)
 	return ps__table_cell(&text->table, 0, event)->parts > 0;
 }
 
-/* Times with an SI prefix bear their unit in each cell; a ratio's unit is known, a rate's isn't. */
+/* Times with an SI prefix bear their unit in each cell; a ratio's unit is
+ * known, a rate's isn't. */
 void ps__text_set_headings(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
@@ -46,11 +48,11 @@ void ps__text_set_headings(struct ps__text *text)
 		ps__label_add_event(&text->cell, table->metrics[i].name, strcmp(unit, "1/s") == 0 ? unit : "");
 		text_set_heading(text, 1 + table->event_count + i);
 	}
-	ps__buffer_add(&text->cell, "How it is known");
+	ps__buffer_add(&text->cell, "Attribution");
 	text_set_heading(text, text->grid.column_count - 1);
 }
 
-static enum ps__style style_of_number(const char *cell)
+static enum ps__style text_style_of_number(const char *cell)
 {
 	if (strcmp(cell, "0") == 0)
 		return PS__STYLE_FAINT;
@@ -62,7 +64,7 @@ static enum ps__style style_of_number(const char *cell)
 static void text_set_number(struct ps__text *text, size_t row, size_t column, size_t mark)
 {
 	struct ps__grid_cell about = {
-	    .columns = text->cell.length, .mark = mark, .style = style_of_number(ps__buffer_text(&text->cell))};
+	    .columns = text->cell.length, .mark = mark, .style = text_style_of_number(ps__buffer_text(&text->cell))};
 
 	ps__grid_set(&text->grid, 1 + row, column, &text->cell, about);
 }
@@ -116,8 +118,9 @@ static void text_set_metric(struct ps__text *text, size_t row, size_t metric)
 	                text->cell.length > 0 && ps__known_is_user_only(value.status, value.flags));
 }
 
-/* Is this number shown in no line below it? A NUMA node's is its parent's. In a choice of lines each says it. */
-static bool is_lowest(const struct ps__text *text, size_t row, size_t event)
+/* Is this number shown in no line below it? A NUMA node's is its parent's. In a
+ * choice of lines each says it. */
+static bool text_is_lowest(const struct ps__text *text, size_t row, size_t event)
 {
 	const struct ps__table *table = &text->table;
 
@@ -136,13 +139,14 @@ static bool is_lowest(const struct ps__text *text, size_t row, size_t event)
 	return true;
 }
 
-/* How the numbers of a row are known: of those that are shown in no line below. */
+/* How the numbers of a row are known: of those that are shown in no line
+ * below. */
 static void text_set_known(struct ps__text *text, size_t row)
 {
 	struct ps__known known = {0};
 
 	for (size_t event = 0; event < text->table.event_count; event++) {
-		if (!text_has_event(text, event) || !is_lowest(text, row, event))
+		if (!text_has_event(text, event) || !text_is_lowest(text, row, event))
 			continue;
 		ps__known_note(&known, &ps__table_cell(&text->table, row, event)->value);
 		ps__known_note(&text->known, &ps__table_cell(&text->table, row, event)->value);
@@ -153,7 +157,8 @@ static void text_set_known(struct ps__text *text, size_t row)
 	             (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
 }
 
-/* From the last row up: a line goes on at a depth if there was a row of that depth, and none above it since. */
+/* From the last row up: a line goes on at a depth if there was a row of that
+ * depth, and none above it since. */
 void ps__text_find_branches(struct ps__text *text)
 {
 	uint64_t open = 0;
@@ -166,7 +171,7 @@ void ps__text_find_branches(struct ps__text *text)
 	}
 }
 
-static void add_branches(struct ps__text *text, size_t row)
+static void text_add_branches(struct ps__text *text, size_t row)
 {
 	int depth = text->table.rows[row].depth;
 	uint64_t branches = text->branches[row];
@@ -191,7 +196,7 @@ size_t ps__text_label(struct ps__text *text, size_t row, bool details)
 
 	ps__buffer_restart(&text->cell);
 	if (depth && text->options.flags & PS_PRINT_UTF8)
-		add_branches(text, row);
+		text_add_branches(text, row);
 	else
 		ps__buffer_add(&text->cell, "%*s", 2 * depth, "");
 	size_t before = text->cell.length;

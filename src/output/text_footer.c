@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last lines below a printed tree: is every count in a part, and what did measuring cost? */
+/* The last lines below a printed tree: is every count in a part, and what did
+ * measuring cost? */
 #include "output/label.h"
 #include "output/text.h"
 #include "store/recording.h"
 
 #include <string.h>
 
-static int64_t residual_of(const struct ps__recording *series, const char *event)
+static int64_t footer_residual_of(const struct ps__recording *recording, const char *event)
 {
-	for (size_t column = 0; column < series->columns; column++) {
-		if (!strcmp(series->column[column].name, event))
-			return atomic_load_explicit(&series->column[column].residual, memory_order_relaxed);
+	for (size_t column = 0; column < recording->columns; column++) {
+		if (!strcmp(recording->column[column].name, event))
+			return atomic_load_explicit(&recording->column[column].residual, memory_order_relaxed);
 	}
 	return 0;
 }
 
 /* The sum over all sets that were checked; false if none was. */
-static bool sum_residual(const struct ps_topology *topology, const char *event, int64_t *out)
+static bool footer_sum_residual(const struct ps_topology *topology, const char *event, int64_t *out)
 {
-	struct ps__recording *series = ps__recording_first(topology);
+	struct ps__recording *recording = ps__recording_first(topology);
 	bool is_checked = false;
 
 	*out = 0;
-	for (; series; series = series->next) {
+	for (; recording; recording = recording->next) {
 		/* Pairs with the release in ps_eventset_check. */
-		if (!atomic_load_explicit(&series->is_checked, memory_order_acquire))
+		if (!atomic_load_explicit(&recording->is_checked, memory_order_acquire))
 			continue;
 		is_checked = true;
-		*out += residual_of(series, event);
+		*out += footer_residual_of(recording, event);
 	}
 	return is_checked;
 }
@@ -41,7 +42,7 @@ void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *ta
 	if (table->rows[0].component != table->topology->root)
 		return;
 	for (size_t event = 0; event < table->event_count; event++) {
-		is_checked |= sum_residual(table->topology, ps__table_event(table, event), &residual);
+		is_checked |= footer_sum_residual(table->topology, ps__table_event(table, event), &residual);
 		if (residual == 0)
 			continue;
 		ps__buffer_add(buffer, "%s", separator);
@@ -63,9 +64,10 @@ void ps__text_add_cost(struct ps__buffer *buffer, const struct ps__table *table)
 
 	if (table->rows[0].component != topology->root)
 		return;
-	for (const struct ps__recording *series = ps__recording_first(topology); series; series = series->next) {
-		uint64_t reading_ps = atomic_load_explicit(&series->reading_ps, memory_order_relaxed);
-		uint64_t writes = reading_ps ? ps__recording_count_writes(series) : 0;
+	for (const struct ps__recording *recording = ps__recording_first(topology); recording;
+	     recording = recording->next) {
+		uint64_t reading_ps = atomic_load_explicit(&recording->reading_ps, memory_order_relaxed);
+		uint64_t writes = reading_ps ? ps__recording_count_writes(recording) : 0;
 		readings += writes;
 		all_ns += (double)writes * (double)reading_ps / 1000;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one Thread holds, as text: event by event all parts, oldest first. */
+/* Prints all parts that one Thread component holds: event by event, oldest
+ * first. */
 #include "base/error.h"
 #include "base/os.h"
 #include "output/buffer.h"
@@ -10,24 +11,26 @@
 #include <inttypes.h>
 #include <perfsage/thread.h>
 
-/* How many parts of an event there are at most, now. */
-static size_t count_parts(const struct ps_thread *thread, const char *event)
+/* An upper bound of the number of parts of an event. */
+static size_t text_thread_count_parts(const struct ps_thread *thread, const char *event)
 {
 	size_t count = 0;
 
-	for (const struct ps__history *log = ps__thread_first_history(thread); log; log = log->next_in_thread) {
-		if (ps__recording_find(log->recording, event) >= 0)
-			count += atomic_load_explicit(&log->count, memory_order_acquire) -
-			         atomic_load_explicit(&log->first, memory_order_acquire);
+	for (const struct ps__history *history = ps__thread_first_history(thread); history;
+	     history = history->next_in_thread) {
+		if (ps__recording_find(history->recording, event) >= 0)
+			count += atomic_load_explicit(&history->count, memory_order_acquire) -
+			         atomic_load_explicit(&history->first, memory_order_acquire);
 	}
 	return count;
 }
 
-/* All parts of an event. A set that is counting may add some while we look: then look again. */
-static int fetch(const struct ps_thread *thread, const char *event, struct ps_value **out, size_t *count)
+/* All parts of an event. A set that is counting may add some while we look:
+ * then look again. */
+static int text_thread_fetch(const struct ps_thread *thread, const char *event, struct ps_value **out, size_t *count)
 {
 	for (;;) {
-		size_t room = count_parts(thread, event) + PS__CHUNK_ROWS;
+		size_t room = text_thread_count_parts(thread, event) + PS__CHUNK_ROWS;
 		struct ps_value *values = ps__os_calloc(room, sizeof *values);
 		if (!values)
 			return ps__fail_memory("the readings to be printed");
@@ -43,19 +46,20 @@ static int fetch(const struct ps_thread *thread, const char *event, struct ps_va
 }
 
 /* The unit of an event, from the newest set that counted it here. */
-static struct ps__look look_of(const struct ps_thread *thread, const char *event)
+static struct ps__look text_thread_look_of(const struct ps_thread *thread, const char *event)
 {
-	for (const struct ps__history *log = ps__thread_first_history(thread); log; log = log->next_in_thread) {
-		ptrdiff_t column = ps__recording_find(log->recording, event);
+	for (const struct ps__history *history = ps__thread_first_history(thread); history;
+	     history = history->next_in_thread) {
+		ptrdiff_t column = ps__recording_find(history->recording, event);
 		if (column >= 0)
-			return (struct ps__look){.unit = log->recording->column[column].unit,
-			                         .scale = log->recording->column[column].scale};
+			return (struct ps__look){.unit = history->recording->column[column].unit,
+			                         .scale = history->recording->column[column].scale};
 	}
 	return (struct ps__look){.unit = "", .scale = 1};
 }
 
-static void add_part(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look,
-                     struct ps__known *all)
+static void text_thread_add_part(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look,
+                                 struct ps__known *all)
 {
 	struct ps__known known = {0};
 	struct ps__buffer cell = {0};
@@ -71,22 +75,22 @@ static void add_part(struct ps__buffer *buffer, const struct ps_value *value, co
 	ps__os_free(cell.text);
 }
 
-static int add_event(struct ps__buffer *buffer, const struct ps_thread *thread, const char *event,
-                     struct ps__known *all)
+static int text_thread_add_event(struct ps__buffer *buffer, const struct ps_thread *thread, const char *event,
+                                 struct ps__known *all)
 {
 	uint64_t dropped = ps_thread_dropped(thread, event);
-	struct ps__look look = look_of(thread, event);
+	struct ps__look look = text_thread_look_of(thread, event);
 	struct ps_value *values = NULL;
 	size_t count;
-	int code = fetch(thread, event, &values, &count);
+	int code = text_thread_fetch(thread, event, &values, &count);
 
 	if (code < 0)
 		return code;
 	ps__buffer_add(buffer, "  ");
 	ps__label_add_event(buffer, event, look.unit);
-	ps__buffer_add(buffer, "\n    %20s  %20s   %s\n", "Timestamp (ns)", "Value", "How it is known");
+	ps__buffer_add(buffer, "\n    %20s  %20s   %s\n", "Timestamp (ns)", "Value", "Attribution");
 	for (size_t i = 0; i < count; i++)
-		add_part(buffer, &values[i], &look, all);
+		text_thread_add_part(buffer, &values[i], &look, all);
 	if (dropped)
 		ps__buffer_add(buffer, "    %" PRIu64 " older reading%s dropped.\n", dropped,
 		               dropped == 1 ? " was" : "s were");
@@ -106,7 +110,7 @@ int ps_thread_print(const struct ps_thread *thread, FILE *stream)
 	ps__label_add_component(&buffer, thread->component, true);
 	ps__buffer_add(&buffer, "\n");
 	for (size_t i = 0; code == PS_OK && (event = ps_thread_event_name(thread, i)); i++)
-		code = add_event(&buffer, thread, event, &all);
+		code = text_thread_add_event(&buffer, thread, event, &all);
 	if (!ps_thread_event_name(thread, 0))
 		ps__buffer_add(&buffer, "  Nothing has been counted here.\n");
 	else

@@ -12,10 +12,12 @@ struct ps__wrap {
 	enum ps__charset charset;
 };
 
-/* Adds foreign text and ends the line. A word that is longer than the width stays whole. */
+/* Adds foreign text and ends the line. A word that is longer than the width
+ * stays whole. */
 void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__wrap *wrap);
 
-/* Whole lines, which are used up. Where little room is left beside the indent, there is none. */
+/* Whole lines, which are used up. Where little room is left beside the indent,
+ * there is none. */
 void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent, size_t width);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The heat map: hwloc's XML in which each object has its counts as info attributes and, by one event or metric, a
- * colour that lstopo draws. Counts are compared among components of one kind, Threads with Threads and Packages with
- * Packages, as a Package has the sum of its Threads; a metric has one scale for all.
+ * The heat map: hwloc's XML in which each object has its counts as info
+ * attributes and, by one event or metric, a colour that lstopo draws. Counts
+ * are compared among components of one kind, Threads with Threads and Packages
+ * with Packages, as a Package has the sum of its Threads; a metric has one
+ * scale for all.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -25,21 +27,21 @@ struct heat {
 	size_t event;  /* that colours, or NONE */
 	size_t metric; /* the same */
 	const char *name;
-	double largest[KINDS];    /* by kind_of */
+	double largest[KINDS];    /* by heat_kind_of */
 	const char *kinds[KINDS]; /* the name of one component of each kind */
 	size_t next;              /* row: the tree is visited in the table's order */
 	struct ps__buffer text;   /* of one attribute */
 };
 
-static size_t kind_of(const struct heat *heat, const struct ps_component *component)
+static size_t heat_kind_of(const struct heat *heat, const struct ps_component *component)
 {
 	if (heat->metric != NONE)
 		return 0;
 	return (size_t)component->type * LEVELS + (size_t)component->cache_level;
 }
 
-/* What colours a row; false if that isn't known. */
-static bool warmth(const struct heat *heat, size_t row, double *out)
+/* The number that decides a row's colour; false if it is unknown. */
+static bool heat_warmth(const struct heat *heat, size_t row, double *out)
 {
 	const struct ps__table *table = &heat->report->table;
 	struct ps_metric_value value;
@@ -55,29 +57,30 @@ static bool warmth(const struct heat *heat, size_t row, double *out)
 	return true;
 }
 
-/* A metric's scale is over all; only the unknown Thread, which isn't drawn, stays out. */
-static void find_scales(struct heat *heat)
+/* A metric's scale is over all; only the unknown Thread, which isn't drawn,
+ * stays out. */
+static void heat_find_scales(struct heat *heat)
 {
 	const struct ps__table *table = &heat->report->table;
 
 	for (size_t row = 0; row < table->row_count; row++) {
 		const struct ps_component *component = table->rows[row].component;
-		size_t kind = kind_of(heat, component);
+		size_t kind = heat_kind_of(heat, component);
 		double value;
-		if (component == table->topology->unknown || !warmth(heat, row, &value))
+		if (component == table->topology->unknown || !heat_warmth(heat, row, &value))
 			continue;
 		heat->largest[kind] = fmax(heat->largest[kind], value);
 		heat->kinds[kind] = component->name;
 	}
 }
 
-static struct ps__buffer *new_text(struct heat *heat)
+static struct ps__buffer *heat_new_text(struct heat *heat)
 {
 	ps__buffer_restart(&heat->text);
 	return &heat->text;
 }
 
-static int add_info(struct heat *heat, struct ps__note *note, const char *what, const char *name)
+static int heat_add_info(struct heat *heat, struct ps__note *note, const char *what, const char *name)
 {
 	struct ps__buffer key = {0};
 
@@ -88,7 +91,7 @@ static int add_info(struct heat *heat, struct ps__note *note, const char *what, 
 	return code;
 }
 
-static int add_value(struct heat *heat, struct ps__note *note, size_t row, size_t event)
+static int heat_add_value(struct heat *heat, struct ps__note *note, size_t row, size_t event)
 {
 	const struct ps__table *table = &heat->report->table;
 	const struct ps__table_column *column = &table->columns[event];
@@ -98,7 +101,7 @@ static int add_value(struct heat *heat, struct ps__note *note, size_t row, size_
 
 	if (!cell->parts)
 		return PS_OK;
-	struct ps__buffer *text = new_text(heat);
+	struct ps__buffer *text = heat_new_text(heat);
 	if (ps__report_is_known(&cell->value)) {
 		ps__known_add_value(text, &cell->value, &look);
 		ps__buffer_add(text, "%s%s (", *column->unit ? " " : "", column->unit);
@@ -108,10 +111,10 @@ static int add_value(struct heat *heat, struct ps__note *note, size_t row, size_
 	ps__known_note(&known, &cell->value);
 	ps__known_add_words(text, &known);
 	ps__buffer_add(text, ")");
-	return add_info(heat, note, "", column->selector.name);
+	return heat_add_info(heat, note, "", column->selector.name);
 }
 
-static int add_metric(struct heat *heat, struct ps__note *note, size_t row, size_t index)
+static int heat_add_metric(struct heat *heat, struct ps__note *note, size_t row, size_t index)
 {
 	const struct ps__table_metric *metric = &heat->report->table.metrics[index];
 	struct ps__look look = {.unit = metric->ask.metric->unit, .scale = 1};
@@ -119,44 +122,44 @@ static int add_metric(struct heat *heat, struct ps__note *note, size_t row, size
 
 	if (!ps__table_metric(&heat->report->table, row, index, &value))
 		return PS_OK;
-	struct ps__buffer *text = new_text(heat);
+	struct ps__buffer *text = heat_new_text(heat);
 	if (isnan(value.value))
 		ps__buffer_add(text, "unknown");
 	else
 		ps__known_add_metric(text, &value, &look);
-	return add_info(heat, note, "", metric->name);
+	return heat_add_info(heat, note, "", metric->name);
 }
 
-static int add_colour(struct heat *heat, struct ps__note *note, size_t row)
+static int heat_add_colour(struct heat *heat, struct ps__note *note, size_t row)
 {
-	double largest = heat->largest[kind_of(heat, heat->report->table.rows[row].component)];
+	double largest = heat->largest[heat_kind_of(heat, heat->report->table.rows[row].component)];
 	char style[PS__STYLE_BYTES];
 	double value;
 
-	if (!warmth(heat, row, &value))
+	if (!heat_warmth(heat, row, &value))
 		return PS_OK;
 	ps__colour_style(style, largest > 0 ? value / largest : 0);
 	return ps__note_add(note, "lstopoStyle", style);
 }
 
-static int add_fields(struct heat *heat, struct ps__note *note)
+static int heat_add_fields(struct heat *heat, struct ps__note *note)
 {
 	const struct ps_export_options *options = heat->report->options;
 	int code = PS_OK;
 
 	for (size_t i = 0; i < options->field_count && code == PS_OK; i++) {
 		const struct ps_export_field *field = &options->fields[i];
-		struct ps__buffer *text = new_text(heat);
+		struct ps__buffer *text = heat_new_text(heat);
 		if (field->text)
 			ps__buffer_add(text, "%s", field->text);
 		else if (isfinite(field->number))
 			ps__number_add_exact(text, field->number);
-		code = add_info(heat, note, "run.", field->name);
+		code = heat_add_info(heat, note, "run.", field->name);
 	}
 	return code;
 }
 
-static void add_number(struct heat *heat, double number)
+static void heat_add_number(struct heat *heat, double number)
 {
 	const struct ps__table *table = &heat->report->table;
 	const char *unit =
@@ -170,79 +173,79 @@ static void add_number(struct heat *heat, double number)
 		ps__buffer_add(&heat->text, "%s%s", *unit == '%' ? "" : " ", unit);
 }
 
-static int end_line(struct heat *heat, struct ps__note *note)
+static int heat_end_line(struct heat *heat, struct ps__note *note)
 {
 	if (heat->text.failed)
 		return ps__fail_memory("the heat map");
 	return ps__note_add(note, "lstopoLegend", ps__buffer_text(&heat->text));
 }
 
-static void begin_line(struct heat *heat)
+static void heat_begin_line(struct heat *heat)
 {
-	ps__buffer_add(new_text(heat), PS__NOTE_PREFIX " ");
+	ps__buffer_add(heat_new_text(heat), PS__NOTE_PREFIX " ");
 }
 
 /* "L3" of "L3 0"; "NUMA node" of "NUMA node 1": all up to the last blank. */
-static int kind_length(const char *name)
+static int heat_kind_length(const char *name)
 {
 	const char *blank = strrchr(name, ' ');
 
 	return (int)(blank ? (size_t)(blank - name) : strlen(name));
 }
 
-/* Where each kind's scale ends, several in a line. */
-static int add_scales(struct heat *heat, struct ps__note *note)
+/* Adds the end of each kind's scale, several of them in a line. */
+static int heat_add_scales(struct heat *heat, struct ps__note *note)
 {
 	int code = PS_OK;
 
-	begin_line(heat);
+	heat_begin_line(heat);
 	for (size_t kind = 0; kind < KINDS && code == PS_OK; kind++) {
 		if (!heat->kinds[kind])
 			continue;
 		if (heat->text.length > LEGEND_WIDTH) {
-			code = end_line(heat, note);
-			begin_line(heat);
+			code = heat_end_line(heat, note);
+			heat_begin_line(heat);
 		}
 		if (heat->metric == NONE)
-			ps__buffer_add(&heat->text, "%.*s ", kind_length(heat->kinds[kind]), heat->kinds[kind]);
+			ps__buffer_add(&heat->text, "%.*s ", heat_kind_length(heat->kinds[kind]), heat->kinds[kind]);
 		else
 			ps__buffer_add(&heat->text, "largest ");
-		add_number(heat, heat->largest[kind]);
+		heat_add_number(heat, heat->largest[kind]);
 		ps__buffer_add(&heat->text, "  ");
 	}
 	ps__buffer_trim(&heat->text);
 	if (!heat->text.failed)
 		heat->text.text[heat->text.length] = '\0';
-	return code == PS_OK ? end_line(heat, note) : code;
+	return code == PS_OK ? heat_end_line(heat, note) : code;
 }
 
-static int add_unknown(struct heat *heat, struct ps__note *note)
+static int heat_add_unknown(struct heat *heat, struct ps__note *note)
 {
 	const struct ps__table *table = &heat->report->table;
 	size_t last = table->row_count - 1;
 	double value;
 
-	if (last == 0 || table->rows[last].component != table->topology->unknown || !warmth(heat, last, &value))
+	if (last == 0 || table->rows[last].component != table->topology->unknown || !heat_warmth(heat, last, &value))
 		return PS_OK;
-	begin_line(heat);
+	heat_begin_line(heat);
 	ps__buffer_add(&heat->text, "on CPUs that the tree does not know ");
-	add_number(heat, value);
-	return end_line(heat, note);
+	heat_add_number(heat, value);
+	return heat_end_line(heat, note);
 }
 
 /* Five boxes with the colours, beside the Packages. */
-static int add_key(struct heat *heat, struct ps__note *note)
+static int heat_add_key(struct heat *heat, struct ps__note *note)
 {
 	int code = PS_OK;
 
 	for (int quarter = 0; quarter <= 4 && code == PS_OK; quarter++) {
 		char style[PS__STYLE_BYTES];
 		ps__colour_style(style, quarter / 4.0);
-		new_text(heat);
+		heat_new_text(heat);
 		if (heat->metric == NONE)
 			ps__buffer_add(&heat->text, "%d %% of the largest", 25 * quarter);
 		else
-			add_number(heat, heat->largest[0] * quarter / 4);
+			heat_add_number(heat, heat->largest[0] * quarter / 4);
 		code = heat->text.failed ? ps__fail_memory("the heat map")
 		                         : ps__note_add_box(note, heat->text.text, style);
 	}
@@ -250,7 +253,7 @@ static int add_key(struct heat *heat, struct ps__note *note)
 }
 
 /* lstopo shows three of five or more like siblings, unless it's told not to. */
-static bool is_factorized(const struct ps__table *table)
+static bool heat_is_factorized(const struct ps__table *table)
 {
 	for (size_t row = 0; row < table->row_count; row++) {
 		if (table->rows[row].component->child_count > 4)
@@ -259,16 +262,16 @@ static bool is_factorized(const struct ps__table *table)
 	return false;
 }
 
-static int add_advice(struct heat *heat, struct ps__note *note)
+static int heat_add_advice(struct heat *heat, struct ps__note *note)
 {
-	if (!is_factorized(&heat->report->table))
+	if (!heat_is_factorized(&heat->report->table))
 		return PS_OK;
-	begin_line(heat);
+	heat_begin_line(heat);
 	ps__buffer_add(&heat->text, "lstopo --no-factorize draws every one of many like components");
-	return end_line(heat, note);
+	return heat_end_line(heat, note);
 }
 
-static bool has_colours(const struct heat *heat)
+static bool heat_has_colours(const struct heat *heat)
 {
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		if (heat->kinds[kind])
@@ -277,51 +280,51 @@ static bool has_colours(const struct heat *heat)
 	return false;
 }
 
-static int add_legend(struct heat *heat, struct ps__note *note)
+static int heat_add_legend(struct heat *heat, struct ps__note *note)
 {
-	begin_line(heat);
+	heat_begin_line(heat);
 	if (heat->event == NONE && heat->metric == NONE) {
 		ps__buffer_add(&heat->text, "nothing has been counted here");
-		return end_line(heat, note);
+		return heat_end_line(heat, note);
 	}
-	if (!has_colours(heat)) {
+	if (!heat_has_colours(heat)) {
 		ps__buffer_add(&heat->text, "%s is not known anywhere, so nothing has a colour", heat->name);
-		return end_line(heat, note);
+		return heat_end_line(heat, note);
 	}
 	ps__buffer_add(&heat->text, "%s: violet is 0, yellow the largest%s; without a colour: not counted",
 	               heat->name, heat->metric == NONE ? " of its kind" : "");
-	int code = end_line(heat, note);
+	int code = heat_end_line(heat, note);
 	if (code == PS_OK)
-		code = add_scales(heat, note);
+		code = heat_add_scales(heat, note);
 	if (code == PS_OK)
-		code = add_unknown(heat, note);
+		code = heat_add_unknown(heat, note);
 	if (code == PS_OK)
-		code = add_advice(heat, note);
-	return code == PS_OK ? add_key(heat, note) : code;
+		code = heat_add_advice(heat, note);
+	return code == PS_OK ? heat_add_key(heat, note) : code;
 }
 
-static int visit(const struct ps_component *component, struct ps__note *note, void *context)
+static int heat_visit(const struct ps_component *component, struct ps__note *note, void *context)
 {
 	struct heat *heat = context;
 	const struct ps__table *table = &heat->report->table;
 	int code = PS_OK;
 
 	if (!component->parent) {
-		code = add_legend(heat, note);
+		code = heat_add_legend(heat, note);
 		if (code == PS_OK)
-			code = add_fields(heat, note);
+			code = heat_add_fields(heat, note);
 	}
 	if (heat->next == table->row_count || table->rows[heat->next].component != component)
 		return code;
 	size_t row = heat->next++;
 	for (size_t event = 0; event < table->event_count && code == PS_OK; event++)
-		code = add_value(heat, note, row, event);
+		code = heat_add_value(heat, note, row, event);
 	for (size_t metric = 0; metric < table->metric_count && code == PS_OK; metric++)
-		code = add_metric(heat, note, row, metric);
-	return code == PS_OK ? add_colour(heat, note, row) : code;
+		code = heat_add_metric(heat, note, row, metric);
+	return code == PS_OK ? heat_add_colour(heat, note, row) : code;
 }
 
-static int fail_heat_by(const struct ps__table *table, const char *name)
+static int heat_fail_heat_by(const struct ps__table *table, const char *name)
 {
 	struct ps__buffer all = {0};
 	int code;
@@ -336,8 +339,9 @@ static int fail_heat_by(const struct ps__table *table, const char *name)
 	return code;
 }
 
-/* The event or metric that is asked for, or the first event that was counted. */
-static int choose(struct heat *heat)
+/* The event or metric that is asked for, or the first event that was
+ * counted. */
+static int heat_choose(struct heat *heat)
 {
 	const struct ps__table *table = &heat->report->table;
 	const char *name = heat->report->options->heat_by;
@@ -353,7 +357,7 @@ static int choose(struct heat *heat)
 	if (!name)
 		return PS_OK;
 	if (!ps_metric_unit(name))
-		return fail_heat_by(table, name);
+		return heat_fail_heat_by(table, name);
 	heat->metric = table->metric_count - 1;
 	heat->name = table->metrics[heat->metric].name;
 	if (ps__table_metric(table, 0, heat->metric, &value))
@@ -367,12 +371,12 @@ int ps__xml_write(struct ps__report *report, struct ps__buffer *buffer)
 	struct heat heat = {.report = report, .event = NONE, .metric = NONE};
 	size_t length;
 	char *xml;
-	int code = choose(&heat);
+	int code = heat_choose(&heat);
 
 	if (code < 0)
 		return code;
-	find_scales(&heat);
-	code = ps__annotate_export(report->table.topology, visit, &heat, &xml, &length);
+	heat_find_scales(&heat);
+	code = ps__annotate_export(report->table.topology, heat_visit, &heat, &xml, &length);
 	ps__os_free(heat.text.text);
 	if (code < 0)
 		return code;

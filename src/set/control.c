@@ -117,8 +117,8 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	set->attribution.has_lost = false;
 	set->attribution.lanes.has_waited = false;
 	set->recorder.must_clear = true;
-	set->fast_path.paused = 0;
-	set->fast_path.pause = 0;
+	set->fast_path.pause.left = 0;
+	set->fast_path.pause.length = 0;
 	set->state = PS__SET_RUNNING;
 	if (set->counters.papi) {
 		ps__papi_rewind(set->counters.backend);

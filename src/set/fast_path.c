@@ -92,7 +92,7 @@ static inline void swap(uint64_t **one, uint64_t **other)
 PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous, *offset = fast->offset;
-	_Atomic uint64_t *words = fast->words + 1;
+	_Atomic uint64_t *words = fast->row.words + 1;
 	size_t even_bytes = fast->even_bytes;
 	pair changes = {0, 0};
 
@@ -137,24 +137,24 @@ static inline int find_new_row(struct ps__fast_path *fast)
 	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed);
 
 	if (LIKELY(row % PS__CHUNK_ROWS != 0)) {
-		fast->words += log->stride;
-		fast->mark++;
+		fast->row.words += log->stride;
+		fast->row.mark++;
 	} else if (begin_chunk(fast, row) < 0) {
 		return -1;
 	}
-	fast->row_mark = fast->counts_mark;
+	fast->row.flags = fast->counts_mark;
 	/* A release, as the chunk may have been another's before: who still reads there sees that it was given back. */
-	atomic_store_explicit(fast->mark, fast->row_mark, memory_order_release);
+	atomic_store_explicit(fast->row.mark, fast->row.flags, memory_order_release);
 	return 0;
 }
 
 /* Skip the store when unchanged: the flags are on another cache line. */
 static inline void mark_row(struct ps__fast_path *fast, uint16_t mark)
 {
-	if (LIKELY(fast->row_mark == mark))
+	if (LIKELY(fast->row.flags == mark))
 		return;
-	fast->row_mark = mark;
-	atomic_store_explicit(fast->mark, mark, memory_order_relaxed);
+	fast->row.flags = mark;
+	atomic_store_explicit(fast->row.mark, mark, memory_order_relaxed);
 }
 
 /* ps_accum makes the row its base. Three vectors take turns: `previous`, `current`, and `kept`, which either is spare or has what

@@ -19,10 +19,15 @@ struct ps__fast_path {
 	uint64_t seen;
 	ps__read_direct *read; /* the backend's, and what it is to read */
 	size_t lane;
-	uint64_t *previous;      /* the totals as read last: they stand in the row, but not in the slot's counts */
-	uint64_t *current;       /* where they are read to */
-	uint64_t *offset;        /* what a row has more than the totals */
-	_Atomic uint64_t *words; /* the latest reading's row */
+	uint64_t *previous; /* the totals as read last: they stand in the row, but not in the slot's counts */
+	uint64_t *current;  /* where they are read to */
+	uint64_t *offset;   /* what a row has more than the totals */
+	/* The latest reading's. */
+	struct {
+		_Atomic uint64_t *words;
+		_Atomic uint16_t *mark;
+		uint16_t flags; /* what stands there */
+	} row;
 	const volatile int *cpu_place; /* where the kernel tells the task's CPU; or a -1: it must be asked */
 	int cpu;
 	/* The reading's base; it changes by one store, as whatever is left half done must be whole. */
@@ -32,19 +37,19 @@ struct ps__fast_path {
 		PS__BASE_PREVIOUS, /* ps_accum has moved all until `previous` into it, */
 		PS__BASE_KEPT      /* or all until `kept` */
 	} base;
-	uint16_t counts_mark; /* the slot's, and the row's */
-	uint16_t row_mark;
-	size_t even_bytes;  /* of the vectors, without their last word if their width is odd */
-	size_t split_times; /* of LANES: words of times, which tell residency; else 0 */
+	uint16_t counts_mark; /* the slot's */
+	size_t even_bytes;    /* of the vectors, without their last word if their width is odd */
+	size_t split_times;   /* of LANES: words of times, which tell residency; else 0 */
 	size_t width;
 	struct ps__slot *slot;
-	_Atomic uint16_t *mark;
 	uint64_t *kept;   /* vector beside `previous` and `current` */
 	uint64_t *memory; /* of the four vectors */
-	/* Of readings that the slow path had to do again: see fast_path.c. */
-	unsigned paused; /* so many readings are not tried in the fast path */
-	unsigned pause;  /* how many these were after the last miss */
-	uint64_t since;  /* the readings that there were when it was opened after that */
+	/* After a reading that the slow path had to do again: see fast_path_open.c. */
+	struct {
+		unsigned left;   /* so many readings don't try the fast path */
+		unsigned length; /* how many these were after the last miss */
+		uint64_t since;  /* the readings that there were when it was opened after that */
+	} pause;
 };
 
 /* Fast path not applicable: the caller takes the slow path. */
@@ -55,8 +60,8 @@ static inline void ps__fast_find_row(struct ps__fast_path *fast, const struct ps
 {
 	struct ps__chunk *chunk = ps__history_chunk(log, row);
 
-	fast->words = ps__history_words(log, chunk, row);
-	fast->mark = ps__history_mark(chunk, row);
+	fast->row.words = ps__history_words(log, chunk, row);
+	fast->row.mark = ps__history_mark(chunk, row);
 }
 
 static inline void ps__fast_find_latest(struct ps__fast_path *fast, const struct ps__history *log)

@@ -20,10 +20,10 @@ static bool is_paused(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
 
-	if (fast->paused == 0)
+	if (fast->pause.left == 0)
 		return false;
-	fast->since = ps__recording_count_writes(set->recorder.recording);
-	fast->paused--;
+	fast->pause.since = ps__recording_count_writes(set->recorder.recording);
+	fast->pause.left--;
 	return true;
 }
 
@@ -74,7 +74,7 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
 	fast->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
 	ps__fast_find_latest(fast, slot->log);
 	fast->counts_mark = slot->counts_mark;
-	fast->row_mark = atomic_load_explicit(fast->mark, memory_order_relaxed);
+	fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
 	memcpy(fast->previous, ps__set_credited(set, fast->lane), fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
 	/* At last: from here on a call that is left finds the fast path open. */
@@ -121,12 +121,12 @@ int ps__set_note_miss(struct ps_eventset *set, int result)
 	struct ps__fast_path *fast = &set->fast_path;
 	uint64_t readings = ps__recording_count_writes(set->recorder.recording);
 
-	if (readings - fast->since >= FAR_BETWEEN)
-		fast->pause = 0;
-	else if (fast->pause < LONGEST_PAUSE)
-		fast->pause = fast->pause ? 2 * fast->pause : 1;
-	fast->paused = fast->pause;
-	fast->since = readings;
+	if (readings - fast->pause.since >= FAR_BETWEEN)
+		fast->pause.length = 0;
+	else if (fast->pause.length < LONGEST_PAUSE)
+		fast->pause.length = fast->pause.length ? 2 * fast->pause.length : 1;
+	fast->pause.left = fast->pause.length;
+	fast->pause.since = readings;
 	return result == PS_OK ? PS__TRY_SLOW_PATH : result;
 }
 
@@ -139,7 +139,7 @@ ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp, enum
 
 	if (kind == PS__WRITE_ACCUM)
 		mark |= PS__MARK_BASE_IS_VALUE;
-	return fast->row_mark == mark ? ps__set_find_sole_part(set, fast->slot, timestamp, mark) : -1;
+	return fast->row.flags == mark ? ps__set_find_sole_part(set, fast->slot, timestamp, mark) : -1;
 }
 
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind)
@@ -158,7 +158,7 @@ void ps__set_cancel_move(struct ps_eventset *set)
 	struct ps__fast_path *fast = &set->fast_path;
 
 	offset_from_slot(set);
-	fast->row_mark = atomic_load_explicit(fast->mark, memory_order_relaxed);
+	fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
 }
 
 void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregates are written: by whoever destroys an event set. See aggregate.h. */
+/* The writer of aggregates: a thread that destroys an event set. See
+ * aggregate.h. */
 #include "store/aggregate.h"
 
 #include "base/identity.h"
@@ -9,9 +10,11 @@
 #include <string.h>
 #include <time.h>
 
-/* How long a reader sleeps until a change is over: it holds some stores, or a pass over a set's events. */
+/* How long a reader sleeps until a change is over: it holds some stores, or a
+ * pass over a set's events. */
 #define PAUSE_NS 20000
-/* So many recordings that are of no account may stay in the list, before it is worth a pass. */
+/* So many recordings that are of no account may stay in the list, before it is
+ * worth a pass. */
 #define LEAST_PRUNED ((size_t)8)
 
 /* A value as words; the last one is status, attribution and flags. */
@@ -31,40 +34,41 @@ struct ps__aggregate_part {
 	_Atomic uint64_t words[1]; /* WORDS for each column */
 };
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t aggregate_load(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_acquire);
 }
 
-static void store(_Atomic uint64_t *word, uint64_t value)
+static void aggregate_store(_Atomic uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(word, value, memory_order_release);
 }
 
-static bool unpack(const _Atomic uint64_t *words, struct ps_value *out)
+static bool aggregate_unpack(const _Atomic uint64_t *words, struct ps_value *out)
 {
-	uint64_t how = load(&words[WORD_HOW]);
+	uint64_t how = aggregate_load(&words[WORD_HOW]);
 
-	*out = (struct ps_value){.timestamp = load(&words[WORD_TIMESTAMP]),
-	                         .value = (long long)load(&words[WORD_VALUE]),
-	                         .raw = load(&words[WORD_RAW]),
-	                         .enabled_ns = load(&words[WORD_ENABLED]),
-	                         .running_ns = load(&words[WORD_RUNNING]),
+	*out = (struct ps_value){.timestamp = aggregate_load(&words[WORD_TIMESTAMP]),
+	                         .value = (long long)aggregate_load(&words[WORD_VALUE]),
+	                         .raw = aggregate_load(&words[WORD_RAW]),
+	                         .enabled_ns = aggregate_load(&words[WORD_ENABLED]),
+	                         .running_ns = aggregate_load(&words[WORD_RUNNING]),
 	                         .status = (enum ps_status)(how & 0xff),
 	                         .attribution = (enum ps_attribution)(how >> ATTRIBUTION_SHIFT & 0xff),
 	                         .flags = (uint32_t)(how >> FLAGS_SHIFT)};
 	return out->timestamp != 0;
 }
 
-static void pack(_Atomic uint64_t *words, const struct ps_value *value)
+static void aggregate_pack(_Atomic uint64_t *words, const struct ps_value *value)
 {
-	store(&words[WORD_TIMESTAMP], value->timestamp);
-	store(&words[WORD_VALUE], (uint64_t)value->value);
-	store(&words[WORD_RAW], value->raw);
-	store(&words[WORD_ENABLED], value->enabled_ns);
-	store(&words[WORD_RUNNING], value->running_ns);
-	store(&words[WORD_HOW], (uint64_t)value->status | (uint64_t)value->attribution << ATTRIBUTION_SHIFT |
-	                            (uint64_t)value->flags << FLAGS_SHIFT);
+	aggregate_store(&words[WORD_TIMESTAMP], value->timestamp);
+	aggregate_store(&words[WORD_VALUE], (uint64_t)value->value);
+	aggregate_store(&words[WORD_RAW], value->raw);
+	aggregate_store(&words[WORD_ENABLED], value->enabled_ns);
+	aggregate_store(&words[WORD_RUNNING], value->running_ns);
+	aggregate_store(&words[WORD_HOW], (uint64_t)value->status |
+	                                      (uint64_t)value->attribution << ATTRIBUTION_SHIFT |
+	                                      (uint64_t)value->flags << FLAGS_SHIFT);
 }
 
 static struct ps__aggregate_part *part_at(const struct ps__aggregate *aggregate, size_t index)
@@ -76,79 +80,83 @@ bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, si
 {
 	const struct ps__aggregate_part *part = part_at(aggregate, index);
 
-	return part && unpack(&part->words[column * WORDS], out);
+	return part && aggregate_unpack(&part->words[column * WORDS], out);
 }
 
 uint64_t ps__change_wait(const struct ps_topology *topology)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	while (load(&topology->readings.changers) != 0 && ps__fork_is_same(topology->generation))
+	while (aggregate_load(&topology->readings.changers) != 0 && ps__fork_is_same(topology->generation))
 		nanosleep(&pause, NULL);
-	return load(&topology->readings.changes);
+	return aggregate_load(&topology->readings.changes);
 }
 
 bool ps__change_came(const struct ps_topology *topology, uint64_t changes)
 {
-	bool is_changing = load(&topology->readings.changers) != 0 && ps__fork_is_same(topology->generation);
+	bool is_changing =
+	    aggregate_load(&topology->readings.changers) != 0 && ps__fork_is_same(topology->generation);
 
-	return is_changing || load(&topology->readings.changes) != changes;
+	return is_changing || aggregate_load(&topology->readings.changes) != changes;
 }
 
-static bool is_same_column(const struct ps__column *one, const struct ps__column *other)
+static bool aggregate_is_same_column(const struct ps__column *one, const struct ps__column *other)
 {
 	return one->scope == other->scope && strcmp(one->name, other->name) == 0;
 }
 
-static bool has_same_columns(const struct ps__recording *one, const struct ps__recording *other)
+static bool aggregate_has_same_columns(const struct ps__recording *one, const struct ps__recording *other)
 {
 	size_t column = 0;
 
 	if (one->columns != other->columns)
 		return false;
-	while (column < one->columns && is_same_column(&one->column[column], &other->column[column]))
+	while (column < one->columns && aggregate_is_same_column(&one->column[column], &other->column[column]))
 		column++;
 	return column == one->columns;
 }
 
 /* Does a recording count all that another one of its set counted before? */
-static bool covers(const struct ps__recording *newer, const struct ps__recording *older)
+static bool aggregate_covers(const struct ps__recording *newer, const struct ps__recording *older)
 {
 	size_t column = 0;
 
-	if (has_same_columns(newer, older))
+	if (aggregate_has_same_columns(newer, older))
 		return true;
 	while (column < older->columns && ps__recording_find(newer, older->column[column].name) >= 0)
 		column++;
 	return column == older->columns;
 }
 
-static bool has_reading(const struct ps__recording *recording)
+static bool aggregate_has_reading(const struct ps__recording *recording)
 {
-	return load(&recording->latest) != 0;
+	return aggregate_load(&recording->latest) != 0;
 }
 
-/* The one recording of a set that is to be added to an aggregate. False if several have to be looked at: the set has counted
- * events before that its last reading has not. *out: NULL if it has no reading. */
-static bool find_last(const struct ps__recording *recording, const struct ps__recording **out)
+/*
+ * The one recording of a set that is to be added to an aggregate. False if
+ * several have to be looked at: the set has counted events before that its last
+ * reading has not. *out: NULL if it has no reading.
+ */
+static bool aggregate_find_last(const struct ps__recording *recording, const struct ps__recording **out)
 {
 	*out = NULL;
 	for (; recording; recording = recording->older) {
-		if (!has_reading(recording))
+		if (!aggregate_has_reading(recording))
 			continue;
-		if (*out && !covers(*out, recording))
+		if (*out && !aggregate_covers(*out, recording))
 			return false;
 		*out = *out ? *out : recording;
 	}
 	return true;
 }
 
-static struct ps__aggregate *find_aggregate(struct ps_topology *topology, const struct ps__recording *recording)
+static struct ps__aggregate *aggregate_find(struct ps_topology *topology, const struct ps__recording *recording)
 {
 	struct ps__aggregate *first = atomic_load_explicit(&topology->readings.aggregates, memory_order_relaxed);
 	struct ps__aggregate *aggregate = first;
 
-	while (aggregate && !has_same_columns(aggregate->model, recording))
+	while (aggregate && !aggregate_has_same_columns(aggregate->model, recording))
 		aggregate = aggregate->next;
 	if (aggregate)
 		return aggregate;
@@ -161,8 +169,9 @@ static struct ps__aggregate *find_aggregate(struct ps_topology *topology, const 
 	return aggregate;
 }
 
-/* Where a part is added: at its Thread; a count of a wider scope at the first Thread that it covers. */
-static size_t place_of(const struct ps__history *history, const struct ps__column *column)
+/* Where a part is added: at its Thread; a count of a wider scope at the first
+ * Thread that it covers. */
+static size_t aggregate_index_of(const struct ps__history *history, const struct ps__column *column)
 {
 	const struct ps_component *thread = history->thread->component;
 
@@ -171,13 +180,14 @@ static size_t place_of(const struct ps__history *history, const struct ps__colum
 	return ps__component_range(ps__component_covered(thread, column->scope)).first;
 }
 
-/* All that may fail: every Thread where something is to be added has its words. */
-static bool make_parts(struct ps__aggregate *aggregate, const struct ps__recording *recording)
+/* All that may fail: every Thread where something is to be added has its
+ * words. */
+static bool aggregate_make_parts(struct ps__aggregate *aggregate, const struct ps__recording *recording)
 {
 	for (const struct ps__history *history = ps__recording_first_history(recording); history;
 	     history = history->next_in_recording) {
 		for (size_t column = 0; history->thread && column < recording->columns; column++) {
-			size_t index = place_of(history, &recording->column[column]);
+			size_t index = aggregate_index_of(history, &recording->column[column]);
 			if (part_at(aggregate, index))
 				continue;
 			struct ps__aggregate_part *part =
@@ -190,19 +200,20 @@ static bool make_parts(struct ps__aggregate *aggregate, const struct ps__recordi
 	return true;
 }
 
-static void add_part(struct ps__aggregate *aggregate, size_t index, size_t column, const struct ps_value *value)
+static void aggregate_add_part(struct ps__aggregate *aggregate, size_t index, size_t column,
+                               const struct ps_value *value)
 {
 	_Atomic uint64_t *words = &part_at(aggregate, index)->words[column * WORDS];
 	struct ps_value sum;
-	size_t parts = unpack(words, &sum);
+	size_t parts = aggregate_unpack(words, &sum);
 
 	ps__value_merge(&sum, &parts, value);
-	pack(words, &sum);
+	aggregate_pack(words, &sum);
 }
 
 /* All sets see the same count of a package: the newest is taken. */
-static void take_newest(struct ps__aggregate *aggregate, const struct ps__recording *recording, size_t index,
-                        size_t column)
+static void aggregate_take_newest(struct ps__aggregate *aggregate, const struct ps__recording *recording,
+                                  size_t index, size_t column)
 {
 	_Atomic uint64_t *words = &part_at(aggregate, index)->words[column * WORDS];
 	const struct ps_component *thread = recording->topology->threads[index].component;
@@ -210,30 +221,31 @@ static void take_newest(struct ps__aggregate *aggregate, const struct ps__record
 	struct ps_value value;
 
 	if (ps__recording_sum_latest(recording, column, range, &value) > 0 &&
-	    value.timestamp > load(&words[WORD_TIMESTAMP]))
-		pack(words, &value);
+	    value.timestamp > aggregate_load(&words[WORD_TIMESTAMP]))
+		aggregate_pack(words, &value);
 }
 
-static void add_history(struct ps__aggregate *aggregate, const struct ps__recording *recording,
-                        const struct ps__history *history)
+static void aggregate_add_history(struct ps__aggregate *aggregate, const struct ps__recording *recording,
+                                  const struct ps__history *history)
 {
-	size_t count = load(&history->count);
+	size_t count = aggregate_load(&history->count);
 
 	for (size_t column = 0; column < recording->columns; column++) {
 		struct ps_value value;
 		if (count == 0 || !ps__recording_value(history, count - 1, column, &value) ||
-		    value.timestamp != load(&recording->latest))
+		    value.timestamp != aggregate_load(&recording->latest))
 			continue;
-		size_t index = place_of(history, &recording->column[column]);
+		size_t index = aggregate_index_of(history, &recording->column[column]);
 		if (recording->column[column].scope == PS_SCOPE_THREAD)
-			add_part(aggregate, index, column, &value);
+			aggregate_add_part(aggregate, index, column, &value);
 		else
-			take_newest(aggregate, recording, index, column);
+			aggregate_take_newest(aggregate, recording, index, column);
 	}
 }
 
-/* Takes those of no account out of the list. Those who are at one of them go on from there as before: its next stays. */
-static size_t prune(struct ps_topology *topology)
+/* Takes those of no account out of the list. Those who are at one of them go on
+ * from there as before: its next stays. */
+static size_t aggregate_prune(struct ps_topology *topology)
 {
 	_Atomic(struct ps__recording *) *link = &topology->readings.current;
 	struct ps__recording *recording = atomic_load_explicit(link, memory_order_acquire);
@@ -259,44 +271,46 @@ static size_t prune(struct ps_topology *topology)
 	return kept;
 }
 
-static void retire(struct ps_topology *topology, struct ps__recording *recording)
+static void aggregate_retire(struct ps_topology *topology, struct ps__recording *recording)
 {
 	const struct ps__recording *last;
 	struct ps__aggregate *aggregate = NULL;
 
-	if (!find_last(recording, &last))
+	if (!aggregate_find_last(recording, &last))
 		return;
 	if (last) {
-		aggregate = find_aggregate(topology, last);
-		if (!aggregate || !make_parts(aggregate, last))
+		aggregate = aggregate_find(topology, last);
+		if (!aggregate || !aggregate_make_parts(aggregate, last))
 			return;
 	}
 	ps__change_begin(topology);
 	for (const struct ps__history *history = last ? ps__recording_first_history(last) : NULL; history;
 	     history = history->next_in_recording) {
 		if (history->thread)
-			add_history(aggregate, last, history);
+			aggregate_add_history(aggregate, last, history);
 	}
 	atomic_store_explicit(&recording->is_retired, true, memory_order_release);
 	ps__change_end(topology);
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
 }
 
-/* Nobody asks a topology that is destroyed. In a forked child the lock may be that of a thread that isn't there. */
-static bool try_lock(struct ps_topology *topology)
+/* Nobody asks a topology that is destroyed. In a forked child the lock may be
+ * that of a thread that isn't there. */
+static bool aggregate_try_lock(struct ps_topology *topology)
 {
 	if (ps__topology_is_destroyed(topology) || !ps__fork_is_same(topology->generation))
 		return false;
 	return pthread_mutex_lock(&topology->readings.lock) == 0;
 }
 
-/* As often as the list has doubled: so each recording costs one step of a pass or two. */
-static void unlock(struct ps_topology *topology)
+/* As often as the list has doubled: so each recording costs one step of a pass
+ * or two. */
+static void aggregate_unlock(struct ps_topology *topology)
 {
 	size_t passed = atomic_load_explicit(&topology->readings.passed, memory_order_relaxed);
 
 	if (passed >= LEAST_PRUNED && passed >= topology->readings.kept) {
-		topology->readings.kept = prune(topology);
+		topology->readings.kept = aggregate_prune(topology);
 		atomic_fetch_sub_explicit(&topology->readings.passed, passed, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&topology->readings.lock);
@@ -306,16 +320,16 @@ void ps__aggregate_retire(struct ps__recording *recording)
 {
 	struct ps_topology *topology = recording->topology;
 
-	if (!try_lock(topology))
+	if (!aggregate_try_lock(topology))
 		return;
-	retire(topology, recording);
-	unlock(topology);
+	aggregate_retire(topology, recording);
+	aggregate_unlock(topology);
 }
 
 void ps__aggregate_tidy(struct ps_topology *topology)
 {
-	if (try_lock(topology))
-		unlock(topology);
+	if (aggregate_try_lock(topology))
+		aggregate_unlock(topology);
 }
 
 void ps__aggregate_free(struct ps_topology *topology)

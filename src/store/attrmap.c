@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One reading of a Thread: lookups by event and timestamp, beside a writer, without a lock. readings.c has all of them. */
+/* One reading of a Thread: lookups by event and timestamp, beside a writer,
+ * without a lock. readings.c has all of them. */
 #include "store/attrmap.h"
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/hot.h"
+#include "base/identity.h"
 #include "base/list.h"
 
 #include <limits.h>
 #include <perfsage/thread.h>
 #include <string.h>
+#include <time.h>
 
-static inline const struct ps__column *find_column(const struct ps__recording *recording, const char *event)
+static inline const struct ps__column *attrmap_find_column(const struct ps__recording *recording, const char *event)
 {
 	const struct ps__column *end = recording->column + recording->columns;
 	uint16_t start = ps__name_start(event);
@@ -22,9 +26,30 @@ static inline const struct ps__column *find_column(const struct ps__recording *r
 	return NULL;
 }
 
+/* Spins before it sleeps, and how long it sleeps: a writer that has to wait for
+ * the reader's CPU gets it. */
+#define MOST_SPINS 1000
+#define PAUSE_NS   50000
+
+uint64_t ps__recording_wait(const struct ps__recording *recording)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	for (unsigned spins = 0;; spins++) {
+		uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
+		if (!(sequence & 1) || !ps__fork_is_same(recording->generation))
+			return sequence;
+		if (spins < MOST_SPINS)
+			continue;
+		int cancel = ps__cancel_hold();
+		nanosleep(&pause, NULL);
+		ps__cancel_release(cancel);
+	}
+}
+
 ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *event)
 {
-	const struct ps__column *column = find_column(recording, event);
+	const struct ps__column *column = attrmap_find_column(recording, event);
 
 	return column ? column - recording->column : -1;
 }
@@ -38,20 +63,21 @@ _Static_assert(PS__MARK_INTERRUPTED >> FLAG_SHIFT == PS_VALUE_INTERRUPTED, "flag
 _Static_assert(PS__MARK_SATURATED >> FLAG_SHIFT == PS_VALUE_SATURATED, "flags in the order of values'");
 #define VALUE_FLAGS (PS_VALUE_MOVED | PS_VALUE_WENT_BACK | PS_VALUE_ENDED | PS_VALUE_INTERRUPTED | PS_VALUE_SATURATED)
 
-static inline uint32_t value_flags(uint16_t mark, const struct ps__column *column)
+static inline uint32_t attrmap_value_flags(uint16_t mark, const struct ps__column *column)
 {
 	return ((uint32_t)mark >> FLAG_SHIFT & VALUE_FLAGS) | (column->user_only ? PS_VALUE_USER_ONLY : 0);
 }
 
 /* A multiplexed group's. */
-static void estimate(struct ps_value *value)
+static void attrmap_estimate(struct ps_value *value)
 {
 	if (value->running_ns == 0) {
 		value->status = PS_STATUS_NEVER_SCHEDULED;
 		return;
 	}
 	value->status = PS_STATUS_SCALED;
-	/* 128 bits: a count of an hour at 4 GHz times the nanoseconds of an hour is 2^85. */
+	/* 128 bits: a count of an hour at 4 GHz times the nanoseconds of an
+	 * hour is 2^85. */
 	unsigned __int128 number = (unsigned __int128)value->raw * value->enabled_ns / value->running_ns;
 	value->value = number < LLONG_MAX ? (long long)number : LLONG_MAX;
 	if (number > LLONG_MAX)
@@ -59,10 +85,12 @@ static void estimate(struct ps_value *value)
 }
 
 /*
- * An event that some kind of cores lacks. There it is not supported; though what was counted elsewhere and credited there all
- * the same (last-cpu) is not hidden. Nor is it scaled then: the time on cores that lack it looks as if it had waited.
+ * An event that some kind of cores lacks. There it is not supported; though
+ * what was counted elsewhere and attributed there all the same (last-cpu) is
+ * not hidden. Nor is it scaled then: the time on cores that lack it looks as if
+ * it had waited.
  */
-static void settle_kind(struct ps_value *value, const char *cpus, const struct ps_thread *thread)
+static void attrmap_settle_kind(struct ps_value *value, const char *cpus, const struct ps_thread *thread)
 {
 	bool is_lacking = thread && thread->cpu >= 0 && !ps__list_contains(cpus, thread->cpu);
 
@@ -77,8 +105,11 @@ static void settle_kind(struct ps_value *value, const char *cpus, const struct p
 	}
 }
 
-/* What one row says of one column, as it stands there: few enough words for the processor's registers, so that nothing
- * is stored before it is known to be whole. */
+/*
+ * What one row says of one column, as it stands there: few enough words for the
+ * processor's registers, so that nothing is stored before it is known to be
+ * whole.
+ */
 struct cell {
 	uint64_t timestamp;
 	uint64_t raw;
@@ -87,8 +118,11 @@ struct cell {
 	uint16_t mark;
 };
 
-/* The words' loads pair with the releases of the set's write.c. timestamp: the row's, or 0: not known yet. False if there is
- * no row; that a writer changed the history meanwhile may be why. */
+/*
+ * The words' loads pair with the releases of the set's write.c. timestamp: the
+ * row's, or 0: not known yet. False if there is no row; that a writer changed
+ * the history meanwhile may be why.
+ */
 PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *column, uint64_t timestamp,
                           struct cell *out)
 {
@@ -110,7 +144,8 @@ PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *c
 	return true;
 }
 
-/* What the times say of the raw count, and what the column does of one that the kernel made. */
+/* What the times say of the raw count, and what the column does of one that the
+ * kernel made. */
 static __attribute__((noinline)) void qualify(const struct ps__history *history, const struct ps__column *column,
                                               uint16_t mark, struct ps_value *out)
 {
@@ -121,7 +156,7 @@ static __attribute__((noinline)) void qualify(const struct ps__history *history,
 		out->running_ns = 0;
 	}
 	if (out->running_ns < out->enabled_ns) {
-		estimate(out);
+		attrmap_estimate(out);
 		if (mark & PS__MARK_TOOK_TURNS && out->attribution < PS_ATTRIBUTION_MIXED)
 			out->attribution = PS_ATTRIBUTION_MIXED;
 	}
@@ -132,7 +167,7 @@ static __attribute__((noinline)) void qualify(const struct ps__history *history,
 	if (column->group == PS__NO_GROUP || column->place != history->place)
 		out->status = PS_STATUS_NOT_SUPPORTED;
 	if (column->cpus)
-		settle_kind(out, column->cpus, history->thread);
+		attrmap_settle_kind(out, column->cpus, history->thread);
 	is_known = out->status == PS_STATUS_COUNTED || out->status == PS_STATUS_SCALED;
 	if (is_known && mark & PS__MARK_INCOMPLETE)
 		out->status = PS_STATUS_INCOMPLETE;
@@ -146,7 +181,7 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *his
 	out->enabled_ns = cell->enabled_ns;
 	out->running_ns = cell->running_ns;
 	out->attribution = (enum ps_attribution)(cell->mark & PS__MARK_ATTRIBUTION);
-	out->flags = value_flags(cell->mark, column);
+	out->flags = attrmap_value_flags(cell->mark, column);
 	out->value = (long long)cell->raw;
 	out->status = PS_STATUS_COUNTED;
 	/* Of most there is no more to be said than what stands there. */
@@ -167,8 +202,9 @@ bool ps__recording_value(const struct ps__history *history, size_t row, size_t c
 	return true;
 }
 
-/* The weaker of two: an event that one part's core can't count takes nothing from what others counted. */
-static enum ps_status weaker_status(enum ps_status one, enum ps_status other)
+/* The weaker of two: an event that one part's core can't count takes nothing
+ * from what others counted. */
+static enum ps_status attrmap_weaker_status(enum ps_status one, enum ps_status other)
 {
 	if (one == PS_STATUS_NOT_SUPPORTED)
 		return other;
@@ -178,7 +214,7 @@ static enum ps_status weaker_status(enum ps_status one, enum ps_status other)
 }
 
 /* A sum that wraps would look like a small number. */
-static long long add_count(long long one, long long other, uint32_t *flags)
+static long long attrmap_add_count(long long one, long long other, uint32_t *flags)
 {
 	long long sum;
 
@@ -188,7 +224,7 @@ static long long add_count(long long one, long long other, uint32_t *flags)
 	return other < 0 ? LLONG_MIN : LLONG_MAX;
 }
 
-static uint64_t add_time(uint64_t one, uint64_t other, uint32_t *flags)
+static uint64_t attrmap_add_time(uint64_t one, uint64_t other, uint32_t *flags)
 {
 	uint64_t sum;
 
@@ -206,12 +242,12 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 	}
 	if (part->timestamp > sum->timestamp)
 		sum->timestamp = part->timestamp;
-	sum->value = add_count(sum->value, part->value, &sum->flags);
+	sum->value = attrmap_add_count(sum->value, part->value, &sum->flags);
 	/* Counts that the caller stored may be negative. */
-	sum->raw = (uint64_t)add_count((long long)sum->raw, (long long)part->raw, &sum->flags);
-	sum->enabled_ns = add_time(sum->enabled_ns, part->enabled_ns, &sum->flags);
-	sum->running_ns = add_time(sum->running_ns, part->running_ns, &sum->flags);
-	sum->status = weaker_status(sum->status, part->status);
+	sum->raw = (uint64_t)attrmap_add_count((long long)sum->raw, (long long)part->raw, &sum->flags);
+	sum->enabled_ns = attrmap_add_time(sum->enabled_ns, part->enabled_ns, &sum->flags);
+	sum->running_ns = attrmap_add_time(sum->running_ns, part->running_ns, &sum->flags);
+	sum->status = attrmap_weaker_status(sum->status, part->status);
 	if (part->attribution > sum->attribution)
 		sum->attribution = part->attribution;
 	sum->flags |= part->flags | PS_VALUE_MERGED;
@@ -220,7 +256,7 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 void ps__value_finish(struct ps_value *sum)
 {
 	if (sum->status == PS_STATUS_NEVER_SCHEDULED && sum->running_ns > 0)
-		estimate(sum);
+		attrmap_estimate(sum);
 }
 
 /* One attempt at the newest part in one history. */
@@ -247,7 +283,7 @@ static __attribute__((noinline)) bool read_cell(const struct ps__history *histor
 	return found;
 }
 
-static int fail_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, bool is_known)
+static int attrmap_fail_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, bool is_known)
 {
 	if (!is_known)
 		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
@@ -255,7 +291,8 @@ static int fail_reading(const struct ps_thread *thread, const char *event, uint6
 	                (unsigned long long)timestamp, thread->cpu);
 }
 
-/* The newest part among those of all histories; or, if two have parts of that moment, their sum. */
+/* The newest part among those of all histories; or, if two have parts of that
+ * moment, their sum. */
 static __attribute__((noinline)) int find_reading(const struct ps_thread *thread, const char *event,
                                                   uint64_t timestamp, struct ps_value *out)
 {
@@ -265,7 +302,7 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 
 	for (const struct ps__history *history = ps__thread_first_history(thread); history;
 	     history = history->next_in_thread) {
-		const struct ps__column *column = find_column(history->recording, event);
+		const struct ps__column *column = attrmap_find_column(history->recording, event);
 		struct ps_value part;
 		struct cell cell;
 		if (!column)
@@ -279,30 +316,32 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 		ps__value_merge(&sum, &parts, &part);
 	}
 	if (parts == 0)
-		return fail_reading(thread, event, timestamp, is_known);
+		return attrmap_fail_reading(thread, event, timestamp, is_known);
 	ps__value_finish(&sum);
 	*out = sum;
 	return PS_OK;
 }
 
-/* Of the one history, where the first attempt didn't find it: a writer may have been at work. column: NULL if it has none. */
+/* Of the one history, where the first attempt didn't find it: a writer may have
+ * been at work. column: NULL if it has none. */
 static __attribute__((noinline)) int read_again(const struct ps__history *history, const struct ps__column *column,
                                                 const char *event, uint64_t timestamp, struct ps_value *out)
 {
 	struct cell cell;
 
 	if (!column || !read_cell(history, column, timestamp, &cell))
-		return fail_reading(history->thread, event, timestamp, column != NULL);
+		return attrmap_fail_reading(history->thread, event, timestamp, column != NULL);
 	show_cell(&cell, history, column, out);
 	return PS_OK;
 }
 
-/* Of the one history, without a loop: all that stands in one has to be kept for its next turn. */
+/* Of the one history, without a loop: all that stands in one has to be kept for
+ * its next turn. */
 PS__INLINE int read_once(const struct ps__history *history, const char *event, uint64_t timestamp, bool is_newest,
                          struct ps_value *out)
 {
 	const struct ps__recording *recording = history->recording;
-	const struct ps__column *column = find_column(recording, event);
+	const struct ps__column *column = attrmap_find_column(recording, event);
 	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
 	struct cell cell;
 	bool found = column && !(sequence & 1) &&
@@ -332,7 +371,8 @@ int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_
 {
 	if (__builtin_expect(!thread || !event || !out, 0))
 		return ps__fail(PS_EINVAL, "ps_thread_reading: thread, event and out must not be NULL");
-	/* One event set has been here: nothing to be summed, and so nothing to be copied. */
+	/* One event set has been here: nothing to be summed, and so nothing to
+	 * be copied. */
 	const struct ps__history *history = ps__thread_first_history(thread);
 	if (__builtin_expect(!history || history->next_in_thread, 0))
 		return find_reading(thread, event, timestamp, out);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attribute maps, the reader's side: from an event's name to the parts that a Thread holds. Lookups, roll-up and the
- * exporters read through this; nothing here writes.
+ * Attribute maps, the reader's side: from an event's name to the parts that a
+ * Thread holds. Lookups, roll-up and the exporters read through this; nothing
+ * here writes.
  */
 #ifndef PS_STORE_ATTRMAP_H
 #define PS_STORE_ATTRMAP_H
 
 #include "store/recording.h"
 
-/* The first history of a Thread; newer ones come first. Pairs with the release in ps__recording_attach_history. */
+/* The first history of a Thread; newer ones come first. Pairs with the release
+ * in ps__recording_attach_history. */
 static inline const struct ps__history *ps__thread_first_history(const struct ps_thread *thread)
 {
 	return atomic_load_explicit(&thread->histories, memory_order_acquire);
@@ -17,22 +19,26 @@ static inline const struct ps__history *ps__thread_first_history(const struct ps
 /* The column of an event, or -1. */
 ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *event);
 
-/* One row's value of a column, as the public struct shows it. False if a writer changed the history meanwhile. */
+/* One row's value of a column, as the public struct shows it. False if a writer
+ * changed the history meanwhile. */
 bool ps__recording_value(const struct ps__history *history, size_t row, size_t column, struct ps_value *out);
 
-/* Adds a part to a sum (the first of which has *parts == 0): see ps_value for what becomes of each field. */
+/* Adds a part to a sum (the first of which has *parts == 0): see ps_value for
+ * what becomes of each field. */
 /* Adds a part. The sum is a value only after ps__value_finish. */
 void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value *part);
-/* Where the counter was never on the hardware, it is taken to have counted as fast as elsewhere: an estimate. */
+/* Where the counter was never on the hardware, it is taken to have counted as
+ * fast as elsewhere: an estimate. */
 void ps__value_finish(struct ps_value *sum);
 
-/* Threads by their place in the topology's array: [first, end). */
+/* Threads by their index in the topology's array: [first, end). */
 struct ps__range {
 	size_t first;
 	size_t end;
 };
 
-/* The Threads below. The Machine's include the unknown one: what was counted there happened, too. */
+/* The Threads below. The Machine's include the unknown one: what was counted
+ * there happened, too. */
 struct ps__range ps__component_range(const struct ps_component *component);
 
 static inline size_t ps__thread_index(const struct ps_thread *thread)
@@ -40,13 +46,15 @@ static inline size_t ps__thread_index(const struct ps_thread *thread)
 	return (size_t)(thread - thread->component->topology->threads);
 }
 
-/* The newest history of a recording. Pairs with the release in ps__recording_add_history. */
+/* The newest history of a recording. Pairs with the release in
+ * ps__recording_add_history. */
 static inline const struct ps__history *ps__recording_first_history(const struct ps__recording *recording)
 {
 	return atomic_load_explicit(&recording->histories, memory_order_acquire);
 }
 
-/* The sum of the parts of a recording's latest reading in a range; how many they are. */
+/* The sum of the parts of a recording's latest reading in a range; how many
+ * they are. */
 size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column, struct ps__range range,
                                 struct ps_value *out);
 
@@ -54,7 +62,8 @@ size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t co
 size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column, struct ps__range range,
                             uint64_t timestamp, struct ps_value *out);
 
-/* Which column of a recording is to be summed up, or -1: that of a name, or what a metric needs. */
+/* Which column of a recording is to be summed up, or -1: that of a name, or
+ * what a metric needs. */
 struct ps__selector {
 	ptrdiff_t (*find)(const struct ps__recording *recording, const struct ps__selector *selector);
 	const char *name;    /* of the event; in messages */
@@ -62,19 +71,24 @@ struct ps__selector {
 };
 ptrdiff_t ps__select_by_name(const struct ps__recording *recording, const struct ps__selector *selector);
 
-/* Has its set gone on in another recording that has the event, and a reading? A sum never mixes two readings of one set. */
+/* Has its set gone on in another recording that has the event, and a reading? A
+ * sum never mixes two readings of one set. */
 bool ps__recording_is_superseded(const struct ps__recording *recording, const struct ps__selector *selector);
 
-/* What ps_component_total gives, of the columns that are selected; PS_ENOEVNT and PS_EINVAL_DOM come without a detail:
- * the second function gives that of PS_EINVAL_DOM. */
+/*
+ * What ps_component_total gives, of the columns that are selected; PS_ENOEVNT
+ * and PS_EINVAL_DOM come without a detail: the second function gives that of
+ * PS_EINVAL_DOM.
+ */
 int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector,
                       struct ps_value *out);
-/* Does a component consist of whole places in which one count of the scope is made? */
+/* Does a component consist of whole places in which one count of the scope is
+ * made? */
 bool ps__component_holds(const struct ps_component *component, enum ps_scope scope);
 int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector);
 
-/* What one count of a scope covers, seen from a Thread: the outermost component of the scope's type above it, or else
- * the Thread itself. */
+/* What one count of a scope covers, seen from a Thread: the outermost component
+ * of the scope's type above it, or else the Thread itself. */
 const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope);
 
 #endif

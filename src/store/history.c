@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of counts in chunks. The set writes them (src/set), the attribute maps and the roll-up read them. */
+/* Rows of counts in chunks. The set writes them (src/set), the attribute maps
+ * and the roll-up read them. */
 #include "store/history.h"
 
 #include "base/os.h"
@@ -10,14 +11,16 @@
 #define LARGEST_EXTENT_BYTES ((size_t)256 << 10)
 #define PAGE_BYTES           ((size_t)4096)
 #define FIRST_CAPACITY       ((size_t)8)
-/* A curve is made from every second row's timestamp. The last row is left out, as it may still get a new timestamp. */
+/* A curve is made from every second row's timestamp. The last row is left out,
+ * as it may still get a new timestamp. */
 #define SAMPLE_ROWS     ((size_t)2)
 #define SAMPLES         (PS__CHUNK_ROWS / SAMPLE_ROWS)
 #define SAMPLE_QUARTERS (SAMPLE_ROWS * PS__CURVE_QUARTERS)
 /* The last so many samples predict when the next chunk starts. */
 #define TREND       ((size_t)4)
 #define CURVE_UNITS ((uint64_t)PS__CURVE_PIECES * PS__CURVE_UNITS)
-/* 100 days: the longest time whose units can be computed in 64 bits. Later rows are found without a prediction. */
+/* 100 days: the longest time whose units can be computed in 64 bits. Later rows
+ * are found without a prediction. */
 #define LONGEST_NS ((UINT64_C(1) << 53) - 1)
 
 /* The head of a run of pages; chunks follow. */
@@ -45,7 +48,7 @@ void ps__pool_clear(struct ps__pool *pool)
 }
 
 /* The next chunk of the newest extent, or NULL when it is used up. */
-static struct ps__chunk *cut_chunk(struct ps__pool *pool)
+static struct ps__chunk *history_cut_chunk(struct ps__pool *pool)
 {
 	struct ps__extent *extent = pool->extents;
 
@@ -56,14 +59,15 @@ static struct ps__chunk *cut_chunk(struct ps__pool *pool)
 	return chunk;
 }
 
-/* A reader may take the address for a timestamp: the release pairs with its acquire, and its second look sees an odd sequence. */
+/* A reader may take the address for a timestamp: the release pairs with its
+ * acquire, and its second look sees an odd sequence. */
 void ps__pool_give_back(struct ps__pool *pool, struct ps__chunk *chunk)
 {
 	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free, memory_order_release);
 	pool->free = chunk;
 }
 
-static int add_extent(struct ps__pool *pool, size_t size_bytes)
+static int history_add_extent(struct ps__pool *pool, size_t size_bytes)
 {
 	size_t needed = sizeof(struct ps__extent) + pool->chunk_bytes;
 
@@ -73,8 +77,9 @@ static int add_extent(struct ps__pool *pool, size_t size_bytes)
 	struct ps__extent *extent = ps__os_pages_create(size_bytes);
 	if (!extent)
 		return -1;
-	/* What is left of the present extent isn't lost when a new one takes its place. */
-	for (struct ps__chunk *rest = cut_chunk(pool); rest; rest = cut_chunk(pool))
+	/* What is left of the present extent isn't lost when a new one takes
+	 * its place. */
+	for (struct ps__chunk *rest = history_cut_chunk(pool); rest; rest = history_cut_chunk(pool))
 		ps__pool_give_back(pool, rest);
 	extent->next = pool->extents;
 	extent->size_bytes = size_bytes;
@@ -95,13 +100,13 @@ int ps__pool_reserve(struct ps__pool *pool, size_t chunks)
 	if (__builtin_mul_overflow(missing, pool->chunk_bytes, &size_bytes) ||
 	    __builtin_add_overflow(size_bytes, sizeof(struct ps__extent) + PAGE_BYTES, &size_bytes))
 		return -1;
-	return add_extent(pool, size_bytes - PAGE_BYTES);
+	return history_add_extent(pool, size_bytes - PAGE_BYTES);
 }
 
-static struct ps__chunk *take_chunk(struct ps__pool *pool)
+static struct ps__chunk *history_take_chunk(struct ps__pool *pool)
 {
 	if (pool->spare_chunks == 0) {
-		if (add_extent(pool, pool->next_extent_bytes) < 0)
+		if (history_add_extent(pool, pool->next_extent_bytes) < 0)
 			return NULL;
 		if (pool->next_extent_bytes < LARGEST_EXTENT_BYTES)
 			pool->next_extent_bytes *= 2;
@@ -109,12 +114,12 @@ static struct ps__chunk *take_chunk(struct ps__pool *pool)
 	pool->spare_chunks--;
 	struct ps__chunk *chunk = pool->free;
 	if (!chunk)
-		return cut_chunk(pool);
+		return history_cut_chunk(pool);
 	pool->free = (struct ps__chunk *)(uintptr_t)atomic_load_explicit(&chunk->words[0], memory_order_relaxed);
 	return chunk;
 }
 
-static struct ps__directory *directory_create(size_t capacity)
+static struct ps__directory *history_directory_create(size_t capacity)
 {
 	size_t entries_bytes = capacity * sizeof(struct ps__entry);
 	struct ps__directory *directory =
@@ -129,7 +134,7 @@ static struct ps__directory *directory_create(size_t capacity)
 
 int ps__history_init(struct ps__history *history, struct ps__pool *pool, size_t stride)
 {
-	struct ps__directory *directory = directory_create(FIRST_CAPACITY);
+	struct ps__directory *directory = history_directory_create(FIRST_CAPACITY);
 
 	if (!directory)
 		return -1;
@@ -150,33 +155,34 @@ void ps__history_clear(struct ps__history *history)
 	}
 }
 
-static struct ps__entry *entry_of(struct ps__directory *directory, size_t number)
+static struct ps__entry *history_entry_of(struct ps__directory *directory, size_t number)
 {
 	return &directory->entries[number & (directory->capacity - 1)];
 }
 
-static _Atomic uint64_t *start_of(struct ps__directory *directory, size_t number)
+static _Atomic uint64_t *history_start_of(struct ps__directory *directory, size_t number)
 {
 	return &directory->starts[number & (directory->capacity - 1)];
 }
 
-static void copy_word(_Atomic uint64_t *to, const _Atomic uint64_t *from)
+static void history_copy_word(_Atomic uint64_t *to, const _Atomic uint64_t *from)
 {
 	atomic_init(to, atomic_load_explicit(from, memory_order_relaxed));
 }
 
-static void copy_entry(struct ps__directory *grown, struct ps__directory *old, size_t number)
+static void history_copy_entry(struct ps__directory *grown, struct ps__directory *old, size_t number)
 {
-	struct ps__entry *from = entry_of(old, number);
-	struct ps__entry *to = entry_of(grown, number);
+	struct ps__entry *from = history_entry_of(old, number);
+	struct ps__entry *to = history_entry_of(grown, number);
 
 	atomic_init(&to->chunk, atomic_load_explicit(&from->chunk, memory_order_relaxed));
-	copy_word(&to->curve, &from->curve);
-	copy_word(start_of(grown, number), start_of(old, number));
+	history_copy_word(&to->curve, &from->curve);
+	history_copy_word(history_start_of(grown, number), history_start_of(old, number));
 }
 
-/* Replaces the directory by one that holds `chunks` more than are in use now. */
-static int grow_directory(struct ps__history *history, size_t chunks)
+/* Replaces the directory by one that holds `chunks` more than are in use
+ * now. */
+static int history_grow_directory(struct ps__history *history, size_t chunks)
 {
 	struct ps__directory *old = atomic_load_explicit(&history->directory, memory_order_relaxed);
 	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed) / PS__CHUNK_ROWS;
@@ -187,11 +193,11 @@ static int grow_directory(struct ps__history *history, size_t chunks)
 		capacity *= 2;
 	if (capacity == old->capacity)
 		return 0;
-	struct ps__directory *grown = directory_create(capacity);
+	struct ps__directory *grown = history_directory_create(capacity);
 	if (!grown)
 		return -1;
 	for (size_t number = first; number < end; number++)
-		copy_entry(grown, old, number);
+		history_copy_entry(grown, old, number);
 	grown->older = old;
 	atomic_store_explicit(&history->directory, grown, memory_order_release);
 	return 0;
@@ -199,10 +205,11 @@ static int grow_directory(struct ps__history *history, size_t chunks)
 
 int ps__history_reserve(struct ps__history *history, size_t rows)
 {
-	return grow_directory(history, rows / PS__CHUNK_ROWS + 1);
+	return history_grow_directory(history, rows / PS__CHUNK_ROWS + 1);
 }
 
-/* The timestamps of every second row in a chunk; the last one is when the next chunk is expected to start. */
+/* The timestamps of every second row in a chunk; the last one is when the next
+ * chunk is expected to start. */
 struct history_samples {
 	uint64_t times[SAMPLES + 1];
 };
@@ -216,14 +223,16 @@ static struct history_samples history_samples_of(const struct ps__history *histo
 		times[index] = atomic_load_explicit(ps__history_word(history, row + index * SAMPLE_ROWS, 0),
 		                                    memory_order_relaxed);
 	times[SAMPLES] = times[SAMPLES - 1] + (times[SAMPLES - 1] - times[SAMPLES - 1 - TREND]) / TREND;
-	/* A reading's timestamps rise, but a history's user may store others: a curve needs a length. */
+	/* A reading's timestamps rise, but a history's user may store others: a
+	 * curve needs a length. */
 	if (times[SAMPLES] < times[0] + PS__CHUNK_ROWS)
 		times[SAMPLES] = times[0] + PS__CHUNK_ROWS;
 	return samples;
 }
 
-/* Where a time between this sample and the next one is, in quarters of a row. */
-static uint64_t quarter_at(const struct history_samples *samples, size_t index, uint64_t time)
+/* Where a time between this sample and the next one is, in quarters of a
+ * row. */
+static uint64_t history_quarter_at(const struct history_samples *samples, size_t index, uint64_t time)
 {
 	uint64_t length = samples->times[index + 1] - samples->times[index];
 	uint64_t passed = time - samples->times[index];
@@ -232,7 +241,7 @@ static uint64_t quarter_at(const struct history_samples *samples, size_t index, 
 }
 
 /* A curve's factor and shift: the finest scale that covers the length. */
-static uint64_t scale_of(uint64_t length)
+static uint64_t history_scale_of(uint64_t length)
 {
 	unsigned shift = 62 - (unsigned)__builtin_clzll(length);
 	uint64_t factor = (CURVE_UNITS << shift) / length;
@@ -242,10 +251,10 @@ static uint64_t scale_of(uint64_t length)
 	return factor << PS__CURVE_SHIFT_BITS | shift;
 }
 
-static uint64_t curve_of(const struct history_samples *samples)
+static uint64_t history_curve_of(const struct history_samples *samples)
 {
 	uint64_t length = samples->times[SAMPLES] - samples->times[0];
-	uint64_t curve = scale_of(length < LONGEST_NS ? length : LONGEST_NS);
+	uint64_t curve = history_scale_of(length < LONGEST_NS ? length : LONGEST_NS);
 	uint64_t factor = curve >> PS__CURVE_SHIFT_BITS;
 	unsigned shift = curve & ((1 << PS__CURVE_SHIFT_BITS) - 1);
 	size_t index = 0;
@@ -254,22 +263,26 @@ static uint64_t curve_of(const struct history_samples *samples)
 		uint64_t time = samples->times[0] + (piece * PS__CURVE_UNITS << shift) / factor;
 		while (samples->times[index + 1] <= time)
 			index++;
-		uint64_t quarter = quarter_at(samples, index, time);
+		uint64_t quarter = history_quarter_at(samples, index, time);
 		curve |= (quarter < UINT8_MAX ? quarter : UINT8_MAX) << 8 * (piece + 1);
 	}
 	return curve;
 }
 
-/* Readers use the index of a chunk after they have seen a row of a later chunk; or, if rows were moved, under the sequence:
- * these releases pair with the acquires of search.c. */
+/*
+ * Readers use the index of a chunk after they have seen a row of a later chunk;
+ * or, if rows were moved, under the sequence: these releases pair with the
+ * acquires of search.c.
+ */
 void ps__history_index(struct ps__history *history, size_t begin, size_t end)
 {
 	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
 
 	for (size_t number = begin; number < end; number++) {
 		struct history_samples samples = history_samples_of(history, number * PS__CHUNK_ROWS);
-		atomic_store_explicit(&entry_of(directory, number)->curve, curve_of(&samples), memory_order_release);
-		atomic_store_explicit(start_of(directory, number), samples.times[0], memory_order_release);
+		atomic_store_explicit(&history_entry_of(directory, number)->curve, history_curve_of(&samples),
+		                      memory_order_release);
+		atomic_store_explicit(history_start_of(directory, number), samples.times[0], memory_order_release);
 	}
 }
 
@@ -277,14 +290,14 @@ int ps__history_make_room(struct ps__history *history)
 {
 	if (__builtin_expect(atomic_load_explicit(&history->count, memory_order_relaxed) < history->room, 1))
 		return 0;
-	if (grow_directory(history, 1) < 0)
+	if (history_grow_directory(history, 1) < 0)
 		return -1;
-	struct ps__chunk *chunk = take_chunk(history->pool);
+	struct ps__chunk *chunk = history_take_chunk(history->pool);
 	if (!chunk)
 		return -1;
 	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
 	size_t number = history->room / PS__CHUNK_ROWS;
-	atomic_store_explicit(&entry_of(directory, number)->chunk, chunk, memory_order_release);
+	atomic_store_explicit(&history_entry_of(directory, number)->chunk, chunk, memory_order_release);
 	/* None before it, if all were dropped. */
 	if (history->room > atomic_load_explicit(&history->first, memory_order_relaxed))
 		ps__history_index(history, number - 1, number);
@@ -310,7 +323,8 @@ void ps__history_trim(struct ps__history *history, size_t keep)
 
 	if (wanted <= first)
 		return;
-	/* Before the chunks go: a writer that is left here (set/recover.c) must not give them back twice. */
+	/* Before the chunks go: a writer that is left here (set/recover.c) must
+	 * not give them back twice. */
 	atomic_store_explicit(&history->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
 		ps__pool_give_back(history->pool, ps__history_chunk(history, number * PS__CHUNK_ROWS));

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A history: the rows that one event set stored for one hardware thread, ordered by timestamp.
+ * A history: the rows that one event set stored for one hardware thread,
+ * ordered by timestamp.
  *
- * A row is a timestamp followed by the recording's counts: for each group enabled and running nanoseconds, then
- * one value for each event; beside it stands a 16-bit mark. Rows are addressed by a number that never changes its
- * meaning: those in [first, count) exist. Chunks of 64 rows come from the recording's pool and go back to it when
- * a bounded history has dropped them; they are given back to the system with the topology alone, so that a reader
+ * A row is a timestamp followed by the recording's counts: for each group
+ * enabled and running nanoseconds, then one value for each event; beside it
+ * stands a 16-bit mark. Rows are addressed by a number that never changes its
+ * meaning: those in [first, count) exist. Chunks of 64 rows come from the
+ * recording's pool and go back to it when a bounded history has dropped them;
+ * they are given back to the system with the topology alone, so that a reader
  * never follows a dangling pointer.
  *
- * A look-up by timestamp misses the cache twice at most. A binary search among the chunks' starts, which are few enough to
- * stay in the cache, finds the chunk. The chunk's entry then predicts the row. Starts and entries are written when the next
- * chunk begins, not with each row, so the newest chunk is searched without them.
+ * A look-up by timestamp misses the cache twice at most. A binary search among
+ * the chunks' starts, which are few enough to stay in the cache, finds the
+ * chunk. The chunk's entry then predicts the row. Starts and entries are
+ * written when the next chunk begins, not with each row, so the newest chunk is
+ * searched without them.
  *
- * One writer; readers look under the recording's sequence (recording.h) and discard what a writer changed meanwhile.
+ * One writer; readers look under the recording's sequence (recording.h) and
+ * discard what a writer changed meanwhile.
  */
 #ifndef PS_STORE_HISTORY_H
 #define PS_STORE_HISTORY_H
@@ -24,13 +30,15 @@
 
 #define PS__CHUNK_ROWS 64
 
-/* Of one in the pool's list the first word is the address of the next one. */
+/* The first word of a chunk in the pool's list is the address of the next
+ * chunk. */
 struct ps__chunk {
 	_Atomic uint16_t marks[PS__CHUNK_ROWS];
 	_Atomic uint64_t words[]; /* PS__CHUNK_ROWS * stride */
 };
 
-/* Where chunks come from: extents of populated pages. Used by the writer alone. */
+/* Where chunks come from: extents of populated pages. Used by the writer
+ * alone. */
 struct ps__pool {
 	struct ps__extent *extents; /* newest first */
 	struct ps__chunk *free;
@@ -52,10 +60,12 @@ struct ps__entry {
 };
 
 /*
- * A curve predicts a row's place in its chunk from the time since the chunk's first row. It consists of 7 straight pieces,
- * equally long in time, and ends where the next chunk is expected to start. A piece is divided into 256 units.
- * Bits 0 to 5 are a shift, bits 6 to 15 a factor: nanoseconds * factor >> shift gives units. Each of the other 6 bytes
- * says where a piece begins, in quarters of a row. The first piece begins at 0 and the last one ends at 256.
+ * A curve predicts a row's place in its chunk from the time since the chunk's
+ * first row. It consists of 7 straight pieces, equally long in time, and ends
+ * where the next chunk is expected to start. A piece is divided into 256 units.
+ * Bits 0 to 5 are a shift, bits 6 to 15 a factor: nanoseconds * factor >> shift
+ * gives units. Each of the other 6 bytes says where a piece begins, in quarters
+ * of a row. The first piece begins at 0 and the last one ends at 256.
  */
 #define PS__CURVE_PIECES      7u
 #define PS__CURVE_UNITS       256u
@@ -63,7 +73,8 @@ struct ps__entry {
 #define PS__CURVE_SHIFT_BITS  6
 #define PS__CURVE_FACTOR_BITS 10
 
-/* Chunks by (row number / 64) modulo capacity. A larger directory replaces a full one; the older one stays for readers. */
+/* Chunks by (row number / 64) modulo capacity. A larger directory replaces a
+ * full one; the older one stays for readers. */
 struct ps__directory {
 	struct ps__directory *older;
 	size_t capacity;            /* a power of two */
@@ -103,9 +114,11 @@ enum {
 	PS__MARK_SATURATED = 0x0800,
 	PS__MARK_TOOK_TURNS = 0x2000, /* groups took turns on the hardware, and the task was on several CPUs */
 	PS__MARK_FLAGS = 0x2cf8,
-	/* The reading has been updated, and stands at the end now: this row counts for nothing. */
+	/* The reading has been updated, and stands at the end now: this row
+	 * counts for nothing. */
 	PS__MARK_GONE = 0x1000,
-	/* What the reading's base is: 0 if neither; equal to the row; or kept in the set's history of bases. */
+	/* What the reading's base is: 0 if neither; equal to the row; or kept
+	 * in the set's history of bases. */
 	PS__MARK_BASE_IS_VALUE = 0x0100,
 	PS__MARK_BASE_APART = 0x0200,
 	PS__MARK_BASE = 0x0300
@@ -116,10 +129,12 @@ int ps__history_init(struct ps__history *history, struct ps__pool *pool,
 void ps__history_clear(struct ps__history *history);               /* the directories; chunks are the pool's */
 int ps__history_reserve(struct ps__history *history, size_t rows); /* the directory for so many rows more */
 
-/* Makes sure that a row can be appended. Returns 0, or -1 for lack of memory. */
+/* Makes sure that a row can be appended. Returns 0, or -1 for lack of
+ * memory. */
 int ps__history_make_room(struct ps__history *history);
 
-/* Appends a row of which the words are yet to be written; there must be room. Returns its number. */
+/* Appends a row of which the words are yet to be written; there must be room.
+ * Returns its number. */
 size_t ps__history_append(struct ps__history *history, uint64_t timestamp);
 
 /* The same for a row that is written already: makes it one of the history's. */
@@ -133,14 +148,19 @@ static inline void ps__history_publish(struct ps__history *history)
 /* Drops the oldest rows beyond `keep`. */
 void ps__history_trim(struct ps__history *history, size_t keep);
 
-/* history_update.c: moves a row behind the last one, and those after it one down: for a row that gets a new timestamp. */
+/* history_update.c: moves a row behind the last one, and those after it one
+ * down: for a row that gets a new timestamp. */
 void ps__history_move_to_end(struct ps__history *history, size_t row);
 
-/* The same without moving others: a copy at the end, for which there must be room, and the row is retired. */
+/* The same without moving others: a copy at the end, for which there must be
+ * room, and the row is retired. */
 void ps__history_copy_to_end(struct ps__history *history, size_t row);
 
-/* Marks a row as gone. When many are, the others close up, so that a history of rows that are updated over and over doesn't
- * grow: rows may get other numbers. Not of a bounded history. */
+/*
+ * Marks a row as gone. When many are, the others close up, so that a history of
+ * rows that are updated over and over doesn't grow: rows may get other numbers.
+ * Not of a bounded history.
+ */
 void ps__history_retire(struct ps__history *history, size_t row);
 void ps__history_close_up(struct ps__history *history); /* now */
 
@@ -192,7 +212,7 @@ struct ps__history_row {
 
 #define PS__NO_ROW ((struct ps__history_row){NULL, NULL})
 
-/* Of a chunk; or of none (NULL), which has no row. */
+/* A row of a chunk; PS__NO_ROW if there is no chunk (NULL). */
 static inline struct ps__history_row ps__history_row_of(const struct ps__history *history, struct ps__chunk *chunk,
                                                         size_t row)
 {
@@ -201,21 +221,25 @@ static inline struct ps__history_row ps__history_row_of(const struct ps__history
 	return (struct ps__history_row){ps__history_words(history, chunk, row), ps__history_mark(chunk, row)};
 }
 
-/* Look-ups by timestamp, in search.c. Readers call them under the recording's sequence. */
+/* Look-ups by timestamp, in search.c. Readers call them under the recording's
+ * sequence. */
 
 /* The first row that is newer than timestamp; the count if there is none. */
 size_t ps__history_find_after(const struct ps__history *history, uint64_t timestamp);
 
-/* The number of the row with this timestamp (not 0), or -1. Rows that are gone are not found. */
+/* The number of the row with this timestamp (not 0), or -1. Rows that are gone
+ * are not found. */
 ptrdiff_t ps__history_find(const struct ps__history *history, uint64_t timestamp);
 
 /* The row with this timestamp (not 0), also if it is gone; or PS__NO_ROW. */
 struct ps__history_row ps__history_row_at(const struct ps__history *history, uint64_t timestamp);
 
 /* Steps of a look-up, which have tests of their own. */
-/* The last of the indexed chunks [begin, end) that starts at the timestamp or before it; begin if there is none. */
+/* The last of the indexed chunks [begin, end) that starts at the timestamp or
+ * before it; begin if there is none. */
 size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp);
-/* About where in its chunk a row is that came so many nanoseconds after the first one. */
+/* About where in its chunk a row is that came so many nanoseconds after the
+ * first one. */
 size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns);
 
 #endif

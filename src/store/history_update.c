@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A history's rows that get a new timestamp: they move to its end, and what they leave behind is closed up. */
+/* A history's rows that get a new timestamp: they move to its end, and what
+ * they leave behind is closed up. */
 #include "store/history.h"
 
-/* Word by word, so that a row of any width needs no room of its own: this may run in a signal handler. */
-static void rotate_word(struct ps__history *history, size_t row, size_t last, size_t word)
+/* Word by word, so that a row of any width needs no room of its own: this may
+ * run in a signal handler. */
+static void history_rotate_word(struct ps__history *history, size_t row, size_t last, size_t word)
 {
 	uint64_t saved = atomic_load_explicit(ps__history_word(history, row, word), memory_order_relaxed);
 
@@ -15,7 +17,7 @@ static void rotate_word(struct ps__history *history, size_t row, size_t last, si
 	atomic_store_explicit(ps__history_word(history, last, word), saved, memory_order_release);
 }
 
-static _Atomic uint16_t *mark_at(const struct ps__history *history, size_t row)
+static _Atomic uint16_t *history_mark_at(const struct ps__history *history, size_t row)
 {
 	return ps__history_mark(ps__history_chunk(history, row), row);
 }
@@ -26,17 +28,17 @@ void ps__history_move_to_end(struct ps__history *history, size_t row)
 	size_t number = row / PS__CHUNK_ROWS;
 
 	for (size_t word = 0; word < history->stride; word++)
-		rotate_word(history, row, last, word);
-	uint16_t saved = atomic_load_explicit(mark_at(history, row), memory_order_relaxed);
+		history_rotate_word(history, row, last, word);
+	uint16_t saved = atomic_load_explicit(history_mark_at(history, row), memory_order_relaxed);
 	for (; row < last; row++)
-		atomic_store_explicit(mark_at(history, row),
-		                      atomic_load_explicit(mark_at(history, row + 1), memory_order_relaxed),
+		atomic_store_explicit(history_mark_at(history, row),
+		                      atomic_load_explicit(history_mark_at(history, row + 1), memory_order_relaxed),
 		                      memory_order_release);
-	atomic_store_explicit(mark_at(history, last), saved, memory_order_release);
+	atomic_store_explicit(history_mark_at(history, last), saved, memory_order_release);
 	ps__history_index(history, number, history->room / PS__CHUNK_ROWS - 1);
 }
 
-static void copy_row(struct ps__history *history, size_t from, size_t to, uint16_t mark)
+static void history_copy_row(struct ps__history *history, size_t from, size_t to, uint16_t mark)
 {
 	const _Atomic uint64_t *source = ps__history_word(history, from, 0);
 	_Atomic uint64_t *words = ps__history_word(history, to, 0);
@@ -44,11 +46,12 @@ static void copy_row(struct ps__history *history, size_t from, size_t to, uint16
 	for (size_t word = 0; word < history->stride; word++)
 		atomic_store_explicit(&words[word], atomic_load_explicit(&source[word], memory_order_relaxed),
 		                      memory_order_release);
-	atomic_store_explicit(mark_at(history, to), mark, memory_order_release);
+	atomic_store_explicit(history_mark_at(history, to), mark, memory_order_release);
 }
 
-/* Behind the last row. The last chunk that is left may change now: it is indexed when it is full again. */
-static void drop_empty_chunks(struct ps__history *history)
+/* Behind the last row. The last chunk that is left may change now: it is
+ * indexed when it is full again. */
+static void history_drop_empty_chunks(struct ps__history *history)
 {
 	while (history->room - atomic_load_explicit(&history->count, memory_order_relaxed) >= PS__CHUNK_ROWS) {
 		history->room -= PS__CHUNK_ROWS;
@@ -66,18 +69,19 @@ void ps__history_close_up(struct ps__history *history)
 		row++;
 	size_t number = row / PS__CHUNK_ROWS, end = row;
 	for (; row < count; row++) {
-		uint16_t mark = atomic_load_explicit(mark_at(history, row), memory_order_relaxed);
+		uint16_t mark = atomic_load_explicit(history_mark_at(history, row), memory_order_relaxed);
 		if (!(mark & PS__MARK_GONE))
-			copy_row(history, row, end++, mark);
+			history_copy_row(history, row, end++, mark);
 	}
 	history->gone = 0;
 	atomic_store_explicit(&history->count, end, memory_order_release);
-	drop_empty_chunks(history);
+	history_drop_empty_chunks(history);
 	ps__history_index(history, number, history->room / PS__CHUNK_ROWS - 1);
 }
 
-/* In-order updates empty the oldest chunk: it is dropped whole, and no row has to be moved. */
-static void drop_first_chunk(struct ps__history *history)
+/* In-order updates empty the oldest chunk: it is dropped whole, and no row has
+ * to be moved. */
+static void history_drop_first_chunk(struct ps__history *history)
 {
 	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);
 	size_t count = atomic_load_explicit(&history->count, memory_order_relaxed);
@@ -87,7 +91,8 @@ static void drop_first_chunk(struct ps__history *history)
 			return;
 	}
 	history->gone -= PS__CHUNK_ROWS;
-	/* A release, as the stores of rows are: a reader who sees it, sees the odd sequence at the second look. */
+	/* A release, as the stores of rows are: a reader who sees it, sees the
+	 * odd sequence at the second look. */
 	atomic_fetch_add_explicit(&history->swept, PS__CHUNK_ROWS, memory_order_release);
 	ps__history_trim(history, count - first - PS__CHUNK_ROWS);
 }
@@ -96,13 +101,14 @@ void ps__history_retire(struct ps__history *history, size_t row)
 {
 	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);
 	size_t rows = atomic_load_explicit(&history->count, memory_order_relaxed) - first;
-	uint16_t mark = atomic_load_explicit(mark_at(history, row), memory_order_relaxed);
+	uint16_t mark = atomic_load_explicit(history_mark_at(history, row), memory_order_relaxed);
 
-	atomic_store_explicit(mark_at(history, row), mark | PS__MARK_GONE, memory_order_release);
+	atomic_store_explicit(history_mark_at(history, row), mark | PS__MARK_GONE, memory_order_release);
 	history->gone++;
 	if (row == first + PS__CHUNK_ROWS - 1)
-		drop_first_chunk(history);
-	/* Each row is moved once for each update at most, unless the memory that was reserved is used up. */
+		history_drop_first_chunk(history);
+	/* Each row is moved once for each update at most, unless the memory
+	 * that was reserved is used up. */
 	if (history->gone >= PS__CHUNK_ROWS &&
 	    (history->gone > rows / 2 || (history->pool->is_reserved && !history->pool->spare_chunks)))
 		ps__history_close_up(history);
@@ -111,17 +117,17 @@ void ps__history_retire(struct ps__history *history, size_t row)
 void ps__history_copy_to_end(struct ps__history *history, size_t row)
 {
 	size_t last = atomic_load_explicit(&history->count, memory_order_relaxed) - 1;
-	uint16_t mark = atomic_load_explicit(mark_at(history, row), memory_order_relaxed);
+	uint16_t mark = atomic_load_explicit(history_mark_at(history, row), memory_order_relaxed);
 
 	if (row == last)
 		return;
 	ps__history_append(history, atomic_load_explicit(ps__history_word(history, last, 0), memory_order_relaxed));
-	copy_row(history, row, last + 1, mark);
+	history_copy_row(history, row, last + 1, mark);
 	ps__history_retire(history, row);
 }
 
 void ps__history_pop(struct ps__history *history)
 {
 	atomic_fetch_sub_explicit(&history->count, 1, memory_order_release);
-	drop_empty_chunks(history);
+	history_drop_empty_chunks(history);
 }

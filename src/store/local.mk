@@ -9,6 +9,7 @@ src_store_libstore_la_SOURCES = \
 	src/store/history.c \
 	src/store/history.h \
 	src/store/history_update.c \
+	src/store/parts.c \
 	src/store/readings.c \
 	src/store/recording.c \
 	src/store/recording.h \

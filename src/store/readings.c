@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a Thread has had: all its readings of an event, how many were dropped, and of which events there are any. */
+/* What a Thread has had: all its readings of an event, how many were dropped,
+ * and of which events there are any. */
 #include "base/error.h"
 #include "store/attrmap.h"
 
 #include <perfsage/thread.h>
 
-static void reverse(struct ps_value *values, size_t begin, size_t end)
+static void readings_reverse(struct ps_value *values, size_t begin, size_t end)
 {
 	while (begin + 1 < end) {
 		struct ps_value swapped = values[begin];
@@ -15,11 +16,11 @@ static void reverse(struct ps_value *values, size_t begin, size_t end)
 }
 
 /* Turns an array left by `steps`. */
-static void rotate(struct ps_value *values, size_t count, size_t steps)
+static void readings_rotate(struct ps_value *values, size_t count, size_t steps)
 {
-	reverse(values, 0, steps);
-	reverse(values, steps, count);
-	reverse(values, 0, count);
+	readings_reverse(values, 0, steps);
+	readings_reverse(values, steps, count);
+	readings_reverse(values, 0, count);
 }
 
 /* A walk over all parts of an event on a Thread, oldest first. */
@@ -30,7 +31,7 @@ struct merge {
 };
 
 /* The oldest part of a history that is newer than `after`. */
-static bool next_part(const struct ps__history *history, size_t column, uint64_t after, struct ps_value *out)
+static bool readings_next_part(const struct ps__history *history, size_t column, uint64_t after, struct ps_value *out)
 {
 	const struct ps__recording *recording = history->recording;
 	uint64_t sequence;
@@ -47,8 +48,9 @@ static bool next_part(const struct ps__history *history, size_t column, uint64_t
 	return found;
 }
 
-/* The next part in time over all histories; parts with one timestamp are one. False at the end. */
-static bool merge_next(struct merge *merge, struct ps_value *out)
+/* The next part in time over all histories; parts with one timestamp are one.
+ * False at the end. */
+static bool readings_merge_next(struct merge *merge, struct ps_value *out)
 {
 	size_t parts = 0;
 
@@ -56,7 +58,7 @@ static bool merge_next(struct merge *merge, struct ps_value *out)
 	     history = history->next_in_thread) {
 		ptrdiff_t column = ps__recording_find(history->recording, merge->event);
 		struct ps_value part;
-		if (column < 0 || !next_part(history, (size_t)column, merge->last, &part))
+		if (column < 0 || !readings_next_part(history, (size_t)column, merge->last, &part))
 			continue;
 		if (parts && part.timestamp > out->timestamp)
 			continue;
@@ -71,7 +73,7 @@ static bool merge_next(struct merge *merge, struct ps_value *out)
 	return true;
 }
 
-static bool has_event(const struct ps_thread *thread, const char *event)
+static bool readings_has_event(const struct ps_thread *thread, const char *event)
 {
 	for (const struct ps__history *history = ps__thread_first_history(thread); history;
 	     history = history->next_in_thread) {
@@ -90,10 +92,11 @@ int ps_thread_readings(const struct ps_thread *thread, const char *event, struct
 
 	if (!thread || !event || !count || (!out && capacity))
 		return ps__fail(PS_EINVAL, "ps_thread_readings: thread, event, count and out must not be NULL");
-	if (!has_event(thread, event))
+	if (!readings_has_event(thread, event))
 		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
-	while (merge_next(&merge, &value)) {
-		/* The newest ones are wanted: the array is a ring until it is turned below. */
+	while (readings_merge_next(&merge, &value)) {
+		/* The newest ones are wanted: the array is a ring until it is
+		 * turned below. */
 		if (capacity)
 			out[total % capacity] = value;
 		total++;
@@ -102,12 +105,12 @@ int ps_thread_readings(const struct ps_thread *thread, const char *event, struct
 	if (total <= capacity)
 		return PS_OK;
 	if (capacity)
-		rotate(out, capacity, total % capacity);
+		readings_rotate(out, capacity, total % capacity);
 	return ps__fail(PS_EBUF, "'%s' has %zu readings on CPU %d and the array holds %zu", event, total, thread->cpu,
 	                capacity);
 }
 
-static uint64_t count_dropped(const struct ps__history *history)
+static uint64_t readings_count_dropped(const struct ps__history *history)
 {
 	uint64_t sequence, dropped;
 
@@ -128,13 +131,13 @@ uint64_t ps_thread_dropped(const struct ps_thread *thread, const char *event)
 	for (const struct ps__history *history = ps__thread_first_history(thread); history;
 	     history = history->next_in_thread) {
 		if (ps__recording_find(history->recording, event) >= 0)
-			dropped += count_dropped(history);
+			dropped += readings_count_dropped(history);
 	}
 	return dropped;
 }
 
 /* Does an older history have an event of this name? */
-static bool has_older(const struct ps__history *history, const char *name)
+static bool readings_has_older(const struct ps__history *history, const char *name)
 {
 	for (history = history->next_in_thread; history; history = history->next_in_thread) {
 		if (ps__recording_find(history->recording, name) >= 0)
@@ -143,7 +146,7 @@ static bool has_older(const struct ps__history *history, const char *name)
 	return false;
 }
 
-static size_t count_histories(const struct ps_thread *thread)
+static size_t readings_count_histories(const struct ps_thread *thread)
 {
 	size_t count = 0;
 
@@ -154,7 +157,7 @@ static size_t count_histories(const struct ps_thread *thread)
 }
 
 /* The index'th history from the oldest on: the list has the newest first. */
-static const struct ps__history *history_at(const struct ps_thread *thread, size_t count, size_t index)
+static const struct ps__history *readings_history_at(const struct ps_thread *thread, size_t count, size_t index)
 {
 	const struct ps__history *history = ps__thread_first_history(thread);
 
@@ -167,12 +170,12 @@ const char *ps_thread_event_name(const struct ps_thread *thread, size_t index)
 {
 	if (!thread)
 		return NULL;
-	size_t count = count_histories(thread);
-	for (size_t place = 0; place < count; place++) {
-		const struct ps__history *history = history_at(thread, count, place);
+	size_t count = readings_count_histories(thread);
+	for (size_t i = 0; i < count; i++) {
+		const struct ps__history *history = readings_history_at(thread, count, i);
 		for (size_t column = 0; column < history->recording->columns; column++) {
 			const char *name = history->recording->column[column].name;
-			if (!has_older(history, name) && index-- == 0)
+			if (!readings_has_older(history, name) && index-- == 0)
 				return name;
 		}
 	}

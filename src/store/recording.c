@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a recording: made by a set, bound to a topology, released with it. */
+/* The life of a recording: made by a set, bound to a topology, released with
+ * it. */
 #include "store/recording.h"
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
 #include "store/aggregate.h"
-
-#include <time.h>
 
 struct ps__recording *ps__recording_create(size_t columns, size_t groups)
 {
@@ -71,27 +69,7 @@ void ps__recording_free(struct ps__recording *recording)
 	ps__os_free_apart(recording);
 }
 
-/* Spins before it sleeps, and how long it sleeps: a writer that has to wait for the reader's CPU gets it. */
-#define MOST_SPINS 1000
-#define PAUSE_NS   50000
-
-uint64_t ps__recording_wait(const struct ps__recording *recording)
-{
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-
-	for (unsigned spins = 0;; spins++) {
-		uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
-		if (!(sequence & 1) || !ps__fork_is_same(recording->generation))
-			return sequence;
-		if (spins < MOST_SPINS)
-			continue;
-		int cancel = ps__cancel_hold();
-		nanosleep(&pause, NULL);
-		ps__cancel_release(cancel);
-	}
-}
-
-static void list_current(struct ps_topology *topology, struct ps__recording *recording)
+static void recording_list_current(struct ps_topology *topology, struct ps__recording *recording)
 {
 	struct ps__recording *next = atomic_load_explicit(&topology->readings.current, memory_order_relaxed);
 
@@ -125,16 +103,17 @@ int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topo
 	recording->topology = topology;
 	recording->older = older;
 	recording->next = atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
-	/* Pairs with the acquire of those who walk the list: who sees it sees its columns. */
+	/* Pairs with the acquire of those who walk the list: who sees it sees
+	 * its columns. */
 	while (!atomic_compare_exchange_weak_explicit(&topology->readings.recordings, &recording->next, recording,
 	                                              memory_order_release, memory_order_relaxed))
 		;
 	if (!older) {
-		list_current(topology, recording);
+		recording_list_current(topology, recording);
 		return PS_OK;
 	}
 	ps__change_begin(topology);
-	list_current(topology, recording);
+	recording_list_current(topology, recording);
 	atomic_store_explicit(&older->newer, recording, memory_order_release);
 	ps__change_end(topology);
 	atomic_fetch_add_explicit(&topology->readings.passed, 1, memory_order_relaxed);
@@ -153,7 +132,8 @@ struct ps__history *ps__recording_add_history(struct ps__recording *recording)
 	}
 	history->recording = recording;
 	history->next_in_recording = atomic_load_explicit(&recording->histories, memory_order_relaxed);
-	/* Pairs with the acquire of the roll-up: who sees the history sees it empty, but whole. */
+	/* Pairs with the acquire of the roll-up: who sees the history sees it
+	 * empty, but whole. */
 	atomic_store_explicit(&recording->histories, history, memory_order_release);
 	return history;
 }
@@ -162,15 +142,19 @@ void ps__recording_attach_history(struct ps__recording *recording, struct ps__hi
 {
 	struct ps_thread *thread = ps__topology_thread(recording->topology, cpu);
 
-	/* If a call was left in here (src/set/recover.c), it may have come so far or not. */
+	/* If a call was left in here (src/set/recover.c), it may have come so
+	 * far or not. */
 	for (struct ps__history *one =
 	         history->thread ? atomic_load_explicit(&thread->histories, memory_order_relaxed) : NULL;
 	     one; one = one->next_in_thread) {
 		if (one == history)
 			goto attached;
 	}
-	/* Readers that come by the recording look at the thread only after they saw a row, whose count is released
-	 * later; those that come by the thread acquire what is stored below. */
+	/*
+	 * Readers that come by the recording look at the thread only after they
+	 * saw a row, whose count is released later; those that come by the
+	 * thread acquire what is stored below.
+	 */
 	history->thread = thread;
 	atomic_signal_fence(memory_order_seq_cst);
 	history->next_in_thread = atomic_load_explicit(&thread->histories, memory_order_relaxed);

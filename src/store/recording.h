@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A recording: all readings of one event set with one list of events, and the histories that hold their parts.
+ * A recording: all readings of one event set with one list of events, and the
+ * histories that hold their parts.
  *
- * A set makes it, binds it to a topology at its first reading, and writes it; the topology owns it from then on, so that
- * readings outlive their set. A change of the set's events ends the recording.
+ * A set makes it, binds it to a topology at its first reading, and writes it;
+ * the topology owns it from then on, so that readings outlive their set. A
+ * change of the set's events ends the recording.
  *
- * Readers and the one writer meet in a sequence lock: the writer makes `sequence` odd, changes rows of any histories,
- * and makes it even; a reader that saw another number after reading than before starts again. Every word is
- * an atomic, stored with release and loaded with acquire, so the pairs are: a word's store with its load, which orders the
- * first look at `sequence` before the words, and the words before the second look.
+ * Readers and the one writer meet in a sequence lock: the writer makes
+ * `sequence` odd, changes rows of any histories, and makes it even; a reader
+ * that saw another number after reading than before starts again. Every word is
+ * an atomic, stored with release and loaded with acquire, so the pairs are: a
+ * word's store with its load, which orders the first look at `sequence` before
+ * the words, and the words before the second look.
  */
 #ifndef PS_STORE_RECORDING_H
 #define PS_STORE_RECORDING_H
@@ -20,7 +24,7 @@
 
 #define PS__NO_GROUP UINT32_MAX
 
-/* What a row's value means. */
+/* The meaning of one value in each row. */
 struct ps__column {
 	char *name;
 	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
@@ -30,9 +34,11 @@ struct ps__column {
 	uint32_t word;    /* of a row: its value */
 	uint32_t times;   /* of a row: its group's; of PS__NO_GROUP any */
 	enum ps_scope scope;
-	/* Of events that count in several places each: histories of another place have no count of it. Else 0. */
+	/* Of events that count in several places each: histories of another
+	 * place have no count of it. Else 0. */
 	uint32_t place;
-	/* In histories of this place a row is the whole value, see ps__column_settle; or no place. */
+	/* In histories of this place a row is the whole value, see
+	 * ps__column_settle; or no place. */
 	uint32_t plain;
 	double scale;             /* count * scale is in unit */
 	char unit[32];            /* "ns", "Joules"; "" for a plain count */
@@ -83,14 +89,19 @@ int ps__column_set_name(struct ps__column *column, const char *name);
 /* Once all else is known of a column: where it stands in rows. */
 void ps__column_settle(const struct ps__recording *recording, struct ps__column *column);
 int ps__column_copy(struct ps__column *out, const struct ps__column *model); /* with strings of its own */
-/* Frees a recording and its histories: while it is unbound, or with its topology. */
+/* Frees a recording and its histories: while it is unbound, or with its
+ * topology. */
 void ps__recording_free(struct ps__recording *recording);
 
-/* Hands the recording to a topology, which counts a reference for the set. older: the set's recording before, if that is in the
- * same topology, or NULL. PS_EINVAL if the topology was destroyed. */
+/*
+ * Hands the recording to a topology, which counts a reference for the set.
+ * older: the set's recording before, if that is in the same topology, or NULL.
+ * PS_EINVAL if the topology was destroyed.
+ */
 int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology, struct ps__recording *older);
 
-/* The newest recording of a topology, of whatever set. Pairs with the release in ps__recording_bind. */
+/* The newest recording of a topology, of whatever set. Pairs with the release
+ * in ps__recording_bind. */
 static inline struct ps__recording *ps__recording_first(const struct ps_topology *topology)
 {
 	return atomic_load_explicit(&topology->readings.recordings, memory_order_acquire);
@@ -106,7 +117,8 @@ static inline void ps__recording_write_begin(struct ps__recording *recording)
 {
 	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
-	/* Pairs with the readers' second look: the rows' stores are releases, so none is seen before this. */
+	/* Pairs with the readers' second look: the rows' stores are releases,
+	 * so none is seen before this. */
 	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_relaxed);
 }
 
@@ -114,11 +126,13 @@ static inline void ps__recording_write_end(struct ps__recording *recording)
 {
 	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
-	/* Pairs with ps__recording_read_begin: who sees the even number sees the rows. */
+	/* Pairs with ps__recording_read_begin: who sees the even number sees
+	 * the rows. */
 	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_release);
 }
 
-/* A relaxed store. As the kernel's WRITE_ONCE: compilers make more instructions of atomic_store_explicit. */
+/* A relaxed store. As the kernel's WRITE_ONCE: compilers make more instructions
+ * of atomic_store_explicit. */
 static inline void ps__store_word(_Atomic uint64_t *word, uint64_t value)
 {
 #ifdef PS__HAS_THREAD_SANITIZER
@@ -128,14 +142,18 @@ static inline void ps__store_word(_Atomic uint64_t *word, uint64_t value)
 #endif
 }
 
-/* The same as ps__recording_write_begin, for a writer who stores rows by ps__store_word: one fence for them all. */
+/* The same as ps__recording_write_begin, for a writer who stores rows by
+ * ps__store_word: one fence for them all. */
 static inline uint64_t ps__recording_write_begin_fenced(struct ps__recording *recording)
 {
 	uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&recording->sequence, sequence + 1, memory_order_relaxed);
-	/* Pairs with the readers' loads of words: who sees one that comes now, sees the odd number at his second look.
-	 * ThreadSanitizer knows no fences, and needs none: all is atomic. */
+	/*
+	 * Pairs with the readers' loads of words: who sees one that comes now,
+	 * sees the odd number at his second look. ThreadSanitizer knows no
+	 * fences, and needs none: all is atomic.
+	 */
 #ifndef PS__HAS_THREAD_SANITIZER
 	atomic_thread_fence(memory_order_release);
 #endif
@@ -147,7 +165,8 @@ static inline void ps__recording_write_end_from(struct ps__recording *recording,
 	atomic_store_explicit(&recording->sequence, sequence + 2, memory_order_release);
 }
 
-/* How many readings were written, new ones and updates. For the writer; others may see one more or less. */
+/* How many readings were written, new ones and updates. For the writer; others
+ * may see one more or less. */
 static inline uint64_t ps__recording_count_writes(const struct ps__recording *recording)
 {
 	uint64_t writes = atomic_load_explicit(&recording->sequence, memory_order_relaxed) / 2;
@@ -155,11 +174,15 @@ static inline uint64_t ps__recording_count_writes(const struct ps__recording *re
 	return writes - atomic_load_explicit(&recording->undone, memory_order_relaxed);
 }
 
-/* Waits until the writer is done: the sequence that it leaves. In a forked child nobody is there to be waited for: what the
- * writer had begun is then read as it is, and the odd sequence returned. */
-uint64_t ps__recording_wait(const struct ps__recording *recording);
+/*
+ * Waits until the writer is done: the sequence that it leaves. In a forked
+ * child nobody is there to be waited for: what the writer had begun is then
+ * read as it is, and the odd sequence returned.
+ */
+uint64_t ps__recording_wait(const struct ps__recording *recording) __attribute__((cold));
 
-/* Waits for an even sequence and returns it. A writer never waits, and holds it for some tens of stores. */
+/* Waits for an even sequence and returns it. A writer never waits, and holds it
+ * for some tens of stores. */
 static inline uint64_t ps__recording_read_begin(const struct ps__recording *recording)
 {
 	/* Pairs with ps__recording_write_end. */

@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A history's rows by their timestamps, for look-ups and for sets that update an older reading. The search among chunks has no
- * branch that depends on a timestamp: it could not be predicted, and the processor would begin no other look-up meanwhile.
+ * A history's rows by their timestamps, for look-ups and for sets that update
+ * an older reading. The search among chunks has no branch that depends on a
+ * timestamp: it could not be predicted, and the processor would begin no other
+ * look-up meanwhile.
  */
 #include "base/hot.h"
 #include "store/history.h"
 
-static inline uint64_t time_at(const _Atomic uint64_t *word)
+static inline uint64_t search_time_at(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_acquire);
 }
 
-static inline uint64_t time_of(const struct ps__history *history, struct ps__chunk *chunk, size_t row)
+static inline uint64_t search_time_of(const struct ps__history *history, struct ps__chunk *chunk, size_t row)
 {
-	return time_at(ps__history_words(history, chunk, row));
+	return search_time_at(ps__history_words(history, chunk, row));
 }
 
-static inline struct ps__chunk *entry_chunk(const struct ps__entry *entry)
+static inline struct ps__chunk *search_entry_chunk(const struct ps__entry *entry)
 {
 	return atomic_load_explicit(&entry->chunk, memory_order_acquire);
 }
 
-/* The last of `count` times, `stride` words apart, that is not after the timestamp; the first if there is none. */
+/* The last of `count` times, `stride` words apart, that is not after the
+ * timestamp; the first if there is none. */
 PS__INLINE const _Atomic uint64_t *search_last(const _Atomic uint64_t *times, size_t count, size_t stride,
                                                uint64_t timestamp)
 {
 	size_t step = stride << (63 - __builtin_clzll(count));
 	const _Atomic uint64_t *middle = times + (count * stride - step);
-	const _Atomic uint64_t *found = time_at(middle) <= timestamp ? middle : times;
+	const _Atomic uint64_t *found = search_time_at(middle) <= timestamp ? middle : times;
 
 	while (step > stride) {
 		step /= 2;
 		middle = found + step;
-		found = time_at(middle) <= timestamp ? middle : found;
+		found = search_time_at(middle) <= timestamp ? middle : found;
 	}
 	return found;
 }
@@ -43,12 +46,16 @@ PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t be
 	const _Atomic uint64_t *const starts = directory->starts;
 	size_t turn = begin & -capacity;
 
-	/* A bounded history's chunks may go on at the table's beginning: search the one part or the other. */
+	/* A bounded history's chunks may go on at the table's beginning: search
+	 * the one part or the other. */
 	if (__builtin_expect(end - turn > capacity, 0)) {
-		if (time_at(starts) <= timestamp)
+		if (search_time_at(starts) <= timestamp)
 			begin = turn += capacity;
-		/* If a writer appended more than a table of chunks between the reader's loads, the bounds are too far apart.
-		 * The reader will discard the result, but must not leave the table. */
+		/*
+		 * If a writer appended more than a table of chunks between the
+		 * reader's loads, the bounds are too far apart. The reader will
+		 * discard the result, but must not leave the table.
+		 */
 		end = end - turn > capacity ? turn + capacity : end;
 	}
 	return turn + (size_t)(search_last(starts + (begin - turn), end - begin, 1, timestamp) - starts);
@@ -78,7 +85,7 @@ PS__INLINE struct search search_begin(const struct ps__history *history)
 	search.newest = (search.count - 1) / PS__CHUNK_ROWS;
 	search.mask = search.directory->capacity - 1;
 	if (__builtin_expect(search.first < search.count, 1))
-		search.chunk = entry_chunk(&search.directory->entries[search.newest & search.mask]);
+		search.chunk = search_entry_chunk(&search.directory->entries[search.newest & search.mask]);
 	return search;
 }
 
@@ -88,17 +95,19 @@ PS__INLINE bool search_is_in_newest(const struct ps__history *history, const str
 {
 	size_t row = search->newest * PS__CHUNK_ROWS;
 
-	return row <= search->first || time_of(history, search->chunk, row) <= timestamp;
+	return row <= search->first || search_time_of(history, search->chunk, row) <= timestamp;
 }
 
-/* The last of the rows [begin, end) of a chunk that is not newer than timestamp; begin if there is none. */
+/* The last of the rows [begin, end) of a chunk that is not newer than
+ * timestamp; begin if there is none. */
 PS__INLINE size_t search_rows(const struct ps__history *history, struct ps__chunk *chunk, size_t begin, size_t end,
                               uint64_t timestamp)
 {
 	const _Atomic uint64_t *first = ps__history_words(history, chunk, begin);
 	const _Atomic uint64_t *found = search_last(first, end - begin, history->stride, timestamp);
 
-	/* Divided once, so that the search carries addresses alone. A chunk has less than 2^32 words. */
+	/* Divided once, so that the search carries addresses alone. A chunk has
+	 * less than 2^32 words. */
 	return begin + (uint32_t)(found - first) / (uint32_t)history->stride;
 }
 
@@ -127,23 +136,24 @@ size_t ps__history_find_after(const struct ps__history *history, uint64_t timest
 		row = search_newest(history, &search, timestamp);
 	} else {
 		size_t number = search_older(&search, timestamp);
-		chunk = entry_chunk(&search.directory->entries[number & search.mask]);
+		chunk = search_entry_chunk(&search.directory->entries[number & search.mask]);
 		if (!chunk)
 			return search.count;
 		row = number * PS__CHUNK_ROWS;
 		row = search_rows(history, chunk, row, row + PS__CHUNK_ROWS, timestamp);
 	}
-	row += time_of(history, chunk, row) <= timestamp;
+	row += search_time_of(history, chunk, row) <= timestamp;
 	return row > search.first ? row : search.first;
 }
 
 PS__INLINE size_t search_predict(const struct ps__entry *entry, uint64_t passed_ns)
 {
 	const uint64_t row = PS__CURVE_QUARTERS * PS__CURVE_UNITS;
-	uint64_t curve = time_at(&entry->curve);
+	uint64_t curve = search_time_at(&entry->curve);
 	uint64_t factor = curve >> PS__CURVE_SHIFT_BITS & ((1 << PS__CURVE_FACTOR_BITS) - 1);
 	uint64_t units = passed_ns * factor >> (curve & ((1 << PS__CURVE_SHIFT_BITS) - 1));
-	/* The first piece begins at 0, which stands in no byte. The last one ends at 256, which a byte of 0 stands for. */
+	/* The first piece begins at 0, which stands in no byte. The last one
+	 * ends at 256, which a byte of 0 stands for. */
 	uint64_t bounds = (curve & ~UINT64_C(0xffff)) >> ((units / PS__CURVE_UNITS + 1) * 8 & 63);
 	uint64_t begin = bounds & 0xff;
 	uint64_t quarters = ((bounds >> 8) - begin) & 0xff;
@@ -159,24 +169,27 @@ size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns)
 static inline bool search_is_at(const struct ps__history *history, struct ps__chunk *chunk, size_t row,
                                 uint64_t timestamp)
 {
-	return time_of(history, chunk, row) == timestamp;
+	return search_time_of(history, chunk, row) == timestamp;
 }
 
-/* A row that is not beside `row`, as its number in the chunk, or SIZE_MAX. Steps away from there, each time twice as far,
- * until it has passed the timestamp. Then searches between the last two steps. */
+/*
+ * A row that is not beside `row`, as its number in the chunk, or SIZE_MAX.
+ * Steps away from there, each time twice as far, until it has passed the
+ * timestamp. Then searches between the last two steps.
+ */
 static size_t search_far(const struct ps__history *history, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
 {
 	size_t begin = row, end = row + 1;
 	size_t step = 1;
 
-	if (time_of(history, chunk, row) < timestamp) {
-		while (end < PS__CHUNK_ROWS && time_of(history, chunk, end) <= timestamp) {
+	if (search_time_of(history, chunk, row) < timestamp) {
+		while (end < PS__CHUNK_ROWS && search_time_of(history, chunk, end) <= timestamp) {
 			begin = end;
 			end = end + step < PS__CHUNK_ROWS ? end + step : PS__CHUNK_ROWS;
 			step *= 2;
 		}
 	} else {
-		while (begin > 0 && time_of(history, chunk, begin) > timestamp) {
+		while (begin > 0 && search_time_of(history, chunk, begin) > timestamp) {
 			end = begin;
 			begin = begin > step ? begin - step : 0;
 			step *= 2;
@@ -186,16 +199,19 @@ static size_t search_far(const struct ps__history *history, struct ps__chunk *ch
 	return search_is_at(history, chunk, found, timestamp) ? found : SIZE_MAX;
 }
 
-/* The same for a row that is not where it was predicted. Most predictions are off by one row at most, so the two neighbours
- * are compared first, without a branch between them. */
+/*
+ * The same for a row that is not where it was predicted. Most predictions are
+ * off by one row at most, so the two neighbours are compared first, without a
+ * branch between them.
+ */
 static __attribute__((noinline)) size_t search_near(const struct ps__history *history, struct ps__chunk *chunk,
                                                     size_t predicted, uint64_t timestamp)
 {
 	size_t before = predicted > 1 ? predicted - 1 : 0;
 
 	before = before < PS__CHUNK_ROWS - 3 ? before : PS__CHUNK_ROWS - 3;
-	size_t row = before + (time_of(history, chunk, before + 1) <= timestamp) +
-	             (time_of(history, chunk, before + 2) <= timestamp);
+	size_t row = before + (search_time_of(history, chunk, before + 1) <= timestamp) +
+	             (search_time_of(history, chunk, before + 2) <= timestamp);
 	return search_is_at(history, chunk, row, timestamp) ? row : search_far(history, chunk, row, timestamp);
 }
 
@@ -212,10 +228,11 @@ PS__INLINE struct ps__chunk *search_row(const struct ps__history *history, uint6
 	}
 	size_t number = search_older(&search, timestamp);
 	const struct ps__entry *entry = &search.directory->entries[number & search.mask];
-	struct ps__chunk *chunk = entry_chunk(entry);
+	struct ps__chunk *chunk = search_entry_chunk(entry);
 	if (__builtin_expect(!chunk, 0))
 		return NULL;
-	size_t found = search_predict(entry, timestamp - time_at(&search.directory->starts[number & search.mask]));
+	size_t found =
+	    search_predict(entry, timestamp - search_time_at(&search.directory->starts[number & search.mask]));
 	if (__builtin_expect(!search_is_at(history, chunk, found, timestamp), 0))
 		found = search_near(history, chunk, found, timestamp);
 	*row = number * PS__CHUNK_ROWS + found;

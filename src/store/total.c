@@ -1,75 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Totals: what a component counted, as the sum over the Threads below it, each event once at its scope. */
+/* Totals: what a component counted, as the sum over the Threads below it, each
+ * event once at its scope. */
 #include "base/error.h"
 #include "store/aggregate.h"
 #include "store/attrmap.h"
 
 #include <perfsage/component.h>
 
-struct ps__range ps__component_range(const struct ps_component *component)
-{
-	size_t end = component->first_thread + component->thread_count;
-
-	if (component->type == PS_COMPONENT_MACHINE)
-		end++;
-	return (struct ps__range){component->first_thread, end};
-}
-
-/* The newest row of a history as a value; false if it has none, or another writer is at it. */
-static bool newest_part(const struct ps__history *history, size_t column, struct ps_value *out)
-{
-	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
-
-	return count > 0 && ps__recording_value(history, count - 1, column, out);
-}
-
-size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column, struct ps__range range,
-                                struct ps_value *out)
-{
-	uint64_t sequence;
-	size_t parts;
-
-	do {
-		parts = 0;
-		sequence = ps__recording_read_begin(recording);
-		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_acquire);
-		for (const struct ps__history *history = ps__recording_first_history(recording); history;
-		     history = history->next_in_recording) {
-			struct ps_value part;
-			if (!newest_part(history, column, &part) || part.timestamp != latest)
-				continue;
-			size_t index = ps__thread_index(history->thread);
-			if (index >= range.first && index < range.end)
-				ps__value_merge(out, &parts, &part);
-		}
-	} while (ps__recording_read_retry(recording, sequence));
-	return parts;
-}
-
-size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column, struct ps__range range,
-                            uint64_t timestamp, struct ps_value *out)
-{
-	uint64_t sequence;
-	size_t parts;
-
-	do {
-		parts = 0;
-		sequence = ps__recording_read_begin(recording);
-		for (const struct ps__history *history = ps__recording_first_history(recording); history;
-		     history = history->next_in_recording) {
-			ptrdiff_t row = ps__history_find(history, timestamp);
-			struct ps_value part;
-			if (row < 0 || !ps__recording_value(history, (size_t)row, column, &part))
-				continue;
-			size_t index = ps__thread_index(history->thread);
-			if (index >= range.first && index < range.end)
-				ps__value_merge(out, &parts, &part);
-		}
-	} while (ps__recording_read_retry(recording, sequence));
-	return parts;
-}
-
-static bool has_reading(const struct ps__recording *recording)
+static bool total_has_reading(const struct ps__recording *recording)
 {
 	return atomic_load_explicit(&recording->latest, memory_order_acquire) != 0;
 }
@@ -77,21 +15,21 @@ static bool has_reading(const struct ps__recording *recording)
 bool ps__recording_is_superseded(const struct ps__recording *recording, const struct ps__selector *selector)
 {
 	while ((recording = atomic_load_explicit(&recording->newer, memory_order_acquire))) {
-		if (has_reading(recording) && selector->find(recording, selector) >= 0)
+		if (total_has_reading(recording) && selector->find(recording, selector) >= 0)
 			return true;
 	}
 	return false;
 }
 
-/* Of a set's recordings, from the last one back: that which counts, the newest with a reading of the event. The decision is
- * made here, once for each set. */
-static const struct ps__recording *find_counting(const struct ps__recording *recording,
-                                                 const struct ps__selector *selector, ptrdiff_t *column)
+/* Of a set's recordings, from the last one back: that which counts, the newest
+ * with a reading of the event. The decision is made here, once for each set. */
+static const struct ps__recording *total_find_counting(const struct ps__recording *recording,
+                                                       const struct ps__selector *selector, ptrdiff_t *column)
 {
 	if (!ps__recording_is_current(recording))
 		return NULL;
 	for (; recording; recording = recording->older) {
-		if (!has_reading(recording))
+		if (!total_has_reading(recording))
 			continue;
 		*column = selector->find(recording, selector);
 		if (*column >= 0)
@@ -100,8 +38,8 @@ static const struct ps__recording *find_counting(const struct ps__recording *rec
 	return NULL;
 }
 
-static size_t sum_aggregate(const struct ps__aggregate *aggregate, size_t column, struct ps__range range,
-                            struct ps_value *out)
+static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t column, struct ps__range range,
+                                  struct ps_value *out)
 {
 	size_t parts = 0;
 
@@ -113,12 +51,12 @@ static size_t sum_aggregate(const struct ps__aggregate *aggregate, size_t column
 	return parts;
 }
 
-/* How a sum over sets is made of theirs. */
+/* Combines the sums of several sets. */
 typedef void add_sum(struct ps_value *all, size_t *parts, const struct ps_value *sum);
 
 /* Over all sets, alive or not. Returns how many have been there. */
-static size_t sum_sets(const struct ps_topology *topology, const struct ps__selector *selector,
-                       struct ps__range range, add_sum *add, struct ps_value *out)
+static size_t total_sum_sets(const struct ps_topology *topology, const struct ps__selector *selector,
+                             struct ps__range range, add_sum *add, struct ps_value *out)
 {
 	struct ps_value sum;
 	ptrdiff_t column;
@@ -130,12 +68,12 @@ static size_t sum_sets(const struct ps_topology *topology, const struct ps__sele
 		changes = ps__change_wait(topology);
 		for (const struct ps__aggregate *one = ps__aggregate_first(topology); one; one = one->next) {
 			column = selector->find(one->model, selector);
-			if (column >= 0 && sum_aggregate(one, (size_t)column, range, &sum) > 0)
+			if (column >= 0 && total_sum_aggregate(one, (size_t)column, range, &sum) > 0)
 				add(out, &parts, &sum);
 		}
 		for (const struct ps__recording *recording = ps__recording_first_current(topology); recording;
 		     recording = ps__recording_next_current(recording)) {
-			const struct ps__recording *counting = find_counting(recording, selector, &column);
+			const struct ps__recording *counting = total_find_counting(recording, selector, &column);
 			if (counting && ps__recording_sum_latest(counting, (size_t)column, range, &sum) > 0)
 				add(out, &parts, &sum);
 		}
@@ -144,32 +82,15 @@ static size_t sum_sets(const struct ps_topology *topology, const struct ps__sele
 }
 
 /* All Threads of a package see the same counter. */
-static void add_newest(struct ps_value *all, size_t *parts, const struct ps_value *sum)
+static void total_add_newest(struct ps_value *all, size_t *parts, const struct ps_value *sum)
 {
 	if (*parts == 0 || sum->timestamp > all->timestamp)
 		*all = *sum;
 	*parts = 1;
 }
 
-const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope)
-{
-	static const enum ps_component_type types[] = {
-	    [PS_SCOPE_THREAD] = PS_COMPONENT_THREAD,   [PS_SCOPE_CORE] = PS_COMPONENT_CORE,
-	    [PS_SCOPE_CACHE] = PS_COMPONENT_CACHE,     [PS_SCOPE_PACKAGE] = PS_COMPONENT_PACKAGE,
-	    [PS_SCOPE_MACHINE] = PS_COMPONENT_MACHINE,
-	};
-	const struct ps_component *found = NULL;
-
-	for (const struct ps_component *up = thread; up; up = up->parent) {
-		/* The last of a type on the way up is the outermost: the last-level cache. */
-		if (up->type == types[scope])
-			found = up;
-	}
-	return found ? found : thread;
-}
-
 /* Is all of what one count covers in the range? */
-static bool holds(struct ps__range range, const struct ps_component *covered)
+static bool total_holds(struct ps__range range, const struct ps_component *covered)
 {
 	struct ps__range whole = ps__component_range(covered);
 
@@ -182,14 +103,14 @@ bool ps__component_holds(const struct ps_component *component, enum ps_scope sco
 	struct ps__range range = ps__component_range(component);
 
 	for (size_t index = range.first; scope != PS_SCOPE_THREAD && index < range.end; index++) {
-		if (!holds(range, ps__component_covered(topology->threads[index].component, scope)))
+		if (!total_holds(range, ps__component_covered(topology->threads[index].component, scope)))
 			return false;
 	}
 	return true;
 }
 
-static int sum_wide(const struct ps_component *component, const struct ps__selector *selector, enum ps_scope scope,
-                    struct ps_value *out)
+static int total_sum_wide(const struct ps_component *component, const struct ps__selector *selector,
+                          enum ps_scope scope, struct ps_value *out)
 {
 	const struct ps_topology *topology = component->topology;
 	struct ps__range range = ps__component_range(component);
@@ -200,9 +121,9 @@ static int sum_wide(const struct ps_component *component, const struct ps__selec
 		const struct ps_component *covered = ps__component_covered(topology->threads[index].component, scope);
 		struct ps__range whole = ps__component_range(covered);
 		struct ps_value value;
-		if (!holds(range, covered))
+		if (!total_holds(range, covered))
 			return PS_EINVAL_DOM;
-		if (sum_sets(topology, selector, whole, add_newest, &value) > 0)
+		if (total_sum_sets(topology, selector, whole, total_add_newest, &value) > 0)
 			ps__value_merge(&sum, &parts, &value);
 		index = whole.end;
 	}
@@ -213,8 +134,10 @@ static int sum_wide(const struct ps_component *component, const struct ps__selec
 	return PS_OK;
 }
 
-/* Is an event of this name counted in a recording, and if so, is its scope wider? */
-static bool widen(enum ps_scope *widest, const struct ps__recording *recording, const struct ps__selector *selector)
+/* Is an event of this name counted in a recording, and if so, is its scope
+ * wider? */
+static bool total_widen(enum ps_scope *widest, const struct ps__recording *recording,
+                        const struct ps__selector *selector)
 {
 	ptrdiff_t column = selector->find(recording, selector);
 
@@ -224,17 +147,17 @@ static bool widen(enum ps_scope *widest, const struct ps__recording *recording, 
 }
 
 /* The widest scope under which an event of this name was counted. */
-static enum ps_scope widest_scope(const struct ps_topology *topology, const struct ps__selector *selector)
+static enum ps_scope total_widest_scope(const struct ps_topology *topology, const struct ps__selector *selector)
 {
 	enum ps_scope widest = PS_SCOPE_THREAD;
 
 	for (const struct ps__aggregate *aggregate = ps__aggregate_first(topology); aggregate;
 	     aggregate = aggregate->next)
-		widen(&widest, aggregate->model, selector);
+		total_widen(&widest, aggregate->model, selector);
 	for (const struct ps__recording *recording = ps__recording_first_current(topology); recording;
 	     recording = ps__recording_next_current(recording)) {
 		/* A set's events of one name have one scope. */
-		for (const struct ps__recording *one = recording; one && !widen(&widest, one, selector);
+		for (const struct ps__recording *one = recording; one && !total_widen(&widest, one, selector);
 		     one = one->older)
 			;
 	}
@@ -243,12 +166,12 @@ static enum ps_scope widest_scope(const struct ps_topology *topology, const stru
 
 int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector, struct ps_value *out)
 {
-	enum ps_scope scope = widest_scope(component->topology, selector);
+	enum ps_scope scope = total_widest_scope(component->topology, selector);
 	struct ps_value sum = {0};
 
 	if (scope != PS_SCOPE_THREAD)
-		return sum_wide(component, selector, scope, out);
-	if (sum_sets(component->topology, selector, ps__component_range(component), ps__value_merge, &sum) == 0)
+		return total_sum_wide(component, selector, scope, out);
+	if (total_sum_sets(component->topology, selector, ps__component_range(component), ps__value_merge, &sum) == 0)
 		return PS_ENOEVNT;
 	ps__value_finish(&sum);
 	*out = sum;
@@ -257,11 +180,11 @@ int ps__component_sum(const struct ps_component *component, const struct ps__sel
 
 int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector)
 {
-	enum ps_scope scope = widest_scope(component->topology, selector);
+	enum ps_scope scope = total_widest_scope(component->topology, selector);
 	struct ps__range range = ps__component_range(component);
 	const struct ps_component *covered = component;
 
-	for (size_t index = range.first; index < range.end && holds(range, covered);
+	for (size_t index = range.first; index < range.end && total_holds(range, covered);
 	     index = ps__component_range(covered).end)
 		covered = ps__component_covered(component->topology->threads[index].component, scope);
 	return ps__fail(PS_EINVAL_DOM, "'%s' is counted for a whole %s: ask %s for it, not %s", selector->name,

@@ -50,18 +50,19 @@ tests_api_test_malloc_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_api_test_malloc_SOURCES = tests/api/test_malloc.c tests/api/count_malloc.c tests/api/count_malloc.h
 tests_api_test_malloc_LDADD = $(api_libs)
 
-tests_api_test_papi_SOURCES = tests/api/test_papi.c tests/api/papi_here.c tests/api/papi_here.h
+papi_here = tests/api/papi_here.c tests/api/papi_here.h tests/support/papi_pmu.c tests/support/papi_pmu.h
+tests_api_test_papi_SOURCES = tests/api/test_papi.c $(papi_here)
 tests_api_test_papi_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 tests_api_test_papi_LDADD = $(api_libs) $(PAPI_LIBS) -ldl
 
 tests_api_test_papi_absent_LDADD = $(api_libs)
 
-tests_api_test_papi_malloc_SOURCES = tests/api/test_papi_malloc.c tests/api/papi_here.c tests/api/papi_here.h \
+tests_api_test_papi_malloc_SOURCES = tests/api/test_papi_malloc.c $(papi_here) \
 	tests/api/count_malloc.c tests/api/count_malloc.h
 tests_api_test_papi_malloc_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS) -fvisibility=default
 tests_api_test_papi_malloc_LDADD = $(api_libs) $(PAPI_LIBS) -ldl
 
-tests_api_test_papi_targets_SOURCES = tests/api/test_papi_targets.c tests/api/papi_here.c tests/api/papi_here.h
+tests_api_test_papi_targets_SOURCES = tests/api/test_papi_targets.c $(papi_here)
 tests_api_test_papi_targets_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 tests_api_test_papi_targets_LDADD = $(api_libs) $(PAPI_LIBS) -ldl
 

@@ -4,25 +4,14 @@
 
 #include "support/resident.h"
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <linux/perf_event.h>
 #include <papi.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#if defined __has_include
-#if __has_include(<perfmon/pfmlib.h>)
-#define HAVE_PFMLIB 1
-#endif
-#endif
 
 #if defined __has_feature
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
@@ -31,65 +20,6 @@
 #endif
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
 #define HAS_SANITIZER 1
-#endif
-
-#ifdef HAVE_PFMLIB
-#include <perfmon/pfmlib.h>
-
-typedef pfm_err_t get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info);
-
-/* As PAPI decides it: the architectural PMU, which isn't a processor's own, doesn't count. */
-static bool has_core_pmu(get_pmu_info *real)
-{
-	pfm_pmu_info_t info = {.size = sizeof info};
-
-	for (int pmu = 0; pmu < PFM_PMU_MAX; pmu++) {
-		if (real((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_PMU_TYPE_CORE &&
-		    strcmp(info.name, "ix86arch") != 0)
-			return true;
-	}
-	return false;
-}
-
-/* libpfm4's function, as PAPI calls it. */
-__attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
-{
-	get_pmu_info *real;
-
-	*(void **)&real = dlsym(RTLD_NEXT, "pfm_get_pmu_info");
-	pfm_err_t result = real(pmu, info);
-	if (result != PFM_SUCCESS || pmu != PFM_PMU_PERF_EVENT || has_core_pmu(real))
-		return result;
-	info->type = PFM_PMU_TYPE_CORE;
-	info->is_dfl = 1;
-	return result;
-}
-
-typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
-
-/*
- * The C library's function, as PAPI calls it to probe and to open events: PAPI probes with a hardware event even where
- * software events are to be counted. Whether libpfm4 knows the processor says nothing of the kernel, so the kernel is
- * asked: if it has no such event, a dummy stands in. With fixed arguments, since not all callers give six.
- */
-system_call intercepted __asm__("syscall") __attribute__((visibility("default")));
-long intercepted(long number, long a, long b, long c, long d, long e, long f)
-{
-	static system_call *real;
-	struct perf_event_attr attr;
-
-	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
-	long result = real(number, a, b, c, d, e, f);
-	if (number != SYS_perf_event_open || result >= 0 || (errno != ENOENT && errno != EOPNOTSUPP))
-		return result;
-	attr = *(const struct perf_event_attr *)a;
-	if (attr.type != PERF_TYPE_HARDWARE)
-		return result;
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
-	return real(number, (long)&attr, b, c, d, e, f);
-}
 #endif
 
 const char *papi_here_explain(int code)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * PAPI on this machine, for tests of event sets that a user makes with it. Where libpfm4 knows no PMU of the processor, PAPI
- * switches its whole perf_event component off, software events included: then it is told that perf's generic PMU is the
- * machine's own. Where the kernel has no PMU, as in most virtual machines, PAPI refuses to attach or to multiplex a
- * set, because a probe with a hardware event fails: then its probe gets a software event. These two differ: a virtual
- * machine often has a processor that libpfm4 knows. What PAPI counts after that is real.
- */
+/* PAPI on this machine, for tests of event sets that a user makes with it. papi_pmu.h makes PAPI count. */
 #ifndef PS_TESTS_PAPI_HERE_H
 #define PS_TESTS_PAPI_HERE_H
 

@@ -36,7 +36,7 @@ unit_tests = \
 	tests/unit/test_import_file \
 	tests/unit/test_import_limits \
 	tests/unit/test_interruption \
-	tests/unit/test_known \
+	tests/unit/test_event_list \
 	tests/unit/test_lanes \
 	tests/unit/test_layout \
 	tests/unit/test_list \
@@ -67,7 +67,7 @@ unit_tests = \
 	tests/unit/test_refused \
 	tests/unit/test_ring \
 	tests/unit/test_search \
-	tests/unit/test_stat_tally \
+	tests/unit/test_stat_aggregate \
 	tests/unit/test_status \
 	tests/unit/test_bound \
 	tests/unit/test_table \
@@ -139,4 +139,4 @@ EXTRA_DIST += \
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
 LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
-tests_unit_test_stat_tally_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)

@@ -17,13 +17,13 @@ START_TEST(a_description_that_is_too_large_is_refused_with_its_number)
 	static const struct {
 		const char *description, *says;
 	} rows[] = {
-	    {"pack:1024 core:1024 pu:2", "has 2097152 Threads: hwloc can build 32768"},
-	    {"pu:+50000000", "has 50000000 Threads"},
-	    {"pu:\t50000000", "has 50000000 Threads"},
-	    {"pu: 0x1000000", "has 16777216 Threads"},
-	    {"pack:+30000 core:+30000 pu:2", "has 1800000000 Threads"},
-	    {"pack:1024\npu:1024", "has 1048576 Threads"},
-	    {"1024 1024", "has 1048576 Threads"},
+	    {"pack:1024 core:1024 pu:2", "has 2097152 hardware threads: hwloc can build 32768"},
+	    {"pu:+50000000", "has 50000000 hardware threads"},
+	    {"pu:\t50000000", "has 50000000 hardware threads"},
+	    {"pu: 0x1000000", "has 16777216 hardware threads"},
+	    {"pack:+30000 core:+30000 pu:2", "has 1800000000 hardware threads"},
+	    {"pack:1024\npu:1024", "has 1048576 hardware threads"},
+	    {"1024 1024", "has 1048576 hardware threads"},
 	};
 	struct ps_topology *topology = NULL;
 
@@ -98,7 +98,7 @@ START_TEST(a_description_in_a_variable_of_hwloc_s_has_the_same_limit)
 
 	setenv("HWLOC_SYNTHETIC", "pu:+50000000", 1);
 	check_fails(ps_topology_load(&topology, NULL), PS_EINVAL);
-	check_detail("has 50000000 Threads");
+	check_detail("has 50000000 hardware threads");
 	ck_assert_ptr_null(topology);
 }
 END_TEST

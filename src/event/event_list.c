@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of all known names, place by place. Public: `perfsage list` and users' menus are made of it. */
+/* The list of all known names, source by source. Public: `perfsage list` and
+ * users' menus are made of it. */
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -17,7 +18,7 @@ struct listing {
 	int code; /* a failure, or what visit ended the walk with; 0 else */
 };
 
-static int report(struct listing *listing, const char *name, const char *pmu, const char *unit)
+static int event_list_report(struct listing *listing, const char *name, const char *pmu, const char *unit)
 {
 	struct ps_event_info info = {
 	    .size = sizeof info, .name = name, .pmu = pmu, .description = "", .unit = unit, .scope = listing->scope};
@@ -26,13 +27,14 @@ static int report(struct listing *listing, const char *name, const char *pmu, co
 	return listing->code;
 }
 
-static int list_cache_event(const char *name, void *context)
+static int event_list_list_cache_event(const char *name, void *context)
 {
-	return report(context, name, "cpu", "");
+	return event_list_report(context, name, "cpu", "");
 }
 
-/* The terms of an alias that the user must give, as the kernel writes them: ",chip=?". */
-static void add_parameters(const char *terms, char *name, size_t size_bytes)
+/* The terms of an alias that the user must give, as the kernel writes them:
+ * ",chip=?". */
+static void event_list_add_parameters(const char *terms, char *name, size_t size_bytes)
 {
 	struct ps__term term;
 
@@ -43,7 +45,7 @@ static void add_parameters(const char *terms, char *name, size_t size_bytes)
 	}
 }
 
-static int list_alias(const char *alias, void *context)
+static int event_list_list_alias(const char *alias, void *context)
 {
 	struct listing *listing = context;
 	const char *pmu = listing->query.pmu.name;
@@ -60,12 +62,12 @@ static int list_alias(const char *alias, void *context)
 		return listing->code = code;
 	/* Room is left for the slash. */
 	snprintf(name, sizeof name - 1, "%s/%s", pmu, alias);
-	add_parameters(terms, name, sizeof name - 1);
+	event_list_add_parameters(terms, name, sizeof name - 1);
 	strcat(name, "/");
-	return report(listing, name, pmu, unit);
+	return event_list_report(listing, name, pmu, unit);
 }
 
-static int list_pmu(const char *pmu, void *context)
+static int event_list_list_pmu(const char *pmu, void *context)
 {
 	struct listing *listing = context;
 
@@ -76,30 +78,30 @@ static int list_pmu(const char *pmu, void *context)
 	if (code == PS__NOT_HERE || code == PS_EPERM)
 		return 0;
 	listing->code = code;
-	if (code == PS_OK && ps__pmu_for_each_alias(pmu, list_alias, listing) < 0 && !listing->code &&
+	if (code == PS_OK && ps__pmu_for_each_alias(pmu, event_list_list_alias, listing) < 0 && !listing->code &&
 	    ps__event_is_shortage(errno))
 		listing->code = ps__event_fail_file(pmu, "the list of its events", errno);
 	return listing->code != 0;
 }
 
-static int list_pmus(struct listing *listing)
+static int event_list_list_pmus(struct listing *listing)
 {
-	int stop = ps__pmu_for_each(list_pmu, listing);
+	int stop = ps__pmu_for_each(event_list_list_pmu, listing);
 
 	if (stop < 0 && !listing->code && errno != ENOENT)
 		return ps__event_fail_file("the list of events", "the list of PMUs", errno);
 	return listing->code;
 }
 
-static int for_each(int (*visit)(const struct ps_event_info *info, void *context), void *context)
+static int event_list_for_each(int (*visit)(const struct ps_event_info *info, void *context), void *context)
 {
 	struct listing listing = {.visit = visit, .context = context, .scope = PS_SCOPE_THREAD};
 
 	int code = ps__generic_list(visit, context);
-	if (!code && ps__cache_for_each(list_cache_event, &listing))
+	if (!code && ps__cache_for_each(event_list_list_cache_event, &listing))
 		code = listing.code;
 	if (!code)
-		code = list_pmus(&listing);
+		code = event_list_list_pmus(&listing);
 	if (!code)
 		code = ps__tracepoint_list(visit, context);
 	if (!code)
@@ -113,7 +115,7 @@ int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *conte
 		return ps__fail(PS_EINVAL, "ps_event_for_each: visit is NULL");
 	/* The visitor is the user's, and may come by cancellation points. */
 	int cancel = ps__cancel_hold();
-	int code = for_each(visit, context);
+	int code = event_list_for_each(visit, context);
 	ps__cancel_release(cancel);
 	return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways to be counted: not at all, by a plain group, pinned, by groups for each CPU, by migration records, with the whole
- * process, with a control group. */
-#include "means.h"
+/* Ways to be counted: not at all, by a plain group, pinned, by groups for each
+ * CPU, by migration records, with the whole process, with a control group. */
+#include "methods.h"
 
 #include "harness.h"
 
@@ -16,46 +16,46 @@
 #include <time.h>
 #include <unistd.h>
 
-static void prepare_none(struct means_state *state, int events)
+static void prepare_none(struct method_state *state, int events)
 {
 	(void)state;
 	(void)events;
 }
 
-static int open_none(struct means_state *state)
+static int open_none(struct method_state *state)
 {
 	(void)state;
 	return 0;
 }
 
-static void use_none(struct means_state *state)
+static void use_none(struct method_state *state)
 {
 	(void)state;
 }
 
-static void prepare(struct means_state *state, int events, enum ps_attribution_mode mode)
+static void method_prepare(struct method_state *state, int events, enum ps_attribution_mode mode)
 {
 	bench_expect_ok(ps_topology_load(&state->topology, NULL), "ps_topology_load");
 	state->model = bench_make_set(events);
 	bench_expect_ok(ps_eventset_set_attribution(state->model, mode), "ps_eventset_set_attribution");
 }
 
-static void prepare_group(struct means_state *state, int events)
+static void prepare_group(struct method_state *state, int events)
 {
-	prepare(state, events, PS_ATTRIBUTE_LAST_CPU);
+	method_prepare(state, events, PS_ATTRIBUTE_LAST_CPU);
 }
 
-static void prepare_auto(struct means_state *state, int events)
+static void prepare_auto(struct method_state *state, int events)
 {
-	prepare(state, events, PS_ATTRIBUTE_AUTO);
+	method_prepare(state, events, PS_ATTRIBUTE_AUTO);
 }
 
-static void prepare_exact(struct means_state *state, int events)
+static void prepare_exact(struct method_state *state, int events)
 {
-	prepare(state, events, PS_ATTRIBUTE_EXACT);
+	method_prepare(state, events, PS_ATTRIBUTE_EXACT);
 }
 
-static int open_set(struct means_state *state)
+static int open_set(struct method_state *state)
 {
 	bench_expect_ok(ps_eventset_clone(&state->set, state->model), "ps_eventset_clone");
 	bench_expect_ok(ps_start(state->set), "ps_start");
@@ -86,17 +86,17 @@ static int get_wide_affinity(pid_t tid, size_t size_bytes, cpu_set_t *mask)
 	return 0;
 }
 
-static void prepare_records(struct means_state *state, int events)
+static void prepare_records(struct method_state *state, int events)
 {
 	struct ps_hooks hooks = *ps_hooks_default();
 
 	hooks.open = open_many_cpus;
 	hooks.sched_getaffinity = get_wide_affinity;
 	bench_expect_ok(ps_hooks_set(&hooks), "ps_hooks_set");
-	prepare(state, events, PS_ATTRIBUTE_AUTO);
+	method_prepare(state, events, PS_ATTRIBUTE_AUTO);
 }
 
-static int open_records(struct means_state *state)
+static int open_records(struct method_state *state)
 {
 	const char *why;
 
@@ -105,7 +105,7 @@ static int open_records(struct means_state *state)
 	return strstr(why, "migration records") ? 0 : -EACCES;
 }
 
-static int open_process(struct means_state *state)
+static int open_process(struct method_state *state)
 {
 	bench_expect_ok(ps_eventset_clone(&state->set, state->model), "ps_eventset_clone");
 	bench_expect_ok(ps_eventset_attach_process(state->set, getpid()), "ps_eventset_attach_process");
@@ -144,11 +144,11 @@ static bool name_cgroup(pid_t pid, char *path, size_t size_bytes)
 static char cgroup[512]; /* "": this process couldn't make one */
 
 /* This process, but not the outsider, is in a group of its own. */
-static void prepare_cgroup(struct means_state *state, int events)
+static void prepare_cgroup(struct method_state *state, int events)
 {
 	char procs[600];
 
-	prepare(state, events, PS_ATTRIBUTE_AUTO);
+	method_prepare(state, events, PS_ATTRIBUTE_AUTO);
 	if (!name_cgroup(getpid(), cgroup, sizeof cgroup) || mkdir(cgroup, 0755) < 0) {
 		*cgroup = '\0';
 		return;
@@ -160,7 +160,7 @@ static void prepare_cgroup(struct means_state *state, int events)
 	close(fd);
 }
 
-static int open_cgroup(struct means_state *state)
+static int open_cgroup(struct method_state *state)
 {
 	if (!*cgroup)
 		return -ENOENT;
@@ -181,19 +181,19 @@ static void remove_cgroup(pid_t pid)
 		nanosleep(&moment, NULL);
 }
 
-static void read_set(struct means_state *state)
+static void read_set(struct method_state *state)
 {
 	bench_expect_ok(ps_read(state->set, ps_topology_root(state->topology), &state->timestamp, NULL), "ps_read");
 }
 
-static void close_set(struct means_state *state)
+static void close_set(struct method_state *state)
 {
 	ps_eventset_destroy(state->set);
 	state->set = NULL;
 	state->timestamp = 0;
 }
 
-const struct means bench_means[MEANS_COUNT] = {
+const struct method bench_methods[METHOD_COUNT] = {
     {"none", prepare_none, open_none, use_none, use_none, NULL},
     {"group", prepare_group, open_set, read_set, close_set, NULL},
     {"pinned", prepare_auto, open_set, read_set, close_set, NULL},

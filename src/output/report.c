@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers that several output formats need of a report. */
+#include "output/report.h"
+
+#include <math.h>
+
+void ps__report_select(struct ps__report *report)
+{
+	struct ps__table_view view = {
+	    .types = report->options->types,
+	    .cache_level = report->options->cache_level,
+	    .idle = !(report->options->flags & PS_EXPORT_NO_IDLE),
+	};
+
+	ps__table_select(&report->table, &view);
+}
+
+const char *ps__report_unit(const char *unit)
+{
+	return *unit ? unit : "count";
+}
+
+bool ps__report_is_known(const struct ps_value *value)
+{
+	/* A lower bound of 0 says nothing about the count. */
+	if (value->status == PS_STATUS_INCOMPLETE)
+		return value->value != 0;
+	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
+}
+
+double ps__report_coverage(const struct ps_value *value)
+{
+	return value->status == PS_STATUS_NOT_SUPPORTED ? (double)NAN : ps_value_coverage(value);
+}
+
+int ps__report_id(const struct ps_component *component)
+{
+	return component->type == PS_COMPONENT_THREAD ? component->os_id : component->logical_id;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tables of all intervals or runs, added up cell by cell as the library
+ * adds up parts. Each run has a topology of its own, so rows and columns are
+ * matched by their index: all are of one machine and of one set of events.
+ */
+#include "tools/stat.h"
+
+#include "output/known.h"
+#include "output/number.h"
+#include "output/text.h"
+#include "store/attrmap.h"
+#include "tools/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_output *output,
+                          const struct stat_count *count)
+{
+	*aggregate = (struct stat_aggregate){.is_for_people = output->options->format == PS_FORMAT_TEXT};
+	return stat_quality_create(&aggregate->quality, count->model);
+}
+
+void stat_aggregate_destroy(struct stat_aggregate *aggregate)
+{
+	ps__table_clear(&aggregate->table);
+	free(aggregate->spreads);
+	stat_metrics_clear(&aggregate->metrics);
+	stat_quality_destroy(&aggregate->quality);
+	ps_topology_destroy(aggregate->topology);
+}
+
+static int aggregate_create_table(const struct stat_aggregate *aggregate, struct ps_component *root,
+                                  struct ps__table *out)
+{
+	const char *const *names = (const char *const *)aggregate->metrics.names;
+
+	if (ps__table_create(out, root, names, aggregate->metrics.count) == PS_OK)
+		return 0;
+	return tool_complain("%s", ps_error_detail()), -1;
+}
+
+/* The rows and columns are those of the first table that has any: one from
+ * before the first reading has no events. */
+static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_component *root)
+{
+	ps__table_clear(&aggregate->table);
+	free(aggregate->spreads);
+	stat_metrics_clear(&aggregate->metrics);
+	stat_metrics_find(&aggregate->metrics, root, aggregate->is_for_people, true);
+	if (aggregate_create_table(aggregate, root, &aggregate->table) < 0)
+		return -1;
+	size_t cells = aggregate->table.row_count * aggregate->table.column_count;
+	for (size_t cell = 0; cell < cells; cell++)
+		aggregate->table.cells[cell] = (struct ps__cell){.parts = 0};
+	for (size_t metric = 0; metric < aggregate->table.metric_count; metric++)
+		aggregate->table.metrics[metric].has_whole = false;
+	aggregate->table.is_sum = true;
+	aggregate->spreads =
+	    calloc(aggregate->table.row_count * aggregate->table.event_count + 1, sizeof *aggregate->spreads);
+	return aggregate->spreads ? 0 : (tool_complain("out of memory"), -1);
+}
+
+/* An unknown value has a part in the sum's status, and no sample. */
+static void aggregate_add_sample(struct stat_aggregate *aggregate, const struct ps__cell *cell, size_t row,
+                                 size_t event)
+{
+	struct ps__spread *spread = &aggregate->spreads[row * aggregate->table.event_count + event];
+
+	if (cell->parts == 0)
+		ps__spread_add(spread, 0);
+	else if (ps__known_has_number(cell->value.status))
+		ps__spread_add(spread, (double)cell->value.value);
+}
+
+static void aggregate_add_whole_events(struct ps__table *sum, const struct ps__table *one)
+{
+	for (size_t index = 0; index < sum->metric_count; index++) {
+		struct ps__table_metric *metric = &sum->metrics[index];
+		size_t parts = metric->has_whole;
+		if (one->metrics[index].has_whole)
+			ps__value_merge(&metric->whole, &parts, &one->metrics[index].whole);
+		metric->has_whole = parts > 0;
+	}
+}
+
+static void aggregate_add_table(struct stat_aggregate *aggregate, const struct ps__table *one)
+{
+	struct ps__table *sum = &aggregate->table;
+
+	for (size_t row = 0; row < sum->row_count; row++) {
+		for (size_t column = 0; column < sum->column_count; column++) {
+			const struct ps__cell *cell = ps__table_cell(one, row, column);
+			struct ps__cell *all = ps__table_cell(sum, row, column);
+			if (cell->parts)
+				ps__value_merge(&all->value, &all->parts, &cell->value);
+			if (column < sum->event_count)
+				aggregate_add_sample(aggregate, cell, row, column);
+		}
+	}
+	aggregate_add_whole_events(sum, one);
+}
+
+int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *count, bool has_ended)
+{
+	struct ps__table one;
+
+	if (has_ended)
+		stat_quality_add_run(&aggregate->quality, count);
+	else
+		stat_quality_add_interval(&aggregate->quality, count);
+	if (aggregate->table.event_count == 0 && aggregate_begin_table(aggregate, count->root) < 0)
+		return -1;
+	if (aggregate_create_table(aggregate, count->root, &one) < 0)
+		return -1;
+	/* Else nothing was counted in it. */
+	if (one.row_count == aggregate->table.row_count && one.column_count == aggregate->table.column_count)
+		aggregate_add_table(aggregate, &one);
+	ps__table_clear(&one);
+	return 0;
+}
+
+void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *count)
+{
+	if (aggregate->table.topology != count->topology)
+		return;
+	aggregate->topology = count->topology;
+	count->topology = NULL;
+}
+
+struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row, size_t event)
+{
+	struct ps_value total = ps__table_cell(&aggregate->table, row, event)->value;
+
+	ps__value_finish(&total);
+	return total;
+}
+
+void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
+{
+	struct ps__table *table = &aggregate->table;
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		table->rows[row].counted = false;
+		for (size_t column = 0; column < table->column_count; column++) {
+			struct ps__cell *cell = ps__table_cell(table, row, column);
+			ps__value_finish(&cell->value);
+			if (column >= table->event_count)
+				continue;
+			table->rows[row].counted |= cell->parts > 0;
+			cell->spread = is_mean ? &aggregate->spreads[row * table->event_count + column] : NULL;
+		}
+	}
+	for (size_t metric = 0; metric < table->metric_count; metric++)
+		ps__value_finish(&table->metrics[metric].whole);
+}
+
+static void aggregate_add_status(struct stat_runs *runs, const struct stat_facts *facts)
+{
+	size_t kind = 0;
+
+	runs->failed++;
+	while (kind < runs->kind_count && runs->kinds[kind].status != facts->exit_status)
+		kind++;
+	if (kind == STAT_MOST_KINDS) {
+		runs->others++;
+		return;
+	}
+	if (kind == runs->kind_count)
+		runs->kinds[runs->kind_count++] =
+		    (struct stat_run_kind){.status = facts->exit_status, .first = facts->repetition};
+	runs->kinds[kind].count++;
+}
+
+bool stat_runs_add(struct stat_runs *runs, const struct stat_facts *facts)
+{
+	if (facts->signal) {
+		runs->interrupted = facts->repetition;
+		runs->signal = facts->signal;
+		return false;
+	}
+	runs->counted++;
+	if (facts->has_command && facts->exit_status)
+		aggregate_add_status(runs, facts);
+	return true;
+}
+
+void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out)
+{
+	for (size_t index = 0; index < runs->kind_count; index++) {
+		const struct stat_run_kind *kind = &runs->kinds[index];
+		stat_footer_line("ended", out);
+		ps__buffer_add(out, "%lld of %lld runs ", kind->count, runs->counted);
+		stat_footer_status(kind->status, out);
+		ps__buffer_add(out, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n", kind->first);
+	}
+	if (runs->others)
+		ps__buffer_add(out, "%-12s%lld of %lld runs with other statuses\n", "", runs->others, runs->counted);
+	if (runs->interrupted)
+		ps__buffer_add(out, "interrupted run %lld, by signal %d (%s): it is left out\n", runs->interrupted,
+		               runs->signal, strsignal(runs->signal));
+}
+
+static void text_add_aggregate(struct stat_aggregate *aggregate, const struct stat_output *output,
+                               struct ps__buffer *out)
+{
+	struct ps_print_options how = stat_print_options(output);
+
+	if (ps__text_add_table(&aggregate->table, &how, out) != PS_OK)
+		tool_complain("%s", ps_error_detail());
+	ps__buffer_add(out, "\n");
+}
+
+static void aggregate_show_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                                 const struct stat_output *output)
+{
+	const struct ps__spread *elapsed = &aggregate->elapsed;
+	struct ps__buffer out = {0};
+
+	if (elapsed->samples > 1)
+		ps__buffer_add(&out, "Means of %zu runs, with the standard deviation of one run\n\n",
+		               elapsed->samples);
+	else
+		ps__buffer_add(&out, "Counts of 1 run\n\n");
+	text_add_aggregate(aggregate, output, &out);
+	stat_footer_line("elapsed", &out);
+	ps__number_add_duration(&out, elapsed->mean);
+	if (elapsed->samples > 1 && elapsed->mean > 0)
+		ps__buffer_add(&out, " +-%4.1f%%", ps__spread_percent(elapsed));
+	ps__buffer_add(&out, "\n");
+	stat_runs_show(runs, &out);
+	stat_footer_quality(&aggregate->quality, &out);
+	tool_write(&out, output->stream);
+}
+
+void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs, const struct stat_output *output)
+{
+	stat_aggregate_finish(aggregate, true);
+	if (output->options->format == PS_FORMAT_JSON)
+		stat_export_means(aggregate, runs, output);
+	else if (output->options->format == PS_FORMAT_TEXT)
+		aggregate_show_means(aggregate, runs, output);
+}
+
+void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
+                     const struct stat_output *output)
+{
+	struct ps__buffer out = {0};
+
+	stat_aggregate_finish(aggregate, false);
+	if (output->options->format == PS_FORMAT_JSON)
+		stat_export_total(aggregate, facts, output);
+	if (output->options->format != PS_FORMAT_TEXT)
+		return;
+	ps__buffer_add(&out, "All intervals together\n\n");
+	text_add_aggregate(aggregate, output, &out);
+	stat_footer(&aggregate->quality, facts, &out);
+	tool_write(&out, output->stream);
+}
