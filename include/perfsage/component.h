@@ -2,9 +2,10 @@
 /*
  * A component: one node of the topology tree.
  *
- * The tree never changes after it was loaded, so all of this may be called from any thread without a lock.
- * What is returned lives as long as the topology. No call here allocates or makes a system call. NULL where
- * a component is expected is a programmer's error and gives the "none" answer (NULL, -1, 0).
+ * The tree never changes after it was loaded, so any thread may make these
+ * calls without a lock. All that is returned lives as long as the topology. No
+ * call here allocates or makes a system call. NULL where a component is
+ * expected is a programmer's error and gives the "none" answer (NULL, -1, 0).
  */
 #ifndef PERFSAGE_COMPONENT_H
 #define PERFSAGE_COMPONENT_H
@@ -31,7 +32,7 @@ enum ps_component_type {
 	PS_COMPONENT_THREAD
 };
 
-/** What kind of core a Core or Thread is, where the machine has several kinds. */
+/** The kind of a Core or Thread, where the machine has several kinds. */
 enum ps_core_kind {
 	PS_CORE_KIND_UNKNOWN = 0, /* one kind only, or not known */
 	PS_CORE_KIND_EFFICIENT,   /* the least powerful kind (E core, LITTLE) */
@@ -39,48 +40,88 @@ enum ps_core_kind {
 	PS_CORE_KIND_PERFORMANCE  /* the most powerful kind (P core, big) */
 };
 
+/** The type of a component; PS_COMPONENT_MACHINE for NULL. */
 PS_PUBLIC enum ps_component_type ps_component_type(const struct ps_component *component);
 
-/** "Machine", "Package", "Die", "NUMA node", "Cache", "Group", "Core", "Thread"; never NULL. */
+/**
+ * "Machine", "Package", "Die", "NUMA node", "Cache", "Group", "Core" or
+ * "Thread".
+ *
+ * Returns a constant string, never NULL.
+ */
 PS_PUBLIC const char *ps_component_type_name(enum ps_component_type type);
 
-/** The operating system's number: the CPU number of a Thread, the node of a NUMA node; -1 where it has none. */
+/**
+ * The operating system's number of a component; -1 where it has none.
+ *
+ * It is the CPU number of a Thread, and the node number of a NUMA node.
+ */
 PS_PUBLIC int ps_component_os_id(const struct ps_component *component);
 
-/** The number among the components of the same type (caches: of the same level), in tree order, from 0. */
+/**
+ * The number among the components of the same type, in tree order, from 0.
+ *
+ * Caches are numbered within their level.
+ */
 PS_PUBLIC int ps_component_logical_id(const struct ps_component *component);
 
-/** A name to show: "Package 1", "L3 0", "NUMA node 0", "Thread 5". Never NULL but for NULL. */
+/**
+ * A name to show: "Package 1", "L3 0", "NUMA node 0", "Thread 5".
+ *
+ * Returns NULL only for NULL.
+ */
 PS_PUBLIC const char *ps_component_name(const struct ps_component *component);
 
 /** The parent; NULL for the Machine. */
 PS_PUBLIC struct ps_component *ps_component_parent(const struct ps_component *component);
 
-/** How many children: first the NUMA nodes that hang there, then the others, in tree order. */
+/**
+ * The number of children.
+ *
+ * The local NUMA nodes come first, then the other children, in tree order.
+ */
 PS_PUBLIC size_t ps_component_child_count(const struct ps_component *component);
 
-/** The child at index, 0 to child_count - 1; NULL beyond that. */
+/**
+ * A child of a component; NULL beyond the last.
+ *
+ * index - 0 to ps_component_child_count - 1
+ */
 PS_PUBLIC struct ps_component *ps_component_child(const struct ps_component *component, size_t index);
 
 /** The number of steps from the Machine, whose depth is 0; -1 for NULL. */
 PS_PUBLIC int ps_component_depth(const struct ps_component *component);
 
-/** A cache's or NUMA node's size in bytes; 0 where there is none or it isn't known. */
+/**
+ * The size of a cache or NUMA node in bytes; 0 if there is none or if unknown.
+ */
 PS_PUBLIC uint64_t ps_component_size_bytes(const struct ps_component *component);
 
-/** A cache's level, 1 to 4 (5 where there is one); 0 for all other types. */
+/**
+ * The level of a cache, 1 to 4 (5 where there is one); 0 for all other types.
+ */
 PS_PUBLIC int ps_component_cache_level(const struct ps_component *component);
 
-/** The subtype that hwloc gives ("MCDRAM", "HBM", "Module"), or "". Never NULL. */
+/**
+ * The subtype that hwloc gives ("MCDRAM", "HBM", "Module"), or "". Never NULL.
+ */
 PS_PUBLIC const char *ps_component_subtype(const struct ps_component *component);
 
-/** The kind of a Core or Thread; UNKNOWN for other types. */
+/** The kind of a Core or Thread; PS_CORE_KIND_UNKNOWN for other types. */
 PS_PUBLIC enum ps_core_kind ps_component_core_kind(const struct ps_component *component);
 
-/** The value of an attribute that hwloc or firmware gave ("CPUModel", "DMIProductName"); NULL if there is none. */
+/**
+ * The value of an attribute from hwloc or the firmware; NULL if there is none.
+ *
+ * key - the attribute's name, such as "CPUModel" or "DMIProductName"
+ */
 PS_PUBLIC const char *ps_component_attribute(const struct ps_component *component, const char *key);
 
-/** Is it online and usable by this process? False for CPUs that are offline or outside the cpuset. */
+/**
+ * True if the component is online and this process may use it.
+ *
+ * It is false for CPUs that are offline or outside the cpuset.
+ */
 PS_PUBLIC int ps_component_is_allowed(const struct ps_component *component);
 
 /** The Thread of a Thread component; NULL for other types. */
@@ -89,54 +130,102 @@ PS_PUBLIC struct ps_thread *ps_component_thread(const struct ps_component *compo
 /** The topology that the component belongs to. */
 PS_PUBLIC struct ps_topology *ps_component_topology(const struct ps_component *component);
 
-/** How many Threads are below (a Thread: 1; a NUMA node: the Threads it is local to). The unknown Thread is below none,
- * but its counts are in the Machine's total. */
+/**
+ * The number of Threads below a component.
+ *
+ * It is 1 for a Thread. For a NUMA node it is the number of Threads that the
+ * node is local to. The unknown Thread is below no component, but its counts
+ * are in the Machine's total.
+ */
 PS_PUBLIC size_t ps_component_thread_count(const struct ps_component *component);
 
-/** The index'th Thread below, in tree order; NULL beyond the last. */
+/**
+ * A Thread below a component, in tree order; NULL beyond the last.
+ *
+ * index - 0 to ps_component_thread_count - 1
+ */
 PS_PUBLIC struct ps_thread *ps_component_thread_at(const struct ps_component *component, size_t index);
 
-/** How many components of a type are in the tree below (the component itself included). */
+/** The number of components of a type below a component, itself included. */
 PS_PUBLIC size_t ps_component_count(const struct ps_component *component, enum ps_component_type type);
 
-/** The component below (itself included) of this type and operating-system number; NULL if there is none. */
+/**
+ * Finds a component by its type and operating system's number.
+ *
+ * component - searched are this one and all below it
+ * type - the type
+ * os_id - the number that ps_component_os_id gives
+ *
+ * Returns NULL if there is none.
+ */
 PS_PUBLIC struct ps_component *ps_component_find(const struct ps_component *component, enum ps_component_type type,
                                                  int os_id);
 
-/** As ps_component_find, by logical number. For caches that is the number within one level: give the level, else 0. */
+/**
+ * Finds a component by its type and logical number.
+ *
+ * component - searched are this one and all below it
+ * type - the type
+ * cache_level - the level of a cache, as caches are numbered within it; else 0
+ * logical_id - the number that ps_component_logical_id gives
+ *
+ * Returns NULL if there is none.
+ */
 PS_PUBLIC struct ps_component *ps_component_find_logical(const struct ps_component *component,
                                                          enum ps_component_type type, int cache_level,
                                                          int logical_id);
 
 /**
- * The nth ancestor of a type: n = 1 is the nearest one, n = 2 the one above it. A component isn't its own
- * ancestor. For a NUMA node: the first (n = 1) or further (HBM beside DDR) node local to the component.
- * NULL if there is none.
+ * The nth ancestor of a type.
+ *
+ * component - where to begin; a component isn't its own ancestor
+ * type - the ancestor's type; for PS_COMPONENT_NUMA the call gives the first
+ *     node local to the component (n=1), or a further one (HBM beside DDR)
+ * n - 1 is the nearest ancestor, 2 the one above it
+ *
+ * Returns NULL if there is none.
  */
 PS_PUBLIC struct ps_component *ps_component_ancestor(const struct ps_component *component,
                                                      enum ps_component_type type, unsigned n);
 
 /**
- * Calls visit for the component and for all below, parents first.
+ * Calls visit for the component and for all below it, parents first.
  *
- * visit: returns 0 to go on; any other number ends the walk and is returned. context is handed through.
- * Returns 0 after a whole walk; PS_EINVAL for NULL.
+ * component - where to begin
+ * visit - returns 0 to go on; any other number ends the walk and is returned
+ * context - handed through to visit
+ *
+ * Returns 0 after a whole walk.
+ *
+ * Errors:
+ *   PS_EINVAL - component or visit is NULL
  */
 PS_PUBLIC int ps_component_for_each(struct ps_component *component,
                                     int (*visit)(struct ps_component *component, void *context), void *context);
 
 /**
- * The total of an event over all Threads below: for each event set that counted it, the parts of its latest
- * reading; an event whose scope is wider than a hardware thread counts once for each core, cache or package.
+ * Adds up an event over all Threads below a component.
  *
- * component: any. event: the name under which it was added. out: untouched on failure; its timestamp is the
- * newest of the parts, its status and attribution the weakest.
- * PS_EINVAL: a NULL. PS_ENOEVNT: nothing was counted under that name below the component. PS_EINVAL_DOM: the
- * event's scope is wider than the component (energy of a package, asked of a core).
- * Any thread, also while sets are counting: a sum never mixes two readings of one set. No lock, no allocation. Not for
- * signal handlers (see <perfsage/thread.h>).
- * Cost: O(event sets that are alive x hardware threads they met). Sets that were destroyed cost nothing each: what they
- * counted last is added up, by hardware thread.
+ * For each event set that counted it, the parts of its latest reading are
+ * added. An event whose scope is wider than a hardware thread counts once for
+ * each core, cache or package.
+ *
+ * component - any
+ * event - the name under which the event was added
+ * out - receives the sum, with the newest timestamp of the parts and their
+ *     weakest status and attribution; untouched on failure
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL
+ *   PS_ENOEVNT - nothing was counted under that name below the component
+ *   PS_EINVAL_DOM - the event's scope is wider than the component: the energy
+ *       of a package, asked of a core
+ *
+ * Any thread, also while sets are counting: a sum never mixes two readings of
+ * one set. No lock, no allocation. Not for signal handlers (see
+ * <perfsage/thread.h>). Cost: O(living event sets x hardware threads they met).
+ * The last counts of destroyed sets are kept as one sum for each hardware
+ * thread.
  */
 PS_PUBLIC int ps_component_total(const struct ps_component *component, const char *event, struct ps_value *out);
 

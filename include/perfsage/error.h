@@ -2,7 +2,8 @@
 /*
  * Error codes and the sentence that goes with a failure.
  *
- * The codes are PAPI's, by name and by value, so that code written for PAPI keeps its error handling.
+ * The codes are PAPI's, by name and by value, so that code written for PAPI
+ * keeps its error handling.
  */
 #ifndef PERFSAGE_ERROR_H
 #define PERFSAGE_ERROR_H
@@ -19,7 +20,7 @@ enum ps_error {
 	PS_ENOMEM = -2,         /* out of memory */
 	PS_ESYS = -3,           /* a system call or the C library failed */
 	PS_ECMP = -4,           /* a component (backend, PMU) failed */
-	PS_ECLOST = -5,         /* access to the counters was lost: the set was opened by another process */
+	PS_ECLOST = -5,         /* access to the counters was lost: another process opened the set */
 	PS_EBUG = -6,           /* a defect of the library */
 	PS_ENOEVNT = -7,        /* no such event, or no reading of it */
 	PS_ECNFLCT = -8,        /* the event or the call conflicts with what is in progress */
@@ -48,17 +49,23 @@ enum ps_error {
 /**
  * The meaning of a code, as a short English phrase.
  *
- * code: one of enum ps_error. Any other number gives "unknown error code".
- * Returns a constant string, never NULL. Any thread, any time; no allocation, lock or system call.
+ * code - one of enum ps_error; any other number gives "unknown error code"
+ *
+ * Returns a constant string, never NULL. Any thread, any time; no allocation,
+ * lock or system call.
  */
 PS_PUBLIC const char *ps_strerror(int code);
 
 /**
- * The calling thread's last failure as one sentence to act on: which event, call, errno and setting, and
- * which command mends it. UTF-8 in one line; '?' stands for what a terminal must not get of a name that it quotes.
+ * The calling thread's last failure as one sentence to act on.
  *
- * Returns a string owned by the library, "" if nothing failed in this thread yet. It stays valid, and
- * unchanged, until the next perfsage call that fails in the same thread. Never NULL. No system call.
+ * The sentence names the event, call, errno and setting, and the command that
+ * solves it. It is one line of UTF-8; in a name that it quotes, '?' replaces
+ * characters that a terminal must not get.
+ *
+ * Returns a string owned by the library, never NULL; "" if nothing has failed
+ * in this thread yet. It stays valid, and unchanged, until the next perfsage
+ * call that fails in the same thread. No system call.
  */
 PS_PUBLIC const char *ps_error_detail(void);
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The seam between perfsage and the operating system: every system call, and every file under /proc and /sys, goes
- * through this table. A test replaces entries to script counters, to make calls fail, or to show another machine,
- * and so tests instrumented code where there is no PMU.
+ * The seam between perfsage and the operating system.
  *
- * Each function does what the call of that name does, and sets errno on failure. It must return: a thread that ends in
- * it, as by pthread_cancel in the C library's read(2), leaves a call of the library half done. The default's are no
- * cancellation points. Define _GNU_SOURCE before the first include: cpu_set_t needs it. This header is not part of
- * <perfsage.h>.
+ * Every system call, and every file under /proc and /sys, goes through this
+ * table. A test replaces entries to script counters, to make calls fail, or to
+ * show another machine. So it can test instrumented code where there is no PMU.
+ *
+ * Each function does what the call of that name does, and sets errno on
+ * failure. It must return: if a thread ends in it, as by pthread_cancel in the
+ * C library's read(2), a call of the library is left half done. The default
+ * functions are no cancellation points.
+ *
+ * Define _GNU_SOURCE before the first include: cpu_set_t needs it. This header
+ * is not part of <perfsage.h>.
  */
 #ifndef PERFSAGE_HOOKS_H
 #define PERFSAGE_HOOKS_H
@@ -37,8 +42,9 @@ struct ps_hooks {
 	void *(*mmap)(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset);
 	int (*munmap)(void *address, size_t length_bytes);
 
-	/* Calls visit for each name in a directory but "." and "..", in any order, until it returns non-zero; returns
-	 * that number, 0 at the end, or -1 with errno set. */
+	/* Calls visit for each name in a directory but "." and "..", in any order,
+	 * until it returns non-zero; returns that number, 0 at the end, or -1 with
+	 * errno set. */
 	int (*list)(const char *path, int (*visit)(const char *name, void *context), void *context);
 
 	int (*getcpu)(void);   /* the calling thread's CPU, or -1 */
@@ -53,17 +59,27 @@ struct ps_hooks {
 	int (*getrusage)(int who, struct rusage *usage); /* who: RUSAGE_THREAD */
 };
 
-/** The table with which the library starts: the real system. Never NULL; it may be copied and changed. */
+/**
+ * The table with which the library starts: the real system.
+ *
+ * Returns a constant table, never NULL; it may be copied, and the copy changed.
+ */
 PS_PUBLIC const struct ps_hooks *ps_hooks_default(void);
 
 /**
- * Replaces the table; NULL brings back the default. Entries that are NULL do what the default does.
+ * Replaces the table.
  *
- * To be called while no other thread uses the library, and no event set or topology is alive: what was made
- * through one table must be released through the same.
- * A table of an older version is smaller: what it lacks does what the default does. A newer one is larger, and taken if all
- * that this library lacks is NULL.
- * PS_EINVAL: the size is none, or the library is too old for what the table replaces.
+ * Call it while no other thread uses the library, and no event set or topology
+ * is alive: objects made through one table must be released through the same.
+ *
+ * hooks - NULL brings back the default. For entries that are NULL the default
+ *     is used. A table of an older version is smaller; for entries that it
+ *     lacks the default is used. A table of a newer version is larger; it is
+ *     accepted if all entries that this library lacks are NULL.
+ *
+ * Errors:
+ *   PS_EINVAL - the size is not that of any table, or the library is too old
+ *       for what the table replaces
  */
 PS_PUBLIC int ps_hooks_set(const struct ps_hooks *hooks);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The software threads (tasks) of a process told apart: what each has counted, on each hardware thread, however short it
- * lived. For event sets that are attached to a process.
+ * The software threads (tasks) of a process told apart, for event sets that are
+ * attached to a process: what each task has counted, on each hardware thread,
+ * however short it lived.
  */
 #ifndef PERFSAGE_TASK_H
 #define PERFSAGE_TASK_H
@@ -12,7 +13,7 @@
 extern "C" {
 #endif
 
-/** What one software thread has counted on one hardware thread since ps_start. */
+/** The counts of one software thread on one hardware thread since ps_start. */
 struct ps_task {
 	pid_t pid;               /* its process */
 	pid_t tid;               /* 0: of those that can't be told apart, see ps_eventset_for_each_task */
@@ -22,40 +23,71 @@ struct ps_task {
 };
 
 /**
- * Keeps the counts of a process's tasks apart. The kernel then writes records when a task comes and when it ends, into rings
- * that all readings of the set and ps_eventset_take_tasks empty: for each CPU 132 KiB for what comes, and as much for the
- * counts of a group of events (less where there are several groups). Each CPU takes two file descriptors more, and one for
- * each group more.
+ * Keeps the counts of a process's tasks apart.
  *
- * on: 0, the default, or another number. It acts at the next ps_start; each ps_start then opens the events anew. PS_EINVAL:
- * NULL. PS_EISRUN: the set is running. ps_start fails with PS_ECOMBO if the set isn't attached to a process, and with
- * PS_ESYS if the rings can't be mapped; the detail names the limit.
+ * The kernel then writes records when a task comes and when it ends. All
+ * readings of the set and ps_eventset_take_tasks empty their rings: for each
+ * CPU 132 KiB for the tasks that come, and as much for the counts of a group of
+ * events (less if there are several groups). Each CPU takes two more file
+ * descriptors, and one more for each group.
+ *
+ * set - attached to a process; otherwise ps_start fails with PS_ECOMBO. If the
+ *     rings can't be mapped, ps_start fails with PS_ESYS; the detail names the
+ *     limit.
+ * on - 0, the default, or another number. It takes effect at the next ps_start;
+ *     each ps_start then opens the events anew.
+ *
+ * Errors:
+ *   PS_EINVAL - set is NULL
+ *   PS_EISRUN - the set is running
  */
 PS_PUBLIC int ps_eventset_set_tasks(struct ps_eventset *set, int on);
 
 /**
- * Empties the rings, so that no record is lost: they have room for some 900 tasks that come and end, or
- * for half as many that begin a program each.
+ * Empties the rings, so that no record is lost.
  *
- * PS_EINVAL: NULL. PS_ENOTRUN: never started. PS_ENOSUPP: the set doesn't keep tasks apart. No system call; may allocate.
+ * They have room for some 900 tasks that come and end, or for half as many that
+ * begin a program each.
+ *
+ * set - a set that keeps tasks apart
+ *
+ * Errors:
+ *   PS_EINVAL - set is NULL
+ *   PS_ENOTRUN - the set was never started
+ *   PS_ENOSUPP - the set doesn't keep tasks apart
+ *
+ * No system call; may allocate.
  */
 PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
 
 /**
- * Calls visit for each task and CPU on which it counted anything, in the order in which the tasks came.
+ * Calls visit for each task and each CPU on which it counted anything.
  *
- * The sum over all visits is what the set counted, as of its last reading. A task's share is known when it has ended. What
- * is left is that of those that live: if that is one, it is told as its; else it comes as a task of number 0, one
- * for each CPU, and so it does if records were lost, on the CPUs where one is missing.
+ * The tasks come in the order in which they began. The sum over all visits is
+ * what the set counted, as of its last reading. A task's share is known when it
+ * has ended. The rest belongs to the tasks that live. If that is one task, it
+ * gets the rest; otherwise the rest comes as a task of number 0, one for each
+ * CPU. The same happens on CPUs where a record was lost.
  *
- * Linux from 5.13 on leaves such records only with a fix of December 2025 (c418d8b4d7a4, "perf/core: Fix missing read event
- * generation on task exit"), which is in 6.19 and in newer stable kernels. Without it only the threads that the process had at
- * ps_start are told apart, unless they create others.
+ * From Linux 5.13 on the kernel leaves such records only with a fix of December
+ * 2025 (c418d8b4d7a4, "perf/core: Fix missing read event generation on task
+ * exit"), which is in 6.19 and in newer stable kernels. Without it only the
+ * threads that the process had at ps_start are told apart, unless they create
+ * others.
  *
- * visit: returns 0 to go on; any other number ends the walk and is returned. task: valid during the call only. It must
- * not call the set. context is handed through.
- * Returns 0 after a whole walk. PS_EINVAL: a NULL. PS_ENOTRUN: never started. PS_ENOSUPP: ps_eventset_set_tasks was not
- * called before ps_start, or the set's attribution is not exact; the detail says why. PS_ENOMEM.
+ * set - with ps_eventset_set_tasks
+ * visit - returns 0 to go on; any other number ends the walk and is returned.
+ *     task is valid during the call only. visit must not call the set.
+ * context - handed through to visit
+ *
+ * Returns 0 after a whole walk.
+ *
+ * Errors:
+ *   PS_EINVAL - set or visit is NULL
+ *   PS_ENOTRUN - the set was never started
+ *   PS_ENOSUPP - ps_eventset_set_tasks was not called before ps_start, or the
+ *       set's attribution is not exact; the detail says why
+ *   PS_ENOMEM - no memory
  */
 PS_PUBLIC int ps_eventset_for_each_task(struct ps_eventset *set,
                                         int (*visit)(const struct ps_task *task, void *context), void *context);
@@ -68,20 +100,33 @@ struct ps_uncounted {
 };
 
 /**
- * Tells which programs of the attached process, and of what it creates, the kernel did not count. When a program begins that is
- * set-user-ID or set-group-ID, that has file capabilities, or that the user may not read, Linux takes the events from it. Neither
- * it nor what it starts is counted from then on.
+ * Tells which programs of the attached process the kernel did not count.
  *
- * The kernel's records of this are exact: no such program is missed, however short it runs, and no other is taken for one, but
- * for a program that the kernel kills while it begins. From the reading on before which the first one began, all values of the
- * set are PS_STATUS_INCOMPLETE, as nobody sees when its last descendant ends; until the events are opened anew.
+ * These are programs of the process, and of what it creates, that are
+ * set-user-ID or set-group-ID, that have file capabilities, or that the user
+ * may not read. Linux takes the events from such a program when it begins. From
+ * then on neither the program nor what it starts is counted.
  *
- * set: attached by ps_eventset_attach_process. out: written if PS_OK or PS_PARTIAL is returned. Readings and this call
- * empty the rings of records; each has room for some 250 programs that begin on a CPU between two such calls.
- * Errors: PS_EINVAL: a NULL. PS_ENOTRUN: never started. PS_ENOSUPP: the set is not attached to a process, or programs can't be
- * watched, as its counts are not split by hardware thread. PS_PARTIAL: there may be others, because records were lost,
- * no ring could be mapped, or the set was stopped for a while; the detail says which. Makes no system call but for the clock; may
- * allocate.
+ * The kernel's records of this are exact: no such program is missed, however
+ * short it runs. No other program is taken for one, except a program that the
+ * kernel kills while it begins. From the first reading after the first such
+ * program began, all values of the set are PS_STATUS_INCOMPLETE, until the
+ * events are opened anew: the end of its last descendant cannot be seen.
+ *
+ * set - attached by ps_eventset_attach_process
+ * out - written if PS_OK or PS_PARTIAL is returned
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL
+ *   PS_ENOTRUN - the set was never started
+ *   PS_ENOSUPP - the set is not attached to a process; or programs can't be
+ *       watched, because its counts are not split by hardware thread
+ *   PS_PARTIAL - there may be others, because records were lost, no ring could
+ *       be mapped, or the set was stopped for a while; the detail says which
+ *
+ * Readings and this call empty the rings of records; each has room for some 250
+ * programs that begin on a CPU between two such calls. It makes no system call
+ * but for the clock; may allocate.
  */
 PS_PUBLIC int ps_eventset_uncounted(struct ps_eventset *set, struct ps_uncounted *out);
 

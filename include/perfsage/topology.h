@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A topology: the tree of components of a machine, and the owner of all readings that were stored in it.
+ * A topology: the tree of components of a machine, and the owner of all
+ * readings that were stored in it.
  *
- * Built with hwloc (https://www.open-mpi.org/projects/hwloc/). It never changes after load.
+ * It is built with hwloc (https://www.open-mpi.org/projects/hwloc/) and never
+ * changes after load.
  */
 #ifndef PERFSAGE_TOPOLOGY_H
 #define PERFSAGE_TOPOLOGY_H
@@ -13,11 +15,16 @@
 extern "C" {
 #endif
 
+/** Flags of ps_topology_load. */
 enum ps_topology_flag {
-	PS_TOPOLOGY_WHOLE_MACHINE = 1 << 0 /* show CPUs and NUMA nodes that the cpuset forbids, too (is_allowed: 0) */
+	PS_TOPOLOGY_WHOLE_MACHINE = 1 << 0 /* also what the cpuset forbids (is_allowed: 0) */
 };
 
-/** Start with `struct ps_topology_options o = {.size = sizeof o};`: fields that are left out are 0. */
+/**
+ * Options of ps_topology_load; all but size may be 0.
+ *
+ * Start with `struct ps_topology_options o = {.size = sizeof o};`.
+ */
 struct ps_topology_options {
 	size_t size;    /* sizeof(struct ps_topology_options) */
 	unsigned flags; /* OR of enum ps_topology_flag */
@@ -26,56 +33,100 @@ struct ps_topology_options {
 /**
  * Loads the tree of this machine.
  *
- * out: receives the topology, to be released with ps_topology_destroy; untouched on failure. options: NULL for
- * the defaults. PS_EINVAL: out is NULL, options has a wrong size or an unknown flag. PS_ENOMEM. PS_ESYS: hwloc
- * could not read the machine; the detail gives its reason. PS_EPERM: sched_getaffinity is refused, by a seccomp filter.
- * hwloc's environment variables (HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_FSROOT, ...) may put another tree in its place, which
- * is then tried in a child process as a file is; PS_EINVAL: it is damaged or too large. ps_topology_origin tells.
- * Any thread. Cost: hwloc's own (about 1 ms on a small machine) and a small share on top; allocates.
+ * hwloc's environment variables (HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_FSROOT,
+ * ...) may replace it by another tree, which is then tried in a child process
+ * first, as a file is. ps_topology_origin tells that.
+ *
+ * out - receives the topology; release it with ps_topology_destroy; untouched
+ *     on failure
+ * options - NULL for the defaults
+ *
+ * Errors:
+ *   PS_EINVAL - out is NULL; options has a wrong size or an unknown flag; the
+ *       tree of hwloc's variables is damaged or too large
+ *   PS_ENOMEM - no memory
+ *   PS_ESYS - hwloc could not read the machine; the detail gives its reason
+ *   PS_EPERM - a seccomp filter refuses sched_getaffinity
+ *
+ * Any thread. Allocates. Cost: hwloc's own (about 1 ms on a small machine) and
+ * a small share on top.
  */
 PS_PUBLIC int ps_topology_load(struct ps_topology **out, const struct ps_topology_options *options);
 
 /**
- * Loads a tree from an XML file that hwloc wrote (lstopo FILE.xml, hwloc-gather-topology).
+ * Loads a tree from an XML file that hwloc wrote (lstopo,
+ * hwloc-gather-topology).
  *
- * A damaged file can crash hwloc itself, so all that will be done with it is first done in a child process, which is
- * waited for, and which may take 1 GB of memory and 15 s of CPU time.
- * PS_EINVAL: a NULL, or a file that isn't hwloc's XML, is damaged or needs more than that. PS_ESYS: the file can't be read (the detail
- * names the path and the reason), or no child process could be made. PS_ENOMEM. out is untouched on failure.
+ * A damaged file can crash hwloc itself. So a child process first does all that
+ * will be done with the file, and the call waits for it. The child may take 1
+ * GB of memory and 15 s of CPU time.
+ *
+ * out - receives the topology; untouched on failure
+ * path - the file
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, or the file isn't hwloc's XML, is damaged
+ *       or needs more than that
+ *   PS_ESYS - the file can't be read (the detail names the path and the
+ *       reason), or no child process could be created
+ *   PS_ENOMEM - no memory
  */
 PS_PUBLIC int ps_topology_load_xml(struct ps_topology **out, const char *path);
 
 /**
- * Builds a tree from hwloc's synthetic description, such as "pack:2 l3:2 core:8 pu:2".
+ * Builds a tree from hwloc's synthetic description.
  *
- * What may be large is first tried in a child process, as a file is.
- * PS_EINVAL: a NULL, more than 32768 Threads, what takes hwloc more than 1 GB of memory or 15 s of CPU time, or
- * a description that hwloc refuses; the detail repeats it. PS_ESYS: no child process could be made. PS_ENOMEM.
+ * A description of a large tree is first tried in a child process, as a file
+ * is.
+ *
+ * out - receives the topology; untouched on failure
+ * description - such as "pack:2 l3:2 core:8 pu:2"
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL; the tree has more than 32768 Threads; it
+ *       takes hwloc more than 1 GB of memory or 15 s of CPU time; or hwloc
+ *       refuses the description, which the detail repeats
+ *   PS_ESYS - no child process could be created
+ *   PS_ENOMEM - no memory
  */
 PS_PUBLIC int ps_topology_load_synthetic(struct ps_topology **out, const char *description);
 
 /**
- * Releases the tree and all readings in it. NULL is ignored.
+ * Releases the tree and all readings in it.
  *
- * Event sets that still refer to it stay valid, and may be destroyed later: their readings into this
- * topology then fail with PS_EINVAL. No other thread may be using the topology or its components.
+ * Event sets that still refer to it stay valid, and may be destroyed later:
+ * their readings into this topology then fail with PS_EINVAL.
+ *
+ * topology - NULL is ignored. No other thread may be using it or its
+ *     components.
  */
 PS_PUBLIC void ps_topology_destroy(struct ps_topology *topology);
 
 /**
- * What the tree was made from, if it isn't this machine's: the path of a file, a synthetic description, or hwloc's environment
- * variables that put another tree in this one's place, as "HWLOC_XMLFILE=server.xml". NULL if the tree is this
- * machine's, and for NULL. Lives as long as the topology.
+ * The source of a tree that isn't this machine's.
+ *
+ * Returns the path of a file, a synthetic description, or hwloc's environment
+ * variables that put another tree in this one's place, such as
+ * "HWLOC_XMLFILE=server.xml". It is NULL if the tree is this machine's, and for
+ * NULL. The string lives as long as the topology.
  */
 PS_PUBLIC const char *ps_topology_origin(const struct ps_topology *topology);
 
 /** The Machine component; NULL for NULL. */
 PS_PUBLIC struct ps_component *ps_topology_root(const struct ps_topology *topology);
 
-/** The Thread of an operating system's CPU number, in O(1); the unknown Thread if the tree has no such CPU. */
+/**
+ * The Thread of an operating system's CPU number, in O(1).
+ *
+ * cpu - the number; if the tree has no such CPU, the unknown Thread is returned
+ */
 PS_PUBLIC struct ps_thread *ps_topology_thread(const struct ps_topology *topology, int cpu);
 
-/** The Thread that holds what was counted on CPUs that the tree doesn't know. Its CPU number is -1. */
+/**
+ * The Thread that holds what was counted on CPUs that the tree doesn't know.
+ *
+ * Its CPU number is -1.
+ */
 PS_PUBLIC struct ps_thread *ps_topology_unknown_thread(const struct ps_topology *topology);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which perfsage this is. */
+/* The version of perfsage. */
 #ifndef PERFSAGE_VERSION_H
 #define PERFSAGE_VERSION_H
 

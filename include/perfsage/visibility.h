@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the shared library exports: a declaration marked PS_PUBLIC, and nothing else. */
+/* The shared library exports only the declarations marked PS_PUBLIC. */
 #ifndef PERFSAGE_VISIBILITY_H
 #define PERFSAGE_VISIBILITY_H
 
