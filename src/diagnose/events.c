@@ -5,7 +5,7 @@
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 #include "event/attr.h"
-#include "set/set.h"
+#include "eventset/eventset.h"
 
 #include <perfsage/read.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of counts in chunks. The set writes them (src/set), the attribute maps
+/* Rows of counts in chunks. The set writes them (src/eventset), the attribute maps
  * and the roll-up read them. */
 #include "store/history.h"
 

@@ -142,7 +142,7 @@ void ps__recording_attach_history(struct ps__recording *recording, struct ps__hi
 {
 	struct ps_thread *thread = ps__topology_thread(recording->topology, cpu);
 
-	/* If a call was left in here (src/set/recover.c), it may have come so
+	/* If a call was left in here (src/eventset/recover.c), it may have come so
 	 * far or not. */
 	for (struct ps__history *one =
 	         history->thread ? atomic_load_explicit(&thread->histories, memory_order_relaxed) : NULL;

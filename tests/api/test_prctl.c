@@ -23,7 +23,7 @@ static void spend(long long ns)
 		;
 }
 
-/* So many switches explain nearly all of OFF_NS: each is allowed 100 us (src/set/interruption.c). */
+/* So many switches explain nearly all of OFF_NS: each is allowed 100 us (src/eventset/interruption.c). */
 #define SWITCHES_THAT_EXPLAIN 400
 
 static long count_switches(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of many events: each is found by its name, and one more costs what it cost in a small set. */
-#include "set/set.h"
+#include "eventset/eventset.h"
 #include "support/scene.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * The fast path of a reading must not be told from the slow one: two sets count the same, one of which is always made to go
  * the slow path, through random calls; then all that they stored is compared.
  */
-#include "set/set.h"
+#include "eventset/eventset.h"
 #include "support/scene.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Older readings that are updated on the fast path: phases of a program that come again and again, in turn or in any order. */
-#include "set/set.h"
+#include "eventset/eventset.h"
 #include "support/scene.h"
 
 #define PHASES 200

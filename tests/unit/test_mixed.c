@@ -3,7 +3,7 @@
  * Counts that can't be split: shared out by the time that the task was on each CPU, as its context switches tell. The
  * clock stands still but where a test moves it.
  */
-#include "set/set.h"
+#include "eventset/eventset.h"
 #include "support/scene.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Readers beside a writer: while the owner of a set reads, accumulates and moves from CPU to CPU, other threads look
  * readings up, roll up and print, and never see half a reading. Made to be run under ThreadSanitizer as well.
  */
-#include "set/set.h"
+#include "eventset/eventset.h"
 #include "support/scene.h"
 
 #include <pthread.h>

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A control group as a target: an event for each CPU counts what the group's tasks do there. So the counts are split by
+ * nature, and a task that is created costs nothing, since nothing is inherited; each reading reads all CPUs.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/eventset.h"
+
+#include <errno.h>
+
+static bool has_news(const struct ps_eventset *set, size_t lane)
+{
+	const uint64_t *totals = ps__set_totals(set, lane);
+	const uint64_t *known = ps__set_credited(set, lane);
+
+	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++) {
+		if (totals[word] != known[word])
+			return true;
+	}
+	return false;
+}
+
+/* Was counting off on the CPU that was read just now? The next one's reading must not find the answer. */
+static bool take_interruption(struct ps_eventset *set)
+{
+	bool was_interrupted = set->counters.backend->interrupted;
+
+	set->counters.backend->interrupted = false;
+	return was_interrupted;
+}
+
+/* Only a CPU with news meets a hardware thread: counts, or that some may be missing. */
+static int read_lane(struct ps_eventset *set, size_t lane)
+{
+	int result = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
+	bool is_interrupted = take_interruption(set) || result == PS_PARTIAL;
+
+	if ((result != PS_OK && result != PS_PARTIAL) || (!is_interrupted && !has_news(set, lane)))
+		return result;
+	struct ps__slot *slot = ps__set_slot(set, set->attribution.lanes.cpus[lane]);
+	if (!slot)
+		return PS_ENOMEM;
+	uint16_t mark = PS_ATTRIBUTION_EXACT;
+	if (is_interrupted)
+		mark |= PS__MARK_INTERRUPTED;
+	mark |= ps__set_credit(set, slot, lane);
+	ps__set_label_counts(slot, mark);
+	ps__set_activate(set, slot);
+	return result;
+}
+
+/* The reader's CPU stands for the reading, if it is counted. */
+static int cpu_here(const struct ps_eventset *set)
+{
+	int cpu = ps__os_getcpu();
+
+	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
+		if (set->attribution.lanes.cpus[lane] == cpu)
+			return cpu;
+	}
+	return set->attribution.lanes.cpus[0];
+}
+
+static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
+{
+	int result = PS_OK;
+
+	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
+		int one = read_lane(set, lane);
+		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
+			result = one;
+	}
+	fetch->cpu = cpu_here(set);
+	return result;
+}
+
+/* The counts are in slots already; the reader's CPU has a part in any case. */
+static bool label_here(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	(void)set;
+	(void)here;
+	fetch->mark = PS_ATTRIBUTION_EXACT;
+	return true;
+}
+
+static bool is_never_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	(void)set;
+	(void)slot;
+	return false;
+}
+
+/* The folder that was opened stays open, but the kernel counts nothing for it any more. */
+static bool is_removed(const struct ps_eventset *set)
+{
+	struct perf_event_attr attr = {
+	    .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
+	int fd = ps__os_open_event(&attr, set->counters.target.cgroup_fd, set->attribution.lanes.cpus[0], -1,
+	                           PERF_FLAG_PID_CGROUP);
+	bool is_gone = fd == -ENOENT;
+
+	if (fd >= 0)
+		ps__os_close_event(fd, false);
+	return is_gone;
+}
+
+static bool has_cgroup_changed(const struct ps_eventset *set)
+{
+	return ps__set_has_other_cpus(set) || is_removed(set);
+}
+
+const struct ps__method ps__method_cgroup = {
+    .name = "control group",
+    .credits_early = true,
+    .prepare = ps__set_list_cpus,
+    .read = read_cgroup,
+    .credit = label_here,
+    .is_label_lasting = is_never_lasting,
+    .has_changed = has_cgroup_changed,
+};
+
+int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path)
+{
+	int fd;
+	int result = ps__set_enter_own(set, "ps_eventset_attach_cgroup",
+	                               "PAPI knows no control groups; make a set with ps_eventset_create");
+
+	if (result != PS_OK)
+		return result;
+	if (!path || !*path)
+		result = ps__fail(PS_EINVAL, "ps_eventset_attach_cgroup: the path is NULL or empty");
+	else
+		result = ps__cgroup_open(path, &fd);
+	if (result == PS_OK)
+		ps__set_retarget(set, (struct ps__target){.kind = PS__TARGET_CGROUP, .cpu = -1, .cgroup_fd = fd},
+		                 (struct ps__task){.fd = -1});
+	ps__set_leave(set);
+	return result;
+}

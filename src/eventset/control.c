@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counter calls that make no reading (ps_start, ps_reset), and what every call checks first. */
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "eventset/eventset.h"
+#include "eventset/waiting.h"
+
+int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
+{
+	int result = ps__set_enter(set, call);
+
+	if (result != PS_OK)
+		return result;
+	if (set->state != PS__SET_RUNNING)
+		return PS_OK;
+	ps__set_leave(set);
+	return ps__fail(PS_EISRUN, "%s: the event set is running: call ps_stop first", call);
+}
+
+int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead)
+{
+	int result = ps__set_enter_stopped(set, call);
+
+	if (result != PS_OK || !set->counters.papi)
+		return result;
+	ps__set_leave(set);
+	return ps__fail(PS_ENOSUPP, "%s: the event set wraps PAPI event set %d, which is yours to change: %s", call,
+	                set->counters.papi->id, instead);
+}
+
+/* Another thread may take a set over only when the one that it counted has ended. */
+static int check_owner(struct ps_eventset *set)
+{
+	if (set->counters.papi)
+		return ps__set_check_papi_owner(set);
+	if (set->counters.target.kind != PS__TARGET_SELF || set->state == PS__SET_NEW ||
+	    set->calls.owner == ps__thread_number())
+		return PS_OK;
+	if (ps__locate_is_alive(set->calls.owner_tid))
+		return ps__fail(PS_EINVAL,
+		                "ps_start: the set counts thread %d, which is alive: clone it with ps_eventset_clone",
+		                (int)set->calls.owner_tid);
+	set->state = PS__SET_NEW;
+	set->is_ended = false;
+	set->is_settled = false;
+	return PS_OK;
+}
+
+/* Counts that ps_stop could not fetch must not come with the new ones. */
+static int fetch_rest(struct ps_eventset *set)
+{
+	struct ps__slot *slot;
+
+	if (set->state != PS__SET_UNFETCHED || !set->counters.backend)
+		return PS_OK;
+	int result = ps__set_fetch(set, &slot);
+	return result == PS_PARTIAL ? PS_OK : result;
+}
+
+/* Descriptors are closed at the caller's own exec, and a CPU knows no exec and no tasks. */
+static int check_options(const struct ps_eventset *set)
+{
+	if (set->counters.wants_tasks && set->counters.target.kind != PS__TARGET_PROCESS)
+		return ps__fail(PS_ECOMBO,
+		                "ps_start: the set is to keep the tasks of a process apart, and needs one that it "
+		                "is attached to (ps_eventset_attach_process)");
+	if (!set->counters.enables_on_exec || set->counters.target.kind == PS__TARGET_TID ||
+	    set->counters.target.kind == PS__TARGET_PROCESS)
+		return PS_OK;
+	return ps__fail(PS_ECOMBO,
+	                "ps_start: the set is to count from an exec on, and that needs a thread or process that "
+	                "it is attached to (ps_eventset_attach_process)");
+}
+
+/* Opens what isn't open, and finds the task. */
+static int prepare(struct ps_eventset *set)
+{
+	uint16_t mark;
+	int result = check_owner(set);
+
+	if (result == PS_OK && set->counters.papi)
+		result = ps__set_refresh_papi(set);
+	if (result == PS_OK && set->events.count == 0)
+		result = ps__fail(PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
+	if (result == PS_OK)
+		result = check_options(set);
+	if (result == PS_OK)
+		result = fetch_rest(set);
+	if (result == PS_OK)
+		result = ps__set_reopen_if_changed(set);
+	if (result == PS_OK) {
+		ps__set_skip_visits(set);
+		result = ps__set_locate(set, &set->attribution.last_cpu, &mark);
+	}
+	if (result == PS_OK && set->is_ended)
+		result = ps__fail(PS_ESYS, "ps_start: %s %d has ended",
+		                  set->counters.target.kind == PS__TARGET_PROCESS ? "process" : "thread",
+		                  (int)set->counters.target.tid);
+	return result;
+}
+
+/* Whatever can be done before the counters are enabled is: what comes after is counted. */
+static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
+{
+	int result = prepare(set);
+
+	if (result != PS_OK)
+		return result;
+	enum ps__set_state before = set->state;
+	if (set->attribution.method->start)
+		set->attribution.method->start(set);
+	ps__set_begin_balance(set);
+	set->attribution.has_strayed = false;
+	set->attribution.has_left = false;
+	set->attribution.lanes.must_sweep = false;
+	set->attribution.has_lost = false;
+	set->attribution.lanes.has_waited = false;
+	set->recorder.must_clear = true;
+	set->fast_path.pause.left = 0;
+	set->fast_path.pause.length = 0;
+	set->state = PS__SET_RUNNING;
+	if (set->counters.papi) {
+		ps__papi_rewind(set->counters.backend);
+		ps__set_begin_totals(set);
+	}
+	result = set->counters.backend->ops->start(set->counters.backend);
+	if (__builtin_expect(result == PS_OK && !set->counters.papi, 1))
+		return PS_OK;
+	if (result == PS_OK) {
+		if (set->counters.papi->has_baseline)
+			ps__set_begin_totals(set);
+		return PS_OK;
+	}
+	set->recorder.must_clear = false;
+	set->state = before;
+	return result;
+}
+
+int ps__set_start(struct ps_eventset *set)
+{
+	return start(set);
+}
+
+int ps_start(struct ps_eventset *set)
+{
+	int result = ps__set_enter(set, "ps_start");
+
+	if (result != PS_OK)
+		return result;
+	if (set->state == PS__SET_RUNNING)
+		result = ps__set_fail_running(set);
+	else
+		result = start(set);
+	ps__set_leave(set);
+	return result;
+}
+
+static int reset(struct ps_eventset *set)
+{
+	struct ps__slot *slot;
+	int result = ps__set_adopt(set);
+
+	if (result != PS_OK)
+		return result;
+	if (set->state == PS__SET_NEW)
+		return ps__fail(PS_ENOTRUN, "ps_reset: the event set was never started: call ps_start first");
+	result = ps__set_check_foreign(set, "ps_reset", false);
+	if (result != PS_OK)
+		return result;
+	if (ps__set_has_news(set)) {
+		result = ps__set_fetch(set, &slot);
+		if (result != PS_OK && result != PS_PARTIAL)
+			return result;
+	}
+	ps__set_clear_counts(set);
+	return PS_OK;
+}
+
+int ps_reset(struct ps_eventset *set)
+{
+	int result = ps__set_enter(set, "ps_reset");
+
+	if (result != PS_OK)
+		return result;
+	result = reset(set);
+	ps__set_leave(set);
+	return result;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An event of a set by its name: in a hash table, as a set may have tens of thousands of events. */
+#include "base/os.h"
+#include "eventset/eventset.h"
+
+#include <string.h>
+
+/* With fewer events a look at all of them is as fast. */
+#define FEW_EVENTS ((size_t)16)
+/* Each event has two names at most, and half of the table stays empty. */
+#define PLACES_OF_EVENT ((size_t)4)
+
+static bool is_named(const struct ps__event *event, const char *name)
+{
+	return strcmp(event->name, name) == 0 || (event->written && strcmp(event->written, name) == 0);
+}
+
+static ptrdiff_t find_in_list(const struct ps_eventset *set, const char *name)
+{
+	for (size_t index = 0; index < set->events.count; index++) {
+		if (is_named(&set->events.list[index], name))
+			return (ptrdiff_t)index;
+	}
+	return -1;
+}
+
+/* FNV-1a. */
+static size_t hash_of(const char *name)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
+	return (size_t)(hash ^ hash >> 32);
+}
+
+static void enter_name(struct ps__event_names *names, const char *name, size_t index)
+{
+	size_t place = hash_of(name) & (names->capacity - 1);
+
+	while (names->places[place] != 0)
+		place = (place + 1) & (names->capacity - 1);
+	names->places[place] = index + 1;
+}
+
+void ps__set_forget_names(struct ps_eventset *set)
+{
+	ps__os_free(set->events.names.places);
+	set->events.names = (struct ps__event_names){0};
+}
+
+/* The table has all events of the set. False for lack of memory. */
+static bool complete(struct ps_eventset *set)
+{
+	struct ps__event_names *names = &set->events.names;
+
+	if (names->capacity < PLACES_OF_EVENT * set->events.count) {
+		size_t capacity = PLACES_OF_EVENT * FEW_EVENTS;
+		while (capacity < 2 * PLACES_OF_EVENT * set->events.count)
+			capacity *= 2;
+		ps__set_forget_names(set);
+		names->places = ps__os_calloc(capacity, sizeof *names->places);
+		if (!names->places)
+			return false;
+		names->capacity = capacity;
+	}
+	for (; names->event_count < set->events.count; names->event_count++) {
+		const struct ps__event *event = &set->events.list[names->event_count];
+		enter_name(names, event->name, names->event_count);
+		if (event->written)
+			enter_name(names, event->written, names->event_count);
+	}
+	return true;
+}
+
+ptrdiff_t ps__set_find_event(struct ps_eventset *set, const char *name)
+{
+	const struct ps__event_names *names = &set->events.names;
+
+	if (set->events.count < FEW_EVENTS || !complete(set))
+		return find_in_list(set, name);
+	for (size_t place = hash_of(name) & (names->capacity - 1); names->places[place] != 0;
+	     place = (place + 1) & (names->capacity - 1)) {
+		size_t index = names->places[place] - 1;
+		if (is_named(&set->events.list[index], name))
+			return (ptrdiff_t)index;
+	}
+	return -1;
+}

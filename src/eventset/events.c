@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which events a set counts: added, removed, and asked for. */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/eventset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CHANGE_IN_PAPI \
+	"add and remove events with PAPI_add_event and PAPI_remove_event; the next ps_start takes them over"
+
+static int fail_present(const char *name)
+{
+	return ps__fail(PS_ECNFLCT, "'%s' is in the event set already", name);
+}
+
+/* Room for one event more: twice the list, or adding many would copy them again and again. */
+static int make_room(struct ps_eventset *set)
+{
+	size_t room = set->events.room ? 2 * set->events.room : 4;
+
+	if (set->events.count < set->events.room)
+		return PS_OK;
+	struct ps__event *grown = ps__os_calloc(room, sizeof *grown);
+	if (!grown)
+		return ps__fail_memory("an event");
+	if (set->events.count)
+		memcpy(grown, set->events.list, set->events.count * sizeof *grown);
+	/* What is open points at the list. */
+	ps__set_close(set);
+	ps__os_free(set->events.list);
+	set->events.list = grown;
+	set->events.room = room;
+	return PS_OK;
+}
+
+/* The list with one event more, which the set then owns. */
+static int append(struct ps_eventset *set, const struct ps__event *event)
+{
+	int result = make_room(set);
+
+	if (result != PS_OK)
+		return result;
+	/* Descriptors and readings belong to the list as it was. */
+	ps__set_close(set);
+	set->events.list[set->events.count++] = *event;
+	return PS_OK;
+}
+
+static bool is_unavailable(int code)
+{
+	return code == PS_ENOSUPP || code == PS_EPERM || code == PS_EINVAL_DOM || code == PS_ENOCNTR;
+}
+
+/* A known name that has no encoding here, such as another CPU's. */
+static int make_unsupported(struct ps__event *out, const char *name)
+{
+	char *copy = ps__os_strdup(name);
+
+	if (!copy)
+		return ps__fail_memory("the name of an event");
+	*out = (struct ps__event){.name = copy, .scale = 1, .scope = PS_SCOPE_THREAD, .unsupported = true};
+	return PS_OK;
+}
+
+static int parse_and_probe(struct ps__event *out, const char *name, bool optional)
+{
+	int result = ps__event_parse(out, name);
+
+	if (result != PS_OK)
+		return optional && is_unavailable(result) ? make_unsupported(out, name) : result;
+	result = ps__perf_probe(out);
+	if (result == PS_OK)
+		return PS_OK;
+	if (optional && is_unavailable(result)) {
+		out->unsupported = true;
+		return PS_OK;
+	}
+	ps__event_clear(out);
+	return result;
+}
+
+static int add(struct ps_eventset *set, const char *name, bool optional)
+{
+	struct ps__event event;
+
+	if (ps__set_find_event(set, name) >= 0)
+		return fail_present(name);
+	int result = parse_and_probe(&event, name, optional);
+	if (result != PS_OK)
+		return result;
+	/* Values are asked for by the name that is shown. */
+	result = ps__set_find_event(set, event.name) >= 0 ? fail_present(event.name) : append(set, &event);
+	if (result != PS_OK)
+		ps__event_clear(&event);
+	return result;
+}
+
+static int enter_and_add(struct ps_eventset *set, const char *name, bool optional, const char *call)
+{
+	int result = ps__set_enter_own(set, call, CHANGE_IN_PAPI);
+
+	if (result != PS_OK)
+		return result;
+	result = name ? add(set, name, optional) : ps__fail(PS_EINVAL, "%s: the event's name is NULL", call);
+	ps__set_leave(set);
+	return result;
+}
+
+int ps_eventset_add(struct ps_eventset *set, const char *event)
+{
+	return enter_and_add(set, event, false, "ps_eventset_add");
+}
+
+int ps_eventset_add_optional(struct ps_eventset *set, const char *event)
+{
+	return enter_and_add(set, event, true, "ps_eventset_add_optional");
+}
+
+static void keep_first(int *refusal, int result, char *sentence, size_t size_bytes)
+{
+	if (*refusal != PS_OK)
+		return;
+	*refusal = result;
+	snprintf(sentence, size_bytes, "%s", ps_error_detail());
+}
+
+/* Adds those of a list that can be counted here. How many is in *added; if none, the first refusal is returned: a later one
+ * may only say that this machine doesn't know the name. */
+static int add_available(struct ps_eventset *set, const char *const *names, size_t count, size_t *added)
+{
+	int refusal = PS_OK;
+	char sentence[1024];
+
+	for (size_t index = 0; index < count; index++) {
+		int result = add(set, names[index], false);
+		if (result == PS_OK || result == PS_ECNFLCT)
+			++*added;
+		else if (is_unavailable(result) || result == PS_ENOEVNT)
+			keep_first(&refusal, result, sentence, sizeof sentence);
+		else
+			return result;
+	}
+	return *added || refusal == PS_OK ? PS_OK : ps__fail(refusal, "%s", sentence);
+}
+
+int ps_eventset_add_default(struct ps_eventset *set)
+{
+	static const char *const hardware[] = {"cycles", "instructions", "cache-references", "cache-misses",
+	                                       "branch-misses"};
+	static const char *const software[] = {"task-clock", "page-faults", "context-switches", "cpu-migrations",
+	                                       "msr/tsc/"};
+	size_t added = 0;
+	int result = ps__set_enter_own(set, "ps_eventset_add_default", CHANGE_IN_PAPI);
+
+	if (result != PS_OK)
+		return result;
+	result = add_available(set, hardware, sizeof hardware / sizeof hardware[0], &added);
+	if (added == 0 && (is_unavailable(result) || result == PS_ENOEVNT))
+		result = add_available(set, software, sizeof software / sizeof software[0], &added);
+	ps__set_leave(set);
+	return result;
+}
+
+static int drop_event(struct ps_eventset *set, const char *name)
+{
+	ptrdiff_t index = ps__set_find_event(set, name);
+
+	if (index < 0)
+		return ps__fail(PS_ENOEVNT, "'%s' is not in the event set", name);
+	ps__set_close(set);
+	ps__set_forget_names(set);
+	ps__event_clear(&set->events.list[index]);
+	set->events.count--;
+	memmove(&set->events.list[index], &set->events.list[index + 1],
+	        (set->events.count - (size_t)index) * sizeof set->events.list[0]);
+	return PS_OK;
+}
+
+int ps_eventset_remove(struct ps_eventset *set, const char *event)
+{
+	int result = ps__set_enter_own(set, "ps_eventset_remove", CHANGE_IN_PAPI);
+
+	if (result != PS_OK)
+		return result;
+	result = event ? drop_event(set, event) : ps__fail(PS_EINVAL, "ps_eventset_remove: the event's name is NULL");
+	ps__set_leave(set);
+	return result;
+}
+
+static const struct ps__event *event_at(const struct ps_eventset *set, size_t index)
+{
+	return set && index < set->events.count ? &set->events.list[index] : NULL;
+}
+
+size_t ps_eventset_event_count(const struct ps_eventset *set)
+{
+	return set ? set->events.count : 0;
+}
+
+const char *ps_eventset_event_name(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event ? event->name : NULL;
+}
+
+enum ps_scope ps_eventset_event_scope(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event ? event->scope : PS_SCOPE_THREAD;
+}
+
+const char *ps_eventset_event_unit(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event ? event->unit : "";
+}
+
+double ps_eventset_event_scale(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event ? event->scale : 1;
+}
+
+enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event && !event->unsupported ? PS_STATUS_COUNTED : PS_STATUS_NOT_SUPPORTED;
+}
+
+int ps_eventset_event_is_user_only(const struct ps_eventset *set, size_t index)
+{
+	const struct ps__event *event = event_at(set, index);
+
+	return event && event->user_only;
+}
+
+size_t ps_eventset_group_count(const struct ps_eventset *set)
+{
+	return set && set->counters.backend ? set->counters.backend->groups : 0;
+}
+
+int ps_eventset_event_group(const struct ps_eventset *set, size_t index)
+{
+	if (!event_at(set, index) || !set->counters.backend || set->counters.backend->group_of[index] == PS__NO_GROUP)
+		return -1;
+	return (int)set->counters.backend->group_of[index];
+}

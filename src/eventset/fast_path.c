@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fast path of a reading. While the task stays on its CPU, the part of a reading there is
+ *
+ *     base + counts + (totals - credited)  =  totals + offset,
+ *
+ * and ps_accum doesn't change the offset either. So a reading is: look that nothing has changed, read the totals, add, store.
+ * The slot's counts and base are brought up to date when the next call goes another way (ps__set_enter sees to it).
+ */
+#include "base/hot.h"
+#include "base/os.h"
+#include "eventset/undo.h"
+
+/* Two words at once. */
+typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* True if no context switch has been recorded since the last read. */
+static inline bool has_stayed(const struct ps__fast_path *fast)
+{
+	uint64_t seen = fast->seen;
+
+	/* Pairs with the kernel's store of data_head after it wrote a record. */
+	return __atomic_load_n(fast->head, __ATOMIC_ACQUIRE) == seen;
+}
+
+/* Where lanes tell residency: was the group on the hardware all the time? Else the slow path sorts it out. */
+static inline bool is_resident(const struct ps__fast_path *fast)
+{
+	const uint64_t *current = fast->current, *previous = fast->previous;
+	uint64_t waited = 0;
+
+	for (size_t word = 0; word < fast->split_times; word += 2)
+		waited |= (current[word] - previous[word]) - (current[word + 1] - previous[word + 1]);
+	return waited == 0;
+}
+
+/* Where the kernel doesn't write it down. */
+static __attribute__((cold, noinline)) bool is_there_when_asked(const struct ps__fast_path *fast)
+{
+	return ps__os_getcpu() == fast->cpu;
+}
+
+static inline bool is_there(const struct ps__fast_path *fast)
+{
+	return LIKELY(*fast->cpu_place == fast->cpu) || is_there_when_asked(fast);
+}
+
+/* The totals into `current`, if the task is where it was: the CPU is asked for after the counters, as what comes before them
+ * is counted. */
+PS__INLINE int read_totals(struct ps_eventset *set)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+
+	if (!LIKELY(has_stayed(fast)))
+		return PS__TRY_SLOW_PATH;
+	int result = fast->read(set->counters.backend, fast->lane, fast->current);
+	if (!LIKELY(result == PS_OK))
+		return ps__set_note_miss(set, result);
+	if (!LIKELY(is_there(fast)) || !LIKELY(has_stayed(fast)) || !LIKELY(is_resident(fast)))
+		return ps__set_note_miss(set, PS_OK);
+	return PS_OK;
+}
+
+static inline pair load_pair(const uint64_t *words, size_t at_bytes)
+{
+	return *(const pair *)((const char *)words + at_bytes);
+}
+
+/* Relaxed stores. */
+static inline void store_pair(_Atomic uint64_t *words, size_t at_bytes, pair value)
+{
+	words += at_bytes / sizeof *words;
+#ifdef PS__HAS_THREAD_SANITIZER
+	atomic_store_explicit(&words[0], value[0], memory_order_relaxed);
+	atomic_store_explicit(&words[1], value[1], memory_order_relaxed);
+#else
+	*(volatile pair *)words = value;
+#endif
+}
+
+static inline void swap(uint64_t **one, uint64_t **other)
+{
+	uint64_t *swapped = *one;
+
+	*one = *other;
+	*other = swapped;
+}
+
+/* The totals become the row's. False if a counter went backwards: then the row is not to be believed. */
+PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
+{
+	const uint64_t *current = fast->current, *previous = fast->previous, *offset = fast->offset;
+	_Atomic uint64_t *words = fast->row.words + 1;
+	size_t even_bytes = fast->even_bytes;
+	pair changes = {0, 0};
+
+	ps__store_word(&words[-1], timestamp);
+	for (size_t at_bytes = 0; at_bytes != even_bytes; at_bytes += sizeof(pair)) {
+		pair total = load_pair(current, at_bytes);
+		changes |= total - load_pair(previous, at_bytes);
+		store_pair(words, at_bytes, total + load_pair(offset, at_bytes));
+	}
+	uint64_t all = changes[0] | changes[1];
+	if (fast->width & 1) {
+		size_t word = fast->width - 1;
+		all |= current[word] - previous[word];
+		ps__store_word(&words[word], current[word] + offset[word]);
+	}
+	return !(all >> 63);
+}
+
+/* The row is what it was. */
+static __attribute__((cold, noinline)) void unwrite_row(struct ps__fast_path *fast, uint64_t timestamp)
+{
+	uint64_t *current = fast->current;
+
+	fast->current = fast->previous;
+	write_row(fast, timestamp);
+	fast->current = current;
+}
+
+/* The first row of a chunk. */
+static __attribute__((cold, noinline)) int begin_chunk(struct ps__fast_path *fast, size_t row)
+{
+	if (ps__history_make_room(fast->slot->log) < 0)
+		return -1;
+	ps__fast_find_row(fast, fast->slot->log, row);
+	return 0;
+}
+
+/* Goes to the row behind the latest, which `words` and `mark` are of. */
+static inline int find_new_row(struct ps__fast_path *fast)
+{
+	const struct ps__history *log = fast->slot->log;
+	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed);
+
+	if (LIKELY(row % PS__CHUNK_ROWS != 0)) {
+		fast->row.words += log->stride;
+		fast->row.mark++;
+	} else if (begin_chunk(fast, row) < 0) {
+		return -1;
+	}
+	fast->row.flags = fast->counts_mark;
+	/* A release, as the chunk may have been another's before: who still reads there sees that it was given back. */
+	atomic_store_explicit(fast->row.mark, fast->row.flags, memory_order_release);
+	return 0;
+}
+
+/* Skip the store when unchanged: the flags are on another cache line. */
+static inline void mark_row(struct ps__fast_path *fast, uint16_t mark)
+{
+	if (LIKELY(fast->row.flags == mark))
+		return;
+	fast->row.flags = mark;
+	atomic_store_explicit(fast->row.mark, mark, memory_order_relaxed);
+}
+
+/* ps_accum makes the row its base. Three vectors take turns: `previous`, `current`, and `kept`, which either is spare or has what
+ * was accumulated. */
+static inline void begin_base(struct ps__fast_path *fast)
+{
+	mark_row(fast, fast->counts_mark | PS__MARK_BASE_IS_VALUE);
+	fast->base = PS__BASE_PREVIOUS;
+}
+
+/* The first ps_read behind a ps_accum keeps the previous values, before it is replaced. */
+static __attribute__((noinline)) void keep_base(struct ps__fast_path *fast)
+{
+	uint64_t *spare = fast->kept;
+
+	mark_row(fast, fast->counts_mark | PS__MARK_BASE_APART);
+	if (fast->base != PS__BASE_PREVIOUS) {
+		swap(&fast->current, &fast->previous);
+		return;
+	}
+	fast->kept = fast->previous;
+	atomic_signal_fence(memory_order_seq_cst);
+	fast->base = PS__BASE_KEPT;
+	atomic_signal_fence(memory_order_seq_cst);
+	fast->previous = fast->current;
+	fast->current = spare;
+}
+
+/* The counters are read, and there is a row for them. What is not to be believed leaves the latest reading as it is. */
+PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, bool is_new, ptrdiff_t old_row,
+                          uint64_t *made)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	uint64_t timestamp = ps__set_next_timestamp(set);
+	struct ps__recording *series = set->recorder.recording;
+	uint64_t sequence = ps__recording_write_begin_fenced(series);
+
+	if (!LIKELY(write_row(fast, timestamp))) {
+		if (is_new)
+			ps__fast_find_latest(fast, fast->slot->log);
+		else
+			unwrite_row(fast, set->recorder.last_timestamp);
+		atomic_fetch_add_explicit(&series->undone, 1, memory_order_relaxed);
+		ps__recording_write_end_from(series, sequence);
+		return ps__set_note_miss(set, PS_OK);
+	}
+	if (old_row >= 0)
+		ps__set_enter_stage(set, PS__STAGE_REOPENING);
+	if (is_new)
+		ps__history_publish(fast->slot->log);
+	if (kind == PS__WRITE_COUNTS && !LIKELY(!fast->base))
+		keep_base(fast);
+	else
+		swap(&fast->current, &fast->previous);
+	if (kind == PS__WRITE_ACCUM)
+		begin_base(fast);
+	if (old_row >= 0) {
+		ps__set_end_move(set, (size_t)old_row, kind);
+		ps__set_enter_stage(set, PS__STAGE_NONE);
+	}
+	ps__store_word(&series->latest, timestamp);
+	ps__recording_write_end_from(series, sequence);
+	*made = timestamp;
+	return PS_OK;
+}
+
+/* Is the fast path still open, and the set the caller's? */
+static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_component *root)
+{
+	return set->fast_path.root == root && !ps__topology_is_destroyed(root->topology) &&
+	       set->calls.owner == ps__own_thread_number;
+}
+
+PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, const uint64_t *timestamp,
+                            enum ps__write_kind kind, uint64_t *made)
+{
+	bool is_new = false;
+
+	if (!LIKELY(is_at_hand(set, root)))
+		return PS__TRY_SLOW_PATH;
+	/* The latest reading; or a new one, if nothing is to be kept of the latest. */
+	if (timestamp && *timestamp != set->recorder.last_timestamp) {
+		if (*timestamp || set->fast_path.base || set->recorder.history)
+			return PS__TRY_SLOW_PATH;
+		is_new = true;
+	}
+	int result = read_totals(set);
+	if (!LIKELY(result == PS_OK))
+		return result;
+	/* Where there is no room for it, the slow path says so. */
+	if (is_new && find_new_row(&set->fast_path) < 0)
+		return PS__TRY_SLOW_PATH;
+	return write_fast(set, kind, is_new, -1, made);
+}
+
+/* An older reading, if the set has it in one row. */
+PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root, uint64_t timestamp,
+                              enum ps__write_kind kind, uint64_t *made)
+{
+	if (!is_at_hand(set, root) || set->recorder.history)
+		return PS__TRY_SLOW_PATH;
+	int result = read_totals(set);
+	if (!LIKELY(result == PS_OK))
+		return result;
+	ptrdiff_t row = ps__set_find_old_row(set, timestamp, kind);
+	if (row < 0 || find_new_row(&set->fast_path) < 0)
+		return PS__TRY_SLOW_PATH;
+	ps__set_begin_move(set, (size_t)row, kind);
+	result = write_fast(set, kind, true, row, made);
+	if (!LIKELY(result == PS_OK))
+		ps__set_cancel_move(set);
+	return result;
+}
+
+typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                    struct ps_thread **thread);
+
+PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64_t *timestamp,
+                      struct ps_thread **thread)
+{
+	if (LIKELY(result == PS_OK)) {
+		/* Told while the set is busy: a handler's reading may follow at once. */
+		if (timestamp)
+			*timestamp = made;
+		if (thread)
+			*thread = set->fast_path.slot->log->thread;
+		/* And before it is the set's: see recover.c. */
+		atomic_signal_fence(memory_order_seq_cst);
+		set->recorder.last_timestamp = made;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	set->calls.busy = 0;
+}
+
+/* What isn't the latest reading nor a new one; or is for the slow path. Apart from those, which shall not need its registers. */
+PS__INLINE int update_fast(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                           struct ps_thread **thread, enum ps__write_kind kind)
+{
+	reading *slow_path = kind == PS__WRITE_ACCUM ? ps__set_accum_slowly : ps__set_read_slowly;
+	uint64_t made = 0;
+
+	if (!timestamp || !*timestamp || *timestamp == set->recorder.last_timestamp)
+		return slow_path(set, root, timestamp, thread);
+	ps__arch_note_stack(&set->calls.busy);
+	atomic_signal_fence(memory_order_seq_cst);
+	int result = update_at_hand(set, root, *timestamp, kind, &made);
+	leave(set, result, made, timestamp, thread);
+	return result == PS__TRY_SLOW_PATH ? slow_path(set, root, timestamp, thread) : result;
+}
+
+static __attribute__((noinline)) int update_counts(struct ps_eventset *set, struct ps_component *root,
+                                                   uint64_t *timestamp, struct ps_thread **thread)
+{
+	return update_fast(set, root, timestamp, thread, PS__WRITE_COUNTS);
+}
+
+static __attribute__((noinline)) int update_accumulated(struct ps_eventset *set, struct ps_component *root,
+                                                        uint64_t *timestamp, struct ps_thread **thread)
+{
+	return update_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
+}
+
+PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                         struct ps_thread **thread, enum ps__write_kind kind)
+{
+	reading *slow_path = kind == PS__WRITE_ACCUM ? ps__set_accum_slowly : ps__set_read_slowly;
+	reading *update = kind == PS__WRITE_ACCUM ? update_accumulated : update_counts;
+	uint64_t made = 0;
+
+	/* No stack is that low. With what it learnt of the whole word the compiler would make the result. */
+	if (!LIKELY(ps__fork_is_same(set->calls.fork_generation)) || !LIKELY(set->calls.busy < 16))
+		return slow_path(set, root, timestamp, thread);
+	ps__arch_note_stack(&set->calls.busy);
+	/* What was looked at before, a signal handler's reading may have changed. */
+	atomic_signal_fence(memory_order_seq_cst);
+	int result = read_at_hand(set, root, timestamp, kind, &made);
+	leave(set, result, made, timestamp, thread);
+	return LIKELY(result != PS__TRY_SLOW_PATH) ? result : update(set, root, timestamp, thread);
+}
+
+static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set, struct ps_component *root,
+                                                         uint64_t *timestamp, struct ps_thread **thread)
+{
+	return read_fast(set, root, timestamp, thread, PS__WRITE_COUNTS);
+}
+
+static PS__HOT __attribute__((noinline)) int read_accumulated(struct ps_eventset *set, struct ps_component *root,
+                                                              uint64_t *timestamp, struct ps_thread **thread)
+{
+	return read_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
+}
+
+/* The fast path is in functions of its own, so that a reading that must go the slow path counts as little as it can before
+ * it gets there. */
+PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                    struct ps_thread **thread)
+{
+	if (!LIKELY(set))
+		return ps__set_read_slowly(set, root, timestamp, thread);
+	if (!LIKELY(root))
+		return ps__set_read_slowly(set, root, timestamp, thread);
+	if (!LIKELY(set->fast_path.root == root))
+		return ps__set_read_slowly(set, root, timestamp, thread);
+	return read_counts(set, root, timestamp, thread);
+}
+
+PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                     struct ps_thread **thread)
+{
+	if (!LIKELY(set))
+		return ps__set_accum_slowly(set, root, timestamp, thread);
+	if (!LIKELY(root))
+		return ps__set_accum_slowly(set, root, timestamp, thread);
+	if (!LIKELY(set->fast_path.root == root))
+		return ps__set_accum_slowly(set, root, timestamp, thread);
+	return read_accumulated(set, root, timestamp, thread);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The fast path of readings is opened after a reading on the slow path, and closed before one; it moves to an older reading. */
+#include "base/os.h"
+#include "eventset/undo.h"
+
+#include <string.h>
+
+/* The head of a watch that isn't there. */
+static const uint64_t no_head;
+
+/*
+ * A reading that the slow path has to do again is a miss. A group that shares its counters misses each time: so a miss closes
+ * the fast path for some readings, the next one for twice as many. Those of a thread that is preempted are far between.
+ */
+#define LONGEST_PAUSE 1024
+#define FAR_BETWEEN   ((uint64_t)64)
+
+/* Counts the readings of a pause. */
+static bool is_paused(struct ps_eventset *set)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+
+	if (fast->pause.left == 0)
+		return false;
+	fast->pause.since = ps__recording_count_writes(set->recorder.recording);
+	fast->pause.left--;
+	return true;
+}
+
+/* One hardware thread with counts, of which nothing else is to be said than its attribution. */
+static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	const uint16_t flags = PS__MARK_FLAGS;
+
+	/* Of a stopped set the counters may be closed. */
+	if (set->state != PS__SET_RUNNING || !set->counters.backend->ops->read_direct ||
+	    set->counters.target.kind != PS__TARGET_SELF || set->is_ended || set->recorder.must_clear)
+		return false;
+	if (set->recorder.active_count != 1 || set->recorder.active[0] != slot || !slot->has_part)
+		return false;
+	if ((slot->counts_mark & flags) || (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
+	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
+		return false;
+	return (set->attribution.method == &ps__method_lanes || set->counters.backend->lanes == 1) &&
+	       set->attribution.method->is_label_lasting(set, slot);
+}
+
+/* The slot's value is base + counts + (totals - credited). */
+static void offset_from_slot(struct ps_eventset *set)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	const struct ps__slot *slot = fast->slot;
+	const uint64_t *credited = ps__set_credited(set, fast->lane);
+
+	for (size_t word = 0; word < fast->width; word++)
+		fast->offset[word] = slot->base[word] + slot->counts[word] - credited[word];
+}
+
+void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+
+	if (is_paused(set) || !may_begin(set, slot))
+		return;
+	fast->read = set->counters.backend->ops->read_direct;
+	fast->slot = slot;
+	fast->cpu = slot->cpu;
+	fast->cpu_place = ps__os_cpu_place();
+	fast->split_times = set->attribution.method == &ps__method_lanes ? 2 * set->recorder.recording->groups : 0;
+	fast->lane = set->attribution.method == &ps__method_lanes ? (size_t)slot->lane : 0;
+	fast->head = set->attribution.watch.fd >= 0 ? (const uint64_t *)&set->attribution.watch.ring.page->data_head
+	                                            : &no_head;
+	fast->seen = set->attribution.watch.fd >= 0 ? set->attribution.watch.ring.seen : 0;
+	fast->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
+	ps__fast_find_latest(fast, slot->log);
+	fast->counts_mark = slot->counts_mark;
+	fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
+	memcpy(fast->previous, ps__set_credited(set, fast->lane), fast->width * sizeof *fast->previous);
+	offset_from_slot(set);
+	/* At last: from here on a call that is left finds the fast path open. */
+	atomic_signal_fence(memory_order_seq_cst);
+	fast->root = set->recorder.root;
+}
+
+/* What was read goes the slow path into the slot. */
+static void credit_totals(struct ps_eventset *set, const uint64_t *totals)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	uint64_t *previous = ps__set_totals(set, fast->lane);
+
+	for (size_t word = 0; word < fast->width; word++)
+		previous[word] = totals[word];
+	if (set->attribution.method == &ps__method_lanes) {
+		ps__set_credit_lane(set, fast->slot, PS_ATTRIBUTION_EXACT);
+	} else {
+		ps__set_credit(set, fast->slot, fast->lane);
+		ps__set_label_counts(fast->slot, fast->slot->counts_mark & PS__MARK_ATTRIBUTION);
+	}
+}
+
+void ps__set_close_fast_path(struct ps_eventset *set)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+
+	if (fast->base >= PS__BASE_PREVIOUS) {
+		credit_totals(set, fast->base == PS__BASE_PREVIOUS ? fast->previous : fast->kept);
+		ps__set_move_into_base(set, fast->slot, fast->width);
+		fast->base = PS__BASE_BEFORE;
+		atomic_signal_fence(memory_order_seq_cst);
+	}
+	credit_totals(set, fast->previous);
+	/* What came until then is credited: from there on times count again. */
+	set->attribution.stay.since_ns = set->recorder.last_timestamp;
+	/* At last: a call that is left before does all this again, which changes nothing then. */
+	atomic_signal_fence(memory_order_seq_cst);
+	fast->root = NULL;
+}
+
+int ps__set_note_miss(struct ps_eventset *set, int result)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	uint64_t readings = ps__recording_count_writes(set->recorder.recording);
+
+	if (readings - fast->pause.since >= FAR_BETWEEN)
+		fast->pause.length = 0;
+	else if (fast->pause.length < LONGEST_PAUSE)
+		fast->pause.length = fast->pause.length ? 2 * fast->pause.length : 1;
+	fast->pause.left = fast->pause.length;
+	fast->pause.since = readings;
+	return result == PS_OK ? PS__TRY_SLOW_PATH : result;
+}
+
+/* A reading that was accumulated last is its own base, so nothing is counted that isn't in a row. One that has no base has
+ * the same offset as any other. The latest reading must be of the kind that the older one is. */
+ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp, enum ps__write_kind kind)
+{
+	const struct ps__fast_path *fast = &set->fast_path;
+	uint16_t mark = fast->counts_mark;
+
+	if (kind == PS__WRITE_ACCUM)
+		mark |= PS__MARK_BASE_IS_VALUE;
+	return fast->row.flags == mark ? ps__set_find_sole_part(set, fast->slot, timestamp, mark) : -1;
+}
+
+void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	const _Atomic uint64_t *words = ps__history_word(fast->slot->log, row, 1);
+
+	if (kind != PS__WRITE_ACCUM)
+		return;
+	for (size_t word = 0; word < fast->width; word++)
+		fast->offset[word] = atomic_load_explicit(&words[word], memory_order_relaxed) - fast->previous[word];
+}
+
+void ps__set_cancel_move(struct ps_eventset *set)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+
+	offset_from_slot(set);
+	fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
+}
+
+void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	struct ps__slot *slot = fast->slot;
+	const uint64_t *credited = ps__set_credited(set, fast->lane);
+
+	for (size_t word = 0; kind == PS__WRITE_ACCUM && word < fast->width; word++)
+		slot->base[word] = fast->offset[word] - slot->counts[word] + credited[word];
+	ps__history_retire(slot->log, row);
+	ps__fast_find_latest(fast, slot->log);
+}

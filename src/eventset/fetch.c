@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The first half of a reading: the set's method reads the counters and finds where they counted; the rest is the same for all. */
+#include "base/error.h"
+#include "base/identity.h"
+#include "eventset/undo.h"
+
+/* Credits what was counted since the last fetch. Returns flags. */
+uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+	const uint64_t *totals = ps__set_totals(set, lane);
+	uint64_t *credited = ps__set_credited(set, lane);
+	uint16_t flags = 0;
+
+	ps__set_change_words(set, slot->counts, credited, totals);
+	for (size_t word = 0; word < width; word++) {
+		uint64_t total = totals[word];
+		uint64_t known = credited[word];
+		/* A counter that went back was reset behind our back: it has counted `total` since. */
+		if (__builtin_expect(total < known, 0) && !set->counters.backend->may_fall) {
+			known = 0;
+			flags |= PS__MARK_WENT_BACK;
+		}
+		uint64_t count = slot->counts[word];
+		ps__set_change_word(set, word, count);
+		slot->counts[word] = count + total - known;
+		atomic_signal_fence(memory_order_seq_cst);
+		credited[word] = total;
+	}
+	ps__set_changed_words(set);
+	return flags;
+}
+
+void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)
+{
+	unsigned attribution = mark & PS__MARK_ATTRIBUTION;
+
+	if (slot->has_counts && (slot->counts_mark & PS__MARK_ATTRIBUTION) > attribution)
+		attribution = slot->counts_mark & PS__MARK_ATTRIBUTION;
+	slot->counts_mark = (uint16_t)(attribution | ((slot->counts_mark | mark) & PS__MARK_FLAGS));
+	slot->has_counts = true;
+}
+
+static uint16_t take_flags(struct ps_eventset *set, int result)
+{
+	uint16_t flags = set->is_ended ? PS__MARK_ENDED : 0;
+
+	if (__builtin_expect(set->counters.backend->interrupted || result == PS_PARTIAL, 0)) {
+		flags |= PS__MARK_INTERRUPTED;
+		set->counters.backend->interrupted = false;
+	}
+	if (__builtin_expect(set->counters.backend->went_back, 0)) {
+		flags |= PS__MARK_WENT_BACK;
+		set->counters.backend->went_back = false;
+	}
+	return flags;
+}
+
+/* The counters are read as soon as the CPU is known: what comes before is counted. */
+int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
+{
+	const struct ps__method *method = set->attribution.method;
+	struct ps__fetch fetch = {.cpu = -1};
+	int result = __builtin_expect(set->calls.owner == ps__thread_number(), 1) ? PS_OK : ps__set_check_caller(set);
+
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	if (method->credits_early && set->recorder.must_clear)
+		ps__set_clear_counts(set);
+	result = method->read(set, &fetch);
+	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0))
+		return result;
+	struct ps__slot *here = ps__set_slot(set, fetch.cpu);
+	if (__builtin_expect(!here, 0))
+		return PS_ENOMEM;
+	if (set->recorder.must_clear)
+		ps__set_clear_counts(set);
+	set->recorder.last_slot = here;
+	fetch.flags |= take_flags(set, result);
+	if (method->credit(set, &fetch, here)) {
+		ps__set_label_counts(here, fetch.mark);
+		ps__set_activate(set, here);
+	}
+	if (set->state == PS__SET_UNFETCHED)
+		set->state = PS__SET_STOPPED;
+	*out = here;
+	return result;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An attribution method: how a set knows on which hardware thread the task was when something was counted. Each method is a
+ * table of functions in a file of its own. attribution.c chooses one when the events are opened; the driver in fetch.c does
+ * what all methods have in common.
+ */
+#ifndef PS_EVENTSET_METHOD_H
+#define PS_EVENTSET_METHOD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ps_eventset;
+struct ps__slot;
+struct ps__watch;
+
+/* One fetch: what was counted since the last one goes to slots. */
+struct ps__fetch {
+	int cpu;        /* set by read: where the task is */
+	uint16_t flags; /* PS__MARK_*, for each part that credit makes; read may set some, and the driver adds more */
+	uint16_t mark;  /* set by credit: attribution and flags of the part on that CPU */
+};
+
+struct ps__method {
+	const char *name;
+	bool is_whole;      /* the counts are read as a whole, and a CPU is found for them */
+	bool is_split;      /* the kernel splits the counts of a task */
+	bool credits_early; /* read credits slots: the counts from before a ps_start must be gone by then */
+	/* Before the events are opened: what they need. NULL: nothing. A code, with a detail. */
+	int (*prepare)(struct ps_eventset *set);
+	/* Opens the ring of the task's context switches or migrations. NULL: none is wanted. -errno. */
+	int (*open_watch)(struct ps_eventset *set, pid_t tid);
+	/* Before the counters are started. NULL: nothing. */
+	void (*start)(struct ps_eventset *set);
+	/* Reads the totals. PS_OK, PS_PARTIAL if some CPU lacks counts, or a code with a detail: then nothing is lost. */
+	int (*read)(struct ps_eventset *set, struct ps__fetch *fetch);
+	/* Credits what was read to slots. False if the task's own slot has no part of it. */
+	bool (*credit)(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
+	/* True if a reading of a task that did not move since would be labelled as this slot is. */
+	bool (*is_label_lasting)(const struct ps_eventset *set, const struct ps__slot *slot);
+	/* True if what is open doesn't fit any more. NULL: it always does. */
+	bool (*has_changed)(const struct ps_eventset *set);
+};
+
+extern const struct ps__method ps__method_last_cpu; /* last_cpu.c */
+extern const struct ps__method ps__method_bound;    /* bound.c */
+extern const struct ps__method ps__method_mixed;    /* mixed.c */
+extern const struct ps__method ps__method_lanes;    /* lanes.c */
+extern const struct ps__method ps__method_records;  /* records.c */
+extern const struct ps__method ps__method_cgroup;   /* cgroup.c */
+extern const struct ps__method ps__method_places;   /* places.c */
+
+#endif

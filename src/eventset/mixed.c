@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts that can't be split by CPU, as PAPI's, of a task whose context switches are watched: when it was on several CPUs
+ * between two readings, each gets a share of the counts in proportion to the time that the task was on it. An estimate,
+ * and labelled so; the shares add up to what was counted.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/eventset.h"
+
+static void start_mixed(struct ps_eventset *set)
+{
+	bool is_self = set->counters.target.kind == PS__TARGET_SELF;
+
+	set->attribution.stay = (struct ps__stay){.since_ns = ps__os_now_ns(),
+	                                          .cpu = set->attribution.last_cpu,
+	                                          .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
+}
+
+/* One look at the watch. */
+struct round {
+	struct ps_eventset *set;
+	bool is_incomplete;
+};
+
+/* Until then the task has been on the CPU of its stay. */
+static void note_time(struct round *round, uint64_t until_ns)
+{
+	struct ps_eventset *set = round->set;
+	struct ps__slot *slot = ps__set_slot(set, set->attribution.stay.cpu);
+
+	if (!slot) {
+		round->is_incomplete = true;
+		return;
+	}
+	if (until_ns > set->attribution.stay.since_ns)
+		slot->spent_ns += until_ns - set->attribution.stay.since_ns;
+	ps__set_activate(set, slot);
+	if (set->attribution.stay.cpu != set->attribution.only_cpu)
+		set->attribution.has_strayed = true;
+}
+
+static void take_visit(const struct ps__visit *visit, void *context)
+{
+	struct round *round = context;
+	struct ps_eventset *set = round->set;
+
+	if (visit->is_out) {
+		set->attribution.stay.cpu = visit->cpu;
+		if (set->attribution.stay.state != PS__STAY_OFF)
+			note_time(round, visit->time_ns);
+	}
+	set->attribution.stay.since_ns = visit->time_ns;
+	set->attribution.stay.cpu = visit->cpu;
+	set->attribution.stay.state = visit->is_out ? PS__STAY_OFF : PS__STAY_ON;
+}
+
+bool ps__set_follow(struct ps_eventset *set, int cpu)
+{
+	struct round round = {.set = set};
+	bool complete = true;
+
+	if (ps__watch_has_moved(&set->attribution.watch))
+		complete = ps__watch_drain(&set->attribution.watch, take_visit, &round);
+	uint64_t now = ps__os_now_ns();
+	if (!complete)
+		set->attribution.stay =
+		    (struct ps__stay){.cpu = cpu, .state = PS__STAY_UNKNOWN, .since_ns = now, .is_lost = true};
+	else if (set->attribution.stay.state != PS__STAY_OFF)
+		note_time(&round, now);
+	set->attribution.stay.since_ns = now;
+	return complete && !round.is_incomplete;
+}
+
+/* The slots' shares of one word: the bounds of neighbours meet, so that nothing is lost by rounding. */
+static void share_word(struct ps_eventset *set, size_t word, uint64_t count, uint64_t spent_ns)
+{
+	uint64_t past_ns = 0, given = 0;
+
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		past_ns += slot->spent_ns;
+		uint64_t upto = (uint64_t)((unsigned __int128)count * past_ns / spent_ns);
+		slot->counts[word] += upto - given;
+		given = upto;
+	}
+}
+
+uint64_t ps__set_time_spent(const struct ps_eventset *set)
+{
+	uint64_t spent_ns = 0;
+
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		spent_ns += set->recorder.active[index]->spent_ns;
+	return spent_ns;
+}
+
+static void label_shares(struct ps_eventset *set, uint16_t mark)
+{
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index]->spent_ns > 0)
+			ps__set_label_counts(set->recorder.active[index], mark);
+	}
+}
+
+void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark)
+{
+	const uint64_t *totals = ps__set_totals(set, 0);
+	uint64_t *credited = ps__set_credited(set, 0);
+
+	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++) {
+		uint64_t known = credited[word];
+		/* A total that is meant to fall has no share that could be told: it goes where the task is. */
+		if (set->counters.backend->may_fall && (int64_t)(totals[word] - known) < 0) {
+			set->recorder.last_slot->counts[word] += totals[word] - known;
+			credited[word] = totals[word];
+			continue;
+		}
+		if (totals[word] < known && !set->counters.backend->may_fall) {
+			known = 0;
+			mark |= PS__MARK_WENT_BACK;
+		}
+		share_word(set, word, totals[word] - known, spent_ns);
+		credited[word] = totals[word];
+	}
+	label_shares(set, mark);
+}
+
+/* How the whole interval is known, if it isn't to be shared. */
+static unsigned label_of(struct ps_eventset *set, const struct ps__slot *here, bool is_known)
+{
+	bool has_strayed = set->attribution.has_strayed;
+
+	if (set->attribution.only_cpu >= 0 && (!is_known || has_strayed))
+		has_strayed = ps__watch_was_away(&set->attribution.watch) || has_strayed;
+	if (set->attribution.only_cpu >= 0 && here->cpu == set->attribution.only_cpu && !has_strayed)
+		return PS_ATTRIBUTION_PINNED;
+	return is_known ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
+}
+
+void ps__set_forget_times(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		set->recorder.active[index]->spent_ns = 0;
+	set->attribution.has_strayed = false;
+	set->attribution.stay.is_lost = false;
+}
+
+static int read_mixed(struct ps_eventset *set, struct ps__fetch *fetch)
+{
+	fetch->cpu = ps__set_find_cpu(set);
+	return set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
+}
+
+/* Credits what was counted since the last fetch, by time or to where the task is. */
+static bool credit_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	ps__set_activate(set, here);
+	bool is_known = ps__set_follow(set, fetch->cpu);
+	unsigned label = label_of(set, here, is_known);
+	uint64_t spent_ns = ps__set_time_spent(set);
+
+	fetch->mark = (uint16_t)(label | fetch->flags);
+	if (label == PS_ATTRIBUTION_MIXED && spent_ns > 0)
+		ps__set_share_counts(set, spent_ns, fetch->mark);
+	else
+		fetch->mark |= ps__set_credit(set, here, 0);
+	bool has_part = label != PS_ATTRIBUTION_MIXED || spent_ns == 0 || here->spent_ns > 0;
+	ps__set_forget_times(set);
+	return has_part;
+}
+
+static bool is_mixed_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
+
+	if (label == PS_ATTRIBUTION_MIXED)
+		return slot->cpu == set->attribution.stay.cpu;
+	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->attribution.only_cpu &&
+	       !set->attribution.has_strayed;
+}
+
+const struct ps__method ps__method_mixed = {
+    .name = "mixed",
+    .is_whole = true,
+    .start = start_mixed,
+    .read = read_mixed,
+    .credit = credit_mixed,
+    .is_label_lasting = is_mixed_lasting,
+    .has_changed = ps__set_mask_changed,
+};

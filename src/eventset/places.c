@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A PAPI set whose events count in several packages ("PACKAGE0", "PACKAGE1"): each event's count goes to a CPU of its own
+ * package, wherever the caller is. Not hot: PAPI reads such events by files or system calls of their own.
+ */
+#include "base/error.h"
+#include "eventset/eventset.h"
+
+/* All slots, before anything is credited: only this can fail. */
+static int find_slots(struct ps_eventset *set)
+{
+	for (size_t place = 0; place < set->counters.papi->place_count; place++) {
+		struct ps__slot *slot = ps__set_slot(set, set->counters.papi->place_cpus[place]);
+		if (!slot)
+			return PS_ENOMEM;
+		slot->log->place = (uint32_t)place;
+	}
+	return PS_OK;
+}
+
+static void credit_place(struct ps_eventset *set, size_t place, uint16_t mark)
+{
+	struct ps__slot *slot = ps__set_slot(set, set->counters.papi->place_cpus[place]);
+	const uint64_t *totals = ps__set_totals(set, 0);
+	uint64_t *credited = ps__set_credited(set, 0);
+	size_t times = 2 * set->recorder.recording->groups;
+
+	for (size_t event = 0; event < set->events.count; event++) {
+		size_t word = times + event;
+		if (set->counters.papi->place_of[event] != place)
+			continue;
+		slot->counts[word] += totals[word] - credited[word];
+		credited[word] = totals[word];
+	}
+	ps__set_label_counts(slot, mark);
+	ps__set_activate(set, slot);
+}
+
+static int read_places(struct ps_eventset *set, struct ps__fetch *fetch)
+{
+	int result = set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
+
+	if (result == PS_OK)
+		result = find_slots(set);
+	fetch->cpu = set->counters.papi->place_cpus[0];
+	return result;
+}
+
+static bool credit_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	(void)here;
+	fetch->mark = PS_ATTRIBUTION_ATTACHED | fetch->flags;
+	for (size_t place = 0; place < set->counters.papi->place_count; place++)
+		credit_place(set, place, fetch->mark);
+	return true;
+}
+
+static bool is_attached_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	(void)set;
+	(void)slot;
+	return false;
+}
+
+const struct ps__method ps__method_places = {
+    .name = "packages",
+    .read = read_places,
+    .credit = credit_places,
+    .is_label_lasting = is_attached_lasting,
+    .has_changed = ps__set_mask_changed,
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A process as a target. Its events are opened for every thread that it has, and are inherited by those that they create.
+ * A thread that appears while that is done may be counted twice or not at all; so the list of threads is read
+ * before and after, and only an unchanged one is trusted.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/eventset.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A list of threads that grows as it is read. */
+struct list {
+	pid_t *tids;
+	size_t count;
+	size_t room;
+};
+
+static int append_number(pid_t tid, struct list *list)
+{
+	if (list->count == list->room) {
+		size_t room = 2 * list->room + 16;
+		pid_t *grown = ps__os_calloc(room, sizeof *grown);
+		if (!grown)
+			return -ENOMEM;
+		if (list->count)
+			memcpy(grown, list->tids, list->count * sizeof *grown);
+		ps__os_free(list->tids);
+		list->tids = grown;
+		list->room = room;
+	}
+	list->tids[list->count++] = tid;
+	return 0;
+}
+
+static int append_tid(const char *name, void *context)
+{
+	return append_number((pid_t)strtol(name, NULL, 10), context);
+}
+
+static int compare_tids(const void *one, const void *other)
+{
+	pid_t a = *(const pid_t *)one;
+	pid_t b = *(const pid_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+/* The first thread stays in the list when it has ended, and can't be counted then. */
+static void drop_ended(struct list *list, const struct ps__task *first)
+{
+	size_t kept = 0;
+
+	if (!ps__task_is_zombie(first))
+		return;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->tids[i] != first->tid)
+			list->tids[kept++] = list->tids[i];
+	}
+	list->count = kept;
+}
+
+/* The threads of a set's process in rising order: 0, or -errno. Without /proc, its first thread alone is known. */
+static int list_threads(const struct ps_eventset *set, struct list *list)
+{
+	pid_t pid = set->counters.target.tid;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	int result = set->counters.task.fd < 0 ? append_number(pid, list) : ps__os.list(path, append_tid, list);
+	if (result != 0) {
+		int error = result == -1 ? errno : -result;
+		ps__os_free(list->tids);
+		*list = (struct list){0};
+		return -error;
+	}
+	drop_ended(list, &set->counters.task);
+	if (list->count)
+		qsort(list->tids, list->count, sizeof list->tids[0], compare_tids);
+	return 0;
+}
+
+void ps__set_forget_roots(struct ps_eventset *set)
+{
+	ps__os_free(set->counters.roots);
+	set->counters.roots = NULL;
+	set->counters.target.roots = NULL;
+	set->counters.target.root_count = 0;
+}
+
+int ps__set_list_roots(struct ps_eventset *set)
+{
+	struct list list = {0};
+
+	ps__set_forget_roots(set);
+	if (set->counters.target.kind != PS__TARGET_PROCESS)
+		return PS_OK;
+	int result = list_threads(set, &list);
+	if (result == -ENOMEM)
+		return ps__fail_memory("the threads of a process");
+	if (result < 0 || list.count == 0) {
+		ps__os_free(list.tids);
+		return ps__fail(PS_ESYS, "process %d has ended (/proc/%d/task: %s)", (int)set->counters.target.tid,
+		                (int)set->counters.target.tid, strerror(result < 0 ? -result : ESRCH));
+	}
+	set->counters.roots = list.tids;
+	set->counters.target.roots = list.tids;
+	set->counters.target.root_count = list.count;
+	return PS_OK;
+}
+
+bool ps__set_roots_changed(const struct ps_eventset *set)
+{
+	struct list now = {0};
+
+	if (set->counters.target.kind != PS__TARGET_PROCESS)
+		return false;
+	/* A process that has ended, or no descriptor to look with: to open its threads again would be of no use. */
+	if (list_threads(set, &now) < 0)
+		return false;
+	bool changed = now.count != set->counters.target.root_count ||
+	               memcmp(now.tids, set->counters.roots, now.count * sizeof now.tids[0]) != 0;
+	ps__os_free(now.tids);
+	return changed;
+}

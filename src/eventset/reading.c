@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that make a reading: ps_stop, ps_store, and the slow path of ps_read and ps_accum, which are in fast_path.c. */
+#include "base/error.h"
+#include "base/hot.h"
+#include "eventset/eventset.h"
+
+static int check_root(struct ps_eventset *set, struct ps_component *root)
+{
+	if (__builtin_expect(root && root == set->recorder.root && !ps__topology_is_destroyed(root->topology), 1))
+		return PS_OK;
+	return ps__set_bind(set, root);
+}
+
+/* Where the final counts of a stopped set are; ps_start has seen a CPU even if nothing was read since. */
+static struct ps__slot *final_slot(struct ps_eventset *set)
+{
+	return ps__set_slot(set, set->recorder.last_slot ? set->recorder.last_slot->cpu : set->attribution.last_cpu);
+}
+
+/* What was counted goes to slots. On a stopped set that is done already, unless memory was short then. */
+static int fetch(struct ps_eventset *set, struct ps__slot **slot)
+{
+	if (__builtin_expect(ps__set_has_news(set), 1))
+		return ps__set_fetch(set, slot);
+	int result = ps__set_adopt(set);
+	if (result == PS_OK && set->state == PS__SET_RUNNING)
+		return ps__set_fetch(set, slot);
+	if (result == PS_OK && set->state == PS__SET_NEW)
+		result = ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
+	if (result != PS_OK)
+		return result;
+	*slot = final_slot(set);
+	return *slot ? PS_OK : PS_ENOMEM;
+}
+
+/* All parts of an ended task's counts are final, also those that were credited before its end was noticed. */
+static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
+{
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index]->has_counts)
+			set->recorder.active[index]->counts_mark |= PS__MARK_ENDED;
+	}
+	here->counts_mark |= PS__MARK_ENDED;
+}
+
+/* What is missing would have been on any of them. */
+static void mark_interrupted(struct ps_eventset *set, struct ps__slot *here)
+{
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index]->has_counts)
+			set->recorder.active[index]->counts_mark |= PS__MARK_INTERRUPTED;
+	}
+	here->counts_mark |= PS__MARK_INTERRUPTED;
+}
+
+static int finish(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp,
+                  struct ps_thread **thread)
+{
+	if (__builtin_expect(set->is_ended, 0) && write->kind != PS__WRITE_STORE)
+		mark_ended(set, write->slot);
+	int result = ps__set_write(set, write, timestamp);
+
+	if (result == PS_OK && thread)
+		*thread = write->slot->log->thread;
+	return result;
+}
+
+static const char *name_of(enum ps__write_kind kind)
+{
+	return kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read";
+}
+
+/* The counters are read before anything else is looked at: what is fetched for a call that then fails stands in the slots,
+ * and comes with the next reading. */
+static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind, struct ps_component *root,
+                               uint64_t *timestamp, struct ps_thread **thread)
+{
+	struct ps__write write = {.kind = kind};
+	bool is_owned = __builtin_expect(set->calls.owner == ps__thread_number(), 1);
+	int fetched = PS_OK;
+
+	if (!is_owned)
+		fetched = ps__set_check_foreign(set, name_of(kind), kind == PS__WRITE_COUNTS);
+	if (__builtin_expect(fetched == PS_OK, 1))
+		fetched = fetch(set, &write.slot);
+	if (__builtin_expect(fetched != PS_OK && fetched != PS_PARTIAL, 0))
+		return fetched;
+	int result = check_root(set, root);
+	if (__builtin_expect(result == PS_OK, 1))
+		result = finish(set, &write, timestamp, thread);
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	if (is_owned)
+		ps__set_open_fast_path(set, write.slot);
+	else
+		ps__set_settle_foreign(set);
+	return fetched;
+}
+
+static int read_slowly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                       struct ps_thread **thread, enum ps__write_kind kind)
+{
+	int result = ps__set_enter(set, name_of(kind));
+
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	result = make_reading(set, kind, root, timestamp, thread);
+	ps__set_leave(set);
+	return result;
+}
+
+int ps__set_read_slowly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                        struct ps_thread **thread)
+{
+	return read_slowly(set, root, timestamp, thread, PS__WRITE_COUNTS);
+}
+
+int ps__set_accum_slowly(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                         struct ps_thread **thread)
+{
+	return read_slowly(set, root, timestamp, thread, PS__WRITE_ACCUM);
+}
+
+/* The counters are stopped first, so that the final counts hold all that was counted; a failure to store them
+ * comes after that, and leaves them for ps_read. */
+static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+{
+	struct ps__write write = {.kind = PS__WRITE_COUNTS};
+
+	int result = ps__set_adopt(set);
+
+	if (result == PS_OK)
+		result = ps__set_check_foreign(set, "ps_stop", true);
+	if (result == PS_OK && set->state != PS__SET_RUNNING)
+		result = ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
+	if (result != PS_OK)
+		return result;
+	int stopped = set->counters.backend->ops->stop(set->counters.backend);
+	set->state = PS__SET_UNFETCHED;
+	/* Whatever the watch missed is found now. */
+	set->attribution.lanes.must_sweep = true;
+	int fetched = ps__set_fetch(set, &write.slot);
+	if (fetched != PS_OK && fetched != PS_PARTIAL)
+		return fetched;
+	if (ps__set_end_balance(set))
+		mark_interrupted(set, write.slot);
+	result = check_root(set, root);
+	if (result == PS_OK)
+		result = finish(set, &write, timestamp, thread);
+	if (result != PS_OK)
+		return result;
+	ps__set_settle_foreign(set);
+	return stopped != PS_OK ? stopped : fetched;
+}
+
+int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+{
+	int result = ps__set_enter(set, "ps_stop");
+
+	if (result != PS_OK)
+		return result;
+	result = stop(set, root, timestamp, thread);
+	ps__set_leave(set);
+	return result;
+}
+
+static int store(struct ps_eventset *set, const long long *counters, struct ps_component *root, uint64_t *timestamp,
+                 struct ps_thread **thread)
+{
+	struct ps__write write = {.kind = PS__WRITE_STORE, .counters = counters};
+	uint16_t mark;
+	int cpu;
+	int result = ps__set_open(set);
+
+	if (result == PS_OK && set->attribution.method == &ps__method_places)
+		result = ps__fail(PS_ENOSUPP,
+		                  "ps_store: the events of PAPI event set %d count in %zu places, and one reading "
+		                  "of yours goes to one: make a PAPI event set for each package",
+		                  set->counters.papi->id, set->counters.papi->place_count);
+	if (result == PS_OK)
+		result = check_root(set, root);
+	if (result == PS_OK)
+		result = ps__set_locate(set, &cpu, &mark);
+	if (result != PS_OK)
+		return result;
+	/* The counters given are the caller's, who isn't where the ended owner was. */
+	if (set->counters.target.kind == PS__TARGET_SELF && set->is_ended) {
+		cpu = ps__os_getcpu();
+		mark = PS_ATTRIBUTION_LAST_CPU;
+	}
+	write.slot = ps__set_slot(set, cpu);
+	if (!write.slot)
+		return PS_ENOMEM;
+	write.mark = mark | PS__MARK_STORED;
+	return finish(set, &write, timestamp, thread);
+}
+
+int ps_store(struct ps_eventset *set, const long long *counters, int n, struct ps_component *root,
+             uint64_t *timestamp, struct ps_thread **thread)
+{
+	int result = ps__set_enter(set, "ps_store");
+
+	if (result != PS_OK)
+		return result;
+	if (!counters)
+		result = ps__fail(PS_EINVAL, "ps_store: counters is NULL");
+	else if (n < 0 || (size_t)n != set->events.count || n == 0)
+		result =
+		    ps__fail(PS_EINVAL, "ps_store: %d counters given for a set of %zu events", n, set->events.count);
+	else
+		result = store(set, counters, root, timestamp, thread);
+	ps__set_leave(set);
+	return result;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts that the kernel recorded when the task was moved. What a record has, less what is credited already, happened on the
+ * CPU where the task was before; what is left at the reading, on the one where it is. The watch, which is always on,
+ * tells of every migration: where a group has no record of one (its ring was full, or it was not on the hardware then),
+ * nothing is lost, but where the counts of that interval belong isn't known.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "event/pmu.h"
+#include "eventset/undo.h"
+
+/* A task that moves while it is read is followed this often; what comes later is the next reading's. */
+#define LARGEST_CHASE 4
+
+/* How often to look for a record that another CPU is about to write: its interrupts are off, it takes a microsecond. */
+#define LARGEST_WAIT 1000
+
+/* What the watch tells. */
+struct visits {
+	size_t count;
+	int cpu; /* the last one's */
+};
+
+static void note_visit(const struct ps__visit *visit, void *context)
+{
+	struct visits *visits = context;
+
+	visits->count++;
+	visits->cpu = visit->cpu;
+}
+
+/* One group's records, from the CPU on which the task was at the last fetch. */
+struct walk {
+	struct ps_eventset *set;
+	size_t group;
+	size_t count;
+	int cpu;
+	bool is_short_of_memory;
+};
+
+/* A word that stands below what is credited is of a record that was read too late. */
+static void credit_word(struct ps_eventset *set, struct ps__slot *slot, size_t word)
+{
+	uint64_t total = ps__set_totals(set, 0)[word];
+	uint64_t *known = &ps__set_credited(set, 0)[word];
+
+	if (total <= *known)
+		return;
+	slot->counts[word] += total - *known;
+	*known = total;
+}
+
+static void credit_group(struct ps_eventset *set, struct ps__slot *slot, size_t group)
+{
+	size_t times = 2 * set->recorder.recording->groups;
+
+	ps__set_change_begin(set, slot, ps__set_credited(set, 0));
+	credit_word(set, slot, 2 * group);
+	credit_word(set, slot, 2 * group + 1);
+	for (size_t event = 0; event < set->events.count; event++) {
+		if (set->counters.backend->group_of[event] == group)
+			credit_word(set, slot, times + event);
+	}
+	ps__set_change_end(set);
+	ps__set_label_counts(slot, PS_ATTRIBUTION_EXACT);
+	ps__set_activate(set, slot);
+}
+
+static void take_record(int cpu, void *context)
+{
+	struct walk *walk = context;
+	struct ps__slot *slot = ps__set_slot(walk->set, walk->cpu);
+
+	if (slot)
+		credit_group(walk->set, slot, walk->group);
+	else
+		walk->is_short_of_memory = true;
+	walk->cpu = cpu;
+	walk->count++;
+}
+
+/* As many records as visits, and they end in the same place: then each count is where it belongs. */
+static bool follow_group(struct ps_eventset *set, size_t group, const struct visits *visits)
+{
+	struct walk walk = {.set = set, .group = group, .cpu = set->attribution.last_cpu};
+	const struct ps__backend *backend = set->counters.backend;
+	int waits = set->counters.target.kind == PS__TARGET_SELF ? 0 : LARGEST_WAIT;
+	bool complete = true;
+
+	do {
+		complete &=
+		    backend->ops->drain(set->counters.backend, group, ps__set_totals(set, 0), take_record, &walk);
+	} while (walk.count < visits->count && waits-- > 0);
+	return complete && !walk.is_short_of_memory && walk.count == visits->count && walk.cpu == visits->cpu;
+}
+
+/* All groups follow the task to where the watch saw it last. */
+static void follow(struct ps_eventset *set)
+{
+	struct visits visits = {.cpu = set->attribution.last_cpu};
+	bool complete = ps__watch_drain(&set->attribution.watch, note_visit, &visits);
+
+	for (size_t group = 0; group < set->counters.backend->groups; group++)
+		complete &= follow_group(set, group, &visits);
+	set->attribution.last_cpu = visits.cpu;
+	if (set->attribution.watch.has_ended && set->counters.target.kind == PS__TARGET_TID)
+		set->is_ended = true;
+	if (complete)
+		return;
+	set->attribution.has_lost = true;
+	set->attribution.last_cpu = ps__set_find_cpu(set);
+}
+
+/* The counters, read while the task didn't move, if it can be had. */
+static int read_still(struct ps_eventset *set)
+{
+	int result = PS_OK;
+
+	for (int chase = 0; chase < LARGEST_CHASE; chase++) {
+		if (ps__watch_has_moved(&set->attribution.watch))
+			follow(set);
+		result = set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
+		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->attribution.watch))
+			break;
+	}
+	return result;
+}
+
+/* No part since the counts began is sure then: what is missing in one is in another. */
+static void doubt_parts(struct ps_eventset *set, struct ps__slot *here)
+{
+	ps__set_label_counts(here, PS_ATTRIBUTION_LAST_CPU);
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index]->has_counts)
+			ps__set_label_counts(set->recorder.active[index], PS_ATTRIBUTION_LAST_CPU);
+	}
+}
+
+static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
+{
+	int result = read_still(set);
+
+	fetch->cpu = set->attribution.last_cpu;
+	return result;
+}
+
+/* What came after the last record. */
+static bool credit_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+{
+	fetch->mark = PS_ATTRIBUTION_EXACT | fetch->flags;
+	/* Of a task that never stands still, that waits for the next reading. */
+	if (set->state != PS__SET_RUNNING || !ps__watch_has_moved(&set->attribution.watch))
+		fetch->mark |= ps__set_credit(set, here, 0);
+	ps__set_label_counts(here, fetch->mark);
+	if (set->attribution.has_lost)
+		doubt_parts(set, here);
+	set->attribution.has_lost = false;
+	return true;
+}
+
+/* Where there are several kinds of cores, a group is on the hardware on one kind only, and would miss migrations. */
+static int check_core_kinds(struct ps_eventset *set)
+{
+	size_t kinds = 1;
+
+	for (size_t index = 0; index < set->events.count; index++) {
+		if (set->events.list[index].unsupported || set->events.list[index].klass != PS__EVENT_CLASS_CORE)
+			continue;
+		if (ps__pmu_core_count(&kinds) != 0 || kinds > 1)
+			return ps__fail(PS_ENOSUPP, "migration records don't tell apart several kinds of cores");
+		return PS_OK;
+	}
+	return PS_OK;
+}
+
+static int open_migration_watch(struct ps_eventset *set, pid_t tid)
+{
+	return ps__watch_open_migrations(&set->attribution.watch, tid);
+}
+
+static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_EXACT &&
+	       slot->cpu == set->attribution.last_cpu && !set->attribution.has_lost;
+}
+
+const struct ps__method ps__method_records = {
+    .name = "migration records",
+    .is_split = true,
+    .credits_early = true,
+    .prepare = check_core_kinds,
+    .open_watch = open_migration_watch,
+    .read = read_recorded,
+    .credit = credit_rest,
+    .is_label_lasting = is_recorded_lasting,
+};

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A call that was left in the midst of its work: by siglongjmp out of a handler that interrupted it, or by the end of its thread.
+ * The next call finds the set busy, sees that nobody will go on with that one, and makes the set whole. Nothing that was
+ * counted is lost by it: the kernel's totals are never reset, and what is credited is either credited or not (undo). The
+ * reading that was being written is written to its end.
+ */
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "eventset/undo.h"
+
+#include <string.h>
+
+/* Stacks grow downwards. A handler's frame is further below the call that it interrupted than so many bytes: what the kernel
+ * keeps there takes more than a kilobyte. Calls that are made one after the other from one place differ by less. */
+#define FRAME_BYTES ((uintptr_t)768)
+
+/* Only on one stack can it be told which of two calls came first. */
+static bool is_on_signal_stack(void)
+{
+	stack_t stack = {.ss_flags = 0};
+
+	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
+}
+
+static bool is_left(const struct ps_eventset *set, uintptr_t stack)
+{
+	if (set->calls.busy_thread == ps__thread_number())
+		return stack + FRAME_BYTES > set->calls.busy && !is_on_signal_stack();
+	return !ps__locate_is_alive(set->calls.busy_thread == set->calls.owner ? set->calls.owner_tid
+	                                                                       : set->calls.busy_tid);
+}
+
+void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *credited)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+	struct ps__undo *undo = &set->recorder.undo;
+
+	memcpy(undo->saved, slot->counts, width * sizeof *slot->counts);
+	memcpy(undo->saved + width, credited, width * sizeof *credited);
+	undo->credited = credited;
+	atomic_signal_fence(memory_order_seq_cst);
+	undo->slot = slot;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void undo_change(struct ps_eventset *set)
+{
+	size_t width = ps__recording_width(set->recorder.recording), index = set->recorder.undo.index;
+	struct ps__undo *undo = &set->recorder.undo;
+
+	if (undo->slot) {
+		memcpy(undo->slot->counts, undo->saved, width * sizeof *undo->saved);
+		memcpy(undo->credited, undo->saved + width, width * sizeof *undo->saved);
+	}
+	if (undo->words && index != SIZE_MAX && undo->others[index] != (undo->final ? undo->final[index] : 0))
+		undo->words[index] = undo->before;
+	ps__set_change_end(set);
+	ps__set_changed_words(set);
+}
+
+static uint64_t time_of_row(const struct ps__history *log, size_t row)
+{
+	return atomic_load_explicit(ps__history_words(log, ps__history_chunk(log, row), row), memory_order_relaxed);
+}
+
+/* Is the log's last row of this reading? */
+static bool ends_with(const struct ps__history *log, uint64_t timestamp)
+{
+	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
+	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+
+	return count > first && time_of_row(log, count - 1) == timestamp;
+}
+
+/* The slot that was credited last may not be labelled yet, and the list may be any. */
+static void rebuild_slots(struct ps_eventset *set)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+
+	set->recorder.active_count = 0;
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
+		for (size_t word = 0; word < width && !slot->has_counts; word++) {
+			if (slot->counts[word])
+				ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU);
+		}
+		slot->is_active = false;
+		if (slot->has_counts || slot->has_part)
+			ps__set_activate(set, slot);
+	}
+}
+
+/* The latest reading was about to make place for a new one. */
+static void forget_latest(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
+		memset(slot->base, 0, ps__recording_width(set->recorder.recording) * sizeof *slot->base);
+		slot->has_base = false;
+		slot->has_part = false;
+	}
+}
+
+/* The call had done its work, and didn't come to tell the reading's new timestamp: the caller knows the reading by the old one. */
+static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t latest)
+{
+	set->recorder.old_name = name;
+	set->recorder.old_name_of = latest;
+	set->recorder.last_timestamp = latest;
+}
+
+/* Whatever the rows of the latest reading hold, this is what they are to hold. */
+static void write_latest(struct ps_eventset *set, struct ps__slot *slot, enum ps__write_kind kind)
+{
+	struct ps__write write = {.kind = kind == PS__WRITE_STORE ? PS__WRITE_COUNTS : kind, .slot = slot};
+
+	ps__set_activate(set, slot);
+	ps__set_write_rows(set, &write, set->recorder.last_timestamp);
+	atomic_store_explicit(&set->recorder.recording->latest, set->recorder.last_timestamp, memory_order_release);
+}
+
+static void end_sequence(struct ps_eventset *set)
+{
+	if (atomic_load_explicit(&set->recorder.recording->sequence, memory_order_relaxed) & 1)
+		ps__recording_write_end(set->recorder.recording);
+}
+
+/* What came between is seen by readers as one write. */
+static void begin_sequence(struct ps_eventset *set)
+{
+	if (!(atomic_load_explicit(&set->recorder.recording->sequence, memory_order_relaxed) & 1))
+		ps__recording_write_begin(set->recorder.recording);
+}
+
+/* The fast path writes one row: the latest one, or one behind it. */
+static void recover_fast_path(struct ps_eventset *set)
+{
+	struct ps__slot *slot = set->fast_path.slot;
+	const struct ps__history *log = slot->log;
+	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
+	uint64_t told = set->recorder.last_timestamp;
+	bool is_new =
+	    last > atomic_load_explicit(&log->first, memory_order_relaxed) && time_of_row(log, last - 1) == told;
+	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
+
+	ps__set_close_fast_path(set);
+	ps__set_renew_fast_path(set);
+	if (is_new)
+		set->recorder.last_timestamp = time_of_row(log, last);
+	else if (latest != told)
+		keep_old_name(set, told, latest);
+	begin_sequence(set);
+	write_latest(set, slot, PS__WRITE_COUNTS);
+	end_sequence(set);
+}
+
+/* The slow path of ps__set_write, from where it was left. */
+static void recover_write(struct ps_eventset *set)
+{
+	const struct ps__pending *pending = &set->recorder.pending;
+	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
+
+	if (pending->stage == PS__STAGE_FORGETTING)
+		forget_latest(set);
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		if (ends_with(set->recorder.met[index]->log, pending->timestamp))
+			set->recorder.met[index]->has_part = true;
+	}
+	rebuild_slots(set);
+	if (!pending->is_update)
+		set->recorder.last_timestamp = pending->timestamp;
+	else if (latest == pending->timestamp)
+		keep_old_name(set, pending->name, latest);
+	begin_sequence(set);
+	write_latest(set, pending->slot, pending->kind);
+	end_sequence(set);
+}
+
+/* What the watch had told by then is taken from it: where the task was isn't known. */
+static void doubt_places(struct ps_eventset *set)
+{
+	set->attribution.lanes.must_sweep = true;
+	set->attribution.has_lost = set->attribution.method == &ps__method_records;
+	set->attribution.has_strayed = set->attribution.method->is_whole;
+	set->attribution.followed_cpu = -1;
+	set->attribution.stay.state = PS__STAY_UNKNOWN;
+}
+
+static int recover(struct ps_eventset *set)
+{
+	if (!set->recorder.recording)
+		return PS_OK;
+	undo_change(set);
+	if (set->recorder.pending.stage == PS__STAGE_REOPENING) {
+		end_sequence(set);
+		return ps__fail(PS_ECNFLCT,
+		                "the event set was left, by a jump out of a signal handler or the end of its "
+		                "thread, while it updated a reading that isn't the latest: destroy it, and "
+		                "count with a clone (ps_eventset_clone)");
+	}
+	if (set->fast_path.root) {
+		recover_fast_path(set);
+	} else {
+		rebuild_slots(set);
+		doubt_places(set);
+	}
+	if (set->recorder.pending.stage != PS__STAGE_NONE)
+		recover_write(set);
+	set->recorder.pending.stage = PS__STAGE_NONE;
+	end_sequence(set);
+	return PS_OK;
+}
+
+int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
+{
+	if (!set)
+		return ps__fail(PS_EINVAL, "%s: the event set is NULL", call);
+	if (!ps__fork_is_same(set->calls.fork_generation))
+		return ps__fail(
+		    PS_ECLOST,
+		    "%s: the event set was made by the parent process, and its counters are the parent's: "
+		    "create a set in this process",
+		    call);
+	if (is_left(set, stack)) {
+		uintptr_t left_at = set->calls.busy;
+		set->calls.busy_thread = ps__thread_number();
+		ps__arch_note_stack(&set->calls.busy);
+		int result = recover(set);
+		if (result != PS_OK)
+			set->calls.busy = left_at;
+		return result;
+	}
+	return ps__fail(PS_ECNFLCT, "%s: the event set is in the middle of another call, which a signal interrupted",
+	                call);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Readings that are not the latest. Their rows hold values; what their base was must be known if one is updated again. For
+ * most it follows from the row's mark (0, or the value itself). Only a reading that was accumulated and then read keeps
+ * its base apart, in a second log of the slot.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/eventset.h"
+
+#include <string.h>
+
+static uint16_t last_mark(const struct ps__history *log)
+{
+	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
+
+	return atomic_load_explicit(ps__history_mark(ps__history_chunk(log, row), row), memory_order_relaxed);
+}
+
+int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
+{
+	if (slot->bases)
+		return 0;
+	slot->bases = ps__os_calloc_apart(1, sizeof *slot->bases);
+	if (!slot->bases)
+		return -1;
+	if (ps__history_init(slot->bases, &set->recorder.recording->pool,
+	                     1 + ps__recording_width(set->recorder.recording)) == 0)
+		return 0;
+	ps__os_free_apart(slot->bases);
+	slot->bases = NULL;
+	return -1;
+}
+
+/* A reading for which not all slots' bases found room is tried again: those that did are kept already. */
+static bool is_kept(const struct ps__history *bases, uint64_t timestamp)
+{
+	size_t first = atomic_load_explicit(&bases->first, memory_order_relaxed);
+	size_t count = atomic_load_explicit(&bases->count, memory_order_relaxed);
+
+	if (count == first)
+		return false;
+	uint64_t last = atomic_load_explicit(ps__history_words(bases, ps__history_chunk(bases, count - 1), count - 1),
+	                                     memory_order_relaxed);
+	return last == timestamp;
+}
+
+static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t timestamp)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+
+	if (ps__set_make_bases(set, slot) < 0)
+		return -1;
+	if (is_kept(slot->bases, timestamp))
+		return 0;
+	if (ps__history_make_room(slot->bases) < 0)
+		return -1;
+	size_t row = atomic_load_explicit(&slot->bases->count, memory_order_relaxed);
+	struct ps__chunk *chunk = ps__history_chunk(slot->bases, row);
+	_Atomic uint64_t *words = ps__history_words(slot->bases, chunk, row) + 1;
+	/* Releases, as the chunk may have been one of rows: who still reads there sees that it was given back. */
+	atomic_store_explicit(&words[-1], timestamp, memory_order_release);
+	for (size_t word = 0; word < width; word++)
+		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);
+	atomic_store_explicit(ps__history_mark(chunk, row), slot->base_mark, memory_order_release);
+	/* Once it is whole: a call that is left before does it again. */
+	ps__history_publish(slot->bases);
+	if (set->recorder.history)
+		ps__history_trim(slot->bases, set->recorder.history);
+	return 0;
+}
+
+/* Keeps the bases of the latest reading, before another one takes its place. */
+int ps__set_keep_bases(struct ps_eventset *set)
+{
+	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
+
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		if (!slot->has_part || !(last_mark(slot->log) & PS__MARK_BASE_APART))
+			continue;
+		if (keep_base(set, slot, latest) < 0)
+			return ps__fail_memory("the base of the reading before; nothing is lost");
+	}
+	return PS_OK;
+}
+
+/* From here on no reading is the latest: bases are 0, and only slots with counts stay active. */
+void ps__set_forget_parts(struct ps_eventset *set)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+	size_t kept = 0;
+
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		if (slot->has_base)
+			memset(slot->base, 0, width * sizeof *slot->base);
+		slot->has_base = false;
+		slot->has_part = false;
+		slot->is_active = slot->has_counts;
+		if (slot->has_counts)
+			set->recorder.active[kept++] = slot;
+	}
+	set->recorder.active_count = kept;
+}
+
+static void load_base(struct ps__slot *slot, const struct ps__history *log, size_t row, size_t width)
+{
+	struct ps__chunk *chunk = ps__history_chunk(log, row);
+	_Atomic uint64_t *words = ps__history_words(log, chunk, row) + 1;
+
+	for (size_t word = 0; word < width; word++)
+		slot->base[word] = atomic_load_explicit(&words[word], memory_order_relaxed);
+	slot->base_mark = atomic_load_explicit(ps__history_mark(chunk, row), memory_order_relaxed) &
+	                  (PS__MARK_ATTRIBUTION | PS__MARK_FLAGS);
+	slot->has_base = true;
+}
+
+/* Takes the base that was kept apart. A bounded history may have dropped it: the row's value is then the best known. */
+static void take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, size_t width)
+{
+	ptrdiff_t kept = slot->bases ? ps__history_find(slot->bases, timestamp) : -1;
+
+	if (kept < 0) {
+		load_base(slot, slot->log, row, width);
+		return;
+	}
+	load_base(slot, slot->bases, (size_t)kept, width);
+	ps__history_move_to_end(slot->bases, (size_t)kept);
+	ps__history_pop(slot->bases);
+}
+
+/* The slot's part of an older reading becomes its last row, with its base at hand. */
+static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t row, uint64_t timestamp)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+
+	/* Of a bounded history the rows are counted, and are few. */
+	if (set->recorder.history && slot->log->gone) {
+		ps__history_close_up(slot->log);
+		row = (size_t)ps__history_find(slot->log, timestamp);
+	}
+	uint16_t mark =
+	    atomic_load_explicit(ps__history_mark(ps__history_chunk(slot->log, row), row), memory_order_relaxed);
+
+	if (mark & PS__MARK_BASE_IS_VALUE)
+		load_base(slot, slot->log, row, width);
+	else if (mark & PS__MARK_BASE_APART)
+		take_base(slot, timestamp, row, width);
+	if (set->recorder.history)
+		ps__history_move_to_end(slot->log, row);
+	else
+		ps__history_copy_to_end(slot->log, row);
+	slot->has_part = true;
+	ps__set_activate(set, slot);
+}
+
+/* A row more wherever the set has any: which of them have a part is found when it is reopened. */
+int ps__set_make_room_to_reopen(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__history *log = set->recorder.met[index]->log;
+		if (atomic_load_explicit(&log->count, memory_order_relaxed) > 0 && ps__history_make_room(log) < 0)
+			return ps__fail_memory("a reading that is updated; nothing is lost");
+	}
+	return PS_OK;
+}
+
+bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp)
+{
+	bool is_found = false;
+
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
+		slot->found = ps__history_find(slot->log, timestamp);
+		is_found |= slot->found >= 0;
+	}
+	return is_found;
+}
+
+ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot, uint64_t timestamp,
+                                 uint16_t mark)
+{
+	ptrdiff_t row = ps__history_find(slot->log, timestamp);
+
+	if (row < 0 || atomic_load_explicit(ps__history_mark(ps__history_chunk(slot->log, (size_t)row), (size_t)row),
+	                                    memory_order_relaxed) != mark)
+		return -1;
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		if (set->recorder.met[index] != slot &&
+		    ps__history_find(set->recorder.met[index]->log, timestamp) >= 0)
+			return -1;
+	}
+	return row;
+}
+
+void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp)
+{
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
+		if (slot->found >= 0)
+			reopen_part(set, slot, (size_t)slot->found, timestamp);
+	}
+}

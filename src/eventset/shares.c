@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each task's share of what a process counted: what its own records say, and what they leave.
+ *
+ * Not all tasks have records: those that live have none, and a root, whose events aren't copies, leaves none when it ends. So
+ * what the records leave is the one task's of which none tells, if that is one. This is decided for each event on each
+ * CPU, and a record that is missing makes two of the one: then it is nobody's.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/tasks.h"
+
+#include <perfsage/task.h>
+#include <string.h>
+
+/* What of an event on a lane no record told of. */
+struct rest {
+	long long count;
+	ptrdiff_t keeper; /* whose it is: the index of a task, or */
+};
+#define NOBODY  (-1)
+#define SEVERAL (-2)
+
+/* One walk over the tasks. */
+struct walk {
+	const struct ps_eventset *set;
+	struct rest *rests; /* by lane and event */
+	long long *counts;  /* of the task and CPU being told */
+	int (*visit)(const struct ps_task *task, void *context);
+	void *context;
+};
+
+static struct rest *rest_of(const struct walk *walk, size_t lane, size_t event)
+{
+	return &walk->rests[lane * walk->set->events.count + event];
+}
+
+static void count_rests(struct walk *walk)
+{
+	const struct ps_eventset *set = walk->set;
+	const struct ps__tasks *tasks = set->counters.tasks;
+	size_t times = 2 * set->recorder.recording->groups;
+
+	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
+		for (size_t event = 0; event < set->events.count; event++) {
+			uint64_t origin = lane == 0 && set->counters.backend->origin
+			                      ? set->counters.backend->origin[times + event]
+			                      : 0;
+			uint64_t count = ps__set_credited(set, lane)[times + event] - origin;
+			*rest_of(walk, lane, event) = (struct rest){.count = (long long)count, .keeper = NOBODY};
+		}
+	}
+	for (size_t index = 0; index < tasks->count; index++) {
+		for (const struct ps__share *share = tasks->tasks[index].shares; share; share = share->next) {
+			for (size_t event = 0; event < set->events.count; event++)
+				rest_of(walk, share->lane, event)->count -= share->counts[event];
+		}
+	}
+}
+
+/* One task more of which no record tells there. */
+static void claim(struct rest *rest, ptrdiff_t task)
+{
+	rest->keeper = rest->keeper == NOBODY ? task : SEVERAL;
+}
+
+static void claim_untold(struct walk *walk, size_t index, size_t root)
+{
+	const struct ps__tasks *tasks = walk->set->counters.tasks;
+	bool is_known = tasks->tasks[index].root == root && !tasks->is_incomplete;
+
+	for (size_t cpu = 0; cpu < tasks->cpus; cpu++) {
+		for (size_t event = 0; event < tasks->event_count; event++) {
+			if (!ps__task_was_told(tasks, index, cpu, event))
+				claim(rest_of(walk, root * tasks->cpus + cpu, event),
+				      is_known ? (ptrdiff_t)index : SEVERAL);
+		}
+	}
+}
+
+/* A task whose root isn't known may have the events of any. */
+static void find_keepers(struct walk *walk)
+{
+	const struct ps__tasks *tasks = walk->set->counters.tasks;
+
+	for (size_t index = 0; index < tasks->count; index++) {
+		size_t own = tasks->tasks[index].root;
+		for (size_t root = own == PS__NO_ROOT ? 0 : own; root < tasks->roots; root++) {
+			claim_untold(walk, index, root);
+			if (root == own)
+				break;
+		}
+	}
+}
+
+static bool is_all_zero(const long long *counts, size_t count)
+{
+	while (count && counts[count - 1] == 0)
+		count--;
+	return count == 0;
+}
+
+static int tell(struct walk *walk, const struct ps_task *about, size_t cpu)
+{
+	struct ps_task task = *about;
+
+	if (is_all_zero(walk->counts, walk->set->events.count))
+		return 0;
+	task.cpu = walk->set->attribution.lanes.cpus[cpu];
+	task.counts = walk->counts;
+	return walk->visit(&task, walk->context);
+}
+
+static void gather(struct walk *walk, size_t index, size_t lane)
+{
+	const struct ps__share *share = walk->set->counters.tasks->tasks[index].shares;
+	size_t events = walk->set->events.count;
+
+	while (share && share->lane != lane)
+		share = share->next;
+	for (size_t event = 0; event < events; event++) {
+		const struct rest *rest = rest_of(walk, lane, event);
+		walk->counts[event] = share ? share->counts[event] : 0;
+		if (rest->keeper == (ptrdiff_t)index)
+			walk->counts[event] += rest->count;
+	}
+}
+
+static int tell_task(struct walk *walk, size_t index)
+{
+	const struct ps__tasks *tasks = walk->set->counters.tasks;
+	const struct ps__known_task *task = &tasks->tasks[index];
+	struct ps_task about = {.pid = task->pid, .tid = task->tid, .name = task->name};
+	int result = 0;
+
+	for (size_t cpu = 0; result == 0 && cpu < tasks->cpus && task->root != PS__NO_ROOT; cpu++) {
+		gather(walk, index, task->root * tasks->cpus + cpu);
+		result = tell(walk, &about, cpu);
+	}
+	return result;
+}
+
+/* What belongs to tasks that can't be told apart, for each CPU. */
+static int tell_rests(struct walk *walk)
+{
+	const struct ps_eventset *set = walk->set;
+	const struct ps__tasks *tasks = set->counters.tasks;
+	struct ps_task about = {.pid = set->counters.target.tid, .tid = 0, .name = ""};
+	int result = 0;
+
+	for (size_t cpu = 0; result == 0 && cpu < tasks->cpus; cpu++) {
+		memset(walk->counts, 0, set->events.count * sizeof *walk->counts);
+		for (size_t root = 0; root < tasks->roots; root++) {
+			for (size_t event = 0; event < set->events.count; event++) {
+				const struct rest *rest = rest_of(walk, root * tasks->cpus + cpu, event);
+				walk->counts[event] += rest->keeper < 0 ? rest->count : 0;
+			}
+		}
+		result = tell(walk, &about, cpu);
+	}
+	return result;
+}
+
+static int walk_tasks(struct ps_eventset *set, struct walk *walk)
+{
+	int result = 0;
+
+	ps__set_take_tasks(set);
+	walk->rests = ps__os_calloc(set->counters.backend->lanes * set->events.count, sizeof *walk->rests);
+	walk->counts = ps__os_calloc(set->events.count, sizeof *walk->counts);
+	if (walk->rests && walk->counts) {
+		count_rests(walk);
+		find_keepers(walk);
+	} else {
+		result = ps__fail_memory("the tasks of a process");
+	}
+	for (size_t index = 0; result == 0 && index < set->counters.tasks->count; index++)
+		result = tell_task(walk, index);
+	if (result == 0)
+		result = tell_rests(walk);
+	ps__os_free(walk->rests);
+	ps__os_free(walk->counts);
+	return result;
+}
+
+int ps_eventset_for_each_task(struct ps_eventset *set, int (*visit)(const struct ps_task *task, void *context),
+                              void *context)
+{
+	struct walk walk = {.set = set, .visit = visit, .context = context};
+	int result = ps__set_enter(set, "ps_eventset_for_each_task");
+
+	if (result != PS_OK)
+		return result;
+	result = visit ? ps__set_check_tasks(set, "ps_eventset_for_each_task")
+	               : ps__fail(PS_EINVAL, "ps_eventset_for_each_task: visit is NULL");
+	if (result == PS_OK)
+		result = walk_tasks(set, &walk);
+	ps__set_leave(set);
+	return result;
+}

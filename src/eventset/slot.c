@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Slots: the hardware threads that a set has met, by CPU number. */
+#include "base/error.h"
+#include "base/list.h"
+#include "base/os.h"
+#include "eventset/eventset.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+
+/* CPU numbers that can come: the kernel's possible ones, and a few where it doesn't say. */
+static int count_possible_cpus(void)
+{
+	char text[4096];
+	int max = -1;
+
+	if (ps__os_read_file(POSSIBLE, text, sizeof text) > 0)
+		max = ps__list_max(text);
+	return max < 0 ? CPU_SETSIZE : max + 1;
+}
+
+int ps__set_create_slots(struct ps_eventset *set)
+{
+	int limit = count_possible_cpus();
+
+	/* One more for every CPU beyond: no CPU number is refused. */
+	set->recorder.slots = ps__os_calloc_apart((size_t)limit + 1, sizeof *set->recorder.slots);
+	if (!set->recorder.slots)
+		return ps__fail_memory("an event set");
+	set->recorder.slot_limit = limit;
+	return PS_OK;
+}
+
+/* The log itself is the series'. */
+static void free_slot(struct ps__slot *slot)
+{
+	if (slot->bases)
+		ps__history_clear(slot->bases);
+	ps__os_free_apart(slot->bases);
+	ps__os_free_apart(slot);
+}
+
+void ps__set_free_slots(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->recorder.met_count; index++)
+		free_slot(set->recorder.met[index]);
+	ps__os_free_apart(set->recorder.slots);
+	ps__os_free_apart(set->recorder.met);
+	ps__os_free_apart(set->recorder.active);
+	set->recorder.slots = NULL;
+	set->recorder.met = NULL;
+	set->recorder.active = NULL;
+	set->recorder.active_count = 0;
+	set->recorder.met_count = 0;
+	set->recorder.last_slot = NULL;
+}
+
+/* The list has room for one slot more than were met. */
+static int grow_list(struct ps_eventset *set, struct ps__slot ***list, size_t count)
+{
+	struct ps__slot **grown = ps__os_calloc_apart(set->recorder.met_count + 1, sizeof(struct ps__slot *));
+
+	if (!grown)
+		return -1;
+	for (size_t index = 0; index < count; index++)
+		grown[index] = (*list)[index];
+	ps__os_free_apart(*list);
+	*list = grown;
+	return 0;
+}
+
+static ptrdiff_t lane_of(const struct ps_eventset *set, int cpu)
+{
+	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
+		if (set->counters.target.lane_cpus[lane] == cpu)
+			return (ptrdiff_t)lane;
+	}
+	return -1;
+}
+
+/* Groups of events that other kinds of cores have. */
+static uint64_t find_lacking(const struct ps__recording *series, int cpu)
+{
+	uint64_t lacking = 0;
+
+	for (size_t index = 0; index < series->columns; index++) {
+		const struct ps__column *column = &series->column[index];
+		if (column->cpus && column->group < 64 && !ps__list_contains(column->cpus, cpu))
+			lacking |= UINT64_C(1) << column->group;
+	}
+	return lacking;
+}
+
+/* A slot with its log; the log is no Thread's yet. */
+static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+	struct ps__slot *slot = ps__os_calloc_apart(
+	    1, sizeof *slot + (2 * width + 2 * set->recorder.recording->groups) * sizeof slot->counts[0]);
+
+	if (!slot)
+		return NULL;
+	slot->cpu = cpu;
+	slot->ran = slot->counts + width;
+	slot->lane = lane_of(set, cpu);
+	slot->off = slot->ran + set->recorder.recording->groups;
+	slot->base = slot->off + set->recorder.recording->groups;
+	slot->lacking = find_lacking(set->recorder.recording, cpu);
+	if (grow_list(set, &set->recorder.active, set->recorder.active_count) < 0 ||
+	    grow_list(set, &set->recorder.met, set->recorder.met_count) < 0)
+		goto free_slot;
+	slot->log = ps__recording_add_history(set->recorder.recording);
+	if (!slot->log)
+		goto free_slot;
+	set->recorder.met[set->recorder.met_count++] = slot;
+	return slot;
+free_slot:
+	free_slot(slot);
+	return NULL;
+}
+
+/* After the counters were opened again. */
+void ps__set_find_lanes(struct ps_eventset *set)
+{
+	for (size_t index = 0; index < set->recorder.met_count; index++)
+		set->recorder.met[index]->lane = lane_of(set, set->recorder.met[index]->cpu);
+}
+
+static struct ps__slot **entry_of(struct ps_eventset *set, int cpu)
+{
+	return &set->recorder.slots[cpu >= 0 && cpu < set->recorder.slot_limit ? cpu : set->recorder.slot_limit];
+}
+
+struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
+{
+	struct ps__slot **entry = entry_of(set, cpu);
+
+	if (__builtin_expect(*entry && (*entry)->log->is_attached, 1))
+		return *entry;
+	if (!*entry)
+		*entry = create_slot(set, cpu);
+	if (!*entry) {
+		ps__fail_memory(
+		    "a hardware thread that the set meets; nothing is lost: the counts come with the next reading");
+		return NULL;
+	}
+	if (set->recorder.recording->topology)
+		ps__recording_attach_history(set->recorder.recording, (*entry)->log, cpu);
+	return *entry;
+}
+
+void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot)
+{
+	if (slot->is_active)
+		return;
+	slot->is_active = true;
+	set->recorder.active[set->recorder.active_count++] = slot;
+}
+
+void ps__set_clear_counts(struct ps_eventset *set)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+
+	/* Until it is done: a call that is left here does it again. */
+	set->recorder.must_clear = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		for (size_t word = 0; word < width; word++)
+			slot->counts[word] = 0;
+		slot->counts_mark &= PS__MARK_ATTRIBUTION;
+		slot->has_counts = false;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	set->recorder.must_clear = false;
+}
+
+static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
+{
+	struct ps__slot **entry = entry_of(set, cpu);
+
+	if (!*entry)
+		*entry = create_slot(set, cpu);
+	if (!*entry || ps__set_make_bases(set, *entry) < 0)
+		return -1;
+	return ps__history_reserve((*entry)->log, rows) < 0 || ps__history_reserve((*entry)->bases, rows) < 0 ? -1
+	                                                                                                      : 0;
+}
+
+static int reserve_lanes(struct ps_eventset *set, size_t rows)
+{
+	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
+		if (reserve_slot(set, set->attribution.lanes.cpus[lane], rows) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* What is to be reserved. */
+struct reservation {
+	struct ps_eventset *set;
+	size_t rows;
+};
+
+static int reserve_allowed(int cpu, void *context)
+{
+	const struct reservation *reservation = context;
+
+	if (cpu >= reservation->set->recorder.slot_limit)
+		return 0;
+	return reserve_slot(reservation->set, cpu, reservation->rows) < 0 ? -ENOMEM : 0;
+}
+
+/* Slots for the CPUs on which the task may run, so that meeting them allocates nothing. */
+int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
+{
+	struct reservation reservation = {set, rows};
+	pid_t tid = set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
+
+	if (set->counters.target.kind == PS__TARGET_CPU)
+		return reserve_slot(set, set->counters.target.cpu, rows);
+	if (set->counters.target.kind == PS__TARGET_CGROUP)
+		return reserve_lanes(set, rows);
+	/* Where the mask isn't told, as of a task that has ended, slots are made as they are met. */
+	return ps__locate_for_each_allowed(tid, reserve_allowed, &reservation) == -ENOMEM ? -1 : 0;
+}

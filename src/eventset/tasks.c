@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tasks of a process: what records tell of them is gathered here, and told by shares.c. */
+#include "eventset/tasks.h"
+
+#include "base/error.h"
+#include "base/os.h"
+
+#include <perfsage/task.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FIRST_TASKS 64
+
+static ptrdiff_t *bucket_of(struct ps__tasks *tasks, pid_t tid)
+{
+	return &tasks->buckets[(size_t)tid & (PS__TASK_BUCKETS - 1)];
+}
+
+/* The newest task of that number; NULL if there was none. */
+static struct ps__known_task *find_task(struct ps__tasks *tasks, pid_t tid)
+{
+	ptrdiff_t index = *bucket_of(tasks, tid);
+
+	while (index >= 0 && tasks->tasks[index].tid != tid)
+		index = tasks->tasks[index].next;
+	return index >= 0 ? &tasks->tasks[index] : NULL;
+}
+
+static int make_room(struct ps__tasks *tasks)
+{
+	size_t room = tasks->room ? 2 * tasks->room : FIRST_TASKS;
+	size_t words = ps__task_told_words(tasks);
+
+	if (tasks->count < tasks->room)
+		return 0;
+	struct ps__known_task *grown = ps__os_calloc(room, sizeof *grown);
+	uint64_t *told = ps__os_calloc(room * words, sizeof *told);
+	if (!grown || !told) {
+		ps__os_free(grown);
+		ps__os_free(told);
+		return -1;
+	}
+	if (tasks->count) {
+		memcpy(grown, tasks->tasks, tasks->count * sizeof *grown);
+		memcpy(told, tasks->told, tasks->count * words * sizeof *told);
+	}
+	ps__os_free(tasks->tasks);
+	ps__os_free(tasks->told);
+	tasks->tasks = grown;
+	tasks->told = told;
+	tasks->room = room;
+	return 0;
+}
+
+static struct ps__known_task *add_task(struct ps__tasks *tasks, pid_t pid, pid_t tid)
+{
+	if (make_room(tasks) < 0) {
+		tasks->is_incomplete = true;
+		return NULL;
+	}
+	struct ps__known_task *task = &tasks->tasks[tasks->count];
+	*task = (struct ps__known_task){.pid = pid, .tid = tid, .root = PS__NO_ROOT, .next = *bucket_of(tasks, tid)};
+	*bucket_of(tasks, tid) = (ptrdiff_t)tasks->count++;
+	return task;
+}
+
+/* The task of which a record tells. That it came may stand in a ring that was looked at before. */
+static struct ps__known_task *find_or_add(struct ps__tasks *tasks, const struct ps__task_news *news)
+{
+	struct ps__known_task *task = find_task(tasks, news->tid);
+
+	return task ? task : add_task(tasks, news->pid, news->tid);
+}
+
+static void note_created(struct ps__tasks *tasks, const struct ps__task_news *news)
+{
+	const struct ps__known_task *parent = find_task(tasks, news->parent_tid);
+	size_t root = parent ? parent->root : PS__NO_ROOT;
+	char name[16] = "";
+
+	if (parent)
+		memcpy(name, parent->name, sizeof name);
+	struct ps__known_task *task = find_task(tasks, news->tid);
+	if (!task || task->is_announced)
+		task = add_task(tasks, news->pid, news->tid);
+	if (!task)
+		return;
+	task->is_announced = true;
+	if (task->root == PS__NO_ROOT)
+		task->root = root;
+	if (!*task->name)
+		memcpy(task->name, name, sizeof task->name);
+}
+
+static void note_named(struct ps__tasks *tasks, const struct ps__task_news *news)
+{
+	struct ps__known_task *task = find_or_add(tasks, news);
+
+	if (task)
+		memcpy(task->name, news->name, sizeof task->name);
+}
+
+static struct ps__share *find_share(struct ps__tasks *tasks, struct ps__known_task *task, size_t lane)
+{
+	struct ps__share *share = task->shares;
+
+	while (share && share->lane != lane)
+		share = share->next;
+	if (share)
+		return share;
+	share = ps__os_calloc(1, sizeof *share + tasks->event_count * sizeof share->counts[0]);
+	if (!share) {
+		tasks->is_incomplete = true;
+		return NULL;
+	}
+	share->lane = lane;
+	share->next = task->shares;
+	task->shares = share;
+	return share;
+}
+
+static void note_counted(struct ps__tasks *tasks, const struct ps__task_news *news)
+{
+	struct ps__known_task *task = find_or_add(tasks, news);
+
+	if (!task)
+		return;
+	size_t bit = news->lane % tasks->cpus * tasks->event_count + news->event;
+	uint64_t *told = tasks->told + (size_t)(task - tasks->tasks) * ps__task_told_words(tasks);
+	told[bit / 64] |= UINT64_C(1) << bit % 64;
+	task->root = news->lane / tasks->cpus;
+	if (news->count == 0)
+		return;
+	struct ps__share *share = find_share(tasks, task, news->lane);
+	if (share)
+		share->counts[news->event] = (long long)news->count;
+}
+
+static void note(const struct ps__task_news *news, void *context)
+{
+	struct ps__tasks *tasks = context;
+
+	switch (news->kind) {
+	case PS__TASK_CREATED:
+		note_created(tasks, news);
+		return;
+	case PS__TASK_NAMED:
+		note_named(tasks, news);
+		return;
+	case PS__TASK_COUNTED:
+		note_counted(tasks, news);
+		return;
+	case PS__TASK_LOST:
+		tasks->is_incomplete = true;
+		return;
+	}
+}
+
+/* The name that a thread has before it takes another one. */
+static void read_name(struct ps__known_task *task, pid_t pid)
+{
+	char path[64];
+	char text[64];
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, (int)task->tid);
+	if (ps__os_read_file(path, text, sizeof text) <= 0)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(task->name, sizeof task->name, "%.15s", text);
+}
+
+/* The threads that the process has. */
+static int add_roots(struct ps_eventset *set)
+{
+	for (size_t root = 0; root < set->counters.tasks->roots; root++) {
+		struct ps__known_task *task =
+		    add_task(set->counters.tasks, set->counters.target.tid, set->counters.target.roots[root]);
+		if (!task)
+			return ps__fail_memory("the tasks of a process");
+		task->root = root;
+		task->is_announced = true;
+		read_name(task, set->counters.target.tid);
+	}
+	return PS_OK;
+}
+
+int ps__set_open_tasks(struct ps_eventset *set)
+{
+	if (!set->counters.target.tells_tasks)
+		return PS_OK;
+	struct ps__tasks *tasks = ps__os_calloc(1, sizeof *tasks);
+	if (!tasks)
+		return ps__fail_memory("the tasks of a process");
+	set->counters.tasks = tasks;
+	*tasks = (struct ps__tasks){.cpus = set->counters.target.lane_count,
+	                            .roots = set->counters.target.root_count,
+	                            .event_count = set->events.count};
+	for (size_t bucket = 0; bucket < PS__TASK_BUCKETS; bucket++)
+		tasks->buckets[bucket] = -1;
+	return add_roots(set);
+}
+
+static void free_shares(struct ps__share *share)
+{
+	while (share) {
+		struct ps__share *next = share->next;
+		ps__os_free(share);
+		share = next;
+	}
+}
+
+void ps__set_close_tasks(struct ps_eventset *set)
+{
+	struct ps__tasks *tasks = set->counters.tasks;
+
+	if (!tasks)
+		return;
+	for (size_t index = 0; index < tasks->count; index++)
+		free_shares(tasks->tasks[index].shares);
+	ps__os_free(tasks->tasks);
+	ps__os_free(tasks->told);
+	ps__os_free(tasks);
+	set->counters.tasks = NULL;
+}
+
+void ps__set_take_tasks(struct ps_eventset *set)
+{
+	if (set->counters.tasks)
+		set->counters.backend->ops->take_tasks(set->counters.backend, note, set->counters.tasks);
+}
+
+int ps_eventset_set_tasks(struct ps_eventset *set, int on)
+{
+	int result = ps__set_enter_stopped(set, "ps_eventset_set_tasks");
+
+	if (result != PS_OK)
+		return result;
+	set->counters.wants_tasks = on != 0;
+	ps__set_leave(set);
+	return PS_OK;
+}
+
+int ps__set_check_tasks(const struct ps_eventset *set, const char *call)
+{
+	if (set->state == PS__SET_NEW)
+		return ps__fail(PS_ENOTRUN, "%s: the event set was never started", call);
+	if (set->counters.tasks)
+		return PS_OK;
+	return ps__fail(PS_ENOSUPP, "%s: the set does not keep tasks apart: %s", call,
+	                set->counters.wants_tasks && *set->attribution.why
+	                    ? set->attribution.why
+	                    : "call ps_eventset_set_tasks before ps_start");
+}
+
+int ps_eventset_take_tasks(struct ps_eventset *set)
+{
+	int result = ps__set_enter(set, "ps_eventset_take_tasks");
+
+	if (result != PS_OK)
+		return result;
+	result = ps__set_check_tasks(set, "ps_eventset_take_tasks");
+	if (result == PS_OK)
+		ps__set_take_tasks(set);
+	ps__set_leave(set);
+	return result;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is known of the tasks of a process. Shared by tasks.c, which gathers it, and shares.c, which tells it. */
+#ifndef PS_EVENTSET_TASKS_H
+#define PS_EVENTSET_TASKS_H
+
+#include "eventset/eventset.h"
+
+#define PS__NO_ROOT SIZE_MAX
+
+/* What a task counted on one lane, where that isn't 0. */
+struct ps__share {
+	struct ps__share *next;
+	size_t lane;
+	long long counts[];
+};
+
+struct ps__known_task {
+	pid_t pid;
+	pid_t tid;
+	char name[16];
+	size_t root;       /* which root's events it has; PS__NO_ROOT: not known */
+	bool is_announced; /* a record told that it came; else others told of it */
+	ptrdiff_t next;    /* of the same bucket, older; -1: none */
+	struct ps__share *shares;
+};
+
+#define PS__TASK_BUCKETS 4096 /* a power of two */
+
+struct ps__tasks {
+	size_t cpus; /* in the lanes of a root */
+	size_t roots;
+	size_t event_count;
+	struct ps__known_task *tasks;
+	uint64_t *told; /* for each task a bit for each CPU and event: its record came */
+	size_t count;
+	size_t room;
+	ptrdiff_t buckets[PS__TASK_BUCKETS]; /* the newest task of those tids; -1: none */
+	bool is_incomplete;                  /* records were lost, or memory was short */
+};
+
+/* How many words of `told` a task has. */
+static inline size_t ps__task_told_words(const struct ps__tasks *tasks)
+{
+	return (tasks->cpus * tasks->event_count + 63) / 64;
+}
+
+/* Did a record tell what the task, by its index, counted of an event on a CPU, by its place in the root's lanes? */
+static inline bool ps__task_was_told(const struct ps__tasks *tasks, size_t task, size_t cpu, size_t event)
+{
+	size_t bit = cpu * tasks->event_count + event;
+
+	return tasks->told[task * ps__task_told_words(tasks) + bit / 64] >> bit % 64 & 1;
+}
+
+/* tasks.c: PS_OK if the set keeps its tasks apart; else a code and a sentence that names the call. */
+int ps__set_check_tasks(const struct ps_eventset *set, const char *call);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A reading is written: rows of base + counts, for every slot that takes part. All that can fail is done before the
+ * first row changes, so that a failure leaves both the readings and the counts as they were.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/undo.h"
+
+#include <limits.h>
+
+/* The weaker attribution, and the flags of both. */
+static uint16_t join_marks(uint16_t one, uint16_t other)
+{
+	unsigned attribution = one & PS__MARK_ATTRIBUTION;
+
+	if ((other & PS__MARK_ATTRIBUTION) > attribution)
+		attribution = other & PS__MARK_ATTRIBUTION;
+	return (uint16_t)(attribution | ((one | other) & PS__MARK_FLAGS));
+}
+
+/* Which reading is written. */
+enum which {
+	WHICH_NEW,
+	WHICH_LATEST,
+	WHICH_OLDER
+};
+
+static enum which find_reading(struct ps_eventset *set, const uint64_t *timestamp, uint64_t *wanted)
+{
+	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
+
+	if (latest == 0)
+		return WHICH_NEW;
+	*wanted = timestamp ? *timestamp : latest;
+	if (__builtin_expect(*wanted != 0 && *wanted == set->recorder.old_name, 0))
+		*wanted = set->recorder.old_name_of;
+	if (*wanted == latest)
+		return WHICH_LATEST;
+	if (*wanted == 0 || *wanted > latest || !ps__set_find_reading(set, *wanted))
+		return WHICH_NEW;
+	return WHICH_OLDER;
+}
+
+/* Does a slot take part in the reading? */
+static bool takes_part(const struct ps__slot *slot, const struct ps__write *write)
+{
+	return slot == write->slot || slot->has_part || (slot->has_counts && write->kind != PS__WRITE_STORE);
+}
+
+/* Every row that the reading may append finds its place. */
+static int make_room(struct ps_eventset *set, const struct ps__write *write)
+{
+	ps__set_activate(set, write->slot);
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		struct ps__slot *slot = set->recorder.active[index];
+		if (takes_part(slot, write) && ps__history_make_room(slot->log) < 0)
+			return ps__fail_memory("a reading; nothing is lost: the counts come with the next one");
+	}
+	return PS_OK;
+}
+
+/* The words of a row but the timestamp: base + counts. */
+static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, const uint64_t *counts, size_t width)
+{
+	const uint64_t *base = slot->base;
+
+	for (size_t word = 0; word < width; word++)
+		atomic_store_explicit(&words[word], base[word] + counts[word], memory_order_release);
+}
+
+/* base + what the caller gave, which has no times. On other slots than the caller's: the base alone. Returns flags. */
+static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *set, const struct ps__slot *slot,
+                             const struct ps__write *write)
+{
+	size_t times = 2 * set->recorder.recording->groups;
+	uint16_t flags = 0;
+
+	for (size_t word = 0; word < times; word++)
+		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);
+	for (size_t event = 0; event < set->events.count; event++) {
+		long long count = slot == write->slot ? write->counters[event] : 0;
+		long long base = (long long)slot->base[times + event], sum;
+		if (__builtin_add_overflow(base, count, &sum)) {
+			sum = count < 0 ? LLONG_MIN : LLONG_MAX;
+			flags = PS__MARK_SATURATED;
+		}
+		atomic_store_explicit(&words[times + event], (uint64_t)sum, memory_order_release);
+	}
+	return flags;
+}
+
+/* After ps_accum the row is the base, and counting starts over. */
+void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size_t width)
+{
+	ps__set_change_words(set, slot->base, slot->counts, NULL);
+	for (size_t word = 0; word < width; word++) {
+		uint64_t base = slot->base[word];
+		ps__set_change_word(set, word, base);
+		slot->base[word] = base + slot->counts[word];
+		atomic_signal_fence(memory_order_seq_cst);
+		slot->counts[word] = 0;
+	}
+	ps__set_changed_words(set);
+	/* In an order in which it can be done once more. */
+	slot->base_mark = join_marks(slot->has_base ? slot->base_mark : 0, slot->counts_mark);
+	slot->has_base = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	slot->counts_mark &= PS__MARK_ATTRIBUTION;
+	slot->has_counts = false;
+}
+
+static uint16_t mark_of(const struct ps__slot *slot, const struct ps__write *write)
+{
+	uint16_t mark = slot->counts_mark;
+
+	if (write->kind == PS__WRITE_STORE)
+		mark = slot == write->slot ? write->mark : mark & PS__MARK_ATTRIBUTION;
+	if (slot->has_base)
+		mark = join_marks(mark, slot->base_mark);
+	if (write->kind == PS__WRITE_ACCUM)
+		return mark | PS__MARK_BASE_IS_VALUE;
+	return slot->has_base ? mark | PS__MARK_BASE_APART : mark;
+}
+
+static inline __attribute__((always_inline)) void write_part(struct ps_eventset *set, struct ps__slot *slot,
+                                                             const struct ps__write *write, uint64_t timestamp)
+{
+	struct ps__history *log = slot->log;
+	size_t width = ps__recording_width(set->recorder.recording);
+	size_t row = slot->has_part ? atomic_load_explicit(&log->count, memory_order_relaxed) - 1
+	                            : ps__history_append(log, timestamp);
+	struct ps__chunk *chunk = ps__history_chunk(log, row);
+	_Atomic uint64_t *words = ps__history_words(log, chunk, row);
+
+	atomic_store_explicit(&words[0], timestamp, memory_order_release);
+	uint16_t flags = 0;
+	if (write->kind == PS__WRITE_STORE)
+		flags = write_stored(words + 1, set, slot, write);
+	else
+		write_sum(words + 1, slot, slot->counts, width);
+	atomic_store_explicit(ps__history_mark(chunk, row), mark_of(slot, write) | flags, memory_order_release);
+	slot->has_part = true;
+	if (write->kind == PS__WRITE_ACCUM)
+		ps__set_move_into_base(set, slot, width);
+	if (set->recorder.history && log->gone)
+		ps__history_close_up(log);
+	if (set->recorder.history)
+		ps__history_trim(log, set->recorder.history);
+}
+
+static inline __attribute__((always_inline)) void write_rows(struct ps_eventset *set, const struct ps__write *write,
+                                                             uint64_t timestamp)
+{
+	for (size_t index = 0; index < set->recorder.active_count; index++) {
+		if (takes_part(set->recorder.active[index], write))
+			write_part(set, set->recorder.active[index], write, timestamp);
+	}
+}
+
+void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp)
+{
+	write_rows(set, write, timestamp);
+}
+
+/* No reading is the latest any more; the slot has a part of the one to come. */
+static void leave_latest(struct ps_eventset *set, struct ps__slot *slot)
+{
+	ps__set_forget_parts(set);
+	ps__set_activate(set, slot);
+}
+
+int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp)
+{
+	uint64_t wanted = 0, made = ps__set_next_timestamp(set);
+	enum which which = find_reading(set, timestamp, &wanted);
+	int result = make_room(set, write);
+
+	if (result == PS_OK && which == WHICH_OLDER)
+		result = ps__set_make_room_to_reopen(set);
+	if (result == PS_OK && which != WHICH_LATEST)
+		result = ps__set_keep_bases(set);
+	if (result != PS_OK)
+		return result;
+	set->recorder.pending = (struct ps__pending){
+	    .kind = write->kind, .slot = write->slot, .timestamp = made, .is_update = which == WHICH_LATEST};
+	set->recorder.pending.name = timestamp ? *timestamp : wanted;
+	if (which != WHICH_LATEST) {
+		ps__set_enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING : PS__STAGE_REOPENING);
+		leave_latest(set, write->slot);
+	}
+	ps__recording_write_begin(set->recorder.recording);
+	if (which == WHICH_OLDER)
+		ps__set_reopen(set, wanted);
+	ps__set_enter_stage(set, PS__STAGE_WRITING);
+	write_rows(set, write, made);
+	atomic_store_explicit(&set->recorder.recording->latest, made, memory_order_release);
+	ps__recording_write_end(set->recorder.recording);
+	if (timestamp)
+		*timestamp = made;
+	set->recorder.old_name = wanted == set->recorder.old_name_of ? 0 : set->recorder.old_name;
+	atomic_signal_fence(memory_order_seq_cst);
+	set->recorder.last_timestamp = made;
+	ps__set_enter_stage(set, PS__STAGE_NONE);
+	return PS_OK;
+}
