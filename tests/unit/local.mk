@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One suite for each source file, linked with the layers and the fake kernel of tests/support.
+# A suite for each file or behaviour, linked with the layers and the fake kernel of tests/support.
 unit_tests = \
 	tests/unit/test_aggregate \
 	tests/unit/test_arena \
