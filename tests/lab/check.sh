@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Part of `lab`: runs the tests of the shapes, a boot for each shape, and adds up what they found.
 
-# "unit/log" for tests/unit/test_log, and so on: the programs whose names match a pattern of a shape's tests.
+# "unit/read" for tests/unit/test_read, and so on: the programs whose names match a pattern of a shape's tests.
 match_programs() {
 	local program name
 	for program in $programs; do
