@@ -139,11 +139,10 @@ static void json_add_metrics(struct ps__json *json, const struct ps__table *tabl
 static void json_add_row(struct ps__json *json, const struct ps__table *table, size_t row)
 {
 	const struct ps_component *component = table->rows[row].component;
-	int id = ps_component_os_id(component);
 
 	ps__json_open(json, NULL, '{');
 	ps__json_add_string(json, "type", ps_component_type_name(ps_component_type(component)));
-	ps__json_add_integer(json, "id", id >= 0 ? id : ps_component_logical_id(component));
+	ps__json_add_integer(json, "id", ps__report_id(component));
 	ps__json_add_string(json, "name", ps_component_name(component));
 	ps__json_open(json, "counts", '[');
 	for (size_t event = 0; event < table->event_count; event++)
