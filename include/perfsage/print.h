@@ -73,7 +73,7 @@ struct ps_print_options {
  * Errors, besides those of ps_print:
  *   PS_EINVAL - options has a wrong size, an unknown flag, type or level, or a
  *       metric's name that is NULL
- *   PS_ENOEVNT - there is no such metric; the detail has the nearest names
+ *   PS_ENOEVNT - there is no such metric; the detail has all names
  */
 PS_PUBLIC int ps_print_with(struct ps_component *root, const struct ps_print_options *options, FILE *stream);
 
