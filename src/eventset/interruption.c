@@ -3,7 +3,8 @@
  * Has something else switched the counters off? prctl(PR_TASK_PERF_EVENTS_DISABLE) does so to all that its thread has opened,
  * and leaves no other trace than that their enabled time stands still while the thread runs. So at ps_stop that time is
  * held against the thread's processor time since they were compared last. What the thread did while the set was stopped
- * isn't known apart: as much as that may be missing unnoticed.
+ * isn't known apart: as much as that may be missing unnoticed. So may as much as a hypervisor took the CPU away: that is
+ * enabled time, but no processor time.
  */
 #include "base/identity.h"
 #include "base/os.h"
