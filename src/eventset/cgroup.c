@@ -66,6 +66,7 @@ static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	int result = PS_OK;
 
+	ps__set_begin_counts(set);
 	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
 		int one = read_lane(set, lane);
 		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
@@ -112,7 +113,6 @@ static bool has_cgroup_changed(const struct ps_eventset *set)
 
 const struct ps__method ps__method_cgroup = {
     .name = "control group",
-    .credits_early = true,
     .prepare = ps__set_list_cpus,
     .read = read_cgroup,
     .credit = label_here,

@@ -191,9 +191,9 @@ struct ps_eventset {
 	enum ps__set_state state;
 	bool is_ended;   /* the task */
 	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
+	struct ps__counters counters;
 	struct ps__fast_path fast_path;
 	struct ps__recorder recorder;
-	struct ps__counters counters;
 	struct ps__attribution attribution;
 	struct ps__set_events events;
 	struct ps__balance balance;
@@ -276,6 +276,12 @@ void ps__set_free_slots(struct ps_eventset *set);
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows);
 void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot);
 void ps__set_clear_counts(struct ps_eventset *set);
+/* Before the first counts since a start are credited. */
+static inline void ps__set_begin_counts(struct ps_eventset *set)
+{
+	if (set->recorder.must_clear)
+		ps__set_clear_counts(set);
+}
 
 /* A lane's totals as read last, behind a word that the backend writes to; and those that are already in some slot. */
 static inline uint64_t *ps__set_totals(const struct ps_eventset *set, size_t lane)
@@ -297,7 +303,14 @@ static inline bool ps__set_is_failure(int result)
 }
 
 /* last_cpu.c: where the task is. The caller is the owner, or may take an ended owner's counts: these are where it was. */
-int ps__set_find_cpu(struct ps_eventset *set);
+int ps__set_find_other_cpu(struct ps_eventset *set);
+static inline int ps__set_find_cpu(struct ps_eventset *set)
+{
+	/* The caller's own counters are running: what comes before they are read is counted. */
+	if (__builtin_expect(set->counters.target.kind == PS__TARGET_SELF && !set->is_ended, 1))
+		return ps__os_getcpu();
+	return ps__set_find_other_cpu(set);
+}
 /* The same, with how that is known, for any caller. */
 int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
 /* The CPU of an attached task, or where it was seen last; notices its end. */
@@ -305,7 +318,14 @@ int ps__set_look_at_task(struct ps_eventset *set);
 /* Flags: what the calling thread did since it was on that CPU is not known to be there, if it is elsewhere by now. */
 uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
 /* Counts that aren't split: one lane, or, of a process, one for each of its threads. All of it goes to a slot. */
-int ps__set_read_whole(struct ps_eventset *set);
+int ps__set_read_rest(struct ps_eventset *set, int result);
+static inline int ps__set_read_whole(struct ps_eventset *set)
+{
+	struct ps__backend *backend = set->counters.backend;
+	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
+
+	return __builtin_expect(backend->lanes == 1, 1) ? result : ps__set_read_rest(set, result);
+}
 uint16_t ps__set_credit_whole(struct ps_eventset *set, struct ps__slot *slot); /* returns flags */
 
 /* owner.c: a foreign thread, which isn't the owner of a set that counts its owner. PS_EINVAL while the owner is alive. */

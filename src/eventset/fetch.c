@@ -60,21 +60,18 @@ static uint16_t take_flags(struct ps_eventset *set, int result)
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 {
 	const struct ps__method *method = set->attribution.method;
-	struct ps__fetch fetch = {.cpu = -1};
+	struct ps__fetch fetch = {0};
 	int result = __builtin_expect(set->calls.owner == ps__thread_number(), 1) ? PS_OK : ps__set_check_caller(set);
 
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
-	if (method->credits_early && set->recorder.must_clear)
-		ps__set_clear_counts(set);
 	result = method->read(set, &fetch);
 	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0))
 		return result;
 	struct ps__slot *here = ps__set_slot(set, fetch.cpu);
 	if (__builtin_expect(!here, 0))
 		return PS_ENOMEM;
-	if (set->recorder.must_clear)
-		ps__set_clear_counts(set);
+	ps__set_begin_counts(set);
 	set->recorder.last_slot = here;
 	fetch.flags |= take_flags(set, result);
 	if (method->credit(set, &fetch, here)) {

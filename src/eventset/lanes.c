@@ -230,6 +230,7 @@ static int read_split(struct ps_eventset *set, struct ps__fetch *fetch)
 {
 	struct round round = {.set = set, .mark = PS_ATTRIBUTION_EXACT};
 
+	ps__set_begin_counts(set);
 	if (set->attribution.watch.fd < 0 && set->counters.target.kind != PS__TARGET_SELF)
 		ps__set_look_at_task(set);
 	if (set->is_ended)
@@ -267,7 +268,6 @@ static bool is_split_lasting(const struct ps_eventset *set, const struct ps__slo
 const struct ps__method ps__method_lanes = {
     .name = "per-CPU counters",
     .is_split = true,
-    .credits_early = true,
     .prepare = ps__set_list_cpus,
     .open_watch = open_switch_watch,
     .start = ps__set_start_lanes,

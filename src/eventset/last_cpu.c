@@ -51,10 +51,10 @@ static bool is_pinned(struct ps_eventset *set, int cpu)
 	return cpu == set->attribution.only_cpu && !set->attribution.has_strayed;
 }
 
-int ps__set_find_cpu(struct ps_eventset *set)
+int ps__set_find_other_cpu(struct ps_eventset *set)
 {
-	if (__builtin_expect(set->counters.target.kind == PS__TARGET_SELF, 1))
-		return set->is_ended ? last_seen(set) : ps__os_getcpu();
+	if (set->counters.target.kind == PS__TARGET_SELF)
+		return last_seen(set);
 	if (set->counters.target.kind == PS__TARGET_CGROUP)
 		return ps__os_getcpu();
 	return set->counters.target.kind == PS__TARGET_CPU ? set->counters.target.cpu : ps__set_look_at_task(set);
@@ -87,10 +87,9 @@ uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu)
 	return PS__MARK_MOVED;
 }
 
-int ps__set_read_whole(struct ps_eventset *set)
+int ps__set_read_rest(struct ps_eventset *set, int result)
 {
 	struct ps__backend *backend = set->counters.backend;
-	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
 
 	for (size_t lane = 1; lane < backend->lanes; lane++) {
 		int one = backend->ops->read(backend, lane, ps__set_totals(set, lane));

@@ -24,16 +24,15 @@ struct ps__fetch {
 
 struct ps__method {
 	const char *name;
-	bool is_whole;      /* the counts are read as a whole, and a CPU is found for them */
-	bool is_split;      /* the kernel splits the counts of a task */
-	bool credits_early; /* read credits slots: the counts from before a ps_start must be gone by then */
+	bool is_whole; /* the counts are read as a whole, and a CPU is found for them */
+	bool is_split; /* the kernel splits the counts of a task */
 	/* Before the events are opened: what they need. NULL: nothing. A code, with a detail. */
 	int (*prepare)(struct ps_eventset *set);
 	/* Opens the ring of the task's context switches or migrations. NULL: none is wanted. -errno. */
 	int (*open_watch)(struct ps_eventset *set, pid_t tid);
 	/* Before the counters are started. NULL: nothing. */
 	void (*start)(struct ps_eventset *set);
-	/* Reads the totals. PS_OK, PS_PARTIAL if some CPU lacks counts, or a code with a detail: then nothing is lost. */
+	/* Reads the totals; what credits slots then calls ps__set_begin_counts first. PS_OK, PS_PARTIAL if some CPU lacks counts, or a code with a detail: then nothing is lost. */
 	int (*read)(struct ps_eventset *set, struct ps__fetch *fetch);
 	/* Credits what was read to slots. False if the task's own slot has no part of it. */
 	bool (*credit)(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);

@@ -139,6 +139,7 @@ static void doubt_parts(struct ps_eventset *set, struct ps__slot *here)
 
 static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 {
+	ps__set_begin_counts(set);
 	int result = read_still(set);
 
 	fetch->cpu = set->attribution.last_cpu;
@@ -188,7 +189,6 @@ static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__
 const struct ps__method ps__method_records = {
     .name = "migration records",
     .is_split = true,
-    .credits_early = true,
     .prepare = check_core_kinds,
     .open_watch = open_migration_watch,
     .read = read_recorded,

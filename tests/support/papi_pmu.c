@@ -49,6 +49,14 @@ __attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu,
 	return result;
 }
 
+/* perfsage in the same process must see the kernel as it is. */
+static bool papi_pmu_is_papi(void *caller)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libpapi");
+}
+
 typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
 
 /*
@@ -68,9 +76,12 @@ long intercepted(long number, long a, long b, long c, long d, long e, long f)
 	long result = real(number, a, b, c, d, e, f);
 	if (number != SYS_perf_event_open || result >= 0 || (errno != ENOENT && errno != EOPNOTSUPP))
 		return result;
+	int error = errno;
 	attr = *(const struct perf_event_attr *)a;
-	if (attr.type != PERF_TYPE_HARDWARE)
+	if (attr.type != PERF_TYPE_HARDWARE || !papi_pmu_is_papi(__builtin_return_address(0))) {
+		errno = error;
 		return result;
+	}
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
 	return real(number, (long)&attr, b, c, d, e, f);
