@@ -227,14 +227,14 @@ int ps__set_open_watch(struct ps_eventset *set)
 {
 	/* An attached task of PAPI's, too, is found by its watch for less than by its file in /proc. */
 	bool is_split = set->attribution.method->is_split;
-	bool is_wanted = is_split || set->attribution.only_cpu >= 0 || set->attribution.cannot_split;
+	bool is_wanted = set->attribution.method->open_watch &&
+	                 (is_split || set->attribution.only_cpu >= 0 || set->attribution.cannot_split);
 
 	set->attribution.followed_cpu = -1;
 	if ((set->counters.target.kind != PS__TARGET_SELF && set->counters.target.kind != PS__TARGET_TID) ||
 	    (set->attribution.mode == PS_ATTRIBUTE_LAST_CPU && !is_split) || !is_wanted)
 		return PS_OK;
-	int error = is_split ? -set->attribution.method->open_watch(set, watched_tid(set))
-	                     : -ps__watch_open(&set->attribution.watch, watched_tid(set), set->attribution.only_cpu);
+	int error = -set->attribution.method->open_watch(set, watched_tid(set));
 	if (error == 0) {
 		settle_for_watch(set);
 		return PS_OK;

@@ -139,7 +139,7 @@ static bool credit_bound(struct ps_eventset *set, struct ps__fetch *fetch, struc
 	return true;
 }
 
-static bool is_pinned_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
+bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
 {
 	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
 
@@ -153,11 +153,10 @@ static bool is_pinned_lasting(const struct ps_eventset *set, const struct ps__sl
 }
 
 const struct ps__method ps__method_bound = {
-    .name = "pinned",
     .is_whole = true,
     .start = start_bound,
     .read = read_bound,
     .credit = credit_bound,
-    .is_label_lasting = is_pinned_lasting,
+    .is_label_lasting = ps__set_is_stay_lasting,
     .has_changed = ps__set_mask_changed,
 };

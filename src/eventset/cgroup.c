@@ -85,13 +85,6 @@ static bool label_here(struct ps_eventset *set, struct ps__fetch *fetch, struct 
 	return true;
 }
 
-static bool is_never_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
-{
-	(void)set;
-	(void)slot;
-	return false;
-}
-
 /* The folder that was opened stays open, but the kernel counts nothing for it any more. */
 static bool is_removed(const struct ps_eventset *set)
 {
@@ -112,11 +105,9 @@ static bool has_cgroup_changed(const struct ps_eventset *set)
 }
 
 const struct ps__method ps__method_cgroup = {
-    .name = "control group",
     .prepare = ps__set_list_cpus,
     .read = read_cgroup,
     .credit = label_here,
-    .is_label_lasting = is_never_lasting,
     .has_changed = has_cgroup_changed,
 };
 

@@ -388,6 +388,8 @@ uint64_t ps__set_time_spent(const struct ps_eventset *set);
 void ps__set_forget_times(struct ps_eventset *set);
 
 /* bound.c: a task that had one CPU when its set was started, and was elsewhere since. */
+/* is_label_lasting of methods whose watch tells where the task stays. */
+bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
 void ps__set_look_for_stray(struct ps_eventset *set);
 
 /* write.c: a reading into the logs. */

@@ -41,8 +41,9 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	if ((slot->counts_mark & flags) || (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
 	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
 		return false;
-	return (set->attribution.method == &ps__method_lanes || set->counters.backend->lanes == 1) &&
-	       set->attribution.method->is_label_lasting(set, slot);
+	const struct ps__method *method = set->attribution.method;
+	return (method == &ps__method_lanes || set->counters.backend->lanes == 1) && method->is_label_lasting &&
+	       method->is_label_lasting(set, slot);
 }
 
 /* The slot's value is base + counts + (totals - credited). */

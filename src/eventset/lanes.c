@@ -266,7 +266,6 @@ static bool is_split_lasting(const struct ps_eventset *set, const struct ps__slo
 }
 
 const struct ps__method ps__method_lanes = {
-    .name = "per-CPU counters",
     .is_split = true,
     .prepare = ps__set_list_cpus,
     .open_watch = open_switch_watch,

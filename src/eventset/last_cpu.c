@@ -131,9 +131,14 @@ static bool is_last_cpu_lasting(const struct ps_eventset *set, const struct ps__
 	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
 }
 
+static int open_cpu_watch(struct ps_eventset *set, pid_t tid)
+{
+	return ps__watch_open(&set->attribution.watch, tid, set->attribution.only_cpu);
+}
+
 const struct ps__method ps__method_last_cpu = {
-    .name = "last-cpu",
     .is_whole = true,
+    .open_watch = open_cpu_watch,
     .read = read_last_cpu,
     .credit = credit_last_cpu,
     .is_label_lasting = is_last_cpu_lasting,

@@ -23,20 +23,20 @@ struct ps__fetch {
 };
 
 struct ps__method {
-	const char *name;
 	bool is_whole; /* the counts are read as a whole, and a CPU is found for them */
 	bool is_split; /* the kernel splits the counts of a task */
 	/* Before the events are opened: what they need. NULL: nothing. A code, with a detail. */
 	int (*prepare)(struct ps_eventset *set);
-	/* Opens the ring of the task's context switches or migrations. NULL: none is wanted. -errno. */
+	/* Opens the ring of the task's context switches or migrations. NULL: not needed. 0 or -errno. */
 	int (*open_watch)(struct ps_eventset *set, pid_t tid);
 	/* Before the counters are started. NULL: nothing. */
 	void (*start)(struct ps_eventset *set);
-	/* Reads the totals; what credits slots then calls ps__set_begin_counts first. PS_OK, PS_PARTIAL if some CPU lacks counts, or a code with a detail: then nothing is lost. */
+	/* Reads the totals. A method that credits slots here calls ps__set_begin_counts first. PS_OK, PS_PARTIAL if some
+	 * CPU lacks counts, or a code with a detail; nothing is lost then. */
 	int (*read)(struct ps_eventset *set, struct ps__fetch *fetch);
 	/* Credits what was read to slots. False if the task's own slot has no part of it. */
 	bool (*credit)(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
-	/* True if a reading of a task that did not move since would be labelled as this slot is. */
+	/* True if a reading of a task that did not move since would be labelled as this slot is. NULL: never. */
 	bool (*is_label_lasting)(const struct ps_eventset *set, const struct ps__slot *slot);
 	/* True if what is open doesn't fit any more. NULL: it always does. */
 	bool (*has_changed)(const struct ps_eventset *set);

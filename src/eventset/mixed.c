@@ -170,22 +170,11 @@ static bool credit_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struc
 	return has_part;
 }
 
-static bool is_mixed_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
-{
-	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
-
-	if (label == PS_ATTRIBUTION_MIXED)
-		return slot->cpu == set->attribution.stay.cpu;
-	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->attribution.only_cpu &&
-	       !set->attribution.has_strayed;
-}
-
 const struct ps__method ps__method_mixed = {
-    .name = "mixed",
     .is_whole = true,
     .start = start_mixed,
     .read = read_mixed,
     .credit = credit_mixed,
-    .is_label_lasting = is_mixed_lasting,
+    .is_label_lasting = ps__set_is_stay_lasting,
     .has_changed = ps__set_mask_changed,
 };

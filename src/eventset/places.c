@@ -55,17 +55,8 @@ static bool credit_places(struct ps_eventset *set, struct ps__fetch *fetch, stru
 	return true;
 }
 
-static bool is_attached_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
-{
-	(void)set;
-	(void)slot;
-	return false;
-}
-
 const struct ps__method ps__method_places = {
-    .name = "packages",
     .read = read_places,
     .credit = credit_places,
-    .is_label_lasting = is_attached_lasting,
     .has_changed = ps__set_mask_changed,
 };

@@ -187,7 +187,6 @@ static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__
 }
 
 const struct ps__method ps__method_records = {
-    .name = "migration records",
     .is_split = true,
     .prepare = check_core_kinds,
     .open_watch = open_migration_watch,
