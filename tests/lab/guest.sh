@@ -70,7 +70,7 @@ silent_boots=150
 idle_seconds=600
 job_boots=40
 # A guest that has not booted after so much processor time never will.
-boot_seconds=600
+boot_seconds=300
 
 # The processor time that a process has used, in ticks (proc(5)); its name must have no spaces.
 used_ticks() {
