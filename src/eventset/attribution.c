@@ -161,14 +161,19 @@ size_t ps__set_rank_methods(struct ps_eventset *set, const struct ps__method *ra
 	return 2;
 }
 
+static bool is_task_split(const struct ps__method *method)
+{
+	return method->split == PS__SPLIT_COUNTERS || method->split == PS__SPLIT_RECORDS;
+}
+
 int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method)
 {
 	int result = PS_OK;
 
 	ps__set_settle_for_plain(set, "");
-	set->counters.target.has_records = method == &ps__method_records;
+	set->counters.target.has_records = method->split == PS__SPLIT_RECORDS;
 	result = method->prepare(set);
-	if (result == PS_OK && set->attribution.mode == PS_ATTRIBUTE_AUTO && method->is_split &&
+	if (result == PS_OK && set->attribution.mode == PS_ATTRIBUTE_AUTO && is_task_split(method) &&
 	    !is_within_budget(descriptors_needed(set)))
 		result = fail_budget(set);
 	if (result != PS_OK)
@@ -219,14 +224,14 @@ bool ps__set_mask_changed(const struct ps_eventset *set)
 /* Without a watch, the task's place is looked up at each reading. */
 static void settle_for_watch(struct ps_eventset *set)
 {
-	if (set->attribution.method == &ps__method_last_cpu)
+	if (set->attribution.method->split == PS__SPLIT_NOT)
 		set->attribution.method = set->attribution.cannot_split ? &ps__method_mixed : &ps__method_bound;
 }
 
 int ps__set_open_watch(struct ps_eventset *set)
 {
 	/* An attached task of PAPI's, too, is found by its watch for less than by its file in /proc. */
-	bool is_split = set->attribution.method->is_split;
+	bool is_split = is_task_split(set->attribution.method);
 	bool is_wanted = set->attribution.method->open_watch &&
 	                 (is_split || set->attribution.only_cpu >= 0 || set->attribution.cannot_split);
 
@@ -239,10 +244,10 @@ int ps__set_open_watch(struct ps_eventset *set)
 		settle_for_watch(set);
 		return PS_OK;
 	}
-	if (set->attribution.method == &ps__method_records && error == EACCES)
+	if (set->attribution.method->split == PS__SPLIT_RECORDS && error == EACCES)
 		return ps__fail(PS_EPERM, "migration records need perf_event_paranoid <= 1 or CAP_PERFMON");
 	return ps__fail(PS_ESYS, "the task's %s can't be watched (%s): see kernel.perf_event_mlock_kb",
-	                set->attribution.method == &ps__method_records ? "migrations" : "context switches",
+	                set->attribution.method->split == PS__SPLIT_RECORDS ? "migrations" : "context switches",
 	                strerror(error));
 }
 
@@ -289,7 +294,7 @@ enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const
 		return PS_ATTRIBUTION_LAST_CPU;
 	if (set->counters.target.kind == PS__TARGET_CPU)
 		return PS_ATTRIBUTION_ATTACHED;
-	if (!set->attribution.method->is_whole)
+	if (set->attribution.method->split != PS__SPLIT_NOT)
 		return PS_ATTRIBUTION_EXACT;
 	if (set->attribution.watch.fd < 0)
 		return PS_ATTRIBUTION_LAST_CPU;

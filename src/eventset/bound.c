@@ -153,7 +153,7 @@ bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slo
 }
 
 const struct ps__method ps__method_bound = {
-    .is_whole = true,
+    .split = PS__SPLIT_NOT,
     .start = start_bound,
     .read = read_bound,
     .credit = credit_bound,

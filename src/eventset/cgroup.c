@@ -105,6 +105,7 @@ static bool has_cgroup_changed(const struct ps_eventset *set)
 }
 
 const struct ps__method ps__method_cgroup = {
+    .split = PS__SPLIT_PLACES,
     .prepare = ps__set_list_cpus,
     .read = read_cgroup,
     .credit = label_here,

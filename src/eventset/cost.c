@@ -150,10 +150,10 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 	set->attribution.followed_cpu = twin->attribution.followed_cpu;
 	set->attribution.stay = twin->attribution.stay;
 	set->attribution.has_left |= twin->attribution.has_left;
-	set->attribution.lanes.must_sweep |= set->attribution.method == &ps__method_lanes;
+	set->attribution.lanes.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;
 	/* Records were taken that tell where the task was, and went. What the caller counted meanwhile is discounted. */
 	set->attribution.has_lost |=
-	    set->attribution.method == &ps__method_records && set->counters.target.kind != PS__TARGET_SELF;
+	    set->attribution.method->split == PS__SPLIT_RECORDS && set->counters.target.kind != PS__TARGET_SELF;
 	for (size_t index = 0; index < twin->recorder.active_count; index++) {
 		uint16_t mark = twin->recorder.active[index]->counts_mark;
 		set->attribution.has_strayed |= (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;

@@ -42,8 +42,8 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
 		return false;
 	const struct ps__method *method = set->attribution.method;
-	return (method == &ps__method_lanes || set->counters.backend->lanes == 1) && method->is_label_lasting &&
-	       method->is_label_lasting(set, slot);
+	return (method->split == PS__SPLIT_COUNTERS || set->counters.backend->lanes == 1) &&
+	       method->is_label_lasting && method->is_label_lasting(set, slot);
 }
 
 /* The slot's value is base + counts + (totals - credited). */
@@ -67,8 +67,9 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
 	fast->slot = slot;
 	fast->cpu = slot->cpu;
 	fast->cpu_place = ps__os_cpu_place();
-	fast->split_times = set->attribution.method == &ps__method_lanes ? 2 * set->recorder.recording->groups : 0;
-	fast->lane = set->attribution.method == &ps__method_lanes ? (size_t)slot->lane : 0;
+	fast->split_times =
+	    set->attribution.method->split == PS__SPLIT_COUNTERS ? 2 * set->recorder.recording->groups : 0;
+	fast->lane = set->attribution.method->split == PS__SPLIT_COUNTERS ? (size_t)slot->lane : 0;
 	fast->head = set->attribution.watch.fd >= 0 ? (const uint64_t *)&set->attribution.watch.ring.page->data_head
 	                                            : &no_head;
 	fast->seen = set->attribution.watch.fd >= 0 ? set->attribution.watch.ring.seen : 0;
@@ -91,7 +92,7 @@ static void credit_totals(struct ps_eventset *set, const uint64_t *totals)
 
 	for (size_t word = 0; word < fast->width; word++)
 		previous[word] = totals[word];
-	if (set->attribution.method == &ps__method_lanes) {
+	if (set->attribution.method->split == PS__SPLIT_COUNTERS) {
 		ps__set_credit_lane(set, fast->slot, PS_ATTRIBUTION_EXACT);
 	} else {
 		ps__set_credit(set, fast->slot, fast->lane);

@@ -266,7 +266,7 @@ static bool is_split_lasting(const struct ps_eventset *set, const struct ps__slo
 }
 
 const struct ps__method ps__method_lanes = {
-    .is_split = true,
+    .split = PS__SPLIT_COUNTERS,
     .prepare = ps__set_list_cpus,
     .open_watch = open_switch_watch,
     .start = ps__set_start_lanes,

@@ -10,8 +10,9 @@
 /* One that has ended can't move any more, and its counts are still there. */
 static int last_seen(const struct ps_eventset *set)
 {
-	return set->recorder.last_slot && set->attribution.method->is_whole ? set->recorder.last_slot->cpu
-	                                                                    : set->attribution.last_cpu;
+	return set->recorder.last_slot && set->attribution.method->split == PS__SPLIT_NOT
+	           ? set->recorder.last_slot->cpu
+	           : set->attribution.last_cpu;
 }
 
 /* A task that wasn't switched since it was looked at is where it was: the watch tells, for a fraction of what its file
@@ -31,7 +32,7 @@ int ps__set_look_at_task(struct ps_eventset *set)
 {
 	int cpu = -1;
 
-	if (!set->is_ended && set->attribution.watch.fd >= 0 && set->attribution.method->is_whole)
+	if (!set->is_ended && set->attribution.watch.fd >= 0 && set->attribution.method->split == PS__SPLIT_NOT)
 		cpu = follow_task(set);
 	else if (!set->is_ended)
 		cpu = ps__task_cpu(&set->counters.task, &set->is_ended);
@@ -42,7 +43,7 @@ int ps__set_look_at_task(struct ps_eventset *set)
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
 	/* What the watch tells is for those who split the counts. */
-	if (!set->attribution.method->is_whole || set->attribution.watch.fd < 0 || cpu < 0)
+	if (set->attribution.method->split != PS__SPLIT_NOT || set->attribution.watch.fd < 0 || cpu < 0)
 		return false;
 	if (set->attribution.cannot_split)
 		return cpu == set->attribution.only_cpu && !ps__watch_has_moved(&set->attribution.watch);
@@ -137,7 +138,7 @@ static int open_cpu_watch(struct ps_eventset *set, pid_t tid)
 }
 
 const struct ps__method ps__method_last_cpu = {
-    .is_whole = true,
+    .split = PS__SPLIT_NOT,
     .open_watch = open_cpu_watch,
     .read = read_last_cpu,
     .credit = credit_last_cpu,

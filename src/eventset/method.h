@@ -22,9 +22,16 @@ struct ps__fetch {
 	uint16_t mark;  /* set by credit: attribution and flags of the part on that CPU */
 };
 
+/* Who splits the counts by hardware thread. */
+enum ps__split {
+	PS__SPLIT_NOT,      /* the counts are read as a whole, and a CPU is found for them */
+	PS__SPLIT_COUNTERS, /* a task has counters on each CPU */
+	PS__SPLIT_RECORDS,  /* the kernel records a task's counts at each migration */
+	PS__SPLIT_PLACES    /* the counters belong to CPUs, not to a task */
+};
+
 struct ps__method {
-	bool is_whole; /* the counts are read as a whole, and a CPU is found for them */
-	bool is_split; /* the kernel splits the counts of a task */
+	enum ps__split split;
 	/* Before the events are opened: what they need. NULL: nothing. A code, with a detail. */
 	int (*prepare)(struct ps_eventset *set);
 	/* Opens the ring of the task's context switches or migrations. NULL: not needed. 0 or -errno. */

@@ -171,7 +171,7 @@ static bool credit_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struc
 }
 
 const struct ps__method ps__method_mixed = {
-    .is_whole = true,
+    .split = PS__SPLIT_NOT,
     .start = start_mixed,
     .read = read_mixed,
     .credit = credit_mixed,

@@ -27,8 +27,7 @@ static int name_columns(const struct ps_eventset *set, struct ps__recording *ser
 		column->user_only = event->user_only;
 		column->scale = event->scale;
 		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
-		column->place =
-		    set->attribution.method == &ps__method_places ? set->counters.papi->place_of[index] : 0;
+		column->place = set->counters.papi ? set->counters.papi->place_of[index] : 0;
 		column->is_estimate = set->counters.papi && set->counters.papi->is_estimate;
 		ps__column_settle(series, column);
 	}
@@ -137,7 +136,8 @@ static int open_backend(struct ps_eventset *set)
 	struct ps__backend *backend = set->counters.papi ? ps__papi_create(set->counters.papi) : ps__perf_create();
 
 	set->counters.target.enables_on_exec = set->counters.enables_on_exec;
-	set->counters.target.tells_tasks = set->counters.wants_tasks && set->attribution.method == &ps__method_lanes;
+	set->counters.target.tells_tasks =
+	    set->counters.wants_tasks && set->attribution.method->split == PS__SPLIT_COUNTERS;
 	if (!backend)
 		return ps__fail_memory("an event set's counters");
 	int result = backend->ops->open(backend, set->events.list, set->events.count, set->counters.target);
@@ -181,7 +181,7 @@ static int check_groups(const struct ps_eventset *set)
 	size_t count = 0;
 
 	for (size_t group = 0;
-	     set->attribution.method == &ps__method_records && group < set->counters.backend->groups; group++)
+	     set->attribution.method->split == PS__SPLIT_RECORDS && group < set->counters.backend->groups; group++)
 		count += set->counters.backend->is_hardware[group];
 	return count < 2 ? PS_OK : ps__fail(PS_ENOSUPP, "migration records don't split groups that take turns");
 }
@@ -202,7 +202,7 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 
 	if (result == PS_OK) {
 		result = ps__set_open_watch(set);
-		if (method == &ps__method_lanes && set->attribution.mode == PS_ATTRIBUTE_EXACT)
+		if (method->split == PS__SPLIT_COUNTERS && set->attribution.mode == PS_ATTRIBUTE_EXACT)
 			result = PS_OK;
 	}
 	if (result == PS_OK)
@@ -213,7 +213,7 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 		result = ps__set_charge_residency(set);
 	if (result != PS_OK)
 		close_method(set);
-	else if (method == &ps__method_records)
+	else if (method->split == PS__SPLIT_RECORDS)
 		snprintf(set->attribution.why, sizeof set->attribution.why,
 		         "the counts are split by migration records: an interval with more migrations than their "
 		         "ring holds is last-cpu");
@@ -229,9 +229,9 @@ struct refusal {
 
 static void note_refusal(struct refusal *refusal, const struct ps__method *method, int code)
 {
-	if (method == &ps__method_records)
+	if (method->split == PS__SPLIT_RECORDS)
 		refusal->needs_permission = code == PS_EPERM;
-	if (method == &ps__method_records && refusal->code != PS_OK)
+	if (method->split == PS__SPLIT_RECORDS && refusal->code != PS_OK)
 		return;
 	refusal->code = code;
 	snprintf(refusal->why, sizeof refusal->why, "%s", ps_error_detail());

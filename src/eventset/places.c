@@ -56,6 +56,7 @@ static bool credit_places(struct ps_eventset *set, struct ps__fetch *fetch, stru
 }
 
 const struct ps__method ps__method_places = {
+    .split = PS__SPLIT_PLACES,
     .read = read_places,
     .credit = credit_places,
     .has_changed = ps__set_mask_changed,

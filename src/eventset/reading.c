@@ -172,7 +172,7 @@ static int store(struct ps_eventset *set, const long long *counters, struct ps_c
 	int cpu;
 	int result = ps__set_open(set);
 
-	if (result == PS_OK && set->attribution.method == &ps__method_places)
+	if (result == PS_OK && set->counters.papi && set->counters.papi->place_count > 1)
 		result = ps__fail(PS_ENOSUPP,
 		                  "ps_store: the events of PAPI event set %d count in %zu places, and one reading "
 		                  "of yours goes to one: make a PAPI event set for each package",

@@ -187,7 +187,7 @@ static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__
 }
 
 const struct ps__method ps__method_records = {
-    .is_split = true,
+    .split = PS__SPLIT_RECORDS,
     .prepare = check_core_kinds,
     .open_watch = open_migration_watch,
     .read = read_recorded,

@@ -182,8 +182,8 @@ static void recover_write(struct ps_eventset *set)
 static void doubt_places(struct ps_eventset *set)
 {
 	set->attribution.lanes.must_sweep = true;
-	set->attribution.has_lost = set->attribution.method == &ps__method_records;
-	set->attribution.has_strayed = set->attribution.method->is_whole;
+	set->attribution.has_lost = set->attribution.method->split == PS__SPLIT_RECORDS;
+	set->attribution.has_strayed = set->attribution.method->split == PS__SPLIT_NOT;
 	set->attribution.followed_cpu = -1;
 	set->attribution.stay.state = PS__STAY_UNKNOWN;
 }
