@@ -89,20 +89,24 @@ static double run_papi_attached(void *context, unsigned calls)
 static void open_reader(struct reader *reader, int events, pid_t tid, enum ps_attribution_mode mode,
                         const struct ps_topology *topology)
 {
-	*reader = (struct reader){.set = bench_make_set(events), .root = ps_topology_root(topology)};
+	*reader =
+	    (struct reader){.set = bench_make_set(events), .root = ps_topology_root(topology)};
 	bench_expect_ok(ps_eventset_attach_tid(reader->set, tid), "ps_eventset_attach_tid");
-	bench_expect_ok(ps_eventset_set_attribution(reader->set, mode), "ps_eventset_set_attribution");
+	bench_expect_ok(ps_eventset_set_attribution(reader->set, mode),
+	                "ps_eventset_set_attribution");
 	bench_expect_ok(ps_start(reader->set), "ps_start");
 }
 
 static void open_wrapped(struct reader *reader, const struct ps_topology *topology)
 {
 	*reader = (struct reader){.root = ps_topology_root(topology)};
-	bench_expect_ok(ps_eventset_from_papi(&reader->set, papi_rival_attached_set()), "ps_eventset_from_papi");
+	bench_expect_ok(ps_eventset_from_papi(&reader->set, papi_rival_attached_set()),
+	                "ps_eventset_from_papi");
 	bench_expect_ok(ps_start(reader->set), "ps_start");
 }
 
-static void attached_measure(const char *title, int events, pid_t tid, const struct ps_topology *topology)
+static void attached_measure(const char *title, int events, pid_t tid,
+                             const struct ps_topology *topology)
 {
 	struct bench_raw raw;
 	struct reader readers[3] = {{.set = NULL}};
@@ -124,7 +128,10 @@ static void attached_measure(const char *title, int events, pid_t tid, const str
 	     .context = &readers[1],
 	     .versus = {"raw_attached", "ps_read_attached_exact"}},
 	    {.name = "PAPI_read", .missing = no_papi, .events = events, .run = run_papi},
-	    {.name = "PAPI_read_attached", .missing = not_attached, .events = events, .run = run_papi_attached},
+	    {.name = "PAPI_read_attached",
+	     .missing = not_attached,
+	     .events = events,
+	     .run = run_papi_attached},
 	    {.name = "ps_read_papi_attached",
 	     .missing = not_attached,
 	     .events = events,
@@ -139,8 +146,11 @@ static void attached_measure(const char *title, int events, pid_t tid, const str
 	open_reader(&readers[1], events, tid, PS_ATTRIBUTE_LAST_CPU, topology);
 	if (!not_attached)
 		open_wrapped(&readers[2], topology);
-	bench_run(&(struct bench_table){
-	    .title = title, .rounds = 300, .batch = 50, .cases = cases, .count = sizeof cases / sizeof *cases});
+	bench_run(&(struct bench_table){.title = title,
+	                                .rounds = 300,
+	                                .batch = 50,
+	                                .cases = cases,
+	                                .count = sizeof cases / sizeof *cases});
 	ps_eventset_destroy(readers[2].set);
 	ps_eventset_destroy(readers[1].set);
 	ps_eventset_destroy(readers[0].set);
@@ -155,18 +165,20 @@ int main(int argc, char **argv)
 
 	bench_expect_ok(ps_topology_load(&topology, NULL), "ps_topology_load");
 	pid_t sleeper = start_task(options->cpu, false);
-	attached_measure("A reading of 4 events of another task, which sleeps", 4, sleeper, topology);
+	attached_measure("A reading of 4 events of another task, which sleeps", 4, sleeper,
+	                 topology);
 	end_task(sleeper);
 	if (bench_other_cpu() >= 0) {
 		pid_t runner = start_task(bench_other_cpu(), true);
-		attached_measure("A reading of 4 events of another task, which runs on another CPU", 4, runner,
-		                 topology);
+		attached_measure("A reading of 4 events of another task, which runs on another CPU",
+		                 4, runner, topology);
 		end_task(runner);
 	} else if (!options->is_json) {
 		puts("\nA task that runs on another CPU: not measured, there is one CPU only.");
 	}
 	if (!options->is_json && papi_rival_note())
-		printf("\nPAPI: %s.\nPAPI_read: of the measuring thread itself.\n", papi_rival_note());
+		printf("\nPAPI: %s.\nPAPI_read: of the measuring thread itself.\n",
+		       papi_rival_note());
 	ps_topology_destroy(topology);
 	return 0;
 }

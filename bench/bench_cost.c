@@ -28,11 +28,13 @@ static const struct topic topics[] = {
     {"open", "Opening and starting 4 events", SUBJECT_OPEN, 200, 2, true, false},
     {"close", "Closing them again", SUBJECT_CLOSE, 200, 2, true, false},
     {"read", "A reading by a thread that has not moved", SUBJECT_READ, 500, 50, true, false},
-    {"read_moved", "A reading by a thread that has moved since the last one", SUBJECT_READ_MOVED, 200, 10, true,
-     true},
+    {"read_moved", "A reading by a thread that has moved since the last one", SUBJECT_READ_MOVED,
+     200, 10, true, true},
     {"move", "Moving to another CPU (sched_setaffinity)", SUBJECT_MOVE, 200, 10, false, true},
-    {"switch", "Two threads on one CPU in turn: both are switched out and in", SUBJECT_SWITCH, 500, 50, false, false},
-    {"switch_out", "The same with another process, which is not counted", SUBJECT_SWITCH_OUT, 500, 50, false, false},
+    {"switch", "Two threads on one CPU in turn: both are switched out and in", SUBJECT_SWITCH, 500,
+     50, false, false},
+    {"switch_out", "The same with another process, which is not counted", SUBJECT_SWITCH_OUT, 500,
+     50, false, false},
     {"fork_wait", "fork, exit of the child, waitpid", SUBJECT_FORK, 300, 5, false, false},
     {"thread_join", "pthread_create, pthread_join", SUBJECT_THREAD, 200, 10, false, false},
 };
@@ -60,9 +62,11 @@ static void cost_measure(const struct topic *topic, int cpu, int pus)
 
 	snprintf(title, sizeof title, "%s; %d CPUs", topic->title, pus);
 	for (size_t index = first; index < METHOD_COUNT; index++) {
-		subject_start(&subjects[index], &bench_methods[index], EVENTS, cpu, bench_other_cpu());
+		subject_start(&subjects[index], &bench_methods[index], EVENTS, cpu,
+		              bench_other_cpu());
 		works[index] = (struct work){&subjects[index], topic->job};
-		snprintf(names[index], sizeof names[index], "%s_%s", topic->name, bench_methods[index].name);
+		snprintf(names[index], sizeof names[index], "%s_%s", topic->name,
+		         bench_methods[index].name);
 		cases[index] = (struct bench_case){.name = names[index],
 		                                   .missing = subjects[index].why,
 		                                   .events = index ? EVENTS : 0,
@@ -93,7 +97,8 @@ static void print_descriptors(int cpu, int pus)
 		struct subject subject;
 		subject_start(&subject, &bench_methods[index], EVENTS, cpu, -1);
 		if (!subject.why) {
-			snprintf(names[count], sizeof names[count], "descriptors_%s", bench_methods[index].name);
+			snprintf(names[count], sizeof names[count], "descriptors_%s",
+			         bench_methods[index].name);
 			figures[count] = (struct bench_figure){
 			    .name = names[count],
 			    .events = EVENTS,
@@ -118,8 +123,9 @@ int main(int argc, char **argv)
 	ps_topology_destroy(topology);
 	if (!options->is_json)
 		puts("\ngroup: PS_ATTRIBUTE_LAST_CPU. pinned: PS_ATTRIBUTE_AUTO on one CPU. exact: "
-		     "PS_ATTRIBUTE_EXACT, by per-CPU groups. records: the same by migration records. process: "
-		     "ps_eventset_attach_process of itself. cgroup: ps_eventset_attach_cgroup of a group it is in.");
+		     "PS_ATTRIBUTE_EXACT, by per-CPU groups. records: the same by migration "
+		     "records. process: ps_eventset_attach_process of itself. cgroup: "
+		     "ps_eventset_attach_cgroup of a group it is in.");
 	for (size_t index = 0; index < sizeof topics / sizeof *topics; index++) {
 		if (!topics[index].needs_cpus || bench_other_cpu() >= 0)
 			cost_measure(&topics[index], options->cpu, pus);

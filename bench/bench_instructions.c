@@ -103,8 +103,9 @@ static void call_group(void)
  * instructions again by other names. */
 static void open_set(void)
 {
-	static const char *const names[] = {"instructions:u", "cycles:u", "branch-misses:u", "cache-misses:u",
-	                                    "r8:u",           "r08:u",    "r008:u",          "r0008:u"};
+	static const char *const names[] = {"instructions:u", "cycles:u", "branch-misses:u",
+	                                    "cache-misses:u", "r8:u",     "r08:u",
+	                                    "r008:u",         "r0008:u"};
 
 	bench_expect_ok(ps_eventset_create(&bench.set), "ps_eventset_create");
 	for (size_t i = 0; ps_eventset_event_count(bench.set) < EVENTS; i++) {
@@ -183,14 +184,14 @@ static int instructions_check(const struct bench_figure *user, const struct benc
 
 	if (!getenv("PS_LAB_SHAPE"))
 		return 0;
-	printf("lab: ps_read of %d hardware counters in user space: %.0f instructions; raw group read(2) %.0f, "
-	       "PAPI_read "
-	       "%.0f\n",
+	printf("lab: ps_read of %d hardware counters in user space: %.0f instructions; raw group "
+	       "read(2) %.0f, PAPI_read %.0f\n",
 	       EVENTS, user->value, raw->value, papi->value);
 	failures += instructions_judge("ps_read in user space takes at most 260 instructions",
 	                               user->value <= MOST_INSTRUCTIONS);
-	failures += instructions_judge("ps_read in user space takes at most an eighth of PAPI_read's",
-	                               papi->value > 0 && user->value * LEAST_GAIN <= papi->value);
+	failures +=
+	    instructions_judge("ps_read in user space takes at most an eighth of PAPI_read's",
+	                       papi->value > 0 && user->value * LEAST_GAIN <= papi->value);
 	return failures ? 1 : 0;
 }
 
@@ -243,7 +244,8 @@ static void print_measured(void)
 		if (figures[row].value > 0)
 			measured[count++] = figures[row];
 	}
-	bench_print_figures("Instructions of a call, the kernel's among them", "instructions", measured, count);
+	bench_print_figures("Instructions of a call, the kernel's among them", "instructions",
+	                    measured, count);
 }
 
 int main(int argc, char **argv)
@@ -251,7 +253,8 @@ int main(int argc, char **argv)
 	bench_begin(argc, argv);
 	bench.counter = open_instructions(-1, false);
 	if (bench.counter < 0) {
-		fprintf(stderr, "bench_instructions: no instructions are counted here: %s\n", strerror(errno));
+		fprintf(stderr, "bench_instructions: no instructions are counted here: %s\n",
+		        strerror(errno));
 		return 0;
 	}
 	bench_expect_ok(ps_topology_load(&bench.topology, NULL), "ps_topology_load");
@@ -259,14 +262,15 @@ int main(int argc, char **argv)
 	measure_raw(&figures[RAW]);
 	bool may_switch = instructions_permit("0");
 	if (may_switch)
-		measure_set(&figures[READ_SYSCALL], &figures[READ_NEW_SYSCALL], &figures[ACCUM_SYSCALL]);
+		measure_set(&figures[READ_SYSCALL], &figures[READ_NEW_SYSCALL],
+		            &figures[ACCUM_SYSCALL]);
 	instructions_permit("1");
-	bool is_user =
-	    measure_set(&figures[READ_USER], &figures[READ_NEW_USER], &figures[ACCUM_USER]) == PS_READ_PATH_USER;
+	bool is_user = measure_set(&figures[READ_USER], &figures[READ_NEW_USER],
+	                           &figures[ACCUM_USER]) == PS_READ_PATH_USER;
 	measure_papi();
 	if (!is_user)
-		fprintf(stderr,
-		        "the kernel doesn't permit reading in user space: what is called so was read by read(2)\n");
+		fprintf(stderr, "the kernel doesn't permit reading in user space: what is called "
+		                "so was read by read(2)\n");
 	print_measured();
 	close(bench.counter);
 	ps_topology_destroy(bench.topology);

@@ -28,8 +28,9 @@ struct history {
 	struct ps_eventset *set;
 	struct ps_thread *thread;
 	uint64_t *timestamps; /* rising */
-	uint64_t
-	    *memory; /* as much of it; each row's first word is the number of the next one, through all of them */
+	/* As much of it; each row's first word is the number of the next one, through all of
+	 * them */
+	uint64_t *memory;
 	size_t count;
 	uint64_t chosen[BATCH]; /* timestamps to be looked up, in no order */
 };
@@ -73,7 +74,8 @@ static double run_cold(void *context, unsigned calls)
 	lookup_choose(history, calls);
 	double start = bench_now_ns();
 	for (unsigned call = 0; call < calls; call++)
-		failed |= ps_thread_reading(history->thread, bench_event_name(2), history->chosen[call], &value);
+		failed |= ps_thread_reading(history->thread, bench_event_name(2),
+		                            history->chosen[call], &value);
 	double time_ns = bench_now_ns() - start;
 	bench_expect_ok(failed, "ps_thread_reading");
 	return time_ns;
@@ -148,7 +150,8 @@ static void lookup_fill(struct history *history, size_t count)
 	history->set = bench_make_set(EVENTS);
 	for (size_t index = 0; index < count; index++) {
 		long long counters[EVENTS] = {(long long)index, 1, 2, 3};
-		bench_expect_ok(ps_store(history->set, counters, EVENTS, ps_topology_root(history->topology),
+		bench_expect_ok(ps_store(history->set, counters, EVENTS,
+		                         ps_topology_root(history->topology),
 		                         &history->timestamps[index], &history->thread),
 		                "ps_store");
 	}
@@ -172,8 +175,10 @@ int main(int argc, char **argv)
 	for (size_t index = 0; index < LENGTHS; index++) {
 		size_t count = index < 2 ? lengths[index] : bench_scaled((unsigned)lengths[index]);
 		lookup_fill(&histories[index], count);
-		struct bench_case plain = {.events = EVENTS, .size = (long)count, .context = &histories[index]};
-		plain.pus = (int)ps_component_thread_count(ps_topology_root(histories[index].topology));
+		struct bench_case plain = {
+		    .events = EVENTS, .size = (long)count, .context = &histories[index]};
+		plain.pus =
+		    (int)ps_component_thread_count(ps_topology_root(histories[index].topology));
 		for (size_t kind = 0; kind < KINDS; kind++)
 			cases[kind * LENGTHS + index] = plain;
 		cases[index].name = "lookup_latest";
@@ -191,14 +196,14 @@ int main(int argc, char **argv)
 		cases[4 * LENGTHS + index].batch = COLD;
 		cases[4 * LENGTHS + index].versus[0] = "lookup_timestamp";
 	}
-	bench_run(
-	    &(struct bench_table){.title = "Finding a reading of one event on a hardware thread, at random; the bar: "
-	                                   "lookup_timestamp at most 1 x bsearch",
-	                          .size_name = "readings",
-	                          .rounds = 500,
-	                          .batch = BATCH,
-	                          .cases = cases,
-	                          .count = KINDS * LENGTHS});
+	bench_run(&(struct bench_table){
+	    .title = "Finding a reading of one event on a hardware thread, at random; the bar: "
+		     "lookup_timestamp at most 1 x bsearch",
+	    .size_name = "readings",
+	    .rounds = 500,
+	    .batch = BATCH,
+	    .cases = cases,
+	    .count = KINDS * LENGTHS});
 	for (size_t index = 0; index < LENGTHS; index++)
 		lookup_release(&histories[index]);
 	return 0;

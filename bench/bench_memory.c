@@ -42,7 +42,8 @@ static double bytes_of_readings(unsigned count)
 	double before = resident_bytes();
 	for (unsigned index = 0; index < count; index++) {
 		uint64_t timestamp = 0;
-		bench_expect_ok(ps_read(set, ps_topology_root(topology), &timestamp, NULL), "ps_read");
+		bench_expect_ok(ps_read(set, ps_topology_root(topology), &timestamp, NULL),
+		                "ps_read");
 	}
 	double bytes = resident_bytes() - before;
 	ps_eventset_destroy(set);
@@ -78,7 +79,8 @@ int main(int argc, char **argv)
 
 	figures[1].value = bytes_of_readings(count);
 	figures[0].value = bytes_of_rows(count);
-	snprintf(title, sizeof title, "Resident memory, of each of %u readings of %d events", count, EVENTS);
+	snprintf(title, sizeof title, "Resident memory, of each of %u readings of %d events", count,
+	         EVENTS);
 	bench_print_figures(title, "bytes", figures, 2);
 	return 0;
 }

@@ -56,7 +56,8 @@ static void read_floor(struct floor *floor)
 	atomic_store_explicit(&row[2], floor->raw->buffer[1], memory_order_relaxed);
 	atomic_store_explicit(&row[3], floor->raw->buffer[2], memory_order_relaxed);
 	for (int event = 0; event < floor->raw->count; event++)
-		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + event], memory_order_relaxed);
+		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + event],
+		                      memory_order_relaxed);
 	/* What a concurrent reader of the row would pair with. */
 	atomic_store_explicit(&row[0], (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
 	                      memory_order_release);
@@ -157,13 +158,15 @@ static double run_papi_accum(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-static void open_reader(struct reader *reader, struct ps_eventset *set, enum ps_attribution_mode mode,
-                        const struct ps_topology *topology, size_t rows)
+static void open_reader(struct reader *reader, struct ps_eventset *set,
+                        enum ps_attribution_mode mode, const struct ps_topology *topology,
+                        size_t rows)
 {
 	reader->set = set;
 	reader->root = ps_topology_root(topology);
 	reader->timestamp = 0;
-	bench_expect_ok(ps_eventset_set_attribution(reader->set, mode), "ps_eventset_set_attribution");
+	bench_expect_ok(ps_eventset_set_attribution(reader->set, mode),
+	                "ps_eventset_set_attribution");
 	bench_expect_ok(ps_eventset_reserve(reader->set, rows), "ps_eventset_reserve");
 	bench_expect_ok(ps_start(reader->set), "ps_start");
 }
@@ -177,13 +180,23 @@ static const struct call {
 	bool is_papi; /* of a PAPI event set */
 	const char *versus[BENCH_MOST_RIVALS];
 } calls[CALLS] = {
-    {"ps_read", run_update, PS_ATTRIBUTE_AUTO, false, false, {"raw", "floor", "PAPI_read", "ps_read"}},
+    {"ps_read",
+     run_update,
+     PS_ATTRIBUTE_AUTO,
+     false,
+     false,
+     {"raw", "floor", "PAPI_read", "ps_read"}},
     {"ps_read_new", run_new, PS_ATTRIBUTE_AUTO, true, false, {"raw", "ps_read"}},
     {"ps_accum", run_accum, PS_ATTRIBUTE_AUTO, false, false, {"raw", "ps_read", "PAPI_accum"}},
     {"ps_read_last_cpu", run_update, PS_ATTRIBUTE_LAST_CPU, false, false, {"raw", "ps_read"}},
     {"ps_read_exact", run_update, PS_ATTRIBUTE_EXACT, false, false, {"raw", "ps_read_last_cpu"}},
     {"ps_read_papi", run_wrapped_read, PS_ATTRIBUTE_AUTO, false, true, {"PAPI_read"}},
-    {"ps_accum_papi", run_wrapped_accum, PS_ATTRIBUTE_AUTO, false, true, {"PAPI_accum", "ps_read_papi"}},
+    {"ps_accum_papi",
+     run_wrapped_accum,
+     PS_ATTRIBUTE_AUTO,
+     false,
+     true,
+     {"PAPI_accum", "ps_read_papi"}},
 };
 
 /* All of a number of events; the table's address is stable. */
@@ -210,11 +223,13 @@ static struct ps_eventset *make_set(int events, bool is_papi)
 	return set;
 }
 
-static void add_ours(struct scene *scene, int events, const struct call *call, struct reader *reader,
-                     const struct ps_topology *topology, const char *no_papi)
+static void add_ours(struct scene *scene, int events, const struct call *call,
+                     struct reader *reader, const struct ps_topology *topology, const char *no_papi)
 {
-	size_t rows = call->appends || call->is_papi ? (size_t)bench_total_rounds(&scene->table) * BATCH : 64;
-	struct bench_case one = {.name = call->name, .events = events, .run = call->run, .context = reader};
+	size_t rows =
+	    call->appends || call->is_papi ? (size_t)bench_total_rounds(&scene->table) * BATCH : 64;
+	struct bench_case one = {
+	    .name = call->name, .events = events, .run = call->run, .context = reader};
 
 	one.pus = (int)ps_component_thread_count(ps_topology_root(topology));
 	memcpy(one.versus, call->versus, sizeof one.versus);
@@ -231,22 +246,26 @@ static void read_measure(int events, struct ps_topology *const topologies[TOPOLO
 	char title[80];
 
 	snprintf(title, sizeof title, "A reading of %d event%s", events, events == 1 ? "" : "s");
-	scene.table = (struct bench_table){.title = title, .rounds = ROUNDS, .batch = BATCH, .cases = scene.cases};
+	scene.table = (struct bench_table){
+	    .title = title, .rounds = ROUNDS, .batch = BATCH, .cases = scene.cases};
 	scene.floor.raw = &scene.raw;
 	bench_raw_open(&scene.raw, events, 0, BENCH_FULL_FORMAT);
 	bench_raw_open(&scene.lean, events, 0, PERF_FORMAT_GROUP);
-	read_add_event(&scene, (struct bench_case){"raw", NULL, events, .run = run_raw, .context = &scene.raw});
+	read_add_event(&scene, (struct bench_case){"raw", NULL, events, .run = run_raw,
+	                                           .context = &scene.raw});
 	read_add_event(&scene, (struct bench_case){"raw_values_only", NULL, events, .run = run_raw,
 	                                           .context = &scene.lean, .versus = {"raw"}});
-	read_add_event(&scene, (struct bench_case){"floor", NULL, events, .run = run_floor, .context = &scene.floor,
-	                                           .versus = {"raw"}});
+	read_add_event(&scene, (struct bench_case){"floor", NULL, events, .run = run_floor,
+	                                           .context = &scene.floor, .versus = {"raw"}});
 	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++)
-		add_ours(&scene, events, &calls[index % CALLS], &scene.readers[index / CALLS][index % CALLS],
-		         topologies[index / CALLS], no_papi);
+		add_ours(&scene, events, &calls[index % CALLS],
+		         &scene.readers[index / CALLS][index % CALLS], topologies[index / CALLS],
+		         no_papi);
+	read_add_event(&scene, (struct bench_case){"PAPI_read", no_papi, events,
+	                                           .run = run_papi_read, .versus = {"raw"}});
 	read_add_event(&scene,
-	               (struct bench_case){"PAPI_read", no_papi, events, .run = run_papi_read, .versus = {"raw"}});
-	read_add_event(&scene, (struct bench_case){"PAPI_accum", no_papi, events, .run = run_papi_accum,
-	                                           .versus = {"raw", "PAPI_read"}});
+	               (struct bench_case){"PAPI_accum", no_papi, events, .run = run_papi_accum,
+	                                   .versus = {"raw", "PAPI_read"}});
 	bench_run(&scene.table);
 	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++) {
 		ps_eventset_destroy(scene.readers[index / CALLS][index % CALLS].set);
@@ -260,7 +279,8 @@ static void read_measure(int events, struct ps_topology *const topologies[TOPOLO
 static const char legend[] =
     "\n"
     "raw: read(2) of a group, with times. raw_values_only: without them, as PAPI reads.\n"
-    "floor: sched_getcpu, clock_gettime, raw, one row stored. PAPI_*: neither CPU, nor times, nor history.\n"
+    "floor: sched_getcpu, clock_gettime, raw, one row stored. PAPI_*: neither CPU, nor times, nor "
+    "history.\n"
     "ps_read: updates a reading; its thread is pinned. ps_read_new: a new reading each time.\n"
     "ps_*_papi: of the PAPI event set that PAPI_read reads, wrapped by ps_eventset_from_papi.\n";
 

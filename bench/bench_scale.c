@@ -46,7 +46,8 @@ static struct ps_topology *scale_bury(unsigned sets)
 
 	for (unsigned index = 0; index < sets; index++) {
 		struct ps_eventset *set = make_set();
-		bench_expect_ok(ps_store(set, &one, 1, ps_topology_root(topology), NULL, NULL), "ps_store");
+		bench_expect_ok(ps_store(set, &one, 1, ps_topology_root(topology), NULL, NULL),
+		                "ps_store");
 		bench_expect_ok(ps_eventset_destroy(set), "ps_eventset_destroy");
 	}
 	return topology;
@@ -80,12 +81,13 @@ static void measure_totals(void)
 	     .versus = {"total_one_dead"}},
 	};
 
-	bench_run(&(struct bench_table){.title = "A total over sets that were destroyed (bar: 10 x)",
-	                                .size_name = "sets",
-	                                .rounds = 300,
-	                                .batch = 100,
-	                                .cases = cases,
-	                                .count = 2});
+	bench_run(
+	    &(struct bench_table){.title = "A total over sets that were destroyed (bar: 10 x)",
+	                          .size_name = "sets",
+	                          .rounds = 300,
+	                          .batch = 100,
+	                          .cases = cases,
+	                          .count = 2});
 	ps_topology_destroy(many);
 	ps_topology_destroy(one);
 }
@@ -122,10 +124,14 @@ static void measure_adding(void)
 	}
 	struct bench_figure figures[] = {
 	    {.name = "add_to_small", .events = (int)few, .value = add_events(few) / few},
-	    {.name = "add_to_large", .events = (int)many, .value = add_events(many) / many, .versus = "add_to_small"},
+	    {.name = "add_to_large",
+	     .events = (int)many,
+	     .value = add_events(many) / many,
+	     .versus = "add_to_small"},
 	};
-	bench_print_figures("Adding an event, all of them in turn (bar: 20,000 in a second, 50,000 ns each)", "ns",
-	                    figures, 2);
+	bench_print_figures(
+	    "Adding an event, all of them in turn (bar: 20,000 in a second, 50,000 ns each)", "ns",
+	    figures, 2);
 }
 
 /* A set of so many readings: the latest is updated, or each in turn. */
@@ -138,13 +144,15 @@ struct readings {
 
 static void make_readings(struct readings *out, unsigned count)
 {
-	*out = (struct readings){.topology = scale_load(), .set = bench_make_set(EVENTS), .count = count};
+	*out = (struct readings){
+	    .topology = scale_load(), .set = bench_make_set(EVENTS), .count = count};
 	out->timestamps = calloc(count, sizeof *out->timestamps);
 	if (!out->timestamps)
 		bench_die("no memory for the timestamps");
 	bench_expect_ok(ps_start(out->set), "ps_start");
 	for (unsigned index = 0; index < count; index++)
-		bench_expect_ok(ps_read(out->set, ps_topology_root(out->topology), &out->timestamps[index], NULL),
+		bench_expect_ok(ps_read(out->set, ps_topology_root(out->topology),
+		                        &out->timestamps[index], NULL),
 		                "ps_read");
 }
 
@@ -180,7 +188,11 @@ static void measure_updates(void)
 	make_readings(&one, 1);
 	make_readings(&many, count);
 	struct bench_case cases[] = {
-	    {.name = "update_latest", .events = EVENTS, .size = 1, .run = run_update, .context = &one},
+	    {.name = "update_latest",
+	     .events = EVENTS,
+	     .size = 1,
+	     .run = run_update,
+	     .context = &one},
 	    {.name = "update_each_in_turn",
 	     .events = EVENTS,
 	     .size = count,

@@ -55,8 +55,10 @@ static double run_papi(void *context, unsigned calls)
 static void open_reader(struct reader *reader, int events, enum ps_attribution_mode mode,
                         const struct ps_topology *topology)
 {
-	*reader = (struct reader){.set = bench_make_set(events), .root = ps_topology_root(topology)};
-	bench_expect_ok(ps_eventset_set_attribution(reader->set, mode), "ps_eventset_set_attribution");
+	*reader =
+	    (struct reader){.set = bench_make_set(events), .root = ps_topology_root(topology)};
+	bench_expect_ok(ps_eventset_set_attribution(reader->set, mode),
+	                "ps_eventset_set_attribution");
 	bench_expect_ok(ps_start(reader->set), "ps_start");
 }
 
@@ -95,12 +97,16 @@ static void stop_measure(int events, const struct ps_topology *topology, int pus
 	};
 	char title[80];
 
-	snprintf(title, sizeof title, "Stop, final counts, start: %d event%s", events, events == 1 ? "" : "s");
+	snprintf(title, sizeof title, "Stop, final counts, start: %d event%s", events,
+	         events == 1 ? "" : "s");
 	bench_raw_open(&raw, events, 0, BENCH_FULL_FORMAT);
 	for (size_t index = 0; index < 3; index++)
 		open_reader(&readers[index], events, modes[index], topology);
-	bench_run(&(struct bench_table){
-	    .title = title, .rounds = 300, .batch = 20, .cases = cases, .count = sizeof cases / sizeof *cases});
+	bench_run(&(struct bench_table){.title = title,
+	                                .rounds = 300,
+	                                .batch = 20,
+	                                .cases = cases,
+	                                .count = sizeof cases / sizeof *cases});
 	for (size_t index = 0; index < 3; index++)
 		ps_eventset_destroy(readers[index].set);
 	papi_rival_close();

@@ -59,7 +59,8 @@ static void read_many(struct worker *worker, enum kind kind, unsigned reads)
 		if (kind == KIND_RAW)
 			bench_raw_read(&worker->raw);
 		else
-			failed |= ps_read(worker->sets[kind], team.root, &worker->timestamps[kind], NULL);
+			failed |=
+			    ps_read(worker->sets[kind], team.root, &worker->timestamps[kind], NULL);
 	}
 	bench_expect_ok(failed, "ps_read");
 }
@@ -69,7 +70,8 @@ static void open_counters(struct worker *worker)
 	bench_raw_open(&worker->raw, EVENTS, 0, BENCH_FULL_FORMAT);
 	worker->sets[KIND_OWN] = bench_make_set(EVENTS);
 	worker->sets[KIND_SHARED] = bench_make_set(EVENTS);
-	bench_expect_ok(ps_eventset_attach_tid(worker->sets[KIND_SHARED], worker->sleeper), "ps_eventset_attach_tid");
+	bench_expect_ok(ps_eventset_attach_tid(worker->sets[KIND_SHARED], worker->sleeper),
+	                "ps_eventset_attach_tid");
 	bench_expect_ok(ps_eventset_set_attribution(worker->sets[KIND_SHARED], PS_ATTRIBUTE_EXACT),
 	                "ps_eventset_set_attribution");
 	bench_expect_ok(ps_start(worker->sets[KIND_OWN]), "ps_start");
@@ -170,9 +172,11 @@ static void start_team(const struct ps_topology *topology)
 	pthread_barrier_init(&team.end, NULL, (unsigned)team.count + 1);
 	/* All processes first: none of them inherits another one's thread. */
 	for (size_t index = 0; index < team.count; index++)
-		team.workers[index] = (struct worker){.cpu = cpus[index], .sleeper = start_sleeper(cpus[0])};
+		team.workers[index] =
+		    (struct worker){.cpu = cpus[index], .sleeper = start_sleeper(cpus[0])};
 	for (size_t index = 0; index < team.count; index++) {
-		if (pthread_create(&team.workers[index].thread, NULL, threads_work, &team.workers[index]) != 0)
+		if (pthread_create(&team.workers[index].thread, NULL, threads_work,
+		                   &team.workers[index]) != 0)
 			bench_die("pthread_create failed");
 	}
 }
@@ -193,8 +197,9 @@ int main(int argc, char **argv)
 {
 	struct ps_topology *topology;
 	static struct job jobs[2 * MOST_KINDS];
-	static const char *const names[2 * MOST_KINDS] = {"raw_alone",   "ps_read_alone",   "same_thread_alone",
-	                                                  "raw_at_once", "ps_read_at_once", "same_thread_at_once"};
+	static const char *const names[2 * MOST_KINDS] = {
+	    "raw_alone",   "ps_read_alone",   "same_thread_alone",
+	    "raw_at_once", "ps_read_at_once", "same_thread_at_once"};
 	struct bench_case cases[2 * MOST_KINDS];
 
 	bench_begin(argc, argv);
@@ -213,14 +218,14 @@ int main(int argc, char **argv)
 		if (!is_alone)
 			cases[index].versus[0] = names[index - MOST_KINDS];
 	}
-	bench_run(&(struct bench_table){.title =
-	                                    "Reading on one CPU after the other and on all at once: nanoseconds of "
-	                                    "all threads together (with N CPUs, 1/N is perfect)",
-	                                .size_name = "threads",
-	                                .rounds = 400,
-	                                .batch = READS,
-	                                .cases = cases,
-	                                .count = 2 * MOST_KINDS});
+	bench_run(&(struct bench_table){
+	    .title = "Reading on one CPU after the other and on all at once: nanoseconds of all "
+		     "threads together (with N CPUs, 1/N is perfect)",
+	    .size_name = "threads",
+	    .rounds = 400,
+	    .batch = READS,
+	    .cases = cases,
+	    .count = 2 * MOST_KINDS});
 	end_team();
 	ps_topology_destroy(topology);
 	return 0;

@@ -22,8 +22,9 @@ static double run_ours(void *context, unsigned calls)
 	for (unsigned call = 0; call < calls; call++) {
 		struct ps_topology *topology;
 		double start = bench_now_ns();
-		int result = shape->description ? ps_topology_load_synthetic(&topology, shape->description)
-		                                : ps_topology_load(&topology, NULL);
+		int result = shape->description
+		                 ? ps_topology_load_synthetic(&topology, shape->description)
+		                 : ps_topology_load(&topology, NULL);
 		time_ns += bench_now_ns() - start;
 		bench_expect_ok(result, "ps_topology_load");
 		ps_topology_destroy(topology);
@@ -45,7 +46,8 @@ static double load_hwloc(const struct shape *shape, unsigned long flags)
 		result = hwloc_topology_load(topology);
 	double time_ns = bench_now_ns() - start;
 	if (result != 0)
-		bench_die("hwloc can't load %s", shape->description ? shape->description : "this machine");
+		bench_die("hwloc can't load %s",
+		          shape->description ? shape->description : "this machine");
 	hwloc_topology_destroy(topology);
 	return time_ns;
 }
@@ -116,8 +118,11 @@ int main(int argc, char **argv)
 		char title[80];
 		snprintf(title, sizeof title, "Loading the topology of %s",
 		         shape->description ? shape->description : "this machine");
-		bench_run(&(struct bench_table){
-		    .title = title, .rounds = shape->rounds, .batch = 1, .cases = cases, .count = 3});
+		bench_run(&(struct bench_table){.title = title,
+		                                .rounds = shape->rounds,
+		                                .batch = 1,
+		                                .cases = cases,
+		                                .count = 3});
 	}
 	return 0;
 }

@@ -60,10 +60,11 @@ void bench_raw_open(struct bench_raw *raw, int count, pid_t tid, uint64_t read_f
 		bench_event_attr(index, &attr);
 		attr.read_format = read_format;
 		attr.disabled = index == 0;
-		raw->fds[index] =
-		    (int)syscall(SYS_perf_event_open, &attr, tid, -1, index ? raw->fds[0] : -1, PERF_FLAG_FD_CLOEXEC);
+		raw->fds[index] = (int)syscall(SYS_perf_event_open, &attr, tid, -1,
+		                               index ? raw->fds[0] : -1, PERF_FLAG_FD_CLOEXEC);
 		if (raw->fds[index] < 0)
-			bench_die("perf_event_open of '%s': %s", events[index].name, strerror(errno));
+			bench_die("perf_event_open of '%s': %s", events[index].name,
+			          strerror(errno));
 	}
 	if (ioctl(raw->fds[0], PERF_EVENT_IOC_ENABLE, 0) < 0)
 		bench_die("PERF_EVENT_IOC_ENABLE: %s", strerror(errno));

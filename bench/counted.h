@@ -12,7 +12,8 @@
 #define BENCH_MOST_EVENTS 8
 
 /* What perfsage asks the kernel for: times beside the values. */
-#define BENCH_FULL_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+#define BENCH_FULL_FORMAT \
+	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
 /* A group opened by the system call itself: fds[0] leads. */
 struct bench_raw {

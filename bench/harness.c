@@ -96,7 +96,8 @@ const struct bench_options *bench_begin(int argc, char **argv)
 			options.is_json = true;
 		else if (strcmp(argv[index], "--quick") == 0)
 			options.is_quick = true;
-		else if (strcmp(argv[index], "--rounds") == 0 && index + 1 < argc && atoi(argv[index + 1]) > 0)
+		else if (strcmp(argv[index], "--rounds") == 0 && index + 1 < argc &&
+		         atoi(argv[index + 1]) > 0)
 			options.rounds = (unsigned)atoi(argv[++index]);
 		else if (strcmp(argv[index], "--cpu") == 0 && index + 1 < argc)
 			options.cpu = atoi(argv[++index]);
@@ -183,7 +184,8 @@ void bench_run(const struct bench_table *table)
 	free(samples);
 }
 
-void bench_print_figures(const char *title, const char *unit, const struct bench_figure *figures, size_t count)
+void bench_print_figures(const char *title, const char *unit, const struct bench_figure *figures,
+                         size_t count)
 {
 	bench_report_figures(&options, title, unit, figures, count);
 }

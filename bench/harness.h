@@ -18,7 +18,8 @@ struct bench_options {
 	bool is_json;    /* --json: a line for each case and rival, and nothing else */
 	bool is_quick;   /* --quick: a few small rounds, to see that everything runs */
 	unsigned rounds; /* --rounds N: at most so many in a table; 0: as each table wants it */
-	int cpu;         /* --cpu N: where the measuring thread is pinned; else the last CPU that it may use */
+	int cpu; /* --cpu N: where the measuring thread is pinned; else the last CPU that it may use
+	          */
 };
 
 /* A thing to be timed. */
@@ -68,7 +69,8 @@ unsigned bench_total_rounds(const struct bench_table *table);
 /* Runs all cases and prints the table, or its JSON lines. */
 void bench_run(const struct bench_table *table);
 
-void bench_print_figures(const char *title, const char *unit, const struct bench_figure *figures, size_t count);
+void bench_print_figures(const char *title, const char *unit, const struct bench_figure *figures,
+                         size_t count);
 
 /* The calling thread onto one CPU. */
 void bench_pin(int cpu);

@@ -37,7 +37,8 @@ static void method_prepare(struct method_state *state, int events, enum ps_attri
 {
 	bench_expect_ok(ps_topology_load(&state->topology, NULL), "ps_topology_load");
 	state->model = bench_make_set(events);
-	bench_expect_ok(ps_eventset_set_attribution(state->model, mode), "ps_eventset_set_attribution");
+	bench_expect_ok(ps_eventset_set_attribution(state->model, mode),
+	                "ps_eventset_set_attribution");
 }
 
 static void prepare_group(struct method_state *state, int events)
@@ -108,7 +109,8 @@ static int open_records(struct method_state *state)
 static int open_process(struct method_state *state)
 {
 	bench_expect_ok(ps_eventset_clone(&state->set, state->model), "ps_eventset_clone");
-	bench_expect_ok(ps_eventset_attach_process(state->set, getpid()), "ps_eventset_attach_process");
+	bench_expect_ok(ps_eventset_attach_process(state->set, getpid()),
+	                "ps_eventset_attach_process");
 	bench_expect_ok(ps_start(state->set), "ps_start");
 	return 0;
 }
@@ -183,7 +185,9 @@ static void remove_cgroup(pid_t pid)
 
 static void read_set(struct method_state *state)
 {
-	bench_expect_ok(ps_read(state->set, ps_topology_root(state->topology), &state->timestamp, NULL), "ps_read");
+	bench_expect_ok(
+	    ps_read(state->set, ps_topology_root(state->topology), &state->timestamp, NULL),
+	    "ps_read");
 }
 
 static void close_set(struct method_state *state)

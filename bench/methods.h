@@ -20,7 +20,8 @@ struct method {
 	int (*open)(struct method_state *state);                 /* opens and starts; 0 or not */
 	void (*read)(struct method_state *state);
 	void (*close)(struct method_state *state);
-	void (*cleanup)(pid_t pid); /* in the parent, when the counted process is gone; NULL: nothing to do */
+	/* In the parent, when the counted process is gone; NULL: nothing to do */
+	void (*cleanup)(pid_t pid);
 };
 
 #define METHOD_COUNT 7

@@ -42,7 +42,8 @@ static const char *rival_refuse(const char *what, int error)
 static const char *rival_create(int *out)
 {
 	if (!PAPI_is_initialized() && PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
-		return "not measured: PAPI_library_init: this is another PAPI than the one built with";
+		return "not measured: PAPI_library_init: this is another PAPI than the one built "
+		       "with";
 	int error = PAPI_create_eventset(out);
 	if (error != PAPI_OK)
 		return rival_refuse("PAPI_create_eventset", error);
@@ -124,8 +125,9 @@ void papi_rival_close(void)
 const char *papi_rival_note(void)
 {
 	return papi_pmu_is_generic()
-	           ? "libpfm4 knows no PMU of this machine, and PAPI switches itself off: it was told that perf's "
-	             "generic PMU is the one; where the kernel has none, it probes with a software event"
+	           ? "libpfm4 knows no PMU of this machine, and PAPI switches itself off: it was "
+	             "told that perf's generic PMU is the one; where the kernel has none, it "
+	             "probes with a software event"
 	           : NULL;
 }
 

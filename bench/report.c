@@ -32,23 +32,25 @@ void bench_report_machine(const struct bench_options *options, size_t cpus)
 	if (file)
 		fclose(file);
 	uname(&name);
-	printf("%s: perfsage %s, %s %s %s, %zu CPUs, measured on CPU %d, perf_event_paranoid %d%s\n",
-	       program_invocation_short_name, ps_version(), name.sysname, name.release, name.machine, cpus,
-	       options->cpu, paranoid, options->is_quick ? "; --quick: the numbers mean nothing" : "");
 	printf(
-	    "Rivals run in turn, a batch of calls each. Quartiles and p99 are of the batches' means; a ratio is the "
-	    "median of the rounds' ratios.\n");
+	    "%s: perfsage %s, %s %s %s, %zu CPUs, measured on CPU %d, perf_event_paranoid %d%s\n",
+	    program_invocation_short_name, ps_version(), name.sysname, name.release, name.machine,
+	    cpus, options->cpu, paranoid,
+	    options->is_quick ? "; --quick: the numbers mean nothing" : "");
+	printf("Rivals run in turn, a batch of calls each. Quartiles and p99 are of the batches' "
+	       "means; a ratio is the median of the rounds' ratios.\n");
 }
 
 /* The case of that name which is most like this one: of its size, of its
  * topology; the first of several. */
-static const struct bench_case *find_rival(const struct bench_table *table, const struct bench_case *one,
-                                           const char *name)
+static const struct bench_case *find_rival(const struct bench_table *table,
+                                           const struct bench_case *one, const char *name)
 {
 	const struct bench_case *best = NULL;
 	int best_likeness = -1;
 
-	for (const struct bench_case *other = table->cases; other < table->cases + table->count; other++) {
+	for (const struct bench_case *other = table->cases; other < table->cases + table->count;
+	     other++) {
 		int likeness = 2 * (other->size == one->size) + (other->pus == one->pus);
 		if (other != one && strcmp(other->name, name) == 0 && likeness > best_likeness) {
 			best = other;
@@ -97,35 +99,39 @@ static void print_json_head(const struct bench_table *table, const struct bench_
 		printf(",\"%s\":%ld", table->size_name, one->size);
 }
 
-static void print_json_rival(const struct bench_table *table, const struct bench_case *one, const char *versus,
-                             unsigned rounds, double **samples)
+static void print_json_rival(const struct bench_table *table, const struct bench_case *one,
+                             const char *versus, unsigned rounds, double **samples)
 {
 	size_t index = (size_t)(one - table->cases);
 	const struct bench_case *rival = versus ? find_rival(table, one, versus) : NULL;
 	struct bench_stats stats = sorted_copy(samples[index], rounds);
 
 	print_json_head(table, one);
-	printf(",\"median_ns\":%.2f,\"q1_ns\":%.2f,\"q3_ns\":%.2f,\"p99_ns\":%.2f", stats.median, stats.q1, stats.q3,
-	       stats.p99);
+	printf(",\"median_ns\":%.2f,\"q1_ns\":%.2f,\"q3_ns\":%.2f,\"p99_ns\":%.2f", stats.median,
+	       stats.q1, stats.q3, stats.p99);
 	if (!rival) {
 		printf(",\"vs\":null,\"ratio\":null");
 	} else if (rival->missing) {
 		printf(",\"vs\":\"%s\",\"ratio\":null,\"missing\":\"%s\"", versus, rival->missing);
 	} else {
-		struct comparison beside = report_compare(samples[index], samples[rival - table->cases], rounds);
-		printf(",\"vs\":\"%s\",\"vs_pus\":%d,\"ratio\":%.4f,\"ratio_q1\":%.4f,\"ratio_q3\":%.4f,\"over_ns\":%"
-		       ".2f",
-		       versus, rival->pus, beside.ratio.median, beside.ratio.q1, beside.ratio.q3, beside.over_ns);
+		struct comparison beside =
+		    report_compare(samples[index], samples[rival - table->cases], rounds);
+		printf(",\"vs\":\"%s\",\"vs_pus\":%d,\"ratio\":%.4f,\"ratio_q1\":%.4f,\"ratio_q3\":"
+		       "%.4f,\"over_ns\":%.2f",
+		       versus, rival->pus, beside.ratio.median, beside.ratio.q1, beside.ratio.q3,
+		       beside.over_ns);
 	}
 	printf(",\"rounds\":%u}\n", rounds);
 }
 
 static void print_json(const struct bench_table *table, unsigned rounds, double **samples)
 {
-	for (const struct bench_case *one = table->cases; one < table->cases + table->count; one++) {
+	for (const struct bench_case *one = table->cases; one < table->cases + table->count;
+	     one++) {
 		if (one->missing) {
 			print_json_head(table, one);
-			printf(",\"median_ns\":null,\"p99_ns\":null,\"vs\":null,\"ratio\":null,\"missing\":\"%s\"}\n",
+			printf(",\"median_ns\":null,\"p99_ns\":null,\"vs\":null,\"ratio\":null,"
+			       "\"missing\":\"%s\"}\n",
 			       one->missing);
 			continue;
 		}
@@ -153,8 +159,8 @@ static void print_time(double time_ns)
 }
 
 /* Two a line. */
-static void print_ratios(const struct bench_table *table, const struct bench_case *one, unsigned rounds,
-                         double **samples)
+static void print_ratios(const struct bench_table *table, const struct bench_case *one,
+                         unsigned rounds, double **samples)
 {
 	int printed = 0;
 
@@ -163,13 +169,13 @@ static void print_ratios(const struct bench_table *table, const struct bench_cas
 		char where[32] = "", cell[128];
 		if (rival->missing)
 			continue;
-		struct comparison beside =
-		    report_compare(samples[one - table->cases], samples[rival - table->cases], rounds);
+		struct comparison beside = report_compare(samples[one - table->cases],
+		                                          samples[rival - table->cases], rounds);
 		bool is_small = beside.over_ns < 100 && beside.over_ns > -100;
 		if (rival->pus && one->pus && rival->pus != one->pus)
 			snprintf(where, sizeof where, " on %d pus", rival->pus);
-		snprintf(cell, sizeof cell, "%.3f x %s%s (%+.*f)", beside.ratio.median, rival->name, where,
-		         is_small ? 1 : 0, beside.over_ns);
+		snprintf(cell, sizeof cell, "%.3f x %s%s (%+.*f)", beside.ratio.median, rival->name,
+		         where, is_small ? 1 : 0, beside.over_ns);
 		if (printed > 0 && printed % 2 == 0)
 			printf("\n%*s", table->size_name ? 86 : 77, "");
 		printf(printed % 2 ? "   %s" : "   %-26s", cell);
@@ -188,7 +194,8 @@ static void print_number(int width, long number)
 static void print_table(const struct bench_table *table, unsigned rounds, double **samples)
 {
 	print_head(table, rounds);
-	for (const struct bench_case *one = table->cases; one < table->cases + table->count; one++) {
+	for (const struct bench_case *one = table->cases; one < table->cases + table->count;
+	     one++) {
 		printf("%-24s", one->name);
 		print_number(6, one->events);
 		print_number(5, one->pus);
@@ -209,8 +216,8 @@ static void print_table(const struct bench_table *table, unsigned rounds, double
 	fflush(stdout);
 }
 
-void bench_report_table(const struct bench_options *options, const struct bench_table *table, unsigned rounds,
-                        double **samples)
+void bench_report_table(const struct bench_options *options, const struct bench_table *table,
+                        unsigned rounds, double **samples)
 {
 	if (options->is_json)
 		print_json(table, rounds, samples);
@@ -226,7 +233,8 @@ static void print_figure(const struct bench_figure *one)
 	printf(" %14.1f", one->value);
 }
 
-static double ratio_of(const struct bench_figure *figures, size_t count, const struct bench_figure *one)
+static double ratio_of(const struct bench_figure *figures, size_t count,
+                       const struct bench_figure *one)
 {
 	for (size_t index = 0; index < count; index++) {
 		if (strcmp(figures[index].name, one->versus) == 0)
@@ -242,13 +250,14 @@ void bench_report_figures(const struct bench_options *options, const char *title
 		printf("\n%s\n%-24s %6s %5s %14s\n", title, "case", "events", "pus", unit);
 	for (const struct bench_figure *one = figures; one < figures + count; one++) {
 		if (options->is_json)
-			printf("{\"case\":\"%s\",\"events\":%d,\"pus\":%d,\"unit\":\"%s\",\"value\":%.2f", one->name,
-			       one->events, one->pus, unit, one->value);
+			printf("{\"case\":\"%s\",\"events\":%d,\"pus\":%d,\"unit\":\"%s\","
+			       "\"value\":%.2f",
+			       one->name, one->events, one->pus, unit, one->value);
 		else
 			print_figure(one);
 		if (one->versus)
-			printf(options->is_json ? ",\"vs\":\"%s\",\"ratio\":%.4f" : "   x %s %.3f", one->versus,
-			       ratio_of(figures, count, one));
+			printf(options->is_json ? ",\"vs\":\"%s\",\"ratio\":%.4f" : "   x %s %.3f",
+			       one->versus, ratio_of(figures, count, one));
 		else if (options->is_json)
 			printf(",\"vs\":null,\"ratio\":null");
 		printf(options->is_json ? "}\n" : "\n");

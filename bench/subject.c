@@ -142,7 +142,8 @@ static double do_threads(unsigned calls)
 
 	for (unsigned call = 0; call < calls; call++) {
 		pthread_t thread;
-		if (pthread_create(&thread, NULL, end_at_once, NULL) != 0 || pthread_join(thread, NULL) != 0)
+		if (pthread_create(&thread, NULL, end_at_once, NULL) != 0 ||
+		    pthread_join(thread, NULL) != 0)
 			bench_die("pthread_create or pthread_join failed");
 	}
 	return bench_now_ns() - start;
@@ -242,7 +243,8 @@ static double subject_hear(const struct subject *subject)
 	return answer;
 }
 
-void subject_start(struct subject *subject, const struct method *method, int events, int cpu, int other_cpu)
+void subject_start(struct subject *subject, const struct method *method, int events, int cpu,
+                   int other_cpu)
 {
 	static struct counted counted;
 	int to[2], from[2];
@@ -267,8 +269,9 @@ void subject_start(struct subject *subject, const struct method *method, int eve
 	double answer = subject_hear(subject);
 	subject->why = NULL;
 	if (answer < 0)
-		subject->why = answer == -EACCES ? "not permitted: needs perf_event_paranoid <= 1 or CAP_PERFMON"
-		                                 : strerror((int)-answer);
+		subject->why = answer == -EACCES
+		                   ? "not permitted: needs perf_event_paranoid <= 1 or CAP_PERFMON"
+		                   : strerror((int)-answer);
 }
 
 double subject_do(const struct subject *subject, enum subject_job job, unsigned calls)

@@ -31,7 +31,8 @@ struct subject {
 
 /* cpu: where it is to run; other_cpu: where it moves to, -1 if there is
  * none. */
-void subject_start(struct subject *subject, const struct method *method, int events, int cpu, int other_cpu);
+void subject_start(struct subject *subject, const struct method *method, int events, int cpu,
+                   int other_cpu);
 
 /* Nanoseconds that all calls took. */
 double subject_do(const struct subject *subject, enum subject_job job, unsigned calls);

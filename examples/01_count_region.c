@@ -5,8 +5,9 @@
  *     cc -O2 01_count_region.c -o count_region $(pkg-config --cflags --libs perfsage)
  *     ./count_region [ELEMENTS [REPEATS]]
  *
- * Look at the Thread lines: these are the hardware threads that this program ran on, and the label says how that is
- * known. Run it as `taskset -c 0 ./count_region`, and there is one Thread, with the label pinned.
+ * Look at the Thread lines: these are the hardware threads that this program ran on, and the label
+ * says how that is known. Run it as `taskset -c 0 ./count_region`, and there is one Thread, with
+ * the label pinned.
  */
 #include <perfsage.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ static size_t size_argument(int argc, char **argv, int index, size_t otherwise)
 	if (argc <= index)
 		return otherwise;
 	unsigned long long size = strtoull(argv[index], &end, 10);
-	if (argv[index][0] < '0' || argv[index][0] > '9' || *end != '\0' || size == 0 || size > SIZE_MAX / 64) {
+	if (argv[index][0] < '0' || argv[index][0] > '9' || *end != '\0' || size == 0 ||
+	    size > SIZE_MAX / 64) {
 		fprintf(stderr, "usage: %s [ELEMENTS [REPEATS]]\n", argv[0]);
 		exit(EXIT_FAILURE);
 	}

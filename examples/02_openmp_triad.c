@@ -5,12 +5,13 @@
  *     cc -O2 -fopenmp 02_openmp_triad.c -o triad $(pkg-config --cflags --libs perfsage)
  *     ./triad [ELEMENTS [REPEATS]]
  *
- * A set counts the thread that starts it, so each thread has a set of its own, a clone of one model. It belongs to the thread,
- * and not to the number in the team: OpenMP may end threads when a team shrinks, and create others when it grows again. A
- * set of an ended thread doesn't count the new one, and says so. Threads that OpenMP doesn't bind
- * are bound here, one to each CPU that the process may use; then the labels in the tree say pinned. Look at the
- * Core, Package and NUMA node lines: they are the sums over the Threads below them. With
- * OMP_PROC_BIND=false the threads may move; the labels say how their places are known then.
+ * A set counts the thread that starts it, so each thread has a set of its own, a clone of one
+ * model. It belongs to the thread, and not to the number in the team: OpenMP may end threads when a
+ * team shrinks, and create others when it grows again. A set of an ended thread doesn't count the
+ * new one, and says so. Threads that OpenMP doesn't bind are bound here, one to each CPU that the
+ * process may use; then the labels in the tree say pinned. Look at the Core, Package and NUMA node
+ * lines: they are the sums over the Threads below them. With OMP_PROC_BIND=false the threads may
+ * move; the labels say how their places are known then.
  */
 #define _GNU_SOURCE 1 /* sched_setaffinity, CPU_SET */
 #include <omp.h>
@@ -33,8 +34,8 @@ struct triad {
 static int check(int code, const char *call)
 {
 	if (code != PS_OK)
-		fprintf(stderr, "thread %d: %s: %s\n    %s\n", omp_get_thread_num(), call, ps_strerror(code),
-		        ps_error_detail());
+		fprintf(stderr, "thread %d: %s: %s\n    %s\n", omp_get_thread_num(), call,
+		        ps_strerror(code), ps_error_detail());
 	return code;
 }
 
@@ -45,7 +46,8 @@ static size_t size_argument(int argc, char **argv, int index, size_t otherwise)
 	if (argc <= index)
 		return otherwise;
 	unsigned long long size = strtoull(argv[index], &end, 10);
-	if (argv[index][0] < '0' || argv[index][0] > '9' || *end != '\0' || size == 0 || size > SIZE_MAX / 64) {
+	if (argv[index][0] < '0' || argv[index][0] > '9' || *end != '\0' || size == 0 ||
+	    size > SIZE_MAX / 64) {
 		fprintf(stderr, "usage: %s [ELEMENTS [REPEATS]]\n", argv[0]);
 		exit(EXIT_FAILURE);
 	}
@@ -154,7 +156,8 @@ static int run(struct triad *t)
 
 	for (size_t i = 0; i < t->elements; i++)
 		if (t->a[i] != 1.0 + SCALAR * 2.0) {
-			fprintf(stderr, "triad: a[%zu] is %g, not %g\n", i, t->a[i], 1.0 + SCALAR * 2.0);
+			fprintf(stderr, "triad: a[%zu] is %g, not %g\n", i, t->a[i],
+			        1.0 + SCALAR * 2.0);
 			return errors + 1;
 		}
 	return errors;
@@ -186,7 +189,8 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 
-	printf("STREAM triad: %zu elements, %zu times, %d threads\n\n", t.elements, t.repeats, omp_get_max_threads());
+	printf("STREAM triad: %zu elements, %zu times, %d threads\n\n", t.elements, t.repeats,
+	       omp_get_max_threads());
 	int errors = run(&t);
 	errors += check(ps_print(t.root, stdout), "ps_print") != PS_OK;
 

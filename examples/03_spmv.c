@@ -5,10 +5,11 @@
  *     cc -O2 03_spmv.c -o spmv $(pkg-config --cflags --libs perfsage) -lm
  *     ./spmv [EDGE [ITERATIONS]]
  *
- * The matrix is the 27-point stencil on a cube of EDGE^3 points (as in the HPCG benchmark) in CSR format. The set
- * runs all the time. ps_reset before each product forgets what the rest of the solver did; ps_accum after
- * it adds the product's counts to one reading, whose timestamp is handed from call to call. Look at the counts for
- * each nonzero: the product reads at least 12 bytes for each, and computes only 2 flops.
+ * The matrix is the 27-point stencil on a cube of EDGE^3 points (as in the HPCG benchmark) in CSR
+ * format. The set runs all the time. ps_reset before each product forgets what the rest of the
+ * solver did; ps_accum after it adds the product's counts to one reading, whose timestamp is handed
+ * from call to call. Look at the counts for each nonzero: the product reads at least 12 bytes for
+ * each, and computes only 2 flops.
  */
 #include <math.h>
 #include <perfsage.h>
@@ -66,7 +67,8 @@ static void *allocate(size_t count, size_t size)
 static void append_row(struct matrix *a, int edge, int x, int y, int z)
 {
 	for (int neighbour = 0; neighbour < 27; neighbour++) {
-		int nx = x + neighbour % 3 - 1, ny = y + neighbour / 3 % 3 - 1, nz = z + neighbour / 9 - 1;
+		int nx = x + neighbour % 3 - 1, ny = y + neighbour / 3 % 3 - 1,
+		    nz = z + neighbour / 9 - 1;
 
 		if (nx < 0 || nx >= edge || ny < 0 || ny >= edge || nz < 0 || nz >= edge)
 			continue;
@@ -139,10 +141,12 @@ static void free_solver(struct solver *s)
 
 /* Solves by conjugate gradients, counting the products alone. Returns how many
  * iterations were made. */
-static int solve(struct solver *s, int iterations, struct ps_eventset *set, struct ps_component *root)
+static int solve(struct solver *s, int iterations, struct ps_eventset *set,
+                 struct ps_component *root)
 {
 	double start = dot(s->a.rows, s->r, s->r), rr = start;
-	uint64_t timestamp = 0; /* 0: the first ps_accum makes a new reading, and the later ones add to it */
+	uint64_t timestamp =
+	    0; /* 0: the first ps_accum makes a new reading, and the later ones add to it */
 	int done = 0;
 
 	check(ps_start(set), "ps_start");
@@ -183,7 +187,8 @@ static double find_defect(struct solver *s)
 
 /* Each event's total over all Threads that the program ran on, and what that is
  * for each nonzero. */
-static void print_counts(const struct ps_eventset *set, struct ps_component *root, double products, double nonzeros)
+static void print_counts(const struct ps_eventset *set, struct ps_component *root, double products,
+                         double nonzeros)
 {
 	struct ps_value total;
 	const char *event;
@@ -192,7 +197,8 @@ static void print_counts(const struct ps_eventset *set, struct ps_component *roo
 	for (size_t i = 0; (event = ps_eventset_event_name(set, i)) != NULL; i++) {
 		check(ps_component_total(root, event, &total), "ps_component_total");
 		if (total.status == PS_STATUS_COUNTED || total.status == PS_STATUS_SCALED)
-			printf("%-20s %16lld %16.1f %12.4f\n", event, total.value, (double)total.value / products,
+			printf("%-20s %16lld %16.1f %12.4f\n", event, total.value,
+			       (double)total.value / products,
 			       (double)total.value / products / nonzeros);
 		else
 			printf("%-20s %16s\n", event, ps_status_name(total.status));
@@ -216,7 +222,8 @@ int main(int argc, char **argv)
 	double defect = find_defect(&s);
 
 	printf("27-point stencil: %zu rows, %zu nonzeros\n", s.a.rows, s.a.nonzeros);
-	printf("conjugate gradients: %d iterations, residual %.1e, wrong by %.1e\n\n", done, s.residual, defect);
+	printf("conjugate gradients: %d iterations, residual %.1e, wrong by %.1e\n\n", done,
+	       s.residual, defect);
 	print_counts(set, ps_topology_root(topology), done, (double)s.a.nonzeros);
 	printf("\n");
 	check(ps_print(ps_topology_root(topology), stdout), "ps_print");

@@ -6,10 +6,11 @@
  *     ./attach PID [SECONDS]
  *     ./attach
  *
- * Without arguments it starts a worker of its own: one thread computes, one touches fresh pages. Look at the two
- * tables: the first has a line for each software thread (tid), the second is the tree, with a line for each hardware
- * thread (CPU) that they were seen on. Threads that the process starts later are not watched. The process
- * must be one of this user's, or this program needs CAP_PERFMON.
+ * Without arguments it starts a worker of its own: one thread computes, one touches fresh pages.
+ * Look at the two tables: the first has a line for each software thread (tid), the second is the
+ * tree, with a line for each hardware thread (CPU) that they were seen on. Threads that the process
+ * starts later are not watched. The process must be one of this user's, or this program needs
+ * CAP_PERFMON.
  */
 #define _GNU_SOURCE 1 /* pthread_setname_np */
 #include <dirent.h>
@@ -63,7 +64,8 @@ static void *touch_pages(void *unused)
 	const size_t bytes = (size_t)4 << 20;
 
 	for (;;) {
-		char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *pages =
+		    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		check_errno(pages != MAP_FAILED, "mmap");
 		for (size_t i = 0; i < bytes; i += 4096)
@@ -143,7 +145,8 @@ static int watch(struct watched *w, pid_t pid, pid_t tid, const struct ps_events
 		code = ps_start(w->set);
 	if (code == PS_OK)
 		return 1;
-	fprintf(stderr, "thread %d is not watched: %s\n    %s\n", (int)tid, ps_strerror(code), ps_error_detail());
+	fprintf(stderr, "thread %d is not watched: %s\n    %s\n", (int)tid, ps_strerror(code),
+	        ps_error_detail());
 	ps_eventset_destroy(w->set);
 	return 0;
 }
@@ -161,7 +164,8 @@ static size_t watch_all(struct watched *all, pid_t pid, const struct ps_eventset
 		pid_t tid = (pid_t)atoi(entry->d_name); /* 0 for "." and ".." */
 
 		if (tid > 0 && count == MOST_THREADS)
-			fprintf(stderr, "thread %d is not watched: %d others are\n", (int)tid, MOST_THREADS);
+			fprintf(stderr, "thread %d is not watched: %d others are\n", (int)tid,
+			        MOST_THREADS);
 		else if (tid > 0)
 			count += (size_t)watch(&all[count], pid, tid, model);
 	}
@@ -180,7 +184,8 @@ static void look(struct watched *all, size_t count, double seconds, struct ps_co
 		nanosleep(&interval, NULL);
 		ended = 0;
 		for (size_t i = 0; i < count; i++) {
-			check(ps_read(all[i].set, root, &all[i].timestamp, &all[i].thread), "ps_read");
+			check(ps_read(all[i].set, root, &all[i].timestamp, &all[i].thread),
+			      "ps_read");
 			ended += (size_t)ps_eventset_is_ended(all[i].set);
 		}
 	}
@@ -230,7 +235,8 @@ static void print_tids(const struct watched *all, size_t count, const struct ps_
 	printf("\n");
 	for (size_t i = 0; i < count; i++) {
 		printf("%-8d %-16s %-6s %4d", (int)all[i].tid, all[i].name,
-		       ps_eventset_is_ended(all[i].set) ? "ended" : "alive", ps_thread_cpu(all[i].thread));
+		       ps_eventset_is_ended(all[i].set) ? "ended" : "alive",
+		       ps_thread_cpu(all[i].thread));
 		for (size_t e = 0; (event = ps_eventset_event_name(all[i].set, e)) != NULL; e++)
 			print_reading(root, event, all[i].timestamp);
 		printf("\n");

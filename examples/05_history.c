@@ -5,9 +5,10 @@
  *     cc -O2 05_history.c -o history $(pkg-config --cflags --libs perfsage) -lm
  *     ./history [EDGE [SWEEPS]]
  *
- * The kernel is a Jacobi sweep over a square plate with one hot edge. ps_accum with *timestamp == 0 makes a new
- * reading that holds what was counted since the last one; ps_read would give running totals. Look at how the first two
- * sweeps differ from the later ones: they touch the two grids for the first time.
+ * The kernel is a Jacobi sweep over a square plate with one hot edge. ps_accum with *timestamp == 0
+ * makes a new reading that holds what was counted since the last one; ps_read would give running
+ * totals. Look at how the first two sweeps differ from the later ones: they touch the two grids for
+ * the first time.
  */
 #include <math.h>
 #include <perfsage.h>
@@ -35,7 +36,8 @@ static size_t size_argument(int argc, char **argv, int index, size_t otherwise, 
 	if (argc <= index)
 		return otherwise;
 	unsigned long size = strtoul(argv[index], &end, 10);
-	if (argv[index][0] < '0' || argv[index][0] > '9' || *end != '\0' || size < 1 || size > largest) {
+	if (argv[index][0] < '0' || argv[index][0] > '9' || *end != '\0' || size < 1 ||
+	    size > largest) {
 		fprintf(stderr, "usage: %s [EDGE [SWEEPS]]\n", argv[0]);
 		exit(EXIT_FAILURE);
 	}
@@ -62,7 +64,8 @@ static double sweep(size_t edge, const double *from, double *to)
 
 	for (size_t row = 1; row <= edge; row++)
 		for (size_t i = row * row_length + 1; i <= row * row_length + edge; i++) {
-			to[i] = 0.25 * (from[i - row_length] + from[i - 1] + from[i + 1] + from[i + row_length]);
+			to[i] = 0.25 * (from[i - row_length] + from[i - 1] + from[i + 1] +
+			                from[i + row_length]);
 			largest = fmax(largest, fabs(to[i] - from[i]));
 		}
 	return largest;
@@ -126,7 +129,8 @@ static void print_reading(const struct ps_component *root, const char *event, ui
 		parts++;
 	}
 	if (parts == 0) {
-		fprintf(stderr, "%s: no reading has the timestamp %llu\n", event, (unsigned long long)timestamp);
+		fprintf(stderr, "%s: no reading has the timestamp %llu\n", event,
+		        (unsigned long long)timestamp);
 		exit(EXIT_FAILURE);
 	}
 	if (status == PS_STATUS_COUNTED || status == PS_STATUS_SCALED)
@@ -156,8 +160,8 @@ static long long history_total(const struct ps_thread *thread, const char *event
 	return total;
 }
 
-static void print_sweeps(const struct iteration *history, size_t sweeps, const struct ps_eventset *set,
-                         const struct ps_component *root)
+static void print_sweeps(const struct iteration *history, size_t sweeps,
+                         const struct ps_eventset *set, const struct ps_component *root)
 {
 	const char *event;
 
@@ -167,7 +171,8 @@ static void print_sweeps(const struct iteration *history, size_t sweeps, const s
 	printf("\n");
 	for (size_t i = 0; i < sweeps; i++) {
 		printf("%5zu %10.4f %10.3f %4d", i, history[i].change,
-		       (double)(history[i].timestamp - history[0].timestamp) / 1e6, ps_thread_cpu(history[i].thread));
+		       (double)(history[i].timestamp - history[0].timestamp) / 1e6,
+		       ps_thread_cpu(history[i].thread));
 		for (size_t e = 0; (event = ps_eventset_event_name(set, e)) != NULL; e++)
 			print_reading(root, event, history[i].timestamp);
 		printf("\n");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that has PAPI code keeps it: the event set is made with plain PAPI, and three calls are replaced, so that the
- * counts are on the topology tree. What stood there before is in the comments. Link it with PAPI and perfsage:
+ * A program that has PAPI code keeps it: the event set is made with plain PAPI, and three calls are
+ * replaced, so that the counts are on the topology tree. What stood there before is in the
+ * comments. Link it with PAPI and perfsage:
  *
  *     cc 06_papi.c $(pkg-config --cflags --libs perfsage papi)
  */
@@ -45,13 +46,15 @@ static int create_papi_set(void)
 {
 	int papi = PAPI_NULL;
 
-	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || PAPI_create_eventset(&papi) != PAPI_OK) {
+	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT ||
+	    PAPI_create_eventset(&papi) != PAPI_OK) {
 		fprintf(stderr, "PAPI can't be initialised\n");
 		exit(EXIT_FAILURE);
 	}
 	int code = add_events(papi);
 	if (code != PAPI_OK) {
-		printf("PAPI can't count here: %s; %s: %s\n", PAPI_strerror(code), PAPI_get_component_info(0)->name,
+		printf("PAPI can't count here: %s; %s: %s\n", PAPI_strerror(code),
+		       PAPI_get_component_info(0)->name,
 		       PAPI_get_component_info(0)->disabled_reason);
 		exit(EXIT_SKIPPED);
 	}
@@ -83,7 +86,7 @@ int main(void)
 	check(ps_stop(set, root, &timestamp, NULL)); /* PAPI_stop(papi, values); */
 
 	printf("The last of %d steps:\n\n", STEPS + 1);
-	check(ps_print(root, stdout)); /* printf("%lld instructions, %lld cycles\n", values[0], values[1]); */
+	check(ps_print(root, stdout)); /* printf("%lld %lld\n", values[0], values[1]); */
 
 	check(ps_eventset_destroy(set)); /* new; the PAPI set stays as it is */
 	ps_topology_destroy(topology);

@@ -5,11 +5,12 @@
  *     cc -O2 07_migrating.c -o migrating $(pkg-config --cflags --libs perfsage)
  *     ./migrating [PAGES]
  *
- * It touches PAGES fresh pages (1000 unless told), each of which is a page fault; is then moved to another CPU by
- * sched_setaffinity, touches a hundredth of that there, and so on; and is read once, at the end. Two sets count at the
- * same time. In the first table the kernel has split the counts (exact): each CPU has its own. In the second, all that was
- * counted since the last reading went to the CPU seen at the reading (last-cpu): the total is right, the place is not.
- * A program that may use one CPU only shows one line in both.
+ * It touches PAGES fresh pages (1000 unless told), each of which is a page fault; is then moved to
+ * another CPU by sched_setaffinity, touches a hundredth of that there, and so on; and is read once,
+ * at the end. Two sets count at the same time. In the first table the kernel has split the counts
+ * (exact): each CPU has its own. In the second, all that was counted since the last reading went to
+ * the CPU seen at the reading (last-cpu): the total is right, the place is not. A program that may
+ * use one CPU only shows one line in both.
  */
 #define _GNU_SOURCE 1 /* sched_setaffinity */
 #include <perfsage.h>
@@ -64,11 +65,12 @@ static void move_to(int cpu)
 static void touch(size_t pages)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *memory =
-	    mmap(NULL, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *memory = mmap(NULL, pages * page_bytes, PROT_READ | PROT_WRITE,
+	                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	check_errno(memory != MAP_FAILED, "mmap");
-	madvise((void *)memory, pages * page_bytes, MADV_NOHUGEPAGE); /* else one fault brings many pages */
+	/* Else one fault brings many pages */
+	madvise((void *)memory, pages * page_bytes, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < pages; i++)
 		memory[i * page_bytes] = 1;
 	munmap((void *)memory, pages * page_bytes);

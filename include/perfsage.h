@@ -2,8 +2,8 @@
 /*
  * perfsage: hardware performance counters that know where.
  *
- * This is the one header to include (tests of instrumented code also take <perfsage/hooks.h>). See perfsage(7) for
- * an overview.
+ * This is the one header to include (tests of instrumented code also take <perfsage/hooks.h>). See
+ * perfsage(7) for an overview.
  */
 #ifndef PERFSAGE_H
 #define PERFSAGE_H

@@ -8,7 +8,7 @@
  * have it. */
 enum tool_status {
 	TOOL_OK = 0,
-	TOOL_FAILED = 125,         /* perfsage itself: wrong options, no permission, no such event */
+	TOOL_FAILED = 125, /* perfsage itself: wrong options, no permission, no such event */
 	TOOL_NOT_EXECUTABLE = 126, /* the command was found, and can't be run */
 	TOOL_NOT_FOUND = 127,
 	TOOL_BY_SIGNAL = 128 /* plus the number of the signal that ended the command */

@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DOCTOR_CANNOT_COUNT 1 /* exit status: the diagnosis is complete, and an asked event can't be counted */
-#define STATE_COLUMNS       9
-#define NAME_COLUMNS        18
-#define TEXT_COLUMN         (STATE_COLUMNS + NAME_COLUMNS)
+#define DOCTOR_CANNOT_COUNT \
+	1 /* exit status: the diagnosis is complete, and an asked event can't be counted */
+#define STATE_COLUMNS 9
+#define NAME_COLUMNS  18
+#define TEXT_COLUMN   (STATE_COLUMNS + NAME_COLUMNS)
 
 enum {
 	OPTION_JSON = 256
@@ -21,15 +22,15 @@ enum {
 
 static const struct tool_option options_of_doctor[] = {
     {'e', "event", "EVENTS",
-     "the events that are to be counted, with commas between\nthem; may be given several times. Without it: "
-     "those\nthat "
-     "perfsage stat counts by itself"},
+     "the events that are to be counted, with commas between\nthem; may be given several times. "
+     "Without it: those\nthat perfsage stat counts by itself"},
     {OPTION_JSON, "json", NULL, "as one JSON object; perfsage(1) has its fields"},
 };
 
 static const struct tool_usage usage = {
     .synopsis = "perfsage doctor [-e EVENTS] [--json]",
-    .summary = "Looks step by step at what can be counted here, and what stands in the way. Each line comes from a\n"
+    .summary = "Looks step by step at what can be counted here, and what stands in the way. Each "
+	       "line comes from a\n"
 	       "probe. Ends with 0 if all the events can be counted, with 1 if not.",
     .options = options_of_doctor,
     .option_count = sizeof options_of_doctor / sizeof options_of_doctor[0],
@@ -47,21 +48,24 @@ struct doctor {
 
 static const char *doctor_colour_of(const struct doctor *doctor, enum ps_finding_state state)
 {
-	static const char *const colours[] = {"\033[32m", "\033[33m", "\033[31m", "\033[36m", "\033[35m"};
+	static const char *const colours[] = {"\033[32m", "\033[33m", "\033[31m", "\033[36m",
+	                                      "\033[35m"};
 
 	return doctor->screen.has_colour && (unsigned)state < 5 ? colours[state] : "";
 }
 
 static const char *doctor_person(enum ps_remedy_by by)
 {
-	static const char *const persons[] = {"", "you", "the administrator", "whoever starts the container or job",
+	static const char *const persons[] = {"", "you", "the administrator",
+	                                      "whoever starts the container or job",
 	                                      "whoever runs the host"};
 
 	return (unsigned)by < 5 ? persons[by] : "";
 }
 
 /* Commands are not wrapped: they are there to be copied. */
-static void doctor_show_remedy(const struct doctor *doctor, const struct ps_finding *finding, struct ps__buffer *out)
+static void doctor_show_remedy(const struct doctor *doctor, const struct ps_finding *finding,
+                               struct ps__buffer *out)
 {
 	char gain[512];
 
@@ -81,8 +85,8 @@ static int doctor_show(const struct ps_finding *finding, void *context)
 	struct ps__buffer out = {0};
 	size_t columns = tool_columns(name, strlen(name));
 
-	ps__buffer_add(&out, "%s%-*s%s", colour, STATE_COLUMNS, ps_finding_state_name(finding->state),
-	               *colour ? "\033[0m" : "");
+	ps__buffer_add(&out, "%s%-*s%s", colour, STATE_COLUMNS,
+	               ps_finding_state_name(finding->state), *colour ? "\033[0m" : "");
 	tool_put(&out, name);
 	/* A long name of an event has a line of its own. */
 	if (columns >= NAME_COLUMNS)
@@ -109,7 +113,8 @@ static int doctor_show_json(const struct ps_finding *finding, void *context)
 	ps__json_add_string(json, "state", ps_finding_state_name(finding->state));
 	if (has_event || !strcmp(finding->name, "together")) {
 		ps__json_add_integer(json, "code", finding->code);
-		ps__json_add_string(json, "error", finding->code == PS_OK ? NULL : ps_strerror(finding->code));
+		ps__json_add_string(json, "error",
+		                    finding->code == PS_OK ? NULL : ps_strerror(finding->code));
 	}
 	ps__json_add_string(json, "fact", finding->fact);
 	ps__json_add_string(json, "remedy", *finding->remedy ? finding->remedy : NULL);
@@ -154,7 +159,8 @@ static int doctor_diagnose(struct doctor *doctor)
 	                                      .asks_papi = 1,
 	                                      .events = (const char *const *)doctor->events.names,
 	                                      .event_count = doctor->events.count};
-	int code = doctor->is_json ? doctor_diagnose_json(doctor, &options) : doctor_diagnose_text(doctor, &options);
+	int code = doctor->is_json ? doctor_diagnose_json(doctor, &options)
+	                           : doctor_diagnose_text(doctor, &options);
 
 	if (code == PS_ENOMEM || code == PS_EINVAL)
 		return tool_complain("%s", ps_error_detail());

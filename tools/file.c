@@ -59,7 +59,8 @@ static char *file_path_beside(const char *target)
 	size_t most = NAME_MAX - strlen(SUFFIX);
 	char *path = NULL;
 
-	if (asprintf(&path, "%.*s%s", (int)(folder + (name < most ? name : most)), target, SUFFIX) < 0)
+	if (asprintf(&path, "%.*s%s", (int)(folder + (name < most ? name : most)), target, SUFFIX) <
+	    0)
 		return errno = ENOMEM, NULL;
 	return path;
 }
@@ -74,18 +75,18 @@ static bool file_is_same(int fd, const char *path)
 
 static int file_complain_busy(const char *named)
 {
-	tool_complain(
-	    "'%s' is being written by another perfsage: give each run a file of its own; MPI ranks by sh -c "
-	    "'perfsage stat -o FILE.$PMI_RANK COMMAND' (Open MPI: $OMPI_COMM_WORLD_RANK, Slurm: "
-	    "$SLURM_PROCID)",
-	    named);
+	tool_complain("'%s' is being written by another perfsage: give each run a file of its own; "
+	              "MPI ranks by sh -c 'perfsage stat -o FILE.$PMI_RANK COMMAND' (Open MPI: "
+	              "$OMPI_COMM_WORLD_RANK, Slurm: $SLURM_PROCID)",
+	              named);
 	return -1;
 }
 
 static int file_complain_in_way(const char *named, const char *path, int error)
 {
-	tool_complain("'%s' can't be written: '%s' is in the way (%s); remove it if no perfsage is writing it", named,
-	              path, strerror(error));
+	tool_complain("'%s' can't be written: '%s' is in the way (%s); remove it if no perfsage is "
+	              "writing it",
+	              named, path, strerror(error));
 	return -1;
 }
 
@@ -93,8 +94,8 @@ static int file_complain_folder(const char *named, int error)
 {
 	bool is_forbidden = error == EACCES || error == EPERM || error == EROFS;
 
-	tool_complain("'%s' can't be written: %s%s", named, is_forbidden ? "no file can be made in its folder: " : "",
-	              strerror(error));
+	tool_complain("'%s' can't be written: %s%s", named,
+	              is_forbidden ? "no file can be made in its folder: " : "", strerror(error));
 	return -1;
 }
 
@@ -117,7 +118,8 @@ static int file_clear_stale(const char *path, const char *named)
 		if (file_is_same(fd, path))
 			unlink(path);
 	} else {
-		result = errno == EWOULDBLOCK ? file_complain_busy(named) : file_complain_in_way(named, path, EEXIST);
+		result = errno == EWOULDBLOCK ? file_complain_busy(named)
+		                              : file_complain_in_way(named, path, EEXIST);
 	}
 	close(fd);
 	return result;
@@ -166,7 +168,8 @@ static int file_check_old(const char *target)
 	snprintf(folder, sizeof folder, "%.*s.", (int)file_folder_length(target), target);
 	if (stat(folder, &around) < 0)
 		return -1;
-	if (around.st_mode & S_ISVTX && geteuid() != 0 && own.st_uid != geteuid() && around.st_uid != geteuid())
+	if (around.st_mode & S_ISVTX && geteuid() != 0 && own.st_uid != geteuid() &&
+	    around.st_uid != geteuid())
 		return errno = EPERM, -1;
 	return 0;
 }
@@ -202,7 +205,8 @@ static int part_create(struct tool_part *part, const char *named)
 		tool_complain("'%s' can't be written: %s", named, strerror(errno));
 		goto destroy_part;
 	}
-	part->fd = file_create_locked(part->path, named, has_old ? (old.st_mode & 0666) | S_IWUSR : 0666);
+	part->fd =
+	    file_create_locked(part->path, named, has_old ? (old.st_mode & 0666) | S_IWUSR : 0666);
 	if (part->fd < 0)
 		goto destroy_part;
 	tool_ending_remove(part->path);
@@ -220,7 +224,8 @@ static void file_take_over(const struct tool_part *part)
 
 	if (stat(part->target, &old) < 0)
 		return;
-	if (fchown(part->fd, old.st_uid, old.st_gid) < 0 && fchown(part->fd, (uid_t)-1, old.st_gid) < 0)
+	if (fchown(part->fd, old.st_uid, old.st_gid) < 0 &&
+	    fchown(part->fd, (uid_t)-1, old.st_gid) < 0)
 		errno = 0;
 	fchmod(part->fd, old.st_mode & 07777);
 }
@@ -267,7 +272,8 @@ static ssize_t file_write_all(void *cookie, const char *bytes, size_t size)
 
 	/* A failed write is not tried again, as a second one might block. */
 	while (done < size && !file->error) {
-		size_t some = file->at_once && size - done > file->at_once ? file->at_once : size - done;
+		size_t some =
+		    file->at_once && size - done > file->at_once ? file->at_once : size - done;
 		if (file->at_once && !tool_watcher_until(file->watcher, file->fd, POLLOUT)) {
 			file->error = EINTR;
 			break;
@@ -306,7 +312,8 @@ static int file_make_stream(struct tool_file *file)
 
 int tool_file_take(struct tool_file *file, int fd, const char *name, struct tool_watcher *watcher)
 {
-	*file = (struct tool_file){.name = name, .fd = fd, .watcher = watcher, .is_given = true, .part.fd = -1};
+	*file = (struct tool_file){
+	    .name = name, .fd = fd, .watcher = watcher, .is_given = true, .part.fd = -1};
 	int flags = fcntl(fd, F_GETFD);
 
 	/* perfsage's own descriptors aren't for others, nor what main.c puts in
@@ -328,7 +335,9 @@ static int file_given_descriptor(const char *name)
 		return STDERR_FILENO;
 	for (size_t index = 0; index < sizeof folders / sizeof folders[0]; index++) {
 		size_t length = strlen(folders[index]);
-		size_t digits = strncmp(name, folders[index], length) == 0 ? strspn(name + length, "0123456789") : 0;
+		size_t digits = strncmp(name, folders[index], length) == 0
+		                    ? strspn(name + length, "0123456789")
+		                    : 0;
 		if (digits > 0 && digits < 10 && !name[length + digits])
 			return atoi(name + length);
 	}
@@ -392,8 +401,8 @@ void tool_file_begin(struct tool_file *file)
 static void file_complain_unfinished(const struct tool_file *file, int error, bool keeps_part)
 {
 	if (file->part.path && keeps_part)
-		tool_complain("'%s' can't be written: %s; what was written is in '%s'", file->name, strerror(error),
-		              file->part.path);
+		tool_complain("'%s' can't be written: %s; what was written is in '%s'", file->name,
+		              strerror(error), file->part.path);
 	else
 		file_complain(file, error);
 }

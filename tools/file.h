@@ -16,7 +16,8 @@
 /* file.c: the file that is written. */
 struct tool_part {
 	int fd;       /* of the file that is written; locked for this run */
-	char *target; /* what is replaced: what a symbolic link leads to, which may not be there yet */
+	char *target; /* what is replaced: what a symbolic link leads to, which may not be there yet
+	               */
 	char *path;   /* "TARGET.perfsage-part" */
 };
 
@@ -25,10 +26,12 @@ struct tool_file {
 	FILE *stream;     /* NULL: nothing is open */
 	int fd;           /* of the stream */
 	struct tool_watcher *watcher;
-	int error;      /* why something could not be written; 0: all could */
-	size_t at_once; /* bytes that are taken without waiting, once poll says so; 0: any number, without asking */
-	bool is_given;  /* the descriptor is somebody else's: it stays open */
-	bool keeps_its_end;    /* nothing makes room for what is written: a pipe, a descriptor that was given */
+	int error; /* why something could not be written; 0: all could */
+	/* Bytes that are taken without waiting, once poll says so; 0: any number, without asking */
+	size_t at_once;
+	bool is_given; /* the descriptor is somebody else's: it stays open */
+	/* Nothing makes room for what is written: a pipe, a descriptor that was given */
+	bool keeps_its_end;
 	struct tool_part part; /* of a regular file; else its fd is -1 */
 };
 

@@ -56,9 +56,16 @@ struct drawing {
 /* lstopo gets what perfsage was given: no signal blocked, three descriptors. */
 static int heat_spawn(const struct drawing *drawing, const struct tool_state *state, pid_t *pid)
 {
-	const char *const arguments[] = {
-	    PROGRAM,           "--input",       drawing->input, "--input-format", drawing->input_format,
-	    "--output-format", drawing->format, "--force",      drawing->path,    NULL};
+	const char *const arguments[] = {PROGRAM,
+	                                 "--input",
+	                                 drawing->input,
+	                                 "--input-format",
+	                                 drawing->input_format,
+	                                 "--output-format",
+	                                 drawing->format,
+	                                 "--force",
+	                                 drawing->path,
+	                                 NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t ignored;
@@ -75,11 +82,13 @@ static int heat_spawn(const struct drawing *drawing, const struct tool_state *st
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++) {
 		bool is_closed = fcntl(fd, F_GETFD) & FD_CLOEXEC;
 		if (is_closed || (drawing->is_trial && fd != STDIN_FILENO))
-			error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+			error =
+			    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
 	}
 	/* Neither the call nor the program writes to the arguments. */
 	if (error == 0)
-		error = posix_spawnp(pid, PROGRAM, &actions, &attributes, (char *const *)arguments, environ);
+		error = posix_spawnp(pid, PROGRAM, &actions, &attributes, (char *const *)arguments,
+		                     environ);
 	posix_spawnattr_destroy(&attributes);
 destroy_actions:
 	posix_spawn_file_actions_destroy(&actions);
@@ -150,10 +159,11 @@ static int heat_try_drawing(const char *path, const char *format, struct tool_wa
 	heat_remove_temporary(trial);
 	if (result == 0 || watcher->signal)
 		return result;
-	return tool_complain("'%s': the " PROGRAM
-	                     " that is here draws no %s; install one with graphics (Debian: hwloc "
-	                     "instead of hwloc-nox; Fedora: hwloc-gui), or have a FILE.svg or FILE.xml written",
-	                     path, format),
+	return tool_complain(
+		   "'%s': the " PROGRAM
+		   " that is here draws no %s; install one with graphics (Debian: hwloc instead of "
+		   "hwloc-nox; Fedora: hwloc-gui), or have a FILE.svg or FILE.xml written",
+		   path, format),
 	       -1;
 }
 
@@ -162,10 +172,11 @@ static int heat_check_picture(const char *path, const char *format, struct tool_
 {
 	if (tool_launch_finds(PROGRAM, X_OK))
 		return heat_try_drawing(path, format, watcher);
-	return tool_complain(
-		   "'%s': " PROGRAM " draws such pictures, and it isn't in the folders of PATH; install it "
-		   "(Debian: hwloc; Fedora: hwloc-gui; Spack: hwloc), or write FILE.xml and draw it elsewhere",
-		   path),
+	return tool_complain("'%s': " PROGRAM
+	                     " draws such pictures, and it isn't in the folders of PATH; install "
+	                     "it (Debian: hwloc; Fedora: hwloc-gui; Spack: hwloc), or write "
+	                     "FILE.xml and draw it elsewhere",
+	                     path),
 	       -1;
 }
 
@@ -194,18 +205,18 @@ static int heat_check_colour(const struct ps_eventset *model, const char *by)
 		if (strcmp(ps_eventset_event_name(model, event), by) == 0)
 			return 0;
 	}
-	return tool_complain(
-		   "--heat-by: '%s' is neither a derived value nor one of the events that are counted; with "
-		   "-e %s it is one",
-		   by, by),
+	return tool_complain("--heat-by: '%s' is neither a derived value nor one of the events "
+	                     "that are counted; with -e %s it is one",
+	                     by, by),
 	       -1;
 }
 
-int tool_heat_open(struct tool_heat *heat, const char *path, const char *by, const struct ps_eventset *model,
-                   struct tool_watcher *watcher)
+int tool_heat_open(struct tool_heat *heat, const char *path, const char *by,
+                   const struct ps_eventset *model, struct tool_watcher *watcher)
 {
 	*heat = (struct tool_heat){.by = by, .format = heat_picture_of(path)};
-	if (heat_check_colour(model, by) < 0 || (heat->format && heat_check_picture(path, heat->format, watcher) < 0))
+	if (heat_check_colour(model, by) < 0 ||
+	    (heat->format && heat_check_picture(path, heat->format, watcher) < 0))
 		return -1;
 	return tool_file_open(&heat->file, path, watcher);
 }
@@ -237,7 +248,9 @@ static void heat_fix_view_box(const char *path)
 /* Does it end as such a file does? lstopo is silent about a full disk. */
 static bool heat_is_whole(FILE *picture, const char *format)
 {
-	const char *end = strcmp(format, "svg") == 0 ? "</svg>" : strcmp(format, "png") == 0 ? "IEND" : "%%EOF";
+	const char *end = strcmp(format, "svg") == 0   ? "</svg>"
+	                  : strcmp(format, "png") == 0 ? "IEND"
+	                                               : "%%EOF";
 	char tail[64];
 
 	if (fseek(picture, -(long)sizeof tail, SEEK_END) < 0)
@@ -255,7 +268,8 @@ static int heat_copy(const char *path, const struct tool_heat *heat)
 	int result = 0;
 
 	if (!picture || !heat_is_whole(picture, heat->format)) {
-		tool_complain("'%s' can't be written: " PROGRAM " left only a part of it in '%s'; is the disk full?",
+		tool_complain("'%s' can't be written: " PROGRAM
+		              " left only a part of it in '%s'; is the disk full?",
 		              heat->file.name, path);
 		result = -1;
 	}
@@ -272,8 +286,8 @@ static int heat_run_and_copy(struct tool_heat *heat, const char *xml, const char
 	int result = heat_run_lstopo(&drawing, heat->file.watcher);
 
 	if (result)
-		return tool_complain(PROGRAM " could not draw '%s'%s%s", heat->file.name, result > 0 ? ": " : "",
-		                     result > 0 ? strerror(result) : ""),
+		return tool_complain(PROGRAM " could not draw '%s'%s%s", heat->file.name,
+		                     result > 0 ? ": " : "", result > 0 ? strerror(result) : ""),
 		       -1;
 	if (strcmp(heat->format, "svg") == 0)
 		heat_fix_view_box(picture);
@@ -309,7 +323,8 @@ static int heat_draw(struct ps_component *root, struct tool_heat *heat)
 int tool_heat_write(struct tool_heat *heat, struct ps_component *root)
 {
 	tool_file_begin(&heat->file);
-	int result = heat->format ? heat_draw(root, heat) : heat_write_xml(root, heat->file.stream, heat);
+	int result =
+	    heat->format ? heat_draw(root, heat) : heat_write_xml(root, heat->file.stream, heat);
 	/* Half a map is none: the old one stays. */
 	if (result < 0)
 		tool_file_discard(&heat->file);

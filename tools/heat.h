@@ -19,8 +19,8 @@ struct tool_heat {
  * colour it? Looked at before anything is counted; -1 after a complaint, or if
  * a signal came.
  */
-int tool_heat_open(struct tool_heat *heat, const char *path, const char *by, const struct ps_eventset *model,
-                   struct tool_watcher *watcher);
+int tool_heat_open(struct tool_heat *heat, const char *path, const char *by,
+                   const struct ps_eventset *model, struct tool_watcher *watcher);
 
 /* Writes the map and closes the file; -1 after a complaint. Signals are to be
  * released. */

@@ -112,12 +112,14 @@ static int launch_complain_exec(const char *name, int error)
 	if (error == EACCES && !strchr(name, '/') && !tool_launch_finds(name, F_OK))
 		error = ENOENT;
 	if (error == ENOENT && strchr(name, '/') && access(name, F_OK) == 0) {
-		tool_complain("'%s' can't be run: the interpreter in its first line, or its loader, does not exist",
+		tool_complain("'%s' can't be run: the interpreter in its first line, or its "
+		              "loader, does not exist",
 		              name);
 		return TOOL_NOT_FOUND;
 	}
 	if (error == ENOENT) {
-		tool_complain("there is no command '%s'%s", name, strchr(name, '/') ? "" : " in the folders of PATH");
+		tool_complain("there is no command '%s'%s", name,
+		              strchr(name, '/') ? "" : " in the folders of PATH");
 		return TOOL_NOT_FOUND;
 	}
 	tool_complain("'%s' can't be run: %s", name, strerror(error));
@@ -146,7 +148,8 @@ int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher 
 	watcher->command = 0;
 	watcher->has_kept = false;
 	if (got == 0 && WIFSIGNALED(wait_status)) {
-		tool_complain("'%s' was ended before it began: %s", argv[0], strsignal(WTERMSIG(wait_status)));
+		tool_complain("'%s' was ended before it began: %s", argv[0],
+		              strsignal(WTERMSIG(wait_status)));
 		return tool_launch_status(wait_status);
 	}
 	return launch_complain_exec(argv[0], error);

@@ -21,16 +21,18 @@ enum {
 
 static const struct tool_option options_of_list[] = {
     {'a', "all", NULL,
-     "open all tracepoints: takes the kernel some 60 ms each,\nso without it only a few are opened"},
+     "open all tracepoints: takes the kernel some 60 ms each,\nso without it only a few are "
+     "opened"},
     {OPTION_JSON, "json", NULL, "as one JSON object; perfsage(1) has its fields"},
 };
 
 static const struct tool_usage usage = {
     .synopsis = "perfsage list [--all] [--json] [WORD]",
-    .summary =
-	"Lists the events of this machine, each probed by opening it. With WORD only those that have it in their\n"
-	"name or description, in small or capital letters. A number in front refers to the reason at the end why\n"
-	"the event can't be counted here.",
+    .summary = "Lists the events of this machine, each probed by opening it. With WORD only those "
+	       "that have it in their\n"
+	       "name or description, in small or capital letters. A number in front refers to the "
+	       "reason at the end why\n"
+	       "the event can't be counted here.",
     .options = options_of_list,
     .option_count = sizeof options_of_list / sizeof options_of_list[0],
     .examples = "perfsage list\n"
@@ -49,7 +51,8 @@ static size_t list_name_columns(const struct list *list)
 	size_t most = 0;
 
 	for (size_t index = 0; index < list->count; index++) {
-		size_t columns = tool_columns(list->events[index].name, strlen(list->events[index].name));
+		size_t columns =
+		    tool_columns(list->events[index].name, strlen(list->events[index].name));
 		if (columns > most && columns <= NAME_MOST)
 			most = columns;
 	}
@@ -85,8 +88,9 @@ static void list_show_event(const struct list_event *event, struct view *view)
 		ps__buffer_add(&view->out, "\n%*s", (int)(MARK_COLUMNS + view->name_columns), "");
 	else
 		ps__buffer_add(&view->out, "%*s", (int)(view->name_columns - columns), "");
-	snprintf(text, sizeof text, "%s%s%s%s%s", event->description, *event->description && *event->unit ? " " : "",
-	         *event->unit ? "(" : "", event->unit, *event->unit ? ")" : "");
+	snprintf(text, sizeof text, "%s%s%s%s%s", event->description,
+	         *event->description && *event->unit ? " " : "", *event->unit ? "(" : "",
+	         event->unit, *event->unit ? ")" : "");
 	ps__buffer_add(&view->out, "%-*s", *text ? SCOPE_COLUMNS : 0, ps_scope_name(event->scope));
 	tool_paragraph(&view->out, text, indent, view->screen.width);
 	ps__buffer_add(&view->out, "%s", is_grey ? "\033[0m" : "");
@@ -102,37 +106,39 @@ static void list_show_reasons(const struct list *list, struct view *view)
 {
 	char text[1400], mark[32];
 
-	ps__buffer_add(&view->out, "\n%zu event%s, %zu opened: %zu can be counted here.\n", list->count,
-	               list->count == 1 ? "" : "s", list->probed, list->available);
+	ps__buffer_add(&view->out, "\n%zu event%s, %zu opened: %zu can be counted here.\n",
+	               list->count, list->count == 1 ? "" : "s", list->probed, list->available);
 	if (list->user_only)
-		list_show_note("(u)", "in user space alone: perfsage doctor says what would permit the kernel's part",
-		               view);
-	if (list->probed < list->count)
 		list_show_note(
-		    "(t)",
-		    "tracepoints that were not opened, as that takes the kernel some 60 ms each; others were, "
-		    "and can "
-		    "be counted; --all opens these, too",
+		    "(u)",
+		    "in user space alone: perfsage doctor says what would permit the kernel's part",
 		    view);
+	if (list->probed < list->count)
+		list_show_note("(t)",
+		               "tracepoints that were not opened, as that takes the kernel some 60 "
+		               "ms each; others were, and can be counted; --all opens these, too",
+		               view);
 	for (size_t index = 0; index < list->reason_count; index++) {
 		const struct list_reason *reason = &list->reasons[index];
 		snprintf(mark, sizeof mark, "(%zu)", index + 1);
-		snprintf(text, sizeof text, "%zu event%s: %s", reason->count, reason->count == 1 ? "" : "s",
-		         reason->text);
+		snprintf(text, sizeof text, "%zu event%s: %s", reason->count,
+		         reason->count == 1 ? "" : "s", reason->text);
 		list_show_note(mark, text, view);
 	}
 }
 
 static void list_show_pmu(const char *name, bool has_line_above, struct view *view)
 {
-	ps__buffer_add(&view->out, "%s%s", has_line_above ? "\n" : "", view->screen.has_colour ? "\033[1m" : "");
+	ps__buffer_add(&view->out, "%s%s", has_line_above ? "\n" : "",
+	               view->screen.has_colour ? "\033[1m" : "");
 	tool_put(&view->out, name);
 	ps__buffer_add(&view->out, "%s\n", view->screen.has_colour ? "\033[0m" : "");
 }
 
 static void list_show_text(const struct list *list)
 {
-	struct view view = {.screen = tool_screen_of(STDOUT_FILENO), .name_columns = list_name_columns(list)};
+	struct view view = {.screen = tool_screen_of(STDOUT_FILENO),
+	                    .name_columns = list_name_columns(list)};
 
 	for (size_t index = 0; index < list->count; index++) {
 		const struct list_event *event = &list->events[index];
@@ -144,7 +150,8 @@ static void list_show_text(const struct list *list)
 	tool_write(&view.out, stdout);
 }
 
-static void list_show_event_json(struct ps__json *json, const struct list *list, const struct list_event *event)
+static void list_show_event_json(struct ps__json *json, const struct list *list,
+                                 const struct list_event *event)
 {
 	bool is_available = event->code == PS_OK;
 
@@ -162,7 +169,8 @@ static void list_show_event_json(struct ps__json *json, const struct list *list,
 	ps__json_add_bool(json, "user_only", event->is_user_only);
 	ps__json_add_integer(json, "code", event->code);
 	ps__json_add_string(json, "error", is_available ? NULL : ps_strerror(event->code));
-	ps__json_add_string(json, "reason", is_available ? NULL : list->reasons[event->reason].text);
+	ps__json_add_string(json, "reason",
+	                    is_available ? NULL : list->reasons[event->reason].text);
 	ps__json_close(json, '}');
 }
 
@@ -190,8 +198,9 @@ static int list_complain_of_tracepoints(const struct ps_finding *finding, void *
 		return 0;
 	/* A kernel may have none: then nothing is wrong. */
 	if (finding->state != PS_FINDING_GOOD)
-		tool_complain("tracepoints are left out: %s%s%s%s", finding->fact, *finding->remedy ? " '" : "",
-		              finding->remedy, *finding->remedy ? "' as root mends that" : "");
+		tool_complain("tracepoints are left out: %s%s%s%s", finding->fact,
+		              *finding->remedy ? " '" : "", finding->remedy,
+		              *finding->remedy ? "' as root mends that" : "");
 	return 1;
 }
 
@@ -207,7 +216,8 @@ static int list_show(struct list *list, bool is_json)
 		list_show_text(list);
 	status = TOOL_OK;
 	if (list->count == 0)
-		status = list->word ? tool_complain("no event has '%s' in its name or description", list->word)
+		status = list->word ? tool_complain("no event has '%s' in its name or description",
+		                                    list->word)
 		                    : tool_complain("no event is known here: see perfsage doctor");
 	/* Who looks for one must not believe that there is none. */
 	if (!list->has_tracepoints)
@@ -226,7 +236,8 @@ static int list_parse(struct list *list, bool *is_json, int argc, char **argv)
 
 	optind = 1;
 	for (;;) {
-		int key = is_over ? TOOL_OPTIONS_END : tool_options_next(&usage, argc, argv, &argument);
+		int key =
+		    is_over ? TOOL_OPTIONS_END : tool_options_next(&usage, argc, argv, &argument);
 		list->is_thorough |= key == 'a';
 		*is_json |= key == OPTION_JSON;
 		if (key >= 0)
@@ -235,8 +246,9 @@ static int list_parse(struct list *list, bool *is_json, int argc, char **argv)
 			return key;
 		is_over |= strcmp(argv[optind - 1], "--") == 0;
 		if (list->word) {
-			tool_complain("one WORD, and not '%s' after it: quote words that belong together",
-			              argv[optind]);
+			tool_complain(
+			    "one WORD, and not '%s' after it: quote words that belong together",
+			    argv[optind]);
 			return TOOL_OPTIONS_WRONG;
 		}
 		list->word = argv[optind++];

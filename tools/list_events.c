@@ -58,8 +58,8 @@ static int list_events_append(const struct ps_event_info *info, void *context)
 	list->has_tracepoints |= list_events_is_tracepoint(info->pmu);
 	if (!list_events_has_word(info, list->word))
 		return 0;
-	struct list_event *grown =
-	    ps__vector_reserve(list->events, list->count, list->count + 1, &list->room, sizeof *grown);
+	struct list_event *grown = ps__vector_reserve(list->events, list->count, list->count + 1,
+	                                              &list->room, sizeof *grown);
 	if (!grown)
 		return PS_ENOMEM;
 	list->events = grown;
@@ -119,8 +119,8 @@ static int list_events_note_reason(struct list *list, struct list_event *event)
 		return 0;
 	}
 	struct list_reason *grown =
-	    text ? ps__vector_reserve(list->reasons, list->reason_count, list->reason_count + 1, &list->reason_room,
-	                              sizeof *grown)
+	    text ? ps__vector_reserve(list->reasons, list->reason_count, list->reason_count + 1,
+	                              &list->reason_room, sizeof *grown)
 		 : NULL;
 	if (!grown) {
 		free(text);
@@ -128,13 +128,16 @@ static int list_events_note_reason(struct list *list, struct list_event *event)
 	}
 	list->reasons = grown;
 	event->reason = list->reason_count;
-	list->reasons[list->reason_count++] = (struct list_reason){.text = text, .code = event->code, .count = 1};
+	list->reasons[list->reason_count++] =
+	    (struct list_reason){.text = text, .code = event->code, .count = 1};
 	return 0;
 }
 
-static bool list_events_is_left_out(const struct list *list, const struct list_event *event, size_t tracepoints)
+static bool list_events_is_left_out(const struct list *list, const struct list_event *event,
+                                    size_t tracepoints)
 {
-	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS && list_events_is_tracepoint(event->pmu);
+	return !list->is_thorough && tracepoints >= MOST_TRACEPOINTS &&
+	       list_events_is_tracepoint(event->pmu);
 }
 
 /* Opens it, as ps_start would, and closes it. */

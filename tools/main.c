@@ -34,12 +34,14 @@ static void main_print_usage(FILE *stream)
 	fputs("usage: perfsage COMMAND [OPTIONS]\n"
 	      "       perfsage --help | --version\n"
 	      "\n"
-	      "Performance counters that know where: on which hardware thread, core, cache, NUMA node and package.\n"
+	      "Performance counters that know where: on which hardware thread, core, cache, NUMA "
+	      "node and package.\n"
 	      "\n",
 	      stream);
 	for (size_t index = 0; index < COMMAND_COUNT; index++)
 		fprintf(stream, "  %-10s %s\n", commands[index].name, commands[index].help);
-	fputs("\n\"perfsage COMMAND --help\" shows the options of a subcommand; perfsage(1) is the manual.\n",
+	fputs("\n\"perfsage COMMAND --help\" shows the options of a subcommand; perfsage(1) is the "
+	      "manual.\n",
 	      stream);
 }
 
@@ -49,7 +51,8 @@ static int main_print_version(void)
 	       "built with %s\n",
 	       ps_version(), PS_BUILT_WITH);
 	if (strcmp(ps_version(), PACKAGE_VERSION) != 0)
-		printf("the library that it runs with is not the one it was built with, which was %s\n",
+		printf("the library that it runs with is not the one it was built with, which was "
+		       "%s\n",
 		       PACKAGE_VERSION);
 	return TOOL_OK;
 }
@@ -98,8 +101,9 @@ static int main_complain_unknown(const char *word)
 	const struct tool_command *meant = main_find_meant(word);
 
 	if (meant)
-		return tool_complain("there is no subcommand '%s': did you mean '%s'? See perfsage --help", word,
-		                     meant->name);
+		return tool_complain(
+		    "there is no subcommand '%s': did you mean '%s'? See perfsage --help", word,
+		    meant->name);
 	return tool_complain("there is no subcommand '%s': see perfsage --help", word);
 }
 
@@ -125,13 +129,15 @@ static int main_complain_unknown_option(int argc, char **argv)
 
 	for (int index = 2; index < argc; index++) {
 		if (main_find_command(argv[index]))
-			return tool_complain(
-			    "there is no option %s before the subcommand: those of '%s' stand behind it", argv[1],
-			    argv[index]);
+			return tool_complain("there is no option %s before the subcommand: those "
+			                     "of '%s' stand behind it",
+			                     argv[1], argv[index]);
 	}
 	if (meant)
-		return tool_complain("there is no option %s: did you mean %s? See perfsage --help", argv[1], meant);
-	return tool_complain("there is no option %s before the subcommand: see perfsage --help", argv[1]);
+		return tool_complain("there is no option %s: did you mean %s? See perfsage --help",
+		                     argv[1], meant);
+	return tool_complain("there is no option %s before the subcommand: see perfsage --help",
+	                     argv[1]);
 }
 
 static int main_run_command(int argc, char **argv)

@@ -31,16 +31,18 @@ static void options_make_form(const struct tool_usage *usage, struct form *form)
 	letter = stpcpy(letter, "+:h");
 	for (size_t index = 0; index < usage->option_count && index < MOST_OPTIONS; index++) {
 		const struct tool_option *option = &usage->options[index];
-		form->longs[index] = (struct option){.name = option->name,
-		                                     .has_arg = option->argument ? required_argument : no_argument,
-		                                     .val = option->key};
+		form->longs[index] =
+		    (struct option){.name = option->name,
+		                    .has_arg = option->argument ? required_argument : no_argument,
+		                    .val = option->key};
 		if (option->key > 255)
 			continue;
 		*letter++ = (char)option->key;
 		if (option->argument)
 			*letter++ = ':';
 	}
-	form->longs[usage->option_count] = (struct option){.name = "help", .has_arg = no_argument, .val = 'h'};
+	form->longs[usage->option_count] =
+	    (struct option){.name = "help", .has_arg = no_argument, .val = 'h'};
 	form->longs[usage->option_count + 1] = (struct option){0};
 	*letter = '\0';
 }
@@ -77,7 +79,8 @@ static int options_complain_unknown_long(const struct tool_usage *usage, const c
 		}
 	}
 	if (tool_is_near(word, shortest))
-		tool_complain("there is no option --%s: did you mean --%s? See --help", word, nearest);
+		tool_complain("there is no option --%s: did you mean --%s? See --help", word,
+		              nearest);
 	else
 		tool_complain("there is no option --%s: see --help", word);
 	return TOOL_OPTIONS_WRONG;
@@ -148,10 +151,11 @@ static void options_print_help(const char *help, FILE *stream)
 static void options_print_option(const struct tool_option *option, FILE *stream)
 {
 	char left[80];
-	int length = snprintf(left, sizeof left, option->key > 255 ? "      " : "  -%c, ", option->key);
+	int length =
+	    snprintf(left, sizeof left, option->key > 255 ? "      " : "  -%c, ", option->key);
 
-	snprintf(left + length, sizeof left - (size_t)length, "--%s%s%s", option->name, option->argument ? " " : "",
-	         option->argument ? option->argument : "");
+	snprintf(left + length, sizeof left - (size_t)length, "--%s%s%s", option->name,
+	         option->argument ? " " : "", option->argument ? option->argument : "");
 	if (strlen(left) > HELP_COLUMN - 2)
 		fprintf(stream, "%s\n%*s", left, HELP_COLUMN, "");
 	else
@@ -184,14 +188,16 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 	options_print_indented(usage->examples, "       ", stream);
 }
 
-int tool_parse_number(const char *option, const char *text, long long least, long long most, long long *out)
+int tool_parse_number(const char *option, const char *text, long long least, long long most,
+                      long long *out)
 {
 	char *end;
 
 	errno = 0;
 	long long number = strtoll(text, &end, 10);
 	if (end == text || *end || errno || number < least || number > most) {
-		tool_complain("%s takes a whole number from %lld to %lld, not '%s'", option, least, most, text);
+		tool_complain("%s takes a whole number from %lld to %lld, not '%s'", option, least,
+		              most, text);
 		return -1;
 	}
 	*out = number;
@@ -231,7 +237,8 @@ static size_t options_first_length(const char *list)
 
 static int options_append_name(struct tool_names *names, const char *name, size_t length)
 {
-	char **grown = ps__vector_reserve(names->names, names->count, names->count + 1, &names->room, sizeof(char *));
+	char **grown = ps__vector_reserve(names->names, names->count, names->count + 1,
+	                                  &names->room, sizeof(char *));
 
 	if (grown)
 		names->names = grown;
@@ -244,14 +251,15 @@ static int options_append_name(struct tool_names *names, const char *name, size_
 	return 0;
 }
 
-static int options_add_name(struct tool_names *names, const char *name, size_t length, const char *list)
+static int options_add_name(struct tool_names *names, const char *name, size_t length,
+                            const char *list)
 {
 	while (length && strchr(BLANKS, name[length - 1]))
 		length--;
 	if (length && *name == '{') {
-		tool_complain(
-		    "leave out perf's braces in '%s': all events are one group, as far as the counters permit it",
-		    list);
+		tool_complain("leave out perf's braces in '%s': all events are one group, as far "
+		              "as the counters permit it",
+		              list);
 		return -1;
 	}
 	if (length == 0) {

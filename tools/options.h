@@ -12,7 +12,8 @@
 #include <stdio.h>
 
 struct tool_option {
-	int key;              /* what tool_options_next returns: the letter of the short form, or a number from 256 */
+	/* What tool_options_next returns: the letter of the short form, or a number from 256 */
+	int key;
 	const char *name;     /* the long form without its dashes */
 	const char *argument; /* what it takes, as --help calls it; NULL: nothing */
 	const char *help;     /* may have several lines */
@@ -44,7 +45,8 @@ bool tool_is_near(const char *word, size_t distance);
 
 /* A whole number from least to most; else complains, with the option's name,
  * and returns -1. */
-int tool_parse_number(const char *option, const char *text, long long least, long long most, long long *out);
+int tool_parse_number(const char *option, const char *text, long long least, long long most,
+                      long long *out);
 
 struct tool_names {
 	char **names;

@@ -41,7 +41,8 @@ struct run {
 	uint64_t tick_ns;  /* when this one does; 0: none */
 	uint64_t limit_ns; /* of --timeout; 0: none */
 	uint64_t beat_ns;  /* when the elapsed time is shown next; 0: it isn't */
-	uint64_t take_ns;  /* when the records of tasks and programs are taken next; 0: there are none */
+	/* When the records of tasks and programs are taken next; 0: there are none */
+	uint64_t take_ns;
 	long long repetition;
 };
 
@@ -54,7 +55,8 @@ static int stat_add_interval(struct run *run, bool has_ended)
 {
 	struct session *session = run->session;
 
-	if (!session->has_aggregate && stat_aggregate_create(&session->aggregate, &session->output, &run->count) < 0)
+	if (!session->has_aggregate &&
+	    stat_aggregate_create(&session->aggregate, &session->output, &run->count) < 0)
 		return -1;
 	session->has_aggregate = true;
 	return stat_aggregate_add(&session->aggregate, &run->count, has_ended);
@@ -152,7 +154,8 @@ static void stat_set_clocks(struct run *run)
 		run->limit_ns = run->started_ns + (uint64_t)options->timeout_ms * 1000000;
 	if (!options->is_whole_machine)
 		run->take_ns = run->started_ns + TAKE_NS;
-	if (!options->interval_ms && options->format == PS_FORMAT_TEXT && run->session->output.may_redraw)
+	if (!options->interval_ms && options->format == PS_FORMAT_TEXT &&
+	    run->session->output.may_redraw)
 		run->beat_ns = run->started_ns + BEAT_NS;
 }
 
@@ -187,10 +190,12 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 static void stat_tell_uncounted(struct run *run)
 {
 	struct session *session = run->session;
-	bool has_footer = session->options.format == PS_FORMAT_TEXT && session->output.file.fd == STDERR_FILENO;
+	bool has_footer =
+	    session->options.format == PS_FORMAT_TEXT && session->output.file.fd == STDERR_FILENO;
 
 	stat_uncounted_take(&run->count);
-	if (has_footer || session->has_shown_uncounted || !stat_uncounted_is_any(&run->count.uncounted))
+	if (has_footer || session->has_shown_uncounted ||
+	    !stat_uncounted_is_any(&run->count.uncounted))
 		return;
 	session->has_shown_uncounted = true;
 	stat_uncounted_complain(&run->count.uncounted);
@@ -229,8 +234,8 @@ static int stat_count_to_the_end(struct run *run)
 	struct stat_facts facts = {.elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,
 	                           .repetition = run->repetition,
 	                           .has_ended = true,
-	                           .has_command =
-	                               wakeup == TOOL_WAKEUP_COMMAND && stat_counts_command(&session->options),
+	                           .has_command = wakeup == TOOL_WAKEUP_COMMAND &&
+	                                          stat_counts_command(&session->options),
 	                           .signal = watcher->signal,
 	                           .usage = watcher->usage};
 	int status = TOOL_OK;
@@ -347,8 +352,8 @@ static int stat_prepare_and_run(struct session *session)
 		goto destroy_watcher;
 	if (tool_watcher_add(&session->watcher, options->pids, options->pid_count) < 0)
 		goto destroy_watcher;
-	if (options->heat &&
-	    tool_heat_open(&session->heat, options->heat, options->heat_by, session->model, &session->watcher) < 0) {
+	if (options->heat && tool_heat_open(&session->heat, options->heat, options->heat_by,
+	                                    session->model, &session->watcher) < 0) {
 		status = stat_failed_status(session);
 		goto destroy_watcher;
 	}

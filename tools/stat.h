@@ -109,7 +109,8 @@ struct stat_count {
 
 /* Loads the topology. -1 after a complaint, as all here. model must outlive
  * it. */
-int stat_count_create(struct stat_count *count, const struct ps_eventset *model, const struct stat_options *options);
+int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
+                      const struct stat_options *options);
 void stat_count_destroy(struct stat_count *count);
 
 /*
@@ -153,8 +154,8 @@ struct stat_metrics {
 
 /* is_for_people: without rates, for which a table has no room. has_unknown:
  * those too that can't be told yet. */
-void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *root, bool is_for_people,
-                       bool has_unknown);
+void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *root,
+                       bool is_for_people, bool has_unknown);
 void stat_metrics_clear(struct stat_metrics *metrics);
 
 /* stat_footer.c: the lines above and below the counts. */
@@ -190,7 +191,8 @@ struct stat_output {
 	FILE *stream; /* its own */
 	const struct stat_options *options;
 	struct tool_screen screen;
-	bool may_redraw;     /* nothing else is written to the terminal: a block can take the place of the last one */
+	/* Nothing else is written to the terminal: a block can take the place of the last one */
+	bool may_redraw;
 	bool has_csv_header; /* it was written */
 	bool is_broken;      /* something could not be written, and that was said */
 	bool has_begun;      /* something was counted */
@@ -210,7 +212,8 @@ struct stat_facts {
 };
 
 /* Opens what -o names, and leaves what stands there. -1 after a complaint. */
-int stat_output_open(struct stat_output *output, const struct stat_options *options, struct tool_watcher *watcher);
+int stat_output_open(struct stat_output *output, const struct stat_options *options,
+                     struct tool_watcher *watcher);
 /* Counting has begun: what stands in the file will make room. */
 void stat_output_begin(struct stat_output *output);
 /* What was counted takes its place. -1 after a complaint, if not all could be
@@ -235,8 +238,10 @@ static inline double stat_seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts, struct ps__buffer *out);
-void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts, struct ps__buffer *out);
+void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts,
+                      struct ps__buffer *out);
+void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
+                 struct ps__buffer *out);
 
 /* The lines of it that tell of several runs as of one. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out);
@@ -261,17 +266,19 @@ struct stat_fields {
 	bool has_quality;
 };
 
-void stat_fields_create(struct stat_fields *fields, const struct stat_output *output, struct stat_count *count,
-                        const struct stat_facts *facts);
+void stat_fields_create(struct stat_fields *fields, const struct stat_output *output,
+                        struct stat_count *count, const struct stat_facts *facts);
 void stat_fields_clear(struct stat_fields *fields);
 
 /* stat_aggregate.c: sums over the intervals of a run, or means and deviations
  * over several runs. */
 
 struct stat_aggregate {
-	struct ps_topology *topology; /* of the first run, once that is over: the rows are its components */
-	struct ps__table table;       /* sums: values only after stat_aggregate_finish */
-	struct ps__spread *spreads;   /* for each row all events; a run that had nothing there is a 0 */
+	/* Of the first run, once that is over: the rows are its components */
+	struct ps_topology *topology;
+	struct ps__table table; /* sums: values only after stat_aggregate_finish */
+	/* For each row all events; a run that had nothing there is a 0 */
+	struct ps__spread *spreads;
 	struct ps__spread elapsed;
 	struct stat_metrics metrics;
 	struct stat_quality quality;
@@ -291,7 +298,8 @@ int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *coun
 void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *count);
 
 /* The sum of a row and event as it is known by now. */
-struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row, size_t event);
+struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row,
+                                     size_t event);
 
 /* All has been added: makes values of the sums. is_mean: means are shown, not
  * sums. */
@@ -346,6 +354,7 @@ int stat_tasks_check(const struct stat_count *count);
 
 /* The matrix, in the output's format (text or JSON), after counting has ended.
  * aggregate: of all intervals; NULL: there were none. -1 after a complaint. */
-int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_aggregate *aggregate);
+int stat_tasks_show(struct stat_output *output, struct stat_count *count,
+                    const struct stat_aggregate *aggregate);
 
 #endif

@@ -18,7 +18,8 @@
 int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_output *output,
                           const struct stat_count *count)
 {
-	*aggregate = (struct stat_aggregate){.is_for_people = output->options->format == PS_FORMAT_TEXT};
+	*aggregate =
+	    (struct stat_aggregate){.is_for_people = output->options->format == PS_FORMAT_TEXT};
 	return stat_quality_create(&aggregate->quality, count->model);
 }
 
@@ -57,14 +58,14 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 	for (size_t metric = 0; metric < aggregate->table.metric_count; metric++)
 		aggregate->table.metrics[metric].has_whole = false;
 	aggregate->table.is_sum = true;
-	aggregate->spreads =
-	    calloc(aggregate->table.row_count * aggregate->table.event_count + 1, sizeof *aggregate->spreads);
+	aggregate->spreads = calloc(aggregate->table.row_count * aggregate->table.event_count + 1,
+	                            sizeof *aggregate->spreads);
 	return aggregate->spreads ? 0 : (tool_complain("out of memory"), -1);
 }
 
 /* An unknown value has a part in the sum's status, and no sample. */
-static void aggregate_add_sample(struct stat_aggregate *aggregate, const struct ps__cell *cell, size_t row,
-                                 size_t event)
+static void aggregate_add_sample(struct stat_aggregate *aggregate, const struct ps__cell *cell,
+                                 size_t row, size_t event)
 {
 	struct ps__spread *spread = &aggregate->spreads[row * aggregate->table.event_count + event];
 
@@ -115,7 +116,8 @@ int stat_aggregate_add(struct stat_aggregate *aggregate, struct stat_count *coun
 	if (aggregate_create_table(aggregate, count->root, &one) < 0)
 		return -1;
 	/* Else nothing was counted in it. */
-	if (one.row_count == aggregate->table.row_count && one.column_count == aggregate->table.column_count)
+	if (one.row_count == aggregate->table.row_count &&
+	    one.column_count == aggregate->table.column_count)
 		aggregate_add_table(aggregate, &one);
 	ps__table_clear(&one);
 	return 0;
@@ -129,7 +131,8 @@ void stat_aggregate_keep(struct stat_aggregate *aggregate, struct stat_count *co
 	count->topology = NULL;
 }
 
-struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row, size_t event)
+struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, size_t row,
+                                     size_t event)
 {
 	struct ps_value total = ps__table_cell(&aggregate->table, row, event)->value;
 
@@ -149,7 +152,8 @@ void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
 			if (column >= table->event_count)
 				continue;
 			table->rows[row].counted |= cell->parts > 0;
-			cell->spread = is_mean ? &aggregate->spreads[row * table->event_count + column] : NULL;
+			cell->spread =
+			    is_mean ? &aggregate->spreads[row * table->event_count + column] : NULL;
 		}
 	}
 	for (size_t metric = 0; metric < table->metric_count; metric++)
@@ -168,8 +172,8 @@ static void aggregate_add_status(struct stat_runs *runs, const struct stat_facts
 		return;
 	}
 	if (kind == runs->kind_count)
-		runs->kinds[runs->kind_count++] =
-		    (struct stat_run_kind){.status = facts->exit_status, .first = facts->repetition};
+		runs->kinds[runs->kind_count++] = (struct stat_run_kind){
+		    .status = facts->exit_status, .first = facts->repetition};
 	runs->kinds[kind].count++;
 }
 
@@ -193,13 +197,15 @@ void stat_runs_show(const struct stat_runs *runs, struct ps__buffer *out)
 		stat_footer_line("ended", out);
 		ps__buffer_add(out, "%lld of %lld runs ", kind->count, runs->counted);
 		stat_footer_status(kind->status, out);
-		ps__buffer_add(out, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n", kind->first);
+		ps__buffer_add(out, kind->count > 1 ? ", first run %lld\n" : ", run %lld\n",
+		               kind->first);
 	}
 	if (runs->others)
-		ps__buffer_add(out, "%-12s%lld of %lld runs with other statuses\n", "", runs->others, runs->counted);
+		ps__buffer_add(out, "%-12s%lld of %lld runs with other statuses\n", "",
+		               runs->others, runs->counted);
 	if (runs->interrupted)
-		ps__buffer_add(out, "interrupted run %lld, by signal %d (%s): it is left out\n", runs->interrupted,
-		               runs->signal, strsignal(runs->signal));
+		ps__buffer_add(out, "interrupted run %lld, by signal %d (%s): it is left out\n",
+		               runs->interrupted, runs->signal, strsignal(runs->signal));
 }
 
 static void text_add_aggregate(struct stat_aggregate *aggregate, const struct stat_output *output,
@@ -219,7 +225,8 @@ static void aggregate_show_means(struct stat_aggregate *aggregate, const struct 
 	struct ps__buffer out = {0};
 
 	if (elapsed->samples > 1)
-		ps__buffer_add(&out, "Means of %zu runs, with the standard deviation of one run\n\n",
+		ps__buffer_add(&out,
+		               "Means of %zu runs, with the standard deviation of one run\n\n",
 		               elapsed->samples);
 	else
 		ps__buffer_add(&out, "Counts of 1 run\n\n");
@@ -234,7 +241,8 @@ static void aggregate_show_means(struct stat_aggregate *aggregate, const struct 
 	tool_write(&out, output->stream);
 }
 
-void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs, const struct stat_output *output)
+void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *runs,
+                     const struct stat_output *output)
 {
 	stat_aggregate_finish(aggregate, true);
 	if (output->options->format == PS_FORMAT_JSON)

@@ -38,12 +38,15 @@ static bool count_check_scopes(const struct ps_eventset *model, const struct sta
 {
 	bool is_good = true;
 
-	for (size_t index = 0; !options->is_whole_machine && index < ps_eventset_event_count(model); index++) {
+	for (size_t index = 0; !options->is_whole_machine && index < ps_eventset_event_count(model);
+	     index++) {
 		enum ps_scope scope = ps_eventset_event_scope(model, index);
-		if (scope == PS_SCOPE_THREAD || ps_eventset_event_status(model, index) != PS_STATUS_COUNTED)
+		if (scope == PS_SCOPE_THREAD ||
+		    ps_eventset_event_status(model, index) != PS_STATUS_COUNTED)
 			continue;
-		tool_complain("'%s' counts for a %s, not for a command or process: count whole CPUs with -a",
-		              ps_eventset_event_name(model, index), ps_scope_name(scope));
+		tool_complain(
+		    "'%s' counts for a %s, not for a command or process: count whole CPUs with -a",
+		    ps_eventset_event_name(model, index), ps_scope_name(scope));
 		is_good = false;
 	}
 	return is_good;
@@ -55,13 +58,14 @@ static const char *const clocks[] = {"task-clock", "cpu-clock", "msr/tsc/"};
 
 static void count_note_clocks(const struct ps_eventset *model, const struct stat_options *options)
 {
-	for (size_t index = 0; options->is_whole_machine && index < ps_eventset_event_count(model); index++) {
+	for (size_t index = 0; options->is_whole_machine && index < ps_eventset_event_count(model);
+	     index++) {
 		const char *name = ps_eventset_event_name(model, index);
 		for (size_t clock = 0; clock < sizeof clocks / sizeof clocks[0]; clock++) {
 			if (strcmp(name, clocks[clock]) == 0)
-				tool_complain(
-				    "'%s' goes on while a CPU is idle: with -a it is the time that was counted",
-				    name);
+				tool_complain("'%s' goes on while a CPU is idle: with -a it is the "
+				              "time that was counted",
+				              name);
 		}
 	}
 }
@@ -88,7 +92,8 @@ static bool count_add_default(struct ps_eventset *model, const struct stat_optio
 	if (!options->is_whole_machine)
 		ps_eventset_add(model, "task-clock");
 	int code = ps_eventset_add_default(model);
-	for (size_t index = 0; options->is_whole_machine && index < sizeof clocks / sizeof clocks[0]; index++)
+	for (size_t index = 0;
+	     options->is_whole_machine && index < sizeof clocks / sizeof clocks[0]; index++)
 		ps_eventset_remove(model, clocks[index]);
 	if (code == PS_OK)
 		return true;
@@ -104,7 +109,8 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 		tool_complain("%s", ps_error_detail());
 		return NULL;
 	}
-	if (options->events.count ? count_add_named(model, options) : count_add_default(model, options))
+	if (options->events.count ? count_add_named(model, options)
+	                          : count_add_default(model, options))
 		return model;
 	ps_eventset_destroy(model);
 	return NULL;
@@ -130,14 +136,16 @@ static void count_say_origin(const struct ps_topology *topology, const struct st
 	is_said = true;
 }
 
-int stat_count_create(struct stat_count *count, const struct ps_eventset *model, const struct stat_options *options)
+int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
+                      const struct stat_options *options)
 {
 	/* With -a what runs outside of this process's cpuset counts, too. */
-	struct ps_topology_options how = {.size = sizeof how,
-	                                  .flags = options->is_whole_machine ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
+	struct ps_topology_options how = {
+	    .size = sizeof how, .flags = options->is_whole_machine ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
 
-	*count = (struct stat_count){
-	    .model = model, .has_intervals = options->interval_ms > 0, .tells_tasks = options->shows_tasks};
+	*count = (struct stat_count){.model = model,
+	                             .has_intervals = options->interval_ms > 0,
+	                             .tells_tasks = options->shows_tasks};
 	if (ps_topology_load(&count->topology, &how) != PS_OK)
 		return count_complain_library();
 	count->root = ps_topology_root(count->topology);
@@ -254,7 +262,8 @@ void stat_count_take(struct stat_count *count)
 {
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
-		count_complain_once(count, ps_accum(count->sets[index], count->root, &timestamp, NULL));
+		count_complain_once(count,
+		                    ps_accum(count->sets[index], count->root, &timestamp, NULL));
 	}
 }
 
@@ -263,7 +272,8 @@ void stat_count_stop(struct stat_count *count)
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
 		if (ps_eventset_is_running(count->sets[index]))
-			count_complain_once(count, ps_stop(count->sets[index], count->root, &timestamp, NULL));
+			count_complain_once(
+			    count, ps_stop(count->sets[index], count->root, &timestamp, NULL));
 	}
 }
 
@@ -305,10 +315,12 @@ double stat_count_coverage(const struct stat_count *count)
 
 	for (size_t event = 0; event < ps_eventset_event_count(count->model); event++) {
 		struct ps_value total;
-		if (ps_component_total(count->root, ps_eventset_event_name(count->model, event), &total) != PS_OK)
+		if (ps_component_total(count->root, ps_eventset_event_name(count->model, event),
+		                       &total) != PS_OK)
 			continue;
 		double coverage = ps_value_coverage(&total);
-		if (total.status != PS_STATUS_COUNTED && total.status != PS_STATUS_NOT_SUPPORTED && coverage < least)
+		if (total.status != PS_STATUS_COUNTED && total.status != PS_STATUS_NOT_SUPPORTED &&
+		    coverage < least)
 			least = coverage;
 	}
 	return least;

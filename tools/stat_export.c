@@ -51,8 +51,8 @@ static void fields_add_ending(struct stat_fields *fields, const struct stat_fact
 	fields_add_number(fields, "system_s", stat_seconds(facts->usage.ru_stime));
 }
 
-void stat_fields_create(struct stat_fields *fields, const struct stat_output *output, struct stat_count *count,
-                        const struct stat_facts *facts)
+void stat_fields_create(struct stat_fields *fields, const struct stat_output *output,
+                        struct stat_count *count, const struct stat_facts *facts)
 {
 	bool is_json = output->options->format == PS_FORMAT_JSON;
 
@@ -85,7 +85,8 @@ void stat_fields_clear(struct stat_fields *fields)
 }
 
 /* Statistics of a count, in the unit of which it is so many. */
-static void json_add_statistics(struct ps__json *json, const struct ps__spread *spread, double scale)
+static void json_add_statistics(struct ps__json *json, const struct ps__spread *spread,
+                                double scale)
 {
 	ps__json_add_double(json, "value", spread->mean * scale);
 	ps__json_add_double(json, "deviation", ps__spread_deviation(spread) * scale);
@@ -94,7 +95,8 @@ static void json_add_statistics(struct ps__json *json, const struct ps__spread *
 	ps__json_add_unsigned(json, "runs", spread->samples);
 }
 
-static void json_add_mean(struct ps__json *json, const struct ps__table_column *column, const struct ps__cell *cell)
+static void json_add_mean(struct ps__json *json, const struct ps__table_column *column,
+                          const struct ps__cell *cell)
 {
 	if (ps__report_is_known(&cell->value))
 		json_add_statistics(json, cell->spread, column->scale);
@@ -104,7 +106,8 @@ static void json_add_mean(struct ps__json *json, const struct ps__table_column *
 	ps__json_add_how(json, cell->value.status, cell->value.attribution, cell->value.flags);
 }
 
-static void json_add_count(struct ps__json *json, const struct ps__table_column *column, const struct ps__cell *cell)
+static void json_add_count(struct ps__json *json, const struct ps__table_column *column,
+                           const struct ps__cell *cell)
 {
 	if (!cell->parts)
 		return;
@@ -152,7 +155,8 @@ static void json_add_row(struct ps__json *json, const struct ps__table *table, s
 	ps__json_close(json, '}');
 }
 
-static void json_add_components(struct ps__json *json, struct ps__table *table, const struct stat_output *output)
+static void json_add_components(struct ps__json *json, struct ps__table *table,
+                                const struct stat_output *output)
 {
 	struct ps__table_view view = {.types = stat_output_types(output),
 	                              .cache_level = output->options->cache_level};

@@ -47,7 +47,8 @@ static void footer_add_attribution(struct stat_quality *quality, const struct st
 	const char *why;
 	enum ps_attribution attribution = stat_count_attribution(count, &why);
 
-	if (attribution < quality->attribution || (attribution == quality->attribution && *quality->why))
+	if (attribution < quality->attribution ||
+	    (attribution == quality->attribution && *quality->why))
 		return;
 	char *copy = strdup(why);
 	quality->attribution = attribution;
@@ -66,7 +67,8 @@ static void footer_add_residual(struct stat_quality *quality, struct stat_count 
 		for (size_t event = 0; event < quality->event_count; event++) {
 			long long sum = quality->residual[event];
 			bool is_against = (sum < 0) != (residual[event] < 0);
-			quality->residual[event] += is_against && sum ? -residual[event] : residual[event];
+			quality->residual[event] +=
+			    is_against && sum ? -residual[event] : residual[event];
 		}
 	} else if (!quality->unknown) {
 		quality->unknown = strdup(residual ? ps_error_detail() : "out of memory");
@@ -138,7 +140,8 @@ void stat_describe_target(const struct stat_options *options, struct ps__buffer 
 	}
 }
 
-void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts, struct ps__buffer *out)
+void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts,
+                      struct ps__buffer *out)
 {
 	struct ps__buffer target = {0};
 	bool is_command = !output->options->is_whole_machine && !output->options->pid_count;
@@ -177,7 +180,8 @@ void stat_footer_status(int status, struct ps__buffer *out)
 {
 	ps__buffer_add(out, "with status %d", status);
 	if (status > TOOL_BY_SIGNAL && status < TOOL_BY_SIGNAL + 65)
-		ps__buffer_add(out, " (signal %d: %s)", status - TOOL_BY_SIGNAL, strsignal(status - TOOL_BY_SIGNAL));
+		ps__buffer_add(out, " (signal %d: %s)", status - TOOL_BY_SIGNAL,
+		               strsignal(status - TOOL_BY_SIGNAL));
 }
 
 static void footer_show_status(const struct stat_facts *facts, struct ps__buffer *out)
@@ -192,7 +196,8 @@ static void footer_show_status(const struct stat_facts *facts, struct ps__buffer
 static void footer_show_attribution(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	stat_footer_line("attribution", out);
-	ps__buffer_add(out, "%s%s", ps_attribution_name(quality->attribution), *quality->why ? ": " : "");
+	ps__buffer_add(out, "%s%s", ps_attribution_name(quality->attribution),
+	               *quality->why ? ": " : "");
 	tool_put(out, quality->why);
 	ps__buffer_add(out, "\n");
 }
@@ -203,8 +208,10 @@ static void footer_show_coverage(const struct stat_quality *quality, struct ps__
 	if (quality->coverage >= 1.0)
 		ps__buffer_add(out, "100 %%: no event had to share a counter\n");
 	else
-		ps__buffer_add(out, "%.1f %% at least: there were more events than counters, ~ marks estimates\n",
-		               100 * quality->coverage);
+		ps__buffer_add(
+		    out,
+		    "%.1f %% at least: there were more events than counters, ~ marks estimates\n",
+		    100 * quality->coverage);
 }
 
 static void footer_show_residual(const struct stat_quality *quality, struct ps__buffer *out)
@@ -240,8 +247,8 @@ static void footer_show_uncounted(const struct stat_quality *quality, struct ps_
 	}
 	if (uncounted->children) {
 		stat_footer_line("uncounted", out);
-		ps__buffer_add(out, "%zu child process%s that ran already when counting began\n", uncounted->children,
-		               uncounted->children > 1 ? "es" : "");
+		ps__buffer_add(out, "%zu child process%s that ran already when counting began\n",
+		               uncounted->children, uncounted->children > 1 ? "es" : "");
 	}
 }
 
@@ -278,7 +285,8 @@ void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *
 	footer_show_cost(out);
 }
 
-void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts, struct ps__buffer *out)
+void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
+                 struct ps__buffer *out)
 {
 	footer_show_elapsed(facts, out);
 	footer_show_status(facts, out);

@@ -27,21 +27,25 @@ enum {
 
 static const struct tool_option options_of_stat[] = {
     {'e', "event", "EVENTS",
-     "what to count: names with commas between them; may be\ngiven several times. perfsage list has the names"},
+     "what to count: names with commas between them; may be\ngiven several times. perfsage list "
+     "has the names"},
     {'p', "pid", "PIDS", "count these processes, and what they create, until they\nend or Ctrl-C"},
     {'a', "all-cpus", NULL, "count whole CPUs, whatever runs there, until Ctrl-C"},
     {OPTION_BY, "by", "TYPE",
-     "sums for each thread, core, cache, numa, package or machine;\nl1 to l4: for each cache of this level"},
+     "sums for each thread, core, cache, numa, package or machine;\nl1 to l4: for each cache of "
+     "this level"},
     {OPTION_TREE, "tree", NULL, "the whole tree (so it is on a terminal)"},
     {OPTION_THREADS, "threads", NULL, "also each software thread's counts, by hardware thread"},
     {'I', "interval", "MS", "also the counts of each interval, in milliseconds"},
     {'r', "repeat", "N", "run the command N times: means and deviations"},
-    {OPTION_TIMEOUT, "timeout", "MS", "end counting after so many milliseconds; the command\nis sent SIGTERM"},
+    {OPTION_TIMEOUT, "timeout", "MS",
+     "end counting after so many milliseconds; the command\nis sent SIGTERM"},
     {OPTION_JSON, "json", NULL, "JSON: ps_export(3) describes the fields"},
     {OPTION_CSV, "csv", NULL, "CSV: a row for each component and event"},
     {'o', "output", "FILE", "write there, not to stderr; - is stdout"},
     {OPTION_HEAT, "heat", "FILE",
-     "a heat map on the machine's tree: hwloc's XML, or with\na name in .svg, .png or .pdf what lstopo draws of it"},
+     "a heat map on the machine's tree: hwloc's XML, or with\na name in .svg, .png or .pdf what "
+     "lstopo draws of it"},
     {OPTION_HEAT_BY, "heat-by", "NAME", "the event or metric that colours it (the first event)"},
     {OPTION_NO_IDLE, "no-idle", NULL, "leave out components without a count"},
     {OPTION_RAW, "raw", NULL, "whole numbers, without SI prefixes"},
@@ -50,15 +54,17 @@ static const struct tool_option options_of_stat[] = {
 static const struct tool_usage usage = {
     .synopsis = "perfsage stat [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
 		"perfsage stat [OPTIONS] -p PIDS | -a [COMMAND [ARGUMENTS]]",
-    .summary = "Runs a command and counts events of all its threads and child processes, from its exec on,\n"
+    .summary = "Runs a command and counts events of all its threads and child processes, from its "
+	       "exec on,\n"
 	       "split by hardware thread. With -p or -a a command only says how long to count.",
     .options = options_of_stat,
     .option_count = sizeof options_of_stat / sizeof options_of_stat[0],
-    .examples = "perfsage stat make -j8\n"
-		"perfsage stat -e cycles,instructions,cache-misses --by package -- ./solver input.txt\n"
-		"perfsage stat -e page-faults,task-clock -r 5 --csv -o runs.csv -- ./solver input.txt\n"
-		"perfsage stat -p 4711 -I 1000\n"
-		"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
+    .examples =
+	"perfsage stat make -j8\n"
+	"perfsage stat -e cycles,instructions,cache-misses --by package -- ./solver input.txt\n"
+	"perfsage stat -e page-faults,task-clock -r 5 --csv -o runs.csv -- ./solver input.txt\n"
+	"perfsage stat -p 4711 -I 1000\n"
+	"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
 };
 
 static int options_append_pid(struct stat_options *options, const char *text)
@@ -134,7 +140,8 @@ static int options_parse_by(struct stat_options *options, const char *text)
 		options->cache_level = types[index].level;
 		return options_take_layout(options, STAT_LAYOUT_BY);
 	}
-	return tool_complain("--by takes thread, core, cache, l1, l2, l3, l4, numa, package or machine, not '%s'",
+	return tool_complain("--by takes thread, core, cache, l1, l2, l3, l4, numa, package or "
+	                     "machine, not '%s'",
 	                     text),
 	       -1;
 }
@@ -148,11 +155,13 @@ static int options_take_value(struct stat_options *options, int key, const char 
 	case 'p':
 		return options_split_pids(options, argument);
 	case 'I':
-		return tool_parse_number("--interval", argument, 1, 86400000, &options->interval_ms);
+		return tool_parse_number("--interval", argument, 1, 86400000,
+		                         &options->interval_ms);
 	case 'r':
 		return tool_parse_number("--repeat", argument, 1, 1000000, &options->repetitions);
 	case OPTION_TIMEOUT:
-		return tool_parse_number("--timeout", argument, 1, 1000000000000, &options->timeout_ms);
+		return tool_parse_number("--timeout", argument, 1, 1000000000000,
+		                         &options->timeout_ms);
 	case OPTION_BY:
 		return options_parse_by(options, argument);
 	case 'o':
@@ -211,7 +220,8 @@ static const char *options_find_conflict(const struct stat_options *options)
 	if (options->interval_ms && options->heat)
 		return "-I and --heat exclude each other";
 	if (options->shows_tasks && options->is_whole_machine)
-		return "--threads needs a command or -p: whole CPUs are counted whatever runs there";
+		return "--threads needs a command or -p: whole CPUs are counted whatever runs "
+		       "there";
 	if (options->shows_tasks && options->repetitions > 1)
 		return "--threads and -r exclude each other";
 	if (options->shows_tasks && options->format == PS_FORMAT_CSV)

@@ -38,10 +38,11 @@ static int show_keep_metric(const char *name, void *context)
 	return 0;
 }
 
-void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *root, bool is_for_people,
-                       bool has_unknown)
+void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *root,
+                       bool is_for_people, bool has_unknown)
 {
-	*metrics = (struct stat_metrics){.root = root, .is_for_people = is_for_people, .has_unknown = has_unknown};
+	*metrics = (struct stat_metrics){
+	    .root = root, .is_for_people = is_for_people, .has_unknown = has_unknown};
 	ps_metric_for_each(root, show_keep_metric, metrics);
 }
 
@@ -62,15 +63,16 @@ static int show_open_file(struct stat_output *output, struct tool_watcher *watch
 	return tool_file_open(&output->file, name, watcher);
 }
 
-int stat_output_open(struct stat_output *output, const struct stat_options *options, struct tool_watcher *watcher)
+int stat_output_open(struct stat_output *output, const struct stat_options *options,
+                     struct tool_watcher *watcher)
 {
 	*output = (struct stat_output){.options = options};
 	if (show_open_file(output, watcher) < 0)
 		return -1;
 	output->stream = output->file.stream;
 	output->screen = tool_screen_of(output->file.fd);
-	output->may_redraw =
-	    output->screen.is_terminal && output->screen.height > 2 && (!isatty(STDOUT_FILENO) || !options->command);
+	output->may_redraw = output->screen.is_terminal && output->screen.height > 2 &&
+	                     (!isatty(STDOUT_FILENO) || !options->command);
 	return 0;
 }
 
@@ -113,25 +115,29 @@ struct ps_print_options stat_print_options(const struct stat_output *output)
 {
 	unsigned types = stat_output_types(output);
 
-	return (struct ps_print_options){
-	    .size = sizeof(struct ps_print_options),
-	    .types = types,
-	    .cache_level = output->options->cache_level,
-	    .width = output->screen.width,
-	    .flags = (output->options->is_raw ? 0 : PS_PRINT_SI) | (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
-	             (output->screen.has_colour ? PS_PRINT_COLOUR : 0) | (types ? PS_PRINT_FLAT : 0)};
+	return (struct ps_print_options){.size = sizeof(struct ps_print_options),
+	                                 .types = types,
+	                                 .cache_level = output->options->cache_level,
+	                                 .width = output->screen.width,
+	                                 .flags =
+	                                     (output->options->is_raw ? 0 : PS_PRINT_SI) |
+	                                     (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
+	                                     (output->screen.has_colour ? PS_PRINT_COLOUR : 0) |
+	                                     (types ? PS_PRINT_FLAT : 0)};
 }
 
-static int show_add_tree(struct stat_output *output, struct stat_count *count, struct ps__buffer *out,
-                         bool is_interval)
+static int show_add_tree(struct stat_output *output, struct stat_count *count,
+                         struct ps__buffer *out, bool is_interval)
 {
 	struct ps_print_options how = stat_print_options(output);
 	struct stat_metrics metrics;
 	struct ps__table table;
 
 	stat_metrics_find(&metrics, count->root, true, false);
-	how.flags |= (output->options->hides_idle ? 0 : PS_PRINT_IDLE) | (is_interval ? PS_PRINT_NO_LEGEND : 0);
-	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names, metrics.count);
+	how.flags |= (output->options->hides_idle ? 0 : PS_PRINT_IDLE) |
+	             (is_interval ? PS_PRINT_NO_LEGEND : 0);
+	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names,
+	                            metrics.count);
 	if (code == PS_OK) {
 		code = ps__text_add_table(&table, &how, out);
 		ps__table_clear(&table);
@@ -140,7 +146,8 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count, s
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
 
-static int show_footer(struct stat_count *count, const struct stat_facts *facts, struct ps__buffer *out)
+static int show_footer(struct stat_count *count, const struct stat_facts *facts,
+                       struct ps__buffer *out)
 {
 	struct stat_quality quality;
 
@@ -152,8 +159,8 @@ static int show_footer(struct stat_count *count, const struct stat_facts *facts,
 	return 0;
 }
 
-static int show_add_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts,
-                         struct ps__buffer *out)
+static int show_add_text(struct stat_output *output, struct stat_count *count,
+                         const struct stat_facts *facts, struct ps__buffer *out)
 {
 	bool is_interval = facts->interval_s > 0;
 
@@ -177,7 +184,8 @@ static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 	for (const char *end = line + length, *next; line < end; line = next) {
 		const char *colour = memchr(line, '\033', (size_t)(end - line));
 		columns += tool_columns(line, (size_t)((colour ? colour : end) - line));
-		const char *colour_end = colour ? memchr(colour, 'm', (size_t)(end - colour)) : NULL;
+		const char *colour_end =
+		    colour ? memchr(colour, 'm', (size_t)(end - colour)) : NULL;
 		next = colour_end ? colour_end + 1 : end;
 	}
 	return columns ? (columns - 1) / width + 1 : 1;
@@ -221,7 +229,8 @@ static void show_draw(struct stat_output *output, const char *text)
 	fwrite(text, 1, (size_t)(end - text), output->stream);
 	if (*end) {
 		char note[96];
-		snprintf(note, sizeof note, "... %zu more lines: a higher terminal has room, --by shows less",
+		snprintf(note, sizeof note,
+		         "... %zu more lines: a higher terminal has room, --by shows less",
 		         show_count_lines(end));
 		fprintf(output->stream, "%.*s\n", (int)width, note);
 		lines++;
@@ -231,7 +240,8 @@ static void show_draw(struct stat_output *output, const char *text)
 }
 
 /* An interval on a terminal is drawn over the one before. */
-static int show_as_text(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
+static int show_as_text(struct stat_output *output, struct stat_count *count,
+                        const struct stat_facts *facts)
 {
 	struct ps__buffer out = {0};
 	int result = show_add_text(output, count, facts, &out);
@@ -245,14 +255,17 @@ static int show_as_text(struct stat_output *output, struct stat_count *count, co
 	return tool_complain("%s", ps_error_detail()), -1;
 }
 
-static int show_export(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
+static int show_export(struct stat_output *output, struct stat_count *count,
+                       const struct stat_facts *facts)
 {
 	const struct stat_options *options = output->options;
-	bool is_one_of_many = options->repetitions > 1 || options->interval_ms > 0 || options->shows_tasks;
+	bool is_one_of_many =
+	    options->repetitions > 1 || options->interval_ms > 0 || options->shows_tasks;
 	struct stat_fields fields;
 	struct stat_metrics metrics;
-	struct ps_export_options how = {
-	    .size = sizeof how, .types = stat_output_types(output), .cache_level = options->cache_level};
+	struct ps_export_options how = {.size = sizeof how,
+	                                .types = stat_output_types(output),
+	                                .cache_level = options->cache_level};
 
 	stat_metrics_find(&metrics, count->root, false, false);
 	stat_fields_create(&fields, output, count, facts);
@@ -260,7 +273,8 @@ static int show_export(struct stat_output *output, struct stat_count *count, con
 	how.metric_count = metrics.count;
 	how.fields = fields.fields;
 	how.field_count = fields.count;
-	how.flags = (options->hides_idle ? PS_EXPORT_NO_IDLE : 0) | (is_one_of_many ? PS_EXPORT_COMPACT : 0) |
+	how.flags = (options->hides_idle ? PS_EXPORT_NO_IDLE : 0) |
+	            (is_one_of_many ? PS_EXPORT_COMPACT : 0) |
 	            (output->has_csv_header ? PS_EXPORT_NO_HEADER : 0);
 	int code = ps_export_with(count->root, options->format, &how, output->stream);
 	output->has_csv_header = true;

@@ -25,7 +25,8 @@ struct task_row {
 
 struct matrix {
 	const struct ps_eventset *model;
-	struct ps_value *totals; /* of each event, all tasks together: how they are known, the tasks' are */
+	/* Of each event, all tasks together: how they are known, the tasks' are */
+	struct ps_value *totals;
 	struct task_row *rows;
 	size_t count;
 	size_t room;
@@ -36,13 +37,14 @@ static int tasks_add_row(const struct ps_task *task, void *context)
 	struct matrix *matrix = context;
 	size_t bytes = ps_eventset_event_count(matrix->model) * sizeof *task->counts;
 
-	struct task_row *grown =
-	    ps__vector_reserve(matrix->rows, matrix->count, matrix->count + 1, &matrix->room, sizeof *grown);
+	struct task_row *grown = ps__vector_reserve(matrix->rows, matrix->count, matrix->count + 1,
+	                                            &matrix->room, sizeof *grown);
 	if (!grown)
 		return 1;
 	matrix->rows = grown;
 	struct task_row *row = &matrix->rows[matrix->count];
-	*row = (struct task_row){.pid = task->pid, .tid = task->tid, .cpu = task->cpu, .counts = malloc(bytes)};
+	*row = (struct task_row){
+	    .pid = task->pid, .tid = task->tid, .cpu = task->cpu, .counts = malloc(bytes)};
 	if (!row->counts)
 		return 1;
 	memcpy(row->counts, task->counts, bytes);
@@ -59,7 +61,8 @@ static void tasks_clear_matrix(struct matrix *matrix)
 	free(matrix->totals);
 }
 
-static bool tasks_find_total(const struct stat_aggregate *aggregate, const char *name, struct ps_value *out)
+static bool tasks_find_total(const struct stat_aggregate *aggregate, const char *name,
+                             struct ps_value *out)
 {
 	for (size_t event = 0; event < aggregate->table.event_count; event++) {
 		if (strcmp(ps__table_event(&aggregate->table, event), name) != 0)
@@ -89,7 +92,8 @@ static int tasks_find_totals(struct matrix *matrix, const struct stat_count *cou
 	return matrix->totals ? 0 : 1;
 }
 
-static int tasks_fill_matrix(struct matrix *matrix, struct stat_count *count, const struct stat_aggregate *aggregate)
+static int tasks_fill_matrix(struct matrix *matrix, struct stat_count *count,
+                             const struct stat_aggregate *aggregate)
 {
 	*matrix = (struct matrix){.model = count->model};
 	int result = tasks_find_totals(matrix, count, aggregate);
@@ -104,13 +108,15 @@ static int tasks_fill_matrix(struct matrix *matrix, struct stat_count *count, co
 }
 
 /* A task's share of an estimate is estimated as the whole is. */
-static struct ps_value tasks_value_of(const struct matrix *matrix, const struct task_row *row, size_t event)
+static struct ps_value tasks_value_of(const struct matrix *matrix, const struct task_row *row,
+                                      size_t event)
 {
 	struct ps_value value = matrix->totals[event];
 	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
 	double factor = is_estimate && value.raw ? (double)value.value / (double)value.raw : 1;
 
-	value.value = factor == 1 ? row->counts[event] : llround((double)row->counts[event] * factor);
+	value.value =
+	    factor == 1 ? row->counts[event] : llround((double)row->counts[event] * factor);
 	return value;
 }
 
@@ -119,8 +125,8 @@ static struct ps_value tasks_value_of(const struct matrix *matrix, const struct 
 #define WHOSE        "%8s %8s %s%*s %6s"
 #define NAME_COLUMNS 16
 
-static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid, const char *name,
-                            const char *cpu, enum ps__style style)
+static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid,
+                            const char *name, const char *cpu, enum ps__style style)
 {
 	struct ps__buffer shown = {0}, whose = {0};
 	size_t columns = tool_columns(name, strlen(name));
@@ -129,12 +135,14 @@ static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid,
 	tool_put(&shown, name);
 	ps__buffer_add(&whose, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "", cpu);
 	columns += whose.length - shown.length;
-	ps__grid_set(grid, line, 0, &whose, (struct ps__grid_cell){.columns = columns, .style = style});
+	ps__grid_set(grid, line, 0, &whose,
+	             (struct ps__grid_cell){.columns = columns, .style = style});
 	ps__buffer_clear(&shown);
 	ps__buffer_clear(&whose);
 }
 
-static struct ps__look tasks_look_of(const struct matrix *matrix, size_t event, const struct stat_output *output)
+static struct ps__look tasks_look_of(const struct matrix *matrix, size_t event,
+                                     const struct stat_output *output)
 {
 	return (struct ps__look){.unit = ps_eventset_event_unit(matrix->model, event),
 	                         .scale = ps_eventset_event_scale(matrix->model, event),
@@ -157,15 +165,16 @@ static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat
 		struct ps__look look = tasks_look_of(matrix, event, output);
 		ps__buffer_restart(&text);
 		ps__known_add_value(&text, &value, &look);
-		ps__grid_set(
-		    grid, line, event + 1, &text,
-		    (struct ps__grid_cell){.columns = text.length,
-		                           .mark = strlen(ps__known_mark(value.status, value.flags, &look))});
+		ps__grid_set(grid, line, event + 1, &text,
+		             (struct ps__grid_cell){
+				 .columns = text.length,
+				 .mark = strlen(ps__known_mark(value.status, value.flags, &look))});
 	}
 	ps__buffer_clear(&text);
 }
 
-static void tasks_set_headings(struct ps__grid *grid, const struct stat_output *output, const struct matrix *matrix)
+static void tasks_set_headings(struct ps__grid *grid, const struct stat_output *output,
+                               const struct matrix *matrix)
 {
 	struct ps__buffer text = {0};
 
@@ -175,8 +184,9 @@ static void tasks_set_headings(struct ps__grid *grid, const struct stat_output *
 		ps__buffer_restart(&text);
 		ps__label_add_event(&text, ps_eventset_event_name(matrix->model, event),
 		                    ps__known_heading_unit(&look));
-		ps__grid_set(grid, 0, event + 1, &text,
-		             (struct ps__grid_cell){.columns = text.length, .style = PS__STYLE_HEADING});
+		ps__grid_set(
+		    grid, 0, event + 1, &text,
+		    (struct ps__grid_cell){.columns = text.length, .style = PS__STYLE_HEADING});
 	}
 	ps__buffer_clear(&text);
 }
@@ -195,7 +205,8 @@ static void tasks_show_matrix(const struct stat_output *output, const struct mat
 	struct ps__grid grid;
 	struct ps__buffer out = {0};
 
-	if (ps__grid_create(&grid, matrix->count + 1, ps_eventset_event_count(matrix->model) + 1) != PS_OK)
+	if (ps__grid_create(&grid, matrix->count + 1, ps_eventset_event_count(matrix->model) + 1) !=
+	    PS_OK)
 		out.failed = true;
 	grid.has_colour = output->screen.has_colour;
 	for (size_t row = 0; !out.failed && row < matrix->count; row++)
@@ -206,15 +217,15 @@ static void tasks_show_matrix(const struct stat_output *output, const struct mat
 	ps__grid_add(&grid, &out, output->screen.width);
 	ps__buffer_add(&out, "\n");
 	if (tasks_has_others(matrix))
-		ps__buffer_add(&out,
-		               "others       tasks that live on, or of whose end the kernel told nothing (Linux from "
-		               "5.13 on does only with a fix of December 2025)\n");
+		ps__buffer_add(
+		    &out, "others       tasks that live on, or of whose end the kernel told "
+			  "nothing (Linux from 5.13 on does only with a fix of December 2025)\n");
 	ps__grid_clear(&grid);
 	tool_write(&out, output->stream);
 }
 
-static void json_add_count(struct ps__json *json, const struct matrix *matrix, const struct task_row *row,
-                           size_t event)
+static void json_add_count(struct ps__json *json, const struct matrix *matrix,
+                           const struct task_row *row, size_t event)
 {
 	struct ps_value value = tasks_value_of(matrix, row, event);
 
@@ -225,7 +236,8 @@ static void json_add_count(struct ps__json *json, const struct matrix *matrix, c
 	ps__json_close(json, '}');
 }
 
-static void json_add_row(struct ps__json *json, const struct matrix *matrix, const struct task_row *row)
+static void json_add_row(struct ps__json *json, const struct matrix *matrix,
+                         const struct task_row *row)
 {
 	ps__json_open(json, NULL, '{');
 	ps__json_add_integer(json, "pid", row->pid);
@@ -262,10 +274,13 @@ int stat_tasks_check(const struct stat_count *count)
 
 	if (stat_count_attribution(count, &why) != PS_ATTRIBUTION_LAST_CPU)
 		return 0;
-	return tool_complain("--threads: tasks are told apart where their counts are exact: %s", why), -1;
+	return tool_complain("--threads: tasks are told apart where their counts are exact: %s",
+	                     why),
+	       -1;
 }
 
-int stat_tasks_show(struct stat_output *output, struct stat_count *count, const struct stat_aggregate *aggregate)
+int stat_tasks_show(struct stat_output *output, struct stat_count *count,
+                    const struct stat_aggregate *aggregate)
 {
 	struct matrix matrix;
 

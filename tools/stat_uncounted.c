@@ -59,7 +59,8 @@ bool stat_uncounted_is_any(const struct stat_uncounted *uncounted)
 
 double stat_uncounted_number(const struct stat_uncounted *uncounted)
 {
-	return uncounted->programs || !*uncounted->why_unknown ? (double)uncounted->programs : (double)NAN;
+	return uncounted->programs || !*uncounted->why_unknown ? (double)uncounted->programs
+	                                                       : (double)NAN;
 }
 
 void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out)
@@ -68,12 +69,14 @@ void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__
 		ps__buffer_add(out, "not known: %s", uncounted->why_unknown);
 		return;
 	}
-	ps__buffer_add(out, "%zu program%s, %s'", uncounted->programs, uncounted->programs > 1 ? "s" : "",
+	ps__buffer_add(out, "%zu program%s, %s'", uncounted->programs,
+	               uncounted->programs > 1 ? "s" : "",
 	               uncounted->programs > 1 ? "the first " : "");
 	tool_put(out, uncounted->name);
 	ps__buffer_add(out,
-	               "' (process %d): Linux does not count a program that is set-user-ID or set-group-ID, has "
-	               "capabilities or can't be read by this user, nor what it starts; -a counts whole CPUs",
+	               "' (process %d): Linux does not count a program that is set-user-ID or "
+	               "set-group-ID, has capabilities or can't be read by this user, nor what it "
+	               "starts; -a counts whole CPUs",
 	               (int)uncounted->pid);
 }
 
@@ -117,10 +120,13 @@ static bool uncounted_read_process(const char *pid, struct process *out)
 	fclose(stream);
 	line[length] = '\0';
 	const char *rest = strrchr(line, ')');
-	if (!rest || sscanf(rest + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
-	                    &state, &parent, &threads) != 3)
+	if (!rest ||
+	    sscanf(rest + 1,
+	           " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
+	           &parent, &threads) != 3)
 		return false;
-	*out = (struct process){.pid = (pid_t)atoi(pid), .parent = (pid_t)parent, .threads = threads};
+	*out =
+	    (struct process){.pid = (pid_t)atoi(pid), .parent = (pid_t)parent, .threads = threads};
 	return state != 'Z' && state != 'X';
 }
 
@@ -131,10 +137,11 @@ static void uncounted_list_processes(struct processes *all)
 	struct process one;
 
 	while (folder && (entry = readdir(folder))) {
-		if (!isdigit((unsigned char)*entry->d_name) || !uncounted_read_process(entry->d_name, &one))
+		if (!isdigit((unsigned char)*entry->d_name) ||
+		    !uncounted_read_process(entry->d_name, &one))
 			continue;
-		struct process *grown =
-		    ps__vector_reserve(all->list, all->count, all->count + 1, &all->room, sizeof *grown);
+		struct process *grown = ps__vector_reserve(all->list, all->count, all->count + 1,
+		                                           &all->room, sizeof *grown);
 		if (!grown)
 			break;
 		all->list = grown;
@@ -162,7 +169,8 @@ static void uncounted_find_below(struct processes *all)
 		is_new = false;
 		for (size_t index = 0; index < all->count; index++) {
 			struct process *one = &all->list[index];
-			if (one->is_counted || one->is_below || !uncounted_is_in_tree(all, one->parent))
+			if (one->is_counted || one->is_below ||
+			    !uncounted_is_in_tree(all, one->parent))
 				continue;
 			one->is_below = true;
 			is_new = true;
@@ -173,7 +181,8 @@ static void uncounted_find_below(struct processes *all)
 /* At most this many are named: a list of hundreds would be of no use. */
 #define MOST_NAMED 40
 
-static void uncounted_complain_of_children(const struct processes *all, size_t children, long threads)
+static void uncounted_complain_of_children(const struct processes *all, size_t children,
+                                           long threads)
 {
 	struct ps__buffer named = {0};
 	const char *separator = ": -p ";
@@ -184,11 +193,10 @@ static void uncounted_complain_of_children(const struct processes *all, size_t c
 		ps__buffer_add(&named, "%s%d", separator, (int)all->list[index].pid);
 		separator = ",";
 	}
-	tool_complain(
-	    "not counted: %zu child process%s with %ld thread%s, running already: -p counts a process and what "
-	    "it creates from now on; name %s, too%s",
-	    children, children > 1 ? "es" : "", threads, threads > 1 ? "s" : "", children > 1 ? "them" : "it",
-	    ps__buffer_text(&named));
+	tool_complain("not counted: %zu child process%s with %ld thread%s, running already: -p "
+	              "counts a process and what it creates from now on; name %s, too%s",
+	              children, children > 1 ? "es" : "", threads, threads > 1 ? "s" : "",
+	              children > 1 ? "them" : "it", ps__buffer_text(&named));
 	ps__buffer_clear(&named);
 }
 

@@ -49,7 +49,9 @@ struct tool_screen tool_screen_of(int fd)
 	screen.has_utf8 = terminal_has_utf8();
 	screen.has_colour = !is_dumb && !terminal_is_set("NO_COLOR");
 	ioctl(fd, TIOCGWINSZ, &size);
-	screen.width = terminal_number_of("COLUMNS") ? terminal_number_of("COLUMNS") : size.ws_col ? size.ws_col : 80;
+	screen.width = terminal_number_of("COLUMNS") ? terminal_number_of("COLUMNS")
+	               : size.ws_col                 ? size.ws_col
+	                                             : 80;
 	screen.height = is_dumb ? 0 : size.ws_row;
 	return screen;
 }
@@ -109,7 +111,8 @@ int tool_write(struct ps__buffer *buffer, FILE *stream)
 
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width)
 {
-	struct ps__wrap wrap = {.start = indent, .indent = indent, .width = width, .charset = terminal_charset()};
+	struct ps__wrap wrap = {
+	    .start = indent, .indent = indent, .width = width, .charset = terminal_charset()};
 
 	if (width && width < indent + NARROWEST)
 		wrap.width = indent + NARROWEST;

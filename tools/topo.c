@@ -16,16 +16,17 @@ enum {
 
 static const struct tool_option options_of_topo[] = {
     {OPTION_XML, "xml", "FILE", "the tree of a file that hwloc wrote (lstopo FILE.xml)"},
-    {OPTION_SYNTHETIC, "synthetic", "DESC", "the tree of hwloc's description, as 'pack:2 l3:2 core:8 pu:2'"},
+    {OPTION_SYNTHETIC, "synthetic", "DESC",
+     "the tree of hwloc's description, as 'pack:2 l3:2 core:8 pu:2'"},
     {OPTION_WHOLE, "whole", NULL, "of this machine, also the CPUs that the cpuset forbids"},
     {OPTION_JSON, "json", NULL, "as JSON; ps_export(3) has its fields"},
 };
 
 static const struct tool_usage usage = {
     .synopsis = "perfsage topo [--whole | --xml FILE | --synthetic DESC] [--json]",
-    .summary =
-	"Shows the tree of components to which counts are attributed: packages, NUMA nodes, caches, cores and\n"
-	"hardware threads.",
+    .summary = "Shows the tree of components to which counts are attributed: packages, NUMA nodes, "
+	       "caches, cores and\n"
+	       "hardware threads.",
     .options = options_of_topo,
     .option_count = sizeof options_of_topo / sizeof options_of_topo[0],
     .examples = "perfsage topo\n"
@@ -40,8 +41,8 @@ struct topo {
 
 static int topo_load(const struct topo *topo, struct ps_topology **out)
 {
-	struct ps_topology_options options = {.size = sizeof options,
-	                                      .flags = topo->is_whole ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
+	struct ps_topology_options options = {
+	    .size = sizeof options, .flags = topo->is_whole ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
 
 	if (topo->xml)
 		return ps_topology_load_xml(out, topo->xml);
@@ -54,11 +55,13 @@ static int topo_print(const struct topo *topo, struct ps_component *root)
 {
 	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
 	struct ps_print_options options = {.size = sizeof options,
-	                                   .flags = PS_PRINT_NO_LEGEND | (screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
+	                                   .flags = PS_PRINT_NO_LEGEND |
+	                                            (screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
 	                                            (screen.has_colour ? PS_PRINT_COLOUR : 0),
 	                                   .width = screen.width};
 
-	return topo->is_json ? ps_export(root, PS_FORMAT_JSON, stdout) : ps_print_with(root, &options, stdout);
+	return topo->is_json ? ps_export(root, PS_FORMAT_JSON, stdout)
+	                     : ps_print_with(root, &options, stdout);
 }
 
 static int topo_show(const struct topo *topo)
@@ -103,8 +106,9 @@ int tool_topo(int argc, char **argv)
 	if (key != TOOL_OPTIONS_END)
 		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
 	if (optind < argc)
-		return tool_complain("'%s' is no option: a file is given with --xml, a description with --synthetic",
-		                     argv[optind]);
+		return tool_complain(
+		    "'%s' is no option: a file is given with --xml, a description with --synthetic",
+		    argv[optind]);
 	if ((topo.xml != NULL) + (topo.synthetic != NULL) + topo.is_whole > 1)
 		return tool_complain("--whole, --xml and --synthetic exclude each other");
 	return topo_show(&topo);

@@ -65,7 +65,8 @@ void tool_ending_keep(const char *path)
 }
 
 /* The signals that end perfsage follow the first two. */
-static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT,
+                                                  SIGTERM, SIGHUP,  SIGQUIT};
 
 static void watcher_take_actions(struct tool_state *state)
 {
@@ -197,8 +198,8 @@ static void watcher_complain_of_process(pid_t pid, int error)
 	pid_t process = watcher_process_of(pid);
 
 	if (process && process != pid)
-		tool_complain("%d is a thread of process %d: -p counts whole processes; '--threads -p %d' tells the "
-		              "threads apart",
+		tool_complain("%d is a thread of process %d: -p counts whole processes; '--threads "
+		              "-p %d' tells the threads apart",
 		              (int)pid, (int)process, (int)process);
 	else
 		tool_complain("process %d: %s", (int)pid,
@@ -304,7 +305,8 @@ static void watcher_keep_wakeup(struct tool_watcher *watcher, enum tool_wakeup w
 
 bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events)
 {
-	struct pollfd fds[] = {{.fd = watcher->signals, .events = POLLIN}, {.fd = fd, .events = events}};
+	struct pollfd fds[] = {{.fd = watcher->signals, .events = POLLIN},
+	                       {.fd = fd, .events = events}};
 	int before = watcher->signal;
 	enum tool_wakeup wakeup;
 
@@ -336,8 +338,10 @@ enum tool_wakeup tool_watcher_wait(struct tool_watcher *watcher, uint64_t deadli
 	for (;;) {
 		fds[0] = (struct pollfd){.fd = watcher->signals, .events = POLLIN};
 		for (size_t index = 0; index < watcher->process_count; index++)
-			fds[1 + index] = (struct pollfd){.fd = watcher->processes[index], .events = POLLIN};
-		int ready = poll(fds, 1 + watcher->process_count, watcher_milliseconds_until(deadline_ns));
+			fds[1 + index] =
+			    (struct pollfd){.fd = watcher->processes[index], .events = POLLIN};
+		int ready =
+		    poll(fds, 1 + watcher->process_count, watcher_milliseconds_until(deadline_ns));
 		if (ready > 0 && fds[0].revents && watcher_take_signal(watcher, &wakeup))
 			return wakeup;
 		/* A command says how long is counted, whatever else there

@@ -36,7 +36,8 @@ static int annotate_fail_hwloc(const char *what)
 {
 	if (errno == ENOMEM)
 		return ps__fail_memory("hwloc's XML");
-	return ps__fail(PS_ESYS, "hwloc could not %s its own XML of the topology: %s", what, strerror(errno));
+	return ps__fail(PS_ESYS, "hwloc could not %s its own XML of the topology: %s", what,
+	                strerror(errno));
 }
 
 static void annotate_remove_info(hwloc_obj_t object, unsigned index)
@@ -56,7 +57,8 @@ static bool annotate_begins(const char *text, const char *prefix)
 static bool annotate_is_ours(const struct hwloc_info_s *info)
 {
 	return annotate_begins(info->name, PS__NOTE_PREFIX) ||
-	       (!strcmp(info->name, "lstopoLegend") && annotate_begins(info->value, PS__NOTE_PREFIX));
+	       (!strcmp(info->name, "lstopoLegend") &&
+	        annotate_begins(info->value, PS__NOTE_PREFIX));
 }
 
 /* The topology may have been read from a heat map: its colours must not stay
@@ -112,20 +114,20 @@ static bool annotate_is_same(const struct ps_component *component, hwloc_obj_t o
 static int annotate_fail_differs(const struct job *job, const struct ps_component *component)
 {
 	if (job->topology->is_foreign)
-		return ps__fail(
-		    PS_EINVAL,
-		    "%s is damaged: what hwloc reads from it is another tree once it was written and read "
-		    "again, at %s",
-		    job->subject, component->name);
-	return ps__fail(PS_EBUG, "hwloc's own XML of the topology differs from it at %s", component->name);
+		return ps__fail(PS_EINVAL,
+		                "%s is damaged: what hwloc reads from it is another tree once it "
+		                "was written and read again, at %s",
+		                job->subject, component->name);
+	return ps__fail(PS_EBUG, "hwloc's own XML of the topology differs from it at %s",
+	                component->name);
 }
 
 static int annotate_walk(struct job *job, const struct ps_component *component, hwloc_obj_t object);
 
 /* The children from `first` on, which are the component's from *index on;
  * import_tree.c has put them in this order. */
-static int annotate_walk_children(struct job *job, const struct ps_component *component, hwloc_obj_t first,
-                                  size_t *index)
+static int annotate_walk_children(struct job *job, const struct ps_component *component,
+                                  hwloc_obj_t first, size_t *index)
 {
 	int code = PS_OK;
 
@@ -161,7 +163,8 @@ static int annotate_load_copy(struct job *job)
 	if (result == 0)
 		result = hwloc_topology_set_all_types_filter(job->copy, HWLOC_TYPE_FILTER_KEEP_ALL);
 	if (result == 0)
-		result = hwloc_topology_set_flags(job->copy, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+		result =
+		    hwloc_topology_set_flags(job->copy, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 	if (result == 0)
 		result = hwloc_topology_load(job->copy);
 	hwloc_free_xmlbuffer(job->topology->hwloc, xml);
@@ -199,7 +202,8 @@ static int annotate_run(void *context)
 	return code;
 }
 
-static int annotate_see_nothing(const struct ps_component *component, struct ps__note *note, void *context)
+static int annotate_see_nothing(const struct ps_component *component, struct ps__note *note,
+                                void *context)
 {
 	(void)component;
 	(void)note;
@@ -216,11 +220,13 @@ int ps__annotate_rehearse(const struct ps_topology *topology, const char *subjec
 	return code;
 }
 
-int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visit, void *context, char **out,
-                        size_t *length)
+int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visit, void *context,
+                        char **out, size_t *length)
 {
-	struct job job = {
-	    .topology = topology, .subject = "what the topology is from", .visit = visit, .context = context};
+	struct job job = {.topology = topology,
+	                  .subject = "what the topology is from",
+	                  .visit = visit,
+	                  .context = context};
 	int cancel = ps__cancel_hold();
 	int code = topology->is_foreign ? ps__child_run(annotate_run, &job, job.subject) : PS_OK;
 

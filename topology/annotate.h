@@ -23,7 +23,8 @@ int ps__note_add_box(struct ps__note *note, const char *text, const char *style)
 
 /* Called for each component and its object, parents first; another return than
  * PS_OK ends all. It may be called in a child process besides. */
-typedef int ps__note_visit(const struct ps_component *component, struct ps__note *note, void *context);
+typedef int ps__note_visit(const struct ps_component *component, struct ps__note *note,
+                           void *context);
 
 /*
  * Makes the XML: a string of *length bytes and a NUL, to be freed with
@@ -31,8 +32,8 @@ typedef int ps__note_visit(const struct ps_component *component, struct ps__note
  * taken away first. PS_ENOMEM, PS_ESYS (hwloc refuses), PS_EINVAL: the topology
  * is from a damaged file.
  */
-int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visit, void *context, char **out,
-                        size_t *length);
+int ps__annotate_export(const struct ps_topology *topology, ps__note_visit *visit, void *context,
+                        char **out, size_t *length);
 
 /* Makes the XML for nothing, to see whether it can be made: for import.c, in a
  * child process. The same codes. */

@@ -19,6 +19,7 @@ struct ps__arena {
  * gives memory of no size. */
 void *ps__arena_calloc(struct ps__arena *arena, size_t count, size_t size_bytes);
 char *ps__arena_strdup(struct ps__arena *arena, const char *text);
-void ps__arena_free(struct ps__arena *arena); /* all of it; the arena is empty, and usable, afterwards */
+/* All of it; the arena is empty, and usable, afterwards. */
+void ps__arena_free(struct ps__arena *arena);
 
 #endif

@@ -58,8 +58,8 @@ static void child_limit_memory(void)
 	if (ps__os_read_file("/proc/self/statm", text, sizeof text) < 0)
 		return;
 	unsigned long long pages = strtoull(text, NULL, 10);
-	child_limit(RLIMIT_AS,
-	            (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE)) + ((rlim_t)LIMIT_MEGABYTES << 20));
+	child_limit(RLIMIT_AS, (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE)) +
+	                           ((rlim_t)LIMIT_MEGABYTES << 20));
 }
 
 static void child_leave_the_program_alone(int pipe_fd)
@@ -144,15 +144,20 @@ static int child_result(bool received, const struct answer *answer, int status, 
 	if (received && answer->code == PS_OK)
 		return PS_OK;
 	if (received && answer->code == PS_ENOMEM)
-		return ps__fail(PS_ENOMEM, "%s (%s may take %d MB)", answer->detail, subject, LIMIT_MEGABYTES);
+		return ps__fail(PS_ENOMEM, "%s (%s may take %d MB)", answer->detail, subject,
+		                LIMIT_MEGABYTES);
 	if (received)
 		return ps__fail(answer->code, "%s", answer->detail);
 	if (number == SIGALRM || number == SIGXCPU)
 		return ps__fail(
-		    PS_EINVAL, "%s is damaged or too large: hwloc was not done with it after %d s of %stime", subject,
-		    number == SIGXCPU ? LIMIT_SECONDS : WAIT_SECONDS, number == SIGXCPU ? "CPU " : "");
-	return ps__fail(PS_EINVAL, "%s makes hwloc crash%s%s%s: it is damaged, or needs more than %d MB", subject,
-	                number ? " (" : "", number ? strsignal(number) : "", number ? ")" : "", LIMIT_MEGABYTES);
+		    PS_EINVAL,
+		    "%s is damaged or too large: hwloc was not done with it after %d s of %stime",
+		    subject, number == SIGXCPU ? LIMIT_SECONDS : WAIT_SECONDS,
+		    number == SIGXCPU ? "CPU " : "");
+	return ps__fail(PS_EINVAL,
+	                "%s makes hwloc crash%s%s%s: it is damaged, or needs more than %d MB",
+	                subject, number ? " (" : "", number ? strsignal(number) : "",
+	                number ? ")" : "", LIMIT_MEGABYTES);
 }
 
 int ps__child_run(int (*work)(void *context), void *context, const char *subject)
@@ -161,8 +166,9 @@ int ps__child_run(int (*work)(void *context), void *context, const char *subject
 	int ends[2], status;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return ps__fail(PS_ESYS, "%s is read in a child process first, and pipe2 failed: %s", subject,
-		                strerror(errno));
+		return ps__fail(PS_ESYS,
+		                "%s is read in a child process first, and pipe2 failed: %s",
+		                subject, strerror(errno));
 	pid_t pid = child_fork_without_signals();
 	if (pid == 0)
 		child_main(work, context, ends[1]);
@@ -171,8 +177,8 @@ int ps__child_run(int (*work)(void *context), void *context, const char *subject
 	if (pid < 0) {
 		close(ends[0]);
 		return ps__fail(PS_ESYS,
-		                "%s is read in a child process first, and fork failed: %s (see ulimit -u, the "
-		                "cgroup's pids.max and vm.overcommit_memory)",
+		                "%s is read in a child process first, and fork failed: %s (see "
+		                "ulimit -u, the cgroup's pids.max and vm.overcommit_memory)",
 		                subject, strerror(error));
 	}
 	bool received = child_await(pid, ends[0], &answer, &status);

@@ -15,8 +15,9 @@ enum ps_component_type ps_component_type(const struct ps_component *component)
 const char *ps_component_type_name(enum ps_component_type type)
 {
 	static const char *const names[] = {
-	    [PS_COMPONENT_MACHINE] = "Machine", [PS_COMPONENT_PACKAGE] = "Package", [PS_COMPONENT_DIE] = "Die",
-	    [PS_COMPONENT_NUMA] = "NUMA node",  [PS_COMPONENT_CACHE] = "Cache",     [PS_COMPONENT_GROUP] = "Group",
+	    [PS_COMPONENT_MACHINE] = "Machine", [PS_COMPONENT_PACKAGE] = "Package",
+	    [PS_COMPONENT_DIE] = "Die",         [PS_COMPONENT_NUMA] = "NUMA node",
+	    [PS_COMPONENT_CACHE] = "Cache",     [PS_COMPONENT_GROUP] = "Group",
 	    [PS_COMPONENT_CORE] = "Core",       [PS_COMPONENT_THREAD] = "Thread",
 	};
 

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "topology/tree.h"
 
-int ps_component_for_each(struct ps_component *component, int (*visit)(struct ps_component *component, void *context),
+int ps_component_for_each(struct ps_component *component,
+                          int (*visit)(struct ps_component *component, void *context),
                           void *context)
 {
 	if (!component || !visit)
@@ -35,7 +36,8 @@ static bool find_is_below(const struct ps_component *component, const struct ps_
 {
 	size_t index = (size_t)(thread - component->topology->threads);
 
-	return index >= component->first_thread && index - component->first_thread < component->thread_count;
+	return index >= component->first_thread &&
+	       index - component->first_thread < component->thread_count;
 }
 
 static struct ps_component *find_thread(const struct ps_component *component, int cpu)
@@ -47,14 +49,17 @@ static struct ps_component *find_thread(const struct ps_component *component, in
 
 /* Threads stand in the topology's array in the order of their logical
  * numbers. */
-static struct ps_component *find_thread_logical(const struct ps_component *component, size_t logical_id)
+static struct ps_component *find_thread_logical(const struct ps_component *component,
+                                                size_t logical_id)
 {
-	if (logical_id < component->first_thread || logical_id - component->first_thread >= component->thread_count)
+	if (logical_id < component->first_thread ||
+	    logical_id - component->first_thread >= component->thread_count)
 		return NULL;
 	return component->topology->threads[logical_id].component;
 }
 
-struct ps_component *ps_component_find(const struct ps_component *component, enum ps_component_type type, int os_id)
+struct ps_component *ps_component_find(const struct ps_component *component,
+                                       enum ps_component_type type, int os_id)
 {
 	if (!component || os_id < 0)
 		return NULL;
@@ -70,18 +75,20 @@ struct ps_component *ps_component_find(const struct ps_component *component, enu
 	return NULL;
 }
 
-struct ps_component *ps_component_find_logical(const struct ps_component *component, enum ps_component_type type,
-                                               int cache_level, int logical_id)
+struct ps_component *ps_component_find_logical(const struct ps_component *component,
+                                               enum ps_component_type type, int cache_level,
+                                               int logical_id)
 {
 	if (!component || logical_id < 0)
 		return NULL;
 	if (type == PS_COMPONENT_THREAD)
 		return find_thread_logical(component, (size_t)logical_id);
-	if (component->type == type && component->cache_level == cache_level && component->logical_id == logical_id)
+	if (component->type == type && component->cache_level == cache_level &&
+	    component->logical_id == logical_id)
 		return (struct ps_component *)component;
 	for (size_t i = 0; i < component->child_count; i++) {
-		struct ps_component *found =
-		    ps_component_find_logical(component->children[i], type, cache_level, logical_id);
+		struct ps_component *found = ps_component_find_logical(component->children[i], type,
+		                                                       cache_level, logical_id);
 		if (found)
 			return found;
 	}
@@ -102,8 +109,8 @@ static struct ps_component *find_local_node(const struct ps_component *component
 	return NULL;
 }
 
-struct ps_component *ps_component_ancestor(const struct ps_component *component, enum ps_component_type type,
-                                           unsigned n)
+struct ps_component *ps_component_ancestor(const struct ps_component *component,
+                                           enum ps_component_type type, unsigned n)
 {
 	if (!component || n == 0)
 		return NULL;

@@ -28,11 +28,13 @@
 #define LARGEST_MASK_CPUS 65536
 
 struct source {
-	const char *subject;   /* what a message calls it */
-	const char *synthetic; /* either a description, or the bytes of an XML file, or neither: this machine */
+	const char *subject; /* what a message calls it */
+	/* Either a description, or the bytes of an XML file, or neither: this machine */
+	const char *synthetic;
 	const char *xml;
 	int xml_bytes;
-	const char *origin; /* ps_topology_origin's answer; if is_this_machine: only where hwloc read another */
+	/* ps_topology_origin's answer; if is_this_machine: only where hwloc read another */
+	const char *origin;
 	bool is_this_machine;
 	bool is_trusted; /* needs no rehearsal */
 	unsigned long flags;
@@ -71,8 +73,8 @@ static int import_synthetic_reason(void *context)
 	if (read(ends[0], reason, sizeof reason - 1) < 0)
 		return ps__fail(PS_ESYS, "no reason known");
 	reason[strcspn(reason, "\n")] = '\0';
-	return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"%s%s", job->source->synthetic,
-	                reason[0] ? ": " : "", reason);
+	return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"%s%s",
+	                job->source->synthetic, reason[0] ? ": " : "", reason);
 }
 
 static int import_fail_source(struct job *job)
@@ -84,11 +86,14 @@ static int import_fail_source(struct job *job)
 		return ps__fail_memory("hwloc's topology");
 	job->is_refused = true;
 	if (source->xml)
-		return ps__fail(PS_EINVAL, "%s is damaged, or not hwloc's XML: hwloc refuses it (%s)",
+		return ps__fail(PS_EINVAL,
+		                "%s is damaged, or not hwloc's XML: hwloc refuses it (%s)",
 		                source->subject, strerror(error));
 	if (source->synthetic)
-		return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"", source->synthetic);
-	return ps__fail(PS_ESYS, "hwloc could not read %s: %s (does lstopo work?)", source->subject, strerror(error));
+		return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"",
+		                source->synthetic);
+	return ps__fail(PS_ESYS, "hwloc could not read %s: %s (does lstopo work?)", source->subject,
+	                strerror(error));
 }
 
 static int import_run(struct job *job, hwloc_topology_t hwloc)
@@ -116,7 +121,8 @@ static int import_note_origin(struct job *job)
 	const struct source *source = job->source;
 	struct ps_topology *topology = job->topology;
 
-	topology->is_stand_in = source->is_this_machine && !hwloc_topology_is_thissystem(topology->hwloc);
+	topology->is_stand_in =
+	    source->is_this_machine && !hwloc_topology_is_thissystem(topology->hwloc);
 	topology->is_foreign = !source->is_trusted && !source->synthetic;
 	if (!source->origin || (source->is_this_machine && !topology->is_stand_in))
 		return PS_OK;
@@ -163,13 +169,15 @@ static int import_explain_refusal(struct job *job)
 {
 	if (ps__child_run(import_synthetic_reason, job, job->source->subject) == PS_EINVAL)
 		return PS_EINVAL;
-	return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"", job->source->synthetic);
+	return ps__fail(PS_EINVAL, "hwloc refuses the synthetic description \"%s\"",
+	                job->source->synthetic);
 }
 
 static int import_load_uncancelled(struct ps_topology **out, const struct source *source)
 {
 	struct job job = {.source = source};
-	int code = source->is_trusted ? PS_OK : ps__child_run(import_rehearse, &job, source->subject);
+	int code =
+	    source->is_trusted ? PS_OK : ps__child_run(import_rehearse, &job, source->subject);
 
 	if (code < 0)
 		return code;
@@ -202,9 +210,9 @@ static int import_check_affinity(void)
 		return PS_OK;
 	int error = errno;
 	return ps__fail(error == EPERM || error == EACCES ? PS_EPERM : PS_ESYS,
-	                "the topology of this machine can't be read: sched_getaffinity is refused (%s), which hwloc "
-	                "can't do without: allow the call in the seccomp filter, or load a file that lstopo wrote "
-	                "elsewhere (ps_topology_load_xml)",
+	                "the topology of this machine can't be read: sched_getaffinity is refused "
+	                "(%s), which hwloc can't do without: allow the call in the seccomp filter, "
+	                "or load a file that lstopo wrote elsewhere (ps_topology_load_xml)",
 	                strerror(error));
 }
 
@@ -213,15 +221,18 @@ static int import_check_affinity(void)
 static int import_load_machine(struct ps_topology **out, unsigned long flags)
 {
 	char origin[PATH_MAX], subject[PATH_MAX + 64];
-	struct source source = {
-	    .subject = "the topology of this machine", .is_this_machine = true, .is_trusted = true, .flags = flags};
+	struct source source = {.subject = "the topology of this machine",
+	                        .is_this_machine = true,
+	                        .is_trusted = true,
+	                        .flags = flags};
 	const char *description = getenv("HWLOC_SYNTHETIC");
 
 	if (!ps__import_variables(origin, sizeof origin)) {
 		int result = import_check_affinity();
 		return result == PS_OK ? import_load(out, &source) : result;
 	}
-	snprintf(subject, sizeof subject, "the topology that %s puts in the place of this machine's", origin);
+	snprintf(subject, sizeof subject,
+	         "the topology that %s puts in the place of this machine's", origin);
 	source.subject = subject;
 	source.origin = origin;
 	source.is_trusted = false;
@@ -234,13 +245,16 @@ int ps_topology_load(struct ps_topology **out, const struct ps_topology_options 
 	unsigned long flags = import_cheap_flags();
 
 	if (!out)
-		return ps__fail(PS_EINVAL, "ps_topology_load: the pointer for the topology is NULL");
-	if (options && options->size != sizeof *options)
 		return ps__fail(PS_EINVAL,
-		                "ps_topology_load: options->size is %zu, not %zu: set it to sizeof options",
-		                options->size, sizeof *options);
+		                "ps_topology_load: the pointer for the topology is NULL");
+	if (options && options->size != sizeof *options)
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_topology_load: options->size is %zu, not %zu: set it to sizeof options",
+		    options->size, sizeof *options);
 	if (options && (options->flags & ~(unsigned)PS_TOPOLOGY_WHOLE_MACHINE))
-		return ps__fail(PS_EINVAL, "ps_topology_load: options->flags has an unknown flag: 0x%x",
+		return ps__fail(PS_EINVAL,
+		                "ps_topology_load: options->flags has an unknown flag: 0x%x",
 		                options->flags);
 	if (options && (options->flags & PS_TOPOLOGY_WHOLE_MACHINE))
 		flags |= HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
@@ -258,7 +272,9 @@ static int import_check_looks(const char *xml, size_t size_bytes, const char *su
 		return ps__fail(PS_EINVAL, "%s is not XML: write it with lstopo FILE.xml", subject);
 	if (!strstr(xml, "<topology"))
 		return ps__fail(
-		    PS_EINVAL, "%s is not hwloc's XML: it has no <topology>. Write it with lstopo FILE.xml", subject);
+		    PS_EINVAL,
+		    "%s is not hwloc's XML: it has no <topology>. Write it with lstopo FILE.xml",
+		    subject);
 	return PS_OK;
 }
 
@@ -277,7 +293,8 @@ static int import_load_file(struct ps_topology **out, const char *path)
 	                        .xml = xml,
 	                        .xml_bytes = (int)size_bytes,
 	                        .origin = path,
-	                        .flags = import_cheap_flags() | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED};
+	                        .flags =
+	                            import_cheap_flags() | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED};
 	if (code == PS_OK)
 		code = import_load(out, &source);
 	ps__os_free(xml);
@@ -298,8 +315,10 @@ int ps_topology_load_xml(struct ps_topology **out, const char *path)
 int ps_topology_load_synthetic(struct ps_topology **out, const char *description)
 {
 	char subject[512];
-	struct source source = {
-	    .subject = subject, .synthetic = description, .origin = description, .flags = import_cheap_flags()};
+	struct source source = {.subject = subject,
+	                        .synthetic = description,
+	                        .origin = description,
+	                        .flags = import_cheap_flags()};
 
 	if (!out || !description)
 		return ps__fail(PS_EINVAL, "ps_topology_load_synthetic: the %s is NULL",

@@ -35,11 +35,13 @@ static int import_copy_attributes(struct ps_component *component, const struct h
 {
 	struct ps__arena *arena = &component->topology->arena;
 
-	component->attributes = ps__arena_calloc(arena, object->infos_count, sizeof *component->attributes);
+	component->attributes =
+	    ps__arena_calloc(arena, object->infos_count, sizeof *component->attributes);
 	if (!component->attributes)
 		return PS_ENOMEM;
 	for (unsigned i = 0; i < object->infos_count; i++) {
-		struct ps__attribute *attribute = &component->attributes[component->attribute_count];
+		struct ps__attribute *attribute =
+		    &component->attributes[component->attribute_count];
 		attribute->key = ps__arena_strdup(arena, object->infos[i].name);
 		attribute->value = ps__arena_strdup(arena, object->infos[i].value);
 		if (!attribute->key || !attribute->value)
@@ -68,14 +70,16 @@ int ps__import_component(struct ps_component *component, const struct hwloc_obj 
 
 #if HWLOC_API_VERSION >= 0x00020400
 
-static void import_set_kind(struct ps_topology *topology, hwloc_const_bitmap_t cpus, enum ps_core_kind kind)
+static void import_set_kind(struct ps_topology *topology, hwloc_const_bitmap_t cpus,
+                            enum ps_core_kind kind)
 {
 	for (size_t i = 0; i < topology->thread_count; i++) {
 		struct ps_thread *thread = &topology->threads[i];
 		if (!hwloc_bitmap_isset(cpus, (unsigned)thread->cpu))
 			continue;
 		thread->component->core_kind = kind;
-		struct ps_component *core = ps_component_ancestor(thread->component, PS_COMPONENT_CORE, 1);
+		struct ps_component *core =
+		    ps_component_ancestor(thread->component, PS_COMPONENT_CORE, 1);
 		if (core)
 			core->core_kind = kind;
 	}
@@ -99,7 +103,8 @@ int ps__import_core_kinds(struct ps_topology *topology, struct hwloc_topology *h
 		return PS_ENOMEM;
 	for (int i = 0; i < kinds; i++) {
 		int rank; /* from the least powerful up; -1 if hwloc can't tell which one that is */
-		if (hwloc_cpukinds_get_info(hwloc, (unsigned)i, cpus, &rank, NULL, NULL, 0) == 0 && rank >= 0)
+		if (hwloc_cpukinds_get_info(hwloc, (unsigned)i, cpus, &rank, NULL, NULL, 0) == 0 &&
+		    rank >= 0)
 			import_set_kind(topology, cpus, import_kind_of_rank(rank, kinds));
 	}
 	hwloc_bitmap_free(cpus);

@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #define FIRST_BYTES ((size_t)64 * 1024)
-#define LIMIT_BYTES ((size_t)64 * 1024 * 1024) /* hwloc's files of the largest machines have some megabytes */
+#define LIMIT_BYTES \
+	((size_t)64 * 1024 * 1024) /* hwloc's files of the largest machines have some megabytes */
 
 struct buffer {
 	char *bytes;
@@ -27,8 +28,8 @@ static int file_grow(struct buffer *buffer, const char *path)
 	size_t size_bytes = buffer->size_bytes ? 2 * buffer->size_bytes : FIRST_BYTES;
 
 	if (size_bytes > LIMIT_BYTES)
-		return ps__fail(PS_EINVAL, "the file %s is larger than %zu bytes: not a topology", path,
-		                LIMIT_BYTES / 2);
+		return ps__fail(PS_EINVAL, "the file %s is larger than %zu bytes: not a topology",
+		                path, LIMIT_BYTES / 2);
 	char *bytes = ps__os_calloc(size_bytes, 1);
 	if (!bytes)
 		return ps__fail_memory("the XML file");
@@ -50,9 +51,11 @@ static int file_read_more(struct buffer *buffer, int fd, const char *path, bool 
 		code = file_grow(buffer, path);
 	if (code < 0)
 		return code;
-	ssize_t got = read(fd, buffer->bytes + buffer->used_bytes, buffer->size_bytes - buffer->used_bytes - 1);
+	ssize_t got = read(fd, buffer->bytes + buffer->used_bytes,
+	                   buffer->size_bytes - buffer->used_bytes - 1);
 	if (got < 0 && errno != EINTR)
-		return ps__fail(PS_ESYS, "the topology file %s can't be read: read: %s", path, strerror(errno));
+		return ps__fail(PS_ESYS, "the topology file %s can't be read: read: %s", path,
+		                strerror(errno));
 	*end = got == 0;
 	buffer->used_bytes += got > 0 ? (size_t)got : 0;
 	return PS_OK;
@@ -66,7 +69,8 @@ int ps__import_read_file(char **out, size_t *size_bytes, const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return ps__fail(PS_ESYS, "the topology file %s can't be read: open: %s", path, strerror(errno));
+		return ps__fail(PS_ESYS, "the topology file %s can't be read: open: %s", path,
+		                strerror(errno));
 	while (!end && code == PS_OK)
 		code = file_read_more(&buffer, fd, path, &end);
 	close(fd);

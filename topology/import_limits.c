@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL 4096 /* Threads that hwloc builds in two seconds at worst: all of them below one component */
+#define SMALL                                                                                      \
+	4096 /* Threads that hwloc builds in two seconds at worst: all of them below one component \
+	      */
 
 /* Multiplies what the levels have of children, each number read as hwloc does:
  * strtoul takes blanks, a sign and 0x. */
@@ -40,8 +42,8 @@ int ps__import_check_synthetic(const char *description)
 
 	if (threads > PS__SYNTHETIC_LIMIT)
 		return ps__fail(PS_EINVAL,
-		                "the synthetic description \"%s\" has %.0f hardware threads: hwloc can build %d in "
-		                "reasonable time",
+		                "the synthetic description \"%s\" has %.0f hardware threads: hwloc "
+		                "can build %d in reasonable time",
 		                description, threads, PS__SYNTHETIC_LIMIT);
 	return PS_OK;
 }
@@ -59,15 +61,17 @@ bool ps__import_is_small(const char *description)
 
 bool ps__import_variables(char *text, size_t size_bytes)
 {
-	static const char *const names[] = {"HWLOC_XMLFILE",    "HWLOC_SYNTHETIC",  "HWLOC_FSROOT",
-	                                    "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"};
+	static const char *const names[] = {"HWLOC_XMLFILE",    "HWLOC_SYNTHETIC",
+	                                    "HWLOC_FSROOT",     "HWLOC_CPUID_PATH",
+	                                    "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"};
 	size_t used_bytes = 0;
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0] && used_bytes < size_bytes; i++) {
 		const char *value = getenv(names[i]);
 		if (value)
-			used_bytes += (size_t)snprintf(text + used_bytes, size_bytes - used_bytes, "%s%s=%s",
-			                               used_bytes ? " " : "", names[i], value);
+			used_bytes +=
+			    (size_t)snprintf(text + used_bytes, size_bytes - used_bytes, "%s%s=%s",
+			                     used_bytes ? " " : "", names[i], value);
 	}
 	return used_bytes > 0;
 }

@@ -36,7 +36,8 @@ static int tree_set_name(struct ps_component *component)
 	else if (component->type == PS_COMPONENT_THREAD)
 		snprintf(name, sizeof name, "%s %d", type, component->os_id);
 	else if (component->type == PS_COMPONENT_CACHE)
-		snprintf(name, sizeof name, "L%d %d", component->cache_level, component->logical_id);
+		snprintf(name, sizeof name, "L%d %d", component->cache_level,
+		         component->logical_id);
 	else
 		snprintf(name, sizeof name, "%s %d", type, component->logical_id);
 	component->name = ps__arena_strdup(&component->topology->arena, name);
@@ -46,9 +47,10 @@ static int tree_set_name(struct ps_component *component)
 static bool tree_is_allowed(hwloc_topology_t hwloc, hwloc_obj_t object)
 {
 	if (object->type == HWLOC_OBJ_NUMANODE)
-		return hwloc_bitmap_isset(hwloc_topology_get_allowed_nodeset(hwloc), object->os_index) != 0;
-	return object->cpuset &&
-	       hwloc_bitmap_intersects(object->cpuset, hwloc_topology_get_allowed_cpuset(hwloc)) != 0;
+		return hwloc_bitmap_isset(hwloc_topology_get_allowed_nodeset(hwloc),
+		                          object->os_index) != 0;
+	return object->cpuset && hwloc_bitmap_intersects(
+				     object->cpuset, hwloc_topology_get_allowed_cpuset(hwloc)) != 0;
 }
 
 /* Puts a Thread component into the topology's array and the table by CPU
@@ -58,10 +60,13 @@ static int tree_add_thread(struct builder *builder, struct ps_component *compone
 	struct ps_topology *topology = builder->topology;
 	int cpu = component->os_id;
 
-	if (cpu < 0 || cpu >= topology->cpu_limit || topology->thread_count >= builder->thread_limit)
-		return tree_fail_damaged(builder, "a hardware thread has no usable CPU number", cpu);
+	if (cpu < 0 || cpu >= topology->cpu_limit ||
+	    topology->thread_count >= builder->thread_limit)
+		return tree_fail_damaged(builder, "a hardware thread has no usable CPU number",
+		                         cpu);
 	if (topology->by_cpu[cpu])
-		return tree_fail_damaged(builder, "two hardware threads have the same CPU number", cpu);
+		return tree_fail_damaged(builder, "two hardware threads have the same CPU number",
+		                         cpu);
 	struct ps_thread *thread = &topology->threads[topology->thread_count++];
 	thread->component = component;
 	thread->cpu = cpu;
@@ -83,10 +88,12 @@ static size_t tree_count_children(hwloc_obj_t object)
 
 static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_component *component);
 
-static int tree_build_children(struct builder *builder, hwloc_obj_t first, struct ps_component *parent)
+static int tree_build_children(struct builder *builder, hwloc_obj_t first,
+                               struct ps_component *parent)
 {
 	for (hwloc_obj_t object = first; object; object = object->next_sibling) {
-		struct ps_component *child = ps__arena_calloc(&builder->topology->arena, 1, sizeof *child);
+		struct ps_component *child =
+		    ps__arena_calloc(&builder->topology->arena, 1, sizeof *child);
 		if (!child)
 			return PS_ENOMEM;
 		child->parent = parent;
@@ -101,7 +108,8 @@ static int tree_build_children(struct builder *builder, hwloc_obj_t first, struc
 
 /* A NUMA node's Threads are those of the component that it hangs on, known when
  * all of that is built. */
-static void tree_set_thread_range(struct ps_component *component, size_t first_thread, size_t thread_count)
+static void tree_set_thread_range(struct ps_component *component, size_t first_thread,
+                                  size_t thread_count)
 {
 	component->first_thread = first_thread;
 	component->thread_count = thread_count;
@@ -123,24 +131,28 @@ static int tree_build(struct builder *builder, hwloc_obj_t object, struct ps_com
 	int code = ps__import_component(component, object);
 	if (code < 0)
 		return code;
-	if (component->type == PS_COMPONENT_NUMA && (component->os_id < 0 || component->os_id >= PS__CPU_LIMIT))
-		return tree_fail_damaged(builder, "a NUMA node has no usable number", component->os_id);
+	if (component->type == PS_COMPONENT_NUMA &&
+	    (component->os_id < 0 || component->os_id >= PS__CPU_LIMIT))
+		return tree_fail_damaged(builder, "a NUMA node has no usable number",
+		                         component->os_id);
 	if (component->cache_level < 0 || component->cache_level >= CACHE_LEVELS)
-		return tree_fail_damaged(builder, "a cache has no such level", component->cache_level);
+		return tree_fail_damaged(builder, "a cache has no such level",
+		                         component->cache_level);
 	component->logical_id = builder->next_id[component->type][component->cache_level]++;
 	code = tree_set_name(component);
 	if (code == PS_OK && component->type == PS_COMPONENT_THREAD)
 		code = tree_add_thread(builder, component);
 	if (code < 0)
 		return code;
-	component->children =
-	    ps__arena_calloc(&builder->topology->arena, tree_count_children(object), sizeof(struct ps_component *));
+	component->children = ps__arena_calloc(
+	    &builder->topology->arena, tree_count_children(object), sizeof(struct ps_component *));
 	if (!component->children)
 		return PS_ENOMEM;
 	code = tree_build_children(builder, object->memory_first_child, component);
 	if (code == PS_OK)
 		code = tree_build_children(builder, object->first_child, component);
-	tree_set_thread_range(component, first_thread, builder->topology->thread_count - first_thread);
+	tree_set_thread_range(component, first_thread,
+	                      builder->topology->thread_count - first_thread);
 	return code;
 }
 
@@ -186,11 +198,14 @@ static int tree_make_tables(struct builder *builder)
 		highest = cpu > highest ? cpu : highest;
 	}
 	if (highest >= PS__CPU_LIMIT)
-		return tree_fail_damaged(builder, "a hardware thread has no usable CPU number", (int)highest);
+		return tree_fail_damaged(builder, "a hardware thread has no usable CPU number",
+		                         (int)highest);
 	builder->thread_limit = (size_t)count;
 	topology->cpu_limit = (int)highest + 1;
-	topology->threads = ps__arena_calloc(&topology->arena, (size_t)count + 1, sizeof *topology->threads);
-	topology->by_cpu = ps__arena_calloc(&topology->arena, highest + 1, sizeof(struct ps_thread *));
+	topology->threads =
+	    ps__arena_calloc(&topology->arena, (size_t)count + 1, sizeof *topology->threads);
+	topology->by_cpu =
+	    ps__arena_calloc(&topology->arena, highest + 1, sizeof(struct ps_thread *));
 	return topology->threads && topology->by_cpu ? PS_OK : PS_ENOMEM;
 }
 
@@ -214,7 +229,8 @@ static int tree_build_all(struct builder *builder)
 
 int ps__import_tree(struct ps_topology **out, struct hwloc_topology *hwloc, const char *subject)
 {
-	struct builder builder = {.topology = ps__topology_create(), .hwloc = hwloc, .subject = subject};
+	struct builder builder = {
+	    .topology = ps__topology_create(), .hwloc = hwloc, .subject = subject};
 
 	if (!builder.topology)
 		return ps__fail_memory("the topology");

@@ -42,15 +42,17 @@ bool ps__topology_hold(struct ps_topology *topology)
 	do {
 		if (holders & PS__DESTROYED)
 			return false;
-	} while (!atomic_compare_exchange_weak_explicit(&topology->holders, &holders, holders + PS__HOLDER,
-	                                                memory_order_relaxed, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&topology->holders, &holders,
+	                                                holders + PS__HOLDER, memory_order_relaxed,
+	                                                memory_order_relaxed));
 	return true;
 }
 
 void ps__topology_release(struct ps_topology *topology)
 {
 	/* Who frees sees what the others did before they let go. */
-	size_t holders = atomic_fetch_sub_explicit(&topology->holders, PS__HOLDER, memory_order_acq_rel);
+	size_t holders =
+	    atomic_fetch_sub_explicit(&topology->holders, PS__HOLDER, memory_order_acq_rel);
 
 	assert(holders >= PS__HOLDER);
 	if (holders - PS__HOLDER < PS__HOLDER)

@@ -36,7 +36,8 @@ struct ps_component {
 	struct ps_component **children; /* NUMA nodes first */
 	size_t child_count;
 	struct ps_thread *thread; /* of a Thread component */
-	size_t first_thread;      /* the Threads below: topology->threads[first_thread .. + thread_count) */
+	/* The Threads below: topology->threads[first_thread .. + thread_count) */
+	size_t first_thread;
 	size_t thread_count;
 	enum ps_component_type type;
 	enum ps_core_kind core_kind;
@@ -67,16 +68,18 @@ struct ps_thread {
 /* What the store keeps for a topology. All zero until the first event set is
  * bound to it. */
 struct ps__readings {
-	_Atomic(struct ps__recording *) recordings; /* newest first; pushed with release, followed with acquire */
+	_Atomic(struct ps__recording *)
+	    recordings; /* newest first; pushed with release, followed with acquire */
 	/* What totals look at, see aggregate.h: the recordings of sets that are
 	 * alive, and of others what they counted last. */
 	_Atomic(struct ps__recording *) current;
 	_Atomic(struct ps__aggregate *) aggregates;
 	_Atomic uint64_t changers; /* that are changing it */
 	_Atomic uint64_t changes;  /* that were made */
-	pthread_mutex_t lock;      /* of those who write aggregates, and take recordings out of the list */
-	_Atomic size_t passed;     /* recordings that became of no account since the list was pruned */
-	size_t kept;               /* under the lock: what was in it then */
+	/* Of those who write aggregates, and take recordings out of the list */
+	pthread_mutex_t lock;
+	_Atomic size_t passed; /* recordings that became of no account since the list was pruned */
+	size_t kept;           /* under the lock: what was in it then */
 	/* Frees all of it. The store registers it when a set is bound; NULL
 	 * before. */
 	void (*_Atomic release)(struct ps_topology *topology);
@@ -87,7 +90,8 @@ struct ps__readings {
 
 struct ps_topology {
 	struct ps_component *root;
-	struct ps_thread *threads; /* in tree order; the unknown Thread is the last, at threads[thread_count] */
+	/* In tree order; the unknown Thread is the last, at threads[thread_count] */
+	struct ps_thread *threads;
 	size_t thread_count;
 	struct ps_thread **by_cpu; /* by CPU number; NULL where the tree has none */
 	int cpu_limit;             /* entries of by_cpu */

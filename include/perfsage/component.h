@@ -87,7 +87,8 @@ PS_PUBLIC size_t ps_component_child_count(const struct ps_component *component);
  *
  * index - 0 to ps_component_child_count - 1
  */
-PS_PUBLIC struct ps_component *ps_component_child(const struct ps_component *component, size_t index);
+PS_PUBLIC struct ps_component *ps_component_child(const struct ps_component *component,
+                                                  size_t index);
 
 /** The number of steps from the Machine, whose depth is 0; -1 for NULL. */
 PS_PUBLIC int ps_component_depth(const struct ps_component *component);
@@ -144,10 +145,12 @@ PS_PUBLIC size_t ps_component_thread_count(const struct ps_component *component)
  *
  * index - 0 to ps_component_thread_count - 1
  */
-PS_PUBLIC struct ps_thread *ps_component_thread_at(const struct ps_component *component, size_t index);
+PS_PUBLIC struct ps_thread *ps_component_thread_at(const struct ps_component *component,
+                                                   size_t index);
 
 /** The number of components of a type below a component, itself included. */
-PS_PUBLIC size_t ps_component_count(const struct ps_component *component, enum ps_component_type type);
+PS_PUBLIC size_t ps_component_count(const struct ps_component *component,
+                                    enum ps_component_type type);
 
 /**
  * Finds a component by its type and operating system's number.
@@ -158,8 +161,8 @@ PS_PUBLIC size_t ps_component_count(const struct ps_component *component, enum p
  *
  * Returns NULL if there is none.
  */
-PS_PUBLIC struct ps_component *ps_component_find(const struct ps_component *component, enum ps_component_type type,
-                                                 int os_id);
+PS_PUBLIC struct ps_component *ps_component_find(const struct ps_component *component,
+                                                 enum ps_component_type type, int os_id);
 
 /**
  * Finds a component by its type and logical number.
@@ -172,8 +175,8 @@ PS_PUBLIC struct ps_component *ps_component_find(const struct ps_component *comp
  * Returns NULL if there is none.
  */
 PS_PUBLIC struct ps_component *ps_component_find_logical(const struct ps_component *component,
-                                                         enum ps_component_type type, int cache_level,
-                                                         int logical_id);
+                                                         enum ps_component_type type,
+                                                         int cache_level, int logical_id);
 
 /**
  * The nth ancestor of a type.
@@ -201,7 +204,8 @@ PS_PUBLIC struct ps_component *ps_component_ancestor(const struct ps_component *
  *   PS_EINVAL - component or visit is NULL
  */
 PS_PUBLIC int ps_component_for_each(struct ps_component *component,
-                                    int (*visit)(struct ps_component *component, void *context), void *context);
+                                    int (*visit)(struct ps_component *component, void *context),
+                                    void *context);
 
 /**
  * Adds up an event over all Threads below a component.
@@ -227,7 +231,8 @@ PS_PUBLIC int ps_component_for_each(struct ps_component *component,
  * The last counts of destroyed sets are kept as one sum for each hardware
  * thread.
  */
-PS_PUBLIC int ps_component_total(const struct ps_component *component, const char *event, struct ps_value *out);
+PS_PUBLIC int ps_component_total(const struct ps_component *component, const char *event,
+                                 struct ps_value *out);
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,7 @@ enum ps_remedy_by {
 
 /** One finding. Its strings are valid until visit returns; none is NULL. */
 struct ps_finding {
-	const char *name;    /* which: "kernel", "permission", ..., "event"; these names are stable */
+	const char *name; /* which: "kernel", "permission", ..., "event"; these names are stable */
 	const char *subject; /* of an "event": its name; else "" */
 	enum ps_finding_state state;
 	int code;           /* of an "event" and of "together": PS_OK or its error */
@@ -103,7 +103,8 @@ PS_PUBLIC const char *ps_remedy_by_name(enum ps_remedy_by by);
  * waits up to 20 ms for each hardware event that finds no free counter.
  */
 PS_PUBLIC int ps_diagnose(const struct ps_diagnose_options *options,
-                          int (*visit)(const struct ps_finding *finding, void *context), void *context);
+                          int (*visit)(const struct ps_finding *finding, void *context),
+                          void *context);
 
 #ifdef __cplusplus
 }

@@ -12,9 +12,9 @@ extern "C" {
 
 /** One known event. The strings live during the visit only; none is NULL. */
 struct ps_event_info {
-	size_t size;             /* the library's sizeof; later versions may have more members */
-	const char *name;        /* as ps_eventset_add takes it; "chip=?": the user gives the value */
-	const char *pmu;         /* "cpu", "msr", "tracepoint"; libpfm4's: "amd64_fam19h_zen4" */
+	size_t size;      /* the library's sizeof; later versions may have more members */
+	const char *name; /* as ps_eventset_add takes it; "chip=?": the user gives the value */
+	const char *pmu;  /* "cpu", "msr", "tracepoint"; libpfm4's: "amd64_fam19h_zen4" */
 	const char *description; /* "" if none is known */
 	const char *unit;        /* "ns", "Joules"; "" for a plain count */
 	enum ps_scope scope;     /* what one count covers */
@@ -47,7 +47,8 @@ struct ps_event_info {
  * Any thread. Cost: some files for each event; tens of milliseconds where there
  * are thousands of tracepoints.
  */
-PS_PUBLIC int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *context), void *context);
+PS_PUBLIC int ps_event_for_each(int (*visit)(const struct ps_event_info *info, void *context),
+                                void *context);
 
 #ifdef __cplusplus
 }

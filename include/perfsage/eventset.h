@@ -38,7 +38,8 @@ enum ps_scope {
 	PS_SCOPE_CORE,
 	PS_SCOPE_CACHE, /* a last-level cache */
 	PS_SCOPE_PACKAGE,
-	PS_SCOPE_MACHINE /* a device, a sensor, the network: only a PAPI event set has such events */
+	PS_SCOPE_MACHINE /* a device, a sensor, the network: only a PAPI event set has such events
+	                  */
 };
 
 /** How a set is to know on which hardware thread its events happened. */
@@ -46,7 +47,8 @@ enum ps_attribution_mode {
 	/* Pinned if the task may run on one CPU only; exact if there are enough
 	 * descriptors; otherwise last-cpu. */
 	PS_ATTRIBUTE_AUTO = 0,
-	PS_ATTRIBUTE_EXACT,   /* the kernel splits by hardware thread; ps_start fails where it can't */
+	PS_ATTRIBUTE_EXACT,   /* the kernel splits by hardware thread; ps_start fails where it can't
+	                       */
 	PS_ATTRIBUTE_LAST_CPU /* the cheapest in descriptors: the CPU seen at each reading */
 };
 
@@ -294,7 +296,8 @@ PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attri
  *     one; "" if it is the best. The sentence lives as long as the set and
  *     changes at ps_start.
  */
-PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const char **why);
+PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set,
+                                                      const char **why);
 
 /**
  * Checks conservation: what the kernel counted, minus what the set has
@@ -343,8 +346,9 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
  * <perfsage/thread.h>). No lock, no allocation. Cost: O(log readings) for each
  * hardware thread that the set has met.
  */
-PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set, const struct ps_component *component,
-                                  const char *event, uint64_t timestamp, struct ps_value *out);
+PS_PUBLIC int ps_eventset_reading(const struct ps_eventset *set,
+                                  const struct ps_component *component, const char *event,
+                                  uint64_t timestamp, struct ps_value *out);
 
 /**
  * Allocates, and faults in, the storage of `rows` more readings.

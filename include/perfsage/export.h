@@ -18,7 +18,7 @@ enum ps_format {
 	PS_FORMAT_TEXT = 0, /* what ps_print prints */
 	PS_FORMAT_JSON,     /* the tree as one JSON object */
 	PS_FORMAT_CSV,      /* RFC 4180: a row for each component and event */
-	PS_FORMAT_XML       /* hwloc's XML, with counts as info attributes and colours as lstopoStyle */
+	PS_FORMAT_XML /* hwloc's XML, with counts as info attributes and colours as lstopoStyle */
 };
 
 /**
@@ -71,11 +71,11 @@ struct ps_export_field {
  * Start with `struct ps_export_options o = {.size = sizeof o};`.
  */
 struct ps_export_options {
-	size_t size;                /* sizeof(struct ps_export_options) */
-	unsigned flags;             /* OR of enum ps_export_flag */
-	unsigned types;             /* OR of PS_TYPE_BITs: only these, and root; 0: all. Not for XML */
-	int cache_level;            /* as in struct ps_print_options */
-	const char *heat_by;        /* XML: the event or metric that colours; NULL: the first event */
+	size_t size;         /* sizeof(struct ps_export_options) */
+	unsigned flags;      /* OR of enum ps_export_flag */
+	unsigned types;      /* OR of PS_TYPE_BITs: only these, and root; 0: all. Not for XML */
+	int cache_level;     /* as in struct ps_print_options */
+	const char *heat_by; /* XML: the event or metric that colours; NULL: the first event */
 	const char *const *metrics; /* names of <perfsage/metric.h> to write beside the events */
 	size_t metric_count;
 	/* JSON: the members of the object "run". CSV: a column each, after the

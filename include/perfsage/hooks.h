@@ -33,13 +33,15 @@ struct perf_event_attr;
 struct ps_hooks {
 	size_t size; /* sizeof(struct ps_hooks), which grows with later versions */
 
-	int (*perf_event_open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
+	int (*perf_event_open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+	                       unsigned long flags);
 	int (*ioctl)(int fd, unsigned long request, unsigned long argument);
 	ssize_t (*read)(int fd, void *buffer, size_t size_bytes);
 	ssize_t (*pread)(int fd, void *buffer, size_t size_bytes, off_t offset);
 	int (*open)(const char *path, int flags); /* files under /proc, /sys and /run, read-only */
 	int (*close)(int fd);
-	void *(*mmap)(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset);
+	void *(*mmap)(void *address, size_t length_bytes, int protection, int flags, int fd,
+	              off_t offset);
 	int (*munmap)(void *address, size_t length_bytes);
 
 	/* Calls visit for each name in a directory but "." and "..", in any order,

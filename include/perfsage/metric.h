@@ -73,8 +73,9 @@ PS_PUBLIC int ps_component_metric(const struct ps_component *component, const ch
  *
  * Any thread. No lock, no allocation.
  */
-PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metric, const struct ps_value *sums,
-                                const struct ps_value *whole, struct ps_metric_value *out);
+PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metric,
+                                const struct ps_value *sums, const struct ps_value *whole,
+                                struct ps_metric_value *out);
 
 /**
  * Calls visit with the name of each metric of a component.
@@ -92,8 +93,8 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
  * Errors:
  *   PS_EINVAL - visit is NULL
  */
-PS_PUBLIC int ps_metric_for_each(const struct ps_component *component, int (*visit)(const char *name, void *context),
-                                 void *context);
+PS_PUBLIC int ps_metric_for_each(const struct ps_component *component,
+                                 int (*visit)(const char *name, void *context), void *context);
 
 /**
  * The unit of a metric: "instructions/cycle", "GHz", "%".

@@ -52,12 +52,15 @@ enum ps_print_flag {
  * Start with `struct ps_print_options o = {.size = sizeof o};`.
  */
 struct ps_print_options {
-	size_t size;                /* sizeof(struct ps_print_options) */
-	unsigned flags;             /* OR of enum ps_print_flag */
-	unsigned types;             /* OR of PS_TYPE_BITs: show only these, and the first line's component; 0: all */
-	int cache_level;            /* where caches are shown: 0 all, 1 to 5 this level, or PS_CACHE_LAST_LEVEL */
-	size_t width;               /* of the terminal, in columns; the rest follows below; 0: unlimited */
-	const char *const *metrics; /* names of <perfsage/metric.h>, shown as columns after the events */
+	size_t size;    /* sizeof(struct ps_print_options) */
+	unsigned flags; /* OR of enum ps_print_flag */
+	/* OR of PS_TYPE_BITs: show only these, and the first line's component; 0: all */
+	unsigned types;
+	int cache_level; /* where caches are shown: 0 all, 1 to 5 this level, or PS_CACHE_LAST_LEVEL
+	                  */
+	size_t width;    /* of the terminal, in columns; the rest follows below; 0: unlimited */
+	/* Names of <perfsage/metric.h>, shown as columns after the events */
+	const char *const *metrics;
 	size_t metric_count;
 };
 
@@ -75,7 +78,8 @@ struct ps_print_options {
  *       metric's name that is NULL
  *   PS_ENOEVNT - there is no such metric; the detail has all names
  */
-PS_PUBLIC int ps_print_with(struct ps_component *root, const struct ps_print_options *options, FILE *stream);
+PS_PUBLIC int ps_print_with(struct ps_component *root, const struct ps_print_options *options,
+                            FILE *stream);
 
 /**
  * Prints how values are known, for tables of sums that the caller made.
@@ -105,7 +109,8 @@ PS_PUBLIC int ps_print_known(const struct ps_value *values, size_t count, FILE *
  *
  * Errors: as for ps_print_known. Any thread.
  */
-PS_PUBLIC int ps_print_legend(const struct ps_value *values, size_t count, size_t width, FILE *stream);
+PS_PUBLIC int ps_print_legend(const struct ps_value *values, size_t count, size_t width,
+                              FILE *stream);
 
 #ifdef __cplusplus
 }

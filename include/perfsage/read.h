@@ -154,8 +154,8 @@ PS_PUBLIC int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64
  *   PS_EPERM, PS_ECOUNT, PS_ENOSUPP, PS_ESYS - the set was never started, so
  *       its events are opened, which fails as in ps_start
  */
-PS_PUBLIC int ps_store(struct ps_eventset *set, const long long *counters, int n, struct ps_component *root,
-                       uint64_t *timestamp, struct ps_thread **thread);
+PS_PUBLIC int ps_store(struct ps_eventset *set, const long long *counters, int n,
+                       struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread);
 
 #ifdef __cplusplus
 }

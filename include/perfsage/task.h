@@ -15,10 +15,10 @@ extern "C" {
 
 /** The counts of one software thread on one hardware thread since ps_start. */
 struct ps_task {
-	pid_t pid;               /* its process */
-	pid_t tid;               /* 0: of those that can't be told apart, see ps_eventset_for_each_task */
-	const char *name;        /* as /proc/<tid>/comm had it last; "" if it isn't known */
-	int cpu;                 /* the CPU number */
+	pid_t pid;        /* its process */
+	pid_t tid;        /* 0: of those that can't be told apart, see ps_eventset_for_each_task */
+	const char *name; /* as /proc/<tid>/comm had it last; "" if it isn't known */
+	int cpu;          /* the CPU number */
 	const long long *counts; /* of the set's events, in their order; as counted, never scaled */
 };
 
@@ -90,7 +90,8 @@ PS_PUBLIC int ps_eventset_take_tasks(struct ps_eventset *set);
  *   PS_ENOMEM - no memory
  */
 PS_PUBLIC int ps_eventset_for_each_task(struct ps_eventset *set,
-                                        int (*visit)(const struct ps_task *task, void *context), void *context);
+                                        int (*visit)(const struct ps_task *task, void *context),
+                                        void *context);
 
 /** Programs of a process that the kernel did not count. */
 struct ps_uncounted {

@@ -43,8 +43,8 @@ PS_PUBLIC struct ps_component *ps_thread_component(const struct ps_thread *threa
  * Cost for each event set that met this Thread: O(1) for the latest, O(log
  * readings) by timestamp.
  */
-PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp,
-                                struct ps_value *out);
+PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *event,
+                                uint64_t timestamp, struct ps_value *out);
 
 /**
  * Copies all parts of an event on this Thread, oldest first.
@@ -61,8 +61,8 @@ PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *even
  *   PS_EBUF - there are more parts than capacity: the newest `capacity` ones
  *       were written, and *count tells how many are needed
  */
-PS_PUBLIC int ps_thread_readings(const struct ps_thread *thread, const char *event, struct ps_value *out,
-                                 size_t capacity, size_t *count);
+PS_PUBLIC int ps_thread_readings(const struct ps_thread *thread, const char *event,
+                                 struct ps_value *out, size_t capacity, size_t *count);
 
 /**
  * The number of an event's readings that a bounded history has dropped here.

@@ -13,11 +13,12 @@ extern "C" {
 
 /** How a value was obtained. */
 enum ps_status {
-	PS_STATUS_COUNTED = 0,     /* counted all the time that the event was enabled */
-	PS_STATUS_SCALED,          /* multiplexed: an estimate, raw * enabled_ns / running_ns */
-	PS_STATUS_NEVER_SCHEDULED, /* enabled, but never on the hardware: the value is unknown, not 0 */
-	PS_STATUS_NOT_SUPPORTED,   /* this machine, core kind or user can't count it: unknown */
-	PS_STATUS_INCOMPLETE       /* a lower bound: see ps_eventset_uncounted */
+	PS_STATUS_COUNTED = 0, /* counted all the time that the event was enabled */
+	PS_STATUS_SCALED,      /* multiplexed: an estimate, raw * enabled_ns / running_ns */
+	/* Enabled, but never on the hardware: the value is unknown, not 0 */
+	PS_STATUS_NEVER_SCHEDULED,
+	PS_STATUS_NOT_SUPPORTED, /* this machine, core kind or user can't count it: unknown */
+	PS_STATUS_INCOMPLETE     /* a lower bound: see ps_eventset_uncounted */
 };
 
 /** How the hardware thread of a part is known, from the most certain down. */
@@ -29,18 +30,19 @@ enum ps_attribution {
 	 * thread; or groups of events took turns on the hardware while the task
 	 * moved, and the part was scaled. */
 	PS_ATTRIBUTION_MIXED,
-	PS_ATTRIBUTION_LAST_CPU /* the count since the last reading went to the CPU seen at the reading */
+	PS_ATTRIBUTION_LAST_CPU /* the count since the last reading went to the CPU seen at the
+	                           reading */
 };
 
 /** More that is known about a value; ps_value.flags is an OR of these. */
 enum ps_value_flag {
-	PS_VALUE_USER_ONLY = 1 << 0,   /* counted in user space only: permission, or PAPI's domain */
-	PS_VALUE_MOVED = 1 << 1,       /* the thread changed its CPU while the reading was made */
-	PS_VALUE_WENT_BACK = 1 << 2,   /* a counter went backwards; it was counted anew from there */
-	PS_VALUE_ENDED = 1 << 3,       /* the counted task has ended; this is its final count */
+	PS_VALUE_USER_ONLY = 1 << 0, /* counted in user space only: permission, or PAPI's domain */
+	PS_VALUE_MOVED = 1 << 1,     /* the thread changed its CPU while the reading was made */
+	PS_VALUE_WENT_BACK = 1 << 2, /* a counter went backwards; it was counted anew from there */
+	PS_VALUE_ENDED = 1 << 3,     /* the counted task has ended; this is its final count */
 	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off: error state, CPU offline, prctl(2) */
-	PS_VALUE_MERGED = 1 << 5,      /* a sum over parts; their status or attribution may differ */
-	PS_VALUE_SATURATED = 1 << 8    /* beyond 64 bits: the largest (or least) number */
+	PS_VALUE_MERGED = 1 << 5,   /* a sum over parts; their status or attribution may differ */
+	PS_VALUE_SATURATED = 1 << 8 /* beyond 64 bits: the largest (or least) number */
 };
 
 /**
@@ -53,9 +55,10 @@ enum ps_value_flag {
  * PS_VALUE_SATURATED.
  */
 struct ps_value {
-	uint64_t timestamp;  /* of the reading: nanoseconds of CLOCK_MONOTONIC */
-	long long value;     /* the count; if status is SCALED the estimate; if it is unknown, raw.
-	                      * INCOMPLETE: the least that it can be (an estimate if coverage < 1) */
+	uint64_t timestamp; /* of the reading: nanoseconds of CLOCK_MONOTONIC */
+	/* The count; if status is SCALED the estimate; if it is unknown, raw. INCOMPLETE: the least
+	 * that it can be (an estimate if coverage < 1) */
+	long long value;
 	uint64_t raw;        /* what the counter counted, unscaled */
 	uint64_t enabled_ns; /* how long the counter was enabled, nanoseconds */
 	uint64_t running_ns; /* how long it was on the hardware; running / enabled: the coverage */

@@ -87,15 +87,16 @@ static const char *metric_name_at(const struct names *names, size_t index)
 
 /* The first column with one of the names and this modifier. Time is time: a
  * clock's modifier says nothing. */
-static ptrdiff_t metric_find_name(const struct names *names, const char *const *events, const char *modifier,
-                                  bool any_clock)
+static ptrdiff_t metric_find_name(const struct names *names, const char *const *events,
+                                  const char *modifier, bool any_clock)
 {
 	const char *name;
 
 	for (; *events; events++) {
 		for (size_t index = 0; (name = metric_name_at(names, index)); index++) {
 			const char *found = metric_modifiers_of(name, *events);
-			if (found && ((any_clock && metric_is_clock(*events)) || strcmp(found, modifier) == 0))
+			if (found && ((any_clock && metric_is_clock(*events)) ||
+			              strcmp(found, modifier) == 0))
 				return (ptrdiff_t)index;
 		}
 	}
@@ -107,12 +108,14 @@ struct pair {
 	ptrdiff_t denominator;
 };
 
-static bool metric_find_names(const struct names *names, const struct ps__metric_ask *ask, struct pair *out)
+static bool metric_find_names(const struct names *names, const struct ps__metric_ask *ask,
+                              struct pair *out)
 {
 	out->numerator = metric_find_name(names, ask->metric->numerators, ask->modifier, false);
 	out->denominator = out->numerator;
 	if (!ps__metric_is_share(ask))
-		out->denominator = metric_find_name(names, ask->metric->denominators, ask->modifier, true);
+		out->denominator =
+		    metric_find_name(names, ask->metric->denominators, ask->modifier, true);
 	return out->numerator >= 0 && out->denominator >= 0;
 }
 
@@ -123,21 +126,24 @@ static bool metric_is_supported(const struct ps__recording *recording, ptrdiff_t
 
 /* False if the recording didn't count both. Where one of them isn't supported,
  * what the other counted is left out. */
-static bool metric_find_pair(const struct ps__recording *recording, const struct ps__metric_ask *ask,
-                             struct pair *out)
+static bool metric_find_pair(const struct ps__recording *recording,
+                             const struct ps__metric_ask *ask, struct pair *out)
 {
 	return metric_find_names(&(struct names){.recording = recording}, ask, out) &&
-	       metric_is_supported(recording, out->numerator) == metric_is_supported(recording, out->denominator);
+	       metric_is_supported(recording, out->numerator) ==
+	           metric_is_supported(recording, out->denominator);
 }
 
-static ptrdiff_t metric_find_numerator(const struct ps__recording *recording, const struct ps__selector *selector)
+static ptrdiff_t metric_find_numerator(const struct ps__recording *recording,
+                                       const struct ps__selector *selector)
 {
 	struct pair pair;
 
 	return metric_find_pair(recording, selector->context, &pair) ? pair.numerator : -1;
 }
 
-static ptrdiff_t metric_find_denominator(const struct ps__recording *recording, const struct ps__selector *selector)
+static ptrdiff_t metric_find_denominator(const struct ps__recording *recording,
+                                         const struct ps__selector *selector)
 {
 	struct pair pair;
 
@@ -146,12 +152,14 @@ static ptrdiff_t metric_find_denominator(const struct ps__recording *recording, 
 
 struct ps__selector ps__metric_numerator(const struct ps__metric_ask *ask)
 {
-	return (struct ps__selector){.find = metric_find_numerator, .name = ask->metric->name, .context = ask};
+	return (struct ps__selector){
+	    .find = metric_find_numerator, .name = ask->metric->name, .context = ask};
 }
 
 struct ps__selector ps__metric_denominator(const struct ps__metric_ask *ask)
 {
-	return (struct ps__selector){.find = metric_find_denominator, .name = ask->metric->name, .context = ask};
+	return (struct ps__selector){
+	    .find = metric_find_denominator, .name = ask->metric->name, .context = ask};
 }
 
 static const struct ps__metric *metric_find_metric(const char *name)
@@ -159,7 +167,8 @@ static const struct ps__metric *metric_find_metric(const char *name)
 	size_t length = strcspn(name, ":");
 
 	for (size_t i = 0; i < METRICS; i++) {
-		if (strlen(metrics[i].name) == length && strncasecmp(metrics[i].name, name, length) == 0)
+		if (strlen(metrics[i].name) == length &&
+		    strncasecmp(metrics[i].name, name, length) == 0)
 			return &metrics[i];
 	}
 	return NULL;
@@ -171,7 +180,8 @@ static int metric_fail_name(const char *name)
 	size_t length = 0;
 
 	for (size_t i = 0; i < METRICS && length < sizeof all; i++)
-		length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", metrics[i].name);
+		length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "",
+		                           metrics[i].name);
 	return ps__fail(PS_ENOEVNT, "there is no metric '%s'; there are %s", name, all);
 }
 
@@ -196,9 +206,11 @@ void ps__metric_compute(const struct ps__metric *metric, const struct ps_value *
 	*out = (struct ps_metric_value){
 	    .value = (double)NAN,
 	    .timestamp = numerator->timestamp,
-	    .status = numerator->status > denominator->status ? numerator->status : denominator->status,
-	    .attribution =
-		numerator->attribution > denominator->attribution ? numerator->attribution : denominator->attribution,
+	    .status =
+		numerator->status > denominator->status ? numerator->status : denominator->status,
+	    .attribution = numerator->attribution > denominator->attribution
+	                       ? numerator->attribution
+	                       : denominator->attribution,
 	    .flags = numerator->flags | denominator->flags,
 	};
 	if (denominator->timestamp > out->timestamp)
@@ -207,7 +219,8 @@ void ps__metric_compute(const struct ps__metric *metric, const struct ps_value *
 		out->value = (double)numerator->value / (double)denominator->value * metric->factor;
 }
 
-static int metric_fail_sum(const struct ps_component *component, const struct ps__metric_ask *ask, int code)
+static int metric_fail_sum(const struct ps_component *component, const struct ps__metric_ask *ask,
+                           int code)
 {
 	struct ps__selector above = ps__metric_numerator(ask), below = ps__metric_denominator(ask);
 	struct ps_value value;
@@ -216,12 +229,15 @@ static int metric_fail_sum(const struct ps_component *component, const struct ps
 
 	if (code == PS_EINVAL_DOM)
 		return ps__component_fail_scope(
-		    component, ps__component_sum(component, &above, &value) == code ? &above : &below);
+		    component,
+		    ps__component_sum(component, &above, &value) == code ? &above : &below);
 	return ps__fail(PS_ENOEVNT,
-	                "%s needs %s%s%s%s%s, counted by the same event set; below %s no set counted what it needs",
+	                "%s needs %s%s%s%s%s, counted by the same event set; below %s no set "
+	                "counted what it needs",
 	                metric->name, metric->numerators[0], ask->modifier, is_share ? "" : " and ",
 	                is_share ? "" : metric->denominators[0],
-	                is_share || metric_is_clock(metric->denominators[0]) ? "" : ask->modifier, component->name);
+	                is_share || metric_is_clock(metric->denominators[0]) ? "" : ask->modifier,
+	                component->name);
 }
 
 /* Both sums, of the same readings unless a set makes new ones faster than they
@@ -229,7 +245,8 @@ static int metric_fail_sum(const struct ps_component *component, const struct ps
 static int metric_sum_both(const struct ps_component *component, const struct ps__metric_ask *ask,
                            struct ps_value *numerator, struct ps_value *denominator)
 {
-	const struct ps_component *whole = ps__metric_is_share(ask) ? component->topology->root : component;
+	const struct ps_component *whole =
+	    ps__metric_is_share(ask) ? component->topology->root : component;
 	struct ps__selector above = ps__metric_numerator(ask), below = ps__metric_denominator(ask);
 	struct ps_value again;
 	int tries = 0;
@@ -246,13 +263,15 @@ static int metric_sum_both(const struct ps_component *component, const struct ps
 	return PS_OK;
 }
 
-int ps_component_metric(const struct ps_component *component, const char *metric, struct ps_metric_value *out)
+int ps_component_metric(const struct ps_component *component, const char *metric,
+                        struct ps_metric_value *out)
 {
 	struct ps_value numerator, denominator;
 	struct ps__metric_ask ask;
 
 	if (!component || !metric || !out)
-		return ps__fail(PS_EINVAL, "ps_component_metric: component, metric and out must not be NULL");
+		return ps__fail(PS_EINVAL,
+		                "ps_component_metric: component, metric and out must not be NULL");
 	if (ps__metric_find(metric, &ask) < 0)
 		return PS_ENOEVNT;
 	int code = metric_sum_both(component, &ask, &numerator, &denominator);
@@ -262,18 +281,22 @@ int ps_component_metric(const struct ps_component *component, const char *metric
 	return PS_OK;
 }
 
-int ps_metric_of_sums(const struct ps_eventset *set, const char *metric, const struct ps_value *sums,
-                      const struct ps_value *whole, struct ps_metric_value *out)
+int ps_metric_of_sums(const struct ps_eventset *set, const char *metric,
+                      const struct ps_value *sums, const struct ps_value *whole,
+                      struct ps_metric_value *out)
 {
 	struct ps__metric_ask ask;
 	struct pair pair;
 
 	if (!set || !metric || !sums || !out)
-		return ps__fail(PS_EINVAL, "ps_metric_of_sums: set, metric, sums and out must not be NULL");
+		return ps__fail(PS_EINVAL,
+		                "ps_metric_of_sums: set, metric, sums and out must not be NULL");
 	if (ps__metric_find(metric, &ask) < 0)
 		return PS_ENOEVNT;
 	if (!metric_find_names(&(struct names){.set = set}, &ask, &pair))
-		return ps__fail(PS_ENOEVNT, "%s needs events that the set lacks: ps_metric(3) names them", metric);
+		return ps__fail(PS_ENOEVNT,
+		                "%s needs events that the set lacks: ps_metric(3) names them",
+		                metric);
 	const struct ps_value *below = ps__metric_is_share(&ask) && whole ? whole : sums;
 	ps__metric_compute(ask.metric, &sums[pair.numerator], &below[pair.denominator], out);
 	return PS_OK;
@@ -287,20 +310,21 @@ struct walk {
 
 /* Is this the first recording, and in it the first column, that gives the
  * metric? Each is to be visited once. */
-static bool metric_is_first(const struct ps__recording *recording, size_t column, const struct ps__metric_ask *ask)
+static bool metric_is_first(const struct ps__recording *recording, size_t column,
+                            const struct ps__metric_ask *ask)
 {
 	struct pair pair;
 
-	for (const struct ps__recording *before = ps__recording_first(recording->topology); before != recording;
-	     before = before->next) {
+	for (const struct ps__recording *before = ps__recording_first(recording->topology);
+	     before != recording; before = before->next) {
 		if (metric_find_pair(before, ask, &pair))
 			return false;
 	}
 	return metric_find_pair(recording, ask, &pair) && pair.numerator == (ptrdiff_t)column;
 }
 
-static int metric_visit_column(const struct walk *walk, const struct ps__recording *recording, size_t column,
-                               const struct ps__metric *metric)
+static int metric_visit_column(const struct walk *walk, const struct ps__recording *recording,
+                               size_t column, const struct ps__metric *metric)
 {
 	struct ps__metric_ask ask = {.metric = metric};
 	struct ps_value numerator, denominator;
@@ -329,8 +353,8 @@ static int metric_visit_metric(const struct walk *walk, const struct ps__metric 
 	return stop;
 }
 
-int ps_metric_for_each(const struct ps_component *component, int (*visit)(const char *name, void *context),
-                       void *context)
+int ps_metric_for_each(const struct ps_component *component,
+                       int (*visit)(const char *name, void *context), void *context)
 {
 	struct walk walk = {.component = component, .visit = visit, .context = context};
 	int stop = 0;

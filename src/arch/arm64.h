@@ -51,6 +51,7 @@ static inline uint64_t ps__arch_counter(uint32_t index)
 {
 	uint64_t value;
 
+	/* clang-format off */
 	__asm__ volatile(
 	    "	adr %0, 1f - " PS__PIECE_BYTES "\n"
 	    "	add %0, %0, %w1, uxtw " PS__PIECE "\n"
@@ -64,6 +65,7 @@ static inline uint64_t ps__arch_counter(uint32_t index)
 	    "2:"
 	    : "=&r"(value)
 	    : "r"(index));
+	/* clang-format on */
 	return value;
 }
 

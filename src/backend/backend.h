@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counts. A backend opens a set's events on a target, and gives their running totals on demand; baselines, readings
- * and hardware threads are the set's.
+ * What counts. A backend opens a set's events on a target, and gives their running totals on
+ * demand; baselines, readings and hardware threads are the set's.
  */
 #ifndef PS_BACKEND_BACKEND_H
 #define PS_BACKEND_BACKEND_H
@@ -19,7 +19,7 @@ enum ps__target_kind {
 	PS__TARGET_TID,
 	PS__TARGET_CPU,
 	PS__TARGET_PROCESS, /* all its threads, and what they create from now on */
-	PS__TARGET_CGROUP   /* a control group's tasks, by CPU: its lanes are those that are online */
+	PS__TARGET_CGROUP /* a control group's tasks, by CPU: its lanes are those that are online */
 };
 
 struct ps__target {
@@ -27,16 +27,20 @@ struct ps__target {
 	pid_t tid;     /* of TID; the process of PROCESS */
 	int cpu;       /* of CPU; else -1 */
 	int cgroup_fd; /* of CGROUP: its folder; the set's */
-	/* Where the kernel is to split a task's counts: a lane for each of these CPUs. None: one lane for all. */
+	/* Where the kernel is to split a task's counts: a lane for each of these CPUs. None: one
+	 * lane for all. */
 	const int *lane_cpus;
 	size_t lane_count;
-	/* Of PROCESS: its threads. Lane r * lane_count + c is root r's on CPU c (without a list of CPUs: lane r). */
+	/* Of PROCESS: its threads. Lane r * lane_count + c is root r's on CPU c (without a list of
+	 * CPUs: lane r). */
 	const pid_t *roots;
 	size_t root_count;
-	bool is_ungrouped;    /* each event is a group of its own */
-	bool tells_tasks;     /* of PROCESS: what take_tasks tells is wanted. Needs lane_cpus */
-	bool enables_on_exec; /* the kernel enables the events at the task's next exec; start doesn't */
-	bool has_records;     /* the groups leave their counts at each migration of the task: see drain */
+	bool is_ungrouped; /* each event is a group of its own */
+	bool tells_tasks;  /* of PROCESS: what take_tasks tells is wanted. Needs lane_cpus */
+	/* The kernel enables the events at the task's next exec; start doesn't */
+	bool enables_on_exec;
+	bool has_records; /* the groups leave their counts at each migration of the task: see drain
+	                   */
 };
 
 /* What became of the software threads of a process. */
@@ -79,38 +83,44 @@ typedef int ps__read_direct(struct ps__backend *backend, size_t lane, uint64_t *
 
 struct ps__backend_ops {
 	/*
-	 * Opens the events, all or none, not counting yet. On success groups is known, and group_of[i] is the group of
-	 * event i, PS__NO_GROUP (store/recording.h) for one that is not supported.
+	 * Opens the events, all or none, not counting yet. On success groups is known, and
+	 * group_of[i] is the group of event i, PS__NO_GROUP (store/recording.h) for one that is not
+	 * supported.
 	 */
-	int (*open)(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target);
+	int (*open)(struct ps__backend *backend, struct ps__event *events, size_t count,
+	            struct ps__target target);
 	int (*start)(struct ps__backend *backend);
 	/*
-	 * The running totals of a lane: for each group enabled and running nanoseconds, then a value for each event. The
-	 * words before the first and behind the last are the backend's to write to.
-	 * Entries that could not be read are left as they are, and PS_PARTIAL is returned with a detail: the group's
-	 * counter is in the error state. Hot: async-signal-safe unless it fails.
+	 * The running totals of a lane: for each group enabled and running nanoseconds, then a
+	 * value for each event. The words before the first and behind the last are the backend's to
+	 * write to. Entries that could not be read are left as they are, and PS_PARTIAL is returned
+	 * with a detail: the group's counter is in the error state. Hot: async-signal-safe unless
+	 * it fails.
 	 */
 	int (*read)(struct ps__backend *backend, size_t lane, uint64_t *totals);
 	/*
-	 * As read where one system call, or none, brings the totals as they are; PS__NOT_DIRECT, and nothing has changed,
-	 * where it takes more. NULL: it always does. Hot.
+	 * As read where one system call, or none, brings the totals as they are; PS__NOT_DIRECT,
+	 * and nothing has changed, where it takes more. NULL: it always does. Hot.
 	 */
 	ps__read_direct *read_direct;
 	int (*stop)(struct ps__backend *backend);
-	/* What has become of tasks since the last time, in the order of time. Of a target that tells_tasks. */
+	/* What has become of tasks since the last time, in the order of time. Of a target that
+	 * tells_tasks. */
 	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);
-	/* The programs of a process that aren't counted, as far as the kernel told until now; valid until close. NULL: they
-	 * aren't watched. NULL in the place of the function: they never are. */
+	/* The programs of a process that aren't counted, as far as the kernel told until now; valid
+	 * until close. NULL: they aren't watched. NULL in the place of the function: they never
+	 * are. */
 	const struct ps__uncounted *(*take_uncounted)(struct ps__backend *backend);
 	/*
-	 * Of a target with has_records: for each migration since the last drain that the group was on its CPU for, oldest
-	 * first, the group's totals of that moment (entries of other groups are left as they are), then a visit. False if
-	 * some may be missing. Async-signal-safe if visit is.
+	 * Of a target with has_records: for each migration since the last drain that the group was
+	 * on its CPU for, oldest first, the group's totals of that moment (entries of other groups
+	 * are left as they are), then a visit. False if some may be missing. Async-signal-safe if
+	 * visit is.
 	 */
-	bool (*drain)(struct ps__backend *backend, size_t group, uint64_t *totals, ps__backend_visit *visit,
-	              void *context);
-	/* Releases all, once, open or not. abandon: in a forked child, which closes its copies of the descriptors; the
-	 * parent's counters must not be touched. */
+	bool (*drain)(struct ps__backend *backend, size_t group, uint64_t *totals,
+	              ps__backend_visit *visit, void *context);
+	/* Releases all, once, open or not. abandon: in a forked child, which closes its copies of
+	 * the descriptors; the parent's counters must not be touched. */
 	void (*close)(struct ps__backend *backend, bool abandon);
 };
 
@@ -119,17 +129,22 @@ struct ps__backend {
 	size_t lanes;
 	size_t groups;      /* in each lane */
 	uint32_t *group_of; /* by event; owned by the backend */
-	bool *is_hardware;  /* by group: it may have to wait for the hardware; owned by the backend */
-	uint64_t *
-	    origin; /* lane 0's totals when it was opened (the others' are 0), PAPI's when it is started; owned by the backend */
+	/* By group: it may have to wait for the hardware; owned by the backend */
+	bool *is_hardware;
+	/* Lane 0's totals when it was opened (the others' are 0), PAPI's when it is started; owned
+	 * by the backend */
+	uint64_t *origin;
 	enum ps_read_path read_path;
 	char why_path[256]; /* why it isn't a cheaper one; "" if it is the cheapest */
-	size_t spare;       /* words behind the totals that read_direct may write to, beside the one that is there */
-	bool may_fall;      /* totals that fall are meant so: differences, estimates. It looks for resets itself */
-	bool interrupted;   /* set by read: counting was off for a while. Cleared by the set */
-	bool went_back;     /* the same: a counter was reset behind our back, and is counted anew from there */
-	/* By lane, nanoseconds as of its last read: how long the task was on the lane's CPU. NULL unless several groups take
-	 * turns on the hardware. Owned by the backend. */
+	/* Words behind the totals that read_direct may write to, beside the one that is there */
+	size_t spare;
+	/* Totals that fall are meant so: differences, estimates. It looks for resets itself */
+	bool may_fall;
+	bool interrupted; /* set by read: counting was off for a while. Cleared by the set */
+	/* The same: a counter was reset behind our back, and is counted anew from there */
+	bool went_back;
+	/* By lane, nanoseconds as of its last read: how long the task was on the lane's CPU. NULL
+	 * unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
 	uint64_t started_ns; /* of perf: CLOCK_MONOTONIC, before its last start */
 	uint64_t start_ns;   /* how long the last start took from the first lane to the last */
@@ -139,9 +154,9 @@ struct ps__backend {
 struct ps__backend *ps__perf_create(void);
 
 /*
- * Can this event be counted here, by this user? Opens and closes it. Settles the domain: an event whose name leaves it
- * open is limited to user space (user_only) if that is all that is permitted. PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM,
- * PS_ECOUNT, PS_ESYS, each with a detail.
+ * Can this event be counted here, by this user? Opens and closes it. Settles the domain: an event
+ * whose name leaves it open is limited to user space (user_only) if that is all that is permitted.
+ * PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ESYS, each with a detail.
  */
 int ps__perf_probe(struct ps__event *event);
 

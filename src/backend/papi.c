@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The PAPI backend's vtable. Totals are PAPI's own values, which begin at 0 at each PAPI_start; so the set begins anew at
- * each start. The user may reset the PAPI set as well: what was counted until then is kept and added from then on, and the
- * count that fell is flagged.
+ * The PAPI backend's vtable. Totals are PAPI's own values, which begin at 0 at each PAPI_start; so
+ * the set begins anew at each start. The user may reset the PAPI set as well: what was counted
+ * until then is kept and added from then on, and the count that fell is flagged.
  */
 #include "backend/papi_calls.h"
 #include "backend/papi_set.h"
@@ -27,7 +27,8 @@ static struct papi_backend *papi_self_of(struct ps__backend *backend)
 	return (struct papi_backend *)backend;
 }
 
-static int papi_open(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target)
+static int papi_open(struct ps__backend *backend, struct ps__event *events, size_t count,
+                     struct ps__target target)
 {
 	struct papi_backend *self = papi_self_of(backend);
 
@@ -38,10 +39,12 @@ static int papi_open(struct ps__backend *backend, struct ps__event *events, size
 	backend->origin = ps__os_calloc(2 + count, sizeof *backend->origin);
 	backend->group_of = ps__os_calloc(count, sizeof *backend->group_of);
 	backend->is_hardware = ps__os_calloc(1, sizeof *backend->is_hardware);
-	if (!self->values || !self->before || !backend->origin || !backend->group_of || !backend->is_hardware)
+	if (!self->values || !self->before || !backend->origin || !backend->group_of ||
+	    !backend->is_hardware)
 		return ps__fail_memory("a PAPI event set");
 	backend->read_path = PS_READ_PATH_PAPI;
-	snprintf(backend->why_path, sizeof backend->why_path, "the set is PAPI's: PAPI_read chooses how it reads");
+	snprintf(backend->why_path, sizeof backend->why_path,
+	         "the set is PAPI's: PAPI_read chooses how it reads");
 	backend->spare = self->papi->most_events;
 	/* One group, of which PAPI tells no times. */
 	backend->lanes = 1;
@@ -53,14 +56,14 @@ static __attribute__((cold)) int explain_count(const struct ps__papi *papi, int 
 {
 	if (count < 0)
 		return ps__papi_fail(papi->id, "PAPI_num_events", count);
-	return ps__fail(
-	    PS_ECNFLCT,
-	    "PAPI event set %d has %d events by now, and had %zu when it was started: call ps_stop, and ps_start "
-	    "again, which takes them over",
-	    papi->id, count, papi->count);
+	return ps__fail(PS_ECNFLCT,
+	                "PAPI event set %d has %d events by now, and had %zu when it was started: "
+	                "call ps_stop, and ps_start again, which takes them over",
+	                papi->id, count, papi->count);
 }
 
-/* PAPI would crash if it isn't initialised, and writes as many values as the set has events: both are looked at first. */
+/* PAPI would crash if it isn't initialised, and writes as many values as the set has events: both
+ * are looked at first. */
 static inline int papi_check_set(const struct ps__papi *papi)
 {
 	if (__builtin_expect(!ps__papi_calls.is_initialized(), 0))
@@ -77,16 +80,16 @@ static int papi_check_identity(const struct ps__papi *papi)
 
 	if (result != PS_OK || !changed)
 		return result;
-	return ps__fail(
-	    PS_ENOEVST,
-	    "PAPI event set %d is another one by now: it was destroyed, and PAPI has given its number again; "
-	    "wrap the new one with ps_eventset_from_papi",
-	    papi->id);
+	return ps__fail(PS_ENOEVST,
+	                "PAPI event set %d is another one by now: it was destroyed, and PAPI has "
+	                "given its number again; wrap the new one with ps_eventset_from_papi",
+	                papi->id);
 }
 
-/* A total is smaller than it was: reset, or an estimate that was corrected. Of what was counted at the last look the share
- * of this run is `last`. */
-static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t event, uint64_t value, uint64_t last)
+/* A total is smaller than it was: reset, or an estimate that was corrected. Of what was counted at
+ * the last look the share of this run is `last`. */
+static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t event,
+                                              uint64_t value, uint64_t last)
 {
 	enum ps__papi_course course = self->papi->course[event];
 
@@ -116,7 +119,8 @@ static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 			result = ps__papi_fail(papi->id, "PAPI_read", code);
 	}
 	for (size_t event = 0; result == PS_OK && event < papi->count; event++) {
-		uint64_t value = (uint64_t)self->values[event], last = totals[2 + event] - self->before[event];
+		uint64_t value = (uint64_t)self->values[event],
+			 last = totals[2 + event] - self->before[event];
 		if ((int64_t)(value - last) < 0)
 			result = look_at_fall(self, event, value, last);
 		if (result == PS_OK)
@@ -129,9 +133,9 @@ static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
 #define UNWRITTEN UINT64_C(0xb5c0fbcfec4d3b2f)
 
 /*
- * PAPI writes the totals itself. That one fell is for the set to see, which then asks for all of them again. Behind them is
- * room for as many events as a PAPI set can have, so that their number need not be asked for before: it shows in what was
- * written.
+ * PAPI writes the totals itself. That one fell is for the set to see, which then asks for all of
+ * them again. Behind them is room for as many events as a PAPI set can have, so that their number
+ * need not be asked for before: it shows in what was written.
  */
 static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
 {
@@ -175,7 +179,8 @@ static int papi_start_anew(const struct papi_backend *self)
 {
 	int code = ps__papi_calls.start(self->papi->id);
 
-	return __builtin_expect(code >= 0, 1) ? PS_OK : ps__papi_fail(self->papi->id, "PAPI_start", code);
+	return __builtin_expect(code >= 0, 1) ? PS_OK
+	                                      : ps__papi_fail(self->papi->id, "PAPI_start", code);
 }
 
 void ps__papi_rewind(struct ps__backend *backend)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The real PAPI behind the seam; the one file of the library that sees papi.h. Without PAPI the table is empty. */
+/* The real PAPI behind the seam; the one file of the library that sees papi.h. Without PAPI the
+ * table is empty. */
 #include "backend/papi_calls.h"
 
 #include "base/cancel.h"
@@ -12,13 +13,16 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert((int)PS__PAPI_RUNNING == PAPI_RUNNING && (int)PS__PAPI_MULTIPLEXING == PAPI_MULTIPLEXING &&
-                   (int)PS__PAPI_ATTACHED == PAPI_ATTACHED && (int)PS__PAPI_CPU_ATTACHED == PAPI_CPU_ATTACHED,
+_Static_assert((int)PS__PAPI_RUNNING == PAPI_RUNNING &&
+                   (int)PS__PAPI_MULTIPLEXING == PAPI_MULTIPLEXING &&
+                   (int)PS__PAPI_ATTACHED == PAPI_ATTACHED &&
+                   (int)PS__PAPI_CPU_ATTACHED == PAPI_CPU_ATTACHED,
                "PAPI has other states");
 _Static_assert((int)PS__PAPI_GRN_THR == PAPI_GRN_THR && (int)PS__PAPI_GRN_SYS == PAPI_GRN_SYS &&
                    (int)PS__PAPI_GRN_SYS_CPU == PAPI_GRN_SYS_CPU,
                "PAPI has other granularities");
-_Static_assert((int)PS__PAPI_DOM_USER == PAPI_DOM_USER && (int)PS__PAPI_DOM_KERNEL == PAPI_DOM_KERNEL,
+_Static_assert((int)PS__PAPI_DOM_USER == PAPI_DOM_USER &&
+                   (int)PS__PAPI_DOM_KERNEL == PAPI_DOM_KERNEL,
                "PAPI has other domains");
 _Static_assert(PAPI_HUGE_STR_LEN <= PS__PAPI_TEXT, "PAPI has longer names");
 
@@ -42,8 +46,10 @@ static int calls_event_info(int code, struct ps__papi_event_info *out)
 		return result;
 	*out = (struct ps__papi_event_info){
 	    .is_floating = info.data_type == PAPI_DATATYPE_FP64,
-	    .is_momentary = info.value_type == PAPI_VALUETYPE_ABSOLUTE || info.timescope == PAPI_TIMESCOPE_POINT,
-	    .is_of_package = info.location == PAPI_LOCATION_PACKAGE || info.location == PAPI_LOCATION_UNCORE,
+	    .is_momentary = info.value_type == PAPI_VALUETYPE_ABSOLUTE ||
+	                    info.timescope == PAPI_TIMESCOPE_POINT,
+	    .is_of_package =
+		info.location == PAPI_LOCATION_PACKAGE || info.location == PAPI_LOCATION_UNCORE,
 	};
 	snprintf(out->symbol, sizeof out->symbol, "%s", info.symbol);
 	snprintf(out->units, sizeof out->units, "%s", info.units);
@@ -57,9 +63,10 @@ static int calls_component_info(int component, struct ps__papi_component_info *o
 
 	if (!info)
 		return PAPI_ENOCMP;
-	*out = (struct ps__papi_component_info){
-	    .disabled = info->disabled,
-	    .most_events = info->num_cntrs > info->num_mpx_cntrs ? info->num_cntrs : info->num_mpx_cntrs};
+	*out = (struct ps__papi_component_info){.disabled = info->disabled,
+	                                        .most_events = info->num_cntrs > info->num_mpx_cntrs
+	                                                           ? info->num_cntrs
+	                                                           : info->num_mpx_cntrs};
 	snprintf(out->name, sizeof out->name, "%s", info->name);
 	snprintf(out->disabled_reason, sizeof out->disabled_reason, "%s", info->disabled_reason);
 	return PAPI_OK;
@@ -108,7 +115,8 @@ static int calls_get_option(int set, enum ps__papi_option option, long *out)
 	return PAPI_OK;
 }
 
-/* These open and close files, and a thread that is cancelled there leaves PAPI locked. PAPI_read doesn't, and is called often. */
+/* These open and close files, and a thread that is cancelled there leaves PAPI locked. PAPI_read
+ * doesn't, and is called often. */
 static int calls_initialize(void)
 {
 	int cancel = ps__cancel_hold();

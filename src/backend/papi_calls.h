@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The seam to PAPI, as ps__os is the one to the kernel: every call of PAPI goes through this table, in types of its own,
- * so that papi.h stays in one file and tests can put a PAPI of theirs here.
+ * The seam to PAPI, as ps__os is the one to the kernel: every call of PAPI goes through this table,
+ * in types of its own, so that papi.h stays in one file and tests can put a PAPI of theirs here.
  */
 #ifndef PS_BACKEND_PAPI_CALLS_H
 #define PS_BACKEND_PAPI_CALLS_H
@@ -54,7 +54,8 @@ struct ps__papi_component_info {
 };
 
 struct ps__papi_calls {
-	int built_version; /* of the papi.h at build time, as PAPI_VER_CURRENT; 0: built without PAPI */
+	/* Of the papi.h at build time, as PAPI_VER_CURRENT; 0: built without PAPI */
+	int built_version;
 	int (*is_initialized)(void);
 	int (*initialize)(void); /* 0, or a code of PAPI's */
 	void (*shut_down)(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a PAPI event set is made of: its events' names, what it counts (a thread, a CPU, a package), and whether that has
- * changed. Asked when the set is wrapped, and a little of it at each start; never in a reading.
+ * What a PAPI event set is made of: its events' names, what it counts (a thread, a CPU, a package),
+ * and whether that has changed. Asked when the set is wrapped, and a little of it at each start;
+ * never in a reading.
  */
 #include "backend/papi_calls.h"
 #include "backend/papi_set.h"
@@ -31,19 +32,24 @@ int ps__papi_fail(int id, const char *call, int code)
 int ps__papi_check_library(void)
 {
 	if (!ps__papi_calls.built_version)
-		return ps__fail(PS_ENOSUPP, "this perfsage was built without PAPI: install PAPI with its headers "
-		                            "(Debian: libpapi-dev), and configure and build perfsage again");
-	unsigned version = (unsigned)ps__papi_calls.library_version(), built = (unsigned)ps__papi_calls.built_version;
-	if ((version ^ built) & VERSION_MASK)
 		return ps__fail(
-		    PS_EINVAL,
-		    "perfsage was built for PAPI %u.%u, and the PAPI library that is loaded is %u.%u: build "
-		    "perfsage with the headers of that library, or set LD_LIBRARY_PATH to the other one",
-		    built >> 24, built >> 16 & 0xff, version >> 24, version >> 16 & 0xff);
+		    PS_ENOSUPP,
+		    "this perfsage was built without PAPI: install PAPI with its headers (Debian: "
+		    "libpapi-dev), and configure and build perfsage again");
+	unsigned version = (unsigned)ps__papi_calls.library_version(),
+		 built = (unsigned)ps__papi_calls.built_version;
+	if ((version ^ built) & VERSION_MASK)
+		return ps__fail(PS_EINVAL,
+		                "perfsage was built for PAPI %u.%u, and the PAPI library that is "
+		                "loaded is %u.%u: build perfsage with the headers of that library, "
+		                "or set LD_LIBRARY_PATH to the other one",
+		                built >> 24, built >> 16 & 0xff, version >> 24,
+		                version >> 16 & 0xff);
 	if (!ps__papi_calls.is_initialized())
-		return ps__fail(PS_ENOINIT,
-		                "PAPI is not initialised: call PAPI_library_init(PAPI_VER_CURRENT) first (if "
-		                "the program did, it is linked with another copy of PAPI than perfsage)");
+		return ps__fail(
+		    PS_ENOINIT,
+		    "PAPI is not initialised: call PAPI_library_init(PAPI_VER_CURRENT) first (if "
+		    "the program did, it is linked with another copy of PAPI than perfsage)");
 	return PS_OK;
 }
 
@@ -71,7 +77,8 @@ static int describe_allocate(struct ps__papi *papi, size_t count)
 	papi->place_of = ps__os_calloc(count + 1, sizeof *papi->place_of);
 	papi->place_cpus = ps__os_calloc(count + 1, sizeof *papi->place_cpus);
 	papi->events = ps__os_calloc(count + 1, sizeof *papi->events);
-	if (papi->codes && papi->again && papi->course && papi->place_of && papi->place_cpus && papi->events)
+	if (papi->codes && papi->again && papi->course && papi->place_of && papi->place_cpus &&
+	    papi->events)
 		return PS_OK;
 	return ps__fail_memory("a PAPI event set");
 }
@@ -109,7 +116,8 @@ static int describe_read_target(int id, int state, struct ps__target *out)
 		target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = (int)value};
 	} else if (state & PS__PAPI_ATTACHED) {
 		result = describe_read_option(id, PS__PAPI_OPTION_TID, "PAPI_ATTACH", &value);
-		target = (struct ps__target){.kind = PS__TARGET_TID, .tid = (pid_t)value, .cpu = -1};
+		target =
+		    (struct ps__target){.kind = PS__TARGET_TID, .tid = (pid_t)value, .cpu = -1};
 	}
 	if (result == PS_OK)
 		*out = target;
@@ -136,14 +144,17 @@ static int describe_read_manner(struct ps__papi *papi)
 	papi->granularity = PS__PAPI_GRN_THR;
 	if (papi->count == 0)
 		return PS_OK;
-	result = describe_read_option(papi->id, PS__PAPI_OPTION_GRANULARITY, "PAPI_GRANUL", &papi->granularity);
+	result = describe_read_option(papi->id, PS__PAPI_OPTION_GRANULARITY, "PAPI_GRANUL",
+	                              &papi->granularity);
 	if (result == PS_OK)
-		result = describe_read_option(papi->id, PS__PAPI_OPTION_INHERIT, "PAPI_INHERIT", &inherit);
+		result = describe_read_option(papi->id, PS__PAPI_OPTION_INHERIT, "PAPI_INHERIT",
+		                              &inherit);
 	papi->is_shared = inherit || papi->granularity != PS__PAPI_GRN_THR;
 	return result;
 }
 
-static enum ps__papi_course describe_course_of(const struct ps__papi *papi, const struct ps__papi_event_info *info)
+static enum ps__papi_course describe_course_of(const struct ps__papi *papi,
+                                               const struct ps__papi_event_info *info)
 {
 	static const char *const rising[] = {"", "NOT_DERIVED", "DERIVED_CMPD", "DERIVED_ADD"};
 
@@ -177,14 +188,16 @@ static bool describe_names_kernel(const char *name)
 	return modifiers && (strstr(modifiers, ":k") || strstr(modifiers, ":h"));
 }
 
-/* Clocks of the kernel, whose names differ by their prefix (perf::TASK-CLOCK): no domain keeps them from going on. */
+/* Clocks of the kernel, whose names differ by their prefix (perf::TASK-CLOCK): no domain keeps them
+ * from going on. */
 static bool describe_is_clock(const char *name)
 {
-	return strstr(name, "TASK-CLOCK") || strstr(name, "TASK_CLOCK") || strstr(name, "CPU-CLOCK") ||
-	       strstr(name, "CPU_CLOCK");
+	return strstr(name, "TASK-CLOCK") || strstr(name, "TASK_CLOCK") ||
+	       strstr(name, "CPU-CLOCK") || strstr(name, "CPU_CLOCK");
 }
 
-static int describe_name_event(struct ps__papi *papi, size_t index, const struct ps__papi_event_info *info)
+static int describe_name_event(struct ps__papi *papi, size_t index,
+                               const struct ps__papi_event_info *info)
 {
 	char name[PS__PAPI_TEXT] = "";
 	int result = ps__papi_calls.event_name(papi->codes[index], name);
@@ -197,7 +210,8 @@ static int describe_name_event(struct ps__papi *papi, size_t index, const struct
 	return papi->events[index].name ? PS_OK : ps__fail_memory("a PAPI event set");
 }
 
-static int describe_event(struct ps__papi *papi, size_t index, const char *component, bool is_user_only)
+static int describe_event(struct ps__papi *papi, size_t index, const char *component,
+                          bool is_user_only)
 {
 	struct ps__papi_event_info info = {.symbol = ""};
 	struct ps__event *event = &papi->events[index];
@@ -209,17 +223,17 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 	if (result != PS_OK)
 		return result;
 	if (info.is_floating)
-		return ps__fail(
-		    PS_ENOSUPP,
-		    "PAPI event set %d: '%s' is a floating-point number and no count: read it with PAPI_read, in "
-		    "a set of its own",
-		    papi->id, event->name);
+		return ps__fail(PS_ENOSUPP,
+		                "PAPI event set %d: '%s' is a floating-point number and no count: "
+		                "read it with PAPI_read, in a set of its own",
+		                papi->id, event->name);
 	struct ps__papi_scope scope = ps__papi_scope(component, event->name, info.is_of_package);
 	event->scope = scope.scope;
 	event->klass = PS__EVENT_CLASS_OTHER;
 	event->scale = 1;
 	snprintf(event->unit, sizeof event->unit, "%.31s", info.units);
-	event->user_only = is_user_only && !describe_names_kernel(event->name) && !describe_is_clock(event->name);
+	event->user_only =
+	    is_user_only && !describe_names_kernel(event->name) && !describe_is_clock(event->name);
 	papi->course[index] = describe_course_of(papi, &info);
 	if (scope.cpu >= 0)
 		papi->place_of[index] = describe_find_place(papi, scope.cpu);
@@ -237,16 +251,18 @@ static int describe_check_component(struct ps__papi *papi, struct ps__papi_compo
 		return ps__papi_fail(papi->id, "PAPI_get_component_info", result);
 	if (out->disabled == 0 || out->disabled == PS_EDELAY_INIT)
 		return PS_OK;
-	return ps__fail(PS_ECMP_DISABLED, "PAPI event set %d: PAPI has switched its component %s off: %s", papi->id,
+	return ps__fail(PS_ECMP_DISABLED,
+	                "PAPI event set %d: PAPI has switched its component %s off: %s", papi->id,
 	                out->name, out->disabled_reason);
 }
 
-/* Events of packages, or of CPUs that their names give, count there, wherever the set's thread is. One that has no place
- * of its own, as of the whole machine, goes with the first that has. */
+/* Events of packages, or of CPUs that their names give, count there, wherever the set's thread is.
+ * One that has no place of its own, as of the whole machine, goes with the first that has. */
 static void describe_settle_places(struct ps__papi *papi)
 {
 	if (papi->place_count)
-		papi->target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = papi->place_cpus[0]};
+		papi->target =
+		    (struct ps__target){.kind = PS__TARGET_CPU, .cpu = papi->place_cpus[0]};
 }
 
 static int describe_events(struct ps__papi *papi)
@@ -258,8 +274,10 @@ static int describe_events(struct ps__papi *papi)
 	if (result == PS_OK)
 		result = describe_list_codes(papi->id, papi->codes, papi->count);
 	if (result == PS_OK)
-		result = describe_read_option(papi->id, PS__PAPI_OPTION_DOMAIN, "PAPI_DOMAIN", &domain);
-	bool is_user_only = strcmp(component.name, "perf_event") == 0 && !(domain & PS__PAPI_DOM_KERNEL);
+		result =
+		    describe_read_option(papi->id, PS__PAPI_OPTION_DOMAIN, "PAPI_DOMAIN", &domain);
+	bool is_user_only =
+	    strcmp(component.name, "perf_event") == 0 && !(domain & PS__PAPI_DOM_KERNEL);
 	for (size_t index = 0; result == PS_OK && index < papi->count; index++)
 		result = describe_event(papi, index, component.name, is_user_only);
 	if (result == PS_OK)

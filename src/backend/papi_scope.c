@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where an event of a PAPI component counts. PAPI doesn't say it: what is known is the component, and that names of events
- * hold a package ("PACKAGE1"), a powercap zone ("ZONE0"), or a CPU (":cpu=16").
+ * Where an event of a PAPI component counts. PAPI doesn't say it: what is known is the component,
+ * and that names of events hold a package ("PACKAGE1"), a powercap zone ("ZONE0"), or a CPU
+ * (":cpu=16").
  */
 #include "backend/papi_set.h"
 #include "base/list.h"
@@ -25,7 +26,8 @@ static int papi_scope_is_of_package(int cpu, void *context)
 	char path[96];
 	long package = -1;
 
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+	         cpu);
 	if (ps__os_read_long(path, &package) != 0 || package != search->package)
 		return 0;
 	search->cpu = cpu;
@@ -77,8 +79,8 @@ static struct ps__papi_scope papi_scope_of_rapl(const char *event)
 	                               .cpu = package < 0 ? -1 : papi_scope_first_cpu_of(package)};
 }
 
-/* The kernel's name for a PMU of libpfm4: "skx_unc_imc0::" is uncore_imc_0, "rapl::" is power, "amd64_fam17h_l3::" is
- * amd_l3. False if it can't be told. */
+/* The kernel's name for a PMU of libpfm4: "skx_unc_imc0::" is uncore_imc_0, "rapl::" is power,
+ * "amd64_fam17h_l3::" is amd_l3. False if it can't be told. */
 static bool papi_scope_kernel_name(const char *event, char *out, size_t size_bytes)
 {
 	const char *end = strstr(event, "::"), *unit = strstr(event, "unc_");
@@ -94,8 +96,9 @@ static bool papi_scope_kernel_name(const char *event, char *out, size_t size_byt
 	else if (unit && unit < end) {
 		unit += strlen("unc_");
 		letters = (int)strcspn(unit, "0123456789:");
-		snprintf(out, size_bytes, "uncore_%.*s%s%.*s", letters, unit, unit + letters < end ? "_" : "",
-		         (int)(end - unit) - letters, unit + letters);
+		snprintf(out, size_bytes, "uncore_%.*s%s%.*s", letters, unit,
+		         unit + letters < end ? "_" : "", (int)(end - unit) - letters,
+		         unit + letters);
 	} else
 		return false;
 	return true;
@@ -144,5 +147,6 @@ struct ps__papi_scope ps__papi_scope(const char *component, const char *event, b
 		return papi_scope_of_uncore(event);
 	if (papi_scope_is_of_machine(component))
 		return (struct ps__papi_scope){.scope = PS_SCOPE_MACHINE, .cpu = -1};
-	return (struct ps__papi_scope){.scope = of_package ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD, .cpu = -1};
+	return (struct ps__papi_scope){.scope = of_package ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD,
+	                               .cpu = -1};
 }

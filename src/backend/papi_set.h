@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PAPI event set that the user made, as a backend: what it is made of, asked once, and its counts as running totals. The
- * PAPI set stays the user's: it is started, read and stopped here, and never changed or destroyed.
+ * A PAPI event set that the user made, as a backend: what it is made of, asked once, and its counts
+ * as running totals. The PAPI set stays the user's: it is started, read and stopped here, and never
+ * changed or destroyed.
  */
 #ifndef PS_BACKEND_PAPI_SET_H
 #define PS_BACKEND_PAPI_SET_H
@@ -24,22 +25,25 @@ struct ps__papi {
 	enum ps__papi_course *course;
 	struct ps__event *events; /* until the set takes them over */
 	struct ps__target target;
-	int state;         /* those of PAPI_state's bits that say what is counted */
-	long granularity;  /* PS__PAPI_GRN_* */
-	bool is_shared;    /* counts more tasks than the one it is looked for, or an unknown CPU's */
-	bool is_estimate;  /* multiplexed */
+	int state;        /* those of PAPI_state's bits that say what is counted */
+	long granularity; /* PS__PAPI_GRN_* */
+	bool is_shared;   /* counts more tasks than the one it is looked for, or an unknown CPU's */
+	bool is_estimate; /* multiplexed */
 	bool has_baseline; /* PAPI ran it when it was started: origin has its counts of before */
-	bool keeps_count;  /* when a set that PAPI runs is taken over: with what it has counted since PAPI_start */
-	/* Events that count for a package each: where they belong. One place, or none: target says it. */
+	/* When a set that PAPI runs is taken over: with what it has counted since PAPI_start */
+	bool keeps_count;
+	/* Events that count for a package each: where they belong. One place, or none: target says
+	 * it. */
 	uint32_t *place_of; /* by event */
 	int *place_cpus;    /* by place */
 	size_t place_count;
 };
 
 /*
- * Asks PAPI what an event set is made of. PS_ENOSUPP: built without PAPI, or an event that is no whole number. PS_ENOINIT:
- * PAPI isn't initialised. PS_EINVAL: another version than the one built with. PS_ECMP_DISABLED or the component's own
- * code: the component is switched off. PS_ENOEVST: no such set. PS_ENOMEM. Others: PAPI's. Each with a detail.
+ * Asks PAPI what an event set is made of. PS_ENOSUPP: built without PAPI, or an event that is no
+ * whole number. PS_ENOINIT: PAPI isn't initialised. PS_EINVAL: another version than the one built
+ * with. PS_ECMP_DISABLED or the component's own code: the component is switched off. PS_ENOEVST: no
+ * such set. PS_ENOMEM. Others: PAPI's. Each with a detail.
  */
 int ps__papi_describe(struct ps__papi **out, int id);
 void ps__papi_free(struct ps__papi *papi);

@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Enabled time and the clock are looked at one after the other, and a thread may wait for its CPU in between. */
+/* Enabled time and the clock are looked at one after the other, and a thread may wait for its CPU
+ * in between. */
 #define TOLERANCE_NS 2000000u
 
 static struct ps__perf *perf_of(struct ps__backend *backend)
@@ -19,7 +20,8 @@ static struct ps__perf *perf_of(struct ps__backend *backend)
 	return (struct ps__perf *)backend;
 }
 
-static int perf_open(struct ps__backend *backend, struct ps__event *events, size_t count, struct ps__target target)
+static int perf_open(struct ps__backend *backend, struct ps__event *events, size_t count,
+                     struct ps__target target)
 {
 	struct ps__perf *perf = perf_of(backend);
 
@@ -37,11 +39,11 @@ static __attribute__((cold, noinline)) int fail_lost(struct ps__perf *perf)
 		perf->lanes[lane].direct_fd = -1;
 		perf->lanes[lane].direct_user = NULL;
 	}
-	return ps__fail(PS_ECLOST, "the program has closed descriptors of the event set, which are perfsage's, and "
-	                           "may have opened files of its own "
-	                           "under their numbers: start sets after a loop that closes all descriptors, or "
-	                           "leave out what it didn't open; "
-	                           "destroy this set, and count with a clone (ps_eventset_clone)");
+	return ps__fail(
+	    PS_ECLOST, "the program has closed descriptors of the event set, which are perfsage's, "
+		       "and may have opened files of its own under their numbers: start sets after "
+		       "a loop that closes all descriptors, or leave out what it didn't open; "
+		       "destroy this set, and count with a clone (ps_eventset_clone)");
 }
 
 static int control(struct ps__perf *perf, const struct ps__group *group, unsigned long request)
@@ -58,7 +60,8 @@ static int control(struct ps__perf *perf, const struct ps__group *group, unsigne
 		if (error != EINTR && !ps__os_is_event(fd))
 			return fail_lost(perf);
 		if (error != EINTR)
-			return ps__fail(PS_ESYS, "'%s': ioctl %s: %s", perf->events[group->members[0].event].name,
+			return ps__fail(PS_ESYS, "'%s': ioctl %s: %s",
+			                perf->events[group->members[0].event].name,
 			                request == PERF_EVENT_IOC_ENABLE ? "PERF_EVENT_IOC_ENABLE"
 			                                                 : "PERF_EVENT_IOC_DISABLE",
 			                strerror(error));
@@ -72,7 +75,8 @@ static int control_lane(struct ps__perf *perf, const struct ps__lane *lane, unsi
 	int result = enables ? PS_OK : ps__perf_control_residency(perf, lane, request);
 
 	for (size_t index = 0; index < perf->base.groups; index++) {
-		for (const struct ps__group *group = &lane->groups[index]; group; group = group->next) {
+		for (const struct ps__group *group = &lane->groups[index]; group;
+		     group = group->next) {
 			int one = control(perf, group, request);
 			if (one != PS_OK)
 				result = one;
@@ -102,8 +106,9 @@ static size_t lane_of_caller(const struct ps__perf *perf)
 }
 
 /*
- * For every group of every lane. The caller's own lane is started last and stopped first, or else it would count the calls for
- * the others. One that refuses is no reason to leave out the others; the refusal is returned.
+ * For every group of every lane. The caller's own lane is started last and stopped first, or else
+ * it would count the calls for the others. One that refuses is no reason to leave out the others;
+ * the refusal is returned.
  */
 static int control_lanes(struct ps__perf *perf, unsigned long request)
 {
@@ -143,7 +148,8 @@ static int perf_stop(struct ps__backend *backend)
 	return result;
 }
 
-/* Enabling brings a group out of the error state, if the hardware has room for it now; and from now on its clock goes. */
+/* Enabling brings a group out of the error state, if the hardware has room for it now; and from now
+ * on its clock goes. */
 static void note_enabled(struct ps__perf *perf, uint64_t now)
 {
 	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
@@ -167,7 +173,8 @@ static void note_end_of_start(struct ps__perf *perf)
 		note_enabled(perf, now);
 }
 
-/* Nothing but the return follows what enables the counters, or a look at the clock: it would be counted. */
+/* Nothing but the return follows what enables the counters, or a look at the clock: it would be
+ * counted. */
 static int perf_start(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);
@@ -190,9 +197,10 @@ static int perf_start(struct ps__backend *backend)
 	return result;
 }
 
-/* The kernel tells no times of a group in the error state: all the time since it was started was without counting, so
- * that its values show as never scheduled, or as scaled, and not as 0. */
-static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
+/* The kernel tells no times of a group in the error state: all the time since it was started was
+ * without counting, so that its values show as never scheduled, or as scaled, and not as 0. */
+static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
+                            uint64_t *values)
 {
 	uint64_t now = ps__os_now_ns();
 	uint64_t blind_ns = now - (group->blind_since ? group->blind_since : perf->started_ns);
@@ -204,19 +212,21 @@ static int fail_group_error(struct ps__perf *perf, struct ps__group *group, uint
 	group->blind_since = now;
 	return ps__fail(
 	    PS_PARTIAL,
-	    "'%s' and the %zu other events of its group could not be counted: the counter is in the error "
-	    "state, as a pinned event is when no hardware counter is free for it",
+	    "'%s' and the %zu other events of its group could not be counted: the counter is in "
+	    "the error state, as a pinned event is when no hardware counter is free for it",
 	    perf->events[group->members[0].event].name, group->count - 1);
 }
 
-int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values)
+int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times,
+                         uint64_t *values)
 {
 	if (__builtin_expect(perf->buffer[0] != group->count + group->extras, 0))
 		return ps__fail(PS_PARTIAL, "'%s': of its group of %zu events the kernel read %llu",
 		                perf->events[group->members[0].event].name, group->count,
 		                (unsigned long long)perf->buffer[0]);
 	for (size_t place = 0; place < group->count; place++)
-		values[group->members[place].event] = perf->buffer[3 + place] + group->members[place].carry;
+		values[group->members[place].event] =
+		    perf->buffer[3 + place] + group->members[place].carry;
 	times[0] = perf->buffer[1] + group->carry_enabled;
 	times[1] = perf->buffer[2] + group->carry_running;
 	return PS_OK;
@@ -229,9 +239,9 @@ static bool is_told_by_clock(const struct ps__perf *perf, const struct ps__group
 }
 
 /*
- * Has the group's CPU been offline? The kernel then takes groups apart; of a single event its clock stood still while time
- * went on: from after the last read until sure_ns, before this one, so that a thread that had to wait between a read and
- * a look at the clock takes no harm.
+ * Has the group's CPU been offline? The kernel then takes groups apart; of a single event its clock
+ * stood still while time went on: from after the last read until sure_ns, before this one, so that
+ * a thread that had to wait between a read and a look at the clock takes no harm.
  */
 static bool is_detached(const struct ps__perf *perf, struct ps__group *group, uint64_t sure_ns)
 {
@@ -248,7 +258,8 @@ static bool is_detached(const struct ps__perf *perf, struct ps__group *group, ui
 }
 
 /* The totals of a group that was detached: what was carried over. */
-static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
+static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
+                         uint64_t *values)
 {
 	ps__perf_recover(perf, group);
 	for (size_t place = 0; place < group->count; place++)
@@ -265,7 +276,8 @@ static int fail_read(struct ps__perf *perf, const struct ps__group *group)
 	if (!ps__os_is_event(group->members[0].fd))
 		return fail_lost(perf);
 	errno = error;
-	return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name, strerror(errno));
+	return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
+	                strerror(errno));
 }
 
 /* Has it the shape that is asked for? */
@@ -276,17 +288,20 @@ static bool is_group(const struct ps__perf *perf, const struct ps__group *group,
 	return length == (3 + members) * sizeof *perf->buffer && perf->buffer[0] == members;
 }
 
-static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
+static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
+                      uint64_t *values)
 {
 	if (__builtin_expect(group->members[0].fd < 0, 0))
 		return store_carried(perf, group, times, values);
 	uint64_t sure_ns = 0;
 	if (is_told_by_clock(perf, group))
 		sure_ns = perf->counting ? ps__os_now_ns() : perf->stopped_ns;
-	ssize_t length = ps__os_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
+	ssize_t length =
+	    ps__os_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
 	if (__builtin_expect(length < 0, 0))
 		return fail_read(perf, group);
-	if (__builtin_expect(!is_group(perf, group, (size_t)length), 0) && !ps__os_is_event(group->members[0].fd))
+	if (__builtin_expect(!is_group(perf, group, (size_t)length), 0) &&
+	    !ps__os_is_event(group->members[0].fd))
 		return fail_lost(perf);
 	if (__builtin_expect(length < (ssize_t)(3 * sizeof(uint64_t)), 0))
 		return fail_group_error(perf, group, times, values);
@@ -295,9 +310,10 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 	return ps__perf_store_group(perf, group, times, values);
 }
 
-/* For each kind of cores one, of which that counts where the task is: they add up. What one can't tell now stays as it was
- * told last. */
-static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *times, uint64_t *values)
+/* For each kind of cores one, of which that counts where the task is: they add up. What one can't
+ * tell now stays as it was told last. */
+static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *times,
+                      uint64_t *values)
 {
 	int result = PS_OK;
 
@@ -312,13 +328,15 @@ static int read_chain(struct ps__perf *perf, struct ps__group *first, uint64_t *
 		times[0] = group->own[0] > times[0] ? group->own[0] : times[0];
 		times[1] += group->own[1];
 		for (size_t place = 0; place < group->count; place++)
-			values[group->members[place].event] += group->own[2 + group->members[place].event];
+			values[group->members[place].event] +=
+			    group->own[2 + group->members[place].event];
 	}
 	return result;
 }
 
 /* In user space if the group can be read so and is on the hardware, else by read(2). */
-static int read_cheapest(struct ps__perf *perf, struct ps__group *group, uint64_t *times, uint64_t *values)
+static int read_cheapest(struct ps__perf *perf, struct ps__group *group, uint64_t *times,
+                         uint64_t *values)
 {
 	if (!group->is_user_read || !ps__perf_user_read(group, times, values))
 		return read_group(perf, group, times, values);
@@ -348,7 +366,8 @@ static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 }
 
 /* A group in the error state gives nothing. */
-static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t lane, ssize_t length)
+static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t lane,
+                                                         ssize_t length)
 {
 	if (length < 0)
 		return fail_read(perf, &perf->lanes[lane].groups[0]);
@@ -363,7 +382,8 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint6
 	if (__builtin_expect(fd < 0, 0))
 		return PS__NOT_DIRECT;
 	ssize_t length = ps__os_read_retried(fd, totals - 1, perf->direct_bytes);
-	if (__builtin_expect(length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
+	if (__builtin_expect(
+		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
 		return PS_OK;
 	return refuse_direct(perf, lane, length);
 }

@@ -12,12 +12,16 @@
 /* The kernel takes no more members; the read buffer of one group then has 32 KiB. */
 #define PS__GROUP_MEMBERS 2045
 
-/* What a group's read(2) gives: how many, the two times, the leader's value and the others' as they joined. */
-#define PS__READ_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+/* What a group's read(2) gives: how many, the two times, the leader's value and the others' as they
+ * joined. */
+#define PS__READ_FORMAT \
+	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
 struct ps__member {
-	struct perf_event_mmap_page *page; /* of a group that is read in user space: mapped; else NULL */
-	/* With a page: on which counter it is, what is to be added to that, and 64 less the counter's bits. */
+	/* Of a group that is read in user space: mapped; else NULL */
+	struct perf_event_mmap_page *page;
+	/* With a page: on which counter it is, what is to be added to that, and 64 less the
+	 * counter's bits. */
 	uint64_t offset;
 	uint32_t index;
 	uint32_t shift;
@@ -30,7 +34,8 @@ struct ps__member {
 struct ps__user {
 	uint64_t leader_lock; /* PS__NO_LOCK: nothing that could be believed */
 	uint32_t locks;       /* the sum of all */
-	/* Times are the last two, and the nanoseconds of the ticks. In the order in which they are used: two at once. */
+	/* Times are the last two, and the nanoseconds of the ticks. In the order in which they are
+	 * used: two at once. */
 	uint32_t shift;
 	uint64_t from_ticks;
 	uint64_t tick_mask;
@@ -48,25 +53,31 @@ struct ps__group {
 	struct ps__member *members; /* [0] leads */
 	struct ps__member *end;     /* behind the last; of a group that is read in user space */
 	size_t count;
-	/* On a hybrid machine, in a lane for any CPU: the same for the next kind of cores. NULL, else and at the end. */
+	/* On a hybrid machine, in a lane for any CPU: the same for the next kind of cores. NULL,
+	 * else and at the end. */
 	struct ps__group *next;
-	uint32_t extras;   /* members behind these that are no events of the set's: they write records */
+	/* Members behind these that are no events of the set's: they write records */
+	uint32_t extras;
 	bool is_user_read; /* if it is on the hardware: see perf_user.c */
 	enum ps__event_class klass;
 	uint32_t type; /* of the leader's PMU */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
-	uint64_t offline_ns;   /* of a CPU target: its CPU was seen to be offline; nothing could be counted then */
-	uint64_t last_enabled; /* of a CPU target, at its last read; it stands still while the CPU is offline */
-	uint64_t last_ns;      /* CLOCK_MONOTONIC after that read, or after the start */
+	/* Of a CPU target: its CPU was seen to be offline; nothing could be counted then */
+	uint64_t offline_ns;
+	/* Of a CPU target, at its last read; it stands still while the CPU is offline */
+	uint64_t last_enabled;
+	uint64_t last_ns; /* CLOCK_MONOTONIC after that read, or after the start */
 	struct ps__user user;
 	uint64_t blind_since; /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
 	bool is_planned;      /* it was tried here which events fit, and counted meanwhile */
 
-	uint32_t kinds;    /* in the first lane: a bit for each of perf->kinds that the group's events are for */
+	/* In the first lane: a bit for each of perf->kinds that the group's events are for */
+	uint32_t kinds;
 	uint32_t pmu_type; /* the kind of this one; 0: PS__KIND_ANY */
-	bool
-	    stands_in; /* the lane's CPU has no such events: a dummy in their place tells how long the task was there */
+	/* The lane's CPU has no such events: a dummy in their place tells how long the task was
+	 * there */
+	bool stands_in;
 	uint64_t *own; /* in a chain: this one's times and values */
 };
 
@@ -76,9 +87,10 @@ struct ps__place {
 	int cpu; /* -1: any */
 	bool inherit;
 	bool counts_at_once;
-	uint32_t pmu_type;     /* which variant of an event that has several; 0: it has none */
-	bool stands_in;        /* a dummy in place of the event */
-	uint64_t user_config1; /* bits of config1 by which events of the cores ask for being read in user space */
+	uint32_t pmu_type; /* which variant of an event that has several; 0: it has none */
+	bool stands_in;    /* a dummy in place of the event */
+	/* Bits of config1 by which events of the cores ask for being read in user space */
+	uint64_t user_config1;
 	bool enables_on_exec;
 	bool tells_tasks;
 	bool watches_execs; /* leaders write records of programs that begin: see perf_execs.c */
@@ -90,8 +102,10 @@ struct ps__lane {
 	struct ps__place place;
 	struct ps__group *groups;      /* base.groups of them, alike in every lane */
 	struct ps__group *direct_user; /* what is read in user space are the totals; NULL: not so */
-	int residency_fd; /* the event that tells how long the task was here; while base.residency_ns isn't NULL */
-	int direct_fd;    /* what read(2) gives are the totals, as they are asked for; -1: they are put together */
+	/* The event that tells how long the task was here; while base.residency_ns isn't NULL */
+	int residency_fd;
+	/* What read(2) gives are the totals, as they are asked for; -1: they are put together */
+	int direct_fd;
 };
 
 /* A kind of cores: its PMU's number in sysfs, and its CPUs (the events' text). */
@@ -123,23 +137,27 @@ struct ps__perf {
 	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
 	struct ps__perf_execs *execs; /* NULL: they aren't watched */
 	bool counting;
-	uint64_t user_config1;                /* of every lane's place */
-	uint64_t past_ns;                     /* of a CPU target: how long it counted before the last start */
-	uint64_t started_ns;                  /* CLOCK_MONOTONIC */
-	uint64_t stopped_ns;                  /* before it was */
-	struct ps__kind kinds[PS__KINDS_MAX]; /* PS__KIND_ANY, and those of the events that have variants */
+	uint64_t user_config1; /* of every lane's place */
+	uint64_t past_ns;      /* of a CPU target: how long it counted before the last start */
+	uint64_t started_ns;   /* CLOCK_MONOTONIC */
+	uint64_t stopped_ns;   /* before it was */
+	/* PS__KIND_ANY, and those of the events that have variants */
+	struct ps__kind kinds[PS__KINDS_MAX];
 	size_t kind_count;
 };
 
-/* The bytes of perf_event_attr that the running kernel knows, where it has refused one with E2BIG. */
+/* The bytes of perf_event_attr that the running kernel knows, where it has refused one with
+ * E2BIG. */
 uint32_t ps__perf_kernel_attr_size(void);
 /* perf_event_open with close-on-exec; the descriptor or -errno. */
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd);
 
-/* As that; falls back to user space where the name leaves it open and no more is permitted. -errno on failure. */
+/* As that; falls back to user space where the name leaves it open and no more is permitted. -errno
+ * on failure. */
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd);
 
-/* perf.c: one read(2) that brings a lane's totals, and what is in the table of a backend with lanes read in user space. */
+/* perf.c: one read(2) that brings a lane's totals, and what is in the table of a backend with lanes
+ * read in user space. */
 int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals);
 extern const struct ps__backend_ops ps__perf_user_ops;
 
@@ -147,16 +165,19 @@ extern const struct ps__backend_ops ps__perf_user_ops;
 int ps__perf_open_lanes(struct ps__perf *perf);
 void ps__perf_close_lanes(struct ps__perf *perf, bool abandon);
 
-/* Shared by the files that open. A code and a sentence for the errno with which opening an event of the set failed. */
+/* Shared by the files that open. A code and a sentence for the errno with which opening an event of
+ * the set failed. */
 int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error);
 
 /* perf_hybrid.c: the kinds of cores that the events are for. */
 int ps__perf_find_kinds(struct ps__perf *perf);
-uint32_t ps__perf_kinds_of(const struct ps__perf *perf, const struct ps__event *event); /* a bit for each */
+uint32_t ps__perf_kinds_of(const struct ps__perf *perf,
+                           const struct ps__event *event); /* a bit for each */
 bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__lane *lane, size_t kind);
 void ps__perf_specialise(struct ps__event *event, struct ps__place place);
 int ps__perf_probe_variants(struct ps__event *event);
-/* perf_plan.c: which events are a group, tried where is_planned_in; then all groups of each lane; and an end of counting. */
+/* perf_plan.c: which events are a group, tried where is_planned_in; then all groups of each lane;
+ * and an end of counting. */
 bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__lane *lane);
 int ps__perf_plan(struct ps__perf *perf);
 int ps__perf_complete_lane(struct ps__perf *perf, struct ps__lane *lane);
@@ -165,7 +186,8 @@ int ps__perf_end_planning(struct ps__perf *perf);
 int ps__perf_open_tasks(struct ps__perf *perf);
 void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);
 void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, void *context);
-/* perf_execs.c: programs from which the kernel takes the counters. A ring can be had for an inherited event of one CPU only. */
+/* perf_execs.c: programs from which the kernel takes the counters. A ring can be had for an
+ * inherited event of one CPU only. */
 static inline bool ps__perf_watches_execs(const struct ps__target *target)
 {
 	return target->kind == PS__TARGET_PROCESS && target->lane_count > 0 && !target->tells_tasks;
@@ -179,27 +201,33 @@ void ps__perf_note_lost_execs(struct ps__perf *perf);
 void ps__perf_note_start(struct ps__perf *perf);
 void ps__perf_note_stop(struct ps__perf *perf);
 const struct ps__uncounted *ps__perf_take_uncounted(struct ps__backend *backend);
-/* perf_records.c: a recorder for each group, if the target is to have them; and the vtable's drain. */
+/* perf_records.c: a recorder for each group, if the target is to have them; and the vtable's
+ * drain. */
 int ps__perf_open_records(struct ps__perf *perf);
 void ps__perf_close_records(struct ps__perf *perf, bool abandon);
-bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals, ps__backend_visit *visit,
-                    void *context);
+bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
+                    ps__backend_visit *visit, void *context);
 
-/* perf_residency.c: an event for each lane that tells waiting from being elsewhere, if there are groups that take turns. */
+/* perf_residency.c: an event for each lane that tells waiting from being elsewhere, if there are
+ * groups that take turns. */
 int ps__perf_open_residency(struct ps__perf *perf);
 void ps__perf_close_residency(struct ps__perf *perf, bool abandon);
-int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__lane *lane, unsigned long request);
+int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__lane *lane,
+                               unsigned long request);
 int ps__perf_read_residency(struct ps__perf *perf, size_t lane); /* before the lane's groups */
 
 /* What one read(2) of a group brought into perf->buffer, into the totals. */
-int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times, uint64_t *values);
+int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times,
+                         uint64_t *values);
 
-/* A code and a sentence for the errno with which opening failed. needed: descriptors for the whole set. */
-int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed);
+/* A code and a sentence for the errno with which opening failed. needed: descriptors for the whole
+ * set. */
+int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error,
+                     size_t needed);
 
 /*
- * After a CPU went offline the kernel has taken its groups apart and counts no longer: saves what every descriptor
- * counted, and opens the group anew if the CPU is back; else at the next call.
+ * After a CPU went offline the kernel has taken its groups apart and counts no longer: saves what
+ * every descriptor counted, and opens the group anew if the CPU is back; else at the next call.
  */
 void ps__perf_recover(struct ps__perf *perf, struct ps__group *group);
 

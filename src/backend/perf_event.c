@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One event opened: what perf_event_open is asked for, the fall-back to user space, and the probe of an event to be added. */
+/* One event opened: what perf_event_open is asked for, the fall-back to user space, and the probe
+ * of an event to be added. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -30,7 +31,8 @@ uint32_t ps__perf_kernel_attr_size(void)
 	union ps__attr attr = {.attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY}};
 
 	attr.attr.exclude_kernel = 1;
-	attr.later[PS__LATER_CONFIGS - 1] = 1; /* a kernel that is too old for it answers with its own size */
+	attr.later[PS__LATER_CONFIGS - 1] =
+	    1; /* a kernel that is too old for it answers with its own size */
 	attr.attr.size = sizeof attr;
 	int fd = ps__os_open_event(&attr.attr, 0, -1, -1, 0);
 	if (fd >= 0)
@@ -48,9 +50,11 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	struct perf_event_attr *attr = &whole.attr;
 
 	attr->read_format = PS__READ_FORMAT;
-	/* A member counts when its leader does: so one ioctl on the leader starts and stops them all. */
+	/* A member counts when its leader does: so one ioctl on the leader starts and stops them
+	 * all. */
 	attr->disabled = group_fd < 0 && !place.counts_at_once;
-	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error state, as a whole. */
+	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error
+	 * state, as a whole. */
 	attr->pinned = attr->pinned && group_fd < 0;
 	attr->inherit = place.inherit;
 	attr->enable_on_exec = place.enables_on_exec && group_fd < 0;
@@ -79,11 +83,12 @@ static bool can_fall_back(const struct ps__event *event)
 	return !event->explicit_domain && !event->attr.exclude_kernel && !event->kernel_side;
 }
 
-/* The kernel's software clocks read the time, and look at exclude_kernel for their samples alone. */
+/* The kernel's software clocks read the time, and look at exclude_kernel for their samples
+ * alone. */
 static bool is_clock(const struct perf_event_attr *attr)
 {
-	return attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+	                                            attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd)
@@ -96,7 +101,8 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 	limited.attr.exclude_kernel = 1;
 	limited.attr.exclude_hv = 1;
 	int limited_fd = ps__perf_open_event(&limited, place, group_fd);
-	/* EINVAL is a PMU that can't tell user from kernel (msr): permission is then what is missing. */
+	/* EINVAL is a PMU that can't tell user from kernel (msr): permission is then what is
+	 * missing. */
 	if (limited_fd < 0)
 		return limited_fd == -EINVAL ? -EACCES : limited_fd;
 	event->attr = limited.attr;
@@ -104,7 +110,8 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 	return limited_fd;
 }
 
-/* An event that can only happen where it is not counted reads 0 for ever: refused, so that nobody believes it. */
+/* An event that can only happen where it is not counted reads 0 for ever: refused, so that nobody
+ * believes it. */
 static bool is_always_zero(const struct ps__event *event)
 {
 	return event->kernel_side && event->attr.exclude_kernel;
@@ -116,11 +123,10 @@ int ps__perf_probe(struct ps__event *event)
 	struct ps__place place = {.pid = 0, .cpu = -1};
 
 	if (is_always_zero(event))
-		return ps__fail(
-		    PS_EINVAL_DOM,
-		    "'%s' happens in the kernel, so counting user space alone would always read 0: leave the "
-		    "modifier out",
-		    event->name);
+		return ps__fail(PS_EINVAL_DOM,
+		                "'%s' happens in the kernel, so counting user space alone would "
+		                "always read 0: leave the modifier out",
+		                event->name);
 	if (event->variant_count)
 		return ps__perf_probe_variants(event);
 	if (event->klass == PS__EVENT_CLASS_OTHER) {

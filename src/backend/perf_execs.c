@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs of a process that the kernel does not count. When a program begins that is set-user-ID or set-group-ID, that has
- * capabilities, or that may not be read, Linux takes the events from the task, within its exec. In the rings of the first
- * group's leaders this is to be seen, however short the program runs: the record of the exec (PERF_RECORD_COMM) is
- * followed by that of the events' end (PERF_RECORD_EXIT), with none of the program's code being mapped (PERF_RECORD_MMAP)
+ * Programs of a process that the kernel does not count. When a program begins that is set-user-ID
+ * or set-group-ID, that has capabilities, or that may not be read, Linux takes the events from the
+ * task, within its exec. In the rings of the first group's leaders this is to be seen, however
+ * short the program runs: the record of the exec (PERF_RECORD_COMM) is followed by that of the
+ * events' end (PERF_RECORD_EXIT), with none of the program's code being mapped (PERF_RECORD_MMAP)
  * between them. The events of any other program see its code mapped, before it runs.
  *
- * The leaders are there in any case: watching takes no descriptor and no event more. Where tasks are told apart, the notes of
- * perf_tasks.h have these records, as the leaders write others there that a ring with records of its CPU can't bear.
+ * The leaders are there in any case: watching takes no descriptor and no event more. Where tasks
+ * are told apart, the notes of perf_tasks.h have these records, as the leaders write others there
+ * that a ring with records of its CPU can't bear.
  */
 #include "backend/perf.h"
 #include "backend/perf_kept.h"
@@ -21,9 +23,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Data pages of a ring, a power of two: some 250 programs that begin, so that who empties it may wait for a CPU for a while.
- * Locked memory is limited for each user, and each rank of a parallel program may have a command of its own that counts
- * it: then smaller ones are better than none. */
+/* Data pages of a ring, a power of two: some 250 programs that begin, so that who empties it may
+ * wait for a CPU for a while. Locked memory is limited for each user, and each rank of a parallel
+ * program may have a command of its own that counts it: then smaller ones are better than none. */
 #define RING_PAGES  32
 #define LEAST_PAGES 4
 
@@ -83,8 +85,9 @@ static void note_begun(struct ps__perf_execs *execs, const struct ps__name_recor
 	if (!(record->header.misc & PERF_RECORD_MISC_COMM_EXEC))
 		return;
 	if (!begun) {
-		struct begun *all = ps__vector_reserve(execs->begun, execs->begun_count, execs->begun_count + 1,
-		                                       &execs->begun_room, sizeof *all);
+		struct begun *all =
+		    ps__vector_reserve(execs->begun, execs->begun_count, execs->begun_count + 1,
+		                       &execs->begun_room, sizeof *all);
 		if (!all) {
 			note_unknown(execs, "memory was short");
 			return;
@@ -141,8 +144,9 @@ void ps__perf_note_lost_execs(struct ps__perf *perf)
 }
 
 /*
- * A task that moves on may leave an older record in a ring that was looked at already, and a newer one in one that wasn't. So
- * records that are newer than this look wait for the next one: all that precede the others were there in time.
+ * A task that moves on may leave an older record in a ring that was looked at already, and a newer
+ * one in one that wasn't. So records that are newer than this look wait for the next one: all that
+ * precede the others were there in time.
  */
 static void take(struct ps__perf *perf)
 {
@@ -153,7 +157,8 @@ static void take(struct ps__perf *perf)
 
 	for (size_t ring = 0; ring < execs->ring_count; ring++) {
 		if (ps__ring_has_news(&execs->rings[ring]))
-			complete &= ps__ring_drain(&execs->rings[ring], LARGEST_RECORD, ps__kept_take, &execs->kept);
+			complete &= ps__ring_drain(&execs->rings[ring], LARGEST_RECORD,
+			                           ps__kept_take, &execs->kept);
 	}
 	ps__kept_sort(&execs->kept);
 	for (; count < execs->kept.count && execs->kept.records[count].time <= now; count++)
@@ -197,7 +202,8 @@ static int map_ring(struct ps__ring *ring, int fd)
 	return result;
 }
 
-/* The leaders of the first root have rings; those of the others on the same CPU write there, too. 0, or -errno. */
+/* The leaders of the first root have rings; those of the others on the same CPU write there, too.
+ * 0, or -errno. */
 static int connect_leader(struct ps__perf *perf, size_t lane)
 {
 	struct ps__perf_execs *execs = perf->execs;
@@ -240,7 +246,8 @@ int ps__perf_open_execs(struct ps__perf *perf)
 		return PS_OK;
 	unmap_rings(perf->execs, false);
 	snprintf(perf->execs->found.why_unknown, sizeof perf->execs->found.why_unknown,
-	         "a ring for the kernel's records can't be mapped (%s): " PS__ADVICE_LOCKED_MEMORY, strerror(error));
+	         "a ring for the kernel's records can't be mapped (%s): " PS__ADVICE_LOCKED_MEMORY,
+	         strerror(error));
 	return PS_OK;
 }
 

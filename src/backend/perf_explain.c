@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why the kernel refused an event, in words to act on. The errno alone says little: EACCES has four causes. */
+/* Why the kernel refused an event, in words to act on. The errno alone says little: EACCES has four
+ * causes. */
 #include "backend/perf.h"
 #include "base/advice.h"
 #include "base/error.h"
@@ -42,8 +43,9 @@ static int explain_seccomp(const struct ps__event *event, int error)
 {
 	return ps__fail(
 	    PS_EPERM,
-	    "'%s': a seccomp filter forbids perf_event_open (%s), whatever the paranoid level is: allow the call "
-	    "in the container's seccomp profile (docker: " PS__ADVICE_CONTAINER " or " PS__ADVICE_PROFILE ")",
+	    "'%s': a seccomp filter forbids perf_event_open (%s), whatever the paranoid level is: "
+	    "allow the call in the container's seccomp profile (docker: " PS__ADVICE_CONTAINER
+	    " or " PS__ADVICE_PROFILE ")",
 	    event->name, strerror(error));
 }
 
@@ -74,27 +76,29 @@ static int explain_level(const struct ps__event *event, struct ps__target target
 	if ((target.kind == PS__TARGET_TID || target.kind == PS__TARGET_PROCESS) &&
 	    (level <= enough || is_permitted_on_caller(event)))
 		return ps__fail(PS_EPERM,
-		                "'%s': this user may not count task %d: it belongs to another user, or gained "
-		                "privileges; run as its owner, or with CAP_PERFMON",
+		                "'%s': this user may not count task %d: it belongs to another "
+		                "user, or gained privileges; run as its owner, or with CAP_PERFMON",
 		                event->name, (int)target.tid);
 	if (level <= enough)
-		return ps__fail(
-		    PS_EPERM,
-		    "'%s': perf_event_open is refused although %s is %ld: a security module (SELinux, AppArmor) or "
-		    "a container forbids it; ask the administrator for CAP_PERFMON",
-		    event->name, PS__PARANOID_FILE, level);
+		return ps__fail(PS_EPERM,
+		                "'%s': perf_event_open is refused although %s is %ld: a security "
+		                "module (SELinux, AppArmor) or a container forbids it; ask the "
+		                "administrator for CAP_PERFMON",
+		                event->name, PS__PARANOID_FILE, level);
 	if (has_perfmon())
-		return ps__fail(
-		    PS_EPERM,
-		    "'%s': perf_event_open is refused although the process has CAP_PERFMON: the kernel doesn't let "
-		    "this event be counted, or a security module (SELinux, AppArmor, lockdown) forbids it",
-		    event->name);
-	/* Events that happen in the kernel, and PMUs that can't tell it from user space, have no user part to count. */
-	bool has_user_part =
-	    enough == 1 && event->explicit_domain && !event->kernel_side && !event->attr.exclude_user;
+		return ps__fail(PS_EPERM,
+		                "'%s': perf_event_open is refused although the process has "
+		                "CAP_PERFMON: the kernel doesn't let this event be counted, or a "
+		                "security module (SELinux, AppArmor, lockdown) forbids it",
+		                event->name);
+	/* Events that happen in the kernel, and PMUs that can't tell it from user space, have no
+	 * user part to count. */
+	bool has_user_part = enough == 1 && event->explicit_domain && !event->kernel_side &&
+	                     !event->attr.exclude_user;
 	return ps__fail(PS_EPERM,
-	                "'%s': counting %s is not permitted: %s is %ld and the process lacks CAP_PERFMON; as "
-	                "root: " PS__ADVICE_LEVEL ", or " PS__ADVICE_CAPABILITY "%s",
+	                "'%s': counting %s is not permitted: %s is %ld and the process lacks "
+	                "CAP_PERFMON; as root: " PS__ADVICE_LEVEL ", or " PS__ADVICE_CAPABILITY
+	                "%s",
 	                event->name, what, PS__PARANOID_FILE, level, enough,
 	                has_user_part ? "; or count user space alone with the modifier :u" : "");
 }
@@ -113,8 +117,10 @@ static int explain_no_call(const struct ps__event *event)
 
 	if (ps__os_read_long(PS__PARANOID_FILE, &level) == 0)
 		return explain_seccomp(event, ENOSYS);
-	return ps__fail(PS_ENOSUPP, "'%s': this kernel has no perf_event_open (built without CONFIG_PERF_EVENTS)",
-	                event->name);
+	return ps__fail(
+	    PS_ENOSUPP,
+	    "'%s': this kernel has no perf_event_open (built without CONFIG_PERF_EVENTS)",
+	    event->name);
 }
 
 static int explain_descriptors(const struct ps__event *event, int error, size_t needed)
@@ -123,33 +129,36 @@ static int explain_descriptors(const struct ps__event *event, int error, size_t 
 
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
 	if (error == ENFILE)
-		return ps__fail(PS_ECOUNT,
-		                "'%s': the system is out of file descriptors (fs.file-max); the set needs %zu",
-		                event->name, needed);
+		return ps__fail(
+		    PS_ECOUNT,
+		    "'%s': the system is out of file descriptors (fs.file-max); the set needs %zu",
+		    event->name, needed);
 	return ps__fail(PS_ECOUNT,
-	                "'%s': the set needs %zu file descriptors, and this process reached its limit of "
-	                "%llu: " PS__ADVICE_DESCRIPTORS ", or count fewer events",
+	                "'%s': the set needs %zu file descriptors, and this process reached its "
+	                "limit of %llu: " PS__ADVICE_DESCRIPTORS ", or count fewer events",
 	                event->name, needed, (unsigned long long)limit.rlim_cur);
 }
 
 static int explain_invalid(const struct ps__event *event, struct ps__target target)
 {
 	if (event->klass == PS__EVENT_CLASS_OTHER && target.kind != PS__TARGET_CPU)
-		return ps__fail(
-		    PS_ECOMBO,
-		    "'%s' counts for a %s, not for a task: attach the set to a CPU with ps_eventset_attach_cpu",
-		    event->name, ps_scope_name(event->scope));
+		return ps__fail(PS_ECOMBO,
+		                "'%s' counts for a %s, not for a task: attach the set to a CPU "
+		                "with ps_eventset_attach_cpu",
+		                event->name, ps_scope_name(event->scope));
 	if (event->explicit_domain)
-		return ps__fail(
-		    PS_EINVAL_DOM,
-		    "'%s' can't be counted here: its PMU takes no such modifiers or no such encoding (EINVAL); "
-		    "try it without :u, :k or :h",
-		    event->name);
-	return ps__fail(PS_ENOSUPP, "'%s': the PMU refuses this event (EINVAL); 'perfsage list' shows what it takes",
-	                event->name);
+		return ps__fail(PS_EINVAL_DOM,
+		                "'%s' can't be counted here: its PMU takes no such modifiers or no "
+		                "such encoding (EINVAL); try it without :u, :k or :h",
+		                event->name);
+	return ps__fail(
+	    PS_ENOSUPP,
+	    "'%s': the PMU refuses this event (EINVAL); 'perfsage list' shows what it takes",
+	    event->name);
 }
 
-/* Of errors that mean something else for a probe than for other events. PS_OK: it isn't one of those. */
+/* Of errors that mean something else for a probe than for other events. PS_OK: it isn't one of
+ * those. */
 static int explain_probe(const struct ps__event *event, int error)
 {
 	bool is_kernel = event->kernel_side;
@@ -158,56 +167,59 @@ static int explain_probe(const struct ps__event *event, int error)
 	if (error == EACCES || (error == EPERM && !has_seccomp_filter()))
 		return ps__fail(
 		    PS_EPERM,
-		    "'%s': a probe needs CAP_PERFMON, whatever kernel.perf_event_paranoid is: run as root, or as "
-		    "root: " PS__ADVICE_CAPABILITY,
+		    "'%s': a probe needs CAP_PERFMON, whatever kernel.perf_event_paranoid is: run "
+		    "as root, or as root: " PS__ADVICE_CAPABILITY,
 		    event->name);
 	if (error == EILSEQ)
-		return ps__fail(PS_ENOSUPP, "'%s': no instruction of the kernel begins there", event->name);
+		return ps__fail(PS_ENOSUPP, "'%s': no instruction of the kernel begins there",
+		                event->name);
 	if (is_kernel && (error == ENOENT || error == EINVAL || error == EADDRNOTAVAIL))
 		return ps__fail(
 		    PS_ENOSUPP,
-		    "'%s': the kernel has no such %s that may be probed: /proc/kallsyms lists its functions, "
-		    "/sys/kernel/debug/kprobes/blacklist those that may not",
+		    "'%s': the kernel has no such %s that may be probed: /proc/kallsyms lists its "
+		    "functions, /sys/kernel/debug/kprobes/blacklist those that may not",
 		    event->name, event->probe ? "function" : place);
 	if (!is_kernel && error == ENOENT)
 		return ps__fail(PS_ENOSUPP, "'%s': there is no file %s", event->name, place);
 	if (!is_kernel && (error == EINVAL || error == EIO))
-		return ps__fail(
-		    PS_ENOSUPP,
-		    "'%s': %s is not a file of code, on a file system that can be probed, with something at "
-		    "offset 0x%llx",
-		    event->name, place, (unsigned long long)event->attr.config2);
+		return ps__fail(PS_ENOSUPP,
+		                "'%s': %s is not a file of code, on a file system that can be "
+		                "probed, with something at offset 0x%llx",
+		                event->name, place, (unsigned long long)event->attr.config2);
 	return PS_OK;
 }
 
-/* A breakpoint's register is free again when the last copy of its descriptor is closed, and a fork makes copies. */
+/* A breakpoint's register is free again when the last copy of its descriptor is closed, and a fork
+ * makes copies. */
 static int explain_taken(const struct ps__event *event, int error)
 {
 	if (event->attr.type == PERF_TYPE_BREAKPOINT)
 		return ps__fail(PS_ENOCNTR,
-		                "'%s': every breakpoint register that could hold it is taken (%s): by other sets, by "
-		                "a debugger, or "
-		                "by a forked child of a process that counts breakpoints, which keeps its copies of "
-		                "the descriptors "
-		                "until it calls ps_eventset_destroy or exec, or ends",
+		                "'%s': every breakpoint register that could hold it is taken (%s): "
+		                "by other sets, by a debugger, or by a forked child of a process "
+		                "that counts breakpoints, which keeps its copies of the "
+		                "descriptors until it calls ps_eventset_destroy or exec, or ends",
 		                event->name, strerror(error));
 	return ps__fail(PS_ENOCNTR,
-	                "'%s': every counter that could count it is taken (%s), by another user or the NMI watchdog",
+	                "'%s': every counter that could count it is taken (%s), by another user or "
+	                "the NMI watchdog",
 	                event->name, strerror(error));
 }
 
-/* EBADF: the folder of no control group; ENOENT: of a hierarchy without perf_event, or one that was removed. */
+/* EBADF: the folder of no control group; ENOENT: of a hierarchy without perf_event, or one that was
+ * removed. */
 static int explain_cgroup(const struct ps__event *event, int error)
 {
 	if (error == EBADF)
 		return ps__fail(PS_EINVAL,
-		                "'%s': the path is not a control group's, or this kernel has no CONFIG_CGROUP_PERF",
+		                "'%s': the path is not a control group's, or this kernel has no "
+		                "CONFIG_CGROUP_PERF",
 		                event->name);
 	return ps__fail(
 	    PS_ESYS,
-	    "'%s': perf doesn't count this control group: it is in another hierarchy than that of cgroup2 (or of "
-	    "cgroup with perf_event), or was removed, or its parent has no controller enabled: as root, echo +pids "
-	    ">cgroup.subtree_control there",
+	    "'%s': perf doesn't count this control group: it is in another hierarchy than that of "
+	    "cgroup2 (or of cgroup with perf_event), or was removed, or its parent has no "
+	    "controller enabled: as root, echo +pids >cgroup.subtree_control there",
 	    event->name);
 }
 
@@ -222,15 +234,18 @@ static int explain_attr_size(const struct ps__event *event)
 		if (event->later[i] && size_bytes <= begins)
 			return ps__fail(
 			    PS_ENOSUPP,
-			    "'%s': this kernel is too old for config%u (%s): its perf_event_attr ends after %u "
-			    "bytes, and config%u begins there or later, after %u",
+			    "'%s': this kernel is too old for config%u (%s): its perf_event_attr "
+			    "ends after %u bytes, and config%u begins there or later, after %u",
 			    event->name, i + 3, releases[i], size_bytes, i + 3, begins);
 	}
-	return ps__fail(PS_ENOSUPP, "'%s': the kernel's perf_event_attr has %u bytes, and more are asked for (E2BIG)",
-	                event->name, size_bytes);
+	return ps__fail(
+	    PS_ENOSUPP,
+	    "'%s': the kernel's perf_event_attr has %u bytes, and more are asked for (E2BIG)",
+	    event->name, size_bytes);
 }
 
-int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error, size_t needed)
+int ps__perf_explain(const struct ps__event *event, struct ps__target target, int error,
+                     size_t needed)
 {
 	int probe = event->is_probe ? explain_probe(event, error) : PS_OK;
 
@@ -254,15 +269,16 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 		if (event->variant_count > 1)
 			return ps__fail(
 			    PS_ENOSUPP,
-			    "'%s': no kind of cores of this machine counts it by this name (%s; older kernels "
-			    "don't take generic names for a kind of Arm cores): name a PMU's own event, as "
-			    "in PMU/event=0x11/",
+			    "'%s': no kind of cores of this machine counts it by this name (%s; "
+			    "older kernels don't take generic names for a kind of Arm cores): name "
+			    "a PMU's own event, as in PMU/event=0x11/",
 			    event->name, strerror(error));
-		return ps__fail(PS_ENOSUPP, "'%s' is not available on this machine (%s): no PMU here counts it",
+		return ps__fail(PS_ENOSUPP,
+		                "'%s' is not available on this machine (%s): no PMU here counts it",
 		                event->name, strerror(error));
 	case ENODEV:
-		return ps__fail(PS_ENOSUPP, "'%s': CPU %d is offline or its PMU is gone (%s)", event->name,
-		                target.cpu, strerror(error));
+		return ps__fail(PS_ENOSUPP, "'%s': CPU %d is offline or its PMU is gone (%s)",
+		                event->name, target.cpu, strerror(error));
 	case ESRCH:
 		return ps__fail(PS_ESYS, "'%s': thread %d has ended", event->name, (int)target.tid);
 	case EBUSY:
@@ -271,7 +287,8 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 	case E2BIG:
 		return explain_attr_size(event);
 	case ENOMEM:
-		return ps__fail(PS_ENOMEM, "'%s': the kernel has no memory for the event", event->name);
+		return ps__fail(PS_ENOMEM, "'%s': the kernel has no memory for the event",
+		                event->name);
 	default:
 		return ps__fail(PS_ESYS, "'%s': perf_event_open: %s", event->name, strerror(error));
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Machines with several kinds of cores, each with a PMU of its own: which kinds there are, and an event's encoding on each. */
+/* Machines with several kinds of cores, each with a PMU of its own: which kinds there are, and an
+ * event's encoding on each. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/list.h"
@@ -13,8 +14,10 @@ void ps__perf_specialise(struct ps__event *event, struct ps__place place)
 	struct perf_event_attr *attr = &event->attr;
 
 	if (place.stands_in) {
-		*attr = (struct perf_event_attr){
-		    .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1, .exclude_hv = 1};
+		*attr = (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+		                                 .config = PERF_COUNT_SW_DUMMY,
+		                                 .exclude_kernel = 1,
+		                                 .exclude_hv = 1};
 		memset(event->later, 0, sizeof event->later);
 		return;
 	}
@@ -42,7 +45,8 @@ int ps__perf_probe_variants(struct ps__event *event)
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
 
 	for (size_t index = event->variant_count; index-- > 0;) {
-		struct ps__place place = {.pid = 0, .cpu = -1, .pmu_type = event->variants[index].pmu_type};
+		struct ps__place place = {
+		    .pid = 0, .cpu = -1, .pmu_type = event->variants[index].pmu_type};
 		int fd = ps__perf_open_settled(event, place, -1);
 		if (fd >= 0) {
 			ps__os.close(fd);
@@ -77,9 +81,12 @@ int ps__perf_find_kinds(struct ps__perf *perf)
 			if (kind_of_type(perf, variant->pmu_type) >= 0)
 				continue;
 			if (perf->kind_count == PS__KINDS_MAX)
-				return ps__fail(PS_ENOSUPP, "'%s': this machine has more than %d kinds of cores",
-				                event->name, PS__KINDS_MAX - 1);
-			perf->kinds[perf->kind_count++] = (struct ps__kind){variant->pmu_type, variant->cpus};
+				return ps__fail(
+				    PS_ENOSUPP,
+				    "'%s': this machine has more than %d kinds of cores",
+				    event->name, PS__KINDS_MAX - 1);
+			perf->kinds[perf->kind_count++] =
+			    (struct ps__kind){variant->pmu_type, variant->cpus};
 		}
 	}
 	return PS_OK;

@@ -11,33 +11,36 @@
 /* Room for one record more, of that many bytes, beginning where 8-byte numbers may. */
 static bool kept_make_room(struct ps__kept *kept, size_t size_bytes)
 {
-	char *bytes =
-	    ps__vector_reserve(kept->bytes, kept->bytes_used, kept->bytes_used + size_bytes, &kept->bytes_room, 1);
+	char *bytes = ps__vector_reserve(kept->bytes, kept->bytes_used,
+	                                 kept->bytes_used + size_bytes, &kept->bytes_room, 1);
 
 	if (!bytes)
 		return false;
 	kept->bytes = bytes;
-	struct ps__kept_record *records =
-	    ps__vector_reserve(kept->records, kept->count, kept->count + 1, &kept->room, sizeof *records);
+	struct ps__kept_record *records = ps__vector_reserve(
+	    kept->records, kept->count, kept->count + 1, &kept->room, sizeof *records);
 	if (!records)
 		return false;
 	kept->records = records;
 	return true;
 }
 
-bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
+bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *header,
+                   void *context)
 {
 	struct ps__kept *kept = context;
 	struct ps__record_trailer trailer;
 
-	if (header->type == PERF_RECORD_LOST || header->size % 8 || header->size < sizeof *header + sizeof trailer)
+	if (header->type == PERF_RECORD_LOST || header->size % 8 ||
+	    header->size < sizeof *header + sizeof trailer)
 		return false;
 	if (!kept_make_room(kept, header->size))
 		return false;
 	char *record = kept->bytes + kept->bytes_used;
 	ps__ring_copy(ring, 0, record, header->size);
 	memcpy(&trailer, record + header->size - sizeof trailer, sizeof trailer);
-	kept->records[kept->count++] = (struct ps__kept_record){.time = trailer.time, .offset = kept->bytes_used};
+	kept->records[kept->count++] =
+	    (struct ps__kept_record){.time = trailer.time, .offset = kept->bytes_used};
 	kept->bytes_used += header->size;
 	return true;
 }
@@ -57,7 +60,8 @@ void ps__kept_sort(struct ps__kept *kept)
 		qsort(kept->records, kept->count, sizeof *kept->records, compare);
 }
 
-/* The bytes of those that are left stay where they are: seldom are there any, and then they go with the next ones. */
+/* The bytes of those that are left stay where they are: seldom are there any, and then they go with
+ * the next ones. */
 void ps__kept_drop(struct ps__kept *kept, size_t count)
 {
 	kept->count -= count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records copied out of several rings, to be looked at in the order of time: a task writes its records on the CPU where it is,
- * so those of one task may stand in several rings.
+ * Records copied out of several rings, to be looked at in the order of time: a task writes its
+ * records on the CPU where it is, so those of one task may stand in several rings.
  */
 #ifndef PS_BACKEND_PERF_KEPT_H
 #define PS_BACKEND_PERF_KEPT_H
@@ -34,9 +34,10 @@ struct ps__kept {
 	size_t count, room;
 };
 
-/* A ps__ring_take whose context is a struct ps__kept: copies a record. False: it tells that others were lost, or can't be
- * kept, or is none. */
-bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *header, void *context);
+/* A ps__ring_take whose context is a struct ps__kept: copies a record. False: it tells that others
+ * were lost, or can't be kept, or is none. */
+bool ps__kept_take(const struct ps__ring *ring, const struct perf_event_header *header,
+                   void *context);
 /* By time; those of one moment as they were found. */
 void ps__kept_sort(struct ps__kept *kept);
 /* Drops the first `count` records. */

@@ -25,13 +25,14 @@ int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
 	return ps__perf_explain(&perf->events[event], perf->target, error, count_needed(perf));
 }
 
-/* Does a group read have the very shape of the totals, behind its first word? A CPU's must be looked at, see perf.c. */
+/* Does a group read have the very shape of the totals, behind its first word? A CPU's must be
+ * looked at, see perf.c. */
 static bool is_direct(const struct ps__perf *perf)
 {
 	const struct ps__group *group = &perf->lanes[0].groups[0];
 
-	if (perf->base.groups != 1 || group->count != perf->event_count || perf->target.kind == PS__TARGET_CPU ||
-	    perf->kind_count > 1 || perf->tasks)
+	if (perf->base.groups != 1 || group->count != perf->event_count ||
+	    perf->target.kind == PS__TARGET_CPU || perf->kind_count > 1 || perf->tasks)
 		return false;
 	for (size_t place = 0; place < group->count; place++) {
 		if (group->members[place].event != place)
@@ -49,7 +50,8 @@ static void find_direct_lanes(struct ps__perf *perf)
 	for (size_t index = 0; index < perf->base.lanes; index++) {
 		struct ps__lane *lane = &perf->lanes[index];
 		lane->direct_fd = direct ? lane->groups[0].members[0].fd : -1;
-		lane->direct_user = direct && lane->groups[0].is_user_read ? &lane->groups[0] : NULL;
+		lane->direct_user =
+		    direct && lane->groups[0].is_user_read ? &lane->groups[0] : NULL;
 	}
 	if (direct && perf->base.read_path == PS_READ_PATH_USER)
 		perf->base.ops = &ps__perf_user_ops;
@@ -58,7 +60,8 @@ static void find_direct_lanes(struct ps__perf *perf)
 static struct ps__place place_of(const struct ps__target *target, size_t lane)
 {
 	size_t cpus = target->lane_count ? target->lane_count : 1;
-	struct ps__place place = {.cpu = target->lane_count ? target->lane_cpus[lane % cpus] : target->cpu,
+	struct ps__place place = {.cpu = target->lane_count ? target->lane_cpus[lane % cpus]
+	                                                    : target->cpu,
 	                          .enables_on_exec = target->enables_on_exec,
 	                          .tells_tasks = target->tells_tasks};
 
@@ -101,7 +104,8 @@ static int make_planning_lanes(struct ps__perf *perf)
 	}
 	for (size_t index = 0; index < perf->base.lanes; index++) {
 		struct ps__lane *lane = &perf->lanes[index];
-		if (ps__perf_is_planned_in(perf, lane) && make_groups(lane, perf->event_count) != PS_OK)
+		if (ps__perf_is_planned_in(perf, lane) &&
+		    make_groups(lane, perf->event_count) != PS_OK)
 			return PS_ENOMEM;
 	}
 	return PS_OK;
@@ -112,7 +116,8 @@ static size_t most_members(const struct ps__lane *lane, size_t groups)
 	size_t most = 0;
 
 	for (size_t index = 0; index < groups; index++) {
-		for (const struct ps__group *group = &lane->groups[index]; group; group = group->next)
+		for (const struct ps__group *group = &lane->groups[index]; group;
+		     group = group->next)
 			most = group->count > most ? group->count : most;
 	}
 	return most;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Planning: which events are a group. The PMU's limits only show when an event is opened, so each event is tried in the groups
- * that are there.
+ * Planning: which events are a group. The PMU's limits only show when an event is opened, so each
+ * event is tried in the groups that are there.
  *
- * Where several kinds of cores have PMUs of their own, a group has descriptors for each kind that its events are for. A lane
- * for one CPU has those of that CPU's kind, a lane for any CPU has all of them, in a chain. Each kind is planned in the first
- * lane that has it. Where the CPU's kind lacks the events, a dummy event stands in, so that all lanes tell how long the task
- * was there. Events that are for no kind in particular (PS__KIND_ANY) are in groups of their own, planned in the first lane:
- * with a kind's events they would count on its cores alone.
+ * Where several kinds of cores have PMUs of their own, a group has descriptors for each kind that
+ * its events are for. A lane for one CPU has those of that CPU's kind, a lane for any CPU has all
+ * of them, in a chain. Each kind is planned in the first lane that has it. Where the CPU's kind
+ * lacks the events, a dummy event stands in, so that all lanes tell how long the task was there.
+ * Events that are for no kind in particular (PS__KIND_ANY) are in groups of their own, planned in
+ * the first lane: with a kind's events they would count on its cores alone.
  */
 #include "backend/perf.h"
 #include "base/error.h"
@@ -32,7 +33,8 @@ static void group_add(struct ps__group *group, size_t event, int fd)
 }
 
 /* Gives a group its leader. */
-static int group_lead(struct ps__perf *perf, const struct ps__lane *lane, struct ps__group *group, size_t event)
+static int group_lead(struct ps__perf *perf, const struct ps__lane *lane, struct ps__group *group,
+                      size_t event)
 {
 	struct ps__event *what = &perf->events[event];
 	struct ps__place place = place_of_group(lane, group);
@@ -79,15 +81,17 @@ static struct ps__lane *planning_lane(const struct ps__perf *perf, size_t kind)
 	return NULL;
 }
 
-/* The lane in which one kind of a group's events is planned; NULL if they are not for this kind, or no lane has it. */
+/* The lane in which one kind of a group's events is planned; NULL if they are not for this kind, or
+ * no lane has it. */
 static struct ps__lane *planning_lane_of(const struct ps__perf *perf, size_t index, size_t kind)
 {
-	return perf->lanes[0].groups[index].kinds & UINT32_C(1) << kind ? planning_lane(perf, kind) : NULL;
+	return perf->lanes[0].groups[index].kinds & UINT32_C(1) << kind ? planning_lane(perf, kind)
+	                                                                : NULL;
 }
 
 /* The kind's descriptors of a group in a lane; NULL if they aren't there yet. */
-static struct ps__group *find_group(const struct ps__perf *perf, const struct ps__lane *lane, size_t index,
-                                    size_t kind)
+static struct ps__group *find_group(const struct ps__perf *perf, const struct ps__lane *lane,
+                                    size_t index, size_t kind)
 {
 	struct ps__group *group = &lane->groups[index];
 
@@ -96,9 +100,10 @@ static struct ps__group *find_group(const struct ps__perf *perf, const struct ps
 	return group;
 }
 
-/* A place for them. In a chain each keeps its own totals, so that one that can't be read takes nothing from the sum. */
-static struct ps__group *make_group(const struct ps__perf *perf, const struct ps__lane *lane, size_t index,
-                                    size_t kind)
+/* A place for them. In a chain each keeps its own totals, so that one that can't be read takes
+ * nothing from the sum. */
+static struct ps__group *make_group(const struct ps__perf *perf, const struct ps__lane *lane,
+                                    size_t index, size_t kind)
 {
 	struct ps__group *group = &lane->groups[index];
 
@@ -129,7 +134,8 @@ static size_t count_core_groups(const struct ps__perf *perf)
 }
 
 /* Can the event be asked to join? */
-static bool may_join(const struct ps__perf *perf, size_t index, const struct ps__event *event, uint32_t kinds)
+static bool may_join(const struct ps__perf *perf, size_t index, const struct ps__event *event,
+                     uint32_t kinds)
 {
 	const struct ps__group *group = &perf->lanes[0].groups[index];
 
@@ -145,11 +151,13 @@ static bool may_join(const struct ps__perf *perf, size_t index, const struct ps_
 }
 
 /* A full PMU answers EINVAL: PS_ENOCNTR. */
-static int join_kind(struct ps__perf *perf, const struct ps__lane *lane, struct ps__group *group, size_t event)
+static int join_kind(struct ps__perf *perf, const struct ps__lane *lane, struct ps__group *group,
+                     size_t event)
 {
 	if (group->count >= PS__GROUP_MEMBERS)
 		return PS_ENOCNTR;
-	int fd = ps__perf_open_settled(&perf->events[event], place_of_group(lane, group), group->members[0].fd);
+	int fd = ps__perf_open_settled(&perf->events[event], place_of_group(lane, group),
+	                               group->members[0].fd);
 	if (fd == -EINVAL || fd == -E2BIG)
 		return PS_ENOCNTR;
 	if (fd < 0)
@@ -228,9 +236,9 @@ static int plan_event(struct ps__perf *perf, size_t event)
 }
 
 /*
- * Events of the cores come first, those for kinds of cores before the others. Software events join them if they are one group;
- * when there are several, which take turns on the hardware, software events would miss counts for nothing, and so get a
- * group of their own, which always counts.
+ * Events of the cores come first, those for kinds of cores before the others. Software events join
+ * them if they are one group; when there are several, which take turns on the hardware, software
+ * events would miss counts for nothing, and so get a group of their own, which always counts.
  */
 int ps__perf_plan(struct ps__perf *perf)
 {
@@ -309,9 +317,9 @@ int ps__perf_complete_lane(struct ps__perf *perf, struct ps__lane *lane)
 }
 
 /*
- * Arm's drivers look at a group's size only while its leader is enabled: a disabled one takes members without end, and the
- * group is never on the hardware. So the first lane's groups count while they are planned; they are stopped here, and
- * what they counted is where their totals begin.
+ * Arm's drivers look at a group's size only while its leader is enabled: a disabled one takes
+ * members without end, and the group is never on the hardware. So the first lane's groups count
+ * while they are planned; they are stopped here, and what they counted is where their totals begin.
  */
 static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 {
@@ -321,8 +329,8 @@ static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 		return ps__perf_explain_event(perf, group->members[0].event, errno);
 	ssize_t length = ps__os_read_retried(fd, perf->buffer, perf->buffer_bytes);
 	if (length < 0)
-		return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
-		                strerror(errno));
+		return ps__fail(PS_ESYS, "'%s': read: %s",
+		                perf->events[group->members[0].event].name, strerror(errno));
 	/* A group in the error state reads nothing: it says so again when it was started. */
 	if ((size_t)length < (3 + group->count) * sizeof *perf->buffer)
 		memset(perf->buffer, 0, perf->buffer_bytes);
@@ -330,8 +338,8 @@ static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 }
 
 /*
- * What the first lane's totals begin with is what planning counted there. Kinds of cores are planned in several lanes, and there
- * it is taken off by a carry of the opposite sign.
+ * What the first lane's totals begin with is what planning counted there. Kinds of cores are
+ * planned in several lanes, and there it is taken off by a carry of the opposite sign.
  */
 static void note_planned(struct ps__perf *perf, struct ps__group *group, size_t index)
 {
@@ -366,7 +374,8 @@ static int end_planning_of(struct ps__perf *perf, struct ps__lane *lane, size_t 
 
 int ps__perf_end_planning(struct ps__perf *perf)
 {
-	perf->base.origin = ps__os_calloc(2 * perf->base.groups + perf->event_count, sizeof *perf->base.origin);
+	perf->base.origin =
+	    ps__os_calloc(2 * perf->base.groups + perf->event_count, sizeof *perf->base.origin);
 	if (!perf->base.origin)
 		return ps__fail_memory("groups of events");
 	for (size_t lane = 0; lane < perf->base.lanes; lane++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Migration records: to each group a member is added that counts the task's migrations, and leaves a record at each, when
- * the task is switched in on its new CPU: that CPU, and what the whole group has counted until then. The set splits the
- * counts by them (set/records.c).
+ * Migration records: to each group a member is added that counts the task's migrations, and leaves
+ * a record at each, when the task is switched in on its new CPU: that CPU, and what the whole group
+ * has counted until then. The set splits the counts by them (set/records.c).
  */
 #include "backend/perf.h"
 #include "base/advice.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A ring has no room for fewer migrations than this between two readings, however many events there are. */
+/* A ring has no room for fewer migrations than this between two readings, however many events there
+ * are. */
 #define FEWEST_RECORDS 64u
 #define FEWEST_PAGES   4u
 
@@ -55,18 +56,20 @@ static int open_event(struct ps__place place, int leader)
 static int fail_open(int error)
 {
 	if (error == EACCES || error == EPERM)
-		return ps__fail(
-		    PS_EPERM,
-		    "migration records are not permitted (%s): they need perf_event_paranoid <= 1 or CAP_PERFMON",
-		    strerror(error));
+		return ps__fail(PS_EPERM,
+		                "migration records are not permitted (%s): they need "
+		                "perf_event_paranoid <= 1 or CAP_PERFMON",
+		                strerror(error));
 	if (error == EMFILE || error == ENFILE)
 		return ps__fail(PS_ECOUNT,
-		                "no file descriptor is left for migration records (%s): " PS__ADVICE_DESCRIPTORS,
+		                "no file descriptor is left for migration records "
+		                "(%s): " PS__ADVICE_DESCRIPTORS,
 		                strerror(error));
 	return ps__fail(PS_ESYS, "migration records: perf_event_open: %s", strerror(error));
 }
 
-static bool ignore(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
+static bool ignore(const struct ps__ring *ring, const struct perf_event_header *header,
+                   void *context)
 {
 	(void)ring;
 	(void)header;
@@ -85,12 +88,15 @@ static int open_recorder(struct ps__perf *perf, size_t index)
 	group->extras++;
 	int result = ps__ring_map(&recorder->ring, recorder->fd, count_pages(group));
 	if (result == 0) {
-		/* Both heads of the ring, and the code, are faulted in now, and not at the first migration that is counted. */
+		/* Both heads of the ring, and the code, are faulted in now, and not at the first
+		 * migration that is counted. */
 		ps__ring_drain(&recorder->ring, record_bytes(group), ignore, NULL);
 		return PS_OK;
 	}
-	return ps__fail(PS_ESYS, "the ring of migration records can't be mapped (%s): " PS__ADVICE_LOCKED_MEMORY,
-	                strerror(-result));
+	return ps__fail(
+	    PS_ESYS,
+	    "the ring of migration records can't be mapped (%s): " PS__ADVICE_LOCKED_MEMORY,
+	    strerror(-result));
 }
 
 int ps__perf_open_records(struct ps__perf *perf)
@@ -151,8 +157,8 @@ static bool take(const struct ps__ring *ring, const struct perf_event_header *he
 	return true;
 }
 
-bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals, ps__backend_visit *visit,
-                    void *context)
+bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
+                    ps__backend_visit *visit, void *context)
 {
 	struct ps__perf *perf = (struct ps__perf *)backend;
 	struct drain drain = {.perf = perf,
@@ -162,5 +168,6 @@ bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
 	                      .visit = visit,
 	                      .context = context};
 
-	return ps__ring_drain(&perf->recorders[group].ring, record_bytes(drain.group), take, &drain);
+	return ps__ring_drain(&perf->recorders[group].ring, record_bytes(drain.group), take,
+	                      &drain);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CPU hotplug. When a CPU goes offline, the kernel detaches the events on it: their counts stay readable, one descriptor
- * at a time, but they count no longer, not even when the CPU is back. What they counted is carried over to
- * new descriptors.
+ * CPU hotplug. When a CPU goes offline, the kernel detaches the events on it: their counts stay
+ * readable, one descriptor at a time, but they count no longer, not even when the CPU is back. What
+ * they counted is carried over to new descriptors.
  */
 #include "backend/perf.h"
 #include "base/os.h"
@@ -12,8 +12,8 @@
 /* The clock that is looked at, and the counter's, differ by what starting and stopping took. */
 #define SHORTEST_GAP_NS 1000000u
 
-/* What one descriptor still tells: nr, enabled, running and its value; or, of a group that is whole, those of all members,
- * whichever was asked. */
+/* What one descriptor still tells: nr, enabled, running and its value; or, of a group that is
+ * whole, those of all members, whichever was asked. */
 static void save_member(struct ps__perf *perf, struct ps__group *group, size_t place)
 {
 	struct ps__member *member = &group->members[place];
@@ -43,7 +43,8 @@ static struct ps__place place_of(const struct ps__perf *perf, const struct ps__g
 	size_t lane = 0;
 
 	while (lane + 1 < perf->base.lanes &&
-	       (group < perf->lanes[lane].groups || group >= perf->lanes[lane].groups + perf->base.groups))
+	       (group < perf->lanes[lane].groups ||
+	        group >= perf->lanes[lane].groups + perf->base.groups))
 		lane++;
 	return perf->lanes[lane].place;
 }
@@ -65,7 +66,8 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 	return !perf->counting || ps__os.ioctl(group->members[0].fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 
-/* For how long a CPU's group should have counted, and did not. What it counted while it was planned comes on top. */
+/* For how long a CPU's group should have counted, and did not. What it counted while it was planned
+ * comes on top. */
 static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *group)
 {
 	uint64_t planned = perf->base.origin[2 * (size_t)(group - perf->lanes[0].groups)];
@@ -75,9 +77,10 @@ static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *
 	return due > known ? due - known : 0;
 }
 
-/* While a CPU is offline there is nothing to be counted. Once it is back, what ran there until now was missed, and how long
- * that was isn't known: at most since it was last seen offline. So the coverage tells. Of a control group not even that
- * much is known: its clock goes while its tasks run. */
+/* While a CPU is offline there is nothing to be counted. Once it is back, what ran there until now
+ * was missed, and how long that was isn't known: at most since it was last seen offline. So the
+ * coverage tells. Of a control group not even that much is known: its clock goes while its tasks
+ * run. */
 static void account_for_gap(struct ps__perf *perf, struct ps__group *group, bool is_back)
 {
 	if (perf->target.kind != PS__TARGET_CPU || group->next || perf->kind_count > 1)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a task was on each CPU. Groups that take turns on the hardware wait, and the kernel's times of an event for one
- * CPU don't tell waiting there from being elsewhere. A dummy event beside them never waits: its running time is the
- * task's residency, and residency less a group's running time is how long the group waited there.
+ * How long a task was on each CPU. Groups that take turns on the hardware wait, and the kernel's
+ * times of an event for one CPU don't tell waiting there from being elsewhere. A dummy event beside
+ * them never waits: its running time is the task's residency, and residency less a group's running
+ * time is how long the group waited there.
  *
- * The dummy is enabled after the groups, and disabled and read before them: so a group that never waited has run for no less.
+ * The dummy is enabled after the groups, and disabled and read before them: so a group that never
+ * waited has run for no less.
  */
 #include "backend/perf.h"
 #include "base/error.h"
@@ -22,7 +24,8 @@ static size_t count_hardware_groups(const struct ps__perf *perf)
 	return count;
 }
 
-/* One group alone has the hardware to itself, and its times suffice. A control group's events know no other CPU. */
+/* One group alone has the hardware to itself, and its times suffice. A control group's events know
+ * no other CPU. */
 static bool needs_residency(const struct ps__perf *perf)
 {
 	return perf->target.lane_count > 0 && perf->target.kind != PS__TARGET_CGROUP &&
@@ -34,7 +37,8 @@ static int open_dummy(const struct ps__lane *lane)
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof attr,
 	                               .config = PERF_COUNT_SW_DUMMY,
-	                               .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	                               .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+	                                              PERF_FORMAT_TOTAL_TIME_RUNNING,
 	                               .exclude_kernel = 1,
 	                               .exclude_hv = 1,
 	                               .disabled = 1,
@@ -57,7 +61,8 @@ int ps__perf_open_residency(struct ps__perf *perf)
 		struct ps__lane *lane = &perf->lanes[index];
 		lane->residency_fd = open_dummy(lane);
 		if (lane->residency_fd < 0)
-			return ps__perf_explain_event(perf, lane->groups[0].members[0].event, -lane->residency_fd);
+			return ps__perf_explain_event(perf, lane->groups[0].members[0].event,
+			                              -lane->residency_fd);
 	}
 	return PS_OK;
 }
@@ -70,13 +75,15 @@ void ps__perf_close_residency(struct ps__perf *perf, bool abandon)
 	perf->base.residency_ns = NULL;
 }
 
-int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__lane *lane, unsigned long request)
+int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__lane *lane,
+                               unsigned long request)
 {
 	if (!perf->base.residency_ns)
 		return PS_OK;
 	while (ps__os.ioctl(lane->residency_fd, request, 0) < 0) {
 		if (errno != EINTR)
-			return ps__fail(PS_ESYS, "the clock of CPU %d: ioctl: %s", lane->place.cpu, strerror(errno));
+			return ps__fail(PS_ESYS, "the clock of CPU %d: ioctl: %s", lane->place.cpu,
+			                strerror(errno));
 	}
 	return PS_OK;
 }
@@ -89,7 +96,8 @@ int ps__perf_read_residency(struct ps__perf *perf, size_t lane)
 		return PS_OK;
 	ssize_t length = ps__os_read_retried(perf->lanes[lane].residency_fd, words, sizeof words);
 	if (length != (ssize_t)sizeof words)
-		return ps__fail(PS_ESYS, "the clock of CPU %d: read: %s", perf->lanes[lane].place.cpu,
+		return ps__fail(PS_ESYS, "the clock of CPU %d: read: %s",
+		                perf->lanes[lane].place.cpu,
 		                length < 0 ? strerror(errno) : "too little");
 	perf->base.residency_ns[lane] = words[2];
 	return PS_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The software threads of a process told apart: the rings of perf_tasks.h are emptied, and what was in all of them is told
- * in the order of time. However short a task lives, it is not missed.
+ * The software threads of a process told apart: the rings of perf_tasks.h are emptied, and what was
+ * in all of them is told in the order of time. However short a task lives, it is not missed.
  */
 #include "backend/perf_tasks.h"
 
@@ -39,8 +39,8 @@ static void empty_rings(struct ps__perf *perf)
 
 	for (size_t number = 0; number < stride; number++) {
 		for (size_t ring = number; ring < tasks->ring_count; ring += stride) {
-			if (!ps__ring_drain(&tasks->rings[ring], largest_record(perf, ring), ps__kept_take,
-			                    &tasks->kept))
+			if (!ps__ring_drain(&tasks->rings[ring], largest_record(perf, ring),
+			                    ps__kept_take, &tasks->kept))
 				tasks->has_lost = true;
 		}
 	}
@@ -58,20 +58,24 @@ static const struct ps__writer *find_writer(const struct ps__perf_tasks *tasks, 
 		else
 			high = middle;
 	}
-	return low < tasks->writer_count && tasks->writers[low].id == id ? &tasks->writers[low] : NULL;
+	return low < tasks->writer_count && tasks->writers[low].id == id ? &tasks->writers[low]
+	                                                                 : NULL;
 }
 
 /* False if the record isn't one of a whole group. */
-static bool tell_counts(const struct ps__perf_tasks *tasks, const void *bytes, ps__task_visit *visit, void *context)
+static bool tell_counts(const struct ps__perf_tasks *tasks, const void *bytes,
+                        ps__task_visit *visit, void *context)
 {
 	const struct ps__read_record *record = bytes;
 	struct ps__record_trailer trailer;
 
-	memcpy(&trailer, (const char *)bytes + record->header.size - sizeof trailer, sizeof trailer);
+	memcpy(&trailer, (const char *)bytes + record->header.size - sizeof trailer,
+	       sizeof trailer);
 	const struct ps__writer *writer = find_writer(tasks, trailer.id);
 	if (!writer || !writer->tells || record->header.size < sizeof *record + sizeof trailer)
 		return false;
-	size_t values = (record->header.size - sizeof *record - sizeof trailer) / sizeof record->values[0];
+	size_t values =
+	    (record->header.size - sizeof *record - sizeof trailer) / sizeof record->values[0];
 	if (record->entries > values || record->entries < writer->group->count)
 		return false;
 	for (size_t place = 0; place < writer->group->count; place++) {
@@ -113,7 +117,8 @@ static bool tell_name(const void *bytes, ps__task_visit *visit, void *context)
 	return true;
 }
 
-static bool tell(const struct ps__perf_tasks *tasks, const void *record, ps__task_visit *visit, void *context)
+static bool tell(const struct ps__perf_tasks *tasks, const void *record, ps__task_visit *visit,
+                 void *context)
 {
 	switch (((const struct perf_event_header *)record)->type) {
 	case PERF_RECORD_READ:

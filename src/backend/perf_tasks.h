@@ -3,17 +3,20 @@
  * Records of a process's tasks. Two kinds of dummies are the last members of groups and write them:
  *
  * notes, one in each lane: what its CPU sees of tasks that come, take a name and end;
- * tellers, one in each group of each lane: what a task's copy of the group counted, when that ends (PERF_RECORD_READ).
+ * tellers, one in each group of each lane: what a task's copy of the group counted, when that ends
+ * (PERF_RECORD_READ).
  *
- * A task writes its notes on the CPU where it is, but what it counted into the rings of all CPUs, from where it is. A ring
- * bears one writer at a time: two CPUs at once leave it damaged, or stuck for ever. The kernel locks a teller while it tells;
- * so each has a ring that no other event of its root writes to. In a group it is the last, because a task's events
- * end from the last one on, and each record tells of those that are left.
+ * A task writes its notes on the CPU where it is, but what it counted into the rings of all CPUs,
+ * from where it is. A ring bears one writer at a time: two CPUs at once leave it damaged, or stuck
+ * for ever. The kernel locks a teller while it tells; so each has a ring that no other event of its
+ * root writes to. In a group it is the last, because a task's events end from the last one on, and
+ * each record tells of those that are left.
  *
- * And each root has an anchor: a dummy that is not inherited. Linux exchanges the events of two tasks at a context switch
- * if they are copies of the same ones, and then gives each task its counts back, event by event as they stand in
- * two lists. Those of a root stand as they were opened, those of its children by CPU and PMU: counts of one event would
- * end up in another. A root with an anchor has no copies.
+ * And each root has an anchor: a dummy that is not inherited. Linux exchanges the events of two
+ * tasks at a context switch if they are copies of the same ones, and then gives each task its
+ * counts back, event by event as they stand in two lists. Those of a root stand as they were
+ * opened, those of its children by CPU and PMU: counts of one event would end up in another. A root
+ * with an anchor has no copies.
  */
 #ifndef PS_BACKEND_PERF_TASKS_H
 #define PS_BACKEND_PERF_TASKS_H
@@ -42,7 +45,8 @@ struct ps__perf_tasks {
 	bool has_lost;
 };
 
-/* A PERF_RECORD_READ: the values are those of the group's members in their order, and then of the dummies behind them. */
+/* A PERF_RECORD_READ: the values are those of the group's members in their order, and then of the
+ * dummies behind them. */
 struct ps__read_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;

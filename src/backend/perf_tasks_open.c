@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the 129 pages that a user may lock for each CPU by default, the rings of a set take at most this many. */
+/* Of the 129 pages that a user may lock for each CPU by default, the rings of a set take at most
+ * this many. */
 #define PAGES_OF_CPU 66
 #define MOST_PAGES   32
 
@@ -57,19 +58,20 @@ static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writ
 static int fail_open(int error)
 {
 	if (error == EMFILE || error == ENFILE)
-		return ps__fail(
-		    PS_ECOUNT,
-		    "no file descriptor is left to tell the tasks of a process apart (%s): " PS__ADVICE_DESCRIPTORS,
-		    strerror(error));
-	return ps__fail(PS_ESYS, "the tasks of a process can't be told apart: perf_event_open: %s", strerror(error));
+		return ps__fail(PS_ECOUNT,
+		                "no file descriptor is left to tell the tasks of a process apart "
+		                "(%s): " PS__ADVICE_DESCRIPTORS,
+		                strerror(error));
+	return ps__fail(PS_ESYS, "the tasks of a process can't be told apart: perf_event_open: %s",
+	                strerror(error));
 }
 
 static int fail_map(size_t pages, int error)
 {
-	return ps__fail(
-	    PS_ESYS,
-	    "the tasks of a process can't be told apart: mapping a ring of %zu KiB: %s; " PS__ADVICE_LOCKED_MEMORY,
-	    pages * (size_t)sysconf(_SC_PAGESIZE) / 1024, strerror(error));
+	return ps__fail(PS_ESYS,
+	                "the tasks of a process can't be told apart: mapping a ring of %zu KiB: "
+	                "%s; " PS__ADVICE_LOCKED_MEMORY,
+	                pages * (size_t)sysconf(_SC_PAGESIZE) / 1024, strerror(error));
 }
 
 /* The first root's writers have rings; those of the others on the same CPU write there, too. */
@@ -86,8 +88,10 @@ static int connect_writer(struct ps__perf *perf, const struct ps__writer *writer
 	int first = tasks->writers[writer->ring].fd;
 	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) == 0)
 		return PS_OK;
-	return ps__fail(PS_ESYS, "the tasks of a process can't be told apart: ioctl PERF_EVENT_IOC_SET_OUTPUT: %s",
-	                strerror(errno));
+	return ps__fail(
+	    PS_ESYS,
+	    "the tasks of a process can't be told apart: ioctl PERF_EVENT_IOC_SET_OUTPUT: %s",
+	    strerror(errno));
 }
 
 /* number: 0 for notes, or 1 + the group. */
@@ -105,8 +109,10 @@ static int open_writer(struct ps__perf *perf, size_t lane, size_t number)
 	tasks->writer_count++;
 	writer->group->extras++;
 	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_ID, (unsigned long)&writer->id) < 0)
-		return ps__fail(PS_ESYS, "the tasks of a process can't be told apart: ioctl PERF_EVENT_IOC_ID: %s",
-		                strerror(errno));
+		return ps__fail(
+		    PS_ESYS,
+		    "the tasks of a process can't be told apart: ioctl PERF_EVENT_IOC_ID: %s",
+		    strerror(errno));
 	return connect_writer(perf, writer);
 }
 

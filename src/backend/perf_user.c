@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a group in user space. The kernel keeps a page for each event (struct perf_event_mmap_page): on which counter it
- * is now, what is to be added to that counter, and how ticks become the group's times. It is looked at when it has changed,
- * as its lock tells; else what it said still holds. Called by perf.c.
+ * Reading a group in user space. The kernel keeps a page for each event (struct
+ * perf_event_mmap_page): on which counter it is now, what is to be added to that counter, and how
+ * ticks become the group's times. It is looked at when it has changed, as its lock tells; else what
+ * it said still holds. Called by perf.c.
  *
- * A page is written where its event is on the hardware: on the CPU of the thread that reads it, which is interrupted
- * meanwhile. So what has to be kept apart are the compiler's looks at the page, not the CPU's.
+ * A page is written where its event is on the hardware: on the CPU of the thread that reads it,
+ * which is interrupted meanwhile. So what has to be kept apart are the compiler's looks at the
+ * page, not the CPU's.
  */
 #include <config.h>
 
@@ -23,7 +25,8 @@
 /* cap_user_time_short, which Linux has since 5.12. */
 #define CAP_USER_TIME_SHORT (UINT64_C(1) << 5)
 
-/* The kernel writes meanwhile; it asks for plain loads, each of them once. (__atomic_load_n takes an instruction more.) */
+/* The kernel writes meanwhile; it asks for plain loads, each of them once. (__atomic_load_n takes
+ * an instruction more.) */
 #define LOAD(place) (*(const volatile __typeof__(place) *)&(place))
 
 /* Locks only ever go up, so their sum is the same later only if each of them is. */
@@ -37,8 +40,8 @@ static inline uint32_t sum_locks(const struct ps__member *member, const struct p
 	return sum;
 }
 
-/* How ticks become times. Those of a register with few bits, which goes round, are told from where they were; else that is
- * no more than their own value. */
+/* How ticks become times. Those of a register with few bits, which goes round, are told from where
+ * they were; else that is no more than their own value. */
 static bool look_at_times(const struct perf_event_mmap_page *page, struct ps__user *user)
 {
 	const struct perf_event_mmap_page told = {.capabilities = LOAD(page->capabilities)};
@@ -96,7 +99,8 @@ static __attribute__((cold)) bool look_at_pages(struct ps__group *group)
 static inline uint64_t to_ns(const struct ps__user *user, uint64_t ticks)
 {
 	ticks = user->from_ticks + ((ticks - user->from_ticks) & user->tick_mask);
-	return (ticks >> user->shift) * user->factor + ((ticks & user->rest_mask) * user->factor >> user->shift);
+	return (ticks >> user->shift) * user->factor +
+	       ((ticks & user->rest_mask) * user->factor >> user->shift);
 }
 
 /* The counter's value, of so many bits that shift is what is left of 64. It may be below 0. */
@@ -105,9 +109,11 @@ static inline uint64_t extend(uint64_t counter, uint32_t shift)
 	return (uint64_t)((int64_t)(counter << shift) >> shift);
 }
 
-/* Reads the counters if the pages are as they were when they were looked at, before and after. No counter is read on the word
- * of an old page: it might be another's by now, or none that may be read. */
-PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, uint64_t *values, bool is_in_order)
+/* Reads the counters if the pages are as they were when they were looked at, before and after. No
+ * counter is read on the word of an old page: it might be another's by now, or none that may be
+ * read. */
+PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, uint64_t *values,
+                              bool is_in_order)
 {
 	const struct ps__member *member = group->members, *end = group->end;
 	const struct ps__user *user = &group->user;
@@ -116,7 +122,8 @@ PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, ui
 	if (__builtin_expect(LOAD(member->page->lock) != user->leader_lock, 0))
 		return false;
 	atomic_signal_fence(memory_order_seq_cst);
-	/* A lock is looked at behind its counter: what changes between two members changes the later one's. */
+	/* A lock is looked at behind its counter: what changes between two members changes the
+	 * later one's. */
 	uint64_t ticks = ps__arch_ticks();
 	do {
 		const struct perf_event_mmap_page *page = member->page;
@@ -125,7 +132,8 @@ PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, ui
 		uint32_t index = member->index;
 		atomic_signal_fence(memory_order_seq_cst);
 		uint64_t counter = ps__arch_counter(index);
-		*(is_in_order ? values++ : &values[member->event]) = offset + extend(counter, shift);
+		*(is_in_order ? values++ : &values[member->event]) =
+		    offset + extend(counter, shift);
 		atomic_signal_fence(memory_order_seq_cst);
 		locks += LOAD(page->lock);
 	} while (++member < end);
@@ -138,7 +146,8 @@ PS__INLINE bool read_counters(const struct ps__group *group, uint64_t *times, ui
 }
 
 /* The pages have changed. */
-static __attribute__((cold, noinline)) bool read_anew(struct ps__group *group, uint64_t *times, uint64_t *values)
+static __attribute__((cold, noinline)) bool read_anew(struct ps__group *group, uint64_t *times,
+                                                      uint64_t *values)
 {
 	for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
 		if (!look_at_pages(group))
@@ -155,8 +164,8 @@ bool ps__perf_user_read(struct ps__group *group, uint64_t *times, uint64_t *valu
 	return read_counters(group, times, values, false) || read_anew(group, times, values);
 }
 
-static __attribute__((cold, noinline)) int read_direct_anew(struct ps__backend *backend, size_t lane,
-                                                            uint64_t *totals)
+static __attribute__((cold, noinline)) int read_direct_anew(struct ps__backend *backend,
+                                                            size_t lane, uint64_t *totals)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)backend;
 	struct ps__group *group = perf->lanes[lane].direct_user;
@@ -179,7 +188,8 @@ PS__HOT int ps__perf_user_read_direct(struct ps__backend *backend, size_t lane, 
 
 void ps__perf_user_read_last(const struct ps__group *group, uint64_t *values)
 {
-	for (const struct ps__member *member = group->members; member < group->members + group->count; member++) {
+	for (const struct ps__member *member = group->members;
+	     member < group->members + group->count; member++) {
 		if (LOAD(member->page->index) == 0)
 			values[member->event] = (uint64_t)LOAD(member->page->offset);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which groups can be read in user space: permission is asked for when events are opened, and their pages are mapped. Called
- * by perf_open.c. Whatever is missing is no failure: it is said, and read(2) is used.
+ * Which groups can be read in user space: permission is asked for when events are opened, and their
+ * pages are mapped. Called by perf_open.c. Whatever is missing is no failure: it is said, and
+ * read(2) is used.
  */
 #include "arch/arch.h"
 #include "backend/perf_user.h"
@@ -24,11 +25,13 @@
 /* Pages and the rings of watches share what a user may lock: half of it is left to rings. */
 #define SHARE_OF_RINGS 2
 
-/* Pages that are mapped in this process. Written when sets are opened and closed, never in a reading. */
+/* Pages that are mapped in this process. Written when sets are opened and closed, never in a
+ * reading. */
 static _Atomic size_t mapped_pages;
 
 /* The first reason is the one that is told. */
-static void say_why(struct ps__perf *perf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say_why(struct ps__perf *perf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static void say_why(struct ps__perf *perf, const char *format, ...)
 {
 	va_list arguments;
@@ -48,7 +51,8 @@ static bool is_allowed(const struct ps__perf *perf)
 /* What is known of the cores' PMUs. */
 struct core_pmus {
 	size_t count;
-	struct ps__event event; /* with the bits by which an event asks for being read in user space */
+	/* With the bits by which an event asks for being read in user space */
+	struct ps__event event;
 };
 
 static int look_at_pmu(const char *name, void *context)
@@ -62,7 +66,8 @@ static int look_at_pmu(const char *name, void *context)
 	if (ps__pmu_find(&query.pmu, name, strlen(name), name) != PS_OK || !query.pmu.is_core)
 		return 0;
 	cores->count++;
-	if (ps__pmu_read(text, sizeof text, &query, "format", &term, "") == PS_OK && ps__format_parse(text, &format))
+	if (ps__pmu_read(text, sizeof text, &query, "format", &term, "") == PS_OK &&
+	    ps__format_parse(text, &format))
 		ps__format_apply(&format, 1, &cores->event);
 	return 0;
 }
@@ -71,7 +76,8 @@ static int look_at_pmu(const char *name, void *context)
 static const struct ps__event *first_core_event(const struct ps__perf *perf)
 {
 	for (size_t index = 0; index < perf->event_count; index++) {
-		if (perf->events[index].klass == PS__EVENT_CLASS_CORE && !perf->events[index].unsupported)
+		if (perf->events[index].klass == PS__EVENT_CLASS_CORE &&
+		    !perf->events[index].unsupported)
 			return &perf->events[index];
 	}
 	return NULL;
@@ -80,7 +86,8 @@ static const struct ps__event *first_core_event(const struct ps__perf *perf)
 static const struct ps__event *first_other_event(const struct ps__perf *perf)
 {
 	for (size_t index = 0; index < perf->event_count; index++) {
-		if (perf->events[index].klass != PS__EVENT_CLASS_CORE && !perf->events[index].unsupported)
+		if (perf->events[index].klass != PS__EVENT_CLASS_CORE &&
+		    !perf->events[index].unsupported)
 			return &perf->events[index];
 	}
 	return NULL;
@@ -92,7 +99,8 @@ static const char *kind_of(const struct ps__event *event)
 	                                                : "is not counted by the cores' PMU";
 }
 
-/* Only the thread itself can read its counters, and only without children, whose counts the kernel adds. */
+/* Only the thread itself can read its counters, and only without children, whose counts the kernel
+ * adds. */
 static void check_target(struct ps__perf *perf)
 {
 	static const char by_itself[] = "a thread can only read its own counters in user space";
@@ -101,7 +109,8 @@ static void check_target(struct ps__perf *perf)
 	case PS__TARGET_SELF:
 		return;
 	case PS__TARGET_TID:
-		say_why(perf, "the set is attached to thread %d: %s", (int)perf->target.tid, by_itself);
+		say_why(perf, "the set is attached to thread %d: %s", (int)perf->target.tid,
+		        by_itself);
 		return;
 	case PS__TARGET_PROCESS:
 		say_why(perf, "the set is attached to process %d, and inherited by its threads: %s",
@@ -126,12 +135,16 @@ static void check_setting(struct ps__perf *perf)
 	}
 	int error = -ps__os_read_long(PS__ARCH_COUNTERS_SETTING, &setting);
 	if (error)
-		say_why(perf, "the kernel doesn't offer it: %s: %s", PS__ARCH_COUNTERS_SETTING, strerror(error));
+		say_why(perf, "the kernel doesn't offer it: %s: %s", PS__ARCH_COUNTERS_SETTING,
+		        strerror(error));
 	else if (setting == 0)
-		say_why(perf, "the kernel forbids it: %s is 0; an administrator permits it by echo 1 > %s",
-		        PS__ARCH_COUNTERS_SETTING, PS__ARCH_COUNTERS_SETTING);
+		say_why(
+		    perf,
+		    "the kernel forbids it: %s is 0; an administrator permits it by echo 1 > %s",
+		    PS__ARCH_COUNTERS_SETTING, PS__ARCH_COUNTERS_SETTING);
 	else if (ps__arch_is_valgrind())
-		say_why(perf, "the program runs under valgrind, which knows no instruction that reads a counter");
+		say_why(perf, "the program runs under valgrind, which knows no instruction that "
+		              "reads a counter");
 }
 
 void ps__perf_user_prepare(struct ps__perf *perf)
@@ -154,12 +167,12 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 	if (!is_allowed(perf))
 		return;
 	ps__pmu_for_each(look_at_pmu, &cores);
-	/* A thread that is moved between the look at its page and that at the counter might find no such counter there, and
-	 * be killed. */
+	/* A thread that is moved between the look at its page and that at the counter might find no
+	 * such counter there, and be killed. */
 	if (cores.count > 1)
 		say_why(perf,
-		        "this machine has %zu kinds of cores: a thread that is moved from one to another in the "
-		        "midst of reading would be killed",
+		        "this machine has %zu kinds of cores: a thread that is moved from one to "
+		        "another in the midst of reading would be killed",
 		        cores.count);
 	else
 		perf->user_config1 = cores.event.attr.config1;
@@ -180,17 +193,21 @@ static size_t count_permitted(size_t page_bytes)
 }
 
 /* Does the mapped page permit it, and say all that is needed? */
-static bool is_readable(struct ps__perf *perf, const struct perf_event_mmap_page *page, const char *name)
+static bool is_readable(struct ps__perf *perf, const struct perf_event_mmap_page *page,
+                        const char *name)
 {
 	if (!page->cap_user_rdpmc)
-		say_why(perf, "'%s': the kernel doesn't permit it for this event (cap_user_rdpmc is 0)", name);
+		say_why(perf,
+		        "'%s': the kernel doesn't permit it for this event (cap_user_rdpmc is 0)",
+		        name);
 	else if (!page->cap_user_time)
 		say_why(perf,
-		        "'%s': the kernel doesn't tell how ticks become nanoseconds (cap_user_time is 0), as on "
-		        "virtual machines",
+		        "'%s': the kernel doesn't tell how ticks become nanoseconds (cap_user_time "
+		        "is 0), as on virtual machines",
 		        name);
 	else if (page->pmc_width < 1 || page->pmc_width > 64)
-		say_why(perf, "'%s': the kernel tells of a counter of %u bits", name, (unsigned)page->pmc_width);
+		say_why(perf, "'%s': the kernel tells of a counter of %u bits", name,
+		        (unsigned)page->pmc_width);
 	else
 		return true;
 	return false;
@@ -199,7 +216,8 @@ static bool is_readable(struct ps__perf *perf, const struct perf_event_mmap_page
 static bool map_member(struct ps__perf *perf, struct ps__member *member, size_t page_bytes)
 {
 	const char *name = perf->events[member->event].name;
-	struct perf_event_mmap_page *page = ps__os.mmap(NULL, page_bytes, PROT_READ, MAP_SHARED, member->fd, 0);
+	struct perf_event_mmap_page *page =
+	    ps__os.mmap(NULL, page_bytes, PROT_READ, MAP_SHARED, member->fd, 0);
 
 	if (page == MAP_FAILED) {
 		say_why(perf, "'%s': its page can't be mapped: %s%s", name, strerror(errno),
@@ -221,8 +239,8 @@ static bool map_group(struct ps__perf *perf, struct ps__group *group, size_t pag
 	for (size_t place = 0; place < group->count; place++) {
 		const struct ps__event *event = &perf->events[group->members[place].event];
 		if (event->klass != PS__EVENT_CLASS_CORE) {
-			say_why(perf, "'%s' %s, and shares its group with '%s'", event->name, kind_of(event),
-			        perf->events[group->members[0].event].name);
+			say_why(perf, "'%s' %s, and shares its group with '%s'", event->name,
+			        kind_of(event), perf->events[group->members[0].event].name);
 			return false;
 		}
 	}
@@ -272,11 +290,10 @@ void ps__perf_user_map(struct ps__perf *perf)
 		return;
 	size_t taken = atomic_load_explicit(&mapped_pages, memory_order_relaxed);
 	if (taken + members > count_permitted(page_bytes)) {
-		say_why(
-		    perf,
-		    "%zu pages would be mapped, beside %zu that are: that is more than half of what " PS__MLOCK_FILE
-		    " permits",
-		    members, taken);
+		say_why(perf,
+		        "%zu pages would be mapped, beside %zu that are: that is more than half of "
+		        "what " PS__MLOCK_FILE " permits",
+		        members, taken);
 		return;
 	}
 	for (size_t group = 0; group < perf->base.groups; group++)

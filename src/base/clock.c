@@ -41,7 +41,8 @@ void ps__clock_open(struct ps__clock *clock)
 	*clock = (struct ps__clock){0};
 	if (ps__os.clock_gettime != ps_hooks_default()->clock_gettime)
 		return;
-	if (ps__os_read_file(CLOCKSOURCE, source, sizeof source) > 0 && strcmp(source, PS__ARCH_CLOCKSOURCE) == 0)
+	if (ps__os_read_file(CLOCKSOURCE, source, sizeof source) > 0 &&
+	    strcmp(source, PS__ARCH_CLOCKSOURCE) == 0)
 		ps__clock_trust(clock);
 }
 
@@ -69,14 +70,16 @@ static bool clock_is_as_predicted(const struct ps__clock *clock, uint64_t ticks,
 {
 	uint64_t passed_ns = now_ns - clock->anchor_ns;
 	uint64_t predicted_ns = clock_to_ns(clock, ticks - clock->anchor_ticks);
-	uint64_t off_ns = predicted_ns > passed_ns ? predicted_ns - passed_ns : passed_ns - predicted_ns;
+	uint64_t off_ns =
+	    predicted_ns > passed_ns ? predicted_ns - passed_ns : passed_ns - predicted_ns;
 
 	return ticks >= clock->anchor_ticks && off_ns <= TOLERANCE_NS + passed_ns / 1024;
 }
 
 /* The rate, over a base that is long enough to know it and short enough to be
  * of today. */
-static void clock_learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width, uint64_t now_ns)
+static void clock_learn_rate(struct ps__clock *clock, uint64_t ticks, uint64_t width,
+                             uint64_t now_ns)
 {
 	uint64_t base_ns = now_ns - clock->origin_ns;
 	uint64_t base_ticks = ticks - clock->origin_ticks;

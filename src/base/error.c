@@ -54,7 +54,8 @@ static struct details *error_details_of_thread(void)
 {
 	if (own_details)
 		return own_details;
-	void *page = mmap(NULL, sizeof(struct details), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *page = mmap(NULL, sizeof(struct details), PROT_READ | PROT_WRITE,
+	                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return NULL;
 	if (has_key)

@@ -25,7 +25,8 @@ static void identity_forget_in_child(void)
 static void identity_make_mark(void)
 {
 	size_t size_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *page =
+	    mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page != MAP_FAILED && madvise(page, size_bytes, MADV_WIPEONFORK) == 0) {
 		mark = page;
@@ -44,7 +45,8 @@ uint64_t ps__fork_generation(void)
 
 	pthread_once(&once, identity_make_mark);
 	if (atomic_load_explicit(mark, memory_order_relaxed) == 0) {
-		uint64_t next = 1 + atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed);
+		uint64_t next =
+		    1 + atomic_fetch_add_explicit(&generations, 1, memory_order_relaxed);
 		atomic_compare_exchange_strong_explicit(mark, &none, next, memory_order_relaxed,
 		                                        memory_order_relaxed);
 	}

@@ -29,9 +29,11 @@ static inline _Bool ps__fork_is_same(uint64_t generation)
  * A number for the calling thread: never 0, and never given twice in a process,
  * as pthread_t and tids are. No system call but the first time a thread asks.
  */
-extern _Thread_local uint64_t ps__own_thread_number __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local uint64_t ps__own_thread_number
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 /* Its tid, once it has a number. */
-extern _Thread_local int ps__own_tid __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local int ps__own_tid
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 uint64_t ps__thread_number_create(void);
 
 static inline uint64_t ps__thread_number(void)

@@ -24,7 +24,8 @@
 
 #define LARGEST_TABLE 4096 /* bytes: a size beyond is none, and must not be looked at */
 
-static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                                unsigned long flags)
 {
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
 }
@@ -76,11 +77,13 @@ static int real_open(const char *path, int flags)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC);
 }
 
-static int os_visit_folder(DIR *folder, int (*visit)(const char *name, void *context), void *context)
+static int os_visit_folder(DIR *folder, int (*visit)(const char *name, void *context),
+                           void *context)
 {
 	int result = 0;
 
-	for (struct dirent *entry = readdir(folder); entry && result == 0; entry = readdir(folder)) {
+	for (struct dirent *entry = readdir(folder); entry && result == 0;
+	     entry = readdir(folder)) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			result = visit(entry->d_name, context);
 	}
@@ -118,13 +121,15 @@ static void *real_allocate(size_t size_bytes)
 	return calloc(1, size_bytes);
 }
 
-#define REAL_SYSTEM                                                                                                  \
-	{                                                                                                            \
-		.size = sizeof(struct ps_hooks), .perf_event_open = real_perf_event_open, .ioctl = real_ioctl,       \
-		.read = real_read, .pread = real_pread, .open = real_open, .close = real_close, .mmap = mmap,        \
-		.munmap = munmap, .list = real_list, .getcpu = sched_getcpu, .gettid = real_gettid,                  \
-		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime, .getrlimit = real_getrlimit, \
-		.allocate = real_allocate, .release = free, .getrusage = real_getrusage,                             \
+#define REAL_SYSTEM                                                                             \
+	{                                                                                       \
+		.size = sizeof(struct ps_hooks), .perf_event_open = real_perf_event_open,       \
+		.ioctl = real_ioctl, .read = real_read, .pread = real_pread, .open = real_open, \
+		.close = real_close, .mmap = mmap, .munmap = munmap, .list = real_list,         \
+		.getcpu = sched_getcpu, .gettid = real_gettid,                                  \
+		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,         \
+		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,        \
+		.getrusage = real_getrusage,                                                    \
 	}
 
 static const struct ps_hooks real_system = REAL_SYSTEM;
@@ -170,17 +175,18 @@ static bool os_has_later_entries(const struct ps_hooks *hooks)
 
 static int os_check_size(const struct ps_hooks *hooks)
 {
-	if (hooks->size < sizeof hooks->size || hooks->size % sizeof(void *) != 0 || hooks->size > LARGEST_TABLE)
+	if (hooks->size < sizeof hooks->size || hooks->size % sizeof(void *) != 0 ||
+	    hooks->size > LARGEST_TABLE)
 		return ps__fail(PS_EINVAL,
-		                "ps_hooks_set: the table's size is %zu, which no version of it has: set it to "
-		                "sizeof(struct ps_hooks), %zu in this library",
+		                "ps_hooks_set: the table's size is %zu, which no version of it "
+		                "has: set it to sizeof(struct ps_hooks), %zu in this library",
 		                hooks->size, sizeof *hooks);
 	if (os_has_later_entries(hooks))
-		return ps__fail(
-		    PS_EINVAL,
-		    "ps_hooks_set: the table has %zu bytes and replaces calls that this library doesn't have: "
-		    "its own has %zu, so it is older than the header that the program was compiled with",
-		    hooks->size, sizeof *hooks);
+		return ps__fail(PS_EINVAL,
+		                "ps_hooks_set: the table has %zu bytes and replaces calls that "
+		                "this library doesn't have: its own has %zu, so it is older than "
+		                "the header that the program was compiled with",
+		                hooks->size, sizeof *hooks);
 	return PS_OK;
 }
 
@@ -276,7 +282,8 @@ void ps__os_free_apart(void *memory)
 		ps__os_free(((void **)memory)[-1]);
 }
 
-int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                      unsigned long flags)
 {
 	int fd;
 
@@ -290,7 +297,8 @@ bool ps__os_is_event(int fd)
 {
 	uint64_t id;
 
-	return ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 || (errno != EBADF && errno != ENOTTY);
+	return ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 ||
+	       (errno != EBADF && errno != ENOTTY);
 }
 
 void ps__os_close_event(int fd, bool is_copied)
@@ -299,14 +307,15 @@ void ps__os_close_event(int fd, bool is_copied)
 
 	if (fd < 0)
 		return;
-	if (is_copied ? ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 : ps__os_is_event(fd))
+	if (is_copied ? ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0
+	              : ps__os_is_event(fd))
 		ps__os.close(fd);
 }
 
 void *ps__os_pages_create(size_t size_bytes)
 {
-	void *pages =
-	    ps__os.mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *pages = ps__os.mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+	                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	return pages == MAP_FAILED ? NULL : pages;
 }

@@ -37,7 +37,8 @@ static inline const volatile int *ps__os_cpu_place(void)
 static inline int ps__os_getcpu(void)
 {
 	if (__builtin_expect(ps__os_rseq != 0, 1)) {
-		int cpu = *(const volatile int *)((const char *)__builtin_thread_pointer() + ps__os_rseq);
+		int cpu =
+		    *(const volatile int *)((const char *)__builtin_thread_pointer() + ps__os_rseq);
 		if (__builtin_expect(cpu >= 0, 1))
 			return cpu;
 	}
@@ -61,7 +62,8 @@ void ps__os_free_apart(void *memory);
 
 /* perf_event_open with close-on-exec beside these flags, called again if a
  * signal interrupted it. The descriptor, or -errno. */
-int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
+int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                      unsigned long flags);
 /* Is it an event's descriptor? The program may have closed it, and opened
  * something else under the number. */
 bool ps__os_is_event(int fd);

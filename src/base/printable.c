@@ -56,7 +56,8 @@ size_t ps__printable_decode(const char *text, uint32_t *code)
 		*code = 0;
 		return 0;
 	}
-	while (have < count && (have == 1 ? printable_is_second(bytes[0], bytes[1]) : (bytes[have] & 0xc0) == 0x80))
+	while (have < count &&
+	       (have == 1 ? printable_is_second(bytes[0], bytes[1]) : (bytes[have] & 0xc0) == 0x80))
 		value = value << 6 | (bytes[have++] & 0x3f);
 	*code = count && have == count ? value : PS__NO_CHARACTER;
 	return have;
@@ -87,8 +88,10 @@ struct ps__glyph ps__printable_next(const char *text, enum ps__charset charset)
 		return (struct ps__glyph){.text = ""};
 	if (!ps__printable_is(code) || (!is_ascii && charset == PS__CHARSET_ASCII))
 		return (struct ps__glyph){.text = "?", .length = 1, .columns = 1, .taken = taken};
-	return (struct ps__glyph){
-	    .text = text, .length = taken, .columns = is_ascii ? 1 : printable_columns_of(code), .taken = taken};
+	return (struct ps__glyph){.text = text,
+	                          .length = taken,
+	                          .columns = is_ascii ? 1 : printable_columns_of(code),
+	                          .taken = taken};
 }
 
 size_t ps__printable_columns(const char *text, size_t bytes, enum ps__charset charset)
@@ -96,8 +99,8 @@ size_t ps__printable_columns(const char *text, size_t bytes, enum ps__charset ch
 	const char *end = text + bytes;
 	size_t count = 0;
 
-	for (struct ps__glyph glyph; text < end && (glyph = ps__printable_next(text, charset)).taken;
-	     text += glyph.taken)
+	for (struct ps__glyph glyph;
+	     text < end && (glyph = ps__printable_next(text, charset)).taken; text += glyph.taken)
 		count += glyph.columns;
 	return count;
 }

@@ -19,7 +19,8 @@ static const char *status_find_line(const char *status, const char *name)
 	return NULL;
 }
 
-unsigned long long ps__proc_status_number(const char *status, const char *name, int base, unsigned long long fallback)
+unsigned long long ps__proc_status_number(const char *status, const char *name, int base,
+                                          unsigned long long fallback)
 {
 	const char *value = status_find_line(status, name);
 	char *end;

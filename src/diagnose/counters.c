@@ -31,7 +31,8 @@ static void counters_close_group(struct group *group)
  */
 static void counters_open_group(struct group *group, unsigned most)
 {
-	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
+	struct perf_event_attr attr =
+	    ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
 
 	attr.read_format = PS__PROBE_TIMES;
 	group->count = 0;
@@ -53,7 +54,8 @@ static bool counters_measure_free(unsigned fit, unsigned *out)
 	for (unsigned count = fit; count > 0; count--) {
 		bool is_certain = false;
 		counters_open_group(&group, count);
-		bool scheduled = group.count == count && ps__probe_is_scheduled(group.fds[0], &is_certain);
+		bool scheduled =
+		    group.count == count && ps__probe_is_scheduled(group.fds[0], &is_certain);
 		counters_close_group(&group);
 		if (scheduled) {
 			*out = count;
@@ -74,9 +76,11 @@ static bool counters_has_no_pmu(const struct ps__diagnosis *d)
 static void counters_say_no_hardware(struct ps__diagnosis *d)
 {
 	if (counters_has_no_pmu(d))
-		ps__draft_fact(d, PS_FINDING_ABSENT, "No PMU counts hardware events here: see pmu.");
+		ps__draft_fact(d, PS_FINDING_ABSENT,
+		               "No PMU counts hardware events here: see pmu.");
 	else
-		ps__draft_fact(d, PS_FINDING_UNKNOWN, "It can't be told while hardware events are refused (%s).",
+		ps__draft_fact(d, PS_FINDING_UNKNOWN,
+		               "It can't be told while hardware events are refused (%s).",
 		               ps__probe_errno(d->hardware));
 }
 
@@ -92,29 +96,30 @@ void ps__diagnose_counters(struct ps__diagnosis *d)
 	d->counters_fit = group.count;
 	counters_close_group(&group);
 	if (d->counters_fit == 0) {
-		ps__draft_fact(d, PS_FINDING_UNKNOWN, "cycles:u can't be opened, by which the counters are probed.");
+		ps__draft_fact(d, PS_FINDING_UNKNOWN,
+		               "cycles:u can't be opened, by which the counters are probed.");
 		return;
 	}
 	d->counters_known = counters_measure_free(d->counters_fit, &d->counters_free);
 	if (!d->counters_known) {
 		ps__draft_fact(d, PS_FINDING_UNKNOWN,
-		               "One group takes %u events of the cores; whether all are on the hardware at once "
-		               "could not be seen.",
+		               "One group takes %u events of the cores; whether all are on the "
+		               "hardware at once could not be seen.",
 		               d->counters_fit);
 	} else if (d->counters_free == d->counters_fit) {
 		ps__draft_fact(d, PS_FINDING_GOOD,
-		               "%u counters: one group takes that many events of the cores, and all were on the "
-		               "hardware at once.",
+		               "%u counters: one group takes that many events of the cores, and "
+		               "all were on the hardware at once.",
 		               d->counters_fit);
 	} else {
-		ps__draft_fact(
-		    d, d->counters_free ? PS_FINDING_LIMITED : PS_FINDING_BLOCKED,
-		    "One group takes %u events of the cores, but of these only %u get onto the hardware at "
-		    "once: someone else holds the other counters.",
-		    d->counters_fit, d->counters_free);
-		ps__draft_remedy(
-		    d, PS_REMEDY_BY_ADMINISTRATOR, "shows which processes hold performance events",
-		    "grep -l perf_event /proc/[0-9]*/fdinfo/* ; ls -l /proc/[0-9]*/fd | grep perf_event");
+		ps__draft_fact(d, d->counters_free ? PS_FINDING_LIMITED : PS_FINDING_BLOCKED,
+		               "One group takes %u events of the cores, but of these only %u get "
+		               "onto the hardware at once: someone else holds the other counters.",
+		               d->counters_fit, d->counters_free);
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
+		                 "shows which processes hold performance events",
+		                 "grep -l perf_event /proc/[0-9]*/fdinfo/* ; ls -l /proc/[0-9]*/fd "
+		                 "| grep perf_event");
 	}
 }
 
@@ -124,26 +129,31 @@ void ps__diagnose_watchdog(struct ps__diagnosis *d)
 	int error = -ps__os_read_long(NMI_WATCHDOG, &on);
 
 	if (error == ENOENT) {
-		ps__draft_fact(d, PS_FINDING_GOOD, "This kernel has none: there is no " NMI_WATCHDOG ".");
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "This kernel has none: there is no " NMI_WATCHDOG ".");
 	} else if (error) {
-		ps__draft_fact(d, PS_FINDING_UNKNOWN, NMI_WATCHDOG " can't be read (%s).", ps__probe_errno(error));
+		ps__draft_fact(d, PS_FINDING_UNKNOWN, NMI_WATCHDOG " can't be read (%s).",
+		               ps__probe_errno(error));
 	} else if (!on) {
 		ps__draft_fact(d, PS_FINDING_GOOD, "Off: kernel.nmi_watchdog is 0.");
 	} else if (counters_has_no_pmu(d)) {
-		ps__draft_fact(d, PS_FINDING_GOOD,
-		               "kernel.nmi_watchdog is 1, but there is no counter that it could take.");
+		ps__draft_fact(
+		    d, PS_FINDING_GOOD,
+		    "kernel.nmi_watchdog is 1, but there is no counter that it could take.");
 	} else if (d->counters_known && d->counters_free == d->counters_fit) {
-		ps__draft_fact(d, PS_FINDING_GOOD, "kernel.nmi_watchdog is 1, yet all %u counters were free.",
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "kernel.nmi_watchdog is 1, yet all %u counters were free.",
 		               d->counters_fit);
 	} else {
-		ps__draft_fact(
-		    d, PS_FINDING_LIMITED,
-		    "kernel.nmi_watchdog is 1: unless it is the kind that needs none, it holds one counter "
-		    "of each CPU");
+		ps__draft_fact(d, PS_FINDING_LIMITED,
+		               "kernel.nmi_watchdog is 1: unless it is the kind that needs none, "
+		               "it holds one counter of each CPU");
 		if (d->counters_known)
-			ps__draft_add(d, "; of %u counters %u were free", d->counters_fit, d->counters_free);
+			ps__draft_add(d, "; of %u counters %u were free", d->counters_fit,
+			              d->counters_free);
 		ps__draft_add(d, ".");
-		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "one counter more on each CPU, until the next boot",
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
+		                 "one counter more on each CPU, until the next boot",
 		                 "sysctl kernel.nmi_watchdog=0");
 	}
 }
@@ -152,7 +162,8 @@ void ps__diagnose_watchdog(struct ps__diagnosis *d)
  * else an errno, ENOTSUP: it may not. */
 static int counters_probe_page(void)
 {
-	struct perf_event_attr attr = ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true);
+	struct perf_event_attr attr =
+	    ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true);
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	int error = 0;
 
@@ -164,7 +175,8 @@ static int counters_probe_page(void)
 	}
 	if (fd < 0)
 		return -fd;
-	const struct perf_event_mmap_page *page = ps__os.mmap(NULL, page_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	const struct perf_event_mmap_page *page =
+	    ps__os.mmap(NULL, page_bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
 		error = errno;
 		goto close_event;
@@ -179,8 +191,8 @@ close_event:
 
 /* The switch of the kernel: x86's is the PMU's, Arm's a sysctl. False if there
  * is none; else its value and what turns it on. */
-static bool counters_read_switch(const struct ps__diagnosis *d, char *name, size_t size_bytes, long *value,
-                                 const char **turn_on)
+static bool counters_read_switch(const struct ps__diagnosis *d, char *name, size_t size_bytes,
+                                 long *value, const char **turn_on)
 {
 	snprintf(name, size_bytes, "/sys/bus/event_source/devices/%s/rdpmc", d->core_pmu);
 	*turn_on = "echo 1 > ";
@@ -208,17 +220,21 @@ void ps__diagnose_user_reads(struct ps__diagnosis *d)
 	if (error == 0 && value == 0)
 		error = ENOTSUP;
 	if (error == 0)
-		ps__draft_fact(d, PS_FINDING_GOOD, "Counters may be read in user space, without a system call.");
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "Counters may be read in user space, without a system call.");
 	else if (error == ENOTSUP)
 		ps__draft_fact(d, PS_FINDING_LIMITED,
-		               "The kernel doesn't let user space read counters: each reading is a system call.");
+		               "The kernel doesn't let user space read counters: each reading is a "
+		               "system call.");
 	else
-		ps__draft_fact(d, PS_FINDING_UNKNOWN, "The page of a hardware event can't be mapped (%s).",
+		ps__draft_fact(d, PS_FINDING_UNKNOWN,
+		               "The page of a hardware event can't be mapped (%s).",
 		               ps__probe_errno(error));
 	if (!has_switch)
 		return;
 	ps__draft_add(d, " %s is %ld.", name, value);
 	if (value == 0)
-		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "counters are read without a system call", "%s%s%s",
-		                 turn_on, name, *turn_on == 's' ? "=1" : "");
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
+		                 "counters are read without a system call", "%s%s%s", turn_on, name,
+		                 *turn_on == 's' ? "=1" : "");
 }

@@ -55,12 +55,14 @@ static bool cpus_read_lists(struct ps__diagnosis *d, struct cpu_lists *out)
 	return ps__os_read_file(FOLDER "online", out->online, sizeof out->online) > 0 &&
 	       ps__os_read_file(FOLDER "present", out->present, sizeof out->present) > 0 &&
 	       ps__os_read_file(FOLDER "possible", out->possible, sizeof out->possible) > 0 &&
-	       ps__proc_status_text(d->status, "Cpus_allowed_list", out->allowed, sizeof out->allowed);
+	       ps__proc_status_text(d->status, "Cpus_allowed_list", out->allowed,
+	                            sizeof out->allowed);
 }
 
 /* The path in a line "number:controllers:path" of /proc/self/cgroup with these
  * controllers; false if there is none. */
-static bool cpus_find_cgroup(const char *text, const char *controllers, char *out, size_t size_bytes)
+static bool cpus_find_cgroup(const char *text, const char *controllers, char *out,
+                             size_t size_bytes)
 {
 	char wanted[32];
 
@@ -70,7 +72,8 @@ static bool cpus_find_cgroup(const char *text, const char *controllers, char *ou
 		const char *colon = line + strspn(line, "0123456789");
 		if (strncmp(colon, wanted, strlen(wanted)))
 			continue;
-		snprintf(out, size_bytes, "%.*s", (int)strcspn(colon + strlen(wanted), "\n"), colon + strlen(wanted));
+		snprintf(out, size_bytes, "%.*s", (int)strcspn(colon + strlen(wanted), "\n"),
+		         colon + strlen(wanted));
 		return true;
 	}
 	return false;
@@ -93,8 +96,8 @@ static bool cpus_read_cpuset(char *out, size_t size_bytes)
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		if (!cpus_find_cgroup(text, places[i].controllers, group, sizeof group))
 			continue;
-		snprintf(path, sizeof path, "%s%s/%s", places[i].root, strcmp(group, "/") ? group : "",
-		         places[i].file);
+		snprintf(path, sizeof path, "%s%s/%s", places[i].root,
+		         strcmp(group, "/") ? group : "", places[i].file);
 		if (ps__os_read_file(path, out, size_bytes) > 0 && isdigit((unsigned char)*out))
 			return true;
 	}
@@ -111,15 +114,19 @@ static void cpus_say_allowed(struct ps__diagnosis *d, const struct cpu_lists *li
 	ps__draft_add(d, " This process may run on %s alone", lists->allowed);
 	if (is_known && cpus_missing_in(cpuset, lists->online).count) {
 		ps__draft_add(d, "; its cgroup's cpuset is %s.", cpuset);
-		ps__draft_remedy(d, PS_REMEDY_BY_CONTAINER_OWNER, "the process may run on all CPUs",
-		                 "docker run --cpuset-cpus=%s ...  (a batch job: ask for more CPUs)", lists->online);
+		ps__draft_remedy(
+		    d, PS_REMEDY_BY_CONTAINER_OWNER, "the process may run on all CPUs",
+		    "docker run --cpuset-cpus=%s ...  (a batch job: ask for more CPUs)",
+		    lists->online);
 		return;
 	}
 	if (is_known)
-		ps__draft_add(d, ", though its cgroup's cpuset is %s: its affinity mask limits it.", cpuset);
+		ps__draft_add(d, ", though its cgroup's cpuset is %s: its affinity mask limits it.",
+		              cpuset);
 	else
 		ps__draft_add(d, ", by its affinity mask or by a cpuset, which can't be read.");
-	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "the process may run on all CPUs", "taskset -pc %s $$", lists->online);
+	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "the process may run on all CPUs",
+	                 "taskset -pc %s $$", lists->online);
 }
 
 void ps__diagnose_cpus(struct ps__diagnosis *d)
@@ -128,21 +135,25 @@ void ps__diagnose_cpus(struct ps__diagnosis *d)
 
 	if (!cpus_read_lists(d, &lists)) {
 		ps__draft_fact(d, PS_FINDING_UNKNOWN,
-		               "The lists of CPUs can't be read: " FOLDER "{online,present,possible} and "
+		               "The lists of CPUs can't be read: " FOLDER
+		               "{online,present,possible} and "
 		               "Cpus_allowed_list in /proc/self/status.");
 		return;
 	}
 	struct difference offline = cpus_missing_in(lists.online, lists.present);
-	ps__draft_fact(d, offline.count ? PS_FINDING_LIMITED : PS_FINDING_GOOD, "CPUs %s are online", lists.online);
+	ps__draft_fact(d, offline.count ? PS_FINDING_LIMITED : PS_FINDING_GOOD,
+	               "CPUs %s are online", lists.online);
 	if (strcmp(lists.present, lists.online))
 		ps__draft_add(d, ", %s are present", lists.present);
 	if (strcmp(lists.possible, lists.present))
 		ps__draft_add(d, ", %s are possible", lists.possible);
-	ps__draft_add(d, offline.count ? ": %zu %s offline." : ".", offline.count, offline.count == 1 ? "is" : "are");
+	ps__draft_add(d, offline.count ? ": %zu %s offline." : ".", offline.count,
+	              offline.count == 1 ? "is" : "are");
 	if (offline.count)
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-		                 offline.count == 1 ? "the CPU runs tasks and counts again"
-		                                    : "this CPU runs tasks and counts again; the others alike",
+		                 offline.count == 1
+		                     ? "the CPU runs tasks and counts again"
+		                     : "this CPU runs tasks and counts again; the others alike",
 		                 "echo 1 > " FOLDER "cpu%d/online", offline.first);
 	if (cpus_missing_in(lists.allowed, lists.online).count)
 		cpus_say_allowed(d, &lists);
@@ -150,18 +161,20 @@ void ps__diagnose_cpus(struct ps__diagnosis *d)
 		ps__draft_add(d, " This process may run on all of them.");
 }
 
-static void cpus_say_origin(struct ps__diagnosis *d, const struct ps_topology *topology, const char *variables)
+static void cpus_say_origin(struct ps__diagnosis *d, const struct ps_topology *topology,
+                            const char *variables)
 {
 	const char *origin = ps_topology_origin(topology);
 
 	if (!origin) {
-		ps__draft_fact(d, PS_FINDING_GOOD, "The tree is this machine's, with %s.", variables);
+		ps__draft_fact(d, PS_FINDING_GOOD, "The tree is this machine's, with %s.",
+		               variables);
 		return;
 	}
 	ps__draft_fact(
 	    d, PS_FINDING_LIMITED,
-	    "The tree is not this machine's: %s. What is counted on a CPU that it does not have goes to the "
-	    "unknown Thread; all else goes to a component that may not exist.",
+	    "The tree is not this machine's: %s. What is counted on a CPU that it does not have "
+	    "goes to the unknown Thread; all else goes to a component that may not exist.",
 	    origin);
 	ps__draft_remedy(d, PS_REMEDY_BY_YOU, WHERE_THEY_HAPPENED,
 	                 "unset HWLOC_XMLFILE HWLOC_SYNTHETIC HWLOC_FSROOT HWLOC_CPUID_PATH");
@@ -174,17 +187,17 @@ void ps__diagnose_tree(struct ps__diagnosis *d)
 
 	if (!ps__import_variables(variables, sizeof variables)) {
 		ps__draft_fact(d, PS_FINDING_GOOD,
-		               "The tree is this machine's: no variable of hwloc's puts another in its "
-		               "place.");
+		               "The tree is this machine's: no variable of hwloc's puts another in "
+		               "its place.");
 		return;
 	}
 	int code = ps_topology_load(&topology, NULL);
 	if (code < 0) {
 		ps__diagnosis_fail(d, code);
 		ps__draft_fact(d, PS_FINDING_BLOCKED, "%s.", ps_error_detail());
-		ps__draft_remedy(
-		    d, PS_REMEDY_BY_YOU, WHERE_THEY_HAPPENED,
-		    "unset HWLOC_XMLFILE HWLOC_SYNTHETIC HWLOC_FSROOT HWLOC_CPUID_PATH HWLOC_COMPONENTS");
+		ps__draft_remedy(d, PS_REMEDY_BY_YOU, WHERE_THEY_HAPPENED,
+		                 "unset HWLOC_XMLFILE HWLOC_SYNTHETIC HWLOC_FSROOT "
+		                 "HWLOC_CPUID_PATH HWLOC_COMPONENTS");
 		return;
 	}
 	cpus_say_origin(d, topology, variables);

@@ -41,7 +41,8 @@ const char *ps_finding_state_name(enum ps_finding_state state)
 
 const char *ps_remedy_by_name(enum ps_remedy_by by)
 {
-	static const char *const names[] = {"nobody", "you", "administrator", "container owner", "host owner"};
+	static const char *const names[] = {"nobody", "you", "administrator", "container owner",
+	                                    "host owner"};
 
 	return (unsigned)by < sizeof names / sizeof *names ? names[by] : "nobody";
 }
@@ -50,8 +51,11 @@ static void diagnose_begin(struct ps__diagnosis *d, const char *name)
 {
 	struct ps__draft *draft = &d->draft;
 
-	draft->finding = (struct ps_finding){
-	    .name = name, .subject = "", .fact = draft->fact, .remedy = draft->remedy, .gain = draft->gain};
+	draft->finding = (struct ps_finding){.name = name,
+	                                     .subject = "",
+	                                     .fact = draft->fact,
+	                                     .remedy = draft->remedy,
+	                                     .gain = draft->gain};
 	draft->fact[0] = '\0';
 	draft->remedy[0] = '\0';
 	draft->gain[0] = '\0';
@@ -85,7 +89,8 @@ static int diagnose_show_no_defaults(struct ps__diagnosis *d, int code)
 	ps__diagnosis_fail(d, code);
 	d->draft.finding.code = code;
 	d->draft.finding.subject = "default events";
-	ps__draft_fact(d, PS_FINDING_BLOCKED, "Not one of them can be counted: %s", ps_error_detail());
+	ps__draft_fact(d, PS_FINDING_BLOCKED, "Not one of them can be counted: %s",
+	               ps_error_detail());
 	return diagnose_show(d);
 }
 
@@ -119,14 +124,16 @@ static int diagnose_run(struct ps__diagnosis *d)
 	/* The steps may have failed since: the sentence of this failure is
 	 * wanted. */
 	no_defaults = ps__diagnose_defaults(d);
-	return no_defaults == PS_OK ? diagnose_show_events(d) : diagnose_show_no_defaults(d, no_defaults);
+	return no_defaults == PS_OK ? diagnose_show_events(d)
+	                            : diagnose_show_no_defaults(d, no_defaults);
 }
 
 static int diagnose_check(const struct ps_diagnose_options *options)
 {
 	if (options->size != sizeof *options)
-		return ps__fail(PS_EINVAL, "ps_diagnose: the options' size is %zu bytes, this library's is %zu",
-		                options->size, sizeof *options);
+		return ps__fail(
+		    PS_EINVAL, "ps_diagnose: the options' size is %zu bytes, this library's is %zu",
+		    options->size, sizeof *options);
 	if (options->event_count && !options->events)
 		return ps__fail(PS_EINVAL, "ps_diagnose: events is NULL, but event_count is %zu",
 		                options->event_count);

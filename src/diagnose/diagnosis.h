@@ -38,16 +38,17 @@ struct ps__diagnosis {
 	const char *const *events; /* asked for, or the default ones */
 	size_t event_count;
 	bool asks_papi;
-	struct ps_eventset *defaults; /* owns the default ones; NULL: there are none, or others were asked for */
-	int code;                     /* of the first event that can't be counted */
-	char sentence[1024];          /* of the same */
+	/* Owns the default ones; NULL: there are none, or others were asked for */
+	struct ps_eventset *defaults;
+	int code;            /* of the first event that can't be counted */
+	char sentence[1024]; /* of the same */
 
 	char status[4096]; /* /proc/self/status; "" if it can't be read */
 	long paranoid;     /* perf_event_paranoid, if paranoid_error is 0 */
 	int paranoid_error;
 	int reach; /* the errno of a call that the kernel itself answers with EINVAL */
 	struct ps__permissions permissions;
-	int hardware;                /* of opening a hardware event for user space of the caller: 0, or an errno */
+	int hardware; /* of opening a hardware event for user space of the caller: 0, or an errno */
 	char core_pmu[NAME_MAX + 1]; /* the first in sysfs; "" if there is none */
 	size_t core_pmus;
 	unsigned counters_fit;  /* events of the core PMU that one group takes; 0: not measured */
@@ -80,11 +81,12 @@ int ps__diagnose_defaults(struct ps__diagnosis *diagnosis);
 
 /* probe.c. Texts of the draft: state and fact; more of the fact; who can fix
  * it, what the fix gains, and how. */
-void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain, const char *format,
-                      ...) __attribute__((format(printf, 4, 5)));
+void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state,
+                    const char *format, ...) __attribute__((format(printf, 3, 4)));
+void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Opens an event and closes it again: 0, or an errno. */
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu);

@@ -48,18 +48,18 @@ static int events_check_hardware(const struct ps__event *event, const char *name
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE)
 		return PS_OK;
 	attr.attr.read_format = PS__PROBE_TIMES;
-	int fd = ps__os_open_event(&attr.attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1, 0);
+	int fd =
+	    ps__os_open_event(&attr.attr, of_cpu ? -1 : 0, of_cpu ? ps__os.getcpu() : -1, -1, 0);
 	if (fd < 0)
 		return PS_OK;
 	bool is_scheduled = ps__probe_is_scheduled(fd, &is_certain);
 	ps__os.close(fd);
 	if (is_scheduled || !is_certain)
 		return PS_OK;
-	return ps__fail(
-	    PS_ENOCNTR,
-	    "'%s' opens, but was never on the hardware in 20 ms: every counter that could count it is taken, by "
-	    "another user or the NMI watchdog",
-	    name);
+	return ps__fail(PS_ENOCNTR,
+	                "'%s' opens, but was never on the hardware in 20 ms: every counter that "
+	                "could count it is taken, by another user or the NMI watchdog",
+	                name);
 }
 
 /* Opens and starts one event; *out tells of it on success, but for its name. */
@@ -123,9 +123,10 @@ void ps__diagnose_event(struct ps__diagnosis *d, const char *name)
 		ps__diagnosis_fail(d, code);
 		return;
 	}
-	ps__draft_fact(d, event.user_only ? PS_FINDING_LIMITED : PS_FINDING_GOOD, "Counts for a %s%s.",
-	               event.klass == PS__EVENT_CLASS_OTHER ? "whole " : "hardware ",
-	               event.klass == PS__EVENT_CLASS_OTHER ? ps_scope_name(event.scope) : "thread");
+	ps__draft_fact(
+	    d, event.user_only ? PS_FINDING_LIMITED : PS_FINDING_GOOD, "Counts for a %s%s.",
+	    event.klass == PS__EVENT_CLASS_OTHER ? "whole " : "hardware ",
+	    event.klass == PS__EVENT_CLASS_OTHER ? ps_scope_name(event.scope) : "thread");
 	if (event.user_only)
 		ps__draft_add(d, " In user space alone: the kernel's part is not permitted.");
 }
@@ -168,7 +169,8 @@ static void events_say_attribution(struct ps__diagnosis *d, const struct ps_even
 	const char *why;
 	enum ps_attribution attribution = ps_eventset_attribution(set, &why);
 
-	ps__draft_add(d, " Attribution to hardware threads: %s%s%s.", ps_attribution_name(attribution),
+	ps__draft_add(d, " Attribution to hardware threads: %s%s%s.",
+	              ps_attribution_name(attribution),
 	              *why && attribution != PS_ATTRIBUTION_EXACT ? ", because " : "",
 	              attribution != PS_ATTRIBUTION_EXACT ? why : "");
 	if (attribution == PS_ATTRIBUTION_LAST_CPU)
@@ -176,11 +178,10 @@ static void events_say_attribution(struct ps__diagnosis *d, const struct ps_even
 	if (events_count_turns(set) <= 1)
 		return;
 	d->draft.finding.state = PS_FINDING_LIMITED;
-	ps__draft_add(
-	    d,
-	    " They are %zu groups of hardware events, which take turns on the counters if these don't suffice: "
-	    "values are then estimates (scaled).",
-	    events_count_turns(set));
+	ps__draft_add(d,
+	              " They are %zu groups of hardware events, which take turns on the counters "
+	              "if these don't suffice: values are then estimates (scaled).",
+	              events_count_turns(set));
 	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "exact counts instead of estimates",
 	                 "ask for fewer hardware events at once");
 }
@@ -208,7 +209,8 @@ void ps__diagnose_together(struct ps__diagnosis *d)
 
 	if (d->code != PS_OK) {
 		d->draft.finding.code = d->code;
-		ps__draft_fact(d, PS_FINDING_BLOCKED, "Not tried, as not every event can be counted for itself.");
+		ps__draft_fact(d, PS_FINDING_BLOCKED,
+		               "Not tried, as not every event can be counted for itself.");
 		return;
 	}
 	ps__draft_fact(d, PS_FINDING_GOOD, "All events start together.");
@@ -218,11 +220,13 @@ void ps__diagnose_together(struct ps__diagnosis *d)
 	d->draft.finding.code = code;
 	if (code != PS_OK) {
 		ps__diagnosis_fail(d, code);
-		ps__draft_fact(d, events_state_of(code), "All events together: %s", ps_error_detail());
+		ps__draft_fact(d, events_state_of(code), "All events together: %s",
+		               ps_error_detail());
 	} else if (of_task && of_cpu) {
 		d->draft.finding.state = PS_FINDING_LIMITED;
 		ps__draft_add(d,
-		              " %zu of them belong to a CPU and not to a task, and so to an event set of their own.",
+		              " %zu of them belong to a CPU and not to a task, and so to an event "
+		              "set of their own.",
 		              of_cpu);
 	}
 }

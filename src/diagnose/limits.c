@@ -45,40 +45,41 @@ static void limits_say_remedy(struct ps__diagnosis *d, const struct rlimit *limi
 	if (wanted <= limit->rlim_max)
 		ps__draft_remedy(d, PS_REMEDY_BY_YOU, gain, "ulimit -n %zu", wanted);
 	else
-		ps__draft_remedy(
-		    d, PS_REMEDY_BY_ADMINISTRATOR, gain,
-		    "a line '%s  hard  nofile  %zu' in /etc/security/limits.conf and a new login; then ulimit "
-		    "-n %zu",
-		    "*", wanted, wanted);
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, gain,
+		                 "a line '%s  hard  nofile  %zu' in /etc/security/limits.conf and "
+		                 "a new login; then ulimit -n %zu",
+		                 "*", wanted, wanted);
 }
 
 void ps__diagnose_descriptors(struct ps__diagnosis *d)
 {
 	struct rlimit limit;
-	size_t cpus = limits_count_cpus(), taken = limits_count_open(), events = d->event_count ? d->event_count : 1;
+	size_t cpus = limits_count_cpus(), taken = limits_count_open(),
+	       events = d->event_count ? d->event_count : 1;
 	size_t needed = events * cpus + 1;
 	char unlimited[] = "unlimited", number[32];
 
 	if (ps__os.getrlimit(RLIMIT_NOFILE, &limit) < 0) {
-		ps__draft_fact(d, PS_FINDING_UNKNOWN, "The limit of file descriptors can't be read (%s).",
+		ps__draft_fact(d, PS_FINDING_UNKNOWN,
+		               "The limit of file descriptors can't be read (%s).",
 		               ps__probe_errno(errno));
 		return;
 	}
 	if (cpus == 0) {
-		ps__draft_fact(
-		    d, PS_FINDING_UNKNOWN,
-		    "The need can't be told: /sys/devices/system/cpu/present can't be read. The limit is %llu.",
-		    (unsigned long long)limit.rlim_cur);
+		ps__draft_fact(d, PS_FINDING_UNKNOWN,
+		               "The need can't be told: /sys/devices/system/cpu/present can't be "
+		               "read. The limit is %llu.",
+		               (unsigned long long)limit.rlim_cur);
 		return;
 	}
 	snprintf(number, sizeof number, "%llu", (unsigned long long)limit.rlim_cur);
-	ps__draft_fact(
-	    d, PS_FINDING_GOOD,
-	    "The limit (RLIMIT_NOFILE) is %s, of which %zu are open. %zu event%s of one task need%s %zu "
-	    "file descriptor%s; exact attribution needs %zu (%zu CPUs), and is chosen by itself up to half of "
-	    "the limit.",
-	    limit.rlim_cur == RLIM_INFINITY ? unlimited : number, taken, events, events == 1 ? "" : "s",
-	    events == 1 ? "s" : "", events, events == 1 ? "" : "s", needed, cpus);
+	ps__draft_fact(d, PS_FINDING_GOOD,
+	               "The limit (RLIMIT_NOFILE) is %s, of which %zu are open. %zu event%s of one "
+	               "task need%s %zu file descriptor%s; exact attribution needs %zu (%zu CPUs), "
+	               "and is chosen by itself up to half of the limit.",
+	               limit.rlim_cur == RLIM_INFINITY ? unlimited : number, taken, events,
+	               events == 1 ? "" : "s", events == 1 ? "s" : "", events,
+	               events == 1 ? "" : "s", needed, cpus);
 	if (needed - 1 <= limit.rlim_cur / 2)
 		return;
 	/* The watch has one more than its events, and the rest of the program
@@ -88,7 +89,8 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 	if (is_blocked)
 		ps__draft_add(d, " The limit is too low to count them at all.");
 	else
-		ps__draft_add(d, " Counts go to the CPU that is seen at each reading (last-cpu) instead.");
+		ps__draft_add(
+		    d, " Counts go to the CPU that is seen at each reading (last-cpu) instead.");
 	size_t wanted = 2 * needed;
 	limits_say_remedy(d, &limit, wanted > events + taken ? wanted : events + taken);
 }
@@ -102,16 +104,18 @@ void ps__diagnose_rings(struct ps__diagnosis *d)
 
 	if (opened == 0) {
 		ps__watch_close(&watch, false);
-		ps__draft_fact(d, PS_FINDING_GOOD,
-		               "A ring of five pages could be mapped, which tells where a task was.");
+		ps__draft_fact(
+		    d, PS_FINDING_GOOD,
+		    "A ring of five pages could be mapped, which tells where a task was.");
 	} else if (d->permissions.user) {
-		ps__draft_fact(d, PS_FINDING_UNKNOWN, "No event opens here, and so no ring can be mapped (%s).",
+		ps__draft_fact(d, PS_FINDING_UNKNOWN,
+		               "No event opens here, and so no ring can be mapped (%s).",
 		               ps__probe_errno(opened));
 	} else {
 		ps__draft_fact(
 		    d, PS_FINDING_LIMITED,
-		    "No ring of five pages can be mapped (%s): a task's way between readings is then not known, "
-		    "and attribution falls back to last-cpu.",
+		    "No ring of five pages can be mapped (%s): a task's way between readings is "
+		    "then not known, and attribution falls back to last-cpu.",
 		    ps__probe_errno(opened));
 	}
 	if (error == 0)

@@ -24,17 +24,21 @@ static enum condition papi_condition_of(const struct ps__papi_component_info *in
 
 /* "perf_event (why), sde (why)": all components in that condition, behind the
  * words that begin the sentence. */
-static void papi_add_components(struct ps__diagnosis *d, enum condition condition, const char *words)
+static void papi_add_components(struct ps__diagnosis *d, enum condition condition,
+                                const char *words)
 {
 	const char *separator = words;
 
 	for (int component = 0; component < ps__papi_calls.component_count(); component++) {
 		struct ps__papi_component_info info;
-		if (ps__papi_calls.component_info(component, &info) < 0 || papi_condition_of(&info) != condition)
+		if (ps__papi_calls.component_info(component, &info) < 0 ||
+		    papi_condition_of(&info) != condition)
 			continue;
 		ps__draft_add(d, "%s%s", separator, info.name);
 		if (condition == OFF)
-			ps__draft_add(d, " (%s)", *info.disabled_reason ? info.disabled_reason : "no reason given");
+			ps__draft_add(d, " (%s)",
+			              *info.disabled_reason ? info.disabled_reason
+			                                    : "no reason given");
 		separator = ", ";
 	}
 	if (separator != words)
@@ -46,7 +50,8 @@ static bool papi_is_off_for_cpus(void)
 {
 	for (int component = 0; component < ps__papi_calls.component_count(); component++) {
 		struct ps__papi_component_info info;
-		if (ps__papi_calls.component_info(component, &info) == 0 && !strcmp(info.name, FOR_CPUS))
+		if (ps__papi_calls.component_info(component, &info) == 0 &&
+		    !strcmp(info.name, FOR_CPUS))
 			return papi_condition_of(&info) == OFF;
 	}
 	return true;
@@ -71,8 +76,9 @@ static void papi_tell_absence(struct ps__diagnosis *d)
 {
 	ps__draft_fact(d, PS_FINDING_ABSENT,
 	               "This perfsage was built without PAPI: event sets of PAPI can't be read.");
-	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "PAPI's event sets on the tree, by building perfsage anew",
-	                 "./configure --with-papi  (its headers: Debian libpapi-dev, Fedora papi-devel)");
+	ps__draft_remedy(
+	    d, PS_REMEDY_BY_YOU, "PAPI's event sets on the tree, by building perfsage anew",
+	    "./configure --with-papi  (its headers: Debian libpapi-dev, Fedora papi-devel)");
 }
 
 void ps__diagnose_papi(struct ps__diagnosis *d)
@@ -87,7 +93,8 @@ void ps__diagnose_papi(struct ps__diagnosis *d)
 	}
 	if (!d->asks_papi) {
 		papi_tell_version(d, PS_FINDING_UNKNOWN, ps__papi_calls.built_version);
-		ps__draft_add(d, " It is not initialised in this process, so its components were not asked.");
+		ps__draft_add(
+		    d, " It is not initialised in this process, so its components were not asked.");
 		return;
 	}
 	int failed = ps__papi_calls.initialize();

@@ -10,8 +10,10 @@
 
 static void permission_probe(struct ps__permissions *out)
 {
-	struct perf_event_attr user = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, true);
-	struct perf_event_attr kernel = ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false);
+	struct perf_event_attr user =
+	    ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, true);
+	struct perf_event_attr kernel =
+	    ps__probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false);
 
 	out->user = ps__probe_event(&user, 0, -1);
 	out->kernel = ps__probe_event(&kernel, 0, -1);
@@ -21,7 +23,8 @@ static void permission_probe(struct ps__permissions *out)
 static void permission_say_setting(struct ps__diagnosis *d)
 {
 	if (d->paranoid_error)
-		ps__draft_add(d, PS__PARANOID_FILE " can't be read (%s)", ps__probe_errno(d->paranoid_error));
+		ps__draft_add(d, PS__PARANOID_FILE " can't be read (%s)",
+		              ps__probe_errno(d->paranoid_error));
 	else
 		ps__draft_add(d, "kernel.perf_event_paranoid is %ld", d->paranoid);
 	if (!d->status[0])
@@ -36,8 +39,8 @@ static void permission_say_setting(struct ps__diagnosis *d)
 
 static void permission_say_part(struct ps__diagnosis *d, const char *what, int error)
 {
-	ps__draft_add(d, "%s: %s%s%s", what, error ? "no (" : "yes", error ? ps__probe_errno(error) : "",
-	              error ? ")" : "");
+	ps__draft_add(d, "%s: %s%s%s", what, error ? "no (" : "yes",
+	              error ? ps__probe_errno(error) : "", error ? ")" : "");
 }
 
 static bool permission_is_denied(int error)
@@ -59,10 +62,12 @@ static void permission_say_module(struct ps__diagnosis *d)
 	char modules[256];
 
 	if (ps__os_read_file("/sys/kernel/security/lsm", modules, sizeof modules) > 0)
-		ps__draft_add(d, " The level would permit it: the security modules here are %s.", modules);
+		ps__draft_add(d, " The level would permit it: the security modules here are %s.",
+		              modules);
 	else
 		ps__draft_add(d, " The level would permit it.");
-	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "shows which security module denied it, and by which rule",
+	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
+	                 "shows which security module denied it, and by which rule",
 	                 "journalctl -k | grep -i -e denied -e avc");
 }
 
@@ -70,8 +75,8 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 {
 	const struct ps__permissions *permissions = &d->permissions;
 
-	if (!permission_is_denied(permissions->user) && !permission_is_denied(permissions->kernel) &&
-	    !permission_is_denied(permissions->cpu))
+	if (!permission_is_denied(permissions->user) &&
+	    !permission_is_denied(permissions->kernel) && !permission_is_denied(permissions->cpu))
 		return;
 	/* Only when nothing at all works may a user with a low level be sure
 	 * that it isn't the level. */
@@ -79,12 +84,13 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 		permission_say_module(d);
 		return;
 	}
-	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-	                 permission_is_denied(permissions->user)
-	                     ? "2 permits user space of one's own tasks, 1 the kernel, too, 0 all tasks of a CPU"
-	                     : "1 permits the kernel's part of one's own tasks, 0 all tasks of a CPU",
-	                 PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")",
-	                 permission_is_denied(permissions->user) ? 2 : permission_level_needed(permissions));
+	ps__draft_remedy(
+	    d, PS_REMEDY_BY_ADMINISTRATOR,
+	    permission_is_denied(permissions->user)
+		? "2 permits user space of one's own tasks, 1 the kernel, too, 0 all tasks of a CPU"
+		: "1 permits the kernel's part of one's own tasks, 0 all tasks of a CPU",
+	    PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")",
+	    permission_is_denied(permissions->user) ? 2 : permission_level_needed(permissions));
 }
 
 void ps__diagnose_permission(struct ps__diagnosis *d)
@@ -95,7 +101,8 @@ void ps__diagnose_permission(struct ps__diagnosis *d)
 	if (d->reach != EINVAL) {
 		ps__draft_fact(d, PS_FINDING_UNKNOWN, "%s", "");
 		permission_say_setting(d);
-		ps__draft_add(d, "; what that permits can't be told, as perf_event_open doesn't reach the kernel.");
+		ps__draft_add(d, "; what that permits can't be told, as perf_event_open doesn't "
+		                 "reach the kernel.");
 		return;
 	}
 	if (permissions->user)

@@ -39,7 +39,8 @@ static bool pmu_has_word(const char *text, const char *word)
 	size_t length = strlen(word);
 
 	for (const char *at = strstr(text, word); at; at = strstr(at + length, word)) {
-		if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\n' || !at[length]))
+		if ((at == text || at[-1] == ' ') &&
+		    (at[length] == ' ' || at[length] == '\n' || !at[length]))
 			return true;
 	}
 	return false;
@@ -51,7 +52,8 @@ static const char *pmu_find_hypervisor(void)
 {
 	char head[8192];
 
-	if (ps__probe_head("/proc/cpuinfo", head, sizeof head) > 0 && pmu_has_word(head, "hypervisor"))
+	if (ps__probe_head("/proc/cpuinfo", head, sizeof head) > 0 &&
+	    pmu_has_word(head, "hypervisor"))
 		return "the flag hypervisor in /proc/cpuinfo";
 	if (ps__probe_head("/sys/hypervisor/type", head, sizeof head) > 0)
 		return "/sys/hypervisor/type";
@@ -62,16 +64,17 @@ static void pmu_say_none(struct ps__diagnosis *d, const char *names)
 {
 	const char *hypervisor = pmu_find_hypervisor();
 
-	ps__draft_fact(d, PS_FINDING_ABSENT,
-	               "No PMU counts hardware events: instructions:u is refused (%s); the PMUs of " DEVICES
-	               " are %s.",
-	               ps__probe_errno(d->hardware), names);
+	ps__draft_fact(
+	    d, PS_FINDING_ABSENT,
+	    "No PMU counts hardware events: instructions:u is refused (%s); the PMUs of " DEVICES
+	    " are %s.",
+	    ps__probe_errno(d->hardware), names);
 	if (hypervisor) {
 		ps__draft_add(d, " This is a virtual machine, as %s shows.", hypervisor);
 		ps__draft_remedy(
 		    d, PS_REMEDY_BY_HOST_OWNER, "the guest sees the host's counters",
-		    "qemu -cpu host,pmu=on  (libvirt: <pmu state='on'/> in <features>; VMware: vpmc.enable "
-		    "= TRUE; clouds: a bare-metal instance)");
+		    "qemu -cpu host,pmu=on  (libvirt: <pmu state='on'/> in <features>; VMware: "
+		    "vpmc.enable = TRUE; clouds: a bare-metal instance)");
 		return;
 	}
 	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "shows why the kernel found no PMU",
@@ -80,7 +83,8 @@ static void pmu_say_none(struct ps__diagnosis *d, const char *names)
 
 void ps__diagnose_pmu(struct ps__diagnosis *d)
 {
-	struct perf_event_attr instructions = ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true);
+	struct perf_event_attr instructions =
+	    ps__probe_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true);
 	struct pmus pmus = {.diagnosis = d};
 	char names[1200];
 
@@ -90,18 +94,20 @@ void ps__diagnose_pmu(struct ps__diagnosis *d)
 		ps__names_write(&pmus.all, names, sizeof names);
 	d->hardware = ps__probe_event(&instructions, 0, -1);
 	if (d->hardware == 0)
-		ps__draft_fact(d, PS_FINDING_GOOD, "instructions:u opens; the PMUs of " DEVICES " are %s.", names);
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "instructions:u opens; the PMUs of " DEVICES " are %s.", names);
 	else if (d->hardware == ENOENT || d->hardware == EOPNOTSUPP || d->hardware == ENODEV)
 		pmu_say_none(d, names);
 	else if (d->core_pmus)
-		ps__draft_fact(d, PS_FINDING_BLOCKED,
-		               "There is a PMU of the cores, %s, but instructions:u is refused (%s).", d->core_pmu,
-		               ps__probe_errno(d->hardware));
+		ps__draft_fact(
+		    d, PS_FINDING_BLOCKED,
+		    "There is a PMU of the cores, %s, but instructions:u is refused (%s).",
+		    d->core_pmu, ps__probe_errno(d->hardware));
 	else
 		ps__draft_fact(
 		    d, PS_FINDING_UNKNOWN,
-		    "Whether a PMU counts hardware events can't be told while perf_event_open is refused (%s); "
-		    "sysfs shows none of the cores: the PMUs of " DEVICES " are %s.",
+		    "Whether a PMU counts hardware events can't be told while perf_event_open is "
+		    "refused (%s); sysfs shows none of the cores: the PMUs of " DEVICES " are %s.",
 		    ps__probe_errno(d->hardware), names);
 }
 
@@ -135,10 +141,12 @@ void ps__diagnose_hybrid(struct ps__diagnosis *d)
 		return;
 	}
 	if (d->core_pmus == 1) {
-		ps__draft_fact(d, PS_FINDING_GOOD, "One kind of cores, whose PMU is %s.", d->core_pmu);
+		ps__draft_fact(d, PS_FINDING_GOOD, "One kind of cores, whose PMU is %s.",
+		               d->core_pmu);
 		return;
 	}
 	ps__draft_fact(d, PS_FINDING_GOOD,
-	               "%zu kinds of cores, each with a PMU whose events count on its cores alone.", d->core_pmus);
+	               "%zu kinds of cores, each with a PMU whose events count on its cores alone.",
+	               d->core_pmus);
 	pmu_say_kinds(d);
 }

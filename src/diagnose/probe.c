@@ -10,18 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATIENCE_NS 20000000u /* the kernel changes groups that take turns at each tick: 1 to 10 ms */
-#define STANDSTILLS 16        /* readings in a row with the same time: nothing will come */
+#define PATIENCE_NS \
+	20000000u      /* the kernel changes groups that take turns at each tick: 1 to 10 ms */
+#define STANDSTILLS 16 /* readings in a row with the same time: nothing will come */
 
-__attribute__((format(printf, 3, 0))) static void add_text(char *text, size_t size_bytes, const char *format,
-                                                           va_list arguments)
+__attribute__((format(printf, 3, 0))) static void add_text(char *text, size_t size_bytes,
+                                                           const char *format, va_list arguments)
 {
 	size_t length = strlen(text);
 
 	vsnprintf(text + length, size_bytes - length, format, arguments);
 }
 
-void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state, const char *format, ...)
+void ps__draft_fact(struct ps__diagnosis *diagnosis, enum ps_finding_state state,
+                    const char *format, ...)
 {
 	va_list arguments;
 
@@ -41,8 +43,8 @@ void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
 	va_end(arguments);
 }
 
-void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain, const char *format,
-                      ...)
+void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain,
+                      const char *format, ...)
 {
 	va_list arguments;
 
@@ -100,7 +102,8 @@ bool ps__probe_is_scheduled(int fd, bool *is_certain)
 		error = probe_read_times(fd, &now);
 		if (error)
 			break;
-		*is_certain = now.running_ns > first.running_ns || now.enabled_ns - first.enabled_ns > PATIENCE_NS;
+		*is_certain = now.running_ns > first.running_ns ||
+		              now.enabled_ns - first.enabled_ns > PATIENCE_NS;
 		if (*is_certain)
 			return now.running_ns > first.running_ns;
 		standstills = now.enabled_ns == before.enabled_ns ? standstills + 1 : 0;

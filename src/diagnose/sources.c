@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-static const char *const roots[] = {"/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"};
+static const char *const roots[] = {"/sys/kernel/tracing/events",
+                                    "/sys/kernel/debug/tracing/events"};
 #define ROOT_COUNT (sizeof roots / sizeof *roots)
 
 static int sources_stop_at_first(const char *name, void *context)
@@ -57,12 +58,14 @@ static int sources_probe_switch(const char *root, bool *has_number)
 static void sources_say_unreadable(struct ps__diagnosis *d, int error)
 {
 	if (error == ENOENT) {
-		ps__draft_fact(d, PS_FINDING_ABSENT, "tracefs is not mounted, or empty: nothing is in %s.", roots[0]);
+		ps__draft_fact(d, PS_FINDING_ABSENT,
+		               "tracefs is not mounted, or empty: nothing is in %s.", roots[0]);
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "tracepoints can be named",
 		                 "mount -t tracefs nodev /sys/kernel/tracing");
 		return;
 	}
-	ps__draft_fact(d, PS_FINDING_BLOCKED, "%s can't be entered (%s).", roots[0], ps__probe_errno(error));
+	ps__draft_fact(d, PS_FINDING_BLOCKED, "%s can't be entered (%s).", roots[0],
+	               ps__probe_errno(error));
 	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "tracepoints can be named",
 	                 "mount -o remount,mode=755 /sys/kernel/tracing");
 }
@@ -79,18 +82,21 @@ void ps__diagnose_tracepoints(struct ps__diagnosis *d)
 	}
 	error = sources_probe_switch(root, &has_number);
 	if (error == 0) {
-		ps__draft_fact(d, PS_FINDING_GOOD, "%s can be read, and sched:sched_switch opens.", root);
+		ps__draft_fact(d, PS_FINDING_GOOD, "%s can be read, and sched:sched_switch opens.",
+		               root);
 	} else if (!has_number && error != ENOENT) {
 		sources_say_unreadable(d, error);
 	} else if (has_number) {
-		ps__draft_fact(d, PS_FINDING_BLOCKED, "%s can be read, but sched:sched_switch is refused (%s).", root,
+		ps__draft_fact(d, PS_FINDING_BLOCKED,
+		               "%s can be read, but sched:sched_switch is refused (%s).", root,
 		               ps__probe_errno(error));
 		if (error == EACCES && d->reach == EINVAL && d->permissions.kernel == EACCES)
 			ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-			                 "tracepoints are the kernel's, which may then be counted", PS__ADVICE_LEVEL,
-			                 1l);
+			                 "tracepoints are the kernel's, which may then be counted",
+			                 PS__ADVICE_LEVEL, 1l);
 	} else {
-		ps__draft_fact(d, PS_FINDING_GOOD, "%s can be read; there is no sched:sched_switch to try.", root);
+		ps__draft_fact(d, PS_FINDING_GOOD,
+		               "%s can be read; there is no sched:sched_switch to try.", root);
 	}
 }
 
@@ -109,12 +115,15 @@ void ps__diagnose_pfm(struct ps__diagnosis *d)
 	size_t count = 0;
 
 	ps__pfm_list(sources_count_one, &count);
-	ps__draft_fact(d, PS_FINDING_GOOD,
-	               "This perfsage was built with libpfm4, which knows %zu events of this machine.", count);
+	ps__draft_fact(
+	    d, PS_FINDING_GOOD,
+	    "This perfsage was built with libpfm4, which knows %zu events of this machine.", count);
 #else
 	ps__draft_fact(d, PS_FINDING_ABSENT,
-	               "This perfsage was built without libpfm4: its names of events by CPU model are not known.");
-	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "the CPU maker's names of events, by building perfsage anew",
-	                 "./configure --with-pfm  (its headers: Debian libpfm4-dev, Fedora libpfm-devel)");
+	               "This perfsage was built without libpfm4: its names of events by CPU model "
+	               "are not known.");
+	ps__draft_remedy(
+	    d, PS_REMEDY_BY_YOU, "the CPU maker's names of events, by building perfsage anew",
+	    "./configure --with-pfm  (its headers: Debian libpfm4-dev, Fedora libpfm-devel)");
 #endif
 }

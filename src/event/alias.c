@@ -35,10 +35,11 @@ static int alias_apply_file_term(struct ps__pmu_query *query, const struct ps__t
 	if (term->value_length == 1 && term->value[0] == '?') {
 		if (alias_user_gives(query, term))
 			return PS_OK;
-		return ps__fail(PS_EATTR, "event '%s': '%.*s' needs a value for %.*s: write %s/%.*s,%.*s=.../",
-		                query->name, query->alias->name_length, query->alias->name, term->name_length,
-		                term->name, query->pmu.name, query->alias->name_length, query->alias->name,
-		                term->name_length, term->name);
+		return ps__fail(
+		    PS_EATTR, "event '%s': '%.*s' needs a value for %.*s: write %s/%.*s,%.*s=.../",
+		    query->name, query->alias->name_length, query->alias->name, term->name_length,
+		    term->name, query->pmu.name, query->alias->name_length, query->alias->name,
+		    term->name_length, term->name);
 	}
 	int code = ps__pmu_term_apply(query, term);
 	return code == PS__NOT_HERE ? ps__pmu_fail_term(query, term) : code;
@@ -68,10 +69,11 @@ static int alias_apply_unit(struct ps__pmu_query *query, const struct ps__term *
 
 	int code = ps__pmu_read(text, sizeof text, query, "events", alias, ".scale");
 	if (code == PS_OK && !alias_parse_scale(text, &event->scale))
-		return ps__fail(
-		    PS_EATTR,
-		    "event '%s': the kernel's scale of it, '%s' in events/%.*s.scale of PMU %s, is no number",
-		    query->name, text, alias->name_length, alias->name, query->pmu.name);
+		return ps__fail(PS_EATTR,
+		                "event '%s': the kernel's scale of it, '%s' in events/%.*s.scale "
+		                "of PMU %s, is no number",
+		                query->name, text, alias->name_length, alias->name,
+		                query->pmu.name);
 	if (code < 0)
 		return code;
 	code = ps__pmu_read(text, sizeof text, query, "events", alias, ".unit");
@@ -132,8 +134,9 @@ static int alias_find_pmu(struct search *search, bool want_core)
 	search->want_core = want_core;
 	int stop = ps__pmu_for_each(alias_search_pmu, search);
 	if (stop < 0)
-		return errno == ENOENT ? PS__NOT_HERE
-		                       : ps__event_fail_file(search->query->name, "the list of PMUs", errno);
+		return errno == ENOENT
+		           ? PS__NOT_HERE
+		           : ps__event_fail_file(search->query->name, "the list of PMUs", errno);
 	if (search->code)
 		return search->code;
 	if (search->found.count == 0)
@@ -143,10 +146,11 @@ static int alias_find_pmu(struct search *search, bool want_core)
 	if (search->found.count == 1 || want_core)
 		return PS_OK;
 	ps__names_write(&search->found, list, sizeof list);
-	return ps__fail(
-	    PS_ENOEVNT,
-	    "event '%s': several PMUs have it, each for a part of the machine: %s; name one, as in '%s/%.*s/'",
-	    search->query->name, list, search->found.name[0], search->alias.name_length, search->alias.name);
+	return ps__fail(PS_ENOEVNT,
+	                "event '%s': several PMUs have it, each for a part of the machine: %s; "
+	                "name one, as in '%s/%.*s/'",
+	                search->query->name, list, search->found.name[0], search->alias.name_length,
+	                search->alias.name);
 }
 
 int ps__alias_find(struct ps__event *event, struct ps__lookup *lookup)

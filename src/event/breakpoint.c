@@ -13,8 +13,10 @@
 
 static int breakpoint_fail_syntax(const char *name, const char *at, const char *what)
 {
-	return ps__fail(PS_EATTR, "event '%s': %s at character %td; a breakpoint is mem:ADDRESS[/LENGTH][:r|w|rw|x]",
-	                name, what, PS__POSITION(name, at));
+	return ps__fail(
+	    PS_EATTR,
+	    "event '%s': %s at character %td; a breakpoint is mem:ADDRESS[/LENGTH][:r|w|rw|x]",
+	    name, what, PS__POSITION(name, at));
 }
 
 /* A number as C writes it, but not a negative one. */
@@ -43,7 +45,9 @@ static unsigned breakpoint_parse_access(const char **text)
 	if (length == 0 || strspn(*text + 1, "rwx") != length)
 		return HW_BREAKPOINT_RW;
 	for (size_t i = 1; i <= length; i++)
-		access |= (*text)[i] == 'r' ? HW_BREAKPOINT_R : (*text)[i] == 'w' ? HW_BREAKPOINT_W : HW_BREAKPOINT_X;
+		access |= (*text)[i] == 'r'   ? HW_BREAKPOINT_R
+		          : (*text)[i] == 'w' ? HW_BREAKPOINT_W
+		                              : HW_BREAKPOINT_X;
 	*text += length + 1;
 	return access;
 }
@@ -71,9 +75,10 @@ int ps__breakpoint_find(struct ps__event *event, struct ps__lookup *lookup)
 	event->attr.bp_addr = address;
 	/* The kernel takes execution breakpoints of the size of a word
 	 * alone. */
-	event->attr.bp_len = length                            ? length
-	                     : (access & HW_BREAKPOINT_X) != 0 ? sizeof(long)
-	                                                       : (unsigned long long)HW_BREAKPOINT_LEN_4;
+	event->attr.bp_len = length ? length
+	                     : (access & HW_BREAKPOINT_X) != 0
+	                         ? sizeof(long)
+	                         : (unsigned long long)HW_BREAKPOINT_LEN_4;
 	event->klass = PS__EVENT_CLASS_SOFTWARE;
 	event->scope = PS_SCOPE_THREAD;
 	lookup->rest = at;

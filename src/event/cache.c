@@ -24,7 +24,8 @@ static const char *const caches[PERF_COUNT_HW_CACHE_MAX][SPELLINGS] = {
 static const char *const operations[PERF_COUNT_HW_CACHE_OP_MAX][SPELLINGS] = {
     [PERF_COUNT_HW_CACHE_OP_READ] = {"load", "loads", "read"},
     [PERF_COUNT_HW_CACHE_OP_WRITE] = {"store", "stores", "write"},
-    [PERF_COUNT_HW_CACHE_OP_PREFETCH] = {"prefetch", "prefetches", "speculative-read", "speculative-load"},
+    [PERF_COUNT_HW_CACHE_OP_PREFETCH] = {"prefetch", "prefetches", "speculative-read",
+                                         "speculative-load"},
 };
 
 static const char *const results[PERF_COUNT_HW_CACHE_RESULT_MAX][SPELLINGS] = {
@@ -57,7 +58,8 @@ static int cache_match(const char *const table[][SPELLINGS], int rows, const cha
 	for (int row = 0; row < rows; row++) {
 		for (int i = 0; i < SPELLINGS && table[row][i]; i++) {
 			size_t length = strlen(table[row][i]);
-			if (length <= longest || strncmp(*at, table[row][i], length) || !strchr("-:", (*at)[length]))
+			if (length <= longest || strncmp(*at, table[row][i], length) ||
+			    !strchr("-:", (*at)[length]))
 				continue;
 			found = row;
 			longest = length;
@@ -125,7 +127,8 @@ int ps__cache_for_each(ps__name_visit *visit, void *context)
 	int stop = 0;
 
 	for (int cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++) {
-		for (int operation = 0; operation < PERF_COUNT_HW_CACHE_OP_MAX && !stop; operation++) {
+		for (int operation = 0; operation < PERF_COUNT_HW_CACHE_OP_MAX && !stop;
+		     operation++) {
 			if (allowed[cache] & (1 << operation))
 				stop = cache_visit_names(cache, operation, visit, context);
 		}

@@ -33,22 +33,27 @@ struct ps__variant {
 };
 
 struct ps__event {
-	char *name;                        /* as the user wrote it, or the term name= of pmu/.../; owned */
-	char *written;                     /* as the user wrote it, where name is another; NULL else; owned */
-	struct perf_event_attr attr;       /* type, config*, exclude_*: the rest is the backend's to fill */
+	char *name;    /* as the user wrote it, or the term name= of pmu/.../; owned */
+	char *written; /* as the user wrote it, where name is another; NULL else; owned */
+	/* Type, config*, exclude_*: the rest is the backend's to fill */
+	struct perf_event_attr attr;
 	uint64_t later[PS__LATER_CONFIGS]; /* attr's config3 and config4 */
-	char *probe; /* of a uprobe or kprobe: the path or function that attr.config1 points at; owned */
-	struct ps__variant *variants; /* of a core event on a hybrid machine: for each kind that counts it; owned */
-	size_t variant_count;         /* 0 where all cores are alike */
-	size_t kind_count;            /* how many kinds of cores there are; 0 where they are alike */
-	char *cpus;                   /* where it can be counted, if some kind lacks it; NULL: anywhere; owned */
+	/* Of a uprobe or kprobe: the path or function that attr.config1 points at; owned */
+	char *probe;
+	/* Of a core event on a hybrid machine: for each kind that counts it; owned */
+	struct ps__variant *variants;
+	size_t variant_count; /* 0 where all cores are alike */
+	size_t kind_count;    /* how many kinds of cores there are; 0 where they are alike */
+	char *cpus; /* where it can be counted, if some kind lacks it; NULL: anywhere; owned */
 	enum ps__event_class klass;
 	enum ps_scope scope;
-	double scale;         /* count * scale is in unit, where the PMU says so (energy, bytes); else 1 */
-	char unit[32];        /* "Joules", "MiB", "ns" of the clocks; "" for a plain count */
-	bool explicit_domain; /* the name said which of user, kernel, hypervisor to count: never fall back */
-	bool user_only;       /* fell back to user space for lack of permission (set by the backend) */
-	bool kernel_side; /* happens in the kernel: reads 0 when the kernel is excluded, so must be refused then */
+	double scale;  /* count * scale is in unit, where the PMU says so (energy, bytes); else 1 */
+	char unit[32]; /* "Joules", "MiB", "ns" of the clocks; "" for a plain count */
+	/* The name said which of user, kernel, hypervisor to count: never fall back */
+	bool explicit_domain;
+	bool user_only; /* fell back to user space for lack of permission (set by the backend) */
+	/* Happens in the kernel: reads 0 when the kernel is excluded, so must be refused then */
+	bool kernel_side;
 	bool is_probe;    /* a uprobe or kprobe */
 	bool unsupported; /* kept in a set though it can't be counted here */
 };

@@ -18,10 +18,15 @@ struct listing {
 	int code; /* a failure, or what visit ended the walk with; 0 else */
 };
 
-static int event_list_report(struct listing *listing, const char *name, const char *pmu, const char *unit)
+static int event_list_report(struct listing *listing, const char *name, const char *pmu,
+                             const char *unit)
 {
-	struct ps_event_info info = {
-	    .size = sizeof info, .name = name, .pmu = pmu, .description = "", .unit = unit, .scope = listing->scope};
+	struct ps_event_info info = {.size = sizeof info,
+	                             .name = name,
+	                             .pmu = pmu,
+	                             .description = "",
+	                             .unit = unit,
+	                             .scope = listing->scope};
 
 	listing->code = listing->visit(&info, listing->context);
 	return listing->code;
@@ -41,7 +46,8 @@ static void event_list_add_parameters(const char *terms, char *name, size_t size
 	for (const char *at = terms; ps__term_next(&at, terms + strlen(terms), &term);) {
 		size_t length = strlen(name);
 		if (term.value_length == 1 && term.value[0] == '?')
-			snprintf(name + length, size_bytes - length, ",%.*s=?", term.name_length, term.name);
+			snprintf(name + length, size_bytes - length, ",%.*s=?", term.name_length,
+			         term.name);
 	}
 }
 
@@ -78,8 +84,8 @@ static int event_list_list_pmu(const char *pmu, void *context)
 	if (code == PS__NOT_HERE || code == PS_EPERM)
 		return 0;
 	listing->code = code;
-	if (code == PS_OK && ps__pmu_for_each_alias(pmu, event_list_list_alias, listing) < 0 && !listing->code &&
-	    ps__event_is_shortage(errno))
+	if (code == PS_OK && ps__pmu_for_each_alias(pmu, event_list_list_alias, listing) < 0 &&
+	    !listing->code && ps__event_is_shortage(errno))
 		listing->code = ps__event_fail_file(pmu, "the list of its events", errno);
 	return listing->code != 0;
 }
@@ -93,7 +99,8 @@ static int event_list_list_pmus(struct listing *listing)
 	return listing->code;
 }
 
-static int event_list_for_each(int (*visit)(const struct ps_event_info *info, void *context), void *context)
+static int event_list_for_each(int (*visit)(const struct ps_event_info *info, void *context),
+                               void *context)
 {
 	struct listing listing = {.visit = visit, .context = context, .scope = PS_SCOPE_THREAD};
 

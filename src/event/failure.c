@@ -19,21 +19,24 @@ int ps__event_fail_file(const char *name, const char *path, int error)
 	case EMFILE:
 	case ENFILE:
 		return ps__fail(PS_ECOUNT,
-		                "event '%s': no file descriptor is left to read %s (%s): " PS__ADVICE_DESCRIPTORS
-		                ", or close files",
+		                "event '%s': no file descriptor is left to read %s "
+		                "(%s): " PS__ADVICE_DESCRIPTORS ", or close files",
 		                name, path, strerror(error));
 	case ENOMEM:
 		return ps__fail(PS_ENOMEM, "event '%s': out of memory in reading %s", name, path);
 	case EACCES:
 	case EPERM:
 		return ps__fail(PS_EPERM,
-		                "event '%s': %s may not be read (%s): ask the administrator for read access to it",
+		                "event '%s': %s may not be read (%s): ask the administrator for "
+		                "read access to it",
 		                name, path, strerror(error));
 	case EFBIG:
 	case EINVAL:
-		return ps__fail(PS_ESYS, "event '%s': the content of %s is not what the kernel documents", name,
-		                path);
+		return ps__fail(PS_ESYS,
+		                "event '%s': the content of %s is not what the kernel documents",
+		                name, path);
 	default:
-		return ps__fail(PS_ESYS, "event '%s': reading %s failed: %s", name, path, strerror(error));
+		return ps__fail(PS_ESYS, "event '%s': reading %s failed: %s", name, path,
+		                strerror(error));
 	}
 }

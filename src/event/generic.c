@@ -27,7 +27,8 @@ static const struct generic generics[] = {
     HARDWARE("cycles", CPU_CYCLES, "cycles of the core while it is not halted"),
     HARDWARE("cpu-cycles", CPU_CYCLES, "cycles of the core while it is not halted"),
     HARDWARE("instructions", INSTRUCTIONS, "instructions retired"),
-    HARDWARE("cache-references", CACHE_REFERENCES, "accesses to a cache, on most CPUs the last-level cache"),
+    HARDWARE("cache-references", CACHE_REFERENCES,
+             "accesses to a cache, on most CPUs the last-level cache"),
     HARDWARE("cache-misses", CACHE_MISSES, "misses of a cache, on most CPUs the last-level cache"),
     HARDWARE("branches", BRANCH_INSTRUCTIONS, "branch instructions retired"),
     HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS, "branch instructions retired"),
@@ -41,7 +42,8 @@ static const struct generic generics[] = {
              "cycles in which the back end (execution, memory) takes nothing"),
     HARDWARE("idle-cycles-backend", STALLED_CYCLES_BACKEND,
              "cycles in which the back end (execution, memory) takes nothing"),
-    HARDWARE("ref-cycles", REF_CPU_CYCLES, "cycles at a constant rate, whatever the core's frequency"),
+    HARDWARE("ref-cycles", REF_CPU_CYCLES,
+             "cycles at a constant rate, whatever the core's frequency"),
     SOFTWARE("cpu-clock", CPU_CLOCK, "time of the CPU, by its high-resolution timer"),
     SOFTWARE("task-clock", TASK_CLOCK, "time that the task was on a CPU"),
     SOFTWARE("page-faults", PAGE_FAULTS, "page faults"),
@@ -52,7 +54,8 @@ static const struct generic generics[] = {
     SOFTWARE("migrations", CPU_MIGRATIONS, "moves of the task to another CPU"),
     SOFTWARE("minor-faults", PAGE_FAULTS_MIN, "page faults that needed no disk"),
     SOFTWARE("major-faults", PAGE_FAULTS_MAJ, "page faults that waited for a disk"),
-    SOFTWARE("alignment-faults", ALIGNMENT_FAULTS, "unaligned accesses that the kernel carried out"),
+    SOFTWARE("alignment-faults", ALIGNMENT_FAULTS,
+             "unaligned accesses that the kernel carried out"),
     SOFTWARE("emulation-faults", EMULATION_FAULTS, "instructions that the kernel emulated"),
     SOFTWARE("dummy", DUMMY, "counts nothing"),
     SOFTWARE("bpf-output", BPF_OUTPUT, "outputs of BPF programs"),
@@ -66,7 +69,8 @@ static void generic_fill(struct ps__event *event, uint32_t type, uint64_t config
 	event->attr.config = config;
 	event->klass = type == PERF_TYPE_SOFTWARE ? PS__EVENT_CLASS_SOFTWARE : PS__EVENT_CLASS_CORE;
 	event->scope = PS_SCOPE_THREAD;
-	if (type == PERF_TYPE_SOFTWARE && (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK))
+	if (type == PERF_TYPE_SOFTWARE &&
+	    (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK))
 		snprintf(event->unit, sizeof event->unit, "ns");
 }
 
@@ -88,7 +92,8 @@ int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup)
 	}
 	for (size_t i = 0; i < GENERIC_COUNT; i++) {
 		const struct generic *generic = &generics[i];
-		if (strlen(generic->name) == length && !memcmp(generic->name, lookup->name, length)) {
+		if (strlen(generic->name) == length &&
+		    !memcmp(generic->name, lookup->name, length)) {
 			generic_fill(event, generic->type, generic->config);
 			return PS_OK;
 		}
@@ -107,7 +112,8 @@ int ps__generic_for_each(ps__name_visit *visit, void *context)
 
 static const char *generic_unit_of(const struct generic *generic)
 {
-	bool is_clock = generic->type == PERF_TYPE_SOFTWARE && generic->config <= PERF_COUNT_SW_TASK_CLOCK;
+	bool is_clock =
+	    generic->type == PERF_TYPE_SOFTWARE && generic->config <= PERF_COUNT_SW_TASK_CLOCK;
 
 	return is_clock ? "ns" : "";
 }
@@ -120,7 +126,8 @@ int ps__generic_list(ps__info_visit *visit, void *context)
 		const struct generic *generic = &generics[i];
 		struct ps_event_info info = {.size = sizeof info,
 		                             .name = generic->name,
-		                             .pmu = generic->type == PERF_TYPE_SOFTWARE ? "software" : "cpu",
+		                             .pmu = generic->type == PERF_TYPE_SOFTWARE ? "software"
+		                                                                        : "cpu",
 		                             .description = generic->about,
 		                             .unit = generic_unit_of(generic),
 		                             .scope = PS_SCOPE_THREAD};

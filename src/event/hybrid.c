@@ -31,7 +31,8 @@ static bool hybrid_is_generic(const struct perf_event_attr *attr)
 }
 
 /* An alias that several core PMUs have. */
-static bool hybrid_encode_alias(const struct kinds *kinds, const struct ps__pmu *pmu, struct ps__variant *out)
+static bool hybrid_encode_alias(const struct kinds *kinds, const struct ps__pmu *pmu,
+                                struct ps__variant *out)
 {
 	const char *name = kinds->lookup->name;
 	struct ps__event probe = {.scale = 1};
@@ -50,7 +51,8 @@ static bool hybrid_encode_alias(const struct kinds *kinds, const struct ps__pmu 
 
 /* How this PMU is asked for the event; false if it isn't meant, or doesn't have
  * it. */
-static bool hybrid_encode(const struct kinds *kinds, const struct ps__pmu *pmu, struct ps__variant *out)
+static bool hybrid_encode(const struct kinds *kinds, const struct ps__pmu *pmu,
+                          struct ps__variant *out)
 {
 	const struct perf_event_attr *attr = &kinds->event->attr;
 
@@ -81,8 +83,9 @@ static int hybrid_add_kind(struct kinds *kinds, const struct ps__pmu *pmu, const
 	event->kind_count++;
 	if (!hybrid_encode(kinds, pmu, &variant))
 		return PS_OK;
-	struct ps__variant *variants = ps__vector_reserve(event->variants, event->variant_count,
-	                                                  event->variant_count + 1, &kinds->room, sizeof *variants);
+	struct ps__variant *variants =
+	    ps__vector_reserve(event->variants, event->variant_count, event->variant_count + 1,
+	                       &kinds->room, sizeof *variants);
 	if (!variants)
 		return ps__fail_memory("an event of several kinds of cores");
 	event->variants = variants;
@@ -103,7 +106,8 @@ static int hybrid_visit_pmu(const char *name, void *context)
 	 * says nothing of CPUs, either. */
 	ssize_t length = ps__pmu_read_cpus(name, cpus, sizeof cpus);
 	if (length < 0 && ps__event_is_shortage((int)-length))
-		kinds->code = ps__event_fail_file(kinds->lookup->name, "the CPUs of a PMU", (int)-length);
+		kinds->code =
+		    ps__event_fail_file(kinds->lookup->name, "the CPUs of a PMU", (int)-length);
 	if (length <= 0)
 		return kinds->code != PS_OK;
 	int code = ps__pmu_find(&pmu, name, strlen(name), kinds->lookup->name);
@@ -150,7 +154,8 @@ int ps__hybrid_expand(struct ps__event *event, const struct ps__lookup *lookup)
 {
 	struct kinds kinds = {.event = event, .lookup = lookup};
 
-	if (ps__pmu_for_each(hybrid_visit_pmu, &kinds) < 0 && !kinds.code && ps__event_is_shortage(errno))
+	if (ps__pmu_for_each(hybrid_visit_pmu, &kinds) < 0 && !kinds.code &&
+	    ps__event_is_shortage(errno))
 		return ps__event_fail_file(lookup->name, "the list of PMUs", errno);
 	if (kinds.code)
 		return kinds.code;

@@ -25,22 +25,31 @@
 
 struct ps__lookup {
 	const char *name; /* as the user wrote it */
-	const char
-	    *rest;    /* set by the source that knows it: the modifiers, with a colon before them unless after '/' */
+	/* Set by the source that knows it: the modifiers, with a colon before them unless
+	 * after '/' */
+	const char *rest;
 	bool has_pmu; /* the name says which PMU it is of */
-	bool is_shared; /* a bare alias that several core PMUs have, each with an encoding of its own */
-	int suspicion; /* a source could not look: the code to fail with, its sentence set, if no other knows the name */
+	/* A bare alias that several core PMUs have, each with an encoding of its own */
+	bool is_shared;
+	/* A source could not look: the code to fail with, its sentence set, if no other knows the
+	 * name */
+	int suspicion;
 };
 
 /* Each fills type, config, class and scope of event and sets lookup->rest;
  * PS__NOT_HERE; or fails for good. */
-int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup);    /* generic.c */
-int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup);      /* cache.c */
-int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup);  /* pmu_event.c: pmu/.../ */
-int ps__breakpoint_find(struct ps__event *event, struct ps__lookup *lookup); /* breakpoint.c: mem:ADDRESS */
-int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup); /* tracepoint.c: system:name */
-int ps__alias_find(struct ps__event *event, struct ps__lookup *lookup); /* alias.c: a PMU's event by its bare name */
-int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup);   /* pfm.c: PMU::EVENT:UNIT_MASK, as libpfm4 */
+int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup); /* generic.c */
+int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup);   /* cache.c */
+int ps__pmu_event_find(struct ps__event *event,
+                       struct ps__lookup *lookup); /* pmu_event.c: pmu/.../ */
+int ps__breakpoint_find(struct ps__event *event,
+                        struct ps__lookup *lookup); /* breakpoint.c: mem:ADDRESS */
+int ps__tracepoint_find(struct ps__event *event,
+                        struct ps__lookup *lookup); /* tracepoint.c: system:name */
+int ps__alias_find(struct ps__event *event,
+                   struct ps__lookup *lookup); /* alias.c: a PMU's event by its bare name */
+int ps__pfm_find(struct ps__event *event,
+                 struct ps__lookup *lookup); /* pfm.c: PMU::EVENT:UNIT_MASK, as libpfm4 */
 
 /* Reads u, k, h and the others, which end the name, into event->attr. */
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);
@@ -66,7 +75,8 @@ int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *conte
 typedef int ps__info_visit(const struct ps_event_info *info, void *context);
 int ps__generic_list(ps__info_visit *visit, void *context);
 int ps__tracepoint_list(ps__info_visit *visit, void *context);
-int ps__pfm_list(ps__info_visit *visit, void *context); /* written as PMU::EVENT, of this machine's PMUs */
+int ps__pfm_list(ps__info_visit *visit,
+                 void *context); /* written as PMU::EVENT, of this machine's PMUs */
 
 /* Writes at most five names near to the given one into buffer: "'a', 'b'"; ""
  * if there are none. */

@@ -17,15 +17,19 @@ static int modifiers_check(const char *name, const char *modifiers)
 {
 	for (const char *at = modifiers; *at; at++) {
 		if (!strchr(letters, *at))
+			return ps__fail(PS_EATTR,
+			                "event '%s': '%c' (character %td) is not a modifier; these "
+			                "are: u (user), k (kernel), h (hypervisor), G (guest), H "
+			                "(host), I (not idle), D (pinned)%s",
+			                name, *at, PS__POSITION(name, at),
+			                *at == 'p' || *at == 'P'
+			                    ? "; 'p' is for sampling, and this counts"
+			                    : "");
+		if (strchr(at + 1, *at))
 			return ps__fail(
 			    PS_EATTR,
-			    "event '%s': '%c' (character %td) is not a modifier; these are: u (user), k (kernel), "
-			    "h (hypervisor), G (guest), H (host), I (not idle), D (pinned)%s",
-			    name, *at, PS__POSITION(name, at),
-			    *at == 'p' || *at == 'P' ? "; 'p' is for sampling, and this counts" : "");
-		if (strchr(at + 1, *at))
-			return ps__fail(PS_EATTR, "event '%s': the modifier '%c' is given twice (character %td)",
-			                name, *at, PS__POSITION(name, strchr(at + 1, *at)));
+			    "event '%s': the modifier '%c' is given twice (character %td)", name,
+			    *at, PS__POSITION(name, strchr(at + 1, *at)));
 	}
 	return PS_OK;
 }
@@ -39,8 +43,10 @@ int ps__modifiers_apply(struct ps__event *event, const char *name, const char *m
 	if (*modifiers == ':')
 		modifiers++;
 	if (*modifiers == '\0')
-		return ps__fail(PS_EATTR, "event '%s': no modifier follows the colon; leave it out, or add u, k or h",
-		                name);
+		return ps__fail(
+		    PS_EATTR,
+		    "event '%s': no modifier follows the colon; leave it out, or add u, k or h",
+		    name);
 	int code = modifiers_check(name, modifiers);
 	if (code)
 		return code;

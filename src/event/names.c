@@ -17,7 +17,8 @@ void ps__names_add(struct ps__names *names, const char *name)
 		names->count++;
 	if (at == PS__NAMES_MAX)
 		return;
-	memmove(names->name[at + 1], names->name[at], (names->count - at - 1) * sizeof names->name[0]);
+	memmove(names->name[at + 1], names->name[at],
+	        (names->count - at - 1) * sizeof names->name[0]);
 	snprintf(names->name[at], sizeof names->name[at], "%s", name);
 }
 
@@ -27,8 +28,8 @@ void ps__names_write(const struct ps__names *names, char *buffer, size_t size_by
 
 	snprintf(buffer, size_bytes, "none");
 	for (size_t i = 0; i < names->count && length < size_bytes; i++)
-		length +=
-		    (size_t)snprintf(buffer + length, size_bytes - length, "%s%s", i ? ", " : "", names->name[i]);
+		length += (size_t)snprintf(buffer + length, size_bytes - length, "%s%s",
+		                           i ? ", " : "", names->name[i]);
 	if (names->left_out && length < size_bytes)
 		snprintf(buffer + length, size_bytes - length, " and %zu more", names->left_out);
 }

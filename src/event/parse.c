@@ -14,8 +14,9 @@ typedef int find_function(struct ps__event *event, struct ps__lookup *lookup);
  * every machine; then what the kernel names; at last a table of names by CPU
  * model.
  */
-static find_function *const sources[] = {ps__generic_find,    ps__cache_find, ps__pmu_event_find, ps__breakpoint_find,
-                                         ps__tracepoint_find, ps__alias_find, ps__pfm_find};
+static find_function *const sources[] = {
+    ps__generic_find,    ps__cache_find, ps__pmu_event_find, ps__breakpoint_find,
+    ps__tracepoint_find, ps__alias_find, ps__pfm_find};
 
 static int parse_fail_unknown(const struct ps__lookup *lookup)
 {
@@ -26,11 +27,12 @@ static int parse_fail_unknown(const struct ps__lookup *lookup)
 	if (lookup->suspicion)
 		return ps__fail(lookup->suspicion, "%s%s%s", ps_error_detail(), intro, nearest);
 	if (*nearest)
-		return ps__fail(PS_ENOEVNT, "there is no event '%s' here%s%s", lookup->name, intro, nearest);
-	return ps__fail(
-	    PS_ENOEVNT,
-	    "there is no event '%s' here, nor a name near to it: 'perfsage list' shows those of this machine",
-	    lookup->name);
+		return ps__fail(PS_ENOEVNT, "there is no event '%s' here%s%s", lookup->name, intro,
+		                nearest);
+	return ps__fail(PS_ENOEVNT,
+	                "there is no event '%s' here, nor a name near to it: 'perfsage list' shows "
+	                "those of this machine",
+	                lookup->name);
 }
 
 static int parse_find(struct ps__event *event, struct ps__lookup *lookup)
@@ -50,7 +52,8 @@ static bool parse_is_kernel_side(const struct perf_event_attr *attr)
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		return true;
 	return attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+	        attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
 	        attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
@@ -79,9 +82,10 @@ int ps__event_parse(struct ps__event *out, const char *name)
 	if (!name || !*name)
 		return ps__fail(PS_EINVAL, "the name of the event is %s", name ? "empty" : "NULL");
 	if (strlen(name) > PS__EVENT_NAME_MAX)
-		return ps__fail(PS_ENOEVNT,
-		                "there is no event '%.100s...': its name has %zu characters, %d are the most", name,
-		                strlen(name), PS__EVENT_NAME_MAX);
+		return ps__fail(
+		    PS_ENOEVNT,
+		    "there is no event '%.100s...': its name has %zu characters, %d are the most",
+		    name, strlen(name), PS__EVENT_NAME_MAX);
 	event.attr.size = sizeof event.attr;
 	int code = parse_build(&event, name);
 	if (code) {
@@ -100,7 +104,8 @@ int ps__event_copy(struct ps__event *out, const struct ps__event *model)
 	event.written = model->written ? ps__os_strdup(model->written) : NULL;
 	event.probe = model->probe ? ps__os_strdup(model->probe) : NULL;
 	int code = ps__hybrid_copy(&event, model);
-	if (code || !event.name || (model->written && !event.written) || (model->probe && !event.probe)) {
+	if (code || !event.name || (model->written && !event.written) ||
+	    (model->probe && !event.probe)) {
 		ps__event_clear(&event);
 		return ps__fail_memory("the name of an event");
 	}

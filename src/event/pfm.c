@@ -82,18 +82,18 @@ static int pfm_refuse_sampling(const char *name, const struct perf_event_attr *a
 {
 	if (attr->precise_ip || attr->sample_period || attr->freq || pfm_says(name, "hw_smpl"))
 		return ps__fail(PS_EATTR,
-		                "event '%s': precise, period, freq and hw_smpl are for sampling, and this counts: "
-		                "leave them out",
+		                "event '%s': precise, period, freq and hw_smpl are for sampling, "
+		                "and this counts: leave them out",
 		                name);
 	if (cpu >= 0)
 		return ps__fail(PS_EATTR,
-		                "event '%s': an event has no CPU of its own here: leave cpu= out, and attach the set "
-		                "with ps_eventset_attach_cpu",
+		                "event '%s': an event has no CPU of its own here: leave cpu= out, "
+		                "and attach the set with ps_eventset_attach_cpu",
 		                name);
 	if (attr->exclusive)
 		return ps__fail(PS_EATTR,
-		                "event '%s': exclusive use of the PMU (excl) is not supported; pinned keeps "
-		                "the event on the hardware",
+		                "event '%s': exclusive use of the PMU (excl) is not supported; "
+		                "pinned keeps the event on the hardware",
 		                name);
 	return PS_OK;
 }
@@ -150,8 +150,11 @@ static int pfm_match_encoding(const char *name, void *context)
 {
 	struct by_encoding *search = context;
 	struct ps__event probe = {.scale = 1};
-	struct ps__pmu_query query = {
-	    .event = &probe, .name = search->event_name, .terms = "", .end = "", .pmu = *search->pmu};
+	struct ps__pmu_query query = {.event = &probe,
+	                              .name = search->event_name,
+	                              .terms = "",
+	                              .end = "",
+	                              .pmu = *search->pmu};
 	struct ps__term term = {.name = name, .name_length = (int)strlen(name)};
 	const struct perf_event_attr *attr = &search->event->attr;
 
@@ -167,13 +170,16 @@ static int pfm_match_encoding(const char *name, void *context)
 
 static int pfm_settle_pmu(struct ps__event *event, const char *name)
 {
-	struct by_type search = {.event_name = name, .type = event->attr.type, .code = PS__NOT_HERE};
+	struct by_type search = {
+	    .event_name = name, .type = event->attr.type, .code = PS__NOT_HERE};
 
 	ps__pmu_for_each(pfm_match_type, &search);
 	if (search.code < 0)
 		return search.code;
 	if (search.code == PS__NOT_HERE)
-		return ps__fail(PS_ENOSUPP, "event '%s': its PMU is not in /sys/bus/event_source/devices", name);
+		return ps__fail(PS_ENOSUPP,
+		                "event '%s': its PMU is not in /sys/bus/event_source/devices",
+		                name);
 	event->klass = ps__pmu_class(&search.pmu);
 	if (event->klass != PS__EVENT_CLASS_OTHER)
 		return PS_OK;
@@ -212,7 +218,8 @@ static int pfm_settle_class(struct ps__event *event, const char *name, int index
 		/* An uncore PMU has a number of its own: without one, libpfm4
 		 * leaves the core's. */
 		if (pfm_is_of_type(index, PFM_PMU_TYPE_UNCORE))
-			return ps__fail(PS_ENOSUPP, "event '%s': the kernel has no driver for its PMU", name);
+			return ps__fail(PS_ENOSUPP,
+			                "event '%s': the kernel has no driver for its PMU", name);
 		event->klass = PS__EVENT_CLASS_CORE;
 		return PS_OK;
 	default:
@@ -225,7 +232,8 @@ static int pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 	struct perf_event_attr attr = {.size = sizeof attr};
 	pfm_perf_encode_arg_t encoding = {.attr = &attr, .size = sizeof encoding, .cpu = -1};
 
-	int error = pfm_get_os_event_encoding(lookup->name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
+	int error = pfm_get_os_event_encoding(lookup->name, PFM_PLM0 | PFM_PLM3,
+	                                      PFM_OS_PERF_EVENT_EXT, &encoding);
 	if (error != PFM_SUCCESS)
 		return ps__pfm_explain(lookup, error);
 	int code = pfm_refuse_sampling(lookup->name, &attr, encoding.cpu);

@@ -42,7 +42,8 @@ static void pfm_explain_collect(struct owners *owners)
 		pfm_pmu_info_t pmu = {.size = sizeof pmu};
 		if (pfm_get_pmu_info((pfm_pmu_t)number, &pmu) != PFM_SUCCESS)
 			continue;
-		if (owners->event ? pfm_explain_has_event(&pmu, owners->event, owners->length) : pmu.is_present)
+		if (owners->event ? pfm_explain_has_event(&pmu, owners->event, owners->length)
+		                  : pmu.is_present)
 			ps__names_add(&owners->pmus, pmu.name);
 	}
 }
@@ -74,10 +75,12 @@ static int pfm_explain_pmu(struct ps__lookup *lookup, int length)
 	ps__names_write(&here.pmus, list, sizeof list);
 	if (is_known)
 		return ps__fail(PS_ENOSUPP,
-		                "event '%s': %s is the PMU of another machine (%s); libpfm4 finds these here: %s",
+		                "event '%s': %s is the PMU of another machine (%s); libpfm4 finds "
+		                "these here: %s",
 		                lookup->name, pmu.name, pmu.desc, list);
-	lookup->suspicion = ps__fail(PS_ENOEVNT, "event '%s': libpfm4 knows no PMU '%.*s'; it finds these here: %s",
-	                             lookup->name, length, lookup->name, list);
+	lookup->suspicion =
+	    ps__fail(PS_ENOEVNT, "event '%s': libpfm4 knows no PMU '%.*s'; it finds these here: %s",
+	             lookup->name, length, lookup->name, list);
 	return PS__NOT_HERE;
 }
 
@@ -96,14 +99,15 @@ static int pfm_explain_absent(struct ps__lookup *lookup)
 	ps__names_write(&owners.pmus, list, sizeof list);
 	return ps__fail(
 	    PS_ENOSUPP,
-	    "event '%s' is known to libpfm4 for other machines, with the PMUs %s, and not for this one (a "
-	    "newer libpfm4 may know more CPUs; 'perfsage list' shows what there is here)",
+	    "event '%s' is known to libpfm4 for other machines, with the PMUs %s, and not for this "
+	    "one (a newer libpfm4 may know more CPUs; 'perfsage list' shows what there is here)",
 	    lookup->name, list);
 }
 
 /* The unit masks and modifiers of the event that a name begins with, for those
  * that ask for one it hasn't. */
-static void pfm_explain_list_attributes(const char *name, struct ps__names *masks, struct ps__names *modifiers)
+static void pfm_explain_list_attributes(const char *name, struct ps__names *masks,
+                                        struct ps__names *modifiers)
 {
 	char head[PS__EVENT_NAME_MAX + 1];
 	pfm_event_info_t event = {.size = sizeof event};
@@ -114,7 +118,8 @@ static void pfm_explain_list_attributes(const char *name, struct ps__names *mask
 		return;
 	for (int number = 0; number < event.nattrs; number++) {
 		pfm_event_attr_info_t attribute = {.size = sizeof attribute};
-		if (pfm_get_event_attr_info(index, number, PFM_OS_PERF_EVENT, &attribute) != PFM_SUCCESS)
+		if (pfm_get_event_attr_info(index, number, PFM_OS_PERF_EVENT, &attribute) !=
+		    PFM_SUCCESS)
 			continue;
 		ps__names_add(attribute.type == PFM_ATTR_UMASK ? masks : modifiers, attribute.name);
 	}
@@ -128,8 +133,10 @@ static int pfm_explain_fail_attributes(const char *name, const char *what)
 	pfm_explain_list_attributes(name, &masks, &modifiers);
 	ps__names_write(&masks, mask_list, sizeof mask_list);
 	ps__names_write(&modifiers, modifier_list, sizeof modifier_list);
-	return ps__fail(PS_EATTR, "event '%s': %s; unit masks of '%.*s': %s; its modifiers, each after a colon: %s",
-	                name, what, (int)(ps__pfm_head_end(name) - name), name, mask_list, modifier_list);
+	return ps__fail(
+	    PS_EATTR,
+	    "event '%s': %s; unit masks of '%.*s': %s; its modifiers, each after a colon: %s", name,
+	    what, (int)(ps__pfm_head_end(name) - name), name, mask_list, modifier_list);
 }
 
 int ps__pfm_explain(struct ps__lookup *lookup, int error)
@@ -144,17 +151,21 @@ int ps__pfm_explain(struct ps__lookup *lookup, int error)
 	case PFM_ERR_UMASK:
 		return pfm_explain_fail_attributes(name, "it needs a unit mask");
 	case PFM_ERR_ATTR_VAL:
-		return pfm_explain_fail_attributes(name, "the value of a modifier is missing, wrong or too large");
+		return pfm_explain_fail_attributes(
+		    name, "the value of a modifier is missing, wrong or too large");
 	case PFM_ERR_ATTR_SET:
-		return pfm_explain_fail_attributes(name, "a modifier is given twice, with different values");
+		return pfm_explain_fail_attributes(
+		    name, "a modifier is given twice, with different values");
 	case PFM_ERR_FEATCOMB:
-		return pfm_explain_fail_attributes(name, "these unit masks or modifiers don't go together");
+		return pfm_explain_fail_attributes(
+		    name, "these unit masks or modifiers don't go together");
 	case PFM_ERR_NOMEM:
 		return ps__fail(PS_ENOMEM, "event '%s': libpfm4 is out of memory", name);
 	case PFM_ERR_INVAL:
 		return PS__NOT_HERE;
 	default:
-		return ps__fail(PS_ENOSUPP, "event '%s': libpfm4 can't encode it for this kernel: %s", name,
+		return ps__fail(PS_ENOSUPP,
+		                "event '%s': libpfm4 can't encode it for this kernel: %s", name,
 		                pfm_strerror(error));
 	}
 }

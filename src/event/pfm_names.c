@@ -14,7 +14,8 @@ static enum ps_scope pfm_names_scope_of(const pfm_pmu_info_t *pmu)
 	return pmu->type == PFM_PMU_TYPE_UNCORE ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD;
 }
 
-static int pfm_names_list_event(int index, const pfm_pmu_info_t *pmu, ps__info_visit *visit, void *context)
+static int pfm_names_list_event(int index, const pfm_pmu_info_t *pmu, ps__info_visit *visit,
+                                void *context)
 {
 	pfm_event_info_t event = {.size = sizeof event};
 	char name[PS__EVENT_NAME_MAX + 1];
@@ -43,9 +44,11 @@ static int pfm_names_list(ps__info_visit *visit, void *context)
 
 	for (int number = 0; number < PFM_PMU_MAX && !stop; number++) {
 		pfm_pmu_info_t pmu = {.size = sizeof pmu};
-		if (pfm_get_pmu_info((pfm_pmu_t)number, &pmu) != PFM_SUCCESS || !pfm_names_exist(&pmu))
+		if (pfm_get_pmu_info((pfm_pmu_t)number, &pmu) != PFM_SUCCESS ||
+		    !pfm_names_exist(&pmu))
 			continue;
-		for (int index = pmu.first_event; index >= 0 && !stop; index = pfm_get_event_next(index))
+		for (int index = pmu.first_event; index >= 0 && !stop;
+		     index = pfm_get_event_next(index))
 			stop = pfm_names_list_event(index, &pmu, visit, context);
 	}
 	return stop;

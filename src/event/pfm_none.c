@@ -11,11 +11,11 @@ int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 
 	(void)event;
 	if (delimiter && delimiter != lookup->name)
-		lookup->suspicion = ps__fail(
-		    PS_ENOEVNT,
-		    "event '%s': a name with '::' is libpfm4's, and perfsage was built without it (configure needs "
-		    "its headers; Debian: libpfm4-dev)",
-		    lookup->name);
+		lookup->suspicion =
+		    ps__fail(PS_ENOEVNT,
+		             "event '%s': a name with '::' is libpfm4's, and perfsage was built "
+		             "without it (configure needs its headers; Debian: libpfm4-dev)",
+		             lookup->name);
 	return PS__NOT_HERE;
 }
 

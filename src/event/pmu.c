@@ -28,7 +28,8 @@ static bool pmu_is_file_name(const char *name, size_t length)
 	if (length == 0 || length > NAME_MAX || name[0] == '.')
 		return false;
 	for (size_t i = 0; i < length; i++) {
-		if (name[i] == '/' || isspace((unsigned char)name[i]) || iscntrl((unsigned char)name[i]))
+		if (name[i] == '/' || isspace((unsigned char)name[i]) ||
+		    iscntrl((unsigned char)name[i]))
 			return false;
 	}
 	return true;
@@ -121,7 +122,8 @@ static bool pmu_ends_with(const char *text, size_t length, const char *suffix)
 {
 	size_t suffix_length = strlen(suffix);
 
-	return length > suffix_length && !memcmp(text + length - suffix_length, suffix, suffix_length);
+	return length > suffix_length &&
+	       !memcmp(text + length - suffix_length, suffix, suffix_length);
 }
 
 /* events/ holds files about an alias beside it: they are no events. */
@@ -160,18 +162,19 @@ int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *contex
 	return ps__os.list(path, visit, context);
 }
 
-int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query, const char *folder,
-                 const struct ps__term *name, const char *suffix)
+int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query,
+                 const char *folder, const struct ps__term *name, const char *suffix)
 {
 	char path[PATH_BYTES];
 	size_t length = (size_t)name->name_length;
 
 	if (!pmu_is_file_name(name->name, length) || pmu_is_about_alias(name->name, length))
 		return PS__NOT_HERE;
-	snprintf(path, sizeof path, ROOT "/%s/%s/%.*s%s", query->pmu.name, folder, name->name_length, name->name,
-	         suffix);
+	snprintf(path, sizeof path, ROOT "/%s/%s/%.*s%s", query->pmu.name, folder,
+	         name->name_length, name->name, suffix);
 	ssize_t got = ps__os_read_file(path, buffer, size_bytes);
 	if (got >= 0)
 		return PS_OK;
-	return pmu_is_absent((int)-got) ? PS__NOT_HERE : ps__event_fail_file(query->name, path, (int)-got);
+	return pmu_is_absent((int)-got) ? PS__NOT_HERE
+	                                : ps__event_fail_file(query->name, path, (int)-got);
 }

@@ -61,8 +61,8 @@ enum ps__event_class ps__pmu_class(const struct ps__pmu *pmu);
 ssize_t ps__pmu_read_cpus(const char *pmu, char *buffer, size_t size_bytes);
 
 /* Reads <pmu>/<folder>/<name><suffix>. PS__NOT_HERE if there is none. */
-int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query, const char *folder,
-                 const struct ps__term *name, const char *suffix);
+int ps__pmu_read(char *buffer, size_t size_bytes, const struct ps__pmu_query *query,
+                 const char *folder, const struct ps__term *name, const char *suffix);
 
 /* The next term, and *text moves past it and its comma; false at the end. */
 bool ps__term_next(const char **text, const char *end, struct ps__term *out);

@@ -10,14 +10,15 @@
 #include <string.h>
 
 /* "(character 5)", or in which file of the kernel's the term stands. */
-static const char *apply_where(const struct ps__pmu_query *query, const struct ps__term *term, char *buffer,
-                               size_t size_bytes)
+static const char *apply_where(const struct ps__pmu_query *query, const struct ps__term *term,
+                               char *buffer, size_t size_bytes)
 {
 	if (query->alias)
-		snprintf(buffer, size_bytes, "of the alias file events/%.*s", query->alias->name_length,
-		         query->alias->name);
+		snprintf(buffer, size_bytes, "of the alias file events/%.*s",
+		         query->alias->name_length, query->alias->name);
 	else
-		snprintf(buffer, size_bytes, "(character %td)", PS__POSITION(query->name, term->name));
+		snprintf(buffer, size_bytes, "(character %td)",
+		         PS__POSITION(query->name, term->name));
 	return buffer;
 }
 
@@ -36,11 +37,15 @@ int ps__pmu_fail_term(const struct ps__pmu_query *query, const struct ps__term *
 	ps__pmu_for_each_alias(query->pmu.name, apply_add_name, &aliases);
 	ps__names_write(&terms, term_list, sizeof term_list);
 	ps__names_write(&aliases, alias_list, sizeof alias_list);
-	return ps__fail(
-	    PS_EATTR, "event '%s': PMU %s has no term%s '%.*s' %s; its terms are: %s (and %s); its events: %s",
-	    query->name, query->pmu.name, term->has_value ? "" : " or event", term->name_length, term->name,
-	    apply_where(query, term, where, sizeof where), term_list,
-	    query->event->is_probe ? ps__probe_terms(&query->pmu) : "config, config1 to config4, name", alias_list);
+	return ps__fail(PS_EATTR,
+	                "event '%s': PMU %s has no term%s '%.*s' %s; its terms are: %s (and %s); "
+	                "its events: %s",
+	                query->name, query->pmu.name, term->has_value ? "" : " or event",
+	                term->name_length, term->name,
+	                apply_where(query, term, where, sizeof where), term_list,
+	                query->event->is_probe ? ps__probe_terms(&query->pmu)
+	                                       : "config, config1 to config4, name",
+	                alias_list);
 }
 
 static int apply_fail_value(const struct ps__pmu_query *query, const struct ps__term *term,
@@ -48,18 +53,21 @@ static int apply_fail_value(const struct ps__pmu_query *query, const struct ps__
 {
 	char where[160];
 
-	return ps__fail(PS_EATTR, "event '%s': the value '%.*s' of '%.*s' %s is %s: 0 to 0x%llx can be given",
+	return ps__fail(PS_EATTR,
+	                "event '%s': the value '%.*s' of '%.*s' %s is %s: 0 to 0x%llx can be given",
 	                query->name, term->value_length, term->value, term->name_length, term->name,
 	                apply_where(query, term, where, sizeof where), what,
 	                (unsigned long long)ps__format_max(format));
 }
 
-static int apply_number(struct ps__pmu_query *query, const struct ps__term *term, const struct ps__format *format)
+static int apply_number(struct ps__pmu_query *query, const struct ps__term *term,
+                        const struct ps__format *format)
 {
 	uint64_t value = 1;
 
 	if (term->has_value && !ps__term_number(term, &value))
-		return apply_fail_value(query, term, format, "not a number of 64 bits, decimal or with 0x");
+		return apply_fail_value(query, term, format,
+		                        "not a number of 64 bits, decimal or with 0x");
 	if (!ps__format_apply(format, value, query->event))
 		return apply_fail_value(query, term, format, "too large");
 	return PS_OK;
@@ -91,7 +99,8 @@ static int apply_common(struct ps__pmu_query *query, const struct ps__term *term
 	if (term->has_value || term->name_length < 2 || term->name[0] != 'r')
 		return PS__NOT_HERE;
 	char digits[PS__EVENT_NAME_MAX + 3];
-	int length = snprintf(digits, sizeof digits, "0x%.*s", term->name_length - 1, term->name + 1);
+	int length =
+	    snprintf(digits, sizeof digits, "0x%.*s", term->name_length - 1, term->name + 1);
 	struct ps__term raw = {.value = digits, .value_length = length};
 	uint64_t code;
 	if (!ps__term_number(&raw, &code))
@@ -111,10 +120,10 @@ int ps__pmu_term_apply(struct ps__pmu_query *query, const struct ps__term *term)
 	if (code)
 		return code;
 	if (!ps__format_parse(text, &format))
-		return ps__fail(
-		    PS_EATTR,
-		    "event '%s': the format of '%.*s' of PMU %s, '%s', is none that this version of perfsage "
-		    "knows; give the whole attribute words with config=, config1= to config4=",
-		    query->name, term->name_length, term->name, query->pmu.name, text);
+		return ps__fail(PS_EATTR,
+		                "event '%s': the format of '%.*s' of PMU %s, '%s', is none that "
+		                "this version of perfsage knows; give the whole attribute words "
+		                "with config=, config1= to config4=",
+		                query->name, term->name_length, term->name, query->pmu.name, text);
 	return apply_number(query, term, &format);
 }

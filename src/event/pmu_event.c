@@ -23,7 +23,8 @@ static int pmu_event_add_name(const char *name, void *context)
 {
 	struct pmu_names *pmus = context;
 
-	if (!pmus->wanted || (!strncmp(name, pmus->wanted, pmus->length) && name[pmus->length] == '_'))
+	if (!pmus->wanted ||
+	    (!strncmp(name, pmus->wanted, pmus->length) && name[pmus->length] == '_'))
 		ps__names_add(&pmus->names, name);
 	return 0;
 }
@@ -37,14 +38,15 @@ static int pmu_event_fail_unknown(const char *name, size_t length)
 	if (pmus.names.count) {
 		ps__names_write(&pmus.names, list, sizeof list);
 		return ps__fail(PS_ENOEVNT,
-		                "event '%s': '%.*s' is several PMUs, each for a part of the machine: name one of %s",
+		                "event '%s': '%.*s' is several PMUs, each for a part of the "
+		                "machine: name one of %s",
 		                name, (int)length, name, list);
 	}
 	pmus.wanted = NULL;
 	ps__pmu_for_each(pmu_event_add_name, &pmus);
 	ps__names_write(&pmus.names, list, sizeof list);
-	return ps__fail(PS_ENOEVNT, "event '%s': there is no PMU '%.*s'; this machine's are: %s", name, (int)length,
-	                name, list);
+	return ps__fail(PS_ENOEVNT, "event '%s': there is no PMU '%.*s'; this machine's are: %s",
+	                name, (int)length, name, list);
 }
 
 int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup)
@@ -55,14 +57,17 @@ int ps__pmu_event_find(struct ps__event *event, struct ps__lookup *lookup)
 	if (lookup->name[length] != '/')
 		return PS__NOT_HERE;
 	query.terms = lookup->name + length + 1;
-	query.end =
-	    ps__probe_is_pmu(lookup->name, length) ? ps__probe_find_end(query.terms) : strchr(query.terms, '/');
+	query.end = ps__probe_is_pmu(lookup->name, length) ? ps__probe_find_end(query.terms)
+	                                                   : strchr(query.terms, '/');
 	if (!query.end)
-		return ps__fail(PS_EATTR, "event '%s': no '/' closes the terms, which begin at character %td",
+		return ps__fail(PS_EATTR,
+		                "event '%s': no '/' closes the terms, which begin at character %td",
 		                lookup->name, PS__POSITION(lookup->name, query.terms));
 	if (query.end == query.terms)
-		return ps__fail(PS_EATTR, "event '%s': there is no term or event between the slashes (character %td)",
-		                lookup->name, PS__POSITION(lookup->name, query.terms));
+		return ps__fail(
+		    PS_EATTR,
+		    "event '%s': there is no term or event between the slashes (character %td)",
+		    lookup->name, PS__POSITION(lookup->name, query.terms));
 	int code = ps__pmu_find(&query.pmu, lookup->name, length, lookup->name);
 	if (code == PS__NOT_HERE)
 		return pmu_event_fail_unknown(lookup->name, length);
@@ -81,14 +86,16 @@ static int pmu_event_check_terms(const struct ps__pmu_query *query)
 
 	for (const char *at = query->terms; ps__term_next(&at, query->end, &term);) {
 		if (term.name_length == 0)
-			return ps__fail(PS_EATTR, "event '%s': a term is empty (character %td)", query->name,
-			                PS__POSITION(query->name, term.name));
+			return ps__fail(PS_EATTR, "event '%s': a term is empty (character %td)",
+			                query->name, PS__POSITION(query->name, term.name));
 		for (const char *later = at; ps__term_next(&later, query->end, &other);) {
 			if (other.name_length == term.name_length &&
 			    !memcmp(other.name, term.name, (size_t)term.name_length))
 				return ps__fail(
-				    PS_EATTR, "event '%s': '%.*s' is given twice (characters %td and %td)",
-				    query->name, term.name_length, term.name, PS__POSITION(query->name, term.name),
+				    PS_EATTR,
+				    "event '%s': '%.*s' is given twice (characters %td and %td)",
+				    query->name, term.name_length, term.name,
+				    PS__POSITION(query->name, term.name),
 				    PS__POSITION(query->name, other.name));
 		}
 	}
@@ -111,10 +118,11 @@ static int pmu_event_apply_alias(struct ps__pmu_query *query, const char **alias
 		if (code)
 			return code;
 		if (*alias)
-			return ps__fail(
-			    PS_EATTR,
-			    "event '%s': it names two events, at characters %td and %td: add each by itself",
-			    query->name, PS__POSITION(query->name, *alias), PS__POSITION(query->name, term.name));
+			return ps__fail(PS_EATTR,
+			                "event '%s': it names two events, at characters %td and "
+			                "%td: add each by itself",
+			                query->name, PS__POSITION(query->name, *alias),
+			                PS__POSITION(query->name, term.name));
 		*alias = term.name;
 	}
 	return PS_OK;
@@ -140,7 +148,8 @@ static int pmu_event_apply_generic(struct ps__pmu_query *query)
 	int code = ps__generic_find(&event, &lookup);
 	if (code)
 		code = ps__cache_find(&event, &lookup);
-	if (code || *lookup.rest || event.klass != PS__EVENT_CLASS_CORE || event.attr.type == PERF_TYPE_RAW)
+	if (code || *lookup.rest || event.klass != PS__EVENT_CLASS_CORE ||
+	    event.attr.type == PERF_TYPE_RAW)
 		return PS__NOT_HERE;
 	int error = ps__pmu_core_count(&core_count);
 	if (error)
@@ -175,7 +184,8 @@ static int pmu_event_apply_terms(struct ps__pmu_query *query, const char *alias)
  * join any group. */
 static bool pmu_event_is_software(const struct ps__pmu *pmu)
 {
-	static const char *const names[] = {"software", "tracepoint", "breakpoint", "kprobe", "uprobe", "msr"};
+	static const char *const names[] = {"software", "tracepoint", "breakpoint",
+	                                    "kprobe",   "uprobe",     "msr"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if (!strcmp(pmu->name, names[i]))

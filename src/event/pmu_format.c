@@ -37,7 +37,8 @@ static bool format_parse_range(const char **text, uint64_t *mask)
 
 bool ps__format_parse(const char *text, struct ps__format *out)
 {
-	static const char *const configs[] = {"config:", "config1:", "config2:", "config3:", "config4:"};
+	static const char *const configs[] = {
+	    "config:", "config1:", "config2:", "config3:", "config4:"};
 	struct ps__format format = {.config = -1};
 
 	for (int i = 0; i < (int)(sizeof configs / sizeof configs[0]); i++) {

@@ -39,7 +39,8 @@ bool ps__term_next(const char **text, const char *end, struct ps__term *out)
 
 bool ps__term_is(const struct ps__term *term, const char *name)
 {
-	return strlen(name) == (size_t)term->name_length && !memcmp(term->name, name, (size_t)term->name_length);
+	return strlen(name) == (size_t)term->name_length &&
+	       !memcmp(term->name, name, (size_t)term->name_length);
 }
 
 static int term_digit(char c)
@@ -65,7 +66,8 @@ bool ps__term_number(const struct ps__term *term, uint64_t *out)
 	if (at == end)
 		return false;
 	for (; at < end; at++) {
-		if (term_digit(*at) >= base || __builtin_mul_overflow(number, (uint64_t)base, &number) ||
+		if (term_digit(*at) >= base ||
+		    __builtin_mul_overflow(number, (uint64_t)base, &number) ||
 		    __builtin_add_overflow(number, (uint64_t)term_digit(*at), &number))
 			return false;
 	}

@@ -38,8 +38,8 @@ static int probe_apply_text(struct ps__pmu_query *query, const struct ps__term *
 
 	if (probe_is_uprobe(&query->pmu) && (term->value_length == 0 || term->value[0] != '/'))
 		return ps__fail(PS_EATTR,
-		                "event '%s': the path (character %td) must be a whole one, from the root on: "
-		                "path=/usr/lib/libc.so.6",
+		                "event '%s': the path (character %td) must be a whole one, from "
+		                "the root on: path=/usr/lib/libc.so.6",
 		                query->name, PS__POSITION(query->name, term->value));
 	if (term->value_length == 0)
 		return ps__fail(PS_EATTR, "event '%s': func= (character %td) is empty", query->name,
@@ -56,11 +56,11 @@ static int probe_apply_number(struct ps__pmu_query *query, const struct ps__term
 	uint64_t number;
 
 	if (!ps__term_number(term, &number))
-		return ps__fail(
-		    PS_EATTR,
-		    "event '%s': the value of '%.*s' (character %td) is not a number of 64 bits, decimal or "
-		    "with 0x",
-		    query->name, term->name_length, term->name, PS__POSITION(query->name, term->name));
+		return ps__fail(PS_EATTR,
+		                "event '%s': the value of '%.*s' (character %td) is not a number "
+		                "of 64 bits, decimal or with 0x",
+		                query->name, term->name_length, term->name,
+		                PS__POSITION(query->name, term->name));
 	query->event->attr.config2 = number;
 	return PS_OK;
 }
@@ -77,9 +77,11 @@ int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *ter
 		return probe_apply_number(query, term);
 	/* A number where the kernel looks for a pointer. */
 	if (!strncmp(term->name, "config", 6) && term->name_length == 7)
-		return ps__fail(PS_EATTR, "event '%s': '%.*s' (character %td) can't be given for a probe: %s",
-		                query->name, term->name_length, term->name, PS__POSITION(query->name, term->name),
-		                is_user ? "give path= and offset=" : "give func= and offset=, or addr=");
+		return ps__fail(
+		    PS_EATTR, "event '%s': '%.*s' (character %td) can't be given for a probe: %s",
+		    query->name, term->name_length, term->name,
+		    PS__POSITION(query->name, term->name),
+		    is_user ? "give path= and offset=" : "give func= and offset=, or addr=");
 	return PS__NOT_HERE;
 }
 
@@ -103,19 +105,21 @@ int ps__probe_check(const struct ps__pmu_query *query)
 {
 	if (!query->event->is_probe)
 		return PS_OK;
-	if (probe_is_uprobe(&query->pmu) && (!probe_has(query, "path") || !probe_has(query, "offset")))
-		return ps__fail(
-		    PS_EATTR,
-		    "event '%s': a uprobe needs path= and offset=, the place in the file: the address that "
-		    "nm shows, less the address and plus the offset of its segment (readelf -lW)",
-		    query->name);
+	if (probe_is_uprobe(&query->pmu) &&
+	    (!probe_has(query, "path") || !probe_has(query, "offset")))
+		return ps__fail(PS_EATTR,
+		                "event '%s': a uprobe needs path= and offset=, the place in the "
+		                "file: the address that nm shows, less the address and plus the "
+		                "offset of its segment (readelf -lW)",
+		                query->name);
 	if (!probe_is_uprobe(&query->pmu) && probe_has(query, "func") == probe_has(query, "addr"))
-		return ps__fail(
-		    PS_EATTR,
-		    "event '%s': a kprobe needs func=, a function of /proc/kallsyms, or addr=, and not both",
-		    query->name);
+		return ps__fail(PS_EATTR,
+		                "event '%s': a kprobe needs func=, a function of /proc/kallsyms, "
+		                "or addr=, and not both",
+		                query->name);
 	if (probe_has(query, "addr") && probe_has(query, "offset"))
-		return ps__fail(PS_EATTR, "event '%s': offset= is from func=; with addr= it has no meaning",
+		return ps__fail(PS_EATTR,
+		                "event '%s': offset= is from func=; with addr= it has no meaning",
 		                query->name);
 	return PS_OK;
 }

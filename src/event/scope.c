@@ -62,12 +62,13 @@ static ssize_t scope_l3_cpus(int cpu, char *list)
 	long level = 0;
 
 	for (int index = 0; level != 3; index++) {
-		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/level", cpu, index);
+		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/level",
+		         cpu, index);
 		int error = ps__os_read_long(path, &level);
 		if (error)
 			return error;
-		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu,
-		         index);
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
 	}
 	return ps__os_read_file(path, list, LIST_BYTES);
 }
@@ -151,5 +152,7 @@ int ps__pmu_scope(const struct ps__pmu *pmu, const char *event_name, enum ps_sco
 		return PS_OK;
 	}
 	int error = scope_of_mask(length < 0 ? "" : mask, out);
-	return error ? ps__event_fail_file(event_name, "the topology below /sys/devices/system/cpu", -error) : PS_OK;
+	return error ? ps__event_fail_file(event_name, "the topology below /sys/devices/system/cpu",
+	                                   -error)
+	             : PS_OK;
 }

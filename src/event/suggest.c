@@ -9,9 +9,11 @@
 #include <string.h>
 
 #define NEAREST_MAX 5
-#define COMPARE_MAX 48 /* characters that are compared; names that differ later only are near enough */
-#define NOT_NEAR    1000
-#define PREFIX_NEAR 2 /* the name is the beginning of another, or its middle: nearer than its distance says */
+#define COMPARE_MAX \
+	48 /* characters that are compared; names that differ later only are near enough */
+#define NOT_NEAR 1000
+#define PREFIX_NEAR \
+	2 /* the name is the beginning of another, or its middle: nearer than its distance says */
 #define INFIX_NEAR  3
 #define INFIX_LEAST 4 /* characters that a name must have for that */
 
@@ -36,7 +38,8 @@ static void suggest_normalise(char *out, const char *name)
 	size_t i = 0;
 
 	for (; i < COMPARE_MAX && name[i]; i++)
-		out[i] = name[i] == '_' || name[i] == '.' ? '-' : (char)tolower((unsigned char)name[i]);
+		out[i] =
+		    name[i] == '_' || name[i] == '.' ? '-' : (char)tolower((unsigned char)name[i]);
 	out[i] = '\0';
 }
 
@@ -61,7 +64,8 @@ static unsigned suggest_distance(const struct suggestion *suggestion, const char
 
 static bool suggest_comes_before(const struct near *a, const struct near *b)
 {
-	return a->distance != b->distance ? a->distance < b->distance : strcmp(a->name, b->name) < 0;
+	return a->distance != b->distance ? a->distance < b->distance
+	                                  : strcmp(a->name, b->name) < 0;
 }
 
 /* The same event in the several boxes of an uncore:
@@ -72,7 +76,8 @@ static struct near *suggest_find_same(struct suggestion *suggestion, const struc
 
 	for (size_t i = 0; i < suggestion->count; i++) {
 		const char *other = strchr(suggestion->nearest[i].name, '/');
-		if (tail ? other && !strcmp(tail, other) : !strcmp(candidate->name, suggestion->nearest[i].name))
+		if (tail ? other && !strcmp(tail, other)
+		         : !strcmp(candidate->name, suggestion->nearest[i].name))
 			return &suggestion->nearest[i];
 	}
 	return NULL;
@@ -106,9 +111,9 @@ static int suggest_consider(const char *name, void *context)
 
 	if (candidate.distance == NOT_NEAR)
 		return 0;
-	int length = suggestion->pmu
-	                 ? snprintf(candidate.name, sizeof candidate.name, "%s/%s/", suggestion->pmu, name)
-	                 : snprintf(candidate.name, sizeof candidate.name, "%s", name);
+	int length = suggestion->pmu ? snprintf(candidate.name, sizeof candidate.name, "%s/%s/",
+	                                        suggestion->pmu, name)
+	                             : snprintf(candidate.name, sizeof candidate.name, "%s", name);
 	/* A name that is cut would be none. */
 	if (length < (int)sizeof candidate.name)
 		suggest_insert(suggestion, &candidate);
@@ -172,6 +177,6 @@ void ps__suggest(char *buffer, size_t size_bytes, const char *name)
 	ps__pfm_list(suggest_consider_pfm, &suggestion);
 	*buffer = '\0';
 	for (size_t i = 0; i < suggestion.count && length < size_bytes; i++)
-		length += (size_t)snprintf(buffer + length, size_bytes - length, "%s'%s'", i ? ", " : "",
-		                           suggestion.nearest[i].name);
+		length += (size_t)snprintf(buffer + length, size_bytes - length, "%s'%s'",
+		                           i ? ", " : "", suggestion.nearest[i].name);
 }

@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* The mount point of tracefs; older systems have the second one. */
-static const char *const roots[] = {"/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"};
+static const char *const roots[] = {"/sys/kernel/tracing/events",
+                                    "/sys/kernel/debug/tracing/events"};
 #define ROOT_COUNT (sizeof roots / sizeof *roots)
 
 #define PATH_BYTES (2 * (NAME_MAX + 1) + 64)
@@ -37,7 +38,8 @@ static bool tracepoint_split(const char *text, struct tracepoint *out)
 	point.name = text + point.system_length + 1;
 	point.name_length = strcspn(point.name, ":");
 	if (!tracepoint_is_folder_name(point.system, point.system_length) ||
-	    !tracepoint_is_folder_name(point.name, point.name_length) || ps__modifiers_are(point.name))
+	    !tracepoint_is_folder_name(point.name, point.name_length) ||
+	    ps__modifiers_are(point.name))
 		return false;
 	*out = point;
 	return true;
@@ -55,11 +57,12 @@ static int tracepoint_stop_at_first(const char *name, void *context)
 static int tracepoint_explain(struct ps__lookup *lookup, int error)
 {
 	if (error == EACCES || error == EPERM) {
-		lookup->suspicion = ps__fail(
-		    PS_EPERM,
-		    "event '%s': if it is a tracepoint, its number can't be read: %s may be entered by root alone "
-		    "(%s); 'mount -o remount,mode=755 /sys/kernel/tracing' as root opens it",
-		    lookup->name, roots[0], strerror(error));
+		lookup->suspicion =
+		    ps__fail(PS_EPERM,
+		             "event '%s': if it is a tracepoint, its number can't be read: %s may "
+		             "be entered by root alone (%s); 'mount -o remount,mode=755 "
+		             "/sys/kernel/tracing' as root opens it",
+		             lookup->name, roots[0], strerror(error));
 		return PS__NOT_HERE;
 	}
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
@@ -68,8 +71,8 @@ static int tracepoint_explain(struct ps__lookup *lookup, int error)
 	}
 	lookup->suspicion =
 	    ps__fail(PS_ENOEVNT,
-	             "event '%s': there is none of that name; if it is a tracepoint, tracefs is not mounted: "
-	             "'mount -t tracefs nodev /sys/kernel/tracing' as root mounts it",
+	             "event '%s': there is none of that name; if it is a tracepoint, tracefs is "
+	             "not mounted: 'mount -t tracefs nodev /sys/kernel/tracing' as root mounts it",
 	             lookup->name);
 	return PS__NOT_HERE;
 }
@@ -84,8 +87,8 @@ int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup)
 	if (!tracepoint_split(lookup->name, &point))
 		return PS__NOT_HERE;
 	for (size_t i = 0; i < ROOT_COUNT; i++) {
-		snprintf(path, sizeof path, "%s/%.*s/%.*s/id", roots[i], (int)point.system_length, point.system,
-		         (int)point.name_length, point.name);
+		snprintf(path, sizeof path, "%s/%.*s/%.*s/id", roots[i], (int)point.system_length,
+		         point.system, (int)point.name_length, point.name);
 		int error = -ps__os_read_long(path, &id);
 		if (error == EACCES || error == EPERM)
 			denied = error;
@@ -133,7 +136,8 @@ int ps__tracepoint_for_each(const char *name, ps__name_visit *visit, void *conte
 		return 0;
 	struct system_visit system = {point.system, (int)point.system_length, visit, context};
 	for (size_t i = 0; i < ROOT_COUNT && !stop; i++) {
-		snprintf(path, sizeof path, "%s/%.*s", roots[i], (int)point.system_length, point.system);
+		snprintf(path, sizeof path, "%s/%.*s", roots[i], (int)point.system_length,
+		         point.system);
 		stop = ps__os.list(path, tracepoint_visit_name, &system) > 0;
 	}
 	return stop;
@@ -160,11 +164,13 @@ static int tracepoint_list_point(const char *name, void *context)
 	const char *colon = strchr(name, ':');
 	long id;
 
-	snprintf(path, sizeof path, "%s/%.*s/%s/id", listing->root, (int)(colon - name), name, colon + 1);
+	snprintf(path, sizeof path, "%s/%.*s/%s/id", listing->root, (int)(colon - name), name,
+	         colon + 1);
 	int error = -ps__os_read_long(path, &id);
 	if (error && !ps__event_is_shortage(error))
 		return 0;
-	listing->stop = error ? ps__event_fail_file(name, path, error) : listing->visit(&info, listing->context);
+	listing->stop = error ? ps__event_fail_file(name, path, error)
+	                      : listing->visit(&info, listing->context);
 	return listing->stop != 0;
 }
 

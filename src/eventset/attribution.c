@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which attribution method a set uses, chosen when its events are opened, and what the choice allows and costs. */
+/* Which attribution method a set uses, chosen when its events are opened, and what the choice
+ * allows and costs. */
+#include "eventset/attribution.h"
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
@@ -18,7 +20,8 @@
 /* With fewer CPUs, lanes are opened in less time than migration records. */
 #define CPUS_FOR_RECORDS 4
 
-/* Descriptors that split counts have taken in this process. Written when sets are opened and closed, never in a reading. */
+/* Descriptors that split counts have taken in this process. Written when sets are opened and
+ * closed, never in a reading. */
 static _Atomic size_t descriptors_taken;
 
 static size_t count_supported(const struct ps_eventset *set)
@@ -30,17 +33,21 @@ static size_t count_supported(const struct ps_eventset *set)
 	return count;
 }
 
-/* Records: a recorder and the watch; tasks: two writers in a lane, and an anchor. That is of one group; more are rare. */
+/* Records: a recorder and the watch; tasks: two writers in a lane, and an anchor. That is of one
+ * group; more are rare. */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
-	size_t roots = set->counters.target.kind == PS__TARGET_PROCESS ? set->counters.target.root_count : 1;
-	size_t writers = set->counters.wants_tasks ? 2 : 0, anchors = set->counters.wants_tasks ? roots : 0;
+	size_t roots =
+	    set->counters.target.kind == PS__TARGET_PROCESS ? set->counters.target.root_count : 1;
+	size_t writers = set->counters.wants_tasks ? 2 : 0,
+	       anchors = set->counters.wants_tasks ? roots : 0;
 
 	size_t clocks = set->counters.backend && set->counters.backend->residency_ns;
 
 	if (set->counters.target.has_records)
 		return count_supported(set) + 2;
-	return (count_supported(set) + writers + clocks) * set->counters.target.lane_count * roots + anchors;
+	return (count_supported(set) + writers + clocks) * set->counters.target.lane_count * roots +
+	       anchors;
 }
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
@@ -62,16 +69,20 @@ static int append_cpu(int cpu, void *context)
 	return 0;
 }
 
-/* For a task offline CPUs, too: its event may wait for a CPU that comes later; a control group's can't. */
+/* For a task offline CPUs, too: its event may wait for a CPU that comes later; a control group's
+ * can't. */
 int ps__set_list_cpus(struct ps_eventset *set)
 {
 	const char *path = set->counters.target.kind == PS__TARGET_CGROUP ? ONLINE : PRESENT;
 	char text[4096];
 
 	if (ps__os_read_file(path, text, sizeof text) <= 0 || ps__list_count(text) == 0)
-		return ps__fail(PS_ESYS, "exact attribution needs the machine's CPUs, and they can't be read from %s",
-		                path);
-	set->attribution.lanes.cpus = ps__os_calloc(ps__list_count(text), sizeof *set->attribution.lanes.cpus);
+		return ps__fail(
+		    PS_ESYS,
+		    "exact attribution needs the machine's CPUs, and they can't be read from %s",
+		    path);
+	set->attribution.lanes.cpus =
+	    ps__os_calloc(ps__list_count(text), sizeof *set->attribution.lanes.cpus);
 	if (!set->attribution.lanes.cpus)
 		return ps__fail_memory("an event set");
 	set->counters.target.lane_count = 0;
@@ -99,8 +110,8 @@ static int fail_budget(struct ps_eventset *set)
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
 	return ps__fail(
 	    PS_ECOUNT,
-	    "exact attribution takes %zu file descriptors here, and event sets may take half of the process's %llu: "
-	    "raise it with ulimit -n, or ask for PS_ATTRIBUTE_EXACT",
+	    "exact attribution takes %zu file descriptors here, and event sets may take half of "
+	    "the process's %llu: raise it with ulimit -n, or ask for PS_ATTRIBUTE_EXACT",
 	    needed, (unsigned long long)limit.rlim_cur);
 }
 
@@ -112,7 +123,8 @@ static pid_t watched_tid(const struct ps_eventset *set)
 /* Only a single task can be pinned. */
 static int only_cpu(const struct ps_eventset *set)
 {
-	if (set->counters.target.kind != PS__TARGET_SELF && set->counters.target.kind != PS__TARGET_TID)
+	if (set->counters.target.kind != PS__TARGET_SELF &&
+	    set->counters.target.kind != PS__TARGET_TID)
 		return -1;
 	if (set->counters.papi && set->counters.papi->is_shared)
 		return -1;
@@ -126,7 +138,8 @@ static size_t count_present_cpus(void)
 	return ps__os_read_file(PRESENT, text, sizeof text) > 0 ? ps__list_count(text) : 0;
 }
 
-size_t ps__set_rank_methods(struct ps_eventset *set, const struct ps__method *ranks[PS__METHOD_RANKS])
+size_t ps__set_rank_methods(struct ps_eventset *set,
+                            const struct ps__method *ranks[PS__METHOD_RANKS])
 {
 	bool is_auto = set->attribution.mode == PS_ATTRIBUTE_AUTO;
 
@@ -140,15 +153,18 @@ size_t ps__set_rank_methods(struct ps_eventset *set, const struct ps__method *ra
 	ranks[0] = &ps__method_cgroup;
 	if (set->counters.target.kind == PS__TARGET_CGROUP)
 		return 1;
-	if (set->counters.target.kind == PS__TARGET_CPU || (is_auto && set->attribution.only_cpu >= 0))
+	if (set->counters.target.kind == PS__TARGET_CPU ||
+	    (is_auto && set->attribution.only_cpu >= 0))
 		return 0;
 	if (set->attribution.mode == PS_ATTRIBUTE_LAST_CPU) {
-		snprintf(set->attribution.why, sizeof set->attribution.why, "PS_ATTRIBUTE_LAST_CPU was asked for");
+		snprintf(set->attribution.why, sizeof set->attribution.why,
+		         "PS_ATTRIBUTE_LAST_CPU was asked for");
 		return 0;
 	}
 	if (set->attribution.cannot_split) {
 		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "these counters can't be split by hardware thread: they are shared out by the time on each");
+		         "these counters can't be split by hardware thread: they are shared out by "
+		         "the time on each");
 		return 0;
 	}
 	ranks[0] = &ps__method_lanes;
@@ -173,18 +189,20 @@ int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *meth
 	ps__set_settle_for_plain(set, "");
 	set->counters.target.has_records = method->split == PS__SPLIT_RECORDS;
 	result = method->prepare(set);
-	if (result == PS_OK && set->attribution.mode == PS_ATTRIBUTE_AUTO && is_task_split(method) &&
-	    !is_within_budget(descriptors_needed(set)))
+	if (result == PS_OK && set->attribution.mode == PS_ATTRIBUTE_AUTO &&
+	    is_task_split(method) && !is_within_budget(descriptors_needed(set)))
 		result = fail_budget(set);
 	if (result != PS_OK)
 		return result;
 	set->attribution.method = method;
 	set->attribution.descriptors = descriptors_needed(set);
-	atomic_fetch_add_explicit(&descriptors_taken, set->attribution.descriptors, memory_order_relaxed);
+	atomic_fetch_add_explicit(&descriptors_taken, set->attribution.descriptors,
+	                          memory_order_relaxed);
 	return PS_OK;
 }
 
-/* What tells how long the task is on each CPU is opened only when it is known that groups take turns. */
+/* What tells how long the task is on each CPU is opened only when it is known that groups take
+ * turns. */
 int ps__set_charge_residency(struct ps_eventset *set)
 {
 	size_t needed = descriptors_needed(set) - set->attribution.descriptors;
@@ -225,18 +243,22 @@ bool ps__set_mask_changed(const struct ps_eventset *set)
 static void settle_for_watch(struct ps_eventset *set)
 {
 	if (set->attribution.method->split == PS__SPLIT_NOT)
-		set->attribution.method = set->attribution.cannot_split ? &ps__method_mixed : &ps__method_bound;
+		set->attribution.method =
+		    set->attribution.cannot_split ? &ps__method_mixed : &ps__method_bound;
 }
 
 int ps__set_open_watch(struct ps_eventset *set)
 {
-	/* An attached task of PAPI's, too, is found by its watch for less than by its file in /proc. */
+	/* An attached task of PAPI's, too, is found by its watch for less than by its file in
+	 * /proc. */
 	bool is_split = is_task_split(set->attribution.method);
-	bool is_wanted = set->attribution.method->open_watch &&
-	                 (is_split || set->attribution.only_cpu >= 0 || set->attribution.cannot_split);
+	bool is_wanted =
+	    set->attribution.method->open_watch &&
+	    (is_split || set->attribution.only_cpu >= 0 || set->attribution.cannot_split);
 
 	set->attribution.followed_cpu = -1;
-	if ((set->counters.target.kind != PS__TARGET_SELF && set->counters.target.kind != PS__TARGET_TID) ||
+	if ((set->counters.target.kind != PS__TARGET_SELF &&
+	     set->counters.target.kind != PS__TARGET_TID) ||
 	    (set->attribution.mode == PS_ATTRIBUTE_LAST_CPU && !is_split) || !is_wanted)
 		return PS_OK;
 	int error = -set->attribution.method->open_watch(set, watched_tid(set));
@@ -245,16 +267,19 @@ int ps__set_open_watch(struct ps_eventset *set)
 		return PS_OK;
 	}
 	if (set->attribution.method->split == PS__SPLIT_RECORDS && error == EACCES)
-		return ps__fail(PS_EPERM, "migration records need perf_event_paranoid <= 1 or CAP_PERFMON");
-	return ps__fail(PS_ESYS, "the task's %s can't be watched (%s): see kernel.perf_event_mlock_kb",
-	                set->attribution.method->split == PS__SPLIT_RECORDS ? "migrations" : "context switches",
-	                strerror(error));
+		return ps__fail(PS_EPERM,
+		                "migration records need perf_event_paranoid <= 1 or CAP_PERFMON");
+	return ps__fail(
+	    PS_ESYS, "the task's %s can't be watched (%s): see kernel.perf_event_mlock_kb",
+	    set->attribution.method->split == PS__SPLIT_RECORDS ? "migrations" : "context switches",
+	    strerror(error));
 }
 
 void ps__set_forget_method(struct ps_eventset *set)
 {
 	/* What is needed may be another number by now, as events and options have changed. */
-	atomic_fetch_sub_explicit(&descriptors_taken, set->attribution.descriptors, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&descriptors_taken, set->attribution.descriptors,
+	                          memory_order_relaxed);
 	set->attribution.descriptors = 0;
 	ps__set_settle_for_plain(set, "");
 }
@@ -265,14 +290,16 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 
 	if (result != PS_OK)
 		return result;
-	if (mode != PS_ATTRIBUTE_AUTO && mode != PS_ATTRIBUTE_EXACT && mode != PS_ATTRIBUTE_LAST_CPU) {
-		result = ps__fail(PS_EINVAL, "ps_eventset_set_attribution: there is no mode %d", (int)mode);
+	if (mode != PS_ATTRIBUTE_AUTO && mode != PS_ATTRIBUTE_EXACT &&
+	    mode != PS_ATTRIBUTE_LAST_CPU) {
+		result = ps__fail(PS_EINVAL, "ps_eventset_set_attribution: there is no mode %d",
+		                  (int)mode);
 	} else if (set->counters.papi && mode == PS_ATTRIBUTE_EXACT) {
-		result = ps__fail(
-		    PS_ENOSUPP,
-		    "ps_eventset_set_attribution: PAPI doesn't split the counts of its event set %d by hardware "
-		    "thread: pin its thread, or count with ps_eventset_create and ps_eventset_add",
-		    set->counters.papi->id);
+		result = ps__fail(PS_ENOSUPP,
+		                  "ps_eventset_set_attribution: PAPI doesn't split the counts of "
+		                  "its event set %d by hardware thread: pin its thread, or count "
+		                  "with ps_eventset_create and ps_eventset_add",
+		                  set->counters.papi->id);
 	} else if (mode != set->attribution.mode) {
 		ps__set_close(set);
 		set->attribution.mode = mode;
@@ -282,9 +309,9 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 }
 
 /* A reading can't open anything: it allocates nothing, and may be a signal handler's. */
-static const char why_left[] = "the task could run on one CPU only when the set was started, and has left it since: "
-			       "what it counted while it moved is "
-			       "shared out by time. The next ps_start opens counters for each CPU";
+static const char why_left[] =
+    "the task could run on one CPU only when the set was started, and has left it since: what it "
+    "counted while it moved is shared out by time. The next ps_start opens counters for each CPU";
 
 enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const char **why)
 {

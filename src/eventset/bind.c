@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To which topology a set's readings belong: the one of its first reading, until that is destroyed. */
+/* To which topology a set's readings belong: the one of its first reading, until that is
+ * destroyed. */
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
@@ -11,13 +12,14 @@ static int fail_root(const struct ps_eventset *set, const struct ps_component *r
 	if (!root)
 		return ps__fail(PS_EINVAL, "root is NULL: pass ps_topology_root(topology)");
 	if (set->recorder.root == root)
-		return ps__fail(PS_EINVAL,
-		                "the topology of the set's readings was destroyed: pass another one's root");
+		return ps__fail(
+		    PS_EINVAL,
+		    "the topology of the set's readings was destroyed: pass another one's root");
 	if (root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
-		return ps__fail(PS_EINVAL, "root is no root of a topology: pass ps_topology_root(topology)");
-	return ps__fail(
-	    PS_EINVAL,
-	    "root belongs to another topology than the set's readings: clone the set for the other topology");
+		return ps__fail(PS_EINVAL,
+		                "root is no root of a topology: pass ps_topology_root(topology)");
+	return ps__fail(PS_EINVAL, "root belongs to another topology than the set's readings: "
+	                           "clone the set for the other topology");
 }
 
 struct ps__recording *ps__set_copy_series(const struct ps__recording *model)
@@ -46,7 +48,8 @@ static void move_slot(struct ps__slot *slot, struct ps__history *log, size_t wid
 	memset(slot->base, 0, width * sizeof *slot->base);
 }
 
-/* The old topology is gone, and with it the readings: a new series takes over what was counted since. */
+/* The old topology is gone, and with it the readings: a new series takes over what was counted
+ * since. */
 static int renew_series(struct ps_eventset *set)
 {
 	struct ps__recording *old = set->recorder.recording;
@@ -78,7 +81,8 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 {
 	int result = PS_OK;
 
-	if (!root || root == set->recorder.root || root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
+	if (!root || root == set->recorder.root || root->magic != PS__COMPONENT_MAGIC ||
+	    root != root->topology->root)
 		return fail_root(set, root);
 	if (set->recorder.root && !ps__topology_is_destroyed(set->recorder.recording->topology))
 		return fail_root(set, root);
@@ -87,7 +91,8 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 	struct ps__recording *before = set->recorder.last_bound;
 	bool is_same = before && before->topology == root->topology;
 	if (result == PS_OK)
-		result = ps__recording_bind(set->recorder.recording, root->topology, is_same ? before : NULL);
+		result = ps__recording_bind(set->recorder.recording, root->topology,
+		                            is_same ? before : NULL);
 	if (result != PS_OK)
 		return result;
 	if (before)
@@ -96,7 +101,8 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 	set->recorder.root = root;
 	/* Those that were only reserved are attached when they are met. */
 	for (size_t index = 0; index < set->recorder.active_count; index++)
-		ps__recording_attach_history(set->recorder.recording, set->recorder.active[index]->log,
+		ps__recording_attach_history(set->recorder.recording,
+		                             set->recorder.active[index]->log,
 		                             set->recorder.active[index]->cpu);
 	/* Where an idle task is: it has a part of the reading, though nothing was counted there. */
 	if (set->recorder.last_slot && !set->recorder.last_slot->log->is_attached)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A task that could run on one CPU only when its set was started, and was bound otherwise since, or to none. Its counters
- * don't split by CPU, and a reading can open no others. But the watch that vouched for the one CPU tells of all: what was
- * counted while the task stayed on one belongs there for certain; only of an interval in which it moved each CPU gets a
- * share, by time. Nothing is lost. The next ps_start opens what splits.
+ * A task that could run on one CPU only when its set was started, and was bound otherwise since, or
+ * to none. Its counters don't split by CPU, and a reading can open no others. But the watch that
+ * vouched for the one CPU tells of all: what was counted while the task stayed on one belongs there
+ * for certain; only of an interval in which it moved each CPU gets a share, by time. Nothing is
+ * lost. The next ps_start opens what splits.
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 /* A task that moves while it is read is followed this often. */
@@ -25,8 +27,8 @@ static void start_bound(struct ps_eventset *set)
 {
 	bool is_self = set->counters.target.kind == PS__TARGET_SELF;
 
-	set->attribution.stay =
-	    (struct ps__stay){.cpu = set->attribution.last_cpu, .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
+	set->attribution.stay = (struct ps__stay){
+	    .cpu = set->attribution.last_cpu, .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
 }
 
 static void raise_to(uint64_t *number, uint64_t least)
@@ -34,13 +36,15 @@ static void raise_to(uint64_t *number, uint64_t least)
 	*number = *number < least ? least : *number;
 }
 
-/* Between two runs nobody asks how long the task was where. Where records were lost, the time on its own CPU tells. */
+/* Between two runs nobody asks how long the task was where. Where records were lost, the time on
+ * its own CPU tells. */
 void ps__set_look_for_stray(struct ps_eventset *set)
 {
 	bool is_counted = ps__set_has_news(set);
 	bool is_known = true;
 
-	/* What came before the last reading is credited; of what came before ps_start nothing was noted. */
+	/* What came before the last reading is credited; of what came before ps_start nothing was
+	 * noted. */
 	raise_to(&set->attribution.stay.since_ns, set->recorder.last_timestamp);
 	raise_to(&set->attribution.stay.since_ns, set->counters.backend->started_ns);
 	if (is_counted)
@@ -59,8 +63,8 @@ static bool has_left_its_cpu(const struct ps_eventset *set)
 	return set->attribution.has_left || set->attribution.has_strayed;
 }
 
-/* Reads the counters once more, behind the watch: what is read then is where the watch saw the task last. Where that
- * isn't known, cpu is where it is seen. */
+/* Reads the counters once more, behind the watch: what is read then is where the watch saw the task
+ * last. Where that isn't known, cpu is where it is seen. */
 static int read_still(struct ps_eventset *set, int *cpu)
 {
 	int result = PS_OK;
@@ -71,7 +75,8 @@ static int read_still(struct ps_eventset *set, int *cpu)
 		*cpu = ps__set_find_cpu(set);
 		if (set->attribution.stay.is_lost)
 			set->attribution.stay.cpu = *cpu;
-		result = set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
+		result = set->counters.backend->ops->read(set->counters.backend, 0,
+		                                          ps__set_totals(set, 0));
 		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->attribution.watch))
 			break;
 	}
@@ -80,13 +85,15 @@ static int read_still(struct ps_eventset *set, int *cpu)
 }
 
 /* How the interval since the last fetch is known. */
-static unsigned label_of(const struct ps_eventset *set, const struct ps__slot *here, uint64_t spent_ns)
+static unsigned label_of(const struct ps_eventset *set, const struct ps__slot *here,
+                         uint64_t spent_ns)
 {
 	if (set->attribution.stay.is_lost)
 		return PS_ATTRIBUTION_LAST_CPU;
 	if (spent_ns != here->spent_ns)
 		return PS_ATTRIBUTION_MIXED;
-	return here->cpu == set->attribution.only_cpu ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_EXACT;
+	return here->cpu == set->attribution.only_cpu ? PS_ATTRIBUTION_PINNED
+	                                              : PS_ATTRIBUTION_EXACT;
 }
 
 static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
@@ -109,7 +116,8 @@ static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
 /* Credits an interval in which the task left its CPU, or after it had. */
 static void credit_strayed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
-	bool is_moving = set->state == PS__SET_RUNNING && ps__watch_has_moved(&set->attribution.watch);
+	bool is_moving =
+	    set->state == PS__SET_RUNNING && ps__watch_has_moved(&set->attribution.watch);
 
 	set->attribution.stay.is_lost |= is_moving;
 	uint64_t spent_ns = ps__set_time_spent(set);
@@ -121,7 +129,8 @@ static void credit_strayed(struct ps_eventset *set, struct ps__fetch *fetch, str
 	else
 		fetch->mark |= ps__set_credit(set, here, 0);
 	ps__set_forget_times(set);
-	/* What it does from the read until it is followed again belongs to the next interval, and may be anywhere. */
+	/* What it does from the read until it is followed again belongs to the next interval, and
+	 * may be anywhere. */
 	set->attribution.stay.is_lost = is_moving;
 }
 
@@ -131,7 +140,8 @@ static bool credit_bound(struct ps_eventset *set, struct ps__fetch *fetch, struc
 		credit_strayed(set, fetch, here);
 		return true;
 	}
-	unsigned label = here->cpu == set->attribution.only_cpu ? PS_ATTRIBUTION_PINNED : PS_ATTRIBUTION_LAST_CPU;
+	unsigned label = here->cpu == set->attribution.only_cpu ? PS_ATTRIBUTION_PINNED
+	                                                        : PS_ATTRIBUTION_LAST_CPU;
 	fetch->mark = (uint16_t)(label | fetch->flags | ps__set_credit_whole(set, here));
 	/* All of it was here, as the watch noted. */
 	here->spent_ns = 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A control group as a target: an event for each CPU counts what the group's tasks do there. So the counts are split by
- * nature, and a task that is created costs nothing, since nothing is inherited; each reading reads all CPUs.
+ * A control group as a target: an event for each CPU counts what the group's tasks do there. So the
+ * counts are split by nature, and a task that is created costs nothing, since nothing is inherited;
+ * each reading reads all CPUs.
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 #include <errno.h>
@@ -21,7 +23,8 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 	return false;
 }
 
-/* Was counting off on the CPU that was read just now? The next one's reading must not find the answer. */
+/* Was counting off on the CPU that was read just now? The next one's reading must not find the
+ * answer. */
 static bool take_interruption(struct ps_eventset *set)
 {
 	bool was_interrupted = set->counters.backend->interrupted;
@@ -33,7 +36,8 @@ static bool take_interruption(struct ps_eventset *set)
 /* Only a CPU with news meets a hardware thread: counts, or that some may be missing. */
 static int read_lane(struct ps_eventset *set, size_t lane)
 {
-	int result = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
+	int result = set->counters.backend->ops->read(set->counters.backend, lane,
+	                                              ps__set_totals(set, lane));
 	bool is_interrupted = take_interruption(set) || result == PS_PARTIAL;
 
 	if ((result != PS_OK && result != PS_PARTIAL) || (!is_interrupted && !has_news(set, lane)))
@@ -88,10 +92,12 @@ static bool label_here(struct ps_eventset *set, struct ps__fetch *fetch, struct 
 /* The folder that was opened stays open, but the kernel counts nothing for it any more. */
 static bool is_removed(const struct ps_eventset *set)
 {
-	struct perf_event_attr attr = {
-	    .type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY, .disabled = 1};
-	int fd = ps__os_open_event(&attr, set->counters.target.cgroup_fd, set->attribution.lanes.cpus[0], -1,
-	                           PERF_FLAG_PID_CGROUP);
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+	                               .size = sizeof attr,
+	                               .config = PERF_COUNT_SW_DUMMY,
+	                               .disabled = 1};
+	int fd = ps__os_open_event(&attr, set->counters.target.cgroup_fd,
+	                           set->attribution.lanes.cpus[0], -1, PERF_FLAG_PID_CGROUP);
 	bool is_gone = fd == -ENOENT;
 
 	if (fd >= 0)
@@ -115,18 +121,21 @@ const struct ps__method ps__method_cgroup = {
 int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path)
 {
 	int fd;
-	int result = ps__set_enter_own(set, "ps_eventset_attach_cgroup",
-	                               "PAPI knows no control groups; make a set with ps_eventset_create");
+	int result =
+	    ps__set_enter_own(set, "ps_eventset_attach_cgroup",
+	                      "PAPI knows no control groups; make a set with ps_eventset_create");
 
 	if (result != PS_OK)
 		return result;
 	if (!path || !*path)
-		result = ps__fail(PS_EINVAL, "ps_eventset_attach_cgroup: the path is NULL or empty");
+		result =
+		    ps__fail(PS_EINVAL, "ps_eventset_attach_cgroup: the path is NULL or empty");
 	else
 		result = ps__cgroup_open(path, &fd);
 	if (result == PS_OK)
-		ps__set_retarget(set, (struct ps__target){.kind = PS__TARGET_CGROUP, .cpu = -1, .cgroup_fd = fd},
-		                 (struct ps__task){.fd = -1});
+		ps__set_retarget(
+		    set, (struct ps__target){.kind = PS__TARGET_CGROUP, .cpu = -1, .cgroup_fd = fd},
+		    (struct ps__task){.fd = -1});
 	ps__set_leave(set);
 	return result;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The residual: what the kernel counted less what is attributed to hardware threads. It must be 0. */
+/* The residual: what the kernel counted less what is attributed to hardware threads. It must
+ * be 0. */
 #include "base/error.h"
 #include "eventset/eventset.h"
 
@@ -11,7 +12,8 @@ static bool is_failure(int result)
 static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
 {
 	size_t times = 2 * set->recorder.recording->groups;
-	int result = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
+	int result = set->counters.backend->ops->read(set->counters.backend, lane,
+	                                              ps__set_totals(set, lane));
 
 	for (size_t event = 0; !is_failure(result) && event < set->events.count; event++)
 		residual[event] += (long long)(ps__set_totals(set, lane)[times + event] -
@@ -23,8 +25,8 @@ static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
 static void keep_residual(const struct ps_eventset *set, const long long *residual)
 {
 	for (size_t event = 0; event < set->events.count; event++)
-		atomic_store_explicit(&set->recorder.recording->column[event].residual, residual[event],
-		                      memory_order_relaxed);
+		atomic_store_explicit(&set->recorder.recording->column[event].residual,
+		                      residual[event], memory_order_relaxed);
 	atomic_store_explicit(&set->recorder.recording->is_checked, true, memory_order_release);
 }
 
@@ -37,8 +39,8 @@ static int check(struct ps_eventset *set, long long *residual)
 		result = ps__fail(PS_ENOTRUN, "ps_eventset_check: the event set was never started");
 	if (result == PS_OK && !set->counters.backend)
 		result =
-		    ps__fail(PS_ENOTRUN, "ps_eventset_check: the last ps_start failed, and there are no counters to "
-		                         "compare with: start the set again");
+		    ps__fail(PS_ENOTRUN, "ps_eventset_check: the last ps_start failed, and there "
+		                         "are no counters to compare with: start the set again");
 	if (result != PS_OK)
 		return result;
 	if (ps__set_has_news(set))
@@ -59,8 +61,10 @@ int ps_eventset_check(struct ps_eventset *set, long long *residual, int n)
 	if (result != PS_OK)
 		return result;
 	if (!residual || n < 0 || (size_t)n != set->events.count)
-		result = ps__fail(PS_EINVAL, "ps_eventset_check: room for %d numbers given for a set of %zu events",
-		                  n, set->events.count);
+		result =
+		    ps__fail(PS_EINVAL,
+		             "ps_eventset_check: room for %d numbers given for a set of %zu events",
+		             n, set->events.count);
 	else
 		result = check(set, residual);
 	ps__set_leave(set);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 #include "eventset/waiting.h"
 
@@ -25,8 +26,9 @@ int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *ins
 	if (result != PS_OK || !set->counters.papi)
 		return result;
 	ps__set_leave(set);
-	return ps__fail(PS_ENOSUPP, "%s: the event set wraps PAPI event set %d, which is yours to change: %s", call,
-	                set->counters.papi->id, instead);
+	return ps__fail(PS_ENOSUPP,
+	                "%s: the event set wraps PAPI event set %d, which is yours to change: %s",
+	                call, set->counters.papi->id, instead);
 }
 
 /* Another thread may take a set over only when the one that it counted has ended. */
@@ -39,7 +41,8 @@ static int check_owner(struct ps_eventset *set)
 		return PS_OK;
 	if (ps__locate_is_alive(set->calls.owner_tid))
 		return ps__fail(PS_EINVAL,
-		                "ps_start: the set counts thread %d, which is alive: clone it with ps_eventset_clone",
+		                "ps_start: the set counts thread %d, which is alive: clone it with "
+		                "ps_eventset_clone",
 		                (int)set->calls.owner_tid);
 	set->state = PS__SET_NEW;
 	set->is_ended = false;
@@ -63,14 +66,14 @@ static int check_options(const struct ps_eventset *set)
 {
 	if (set->counters.wants_tasks && set->counters.target.kind != PS__TARGET_PROCESS)
 		return ps__fail(PS_ECOMBO,
-		                "ps_start: the set is to keep the tasks of a process apart, and needs one that it "
-		                "is attached to (ps_eventset_attach_process)");
+		                "ps_start: the set is to keep the tasks of a process apart, and "
+		                "needs one that it is attached to (ps_eventset_attach_process)");
 	if (!set->counters.enables_on_exec || set->counters.target.kind == PS__TARGET_TID ||
 	    set->counters.target.kind == PS__TARGET_PROCESS)
 		return PS_OK;
 	return ps__fail(PS_ECOMBO,
-	                "ps_start: the set is to count from an exec on, and that needs a thread or process that "
-	                "it is attached to (ps_eventset_attach_process)");
+	                "ps_start: the set is to count from an exec on, and that needs a thread or "
+	                "process that it is attached to (ps_eventset_attach_process)");
 }
 
 /* Opens what isn't open, and finds the task. */
@@ -82,7 +85,8 @@ static int prepare(struct ps_eventset *set)
 	if (result == PS_OK && set->counters.papi)
 		result = ps__set_refresh_papi(set);
 	if (result == PS_OK && set->events.count == 0)
-		result = ps__fail(PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
+		result = ps__fail(
+		    PS_EINVAL, "ps_start: the event set is empty: add events with ps_eventset_add");
 	if (result == PS_OK)
 		result = check_options(set);
 	if (result == PS_OK)
@@ -94,9 +98,10 @@ static int prepare(struct ps_eventset *set)
 		result = ps__set_locate(set, &set->attribution.last_cpu, &mark);
 	}
 	if (result == PS_OK && set->is_ended)
-		result = ps__fail(PS_ESYS, "ps_start: %s %d has ended",
-		                  set->counters.target.kind == PS__TARGET_PROCESS ? "process" : "thread",
-		                  (int)set->counters.target.tid);
+		result =
+		    ps__fail(PS_ESYS, "ps_start: %s %d has ended",
+		             set->counters.target.kind == PS__TARGET_PROCESS ? "process" : "thread",
+		             (int)set->counters.target.tid);
 	return result;
 }
 
@@ -164,7 +169,8 @@ static int reset(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	if (set->state == PS__SET_NEW)
-		return ps__fail(PS_ENOTRUN, "ps_reset: the event set was never started: call ps_start first");
+		return ps__fail(PS_ENOTRUN,
+		                "ps_reset: the event set was never started: call ps_start first");
 	result = ps__set_check_foreign(set, "ps_reset", false);
 	if (result != PS_OK)
 		return result;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What readings cost. A set's double is made, which shares its counters and keeps all else to itself, and is read some
- * thousand times; then the set goes on as if that had not been.
+ * What readings cost. A set's double is made, which shares its counters and keeps all else to
+ * itself, and is read some thousand times; then the set goes on as if that had not been.
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 #include "eventset/waiting.h"
 
@@ -17,12 +18,14 @@
 
 enum ps_read_path ps_eventset_read_path(const struct ps_eventset *set, const char **why)
 {
-	const char *reason = set && set->counters.backend ? set->counters.backend->why_path
-	                                                  : "the set's events are not open yet: ps_start opens them";
+	const char *reason = set && set->counters.backend
+	                         ? set->counters.backend->why_path
+	                         : "the set's events are not open yet: ps_start opens them";
 
 	if (why)
 		*why = set ? reason : "";
-	return set && set->counters.backend ? set->counters.backend->read_path : PS_READ_PATH_SYSCALL;
+	return set && set->counters.backend ? set->counters.backend->read_path
+	                                    : PS_READ_PATH_SYSCALL;
 }
 
 const char *ps_read_path_name(enum ps_read_path path)
@@ -55,12 +58,13 @@ static uint64_t *copy_vector(const uint64_t *vector, size_t count)
 
 static int copy_vectors(struct ps_eventset *set, const struct ps_eventset *of)
 {
-	size_t width = ps__recording_width(of->recorder.recording), lanes = of->counters.backend->lanes;
+	size_t width = ps__recording_width(of->recorder.recording),
+	       lanes = of->counters.backend->lanes;
 
 	set->counters.totals = copy_vector(of->counters.totals, lanes * (1 + width) + 1);
 	set->counters.credited = copy_vector(of->counters.credited, lanes * width);
-	set->attribution.lanes.elapsed =
-	    copy_vector(of->attribution.lanes.elapsed, (lanes + 1) * of->recorder.recording->groups);
+	set->attribution.lanes.elapsed = copy_vector(of->attribution.lanes.elapsed,
+	                                             (lanes + 1) * of->recorder.recording->groups);
 	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
 	    ps__set_make_fast_path(set, width) < 0)
 		return PS_ENOMEM;
@@ -151,12 +155,14 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 	set->attribution.stay = twin->attribution.stay;
 	set->attribution.has_left |= twin->attribution.has_left;
 	set->attribution.lanes.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;
-	/* Records were taken that tell where the task was, and went. What the caller counted meanwhile is discounted. */
-	set->attribution.has_lost |=
-	    set->attribution.method->split == PS__SPLIT_RECORDS && set->counters.target.kind != PS__TARGET_SELF;
+	/* Records were taken that tell where the task was, and went. What the caller counted
+	 * meanwhile is discounted. */
+	set->attribution.has_lost |= set->attribution.method->split == PS__SPLIT_RECORDS &&
+	                             set->counters.target.kind != PS__TARGET_SELF;
 	for (size_t index = 0; index < twin->recorder.active_count; index++) {
 		uint16_t mark = twin->recorder.active[index]->counts_mark;
-		set->attribution.has_strayed |= (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
+		set->attribution.has_strayed |=
+		    (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
 		set->counters.backend->interrupted |= (mark & PS__MARK_INTERRUPTED) != 0;
 	}
 }
@@ -167,7 +173,8 @@ static int discount(struct ps_eventset *set)
 	int result = PS_OK;
 
 	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
-		int one = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
+		int one = set->counters.backend->ops->read(set->counters.backend, lane,
+		                                           ps__set_totals(set, lane));
 		result = one != PS_OK ? one : result;
 		ps__set_discount_lane(set, lane);
 	}
@@ -195,7 +202,8 @@ static int measure_running(struct ps_eventset *set, double *reading_ns)
 
 	if (result == PS_OK)
 		result = measure(set, reading_ns);
-	/* The measurement is the caller's work, and counted as such by a set that counts the caller. */
+	/* The measurement is the caller's work, and counted as such by a set that counts the
+	 * caller. */
 	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended) {
 		int discounted = discount(set);
 		result = result == PS_OK ? discounted : result;
@@ -210,8 +218,8 @@ static int measure_stopped(struct ps_eventset *set, double *reading_ns)
 	/* What they count can't be told from what they counted before. */
 	if (set->counters.wants_tasks)
 		return ps__fail(PS_ENOSUPP,
-		                "ps_eventset_overhead: the set keeps tasks apart, which would be credited with "
-		                "the measurement: call it while the set is running");
+		                "ps_eventset_overhead: the set keeps tasks apart, which would be "
+		                "credited with the measurement: call it while the set is running");
 	int result = set->state == PS__SET_UNFETCHED ? ps__set_fetch(set, &slot) : PS_OK;
 
 	if (result == PS_OK)
@@ -236,7 +244,9 @@ static int overhead(struct ps_eventset *set, struct ps_overhead *out)
 	int result = PS_OK;
 
 	if (set->events.count == 0)
-		return ps__fail(PS_EINVAL, "ps_eventset_overhead: the event set is empty: add its events first");
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_eventset_overhead: the event set is empty: add its events first");
 	if (reading_ns == 0 && set->state != PS__SET_NEW)
 		result = ps__set_check_caller(set);
 	if (reading_ns == 0 && result == PS_OK)
@@ -246,11 +256,12 @@ static int overhead(struct ps_eventset *set, struct ps_overhead *out)
 		return result;
 	set->reading_ns = reading_ns;
 	if (set->recorder.recording)
-		atomic_store_explicit(&set->recorder.recording->reading_ps, (uint64_t)(reading_ns * 1000),
-		                      memory_order_relaxed);
+		atomic_store_explicit(&set->recorder.recording->reading_ps,
+		                      (uint64_t)(reading_ns * 1000), memory_order_relaxed);
 	out->reading_ns = reading_ns;
-	out->readings = set->recorder.past_readings +
-	                (set->recorder.recording ? ps__recording_count_writes(set->recorder.recording) : 0);
+	out->readings =
+	    set->recorder.past_readings +
+	    (set->recorder.recording ? ps__recording_count_writes(set->recorder.recording) : 0);
 	return PS_OK;
 }
 
@@ -260,7 +271,8 @@ int ps_eventset_overhead(struct ps_eventset *set, struct ps_overhead *out)
 
 	if (result != PS_OK)
 		return result;
-	result = out ? overhead(set, out) : ps__fail(PS_EINVAL, "ps_eventset_overhead: out is NULL");
+	result =
+	    out ? overhead(set, out) : ps__fail(PS_EINVAL, "ps_eventset_overhead: out is NULL");
 	ps__set_leave(set);
 	return result;
 }

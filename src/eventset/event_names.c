@@ -12,7 +12,8 @@
 
 static bool is_named(const struct ps__event *event, const char *name)
 {
-	return strcmp(event->name, name) == 0 || (event->written && strcmp(event->written, name) == 0);
+	return strcmp(event->name, name) == 0 ||
+	       (event->written && strcmp(event->written, name) == 0);
 }
 
 static ptrdiff_t find_in_list(const struct ps_eventset *set, const char *name)

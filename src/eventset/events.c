@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHANGE_IN_PAPI \
-	"add and remove events with PAPI_add_event and PAPI_remove_event; the next ps_start takes them over"
+#define CHANGE_IN_PAPI                                                                        \
+	"add and remove events with PAPI_add_event and PAPI_remove_event; the next ps_start " \
+	"takes them over"
 
 static int fail_present(const char *name)
 {
@@ -50,7 +51,8 @@ static int append(struct ps_eventset *set, const struct ps__event *event)
 
 static bool is_unavailable(int code)
 {
-	return code == PS_ENOSUPP || code == PS_EPERM || code == PS_EINVAL_DOM || code == PS_ENOCNTR;
+	return code == PS_ENOSUPP || code == PS_EPERM || code == PS_EINVAL_DOM ||
+	       code == PS_ENOCNTR;
 }
 
 /* A known name that has no encoding here, such as another CPU's. */
@@ -60,7 +62,8 @@ static int make_unsupported(struct ps__event *out, const char *name)
 
 	if (!copy)
 		return ps__fail_memory("the name of an event");
-	*out = (struct ps__event){.name = copy, .scale = 1, .scope = PS_SCOPE_THREAD, .unsupported = true};
+	*out = (struct ps__event){
+	    .name = copy, .scale = 1, .scope = PS_SCOPE_THREAD, .unsupported = true};
 	return PS_OK;
 }
 
@@ -91,7 +94,8 @@ static int add(struct ps_eventset *set, const char *name, bool optional)
 	if (result != PS_OK)
 		return result;
 	/* Values are asked for by the name that is shown. */
-	result = ps__set_find_event(set, event.name) >= 0 ? fail_present(event.name) : append(set, &event);
+	result = ps__set_find_event(set, event.name) >= 0 ? fail_present(event.name)
+	                                                  : append(set, &event);
 	if (result != PS_OK)
 		ps__event_clear(&event);
 	return result;
@@ -103,7 +107,8 @@ static int enter_and_add(struct ps_eventset *set, const char *name, bool optiona
 
 	if (result != PS_OK)
 		return result;
-	result = name ? add(set, name, optional) : ps__fail(PS_EINVAL, "%s: the event's name is NULL", call);
+	result = name ? add(set, name, optional)
+	              : ps__fail(PS_EINVAL, "%s: the event's name is NULL", call);
 	ps__set_leave(set);
 	return result;
 }
@@ -126,9 +131,10 @@ static void keep_first(int *refusal, int result, char *sentence, size_t size_byt
 	snprintf(sentence, size_bytes, "%s", ps_error_detail());
 }
 
-/* Adds those of a list that can be counted here. How many is in *added; if none, the first refusal is returned: a later one
- * may only say that this machine doesn't know the name. */
-static int add_available(struct ps_eventset *set, const char *const *names, size_t count, size_t *added)
+/* Adds those of a list that can be counted here. How many is in *added; if none, the first refusal
+ * is returned: a later one may only say that this machine doesn't know the name. */
+static int add_available(struct ps_eventset *set, const char *const *names, size_t count,
+                         size_t *added)
 {
 	int refusal = PS_OK;
 	char sentence[1024];
@@ -147,10 +153,10 @@ static int add_available(struct ps_eventset *set, const char *const *names, size
 
 int ps_eventset_add_default(struct ps_eventset *set)
 {
-	static const char *const hardware[] = {"cycles", "instructions", "cache-references", "cache-misses",
-	                                       "branch-misses"};
-	static const char *const software[] = {"task-clock", "page-faults", "context-switches", "cpu-migrations",
-	                                       "msr/tsc/"};
+	static const char *const hardware[] = {"cycles", "instructions", "cache-references",
+	                                       "cache-misses", "branch-misses"};
+	static const char *const software[] = {"task-clock", "page-faults", "context-switches",
+	                                       "cpu-migrations", "msr/tsc/"};
 	size_t added = 0;
 	int result = ps__set_enter_own(set, "ps_eventset_add_default", CHANGE_IN_PAPI);
 
@@ -184,7 +190,8 @@ int ps_eventset_remove(struct ps_eventset *set, const char *event)
 
 	if (result != PS_OK)
 		return result;
-	result = event ? drop_event(set, event) : ps__fail(PS_EINVAL, "ps_eventset_remove: the event's name is NULL");
+	result = event ? drop_event(set, event)
+	               : ps__fail(PS_EINVAL, "ps_eventset_remove: the event's name is NULL");
 	ps__set_leave(set);
 	return result;
 }
@@ -248,7 +255,8 @@ size_t ps_eventset_group_count(const struct ps_eventset *set)
 
 int ps_eventset_event_group(const struct ps_eventset *set, size_t index)
 {
-	if (!event_at(set, index) || !set->counters.backend || set->counters.backend->group_of[index] == PS__NO_GROUP)
+	if (!event_at(set, index) || !set->counters.backend ||
+	    set->counters.backend->group_of[index] == PS__NO_GROUP)
 		return -1;
 	return (int)set->counters.backend->group_of[index];
 }

@@ -8,8 +8,9 @@
 
 #include <sys/mman.h>
 
-#define ATTACH_IN_PAPI                                                                                             \
-	"attach it with PAPI_attach or PAPI_set_opt(PAPI_CPU_ATTACH), or PAPI_detach it; the next ps_start takes " \
+#define ATTACH_IN_PAPI                                                                         \
+	"attach it with PAPI_attach or PAPI_set_opt(PAPI_CPU_ATTACH), or PAPI_detach it; the " \
+	"next ps_start takes "                                                                 \
 	"that over"
 
 /* What is less is had on any machine. */
@@ -101,10 +102,11 @@ int ps_eventset_clone(struct ps_eventset **out, const struct ps_eventset *model)
 	if (!out || !model)
 		return ps__fail(PS_EINVAL, "ps_eventset_clone: out and model must not be NULL");
 	if (model->counters.papi)
-		return ps__fail(PS_ENOSUPP,
-		                "ps_eventset_clone: the model wraps PAPI event set %d, and PAPI can't copy one: "
-		                "make a PAPI event set in each thread, and wrap it there",
-		                model->counters.papi->id);
+		return ps__fail(
+		    PS_ENOSUPP,
+		    "ps_eventset_clone: the model wraps PAPI event set %d, and PAPI can't copy "
+		    "one: make a PAPI event set in each thread, and wrap it there",
+		    model->counters.papi->id);
 	int result = ps_eventset_create(&set);
 	if (result != PS_OK)
 		return result;
@@ -130,7 +132,8 @@ void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct 
 	set->counters.task = task;
 }
 
-static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t tid, const char *call)
+static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t tid,
+                       const char *call)
 {
 	struct ps__task task;
 	int result = ps__set_enter_own(set, call, ATTACH_IN_PAPI);
@@ -138,12 +141,14 @@ static int attach_task(struct ps_eventset *set, enum ps__target_kind kind, pid_t
 	if (result != PS_OK)
 		return result;
 	if (tid < 1)
-		result = ps__fail(PS_EINVAL, "%s: %d is no number of a thread or process", call, (int)tid);
+		result = ps__fail(PS_EINVAL, "%s: %d is no number of a thread or process", call,
+		                  (int)tid);
 	else
 		result = ps__task_open(&task, tid);
 	if (result == PS_OK) {
 		task.is_process = kind == PS__TARGET_PROCESS;
-		ps__set_retarget(set, (struct ps__target){.kind = kind, .tid = tid, .cpu = -1}, task);
+		ps__set_retarget(set, (struct ps__target){.kind = kind, .tid = tid, .cpu = -1},
+		                 task);
 	}
 	ps__set_leave(set);
 	return result;
@@ -166,7 +171,8 @@ int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu)
 	if (result != PS_OK)
 		return result;
 	if (!ps__locate_is_possible(cpu))
-		result = ps__fail(PS_EINVAL, "ps_eventset_attach_cpu: this machine has no CPU %d", cpu);
+		result =
+		    ps__fail(PS_EINVAL, "ps_eventset_attach_cpu: this machine has no CPU %d", cpu);
 	else
 		ps__set_retarget(set, (struct ps__target){.kind = PS__TARGET_CPU, .cpu = cpu},
 		                 (struct ps__task){.fd = -1});
@@ -191,13 +197,14 @@ int ps_eventset_detach(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	ps__set_retarget(set, (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1}, (struct ps__task){.fd = -1});
+	ps__set_retarget(set, (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1},
+	                 (struct ps__task){.fd = -1});
 	ps__set_leave(set);
 	return PS_OK;
 }
 
-/* How large a row is, is known once the events are open: no less than this. Memory that is mapped and not touched costs
- * nothing, and the kernel says whether so much could be had. */
+/* How large a row is, is known once the events are open: no less than this. Memory that is mapped
+ * and not touched costs nothing, and the kernel says whether so much could be had. */
 static int check_rows(const struct ps_eventset *set, size_t rows)
 {
 	size_t size_bytes;
@@ -206,7 +213,8 @@ static int check_rows(const struct ps_eventset *set, size_t rows)
 		return ps__fail_memory("the reserved readings");
 	if (size_bytes < LEAST_BYTES_TRIED)
 		return PS_OK;
-	void *pages = ps__os.mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *pages = ps__os.mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+	                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pages == MAP_FAILED)
 		return ps__fail_memory("the reserved readings");
 	ps__os.munmap(pages, size_bytes);
@@ -220,9 +228,11 @@ int ps_eventset_reserve(struct ps_eventset *set, size_t rows)
 	if (result != PS_OK)
 		return result;
 	if (set->events.count == 0)
-		result = ps__fail(PS_EINVAL, "ps_eventset_reserve: the event set is empty: add its events first");
+		result = ps__fail(
+		    PS_EINVAL, "ps_eventset_reserve: the event set is empty: add its events first");
 	else
-		result = set->recorder.recording ? ps__set_reserve(set, rows) : check_rows(set, rows);
+		result =
+		    set->recorder.recording ? ps__set_reserve(set, rows) : check_rows(set, rows);
 	if (result == PS_OK)
 		set->recorder.reserved_rows = rows;
 	ps__set_leave(set);

@@ -2,10 +2,10 @@
 /*
  * An event set inside.
  *
- * The counts of a set are kept by hardware thread, in slots. What the backend counted since the last fetch is credited to
- * the slot of the CPU where the task was seen; a slot's counts start over at ps_start, ps_reset and ps_accum. A
- * reading writes for every slot that has counts a row: base + counts. So the parts of a reading sum up to what the
- * kernel counted, wherever the task has been.
+ * The counts of a set are kept by hardware thread, in slots. What the backend counted since the
+ * last fetch is credited to the slot of the CPU where the task was seen; a slot's counts start over
+ * at ps_start, ps_reset and ps_accum. A reading writes for every slot that has counts a row: base +
+ * counts. So the parts of a reading sum up to what the kernel counted, wherever the task has been.
  */
 #ifndef PS_EVENTSET_EVENTSET_H
 #define PS_EVENTSET_EVENTSET_H
@@ -31,23 +31,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One hardware thread that the set has met. Vectors have the series' width: times of groups, then values. */
+/* One hardware thread that the set has met. Vectors have the series' width: times of groups, then
+ * values. */
 struct ps__slot {
 	struct ps__history *log;
-	struct ps__history *bases; /* bases of readings that are not the latest; NULL until one is needed */
+	/* Bases of readings that are not the latest; NULL until one is needed */
+	struct ps__history *bases;
 	int cpu;
-	ptrdiff_t lane;       /* of the backend, where the kernel splits the counts; -1: none for this CPU */
-	uint64_t visit;       /* the set's number of the visit at which the lane was read last */
-	bool is_active;       /* in the set's active list: has_counts or has_part */
-	bool has_counts;      /* credited with something since the counts started over, if only with zeros */
+	/* Of the backend, where the kernel splits the counts; -1: none for this CPU */
+	ptrdiff_t lane;
+	uint64_t visit; /* the set's number of the visit at which the lane was read last */
+	bool is_active; /* in the set's active list: has_counts or has_part */
+	/* Credited with something since the counts started over, if only with zeros */
+	bool has_counts;
 	bool has_part;        /* the latest reading has a part here: the log's last row */
 	bool has_base;        /* base isn't all zero */
 	uint16_t counts_mark; /* attribution and flags (PS__MARK_*) of the counts */
 	uint16_t base_mark;   /* and of what is in the base */
-	uint64_t lacking;     /* a bit for each of the first 64 groups that this CPU's kind of core can't count */
+	/* A bit for each of the first 64 groups that this CPU's kind of core can't count */
+	uint64_t lacking;
 	uint64_t *base;
-	uint64_t spent_ns; /* of a set that can't be split: the task's time here, in the interval being fetched */
-	/* By group, nanoseconds of the interval being fetched: on the hardware here; the rest of the lane's enabled time. */
+	/* Of a set that can't be split: the task's time here, in the interval being fetched */
+	uint64_t spent_ns;
+	/* By group, nanoseconds of the interval being fetched: on the hardware here; the rest of
+	 * the lane's enabled time. */
 	uint64_t *ran;
 	uint64_t *off;
 	bool is_credited; /* LANES: in the interval being fetched */
@@ -55,14 +62,14 @@ struct ps__slot {
 	uint64_t counts[];
 };
 
-/* As many methods are tried, at most, before what is left when the counts can't be split. */
-#define PS__METHOD_RANKS 2
-
-/* Of a set that isn't split, with a watch: where its task has been since the last context switch, or the last fetch. */
+/* Of a set that isn't split, with a watch: where its task has been since the last context switch,
+ * or the last fetch. */
 struct ps__stay {
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	int cpu;
-	bool is_lost; /* where it was since the last fetch is not known: records were lost, or it never stood still */
+	/* Where it was since the last fetch is not known: records were lost, or it never stood
+	 * still */
+	bool is_lost;
 	enum {
 		PS__STAY_UNKNOWN, /* on that CPU or off it: the next context switch tells */
 		PS__STAY_ON,
@@ -70,10 +77,12 @@ struct ps__stay {
 	} state;
 };
 
-/* Of a set of the calling thread: what its counters' enabled time is held against (interruption.c). */
+/* Of a set of the calling thread: what its counters' enabled time is held against
+ * (interruption.c). */
 struct ps__balance {
 	bool is_begun;
-	/* When they were compared last: CLOCK_MONOTONIC, the thread's processor time, its context switches, enabled time. */
+	/* When they were compared last: CLOCK_MONOTONIC, the thread's processor time, its context
+	 * switches, enabled time. */
 	uint64_t wall_ns;
 	uint64_t cpu_ns;
 	uint64_t switches;
@@ -87,11 +96,13 @@ struct ps__lanes {
 	uint64_t visit;  /* counts the rounds of reading */
 	bool must_sweep; /* which lanes have news isn't known: read them all */
 	bool has_waited; /* a group was off the hardware while the task ran, since ps_start */
-	/* For each lane and group the enabled time at ps_start; then for each group what is accounted for. With
-	 * residencies: for each lane and group how much of waiting_total is accounted for. */
+	/* For each lane and group the enabled time at ps_start; then for each group what is
+	 * accounted for. With residencies: for each lane and group how much of waiting_total is
+	 * accounted for. */
 	uint64_t *elapsed;
-	const struct ps__slot *settled; /* where the last fetch found the task; NULL: there was none since ps_start */
-	int *cpus;                      /* what target.lane_cpus points at */
+	/* Where the last fetch found the task; NULL: there was none since ps_start */
+	const struct ps__slot *settled;
+	int *cpus; /* what target.lane_cpus points at */
 };
 
 /* By the hash of its name, or of the string that was added: an event's index and 1; 0: none. */
@@ -105,9 +116,11 @@ struct ps__event_names {
 struct ps__calls {
 	uint64_t fork_generation;
 	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
-	/* Inside a call: a signal handler must not enter. Where that call's stack is, which tells whether it was left; 0: none. */
+	/* Inside a call: a signal handler must not enter. Where that call's stack is, which tells
+	 * whether it was left; 0: none. */
 	volatile uintptr_t busy;
-	uint64_t busy_thread; /* whose call it is: ps__thread_number; on the fast path, the owner's */
+	/* Whose call it is: ps__thread_number; on the fast path, the owner's */
+	uint64_t busy_thread;
 	pid_t busy_tid;
 	pid_t owner_tid;
 };
@@ -121,15 +134,17 @@ enum ps__set_state {
 
 /* Where readings go: the slots' histories, and what the latest reading was. */
 struct ps__recorder {
-	const struct ps_component *root; /* of the topology that the recording is bound to; NULL before */
+	/* Of the topology that the recording is bound to; NULL before */
+	const struct ps_component *root;
 	struct ps__recording *recording; /* NULL until the events are open */
 	uint64_t last_timestamp;         /* stored last of all, when the caller was told it */
 	size_t history;                  /* rows that are kept at least; 0: all */
 	struct ps__clock clock;
 	struct ps__slot *last_slot; /* where the task was seen last */
-	bool must_clear;            /* started since the last fetch: the slots still have the counts from before */
-	uint64_t
-	    old_name; /* a timestamp that the caller has of a reading, whose new one he was never told; 0: none */
+	/* Started since the last fetch: the slots still have the counts from before */
+	bool must_clear;
+	/* A timestamp that the caller has of a reading, whose new one he was never told; 0: none */
+	uint64_t old_name;
 	uint64_t old_name_of; /* that new one */
 	struct ps__undo undo;
 	struct ps__pending pending;
@@ -137,11 +152,13 @@ struct ps__recorder {
 	int slot_limit;
 	struct ps__slot **active;
 	size_t active_count;
-	struct ps__slot **met; /* all slots, as they were met; the active list has room for as many */
+	/* All slots, as they were met; the active list has room for as many */
+	struct ps__slot **met;
 	size_t met_count;
 	size_t reserved_rows;
-	struct ps__recording *last_bound; /* `recording`, or the one before: its topology is held; NULL: none */
-	uint64_t past_readings;           /* written to recordings that the set has dropped */
+	/* `recording`, or the one before: its topology is held; NULL: none */
+	struct ps__recording *last_bound;
+	uint64_t past_readings; /* written to recordings that the set has dropped */
 };
 
 /* What counts, and whom. */
@@ -162,11 +179,16 @@ struct ps__counters {
 struct ps__attribution {
 	const struct ps__method *method;
 	enum ps_attribution_mode mode;
-	int only_cpu; /* the one CPU that the task could run on when the set was started; -1: several */
-	int last_cpu; /* at ps_start, before the first slot. Per-CPU counters, records: what the watch told last */
-	int followed_cpu; /* of an attached task: where it is as long as the watch stands still; -1: not known */
+	/* The one CPU that the task could run on when the set was started; -1: several */
+	int only_cpu;
+	/* At ps_start, before the first slot. Per-CPU counters, records: what the watch told
+	 * last */
+	int last_cpu;
+	/* Of an attached task: where it is as long as the watch stands still; -1: not known */
+	int followed_cpu;
 	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
-	bool cannot_split; /* by CPU, whatever is open: what counts is not perf. Set before the events are opened */
+	/* By CPU, whatever is open: what counts is not perf. Set before the events are opened */
+	bool cannot_split;
 	/* Pinned and mixed. */
 	struct ps__stay stay;
 	bool has_strayed; /* a pinned task was elsewhere since the last fetch */
@@ -175,8 +197,9 @@ struct ps__attribution {
 	bool has_lost;
 	struct ps__lanes lanes;
 	size_t descriptors; /* that it has of AUTO's budget */
-	size_t short_of;    /* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */
-	char why[512];      /* why the attribution isn't better; "" if it is the best */
+	/* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */
+	size_t short_of;
+	char why[512]; /* why the attribution isn't better; "" if it is the best */
 };
 
 struct ps__set_events {
@@ -206,15 +229,18 @@ static inline bool ps__set_has_news(const struct ps_eventset *set)
 	return set->state == PS__SET_RUNNING || set->state == PS__SET_UNFETCHED;
 }
 
-/* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT from a signal handler
- * that interrupted another call. On PS_OK the set is busy until ps__set_leave. */
-/* recover.c: the beginning where it isn't that simple. A call that was left in its midst (siglongjmp, the end of its thread) is
- * finished or undone: PS_OK, and the set is the caller's. */
-int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack) __attribute__((cold));
+/* The beginning of every public call: PS_EINVAL for NULL, PS_ECLOST in a forked child, PS_ECNFLCT
+ * from a signal handler that interrupted another call. On PS_OK the set is busy until
+ * ps__set_leave. */
+/* recover.c: the beginning where it isn't that simple. A call that was left in its midst
+ * (siglongjmp, the end of its thread) is finished or undone: PS_OK, and the set is the caller's. */
+int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
+    __attribute__((cold));
 void ps__set_close_fast_path(struct ps_eventset *set);
 static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 {
-	if (__builtin_expect(!set || !ps__fork_is_same(set->calls.fork_generation) || set->calls.busy, 0)) {
+	if (__builtin_expect(
+		!set || !ps__fork_is_same(set->calls.fork_generation) || set->calls.busy, 0)) {
 		uintptr_t stack;
 		ps__arch_note_stack(&stack);
 		int result = ps__set_refuse(set, call, stack);
@@ -238,27 +264,37 @@ static inline void ps__set_leave(struct ps_eventset *set)
 
 /* As ps__set_enter, for calls that change what a stopped set is made of: PS_EISRUN as well. */
 int ps__set_enter_stopped(struct ps_eventset *set, const char *call);
-/* The same for calls that change events or target: PS_ENOSUPP for a PAPI set; instead says what to call of PAPI. */
+/* The same for calls that change events or target: PS_ENOSUPP for a PAPI set; instead says what to
+ * call of PAPI. */
 int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead);
 
-/* control.c: starts a set that isn't running; of a PAPI set that PAPI runs it takes the counts from now on. */
+/* control.c: starts a set that isn't running; of a PAPI set that PAPI runs it takes the counts from
+ * now on. */
 int ps__set_start(struct ps_eventset *set);
 
-/* event_names.c: by the name that is shown, which is unique; or, where name= gave that, by the string that was added. */
+/* event_names.c: by the name that is shown, which is unique; or, where name= gave that, by the
+ * string that was added. */
 ptrdiff_t ps__set_find_event(struct ps_eventset *set, const char *name); /* the index, or -1 */
-void ps__set_forget_names(struct ps_eventset *set);                      /* the list's indices change */
+void ps__set_forget_names(struct ps_eventset *set); /* the list's indices change */
 
-/* open.c: descriptors and storage. Opens the events, if they aren't, and makes the series; close drops both: the readings
+/* open.c: opens the events, if they aren't, and makes the storage; close drops both: the readings
  * stay in the topology. */
 int ps__set_open(struct ps_eventset *set);
-/* What the backend has counted until now is accounted for. */
-void ps__set_begin_totals(struct ps_eventset *set);
 int ps__set_reopen_if_changed(struct ps_eventset *set);
 void ps__set_close(struct ps_eventset *set);
+
+/* storage.c: the recording, its vectors, and what slots stand in. */
+int ps__set_make_storage(struct ps_eventset *set);
+void ps__set_drop_storage(struct ps_eventset *set);
+/* The vectors alone: new counters begin at 0, and may be split otherwise than before. */
+int ps__set_renew_vectors(struct ps_eventset *set);
 int ps__set_reserve(struct ps_eventset *set, size_t rows);
+/* What the backend has counted until now is accounted for. */
+void ps__set_begin_totals(struct ps_eventset *set);
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width);
 void ps__set_free_fast_path(struct ps_eventset *set);
-void ps__set_renew_fast_path(struct ps_eventset *set); /* whichever of its vectors were being exchanged */
+/* Whichever of its vectors were being exchanged. */
+void ps__set_renew_fast_path(struct ps_eventset *set);
 
 /* eventset.c: another target, which the set then owns; what the old one had is closed. */
 void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct ps__task task);
@@ -268,7 +304,8 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root);
 /* An unbound series with the same columns and no reading; NULL for lack of memory. */
 struct ps__recording *ps__set_copy_series(const struct ps__recording *model);
 
-/* slot.c: hardware threads. The slot of a CPU, met for the first time or not; NULL for lack of memory, with a detail. */
+/* slot.c: hardware threads. The slot of a CPU, met for the first time or not; NULL for lack of
+ * memory, with a detail. */
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu);
 void ps__set_find_lanes(struct ps_eventset *set);
 int ps__set_create_slots(struct ps_eventset *set);
@@ -283,7 +320,8 @@ static inline void ps__set_begin_counts(struct ps_eventset *set)
 		ps__set_clear_counts(set);
 }
 
-/* A lane's totals as read last, behind a word that the backend writes to; and those that are already in some slot. */
+/* A lane's totals as read last, behind a word that the backend writes to; and those that are
+ * already in some slot. */
 static inline uint64_t *ps__set_totals(const struct ps_eventset *set, size_t lane)
 {
 	return set->counters.totals + lane * (1 + ps__recording_width(set->recorder.recording)) + 1;
@@ -293,64 +331,27 @@ static inline uint64_t *ps__set_credited(const struct ps_eventset *set, size_t l
 	return set->counters.credited + lane * ps__recording_width(set->recorder.recording);
 }
 
-/* fetch.c: totals from the backend, credited to slots. PS_OK, PS_PARTIAL, or a code with a detail. */
+/* fetch.c: totals from the backend, credited to slots. PS_OK, PS_PARTIAL, or a code with a
+ * detail. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
-uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane); /* returns flags */
+uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot,
+                        size_t lane); /* returns flags */
 static inline bool ps__set_is_failure(int result)
 {
 	return result != PS_OK && result != PS_PARTIAL;
 }
 
-/* last_cpu.c: where the task is. The caller is the owner, or may take an ended owner's counts: these are where it was. */
-int ps__set_find_other_cpu(struct ps_eventset *set);
-static inline int ps__set_find_cpu(struct ps_eventset *set)
-{
-	/* The caller's own counters are running: what comes before they are read is counted. */
-	if (__builtin_expect(set->counters.target.kind == PS__TARGET_SELF && !set->is_ended, 1))
-		return ps__os_getcpu();
-	return ps__set_find_other_cpu(set);
-}
-/* The same, with how that is known, for any caller. */
-int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
-/* The CPU of an attached task, or where it was seen last; notices its end. */
-int ps__set_look_at_task(struct ps_eventset *set);
-/* Flags: what the calling thread did since it was on that CPU is not known to be there, if it is elsewhere by now. */
-uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
-/* Counts that aren't split: one lane, or, of a process, one for each of its threads. All of it goes to a slot. */
-int ps__set_read_rest(struct ps_eventset *set, int result);
-static inline int ps__set_read_whole(struct ps_eventset *set)
-{
-	struct ps__backend *backend = set->counters.backend;
-	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
-
-	return __builtin_expect(backend->lanes == 1, 1) ? result : ps__set_read_rest(set, result);
-}
-uint16_t ps__set_credit_whole(struct ps_eventset *set, struct ps__slot *slot); /* returns flags */
-
-/* owner.c: a foreign thread, which isn't the owner of a set that counts its owner. PS_EINVAL while the owner is alive. */
+/* owner.c: a foreign thread, which isn't the owner of a set that counts its owner. PS_EINVAL while
+ * the owner is alive. */
 int ps__set_check_caller(struct ps_eventset *set);
-/* The same for a call on a set that was started. PS_EINVAL as well if the owner has ended, but for a call that may take its
- * final counts (is_final), the first time. */
+/* The same for a call on a set that was started. PS_EINVAL as well if the owner has ended, but for
+ * a call that may take its final counts (is_final), the first time. */
 int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_final);
-/* After a reading: the final counts of an ended owner are in the tree, if a foreign thread took them. */
+/* After a reading: the final counts of an ended owner are in the tree, if a foreign thread took
+ * them. */
 void ps__set_settle_foreign(struct ps_eventset *set);
 int ps__set_fail_running(struct ps_eventset *set); /* PS_EISRUN */
-
-/* attribution.c: which methods that split the counts are to be tried, best first. */
-size_t ps__set_rank_methods(struct ps_eventset *set, const struct ps__method *ranks[PS__METHOD_RANKS]);
-/* One of them is prepared, before the events are opened; ps__set_forget_method undoes it, whether it could be or not. */
-int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method);
-void ps__set_forget_method(struct ps_eventset *set);
-/* After the events are opened: PS_ECOUNT if AUTO's budget has no room for what they need beside themselves. */
-int ps__set_charge_residency(struct ps_eventset *set);
-void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
-/* Without a watch, a task's whereabouts between readings are unknown: labels fall back, and lanes are all read. */
-int ps__set_open_watch(struct ps_eventset *set);
-/* For methods: the CPUs that counters are to be opened on; are there others now? Would another method be chosen now? */
-int ps__set_list_cpus(struct ps_eventset *set);
-bool ps__set_has_other_cpus(const struct ps_eventset *set);
-bool ps__set_mask_changed(const struct ps_eventset *set);
 
 /* process.c: the threads that an attached process has when it is opened. */
 int ps__set_list_roots(struct ps_eventset *set);
@@ -363,34 +364,19 @@ void ps__set_close_tasks(struct ps_eventset *set);
 void ps__set_take_tasks(struct ps_eventset *set);
 /* uncounted.c: after a fetch of a process: were there programs that the kernel did not count? */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
-/* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts since then. */
+/* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts
+ * since then. */
 int ps__set_adopt(struct ps_eventset *set);
-/* Before a start: has the user given the PAPI set other events, or another target? Then they are the set's. */
+/* Before a start: has the user given the PAPI set other events, or another target? Then they are
+ * the set's. */
 int ps__set_refresh_papi(struct ps_eventset *set);
 int ps__set_check_papi_owner(const struct ps_eventset *set);
 void ps__set_choose_for_papi(struct ps_eventset *set);
 
-/* interruption.c: around the time in which the set runs: before its counters start, and after the final counts are fetched.
- * True if something else had switched them off. */
+/* interruption.c: around the time in which the set runs: before its counters start, and after the
+ * final counts are fetched. True if something else had switched them off. */
 void ps__set_begin_balance(struct ps_eventset *set);
 bool ps__set_end_balance(struct ps_eventset *set);
-
-/* lanes.c: the counts that the kernel split by CPU. */
-void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark); /* with its times */
-/* Drops what the watch tells of the time until now; the task must be looked at after it. */
-void ps__set_skip_visits(struct ps_eventset *set);
-
-/* mixed.c: counts that can't be split, and the times on each CPU. */
-/* Where the watch says that the task has been, and how long; cpu: where it is. False if that isn't known. */
-bool ps__set_follow(struct ps_eventset *set, int cpu);
-void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark);
-uint64_t ps__set_time_spent(const struct ps_eventset *set);
-void ps__set_forget_times(struct ps_eventset *set);
-
-/* bound.c: a task that had one CPU when its set was started, and was elsewhere since. */
-/* is_label_lasting of methods whose watch tells where the task stays. */
-bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
-void ps__set_look_for_stray(struct ps_eventset *set);
 
 /* write.c: a reading into the logs. */
 struct ps__write {
@@ -414,13 +400,16 @@ static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
 /* fast_path_open.c: the fast path is opened and closed; fast_path.c takes it. */
 /* After a reading on the slow path: opens the fast path, if the next one may take it. */
 void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot);
-/* A reading that can't be made on the fast path is a miss. Returns PS__TRY_SLOW_PATH, or the result if that is an error. */
+/* A reading that can't be made on the fast path is a miss. Returns PS__TRY_SLOW_PATH, or the result
+ * if that is an error. */
 int ps__set_note_miss(struct ps_eventset *set, int result) __attribute__((cold));
 /*
- * An older reading becomes the latest on the fast path: its row is copied to the end with the totals that were read, and the
- * old row is retired. Only a reading that has one part, and was either only read or only accumulated. Its row, or -1.
+ * An older reading becomes the latest on the fast path: its row is copied to the end with the
+ * totals that were read, and the old row is retired. Only a reading that has one part, and was
+ * either only read or only accumulated. Its row, or -1.
  */
-ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp, enum ps__write_kind kind);
+ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
+                               enum ps__write_kind kind);
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind);
 void ps__set_cancel_move(struct ps_eventset *set);
 /* The new row is written, and the log's last one. */
@@ -437,13 +426,14 @@ int ps__set_make_room_to_reopen(struct ps_eventset *set); /* before an older rea
 /* Looks for a reading's parts, which ps__set_reopen then takes. */
 bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp);
 /* The row of the reading's only part, if that is the slot's and has this mark; or -1. */
-ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot, uint64_t timestamp,
-                                 uint16_t mark);
+ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot,
+                                 uint64_t timestamp, uint16_t mark);
 int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot);
 int ps__set_keep_bases(struct ps_eventset *set);
 void ps__set_forget_parts(struct ps_eventset *set);
-/* Makes an older reading's rows the last ones of their logs; they are out of order until they are written, so this
- * belongs between ps__recording_write_begin and _end, after the latest reading's parts were forgotten. */
+/* Makes an older reading's rows the last ones of their logs; they are out of order until they are
+ * written, so this belongs between ps__recording_write_begin and _end, after the latest reading's
+ * parts were forgotten. */
 void ps__set_reopen(struct ps_eventset *set, uint64_t timestamp);
 
 #endif

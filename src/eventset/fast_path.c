@@ -4,8 +4,9 @@
  *
  *     base + counts + (totals - credited)  =  totals + offset,
  *
- * and ps_accum doesn't change the offset either. So a reading is: look that nothing has changed, read the totals, add, store.
- * The slot's counts and base are brought up to date when the next call goes another way (ps__set_enter sees to it).
+ * and ps_accum doesn't change the offset either. So a reading is: look that nothing has changed,
+ * read the totals, add, store. The slot's counts and base are brought up to date when the next call
+ * goes another way (ps__set_enter sees to it).
  */
 #include "base/hot.h"
 #include "base/os.h"
@@ -25,14 +26,16 @@ static inline bool has_stayed(const struct ps__fast_path *fast)
 	return __atomic_load_n(fast->head, __ATOMIC_ACQUIRE) == seen;
 }
 
-/* Where lanes tell residency: was the group on the hardware all the time? Else the slow path sorts it out. */
+/* Where lanes tell residency: was the group on the hardware all the time? Else the slow path sorts
+ * it out. */
 static inline bool is_resident(const struct ps__fast_path *fast)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous;
 	uint64_t waited = 0;
 
 	for (size_t word = 0; word < fast->split_times; word += 2)
-		waited |= (current[word] - previous[word]) - (current[word + 1] - previous[word + 1]);
+		waited |=
+		    (current[word] - previous[word]) - (current[word + 1] - previous[word + 1]);
 	return waited == 0;
 }
 
@@ -47,8 +50,8 @@ static inline bool is_there(const struct ps__fast_path *fast)
 	return LIKELY(*fast->cpu_place == fast->cpu) || is_there_when_asked(fast);
 }
 
-/* The totals into `current`, if the task is where it was: the CPU is asked for after the counters, as what comes before them
- * is counted. */
+/* The totals into `current`, if the task is where it was: the CPU is asked for after the counters,
+ * as what comes before them is counted. */
 PS__INLINE int read_totals(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
@@ -88,7 +91,8 @@ static inline void swap(uint64_t **one, uint64_t **other)
 	*other = swapped;
 }
 
-/* The totals become the row's. False if a counter went backwards: then the row is not to be believed. */
+/* The totals become the row's. False if a counter went backwards: then the row is not to be
+ * believed. */
 PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous, *offset = fast->offset;
@@ -112,7 +116,8 @@ PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
 }
 
 /* The row is what it was. */
-static __attribute__((cold, noinline)) void unwrite_row(struct ps__fast_path *fast, uint64_t timestamp)
+static __attribute__((cold, noinline)) void unwrite_row(struct ps__fast_path *fast,
+                                                        uint64_t timestamp)
 {
 	uint64_t *current = fast->current;
 
@@ -143,7 +148,8 @@ static inline int find_new_row(struct ps__fast_path *fast)
 		return -1;
 	}
 	fast->row.flags = fast->counts_mark;
-	/* A release, as the chunk may have been another's before: who still reads there sees that it was given back. */
+	/* A release, as the chunk may have been another's before: who still reads there sees that
+	 * it was given back. */
 	atomic_store_explicit(fast->row.mark, fast->row.flags, memory_order_release);
 	return 0;
 }
@@ -157,8 +163,8 @@ static inline void mark_row(struct ps__fast_path *fast, uint16_t mark)
 	atomic_store_explicit(fast->row.mark, mark, memory_order_relaxed);
 }
 
-/* ps_accum makes the row its base. Three vectors take turns: `previous`, `current`, and `kept`, which either is spare or has what
- * was accumulated. */
+/* ps_accum makes the row its base. Three vectors take turns: `previous`, `current`, and `kept`,
+ * which either is spare or has what was accumulated. */
 static inline void begin_base(struct ps__fast_path *fast)
 {
 	mark_row(fast, fast->counts_mark | PS__MARK_BASE_IS_VALUE);
@@ -183,9 +189,10 @@ static __attribute__((noinline)) void keep_base(struct ps__fast_path *fast)
 	fast->current = spare;
 }
 
-/* The counters are read, and there is a row for them. What is not to be believed leaves the latest reading as it is. */
-PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, bool is_new, ptrdiff_t old_row,
-                          uint64_t *made)
+/* The counters are read, and there is a row for them. What is not to be believed leaves the latest
+ * reading as it is. */
+PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, bool is_new,
+                          ptrdiff_t old_row, uint64_t *made)
 {
 	struct ps__fast_path *fast = &set->fast_path;
 	uint64_t timestamp = ps__set_next_timestamp(set);
@@ -228,8 +235,8 @@ static inline bool is_at_hand(const struct ps_eventset *set, const struct ps_com
 	       set->calls.owner == ps__own_thread_number;
 }
 
-PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, const uint64_t *timestamp,
-                            enum ps__write_kind kind, uint64_t *made)
+PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root,
+                            const uint64_t *timestamp, enum ps__write_kind kind, uint64_t *made)
 {
 	bool is_new = false;
 
@@ -251,8 +258,8 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root, 
 }
 
 /* An older reading, if the set has it in one row. */
-PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root, uint64_t timestamp,
-                              enum ps__write_kind kind, uint64_t *made)
+PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root,
+                              uint64_t timestamp, enum ps__write_kind kind, uint64_t *made)
 {
 	if (!is_at_hand(set, root) || set->recorder.history)
 		return PS__TRY_SLOW_PATH;
@@ -289,7 +296,8 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
 	set->calls.busy = 0;
 }
 
-/* What isn't the latest reading nor a new one; or is for the slow path. Apart from those, which shall not need its registers. */
+/* What isn't the latest reading nor a new one; or is for the slow path. Apart from those, which
+ * shall not need its registers. */
 PS__INLINE int update_fast(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                            struct ps_thread **thread, enum ps__write_kind kind)
 {
@@ -305,14 +313,17 @@ PS__INLINE int update_fast(struct ps_eventset *set, struct ps_component *root, u
 	return result == PS__TRY_SLOW_PATH ? slow_path(set, root, timestamp, thread) : result;
 }
 
-static __attribute__((noinline)) int update_counts(struct ps_eventset *set, struct ps_component *root,
-                                                   uint64_t *timestamp, struct ps_thread **thread)
+static __attribute__((noinline)) int update_counts(struct ps_eventset *set,
+                                                   struct ps_component *root, uint64_t *timestamp,
+                                                   struct ps_thread **thread)
 {
 	return update_fast(set, root, timestamp, thread, PS__WRITE_COUNTS);
 }
 
-static __attribute__((noinline)) int update_accumulated(struct ps_eventset *set, struct ps_component *root,
-                                                        uint64_t *timestamp, struct ps_thread **thread)
+static __attribute__((noinline)) int update_accumulated(struct ps_eventset *set,
+                                                        struct ps_component *root,
+                                                        uint64_t *timestamp,
+                                                        struct ps_thread **thread)
 {
 	return update_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
@@ -324,7 +335,8 @@ PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uin
 	reading *update = kind == PS__WRITE_ACCUM ? update_accumulated : update_counts;
 	uint64_t made = 0;
 
-	/* No stack is that low. With what it learnt of the whole word the compiler would make the result. */
+	/* No stack is that low. With what it learnt of the whole word the compiler would make the
+	 * result. */
 	if (!LIKELY(ps__fork_is_same(set->calls.fork_generation)) || !LIKELY(set->calls.busy < 16))
 		return slow_path(set, root, timestamp, thread);
 	ps__arch_note_stack(&set->calls.busy);
@@ -335,20 +347,24 @@ PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uin
 	return LIKELY(result != PS__TRY_SLOW_PATH) ? result : update(set, root, timestamp, thread);
 }
 
-static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set, struct ps_component *root,
-                                                         uint64_t *timestamp, struct ps_thread **thread)
+static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set,
+                                                         struct ps_component *root,
+                                                         uint64_t *timestamp,
+                                                         struct ps_thread **thread)
 {
 	return read_fast(set, root, timestamp, thread, PS__WRITE_COUNTS);
 }
 
-static PS__HOT __attribute__((noinline)) int read_accumulated(struct ps_eventset *set, struct ps_component *root,
-                                                              uint64_t *timestamp, struct ps_thread **thread)
+static PS__HOT __attribute__((noinline)) int read_accumulated(struct ps_eventset *set,
+                                                              struct ps_component *root,
+                                                              uint64_t *timestamp,
+                                                              struct ps_thread **thread)
 {
 	return read_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
-/* The fast path is in functions of its own, so that a reading that must go the slow path counts as little as it can before
- * it gets there. */
+/* The fast path is in functions of its own, so that a reading that must go the slow path counts as
+ * little as it can before it gets there. */
 PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                     struct ps_thread **thread)
 {

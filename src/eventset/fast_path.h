@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fast path of a reading works with: fast_path.c takes it, fast_path_open.c opens and closes it. */
+/* What the fast path of a reading works with: fast_path.c takes it, fast_path_open.c opens and
+ * closes it. */
 #ifndef PS_EVENTSET_FAST_PATH_H
 #define PS_EVENTSET_FAST_PATH_H
 
@@ -10,27 +11,33 @@ struct ps__slot;
 struct ps_component;
 
 /*
- * The fast path of a reading (fast_path.c): while a task stays where it is, a reading is the counters' totals plus a vector that
- * doesn't change (base + counts - credited). What it leaves undone is made up for when anything else happens to the set.
+ * The fast path of a reading (fast_path.c): while a task stays where it is, a reading is the
+ * counters' totals plus a vector that doesn't change (base + counts - credited). What it leaves
+ * undone is made up for when anything else happens to the set.
  */
 struct ps__fast_path {
-	const struct ps_component *root; /* of the topology, while the fast path is open; NULL else */
-	const uint64_t *head;            /* of the watch's ring, and where it stood; a constant without a watch */
+	/* Of the topology, while the fast path is open; NULL else */
+	const struct ps_component *root;
+	/* Of the watch's ring, and where it stood; a constant without a watch */
+	const uint64_t *head;
 	uint64_t seen;
 	ps__read_direct *read; /* the backend's, and what it is to read */
 	size_t lane;
-	uint64_t *previous; /* the totals as read last: they stand in the row, but not in the slot's counts */
-	uint64_t *current;  /* where they are read to */
-	uint64_t *offset;   /* what a row has more than the totals */
+	/* The totals as read last: they stand in the row, but not in the slot's counts */
+	uint64_t *previous;
+	uint64_t *current; /* where they are read to */
+	uint64_t *offset;  /* what a row has more than the totals */
 	/* The latest reading's. */
 	struct {
 		_Atomic uint64_t *words;
 		_Atomic uint16_t *mark;
 		uint16_t flags; /* what stands there */
 	} row;
-	const volatile int *cpu_place; /* where the kernel tells the task's CPU; or a -1: it must be asked */
+	/* Where the kernel tells the task's CPU; or a -1: it must be asked */
+	const volatile int *cpu_place;
 	int cpu;
-	/* The reading's base; it changes by one store, as whatever is left half done must be whole. */
+	/* The reading's base; it changes by one store, as whatever is left half done must be
+	 * whole. */
 	enum {
 		PS__BASE_NONE,
 		PS__BASE_BEFORE,   /* from before the fast path: the slot has it */
@@ -56,7 +63,8 @@ struct ps__fast_path {
 #define PS__TRY_SLOW_PATH 1
 
 /* Where the next reading goes. */
-static inline void ps__fast_find_row(struct ps__fast_path *fast, const struct ps__history *log, size_t row)
+static inline void ps__fast_find_row(struct ps__fast_path *fast, const struct ps__history *log,
+                                     size_t row)
 {
 	struct ps__chunk *chunk = ps__history_chunk(log, row);
 

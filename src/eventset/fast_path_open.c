@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fast path of readings is opened after a reading on the slow path, and closed before one; it moves to an older reading. */
+/* The fast path of readings is opened after a reading on the slow path, and closed before one; it
+ * moves to an older reading. */
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/undo.h"
 
 #include <string.h>
@@ -9,8 +11,9 @@
 static const uint64_t no_head;
 
 /*
- * A reading that the slow path has to do again is a miss. A group that shares its counters misses each time: so a miss closes
- * the fast path for some readings, the next one for twice as many. Those of a thread that is preempted are far between.
+ * A reading that the slow path has to do again is a miss. A group that shares its counters misses
+ * each time: so a miss closes the fast path for some readings, the next one for twice as many.
+ * Those of a thread that is preempted are far between.
  */
 #define LONGEST_PAUSE 1024
 #define FAR_BETWEEN   ((uint64_t)64)
@@ -34,12 +37,14 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 
 	/* Of a stopped set the counters may be closed. */
 	if (set->state != PS__SET_RUNNING || !set->counters.backend->ops->read_direct ||
-	    set->counters.target.kind != PS__TARGET_SELF || set->is_ended || set->recorder.must_clear)
+	    set->counters.target.kind != PS__TARGET_SELF || set->is_ended ||
+	    set->recorder.must_clear)
 		return false;
 	if (set->recorder.active_count != 1 || set->recorder.active[0] != slot || !slot->has_part)
 		return false;
-	if ((slot->counts_mark & flags) || (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
-	                                                          (slot->counts_mark & PS__MARK_ATTRIBUTION)))
+	if ((slot->counts_mark & flags) ||
+	    (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
+	                           (slot->counts_mark & PS__MARK_ATTRIBUTION)))
 		return false;
 	const struct ps__method *method = set->attribution.method;
 	return (method->split == PS__SPLIT_COUNTERS || set->counters.backend->lanes == 1) &&
@@ -67,17 +72,20 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
 	fast->slot = slot;
 	fast->cpu = slot->cpu;
 	fast->cpu_place = ps__os_cpu_place();
-	fast->split_times =
-	    set->attribution.method->split == PS__SPLIT_COUNTERS ? 2 * set->recorder.recording->groups : 0;
+	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS
+	                        ? 2 * set->recorder.recording->groups
+	                        : 0;
 	fast->lane = set->attribution.method->split == PS__SPLIT_COUNTERS ? (size_t)slot->lane : 0;
-	fast->head = set->attribution.watch.fd >= 0 ? (const uint64_t *)&set->attribution.watch.ring.page->data_head
-	                                            : &no_head;
+	fast->head = set->attribution.watch.fd >= 0
+	                 ? (const uint64_t *)&set->attribution.watch.ring.page->data_head
+	                 : &no_head;
 	fast->seen = set->attribution.watch.fd >= 0 ? set->attribution.watch.ring.seen : 0;
 	fast->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
 	ps__fast_find_latest(fast, slot->log);
 	fast->counts_mark = slot->counts_mark;
 	fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
-	memcpy(fast->previous, ps__set_credited(set, fast->lane), fast->width * sizeof *fast->previous);
+	memcpy(fast->previous, ps__set_credited(set, fast->lane),
+	       fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
 	/* At last: from here on a call that is left finds the fast path open. */
 	atomic_signal_fence(memory_order_seq_cst);
@@ -132,16 +140,19 @@ int ps__set_note_miss(struct ps_eventset *set, int result)
 	return result == PS_OK ? PS__TRY_SLOW_PATH : result;
 }
 
-/* A reading that was accumulated last is its own base, so nothing is counted that isn't in a row. One that has no base has
- * the same offset as any other. The latest reading must be of the kind that the older one is. */
-ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp, enum ps__write_kind kind)
+/* A reading that was accumulated last is its own base, so nothing is counted that isn't in a row.
+ * One that has no base has the same offset as any other. The latest reading must be of the kind
+ * that the older one is. */
+ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
+                               enum ps__write_kind kind)
 {
 	const struct ps__fast_path *fast = &set->fast_path;
 	uint16_t mark = fast->counts_mark;
 
 	if (kind == PS__WRITE_ACCUM)
 		mark |= PS__MARK_BASE_IS_VALUE;
-	return fast->row.flags == mark ? ps__set_find_sole_part(set, fast->slot, timestamp, mark) : -1;
+	return fast->row.flags == mark ? ps__set_find_sole_part(set, fast->slot, timestamp, mark)
+	                               : -1;
 }
 
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind)
@@ -152,7 +163,8 @@ void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind
 	if (kind != PS__WRITE_ACCUM)
 		return;
 	for (size_t word = 0; word < fast->width; word++)
-		fast->offset[word] = atomic_load_explicit(&words[word], memory_order_relaxed) - fast->previous[word];
+		fast->offset[word] =
+		    atomic_load_explicit(&words[word], memory_order_relaxed) - fast->previous[word];
 }
 
 void ps__set_cancel_move(struct ps_eventset *set)

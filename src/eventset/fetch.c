@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first half of a reading: the set's method reads the counters and finds where they counted; the rest is the same for all. */
+/* The first half of a reading: the set's method reads the counters and finds where they counted;
+ * the rest is the same for all. */
 #include "base/error.h"
 #include "base/identity.h"
 #include "eventset/undo.h"
@@ -16,7 +17,8 @@ uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t l
 	for (size_t word = 0; word < width; word++) {
 		uint64_t total = totals[word];
 		uint64_t known = credited[word];
-		/* A counter that went back was reset behind our back: it has counted `total` since. */
+		/* A counter that went back was reset behind our back: it has counted `total`
+		 * since. */
 		if (__builtin_expect(total < known, 0) && !set->counters.backend->may_fall) {
 			known = 0;
 			flags |= PS__MARK_WENT_BACK;
@@ -61,7 +63,9 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 {
 	const struct ps__method *method = set->attribution.method;
 	struct ps__fetch fetch = {0};
-	int result = __builtin_expect(set->calls.owner == ps__thread_number(), 1) ? PS_OK : ps__set_check_caller(set);
+	int result = __builtin_expect(set->calls.owner == ps__thread_number(), 1)
+	                 ? PS_OK
+	                 : ps__set_check_caller(set);
 
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PAPI event set as an event set: wrapped, taken over while PAPI runs it, and followed where its user changes it between
- * two runs.
+ * A PAPI event set as an event set: wrapped, taken over while PAPI runs it, and followed where its
+ * user changes it between two runs.
  */
 #include "backend/papi_calls.h"
 #include "base/error.h"
@@ -66,11 +66,10 @@ int ps__set_check_papi_owner(const struct ps_eventset *set)
 {
 	if (set->counters.target.kind != PS__TARGET_SELF || set->calls.owner == ps__thread_number())
 		return PS_OK;
-	return ps__fail(
-	    PS_EINVAL,
-	    "PAPI event set %d is thread %d's, and this is thread %d: make a PAPI event set in each thread, and "
-	    "wrap it there with ps_eventset_from_papi",
-	    set->counters.papi->id, (int)set->calls.owner_tid, (int)ps__os.gettid());
+	return ps__fail(PS_EINVAL,
+	                "PAPI event set %d is thread %d's, and this is thread %d: make a PAPI "
+	                "event set in each thread, and wrap it there with ps_eventset_from_papi",
+	                set->counters.papi->id, (int)set->calls.owner_tid, (int)ps__os.gettid());
 }
 
 /* The component that PAPI counts the processor with is off: the user could add nothing. */
@@ -83,13 +82,13 @@ static int fail_empty(const struct ps__papi *papi)
 		if (ps__papi_calls.component_info(component, &info) < 0 || !info.disabled ||
 		    info.disabled == PS_EDELAY_INIT)
 			continue;
-		return ps__fail(
-		    PS_ECMP_DISABLED,
-		    "PAPI event set %d is empty: add events with PAPI_add_event. PAPI has switched its component "
-		    "%s off: %s",
-		    papi->id, info.name, info.disabled_reason);
+		return ps__fail(PS_ECMP_DISABLED,
+		                "PAPI event set %d is empty: add events with PAPI_add_event. PAPI "
+		                "has switched its component %s off: %s",
+		                papi->id, info.name, info.disabled_reason);
 	}
-	return ps__fail(PS_EINVAL, "PAPI event set %d is empty: add events with PAPI_add_event", papi->id);
+	return ps__fail(PS_EINVAL, "PAPI event set %d is empty: add events with PAPI_add_event",
+	                papi->id);
 }
 
 int ps__set_refresh_papi(struct ps_eventset *set)
@@ -119,15 +118,15 @@ int ps__set_adopt(struct ps_eventset *set)
 	if (!set->counters.papi || set->state == PS__SET_RUNNING)
 		return PS_OK;
 	int result = ps__papi_is_counting(set->counters.papi, &is_counting);
-	/* The final counts of a stopped set can be stored once more, whatever has become of the PAPI set. */
+	/* The final counts of a stopped set can be stored once more, whatever has become of the
+	 * PAPI set. */
 	if (result != PS_OK)
 		return set->state != PS__SET_NEW ? PS_OK : result;
 	if (!is_counting && set->state == PS__SET_NEW)
-		return ps__fail(
-		    PS_ENOTRUN,
-		    "PAPI event set %d is not running: call PAPI_start or ps_start first (counts that PAPI_stop gave "
-		    "can be stored with ps_store)",
-		    set->counters.papi->id);
+		return ps__fail(PS_ENOTRUN,
+		                "PAPI event set %d is not running: call PAPI_start or ps_start "
+		                "first (counts that PAPI_stop gave can be stored with ps_store)",
+		                set->counters.papi->id);
 	if (!is_counting)
 		return PS_OK;
 	set->counters.papi->keeps_count = true;
@@ -142,11 +141,11 @@ static void explain_cpu(struct ps_eventset *set)
 	if (set->counters.papi->place_count)
 		return;
 	if (set->counters.papi->granularity == PS__PAPI_GRN_THR)
-		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "PAPI counts one thread alone, and of that what it does on CPU %d (granularity "
-		         "PAPI_GRN_THR); with "
-		         "PAPI_GRN_SYS it counts all that happens there",
-		         set->counters.target.cpu);
+		snprintf(
+		    set->attribution.why, sizeof set->attribution.why,
+		    "PAPI counts one thread alone, and of that what it does on CPU %d (granularity "
+		    "PAPI_GRN_THR); with PAPI_GRN_SYS it counts all that happens there",
+		    set->counters.target.cpu);
 	else
 		snprintf(set->attribution.why, sizeof set->attribution.why,
 		         "PAPI counts all that happens on CPU %d (granularity PAPI_GRN_SYS)",
@@ -157,12 +156,13 @@ static void explain_shared(struct ps_eventset *set)
 {
 	if (set->counters.papi->granularity == PS__PAPI_GRN_THR)
 		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "PAPI counts the threads that were created since, too (PAPI_INHERIT), wherever they are");
+		         "PAPI counts the threads that were created since, too (PAPI_INHERIT), "
+		         "wherever they are");
 	else
 		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "PAPI counts all that happens on the CPU where PAPI_set_opt(PAPI_GRANUL) was called, and "
-		         "doesn't say "
-		         "which one that is: attach the set with PAPI_CPU_ATTACH");
+		         "PAPI counts all that happens on the CPU where PAPI_set_opt(PAPI_GRANUL) "
+		         "was called, and doesn't say which one that is: attach the set with "
+		         "PAPI_CPU_ATTACH");
 }
 
 /* What counts in a package or for all tasks isn't the task's, wherever that has been. */
@@ -188,10 +188,11 @@ void ps__set_choose_for_papi(struct ps_eventset *set)
 	else if (set->counters.papi->is_shared)
 		explain_shared(set);
 	else if (set->attribution.mode == PS_ATTRIBUTE_LAST_CPU)
-		snprintf(set->attribution.why, sizeof set->attribution.why, "PS_ATTRIBUTE_LAST_CPU was asked for");
+		snprintf(set->attribution.why, sizeof set->attribution.why,
+		         "PS_ATTRIBUTE_LAST_CPU was asked for");
 	else if (set->attribution.only_cpu < 0)
-		snprintf(
-		    set->attribution.why, sizeof set->attribution.why,
-		    "PAPI doesn't split the counts by hardware thread, and the task may run on several: they are "
-		    "shared out by the time on each; pin it, and they are certain");
+		snprintf(set->attribution.why, sizeof set->attribution.why,
+		         "PAPI doesn't split the counts by hardware thread, and the task may run "
+		         "on several: they are shared out by the time on each; pin it, and they "
+		         "are certain");
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Has something else switched the counters off? prctl(PR_TASK_PERF_EVENTS_DISABLE) does so to all that its thread has opened,
- * and leaves no other trace than that their enabled time stands still while the thread runs. So at ps_stop that time is
- * held against the thread's processor time since they were compared last. What the thread did while the set was stopped
- * isn't known apart: as much as that may be missing unnoticed. So may as much as a hypervisor took the CPU away: that is
+ * Has something else switched the counters off? prctl(PR_TASK_PERF_EVENTS_DISABLE) does so to all
+ * that its thread has opened, and leaves no other trace than that their enabled time stands still
+ * while the thread runs. So at ps_stop that time is held against the thread's processor time since
+ * they were compared last. What the thread did while the set was stopped isn't known apart: as much
+ * as that may be missing unnoticed. So may as much as a hypervisor took the CPU away: that is
  * enabled time, but no processor time.
  */
 #include "base/identity.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
 
-/* The thread was off its CPU for some time, or its counters were: only then more than the clock is looked at. */
+/* The thread was off its CPU for some time, or its counters were: only then more than the clock is
+ * looked at. */
 #define SHORTEST_DOUBT_NS 1000000u
 #define PART_IN_DOUBT     64u
 
-/* What the two times may differ by: a switch is processor time, but not counted; starting and stopping take time. */
+/* What the two times may differ by: a switch is processor time, but not counted; starting and
+ * stopping take time. */
 #define TOLERANCE_NS        200000u
 #define TOLERANCE_PART      16u
 #define SWITCH_TOLERANCE_NS 100000u
@@ -32,12 +35,13 @@ static uint64_t enabled_ns(const struct ps_eventset *set)
 /* From now on. What is stopped by then has been so since stop_ns. */
 static void settle(struct ps_eventset *set, const struct rusage *usage, uint64_t now_ns)
 {
-	set->balance = (struct ps__balance){.is_begun = true,
-	                                    .wall_ns = now_ns,
-	                                    .cpu_ns = to_ns(usage->ru_utime) + to_ns(usage->ru_stime),
-	                                    .switches = (uint64_t)usage->ru_nvcsw + (uint64_t)usage->ru_nivcsw,
-	                                    .enabled_ns = enabled_ns(set),
-	                                    .stop_ns = now_ns};
+	set->balance =
+	    (struct ps__balance){.is_begun = true,
+	                         .wall_ns = now_ns,
+	                         .cpu_ns = to_ns(usage->ru_utime) + to_ns(usage->ru_stime),
+	                         .switches = (uint64_t)usage->ru_nvcsw + (uint64_t)usage->ru_nivcsw,
+	                         .enabled_ns = enabled_ns(set),
+	                         .stop_ns = now_ns};
 }
 
 static bool is_balanced(const struct ps_eventset *set)
@@ -50,15 +54,17 @@ void ps__set_begin_balance(struct ps_eventset *set)
 {
 	struct rusage usage;
 
-	if (!set->balance.is_begun && is_balanced(set) && ps__os.getrusage(RUSAGE_THREAD, &usage) == 0)
+	if (!set->balance.is_begun && is_balanced(set) &&
+	    ps__os.getrusage(RUSAGE_THREAD, &usage) == 0)
 		settle(set, &usage, ps__clock_now_ns(&set->recorder.clock));
 }
 
 static bool is_short(const struct ps__balance *before, const struct ps__balance *now)
 {
 	uint64_t ran_ns = now->cpu_ns - before->cpu_ns;
-	uint64_t explained_ns = now->enabled_ns - before->enabled_ns + before->stopped_ns + TOLERANCE_NS +
-	                        ran_ns / TOLERANCE_PART + (now->switches - before->switches) * SWITCH_TOLERANCE_NS;
+	uint64_t explained_ns = now->enabled_ns - before->enabled_ns + before->stopped_ns +
+	                        TOLERANCE_NS + ran_ns / TOLERANCE_PART +
+	                        (now->switches - before->switches) * SWITCH_TOLERANCE_NS;
 
 	return ran_ns > explained_ns;
 }

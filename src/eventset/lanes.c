@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts that the kernel split by CPU: for each CPU a lane of its own. A reading reads the lanes of those CPUs on which the
- * task has been since the last one, as its watch tells, and all of them when that isn't known.
+ * Counts that the kernel split by CPU: for each CPU a lane of its own. A reading reads the lanes of
+ * those CPUs on which the task has been since the last one, as its watch tells, and all of them
+ * when that isn't known.
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/undo.h"
 #include "eventset/waiting.h"
 
-/* A task that moves while its lanes are read is followed this often; what comes later is the next reading's. */
+/* A task that moves while its lanes are read is followed this often; what comes later is the next
+ * reading's. */
 #define LARGEST_CHASE 4
 
 static void ignore_visit(const struct ps__visit *visit, void *context)
@@ -34,8 +37,8 @@ static uint64_t step(uint64_t total, uint64_t *known, uint16_t *flags)
 	return total;
 }
 
-/* The lane's news become the slot's. Time on the hardware here is enabled time here: where the task isn't, the lane's
- * clock goes on, and that is no multiplexing. */
+/* The lane's news become the slot's. Time on the hardware here is enabled time here: where the task
+ * isn't, the lane's clock goes on, and that is no multiplexing. */
 static void credit_lane(struct ps_eventset *set, struct ps__slot *slot, size_t lane, uint16_t mark)
 {
 	size_t times = 2 * set->recorder.recording->groups;
@@ -76,7 +79,8 @@ static bool has_news(const struct ps_eventset *set, size_t lane)
 		if (ps__set_waited_ns(set, lane, group) > 0)
 			return true;
 	}
-	for (size_t word = 2 * groups; word < ps__recording_width(set->recorder.recording); word++) {
+	for (size_t word = 2 * groups; word < ps__recording_width(set->recorder.recording);
+	     word++) {
 		if (totals[word] != known[word])
 			return true;
 	}
@@ -96,7 +100,8 @@ struct round {
 	int result;
 };
 
-/* The worst result is the round's: what one lane lacks must not hide that another could not be read at all. */
+/* The worst result is the round's: what one lane lacks must not hide that another could not be read
+ * at all. */
 static void note_result(struct round *round, int result)
 {
 	if (result != PS_OK && !ps__set_is_failure(round->result))
@@ -109,11 +114,13 @@ static uint16_t mark_of(const struct round *round, int result)
 	return result == PS_PARTIAL ? round->mark | PS__MARK_INTERRUPTED : round->mark;
 }
 
-/* Only a lane with news, or that lacks some, meets a hardware thread: a sweep over 256 lanes makes no 256 slots. */
+/* Only a lane with news, or that lacks some, meets a hardware thread: a sweep over 256 lanes makes
+ * no 256 slots. */
 static void sweep_lane(struct round *round, size_t lane)
 {
 	struct ps_eventset *set = round->set;
-	int result = set->counters.backend->ops->read(set->counters.backend, lane, ps__set_totals(set, lane));
+	int result = set->counters.backend->ops->read(set->counters.backend, lane,
+	                                              ps__set_totals(set, lane));
 
 	note_result(round, result);
 	if (ps__set_is_failure(result))
@@ -146,9 +153,11 @@ static void read_cpu(struct round *round, int cpu)
 		return;
 	slot->visit = set->attribution.lanes.visit;
 	if (slot->lane < 0) {
-		/* A CPU that wasn't there when the set was opened, and where nothing was counted; or it isn't known. */
+		/* A CPU that wasn't there when the set was opened, and where nothing was counted;
+		 * or it isn't known. */
 		set->attribution.lanes.must_sweep = true;
-		ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU | (cpu < 0 ? 0 : PS__MARK_INTERRUPTED));
+		ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU |
+		                               (cpu < 0 ? 0 : PS__MARK_INTERRUPTED));
 		ps__set_activate(set, slot);
 		return;
 	}
@@ -163,7 +172,8 @@ static void read_cpu(struct round *round, int cpu)
 static void read_visited(struct round *round, int cpu)
 {
 	read_cpu(round, cpu);
-	struct ps__slot *slot = ps__set_is_failure(round->result) ? NULL : ps__set_slot(round->set, cpu);
+	struct ps__slot *slot =
+	    ps__set_is_failure(round->result) ? NULL : ps__set_slot(round->set, cpu);
 	if (slot && slot->lane >= 0)
 		ps__set_note_presence(round->set, slot);
 }
@@ -185,7 +195,8 @@ static int cpu_now(struct ps_eventset *set)
 	return set->attribution.last_cpu;
 }
 
-/* Reads the lanes of the CPUs that the watch tells of. If it lost records, these are the newest: the task is looked at. */
+/* Reads the lanes of the CPUs that the watch tells of. If it lost records, these are the newest:
+ * the task is looked at. */
 static void follow_watch(struct ps_eventset *set, struct round *round)
 {
 	if (ps__watch_drain(&set->attribution.watch, visit_cpu, round))
@@ -213,7 +224,8 @@ static int read_round(struct ps_eventset *set, struct round *round)
 		read_visited(round, cpu);
 	else if (set->counters.target.kind != PS__TARGET_PROCESS)
 		read_cpu(round, cpu);
-	for (size_t lane = 0; set->attribution.lanes.must_sweep && lane < set->counters.backend->lanes; lane++)
+	for (size_t lane = 0;
+	     set->attribution.lanes.must_sweep && lane < set->counters.backend->lanes; lane++)
 		sweep_lane(round, lane);
 	/* What was to be read and could not be must be found by the next reading. */
 	set->attribution.lanes.must_sweep = ps__set_is_failure(round->result);
@@ -261,8 +273,9 @@ static int open_switch_watch(struct ps_eventset *set, pid_t tid)
 
 static bool is_split_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
 {
-	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_EXACT && slot->lane >= 0 &&
-	       set->attribution.watch.fd >= 0 && !set->attribution.lanes.must_sweep;
+	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_EXACT &&
+	       slot->lane >= 0 && set->attribution.watch.fd >= 0 &&
+	       !set->attribution.lanes.must_sweep;
 }
 
 const struct ps__method ps__method_lanes = {

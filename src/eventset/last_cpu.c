@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the task is, looked up at the time; and the attribution method that has nothing else: all that was counted since
- * the last fetch is credited to the CPU where the task is seen. A set that counts on one CPU knows it for certain.
+ * Where the task is, looked up at the time; and the attribution method that has nothing else: all
+ * that was counted since the last fetch is credited to the CPU where the task is seen. A set that
+ * counts on one CPU knows it for certain.
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 /* One that has ended can't move any more, and its counts are still there. */
@@ -15,8 +17,9 @@ static int last_seen(const struct ps_eventset *set)
 	           : set->attribution.last_cpu;
 }
 
-/* A task that wasn't switched since it was looked at is where it was: the watch tells, for a fraction of what its file
- * costs. Only what was seen while the ring stood still counts, so that no switch falls between. */
+/* A task that wasn't switched since it was looked at is where it was: the watch tells, for a
+ * fraction of what its file costs. Only what was seen while the ring stood still counts, so that no
+ * switch falls between. */
 static int follow_task(struct ps_eventset *set)
 {
 	bool stands_still = !ps__watch_has_moved(&set->attribution.watch);
@@ -24,7 +27,8 @@ static int follow_task(struct ps_eventset *set)
 	if (stands_still && set->attribution.followed_cpu >= 0)
 		return set->attribution.followed_cpu;
 	int cpu = ps__task_cpu(&set->counters.task, &set->is_ended);
-	set->attribution.followed_cpu = stands_still && !ps__watch_has_moved(&set->attribution.watch) ? cpu : -1;
+	set->attribution.followed_cpu =
+	    stands_still && !ps__watch_has_moved(&set->attribution.watch) ? cpu : -1;
 	return cpu;
 }
 
@@ -32,21 +36,25 @@ int ps__set_look_at_task(struct ps_eventset *set)
 {
 	int cpu = -1;
 
-	if (!set->is_ended && set->attribution.watch.fd >= 0 && set->attribution.method->split == PS__SPLIT_NOT)
+	if (!set->is_ended && set->attribution.watch.fd >= 0 &&
+	    set->attribution.method->split == PS__SPLIT_NOT)
 		cpu = follow_task(set);
 	else if (!set->is_ended)
 		cpu = ps__task_cpu(&set->counters.task, &set->is_ended);
 	return cpu >= 0 ? cpu : last_seen(set);
 }
 
-/* Has the task been on its one CPU only, since the last fetch? The mask may have been another one meanwhile. */
+/* Has the task been on its one CPU only, since the last fetch? The mask may have been another one
+ * meanwhile. */
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
 	/* What the watch tells is for those who split the counts. */
-	if (set->attribution.method->split != PS__SPLIT_NOT || set->attribution.watch.fd < 0 || cpu < 0)
+	if (set->attribution.method->split != PS__SPLIT_NOT || set->attribution.watch.fd < 0 ||
+	    cpu < 0)
 		return false;
 	if (set->attribution.cannot_split)
-		return cpu == set->attribution.only_cpu && !ps__watch_has_moved(&set->attribution.watch);
+		return cpu == set->attribution.only_cpu &&
+		       !ps__watch_has_moved(&set->attribution.watch);
 	if (__builtin_expect(ps__watch_has_moved(&set->attribution.watch), 0))
 		ps__set_look_for_stray(set);
 	return cpu == set->attribution.only_cpu && !set->attribution.has_strayed;
@@ -58,7 +66,8 @@ int ps__set_find_other_cpu(struct ps_eventset *set)
 		return last_seen(set);
 	if (set->counters.target.kind == PS__TARGET_CGROUP)
 		return ps__os_getcpu();
-	return set->counters.target.kind == PS__TARGET_CPU ? set->counters.target.cpu : ps__set_look_at_task(set);
+	return set->counters.target.kind == PS__TARGET_CPU ? set->counters.target.cpu
+	                                                   : ps__set_look_at_task(set);
 }
 
 /* How the CPU is known. */
@@ -119,8 +128,8 @@ uint16_t ps__set_credit_whole(struct ps_eventset *set, struct ps__slot *slot)
 
 static bool credit_last_cpu(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
-	uint16_t mark =
-	    set->counters.target.kind == PS__TARGET_CPU ? PS_ATTRIBUTION_ATTACHED : PS_ATTRIBUTION_LAST_CPU;
+	uint16_t mark = set->counters.target.kind == PS__TARGET_CPU ? PS_ATTRIBUTION_ATTACHED
+	                                                            : PS_ATTRIBUTION_LAST_CPU;
 
 	fetch->mark = mark | fetch->flags | ps__set_credit_whole(set, here);
 	return true;

@@ -17,6 +17,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/interruption.c \
 	src/eventset/lanes.c \
 	src/eventset/last_cpu.c \
+	src/eventset/attribution.h \
 	src/eventset/method.h \
 	src/eventset/mixed.c \
 	src/eventset/open.c \
@@ -35,6 +36,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/eventset.h \
 	src/eventset/shares.c \
 	src/eventset/slot.c \
+	src/eventset/storage.c \
 	src/eventset/tasks.c \
 	src/eventset/tasks.h \
 	src/eventset/uncounted.c \

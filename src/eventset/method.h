@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An attribution method: how a set knows on which hardware thread the task was when something was counted. Each method is a
- * table of functions in a file of its own. attribution.c chooses one when the events are opened; the driver in fetch.c does
- * what all methods have in common.
+ * An attribution method: how a set knows on which hardware thread the task was when something was
+ * counted. Each method is a table of functions in a file of its own. attribution.c chooses one when
+ * the events are opened; the driver in fetch.c does what all methods have in common.
  */
 #ifndef PS_EVENTSET_METHOD_H
 #define PS_EVENTSET_METHOD_H
@@ -17,9 +17,11 @@ struct ps__watch;
 
 /* One fetch: what was counted since the last one goes to slots. */
 struct ps__fetch {
-	int cpu;        /* set by read: where the task is */
-	uint16_t flags; /* PS__MARK_*, for each part that credit makes; read may set some, and the driver adds more */
-	uint16_t mark;  /* set by credit: attribution and flags of the part on that CPU */
+	int cpu; /* set by read: where the task is */
+	/* PS__MARK_*, for each part that credit makes; read may set some, and the driver adds
+	 * more */
+	uint16_t flags;
+	uint16_t mark; /* set by credit: attribution and flags of the part on that CPU */
 };
 
 /* Who splits the counts by hardware thread. */
@@ -34,16 +36,19 @@ struct ps__method {
 	enum ps__split split;
 	/* Before the events are opened: what they need. NULL: nothing. A code, with a detail. */
 	int (*prepare)(struct ps_eventset *set);
-	/* Opens the ring of the task's context switches or migrations. NULL: not needed. 0 or -errno. */
+	/* Opens the ring of the task's context switches or migrations. NULL: not needed. 0 or
+	 * -errno. */
 	int (*open_watch)(struct ps_eventset *set, pid_t tid);
 	/* Before the counters are started. NULL: nothing. */
 	void (*start)(struct ps_eventset *set);
-	/* Reads the totals. A method that credits slots here calls ps__set_begin_counts first. PS_OK, PS_PARTIAL if some
-	 * CPU lacks counts, or a code with a detail; nothing is lost then. */
+	/* Reads the totals. A method that credits slots here calls ps__set_begin_counts first.
+	 * PS_OK, PS_PARTIAL if some CPU lacks counts, or a code with a detail; nothing is lost
+	 * then. */
 	int (*read)(struct ps_eventset *set, struct ps__fetch *fetch);
 	/* Credits what was read to slots. False if the task's own slot has no part of it. */
 	bool (*credit)(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
-	/* True if a reading of a task that did not move since would be labelled as this slot is. NULL: never. */
+	/* True if a reading of a task that did not move since would be labelled as this slot is.
+	 * NULL: never. */
 	bool (*is_label_lasting)(const struct ps_eventset *set, const struct ps__slot *slot);
 	/* True if what is open doesn't fit any more. NULL: it always does. */
 	bool (*has_changed)(const struct ps_eventset *set);

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts that can't be split by CPU, as PAPI's, of a task whose context switches are watched: when it was on several CPUs
- * between two readings, each gets a share of the counts in proportion to the time that the task was on it. An estimate,
- * and labelled so; the shares add up to what was counted.
+ * Counts that can't be split by CPU, as PAPI's, of a task whose context switches are watched: when
+ * it was on several CPUs between two readings, each gets a share of the counts in proportion to the
+ * time that the task was on it. An estimate, and labelled so; the shares add up to what was
+ * counted.
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 static void start_mixed(struct ps_eventset *set)
 {
 	bool is_self = set->counters.target.kind == PS__TARGET_SELF;
 
-	set->attribution.stay = (struct ps__stay){.since_ns = ps__os_now_ns(),
-	                                          .cpu = set->attribution.last_cpu,
-	                                          .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
+	set->attribution.stay =
+	    (struct ps__stay){.since_ns = ps__os_now_ns(),
+	                      .cpu = set->attribution.last_cpu,
+	                      .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
 }
 
 /* One look at the watch. */
@@ -64,15 +67,16 @@ bool ps__set_follow(struct ps_eventset *set, int cpu)
 		complete = ps__watch_drain(&set->attribution.watch, take_visit, &round);
 	uint64_t now = ps__os_now_ns();
 	if (!complete)
-		set->attribution.stay =
-		    (struct ps__stay){.cpu = cpu, .state = PS__STAY_UNKNOWN, .since_ns = now, .is_lost = true};
+		set->attribution.stay = (struct ps__stay){
+		    .cpu = cpu, .state = PS__STAY_UNKNOWN, .since_ns = now, .is_lost = true};
 	else if (set->attribution.stay.state != PS__STAY_OFF)
 		note_time(&round, now);
 	set->attribution.stay.since_ns = now;
 	return complete && !round.is_incomplete;
 }
 
-/* The slots' shares of one word: the bounds of neighbours meet, so that nothing is lost by rounding. */
+/* The slots' shares of one word: the bounds of neighbours meet, so that nothing is lost by
+ * rounding. */
 static void share_word(struct ps_eventset *set, size_t word, uint64_t count, uint64_t spent_ns)
 {
 	uint64_t past_ns = 0, given = 0;
@@ -110,7 +114,8 @@ void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t m
 
 	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++) {
 		uint64_t known = credited[word];
-		/* A total that is meant to fall has no share that could be told: it goes where the task is. */
+		/* A total that is meant to fall has no share that could be told: it goes where the
+		 * task is. */
 		if (set->counters.backend->may_fall && (int64_t)(totals[word] - known) < 0) {
 			set->recorder.last_slot->counts[word] += totals[word] - known;
 			credited[word] = totals[word];
@@ -133,7 +138,8 @@ static unsigned label_of(struct ps_eventset *set, const struct ps__slot *here, b
 
 	if (set->attribution.only_cpu >= 0 && (!is_known || has_strayed))
 		has_strayed = ps__watch_was_away(&set->attribution.watch) || has_strayed;
-	if (set->attribution.only_cpu >= 0 && here->cpu == set->attribution.only_cpu && !has_strayed)
+	if (set->attribution.only_cpu >= 0 && here->cpu == set->attribution.only_cpu &&
+	    !has_strayed)
 		return PS_ATTRIBUTION_PINNED;
 	return is_known ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
 }

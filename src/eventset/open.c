@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From names to descriptors and storage: the set's events are opened, and a series for their readings is made. */
+/* A set's events are opened, by the best attribution method that can be had; and closed. */
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
-#include "store/aggregate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,135 +12,18 @@
 /* How often the threads of a process are opened anew because their list changed meanwhile. */
 #define LARGEST_ATTEMPTS 8
 
-static int name_columns(const struct ps_eventset *set, struct ps__recording *series)
-{
-	for (size_t index = 0; index < set->events.count; index++) {
-		const struct ps__event *event = &set->events.list[index];
-		struct ps__column *column = &series->column[index];
-		if (ps__column_set_name(column, event->name) < 0)
-			return -1;
-		column->group = set->counters.backend->group_of[index];
-		column->cpus = event->cpus ? ps__os_strdup(event->cpus) : NULL;
-		if (event->cpus && !column->cpus)
-			return -1;
-		column->scope = event->scope;
-		column->user_only = event->user_only;
-		column->scale = event->scale;
-		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
-		column->place = set->counters.papi ? set->counters.papi->place_of[index] : 0;
-		column->is_estimate = set->counters.papi && set->counters.papi->is_estimate;
-		ps__column_settle(series, column);
-	}
-	return 0;
-}
-
-void ps__set_renew_fast_path(struct ps_eventset *set)
-{
-	struct ps__fast_path *fast = &set->fast_path;
-	size_t room = 2 + fast->width + set->counters.backend->spare;
-
-	fast->previous = fast->memory + 1;
-	fast->current = fast->previous + room;
-	fast->offset = fast->current + room;
-	fast->kept = fast->offset + room;
-}
-
-int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
-{
-	struct ps__fast_path *fast = &set->fast_path;
-	/* A word before for the backend, one after for a recorder, or to make the width even. */
-	size_t room = 2 + width + set->counters.backend->spare;
-	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
-
-	if (!memory)
-		return -1;
-	*fast =
-	    (struct ps__fast_path){.memory = memory, .width = width, .even_bytes = width / 2 * (2 * sizeof *memory)};
-	ps__set_renew_fast_path(set);
-	return 0;
-}
-
-void ps__set_free_fast_path(struct ps_eventset *set)
-{
-	ps__os_free_apart(set->fast_path.memory);
-	set->fast_path = (struct ps__fast_path){0};
-}
-
-static void free_vectors(struct ps_eventset *set)
-{
-	ps__os_free_apart(set->counters.totals);
-	ps__os_free_apart(set->counters.credited);
-	ps__os_free_apart(set->attribution.lanes.elapsed);
-	ps__os_free_apart(set->recorder.undo.saved);
-	ps__set_free_fast_path(set);
-	set->counters.totals = NULL;
-	set->counters.credited = NULL;
-	set->attribution.lanes.elapsed = NULL;
-	set->recorder.undo = (struct ps__undo){0};
-}
-
-void ps__set_begin_totals(struct ps_eventset *set)
-{
-	const struct ps__backend *backend = set->counters.backend;
-	size_t size_bytes = (2 * backend->groups + set->events.count) * sizeof *set->counters.totals;
-
-	if (!backend->origin)
-		return;
-	memcpy(set->counters.totals + 1, backend->origin, size_bytes);
-	memcpy(set->counters.credited, backend->origin, size_bytes);
-}
-
-static int make_vectors(struct ps_eventset *set, const struct ps__recording *series)
-{
-	size_t width = ps__recording_width(series);
-	size_t lanes = set->counters.backend->lanes;
-
-	set->counters.totals = ps__os_calloc_apart(lanes * (1 + width) + 1, sizeof *set->counters.totals);
-	set->counters.credited = ps__os_calloc_apart(lanes * width, sizeof *set->counters.credited);
-	set->attribution.lanes.elapsed =
-	    ps__os_calloc_apart((lanes + 1) * series->groups, sizeof *set->attribution.lanes.elapsed);
-	set->recorder.undo.saved = ps__os_calloc_apart(2 * width, sizeof *set->recorder.undo.saved);
-	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
-	    !set->recorder.undo.saved || ps__set_make_fast_path(set, width) < 0) {
-		free_vectors(set);
-		return -1;
-	}
-	ps__set_begin_totals(set);
-	set->balance.is_begun = false;
-	return 0;
-}
-
-/* The series, its vectors, and what slots stand in. */
-static int make_storage(struct ps_eventset *set)
-{
-	struct ps__recording *series = ps__recording_create(set->events.count, set->counters.backend->groups);
-
-	if (!series || name_columns(set, series) < 0)
-		goto free_series;
-	if (make_vectors(set, series) < 0)
-		goto free_series;
-	if (ps__set_create_slots(set) != PS_OK)
-		goto free_vectors;
-	set->recorder.recording = series;
-	return PS_OK;
-free_vectors:
-	free_vectors(set);
-free_series:
-	if (series)
-		ps__recording_free(series);
-	return ps__fail_memory("the readings of an event set");
-}
-
 static int open_backend(struct ps_eventset *set)
 {
-	struct ps__backend *backend = set->counters.papi ? ps__papi_create(set->counters.papi) : ps__perf_create();
+	struct ps__backend *backend =
+	    set->counters.papi ? ps__papi_create(set->counters.papi) : ps__perf_create();
 
 	set->counters.target.enables_on_exec = set->counters.enables_on_exec;
 	set->counters.target.tells_tasks =
 	    set->counters.wants_tasks && set->attribution.method->split == PS__SPLIT_COUNTERS;
 	if (!backend)
 		return ps__fail_memory("an event set's counters");
-	int result = backend->ops->open(backend, set->events.list, set->events.count, set->counters.target);
+	int result =
+	    backend->ops->open(backend, set->events.list, set->events.count, set->counters.target);
 	if (result != PS_OK) {
 		backend->ops->close(backend, false);
 		return result;
@@ -180,10 +63,13 @@ static int check_groups(const struct ps_eventset *set)
 {
 	size_t count = 0;
 
-	for (size_t group = 0;
-	     set->attribution.method->split == PS__SPLIT_RECORDS && group < set->counters.backend->groups; group++)
+	for (size_t group = 0; set->attribution.method->split == PS__SPLIT_RECORDS &&
+	                       group < set->counters.backend->groups;
+	     group++)
 		count += set->counters.backend->is_hardware[group];
-	return count < 2 ? PS_OK : ps__fail(PS_ENOSUPP, "migration records don't split groups that take turns");
+	return count < 2
+	           ? PS_OK
+	           : ps__fail(PS_ENOSUPP, "migration records don't split groups that take turns");
 }
 
 static void close_method(struct ps_eventset *set)
@@ -202,7 +88,8 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 
 	if (result == PS_OK) {
 		result = ps__set_open_watch(set);
-		if (method->split == PS__SPLIT_COUNTERS && set->attribution.mode == PS_ATTRIBUTE_EXACT)
+		if (method->split == PS__SPLIT_COUNTERS &&
+		    set->attribution.mode == PS_ATTRIBUTE_EXACT)
 			result = PS_OK;
 	}
 	if (result == PS_OK)
@@ -215,12 +102,13 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 		close_method(set);
 	else if (method->split == PS__SPLIT_RECORDS)
 		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "the counts are split by migration records: an interval with more migrations than their "
-		         "ring holds is last-cpu");
+		         "the counts are split by migration records: an interval with more "
+		         "migrations than their ring holds is last-cpu");
 	return result;
 }
 
-/* Of all the methods that failed, per-CPU counters are what most users can have: why they could not is told. */
+/* Of all the methods that failed, per-CPU counters are what most users can have: why they could not
+ * is told. */
 struct refusal {
 	int code;
 	bool needs_permission; /* for migration records */
@@ -241,7 +129,8 @@ static void note_refusal(struct refusal *refusal, const struct ps__method *metho
 static int open_plain(struct ps_eventset *set)
 {
 	if (ps__set_open_watch(set) != PS_OK)
-		snprintf(set->attribution.why, sizeof set->attribution.why, "%s", ps_error_detail());
+		snprintf(set->attribution.why, sizeof set->attribution.why, "%s",
+		         ps_error_detail());
 	return open_backend(set);
 }
 
@@ -249,13 +138,15 @@ static int settle(struct ps_eventset *set, const struct refusal *refusal)
 {
 	bool tells_records = refusal->needs_permission && refusal->code == PS_ECOUNT;
 
-	if (set->attribution.mode == PS_ATTRIBUTE_EXACT || set->counters.target.kind == PS__TARGET_CGROUP ||
+	if (set->attribution.mode == PS_ATTRIBUTE_EXACT ||
+	    set->counters.target.kind == PS__TARGET_CGROUP ||
 	    (set->counters.wants_tasks && refusal->code != PS_ECOUNT))
 		return ps__fail(refusal->code, "%s", refusal->why);
 	ps__set_settle_for_plain(set, refusal->why);
 	if (tells_records)
 		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "%.440s; migration records take few, but need perf_event_paranoid <= 1", refusal->why);
+		         "%.440s; migration records take few, but need perf_event_paranoid <= 1",
+		         refusal->why);
 	return open_plain(set);
 }
 
@@ -268,30 +159,33 @@ static int open_once(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	if (set->attribution.cannot_split && set->attribution.mode == PS_ATTRIBUTE_EXACT)
-		return ps__fail(PS_ENOSUPP, "exact attribution: what counts here can't be split by hardware thread; "
-		                            "PS_ATTRIBUTE_AUTO shares it out by the time on each");
+		return ps__fail(PS_ENOSUPP,
+		                "exact attribution: what counts here can't be split by hardware "
+		                "thread; PS_ATTRIBUTE_AUTO shares it out by the time on each");
 	size_t count = ps__set_rank_methods(set, ranks);
 	for (size_t rank = 0; rank < count; rank++) {
 		result = open_method(set, ranks[rank]);
 		if (result == PS_OK || result == PS_ENOMEM)
 			return result;
 		note_refusal(&refusal, ranks[rank], result);
-		/* EXACT takes records, which may be lost, only if there aren't descriptors enough for lanes. */
+		/* EXACT takes records, which may be lost, only if there aren't descriptors enough
+		 * for lanes. */
 		if (set->attribution.mode == PS_ATTRIBUTE_EXACT && result != PS_ECOUNT)
 			break;
 	}
 	return count ? settle(set, &refusal) : open_plain(set);
 }
 
-/* A child process that came while a group was opened has a part of its events only, and the kernel then refuses to
- * read the group (ECHILD) as long as that child lives. */
+/* A child process that came while a group was opened has a part of its events only, and the kernel
+ * then refuses to read the group (ECHILD) as long as that child lives. */
 static bool can_be_read(const struct ps_eventset *set)
 {
 	struct ps__backend *backend = set->counters.backend;
 
 	if (!backend || set->counters.target.kind != PS__TARGET_PROCESS)
 		return true;
-	uint64_t *totals = ps__os_calloc(2 * (1 + backend->groups) + set->events.count, sizeof *totals);
+	uint64_t *totals =
+	    ps__os_calloc(2 * (1 + backend->groups) + set->events.count, sizeof *totals);
 	bool readable = true;
 	for (size_t lane = 0; totals && readable && lane < backend->lanes; lane++) {
 		int result = backend->ops->read(backend, lane, totals + 1);
@@ -304,18 +198,17 @@ static bool can_be_read(const struct ps_eventset *set)
 /* Not where it is to be counted from its exec on, which leaves one thread. */
 static void note_unknown_threads(struct ps_eventset *set)
 {
-	if (!set->counters.backend || set->counters.target.kind != PS__TARGET_PROCESS || set->counters.task.fd >= 0 ||
-	    set->counters.enables_on_exec)
+	if (!set->counters.backend || set->counters.target.kind != PS__TARGET_PROCESS ||
+	    set->counters.task.fd >= 0 || set->counters.enables_on_exec)
 		return;
-	snprintf(
-	    set->attribution.why, sizeof set->attribution.why,
-	    "no /proc is mounted: of the threads that process %d had when it was attached, the first one alone is "
-	    "known and counted, with those that it creates",
-	    (int)set->counters.target.tid);
+	snprintf(set->attribution.why, sizeof set->attribution.why,
+	         "no /proc is mounted: of the threads that process %d had when it was attached, "
+	         "the first one alone is known and counted, with those that it creates",
+	         (int)set->counters.target.tid);
 }
 
-/* A process must not create threads or children while its threads are opened: then that is done again; at last without
- * groups, which can be read in any case. */
+/* A process must not create threads or children while its threads are opened: then that is done
+ * again; at last without groups, which can be read in any case. */
 static int open_counters(struct ps_eventset *set)
 {
 	int result = PS_OK;
@@ -330,52 +223,29 @@ static int open_counters(struct ps_eventset *set)
 	}
 	if (result == PS_OK)
 		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "threads were created all the time while process %d was attached: some may be counted twice "
-		         "or not",
+		         "threads were created all the time while process %d was attached: some "
+		         "may be counted twice or not",
 		         (int)set->counters.target.tid);
 	return result;
-}
-
-static void drop_storage(struct ps_eventset *set)
-{
-	ps__set_free_slots(set);
-	if (set->recorder.recording)
-		set->recorder.past_readings += ps__recording_count_writes(set->recorder.recording);
-	if (set->recorder.last_bound)
-		ps__aggregate_tidy(set->recorder.last_bound->topology);
-	/* It is the topology's once it is bound, and readings in it stay: see last_bound. */
-	if (set->recorder.recording && !set->recorder.recording->topology)
-		ps__recording_free(set->recorder.recording);
-	free_vectors(set);
-	set->recorder.recording = NULL;
-	set->recorder.root = NULL;
 }
 
 void ps__set_close(struct ps_eventset *set)
 {
 	close_counters(set);
-	drop_storage(set);
+	ps__set_drop_storage(set);
 	set->state = PS__SET_NEW;
 	set->is_ended = false;
 	set->attribution.has_left = false;
 	set->is_settled = false;
 }
 
-/* Opened by one thread to store or to reserve, and started by another: the counters must be the starter's. */
+/* Opened by one thread to store or to reserve, and started by another: the counters must be the
+ * starter's. */
 static bool is_open_for_caller(const struct ps_eventset *set)
 {
-	return set->counters.backend && (set->counters.target.kind != PS__TARGET_SELF || set->state != PS__SET_NEW ||
-	                                 set->calls.owner == ps__thread_number());
-}
-
-/* New counters begin at 0, and may be split otherwise than before. */
-static int renew_vectors(struct ps_eventset *set)
-{
-	free_vectors(set);
-	if (make_vectors(set, set->recorder.recording) < 0)
-		return ps__fail_memory("an event set's counters");
-	ps__set_find_lanes(set);
-	return PS_OK;
+	return set->counters.backend &&
+	       (set->counters.target.kind != PS__TARGET_SELF || set->state != PS__SET_NEW ||
+	        set->calls.owner == ps__thread_number());
 }
 
 int ps__set_open(struct ps_eventset *set)
@@ -387,12 +257,13 @@ int ps__set_open(struct ps_eventset *set)
 		close_counters(set);
 		return result;
 	}
-	if (set->recorder.recording && set->recorder.recording->groups != set->counters.backend->groups)
-		drop_storage(set);
+	if (set->recorder.recording &&
+	    set->recorder.recording->groups != set->counters.backend->groups)
+		ps__set_drop_storage(set);
 	if (set->recorder.recording) {
-		result = renew_vectors(set);
+		result = ps__set_renew_vectors(set);
 	} else {
-		result = make_storage(set);
+		result = ps__set_make_storage(set);
 		if (result == PS_OK && set->recorder.reserved_rows)
 			result = ps__set_reserve(set, set->recorder.reserved_rows);
 	}
@@ -406,24 +277,16 @@ int ps__set_open(struct ps_eventset *set)
 /* An exec enables once, and the shares of tasks are counted since they were opened. */
 static bool opens_anew(const struct ps_eventset *set)
 {
-	return set->counters.enables_on_exec || set->counters.target.enables_on_exec || set->counters.wants_tasks ||
-	       set->counters.target.tells_tasks;
+	return set->counters.enables_on_exec || set->counters.target.enables_on_exec ||
+	       set->counters.wants_tasks || set->counters.target.tells_tasks;
 }
 
 /* What is open was chosen for a task that was pinned, or wasn't; or it counts one start only. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
 {
 	if (set->counters.backend &&
-	    ((set->attribution.method->has_changed && set->attribution.method->has_changed(set)) || opens_anew(set)))
+	    ((set->attribution.method->has_changed && set->attribution.method->has_changed(set)) ||
+	     opens_anew(set)))
 		close_counters(set);
 	return ps__set_open(set);
-}
-
-int ps__set_reserve(struct ps_eventset *set, size_t rows)
-{
-	/* Every hardware thread has a chunk of its own that isn't full. */
-	if (ps__set_reserve_slots(set, rows) < 0 ||
-	    ps__pool_reserve(&set->recorder.recording->pool, rows / PS__CHUNK_ROWS + 1 + set->recorder.met_count) < 0)
-		return ps__fail_memory("the reserved readings");
-	return PS_OK;
 }

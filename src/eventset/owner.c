@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A set that counts its owner, used by a foreign thread. While the owner lives, that is refused. What an ended owner
- * counted can be fetched once, by ps_read or ps_stop: after that the set has nothing new to tell, and to say so is better than
- * to give the old counts for ever. A team whose threads come and go would not notice that its new threads aren't counted.
+ * A set that counts its owner, used by a foreign thread. While the owner lives, that is refused.
+ * What an ended owner counted can be fetched once, by ps_read or ps_stop: after that the set has
+ * nothing new to tell, and to say so is better than to give the old counts for ever. A team whose
+ * threads come and go would not notice that its new threads aren't counted.
  */
 #include "base/error.h"
 #include "base/identity.h"
@@ -11,24 +12,26 @@
 
 static bool is_foreign(const struct ps_eventset *set)
 {
-	return set->counters.target.kind == PS__TARGET_SELF && set->calls.owner != ps__thread_number();
+	return set->counters.target.kind == PS__TARGET_SELF &&
+	       set->calls.owner != ps__thread_number();
 }
 
 static const char *remedy(const struct ps_eventset *set)
 {
-	return set->counters.papi
-	           ? "make a PAPI event set in each thread, and wrap it there"
-	           : "give each thread a set of its own (ps_eventset_clone), or let ps_start take this one over "
-	             "for the calling thread";
+	return set->counters.papi ? "make a PAPI event set in each thread, and wrap it there"
+	                          : "give each thread a set of its own (ps_eventset_clone), or let "
+	                            "ps_start take this one over for the calling thread";
 }
 
 static int check_owner_ended(struct ps_eventset *set)
 {
 	if (ps__locate_is_alive(set->calls.owner_tid))
-		return ps__fail(PS_EINVAL, "the set counts thread %d, which is alive, and is used by thread %d: %s",
-		                (int)set->calls.owner_tid, (int)ps__os.gettid(),
-		                set->counters.papi ? "make a PAPI event set in each thread, and wrap it there"
-		                                   : "clone it with ps_eventset_clone, a set for each thread");
+		return ps__fail(
+		    PS_EINVAL,
+		    "the set counts thread %d, which is alive, and is used by thread %d: %s",
+		    (int)set->calls.owner_tid, (int)ps__os.gettid(),
+		    set->counters.papi ? "make a PAPI event set in each thread, and wrap it there"
+				       : "clone it with ps_eventset_clone, a set for each thread");
 	set->is_ended = true;
 	return PS_OK;
 }
@@ -49,8 +52,9 @@ int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_fin
 	set->attribution.lanes.must_sweep = true;
 	if (is_final && !set->is_settled)
 		return PS_OK;
-	return ps__fail(PS_EINVAL, "%s: the set counted thread %d, which has ended, and not thread %d: %s; %s", call,
-	                (int)set->calls.owner_tid, (int)ps__os.gettid(),
+	return ps__fail(PS_EINVAL,
+	                "%s: the set counted thread %d, which has ended, and not thread %d: %s; %s",
+	                call, (int)set->calls.owner_tid, (int)ps__os.gettid(),
 	                ps__set_has_news(set) ? "ps_stop gives its final counts, once"
 	                                      : "its final counts are in the tree",
 	                remedy(set));
@@ -72,9 +76,8 @@ int ps__set_fail_running(struct ps_eventset *set)
 {
 	if (!is_foreign(set) || ps__set_check_caller(set) != PS_OK)
 		return ps__fail(PS_EISRUN, "ps_start: the event set is running");
-	return ps__fail(
-	    PS_EISRUN,
-	    "ps_start: the event set is running, and thread %d, which it counts, has ended: ps_stop gives "
-	    "its final counts; then ps_start takes the set over",
-	    (int)set->calls.owner_tid);
+	return ps__fail(PS_EISRUN,
+	                "ps_start: the event set is running, and thread %d, which it counts, has "
+	                "ended: ps_stop gives its final counts; then ps_start takes the set over",
+	                (int)set->calls.owner_tid);
 }

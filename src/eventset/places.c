@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PAPI set whose events count in several packages ("PACKAGE0", "PACKAGE1"): each event's count goes to a CPU of its own
- * package, wherever the caller is. Not hot: PAPI reads such events by files or system calls of their own.
+ * A PAPI set whose events count in several packages ("PACKAGE0", "PACKAGE1"): each event's count
+ * goes to a CPU of its own package, wherever the caller is. Not hot: PAPI reads such events by
+ * files or system calls of their own.
  */
 #include "base/error.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 /* All slots, before anything is credited: only this can fail. */
@@ -38,7 +40,8 @@ static void credit_place(struct ps_eventset *set, size_t place, uint16_t mark)
 
 static int read_places(struct ps_eventset *set, struct ps__fetch *fetch)
 {
-	int result = set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
+	int result =
+	    set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
 
 	if (result == PS_OK)
 		result = find_slots(set);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process as a target. Its events are opened for every thread that it has, and are inherited by those that they create.
- * A thread that appears while that is done may be counted twice or not at all; so the list of threads is read
- * before and after, and only an unchanged one is trusted.
+ * A process as a target. Its events are opened for every thread that it has, and are inherited by
+ * those that they create. A thread that appears while that is done may be counted twice or not at
+ * all; so the list of threads is read before and after, and only an unchanged one is trusted.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -64,14 +64,16 @@ static void drop_ended(struct list *list, const struct ps__task *first)
 	list->count = kept;
 }
 
-/* The threads of a set's process in rising order: 0, or -errno. Without /proc, its first thread alone is known. */
+/* The threads of a set's process in rising order: 0, or -errno. Without /proc, its first thread
+ * alone is known. */
 static int list_threads(const struct ps_eventset *set, struct list *list)
 {
 	pid_t pid = set->counters.target.tid;
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	int result = set->counters.task.fd < 0 ? append_number(pid, list) : ps__os.list(path, append_tid, list);
+	int result = set->counters.task.fd < 0 ? append_number(pid, list)
+	                                       : ps__os.list(path, append_tid, list);
 	if (result != 0) {
 		int error = result == -1 ? errno : -result;
 		ps__os_free(list->tids);
@@ -104,8 +106,9 @@ int ps__set_list_roots(struct ps_eventset *set)
 		return ps__fail_memory("the threads of a process");
 	if (result < 0 || list.count == 0) {
 		ps__os_free(list.tids);
-		return ps__fail(PS_ESYS, "process %d has ended (/proc/%d/task: %s)", (int)set->counters.target.tid,
-		                (int)set->counters.target.tid, strerror(result < 0 ? -result : ESRCH));
+		return ps__fail(PS_ESYS, "process %d has ended (/proc/%d/task: %s)",
+		                (int)set->counters.target.tid, (int)set->counters.target.tid,
+		                strerror(result < 0 ? -result : ESRCH));
 	}
 	set->counters.roots = list.tids;
 	set->counters.target.roots = list.tids;
@@ -119,7 +122,8 @@ bool ps__set_roots_changed(const struct ps_eventset *set)
 
 	if (set->counters.target.kind != PS__TARGET_PROCESS)
 		return false;
-	/* A process that has ended, or no descriptor to look with: to open its threads again would be of no use. */
+	/* A process that has ended, or no descriptor to look with: to open its threads again would
+	 * be of no use. */
 	if (list_threads(set, &now) < 0)
 		return false;
 	bool changed = now.count != set->counters.target.root_count ||

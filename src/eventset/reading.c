@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that make a reading: ps_stop, ps_store, and the slow path of ps_read and ps_accum, which are in fast_path.c. */
+/* The calls that make a reading: ps_stop, ps_store, and the slow path of ps_read and ps_accum,
+ * which are in fast_path.c. */
 #include "base/error.h"
 #include "base/hot.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 static int check_root(struct ps_eventset *set, struct ps_component *root)
 {
-	if (__builtin_expect(root && root == set->recorder.root && !ps__topology_is_destroyed(root->topology), 1))
+	if (__builtin_expect(root && root == set->recorder.root &&
+	                         !ps__topology_is_destroyed(root->topology),
+	                     1))
 		return PS_OK;
 	return ps__set_bind(set, root);
 }
 
-/* Where the final counts of a stopped set are; ps_start has seen a CPU even if nothing was read since. */
+/* Where the final counts of a stopped set are; ps_start has seen a CPU even if nothing was read
+ * since. */
 static struct ps__slot *final_slot(struct ps_eventset *set)
 {
-	return ps__set_slot(set, set->recorder.last_slot ? set->recorder.last_slot->cpu : set->attribution.last_cpu);
+	return ps__set_slot(set, set->recorder.last_slot ? set->recorder.last_slot->cpu
+	                                                 : set->attribution.last_cpu);
 }
 
-/* What was counted goes to slots. On a stopped set that is done already, unless memory was short then. */
+/* What was counted goes to slots. On a stopped set that is done already, unless memory was short
+ * then. */
 static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(ps__set_has_news(set), 1))
@@ -26,14 +33,16 @@ static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 	if (result == PS_OK && set->state == PS__SET_RUNNING)
 		return ps__set_fetch(set, slot);
 	if (result == PS_OK && set->state == PS__SET_NEW)
-		result = ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
+		result =
+		    ps__fail(PS_ENOTRUN, "the event set was never started: call ps_start first");
 	if (result != PS_OK)
 		return result;
 	*slot = final_slot(set);
 	return *slot ? PS_OK : PS_ENOMEM;
 }
 
-/* All parts of an ended task's counts are final, also those that were credited before its end was noticed. */
+/* All parts of an ended task's counts are final, also those that were credited before its end was
+ * noticed. */
 static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
 {
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
@@ -70,10 +79,11 @@ static const char *name_of(enum ps__write_kind kind)
 	return kind == PS__WRITE_ACCUM ? "ps_accum" : "ps_read";
 }
 
-/* The counters are read before anything else is looked at: what is fetched for a call that then fails stands in the slots,
- * and comes with the next reading. */
-static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind, struct ps_component *root,
-                               uint64_t *timestamp, struct ps_thread **thread)
+/* The counters are read before anything else is looked at: what is fetched for a call that then
+ * fails stands in the slots, and comes with the next reading. */
+static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind,
+                               struct ps_component *root, uint64_t *timestamp,
+                               struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = kind};
 	bool is_owned = __builtin_expect(set->calls.owner == ps__thread_number(), 1);
@@ -121,9 +131,10 @@ int ps__set_accum_slowly(struct ps_eventset *set, struct ps_component *root, uin
 	return read_slowly(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
-/* The counters are stopped first, so that the final counts hold all that was counted; a failure to store them
- * comes after that, and leaves them for ps_read. */
-static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+/* The counters are stopped first, so that the final counts hold all that was counted; a failure to
+ * store them comes after that, and leaves them for ps_read. */
+static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = PS__WRITE_COUNTS};
 
@@ -153,7 +164,8 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 	return stopped != PS_OK ? stopped : fetched;
 }
 
-int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread)
+int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+            struct ps_thread **thread)
 {
 	int result = ps__set_enter(set, "ps_stop");
 
@@ -164,8 +176,8 @@ int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timest
 	return result;
 }
 
-static int store(struct ps_eventset *set, const long long *counters, struct ps_component *root, uint64_t *timestamp,
-                 struct ps_thread **thread)
+static int store(struct ps_eventset *set, const long long *counters, struct ps_component *root,
+                 uint64_t *timestamp, struct ps_thread **thread)
 {
 	struct ps__write write = {.kind = PS__WRITE_STORE, .counters = counters};
 	uint16_t mark;
@@ -173,10 +185,11 @@ static int store(struct ps_eventset *set, const long long *counters, struct ps_c
 	int result = ps__set_open(set);
 
 	if (result == PS_OK && set->counters.papi && set->counters.papi->place_count > 1)
-		result = ps__fail(PS_ENOSUPP,
-		                  "ps_store: the events of PAPI event set %d count in %zu places, and one reading "
-		                  "of yours goes to one: make a PAPI event set for each package",
-		                  set->counters.papi->id, set->counters.papi->place_count);
+		result = ps__fail(
+		    PS_ENOSUPP,
+		    "ps_store: the events of PAPI event set %d count in %zu places, and one "
+		    "reading of yours goes to one: make a PAPI event set for each package",
+		    set->counters.papi->id, set->counters.papi->place_count);
 	if (result == PS_OK)
 		result = check_root(set, root);
 	if (result == PS_OK)
@@ -205,8 +218,8 @@ int ps_store(struct ps_eventset *set, const long long *counters, int n, struct p
 	if (!counters)
 		result = ps__fail(PS_EINVAL, "ps_store: counters is NULL");
 	else if (n < 0 || (size_t)n != set->events.count || n == 0)
-		result =
-		    ps__fail(PS_EINVAL, "ps_store: %d counters given for a set of %zu events", n, set->events.count);
+		result = ps__fail(PS_EINVAL, "ps_store: %d counters given for a set of %zu events",
+		                  n, set->events.count);
 	else
 		result = store(set, counters, root, timestamp, thread);
 	ps__set_leave(set);

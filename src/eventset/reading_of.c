@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One reading of one event set, looked up in the tree: where several sets share a timestamp, the set tells them apart. */
+/* One reading of one event set, looked up in the tree: where several sets share a timestamp, the
+ * set tells them apart. */
 #include "base/error.h"
 #include "eventset/eventset.h"
 #include "store/attrmap.h"
@@ -7,22 +8,24 @@
 static int fail_none(const struct ps_component *component, const char *event, uint64_t timestamp)
 {
 	if (!timestamp)
-		return ps__fail(PS_ENOEVST, "the event set's latest reading has no part of '%s' below %s", event,
-		                component->name);
-	return ps__fail(PS_ENOEVST, "the event set has no reading of '%s' with timestamp %llu below %s", event,
+		return ps__fail(PS_ENOEVST,
+		                "the event set's latest reading has no part of '%s' below %s",
+		                event, component->name);
+	return ps__fail(PS_ENOEVST,
+	                "the event set has no reading of '%s' with timestamp %llu below %s", event,
 	                (unsigned long long)timestamp, component->name);
 }
 
 /* The timestamp that was asked for by 0: of the newest reading with the event. */
-static size_t sum(const struct ps__recording *series, size_t column, struct ps__range range, uint64_t timestamp,
-                  struct ps_value *out)
+static size_t sum(const struct ps__recording *series, size_t column, struct ps__range range,
+                  uint64_t timestamp, struct ps_value *out)
 {
 	return timestamp ? ps__recording_sum_at(series, column, range, timestamp, out)
 	                 : ps__recording_sum_latest(series, column, range, out);
 }
 
-static int look_up(const struct ps__recording *series, const struct ps_component *component, const char *event,
-                   uint64_t timestamp, struct ps_value *out)
+static int look_up(const struct ps__recording *series, const struct ps_component *component,
+                   const char *event, uint64_t timestamp, struct ps_value *out)
 {
 	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
 	bool is_known = false;
@@ -36,7 +39,8 @@ static int look_up(const struct ps__recording *series, const struct ps_component
 		is_known = true;
 		if (!ps__component_holds(component, series->column[column].scope))
 			return ps__component_fail_scope(component, &selector);
-		if (sum(series, (size_t)column, ps__component_range(component), timestamp, &value) > 0) {
+		if (sum(series, (size_t)column, ps__component_range(component), timestamp, &value) >
+		    0) {
 			ps__value_finish(&value);
 			*out = value;
 			return PS_OK;
@@ -49,14 +53,17 @@ static int look_up(const struct ps__recording *series, const struct ps_component
 	return fail_none(component, event, timestamp);
 }
 
-int ps_eventset_reading(const struct ps_eventset *set, const struct ps_component *component, const char *event,
-                        uint64_t timestamp, struct ps_value *out)
+int ps_eventset_reading(const struct ps_eventset *set, const struct ps_component *component,
+                        const char *event, uint64_t timestamp, struct ps_value *out)
 {
 	if (!set || !component || !event || !out)
-		return ps__fail(PS_EINVAL, "ps_eventset_reading: set, component, event and out must not be NULL");
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_eventset_reading: set, component, event and out must not be NULL");
 	const struct ps__recording *series = set->recorder.last_bound;
 	if (!series || series->topology != component->topology)
-		return ps__fail(PS_EINVAL, "ps_eventset_reading: the event set has no reading in %s's topology",
-		                component->name);
+		return ps__fail(
+		    PS_EINVAL, "ps_eventset_reading: the event set has no reading in %s's topology",
+		    component->name);
 	return look_up(series, component, event, timestamp, out);
 }

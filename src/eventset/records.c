@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts that the kernel recorded when the task was moved. What a record has, less what is credited already, happened on the
- * CPU where the task was before; what is left at the reading, on the one where it is. The watch, which is always on,
- * tells of every migration: where a group has no record of one (its ring was full, or it was not on the hardware then),
- * nothing is lost, but where the counts of that interval belong isn't known.
+ * Counts that the kernel recorded when the task was moved. What a record has, less what is credited
+ * already, happened on the CPU where the task was before; what is left at the reading, on the one
+ * where it is. The watch, which is always on, tells of every migration: where a group has no record
+ * of one (its ring was full, or it was not on the hardware then), nothing is lost, but where the
+ * counts of that interval belong isn't known.
  */
 #include "base/error.h"
 #include "base/os.h"
 #include "event/pmu.h"
+#include "eventset/attribution.h"
 #include "eventset/undo.h"
 
-/* A task that moves while it is read is followed this often; what comes later is the next reading's. */
+/* A task that moves while it is read is followed this often; what comes later is the next
+ * reading's. */
 #define LARGEST_CHASE 4
 
-/* How often to look for a record that another CPU is about to write: its interrupts are off, it takes a microsecond. */
+/* How often to look for a record that another CPU is about to write: its interrupts are off, it
+ * takes a microsecond. */
 #define LARGEST_WAIT 1000
 
 /* What the watch tells. */
@@ -80,7 +84,8 @@ static void take_record(int cpu, void *context)
 	walk->count++;
 }
 
-/* As many records as visits, and they end in the same place: then each count is where it belongs. */
+/* As many records as visits, and they end in the same place: then each count is where it
+ * belongs. */
 static bool follow_group(struct ps_eventset *set, size_t group, const struct visits *visits)
 {
 	struct walk walk = {.set = set, .group = group, .cpu = set->attribution.last_cpu};
@@ -89,10 +94,11 @@ static bool follow_group(struct ps_eventset *set, size_t group, const struct vis
 	bool complete = true;
 
 	do {
-		complete &=
-		    backend->ops->drain(set->counters.backend, group, ps__set_totals(set, 0), take_record, &walk);
+		complete &= backend->ops->drain(set->counters.backend, group,
+		                                ps__set_totals(set, 0), take_record, &walk);
 	} while (walk.count < visits->count && waits-- > 0);
-	return complete && !walk.is_short_of_memory && walk.count == visits->count && walk.cpu == visits->cpu;
+	return complete && !walk.is_short_of_memory && walk.count == visits->count &&
+	       walk.cpu == visits->cpu;
 }
 
 /* All groups follow the task to where the watch saw it last. */
@@ -120,7 +126,8 @@ static int read_still(struct ps_eventset *set)
 	for (int chase = 0; chase < LARGEST_CHASE; chase++) {
 		if (ps__watch_has_moved(&set->attribution.watch))
 			follow(set);
-		result = set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
+		result = set->counters.backend->ops->read(set->counters.backend, 0,
+		                                          ps__set_totals(set, 0));
 		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->attribution.watch))
 			break;
 	}
@@ -160,16 +167,20 @@ static bool credit_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct
 	return true;
 }
 
-/* Where there are several kinds of cores, a group is on the hardware on one kind only, and would miss migrations. */
+/* Where there are several kinds of cores, a group is on the hardware on one kind only, and would
+ * miss migrations. */
 static int check_core_kinds(struct ps_eventset *set)
 {
 	size_t kinds = 1;
 
 	for (size_t index = 0; index < set->events.count; index++) {
-		if (set->events.list[index].unsupported || set->events.list[index].klass != PS__EVENT_CLASS_CORE)
+		if (set->events.list[index].unsupported ||
+		    set->events.list[index].klass != PS__EVENT_CLASS_CORE)
 			continue;
 		if (ps__pmu_core_count(&kinds) != 0 || kinds > 1)
-			return ps__fail(PS_ENOSUPP, "migration records don't tell apart several kinds of cores");
+			return ps__fail(
+			    PS_ENOSUPP,
+			    "migration records don't tell apart several kinds of cores");
 		return PS_OK;
 	}
 	return PS_OK;

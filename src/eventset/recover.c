@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A call that was left in the midst of its work: by siglongjmp out of a handler that interrupted it, or by the end of its thread.
- * The next call finds the set busy, sees that nobody will go on with that one, and makes the set whole. Nothing that was
- * counted is lost by it: the kernel's totals are never reset, and what is credited is either credited or not (undo). The
- * reading that was being written is written to its end.
+ * A call that was left in the midst of its work: by siglongjmp out of a handler that interrupted
+ * it, or by the end of its thread. The next call finds the set busy, sees that nobody will go on
+ * with that one, and makes the set whole. Nothing that was counted is lost by it: the kernel's
+ * totals are never reset, and what is credited is either credited or not (undo). The reading that
+ * was being written is written to its end.
  */
 #include "base/error.h"
 #include "base/identity.h"
@@ -12,8 +13,9 @@
 
 #include <string.h>
 
-/* Stacks grow downwards. A handler's frame is further below the call that it interrupted than so many bytes: what the kernel
- * keeps there takes more than a kilobyte. Calls that are made one after the other from one place differ by less. */
+/* Stacks grow downwards. A handler's frame is further below the call that it interrupted than so
+ * many bytes: what the kernel keeps there takes more than a kilobyte. Calls that are made one after
+ * the other from one place differ by less. */
 #define FRAME_BYTES ((uintptr_t)768)
 
 /* Only on one stack can it be told which of two calls came first. */
@@ -28,8 +30,9 @@ static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 {
 	if (set->calls.busy_thread == ps__thread_number())
 		return stack + FRAME_BYTES > set->calls.busy && !is_on_signal_stack();
-	return !ps__locate_is_alive(set->calls.busy_thread == set->calls.owner ? set->calls.owner_tid
-	                                                                       : set->calls.busy_tid);
+	return !ps__locate_is_alive(set->calls.busy_thread == set->calls.owner
+	                                ? set->calls.owner_tid
+	                                : set->calls.busy_tid);
 }
 
 void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *credited)
@@ -47,14 +50,16 @@ void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64
 
 static void undo_change(struct ps_eventset *set)
 {
-	size_t width = ps__recording_width(set->recorder.recording), index = set->recorder.undo.index;
+	size_t width = ps__recording_width(set->recorder.recording),
+	       index = set->recorder.undo.index;
 	struct ps__undo *undo = &set->recorder.undo;
 
 	if (undo->slot) {
 		memcpy(undo->slot->counts, undo->saved, width * sizeof *undo->saved);
 		memcpy(undo->credited, undo->saved + width, width * sizeof *undo->saved);
 	}
-	if (undo->words && index != SIZE_MAX && undo->others[index] != (undo->final ? undo->final[index] : 0))
+	if (undo->words && index != SIZE_MAX &&
+	    undo->others[index] != (undo->final ? undo->final[index] : 0))
 		undo->words[index] = undo->before;
 	ps__set_change_end(set);
 	ps__set_changed_words(set);
@@ -62,7 +67,8 @@ static void undo_change(struct ps_eventset *set)
 
 static uint64_t time_of_row(const struct ps__history *log, size_t row)
 {
-	return atomic_load_explicit(ps__history_words(log, ps__history_chunk(log, row), row), memory_order_relaxed);
+	return atomic_load_explicit(ps__history_words(log, ps__history_chunk(log, row), row),
+	                            memory_order_relaxed);
 }
 
 /* Is the log's last row of this reading? */
@@ -97,13 +103,15 @@ static void forget_latest(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
 		struct ps__slot *slot = set->recorder.met[index];
-		memset(slot->base, 0, ps__recording_width(set->recorder.recording) * sizeof *slot->base);
+		memset(slot->base, 0,
+		       ps__recording_width(set->recorder.recording) * sizeof *slot->base);
 		slot->has_base = false;
 		slot->has_part = false;
 	}
 }
 
-/* The call had done its work, and didn't come to tell the reading's new timestamp: the caller knows the reading by the old one. */
+/* The call had done its work, and didn't come to tell the reading's new timestamp: the caller knows
+ * the reading by the old one. */
 static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t latest)
 {
 	set->recorder.old_name = name;
@@ -114,11 +122,13 @@ static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t lates
 /* Whatever the rows of the latest reading hold, this is what they are to hold. */
 static void write_latest(struct ps_eventset *set, struct ps__slot *slot, enum ps__write_kind kind)
 {
-	struct ps__write write = {.kind = kind == PS__WRITE_STORE ? PS__WRITE_COUNTS : kind, .slot = slot};
+	struct ps__write write = {.kind = kind == PS__WRITE_STORE ? PS__WRITE_COUNTS : kind,
+	                          .slot = slot};
 
 	ps__set_activate(set, slot);
 	ps__set_write_rows(set, &write, set->recorder.last_timestamp);
-	atomic_store_explicit(&set->recorder.recording->latest, set->recorder.last_timestamp, memory_order_release);
+	atomic_store_explicit(&set->recorder.recording->latest, set->recorder.last_timestamp,
+	                      memory_order_release);
 }
 
 static void end_sequence(struct ps_eventset *set)
@@ -141,9 +151,10 @@ static void recover_fast_path(struct ps_eventset *set)
 	const struct ps__history *log = slot->log;
 	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
 	uint64_t told = set->recorder.last_timestamp;
-	bool is_new =
-	    last > atomic_load_explicit(&log->first, memory_order_relaxed) && time_of_row(log, last - 1) == told;
-	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
+	bool is_new = last > atomic_load_explicit(&log->first, memory_order_relaxed) &&
+	              time_of_row(log, last - 1) == told;
+	uint64_t latest =
+	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
 	ps__set_close_fast_path(set);
 	ps__set_renew_fast_path(set);
@@ -160,7 +171,8 @@ static void recover_fast_path(struct ps_eventset *set)
 static void recover_write(struct ps_eventset *set)
 {
 	const struct ps__pending *pending = &set->recorder.pending;
-	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
+	uint64_t latest =
+	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
 	if (pending->stage == PS__STAGE_FORGETTING)
 		forget_latest(set);
@@ -196,9 +208,9 @@ static int recover(struct ps_eventset *set)
 	if (set->recorder.pending.stage == PS__STAGE_REOPENING) {
 		end_sequence(set);
 		return ps__fail(PS_ECNFLCT,
-		                "the event set was left, by a jump out of a signal handler or the end of its "
-		                "thread, while it updated a reading that isn't the latest: destroy it, and "
-		                "count with a clone (ps_eventset_clone)");
+		                "the event set was left, by a jump out of a signal handler or the "
+		                "end of its thread, while it updated a reading that isn't the "
+		                "latest: destroy it, and count with a clone (ps_eventset_clone)");
 	}
 	if (set->fast_path.root) {
 		recover_fast_path(set);
@@ -218,11 +230,10 @@ int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
 	if (!set)
 		return ps__fail(PS_EINVAL, "%s: the event set is NULL", call);
 	if (!ps__fork_is_same(set->calls.fork_generation))
-		return ps__fail(
-		    PS_ECLOST,
-		    "%s: the event set was made by the parent process, and its counters are the parent's: "
-		    "create a set in this process",
-		    call);
+		return ps__fail(PS_ECLOST,
+		                "%s: the event set was made by the parent process, and its "
+		                "counters are the parent's: create a set in this process",
+		                call);
 	if (is_left(set, stack)) {
 		uintptr_t left_at = set->calls.busy;
 		set->calls.busy_thread = ps__thread_number();
@@ -232,6 +243,7 @@ int ps__set_refuse(struct ps_eventset *set, const char *call, uintptr_t stack)
 			set->calls.busy = left_at;
 		return result;
 	}
-	return ps__fail(PS_ECNFLCT, "%s: the event set is in the middle of another call, which a signal interrupted",
-	                call);
+	return ps__fail(
+	    PS_ECNFLCT,
+	    "%s: the event set is in the middle of another call, which a signal interrupted", call);
 }

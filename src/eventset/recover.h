@@ -10,9 +10,9 @@
 struct ps__slot;
 
 /*
- * What a change of counts replaces, until it is done: recover.c puts it back if the call is left before. Either all of a slot's
- * counts and a lane's credited totals; or, which is cheaper, one of two vectors' words after the other, of which only the one
- * that is being changed can be half done.
+ * What a change of counts replaces, until it is done: recover.c puts it back if the call is left
+ * before. Either all of a slot's counts and a lane's credited totals; or, which is cheaper, one of
+ * two vectors' words after the other, of which only the one that is being changed can be half done.
  */
 struct ps__undo {
 	struct ps__slot *slot; /* whose counts are changed as a whole; NULL: nobody's */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Readings that are not the latest. Their rows hold values; what their base was must be known if one is updated again. For
- * most it follows from the row's mark (0, or the value itself). Only a reading that was accumulated and then read keeps
- * its base apart, in a second log of the slot.
+ * Readings that are not the latest. Their rows hold values; what their base was must be known if
+ * one is updated again. For most it follows from the row's mark (0, or the value itself). Only a
+ * reading that was accumulated and then read keeps its base apart, in a second log of the slot.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -14,7 +14,8 @@ static uint16_t last_mark(const struct ps__history *log)
 {
 	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
 
-	return atomic_load_explicit(ps__history_mark(ps__history_chunk(log, row), row), memory_order_relaxed);
+	return atomic_load_explicit(ps__history_mark(ps__history_chunk(log, row), row),
+	                            memory_order_relaxed);
 }
 
 int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
@@ -32,7 +33,8 @@ int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
 	return -1;
 }
 
-/* A reading for which not all slots' bases found room is tried again: those that did are kept already. */
+/* A reading for which not all slots' bases found room is tried again: those that did are kept
+ * already. */
 static bool is_kept(const struct ps__history *bases, uint64_t timestamp)
 {
 	size_t first = atomic_load_explicit(&bases->first, memory_order_relaxed);
@@ -40,8 +42,9 @@ static bool is_kept(const struct ps__history *bases, uint64_t timestamp)
 
 	if (count == first)
 		return false;
-	uint64_t last = atomic_load_explicit(ps__history_words(bases, ps__history_chunk(bases, count - 1), count - 1),
-	                                     memory_order_relaxed);
+	uint64_t last = atomic_load_explicit(
+	    ps__history_words(bases, ps__history_chunk(bases, count - 1), count - 1),
+	    memory_order_relaxed);
 	return last == timestamp;
 }
 
@@ -58,7 +61,8 @@ static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t ti
 	size_t row = atomic_load_explicit(&slot->bases->count, memory_order_relaxed);
 	struct ps__chunk *chunk = ps__history_chunk(slot->bases, row);
 	_Atomic uint64_t *words = ps__history_words(slot->bases, chunk, row) + 1;
-	/* Releases, as the chunk may have been one of rows: who still reads there sees that it was given back. */
+	/* Releases, as the chunk may have been one of rows: who still reads there sees that it was
+	 * given back. */
 	atomic_store_explicit(&words[-1], timestamp, memory_order_release);
 	for (size_t word = 0; word < width; word++)
 		atomic_store_explicit(&words[word], slot->base[word], memory_order_release);
@@ -73,7 +77,8 @@ static int keep_base(struct ps_eventset *set, struct ps__slot *slot, uint64_t ti
 /* Keeps the bases of the latest reading, before another one takes its place. */
 int ps__set_keep_bases(struct ps_eventset *set)
 {
-	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
+	uint64_t latest =
+	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
@@ -104,7 +109,8 @@ void ps__set_forget_parts(struct ps_eventset *set)
 	set->recorder.active_count = kept;
 }
 
-static void load_base(struct ps__slot *slot, const struct ps__history *log, size_t row, size_t width)
+static void load_base(struct ps__slot *slot, const struct ps__history *log, size_t row,
+                      size_t width)
 {
 	struct ps__chunk *chunk = ps__history_chunk(log, row);
 	_Atomic uint64_t *words = ps__history_words(log, chunk, row) + 1;
@@ -116,7 +122,8 @@ static void load_base(struct ps__slot *slot, const struct ps__history *log, size
 	slot->has_base = true;
 }
 
-/* Takes the base that was kept apart. A bounded history may have dropped it: the row's value is then the best known. */
+/* Takes the base that was kept apart. A bounded history may have dropped it: the row's value is
+ * then the best known. */
 static void take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, size_t width)
 {
 	ptrdiff_t kept = slot->bases ? ps__history_find(slot->bases, timestamp) : -1;
@@ -131,7 +138,8 @@ static void take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, siz
 }
 
 /* The slot's part of an older reading becomes its last row, with its base at hand. */
-static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t row, uint64_t timestamp)
+static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t row,
+                        uint64_t timestamp)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
 
@@ -140,8 +148,8 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 		ps__history_close_up(slot->log);
 		row = (size_t)ps__history_find(slot->log, timestamp);
 	}
-	uint16_t mark =
-	    atomic_load_explicit(ps__history_mark(ps__history_chunk(slot->log, row), row), memory_order_relaxed);
+	uint16_t mark = atomic_load_explicit(
+	    ps__history_mark(ps__history_chunk(slot->log, row), row), memory_order_relaxed);
 
 	if (mark & PS__MARK_BASE_IS_VALUE)
 		load_base(slot, slot->log, row, width);
@@ -160,7 +168,8 @@ int ps__set_make_room_to_reopen(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
 		struct ps__history *log = set->recorder.met[index]->log;
-		if (atomic_load_explicit(&log->count, memory_order_relaxed) > 0 && ps__history_make_room(log) < 0)
+		if (atomic_load_explicit(&log->count, memory_order_relaxed) > 0 &&
+		    ps__history_make_room(log) < 0)
 			return ps__fail_memory("a reading that is updated; nothing is lost");
 	}
 	return PS_OK;
@@ -178,13 +187,14 @@ bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp)
 	return is_found;
 }
 
-ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot, uint64_t timestamp,
-                                 uint16_t mark)
+ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot,
+                                 uint64_t timestamp, uint16_t mark)
 {
 	ptrdiff_t row = ps__history_find(slot->log, timestamp);
 
-	if (row < 0 || atomic_load_explicit(ps__history_mark(ps__history_chunk(slot->log, (size_t)row), (size_t)row),
-	                                    memory_order_relaxed) != mark)
+	if (row < 0 || atomic_load_explicit(
+			   ps__history_mark(ps__history_chunk(slot->log, (size_t)row), (size_t)row),
+			   memory_order_relaxed) != mark)
 		return -1;
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
 		if (set->recorder.met[index] != slot &&

@@ -2,9 +2,10 @@
 /*
  * Each task's share of what a process counted: what its own records say, and what they leave.
  *
- * Not all tasks have records: those that live have none, and a root, whose events aren't copies, leaves none when it ends. So
- * what the records leave is the one task's of which none tells, if that is one. This is decided for each event on each
- * CPU, and a record that is missing makes two of the one: then it is nobody's.
+ * Not all tasks have records: those that live have none, and a root, whose events aren't copies,
+ * leaves none when it ends. So what the records leave is the one task's of which none tells, if
+ * that is one. This is decided for each event on each CPU, and a record that is missing makes two
+ * of the one: then it is nobody's.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -47,11 +48,13 @@ static void count_rests(struct walk *walk)
 			                      ? set->counters.backend->origin[times + event]
 			                      : 0;
 			uint64_t count = ps__set_credited(set, lane)[times + event] - origin;
-			*rest_of(walk, lane, event) = (struct rest){.count = (long long)count, .keeper = NOBODY};
+			*rest_of(walk, lane, event) =
+			    (struct rest){.count = (long long)count, .keeper = NOBODY};
 		}
 	}
 	for (size_t index = 0; index < tasks->count; index++) {
-		for (const struct ps__share *share = tasks->tasks[index].shares; share; share = share->next) {
+		for (const struct ps__share *share = tasks->tasks[index].shares; share;
+		     share = share->next) {
 			for (size_t event = 0; event < set->events.count; event++)
 				rest_of(walk, share->lane, event)->count -= share->counts[event];
 		}
@@ -152,7 +155,8 @@ static int tell_rests(struct walk *walk)
 		memset(walk->counts, 0, set->events.count * sizeof *walk->counts);
 		for (size_t root = 0; root < tasks->roots; root++) {
 			for (size_t event = 0; event < set->events.count; event++) {
-				const struct rest *rest = rest_of(walk, root * tasks->cpus + cpu, event);
+				const struct rest *rest =
+				    rest_of(walk, root * tasks->cpus + cpu, event);
 				walk->counts[event] += rest->keeper < 0 ? rest->count : 0;
 			}
 		}
@@ -166,7 +170,8 @@ static int walk_tasks(struct ps_eventset *set, struct walk *walk)
 	int result = 0;
 
 	ps__set_take_tasks(set);
-	walk->rests = ps__os_calloc(set->counters.backend->lanes * set->events.count, sizeof *walk->rests);
+	walk->rests =
+	    ps__os_calloc(set->counters.backend->lanes * set->events.count, sizeof *walk->rests);
 	walk->counts = ps__os_calloc(set->events.count, sizeof *walk->counts);
 	if (walk->rests && walk->counts) {
 		count_rests(walk);
@@ -183,7 +188,8 @@ static int walk_tasks(struct ps_eventset *set, struct walk *walk)
 	return result;
 }
 
-int ps_eventset_for_each_task(struct ps_eventset *set, int (*visit)(const struct ps_task *task, void *context),
+int ps_eventset_for_each_task(struct ps_eventset *set,
+                              int (*visit)(const struct ps_task *task, void *context),
                               void *context)
 {
 	struct walk walk = {.set = set, .visit = visit, .context = context};

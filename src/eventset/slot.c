@@ -60,7 +60,8 @@ void ps__set_free_slots(struct ps_eventset *set)
 /* The list has room for one slot more than were met. */
 static int grow_list(struct ps_eventset *set, struct ps__slot ***list, size_t count)
 {
-	struct ps__slot **grown = ps__os_calloc_apart(set->recorder.met_count + 1, sizeof(struct ps__slot *));
+	struct ps__slot **grown =
+	    ps__os_calloc_apart(set->recorder.met_count + 1, sizeof(struct ps__slot *));
 
 	if (!grown)
 		return -1;
@@ -98,7 +99,8 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
 	struct ps__slot *slot = ps__os_calloc_apart(
-	    1, sizeof *slot + (2 * width + 2 * set->recorder.recording->groups) * sizeof slot->counts[0]);
+	    1, sizeof *slot +
+		   (2 * width + 2 * set->recorder.recording->groups) * sizeof slot->counts[0]);
 
 	if (!slot)
 		return NULL;
@@ -130,7 +132,9 @@ void ps__set_find_lanes(struct ps_eventset *set)
 
 static struct ps__slot **entry_of(struct ps_eventset *set, int cpu)
 {
-	return &set->recorder.slots[cpu >= 0 && cpu < set->recorder.slot_limit ? cpu : set->recorder.slot_limit];
+	return &set->recorder
+	            .slots[cpu >= 0 && cpu < set->recorder.slot_limit ? cpu
+	                                                              : set->recorder.slot_limit];
 }
 
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
@@ -142,8 +146,8 @@ struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
 	if (!*entry)
 		*entry = create_slot(set, cpu);
 	if (!*entry) {
-		ps__fail_memory(
-		    "a hardware thread that the set meets; nothing is lost: the counts come with the next reading");
+		ps__fail_memory("a hardware thread that the set meets; nothing is lost: the counts "
+		                "come with the next reading");
 		return NULL;
 	}
 	if (set->recorder.recording->topology)
@@ -185,8 +189,10 @@ static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
 		*entry = create_slot(set, cpu);
 	if (!*entry || ps__set_make_bases(set, *entry) < 0)
 		return -1;
-	return ps__history_reserve((*entry)->log, rows) < 0 || ps__history_reserve((*entry)->bases, rows) < 0 ? -1
-	                                                                                                      : 0;
+	return ps__history_reserve((*entry)->log, rows) < 0 ||
+	               ps__history_reserve((*entry)->bases, rows) < 0
+	           ? -1
+	           : 0;
 }
 
 static int reserve_lanes(struct ps_eventset *set, size_t rows)
@@ -223,6 +229,7 @@ int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 		return reserve_slot(set, set->counters.target.cpu, rows);
 	if (set->counters.target.kind == PS__TARGET_CGROUP)
 		return reserve_lanes(set, rows);
-	/* Where the mask isn't told, as of a task that has ended, slots are made as they are met. */
+	/* Where the mask isn't told, as of a task that has ended, slots are made as they are
+	 * met. */
 	return ps__locate_for_each_allowed(tid, reserve_allowed, &reservation) == -ENOMEM ? -1 : 0;
 }

@@ -59,7 +59,8 @@ static struct ps__known_task *add_task(struct ps__tasks *tasks, pid_t pid, pid_t
 		return NULL;
 	}
 	struct ps__known_task *task = &tasks->tasks[tasks->count];
-	*task = (struct ps__known_task){.pid = pid, .tid = tid, .root = PS__NO_ROOT, .next = *bucket_of(tasks, tid)};
+	*task = (struct ps__known_task){
+	    .pid = pid, .tid = tid, .root = PS__NO_ROOT, .next = *bucket_of(tasks, tid)};
 	*bucket_of(tasks, tid) = (ptrdiff_t)tasks->count++;
 	return task;
 }
@@ -100,7 +101,8 @@ static void note_named(struct ps__tasks *tasks, const struct ps__task_news *news
 		memcpy(task->name, news->name, sizeof task->name);
 }
 
-static struct ps__share *find_share(struct ps__tasks *tasks, struct ps__known_task *task, size_t lane)
+static struct ps__share *find_share(struct ps__tasks *tasks, struct ps__known_task *task,
+                                    size_t lane)
 {
 	struct ps__share *share = task->shares;
 
@@ -174,7 +176,8 @@ static int add_roots(struct ps_eventset *set)
 {
 	for (size_t root = 0; root < set->counters.tasks->roots; root++) {
 		struct ps__known_task *task =
-		    add_task(set->counters.tasks, set->counters.target.tid, set->counters.target.roots[root]);
+		    add_task(set->counters.tasks, set->counters.target.tid,
+		             set->counters.target.roots[root]);
 		if (!task)
 			return ps__fail_memory("the tasks of a process");
 		task->root = root;
@@ -226,7 +229,8 @@ void ps__set_close_tasks(struct ps_eventset *set)
 void ps__set_take_tasks(struct ps_eventset *set)
 {
 	if (set->counters.tasks)
-		set->counters.backend->ops->take_tasks(set->counters.backend, note, set->counters.tasks);
+		set->counters.backend->ops->take_tasks(set->counters.backend, note,
+		                                       set->counters.tasks);
 }
 
 int ps_eventset_set_tasks(struct ps_eventset *set, int on)

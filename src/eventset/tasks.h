@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of the tasks of a process. Shared by tasks.c, which gathers it, and shares.c, which tells it. */
+/* What is known of the tasks of a process. Shared by tasks.c, which gathers it, and shares.c, which
+ * tells it. */
 #ifndef PS_EVENTSET_TASKS_H
 #define PS_EVENTSET_TASKS_H
 
@@ -44,15 +45,18 @@ static inline size_t ps__task_told_words(const struct ps__tasks *tasks)
 	return (tasks->cpus * tasks->event_count + 63) / 64;
 }
 
-/* Did a record tell what the task, by its index, counted of an event on a CPU, by its place in the root's lanes? */
-static inline bool ps__task_was_told(const struct ps__tasks *tasks, size_t task, size_t cpu, size_t event)
+/* Did a record tell what the task, by its index, counted of an event on a CPU, by its place in the
+ * root's lanes? */
+static inline bool ps__task_was_told(const struct ps__tasks *tasks, size_t task, size_t cpu,
+                                     size_t event)
 {
 	size_t bit = cpu * tasks->event_count + event;
 
 	return tasks->told[task * ps__task_told_words(tasks) + bit / 64] >> bit % 64 & 1;
 }
 
-/* tasks.c: PS_OK if the set keeps its tasks apart; else a code and a sentence that names the call. */
+/* tasks.c: PS_OK if the set keeps its tasks apart; else a code and a sentence that names the
+ * call. */
 int ps__set_check_tasks(const struct ps_eventset *set, const char *call);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of an attached process that the kernel does not count: what the backend saw of them, and the mark of readings. */
+/* Programs of an attached process that the kernel does not count: what the backend saw of them, and
+ * the mark of readings. */
 #include "base/error.h"
 #include "eventset/eventset.h"
 
@@ -17,8 +18,8 @@ static const struct ps__uncounted *take(struct ps_eventset *set)
 	return set->counters.backend->ops->take_uncounted(set->counters.backend);
 }
 
-/* Such a program may run anywhere, and start others that aren't seen: all counts from then on are the least that there can
- * have been. */
+/* Such a program may run anywhere, and start others that aren't seen: all counts from then on are
+ * the least that there can have been. */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
 {
 	const struct ps__uncounted *found = take(set);
@@ -33,20 +34,24 @@ void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
 static int tell(struct ps_eventset *set, struct ps_uncounted *out)
 {
 	if (set->counters.target.kind != PS__TARGET_PROCESS)
-		return ps__fail(PS_ENOSUPP, "ps_eventset_uncounted: the event set is not attached to a process");
+		return ps__fail(
+		    PS_ENOSUPP,
+		    "ps_eventset_uncounted: the event set is not attached to a process");
 	if (set->state == PS__SET_NEW)
-		return ps__fail(PS_ENOTRUN, "ps_eventset_uncounted: the event set was never started");
+		return ps__fail(PS_ENOTRUN,
+		                "ps_eventset_uncounted: the event set was never started");
 	const struct ps__uncounted *found = take(set);
 	if (!found)
 		return ps__fail(PS_ENOSUPP,
-		                "programs that the kernel does not count are only seen where its counts are "
-		                "split by hardware thread: %s",
+		                "programs that the kernel does not count are only seen where its "
+		                "counts are split by hardware thread: %s",
 		                set->attribution.why);
 	*out = (struct ps_uncounted){.programs = found->programs, .pid = found->pid};
 	memcpy(out->name, found->name, sizeof out->name);
 	if (!*found->why_unknown)
 		return PS_OK;
-	return ps__fail(PS_PARTIAL, "there may be programs that the kernel does not count: %s", found->why_unknown);
+	return ps__fail(PS_PARTIAL, "there may be programs that the kernel does not count: %s",
+	                found->why_unknown);
 }
 
 int ps_eventset_uncounted(struct ps_eventset *set, struct ps_uncounted *out)

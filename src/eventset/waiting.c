@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long groups waited for the hardware, and on which CPU, where the kernel splits the counts by CPU. The kernel's enabled
- * time of an event for one CPU goes on wherever the task runs, so it doesn't tell. Where several groups take turns, the
- * backend has the task's residency on each CPU, and waiting is the residency less the running time. One group alone seldom
- * waits; its enabled and running times, over all CPUs, then suffice.
+ * How long groups waited for the hardware, and on which CPU, where the kernel splits the counts by
+ * CPU. The kernel's enabled time of an event for one CPU goes on wherever the task runs, so it
+ * doesn't tell. Where several groups take turns, the backend has the task's residency on each CPU,
+ * and waiting is the residency less the running time. One group alone seldom waits; its enabled and
+ * running times, over all CPUs, then suffice.
  */
 #include "eventset/waiting.h"
 
-/* The enabled time of two lanes differs by what reading them one after the other took, and starting them: that
- * is measured, as a hypervisor or an interrupt may come between. */
+/* The enabled time of two lanes differs by what reading them one after the other took, and starting
+ * them: that is measured, as a hypervisor or an interrupt may come between. */
 #define SKEW_NS      20000u
 #define LANE_SKEW_NS 2000u
 
@@ -23,10 +24,12 @@ static uint64_t *clock_of(const struct ps_eventset *set)
 	return start_of(set, set->counters.backend->lanes);
 }
 
-/* Residency less running time, as of the lane's last read: it grows by what the group waits on this CPU. */
+/* Residency less running time, as of the lane's last read: it grows by what the group waits on this
+ * CPU. */
 static uint64_t waiting_total(const struct ps_eventset *set, size_t lane, size_t group)
 {
-	return set->counters.backend->residency_ns[lane] - ps__set_credited(set, lane)[2 * group + 1];
+	return set->counters.backend->residency_ns[lane] -
+	       ps__set_credited(set, lane)[2 * group + 1];
 }
 
 void ps__set_start_lanes(struct ps_eventset *set)
@@ -59,7 +62,8 @@ void ps__set_discount_lane(struct ps_eventset *set, size_t lane)
 	set->attribution.lanes.settled = NULL;
 }
 
-/* Can the group be on the hardware there? Where it can't, a stand-in tells how long the task was there. */
+/* Can the group be on the hardware there? Where it can't, a stand-in tells how long the task was
+ * there. */
 static bool can_count(const struct ps__slot *slot, size_t group)
 {
 	return group >= 64 || !(slot->lacking & UINT64_C(1) << group);
@@ -86,10 +90,12 @@ void ps__set_credit_waiting(struct ps_eventset *set, struct ps__slot *slot, size
 	}
 }
 
-/* The task ran on this CPU, and so did a group, unless it had to wait: 0 of it is then not known to be 0. */
+/* The task ran on this CPU, and so did a group, unless it had to wait: 0 of it is then not known to
+ * be 0. */
 void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot)
 {
-	for (size_t group = 0; !set->counters.backend->residency_ns && group < set->recorder.recording->groups;
+	for (size_t group = 0;
+	     !set->counters.backend->residency_ns && group < set->recorder.recording->groups;
 	     group++) {
 		if (!set->counters.backend->is_hardware[group] || slot->counts[2 * group] > 0 ||
 		    !can_count(slot, group))
@@ -99,26 +105,32 @@ void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot)
 	}
 }
 
-/* Where a group waited that was never on the hardware: here, or where the task was before on a kind of core that has it. */
-static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group, struct ps__slot *here)
+/* Where a group waited that was never on the hardware: here, or where the task was before on a kind
+ * of core that has it. */
+static struct ps__slot *waiting_slot(const struct ps_eventset *set, size_t group,
+                                     struct ps__slot *here)
 {
 	struct ps__slot *found = here;
 
-	for (size_t index = 0; index < set->recorder.active_count && !can_count(found, group); index++) {
+	for (size_t index = 0; index < set->recorder.active_count && !can_count(found, group);
+	     index++) {
 		if (can_count(set->recorder.active[index], group))
 			found = set->recorder.active[index];
 	}
 	return found;
 }
 
-/* Enabled time in which the group was on no CPU's hardware, though the task ran: it waited for its turn. It belongs
- * to where the task was meanwhile, in proportion. */
-static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns, struct ps__slot *here)
+/* Enabled time in which the group was on no CPU's hardware, though the task ran: it waited for its
+ * turn. It belongs to where the task was meanwhile, in proportion. */
+static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waited_ns,
+                           struct ps__slot *here)
 {
 	uint64_t ran_ns = 0;
 
 	for (size_t index = 0; index < set->recorder.active_count; index++)
-		ran_ns += can_count(set->recorder.active[index], group) ? set->recorder.active[index]->ran[group] : 0;
+		ran_ns += can_count(set->recorder.active[index], group)
+		              ? set->recorder.active[index]->ran[group]
+		              : 0;
 	if (ran_ns == 0) {
 		waiting_slot(set, group, here)->counts[2 * group] += waited_ns;
 		return;
@@ -131,9 +143,9 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 	}
 }
 
-/* The enabled time of one lane, all roots together, goes on wherever the task runs. What it is ahead of the running times of
- * all lanes is waiting, but for skew: what is too little to be told from it stays on the clock, as many short waits are
- * a long one. */
+/* The enabled time of one lane, all roots together, goes on wherever the task runs. What it is
+ * ahead of the running times of all lanes is waiting, but for skew: what is too little to be told
+ * from it stays on the clock, as many short waits are a long one. */
 static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot *here, uint64_t ran)
 {
 	uint64_t now = 0;
@@ -142,7 +154,8 @@ static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot 
 	     lane += set->counters.target.lane_count)
 		now += ps__set_credited(set, lane)[2 * group] - start_of(set, lane)[group];
 	uint64_t passed = now - clock_of(set)[group];
-	uint64_t skew = SKEW_NS + LANE_SKEW_NS * set->counters.backend->lanes + set->counters.backend->start_ns;
+	uint64_t skew =
+	    SKEW_NS + LANE_SKEW_NS * set->counters.backend->lanes + set->counters.backend->start_ns;
 	clock_of(set)[group] += ran;
 	if ((int64_t)(passed - ran) <= (int64_t)skew)
 		return;
@@ -151,8 +164,10 @@ static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot 
 	set->attribution.lanes.has_waited = true;
 }
 
-/* The task was nowhere else since the lane was read last: two times of one event, taken at once, have no skew. */
-static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot *here, uint64_t ran)
+/* The task was nowhere else since the lane was read last: two times of one event, taken at once,
+ * have no skew. */
+static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot *here,
+                          uint64_t ran)
 {
 	uint64_t waited = can_count(here, group) ? here->off[group] : 0;
 
@@ -161,7 +176,8 @@ static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot
 	set->attribution.lanes.has_waited |= waited > 0;
 }
 
-static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot *here, bool has_stayed)
+static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot *here,
+                         bool has_stayed)
 {
 	uint64_t ran = 0;
 
@@ -175,14 +191,16 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 		settle_moved(set, group, here, ran);
 }
 
-/* Was a single task nowhere else since the last fetch? A process may run in several places at once, and an unwatched task
- * may move while its lanes are read. */
+/* Was a single task nowhere else since the last fetch? A process may run in several places at once,
+ * and an unwatched task may move while its lanes are read. */
 static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *here)
 {
-	bool is_watched = set->counters.target.kind == PS__TARGET_SELF ||
-	                  (set->counters.target.kind == PS__TARGET_TID && set->attribution.watch.fd >= 0);
+	bool is_watched =
+	    set->counters.target.kind == PS__TARGET_SELF ||
+	    (set->counters.target.kind == PS__TARGET_TID && set->attribution.watch.fd >= 0);
 
-	if (!is_watched || (set->attribution.lanes.settled && set->attribution.lanes.settled != here))
+	if (!is_watched ||
+	    (set->attribution.lanes.settled && set->attribution.lanes.settled != here))
 		return false;
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (set->recorder.active[index] != here && set->recorder.active[index]->is_credited)
@@ -191,7 +209,8 @@ static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *her
 	return true;
 }
 
-/* What a group missed on one of several CPUs is an estimate of that CPU's: the part's label says so. */
+/* What a group missed on one of several CPUs is an estimate of that CPU's: the part's label says
+ * so. */
 static void label_turns(struct ps_eventset *set)
 {
 	size_t parts = 0;
@@ -211,7 +230,8 @@ void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here)
 {
 	bool stayed = has_stayed(set, here);
 
-	for (size_t group = 0; !set->counters.backend->residency_ns && group < set->recorder.recording->groups;
+	for (size_t group = 0;
+	     !set->counters.backend->residency_ns && group < set->recorder.recording->groups;
 	     group++)
 		settle_group(set, group, here, stayed);
 	for (size_t index = 0; index < set->recorder.active_count; index++) {

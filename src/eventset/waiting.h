@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long groups waited for the hardware, and on which CPU, where the kernel splits the counts by CPU. */
+/* How long groups waited for the hardware, and on which CPU, where the kernel splits the counts by
+ * CPU. */
 #ifndef PS_EVENTSET_WAITING_H
 #define PS_EVENTSET_WAITING_H
 
@@ -7,7 +8,8 @@
 
 /* Waiting is measured from now on: a start. */
 void ps__set_start_lanes(struct ps_eventset *set);
-/* What was counted and waited since the last fetch belongs to nobody; the lane's totals were just read. */
+/* What was counted and waited since the last fetch belongs to nobody; the lane's totals were just
+ * read. */
 void ps__set_discount_lane(struct ps_eventset *set, size_t lane);
 /* With residencies, as of the lane's last read: what is not credited yet; 0 without. */
 uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t lane, size_t group);

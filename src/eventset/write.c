@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reading is written: rows of base + counts, for every slot that takes part. All that can fail is done before the
- * first row changes, so that a failure leaves both the readings and the counts as they were.
+ * A reading is written: rows of base + counts, for every slot that takes part. All that can fail is
+ * done before the first row changes, so that a failure leaves both the readings and the counts as
+ * they were.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -28,7 +29,8 @@ enum which {
 
 static enum which find_reading(struct ps_eventset *set, const uint64_t *timestamp, uint64_t *wanted)
 {
-	uint64_t latest = atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
+	uint64_t latest =
+	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
 	if (latest == 0)
 		return WHICH_NEW;
@@ -45,7 +47,8 @@ static enum which find_reading(struct ps_eventset *set, const uint64_t *timestam
 /* Does a slot take part in the reading? */
 static bool takes_part(const struct ps__slot *slot, const struct ps__write *write)
 {
-	return slot == write->slot || slot->has_part || (slot->has_counts && write->kind != PS__WRITE_STORE);
+	return slot == write->slot || slot->has_part ||
+	       (slot->has_counts && write->kind != PS__WRITE_STORE);
 }
 
 /* Every row that the reading may append finds its place. */
@@ -55,23 +58,27 @@ static int make_room(struct ps_eventset *set, const struct ps__write *write)
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
 		if (takes_part(slot, write) && ps__history_make_room(slot->log) < 0)
-			return ps__fail_memory("a reading; nothing is lost: the counts come with the next one");
+			return ps__fail_memory(
+			    "a reading; nothing is lost: the counts come with the next one");
 	}
 	return PS_OK;
 }
 
 /* The words of a row but the timestamp: base + counts. */
-static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, const uint64_t *counts, size_t width)
+static void write_sum(_Atomic uint64_t *words, const struct ps__slot *slot, const uint64_t *counts,
+                      size_t width)
 {
 	const uint64_t *base = slot->base;
 
 	for (size_t word = 0; word < width; word++)
-		atomic_store_explicit(&words[word], base[word] + counts[word], memory_order_release);
+		atomic_store_explicit(&words[word], base[word] + counts[word],
+		                      memory_order_release);
 }
 
-/* base + what the caller gave, which has no times. On other slots than the caller's: the base alone. Returns flags. */
-static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *set, const struct ps__slot *slot,
-                             const struct ps__write *write)
+/* base + what the caller gave, which has no times. On other slots than the caller's: the base
+ * alone. Returns flags. */
+static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *set,
+                             const struct ps__slot *slot, const struct ps__write *write)
 {
 	size_t times = 2 * set->recorder.recording->groups;
 	uint16_t flags = 0;
@@ -123,8 +130,10 @@ static uint16_t mark_of(const struct ps__slot *slot, const struct ps__write *wri
 	return slot->has_base ? mark | PS__MARK_BASE_APART : mark;
 }
 
-static inline __attribute__((always_inline)) void write_part(struct ps_eventset *set, struct ps__slot *slot,
-                                                             const struct ps__write *write, uint64_t timestamp)
+static inline __attribute__((always_inline)) void write_part(struct ps_eventset *set,
+                                                             struct ps__slot *slot,
+                                                             const struct ps__write *write,
+                                                             uint64_t timestamp)
 {
 	struct ps__history *log = slot->log;
 	size_t width = ps__recording_width(set->recorder.recording);
@@ -139,7 +148,8 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 		flags = write_stored(words + 1, set, slot, write);
 	else
 		write_sum(words + 1, slot, slot->counts, width);
-	atomic_store_explicit(ps__history_mark(chunk, row), mark_of(slot, write) | flags, memory_order_release);
+	atomic_store_explicit(ps__history_mark(chunk, row), mark_of(slot, write) | flags,
+	                      memory_order_release);
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
 		ps__set_move_into_base(set, slot, width);
@@ -149,8 +159,8 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 		ps__history_trim(log, set->recorder.history);
 }
 
-static inline __attribute__((always_inline)) void write_rows(struct ps_eventset *set, const struct ps__write *write,
-                                                             uint64_t timestamp)
+static inline __attribute__((always_inline)) void
+write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp)
 {
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		if (takes_part(set->recorder.active[index], write))
@@ -182,11 +192,14 @@ int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64
 		result = ps__set_keep_bases(set);
 	if (result != PS_OK)
 		return result;
-	set->recorder.pending = (struct ps__pending){
-	    .kind = write->kind, .slot = write->slot, .timestamp = made, .is_update = which == WHICH_LATEST};
+	set->recorder.pending = (struct ps__pending){.kind = write->kind,
+	                                             .slot = write->slot,
+	                                             .timestamp = made,
+	                                             .is_update = which == WHICH_LATEST};
 	set->recorder.pending.name = timestamp ? *timestamp : wanted;
 	if (which != WHICH_LATEST) {
-		ps__set_enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING : PS__STAGE_REOPENING);
+		ps__set_enter_stage(set, which == WHICH_NEW ? PS__STAGE_FORGETTING
+		                                            : PS__STAGE_REOPENING);
 		leave_latest(set, write->slot);
 	}
 	ps__recording_write_begin(set->recorder.recording);

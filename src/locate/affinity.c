@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <sched.h>
 
-/* The kernel refuses a mask smaller than its own; 8192 CPUs are twice what the largest machines have. */
+/* The kernel refuses a mask smaller than its own; 8192 CPUs are twice what the largest machines
+ * have. */
 #define FIRST_MASK_CPUS   1024
 #define LARGEST_MASK_CPUS 65536
 

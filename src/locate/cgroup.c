@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control groups by name: the folder of one, opened, is what perf_event_open takes. perf knows the hierarchy of version 1 that
- * has the controller perf_event, where that is mounted, and else the one of version 2.
+ * Control groups by name: the folder of one, opened, is what perf_event_open takes. perf knows the
+ * hierarchy of version 1 that has the controller perf_event, where that is mounted, and else the
+ * one of version 2.
  */
 #include "base/advice.h"
 #include "base/error.h"
@@ -39,14 +40,16 @@ static bool is_octal(const char *text)
 	return text[0] <= '3';
 }
 
-/* The kernel writes spaces, tabs, newlines and backslashes of a mount point as \040 and its like. */
+/* The kernel writes spaces, tabs, newlines and backslashes of a mount point as \040 and its
+ * like. */
 static void decode(char *text)
 {
 	char *to = text;
 
 	while (*text) {
 		if (*text == '\\' && is_octal(text + 1)) {
-			*to++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
+			*to++ =
+			    (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
 			text += 4;
 		} else {
 			*to++ = *text++;
@@ -67,17 +70,20 @@ static char *mount_point(char *line, bool is_v1)
 			return NULL;
 	}
 	if (is_v1)
-		return !strcmp(words[2], "cgroup") && has_word(words[3], "perf_event") ? words[1] : NULL;
+		return !strcmp(words[2], "cgroup") && has_word(words[3], "perf_event") ? words[1]
+		                                                                       : NULL;
 	return !strcmp(words[2], "cgroup2") ? words[1] : NULL;
 }
 
-/* The mount point of the hierarchy that perf knows; NULL if there is none. mounts is cut into pieces. */
+/* The mount point of the hierarchy that perf knows; NULL if there is none. mounts is cut into
+ * pieces. */
 static const char *find_hierarchy(char *mounts, const char *copy, size_t size_bytes)
 {
 	for (int v1 = 1; v1 >= 0; v1--) {
 		char *rest = NULL;
 		memcpy(mounts, copy, size_bytes);
-		for (char *line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		for (char *line = strtok_r(mounts, "\n", &rest); line;
+		     line = strtok_r(NULL, "\n", &rest)) {
 			char *point = mount_point(line, v1);
 			if (!point)
 				continue;
@@ -91,7 +97,8 @@ static const char *find_hierarchy(char *mounts, const char *copy, size_t size_by
 static int fail_open(const char *path)
 {
 	if (errno == EMFILE || errno == ENFILE)
-		return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path, strerror(errno));
+		return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path,
+		                strerror(errno));
 	return ps__fail(PS_ESYS, "there is no such control group: %s: %s", path, strerror(errno));
 }
 
@@ -116,11 +123,12 @@ static int open_below(char *text, const char *path, int *fd)
 		                strerror((int)-length));
 	const char *point = find_hierarchy(text + MOUNT_BYTES, text, (size_t)length + 1);
 	if (!point)
-		return ps__fail(PS_ESYS, "no cgroup2 file system and no cgroup one with perf_event is mounted: "
-		                         "mount -t cgroup2 none /sys/fs/cgroup");
+		return ps__fail(PS_ESYS, "no cgroup2 file system and no cgroup one with perf_event "
+		                         "is mounted: mount -t cgroup2 none /sys/fs/cgroup");
 	int needed = snprintf(whole, sizeof whole, "%s/%s", point, path);
 	if (needed < 0 || (size_t)needed >= sizeof whole)
-		return ps__fail(PS_EINVAL, "the control group's path has more than %d bytes", PATH_MAX - 1);
+		return ps__fail(PS_EINVAL, "the control group's path has more than %d bytes",
+		                PATH_MAX - 1);
 	return open_folder(whole, fd);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which hardware thread: where a task is, where it may be, and how sure that is. The set asks at each reading.
+ * Which hardware thread: where a task is, where it may be, and how sure that is. The set asks at
+ * each reading.
  *
  * The caller's own CPU is ps__os.getcpu() (glibc answers it from rseq, without a system call).
  */
@@ -10,18 +11,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The one CPU that a task may run on, or -1 if there are several or it can't be told. tid 0: the caller. */
+/* The one CPU that a task may run on, or -1 if there are several or it can't be told. tid 0: the
+ * caller. */
 int ps__locate_only_cpu(pid_t tid);
 
-/* Calls visit for each CPU that a task may run on, lowest first, until it returns non-zero. Returns that number, 0 at the end,
- * or -errno: the mask can't be told. tid 0: the caller. */
+/* Calls visit for each CPU that a task may run on, lowest first, until it returns non-zero. Returns
+ * that number, 0 at the end, or -errno: the mask can't be told. tid 0: the caller. */
 int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context), void *context);
 
 /* Can there be a CPU of this number, online or not? */
 bool ps__locate_is_possible(int cpu);
 
-/* A kept descriptor of /proc/<tid>/stat: it never names another task, should the number be used again. Where no /proc is
- * mounted there is none: then the task's CPU isn't known, and it has ended when the kernel knows no task of its number. */
+/* A kept descriptor of /proc/<tid>/stat: it never names another task, should the number be used
+ * again. Where no /proc is mounted there is none: then the task's CPU isn't known, and it has ended
+ * when the kernel knows no task of its number. */
 struct ps__task {
 	pid_t tid;
 	int fd;          /* -1: not open */
@@ -33,14 +36,16 @@ int ps__task_open(struct ps__task *task, pid_t tid);
 /* The number may be another file's by now, which is left alone. */
 void ps__task_close(struct ps__task *task);
 
-/* The CPU on which the task was last seen to run; -1 if it can't be told. *ended becomes true if it has ended, whether its
- * parent has waited for it or not. Async-signal-safe. */
+/* The CPU on which the task was last seen to run; -1 if it can't be told. *ended becomes true if it
+ * has ended, whether its parent has waited for it or not. Async-signal-safe. */
 int ps__task_cpu(const struct ps__task *task, bool *ended);
 
-/* Has it ended, while its file is still there? The first thread of a process stays until the last one has ended. */
+/* Has it ended, while its file is still there? The first thread of a process stays until the last
+ * one has ended. */
 bool ps__task_is_zombie(const struct ps__task *task);
 
-/* The CPU in the text of /proc/<tid>/stat, or -1 if it is no such text. The name in it may hold anything. */
+/* The CPU in the text of /proc/<tid>/stat, or -1 if it is no such text. The name in it may hold
+ * anything. */
 int ps__task_parse_cpu(const char *stat, size_t length);
 
 /* Is /proc mounted? What stands there about tasks can't be known else. */
@@ -49,8 +54,9 @@ bool ps__locate_has_proc(void);
 /* Does a thread of this process still run? */
 bool ps__locate_is_alive(pid_t tid);
 
-/* Opens the folder of a control group: by its absolute path, or below the mount point of the hierarchy that perf knows.
- * PS_ESYS: there is none. PS_EINVAL: a path too long. PS_ECOUNT, PS_ENOMEM. */
+/* Opens the folder of a control group: by its absolute path, or below the mount point of the
+ * hierarchy that perf knows. PS_ESYS: there is none. PS_EINVAL: a path too long. PS_ECOUNT,
+ * PS_ENOMEM. */
 int ps__cgroup_open(const char *path, int *fd);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A perf event's ring: mapped, and emptied record by record. For the watch and for migration records. */
+/* A perf event's ring: mapped, and emptied record by record. For the watch and for migration
+ * records. */
 #include "locate/ring.h"
 
 #include "base/os.h"
@@ -12,11 +13,13 @@
 int ps__ring_map(struct ps__ring *ring, int fd, size_t pages)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = ps__os.mmap(NULL, (1 + pages) * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *page =
+	    ps__os.mmap(NULL, (1 + pages) * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (page == MAP_FAILED)
 		return -errno;
-	*ring = (struct ps__ring){.page = page, .data_offset = page_bytes, .data_bytes = pages * page_bytes};
+	*ring = (struct ps__ring){
+	    .page = page, .data_offset = page_bytes, .data_bytes = pages * page_bytes};
 	/* Now, and not in the midst of what the user measures. */
 	for (size_t offset = 0; offset < ring->data_bytes; offset += page_bytes)
 		(void)((const volatile char *)page)[page_bytes + offset];
@@ -47,14 +50,15 @@ void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t
 	copy_from(ring, ring->seen + offset, out, size_bytes);
 }
 
-/* A head that the kernel can't have written: it goes on by what it wrote, and never over what was not taken yet. */
+/* A head that the kernel can't have written: it goes on by what it wrote, and never over what was
+ * not taken yet. */
 static bool is_head_damaged(const struct ps__ring *ring, uint64_t head)
 {
 	return head - ring->seen > ring->data_bytes;
 }
 
-/* The kernel tells of a loss right before the first record for which there is room again. When a drain has told of it, and
- * made that room, nothing can have been lost since. */
+/* The kernel tells of a loss right before the first record for which there is room again. When a
+ * drain has told of it, and made that room, nothing can have been lost since. */
 static bool is_told_already(struct ps__ring *ring, const struct perf_event_header *header)
 {
 	bool is_told = ring->is_loss_told && header->type == PERF_RECORD_LOST;
@@ -89,8 +93,8 @@ bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, 
 	ring->seen = head;
 	/* Pairs with the kernel's look at data_tail before it overwrites what was read here. */
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_SEQ_CST);
-	/* If the ring was all but full at any time before that store, the next record found no room: the kernel tells of
-	 * a loss only later. */
+	/* If the ring was all but full at any time before that store, the next record found no
+	 * room: the kernel tells of a loss only later. */
 	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_SEQ_CST);
 	bool may_have_been_full = head - tail + largest > ring->data_bytes;
 	ring->is_loss_told = ring->is_loss_told || may_have_been_full;

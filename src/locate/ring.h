@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mapped ring into which the kernel writes an event's records. Read by watch.c (context switches), perf_records.c
- * (migrations), perf_execs.c (new programs) and perf_tasks.c (fork, exit).
+ * The mapped ring into which the kernel writes an event's records. Read by watch.c (context
+ * switches), perf_records.c (migrations), perf_execs.c (new programs) and perf_tasks.c (fork,
+ * exit).
  */
 #ifndef PS_LOCATE_RING_H
 #define PS_LOCATE_RING_H
@@ -16,13 +17,15 @@ struct ps__ring {
 	size_t data_offset;                /* bytes from the page to the ring's data */
 	size_t data_bytes;                 /* a power of two */
 	uint64_t seen;                     /* the head up to which records have been looked at */
-	bool is_loss_told; /* that it may have been full was told: so was what the kernel will say of it */
+	/* That it may have been full was told: so was what the kernel will say of it */
+	bool is_loss_told;
 };
 
-/* Maps the ring of an event, with this many pages of data (a power of two), and faults it in. 0, or -errno: EPERM when the
- * user's locked memory (perf_event_mlock_kb) is used up. */
+/* Maps the ring of an event, with this many pages of data (a power of two), and faults it in. 0, or
+ * -errno: EPERM when the user's locked memory (perf_event_mlock_kb) is used up. */
 int ps__ring_map(struct ps__ring *ring, int fd, size_t pages);
-/* abandon: in a forked child, to which the kernel gives no copy of the ring: what is mapped there is the child's own. */
+/* abandon: in a forked child, to which the kernel gives no copy of the ring: what is mapped there
+ * is the child's own. */
 void ps__ring_unmap(struct ps__ring *ring, bool abandon);
 
 /* Has anything been written since the last ps__ring_drain? Hot; async-signal-safe. */
@@ -32,13 +35,16 @@ static inline bool ps__ring_has_news(const struct ps__ring *ring)
 	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) != ring->seen;
 }
 
-/* Takes a record's header and its size_bytes from the ring's place `seen` on. False: it leaves something open. */
-typedef bool ps__ring_take(const struct ps__ring *ring, const struct perf_event_header *header, void *context);
+/* Takes a record's header and its size_bytes from the ring's place `seen` on. False: it leaves
+ * something open. */
+typedef bool ps__ring_take(const struct ps__ring *ring, const struct perf_event_header *header,
+                           void *context);
 
 /*
- * Calls take for each record since the last drain, oldest first. Returns false if any of them did, if one is damaged, or
- * if the ring may have had no room for one of at most largest bytes. A loss is told once, by the drain that ends the time
- * in which it happened: the kernel's own record of it comes later, and is not given to take. Async-signal-safe if take is.
+ * Calls take for each record since the last drain, oldest first. Returns false if any of them did,
+ * if one is damaged, or if the ring may have had no room for one of at most largest bytes. A loss
+ * is told once, by the drain that ends the time in which it happened: the kernel's own record of it
+ * comes later, and is not given to take. Async-signal-safe if take is.
  */
 bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, void *context);
 

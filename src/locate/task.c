@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where another task was last seen: the 39th field of its stat file in /proc, read by a kept descriptor. */
+/* Where another task was last seen: the 39th field of its stat file in /proc, read by a kept
+ * descriptor. */
 #include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
@@ -11,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* proc(5): the name is the 2nd field, the state the 3rd, "num_threads" the 20th, "processor" the 39th. */
+/* proc(5): the name is the 2nd field, the state the 3rd, "num_threads" the 20th, "processor" the
+ * 39th. */
 #define FIELDS_FROM_NAME_TO_STATE   1
 #define FIELDS_FROM_NAME_TO_THREADS 18
 #define FIELDS_FROM_NAME_TO_CPU     37
@@ -55,10 +57,12 @@ int ps__task_open(struct ps__task *task, pid_t tid)
 	errno = error;
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
 		return ps__fail(PS_ECOUNT,
-		                "%s: %s; one descriptor is kept for each attached thread: " PS__ADVICE_DESCRIPTORS,
+		                "%s: %s; one descriptor is kept for each attached "
+		                "thread: " PS__ADVICE_DESCRIPTORS,
 		                path, strerror(errno));
 	if (fd < 0)
-		return ps__fail(PS_ESYS, "there is no thread %d (%s: %s)", (int)tid, path, strerror(errno));
+		return ps__fail(PS_ESYS, "there is no thread %d (%s: %s)", (int)tid, path,
+		                strerror(errno));
 	*task = (struct ps__task){.tid = tid, .fd = fd};
 	return PS_OK;
 }
@@ -132,7 +136,8 @@ int ps__task_parse_cpu(const char *stat, size_t length)
 	return parse_number(stat, length, FIELDS_FROM_NAME_TO_CPU);
 }
 
-/* One that has ended keeps its file until its parent has taken notice; X is the moment after that. */
+/* One that has ended keeps its file until its parent has taken notice; X is the moment after
+ * that. */
 static bool is_zombie(const char *stat, size_t length)
 {
 	const char *state = find_field(stat, length, FIELDS_FROM_NAME_TO_STATE);
@@ -155,7 +160,8 @@ int ps__task_cpu(const struct ps__task *task, bool *ended)
 		return -1;
 	/* A process whose first thread has ended lives on in the others. */
 	if (is_zombie(stat, (size_t)length) &&
-	    (!task->is_process || parse_number(stat, (size_t)length, FIELDS_FROM_NAME_TO_THREADS) <= 1))
+	    (!task->is_process ||
+	     parse_number(stat, (size_t)length, FIELDS_FROM_NAME_TO_THREADS) <= 1))
 		*ended = true;
 	return ps__task_parse_cpu(stat, (size_t)length);
 }
@@ -174,9 +180,11 @@ bool ps__locate_is_alive(pid_t tid)
 
 	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
-	/* Only a clear "no such file" says that it has ended, and only where there are such files. */
+	/* Only a clear "no such file" says that it has ended, and only where there are such
+	 * files. */
 	if (fd < 0)
-		return (errno != ENOENT && errno != ESRCH) || (!ps__locate_has_proc() && is_known_to_kernel(tid));
+		return (errno != ENOENT && errno != ESRCH) ||
+		       (!ps__locate_has_proc() && is_known_to_kernel(tid));
 	bool has_ended = ps__task_is_zombie(&(struct ps__task){.tid = tid, .fd = fd});
 	ps__os.close(fd);
 	return !has_ended;

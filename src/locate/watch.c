@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of where a task runs, from a mapped ring. The set opens one for each task whose place matters. */
+/* Records of where a task runs, from a mapped ring. The set opens one for each task whose place
+ * matters. */
 #include "locate/watch.h"
 
 #include "base/os.h"
@@ -7,14 +8,15 @@
 #include <errno.h>
 #include <string.h>
 
-/* A power of two: some 340 context switches between two readings. Locked memory is limited for each user, and a team
- * has as many rings as threads. */
+/* A power of two: some 340 context switches between two readings. Locked memory is limited for each
+ * user, and a team has as many rings as threads. */
 #define RING_PAGES 4
 
 /* Migrations are rarer, and each takes a place in a larger ring as well. */
 #define MIGRATION_PAGES 2
 
-/* A switch record with the identity that sample_id_all asks for; a sample of the same sample_type looks alike. */
+/* A switch record with the identity that sample_id_all asks for; a sample of the same sample_type
+ * looks alike. */
 struct switch_record {
 	struct perf_event_header header;
 	uint64_t time_ns;
@@ -32,7 +34,8 @@ struct look {
 	void *context;
 };
 
-static bool take_visit(const struct look *look, const struct ps__ring *ring, const struct perf_event_header *header)
+static bool take_visit(const struct look *look, const struct ps__ring *ring,
+                       const struct perf_event_header *header)
 {
 	struct switch_record record;
 
@@ -60,7 +63,8 @@ static bool take(const struct ps__ring *ring, const struct perf_event_header *he
 	case PERF_RECORD_FORK:
 		return true;
 	case PERF_RECORD_EXIT:
-		/* A task is not always switched out once more after its events were taken from it; nor is it counted. */
+		/* A task is not always switched out once more after its events were taken from it;
+		 * nor is it counted. */
 		look->watch->has_ended = true;
 		return look->watch->is_of_migrations;
 	default:
@@ -114,7 +118,8 @@ static int open_ring(struct ps__watch *watch, pid_t tid, struct perf_event_attr 
 	return 0;
 }
 
-/* The time in which an event of one CPU is enabled but not running is the time in which its task was on others. */
+/* The time in which an event of one CPU is enabled but not running is the time in which its task
+ * was on others. */
 static int open_home(struct ps__watch *watch, pid_t tid, int home)
 {
 	struct perf_event_attr attr = make_attr();
@@ -156,7 +161,8 @@ bool ps__watch_was_away(struct ps__watch *watch)
 	uint64_t times[3]; /* value, enabled, running */
 	uint64_t before = watch->away_ns;
 
-	if (watch->home_fd < 0 || ps__os.read(watch->home_fd, times, sizeof times) != (ssize_t)sizeof times)
+	if (watch->home_fd < 0 ||
+	    ps__os.read(watch->home_fd, times, sizeof times) != (ssize_t)sizeof times)
 		return true;
 	watch->away_ns = times[1] - times[2];
 	return watch->away_ns != before;

@@ -2,10 +2,11 @@
 /*
  * A watch on one task: which CPUs it has been on since the last look, without a system call.
  *
- * A software event writes a record with the CPU into a mapped ring: one that counts nothing (PERF_COUNT_SW_DUMMY), at
- * every context switch of the task, which needs no privilege; or one of migrations, when the task is switched in on
- * another CPU, where kernel-side events are permitted. If the ring's head stands where it stood, the task was on no
- * other CPU. (perf_event_open(2): context_switch, sample_id_all.)
+ * A software event writes a record with the CPU into a mapped ring: one that counts nothing
+ * (PERF_COUNT_SW_DUMMY), at every context switch of the task, which needs no privilege; or one of
+ * migrations, when the task is switched in on another CPU, where kernel-side events are permitted.
+ * If the ring's head stands where it stood, the task was on no other CPU. (perf_event_open(2):
+ * context_switch, sample_id_all.)
  */
 #ifndef PS_LOCATE_WATCH_H
 #define PS_LOCATE_WATCH_H
@@ -35,27 +36,30 @@ struct ps__visit {
 };
 typedef void ps__watch_visit(const struct ps__visit *visit, void *context);
 
-/* 0, or -errno: EPERM when the user's locked memory (perf_event_mlock_kb) is used up. tid 0: the caller. home: the one CPU
- * of a pinned task, for ps__watch_was_away, or -1. */
+/* 0, or -errno: EPERM when the user's locked memory (perf_event_mlock_kb) is used up. tid 0: the
+ * caller. home: the one CPU of a pinned task, for ps__watch_was_away, or -1. */
 int ps__watch_open(struct ps__watch *watch, pid_t tid, int home);
 /* A watch of migrations. -EACCES where kernel-side events are not permitted. */
 int ps__watch_open_migrations(struct ps__watch *watch, pid_t tid);
 /* abandon: in a forked child. */
 void ps__watch_close(struct ps__watch *watch, bool abandon);
 
-/* Has the task been switched in or out (of migrations: moved), or ended, since ps__watch_drain? Hot; async-signal-safe. */
+/* Has the task been switched in or out (of migrations: moved), or ended, since ps__watch_drain?
+ * Hot; async-signal-safe. */
 static inline bool ps__watch_has_moved(const struct ps__watch *watch)
 {
 	return ps__ring_has_news(&watch->ring);
 }
 
 /*
- * Calls visit with each record since the last drain, oldest first. Returns false if records were lost (the ring
- * holds about 340 switches): the task may then have been on any CPU. Async-signal-safe if visit is.
+ * Calls visit with each record since the last drain, oldest first. Returns false if records were
+ * lost (the ring holds about 340 switches): the task may then have been on any CPU.
+ * Async-signal-safe if visit is.
  */
 bool ps__watch_drain(struct ps__watch *watch, ps__watch_visit *visit, void *context);
 
-/* Has the task run elsewhere than at home since the last look? True also if it can't be told. One read(2). */
+/* Has the task run elsewhere than at home since the last look? True also if it can't be told. One
+ * read(2). */
 bool ps__watch_was_away(struct ps__watch *watch);
 
 #endif

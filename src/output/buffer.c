@@ -53,7 +53,8 @@ void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
 
 void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset)
 {
-	for (struct ps__glyph glyph; (glyph = ps__printable_next(text, charset)).taken; text += glyph.taken)
+	for (struct ps__glyph glyph; (glyph = ps__printable_next(text, charset)).taken;
+	     text += glyph.taken)
 		ps__buffer_add(buffer, "%.*s", (int)glyph.length, glyph.text);
 }
 
@@ -88,10 +89,12 @@ int ps__buffer_finish(struct ps__buffer *buffer, FILE *stream)
 	errno = 0;
 	if (buffer->failed)
 		code = ps__fail_memory("the printed text");
-	else if ((buffer->length && fwrite(buffer->text, buffer->length, 1, stream) != 1) || fflush(stream) == EOF)
+	else if ((buffer->length && fwrite(buffer->text, buffer->length, 1, stream) != 1) ||
+	         fflush(stream) == EOF)
 		/* A stream in memory that is full sets no errno. */
 		code = ps__fail(PS_ESYS, "the text could not be written: %s",
-		                errno ? strerror(errno) : "the stream took only a part of it; is it too small?");
+		                errno ? strerror(errno)
+		                      : "the stream took only a part of it; is it too small?");
 	ps__buffer_clear(buffer);
 	ps__cancel_release(cancel);
 	return code;

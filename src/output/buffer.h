@@ -15,7 +15,8 @@ struct ps__buffer {
 	bool failed; /* for lack of memory: what is added from then on is lost */
 };
 
-void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Foreign text: "?" stands for each character that the reader must not get, or
  * that isn't in the charset. */
 void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset);

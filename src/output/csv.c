@@ -10,8 +10,8 @@
 #include <perfsage/error.h>
 #include <string.h>
 
-static const char header[] = "type,id,os_id,name,parent,event,value,unit,status,attribution,flags,coverage,count,raw,"
-			     "enabled_ns,running_ns,timestamp";
+static const char header[] = "type,id,os_id,name,parent,event,value,unit,status,attribution,flags,"
+			     "coverage,count,raw,enabled_ns,running_ns,timestamp";
 
 /* The length of the leading bytes that need no quoting or replacement. */
 static size_t csv_plain_length(const char *text)
@@ -42,7 +42,8 @@ static void csv_add_text(struct ps__buffer *buffer, const char *text)
 		if (code == PS__NO_CHARACTER)
 			ps__buffer_add(buffer, "\xef\xbf\xbd");
 		else
-			ps__buffer_add(buffer, "%s%.*s", *text == '"' ? "\"" : "", (int)length, text);
+			ps__buffer_add(buffer, "%s%.*s", *text == '"' ? "\"" : "", (int)length,
+			               text);
 		text += length;
 	}
 	ps__buffer_add(buffer, "%s", quote);
@@ -73,8 +74,8 @@ static void csv_add_component(struct ps__buffer *buffer, const struct ps__table 
 	csv_add_field(buffer, row ? table->rows[table->rows[row].parent].component->name : "");
 }
 
-static void csv_add_how(struct ps__buffer *buffer, enum ps_status status, enum ps_attribution attribution,
-                        uint32_t flags)
+static void csv_add_how(struct ps__buffer *buffer, enum ps_status status,
+                        enum ps_attribution attribution, uint32_t flags)
 {
 	const char *flag;
 
@@ -94,15 +95,16 @@ static void csv_add_value(struct ps__buffer *buffer, const struct ps__table_colu
 	if (is_known && column->scale == 1)
 		ps__buffer_add(buffer, ",%lld", value->value);
 	else
-		csv_add_double(buffer, is_known ? (double)value->value * column->scale : (double)NAN);
+		csv_add_double(buffer,
+		               is_known ? (double)value->value * column->scale : (double)NAN);
 	csv_add_field(buffer, ps__report_unit(column->unit));
 	csv_add_how(buffer, value->status, value->attribution, value->flags);
 	csv_add_double(buffer, ps__report_coverage(value));
 	ps__buffer_add(buffer, ",");
 	if (is_known)
 		ps__buffer_add(buffer, "%lld", value->value);
-	ps__buffer_add(buffer, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, value->raw, value->enabled_ns,
-	               value->running_ns, value->timestamp);
+	ps__buffer_add(buffer, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, value->raw,
+	               value->enabled_ns, value->running_ns, value->timestamp);
 }
 
 static void csv_add_metric(struct ps__buffer *buffer, const struct ps__table_metric *metric,
@@ -149,7 +151,8 @@ static void csv_add_row(const struct ps__report *report, struct ps__buffer *buff
 		if (cell->parts)
 			csv_add_value(buffer, column, &cell->value);
 		else
-			csv_add_nothing(buffer, column->selector.name, ps__report_unit(column->unit));
+			csv_add_nothing(buffer, column->selector.name,
+			                ps__report_unit(column->unit));
 		csv_end_row(buffer, report->options);
 	}
 	for (size_t i = 0; i < table->metric_count; i++) {

@@ -31,16 +31,19 @@ const char *ps_format_name(enum ps_format format)
 
 static int export_check_arrays(const struct ps_export_options *options)
 {
-	int code = ps__table_check_metrics(options->metrics, options->metric_count, "ps_export_with");
+	int code =
+	    ps__table_check_metrics(options->metrics, options->metric_count, "ps_export_with");
 
 	if (code < 0)
 		return code;
 	if (options->field_count && !options->fields)
-		return ps__fail(PS_EINVAL, "ps_export_with: options->fields is NULL, but field_count is %zu",
+		return ps__fail(PS_EINVAL,
+		                "ps_export_with: options->fields is NULL, but field_count is %zu",
 		                options->field_count);
 	for (size_t i = 0; i < options->field_count; i++) {
 		if (!options->fields[i].name || !*options->fields[i].name)
-			return ps__fail(PS_EINVAL, "ps_export_with: options->fields[%zu] has no name", i);
+			return ps__fail(PS_EINVAL,
+			                "ps_export_with: options->fields[%zu] has no name", i);
 	}
 	return PS_OK;
 }
@@ -50,10 +53,13 @@ static int export_check(const struct ps_export_options *options)
 	struct ps__table_view view = {.types = options->types, .cache_level = options->cache_level};
 
 	if (options->size != sizeof *options)
-		return ps__fail(PS_EINVAL, "ps_export_with: options->size is %zu, not %zu: set it to sizeof options",
-		                options->size, sizeof *options);
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_export_with: options->size is %zu, not %zu: set it to sizeof options",
+		    options->size, sizeof *options);
 	if (options->flags & ~ALL_FLAGS)
-		return ps__fail(PS_EINVAL, "ps_export_with: options->flags has an unknown flag: 0x%x",
+		return ps__fail(PS_EINVAL,
+		                "ps_export_with: options->flags has an unknown flag: 0x%x",
 		                options->flags);
 	int code = export_check_arrays(options);
 	return code < 0 ? code : ps__table_check_view(&view, "ps_export_with");
@@ -77,8 +83,8 @@ static int export_make_table(struct ps__report *report, struct ps_component *roo
 	return code;
 }
 
-static int export_run(struct ps_component *root, enum ps_format format, const struct ps_export_options *options,
-                      FILE *stream)
+static int export_run(struct ps_component *root, enum ps_format format,
+                      const struct ps_export_options *options, FILE *stream)
 {
 	struct ps__report report = {.options = options};
 	struct ps__buffer buffer = {0};
@@ -95,13 +101,14 @@ static int export_run(struct ps_component *root, enum ps_format format, const st
 	return code;
 }
 
-int ps_export_with(struct ps_component *root, enum ps_format format, const struct ps_export_options *options,
-                   FILE *stream)
+int ps_export_with(struct ps_component *root, enum ps_format format,
+                   const struct ps_export_options *options, FILE *stream)
 {
 	struct ps_export_options plain = {.size = sizeof plain};
 
 	if (!root || !stream)
-		return ps__fail(PS_EINVAL, "ps_export_with: the %s is NULL", root ? "stream" : "component");
+		return ps__fail(PS_EINVAL, "ps_export_with: the %s is NULL",
+		                root ? "stream" : "component");
 	if (!export_is_format(format))
 		return ps__fail(PS_EINVAL, "ps_export_with: there is no format %d", (int)format);
 	int code = options ? export_check(options) : PS_OK;
@@ -113,7 +120,8 @@ int ps_export(struct ps_component *root, enum ps_format format, FILE *stream)
 	struct ps_export_options plain = {.size = sizeof plain};
 
 	if (!root || !stream)
-		return ps__fail(PS_EINVAL, "ps_export: the %s is NULL", root ? "stream" : "component");
+		return ps__fail(PS_EINVAL, "ps_export: the %s is NULL",
+		                root ? "stream" : "component");
 	if (!export_is_format(format))
 		return ps__fail(PS_EINVAL, "ps_export: there is no format %d", (int)format);
 	return export_run(root, format, &plain, stream);

@@ -9,8 +9,11 @@
 /* Of the eight colours that every terminal has, those that can be read on black
  * and on white. */
 static const char *const sequences[] = {
-    [PS__STYLE_PLAIN] = "",           [PS__STYLE_HEADING] = "\033[1m",   [PS__STYLE_FAINT] = "\033[2m",
-    [PS__STYLE_UNKNOWN] = "\033[31m", [PS__STYLE_ESTIMATE] = "\033[36m",
+    [PS__STYLE_PLAIN] = "",
+    [PS__STYLE_HEADING] = "\033[1m",
+    [PS__STYLE_FAINT] = "\033[2m",
+    [PS__STYLE_UNKNOWN] = "\033[31m",
+    [PS__STYLE_ESTIMATE] = "\033[36m",
 };
 
 void ps__style_begin(struct ps__buffer *buffer, enum ps__style style)
@@ -70,19 +73,22 @@ static void grid_measure(struct ps__grid *grid, size_t column)
 	about->width = is_used ? width + about->mark : 0;
 }
 
-static void grid_add_text(const struct ps__grid *grid, struct ps__buffer *buffer, const struct ps__grid_cell *cell)
+static void grid_add_text(const struct ps__grid *grid, struct ps__buffer *buffer,
+                          const struct ps__grid_cell *cell)
 {
 	bool has_style = grid->has_colour && cell->bytes;
 
 	if (has_style)
 		ps__style_begin(buffer, cell->style);
 	if (cell->bytes)
-		ps__buffer_add(buffer, "%.*s", (int)cell->bytes, ps__buffer_text(&grid->text) + cell->offset);
+		ps__buffer_add(buffer, "%.*s", (int)cell->bytes,
+		               ps__buffer_text(&grid->text) + cell->offset);
 	if (has_style)
 		ps__style_end(buffer, cell->style);
 }
 
-static void grid_add_cell(const struct ps__grid *grid, struct ps__buffer *buffer, size_t row, size_t column)
+static void grid_add_cell(const struct ps__grid *grid, struct ps__buffer *buffer, size_t row,
+                          size_t column)
 {
 	const struct ps__grid_cell *cell = grid_cell(grid, row, column);
 	const struct ps__grid_column *about = &grid->columns[column];
@@ -97,7 +103,8 @@ static void grid_add_cell(const struct ps__grid *grid, struct ps__buffer *buffer
 	ps__buffer_add(buffer, "%*s", (int)(about->mark - cell->mark), "");
 }
 
-static void grid_add_row(const struct ps__grid *grid, struct ps__buffer *buffer, size_t row, size_t first, size_t end)
+static void grid_add_row(const struct ps__grid *grid, struct ps__buffer *buffer, size_t row,
+                         size_t first, size_t end)
 {
 	const struct ps__grid_cell *label = grid_cell(grid, row, 0);
 

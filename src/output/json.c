@@ -10,7 +10,8 @@
 
 #define SCHEMA 1 /* a number that changes when a field is taken away or gets another meaning */
 
-static void json_add_value(struct ps__json *json, const struct ps__table_column *column, const struct ps_value *value)
+static void json_add_value(struct ps__json *json, const struct ps__table_column *column,
+                           const struct ps_value *value)
 {
 	ps__json_open_line(json);
 	ps__json_add_string(json, "event", column->selector.name);
@@ -110,8 +111,8 @@ static void json_add_run(struct ps__json *json, const struct ps_export_options *
 	ps__json_close(json, '}');
 }
 
-static void json_add_attribute(struct ps__json *json, const char *key, const struct ps_component *component,
-                               const char *attribute)
+static void json_add_attribute(struct ps__json *json, const char *key,
+                               const struct ps_component *component, const char *attribute)
 {
 	const char *value = component ? ps_component_attribute(component, attribute) : NULL;
 
@@ -133,8 +134,8 @@ static void json_add_machine(struct ps__json *json, const struct ps_topology *to
 	json_add_attribute(json, "system", root, "OSName");
 	json_add_attribute(json, "release", root, "OSRelease");
 	json_add_attribute(json, "architecture", root, "Architecture");
-	json_add_attribute(json, "cpu_model", ps_component_find_logical(root, PS_COMPONENT_PACKAGE, 0, 0),
-	                   "CPUModel");
+	json_add_attribute(json, "cpu_model",
+	                   ps_component_find_logical(root, PS_COMPONENT_PACKAGE, 0, 0), "CPUModel");
 	ps__json_close(json, '}');
 }
 

@@ -13,7 +13,8 @@ static size_t json_plain_length(const char *text)
 {
 	size_t length = 0;
 
-	while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' && text[length] != '\\')
+	while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' &&
+	       text[length] != '\\')
 		length++;
 	return length;
 }
@@ -63,7 +64,8 @@ static bool json_is_in_line(const struct ps__json *json)
 static void json_begin(struct ps__json *json, const char *key)
 {
 	if (json->has_member)
-		ps__buffer_add(json->buffer, !json->is_compact && json_is_in_line(json) ? ", " : ",");
+		ps__buffer_add(json->buffer,
+		               !json->is_compact && json_is_in_line(json) ? ", " : ",");
 	if (json->depth > 0 && !json_is_in_line(json))
 		ps__buffer_add(json->buffer, "\n%*s", json->depth, "");
 	json->has_member = true;
@@ -151,7 +153,8 @@ void ps__json_add_null(struct ps__json *json, const char *key)
 	ps__buffer_add(json->buffer, "null");
 }
 
-void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution, uint32_t flags)
+void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution,
+                      uint32_t flags)
 {
 	const char *flag;
 
@@ -163,7 +166,8 @@ void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attr
 	ps__json_close(json, ']');
 }
 
-void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit, double scale)
+void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit,
+                        double scale)
 {
 	if (!ps__report_is_known(value)) {
 		ps__json_add_null(json, "value");

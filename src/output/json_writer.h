@@ -41,8 +41,10 @@ void ps__json_add_null(struct ps__json *json, const char *key);
 
 /* "value" in the event's unit and "count", null where they are unknown; "unit";
  * and how they are known. */
-void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit, double scale);
+void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit,
+                        double scale);
 /* "status", "attribution" and "flags". */
-void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution, uint32_t flags);
+void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution,
+                      uint32_t flags);
 
 #endif

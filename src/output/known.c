@@ -25,7 +25,8 @@ static const struct word attributions[] = {
     {1u << PS_ATTRIBUTION_PINNED, "pinned", "the task could run on this hardware thread only"},
     {1u << PS_ATTRIBUTION_ATTACHED, "attached", "counted on this CPU, whatever ran there"},
     {1u << PS_ATTRIBUTION_MIXED, "mixed",
-     "an estimate: split by time, or scaled on each hardware thread as its groups took turns there"},
+     "an estimate: split by time, or scaled on each hardware thread as its groups took turns "
+     "there"},
     {1u << PS_ATTRIBUTION_LAST_CPU, "last-cpu",
      "all since the previous reading went to the CPU seen at the reading; the task may have moved"},
 };
@@ -33,19 +34,23 @@ static const struct word attributions[] = {
 static const struct word statuses[] = {
     {1u << PS_STATUS_SCALED, "~",
      "an estimate: the counter was on the hardware for the part of the time that coverage says"},
-    {1u << PS_STATUS_NEVER_SCHEDULED, "never", "the counter never got on the hardware: the count is unknown, not 0"},
+    {1u << PS_STATUS_NEVER_SCHEDULED, "never",
+     "the counter never got on the hardware: the count is unknown, not 0"},
     {1u << PS_STATUS_NOT_SUPPORTED, "n/s",
      "not supported: this machine, core or permission can't count it: unknown, not 0"},
-    {1u << PS_STATUS_INCOMPLETE,
-     ">=", "the least that it can be: a program began that the kernel does not count (set-user-ID, unreadable)"},
+    {1u << PS_STATUS_INCOMPLETE, ">=",
+     "the least that it can be: a program began that the kernel does not count (set-user-ID, "
+     "unreadable)"},
 };
 
 static const struct word flags[] = {
-    {PS_VALUE_USER_ONLY, "u", "of user space alone: for lack of permission, or as a PAPI set's domain has it"},
+    {PS_VALUE_USER_ONLY, "u",
+     "of user space alone: for lack of permission, or as a PAPI set's domain has it"},
     {PS_VALUE_MOVED, "moved", "the task changed its CPU during the reading"},
     {PS_VALUE_WENT_BACK, "went back", "a counter went backwards, and was counted anew from there"},
     {PS_VALUE_ENDED, "ended", "the counted task has ended: the final count"},
-    {PS_VALUE_INTERRUPTED, "interrupted", "the counter was off for a while: some events were missed"},
+    {PS_VALUE_INTERRUPTED, "interrupted",
+     "the counter was off for a while: some events were missed"},
     {PS_VALUE_SATURATED, "saturated", ">, <: the number is beyond 64 bits"},
 };
 
@@ -69,8 +74,10 @@ void ps__known_note(struct ps__known *known, const struct ps_value *value)
 		/* One that isn't known makes the whole range so: all
 		 * comparisons with it are false. */
 		bool unknown = isnan(coverage);
-		known->lowest = first || unknown || coverage < known->lowest ? coverage : known->lowest;
-		known->highest = first || unknown || coverage > known->highest ? coverage : known->highest;
+		known->lowest =
+		    first || unknown || coverage < known->lowest ? coverage : known->lowest;
+		known->highest =
+		    first || unknown || coverage > known->highest ? coverage : known->highest;
 	}
 	known->statuses |= 1u << value->status;
 }
@@ -173,7 +180,8 @@ static const char *known_prefix_of(const struct ps_value *value)
 	return value->status == PS_STATUS_SCALED ? "~" : "";
 }
 
-void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look)
+void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value,
+                         const struct ps__look *look)
 {
 	if (known_add_unknown(buffer, value->status))
 		return;
@@ -200,17 +208,21 @@ void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value,
 	ps__buffer_add(buffer, "%s", ps__known_mark(value->status, value->flags, look));
 }
 
-void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value, const struct ps__look *look)
+void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_value *value,
+                          const struct ps__look *look)
 {
 	if (known_add_unknown(buffer, value->status) || isnan(value->value))
 		return;
 	ps__buffer_add(buffer, "%s", value->status == PS_STATUS_SCALED ? "~" : "");
-	struct ps__look small = {.unit = look->unit, .scale = 1, .si = look->si && fabs(value->value) >= 1000};
+	struct ps__look small = {
+	    .unit = look->unit, .scale = 1, .si = look->si && fabs(value->value) >= 1000};
 	known_add_number(buffer, value->value, &small);
-	ps__buffer_add(buffer, "%s", ps__known_is_user_only(value->status, value->flags) ? "u" : "");
+	ps__buffer_add(buffer, "%s",
+	               ps__known_is_user_only(value->status, value->flags) ? "u" : "");
 }
 
-static void known_add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count, unsigned bits)
+static void known_add_meanings(struct ps__buffer *buffer, const struct word *words, size_t count,
+                               unsigned bits)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (bits & words[i].bit)
@@ -239,7 +251,8 @@ int ps_print_known(const struct ps_value *values, size_t count, FILE *stream)
 	struct ps__buffer buffer = {0};
 
 	if (!values || !stream)
-		return ps__fail(PS_EINVAL, "ps_print_known: the %s is NULL", values ? "stream" : "values");
+		return ps__fail(PS_EINVAL, "ps_print_known: the %s is NULL",
+		                values ? "stream" : "values");
 	struct ps__known known = known_of(values, count);
 	ps__known_add_words(&buffer, &known);
 	return ps__buffer_finish(&buffer, stream);
@@ -250,7 +263,8 @@ int ps_print_legend(const struct ps_value *values, size_t count, size_t width, F
 	struct ps__buffer buffer = {0}, lines = {0};
 
 	if (!values || !stream)
-		return ps__fail(PS_EINVAL, "ps_print_legend: the %s is NULL", values ? "stream" : "values");
+		return ps__fail(PS_EINVAL, "ps_print_legend: the %s is NULL",
+		                values ? "stream" : "values");
 	struct ps__known known = known_of(values, count);
 	ps__known_add_legend(&lines, &known);
 	ps__wrap_add_lines(&buffer, &lines, PS__KNOWN_INDENT, width);

@@ -18,7 +18,8 @@ struct ps__known {
 };
 
 void ps__known_note(struct ps__known *known, const struct ps_value *value);
-void ps__known_note_metric(struct ps__known *known, const struct ps_metric_value *value); /* for the legend */
+void ps__known_note_metric(struct ps__known *known,
+                           const struct ps_metric_value *value); /* for the legend */
 
 /* "pinned", "last-cpu, scaled, coverage 25-50%, moved"; nothing if nothing was
  * noted. */
@@ -33,7 +34,8 @@ struct ps__look {
 
 /* The value in a table's cell: "42", "~42" for an estimate, "never", "n/s";
  * then "u" if it's of user space alone. */
-void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look);
+void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value,
+                         const struct ps__look *look);
 
 /* The same for the mean of several, of which the value says how they are
  * known. */

@@ -42,7 +42,8 @@ const char *ps__label_core_kind(enum ps_core_kind kind)
 	return "";
 }
 
-void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component, bool details)
+void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
+                             bool details)
 {
 	uint64_t size_bytes = details ? ps_component_size_bytes(component) : 0;
 	const char *remarks[3] = {ps_component_subtype(component), "", ""};

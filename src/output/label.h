@@ -9,7 +9,8 @@
 
 /* "NUMA node 2 (HBM)", "Core 0 (efficient)"; with details also the size, and
  * whether it may be used. */
-void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component, bool details);
+void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
+                             bool details);
 
 /* "efficient"; "" for an unknown kind. */
 const char *ps__label_core_kind(enum ps_core_kind kind);

@@ -30,7 +30,8 @@ static inline void ps__spread_add(struct ps__spread *spread, double value)
 /* The standard deviation of one sample; NaN for fewer than two. */
 static inline double ps__spread_deviation(const struct ps__spread *spread)
 {
-	return spread->samples < 2 ? (double)NAN : sqrt(spread->squares / (double)(spread->samples - 1));
+	return spread->samples < 2 ? (double)NAN
+	                           : sqrt(spread->squares / (double)(spread->samples - 1));
 }
 
 /* The same, as a part of the mean. */

@@ -38,7 +38,8 @@ static int table_add_row(struct ps_component *component, void *context)
 	row->parent = parent;
 	row->depth = component->depth - table->rows[0].component->depth;
 	if (component->thread)
-		builder->row_of_thread[component->thread - table->topology->threads] = table->row_count;
+		builder->row_of_thread[component->thread - table->topology->threads] =
+		    table->row_count;
 	table->row_count++;
 	return 0;
 }
@@ -138,11 +139,13 @@ static int table_list_columns(struct builder *builder)
 	return table->cells ? PS_OK : PS_ENOMEM;
 }
 
-static int table_make_room(struct builder *builder, const struct ps__history *newest, size_t columns)
+static int table_make_room(struct builder *builder, const struct ps__history *newest,
+                           size_t columns)
 {
 	size_t need = 0;
 
-	for (const struct ps__history *history = newest; history; history = history->next_in_recording)
+	for (const struct ps__history *history = newest; history;
+	     history = history->next_in_recording)
 		need++;
 	ps__os_free(builder->values);
 	ps__os_free(builder->threads);
@@ -155,13 +158,15 @@ static int table_make_room(struct builder *builder, const struct ps__history *ne
 
 /* The columns of a history's newest row, if that belongs to the recording's
  * latest reading. */
-static bool table_take_part(const struct ps__history *history, uint64_t latest, struct ps_value *values)
+static bool table_take_part(const struct ps__history *history, uint64_t latest,
+                            struct ps_value *values)
 {
 	const struct ps__recording *recording = history->recording;
 	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
 
 	for (size_t column = 0; column < recording->columns; column++) {
-		if (count == 0 || !ps__recording_value(history, count - 1, column, &values[column]) ||
+		if (count == 0 ||
+		    !ps__recording_value(history, count - 1, column, &values[column]) ||
 		    values[column].timestamp != latest)
 			return false;
 	}
@@ -169,7 +174,8 @@ static bool table_take_part(const struct ps__history *history, uint64_t latest, 
 }
 
 /* Copies all parts of a recording's latest reading; how many there are. */
-static int table_take_parts(struct builder *builder, const struct ps__recording *recording, size_t *out)
+static int table_take_parts(struct builder *builder, const struct ps__recording *recording,
+                            size_t *out)
 {
 	uint64_t sequence;
 	size_t parts;
@@ -178,14 +184,18 @@ static int table_take_parts(struct builder *builder, const struct ps__recording 
 		parts = 0;
 		sequence = ps__recording_read_begin(recording);
 		/* Pairs with the release in ps__recording_add_history. */
-		const struct ps__history *newest = atomic_load_explicit(&recording->histories, memory_order_acquire);
+		const struct ps__history *newest =
+		    atomic_load_explicit(&recording->histories, memory_order_acquire);
 		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_acquire);
 		if (table_make_room(builder, newest, recording->columns) < 0)
 			return PS_ENOMEM;
-		for (const struct ps__history *history = newest; history; history = history->next_in_recording) {
-			if (!table_take_part(history, latest, &builder->values[parts * recording->columns]))
+		for (const struct ps__history *history = newest; history;
+		     history = history->next_in_recording) {
+			if (!table_take_part(history, latest,
+			                     &builder->values[parts * recording->columns]))
 				continue;
-			builder->threads[parts++] = (size_t)(history->thread - builder->table.topology->threads);
+			builder->threads[parts++] =
+			    (size_t)(history->thread - builder->table.topology->threads);
 		}
 	} while (ps__recording_read_retry(recording, sequence));
 	*out = parts;
@@ -195,7 +205,8 @@ static int table_take_parts(struct builder *builder, const struct ps__recording 
 static bool table_contains(const struct ps_component *outer, const struct ps_component *inner)
 {
 	return inner->first_thread >= outer->first_thread &&
-	       inner->first_thread + inner->thread_count <= outer->first_thread + outer->thread_count;
+	       inner->first_thread + inner->thread_count <=
+	           outer->first_thread + outer->thread_count;
 }
 
 /* The lowest row that holds all of what one count of a scope covers, as seen
@@ -207,28 +218,31 @@ static size_t table_row_of(const struct builder *builder, size_t thread, enum ps
 
 	if (row == NO_ROW)
 		return NO_ROW;
-	const struct ps_component *covered = ps__component_covered(table->topology->threads[thread].component, scope);
+	const struct ps_component *covered =
+	    ps__component_covered(table->topology->threads[thread].component, scope);
 	while (row > 0 && !table_contains(table->rows[row].component, covered))
 		row = table->rows[row].parent;
 	return table_contains(table->rows[row].component, covered) ? row : NO_ROW;
 }
 
 /* An event of a hardware thread: what several sets counted adds up. */
-static void table_add_narrow(struct builder *builder, const struct ps__recording *recording, size_t parts,
-                             size_t column, size_t event)
+static void table_add_narrow(struct builder *builder, const struct ps__recording *recording,
+                             size_t parts, size_t column, size_t event)
 {
 	for (size_t part = 0; part < parts; part++) {
 		size_t row = builder->row_of_thread[builder->threads[part]];
 		if (row == NO_ROW)
 			continue;
 		struct ps__cell *cell = ps__table_cell(&builder->table, row, event);
-		ps__value_merge(&cell->value, &cell->parts, &builder->values[part * recording->columns + column]);
+		ps__value_merge(&cell->value, &cell->parts,
+		                &builder->values[part * recording->columns + column]);
 	}
 }
 
 /* Adds up the parts that belong in the row of the first one; they are then done
  * with. */
-static struct ps_value table_take_sum(struct builder *builder, const struct ps__recording *recording, size_t parts,
+static struct ps_value table_take_sum(struct builder *builder,
+                                      const struct ps__recording *recording, size_t parts,
                                       size_t first, size_t column)
 {
 	size_t row = builder->rows[first], merged = 0;
@@ -237,7 +251,8 @@ static struct ps_value table_take_sum(struct builder *builder, const struct ps__
 	for (size_t part = first; part < parts; part++) {
 		if (builder->rows[part] != row)
 			continue;
-		ps__value_merge(&sum, &merged, &builder->values[part * recording->columns + column]);
+		ps__value_merge(&sum, &merged,
+		                &builder->values[part * recording->columns + column]);
 		builder->rows[part] = NO_ROW;
 	}
 	return sum;
@@ -245,12 +260,12 @@ static struct ps_value table_take_sum(struct builder *builder, const struct ps__
 
 /* An event of a wider scope: counts of one package are the same count in all
  * sets, of which the newest is taken. */
-static void table_add_wide(struct builder *builder, const struct ps__recording *recording, size_t parts,
-                           size_t column, size_t event)
+static void table_add_wide(struct builder *builder, const struct ps__recording *recording,
+                           size_t parts, size_t column, size_t event)
 {
 	for (size_t part = 0; part < parts; part++)
-		builder->rows[part] =
-		    table_row_of(builder, builder->threads[part], builder->table.columns[event].scope);
+		builder->rows[part] = table_row_of(builder, builder->threads[part],
+		                                   builder->table.columns[event].scope);
 	for (size_t part = 0; part < parts; part++) {
 		if (builder->rows[part] == NO_ROW)
 			continue;
@@ -304,7 +319,8 @@ static void table_add_up(struct ps__table *table, size_t event)
 	 * unknown one besides. */
 	for (size_t row = 1; row < table->row_count; row++) {
 		if (table->rows[row].component->type == PS_COMPONENT_NUMA)
-			*ps__table_cell(table, row, event) = *ps__table_cell(table, table->rows[row].parent, event);
+			*ps__table_cell(table, row, event) =
+			    *ps__table_cell(table, table->rows[row].parent, event);
 	}
 	if (table->rows[table->row_count - 1].component == unknown && table->row_count > 1)
 		table_merge_into_parent(table, table->row_count - 1, event);
@@ -347,8 +363,8 @@ static void table_keep_row(struct ps__table *table, const struct ps_component *c
 
 	while (table->rows[row].component != component)
 		row++;
-	table->rows[0] =
-	    (struct ps__row){.component = table->rows[row].component, .counted = table->rows[row].counted};
+	table->rows[0] = (struct ps__row){.component = table->rows[row].component,
+	                                  .counted = table->rows[row].counted};
 	for (size_t column = 0; column < table->column_count; column++)
 		*ps__table_cell(table, 0, column) = *ps__table_cell(table, row, column);
 	table->row_count = 1;

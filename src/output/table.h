@@ -44,20 +44,23 @@ struct ps__table_metric {
 
 struct ps__table {
 	struct ps_topology *topology;
-	struct ps__row *rows; /* parents first; the unknown Thread last, if the first row is the Machine */
+	/* Parents first; the unknown Thread last, if the first row is the Machine */
+	struct ps__row *rows;
 	size_t row_count;
-	size_t left_out; /* rows that ps__table_select dropped only because nothing was counted there */
-	struct ps__table_column
-	    *columns; /* first the events, in the order in which they came; then what metrics need */
+	/* Rows that ps__table_select dropped only because nothing was counted there */
+	size_t left_out;
+	/* First the events, in the order in which they came; then what metrics need */
+	struct ps__table_column *columns;
 	size_t event_count;
 	size_t column_count;
 	struct ps__table_metric *metrics;
 	size_t metric_count;
 	struct ps__cell *cells; /* for each row all columns */
-	bool is_sum;            /* over runs or intervals: what the topology has of its own is not of it */
+	bool is_sum; /* over runs or intervals: what the topology has of its own is not of it */
 };
 
-static inline struct ps__cell *ps__table_cell(const struct ps__table *table, size_t row, size_t column)
+static inline struct ps__cell *ps__table_cell(const struct ps__table *table, size_t row,
+                                              size_t column)
 {
 	return &table->cells[row * table->column_count + column];
 }
@@ -75,13 +78,15 @@ void ps__table_clear(struct ps__table *table);
 
 /* A metric in a row; false if what it needs wasn't counted there. NaN if it's
  * unknown. */
-bool ps__table_metric(const struct ps__table *table, size_t row, size_t metric, struct ps_metric_value *out);
+bool ps__table_metric(const struct ps__table *table, size_t row, size_t metric,
+                      struct ps_metric_value *out);
 
 /* table_metric.c: looks the metrics up, and makes their columns, behind the
  * events: there is room for two each. */
 int ps__table_find_metrics(struct ps__table *table, const char *const *names, size_t count);
 void ps__table_add_metrics(struct ps__table *table);
-void ps__table_sum_wholes(struct ps__table *table); /* last, so that no share is more than the whole */
+/* Last, so that no share is more than the whole. */
+void ps__table_sum_wholes(struct ps__table *table);
 
 /* The rows that the caller wants. */
 struct ps__table_view {

@@ -13,7 +13,8 @@
 int ps__table_check_metrics(const char *const *names, size_t count, const char *call)
 {
 	if (count && !names)
-		return ps__fail(PS_EINVAL, "%s: options->metrics is NULL, but metric_count is %zu", call, count);
+		return ps__fail(PS_EINVAL, "%s: options->metrics is NULL, but metric_count is %zu",
+		                call, count);
 	for (size_t i = 0; i < count; i++) {
 		if (!names[i])
 			return ps__fail(PS_EINVAL, "%s: options->metrics[%zu] is NULL", call, i);
@@ -30,7 +31,8 @@ int ps__table_find_metrics(struct ps__table *table, const char *const *names, si
 		struct ps__table_metric *metric = &table->metrics[i];
 		if (ps__metric_find(names[i], &metric->ask) < 0)
 			return PS_ENOEVNT;
-		snprintf(metric->name, sizeof metric->name, "%s%s", metric->ask.metric->name, metric->ask.modifier);
+		snprintf(metric->name, sizeof metric->name, "%s%s", metric->ask.metric->name,
+		         metric->ask.modifier);
 	}
 	table->metric_count = count;
 	return PS_OK;
@@ -38,7 +40,8 @@ int ps__table_find_metrics(struct ps__table *table, const char *const *names, si
 
 static size_t table_add_column(struct ps__table *table, struct ps__selector selector)
 {
-	table->columns[table->column_count] = (struct ps__table_column){.selector = selector, .unit = "", .scale = 1};
+	table->columns[table->column_count] =
+	    (struct ps__table_column){.selector = selector, .unit = "", .scale = 1};
 	return table->column_count++;
 }
 
@@ -56,18 +59,21 @@ void ps__table_sum_wholes(struct ps__table *table)
 	for (size_t i = 0; i < table->metric_count; i++) {
 		struct ps__table_metric *metric = &table->metrics[i];
 		struct ps__selector selector = ps__metric_denominator(&metric->ask);
-		metric->has_whole = ps__metric_is_share(&metric->ask) &&
-		                    ps__component_sum(table->topology->root, &selector, &metric->whole) == PS_OK;
+		metric->has_whole =
+		    ps__metric_is_share(&metric->ask) &&
+		    ps__component_sum(table->topology->root, &selector, &metric->whole) == PS_OK;
 	}
 }
 
-bool ps__table_metric(const struct ps__table *table, size_t row, size_t index, struct ps_metric_value *out)
+bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
+                      struct ps_metric_value *out)
 {
 	const struct ps__table_metric *metric = &table->metrics[index];
 	const struct ps__cell *numerator = ps__table_cell(table, row, metric->numerator);
 	const struct ps__cell *denominator = ps__table_cell(table, row, metric->denominator);
 
-	if (!numerator->parts || !denominator->parts || (ps__metric_is_share(&metric->ask) && !metric->has_whole))
+	if (!numerator->parts || !denominator->parts ||
+	    (ps__metric_is_share(&metric->ask) && !metric->has_whole))
 		return false;
 	ps__metric_compute(metric->ask.metric, &numerator->value,
 	                   metric->has_whole ? &metric->whole : &denominator->value, out);

@@ -12,10 +12,12 @@
 int ps__table_check_view(const struct ps__table_view *view, const char *call)
 {
 	if (view->types & ~ALL_TYPES)
-		return ps__fail(PS_EINVAL, "%s: options->types has an unknown type: 0x%x", call, view->types);
+		return ps__fail(PS_EINVAL, "%s: options->types has an unknown type: 0x%x", call,
+		                view->types);
 	if (view->cache_level < PS_CACHE_LAST_LEVEL || view->cache_level > LEVEL_LIMIT)
-		return ps__fail(PS_EINVAL, "%s: options->cache_level is %d: there are the levels 1 to %d", call,
-		                view->cache_level, LEVEL_LIMIT);
+		return ps__fail(PS_EINVAL,
+		                "%s: options->cache_level is %d: there are the levels 1 to %d",
+		                call, view->cache_level, LEVEL_LIMIT);
 	return PS_OK;
 }
 
@@ -30,7 +32,8 @@ static int table_last_level(const struct ps__table *table)
 	return level;
 }
 
-static bool table_is_asked_for(const struct ps__table_view *view, int level, const struct ps_component *component)
+static bool table_is_asked_for(const struct ps__table_view *view, int level,
+                               const struct ps_component *component)
 {
 	if (view->types && !(view->types & PS_TYPE_BIT(component->type)))
 		return false;
@@ -39,7 +42,8 @@ static bool table_is_asked_for(const struct ps__table_view *view, int level, con
 
 /* What was counted on the unknown Thread is part of the Machine's sum: it is
  * never left out. */
-static bool table_is_shown(struct ps__table *table, const struct ps__table_view *view, int level, size_t row)
+static bool table_is_shown(struct ps__table *table, const struct ps__table_view *view, int level,
+                           size_t row)
 {
 	const struct ps__row *about = &table->rows[row];
 
@@ -59,7 +63,8 @@ static bool table_is_shown(struct ps__table *table, const struct ps__table_view 
  * then is. */
 static void table_place_rows(struct ps__table *table, const struct ps__table_view *view)
 {
-	int level = view->cache_level == PS_CACHE_LAST_LEVEL ? table_last_level(table) : view->cache_level;
+	int level =
+	    view->cache_level == PS_CACHE_LAST_LEVEL ? table_last_level(table) : view->cache_level;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < table->row_count; i++) {

@@ -49,7 +49,8 @@ static void text_add_legend(struct ps__text *text)
 static int text_add_counts(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
-	int code = ps__grid_create(&text->grid, table->row_count + 1, table->event_count + table->metric_count + 2);
+	int code = ps__grid_create(&text->grid, table->row_count + 1,
+	                           table->event_count + table->metric_count + 2);
 
 	if (code < 0)
 		return code;
@@ -101,7 +102,8 @@ static int text_add(struct ps__text *text)
 
 /* The table is given back, with fewer rows: text is only its place while it's
  * printed. */
-int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options, struct ps__buffer *buffer)
+int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options,
+                       struct ps__buffer *buffer)
 {
 	struct ps__text text = {.options = *options, .table = *table, .buffer = *buffer};
 	int code = text_add(&text);
@@ -116,13 +118,15 @@ int ps__text_add_table(struct ps__table *table, const struct ps_print_options *o
 
 int ps__text_write(struct ps__report *report, struct ps__buffer *buffer)
 {
-	struct ps_print_options options = {
-	    .size = sizeof options, .types = report->options->types, .cache_level = report->options->cache_level};
+	struct ps_print_options options = {.size = sizeof options,
+	                                   .types = report->options->types,
+	                                   .cache_level = report->options->cache_level};
 
 	return ps__text_add_table(&report->table, &options, buffer);
 }
 
-static int text_print(struct ps_component *root, const struct ps_print_options *options, FILE *stream)
+static int text_print(struct ps_component *root, const struct ps_print_options *options,
+                      FILE *stream)
 {
 	struct ps__buffer buffer = {0};
 	struct ps__table table;
@@ -144,11 +148,16 @@ static int text_check(const struct ps_print_options *options)
 	struct ps__table_view view = {.types = options->types, .cache_level = options->cache_level};
 
 	if (options->size != sizeof *options)
-		return ps__fail(PS_EINVAL, "ps_print_with: options->size is %zu, not %zu: set it to sizeof options",
-		                options->size, sizeof *options);
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_print_with: options->size is %zu, not %zu: set it to sizeof options",
+		    options->size, sizeof *options);
 	if (options->flags & ~ALL_FLAGS)
-		return ps__fail(PS_EINVAL, "ps_print_with: options->flags has an unknown flag: 0x%x", options->flags);
-	int code = ps__table_check_metrics(options->metrics, options->metric_count, "ps_print_with");
+		return ps__fail(PS_EINVAL,
+		                "ps_print_with: options->flags has an unknown flag: 0x%x",
+		                options->flags);
+	int code =
+	    ps__table_check_metrics(options->metrics, options->metric_count, "ps_print_with");
 	return code < 0 ? code : ps__table_check_view(&view, "ps_print_with");
 }
 
@@ -157,7 +166,8 @@ int ps_print_with(struct ps_component *root, const struct ps_print_options *opti
 	struct ps_print_options plain = {.size = sizeof plain};
 
 	if (!root || !stream)
-		return ps__fail(PS_EINVAL, "ps_print_with: the %s is NULL", root ? "stream" : "component");
+		return ps__fail(PS_EINVAL, "ps_print_with: the %s is NULL",
+		                root ? "stream" : "component");
 	int code = options ? text_check(options) : PS_OK;
 	return code < 0 ? code : text_print(root, options ? options : &plain, stream);
 }
@@ -167,6 +177,7 @@ int ps_print(struct ps_component *root, FILE *stream)
 	struct ps_print_options plain = {.size = sizeof plain};
 
 	if (!root || !stream)
-		return ps__fail(PS_EINVAL, "ps_print: the %s is NULL", root ? "stream" : "component");
+		return ps__fail(PS_EINVAL, "ps_print: the %s is NULL",
+		                root ? "stream" : "component");
 	return text_print(root, &plain, stream);
 }

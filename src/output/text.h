@@ -20,7 +20,8 @@ struct ps__text {
 };
 
 /* The table as text. It is left with the rows that are shown. PS_ENOMEM. */
-int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options, struct ps__buffer *buffer);
+int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options,
+                       struct ps__buffer *buffer);
 
 /* text_cell.c: the headings, or a row, into the grid. */
 void ps__text_set_headings(struct ps__text *text);

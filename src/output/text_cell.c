@@ -12,7 +12,8 @@
 
 static struct ps__look text_look(const struct ps__text *text, const char *unit, double scale)
 {
-	return (struct ps__look){.unit = unit, .scale = scale, .si = text->options.flags & PS_PRINT_SI};
+	return (struct ps__look){
+	    .unit = unit, .scale = scale, .si = text->options.flags & PS_PRINT_SI};
 }
 
 static void text_set_heading(struct ps__text *text, size_t column)
@@ -39,13 +40,16 @@ void ps__text_set_headings(struct ps__text *text)
 	ps__buffer_add(&text->cell, "Component");
 	text_set_heading(text, 0);
 	for (size_t event = 0; event < table->event_count; event++) {
-		struct ps__look look = text_look(text, table->columns[event].unit, table->columns[event].scale);
-		ps__label_add_event(&text->cell, ps__table_event(table, event), ps__known_heading_unit(&look));
+		struct ps__look look =
+		    text_look(text, table->columns[event].unit, table->columns[event].scale);
+		ps__label_add_event(&text->cell, ps__table_event(table, event),
+		                    ps__known_heading_unit(&look));
 		text_set_heading(text, 1 + event);
 	}
 	for (size_t i = 0; i < table->metric_count; i++) {
 		const char *unit = table->metrics[i].ask.metric->unit;
-		ps__label_add_event(&text->cell, table->metrics[i].name, strcmp(unit, "1/s") == 0 ? unit : "");
+		ps__label_add_event(&text->cell, table->metrics[i].name,
+		                    strcmp(unit, "1/s") == 0 ? unit : "");
 		text_set_heading(text, 1 + table->event_count + i);
 	}
 	ps__buffer_add(&text->cell, "Attribution");
@@ -63,14 +67,16 @@ static enum ps__style text_style_of_number(const char *cell)
 
 static void text_set_number(struct ps__text *text, size_t row, size_t column, size_t mark)
 {
-	struct ps__grid_cell about = {
-	    .columns = text->cell.length, .mark = mark, .style = text_style_of_number(ps__buffer_text(&text->cell))};
+	struct ps__grid_cell about = {.columns = text->cell.length,
+	                              .mark = mark,
+	                              .style = text_style_of_number(ps__buffer_text(&text->cell))};
 
 	ps__grid_set(&text->grid, 1 + row, column, &text->cell, about);
 }
 
 /* "2.130k +- 0.3%": the deviation of one of the runs. */
-static void text_add_mean(struct ps__text *text, const struct ps__cell *cell, const struct ps__look *look)
+static void text_add_mean(struct ps__text *text, const struct ps__cell *cell,
+                          const struct ps__look *look)
 {
 	double percent = ps__spread_percent(cell->spread);
 
@@ -130,7 +136,8 @@ static bool text_is_lowest(const struct ps__text *text, size_t row, size_t event
 		return true;
 	if (row > 0 && table->rows[row].component->type == PS_COMPONENT_NUMA)
 		return false;
-	for (size_t below = row + 1; below < table->row_count && table->rows[below].depth > table->rows[row].depth;
+	for (size_t below = row + 1;
+	     below < table->row_count && table->rows[below].depth > table->rows[row].depth;
 	     below++) {
 		if (table->rows[below].component->type != PS_COMPONENT_NUMA &&
 		    ps__table_cell(table, below, event)->parts)
@@ -153,8 +160,9 @@ static void text_set_known(struct ps__text *text, size_t row)
 	}
 	ps__buffer_restart(&text->cell);
 	ps__known_add_words(&text->cell, &known);
-	ps__grid_set(&text->grid, 1 + row, text->grid.column_count - 1, &text->cell,
-	             (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
+	ps__grid_set(
+	    &text->grid, 1 + row, text->grid.column_count - 1, &text->cell,
+	    (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
 }
 
 /* From the last row up: a line goes on at a depth if there was a row of that
@@ -184,7 +192,8 @@ static void text_add_branches(struct ps__text *text, size_t row)
 		if (level < depth)
 			ps__buffer_add(&text->cell, "%s", goes_on ? "\u2502 " : "  ");
 		else
-			ps__buffer_add(&text->cell, "%s", goes_on ? "\u251c\u2500" : "\u2514\u2500");
+			ps__buffer_add(&text->cell, "%s",
+			               goes_on ? "\u251c\u2500" : "\u2514\u2500");
 	}
 	if (has_colour)
 		ps__style_end(&text->cell, PS__STYLE_FAINT);
@@ -208,7 +217,8 @@ void ps__text_set_row(struct ps__text *text, size_t row)
 {
 	size_t columns = ps__text_label(text, row, false);
 
-	ps__grid_set(&text->grid, 1 + row, 0, &text->cell, (struct ps__grid_cell){.columns = columns});
+	ps__grid_set(&text->grid, 1 + row, 0, &text->cell,
+	             (struct ps__grid_cell){.columns = columns});
 	for (size_t event = 0; event < text->table.event_count; event++)
 		text_set_event(text, row, event);
 	for (size_t metric = 0; metric < text->table.metric_count; metric++)

@@ -11,7 +11,8 @@ static int64_t footer_residual_of(const struct ps__recording *recording, const c
 {
 	for (size_t column = 0; column < recording->columns; column++) {
 		if (!strcmp(recording->column[column].name, event))
-			return atomic_load_explicit(&recording->column[column].residual, memory_order_relaxed);
+			return atomic_load_explicit(&recording->column[column].residual,
+			                            memory_order_relaxed);
 	}
 	return 0;
 }
@@ -42,7 +43,8 @@ void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *ta
 	if (table->rows[0].component != table->topology->root)
 		return;
 	for (size_t event = 0; event < table->event_count; event++) {
-		is_checked |= footer_sum_residual(table->topology, ps__table_event(table, event), &residual);
+		is_checked |=
+		    footer_sum_residual(table->topology, ps__table_event(table, event), &residual);
 		if (residual == 0)
 			continue;
 		ps__buffer_add(buffer, "%s", separator);
@@ -53,7 +55,8 @@ void ps__text_add_residual(struct ps__buffer *buffer, const struct ps__table *ta
 	if (separator[0] == ',')
 		ps__buffer_add(buffer, " (counted by the kernel, and in no part)\n");
 	else if (is_checked)
-		ps__buffer_add(buffer, "residual: 0 (the parts add up to what the kernel counted)\n");
+		ps__buffer_add(buffer,
+		               "residual: 0 (the parts add up to what the kernel counted)\n");
 }
 
 void ps__text_add_cost(struct ps__buffer *buffer, const struct ps__table *table)
@@ -66,12 +69,13 @@ void ps__text_add_cost(struct ps__buffer *buffer, const struct ps__table *table)
 		return;
 	for (const struct ps__recording *recording = ps__recording_first(topology); recording;
 	     recording = recording->next) {
-		uint64_t reading_ps = atomic_load_explicit(&recording->reading_ps, memory_order_relaxed);
+		uint64_t reading_ps =
+		    atomic_load_explicit(&recording->reading_ps, memory_order_relaxed);
 		uint64_t writes = reading_ps ? ps__recording_count_writes(recording) : 0;
 		readings += writes;
 		all_ns += (double)writes * (double)reading_ps / 1000;
 	}
 	if (readings)
-		ps__buffer_add(buffer, "cost: %llu readings of %.0f ns each, %.3f ms in all\n", readings,
-		               all_ns / (double)readings, all_ns / 1e6);
+		ps__buffer_add(buffer, "cost: %llu readings of %.0f ns each, %.3f ms in all\n",
+		               readings, all_ns / (double)readings, all_ns / 1e6);
 }

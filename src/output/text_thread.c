@@ -27,7 +27,8 @@ static size_t text_thread_count_parts(const struct ps_thread *thread, const char
 
 /* All parts of an event. A set that is counting may add some while we look:
  * then look again. */
-static int text_thread_fetch(const struct ps_thread *thread, const char *event, struct ps_value **out, size_t *count)
+static int text_thread_fetch(const struct ps_thread *thread, const char *event,
+                             struct ps_value **out, size_t *count)
 {
 	for (;;) {
 		size_t room = text_thread_count_parts(thread, event) + PS__CHUNK_ROWS;
@@ -58,8 +59,8 @@ static struct ps__look text_thread_look_of(const struct ps_thread *thread, const
 	return (struct ps__look){.unit = "", .scale = 1};
 }
 
-static void text_thread_add_part(struct ps__buffer *buffer, const struct ps_value *value, const struct ps__look *look,
-                                 struct ps__known *all)
+static void text_thread_add_part(struct ps__buffer *buffer, const struct ps_value *value,
+                                 const struct ps__look *look, struct ps__known *all)
 {
 	struct ps__known known = {0};
 	struct ps__buffer cell = {0};
@@ -67,7 +68,8 @@ static void text_thread_add_part(struct ps__buffer *buffer, const struct ps_valu
 	ps__known_note(&known, value);
 	ps__known_note(all, value);
 	ps__known_add_value(&cell, value, look);
-	ps__buffer_add(buffer, "    %20" PRIu64 "  %20s%s  ", value->timestamp, cell.failed ? "" : cell.text,
+	ps__buffer_add(buffer, "    %20" PRIu64 "  %20s%s  ", value->timestamp,
+	               cell.failed ? "" : cell.text,
 	               ps__known_is_user_only(value->status, value->flags) ? "" : " ");
 	ps__known_add_words(buffer, &known);
 	ps__buffer_add(buffer, "\n");
@@ -75,8 +77,8 @@ static void text_thread_add_part(struct ps__buffer *buffer, const struct ps_valu
 	ps__os_free(cell.text);
 }
 
-static int text_thread_add_event(struct ps__buffer *buffer, const struct ps_thread *thread, const char *event,
-                                 struct ps__known *all)
+static int text_thread_add_event(struct ps__buffer *buffer, const struct ps_thread *thread,
+                                 const char *event, struct ps__known *all)
 {
 	uint64_t dropped = ps_thread_dropped(thread, event);
 	struct ps__look look = text_thread_look_of(thread, event);
@@ -106,7 +108,8 @@ int ps_thread_print(const struct ps_thread *thread, FILE *stream)
 	int code = PS_OK;
 
 	if (!thread || !stream)
-		return ps__fail(PS_EINVAL, "ps_thread_print: the %s is NULL", thread ? "stream" : "Thread");
+		return ps__fail(PS_EINVAL, "ps_thread_print: the %s is NULL",
+		                thread ? "stream" : "Thread");
 	ps__label_add_component(&buffer, thread->component, true);
 	ps__buffer_add(&buffer, "\n");
 	for (size_t i = 0; code == PS_OK && (event = ps_thread_event_name(thread, i)); i++)

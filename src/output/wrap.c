@@ -6,7 +6,8 @@
 
 #define NARROWEST 20 /* columns of a line's rest; else further lines begin at the left */
 
-static void wrap_add_word(struct ps__buffer *buffer, const char *word, size_t bytes, enum ps__charset charset)
+static void wrap_add_word(struct ps__buffer *buffer, const char *word, size_t bytes,
+                          enum ps__charset charset)
 {
 	const char *end = word + bytes;
 
@@ -40,7 +41,8 @@ void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__
 	ps__buffer_add(buffer, "\n");
 }
 
-void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent, size_t width)
+void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent,
+                        size_t width)
 {
 	struct ps__wrap wrap = {.indent = width < indent + NARROWEST ? 0 : indent, .width = width};
 

@@ -18,6 +18,7 @@ void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__
 
 /* Whole lines, which are used up. Where little room is left beside the indent,
  * there is none. */
-void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent, size_t width);
+void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent,
+                        size_t width);
 
 #endif

@@ -51,7 +51,8 @@ static bool heat_warmth(const struct heat *heat, size_t row, double *out)
 		*out = (double)cell->value.value * table->columns[heat->event].scale;
 		return cell->parts && ps__report_is_known(&cell->value);
 	}
-	if (heat->metric == NONE || !ps__table_metric(table, row, heat->metric, &value) || isnan(value.value))
+	if (heat->metric == NONE || !ps__table_metric(table, row, heat->metric, &value) ||
+	    isnan(value.value))
 		return false;
 	*out = value.value;
 	return true;
@@ -80,7 +81,8 @@ static struct ps__buffer *heat_new_text(struct heat *heat)
 	return &heat->text;
 }
 
-static int heat_add_info(struct heat *heat, struct ps__note *note, const char *what, const char *name)
+static int heat_add_info(struct heat *heat, struct ps__note *note, const char *what,
+                         const char *name)
 {
 	struct ps__buffer key = {0};
 
@@ -162,8 +164,8 @@ static int heat_add_fields(struct heat *heat, struct ps__note *note)
 static void heat_add_number(struct heat *heat, double number)
 {
 	const struct ps__table *table = &heat->report->table;
-	const char *unit =
-	    heat->metric != NONE ? table->metrics[heat->metric].ask.metric->unit : table->columns[heat->event].unit;
+	const char *unit = heat->metric != NONE ? table->metrics[heat->metric].ask.metric->unit
+	                                        : table->columns[heat->event].unit;
 
 	if (number == floor(number) && fabs(number) < 1e15)
 		ps__number_add_fixed(&heat->text, number, 0);
@@ -207,7 +209,8 @@ static int heat_add_scales(struct heat *heat, struct ps__note *note)
 			heat_begin_line(heat);
 		}
 		if (heat->metric == NONE)
-			ps__buffer_add(&heat->text, "%.*s ", heat_kind_length(heat->kinds[kind]), heat->kinds[kind]);
+			ps__buffer_add(&heat->text, "%.*s ", heat_kind_length(heat->kinds[kind]),
+			               heat->kinds[kind]);
 		else
 			ps__buffer_add(&heat->text, "largest ");
 		heat_add_number(heat, heat->largest[kind]);
@@ -225,7 +228,8 @@ static int heat_add_unknown(struct heat *heat, struct ps__note *note)
 	size_t last = table->row_count - 1;
 	double value;
 
-	if (last == 0 || table->rows[last].component != table->topology->unknown || !heat_warmth(heat, last, &value))
+	if (last == 0 || table->rows[last].component != table->topology->unknown ||
+	    !heat_warmth(heat, last, &value))
 		return PS_OK;
 	heat_begin_line(heat);
 	ps__buffer_add(&heat->text, "on CPUs that the tree does not know ");
@@ -267,7 +271,8 @@ static int heat_add_advice(struct heat *heat, struct ps__note *note)
 	if (!heat_is_factorized(&heat->report->table))
 		return PS_OK;
 	heat_begin_line(heat);
-	ps__buffer_add(&heat->text, "lstopo --no-factorize draws every one of many like components");
+	ps__buffer_add(&heat->text,
+	               "lstopo --no-factorize draws every one of many like components");
 	return heat_end_line(heat, note);
 }
 
@@ -288,10 +293,12 @@ static int heat_add_legend(struct heat *heat, struct ps__note *note)
 		return heat_end_line(heat, note);
 	}
 	if (!heat_has_colours(heat)) {
-		ps__buffer_add(&heat->text, "%s is not known anywhere, so nothing has a colour", heat->name);
+		ps__buffer_add(&heat->text, "%s is not known anywhere, so nothing has a colour",
+		               heat->name);
 		return heat_end_line(heat, note);
 	}
-	ps__buffer_add(&heat->text, "%s: violet is 0, yellow the largest%s; without a colour: not counted",
+	ps__buffer_add(&heat->text,
+	               "%s: violet is 0, yellow the largest%s; without a colour: not counted",
 	               heat->name, heat->metric == NONE ? " of its kind" : "");
 	int code = heat_end_line(heat, note);
 	if (code == PS_OK)
@@ -331,10 +338,12 @@ static int heat_fail_heat_by(const struct ps__table *table, const char *name)
 
 	for (size_t event = 0; event < table->event_count; event++)
 		ps__buffer_add(&all, "%s%s", event ? ", " : "", ps__table_event(table, event));
-	code = ps__fail(PS_ENOEVNT,
-	                "no heat map by '%s': it is no metric, and no event of this name was counted below %s%s%s",
-	                name, table->rows[0].component->name, table->event_count ? "; there are " : "",
-	                table->event_count ? ps__buffer_text(&all) : "");
+	code =
+	    ps__fail(PS_ENOEVNT,
+	             "no heat map by '%s': it is no metric, and no event of this name was counted "
+	             "below %s%s%s",
+	             name, table->rows[0].component->name, table->event_count ? "; there are " : "",
+	             table->event_count ? ps__buffer_text(&all) : "");
 	ps__os_free(all.text);
 	return code;
 }
@@ -348,7 +357,8 @@ static int heat_choose(struct heat *heat)
 	struct ps_metric_value value;
 
 	for (size_t event = 0; event < table->event_count; event++) {
-		if (!ps__table_cell(table, 0, event)->parts || (name && strcmp(ps__table_event(table, event), name)))
+		if (!ps__table_cell(table, 0, event)->parts ||
+		    (name && strcmp(ps__table_event(table, event), name)))
 			continue;
 		heat->event = event;
 		heat->name = ps__table_event(table, event);

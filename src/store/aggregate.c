@@ -48,14 +48,15 @@ static bool aggregate_unpack(const _Atomic uint64_t *words, struct ps_value *out
 {
 	uint64_t how = aggregate_load(&words[WORD_HOW]);
 
-	*out = (struct ps_value){.timestamp = aggregate_load(&words[WORD_TIMESTAMP]),
-	                         .value = (long long)aggregate_load(&words[WORD_VALUE]),
-	                         .raw = aggregate_load(&words[WORD_RAW]),
-	                         .enabled_ns = aggregate_load(&words[WORD_ENABLED]),
-	                         .running_ns = aggregate_load(&words[WORD_RUNNING]),
-	                         .status = (enum ps_status)(how & 0xff),
-	                         .attribution = (enum ps_attribution)(how >> ATTRIBUTION_SHIFT & 0xff),
-	                         .flags = (uint32_t)(how >> FLAGS_SHIFT)};
+	*out =
+	    (struct ps_value){.timestamp = aggregate_load(&words[WORD_TIMESTAMP]),
+	                      .value = (long long)aggregate_load(&words[WORD_VALUE]),
+	                      .raw = aggregate_load(&words[WORD_RAW]),
+	                      .enabled_ns = aggregate_load(&words[WORD_ENABLED]),
+	                      .running_ns = aggregate_load(&words[WORD_RUNNING]),
+	                      .status = (enum ps_status)(how & 0xff),
+	                      .attribution = (enum ps_attribution)(how >> ATTRIBUTION_SHIFT & 0xff),
+	                      .flags = (uint32_t)(how >> FLAGS_SHIFT)};
 	return out->timestamp != 0;
 }
 
@@ -76,7 +77,8 @@ static struct ps__aggregate_part *part_at(const struct ps__aggregate *aggregate,
 	return atomic_load_explicit(&aggregate->parts[index], memory_order_acquire);
 }
 
-bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column, struct ps_value *out)
+bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column,
+                         struct ps_value *out)
 {
 	const struct ps__aggregate_part *part = part_at(aggregate, index);
 
@@ -87,15 +89,16 @@ uint64_t ps__change_wait(const struct ps_topology *topology)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	while (aggregate_load(&topology->readings.changers) != 0 && ps__fork_is_same(topology->generation))
+	while (aggregate_load(&topology->readings.changers) != 0 &&
+	       ps__fork_is_same(topology->generation))
 		nanosleep(&pause, NULL);
 	return aggregate_load(&topology->readings.changes);
 }
 
 bool ps__change_came(const struct ps_topology *topology, uint64_t changes)
 {
-	bool is_changing =
-	    aggregate_load(&topology->readings.changers) != 0 && ps__fork_is_same(topology->generation);
+	bool is_changing = aggregate_load(&topology->readings.changers) != 0 &&
+	                   ps__fork_is_same(topology->generation);
 
 	return is_changing || aggregate_load(&topology->readings.changes) != changes;
 }
@@ -105,13 +108,15 @@ static bool aggregate_is_same_column(const struct ps__column *one, const struct 
 	return one->scope == other->scope && strcmp(one->name, other->name) == 0;
 }
 
-static bool aggregate_has_same_columns(const struct ps__recording *one, const struct ps__recording *other)
+static bool aggregate_has_same_columns(const struct ps__recording *one,
+                                       const struct ps__recording *other)
 {
 	size_t column = 0;
 
 	if (one->columns != other->columns)
 		return false;
-	while (column < one->columns && aggregate_is_same_column(&one->column[column], &other->column[column]))
+	while (column < one->columns &&
+	       aggregate_is_same_column(&one->column[column], &other->column[column]))
 		column++;
 	return column == one->columns;
 }
@@ -123,7 +128,8 @@ static bool aggregate_covers(const struct ps__recording *newer, const struct ps_
 
 	if (aggregate_has_same_columns(newer, older))
 		return true;
-	while (column < older->columns && ps__recording_find(newer, older->column[column].name) >= 0)
+	while (column < older->columns &&
+	       ps__recording_find(newer, older->column[column].name) >= 0)
 		column++;
 	return column == older->columns;
 }
@@ -138,7 +144,8 @@ static bool aggregate_has_reading(const struct ps__recording *recording)
  * several have to be looked at: the set has counted events before that its last
  * reading has not. *out: NULL if it has no reading.
  */
-static bool aggregate_find_last(const struct ps__recording *recording, const struct ps__recording **out)
+static bool aggregate_find_last(const struct ps__recording *recording,
+                                const struct ps__recording **out)
 {
 	*out = NULL;
 	for (; recording; recording = recording->older) {
@@ -151,16 +158,19 @@ static bool aggregate_find_last(const struct ps__recording *recording, const str
 	return true;
 }
 
-static struct ps__aggregate *aggregate_find(struct ps_topology *topology, const struct ps__recording *recording)
+static struct ps__aggregate *aggregate_find(struct ps_topology *topology,
+                                            const struct ps__recording *recording)
 {
-	struct ps__aggregate *first = atomic_load_explicit(&topology->readings.aggregates, memory_order_relaxed);
+	struct ps__aggregate *first =
+	    atomic_load_explicit(&topology->readings.aggregates, memory_order_relaxed);
 	struct ps__aggregate *aggregate = first;
 
 	while (aggregate && !aggregate_has_same_columns(aggregate->model, recording))
 		aggregate = aggregate->next;
 	if (aggregate)
 		return aggregate;
-	aggregate = ps__os_calloc(1, sizeof *aggregate + (topology->thread_count + 1) * sizeof aggregate->parts[0]);
+	aggregate = ps__os_calloc(1, sizeof *aggregate +
+	                                 (topology->thread_count + 1) * sizeof aggregate->parts[0]);
 	if (!aggregate)
 		return NULL;
 	aggregate->model = recording;
@@ -182,7 +192,8 @@ static size_t aggregate_index_of(const struct ps__history *history, const struct
 
 /* All that may fail: every Thread where something is to be added has its
  * words. */
-static bool aggregate_make_parts(struct ps__aggregate *aggregate, const struct ps__recording *recording)
+static bool aggregate_make_parts(struct ps__aggregate *aggregate,
+                                 const struct ps__recording *recording)
 {
 	for (const struct ps__history *history = ps__recording_first_history(recording); history;
 	     history = history->next_in_recording) {
@@ -212,12 +223,14 @@ static void aggregate_add_part(struct ps__aggregate *aggregate, size_t index, si
 }
 
 /* All sets see the same count of a package: the newest is taken. */
-static void aggregate_take_newest(struct ps__aggregate *aggregate, const struct ps__recording *recording,
-                                  size_t index, size_t column)
+static void aggregate_take_newest(struct ps__aggregate *aggregate,
+                                  const struct ps__recording *recording, size_t index,
+                                  size_t column)
 {
 	_Atomic uint64_t *words = &part_at(aggregate, index)->words[column * WORDS];
 	const struct ps_component *thread = recording->topology->threads[index].component;
-	struct ps__range range = ps__component_range(ps__component_covered(thread, recording->column[column].scope));
+	struct ps__range range =
+	    ps__component_range(ps__component_covered(thread, recording->column[column].scope));
 	struct ps_value value;
 
 	if (ps__recording_sum_latest(recording, column, range, &value) > 0 &&
@@ -225,7 +238,8 @@ static void aggregate_take_newest(struct ps__aggregate *aggregate, const struct 
 		aggregate_pack(words, &value);
 }
 
-static void aggregate_add_history(struct ps__aggregate *aggregate, const struct ps__recording *recording,
+static void aggregate_add_history(struct ps__aggregate *aggregate,
+                                  const struct ps__recording *recording,
                                   const struct ps__history *history)
 {
 	size_t count = aggregate_load(&history->count);
@@ -252,13 +266,14 @@ static size_t aggregate_prune(struct ps_topology *topology)
 	size_t kept = 0;
 
 	while (recording) {
-		struct ps__recording *next = atomic_load_explicit(&recording->next_current, memory_order_acquire);
+		struct ps__recording *next =
+		    atomic_load_explicit(&recording->next_current, memory_order_acquire);
 		struct ps__recording *found = recording;
 		if (ps__recording_is_current(recording)) {
 			link = &recording->next_current;
 			kept++;
-		} else if (!atomic_compare_exchange_strong_explicit(link, &found, next, memory_order_acq_rel,
-		                                                    memory_order_acquire)) {
+		} else if (!atomic_compare_exchange_strong_explicit(
+			       link, &found, next, memory_order_acq_rel, memory_order_acquire)) {
 			/* Others were put before the first one. */
 			while (found != recording) {
 				link = &found->next_current;
@@ -284,8 +299,8 @@ static void aggregate_retire(struct ps_topology *topology, struct ps__recording 
 			return;
 	}
 	ps__change_begin(topology);
-	for (const struct ps__history *history = last ? ps__recording_first_history(last) : NULL; history;
-	     history = history->next_in_recording) {
+	for (const struct ps__history *history = last ? ps__recording_first_history(last) : NULL;
+	     history; history = history->next_in_recording) {
 		if (history->thread)
 			aggregate_add_history(aggregate, last, history);
 	}
@@ -334,7 +349,8 @@ void ps__aggregate_tidy(struct ps_topology *topology)
 
 void ps__aggregate_free(struct ps_topology *topology)
 {
-	struct ps__aggregate *aggregate = atomic_load_explicit(&topology->readings.aggregates, memory_order_relaxed);
+	struct ps__aggregate *aggregate =
+	    atomic_load_explicit(&topology->readings.aggregates, memory_order_relaxed);
 
 	while (aggregate) {
 		struct ps__aggregate *next = aggregate->next;

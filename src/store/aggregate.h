@@ -19,9 +19,11 @@
 struct ps__aggregate_part;
 
 struct ps__aggregate {
-	struct ps__aggregate *next;                   /* written before it is published */
-	const struct ps__recording *model;            /* the first of the recordings with this list of events */
-	_Atomic(struct ps__aggregate_part *) parts[]; /* by the Thread's index; released with its words, or NULL */
+	struct ps__aggregate *next; /* written before it is published */
+	/* The first of the recordings with this list of events */
+	const struct ps__recording *model;
+	_Atomic(struct ps__aggregate_part *)
+	    parts[]; /* by the Thread's index; released with its words, or NULL */
 };
 
 static inline const struct ps__aggregate *ps__aggregate_first(const struct ps_topology *topology)
@@ -31,7 +33,8 @@ static inline const struct ps__aggregate *ps__aggregate_first(const struct ps_to
 }
 
 /* The sum of a column on the index'th Thread; false if there is none. */
-bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column, struct ps_value *out);
+bool ps__aggregate_value(const struct ps__aggregate *aggregate, size_t index, size_t column,
+                         struct ps_value *out);
 
 /* A set is destroyed, with this recording as its last one. For lack of memory
  * it stays among those that are looked at. */
@@ -45,13 +48,15 @@ void ps__aggregate_free(struct ps_topology *topology);
 
 /* The current recordings: the last one of each set. Others are found by their
  * `older`. */
-static inline const struct ps__recording *ps__recording_first_current(const struct ps_topology *topology)
+static inline const struct ps__recording *
+ps__recording_first_current(const struct ps_topology *topology)
 {
 	/* Pairs with the release in ps__recording_bind. */
 	return atomic_load_explicit(&topology->readings.current, memory_order_acquire);
 }
 
-static inline const struct ps__recording *ps__recording_next_current(const struct ps__recording *recording)
+static inline const struct ps__recording *
+ps__recording_next_current(const struct ps__recording *recording)
 {
 	return atomic_load_explicit(&recording->next_current, memory_order_acquire);
 }

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-static inline const struct ps__column *attrmap_find_column(const struct ps__recording *recording, const char *event)
+static inline const struct ps__column *attrmap_find_column(const struct ps__recording *recording,
+                                                           const char *event)
 {
 	const struct ps__column *end = recording->column + recording->columns;
 	uint16_t start = ps__name_start(event);
@@ -36,7 +37,8 @@ uint64_t ps__recording_wait(const struct ps__recording *recording)
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
 	for (unsigned spins = 0;; spins++) {
-		uint64_t sequence = atomic_load_explicit(&recording->sequence, memory_order_acquire);
+		uint64_t sequence =
+		    atomic_load_explicit(&recording->sequence, memory_order_acquire);
 		if (!(sequence & 1) || !ps__fork_is_same(recording->generation))
 			return sequence;
 		if (spins < MOST_SPINS)
@@ -57,15 +59,21 @@ ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *
 /* The marks' flags are those of values, further left. */
 #define FLAG_SHIFT 3
 _Static_assert(PS__MARK_MOVED >> FLAG_SHIFT == PS_VALUE_MOVED, "flags in the order of values'");
-_Static_assert(PS__MARK_WENT_BACK >> FLAG_SHIFT == PS_VALUE_WENT_BACK, "flags in the order of values'");
+_Static_assert(PS__MARK_WENT_BACK >> FLAG_SHIFT == PS_VALUE_WENT_BACK,
+               "flags in the order of values'");
 _Static_assert(PS__MARK_ENDED >> FLAG_SHIFT == PS_VALUE_ENDED, "flags in the order of values'");
-_Static_assert(PS__MARK_INTERRUPTED >> FLAG_SHIFT == PS_VALUE_INTERRUPTED, "flags in the order of values'");
-_Static_assert(PS__MARK_SATURATED >> FLAG_SHIFT == PS_VALUE_SATURATED, "flags in the order of values'");
-#define VALUE_FLAGS (PS_VALUE_MOVED | PS_VALUE_WENT_BACK | PS_VALUE_ENDED | PS_VALUE_INTERRUPTED | PS_VALUE_SATURATED)
+_Static_assert(PS__MARK_INTERRUPTED >> FLAG_SHIFT == PS_VALUE_INTERRUPTED,
+               "flags in the order of values'");
+_Static_assert(PS__MARK_SATURATED >> FLAG_SHIFT == PS_VALUE_SATURATED,
+               "flags in the order of values'");
+#define VALUE_FLAGS                                                                    \
+	(PS_VALUE_MOVED | PS_VALUE_WENT_BACK | PS_VALUE_ENDED | PS_VALUE_INTERRUPTED | \
+	 PS_VALUE_SATURATED)
 
 static inline uint32_t attrmap_value_flags(uint16_t mark, const struct ps__column *column)
 {
-	return ((uint32_t)mark >> FLAG_SHIFT & VALUE_FLAGS) | (column->user_only ? PS_VALUE_USER_ONLY : 0);
+	return ((uint32_t)mark >> FLAG_SHIFT & VALUE_FLAGS) |
+	       (column->user_only ? PS_VALUE_USER_ONLY : 0);
 }
 
 /* A multiplexed group's. */
@@ -78,7 +86,8 @@ static void attrmap_estimate(struct ps_value *value)
 	value->status = PS_STATUS_SCALED;
 	/* 128 bits: a count of an hour at 4 GHz times the nanoseconds of an
 	 * hour is 2^85. */
-	unsigned __int128 number = (unsigned __int128)value->raw * value->enabled_ns / value->running_ns;
+	unsigned __int128 number =
+	    (unsigned __int128)value->raw * value->enabled_ns / value->running_ns;
 	value->value = number < LLONG_MAX ? (long long)number : LLONG_MAX;
 	if (number > LLONG_MAX)
 		value->flags |= PS_VALUE_SATURATED;
@@ -90,7 +99,8 @@ static void attrmap_estimate(struct ps_value *value)
  * not hidden. Nor is it scaled then: the time on cores that lack it looks as if
  * it had waited.
  */
-static void attrmap_settle_kind(struct ps_value *value, const char *cpus, const struct ps_thread *thread)
+static void attrmap_settle_kind(struct ps_value *value, const char *cpus,
+                                const struct ps_thread *thread)
 {
 	bool is_lacking = thread && thread->cpu >= 0 && !ps__list_contains(cpus, thread->cpu);
 
@@ -123,8 +133,8 @@ struct cell {
  * row's, or 0: not known yet. False if there is no row; that a writer changed
  * the history meanwhile may be why.
  */
-PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *column, uint64_t timestamp,
-                          struct cell *out)
+PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *column,
+                          uint64_t timestamp, struct cell *out)
 {
 	if (__builtin_expect(!row.words, 0)) {
 		*out = (struct cell){0};
@@ -137,7 +147,8 @@ PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *c
 		*out = (struct cell){0};
 		return false;
 	}
-	out->timestamp = timestamp ? timestamp : atomic_load_explicit(&row.words[0], memory_order_acquire);
+	out->timestamp =
+	    timestamp ? timestamp : atomic_load_explicit(&row.words[0], memory_order_acquire);
 	out->raw = atomic_load_explicit(&row.words[column->word], memory_order_acquire);
 	out->enabled_ns = atomic_load_explicit(&times[0], memory_order_acquire);
 	out->running_ns = atomic_load_explicit(&times[1], memory_order_acquire);
@@ -146,8 +157,9 @@ PS__INLINE bool load_cell(struct ps__history_row row, const struct ps__column *c
 
 /* What the times say of the raw count, and what the column does of one that the
  * kernel made. */
-static __attribute__((noinline)) void qualify(const struct ps__history *history, const struct ps__column *column,
-                                              uint16_t mark, struct ps_value *out)
+static __attribute__((noinline)) void qualify(const struct ps__history *history,
+                                              const struct ps__column *column, uint16_t mark,
+                                              struct ps_value *out)
 {
 	bool is_known;
 
@@ -173,8 +185,8 @@ static __attribute__((noinline)) void qualify(const struct ps__history *history,
 		out->status = PS_STATUS_INCOMPLETE;
 }
 
-PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *history, const struct ps__column *column,
-                          struct ps_value *out)
+PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *history,
+                          const struct ps__column *column, struct ps_value *out)
 {
 	out->timestamp = cell->timestamp;
 	out->raw = cell->raw;
@@ -191,12 +203,14 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *his
 		qualify(history, column, cell->mark, out);
 }
 
-bool ps__recording_value(const struct ps__history *history, size_t row, size_t column, struct ps_value *out)
+bool ps__recording_value(const struct ps__history *history, size_t row, size_t column,
+                         struct ps_value *out)
 {
 	const struct ps__column *what = &history->recording->column[column];
 	struct cell cell;
 
-	if (!load_cell(ps__history_row_of(history, ps__history_chunk(history, row), row), what, 0, &cell))
+	if (!load_cell(ps__history_row_of(history, ps__history_chunk(history, row), row), what, 0,
+	               &cell))
 		return false;
 	show_cell(&cell, history, what, out);
 	return true;
@@ -244,7 +258,8 @@ void ps__value_merge(struct ps_value *sum, size_t *parts, const struct ps_value 
 		sum->timestamp = part->timestamp;
 	sum->value = attrmap_add_count(sum->value, part->value, &sum->flags);
 	/* Counts that the caller stored may be negative. */
-	sum->raw = (uint64_t)attrmap_add_count((long long)sum->raw, (long long)part->raw, &sum->flags);
+	sum->raw =
+	    (uint64_t)attrmap_add_count((long long)sum->raw, (long long)part->raw, &sum->flags);
 	sum->enabled_ns = attrmap_add_time(sum->enabled_ns, part->enabled_ns, &sum->flags);
 	sum->running_ns = attrmap_add_time(sum->running_ns, part->running_ns, &sum->flags);
 	sum->status = attrmap_weaker_status(sum->status, part->status);
@@ -260,7 +275,8 @@ void ps__value_finish(struct ps_value *sum)
 }
 
 /* One attempt at the newest part in one history. */
-PS__INLINE bool load_newest(const struct ps__history *history, const struct ps__column *column, struct cell *out)
+PS__INLINE bool load_newest(const struct ps__history *history, const struct ps__column *column,
+                            struct cell *out)
 {
 	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
 	struct ps__chunk *chunk = count ? ps__history_chunk(history, count - 1) : NULL;
@@ -269,24 +285,28 @@ PS__INLINE bool load_newest(const struct ps__history *history, const struct ps__
 }
 
 /* The part in one history; timestamp 0: the newest. False if there is none. */
-static __attribute__((noinline)) bool read_cell(const struct ps__history *history, const struct ps__column *column,
-                                                uint64_t timestamp, struct cell *out)
+static __attribute__((noinline)) bool read_cell(const struct ps__history *history,
+                                                const struct ps__column *column, uint64_t timestamp,
+                                                struct cell *out)
 {
 	uint64_t sequence;
 	bool found;
 
 	do {
 		sequence = ps__recording_read_begin(history->recording);
-		found = timestamp ? load_cell(ps__history_row_at(history, timestamp), column, timestamp, out)
+		found = timestamp ? load_cell(ps__history_row_at(history, timestamp), column,
+		                              timestamp, out)
 		                  : load_newest(history, column, out);
 	} while (__builtin_expect(ps__recording_read_retry(history->recording, sequence), 0));
 	return found;
 }
 
-static int attrmap_fail_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, bool is_known)
+static int attrmap_fail_reading(const struct ps_thread *thread, const char *event,
+                                uint64_t timestamp, bool is_known)
 {
 	if (!is_known)
-		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
+		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event,
+		                thread->cpu);
 	return ps__fail(PS_ENOEVST, "'%s' has no reading with timestamp %llu on CPU %d", event,
 	                (unsigned long long)timestamp, thread->cpu);
 }
@@ -308,7 +328,8 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 		if (!column)
 			continue;
 		is_known = true;
-		if (!read_cell(history, column, timestamp, &cell) || (parts && cell.timestamp < sum.timestamp))
+		if (!read_cell(history, column, timestamp, &cell) ||
+		    (parts && cell.timestamp < sum.timestamp))
 			continue;
 		show_cell(&cell, history, column, &part);
 		if (parts && part.timestamp > sum.timestamp)
@@ -324,8 +345,9 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 
 /* Of the one history, where the first attempt didn't find it: a writer may have
  * been at work. column: NULL if it has none. */
-static __attribute__((noinline)) int read_again(const struct ps__history *history, const struct ps__column *column,
-                                                const char *event, uint64_t timestamp, struct ps_value *out)
+static __attribute__((noinline)) int read_again(const struct ps__history *history,
+                                                const struct ps__column *column, const char *event,
+                                                uint64_t timestamp, struct ps_value *out)
 {
 	struct cell cell;
 
@@ -337,8 +359,8 @@ static __attribute__((noinline)) int read_again(const struct ps__history *histor
 
 /* Of the one history, without a loop: all that stands in one has to be kept for
  * its next turn. */
-PS__INLINE int read_once(const struct ps__history *history, const char *event, uint64_t timestamp, bool is_newest,
-                         struct ps_value *out)
+PS__INLINE int read_once(const struct ps__history *history, const char *event, uint64_t timestamp,
+                         bool is_newest, struct ps_value *out)
 {
 	const struct ps__recording *recording = history->recording;
 	const struct ps__column *column = attrmap_find_column(recording, event);
@@ -346,7 +368,8 @@ PS__INLINE int read_once(const struct ps__history *history, const char *event, u
 	struct cell cell;
 	bool found = column && !(sequence & 1) &&
 	             (is_newest ? load_newest(history, column, &cell)
-	                        : load_cell(ps__history_row_at(history, timestamp), column, timestamp, &cell));
+	                        : load_cell(ps__history_row_at(history, timestamp), column,
+	                                    timestamp, &cell));
 
 	if (__builtin_expect(!found || ps__recording_read_retry(recording, sequence), 0))
 		return read_again(history, column, event, timestamp, out);
@@ -355,26 +378,29 @@ PS__INLINE int read_once(const struct ps__history *history, const char *event, u
 }
 
 /* Apart, as the two need different registers. */
-static __attribute__((noinline)) int read_newest(const struct ps__history *history, const char *event,
-                                                 struct ps_value *out)
+static __attribute__((noinline)) int read_newest(const struct ps__history *history,
+                                                 const char *event, struct ps_value *out)
 {
 	return read_once(history, event, 0, true, out);
 }
 
-static __attribute__((noinline)) int read_at(const struct ps__history *history, const char *event, uint64_t timestamp,
-                                             struct ps_value *out)
+static __attribute__((noinline)) int read_at(const struct ps__history *history, const char *event,
+                                             uint64_t timestamp, struct ps_value *out)
 {
 	return read_once(history, event, timestamp, false, out);
 }
 
-int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp, struct ps_value *out)
+int ps_thread_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp,
+                      struct ps_value *out)
 {
 	if (__builtin_expect(!thread || !event || !out, 0))
-		return ps__fail(PS_EINVAL, "ps_thread_reading: thread, event and out must not be NULL");
+		return ps__fail(PS_EINVAL,
+		                "ps_thread_reading: thread, event and out must not be NULL");
 	/* One event set has been here: nothing to be summed, and so nothing to
 	 * be copied. */
 	const struct ps__history *history = ps__thread_first_history(thread);
 	if (__builtin_expect(!history || history->next_in_thread, 0))
 		return find_reading(thread, event, timestamp, out);
-	return timestamp ? read_at(history, event, timestamp, out) : read_newest(history, event, out);
+	return timestamp ? read_at(history, event, timestamp, out)
+	                 : read_newest(history, event, out);
 }

@@ -21,7 +21,8 @@ ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *
 
 /* One row's value of a column, as the public struct shows it. False if a writer
  * changed the history meanwhile. */
-bool ps__recording_value(const struct ps__history *history, size_t row, size_t column, struct ps_value *out);
+bool ps__recording_value(const struct ps__history *history, size_t row, size_t column,
+                         struct ps_value *out);
 
 /* Adds a part to a sum (the first of which has *parts == 0): see ps_value for
  * what becomes of each field. */
@@ -48,32 +49,36 @@ static inline size_t ps__thread_index(const struct ps_thread *thread)
 
 /* The newest history of a recording. Pairs with the release in
  * ps__recording_add_history. */
-static inline const struct ps__history *ps__recording_first_history(const struct ps__recording *recording)
+static inline const struct ps__history *
+ps__recording_first_history(const struct ps__recording *recording)
 {
 	return atomic_load_explicit(&recording->histories, memory_order_acquire);
 }
 
 /* The sum of the parts of a recording's latest reading in a range; how many
  * they are. */
-size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column, struct ps__range range,
-                                struct ps_value *out);
+size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column,
+                                struct ps__range range, struct ps_value *out);
 
 /* The same for the reading with this timestamp (not 0). */
-size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column, struct ps__range range,
-                            uint64_t timestamp, struct ps_value *out);
+size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column,
+                            struct ps__range range, uint64_t timestamp, struct ps_value *out);
 
 /* Which column of a recording is to be summed up, or -1: that of a name, or
  * what a metric needs. */
 struct ps__selector {
-	ptrdiff_t (*find)(const struct ps__recording *recording, const struct ps__selector *selector);
+	ptrdiff_t (*find)(const struct ps__recording *recording,
+	                  const struct ps__selector *selector);
 	const char *name;    /* of the event; in messages */
 	const void *context; /* find's own */
 };
-ptrdiff_t ps__select_by_name(const struct ps__recording *recording, const struct ps__selector *selector);
+ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
+                             const struct ps__selector *selector);
 
 /* Has its set gone on in another recording that has the event, and a reading? A
  * sum never mixes two readings of one set. */
-bool ps__recording_is_superseded(const struct ps__recording *recording, const struct ps__selector *selector);
+bool ps__recording_is_superseded(const struct ps__recording *recording,
+                                 const struct ps__selector *selector);
 
 /*
  * What ps_component_total gives, of the columns that are selected; PS_ENOEVNT
@@ -85,10 +90,12 @@ int ps__component_sum(const struct ps_component *component, const struct ps__sel
 /* Does a component consist of whole places in which one count of the scope is
  * made? */
 bool ps__component_holds(const struct ps_component *component, enum ps_scope scope);
-int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector);
+int ps__component_fail_scope(const struct ps_component *component,
+                             const struct ps__selector *selector);
 
 /* What one count of a scope covers, seen from a Thread: the outermost component
  * of the scope's type above it, or else the Thread itself. */
-const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope);
+const struct ps_component *ps__component_covered(const struct ps_component *thread,
+                                                 enum ps_scope scope);
 
 #endif

@@ -63,7 +63,8 @@ static struct ps__chunk *history_cut_chunk(struct ps__pool *pool)
  * acquire, and its second look sees an odd sequence. */
 void ps__pool_give_back(struct ps__pool *pool, struct ps__chunk *chunk)
 {
-	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free, memory_order_release);
+	atomic_store_explicit(&chunk->words[0], (uint64_t)(uintptr_t)pool->free,
+	                      memory_order_release);
 	pool->free = chunk;
 }
 
@@ -115,15 +116,16 @@ static struct ps__chunk *history_take_chunk(struct ps__pool *pool)
 	struct ps__chunk *chunk = pool->free;
 	if (!chunk)
 		return history_cut_chunk(pool);
-	pool->free = (struct ps__chunk *)(uintptr_t)atomic_load_explicit(&chunk->words[0], memory_order_relaxed);
+	pool->free = (struct ps__chunk *)(uintptr_t)atomic_load_explicit(&chunk->words[0],
+	                                                                 memory_order_relaxed);
 	return chunk;
 }
 
 static struct ps__directory *history_directory_create(size_t capacity)
 {
 	size_t entries_bytes = capacity * sizeof(struct ps__entry);
-	struct ps__directory *directory =
-	    ps__os_calloc_apart(1, sizeof *directory + entries_bytes + capacity * sizeof *directory->starts);
+	struct ps__directory *directory = ps__os_calloc_apart(
+	    1, sizeof *directory + entries_bytes + capacity * sizeof *directory->starts);
 
 	if (!directory)
 		return NULL;
@@ -146,7 +148,8 @@ int ps__history_init(struct ps__history *history, struct ps__pool *pool, size_t 
 
 void ps__history_clear(struct ps__history *history)
 {
-	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
+	struct ps__directory *directory =
+	    atomic_load_explicit(&history->directory, memory_order_relaxed);
 
 	while (directory) {
 		struct ps__directory *older = directory->older;
@@ -170,7 +173,8 @@ static void history_copy_word(_Atomic uint64_t *to, const _Atomic uint64_t *from
 	atomic_init(to, atomic_load_explicit(from, memory_order_relaxed));
 }
 
-static void history_copy_entry(struct ps__directory *grown, struct ps__directory *old, size_t number)
+static void history_copy_entry(struct ps__directory *grown, struct ps__directory *old,
+                               size_t number)
 {
 	struct ps__entry *from = history_entry_of(old, number);
 	struct ps__entry *to = history_entry_of(grown, number);
@@ -220,9 +224,10 @@ static struct history_samples history_samples_of(const struct ps__history *histo
 	uint64_t *times = samples.times;
 
 	for (size_t index = 0; index < SAMPLES; index++)
-		times[index] = atomic_load_explicit(ps__history_word(history, row + index * SAMPLE_ROWS, 0),
-		                                    memory_order_relaxed);
-	times[SAMPLES] = times[SAMPLES - 1] + (times[SAMPLES - 1] - times[SAMPLES - 1 - TREND]) / TREND;
+		times[index] = atomic_load_explicit(
+		    ps__history_word(history, row + index * SAMPLE_ROWS, 0), memory_order_relaxed);
+	times[SAMPLES] =
+	    times[SAMPLES - 1] + (times[SAMPLES - 1] - times[SAMPLES - 1 - TREND]) / TREND;
 	/* A reading's timestamps rise, but a history's user may store others: a
 	 * curve needs a length. */
 	if (times[SAMPLES] < times[0] + PS__CHUNK_ROWS)
@@ -232,7 +237,8 @@ static struct history_samples history_samples_of(const struct ps__history *histo
 
 /* Where a time between this sample and the next one is, in quarters of a
  * row. */
-static uint64_t history_quarter_at(const struct history_samples *samples, size_t index, uint64_t time)
+static uint64_t history_quarter_at(const struct history_samples *samples, size_t index,
+                                   uint64_t time)
 {
 	uint64_t length = samples->times[index + 1] - samples->times[index];
 	uint64_t passed = time - samples->times[index];
@@ -276,28 +282,34 @@ static uint64_t history_curve_of(const struct history_samples *samples)
  */
 void ps__history_index(struct ps__history *history, size_t begin, size_t end)
 {
-	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
+	struct ps__directory *directory =
+	    atomic_load_explicit(&history->directory, memory_order_relaxed);
 
 	for (size_t number = begin; number < end; number++) {
-		struct history_samples samples = history_samples_of(history, number * PS__CHUNK_ROWS);
-		atomic_store_explicit(&history_entry_of(directory, number)->curve, history_curve_of(&samples),
+		struct history_samples samples =
+		    history_samples_of(history, number * PS__CHUNK_ROWS);
+		atomic_store_explicit(&history_entry_of(directory, number)->curve,
+		                      history_curve_of(&samples), memory_order_release);
+		atomic_store_explicit(history_start_of(directory, number), samples.times[0],
 		                      memory_order_release);
-		atomic_store_explicit(history_start_of(directory, number), samples.times[0], memory_order_release);
 	}
 }
 
 int ps__history_make_room(struct ps__history *history)
 {
-	if (__builtin_expect(atomic_load_explicit(&history->count, memory_order_relaxed) < history->room, 1))
+	if (__builtin_expect(
+		atomic_load_explicit(&history->count, memory_order_relaxed) < history->room, 1))
 		return 0;
 	if (history_grow_directory(history, 1) < 0)
 		return -1;
 	struct ps__chunk *chunk = history_take_chunk(history->pool);
 	if (!chunk)
 		return -1;
-	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_relaxed);
+	struct ps__directory *directory =
+	    atomic_load_explicit(&history->directory, memory_order_relaxed);
 	size_t number = history->room / PS__CHUNK_ROWS;
-	atomic_store_explicit(&history_entry_of(directory, number)->chunk, chunk, memory_order_release);
+	atomic_store_explicit(&history_entry_of(directory, number)->chunk, chunk,
+	                      memory_order_release);
 	/* None before it, if all were dropped. */
 	if (history->room > atomic_load_explicit(&history->first, memory_order_relaxed))
 		ps__history_index(history, number - 1, number);
@@ -310,7 +322,8 @@ size_t ps__history_append(struct ps__history *history, uint64_t timestamp)
 	size_t row = atomic_load_explicit(&history->count, memory_order_relaxed);
 	struct ps__chunk *chunk = ps__history_chunk(history, row);
 
-	atomic_store_explicit(ps__history_words(history, chunk, row), timestamp, memory_order_release);
+	atomic_store_explicit(ps__history_words(history, chunk, row), timestamp,
+	                      memory_order_release);
 	atomic_store_explicit(&history->count, row + 1, memory_order_release);
 	return row;
 }
@@ -327,6 +340,7 @@ void ps__history_trim(struct ps__history *history, size_t keep)
 	 * not give them back twice. */
 	atomic_store_explicit(&history->first, wanted, memory_order_release);
 	for (size_t number = first / PS__CHUNK_ROWS; number < wanted / PS__CHUNK_ROWS; number++)
-		ps__pool_give_back(history->pool, ps__history_chunk(history, number * PS__CHUNK_ROWS));
+		ps__pool_give_back(history->pool,
+		                   ps__history_chunk(history, number * PS__CHUNK_ROWS));
 	history->pool->spare_chunks += wanted / PS__CHUNK_ROWS - first / PS__CHUNK_ROWS;
 }

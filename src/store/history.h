@@ -77,8 +77,9 @@ struct ps__entry {
  * full one; the older one stays for readers. */
 struct ps__directory {
 	struct ps__directory *older;
-	size_t capacity;            /* a power of two */
-	_Atomic uint64_t *starts;   /* the timestamps of the chunks' first rows, once the chunks are indexed */
+	size_t capacity; /* a power of two */
+	/* The timestamps of the chunks' first rows, once the chunks are indexed */
+	_Atomic uint64_t *starts;
 	struct ps__entry entries[]; /* numbered as the starts */
 };
 
@@ -88,18 +89,19 @@ struct ps__history {
 	_Atomic size_t first; /* released by the writer after the rows it speaks of */
 	_Atomic size_t count; /* released after the row's words; acquired by readers */
 	size_t stride;        /* words in a row */
-	size_t room;          /* rows below this number have a chunk; all but its last chunk are
-	                                            * indexed. Writer's */
+	/* Rows below this number have a chunk; all but its last chunk are indexed. Writer's */
+	size_t room;
 	size_t gone;          /* rows that are marked so. Writer's */
 	_Atomic size_t swept; /* rows below `first` that were gone, not dropped */
 	uint32_t place;       /* see struct ps__column; written before the first row */
 	struct ps__pool *pool;
 
 	struct ps__recording *recording;
-	struct ps_thread *thread;              /* NULL until attached to a Thread */
-	bool is_attached;                      /* and in its list. Writer's */
-	struct ps__history *next_in_recording; /* written before the history is published, never after */
-	struct ps__history *next_in_thread;    /* the same */
+	struct ps_thread *thread; /* NULL until attached to a Thread */
+	bool is_attached;         /* and in its list. Writer's */
+	/* Written before the history is published, never after */
+	struct ps__history *next_in_recording;
+	struct ps__history *next_in_thread; /* the same */
 };
 
 /* Row marks. */
@@ -109,10 +111,11 @@ enum {
 	PS__MARK_WENT_BACK = 0x0020,
 	PS__MARK_ENDED = 0x0040,
 	PS__MARK_INTERRUPTED = 0x0080,
-	PS__MARK_STORED = 0x0008,     /* given by ps_store: counted, whatever the group's times are */
+	PS__MARK_STORED = 0x0008, /* given by ps_store: counted, whatever the group's times are */
 	PS__MARK_INCOMPLETE = 0x0400, /* some of what was to be counted was not */
 	PS__MARK_SATURATED = 0x0800,
-	PS__MARK_TOOK_TURNS = 0x2000, /* groups took turns on the hardware, and the task was on several CPUs */
+	PS__MARK_TOOK_TURNS =
+	    0x2000, /* groups took turns on the hardware, and the task was on several CPUs */
 	PS__MARK_FLAGS = 0x2cf8,
 	/* The reading has been updated, and stands at the end now: this row
 	 * counts for nothing. */
@@ -125,9 +128,10 @@ enum {
 };
 
 int ps__history_init(struct ps__history *history, struct ps__pool *pool,
-                     size_t stride);                               /* 0, or -1 for lack of memory */
-void ps__history_clear(struct ps__history *history);               /* the directories; chunks are the pool's */
-int ps__history_reserve(struct ps__history *history, size_t rows); /* the directory for so many rows more */
+                     size_t stride);                 /* 0, or -1 for lack of memory */
+void ps__history_clear(struct ps__history *history); /* the directories; chunks are the pool's */
+int ps__history_reserve(struct ps__history *history,
+                        size_t rows); /* the directory for so many rows more */
 
 /* Makes sure that a row can be appended. Returns 0, or -1 for lack of
  * memory. */
@@ -173,21 +177,24 @@ void ps__history_pop(struct ps__history *history);
 /* The chunk of a row; NULL if a writer changed the history meanwhile. */
 static inline struct ps__chunk *ps__history_chunk(const struct ps__history *history, size_t row)
 {
-	struct ps__directory *directory = atomic_load_explicit(&history->directory, memory_order_acquire);
+	struct ps__directory *directory =
+	    atomic_load_explicit(&history->directory, memory_order_acquire);
 
-	return atomic_load_explicit(&directory->entries[(row / PS__CHUNK_ROWS) & (directory->capacity - 1)].chunk,
-	                            memory_order_acquire);
+	return atomic_load_explicit(
+	    &directory->entries[(row / PS__CHUNK_ROWS) & (directory->capacity - 1)].chunk,
+	    memory_order_acquire);
 }
 
 /* The words of a row in its chunk; [0] is the timestamp. */
-static inline _Atomic uint64_t *ps__history_words(const struct ps__history *history, struct ps__chunk *chunk,
-                                                  size_t row)
+static inline _Atomic uint64_t *ps__history_words(const struct ps__history *history,
+                                                  struct ps__chunk *chunk, size_t row)
 {
 	return &chunk->words[(row % PS__CHUNK_ROWS) * history->stride];
 }
 
 /* One of them, of a row that is there. */
-static inline _Atomic uint64_t *ps__history_word(const struct ps__history *history, size_t row, size_t word)
+static inline _Atomic uint64_t *ps__history_word(const struct ps__history *history, size_t row,
+                                                 size_t word)
 {
 	return ps__history_words(history, ps__history_chunk(history, row), row) + word;
 }
@@ -201,7 +208,8 @@ static inline bool ps__history_is_gone(const struct ps__history *history, size_t
 {
 	struct ps__chunk *chunk = ps__history_chunk(history, row);
 
-	return chunk && (atomic_load_explicit(ps__history_mark(chunk, row), memory_order_acquire) & PS__MARK_GONE);
+	return chunk && (atomic_load_explicit(ps__history_mark(chunk, row), memory_order_acquire) &
+	                 PS__MARK_GONE);
 }
 
 /* A row, where it stands. */
@@ -213,12 +221,13 @@ struct ps__history_row {
 #define PS__NO_ROW ((struct ps__history_row){NULL, NULL})
 
 /* A row of a chunk; PS__NO_ROW if there is no chunk (NULL). */
-static inline struct ps__history_row ps__history_row_of(const struct ps__history *history, struct ps__chunk *chunk,
-                                                        size_t row)
+static inline struct ps__history_row ps__history_row_of(const struct ps__history *history,
+                                                        struct ps__chunk *chunk, size_t row)
 {
 	if (__builtin_expect(!chunk, 0))
 		return PS__NO_ROW;
-	return (struct ps__history_row){ps__history_words(history, chunk, row), ps__history_mark(chunk, row)};
+	return (struct ps__history_row){ps__history_words(history, chunk, row),
+	                                ps__history_mark(chunk, row)};
 }
 
 /* Look-ups by timestamp, in search.c. Readers call them under the recording's
@@ -237,7 +246,8 @@ struct ps__history_row ps__history_row_at(const struct ps__history *history, uin
 /* Steps of a look-up, which have tests of their own. */
 /* The last of the indexed chunks [begin, end) that starts at the timestamp or
  * before it; begin if there is none. */
-size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp);
+size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end,
+                              uint64_t timestamp);
 /* About where in its chunk a row is that came so many nanoseconds after the
  * first one. */
 size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns);

@@ -7,13 +7,14 @@
  * run in a signal handler. */
 static void history_rotate_word(struct ps__history *history, size_t row, size_t last, size_t word)
 {
-	uint64_t saved = atomic_load_explicit(ps__history_word(history, row, word), memory_order_relaxed);
+	uint64_t saved =
+	    atomic_load_explicit(ps__history_word(history, row, word), memory_order_relaxed);
 
 	for (; row < last; row++)
-		atomic_store_explicit(
-		    ps__history_word(history, row, word),
-		    atomic_load_explicit(ps__history_word(history, row + 1, word), memory_order_relaxed),
-		    memory_order_release);
+		atomic_store_explicit(ps__history_word(history, row, word),
+		                      atomic_load_explicit(ps__history_word(history, row + 1, word),
+		                                           memory_order_relaxed),
+		                      memory_order_release);
 	atomic_store_explicit(ps__history_word(history, last, word), saved, memory_order_release);
 }
 
@@ -31,9 +32,10 @@ void ps__history_move_to_end(struct ps__history *history, size_t row)
 		history_rotate_word(history, row, last, word);
 	uint16_t saved = atomic_load_explicit(history_mark_at(history, row), memory_order_relaxed);
 	for (; row < last; row++)
-		atomic_store_explicit(history_mark_at(history, row),
-		                      atomic_load_explicit(history_mark_at(history, row + 1), memory_order_relaxed),
-		                      memory_order_release);
+		atomic_store_explicit(
+		    history_mark_at(history, row),
+		    atomic_load_explicit(history_mark_at(history, row + 1), memory_order_relaxed),
+		    memory_order_release);
 	atomic_store_explicit(history_mark_at(history, last), saved, memory_order_release);
 	ps__history_index(history, number, history->room / PS__CHUNK_ROWS - 1);
 }
@@ -44,7 +46,8 @@ static void history_copy_row(struct ps__history *history, size_t from, size_t to
 	_Atomic uint64_t *words = ps__history_word(history, to, 0);
 
 	for (size_t word = 0; word < history->stride; word++)
-		atomic_store_explicit(&words[word], atomic_load_explicit(&source[word], memory_order_relaxed),
+		atomic_store_explicit(&words[word],
+		                      atomic_load_explicit(&source[word], memory_order_relaxed),
 		                      memory_order_release);
 	atomic_store_explicit(history_mark_at(history, to), mark, memory_order_release);
 }
@@ -53,7 +56,8 @@ static void history_copy_row(struct ps__history *history, size_t from, size_t to
  * indexed when it is full again. */
 static void history_drop_empty_chunks(struct ps__history *history)
 {
-	while (history->room - atomic_load_explicit(&history->count, memory_order_relaxed) >= PS__CHUNK_ROWS) {
+	while (history->room - atomic_load_explicit(&history->count, memory_order_relaxed) >=
+	       PS__CHUNK_ROWS) {
 		history->room -= PS__CHUNK_ROWS;
 		ps__pool_give_back(history->pool, ps__history_chunk(history, history->room));
 		history->pool->spare_chunks++;
@@ -69,7 +73,8 @@ void ps__history_close_up(struct ps__history *history)
 		row++;
 	size_t number = row / PS__CHUNK_ROWS, end = row;
 	for (; row < count; row++) {
-		uint16_t mark = atomic_load_explicit(history_mark_at(history, row), memory_order_relaxed);
+		uint16_t mark =
+		    atomic_load_explicit(history_mark_at(history, row), memory_order_relaxed);
 		if (!(mark & PS__MARK_GONE))
 			history_copy_row(history, row, end++, mark);
 	}
@@ -103,14 +108,16 @@ void ps__history_retire(struct ps__history *history, size_t row)
 	size_t rows = atomic_load_explicit(&history->count, memory_order_relaxed) - first;
 	uint16_t mark = atomic_load_explicit(history_mark_at(history, row), memory_order_relaxed);
 
-	atomic_store_explicit(history_mark_at(history, row), mark | PS__MARK_GONE, memory_order_release);
+	atomic_store_explicit(history_mark_at(history, row), mark | PS__MARK_GONE,
+	                      memory_order_release);
 	history->gone++;
 	if (row == first + PS__CHUNK_ROWS - 1)
 		history_drop_first_chunk(history);
 	/* Each row is moved once for each update at most, unless the memory
 	 * that was reserved is used up. */
 	if (history->gone >= PS__CHUNK_ROWS &&
-	    (history->gone > rows / 2 || (history->pool->is_reserved && !history->pool->spare_chunks)))
+	    (history->gone > rows / 2 ||
+	     (history->pool->is_reserved && !history->pool->spare_chunks)))
 		ps__history_close_up(history);
 }
 
@@ -121,7 +128,8 @@ void ps__history_copy_to_end(struct ps__history *history, size_t row)
 
 	if (row == last)
 		return;
-	ps__history_append(history, atomic_load_explicit(ps__history_word(history, last, 0), memory_order_relaxed));
+	ps__history_append(history, atomic_load_explicit(ps__history_word(history, last, 0),
+	                                                 memory_order_relaxed));
 	history_copy_row(history, row, last + 1, mark);
 	ps__history_retire(history, row);
 }

@@ -23,8 +23,8 @@ static bool parts_newest(const struct ps__history *history, size_t column, struc
 	return count > 0 && ps__recording_value(history, count - 1, column, out);
 }
 
-size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column, struct ps__range range,
-                                struct ps_value *out)
+size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t column,
+                                struct ps__range range, struct ps_value *out)
 {
 	uint64_t sequence;
 	size_t parts;
@@ -33,8 +33,8 @@ size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t co
 		parts = 0;
 		sequence = ps__recording_read_begin(recording);
 		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_acquire);
-		for (const struct ps__history *history = ps__recording_first_history(recording); history;
-		     history = history->next_in_recording) {
+		for (const struct ps__history *history = ps__recording_first_history(recording);
+		     history; history = history->next_in_recording) {
 			struct ps_value part;
 			if (!parts_newest(history, column, &part) || part.timestamp != latest)
 				continue;
@@ -46,8 +46,8 @@ size_t ps__recording_sum_latest(const struct ps__recording *recording, size_t co
 	return parts;
 }
 
-size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column, struct ps__range range,
-                            uint64_t timestamp, struct ps_value *out)
+size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column,
+                            struct ps__range range, uint64_t timestamp, struct ps_value *out)
 {
 	uint64_t sequence;
 	size_t parts;
@@ -55,8 +55,8 @@ size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column
 	do {
 		parts = 0;
 		sequence = ps__recording_read_begin(recording);
-		for (const struct ps__history *history = ps__recording_first_history(recording); history;
-		     history = history->next_in_recording) {
+		for (const struct ps__history *history = ps__recording_first_history(recording);
+		     history; history = history->next_in_recording) {
 			ptrdiff_t row = ps__history_find(history, timestamp);
 			struct ps_value part;
 			if (row < 0 || !ps__recording_value(history, (size_t)row, column, &part))
@@ -69,7 +69,8 @@ size_t ps__recording_sum_at(const struct ps__recording *recording, size_t column
 	return parts;
 }
 
-const struct ps_component *ps__component_covered(const struct ps_component *thread, enum ps_scope scope)
+const struct ps_component *ps__component_covered(const struct ps_component *thread,
+                                                 enum ps_scope scope)
 {
 	static const enum ps_component_type types[] = {
 	    [PS_SCOPE_THREAD] = PS_COMPONENT_THREAD,   [PS_SCOPE_CORE] = PS_COMPONENT_CORE,

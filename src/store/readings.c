@@ -31,7 +31,8 @@ struct merge {
 };
 
 /* The oldest part of a history that is newer than `after`. */
-static bool readings_next_part(const struct ps__history *history, size_t column, uint64_t after, struct ps_value *out)
+static bool readings_next_part(const struct ps__history *history, size_t column, uint64_t after,
+                               struct ps_value *out)
 {
 	const struct ps__recording *recording = history->recording;
 	uint64_t sequence;
@@ -83,17 +84,19 @@ static bool readings_has_event(const struct ps_thread *thread, const char *event
 	return false;
 }
 
-int ps_thread_readings(const struct ps_thread *thread, const char *event, struct ps_value *out, size_t capacity,
-                       size_t *count)
+int ps_thread_readings(const struct ps_thread *thread, const char *event, struct ps_value *out,
+                       size_t capacity, size_t *count)
 {
 	struct merge merge = {.thread = thread, .event = event};
 	struct ps_value value;
 	size_t total = 0;
 
 	if (!thread || !event || !count || (!out && capacity))
-		return ps__fail(PS_EINVAL, "ps_thread_readings: thread, event, count and out must not be NULL");
+		return ps__fail(
+		    PS_EINVAL, "ps_thread_readings: thread, event, count and out must not be NULL");
 	if (!readings_has_event(thread, event))
-		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
+		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event,
+		                thread->cpu);
 	while (readings_merge_next(&merge, &value)) {
 		/* The newest ones are wanted: the array is a ring until it is
 		 * turned below. */
@@ -106,8 +109,8 @@ int ps_thread_readings(const struct ps_thread *thread, const char *event, struct
 		return PS_OK;
 	if (capacity)
 		readings_rotate(out, capacity, total % capacity);
-	return ps__fail(PS_EBUF, "'%s' has %zu readings on CPU %d and the array holds %zu", event, total, thread->cpu,
-	                capacity);
+	return ps__fail(PS_EBUF, "'%s' has %zu readings on CPU %d and the array holds %zu", event,
+	                total, thread->cpu, capacity);
 }
 
 static uint64_t readings_count_dropped(const struct ps__history *history)
@@ -157,7 +160,8 @@ static size_t readings_count_histories(const struct ps_thread *thread)
 }
 
 /* The index'th history from the oldest on: the list has the newest first. */
-static const struct ps__history *readings_history_at(const struct ps_thread *thread, size_t count, size_t index)
+static const struct ps__history *readings_history_at(const struct ps_thread *thread, size_t count,
+                                                     size_t index)
 {
 	const struct ps__history *history = ps__thread_first_history(thread);
 

@@ -37,7 +37,8 @@ void ps__column_settle(const struct ps__recording *recording, struct ps__column 
 
 	column->word = (uint32_t)(1 + 2 * recording->groups + (size_t)(column - recording->column));
 	column->times = has_group ? 1 + 2 * column->group : 0;
-	column->plain = has_group && !column->is_estimate && !column->cpus ? column->place : UINT32_MAX;
+	column->plain =
+	    has_group && !column->is_estimate && !column->cpus ? column->place : UINT32_MAX;
 }
 
 int ps__column_copy(struct ps__column *out, const struct ps__column *model)
@@ -53,7 +54,8 @@ int ps__column_copy(struct ps__column *out, const struct ps__column *model)
 
 void ps__recording_free(struct ps__recording *recording)
 {
-	struct ps__history *history = atomic_load_explicit(&recording->histories, memory_order_relaxed);
+	struct ps__history *history =
+	    atomic_load_explicit(&recording->histories, memory_order_relaxed);
 
 	while (history) {
 		struct ps__history *next = history->next_in_recording;
@@ -71,7 +73,8 @@ void ps__recording_free(struct ps__recording *recording)
 
 static void recording_list_current(struct ps_topology *topology, struct ps__recording *recording)
 {
-	struct ps__recording *next = atomic_load_explicit(&topology->readings.current, memory_order_relaxed);
+	struct ps__recording *next =
+	    atomic_load_explicit(&topology->readings.current, memory_order_relaxed);
 
 	/* Pairs with the acquire of totals: who sees it sees its columns. */
 	do
@@ -83,7 +86,8 @@ static void recording_list_current(struct ps_topology *topology, struct ps__reco
 /* All readings of a topology. */
 static void recording_release_all(struct ps_topology *topology)
 {
-	struct ps__recording *recording = atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
+	struct ps__recording *recording =
+	    atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
 
 	ps__aggregate_free(topology);
 	while (recording) {
@@ -93,19 +97,24 @@ static void recording_release_all(struct ps_topology *topology)
 	}
 }
 
-int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology, struct ps__recording *older)
+int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology,
+                       struct ps__recording *older)
 {
 	if (!ps__topology_hold(topology))
-		return ps__fail(PS_EINVAL,
-		                "the topology was destroyed: load one that lives as long as its event sets");
+		return ps__fail(
+		    PS_EINVAL,
+		    "the topology was destroyed: load one that lives as long as its event sets");
 	/* No pair: who frees the topology has acquired what its holders did. */
-	atomic_store_explicit(&topology->readings.release, recording_release_all, memory_order_relaxed);
+	atomic_store_explicit(&topology->readings.release, recording_release_all,
+	                      memory_order_relaxed);
 	recording->topology = topology;
 	recording->older = older;
-	recording->next = atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
+	recording->next =
+	    atomic_load_explicit(&topology->readings.recordings, memory_order_relaxed);
 	/* Pairs with the acquire of those who walk the list: who sees it sees
 	 * its columns. */
-	while (!atomic_compare_exchange_weak_explicit(&topology->readings.recordings, &recording->next, recording,
+	while (!atomic_compare_exchange_weak_explicit(&topology->readings.recordings,
+	                                              &recording->next, recording,
 	                                              memory_order_release, memory_order_relaxed))
 		;
 	if (!older) {
@@ -131,21 +140,24 @@ struct ps__history *ps__recording_add_history(struct ps__recording *recording)
 		return NULL;
 	}
 	history->recording = recording;
-	history->next_in_recording = atomic_load_explicit(&recording->histories, memory_order_relaxed);
+	history->next_in_recording =
+	    atomic_load_explicit(&recording->histories, memory_order_relaxed);
 	/* Pairs with the acquire of the roll-up: who sees the history sees it
 	 * empty, but whole. */
 	atomic_store_explicit(&recording->histories, history, memory_order_release);
 	return history;
 }
 
-void ps__recording_attach_history(struct ps__recording *recording, struct ps__history *history, int cpu)
+void ps__recording_attach_history(struct ps__recording *recording, struct ps__history *history,
+                                  int cpu)
 {
 	struct ps_thread *thread = ps__topology_thread(recording->topology, cpu);
 
 	/* If a call was left in here (src/eventset/recover.c), it may have come so
 	 * far or not. */
 	for (struct ps__history *one =
-	         history->thread ? atomic_load_explicit(&thread->histories, memory_order_relaxed) : NULL;
+	         history->thread ? atomic_load_explicit(&thread->histories, memory_order_relaxed)
+	                         : NULL;
 	     one; one = one->next_in_thread) {
 		if (one == history)
 			goto attached;
@@ -158,8 +170,9 @@ void ps__recording_attach_history(struct ps__recording *recording, struct ps__hi
 	history->thread = thread;
 	atomic_signal_fence(memory_order_seq_cst);
 	history->next_in_thread = atomic_load_explicit(&thread->histories, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&thread->histories, &history->next_in_thread, history,
-	                                              memory_order_release, memory_order_relaxed))
+	while (!atomic_compare_exchange_weak_explicit(&thread->histories, &history->next_in_thread,
+	                                              history, memory_order_release,
+	                                              memory_order_relaxed))
 		;
 attached:
 	atomic_signal_fence(memory_order_seq_cst);

@@ -30,9 +30,10 @@ struct ps__column {
 	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
 	bool user_only;
 	bool is_estimate; /* multiplexed by someone who tells no times */
-	uint32_t group;   /* whose times belong to it; PS__NO_GROUP if the event can't be counted here */
-	uint32_t word;    /* of a row: its value */
-	uint32_t times;   /* of a row: its group's; of PS__NO_GROUP any */
+	/* Whose times belong to it; PS__NO_GROUP if the event can't be counted here */
+	uint32_t group;
+	uint32_t word;  /* of a row: its value */
+	uint32_t times; /* of a row: its group's; of PS__NO_GROUP any */
 	enum ps_scope scope;
 	/* Of events that count in several places each: histories of another
 	 * place have no count of it. Else 0. */
@@ -40,29 +41,34 @@ struct ps__column {
 	/* In histories of this place a row is the whole value, see
 	 * ps__column_settle; or no place. */
 	uint32_t plain;
-	double scale;             /* count * scale is in unit */
-	char unit[32];            /* "ns", "Joules"; "" for a plain count */
-	char *cpus;               /* the list of those that can count it, where some kind of cores can't; NULL: any */
+	double scale;  /* count * scale is in unit */
+	char unit[32]; /* "ns", "Joules"; "" for a plain count */
+	/* The list of those that can count it, where some kind of cores can't; NULL: any */
+	char *cpus;
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
 
 struct ps__recording {
-	_Atomic uint64_t sequence;                    /* odd while a reading is being written */
-	_Atomic uint64_t latest;                      /* the latest reading's timestamp; 0: none yet */
-	_Atomic(struct ps__history *) histories;      /* newest first; pushed with release, followed with acquire */
-	struct ps__recording *next;                   /* in the topology; written before it is published */
+	_Atomic uint64_t sequence; /* odd while a reading is being written */
+	_Atomic uint64_t latest;   /* the latest reading's timestamp; 0: none yet */
+	_Atomic(struct ps__history *)
+	    histories;              /* newest first; pushed with release, followed with acquire */
+	struct ps__recording *next; /* in the topology; written before it is published */
 	_Atomic(struct ps__recording *) next_current; /* in its list of those that totals look at */
-	struct ps__recording *older; /* of the same set, in the same topology; written before it is published */
+	/* Of the same set, in the same topology; written before it is published */
+	struct ps__recording *older;
 	_Atomic(struct ps__recording *)
-	    newer;                    /* the set has gone on in it: stored with release, loaded with acquire */
-	_Atomic bool is_retired;      /* its set is gone, and what it counted last stands in an aggregate */
+	    newer; /* the set has gone on in it: stored with release, loaded with acquire */
+	/* Its set is gone, and what it counted last stands in an aggregate */
+	_Atomic bool is_retired;
 	struct ps_topology *topology; /* NULL until bound */
 	struct ps__pool pool;
 	_Atomic uint64_t undone; /* writes that left all as it was */
-	_Atomic uint64_t
-	    reading_ps;          /* what a reading costs, as ps_eventset_overhead measured it; 0: it was not asked */
-	_Atomic bool is_checked; /* stored with release after the residuals, loaded with acquire before them */
-	uint64_t generation;     /* of the process that writes it: ps__fork_generation */
+	/* What a reading costs, as ps_eventset_overhead measured it; 0: it was not asked */
+	_Atomic uint64_t reading_ps;
+	/* Stored with release after the residuals, loaded with acquire before them */
+	_Atomic bool is_checked;
+	uint64_t generation; /* of the process that writes it: ps__fork_generation */
 	size_t groups;
 	size_t columns;
 	struct ps__column column[];
@@ -88,7 +94,8 @@ static inline uint16_t ps__name_start(const char *name)
 int ps__column_set_name(struct ps__column *column, const char *name);
 /* Once all else is known of a column: where it stands in rows. */
 void ps__column_settle(const struct ps__recording *recording, struct ps__column *column);
-int ps__column_copy(struct ps__column *out, const struct ps__column *model); /* with strings of its own */
+int ps__column_copy(struct ps__column *out,
+                    const struct ps__column *model); /* with strings of its own */
 /* Frees a recording and its histories: while it is unbound, or with its
  * topology. */
 void ps__recording_free(struct ps__recording *recording);
@@ -98,7 +105,8 @@ void ps__recording_free(struct ps__recording *recording);
  * older: the set's recording before, if that is in the same topology, or NULL.
  * PS_EINVAL if the topology was destroyed.
  */
-int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology, struct ps__recording *older);
+int ps__recording_bind(struct ps__recording *recording, struct ps_topology *topology,
+                       struct ps__recording *older);
 
 /* The newest recording of a topology, of whatever set. Pairs with the release
  * in ps__recording_bind. */
@@ -111,7 +119,8 @@ static inline struct ps__recording *ps__recording_first(const struct ps_topology
 struct ps__history *ps__recording_add_history(struct ps__recording *recording);
 
 /* Puts a history on the Thread of a CPU; the recording must be bound. */
-void ps__recording_attach_history(struct ps__recording *recording, struct ps__history *history, int cpu);
+void ps__recording_attach_history(struct ps__recording *recording, struct ps__history *history,
+                                  int cpu);
 
 static inline void ps__recording_write_begin(struct ps__recording *recording)
 {
@@ -192,7 +201,8 @@ static inline uint64_t ps__recording_read_begin(const struct ps__recording *reco
 }
 
 /* True if the writer was at work since: what was read must be read again. */
-static inline bool ps__recording_read_retry(const struct ps__recording *recording, uint64_t sequence)
+static inline bool ps__recording_read_retry(const struct ps__recording *recording,
+                                            uint64_t sequence)
 {
 	return atomic_load_explicit(&recording->sequence, memory_order_relaxed) != sequence;
 }

@@ -13,7 +13,8 @@ static inline uint64_t search_time_at(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_acquire);
 }
 
-static inline uint64_t search_time_of(const struct ps__history *history, struct ps__chunk *chunk, size_t row)
+static inline uint64_t search_time_of(const struct ps__history *history, struct ps__chunk *chunk,
+                                      size_t row)
 {
 	return search_time_at(ps__history_words(history, chunk, row));
 }
@@ -25,8 +26,8 @@ static inline struct ps__chunk *search_entry_chunk(const struct ps__entry *entry
 
 /* The last of `count` times, `stride` words apart, that is not after the
  * timestamp; the first if there is none. */
-PS__INLINE const _Atomic uint64_t *search_last(const _Atomic uint64_t *times, size_t count, size_t stride,
-                                               uint64_t timestamp)
+PS__INLINE const _Atomic uint64_t *search_last(const _Atomic uint64_t *times, size_t count,
+                                               size_t stride, uint64_t timestamp)
 {
 	size_t step = stride << (63 - __builtin_clzll(count));
 	const _Atomic uint64_t *middle = times + (count * stride - step);
@@ -40,7 +41,8 @@ PS__INLINE const _Atomic uint64_t *search_last(const _Atomic uint64_t *times, si
 	return found;
 }
 
-PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp)
+PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t begin, size_t end,
+                                uint64_t timestamp)
 {
 	const size_t capacity = directory->capacity;
 	const _Atomic uint64_t *const starts = directory->starts;
@@ -58,10 +60,12 @@ PS__INLINE size_t search_chunks(const struct ps__directory *directory, size_t be
 		 */
 		end = end - turn > capacity ? turn + capacity : end;
 	}
-	return turn + (size_t)(search_last(starts + (begin - turn), end - begin, 1, timestamp) - starts);
+	return turn +
+	       (size_t)(search_last(starts + (begin - turn), end - begin, 1, timestamp) - starts);
 }
 
-size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end, uint64_t timestamp)
+size_t ps__history_find_chunk(const struct ps__directory *directory, size_t begin, size_t end,
+                              uint64_t timestamp)
 {
 	return search_chunks(directory, begin, end, timestamp);
 }
@@ -72,20 +76,23 @@ struct search {
 	size_t mask; /* the directory's capacity - 1 */
 	size_t first;
 	size_t count;
-	size_t newest;           /* the number of the newest chunk */
-	struct ps__chunk *chunk; /* the newest; NULL if there is none, or if a writer changes the history */
+	size_t newest; /* the number of the newest chunk */
+	/* The newest; NULL if there is none, or if a writer changes the history */
+	struct ps__chunk *chunk;
 };
 
 PS__INLINE struct search search_begin(const struct ps__history *history)
 {
-	struct search search = {.directory = atomic_load_explicit(&history->directory, memory_order_acquire),
-	                        .first = atomic_load_explicit(&history->first, memory_order_acquire),
-	                        .count = atomic_load_explicit(&history->count, memory_order_acquire)};
+	struct search search = {
+	    .directory = atomic_load_explicit(&history->directory, memory_order_acquire),
+	    .first = atomic_load_explicit(&history->first, memory_order_acquire),
+	    .count = atomic_load_explicit(&history->count, memory_order_acquire)};
 
 	search.newest = (search.count - 1) / PS__CHUNK_ROWS;
 	search.mask = search.directory->capacity - 1;
 	if (__builtin_expect(search.first < search.count, 1))
-		search.chunk = search_entry_chunk(&search.directory->entries[search.newest & search.mask]);
+		search.chunk =
+		    search_entry_chunk(&search.directory->entries[search.newest & search.mask]);
 	return search;
 }
 
@@ -100,8 +107,8 @@ PS__INLINE bool search_is_in_newest(const struct ps__history *history, const str
 
 /* The last of the rows [begin, end) of a chunk that is not newer than
  * timestamp; begin if there is none. */
-PS__INLINE size_t search_rows(const struct ps__history *history, struct ps__chunk *chunk, size_t begin, size_t end,
-                              uint64_t timestamp)
+PS__INLINE size_t search_rows(const struct ps__history *history, struct ps__chunk *chunk,
+                              size_t begin, size_t end, uint64_t timestamp)
 {
 	const _Atomic uint64_t *first = ps__history_words(history, chunk, begin);
 	const _Atomic uint64_t *found = search_last(first, end - begin, history->stride, timestamp);
@@ -111,17 +118,19 @@ PS__INLINE size_t search_rows(const struct ps__history *history, struct ps__chun
 	return begin + (uint32_t)(found - first) / (uint32_t)history->stride;
 }
 
-PS__INLINE size_t search_newest(const struct ps__history *history, const struct search *search, uint64_t timestamp)
+PS__INLINE size_t search_newest(const struct ps__history *history, const struct search *search,
+                                uint64_t timestamp)
 {
 	size_t row = search->newest * PS__CHUNK_ROWS;
 
-	return search_rows(history, search->chunk, row > search->first ? row : search->first, search->count,
-	                   timestamp);
+	return search_rows(history, search->chunk, row > search->first ? row : search->first,
+	                   search->count, timestamp);
 }
 
 PS__INLINE size_t search_older(const struct search *search, uint64_t timestamp)
 {
-	return search_chunks(search->directory, search->first / PS__CHUNK_ROWS, search->newest, timestamp);
+	return search_chunks(search->directory, search->first / PS__CHUNK_ROWS, search->newest,
+	                     timestamp);
 }
 
 size_t ps__history_find_after(const struct ps__history *history, uint64_t timestamp)
@@ -158,7 +167,8 @@ PS__INLINE size_t search_predict(const struct ps__entry *entry, uint64_t passed_
 	uint64_t begin = bounds & 0xff;
 	uint64_t quarters = ((bounds >> 8) - begin) & 0xff;
 
-	return (begin * PS__CURVE_UNITS + quarters * (units % PS__CURVE_UNITS) + row / 2) / row % PS__CHUNK_ROWS;
+	return (begin * PS__CURVE_UNITS + quarters * (units % PS__CURVE_UNITS) + row / 2) / row %
+	       PS__CHUNK_ROWS;
 }
 
 size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns)
@@ -166,8 +176,8 @@ size_t ps__history_predict(const struct ps__entry *entry, uint64_t passed_ns)
 	return search_predict(entry, passed_ns);
 }
 
-static inline bool search_is_at(const struct ps__history *history, struct ps__chunk *chunk, size_t row,
-                                uint64_t timestamp)
+static inline bool search_is_at(const struct ps__history *history, struct ps__chunk *chunk,
+                                size_t row, uint64_t timestamp)
 {
 	return search_time_of(history, chunk, row) == timestamp;
 }
@@ -177,7 +187,8 @@ static inline bool search_is_at(const struct ps__history *history, struct ps__ch
  * Steps away from there, each time twice as far, until it has passed the
  * timestamp. Then searches between the last two steps.
  */
-static size_t search_far(const struct ps__history *history, struct ps__chunk *chunk, size_t row, uint64_t timestamp)
+static size_t search_far(const struct ps__history *history, struct ps__chunk *chunk, size_t row,
+                         uint64_t timestamp)
 {
 	size_t begin = row, end = row + 1;
 	size_t step = 1;
@@ -204,19 +215,23 @@ static size_t search_far(const struct ps__history *history, struct ps__chunk *ch
  * off by one row at most, so the two neighbours are compared first, without a
  * branch between them.
  */
-static __attribute__((noinline)) size_t search_near(const struct ps__history *history, struct ps__chunk *chunk,
-                                                    size_t predicted, uint64_t timestamp)
+static __attribute__((noinline)) size_t search_near(const struct ps__history *history,
+                                                    struct ps__chunk *chunk, size_t predicted,
+                                                    uint64_t timestamp)
 {
 	size_t before = predicted > 1 ? predicted - 1 : 0;
 
 	before = before < PS__CHUNK_ROWS - 3 ? before : PS__CHUNK_ROWS - 3;
 	size_t row = before + (search_time_of(history, chunk, before + 1) <= timestamp) +
 	             (search_time_of(history, chunk, before + 2) <= timestamp);
-	return search_is_at(history, chunk, row, timestamp) ? row : search_far(history, chunk, row, timestamp);
+	return search_is_at(history, chunk, row, timestamp)
+	           ? row
+	           : search_far(history, chunk, row, timestamp);
 }
 
 /* A row's chunk and number; NULL if no row has the timestamp. */
-PS__INLINE struct ps__chunk *search_row(const struct ps__history *history, uint64_t timestamp, size_t *row)
+PS__INLINE struct ps__chunk *search_row(const struct ps__history *history, uint64_t timestamp,
+                                        size_t *row)
 {
 	struct search search = search_begin(history);
 
@@ -231,8 +246,8 @@ PS__INLINE struct ps__chunk *search_row(const struct ps__history *history, uint6
 	struct ps__chunk *chunk = search_entry_chunk(entry);
 	if (__builtin_expect(!chunk, 0))
 		return NULL;
-	size_t found =
-	    search_predict(entry, timestamp - search_time_at(&search.directory->starts[number & search.mask]));
+	size_t found = search_predict(
+	    entry, timestamp - search_time_at(&search.directory->starts[number & search.mask]));
 	if (__builtin_expect(!search_is_at(history, chunk, found, timestamp), 0))
 		found = search_near(history, chunk, found, timestamp);
 	*row = number * PS__CHUNK_ROWS + found;
@@ -243,7 +258,9 @@ ptrdiff_t ps__history_find(const struct ps__history *history, uint64_t timestamp
 {
 	size_t row;
 
-	return search_row(history, timestamp, &row) && !ps__history_is_gone(history, row) ? (ptrdiff_t)row : -1;
+	return search_row(history, timestamp, &row) && !ps__history_is_gone(history, row)
+	           ? (ptrdiff_t)row
+	           : -1;
 }
 
 struct ps__history_row ps__history_row_at(const struct ps__history *history, uint64_t timestamp)

@@ -12,7 +12,8 @@ static bool total_has_reading(const struct ps__recording *recording)
 	return atomic_load_explicit(&recording->latest, memory_order_acquire) != 0;
 }
 
-bool ps__recording_is_superseded(const struct ps__recording *recording, const struct ps__selector *selector)
+bool ps__recording_is_superseded(const struct ps__recording *recording,
+                                 const struct ps__selector *selector)
 {
 	while ((recording = atomic_load_explicit(&recording->newer, memory_order_acquire))) {
 		if (total_has_reading(recording) && selector->find(recording, selector) >= 0)
@@ -24,7 +25,8 @@ bool ps__recording_is_superseded(const struct ps__recording *recording, const st
 /* Of a set's recordings, from the last one back: that which counts, the newest
  * with a reading of the event. The decision is made here, once for each set. */
 static const struct ps__recording *total_find_counting(const struct ps__recording *recording,
-                                                       const struct ps__selector *selector, ptrdiff_t *column)
+                                                       const struct ps__selector *selector,
+                                                       ptrdiff_t *column)
 {
 	if (!ps__recording_is_current(recording))
 		return NULL;
@@ -38,8 +40,8 @@ static const struct ps__recording *total_find_counting(const struct ps__recordin
 	return NULL;
 }
 
-static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t column, struct ps__range range,
-                                  struct ps_value *out)
+static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t column,
+                                  struct ps__range range, struct ps_value *out)
 {
 	size_t parts = 0;
 
@@ -55,8 +57,9 @@ static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t 
 typedef void add_sum(struct ps_value *all, size_t *parts, const struct ps_value *sum);
 
 /* Over all sets, alive or not. Returns how many have been there. */
-static size_t total_sum_sets(const struct ps_topology *topology, const struct ps__selector *selector,
-                             struct ps__range range, add_sum *add, struct ps_value *out)
+static size_t total_sum_sets(const struct ps_topology *topology,
+                             const struct ps__selector *selector, struct ps__range range,
+                             add_sum *add, struct ps_value *out)
 {
 	struct ps_value sum;
 	ptrdiff_t column;
@@ -66,15 +69,19 @@ static size_t total_sum_sets(const struct ps_topology *topology, const struct ps
 	do {
 		parts = 0;
 		changes = ps__change_wait(topology);
-		for (const struct ps__aggregate *one = ps__aggregate_first(topology); one; one = one->next) {
+		for (const struct ps__aggregate *one = ps__aggregate_first(topology); one;
+		     one = one->next) {
 			column = selector->find(one->model, selector);
-			if (column >= 0 && total_sum_aggregate(one, (size_t)column, range, &sum) > 0)
+			if (column >= 0 &&
+			    total_sum_aggregate(one, (size_t)column, range, &sum) > 0)
 				add(out, &parts, &sum);
 		}
-		for (const struct ps__recording *recording = ps__recording_first_current(topology); recording;
-		     recording = ps__recording_next_current(recording)) {
-			const struct ps__recording *counting = total_find_counting(recording, selector, &column);
-			if (counting && ps__recording_sum_latest(counting, (size_t)column, range, &sum) > 0)
+		for (const struct ps__recording *recording = ps__recording_first_current(topology);
+		     recording; recording = ps__recording_next_current(recording)) {
+			const struct ps__recording *counting =
+			    total_find_counting(recording, selector, &column);
+			if (counting &&
+			    ps__recording_sum_latest(counting, (size_t)column, range, &sum) > 0)
 				add(out, &parts, &sum);
 		}
 	} while (ps__change_came(topology, changes));
@@ -103,7 +110,8 @@ bool ps__component_holds(const struct ps_component *component, enum ps_scope sco
 	struct ps__range range = ps__component_range(component);
 
 	for (size_t index = range.first; scope != PS_SCOPE_THREAD && index < range.end; index++) {
-		if (!total_holds(range, ps__component_covered(topology->threads[index].component, scope)))
+		if (!total_holds(range,
+		                 ps__component_covered(topology->threads[index].component, scope)))
 			return false;
 	}
 	return true;
@@ -118,7 +126,8 @@ static int total_sum_wide(const struct ps_component *component, const struct ps_
 	size_t parts = 0;
 
 	for (size_t index = range.first; index < range.end;) {
-		const struct ps_component *covered = ps__component_covered(topology->threads[index].component, scope);
+		const struct ps_component *covered =
+		    ps__component_covered(topology->threads[index].component, scope);
 		struct ps__range whole = ps__component_range(covered);
 		struct ps_value value;
 		if (!total_holds(range, covered))
@@ -147,38 +156,42 @@ static bool total_widen(enum ps_scope *widest, const struct ps__recording *recor
 }
 
 /* The widest scope under which an event of this name was counted. */
-static enum ps_scope total_widest_scope(const struct ps_topology *topology, const struct ps__selector *selector)
+static enum ps_scope total_widest_scope(const struct ps_topology *topology,
+                                        const struct ps__selector *selector)
 {
 	enum ps_scope widest = PS_SCOPE_THREAD;
 
 	for (const struct ps__aggregate *aggregate = ps__aggregate_first(topology); aggregate;
 	     aggregate = aggregate->next)
 		total_widen(&widest, aggregate->model, selector);
-	for (const struct ps__recording *recording = ps__recording_first_current(topology); recording;
-	     recording = ps__recording_next_current(recording)) {
+	for (const struct ps__recording *recording = ps__recording_first_current(topology);
+	     recording; recording = ps__recording_next_current(recording)) {
 		/* A set's events of one name have one scope. */
-		for (const struct ps__recording *one = recording; one && !total_widen(&widest, one, selector);
-		     one = one->older)
+		for (const struct ps__recording *one = recording;
+		     one && !total_widen(&widest, one, selector); one = one->older)
 			;
 	}
 	return widest;
 }
 
-int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector, struct ps_value *out)
+int ps__component_sum(const struct ps_component *component, const struct ps__selector *selector,
+                      struct ps_value *out)
 {
 	enum ps_scope scope = total_widest_scope(component->topology, selector);
 	struct ps_value sum = {0};
 
 	if (scope != PS_SCOPE_THREAD)
 		return total_sum_wide(component, selector, scope, out);
-	if (total_sum_sets(component->topology, selector, ps__component_range(component), ps__value_merge, &sum) == 0)
+	if (total_sum_sets(component->topology, selector, ps__component_range(component),
+	                   ps__value_merge, &sum) == 0)
 		return PS_ENOEVNT;
 	ps__value_finish(&sum);
 	*out = sum;
 	return PS_OK;
 }
 
-int ps__component_fail_scope(const struct ps_component *component, const struct ps__selector *selector)
+int ps__component_fail_scope(const struct ps_component *component,
+                             const struct ps__selector *selector)
 {
 	enum ps_scope scope = total_widest_scope(component->topology, selector);
 	struct ps__range range = ps__component_range(component);
@@ -186,26 +199,31 @@ int ps__component_fail_scope(const struct ps_component *component, const struct 
 
 	for (size_t index = range.first; index < range.end && total_holds(range, covered);
 	     index = ps__component_range(covered).end)
-		covered = ps__component_covered(component->topology->threads[index].component, scope);
-	return ps__fail(PS_EINVAL_DOM, "'%s' is counted for a whole %s: ask %s for it, not %s", selector->name,
-	                ps_scope_name(scope), covered->name, component->name);
+		covered =
+		    ps__component_covered(component->topology->threads[index].component, scope);
+	return ps__fail(PS_EINVAL_DOM, "'%s' is counted for a whole %s: ask %s for it, not %s",
+	                selector->name, ps_scope_name(scope), covered->name, component->name);
 }
 
-ptrdiff_t ps__select_by_name(const struct ps__recording *recording, const struct ps__selector *selector)
+ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
+                             const struct ps__selector *selector)
 {
 	return ps__recording_find(recording, selector->name);
 }
 
-int ps_component_total(const struct ps_component *component, const char *event, struct ps_value *out)
+int ps_component_total(const struct ps_component *component, const char *event,
+                       struct ps_value *out)
 {
 	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
 
 	if (!component || !event || !out)
-		return ps__fail(PS_EINVAL, "ps_component_total: component, event and out must not be NULL");
+		return ps__fail(PS_EINVAL,
+		                "ps_component_total: component, event and out must not be NULL");
 	int code = ps__component_sum(component, &selector, out);
 	if (code == PS_EINVAL_DOM)
 		return ps__component_fail_scope(component, &selector);
 	if (code == PS_ENOEVNT)
-		return ps__fail(PS_ENOEVNT, "nothing was counted for '%s' below %s", event, component->name);
+		return ps__fail(PS_ENOEVNT, "nothing was counted for '%s' below %s", event,
+		                component->name);
 	return code;
 }

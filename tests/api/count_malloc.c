@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * malloc and its kin, and mmap, counted and passed on. To be linked into the executable, so that the dynamic linker binds
- * the shared library's calls here.
+ * malloc and its kin, and mmap, counted and passed on. To be linked into the executable, so that
+ * the dynamic linker binds the shared library's calls here.
  */
 #include "api/count_malloc.h"
 
@@ -21,8 +21,9 @@
 #define HAS_FEATURE(name) 0
 #endif
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HAS_FEATURE(address_sanitizer) || \
-    HAS_FEATURE(thread_sanitizer) || HAS_FEATURE(memory_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||   \
+    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer) || \
+    HAS_FEATURE(memory_sanitizer)
 
 long count_malloc(void)
 {
@@ -37,7 +38,9 @@ long count_malloc(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
 
-	return preload && strstr(preload, "vgpreload") ? -1 : calls; /* valgrind's functions come before these */
+	return preload && strstr(preload, "vgpreload")
+	           ? -1
+	           : calls; /* valgrind's functions come before these */
 }
 
 /* dlsym itself may allocate: from here, and never given back. */
@@ -57,7 +60,8 @@ static void *early_alloc(size_t size_bytes)
 
 static int is_early(const void *memory)
 {
-	return (uintptr_t)memory >= (uintptr_t)early && (uintptr_t)memory < (uintptr_t)early + sizeof(early);
+	return (uintptr_t)memory >= (uintptr_t)early &&
+	       (uintptr_t)memory < (uintptr_t)early + sizeof(early);
 }
 
 static void *(*next_malloc)(size_t size_bytes);
@@ -66,7 +70,8 @@ static void *(*next_realloc)(void *memory, size_t size_bytes);
 static void *(*next_aligned)(size_t alignment, size_t size_bytes);
 static void (*next_free)(void *memory);
 
-/* True once the functions behind are known. The first call comes before main, when there is one thread. */
+/* True once the functions behind are known. The first call comes before main, when there is one
+ * thread. */
 static int is_ready(void)
 {
 	static int state; /* 1: being looked up */

@@ -54,8 +54,8 @@ void here_pin(void)
 bool here_may_count(const char *event)
 {
 	struct ps_eventset *set = NULL;
-	bool may =
-	    ps_eventset_create(&set) == PS_OK && ps_eventset_add(set, event) == PS_OK && ps_start(set) == PS_OK;
+	bool may = ps_eventset_create(&set) == PS_OK && ps_eventset_add(set, event) == PS_OK &&
+	           ps_start(set) == PS_OK;
 
 	ps_eventset_destroy(set);
 	return may;
@@ -95,7 +95,8 @@ void here_check_residual(struct ps_eventset *set)
 	ck_assert_int_eq(residual[1], 0);
 }
 
-const enum ps_attribution_mode here_modes[] = {PS_ATTRIBUTE_AUTO, PS_ATTRIBUTE_EXACT, PS_ATTRIBUTE_LAST_CPU};
+const enum ps_attribution_mode here_modes[] = {PS_ATTRIBUTE_AUTO, PS_ATTRIBUTE_EXACT,
+                                               PS_ATTRIBUTE_LAST_CPU};
 
 struct ps_eventset *here_faults(enum ps_attribution_mode mode, size_t rows)
 {
@@ -113,7 +114,8 @@ static volatile unsigned char *page;
 
 void here_map_page(void)
 {
-	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne((void *)page, MAP_FAILED);
 }
 

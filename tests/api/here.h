@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the API tests share: this machine's topology, short ways to the library, and a page that faults when it is touched. They
- * see <perfsage.h> and the shared library alone, and ask the real kernel.
+ * What the API tests share: this machine's topology, short ways to the library, and a page that
+ * faults when it is touched. They see <perfsage.h> and the shared library alone, and ask the real
+ * kernel.
  */
 #ifndef PS_TESTS_HERE_H
 #define PS_TESTS_HERE_H
@@ -31,9 +32,9 @@ TCase *here_case(Suite *suite, const char *name); /* of tests with that fixture 
 
 int here_run(Suite *suite); /* main's: runs the suite, returns the exit status */
 
-void here_pin(void);                                       /* the calling thread, to the CPU where it is */
-bool here_may_count(const char *event);                    /* else ps_error_detail says why not */
-size_t here_count_descriptors(void);                       /* of this process; the count's own is one of them */
+void here_pin(void);                    /* the calling thread, to the CPU where it is */
+bool here_may_count(const char *event); /* else ps_error_detail says why not */
+size_t here_count_descriptors(void);    /* of this process; the count's own is one of them */
 long long here_sum(const char *event, uint64_t timestamp); /* of the parts of a reading */
 
 #define here_skip_unless_counted(event)          \

@@ -45,7 +45,8 @@ const char *papi_here_start(void)
 	int result = PAPI_add_named_event(probe, PAPI_HERE_FAULTS);
 	const PAPI_component_info_t *component = PAPI_get_component_info(0);
 	if (result != PAPI_OK)
-		snprintf(why, sizeof why, "PAPI can't count " PAPI_HERE_FAULTS " here: %s; %s: %.100s",
+		snprintf(why, sizeof why,
+		         "PAPI can't count " PAPI_HERE_FAULTS " here: %s; %s: %.100s",
 		         PAPI_strerror(result), component->name, component->disabled_reason);
 	PAPI_cleanup_eventset(probe);
 	PAPI_destroy_eventset(&probe);
@@ -144,7 +145,8 @@ void papi_here_end_watch(void)
 }
 
 /* Without a sanitizer's checks: they touch pages of their own. */
-__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void papi_here_touch(size_t pages)
+__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void
+papi_here_touch(size_t pages)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	volatile char *area = mmap(NULL, pages * page_bytes, PROT_READ | PROT_WRITE,

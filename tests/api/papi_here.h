@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PAPI on this machine, for tests of event sets that a user makes with it. papi_pmu.h makes PAPI count. */
+/* PAPI on this machine, for tests of event sets that a user makes with it. papi_pmu.h makes PAPI
+ * count. */
 #ifndef PS_TESTS_PAPI_HERE_H
 #define PS_TESTS_PAPI_HERE_H
 
@@ -16,9 +17,11 @@ bool papi_here_check(const char *test);
 int papi_here_create(const char *event, ...) __attribute__((sentinel));
 void papi_here_destroy(int set);
 struct ps_eventset *papi_here_wrap(int set);
-/* What has to be faulted in once is, so that two runs of the same work count alike. Into here's topology. */
+/* What has to be faulted in once is, so that two runs of the same work count alike. Into here's
+ * topology. */
 void papi_here_rehearse(struct ps_eventset *set);
-long long papi_here_count(struct ps_thread *thread, const char *event, uint64_t timestamp); /* of a reading's part */
+long long papi_here_count(struct ps_thread *thread, const char *event,
+                          uint64_t timestamp); /* of a reading's part */
 
 /* Exactly so many page faults of the calling thread, in user space. */
 void papi_here_touch(size_t pages);
@@ -27,11 +30,13 @@ void papi_here_touch(size_t pages);
 /* What PAPI calls it: the name of its default PMU is left out. */
 const char *papi_here_name(int set, int index);
 
-/* Between these two the kernel's own count of the thread's faults tells of those that nobody touched a page for. */
+/* Between these two the kernel's own count of the thread's faults tells of those that nobody
+ * touched a page for. */
 void papi_here_watch(void);
 void papi_here_end_watch(void);
 
-/* Exactly as many, but for those that the watches told of; and sanitizers touch pages of their own. */
+/* Exactly as many, but for those that the watches told of; and sanitizers touch pages of their
+ * own. */
 void papi_here_expect(long long counted, long long expected);
 /* So many, and few more of the library's own. */
 void papi_here_expect_about(long long counted, long long expected);

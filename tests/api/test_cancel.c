@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that are cancelled while they are in calls of the library: no call is left half done. Their counts are there for who
- * joins them, no descriptor and no lock is left behind. Real events.
+ * Threads that are cancelled while they are in calls of the library: no call is left half done.
+ * Their counts are there for who joins them, no descriptor and no lock is left behind. Real events.
  */
 
 #include "here.h"
@@ -96,7 +96,8 @@ START_TEST(a_thread_that_is_cancelled_while_it_reads_leaves_its_counts)
 }
 END_TEST
 
-/* An event of x86, and libpfm4's name of one; where either isn't known, one that every kernel has. */
+/* An event of x86, and libpfm4's name of one; where either isn't known, one that every kernel
+ * has. */
 static const char *timer_name = "msr/tsc/";
 static const char *clock_name = "perf::CPU-CLOCK";
 
@@ -112,10 +113,13 @@ static void add_events(struct victim *victim)
 {
 	struct ps_eventset *set = victim->set;
 
-	if (ps_eventset_add(set, "page-faults") != PS_OK || ps_eventset_add_optional(set, timer_name) != PS_OK ||
+	if (ps_eventset_add(set, "page-faults") != PS_OK ||
+	    ps_eventset_add_optional(set, timer_name) != PS_OK ||
 	    ps_eventset_add_optional(set, clock_name) != PS_OK || ps_start(set) != PS_OK ||
-	    ps_stop(set, here.root, NULL, NULL) != PS_OK || ps_eventset_remove(set, "page-faults") != PS_OK ||
-	    ps_eventset_remove(set, timer_name) != PS_OK || ps_eventset_remove(set, clock_name) != PS_OK)
+	    ps_stop(set, here.root, NULL, NULL) != PS_OK ||
+	    ps_eventset_remove(set, "page-faults") != PS_OK ||
+	    ps_eventset_remove(set, timer_name) != PS_OK ||
+	    ps_eventset_remove(set, clock_name) != PS_OK)
 		abort();
 }
 
@@ -159,9 +163,9 @@ static void load_and_show(struct victim *victim)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	ps_topology_destroy(loaded);
 	pthread_setcancelstate(before, NULL);
-	if (victim->done % 2 &&
-	    (ps_print(here.root, nowhere) != PS_OK || ps_export(here.root, PS_FORMAT_XML, nowhere) != PS_OK ||
-	     ps_event_for_each(ignore_event, NULL) < 0))
+	if (victim->done % 2 && (ps_print(here.root, nowhere) != PS_OK ||
+	                         ps_export(here.root, PS_FORMAT_XML, nowhere) != PS_OK ||
+	                         ps_event_for_each(ignore_event, NULL) < 0))
 		abort();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A control group on the real kernel: child processes in it touch known numbers of pages on known CPUs. It makes a group
- * below the root of the hierarchy, which takes privileges, and removes it. Sees the installed header and the shared
- * library alone.
+ * A control group on the real kernel: child processes in it touch known numbers of pages on known
+ * CPUs. It makes a group below the root of the hierarchy, which takes privileges, and removes it.
+ * Sees the installed header and the shared library alone.
  */
 #include "wander.h"
 
@@ -48,7 +48,8 @@ static const char *make_cgroup(void)
 	snprintf(folder, sizeof(folder), "%s/%s", point, name);
 	if (mkdir(folder, 0755) == 0)
 		return NULL;
-	snprintf(reason, sizeof(reason), "no control group can be made: mkdir %s: %s", folder, strerror(errno));
+	snprintf(reason, sizeof(reason), "no control group can be made: mkdir %s: %s", folder,
+	         strerror(errno));
 	return reason;
 }
 
@@ -122,8 +123,9 @@ static struct counts count_children(const char *path, bool joins, size_t first, 
 	check_ok(ps_stop(set, ps_topology_root(topology), &timestamp, NULL));
 	check_ok(ps_eventset_check(set, &residual, 1));
 	ck_assert_int_eq(residual, 0);
-	struct counts counts = {wander_part(topology, wander_cpu(0), timestamp, PS_ATTRIBUTION_EXACT),
-	                        wander_part(topology, wander_cpu(1), timestamp, PS_ATTRIBUTION_EXACT)};
+	struct counts counts = {
+	    wander_part(topology, wander_cpu(0), timestamp, PS_ATTRIBUTION_EXACT),
+	    wander_part(topology, wander_cpu(1), timestamp, PS_ATTRIBUTION_EXACT)};
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
 	return counts;
@@ -164,12 +166,13 @@ START_TEST(known_work_of_child_processes_is_split_by_cpu)
 		ps_test_skip(reason);
 		return;
 	}
-	/* A child has page faults of its own, always about as many: what is known is the difference. */
+	/* A child has page faults of its own, always about as many: what is known is the
+	 * difference. */
 	few = count_children(folder, true, 0, 0);
 	many = count_children(name, true, 1000, 10);
 	none = count_children(name, false, 1000, 10);
-	printf("%lld and %lld page faults with 3000 and 30 touched, %lld and %lld without\n", many.first, many.second,
-	       few.first, few.second);
+	printf("%lld and %lld page faults with 3000 and 30 touched, %lld and %lld without\n",
+	       many.first, many.second, few.first, few.second);
 	ck_assert_int_ge(many.first, 3000);
 	ck_assert_int_le(many.first, 3000 + few.first + few.second + 60);
 	ck_assert_int_ge(many.second, 30);

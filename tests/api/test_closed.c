@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that closes descriptors that it didn't open, as daemons do, and opens files of its own under their numbers: what
- * these hold is not taken for counts, each call says what has happened, and the program's files stay open when the set goes.
+ * A program that closes descriptors that it didn't open, as daemons do, and opens files of its own
+ * under their numbers: what these hold is not taken for counts, each call says what has happened,
+ * and the program's files stay open when the set goes.
  */
 
 #include "here.h"
@@ -76,7 +77,8 @@ static void take_numbers(struct scene *scene)
 
 	memset(bytes, 'x', sizeof bytes);
 	ck_assert_int_eq(pipe(scene->filled), 0);
-	int end = fcntl(scene->filled[0], F_DUPFD, NUMBERS), begin = fcntl(scene->filled[1], F_DUPFD, NUMBERS);
+	int end = fcntl(scene->filled[0], F_DUPFD, NUMBERS),
+	    begin = fcntl(scene->filled[1], F_DUPFD, NUMBERS);
 	close(scene->filled[0]);
 	close(scene->filled[1]);
 	scene->filled[0] = end;
@@ -130,7 +132,8 @@ START_TEST(what_is_under_the_numbers_now_is_not_counted)
 	check_ok(ps_eventset_destroy(scene.set));
 	scene.set = NULL;
 	for (size_t i = 0; i < scene.number_count && are_taken; i++)
-		ck_assert_msg(is_open(scene.numbers[i]), "the program's file %d was closed", scene.numbers[i]);
+		ck_assert_msg(is_open(scene.numbers[i]), "the program's file %d was closed",
+		              scene.numbers[i]);
 	/* The program's work goes on. */
 	check_ok(ps_start(clone));
 	check_ok(ps_stop(clone, here.root, NULL, NULL));

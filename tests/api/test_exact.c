@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact attribution on the real kernel: a thread is moved about and touches known numbers of fresh pages, and every CPU's
- * count must be right, wherever the readings are made. Sees the installed header and the shared library alone.
+ * Exact attribution on the real kernel: a thread is moved about and touches known numbers of fresh
+ * pages, and every CPU's count must be right, wherever the readings are made. Sees the installed
+ * header and the shared library alone.
  */
 #include "wander.h"
 
@@ -74,8 +75,9 @@ static void work_on(struct walk *walk, int place, size_t pages)
 static void check_parts(struct walk *walk, uint64_t timestamp)
 {
 	for (int place = 0; place < 2; place++)
-		wander_check_count(wander_part(walk->topology, walk->cpus[place], timestamp, PS_ATTRIBUTION_EXACT),
-		                   walk->expected[place], wander_strays(&walk->work));
+		wander_check_count(
+		    wander_part(walk->topology, walk->cpus[place], timestamp, PS_ATTRIBUTION_EXACT),
+		    walk->expected[place], wander_strays(&walk->work));
 }
 
 static void forget_expected(struct walk *walk)
@@ -218,8 +220,8 @@ START_TEST(last_cpu_mode_beside_shows_all_where_it_looked_and_says_so)
 	work_on(&walk, 1, 10);
 	check_ok(ps_read(last, ps_topology_root(beside), &timestamp, NULL));
 	ck_assert_int_eq(wander_part(beside, walk.cpus[0], timestamp, PS_ATTRIBUTION_LAST_CPU), 0);
-	wander_check_count(wander_part(beside, walk.cpus[1], timestamp, PS_ATTRIBUTION_LAST_CPU), 1010,
-	                   wander_strays(&walk.work));
+	wander_check_count(wander_part(beside, walk.cpus[1], timestamp, PS_ATTRIBUTION_LAST_CPU),
+	                   1010, wander_strays(&walk.work));
 	ck_assert_int_eq((int)ps_eventset_attribution(last, &why), PS_ATTRIBUTION_LAST_CPU);
 	ck_assert_str_ne(why, "");
 	timestamp = 0;
@@ -237,7 +239,8 @@ static enum ps_attribution label_now(struct ps_eventset *set, struct ps_topology
 	uint64_t timestamp = 0;
 
 	check_ok(ps_accum(set, ps_topology_root(topology), &timestamp, NULL));
-	check_ok(ps_thread_reading(ps_topology_thread(topology, cpu), WANDER_EVENT, timestamp, &value));
+	check_ok(
+	    ps_thread_reading(ps_topology_thread(topology, cpu), WANDER_EVENT, timestamp, &value));
 	return value.attribution;
 }
 
@@ -288,7 +291,8 @@ START_TEST(a_pinned_thread_that_sleeps_often_keeps_the_label)
 	for (int i = 0; i < 900; i++) {
 		nanosleep(&moment, NULL);
 		if (i % 450 == 449)
-			ck_assert_int_eq((int)label_now(set, topology, wander_cpu(0)), PS_ATTRIBUTION_PINNED);
+			ck_assert_int_eq((int)label_now(set, topology, wander_cpu(0)),
+			                 PS_ATTRIBUTION_PINNED);
 	}
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
@@ -305,7 +309,8 @@ END_TEST
 static void add_for_any_means(TCase *tests)
 {
 	tcase_add_test(tests, a_thousand_on_one_cpu_and_ten_on_another_are_told_apart_by_one_read);
-	tcase_add_test(tests, five_hundred_moves_with_readings_in_between_leave_no_count_in_the_wrong_place);
+	tcase_add_test(
+	    tests, five_hundred_moves_with_readings_in_between_leave_no_count_in_the_wrong_place);
 	tcase_add_test(tests, a_store_between_two_readings_takes_nothing_from_them);
 	tcase_add_test(tests, last_cpu_mode_beside_shows_all_where_it_looked_and_says_so);
 }
@@ -314,7 +319,8 @@ static void add(TCase *tests)
 {
 	add_for_any_means(tests);
 	tcase_add_test(tests, more_moves_than_the_ring_holds_lose_nothing);
-	tcase_add_test(tests, a_pinned_thread_that_strays_loses_the_label_though_it_is_back_at_the_reading);
+	tcase_add_test(
+	    tests, a_pinned_thread_that_strays_loses_the_label_though_it_is_back_at_the_reading);
 	tcase_add_test(tests, a_pinned_thread_that_sleeps_often_keeps_the_label);
 	tcase_add_test(tests, a_stray_for_which_the_ring_had_no_room_left_costs_the_label_too);
 }
@@ -348,7 +354,8 @@ START_TEST(more_moves_than_records_are_not_called_exact)
 }
 END_TEST
 
-/* What was reserved, and what is mapped, is in memory by then: a reading's own faults would be counted. */
+/* What was reserved, and what is mapped, is in memory by then: a reading's own faults would be
+ * counted. */
 START_TEST(the_first_reading_behind_a_move_takes_no_page_fault)
 {
 	struct ps_topology *topology = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact attribution under limits on the real kernel: few descriptors, no privileges, and in a child of fork(). Each test
- * works in a child process of its own. Sees the installed header and the shared library alone.
+ * Exact attribution under limits on the real kernel: few descriptors, no privileges, and in a child
+ * of fork(). Each test works in a child process of its own. Sees the installed header and the
+ * shared library alone.
  */
 #include "wander.h"
 
@@ -39,8 +40,9 @@ static void run_in_child(void (*work)(void))
 	ck_assert_msg(status == 0, "the child process ended with status %d; see above", status);
 }
 
-static const char *const cheap_events[] = {"page-faults:u", "minor-faults:u",     "major-faults:u",
-                                           "task-clock:u",  "alignment-faults:u", "emulation-faults:u"};
+static const char *const cheap_events[] = {"page-faults:u",      "minor-faults:u",
+                                           "major-faults:u",     "task-clock:u",
+                                           "alignment-faults:u", "emulation-faults:u"};
 #define CHEAP_EVENTS (sizeof(cheap_events) / sizeof(cheap_events[0]))
 
 static struct ps_eventset *set_of_many(enum ps_attribution_mode mode)
@@ -209,7 +211,8 @@ static size_t find_rings(unsigned char **rings, size_t *length, size_t room)
 	while (fgets(line, sizeof(line), file)) {
 		unsigned long from, to;
 
-		if (strstr(line, "[perf_event]") && sscanf(line, "%lx-%lx", &from, &to) == 2 && count < room) {
+		if (strstr(line, "[perf_event]") && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+		    count < room) {
 			rings[count] = (unsigned char *)from;
 			length[count++] = to - from;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact attribution of a whole process on the real kernel: threads and child processes that come before or after the set
- * was started touch pages here and there, and keep account of it themselves. Sees the installed header and the shared
- * library alone.
+ * Exact attribution of a whole process on the real kernel: threads and child processes that come
+ * before or after the set was started touch pages here and there, and keep account of it
+ * themselves. Sees the installed header and the shared library alone.
  */
 #include "wander.h"
 
@@ -65,7 +65,8 @@ static void labour_free(struct hand *hand, struct wander_work *work, size_t page
 	}
 }
 
-static void labour(struct crew *crew, struct hand *hand, struct wander_work *work, int number, size_t pages)
+static void labour(struct crew *crew, struct hand *hand, struct wander_work *work, int number,
+                   size_t pages)
 {
 	wander_settle(work);
 	if (crew->is_pinned)
@@ -75,7 +76,8 @@ static void labour(struct crew *crew, struct hand *hand, struct wander_work *wor
 	hand->strays = wander_strays(work);
 }
 
-/* A rehearsal first: code, stack and storage are in memory then, and the touched pages alone are met anew. */
+/* A rehearsal first: code, stack and storage are in memory then, and the touched pages alone are
+ * met anew. */
 static void *run_hand(void *argument)
 {
 	struct crew *crew = argument;
@@ -133,7 +135,8 @@ static _Noreturn void run_process(struct crew *crew)
 
 static struct crew *start_process(bool is_pinned, bool are_processes)
 {
-	struct crew *crew = mmap(NULL, sizeof(*crew), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct crew *crew =
+	    mmap(NULL, sizeof(*crew), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_barrierattr_t shared;
 
 	ck_assert_ptr_ne(crew, MAP_FAILED);
@@ -172,11 +175,13 @@ static struct parts read_parts(struct ps_eventset *set, struct ps_topology *topo
 
 	check_ok(ps_read(set, ps_topology_root(topology), &timestamp, NULL));
 	for (int place = 0; place < 2; place++)
-		parts.value[place] = wander_part(topology, wander_cpu(place), timestamp, PS_ATTRIBUTION_EXACT);
+		parts.value[place] =
+		    wander_part(topology, wander_cpu(place), timestamp, PS_ATTRIBUTION_EXACT);
 	return parts;
 }
 
-/* Between two readings each CPU has what the hands touched there, and the sum is what they touched. */
+/* Between two readings each CPU has what the hands touched there, and the sum is what they
+ * touched. */
 static void check_account(const struct crew *crew, struct parts before, struct parts after)
 {
 	long long sure[2] = {0, 0}, open = 0, strays = 0;
@@ -189,7 +194,8 @@ static void check_account(const struct crew *crew, struct parts before, struct p
 	}
 	for (int place = 0; place < 2; place++) {
 		ck_assert_int_ge(after.value[place] - before.value[place], sure[place]);
-		ck_assert_int_le(after.value[place] - before.value[place], sure[place] + open + strays);
+		ck_assert_int_le(after.value[place] - before.value[place],
+		                 sure[place] + open + strays);
 	}
 	wander_check_count(after.value[0] + after.value[1] - before.value[0] - before.value[1],
 	                   sure[0] + sure[1] + open, strays);
@@ -289,8 +295,8 @@ static _Noreturn void fork_on_and_on(void)
 
 START_TEST(a_process_that_forks_while_it_is_attached_can_be_read)
 {
-	static const char *const events[] = {WANDER_EVENT, "minor-faults:u", "major-faults:u", "task-clock:u",
-	                                     "alignment-faults:u"};
+	static const char *const events[] = {WANDER_EVENT, "minor-faults:u", "major-faults:u",
+	                                     "task-clock:u", "alignment-faults:u"};
 	struct ps_topology *topology = NULL;
 
 	wander_skip_if_obstructed();
@@ -318,8 +324,10 @@ END_TEST
 
 static void add(TCase *tests)
 {
-	tcase_add_test(tests, threads_that_come_after_the_set_and_move_about_are_counted_where_they_were);
-	tcase_add_test(tests, threads_that_come_after_the_set_and_are_not_bound_are_counted_where_they_were);
+	tcase_add_test(tests,
+	               threads_that_come_after_the_set_and_move_about_are_counted_where_they_were);
+	tcase_add_test(
+	    tests, threads_that_come_after_the_set_and_are_not_bound_are_counted_where_they_were);
 	tcase_add_test(tests, child_processes_are_counted_where_they_were);
 	tcase_add_test(tests, threads_that_were_there_before_the_set_are_counted_where_they_were);
 	tcase_add_test(tests, a_process_that_forks_while_it_is_attached_can_be_read);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact attribution of another thread on the real kernel: it wanders and touches pages at this thread's word, and
- * this thread reads. Sees the installed header and the shared library alone.
+ * Exact attribution of another thread on the real kernel: it wanders and touches pages at this
+ * thread's word, and this thread reads. Sees the installed header and the shared library alone.
  */
 #include "support/gone.h"
 #include "wander.h"
@@ -139,8 +139,9 @@ static void check_reading(struct watch *watch, struct worker *worker)
 	for (int place = 0; place < 2; place++) {
 		int cpu = watch->cpus[place];
 
-		wander_check_count(wander_part(watch->topology, cpu, timestamp, PS_ATTRIBUTION_EXACT),
-		                   worker->expected[cpu], worker->work.strays);
+		wander_check_count(
+		    wander_part(watch->topology, cpu, timestamp, PS_ATTRIBUTION_EXACT),
+		    worker->expected[cpu], worker->work.strays);
 		worker->expected[cpu] = 0;
 	}
 }
@@ -168,7 +169,8 @@ START_TEST(a_watched_thread_that_wanders_is_counted_where_it_was)
 }
 END_TEST
 
-/* _i: the place where the worker is when the ring has no room left, so that nothing tells where it is. */
+/* _i: the place where the worker is when the ring has no room left, so that nothing tells where it
+ * is. */
 START_TEST(a_watched_thread_that_overflowed_the_ring_and_then_stays_is_counted_where_it_is)
 {
 	struct worker worker = {0};
@@ -235,7 +237,8 @@ START_TEST(the_end_of_a_watched_thread_that_never_slept_is_noticed)
 	wait_until_gone(worker.tid);
 	check_ok(ps_read(watch.set, watch.root, &timestamp, NULL));
 	/* Its end touches pages of its own. */
-	ck_assert_int_ge(wander_part(watch.topology, watch.cpus[0], timestamp, PS_ATTRIBUTION_EXACT), 3);
+	ck_assert_int_ge(
+	    wander_part(watch.topology, watch.cpus[0], timestamp, PS_ATTRIBUTION_EXACT), 3);
 	ck_assert_int_eq(ps_eventset_is_ended(watch.set), 1);
 	close_watch(&watch);
 	wander_destroy(&worker.work);
@@ -289,7 +292,8 @@ static long long sum_of_history(struct ps_topology *topology, int cpu)
 	size_t count = 0;
 	long long sum = 0;
 
-	check_ok(ps_thread_readings(ps_topology_thread(topology, cpu), WANDER_EVENT, values, 4096, &count));
+	check_ok(ps_thread_readings(ps_topology_thread(topology, cpu), WANDER_EVENT, values, 4096,
+	                            &count));
 	for (size_t i = 0; i < count; i++)
 		sum += values[i].value;
 	return sum;
@@ -324,7 +328,8 @@ END_TEST
 static void add_for_any_means(TCase *tests)
 {
 	tcase_add_test(tests, a_watched_thread_that_wanders_is_counted_where_it_was);
-	tcase_add_test(tests, a_watched_thread_that_moved_while_the_set_was_stopped_is_counted_where_it_is);
+	tcase_add_test(
+	    tests, a_watched_thread_that_moved_while_the_set_was_stopped_is_counted_where_it_is);
 	tcase_add_test(tests, the_end_of_a_watched_thread_that_never_slept_is_noticed);
 	tcase_add_test(tests, two_threads_with_exact_sets_of_their_own_do_not_disturb_each_other);
 }
@@ -332,8 +337,9 @@ static void add_for_any_means(TCase *tests)
 static void add(TCase *tests)
 {
 	add_for_any_means(tests);
-	tcase_add_loop_test(tests, a_watched_thread_that_overflowed_the_ring_and_then_stays_is_counted_where_it_is, 0,
-	                    2);
+	tcase_add_loop_test(
+	    tests, a_watched_thread_that_overflowed_the_ring_and_then_stays_is_counted_where_it_is,
+	    0, 2);
 }
 
 int main(void)

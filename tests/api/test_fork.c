@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A child process that inherited sets by fork, on the real kernel: it lets go of its copies of the descriptors, without a trace
- * in the parent's counts, and of nothing else. Sees the installed header and the shared library alone.
+ * A child process that inherited sets by fork, on the real kernel: it lets go of its copies of the
+ * descriptors, without a trace in the parent's counts, and of nothing else. Sees the installed
+ * header and the shared library alone.
  */
 #include "wander.h"
 
@@ -108,7 +109,8 @@ START_TEST(a_number_that_is_the_childs_own_by_now_is_left_alone)
 }
 END_TEST
 
-/* Sets of a breakpoint each, until there is no register left. The last one is started, too, if that is right. */
+/* Sets of a breakpoint each, until there is no register left. The last one is started, too, if that
+ * is right. */
 struct breakpoints {
 	struct ps_eventset *sets[MOST_BREAKPOINTS];
 	size_t count;
@@ -178,7 +180,8 @@ START_TEST(breakpoints_are_free_when_parent_and_child_have_destroyed_their_sets)
 
 	take_breakpoints(&first);
 	if (first.count == 0 || first.code != PS_ENOCNTR) {
-		ps_test_skip(first.count ? "there are more breakpoints than can be taken" : ps_error_detail());
+		ps_test_skip(first.count ? "there are more breakpoints than can be taken"
+		                         : ps_error_detail());
 		release_breakpoints(&first);
 		return;
 	}
@@ -200,9 +203,11 @@ END_TEST
 
 static void add(TCase *tests)
 {
-	tcase_add_loop_test(tests, a_child_that_destroys_its_copy_closes_all_and_the_parent_counts_on, 0, 3);
+	tcase_add_loop_test(
+	    tests, a_child_that_destroys_its_copy_closes_all_and_the_parent_counts_on, 0, 3);
 	tcase_add_loop_test(tests, a_number_that_is_the_childs_own_by_now_is_left_alone, 0, 3);
-	tcase_add_loop_test(tests, breakpoints_are_free_when_parent_and_child_have_destroyed_their_sets, 0, 2);
+	tcase_add_loop_test(
+	    tests, breakpoints_are_free_when_parent_and_child_have_destroyed_their_sets, 0, 2);
 }
 
 static void add_with_records(TCase *tests)

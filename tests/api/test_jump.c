@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that are left in their midst by siglongjmp out of a handler that interrupted them, while a timer goes: whatever the
- * thread did is counted, and the set doesn't stay busy. Real events, real signals.
+ * Calls that are left in their midst by siglongjmp out of a handler that interrupted them, while a
+ * timer goes: whatever the thread did is counted, and the set doesn't stay busy. Real events, real
+ * signals.
  */
 #include "here.h"
 #include "support/resident.h"
@@ -62,7 +63,8 @@ static void move(unsigned step)
 
 	if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
 		return;
-	for (int cpu = 0, rest = (int)(step % (unsigned)CPU_COUNT(&all)); cpu < CPU_SETSIZE; cpu++) {
+	for (int cpu = 0, rest = (int)(step % (unsigned)CPU_COUNT(&all)); cpu < CPU_SETSIZE;
+	     cpu++) {
 		if (!CPU_ISSET((size_t)cpu, &all) || rest-- > 0)
 			continue;
 		CPU_ZERO(&one);
@@ -87,11 +89,13 @@ static void read_in_storm(reading *read, struct ps_eventset *set, uint64_t *time
 	}
 }
 
-/* What the set says must lie between what was done, and that with what jumps and signals may have touched. */
+/* What the set says must lie between what was done, and that with what jumps and signals may have
+ * touched. */
 static void check_faults(long long value, long long done, const char *what)
 {
 	ck_assert_msg(value >= done && (PS_TEST_HAS_SANITIZER || value <= done + 64),
-	              "%s: %lld page faults of %lld, after %d jumps", what, value, done, (int)jumps);
+	              "%s: %lld page faults of %lld, after %d jumps", what, value, done,
+	              (int)jumps);
 }
 
 /* _i: the mode; 3 and more: it is moved about besides. */
@@ -170,7 +174,8 @@ START_TEST(a_history_that_jumps_left_holds_all)
 	check_ok(ps_stop(set, here.root, &timestamp, NULL));
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		const struct ps_thread *thread = ps_topology_thread(here.topology, cpu);
-		if (!thread || ps_thread_readings(thread, HERE_FAULTS, values, 4096, &count) != PS_OK)
+		if (!thread ||
+		    ps_thread_readings(thread, HERE_FAULTS, values, 4096, &count) != PS_OK)
 			continue;
 		for (size_t i = 0; i < count; i++)
 			sum += values[i].value;
@@ -180,7 +185,8 @@ START_TEST(a_history_that_jumps_left_holds_all)
 }
 END_TEST
 
-/* A handler that comes back must find the set as before: refused, and the interrupted call is right. */
+/* A handler that comes back must find the set as before: refused, and the interrupted call is
+ * right. */
 static struct ps_eventset *shared;
 static _Atomic int refusals, readings;
 
@@ -198,7 +204,8 @@ static void read_in_handler(int number)
 
 static void interrupt(bool on_other_stack)
 {
-	struct sigaction action = {.sa_handler = read_in_handler, .sa_flags = on_other_stack ? SA_ONSTACK : 0};
+	struct sigaction action = {.sa_handler = read_in_handler,
+	                           .sa_flags = on_other_stack ? SA_ONSTACK : 0};
 	long long done = 0;
 
 	sigemptyset(&action.sa_mask);
@@ -220,7 +227,8 @@ static void interrupt(bool on_other_stack)
 	check_ok(ps_stop(shared, here.root, NULL, NULL));
 	struct ps_value total = {0};
 	check_ok(ps_component_total(here.root, HERE_FAULTS, &total));
-	check_faults(total.value, done, on_other_stack ? "handlers on a stack of their own" : "handlers");
+	check_faults(total.value, done,
+	             on_other_stack ? "handlers on a stack of their own" : "handlers");
 	here_check_residual(shared);
 	ps_eventset_destroy(shared);
 }
@@ -246,15 +254,19 @@ END_TEST
 int main(void)
 {
 	if (ps_test_is_in_valgrind()) {
-		ps_test_skip("valgrind delays signals, and has page faults of its own in the counted thread");
+		ps_test_skip("valgrind delays signals, and has page faults of its own in the "
+		             "counted thread");
 		return EXIT_SUCCESS;
 	}
 	Suite *suite = suite_create("jump");
 	TCase *tests = here_case(suite, "jump");
 
-	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_read_loses_nothing, 0, 2 * HERE_MODES);
-	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_accumulated_loses_nothing, 0, 2 * HERE_MODES);
-	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_made_new_readings_loses_nothing, 0, 2 * HERE_MODES);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_read_loses_nothing, 0,
+	                    2 * HERE_MODES);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_accumulated_loses_nothing, 0,
+	                    2 * HERE_MODES);
+	tcase_add_loop_test(tests, a_set_that_jumps_left_while_it_made_new_readings_loses_nothing,
+	                    0, 2 * HERE_MODES);
 	tcase_add_loop_test(tests, a_history_that_jumps_left_holds_all, 0, HERE_MODES);
 	tcase_add_test(tests, a_handler_that_returns_is_refused_as_before);
 	tcase_add_test(tests, a_handler_on_a_stack_of_its_own_is_refused_as_before);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Storage that was reserved is enough: 100,000 readings with a new timestamp each, and not one allocation, counted in
- * the process itself. Sees the installed header and the shared library alone.
+ * Storage that was reserved is enough: 100,000 readings with a new timestamp each, and not one
+ * allocation, counted in the process itself. Sees the installed header and the shared library
+ * alone.
  */
 #include "api/count_malloc.h"
 #include "here.h"
@@ -16,7 +17,8 @@ static struct ps_eventset *set;
 /* False where it can't be counted: the reason was printed. */
 static bool prepare(const char *name)
 {
-	static const char *const events[] = {"page-faults:u", "task-clock:u", "minor-faults:u", "major-faults:u"};
+	static const char *const events[] = {"page-faults:u", "task-clock:u", "minor-faults:u",
+	                                     "major-faults:u"};
 
 	if (count_malloc() < 0) {
 		ps__test_skip(name, "valgrind or a sanitizer has its own malloc");
@@ -57,7 +59,8 @@ START_TEST(the_count_of_allocations_sees_the_librarys)
 }
 END_TEST
 
-static long allocations_of(int (*call)(struct ps_eventset *, struct ps_component *, uint64_t *, struct ps_thread **))
+static long allocations_of(int (*call)(struct ps_eventset *, struct ps_component *, uint64_t *,
+                                       struct ps_thread **))
 {
 	struct ps_component *root = here.root;
 	long before = count_malloc();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PAPI event sets on this machine, beside a plain PAPI run of the same work. Software events, so that no PMU is needed. Sees
- * the installed headers and the shared libraries alone, as a program with PAPI code does.
+ * PAPI event sets on this machine, beside a plain PAPI run of the same work. Software events, so
+ * that no PMU is needed. Sees the installed headers and the shared libraries alone, as a program
+ * with PAPI code does.
  */
 #include "papi_here.h"
 
@@ -56,7 +57,8 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	papi_ok(plain_stop);
 
 	papi_here_watch();
-	papi_ok(PAPI_start(papi)); /* the user's own start; then only the reading calls are replaced */
+	/* The user's own start; then only the reading calls are replaced */
+	papi_ok(PAPI_start(papi));
 	papi_here_touch(PAGES);
 	results[0] = ps_read(set, here.root, &read, &thread);
 	papi_here_touch(10);
@@ -265,8 +267,8 @@ START_TEST(values_of_papis_default_domain_say_that_they_are_of_user_space)
 }
 END_TEST
 
-/* The names of the PMUs for which it holds are PAPI's: they are asked for in a process of its own, as the file is read when
- * PAPI is initialised. */
+/* The names of the PMUs for which it holds are PAPI's: they are asked for in a process of its own,
+ * as the file is read when PAPI is initialised. */
 static void write_user_events_for_pmus(FILE *file)
 {
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)

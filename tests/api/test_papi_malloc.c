@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Readings of a PAPI event set allocate nothing, counted in the process itself: neither perfsage, nor PAPI for it. */
+/* Readings of a PAPI event set allocate nothing, counted in the process itself: neither perfsage,
+ * nor PAPI for it. */
 #include "api/count_malloc.h"
 #include "papi_here.h"
 
@@ -12,14 +13,16 @@ START_TEST(neither_ps_read_nor_ps_accum_of_a_papi_set_allocates)
 {
 	uint64_t timestamp = 0;
 	int failed = 0;
-	const char *why = count_malloc() < 0 ? "valgrind or a sanitizer has its own malloc" : papi_here_start();
+	const char *why =
+	    count_malloc() < 0 ? "valgrind or a sanitizer has its own malloc" : papi_here_start();
 
 	if (why) {
 		ps_test_skip(why);
 		return;
 	}
 	here_pin();
-	int papi = papi_here_create(PAPI_HERE_FAULTS, "perf::MINOR-FAULTS", "perf::MAJOR-FAULTS", NULL);
+	int papi =
+	    papi_here_create(PAPI_HERE_FAULTS, "perf::MINOR-FAULTS", "perf::MAJOR-FAULTS", NULL);
 	struct ps_eventset *set = papi_here_wrap(papi);
 	check_ok(ps_eventset_reserve(set, 2 * READINGS + 10));
 	check_ok(ps_start(set));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What PAPI event sets count on this machine: each thread of a team its own, an attached thread until after its end, a CPU.
- * Sees the installed headers and the shared libraries alone.
+ * What PAPI event sets count on this machine: each thread of a team its own, an attached thread
+ * until after its end, a CPU. Sees the installed headers and the shared libraries alone.
  */
 #include "papi_here.h"
 #include "support/gone.h"
@@ -83,8 +83,9 @@ START_TEST(two_threads_on_one_cpu_keep_their_counts_and_both_are_on_its_thread)
 		return;
 	here_pin(); /* as the threads that it creates do */
 	run_team(members, 2);
-	check_ok(ps_component_total(ps_thread_component(ps_topology_thread(here.topology, sched_getcpu())),
-	                            members[0].event, &sum));
+	check_ok(ps_component_total(
+	    ps_thread_component(ps_topology_thread(here.topology, sched_getcpu())),
+	    members[0].event, &sum));
 	ck_assert_int_eq(sum.value, members[0].count + members[1].count);
 }
 END_TEST
@@ -235,15 +236,22 @@ START_TEST(a_cpu_attached_set_counts_what_it_says_it_counts)
 
 		check_ok(ps_start(set));
 		ck_assert_int_eq(ps_eventset_attribution(set, &why), PS_ATTRIBUTION_ATTACHED);
-		ck_assert_msg(strstr(why, kind ? "all that happens on CPU" : "one thread alone") != NULL, "%s", why);
-		ck_assert_int_eq(pthread_create(&other, NULL, touch_pages, NULL), 0); /* on the same CPU */
+		ck_assert_msg(strstr(why, kind ? "all that happens on CPU" : "one thread alone") !=
+		                  NULL,
+		              "%s", why);
+		/* On the same CPU */
+		ck_assert_int_eq(pthread_create(&other, NULL, touch_pages, NULL), 0);
 		pthread_join(other, NULL);
 		check_ok(ps_stop(set, here.root, &timestamp, &thread));
 		ck_assert_int_eq(ps_thread_cpu(thread), cpu);
 		if (kind)
-			ck_assert_int_ge(papi_here_count(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
+			ck_assert_int_ge(
+			    papi_here_count(thread, ps_eventset_event_name(set, 0), timestamp),
+			    PAGES);
 		else
-			ck_assert_int_lt(papi_here_count(thread, ps_eventset_event_name(set, 0), timestamp), PAGES);
+			ck_assert_int_lt(
+			    papi_here_count(thread, ps_eventset_event_name(set, 0), timestamp),
+			    PAGES);
 		ps_eventset_destroy(set);
 		papi_here_destroy(papi);
 	}

@@ -49,8 +49,8 @@ static bool is_flagged(const struct ps_value *value)
 	return value->flags & PS_VALUE_INTERRUPTED;
 }
 
-/* What keeps the gap from being seen: each switch is allowed 100 us (src/eventset/interruption.c), and the time that a
- * hypervisor takes away is enabled time, but no processor time. */
+/* What keeps the gap from being seen: each switch is allowed 100 us (src/eventset/interruption.c),
+ * and the time that a hypervisor takes away is enabled time, but no processor time. */
 static const char *explanation(const struct ps_value *value, long switches)
 {
 	if (switches > SWITCHES_THAT_EXPLAIN)

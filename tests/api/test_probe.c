@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A probe on a function of this program counts its calls, as many as there were; who may not set one is told why. */
+/* A probe on a function of this program counts its calls, as many as there were; who may not set
+ * one is told why. */
 
 #include "here.h"
 #include <errno.h>
@@ -54,15 +55,16 @@ static const char *event_name(const char *more)
 	path[length] = '\0';
 	dl_iterate_phdr(find_segment, &place);
 	ck_assert_uint_ne(place.offset, 0);
-	snprintf(name, sizeof name, "uprobe/path=%s,offset=%#lx,name=calls%s/", path, (unsigned long)place.offset,
-	         more);
+	snprintf(name, sizeof name, "uprobe/path=%s,offset=%#lx,name=calls%s/", path,
+	         (unsigned long)place.offset, more);
 	return name;
 }
 
 static bool skip(const char *test, int code)
 {
 	if (getenv("LD_PRELOAD") && strstr(getenv("LD_PRELOAD"), "vgpreload")) {
-		ps__test_skip(test, "valgrind runs a translation of the program, which has no probes");
+		ps__test_skip(test,
+		              "valgrind runs a translation of the program, which has no probes");
 		return true;
 	}
 	if (access("/sys/bus/event_source/devices/uprobe/type", F_OK) != 0) {
@@ -92,7 +94,8 @@ static void count_calls(const char *test, const char *more)
 		for (int i = 0; i < CALLS; i++)
 			counted_function();
 		ck_assert_int_eq(ps_stop(set, ps_topology_root(topology), NULL, NULL), PS_OK);
-		ck_assert_int_eq(ps_component_total(ps_topology_root(topology), "calls", &calls), PS_OK);
+		ck_assert_int_eq(ps_component_total(ps_topology_root(topology), "calls", &calls),
+		                 PS_OK);
 		ck_assert_int_eq(calls.value, CALLS);
 		ck_assert_int_eq(calls.status, PS_STATUS_COUNTED);
 	}
@@ -129,7 +132,8 @@ START_TEST(a_clone_counts_when_its_model_is_gone)
 		ck_assert_int_eq(ps_start(set), PS_OK);
 		counted_function();
 		ck_assert_int_eq(ps_stop(set, ps_topology_root(topology), NULL, NULL), PS_OK);
-		ck_assert_int_eq(ps_component_total(ps_topology_root(topology), "calls", &calls), PS_OK);
+		ck_assert_int_eq(ps_component_total(ps_topology_root(topology), "calls", &calls),
+		                 PS_OK);
 		ck_assert_int_eq(calls.value, 1);
 		ps_eventset_destroy(set);
 		ps_topology_destroy(topology);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that were bound to one CPU when their set was started, and are moved to another one afterwards, on the real kernel.
- * Sees the installed header and the shared library alone.
+ * Threads that were bound to one CPU when their set was started, and are moved to another one
+ * afterwards, on the real kernel. Sees the installed header and the shared library alone.
  */
 #include "wander.h"
 
@@ -45,7 +45,8 @@ static struct ps_value part(struct scene *scene, int cpu, uint64_t timestamp)
 {
 	struct ps_value value = {.value = 0};
 
-	ps_thread_reading(ps_topology_thread(scene->topology, cpu), WANDER_EVENT, timestamp, &value);
+	ps_thread_reading(ps_topology_thread(scene->topology, cpu), WANDER_EVENT, timestamp,
+	                  &value);
 	return value;
 }
 
@@ -62,7 +63,8 @@ START_TEST(the_interval_of_the_move_is_an_estimate_whose_sum_is_right)
 	wander_touch(&scene.work, 10);
 	long long strays = wander_strays(&scene.work);
 	uint64_t timestamp = take(&scene);
-	struct ps_value home = part(&scene, wander_cpu(0), timestamp), away = part(&scene, wander_cpu(1), timestamp);
+	struct ps_value home = part(&scene, wander_cpu(0), timestamp),
+			away = part(&scene, wander_cpu(1), timestamp);
 	wander_check_count(home.value + away.value, 1010, strays + 2);
 	ck_assert_int_eq((int)home.attribution, PS_ATTRIBUTION_MIXED);
 	ck_assert_int_eq((int)away.attribution, PS_ATTRIBUTION_MIXED);

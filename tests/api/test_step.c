@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A jump out of each single instruction of ps_read and ps_accum: the processor stops after every one (the trap flag), and the
- * handler leaves the call at the first, the second, and so on until the call's end. After each of them the set must tell all that
- * was counted, under the timestamp that the caller has. x86-64 alone; real page faults.
+ * A jump out of each single instruction of ps_read and ps_accum: the processor stops after every
+ * one (the trap flag), and the handler leaves the call at the first, the second, and so on until
+ * the call's end. After each of them the set must tell all that was counted, under the timestamp
+ * that the caller has. x86-64 alone; real page faults.
  */
 #include "here.h"
 #include "support/resident.h"
@@ -36,10 +37,11 @@ static void count_step(int number)
 }
 
 /* Below the red zone. */
-#define WITH_FLAGS(change)                                                                          \
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change "; popfq; lea 128(%%rsp), %%rsp" \
-	                 :                                                                          \
-	                 :                                                                          \
+#define WITH_FLAGS(change)                                         \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change \
+	                 "; popfq; lea 128(%%rsp), %%rsp"          \
+	                 :                                         \
+	                 :                                         \
 	                 : "cc", "memory")
 
 static void step(bool on)
@@ -85,7 +87,8 @@ static long long value_of_history(void)
 	ck_assert_ptr_ne(values, MAP_FAILED);
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		const struct ps_thread *thread = ps_topology_thread(here.topology, cpu);
-		if (!thread || ps_thread_readings(thread, HERE_FAULTS, values, ROWS, &count) != PS_OK)
+		if (!thread ||
+		    ps_thread_readings(thread, HERE_FAULTS, values, ROWS, &count) != PS_OK)
 			continue;
 		for (size_t i = 0; i < count; i++)
 			sum += values[i].value;
@@ -101,7 +104,8 @@ static void prepare(struct trial *trial)
 	for (int i = 0; i < 2; i++) {
 		uint64_t none = 0;
 		touch(trial);
-		check_ok(call(trial->set, here.root, trial->is_new ? &none : &trial->timestamp, NULL));
+		check_ok(
+		    call(trial->set, here.root, trial->is_new ? &none : &trial->timestamp, NULL));
 	}
 	if (trial->is_slow)
 		check_ok(ps_eventset_reserve(trial->set, 1));
@@ -117,7 +121,8 @@ static bool leave_after(struct trial *trial, long steps)
 	if (sigsetjmp(back, 1) != 0)
 		return true;
 	step(true);
-	result = trial->call(trial->set, here.root, trial->is_new ? &none : &trial->timestamp, NULL);
+	result =
+	    trial->call(trial->set, here.root, trial->is_new ? &none : &trial->timestamp, NULL);
 	step(false);
 	ck_assert_int_eq(result, PS_OK);
 	return false;
@@ -153,10 +158,11 @@ static void check_values(struct trial *trial, long steps)
 	/* The kernel may have taken a page away meanwhile; then getrusage has the fault, too. */
 	long long most = count_faults() - trial->others;
 	ck_assert_msg(value >= trial->done && value <= most,
-	              "after step %ld: %lld page faults, not %lld to %lld; residual %lld", steps, value, trial->done,
-	              most, residual[0]);
+	              "after step %ld: %lld page faults, not %lld to %lld; residual %lld", steps,
+	              value, trial->done, most, residual[0]);
 	trial->done = value;
-	ck_assert_msg(residual[0] == 0 && residual[1] == 0, "after step %ld: residual %lld", steps, residual[0]);
+	ck_assert_msg(residual[0] == 0 && residual[1] == 0, "after step %ld: residual %lld", steps,
+	              residual[0]);
 }
 
 static void try_all(enum ps_attribution_mode mode, struct trial trial)
@@ -174,9 +180,11 @@ static void try_all(enum ps_attribution_mode mode, struct trial trial)
 		prepare(&trial);
 		touch(&trial);
 		/* The first ones are rehearsals, and go far. */
-		if (!leave_after(&trial, steps > REHEARSALS ? steps - REHEARSALS : steps * 100) && steps > REHEARSALS)
+		if (!leave_after(&trial, steps > REHEARSALS ? steps - REHEARSALS : steps * 100) &&
+		    steps > REHEARSALS)
 			break;
-		/* The next call finishes the one that was left; and is left itself, as far from its own beginning. */
+		/* The next call finishes the one that was left; and is left itself, as far from its
+		 * own beginning. */
 		if (trial.is_twice && steps > REHEARSALS) {
 			touch(&trial);
 			leave_after(&trial, steps - REHEARSALS);
@@ -190,11 +198,12 @@ static void try_all(enum ps_attribution_mode mode, struct trial trial)
 
 static const enum ps_attribution_mode modes[] = {PS_ATTRIBUTE_EXACT, PS_ATTRIBUTE_LAST_CPU};
 
-#define STEP_TEST(name, ...)                                                                           \
-	START_TEST(name)                                                                               \
-	{                                                                                              \
-		here_skip_unless_counted(HERE_FAULTS) try_all(modes[_i], (struct trial){__VA_ARGS__}); \
-	}                                                                                              \
+#define STEP_TEST(name, ...)                                         \
+	START_TEST(name)                                             \
+	{                                                            \
+		here_skip_unless_counted(HERE_FAULTS)                \
+		    try_all(modes[_i], (struct trial){__VA_ARGS__}); \
+	}                                                            \
 	END_TEST
 
 STEP_TEST(a_reading_that_is_updated, .call = ps_read)
@@ -204,7 +213,8 @@ STEP_TEST(a_new_reading, .call = ps_read, .is_new = true)
 STEP_TEST(a_new_reading_that_is_accumulated, .call = ps_accum, .is_new = true)
 STEP_TEST(a_reading_that_is_updated_on_the_slow_path, .call = ps_read, .is_slow = true)
 STEP_TEST(a_reading_that_is_left_twice, .call = ps_read, .is_twice = true)
-STEP_TEST(a_reading_that_is_left_twice_on_the_slow_path, .call = ps_accum, .is_slow = true, .is_twice = true)
+STEP_TEST(a_reading_that_is_left_twice_on_the_slow_path, .call = ps_accum, .is_slow = true,
+          .is_twice = true)
 STEP_TEST(a_reading_that_is_accumulated_on_the_slow_path, .call = ps_accum, .is_slow = true)
 STEP_TEST(a_new_reading_on_the_slow_path, .call = ps_read, .is_new = true, .is_slow = true)
 
@@ -233,8 +243,8 @@ static void add_tests(Suite *suite)
 
 START_TEST(a_jump_out_of_each_instruction)
 {
-	ps_test_skip(
-	    "the instructions of this processor, or of a sanitizer's program, can't be stepped through here");
+	ps_test_skip("the instructions of this processor, or of a sanitizer's program, can't be "
+	             "stepped through here");
 }
 END_TEST
 

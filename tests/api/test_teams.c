@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams of threads that change, as OpenMP's do: a smaller team ends threads, and a larger one after it creates others. Each
- * member touches so many fresh pages in each region. With a set for each thread all of them are in the tree; with a set for each
- * number in the team, which a new thread would share with one that has ended, calls fail. Real page faults.
+ * Teams of threads that change, as OpenMP's do: a smaller team ends threads, and a larger one after
+ * it creates others. Each member touches so many fresh pages in each region. With a set for each
+ * thread all of them are in the tree; with a set for each number in the team, which a new thread
+ * would share with one that has ended, calls fail. Real page faults.
  */
 
 #include "here.h"
@@ -45,7 +46,8 @@ struct member {
 };
 
 /* Without a sanitizer's checks: they touch pages of their own. */
-__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) static void touch(volatile unsigned char *at)
+__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) static void
+touch(volatile unsigned char *at)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -56,7 +58,8 @@ __attribute__((noinline, no_sanitize("address", "thread", "undefined"))) static 
 static void work(void)
 {
 	size_t length_bytes = PAGES * (size_t)sysconf(_SC_PAGESIZE);
-	void *pages = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *pages =
+	    mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (pages == MAP_FAILED)
 		abort();
@@ -220,7 +223,8 @@ START_TEST(a_set_for_each_thread_counts_all_that_teams_do)
 }
 END_TEST
 
-/* The two regions of four after the one of two: their members 2 and 3 are new threads, with the sets of ended ones. */
+/* The two regions of four after the one of two: their members 2 and 3 are new threads, with the
+ * sets of ended ones. */
 START_TEST(a_set_for_each_number_tells_that_its_thread_has_ended)
 {
 	struct team team;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Known work comes out right: so many fresh pages are touched, on this CPU, and so many page faults are shown there. Sees
- * the installed header and the shared library alone, and asks the real kernel.
+ * Known work comes out right: so many fresh pages are touched, on this CPU, and so many page faults
+ * are shown there. Sees the installed header and the shared library alone, and asks the real
+ * kernel.
  */
 #include "here.h"
 #include "support/resident.h"
@@ -36,8 +37,8 @@ struct work {
 static unsigned char *fresh_pages(size_t count)
 {
 	size_t length_bytes = count * (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *pages =
-	    mmap(NULL, length_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	unsigned char *pages = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE,
+	                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (pages == MAP_FAILED)
 		return NULL;
@@ -71,7 +72,8 @@ static int read_value(struct ps_eventset *set, struct ps_value *value)
 	return result == PS_OK ? ps_thread_reading(thread, EVENT, 0, value) : result;
 }
 
-/* Reads, touches, reads again: all in one reading, so that nothing but the touching meets new memory. */
+/* Reads, touches, reads again: all in one reading, so that nothing but the touching meets new
+ * memory. */
 static int measure(struct ps_eventset *set, struct work *work, unsigned char *pages, size_t count)
 {
 	struct ps_value before = {.value = 0}, after = {.value = 0};
@@ -99,7 +101,8 @@ static int count_pages(struct work *work)
 	if (result == PS_OK)
 		result = ps_start(set);
 	for (size_t i = 0; i < 4 && result == PS_OK; i++)
-		result = measure(set, work, pages + (work->pages + i) * (size_t)sysconf(_SC_PAGESIZE), 1);
+		result = measure(set, work,
+		                 pages + (work->pages + i) * (size_t)sysconf(_SC_PAGESIZE), 1);
 	if (work->together)
 		pthread_barrier_wait(work->together);
 	if (result == PS_OK)
@@ -137,7 +140,8 @@ static struct ps_eventset *make_model(const char **reason)
 	result = ps_eventset_add(model, EVENT);
 	if (result == PS_OK)
 		return model;
-	ck_assert_msg(result == PS_EPERM || result == PS_ENOSUPP, "%d: %s", result, ps_error_detail());
+	ck_assert_msg(result == PS_EPERM || result == PS_ENOSUPP, "%d: %s", result,
+	              ps_error_detail());
 	ps_eventset_destroy(model);
 	*reason = ps_error_detail();
 	return NULL;
@@ -187,8 +191,9 @@ START_TEST(two_pinned_threads_show_300_and_700_and_the_package_1000)
 	const char *reason = "";
 	struct ps_eventset *model = make_model(&reason);
 	pthread_barrier_t together;
-	struct work works[2] = {{.cpu = allowed_cpu(0), .pages = 300, .model = model, .together = &together},
-	                        {.cpu = allowed_cpu(1), .pages = 700, .model = model, .together = &together}};
+	struct work works[2] = {
+	    {.cpu = allowed_cpu(0), .pages = 300, .model = model, .together = &together},
+	    {.cpu = allowed_cpu(1), .pages = 700, .model = model, .together = &together}};
 	struct ps_component *packages[2];
 	struct ps_value value;
 	pthread_t threads[2];
@@ -214,7 +219,8 @@ START_TEST(two_pinned_threads_show_300_and_700_and_the_package_1000)
 		ck_assert_int_eq(works[i].difference, (long long)works[i].pages);
 		check_ok(ps_thread_reading(cpu, EVENT, 0, &value));
 		ck_assert_int_eq(value.value, (long long)works[i].pages);
-		packages[i] = ps_component_ancestor(ps_thread_component(cpu), PS_COMPONENT_PACKAGE, 1);
+		packages[i] =
+		    ps_component_ancestor(ps_thread_component(cpu), PS_COMPONENT_PACKAGE, 1);
 		ck_assert_ptr_nonnull(packages[i]);
 	}
 	check_ok(ps_component_total(packages[0], EVENT, &value));
@@ -231,7 +237,8 @@ int main(void)
 	Suite *suite = suite_create("truth");
 	TCase *tests = here_case(suite, "truth");
 
-	tcase_add_test(tests, a_thousand_fresh_pages_in_a_pinned_thread_are_a_thousand_page_faults_there);
+	tcase_add_test(tests,
+	               a_thousand_fresh_pages_in_a_pinned_thread_are_a_thousand_page_faults_there);
 	tcase_add_test(tests, two_pinned_threads_show_300_and_700_and_the_package_1000);
 	return here_run(suite);
 }

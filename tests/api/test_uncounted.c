@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that the kernel does not count, on the real one: a copy of `true` that may not be read, or for root, who reads
- * everything, that is set-group-ID. Sees the installed header and the shared library alone.
+ * Programs that the kernel does not count, on the real one: a copy of `true` that may not be read,
+ * or for root, who reads everything, that is set-group-ID. Sees the installed header and the shared
+ * library alone.
  */
 
 #include "here.h"
@@ -30,7 +31,8 @@ static void make_copy(void)
 	snprintf(folder, sizeof folder, "%s/perfsage.XXXXXX", top && *top ? top : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(program, sizeof program, "%s/copy-of-true", folder);
-	int in = open("/bin/true", O_RDONLY), out = open(program, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	int in = open("/bin/true", O_RDONLY),
+	    out = open(program, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
 	ck_assert(in >= 0 && out >= 0);
 	while ((length = read(in, bytes, sizeof bytes)) > 0)
 		ck_assert_int_eq(write(out, bytes, (size_t)length), length);
@@ -58,7 +60,8 @@ static const char *make_uncounted(void)
 	return NULL;
 }
 
-/* Counts the program from its exec to its end. NULL, or why it can't be counted here. The set is the caller's. */
+/* Counts the program from its exec to its end. NULL, or why it can't be counted here. The set is
+ * the caller's. */
 static const char *count_program(struct ps_eventset **set, struct ps_component *root)
 {
 	int go[2];
@@ -77,7 +80,8 @@ static const char *count_program(struct ps_eventset **set, struct ps_component *
 	ck_assert_int_eq(ps_eventset_create(set), PS_OK);
 	bool can_count = ps_eventset_add(*set, "page-faults") == PS_OK &&
 	                 ps_eventset_attach_process(*set, pid) == PS_OK &&
-	                 ps_eventset_set_enable_on_exec(*set, 1) == PS_OK && ps_start(*set) == PS_OK;
+	                 ps_eventset_set_enable_on_exec(*set, 1) == PS_OK &&
+	                 ps_start(*set) == PS_OK;
 	if (can_count)
 		ck_assert_int_eq(write(go[1], "", 1), 1);
 	close(go[1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters of this machine, read in user space where the kernel permits it. Where it doesn't, each test says why, and is
- * skipped: it runs by itself on a machine with a PMU.
+ * Counters of this machine, read in user space where the kernel permits it. Where it doesn't, each
+ * test says why, and is skipped: it runs by itself on a machine with a PMU.
  */
 
 #include "here.h"

@@ -73,8 +73,8 @@ long long wander_strays(struct wander_work *work)
 }
 
 /* Without a sanitizer's checks: they touch pages of their own. */
-__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void wander_touch(struct wander_work *work,
-                                                                                           size_t pages)
+__attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void
+wander_touch(struct wander_work *work, size_t pages)
 {
 	volatile unsigned char *at = work->pages + work->next * work->page_bytes;
 
@@ -132,8 +132,9 @@ void wander_check_count(long long counted, long long expected, long long strays)
 #ifdef HAS_ADDRESS_SANITIZER
 	(void)strays;
 #else
-	ck_assert_msg(counted <= expected + strays, "%lld counted, %lld touched, and %lld at most by themselves",
-	              counted, expected, strays);
+	ck_assert_msg(counted <= expected + strays,
+	              "%lld counted, %lld touched, and %lld at most by themselves", counted,
+	              expected, strays);
 #endif
 }
 
@@ -148,7 +149,8 @@ static bool is_recorder(const struct perf_event_attr *attr)
 	       attr->sample_period == 1;
 }
 
-static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                            unsigned long flags)
 {
 	if (!is_recorder(attr))
 		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
@@ -156,7 +158,8 @@ static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, in
 	return -1;
 }
 
-static int open_no_lane(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+static int open_no_lane(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                        unsigned long flags)
 {
 	if (pid < 0 || cpu < 0 || attr->config == PERF_COUNT_SW_DUMMY)
 		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
@@ -236,7 +239,8 @@ const char *wander_obstacle(void)
 	check_ok(ps_eventset_create(&set));
 	int result = ps_eventset_add(set, WANDER_EVENT);
 	ps_eventset_destroy(set);
-	ck_assert_msg(result == PS_OK || result == PS_EPERM || result == PS_ENOSUPP, "%s", ps_error_detail());
+	ck_assert_msg(result == PS_OK || result == PS_EPERM || result == PS_ENOSUPP, "%s",
+	              ps_error_detail());
 	return result == PS_OK ? NULL : ps_error_detail();
 }
 
@@ -252,16 +256,18 @@ struct ps_eventset *wander_set(enum ps_attribution_mode mode, size_t rows)
 	return set;
 }
 
-long long wander_part(struct ps_topology *topology, int cpu, uint64_t timestamp, enum ps_attribution label)
+long long wander_part(struct ps_topology *topology, int cpu, uint64_t timestamp,
+                      enum ps_attribution label)
 {
 	struct ps_value value;
-	int result = ps_thread_reading(ps_topology_thread(topology, cpu), WANDER_EVENT, timestamp, &value);
+	int result =
+	    ps_thread_reading(ps_topology_thread(topology, cpu), WANDER_EVENT, timestamp, &value);
 
 	if (result == PS_ENOEVNT || result == PS_ENOEVST)
 		return 0;
 	ck_assert_msg(result == PS_OK, "CPU %d: %s", cpu, ps_error_detail());
-	ck_assert_msg(value.attribution == label, "CPU %d: %s, not %s", cpu, ps_attribution_name(value.attribution),
-	              ps_attribution_name(label));
+	ck_assert_msg(value.attribution == label, "CPU %d: %s, not %s", cpu,
+	              ps_attribution_name(value.attribution), ps_attribution_name(label));
 	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
 	return value.value;
 }
@@ -274,8 +280,9 @@ void wander_check_residual(struct ps_eventset *set)
 	ck_assert_int_eq(residual, 0);
 }
 
-/* The kernel's NUMA balancing takes pages away to see who uses them, each a page fault more; but not from a task
- * with a memory policy of its own. Where there is no such thing, nothing is amiss. */
+/* The kernel's NUMA balancing takes pages away to see who uses them, each a page fault more;
+ * but not from a task with a memory policy of its own. Where there is no such thing, nothing
+ * is amiss. */
 static void refuse_numa_balancing(void)
 {
 	syscall(SYS_set_mempolicy, MPOL_LOCAL, NULL, 0ul);

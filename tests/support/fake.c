@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel: installing it, calls that fail on order, descriptors, clock and limits. The tests install it; the
- * library meets it through the OS seam.
+ * The fake kernel: installing it, calls that fail on order, descriptors, clock and limits. The
+ * tests install it; the library meets it through the OS seam.
  */
 #include "fake_internal.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A CPU with counters and a tick register that a test scripts. A test that includes this, and then a source file of the
- * library, has that file's functions with this CPU in place of the machine's; all other rooms call those.
+ * A CPU with counters and a tick register that a test scripts. A test that includes this, and then
+ * a source file of the library, has that file's functions with this CPU in place of the machine's;
+ * all other rooms call those.
  */
 #ifndef PS_TESTS_FAKE_ARCH_H
 #define PS_TESTS_FAKE_ARCH_H

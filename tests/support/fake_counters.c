@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel's perf: opening counters, groups, reading them in the kernel's formats, and the script that makes
- * them count.
+ * The fake kernel's perf: opening counters, groups, reading them in the kernel's formats, and the
+ * script that makes them count.
  */
 #include "fake_internal.h"
 #include "fake_pmu.h"
@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOWN_FLAGS \
-	(unsigned long)(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC)
+#define KNOWN_FLAGS                                                                          \
+	(unsigned long)(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | \
+	                PERF_FLAG_FD_CLOEXEC)
 
 #define NEWEST_ATTR 144u /* bytes, with config4 */
 
@@ -37,7 +38,8 @@ void fake__counters_reset(void)
 
 static bool is_on(const struct fake_counter *counter)
 {
-	return counter->enabled && counter->leader->enabled && !counter->error_state && !counter->leader->error_state;
+	return counter->enabled && counter->leader->enabled && !counter->error_state &&
+	       !counter->leader->error_state;
 }
 
 bool fake__counter_is_counting(const struct fake_counter *counter)
@@ -60,7 +62,8 @@ static int check_cpu(pid_t pid, int cpu)
 {
 	if (cpu > fake__list_last(fake__file_content("/sys/devices/system/cpu/possible")))
 		return EINVAL;
-	if (pid == -1 && cpu >= 0 && !fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), cpu))
+	if (pid == -1 && cpu >= 0 &&
+	    !fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), cpu))
 		return ENODEV;
 	return cpu < -1 ? EINVAL : 0;
 }
@@ -86,8 +89,8 @@ static int check_attr_size(struct perf_event_attr *attr)
 
 static int check_attr(const struct perf_event_attr *attr)
 {
-	const uint64_t known =
-	    PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID | PERF_FORMAT_GROUP;
+	const uint64_t known = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+	                       PERF_FORMAT_ID | PERF_FORMAT_GROUP;
 
 	if (attr->size < PERF_ATTR_SIZE_VER0)
 		return E2BIG;
@@ -101,7 +104,8 @@ static int check_leader(const struct fake_fd *leader_fd, const struct perf_event
 
 	if (!leader)
 		return EBADF;
-	if (leader->leader != leader || leader->task != task || leader->cpu != cpu || attr->pinned || attr->exclusive)
+	if (leader->leader != leader || leader->task != task || leader->cpu != cpu ||
+	    attr->pinned || attr->exclusive)
 		return EINVAL;
 	/* A group has one clock. */
 	if (leader->attr.use_clockid != attr->use_clockid || leader->attr.clockid != attr->clockid)
@@ -147,7 +151,8 @@ static void append(struct fake_counter *counter)
 	*link = counter;
 }
 
-int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                          unsigned long flags)
 {
 	struct fake_counter *counter;
 	int fd, error;
@@ -199,7 +204,8 @@ void fake__counter_close(struct fake_counter *counter)
 	*link = counter->next;
 	for (struct fake_counter *member = counters; member; member = member->next)
 		if (member->leader == counter)
-			member->leader = member; /* as Linux: a group without its leader falls apart */
+			member->leader =
+			    member; /* as Linux: a group without its leader falls apart */
 	free(counter);
 }
 
@@ -239,11 +245,13 @@ ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t si
 {
 	bool group = counter->attr.read_format & PERF_FORMAT_GROUP;
 	size_t open = 0, length;
-	uint64_t few[64], *numbers = few; /* signal handlers read, too: no memory is allocated for them */
+	/* Signal handlers read, too: no memory is allocated for them */
+	uint64_t few[64], *numbers = few;
 
 	for (struct fake_counter *other = counters; other; other = other->next) {
 		open++;
-		if ((other == counter || (group && other->leader == counter->leader)) && other->error_state)
+		if ((other == counter || (group && other->leader == counter->leader)) &&
+		    other->error_state)
 			return 0;
 	}
 	if (open * 2 + 4 > sizeof few / sizeof few[0])
@@ -279,7 +287,8 @@ int fake__ioctl(int fd, unsigned long request, unsigned long argument)
 		return fake__fail(EBADF);
 	}
 	if (request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE) {
-		switch_on(counter, request == PERF_EVENT_IOC_ENABLE, argument & PERF_IOC_FLAG_GROUP);
+		switch_on(counter, request == PERF_EVENT_IOC_ENABLE,
+		          argument & PERF_IOC_FLAG_GROUP);
 	} else if (request == PERF_EVENT_IOC_RESET) {
 		resets++;
 		counter->count = 0;
@@ -314,7 +323,8 @@ static bool is_event(const struct fake_counter *counter, uint32_t type, uint64_t
 
 static void advance(struct fake_counter *counter, uint64_t amount)
 {
-	if (fake__counter_is_counting(counter) && is_there(counter) && fake__pmu_counts(&counter->attr))
+	if (fake__counter_is_counting(counter) && is_there(counter) &&
+	    fake__pmu_counts(&counter->attr))
 		counter->count += amount;
 }
 
@@ -331,8 +341,8 @@ void fake_advance_on(uint32_t type, uint64_t config, pid_t tid, int cpu, uint64_
 {
 	fake__lock();
 	for (struct fake_counter *counter = counters; counter; counter = counter->next)
-		if (is_event(counter, type, config) && (counter->task ? counter->task->tid : -1) == tid &&
-		    counter->cpu == cpu)
+		if (is_event(counter, type, config) &&
+		    (counter->task ? counter->task->tid : -1) == tid && counter->cpu == cpu)
 			advance(counter, amount);
 	fake__unlock();
 }
@@ -350,7 +360,8 @@ void fake_run(uint64_t enabled_ns, uint64_t running_ns)
 {
 	fake__lock();
 	for (struct fake_counter *counter = counters; counter; counter = counter->next) {
-		if (!is_on(counter) || (counter->task && (counter->task->ended || counter->task->threads_left)))
+		if (!is_on(counter) ||
+		    (counter->task && (counter->task->ended || counter->task->threads_left)))
 			continue;
 		counter->enabled_ns += enabled_ns;
 		if (is_there(counter) && !counter->leader->waiting)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel's /proc and /sys: files from memory, machines from a manifest, and reading through descriptors.
+ * The fake kernel's /proc and /sys: files from memory, machines from a manifest, and reading
+ * through descriptors.
  */
 #include "fake_internal.h"
 
@@ -163,7 +164,8 @@ void fake_machine(const char *manifest_path)
 	fclose(manifest);
 }
 
-/* /proc/<tid>/stat, /proc/<pid>/task/<tid>/stat, self and thread-self; NULL if path is none of these. */
+/* /proc/<tid>/stat, /proc/<pid>/task/<tid>/stat, self and thread-self; NULL if path is none of
+ * these. */
 static struct fake_task *task_of_path(const char *path)
 {
 	char whole[sizeof("stat")] = "";

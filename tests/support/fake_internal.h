@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel inside: what its files share. fake.c: calls, clock; fake_memory.c: memory; fake_tasks.c: threads
- * and tasks; fake_files.c: /proc and /sys; fake_pmu.c, fake_counters.c, fake_ring.c: perf; fake_view.c: looking at it.
+ * The fake kernel inside: what its files share. fake.c: calls, clock; fake_memory.c: memory;
+ * fake_tasks.c: threads and tasks; fake_files.c: /proc and /sys; fake_pmu.c, fake_counters.c,
+ * fake_ring.c: perf; fake_view.c: looking at it.
  */
 #ifndef PS_TESTS_FAKE_INTERNAL_H
 #define PS_TESTS_FAKE_INTERNAL_H
 
 #include "fake.h"
 
-#define FAKE_FIRST_FD 1000 /* so that a fake descriptor that reaches the real kernel is refused there */
-#define FAKE_FDS      65536
-#define FAKE_CPUS     8192
+#define FAKE_FIRST_FD \
+	1000 /* so that a fake descriptor that reaches the real kernel is refused there */
+#define FAKE_FDS  65536
+#define FAKE_CPUS 8192
 
 struct fake_task {
 	struct fake_task *next;
@@ -64,7 +66,8 @@ void fake__fds_reset(void);
 
 struct fake_task *fake__self(void);
 struct fake_task *fake__task_find(pid_t tid);
-void fake__task_move(struct fake_task *task, int cpu); /* with context-switch records for who listens */
+void fake__task_move(struct fake_task *task,
+                     int cpu); /* with context-switch records for who listens */
 char *fake__task_stat(const struct fake_task *task);
 void fake__tasks_reset(void);
 bool fake__cpu_in_list(const char *list, int cpu);
@@ -74,26 +77,33 @@ const char *fake__file_content(const char *path);
 void fake__file_put(const char *path, const char *content);
 void fake__files_reset(void);
 
-ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t size_bytes); /* or -errno */
+ssize_t fake__counter_read(struct fake_counter *counter, void *buffer,
+                           size_t size_bytes); /* or -errno */
 void fake__counter_close(struct fake_counter *counter);
 void fake__counters_cpu_off(int cpu);
 void fake__counters_reset(void);
 struct fake_counter *fake__counters_first(void);
-size_t fake__counter_numbers(const struct fake_counter *counter, uint64_t *out); /* as read(2); returns how many */
+size_t fake__counter_numbers(const struct fake_counter *counter,
+                             uint64_t *out); /* as read(2); returns how many */
 bool fake__counter_is_counting(const struct fake_counter *counter);
-void fake__ring_switch(const struct fake_task *task, bool out); /* the task is switched in, or out, where it is */
-void fake__ring_migrate(const struct fake_task *task);          /* the task was switched in on another CPU */
+void fake__ring_switch(const struct fake_task *task,
+                       bool out); /* the task is switched in, or out, where it is */
+void fake__ring_migrate(const struct fake_task *task); /* the task was switched in on another CPU */
 void fake__ring_exit(const struct fake_task *task);
+bool fake__ring_put(struct fake_counter *counter, const struct perf_event_header *header,
+                    const uint64_t *words);
 uint64_t fake__clock_ns(void);
 
 void fake__memory_reset(void);
 
 /* The hooks that live outside of fake.c. */
-void *fake__mmap(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset);
+void *fake__mmap(void *address, size_t length_bytes, int protection, int flags, int fd,
+                 off_t offset);
 int fake__munmap(void *address, size_t length_bytes);
 void *fake__allocate(size_t size_bytes);
 void fake__release(void *memory);
-int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
+int fake__perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                          unsigned long flags);
 int fake__ioctl(int fd, unsigned long request, unsigned long argument);
 ssize_t fake__read(int fd, void *buffer, size_t size_bytes);
 ssize_t fake__pread(int fd, void *buffer, size_t size_bytes, off_t offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel's memory: mappings and allocations, each from malloc underneath, so that a sanitizer sees what
- * runs over an end; all are counted, and told when they leak.
+ * The fake kernel's memory: mappings and allocations, each from malloc underneath, so that a
+ * sanitizer sees what runs over an end; all are counted, and told when they leak.
  */
 #include "fake_internal.h"
 
@@ -29,7 +29,8 @@ static struct block *blocks;
 static struct mapping *mappings;
 static size_t mapped_bytes, allocated_bytes;
 
-void *fake__mmap(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset)
+void *fake__mmap(void *address, size_t length_bytes, int protection, int flags, int fd,
+                 off_t offset)
 {
 	size_t whole = (length_bytes + PAGE - 1) / PAGE * PAGE;
 	struct fake_counter *counter = NULL;
@@ -52,7 +53,8 @@ void *fake__mmap(void *address, size_t length_bytes, int protection, int flags, 
 	mapping = malloc(sizeof(*mapping));
 	if (!mapping)
 		abort();
-	mapping->address = aligned_alloc(PAGE, whole); /* the allocator's: a sanitizer sees what runs over its end */
+	/* The allocator's: a sanitizer sees what runs over its end */
+	mapping->address = aligned_alloc(PAGE, whole);
 	if (!mapping->address) {
 		free(mapping);
 		fake__fail(ENOMEM);
@@ -80,7 +82,8 @@ static void mapping_release(struct mapping **link)
 {
 	struct mapping *mapping = *link;
 
-	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next)
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next)
 		if (counter->ring == mapping->address)
 			counter->ring = NULL;
 	*link = mapping->next;

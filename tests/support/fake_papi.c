@@ -20,7 +20,8 @@ static bool fail_happened;
 /* 0, or the code with which the call is to fail. */
 static int enter(enum fake_papi_call call)
 {
-	ck_assert_msg(fake_papi.is_initialized, "PAPI is called before it is initialised: it would crash");
+	ck_assert_msg(fake_papi.is_initialized,
+	              "PAPI is called before it is initialised: it would crash");
 	fake_papi.calls[call]++;
 	if (!fail_in || call != failing || --fail_in)
 		return 0;
@@ -30,7 +31,8 @@ static int enter(enum fake_papi_call call)
 
 static struct fake_papi_set *find(int set)
 {
-	return set >= 0 && set < FAKE_PAPI_SETS && fake_papi.sets[set].exists ? &fake_papi.sets[set] : NULL;
+	return set >= 0 && set < FAKE_PAPI_SETS && fake_papi.sets[set].exists ? &fake_papi.sets[set]
+	                                                                      : NULL;
 }
 
 /* Of what a test does to a set, which must be there. */
@@ -282,10 +284,10 @@ int fake_papi_create(const char *event, ...)
 	while (fake_papi.sets[set].exists)
 		set++;
 	ck_assert_int_lt(set, FAKE_PAPI_SETS);
-	fake_papi.sets[set] =
-	    (struct fake_papi_set){.exists = true,
-	                           .options = {[PS__PAPI_OPTION_DOMAIN] = PS__PAPI_DOM_USER | PS__PAPI_DOM_KERNEL,
-	                                       [PS__PAPI_OPTION_GRANULARITY] = PS__PAPI_GRN_THR}};
+	fake_papi.sets[set] = (struct fake_papi_set){
+	    .exists = true,
+	    .options = {[PS__PAPI_OPTION_DOMAIN] = PS__PAPI_DOM_USER | PS__PAPI_DOM_KERNEL,
+	                [PS__PAPI_OPTION_GRANULARITY] = PS__PAPI_GRN_THR}};
 	va_start(events, event);
 	for (; event; event = va_arg(events, const char *))
 		fake_papi_add(set, event);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fake PAPI behind the library's seam (backend/papi_calls.h): event sets with scripted counts, any call failing with any
- * code at its nth use. It ends the test where PAPI 7.0 would crash: asked before it is initialised, or for the CPU
- * of a set that isn't attached to one.
+ * A fake PAPI behind the library's seam (backend/papi_calls.h): event sets with scripted counts,
+ * any call failing with any code at its nth use. It ends the test where PAPI 7.0 would crash: asked
+ * before it is initialised, or for the CPU of a set that isn't attached to one.
  */
 #ifndef PS_TESTS_FAKE_PAPI_H
 #define PS_TESTS_FAKE_PAPI_H
@@ -47,7 +47,7 @@ struct fake_papi_set {
 struct fake_papi {
 	bool is_initialized;
 	int version;
-	int refuses;                              /* the code with which it can't be initialised; 0: it can */
+	int refuses; /* the code with which it can't be initialised; 0: it can */
 	struct ps__papi_component_info component; /* of all sets */
 	struct ps__papi_component_info others[4]; /* further ones, behind it */
 	int other_count;
@@ -62,7 +62,8 @@ extern struct fake_papi fake_papi;
 void fake_papi_install(void);
 void fake_papi_remove(void);
 
-/* PAPI_create_eventset with these events, up to a NULL: the lowest number that is free. PAPI_destroy_eventset. */
+/* PAPI_create_eventset with these events, up to a NULL: the lowest number that is free.
+ * PAPI_destroy_eventset. */
 int fake_papi_create(const char *event, ...) __attribute__((sentinel));
 void fake_papi_destroy(int set);
 void fake_papi_add(int set, const char *event);

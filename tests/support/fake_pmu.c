@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel's PMUs: which events exist, what a group of them may hold, what perf_event_paranoid allows.
- * fake_counters.c asks when an event is opened.
+ * The fake kernel's PMUs: which events exist, what a group of them may hold, what
+ * perf_event_paranoid allows. fake_counters.c asks when an event is opened.
  */
 #include "fake_pmu.h"
 
@@ -46,7 +46,8 @@ static uint32_t type_of(const struct perf_event_attr *attr)
 {
 	bool is_generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 
-	return pmu_of_type(is_generic && attr->config >> 32 ? (uint32_t)(attr->config >> 32) : attr->type);
+	return pmu_of_type(is_generic && attr->config >> 32 ? (uint32_t)(attr->config >> 32)
+	                                                    : attr->type);
 }
 
 static struct pmu *pmu_find(uint32_t type)
@@ -102,8 +103,9 @@ int fake__pmu_check_event(const struct perf_event_attr *attr, pid_t pid, int cpu
 	/* As Linux: a PMU of other CPUs doesn't have it. */
 	if (!event_exists(attr) || (cpu >= 0 && !fake__pmu_is_on(attr, cpu)))
 		return ENOENT;
-	if ((flags & FAKE_PMU_NO_EXCLUDE) && (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv ||
-	                                      attr->exclude_idle || attr->exclude_host || attr->exclude_guest))
+	if ((flags & FAKE_PMU_NO_EXCLUDE) &&
+	    (attr->exclude_user || attr->exclude_kernel || attr->exclude_hv || attr->exclude_idle ||
+	     attr->exclude_host || attr->exclude_guest))
 		return EINVAL;
 	if ((flags & FAKE_PMU_CPU_ONLY) && pid != -1)
 		return EINVAL;
@@ -114,17 +116,18 @@ int fake__pmu_check_paranoid(const struct perf_event_attr *attr, pid_t pid)
 {
 	if (privileged)
 		return 0;
-	if (paranoid >= 3 || (paranoid >= 2 && !attr->exclude_kernel) || (paranoid >= 1 && pid == -1))
+	if (paranoid >= 3 || (paranoid >= 2 && !attr->exclude_kernel) ||
+	    (paranoid >= 1 && pid == -1))
 		return EACCES;
 	return 0;
 }
 
 int fake__pmu_check_refused(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	bool is_recorder = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_MIGRATIONS &&
-	                   attr->sample_period == 1;
-	bool is_lane =
-	    pid >= 0 && cpu >= 0 && !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY);
+	bool is_recorder = attr->type == PERF_TYPE_SOFTWARE &&
+	                   attr->config == PERF_COUNT_SW_CPU_MIGRATIONS && attr->sample_period == 1;
+	bool is_lane = pid >= 0 && cpu >= 0 &&
+	               !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY);
 
 	if (is_recorder && (means == FAKE_MEANS_LANES || means == FAKE_MEANS_NONE))
 		return EACCES;
@@ -160,7 +163,8 @@ int fake__pmu_check_group(const struct perf_event_attr *attr, const struct fake_
 
 	if (fake__pmu_is_software(attr->type))
 		return 0;
-	for (const struct fake_counter *other = fake__counters_first(); other; other = other->next) {
+	for (const struct fake_counter *other = fake__counters_first(); other;
+	     other = other->next) {
 		if (other->leader != leader || fake__pmu_is_software(other->attr.type))
 			continue;
 		if (type_of(&other->attr) != type_of(attr))
@@ -174,7 +178,8 @@ bool fake__pmu_counts(const struct perf_event_attr *attr)
 {
 	/* As Linux: these happen in the kernel, and are filtered out when it is excluded. */
 	return !(attr->type == PERF_TYPE_SOFTWARE && attr->exclude_kernel &&
-	         (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS));
+	         (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+	          attr->config == PERF_COUNT_SW_CPU_MIGRATIONS));
 }
 
 void fake_add_event(uint32_t type, uint64_t config)
@@ -237,7 +242,8 @@ static void add_kind(const char *name, uint32_t type, unsigned counters, const c
 	fake_file(path, "config:0-7\n");
 }
 
-void fake_add_hybrid(unsigned core_counters, const char *core_cpus, unsigned atom_counters, const char *atom_cpus)
+void fake_add_hybrid(unsigned core_counters, const char *core_cpus, unsigned atom_counters,
+                     const char *atom_cpus)
 {
 	add_kind("cpu_core", FAKE_CPU_CORE, core_counters, core_cpus);
 	add_kind("cpu_atom", FAKE_CPU_ATOM, atom_counters, atom_cpus);

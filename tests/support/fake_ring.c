@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel's rings: an event with context_switch writes a record when its task is switched in or out, as Linux
- * does, one of migrations a sample when it is switched in on another CPU; and they tell of those for which the ring had
- * no room.
+ * The fake kernel's rings: an event with context_switch writes a record when its task is switched
+ * in or out, as Linux does, one of migrations a sample when it is switched in on another CPU; and
+ * they tell of those for which the ring had no room.
  */
 #include "fake_internal.h"
 
@@ -16,11 +16,14 @@ struct record {
 	size_t count;
 };
 
-/* A record of other kinds is all that there is to it, but for its identity if sample_id_all appends one, in the kernel's
- * order; of the fields that a sample may have it is the same one, in the same order. */
-static void add_identity(struct record *record, const struct fake_counter *counter, const struct fake_task *task)
+/* A record of other kinds is all that there is to it, but for its identity if sample_id_all appends
+ * one, in the kernel's order; of the fields that a sample may have it is the same one, in the same
+ * order. */
+static void add_identity(struct record *record, const struct fake_counter *counter,
+                         const struct fake_task *task)
 {
-	bool has_identity = counter->attr.sample_id_all || record->header.type == PERF_RECORD_SAMPLE;
+	bool has_identity =
+	    counter->attr.sample_id_all || record->header.type == PERF_RECORD_SAMPLE;
 	uint64_t type = has_identity ? counter->attr.sample_type : 0;
 	uint32_t pair[2] = {(uint32_t)task->tid, (uint32_t)task->tid};
 
@@ -41,7 +44,8 @@ static void add_identity(struct record *record, const struct fake_counter *count
 		record->words[record->count++] = counter->id;
 	if (type & PERF_SAMPLE_READ && record->header.type == PERF_RECORD_SAMPLE)
 		record->count += fake__counter_numbers(counter, record->words + record->count);
-	record->header.size = (uint16_t)(sizeof(record->header) + record->count * sizeof(record->words[0]));
+	record->header.size =
+	    (uint16_t)(sizeof(record->header) + record->count * sizeof(record->words[0]));
 }
 
 /* False if there is no room. */
@@ -56,7 +60,8 @@ static bool put(struct fake_counter *counter, const struct record *record)
 	if (head + record->header.size - tail > counter->ring_bytes)
 		return false;
 	memcpy(bytes, &record->header, sizeof(record->header));
-	memcpy(bytes + sizeof(record->header), record->words, record->header.size - sizeof(record->header));
+	memcpy(bytes + sizeof(record->header), record->words,
+	       record->header.size - sizeof(record->header));
 	for (size_t i = 0; i < record->header.size; i++)
 		data[(head + i) % counter->ring_bytes] = bytes[i];
 	/* Pairs with the reader's acquire of data_head. */
@@ -64,8 +69,18 @@ static bool put(struct fake_counter *counter, const struct record *record)
 	return true;
 }
 
+bool fake__ring_put(struct fake_counter *counter, const struct perf_event_header *header,
+                    const uint64_t *words)
+{
+	struct record record = {.header = *header};
+
+	memcpy(record.words, words, header->size - sizeof(*header));
+	return put(counter, &record);
+}
+
 /* Those for which there was no room before are told first. */
-static void write_record(struct fake_counter *counter, const struct fake_task *task, struct record *record)
+static void write_record(struct fake_counter *counter, const struct fake_task *task,
+                         struct record *record)
 {
 	struct record lost = {.header = {.type = PERF_RECORD_LOST}, .count = 2};
 
@@ -89,7 +104,8 @@ static bool listens(const struct fake_counter *counter, const struct fake_task *
 
 void fake__ring_switch(const struct fake_task *task, bool out)
 {
-	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next) {
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next) {
 		struct record record = {.header = {.type = PERF_RECORD_SWITCH}};
 
 		record.header.misc = out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
@@ -100,17 +116,20 @@ void fake__ring_switch(const struct fake_task *task, bool out)
 
 static bool records_migrations(const struct fake_counter *counter)
 {
-	return counter->attr.type == PERF_TYPE_SOFTWARE && counter->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS &&
+	return counter->attr.type == PERF_TYPE_SOFTWARE &&
+	       counter->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS &&
 	       counter->attr.sample_period == 1 && !counter->attr.exclude_kernel;
 }
 
 /* One that is not on its CPU with its group, or is off, knows of nothing. */
 void fake__ring_migrate(const struct fake_task *task)
 {
-	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next) {
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next) {
 		struct record record = {.header = {.type = PERF_RECORD_SAMPLE}};
 
-		if (records_migrations(counter) && listens(counter, task) && fake__counter_is_counting(counter))
+		if (records_migrations(counter) && listens(counter, task) &&
+		    fake__counter_is_counting(counter))
 			write_record(counter, task, &record);
 	}
 }
@@ -118,7 +137,8 @@ void fake__ring_migrate(const struct fake_task *task)
 /* As Linux has it: pid, ppid, tid, ptid, time. */
 void fake__ring_exit(const struct fake_task *task)
 {
-	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next) {
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next) {
 		struct record record = {.header = {.type = PERF_RECORD_EXIT}, .count = 3};
 
 		record.words[0] = (uint64_t)task->tid;

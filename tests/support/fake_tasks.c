@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake kernel's tasks: the threads of the test, each with its CPU and affinity, and tasks that exist by name
- * only. Their /proc/<tid>/stat is written here.
+ * The fake kernel's tasks: the threads of the test, each with its CPU and affinity, and tasks that
+ * exist by name only. Their /proc/<tid>/stat is written here.
  */
 #include "fake_internal.h"
 
@@ -24,7 +24,8 @@ static _Thread_local struct self self;
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
-/* Takes the first range off a list as sysfs has them ("0-3,8"), and returns what follows it; NULL: there is none. */
+/* Takes the first range off a list as sysfs has them ("0-3,8"), and returns what follows it; NULL:
+ * there is none. */
 static const char *take_range(const char *list, long *first, long *last)
 {
 	char *end;
@@ -127,11 +128,12 @@ char *fake__task_stat(const struct fake_task *task)
 {
 	char *text = NULL;
 
-	if (asprintf(&text,
-	             "%d (%s) %c 1 %d %d 0 -1 4194304 90 0 0 0 1 2 0 0 20 0 %u 0 7777 9999360 300 "
-	             "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-	             task->tid, task->comm, task->threads_left ? 'Z' : 'R', task->tid, task->tid,
-	             task->threads_left ? task->threads_left : 1, task->cpu) < 0)
+	if (asprintf(
+		&text,
+		"%d (%s) %c 1 %d %d 0 -1 4194304 90 0 0 0 1 2 0 0 20 0 %u 0 7777 9999360 300 "
+		"18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		task->tid, task->comm, task->threads_left ? 'Z' : 'R', task->tid, task->tid,
+		task->threads_left ? task->threads_left : 1, task->cpu) < 0)
 		abort();
 	return text;
 }

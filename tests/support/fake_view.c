@@ -31,7 +31,8 @@ size_t fake_counter_fds(int *fds, size_t capacity)
 	size_t count = 0;
 
 	fake__lock();
-	for (struct fake_counter *counter = fake__counters_first(); counter; counter = counter->next, count++)
+	for (struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next, count++)
 		if (count < capacity)
 			fds[count] = counter->fd;
 	fake__unlock();
@@ -69,6 +70,15 @@ void *fake_ring_of_fd(int fd)
 	return counter ? counter->ring : NULL;
 }
 
+bool fake_put_record(int fd, uint32_t type, uint16_t misc, const uint64_t *words, size_t count)
+{
+	struct fake_counter *counter = counter_of(fd);
+	struct perf_event_header header = {.type = type, .misc = misc};
+
+	header.size = (uint16_t)(sizeof(header) + count * sizeof(*words));
+	return counter && counter->ring && fake__ring_put(counter, &header, words);
+}
+
 void fake_set_online(int cpu, bool online)
 {
 	char text[16], list[4096] = "";
@@ -77,9 +87,11 @@ void fake_set_online(int cpu, bool online)
 	fake__lock();
 	if (!online)
 		fake__counters_cpu_off(cpu);
-	for (int other = 0; other <= fake__list_last(fake__file_content("/sys/devices/system/cpu/possible"));
+	for (int other = 0;
+	     other <= fake__list_last(fake__file_content("/sys/devices/system/cpu/possible"));
 	     other++) {
-		bool is_on = fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), other);
+		bool is_on =
+		    fake__cpu_in_list(fake__file_content("/sys/devices/system/cpu/online"), other);
 
 		if (other == cpu ? !online : !is_on)
 			continue;

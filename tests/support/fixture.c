@@ -65,7 +65,8 @@ static int check_component(struct ps_component *component, void *context)
 		if (ps_component_type(child) != PS_COMPONENT_NUMA)
 			threads += ps_component_thread_count(child);
 		else
-			ck_assert_uint_eq(ps_component_thread_count(child), ps_component_thread_count(component));
+			ck_assert_uint_eq(ps_component_thread_count(child),
+			                  ps_component_thread_count(component));
 	}
 	if (!is_thread && ps_component_type(component) != PS_COMPONENT_NUMA)
 		ck_assert_uint_eq(ps_component_thread_count(component), threads);
@@ -98,8 +99,8 @@ static int outline_component(struct ps_component *component, void *context)
 	struct outline *outline = context;
 	char *end = outline->text + outline->length;
 	size_t room = sizeof outline->text - outline->length;
-	int length =
-	    snprintf(end, room, "%*s%s", 2 * ps_component_depth(component), "", ps_component_name(component));
+	int length = snprintf(end, room, "%*s%s", 2 * ps_component_depth(component), "",
+	                      ps_component_name(component));
 	uint64_t size_bytes = ps_component_size_bytes(component);
 
 	if (size_bytes)

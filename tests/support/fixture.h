@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topologies for tests: files of tests/fixtures/topology, synthetic descriptions, and what must hold for any tree. */
+/* Topologies for tests: files of tests/fixtures/topology, synthetic descriptions, and what must
+ * hold for any tree. */
 #ifndef PS_TESTS_FIXTURE_H
 #define PS_TESTS_FIXTURE_H
 

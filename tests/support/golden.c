@@ -33,7 +33,8 @@ static void compare(const char *file)
 	if (getenv("PS_GOLDEN_UPDATE"))
 		update(path);
 	char *expected = fixture_read(path, NULL);
-	ck_assert_msg(strcmp(text, expected) == 0, "%s differs. Printed:\n%s\nExpected:\n%s", path, text, expected);
+	ck_assert_msg(strcmp(text, expected) == 0, "%s differs. Printed:\n%s\nExpected:\n%s", path,
+	              text, expected);
 	free(expected);
 }
 
@@ -51,8 +52,8 @@ void golden_check(FILE *stream, const char *name)
 	snprintf(file, sizeof file, "%s.txt", name);
 	compare(file);
 	for (size_t i = 0; i < text_bytes; i++)
-		ck_assert_msg(text[i] == '\n' || (text[i] >= ' ' && text[i] <= '~'), "%s: byte %zu is not ASCII",
-		              file, i);
+		ck_assert_msg(text[i] == '\n' || (text[i] >= ' ' && text[i] <= '~'),
+		              "%s: byte %zu is not ASCII", file, i);
 	forget();
 }
 

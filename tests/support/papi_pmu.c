@@ -27,15 +27,16 @@ static bool papi_pmu_has_core(get_pmu_info *real)
 	pfm_pmu_info_t info = {.size = sizeof info};
 
 	for (int pmu = 0; pmu < PFM_PMU_MAX; pmu++) {
-		if (real((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_PMU_TYPE_CORE &&
-		    strcmp(info.name, "ix86arch") != 0)
+		if (real((pfm_pmu_t)pmu, &info) == PFM_SUCCESS && info.is_present &&
+		    info.type == PFM_PMU_TYPE_CORE && strcmp(info.name, "ix86arch") != 0)
 			return true;
 	}
 	return false;
 }
 
 /* libpfm4's function, as PAPI calls it. */
-__attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
+__attribute__((visibility("default"))) pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu,
+                                                                  pfm_pmu_info_t *info)
 {
 	get_pmu_info *real;
 
@@ -74,7 +75,8 @@ long intercepted(long number, long a, long b, long c, long d, long e, long f)
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
 	long result = real(number, a, b, c, d, e, f);
-	if (number != SYS_perf_event_open || result >= 0 || (errno != ENOENT && errno != EOPNOTSUPP))
+	if (number != SYS_perf_event_open || result >= 0 ||
+	    (errno != ENOENT && errno != EOPNOTSUPP))
 		return result;
 	int error = errno;
 	attr = *(const struct perf_event_attr *)a;

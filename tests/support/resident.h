@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests that count page faults: the kernel may take the pages of a program's code from it at any time (kswapd, DAMON), and
- * each costs a fault that no test made. What is mapped from files when the program begins, its heap and its stack are locked,
- * as far as the user may; and again in each test that Check forks from it, as locks are not inherited, and the first write to
- * a page that both have is a fault.
+ * For tests that count page faults: the kernel may take the pages of a program's code from it at
+ * any time (kswapd, DAMON), and each costs a fault that no test made. What is mapped from files
+ * when the program begins, its heap and its stack are locked, as far as the user may; and again in
+ * each test that Check forks from it, as locks are not inherited, and the first write to a page
+ * that both have is a fault.
  */
 #ifndef PS_TESTS_RESIDENT_H
 #define PS_TESTS_RESIDENT_H

@@ -76,7 +76,8 @@ void rows_trim(size_t keep)
 void rows_move_to_end(size_t row)
 {
 	ps__history_move_to_end(&held.history, row);
-	memmove(&held.times[row], &held.times[row + 1], (held.count - row - 1) * sizeof held.times[0]);
+	memmove(&held.times[row], &held.times[row + 1],
+	        (held.count - row - 1) * sizeof held.times[0]);
 	rows_restamp_last(17);
 }
 
@@ -119,6 +120,7 @@ void rows_check_all(void)
 	ck_assert_uint_eq(ps__history_find_after(&held.history, UINT64_MAX), held.count);
 	for (size_t row = held.first < 200 ? 0 : held.first - 200; row < held.first; row++) {
 		ck_assert_int_eq(rows_find(held.times[row]), -1);
-		ck_assert_uint_eq(ps__history_find_after(&held.history, held.times[row]), held.first);
+		ck_assert_uint_eq(ps__history_find_after(&held.history, held.times[row]),
+		                  held.first);
 	}
 }

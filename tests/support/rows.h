@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A history of rows, and a plain array of what must be found in it. Each row's second word is three times its timestamp. */
+/* A history of rows, and a plain array of what must be found in it. Each row's second word is three
+ * times its timestamp. */
 #ifndef SUPPORT_ROWS_H
 #define SUPPORT_ROWS_H
 

@@ -127,7 +127,8 @@ struct ps_eventset *scene_started(const char *event, ...)
 struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp)
 {
 	struct ps_value value;
-	int result = ps_thread_reading(ps_topology_thread(scene.topology, cpu), event, timestamp, &value);
+	int result =
+	    ps_thread_reading(ps_topology_thread(scene.topology, cpu), event, timestamp, &value);
 
 	ck_assert_msg(result == PS_OK, "CPU %d, %s: %d %s", cpu, event, result, ps_error_detail());
 	return value;
@@ -153,7 +154,8 @@ long long scene_sum(const char *event, uint64_t timestamp)
 	for (int cpu = 0; cpu <= 4; cpu++) { /* 4: the unknown Thread */
 		struct ps_value value;
 
-		if (ps_thread_reading(ps_topology_thread(scene.topology, cpu), event, timestamp, &value) == PS_OK)
+		if (ps_thread_reading(ps_topology_thread(scene.topology, cpu), event, timestamp,
+		                      &value) == PS_OK)
 			sum += value.value;
 	}
 	return sum;
@@ -162,7 +164,8 @@ long long scene_sum(const char *event, uint64_t timestamp)
 size_t scene_rows(int cpu, const char *event)
 {
 	size_t count = 0;
-	int result = ps_thread_readings(ps_topology_thread(scene.topology, cpu), event, NULL, 0, &count);
+	int result =
+	    ps_thread_readings(ps_topology_thread(scene.topology, cpu), event, NULL, 0, &count);
 
 	if (result == PS_ENOEVNT)
 		return 0;
@@ -193,4 +196,19 @@ void scene_count_on(int cpu, uint64_t faults)
 {
 	fake_set_cpu(cpu);
 	fake_advance(PAGE_FAULTS, faults);
+}
+
+char *scene_text(enum ps_format format)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	ck_assert_ptr_nonnull(stream);
+	if (format == PS_FORMAT_TEXT)
+		check_ok(ps_print(scene.root, stream));
+	else
+		check_ok(ps_export(scene.root, format, stream));
+	ck_assert_int_eq(fclose(stream), 0);
+	return text;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The scene of most unit tests: the fake kernel with four CPUs, and a synthetic topology of two packages with two
- * cores each, CPU 0 to 3. As a Check fixture it is built before each test and checked for leaks after it.
+ * The scene of most unit tests: the fake kernel with four CPUs, and a synthetic topology of two
+ * packages with two cores each, CPU 0 to 3. As a Check fixture it is built before each test and
+ * checked for leaks after it.
  */
 #ifndef PS_TESTS_SCENE_H
 #define PS_TESTS_SCENE_H
@@ -32,21 +33,27 @@ TCase *scene_case(Suite *suite, const char *name);
 TCase *scene_case_last_cpu(Suite *suite, const char *name);
 TCase *scene_case_lanes(Suite *suite, const char *name);
 TCase *scene_case_records(Suite *suite, const char *name);
-TCase *scene_case_of(Suite *suite, const char *name, void (*setup)(void), void (*teardown)(void)); /* another scene */
+TCase *scene_case_of(Suite *suite, const char *name, void (*setup)(void),
+                     void (*teardown)(void)); /* another scene */
 
-struct ps_eventset *scene_set(const char *event, ...) __attribute__((sentinel));     /* names, then NULL */
-struct ps_eventset *scene_started(const char *event, ...) __attribute__((sentinel)); /* the same; it counts */
+struct ps_eventset *scene_set(const char *event, ...)
+    __attribute__((sentinel)); /* names, then NULL */
+struct ps_eventset *scene_started(const char *event, ...)
+    __attribute__((sentinel)); /* the same; it counts */
 
 /* The part, or the total, that must be there. Timestamp 0: the latest. */
 struct ps_value scene_part(int cpu, const char *event, uint64_t timestamp);
 struct ps_value scene_total(const char *event);
 long long scene_count(int cpu, const char *event, uint64_t timestamp);
-/* The sum over all Threads, the unknown one included, of the parts with this timestamp; absent ones are 0. */
+/* The sum over all Threads, the unknown one included, of the parts with this timestamp; absent ones
+ * are 0. */
 long long scene_sum(const char *event, uint64_t timestamp);
 size_t scene_rows(int cpu, const char *event); /* how many readings of it the Thread has; none: 0 */
 
-void scene_check_part(int cpu, const char *event, long long count, enum ps_attribution attribution); /* the latest */
-void scene_check_residual(struct ps_eventset *set); /* 0 for every event */
+void scene_check_part(int cpu, const char *event, long long count,
+                      enum ps_attribution attribution); /* the latest */
+void scene_check_residual(struct ps_eventset *set);     /* 0 for every event */
+char *scene_text(enum ps_format format);                /* the whole tree; freed by the caller */
 
 /* The caller is on the CPU, and has page faults there. */
 void scene_count_on(int cpu, uint64_t faults);
@@ -59,27 +66,28 @@ void scene_count_on(int cpu, uint64_t faults);
 #define CYCLES       PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES
 
 /* The call must succeed; or fail with this code and a sentence that says why. */
-#define check_ok(call)                                                                                 \
-	do {                                                                                           \
-		int result_ = (call);                                                                  \
-		ck_assert_msg(result_ == PS_OK, "%s: %d %s: %s", #call, result_, ps_strerror(result_), \
-		              ps_error_detail());                                                      \
+#define check_ok(call)                                                           \
+	do {                                                                     \
+		int result_ = (call);                                            \
+		ck_assert_msg(result_ == PS_OK, "%s: %d %s: %s", #call, result_, \
+		              ps_strerror(result_), ps_error_detail());          \
 	} while (0)
-#define check_fails(call, code)                                                                                     \
-	do {                                                                                                        \
-		int result_;                                                                                        \
-		ps_eventset_create(NULL);                                                                           \
-		char before_[1024];                                                                                 \
-		strncpy(before_, ps_error_detail(), sizeof before_ - 1);                                            \
-		before_[sizeof before_ - 1] = '\0';                                                                 \
-		result_ = (call);                                                                                   \
-		ck_assert_msg(result_ == (code), "%s: %d %s (%s), not %s", #call, result_, ps_strerror(result_),    \
-		              ps_error_detail(), #code);                                                            \
-		ck_assert_msg(*ps_error_detail() && strcmp(ps_error_detail(), before_), "%s: no sentence says why", \
-		              #call);                                                                               \
+#define check_fails(call, code)                                                            \
+	do {                                                                               \
+		int result_;                                                               \
+		ps_eventset_create(NULL);                                                  \
+		char before_[1024];                                                        \
+		strncpy(before_, ps_error_detail(), sizeof before_ - 1);                   \
+		before_[sizeof before_ - 1] = '\0';                                        \
+		result_ = (call);                                                          \
+		ck_assert_msg(result_ == (code), "%s: %d %s (%s), not %s", #call, result_, \
+		              ps_strerror(result_), ps_error_detail(), #code);             \
+		ck_assert_msg(*ps_error_detail() && strcmp(ps_error_detail(), before_),    \
+		              "%s: no sentence says why", #call);                          \
 	} while (0)
 /* The sentence of the last failure must name something. */
-#define check_detail(part) \
-	ck_assert_msg(strstr(ps_error_detail(), (part)) != NULL, "'%s' is not in: %s", (part), ps_error_detail())
+#define check_detail(part)                                                                     \
+	ck_assert_msg(strstr(ps_error_detail(), (part)) != NULL, "'%s' is not in: %s", (part), \
+	              ps_error_detail())
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a test says that it can't hold here. The harness counts the lines, so that no skip passes unseen. */
+/* How a test says that it can't hold here. The harness counts the lines, so that no skip passes
+ * unseen. */
 #ifndef PS_TESTS_SKIP_H
 #define PS_TESTS_SKIP_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How large the longest tests are. Where instructions are slow (under valgrind, in an emulated machine) PS_TEST_SMALL=1
- * asks for their small form; HACKING says what that leaves out. A plain `make check` runs the full form.
+ * How large the longest tests are. Where instructions are slow (under valgrind, in an emulated
+ * machine) PS_TEST_SMALL=1 asks for their small form; HACKING says what that leaves out. A plain
+ * `make check` runs the full form.
  */
 #ifndef PS_TESTS_SMALL_H
 #define PS_TESTS_SMALL_H

@@ -61,19 +61,12 @@ uint64_t records_id_of(int fd)
 
 void records_put(int ring_fd, uint32_t type, int fd, const uint64_t *words, size_t count)
 {
-	struct perf_event_mmap_page *page = fake_ring_of_fd(ring_fd);
-	struct perf_event_header header = {.type = type, .size = (uint16_t)(sizeof header + 8 * (count + 2))};
-	uint64_t record[32];
+	uint64_t all[32];
 
-	ck_assert_ptr_nonnull(page);
-	unsigned char *data = (unsigned char *)page + page->data_offset;
-	memcpy(record, &header, sizeof header);
-	memcpy(record + 1, words, 8 * count);
-	record[count + 1] = now++;
-	record[count + 2] = records_id_of(fd);
-	for (size_t byte = 0; byte < header.size; byte++)
-		data[(page->data_head + byte) % page->data_size] = ((unsigned char *)record)[byte];
-	page->data_head += header.size;
+	memcpy(all, words, count * sizeof *words);
+	all[count] = now++;
+	all[count + 1] = records_id_of(fd);
+	ck_assert(fake_put_record(ring_fd, type, 0, all, count + 2));
 }
 
 uint64_t records_pair(pid_t low, pid_t high)
@@ -88,12 +81,14 @@ static void put_note(int cpu, uint32_t type, const uint64_t *words)
 
 void put_fork(int cpu, pid_t pid, pid_t tid, pid_t parent)
 {
-	put_note(cpu, PERF_RECORD_FORK, (uint64_t[]){records_pair(pid, PROCESS), records_pair(tid, parent), 0});
+	put_note(cpu, PERF_RECORD_FORK,
+	         (uint64_t[]){records_pair(pid, PROCESS), records_pair(tid, parent), 0});
 }
 
 void put_exit(int cpu, pid_t pid, pid_t tid)
 {
-	put_note(cpu, PERF_RECORD_EXIT, (uint64_t[]){records_pair(pid, PROCESS), records_pair(tid, PROCESS), 0});
+	put_note(cpu, PERF_RECORD_EXIT,
+	         (uint64_t[]){records_pair(pid, PROCESS), records_pair(tid, PROCESS), 0});
 }
 
 void put_name(int cpu, pid_t pid, pid_t tid, const char *name)
@@ -124,8 +119,10 @@ static int note(const struct ps_task *task, void *context)
 {
 	ck_assert_ptr_eq(context, &told_count);
 	ck_assert_uint_lt(told_count, MOST_TOLD);
-	told[told_count] = (struct told){
-	    .pid = task->pid, .tid = task->tid, .cpu = task->cpu, .counts = {task->counts[0], task->counts[1]}};
+	told[told_count] = (struct told){.pid = task->pid,
+	                                 .tid = task->tid,
+	                                 .cpu = task->cpu,
+	                                 .counts = {task->counts[0], task->counts[1]}};
 	snprintf(told[told_count++].name, sizeof told[0].name, "%s", task->name);
 	return 0;
 }

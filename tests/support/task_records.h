@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process whose tasks are told apart, on the scene's four CPUs: records are written into the set's rings by hand, as
- * Linux does, and what the set tells of the tasks is kept.
+ * A process whose tasks are told apart, on the scene's four CPUs: records are written into the
+ * set's rings by hand, as Linux does, and what the set tells of the tasks is kept.
  */
 #ifndef PS_TESTS_TASK_RECORDS_H
 #define PS_TESTS_TASK_RECORDS_H
@@ -24,7 +24,8 @@ int records_notes(int cpu);
 int records_teller(int cpu);
 uint64_t records_id_of(int fd);
 
-/* A record of the event `fd`, in the ring of the event `ring_fd`. words: what stands between header and trailer. */
+/* A record of the event `fd`, in the ring of the event `ring_fd`. words: what stands between header
+ * and trailer. */
 void records_put(int ring_fd, uint32_t type, int fd, const uint64_t *words, size_t count);
 uint64_t records_pair(pid_t low, pid_t high);
 
@@ -42,7 +43,8 @@ void count_all(void);
 
 /* Walks over the tasks; then the rows that were told are these. */
 size_t walk_tasks(struct ps_eventset *set);
-void check_told(size_t row, pid_t tid, const char *name, int cpu, long long faults, long long clock);
+void check_told(size_t row, pid_t tid, const char *name, int cpu, long long faults,
+                long long clock);
 pid_t told_pid(size_t row);
 /* Whatever the records say: the sum over the tasks is what the set counted. */
 void check_sum(const char *event, int index);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program whose page faults are known, for the tests of perfsage stat: THREADS threads and CHILDREN child processes
- * touch PAGES fresh pages each, one after the other on the CPUs that the program may use.
+ * A program whose page faults are known, for the tests of perfsage stat: THREADS threads and
+ * CHILDREN child processes touch PAGES fresh pages each, one after the other on the CPUs that the
+ * program may use.
  *
  *     faults THREADS CHILDREN PAGES [ROUNDS]
  *
- * The threads of a round end all at once. It says on stdout how many pages were touched on each CPU: "CPU PAGES" lines. With PAGES 0 its faults are those of
- * starting up.
+ * The threads of a round end all at once. It says on stdout how many pages were touched on each
+ * CPU: "CPU PAGES" lines. With PAGES 0 its faults are those of starting up.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -58,7 +59,8 @@ static void work(int worker)
 	check(sched_setaffinity(0, sizeof mask, &mask) == 0, "sched_setaffinity");
 	if (page_count == 0)
 		return;
-	char *pages = mmap(NULL, page_count * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages = mmap(NULL, page_count * page_bytes, PROT_READ | PROT_WRITE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	check(pages != MAP_FAILED, "mmap");
 	madvise(pages, page_count * page_bytes, MADV_NOHUGEPAGE);
 	for (size_t page = 0; page < page_count; page++)
@@ -81,7 +83,8 @@ static void run_threads(int threads)
 		return;
 	check(pthread_barrier_init(&barrier, NULL, (unsigned)threads) == 0, "pthread_barrier_init");
 	for (int i = 0; i < threads; i++)
-		check(pthread_create(&ids[i], NULL, run_thread, (void *)(long)i) == 0, "pthread_create");
+		check(pthread_create(&ids[i], NULL, run_thread, (void *)(long)i) == 0,
+		      "pthread_create");
 	for (int i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
 	pthread_barrier_destroy(&barrier);

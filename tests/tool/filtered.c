@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a command under a seccomp filter that answers a system call with an errno, as the profiles of containers do:
- * perf_event_open, or sched_getaffinity.
+ * Runs a command under a seccomp filter that answers a system call with an errno, as the profiles
+ * of containers do: perf_event_open, or sched_getaffinity.
  *
  *     filtered EPERM|ENOSYS [sched_getaffinity] COMMAND [ARGUMENTS]
  *
@@ -36,7 +36,8 @@ static int install(unsigned call, unsigned error)
 int main(int argc, char **argv)
 {
 	if (argc < 3 || (strcmp(argv[1], "EPERM") != 0 && strcmp(argv[1], "ENOSYS") != 0)) {
-		fprintf(stderr, "usage: filtered EPERM|ENOSYS [sched_getaffinity] COMMAND [ARGUMENTS]\n");
+		fprintf(stderr,
+		        "usage: filtered EPERM|ENOSYS [sched_getaffinity] COMMAND [ARGUMENTS]\n");
 		return 2;
 	}
 	bool is_affinity = argc > 3 && strcmp(argv[2], "sched_getaffinity") == 0;

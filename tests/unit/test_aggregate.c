@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event sets that were destroyed: they count on in totals, once each, and a total does not look at each of them. */
+/* Event sets that were destroyed: they count on in totals, once each, and a total does not look at
+ * each of them. */
 #include "store/aggregate.h"
 
 #include "support/scene.h"
@@ -9,12 +10,13 @@
 
 #define EVENT "page-faults"
 
-static long long total_of(enum ps_component_type type, int cache_level, int logical_id, const char *event)
+static long long total_of(enum ps_component_type type, int cache_level, int logical_id,
+                          const char *event)
 {
 	struct ps_value value;
 
-	check_ok(
-	    ps_component_total(ps_component_find_logical(scene.root, type, cache_level, logical_id), event, &value));
+	check_ok(ps_component_total(
+	    ps_component_find_logical(scene.root, type, cache_level, logical_id), event, &value));
 	return value.value;
 }
 
@@ -34,10 +36,11 @@ static size_t count_current(void)
 {
 	size_t count = 0;
 
-	for (const struct ps__recording *series = ps__recording_first_current(scene.topology); series;
-	     series = ps__recording_next_current(series))
+	for (const struct ps__recording *series = ps__recording_first_current(scene.topology);
+	     series; series = ps__recording_next_current(series))
 		count++;
-	for (const struct ps__aggregate *one = ps__aggregate_first(scene.topology); one; one = one->next)
+	for (const struct ps__aggregate *one = ps__aggregate_first(scene.topology); one;
+	     one = one->next)
 		count++;
 	return count;
 }
@@ -137,7 +140,8 @@ static void *watch_total(void *context)
 		if (ps_component_total(scene.root, EVENT, &one) != PS_OK)
 			continue;
 		/* Sets come and go, but what they counted does not. */
-		if (one.value < before || ps_component_total(scene.root, "minor-faults", &two) != PS_OK ||
+		if (one.value < before ||
+		    ps_component_total(scene.root, "minor-faults", &two) != PS_OK ||
 		    two.value < 2 * one.value || (one.value - before) > 2000)
 			atomic_store(&watched->has_failed, true);
 		before = one.value;
@@ -166,7 +170,8 @@ int main(void)
 	Suite *suite = suite_create("aggregate");
 	TCase *tests = scene_case(suite, "sets that are gone");
 
-	tcase_add_test(tests, sets_that_are_gone_count_on_and_a_total_does_not_look_at_each_of_them);
+	tcase_add_test(tests,
+	               sets_that_are_gone_count_on_and_a_total_does_not_look_at_each_of_them);
 	tcase_add_test(tests, sets_that_live_long_cost_nothing_more_when_they_go);
 	tcase_add_test(tests, a_set_that_is_used_again_and_again_counts_once);
 	tcase_add_test(tests, without_memory_for_it_a_set_that_is_gone_counts_all_the_same);

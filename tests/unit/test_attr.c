@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of perf_event_attr that <linux/perf_event.h> may be too old to have: they reach the kernel, and an older kernel's
- * refusal names them.
+ * The words of perf_event_attr that <linux/perf_event.h> may be too old to have: they reach the
+ * kernel, and an older kernel's refusal names them.
  */
 #include "event/attr.h"
 #include "support/scene.h"
@@ -31,7 +31,8 @@ START_TEST(config3_and_config4_reach_the_kernel)
 	ck_assert_uint_eq(fake_attr_of_fd(fds[0])->size, sizeof(union ps__attr));
 	ck_assert_uint_eq(fake_later_config_of_fd(fds[0], 3), 0x123456789abcdef0);
 	ck_assert_uint_eq(fake_later_config_of_fd(fds[0], 4), 5);
-	/* An event that needs none of it is asked for as ever: old kernels and filters see nothing new. */
+	/* An event that needs none of it is asked for as ever: old kernels and filters see nothing
+	 * new. */
 	ck_assert_uint_eq(fake_attr_of_fd(fds[1])->size, sizeof(struct perf_event_attr));
 	ck_assert_uint_eq(fake_later_config_of_fd(fds[1], 3), 0);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a set comes to know where its task is: what AUTO chooses and why, what EXACT insists on, how descriptors are shared by
- * several sets, and what becomes of it when the mask or the CPUs change.
+ * How a set comes to know where its task is: what AUTO chooses and why, what EXACT insists on, how
+ * descriptors are shared by several sets, and what becomes of it when the mask or the CPUs change.
  */
 #include "base/os.h"
 #include "support/scene.h"
@@ -27,12 +27,15 @@ static struct ps_eventset *started(enum ps_attribution_mode mode)
 	return set;
 }
 
-/* The attribution must be this, and the reason for it must name something; NULL: there is none to name. */
-static void check_means(struct ps_eventset *set, enum ps_attribution attribution, const char *reason)
+/* The attribution must be this, and the reason for it must name something; NULL: there is none to
+ * name. */
+static void check_means(struct ps_eventset *set, enum ps_attribution attribution,
+                        const char *reason)
 {
 	const char *why = NULL;
 
-	ck_assert_str_eq(ps_attribution_name(ps_eventset_attribution(set, &why)), ps_attribution_name(attribution));
+	ck_assert_str_eq(ps_attribution_name(ps_eventset_attribution(set, &why)),
+	                 ps_attribution_name(attribution));
 	ck_assert_ptr_nonnull(why);
 	ck_assert_msg(reason ? strstr(why, reason) != NULL : *why == '\0', "why: %s", why);
 }
@@ -299,7 +302,8 @@ START_TEST(a_process_is_split_or_says_why_it_is_not)
 }
 END_TEST
 
-/* With tasks kept apart a set needs more descriptors than without; what it took is what it gives back. */
+/* With tasks kept apart a set needs more descriptors than without; what it took is what it gives
+ * back. */
 START_TEST(the_budget_is_given_back_whatever_became_of_the_set_meanwhile)
 {
 	struct ps_eventset *set = process_set(PS_ATTRIBUTE_AUTO), *others[2];
@@ -333,7 +337,8 @@ START_TEST(an_idle_process_has_a_part_where_it_is)
 }
 END_TEST
 
-/* A child that came while a group was opened has a part of its events: the kernel refuses to read the group. */
+/* A child that came while a group was opened has a part of its events: the kernel refuses to read
+ * the group. */
 static ssize_t (*read_of_fake)(int fd, void *buffer, size_t count);
 static int refusals;
 
@@ -386,17 +391,21 @@ int main(void)
 	tcase_add_test(choice, auto_takes_pinned_for_one_cpu_and_exact_for_more);
 	tcase_add_test(choice, a_set_of_one_cpu_is_attached_whatever_the_mode);
 	tcase_add_test(choice, the_budget_is_shared_by_all_sets_and_given_back);
-	tcase_add_test(choice, a_set_for_which_there_was_no_room_is_split_from_the_start_at_which_there_is);
+	tcase_add_test(choice,
+	               a_set_for_which_there_was_no_room_is_split_from_the_start_at_which_there_is);
 	tcase_add_test(choice, exact_is_not_bound_by_the_budget_but_by_the_limit);
 	tcase_add_test(choice, auto_settles_for_less_when_descriptors_run_out_within_the_budget);
 	tcase_add_test(choice, auto_settles_for_less_when_the_present_cpus_are_not_told);
 	tcase_add_loop_test(choice, exact_fails_when_the_present_cpus_are_not_told, 0, 4);
 	tcase_add_test(choice, auto_settles_for_less_when_switches_can_not_be_watched);
-	tcase_add_test(choice, a_mask_that_changes_between_two_starts_changes_the_means_and_keeps_the_readings);
+	tcase_add_test(
+	    choice,
+	    a_mask_that_changes_between_two_starts_changes_the_means_and_keeps_the_readings);
 	tcase_add_test(choice, a_mode_chosen_anew_acts_at_the_next_start_and_ends_the_old_readings);
 	tcase_add_test(choice, a_clone_has_the_mode_of_its_model);
 	tcase_add_test(choice, a_process_is_split_or_says_why_it_is_not);
-	tcase_add_loop_test(choice, the_budget_is_given_back_whatever_became_of_the_set_meanwhile, 0, 2);
+	tcase_add_loop_test(choice, the_budget_is_given_back_whatever_became_of_the_set_meanwhile,
+	                    0, 2);
 	tcase_add_test(choice, an_idle_process_has_a_part_where_it_is);
 	tcase_add_test(choice, a_process_that_forked_while_it_was_opened_is_opened_again);
 	tcase_add_test(choice, a_process_that_forks_all_the_time_is_counted_without_groups);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When migration records are taken: where the kernel permits them and there are CPUs enough, unless they would miss
- * migrations. test_attribution.c has the choice without them.
+ * When migration records are taken: where the kernel permits them and there are CPUs enough, unless
+ * they would miss migrations. test_attribution.c has the choice without them.
  */
 #include "support/scene.h"
 
@@ -44,7 +44,8 @@ static void check_choice(enum ps_attribution_mode mode, bool lanes)
 	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_EXACT);
 	ck_assert_int_eq(has_lanes(), lanes);
-	ck_assert_msg(lanes ? *why == '\0' : strstr(why, "migration records") != NULL, "why: %s", why);
+	ck_assert_msg(lanes ? *why == '\0' : strstr(why, "migration records") != NULL, "why: %s",
+	              why);
 	/* Two events; the recorder and the watch, or the watch alone. */
 	ck_assert_uint_eq(fake_open_fds(), lanes ? 2 * 4 + 1 : 2 + 2);
 	ps_eventset_destroy(set);
@@ -110,7 +111,8 @@ START_TEST(auto_says_that_records_would_need_fewer_descriptors)
 	fake_set_nofile(14);
 	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
-	ck_assert_msg(strstr(why, "8 file descriptors") && strstr(why, "perf_event_paranoid <= 1"), "why: %s", why);
+	ck_assert_msg(strstr(why, "8 file descriptors") && strstr(why, "perf_event_paranoid <= 1"),
+	              "why: %s", why);
 	ps_eventset_destroy(set);
 }
 END_TEST

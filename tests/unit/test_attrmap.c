@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attribute maps: what is found on a Thread by event and timestamp, what a bounded history drops, what storage costs,
- * and the roll-up to every type of component.
+ * Attribute maps: what is found on a Thread by event and timestamp, what a bounded history drops,
+ * what storage costs, and the roll-up to every type of component.
  */
 #include "support/scene.h"
 #include "support/small.h"
@@ -84,7 +84,8 @@ END_TEST
 
 START_TEST(readings_of_several_sets_are_merged_by_time)
 {
-	struct ps_eventset *sets[3] = {scene_set(EVENT, NULL), scene_set(EVENT, NULL), scene_set(EVENT, NULL)};
+	struct ps_eventset *sets[3] = {scene_set(EVENT, NULL), scene_set(EVENT, NULL),
+	                               scene_set(EVENT, NULL)};
 	struct ps_value values[300];
 	size_t count = 0;
 
@@ -123,7 +124,8 @@ END_TEST
 
 START_TEST(the_events_of_a_thread_are_listed_once_in_the_order_in_which_they_came)
 {
-	struct ps_eventset *one = scene_set(EVENT, NULL), *two = scene_set("minor-faults", EVENT, NULL);
+	struct ps_eventset *one = scene_set(EVENT, NULL),
+			   *two = scene_set("minor-faults", EVENT, NULL);
 	const long long counters[2] = {1, 2};
 
 	ck_assert_uint_eq(ps_thread_event_count(cpu_thread(0)), 0);
@@ -210,7 +212,8 @@ END_TEST
 
 START_TEST(after_reserve_no_reading_allocates)
 {
-	struct ps_eventset *set = scene_set(EVENT, "minor-faults", "task-clock", "major-faults", NULL);
+	struct ps_eventset *set =
+	    scene_set(EVENT, "minor-faults", "task-clock", "major-faults", NULL);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_eventset_reserve(set, 20000));
@@ -248,7 +251,8 @@ START_TEST(after_reserve_readings_on_all_cpus_do_not_allocate)
 	struct ps_eventset *set = scene_set(EVENT, NULL);
 
 	fake_set_affinity(masks[_i]);
-	check_ok(ps_eventset_reserve(set, 8000)); /* the thread moves: a part where it was, one where it is */
+	/* The thread moves: a part where it was, one where it is */
+	check_ok(ps_eventset_reserve(set, 8000));
 	check_ok(ps_start(set));
 	fake_count_reset();
 	for (int i = 0; i < 4000; i++) {
@@ -297,16 +301,19 @@ static void check_bytes(const char *const *names, size_t n, bool reserved)
 		check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	}
 	after = fake_mapped_bytes() + fake_allocated_bytes();
-	ck_assert_msg(after - before <= readings * 8 * (n + 4), "%zu events%s: %.2f bytes a reading, not %zu", n,
-	              reserved ? ", reserved" : "", (double)(after - before) / (double)readings, 8 * (n + 4));
+	ck_assert_msg(after - before <= readings * 8 * (n + 4),
+	              "%zu events%s: %.2f bytes a reading, not %zu", n,
+	              reserved ? ", reserved" : "", (double)(after - before) / (double)readings,
+	              8 * (n + 4));
 	ck_assert_uint_eq(scene_rows(0, names[0]) - rows, readings);
 	ps_eventset_destroy(set);
 }
 
 START_TEST(a_reading_takes_at_most_8_bytes_for_each_event_and_4_more)
 {
-	static const char *const names[] = {EVENT,       "minor-faults",     "major-faults",     "task-clock",
-	                                    "cpu-clock", "alignment-faults", "context-switches", "cpu-migrations"};
+	static const char *const names[] = {
+	    EVENT,       "minor-faults",     "major-faults",     "task-clock",
+	    "cpu-clock", "alignment-faults", "context-switches", "cpu-migrations"};
 
 	for (size_t n = 1; n <= (size_t)ps_test_size(8, 1); n *= n == 1 ? 4 : 2) {
 		check_bytes(names, n, false);
@@ -320,11 +327,13 @@ int main(void)
 	Suite *suite = suite_create("attrmap");
 	TCase *tests = scene_case(suite, "lookup");
 
-	tcase_add_test(tests, zero_unknown_event_unknown_timestamp_and_unknown_thread_are_told_apart);
+	tcase_add_test(tests,
+	               zero_unknown_event_unknown_timestamp_and_unknown_thread_are_told_apart);
 	tcase_add_test(tests, all_readings_come_oldest_first_and_the_newest_fit_a_small_array);
 	tcase_add_test(tests, readings_of_several_sets_are_merged_by_time);
 	tcase_add_test(tests, every_reading_is_found_by_its_timestamp);
-	tcase_add_test(tests, the_events_of_a_thread_are_listed_once_in_the_order_in_which_they_came);
+	tcase_add_test(tests,
+	               the_events_of_a_thread_are_listed_once_in_the_order_in_which_they_came);
 	tests = scene_case(suite, "storage");
 	tcase_add_test(tests, a_bounded_history_drops_the_oldest_and_counts_them);
 	tcase_add_test(tests, a_dropped_reading_that_is_updated_becomes_a_new_one);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A task that had one CPU when its set was started, and was bound otherwise afterwards, or to none: what is known is called
- * so, what is shared out by time is called an estimate, and nothing is lost. The clock stands still but where a test
- * moves it. tests/api/test_rebound.c has the real kernel.
+ * A task that had one CPU when its set was started, and was bound otherwise afterwards, or to none:
+ * what is known is called so, what is shared out by time is called an estimate, and nothing is
+ * lost. The clock stands still but where a test moves it. tests/api/test_rebound.c has the real
+ * kernel.
  */
 #include "support/scene.h"
 
@@ -42,7 +43,8 @@ static struct ps_eventset *started(void)
 	return set;
 }
 
-static void check_part(int cpu, uint64_t timestamp, long long faults, enum ps_attribution attribution)
+static void check_part(int cpu, uint64_t timestamp, long long faults,
+                       enum ps_attribution attribution)
 {
 	struct ps_value part = scene_part(cpu, EVENT, timestamp);
 
@@ -248,7 +250,8 @@ int main(void)
 	tcase_add_test(tests, the_interval_of_a_move_is_shared_out_and_later_ones_are_known);
 	tcase_add_test(tests, a_thread_that_is_home_again_is_pinned_again);
 	tcase_add_test(tests, all_readings_add_up_whatever_their_path);
-	tcase_add_test(tests, what_is_lost_is_credited_to_the_last_cpu_and_the_next_interval_is_known);
+	tcase_add_test(tests,
+	               what_is_lost_is_credited_to_the_last_cpu_and_the_next_interval_is_known);
 	tcase_add_test(tests, an_attached_thread_that_leaves_is_followed_too);
 	tcase_add_test(tests, a_run_begins_without_the_moves_of_the_time_before);
 	tcase_add_test(tests, no_memory_for_a_cpu_that_it_met_loses_nothing);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A control group as a target: which hierarchy it is looked for in, what is opened, what a reading has, and what becomes of
- * it when CPUs come and go. tests/api/test_cgroup.c has the real kernel.
+ * A control group as a target: which hierarchy it is looked for in, what is opened, what a reading
+ * has, and what becomes of it when CPUs come and go. tests/api/test_cgroup.c has the real kernel.
  */
 #include "support/scene.h"
 
@@ -61,7 +61,8 @@ START_TEST(counts_are_split_by_cpu_whoever_reads)
 }
 END_TEST
 
-/* What is enabled is the time in which the group's tasks ran: not on the hardware all of it is multiplexing. */
+/* What is enabled is the time in which the group's tasks ran: not on the hardware all of it is
+ * multiplexing. */
 START_TEST(multiplexing_shows_on_the_cpu_where_it_was)
 {
 	struct ps_eventset *set;
@@ -88,9 +89,10 @@ START_TEST(the_hierarchy_of_version_1_with_perf_event_comes_first)
 	struct ps_eventset *set = scene_set(EVENT, NULL);
 
 	make_cgroup();
-	fake_file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n"
-	                               "cgroup /sys/fs/cgroup/x cgroup rw,perf_events,cpu 0 0\n"
-	                               "cgroup /sys/fs/cgroup/perf_event cgroup rw,perf_event 0 0\n");
+	fake_file("/proc/self/mounts",
+	          "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n"
+	          "cgroup /sys/fs/cgroup/x cgroup rw,perf_events,cpu 0 0\n"
+	          "cgroup /sys/fs/cgroup/perf_event cgroup rw,perf_event 0 0\n");
 	check_fails(ps_eventset_attach_cgroup(set, "job/step"), PS_ESYS);
 	check_detail("/sys/fs/cgroup/perf_event/job/step");
 	fake_file("/sys/fs/cgroup/perf_event/job/step/cgroup.procs", "");
@@ -295,8 +297,8 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 				result = ps_stop(set, scene.root, &timestamp, NULL);
 			happened = fake_fail_happened();
 			fake_fail(calls[call], 0, 0);
-			ck_assert_msg(result == PS_OK || *ps_error_detail(), "call %d, use %u", (int)calls[call],
-			              nth);
+			ck_assert_msg(result == PS_OK || *ps_error_detail(), "call %d, use %u",
+			              (int)calls[call], nth);
 			if (result == PS_OK)
 				ck_assert_int_eq(scene_sum(EVENT, timestamp), 5);
 			ps_eventset_destroy(set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work in a child process: its result and sentence come back, its crash is told and hurts nobody, and the program's
- * own signal handlers and children are left alone.
+ * Work in a child process: its result and sentence come back, its crash is told and hurts nobody,
+ * and the program's own signal handlers and children are left alone.
  */
 #include "base/error.h"
 #include "support/scene.h"
@@ -87,7 +87,8 @@ END_TEST
 START_TEST(work_without_an_end_is_ended_by_a_limit)
 {
 	static int signals[] = {SIGALRM, SIGXCPU};
-	static const char *const words[] = {"was not done with it after 120 s of time", "after 15 s of CPU time"};
+	static const char *const words[] = {"was not done with it after 120 s of time",
+	                                    "after 15 s of CPU time"};
 
 	ck_assert_int_eq(ps__child_run(crash, &signals[_i], "the file x"), PS_EINVAL);
 	check_detail("the file x is damaged or too large");

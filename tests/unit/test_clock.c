@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clock of readings on ticks that a test scripts: it must stay within some nanoseconds of CLOCK_MONOTONIC, whatever
- * the ticks do, and must look at the kernel's clock seldom when they behave.
+ * The clock of readings on ticks that a test scripts: it must stay within some nanoseconds of
+ * CLOCK_MONOTONIC, whatever the ticks do, and must look at the kernel's clock seldom when they
+ * behave.
  */
 #include "support/fake_arch.h"
 
@@ -100,7 +101,8 @@ END_TEST
 
 START_TEST(it_is_right_at_once_after_any_pause)
 {
-	static const uint64_t pauses[] = {99000, 101000, 5000000, 999000000, 3000000000, 86400000000000};
+	static const uint64_t pauses[] = {99000,     101000,     5000000,
+	                                  999000000, 3000000000, 86400000000000};
 
 	learn_for(200);
 	ck_assert_uint_le(off_after(pauses[_i]), 20);
@@ -242,7 +244,10 @@ START_TEST(the_ticks_are_trusted_where_the_kernel_trusts_them)
 	static const struct {
 		const char *source;
 		bool is_trusted;
-	} rows[] = {{PS__ARCH_CLOCKSOURCE "\n", true}, {"hpet\n", false}, {"kvm-clock\n", false}, {NULL, false}};
+	} rows[] = {{PS__ARCH_CLOCKSOURCE "\n", true},
+	            {"hpet\n", false},
+	            {"kvm-clock\n", false},
+	            {NULL, false}};
 
 	ps__os.clock_gettime = ps_hooks_default()->clock_gettime;
 	fake_file(SOURCE, rows[_i].source);

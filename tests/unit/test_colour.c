@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The colours of heat maps: they tell more from less without their hues, and what is written on them can be read. */
+/* The colours of heat maps: they tell more from less without their hues, and what is written on
+ * them can be read. */
 #include "output/colour.h"
 
 #include "support/scene.h"
@@ -33,8 +34,10 @@ START_TEST(colours_grow_lighter_and_their_text_can_be_read)
 		ps__colour_style(style, step / 1000.0);
 		double back = luminance("Background", style), text = luminance("Text", style);
 		double contrast = (fmax(back, text) + 0.05) / (fmin(back, text) + 0.05);
-		ck_assert_msg(back >= before - 0.004, "at %d: %s is darker than before", step, style);
-		ck_assert_msg(contrast >= 4.5, "at %d: %s has a contrast of %.2f", step, style, contrast);
+		ck_assert_msg(back >= before - 0.004, "at %d: %s is darker than before", step,
+		              style);
+		ck_assert_msg(contrast >= 4.5, "at %d: %s has a contrast of %.2f", step, style,
+		              contrast);
 		before = back;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a component says of itself, on fixtures of the kinds that machines come in: several packages, HBM beside DDR,
- * hybrid cores, sparse CPU numbers, CPUs that may not be used.
+ * What a component says of itself, on fixtures of the kinds that machines come in: several
+ * packages, HBM beside DDR, hybrid cores, sparse CPU numbers, CPUs that may not be used.
  */
 #include "support/fixture.h"
 
@@ -54,7 +54,8 @@ START_TEST(hbm_stands_beside_ddr_and_is_told_by_its_subtype)
 {
 	struct ps_topology *topology = fixture_load("hbm.xml");
 	struct ps_component *package = ps_component_child(ps_topology_root(topology), 1);
-	struct ps_component *ddr = ps_component_child(package, 0), *hbm = ps_component_child(package, 1);
+	struct ps_component *ddr = ps_component_child(package, 0),
+			    *hbm = ps_component_child(package, 1);
 
 	ck_assert_int_eq(ps_component_type(ddr), PS_COMPONENT_NUMA);
 	ck_assert_int_eq(ps_component_type(hbm), PS_COMPONENT_NUMA);
@@ -90,8 +91,9 @@ START_TEST(cores_and_threads_of_a_hybrid_machine_know_their_kind)
 	struct ps_topology *topology = fixture_load("hybrid.xml");
 	struct ps_component *root = ps_topology_root(topology);
 	static const enum ps_core_kind kinds[] = {
-	    PS_CORE_KIND_PERFORMANCE, PS_CORE_KIND_PERFORMANCE, PS_CORE_KIND_PERFORMANCE, PS_CORE_KIND_PERFORMANCE,
-	    PS_CORE_KIND_MIDDLE,      PS_CORE_KIND_MIDDLE,      PS_CORE_KIND_EFFICIENT};
+	    PS_CORE_KIND_PERFORMANCE, PS_CORE_KIND_PERFORMANCE, PS_CORE_KIND_PERFORMANCE,
+	    PS_CORE_KIND_PERFORMANCE, PS_CORE_KIND_MIDDLE,      PS_CORE_KIND_MIDDLE,
+	    PS_CORE_KIND_EFFICIENT};
 
 	if (!fixture_has_core_kinds()) {
 		ps_topology_destroy(topology);
@@ -114,8 +116,9 @@ START_TEST(one_kind_of_cores_is_no_kind)
 	struct ps_component *root = ps_topology_root(topology);
 
 	for (size_t i = 0; i < ps_component_thread_count(root); i++)
-		ck_assert_int_eq(ps_component_core_kind(ps_thread_component(ps_component_thread_at(root, i))),
-		                 PS_CORE_KIND_UNKNOWN);
+		ck_assert_int_eq(
+		    ps_component_core_kind(ps_thread_component(ps_component_thread_at(root, i))),
+		    PS_CORE_KIND_UNKNOWN);
 	ps_topology_destroy(topology);
 }
 END_TEST
@@ -129,7 +132,8 @@ START_TEST(cpus_that_may_not_be_used_are_shown_and_flagged)
 	for (int cpu = 0; cpu < 4; cpu++) {
 		struct ps_component *thread = ps_component_find(root, PS_COMPONENT_THREAD, cpu);
 		ck_assert_int_eq(ps_component_is_allowed(thread), cpu % 2 == 0);
-		ck_assert_int_eq(ps_component_is_allowed(ps_component_parent(thread)), cpu % 2 == 0);
+		ck_assert_int_eq(ps_component_is_allowed(ps_component_parent(thread)),
+		                 cpu % 2 == 0);
 	}
 	ck_assert_int_eq(ps_component_is_allowed(root), 1);
 	ps_topology_destroy(topology);
@@ -142,7 +146,8 @@ START_TEST(attributes_are_those_of_hwloc)
 	struct ps_component *root = ps_topology_root(topology);
 
 	ck_assert_str_eq(ps_component_attribute(root, "DMIProductName"), "Example 2U");
-	ck_assert_str_eq(ps_component_attribute(ps_component_child(root, 1), "CPUModel"), "Example CPU 9000");
+	ck_assert_str_eq(ps_component_attribute(ps_component_child(root, 1), "CPUModel"),
+	                 "Example CPU 9000");
 	ck_assert_ptr_null(ps_component_attribute(root, "CPUModel"));
 	ck_assert_ptr_null(ps_component_attribute(root, NULL));
 	ps_topology_destroy(topology);
@@ -151,7 +156,8 @@ END_TEST
 
 START_TEST(logical_ids_count_each_type_and_cache_level_in_tree_order)
 {
-	struct ps_topology *topology = fixture_synthetic("pack:2 die:1 group:2 l3:2 l2:1 l1d:1 core:1 pu:2");
+	struct ps_topology *topology =
+	    fixture_synthetic("pack:2 die:1 group:2 l3:2 l2:1 l1d:1 core:1 pu:2");
 	struct ps_component *root = ps_topology_root(topology);
 	struct ps_component *last = ps_thread_component(ps_topology_thread(topology, 15));
 
@@ -174,16 +180,19 @@ END_TEST
 
 START_TEST(caches_have_levels_and_other_types_none)
 {
-	struct ps_topology *topology = fixture_synthetic("pack:1 l3:1 l2:1 l1d:1 l1i:1 core:1 pu:1");
+	struct ps_topology *topology =
+	    fixture_synthetic("pack:1 l3:1 l2:1 l1d:1 l1i:1 core:1 pu:1");
 	struct ps_component *root = ps_topology_root(topology);
 
 	for (int level = 1; level <= 3; level++) {
-		struct ps_component *cache = ps_component_find_logical(root, PS_COMPONENT_CACHE, level, 0);
+		struct ps_component *cache =
+		    ps_component_find_logical(root, PS_COMPONENT_CACHE, level, 0);
 		ck_assert_ptr_nonnull(cache);
 		ck_assert_int_eq(ps_component_cache_level(cache), level);
 		ck_assert_uint_gt(ps_component_size_bytes(cache), 0);
 	}
-	ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_CACHE), 3); /* no instruction cache */
+	/* No instruction cache */
+	ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_CACHE), 3);
 	ck_assert_int_eq(ps_component_cache_level(root), 0);
 	ck_assert_uint_eq(ps_component_size_bytes(root), 0);
 	ps_topology_destroy(topology);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a reading costs: the measurement must tell the truth on a clock that a test scripts, and leave no trace in the set:
- * neither in its readings, nor in its counts, nor in what it knows of its task.
+ * What a reading costs: the measurement must tell the truth on a clock that a test scripts, and
+ * leave no trace in the set: neither in its readings, nor in its counts, nor in what it knows of
+ * its task.
  */
 #include "base/os.h"
 #include "support/scene.h"
@@ -30,7 +31,8 @@ START_TEST(it_is_what_the_clock_says)
 {
 	struct ps_eventset *set = started();
 
-	/* A look at the clock takes 1000 ns: a batch of 64 readings looks 64 times, and once at its end. */
+	/* A look at the clock takes 1000 ns: a batch of 64 readings looks 64 times, and once at its
+	 * end. */
 	fake_set_clock(5000000000u, 1000);
 	ck_assert_double_eq(overhead_of(set).reading_ns, 65 * 1000.0 / 64);
 	/* It is kept. */
@@ -69,31 +71,20 @@ START_TEST(the_sets_own_readings_are_counted)
 }
 END_TEST
 
-/* Freed by the caller. */
-static char *printed(void)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *stream = open_memstream(&text, &length);
-
-	check_ok(ps_print(scene.root, stream));
-	fclose(stream);
-	return text;
-}
-
 START_TEST(the_printed_tree_tells_what_the_readings_took)
 {
 	struct ps_eventset *set = started();
 
 	for (int i = 0; i < 10; i++)
 		check_ok(ps_read(set, scene.root, NULL, NULL));
-	char *before = printed();
+	char *before = scene_text(PS_FORMAT_TEXT);
 	ck_assert_ptr_null(strstr(before, "cost:"));
 	overhead_of(set);
 	for (int i = 0; i < 5; i++)
 		check_ok(ps_read(set, scene.root, NULL, NULL));
-	char *after = printed();
-	ck_assert_ptr_nonnull(strstr(after, "cost: 15 readings of 1016 ns each, 0.015 ms in all\n"));
+	char *after = scene_text(PS_FORMAT_TEXT);
+	ck_assert_ptr_nonnull(
+	    strstr(after, "cost: 15 readings of 1016 ns each, 0.015 ms in all\n"));
 	free(before);
 	free(after);
 	ps_eventset_destroy(set);
@@ -187,7 +178,8 @@ START_TEST(a_set_that_counts_the_caller_leaves_the_measurement_out)
 	ps__os.read = real_read;
 	fake_advance(PAGE_FAULTS, 100);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
-	/* The measurement begins with a look at what was counted before it, and ends with one at each lane. */
+	/* The measurement begins with a look at what was counted before it, and ends with one at
+	 * each lane. */
 	int lanes = _i == 0 ? 4 : 1;
 	struct ps_value value = scene_part(0, "page-faults", 0);
 	ck_assert_int_eq(value.value, 7 + 1 + 1 + (lanes - 1) + 100);
@@ -226,7 +218,8 @@ START_TEST(a_set_that_counts_another_thread_loses_nothing_meanwhile)
 	ck_assert_int_eq(scene_sum("page-faults", 0), reads);
 	if (_i == 0) {
 		ck_assert_int_eq(scene_count(1, "page-faults", 0), 700);
-		ck_assert_int_eq((int)scene_part(2, "page-faults", 0).attribution, PS_ATTRIBUTION_EXACT);
+		ck_assert_int_eq((int)scene_part(2, "page-faults", 0).attribution,
+		                 PS_ATTRIBUTION_EXACT);
 	}
 	ps_eventset_destroy(set);
 }

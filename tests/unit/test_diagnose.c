@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each step of the diagnosis before the events, in each state that it can find: permission, seccomp, container, kernel,
- * PMUs and counters. test_diagnose_limits.c has limits, CPUs and tracepoints, test_diagnose_events.c the events, the result and what fails.
+ * Each step of the diagnosis before the events, in each state that it can find: permission,
+ * seccomp, container, kernel, PMUs and counters. test_diagnose_limits.c has limits, CPUs and
+ * tracepoints, test_diagnose_events.c the events, the result and what fails.
  */
 #include "test_diagnose.h"
 
@@ -30,7 +31,8 @@ START_TEST(a_kernel_without_perf_events_is_told_from_a_filter)
 	fake_file(PARANOID, NULL);
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, ENOSYS);
 	ck_assert_int_eq(diagnose("page-faults"), PS_ENOSUPP);
-	check_found("kernel", "", PS_FINDING_ABSENT, "has no perf_event_open", "CONFIG_PERF_EVENTS=y");
+	check_found("kernel", "", PS_FINDING_ABSENT, "has no perf_event_open",
+	            "CONFIG_PERF_EVENTS=y");
 	check_by("kernel", PS_REMEDY_BY_ADMINISTRATOR);
 	check_found("seccomp", "", PS_FINDING_GOOD, "No seccomp filter", NULL);
 }
@@ -58,7 +60,8 @@ START_TEST(a_filter_that_answers_eperm_or_enosys_is_named_whatever_the_level)
 	ck_assert_int_ne(diagnose("page-faults"), PS_OK);
 	check_found("kernel", "", PS_FINDING_GOOD, "doesn't reach the kernel", NULL);
 	check_found("seccomp", "", PS_FINDING_BLOCKED, names[_i / 2], "--cap-add PERFMON");
-	check_found("seccomp", "", PS_FINDING_BLOCKED, "Seccomp: 2", "SystemCallFilter=perf_event_open");
+	check_found("seccomp", "", PS_FINDING_BLOCKED, "Seccomp: 2",
+	            "SystemCallFilter=perf_event_open");
 	check_by("seccomp", PS_REMEDY_BY_CONTAINER_OWNER);
 	check_found("permission", "", PS_FINDING_UNKNOWN, "can't be told", NULL);
 	check_found("pmu", "", PS_FINDING_UNKNOWN, names[_i / 2], NULL);
@@ -94,7 +97,8 @@ START_TEST(a_container_is_known_by_its_files_and_a_user_namespace_by_its_map)
 	fake_file("/run/.containerenv", "");
 	check_ok(diagnose("page-faults"));
 	check_found("container", "", PS_FINDING_GOOD, "/run/.containerenv is there", NULL);
-	fake_file("/proc/self/uid_map", "         0       1000          1\n         1     100000      65536\n");
+	fake_file("/proc/self/uid_map",
+	          "         0       1000          1\n         1     100000      65536\n");
 	check_ok(diagnose("page-faults"));
 	check_found("container", "", PS_FINDING_LIMITED, "user namespace", "--userns=host");
 	check_by("container", PS_REMEDY_BY_CONTAINER_OWNER);
@@ -110,10 +114,13 @@ START_TEST(each_paranoid_level_permits_what_was_tried)
 	} rows[] = {
 	    {-1, PS_FINDING_GOOD, "the kernel, too: yes; all tasks of a CPU: yes", NULL},
 	    {0, PS_FINDING_GOOD, "perf_event_paranoid is 0", NULL},
-	    {1, PS_FINDING_LIMITED, "the kernel, too: yes; all tasks of a CPU: no (EACCES)", "paranoid=0"},
+	    {1, PS_FINDING_LIMITED, "the kernel, too: yes; all tasks of a CPU: no (EACCES)",
+	     "paranoid=0"},
 	    {2, PS_FINDING_LIMITED, "tasks: yes; the kernel, too: no (EACCES); all", "paranoid=0"},
-	    {3, PS_FINDING_BLOCKED, "one's own tasks: no (EACCES); the kernel, too: no", "paranoid=2"},
-	    {4, PS_FINDING_BLOCKED, "perf_event_paranoid is 4, CAP_PERFMON is not held", "setcap cap_perfmon+ep"},
+	    {3, PS_FINDING_BLOCKED, "one's own tasks: no (EACCES); the kernel, too: no",
+	     "paranoid=2"},
+	    {4, PS_FINDING_BLOCKED, "perf_event_paranoid is 4, CAP_PERFMON is not held",
+	     "setcap cap_perfmon+ep"},
 	};
 	int code = rows[_i].level >= 3 ? PS_EPERM : PS_OK;
 
@@ -139,10 +146,12 @@ START_TEST(capabilities_are_read_and_what_counts_is_what_was_tried)
 	/* As root of a user namespace: held, and yet refused. */
 	fake_set_paranoid(2, false);
 	check_ok(diagnose("page-faults"));
-	check_found("permission", "", PS_FINDING_LIMITED, "CAP_SYS_ADMIN is held. Counts", "paranoid=0");
+	check_found("permission", "", PS_FINDING_LIMITED, "CAP_SYS_ADMIN is held. Counts",
+	            "paranoid=0");
 	fake_file_error(STATUS, EACCES);
 	check_ok(diagnose("page-faults"));
-	check_found("permission", "", PS_FINDING_LIMITED, "the capabilities can't be read", "paranoid=0");
+	check_found("permission", "", PS_FINDING_LIMITED, "the capabilities can't be read",
+	            "paranoid=0");
 }
 END_TEST
 
@@ -152,7 +161,8 @@ START_TEST(a_refusal_that_the_level_would_permit_is_not_blamed_on_it)
 	fake_file(PARANOID, "-1\n");
 	fake_file("/sys/kernel/security/lsm", "lockdown,capability,selinux\n");
 	ck_assert_int_eq(diagnose("page-faults"), PS_EPERM);
-	check_found("permission", "", PS_FINDING_BLOCKED, "lockdown,capability,selinux", "journalctl");
+	check_found("permission", "", PS_FINDING_BLOCKED, "lockdown,capability,selinux",
+	            "journalctl");
 }
 END_TEST
 
@@ -182,8 +192,8 @@ START_TEST(a_pmu_is_good_if_a_hardware_event_opens_and_blocked_if_it_is_refused)
 	check_found("hybrid", "", PS_FINDING_GOOD, "whose PMU is cpu", NULL);
 	fake_set_paranoid(3, false);
 	ck_assert_int_eq(diagnose("instructions"), PS_EPERM);
-	check_found("pmu", "", PS_FINDING_BLOCKED, "PMU of the cores, cpu, but instructions:u is refused (EACCES)",
-	            NULL);
+	check_found("pmu", "", PS_FINDING_BLOCKED,
+	            "PMU of the cores, cpu, but instructions:u is refused (EACCES)", NULL);
 }
 END_TEST
 
@@ -195,15 +205,15 @@ START_TEST(kinds_of_cores_are_shown_with_their_cpus)
 	fake_file(DEVICES "cpu_atom/type", "10\n");
 	fake_file(DEVICES "cpu_atom/cpus", "2-3\n");
 	check_ok(diagnose("page-faults"));
-	check_found(
-	    "hybrid", "", PS_FINDING_GOOD,
-	    "2 kinds of cores, each with a PMU whose events count on its cores alone. cpu_atom: CPUs 2-3. cpu_core: "
-	    "CPUs 0-1.",
-	    NULL);
+	check_found("hybrid", "", PS_FINDING_GOOD,
+	            "2 kinds of cores, each with a PMU whose events count on its cores alone. "
+	            "cpu_atom: CPUs 2-3. cpu_core: CPUs 0-1.",
+	            NULL);
 }
 END_TEST
 
-/* The machine's clock goes on at each reading of a counter. Of the counters that exist, so many are free. */
+/* The machine's clock goes on at each reading of a counter. Of the counters that exist, so many are
+ * free. */
 static unsigned counters_free;
 static ssize_t (*fake_read)(int fd, void *buffer, size_t size_bytes);
 
@@ -233,7 +243,8 @@ START_TEST(counters_are_counted_by_what_fits_and_by_what_is_on_the_hardware)
 	check_found("counters", "", PS_FINDING_GOOD, "6 counters", NULL);
 	counters_free = 5;
 	check_ok(diagnose("page-faults"));
-	check_found("counters", "", PS_FINDING_LIMITED, "takes 6 events of the cores, but of these only 5", "fdinfo");
+	check_found("counters", "", PS_FINDING_LIMITED,
+	            "takes 6 events of the cores, but of these only 5", "fdinfo");
 	counters_free = 0;
 	check_ok(diagnose("page-faults"));
 	check_found("counters", "", PS_FINDING_BLOCKED, "only 0 get", "fdinfo");
@@ -247,7 +258,8 @@ START_TEST(the_watchdog_is_blamed_only_where_it_can_hold_a_counter)
 	check_found("nmi-watchdog", "", PS_FINDING_GOOD, "no counter that it could take", NULL);
 	fake_add_core_pmu(6);
 	check_ok(diagnose("page-faults"));
-	check_found("nmi-watchdog", "", PS_FINDING_LIMITED, "kernel.nmi_watchdog is 1", "nmi_watchdog=0");
+	check_found("nmi-watchdog", "", PS_FINDING_LIMITED, "kernel.nmi_watchdog is 1",
+	            "nmi_watchdog=0");
 	let_time_pass(5);
 	check_ok(diagnose("page-faults"));
 	check_found("nmi-watchdog", "", PS_FINDING_LIMITED, "of 6 counters 5 were free",
@@ -268,11 +280,14 @@ START_TEST(the_watchdog_is_blamed_only_where_it_can_hold_a_counter)
 }
 END_TEST
 
-static void *(*fake_mmap)(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset);
+static void *(*fake_mmap)(void *address, size_t length_bytes, int protection, int flags, int fd,
+                          off_t offset);
 
-static void *mmap_with_user_reads(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset)
+static void *mmap_with_user_reads(void *address, size_t length_bytes, int protection, int flags,
+                                  int fd, off_t offset)
 {
-	struct perf_event_mmap_page *page = fake_mmap(address, length_bytes, protection, flags, fd, offset);
+	struct perf_event_mmap_page *page =
+	    fake_mmap(address, length_bytes, protection, flags, fd, offset);
 
 	if (page != MAP_FAILED && !(flags & MAP_ANONYMOUS))
 		page->cap_user_rdpmc = 1;
@@ -290,7 +305,8 @@ START_TEST(user_space_reads_are_what_the_page_of_an_event_says)
 	            "sysctl kernel.perf_user_access=1");
 	fake_file(DEVICES "cpu/rdpmc", "0\n");
 	check_ok(diagnose("page-faults"));
-	check_found("user-reads", "", PS_FINDING_LIMITED, "rdpmc is 0", "echo 1 > " DEVICES "cpu/rdpmc");
+	check_found("user-reads", "", PS_FINDING_LIMITED, "rdpmc is 0",
+	            "echo 1 > " DEVICES "cpu/rdpmc");
 	fake_file(DEVICES "cpu/rdpmc", "1\n");
 	fake_mmap = ps__os.mmap;
 	ps__os.mmap = mmap_with_user_reads;
@@ -319,7 +335,8 @@ int main(void)
 	tcase_add_test(tests, a_kernel_with_perf_events_is_good_and_named);
 	tcase_add_test(tests, a_kernel_without_perf_events_is_told_from_a_filter);
 	tcase_add_test(tests, a_kernel_that_hides_its_settings_is_unknown);
-	tcase_add_loop_test(tests, a_filter_that_answers_eperm_or_enosys_is_named_whatever_the_level, 0, 6);
+	tcase_add_loop_test(
+	    tests, a_filter_that_answers_eperm_or_enosys_is_named_whatever_the_level, 0, 6);
 	tcase_add_test(tests, a_filter_that_lets_the_call_through_is_good);
 	tcase_add_test(tests, what_answers_for_the_kernel_without_a_filter_is_not_called_one);
 	tcase_add_test(tests, a_container_is_known_by_its_files_and_a_user_namespace_by_its_map);

@@ -40,8 +40,8 @@ static inline int keep(const struct ps_finding *finding, void *context)
 	ck_assert_uint_lt(kept_count, FINDINGS);
 	/* What every finding must be. */
 	ck_assert_msg(*finding->fact, "%s says nothing", finding->name);
-	ck_assert_msg(finding->fact[strlen(finding->fact) - 1] == '.' || finding->code != PS_OK, "no sentence: %s",
-	              finding->fact);
+	ck_assert_msg(finding->fact[strlen(finding->fact) - 1] == '.' || finding->code != PS_OK,
+	              "no sentence: %s", finding->fact);
 	ck_assert_int_eq(*finding->remedy != '\0', finding->by != PS_REMEDY_BY_NOBODY);
 	ck_assert_int_eq(*finding->remedy != '\0', *finding->gain != '\0');
 	kept[kept_count++] = (struct kept){
@@ -63,13 +63,15 @@ static inline void setup_status(const char *seccomp, const char *capabilities, c
 	char text[512];
 
 	snprintf(text, sizeof text,
-	         "Name:\tx\nTracerPid:\t0\nCapEff:\t%s\nSeccomp:\t%s\nSeccomp_filters:\t0\nCpus_allowed:\tf\n"
+	         "Name:\tx\nTracerPid:\t0\nCapEff:\t%s\nSeccomp:\t%s\nSeccomp_filters:\t0\nCpus_"
+	         "allowed:\tf\n"
 	         "Cpus_allowed_list:\t%s\n",
 	         capabilities, seccomp, allowed);
 	fake_file(STATUS, text);
 }
 
-/* Of at most eight events, separated by blanks; NULL: the default ones. Returns what ps_diagnose returns. */
+/* Of at most eight events, separated by blanks; NULL: the default ones. Returns what ps_diagnose
+ * returns. */
 static inline int diagnose(const char *list)
 {
 	const char *events[8];
@@ -93,17 +95,18 @@ static inline const struct kept *found(const char *name, const char *subject)
 	ck_abort_msg("there is no finding %s %s", name, subject ? subject : "");
 }
 
-/* The finding must be in this state, and its fact and its remedy must hold these parts; remedy NULL: it has none. */
-static inline void check_found(const char *name, const char *subject, enum ps_finding_state state, const char *part,
-                               const char *remedy)
+/* The finding must be in this state, and its fact and its remedy must hold these parts; remedy
+ * NULL: it has none. */
+static inline void check_found(const char *name, const char *subject, enum ps_finding_state state,
+                               const char *part, const char *remedy)
 {
 	const struct kept *one = found(name, subject);
 
 	ck_assert_msg(one->state == state, "%s %s is %s, not %s: %s", name, subject,
 	              ps_finding_state_name(one->state), ps_finding_state_name(state), one->fact);
 	ck_assert_msg(strstr(one->fact, part) != NULL, "'%s' is not in: %s", part, one->fact);
-	ck_assert_msg(remedy ? strstr(one->remedy, remedy) != NULL : !*one->remedy, "%s's remedy is: %s", name,
-	              one->remedy);
+	ck_assert_msg(remedy ? strstr(one->remedy, remedy) != NULL : !*one->remedy,
+	              "%s's remedy is: %s", name, one->remedy);
 }
 
 static inline void check_by(const char *name, enum ps_remedy_by by)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of the diagnosis: each asked event, all together, what ps_diagnose returns, bad arguments, calls that fail. */
+/* The end of the diagnosis: each asked event, all together, what ps_diagnose returns, bad
+ * arguments, calls that fail. */
 #include "test_diagnose.h"
 
 #include "base/os.h"
@@ -11,7 +12,8 @@
 
 START_TEST(each_event_says_for_itself_whether_it_counts)
 {
-	ck_assert_int_eq(diagnose("page-faults cycles no-such-event page-faults:z task-clock"), PS_ENOSUPP);
+	ck_assert_int_eq(diagnose("page-faults cycles no-such-event page-faults:z task-clock"),
+	                 PS_ENOSUPP);
 	check_detail("'cycles' is not available on this machine");
 	check_found("event", "page-faults", PS_FINDING_GOOD, "Counts for a hardware thread.", NULL);
 	check_found("event", "cycles", PS_FINDING_ABSENT, "'cycles' is not available", NULL);
@@ -42,9 +44,11 @@ START_TEST(without_events_the_default_ones_are_diagnosed)
 	check_ok(diagnose(NULL));
 	check_found("event", "task-clock", PS_FINDING_GOOD, "Counts", NULL);
 	check_found("event", "page-faults", PS_FINDING_GOOD, "Counts", NULL);
-	check_found("together", "", PS_FINDING_GOOD, "Attribution to hardware threads: exact.", NULL);
+	check_found("together", "", PS_FINDING_GOOD, "Attribution to hardware threads: exact.",
+	            NULL);
 	ck_assert_int_eq(
-	    ps_diagnose(&(struct ps_diagnose_options){.size = sizeof(struct ps_diagnose_options)}, keep, NULL),
+	    ps_diagnose(&(struct ps_diagnose_options){.size = sizeof(struct ps_diagnose_options)},
+	                keep, NULL),
 	    PS_OK);
 	fake_set_paranoid(3, false);
 	ck_assert_int_eq(diagnose(NULL), PS_EPERM);
@@ -117,7 +121,8 @@ START_TEST(an_event_of_a_package_is_opened_on_a_cpu)
 	fake_file(UNCORE "format/event", "config:0-7\n");
 	fake_file("/sys/devices/system/cpu/cpu0/topology/package_cpus_list", "0-3\n");
 	check_ok(diagnose("uncore_box/event=1/ page-faults"));
-	check_found("event", "uncore_box/event=1/", PS_FINDING_GOOD, "Counts for a whole package.", NULL);
+	check_found("event", "uncore_box/event=1/", PS_FINDING_GOOD, "Counts for a whole package.",
+	            NULL);
 	check_found("together", "", PS_FINDING_LIMITED, "1 of them belong to a CPU", NULL);
 	fake_set_paranoid(1, false);
 	ck_assert_int_eq(diagnose("uncore_box/event=1/"), PS_EPERM);
@@ -147,7 +152,8 @@ END_TEST
 START_TEST(wrong_arguments_are_refused)
 {
 	const char *const names[] = {"page-faults", NULL};
-	struct ps_diagnose_options options = {.size = sizeof options, .events = names, .event_count = 2};
+	struct ps_diagnose_options options = {
+	    .size = sizeof options, .events = names, .event_count = 2};
 
 	check_fails(ps_diagnose(NULL, NULL, NULL), PS_EINVAL);
 	check_fails(ps_diagnose(&options, keep, NULL), PS_EINVAL);
@@ -172,7 +178,8 @@ START_TEST(names_of_states_and_persons_are_never_null)
 }
 END_TEST
 
-/* Whichever call fails, the diagnosis ends, says so or goes on, and leaves nothing open: the scene looks. */
+/* Whichever call fails, the diagnosis ends, says so or goes on, and leaves nothing open: the scene
+ * looks. */
 START_TEST(the_nth_call_may_fail)
 {
 	static const struct {
@@ -199,8 +206,8 @@ START_TEST(the_nth_call_may_fail)
 		if (code != PS_OK)
 			ck_assert_msg(*ps_error_detail(), "call %u: no sentence", nth);
 		if (rows[_i].call == FAKE_ALLOCATE && fake_fail_happened())
-			ck_assert_msg(code == PS_ENOMEM || code == PS_OK, "call %u: %d %s", nth, code,
-			              ps_error_detail());
+			ck_assert_msg(code == PS_ENOMEM || code == PS_OK, "call %u: %d %s", nth,
+			              code, ps_error_detail());
 		if (!fake_fail_happened())
 			break;
 	}
@@ -216,14 +223,14 @@ static void print_kept(FILE *stream)
 		/* What the library was built with is another thing in each build. */
 		if (!strcmp(kept[i].name, "papi") || !strcmp(kept[i].name, "libpfm4"))
 			continue;
-		fprintf(stream, "%s%s%s: %s", kept[i].name, *kept[i].subject ? " " : "", kept[i].subject,
-		        ps_finding_state_name(kept[i].state));
+		fprintf(stream, "%s%s%s: %s", kept[i].name, *kept[i].subject ? " " : "",
+		        kept[i].subject, ps_finding_state_name(kept[i].state));
 		if (kept[i].code != PS_OK)
 			fprintf(stream, " (%s)", ps_strerror(kept[i].code));
 		fprintf(stream, "\n    %s\n", kept[i].fact);
 		if (*kept[i].remedy)
-			fprintf(stream, "    -> %s: %s\n       %s\n", ps_remedy_by_name(kept[i].by), kept[i].remedy,
-			        kept[i].gain);
+			fprintf(stream, "    -> %s: %s\n       %s\n", ps_remedy_by_name(kept[i].by),
+			        kept[i].remedy, kept[i].gain);
 	}
 }
 
@@ -248,8 +255,9 @@ static void setup_machine(const char *status)
 	fake_file(STATUS, status);
 }
 
-#define STATUS_OF(seccomp) \
-	"TracerPid:\t0\nCapEff:\t0000000000000000\nSeccomp:\t" seccomp "\nCpus_allowed_list:\t0-3\n"
+#define STATUS_OF(seccomp)                                                                        \
+	"TracerPid:\t0\nCapEff:\t0000000000000000\nSeccomp:\t" seccomp "\nCpus_allowed_list:\t0-" \
+	"3\n"
 
 START_TEST(the_diagnosis_of_a_server_for_its_user)
 {

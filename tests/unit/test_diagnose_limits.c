@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of the diagnosis about descriptors, rings, CPUs and tracepoints, in each state that they can find. */
+/* The steps of the diagnosis about descriptors, rings, CPUs and tracepoints, in each state that
+ * they can find. */
 #include "test_diagnose.h"
 
 #include "base/os.h"
@@ -23,20 +24,21 @@ static int getrlimit_with_hard(int resource, struct rlimit *limit)
 START_TEST(descriptors_are_set_beside_what_the_events_need)
 {
 	check_ok(diagnose(SIX_EVENTS));
-	check_found(
-	    "descriptors", "", PS_FINDING_GOOD,
-	    "is 1024, of which 0 are open. 6 events of one task need 6 file descriptors; exact attribution needs "
-	    "25 (4 CPUs)",
-	    NULL);
+	check_found("descriptors", "", PS_FINDING_GOOD,
+	            "is 1024, of which 0 are open. 6 events of one task need 6 file descriptors; "
+	            "exact attribution needs 25 (4 CPUs)",
+	            NULL);
 	fake_set_nofile(14); /* enough for neither lanes nor migration records */
 	check_ok(diagnose(SIX_EVENTS));
 	check_found("descriptors", "", PS_FINDING_LIMITED, "last-cpu", "limits.conf");
 	check_by("descriptors", PS_REMEDY_BY_ADMINISTRATOR);
-	check_found("together", "", PS_FINDING_LIMITED, "last-cpu, because exact attribution takes 24", NULL);
+	check_found("together", "", PS_FINDING_LIMITED,
+	            "last-cpu, because exact attribution takes 24", NULL);
 	hard_limit = 4096;
 	ps__os.getrlimit = getrlimit_with_hard;
 	check_ok(diagnose(SIX_EVENTS));
-	check_found("descriptors", "", PS_FINDING_LIMITED, "The limit (RLIMIT_NOFILE) is 20", "ulimit -n 50");
+	check_found("descriptors", "", PS_FINDING_LIMITED, "The limit (RLIMIT_NOFILE) is 20",
+	            "ulimit -n 50");
 	check_by("descriptors", PS_REMEDY_BY_YOU);
 }
 END_TEST
@@ -53,7 +55,8 @@ START_TEST(a_limit_that_is_too_low_for_all_events_is_blocked)
 	fake_file("/proc/self/fd/2", "");
 	fake_file("/proc/self/fd/3", "");
 	ck_assert_int_eq(diagnose(SIX_EVENTS), PS_ECOUNT);
-	check_found("descriptors", "", PS_FINDING_BLOCKED, "too low to count them at all", "nofile  50");
+	check_found("descriptors", "", PS_FINDING_BLOCKED, "too low to count them at all",
+	            "nofile  50");
 	fake_fail_always(FAKE_GETRLIMIT, EINVAL);
 	ck_assert_int_eq(diagnose(SIX_EVENTS), PS_ECOUNT);
 	check_found("descriptors", "", PS_FINDING_UNKNOWN, "EINVAL", NULL);
@@ -66,7 +69,8 @@ START_TEST(a_ring_that_cannot_be_mapped_is_the_fault_of_locked_memory)
 	check_found("rings", "", PS_FINDING_GOOD, "kernel.perf_event_mlock_kb is 516", NULL);
 	fake_fail_always(FAKE_MMAP, EPERM);
 	check_ok(diagnose("page-faults"));
-	check_found("rings", "", PS_FINDING_LIMITED, "EPERM", "sysctl kernel.perf_event_mlock_kb=2064");
+	check_found("rings", "", PS_FINDING_LIMITED, "EPERM",
+	            "sysctl kernel.perf_event_mlock_kb=2064");
 	fake_fail_always(FAKE_MMAP, ENOMEM);
 	check_ok(diagnose("page-faults"));
 	check_found("rings", "", PS_FINDING_LIMITED, "ENOMEM", NULL);
@@ -101,12 +105,13 @@ START_TEST(a_cpuset_is_told_from_an_affinity_mask)
 	check_found("cpus", "", PS_FINDING_GOOD, "may run on all of them", NULL);
 	setup_status("0", NO_CAPABILITY, "1");
 	check_ok(diagnose("page-faults"));
-	check_found("cpus", "", PS_FINDING_LIMITED, "may run on 1 alone, by its affinity mask or by a cpuset",
-	            "taskset -pc 0-3");
+	check_found("cpus", "", PS_FINDING_LIMITED,
+	            "may run on 1 alone, by its affinity mask or by a cpuset", "taskset -pc 0-3");
 	fake_file("/proc/self/cgroup", "3:cpuset:/old\n0::/job/step\n");
 	fake_file("/sys/fs/cgroup/job/step/cpuset.cpus.effective", "1\n");
 	check_ok(diagnose("page-faults"));
-	check_found("cpus", "", PS_FINDING_LIMITED, "its cgroup's cpuset is 1", "--cpuset-cpus=0-3");
+	check_found("cpus", "", PS_FINDING_LIMITED, "its cgroup's cpuset is 1",
+	            "--cpuset-cpus=0-3");
 	check_by("cpus", PS_REMEDY_BY_CONTAINER_OWNER);
 	fake_file("/sys/fs/cgroup/job/step/cpuset.cpus.effective", "0-3\n");
 	check_ok(diagnose("page-faults"));
@@ -115,7 +120,8 @@ START_TEST(a_cpuset_is_told_from_an_affinity_mask)
 	fake_file("/sys/fs/cgroup/job/step/cpuset.cpus.effective", NULL);
 	fake_file("/sys/fs/cgroup/cpuset/old/cpuset.effective_cpus", "1,2\n");
 	check_ok(diagnose("page-faults"));
-	check_found("cpus", "", PS_FINDING_LIMITED, "its cgroup's cpuset is 1,2", "--cpuset-cpus=0-3");
+	check_found("cpus", "", PS_FINDING_LIMITED, "its cgroup's cpuset is 1,2",
+	            "--cpuset-cpus=0-3");
 }
 END_TEST
 
@@ -132,13 +138,15 @@ START_TEST(tracepoints_are_tried_by_opening_one)
 	check_found("tracepoints", "", PS_FINDING_GOOD, "no sched:sched_switch", NULL);
 	fake_file(TRACING "sched/sched_switch/id", "300\n");
 	check_ok(diagnose("page-faults"));
-	check_found("tracepoints", "", PS_FINDING_BLOCKED, "sched:sched_switch is refused (ENOENT)", NULL);
+	check_found("tracepoints", "", PS_FINDING_BLOCKED, "sched:sched_switch is refused (ENOENT)",
+	            NULL);
 	fake_add_event(PERF_TYPE_TRACEPOINT, 300);
 	check_ok(diagnose("page-faults"));
 	check_found("tracepoints", "", PS_FINDING_GOOD, "sched:sched_switch opens", NULL);
 	fake_set_paranoid(2, false);
 	check_ok(diagnose("page-faults"));
-	check_found("tracepoints", "", PS_FINDING_BLOCKED, "is refused (EACCES)", "perf_event_paranoid=1");
+	check_found("tracepoints", "", PS_FINDING_BLOCKED, "is refused (EACCES)",
+	            "perf_event_paranoid=1");
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The step of the diagnosis about PAPI: built without, not asked, refusing, and with components in each condition. */
+/* The step of the diagnosis about PAPI: built without, not asked, refusing, and with components in
+ * each condition. */
 #include "test_diagnose.h"
 
 #include "support/fake_papi.h"
@@ -52,15 +53,17 @@ START_TEST(components_are_told_with_their_reasons)
 	add_component("sde", PS_ECMP, "");
 	add_component("rapl", 0, "");
 	diagnose_papi(0);
-	check_found(
-	    "papi", "", PS_FINDING_GOOD,
-	    "PAPI is 7.0.0. Its components that are ready: perf_event, rapl. Looked at when they are used: rocm. "
-	    "Switched off by PAPI: cuda (libcuda.so not found), sde (no reason given).",
-	    NULL);
+	check_found("papi", "", PS_FINDING_GOOD,
+	            "PAPI is 7.0.0. Its components that are ready: perf_event, rapl. Looked at "
+	            "when they are used: rocm. Switched off by PAPI: cuda (libcuda.so not found), "
+	            "sde (no reason given).",
+	            NULL);
 	fake_papi.component.disabled = PS_ECMP;
-	snprintf(fake_papi.component.disabled_reason, sizeof fake_papi.component.disabled_reason, "no PMU");
+	snprintf(fake_papi.component.disabled_reason, sizeof fake_papi.component.disabled_reason,
+	         "no PMU");
 	diagnose_papi(0);
-	check_found("papi", "", PS_FINDING_LIMITED, "Switched off by PAPI: perf_event (no PMU), cuda", NULL);
+	check_found("papi", "", PS_FINDING_LIMITED,
+	            "Switched off by PAPI: perf_event (no PMU), cuda", NULL);
 	ck_assert(fake_papi.is_initialized);
 }
 END_TEST

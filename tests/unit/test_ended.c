@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of what a set is attached to: final counts are marked, and a start is refused, whether it was waited for or not. */
+/* The end of what a set is attached to: final counts are marked, and a start is refused, whether it
+ * was waited for or not. */
 #include "support/scene.h"
 
 #define EVENT   "page-faults"
@@ -13,7 +14,8 @@ static struct ps_eventset *attached(bool is_process)
 	fake_task(PROCESS, "solver", 2);
 	fake_task_affinity(PROCESS, "0-3");
 	fake_file("/proc/500/task/500/stat", "500 (solver) R 1\n");
-	check_ok(is_process ? ps_eventset_attach_process(set, PROCESS) : ps_eventset_attach_tid(set, PROCESS));
+	check_ok(is_process ? ps_eventset_attach_process(set, PROCESS)
+	                    : ps_eventset_attach_tid(set, PROCESS));
 	check_ok(ps_start(set));
 	return set;
 }
@@ -47,11 +49,13 @@ START_TEST(all_parts_of_the_final_counts_are_marked_and_a_start_is_refused)
 	fake_switch_out(PROCESS);
 	fake_switch_in(PROCESS, 1);
 	end(_i & 2);
-	check_ok(_i & 4 ? ps_stop(set, scene.root, &last, NULL) : ps_read(set, scene.root, &last, NULL));
+	check_ok(_i & 4 ? ps_stop(set, scene.root, &last, NULL)
+	                : ps_read(set, scene.root, &last, NULL));
 	ck_assert_int_eq(ps_eventset_is_ended(set), 1);
 	ck_assert_int_eq(scene_sum(EVENT, last), 42);
 	ck_assert_uint_ne(scene_total(EVENT).flags & PS_VALUE_ENDED, 0);
-	ck_assert(scene.mode == PS_ATTRIBUTE_LAST_CPU || (is_marked(1, last) && is_marked(2, last)));
+	ck_assert(scene.mode == PS_ATTRIBUTE_LAST_CPU ||
+	          (is_marked(1, last) && is_marked(2, last)));
 	ck_assert(!is_marked(2, before));
 	if (!(_i & 4))
 		check_ok(ps_stop(set, scene.root, &last, NULL));
@@ -98,7 +102,8 @@ END_TEST
 
 static void add_tests(TCase *tests)
 {
-	tcase_add_loop_test(tests, all_parts_of_the_final_counts_are_marked_and_a_start_is_refused, 0, 8);
+	tcase_add_loop_test(tests, all_parts_of_the_final_counts_are_marked_and_a_start_is_refused,
+	                    0, 8);
 	tcase_add_test(tests, a_process_lives_until_its_last_thread_has_ended);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names that need no file of a PMU: generic, cache, software, raw, breakpoints, tracepoints; their modifiers; what is said of
- * names that aren't known; and that no name crashes.
+ * Names that need no file of a PMU: generic, cache, software, raw, breakpoints, tracepoints; their
+ * modifiers; what is said of names that aren't known; and that no name crashes.
  */
 #include "test_event.h"
 
@@ -117,13 +117,13 @@ START_TEST(a_name_of_perf_has_perfs_encoding)
 	struct ps__event event = parsed(want->name);
 	ck_assert_str_eq(event.name, want->name);
 	ck_assert_int_eq(event.scope, PS_SCOPE_THREAD);
-	ck_assert_int_eq(event.klass,
-	                 want->type == PERF_TYPE_SOFTWARE ? PS__EVENT_CLASS_SOFTWARE : PS__EVENT_CLASS_CORE);
+	ck_assert_int_eq(event.klass, want->type == PERF_TYPE_SOFTWARE ? PS__EVENT_CLASS_SOFTWARE
+	                                                               : PS__EVENT_CLASS_CORE);
 	ck_assert(event.scale == 1);
 	ck_assert_str_eq(event.unit, strstr(event.name, "-clock") ? "ns" : "");
 	ck_assert(!event.explicit_domain && !event.user_only && !event.unsupported);
-	ck_assert(!event.attr.exclude_user && !event.attr.exclude_kernel && !event.attr.exclude_hv &&
-	          !event.attr.pinned);
+	ck_assert(!event.attr.exclude_user && !event.attr.exclude_kernel &&
+	          !event.attr.exclude_hv && !event.attr.pinned);
 	ps__event_clear(&event);
 	ps__event_clear(&event);
 }
@@ -171,8 +171,8 @@ END_TEST
 
 START_TEST(guest_host_and_idle_are_as_in_perf)
 {
-	struct ps__event guest = parsed("cycles:G"), host = parsed("cycles:uH"), both = parsed("cycles:GH"),
-			 busy = parsed("cycles:I");
+	struct ps__event guest = parsed("cycles:G"), host = parsed("cycles:uH"),
+			 both = parsed("cycles:GH"), busy = parsed("cycles:I");
 
 	ck_assert(guest.attr.exclude_host && !guest.attr.exclude_guest && !guest.explicit_domain);
 	ck_assert(!host.attr.exclude_host && host.attr.exclude_guest && host.attr.exclude_kernel);
@@ -362,7 +362,8 @@ int main(void)
 
 	tcase_add_loop_test(tests, a_name_of_perf_has_perfs_encoding, 0, ENCODINGS);
 	tcase_add_test(tests, a_generic_name_needs_no_file);
-	tcase_add_loop_test(tests, modifiers_say_what_is_counted, 0, (int)(sizeof modifiers / sizeof *modifiers));
+	tcase_add_loop_test(tests, modifiers_say_what_is_counted, 0,
+	                    (int)(sizeof modifiers / sizeof *modifiers));
 	tcase_add_test(tests, guest_host_and_idle_are_as_in_perf);
 	tcase_add_loop_test(tests, a_wrong_name_is_refused_and_the_sentence_says_what_is_wrong, 0,
 	                    (int)(sizeof refusals / sizeof *refusals));

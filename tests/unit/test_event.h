@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the suites of the event room share: machines from tests/fixtures/sysfs, and parsing that must or must not work. */
+/* What the suites of the event room share: machines from tests/fixtures/sysfs, and parsing that
+ * must or must not work. */
 #ifndef PS_TESTS_TEST_EVENT_H
 #define PS_TESTS_TEST_EVENT_H
 
@@ -42,7 +43,8 @@ static inline void check_refused(const char *name, int code, const char *part)
 	int got = ps__event_parse(&event, name);
 	ck_assert_msg(got == code, "%s: %d instead of %d: %s", name, got, code,
 	              got ? ps_error_detail() : "it was parsed");
-	ck_assert_msg(strstr(ps_error_detail(), part) != NULL, "%s: no '%s' in: %s", name, part, ps_error_detail());
+	ck_assert_msg(strstr(ps_error_detail(), part) != NULL, "%s: no '%s' in: %s", name, part,
+	              ps_error_detail());
 	ck_assert_mem_eq(&event, &before, sizeof event);
 }
 
@@ -56,7 +58,8 @@ static inline void check_encoding(const char *name, uint32_t type, uint64_t conf
 	ps__event_clear(&event);
 }
 
-/* libpfm4 looks at the machine past the fake kernel: it is to know no PMU, as the names of all have one of these letters. */
+/* libpfm4 looks at the machine past the fake kernel: it is to know no PMU, as the names of all have
+ * one of these letters. */
 static inline int run_suite(Suite *suite)
 {
 	setenv("LIBPFM_DISABLED_PMUS", "a,b,c,d,e,i,k,l,m,n,o,p,r,s,t,u,x", 1);

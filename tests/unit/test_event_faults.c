@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nothing that a name or a file of sysfs can hold, and no call that fails, crashes the parser, leaks, or changes what a
- * name means without a word.
+ * Nothing that a name or a file of sysfs can hold, and no call that fails, crashes the parser,
+ * leaks, or changes what a name means without a word.
  */
 #include "support/small.h"
 #include "support/unmarked.h"
@@ -61,8 +61,8 @@ static void parse_any(const char *name)
 		ps__event_clear(&event);
 		return;
 	}
-	ck_assert_msg(code == PS_EINVAL || code == PS_ENOEVNT || code == PS_EATTR || code == PS_EPERM ||
-	                  code == PS_ESYS,
+	ck_assert_msg(code == PS_EINVAL || code == PS_ENOEVNT || code == PS_EATTR ||
+	                  code == PS_EPERM || code == PS_ESYS,
 	              "'%s': %d", name, code);
 	ck_assert_mem_eq(&event, &before, sizeof event);
 	ck_assert_uint_gt(strlen(ps_error_detail()), 10);
@@ -170,7 +170,8 @@ static void check_same(const struct ps__event *event, const struct ps__event *ex
 	ck_assert_int_eq(event->kernel_side, expected->kernel_side);
 }
 
-/* Fails each use of a call in turn: the result is an error with a sentence, or what it is without a failure. */
+/* Fails each use of a call in turn: the result is an error with a sentence, or what it is without a
+ * failure. */
 static void fail_each(const char *name, enum fake_call call, int error)
 {
 	struct ps__event expected = {.name = NULL}, event;
@@ -198,7 +199,8 @@ static void fail_each(const char *name, enum fake_call call, int error)
 
 START_TEST(whichever_call_fails_it_is_an_error_or_changes_nothing)
 {
-	static const enum fake_call calls[] = {FAKE_OPEN, FAKE_READ, FAKE_LIST, FAKE_CLOSE, FAKE_ALLOCATE};
+	static const enum fake_call calls[] = {FAKE_OPEN, FAKE_READ, FAKE_LIST, FAKE_CLOSE,
+	                                       FAKE_ALLOCATE};
 	static const int errors[] = {EMFILE, ENOMEM, EACCES, EIO, EINTR};
 
 	use_machine(subjects[_i].machine);

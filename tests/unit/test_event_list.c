@@ -18,7 +18,8 @@ static int look(const struct ps_event_info *info, void *context)
 
 	wanted->total++;
 	ck_assert_uint_eq(info->size, sizeof *info);
-	ck_assert(info->name && *info->name && info->pmu && *info->pmu && info->description && info->unit);
+	ck_assert(info->name && *info->name && info->pmu && *info->pmu && info->description &&
+	          info->unit);
 	if (strcmp(info->name, wanted->name) != 0)
 		return 0;
 	wanted->visits++;
@@ -44,7 +45,8 @@ static void check_known(const char *name, const char *pmu, const char *unit, enu
 	ck_assert_msg(wanted.visits == 1, "%s: visited %zu times", name, wanted.visits);
 	ck_assert_msg(!strcmp(wanted.text[0], pmu), "%s: PMU %s", name, wanted.text[0]);
 	ck_assert_msg(!strcmp(wanted.text[2], unit), "%s: unit %s", name, wanted.text[2]);
-	ck_assert_msg(wanted.info.scope == scope, "%s: scope %s", name, ps_scope_name(wanted.info.scope));
+	ck_assert_msg(wanted.info.scope == scope, "%s: scope %s", name,
+	              ps_scope_name(wanted.info.scope));
 }
 
 START_TEST(each_kind_of_name_is_listed_with_what_is_known_of_it)
@@ -78,7 +80,8 @@ static int parse(const struct ps_event_info *info, void *context)
 		return 0;
 	int code = ps__event_parse(&event, info->name);
 	ck_assert_msg(code == PS_OK, "%s: %s", info->name, ps_error_detail());
-	ck_assert_msg(event.scope == info->scope, "%s: %s is listed", info->name, ps_scope_name(info->scope));
+	ck_assert_msg(event.scope == info->scope, "%s: %s is listed", info->name,
+	              ps_scope_name(info->scope));
 	ps__event_clear(&event);
 	++*count;
 	return 0;
@@ -114,12 +117,14 @@ static int stop_at(const struct ps_event_info *info, void *context)
 
 START_TEST(what_the_visitor_returns_ends_the_walk_in_every_place)
 {
-	static const char *const names[] = {"cycles", "iTLB-load-misses", "power/energy-pkg/", "sched:sched_switch"};
+	static const char *const names[] = {"cycles", "iTLB-load-misses", "power/energy-pkg/",
+	                                    "sched:sched_switch"};
 
 	use_machine("skx");
 	fake_file("/sys/kernel/tracing/events/sched/sched_switch/id", "312\n");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		ck_assert_msg(ps_event_for_each(stop_at, (void *)(uintptr_t)names[i]) == -77, "%s", names[i]);
+		ck_assert_msg(ps_event_for_each(stop_at, (void *)(uintptr_t)names[i]) == -77, "%s",
+		              names[i]);
 	ck_assert_int_eq(ps_event_for_each(NULL, NULL), PS_EINVAL);
 }
 END_TEST

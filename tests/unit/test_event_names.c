@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of many events: each is found by its name, and one more costs what it cost in a small set. */
+/* Sets of many events: each is found by its name, and one more costs what it cost in a small
+ * set. */
 #include "eventset/eventset.h"
 #include "support/scene.h"
 
@@ -90,7 +91,8 @@ static size_t longest_walk(const struct ps_eventset *set)
 	return longest;
 }
 
-/* A list that is walked for each event, or a table that fills up, would have walks as long as the set. */
+/* A list that is walked for each event, or a table that fills up, would have walks as long as the
+ * set. */
 START_TEST(one_more_event_costs_the_same_in_a_large_set)
 {
 	struct ps_eventset *large = set_of(10000);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libpfm4's names: their encodings, what their modifiers mean, and what is said of those that aren't this machine's. libpfm4
- * looks at the machine past ps__os: its core PMU is chosen by libpfm4's own environment variables, and what it
- * asks sysfs is answered by the fake kernel here.
+ * libpfm4's names: their encodings, what their modifiers mean, and what is said of those that
+ * aren't this machine's. libpfm4 looks at the machine past ps__os: its core PMU is chosen by
+ * libpfm4's own environment variables, and what it asks sysfs is answered by the fake kernel here.
  */
 #include "support/fake_internal.h"
 #include "test_event.h"
@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* libpfm4 calls it for the number of a PMU. What this machine has there must not decide what a test finds. */
+/* libpfm4 calls it for the number of a PMU. What this machine has there must not decide what a test
+ * finds. */
 __attribute__((visibility("default"))) FILE *fopen(const char *path, const char *mode)
 {
 	FILE *(*real)(const char *, const char *);
@@ -30,11 +31,12 @@ __attribute__((visibility("default"))) FILE *fopen(const char *path, const char 
 	return real(path, mode);
 }
 
-/* Uncore PMUs of libpfm4 are found on the machine's processor alone: here an event of the core gets the number of one. */
+/* Uncore PMUs of libpfm4 are found on the machine's processor alone: here an event of the core gets
+ * the number of one. */
 static uint32_t uncore_type;
 
-__attribute__((visibility("default"))) pfm_err_t pfm_get_os_event_encoding(const char *name, int level, pfm_os_t os,
-                                                                           void *arguments)
+__attribute__((visibility("default"))) pfm_err_t
+pfm_get_os_event_encoding(const char *name, int level, pfm_os_t os, void *arguments)
 {
 	pfm_err_t (*real)(const char *, int, pfm_os_t, void *);
 
@@ -56,7 +58,8 @@ static void force(const char *pmu)
 		unsetenv("LIBPFM_FORCE_PMU");
 }
 
-/* libpfm4 keeps a PMU that it has found, also when it is initialized anew: this machine's must never be looked for. */
+/* libpfm4 keeps a PMU that it has found, also when it is initialized anew: this machine's must
+ * never be looked for. */
 static void set_up(void)
 {
 	fake_install();
@@ -75,17 +78,20 @@ struct encoding {
 	uint64_t config;
 };
 
-/* The codes: perf's own JSON lists of each CPU (tools/perf/pmu-events/arch in the Linux sources), event | umask << 8;
- * edge, inverse and counter mask by the processors' manuals: bits 18, 23 and 24 up. */
+/* The codes: perf's own JSON lists of each CPU (tools/perf/pmu-events/arch in the Linux sources),
+ * event | umask << 8; edge, inverse and counter mask by the processors' manuals: bits 18, 23 and 24
+ * up. */
 static const struct encoding core_encodings[] = {
 #ifdef __x86_64__
     {"amd64_fam19h_zen4", "RETIRED_INSTRUCTIONS", 0xc0}, /* ex_ret_instr */
     {"amd64_fam19h_zen4", "amd64_fam19h_zen4::RETIRED_INSTRUCTIONS", 0xc0},
-    {"amd64_fam19h_zen4", "AMD64_FAM19H_ZEN4::retired_instructions", 0xc0}, /* letters of either case */
-    {"amd64_fam19h_zen4", "RETIRED_OPS", 0xc1},                             /* ex_ret_ops */
-    {"amd64_fam19h_zen4", "RETIRED_BRANCH_INSTRUCTIONS", 0xc2},             /* ex_ret_brn */
-    {"amd64_fam19h_zen4", "RETIRED_SSE_AVX_FLOPS:ANY", 0x1f03},             /* fp_ret_sse_avx_ops.all */
-    {"amd64_fam19h_zen4", "RETIRED_SSE_AVX_FLOPS.MULT_FLOPS", 0x203},       /* fp_ret_sse_avx_ops.mult_flops */
+    {"amd64_fam19h_zen4", "AMD64_FAM19H_ZEN4::retired_instructions",
+     0xc0},                                                     /* letters of either case */
+    {"amd64_fam19h_zen4", "RETIRED_OPS", 0xc1},                 /* ex_ret_ops */
+    {"amd64_fam19h_zen4", "RETIRED_BRANCH_INSTRUCTIONS", 0xc2}, /* ex_ret_brn */
+    {"amd64_fam19h_zen4", "RETIRED_SSE_AVX_FLOPS:ANY", 0x1f03}, /* fp_ret_sse_avx_ops.all */
+    {"amd64_fam19h_zen4", "RETIRED_SSE_AVX_FLOPS.MULT_FLOPS",
+     0x203}, /* fp_ret_sse_avx_ops.mult_flops */
     {"amd64_fam19h_zen4", "RETIRED_INSTRUCTIONS:c=2:i:e", 0x28400c0},
     {"skl", "INST_RETIRED:ANY_P", 0xc0},                /* inst_retired.any_p */
     {"skl", "skl::BR_INST_RETIRED:CONDITIONAL", 0x1c4}, /* br_inst_retired.conditional */
@@ -107,8 +113,9 @@ START_TEST(names_of_a_cpu_have_the_codes_of_its_manual)
 		ck_assert_str_eq(event.name, encoding->name);
 		ck_assert_int_eq(event.klass, PS__EVENT_CLASS_CORE);
 		ck_assert_int_eq(event.scope, PS_SCOPE_THREAD);
-		ck_assert(!event.explicit_domain && !event.attr.exclude_user && !event.attr.exclude_kernel &&
-		          !event.attr.exclude_hv && !event.attr.exclude_guest && !event.attr.sample_period);
+		ck_assert(!event.explicit_domain && !event.attr.exclude_user &&
+		          !event.attr.exclude_kernel && !event.attr.exclude_hv &&
+		          !event.attr.exclude_guest && !event.attr.sample_period);
 		ps__event_clear(&event);
 	}
 }
@@ -118,7 +125,8 @@ START_TEST(names_of_perf_are_perfs_events)
 {
 	check_encoding("perf::PAGE-FAULTS", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	check_encoding("PAGE-FAULTS", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
-	check_encoding("perf::PERF_COUNT_SW_TASK_CLOCK", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	check_encoding("perf::PERF_COUNT_SW_TASK_CLOCK", PERF_TYPE_SOFTWARE,
+	               PERF_COUNT_SW_TASK_CLOCK);
 	check_encoding("perf::INSTRUCTIONS", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	check_encoding("perf::LLC-LOAD-MISSES", PERF_TYPE_HW_CACHE,
 	               PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
@@ -135,7 +143,8 @@ END_TEST
 
 START_TEST(the_kernels_own_names_come_before_libpfm4s)
 {
-	/* libpfm4 has both names, for the same events; but msr's alias and perf's generic names are found first. */
+	/* libpfm4 has both names, for the same events; but msr's alias and perf's generic names are
+	 * found first. */
 	check_encoding("page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	fake_file("/sys/bus/event_source/devices/msr/type", "9\n");
 	fake_file("/sys/bus/event_source/devices/msr/format/event", "config:0-63\n");
@@ -153,25 +162,34 @@ struct domain {
 START_TEST(modifiers_say_what_counts)
 {
 	static const struct domain domains[] = {
-	    {"", false, false, false, false, false, false},   {":u", true, false, true, false, false, false},
-	    {":k", true, true, false, false, false, false},   {":u:k", true, false, false, false, false, false},
-	    {":U", true, false, true, false, false, false},   {":u=1:k=0", true, false, true, false, false, false},
-	    {".u", true, false, true, false, false, false},   {":mg", false, false, false, false, true, false},
-	    {":mh", false, false, false, true, false, false}, {":pinned", false, false, false, false, false, true}};
+	    {"", false, false, false, false, false, false},
+	    {":u", true, false, true, false, false, false},
+	    {":k", true, true, false, false, false, false},
+	    {":u:k", true, false, false, false, false, false},
+	    {":U", true, false, true, false, false, false},
+	    {":u=1:k=0", true, false, true, false, false, false},
+	    {".u", true, false, true, false, false, false},
+	    {":mg", false, false, false, false, true, false},
+	    {":mh", false, false, false, true, false, false},
+	    {":pinned", false, false, false, false, false, true}};
 
 	for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
 		char name[64];
 		snprintf(name, sizeof name, "perf::PAGE-FAULTS%s", domains[i].modifiers);
 		struct ps__event event = parsed(name);
-		struct domain got = {domains[i].modifiers,      event.explicit_domain,    event.attr.exclude_user,
-		                     event.attr.exclude_kernel, event.attr.exclude_guest, event.attr.exclude_host,
+		struct domain got = {domains[i].modifiers,     event.explicit_domain,
+		                     event.attr.exclude_user,  event.attr.exclude_kernel,
+		                     event.attr.exclude_guest, event.attr.exclude_host,
 		                     event.attr.pinned};
-		ck_assert_msg(got.explicit_domain == domains[i].explicit_domain &&
-		                  got.no_user == domains[i].no_user && got.no_kernel == domains[i].no_kernel &&
-		                  got.no_guest == domains[i].no_guest && got.no_host == domains[i].no_host &&
-		                  got.pinned == domains[i].pinned,
-		              "%s: explicit %d, excluded: user %d kernel %d guest %d host %d, pinned %d", name,
-		              got.explicit_domain, got.no_user, got.no_kernel, got.no_guest, got.no_host, got.pinned);
+		ck_assert_msg(
+		    got.explicit_domain == domains[i].explicit_domain &&
+			got.no_user == domains[i].no_user &&
+			got.no_kernel == domains[i].no_kernel &&
+			got.no_guest == domains[i].no_guest && got.no_host == domains[i].no_host &&
+			got.pinned == domains[i].pinned,
+		    "%s: explicit %d, excluded: user %d kernel %d guest %d host %d, pinned %d",
+		    name, got.explicit_domain, got.no_user, got.no_kernel, got.no_guest,
+		    got.no_host, got.pinned);
 		ps__event_clear(&event);
 	}
 }
@@ -192,7 +210,8 @@ END_TEST
 
 START_TEST(a_wrong_mask_or_modifier_is_answered_with_the_right_ones)
 {
-	check_refused("perf::PAGE-FAULTS:z", PS_EATTR, "modifiers, each after a colon: k, mg, mh, u");
+	check_refused("perf::PAGE-FAULTS:z", PS_EATTR,
+	              "modifiers, each after a colon: k, mg, mh, u");
 	check_refused("perf::PAGE-FAULTS:u:u=0", PS_EATTR, "given twice");
 	check_refused("perf::PAGE-FAULTS:period", PS_EATTR, "missing");
 #ifdef __x86_64__
@@ -210,7 +229,8 @@ START_TEST(another_machines_event_is_told_from_an_unknown_one)
 {
 	check_refused("perf::NO-SUCH", PS_ENOEVNT, "there is no event 'perf::NO-SUCH'");
 	check_refused("perf::PAGE-FALTS", PS_ENOEVNT, "'perf::PAGE-FAULTS'");
-	check_refused("no_such_pmu::INST_RETIRED", PS_ENOEVNT, "libpfm4 knows no PMU 'no_such_pmu'");
+	check_refused("no_such_pmu::INST_RETIRED", PS_ENOEVNT,
+	              "libpfm4 knows no PMU 'no_such_pmu'");
 	check_refused("no_such_pmu::INST_RETIRED", PS_ENOEVNT, "these here: perf");
 #ifdef __x86_64__
 	/* No machine is both. */
@@ -240,7 +260,8 @@ START_TEST(an_uncore_event_has_the_scope_and_unit_of_its_pmu)
 	ck_assert_str_eq(event.unit, "");
 	ps__event_clear(&event);
 	/* The encoding of the alias: event 4, umask 3. */
-	fake_file("/sys/bus/event_source/devices/uncore_imc_0/events/cas_count_read", "event=0x0e,umask=0x01\n");
+	fake_file("/sys/bus/event_source/devices/uncore_imc_0/events/cas_count_read",
+	          "event=0x0e,umask=0x01\n");
 	event = parsed("skl::UOPS_ISSUED:ANY");
 	ck_assert_str_eq(event.unit, plain.unit);
 	ck_assert(event.scale > plain.scale * 0.999 && event.scale < plain.scale * 1.001);
@@ -323,7 +344,8 @@ static void *look_up_often(void *context)
 
 	(void)context;
 	for (int i = 0; i < 200; i++) {
-		if (ps__event_parse(&event, i % 2 ? "perf::PAGE-FAULTS:u" : "perf::INSTRUCTIONS") != PS_OK)
+		if (ps__event_parse(&event, i % 2 ? "perf::PAGE-FAULTS:u" : "perf::INSTRUCTIONS") !=
+		    PS_OK)
 			return (void *)1;
 		ps__event_clear(&event);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmu/.../ and bare aliases, on fake machines: encodings, units, and what is said of terms and PMUs that are wrong. */
+/* pmu/.../ and bare aliases, on fake machines: encodings, units, and what is said of terms and PMUs
+ * that are wrong. */
 #include "test_event.h"
 
 #include "event/pmu.h"
@@ -56,21 +57,27 @@ static const struct encoding {
 };
 
 /* What each kind of cores is asked for: PMU, type, config. */
+/* PMU, type, config, config1. */
+#define KIND(...)                         \
+	{                                 \
+		__VA_ARGS__, 0, {0}, NULL \
+	}
+
 static const struct {
 	const char *machine, *name, *cpus; /* cpus: where it can be counted; NULL: anywhere */
 	struct ps__variant variants[2];
 } kinds[] = {
-    {"hybrid", "instructions", NULL, {{4, 0, 0x400000001, 0, 0, {0}, NULL}, {10, 0, 0xa00000001, 0, 0, {0}, NULL}}},
-    {"hybrid", "LLC-loads:u", NULL, {{4, 3, 0x400000002, 0, 0, {0}, NULL}, {10, 3, 0xa00000002, 0, 0, {0}, NULL}}},
-    {"hybrid", "r1a8", NULL, {{4, 4, 0x1a8, 0, 0, {0}, NULL}, {10, 10, 0x1a8, 0, 0, {0}, NULL}}},
-    {"hybrid", "mem-loads", NULL, {{4, 4, 0x1cd, 3, 0, {0}, NULL}, {10, 10, 0x5d0, 3, 0, {0}, NULL}}},
-    {"hybrid", "cpu_core/cycles/", "0-3", {{4, 0, 0x400000000, 0, 0, {0}, NULL}}},
-    {"hybrid", "cpu_atom/L1-dcache-loads/", "4-7", {{10, 3, 0xa00000000, 0, 0, {0}, NULL}}},
-    {"hybrid", "cpu_atom/event=0x21/", "4-7", {{10, 10, 0x21, 0, 0, {0}, NULL}}},
-    {"hybrid", "slots", "0-3", {{4, 4, 0x400, 0, 0, {0}, NULL}}},
-    {"hybrid", "page-faults", NULL, {{0, 0, 0, 0, 0, {0}, NULL}}},
-    {"skx", "instructions", NULL, {{0, 0, 0, 0, 0, {0}, NULL}}},
-    {"arm", "inst_retired", NULL, {{0, 0, 0, 0, 0, {0}, NULL}}},
+    {"hybrid", "instructions", NULL, {KIND(4, 0, 0x400000001, 0), KIND(10, 0, 0xa00000001, 0)}},
+    {"hybrid", "LLC-loads:u", NULL, {KIND(4, 3, 0x400000002, 0), KIND(10, 3, 0xa00000002, 0)}},
+    {"hybrid", "r1a8", NULL, {KIND(4, 4, 0x1a8, 0), KIND(10, 10, 0x1a8, 0)}},
+    {"hybrid", "mem-loads", NULL, {KIND(4, 4, 0x1cd, 3), KIND(10, 10, 0x5d0, 3)}},
+    {"hybrid", "cpu_core/cycles/", "0-3", {KIND(4, 0, 0x400000000, 0)}},
+    {"hybrid", "cpu_atom/L1-dcache-loads/", "4-7", {KIND(10, 3, 0xa00000000, 0)}},
+    {"hybrid", "cpu_atom/event=0x21/", "4-7", {KIND(10, 10, 0x21, 0)}},
+    {"hybrid", "slots", "0-3", {KIND(4, 4, 0x400, 0)}},
+    {"hybrid", "page-faults", NULL, {KIND(0, 0, 0, 0)}},
+    {"skx", "instructions", NULL, {KIND(0, 0, 0, 0)}},
+    {"arm", "inst_retired", NULL, {KIND(0, 0, 0, 0)}},
 };
 
 START_TEST(each_kind_of_cores_is_asked_in_its_way)
@@ -80,12 +87,14 @@ START_TEST(each_kind_of_cores_is_asked_in_its_way)
 	size_t count = 0;
 
 	for (; count < 2 && kinds[_i].variants[count].pmu_type; count++) {
-		const struct ps__variant *wanted = &kinds[_i].variants[count], *got = &event.variants[count];
+		const struct ps__variant *wanted = &kinds[_i].variants[count],
+					 *got = &event.variants[count];
 		ck_assert_uint_lt(count, event.variant_count);
 		ck_assert_msg(got->pmu_type == wanted->pmu_type && got->type == wanted->type &&
 		                  got->config == wanted->config && got->config1 == wanted->config1,
-		              "%s: PMU %u, type %u, %#llx, %#llx", kinds[_i].name, got->pmu_type, got->type,
-		              (unsigned long long)got->config, (unsigned long long)got->config1);
+		              "%s: PMU %u, type %u, %#llx, %#llx", kinds[_i].name, got->pmu_type,
+		              got->type, (unsigned long long)got->config,
+		              (unsigned long long)got->config1);
 		ck_assert_str_eq(got->cpus, got->pmu_type == 4 ? "0-3" : "4-7");
 	}
 	ck_assert_uint_eq(event.variant_count, count);
@@ -130,8 +139,10 @@ START_TEST(terms_and_aliases_are_encoded_as_the_format_files_say)
 	use_machine(encodings[_i].machine);
 	struct ps__event event = parsed(encodings[_i].name);
 
-	ck_assert_msg(event.attr.type == encodings[_i].type && event.attr.config == encodings[_i].config &&
-	                  event.attr.config1 == encodings[_i].config1 && event.attr.config2 == encodings[_i].config2,
+	ck_assert_msg(event.attr.type == encodings[_i].type &&
+	                  event.attr.config == encodings[_i].config &&
+	                  event.attr.config1 == encodings[_i].config1 &&
+	                  event.attr.config2 == encodings[_i].config2,
 	              "%s: type %u, %#llx, %#llx, %#llx", encodings[_i].name, event.attr.type,
 	              (unsigned long long)event.attr.config, (unsigned long long)event.attr.config1,
 	              (unsigned long long)event.attr.config2);
@@ -191,14 +202,14 @@ END_TEST
 
 START_TEST(modifiers_follow_the_slash_with_or_without_a_colon)
 {
-	static const char *const names[] = {"cpu/event=0xc0/u", "cpu/event=0xc0/:u", "cpu/instructions/u",
-	                                    "cpu/cycles/:u"};
+	static const char *const names[] = {"cpu/event=0xc0/u", "cpu/event=0xc0/:u",
+	                                    "cpu/instructions/u", "cpu/cycles/:u"};
 
 	use_machine("skx");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct ps__event event = parsed(names[i]);
-		ck_assert(event.explicit_domain && event.attr.exclude_kernel && event.attr.exclude_hv &&
-		          !event.attr.exclude_user);
+		ck_assert(event.explicit_domain && event.attr.exclude_kernel &&
+		          event.attr.exclude_hv && !event.attr.exclude_user);
 		ps__event_clear(&event);
 	}
 }
@@ -218,7 +229,8 @@ END_TEST
 START_TEST(an_alias_brings_its_scale_and_unit)
 {
 	use_machine("skx");
-	struct ps__event energy = parsed("power/energy-pkg/"), bytes = parsed("uncore_imc_0/cas_count_read/"),
+	struct ps__event energy = parsed("power/energy-pkg/"),
+			 bytes = parsed("uncore_imc_0/cas_count_read/"),
 			 plain = parsed("uncore_imc_0/clockticks/");
 
 	ck_assert(energy.scale == 0x1p-32);
@@ -274,26 +286,18 @@ END_TEST
 
 START_TEST(a_format_that_is_not_known_is_refused)
 {
-	static const char *const wrong[] = {"",
-	                                    "config",
-	                                    "config:",
-	                                    "config9:0-7",
-	                                    "config:0-64",
-	                                    "config:7-0",
-	                                    "config:0-7,",
-	                                    "config:0-7,9-3",
-	                                    "config:0-",
-	                                    "config:x",
-	                                    "config:0 7",
-	                                    "config:0,,1",
-	                                    "config9:0-63",
-	                                    "config:99999999999999999999"};
+	static const char *const wrong[] = {
+	    "",           "config",      "config:",        "config9:0-7", "config:0-64",
+	    "config:7-0", "config:0-7,", "config:0-7,9-3", "config:0-",   "config:x",
+	    "config:0 7", "config:0,,1", "config9:0-63"};
 
 	use_machine("zen");
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		fake_file(DEVICES "cpu/format/event", wrong[i]);
 		check_refused("cpu/event=1/", PS_EATTR, "the format of 'event' of PMU cpu");
 	}
+	fake_file(DEVICES "cpu/format/event", "config:99999999999999999999");
+	check_refused("cpu/event=1/", PS_EATTR, "the format of 'event' of PMU cpu");
 }
 END_TEST
 
@@ -307,7 +311,8 @@ static const struct {
     {"skx", "cpu/,/", PS_EATTR, "empty (character 5)"},
     {"skx", "cpu/event=1,/", PS_EATTR, "empty (character 13)"},
     {"skx", "cpu/=1/", PS_EATTR, "empty (character 5)"},
-    {"skx", "cpu/evnt=1/", PS_EATTR, "no term 'evnt' (character 5); its terms are: any, cmask, edge, event"},
+    {"skx", "cpu/evnt=1/", PS_EATTR,
+     "no term 'evnt' (character 5); its terms are: any, cmask, edge, event"},
     {"skx", "msr/tscc/", PS_EATTR, "no term or event 'tscc' (character 5); its terms are: event"},
     {"skx", "msr/tscc/", PS_EATTR, "its events: aperf, mperf, smi, tsc"},
     {"skx", "power/energy-pkg.unit/", PS_EATTR, "no term or event"},
@@ -315,8 +320,10 @@ static const struct {
     {"skx", "cpu/page-faults/", PS_EATTR, "no term or event 'page-faults'"},
     {"skx", "power/cycles/", PS_EATTR, "no term or event 'cycles'"},
     {"skx", "cpu/cycles,umask=1/", PS_EATTR, "'cycles'"},
-    {"skx", "cpu/event=0x100/", PS_EATTR, "'0x100' of 'event' (character 5) is too large: 0 to 0xff"},
-    {"skx", "cpu/event=1,ldlat=65536/", PS_EATTR, "'65536' of 'ldlat' (character 13) is too large: 0 to 0xffff"},
+    {"skx", "cpu/event=0x100/", PS_EATTR,
+     "'0x100' of 'event' (character 5) is too large: 0 to 0xff"},
+    {"skx", "cpu/event=1,ldlat=65536/", PS_EATTR,
+     "'65536' of 'ldlat' (character 13) is too large: 0 to 0xffff"},
     {"skx", "cpu/edge=2/", PS_EATTR, "0 to 0x1 can"},
     {"skx", "cpu/event=/", PS_EATTR, "'' of 'event' (character 5) is not a number"},
     {"skx", "cpu/event=0x/", PS_EATTR, "'0x' of 'event'"},
@@ -329,7 +336,8 @@ static const struct {
     {"skx", "cpu/instructions/q", PS_EATTR, "'q' (character 18)"},
     {"skx", "cpu/instructions/u/", PS_EATTR, "'/' (character 19)"},
     {"skx", "cpu/instructions/:", PS_EATTR, "no modifier follows"},
-    {"skx", "nope/event=1/", PS_ENOEVNT, "no PMU 'nope'; this machine's are: breakpoint, cpu, cstate_core"},
+    {"skx", "nope/event=1/", PS_ENOEVNT,
+     "no PMU 'nope'; this machine's are: breakpoint, cpu, cstate_core"},
     {"skx", "uncore_imc/cas_count_read/", PS_ENOEVNT, "one of uncore_imc_0, uncore_imc_1"},
     {"skx", "cas_count_read", PS_ENOEVNT,
      "uncore_imc_0, uncore_imc_1; name one, as in 'uncore_imc_0/cas_count_read/'"},
@@ -416,11 +424,13 @@ int main(void)
 	Suite *suite = suite_create("event_pmu");
 	TCase *tests = scene_case_of(suite, "terms", fake_install, fake_remove);
 
-	tcase_add_loop_test(tests, each_kind_of_cores_is_asked_in_its_way, 0, (int)(sizeof kinds / sizeof *kinds));
+	tcase_add_loop_test(tests, each_kind_of_cores_is_asked_in_its_way, 0,
+	                    (int)(sizeof kinds / sizeof *kinds));
 	tcase_add_test(tests, format_files_and_terms_reach_the_newest_words);
 	tcase_add_loop_test(tests, terms_and_aliases_are_encoded_as_the_format_files_say, 0,
 	                    (int)(sizeof encodings / sizeof *encodings));
-	tcase_add_loop_test(tests, the_class_follows_the_pmu, 0, (int)(sizeof classes / sizeof *classes));
+	tcase_add_loop_test(tests, the_class_follows_the_pmu, 0,
+	                    (int)(sizeof classes / sizeof *classes));
 	tcase_add_test(tests, probes_and_tracepoints_of_a_pmu_are_of_the_kernel);
 	tcase_add_test(tests, modifiers_follow_the_slash_with_or_without_a_colon);
 	tcase_add_test(tests, the_term_name_gives_the_event_its_name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uprobe/.../ and kprobe/.../: the attribute that the kernel gets, whose strings must live as long as the event. */
+/* uprobe/.../ and kprobe/.../: the attribute that the kernel gets, whose strings must live as long
+ * as the event. */
 #include "backend/backend.h"
 #include "test_event.h"
 
@@ -21,12 +22,14 @@ static void set_up(void)
 	fake_set_pmu_flags(8, FAKE_PMU_SOFTWARE);
 }
 
-static void check_probe(const char *name, uint32_t type, uint64_t config, const char *place, uint64_t config2)
+static void check_probe(const char *name, uint32_t type, uint64_t config, const char *place,
+                        uint64_t config2)
 {
 	struct ps__event event = parsed(name);
 
 	ck_assert_uint_eq(event.attr.type, type);
-	ck_assert_msg(event.attr.config == config, "%s: config %#llx", name, (unsigned long long)event.attr.config);
+	ck_assert_msg(event.attr.config == config, "%s: config %#llx", name,
+	              (unsigned long long)event.attr.config);
 	ck_assert_msg(event.attr.config2 == config2, "%s: config2 %#llx", name,
 	              (unsigned long long)event.attr.config2);
 	ck_assert_uint_eq(event.attr.config1, (uintptr_t)event.probe);
@@ -43,11 +46,13 @@ static void check_probe(const char *name, uint32_t type, uint64_t config, const 
 
 START_TEST(a_probe_is_a_file_or_a_function_and_an_offset)
 {
-	check_probe("uprobe/path=/usr/lib/libc.so,offset=0x1234/", 8, 0, "/usr/lib/libc.so", 0x1234);
+	check_probe("uprobe/path=/usr/lib/libc.so,offset=0x1234/", 8, 0, "/usr/lib/libc.so",
+	            0x1234);
 	check_probe("uprobe/offset=4660,path=/bin/x y/", 8, 0, "/bin/x y", 0x1234);
 	check_probe("uprobe/path=/bin/x,offset=0x10,retprobe/", 8, 1, "/bin/x", 0x10);
 	check_probe("uprobe/path=/bin/x,offset=0x10,retprobe=0/", 8, 0, "/bin/x", 0x10);
-	check_probe("uprobe/path=/bin/x,offset=0x10,ref_ctr_offset=0x20/", 8, 0x20ull << 32, "/bin/x", 0x10);
+	check_probe("uprobe/path=/bin/x,offset=0x10,ref_ctr_offset=0x20/", 8, 0x20ull << 32,
+	            "/bin/x", 0x10);
 	check_probe("kprobe/func=vfs_read,offset=0/", 7, 0, "vfs_read", 0);
 	check_probe("kprobe/func=vfs_read/", 7, 0, "vfs_read", 0);
 	check_probe("kprobe/func=vfs_read,offset=8,retprobe/", 7, 1, "vfs_read", 8);
@@ -117,16 +122,19 @@ static void check_explained(const char *name, int error, int code, const char *p
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, error);
 	int got = ps__perf_probe(&event);
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
-	ck_assert_msg(got == code && strstr(ps_error_detail(), part), "%s, %s: %d: %s", name, strerror(error), got,
-	              ps_error_detail());
+	ck_assert_msg(got == code && strstr(ps_error_detail(), part), "%s, %s: %d: %s", name,
+	              strerror(error), got, ps_error_detail());
 	ps__event_clear(&event);
 }
 
 START_TEST(the_kernels_refusal_is_explained)
 {
-	check_explained("uprobe/path=/bin/x,offset=0x10/", EACCES, PS_EPERM, "CAP_PERFMON, whatever");
-	check_explained("uprobe/path=/bin/x,offset=0x10/u", EPERM, PS_EPERM, "CAP_PERFMON, whatever");
-	check_explained("uprobe/path=/bin/x,offset=0x10/", ENOENT, PS_ENOSUPP, "there is no file /bin/x");
+	check_explained("uprobe/path=/bin/x,offset=0x10/", EACCES, PS_EPERM,
+	                "CAP_PERFMON, whatever");
+	check_explained("uprobe/path=/bin/x,offset=0x10/u", EPERM, PS_EPERM,
+	                "CAP_PERFMON, whatever");
+	check_explained("uprobe/path=/bin/x,offset=0x10/", ENOENT, PS_ENOSUPP,
+	                "there is no file /bin/x");
 	check_explained("uprobe/path=/bin/x,offset=0x10/", EINVAL, PS_ENOSUPP, "offset 0x10");
 	check_explained("kprobe/func=nothing/", ENOENT, PS_ENOSUPP, "/proc/kallsyms");
 	check_explained("kprobe/addr=1/", EINVAL, PS_ENOSUPP, "/proc/kallsyms");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one count of an event covers, from the CPUs that its PMU names and the topology files of sysfs. */
+/* What one count of an event covers, from the CPUs that its PMU names and the topology files of
+ * sysfs. */
 #include "test_event.h"
 
 #include <errno.h>
@@ -127,7 +128,8 @@ int main(void)
 	Suite *suite = suite_create("event_scope");
 	TCase *tests = scene_case_of(suite, "scopes", fake_install, fake_remove);
 
-	tcase_add_loop_test(tests, an_event_has_the_scope_of_its_pmu, 0, (int)(sizeof scopes / sizeof *scopes));
+	tcase_add_loop_test(tests, an_event_has_the_scope_of_its_pmu, 0,
+	                    (int)(sizeof scopes / sizeof *scopes));
 	tcase_add_test(tests, the_mask_decides_between_the_kinds_of_parts);
 	tcase_add_test(tests, one_cpu_for_each_die_is_given_to_the_package);
 	tcase_add_test(tests, older_names_of_the_topology_files_do_as_well);

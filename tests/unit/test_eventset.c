@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of an event set: its states with PAPI's codes, its list of events, clones and attachments. What the kernel
- * is asked for when it starts is test_open.c's.
+ * The life of an event set: its states with PAPI's codes, its list of events, clones and
+ * attachments. What the kernel is asked for when it starts is test_open.c's.
  */
 #include "support/scene.h"
 
@@ -343,10 +343,10 @@ END_TEST
 
 START_TEST(the_default_events_are_what_the_machine_has)
 {
-	static const char *const without[] = {"task-clock", "page-faults", "context-switches", "cpu-migrations",
-	                                      "msr/tsc/"};
-	static const char *const with[] = {"cycles", "instructions", "cache-references", "cache-misses",
-	                                   "branch-misses"};
+	static const char *const without[] = {"task-clock", "page-faults", "context-switches",
+	                                      "cpu-migrations", "msr/tsc/"};
+	static const char *const with[] = {"cycles", "instructions", "cache-references",
+	                                   "cache-misses", "branch-misses"};
 	struct ps_eventset *set = scene_set(NULL, NULL), *other = scene_set(NULL, NULL);
 
 	fake_add_msr();
@@ -402,7 +402,8 @@ int main(void)
 	tests = scene_case(suite, "events");
 	tcase_add_test(tests, events_are_listed_as_they_were_added_and_removed);
 	tcase_add_test(tests, a_unit_and_a_scale_are_told_for_each_event);
-	tcase_add_test(tests, a_name_that_the_term_name_gives_is_unique_and_either_name_removes_the_event);
+	tcase_add_test(tests,
+	               a_name_that_the_term_name_gives_is_unique_and_either_name_removes_the_event);
 	tcase_add_test(tests, a_refused_name_leaves_the_set_as_it_was_and_says_why);
 	tcase_add_test(tests, a_known_name_without_an_encoding_here_may_be_optional);
 	tcase_add_test(tests, a_changed_set_counts_its_new_events_and_its_old_readings_stay);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact attribution: the kernel splits the counts by CPU, a ring tells where the task has been; and what becomes of it
- * when the ring overflows, can't be had, or descriptors are short.
+ * Exact attribution: the kernel splits the counts by CPU, a ring tells where the task has been; and
+ * what becomes of it when the ring overflows, can't be had, or descriptors are short.
  */
 #include "support/scene.h"
 
@@ -103,7 +103,8 @@ START_TEST(a_ring_that_just_filled_up_loses_no_count)
 		check_ok(ps_accum(set, scene.root, NULL, NULL));
 		ck_assert_int_eq(scene_count(2, EVENT, 0), 100);
 		ck_assert_int_eq(scene_count(3, EVENT, 0), 50);
-		ck_assert_int_eq(scene_sum(EVENT, scene_part(3, EVENT, 0).timestamp), 3 * moves + 150);
+		ck_assert_int_eq(scene_sum(EVENT, scene_part(3, EVENT, 0).timestamp),
+		                 3 * moves + 150);
 		ps_eventset_destroy(set);
 	}
 }
@@ -203,7 +204,8 @@ END_TEST
 
 static void add_for_any_means(TCase *tests)
 {
-	tcase_add_test(tests, what_happened_on_a_cpu_is_counted_there_though_the_reading_is_made_elsewhere);
+	tcase_add_test(
+	    tests, what_happened_on_a_cpu_is_counted_there_though_the_reading_is_made_elsewhere);
 	tcase_add_test(tests, a_task_that_stayed_costs_one_read_whatever_the_number_of_cpus);
 	tcase_add_test(tests, the_budget_of_descriptors_is_given_back);
 	tcase_add_test(tests, a_watched_task_is_exact_too);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON and CSV against golden files (which tests/scripts/check-export holds against the schema), with every status,
- * units, wide scopes and names that need an escape; options; and what happens when something is wrong.
+ * JSON and CSV against golden files (which tests/scripts/check-export holds against the schema),
+ * with every status, units, wide scopes and names that need an escape; options; and what happens
+ * when something is wrong.
  */
 #include "support/fixture.h"
 #include "support/golden.h"
@@ -24,10 +25,12 @@ static void store(struct ps_eventset *set, int cpu, const char *affinity, const 
 
 	fake_set_affinity(affinity);
 	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp, NULL));
+	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
+	                  NULL));
 }
 
-static void check_export(enum ps_format format, const struct ps_export_options *options, const char *file)
+static void check_export(enum ps_format format, const struct ps_export_options *options,
+                         const char *file)
 {
 	FILE *stream = golden_open();
 
@@ -35,7 +38,8 @@ static void check_export(enum ps_format format, const struct ps_export_options *
 	golden_check_file(stream, file);
 }
 
-static char *export_text(struct ps_component *root, enum ps_format format, const struct ps_export_options *options)
+static char *export_text(struct ps_component *root, enum ps_format format,
+                         const struct ps_export_options *options)
 {
 	size_t bytes;
 	char *text;
@@ -85,7 +89,8 @@ static const char *const metrics[] = {"ipc", "GHz", "time-share", "page-fault-ra
 
 START_TEST(each_status_is_told_and_what_is_unknown_is_no_0)
 {
-	struct ps_export_options options = {.size = sizeof options, .metrics = metrics, .metric_count = 4};
+	struct ps_export_options options = {
+	    .size = sizeof options, .metrics = metrics, .metric_count = 4};
 
 	count_statuses();
 	check_export(PS_FORMAT_JSON, &options, "export_status.json");
@@ -104,17 +109,21 @@ static void make_package_pmu(void)
 	fake_file("/sys/bus/event_source/devices/power/cpumask", "0,2\n");
 	fake_file("/sys/bus/event_source/devices/power/format/event", "config:0-7\n");
 	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg", "event=0x02\n");
-	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg.scale", "2.3283064365386962890625e-10\n");
+	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg.scale",
+	          "2.3283064365386962890625e-10\n");
 	fake_file("/sys/bus/event_source/devices/power/events/energy-pkg.unit", "Joules\n");
 	fake_file("/sys/bus/event_source/devices/power/events/reads", "event=0x03\n");
 	fake_file("/sys/bus/event_source/devices/power/events/reads.scale", "64\n");
 	fake_file("/sys/bus/event_source/devices/power/events/reads.unit", "Bytes\n");
 	for (int cpu = 0; cpu < 4; cpu++) {
-		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
 		fake_file(path, cpu < 2 ? "0\n" : "1\n");
-		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
 		fake_file(path, siblings[cpu]);
-		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", cpu);
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", cpu);
 		fake_file(path, siblings[cpu]);
 	}
 }
@@ -155,7 +164,8 @@ START_TEST(names_and_fields_are_escaped)
 	    {"unknown", NULL, (double)NAN},
 	    {"infinite", NULL, (double)INFINITY},
 	};
-	struct ps_export_options options = {.size = sizeof options, .fields = fields, .field_count = 7};
+	struct ps_export_options options = {
+	    .size = sizeof options, .fields = fields, .field_count = 7};
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(4);
@@ -165,7 +175,8 @@ START_TEST(names_and_fields_are_escaped)
 	check_export(PS_FORMAT_JSON, &options, "export_escapes.json");
 	check_export(PS_FORMAT_CSV, &options, "export_escapes.csv");
 	char *xml = export_text(scene.root, PS_FORMAT_XML, &options);
-	ck_assert_ptr_nonnull(strstr(xml, "name=\"perfsage:run.command\" value=\"sh -c &quot;echo \\ "));
+	ck_assert_ptr_nonnull(
+	    strstr(xml, "name=\"perfsage:run.command\" value=\"sh -c &quot;echo \\ "));
 	ck_assert_ptr_nonnull(strstr(xml, "9223372036854775807 (last-cpu)"));
 	free(xml);
 	ps_eventset_destroy(set);
@@ -174,15 +185,18 @@ END_TEST
 
 START_TEST(json_escapes_what_a_terminal_must_not_get)
 {
-	static const struct ps_export_field fields[] = {{"x",
-	                                                 "\xc2\x9b"
-	                                                 "2J\u202e\u2028\U000e0041\ufeff \u4e16e\u0301",
-	                                                 0}};
-	struct ps_export_options options = {.size = sizeof options, .fields = fields, .field_count = 1};
+	static const struct ps_export_field fields[] = {
+	    {"x",
+	     "\xc2\x9b"
+	     "2J\u202e\u2028\U000e0041\ufeff \u4e16e\u0301",
+	     0}};
+	struct ps_export_options options = {
+	    .size = sizeof options, .fields = fields, .field_count = 1};
 
 	char *json = export_text(scene.root, PS_FORMAT_JSON, &options);
-	ck_assert_msg(strstr(json, "\"\\u009b2J\\u202e\\u2028\\udb40\\udc41\\ufeff \u4e16e\u0301\"") != NULL, "%s",
-	              json);
+	ck_assert_msg(
+	    strstr(json, "\"\\u009b2J\\u202e\\u2028\\udb40\\udc41\\ufeff \u4e16e\u0301\"") != NULL,
+	    "%s", json);
 	free(json);
 }
 END_TEST
@@ -190,7 +204,8 @@ END_TEST
 START_TEST(one_line_without_idle_components_of_chosen_types)
 {
 	struct ps_export_options options = {.size = sizeof options,
-	                                    .flags = PS_EXPORT_COMPACT | PS_EXPORT_NO_IDLE | PS_EXPORT_NO_HEADER,
+	                                    .flags = PS_EXPORT_COMPACT | PS_EXPORT_NO_IDLE |
+	                                             PS_EXPORT_NO_HEADER,
 	                                    .types = PS_TYPE_BIT(PS_COMPONENT_CORE)};
 	struct ps_eventset *set = scene_set("page-faults", NULL);
 
@@ -213,14 +228,13 @@ START_TEST(any_component_can_be_exported)
 	ck_assert_ptr_nonnull(strstr(json, "\"tree\": {\n  \"type\": \"Package\",\n  \"id\": 1,"));
 	ck_assert_ptr_null(strstr(json, "\"Machine\""));
 	free(json);
-	char *csv = export_text(ps_component_find(scene.root, PS_COMPONENT_THREAD, 2), PS_FORMAT_CSV, NULL);
-	ck_assert_ptr_nonnull(strstr(csv, "\r\nThread,2,2,Thread 2,,page-faults,42,count,counted,last-cpu,"));
+	char *csv =
+	    export_text(ps_component_find(scene.root, PS_COMPONENT_THREAD, 2), PS_FORMAT_CSV, NULL);
+	ck_assert_ptr_nonnull(
+	    strstr(csv, "\r\nThread,2,2,Thread 2,,page-faults,42,count,counted,last-cpu,"));
 	free(csv);
-	char *text = export_text(scene.root, PS_FORMAT_TEXT, NULL), *printed;
-	size_t bytes;
-	FILE *stream = open_memstream(&printed, &bytes);
-	check_ok(ps_print(scene.root, stream));
-	fclose(stream);
+	char *text = export_text(scene.root, PS_FORMAT_TEXT, NULL);
+	char *printed = scene_text(PS_FORMAT_TEXT);
 	ck_assert_str_eq(text, printed);
 	free(text);
 	free(printed);
@@ -310,11 +324,12 @@ END_TEST
 
 START_TEST(no_memory_at_any_allocation_is_an_error_and_writes_nothing)
 {
-	struct ps_export_options options = {.size = sizeof options,
-	                                    .metrics = metrics,
-	                                    .metric_count = 4,
-	                                    .fields = &(const struct ps_export_field){"command", "true", 0},
-	                                    .field_count = 1};
+	struct ps_export_options options = {
+	    .size = sizeof options,
+	    .metrics = metrics,
+	    .metric_count = 4,
+	    .fields = &(const struct ps_export_field){"command", "true", 0},
+	    .field_count = 1};
 	unsigned nth = 0;
 	int code;
 
@@ -353,7 +368,7 @@ int main(void)
 	tcase_add_test(tests, wrong_arguments_are_refused);
 	tcase_add_loop_test(tests, a_full_disk_is_told, PS_FORMAT_TEXT, PS_FORMAT_XML + 1);
 	tcase_add_test(tests, a_stream_that_is_not_for_writing_is_told);
-	tcase_add_loop_test(tests, no_memory_at_any_allocation_is_an_error_and_writes_nothing, PS_FORMAT_TEXT,
-	                    PS_FORMAT_XML + 1);
+	tcase_add_loop_test(tests, no_memory_at_any_allocation_is_an_error_and_writes_nothing,
+	                    PS_FORMAT_TEXT, PS_FORMAT_XML + 1);
 	return scene_run(suite);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fast path of a reading must not be told from the slow one: two sets count the same, one of which is always made to go
- * the slow path, through random calls; then all that they stored is compared.
+ * The fast path of a reading must not be told from the slow one: two sets count the same, one of
+ * which is always made to go the slow path, through random calls; then all that they stored is
+ * compared.
  */
 #include "eventset/eventset.h"
 #include "support/scene.h"
@@ -81,8 +82,8 @@ static int do_step(struct side *side, const struct step *step)
 	else if (step->what < 8)
 		result = ps_accum(side->set, side->root, timestamp, NULL);
 	else if (step->what == 8)
-		result = ps_store(side->set, step->given, (int)ps_eventset_event_count(side->set), side->root,
-		                  timestamp, NULL);
+		result = ps_store(side->set, step->given, (int)ps_eventset_event_count(side->set),
+		                  side->root, timestamp, NULL);
 	else if (step->what == 9)
 		return ps_reset(side->set);
 	else if (step->what == 10)
@@ -92,14 +93,16 @@ static int do_step(struct side *side, const struct step *step)
 	return result;
 }
 
-/* NULL updates the latest reading, whose timestamp the test then no longer knows: it is looked up. */
+/* NULL updates the latest reading, whose timestamp the test then no longer knows: it is looked
+ * up. */
 static void refresh(struct side *side)
 {
 	uint64_t newest = 0;
 	struct ps_value value;
 
 	for (int cpu = 0; cpu < CPUS; cpu++) {
-		if (ps_thread_reading(ps_topology_thread(side->topology, cpu), events[0], 0, &value) == PS_OK &&
+		if (ps_thread_reading(ps_topology_thread(side->topology, cpu), events[0], 0,
+		                      &value) == PS_OK &&
 		    value.timestamp > newest)
 			newest = value.timestamp;
 	}
@@ -115,12 +118,14 @@ static void refresh(struct side *side)
 		side->readings[side->count - 1] = newest;
 }
 
-static void compare_part(const struct side *fast, const struct side *slow, size_t reading, int cpu, const char *event)
+static void compare_part(const struct side *fast, const struct side *slow, size_t reading, int cpu,
+                         const char *event)
 {
 	struct ps_value one, other;
-	int first = ps_thread_reading(ps_topology_thread(fast->topology, cpu), event, fast->readings[reading], &one);
-	int second =
-	    ps_thread_reading(ps_topology_thread(slow->topology, cpu), event, slow->readings[reading], &other);
+	int first = ps_thread_reading(ps_topology_thread(fast->topology, cpu), event,
+	                              fast->readings[reading], &one);
+	int second = ps_thread_reading(ps_topology_thread(slow->topology, cpu), event,
+	                               slow->readings[reading], &other);
 
 	ck_assert_int_eq(first, second);
 	if (first != PS_OK)
@@ -140,7 +145,8 @@ static void compare(const struct side *fast, const struct side *slow)
 	for (size_t reading = 0; reading < fast->count; reading++) {
 		for (int cpu = 0; cpu < CPUS; cpu++) {
 			for (size_t event = 0; event < ps_eventset_event_count(fast->set); event++)
-				compare_part(fast, slow, reading, cpu, ps_eventset_event_name(fast->set, event));
+				compare_part(fast, slow, reading, cpu,
+				             ps_eventset_event_name(fast->set, event));
 		}
 	}
 }
@@ -240,18 +246,21 @@ START_TEST(a_read_that_fails_in_the_short_way_loses_nothing)
 	fake_fail(FAKE_READ, 1, EIO);
 	check_fails(ps_accum(side.set, side.root, &timestamp, NULL), PS_ESYS);
 	ck_assert(fake_fail_happened());
-	check_ok(ps_thread_reading(ps_topology_thread(side.topology, 0), events[0], timestamp, &value));
+	check_ok(
+	    ps_thread_reading(ps_topology_thread(side.topology, 0), events[0], timestamp, &value));
 	ck_assert_int_eq(value.value, 15);
 	check_ok(ps_accum(side.set, side.root, &timestamp, NULL));
 	fake_advance(PAGE_FAULTS, 1);
 	check_ok(ps_read(side.set, side.root, &timestamp, NULL));
-	check_ok(ps_thread_reading(ps_topology_thread(side.topology, 0), events[0], timestamp, &value));
+	check_ok(
+	    ps_thread_reading(ps_topology_thread(side.topology, 0), events[0], timestamp, &value));
 	ck_assert_int_eq(value.value, 23);
 	close_side(&side);
 }
 END_TEST
 
-/* _i: which event's counter goes back, of three (an odd number of words in a row), and whether the reading is a new one. */
+/* _i: which event's counter goes back, of three (an odd number of words in a row), and whether the
+ * reading is a new one. */
 START_TEST(a_counter_that_goes_back_is_flagged_in_the_short_way_too)
 {
 	static const struct {
@@ -316,7 +325,8 @@ START_TEST(the_short_way_takes_one_system_call)
 		check_ok(ps_read(side.set, side.root, &timestamp, NULL));
 	ck_assert_uint_eq(fake_count(FAKE_READ), 10);
 	ck_assert_uint_eq(fake_count(FAKE_GETCPU), 10);
-	ck_assert_uint_eq(fake_count(FAKE_IOCTL) + fake_count(FAKE_PREAD) + fake_count(FAKE_ALLOCATE), 0);
+	ck_assert_uint_eq(
+	    fake_count(FAKE_IOCTL) + fake_count(FAKE_PREAD) + fake_count(FAKE_ALLOCATE), 0);
 	close_side(&side);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Older readings that are updated on the fast path: phases of a program that come again and again, in turn or in any order. */
+/* Older readings that are updated on the fast path: phases of a program that come again and again,
+ * in turn or in any order. */
 #include "eventset/eventset.h"
 #include "support/scene.h"
 
@@ -18,7 +19,8 @@ static unsigned pick(unsigned limit)
 	return (seed >> 16) % limit;
 }
 
-typedef int call(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread);
+typedef int call(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
+                 struct ps_thread **thread);
 
 /* The counter goes on by `count`, which the phase's reading then has. */
 static void do_phase(call *read, size_t phase, unsigned count)
@@ -48,7 +50,8 @@ static void check_phases(void)
 	for (size_t phase = 0; phase < PHASES; phase++)
 		ck_assert_int_eq(scene_count(0, "page-faults", timestamps[phase]), expected[phase]);
 	ck_assert_uint_eq(scene_rows(0, "page-faults"), PHASES);
-	ck_assert_uint_eq(ps_thread_dropped(ps_topology_thread(scene.topology, 0), "page-faults"), 0);
+	ck_assert_uint_eq(ps_thread_dropped(ps_topology_thread(scene.topology, 0), "page-faults"),
+	                  0);
 }
 
 /* The slow path writes down what it has found. */
@@ -93,7 +96,8 @@ START_TEST(phases_that_are_read_have_the_count_since_the_start)
 }
 END_TEST
 
-/* What was accumulated since the last phase began isn't lost when the set stops, nor when another call closes the fast path. */
+/* What was accumulated since the last phase began isn't lost when the set stops, nor when another
+ * call closes the fast path. */
 START_TEST(what_is_counted_after_a_phase_comes_to_the_reading_that_is_last)
 {
 	begin_phases(ps_accum);
@@ -162,7 +166,8 @@ START_TEST(readings_that_are_updated_over_and_over_need_no_more_memory)
 	for (int index = 0; index < 100 * PHASES; index++)
 		do_phase(ps_read, _i ? pick(PHASES) : (size_t)index % PHASES, 1);
 	const struct ps__history *log = set->recorder.slots[0]->log;
-	ck_assert_uint_le(atomic_load(&log->count) - atomic_load(&log->first), 2 * PHASES + 2 * PS__CHUNK_ROWS);
+	ck_assert_uint_le(atomic_load(&log->count) - atomic_load(&log->first),
+	                  2 * PHASES + 2 * PS__CHUNK_ROWS);
 	size_t bytes = 0;
 	for (const struct ps__directory *directory = atomic_load(&log->directory); directory;
 	     directory = directory->older)
@@ -183,6 +188,7 @@ int main(void)
 	tcase_add_test(test_case, what_is_counted_after_a_phase_comes_to_the_reading_that_is_last);
 	tcase_add_test(test_case, a_counter_that_goes_back_takes_nothing_from_an_older_reading);
 	tcase_add_test(test_case, a_phase_with_parts_on_two_hardware_threads_keeps_both);
-	tcase_add_loop_test(test_case, readings_that_are_updated_over_and_over_need_no_more_memory, 0, 2);
+	tcase_add_loop_test(test_case, readings_that_are_updated_over_and_over_need_no_more_memory,
+	                    0, 2);
 	return scene_run(suite);
 }

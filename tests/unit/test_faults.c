@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every call of the kernel and every allocation fails once, at its first, second, ... use in every scenario, until
- * the scenario uses it no more. Whatever fails: an error with a sentence or full success, and nothing leaks.
+ * Every call of the kernel and every allocation fails once, at its first, second, ... use in every
+ * scenario, until the scenario uses it no more. Whatever fails: an error with a sentence or full
+ * success, and nothing leaks.
  */
 #include "support/scene.h"
 #include "support/small.h"
@@ -135,7 +136,8 @@ static int count_on_two_cpus(struct made *made)
 	for (int i = 0; i < 6; i++) {
 		fake_set_cpu(i % 3);
 		fake_advance(PAGE_FAULTS, 10);
-		result = (i % 2 ? ps_read : ps_accum)(made->set, scene.root, i == 3 ? &other : &timestamp, NULL);
+		result = (i % 2 ? ps_read : ps_accum)(made->set, scene.root,
+		                                      i == 3 ? &other : &timestamp, NULL);
 		if (result != PS_OK && first == PS_OK)
 			first = result;
 	}
@@ -212,7 +214,8 @@ static int watch_a_cpu(struct made *made)
 	result = ps_stop(made->set, scene.root, &timestamp, NULL);
 	if (result != PS_OK)
 		ck_assert_int_eq(ps_read(made->set, scene.root, &timestamp, NULL), PS_OK);
-	ck_assert_int_ge(scene_sum(EVENT, timestamp), 10); /* what was there before it went offline */
+	/* What was there before it went offline */
+	ck_assert_int_ge(scene_sum(EVENT, timestamp), 10);
 	return first == PS_OK ? result : first;
 }
 
@@ -255,7 +258,9 @@ static const struct {
 	enum fake_call call;
 	int errors[8];
 } faults[] = {
-    {"perf_event_open", FAKE_PERF_EVENT_OPEN, {EACCES, EMFILE, ENOENT, EINVAL, ENOSYS, EBUSY, ESRCH, EINTR}},
+    {"perf_event_open",
+     FAKE_PERF_EVENT_OPEN,
+     {EACCES, EMFILE, ENOENT, EINVAL, ENOSYS, EBUSY, ESRCH, EINTR}},
     {"ioctl", FAKE_IOCTL, {EIO, EINTR}},
     {"read", FAKE_READ, {EIO, EINTR, ENOSPC}},
     {"pread", FAKE_PREAD, {EIO, EINTR}},
@@ -295,12 +300,13 @@ static bool run_with_fault(size_t scenario, size_t fault, unsigned nth, int erro
 	happened = fake_fail_happened();
 	ck_assert_msg(result <= 0, "%s: %d", scenarios[scenario].name, result);
 	if (!happened)
-		ck_assert_msg(result == PS_OK, "%s, %s %u: %d %s", scenarios[scenario].name, faults[fault].name, nth,
-		              result, ps_error_detail());
+		ck_assert_msg(result == PS_OK, "%s, %s %u: %d %s", scenarios[scenario].name,
+		              faults[fault].name, nth, result, ps_error_detail());
 	if (result != PS_OK) {
-		ck_assert_msg(*ps_error_detail() && !strstr(ps_error_detail(), "ps_eventset_create: out"),
-		              "%s, %s %u, errno %d: %d without a sentence", scenarios[scenario].name,
-		              faults[fault].name, nth, error, result);
+		ck_assert_msg(*ps_error_detail() &&
+		                  !strstr(ps_error_detail(), "ps_eventset_create: out"),
+		              "%s, %s %u, errno %d: %d without a sentence",
+		              scenarios[scenario].name, faults[fault].name, nth, error, result);
 		ck_assert_msg(result != PS_EBUG && result != PS_EMISC, "%s, %s %u, errno %d: %d",
 		              scenarios[scenario].name, faults[fault].name, nth, error, result);
 	}
@@ -321,7 +327,8 @@ static void fail_each(size_t scenario, size_t fault, size_t error)
 
 	while (count < 8 && errors[count])
 		count++;
-	while (run_with_fault(scenario, fault, nth, errors[ps_test_size(0, 1) ? (error + nth) % count : error]))
+	while (run_with_fault(scenario, fault, nth,
+	                      errors[ps_test_size(0, 1) ? (error + nth) % count : error]))
 		ck_assert_uint_lt(nth++, FAULTS_MAX);
 }
 
@@ -331,7 +338,8 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 
 	mode = (size_t)_i < 2 * SCENARIOS ? PS_ATTRIBUTE_AUTO : PS_ATTRIBUTE_LAST_CPU;
 	means = (size_t)_i < SCENARIOS ? FAKE_MEANS_LANES : FAKE_MEANS_ALL;
-	/* It opens nothing, so the modes are all the same to it; and libpfm4 looks for a name like it for long. */
+	/* It opens nothing, so the modes are all the same to it; and libpfm4 looks for a name like
+	 * it for long. */
 	if (scenarios[scenario].run == add_unknown && (size_t)_i >= SCENARIOS)
 		return;
 	for (size_t fault = 0; fault < sizeof(faults) / sizeof(faults[0]); fault++)
@@ -343,14 +351,16 @@ END_TEST
 /* From the nth call on, all fail: the way back must not need what is no longer there. */
 START_TEST(a_machine_without_memory_or_descriptors_from_some_point_on_leaks_nothing)
 {
-	static const enum fake_call calls[] = {FAKE_ALLOCATE, FAKE_MMAP, FAKE_PERF_EVENT_OPEN, FAKE_OPEN};
+	static const enum fake_call calls[] = {FAKE_ALLOCATE, FAKE_MMAP, FAKE_PERF_EVENT_OPEN,
+	                                       FAKE_OPEN};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct made made = {.set = NULL};
 
 		prepare();
 		check_ok(add_software(&made));
-		fake_fail_always(calls[i], calls[i] == FAKE_ALLOCATE || calls[i] == FAKE_MMAP ? ENOMEM : EMFILE);
+		fake_fail_always(
+		    calls[i], calls[i] == FAKE_ALLOCATE || calls[i] == FAKE_MMAP ? ENOMEM : EMFILE);
 		ps_eventset_add(made.set, "minor-faults");
 		ps_eventset_clone(&made.clone, made.set);
 		ps_eventset_reserve(made.set, 100);
@@ -371,7 +381,8 @@ int main(void)
 
 	tcase_set_timeout(tests, 300);
 	tcase_add_loop_test(tests, whatever_fails_is_told_and_nothing_leaks, 0, 3 * (int)SCENARIOS);
-	tcase_add_test(tests, a_machine_without_memory_or_descriptors_from_some_point_on_leaks_nothing);
+	tcase_add_test(tests,
+	               a_machine_without_memory_or_descriptors_from_some_point_on_leaks_nothing);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);
 }

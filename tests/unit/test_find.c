@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From one component to others: by type and number, up to ancestors, the walk, and how many there are. */
+/* From one component to others: by type and number, up to ancestors, the walk, and how many there
+ * are. */
 #include "support/fixture.h"
 
 #define HBM "hbm.xml"
@@ -25,9 +26,12 @@ static struct ps_component *thread_of(int cpu)
 
 START_TEST(a_component_is_found_by_its_number_of_the_operating_system)
 {
-	ck_assert_ptr_eq(ps_component_find(root, PS_COMPONENT_PACKAGE, 1), ps_component_child(root, 1));
-	ck_assert_str_eq(ps_component_name(ps_component_find(root, PS_COMPONENT_NUMA, 1)), "NUMA node 1");
-	ck_assert_str_eq(ps_component_name(ps_component_find(root, PS_COMPONENT_CORE, 7)), "Core 7");
+	ck_assert_ptr_eq(ps_component_find(root, PS_COMPONENT_PACKAGE, 1),
+	                 ps_component_child(root, 1));
+	ck_assert_str_eq(ps_component_name(ps_component_find(root, PS_COMPONENT_NUMA, 1)),
+	                 "NUMA node 1");
+	ck_assert_str_eq(ps_component_name(ps_component_find(root, PS_COMPONENT_CORE, 7)),
+	                 "Core 7");
 	ck_assert_ptr_eq(ps_component_find(root, PS_COMPONENT_THREAD, 13), thread_of(13));
 	ck_assert_ptr_eq(ps_component_find(root, PS_COMPONENT_MACHINE, 0), root);
 	ck_assert_ptr_eq(ps_component_find(thread_of(3), PS_COMPONENT_THREAD, 3), thread_of(3));
@@ -40,7 +44,8 @@ START_TEST(what_is_not_below_is_not_found)
 
 	ck_assert_ptr_null(ps_component_find(root, PS_COMPONENT_THREAD, 16));
 	ck_assert_ptr_null(ps_component_find(root, PS_COMPONENT_THREAD, -1));
-	ck_assert_ptr_null(ps_component_find(root, PS_COMPONENT_CACHE, -1)); /* caches without a number */
+	/* Caches without a number */
+	ck_assert_ptr_null(ps_component_find(root, PS_COMPONENT_CACHE, -1));
 	ck_assert_ptr_null(ps_component_find(root, PS_COMPONENT_DIE, 0));
 	ck_assert_ptr_null(ps_component_find(package, PS_COMPONENT_THREAD, 8));
 	ck_assert_ptr_null(ps_component_find(package, PS_COMPONENT_MACHINE, 0));
@@ -58,8 +63,11 @@ START_TEST(a_component_is_found_by_its_logical_number)
 	struct ps_component *package = ps_component_child(root, 1);
 
 	ck_assert_ptr_eq(ps_component_find_logical(root, PS_COMPONENT_PACKAGE, 0, 1), package);
-	ck_assert_str_eq(ps_component_name(ps_component_find_logical(package, PS_COMPONENT_CACHE, 3, 2)), "L3 2");
-	ck_assert_ptr_eq(ps_component_find_logical(package, PS_COMPONENT_THREAD, 0, 9), thread_of(9));
+	ck_assert_str_eq(
+	    ps_component_name(ps_component_find_logical(package, PS_COMPONENT_CACHE, 3, 2)),
+	    "L3 2");
+	ck_assert_ptr_eq(ps_component_find_logical(package, PS_COMPONENT_THREAD, 0, 9),
+	                 thread_of(9));
 }
 END_TEST
 
@@ -90,8 +98,10 @@ START_TEST(ancestors_are_counted_from_the_nearest)
 {
 	struct ps_component *thread = thread_of(5);
 
-	ck_assert_str_eq(ps_component_name(ps_component_ancestor(thread, PS_COMPONENT_CORE, 1)), "Core 2");
-	ck_assert_str_eq(ps_component_name(ps_component_ancestor(thread, PS_COMPONENT_CACHE, 1)), "L3 1");
+	ck_assert_str_eq(ps_component_name(ps_component_ancestor(thread, PS_COMPONENT_CORE, 1)),
+	                 "Core 2");
+	ck_assert_str_eq(ps_component_name(ps_component_ancestor(thread, PS_COMPONENT_CACHE, 1)),
+	                 "L3 1");
 	ck_assert_ptr_null(ps_component_ancestor(thread, PS_COMPONENT_CACHE, 2));
 	ck_assert_ptr_null(ps_component_ancestor(thread, PS_COMPONENT_CACHE, 0));
 	ck_assert_ptr_null(ps_component_ancestor(thread, PS_COMPONENT_THREAD, 1));
@@ -107,7 +117,8 @@ START_TEST(the_nth_cache_above_is_the_nth_level)
 	struct ps_component *thread = ps_thread_component(ps_topology_thread(deep, 1));
 
 	for (unsigned level = 1; level <= 3; level++)
-		ck_assert_int_eq(ps_component_cache_level(ps_component_ancestor(thread, PS_COMPONENT_CACHE, level)),
+		ck_assert_int_eq(ps_component_cache_level(
+				     ps_component_ancestor(thread, PS_COMPONENT_CACHE, level)),
 		                 (int)level);
 	ps_topology_destroy(deep);
 }
@@ -123,7 +134,8 @@ START_TEST(NUMA_nodes_local_to_a_component_are_its_ancestors)
 	ck_assert_int_eq(ps_component_os_id(first), 1);
 	ck_assert_int_eq(ps_component_os_id(second), 3);
 	ck_assert_ptr_null(ps_component_ancestor(thread, PS_COMPONENT_NUMA, 3));
-	ck_assert_ptr_eq(ps_component_ancestor(ps_component_parent(first), PS_COMPONENT_NUMA, 1), first);
+	ck_assert_ptr_eq(ps_component_ancestor(ps_component_parent(first), PS_COMPONENT_NUMA, 1),
+	                 first);
 	ck_assert_ptr_eq(ps_component_ancestor(first, PS_COMPONENT_NUMA, 1), second);
 	ck_assert_ptr_null(ps_component_ancestor(ps_topology_root(hbm), PS_COMPONENT_NUMA, 1));
 	ps_topology_destroy(hbm);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Heat maps: the colours that stock lstopo draws, read from its SVG, against the counts; on a synthetic machine with two
- * packages and on this one. And what is taken over from the file that a topology came from.
+ * Heat maps: the colours that stock lstopo draws, read from its SVG, against the counts; on a
+ * synthetic machine with two packages and on this one. And what is taken over from the file that a
+ * topology came from.
  */
 #include "output/colour.h"
 #include "support/fixture.h"
@@ -29,7 +30,8 @@ static void store(const struct ps_eventset *model, int cpu, const long long *cou
 
 	fake_set_cpu(cpu);
 	check_ok(ps_eventset_clone(&set, model));
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp, NULL));
+	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
+	                  NULL));
 	ps_eventset_destroy(set);
 }
 
@@ -49,20 +51,23 @@ static void write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
 
-	ck_assert_msg(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s can't be written", path);
+	ck_assert_msg(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s can't be written",
+	              path);
 }
 
 /* True if it could be started and ended with 0. */
 static bool run_lstopo(const char *program, const char *xml, const char *svg)
 {
-	const char *const arguments[] = {program, "--if", "xml", "-i", xml, "--no-factorize", "-f", svg, NULL};
+	const char *const arguments[] = {program,          "--if", "xml", "-i", xml,
+	                                 "--no-factorize", "-f",   svg,   NULL};
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 	int status = -1;
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	int error = posix_spawnp(&pid, program, &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
+	int error = posix_spawnp(&pid, program, &actions, NULL, (char *const *)(uintptr_t)arguments,
+	                         environ);
 	posix_spawn_file_actions_destroy(&actions);
 	while (error == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -79,7 +84,8 @@ static char *draw(const char *heat_by)
 	snprintf(xml_path, sizeof xml_path, "%s/heat.xml", folder);
 	snprintf(svg_path, sizeof svg_path, "%s/heat.svg", folder);
 	write_file(xml_path, xml);
-	if (run_lstopo("lstopo", xml_path, svg_path) || run_lstopo("lstopo-no-graphics", xml_path, svg_path))
+	if (run_lstopo("lstopo", xml_path, svg_path) ||
+	    run_lstopo("lstopo-no-graphics", xml_path, svg_path))
 		svg = fixture_read(svg_path, NULL);
 	unlink(xml_path);
 	unlink(svg_path);
@@ -178,9 +184,10 @@ START_TEST(lstopo_draws_two_packages_in_the_colours_of_their_counts)
 	check_colour(svg, "Machine", 0, 1);
 	for (int quarter = 0; quarter <= 4; quarter++)
 		check_colour(svg, "Misc", quarter, quarter / 4.0);
-	ck_assert_ptr_nonnull(strstr(svg, "perfsage: page-faults: violet is 0, yellow the largest of its kind"));
 	ck_assert_ptr_nonnull(
-	    strstr(svg, "Machine 1875  Package 1250  NUMA node 1250  L3 1250  Core 1000  Thread 1000"));
+	    strstr(svg, "perfsage: page-faults: violet is 0, yellow the largest of its kind"));
+	ck_assert_ptr_nonnull(strstr(
+	    svg, "Machine 1875  Package 1250  NUMA node 1250  L3 1250  Core 1000  Thread 1000"));
 	free(svg);
 }
 END_TEST
@@ -205,7 +212,8 @@ START_TEST(a_metric_has_one_scale_for_all)
 	check_plain(svg, "PU", 2);
 	check_colour(svg, "Package", 0, 0.625);
 	check_colour(svg, "Machine", 0, 0.625);
-	ck_assert_ptr_nonnull(strstr(svg, "perfsage: IPC: violet is 0, yellow the largest; without"));
+	ck_assert_ptr_nonnull(
+	    strstr(svg, "perfsage: IPC: violet is 0, yellow the largest; without"));
 	ck_assert_ptr_nonnull(strstr(svg, "largest 2 instructions/cycle"));
 	free(svg);
 }
@@ -219,7 +227,8 @@ struct check {
 static int find_largest(struct ps_component *component, void *context)
 {
 	struct check *check = context;
-	long long *largest = &check->largest[ps_component_type(component)][ps_component_cache_level(component)];
+	long long *largest =
+	    &check->largest[ps_component_type(component)][ps_component_cache_level(component)];
 	struct ps_value value;
 
 	if (ps_component_total(component, "page-faults", &value) == PS_OK && value.value > *largest)
@@ -236,8 +245,8 @@ static int check_component(struct ps_component *component, void *context)
 	if (!class || ps_component_total(component, "page-faults", &value) != PS_OK)
 		return 0;
 	check_colour(check->svg, class, ps_component_logical_id(component),
-	             (double)value.value /
-	                 (double)check->largest[ps_component_type(component)][ps_component_cache_level(component)]);
+	             (double)value.value / (double)check->largest[ps_component_type(
+					       component)][ps_component_cache_level(component)]);
 	return 0;
 }
 
@@ -292,7 +301,8 @@ static void load_text(const char *text)
 
 START_TEST(an_earlier_heat_map_leaves_nothing_behind)
 {
-	struct ps_eventset *set = scene_set("page-faults", NULL), *other = scene_set("minor-faults", NULL);
+	struct ps_eventset *set = scene_set("page-faults", NULL),
+			   *other = scene_set("minor-faults", NULL);
 
 	store(set, 0, (const long long[]){77});
 	char *first = heat_xml(NULL);
@@ -329,7 +339,8 @@ START_TEST(the_users_own_style_stays_where_nothing_was_counted)
 	load_text(first);
 	store(set, 3, (const long long[]){5});
 	char *second = heat_xml(NULL);
-	/* Machine and NUMA node are drawn over; Package 0, Core 0 and Thread 0 stay; three are new; five in the key. */
+	/* Machine and NUMA node are drawn over; Package 0, Core 0 and Thread 0 stay; three are new;
+	 * five in the key. */
 	ck_assert_uint_eq(count_of(second, "\"lstopoStyle\""), 2 + 3 + 3 + 5);
 	ck_assert_uint_eq(count_of(second, "usersown:page-faults"), 5);
 	free(first);
@@ -379,7 +390,8 @@ START_TEST(part_of_the_machine_and_unknown_cpus)
 	store(set, 77, (const long long[]){40});
 	char *xml = heat_xml(NULL);
 	ck_assert_ptr_nonnull(strstr(xml, "on CPUs that the tree does not know 40"));
-	ck_assert_ptr_nonnull(strstr(xml, "Machine 70  Package 20  NUMA node 30  Core 20  Thread 20"));
+	ck_assert_ptr_nonnull(
+	    strstr(xml, "Machine 70  Package 20  NUMA node 30  Core 20  Thread 20"));
 	free(xml);
 	scene.root = ps_component_find(whole, PS_COMPONENT_PACKAGE, 0);
 	xml = heat_xml(NULL);

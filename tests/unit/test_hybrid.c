@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A machine with two kinds of cores: P cores on CPU 0 and 1, E cores on CPU 2 and 3. A generic name counts on both, each Thread
- * shows its own, and an event of one kind isn't supported on the other, which is not 0.
+ * A machine with two kinds of cores: P cores on CPU 0 and 1, E cores on CPU 2 and 3. A generic name
+ * counts on both, each Thread shows its own, and an event of one kind isn't supported on the other,
+ * which is not 0.
  */
 #include "test_hybrid.h"
 
@@ -117,8 +118,10 @@ START_TEST(a_pinned_task_has_its_cpus_kind)
 		work(cpu, 500);
 		check_ok(ps_stop(set, scene.root, NULL, NULL));
 		check_part(cpu, "instructions", 500, PS_STATUS_COUNTED);
-		ck_assert_int_eq((int)scene_part(cpu, "instructions", 0).attribution, PS_ATTRIBUTION_PINNED);
-		check_part(cpu, ATOM_EVENT, 50, cpu == 1 ? PS_STATUS_NOT_SUPPORTED : PS_STATUS_COUNTED);
+		ck_assert_int_eq((int)scene_part(cpu, "instructions", 0).attribution,
+		                 PS_ATTRIBUTION_PINNED);
+		check_part(cpu, ATOM_EVENT, 50,
+		           cpu == 1 ? PS_STATUS_NOT_SUPPORTED : PS_STATUS_COUNTED);
 		ps_eventset_destroy(set);
 	}
 }
@@ -136,7 +139,8 @@ START_TEST(a_cpu_counts_with_its_own_pmu)
 		fake_advance(ATOM_RAW, 3);
 		check_ok(ps_stop(set, scene.root, NULL, NULL));
 		check_part(cpu, "instructions", cpu == 1 ? 70 : 7, PS_STATUS_COUNTED);
-		check_part(cpu, ATOM_EVENT, 3, cpu == 1 ? PS_STATUS_NOT_SUPPORTED : PS_STATUS_COUNTED);
+		check_part(cpu, ATOM_EVENT, 3,
+		           cpu == 1 ? PS_STATUS_NOT_SUPPORTED : PS_STATUS_COUNTED);
 		ps_eventset_destroy(set);
 	}
 }

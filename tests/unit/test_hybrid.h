@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the suites of hybrid machines share: P cores on CPU 0 and 1, E cores on CPU 2 and 3, and work on them. */
+/* What the suites of hybrid machines share: P cores on CPU 0 and 1, E cores on CPU 2 and 3, and
+ * work on them. */
 #ifndef PS_TESTS_TEST_HYBRID_H
 #define PS_TESTS_TEST_HYBRID_H
 
@@ -37,9 +38,11 @@ static inline void check_part(int cpu, const char *event, long long value, enum 
 {
 	struct ps_value part = scene_part(cpu, event, 0);
 
-	ck_assert_msg(part.status == status && (status == PS_STATUS_NOT_SUPPORTED || part.value == value),
-	              "%s on CPU %d: %lld, %s, %llu of %llu ns", event, cpu, part.value, ps_status_name(part.status),
-	              (unsigned long long)part.running_ns, (unsigned long long)part.enabled_ns);
+	ck_assert_msg(part.status == status &&
+	                  (status == PS_STATUS_NOT_SUPPORTED || part.value == value),
+	              "%s on CPU %d: %lld, %s, %llu of %llu ns", event, cpu, part.value,
+	              ps_status_name(part.status), (unsigned long long)part.running_ns,
+	              (unsigned long long)part.enabled_ns);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* On a machine with two kinds of cores: which events can be a group, which kinds are asked, and that no failure leaves anything
- * behind. test_hybrid.c has what they count. */
+/* On a machine with two kinds of cores: which events can be a group, which kinds are asked, and
+ * that no failure leaves anything behind. test_hybrid.c has what they count. */
 #include "test_hybrid.h"
 
 #include <errno.h>
@@ -30,7 +30,8 @@ END_TEST
 START_TEST(a_group_fits_on_every_kind)
 {
 	/* Four fit on a P core, three on an E core. */
-	struct ps_eventset *set = scene_started("cycles", "instructions", "cache-misses", "branches", NULL);
+	struct ps_eventset *set =
+	    scene_started("cycles", "instructions", "cache-misses", "branches", NULL);
 
 	ck_assert_uint_eq(ps_eventset_group_count(set), 2);
 	ck_assert_int_eq(ps_eventset_event_group(set, 2), 0);
@@ -46,8 +47,9 @@ END_TEST
 
 START_TEST(each_kinds_events_are_groups_of_their_own)
 {
-	struct ps_eventset *set = scene_started("instructions", ATOM_EVENT, "cpu_core/event=0x22/", "page-faults",
-	                                        "cycles", "cpu_atom/event=0x23/", NULL);
+	struct ps_eventset *set =
+	    scene_started("instructions", ATOM_EVENT, "cpu_core/event=0x22/", "page-faults",
+	                  "cycles", "cpu_atom/event=0x23/", NULL);
 
 	ck_assert_int_eq(ps_eventset_event_group(set, 0), ps_eventset_event_group(set, 4));
 	ck_assert_int_eq(ps_eventset_event_group(set, 1), ps_eventset_event_group(set, 5));

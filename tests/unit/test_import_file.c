@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * XML files good and bad. Foreign files must never hurt the caller: mutated ones give a tree, which can also be written
- * as a heat map, or an error.
+ * XML files good and bad. Foreign files must never hurt the caller: mutated ones give a tree, which
+ * can also be written as a heat map, or an error.
  */
 #include "support/fixture.h"
 #include "topology/tree.h"
@@ -59,7 +59,8 @@ START_TEST(a_file_that_is_no_topology_is_refused_and_named)
 	    {"<html><body>404</body></html>", "is not hwloc's XML"},
 	    {"<?xml version=\"1.0\"?>\n<topology", "is damaged"},
 	    {"<?xml version=\"1.0\"?>\n<topology version=\"2.0\"></topology>", "is damaged"},
-	    {"<?xml version=\"1.0\"?>\n<topology version=\"9.0\"><object type=\"Machine\"/></topology>",
+	    {"<?xml version=\"1.0\"?>\n<topology version=\"9.0\"><object "
+	     "type=\"Machine\"/></topology>",
 	     "is damaged"},
 	};
 	struct ps_topology *topology = NULL;
@@ -91,7 +92,8 @@ static const char *edited(const char *name, const char *from, const char *to)
 	char result[16384];
 
 	ck_assert_ptr_nonnull(at);
-	int length = snprintf(result, sizeof result, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+	int length = snprintf(result, sizeof result, "%.*s%s%s", (int)(at - text), text, to,
+	                      at + strlen(from));
 	free(text);
 	ck_assert_int_lt(length, (int)sizeof result);
 	return file_of(result, (size_t)length);
@@ -125,8 +127,9 @@ END_TEST
 START_TEST(a_file_that_cannot_be_written_again_is_refused_at_load)
 {
 	struct ps_topology *topology = NULL;
-	const char *path = edited("two_packages.xml", A_THREAD,
-	                          "os_index=\"7\" cpuset=\"0x00000080\" complete_cpuset=\"0x0000000c\"");
+	const char *path =
+	    edited("two_packages.xml", A_THREAD,
+	           "os_index=\"7\" cpuset=\"0x00000080\" complete_cpuset=\"0x0000000c\"");
 
 	check_fails(ps_topology_load_xml(&topology, path), PS_EINVAL);
 	check_detail(path);
@@ -146,8 +149,9 @@ START_TEST(a_node_with_a_number_beyond_all_machines_is_refused_at_load)
 	ck_assert_msg(code == PS_EINVAL || code == PS_ENOMEM, "%d", code);
 	check_detail(path);
 	ck_assert_ptr_null(topology);
-	check_fails(ps_topology_load_xml(&topology, edited("two_packages.xml", "type=\"NUMANode\" os_index=\"1\"",
-	                                                   "type=\"NUMANode\" os_index=\"1048576\"")),
+	check_fails(ps_topology_load_xml(
+			&topology, edited("two_packages.xml", "type=\"NUMANode\" os_index=\"1\"",
+	                                  "type=\"NUMANode\" os_index=\"1048576\"")),
 	            PS_EINVAL);
 	check_detail("a NUMA node has no usable number (1048576)");
 }
@@ -158,7 +162,8 @@ START_TEST(a_file_that_a_variable_of_hwloc_s_names_is_guarded_too)
 	struct ps_topology *topology = NULL;
 
 	/* hwloc 2.9 ends with a segmentation fault on it. */
-	setenv("HWLOC_XMLFILE", edited("two_packages.xml", A_THREAD, "os_index=\"7\" cpuset=\"0x00000080\""), 1);
+	setenv("HWLOC_XMLFILE",
+	       edited("two_packages.xml", A_THREAD, "os_index=\"7\" cpuset=\"0x00000080\""), 1);
 	int code = ps_topology_load(&topology, NULL);
 	if (code == PS_OK)
 		ps_test_skip("hwloc takes the file");
@@ -169,7 +174,8 @@ END_TEST
 
 static FILE *nowhere;
 
-/* A tree that can be written as a heat map, or an error with a sentence: never a crash of this process. */
+/* A tree that can be written as a heat map, or an error with a sentence: never a crash of this
+ * process. */
 static bool load_hurts_nobody(const char *bytes, size_t size_bytes)
 {
 	struct ps_topology *topology = NULL;
@@ -190,7 +196,8 @@ static bool load_hurts_nobody(const char *bytes, size_t size_bytes)
 START_TEST(a_truncated_file_hurts_nobody)
 {
 	size_t size_bytes, loaded = 0;
-	char *text = fixture_read(fixture_path("fixtures/topology", "two_packages.xml"), &size_bytes);
+	char *text =
+	    fixture_read(fixture_path("fixtures/topology", "two_packages.xml"), &size_bytes);
 
 	nowhere = fopen("/dev/null", "w");
 	ck_assert_ptr_nonnull(nowhere);
@@ -211,7 +218,8 @@ static size_t random_below(size_t limit)
 	return (random_state >> 8) % limit;
 }
 
-/* One of the things that happen to files: a flipped byte, another digit, a piece lost, doubled, or moved. */
+/* One of the things that happen to files: a flipped byte, another digit, a piece lost, doubled, or
+ * moved. */
 static size_t mutate(char *text, size_t size_bytes)
 {
 	size_t at = random_below(size_bytes - 300), length = 1 + random_below(80);
@@ -239,7 +247,8 @@ static size_t mutate(char *text, size_t size_bytes)
 START_TEST(a_mutated_file_hurts_nobody)
 {
 	size_t original_bytes, loaded = 0;
-	char *original = fixture_read(fixture_path("fixtures/topology", "two_packages.xml"), &original_bytes);
+	char *original =
+	    fixture_read(fixture_path("fixtures/topology", "two_packages.xml"), &original_bytes);
 	char *text = calloc(1, original_bytes + 4096);
 
 	ck_assert_ptr_nonnull(text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hwloc is not asked to build: synthetic descriptions that are too large, by their number of Threads or otherwise; and
- * the environment variables that put another tree in the place of this machine's.
+ * What hwloc is not asked to build: synthetic descriptions that are too large, by their number of
+ * Threads or otherwise; and the environment variables that put another tree in the place of this
+ * machine's.
  */
 #include "support/fixture.h"
 #include "topology/tree.h"
@@ -65,7 +66,8 @@ START_TEST(a_tree_that_is_not_this_machine_s_tells_what_it_was_made_from)
 	ck_assert_str_eq(ps_topology_origin(topology), "pu:2");
 	ps_topology_destroy(topology);
 	topology = fixture_load("sparse.xml");
-	ck_assert_str_eq(ps_topology_origin(topology), fixture_path("fixtures/topology", "sparse.xml"));
+	ck_assert_str_eq(ps_topology_origin(topology),
+	                 fixture_path("fixtures/topology", "sparse.xml"));
 	ps_topology_destroy(topology);
 	check_ok(ps_topology_load(&topology, NULL));
 	ck_assert_ptr_null(ps_topology_origin(topology));
@@ -114,7 +116,8 @@ START_TEST(what_is_printed_tells_that_the_tree_is_not_this_machine_s)
 	FILE *stream = fmemopen(text, sizeof text, "w");
 	check_ok(ps_print(ps_topology_root(topology), stream));
 	fclose(stream);
-	ck_assert_ptr_nonnull(strstr(text, "The tree is not this machine's: HWLOC_SYNTHETIC=pack:1 pu:2"));
+	ck_assert_ptr_nonnull(
+	    strstr(text, "The tree is not this machine's: HWLOC_SYNTHETIC=pack:1 pu:2"));
 	stream = fmemopen(text, sizeof text, "w");
 	check_ok(ps_print_with(ps_topology_root(topology), &bare, stream));
 	fclose(stream);

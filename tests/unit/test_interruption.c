@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters that were switched off behind the set's back, as prctl(PR_TASK_PERF_EVENTS_DISABLE) does: the thread ran, and their
- * enabled time stood still. Sleeping and being switched often is no such thing. tests/api/test_prctl.c has the real kernel.
+ * Counters that were switched off behind the set's back, as prctl(PR_TASK_PERF_EVENTS_DISABLE)
+ * does: the thread ran, and their enabled time stood still. Sleeping and being switched often is no
+ * such thing. tests/api/test_prctl.c has the real kernel.
  */
 #include "support/scene.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes, the counts that the kernel split by CPU, where it is hard to know which of them have news: CPUs that come later,
- * errors, tasks that moved unseen. test_exact.c has the ordinary course.
+ * Lanes, the counts that the kernel split by CPU, where it is hard to know which of them have news:
+ * CPUs that come later, errors, tasks that moved unseen. test_exact.c has the ordinary course.
  */
 #include "support/scene.h"
 
@@ -229,7 +229,8 @@ START_TEST(waiting_for_the_hardware_is_told_however_short_the_intervals_are)
 }
 END_TEST
 
-/* A hypervisor or an interrupt may come between the first CPU's group and the last: their clocks differ by that. */
+/* A hypervisor or an interrupt may come between the first CPU's group and the last: their clocks
+ * differ by that. */
 START_TEST(a_start_that_was_interrupted_is_no_waiting)
 {
 	static const uint64_t step_ns[2] = {1000, 1000 * US};

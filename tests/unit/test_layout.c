@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a reading writes, byte by byte: all memory of the library is compared before and after it. Two sets on one topology
- * must not write into one cache line, nor into any line of the topology: else threads that read at once would wait for
- * each other. The allocator here is the worst one for that: right behind each block it puts one of somebody else's.
+ * What a reading writes, byte by byte: all memory of the library is compared before and after it.
+ * Two sets on one topology must not write into one cache line, nor into any line of the topology:
+ * else threads that read at once would wait for each other. The allocator here is the worst one for
+ * that: right behind each block it puts one of somebody else's.
  */
 #include "base/os.h"
 #include "support/scene.h"
@@ -40,7 +41,8 @@ static struct ps_hooks fake;
 static void add_block(void *begin, size_t size_bytes, enum owner of)
 {
 	ck_assert_uint_lt(block_count, MOST_BLOCKS);
-	blocks[block_count++] = (struct block){.begin = begin, .size_bytes = size_bytes, .owner = of};
+	blocks[block_count++] =
+	    (struct block){.begin = begin, .size_bytes = size_bytes, .owner = of};
 }
 
 static void *allocate_packed(size_t size_bytes)
@@ -74,7 +76,8 @@ static void release_packed(void *memory)
 	remove_block(memory);
 }
 
-static void *record_mmap(void *address, size_t size_bytes, int protection, int flags, int fd, off_t offset)
+static void *record_mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
+                         off_t offset)
 {
 	void *memory = fake.mmap(address, size_bytes, protection, flags, fd, offset);
 
@@ -129,7 +132,8 @@ static void take_snapshot(void)
 
 static const char *name_of(enum owner of)
 {
-	static const char *const names[] = {"nobody", "the topology", "set A", "set B", "somebody else"};
+	static const char *const names[] = {"nobody", "the topology", "set A", "set B",
+	                                    "somebody else"};
 
 	return names[of];
 }
@@ -143,13 +147,15 @@ static const struct block *find_neighbour(const unsigned char *byte, enum owner 
 		const struct block *other = &blocks[index];
 		uintptr_t first = (uintptr_t)other->begin;
 
-		if (other->owner != writer && first < begin + LINE_BYTES && first + other->size_bytes > begin)
+		if (other->owner != writer && first < begin + LINE_BYTES &&
+		    first + other->size_bytes > begin)
 			return other;
 	}
 	return NULL;
 }
 
-/* Returns how many bytes have changed since the snapshot: all of them in lines of the writer alone. */
+/* Returns how many bytes have changed since the snapshot: all of them in lines of the writer
+ * alone. */
 static size_t check_changes(enum owner writer)
 {
 	size_t changed = 0;
@@ -164,12 +170,15 @@ static size_t check_changes(enum owner writer)
 				continue;
 			changed++;
 			ck_assert_msg(block->owner == writer,
-			              "a reading of %s writes byte %zu of %zu in a block of %s", name_of(writer),
-			              place, block->size_bytes, name_of(block->owner));
+			              "a reading of %s writes byte %zu of %zu in a block of %s",
+			              name_of(writer), place, block->size_bytes,
+			              name_of(block->owner));
 			const struct block *other = find_neighbour(&block->begin[place], writer);
-			ck_assert_msg(!other, "%s writes byte %zu of %zu in a block: %s has %zu bytes in its lines",
-			              name_of(writer), place, block->size_bytes, name_of(other->owner),
-			              other->size_bytes);
+			ck_assert_msg(
+			    !other,
+			    "%s writes byte %zu of %zu in a block: %s has %zu bytes in its lines",
+			    name_of(writer), place, block->size_bytes, name_of(other->owner),
+			    other->size_bytes);
 		}
 	}
 	return changed;
@@ -194,7 +203,8 @@ static void read_set(struct ps_eventset *set, enum owner of, uint64_t *timestamp
 	check_ok((accumulate ? ps_accum : ps_read)(set, scene.root, timestamp, NULL));
 }
 
-/* Readings of all kinds, by two sets in turn, on one CPU or two; each must write, and to itself alone. */
+/* Readings of all kinds, by two sets in turn, on one CPU or two; each must write, and to itself
+ * alone. */
 static void check_turns(struct ps_eventset *const sets[2], int cpu_a, int cpu_b, int rounds)
 {
 	uint64_t old[2] = {0};
@@ -218,7 +228,8 @@ static void check_two_sets(int cpu_a, int cpu_b)
 	/* Made in turn, so that what belongs to one stands between what belongs to the other. */
 	struct ps_eventset *sets[2] = {make_set(OWNER_A), make_set(OWNER_B)};
 
-	/* The first reading on a hardware thread puts a log on it. The task of both sets visits both CPUs. */
+	/* The first reading on a hardware thread puts a log on it. The task of both sets visits
+	 * both CPUs. */
 	for (int round = 0; round < 4; round++) {
 		fake_set_cpu(round % 2 ? cpu_b : cpu_a);
 		read_set(sets[0], OWNER_A, NULL, false);
@@ -281,10 +292,12 @@ START_TEST(blocks_that_share_a_line_are_noticed)
 }
 END_TEST
 
-/* The program's own variables, the library's among them: in a program without the fake kernel, which has its own. */
+/* The program's own variables, the library's among them: in a program without the fake kernel,
+ * which has its own. */
 extern unsigned char __data_start[], _end[];
 
-__attribute__((no_sanitize("address"))) static size_t count_changes(volatile uint64_t *copy, bool store)
+__attribute__((no_sanitize("address"))) static size_t count_changes(volatile uint64_t *copy,
+                                                                    bool store)
 {
 	/* Linkers align both ends. */
 	const volatile uint64_t *now = (const volatile uint64_t *)(const void *)__data_start;
@@ -365,7 +378,8 @@ static void add_case(Suite *suite, const char *name, void (*set_up)(void))
 
 	tcase_add_checked_fixture(tests, set_up, teardown);
 	tcase_add_test(tests, two_sets_on_two_cpus_write_no_line_of_each_other_or_of_the_tree);
-	tcase_add_test(tests, two_sets_on_one_thread_component_write_no_line_of_each_other_or_of_the_tree);
+	tcase_add_test(tests,
+	               two_sets_on_one_thread_component_write_no_line_of_each_other_or_of_the_tree);
 	tcase_add_test(tests, looking_values_up_writes_nothing);
 	tcase_add_test(tests, memory_that_is_apart_shares_no_line);
 	suite_add_tcase(suite, tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived metrics against known counts: over which event sets they are taken, on which component, what they need, and
- * that nothing is computed from what was not counted.
+ * Derived metrics against known counts: over which event sets they are taken, on which component,
+ * what they need, and that nothing is computed from what was not counted.
  */
 #include "support/scene.h"
 
@@ -14,7 +14,8 @@ static void store(struct ps_eventset *set, int cpu, const long long *counters)
 	uint64_t timestamp = 0;
 
 	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp, NULL));
+	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
+	                  NULL));
 }
 
 static struct ps_metric_value metric_of(const struct ps_component *component, const char *name)
@@ -32,7 +33,8 @@ static struct ps_component *thread_component(int cpu)
 
 static void check_near(double value, double expected)
 {
-	ck_assert_msg(fabs(value - expected) <= 1e-12 * fabs(expected), "%.17g is not %.17g", value, expected);
+	ck_assert_msg(fabs(value - expected) <= 1e-12 * fabs(expected), "%.17g is not %.17g", value,
+	              expected);
 }
 
 START_TEST(a_metric_is_the_ratio_of_the_sums_below_each_component)
@@ -67,9 +69,11 @@ START_TEST(what_a_set_counted_alone_does_not_enter)
 	store(both, 0, (const long long[]){100, 200});
 	store(alone, 0, (const long long[]){1000000});
 	check_near(metric_of(scene.root, "IPC").value, 0.5);
-	check_fails(ps_component_metric(scene.root, "GHz", &(struct ps_metric_value){0}), PS_ENOEVNT);
+	check_fails(ps_component_metric(scene.root, "GHz", &(struct ps_metric_value){0}),
+	            PS_ENOEVNT);
 	check_detail("task-clock");
-	check_fails(ps_component_metric(thread_component(1), "IPC", &(struct ps_metric_value){0}), PS_ENOEVNT);
+	check_fails(ps_component_metric(thread_component(1), "IPC", &(struct ps_metric_value){0}),
+	            PS_ENOEVNT);
 	check_detail("Thread 1");
 	ps_eventset_destroy(both);
 	ps_eventset_destroy(alone);
@@ -83,8 +87,10 @@ START_TEST(events_of_different_modifiers_make_no_metric)
 	fake_add_core_pmu(4);
 	mixed = scene_set("instructions:u", "cycles", NULL);
 	store(mixed, 0, (const long long[]){100, 200});
-	check_fails(ps_component_metric(scene.root, "IPC", &(struct ps_metric_value){0}), PS_ENOEVNT);
-	check_fails(ps_component_metric(scene.root, "IPC:u", &(struct ps_metric_value){0}), PS_ENOEVNT);
+	check_fails(ps_component_metric(scene.root, "IPC", &(struct ps_metric_value){0}),
+	            PS_ENOEVNT);
+	check_fails(ps_component_metric(scene.root, "IPC:u", &(struct ps_metric_value){0}),
+	            PS_ENOEVNT);
 	check_detail("instructions:u and cycles:u");
 	user = scene_set("instructions:u", "cycles:u", "task-clock", NULL);
 	store(user, 1, (const long long[]){300, 100, 50});
@@ -171,7 +177,8 @@ START_TEST(an_estimate_makes_an_estimate)
 }
 END_TEST
 
-/* One set can count both, another one only instructions: its count must not be divided by the first one's cycles. */
+/* One set can count both, another one only instructions: its count must not be divided by the first
+ * one's cycles. */
 START_TEST(a_set_where_one_event_is_not_supported_does_not_enter)
 {
 	struct ps_eventset *whole, *half = NULL;
@@ -231,7 +238,8 @@ START_TEST(each_metric_that_there_is_is_visited_once)
 	ck_assert_int_eq(ps_metric_for_each(scene.root, note_name, &names), 0);
 	ck_assert_uint_eq(names.count, 0);
 	fake_add_core_pmu(6);
-	set = scene_set("instructions", "cycles", "cpu-cycles", "instructions:u", "cycles:u", "page-faults", NULL);
+	set = scene_set("instructions", "cycles", "cpu-cycles", "instructions:u", "cycles:u",
+	                "page-faults", NULL);
 	check_ok(ps_eventset_clone(&other, set));
 	store(set, 0, (const long long[]){1, 2, 3, 4, 5, 6});
 	store(other, 2, (const long long[]){1, 2, 3, 4, 5, 6});
@@ -254,7 +262,8 @@ static int check_description(const char *name, void *context)
 	ck_assert_ptr_nonnull(ps_metric_unit(name));
 	ck_assert_ptr_nonnull(ps_metric_description(name));
 	/* Every metric can be asked for; here nothing was counted. */
-	ck_assert_int_eq(ps_component_metric(scene.root, name, &(struct ps_metric_value){0}), PS_ENOEVNT);
+	ck_assert_int_eq(ps_component_metric(scene.root, name, &(struct ps_metric_value){0}),
+	                 PS_ENOEVNT);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts that can't be split: shared out by the time that the task was on each CPU, as its context switches tell. The
- * clock stands still but where a test moves it.
+ * Counts that can't be split: shared out by the time that the task was on each CPU, as its context
+ * switches tell. The clock stands still but where a test moves it.
  */
 #include "eventset/eventset.h"
 #include "support/scene.h"
@@ -46,7 +46,8 @@ static uint64_t take(struct ps_eventset *set)
 	return timestamp;
 }
 
-static void check_part(int cpu, uint64_t timestamp, long long count, enum ps_attribution attribution)
+static void check_part(int cpu, uint64_t timestamp, long long count,
+                       enum ps_attribution attribution)
 {
 	struct ps_value part = scene_part(cpu, EVENT, timestamp);
 

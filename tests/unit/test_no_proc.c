@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * No /proc is mounted, as in some containers and in chroots: what is counted needs none. A task's CPU and a process's threads
- * can't be known then, and no task passes for dead because its files aren't there.
+ * No /proc is mounted, as in some containers and in chroots: what is counted needs none. A task's
+ * CPU and a process's threads can't be known then, and no task passes for dead because its files
+ * aren't there.
  */
 #include "support/scene.h"
 
@@ -59,7 +60,8 @@ START_TEST(an_attached_task_is_counted_and_its_end_is_told)
 
 	fake_task(PROCESS, "solver", 2);
 	fake_task_affinity(PROCESS, "0-3");
-	check_ok(_i ? ps_eventset_attach_process(set, PROCESS) : ps_eventset_attach_tid(set, PROCESS));
+	check_ok(_i ? ps_eventset_attach_process(set, PROCESS)
+	            : ps_eventset_attach_tid(set, PROCESS));
 	check_ok(ps_start(set));
 	ps_eventset_attribution(set, &why);
 	ck_assert_msg(!!strstr(why, "no /proc is mounted") == (_i != 0), "'%s'", why);
@@ -114,7 +116,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, the_own_thread_is_counted_where_it_runs);
 	tcase_add_test(tests, a_living_owner_does_not_pass_for_dead);
 	tcase_add_loop_test(tests, an_attached_task_is_counted_and_its_end_is_told, 0, 2);
-	tcase_add_test(tests, a_process_that_is_to_be_counted_from_its_exec_on_has_no_unknown_thread);
+	tcase_add_test(tests,
+	               a_process_that_is_to_be_counted_from_its_exec_on_has_no_unknown_thread);
 	tcase_add_test(tests, a_task_that_is_not_there_is_refused);
 }
 

@@ -16,7 +16,8 @@ static void check_text(writer *write, double number, const char *expected)
 	struct ps__buffer buffer = {0};
 
 	write(&buffer, number);
-	ck_assert_msg(!strcmp(buffer.text, expected), "%.17g is '%s', not '%s'", number, buffer.text, expected);
+	ck_assert_msg(!strcmp(buffer.text, expected), "%.17g is '%s', not '%s'", number,
+	              buffer.text, expected);
 	ps_hooks_default()->release(buffer.text);
 }
 
@@ -73,8 +74,10 @@ START_TEST(times_have_the_unit_that_suits_them)
 		double time_ns;
 		const char *text;
 	} rows[] = {
-	    {0, "0 ns"},          {999, "999 ns"},          {1000, "1.000 us"},   {14908267, "14.91 ms"},
-	    {999960, "1.000 ms"}, {12345678901, "12.35 s"}, {7.2e12, "7200.0 s"},
+	    {0, "0 ns"},          {999, "999 ns"},
+	    {1000, "1.000 us"},   {14908267, "14.91 ms"},
+	    {999960, "1.000 ms"}, {12345678901, "12.35 s"},
+	    {7.2e12, "7200.0 s"},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -92,7 +95,8 @@ START_TEST(an_exact_number_reads_as_the_same_double)
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		struct ps__buffer buffer = {0};
 		ps__number_add_exact(&buffer, numbers[i]);
-		ck_assert_msg(!(strtod(buffer.text, NULL) < numbers[i]) && !(strtod(buffer.text, NULL) > numbers[i]),
+		ck_assert_msg(!(strtod(buffer.text, NULL) < numbers[i]) &&
+		                  !(strtod(buffer.text, NULL) > numbers[i]),
 		              "%.17g is written as %s", numbers[i], buffer.text);
 		ps_hooks_default()->release(buffer.text);
 	}

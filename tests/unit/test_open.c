@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a set asks of the kernel: groups, domains, permissions, and limits. What becomes of a set whose target changes
- * is test_targets.c's.
+ * What a set asks of the kernel: groups, domains, permissions, and limits. What becomes of a set
+ * whose target changes is test_targets.c's.
  */
 #include "support/scene.h"
 
@@ -11,7 +11,8 @@
 START_TEST(a_group_has_one_disabled_leader_and_one_read_format)
 {
 	struct ps_eventset *set = scene_started("page-faults", "minor-faults", "task-clock", NULL);
-	const uint64_t format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	const uint64_t format =
+	    PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	int fds[8];
 
 	ck_assert_uint_eq(fake_counter_fds(fds, 8), 3);
@@ -34,8 +35,9 @@ END_TEST
 /* 5 events for 2 counters are 3 groups, and software events stay out of groups that take turns. */
 START_TEST(what_does_not_fit_in_one_group_is_split_and_says_so)
 {
-	static const char *const names[] = {"cycles",       "page-faults",   "instructions", "cache-references",
-	                                    "cache-misses", "branch-misses", "task-clock"};
+	static const char *const names[] = {"cycles",           "page-faults",  "instructions",
+	                                    "cache-references", "cache-misses", "branch-misses",
+	                                    "task-clock"};
 	static const struct {
 		uint32_t type;
 		uint64_t config;
@@ -120,7 +122,8 @@ END_TEST
 
 START_TEST(too_few_descriptors_open_none_and_the_need_and_the_limit_are_told)
 {
-	struct ps_eventset *set = scene_set("page-faults", "minor-faults", "task-clock", "major-faults", NULL);
+	struct ps_eventset *set =
+	    scene_set("page-faults", "minor-faults", "task-clock", "major-faults", NULL);
 
 	fake_set_nofile(6); /* 3 beside the standard ones */
 	check_fails(ps_start(set), PS_ECOUNT);
@@ -146,7 +149,8 @@ START_TEST(without_permission_for_the_kernel_clocks_count_it_and_are_not_flagged
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 	for (size_t index = 0; index < 2; index++) {
 		ck_assert_int_eq(ps_eventset_event_is_user_only(set, index), 0);
-		ck_assert_uint_eq(scene_total(ps_eventset_event_name(set, index)).flags & PS_VALUE_USER_ONLY, 0);
+		ck_assert_uint_eq(
+		    scene_total(ps_eventset_event_name(set, index)).flags & PS_VALUE_USER_ONLY, 0);
 	}
 	ps_eventset_destroy(set);
 }
@@ -176,8 +180,8 @@ END_TEST
 
 START_TEST(what_only_the_kernel_can_count_is_refused_without_permission)
 {
-	static const char *const names[] = {"context-switches", "cpu-migrations", "page-faults:k", "page-faults:uk",
-	                                    "msr/tsc/"};
+	static const char *const names[] = {"context-switches", "cpu-migrations", "page-faults:k",
+	                                    "page-faults:uk", "msr/tsc/"};
 	struct ps_eventset *set = scene_set(NULL, NULL);
 
 	fake_add_msr();
@@ -194,7 +198,8 @@ START_TEST(what_only_the_kernel_can_count_is_refused_without_permission)
 }
 END_TEST
 
-/* Other kernels take level 3 for 2: whoever may count himself isn't kept from another's task by the level. */
+/* Other kernels take level 3 for 2: whoever may count himself isn't kept from another's task by the
+ * level. */
 START_TEST(at_any_level_the_task_is_named_if_the_caller_may_count_himself)
 {
 	struct ps_eventset *set = scene_set("page-faults:u", NULL);
@@ -233,7 +238,8 @@ START_TEST(a_container_that_forbids_the_call_is_told_apart_from_the_paranoid_lev
 	check_fails(ps_eventset_add(set, "page-faults"), PS_EPERM);
 	check_detail("seccomp");
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, ENOSYS);
-	check_fails(ps_eventset_add(set, "page-faults"), PS_EPERM); /* the kernel has it: the file is there */
+	/* The kernel has it: the file is there */
+	check_fails(ps_eventset_add(set, "page-faults"), PS_EPERM);
 	check_detail("seccomp");
 	fake_file("/proc/sys/kernel/perf_event_paranoid", NULL);
 	check_fails(ps_eventset_add(set, "page-faults"), PS_ENOSUPP);
@@ -304,11 +310,13 @@ int main(void)
 	tcase_add_test(tests, a_failing_start_of_the_counters_leaves_the_set_stopped);
 	tests = scene_case(suite, "permission");
 	tcase_add_test(tests, without_permission_for_the_kernel_user_space_is_counted_and_flagged);
-	tcase_add_test(tests, without_permission_for_the_kernel_clocks_count_it_and_are_not_flagged);
+	tcase_add_test(tests,
+	               without_permission_for_the_kernel_clocks_count_it_and_are_not_flagged);
 	tcase_add_test(tests, what_only_the_kernel_can_count_is_refused_without_permission);
 	tcase_add_test(tests, at_any_level_the_task_is_named_if_the_caller_may_count_himself);
 	tcase_add_test(tests, debian_level_3_refuses_all_and_the_sentence_says_so);
-	tcase_add_test(tests, a_container_that_forbids_the_call_is_told_apart_from_the_paranoid_level);
+	tcase_add_test(tests,
+	               a_container_that_forbids_the_call_is_told_apart_from_the_paranoid_level);
 	tcase_add_test(tests, an_event_that_can_not_be_limited_says_so);
 	tcase_add_test(tests, a_cpu_of_its_own_needs_permission);
 	return scene_run(suite);

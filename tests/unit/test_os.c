@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of the OS seam: what an older or a newer program, compiled with another size of it, gets. */
+/* The table of the OS seam: what an older or a newer program, compiled with another size of it,
+ * gets. */
 #include "base/os.h"
 #include "support/scene.h"
 
@@ -22,7 +23,8 @@ static void *never(size_t size_bytes)
 /* All that a table of that size says is the program's; all behind it is not there. */
 START_TEST(an_older_program_s_table_keeps_the_default_for_what_it_lacks)
 {
-	struct ps_hooks hooks = {.size = offsetof(struct ps_hooks, allocate), .getcpu = seven, .allocate = never};
+	struct ps_hooks hooks = {
+	    .size = offsetof(struct ps_hooks, allocate), .getcpu = seven, .allocate = never};
 
 	ck_assert_int_eq(ps_hooks_set(&hooks), PS_OK);
 	ck_assert_ptr_eq(ps__os.getcpu, seven);
@@ -62,7 +64,8 @@ END_TEST
 
 START_TEST(a_size_that_no_table_has_is_refused)
 {
-	static const size_t sizes[] = {0, 1, sizeof(struct ps_hooks) - 1, SIZE_MAX, SIZE_MAX & ~(size_t)7};
+	static const size_t sizes[] = {0, 1, sizeof(struct ps_hooks) - 1, SIZE_MAX,
+	                               SIZE_MAX & ~(size_t)7};
 
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		struct ps_hooks hooks = {.size = sizes[i], .getcpu = seven};
@@ -79,7 +82,8 @@ int main(void)
 	TCase *tests = tcase_create("hooks");
 
 	tcase_add_test(tests, an_older_program_s_table_keeps_the_default_for_what_it_lacks);
-	tcase_add_test(tests, a_newer_program_s_table_is_taken_if_it_replaces_nothing_that_is_lacking);
+	tcase_add_test(tests,
+	               a_newer_program_s_table_is_taken_if_it_replaces_nothing_that_is_lacking);
 	tcase_add_test(tests, a_size_that_no_table_has_is_refused);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);

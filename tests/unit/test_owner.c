@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A set whose owner has ended: its final counts can be fetched once, nothing is lost, and every other use tells that the
- * set counts nobody any more.
+ * A set whose owner has ended: its final counts can be fetched once, nothing is lost, and every
+ * other use tells that the set counts nobody any more.
  */
 #include "support/scene.h"
 
@@ -117,7 +117,8 @@ START_TEST(a_foreign_thread_neither_accumulates_nor_resets)
 	uint64_t timestamp = 0;
 
 	check_fails(ps_accum(owner.set, scene.root, &timestamp, NULL), PS_EINVAL);
-	check_sentence(&owner, _i == LIFE_STOPPED ? "are in the tree" : "ps_stop gives its final counts");
+	check_sentence(&owner,
+	               _i == LIFE_STOPPED ? "are in the tree" : "ps_stop gives its final counts");
 	check_fails(ps_reset(owner.set), PS_EINVAL);
 	check_fails(ps_accum(owner.set, scene.root, NULL, NULL), PS_EINVAL);
 	check_ok(ps_read(owner.set, scene.root, &timestamp, NULL));

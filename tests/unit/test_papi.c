@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PAPI event sets through the whole library, on a fake PAPI: what values come out of every way to start, stop and reset one,
- * by ps_ calls and by PAPI_start. What the user may change in between is test_papi_changes.c's.
+ * PAPI event sets through the whole library, on a fake PAPI: what values come out of every way to
+ * start, stop and reset one, by ps_ calls and by PAPI_start. What the user may change in between is
+ * test_papi_changes.c's.
  */
 #include "support/papi_scene.h"
 
@@ -55,7 +56,8 @@ START_TEST(start_read_accum_stop_count_as_any_set_does)
 }
 END_TEST
 
-/* From the second reading on a shorter way is taken: what ends it, and what comes after, must not show. */
+/* From the second reading on a shorter way is taken: what ends it, and what comes after, must not
+ * show. */
 START_TEST(readings_in_any_order_give_the_same_as_one_by_one)
 {
 	int papi = fake_papi_create(EVENT, OTHER, NULL);
@@ -163,7 +165,8 @@ START_TEST(a_loop_of_papi_start_and_ps_stop_gives_each_runs_counts)
 	}
 	for (int run = 0; run < 3; run++) {
 		ck_assert_int_eq(scene_count(0, EVENT, timestamps[run]), 100 + run);
-		ck_assert_uint_eq(scene_part(0, EVENT, timestamps[run]).flags & PS_VALUE_WENT_BACK, 0);
+		ck_assert_uint_eq(scene_part(0, EVENT, timestamps[run]).flags & PS_VALUE_WENT_BACK,
+		                  0);
 	}
 }
 END_TEST
@@ -223,7 +226,8 @@ START_TEST(estimates_of_a_multiplexed_set_are_scaled_and_may_fall_a_little)
 	value = scene_part(0, EVENT, timestamp);
 	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
 	ck_assert_int_eq(value.value, 1000);
-	ck_assert_msg(ps_value_coverage(&value) != ps_value_coverage(&value), "a coverage that nobody knows");
+	ck_assert_msg(ps_value_coverage(&value) != ps_value_coverage(&value),
+	              "a coverage that nobody knows");
 	fake_papi_count(papi, 0, -10);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 990);
@@ -326,6 +330,7 @@ int main(void)
 	tcase_add_test(tests, estimates_of_a_multiplexed_set_are_scaled_and_may_fall_a_little);
 	tcase_add_test(tests, derived_differences_and_momentary_values_go_up_and_down);
 	tcase_add_test(tests, a_stored_zero_and_what_is_unknown_are_four_answers);
-	tcase_add_test(tests, a_topology_destroyed_under_a_wrapped_set_is_refused_and_its_counts_go_on);
+	tcase_add_test(tests,
+	               a_topology_destroyed_under_a_wrapped_set_is_refused_and_its_counts_go_on);
 	return scene_run(suite);
 }

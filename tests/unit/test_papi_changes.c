@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the user does to a PAPI event set beside the library: resets it, stops and restarts it, gives it other events,
- * destroys it, so that PAPI gives its number to another one. On a fake PAPI.
+ * What the user does to a PAPI event set beside the library: resets it, stops and restarts it,
+ * gives it other events, destroys it, so that PAPI gives its number to another one. On a fake PAPI.
  */
 #include "support/papi_scene.h"
 

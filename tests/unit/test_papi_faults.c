@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may go wrong with PAPI: not there, not initialised, another version, no such set, each of its calls failing, no
- * memory. Its codes come through unchanged, with its words, and nothing is left behind.
+ * What may go wrong with PAPI: not there, not initialised, another version, no such set, each of
+ * its calls failing, no memory. Its codes come through unchanged, with its words, and nothing is
+ * left behind.
  */
 #include "support/papi_scene.h"
 
@@ -86,7 +87,8 @@ START_TEST(a_component_that_is_switched_off_gives_its_own_reason)
 	int papi = fake_papi_create(EVENT, NULL), empty = fake_papi_create(NULL, NULL);
 
 	fake_papi.component.disabled = PS_ECMP;
-	strcpy(fake_papi.component.disabled_reason, "perf_event support disabled by Linux with paranoid=3");
+	strcpy(fake_papi.component.disabled_reason,
+	       "perf_event support disabled by Linux with paranoid=3");
 	check_fails(ps_eventset_from_papi(&set, papi), PS_ECMP_DISABLED);
 	check_detail("paranoid=3");
 	check_detail("perf_event");
@@ -108,7 +110,8 @@ START_TEST(a_floating_point_event_is_refused_by_name)
 	struct ps_eventset *set = NULL;
 
 	fake_papi_kind("THERMAL_SPEC")->info.is_floating = true;
-	check_fails(ps_eventset_from_papi(&set, fake_papi_create(EVENT, "THERMAL_SPEC", NULL)), PS_ENOSUPP);
+	check_fails(ps_eventset_from_papi(&set, fake_papi_create(EVENT, "THERMAL_SPEC", NULL)),
+	            PS_ENOSUPP);
 	check_detail("THERMAL_SPEC");
 	ck_assert_ptr_null(set);
 }
@@ -266,8 +269,10 @@ START_TEST(each_allocation_may_fail_and_nothing_leaks)
 			break;
 		}
 		failures++;
-		/* A mask of CPUs without memory is no reason to fail: the set is then not pinned. */
-		ck_assert_msg(result == PS_ENOMEM || result == PS_OK, "%d: %s", result, ps_error_detail());
+		/* A mask of CPUs without memory is no reason to fail: the set is then not
+		 * pinned. */
+		ck_assert_msg(result == PS_ENOMEM || result == PS_OK, "%d: %s", result,
+		              ps_error_detail());
 	}
 	ck_assert_uint_gt(failures, 10);
 }
@@ -317,7 +322,8 @@ int main(void)
 	tcase_add_test(tests, a_library_built_without_papi_says_so);
 	tcase_add_test(tests, papi_that_is_not_initialised_is_not_touched);
 	tcase_add_test(tests, papi_shut_down_under_a_wrapped_set_is_not_touched);
-	tcase_add_test(tests, another_version_than_that_of_the_headers_is_refused_and_both_are_named);
+	tcase_add_test(tests,
+	               another_version_than_that_of_the_headers_is_refused_and_both_are_named);
 	tcase_add_test(tests, a_number_that_is_no_event_set_is_refused_with_papis_words);
 	tcase_add_test(tests, a_component_that_is_switched_off_gives_its_own_reason);
 	tcase_add_test(tests, a_floating_point_event_is_refused_by_name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of PAPI that count for a package or for the machine: they go to that component, wherever the caller is. On a made-up
- * machine with two packages of two CPUs, whose numbers in sysfs are 0 and 1.
+ * Events of PAPI that count for a package or for the machine: they go to that component, wherever
+ * the caller is. On a made-up machine with two packages of two CPUs, whose numbers in sysfs are 0
+ * and 1.
  */
 #include "backend/papi_set.h"
 #include "support/papi_scene.h"
@@ -16,9 +17,11 @@ static void setup(void)
 	papi_scene_setup();
 	for (int cpu = 0; cpu < 4; cpu++) {
 		char path[128];
-		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
 		fake_file(path, cpu < 2 ? "0\n" : "1\n");
-		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
+		snprintf(path, sizeof path,
+		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", cpu);
 		fake_file(path, cpu < 2 ? "0-1\n" : "2-3\n");
 	}
 }
@@ -58,7 +61,8 @@ START_TEST(energy_of_another_package_goes_there_and_not_to_the_caller)
 	ck_assert_int_eq(total(package(1), PACKAGE_1), 1000);
 	ck_assert_int_eq(total(scene.root, PACKAGE_1), 1000);
 	check_fails(ps_component_total(package(0), PACKAGE_1, &value), PS_ENOEVNT);
-	check_fails(ps_component_total(ps_thread_component(thread), PACKAGE_1, &value), PS_EINVAL_DOM);
+	check_fails(ps_component_total(ps_thread_component(thread), PACKAGE_1, &value),
+	            PS_EINVAL_DOM);
 	ck_assert_int_eq(scene_part(2, PACKAGE_1, timestamp).attribution, PS_ATTRIBUTION_ATTACHED);
 }
 END_TEST
@@ -189,9 +193,10 @@ START_TEST(a_components_scope_is_known_by_its_name_and_its_events)
 	fake_file("/sys/bus/event_source/devices/power/cpumask", "0,2\n");
 	fake_file("/sys/bus/event_source/devices/amd_l3/type", "22\n");
 	fake_file("/sys/bus/event_source/devices/amd_l3/cpumask", "0,2\n");
-	struct ps__papi_scope scope = ps__papi_scope(scopes[_i].component, scopes[_i].event, scopes[_i].of_package);
-	ck_assert_msg(scope.scope == scopes[_i].scope && scope.cpu == scopes[_i].cpu, "%s: %s, CPU %d",
-	              scopes[_i].event, ps_scope_name(scope.scope), scope.cpu);
+	struct ps__papi_scope scope =
+	    ps__papi_scope(scopes[_i].component, scopes[_i].event, scopes[_i].of_package);
+	ck_assert_msg(scope.scope == scopes[_i].scope && scope.cpu == scopes[_i].cpu,
+	              "%s: %s, CPU %d", scopes[_i].event, ps_scope_name(scope.scope), scope.cpu);
 }
 END_TEST
 

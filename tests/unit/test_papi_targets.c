@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a PAPI event set counts: its thread, an attached one, a CPU; how each is labelled, and which of the public calls a
- * wrapped set takes.
+ * What a PAPI event set counts: its thread, an attached one, a CPU; how each is labelled, and which
+ * of the public calls a wrapped set takes.
  */
 #include "support/papi_scene.h"
 
@@ -179,7 +179,8 @@ START_TEST(a_cpu_attached_set_says_whether_one_thread_or_all_are_counted_there)
 	static const struct {
 		long granularity;
 		const char *words;
-	} kinds[] = {{PS__PAPI_GRN_THR, "one thread alone"}, {PS__PAPI_GRN_SYS, "all that happens on CPU 3"}};
+	} kinds[] = {{PS__PAPI_GRN_THR, "one thread alone"},
+	             {PS__PAPI_GRN_SYS, "all that happens on CPU 3"}};
 
 	for (size_t i = 0; i < 2; i++) {
 		int papi = fake_papi_create(EVENT, NULL);
@@ -196,7 +197,8 @@ START_TEST(a_cpu_attached_set_says_whether_one_thread_or_all_are_counted_there)
 		ck_assert_msg(strstr(why, kinds[i].words) != NULL, "%s", why);
 		fake_papi_count(papi, 0, 10);
 		check_ok(ps_stop(set, scene.root, &timestamp, NULL));
-		ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_ATTACHED);
+		ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution,
+		                 PS_ATTRIBUTION_ATTACHED);
 		ck_assert_int_eq(scene_count(3, EVENT, timestamp), 10);
 		papi_scene_destroy(set);
 	}
@@ -249,7 +251,8 @@ static void *use_a_strangers_set(void *context)
 	stranger->codes[2] = ps_accum(stranger->set, scene.root, &stranger->timestamp, NULL);
 	stranger->codes[3] = ps_stop(stranger->set, scene.root, &stranger->timestamp, NULL);
 	stranger->codes[4] = ps_reset(stranger->set);
-	stranger->codes[5] = ps_store(stranger->set, counters, 1, scene.root, &stranger->timestamp, NULL);
+	stranger->codes[5] =
+	    ps_store(stranger->set, counters, 1, scene.root, &stranger->timestamp, NULL);
 	return NULL;
 }
 
@@ -388,12 +391,15 @@ int main(void)
 	tcase_add_test(tests, an_attached_thread_is_looked_for_and_its_end_keeps_the_last_counts);
 	tcase_add_test(tests, an_attached_thread_that_was_not_switched_is_not_looked_up_again);
 	tcase_add_test(tests, an_attached_thread_that_can_not_be_watched_is_looked_up_each_time);
-	tcase_add_test(tests, an_attached_thread_may_be_read_by_any_thread_and_changed_between_runs);
+	tcase_add_test(tests,
+	               an_attached_thread_may_be_read_by_any_thread_and_changed_between_runs);
 	tcase_add_test(tests, a_cpu_attached_set_says_whether_one_thread_or_all_are_counted_there);
 	tcase_add_test(tests, a_whole_cpu_that_papi_does_not_name_is_last_cpu);
-	tcase_add_test(tests, the_domain_shows_in_user_only_but_for_clocks_and_events_that_name_the_kernel);
+	tcase_add_test(
+	    tests, the_domain_shows_in_user_only_but_for_clocks_and_events_that_name_the_kernel);
 	tcase_add_test(tests, another_thread_is_refused_whatever_it_calls);
-	tcase_add_test(tests, the_counts_of_a_thread_that_has_ended_can_be_fetched_but_not_started_anew);
+	tcase_add_test(tests,
+	               the_counts_of_a_thread_that_has_ended_can_be_fetched_but_not_started_anew);
 	tcase_add_test(tests, what_the_set_is_made_of_is_changed_through_papi_alone);
 	tcase_add_test(tests, options_of_the_readings_work_as_on_any_set);
 	tcase_add_test(tests, destroying_a_wrap_leaves_the_papi_set_running);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the parts of a reading go, how they are labelled, and that they always sum up to what the kernel counted.
+ * Where the parts of a reading go, how they are labelled, and that they always sum up to what the
+ * kernel counted.
  */
 #include "support/scene.h"
 
@@ -97,7 +98,9 @@ START_TEST(whatever_the_sequence_of_calls_the_sums_are_what_was_counted)
 {
 	struct ps_eventset *set = scene_started(EVENT, NULL);
 	unsigned random = 12345;
-	int away = scene.mode == PS_ATTRIBUTE_LAST_CPU ? 40 : 0; /* CPUs that neither the kernel nor the tree has */
+	int away = scene.mode == PS_ATTRIBUTE_LAST_CPU
+	               ? 40
+	               : 0; /* CPUs that neither the kernel nor the tree has */
 	long long since_start = 0, bases[20] = {0}, values[20] = {0};
 	uint64_t times[20] = {0};
 
@@ -121,9 +124,10 @@ START_TEST(whatever_the_sequence_of_calls_the_sums_are_what_was_counted)
 		}
 		for (size_t i = 0; i < 16; i++)
 			if (times[i])
-				ck_assert_msg(scene_sum(EVENT, times[i]) == values[i],
-				              "step %d, reading %zu: the parts sum up to %lld, not %lld", step, i,
-				              scene_sum(EVENT, times[i]), values[i]);
+				ck_assert_msg(
+				    scene_sum(EVENT, times[i]) == values[i],
+				    "step %d, reading %zu: the parts sum up to %lld, not %lld",
+				    step, i, scene_sum(EVENT, times[i]), values[i]);
 	}
 	ps_eventset_destroy(set);
 }
@@ -191,7 +195,8 @@ START_TEST(a_cpu_that_changes_inside_a_read_is_flagged)
 	fake_advance(PAGE_FAULTS, 10);
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_uint_eq(scene_part(0, EVENT, timestamp).flags & PS_VALUE_MOVED, 0);
-	/* A reading of a task that stays looks at the CPU once, after the counters; the one after a reset looks twice. */
+	/* A reading of a task that stays looks at the CPU once, after the counters; the one after a
+	 * reset looks twice. */
 	check_ok(ps_reset(set));
 	fake_script_cpus(cpus, 2);
 	fake_advance(PAGE_FAULTS, 5);
@@ -249,7 +254,8 @@ START_TEST(an_unanswered_getcpu_loses_nothing)
 	fake_advance(PAGE_FAULTS, 10);
 	fake_fail(FAKE_GETCPU, 1, ENOSYS);
 	result = ps_read(set, scene.root, &timestamp, NULL);
-	ck_assert(fake_fail_happened() || scene.means == FAKE_MEANS_RECORDS); /* which know it otherwise */
+	ck_assert(fake_fail_happened() ||
+	          scene.means == FAKE_MEANS_RECORDS); /* which know it otherwise */
 	fake_fail(FAKE_GETCPU, 0, 0);
 	if (result == PS_OK)
 		ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
@@ -334,7 +340,8 @@ END_TEST
 
 static void add_tests(TCase *tests)
 {
-	tcase_add_test(tests, the_count_since_the_last_reading_goes_to_the_cpu_seen_and_earlier_parts_stay);
+	tcase_add_test(
+	    tests, the_count_since_the_last_reading_goes_to_the_cpu_seen_and_earlier_parts_stay);
 	tcase_add_test(tests, a_new_reading_has_all_parts_since_the_start);
 	tcase_add_test(tests, accum_moves_the_parts_of_all_cpus_into_the_base);
 	tcase_add_test(tests, whatever_the_sequence_of_calls_the_sums_are_what_was_counted);

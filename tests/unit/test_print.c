@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ps_print_with: each option against a golden file, lines that keep within the width, and what is refused. Without options
- * it prints what ps_print prints.
+ * ps_print_with: each option against a golden file, lines that keep within the width, and what is
+ * refused. Without options it prints what ps_print prints.
  */
 #include "support/fixture.h"
 #include "support/golden.h"
@@ -21,7 +21,8 @@ static void store(struct ps_eventset *set, int cpu, const long long *counters)
 	uint64_t timestamp = 0;
 
 	fake_set_cpu(cpu);
-	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp, NULL));
+	check_ok(ps_store(set, counters, (int)ps_eventset_event_count(set), scene.root, &timestamp,
+	                  NULL));
 }
 
 /* Counts of all sizes on two packages with caches and NUMA nodes; one set is multiplexed. */
@@ -36,8 +37,8 @@ static void count(void)
 
 	fake_add_core_pmu(6);
 	use_topology(fixture_synthetic("pack:2 [numa] l3:1 core:2 pu:1"));
-	set = scene_set("instructions", "cycles", "branch-instructions", "branch-misses", "page-faults", "task-clock",
-	                NULL);
+	set = scene_set("instructions", "cycles", "branch-instructions", "branch-misses",
+	                "page-faults", "task-clock", NULL);
 	for (int i = 0; i < 2; i++) {
 		check_ok(ps_eventset_clone(&other, set));
 		store(other, i ? 3 : 0, counters[2 * i]);
@@ -55,7 +56,8 @@ static void check_print(const struct ps_print_options *options, const char *file
 	golden_check_file(stream, file);
 }
 
-static const char *const metrics[] = {"ipc", "GHz", "branch-miss-ratio", "page-fault-rate", "LLC-miss-ratio"};
+static const char *const metrics[] = {"ipc", "GHz", "branch-miss-ratio", "page-fault-rate",
+                                      "LLC-miss-ratio"};
 
 START_TEST(at_80_and_at_200_columns)
 {
@@ -74,8 +76,9 @@ END_TEST
 
 START_TEST(colours_stand_around_the_text_alone)
 {
-	struct ps_print_options options = {
-	    .size = sizeof options, .flags = PS_PRINT_SI | PS_PRINT_UTF8 | PS_PRINT_COLOUR, .width = 80};
+	struct ps_print_options options = {.size = sizeof options,
+	                                   .flags = PS_PRINT_SI | PS_PRINT_UTF8 | PS_PRINT_COLOUR,
+	                                   .width = 80};
 
 	count();
 	check_print(&options, "print_colour.txt");
@@ -84,8 +87,9 @@ END_TEST
 
 START_TEST(chosen_types_stand_below_each_other)
 {
-	struct ps_print_options options = {
-	    .size = sizeof options, .types = PS_TYPE_BIT(PS_COMPONENT_CORE) | PS_TYPE_BIT(PS_COMPONENT_PACKAGE)};
+	struct ps_print_options options = {.size = sizeof options,
+	                                   .types = PS_TYPE_BIT(PS_COMPONENT_CORE) |
+	                                            PS_TYPE_BIT(PS_COMPONENT_PACKAGE)};
 
 	count();
 	check_print(&options, "print_types.txt");
@@ -97,7 +101,8 @@ END_TEST
 
 START_TEST(idle_components_are_shown_on_request)
 {
-	struct ps_print_options options = {.size = sizeof options, .flags = PS_PRINT_IDLE | PS_PRINT_UTF8};
+	struct ps_print_options options = {.size = sizeof options,
+	                                   .flags = PS_PRINT_IDLE | PS_PRINT_UTF8};
 
 	count();
 	check_print(&options, "print_idle.txt");
@@ -120,7 +125,8 @@ END_TEST
 
 START_TEST(a_bare_tree_has_branches)
 {
-	struct ps_print_options options = {.size = sizeof options, .flags = PS_PRINT_UTF8 | PS_PRINT_NO_LEGEND};
+	struct ps_print_options options = {.size = sizeof options,
+	                                   .flags = PS_PRINT_UTF8 | PS_PRINT_NO_LEGEND};
 
 	use_topology(fixture_load("hbm.xml"));
 	check_print(&options, "print_bare.txt");
@@ -164,20 +170,23 @@ static size_t columns_of(const char *line, size_t length)
 
 START_TEST(no_line_is_wider_than_it_may_be)
 {
-	struct ps_print_options options = {.size = sizeof options, .metrics = metrics, .metric_count = 5};
+	struct ps_print_options options = {
+	    .size = sizeof options, .metrics = metrics, .metric_count = 5};
 	size_t bytes;
 	char *text;
 
 	count();
 	for (unsigned flags = 0; flags < 64; flags++) {
 		options.flags = flags;
-		for (options.width = 50; options.width < 220; options.width += (size_t)ps_test_size(7, 41)) {
+		for (options.width = 50; options.width < 220;
+		     options.width += (size_t)ps_test_size(7, 41)) {
 			FILE *stream = open_memstream(&text, &bytes);
 			check_ok(ps_print_with(scene.root, &options, stream));
 			fclose(stream);
 			for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-				ck_assert_msg(columns_of(line, strcspn(line, "\n")) <= options.width,
-				              "flags 0x%x, width %zu: %s", flags, options.width, line);
+				ck_assert_msg(
+				    columns_of(line, strcspn(line, "\n")) <= options.width,
+				    "flags 0x%x, width %zu: %s", flags, options.width, line);
 			free(text);
 		}
 	}

@@ -13,7 +13,8 @@
 static void show(const char *text, enum ps__charset charset, char *out, size_t *columns)
 {
 	*columns = 0;
-	for (struct ps__glyph glyph; (glyph = ps__printable_next(text, charset)).taken; text += glyph.taken) {
+	for (struct ps__glyph glyph; (glyph = ps__printable_next(text, charset)).taken;
+	     text += glyph.taken) {
 		memcpy(out, glyph.text, glyph.length);
 		out += glyph.length;
 		*columns += glyph.columns;
@@ -38,12 +39,14 @@ static const struct {
      "2Jb\x80",
      "a?2Jb?", "a?2Jb?", 6},
     /* The direction of writing. */
-    {"a\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069z", "a????????????z", "a????????????z",
-     14},
+    {"a\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069z", "a????????????z",
+     "a????????????z", 14},
     /* Separators of lines, and what nobody sees. */
-    {"a\u2028\u2029\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f\U000e0041z", "a??????????z", "a??????????z", 12},
+    {"a\u2028\u2029\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f\U000e0041z", "a??????????z",
+     "a??????????z", 12},
     {"\ufffe\ufdd0\U0001ffff", "???", "???", 3},
-    /* No UTF-8: overlong, a surrogate, beyond the last one, cut off; one sign for as much as Unicode replaces by one. */
+    /* No UTF-8: overlong, a surrogate, beyond the last one, cut off; one sign for as much as
+       Unicode replaces by one. */
     {"\xc0\xaf", "??", "??", 2},
     {"\xed\xa0\x80", "???", "???", 3},
     {"\xf4\x90\x80\x80", "????", "????", 4},
@@ -66,11 +69,13 @@ START_TEST(only_what_a_terminal_may_get_is_shown)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		show(rows[i].text, PS__CHARSET_UTF8, shown, &columns);
-		ck_assert_msg(!strcmp(shown, rows[i].utf8), "row %zu: '%s', not '%s'", i, shown, rows[i].utf8);
-		ck_assert_msg(columns == rows[i].columns, "row %zu: %zu columns, not %zu", i, columns,
-		              rows[i].columns);
+		ck_assert_msg(!strcmp(shown, rows[i].utf8), "row %zu: '%s', not '%s'", i, shown,
+		              rows[i].utf8);
+		ck_assert_msg(columns == rows[i].columns, "row %zu: %zu columns, not %zu", i,
+		              columns, rows[i].columns);
 		show(rows[i].text, PS__CHARSET_ASCII, shown, &columns);
-		ck_assert_msg(!strcmp(shown, rows[i].ascii), "row %zu: '%s', not '%s'", i, shown, rows[i].ascii);
+		ck_assert_msg(!strcmp(shown, rows[i].ascii), "row %zu: '%s', not '%s'", i, shown,
+		              rows[i].ascii);
 		ck_assert_uint_eq(columns, strlen(shown));
 	}
 }
@@ -103,10 +108,12 @@ START_TEST(no_byte_sequence_gives_a_control_character)
 			for (const char *c = shown; *c; c++)
 				ck_assert_int_eq(*c == '?' || *c == 'x', 1);
 			show(text, PS__CHARSET_UTF8, shown, &columns);
-			for (const char *c = shown; *c; c += ps__printable_next(c, PS__CHARSET_UTF8).taken) {
+			for (const char *c = shown; *c;
+			     c += ps__printable_next(c, PS__CHARSET_UTF8).taken) {
 				uint32_t code;
 				ps__printable_decode(c, &code);
-				ck_assert_msg(code >= 0x20 && (code < 0x7f || code >= 0xa0) && code <= 0x10ffff,
+				ck_assert_msg(code >= 0x20 && (code < 0x7f || code >= 0xa0) &&
+				                  code <= 0x10ffff,
 				              "%02x %03x gives %x", lead, rest, (unsigned)code);
 			}
 		}
@@ -134,7 +141,8 @@ START_TEST(an_error_quotes_only_what_may_be_shown)
 {
 	struct ps_topology *topology;
 
-	ck_assert_int_lt(ps_topology_load_xml(&topology, "/no\033]0;such\a/gr\u00fc\u00df\u202e\x9b.xml"), 0);
+	ck_assert_int_lt(
+	    ps_topology_load_xml(&topology, "/no\033]0;such\a/gr\u00fc\u00df\u202e\x9b.xml"), 0);
 	ck_assert_msg(strstr(ps_error_detail(), "/no?]0;such?/gr\u00fc\u00df??.xml") != NULL, "%s",
 	              ps_error_detail());
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a reading's value is, after every sequence of the counter calls: base + count since the last start, reset or
- * accum. Where the parts go is test_parts.c's, what a value's status says test_status.c's, and how
- * readings are told apart test_timestamps.c's.
+ * What a reading's value is, after every sequence of the counter calls: base + count since the last
+ * start, reset or accum. Where the parts go is test_parts.c's, what a value's status says
+ * test_status.c's, and how readings are told apart test_timestamps.c's.
  */
 #include "support/scene.h"
 
@@ -151,7 +151,8 @@ START_TEST(bases_of_many_readings_are_kept_apart)
 		fake_advance(PAGE_FAULTS, i + 1);
 		check_ok(ps_accum(set, scene.root, &times[i], NULL)); /* base i + 1 */
 		fake_advance(PAGE_FAULTS, 3);
-		check_ok(ps_read(set, scene.root, &times[i], NULL)); /* its base is no longer its value */
+		/* Its base is no longer its value */
+		check_ok(ps_read(set, scene.root, &times[i], NULL));
 		check_ok(ps_reset(set));
 	}
 	fake_advance(PAGE_FAULTS, 100);
@@ -347,7 +348,9 @@ START_TEST(store_refuses_wrong_arguments_and_changes_nothing)
 	check_fails(ps_store(set, counters, 1, scene.root, &timestamp, &thread), PS_EINVAL);
 	check_fails(ps_store(set, counters, 3, scene.root, &timestamp, &thread), PS_EINVAL);
 	check_fails(ps_store(set, counters, 2, NULL, &timestamp, &thread), PS_EINVAL);
-	check_fails(ps_store(set, counters, 2, ps_component_child(scene.root, 0), &timestamp, &thread), PS_EINVAL);
+	check_fails(
+	    ps_store(set, counters, 2, ps_component_child(scene.root, 0), &timestamp, &thread),
+	    PS_EINVAL);
 	ck_assert_uint_eq(timestamp, 0);
 	ck_assert_ptr_null(thread);
 	ck_assert_uint_eq(scene_rows(0, EVENT), 0);
@@ -358,7 +361,8 @@ END_TEST
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, read_read_stop_on_one_timestamp_is_one_reading_of_all);
-	tcase_add_test(tests, read_with_timestamp_0_makes_a_reading_each_time_of_the_count_since_start);
+	tcase_add_test(tests,
+	               read_with_timestamp_0_makes_a_reading_each_time_of_the_count_since_start);
 	tcase_add_test(tests, accum_accum_stop_on_one_timestamp_is_everything);
 	tcase_add_test(tests, accum_with_timestamp_0_makes_readings_that_add_up_to_everything);
 	tcase_add_test(tests, a_read_after_accum_counts_from_the_accum_on_its_base);

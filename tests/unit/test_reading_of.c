@@ -42,7 +42,8 @@ static void teardown(void)
 	scene_teardown();
 }
 
-static long long count_of(const struct ps_eventset *set, const struct ps_component *component, uint64_t timestamp)
+static long long count_of(const struct ps_eventset *set, const struct ps_component *component,
+                          uint64_t timestamp)
 {
 	struct ps_value value;
 
@@ -108,7 +109,8 @@ START_TEST(readings_from_before_the_events_changed_are_found)
 	ck_assert_int_eq(count_of(one, scene.root, stopped), 112);
 	check_ok(ps_eventset_reading(one, scene.root, "minor-faults", 0, &value));
 	ck_assert_int_eq(value.value, 2);
-	check_fails(ps_eventset_reading(one, scene.root, "minor-faults", stopped, &value), PS_ENOEVST);
+	check_fails(ps_eventset_reading(one, scene.root, "minor-faults", stopped, &value),
+	            PS_ENOEVST);
 	ck_assert_int_eq(count_of(other, scene.root, before), 12);
 }
 END_TEST
@@ -121,12 +123,14 @@ START_TEST(what_is_not_there_is_an_error_and_never_a_zero)
 
 	check_fails(ps_eventset_reading(one, cpu(1), "page-faults", both, &value), PS_ENOEVST);
 	check_detail("below");
-	check_fails(ps_eventset_reading(one, scene.root, "page-faults", both + 1, &value), PS_ENOEVST);
+	check_fails(ps_eventset_reading(one, scene.root, "page-faults", both + 1, &value),
+	            PS_ENOEVST);
 	check_fails(ps_eventset_reading(one, scene.root, "cycles", both, &value), PS_ENOEVNT);
 	check_detail("'cycles'");
 	check_fails(ps_eventset_reading(unread, scene.root, "page-faults", 0, &value), PS_EINVAL);
 	check_ok(ps_topology_load_synthetic(&elsewhere, "pack:1 pu:2"));
-	check_fails(ps_eventset_reading(one, ps_topology_root(elsewhere), "page-faults", 0, &value), PS_EINVAL);
+	check_fails(ps_eventset_reading(one, ps_topology_root(elsewhere), "page-faults", 0, &value),
+	            PS_EINVAL);
 	check_detail("topology");
 	check_fails(ps_eventset_reading(NULL, scene.root, "page-faults", 0, &value), PS_EINVAL);
 	check_fails(ps_eventset_reading(one, NULL, "page-faults", 0, &value), PS_EINVAL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Migration records: what they split, and what becomes of the counts where a record is missing. test_exact.c has what must
- * hold for any means that splits; test_attribution_records.c tells when they are taken.
+ * Migration records: what they split, and what becomes of the counts where a record is missing.
+ * test_exact.c has what must hold for any means that splits; test_attribution_records.c tells when
+ * they are taken.
  */
 #include "support/scene.h"
 
@@ -63,7 +64,8 @@ static void fill_ring(int moves)
 	is_exact = scene_part(3, EVENT, timestamp).attribution == PS_ATTRIBUTION_EXACT;
 	for (int cpu = 0; cpu < 4 && is_exact; cpu++) {
 		ck_assert_int_eq(scene_count(cpu, EVENT, timestamp), expected[cpu]);
-		ck_assert_int_eq((int)scene_part(cpu, EVENT, timestamp).attribution, PS_ATTRIBUTION_EXACT);
+		ck_assert_int_eq((int)scene_part(cpu, EVENT, timestamp).attribution,
+		                 PS_ATTRIBUTION_EXACT);
 	}
 	ck_assert_msg(moves < 300 ? moves > 100 || is_exact : !is_exact, "%d moves", moves);
 	ps_eventset_destroy(set);
@@ -89,7 +91,8 @@ START_TEST(a_group_that_was_off_the_hardware_at_a_migration_is_not_called_exact)
 	fake_advance(INSTRUCTIONS, 10);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	ck_assert_int_eq(scene_total("instructions").value, 110);
-	ck_assert_int_eq((int)scene_part(1, "instructions", 0).attribution, PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_int_eq((int)scene_part(1, "instructions", 0).attribution,
+	                 PS_ATTRIBUTION_LAST_CPU);
 	check_ok(ps_reset(set));
 	fake_advance(INSTRUCTIONS, 7);
 	fake_set_cpu(2);

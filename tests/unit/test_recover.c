@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a CPU's counters missed while it was thought to be offline: it shows in the coverage. test_targets.c has the counts. */
+/* What a CPU's counters missed while it was thought to be offline: it shows in the coverage.
+ * test_targets.c has the counts. */
 #include "support/scene.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -48,6 +49,7 @@ int main(void)
 	Suite *suite = suite_create("recover");
 	TCase *tests = scene_case(suite, "recover");
 
-	tcase_add_loop_test(tests, what_ran_on_a_cpu_before_it_was_seen_to_be_back_shows_in_its_coverage, 0, 2);
+	tcase_add_loop_test(
+	    tests, what_ran_on_a_cpu_before_it_was_seen_to_be_back_shows_in_its_coverage, 0, 2);
 	return scene_run(suite);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kernel that refuses what hwloc can't do without: loading this machine fails with a sentence, and doesn't hang. */
+/* A kernel that refuses what hwloc can't do without: loading this machine fails with a sentence,
+ * and doesn't hang. */
 #include "support/scene.h"
 
 #include <errno.h>
@@ -12,7 +13,8 @@ START_TEST(a_machine_that_does_not_tell_the_affinity_is_refused_with_a_sentence)
 
 	for (size_t i = 0; i < 3; i++) {
 		fake_fail_always(FAKE_GETAFFINITY, errors[i]);
-		check_fails(ps_topology_load(&topology, NULL), errors[i] == ENOSYS ? PS_ESYS : PS_EPERM);
+		check_fails(ps_topology_load(&topology, NULL),
+		            errors[i] == ENOSYS ? PS_ESYS : PS_EPERM);
 		check_detail("sched_getaffinity");
 		check_detail(strerror(errors[i]));
 		ck_assert_ptr_null(topology);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A ring whose head is garbage: the kernel never writes more than the ring holds, and whatever stands there, a look at the
- * ring ends, says that records may be missing, and reads nothing beyond it. Good rings are in test_watch.c.
+ * A ring whose head is garbage: the kernel never writes more than the ring holds, and whatever
+ * stands there, a look at the ring ends, says that records may be missing, and reads nothing beyond
+ * it. Good rings are in test_watch.c.
  */
 #include "locate/ring.h"
 #include "support/scene.h"
@@ -18,14 +19,17 @@ static size_t taken;
 /* Full of good records: only the head tells where they end. */
 static void setup_at(uint64_t position)
 {
-	static const struct perf_event_header header = {.type = PERF_RECORD_SWITCH, .size = RECORD_BYTES};
+	static const struct perf_event_header header = {.type = PERF_RECORD_SWITCH,
+	                                                .size = RECORD_BYTES};
 	unsigned char *memory = calloc(1, PAGE_BYTES + RING_BYTES);
 
 	ck_assert_ptr_nonnull(memory);
 	for (size_t offset = 0; offset < RING_BYTES; offset += RECORD_BYTES)
 		memcpy(memory + PAGE_BYTES + offset, &header, sizeof header);
-	ring = (struct ps__ring){
-	    .page = (void *)memory, .data_offset = PAGE_BYTES, .data_bytes = RING_BYTES, .seen = position};
+	ring = (struct ps__ring){.page = (void *)memory,
+	                         .data_offset = PAGE_BYTES,
+	                         .data_bytes = RING_BYTES,
+	                         .seen = position};
 	ring.page->data_head = position;
 	ring.page->data_tail = position;
 	taken = 0;
@@ -55,8 +59,8 @@ static void check_next_record_is_found(void)
 	ck_assert_uint_eq(taken, 1);
 }
 
-static const uint64_t wrong_steps[] = {RING_BYTES + RECORD_BYTES, UINT64_C(1) << 40, UINT64_C(1) << 63,
-                                       (uint64_t)0 - RECORD_BYTES};
+static const uint64_t wrong_steps[] = {RING_BYTES + RECORD_BYTES, UINT64_C(1) << 40,
+                                       UINT64_C(1) << 63, (uint64_t)0 - RECORD_BYTES};
 
 START_TEST(a_head_that_no_kernel_writes_ends_the_look_and_is_told)
 {
@@ -74,7 +78,8 @@ END_TEST
 
 START_TEST(a_record_larger_than_the_ring_is_not_taken)
 {
-	static const struct perf_event_header large = {.type = PERF_RECORD_SWITCH, .size = 2 * RING_BYTES};
+	static const struct perf_event_header large = {.type = PERF_RECORD_SWITCH,
+	                                               .size = 2 * RING_BYTES};
 
 	setup_at(0);
 	memcpy((char *)ring.page + PAGE_BYTES, &large, sizeof large);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows by their timestamps: whatever the times between them, in bounded histories, after rows were moved and dropped; each
- * answer is compared with that of a plain array.
+ * Rows by their timestamps: whatever the times between them, in bounded histories, after rows were
+ * moved and dropped; each answer is compared with that of a plain array.
  */
 #include "support/rows.h"
 
@@ -39,12 +39,14 @@ static uint64_t ever_slower(size_t row)
 	return 1 + row * row;
 }
 
-static uint64_t (*const patterns[])(size_t row) = {steady, without_a_gap, noisy, in_bursts, over_days, ever_slower};
+static uint64_t (*const patterns[])(size_t row) = {steady,    without_a_gap, noisy,
+                                                   in_bursts, over_days,     ever_slower};
 #define PATTERNS ((int)(sizeof patterns / sizeof patterns[0]))
 
 START_TEST(every_row_is_found_and_nothing_else)
 {
-	static const size_t looks[] = {0, 1, 2, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 4096, 4097, 20000};
+	static const size_t looks[] = {0,   1,   2,   63,  64,  65,   127,  128,
+	                               129, 255, 256, 257, 300, 4096, 4097, 20000};
 	size_t look = 0;
 
 	for (size_t row = 0; row <= ROWS_MOST; row++) {
@@ -88,13 +90,15 @@ START_TEST(rows_that_were_moved_are_found)
 }
 END_TEST
 
-/* A reading that stays the latest for long, and is restamped all the while, also as the last row of a chunk. */
+/* A reading that stays the latest for long, and is restamped all the while, also as the last row of
+ * a chunk. */
 START_TEST(a_row_that_was_restamped_is_found_when_others_follow)
 {
 	for (size_t row = 0; row < 1500; row++) {
 		rows_append(patterns[_i](row));
 		if (row % 64 == 63 || row % 64 == 0 || row % 5 == 0) {
-			/* Room for the next row may have been made, and the row not appended for lack of memory elsewhere. */
+			/* Room for the next row may have been made, and the row not appended for
+			 * lack of memory elsewhere. */
 			ck_assert_int_eq(ps__history_make_room(&held.history), 0);
 			rows_restamp_last(1000 + rows_random() % 100000);
 			rows_check_row(held.count - 1);
@@ -141,8 +145,9 @@ START_TEST(after_rows_were_taken_off_others_are_found)
 }
 END_TEST
 
-/* A reader who has seen where the history began, and then where it ends after a writer has gone on for long: none of the
- * chunks in between need be there. What is found doesn't matter, it is discarded; but it is looked for in the table alone. */
+/* A reader who has seen where the history began, and then where it ends after a writer has gone on
+ * for long: none of the chunks in between need be there. What is found doesn't matter, it is
+ * discarded; but it is looked for in the table alone. */
 START_TEST(a_reader_who_was_overtaken_stays_within_the_table)
 {
 	for (size_t row = 0; row < ROWS_MOST; row++) {
@@ -156,7 +161,8 @@ START_TEST(a_reader_who_was_overtaken_stays_within_the_table)
 	for (size_t begin = 0; begin < end; begin++) {
 		size_t turn = begin - begin % capacity;
 		for (int newer = 0; newer < 2; newer++) {
-			size_t chunk = ps__history_find_chunk(directory, begin, end, newer ? held.now : 1);
+			size_t chunk =
+			    ps__history_find_chunk(directory, begin, end, newer ? held.now : 1);
 			ck_assert_uint_ge(chunk, begin);
 			ck_assert_uint_lt(chunk, turn + 2 * capacity);
 		}
@@ -168,7 +174,8 @@ START_TEST(a_reader_who_was_overtaken_stays_within_the_table)
 }
 END_TEST
 
-/* Down to where a bounded history begins; and then into a larger directory, which none of its chunks is copied to. */
+/* Down to where a bounded history begins; and then into a larger directory, which none of its
+ * chunks is copied to. */
 START_TEST(after_all_rows_were_taken_off_others_are_found)
 {
 	for (size_t row = 0; row < 128; row++) {
@@ -199,7 +206,8 @@ static void do_anything(void)
 			rows_move_to_end(held.first + rows_random() % kept);
 		break;
 	case 2:
-		for (size_t taken = rows_random() % (kept + 1) / (1 + rows_random() % 4); taken > 0; taken--) {
+		for (size_t taken = rows_random() % (kept + 1) / (1 + rows_random() % 4); taken > 0;
+		     taken--) {
 			ps__history_pop(&held.history);
 			held.count--;
 		}
@@ -295,7 +303,8 @@ START_TEST(a_row_is_mostly_where_it_is_predicted)
 		uint64_t passed_ns = held.times[row] - held.times[row - row % PS__CHUNK_ROWS];
 		size_t predicted = ps__history_predict(entry, passed_ns);
 		right += predicted == row % PS__CHUNK_ROWS;
-		beside += predicted + 1 == row % PS__CHUNK_ROWS || predicted == row % PS__CHUNK_ROWS + 1;
+		beside +=
+		    predicted + 1 == row % PS__CHUNK_ROWS || predicted == row % PS__CHUNK_ROWS + 1;
 	}
 	ck_assert_uint_ge(right, rows * 98 / 100);
 	ck_assert_uint_eq(right + beside, rows);
@@ -311,7 +320,8 @@ int main(void)
 	tcase_add_loop_test(tests, every_row_is_found_and_nothing_else, 0, PATTERNS);
 	tcase_add_loop_test(tests, a_bounded_history_finds_what_it_kept, 0, PATTERNS);
 	tcase_add_loop_test(tests, rows_that_were_moved_are_found, 0, PATTERNS);
-	tcase_add_loop_test(tests, a_row_that_was_restamped_is_found_when_others_follow, 0, PATTERNS);
+	tcase_add_loop_test(tests, a_row_that_was_restamped_is_found_when_others_follow, 0,
+	                    PATTERNS);
 	tcase_add_test(tests, rows_of_one_time_harm_nothing);
 	tcase_add_loop_test(tests, after_rows_were_taken_off_others_are_found, 0, PATTERNS);
 	tcase_add_test(tests, a_reader_who_was_overtaken_stays_within_the_table);

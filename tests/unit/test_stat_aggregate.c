@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums over intervals and runs in perfsage stat: they follow the rule by which the library adds up parts. */
+/* Sums over intervals and runs in perfsage stat: they follow the rule by which the library adds up
+ * parts. */
 #include "test_hybrid.h"
 #include "tools/stat.h"
 
@@ -19,13 +20,17 @@ START_TEST(what_was_counted_stays_counted_beside_what_is_not_supported)
 	struct stat_options options = {.format = PS_FORMAT_JSON, .interval_ms = 1};
 	struct stat_output output = {.options = &options};
 	struct ps_eventset *set = scene_set(ATOM_EVENT, NULL);
-	struct stat_count count = {
-	    .topology = scene.topology, .root = scene.root, .model = set, .sets = &set, .set_count = 1};
+	struct stat_count count = {.topology = scene.topology,
+	                           .root = scene.root,
+	                           .model = set,
+	                           .sets = &set,
+	                           .set_count = 1};
 	struct stat_aggregate aggregate;
 
 	ck_assert_int_eq(stat_aggregate_create(&aggregate, &output, &count), 0);
 	aggregate_interval(&aggregate, &count, 0, 1000);
-	ck_assert_int_eq((int)stat_aggregate_total(&aggregate, 0, 0).status, PS_STATUS_NOT_SUPPORTED);
+	ck_assert_int_eq((int)stat_aggregate_total(&aggregate, 0, 0).status,
+	                 PS_STATUS_NOT_SUPPORTED);
 	aggregate_interval(&aggregate, &count, 2, 300);
 	ck_assert_int_eq((int)stat_aggregate_total(&aggregate, 0, 0).status, PS_STATUS_COUNTED);
 	ck_assert_int_eq(stat_aggregate_total(&aggregate, 0, 0).value, 30);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * How a value says how it was come by: multiplexed, never scheduled, not supported, gone back, interrupted; and that
- * what fails on the way to storage loses nothing.
- */
+/* How a value says how it was come by: multiplexed, never scheduled, not supported, gone back,
+ * interrupted; and that what fails on the way to storage loses nothing. */
 #include "support/scene.h"
 
 #include <errno.h>
@@ -13,11 +11,8 @@
 
 static struct ps_eventset *started(const char *event)
 {
-	struct ps_eventset *set;
-
 	fake_add_core_pmu(4);
-	set = scene_started(event, NULL);
-	return set;
+	return scene_started(event, NULL);
 }
 
 static struct ps_value read_now(struct ps_eventset *set, const char *event)
@@ -298,7 +293,8 @@ END_TEST
 
 /* Readings on ever new CPUs without memory until one fails; the CPU where it did. */
 static int exhaust(struct ps_eventset *set,
-                   int (*call)(struct ps_eventset *, struct ps_component *, uint64_t *, struct ps_thread **),
+                   int (*call)(struct ps_eventset *, struct ps_component *, uint64_t *,
+                               struct ps_thread **),
                    long long *stored)
 {
 	fake_fail_always(FAKE_MMAP, ENOMEM);
@@ -375,16 +371,19 @@ START_TEST(a_wrong_root_is_refused_and_changes_nothing)
 	check_fails(ps_read(NULL, scene.root, &timestamp, &thread), PS_EINVAL);
 	check_fails(ps_read(set, NULL, &timestamp, &thread), PS_EINVAL);
 	check_fails(ps_read(set, stranger, &timestamp, &thread), PS_EINVAL);
-	check_fails(ps_accum(set, ps_component_child(scene.root, 0), &timestamp, &thread), PS_EINVAL);
-	check_fails(ps_read(set, ps_thread_component(ps_topology_thread(scene.topology, 1)), &timestamp, &thread),
+	check_fails(ps_accum(set, ps_component_child(scene.root, 0), &timestamp, &thread),
+	            PS_EINVAL);
+	check_fails(ps_read(set, ps_thread_component(ps_topology_thread(scene.topology, 1)),
+	                    &timestamp, &thread),
 	            PS_EINVAL);
 	ck_assert_uint_eq(timestamp, 0);
 	ck_assert_ptr_null(thread);
 	check_ok(ps_accum(set, scene.root, &timestamp, &thread));
 	check_fails(ps_read(set, ps_topology_root(other), &timestamp, &thread), PS_EINVAL);
 	check_fails(ps_accum(set, ps_topology_root(other), &timestamp, &thread), PS_EINVAL);
-	check_fails(ps_store(set, (const long long[]){1}, 1, ps_topology_root(other), &timestamp, &thread),
-	            PS_EINVAL);
+	check_fails(
+	    ps_store(set, (const long long[]){1}, 1, ps_topology_root(other), &timestamp, &thread),
+	    PS_EINVAL);
 	fake_advance(PAGE_FAULTS, 5);
 	check_ok(ps_stop(set, scene.root, &timestamp, &thread));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 15);
@@ -410,7 +409,8 @@ START_TEST(a_topology_may_go_before_its_sets)
 	scene.root = ps_topology_root(next);
 	fake_advance(PAGE_FAULTS, 5);
 	timestamp = 0;
-	check_ok(ps_read(set, scene.root, &timestamp, NULL)); /* bound until that topology was destroyed */
+	/* Bound until that topology was destroyed */
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	ck_assert_int_eq(scene_count(0, EVENT, timestamp), 5);
 	ps_eventset_destroy(set);
 }
@@ -428,7 +428,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_backward_step_is_flagged_and_counted_anew_from_there);
 	tcase_add_test(tests, counts_beyond_63_bits_keep_their_differences);
 	tcase_add_test(tests, a_counter_in_the_error_state_gives_PARTIAL_and_goes_on_later);
-	tcase_add_test(tests, a_set_that_was_in_the_error_state_counts_rightly_when_it_is_started_again);
+	tcase_add_test(tests,
+	               a_set_that_was_in_the_error_state_counts_rightly_when_it_is_started_again);
 	tcase_add_test(tests, time_in_the_error_state_counts_as_time_without_a_counter);
 	tcase_add_test(tests, a_group_in_the_error_state_does_not_disturb_the_others);
 	tcase_add_test(tests, a_read_that_the_kernel_refuses_changes_nothing_and_loses_nothing);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table behind the text outputs: every cell is what ps_component_total gives for its component, below any root,
- * with several sets, wide scopes and the unknown Thread; and a finished table leaves the error sentence alone.
+ * The table behind the text outputs: every cell is what ps_component_total gives for its component,
+ * below any root, with several sets, wide scopes and the unknown Thread; and a finished table
+ * leaves the error sentence alone.
  */
 #include "output/table.h"
 #include "support/fixture.h"
@@ -9,8 +10,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static const char *const machines[] = {"pack:2 [numa] l3:2 core:2 pu:2", "[numa] pack:2 core:2 pu:1",
-                                       "pack:2 core:1 pu:1", "pack:1 [numa] [numa] l3:1 core:2 pu:1"};
+static const char *const machines[] = {"pack:2 [numa] l3:2 core:2 pu:2",
+                                       "[numa] pack:2 core:2 pu:1", "pack:2 core:1 pu:1",
+                                       "pack:1 [numa] [numa] l3:1 core:2 pu:1"};
 
 static void check_cell(const struct ps__table *table, size_t row, size_t event)
 {
@@ -19,8 +21,9 @@ static void check_cell(const struct ps__table *table, size_t row, size_t event)
 	struct ps_value expected;
 	int code = ps_component_total(component, ps__table_event(table, event), &expected);
 
-	ck_assert_msg((code == PS_OK) == (cell->parts > 0), "%s, %s: %s", ps_component_name(component),
-	              ps__table_event(table, event), ps_error_detail());
+	ck_assert_msg((code == PS_OK) == (cell->parts > 0), "%s, %s: %s",
+	              ps_component_name(component), ps__table_event(table, event),
+	              ps_error_detail());
 	if (code != PS_OK)
 		return;
 	ck_assert_int_eq(cell->value.value, expected.value);
@@ -48,7 +51,8 @@ static int check_table_below(struct ps_component *root, void *context)
 		}
 		ck_assert_int_eq(table.rows[row].counted, counted);
 		ck_assert_int_eq(table.rows[row].depth,
-		                 ps_component_depth(table.rows[row].component) - ps_component_depth(root));
+		                 ps_component_depth(table.rows[row].component) -
+		                     ps_component_depth(root));
 		if (row > 0)
 			ck_assert_ptr_eq(table.rows[table.rows[row].parent].component,
 			                 ps_component_parent(table.rows[row].component));
@@ -64,7 +68,8 @@ static void use_machine(const char *description)
 	scene.root = ps_topology_root(scene.topology);
 }
 
-/* Two sets that walk over the CPUs, one of them twice as far, and also where the tree knows none. */
+/* Two sets that walk over the CPUs, one of them twice as far, and also where the tree knows
+ * none. */
 static struct ps_eventset *count_somewhere(const char *event, int step, int last_cpu)
 {
 	struct ps_eventset *set = scene_set(event, "task-clock", NULL);
@@ -159,14 +164,17 @@ static atomic_bool done;
 static void *store_on_and_on(void *unused)
 {
 	struct ps_eventset *set = NULL;
-	long wrong = ps_eventset_create(&set) != PS_OK || ps_eventset_add(set, "page-faults") != PS_OK;
+	long wrong =
+	    ps_eventset_create(&set) != PS_OK || ps_eventset_add(set, "page-faults") != PS_OK;
 
 	for (int i = 0; i < 3000 && !wrong; i++) {
 		uint64_t timestamp = i % 3 ? UINT64_MAX : 0; /* what no reading has: a new one */
 		fake_set_cpu(i % 4);
-		wrong += ps_store(set, (const long long[]){i}, 1, scene.root, &timestamp, NULL) != PS_OK;
+		wrong +=
+		    ps_store(set, (const long long[]){i}, 1, scene.root, &timestamp, NULL) != PS_OK;
 		fake_set_cpu((i + 1) % 4);
-		wrong += ps_store(set, (const long long[]){i + 7}, 1, scene.root, &timestamp, NULL) != PS_OK;
+		wrong += ps_store(set, (const long long[]){i + 7}, 1, scene.root, &timestamp,
+		                  NULL) != PS_OK;
 	}
 	ps_eventset_destroy(set);
 	atomic_store(&done, true);
@@ -181,7 +189,8 @@ static long long difference(const struct ps__table *table)
 
 	for (size_t row = 1; row < table->row_count; row++) {
 		const struct ps__cell *cell = ps__table_cell(table, row, 0);
-		if (ps_component_type(table->rows[row].component) == PS_COMPONENT_THREAD && cell->parts)
+		if (ps_component_type(table->rows[row].component) == PS_COMPONENT_THREAD &&
+		    cell->parts)
 			rest -= cell->value.value;
 	}
 	return rest;

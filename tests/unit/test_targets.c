@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What a set does when its target or its process is no longer what it was: a forked child, an ended task, a CPU that
- * was offline, another thread, a signal handler.
- */
+/* Sets whose target or process is no longer what it was: a forked child, an ended task, a CPU that
+ * was offline, another thread, a signal handler. */
 #include "backend/perf.h"
 #include "base/os.h"
 #include "support/scene.h"
@@ -15,8 +13,8 @@
 
 static unsigned calls_to_counters(void)
 {
-	return fake_count(FAKE_IOCTL) + fake_count(FAKE_READ) + fake_count(FAKE_PREAD) + fake_count(FAKE_OPEN) +
-	       fake_count(FAKE_PERF_EVENT_OPEN) + fake_count(FAKE_CLOSE);
+	return fake_count(FAKE_IOCTL) + fake_count(FAKE_READ) + fake_count(FAKE_PREAD) +
+	       fake_count(FAKE_OPEN) + fake_count(FAKE_PERF_EVENT_OPEN) + fake_count(FAKE_CLOSE);
 }
 
 /* What a forked child finds; its number is the line that went wrong, 0 if none. */
@@ -34,7 +32,8 @@ static int in_child(struct ps_eventset *set)
 		return 3;
 	if (ps_store(set, (const long long[]){1}, 1, scene.root, NULL, NULL) != PS_ECLOST)
 		return 4;
-	if (ps_eventset_add(set, "minor-faults") != PS_ECLOST || ps_eventset_detach(set) != PS_ECLOST)
+	if (ps_eventset_add(set, "minor-faults") != PS_ECLOST ||
+	    ps_eventset_detach(set) != PS_ECLOST)
 		return 5;
 	if (calls_to_counters() != 0)
 		return 6;
@@ -109,7 +108,8 @@ START_TEST(a_set_that_could_not_be_started_again_keeps_its_counts)
 	check_ok(ps_start(set));
 	fake_advance(PAGE_FAULTS, 40);
 	check_ok(ps_stop(set, scene.root, &first, NULL));
-	/* It isn't pinned any more, so that the counters are opened anew: what was open is closed by then. */
+	/* It isn't pinned any more, so that the counters are opened anew: what was open is closed
+	 * by then. */
 	fake_task_affinity(4711, "0-3");
 	fake_fail_always(FAKE_PERF_EVENT_OPEN, ESRCH);
 	check_fails(ps_start(set), PS_ESYS);
@@ -171,7 +171,8 @@ START_TEST(only_the_owner_may_read_until_it_has_ended)
 }
 END_TEST
 
-/* pthread_t is given anew as soon as a thread was joined; the number of a dead owner must not pass for the owner. */
+/* pthread_t is given anew as soon as a thread was joined; the number of a dead owner must not pass
+ * for the owner. */
 static void *count_in_a_new_thread(void *argument)
 {
 	struct ps_eventset *set = argument;
@@ -195,7 +196,8 @@ START_TEST(a_set_passes_on_to_a_thread_that_starts_it_after_its_owner_ended)
 
 		ck_assert_int_eq(pthread_create(&thread, NULL, count_in_a_new_thread, set), 0);
 		pthread_join(thread, &good);
-		ck_assert_msg(good != NULL, "thread %d: %lld page faults", i, scene_total("page-faults").value);
+		ck_assert_msg(good != NULL, "thread %d: %lld page faults", i,
+		              scene_total("page-faults").value);
 	}
 	ps_eventset_destroy(set);
 }
@@ -227,7 +229,8 @@ START_TEST(a_thread_that_looks_like_the_ended_owner_gets_its_final_counts)
 	ck_assert_int_eq(pthread_create(&second, NULL, read_only, set), 0);
 	pthread_join(second, &good);
 	ck_assert_ptr_nonnull(good);
-	ck_assert_int_eq(scene_count(0, "page-faults", 0), 9); /* where the owner was, not where the reader is */
+	/* Where the owner was, not where the reader is */
+	ck_assert_int_eq(scene_count(0, "page-faults", 0), 9);
 	ck_assert_uint_ne(scene_total("page-faults").flags & PS_VALUE_ENDED, 0);
 	ck_assert_int_ne(ps_eventset_is_ended(set), 0);
 	ps_eventset_destroy(set);
@@ -240,7 +243,8 @@ static void *read_stopped(void *argument)
 	struct ps_eventset *set = argument;
 
 	return ps_read(set, scene.root, &timestamp, NULL) == PS_EINVAL &&
-	               ps_accum(set, scene.root, &timestamp, NULL) == PS_EINVAL && ps_reset(set) == PS_EINVAL
+	               ps_accum(set, scene.root, &timestamp, NULL) == PS_EINVAL &&
+	               ps_reset(set) == PS_EINVAL
 	           ? set
 	           : NULL;
 }
@@ -360,7 +364,8 @@ static int ioctl_with_time(int fd, unsigned long request, unsigned long argument
 	return ioctl_before(fd, request, argument);
 }
 
-/* The reader waits for a CPU of his own for 40 ms, between any look at the clock and what follows. */
+/* The reader waits for a CPU of his own for 40 ms, between any look at the clock and what
+ * follows. */
 START_TEST(a_reader_who_had_to_wait_takes_no_cpu_for_one_that_was_offline)
 {
 	static const char *const second[] = {NULL, "minor-faults"};
@@ -392,7 +397,8 @@ END_TEST
 
 START_TEST(a_signal_handler_that_interrupts_a_call_is_refused_and_harms_nothing)
 {
-	struct ps_eventset *set = scene_set("page-faults", NULL), *other = scene_set("minor-faults", NULL);
+	struct ps_eventset *set = scene_set("page-faults", NULL),
+			   *other = scene_set("minor-faults", NULL);
 	uint64_t timestamp = 0;
 
 	check_ok(ps_start(set));
@@ -429,7 +435,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_stopped_set_is_its_living_owners_too);
 	tcase_add_test(tests, a_stat_file_that_fails_once_is_no_end_of_the_task);
 	tcase_add_test(tests, a_cpu_that_was_offline_keeps_its_counts_and_goes_on);
-	tcase_add_loop_test(tests, a_reader_who_had_to_wait_takes_no_cpu_for_one_that_was_offline, 0, 2);
+	tcase_add_loop_test(tests, a_reader_who_had_to_wait_takes_no_cpu_for_one_that_was_offline,
+	                    0, 2);
 	tcase_add_test(tests, a_signal_handler_that_interrupts_a_call_is_refused_and_harms_nothing);
 }
 

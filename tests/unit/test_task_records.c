@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The records of tasks: who writes them and into which ring, older kernels', in the order of time, round the rings' ends; and
- * what is no record, or one of another shape.
+ * The records of tasks: who writes them and into which ring, older kernels', in the order of time,
+ * round the rings' ends; and what is no record, or one of another shape.
  */
 #include "support/task_records.h"
 
 #include <errno.h>
 
-/* The kernel locks no ring for a writer: a task that ends writes into those of all CPUs. So nothing else may write there. */
+/* The kernel locks no ring for a writer: a task that ends writes into those of all CPUs. So nothing
+ * else may write there. */
 START_TEST(each_ring_has_one_writer_and_a_teller_is_its_groups_last)
 {
 	struct ps_eventset *set = records_start_set();
@@ -17,15 +18,18 @@ START_TEST(each_ring_has_one_writer_and_a_teller_is_its_groups_last)
 	for (size_t index = 0; index < count; index++) {
 		bool is_writer = index > TASK_CPUS * EVENTS;
 		ck_assert_int_eq(fake_ring_of_fd(fds[index]) != NULL, is_writer);
-		/* But for the anchor, so that no task's events are taken for copies of the root's. */
-		ck_assert_int_eq((int)fake_attr_of_fd(fds[index])->inherit, index != TASK_CPUS * EVENTS);
+		/* But for the anchor, so that no task's events are taken for copies of the
+		 * root's. */
+		ck_assert_int_eq((int)fake_attr_of_fd(fds[index])->inherit,
+		                 index != TASK_CPUS * EVENTS);
 		rings += is_writer;
 	}
 	ck_assert_uint_eq(rings, 2 * TASK_CPUS);
 	for (int cpu = 0; cpu < TASK_CPUS; cpu++) {
 		const struct perf_event_attr *notes = fake_attr_of_fd(records_notes(cpu));
 		const struct perf_event_attr *teller = fake_attr_of_fd(records_teller(cpu));
-		ck_assert_ptr_ne(fake_ring_of_fd(records_notes(cpu)), fake_ring_of_fd(records_teller(cpu)));
+		ck_assert_ptr_ne(fake_ring_of_fd(records_notes(cpu)),
+		                 fake_ring_of_fd(records_teller(cpu)));
 		ck_assert_int_eq(fake_leader_of_fd(records_notes(cpu)), fds[EVENTS * cpu]);
 		ck_assert_int_eq(fake_leader_of_fd(records_teller(cpu)), fds[EVENTS * cpu]);
 		ck_assert(notes->task && notes->comm && !notes->inherit_stat);
@@ -45,8 +49,8 @@ START_TEST(the_record_of_an_older_kernel_tells_the_same)
 	put_counts(1, PROCESS, 501, 30, 300);
 	for (int cpu = 0; cpu < TASK_CPUS; cpu++)
 		records_put(records_teller(cpu), PERF_RECORD_READ, records_teller(cpu),
-		            (uint64_t[]){records_pair(PROCESS, 502), EVENTS + 1, 9, 9, cpu == 1 ? 20 : 0,
-		                         cpu == 1 ? 200 : 0, 0, 0},
+		            (uint64_t[]){records_pair(PROCESS, 502), EVENTS + 1, 9, 9,
+		                         cpu == 1 ? 20 : 0, cpu == 1 ? 200 : 0, 0, 0},
 		            8);
 	count_all();
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
@@ -114,7 +118,8 @@ START_TEST(a_ring_that_goes_round_is_read_and_given_back)
 }
 END_TEST
 
-/* What is no record, or not one of the group, is not believed; and as it may have been one, the rest is nobody's. */
+/* What is no record, or not one of the group, is not believed; and as it may have been one, the
+ * rest is nobody's. */
 static void check_nobodys(struct ps_eventset *set)
 {
 	count_all();
@@ -139,8 +144,10 @@ START_TEST(what_is_no_record_of_the_group_is_not_believed)
 
 	put_bad(PERF_RECORD_READ, records_teller, (uint64_t[]){task}, 1);
 	put_bad(PERF_RECORD_READ, records_teller, (uint64_t[]){task, 1, 9, 9, 30}, 5);
-	put_bad(PERF_RECORD_READ, records_teller, (uint64_t[]){task, 4000000000u, 9, 9, 30, 300, 0, 0}, 8);
-	put_bad(PERF_RECORD_READ, records_notes, (uint64_t[]){task, EVENTS + 2, 9, 9, 30, 300, 0, 0}, 8);
+	put_bad(PERF_RECORD_READ, records_teller,
+	        (uint64_t[]){task, 4000000000u, 9, 9, 30, 300, 0, 0}, 8);
+	put_bad(PERF_RECORD_READ, records_notes,
+	        (uint64_t[]){task, EVENTS + 2, 9, 9, 30, 300, 0, 0}, 8);
 	put_bad(PERF_RECORD_FORK, records_teller, (uint64_t[]){task}, 1);
 	put_bad(PERF_RECORD_LOST, records_teller, (uint64_t[]){1, 3}, 2);
 }
@@ -178,7 +185,8 @@ START_TEST(a_ring_that_was_full_may_have_lost_what_nobody_tells_of)
 }
 END_TEST
 
-/* Any call of the kernel fails: the start does, and leaves nothing behind; or it is a start without a flaw. */
+/* Any call of the kernel fails: the start does, and leaves nothing behind; or it is a start without
+ * a flaw. */
 static void try_failures(enum fake_call call)
 {
 	for (unsigned nth = 1;; nth++) {
@@ -206,7 +214,8 @@ static void try_failures(enum fake_call call)
 
 START_TEST(each_call_may_fail)
 {
-	static const enum fake_call calls[] = {FAKE_PERF_EVENT_OPEN, FAKE_IOCTL, FAKE_MMAP, FAKE_ALLOCATE};
+	static const enum fake_call calls[] = {FAKE_PERF_EVENT_OPEN, FAKE_IOCTL, FAKE_MMAP,
+	                                       FAKE_ALLOCATE};
 
 	try_failures(calls[_i]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each task's share of what a process counted: of tasks that come, take a name and end; what the one has of which no record
- * tells; and when that can't be said.
+ * Each task's share of what a process counted: of tasks that come, take a name and end; what the
+ * one has of which no record tells; and when that can't be said.
  */
 #include "support/task_records.h"
 
@@ -85,7 +85,8 @@ START_TEST(after_a_loss_the_rest_is_nobodys)
 END_TEST
 
 /* Newer kernels write the leader's count in a member's record, older ones its own. */
-/* Linux may lose a record without a word: two CPUs that write into one ring can overwrite each other's. */
+/* Linux may lose a record without a word: two CPUs that write into one ring can overwrite each
+ * other's. */
 START_TEST(a_record_that_is_missing_makes_the_rest_nobodys_on_that_cpu_alone)
 {
 	struct ps_eventset *set = records_start_set();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Readers beside a writer: while the owner of a set reads, accumulates and moves from CPU to CPU, other threads look
- * readings up, roll up and print, and never see half a reading. Made to be run under ThreadSanitizer as well.
+ * Readers beside a writer: while the owner of a set reads, accumulates and moves from CPU to CPU,
+ * other threads look readings up, roll up and print, and never see half a reading. Made to be run
+ * under ThreadSanitizer as well.
  */
 #include "eventset/eventset.h"
 #include "support/scene.h"
@@ -14,11 +15,13 @@
 #define READERS 3
 #define ROUNDS  4000
 
-/* Two events that always advance together: in one reading they are equal on every Thread, and so in every sum. */
+/* Two events that always advance together: in one reading they are equal on every Thread, and so in
+ * every sum. */
 #define ONE   "page-faults"
 #define OTHER "minor-faults"
 
-/* A reading that another thread had begun when the process was forked: in the child it is never done. */
+/* A reading that another thread had begun when the process was forked: in the child it is never
+ * done. */
 START_TEST(a_child_does_not_wait_for_a_thread_that_it_does_not_have)
 {
 	struct ps_eventset *set = scene_started(ONE, OTHER, NULL);
@@ -32,7 +35,8 @@ START_TEST(a_child_does_not_wait_for_a_thread_that_it_does_not_have)
 	pid_t child = fork();
 	if (child == 0)
 		_exit(ps_component_total(scene.root, ONE, &value) != PS_OK || value.value != 3 ||
-		      ps_thread_reading(ps_topology_thread(scene.topology, 0), ONE, timestamp, &value) != PS_OK);
+		      ps_thread_reading(ps_topology_thread(scene.topology, 0), ONE, timestamp,
+		                        &value) != PS_OK);
 	ps__recording_write_end(set->recorder.recording);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
@@ -54,7 +58,8 @@ static void accuse(struct play *play, const char *fault)
 }
 
 /* It may have been updated, and so restamped, or dropped meanwhile: then it is not found. */
-static void look_at_reading(struct play *play, const struct ps_thread *thread, const struct ps_value *seen)
+static void look_at_reading(struct play *play, const struct ps_thread *thread,
+                            const struct ps_value *seen)
 {
 	struct ps_value one, other;
 
@@ -65,7 +70,8 @@ static void look_at_reading(struct play *play, const struct ps_thread *thread, c
 		accuse(play, "another reading was found than was asked for");
 	if (one.value != other.value)
 		accuse(play, "two events of one reading differ on a Thread");
-	if (one.enabled_ns != other.enabled_ns || one.attribution != other.attribution || one.flags != other.flags)
+	if (one.enabled_ns != other.enabled_ns || one.attribution != other.attribution ||
+	    one.flags != other.flags)
 		accuse(play, "two events of one reading have other times or labels");
 	if (play->is_final && one.value != seen->value)
 		accuse(play, "a reading was of another value before");
@@ -191,7 +197,8 @@ static void write_old_readings(struct ps_eventset *set)
 
 	for (int round = 0; round < ROUNDS; round++) {
 		advance(round);
-		check_ok((round % 3 ? ps_read : ps_accum)(set, scene.root, &times[round * 7 % 32], NULL));
+		check_ok((round % 3 ? ps_read : ps_accum)(set, scene.root, &times[round * 7 % 32],
+		                                          NULL));
 	}
 }
 
@@ -237,7 +244,8 @@ static void *count_alone(void *argument)
 		uint64_t timestamp = 0;
 
 		fake_set_cpu(round % 4);
-		good = (round ? ps_accum(set, scene.root, &timestamp, NULL) : ps_start(set)) == PS_OK;
+		good =
+		    (round ? ps_accum(set, scene.root, &timestamp, NULL) : ps_start(set)) == PS_OK;
 	}
 	ps_eventset_destroy(set);
 	return good ? argument : NULL;
@@ -257,7 +265,8 @@ START_TEST(threads_with_a_clone_each_share_the_tree)
 		ck_assert_ptr_nonnull(good);
 	}
 	/* A reading has a part on each CPU where its thread was. */
-	ck_assert_uint_ge(scene_rows(0, ONE) + scene_rows(1, ONE) + scene_rows(2, ONE) + scene_rows(3, ONE),
+	ck_assert_uint_ge(scene_rows(0, ONE) + scene_rows(1, ONE) + scene_rows(2, ONE) +
+	                      scene_rows(3, ONE),
 	                  (size_t)4 * (ROUNDS / 4 - 1));
 	ps_eventset_destroy(model);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How readings are told apart: timestamps 0, NULL, reused and unknown; their order; and that a finished reading never
- * changes.
+ * How readings are told apart: timestamps 0, NULL, reused and unknown; their order; and that a
+ * finished reading never changes.
  */
 #include "support/scene.h"
 
@@ -50,7 +50,8 @@ START_TEST(an_unknown_timestamp_makes_a_new_reading)
 	ck_assert_uint_ne(future, UINT64_MAX);
 	ck_assert_uint_eq(scene_rows(0, EVENT), 3);
 	outdated = first;
-	check_ok(ps_read(set, scene.root, &first, NULL)); /* restamped: the old name of it is unknown now */
+	/* Restamped: the old name of it is unknown now */
+	check_ok(ps_read(set, scene.root, &first, NULL));
 	ck_assert_uint_eq(scene_rows(0, EVENT), 3);
 	check_ok(ps_read(set, scene.root, &outdated, NULL));
 	ck_assert_uint_eq(scene_rows(0, EVENT), 4);
@@ -81,7 +82,8 @@ START_TEST(an_older_reading_is_updated_in_place_and_becomes_the_latest)
 	ck_assert_int_eq(all[1].value, 30);
 	ck_assert_uint_eq(all[2].timestamp, times[0]);
 	ck_assert_int_eq(all[2].value, 32);
-	check_fails(ps_thread_reading(ps_topology_thread(scene.topology, 0), EVENT, old, &all[0]), PS_ENOEVST);
+	check_fails(ps_thread_reading(ps_topology_thread(scene.topology, 0), EVENT, old, &all[0]),
+	            PS_ENOEVST);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -101,7 +103,8 @@ START_TEST(a_finished_reading_never_changes)
 	check_ok(ps_thread_readings(ps_topology_thread(scene.topology, 0), EVENT, before, 200, &n));
 	ck_assert_uint_eq(n, 200);
 	check_ok(ps_reset(set));
-	check_ok(ps_stop(set, scene.root, &timestamp, NULL)); /* the last one is updated, the others are finished */
+	/* The last one is updated, the others are finished */
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
 	check_ok(ps_start(set));
 	for (size_t i = 0; i < 500; i++) {
 		fake_advance(PAGE_FAULTS, 1);
@@ -109,7 +112,9 @@ START_TEST(a_finished_reading_never_changes)
 		check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	}
 	ps_eventset_destroy(set);
-	check_fails(ps_thread_readings(ps_topology_thread(scene.topology, 0), EVENT, after, 200, &n), PS_EBUF);
+	check_fails(
+	    ps_thread_readings(ps_topology_thread(scene.topology, 0), EVENT, after, 200, &n),
+	    PS_EBUF);
 	ck_assert_uint_eq(n, 700);
 	for (size_t i = 0; i < 199; i++) {
 		after[0] = scene_part(0, EVENT, before[i].timestamp);
@@ -156,12 +161,14 @@ END_TEST
 
 START_TEST(each_event_of_a_set_has_its_own_value)
 {
-	static const char *const names[] = {"page-faults",      "minor-faults", "major-faults",     "task-clock",
-	                                    "alignment-faults", "cpu-clock",    "context-switches", "cpu-migrations"};
-	static const uint64_t configs[] = {PERF_COUNT_SW_PAGE_FAULTS,      PERF_COUNT_SW_PAGE_FAULTS_MIN,
-	                                   PERF_COUNT_SW_PAGE_FAULTS_MAJ,  PERF_COUNT_SW_TASK_CLOCK,
-	                                   PERF_COUNT_SW_ALIGNMENT_FAULTS, PERF_COUNT_SW_CPU_CLOCK,
-	                                   PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS};
+	static const char *const names[] = {"page-faults",      "minor-faults",     "major-faults",
+	                                    "task-clock",       "alignment-faults", "cpu-clock",
+	                                    "context-switches", "cpu-migrations"};
+	static const uint64_t configs[] = {
+	    PERF_COUNT_SW_PAGE_FAULTS,      PERF_COUNT_SW_PAGE_FAULTS_MIN,
+	    PERF_COUNT_SW_PAGE_FAULTS_MAJ,  PERF_COUNT_SW_TASK_CLOCK,
+	    PERF_COUNT_SW_ALIGNMENT_FAULTS, PERF_COUNT_SW_CPU_CLOCK,
+	    PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS};
 	struct ps_eventset *set = scene_set(NULL, NULL);
 
 	for (size_t i = 0; i < 8; i++)
@@ -190,7 +197,8 @@ START_TEST(an_interrupted_read_is_made_again)
 }
 END_TEST
 
-/* The base on one CPU finds room each time, that on the other doesn't: more often than a chunk has rows. */
+/* The base on one CPU finds room each time, that on the other doesn't: more often than a chunk has
+ * rows. */
 START_TEST(a_reading_that_lacks_memory_for_a_base_can_be_tried_again_and_again)
 {
 	struct ps_eventset *set = scene_started(EVENT, NULL);
@@ -224,7 +232,8 @@ END_TEST
 
 START_TEST(one_reading_of_a_group_is_one_read)
 {
-	struct ps_eventset *set = scene_started("page-faults", "minor-faults", "major-faults", "task-clock", NULL);
+	struct ps_eventset *set =
+	    scene_started("page-faults", "minor-faults", "major-faults", "task-clock", NULL);
 
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	fake_count_reset();
@@ -251,7 +260,8 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, one_reading_of_a_group_is_one_read);
 }
 
-/* Readings of one set on one CPU, each updated in turn and at random: as a list in which the updated one goes to the end. */
+/* Readings of one set on one CPU, each updated in turn and at random: as a list in which the
+ * updated one goes to the end. */
 struct kept {
 	uint64_t timestamp;
 	long long number;
@@ -263,12 +273,14 @@ static void check_kept(const struct kept *kept)
 	static struct ps_value values[KEPT + 1];
 	size_t count = 0;
 
-	check_ok(ps_thread_readings(ps_topology_thread(scene.topology, 0), "page-faults", values, KEPT + 1, &count));
+	check_ok(ps_thread_readings(ps_topology_thread(scene.topology, 0), "page-faults", values,
+	                            KEPT + 1, &count));
 	ck_assert_uint_eq(count, KEPT);
 	for (size_t index = 1; index < count; index++)
 		ck_assert_uint_gt(values[index].timestamp, values[index - 1].timestamp);
 	for (size_t index = 0; index < KEPT; index++)
-		ck_assert_int_eq(scene_count(0, "page-faults", kept[index].timestamp), kept[index].number);
+		ck_assert_int_eq(scene_count(0, "page-faults", kept[index].timestamp),
+		                 kept[index].number);
 }
 
 START_TEST(readings_that_are_updated_over_and_over_stay_what_they_are)
@@ -281,7 +293,8 @@ START_TEST(readings_that_are_updated_over_and_over_stay_what_they_are)
 		check_ok(ps_eventset_reserve(set, KEPT));
 	for (size_t index = 0; index < KEPT; index++) {
 		kept[index] = (struct kept){0, (long long)index};
-		check_ok(ps_store(set, &kept[index].number, 1, scene.root, &kept[index].timestamp, NULL));
+		check_ok(ps_store(set, &kept[index].number, 1, scene.root, &kept[index].timestamp,
+		                  NULL));
 	}
 	srand(1);
 	fake_count_reset();
@@ -293,7 +306,8 @@ START_TEST(readings_that_are_updated_over_and_over_stay_what_they_are)
 		one->number += 10000;
 		check_ok(ps_store(set, &one->number, 1, scene.root, &one->timestamp, NULL));
 		ck_assert_uint_gt(one->timestamp, before);
-		check_fails(ps_thread_reading(ps_topology_thread(scene.topology, 0), "page-faults", before, &value),
+		check_fails(ps_thread_reading(ps_topology_thread(scene.topology, 0), "page-faults",
+		                              before, &value),
 		            PS_ENOEVST);
 		if (turn % 4000 == 0)
 			check_kept(kept);
@@ -334,12 +348,14 @@ static double update_oldest(size_t count)
 	return took;
 }
 
-/* Times of this processor, of the same work; where all later rows are moved it is a hundred times. */
+/* Times of this processor, of the same work; where all later rows are moved it is a hundred
+ * times. */
 START_TEST(updating_an_older_reading_costs_the_same_among_many)
 {
 	double among_few = update_oldest(32), among_many = update_oldest(16384);
 
-	ck_assert_msg(among_many < 5 * among_few, "%.6f s among many, %.6f s among few", among_many, among_few);
+	ck_assert_msg(among_many < 5 * among_few, "%.6f s among many, %.6f s among few", among_many,
+	              among_few);
 }
 END_TEST
 
@@ -351,7 +367,8 @@ int main(void)
 	add_tests(scene_case_last_cpu(suite, "last-cpu"));
 	TCase *tests = scene_case(suite, "many");
 
-	tcase_add_loop_test(tests, readings_that_are_updated_over_and_over_stay_what_they_are, 0, 2);
+	tcase_add_loop_test(tests, readings_that_are_updated_over_and_over_stay_what_they_are, 0,
+	                    2);
 	tcase_add_test(tests, updating_an_older_reading_costs_the_same_among_many);
 	return scene_run(suite);
 }

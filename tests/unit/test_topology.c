@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Topologies as objects: this machine, synthetic descriptions; CPU number to Thread; no memory at any allocation.
- * test_import_file.c has XML files, test_import_limits.c what is too large.
+ * Topologies as objects: this machine, synthetic descriptions; CPU number to Thread; no memory at
+ * any allocation. test_import_file.c has XML files, test_import_limits.c what is too large.
  */
 #include "support/fixture.h"
 #include "topology/tree.h"
@@ -32,7 +32,8 @@ END_TEST
 
 START_TEST(the_whole_machine_has_at_least_as_many_cpus)
 {
-	struct ps_topology_options options = {.size = sizeof options, .flags = PS_TOPOLOGY_WHOLE_MACHINE};
+	struct ps_topology_options options = {.size = sizeof options,
+	                                      .flags = PS_TOPOLOGY_WHOLE_MACHINE};
 	struct ps_topology *part = NULL, *whole = NULL;
 
 	check_ok(ps_topology_load(&part, NULL));
@@ -64,7 +65,8 @@ START_TEST(a_cpu_number_leads_to_its_thread_and_an_unknown_one_to_the_unknown)
 {
 	struct ps_topology *topology = fixture_load("sparse.xml");
 	struct ps_thread *unknown = ps_topology_unknown_thread(topology);
-	static const bool known[] = {true, false, true, false, false, false, false, false, true, false, true, false};
+	static const bool known[] = {true,  false, true, false, false, false,
+	                             false, false, true, false, true,  false};
 
 	for (int cpu = 0; cpu < 12; cpu++) {
 		struct ps_thread *thread = ps_topology_thread(topology, cpu);
@@ -81,7 +83,8 @@ START_TEST(the_unknown_thread_is_beside_the_tree)
 {
 	struct ps_topology *topology = fixture_load("sparse.xml");
 	struct ps_thread *unknown = ps_topology_unknown_thread(topology);
-	struct ps_component *component = ps_thread_component(unknown), *root = ps_topology_root(topology);
+	struct ps_component *component = ps_thread_component(unknown),
+			    *root = ps_topology_root(topology);
 
 	ck_assert_str_eq(ps_component_name(component), "unknown Thread");
 	ck_assert_int_eq(ps_component_type(component), PS_COMPONENT_THREAD);
@@ -126,10 +129,14 @@ START_TEST(synthetic_descriptions_give_what_they_say)
 		struct ps_topology *topology = fixture_synthetic(rows[i].description);
 		struct ps_component *root = ps_topology_root(topology);
 		if (rows[i].packages) {
-			ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_PACKAGE), rows[i].packages);
-			ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_NUMA), rows[i].nodes);
-			ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_CACHE), rows[i].caches);
-			ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_CORE), rows[i].cores);
+			ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_PACKAGE),
+			                  rows[i].packages);
+			ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_NUMA),
+			                  rows[i].nodes);
+			ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_CACHE),
+			                  rows[i].caches);
+			ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_CORE),
+			                  rows[i].cores);
 		}
 		ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_THREAD), rows[i].threads);
 		ps_topology_destroy(topology);
@@ -139,8 +146,8 @@ END_TEST
 
 START_TEST(a_wrong_description_is_repeated_with_the_reason)
 {
-	static const char *const wrong[] = {"",     "pack:2 foo:2", "pack:2 core", "pack:0 pu:1", "numa:2 core:1",
-	                                    "pu:2]"};
+	static const char *const wrong[] = {
+	    "", "pack:2 foo:2", "pack:2 core", "pack:0 pu:1", "numa:2 core:1", "pu:2]"};
 	struct ps_topology *topology = NULL;
 
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -172,7 +179,8 @@ static int load_fixture(struct ps_topology **out)
 
 START_TEST(no_memory_at_any_allocation_is_an_error_and_leaks_nothing)
 {
-	static int (*const loaders[])(struct ps_topology **) = {load_machine, load_synthetic, load_fixture};
+	static int (*const loaders[])(struct ps_topology **) = {load_machine, load_synthetic,
+	                                                        load_fixture};
 	unsigned nth = 0;
 	int code;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Totals: the sum over the Threads below a component of every type, and events whose scope is wider than a Thread,
- * which count once.
+ * Totals: the sum over the Threads below a component of every type, and events whose scope is wider
+ * than a Thread, which count once.
  */
 #include "support/scene.h"
 
@@ -11,7 +11,8 @@
 
 #define EVENT "page-faults"
 
-/* 8 CPUs in place of the scene's tree: 2 packages, each with a NUMA node and 2 L3, 2 cores of 1 thread below each. */
+/* 8 CPUs in place of the scene's tree: 2 packages, each with a NUMA node and 2 L3, 2 cores of 1
+ * thread below each. */
 static void load_machine(void)
 {
 	ps_topology_destroy(scene.topology);
@@ -38,12 +39,15 @@ static void count_on_all(struct ps_eventset *set)
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
 }
 
-static long long total_of(enum ps_component_type type, int cache_level, int logical_id, const char *event)
+static long long total_of(enum ps_component_type type, int cache_level, int logical_id,
+                          const char *event)
 {
-	struct ps_component *component = ps_component_find_logical(scene.root, type, cache_level, logical_id);
+	struct ps_component *component =
+	    ps_component_find_logical(scene.root, type, cache_level, logical_id);
 	struct ps_value value;
 
-	ck_assert_msg(component != NULL, "%s %d is not there", ps_component_type_name(type), logical_id);
+	ck_assert_msg(component != NULL, "%s %d is not there", ps_component_type_name(type),
+	              logical_id);
 	check_ok(ps_component_total(component, event, &value));
 	return value.value;
 }
@@ -95,7 +99,8 @@ END_TEST
 /* Another event, or another topology and back: the set's readings are then in another series. */
 START_TEST(a_total_mixes_no_two_readings_of_a_set_that_was_changed)
 {
-	struct ps_eventset *set = scene_set("page-faults", NULL), *other = scene_set("page-faults", NULL);
+	struct ps_eventset *set = scene_set("page-faults", NULL),
+			   *other = scene_set("page-faults", NULL);
 	struct ps_value total;
 
 	check_ok(ps_start(other));
@@ -130,15 +135,11 @@ START_TEST(a_printed_total_mixes_no_two_readings_of_a_set_either)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL);
 	long long numbers[] = {100, 7};
-	char *text = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&text, &length);
 
 	check_ok(ps_store(set, numbers, 1, scene.root, NULL, NULL));
 	check_ok(ps_eventset_add(set, "minor-faults"));
 	check_ok(ps_store(set, numbers, 2, scene.root, NULL, NULL));
-	check_ok(ps_export(scene.root, PS_FORMAT_CSV, stream));
-	fclose(stream);
+	char *text = scene_text(PS_FORMAT_CSV);
 	ck_assert_msg(strstr(text, "100") != NULL && strstr(text, "200") == NULL, "%s", text);
 	free(text);
 	ps_eventset_destroy(set);
@@ -148,11 +149,10 @@ END_TEST
 /* A part near the limit on each of two CPUs, and a set for each that is alive or not. */
 START_TEST(a_sum_beyond_64_bits_says_so_and_does_not_wrap)
 {
-	static const long long cases[][3] = {{LLONG_MAX - 5, 6, LLONG_MAX}, {LLONG_MIN + 5, -6, LLONG_MIN}};
+	static const long long cases[][3] = {{LLONG_MAX - 5, 6, LLONG_MAX},
+	                                     {LLONG_MIN + 5, -6, LLONG_MIN}};
 	struct ps_eventset *sets[2];
 	struct ps_value total;
-	char *text = NULL;
-	size_t length = 0;
 
 	for (int index = 0; index < 2; index++) {
 		sets[index] = scene_set(EVENT, NULL);
@@ -168,10 +168,9 @@ START_TEST(a_sum_beyond_64_bits_says_so_and_does_not_wrap)
 			ps_eventset_destroy(sets[turn]);
 	}
 	for (int format = 0; format < 3; format++) {
-		static const enum ps_format formats[] = {PS_FORMAT_TEXT, PS_FORMAT_JSON, PS_FORMAT_CSV};
-		FILE *stream = open_memstream(&text, &length);
-		check_ok(ps_export_with(scene.root, formats[format], NULL, stream));
-		fclose(stream);
+		static const enum ps_format formats[] = {PS_FORMAT_TEXT, PS_FORMAT_JSON,
+		                                         PS_FORMAT_CSV};
+		char *text = scene_text(formats[format]);
 		ck_assert_msg(strstr(text, "saturated") != NULL, "%s", text);
 		free(text);
 	}
@@ -264,15 +263,19 @@ static struct ps_eventset *package_set(int cpu)
 	for (int i = 0; i < 4; i++) {
 		char path[80];
 
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", i);
+		snprintf(path, sizeof(path),
+		         "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", i);
 		fake_file(path, i < 2 ? "0\n" : "1\n");
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/core_id", i);
 		fake_file(path, i % 2 ? "1\n" : "0\n");
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", i);
+		snprintf(path, sizeof(path),
+		         "/sys/devices/system/cpu/cpu%d/topology/package_cpus_list", i);
 		fake_file(path, i < 2 ? "0-1\n" : "2-3\n");
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", i);
+		snprintf(path, sizeof(path),
+		         "/sys/devices/system/cpu/cpu%d/topology/core_siblings_list", i);
 		fake_file(path, i < 2 ? "0-1\n" : "2-3\n");
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/core_cpus_list", i);
+		snprintf(path, sizeof(path),
+		         "/sys/devices/system/cpu/cpu%d/topology/core_cpus_list", i);
 		fake_file(path, (const char *const[]){"0\n", "1\n", "2\n", "3\n"}[i]);
 	}
 	set = scene_set("power/energy-pkg/", NULL);
@@ -282,8 +285,10 @@ static struct ps_eventset *package_set(int cpu)
 
 START_TEST(what_is_counted_for_a_package_counts_once_and_not_below_it)
 {
-	struct ps_eventset *first = package_set(0), *same = package_set(0), *second = package_set(2);
-	struct ps_component *package = ps_component_find_logical(scene.root, PS_COMPONENT_PACKAGE, 0, 0);
+	struct ps_eventset *first = package_set(0), *same = package_set(0),
+			   *second = package_set(2);
+	struct ps_component *package =
+	    ps_component_find_logical(scene.root, PS_COMPONENT_PACKAGE, 0, 0);
 	struct ps_component *core = ps_component_find_logical(scene.root, PS_COMPONENT_CORE, 0, 0);
 	struct ps_value value;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs from which the kernel takes the counters when they begin. Their records are written by hand, as Linux does: an exec
- * (PERF_RECORD_COMM), and the end of the events (PERF_RECORD_EXIT) without the program's code being mapped
- * (PERF_RECORD_MMAP).
+ * Programs from which the kernel takes the counters when they begin. Their records are written by
+ * hand, as Linux does: an exec (PERF_RECORD_COMM), and the end of the events (PERF_RECORD_EXIT)
+ * without the program's code being mapped (PERF_RECORD_MMAP).
  */
 #include "base/os.h"
 #include "support/scene.h"
@@ -43,20 +43,14 @@ static struct ps_eventset *start_set(void)
 	return set;
 }
 
-/* A record of three words in the ring of this descriptor; with the time and the number that sample_id_all appends. */
+/* A record of three words in the ring of this descriptor; with the time and the number that
+ * sample_id_all appends. */
 static void put_at(int fd, uint32_t type, uint16_t misc, const uint64_t words[3], uint64_t time)
 {
-	struct perf_event_mmap_page *page = fake_ring_of_fd(fd);
-	uint64_t record[6] = {0, words[0], words[1], words[2], time};
-	struct perf_event_header header = {.type = type, .misc = misc, .size = sizeof record};
+	uint64_t all[5] = {words[0], words[1], words[2], time};
 
-	ck_assert_ptr_nonnull(page);
-	ck_assert_int_eq(ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&record[5]), 0);
-	memcpy(record, &header, sizeof header);
-	unsigned char *data = (unsigned char *)page + page->data_offset;
-	for (size_t byte = 0; byte < sizeof record; byte++)
-		data[(page->data_head + byte) % page->data_size] = ((unsigned char *)record)[byte];
-	page->data_head += sizeof record;
+	ck_assert_int_eq(ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&all[4]), 0);
+	ck_assert(fake_put_record(fd, type, misc, all, 5));
 }
 
 static int leader(int cpu)
@@ -82,14 +76,26 @@ static void put_exec(int cpu, pid_t pid, const char *name)
 	put_name(leader(cpu), PERF_RECORD_MISC_COMM_EXEC, pid, name, now++);
 }
 
+static void put_mapping_at(int fd, pid_t pid, uint64_t time)
+{
+	put_at(fd, PERF_RECORD_MMAP, 0, (uint64_t[]){pair(pid, pid), 0x400000, 0x1000}, time);
+}
+
+static void put_exit_at(int fd, pid_t pid, uint64_t time)
+{
+	uint64_t task = pair(pid, PROCESS);
+
+	put_at(fd, PERF_RECORD_EXIT, 0, (uint64_t[]){task, task, 0}, time);
+}
+
 static void put_mapping(int cpu, pid_t pid)
 {
-	put_at(leader(cpu), PERF_RECORD_MMAP, 0, (uint64_t[]){pair(pid, pid), 0x400000, 0x1000}, now++);
+	put_mapping_at(leader(cpu), pid, now++);
 }
 
 static void put_exit(int cpu, pid_t pid)
 {
-	put_at(leader(cpu), PERF_RECORD_EXIT, 0, (uint64_t[]){pair(pid, PROCESS), pair(pid, PROCESS), 0}, now++);
+	put_exit_at(leader(cpu), pid, now++);
 }
 
 static void count_on(int cpu, uint64_t faults)
@@ -168,16 +174,16 @@ START_TEST(a_program_that_moves_while_it_begins_is_followed)
 }
 END_TEST
 
-/* While the rings are looked at one after the other, a newer record may come into one of the later ones, and the older one into
- * one that was looked at. */
+/* While the rings are looked at one after the other, a newer record may come into one of the later
+ * ones, and the older one into one that was looked at. */
 START_TEST(a_record_that_comes_during_a_look_waits_for_older_ones)
 {
 	struct ps_eventset *set = start_set();
 
-	put_at(leader(3), PERF_RECORD_MMAP, 0, (uint64_t[]){pair(501, 501), 0x400000, 0x1000}, NOW + 50001);
+	put_mapping_at(leader(3), 501, NOW + 50001);
 	check_none(set);
 	put_name(leader(0), PERF_RECORD_MISC_COMM_EXEC, 501, "true", NOW + 50000);
-	put_at(leader(0), PERF_RECORD_EXIT, 0, (uint64_t[]){pair(501, PROCESS), pair(501, PROCESS), 0}, NOW + 50002);
+	put_exit_at(leader(0), 501, NOW + 50002);
 	check_none(set);
 	fake_set_clock(NOW + 60000, 10);
 	check_none(set);
@@ -228,25 +234,9 @@ START_TEST(all_parts_of_a_reading_are_incomplete)
 }
 END_TEST
 
-/* The whole text of what is printed, or exported. */
-static char *text_of(enum ps_format format)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *stream = open_memstream(&text, &length);
-
-	ck_assert_ptr_nonnull(stream);
-	if (format == PS_FORMAT_TEXT)
-		check_ok(ps_print(scene.root, stream));
-	else
-		check_ok(ps_export(scene.root, format, stream));
-	ck_assert_int_eq(fclose(stream), 0);
-	return text;
-}
-
 static void check_text(enum ps_format format, const char *part)
 {
-	char *text = text_of(format);
+	char *text = scene_text(format);
 
 	ck_assert_msg(strstr(text, part) != NULL, "'%s' is not in:\n%s", part, text);
 	free(text);
@@ -262,14 +252,16 @@ START_TEST(no_format_shows_a_plain_number)
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	check_text(PS_FORMAT_TEXT, " >=0 ");
 	check_text(PS_FORMAT_TEXT, "exact, incomplete");
-	check_text(PS_FORMAT_JSON,
-	           "{\"event\": \"page-faults\", \"value\": null, \"count\": null, \"unit\": \"count\", "
-	           "\"status\": \"incomplete\"");
+	check_text(
+	    PS_FORMAT_JSON,
+	    "{\"event\": \"page-faults\", \"value\": null, \"count\": null, \"unit\": \"count\", "
+	    "\"status\": \"incomplete\"");
 	check_text(PS_FORMAT_CSV, ",page-faults,,count,incomplete,");
 	count_on(1, 5);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	check_text(PS_FORMAT_TEXT, " >=5 ");
-	check_text(PS_FORMAT_JSON, "\"value\": 5, \"count\": 5, \"unit\": \"count\", \"status\": \"incomplete\"");
+	check_text(PS_FORMAT_JSON,
+	           "\"value\": 5, \"count\": 5, \"unit\": \"count\", \"status\": \"incomplete\"");
 	check_text(PS_FORMAT_CSV, ",page-faults,5,count,incomplete,");
 	ps_eventset_destroy(set);
 }
@@ -362,7 +354,8 @@ START_TEST(a_smaller_ring_is_tried)
 }
 END_TEST
 
-/* The set's own leaders have the rings: on 64 CPUs another inherited event would cost each fork dearly. */
+/* The set's own leaders have the rings: on 64 CPUs another inherited event would cost each fork
+ * dearly. */
 START_TEST(watching_takes_no_event_more)
 {
 	struct ps_eventset *set = start_set();
@@ -379,7 +372,8 @@ START_TEST(watching_takes_no_event_more)
 }
 END_TEST
 
-/* Then their notes have the records: a leader's own ring would get the tasks' counts from other CPUs, too. */
+/* Then their notes have the records: a leader's own ring would get the tasks' counts from other
+ * CPUs, too. */
 START_TEST(it_is_told_where_tasks_are_told_apart)
 {
 	struct ps_eventset *set = make_set();
@@ -392,11 +386,11 @@ START_TEST(it_is_told_where_tasks_are_told_apart)
 		ck_assert_ptr_null(fake_ring_of_fd(leader(cpu)));
 	int notes = fds[CPUS * EVENTS + 1];
 	put_name(notes, PERF_RECORD_MISC_COMM_EXEC, 501, "true", now++);
-	put_at(notes, PERF_RECORD_MMAP, 0, (uint64_t[]){pair(501, 501), 0, 0}, now++);
-	put_at(notes, PERF_RECORD_EXIT, 0, (uint64_t[]){pair(501, PROCESS), pair(501, PROCESS), 0}, now++);
+	put_mapping_at(notes, 501, now++);
+	put_exit_at(notes, 501, now++);
 	check_none(set);
 	put_name(notes, PERF_RECORD_MISC_COMM_EXEC, 502, "sudo", now++);
-	put_at(notes, PERF_RECORD_EXIT, 0, (uint64_t[]){pair(502, PROCESS), pair(502, PROCESS), 0}, now++);
+	put_exit_at(notes, 502, now++);
 	check_one(set, 502, "sudo");
 	ps_eventset_destroy(set);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading in user space, on pages and counters that a test makes up: what the kernel may do to a page at any moment must
- * never show in a value.
+ * Reading in user space, on pages and counters that a test makes up: what the kernel may do to a
+ * page at any moment must never show in a value.
  */
 #include "test_user.h"
 #include "support/skip.h"
@@ -87,7 +87,8 @@ START_TEST(a_counter_that_the_processor_cannot_name_means_read_2)
 }
 END_TEST
 
-/* The kernel takes the group from the hardware, and puts it back with other offsets: once, while the second is read. */
+/* The kernel takes the group from the hardware, and puts it back with other offsets: once, while
+ * the second is read. */
 static void reschedule_once(uint32_t index)
 {
 	if (index != 2)
@@ -105,7 +106,8 @@ static void reschedule_at_once(uint32_t index)
 		reschedule_once(2);
 }
 
-/* An event that was read already is put on another counter, to make room for somebody else's: the others stay. */
+/* An event that was read already is put on another counter, to make room for somebody else's: the
+ * others stay. */
 static void move_the_first(uint32_t index)
 {
 	if (index != 2)
@@ -202,7 +204,8 @@ START_TEST(times_are_those_of_the_reading)
 	schedule(1, 700);
 	set_times(90000, 45000);
 	machine.ticks = 1000 + 5001;
-	check_counts(set, 500 * (90000 + 15003) / (45000 + 15003), 700 * (90000 + 15003) / (45000 + 15003));
+	check_counts(set, 500 * (90000 + 15003) / (45000 + 15003),
+	             700 * (90000 + 15003) / (45000 + 15003));
 	struct ps_value value = scene_part(0, "cycles", 0);
 	ck_assert_uint_eq(value.enabled_ns, 90000 + 15003);
 	ck_assert_uint_eq(value.running_ns, 45000 + 15003);
@@ -311,7 +314,8 @@ END_TEST
 /* Twelve events on six counters are two groups: pages 0 to 5, and 6 to 11. */
 START_TEST(of_two_groups_the_one_that_waits_is_read_by_read_2)
 {
-	static const char *const names[] = {"r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "ra", "rb", "rc"};
+	static const char *const names[] = {"r1", "r2", "r3", "r4", "r5", "r6",
+	                                    "r7", "r8", "r9", "ra", "rb", "rc"};
 
 	struct ps_eventset *set = scene_set(NULL, NULL);
 	for (size_t i = 0; i < 12; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What test_user.c and test_user_open.c share: the source files that they test, on a CPU of the test's, and counters whose
- * pages the test writes as the kernel would.
+ * What test_user.c and test_user_open.c share: the source files that they test, on a CPU of the
+ * test's, and counters whose pages the test writes as the kernel would.
  */
 #ifndef PS_TESTS_TEST_USER_H
 #define PS_TESTS_TEST_USER_H
@@ -18,7 +18,8 @@
 #define MOST_PAGES 64
 
 static struct {
-	void *(*real_mmap)(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset);
+	void *(*real_mmap)(void *address, size_t length_bytes, int protection, int flags, int fd,
+	                   off_t offset);
 	struct perf_event_mmap_page *pages[MOST_PAGES];
 	size_t count;
 	struct perf_event_mmap_page model; /* what a page is when it is mapped */
@@ -28,9 +29,11 @@ static struct {
 	unsigned reads;
 } machine;
 
-static void *map_page(void *address, size_t length_bytes, int protection, int flags, int fd, off_t offset)
+static void *map_page(void *address, size_t length_bytes, int protection, int flags, int fd,
+                      off_t offset)
 {
-	struct perf_event_mmap_page *page = machine.real_mmap(address, length_bytes, protection, flags, fd, offset);
+	struct perf_event_mmap_page *page =
+	    machine.real_mmap(address, length_bytes, protection, flags, fd, offset);
 
 	/* One page of a counter; a ring has several. */
 	if (page == MAP_FAILED || fd < 0 || length_bytes != (size_t)sysconf(_SC_PAGESIZE))
@@ -95,14 +98,15 @@ static inline struct ps_eventset *started(void)
 	return set;
 }
 
-static inline void check_path(const struct ps_eventset *set, enum ps_read_path path, const char *part_of_why)
+static inline void check_path(const struct ps_eventset *set, enum ps_read_path path,
+                              const char *part_of_why)
 {
 	const char *why = NULL;
 	enum ps_read_path is = ps_eventset_read_path(set, &why);
 
 	ck_assert_msg(is == path, "%s: %s", ps_read_path_name(is), why);
-	ck_assert_msg(strstr(why, part_of_why) && (*why != '\0') == (*part_of_why != '\0'), "'%s' is not in: %s",
-	              part_of_why, why);
+	ck_assert_msg(strstr(why, part_of_why) && (*why != '\0') == (*part_of_why != '\0'),
+	              "'%s' is not in: %s", part_of_why, why);
 }
 
 static inline void check_counts(struct ps_eventset *set, long long instructions, long long cycles)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is read in user space: whoever can't be is read by read(2), with a sentence that says why, and nothing stays mapped.
+ * Who is read in user space: whoever can't be is read by read(2), with a sentence that says why,
+ * and nothing stays mapped.
  */
 #include "test_user.h"
 
@@ -184,8 +185,8 @@ END_TEST
 
 START_TEST(the_budget_is_given_back)
 {
-	fake_file("/proc/sys/kernel/perf_event_mlock_kb",
-	          "16\n"); /* of four CPUs: 16 pages, half of them for rings */
+	/* Of four CPUs: 16 pages, half of them for rings */
+	fake_file("/proc/sys/kernel/perf_event_mlock_kb", "16\n");
 	struct ps_eventset *sets[5];
 
 	for (int round = 0; round < 3; round++) {
@@ -195,7 +196,8 @@ START_TEST(the_budget_is_given_back)
 			ck_assert_int_eq((int)ps_eventset_read_path(sets[i], NULL),
 			                 i < 4 ? PS_READ_PATH_USER : PS_READ_PATH_SYSCALL);
 		}
-		check_path(sets[4], PS_READ_PATH_SYSCALL, "2 pages would be mapped, beside 8 that are");
+		check_path(sets[4], PS_READ_PATH_SYSCALL,
+		           "2 pages would be mapped, beside 8 that are");
 		for (int i = 0; i < 5; i++)
 			ps_eventset_destroy(sets[i]);
 	}
@@ -236,7 +238,8 @@ int main(void)
 
 	tcase_add_checked_fixture(opening, arrange, NULL);
 	tcase_add_loop_test(opening, the_reason_is_told, 0, 10);
-	tcase_add_loop_test(opening, other_than_the_threads_own_hardware_events_are_read_by_read_2, 0, 6);
+	tcase_add_loop_test(opening, other_than_the_threads_own_hardware_events_are_read_by_read_2,
+	                    0, 6);
 	tcase_add_test(opening, nothing_is_known_before_the_first_start);
 	tcase_add_test(opening, an_event_asks_for_it_where_the_pmu_wants_to_be_asked);
 	tcase_add_loop_test(opening, it_is_not_asked_for_without_permission_or_for_others, 0, 2);

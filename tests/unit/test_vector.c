@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays that grow: what was in them stays, what is new is zeroed, and without memory nothing has changed. */
+/* Arrays that grow: what was in them stays, what is new is zeroed, and without memory nothing has
+ * changed. */
 #include "base/os.h"
 #include "base/vector.h"
 #include "support/scene.h"

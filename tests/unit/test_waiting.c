@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups that take turns on the hardware, split by CPU: where each waited, what was never counted, and what the labels and
- * totals say of it. Two counters for three events make two groups.
+ * Groups that take turns on the hardware, split by CPU: where each waited, what was never counted,
+ * and what the labels and totals say of it. Two counters for three events make two groups.
  */
 #include "support/scene.h"
 
@@ -22,7 +22,8 @@ static struct ps_eventset *started(void)
 	return set;
 }
 
-/* The task is on this CPU for so long, while one of the groups is on the hardware; each event counts one in a nanosecond. */
+/* The task is on this CPU for so long, while one of the groups is on the hardware; each event
+ * counts one in a nanosecond. */
 static void run_on(int cpu, uint64_t ns, bool is_first)
 {
 	fake_set_cpu(cpu);
@@ -33,7 +34,8 @@ static void run_on(int cpu, uint64_t ns, bool is_first)
 	fake_advance(SECOND, ns);
 }
 
-static void check_value(struct ps_value value, enum ps_status status, uint64_t running_ns, uint64_t enabled_ns)
+static void check_value(struct ps_value value, enum ps_status status, uint64_t running_ns,
+                        uint64_t enabled_ns)
 {
 	ck_assert_int_eq((int)value.status, (int)status);
 	ck_assert_uint_eq(value.running_ns, running_ns);
@@ -119,7 +121,8 @@ START_TEST(waiting_adds_up_over_many_readings)
 		check_ok(ps_accum(set, scene.root, &timestamp, NULL));
 	}
 	for (int cpu = 0; cpu < 3; cpu++) {
-		struct ps_value first = scene_part(cpu, IN_FIRST, 0), second = scene_part(cpu, IN_SECOND, 0);
+		struct ps_value first = scene_part(cpu, IN_FIRST, 0),
+				second = scene_part(cpu, IN_SECOND, 0);
 		ck_assert_uint_eq(first.enabled_ns, first.running_ns + second.running_ns);
 		ck_assert_uint_eq(second.enabled_ns, first.enabled_ns);
 	}
@@ -205,7 +208,8 @@ int main(void)
 	tcase_add_test(tests, waiting_is_counted_anew_after_a_reset_and_after_a_start);
 	tcase_add_test(tests, waiting_adds_up_over_many_readings);
 	tcase_add_test(tests, a_process_is_told_where_its_threads_groups_waited);
-	tcase_add_test(tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
+	tcase_add_test(
+	    tests, a_clock_of_residency_that_can_not_be_read_fails_the_reading_and_loses_nothing);
 	tcase_add_test(tests, one_group_needs_no_clock_of_residency);
 	tcase_add_test(tests, the_clocks_are_part_of_the_budget_of_descriptors);
 	return scene_run(suite);

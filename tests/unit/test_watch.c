@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The watch's ring, made by hand: records that wrap around, records that were lost or are damaged, and losses that happen
- * while it is read. What can't be told must be said, and nothing beyond the ring is looked at.
+ * The watch's ring, made by hand: records that wrap around, records that were lost or are damaged,
+ * and losses that happen while it is read. What can't be told must be said, and nothing beyond the
+ * ring is looked at.
  */
 #include "locate/watch.h"
 #include "support/scene.h"
@@ -43,10 +44,11 @@ static void setup(uint64_t position)
 	ring.memory = calloc(1, PAGE_BYTES + RING_BYTES);
 	ck_assert_ptr_nonnull(ring.memory);
 	ring.lost = 0;
-	ring.watch = (struct ps__watch){
-	    .fd = 3,
-	    .ring = {
-		.page = (void *)ring.memory, .data_offset = PAGE_BYTES, .data_bytes = RING_BYTES, .seen = position}};
+	ring.watch = (struct ps__watch){.fd = 3,
+	                                .ring = {.page = (void *)ring.memory,
+	                                         .data_offset = PAGE_BYTES,
+	                                         .data_bytes = RING_BYTES,
+	                                         .seen = position}};
 	ring.watch.ring.page->data_head = position;
 	ring.watch.ring.page->data_tail = position;
 }
@@ -64,7 +66,8 @@ static bool put(const void *record, size_t size_bytes)
 	if (page->data_head + size_bytes - page->data_tail >= RING_BYTES)
 		return false;
 	for (size_t i = 0; i < size_bytes; i++)
-		ring.memory[PAGE_BYTES + (page->data_head + i) % RING_BYTES] = ((const unsigned char *)record)[i];
+		ring.memory[PAGE_BYTES + (page->data_head + i) % RING_BYTES] =
+		    ((const unsigned char *)record)[i];
 	page->data_head += size_bytes;
 	return true;
 }
@@ -78,7 +81,8 @@ static void put_switch(int cpu)
 {
 	struct record record = {.header = {.type = PERF_RECORD_SWITCH, .size = SWITCH_BYTES},
 	                        .words = {0, (uint32_t)cpu}};
-	struct record lost = {.header = {.type = PERF_RECORD_LOST, .size = 40}, .words = {1, ring.lost}};
+	struct record lost = {.header = {.type = PERF_RECORD_LOST, .size = 40},
+	                      .words = {1, ring.lost}};
 
 	if (ring.lost && put(&lost, 40))
 		ring.lost = 0;
@@ -193,7 +197,8 @@ START_TEST(lost_records_that_nobody_told_of_are_told)
 }
 END_TEST
 
-/* The task goes on while its records are read: before the reader gives their room free, the ring fills up. */
+/* The task goes on while its records are read: before the reader gives their room free, the ring
+ * fills up. */
 static void note_and_fill(const struct ps__visit *visit, void *context)
 {
 	struct visits *visits = context;
@@ -323,7 +328,8 @@ START_TEST(time_away_from_home_is_told_once)
 }
 END_TEST
 
-/* In a forked child the memory is the child's own; so is what it opened under numbers that it closed. */
+/* In a forked child the memory is the child's own; so is what it opened under numbers that it
+ * closed. */
 START_TEST(an_abandoned_watch_closes_its_copies_and_takes_no_memory)
 {
 	struct ps__watch watch = {.fd = -1};
@@ -334,7 +340,8 @@ START_TEST(an_abandoned_watch_closes_its_copies_and_takes_no_memory)
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
 		ps__watch_close(&watch, true);
-		_exit(fake_open_fds() == 0 && fake_count(FAKE_MUNMAP) == 0 && watch.fd == -1 ? 0 : 1);
+		_exit(fake_open_fds() == 0 && fake_count(FAKE_MUNMAP) == 0 && watch.fd == -1 ? 0
+		                                                                             : 1);
 	}
 	int status = -1;
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -359,7 +366,8 @@ int main(void)
 	tcase_add_test(tests, lost_records_that_nobody_told_of_are_told);
 	tcase_add_test(tests, what_is_lost_while_the_ring_is_read_is_not_passed_over);
 	tcase_add_loop_test(tests, a_damaged_size_ends_the_look_and_loses_no_later_record, 0, 8);
-	tcase_add_loop_test(tests, a_damaged_size_ends_the_look_and_loses_no_later_record, 200, 204);
+	tcase_add_loop_test(tests, a_damaged_size_ends_the_look_and_loses_no_later_record, 200,
+	                    204);
 	tcase_add_test(tests, records_of_other_kinds_are_passed_over_and_leave_open_what_they_mean);
 	tcase_add_test(kernel, no_ring_is_told_with_its_errno_and_leaves_nothing_open);
 	tcase_add_test(kernel, a_signal_while_it_is_opened_is_no_failure);

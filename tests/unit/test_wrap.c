@@ -14,10 +14,13 @@ static void check_wrap(const char *text, struct ps__wrap wrap, const char *expec
 
 START_TEST(further_lines_are_indented)
 {
-	check_wrap("one two three", (struct ps__wrap){.indent = 2, .width = 7}, "one two\n  three\n");
-	check_wrap("one two three", (struct ps__wrap){.start = 4, .indent = 4, .width = 12}, "one two\n    three\n");
+	check_wrap("one two three", (struct ps__wrap){.indent = 2, .width = 7},
+	           "one two\n  three\n");
+	check_wrap("one two three", (struct ps__wrap){.start = 4, .indent = 4, .width = 12},
+	           "one two\n    three\n");
 	check_wrap("one two three", (struct ps__wrap){.indent = 2}, "one two three\n");
-	check_wrap("~    an estimate", (struct ps__wrap){.indent = 5, .width = 12}, "~    an\n     estimate\n");
+	check_wrap("~    an estimate", (struct ps__wrap){.indent = 5, .width = 12},
+	           "~    an\n     estimate\n");
 }
 END_TEST
 

@@ -36,7 +36,8 @@ long long lab_median(long long one, long long two, long long three)
 
 void lab_after_tick(void)
 {
-	/* The coarse clock moves at ticks only. Another half millisecond lets the ticks of all CPUs be done with. */
+	/* The coarse clock moves at ticks only. Another half millisecond lets the ticks of all CPUs
+	 * be done with. */
 	uint64_t tick = clock_ns(CLOCK_MONOTONIC_COARSE), now;
 
 	while (clock_ns(CLOCK_MONOTONIC_COARSE) == tick)
@@ -50,7 +51,8 @@ static const char *shape(const char *name)
 {
 	const char *value = getenv(name);
 
-	ck_assert_msg(value, "%s is not set: the lab's tests run in the lab alone (tests/lab/lab)", name);
+	ck_assert_msg(value, "%s is not set: the lab's tests run in the lab alone (tests/lab/lab)",
+	              name);
 	return value;
 }
 
@@ -87,7 +89,8 @@ void lab_pin(int cpu)
 
 	CPU_ZERO(&mask);
 	CPU_SET((size_t)cpu, &mask);
-	ck_assert_msg(sched_setaffinity(0, sizeof(mask), &mask) == 0, "CPU %d: %s", cpu, strerror(errno));
+	ck_assert_msg(sched_setaffinity(0, sizeof(mask), &mask) == 0, "CPU %d: %s", cpu,
+	              strerror(errno));
 }
 
 struct job {
@@ -119,7 +122,8 @@ void lab_write(const char *path, const char *text)
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
-	ck_assert_msg(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s: %s", path, strerror(errno));
+	ck_assert_msg(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s: %s", path,
+	              strerror(errno));
 	close(fd);
 }
 
@@ -184,7 +188,8 @@ static bool is_recorder(const struct perf_event_attr *attr)
 	       attr->sample_period == 1;
 }
 
-static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                            unsigned long flags)
 {
 	if (!is_recorder(attr))
 		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
@@ -192,7 +197,8 @@ static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, in
 	return -1;
 }
 
-static int open_no_lane(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+static int open_no_lane(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                        unsigned long flags)
 {
 	if (pid < 0 || cpu < 0)
 		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);

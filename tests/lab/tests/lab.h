@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the lab's tests share: known work, a quiet moment to do it in, and short ways to the library. They see
- * <perfsage.h> alone, as a user does.
+ * What the lab's tests share: known work, a quiet moment to do it in, and short ways to the
+ * library. They see <perfsage.h> alone, as a user does.
  */
 #ifndef PS_TESTS_LAB_H
 #define PS_TESTS_LAB_H
@@ -20,23 +20,27 @@
 void lab_loop(unsigned long iterations);
 
 /*
- * Waits until just after a timer tick. The emulator's instruction counter goes on while other CPUs have their turn,
- * and they take it at ticks, every 4 ms of the guest's time: what is shorter than 3 ms is counted exactly then.
+ * Waits until just after a timer tick. The emulator's instruction counter goes on while other CPUs
+ * have their turn, and they take it at ticks, every 4 ms of the guest's time: what is shorter than
+ * 3 ms is counted exactly then.
  */
 void lab_after_tick(void);
 
 /* Of three measurements: a rare one counts some thousands more here (HACKING, "The PMU lab"). */
 long long lab_median(long long one, long long two, long long three);
 
-/* 1,000,000 iterations at one nanosecond an instruction, as many as take the same time if it is more. */
+/* 1,000,000 iterations at one nanosecond an instruction, as many as take the same time if it is
+ * more. */
 unsigned long lab_iterations(void);
-unsigned lab_shift(void);                                 /* nanoseconds and cycles of an instruction: 2^shift */
-unsigned lab_smp(const char *word, unsigned if_left_out); /* "sockets", "cores", "threads" of this shape */
-unsigned lab_cpus(void);                                  /* hardware threads of this shape */
-unsigned lab_nodes(void);                                 /* NUMA nodes of this shape */
+unsigned lab_shift(void); /* nanoseconds and cycles of an instruction: 2^shift */
+unsigned lab_smp(const char *word,
+                 unsigned if_left_out); /* "sockets", "cores", "threads" of this shape */
+unsigned lab_cpus(void);                /* hardware threads of this shape */
+unsigned lab_nodes(void);               /* NUMA nodes of this shape */
 
-void lab_pin(int cpu);                                                /* the calling thread to one CPU */
-void lab_on_cpu(int cpu, void (*work)(void *context), void *context); /* in a thread of its own, until it ends */
+void lab_pin(int cpu); /* the calling thread to one CPU */
+void lab_on_cpu(int cpu, void (*work)(void *context),
+                void *context); /* in a thread of its own, until it ends */
 void lab_write(const char *path, const char *text);
 void lab_cpu_online(int cpu, bool online);
 
@@ -48,7 +52,8 @@ struct ps_eventset *lab_set(const char *first, ...); /* events, then NULL */
 struct ps_value lab_reading(struct ps_thread *thread, const char *event, uint64_t timestamp);
 struct ps_value lab_total(struct ps_component *component, const char *event);
 
-/* The real kernel, which refuses all but one of the means by which PS_ATTRIBUTE_EXACT can split counts. */
+/* The real kernel, which refuses all but one of the means by which PS_ATTRIBUTE_EXACT can split
+ * counts. */
 enum lab_means {
 	LAB_LANES,
 	LAB_RECORDS,

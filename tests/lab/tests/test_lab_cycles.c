@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cycles and instructions of one group have the ratio that the shape says: 2^shift cycles for each instruction. */
+/* Cycles and instructions of one group have the ratio that the shape says: 2^shift cycles for each
+ * instruction. */
 #include "lab.h"
 
 #include <stdio.h>
 
 #define CYCLES "cycles:u"
 
-static void measure(struct ps_eventset *set, struct ps_topology *topology, long long *cycles, long long *instructions)
+static void measure(struct ps_eventset *set, struct ps_topology *topology, long long *cycles,
+                    long long *instructions)
 {
 	struct ps_thread *thread = NULL;
 	uint64_t timestamp = 0;
@@ -30,8 +32,8 @@ START_TEST(cycles_are_instructions_times_2_to_the_shift)
 		measure(set, topology, &cycles, &instructions);
 		ck_assert_int_eq(cycles, instructions << lab_shift());
 	}
-	printf("lab: shift %u: %lld cycles, %lld instructions, IPC %.3f\n", lab_shift(), cycles, instructions,
-	       (double)instructions / (double)cycles);
+	printf("lab: shift %u: %lld cycles, %lld instructions, IPC %.3f\n", lab_shift(), cycles,
+	       instructions, (double)instructions / (double)cycles);
 	ck_assert_uint_eq(ps_eventset_group_count(set), 1);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
@@ -50,7 +52,8 @@ START_TEST(the_default_events_of_a_machine_with_counters_are_hardware_events)
 	lab_ok(ps_start(set));
 	lab_loop(lab_iterations());
 	lab_ok(ps_stop(set, ps_topology_root(topology), &timestamp, &thread));
-	ck_assert_int_ge(lab_reading(thread, "instructions", timestamp).value, (long long)lab_iterations() * 2);
+	ck_assert_int_ge(lab_reading(thread, "instructions", timestamp).value,
+	                 (long long)lab_iterations() * 2);
 	ck_assert_int_ge(lab_reading(thread, "cycles", timestamp).value,
 	                 (long long)lab_iterations() * 2 << lab_shift());
 	ps_eventset_destroy(set);

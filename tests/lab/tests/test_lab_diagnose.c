@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The diagnosis of a machine with a real PMU, whose settings are changed around it: paranoid level 3, counters that
- * another user holds, user-space reads, a CPU that is offline.
+ * The diagnosis of a machine with a real PMU, whose settings are changed around it: paranoid level
+ * 3, counters that another user holds, user-space reads, a CPU that is offline.
  */
 #include "lab.h"
 
@@ -31,8 +31,9 @@ static int look(const struct ps_finding *finding, void *context)
 	if (strcmp(finding->name, wanted->name) != 0)
 		return 0;
 	printf("%s: %s: %s\n", finding->name, ps_finding_state_name(finding->state), finding->fact);
-	wanted->is_found = finding->state == wanted->state && strstr(finding->fact, wanted->fact) &&
-	                   (wanted->remedy ? strstr(finding->remedy, wanted->remedy) != NULL : !*finding->remedy);
+	wanted->is_found =
+	    finding->state == wanted->state && strstr(finding->fact, wanted->fact) &&
+	    (wanted->remedy ? strstr(finding->remedy, wanted->remedy) != NULL : !*finding->remedy);
 	return 0;
 }
 
@@ -40,7 +41,8 @@ static int look(const struct ps_finding *finding, void *context)
 static bool is_found(struct wanted wanted, int *code)
 {
 	static const char *const events[] = {LAB_INSTRUCTIONS};
-	struct ps_diagnose_options options = {.size = sizeof options, .events = events, .event_count = 1};
+	struct ps_diagnose_options options = {
+	    .size = sizeof options, .events = events, .event_count = 1};
 
 	*code = ps_diagnose(&options, look, &wanted);
 	fflush(stdout);
@@ -71,38 +73,48 @@ static void check_as_user(const char *level, struct wanted wanted, int wanted_co
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	lab_write(PARANOID, "0");
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "level %s: status %x", level, status);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "level %s: status %x", level,
+	              status);
 }
 
 START_TEST(level_3_is_named_as_what_forbids_all)
 {
 	check_as_user("3",
-	              (struct wanted){"permission", "perf_event_paranoid is 3", "paranoid=2", PS_FINDING_BLOCKED},
+	              (struct wanted){"permission", "perf_event_paranoid is 3", "paranoid=2",
+	                              PS_FINDING_BLOCKED},
 	              PS_EPERM);
-	check_as_user("3", (struct wanted){"seccomp", "No seccomp filter", NULL, PS_FINDING_GOOD}, PS_EPERM);
-	check_as_user("3", (struct wanted){"kernel", "has perf_event_open.", NULL, PS_FINDING_GOOD}, PS_EPERM);
-	check_as_user("3", (struct wanted){"pmu", "is refused (EACCES)", NULL, PS_FINDING_BLOCKED}, PS_EPERM);
+	check_as_user("3", (struct wanted){"seccomp", "No seccomp filter", NULL, PS_FINDING_GOOD},
+	              PS_EPERM);
+	check_as_user("3", (struct wanted){"kernel", "has perf_event_open.", NULL, PS_FINDING_GOOD},
+	              PS_EPERM);
+	check_as_user("3", (struct wanted){"pmu", "is refused (EACCES)", NULL, PS_FINDING_BLOCKED},
+	              PS_EPERM);
 }
 END_TEST
 
 START_TEST(the_lower_levels_permit_what_was_tried)
 {
 	check_as_user("2",
-	              (struct wanted){"permission", "tasks: yes; the kernel, too: no (EACCES)", "paranoid=0",
-	                              PS_FINDING_LIMITED},
-	              PS_OK);
-	check_as_user("1",
-	              (struct wanted){"permission", "the kernel, too: yes; all tasks of a CPU: no (EACCES)",
+	              (struct wanted){"permission", "tasks: yes; the kernel, too: no (EACCES)",
 	                              "paranoid=0", PS_FINDING_LIMITED},
 	              PS_OK);
-	check_as_user("0", (struct wanted){"permission", "all tasks of a CPU: yes", NULL, PS_FINDING_GOOD}, PS_OK);
+	check_as_user("1",
+	              (struct wanted){"permission",
+	                              "the kernel, too: yes; all tasks of a CPU: no (EACCES)",
+	                              "paranoid=0", PS_FINDING_LIMITED},
+	              PS_OK);
+	check_as_user(
+	    "0", (struct wanted){"permission", "all tasks of a CPU: yes", NULL, PS_FINDING_GOOD},
+	    PS_OK);
 }
 END_TEST
 
 static int hold_counter(int cpu)
 {
-	struct perf_event_attr attr = {
-	    .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .size = sizeof attr, .pinned = 1};
+	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+	                               .config = PERF_COUNT_HW_INSTRUCTIONS,
+	                               .size = sizeof attr,
+	                               .pinned = 1};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
@@ -115,10 +127,12 @@ START_TEST(counters_that_others_hold_are_missed)
 	int held[2];
 
 	lab_pin(0);
-	check((struct wanted){"counters", "7 counters: one group takes that many", NULL, PS_FINDING_GOOD});
+	check((struct wanted){"counters", "7 counters: one group takes that many", NULL,
+	                      PS_FINDING_GOOD});
 	for (int i = 0; i < 2; i++)
 		held[i] = hold_counter(0);
-	snprintf(some, sizeof some, "takes %d events of the cores, but of these only %d", COUNTERS, COUNTERS - 2);
+	snprintf(some, sizeof some, "takes %d events of the cores, but of these only %d", COUNTERS,
+	         COUNTERS - 2);
 	check((struct wanted){"counters", some, "fdinfo", PS_FINDING_LIMITED});
 	for (int i = 0; i < 2; i++)
 		close(held[i]);
@@ -144,11 +158,11 @@ END_TEST
 
 START_TEST(user_space_reads_follow_their_switch)
 {
-	check((struct wanted){"user-reads", "without a system call. kernel.perf_user_access is 1", NULL,
-	                      PS_FINDING_GOOD});
+	check((struct wanted){"user-reads", "without a system call. kernel.perf_user_access is 1",
+	                      NULL, PS_FINDING_GOOD});
 	lab_write(ACCESS, "0");
-	check((struct wanted){"user-reads", "kernel.perf_user_access is 0", "sysctl kernel.perf_user_access=1",
-	                      PS_FINDING_LIMITED});
+	check((struct wanted){"user-reads", "kernel.perf_user_access is 0",
+	                      "sysctl kernel.perf_user_access=1", PS_FINDING_LIMITED});
 	lab_write(ACCESS, "1");
 }
 END_TEST

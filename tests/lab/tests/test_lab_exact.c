@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact attribution of hardware counters: known loops here and there, of one thread and of eight. Each CPU's instructions
- * and cycles must be those of its loops.
+ * Exact attribution of hardware counters: known loops here and there, of one thread and of eight.
+ * Each CPU's instructions and cycles must be those of its loops.
  */
 #include "lab.h"
 
@@ -25,7 +25,8 @@ static int even_clock(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* One thread that counts itself, and another set of it, in the mode last-cpu, with a tree of its own. */
+/* One thread that counts itself, and another set of it, in the mode last-cpu, with a tree of its
+ * own. */
 struct walk {
 	struct ps_topology *topology, *beside;
 	struct ps_eventset *set, *last;
@@ -136,8 +137,10 @@ static struct split walk_thrice(struct walk *walk, unsigned long iterations)
 	}
 	for (int cpu = 0; cpu < 2; cpu++) {
 		out.instructions[cpu] =
-		    lab_median(splits[0].instructions[cpu], splits[1].instructions[cpu], splits[2].instructions[cpu]);
-		out.cycles[cpu] = lab_median(splits[0].cycles[cpu], splits[1].cycles[cpu], splits[2].cycles[cpu]);
+		    lab_median(splits[0].instructions[cpu], splits[1].instructions[cpu],
+		               splits[2].instructions[cpu]);
+		out.cycles[cpu] =
+		    lab_median(splits[0].cycles[cpu], splits[1].cycles[cpu], splits[2].cycles[cpu]);
 	}
 	return out;
 }
@@ -160,8 +163,8 @@ START_TEST(two_six_and_four_million_instructions_are_split_within_a_thousandth)
 	for (int cpu = 0; cpu < 2; cpu++) {
 		check_thousandth(cpu == 0 ? "CPU 0, instructions" : "CPU 1, instructions",
 		                 full.instructions[cpu] - empty.instructions[cpu], 6000000);
-		check_thousandth(cpu == 0 ? "CPU 0, cycles" : "CPU 1, cycles", full.cycles[cpu] - empty.cycles[cpu],
-		                 6000000 * cycles);
+		check_thousandth(cpu == 0 ? "CPU 0, cycles" : "CPU 1, cycles",
+		                 full.cycles[cpu] - empty.cycles[cpu], 6000000 * cycles);
 	}
 	lab_ok(ps_eventset_check(walk.set, residual, 2));
 	ck_assert_int_eq(residual[0], 0);
@@ -176,7 +179,8 @@ static long long sums_differ_by(struct walk *walk)
 	       lab_total(ps_topology_root(walk->beside), LAB_INSTRUCTIONS).value;
 }
 
-/* The set begins earlier and ends later than the one beside it: by the same instructions, whatever lies between. */
+/* The set begins earlier and ends later than the one beside it: by the same instructions, whatever
+ * lies between. */
 START_TEST(the_sum_of_the_parts_is_the_unsplit_count_to_the_instruction)
 {
 	struct walk walk = open_walk((enum lab_means)_i);
@@ -188,7 +192,8 @@ START_TEST(the_sum_of_the_parts_is_the_unsplit_count_to_the_instruction)
 	ck_assert_int_gt(around, 0);
 	ck_assert_int_lt(around, 20000);
 	walk_about(&walk, 200000);
-	ck_assert_int_ge(lab_total(ps_topology_root(walk.beside), LAB_INSTRUCTIONS).value, 6 * 2 * 200000);
+	ck_assert_int_ge(lab_total(ps_topology_root(walk.beside), LAB_INSTRUCTIONS).value,
+	                 6 * 2 * 200000);
 	ck_assert_int_eq(sums_differ_by(&walk), around);
 	close_walk(&walk);
 }
@@ -197,10 +202,12 @@ END_TEST
 #define MOST_ROUNDS 8
 #define HANDS       8
 #define ITERATIONS  50000ul
-/* A moment of the emulator's or of the C library's, seen in all eight runs with the loops and not in all without. */
-#define MOMENT      6000
+/* A moment of the emulator's or of the C library's, seen in all eight runs with the loops and not
+ * in all without. */
+#define MOMENT 6000
 
-/* Threads that wander over all CPUs, one at a time: the emulator's counters go on in one another's turns. */
+/* Threads that wander over all CPUs, one at a time: the emulator's counters go on in one another's
+ * turns. */
 struct team {
 	struct ps_topology *topology;
 	const struct ps_eventset *model;
@@ -257,23 +264,27 @@ static struct outcome take_outcome(struct ps_topology *own, struct ps_topology *
 		struct ps_component *there = ps_thread_component(ps_topology_thread(whole, cpu));
 
 		take_counts(&outcome.cpus[cpu], here, there);
-		take_counts(&outcome.nodes[cpu / 4], ps_component_ancestor(here, PS_COMPONENT_NUMA, 1),
+		take_counts(&outcome.nodes[cpu / 4],
+		            ps_component_ancestor(here, PS_COMPONENT_NUMA, 1),
 		            ps_component_ancestor(there, PS_COMPONENT_NUMA, 1));
 	}
-	ck_assert_int_eq((int)lab_total(ps_topology_root(own), LAB_INSTRUCTIONS).attribution, PS_ATTRIBUTION_EXACT);
+	ck_assert_int_eq((int)lab_total(ps_topology_root(own), LAB_INSTRUCTIONS).attribution,
+	                 PS_ATTRIBUTION_EXACT);
 	return outcome;
 }
 
 /* The process's set is started first: the threads come after it. */
 static struct outcome run_team(unsigned long iterations)
 {
-	struct ps_eventset *model = lab_set(LAB_INSTRUCTIONS, NULL), *process = lab_set(LAB_INSTRUCTIONS, NULL);
+	struct ps_eventset *model = lab_set(LAB_INSTRUCTIONS, NULL),
+			   *process = lab_set(LAB_INSTRUCTIONS, NULL);
 	struct team team = {lab_topology(), model, PTHREAD_MUTEX_INITIALIZER, iterations, 0};
 	struct ps_topology *whole = lab_topology();
 	pthread_t threads[HANDS];
 	uint64_t timestamp = 0;
 
-	lab_ok(ps_eventset_set_attribution(model, PS_ATTRIBUTE_EXACT)); /* they are bound when they start */
+	/* They are bound when they start */
+	lab_ok(ps_eventset_set_attribution(model, PS_ATTRIBUTE_EXACT));
 	lab_ok(ps_eventset_attach_process(process, getpid()));
 	lab_ok(ps_start(process));
 	ck_assert_int_eq((int)ps_eventset_attribution(process, NULL), PS_ATTRIBUTION_EXACT);
@@ -296,8 +307,8 @@ static void keep_less(struct counts *least, struct counts counts)
 	least->process = counts.process < least->process ? counts.process : least->process;
 }
 
-/* Another run. The emulator's counters go on while an interrupt of its host's is served, which only adds: the least of all runs
- * has least of it, and shows what is lost. */
+/* Another run. The emulator's counters go on while an interrupt of its host's is served, which only
+ * adds: the least of all runs has least of it, and shows what is lost. */
 static void run_again(struct outcome *least, unsigned long iterations)
 {
 	struct outcome outcome = run_team(iterations);
@@ -308,8 +319,8 @@ static void run_again(struct outcome *least, unsigned long iterations)
 		keep_less(&least->nodes[node], outcome.nodes[node]);
 }
 
-/* Of a run with the loops and one without: is what they differ by near what the loops execute? The process's first thread
- * may meet a lazy moment of its own. */
+/* Of a run with the loops and one without: is what they differ by near what the loops execute? The
+ * process's first thread may meet a lazy moment of its own. */
 static bool is_near(struct counts full, struct counts empty, long long known)
 {
 	return llabs(full.threads - empty.threads - known) <= known / 1000 + MOMENT &&
@@ -363,7 +374,8 @@ START_TEST(eight_threads_that_wander_over_two_nodes_are_split_by_their_own_sets_
 	for (int cpu = 0; cpu < HANDS; cpu++)
 		check_counts("a CPU", full.cpus[cpu], empty.cpus[cpu], known_of_cpu(cpu));
 	for (int node = 0; node < 2; node++)
-		check_counts("a NUMA node", full.nodes[node], empty.nodes[node], known_of_node(node));
+		check_counts("a NUMA node", full.nodes[node], empty.nodes[node],
+		             known_of_node(node));
 }
 END_TEST
 
@@ -372,9 +384,14 @@ int main(void)
 	Suite *suite = suite_create("lab: exact attribution");
 	TCase *split = tcase_create("split");
 
-	tcase_add_loop_test(split, two_six_and_four_million_instructions_are_split_within_a_thousandth, 0, LAB_MEANS);
-	tcase_add_loop_test(split, the_sum_of_the_parts_is_the_unsplit_count_to_the_instruction, 0, LAB_MEANS);
-	tcase_add_test(split, eight_threads_that_wander_over_two_nodes_are_split_by_their_own_sets_and_as_a_process);
+	tcase_add_loop_test(split,
+	                    two_six_and_four_million_instructions_are_split_within_a_thousandth, 0,
+	                    LAB_MEANS);
+	tcase_add_loop_test(split, the_sum_of_the_parts_is_the_unsplit_count_to_the_instruction, 0,
+	                    LAB_MEANS);
+	tcase_add_test(
+	    split,
+	    eight_threads_that_wander_over_two_nodes_are_split_by_their_own_sets_and_as_a_process);
 	suite_add_tcase(suite, split);
 	return lab_run(suite);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What exact attribution costs, by the number of CPUs of the shape. That a reading's cost does not grow with them is
- * checked; what opening, a context switch and a fork cost is printed, beside a set that is not split.
+ * What exact attribution costs, by the number of CPUs of the shape. That a reading's cost does not
+ * grow with them is checked; what opening, a context switch and a fork cost is printed, beside a
+ * set that is not split.
  */
 #include "lab.h"
 
@@ -61,14 +62,16 @@ static uint64_t read_counter(int fd)
 
 static struct ps_eventset *four_events(enum ps_attribution_mode mode)
 {
-	struct ps_eventset *set = lab_set(LAB_INSTRUCTIONS, "cycles:u", "page-faults:u", "task-clock:u", NULL);
+	struct ps_eventset *set =
+	    lab_set(LAB_INSTRUCTIONS, "cycles:u", "page-faults:u", "task-clock:u", NULL);
 
 	lab_ok(ps_eventset_set_attribution(set, mode));
 	lab_ok(ps_eventset_reserve(set, 256));
 	return set;
 }
 
-/* Instructions of one ps_read by a thread that stays where it is: the smallest of many, which no interrupt disturbed. */
+/* Instructions of one ps_read by a thread that stays where it is: the smallest of many, which no
+ * interrupt disturbed. */
 static uint64_t cost_of_read(enum ps_attribution_mode mode, enum lab_means means, bool is_small)
 {
 	uint64_t least = UINT64_MAX, nothing = UINT64_MAX;
@@ -105,9 +108,10 @@ START_TEST(a_reading_by_a_thread_that_stays_costs_the_same_whatever_the_number_o
 	uint64_t all = cost_of_read(PS_ATTRIBUTE_EXACT, means, false);
 	uint64_t last = cost_of_read(PS_ATTRIBUTE_LAST_CPU, means, false);
 
-	printf("lab: ps_read of 4 events: %s over %u CPUs %llu instructions, over 8 CPUs %llu, last-cpu %llu\n",
-	       lab_means_names[means], lab_cpus(), (unsigned long long)all, (unsigned long long)small,
-	       (unsigned long long)last);
+	printf("lab: ps_read of 4 events: %s over %u CPUs %llu instructions, over 8 CPUs %llu, "
+	       "last-cpu %llu\n",
+	       lab_means_names[means], lab_cpus(), (unsigned long long)all,
+	       (unsigned long long)small, (unsigned long long)last);
 	ck_assert_uint_le(all * 100, small * 102);
 	ck_assert_uint_le(small * 100, all * 102);
 }
@@ -137,8 +141,9 @@ START_TEST(time_to_open_is_told)
 {
 	lab_pin(2);
 	choose((enum lab_means)_i, false);
-	printf("lab: ps_start opens 4 events: %s over %u CPUs %llu us, last-cpu %llu us\n", lab_means_names[_i],
-	       lab_cpus(), (unsigned long long)time_to_open(PS_ATTRIBUTE_EXACT) / 1000,
+	printf("lab: ps_start opens 4 events: %s over %u CPUs %llu us, last-cpu %llu us\n",
+	       lab_means_names[_i], lab_cpus(),
+	       (unsigned long long)time_to_open(PS_ATTRIBUTE_EXACT) / 1000,
 	       (unsigned long long)time_to_open(PS_ATTRIBUTE_LAST_CPU) / 1000);
 }
 END_TEST
@@ -158,7 +163,8 @@ static void *answer(void *argument)
 	return NULL;
 }
 
-/* This thread and another one on the same CPU pass the word to each other; set: of this thread, or NULL. */
+/* This thread and another one on the same CPU pass the word to each other; set: of this thread, or
+ * NULL. */
 static uint64_t time_of_switch(struct ps_eventset *set)
 {
 	int there[2], back[2];
@@ -199,7 +205,8 @@ START_TEST(what_a_context_switch_costs_is_told)
 	uint64_t last = time_of_switch(four_events(PS_ATTRIBUTE_LAST_CPU));
 	uint64_t exact = time_of_switch(four_events(PS_ATTRIBUTE_EXACT));
 
-	printf("lab: out and in again, %u CPUs: no events %llu ns, 4 events last-cpu %llu ns, %s %llu ns\n",
+	printf("lab: out and in again, %u CPUs: no events %llu ns, 4 events last-cpu %llu ns, %s "
+	       "%llu ns\n",
 	       lab_cpus(), (unsigned long long)none, (unsigned long long)last, lab_means_names[_i],
 	       (unsigned long long)exact);
 }
@@ -233,7 +240,8 @@ START_TEST(what_a_fork_costs_is_told)
 	uint64_t last = time_of_fork(four_events(PS_ATTRIBUTE_LAST_CPU));
 	uint64_t exact = time_of_fork(four_events(PS_ATTRIBUTE_EXACT));
 
-	printf("lab: fork, exit and wait, %u CPUs: no events %llu us, 4 events last-cpu %llu us, exact %llu us\n",
+	printf("lab: fork, exit and wait, %u CPUs: no events %llu us, 4 events last-cpu %llu us, "
+	       "exact %llu us\n",
 	       lab_cpus(), (unsigned long long)none / 1000, (unsigned long long)last / 1000,
 	       (unsigned long long)exact / 1000);
 }
@@ -244,8 +252,9 @@ int main(void)
 	Suite *suite = suite_create("lab: the cost of exact attribution");
 	TCase *costs = tcase_create("costs");
 
-	tcase_add_loop_test(costs, a_reading_by_a_thread_that_stays_costs_the_same_whatever_the_number_of_cpus, 0,
-	                    LAB_MEANS);
+	tcase_add_loop_test(
+	    costs, a_reading_by_a_thread_that_stays_costs_the_same_whatever_the_number_of_cpus, 0,
+	    LAB_MEANS);
 	tcase_add_loop_test(costs, time_to_open_is_told, 0, LAB_MEANS);
 	tcase_add_loop_test(costs, what_a_context_switch_costs_is_told, 0, LAB_MEANS);
 	tcase_add_test(costs, what_a_fork_costs_is_told);

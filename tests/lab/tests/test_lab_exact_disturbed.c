@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact attribution of hardware counters when something comes between: a CPU that goes offline and comes back, and a start
- * that is held up. Nothing is lost, nothing is in the wrong place, and nothing is taken for multiplexing.
+ * Exact attribution of hardware counters when something comes between: a CPU that goes offline and
+ * comes back, and a start that is held up. Nothing is lost, nothing is in the wrong place, and
+ * nothing is taken for multiplexing.
  */
 #include "lab.h"
 
@@ -26,7 +27,8 @@ static long long part(struct ps_topology *topology, int cpu, const char *event)
 /* A run that met such a turn is made again. */
 #define MOST_RUNS 4
 
-/* Nothing is lost, in any run. Is there no more than there must be? In the last run that is demanded. */
+/* Nothing is lost, in any run. Is there no more than there must be? In the last run that is
+ * demanded. */
 static bool is_near(const char *what, long long value, long long known, bool is_last)
 {
 	printf("lab: %s: %lld of %lld\n", what, value, known);
@@ -66,8 +68,10 @@ static bool is_near_in_a_start_that_is_held_up(bool is_last)
 	lab_pin(0);
 	lab_loop(400000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	bool near = is_near("where the set was started", part(topology, last, LAB_INSTRUCTIONS), 1000000, is_last);
-	near &= is_near("where it was stopped", part(topology, 0, LAB_INSTRUCTIONS), 800000, is_last);
+	bool near = is_near("where the set was started", part(topology, last, LAB_INSTRUCTIONS),
+	                    1000000, is_last);
+	near &=
+	    is_near("where it was stopped", part(topology, 0, LAB_INSTRUCTIONS), 800000, is_last);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
 	return near;
@@ -120,8 +124,8 @@ static bool is_near_while_a_cpu_goes_and_comes_back(enum lab_means means, bool i
 	lab_pin(3);
 	lab_loop(500000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	bool near =
-	    is_near("before and after the CPU was offline", part(topology, 3, LAB_INSTRUCTIONS), 2000000, is_last);
+	bool near = is_near("before and after the CPU was offline",
+	                    part(topology, 3, LAB_INSTRUCTIONS), 2000000, is_last);
 	near &= is_near("meanwhile", part(topology, 0, LAB_INSTRUCTIONS), 800000, is_last);
 	lab_ok(ps_eventset_check(set, &residual, 1));
 	ck_assert_int_eq(residual, 0);
@@ -155,7 +159,8 @@ static bool is_near_on_a_cpu_that_comes_later(enum lab_means means, bool is_last
 	lab_pin(3);
 	lab_loop(500000);
 	lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
-	bool near = is_near("a CPU that came later", part(topology, 3, LAB_INSTRUCTIONS), 1000000, is_last);
+	bool near =
+	    is_near("a CPU that came later", part(topology, 3, LAB_INSTRUCTIONS), 1000000, is_last);
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
 	return near;
@@ -177,8 +182,10 @@ int main(void)
 
 	tcase_add_test(start, a_start_that_is_held_up_between_lanes_is_no_multiplexing);
 	tcase_add_checked_fixture(hotplug, bring_back, bring_back);
-	tcase_add_loop_test(hotplug, a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing, 0, LAB_MEANS);
-	tcase_add_loop_test(hotplug, a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes, 0, LAB_MEANS);
+	tcase_add_loop_test(
+	    hotplug, a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing, 0, LAB_MEANS);
+	tcase_add_loop_test(hotplug, a_cpu_that_was_offline_at_the_start_is_counted_when_it_comes,
+	                    0, LAB_MEANS);
 	suite_add_tcase(suite, start);
 	suite_add_tcase(suite, hotplug);
 	return lab_run(suite);

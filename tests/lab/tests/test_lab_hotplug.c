@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPU 3 goes offline and comes back: no count is lost, and a CPU that the tree doesn't know is shown, not dropped. */
+/* CPU 3 goes offline and comes back: no count is lost, and a CPU that the tree doesn't know is
+ * shown, not dropped. */
 #include "lab.h"
 
 #include <string.h>
@@ -151,8 +152,8 @@ START_TEST(a_set_can_not_start_on_an_offline_cpu_and_the_detail_says_why)
 	if (code == PS_OK)
 		code = ps_start(set);
 	ck_assert_int_ne(code, PS_OK);
-	ck_assert_msg(strstr(ps_error_detail(), "CPU 3") && strstr(ps_error_detail(), "offline"), "%s",
-	              ps_error_detail());
+	ck_assert_msg(strstr(ps_error_detail(), "CPU 3") && strstr(ps_error_detail(), "offline"),
+	              "%s", ps_error_detail());
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -190,7 +191,8 @@ START_TEST(what_runs_on_a_cpu_that_was_offline_at_load_is_counted_and_shown)
 	lab_on_cpu(CPU, count_own, &own);
 	ck_assert_int_eq(own.cpu, -1);
 	ck_assert_int_ge(own.count, (long long)lab_iterations() * 2);
-	ck_assert_int_eq(lab_total(ps_topology_root(own.topology), LAB_INSTRUCTIONS).value, own.count);
+	ck_assert_int_eq(lab_total(ps_topology_root(own.topology), LAB_INSTRUCTIONS).value,
+	                 own.count);
 	ck_assert_int_eq(lab_reading(unknown, LAB_INSTRUCTIONS, 0).value, own.count);
 	ps_topology_destroy(own.topology);
 }
@@ -204,8 +206,10 @@ int main(void)
 	tcase_add_unchecked_fixture(hotplug, NULL, bring_back);
 	tcase_add_checked_fixture(hotplug, bring_back, NULL); /* whatever the test before left */
 	tcase_add_test(hotplug, counts_are_kept_while_the_cpu_is_offline);
-	tcase_add_test(hotplug, what_was_counted_between_the_last_reading_and_going_offline_is_kept);
-	tcase_add_test(hotplug, counting_goes_on_after_the_cpu_is_back_and_says_that_it_was_interrupted);
+	tcase_add_test(hotplug,
+	               what_was_counted_between_the_last_reading_and_going_offline_is_kept);
+	tcase_add_test(hotplug,
+	               counting_goes_on_after_the_cpu_is_back_and_says_that_it_was_interrupted);
 	tcase_add_test(hotplug, a_cpu_that_was_away_between_two_readings_is_noticed);
 	tcase_add_test(hotplug, a_set_stopped_while_its_cpu_is_offline_keeps_its_counts);
 	tcase_add_test(hotplug, a_set_can_not_start_on_an_offline_cpu_and_the_detail_says_why);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Known work is counted exactly: a loop of two instructions, its count printed so that boots can be compared. Built
- * with PS_LAB_WRONG it expects three instructions, and must fail: the lab shows with it that it can.
+ * Known work is counted exactly: a loop of two instructions, its count printed so that boots can be
+ * compared. Built with PS_LAB_WRONG it expects three instructions, and must fail: the lab shows
+ * with it that it can.
  */
 #include "lab.h"
 
@@ -52,8 +53,8 @@ static long long measure_once(struct bench *bench, unsigned long iterations)
 	return value.value;
 }
 
-/* The median of three: a rare measurement counts some thousands more here (HACKING, "The PMU lab"). A library that counted
- * too much, or too little, in two of three would show. */
+/* The median of three: a rare measurement counts some thousands more here (HACKING, "The PMU lab").
+ * A library that counted too much, or too little, in two of three would show. */
 static long long measure(struct bench *bench, unsigned long iterations)
 {
 	long long one = measure_once(bench, iterations), two = measure_once(bench, iterations);
@@ -67,7 +68,8 @@ static struct bench bench_create(void)
 
 	lab_pin(1);
 	lab_ok(ps_eventset_reserve(bench.set, 100));
-	/* What happens once only isn't measured: the first start opens the counter, the second binds what is left to bind. */
+	/* What happens once only isn't measured: the first start opens the counter, the second
+	 * binds what is left to bind. */
 	measure(&bench, 1);
 	measure(&bench, 1);
 	return bench;
@@ -79,18 +81,21 @@ static void bench_destroy(struct bench *bench)
 	ps_topology_destroy(bench->topology);
 }
 
-/* _i: 0, by read(2), which itself isn't counted in user space; 1, in user space, where all of the way to the counter is. */
+/* _i: 0, by read(2), which itself isn't counted in user space; 1, in user space, where all of the
+ * way to the counter is. */
 START_TEST(a_loop_counts_its_instructions_and_a_constant)
 {
 	lab_write(USER_ACCESS, _i ? "1" : "0");
 	struct bench bench = bench_create();
 	const long long most[] = {OVERHEAD_MAX, USER_OVERHEAD_MAX};
 	unsigned long iterations = lab_iterations();
-	long long known = (long long)(iterations * PER_ITERATION), count = measure(&bench, iterations);
+	long long known = (long long)(iterations * PER_ITERATION),
+		  count = measure(&bench, iterations);
 
 	printf("lab: %lu iterations of 2 instructions count %lld, by %s\n", iterations, count,
 	       ps_read_path_name(ps_eventset_read_path(bench.set, NULL)));
-	ck_assert_int_eq((int)ps_eventset_read_path(bench.set, NULL), _i ? PS_READ_PATH_USER : PS_READ_PATH_SYSCALL);
+	ck_assert_int_eq((int)ps_eventset_read_path(bench.set, NULL),
+	                 _i ? PS_READ_PATH_USER : PS_READ_PATH_SYSCALL);
 	ck_assert_int_ge(count, known);
 	ck_assert_int_lt(count, known + most[_i]);
 	bench_destroy(&bench);

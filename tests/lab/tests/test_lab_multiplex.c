@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * More events than the six counters of the hardware take turns; each says how long it counted, and its estimate is
- * near the truth. All count retired instructions, so the truth is known; the zeros make the names differ.
+ * More events than the six counters of the hardware take turns; each says how long it counted, and
+ * its estimate is near the truth. All count retired instructions, so the truth is known; the zeros
+ * make the names differ.
  */
 #include "lab.h"
 
@@ -13,9 +14,10 @@
 #define EVENTS   12
 #define TRUTH    200000000.0 /* instructions */
 
-static const char *const names[EVENTS] = {"r8:u",         "r08:u",         "r008:u",         "r0008:u",
-                                          "r00008:u",     "r000008:u",     "r0000008:u",     "r00000008:u",
-                                          "r000000008:u", "r0000000008:u", "r00000000008:u", "r000000000008:u"};
+static const char *const names[EVENTS] = {"r8:u",          "r08:u",          "r008:u",
+                                          "r0008:u",       "r00008:u",       "r000008:u",
+                                          "r0000008:u",    "r00000008:u",    "r000000008:u",
+                                          "r0000000008:u", "r00000000008:u", "r000000000008:u"};
 
 static struct ps_eventset *instruction_events(size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PAPI event sets with presets of the hardware, each beside a plain PAPI run of the same work: the counts are equal, to
- * the instruction and to the cycle.
+ * PAPI event sets with presets of the hardware, each beside a plain PAPI run of the same work: the
+ * counts are equal, to the instruction and to the cycle.
  */
 #include "lab.h"
 #include "support/gone.h"
@@ -129,13 +129,16 @@ static struct counts run_wrapped(struct bench *bench, unsigned long iterations)
 
 static int compare_counts(const void *one, const void *other)
 {
-	long long a = ((const struct counts *)one)->instructions, b = ((const struct counts *)other)->instructions;
+	long long a = ((const struct counts *)one)->instructions,
+		  b = ((const struct counts *)other)->instructions;
 
 	return (a > b) - (a < b);
 }
 
-/* The median of three: a rare measurement counts some thousands more here (HACKING, "The PMU lab"). */
-static struct counts median(struct bench *bench, struct counts (*run)(struct bench *bench, unsigned long iterations),
+/* The median of three: a rare measurement counts some thousands more here (HACKING, "The PMU
+ * lab"). */
+static struct counts median(struct bench *bench,
+                            struct counts (*run)(struct bench *bench, unsigned long iterations),
                             unsigned long iterations)
 {
 	struct counts counts[3];
@@ -157,15 +160,18 @@ START_TEST(a_wrapped_set_counts_exactly_what_a_plain_papi_run_of_the_same_work_c
 	struct bench bench = wrap(papi);
 	median(&bench, run_plain, 1);
 	median(&bench, run_wrapped, 1);
-	struct counts plain = median(&bench, run_plain, iterations), plain_little = median(&bench, run_plain, little);
+	struct counts plain = median(&bench, run_plain, iterations),
+		      plain_little = median(&bench, run_plain, little);
 	struct counts ours = median(&bench, run_wrapped, iterations),
 		      ours_little = median(&bench, run_wrapped, little);
-	printf("lab: %lu iterations: PAPI_start to PAPI_read %lld instructions, ps_start to ps_read %lld\n",
+	printf("lab: %lu iterations: PAPI_start to PAPI_read %lld instructions, ps_start to "
+	       "ps_read %lld\n",
 	       iterations, plain.instructions, ours.instructions);
 	ck_assert_int_eq(plain.instructions - plain_little.instructions, known);
 	ck_assert_int_eq(ours.instructions - ours_little.instructions, known);
 	ck_assert_int_eq(ours.cycles - ours_little.cycles, plain.cycles - plain_little.cycles);
-	/* What stands between the counters and the work: neither stores anything before it has read. */
+	/* What stands between the counters and the work: neither stores anything before it has
+	 * read. */
 	ck_assert_int_lt(ours.instructions - plain.instructions, 400);
 	bench_destroy(&bench);
 }
@@ -192,7 +198,8 @@ START_TEST(what_ps_stop_stores_is_what_papi_stop_counted)
 		struct counts counts = counts_at(thread, timestamp);
 		ck_assert_int_eq(counts.instructions, values[0]);
 		ck_assert_int_eq(counts.cycles, values[1]);
-		ck_assert_int_eq(lab_reading(thread, INSTRUCTIONS, timestamp).attribution, PS_ATTRIBUTION_PINNED);
+		ck_assert_int_eq(lab_reading(thread, INSTRUCTIONS, timestamp).attribution,
+		                 PS_ATTRIBUTION_PINNED);
 	}
 	bench_destroy(&bench);
 }
@@ -268,7 +275,8 @@ START_TEST(an_attached_thread_is_counted_where_it_was_and_its_last_counts_stay)
 		usleep(1000);
 	lab_ok(ps_read(bench.set, bench.root, &timestamp, &thread));
 	ck_assert_int_eq(ps_thread_cpu(thread), 3);
-	ck_assert_int_ge(lab_reading(thread, INSTRUCTIONS, timestamp).value, (long long)(2 * lab_iterations()));
+	ck_assert_int_ge(lab_reading(thread, INSTRUCTIONS, timestamp).value,
+	                 (long long)(2 * lab_iterations()));
 	attached.may_end = true;
 	pthread_join(attached.thread, NULL);
 	wait_until_gone(attached.tid);
@@ -309,7 +317,8 @@ START_TEST(a_cpu_attached_set_counts_its_thread_or_all_there_as_it_says)
 		int granularity;
 		const char *words;
 		int factor; /* of the other thread's loop */
-	} kinds[] = {{PAPI_GRN_THR, "one thread alone", 0}, {PAPI_GRN_SYS, "all that happens on CPU 2", 1}};
+	} kinds[] = {{PAPI_GRN_THR, "one thread alone", 0},
+	             {PAPI_GRN_SYS, "all that happens on CPU 2", 1}};
 
 	for (int kind = 0; kind < 2; kind++) {
 		struct ps_thread *thread = NULL;
@@ -335,7 +344,8 @@ START_TEST(a_cpu_attached_set_counts_its_thread_or_all_there_as_it_says)
 		ck_assert_int_eq(ps_thread_cpu(thread), 2);
 		ck_assert_int_eq(counts.instructions, values[0]);
 		ck_assert_int_ge(counts.instructions, known + kinds[kind].factor * known);
-		ck_assert_int_lt(counts.instructions, known + kinds[kind].factor * known + known / 2);
+		ck_assert_int_lt(counts.instructions,
+		                 known + kinds[kind].factor * known + known / 2);
 		bench_destroy(&bench);
 	}
 }
@@ -384,7 +394,8 @@ static void count_own_loop(void *context)
 	lab_ok(ps_stop(set, root, &timestamp, &thread));
 	papi_ok(PAPI_read(papi, values));
 	ck_assert_int_eq(lab_reading(thread, INSTRUCTIONS, timestamp).value, values[0]);
-	ck_assert_int_eq(lab_reading(thread, INSTRUCTIONS, timestamp).attribution, PS_ATTRIBUTION_PINNED);
+	ck_assert_int_eq(lab_reading(thread, INSTRUCTIONS, timestamp).attribution,
+	                 PS_ATTRIBUTION_PINNED);
 	ps_eventset_destroy(set);
 	papi_ok(PAPI_cleanup_eventset(papi));
 	papi_ok(PAPI_destroy_eventset(&papi));
@@ -401,7 +412,8 @@ START_TEST(sets_of_threads_on_eight_cpus_add_up_on_the_tree)
 	for (int cpu = 0; cpu < (int)lab_cpus(); cpu++)
 		lab_on_cpu(cpu, count_own_loop, root);
 	for (int cpu = 0; cpu < (int)lab_cpus(); cpu++)
-		ck_assert_int_ge(lab_reading(ps_topology_thread(topology, cpu), INSTRUCTIONS, 0).value, known);
+		ck_assert_int_ge(
+		    lab_reading(ps_topology_thread(topology, cpu), INSTRUCTIONS, 0).value, known);
 	ck_assert_int_ge(lab_total(root, INSTRUCTIONS).value, known * lab_cpus());
 	ps_topology_destroy(topology);
 }
@@ -412,7 +424,8 @@ int main(void)
 	Suite *suite = suite_create("lab: PAPI");
 	TCase *tests = tcase_create("papi");
 
-	tcase_add_test(tests, a_wrapped_set_counts_exactly_what_a_plain_papi_run_of_the_same_work_counts);
+	tcase_add_test(tests,
+	               a_wrapped_set_counts_exactly_what_a_plain_papi_run_of_the_same_work_counts);
 	tcase_add_test(tests, what_ps_stop_stores_is_what_papi_stop_counted);
 	tcase_add_test(tests, a_loop_of_accum_loses_no_instruction_and_resets_nothing);
 	tcase_add_test(tests, an_attached_thread_is_counted_where_it_was_and_its_last_counts_stay);

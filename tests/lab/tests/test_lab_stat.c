@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perfsage stat on hardware counters: a command that works on the first and on the last CPU, in two packages where there
- * are two. Instructions and cycles are on the right ones, and instructions per cycle are those of the shape.
+ * perfsage stat on hardware counters: a command that works on the first and on the last CPU, in two
+ * packages where there are two. Instructions and cycles are on the right ones, and instructions per
+ * cycle are those of the shape.
  *
  * Run as `test_lab_stat work FIRST LAST` this program is that command.
  */
@@ -16,7 +17,8 @@
 #define PERFSAGE "tools/perfsage"
 #define COUNTS   "/tmp/lab_stat.csv"
 
-/* Counters go on in the turns of other CPUs, which are mostly idle; and what is around the loops is counted, too. */
+/* Counters go on in the turns of other CPUs, which are mostly idle; and what is around the loops is
+ * counted, too. */
 #define TOLERANCE 0.03
 
 static char program[512];
@@ -36,7 +38,8 @@ static int work_on(int cpu, const char *iterations)
 
 static int work(char **iterations)
 {
-	return work_on(0, iterations[0]) || work_on((int)sysconf(_SC_NPROCESSORS_ONLN) - 1, iterations[1]);
+	return work_on(0, iterations[0]) ||
+	       work_on((int)sysconf(_SC_NPROCESSORS_ONLN) - 1, iterations[1]);
 }
 
 static void count(const char *options, unsigned long first, unsigned long last)
@@ -44,12 +47,14 @@ static void count(const char *options, unsigned long first, unsigned long last)
 	char line[1024];
 
 	snprintf(line, sizeof line,
-	         PERFSAGE " stat -e instructions:u,cycles:u --csv -o " COUNTS " %s -- %s work %lu %lu", options,
-	         program, first, last);
+	         PERFSAGE " stat -e instructions:u,cycles:u --csv -o " COUNTS
+	                  " %s -- %s work %lu %lu",
+	         options, program, first, last);
 	ck_assert_msg(system(line) == 0, "failed: %s", line);
 }
 
-/* The value of a row: columns are type, id, os_id, name, parent, event, value. -1: there is none. */
+/* The value of a row: columns are type, id, os_id, name, parent, event, value. -1: there is
+ * none. */
 static double value_of(const char *type, int os_id, const char *event)
 {
 	FILE *file = fopen(COUNTS, "r");
@@ -62,7 +67,8 @@ static double value_of(const char *type, int os_id, const char *event)
 		char *fields[7] = {0};
 		for (int field = 0; field < 7 && rest; field++)
 			fields[field] = strsep(&rest, ",");
-		if (rest && !strcmp(fields[0], type) && atoi(fields[2]) == os_id && !strcmp(fields[5], event))
+		if (rest && !strcmp(fields[0], type) && atoi(fields[2]) == os_id &&
+		    !strcmp(fields[5], event))
 			value = atof(fields[6]);
 	}
 	fclose(file);
@@ -71,23 +77,28 @@ static double value_of(const char *type, int os_id, const char *event)
 
 static void check_near(double value, double wanted, const char *what)
 {
-	ck_assert_msg(value > wanted * (1 - TOLERANCE) && value < wanted * (1 + TOLERANCE), "%s: %.0f, not %.0f",
-	              what, value, wanted);
+	ck_assert_msg(value > wanted * (1 - TOLERANCE) && value < wanted * (1 + TOLERANCE),
+	              "%s: %.0f, not %.0f", what, value, wanted);
 }
 
-/* Twice as many instructions as iterations; the command's own beginning is on either CPU, or on a third one. */
+/* Twice as many instructions as iterations; the command's own beginning is on either CPU, or on a
+ * third one. */
 static void check_counts(const char *type, int first, int last)
 {
 	double cycles = (double)(1u << lab_shift());
 	double begin = 600000;
 
 	ck_assert_int_ge((int)value_of(type, first, "instructions:u"), 2 * 8000000);
-	ck_assert_int_le((int)value_of(type, first, "instructions:u"), (int)(2 * 8000000 * (1 + TOLERANCE) + begin));
+	ck_assert_int_le((int)value_of(type, first, "instructions:u"),
+	                 (int)(2 * 8000000 * (1 + TOLERANCE) + begin));
 	ck_assert_int_ge((int)value_of(type, last, "instructions:u"), 2 * 24000000);
-	ck_assert_int_le((int)value_of(type, last, "instructions:u"), (int)(2 * 24000000 * (1 + TOLERANCE) + begin));
-	check_near(value_of(type, last, "cycles:u"), value_of(type, last, "instructions:u") * cycles, "cycles");
-	printf("lab: %s %d: %.0f instructions; %s %d: %.0f\n", type, first, value_of(type, first, "instructions:u"),
-	       type, last, value_of(type, last, "instructions:u"));
+	ck_assert_int_le((int)value_of(type, last, "instructions:u"),
+	                 (int)(2 * 24000000 * (1 + TOLERANCE) + begin));
+	check_near(value_of(type, last, "cycles:u"),
+	           value_of(type, last, "instructions:u") * cycles, "cycles");
+	printf("lab: %s %d: %.0f instructions; %s %d: %.0f\n", type, first,
+	       value_of(type, first, "instructions:u"), type, last,
+	       value_of(type, last, "instructions:u"));
 }
 
 START_TEST(instructions_and_cycles_are_on_the_hardware_threads_that_ran_them)
@@ -105,7 +116,8 @@ START_TEST(instructions_and_cycles_are_in_the_packages_that_ran_them)
 	if (packages > 1)
 		check_counts("Package", 0, (int)packages - 1);
 	else
-		check_near(value_of("Package", 0, "instructions:u"), 2 * 32000000, "the package's instructions");
+		check_near(value_of("Package", 0, "instructions:u"), 2 * 32000000,
+		           "the package's instructions");
 }
 END_TEST
 
@@ -116,8 +128,8 @@ START_TEST(instructions_per_cycle_are_those_of_the_shape)
 
 	count("--by machine", 8000000, 24000000);
 	found = value_of("Machine", 0, "IPC:u");
-	ck_assert_msg(found > wanted * (1 - TOLERANCE) && found < wanted * (1 + TOLERANCE), "IPC is %f, not %f",
-	              found, wanted);
+	ck_assert_msg(found > wanted * (1 - TOLERANCE) && found < wanted * (1 + TOLERANCE),
+	              "IPC is %f, not %f", found, wanted);
 	printf("lab: IPC %.4f, where %.4f is right\n", found, wanted);
 }
 END_TEST

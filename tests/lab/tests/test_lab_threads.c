@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads pinned to different places: each count is on its hardware thread, and the roll-up is right on each core,
- * package and NUMA node. They work one after the other: the emulator's counters go on in one another's turns.
+ * Threads pinned to different places: each count is on its hardware thread, and the roll-up is
+ * right on each core, package and NUMA node. They work one after the other: the emulator's counters
+ * go on in one another's turns.
  */
 #include "lab.h"
 
@@ -26,13 +27,15 @@ static void count_loop(void *context)
 		lab_ok(ps_start(place->set));
 		lab_ok(ps_stop(place->set, root, NULL, NULL));
 	}
-	/* Once more, if it counted too much (HACKING, "The PMU lab"): that must not happen twice. */
+	/* Once more, if it counted too much (HACKING, "The PMU lab"): that must not happen
+	 * twice. */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		lab_after_tick();
 		started = ps_start(place->set);
 		lab_loop(place->iterations);
 		stopped = ps_stop(place->set, root, NULL, &place->thread);
-		lab_ok(started); /* asserts are some 1000 instructions long, so none while counting */
+		/* Asserts are some 1000 instructions long, so none while counting */
+		lab_ok(started);
 		lab_ok(stopped);
 		if (lab_reading(place->thread, LAB_INSTRUCTIONS, 0).value <
 		    (long long)place->iterations * 2 + OVERHEAD_MAX)
@@ -57,9 +60,11 @@ static void count_on(struct place *place, int cpu)
 
 static struct ps_component *above(struct place *place, enum ps_component_type type)
 {
-	struct ps_component *component = ps_component_ancestor(ps_thread_component(place->thread), type, 1);
+	struct ps_component *component =
+	    ps_component_ancestor(ps_thread_component(place->thread), type, 1);
 
-	ck_assert_msg(component, "CPU %d has no %s", ps_thread_cpu(place->thread), ps_component_type_name(type));
+	ck_assert_msg(component, "CPU %d has no %s", ps_thread_cpu(place->thread),
+	              ps_component_type_name(type));
 	return component;
 }
 
@@ -78,14 +83,20 @@ START_TEST(two_pinned_threads_add_up_on_their_own_nodes_and_packages)
 	count_on(&first, 0);
 	count_on(&last, (int)lab_cpus() - 1);
 	ck_assert_ptr_ne(above(&first, PS_COMPONENT_PACKAGE), above(&last, PS_COMPONENT_PACKAGE));
-	ck_assert_int_eq(lab_total(above(&first, PS_COMPONENT_PACKAGE), LAB_INSTRUCTIONS).value, part(&first));
-	ck_assert_int_eq(lab_total(above(&last, PS_COMPONENT_PACKAGE), LAB_INSTRUCTIONS).value, part(&last));
+	ck_assert_int_eq(lab_total(above(&first, PS_COMPONENT_PACKAGE), LAB_INSTRUCTIONS).value,
+	                 part(&first));
+	ck_assert_int_eq(lab_total(above(&last, PS_COMPONENT_PACKAGE), LAB_INSTRUCTIONS).value,
+	                 part(&last));
 	if (lab_nodes() > 1) {
 		ck_assert_ptr_ne(above(&first, PS_COMPONENT_NUMA), above(&last, PS_COMPONENT_NUMA));
-		ck_assert_int_eq(lab_total(above(&first, PS_COMPONENT_NUMA), LAB_INSTRUCTIONS).value, part(&first));
-		ck_assert_int_eq(lab_total(above(&last, PS_COMPONENT_NUMA), LAB_INSTRUCTIONS).value, part(&last));
+		ck_assert_int_eq(
+		    lab_total(above(&first, PS_COMPONENT_NUMA), LAB_INSTRUCTIONS).value,
+		    part(&first));
+		ck_assert_int_eq(lab_total(above(&last, PS_COMPONENT_NUMA), LAB_INSTRUCTIONS).value,
+		                 part(&last));
 	}
-	ck_assert_int_eq(lab_total(ps_topology_root(topology), LAB_INSTRUCTIONS).value, part(&first) + part(&last));
+	ck_assert_int_eq(lab_total(ps_topology_root(topology), LAB_INSTRUCTIONS).value,
+	                 part(&first) + part(&last));
 	ps_eventset_destroy(first.set);
 	ps_eventset_destroy(last.set);
 	ps_eventset_destroy(model);

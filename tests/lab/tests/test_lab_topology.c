@@ -6,11 +6,13 @@ START_TEST(the_tree_has_the_packages_cores_threads_and_nodes_of_the_shape)
 {
 	struct ps_topology *topology = lab_topology();
 	struct ps_component *root = ps_topology_root(topology);
-	size_t packages = lab_smp("sockets", 1), cores = lab_smp("cores", 1), threads = lab_smp("threads", 1);
+	size_t packages = lab_smp("sockets", 1), cores = lab_smp("cores", 1),
+	       threads = lab_smp("threads", 1);
 
 	ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_PACKAGE), packages);
 	ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_CORE), packages * cores);
-	ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_THREAD), packages * cores * threads);
+	ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_THREAD),
+	                  packages * cores * threads);
 	ck_assert_uint_eq(ps_component_count(root, PS_COMPONENT_NUMA), lab_nodes());
 	ck_assert_uint_eq(lab_cpus(), packages * cores * threads);
 	ps_topology_destroy(topology);
@@ -40,14 +42,15 @@ START_TEST(the_cores_of_a_package_are_on_one_node)
 	struct ps_component *root = ps_topology_root(topology);
 
 	for (int package = 0; package < (int)lab_smp("sockets", 1); package++) {
-		struct ps_component *component = ps_component_find_logical(root, PS_COMPONENT_PACKAGE, 0, package);
+		struct ps_component *component =
+		    ps_component_find_logical(root, PS_COMPONENT_PACKAGE, 0, package);
 		struct ps_component *node = NULL;
 
 		ck_assert_ptr_nonnull(component);
 		for (size_t i = 0; i < ps_component_thread_count(component); i++) {
 			struct ps_thread *thread = ps_component_thread_at(component, i);
-			struct ps_component *other =
-			    ps_component_ancestor(ps_thread_component(thread), PS_COMPONENT_NUMA, 1);
+			struct ps_component *other = ps_component_ancestor(
+			    ps_thread_component(thread), PS_COMPONENT_NUMA, 1);
 
 			node = node ? node : other;
 			ck_assert_ptr_eq(other, node);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups that take turns on the hardware, of a task that stays or moves: no value that is far from the truth passes for a
- * count, and what was never counted says so. All events count retired instructions, so the truth is known for each CPU.
+ * Groups that take turns on the hardware, of a task that stays or moves: no value that is far from
+ * the truth passes for a count, and what was never counted says so. All events count retired
+ * instructions, so the truth is known for each CPU.
  */
 #include "lab.h"
 
@@ -14,9 +15,10 @@
 
 #define EVENTS 12
 
-static const char *const names[EVENTS] = {"r8:u",         "r08:u",         "r008:u",         "r0008:u",
-                                          "r00008:u",     "r000008:u",     "r0000008:u",     "r00000008:u",
-                                          "r000000008:u", "r0000000008:u", "r00000000008:u", "r000000000008:u"};
+static const char *const names[EVENTS] = {"r8:u",          "r08:u",          "r008:u",
+                                          "r0008:u",       "r00008:u",       "r000008:u",
+                                          "r0000008:u",    "r00000008:u",    "r000000008:u",
+                                          "r0000000008:u", "r00000000008:u", "r000000000008:u"};
 
 /* A part that ran for so long has seen several turns: its estimate is no matter of luck. */
 #define SAMPLE_NS 8000000u
@@ -26,7 +28,8 @@ static const char *const names[EVENTS] = {"r8:u",         "r08:u",         "r008
 #define SHORT_STAY 300
 
 static const size_t counts[] = {7, 12};
-static const unsigned long lengths[] = {10000, 100000, 1000000, 10000000, 100000000}; /* instructions in all */
+static const unsigned long lengths[] = {10000, 100000, 1000000, 10000000,
+                                        100000000}; /* instructions in all */
 static const unsigned moves[] = {0, 2, 100};
 #define COUNTS  (int)(sizeof counts / sizeof counts[0])
 #define LENGTHS (int)(sizeof lengths / sizeof lengths[0])
@@ -69,7 +72,8 @@ static void job_run(struct job *job, unsigned long length, unsigned moved)
 	unsigned cpus = lab_cpus();
 	unsigned long piece = length / (moved + 1);
 
-	/* Unbound at the start: the counts are split by CPU. Bound from then on, or the kernel might move the thread itself. */
+	/* Unbound at the start: the counts are split by CPU. Bound from then on, or the kernel
+	 * might move the thread itself. */
 	lab_pin(1);
 	unbind();
 	lab_ok(ps_start(job->set));
@@ -90,14 +94,16 @@ struct sums {
 	unsigned counted, scaled, never, lost;
 };
 
-static void check_part(const struct job *job, unsigned cpu, size_t event, struct sums *sums, const char *context)
+static void check_part(const struct job *job, unsigned cpu, size_t event, struct sums *sums,
+                       const char *context)
 {
 	struct ps_value value;
 	double truth = (double)job->truth[cpu];
 	struct ps_thread *thread = ps_topology_thread(job->topology, (int)cpu);
 
 	if (ps_thread_reading(thread, names[event], 0, &value) != PS_OK) {
-		ck_assert_msg(job->visits[cpu] == 0, "%s: CPU %u: %s", context, cpu, ps_error_detail());
+		ck_assert_msg(job->visits[cpu] == 0, "%s: CPU %u: %s", context, cpu,
+		              ps_error_detail());
 		return;
 	}
 	sums->all_ns += (double)value.enabled_ns;
@@ -113,27 +119,31 @@ static void check_part(const struct job *job, unsigned cpu, size_t event, struct
 	sums->counted += value.status == PS_STATUS_COUNTED;
 	if (value.status != PS_STATUS_COUNTED)
 		return;
-	/* Of a stay of some hundred instructions the emulator's counter now and then shows none: the cause isn't known. */
+	/* Of a stay of some hundred instructions the emulator's counter now and then shows none:
+	 * the cause isn't known. */
 	if (truth < SHORT_STAY && (double)value.value < truth / 2) {
 		sums->lost++;
-		printf("lab: %s: CPU %u, %s: %lld is \"counted\", truth %.0f\n", context, cpu, names[event],
-		       value.value, truth);
+		printf("lab: %s: CPU %u, %s: %lld is \"counted\", truth %.0f\n", context, cpu,
+		       names[event], value.value, truth);
 		ck_assert_uint_le(sums->lost, 1);
 		return;
 	}
 	ck_assert_msg((double)value.value >= truth / 2 &&
 	                  (double)value.value <= truth * 2 + OWN_SHARE * (job->visits[cpu] + 1),
-	              "%s: CPU %u, %s: %lld is \"counted\", truth %.0f (%llu of %llu ns)", context, cpu, names[event],
-	              value.value, truth, (unsigned long long)value.running_ns, (unsigned long long)value.enabled_ns);
+	              "%s: CPU %u, %s: %lld is \"counted\", truth %.0f (%llu of %llu ns)", context,
+	              cpu, names[event], value.value, truth, (unsigned long long)value.running_ns,
+	              (unsigned long long)value.enabled_ns);
 }
 
 /* The parts' estimates, and that of the whole. */
-static double difference(const struct job *job, size_t event, const struct sums *sums, const char *context)
+static double difference(const struct job *job, size_t event, const struct sums *sums,
+                         const char *context)
 {
 	struct ps_value total = lab_total(ps_topology_root(job->topology), names[event]);
 
 	if (total.status == PS_STATUS_NEVER_SCHEDULED) {
-		ck_assert_msg(sums->known_ns == 0, "%s: %s: the whole is not known", context, names[event]);
+		ck_assert_msg(sums->known_ns == 0, "%s: %s: the whole is not known", context,
+		              names[event]);
 		return 0;
 	}
 	ck_assert_double_gt(sums->known_ns, 0);
@@ -159,9 +169,10 @@ static void check_job(const struct job *job, const char *context)
 		all.scaled += sums.scaled;
 		all.never += sums.never;
 	}
-	printf("lab: %s: %u counted, %u scaled, %u never; parts and whole %.2f %% apart\n", context, all.counted,
-	       all.scaled, all.never, worst * 100);
-	ck_assert_msg(worst_sampled <= 0.05, "%s: parts and whole are %.1f %% apart", context, worst_sampled * 100);
+	printf("lab: %s: %u counted, %u scaled, %u never; parts and whole %.2f %% apart\n", context,
+	       all.counted, all.scaled, all.never, worst * 100);
+	ck_assert_msg(worst_sampled <= 0.05, "%s: parts and whole are %.1f %% apart", context,
+	              worst_sampled * 100);
 }
 
 START_TEST(no_value_far_from_the_truth_passes_for_a_count)
@@ -171,7 +182,8 @@ START_TEST(no_value_far_from_the_truth_passes_for_a_count)
 	unsigned moved = moves[_i / COUNTS / LENGTHS];
 	char context[64];
 
-	snprintf(context, sizeof context, "%2zu events, %9lu instructions, %3u moves", events, length, moved);
+	snprintf(context, sizeof context, "%2zu events, %9lu instructions, %3u moves", events,
+	         length, moved);
 	for (int repeat = 0; repeat < 2; repeat++) {
 		struct job job;
 		job_open(&job, events);
@@ -201,13 +213,15 @@ START_TEST(waiting_belongs_to_the_cpu_where_the_group_waited)
 	lab_ok(ps_stop(job.set, ps_topology_root(job.topology), NULL, NULL));
 	unbind();
 	for (size_t event = 0; event < EVENTS; event++) {
-		struct ps_value value = lab_reading(ps_topology_thread(job.topology, 1), names[event], 0);
-		printf("lab: 1 ms on CPU 1: %s %lld, %s, %s, coverage %.3f\n", names[event], value.value,
-		       ps_status_name(value.status), ps_attribution_name(value.attribution),
-		       ps_value_coverage(&value));
+		struct ps_value value =
+		    lab_reading(ps_topology_thread(job.topology, 1), names[event], 0);
+		printf("lab: 1 ms on CPU 1: %s %lld, %s, %s, coverage %.3f\n", names[event],
+		       value.value, ps_status_name(value.status),
+		       ps_attribution_name(value.attribution), ps_value_coverage(&value));
 		if (value.status == PS_STATUS_NEVER_SCHEDULED)
 			continue;
-		/* It had the hardware for less than a turn: the sample may have met any of the loop's pace. */
+		/* It had the hardware for less than a turn: the sample may have met any of the
+		 * loop's pace. */
 		if (ps_value_coverage(&value) < 0.2) {
 			ck_assert_int_eq(value.status, PS_STATUS_SCALED);
 			continue;
@@ -229,7 +243,8 @@ int main(void)
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 1;
 
-	tcase_add_loop_test(turns, no_value_far_from_the_truth_passes_for_a_count, 0, COUNTS * LENGTHS * MOVES);
+	tcase_add_loop_test(turns, no_value_far_from_the_truth_passes_for_a_count, 0,
+	                    COUNTS * LENGTHS * MOVES);
 	tcase_add_test(turns, waiting_belongs_to_the_cpu_where_the_group_waited);
 	suite_add_tcase(suite, turns);
 	return lab_run(suite);

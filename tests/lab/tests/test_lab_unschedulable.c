@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A counter that never gets on the hardware says so; it doesn't print 0. One that is pinned goes into its error state,
- * which a reading reports.
+ * A counter that never gets on the hardware says so; it doesn't print 0. One that is pinned goes
+ * into its error state, which a reading reports.
  */
 #include "lab.h"
 
@@ -12,9 +12,11 @@
 #define COUNTERS 6
 #define PINNED   8
 
-static const char *const cpu_names[COUNTERS] = {"r8:D", "r08:D", "r008:D", "r0008:D", "r00008:D", "r000008:D"};
-static const char *const pinned_names[PINNED] = {"r8:uD",     "r08:uD",     "r008:uD",     "r0008:uD",
-                                                 "r00008:uD", "r000008:uD", "r0000008:uD", "r00000008:uD"};
+static const char *const cpu_names[COUNTERS] = {"r8:D",    "r08:D",    "r008:D",
+                                                "r0008:D", "r00008:D", "r000008:D"};
+static const char *const pinned_names[PINNED] = {"r8:uD",       "r08:uD",      "r008:uD",
+                                                 "r0008:uD",    "r00008:uD",   "r000008:uD",
+                                                 "r0000008:uD", "r00000008:uD"};
 
 /* Takes all programmable counters of a CPU. The cycle counter, which is one more, stays free. */
 static struct ps_eventset *take_all_counters(int cpu)
@@ -78,12 +80,14 @@ START_TEST(one_unschedulable_event_of_a_set_says_so_and_is_counted_once_there_is
 	lab_ok(ps_start(set));
 	lab_loop(lab_iterations());
 	lab_ok(ps_read(set, root, &before, &thread));
-	ck_assert_int_eq(lab_reading(thread, LAB_INSTRUCTIONS, before).status, PS_STATUS_NEVER_SCHEDULED);
+	ck_assert_int_eq(lab_reading(thread, LAB_INSTRUCTIONS, before).status,
+	                 PS_STATUS_NEVER_SCHEDULED);
 	ps_eventset_destroy(all);
 	lab_loop(100000000 >> lab_shift());
 	lab_ok(ps_stop(set, root, &after, &thread));
 	ck_assert_int_eq(lab_reading(thread, LAB_INSTRUCTIONS, after).status, PS_STATUS_SCALED);
-	ck_assert_uint_ge(lab_reading(thread, LAB_INSTRUCTIONS, after).raw, 100000000 >> lab_shift());
+	ck_assert_uint_ge(lab_reading(thread, LAB_INSTRUCTIONS, after).raw,
+	                  100000000 >> lab_shift());
 	ps_eventset_destroy(set);
 	ps_topology_destroy(topology);
 }
@@ -104,7 +108,8 @@ START_TEST(pinned_counters_beyond_the_hardware_are_reported_and_the_others_count
 	lab_loop(lab_iterations());
 	code = ps_read(set, ps_topology_root(topology), NULL, &thread);
 	ck_assert_msg(code == PS_PARTIAL, "%s: %s", ps_strerror(code), ps_error_detail());
-	ck_assert_msg(strstr(ps_error_detail(), "8:uD"), "the detail names no event: %s", ps_error_detail());
+	ck_assert_msg(strstr(ps_error_detail(), "8:uD"), "the detail names no event: %s",
+	              ps_error_detail());
 	for (size_t i = 0; i < PINNED; i++) {
 		struct ps_value value = lab_reading(thread, pinned_names[i], 0);
 
@@ -155,9 +160,13 @@ int main(void)
 	TCase *counters = tcase_create("counters");
 
 	tcase_add_test(counters, an_event_without_a_counter_is_never_scheduled_which_is_not_0);
-	tcase_add_test(counters, one_unschedulable_event_of_a_set_says_so_and_is_counted_once_there_is_a_counter);
-	tcase_add_test(counters, pinned_counters_beyond_the_hardware_are_reported_and_the_others_count);
-	tcase_add_test(counters, a_pinned_counter_that_loses_its_hardware_keeps_its_count_and_is_reported);
+	tcase_add_test(
+	    counters,
+	    one_unschedulable_event_of_a_set_says_so_and_is_counted_once_there_is_a_counter);
+	tcase_add_test(counters,
+	               pinned_counters_beyond_the_hardware_are_reported_and_the_others_count);
+	tcase_add_test(counters,
+	               a_pinned_counter_that_loses_its_hardware_keeps_its_count_and_is_reported);
 	suite_add_tcase(suite, counters);
 	return lab_run(suite);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters read in user space, beside read(2) of the same counters: to the instruction the same, while they take turns on
- * the hardware, while the thread is moved, and with right times. The kernel's permission is given and taken back.
+ * Counters read in user space, beside read(2) of the same counters: to the instruction the same,
+ * while they take turns on the hardware, while the thread is moved, and with right times. The
+ * kernel's permission is given and taken back.
  */
 #include "lab.h"
 
@@ -26,7 +27,8 @@ static struct {
 	unsigned reads;
 } heard;
 
-static int listen_to_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+static int listen_to_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                          unsigned long flags)
 {
 	int fd = ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
 
@@ -124,8 +126,9 @@ START_TEST(four_hardware_events_are_read_without_a_system_call)
 }
 END_TEST
 
-/* A loop between two readings, by both means, read(2) inside: how many instructions more the outer one counted. What is done
- * now and then, a look at the clock and at what the thread did meanwhile, is done by a reading before. */
+/* A loop between two readings, by both means, read(2) inside: how many instructions more the outer
+ * one counted. What is done now and then, a look at the clock and at what the thread did meanwhile,
+ * is done by a reading before. */
 static long long difference_once(struct scene *scene, unsigned long iterations)
 {
 	struct told kernel_before, kernel_after;
@@ -142,14 +145,16 @@ static long long difference_once(struct scene *scene, unsigned long iterations)
 	lab_ok(one);
 	lab_ok(other);
 	struct ps_thread *thread = ps_topology_thread(scene->topology, 1);
-	struct ps_value before = lab_reading(thread, names[0], first), after = lab_reading(thread, names[0], last);
+	struct ps_value before = lab_reading(thread, names[0], first),
+			after = lab_reading(thread, names[0], last);
 	return (after.value - before.value) - (long long)(kernel_after.value - kernel_before.value);
 }
 
 /* The median of three: a rare measurement counts some thousands more (HACKING, "The PMU lab"). */
 static long long difference(struct scene *scene, unsigned long iterations)
 {
-	long long one = difference_once(scene, iterations), two = difference_once(scene, iterations);
+	long long one = difference_once(scene, iterations),
+		  two = difference_once(scene, iterations);
 	long long three = difference_once(scene, iterations), low = one < two ? one : two,
 		  high = one < two ? two : one;
 
@@ -168,7 +173,8 @@ START_TEST(a_value_equals_read_2s_to_the_instruction)
 	for (size_t i = 0; i < sizeof(loops) / sizeof(*loops); i++)
 		ck_assert_int_eq(difference(&scene, loops[i]), constant);
 	ck_assert_uint_eq(heard.reads, 0);
-	printf("lab: read in user space around read(2): %lld instructions more, whatever the loop between\n",
+	printf("lab: read in user space around read(2): %lld instructions more, whatever the loop "
+	       "between\n",
 	       constant);
 	end(&scene);
 }
@@ -208,8 +214,10 @@ START_TEST(times_are_read_2s)
 	struct ps_thread *thread = ps_topology_thread(scene.topology, 1);
 	struct ps_value before = lab_reading(thread, names[1], stamps[0]),
 			after = lab_reading(thread, names[1], stamps[1]);
-	ck_assert_uint_gt(after.enabled_ns - before.enabled_ns, told[2].enabled_ns - told[1].enabled_ns);
-	ck_assert_uint_lt(after.enabled_ns - before.enabled_ns, told[3].enabled_ns - told[0].enabled_ns);
+	ck_assert_uint_gt(after.enabled_ns - before.enabled_ns,
+	                  told[2].enabled_ns - told[1].enabled_ns);
+	ck_assert_uint_lt(after.enabled_ns - before.enabled_ns,
+	                  told[3].enabled_ns - told[0].enabled_ns);
 	ck_assert_uint_eq(after.enabled_ns, after.running_ns);
 	ck_assert_int_eq(after.status, PS_STATUS_COUNTED);
 	end(&scene);
@@ -245,9 +253,10 @@ END_TEST
 
 START_TEST(events_that_take_turns_are_read_in_user_space_while_they_have_theirs)
 {
-	static const char *const many[12] = {"r8:u",         "r08:u",         "r008:u",         "r0008:u",
-	                                     "r00008:u",     "r000008:u",     "r0000008:u",     "r00000008:u",
-	                                     "r000000008:u", "r0000000008:u", "r00000000008:u", "r000000000008:u"};
+	static const char *const many[12] = {"r8:u",          "r08:u",          "r008:u",
+	                                     "r0008:u",       "r00008:u",       "r000008:u",
+	                                     "r0000008:u",    "r00000008:u",    "r000000008:u",
+	                                     "r0000000008:u", "r00000000008:u", "r000000000008:u"};
 	struct ps_topology *topology = lab_topology();
 	struct ps_eventset *set = lab_set(NULL);
 	const unsigned rounds = 400;
@@ -263,7 +272,8 @@ START_TEST(events_that_take_turns_are_read_in_user_space_while_they_have_theirs)
 		lab_loop(each);
 		lab_ok(ps_read(set, ps_topology_root(topology), NULL, NULL));
 	}
-	/* Of two groups one waits: half of all reads, or less where both have been on the hardware at once. */
+	/* Of two groups one waits: half of all reads, or less where both have been on the hardware
+	 * at once. */
 	ck_assert_uint_ge(heard.reads, rounds / 2);
 	ck_assert_uint_le(heard.reads, rounds + rounds / 10);
 	for (int i = 0; i < 12; i++) {
@@ -274,7 +284,8 @@ START_TEST(events_that_take_turns_are_read_in_user_space_while_they_have_theirs)
 		ck_assert_double_le(ps_value_coverage(&value), 0.8);
 		worst = error > worst ? error : worst;
 	}
-	printf("lab: 12 events on 6 counters, read in user space: worst error %.3f %%, %u of %u groups by read(2)\n",
+	printf("lab: 12 events on 6 counters, read in user space: worst error %.3f %%, %u of %u "
+	       "groups by read(2)\n",
 	       worst * 100, heard.reads, 2 * rounds);
 	ck_assert_double_le(worst, 0.02);
 	ps_eventset_destroy(set);
@@ -316,7 +327,8 @@ START_TEST(a_thread_that_is_moved_loses_no_count)
 	check_path(&scene, PS_READ_PATH_USER, "");
 	wander(&scene, iterations);
 	for (unsigned cpu = 0; cpu < lab_cpus(); cpu++) {
-		struct ps_value value = lab_reading(ps_topology_thread(scene.topology, (int)cpu), names[0], 0);
+		struct ps_value value =
+		    lab_reading(ps_topology_thread(scene.topology, (int)cpu), names[0], 0);
 		long long known = (long long)(3 * 2 * iterations * (cpu + 1));
 		ck_assert_int_ge(value.value, known);
 		ck_assert_int_eq(value.flags & PS_VALUE_WENT_BACK, 0);
@@ -372,7 +384,8 @@ START_TEST(a_thread_that_is_moved_in_the_midst_of_reading_reads_no_nonsense)
 	lab_ok(ps_eventset_check(scene.set, residual, EVENTS));
 	for (int event = 0; event < EVENTS; event++)
 		ck_assert_int_eq(residual[event], 0);
-	printf("lab: 20000 readings by a thread that was moved all the time: %lld instructions\n", last);
+	printf("lab: 20000 readings by a thread that was moved all the time: %lld instructions\n",
+	       last);
 	end(&scene);
 }
 END_TEST
@@ -400,8 +413,10 @@ START_TEST(measuring_the_overhead_leaves_the_counts_alone)
 	lab_ok(ps_eventset_overhead(scene.set, &overhead));
 	lab_ok(ps_read(scene.set, scene.root, &other, NULL));
 	struct ps_thread *thread = ps_topology_thread(scene.topology, 1);
-	long long more = lab_reading(thread, names[0], other).value - lab_reading(thread, names[0], one).value;
-	printf("lab: a reading costs %.0f ns of the guest's time; measuring that counts %lld instructions\n",
+	long long more =
+	    lab_reading(thread, names[0], other).value - lab_reading(thread, names[0], one).value;
+	printf("lab: a reading costs %.0f ns of the guest's time; measuring that counts %lld "
+	       "instructions\n",
 	       overhead.reading_ns, more);
 	ck_assert_int_gt(more, 0);
 	ck_assert_int_lt(more, 1000000);
@@ -420,10 +435,12 @@ int main(void)
 	tcase_add_test(reads, a_value_equals_read_2s_to_the_instruction);
 	tcase_add_test(reads, all_events_of_the_group_are_of_one_moment);
 	tcase_add_test(reads, times_are_read_2s);
-	tcase_add_test(reads, the_last_reading_in_user_space_and_the_final_one_by_read_2_follow_each_other);
+	tcase_add_test(
+	    reads, the_last_reading_in_user_space_and_the_final_one_by_read_2_follow_each_other);
 	tcase_add_test(reads, events_that_take_turns_are_read_in_user_space_while_they_have_theirs);
 	tcase_add_loop_test(reads, a_thread_that_is_moved_loses_no_count, 0, 2);
-	tcase_add_loop_test(reads, a_thread_that_is_moved_in_the_midst_of_reading_reads_no_nonsense, 0, 2);
+	tcase_add_loop_test(reads, a_thread_that_is_moved_in_the_midst_of_reading_reads_no_nonsense,
+	                    0, 2);
 	tcase_add_test(reads, without_permission_it_is_read_2);
 	tcase_add_test(reads, measuring_the_overhead_leaves_the_counts_alone);
 	suite_add_tcase(suite, reads);

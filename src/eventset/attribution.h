@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a set's task is and was: the choice among the attribution methods, and what several of them
+ * and of the set's other files need of them. */
+#ifndef PS_EVENTSET_ATTRIBUTION_H
+#define PS_EVENTSET_ATTRIBUTION_H
+
+#include "eventset/eventset.h"
+
+/* As many methods are tried, at most, before what is left when the counts can't be split. */
+#define PS__METHOD_RANKS 2
+
+/* attribution.c: which methods that split the counts are to be tried, best first. */
+size_t ps__set_rank_methods(struct ps_eventset *set,
+                            const struct ps__method *ranks[PS__METHOD_RANKS]);
+/* One of them is prepared, before the events are opened; ps__set_forget_method undoes it, whether
+ * it could be or not. */
+int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method);
+void ps__set_forget_method(struct ps_eventset *set);
+/* After the events are opened: PS_ECOUNT if AUTO's budget has no room for what they need beside
+ * themselves. */
+int ps__set_charge_residency(struct ps_eventset *set);
+void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
+/* Without a watch, a task's whereabouts between readings are unknown: labels fall back, and lanes
+ * are all read. */
+int ps__set_open_watch(struct ps_eventset *set);
+/* For methods: the CPUs that counters are to be opened on; are there others now? Would another
+ * method be chosen now? */
+int ps__set_list_cpus(struct ps_eventset *set);
+bool ps__set_has_other_cpus(const struct ps_eventset *set);
+bool ps__set_mask_changed(const struct ps_eventset *set);
+
+/* last_cpu.c: where the task is. The caller is the owner, or may take an ended owner's counts:
+ * these are where it was. */
+int ps__set_find_other_cpu(struct ps_eventset *set);
+static inline int ps__set_find_cpu(struct ps_eventset *set)
+{
+	/* The caller's own counters are running: what comes before they are read is counted. */
+	if (__builtin_expect(set->counters.target.kind == PS__TARGET_SELF && !set->is_ended, 1))
+		return ps__os_getcpu();
+	return ps__set_find_other_cpu(set);
+}
+/* The same, with how that is known, for any caller. */
+int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
+/* The CPU of an attached task, or where it was seen last; notices its end. */
+int ps__set_look_at_task(struct ps_eventset *set);
+/* Flags: what the calling thread did since it was on that CPU is not known to be there, if it is
+ * elsewhere by now. */
+uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
+/* Counts that aren't split: one lane, or, of a process, one for each of its threads. All of it goes
+ * to a slot. */
+int ps__set_read_rest(struct ps_eventset *set, int result);
+static inline int ps__set_read_whole(struct ps_eventset *set)
+{
+	struct ps__backend *backend = set->counters.backend;
+	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
+
+	return __builtin_expect(backend->lanes == 1, 1) ? result : ps__set_read_rest(set, result);
+}
+uint16_t ps__set_credit_whole(struct ps_eventset *set, struct ps__slot *slot); /* returns flags */
+
+/* lanes.c: a lane's counts, and its times. */
+void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
+/* Drops what the watch tells of the time until now; the task must be looked at after it. */
+void ps__set_skip_visits(struct ps_eventset *set);
+
+/* mixed.c: counts that can't be split, and the times on each CPU. */
+/* Where the watch says that the task has been, and how long; cpu: where it is. False if that isn't
+ * known. */
+bool ps__set_follow(struct ps_eventset *set, int cpu);
+void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark);
+uint64_t ps__set_time_spent(const struct ps_eventset *set);
+void ps__set_forget_times(struct ps_eventset *set);
+
+/* bound.c: is_label_lasting of methods whose watch tells where the task stays. */
+bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
+/* Was a task elsewhere that had one CPU when its set was started? */
+void ps__set_look_for_stray(struct ps_eventset *set);
+
+#endif

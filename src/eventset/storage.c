@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A set's storage: the recording of its readings, and the vectors that counts pass on their way
+ * there. */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/eventset.h"
+#include "store/aggregate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int storage_name_columns(const struct ps_eventset *set, struct ps__recording *series)
+{
+	for (size_t index = 0; index < set->events.count; index++) {
+		const struct ps__event *event = &set->events.list[index];
+		struct ps__column *column = &series->column[index];
+		if (ps__column_set_name(column, event->name) < 0)
+			return -1;
+		column->group = set->counters.backend->group_of[index];
+		column->cpus = event->cpus ? ps__os_strdup(event->cpus) : NULL;
+		if (event->cpus && !column->cpus)
+			return -1;
+		column->scope = event->scope;
+		column->user_only = event->user_only;
+		column->scale = event->scale;
+		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
+		column->place = set->counters.papi ? set->counters.papi->place_of[index] : 0;
+		column->is_estimate = set->counters.papi && set->counters.papi->is_estimate;
+		ps__column_settle(series, column);
+	}
+	return 0;
+}
+
+void ps__set_renew_fast_path(struct ps_eventset *set)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	size_t room = 2 + fast->width + set->counters.backend->spare;
+
+	fast->previous = fast->memory + 1;
+	fast->current = fast->previous + room;
+	fast->offset = fast->current + room;
+	fast->kept = fast->offset + room;
+}
+
+int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	/* A word before for the backend, one after for a recorder, or to make the width even. */
+	size_t room = 2 + width + set->counters.backend->spare;
+	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
+
+	if (!memory)
+		return -1;
+	*fast = (struct ps__fast_path){
+	    .memory = memory, .width = width, .even_bytes = width / 2 * (2 * sizeof *memory)};
+	ps__set_renew_fast_path(set);
+	return 0;
+}
+
+void ps__set_free_fast_path(struct ps_eventset *set)
+{
+	ps__os_free_apart(set->fast_path.memory);
+	set->fast_path = (struct ps__fast_path){0};
+}
+
+static void storage_free_vectors(struct ps_eventset *set)
+{
+	ps__os_free_apart(set->counters.totals);
+	ps__os_free_apart(set->counters.credited);
+	ps__os_free_apart(set->attribution.lanes.elapsed);
+	ps__os_free_apart(set->recorder.undo.saved);
+	ps__set_free_fast_path(set);
+	set->counters.totals = NULL;
+	set->counters.credited = NULL;
+	set->attribution.lanes.elapsed = NULL;
+	set->recorder.undo = (struct ps__undo){0};
+}
+
+void ps__set_begin_totals(struct ps_eventset *set)
+{
+	const struct ps__backend *backend = set->counters.backend;
+	size_t size_bytes =
+	    (2 * backend->groups + set->events.count) * sizeof *set->counters.totals;
+
+	if (!backend->origin)
+		return;
+	memcpy(set->counters.totals + 1, backend->origin, size_bytes);
+	memcpy(set->counters.credited, backend->origin, size_bytes);
+}
+
+static int storage_make_vectors(struct ps_eventset *set, const struct ps__recording *series)
+{
+	size_t width = ps__recording_width(series);
+	size_t lanes = set->counters.backend->lanes;
+
+	set->counters.totals =
+	    ps__os_calloc_apart(lanes * (1 + width) + 1, sizeof *set->counters.totals);
+	set->counters.credited = ps__os_calloc_apart(lanes * width, sizeof *set->counters.credited);
+	set->attribution.lanes.elapsed = ps__os_calloc_apart(
+	    (lanes + 1) * series->groups, sizeof *set->attribution.lanes.elapsed);
+	set->recorder.undo.saved = ps__os_calloc_apart(2 * width, sizeof *set->recorder.undo.saved);
+	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
+	    !set->recorder.undo.saved || ps__set_make_fast_path(set, width) < 0) {
+		storage_free_vectors(set);
+		return -1;
+	}
+	ps__set_begin_totals(set);
+	set->balance.is_begun = false;
+	return 0;
+}
+
+int ps__set_make_storage(struct ps_eventset *set)
+{
+	struct ps__recording *series =
+	    ps__recording_create(set->events.count, set->counters.backend->groups);
+
+	if (!series || storage_name_columns(set, series) < 0)
+		goto free_series;
+	if (storage_make_vectors(set, series) < 0)
+		goto free_series;
+	if (ps__set_create_slots(set) != PS_OK)
+		goto free_vectors;
+	set->recorder.recording = series;
+	return PS_OK;
+free_vectors:
+	storage_free_vectors(set);
+free_series:
+	if (series)
+		ps__recording_free(series);
+	return ps__fail_memory("the readings of an event set");
+}
+
+int ps__set_renew_vectors(struct ps_eventset *set)
+{
+	storage_free_vectors(set);
+	if (storage_make_vectors(set, set->recorder.recording) < 0)
+		return ps__fail_memory("an event set's counters");
+	ps__set_find_lanes(set);
+	return PS_OK;
+}
+
+void ps__set_drop_storage(struct ps_eventset *set)
+{
+	ps__set_free_slots(set);
+	if (set->recorder.recording)
+		set->recorder.past_readings += ps__recording_count_writes(set->recorder.recording);
+	if (set->recorder.last_bound)
+		ps__aggregate_tidy(set->recorder.last_bound->topology);
+	/* It is the topology's once it is bound, and readings in it stay: see last_bound. */
+	if (set->recorder.recording && !set->recorder.recording->topology)
+		ps__recording_free(set->recorder.recording);
+	storage_free_vectors(set);
+	set->recorder.recording = NULL;
+	set->recorder.root = NULL;
+}
+
+int ps__set_reserve(struct ps_eventset *set, size_t rows)
+{
+	/* Every hardware thread has a chunk of its own that isn't full. */
+	if (ps__set_reserve_slots(set, rows) < 0 ||
+	    ps__pool_reserve(&set->recorder.recording->pool,
+	                     rows / PS__CHUNK_ROWS + 1 + set->recorder.met_count) < 0)
+		return ps__fail_memory("the reserved readings");
+	return PS_OK;
+}
