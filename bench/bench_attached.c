@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What reading another task's counters costs: one that sleeps, and one that
- * runs on another CPU, whose counters the kernel must ask that CPU for.
- */
+/* Reads the counters of other tasks: of one that sleeps, and of one that runs on another CPU. The
+ * kernel must ask that CPU for the second one's. */
 #include "counted.h"
 #include "harness.h"
 #include "papi_rival.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What each attribution method costs the thread that is counted, on as many
- * CPUs as this machine has: opening, reading, moving, context switches, forks,
- * descriptors. Each method has a process of its own.
- */
+/* Measures what each attribution method costs the counted thread: opening, reading, moving, context
+ * switches, forks, descriptors. Each method has a process of its own. The figures hold for as many
+ * CPUs as this machine has. */
 #include "harness.h"
 #include "subject.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * How many instructions a call takes, the kernel's among them: where the
- * hardware counts instructions, and in the lab, where they are the same at each
- * run. Four hardware counters, read in user space, by read(2) and by PAPI.
- */
+/* Counts the instructions of a reading, the kernel's among them. Four hardware counters are read in
+ * user space, by read(2) and by PAPI. It needs a machine that counts instructions; in the lab each
+ * run counts the same. */
 #include "counted.h"
 #include "harness.h"
 #include "papi_rival.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cost of a look-up among few readings and among many. lookup_timestamp
+ * Looks readings up, among few and among many. lookup_timestamp
  * comes after many others of its kind, lookup_cold after other work. The rivals
  * are bsearch in a plain array of timestamps, and one load from as much memory
  * as the readings take, at an address that the last load gave. A look-up by

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much memory readings take: what becomes resident as a million of them is
- * made, beside plain rows in an array. */
+/* Makes a million readings and looks how much memory becomes resident; plain rows in an array stand
+ * beside them. */
 #include "counted.h"
 #include "harness.h"
 

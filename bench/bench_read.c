@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a reading costs: beside the system call that it can't do without, beside
- * the least that a library could do (the floor), and beside PAPI. For 1 to 8
- * events, on topologies of 2 and of 4096 hardware threads.
+ * Reads 1 to 8 events, on topologies of 2 and of 4096 hardware threads. The rivals are the bare
+ * system call, the least that a library could do (the floor), and PAPI.
  */
 #include "counted.h"
 #include "harness.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What must not grow: a total with the sets that were destroyed before, adding
- * an event with the set's size, updating a reading with the number of readings;
- * and ps_read with what another process did to the CPU before. Each beside its
- * small case.
+ * Compares costs that must not grow with their small case: a total after many sets were destroyed,
+ * adding an event to a big set, updating one of many readings, and ps_read after another process
+ * used the CPU.
  */
 #include "counted.h"
 #include "harness.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stopping and starting again costs: ps_stop stores the final counts, as
- * reading a raw group between the two does. */
+/* Stops and starts again. ps_stop stores the final counts; its rival reads a raw group between the
+ * two system calls. */
 #include "counted.h"
 #include "harness.h"
 #include "papi_rival.h"

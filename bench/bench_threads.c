@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Do threads that read at the same time slow each other down? Each alone, one
- * after the other, then all at once, a thread on each CPU, as no CPU need be as
- * fast as another; with sets of their own tasks, and with sets of tasks that
- * sleep on one CPU, so that all parts go to one Thread component.
+ * Finds out whether threads that read at the same time slow each other down. They read one after
+ * the other, then all at once, a thread on each CPU, as no CPU need be as fast as another. Their
+ * sets count themselves; or tasks that sleep on one CPU, so that all parts go to one Thread
+ * component.
  */
 #include "counted.h"
 #include "harness.h"

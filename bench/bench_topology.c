@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What loading a topology costs, beside hwloc's own loading of the same
- * machine, which is a part of it. */
+/* Loads topologies. hwloc's own loading of the same machine stands beside it, and is a part of
+ * it. */
 #include "harness.h"
 
 #include <hwloc.h>

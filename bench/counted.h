@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The software events that benchmarks count, which every machine and user has;
- * as a set of ours and as a raw group. */
+/* Software events for benchmarks, as a set of ours and as a raw group. Every machine and user has
+ * these events. */
 #ifndef BENCH_COUNTED_H
 #define BENCH_COUNTED_H
 
