@@ -19,24 +19,26 @@ enum ps__target_kind {
 	PS__TARGET_TID,
 	PS__TARGET_CPU,
 	PS__TARGET_PROCESS, /* all its threads, and what they create from now on */
-	PS__TARGET_CGROUP /* a control group's tasks, by CPU: its lanes are those that are online */
+	PS__TARGET_CGROUP   /* a control group's tasks, by CPU: its instances are those that are
+	                       online */
 };
 
+/* An instance of a set's groups is opened for one CPU, or for any; of a process, for each root. */
 struct ps__target {
 	enum ps__target_kind kind;
 	pid_t tid;     /* of TID; the process of PROCESS */
 	int cpu;       /* of CPU; else -1 */
 	int cgroup_fd; /* of CGROUP: its folder; the set's */
-	/* Where the kernel is to split a task's counts: a lane for each of these CPUs. None: one
-	 * lane for all. */
-	const int *lane_cpus;
-	size_t lane_count;
-	/* Of PROCESS: its threads. Lane r * lane_count + c is root r's on CPU c (without a list of
-	 * CPUs: lane r). */
+	/* Where the kernel is to split a task's counts: an instance for each of these CPUs. None:
+	 * one instance for all. */
+	const int *instance_cpus;
+	size_t instance_count;
+	/* Of PROCESS: its threads. Instance r * instance_count + c is root r's on CPU c (without a
+	 * list of CPUs: instance r). */
 	const pid_t *roots;
 	size_t root_count;
 	bool is_ungrouped; /* each event is a group of its own */
-	bool tells_tasks;  /* of PROCESS: what take_tasks tells is wanted. Needs lane_cpus */
+	bool tells_tasks;  /* of PROCESS: what take_tasks tells is wanted. Needs instance_cpus */
 	/* The kernel enables the events at the task's next exec; start doesn't */
 	bool enables_on_exec;
 	bool has_records; /* the groups leave their counts at each migration of the task: see drain
@@ -44,25 +46,25 @@ struct ps__target {
 };
 
 /* What became of the software threads of a process. */
-enum ps__task_news_kind {
+enum ps__task_record_kind {
 	PS__TASK_CREATED, /* pid, tid, parent_tid */
 	PS__TASK_NAMED,   /* pid, tid, name: by exec or by itself */
-	PS__TASK_COUNTED, /* pid, tid, lane, event, count: its whole share, when it has ended */
+	PS__TASK_COUNTED, /* pid, tid, instance, event, count: its whole share, when it has ended */
 	PS__TASK_LOST     /* some of these were lost, nobody knows how many */
 };
 
-struct ps__task_news {
-	enum ps__task_news_kind kind;
+struct ps__task_record {
+	enum ps__task_record_kind kind;
 	pid_t pid;
 	pid_t tid;
 	pid_t parent_tid;
 	char name[16];
-	size_t lane;
+	size_t instance;
 	uint32_t event;
 	uint64_t count;
 };
 
-typedef void ps__task_visit(const struct ps__task_news *news, void *context);
+typedef void ps__task_visit(const struct ps__task_record *record, void *context);
 
 /* Programs of a process from which the kernel took the counters when they began. */
 struct ps__uncounted {
@@ -79,7 +81,7 @@ struct ps__backend;
 /* The CPU to which the task was moved. */
 typedef void ps__backend_visit(int cpu, void *context);
 
-typedef int ps__read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals);
+typedef int ps__read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
 
 struct ps__backend_ops {
 	/*
@@ -91,13 +93,13 @@ struct ps__backend_ops {
 	            struct ps__target target);
 	int (*start)(struct ps__backend *backend);
 	/*
-	 * The running totals of a lane: for each group enabled and running nanoseconds, then a
+	 * The running totals of an instance: for each group enabled and running nanoseconds, then a
 	 * value for each event. The words before the first and behind the last are the backend's to
 	 * write to. Entries that could not be read are left as they are, and PS_PARTIAL is returned
 	 * with a detail: the group's counter is in the error state. Hot: async-signal-safe unless
 	 * it fails.
 	 */
-	int (*read)(struct ps__backend *backend, size_t lane, uint64_t *totals);
+	int (*read)(struct ps__backend *backend, size_t instance, uint64_t *totals);
 	/*
 	 * As read where one system call, or none, brings the totals as they are; PS__NOT_DIRECT,
 	 * and nothing has changed, where it takes more. NULL: it always does. Hot.
@@ -126,13 +128,13 @@ struct ps__backend_ops {
 
 struct ps__backend {
 	const struct ps__backend_ops *ops;
-	size_t lanes;
-	size_t groups;      /* in each lane */
+	size_t instances;
+	size_t groups;      /* in each instance */
 	uint32_t *group_of; /* by event; owned by the backend */
 	/* By group: it may have to wait for the hardware; owned by the backend */
 	bool *is_hardware;
-	/* Lane 0's totals when it was opened (the others' are 0), PAPI's when it is started; owned
-	 * by the backend */
+	/* Instance 0's totals when it was opened (the others' are 0), PAPI's when it is started;
+	 * owned by the backend */
 	uint64_t *origin;
 	enum ps_read_path read_path;
 	char why_path[256]; /* why it isn't a cheaper one; "" if it is the cheapest */
@@ -143,11 +145,11 @@ struct ps__backend {
 	bool interrupted; /* set by read: counting was off for a while. Cleared by the set */
 	/* The same: a counter was reset behind our back, and is counted anew from there */
 	bool went_back;
-	/* By lane, nanoseconds as of its last read: how long the task was on the lane's CPU. NULL
-	 * unless several groups take turns on the hardware. Owned by the backend. */
+	/* By instance, nanoseconds as of its last read: how long the task was on the instance's
+	 * CPU. NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
 	uint64_t started_ns; /* of perf: CLOCK_MONOTONIC, before its last start */
-	uint64_t start_ns;   /* how long the last start took from the first lane to the last */
+	uint64_t start_ns;   /* how long the last start took from the first instance to the last */
 };
 
 /* perf_event_open, directly. NULL for lack of memory. */

@@ -47,7 +47,7 @@ static int papi_open(struct ps__backend *backend, struct ps__event *events, size
 	         "the set is PAPI's: PAPI_read chooses how it reads");
 	backend->spare = self->papi->most_events;
 	/* One group, of which PAPI tells no times. */
-	backend->lanes = 1;
+	backend->instances = 1;
 	backend->groups = 1;
 	return PS_OK;
 }
@@ -105,13 +105,13 @@ static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t 
 }
 
 /* What totals holds is what was read last. */
-static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
+static int papi_read(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	struct papi_backend *self = papi_self_of(backend);
 	const struct ps__papi *papi = self->papi;
 	int result = PS_OK;
 
-	(void)lane;
+	(void)instance;
 	if (!self->has_final) {
 		result = papi_check_set(papi);
 		int code = result == PS_OK ? ps__papi_calls.read(papi->id, self->values) : PS_OK;
@@ -137,13 +137,13 @@ static int papi_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
  * them again. Behind them is room for as many events as a PAPI set can have, so that their number
  * need not be asked for before: it shows in what was written.
  */
-static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
+static PS__HOT int papi_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	const struct papi_backend *self = papi_self_of(backend);
 	const struct ps__papi *papi = self->papi;
 	uint64_t *end = totals + 2 + papi->count;
 
-	(void)lane;
+	(void)instance;
 	if (__builtin_expect(self->has_final || self->has_before || !backend->spare, 0))
 		return PS__NOT_DIRECT;
 	if (__builtin_expect(!ps__papi_calls.is_initialized(), 0))

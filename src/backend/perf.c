@@ -28,16 +28,16 @@ static int perf_open(struct ps__backend *backend, struct ps__event *events, size
 	perf->events = events;
 	perf->event_count = count;
 	perf->target = target;
-	return ps__perf_open_lanes(perf);
+	return ps__perf_open_instances(perf);
 }
 
 /* Once it is known nothing more is read: it would be taken out of a pipe of the program's. */
 static __attribute__((cold, noinline)) int fail_lost(struct ps__perf *perf)
 {
 	perf->is_lost = true;
-	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
-		perf->lanes[lane].direct_fd = -1;
-		perf->lanes[lane].direct_user = NULL;
+	for (size_t instance = 0; instance < perf->base.instances; instance++) {
+		perf->instances[instance].direct_fd = -1;
+		perf->instances[instance].direct_user = NULL;
 	}
 	return ps__fail(
 	    PS_ECLOST, "the program has closed descriptors of the event set, which are perfsage's, "
@@ -69,13 +69,14 @@ static int control(struct ps__perf *perf, const struct ps__group *group, unsigne
 	return PS_OK;
 }
 
-static int control_lane(struct ps__perf *perf, const struct ps__lane *lane, unsigned long request)
+static int control_instance(struct ps__perf *perf, const struct ps__instance *instance,
+                            unsigned long request)
 {
 	bool enables = request == PERF_EVENT_IOC_ENABLE;
-	int result = enables ? PS_OK : ps__perf_control_residency(perf, lane, request);
+	int result = enables ? PS_OK : ps__perf_control_residency(perf, instance, request);
 
 	for (size_t index = 0; index < perf->base.groups; index++) {
-		for (const struct ps__group *group = &lane->groups[index]; group;
+		for (const struct ps__group *group = &instance->groups[index]; group;
 		     group = group->next) {
 			int one = control(perf, group, request);
 			if (one != PS_OK)
@@ -84,41 +85,41 @@ static int control_lane(struct ps__perf *perf, const struct ps__lane *lane, unsi
 	}
 	if (!enables)
 		return result;
-	int last = ps__perf_control_residency(perf, lane, request);
+	int last = ps__perf_control_residency(perf, instance, request);
 	return result == PS_OK ? last : result;
 }
 
-/* The lane that counts the caller; any if that is only one, or none. */
-static size_t lane_of_caller(const struct ps__perf *perf)
+/* The instance that counts the caller; any if that is only one, or none. */
+static size_t instance_of_caller(const struct ps__perf *perf)
 {
-	const int *cpus = perf->target.lane_cpus;
-	size_t lanes = perf->base.lanes, lane = 0;
+	const int *cpus = perf->target.instance_cpus;
+	size_t instances = perf->base.instances, instance = 0;
 
-	if (lanes == 1 || perf->target.kind != PS__TARGET_SELF)
+	if (instances == 1 || perf->target.kind != PS__TARGET_SELF)
 		return 0;
 	int cpu = ps__os_getcpu();
-	/* Usually CPUs are numbered without holes. */
-	if (cpu >= 0 && (size_t)cpu < lanes && cpus[cpu] == cpu)
+	/* Most machines number their CPUs without holes. */
+	if (cpu >= 0 && (size_t)cpu < instances && cpus[cpu] == cpu)
 		return (size_t)cpu;
-	while (lane < lanes - 1 && cpus[lane] != cpu)
-		lane++;
-	return lane;
+	while (instance < instances - 1 && cpus[instance] != cpu)
+		instance++;
+	return instance;
 }
 
 /*
- * For every group of every lane. The caller's own lane is started last and stopped first, or else
- * it would count the calls for the others. One that refuses is no reason to leave out the others;
- * the refusal is returned.
+ * For every group of every instance. The caller's own instance is started last and stopped first,
+ * or else it would count the calls for the others. One that refuses is no reason to leave out the
+ * others; the refusal is returned.
  */
-static int control_lanes(struct ps__perf *perf, unsigned long request)
+static int control_instances(struct ps__perf *perf, unsigned long request)
 {
-	size_t lanes = perf->base.lanes;
-	size_t lane = lane_of_caller(perf) + (request == PERF_EVENT_IOC_ENABLE);
+	size_t instances = perf->base.instances;
+	size_t instance = instance_of_caller(perf) + (request == PERF_EVENT_IOC_ENABLE);
 	int result = PS_OK;
 
-	for (size_t count = 0; count < lanes; count++, lane++) {
-		lane = lane < lanes ? lane : 0;
-		int one = control_lane(perf, &perf->lanes[lane], request);
+	for (size_t count = 0; count < instances; count++, instance++) {
+		instance = instance < instances ? instance : 0;
+		int one = control_instance(perf, &perf->instances[instance], request);
 		if (one != PS_OK)
 			result = one;
 	}
@@ -127,10 +128,10 @@ static int control_lanes(struct ps__perf *perf, unsigned long request)
 
 static inline int control_all(struct ps__perf *perf, unsigned long request)
 {
-	const struct ps__group *only = perf->lanes[0].groups;
-	bool is_one = perf->base.lanes == 1 && perf->base.groups == 1 && !only->next;
+	const struct ps__group *only = perf->instances[0].groups;
+	bool is_one = perf->base.instances == 1 && perf->base.groups == 1 && !only->next;
 
-	return is_one ? control(perf, only, request) : control_lanes(perf, request);
+	return is_one ? control(perf, only, request) : control_instances(perf, request);
 }
 
 /* Nothing comes before what disables the counters that needn't: it would be counted. */
@@ -152,9 +153,9 @@ static int perf_stop(struct ps__backend *backend)
  * on its clock goes. */
 static void note_enabled(struct ps__perf *perf, uint64_t now)
 {
-	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
+	for (size_t instance = 0; instance < perf->base.instances; instance++) {
 		for (size_t index = 0; index < perf->base.groups; index++) {
-			struct ps__group *group = &perf->lanes[lane].groups[index];
+			struct ps__group *group = &perf->instances[instance].groups[index];
 			for (; group; group = group->next) {
 				group->blind_since = 0;
 				group->last_ns = now;
@@ -163,7 +164,7 @@ static void note_enabled(struct ps__perf *perf, uint64_t now)
 	}
 }
 
-/* How long it took to start all lanes; and of a CPU's groups, how late it is. */
+/* How long it took to start all instances; and of a CPU's groups, how late it is. */
 static void note_end_of_start(struct ps__perf *perf)
 {
 	uint64_t now = ps__os_now_ns();
@@ -186,7 +187,7 @@ static int perf_start(struct ps__backend *backend)
 	ps__perf_note_start(perf);
 	if (perf->target.enables_on_exec)
 		return PS_OK;
-	bool is_timed = perf->base.lanes > 1 || perf->target.kind == PS__TARGET_CPU;
+	bool is_timed = perf->base.instances > 1 || perf->target.kind == PS__TARGET_CPU;
 	int result = control_all(perf, PERF_EVENT_IOC_ENABLE);
 	if (__builtin_expect(is_timed, 0))
 		note_end_of_start(perf);
@@ -233,7 +234,7 @@ int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, u
 }
 
 /* Does only the clock tell whether the group's CPU was offline? Its own stands still then. */
-static bool is_told_by_clock(const struct ps__perf *perf, const struct ps__group *group)
+static bool is_known_by_clock(const struct ps__perf *perf, const struct ps__group *group)
 {
 	return perf->target.kind == PS__TARGET_CPU && group->count == 1;
 }
@@ -248,7 +249,7 @@ static bool is_detached(const struct ps__perf *perf, struct ps__group *group, ui
 	/* A control group's clock stands still while none of its tasks runs. */
 	if (perf->target.kind != PS__TARGET_CPU && perf->target.kind != PS__TARGET_CGROUP)
 		return false;
-	if (!is_told_by_clock(perf, group))
+	if (!is_known_by_clock(perf, group))
 		return perf->buffer[0] != group->count;
 	int64_t passed = (int64_t)(sure_ns - group->last_ns);
 	uint64_t enabled = perf->buffer[1] - group->last_enabled;
@@ -294,7 +295,7 @@ static int read_group(struct ps__perf *perf, struct ps__group *group, uint64_t *
 	if (__builtin_expect(group->members[0].fd < 0, 0))
 		return store_carried(perf, group, times, values);
 	uint64_t sure_ns = 0;
-	if (is_told_by_clock(perf, group))
+	if (is_known_by_clock(perf, group))
 		sure_ns = perf->counting ? ps__os_now_ns() : perf->stopped_ns;
 	ssize_t length =
 	    ps__os_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
@@ -346,16 +347,16 @@ static int read_cheapest(struct ps__perf *perf, struct ps__group *group, uint64_
 }
 
 /* Group by group. */
-static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
+static int read_groups(struct ps__perf *perf, size_t instance, uint64_t *totals)
 {
 	const struct ps__backend *backend = &perf->base;
 	uint64_t *values = totals + 2 * backend->groups;
-	int result = ps__perf_read_residency(perf, lane);
+	int result = ps__perf_read_residency(perf, instance);
 
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	for (size_t index = 0; index < backend->groups; index++) {
-		struct ps__group *group = &perf->lanes[lane].groups[index];
+		struct ps__group *group = &perf->instances[instance].groups[index];
 		int one = __builtin_expect(group->next != NULL, 0)
 		              ? read_chain(perf, group, totals + 2 * index, values)
 		              : read_cheapest(perf, group, totals + 2 * index, values);
@@ -366,18 +367,19 @@ static int read_groups(struct ps__perf *perf, size_t lane, uint64_t *totals)
 }
 
 /* A group in the error state gives nothing. */
-static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t lane,
+static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t instance,
                                                          ssize_t length)
 {
 	if (length < 0)
-		return fail_read(perf, &perf->lanes[lane].groups[0]);
-	return !ps__os_is_event(perf->lanes[lane].direct_fd) ? fail_lost(perf) : PS__NOT_DIRECT;
+		return fail_read(perf, &perf->instances[instance].groups[0]);
+	return !ps__os_is_event(perf->instances[instance].direct_fd) ? fail_lost(perf)
+	                                                             : PS__NOT_DIRECT;
 }
 
-PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
+PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	struct ps__perf *perf = perf_of(backend);
-	int fd = perf->lanes[lane].direct_fd;
+	int fd = perf->instances[instance].direct_fd;
 
 	if (__builtin_expect(fd < 0, 0))
 		return PS__NOT_DIRECT;
@@ -385,29 +387,30 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint6
 	if (__builtin_expect(
 		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
 		return PS_OK;
-	return refuse_direct(perf, lane, length);
+	return refuse_direct(perf, instance, length);
 }
 
-static int perf_read(struct ps__backend *backend, size_t lane, uint64_t *totals)
+static int perf_read(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	struct ps__perf *perf = perf_of(backend);
-	bool is_user = perf->lanes[lane].direct_user != NULL;
-	int result = __builtin_expect(is_user, 0) ? ps__perf_user_read_direct(backend, lane, totals)
-	                                          : ps__perf_read_direct(backend, lane, totals);
+	bool is_user = perf->instances[instance].direct_user != NULL;
+	int result = __builtin_expect(is_user, 0)
+	                 ? ps__perf_user_read_direct(backend, instance, totals)
+	                 : ps__perf_read_direct(backend, instance, totals);
 
 	if (__builtin_expect(result != PS__NOT_DIRECT, 1))
 		return result;
 	/* A group that was in the error state has times to be added from then on. */
-	perf->lanes[lane].direct_fd = -1;
-	perf->lanes[lane].direct_user = NULL;
+	perf->instances[instance].direct_fd = -1;
+	perf->instances[instance].direct_user = NULL;
 	if (__builtin_expect(perf->is_lost, 0))
 		return fail_lost(perf);
-	return read_groups(perf, lane, totals);
+	return read_groups(perf, instance, totals);
 }
 
 static void perf_close(struct ps__backend *backend, bool abandon)
 {
-	ps__perf_close_lanes(perf_of(backend), abandon);
+	ps__perf_close_instances(perf_of(backend), abandon);
 	ps__os_free_apart(backend);
 }
 

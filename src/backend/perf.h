@@ -46,15 +46,15 @@ struct ps__user {
 };
 #define PS__NO_LOCK UINT64_MAX
 
-/* A recorder; or a writer of notes and a teller. */
+/* A recorder; or a writer of notes and a sideband event. */
 #define PS__EXTRAS_MAX 2
 
 struct ps__group {
 	struct ps__member *members; /* [0] leads */
 	struct ps__member *end;     /* behind the last; of a group that is read in user space */
 	size_t count;
-	/* On a hybrid machine, in a lane for any CPU: the same for the next kind of cores. NULL,
-	 * else and at the end. */
+	/* On a hybrid machine, in an instance for any CPU: the same for the next kind of cores.
+	 * NULL, else and at the end. */
 	struct ps__group *next;
 	/* Members behind these that are no events of the set's: they write records */
 	uint32_t extras;
@@ -72,10 +72,10 @@ struct ps__group {
 	uint64_t blind_since; /* in the error state: CLOCK_MONOTONIC of the last look; 0 else */
 	bool is_planned;      /* it was tried here which events fit, and counted meanwhile */
 
-	/* In the first lane: a bit for each of perf->kinds that the group's events are for */
+	/* In the first instance: a bit for each of perf->kinds that the group's events are for */
 	uint32_t kinds;
 	uint32_t pmu_type; /* the kind of this one; 0: PS__KIND_ANY */
-	/* The lane's CPU has no such events: a dummy in their place tells how long the task was
+	/* The instance's CPU has no such events: a dummy in their place tells how long the task was
 	 * there */
 	bool stands_in;
 	uint64_t *own; /* in a chain: this one's times and values */
@@ -98,9 +98,9 @@ struct ps__place {
 };
 
 /* All groups of the set in one place. */
-struct ps__lane {
+struct ps__instance {
 	struct ps__place place;
-	struct ps__group *groups;      /* base.groups of them, alike in every lane */
+	struct ps__group *groups;      /* base.groups of them, alike in every instance */
 	struct ps__group *direct_user; /* what is read in user space are the totals; NULL: not so */
 	/* The event that tells how long the task was here; while base.residency_ns isn't NULL */
 	int residency_fd;
@@ -125,10 +125,10 @@ struct ps__recorder {
 struct ps__perf {
 	struct ps__backend base;
 	struct ps__target target;
-	struct ps__lane *lanes;   /* base.lanes of them */
-	struct ps__event *events; /* the set's */
+	struct ps__instance *instances; /* base.instances of them */
+	struct ps__event *events;       /* the set's */
 	size_t event_count;
-	struct ps__recorder *recorders; /* by group, of the one lane; NULL: there are none */
+	struct ps__recorder *recorders; /* by group, of the one instance; NULL: there are none */
 	uint64_t *buffer;               /* for one group read */
 	size_t buffer_bytes;
 	size_t direct_bytes;          /* of a read(2) of a direct_fd */
@@ -137,7 +137,7 @@ struct ps__perf {
 	struct ps__perf_tasks *tasks; /* NULL: they aren't told apart */
 	struct ps__perf_execs *execs; /* NULL: they aren't watched */
 	bool counting;
-	uint64_t user_config1; /* of every lane's place */
+	uint64_t user_config1; /* of every instance's place */
 	uint64_t past_ns;      /* of a CPU target: how long it counted before the last start */
 	uint64_t started_ns;   /* CLOCK_MONOTONIC */
 	uint64_t stopped_ns;   /* before it was */
@@ -156,14 +156,14 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
  * on failure. */
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd);
 
-/* perf.c: one read(2) that brings a lane's totals, and what is in the table of a backend with lanes
- * read in user space. */
-int ps__perf_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals);
+/* perf.c: one read(2) that brings an instance's totals, and what is in the table of a backend with
+ * instances read in user space. */
+int ps__perf_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
 extern const struct ps__backend_ops ps__perf_user_ops;
 
-/* Opens all lanes and groups of a backend whose events and target are set: all or none. */
-int ps__perf_open_lanes(struct ps__perf *perf);
-void ps__perf_close_lanes(struct ps__perf *perf, bool abandon);
+/* Opens all instances and groups of a backend whose events and target are set: all or none. */
+int ps__perf_open_instances(struct ps__perf *perf);
+void ps__perf_close_instances(struct ps__perf *perf, bool abandon);
 
 /* Shared by the files that open. A code and a sentence for the errno with which opening an event of
  * the set failed. */
@@ -173,16 +173,18 @@ int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
 int ps__perf_find_kinds(struct ps__perf *perf);
 uint32_t ps__perf_kinds_of(const struct ps__perf *perf,
                            const struct ps__event *event); /* a bit for each */
-bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__lane *lane, size_t kind);
+bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__instance *instance,
+                       size_t kind);
 void ps__perf_specialise(struct ps__event *event, struct ps__place place);
 int ps__perf_probe_variants(struct ps__event *event);
-/* perf_plan.c: which events are a group, tried where is_planned_in; then all groups of each lane;
- * and an end of counting. */
-bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__lane *lane);
+/* perf_plan.c: which events are a group, tried where is_planned_in; then all groups of each
+ * instance; and an end of counting. */
+bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance);
 int ps__perf_plan(struct ps__perf *perf);
-int ps__perf_complete_lane(struct ps__perf *perf, struct ps__lane *lane);
+int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance);
 int ps__perf_end_planning(struct ps__perf *perf);
-/* perf_tasks.c: records of the tasks, by dummies that join the groups once all lanes are open. */
+/* perf_tasks.c: records of the tasks, by dummies that join the groups once all instances are open.
+ */
 int ps__perf_open_tasks(struct ps__perf *perf);
 void ps__perf_close_tasks(struct ps__perf *perf, bool abandon);
 void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, void *context);
@@ -190,7 +192,8 @@ void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, voi
  * inherited event of one CPU only. */
 static inline bool ps__perf_watches_execs(const struct ps__target *target)
 {
-	return target->kind == PS__TARGET_PROCESS && target->lane_count > 0 && !target->tells_tasks;
+	return target->kind == PS__TARGET_PROCESS && target->instance_count > 0 &&
+	       !target->tells_tasks;
 }
 void ps__perf_watch_execs(struct perf_event_attr *attr);
 int ps__perf_open_execs(struct ps__perf *perf);
@@ -208,13 +211,14 @@ void ps__perf_close_records(struct ps__perf *perf, bool abandon);
 bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
                     ps__backend_visit *visit, void *context);
 
-/* perf_residency.c: an event for each lane that tells waiting from being elsewhere, if there are
- * groups that take turns. */
+/* perf_residency.c: an event for each instance that tells waiting from being elsewhere, if there
+ * are groups that take turns. */
 int ps__perf_open_residency(struct ps__perf *perf);
 void ps__perf_close_residency(struct ps__perf *perf, bool abandon);
-int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__lane *lane,
+int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__instance *instance,
                                unsigned long request);
-int ps__perf_read_residency(struct ps__perf *perf, size_t lane); /* before the lane's groups */
+int ps__perf_read_residency(struct ps__perf *perf,
+                            size_t instance); /* before the instance's groups */
 
 /* What one read(2) of a group brought into perf->buffer, into the totals. */
 int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times,

@@ -40,7 +40,7 @@ struct begun {
 };
 
 struct ps__perf_execs {
-	struct ps__ring *rings; /* for each CPU of the lanes */
+	struct ps__ring *rings; /* for each CPU of the instances */
 	size_t ring_count;
 	struct ps__kept kept;
 	struct begun *begun;
@@ -156,7 +156,7 @@ static void take(struct ps__perf *perf)
 	size_t count = 0;
 
 	for (size_t ring = 0; ring < execs->ring_count; ring++) {
-		if (ps__ring_has_news(&execs->rings[ring]))
+		if (ps__ring_has_records(&execs->rings[ring]))
 			complete &= ps__ring_drain(&execs->rings[ring], LARGEST_RECORD,
 			                           ps__kept_take, &execs->kept);
 	}
@@ -204,18 +204,18 @@ static int map_ring(struct ps__ring *ring, int fd)
 
 /* The leaders of the first root have rings; those of the others on the same CPU write there, too.
  * 0, or -errno. */
-static int connect_leader(struct ps__perf *perf, size_t lane)
+static int connect_leader(struct ps__perf *perf, size_t instance)
 {
 	struct ps__perf_execs *execs = perf->execs;
-	size_t cpu = lane % perf->target.lane_count;
-	int fd = perf->lanes[lane].groups[0].members[0].fd;
+	size_t cpu = instance % perf->target.instance_count;
+	int fd = perf->instances[instance].groups[0].members[0].fd;
 
-	if (lane == cpu) {
+	if (instance == cpu) {
 		int result = map_ring(&execs->rings[cpu], fd);
 		execs->ring_count += result == 0;
 		return result;
 	}
-	int first = perf->lanes[cpu].groups[0].members[0].fd;
+	int first = perf->instances[cpu].groups[0].members[0].fd;
 	return ps__os.ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) < 0 ? -errno : 0;
 }
 
@@ -230,18 +230,18 @@ int ps__perf_open_execs(struct ps__perf *perf)
 {
 	int error = 0;
 
-	if (perf->target.kind != PS__TARGET_PROCESS || perf->target.lane_count == 0)
+	if (perf->target.kind != PS__TARGET_PROCESS || perf->target.instance_count == 0)
 		return PS_OK;
 	perf->execs = ps__os_calloc(1, sizeof *perf->execs);
 	if (!perf->execs)
 		return ps__fail_memory("the programs of a process");
-	perf->execs->rings = ps__os_calloc(perf->target.lane_count, sizeof *perf->execs->rings);
+	perf->execs->rings = ps__os_calloc(perf->target.instance_count, sizeof *perf->execs->rings);
 	if (!perf->execs->rings)
 		return ps__fail_memory("the programs of a process");
 	if (perf->tasks)
 		return PS_OK;
-	for (size_t lane = 0; error == 0 && lane < perf->base.lanes; lane++)
-		error = -connect_leader(perf, lane);
+	for (size_t instance = 0; error == 0 && instance < perf->base.instances; instance++)
+		error = -connect_leader(perf, instance);
 	if (error == 0)
 		return PS_OK;
 	unmap_rings(perf->execs, false);

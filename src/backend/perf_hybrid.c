@@ -101,8 +101,9 @@ uint32_t ps__perf_kinds_of(const struct ps__perf *perf, const struct ps__event *
 	return kinds;
 }
 
-bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__lane *lane, size_t kind)
+bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__instance *instance,
+                       size_t kind)
 {
-	return kind == PS__KIND_ANY || lane->place.cpu < 0 ||
-	       ps__list_contains(perf->kinds[kind].cpus, lane->place.cpu);
+	return kind == PS__KIND_ANY || instance->place.cpu < 0 ||
+	       ps__list_contains(perf->kinds[kind].cpus, instance->place.cpu);
 }

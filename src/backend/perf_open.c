@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and closing all lanes of an event set, all or none. */
+/* Opening and closing all instances of an event set, all or none. */
 #include "backend/perf.h"
 #include "backend/perf_user.h"
 #include "base/error.h"
@@ -15,9 +15,9 @@ static size_t count_needed(const struct ps__perf *perf)
 		count += !perf->events[index].unsupported;
 	count += perf->base.residency_ns != NULL;
 	if (!perf->target.tells_tasks)
-		return count * perf->base.lanes;
+		return count * perf->base.instances;
 	/* And what perf_tasks.h adds. */
-	return (count + 1 + perf->base.groups) * perf->base.lanes + perf->target.root_count;
+	return (count + 1 + perf->base.groups) * perf->base.instances + perf->target.root_count;
 }
 
 int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
@@ -29,7 +29,7 @@ int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
  * looked at, see perf.c. */
 static bool is_direct(const struct ps__perf *perf)
 {
-	const struct ps__group *group = &perf->lanes[0].groups[0];
+	const struct ps__group *group = &perf->instances[0].groups[0];
 
 	if (perf->base.groups != 1 || group->count != perf->event_count ||
 	    perf->target.kind == PS__TARGET_CPU || perf->kind_count > 1 || perf->tasks)
@@ -41,29 +41,29 @@ static bool is_direct(const struct ps__perf *perf)
 	return true;
 }
 
-static void find_direct_lanes(struct ps__perf *perf)
+static void find_direct_instances(struct ps__perf *perf)
 {
 	bool direct = is_direct(perf);
 
-	perf->direct_members = perf->event_count + perf->lanes[0].groups[0].extras;
+	perf->direct_members = perf->event_count + perf->instances[0].groups[0].extras;
 	perf->direct_bytes = (3 + perf->direct_members) * sizeof *perf->buffer;
-	for (size_t index = 0; index < perf->base.lanes; index++) {
-		struct ps__lane *lane = &perf->lanes[index];
-		lane->direct_fd = direct ? lane->groups[0].members[0].fd : -1;
-		lane->direct_user =
-		    direct && lane->groups[0].is_user_read ? &lane->groups[0] : NULL;
+	for (size_t index = 0; index < perf->base.instances; index++) {
+		struct ps__instance *instance = &perf->instances[index];
+		instance->direct_fd = direct ? instance->groups[0].members[0].fd : -1;
+		instance->direct_user =
+		    direct && instance->groups[0].is_user_read ? &instance->groups[0] : NULL;
 	}
 	if (direct && perf->base.read_path == PS_READ_PATH_USER)
 		perf->base.ops = &ps__perf_user_ops;
 }
 
-static struct ps__place place_of(const struct ps__target *target, size_t lane)
+static struct ps__place place_of(const struct ps__target *target, size_t instance)
 {
-	size_t cpus = target->lane_count ? target->lane_count : 1;
-	struct ps__place place = {.cpu = target->lane_count ? target->lane_cpus[lane % cpus]
-	                                                    : target->cpu,
-	                          .enables_on_exec = target->enables_on_exec,
-	                          .tells_tasks = target->tells_tasks};
+	size_t cpus = target->instance_count ? target->instance_count : 1;
+	struct ps__place place = {
+	    .cpu = target->instance_count ? target->instance_cpus[instance % cpus] : target->cpu,
+	    .enables_on_exec = target->enables_on_exec,
+	    .tells_tasks = target->tells_tasks};
 
 	if (target->kind == PS__TARGET_TID)
 		place.pid = target->tid;
@@ -74,49 +74,49 @@ static struct ps__place place_of(const struct ps__target *target, size_t lane)
 		place.is_cgroup = true;
 	}
 	if (target->kind == PS__TARGET_PROCESS) {
-		place.pid = target->roots[lane / cpus];
+		place.pid = target->roots[instance / cpus];
 		place.inherit = true;
 		place.watches_execs = ps__perf_watches_execs(target);
 	}
 	return place;
 }
 
-static size_t count_lanes(const struct ps__target *target)
+static size_t count_instances(const struct ps__target *target)
 {
-	size_t cpus = target->lane_count ? target->lane_count : 1;
+	size_t cpus = target->instance_count ? target->instance_count : 1;
 
 	return target->kind == PS__TARGET_PROCESS ? target->root_count * cpus : cpus;
 }
 
-static int make_groups(struct ps__lane *lane, size_t count)
+static int make_groups(struct ps__instance *instance, size_t count)
 {
-	lane->groups = ps__os_calloc_apart(count, sizeof *lane->groups);
-	return lane->groups ? PS_OK : ps__fail_memory("groups of events");
+	instance->groups = ps__os_calloc_apart(count, sizeof *instance->groups);
+	return instance->groups ? PS_OK : ps__fail_memory("groups of events");
 }
 
 /* While it is planned there may be as many groups as events. */
-static int make_planning_lanes(struct ps__perf *perf)
+static int make_planning_instances(struct ps__perf *perf)
 {
-	for (size_t index = 0; index < perf->base.lanes; index++) {
-		struct ps__lane *lane = &perf->lanes[index];
-		lane->place = place_of(&perf->target, index);
-		lane->place.user_config1 = perf->user_config1;
+	for (size_t index = 0; index < perf->base.instances; index++) {
+		struct ps__instance *instance = &perf->instances[index];
+		instance->place = place_of(&perf->target, index);
+		instance->place.user_config1 = perf->user_config1;
 	}
-	for (size_t index = 0; index < perf->base.lanes; index++) {
-		struct ps__lane *lane = &perf->lanes[index];
-		if (ps__perf_is_planned_in(perf, lane) &&
-		    make_groups(lane, perf->event_count) != PS_OK)
+	for (size_t index = 0; index < perf->base.instances; index++) {
+		struct ps__instance *instance = &perf->instances[index];
+		if (ps__perf_is_planned_in(perf, instance) &&
+		    make_groups(instance, perf->event_count) != PS_OK)
 			return PS_ENOMEM;
 	}
 	return PS_OK;
 }
 
-static size_t most_members(const struct ps__lane *lane, size_t groups)
+static size_t most_members(const struct ps__instance *instance, size_t groups)
 {
 	size_t most = 0;
 
 	for (size_t index = 0; index < groups; index++) {
-		for (const struct ps__group *group = &lane->groups[index]; group;
+		for (const struct ps__group *group = &instance->groups[index]; group;
 		     group = group->next)
 			most = group->count > most ? group->count : most;
 	}
@@ -127,8 +127,8 @@ static int allocate_buffer(struct ps__perf *perf)
 {
 	size_t most = 0;
 
-	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
-		size_t members = most_members(&perf->lanes[lane], perf->base.groups);
+	for (size_t instance = 0; instance < perf->base.instances; instance++) {
+		size_t members = most_members(&perf->instances[instance], perf->base.groups);
 		most = members > most ? members : most;
 	}
 	/* nr, enabled, running, and a value for each member and those that write records. */
@@ -142,29 +142,29 @@ static int open_groups(struct ps__perf *perf)
 	int result = ps__perf_find_kinds(perf);
 
 	if (result == PS_OK)
-		result = make_planning_lanes(perf);
+		result = make_planning_instances(perf);
 	if (result == PS_OK)
 		result = ps__perf_plan(perf);
-	for (size_t index = 0; result == PS_OK && index < perf->base.lanes; index++) {
-		struct ps__lane *lane = &perf->lanes[index];
-		if (!lane->groups)
-			result = make_groups(lane, perf->base.groups);
+	for (size_t index = 0; result == PS_OK && index < perf->base.instances; index++) {
+		struct ps__instance *instance = &perf->instances[index];
+		if (!instance->groups)
+			result = make_groups(instance, perf->base.groups);
 		if (result == PS_OK)
-			result = ps__perf_complete_lane(perf, lane);
+			result = ps__perf_complete_instance(perf, instance);
 	}
 	return result;
 }
 
-int ps__perf_open_lanes(struct ps__perf *perf)
+int ps__perf_open_instances(struct ps__perf *perf)
 {
 	int result = PS_OK;
 
 	ps__perf_user_prepare(perf);
-	perf->base.lanes = count_lanes(&perf->target);
-	perf->lanes = ps__os_calloc(perf->base.lanes, sizeof *perf->lanes);
+	perf->base.instances = count_instances(&perf->target);
+	perf->instances = ps__os_calloc(perf->base.instances, sizeof *perf->instances);
 	perf->base.group_of = ps__os_calloc(perf->event_count, sizeof *perf->base.group_of);
 	perf->base.is_hardware = ps__os_calloc(perf->event_count, sizeof *perf->base.is_hardware);
-	if (!perf->lanes || !perf->base.group_of || !perf->base.is_hardware)
+	if (!perf->instances || !perf->base.group_of || !perf->base.is_hardware)
 		result = ps__fail_memory("groups of events");
 	for (size_t index = 0; result == PS_OK && index < perf->event_count; index++)
 		perf->base.group_of[index] = PS__NO_GROUP;
@@ -184,9 +184,9 @@ int ps__perf_open_lanes(struct ps__perf *perf)
 		result = ps__perf_open_records(perf);
 	if (result == PS_OK) {
 		ps__perf_user_map(perf);
-		find_direct_lanes(perf);
+		find_direct_instances(perf);
 	} else {
-		ps__perf_close_lanes(perf, false);
+		ps__perf_close_instances(perf, false);
 	}
 	return result;
 }
@@ -211,33 +211,33 @@ static void close_chain(struct ps__group *group, bool abandon)
 	}
 }
 
-static void close_lane(struct ps__perf *perf, struct ps__lane *lane, bool abandon)
+static void close_instance(struct ps__perf *perf, struct ps__instance *instance, bool abandon)
 {
-	for (size_t index = 0; lane->groups && index < perf->base.groups; index++) {
-		close_chain(lane->groups[index].next, abandon);
-		close_group(&lane->groups[index], abandon);
+	for (size_t index = 0; instance->groups && index < perf->base.groups; index++) {
+		close_chain(instance->groups[index].next, abandon);
+		close_group(&instance->groups[index], abandon);
 	}
-	ps__os_free_apart(lane->groups);
+	ps__os_free_apart(instance->groups);
 }
 
-void ps__perf_close_lanes(struct ps__perf *perf, bool abandon)
+void ps__perf_close_instances(struct ps__perf *perf, bool abandon)
 {
 	ps__perf_close_execs(perf, abandon);
 	ps__perf_close_tasks(perf, abandon);
 	ps__perf_close_records(perf, abandon);
 	ps__perf_close_residency(perf, abandon);
-	for (size_t index = 0; perf->lanes && index < perf->base.lanes; index++)
-		close_lane(perf, &perf->lanes[index], abandon);
-	ps__os_free(perf->lanes);
+	for (size_t index = 0; perf->instances && index < perf->base.instances; index++)
+		close_instance(perf, &perf->instances[index], abandon);
+	ps__os_free(perf->instances);
 	ps__os_free(perf->base.group_of);
 	ps__os_free(perf->base.is_hardware);
 	ps__os_free(perf->base.origin);
 	ps__os_free_apart(perf->buffer);
-	perf->lanes = NULL;
+	perf->instances = NULL;
 	perf->base.group_of = NULL;
 	perf->base.is_hardware = NULL;
 	perf->base.origin = NULL;
 	perf->buffer = NULL;
 	perf->base.groups = 0;
-	perf->base.lanes = 0;
+	perf->base.instances = 0;
 }

@@ -4,11 +4,11 @@
  * event is tried in the groups that are there.
  *
  * Where several kinds of cores have PMUs of their own, a group has descriptors for each kind that
- * its events are for. A lane for one CPU has those of that CPU's kind, a lane for any CPU has all
- * of them, in a chain. Each kind is planned in the first lane that has it. Where the CPU's kind
- * lacks the events, a dummy event stands in, so that all lanes tell how long the task was there.
- * Events that are for no kind in particular (PS__KIND_ANY) are in groups of their own, planned in
- * the first lane: with a kind's events they would count on its cores alone.
+ * its events are for. An instance for one CPU has those of that CPU's kind, an instance for any CPU
+ * has all of them, in a chain. Each kind is planned in the first instance that has it. Where the
+ * CPU's kind lacks the events, a dummy event stands in, so that all instances tell how long the
+ * task was there. Events that are for no kind in particular (PS__KIND_ANY) are in groups of their
+ * own, planned in the first instance: with a kind's events they would count on its cores alone.
  */
 #include "backend/perf.h"
 #include "base/error.h"
@@ -17,10 +17,11 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where the members of a lane's group are opened. */
-static struct ps__place place_of_group(const struct ps__lane *lane, const struct ps__group *group)
+/* Where the members of an instance's group are opened. */
+static struct ps__place place_of_group(const struct ps__instance *instance,
+                                       const struct ps__group *group)
 {
-	struct ps__place place = lane->place;
+	struct ps__place place = instance->place;
 
 	place.pmu_type = group->pmu_type;
 	place.stands_in = group->stands_in;
@@ -33,11 +34,11 @@ static void group_add(struct ps__group *group, size_t event, int fd)
 }
 
 /* Gives a group its leader. */
-static int group_lead(struct ps__perf *perf, const struct ps__lane *lane, struct ps__group *group,
-                      size_t event)
+static int group_lead(struct ps__perf *perf, const struct ps__instance *instance,
+                      struct ps__group *group, size_t event)
 {
 	struct ps__event *what = &perf->events[event];
-	struct ps__place place = place_of_group(lane, group);
+	struct ps__place place = place_of_group(instance, group);
 
 	place.counts_at_once = group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE;
 	int fd = ps__perf_open_settled(what, place, -1);
@@ -55,11 +56,11 @@ static int group_lead(struct ps__perf *perf, const struct ps__lane *lane, struct
 }
 
 /* Opens a group member by member as in the one that was planned. */
-static int group_copy(struct ps__perf *perf, const struct ps__lane *lane, struct ps__group *group,
-                      const struct ps__group *model)
+static int group_copy(struct ps__perf *perf, const struct ps__instance *instance,
+                      struct ps__group *group, const struct ps__group *model)
 {
-	struct ps__place place = place_of_group(lane, group);
-	int result = group_lead(perf, lane, group, model->members[0].event);
+	struct ps__place place = place_of_group(instance, group);
+	int result = group_lead(perf, instance, group, model->members[0].event);
 
 	for (size_t index = 1; result == PS_OK && index < model->count; index++) {
 		size_t event = model->members[index].event;
@@ -71,29 +72,31 @@ static int group_copy(struct ps__perf *perf, const struct ps__lane *lane, struct
 	return result;
 }
 
-/* The lane in which the groups of a kind are planned; NULL if no lane has it. */
-static struct ps__lane *planning_lane(const struct ps__perf *perf, size_t kind)
+/* The instance in which the groups of a kind are planned; NULL if no instance has it. */
+static struct ps__instance *planning_instance(const struct ps__perf *perf, size_t kind)
 {
-	for (size_t index = 0; index < perf->base.lanes; index++) {
-		if (ps__perf_has_kind(perf, &perf->lanes[index], kind))
-			return &perf->lanes[index];
+	for (size_t index = 0; index < perf->base.instances; index++) {
+		if (ps__perf_has_kind(perf, &perf->instances[index], kind))
+			return &perf->instances[index];
 	}
 	return NULL;
 }
 
-/* The lane in which one kind of a group's events is planned; NULL if they are not for this kind, or
- * no lane has it. */
-static struct ps__lane *planning_lane_of(const struct ps__perf *perf, size_t index, size_t kind)
+/* The instance in which one kind of a group's events is planned; NULL if they are not for this
+ * kind, or no instance has it. */
+static struct ps__instance *planning_instance_of(const struct ps__perf *perf, size_t index,
+                                                 size_t kind)
 {
-	return perf->lanes[0].groups[index].kinds & UINT32_C(1) << kind ? planning_lane(perf, kind)
-	                                                                : NULL;
+	return perf->instances[0].groups[index].kinds & UINT32_C(1) << kind
+	           ? planning_instance(perf, kind)
+	           : NULL;
 }
 
-/* The kind's descriptors of a group in a lane; NULL if they aren't there yet. */
-static struct ps__group *find_group(const struct ps__perf *perf, const struct ps__lane *lane,
-                                    size_t index, size_t kind)
+/* The kind's descriptors of a group in an instance; NULL if they aren't there yet. */
+static struct ps__group *find_group(const struct ps__perf *perf,
+                                    const struct ps__instance *instance, size_t index, size_t kind)
 {
-	struct ps__group *group = &lane->groups[index];
+	struct ps__group *group = &instance->groups[index];
 
 	while (group && (!group->members || group->pmu_type != perf->kinds[kind].pmu_type))
 		group = group->next;
@@ -102,10 +105,10 @@ static struct ps__group *find_group(const struct ps__perf *perf, const struct ps
 
 /* A place for them. In a chain each keeps its own totals, so that one that can't be read takes
  * nothing from the sum. */
-static struct ps__group *make_group(const struct ps__perf *perf, const struct ps__lane *lane,
-                                    size_t index, size_t kind)
+static struct ps__group *make_group(const struct ps__perf *perf,
+                                    const struct ps__instance *instance, size_t index, size_t kind)
 {
-	struct ps__group *group = &lane->groups[index];
+	struct ps__group *group = &instance->groups[index];
 
 	if (group->pmu_type) {
 		while (group->next)
@@ -115,7 +118,7 @@ static struct ps__group *make_group(const struct ps__perf *perf, const struct ps
 	}
 	if (!group)
 		return NULL;
-	if (lane->place.cpu < 0 && kind != PS__KIND_ANY) {
+	if (instance->place.cpu < 0 && kind != PS__KIND_ANY) {
 		group->own = ps__os_calloc_apart(2 + perf->event_count, sizeof *group->own);
 		if (!group->own)
 			return NULL;
@@ -129,7 +132,7 @@ static size_t count_core_groups(const struct ps__perf *perf)
 	size_t count = 0;
 
 	for (size_t index = 0; index < perf->base.groups; index++)
-		count += perf->lanes[0].groups[index].klass == PS__EVENT_CLASS_CORE;
+		count += perf->instances[0].groups[index].klass == PS__EVENT_CLASS_CORE;
 	return count;
 }
 
@@ -137,7 +140,7 @@ static size_t count_core_groups(const struct ps__perf *perf)
 static bool may_join(const struct ps__perf *perf, size_t index, const struct ps__event *event,
                      uint32_t kinds)
 {
-	const struct ps__group *group = &perf->lanes[0].groups[index];
+	const struct ps__group *group = &perf->instances[0].groups[index];
 
 	if (event->attr.pinned || perf->target.is_ungrouped || group->kinds != kinds)
 		return false;
@@ -151,12 +154,12 @@ static bool may_join(const struct ps__perf *perf, size_t index, const struct ps_
 }
 
 /* A full PMU answers EINVAL: PS_ENOCNTR. */
-static int join_kind(struct ps__perf *perf, const struct ps__lane *lane, struct ps__group *group,
-                     size_t event)
+static int join_kind(struct ps__perf *perf, const struct ps__instance *instance,
+                     struct ps__group *group, size_t event)
 {
 	if (group->count >= PS__GROUP_MEMBERS)
 		return PS_ENOCNTR;
-	int fd = ps__perf_open_settled(&perf->events[event], place_of_group(lane, group),
+	int fd = ps__perf_open_settled(&perf->events[event], place_of_group(instance, group),
 	                               group->members[0].fd);
 	if (fd == -EINVAL || fd == -E2BIG)
 		return PS_ENOCNTR;
@@ -170,10 +173,10 @@ static int join_kind(struct ps__perf *perf, const struct ps__lane *lane, struct 
 static void leave_kinds(struct ps__perf *perf, size_t index, size_t end)
 {
 	for (size_t kind = 0; kind < end; kind++) {
-		const struct ps__lane *lane = planning_lane_of(perf, index, kind);
-		if (!lane)
+		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
+		if (!instance)
 			continue;
-		struct ps__group *group = find_group(perf, lane, index, kind);
+		struct ps__group *group = find_group(perf, instance, index, kind);
 		ps__os.close(group->members[--group->count].fd);
 	}
 }
@@ -182,10 +185,11 @@ static void leave_kinds(struct ps__perf *perf, size_t index, size_t end)
 static int join_group(struct ps__perf *perf, size_t index, size_t event)
 {
 	for (size_t kind = 0; kind < perf->kind_count; kind++) {
-		const struct ps__lane *lane = planning_lane_of(perf, index, kind);
-		if (!lane)
+		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
+		if (!instance)
 			continue;
-		int result = join_kind(perf, lane, find_group(perf, lane, index, kind), event);
+		int result =
+		    join_kind(perf, instance, find_group(perf, instance, index, kind), event);
 		if (result == PS_ENOCNTR)
 			leave_kinds(perf, index, kind);
 		if (result != PS_OK)
@@ -201,16 +205,16 @@ static int lead_group(struct ps__perf *perf, size_t event, uint32_t kinds)
 
 	perf->base.group_of[event] = (uint32_t)index;
 	perf->base.is_hardware[index] = perf->events[event].klass != PS__EVENT_CLASS_SOFTWARE;
-	perf->lanes[0].groups[index].kinds = kinds;
+	perf->instances[0].groups[index].kinds = kinds;
 	for (size_t kind = 0; kind < perf->kind_count; kind++) {
-		const struct ps__lane *lane = planning_lane_of(perf, index, kind);
-		if (!lane)
+		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
+		if (!instance)
 			continue;
-		struct ps__group *group = make_group(perf, lane, index, kind);
+		struct ps__group *group = make_group(perf, instance, index, kind);
 		if (!group)
 			return ps__fail_memory("a group of events");
 		group->is_planned = true;
-		int result = group_lead(perf, lane, group, event);
+		int result = group_lead(perf, instance, group, event);
 		if (result != PS_OK)
 			return result;
 	}
@@ -264,52 +268,53 @@ int ps__perf_plan(struct ps__perf *perf)
 	return PS_OK;
 }
 
-bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__lane *lane)
+bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance)
 {
 	for (size_t kind = 0; kind < perf->kind_count; kind++) {
-		if (planning_lane(perf, kind) == lane)
+		if (planning_instance(perf, kind) == instance)
 			return true;
 	}
 	return false;
 }
 
-static int stand_in(struct ps__perf *perf, struct ps__lane *lane, size_t index)
+static int stand_in(struct ps__perf *perf, struct ps__instance *instance, size_t index)
 {
-	struct ps__group *group = &lane->groups[index];
+	struct ps__group *group = &instance->groups[index];
 	size_t event = 0;
 
 	while (perf->base.group_of[event] != index)
 		event++;
 	group->stands_in = true;
-	return group_lead(perf, lane, group, event);
+	return group_lead(perf, instance, group, event);
 }
 
-/* Opens what planning hasn't opened of a group in a lane. */
-static int complete_group(struct ps__perf *perf, struct ps__lane *lane, size_t index)
+/* Opens what planning hasn't opened of a group in an instance. */
+static int complete_group(struct ps__perf *perf, struct ps__instance *instance, size_t index)
 {
 	bool is_there = false;
 
 	for (size_t kind = 0; kind < perf->kind_count; kind++) {
-		const struct ps__lane *planned = planning_lane_of(perf, index, kind);
-		if (!planned || !ps__perf_has_kind(perf, lane, kind))
+		const struct ps__instance *planned = planning_instance_of(perf, index, kind);
+		if (!planned || !ps__perf_has_kind(perf, instance, kind))
 			continue;
 		is_there = true;
-		if (find_group(perf, lane, index, kind))
+		if (find_group(perf, instance, index, kind))
 			continue;
-		struct ps__group *group = make_group(perf, lane, index, kind);
+		struct ps__group *group = make_group(perf, instance, index, kind);
 		if (!group)
 			return ps__fail_memory("a group of events");
-		int result = group_copy(perf, lane, group, find_group(perf, planned, index, kind));
+		int result =
+		    group_copy(perf, instance, group, find_group(perf, planned, index, kind));
 		if (result != PS_OK)
 			return result;
 	}
-	return is_there ? PS_OK : stand_in(perf, lane, index);
+	return is_there ? PS_OK : stand_in(perf, instance, index);
 }
 
-int ps__perf_complete_lane(struct ps__perf *perf, struct ps__lane *lane)
+int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance)
 {
 	for (size_t index = 0; index < perf->base.groups; index++) {
-		int result = complete_group(perf, lane, index);
+		int result = complete_group(perf, instance, index);
 		if (result != PS_OK)
 			return result;
 	}
@@ -318,7 +323,7 @@ int ps__perf_complete_lane(struct ps__perf *perf, struct ps__lane *lane)
 
 /*
  * Arm's drivers look at a group's size only while its leader is enabled: a disabled one takes
- * members without end, and the group is never on the hardware. So the first lane's groups count
+ * members without end, and the group is never on the hardware. So the first instance's groups count
  * while they are planned; they are stopped here, and what they counted is where their totals begin.
  */
 static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
@@ -338,8 +343,8 @@ static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 }
 
 /*
- * What the first lane's totals begin with is what planning counted there. Kinds of cores are
- * planned in several lanes, and there it is taken off by a carry of the opposite sign.
+ * What the first instance's totals begin with is what planning counted there. Kinds of cores are
+ * planned in several instances, and there it is taken off by a carry of the opposite sign.
  */
 static void note_planned(struct ps__perf *perf, struct ps__group *group, size_t index)
 {
@@ -359,9 +364,9 @@ static void note_planned(struct ps__perf *perf, struct ps__group *group, size_t 
 		group->members[place].carry = 0 - perf->buffer[3 + place];
 }
 
-static int end_planning_of(struct ps__perf *perf, struct ps__lane *lane, size_t index)
+static int end_planning_of(struct ps__perf *perf, struct ps__instance *instance, size_t index)
 {
-	for (struct ps__group *group = &lane->groups[index]; group; group = group->next) {
+	for (struct ps__group *group = &instance->groups[index]; group; group = group->next) {
 		if (!group->is_planned || group->klass == PS__EVENT_CLASS_SOFTWARE)
 			continue;
 		int result = stop_planning(perf, group);
@@ -378,9 +383,9 @@ int ps__perf_end_planning(struct ps__perf *perf)
 	    ps__os_calloc(2 * perf->base.groups + perf->event_count, sizeof *perf->base.origin);
 	if (!perf->base.origin)
 		return ps__fail_memory("groups of events");
-	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
+	for (size_t instance = 0; instance < perf->base.instances; instance++) {
 		for (size_t index = 0; index < perf->base.groups; index++) {
-			int result = end_planning_of(perf, &perf->lanes[lane], index);
+			int result = end_planning_of(perf, &perf->instances[instance], index);
 			if (result != PS_OK)
 				return result;
 		}

@@ -79,10 +79,10 @@ static bool ignore(const struct ps__ring *ring, const struct perf_event_header *
 
 static int open_recorder(struct ps__perf *perf, size_t index)
 {
-	struct ps__group *group = &perf->lanes[0].groups[index];
+	struct ps__group *group = &perf->instances[0].groups[index];
 	struct ps__recorder *recorder = &perf->recorders[index];
 
-	recorder->fd = open_event(perf->lanes[0].place, group->members[0].fd);
+	recorder->fd = open_event(perf->instances[0].place, group->members[0].fd);
 	if (recorder->fd < 0)
 		return fail_open(-recorder->fd);
 	group->extras++;
@@ -141,7 +141,8 @@ static bool take(const struct ps__ring *ring, const struct perf_event_header *he
 	const struct drain *drain = context;
 	struct ps__perf *perf = drain->perf;
 	const struct ps__group *group = drain->group;
-	const uint64_t *origin = perf->base.origin + 2 * (size_t)(group - perf->lanes[0].groups);
+	const uint64_t *origin =
+	    perf->base.origin + 2 * (size_t)(group - perf->instances[0].groups);
 	struct record_start start;
 
 	if (header->type != PERF_RECORD_SAMPLE || header->size != record_bytes(group))
@@ -162,7 +163,7 @@ bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
 {
 	struct ps__perf *perf = (struct ps__perf *)backend;
 	struct drain drain = {.perf = perf,
-	                      .group = &perf->lanes[0].groups[group],
+	                      .group = &perf->instances[0].groups[group],
 	                      .times = totals + 2 * group,
 	                      .values = totals + 2 * backend->groups,
 	                      .visit = visit,

@@ -40,13 +40,13 @@ static void close_members(struct ps__group *group)
 /* Where the group counts. */
 static struct ps__place place_of(const struct ps__perf *perf, const struct ps__group *group)
 {
-	size_t lane = 0;
+	size_t instance = 0;
 
-	while (lane + 1 < perf->base.lanes &&
-	       (group < perf->lanes[lane].groups ||
-	        group >= perf->lanes[lane].groups + perf->base.groups))
-		lane++;
-	return perf->lanes[lane].place;
+	while (instance + 1 < perf->base.instances &&
+	       (group < perf->instances[instance].groups ||
+	        group >= perf->instances[instance].groups + perf->base.groups))
+		instance++;
+	return perf->instances[instance].place;
 }
 
 /* Opens the members again, all or none. */
@@ -70,7 +70,7 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
  * comes on top. */
 static uint64_t missing_ns(const struct ps__perf *perf, const struct ps__group *group)
 {
-	uint64_t planned = perf->base.origin[2 * (size_t)(group - perf->lanes[0].groups)];
+	uint64_t planned = perf->base.origin[2 * (size_t)(group - perf->instances[0].groups)];
 	uint64_t due = perf->past_ns + (perf->counting ? ps__os_now_ns() - perf->started_ns : 0);
 	uint64_t known = group->carry_enabled - planned + group->offline_ns;
 

@@ -28,11 +28,11 @@ static size_t count_hardware_groups(const struct ps__perf *perf)
  * no other CPU. */
 static bool needs_residency(const struct ps__perf *perf)
 {
-	return perf->target.lane_count > 0 && perf->target.kind != PS__TARGET_CGROUP &&
+	return perf->target.instance_count > 0 && perf->target.kind != PS__TARGET_CGROUP &&
 	       count_hardware_groups(perf) > 1;
 }
 
-static int open_dummy(const struct ps__lane *lane)
+static int open_dummy(const struct ps__instance *instance)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof attr,
@@ -42,63 +42,65 @@ static int open_dummy(const struct ps__lane *lane)
 	                               .exclude_kernel = 1,
 	                               .exclude_hv = 1,
 	                               .disabled = 1,
-	                               .inherit = lane->place.inherit,
-	                               .enable_on_exec = lane->place.enables_on_exec};
+	                               .inherit = instance->place.inherit,
+	                               .enable_on_exec = instance->place.enables_on_exec};
 
-	return ps__os_open_event(&attr, lane->place.pid, lane->place.cpu, -1, 0);
+	return ps__os_open_event(&attr, instance->place.pid, instance->place.cpu, -1, 0);
 }
 
 int ps__perf_open_residency(struct ps__perf *perf)
 {
 	if (!needs_residency(perf))
 		return PS_OK;
-	perf->base.residency_ns = ps__os_calloc(perf->base.lanes, sizeof *perf->base.residency_ns);
+	perf->base.residency_ns =
+	    ps__os_calloc(perf->base.instances, sizeof *perf->base.residency_ns);
 	if (!perf->base.residency_ns)
 		return ps__fail_memory("groups of events");
-	for (size_t index = 0; index < perf->base.lanes; index++)
-		perf->lanes[index].residency_fd = -1;
-	for (size_t index = 0; index < perf->base.lanes; index++) {
-		struct ps__lane *lane = &perf->lanes[index];
-		lane->residency_fd = open_dummy(lane);
-		if (lane->residency_fd < 0)
-			return ps__perf_explain_event(perf, lane->groups[0].members[0].event,
-			                              -lane->residency_fd);
+	for (size_t index = 0; index < perf->base.instances; index++)
+		perf->instances[index].residency_fd = -1;
+	for (size_t index = 0; index < perf->base.instances; index++) {
+		struct ps__instance *instance = &perf->instances[index];
+		instance->residency_fd = open_dummy(instance);
+		if (instance->residency_fd < 0)
+			return ps__perf_explain_event(perf, instance->groups[0].members[0].event,
+			                              -instance->residency_fd);
 	}
 	return PS_OK;
 }
 
 void ps__perf_close_residency(struct ps__perf *perf, bool abandon)
 {
-	for (size_t index = 0; perf->base.residency_ns && index < perf->base.lanes; index++)
-		ps__os_close_event(perf->lanes[index].residency_fd, abandon);
+	for (size_t index = 0; perf->base.residency_ns && index < perf->base.instances; index++)
+		ps__os_close_event(perf->instances[index].residency_fd, abandon);
 	ps__os_free(perf->base.residency_ns);
 	perf->base.residency_ns = NULL;
 }
 
-int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__lane *lane,
+int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__instance *instance,
                                unsigned long request)
 {
 	if (!perf->base.residency_ns)
 		return PS_OK;
-	while (ps__os.ioctl(lane->residency_fd, request, 0) < 0) {
+	while (ps__os.ioctl(instance->residency_fd, request, 0) < 0) {
 		if (errno != EINTR)
-			return ps__fail(PS_ESYS, "the clock of CPU %d: ioctl: %s", lane->place.cpu,
-			                strerror(errno));
+			return ps__fail(PS_ESYS, "the clock of CPU %d: ioctl: %s",
+			                instance->place.cpu, strerror(errno));
 	}
 	return PS_OK;
 }
 
-int ps__perf_read_residency(struct ps__perf *perf, size_t lane)
+int ps__perf_read_residency(struct ps__perf *perf, size_t instance)
 {
 	uint64_t words[3]; /* a dummy's count, enabled, running */
 
 	if (!perf->base.residency_ns)
 		return PS_OK;
-	ssize_t length = ps__os_read_retried(perf->lanes[lane].residency_fd, words, sizeof words);
+	ssize_t length =
+	    ps__os_read_retried(perf->instances[instance].residency_fd, words, sizeof words);
 	if (length != (ssize_t)sizeof words)
 		return ps__fail(PS_ESYS, "the clock of CPU %d: read: %s",
-		                perf->lanes[lane].place.cpu,
+		                perf->instances[instance].place.cpu,
 		                length < 0 ? strerror(errno) : "too little");
-	perf->base.residency_ns[lane] = words[2];
+	perf->base.residency_ns[instance] = words[2];
 	return PS_OK;
 }

@@ -26,7 +26,7 @@ static size_t largest_record(const struct ps__perf *perf, size_t ring)
 
 	if (number == 0)
 		return LARGEST_NOTE;
-	const struct ps__group *group = &perf->lanes[0].groups[number - 1];
+	const struct ps__group *group = &perf->instances[0].groups[number - 1];
 	return sizeof(struct ps__read_record) + (group->count + group->extras) * sizeof(uint64_t) +
 	       sizeof(struct ps__record_trailer);
 }
@@ -79,13 +79,13 @@ static bool tell_counts(const struct ps__perf_tasks *tasks, const void *bytes,
 	if (record->entries > values || record->entries < writer->group->count)
 		return false;
 	for (size_t place = 0; place < writer->group->count; place++) {
-		struct ps__task_news news = {.kind = PS__TASK_COUNTED,
-		                             .pid = (pid_t)record->pid,
-		                             .tid = (pid_t)record->tid,
-		                             .lane = writer->lane,
-		                             .event = writer->group->members[place].event,
-		                             .count = record->values[place]};
-		visit(&news, context);
+		struct ps__task_record found = {.kind = PS__TASK_COUNTED,
+		                                .pid = (pid_t)record->pid,
+		                                .tid = (pid_t)record->tid,
+		                                .instance = writer->instance,
+		                                .event = writer->group->members[place].event,
+		                                .count = record->values[place]};
+		visit(&found, context);
 	}
 	return true;
 }
@@ -93,27 +93,27 @@ static bool tell_counts(const struct ps__perf_tasks *tasks, const void *bytes,
 static bool tell_birth(const void *bytes, ps__task_visit *visit, void *context)
 {
 	const struct birth_record *record = bytes;
-	struct ps__task_news news = {.kind = PS__TASK_CREATED,
-	                             .pid = (pid_t)record->pid,
-	                             .tid = (pid_t)record->tid,
-	                             .parent_tid = (pid_t)record->parent_tid};
+	struct ps__task_record found = {.kind = PS__TASK_CREATED,
+	                                .pid = (pid_t)record->pid,
+	                                .tid = (pid_t)record->tid,
+	                                .parent_tid = (pid_t)record->parent_tid};
 
 	if (record->header.size < sizeof *record + sizeof(struct ps__record_trailer))
 		return false;
-	visit(&news, context);
+	visit(&found, context);
 	return true;
 }
 
 static bool tell_name(const void *bytes, ps__task_visit *visit, void *context)
 {
 	const struct ps__name_record *record = bytes;
-	struct ps__task_news news = {.kind = PS__TASK_NAMED};
+	struct ps__task_record found = {.kind = PS__TASK_NAMED};
 
-	if (!ps__kept_name(record, news.name))
+	if (!ps__kept_name(record, found.name))
 		return false;
-	news.pid = (pid_t)record->pid;
-	news.tid = (pid_t)record->tid;
-	visit(&news, context);
+	found.pid = (pid_t)record->pid;
+	found.tid = (pid_t)record->tid;
+	visit(&found, context);
 	return true;
 }
 
@@ -151,7 +151,7 @@ void ps__perf_take_tasks(struct ps__backend *backend, ps__task_visit *visit, voi
 	}
 	ps__kept_drop(&tasks->kept, count);
 	if (tasks->has_lost) {
-		visit(&(struct ps__task_news){.kind = PS__TASK_LOST}, context);
+		visit(&(struct ps__task_record){.kind = PS__TASK_LOST}, context);
 		ps__perf_note_lost_execs(perf);
 	}
 	tasks->has_lost = false;

@@ -2,13 +2,13 @@
 /*
  * Records of a process's tasks. Two kinds of dummies are the last members of groups and write them:
  *
- * notes, one in each lane: what its CPU sees of tasks that come, take a name and end;
- * tellers, one in each group of each lane: what a task's copy of the group counted, when that ends
- * (PERF_RECORD_READ).
+ * notes, one in each instance: what its CPU sees of tasks that come, take a name and end;
+ * sideband events, one in each group of each instance: what a task's copy of the group counted,
+ * when that ends (PERF_RECORD_READ).
  *
  * A task writes its notes on the CPU where it is, but what it counted into the rings of all CPUs,
  * from where it is. A ring bears one writer at a time: two CPUs at once leave it damaged, or stuck
- * for ever. The kernel locks a teller while it tells; so each has a ring that no other event of its
+ * for ever. The kernel locks one while it tells; so each has a ring that no other event of its
  * root writes to. In a group it is the last, because a task's events end from the last one on, and
  * each record tells of those that are left.
  *
@@ -28,14 +28,14 @@
 struct ps__writer {
 	uint64_t id; /* the kernel's */
 	int fd;
-	size_t lane;
+	size_t instance;
 	size_t ring;
 	struct ps__group *group; /* whose last member it is */
 	bool tells;              /* that group's counts; else it writes notes */
 };
 
 struct ps__perf_tasks {
-	struct ps__ring *rings; /* for each CPU of the lanes: of notes, then of each group */
+	struct ps__ring *rings; /* for each CPU of the instances: of notes, then of each group */
 	size_t ring_count;
 	int *anchors; /* for each root */
 	size_t anchor_count;

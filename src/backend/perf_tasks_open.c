@@ -36,7 +36,7 @@ static size_t pages_of_ring(const struct ps__perf *perf)
 
 static int open_dummy(const struct ps__perf *perf, const struct ps__writer *writer)
 {
-	struct ps__place place = perf->lanes[writer->lane].place;
+	struct ps__place place = perf->instances[writer->instance].place;
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof attr,
 	                               .config = PERF_COUNT_SW_DUMMY,
@@ -80,11 +80,11 @@ static int connect_writer(struct ps__perf *perf, const struct ps__writer *writer
 	struct ps__perf_tasks *tasks = perf->tasks;
 	size_t pages = pages_of_ring(perf);
 
-	if (writer->lane < perf->target.lane_count) {
+	if (writer->instance < perf->target.instance_count) {
 		int error = ps__ring_map(&tasks->rings[writer->ring], writer->fd, pages);
 		return error ? fail_map(pages, -error) : PS_OK;
 	}
-	/* Writers are opened lane by lane, as many in each. */
+	/* Writers are opened instance by instance, as many in each. */
 	int first = tasks->writers[writer->ring].fd;
 	if (ps__os.ioctl(writer->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)first) == 0)
 		return PS_OK;
@@ -95,14 +95,14 @@ static int connect_writer(struct ps__perf *perf, const struct ps__writer *writer
 }
 
 /* number: 0 for notes, or 1 + the group. */
-static int open_writer(struct ps__perf *perf, size_t lane, size_t number)
+static int open_writer(struct ps__perf *perf, size_t instance, size_t number)
 {
 	struct ps__perf_tasks *tasks = perf->tasks;
 	struct ps__writer *writer = &tasks->writers[tasks->writer_count];
 
-	*writer = (struct ps__writer){.lane = lane, .tells = number > 0};
-	writer->ring = lane % perf->target.lane_count * rings_of_cpu(perf) + number;
-	writer->group = &perf->lanes[lane].groups[number ? number - 1 : NOTED_GROUP];
+	*writer = (struct ps__writer){.instance = instance, .tells = number > 0};
+	writer->ring = instance % perf->target.instance_count * rings_of_cpu(perf) + number;
+	writer->group = &perf->instances[instance].groups[number ? number - 1 : NOTED_GROUP];
 	writer->fd = open_dummy(perf, writer);
 	if (writer->fd < 0)
 		return fail_open(-writer->fd);
@@ -151,15 +151,15 @@ int ps__perf_open_tasks(struct ps__perf *perf)
 		return ps__fail_memory("the tasks of a process");
 	perf->tasks = tasks;
 	tasks->anchors = ps__os_calloc(perf->target.root_count, sizeof *tasks->anchors);
-	tasks->ring_count = perf->target.lane_count * rings;
+	tasks->ring_count = perf->target.instance_count * rings;
 	tasks->rings = ps__os_calloc(tasks->ring_count, sizeof *tasks->rings);
-	tasks->writers = ps__os_calloc(perf->base.lanes * rings, sizeof *tasks->writers);
+	tasks->writers = ps__os_calloc(perf->base.instances * rings, sizeof *tasks->writers);
 	if (!tasks->rings || !tasks->writers || !tasks->anchors)
 		return ps__fail_memory("the tasks of a process");
 	int result = open_anchors(perf);
-	for (size_t lane = 0; result == PS_OK && lane < perf->base.lanes; lane++) {
+	for (size_t instance = 0; result == PS_OK && instance < perf->base.instances; instance++) {
 		for (size_t number = 0; result == PS_OK && number < rings; number++)
-			result = open_writer(perf, lane, number);
+			result = open_writer(perf, instance, number);
 	}
 	if (result == PS_OK)
 		qsort(tasks->writers, tasks->writer_count, sizeof *tasks->writers, compare_writers);

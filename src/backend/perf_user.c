@@ -44,13 +44,13 @@ static inline uint32_t sum_locks(const struct ps__member *member, const struct p
  * they were; else that is no more than their own value. */
 static bool look_at_times(const struct perf_event_mmap_page *page, struct ps__user *user)
 {
-	const struct perf_event_mmap_page told = {.capabilities = LOAD(page->capabilities)};
+	const struct perf_event_mmap_page known = {.capabilities = LOAD(page->capabilities)};
 
-	if (!told.cap_user_time)
+	if (!known.cap_user_time)
 		return false;
 	user->from_ticks = 0;
 	user->tick_mask = UINT64_MAX;
-	if (told.capabilities & CAP_USER_TIME_SHORT) {
+	if (known.capabilities & CAP_USER_TIME_SHORT) {
 #ifdef HAVE_STRUCT_PERF_EVENT_MMAP_PAGE_TIME_CYCLES
 		user->from_ticks = LOAD(page->time_cycles);
 		user->tick_mask = LOAD(page->time_mask);
@@ -165,25 +165,26 @@ bool ps__perf_user_read(struct ps__group *group, uint64_t *times, uint64_t *valu
 }
 
 static __attribute__((cold, noinline)) int read_direct_anew(struct ps__backend *backend,
-                                                            size_t lane, uint64_t *totals)
+                                                            size_t instance, uint64_t *totals)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)backend;
-	struct ps__group *group = perf->lanes[lane].direct_user;
+	struct ps__group *group = perf->instances[instance].direct_user;
 
 	if (group && read_anew(group, totals, totals + 2))
 		return PS_OK;
-	return ps__perf_read_direct(backend, lane, totals);
+	return ps__perf_read_direct(backend, instance, totals);
 }
 
-PS__HOT int ps__perf_user_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals)
+PS__HOT int ps__perf_user_read_direct(struct ps__backend *backend, size_t instance,
+                                      uint64_t *totals)
 {
 	const struct ps__perf *perf = (const struct ps__perf *)backend;
-	const struct ps__group *group = perf->lanes[lane].direct_user;
+	const struct ps__group *group = perf->instances[instance].direct_user;
 
 	ps__arch_settle();
 	if (__builtin_expect(group && read_counters(group, totals, totals + 2, true), 1))
 		return PS_OK;
-	return read_direct_anew(backend, lane, totals);
+	return read_direct_anew(backend, instance, totals);
 }
 
 void ps__perf_user_read_last(const struct ps__group *group, uint64_t *values)

@@ -27,9 +27,9 @@ void ps__perf_user_unmap(struct ps__group *group, bool abandon);
  */
 bool ps__perf_user_read(struct ps__group *group, uint64_t *times, uint64_t *values);
 
-/* A backend's read_direct, where lanes may be read so: in user space, or else as
+/* A backend's read_direct, where instances may be read so: in user space, or else as
  * ps__perf_read_direct. */
-int ps__perf_user_read_direct(struct ps__backend *backend, size_t lane, uint64_t *totals);
+int ps__perf_user_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
 
 /* What a group in the error state counted before it was taken from the hardware. */
 void ps__perf_user_read_last(const struct ps__group *group, uint64_t *values);

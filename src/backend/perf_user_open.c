@@ -266,15 +266,15 @@ static size_t count_members(const struct ps__perf *perf)
 	size_t count = 0;
 
 	for (size_t group = 0; group < perf->base.groups; group++)
-		count += perf->lanes[0].groups[group].count;
-	return count * perf->base.lanes;
+		count += perf->instances[0].groups[group].count;
+	return count * perf->base.instances;
 }
 
-/* Groups are alike in every lane: if one can't be read so, its like are not tried. */
+/* Groups are alike in every instance: if one can't be read so, its like are not tried. */
 static bool map_everywhere(struct ps__perf *perf, size_t group, size_t page_bytes)
 {
-	for (size_t lane = 0; lane < perf->base.lanes; lane++) {
-		if (!map_group(perf, &perf->lanes[lane].groups[group], page_bytes))
+	for (size_t instance = 0; instance < perf->base.instances; instance++) {
+		if (!map_group(perf, &perf->instances[instance].groups[group], page_bytes))
 			return false;
 	}
 	return true;

@@ -5,7 +5,7 @@
 #include "base/list.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
-#include "locate/watch.h"
+#include "locate/switch_ring.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,13 +97,13 @@ void ps__diagnose_descriptors(struct ps__diagnosis *d)
 
 void ps__diagnose_rings(struct ps__diagnosis *d)
 {
-	struct ps__watch watch;
+	struct ps__switch_ring watch;
 	long mlock_kb;
 	int error = ps__os_read_long(PS__MLOCK_FILE, &mlock_kb);
-	int opened = -ps__watch_open(&watch, 0, -1);
+	int opened = -ps__switch_ring_open(&watch, 0, -1);
 
 	if (opened == 0) {
-		ps__watch_close(&watch, false);
+		ps__switch_ring_close(&watch, false);
 		ps__draft_fact(
 		    d, PS_FINDING_GOOD,
 		    "A ring of five pages could be mapped, which tells where a task was.");

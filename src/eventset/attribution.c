@@ -17,7 +17,7 @@
 /* AUTO leaves this part of the process's descriptors to the program. */
 #define SHARE_OF_PROGRAM 2
 
-/* With fewer CPUs, lanes are opened in less time than migration records. */
+/* With fewer CPUs, instances are opened in less time than migration records. */
 #define CPUS_FOR_RECORDS 4
 
 /* Descriptors that split counts have taken in this process. Written when sets are opened and
@@ -33,8 +33,8 @@ static size_t count_supported(const struct ps_eventset *set)
 	return count;
 }
 
-/* Records: a recorder and the watch; tasks: two writers in a lane, and an anchor. That is of one
- * group; more are rare. */
+/* Records: a recorder and the switch ring; tasks: two writers in an instance, and an anchor. That
+ * is of one group; more are rare. */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
 	size_t roots =
@@ -46,18 +46,19 @@ static size_t descriptors_needed(const struct ps_eventset *set)
 
 	if (set->counters.target.has_records)
 		return count_supported(set) + 2;
-	return (count_supported(set) + writers + clocks) * set->counters.target.lane_count * roots +
+	return (count_supported(set) + writers + clocks) * set->counters.target.instance_count *
+	           roots +
 	       anchors;
 }
 
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 {
 	set->attribution.method = &ps__method_last_cpu;
-	set->counters.target.lane_count = 0;
-	set->counters.target.lane_cpus = NULL;
+	set->counters.target.instance_count = 0;
+	set->counters.target.instance_cpus = NULL;
 	set->counters.target.has_records = false;
-	ps__os_free(set->attribution.lanes.cpus);
-	set->attribution.lanes.cpus = NULL;
+	ps__os_free(set->attribution.per_cpu.cpus);
+	set->attribution.per_cpu.cpus = NULL;
 	snprintf(set->attribution.why, sizeof set->attribution.why, "%s", why);
 }
 
@@ -65,7 +66,7 @@ static int append_cpu(int cpu, void *context)
 {
 	struct ps_eventset *set = context;
 
-	set->attribution.lanes.cpus[set->counters.target.lane_count++] = cpu;
+	set->attribution.per_cpu.cpus[set->counters.target.instance_count++] = cpu;
 	return 0;
 }
 
@@ -81,13 +82,13 @@ int ps__set_list_cpus(struct ps_eventset *set)
 		    PS_ESYS,
 		    "exact attribution needs the machine's CPUs, and they can't be read from %s",
 		    path);
-	set->attribution.lanes.cpus =
-	    ps__os_calloc(ps__list_count(text), sizeof *set->attribution.lanes.cpus);
-	if (!set->attribution.lanes.cpus)
+	set->attribution.per_cpu.cpus =
+	    ps__os_calloc(ps__list_count(text), sizeof *set->attribution.per_cpu.cpus);
+	if (!set->attribution.per_cpu.cpus)
 		return ps__fail_memory("an event set");
-	set->counters.target.lane_count = 0;
+	set->counters.target.instance_count = 0;
 	ps__list_for_each(text, append_cpu, set);
-	set->counters.target.lane_cpus = set->attribution.lanes.cpus;
+	set->counters.target.instance_cpus = set->attribution.per_cpu.cpus;
 	return PS_OK;
 }
 
@@ -115,7 +116,7 @@ static int fail_budget(struct ps_eventset *set)
 	    needed, (unsigned long long)limit.rlim_cur);
 }
 
-static pid_t watched_tid(const struct ps_eventset *set)
+static pid_t followed_tid(const struct ps_eventset *set)
 {
 	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
 }
@@ -128,7 +129,7 @@ static int only_cpu(const struct ps_eventset *set)
 		return -1;
 	if (set->counters.papi && set->counters.papi->is_shared)
 		return -1;
-	return ps__locate_only_cpu(watched_tid(set));
+	return ps__locate_only_cpu(followed_tid(set));
 }
 
 static size_t count_present_cpus(void)
@@ -167,13 +168,13 @@ size_t ps__set_rank_methods(struct ps_eventset *set,
 		         "the time on each");
 		return 0;
 	}
-	ranks[0] = &ps__method_lanes;
+	ranks[0] = &ps__method_per_cpu;
 	if (set->counters.target.kind == PS__TARGET_PROCESS || set->counters.enables_on_exec ||
 	    count_present_cpus() < CPUS_FOR_RECORDS)
 		return 1;
-	/* Lanes lose nothing, and records are cheaper. */
+	/* Instances lose nothing, and records are cheaper. */
 	ranks[is_auto ? 0 : 1] = &ps__method_records;
-	ranks[is_auto ? 1 : 0] = &ps__method_lanes;
+	ranks[is_auto ? 1 : 0] = &ps__method_per_cpu;
 	return 2;
 }
 
@@ -223,11 +224,11 @@ bool ps__set_has_other_cpus(const struct ps_eventset *set)
 
 	if (ps__os_read_file(ONLINE, text, sizeof text) <= 0)
 		return false;
-	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
-		if (!ps__list_contains(text, set->attribution.lanes.cpus[lane]))
+	for (size_t instance = 0; instance < set->counters.target.instance_count; instance++) {
+		if (!ps__list_contains(text, set->attribution.per_cpu.cpus[instance]))
 			return true;
 	}
-	return ps__list_count(text) != set->counters.target.lane_count;
+	return ps__list_count(text) != set->counters.target.instance_count;
 }
 
 /* What is open fits a task that was pinned, or wasn't. */
@@ -239,21 +240,21 @@ bool ps__set_mask_changed(const struct ps_eventset *set)
 	       (set->attribution.short_of > 0 && is_within_budget(set->attribution.short_of));
 }
 
-/* Without a watch, the task's place is looked up at each reading. */
-static void settle_for_watch(struct ps_eventset *set)
+/* Without a switch ring, the task's place is looked up at each reading. */
+static void settle_for_switch_ring(struct ps_eventset *set)
 {
 	if (set->attribution.method->split == PS__SPLIT_NOT)
 		set->attribution.method =
 		    set->attribution.cannot_split ? &ps__method_mixed : &ps__method_bound;
 }
 
-int ps__set_open_watch(struct ps_eventset *set)
+int ps__set_open_switch_ring(struct ps_eventset *set)
 {
-	/* An attached task of PAPI's, too, is found by its watch for less than by its file in
+	/* An attached task of PAPI's, too, is found by its switch ring for less than by its file in
 	 * /proc. */
 	bool is_split = is_task_split(set->attribution.method);
 	bool is_wanted =
-	    set->attribution.method->open_watch &&
+	    set->attribution.method->open_switch_ring &&
 	    (is_split || set->attribution.only_cpu >= 0 || set->attribution.cannot_split);
 
 	set->attribution.followed_cpu = -1;
@@ -261,9 +262,9 @@ int ps__set_open_watch(struct ps_eventset *set)
 	     set->counters.target.kind != PS__TARGET_TID) ||
 	    (set->attribution.mode == PS_ATTRIBUTE_LAST_CPU && !is_split) || !is_wanted)
 		return PS_OK;
-	int error = -set->attribution.method->open_watch(set, watched_tid(set));
+	int error = -set->attribution.method->open_switch_ring(set, followed_tid(set));
 	if (error == 0) {
-		settle_for_watch(set);
+		settle_for_switch_ring(set);
 		return PS_OK;
 	}
 	if (set->attribution.method->split == PS__SPLIT_RECORDS && error == EACCES)
@@ -323,7 +324,7 @@ enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const
 		return PS_ATTRIBUTION_ATTACHED;
 	if (set->attribution.method->split != PS__SPLIT_NOT)
 		return PS_ATTRIBUTION_EXACT;
-	if (set->attribution.watch.fd < 0)
+	if (set->attribution.switches.fd < 0)
 		return PS_ATTRIBUTION_LAST_CPU;
 	return set->attribution.only_cpu >= 0 && !set->attribution.has_left ? PS_ATTRIBUTION_PINNED
 	                                                                    : PS_ATTRIBUTION_MIXED;

@@ -20,9 +20,9 @@ void ps__set_forget_method(struct ps_eventset *set);
  * themselves. */
 int ps__set_charge_residency(struct ps_eventset *set);
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
-/* Without a watch, a task's whereabouts between readings are unknown: labels fall back, and lanes
- * are all read. */
-int ps__set_open_watch(struct ps_eventset *set);
+/* Without a switch ring, a task's whereabouts between readings are unknown: labels fall back, and
+ * instances are all read. */
+int ps__set_open_switch_ring(struct ps_eventset *set);
 /* For methods: the CPUs that counters are to be opened on; are there others now? Would another
  * method be chosen now? */
 int ps__set_list_cpus(struct ps_eventset *set);
@@ -46,34 +46,35 @@ int ps__set_look_at_task(struct ps_eventset *set);
 /* Flags: what the calling thread did since it was on that CPU is not known to be there, if it is
  * elsewhere by now. */
 uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
-/* Counts that aren't split: one lane, or, of a process, one for each of its threads. All of it goes
- * to a slot. */
+/* Counts that aren't split: one instance, or, of a process, one for each of its threads. All of it
+ * goes to a slot. */
 int ps__set_read_rest(struct ps_eventset *set, int result);
 static inline int ps__set_read_whole(struct ps_eventset *set)
 {
 	struct ps__backend *backend = set->counters.backend;
 	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
 
-	return __builtin_expect(backend->lanes == 1, 1) ? result : ps__set_read_rest(set, result);
+	return __builtin_expect(backend->instances == 1, 1) ? result
+	                                                    : ps__set_read_rest(set, result);
 }
-uint16_t ps__set_credit_whole(struct ps_eventset *set, struct ps__slot *slot); /* returns flags */
+uint16_t ps__set_assign_whole(struct ps_eventset *set, struct ps__slot *slot); /* returns flags */
 
-/* lanes.c: a lane's counts, and its times. */
-void ps__set_credit_lane(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
-/* Drops what the watch tells of the time until now; the task must be looked at after it. */
+/* per_cpu.c: an instance's counts, and its times. */
+void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
+/* Drops what the switch ring tells of the time until now; the task must be looked at after it. */
 void ps__set_skip_visits(struct ps_eventset *set);
 
 /* mixed.c: counts that can't be split, and the times on each CPU. */
-/* Where the watch says that the task has been, and how long; cpu: where it is. False if that isn't
- * known. */
+/* Where the switch ring says that the task has been, and how long; cpu: where it is. False if that
+ * isn't known. */
 bool ps__set_follow(struct ps_eventset *set, int cpu);
 void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark);
 uint64_t ps__set_time_spent(const struct ps_eventset *set);
 void ps__set_forget_times(struct ps_eventset *set);
 
-/* bound.c: is_label_lasting of methods whose watch tells where the task stays. */
+/* bound.c: is_label_lasting of methods whose switch ring tells where the task stays. */
 bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
 /* Was a task elsewhere that had one CPU when its set was started? */
-void ps__set_look_for_stray(struct ps_eventset *set);
+void ps__set_look_for_migration(struct ps_eventset *set);
 
 #endif

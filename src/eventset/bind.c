@@ -22,7 +22,7 @@ static int fail_root(const struct ps_eventset *set, const struct ps_component *r
 	                           "clone the set for the other topology");
 }
 
-struct ps__recording *ps__set_copy_series(const struct ps__recording *model)
+struct ps__recording *ps__set_copy_recording(const struct ps__recording *model)
 {
 	struct ps__recording *copy = ps__recording_create(model->columns, model->groups);
 
@@ -35,42 +35,42 @@ struct ps__recording *ps__set_copy_series(const struct ps__recording *model)
 	return copy;
 }
 
-/* The slot goes on in a log of the new series, with its counts, but without a reading. */
-static void move_slot(struct ps__slot *slot, struct ps__history *log, size_t width)
+/* The slot goes on in a log of the new recording, with its counts, but without a reading. */
+static void move_slot(struct ps__slot *slot, struct ps__history *history, size_t width)
 {
 	if (slot->bases)
 		ps__history_clear(slot->bases);
 	ps__os_free_apart(slot->bases);
 	slot->bases = NULL;
-	slot->log = log;
+	slot->history = history;
 	slot->has_part = false;
 	slot->has_base = false;
 	memset(slot->base, 0, width * sizeof *slot->base);
 }
 
-/* The old topology is gone, and with it the readings: a new series takes over what was counted
+/* The old topology is gone, and with it the readings: a new recording takes over what was counted
  * since. */
-static int renew_series(struct ps_eventset *set)
+static int renew_recording(struct ps_eventset *set)
 {
 	struct ps__recording *old = set->recorder.recording;
-	struct ps__recording *fresh = ps__set_copy_series(old);
-	struct ps__history *log;
+	struct ps__recording *current = ps__set_copy_recording(old);
+	struct ps__history *history;
 
-	if (!fresh)
+	if (!current)
 		return ps__fail_memory("the readings of an event set");
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
-		if (!ps__recording_add_history(fresh)) {
-			ps__recording_free(fresh);
+		if (!ps__recording_add_history(current)) {
+			ps__recording_free(current);
 			return ps__fail_memory("the readings of an event set");
 		}
 	}
-	log = atomic_load_explicit(&fresh->histories, memory_order_relaxed);
+	history = atomic_load_explicit(&current->histories, memory_order_relaxed);
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
-		move_slot(set->recorder.met[index], log, ps__recording_width(fresh));
-		log = log->next_in_recording;
+		move_slot(set->recorder.met[index], history, ps__recording_width(current));
+		history = history->next_in_recording;
 	}
 	set->recorder.past_readings += ps__recording_count_writes(old);
-	set->recorder.recording = fresh;
+	set->recorder.recording = current;
 	set->recorder.root = NULL;
 	set->recorder.last_bound = NULL;
 	ps__topology_release(old->topology);
@@ -87,7 +87,7 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 	if (set->recorder.root && !ps__topology_is_destroyed(set->recorder.recording->topology))
 		return fail_root(set, root);
 	if (set->recorder.root)
-		result = renew_series(set);
+		result = renew_recording(set);
 	struct ps__recording *before = set->recorder.last_bound;
 	bool is_same = before && before->topology == root->topology;
 	if (result == PS_OK)
@@ -102,11 +102,12 @@ int ps__set_bind(struct ps_eventset *set, struct ps_component *root)
 	/* Those that were only reserved are attached when they are met. */
 	for (size_t index = 0; index < set->recorder.active_count; index++)
 		ps__recording_attach_history(set->recorder.recording,
-		                             set->recorder.active[index]->log,
+		                             set->recorder.active[index]->history,
 		                             set->recorder.active[index]->cpu);
 	/* Where an idle task is: it has a part of the reading, though nothing was counted there. */
-	if (set->recorder.last_slot && !set->recorder.last_slot->log->is_attached)
-		ps__recording_attach_history(set->recorder.recording, set->recorder.last_slot->log,
+	if (set->recorder.last_slot && !set->recorder.last_slot->history->is_attached)
+		ps__recording_attach_history(set->recorder.recording,
+		                             set->recorder.last_slot->history,
 		                             set->recorder.last_slot->cpu);
 	return PS_OK;
 }

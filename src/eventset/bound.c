@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A task that could run on one CPU only when its set was started, and was bound otherwise since, or
- * to none. Its counters don't split by CPU, and a reading can open no others. But the watch that
- * vouched for the one CPU tells of all: what was counted while the task stayed on one belongs there
- * for certain; only of an interval in which it moved each CPU gets a share, by time. Nothing is
- * lost. The next ps_start opens what splits.
+ * to none. Its counters don't split by CPU, and a reading can open no others. But the switch ring
+ * that vouched for the one CPU tells of all: what was counted while the task stayed on one belongs
+ * there for certain; only of an interval in which it moved each CPU gets a share, by time. Nothing
+ * is lost. The next ps_start opens what splits.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -12,14 +12,14 @@
 #include "eventset/eventset.h"
 
 /* A task that moves while it is read is followed this often. */
-#define LARGEST_CHASE 4
+#define LARGEST_FOLLOW 4
 
-static void look_for_stray(const struct ps__visit *visit, void *context)
+static void look_for_migration(const struct ps__visit *visit, void *context)
 {
 	struct ps_eventset *set = context;
 
 	if (visit->cpu != set->attribution.only_cpu)
-		set->attribution.has_strayed = true;
+		set->attribution.has_migrated = true;
 }
 
 /* Since when is the backend's to say: no look at the clock more. */
@@ -38,46 +38,49 @@ static void raise_to(uint64_t *number, uint64_t least)
 
 /* Between two runs nobody asks how long the task was where. Where records were lost, the time on
  * its own CPU tells. */
-void ps__set_look_for_stray(struct ps_eventset *set)
+void ps__set_look_for_migration(struct ps_eventset *set)
 {
-	bool is_counted = ps__set_has_news(set);
+	bool is_counted = ps__set_has_uncollected(set);
 	bool is_known = true;
 
-	/* What came before the last reading is credited; of what came before ps_start nothing was
+	/* What came before the last reading is assigned; of what came before ps_start nothing was
 	 * noted. */
 	raise_to(&set->attribution.stay.since_ns, set->recorder.last_timestamp);
 	raise_to(&set->attribution.stay.since_ns, set->counters.backend->started_ns);
 	if (is_counted)
 		is_known = ps__set_follow(set, set->attribution.stay.cpu);
 	else
-		is_known = ps__watch_drain(&set->attribution.watch, look_for_stray, set);
+		is_known =
+		    ps__switch_ring_drain(&set->attribution.switches, look_for_migration, set);
 	set->attribution.stay.is_lost |= !is_known;
-	if (!is_known || set->attribution.has_strayed)
-		set->attribution.has_strayed |= ps__watch_was_away(&set->attribution.watch);
-	if (is_counted && set->attribution.has_strayed)
+	if (!is_known || set->attribution.has_migrated)
+		set->attribution.has_migrated |=
+		    ps__switch_ring_was_away(&set->attribution.switches);
+	if (is_counted && set->attribution.has_migrated)
 		set->attribution.has_left = true;
 }
 
 static bool has_left_its_cpu(const struct ps_eventset *set)
 {
-	return set->attribution.has_left || set->attribution.has_strayed;
+	return set->attribution.has_left || set->attribution.has_migrated;
 }
 
-/* Reads the counters once more, behind the watch: what is read then is where the watch saw the task
- * last. Where that isn't known, cpu is where it is seen. */
+/* Reads the counters once more, behind the switch ring: what is read then is where the switch ring
+ * saw the task last. Where that isn't known, cpu is where it is seen. */
 static int read_still(struct ps_eventset *set, int *cpu)
 {
 	int result = PS_OK;
 
-	for (int chase = 0; chase < LARGEST_CHASE; chase++) {
-		if (ps__watch_has_moved(&set->attribution.watch))
-			ps__set_look_for_stray(set);
+	for (int turn = 0; turn < LARGEST_FOLLOW; turn++) {
+		if (ps__switch_ring_has_moved(&set->attribution.switches))
+			ps__set_look_for_migration(set);
 		*cpu = ps__set_find_cpu(set);
 		if (set->attribution.stay.is_lost)
 			set->attribution.stay.cpu = *cpu;
 		result = set->counters.backend->ops->read(set->counters.backend, 0,
 		                                          ps__set_totals(set, 0));
-		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->attribution.watch))
+		if (ps__set_is_failure(result) ||
+		    !ps__switch_ring_has_moved(&set->attribution.switches))
 			break;
 	}
 	*cpu = set->attribution.stay.cpu;
@@ -104,8 +107,8 @@ static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
 		uint16_t moved = ps__set_moved_mark(set, fetch->cpu);
 		if (ps__set_is_failure(result))
 			return result;
-		if (__builtin_expect(ps__watch_has_moved(&set->attribution.watch), 0))
-			ps__set_look_for_stray(set);
+		if (__builtin_expect(ps__switch_ring_has_moved(&set->attribution.switches), 0))
+			ps__set_look_for_migration(set);
 		fetch->flags = moved;
 		if (__builtin_expect(!has_left_its_cpu(set), 1))
 			return result;
@@ -113,11 +116,11 @@ static int read_bound(struct ps_eventset *set, struct ps__fetch *fetch)
 	return read_still(set, &fetch->cpu);
 }
 
-/* Credits an interval in which the task left its CPU, or after it had. */
-static void credit_strayed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+/* Assigns an interval in which the task left its CPU, or after it had. */
+static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	bool is_moving =
-	    set->state == PS__SET_RUNNING && ps__watch_has_moved(&set->attribution.watch);
+	    set->state == PS__SET_RUNNING && ps__switch_ring_has_moved(&set->attribution.switches);
 
 	set->attribution.stay.is_lost |= is_moving;
 	uint64_t spent_ns = ps__set_time_spent(set);
@@ -127,23 +130,23 @@ static void credit_strayed(struct ps_eventset *set, struct ps__fetch *fetch, str
 	if (label == PS_ATTRIBUTION_MIXED)
 		ps__set_share_counts(set, spent_ns, fetch->mark);
 	else
-		fetch->mark |= ps__set_credit(set, here, 0);
+		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_forget_times(set);
 	/* What it does from the read until it is followed again belongs to the next interval, and
 	 * may be anywhere. */
 	set->attribution.stay.is_lost = is_moving;
 }
 
-static bool credit_bound(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+static bool assign_bound(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	if (__builtin_expect(has_left_its_cpu(set), 0)) {
-		credit_strayed(set, fetch, here);
+		assign_migrated(set, fetch, here);
 		return true;
 	}
 	unsigned label = here->cpu == set->attribution.only_cpu ? PS_ATTRIBUTION_PINNED
 	                                                        : PS_ATTRIBUTION_LAST_CPU;
-	fetch->mark = (uint16_t)(label | fetch->flags | ps__set_credit_whole(set, here));
-	/* All of it was here, as the watch noted. */
+	fetch->mark = (uint16_t)(label | fetch->flags | ps__set_assign_whole(set, here));
+	/* All of it was here, as the switch ring noted. */
 	here->spent_ns = 0;
 	set->attribution.stay.is_lost = false;
 	return true;
@@ -159,14 +162,14 @@ bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slo
 		return label != PS_ATTRIBUTION_LAST_CPU && slot->cpu == set->attribution.stay.cpu &&
 		       !set->attribution.stay.is_lost;
 	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->attribution.only_cpu &&
-	       !set->attribution.has_strayed;
+	       !set->attribution.has_migrated;
 }
 
 const struct ps__method ps__method_bound = {
     .split = PS__SPLIT_NOT,
     .start = start_bound,
     .read = read_bound,
-    .credit = credit_bound,
+    .assign = assign_bound,
     .is_label_lasting = ps__set_is_stay_lasting,
     .has_changed = ps__set_mask_changed,
 };

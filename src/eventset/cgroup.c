@@ -11,10 +11,10 @@
 
 #include <errno.h>
 
-static bool has_news(const struct ps_eventset *set, size_t lane)
+static bool has_counted(const struct ps_eventset *set, size_t instance)
 {
-	const uint64_t *totals = ps__set_totals(set, lane);
-	const uint64_t *known = ps__set_credited(set, lane);
+	const uint64_t *totals = ps__set_totals(set, instance);
+	const uint64_t *known = ps__set_assigned(set, instance);
 
 	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++) {
 		if (totals[word] != known[word])
@@ -34,21 +34,22 @@ static bool take_interruption(struct ps_eventset *set)
 }
 
 /* Only a CPU with news meets a hardware thread: counts, or that some may be missing. */
-static int read_lane(struct ps_eventset *set, size_t lane)
+static int read_instance(struct ps_eventset *set, size_t instance)
 {
-	int result = set->counters.backend->ops->read(set->counters.backend, lane,
-	                                              ps__set_totals(set, lane));
+	int result = set->counters.backend->ops->read(set->counters.backend, instance,
+	                                              ps__set_totals(set, instance));
 	bool is_interrupted = take_interruption(set) || result == PS_PARTIAL;
 
-	if ((result != PS_OK && result != PS_PARTIAL) || (!is_interrupted && !has_news(set, lane)))
+	if ((result != PS_OK && result != PS_PARTIAL) ||
+	    (!is_interrupted && !has_counted(set, instance)))
 		return result;
-	struct ps__slot *slot = ps__set_slot(set, set->attribution.lanes.cpus[lane]);
+	struct ps__slot *slot = ps__set_slot(set, set->attribution.per_cpu.cpus[instance]);
 	if (!slot)
 		return PS_ENOMEM;
 	uint16_t mark = PS_ATTRIBUTION_EXACT;
 	if (is_interrupted)
 		mark |= PS__MARK_INTERRUPTED;
-	mark |= ps__set_credit(set, slot, lane);
+	mark |= ps__set_assign(set, slot, instance);
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
 	return result;
@@ -59,11 +60,11 @@ static int cpu_here(const struct ps_eventset *set)
 {
 	int cpu = ps__os_getcpu();
 
-	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
-		if (set->attribution.lanes.cpus[lane] == cpu)
+	for (size_t instance = 0; instance < set->counters.target.instance_count; instance++) {
+		if (set->attribution.per_cpu.cpus[instance] == cpu)
 			return cpu;
 	}
-	return set->attribution.lanes.cpus[0];
+	return set->attribution.per_cpu.cpus[0];
 }
 
 static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
@@ -71,8 +72,8 @@ static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
 	int result = PS_OK;
 
 	ps__set_begin_counts(set);
-	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
-		int one = read_lane(set, lane);
+	for (size_t instance = 0; instance < set->counters.backend->instances; instance++) {
+		int one = read_instance(set, instance);
 		if (one != PS_OK && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}
@@ -97,7 +98,7 @@ static bool is_removed(const struct ps_eventset *set)
 	                               .config = PERF_COUNT_SW_DUMMY,
 	                               .disabled = 1};
 	int fd = ps__os_open_event(&attr, set->counters.target.cgroup_fd,
-	                           set->attribution.lanes.cpus[0], -1, PERF_FLAG_PID_CGROUP);
+	                           set->attribution.per_cpu.cpus[0], -1, PERF_FLAG_PID_CGROUP);
 	bool is_gone = fd == -ENOENT;
 
 	if (fd >= 0)
@@ -114,7 +115,7 @@ const struct ps__method ps__method_cgroup = {
     .split = PS__SPLIT_PLACES,
     .prepare = ps__set_list_cpus,
     .read = read_cgroup,
-    .credit = label_here,
+    .assign = label_here,
     .has_changed = has_cgroup_changed,
 };
 

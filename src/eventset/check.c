@@ -9,15 +9,15 @@ static bool is_failure(int result)
 	return result != PS_OK && result != PS_PARTIAL;
 }
 
-static int check_lane(struct ps_eventset *set, size_t lane, long long *residual)
+static int check_instance(struct ps_eventset *set, size_t instance, long long *residual)
 {
 	size_t times = 2 * set->recorder.recording->groups;
-	int result = set->counters.backend->ops->read(set->counters.backend, lane,
-	                                              ps__set_totals(set, lane));
+	int result = set->counters.backend->ops->read(set->counters.backend, instance,
+	                                              ps__set_totals(set, instance));
 
 	for (size_t event = 0; !is_failure(result) && event < set->events.count; event++)
-		residual[event] += (long long)(ps__set_totals(set, lane)[times + event] -
-		                               ps__set_credited(set, lane)[times + event]);
+		residual[event] += (long long)(ps__set_totals(set, instance)[times + event] -
+		                               ps__set_assigned(set, instance)[times + event]);
 	return result;
 }
 
@@ -43,12 +43,13 @@ static int check(struct ps_eventset *set, long long *residual)
 		                         "are no counters to compare with: start the set again");
 	if (result != PS_OK)
 		return result;
-	if (ps__set_has_news(set))
+	if (ps__set_has_uncollected(set))
 		result = ps__set_fetch(set, &slot);
 	for (size_t event = 0; event < set->events.count; event++)
 		residual[event] = 0;
-	for (size_t lane = 0; !is_failure(result) && lane < set->counters.backend->lanes; lane++)
-		result = check_lane(set, lane, residual);
+	for (size_t instance = 0;
+	     !is_failure(result) && instance < set->counters.backend->instances; instance++)
+		result = check_instance(set, instance, residual);
 	if (!is_failure(result))
 		keep_residual(set, residual);
 	return result;

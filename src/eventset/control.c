@@ -116,11 +116,11 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	if (set->attribution.method->start)
 		set->attribution.method->start(set);
 	ps__set_begin_balance(set);
-	set->attribution.has_strayed = false;
+	set->attribution.has_migrated = false;
 	set->attribution.has_left = false;
-	set->attribution.lanes.must_sweep = false;
+	set->attribution.per_cpu.must_sweep = false;
 	set->attribution.has_lost = false;
-	set->attribution.lanes.has_waited = false;
+	set->attribution.per_cpu.has_waited = false;
 	set->recorder.must_clear = true;
 	set->fast_path.pause.left = 0;
 	set->fast_path.pause.length = 0;
@@ -174,7 +174,7 @@ static int reset(struct ps_eventset *set)
 	result = ps__set_check_foreign(set, "ps_reset", false);
 	if (result != PS_OK)
 		return result;
-	if (ps__set_has_news(set)) {
+	if (ps__set_has_uncollected(set)) {
 		result = ps__set_fetch(set, &slot);
 		if (result != PS_OK && result != PS_PARTIAL)
 			return result;

@@ -59,13 +59,13 @@ static uint64_t *copy_vector(const uint64_t *vector, size_t count)
 static int copy_vectors(struct ps_eventset *set, const struct ps_eventset *of)
 {
 	size_t width = ps__recording_width(of->recorder.recording),
-	       lanes = of->counters.backend->lanes;
+	       instances = of->counters.backend->instances;
 
-	set->counters.totals = copy_vector(of->counters.totals, lanes * (1 + width) + 1);
-	set->counters.credited = copy_vector(of->counters.credited, lanes * width);
-	set->attribution.lanes.elapsed = copy_vector(of->attribution.lanes.elapsed,
-	                                             (lanes + 1) * of->recorder.recording->groups);
-	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
+	set->counters.totals = copy_vector(of->counters.totals, instances * (1 + width) + 1);
+	set->counters.assigned = copy_vector(of->counters.assigned, instances * width);
+	set->attribution.per_cpu.elapsed = copy_vector(
+	    of->attribution.per_cpu.elapsed, (instances + 1) * of->recorder.recording->groups);
+	if (!set->counters.totals || !set->counters.assigned || !set->attribution.per_cpu.elapsed ||
 	    ps__set_make_fast_path(set, width) < 0)
 		return PS_ENOMEM;
 	return PS_OK;
@@ -81,8 +81,8 @@ static void twin_clear(struct twin *twin)
 	else if (set->recorder.recording)
 		ps__recording_free(set->recorder.recording);
 	ps__os_free(set->counters.totals);
-	ps__os_free(set->counters.credited);
-	ps__os_free(set->attribution.lanes.elapsed);
+	ps__os_free(set->counters.assigned);
+	ps__os_free(set->attribution.per_cpu.elapsed);
 	ps__set_free_fast_path(set);
 	if (twin->topology)
 		ps_topology_destroy(twin->topology);
@@ -101,13 +101,13 @@ static int twin_create(struct twin *twin, const struct ps_eventset *of)
 	set->recorder.undo.saved = of->recorder.undo.saved;
 	set->counters = of->counters;
 	set->attribution = of->attribution;
-	set->attribution.lanes.settled = NULL;
+	set->attribution.per_cpu.settled = NULL;
 	set->events = of->events;
 	int result = copy_vectors(set, of);
 	if (result == PS_OK)
 		result = ps__set_create_slots(set);
 	if (result == PS_OK)
-		set->recorder.recording = ps__set_copy_series(of->recorder.recording);
+		set->recorder.recording = ps__set_copy_recording(of->recorder.recording);
 	if (!set->recorder.recording)
 		result = ps__fail_memory("the measurement of a reading's cost");
 	if (result == PS_OK)
@@ -148,20 +148,20 @@ static int time_readings(struct twin *twin, double *reading_ns)
 /* What the twin saw of the task belongs to the set, too. */
 static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 {
-	set->attribution.watch = twin->attribution.watch;
+	set->attribution.switches = twin->attribution.switches;
 	set->attribution.last_cpu = twin->attribution.last_cpu;
 	set->is_ended |= twin->is_ended;
 	set->attribution.followed_cpu = twin->attribution.followed_cpu;
 	set->attribution.stay = twin->attribution.stay;
 	set->attribution.has_left |= twin->attribution.has_left;
-	set->attribution.lanes.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;
+	set->attribution.per_cpu.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;
 	/* Records were taken that tell where the task was, and went. What the caller counted
 	 * meanwhile is discounted. */
 	set->attribution.has_lost |= set->attribution.method->split == PS__SPLIT_RECORDS &&
 	                             set->counters.target.kind != PS__TARGET_SELF;
 	for (size_t index = 0; index < twin->recorder.active_count; index++) {
 		uint16_t mark = twin->recorder.active[index]->counts_mark;
-		set->attribution.has_strayed |=
+		set->attribution.has_migrated |=
 		    (mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
 		set->counters.backend->interrupted |= (mark & PS__MARK_INTERRUPTED) != 0;
 	}
@@ -172,11 +172,11 @@ static int discount(struct ps_eventset *set)
 {
 	int result = PS_OK;
 
-	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
-		int one = set->counters.backend->ops->read(set->counters.backend, lane,
-		                                           ps__set_totals(set, lane));
+	for (size_t instance = 0; instance < set->counters.backend->instances; instance++) {
+		int one = set->counters.backend->ops->read(set->counters.backend, instance,
+		                                           ps__set_totals(set, instance));
 		result = one != PS_OK ? one : result;
-		ps__set_discount_lane(set, lane);
+		ps__set_discount_instance(set, instance);
 	}
 	return result;
 }
@@ -233,7 +233,7 @@ static int measure_stopped(struct ps_eventset *set, double *reading_ns)
 	result = measure(set, reading_ns);
 	int stopped = set->counters.backend->ops->stop(set->counters.backend);
 	int discounted = discount(set);
-	set->attribution.has_strayed = false;
+	set->attribution.has_migrated = false;
 	result = result == PS_OK ? stopped : result;
 	return result == PS_OK ? discounted : result;
 }

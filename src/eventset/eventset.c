@@ -26,7 +26,7 @@ int ps_eventset_create(struct ps_eventset **out)
 	set->calls.fork_generation = ps__fork_generation();
 	set->counters.target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
 	set->counters.task.fd = -1;
-	set->attribution.watch.fd = -1;
+	set->attribution.switches.fd = -1;
 	set->attribution.method = &ps__method_last_cpu;
 	set->attribution.only_cpu = -1;
 	set->attribution.last_cpu = -1;

@@ -3,7 +3,7 @@
  * An event set inside.
  *
  * The counts of a set are kept by hardware thread, in slots. What the backend counted since the
- * last fetch is credited to the slot of the CPU where the task was seen; a slot's counts start over
+ * last fetch is assigned to the slot of the CPU where the task was seen; a slot's counts start over
  * at ps_start, ps_reset and ps_accum. A reading writes for every slot that has counts a row: base +
  * counts. So the parts of a reading sum up to what the kernel counted, wherever the task has been.
  */
@@ -20,7 +20,7 @@
 #include "eventset/method.h"
 #include "eventset/recover.h"
 #include "locate/locate.h"
-#include "locate/watch.h"
+#include "locate/switch_ring.h"
 #include "store/recording.h"
 
 #include <perfsage/error.h>
@@ -31,18 +31,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One hardware thread that the set has met. Vectors have the series' width: times of groups, then
- * values. */
+/* One hardware thread that the set has met. Vectors have the recording's width: times of groups,
+ * then values. */
 struct ps__slot {
-	struct ps__history *log;
+	struct ps__history *history;
 	/* Bases of readings that are not the latest; NULL until one is needed */
 	struct ps__history *bases;
 	int cpu;
 	/* Of the backend, where the kernel splits the counts; -1: none for this CPU */
-	ptrdiff_t lane;
-	uint64_t visit; /* the set's number of the visit at which the lane was read last */
+	ptrdiff_t instance;
+	uint64_t visit; /* the set's number of the visit at which the instance was read last */
 	bool is_active; /* in the set's active list: has_counts or has_part */
-	/* Credited with something since the counts started over, if only with zeros */
+	/* Assigned with something since the counts started over, if only with zeros */
 	bool has_counts;
 	bool has_part;        /* the latest reading has a part here: the log's last row */
 	bool has_base;        /* base isn't all zero */
@@ -54,16 +54,16 @@ struct ps__slot {
 	/* Of a set that can't be split: the task's time here, in the interval being fetched */
 	uint64_t spent_ns;
 	/* By group, nanoseconds of the interval being fetched: on the hardware here; the rest of
-	 * the lane's enabled time. */
+	 * the instance's enabled time. */
 	uint64_t *ran;
 	uint64_t *off;
-	bool is_credited; /* LANES: in the interval being fetched */
+	bool is_assigned; /* per_cpu.c: in the interval being fetched */
 	ptrdiff_t found;  /* the row that ps__set_find_reading found; -1: none */
 	uint64_t counts[];
 };
 
-/* Of a set that isn't split, with a watch: where its task has been since the last context switch,
- * or the last fetch. */
+/* Of a set that isn't split, with a switch ring: where its task has been since the last context
+ * switch, or the last fetch. */
 struct ps__stay {
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	int cpu;
@@ -91,18 +91,18 @@ struct ps__balance {
 	uint64_t stop_ns;    /* and when it was stopped last */
 };
 
-/* Of per-CPU counters, a lane for each CPU. */
-struct ps__lanes {
+/* Of per-CPU counters, an instance for each CPU. */
+struct ps__per_cpu {
 	uint64_t visit;  /* counts the rounds of reading */
-	bool must_sweep; /* which lanes have news isn't known: read them all */
+	bool must_sweep; /* which instances have news isn't known: read them all */
 	bool has_waited; /* a group was off the hardware while the task ran, since ps_start */
-	/* For each lane and group the enabled time at ps_start; then for each group what is
-	 * accounted for. With residencies: for each lane and group how much of waiting_total is
+	/* For each instance and group the enabled time at ps_start; then for each group what is
+	 * accounted for. With residencies: for each instance and group how much of waiting_total is
 	 * accounted for. */
 	uint64_t *elapsed;
 	/* Where the last fetch found the task; NULL: there was none since ps_start */
 	const struct ps__slot *settled;
-	int *cpus; /* what target.lane_cpus points at */
+	int *cpus; /* what target.instance_cpus points at */
 };
 
 /* By the hash of its name, or of the string that was added: an event's index and 1; 0: none. */
@@ -164,8 +164,8 @@ struct ps__recorder {
 /* What counts, and whom. */
 struct ps__counters {
 	struct ps__backend *backend; /* NULL: not open */
-	uint64_t *totals;            /* for each lane, as read last: see ps__set_totals */
-	uint64_t *credited;          /* for each lane, the totals that are already in some slot */
+	uint64_t *totals;            /* for each instance, as read last: see ps__set_totals */
+	uint64_t *assigned; /* for each instance, the totals that are already in some slot */
 	struct ps__target target;
 	struct ps__task task;  /* of an attached tid */
 	struct ps__papi *papi; /* what the set wraps; NULL: its events are its own */
@@ -181,21 +181,22 @@ struct ps__attribution {
 	enum ps_attribution_mode mode;
 	/* The one CPU that the task could run on when the set was started; -1: several */
 	int only_cpu;
-	/* At ps_start, before the first slot. Per-CPU counters, records: what the watch told
+	/* At ps_start, before the first slot. Per-CPU counters, records: what the switch ring told
 	 * last */
 	int last_cpu;
-	/* Of an attached task: where it is as long as the watch stands still; -1: not known */
+	/* Of an attached task: where it is as long as the switch ring stands still; -1: not known
+	 */
 	int followed_cpu;
-	struct ps__watch watch; /* of a task that is thought to be pinned, or is split */
+	struct ps__switch_ring switches; /* of a task that is thought to be pinned, or is split */
 	/* By CPU, whatever is open: what counts is not perf. Set before the events are opened */
 	bool cannot_split;
 	/* Pinned and mixed. */
 	struct ps__stay stay;
-	bool has_strayed; /* a pinned task was elsewhere since the last fetch */
-	bool has_left;    /* it was elsewhere since ps_start */
+	bool has_migrated; /* a pinned task was elsewhere since the last fetch */
+	bool has_left;     /* it was elsewhere since ps_start */
 	/* Migration records: where what was counted since the last fetch belongs is not known. */
 	bool has_lost;
-	struct ps__lanes lanes;
+	struct ps__per_cpu per_cpu;
 	size_t descriptors; /* that it has of AUTO's budget */
 	/* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */
 	size_t short_of;
@@ -224,7 +225,7 @@ struct ps_eventset {
 };
 
 /* True if the backend may have counts that aren't in slots. */
-static inline bool ps__set_has_news(const struct ps_eventset *set)
+static inline bool ps__set_has_uncollected(const struct ps_eventset *set)
 {
 	return set->state == PS__SET_RUNNING || set->state == PS__SET_UNFETCHED;
 }
@@ -301,42 +302,43 @@ void ps__set_retarget(struct ps_eventset *set, struct ps__target target, struct 
 
 /* bind.c: the topology of the first reading, until it is destroyed. */
 int ps__set_bind(struct ps_eventset *set, struct ps_component *root);
-/* An unbound series with the same columns and no reading; NULL for lack of memory. */
-struct ps__recording *ps__set_copy_series(const struct ps__recording *model);
+/* An unbound recording with the same columns and no reading; NULL for lack of memory. */
+struct ps__recording *ps__set_copy_recording(const struct ps__recording *model);
 
 /* slot.c: hardware threads. The slot of a CPU, met for the first time or not; NULL for lack of
  * memory, with a detail. */
 struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu);
-void ps__set_find_lanes(struct ps_eventset *set);
+void ps__set_find_instances(struct ps_eventset *set);
 int ps__set_create_slots(struct ps_eventset *set);
 void ps__set_free_slots(struct ps_eventset *set);
 int ps__set_reserve_slots(struct ps_eventset *set, size_t rows);
 void ps__set_activate(struct ps_eventset *set, struct ps__slot *slot);
 void ps__set_clear_counts(struct ps_eventset *set);
-/* Before the first counts since a start are credited. */
+/* Before the first counts since a start are assigned. */
 static inline void ps__set_begin_counts(struct ps_eventset *set)
 {
 	if (set->recorder.must_clear)
 		ps__set_clear_counts(set);
 }
 
-/* A lane's totals as read last, behind a word that the backend writes to; and those that are
+/* An instance's totals as read last, behind a word that the backend writes to; and those that are
  * already in some slot. */
-static inline uint64_t *ps__set_totals(const struct ps_eventset *set, size_t lane)
+static inline uint64_t *ps__set_totals(const struct ps_eventset *set, size_t instance)
 {
-	return set->counters.totals + lane * (1 + ps__recording_width(set->recorder.recording)) + 1;
+	return set->counters.totals +
+	       instance * (1 + ps__recording_width(set->recorder.recording)) + 1;
 }
-static inline uint64_t *ps__set_credited(const struct ps_eventset *set, size_t lane)
+static inline uint64_t *ps__set_assigned(const struct ps_eventset *set, size_t instance)
 {
-	return set->counters.credited + lane * ps__recording_width(set->recorder.recording);
+	return set->counters.assigned + instance * ps__recording_width(set->recorder.recording);
 }
 
-/* fetch.c: totals from the backend, credited to slots. PS_OK, PS_PARTIAL, or a code with a
+/* fetch.c: totals from the backend, assigned to slots. PS_OK, PS_PARTIAL, or a code with a
  * detail. */
 int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
-uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot,
-                        size_t lane); /* returns flags */
+uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot,
+                        size_t instance); /* returns flags */
 static inline bool ps__set_is_failure(int result)
 {
 	return result != PS_OK && result != PS_PARTIAL;

@@ -2,7 +2,7 @@
 /*
  * The fast path of a reading. While the task stays on its CPU, the part of a reading there is
  *
- *     base + counts + (totals - credited)  =  totals + offset,
+ *     base + counts + (totals - assigned)  =  totals + offset,
  *
  * and ps_accum doesn't change the offset either. So a reading is: look that nothing has changed,
  * read the totals, add, store. The slot's counts and base are brought up to date when the next call
@@ -26,8 +26,8 @@ static inline bool has_stayed(const struct ps__fast_path *fast)
 	return __atomic_load_n(fast->head, __ATOMIC_ACQUIRE) == seen;
 }
 
-/* Where lanes tell residency: was the group on the hardware all the time? Else the slow path sorts
- * it out. */
+/* Where instances tell residency: was the group on the hardware all the time? Else the slow path
+ * sorts it out. */
 static inline bool is_resident(const struct ps__fast_path *fast)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous;
@@ -58,7 +58,7 @@ PS__INLINE int read_totals(struct ps_eventset *set)
 
 	if (!LIKELY(has_stayed(fast)))
 		return PS__TRY_SLOW_PATH;
-	int result = fast->read(set->counters.backend, fast->lane, fast->current);
+	int result = fast->read(set->counters.backend, fast->instance, fast->current);
 	if (!LIKELY(result == PS_OK))
 		return ps__set_note_miss(set, result);
 	if (!LIKELY(is_there(fast)) || !LIKELY(has_stayed(fast)) || !LIKELY(is_resident(fast)))
@@ -129,20 +129,20 @@ static __attribute__((cold, noinline)) void unwrite_row(struct ps__fast_path *fa
 /* The first row of a chunk. */
 static __attribute__((cold, noinline)) int begin_chunk(struct ps__fast_path *fast, size_t row)
 {
-	if (ps__history_make_room(fast->slot->log) < 0)
+	if (ps__history_make_room(fast->slot->history) < 0)
 		return -1;
-	ps__fast_find_row(fast, fast->slot->log, row);
+	ps__fast_find_row(fast, fast->slot->history, row);
 	return 0;
 }
 
 /* Goes to the row behind the latest, which `words` and `mark` are of. */
 static inline int find_new_row(struct ps__fast_path *fast)
 {
-	const struct ps__history *log = fast->slot->log;
-	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed);
+	const struct ps__history *history = fast->slot->history;
+	size_t row = atomic_load_explicit(&history->count, memory_order_relaxed);
 
 	if (LIKELY(row % PS__CHUNK_ROWS != 0)) {
-		fast->row.words += log->stride;
+		fast->row.words += history->stride;
 		fast->row.mark++;
 	} else if (begin_chunk(fast, row) < 0) {
 		return -1;
@@ -196,22 +196,22 @@ PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, boo
 {
 	struct ps__fast_path *fast = &set->fast_path;
 	uint64_t timestamp = ps__set_next_timestamp(set);
-	struct ps__recording *series = set->recorder.recording;
-	uint64_t sequence = ps__recording_write_begin_fenced(series);
+	struct ps__recording *recording = set->recorder.recording;
+	uint64_t sequence = ps__recording_write_begin_fenced(recording);
 
 	if (!LIKELY(write_row(fast, timestamp))) {
 		if (is_new)
-			ps__fast_find_latest(fast, fast->slot->log);
+			ps__fast_find_latest(fast, fast->slot->history);
 		else
 			unwrite_row(fast, set->recorder.last_timestamp);
-		atomic_fetch_add_explicit(&series->undone, 1, memory_order_relaxed);
-		ps__recording_write_end_from(series, sequence);
+		atomic_fetch_add_explicit(&recording->undone, 1, memory_order_relaxed);
+		ps__recording_write_end_from(recording, sequence);
 		return ps__set_note_miss(set, PS_OK);
 	}
 	if (old_row >= 0)
 		ps__set_enter_stage(set, PS__STAGE_REOPENING);
 	if (is_new)
-		ps__history_publish(fast->slot->log);
+		ps__history_publish(fast->slot->history);
 	if (kind == PS__WRITE_COUNTS && !LIKELY(!fast->base))
 		keep_base(fast);
 	else
@@ -222,8 +222,8 @@ PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, boo
 		ps__set_end_move(set, (size_t)old_row, kind);
 		ps__set_enter_stage(set, PS__STAGE_NONE);
 	}
-	ps__store_word(&series->latest, timestamp);
-	ps__recording_write_end_from(series, sequence);
+	ps__store_word(&recording->latest, timestamp);
+	ps__recording_write_end_from(recording, sequence);
 	*made = timestamp;
 	return PS_OK;
 }
@@ -287,7 +287,7 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
 		if (timestamp)
 			*timestamp = made;
 		if (thread)
-			*thread = set->fast_path.slot->log->thread;
+			*thread = set->fast_path.slot->history->thread;
 		/* And before it is the set's: see recover.c. */
 		atomic_signal_fence(memory_order_seq_cst);
 		set->recorder.last_timestamp = made;

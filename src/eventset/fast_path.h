@@ -12,17 +12,17 @@ struct ps_component;
 
 /*
  * The fast path of a reading (fast_path.c): while a task stays where it is, a reading is the
- * counters' totals plus a vector that doesn't change (base + counts - credited). What it leaves
+ * counters' totals plus a vector that doesn't change (base + counts - assigned). What it leaves
  * undone is made up for when anything else happens to the set.
  */
 struct ps__fast_path {
 	/* Of the topology, while the fast path is open; NULL else */
 	const struct ps_component *root;
-	/* Of the watch's ring, and where it stood; a constant without a watch */
+	/* Of the switch ring's ring, and where it stood; a constant without a switch ring */
 	const uint64_t *head;
 	uint64_t seen;
 	ps__read_direct *read; /* the backend's, and what it is to read */
-	size_t lane;
+	size_t instance;
 	/* The totals as read last: they stand in the row, but not in the slot's counts */
 	uint64_t *previous;
 	uint64_t *current; /* where they are read to */
@@ -46,7 +46,7 @@ struct ps__fast_path {
 	} base;
 	uint16_t counts_mark; /* the slot's */
 	size_t even_bytes;    /* of the vectors, without their last word if their width is odd */
-	size_t split_times;   /* of LANES: words of times, which tell residency; else 0 */
+	size_t split_times;   /* of per_cpu.c: words of times, which tell residency; else 0 */
 	size_t width;
 	struct ps__slot *slot;
 	uint64_t *kept;   /* vector beside `previous` and `current` */
@@ -63,18 +63,20 @@ struct ps__fast_path {
 #define PS__TRY_SLOW_PATH 1
 
 /* Where the next reading goes. */
-static inline void ps__fast_find_row(struct ps__fast_path *fast, const struct ps__history *log,
+static inline void ps__fast_find_row(struct ps__fast_path *fast, const struct ps__history *history,
                                      size_t row)
 {
-	struct ps__chunk *chunk = ps__history_chunk(log, row);
+	struct ps__chunk *chunk = ps__history_chunk(history, row);
 
-	fast->row.words = ps__history_words(log, chunk, row);
+	fast->row.words = ps__history_words(history, chunk, row);
 	fast->row.mark = ps__history_mark(chunk, row);
 }
 
-static inline void ps__fast_find_latest(struct ps__fast_path *fast, const struct ps__history *log)
+static inline void ps__fast_find_latest(struct ps__fast_path *fast,
+                                        const struct ps__history *history)
 {
-	ps__fast_find_row(fast, log, atomic_load_explicit(&log->count, memory_order_relaxed) - 1);
+	ps__fast_find_row(fast, history,
+	                  atomic_load_explicit(&history->count, memory_order_relaxed) - 1);
 }
 
 #endif

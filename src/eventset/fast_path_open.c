@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The head of a watch that isn't there. */
+/* The head of a switch ring that isn't there. */
 static const uint64_t no_head;
 
 /*
@@ -47,19 +47,19 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 	                           (slot->counts_mark & PS__MARK_ATTRIBUTION)))
 		return false;
 	const struct ps__method *method = set->attribution.method;
-	return (method->split == PS__SPLIT_COUNTERS || set->counters.backend->lanes == 1) &&
+	return (method->split == PS__SPLIT_COUNTERS || set->counters.backend->instances == 1) &&
 	       method->is_label_lasting && method->is_label_lasting(set, slot);
 }
 
-/* The slot's value is base + counts + (totals - credited). */
+/* The slot's value is base + counts + (totals - assigned). */
 static void offset_from_slot(struct ps_eventset *set)
 {
 	struct ps__fast_path *fast = &set->fast_path;
 	const struct ps__slot *slot = fast->slot;
-	const uint64_t *credited = ps__set_credited(set, fast->lane);
+	const uint64_t *assigned = ps__set_assigned(set, fast->instance);
 
 	for (size_t word = 0; word < fast->width; word++)
-		fast->offset[word] = slot->base[word] + slot->counts[word] - credited[word];
+		fast->offset[word] = slot->base[word] + slot->counts[word] - assigned[word];
 }
 
 void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
@@ -75,16 +75,17 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
 	fast->split_times = set->attribution.method->split == PS__SPLIT_COUNTERS
 	                        ? 2 * set->recorder.recording->groups
 	                        : 0;
-	fast->lane = set->attribution.method->split == PS__SPLIT_COUNTERS ? (size_t)slot->lane : 0;
-	fast->head = set->attribution.watch.fd >= 0
-	                 ? (const uint64_t *)&set->attribution.watch.ring.page->data_head
+	fast->instance =
+	    set->attribution.method->split == PS__SPLIT_COUNTERS ? (size_t)slot->instance : 0;
+	fast->head = set->attribution.switches.fd >= 0
+	                 ? (const uint64_t *)&set->attribution.switches.ring.page->data_head
 	                 : &no_head;
-	fast->seen = set->attribution.watch.fd >= 0 ? set->attribution.watch.ring.seen : 0;
+	fast->seen = set->attribution.switches.fd >= 0 ? set->attribution.switches.ring.seen : 0;
 	fast->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
-	ps__fast_find_latest(fast, slot->log);
+	ps__fast_find_latest(fast, slot->history);
 	fast->counts_mark = slot->counts_mark;
 	fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
-	memcpy(fast->previous, ps__set_credited(set, fast->lane),
+	memcpy(fast->previous, ps__set_assigned(set, fast->instance),
 	       fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
 	/* At last: from here on a call that is left finds the fast path open. */
@@ -93,17 +94,17 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
 }
 
 /* What was read goes the slow path into the slot. */
-static void credit_totals(struct ps_eventset *set, const uint64_t *totals)
+static void assign_totals(struct ps_eventset *set, const uint64_t *totals)
 {
 	struct ps__fast_path *fast = &set->fast_path;
-	uint64_t *previous = ps__set_totals(set, fast->lane);
+	uint64_t *previous = ps__set_totals(set, fast->instance);
 
 	for (size_t word = 0; word < fast->width; word++)
 		previous[word] = totals[word];
 	if (set->attribution.method->split == PS__SPLIT_COUNTERS) {
-		ps__set_credit_lane(set, fast->slot, PS_ATTRIBUTION_EXACT);
+		ps__set_assign_instance(set, fast->slot, PS_ATTRIBUTION_EXACT);
 	} else {
-		ps__set_credit(set, fast->slot, fast->lane);
+		ps__set_assign(set, fast->slot, fast->instance);
 		ps__set_label_counts(fast->slot, fast->slot->counts_mark & PS__MARK_ATTRIBUTION);
 	}
 }
@@ -113,13 +114,13 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 	struct ps__fast_path *fast = &set->fast_path;
 
 	if (fast->base >= PS__BASE_PREVIOUS) {
-		credit_totals(set, fast->base == PS__BASE_PREVIOUS ? fast->previous : fast->kept);
+		assign_totals(set, fast->base == PS__BASE_PREVIOUS ? fast->previous : fast->kept);
 		ps__set_move_into_base(set, fast->slot, fast->width);
 		fast->base = PS__BASE_BEFORE;
 		atomic_signal_fence(memory_order_seq_cst);
 	}
-	credit_totals(set, fast->previous);
-	/* What came until then is credited: from there on times count again. */
+	assign_totals(set, fast->previous);
+	/* What came until then is assigned: from there on times count again. */
 	set->attribution.stay.since_ns = set->recorder.last_timestamp;
 	/* At last: a call that is left before does all this again, which changes nothing then. */
 	atomic_signal_fence(memory_order_seq_cst);
@@ -158,7 +159,7 @@ ptrdiff_t ps__set_find_old_row(struct ps_eventset *set, uint64_t timestamp,
 void ps__set_begin_move(struct ps_eventset *set, size_t row, enum ps__write_kind kind)
 {
 	struct ps__fast_path *fast = &set->fast_path;
-	const _Atomic uint64_t *words = ps__history_word(fast->slot->log, row, 1);
+	const _Atomic uint64_t *words = ps__history_word(fast->slot->history, row, 1);
 
 	if (kind != PS__WRITE_ACCUM)
 		return;
@@ -179,10 +180,10 @@ void ps__set_end_move(struct ps_eventset *set, size_t row, enum ps__write_kind k
 {
 	struct ps__fast_path *fast = &set->fast_path;
 	struct ps__slot *slot = fast->slot;
-	const uint64_t *credited = ps__set_credited(set, fast->lane);
+	const uint64_t *assigned = ps__set_assigned(set, fast->instance);
 
 	for (size_t word = 0; kind == PS__WRITE_ACCUM && word < fast->width; word++)
-		slot->base[word] = fast->offset[word] - slot->counts[word] + credited[word];
-	ps__history_retire(slot->log, row);
-	ps__fast_find_latest(fast, slot->log);
+		slot->base[word] = fast->offset[word] - slot->counts[word] + assigned[word];
+	ps__history_retire(slot->history, row);
+	ps__fast_find_latest(fast, slot->history);
 }

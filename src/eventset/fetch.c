@@ -5,18 +5,18 @@
 #include "base/identity.h"
 #include "eventset/undo.h"
 
-/* Credits what was counted since the last fetch. Returns flags. */
-uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
+/* Assigns what was counted since the last fetch. Returns flags. */
+uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot, size_t instance)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
-	const uint64_t *totals = ps__set_totals(set, lane);
-	uint64_t *credited = ps__set_credited(set, lane);
+	const uint64_t *totals = ps__set_totals(set, instance);
+	uint64_t *assigned = ps__set_assigned(set, instance);
 	uint16_t flags = 0;
 
-	ps__set_change_words(set, slot->counts, credited, totals);
+	ps__set_change_words(set, slot->counts, assigned, totals);
 	for (size_t word = 0; word < width; word++) {
 		uint64_t total = totals[word];
-		uint64_t known = credited[word];
+		uint64_t known = assigned[word];
 		/* A counter that went back was reset behind our back: it has counted `total`
 		 * since. */
 		if (__builtin_expect(total < known, 0) && !set->counters.backend->may_fall) {
@@ -27,7 +27,7 @@ uint16_t ps__set_credit(struct ps_eventset *set, struct ps__slot *slot, size_t l
 		ps__set_change_word(set, word, count);
 		slot->counts[word] = count + total - known;
 		atomic_signal_fence(memory_order_seq_cst);
-		credited[word] = total;
+		assigned[word] = total;
 	}
 	ps__set_changed_words(set);
 	return flags;
@@ -78,7 +78,7 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **out)
 	ps__set_begin_counts(set);
 	set->recorder.last_slot = here;
 	fetch.flags |= take_flags(set, result);
-	if (method->credit(set, &fetch, here)) {
+	if (method->assign(set, &fetch, here)) {
 		ps__set_label_counts(here, fetch.mark);
 		ps__set_activate(set, here);
 	}

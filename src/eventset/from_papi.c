@@ -93,18 +93,18 @@ static int fail_empty(const struct ps__papi *papi)
 
 int ps__set_refresh_papi(struct ps_eventset *set)
 {
-	struct ps__papi *fresh = NULL;
+	struct ps__papi *current = NULL;
 	bool changed = false;
 	int result = ps__papi_compare(set->counters.papi, &changed);
 
 	if (result == PS_OK && changed) {
-		result = ps__papi_describe(&fresh, set->counters.papi->id);
+		result = ps__papi_describe(&current, set->counters.papi->id);
 		if (result != PS_OK)
 			return result;
-		fresh->keeps_count = set->counters.papi->keeps_count;
-		result = take_papi(set, fresh);
+		current->keeps_count = set->counters.papi->keeps_count;
+		result = take_papi(set, current);
 		if (result != PS_OK)
-			ps__papi_free(fresh);
+			ps__papi_free(current);
 	}
 	if (result == PS_OK && set->events.count == 0)
 		result = fail_empty(set->counters.papi);

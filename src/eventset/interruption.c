@@ -29,7 +29,7 @@ static uint64_t to_ns(struct timeval time)
 
 static uint64_t enabled_ns(const struct ps_eventset *set)
 {
-	return ps__set_credited(set, 0)[0];
+	return ps__set_assigned(set, 0)[0];
 }
 
 /* From now on. What is stopped by then has been so since stop_ns. */

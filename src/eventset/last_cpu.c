@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the task is, looked up at the time; and the attribution method that has nothing else: all
- * that was counted since the last fetch is credited to the CPU where the task is seen. A set that
+ * that was counted since the last fetch is assigned to the CPU where the task is seen. A set that
  * counts on one CPU knows it for certain.
  */
 #include "base/error.h"
@@ -17,18 +17,18 @@ static int last_seen(const struct ps_eventset *set)
 	           : set->attribution.last_cpu;
 }
 
-/* A task that wasn't switched since it was looked at is where it was: the watch tells, for a
+/* A task that wasn't switched since it was looked at is where it was: the switch ring tells, for a
  * fraction of what its file costs. Only what was seen while the ring stood still counts, so that no
  * switch falls between. */
 static int follow_task(struct ps_eventset *set)
 {
-	bool stands_still = !ps__watch_has_moved(&set->attribution.watch);
+	bool stands_still = !ps__switch_ring_has_moved(&set->attribution.switches);
 
 	if (stands_still && set->attribution.followed_cpu >= 0)
 		return set->attribution.followed_cpu;
 	int cpu = ps__task_cpu(&set->counters.task, &set->is_ended);
 	set->attribution.followed_cpu =
-	    stands_still && !ps__watch_has_moved(&set->attribution.watch) ? cpu : -1;
+	    stands_still && !ps__switch_ring_has_moved(&set->attribution.switches) ? cpu : -1;
 	return cpu;
 }
 
@@ -36,7 +36,7 @@ int ps__set_look_at_task(struct ps_eventset *set)
 {
 	int cpu = -1;
 
-	if (!set->is_ended && set->attribution.watch.fd >= 0 &&
+	if (!set->is_ended && set->attribution.switches.fd >= 0 &&
 	    set->attribution.method->split == PS__SPLIT_NOT)
 		cpu = follow_task(set);
 	else if (!set->is_ended)
@@ -48,16 +48,16 @@ int ps__set_look_at_task(struct ps_eventset *set)
  * meanwhile. */
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
-	/* What the watch tells is for those who split the counts. */
-	if (set->attribution.method->split != PS__SPLIT_NOT || set->attribution.watch.fd < 0 ||
+	/* What the switch ring tells is for those who split the counts. */
+	if (set->attribution.method->split != PS__SPLIT_NOT || set->attribution.switches.fd < 0 ||
 	    cpu < 0)
 		return false;
 	if (set->attribution.cannot_split)
 		return cpu == set->attribution.only_cpu &&
-		       !ps__watch_has_moved(&set->attribution.watch);
-	if (__builtin_expect(ps__watch_has_moved(&set->attribution.watch), 0))
-		ps__set_look_for_stray(set);
-	return cpu == set->attribution.only_cpu && !set->attribution.has_strayed;
+		       !ps__switch_ring_has_moved(&set->attribution.switches);
+	if (__builtin_expect(ps__switch_ring_has_moved(&set->attribution.switches), 0))
+		ps__set_look_for_migration(set);
+	return cpu == set->attribution.only_cpu && !set->attribution.has_migrated;
 }
 
 int ps__set_find_other_cpu(struct ps_eventset *set)
@@ -101,8 +101,8 @@ int ps__set_read_rest(struct ps_eventset *set, int result)
 {
 	struct ps__backend *backend = set->counters.backend;
 
-	for (size_t lane = 1; lane < backend->lanes; lane++) {
-		int one = backend->ops->read(backend, lane, ps__set_totals(set, lane));
+	for (size_t instance = 1; instance < backend->instances; instance++) {
+		int one = backend->ops->read(backend, instance, ps__set_totals(set, instance));
 		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
 			result = one;
 	}
@@ -117,21 +117,21 @@ static int read_last_cpu(struct ps_eventset *set, struct ps__fetch *fetch)
 	return result;
 }
 
-uint16_t ps__set_credit_whole(struct ps_eventset *set, struct ps__slot *slot)
+uint16_t ps__set_assign_whole(struct ps_eventset *set, struct ps__slot *slot)
 {
 	uint16_t flags = 0;
 
-	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++)
-		flags |= ps__set_credit(set, slot, lane);
+	for (size_t instance = 0; instance < set->counters.backend->instances; instance++)
+		flags |= ps__set_assign(set, slot, instance);
 	return flags;
 }
 
-static bool credit_last_cpu(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+static bool assign_last_cpu(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	uint16_t mark = set->counters.target.kind == PS__TARGET_CPU ? PS_ATTRIBUTION_ATTACHED
 	                                                            : PS_ATTRIBUTION_LAST_CPU;
 
-	fetch->mark = mark | fetch->flags | ps__set_credit_whole(set, here);
+	fetch->mark = mark | fetch->flags | ps__set_assign_whole(set, here);
 	return true;
 }
 
@@ -141,16 +141,16 @@ static bool is_last_cpu_lasting(const struct ps_eventset *set, const struct ps__
 	return (slot->counts_mark & PS__MARK_ATTRIBUTION) == PS_ATTRIBUTION_LAST_CPU;
 }
 
-static int open_cpu_watch(struct ps_eventset *set, pid_t tid)
+static int open_switches_of_cpu(struct ps_eventset *set, pid_t tid)
 {
-	return ps__watch_open(&set->attribution.watch, tid, set->attribution.only_cpu);
+	return ps__switch_ring_open(&set->attribution.switches, tid, set->attribution.only_cpu);
 }
 
 const struct ps__method ps__method_last_cpu = {
     .split = PS__SPLIT_NOT,
-    .open_watch = open_cpu_watch,
+    .open_switch_ring = open_switches_of_cpu,
     .read = read_last_cpu,
-    .credit = credit_last_cpu,
+    .assign = assign_last_cpu,
     .is_label_lasting = is_last_cpu_lasting,
     .has_changed = ps__set_mask_changed,
 };

@@ -15,7 +15,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/fetch.c \
 	src/eventset/from_papi.c \
 	src/eventset/interruption.c \
-	src/eventset/lanes.c \
+	src/eventset/per_cpu.c \
 	src/eventset/last_cpu.c \
 	src/eventset/attribution.h \
 	src/eventset/method.h \

@@ -13,15 +13,15 @@
 
 struct ps_eventset;
 struct ps__slot;
-struct ps__watch;
+struct ps__switch_ring;
 
 /* One fetch: what was counted since the last one goes to slots. */
 struct ps__fetch {
 	int cpu; /* set by read: where the task is */
-	/* PS__MARK_*, for each part that credit makes; read may set some, and the driver adds
+	/* PS__MARK_*, for each part that assign makes; read may set some, and the driver adds
 	 * more */
 	uint16_t flags;
-	uint16_t mark; /* set by credit: attribution and flags of the part on that CPU */
+	uint16_t mark; /* set by assign: attribution and flags of the part on that CPU */
 };
 
 /* Who splits the counts by hardware thread. */
@@ -38,15 +38,15 @@ struct ps__method {
 	int (*prepare)(struct ps_eventset *set);
 	/* Opens the ring of the task's context switches or migrations. NULL: not needed. 0 or
 	 * -errno. */
-	int (*open_watch)(struct ps_eventset *set, pid_t tid);
+	int (*open_switch_ring)(struct ps_eventset *set, pid_t tid);
 	/* Before the counters are started. NULL: nothing. */
 	void (*start)(struct ps_eventset *set);
-	/* Reads the totals. A method that credits slots here calls ps__set_begin_counts first.
+	/* Reads the totals. A method that assigns slots here calls ps__set_begin_counts first.
 	 * PS_OK, PS_PARTIAL if some CPU lacks counts, or a code with a detail; nothing is lost
 	 * then. */
 	int (*read)(struct ps_eventset *set, struct ps__fetch *fetch);
-	/* Credits what was read to slots. False if the task's own slot has no part of it. */
-	bool (*credit)(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
+	/* Assigns what was read to slots. False if the task's own slot has no part of it. */
+	bool (*assign)(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here);
 	/* True if a reading of a task that did not move since would be labelled as this slot is.
 	 * NULL: never. */
 	bool (*is_label_lasting)(const struct ps_eventset *set, const struct ps__slot *slot);
@@ -57,7 +57,7 @@ struct ps__method {
 extern const struct ps__method ps__method_last_cpu; /* last_cpu.c */
 extern const struct ps__method ps__method_bound;    /* bound.c */
 extern const struct ps__method ps__method_mixed;    /* mixed.c */
-extern const struct ps__method ps__method_lanes;    /* lanes.c */
+extern const struct ps__method ps__method_per_cpu;  /* per_cpu.c */
 extern const struct ps__method ps__method_records;  /* records.c */
 extern const struct ps__method ps__method_cgroup;   /* cgroup.c */
 extern const struct ps__method ps__method_places;   /* places.c */

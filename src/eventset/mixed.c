@@ -20,7 +20,7 @@ static void start_mixed(struct ps_eventset *set)
 	                      .state = is_self ? PS__STAY_ON : PS__STAY_UNKNOWN};
 }
 
-/* One look at the watch. */
+/* One look at the switch ring. */
 struct round {
 	struct ps_eventset *set;
 	bool is_incomplete;
@@ -40,7 +40,7 @@ static void note_time(struct round *round, uint64_t until_ns)
 		slot->spent_ns += until_ns - set->attribution.stay.since_ns;
 	ps__set_activate(set, slot);
 	if (set->attribution.stay.cpu != set->attribution.only_cpu)
-		set->attribution.has_strayed = true;
+		set->attribution.has_migrated = true;
 }
 
 static void take_visit(const struct ps__visit *visit, void *context)
@@ -63,8 +63,8 @@ bool ps__set_follow(struct ps_eventset *set, int cpu)
 	struct round round = {.set = set};
 	bool complete = true;
 
-	if (ps__watch_has_moved(&set->attribution.watch))
-		complete = ps__watch_drain(&set->attribution.watch, take_visit, &round);
+	if (ps__switch_ring_has_moved(&set->attribution.switches))
+		complete = ps__switch_ring_drain(&set->attribution.switches, take_visit, &round);
 	uint64_t now = ps__os_now_ns();
 	if (!complete)
 		set->attribution.stay = (struct ps__stay){
@@ -110,15 +110,15 @@ static void label_shares(struct ps_eventset *set, uint16_t mark)
 void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark)
 {
 	const uint64_t *totals = ps__set_totals(set, 0);
-	uint64_t *credited = ps__set_credited(set, 0);
+	uint64_t *assigned = ps__set_assigned(set, 0);
 
 	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++) {
-		uint64_t known = credited[word];
+		uint64_t known = assigned[word];
 		/* A total that is meant to fall has no share that could be told: it goes where the
 		 * task is. */
 		if (set->counters.backend->may_fall && (int64_t)(totals[word] - known) < 0) {
 			set->recorder.last_slot->counts[word] += totals[word] - known;
-			credited[word] = totals[word];
+			assigned[word] = totals[word];
 			continue;
 		}
 		if (totals[word] < known && !set->counters.backend->may_fall) {
@@ -126,7 +126,7 @@ void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t m
 			mark |= PS__MARK_WENT_BACK;
 		}
 		share_word(set, word, totals[word] - known, spent_ns);
-		credited[word] = totals[word];
+		assigned[word] = totals[word];
 	}
 	label_shares(set, mark);
 }
@@ -134,12 +134,12 @@ void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t m
 /* How the whole interval is known, if it isn't to be shared. */
 static unsigned label_of(struct ps_eventset *set, const struct ps__slot *here, bool is_known)
 {
-	bool has_strayed = set->attribution.has_strayed;
+	bool has_migrated = set->attribution.has_migrated;
 
-	if (set->attribution.only_cpu >= 0 && (!is_known || has_strayed))
-		has_strayed = ps__watch_was_away(&set->attribution.watch) || has_strayed;
+	if (set->attribution.only_cpu >= 0 && (!is_known || has_migrated))
+		has_migrated = ps__switch_ring_was_away(&set->attribution.switches) || has_migrated;
 	if (set->attribution.only_cpu >= 0 && here->cpu == set->attribution.only_cpu &&
-	    !has_strayed)
+	    !has_migrated)
 		return PS_ATTRIBUTION_PINNED;
 	return is_known ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
 }
@@ -148,7 +148,7 @@ void ps__set_forget_times(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.active_count; index++)
 		set->recorder.active[index]->spent_ns = 0;
-	set->attribution.has_strayed = false;
+	set->attribution.has_migrated = false;
 	set->attribution.stay.is_lost = false;
 }
 
@@ -158,8 +158,8 @@ static int read_mixed(struct ps_eventset *set, struct ps__fetch *fetch)
 	return set->counters.backend->ops->read(set->counters.backend, 0, ps__set_totals(set, 0));
 }
 
-/* Credits what was counted since the last fetch, by time or to where the task is. */
-static bool credit_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+/* Assigns what was counted since the last fetch, by time or to where the task is. */
+static bool assign_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	ps__set_activate(set, here);
 	bool is_known = ps__set_follow(set, fetch->cpu);
@@ -170,7 +170,7 @@ static bool credit_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struc
 	if (label == PS_ATTRIBUTION_MIXED && spent_ns > 0)
 		ps__set_share_counts(set, spent_ns, fetch->mark);
 	else
-		fetch->mark |= ps__set_credit(set, here, 0);
+		fetch->mark |= ps__set_assign(set, here, 0);
 	bool has_part = label != PS_ATTRIBUTION_MIXED || spent_ns == 0 || here->spent_ns > 0;
 	ps__set_forget_times(set);
 	return has_part;
@@ -180,7 +180,7 @@ const struct ps__method ps__method_mixed = {
     .split = PS__SPLIT_NOT,
     .start = start_mixed,
     .read = read_mixed,
-    .credit = credit_mixed,
+    .assign = assign_mixed,
     .is_label_lasting = ps__set_is_stay_lasting,
     .has_changed = ps__set_mask_changed,
 };

@@ -53,7 +53,7 @@ static void close_counters(struct ps_eventset *set)
 		set->counters.backend->ops->close(set->counters.backend, abandon);
 	set->counters.backend = NULL;
 	set->reading_ns = 0;
-	ps__watch_close(&set->attribution.watch, abandon);
+	ps__switch_ring_close(&set->attribution.switches, abandon);
 	ps__set_forget_method(set);
 	ps__set_forget_roots(set);
 }
@@ -77,17 +77,17 @@ static void close_method(struct ps_eventset *set)
 	if (set->counters.backend)
 		set->counters.backend->ops->close(set->counters.backend, false);
 	set->counters.backend = NULL;
-	ps__watch_close(&set->attribution.watch, false);
+	ps__switch_ring_close(&set->attribution.switches, false);
 	ps__set_forget_method(set);
 }
 
-/* EXACT reads all lanes where there is no watch. */
+/* EXACT reads all instances where there is no switch ring. */
 static int open_method(struct ps_eventset *set, const struct ps__method *method)
 {
 	int result = ps__set_choose_method(set, method);
 
 	if (result == PS_OK) {
-		result = ps__set_open_watch(set);
+		result = ps__set_open_switch_ring(set);
 		if (method->split == PS__SPLIT_COUNTERS &&
 		    set->attribution.mode == PS_ATTRIBUTE_EXACT)
 			result = PS_OK;
@@ -128,7 +128,7 @@ static void note_refusal(struct refusal *refusal, const struct ps__method *metho
 /* What is left to be had when the counts can't be split. */
 static int open_plain(struct ps_eventset *set)
 {
-	if (ps__set_open_watch(set) != PS_OK)
+	if (ps__set_open_switch_ring(set) != PS_OK)
 		snprintf(set->attribution.why, sizeof set->attribution.why, "%s",
 		         ps_error_detail());
 	return open_backend(set);
@@ -169,7 +169,7 @@ static int open_once(struct ps_eventset *set)
 			return result;
 		note_refusal(&refusal, ranks[rank], result);
 		/* EXACT takes records, which may be lost, only if there aren't descriptors enough
-		 * for lanes. */
+		 * for instances. */
 		if (set->attribution.mode == PS_ATTRIBUTE_EXACT && result != PS_ECOUNT)
 			break;
 	}
@@ -187,8 +187,8 @@ static bool can_be_read(const struct ps_eventset *set)
 	uint64_t *totals =
 	    ps__os_calloc(2 * (1 + backend->groups) + set->events.count, sizeof *totals);
 	bool readable = true;
-	for (size_t lane = 0; totals && readable && lane < backend->lanes; lane++) {
-		int result = backend->ops->read(backend, lane, totals + 1);
+	for (size_t instance = 0; totals && readable && instance < backend->instances; instance++) {
+		int result = backend->ops->read(backend, instance, totals + 1);
 		readable = result == PS_OK || result == PS_PARTIAL;
 	}
 	ps__os_free(totals);

@@ -49,14 +49,14 @@ int ps__set_check_foreign(struct ps_eventset *set, const char *call, bool is_fin
 	if (result != PS_OK)
 		return result;
 	/* No reading comes after this one that could find what it missed. */
-	set->attribution.lanes.must_sweep = true;
+	set->attribution.per_cpu.must_sweep = true;
 	if (is_final && !set->is_settled)
 		return PS_OK;
 	return ps__fail(PS_EINVAL,
 	                "%s: the set counted thread %d, which has ended, and not thread %d: %s; %s",
 	                call, (int)set->calls.owner_tid, (int)ps__os.gettid(),
-	                ps__set_has_news(set) ? "ps_stop gives its final counts, once"
-	                                      : "its final counts are in the tree",
+	                ps__set_has_uncollected(set) ? "ps_stop gives its final counts, once"
+	                                             : "its final counts are in the tree",
 	                remedy(set));
 }
 

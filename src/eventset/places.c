@@ -8,31 +8,31 @@
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
-/* All slots, before anything is credited: only this can fail. */
+/* All slots, before anything is assigned: only this can fail. */
 static int find_slots(struct ps_eventset *set)
 {
 	for (size_t place = 0; place < set->counters.papi->place_count; place++) {
 		struct ps__slot *slot = ps__set_slot(set, set->counters.papi->place_cpus[place]);
 		if (!slot)
 			return PS_ENOMEM;
-		slot->log->place = (uint32_t)place;
+		slot->history->place = (uint32_t)place;
 	}
 	return PS_OK;
 }
 
-static void credit_place(struct ps_eventset *set, size_t place, uint16_t mark)
+static void assign_place(struct ps_eventset *set, size_t place, uint16_t mark)
 {
 	struct ps__slot *slot = ps__set_slot(set, set->counters.papi->place_cpus[place]);
 	const uint64_t *totals = ps__set_totals(set, 0);
-	uint64_t *credited = ps__set_credited(set, 0);
+	uint64_t *assigned = ps__set_assigned(set, 0);
 	size_t times = 2 * set->recorder.recording->groups;
 
 	for (size_t event = 0; event < set->events.count; event++) {
 		size_t word = times + event;
 		if (set->counters.papi->place_of[event] != place)
 			continue;
-		slot->counts[word] += totals[word] - credited[word];
-		credited[word] = totals[word];
+		slot->counts[word] += totals[word] - assigned[word];
+		assigned[word] = totals[word];
 	}
 	ps__set_label_counts(slot, mark);
 	ps__set_activate(set, slot);
@@ -49,18 +49,18 @@ static int read_places(struct ps_eventset *set, struct ps__fetch *fetch)
 	return result;
 }
 
-static bool credit_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+static bool assign_places(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	(void)here;
 	fetch->mark = PS_ATTRIBUTION_ATTACHED | fetch->flags;
 	for (size_t place = 0; place < set->counters.papi->place_count; place++)
-		credit_place(set, place, fetch->mark);
+		assign_place(set, place, fetch->mark);
 	return true;
 }
 
 const struct ps__method ps__method_places = {
     .split = PS__SPLIT_PLACES,
     .read = read_places,
-    .credit = credit_places,
+    .assign = assign_places,
     .has_changed = ps__set_mask_changed,
 };

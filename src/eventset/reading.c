@@ -27,7 +27,7 @@ static struct ps__slot *final_slot(struct ps_eventset *set)
  * then. */
 static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 {
-	if (__builtin_expect(ps__set_has_news(set), 1))
+	if (__builtin_expect(ps__set_has_uncollected(set), 1))
 		return ps__set_fetch(set, slot);
 	int result = ps__set_adopt(set);
 	if (result == PS_OK && set->state == PS__SET_RUNNING)
@@ -41,7 +41,7 @@ static int fetch(struct ps_eventset *set, struct ps__slot **slot)
 	return *slot ? PS_OK : PS_ENOMEM;
 }
 
-/* All parts of an ended task's counts are final, also those that were credited before its end was
+/* All parts of an ended task's counts are final, also those that were assigned before its end was
  * noticed. */
 static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
 {
@@ -70,7 +70,7 @@ static int finish(struct ps_eventset *set, const struct ps__write *write, uint64
 	int result = ps__set_write(set, write, timestamp);
 
 	if (result == PS_OK && thread)
-		*thread = write->slot->log->thread;
+		*thread = write->slot->history->thread;
 	return result;
 }
 
@@ -148,8 +148,8 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 		return result;
 	int stopped = set->counters.backend->ops->stop(set->counters.backend);
 	set->state = PS__SET_UNFETCHED;
-	/* Whatever the watch missed is found now. */
-	set->attribution.lanes.must_sweep = true;
+	/* Whatever the switch ring missed is found now. */
+	set->attribution.per_cpu.must_sweep = true;
 	int fetched = ps__set_fetch(set, &write.slot);
 	if (fetched != PS_OK && fetched != PS_PARTIAL)
 		return fetched;

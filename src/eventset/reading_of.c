@@ -17,35 +17,36 @@ static int fail_none(const struct ps_component *component, const char *event, ui
 }
 
 /* The timestamp that was asked for by 0: of the newest reading with the event. */
-static size_t sum(const struct ps__recording *series, size_t column, struct ps__range range,
+static size_t sum(const struct ps__recording *recording, size_t column, struct ps__range range,
                   uint64_t timestamp, struct ps_value *out)
 {
-	return timestamp ? ps__recording_sum_at(series, column, range, timestamp, out)
-	                 : ps__recording_sum_latest(series, column, range, out);
+	return timestamp ? ps__recording_sum_at(recording, column, range, timestamp, out)
+	                 : ps__recording_sum_latest(recording, column, range, out);
 }
 
-static int look_up(const struct ps__recording *series, const struct ps_component *component,
+static int look_up(const struct ps__recording *recording, const struct ps_component *component,
                    const char *event, uint64_t timestamp, struct ps_value *out)
 {
 	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
 	bool is_known = false;
 
-	/* From the last series back: a set gets a new one when its events change. */
-	for (; series; series = series->older) {
+	/* From the last recording back: a set gets a new one when its events change. */
+	for (; recording; recording = recording->older) {
 		struct ps_value value;
-		ptrdiff_t column = ps__recording_find(series, event);
+		ptrdiff_t column = ps__recording_find(recording, event);
 		if (column < 0)
 			continue;
 		is_known = true;
-		if (!ps__component_holds(component, series->column[column].scope))
+		if (!ps__component_holds(component, recording->column[column].scope))
 			return ps__component_fail_scope(component, &selector);
-		if (sum(series, (size_t)column, ps__component_range(component), timestamp, &value) >
-		    0) {
+		if (sum(recording, (size_t)column, ps__component_range(component), timestamp,
+		        &value) > 0) {
 			ps__value_finish(&value);
 			*out = value;
 			return PS_OK;
 		}
-		if (!timestamp && atomic_load_explicit(&series->latest, memory_order_acquire) != 0)
+		if (!timestamp &&
+		    atomic_load_explicit(&recording->latest, memory_order_acquire) != 0)
 			break;
 	}
 	if (!is_known)
@@ -60,10 +61,10 @@ int ps_eventset_reading(const struct ps_eventset *set, const struct ps_component
 		return ps__fail(
 		    PS_EINVAL,
 		    "ps_eventset_reading: set, component, event and out must not be NULL");
-	const struct ps__recording *series = set->recorder.last_bound;
-	if (!series || series->topology != component->topology)
+	const struct ps__recording *recording = set->recorder.last_bound;
+	if (!recording || recording->topology != component->topology)
 		return ps__fail(
 		    PS_EINVAL, "ps_eventset_reading: the event set has no reading in %s's topology",
 		    component->name);
-	return look_up(series, component, event, timestamp, out);
+	return look_up(recording, component, event, timestamp, out);
 }

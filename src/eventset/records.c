@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts that the kernel recorded when the task was moved. What a record has, less what is credited
+ * Counts that the kernel recorded when the task was moved. What a record has, less what is assigned
  * already, happened on the CPU where the task was before; what is left at the reading, on the one
- * where it is. The watch, which is always on, tells of every migration: where a group has no record
- * of one (its ring was full, or it was not on the hardware then), nothing is lost, but where the
- * counts of that interval belong isn't known.
+ * where it is. The switch ring, which is always on, tells of every migration: where a group has no
+ * record of one (its ring was full, or it was not on the hardware then), nothing is lost, but where
+ * the counts of that interval belong isn't known.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -14,13 +14,13 @@
 
 /* A task that moves while it is read is followed this often; what comes later is the next
  * reading's. */
-#define LARGEST_CHASE 4
+#define LARGEST_FOLLOW 4
 
 /* How often to look for a record that another CPU is about to write: its interrupts are off, it
  * takes a microsecond. */
 #define LARGEST_WAIT 1000
 
-/* What the watch tells. */
+/* What the switch ring tells. */
 struct visits {
 	size_t count;
 	int cpu; /* the last one's */
@@ -43,11 +43,11 @@ struct walk {
 	bool is_short_of_memory;
 };
 
-/* A word that stands below what is credited is of a record that was read too late. */
-static void credit_word(struct ps_eventset *set, struct ps__slot *slot, size_t word)
+/* A word that stands below what is assigned is of a record that was read too late. */
+static void assign_word(struct ps_eventset *set, struct ps__slot *slot, size_t word)
 {
 	uint64_t total = ps__set_totals(set, 0)[word];
-	uint64_t *known = &ps__set_credited(set, 0)[word];
+	uint64_t *known = &ps__set_assigned(set, 0)[word];
 
 	if (total <= *known)
 		return;
@@ -55,16 +55,16 @@ static void credit_word(struct ps_eventset *set, struct ps__slot *slot, size_t w
 	*known = total;
 }
 
-static void credit_group(struct ps_eventset *set, struct ps__slot *slot, size_t group)
+static void assign_group(struct ps_eventset *set, struct ps__slot *slot, size_t group)
 {
 	size_t times = 2 * set->recorder.recording->groups;
 
-	ps__set_change_begin(set, slot, ps__set_credited(set, 0));
-	credit_word(set, slot, 2 * group);
-	credit_word(set, slot, 2 * group + 1);
+	ps__set_change_begin(set, slot, ps__set_assigned(set, 0));
+	assign_word(set, slot, 2 * group);
+	assign_word(set, slot, 2 * group + 1);
 	for (size_t event = 0; event < set->events.count; event++) {
 		if (set->counters.backend->group_of[event] == group)
-			credit_word(set, slot, times + event);
+			assign_word(set, slot, times + event);
 	}
 	ps__set_change_end(set);
 	ps__set_label_counts(slot, PS_ATTRIBUTION_EXACT);
@@ -77,7 +77,7 @@ static void take_record(int cpu, void *context)
 	struct ps__slot *slot = ps__set_slot(walk->set, walk->cpu);
 
 	if (slot)
-		credit_group(walk->set, slot, walk->group);
+		assign_group(walk->set, slot, walk->group);
 	else
 		walk->is_short_of_memory = true;
 	walk->cpu = cpu;
@@ -101,16 +101,16 @@ static bool follow_group(struct ps_eventset *set, size_t group, const struct vis
 	       walk.cpu == visits->cpu;
 }
 
-/* All groups follow the task to where the watch saw it last. */
+/* All groups follow the task to where the switch ring saw it last. */
 static void follow(struct ps_eventset *set)
 {
 	struct visits visits = {.cpu = set->attribution.last_cpu};
-	bool complete = ps__watch_drain(&set->attribution.watch, note_visit, &visits);
+	bool complete = ps__switch_ring_drain(&set->attribution.switches, note_visit, &visits);
 
 	for (size_t group = 0; group < set->counters.backend->groups; group++)
 		complete &= follow_group(set, group, &visits);
 	set->attribution.last_cpu = visits.cpu;
-	if (set->attribution.watch.has_ended && set->counters.target.kind == PS__TARGET_TID)
+	if (set->attribution.switches.has_ended && set->counters.target.kind == PS__TARGET_TID)
 		set->is_ended = true;
 	if (complete)
 		return;
@@ -123,12 +123,13 @@ static int read_still(struct ps_eventset *set)
 {
 	int result = PS_OK;
 
-	for (int chase = 0; chase < LARGEST_CHASE; chase++) {
-		if (ps__watch_has_moved(&set->attribution.watch))
+	for (int turn = 0; turn < LARGEST_FOLLOW; turn++) {
+		if (ps__switch_ring_has_moved(&set->attribution.switches))
 			follow(set);
 		result = set->counters.backend->ops->read(set->counters.backend, 0,
 		                                          ps__set_totals(set, 0));
-		if (ps__set_is_failure(result) || !ps__watch_has_moved(&set->attribution.watch))
+		if (ps__set_is_failure(result) ||
+		    !ps__switch_ring_has_moved(&set->attribution.switches))
 			break;
 	}
 	return result;
@@ -154,12 +155,12 @@ static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 }
 
 /* What came after the last record. */
-static bool credit_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
+static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	fetch->mark = PS_ATTRIBUTION_EXACT | fetch->flags;
 	/* Of a task that never stands still, that waits for the next reading. */
-	if (set->state != PS__SET_RUNNING || !ps__watch_has_moved(&set->attribution.watch))
-		fetch->mark |= ps__set_credit(set, here, 0);
+	if (set->state != PS__SET_RUNNING || !ps__switch_ring_has_moved(&set->attribution.switches))
+		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_label_counts(here, fetch->mark);
 	if (set->attribution.has_lost)
 		doubt_parts(set, here);
@@ -186,9 +187,9 @@ static int check_core_kinds(struct ps_eventset *set)
 	return PS_OK;
 }
 
-static int open_migration_watch(struct ps_eventset *set, pid_t tid)
+static int open_migrations(struct ps_eventset *set, pid_t tid)
 {
-	return ps__watch_open_migrations(&set->attribution.watch, tid);
+	return ps__switch_ring_open_migrations(&set->attribution.switches, tid);
 }
 
 static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
@@ -200,8 +201,8 @@ static bool is_recorded_lasting(const struct ps_eventset *set, const struct ps__
 const struct ps__method ps__method_records = {
     .split = PS__SPLIT_RECORDS,
     .prepare = check_core_kinds,
-    .open_watch = open_migration_watch,
+    .open_switch_ring = open_migrations,
     .read = read_recorded,
-    .credit = credit_rest,
+    .assign = assign_rest,
     .is_label_lasting = is_recorded_lasting,
 };

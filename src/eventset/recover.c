@@ -3,7 +3,7 @@
  * A call that was left in the midst of its work: by siglongjmp out of a handler that interrupted
  * it, or by the end of its thread. The next call finds the set busy, sees that nobody will go on
  * with that one, and makes the set whole. Nothing that was counted is lost by it: the kernel's
- * totals are never reset, and what is credited is either credited or not (undo). The reading that
+ * totals are never reset, and what is assigned is either assigned or not (undo). The reading that
  * was being written is written to its end.
  */
 #include "base/error.h"
@@ -35,14 +35,14 @@ static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 	                                : set->calls.busy_tid);
 }
 
-void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *credited)
+void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *assigned)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
 	struct ps__undo *undo = &set->recorder.undo;
 
 	memcpy(undo->saved, slot->counts, width * sizeof *slot->counts);
-	memcpy(undo->saved + width, credited, width * sizeof *credited);
-	undo->credited = credited;
+	memcpy(undo->saved + width, assigned, width * sizeof *assigned);
+	undo->assigned = assigned;
 	atomic_signal_fence(memory_order_seq_cst);
 	undo->slot = slot;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -56,7 +56,7 @@ static void undo_change(struct ps_eventset *set)
 
 	if (undo->slot) {
 		memcpy(undo->slot->counts, undo->saved, width * sizeof *undo->saved);
-		memcpy(undo->credited, undo->saved + width, width * sizeof *undo->saved);
+		memcpy(undo->assigned, undo->saved + width, width * sizeof *undo->saved);
 	}
 	if (undo->words && index != SIZE_MAX &&
 	    undo->others[index] != (undo->final ? undo->final[index] : 0))
@@ -65,22 +65,22 @@ static void undo_change(struct ps_eventset *set)
 	ps__set_changed_words(set);
 }
 
-static uint64_t time_of_row(const struct ps__history *log, size_t row)
+static uint64_t time_of_row(const struct ps__history *history, size_t row)
 {
-	return atomic_load_explicit(ps__history_words(log, ps__history_chunk(log, row), row),
-	                            memory_order_relaxed);
+	return atomic_load_explicit(
+	    ps__history_words(history, ps__history_chunk(history, row), row), memory_order_relaxed);
 }
 
 /* Is the log's last row of this reading? */
-static bool ends_with(const struct ps__history *log, uint64_t timestamp)
+static bool ends_with(const struct ps__history *history, uint64_t timestamp)
 {
-	size_t first = atomic_load_explicit(&log->first, memory_order_relaxed);
-	size_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
+	size_t first = atomic_load_explicit(&history->first, memory_order_relaxed);
+	size_t count = atomic_load_explicit(&history->count, memory_order_relaxed);
 
-	return count > first && time_of_row(log, count - 1) == timestamp;
+	return count > first && time_of_row(history, count - 1) == timestamp;
 }
 
-/* The slot that was credited last may not be labelled yet, and the list may be any. */
+/* The slot that was assigned last may not be labelled yet, and the list may be any. */
 static void rebuild_slots(struct ps_eventset *set)
 {
 	size_t width = ps__recording_width(set->recorder.recording);
@@ -148,20 +148,20 @@ static void begin_sequence(struct ps_eventset *set)
 static void recover_fast_path(struct ps_eventset *set)
 {
 	struct ps__slot *slot = set->fast_path.slot;
-	const struct ps__history *log = slot->log;
-	size_t last = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
-	uint64_t told = set->recorder.last_timestamp;
-	bool is_new = last > atomic_load_explicit(&log->first, memory_order_relaxed) &&
-	              time_of_row(log, last - 1) == told;
+	const struct ps__history *history = slot->history;
+	size_t last = atomic_load_explicit(&history->count, memory_order_relaxed) - 1;
+	uint64_t known = set->recorder.last_timestamp;
+	bool is_new = last > atomic_load_explicit(&history->first, memory_order_relaxed) &&
+	              time_of_row(history, last - 1) == known;
 	uint64_t latest =
 	    atomic_load_explicit(&set->recorder.recording->latest, memory_order_relaxed);
 
 	ps__set_close_fast_path(set);
 	ps__set_renew_fast_path(set);
 	if (is_new)
-		set->recorder.last_timestamp = time_of_row(log, last);
-	else if (latest != told)
-		keep_old_name(set, told, latest);
+		set->recorder.last_timestamp = time_of_row(history, last);
+	else if (latest != known)
+		keep_old_name(set, known, latest);
 	begin_sequence(set);
 	write_latest(set, slot, PS__WRITE_COUNTS);
 	end_sequence(set);
@@ -177,7 +177,7 @@ static void recover_write(struct ps_eventset *set)
 	if (pending->stage == PS__STAGE_FORGETTING)
 		forget_latest(set);
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
-		if (ends_with(set->recorder.met[index]->log, pending->timestamp))
+		if (ends_with(set->recorder.met[index]->history, pending->timestamp))
 			set->recorder.met[index]->has_part = true;
 	}
 	rebuild_slots(set);
@@ -190,12 +190,12 @@ static void recover_write(struct ps_eventset *set)
 	end_sequence(set);
 }
 
-/* What the watch had told by then is taken from it: where the task was isn't known. */
+/* What the switch ring had told by then is taken from it: where the task was isn't known. */
 static void doubt_places(struct ps_eventset *set)
 {
-	set->attribution.lanes.must_sweep = true;
+	set->attribution.per_cpu.must_sweep = true;
 	set->attribution.has_lost = set->attribution.method->split == PS__SPLIT_RECORDS;
-	set->attribution.has_strayed = set->attribution.method->split == PS__SPLIT_NOT;
+	set->attribution.has_migrated = set->attribution.method->split == PS__SPLIT_NOT;
 	set->attribution.followed_cpu = -1;
 	set->attribution.stay.state = PS__STAY_UNKNOWN;
 }

@@ -11,13 +11,14 @@ struct ps__slot;
 
 /*
  * What a change of counts replaces, until it is done: recover.c puts it back if the call is left
- * before. Either all of a slot's counts and a lane's credited totals; or, which is cheaper, one of
- * two vectors' words after the other, of which only the one that is being changed can be half done.
+ * before. Either all of a slot's counts and an instance's assigned totals; or, which is cheaper,
+ * one of two vectors' words after the other, of which only the one that is being changed can be
+ * half done.
  */
 struct ps__undo {
 	struct ps__slot *slot; /* whose counts are changed as a whole; NULL: nobody's */
-	uint64_t *credited;    /* the lane's */
-	uint64_t *saved;       /* both, as they were: twice the series' width */
+	uint64_t *assigned;    /* the instance's */
+	uint64_t *saved;       /* both, as they were: twice the recording's width */
 	uint64_t *words;       /* one vector; NULL: none is being changed */
 	uint64_t *others;      /* the other one, of which a word is changed after that of `words` */
 	const uint64_t *final; /* and what it is then; NULL: 0 */

@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-static uint16_t last_mark(const struct ps__history *log)
+static uint16_t last_mark(const struct ps__history *history)
 {
-	size_t row = atomic_load_explicit(&log->count, memory_order_relaxed) - 1;
+	size_t row = atomic_load_explicit(&history->count, memory_order_relaxed) - 1;
 
-	return atomic_load_explicit(ps__history_mark(ps__history_chunk(log, row), row),
+	return atomic_load_explicit(ps__history_mark(ps__history_chunk(history, row), row),
 	                            memory_order_relaxed);
 }
 
@@ -82,7 +82,7 @@ int ps__set_keep_bases(struct ps_eventset *set)
 
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
-		if (!slot->has_part || !(last_mark(slot->log) & PS__MARK_BASE_APART))
+		if (!slot->has_part || !(last_mark(slot->history) & PS__MARK_BASE_APART))
 			continue;
 		if (keep_base(set, slot, latest) < 0)
 			return ps__fail_memory("the base of the reading before; nothing is lost");
@@ -109,11 +109,11 @@ void ps__set_forget_parts(struct ps_eventset *set)
 	set->recorder.active_count = kept;
 }
 
-static void load_base(struct ps__slot *slot, const struct ps__history *log, size_t row,
+static void load_base(struct ps__slot *slot, const struct ps__history *history, size_t row,
                       size_t width)
 {
-	struct ps__chunk *chunk = ps__history_chunk(log, row);
-	_Atomic uint64_t *words = ps__history_words(log, chunk, row) + 1;
+	struct ps__chunk *chunk = ps__history_chunk(history, row);
+	_Atomic uint64_t *words = ps__history_words(history, chunk, row) + 1;
 
 	for (size_t word = 0; word < width; word++)
 		slot->base[word] = atomic_load_explicit(&words[word], memory_order_relaxed);
@@ -129,7 +129,7 @@ static void take_base(struct ps__slot *slot, uint64_t timestamp, size_t row, siz
 	ptrdiff_t kept = slot->bases ? ps__history_find(slot->bases, timestamp) : -1;
 
 	if (kept < 0) {
-		load_base(slot, slot->log, row, width);
+		load_base(slot, slot->history, row, width);
 		return;
 	}
 	load_base(slot, slot->bases, (size_t)kept, width);
@@ -144,21 +144,21 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 	size_t width = ps__recording_width(set->recorder.recording);
 
 	/* Of a bounded history the rows are counted, and are few. */
-	if (set->recorder.history && slot->log->gone) {
-		ps__history_close_up(slot->log);
-		row = (size_t)ps__history_find(slot->log, timestamp);
+	if (set->recorder.history && slot->history->gone) {
+		ps__history_close_up(slot->history);
+		row = (size_t)ps__history_find(slot->history, timestamp);
 	}
 	uint16_t mark = atomic_load_explicit(
-	    ps__history_mark(ps__history_chunk(slot->log, row), row), memory_order_relaxed);
+	    ps__history_mark(ps__history_chunk(slot->history, row), row), memory_order_relaxed);
 
 	if (mark & PS__MARK_BASE_IS_VALUE)
-		load_base(slot, slot->log, row, width);
+		load_base(slot, slot->history, row, width);
 	else if (mark & PS__MARK_BASE_APART)
 		take_base(slot, timestamp, row, width);
 	if (set->recorder.history)
-		ps__history_move_to_end(slot->log, row);
+		ps__history_move_to_end(slot->history, row);
 	else
-		ps__history_copy_to_end(slot->log, row);
+		ps__history_copy_to_end(slot->history, row);
 	slot->has_part = true;
 	ps__set_activate(set, slot);
 }
@@ -167,9 +167,9 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 int ps__set_make_room_to_reopen(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
-		struct ps__history *log = set->recorder.met[index]->log;
-		if (atomic_load_explicit(&log->count, memory_order_relaxed) > 0 &&
-		    ps__history_make_room(log) < 0)
+		struct ps__history *history = set->recorder.met[index]->history;
+		if (atomic_load_explicit(&history->count, memory_order_relaxed) > 0 &&
+		    ps__history_make_room(history) < 0)
 			return ps__fail_memory("a reading that is updated; nothing is lost");
 	}
 	return PS_OK;
@@ -181,7 +181,7 @@ bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp)
 
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
 		struct ps__slot *slot = set->recorder.met[index];
-		slot->found = ps__history_find(slot->log, timestamp);
+		slot->found = ps__history_find(slot->history, timestamp);
 		is_found |= slot->found >= 0;
 	}
 	return is_found;
@@ -190,15 +190,16 @@ bool ps__set_find_reading(struct ps_eventset *set, uint64_t timestamp)
 ptrdiff_t ps__set_find_sole_part(const struct ps_eventset *set, const struct ps__slot *slot,
                                  uint64_t timestamp, uint16_t mark)
 {
-	ptrdiff_t row = ps__history_find(slot->log, timestamp);
+	ptrdiff_t row = ps__history_find(slot->history, timestamp);
 
-	if (row < 0 || atomic_load_explicit(
-			   ps__history_mark(ps__history_chunk(slot->log, (size_t)row), (size_t)row),
-			   memory_order_relaxed) != mark)
+	if (row < 0 ||
+	    atomic_load_explicit(
+		ps__history_mark(ps__history_chunk(slot->history, (size_t)row), (size_t)row),
+		memory_order_relaxed) != mark)
 		return -1;
 	for (size_t index = 0; index < set->recorder.met_count; index++) {
 		if (set->recorder.met[index] != slot &&
-		    ps__history_find(set->recorder.met[index]->log, timestamp) >= 0)
+		    ps__history_find(set->recorder.met[index]->history, timestamp) >= 0)
 			return -1;
 	}
 	return row;

@@ -14,10 +14,10 @@
 #include <perfsage/task.h>
 #include <string.h>
 
-/* What of an event on a lane no record told of. */
+/* What of an event on an instance no record told of. */
 struct rest {
 	long long count;
-	ptrdiff_t keeper; /* whose it is: the index of a task, or */
+	ptrdiff_t owner; /* whose it is: the index of a task, or */
 };
 #define NOBODY  (-1)
 #define SEVERAL (-2)
@@ -25,15 +25,15 @@ struct rest {
 /* One walk over the tasks. */
 struct walk {
 	const struct ps_eventset *set;
-	struct rest *rests; /* by lane and event */
+	struct rest *rests; /* by instance and event */
 	long long *counts;  /* of the task and CPU being told */
 	int (*visit)(const struct ps_task *task, void *context);
 	void *context;
 };
 
-static struct rest *rest_of(const struct walk *walk, size_t lane, size_t event)
+static struct rest *rest_of(const struct walk *walk, size_t instance, size_t event)
 {
-	return &walk->rests[lane * walk->set->events.count + event];
+	return &walk->rests[instance * walk->set->events.count + event];
 }
 
 static void count_rests(struct walk *walk)
@@ -42,21 +42,22 @@ static void count_rests(struct walk *walk)
 	const struct ps__tasks *tasks = set->counters.tasks;
 	size_t times = 2 * set->recorder.recording->groups;
 
-	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
+	for (size_t instance = 0; instance < set->counters.backend->instances; instance++) {
 		for (size_t event = 0; event < set->events.count; event++) {
-			uint64_t origin = lane == 0 && set->counters.backend->origin
+			uint64_t origin = instance == 0 && set->counters.backend->origin
 			                      ? set->counters.backend->origin[times + event]
 			                      : 0;
-			uint64_t count = ps__set_credited(set, lane)[times + event] - origin;
-			*rest_of(walk, lane, event) =
-			    (struct rest){.count = (long long)count, .keeper = NOBODY};
+			uint64_t count = ps__set_assigned(set, instance)[times + event] - origin;
+			*rest_of(walk, instance, event) =
+			    (struct rest){.count = (long long)count, .owner = NOBODY};
 		}
 	}
 	for (size_t index = 0; index < tasks->count; index++) {
 		for (const struct ps__share *share = tasks->tasks[index].shares; share;
 		     share = share->next) {
 			for (size_t event = 0; event < set->events.count; event++)
-				rest_of(walk, share->lane, event)->count -= share->counts[event];
+				rest_of(walk, share->instance, event)->count -=
+				    share->counts[event];
 		}
 	}
 }
@@ -64,17 +65,17 @@ static void count_rests(struct walk *walk)
 /* One task more of which no record tells there. */
 static void claim(struct rest *rest, ptrdiff_t task)
 {
-	rest->keeper = rest->keeper == NOBODY ? task : SEVERAL;
+	rest->owner = rest->owner == NOBODY ? task : SEVERAL;
 }
 
-static void claim_untold(struct walk *walk, size_t index, size_t root)
+static void claim_unknown(struct walk *walk, size_t index, size_t root)
 {
 	const struct ps__tasks *tasks = walk->set->counters.tasks;
 	bool is_known = tasks->tasks[index].root == root && !tasks->is_incomplete;
 
 	for (size_t cpu = 0; cpu < tasks->cpus; cpu++) {
 		for (size_t event = 0; event < tasks->event_count; event++) {
-			if (!ps__task_was_told(tasks, index, cpu, event))
+			if (!ps__task_is_known(tasks, index, cpu, event))
 				claim(rest_of(walk, root * tasks->cpus + cpu, event),
 				      is_known ? (ptrdiff_t)index : SEVERAL);
 		}
@@ -82,14 +83,14 @@ static void claim_untold(struct walk *walk, size_t index, size_t root)
 }
 
 /* A task whose root isn't known may have the events of any. */
-static void find_keepers(struct walk *walk)
+static void find_owners(struct walk *walk)
 {
 	const struct ps__tasks *tasks = walk->set->counters.tasks;
 
 	for (size_t index = 0; index < tasks->count; index++) {
 		size_t own = tasks->tasks[index].root;
 		for (size_t root = own == PS__NO_ROOT ? 0 : own; root < tasks->roots; root++) {
-			claim_untold(walk, index, root);
+			claim_unknown(walk, index, root);
 			if (root == own)
 				break;
 		}
@@ -109,22 +110,22 @@ static int tell(struct walk *walk, const struct ps_task *about, size_t cpu)
 
 	if (is_all_zero(walk->counts, walk->set->events.count))
 		return 0;
-	task.cpu = walk->set->attribution.lanes.cpus[cpu];
+	task.cpu = walk->set->attribution.per_cpu.cpus[cpu];
 	task.counts = walk->counts;
 	return walk->visit(&task, walk->context);
 }
 
-static void gather(struct walk *walk, size_t index, size_t lane)
+static void gather(struct walk *walk, size_t index, size_t instance)
 {
 	const struct ps__share *share = walk->set->counters.tasks->tasks[index].shares;
 	size_t events = walk->set->events.count;
 
-	while (share && share->lane != lane)
+	while (share && share->instance != instance)
 		share = share->next;
 	for (size_t event = 0; event < events; event++) {
-		const struct rest *rest = rest_of(walk, lane, event);
+		const struct rest *rest = rest_of(walk, instance, event);
 		walk->counts[event] = share ? share->counts[event] : 0;
-		if (rest->keeper == (ptrdiff_t)index)
+		if (rest->owner == (ptrdiff_t)index)
 			walk->counts[event] += rest->count;
 	}
 }
@@ -157,7 +158,7 @@ static int tell_rests(struct walk *walk)
 			for (size_t event = 0; event < set->events.count; event++) {
 				const struct rest *rest =
 				    rest_of(walk, root * tasks->cpus + cpu, event);
-				walk->counts[event] += rest->keeper < 0 ? rest->count : 0;
+				walk->counts[event] += rest->owner < 0 ? rest->count : 0;
 			}
 		}
 		result = tell(walk, &about, cpu);
@@ -170,12 +171,12 @@ static int walk_tasks(struct ps_eventset *set, struct walk *walk)
 	int result = 0;
 
 	ps__set_take_tasks(set);
-	walk->rests =
-	    ps__os_calloc(set->counters.backend->lanes * set->events.count, sizeof *walk->rests);
+	walk->rests = ps__os_calloc(set->counters.backend->instances * set->events.count,
+	                            sizeof *walk->rests);
 	walk->counts = ps__os_calloc(set->events.count, sizeof *walk->counts);
 	if (walk->rests && walk->counts) {
 		count_rests(walk);
-		find_keepers(walk);
+		find_owners(walk);
 	} else {
 		result = ps__fail_memory("the tasks of a process");
 	}

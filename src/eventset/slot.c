@@ -33,7 +33,7 @@ int ps__set_create_slots(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* The log itself is the series'. */
+/* The log itself is the recording'. */
 static void free_slot(struct ps__slot *slot)
 {
 	if (slot->bases)
@@ -72,22 +72,22 @@ static int grow_list(struct ps_eventset *set, struct ps__slot ***list, size_t co
 	return 0;
 }
 
-static ptrdiff_t lane_of(const struct ps_eventset *set, int cpu)
+static ptrdiff_t instance_of(const struct ps_eventset *set, int cpu)
 {
-	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
-		if (set->counters.target.lane_cpus[lane] == cpu)
-			return (ptrdiff_t)lane;
+	for (size_t instance = 0; instance < set->counters.target.instance_count; instance++) {
+		if (set->counters.target.instance_cpus[instance] == cpu)
+			return (ptrdiff_t)instance;
 	}
 	return -1;
 }
 
 /* Groups of events that other kinds of cores have. */
-static uint64_t find_lacking(const struct ps__recording *series, int cpu)
+static uint64_t find_lacking(const struct ps__recording *recording, int cpu)
 {
 	uint64_t lacking = 0;
 
-	for (size_t index = 0; index < series->columns; index++) {
-		const struct ps__column *column = &series->column[index];
+	for (size_t index = 0; index < recording->columns; index++) {
+		const struct ps__column *column = &recording->column[index];
 		if (column->cpus && column->group < 64 && !ps__list_contains(column->cpus, cpu))
 			lacking |= UINT64_C(1) << column->group;
 	}
@@ -106,15 +106,15 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 		return NULL;
 	slot->cpu = cpu;
 	slot->ran = slot->counts + width;
-	slot->lane = lane_of(set, cpu);
+	slot->instance = instance_of(set, cpu);
 	slot->off = slot->ran + set->recorder.recording->groups;
 	slot->base = slot->off + set->recorder.recording->groups;
 	slot->lacking = find_lacking(set->recorder.recording, cpu);
 	if (grow_list(set, &set->recorder.active, set->recorder.active_count) < 0 ||
 	    grow_list(set, &set->recorder.met, set->recorder.met_count) < 0)
 		goto free_slot;
-	slot->log = ps__recording_add_history(set->recorder.recording);
-	if (!slot->log)
+	slot->history = ps__recording_add_history(set->recorder.recording);
+	if (!slot->history)
 		goto free_slot;
 	set->recorder.met[set->recorder.met_count++] = slot;
 	return slot;
@@ -124,10 +124,11 @@ free_slot:
 }
 
 /* After the counters were opened again. */
-void ps__set_find_lanes(struct ps_eventset *set)
+void ps__set_find_instances(struct ps_eventset *set)
 {
 	for (size_t index = 0; index < set->recorder.met_count; index++)
-		set->recorder.met[index]->lane = lane_of(set, set->recorder.met[index]->cpu);
+		set->recorder.met[index]->instance =
+		    instance_of(set, set->recorder.met[index]->cpu);
 }
 
 static struct ps__slot **entry_of(struct ps_eventset *set, int cpu)
@@ -141,7 +142,7 @@ struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
 {
 	struct ps__slot **entry = entry_of(set, cpu);
 
-	if (__builtin_expect(*entry && (*entry)->log->is_attached, 1))
+	if (__builtin_expect(*entry && (*entry)->history->is_attached, 1))
 		return *entry;
 	if (!*entry)
 		*entry = create_slot(set, cpu);
@@ -151,7 +152,7 @@ struct ps__slot *ps__set_slot(struct ps_eventset *set, int cpu)
 		return NULL;
 	}
 	if (set->recorder.recording->topology)
-		ps__recording_attach_history(set->recorder.recording, (*entry)->log, cpu);
+		ps__recording_attach_history(set->recorder.recording, (*entry)->history, cpu);
 	return *entry;
 }
 
@@ -189,16 +190,16 @@ static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
 		*entry = create_slot(set, cpu);
 	if (!*entry || ps__set_make_bases(set, *entry) < 0)
 		return -1;
-	return ps__history_reserve((*entry)->log, rows) < 0 ||
+	return ps__history_reserve((*entry)->history, rows) < 0 ||
 	               ps__history_reserve((*entry)->bases, rows) < 0
 	           ? -1
 	           : 0;
 }
 
-static int reserve_lanes(struct ps_eventset *set, size_t rows)
+static int reserve_instances(struct ps_eventset *set, size_t rows)
 {
-	for (size_t lane = 0; lane < set->counters.target.lane_count; lane++) {
-		if (reserve_slot(set, set->attribution.lanes.cpus[lane], rows) < 0)
+	for (size_t instance = 0; instance < set->counters.target.instance_count; instance++) {
+		if (reserve_slot(set, set->attribution.per_cpu.cpus[instance], rows) < 0)
 			return -1;
 	}
 	return 0;
@@ -228,7 +229,7 @@ int ps__set_reserve_slots(struct ps_eventset *set, size_t rows)
 	if (set->counters.target.kind == PS__TARGET_CPU)
 		return reserve_slot(set, set->counters.target.cpu, rows);
 	if (set->counters.target.kind == PS__TARGET_CGROUP)
-		return reserve_lanes(set, rows);
+		return reserve_instances(set, rows);
 	/* Where the mask isn't told, as of a task that has ended, slots are made as they are
 	 * met. */
 	return ps__locate_for_each_allowed(tid, reserve_allowed, &reservation) == -ENOMEM ? -1 : 0;

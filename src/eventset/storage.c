@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static int storage_name_columns(const struct ps_eventset *set, struct ps__recording *series)
+static int storage_name_columns(const struct ps_eventset *set, struct ps__recording *recording)
 {
 	for (size_t index = 0; index < set->events.count; index++) {
 		const struct ps__event *event = &set->events.list[index];
-		struct ps__column *column = &series->column[index];
+		struct ps__column *column = &recording->column[index];
 		if (ps__column_set_name(column, event->name) < 0)
 			return -1;
 		column->group = set->counters.backend->group_of[index];
@@ -26,7 +26,7 @@ static int storage_name_columns(const struct ps_eventset *set, struct ps__record
 		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
 		column->place = set->counters.papi ? set->counters.papi->place_of[index] : 0;
 		column->is_estimate = set->counters.papi && set->counters.papi->is_estimate;
-		ps__column_settle(series, column);
+		ps__column_settle(recording, column);
 	}
 	return 0;
 }
@@ -66,13 +66,13 @@ void ps__set_free_fast_path(struct ps_eventset *set)
 static void storage_free_vectors(struct ps_eventset *set)
 {
 	ps__os_free_apart(set->counters.totals);
-	ps__os_free_apart(set->counters.credited);
-	ps__os_free_apart(set->attribution.lanes.elapsed);
+	ps__os_free_apart(set->counters.assigned);
+	ps__os_free_apart(set->attribution.per_cpu.elapsed);
 	ps__os_free_apart(set->recorder.undo.saved);
 	ps__set_free_fast_path(set);
 	set->counters.totals = NULL;
-	set->counters.credited = NULL;
-	set->attribution.lanes.elapsed = NULL;
+	set->counters.assigned = NULL;
+	set->attribution.per_cpu.elapsed = NULL;
 	set->recorder.undo = (struct ps__undo){0};
 }
 
@@ -85,21 +85,22 @@ void ps__set_begin_totals(struct ps_eventset *set)
 	if (!backend->origin)
 		return;
 	memcpy(set->counters.totals + 1, backend->origin, size_bytes);
-	memcpy(set->counters.credited, backend->origin, size_bytes);
+	memcpy(set->counters.assigned, backend->origin, size_bytes);
 }
 
-static int storage_make_vectors(struct ps_eventset *set, const struct ps__recording *series)
+static int storage_make_vectors(struct ps_eventset *set, const struct ps__recording *recording)
 {
-	size_t width = ps__recording_width(series);
-	size_t lanes = set->counters.backend->lanes;
+	size_t width = ps__recording_width(recording);
+	size_t instances = set->counters.backend->instances;
 
 	set->counters.totals =
-	    ps__os_calloc_apart(lanes * (1 + width) + 1, sizeof *set->counters.totals);
-	set->counters.credited = ps__os_calloc_apart(lanes * width, sizeof *set->counters.credited);
-	set->attribution.lanes.elapsed = ps__os_calloc_apart(
-	    (lanes + 1) * series->groups, sizeof *set->attribution.lanes.elapsed);
+	    ps__os_calloc_apart(instances * (1 + width) + 1, sizeof *set->counters.totals);
+	set->counters.assigned =
+	    ps__os_calloc_apart(instances * width, sizeof *set->counters.assigned);
+	set->attribution.per_cpu.elapsed = ps__os_calloc_apart(
+	    (instances + 1) * recording->groups, sizeof *set->attribution.per_cpu.elapsed);
 	set->recorder.undo.saved = ps__os_calloc_apart(2 * width, sizeof *set->recorder.undo.saved);
-	if (!set->counters.totals || !set->counters.credited || !set->attribution.lanes.elapsed ||
+	if (!set->counters.totals || !set->counters.assigned || !set->attribution.per_cpu.elapsed ||
 	    !set->recorder.undo.saved || ps__set_make_fast_path(set, width) < 0) {
 		storage_free_vectors(set);
 		return -1;
@@ -111,22 +112,22 @@ static int storage_make_vectors(struct ps_eventset *set, const struct ps__record
 
 int ps__set_make_storage(struct ps_eventset *set)
 {
-	struct ps__recording *series =
+	struct ps__recording *recording =
 	    ps__recording_create(set->events.count, set->counters.backend->groups);
 
-	if (!series || storage_name_columns(set, series) < 0)
-		goto free_series;
-	if (storage_make_vectors(set, series) < 0)
-		goto free_series;
+	if (!recording || storage_name_columns(set, recording) < 0)
+		goto free_recording;
+	if (storage_make_vectors(set, recording) < 0)
+		goto free_recording;
 	if (ps__set_create_slots(set) != PS_OK)
 		goto free_vectors;
-	set->recorder.recording = series;
+	set->recorder.recording = recording;
 	return PS_OK;
 free_vectors:
 	storage_free_vectors(set);
-free_series:
-	if (series)
-		ps__recording_free(series);
+free_recording:
+	if (recording)
+		ps__recording_free(recording);
 	return ps__fail_memory("the readings of an event set");
 }
 
@@ -135,7 +136,7 @@ int ps__set_renew_vectors(struct ps_eventset *set)
 	storage_free_vectors(set);
 	if (storage_make_vectors(set, set->recorder.recording) < 0)
 		return ps__fail_memory("an event set's counters");
-	ps__set_find_lanes(set);
+	ps__set_find_instances(set);
 	return PS_OK;
 }
 

@@ -29,25 +29,25 @@ static struct ps__known_task *find_task(struct ps__tasks *tasks, pid_t tid)
 static int make_room(struct ps__tasks *tasks)
 {
 	size_t room = tasks->room ? 2 * tasks->room : FIRST_TASKS;
-	size_t words = ps__task_told_words(tasks);
+	size_t words = ps__task_known_words(tasks);
 
 	if (tasks->count < tasks->room)
 		return 0;
 	struct ps__known_task *grown = ps__os_calloc(room, sizeof *grown);
-	uint64_t *told = ps__os_calloc(room * words, sizeof *told);
-	if (!grown || !told) {
+	uint64_t *known = ps__os_calloc(room * words, sizeof *known);
+	if (!grown || !known) {
 		ps__os_free(grown);
-		ps__os_free(told);
+		ps__os_free(known);
 		return -1;
 	}
 	if (tasks->count) {
 		memcpy(grown, tasks->tasks, tasks->count * sizeof *grown);
-		memcpy(told, tasks->told, tasks->count * words * sizeof *told);
+		memcpy(known, tasks->known, tasks->count * words * sizeof *known);
 	}
 	ps__os_free(tasks->tasks);
-	ps__os_free(tasks->told);
+	ps__os_free(tasks->known);
 	tasks->tasks = grown;
-	tasks->told = told;
+	tasks->known = known;
 	tasks->room = room;
 	return 0;
 }
@@ -66,24 +66,25 @@ static struct ps__known_task *add_task(struct ps__tasks *tasks, pid_t pid, pid_t
 }
 
 /* The task of which a record tells. That it came may stand in a ring that was looked at before. */
-static struct ps__known_task *find_or_add(struct ps__tasks *tasks, const struct ps__task_news *news)
+static struct ps__known_task *find_or_add(struct ps__tasks *tasks,
+                                          const struct ps__task_record *record)
 {
-	struct ps__known_task *task = find_task(tasks, news->tid);
+	struct ps__known_task *task = find_task(tasks, record->tid);
 
-	return task ? task : add_task(tasks, news->pid, news->tid);
+	return task ? task : add_task(tasks, record->pid, record->tid);
 }
 
-static void note_created(struct ps__tasks *tasks, const struct ps__task_news *news)
+static void note_created(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
-	const struct ps__known_task *parent = find_task(tasks, news->parent_tid);
+	const struct ps__known_task *parent = find_task(tasks, record->parent_tid);
 	size_t root = parent ? parent->root : PS__NO_ROOT;
 	char name[16] = "";
 
 	if (parent)
 		memcpy(name, parent->name, sizeof name);
-	struct ps__known_task *task = find_task(tasks, news->tid);
+	struct ps__known_task *task = find_task(tasks, record->tid);
 	if (!task || task->is_announced)
-		task = add_task(tasks, news->pid, news->tid);
+		task = add_task(tasks, record->pid, record->tid);
 	if (!task)
 		return;
 	task->is_announced = true;
@@ -93,20 +94,20 @@ static void note_created(struct ps__tasks *tasks, const struct ps__task_news *ne
 		memcpy(task->name, name, sizeof task->name);
 }
 
-static void note_named(struct ps__tasks *tasks, const struct ps__task_news *news)
+static void note_named(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
-	struct ps__known_task *task = find_or_add(tasks, news);
+	struct ps__known_task *task = find_or_add(tasks, record);
 
 	if (task)
-		memcpy(task->name, news->name, sizeof task->name);
+		memcpy(task->name, record->name, sizeof task->name);
 }
 
 static struct ps__share *find_share(struct ps__tasks *tasks, struct ps__known_task *task,
-                                    size_t lane)
+                                    size_t instance)
 {
 	struct ps__share *share = task->shares;
 
-	while (share && share->lane != lane)
+	while (share && share->instance != instance)
 		share = share->next;
 	if (share)
 		return share;
@@ -115,42 +116,43 @@ static struct ps__share *find_share(struct ps__tasks *tasks, struct ps__known_ta
 		tasks->is_incomplete = true;
 		return NULL;
 	}
-	share->lane = lane;
+	share->instance = instance;
 	share->next = task->shares;
 	task->shares = share;
 	return share;
 }
 
-static void note_counted(struct ps__tasks *tasks, const struct ps__task_news *news)
+static void note_counted(struct ps__tasks *tasks, const struct ps__task_record *record)
 {
-	struct ps__known_task *task = find_or_add(tasks, news);
+	struct ps__known_task *task = find_or_add(tasks, record);
 
 	if (!task)
 		return;
-	size_t bit = news->lane % tasks->cpus * tasks->event_count + news->event;
-	uint64_t *told = tasks->told + (size_t)(task - tasks->tasks) * ps__task_told_words(tasks);
-	told[bit / 64] |= UINT64_C(1) << bit % 64;
-	task->root = news->lane / tasks->cpus;
-	if (news->count == 0)
+	size_t bit = record->instance % tasks->cpus * tasks->event_count + record->event;
+	uint64_t *known =
+	    tasks->known + (size_t)(task - tasks->tasks) * ps__task_known_words(tasks);
+	known[bit / 64] |= UINT64_C(1) << bit % 64;
+	task->root = record->instance / tasks->cpus;
+	if (record->count == 0)
 		return;
-	struct ps__share *share = find_share(tasks, task, news->lane);
+	struct ps__share *share = find_share(tasks, task, record->instance);
 	if (share)
-		share->counts[news->event] = (long long)news->count;
+		share->counts[record->event] = (long long)record->count;
 }
 
-static void note(const struct ps__task_news *news, void *context)
+static void note(const struct ps__task_record *record, void *context)
 {
 	struct ps__tasks *tasks = context;
 
-	switch (news->kind) {
+	switch (record->kind) {
 	case PS__TASK_CREATED:
-		note_created(tasks, news);
+		note_created(tasks, record);
 		return;
 	case PS__TASK_NAMED:
-		note_named(tasks, news);
+		note_named(tasks, record);
 		return;
 	case PS__TASK_COUNTED:
-		note_counted(tasks, news);
+		note_counted(tasks, record);
 		return;
 	case PS__TASK_LOST:
 		tasks->is_incomplete = true;
@@ -195,7 +197,7 @@ int ps__set_open_tasks(struct ps_eventset *set)
 	if (!tasks)
 		return ps__fail_memory("the tasks of a process");
 	set->counters.tasks = tasks;
-	*tasks = (struct ps__tasks){.cpus = set->counters.target.lane_count,
+	*tasks = (struct ps__tasks){.cpus = set->counters.target.instance_count,
 	                            .roots = set->counters.target.root_count,
 	                            .event_count = set->events.count};
 	for (size_t bucket = 0; bucket < PS__TASK_BUCKETS; bucket++)
@@ -221,7 +223,7 @@ void ps__set_close_tasks(struct ps_eventset *set)
 	for (size_t index = 0; index < tasks->count; index++)
 		free_shares(tasks->tasks[index].shares);
 	ps__os_free(tasks->tasks);
-	ps__os_free(tasks->told);
+	ps__os_free(tasks->known);
 	ps__os_free(tasks);
 	set->counters.tasks = NULL;
 }

@@ -8,10 +8,10 @@
 
 #define PS__NO_ROOT SIZE_MAX
 
-/* What a task counted on one lane, where that isn't 0. */
+/* What a task counted on one instance, where that isn't 0. */
 struct ps__share {
 	struct ps__share *next;
-	size_t lane;
+	size_t instance;
 	long long counts[];
 };
 
@@ -28,31 +28,31 @@ struct ps__known_task {
 #define PS__TASK_BUCKETS 4096 /* a power of two */
 
 struct ps__tasks {
-	size_t cpus; /* in the lanes of a root */
+	size_t cpus; /* in the instances of a root */
 	size_t roots;
 	size_t event_count;
 	struct ps__known_task *tasks;
-	uint64_t *told; /* for each task a bit for each CPU and event: its record came */
+	uint64_t *known; /* for each task a bit for each CPU and event: its record came */
 	size_t count;
 	size_t room;
 	ptrdiff_t buckets[PS__TASK_BUCKETS]; /* the newest task of those tids; -1: none */
 	bool is_incomplete;                  /* records were lost, or memory was short */
 };
 
-/* How many words of `told` a task has. */
-static inline size_t ps__task_told_words(const struct ps__tasks *tasks)
+/* How many words of `known` a task has. */
+static inline size_t ps__task_known_words(const struct ps__tasks *tasks)
 {
 	return (tasks->cpus * tasks->event_count + 63) / 64;
 }
 
 /* Did a record tell what the task, by its index, counted of an event on a CPU, by its place in the
- * root's lanes? */
-static inline bool ps__task_was_told(const struct ps__tasks *tasks, size_t task, size_t cpu,
+ * root's instances? */
+static inline bool ps__task_is_known(const struct ps__tasks *tasks, size_t task, size_t cpu,
                                      size_t event)
 {
 	size_t bit = cpu * tasks->event_count + event;
 
-	return tasks->told[task * ps__task_told_words(tasks) + bit / 64] >> bit % 64 & 1;
+	return tasks->known[task * ps__task_known_words(tasks) + bit / 64] >> bit % 64 & 1;
 }
 
 /* tasks.c: PS_OK if the set keeps its tasks apart; else a code and a sentence that names the

@@ -30,8 +30,8 @@ static inline void ps__set_changed_words(struct ps_eventset *set)
 	set->recorder.undo.words = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 }
-/* Around a change of all of a slot's counts, and what is credited of a lane. */
-void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *credited);
+/* Around a change of all of a slot's counts, and what is assigned of an instance. */
+void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *assigned);
 static inline void ps__set_change_end(struct ps_eventset *set)
 {
 	atomic_signal_fence(memory_order_seq_cst);

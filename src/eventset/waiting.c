@@ -8,58 +8,59 @@
  */
 #include "eventset/waiting.h"
 
-/* The enabled time of two lanes differs by what reading them one after the other took, and starting
- * them: that is measured, as a hypervisor or an interrupt may come between. */
-#define SKEW_NS      20000u
-#define LANE_SKEW_NS 2000u
+/* The enabled time of two instances differs by what reading them one after the other took, and
+ * starting them: that is measured, as a hypervisor or an interrupt may come between. */
+#define SKEW_NS          20000u
+#define INSTANCE_SKEW_NS 2000u
 
-static uint64_t *start_of(const struct ps_eventset *set, size_t lane)
+static uint64_t *start_of(const struct ps_eventset *set, size_t instance)
 {
-	return set->attribution.lanes.elapsed + lane * set->recorder.recording->groups;
+	return set->attribution.per_cpu.elapsed + instance * set->recorder.recording->groups;
 }
 
 /* For each group the enabled time since ps_start, at the last fetch. */
 static uint64_t *clock_of(const struct ps_eventset *set)
 {
-	return start_of(set, set->counters.backend->lanes);
+	return start_of(set, set->counters.backend->instances);
 }
 
-/* Residency less running time, as of the lane's last read: it grows by what the group waits on this
- * CPU. */
-static uint64_t waiting_total(const struct ps_eventset *set, size_t lane, size_t group)
+/* Residency less running time, as of the instance's last read: it grows by what the group waits on
+ * this CPU. */
+static uint64_t waiting_total(const struct ps_eventset *set, size_t instance, size_t group)
 {
-	return set->counters.backend->residency_ns[lane] -
-	       ps__set_credited(set, lane)[2 * group + 1];
+	return set->counters.backend->residency_ns[instance] -
+	       ps__set_assigned(set, instance)[2 * group + 1];
 }
 
-void ps__set_start_lanes(struct ps_eventset *set)
+void ps__set_start_instances(struct ps_eventset *set)
 {
 	size_t groups = set->recorder.recording->groups;
 
-	for (size_t lane = 0; lane < set->counters.backend->lanes; lane++) {
+	for (size_t instance = 0; instance < set->counters.backend->instances; instance++) {
 		for (size_t group = 0; group < groups; group++)
-			start_of(set, lane)[group] = set->counters.backend->residency_ns
-			                                 ? waiting_total(set, lane, group)
-			                                 : ps__set_credited(set, lane)[2 * group];
+			start_of(set, instance)[group] =
+			    set->counters.backend->residency_ns
+				? waiting_total(set, instance, group)
+				: ps__set_assigned(set, instance)[2 * group];
 	}
 	for (size_t group = 0; group < groups; group++)
 		clock_of(set)[group] = 0;
-	set->attribution.lanes.settled = NULL;
+	set->attribution.per_cpu.settled = NULL;
 }
 
-void ps__set_discount_lane(struct ps_eventset *set, size_t lane)
+void ps__set_discount_instance(struct ps_eventset *set, size_t instance)
 {
-	const uint64_t *totals = ps__set_totals(set, lane);
-	uint64_t *credited = ps__set_credited(set, lane);
+	const uint64_t *totals = ps__set_totals(set, instance);
+	uint64_t *assigned = ps__set_assigned(set, instance);
 	size_t groups = set->recorder.recording->groups;
 
 	for (size_t group = 0; !set->counters.backend->residency_ns && group < groups; group++)
-		start_of(set, lane)[group] += totals[2 * group] - credited[2 * group];
+		start_of(set, instance)[group] += totals[2 * group] - assigned[2 * group];
 	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++)
-		credited[word] = totals[word];
+		assigned[word] = totals[word];
 	for (size_t group = 0; set->counters.backend->residency_ns && group < groups; group++)
-		start_of(set, lane)[group] = waiting_total(set, lane, group);
-	set->attribution.lanes.settled = NULL;
+		start_of(set, instance)[group] = waiting_total(set, instance, group);
+	set->attribution.per_cpu.settled = NULL;
 }
 
 /* Can the group be on the hardware there? Where it can't, a stand-in tells how long the task was
@@ -70,23 +71,24 @@ static bool can_count(const struct ps__slot *slot, size_t group)
 }
 
 /* A group is read after its clock: one that never waits is ahead of it. */
-uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t lane, size_t group)
+uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_t group)
 {
 	if (!set->counters.backend->residency_ns || !set->counters.backend->is_hardware[group])
 		return 0;
-	int64_t waited_ns = (int64_t)(waiting_total(set, lane, group) - start_of(set, lane)[group]);
+	int64_t waited_ns =
+	    (int64_t)(waiting_total(set, instance, group) - start_of(set, instance)[group]);
 	return waited_ns > 0 ? (uint64_t)waited_ns : 0;
 }
 
 /* The time in which the task was on the slot's CPU, and a group was not. */
-void ps__set_credit_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t lane)
+void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t instance)
 {
 	for (size_t group = 0; group < set->recorder.recording->groups; group++) {
-		uint64_t waited_ns = ps__set_waited_ns(set, lane, group);
+		uint64_t waited_ns = ps__set_waited_ns(set, instance, group);
 
 		slot->counts[2 * group] += waited_ns;
-		start_of(set, lane)[group] += waited_ns;
-		set->attribution.lanes.has_waited |= waited_ns > 0;
+		start_of(set, instance)[group] += waited_ns;
+		set->attribution.per_cpu.has_waited |= waited_ns > 0;
 	}
 }
 
@@ -101,7 +103,7 @@ void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot)
 		    !can_count(slot, group))
 			continue;
 		slot->counts[2 * group] = 1;
-		set->attribution.lanes.has_waited = true;
+		set->attribution.per_cpu.has_waited = true;
 	}
 }
 
@@ -143,29 +145,29 @@ static void spread_waiting(struct ps_eventset *set, size_t group, uint64_t waite
 	}
 }
 
-/* The enabled time of one lane, all roots together, goes on wherever the task runs. What it is
- * ahead of the running times of all lanes is waiting, but for skew: what is too little to be told
- * from it stays on the clock, as many short waits are a long one. */
+/* The enabled time of one instance, all roots together, goes on wherever the task runs. What it is
+ * ahead of the running times of all instances is waiting, but for skew: what is too little to be
+ * told from it stays on the clock, as many short waits are a long one. */
 static void settle_moved(struct ps_eventset *set, size_t group, struct ps__slot *here, uint64_t ran)
 {
 	uint64_t now = 0;
 
-	for (size_t lane = (size_t)here->lane; lane < set->counters.backend->lanes;
-	     lane += set->counters.target.lane_count)
-		now += ps__set_credited(set, lane)[2 * group] - start_of(set, lane)[group];
+	for (size_t instance = (size_t)here->instance; instance < set->counters.backend->instances;
+	     instance += set->counters.target.instance_count)
+		now += ps__set_assigned(set, instance)[2 * group] - start_of(set, instance)[group];
 	uint64_t passed = now - clock_of(set)[group];
-	uint64_t skew =
-	    SKEW_NS + LANE_SKEW_NS * set->counters.backend->lanes + set->counters.backend->start_ns;
+	uint64_t skew = SKEW_NS + INSTANCE_SKEW_NS * set->counters.backend->instances +
+	                set->counters.backend->start_ns;
 	clock_of(set)[group] += ran;
 	if ((int64_t)(passed - ran) <= (int64_t)skew)
 		return;
 	spread_waiting(set, group, passed - ran, here);
 	clock_of(set)[group] = now;
-	set->attribution.lanes.has_waited = true;
+	set->attribution.per_cpu.has_waited = true;
 }
 
-/* The task was nowhere else since the lane was read last: two times of one event, taken at once,
- * have no skew. */
+/* The task was nowhere else since the instance was read last: two times of one event, taken at
+ * once, have no skew. */
 static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot *here,
                           uint64_t ran)
 {
@@ -173,7 +175,7 @@ static void settle_stayed(struct ps_eventset *set, size_t group, struct ps__slot
 
 	here->counts[2 * group] += waited;
 	clock_of(set)[group] += ran + waited;
-	set->attribution.lanes.has_waited |= waited > 0;
+	set->attribution.per_cpu.has_waited |= waited > 0;
 }
 
 static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot *here,
@@ -192,18 +194,18 @@ static void settle_group(struct ps_eventset *set, size_t group, struct ps__slot 
 }
 
 /* Was a single task nowhere else since the last fetch? A process may run in several places at once,
- * and an unwatched task may move while its lanes are read. */
+ * and an unwatched task may move while its instances are read. */
 static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *here)
 {
 	bool is_watched =
 	    set->counters.target.kind == PS__TARGET_SELF ||
-	    (set->counters.target.kind == PS__TARGET_TID && set->attribution.watch.fd >= 0);
+	    (set->counters.target.kind == PS__TARGET_TID && set->attribution.switches.fd >= 0);
 
 	if (!is_watched ||
-	    (set->attribution.lanes.settled && set->attribution.lanes.settled != here))
+	    (set->attribution.per_cpu.settled && set->attribution.per_cpu.settled != here))
 		return false;
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
-		if (set->recorder.active[index] != here && set->recorder.active[index]->is_credited)
+		if (set->recorder.active[index] != here && set->recorder.active[index]->is_assigned)
 			return false;
 	}
 	return true;
@@ -236,11 +238,11 @@ void ps__set_settle_waiting(struct ps_eventset *set, struct ps__slot *here)
 		settle_group(set, group, here, stayed);
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
-		slot->is_credited = false;
+		slot->is_assigned = false;
 		for (size_t group = 0; group < set->recorder.recording->groups; group++)
 			slot->ran[group] = slot->off[group] = 0;
 	}
-	set->attribution.lanes.settled = here;
-	if (__builtin_expect(set->attribution.lanes.has_waited, 0))
+	set->attribution.per_cpu.settled = here;
+	if (__builtin_expect(set->attribution.per_cpu.has_waited, 0))
 		label_turns(set);
 }

@@ -7,13 +7,13 @@
 #include "eventset/eventset.h"
 
 /* Waiting is measured from now on: a start. */
-void ps__set_start_lanes(struct ps_eventset *set);
-/* What was counted and waited since the last fetch belongs to nobody; the lane's totals were just
- * read. */
-void ps__set_discount_lane(struct ps_eventset *set, size_t lane);
-/* With residencies, as of the lane's last read: what is not credited yet; 0 without. */
-uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t lane, size_t group);
-void ps__set_credit_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t lane);
+void ps__set_start_instances(struct ps_eventset *set);
+/* What was counted and waited since the last fetch belongs to nobody; the instance's totals were
+ * just read. */
+void ps__set_discount_instance(struct ps_eventset *set, size_t instance);
+/* With residencies, as of the instance's last read: what is not assigned yet; 0 without. */
+uint64_t ps__set_waited_ns(const struct ps_eventset *set, size_t instance, size_t group);
+void ps__set_assign_waiting(struct ps_eventset *set, struct ps__slot *slot, size_t instance);
 /* The task was on the slot's CPU since the last fetch. */
 void ps__set_note_presence(struct ps_eventset *set, struct ps__slot *slot);
 /* The end of a fetch that found the task here. */

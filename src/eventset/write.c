@@ -57,7 +57,7 @@ static int make_room(struct ps_eventset *set, const struct ps__write *write)
 	ps__set_activate(set, write->slot);
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
-		if (takes_part(slot, write) && ps__history_make_room(slot->log) < 0)
+		if (takes_part(slot, write) && ps__history_make_room(slot->history) < 0)
 			return ps__fail_memory(
 			    "a reading; nothing is lost: the counts come with the next one");
 	}
@@ -135,12 +135,13 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
                                                              const struct ps__write *write,
                                                              uint64_t timestamp)
 {
-	struct ps__history *log = slot->log;
+	struct ps__history *history = slot->history;
 	size_t width = ps__recording_width(set->recorder.recording);
-	size_t row = slot->has_part ? atomic_load_explicit(&log->count, memory_order_relaxed) - 1
-	                            : ps__history_append(log, timestamp);
-	struct ps__chunk *chunk = ps__history_chunk(log, row);
-	_Atomic uint64_t *words = ps__history_words(log, chunk, row);
+	size_t row = slot->has_part
+	                 ? atomic_load_explicit(&history->count, memory_order_relaxed) - 1
+	                 : ps__history_append(history, timestamp);
+	struct ps__chunk *chunk = ps__history_chunk(history, row);
+	_Atomic uint64_t *words = ps__history_words(history, chunk, row);
 
 	atomic_store_explicit(&words[0], timestamp, memory_order_release);
 	uint16_t flags = 0;
@@ -153,10 +154,10 @@ static inline __attribute__((always_inline)) void write_part(struct ps_eventset 
 	slot->has_part = true;
 	if (write->kind == PS__WRITE_ACCUM)
 		ps__set_move_into_base(set, slot, width);
-	if (set->recorder.history && log->gone)
-		ps__history_close_up(log);
+	if (set->recorder.history && history->gone)
+		ps__history_close_up(history);
 	if (set->recorder.history)
-		ps__history_trim(log, set->recorder.history);
+		ps__history_trim(history, set->recorder.history);
 }
 
 static inline __attribute__((always_inline)) void

@@ -8,5 +8,5 @@ src_locate_liblocate_la_SOURCES = \
 	src/locate/ring.c \
 	src/locate/ring.h \
 	src/locate/task.c \
-	src/locate/watch.c \
-	src/locate/watch.h
+	src/locate/switch_ring.c \
+	src/locate/switch_ring.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A perf event's ring: mapped, and emptied record by record. For the watch and for migration
+/* A perf event's ring: mapped, and emptied record by record. For the switch ring and for migration
  * records. */
 #include "locate/ring.h"
 
@@ -59,12 +59,12 @@ static bool is_head_damaged(const struct ps__ring *ring, uint64_t head)
 
 /* The kernel tells of a loss right before the first record for which there is room again. When a
  * drain has told of it, and made that room, nothing can have been lost since. */
-static bool is_told_already(struct ps__ring *ring, const struct perf_event_header *header)
+static bool is_known_already(struct ps__ring *ring, const struct perf_event_header *header)
 {
-	bool is_told = ring->is_loss_told && header->type == PERF_RECORD_LOST;
+	bool is_known = ring->is_loss_known && header->type == PERF_RECORD_LOST;
 
-	ring->is_loss_told = false;
-	return is_told;
+	ring->is_loss_known = false;
+	return is_known;
 }
 
 /* False if a record is damaged: nothing behind it can be found then. */
@@ -77,7 +77,7 @@ static bool take_records(struct ps__ring *ring, uint64_t head, ps__ring_take *ta
 		copy_from(ring, ring->seen, &header, sizeof header);
 		if (header.size < sizeof header || header.size > head - ring->seen)
 			return false;
-		if (!is_told_already(ring, &header))
+		if (!is_known_already(ring, &header))
 			complete = take(ring, &header, context) && complete;
 		ring->seen += header.size;
 	}
@@ -97,6 +97,6 @@ bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, 
 	 * room: the kernel tells of a loss only later. */
 	head = __atomic_load_n(&ring->page->data_head, __ATOMIC_SEQ_CST);
 	bool may_have_been_full = head - tail + largest > ring->data_bytes;
-	ring->is_loss_told = ring->is_loss_told || may_have_been_full;
+	ring->is_loss_known = ring->is_loss_known || may_have_been_full;
 	return complete && !may_have_been_full;
 }

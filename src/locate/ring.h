@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mapped ring into which the kernel writes an event's records. Read by watch.c (context
+ * The mapped ring into which the kernel writes an event's records. Read by switch_ring.c (context
  * switches), perf_records.c (migrations), perf_execs.c (new programs) and perf_tasks.c (fork,
  * exit).
  */
@@ -18,7 +18,7 @@ struct ps__ring {
 	size_t data_bytes;                 /* a power of two */
 	uint64_t seen;                     /* the head up to which records have been looked at */
 	/* That it may have been full was told: so was what the kernel will say of it */
-	bool is_loss_told;
+	bool is_loss_known;
 };
 
 /* Maps the ring of an event, with this many pages of data (a power of two), and faults it in. 0, or
@@ -29,7 +29,7 @@ int ps__ring_map(struct ps__ring *ring, int fd, size_t pages);
 void ps__ring_unmap(struct ps__ring *ring, bool abandon);
 
 /* Has anything been written since the last ps__ring_drain? Hot; async-signal-safe. */
-static inline bool ps__ring_has_news(const struct ps__ring *ring)
+static inline bool ps__ring_has_records(const struct ps__ring *ring)
 {
 	/* Pairs with the kernel's store of data_head after it wrote a record. */
 	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) != ring->seen;

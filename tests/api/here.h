@@ -43,7 +43,7 @@ long long here_sum(const char *event, uint64_t timestamp); /* of the parts of a 
 		return;                          \
 	}
 
-/* The kernel counted nothing of the set's two events that the set didn't credit. */
+/* The kernel counted nothing of the set's two events that the set didn't assign. */
 void here_check_residual(struct ps_eventset *set);
 
 extern const enum ps_attribution_mode here_modes[];

@@ -106,7 +106,7 @@ struct watch {
 	int cpus[2];
 };
 
-static void open_watch(struct watch *watch, struct worker *worker)
+static void open_switch_ring(struct watch *watch, struct worker *worker)
 {
 	*watch = (struct watch){.cpus = {wander_cpu(0), wander_cpu(1)}};
 	check_ok(ps_topology_load(&watch->topology, NULL));
@@ -154,7 +154,7 @@ START_TEST(a_watched_thread_that_wanders_is_counted_where_it_was)
 
 	wander_skip_if_obstructed();
 	start_worker(&worker, wander_cpu(0), 20 * 500 + 100);
-	open_watch(&watch, &worker);
+	open_switch_ring(&watch, &worker);
 	for (int move = 0; move < 500; move++) {
 		send(&worker, watch.cpus[wander_random(&seed, 2)]);
 		touch(&worker, (int)wander_random(&seed, 20));
@@ -178,7 +178,7 @@ START_TEST(a_watched_thread_that_overflowed_the_ring_and_then_stays_is_counted_w
 
 	wander_skip_if_obstructed();
 	start_worker(&worker, wander_cpu(0), 1000);
-	open_watch(&watch, &worker);
+	open_switch_ring(&watch, &worker);
 	for (int i = 0; i < 450; i++)
 		give(&worker, ORDER_SLEEP, 0);
 	send(&worker, watch.cpus[1 - _i]);
@@ -203,7 +203,7 @@ START_TEST(a_watched_thread_that_moved_while_the_set_was_stopped_is_counted_wher
 
 	wander_skip_if_obstructed();
 	start_worker(&worker, wander_cpu(0), 1000);
-	open_watch(&watch, &worker);
+	open_switch_ring(&watch, &worker);
 	for (int i = 0; i < 6; i++) {
 		check_ok(ps_stop(watch.set, watch.root, NULL, NULL));
 		send(&worker, watch.cpus[i % 2]);
@@ -227,7 +227,7 @@ START_TEST(the_end_of_a_watched_thread_that_never_slept_is_noticed)
 
 	wander_skip_if_obstructed();
 	start_worker(&worker, wander_cpu(0), 1000);
-	open_watch(&watch, &worker);
+	open_switch_ring(&watch, &worker);
 	send(&worker, watch.cpus[0]);
 	worker.is_awake = true;
 	wander_move(watch.cpus[1]);

@@ -158,8 +158,8 @@ static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, in
 	return -1;
 }
 
-static int open_no_lane(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
-                        unsigned long flags)
+static int open_no_instance(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                            unsigned long flags)
 {
 	if (pid < 0 || cpu < 0 || attr->config == PERF_COUNT_SW_DUMMY)
 		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
@@ -184,7 +184,7 @@ static int open_many_cpus(const char *path, int flags)
 	return ends[0];
 }
 
-static void take_lanes(void)
+static void take_instances(void)
 {
 	struct ps_hooks hooks = *ps_hooks_default();
 
@@ -198,7 +198,7 @@ static void take_records(void)
 	struct ps_hooks hooks = *ps_hooks_default();
 
 	means = WANDER_RECORDS;
-	hooks.perf_event_open = open_no_lane;
+	hooks.perf_event_open = open_no_instance;
 	hooks.open = open_many_cpus;
 	check_ok(ps_hooks_set(&hooks));
 }
@@ -305,7 +305,7 @@ int wander_run(const char *name, wander_add *add, wander_add *add_with_records)
 	refuse_numa_balancing();
 	if (sched_getaffinity(0, sizeof(first_mask), &first_mask) < 0)
 		return EXIT_FAILURE;
-	add_case(suite, "lanes", add, take_lanes);
+	add_case(suite, "per-CPU", add, take_instances);
 	if (add_with_records)
 		add_case(suite, "records", add_with_records, take_records);
 	return here_run(suite);

@@ -73,10 +73,10 @@ long long wander_part(struct ps_topology *topology, int cpu, uint64_t timestamp,
  * less. */
 void wander_check_count(long long counted, long long expected, long long strays);
 
-/* The kernel counted nothing that the set didn't credit. */
+/* The kernel counted nothing that the set didn't assign. */
 void wander_check_residual(struct ps_eventset *set);
 
-/* main's: a suite of one case, with lanes; or of two, the other with migration records (NULL:
+/* main's: a suite of one case, with instances; or of two, the other with migration records (NULL:
  * none). */
 typedef void wander_add(TCase *tests);
 int wander_run(const char *name, wander_add *add, wander_add *add_with_records);

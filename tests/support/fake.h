@@ -120,7 +120,7 @@ void fake_set_waiting(uint32_t type, uint64_t config,
  * that counts nothing. */
 enum fake_means {
 	FAKE_MEANS_ALL,
-	FAKE_MEANS_LANES,
+	FAKE_MEANS_PER_CPU,
 	FAKE_MEANS_RECORDS,
 	FAKE_MEANS_NONE
 };

@@ -126,12 +126,14 @@ int fake__pmu_check_refused(const struct perf_event_attr *attr, pid_t pid, int c
 {
 	bool is_recorder = attr->type == PERF_TYPE_SOFTWARE &&
 	                   attr->config == PERF_COUNT_SW_CPU_MIGRATIONS && attr->sample_period == 1;
-	bool is_lane = pid >= 0 && cpu >= 0 &&
-	               !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY);
+	bool is_instance =
+	    pid >= 0 && cpu >= 0 &&
+	    !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY);
 
-	if (is_recorder && (means == FAKE_MEANS_LANES || means == FAKE_MEANS_NONE))
+	if (is_recorder && (means == FAKE_MEANS_PER_CPU || means == FAKE_MEANS_NONE))
 		return EACCES;
-	return is_lane && (means == FAKE_MEANS_RECORDS || means == FAKE_MEANS_NONE) ? EMFILE : 0;
+	return is_instance && (means == FAKE_MEANS_RECORDS || means == FAKE_MEANS_NONE) ? EMFILE
+	                                                                                : 0;
 }
 
 void fake_set_means(enum fake_means possible)

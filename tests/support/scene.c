@@ -27,10 +27,10 @@ void scene_setup_last_cpu(void)
 	scene.mode = PS_ATTRIBUTE_LAST_CPU;
 }
 
-void scene_setup_lanes(void)
+void scene_setup_instances(void)
 {
 	scene_setup();
-	scene.means = FAKE_MEANS_LANES;
+	scene.means = FAKE_MEANS_PER_CPU;
 	fake_set_means(scene.means);
 }
 
@@ -81,9 +81,9 @@ TCase *scene_case_last_cpu(Suite *suite, const char *name)
 	return scene_case_of(suite, name, scene_setup_last_cpu, scene_teardown);
 }
 
-TCase *scene_case_lanes(Suite *suite, const char *name)
+TCase *scene_case_instances(Suite *suite, const char *name)
 {
-	return scene_case_of(suite, name, scene_setup_lanes, scene_teardown);
+	return scene_case_of(suite, name, scene_setup_instances, scene_teardown);
 }
 
 TCase *scene_case_records(Suite *suite, const char *name)

@@ -22,16 +22,16 @@ struct scene {
 extern struct scene scene;
 
 void scene_setup(void);
-void scene_setup_last_cpu(void); /* the same, with PS_ATTRIBUTE_LAST_CPU */
-void scene_setup_lanes(void);    /* the kernel can't record migrations */
-void scene_setup_records(void);  /* or is out of descriptors for lanes */
-void scene_teardown(void);       /* the test has destroyed its event sets */
-int scene_run(Suite *suite);     /* main's: runs the suite, returns the exit status */
+void scene_setup_last_cpu(void);  /* the same, with PS_ATTRIBUTE_LAST_CPU */
+void scene_setup_instances(void); /* the kernel can't record migrations */
+void scene_setup_records(void);   /* or is out of descriptors for instances */
+void scene_teardown(void);        /* the test has destroyed its event sets */
+int scene_run(Suite *suite);      /* main's: runs the suite, returns the exit status */
 
 /* A case of tests on the scene; one whose sets count by PS_ATTRIBUTE_LAST_CPU. */
 TCase *scene_case(Suite *suite, const char *name);
 TCase *scene_case_last_cpu(Suite *suite, const char *name);
-TCase *scene_case_lanes(Suite *suite, const char *name);
+TCase *scene_case_instances(Suite *suite, const char *name);
 TCase *scene_case_records(Suite *suite, const char *name);
 TCase *scene_case_of(Suite *suite, const char *name, void (*setup)(void),
                      void (*teardown)(void)); /* another scene */

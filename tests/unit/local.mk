@@ -37,7 +37,7 @@ unit_tests = \
 	tests/unit/test_import_limits \
 	tests/unit/test_interruption \
 	tests/unit/test_event_list \
-	tests/unit/test_lanes \
+	tests/unit/test_per_cpu \
 	tests/unit/test_layout \
 	tests/unit/test_list \
 	tests/unit/test_attribution \
@@ -84,7 +84,7 @@ unit_tests = \
 	tests/unit/test_user_open \
 	tests/unit/test_vector \
 	tests/unit/test_waiting \
-	tests/unit/test_watch \
+	tests/unit/test_switch_ring \
 	tests/unit/test_wrap
 
 if HAVE_PFM

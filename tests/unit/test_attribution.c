@@ -386,7 +386,7 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("attribution");
-	TCase *choice = scene_case_lanes(suite, "choice");
+	TCase *choice = scene_case_instances(suite, "choice");
 
 	tcase_add_test(choice, auto_takes_pinned_for_one_cpu_and_exact_for_more);
 	tcase_add_test(choice, a_set_of_one_cpu_is_attached_whatever_the_mode);

@@ -18,8 +18,8 @@ static struct ps_eventset *started(void)
 	return set;
 }
 
-/* By what the set's counts are split: lanes are events on one CPU each. */
-static bool has_lanes(void)
+/* By what the set's counts are split: instances are events on one CPU each. */
+static bool has_instances(void)
 {
 	int fds[64];
 	size_t count = fake_counter_fds(fds, 64);
@@ -35,7 +35,7 @@ static bool has_lanes(void)
 	return false;
 }
 
-static void check_choice(enum ps_attribution_mode mode, bool lanes)
+static void check_choice(enum ps_attribution_mode mode, bool instances)
 {
 	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
 	const char *why = NULL;
@@ -43,15 +43,15 @@ static void check_choice(enum ps_attribution_mode mode, bool lanes)
 	check_ok(ps_eventset_set_attribution(set, mode));
 	check_ok(ps_start(set));
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_EXACT);
-	ck_assert_int_eq(has_lanes(), lanes);
-	ck_assert_msg(lanes ? *why == '\0' : strstr(why, "migration records") != NULL, "why: %s",
-	              why);
+	ck_assert_int_eq(has_instances(), instances);
+	ck_assert_msg(instances ? *why == '\0' : strstr(why, "migration records") != NULL,
+	              "why: %s", why);
 	/* Two events; the recorder and the watch, or the watch alone. */
-	ck_assert_uint_eq(fake_open_fds(), lanes ? 2 * 4 + 1 : 2 + 2);
+	ck_assert_uint_eq(fake_open_fds(), instances ? 2 * 4 + 1 : 2 + 2);
 	ps_eventset_destroy(set);
 }
 
-START_TEST(auto_takes_records_where_they_are_permitted_and_exact_takes_lanes)
+START_TEST(auto_takes_records_where_they_are_permitted_and_exact_takes_instances)
 {
 	check_choice(PS_ATTRIBUTE_AUTO, false);
 	check_choice(PS_ATTRIBUTE_EXACT, true);
@@ -62,29 +62,29 @@ START_TEST(auto_takes_records_where_they_are_permitted_and_exact_takes_lanes)
 }
 END_TEST
 
-START_TEST(few_cpus_are_split_by_lanes)
+START_TEST(few_cpus_are_split_by_instances)
 {
 	struct ps_eventset *set;
 
 	fake_file(PRESENT, "0-2\n");
 	set = started();
-	ck_assert(has_lanes());
+	ck_assert(has_instances());
 	ps_eventset_destroy(set);
 	fake_file(PRESENT, "0-3\n");
 	set = started();
-	ck_assert(!has_lanes());
+	ck_assert(!has_instances());
 	ps_eventset_destroy(set);
 }
 END_TEST
 
-START_TEST(exact_takes_records_when_descriptors_do_not_suffice_for_lanes)
+START_TEST(exact_takes_records_when_descriptors_do_not_suffice_for_instances)
 {
 	struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
 
 	fake_set_nofile(3 + 4);
 	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
 	check_ok(ps_start(set));
-	ck_assert(!has_lanes());
+	ck_assert(!has_instances());
 	scene_count_on(1, 5);
 	scene_count_on(2, 6);
 	check_ok(ps_stop(set, scene.root, NULL, NULL));
@@ -95,7 +95,7 @@ START_TEST(exact_takes_records_when_descriptors_do_not_suffice_for_lanes)
 	set = scene_set(EVENT, "minor-faults", NULL);
 	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_EXACT));
 	check_fails(ps_start(set), PS_ECOUNT);
-	check_detail("8"); /* what lanes need, and what there is */
+	check_detail("8"); /* what instances need, and what there is */
 	check_detail("6");
 	ck_assert_uint_eq(fake_open_fds(), 0);
 	ps_eventset_destroy(set);
@@ -118,14 +118,14 @@ START_TEST(auto_says_that_records_would_need_fewer_descriptors)
 END_TEST
 
 /* Groups that take turns miss migrations. */
-START_TEST(two_hardware_groups_are_split_by_lanes)
+START_TEST(two_hardware_groups_are_split_by_instances)
 {
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(1);
 	set = scene_started("instructions", "cycles", NULL);
 	ck_assert_uint_eq(ps_eventset_group_count(set), 2);
-	ck_assert(has_lanes());
+	ck_assert(has_instances());
 	ps_eventset_destroy(set);
 	fake_set_means(FAKE_MEANS_RECORDS);
 	set = scene_set("instructions", "cycles", NULL);
@@ -135,28 +135,28 @@ START_TEST(two_hardware_groups_are_split_by_lanes)
 }
 END_TEST
 
-START_TEST(several_kinds_of_cores_are_split_by_lanes)
+START_TEST(several_kinds_of_cores_are_split_by_instances)
 {
 	struct ps_eventset *set;
 
 	fake_add_core_pmu(4);
 	set = scene_started("instructions", NULL);
-	ck_assert(!has_lanes());
+	ck_assert(!has_instances());
 	ps_eventset_destroy(set);
 	fake_file("/sys/bus/event_source/devices/cpu_atom/type", "10\n");
 	fake_file("/sys/bus/event_source/devices/cpu_atom/cpus", "2-3\n");
 	set = scene_set("instructions", NULL);
 	check_ok(ps_start(set));
-	ck_assert(has_lanes());
+	ck_assert(has_instances());
 	ps_eventset_destroy(set);
 	set = scene_set(EVENT, NULL); /* is everywhere */
 	check_ok(ps_start(set));
-	ck_assert(!has_lanes());
+	ck_assert(!has_instances());
 	ps_eventset_destroy(set);
 }
 END_TEST
 
-START_TEST(a_ring_that_can_not_be_mapped_means_lanes)
+START_TEST(a_ring_that_can_not_be_mapped_means_instances)
 {
 	for (unsigned nth = 1; nth <= 2; nth++) {
 		struct ps_eventset *set = scene_set(EVENT, "minor-faults", NULL);
@@ -164,7 +164,7 @@ START_TEST(a_ring_that_can_not_be_mapped_means_lanes)
 		fake_fail(FAKE_MMAP, nth, EPERM);
 		check_ok(ps_start(set));
 		ck_assert(fake_fail_happened());
-		ck_assert(has_lanes());
+		ck_assert(has_instances());
 		ck_assert_uint_eq(fake_open_fds(), 9);
 		ps_eventset_destroy(set);
 	}
@@ -176,12 +176,13 @@ int main(void)
 	Suite *suite = suite_create("attribution, with records");
 	TCase *tests = scene_case(suite, "choice");
 
-	tcase_add_test(tests, auto_takes_records_where_they_are_permitted_and_exact_takes_lanes);
-	tcase_add_test(tests, few_cpus_are_split_by_lanes);
-	tcase_add_test(tests, exact_takes_records_when_descriptors_do_not_suffice_for_lanes);
+	tcase_add_test(tests,
+	               auto_takes_records_where_they_are_permitted_and_exact_takes_instances);
+	tcase_add_test(tests, few_cpus_are_split_by_instances);
+	tcase_add_test(tests, exact_takes_records_when_descriptors_do_not_suffice_for_instances);
 	tcase_add_test(tests, auto_says_that_records_would_need_fewer_descriptors);
-	tcase_add_test(tests, two_hardware_groups_are_split_by_lanes);
-	tcase_add_test(tests, several_kinds_of_cores_are_split_by_lanes);
-	tcase_add_test(tests, a_ring_that_can_not_be_mapped_means_lanes);
+	tcase_add_test(tests, two_hardware_groups_are_split_by_instances);
+	tcase_add_test(tests, several_kinds_of_cores_are_split_by_instances);
+	tcase_add_test(tests, a_ring_that_can_not_be_mapped_means_instances);
 	return scene_run(suite);
 }

@@ -147,7 +147,7 @@ START_TEST(all_readings_add_up_whatever_their_path)
 END_TEST
 
 /* Of so many moves the ring does not hold the records. */
-START_TEST(what_is_lost_is_credited_to_the_last_cpu_and_the_next_interval_is_known)
+START_TEST(what_is_lost_is_assigned_to_the_last_cpu_and_the_next_interval_is_known)
 {
 	struct ps_eventset *set = started();
 	uint64_t timestamp;
@@ -251,7 +251,7 @@ int main(void)
 	tcase_add_test(tests, a_thread_that_is_home_again_is_pinned_again);
 	tcase_add_test(tests, all_readings_add_up_whatever_their_path);
 	tcase_add_test(tests,
-	               what_is_lost_is_credited_to_the_last_cpu_and_the_next_interval_is_known);
+	               what_is_lost_is_assigned_to_the_last_cpu_and_the_next_interval_is_known);
 	tcase_add_test(tests, an_attached_thread_that_leaves_is_followed_too);
 	tcase_add_test(tests, a_run_begins_without_the_moves_of_the_time_before);
 	tcase_add_test(tests, no_memory_for_a_cpu_that_it_met_loses_nothing);

@@ -160,7 +160,7 @@ static struct ps_eventset *started_in(enum ps_attribution_mode mode)
 
 START_TEST(a_set_that_counts_the_caller_leaves_the_measurement_out)
 {
-	/* Lanes, a pinned set, and one of which only the last CPU is known. */
+	/* Instances, a pinned set, and one of which only the last CPU is known. */
 	if (_i == 1)
 		fake_set_affinity("0");
 	struct ps_eventset *set = started_in(_i == 2 ? PS_ATTRIBUTE_LAST_CPU
@@ -179,10 +179,10 @@ START_TEST(a_set_that_counts_the_caller_leaves_the_measurement_out)
 	fake_advance(PAGE_FAULTS, 100);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
 	/* The measurement begins with a look at what was counted before it, and ends with one at
-	 * each lane. */
-	int lanes = _i == 0 ? 4 : 1;
+	 * each instance. */
+	int instances = _i == 0 ? 4 : 1;
 	struct ps_value value = scene_part(0, "page-faults", 0);
-	ck_assert_int_eq(value.value, 7 + 1 + 1 + (lanes - 1) + 100);
+	ck_assert_int_eq(value.value, 7 + 1 + 1 + (instances - 1) + 100);
 	ck_assert_int_eq((int)value.status, PS_STATUS_COUNTED);
 	ck_assert_int_eq((int)value.attribution, (int)labels[_i]);
 	ck_assert_uint_eq(value.enabled_ns, value.running_ns);

@@ -28,7 +28,7 @@ START_TEST(descriptors_are_set_beside_what_the_events_need)
 	            "is 1024, of which 0 are open. 6 events of one task need 6 file descriptors; "
 	            "exact attribution needs 25 (4 CPUs)",
 	            NULL);
-	fake_set_nofile(14); /* enough for neither lanes nor migration records */
+	fake_set_nofile(14); /* enough for neither instances nor migration records */
 	check_ok(diagnose(SIX_EVENTS));
 	check_found("descriptors", "", PS_FINDING_LIMITED, "last-cpu", "limits.conf");
 	check_by("descriptors", PS_REMEDY_BY_ADMINISTRATOR);

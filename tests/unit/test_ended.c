@@ -112,7 +112,7 @@ int main(void)
 	Suite *suite = suite_create("ended");
 
 	add_tests(scene_case(suite, "ended"));
-	add_tests(scene_case_lanes(suite, "ended-lanes"));
+	add_tests(scene_case_instances(suite, "ended-per-CPU"));
 	add_tests(scene_case_last_cpu(suite, "ended-last-cpu"));
 	return scene_run(suite);
 }

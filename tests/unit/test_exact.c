@@ -25,7 +25,7 @@ START_TEST(what_happened_on_a_cpu_is_counted_there_though_the_reading_is_made_el
 	const char *why = NULL;
 
 	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_EXACT);
-	ck_assert_int_eq(*why == '\0', scene.means == FAKE_MEANS_LANES);
+	ck_assert_int_eq(*why == '\0', scene.means == FAKE_MEANS_PER_CPU);
 	scene_count_on(0, 1000);
 	scene_count_on(1, 10);
 	check_ok(ps_read(set, scene.root, NULL, &thread));
@@ -215,13 +215,13 @@ static void add_for_any_means(TCase *tests)
 int main(void)
 {
 	Suite *suite = suite_create("exact");
-	TCase *lanes = scene_case_lanes(suite, "lanes");
+	TCase *instances = scene_case_instances(suite, "per-CPU");
 
-	add_for_any_means(lanes);
+	add_for_any_means(instances);
 	add_for_any_means(scene_case_records(suite, "records"));
-	tcase_add_test(lanes, an_overflowing_ring_loses_no_count);
-	tcase_add_test(lanes, a_ring_that_just_filled_up_loses_no_count);
-	tcase_add_test(lanes, without_a_ring_all_cpus_are_read_and_it_stays_exact);
-	tcase_add_test(lanes, few_descriptors_mean_last_cpu_and_the_reason_is_told);
+	tcase_add_test(instances, an_overflowing_ring_loses_no_count);
+	tcase_add_test(instances, a_ring_that_just_filled_up_loses_no_count);
+	tcase_add_test(instances, without_a_ring_all_cpus_are_read_and_it_stays_exact);
+	tcase_add_test(instances, few_descriptors_mean_last_cpu_and_the_reason_is_told);
 	return scene_run(suite);
 }

@@ -165,7 +165,7 @@ START_TEST(readings_that_are_updated_over_and_over_need_no_more_memory)
 	begin_phases(ps_read);
 	for (int index = 0; index < 100 * PHASES; index++)
 		do_phase(ps_read, _i ? pick(PHASES) : (size_t)index % PHASES, 1);
-	const struct ps__history *log = set->recorder.slots[0]->log;
+	const struct ps__history *log = set->recorder.slots[0]->history;
 	ck_assert_uint_le(atomic_load(&log->count) - atomic_load(&log->first),
 	                  2 * PHASES + 2 * PS__CHUNK_ROWS);
 	size_t bytes = 0;

@@ -337,7 +337,7 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 	size_t scenario = (size_t)_i % SCENARIOS;
 
 	mode = (size_t)_i < 2 * SCENARIOS ? PS_ATTRIBUTE_AUTO : PS_ATTRIBUTE_LAST_CPU;
-	means = (size_t)_i < SCENARIOS ? FAKE_MEANS_LANES : FAKE_MEANS_ALL;
+	means = (size_t)_i < SCENARIOS ? FAKE_MEANS_PER_CPU : FAKE_MEANS_ALL;
 	/* It opens nothing, so the modes are all the same to it; and libpfm4 looks for a name like
 	 * it for long. */
 	if (scenarios[scenario].run == add_unknown && (size_t)_i >= SCENARIOS)

@@ -99,7 +99,7 @@ int main(void)
 	Suite *suite = suite_create("interruption");
 
 	add_tests(scene_case(suite, "auto"));
-	add_tests(scene_case_lanes(suite, "lanes"));
+	add_tests(scene_case_instances(suite, "per-CPU"));
 	add_tests(scene_case_last_cpu(suite, "last-cpu"));
 	return scene_run(suite);
 }

@@ -202,7 +202,7 @@ int main(void)
 	Suite *suite = suite_create("owner");
 
 	add_tests(scene_case(suite, "owner"));
-	add_tests(scene_case_lanes(suite, "owner-lanes"));
+	add_tests(scene_case_instances(suite, "owner-per-CPU"));
 	add_tests(scene_case_last_cpu(suite, "owner-last-cpu"));
 	return scene_run(suite);
 }

@@ -357,7 +357,7 @@ int main(void)
 	Suite *suite = suite_create("parts");
 	TCase *tests;
 
-	add_tests(scene_case_lanes(suite, "exact, lanes"));
+	add_tests(scene_case_instances(suite, "exact, per-CPU"));
 	add_tests(scene_case_records(suite, "exact, records"));
 	add_tests(scene_case_last_cpu(suite, "last-cpu"));
 	tests = scene_case(suite, "pinned");

@@ -20,7 +20,7 @@ static void read_both(void)
 
 static void setup(void)
 {
-	scene_setup_lanes();
+	scene_setup_instances();
 	now_ns = UINT64_C(5000000000);
 	fake_set_affinity("0-3");
 	fake_set_cpu(0);

@@ -2,7 +2,7 @@
 /*
  * A ring whose head is garbage: the kernel never writes more than the ring holds, and whatever
  * stands there, a look at the ring ends, says that records may be missing, and reads nothing beyond
- * it. Good rings are in test_watch.c.
+ * it. Good rings are in test_switch_ring.c.
  */
 #include "locate/ring.h"
 #include "support/scene.h"
@@ -54,7 +54,7 @@ static void check_next_record_is_found(void)
 {
 	taken = 0;
 	ring.page->data_head += RECORD_BYTES;
-	ck_assert(ps__ring_has_news(&ring));
+	ck_assert(ps__ring_has_records(&ring));
 	ck_assert(ps__ring_drain(&ring, RECORD_BYTES, take, NULL));
 	ck_assert_uint_eq(taken, 1);
 }
@@ -69,7 +69,7 @@ START_TEST(a_head_that_no_kernel_writes_ends_the_look_and_is_told)
 	ck_assert(!ps__ring_drain(&ring, RECORD_BYTES, take, NULL));
 	ck_assert_uint_eq(taken, 0);
 	/* Not again and again. */
-	ck_assert(!ps__ring_has_news(&ring));
+	ck_assert(!ps__ring_has_records(&ring));
 	ck_assert_uint_eq(ring.page->data_tail, ring.page->data_head);
 	check_next_record_is_found();
 	teardown();

@@ -419,9 +419,9 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("uncounted");
-	TCase *programs = scene_case_lanes(suite, "programs");
-	TCase *values = scene_case_lanes(suite, "values");
-	TCase *rings = scene_case_lanes(suite, "rings");
+	TCase *programs = scene_case_instances(suite, "programs");
+	TCase *values = scene_case_instances(suite, "values");
+	TCase *rings = scene_case_instances(suite, "rings");
 
 	tcase_add_test(programs, a_program_whose_events_end_before_its_code_is_mapped_is_told);
 	tcase_add_test(programs, a_program_that_is_counted_is_not_told);

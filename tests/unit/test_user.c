@@ -340,7 +340,7 @@ START_TEST(of_two_groups_the_one_that_waits_is_read_by_read_2)
 }
 END_TEST
 
-START_TEST(of_lanes_the_one_where_the_thread_is_is_read_in_user_space)
+START_TEST(of_instances_the_one_where_the_thread_is_is_read_in_user_space)
 {
 	struct ps_eventset *set = scene_set("instructions", "cycles", NULL);
 
@@ -396,6 +396,6 @@ int main(void)
 	tcase_add_test(reading, a_pinned_group_that_lost_its_counter_keeps_what_it_counted);
 	tcase_add_test(reading, accumulating_and_new_readings_add_up);
 	tcase_add_test(reading, of_two_groups_the_one_that_waits_is_read_by_read_2);
-	tcase_add_test(reading, of_lanes_the_one_where_the_thread_is_is_read_in_user_space);
+	tcase_add_test(reading, of_instances_the_one_where_the_thread_is_is_read_in_user_space);
 	return scene_run(suite);
 }

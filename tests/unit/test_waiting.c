@@ -58,7 +58,7 @@ START_TEST(a_group_that_never_ran_where_the_task_was_is_not_counted_as_0)
 }
 END_TEST
 
-START_TEST(waiting_is_credited_to_the_cpu_where_the_group_waited)
+START_TEST(waiting_is_assigned_to_the_cpu_where_the_group_waited)
 {
 	struct ps_eventset *set = started();
 
@@ -200,10 +200,10 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("waiting");
-	TCase *tests = scene_case_lanes(suite, "waiting");
+	TCase *tests = scene_case_instances(suite, "waiting");
 
 	tcase_add_test(tests, a_group_that_never_ran_where_the_task_was_is_not_counted_as_0);
-	tcase_add_test(tests, waiting_is_credited_to_the_cpu_where_the_group_waited);
+	tcase_add_test(tests, waiting_is_assigned_to_the_cpu_where_the_group_waited);
 	tcase_add_test(tests, a_total_takes_a_group_to_have_counted_as_fast_where_it_waited);
 	tcase_add_test(tests, waiting_is_counted_anew_after_a_reset_and_after_a_start);
 	tcase_add_test(tests, waiting_adds_up_over_many_readings);

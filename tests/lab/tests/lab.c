@@ -180,7 +180,7 @@ struct ps_value lab_total(struct ps_component *component, const char *event)
 	return value;
 }
 
-const char *const lab_means_names[LAB_MEANS] = {"lanes", "records"};
+const char *const lab_means_names[LAB_MEANS] = {"per-CPU counters", "records"};
 
 static bool is_recorder(const struct perf_event_attr *attr)
 {
@@ -197,8 +197,8 @@ static int open_no_recorder(struct perf_event_attr *attr, pid_t pid, int cpu, in
 	return -1;
 }
 
-static int open_no_lane(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
-                        unsigned long flags)
+static int open_no_instance(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                            unsigned long flags)
 {
 	if (pid < 0 || cpu < 0)
 		return ps_hooks_default()->perf_event_open(attr, pid, cpu, group_fd, flags);
@@ -210,7 +210,7 @@ struct ps_hooks lab_hooks(enum lab_means means)
 {
 	struct ps_hooks hooks = *ps_hooks_default();
 
-	hooks.perf_event_open = means == LAB_LANES ? open_no_recorder : open_no_lane;
+	hooks.perf_event_open = means == LAB_PER_CPU ? open_no_recorder : open_no_instance;
 	return hooks;
 }
 

@@ -55,7 +55,7 @@ struct ps_value lab_total(struct ps_component *component, const char *event);
 /* The real kernel, which refuses all but one of the means by which PS_ATTRIBUTE_EXACT can split
  * counts. */
 enum lab_means {
-	LAB_LANES,
+	LAB_PER_CPU,
 	LAB_RECORDS,
 	LAB_MEANS
 };

@@ -38,7 +38,8 @@ static bool is_near(const char *what, long long value, long long known, bool is_
 	return value <= known + SPARE;
 }
 
-/* What a hypervisor does to a start: each lane is enabled a millisecond after the one before. */
+/* What a hypervisor does to a start: each instance is enabled a millisecond after the one before.
+ */
 static int enable_slowly(int fd, unsigned long request, unsigned long argument)
 {
 	struct timespec now, begun;
@@ -53,7 +54,7 @@ static int enable_slowly(int fd, unsigned long request, unsigned long argument)
 
 static bool is_near_in_a_start_that_is_held_up(bool is_last)
 {
-	struct ps_hooks hooks = lab_hooks(LAB_LANES);
+	struct ps_hooks hooks = lab_hooks(LAB_PER_CPU);
 	int last = (int)lab_cpus() - 1;
 
 	hooks.ioctl = enable_slowly;
@@ -77,7 +78,7 @@ static bool is_near_in_a_start_that_is_held_up(bool is_last)
 	return near;
 }
 
-START_TEST(a_start_that_is_held_up_between_lanes_is_no_multiplexing)
+START_TEST(a_start_that_is_held_up_between_instances_is_no_multiplexing)
 {
 	int run = 1;
 
@@ -180,7 +181,7 @@ int main(void)
 	Suite *suite = suite_create("lab: exact attribution, disturbed");
 	TCase *start = tcase_create("start"), *hotplug = tcase_create("hotplug");
 
-	tcase_add_test(start, a_start_that_is_held_up_between_lanes_is_no_multiplexing);
+	tcase_add_test(start, a_start_that_is_held_up_between_instances_is_no_multiplexing);
 	tcase_add_checked_fixture(hotplug, bring_back, bring_back);
 	tcase_add_loop_test(
 	    hotplug, a_cpu_that_goes_and_comes_back_under_an_exact_set_loses_nothing, 0, LAB_MEANS);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes, the counts that the kernel split by CPU, where it is hard to know which of them have news:
- * CPUs that come later, errors, tasks that moved unseen. test_exact.c has the ordinary course.
+ * Instances, the counts that the kernel split by CPU, where it is hard to know which of them have
+ * news: CPUs that come later, errors, tasks that moved unseen. test_exact.c has the ordinary
+ * course.
  */
 #include "support/scene.h"
 
@@ -18,7 +19,7 @@ static struct ps_eventset *started(void)
 	return set;
 }
 
-START_TEST(what_happens_on_a_cpu_without_a_lane_is_labelled_as_not_known)
+START_TEST(what_happens_on_a_cpu_without_a_instance_is_labelled_as_not_known)
 {
 	struct ps_eventset *set;
 	struct ps_value part;
@@ -55,7 +56,7 @@ START_TEST(a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes)
 }
 END_TEST
 
-START_TEST(a_group_in_the_error_state_takes_no_counts_of_another_lane)
+START_TEST(a_group_in_the_error_state_takes_no_counts_of_another_instance)
 {
 	struct ps_eventset *set = scene_started(EVENT, NULL);
 
@@ -104,7 +105,7 @@ START_TEST(a_process_shows_where_a_group_was_in_the_error_state)
 }
 END_TEST
 
-START_TEST(a_lane_that_can_not_be_read_is_told_though_others_are_read_in_part)
+START_TEST(a_instance_that_can_not_be_read_is_told_though_others_are_read_in_part)
 {
 	struct ps_eventset *set = started_on_process();
 	uint64_t timestamp = 0;
@@ -296,14 +297,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("lanes");
-	TCase *tests = scene_case_lanes(suite, "lanes");
+	Suite *suite = suite_create("per-CPU");
+	TCase *tests = scene_case_instances(suite, "per-CPU");
 
-	tcase_add_test(tests, what_happens_on_a_cpu_without_a_lane_is_labelled_as_not_known);
+	tcase_add_test(tests, what_happens_on_a_cpu_without_a_instance_is_labelled_as_not_known);
 	tcase_add_test(tests, a_cpu_that_is_offline_at_the_start_is_counted_when_it_comes);
-	tcase_add_test(tests, a_group_in_the_error_state_takes_no_counts_of_another_lane);
+	tcase_add_test(tests, a_group_in_the_error_state_takes_no_counts_of_another_instance);
 	tcase_add_test(tests, a_process_shows_where_a_group_was_in_the_error_state);
-	tcase_add_test(tests, a_lane_that_can_not_be_read_is_told_though_others_are_read_in_part);
+	tcase_add_test(tests,
+	               a_instance_that_can_not_be_read_is_told_though_others_are_read_in_part);
 	tcase_add_test(tests, a_failed_reading_does_not_make_the_set_forget_where_the_task_went);
 	tcase_add_test(tests, a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is);
 	tcase_add_test(tests, a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is);

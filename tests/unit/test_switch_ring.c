@@ -4,7 +4,7 @@
  * and losses that happen while it is read. What can't be told must be said, and nothing beyond the
  * ring is looked at.
  */
-#include "locate/watch.h"
+#include "locate/switch_ring.h"
 #include "support/scene.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 /* A ring as the kernel fills it: never over what the reader has not taken yet. */
 struct ring {
-	struct ps__watch watch;
+	struct ps__switch_ring switches;
 	unsigned char *memory;
 	uint64_t lost;
 };
@@ -44,13 +44,13 @@ static void setup(uint64_t position)
 	ring.memory = calloc(1, PAGE_BYTES + RING_BYTES);
 	ck_assert_ptr_nonnull(ring.memory);
 	ring.lost = 0;
-	ring.watch = (struct ps__watch){.fd = 3,
-	                                .ring = {.page = (void *)ring.memory,
-	                                         .data_offset = PAGE_BYTES,
-	                                         .data_bytes = RING_BYTES,
-	                                         .seen = position}};
-	ring.watch.ring.page->data_head = position;
-	ring.watch.ring.page->data_tail = position;
+	ring.switches = (struct ps__switch_ring){.fd = 3,
+	                                         .ring = {.page = (void *)ring.memory,
+	                                                  .data_offset = PAGE_BYTES,
+	                                                  .data_bytes = RING_BYTES,
+	                                                  .seen = position}};
+	ring.switches.ring.page->data_head = position;
+	ring.switches.ring.page->data_tail = position;
 }
 
 static void teardown(void)
@@ -61,7 +61,7 @@ static void teardown(void)
 /* As the kernel: one byte always stays free. */
 static bool put(const void *record, size_t size_bytes)
 {
-	struct perf_event_mmap_page *page = ring.watch.ring.page;
+	struct perf_event_mmap_page *page = ring.switches.ring.page;
 
 	if (page->data_head + size_bytes - page->data_tail >= RING_BYTES)
 		return false;
@@ -102,17 +102,17 @@ START_TEST(records_are_visited_oldest_first_and_once)
 	struct visits visits = {.count = 0};
 
 	setup(0);
-	ck_assert(!ps__watch_has_moved(&ring.watch));
+	ck_assert(!ps__switch_ring_has_moved(&ring.switches));
 	for (int cpu = 5; cpu < 9; cpu++)
 		put_switch(cpu);
-	ck_assert(ps__watch_has_moved(&ring.watch));
-	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(ps__switch_ring_has_moved(&ring.switches));
+	ck_assert(ps__switch_ring_drain(&ring.switches, note, &visits));
 	ck_assert_uint_eq(visits.count, 4);
 	for (int i = 0; i < 4; i++)
 		ck_assert_int_eq(visits.cpus[i], 5 + i);
-	ck_assert(!ps__watch_has_moved(&ring.watch));
-	ck_assert_uint_eq(ring.watch.ring.page->data_tail, ring.watch.ring.page->data_head);
-	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(!ps__switch_ring_has_moved(&ring.switches));
+	ck_assert_uint_eq(ring.switches.ring.page->data_tail, ring.switches.ring.page->data_head);
+	ck_assert(ps__switch_ring_drain(&ring.switches, note, &visits));
 	ck_assert_uint_eq(visits.count, 4);
 	teardown();
 }
@@ -126,7 +126,7 @@ START_TEST(records_that_wrap_around_are_whole)
 	setup((uint64_t)RING_BYTES * 1000000 - (uint64_t)_i);
 	for (int cpu = 0; cpu < 8; cpu++)
 		put_switch(1000 + cpu);
-	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(ps__switch_ring_drain(&ring.switches, note, &visits));
 	ck_assert_uint_eq(visits.count, 8);
 	for (int i = 0; i < 8; i++)
 		ck_assert_int_eq(visits.cpus[i], 1000 + i);
@@ -142,7 +142,7 @@ START_TEST(a_full_ring_says_so_before_the_kernel_does)
 	setup(24);
 	for (int i = 0; i < _i; i++)
 		put_switch(i);
-	bool complete = ps__watch_drain(&ring.watch, note, &visits);
+	bool complete = ps__switch_ring_drain(&ring.switches, note, &visits);
 	ck_assert_msg(!complete || visits.count == (size_t)_i, "%zu of %d", visits.count, _i);
 	teardown();
 }
@@ -155,7 +155,7 @@ START_TEST(a_ring_of_ordinary_fullness_is_complete)
 	setup(0);
 	for (unsigned i = 0; i < RING_BYTES / SWITCH_BYTES - 6; i++)
 		put_switch(1);
-	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(ps__switch_ring_drain(&ring.switches, note, &visits));
 	teardown();
 }
 END_TEST
@@ -167,12 +167,12 @@ START_TEST(lost_records_are_told_once_and_the_next_ones_are_complete)
 	setup(0);
 	for (unsigned i = 0; i < 2 * RING_BYTES / SWITCH_BYTES; i++)
 		put_switch(1);
-	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(!ps__switch_ring_drain(&ring.switches, note, &visits));
 	put_switch(2); /* after the kernel's word of the lost ones, which are those from before */
-	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(ps__switch_ring_drain(&ring.switches, note, &visits));
 	ck_assert_int_eq(visits.cpus[visits.count - 1], 2);
 	put_switch(3);
-	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(ps__switch_ring_drain(&ring.switches, note, &visits));
 	ck_assert_int_eq(visits.cpus[visits.count - 1], 3);
 	teardown();
 }
@@ -185,14 +185,14 @@ START_TEST(lost_records_that_nobody_told_of_are_told)
 
 	setup(0);
 	ck_assert(put(&lost, 40));
-	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(!ps__switch_ring_drain(&ring.switches, note, &visits));
 	/* And a second time behind records for which there was room. */
 	for (unsigned i = 0; i < 2 * RING_BYTES / SWITCH_BYTES; i++)
 		put_switch(1);
-	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(!ps__switch_ring_drain(&ring.switches, note, &visits));
 	put_switch(2);
 	ck_assert(put(&lost, 40));
-	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(!ps__switch_ring_drain(&ring.switches, note, &visits));
 	teardown();
 }
 END_TEST
@@ -218,9 +218,9 @@ START_TEST(what_is_lost_while_the_ring_is_read_is_not_passed_over)
 	setup(0);
 	for (unsigned i = 0; i < RING_BYTES / SWITCH_BYTES / 2; i++)
 		put_switch(i == 0 ? 77 : 1);
-	complete = ps__watch_drain(&ring.watch, note_and_fill, &visits);
-	while (ps__watch_has_moved(&ring.watch))
-		complete = ps__watch_drain(&ring.watch, note, &visits) && complete;
+	complete = ps__switch_ring_drain(&ring.switches, note_and_fill, &visits);
+	while (ps__switch_ring_has_moved(&ring.switches))
+		complete = ps__switch_ring_drain(&ring.switches, note, &visits) && complete;
 	ck_assert(!complete);
 	teardown();
 }
@@ -234,11 +234,11 @@ START_TEST(a_damaged_size_ends_the_look_and_loses_no_later_record)
 	setup(RING_BYTES - 16);
 	put_switch(1);
 	put_record(PERF_RECORD_SWITCH, (uint16_t)_i);
-	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(!ps__switch_ring_drain(&ring.switches, note, &visits));
 	ck_assert_uint_eq(visits.count, 1);
-	ck_assert(!ps__watch_has_moved(&ring.watch));
+	ck_assert(!ps__switch_ring_has_moved(&ring.switches));
 	put_switch(4);
-	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(ps__switch_ring_drain(&ring.switches, note, &visits));
 	ck_assert_uint_eq(visits.count, 2);
 	ck_assert_int_eq(visits.cpus[1], 4);
 	teardown();
@@ -251,15 +251,15 @@ START_TEST(records_of_other_kinds_are_passed_over_and_leave_open_what_they_mean)
 
 	setup(0);
 	put_record(PERF_RECORD_FORK, 48);
-	ck_assert(ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(ps__switch_ring_drain(&ring.switches, note, &visits));
 	put_record(PERF_RECORD_THROTTLE, 48);
 	put_switch(2);
-	ck_assert(!ps__watch_drain(&ring.watch, note, &visits));
+	ck_assert(!ps__switch_ring_drain(&ring.switches, note, &visits));
 	ck_assert_uint_eq(visits.count, 1);
-	ck_assert(!ring.watch.has_ended);
+	ck_assert(!ring.switches.has_ended);
 	put_record(PERF_RECORD_EXIT, 48);
-	ps__watch_drain(&ring.watch, note, &visits);
-	ck_assert(ring.watch.has_ended);
+	ps__switch_ring_drain(&ring.switches, note, &visits);
+	ck_assert(ring.switches.has_ended);
 	teardown();
 }
 END_TEST
@@ -267,25 +267,25 @@ END_TEST
 START_TEST(no_ring_is_told_with_its_errno_and_leaves_nothing_open)
 {
 	static const enum fake_call calls[] = {FAKE_PERF_EVENT_OPEN, FAKE_MMAP};
-	struct ps__watch watch = {.fd = -1};
+	struct ps__switch_ring switches = {.fd = -1};
 
 	for (size_t i = 0; i < 2; i++) {
 		fake_fail(calls[i], 1, i == 0 ? EACCES : EPERM);
-		ck_assert_int_eq(ps__watch_open(&watch, 0, -1), i == 0 ? -EACCES : -EPERM);
-		ck_assert_int_eq(watch.fd, -1);
+		ck_assert_int_eq(ps__switch_ring_open(&switches, 0, -1), i == 0 ? -EACCES : -EPERM);
+		ck_assert_int_eq(switches.fd, -1);
 		ck_assert_uint_eq(fake_open_fds(), 0);
 	}
-	ps__watch_close(&watch, false); /* what isn't open is nothing to close */
+	ps__switch_ring_close(&switches, false); /* what isn't open is nothing to close */
 	fake_fail(FAKE_PERF_EVENT_OPEN, 2, EMFILE);
-	ck_assert_int_eq(ps__watch_open(&watch, 0, 1), -EMFILE);
-	ck_assert_int_eq(watch.fd, -1);
+	ck_assert_int_eq(ps__switch_ring_open(&switches, 0, 1), -EMFILE);
+	ck_assert_int_eq(switches.fd, -1);
 	ck_assert_uint_eq(fake_open_fds(), 0);
-	ck_assert_int_eq(ps__watch_open(&watch, 0, -1), 0);
+	ck_assert_int_eq(ps__switch_ring_open(&switches, 0, -1), 0);
 	ck_assert_uint_eq(fake_open_fds(), 1);
-	ps__watch_close(&watch, false);
-	ck_assert_int_eq(ps__watch_open(&watch, 0, 1), 0);
+	ps__switch_ring_close(&switches, false);
+	ck_assert_int_eq(ps__switch_ring_open(&switches, 0, 1), 0);
 	ck_assert_uint_eq(fake_open_fds(), 2);
-	ps__watch_close(&watch, false);
+	ps__switch_ring_close(&switches, false);
 	ck_assert_uint_eq(fake_open_fds(), 0);
 	ck_assert_uint_eq(fake_mapped_bytes(), 0);
 }
@@ -293,38 +293,38 @@ END_TEST
 
 START_TEST(a_signal_while_it_is_opened_is_no_failure)
 {
-	struct ps__watch watch = {.fd = -1};
+	struct ps__switch_ring switches = {.fd = -1};
 
 	for (unsigned nth = 1; nth <= 2; nth++) {
 		fake_fail(FAKE_PERF_EVENT_OPEN, nth, EINTR);
-		ck_assert_int_eq(ps__watch_open(&watch, 0, 1), 0);
+		ck_assert_int_eq(ps__switch_ring_open(&switches, 0, 1), 0);
 		ck_assert(fake_fail_happened());
-		ps__watch_close(&watch, false);
+		ps__switch_ring_close(&switches, false);
 	}
 	fake_fail(FAKE_PERF_EVENT_OPEN, 1, EINTR);
-	ck_assert_int_eq(ps__watch_open_migrations(&watch, 0), 0);
-	ps__watch_close(&watch, false);
+	ck_assert_int_eq(ps__switch_ring_open_migrations(&switches, 0), 0);
+	ps__switch_ring_close(&switches, false);
 	ck_assert_uint_eq(fake_open_fds(), 0);
 }
 END_TEST
 
 START_TEST(time_away_from_home_is_told_once)
 {
-	struct ps__watch watch = {.fd = -1};
+	struct ps__switch_ring switches = {.fd = -1};
 
-	ck_assert_int_eq(ps__watch_open(&watch, 0, 0), 0);
-	ck_assert(!ps__watch_was_away(&watch));
+	ck_assert_int_eq(ps__switch_ring_open(&switches, 0, 0), 0);
+	ck_assert(!ps__switch_ring_was_away(&switches));
 	fake_run(1000, 1000);
-	ck_assert(!ps__watch_was_away(&watch));
+	ck_assert(!ps__switch_ring_was_away(&switches));
 	fake_run(1000, 999);
-	ck_assert(ps__watch_was_away(&watch));
-	ck_assert(!ps__watch_was_away(&watch));
+	ck_assert(ps__switch_ring_was_away(&switches));
+	ck_assert(!ps__switch_ring_was_away(&switches));
 	fake_fail(FAKE_READ, 1, EIO);
-	ck_assert(ps__watch_was_away(&watch)); /* it can't be told */
-	ps__watch_close(&watch, false);
-	ck_assert_int_eq(ps__watch_open(&watch, 0, -1), 0);
-	ck_assert(ps__watch_was_away(&watch));
-	ps__watch_close(&watch, false);
+	ck_assert(ps__switch_ring_was_away(&switches)); /* it can't be told */
+	ps__switch_ring_close(&switches, false);
+	ck_assert_int_eq(ps__switch_ring_open(&switches, 0, -1), 0);
+	ck_assert(ps__switch_ring_was_away(&switches));
+	ps__switch_ring_close(&switches, false);
 }
 END_TEST
 
@@ -332,22 +332,23 @@ END_TEST
  * closed. */
 START_TEST(an_abandoned_watch_closes_its_copies_and_takes_no_memory)
 {
-	struct ps__watch watch = {.fd = -1};
+	struct ps__switch_ring switches = {.fd = -1};
 
-	ck_assert_int_eq(ps__watch_open(&watch, 0, 1), 0);
+	ck_assert_int_eq(ps__switch_ring_open(&switches, 0, 1), 0);
 	fake_count_reset();
 	pid_t child = fork();
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
-		ps__watch_close(&watch, true);
-		_exit(fake_open_fds() == 0 && fake_count(FAKE_MUNMAP) == 0 && watch.fd == -1 ? 0
-		                                                                             : 1);
+		ps__switch_ring_close(&switches, true);
+		_exit(fake_open_fds() == 0 && fake_count(FAKE_MUNMAP) == 0 && switches.fd == -1
+		          ? 0
+		          : 1);
 	}
 	int status = -1;
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 	ck_assert_uint_eq(fake_open_fds(), 2);
-	ps__watch_close(&watch, false);
+	ps__switch_ring_close(&switches, false);
 }
 END_TEST
 

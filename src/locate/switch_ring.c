@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of where a task runs, from a mapped ring. The set opens one for each task whose place
  * matters. */
-#include "locate/watch.h"
+#include "locate/switch_ring.h"
 
 #include "base/os.h"
 
@@ -29,8 +29,8 @@ struct switch_record {
 
 /* One look at the ring. */
 struct look {
-	struct ps__watch *watch;
-	ps__watch_visit *visit;
+	struct ps__switch_ring *switches;
+	ps__switch_ring_visit *visit;
 	void *context;
 };
 
@@ -59,24 +59,25 @@ static bool take(const struct ps__ring *ring, const struct perf_event_header *he
 	case PERF_RECORD_SWITCH:
 		return take_visit(look, ring, header);
 	case PERF_RECORD_SAMPLE:
-		return look->watch->is_of_migrations && take_visit(look, ring, header);
+		return look->switches->is_of_migrations && take_visit(look, ring, header);
 	case PERF_RECORD_FORK:
 		return true;
 	case PERF_RECORD_EXIT:
 		/* A task is not always switched out once more after its events were taken from it;
 		 * nor is it counted. */
-		look->watch->has_ended = true;
-		return look->watch->is_of_migrations;
+		look->switches->has_ended = true;
+		return look->switches->is_of_migrations;
 	default:
 		return false;
 	}
 }
 
-bool ps__watch_drain(struct ps__watch *watch, ps__watch_visit *visit, void *context)
+bool ps__switch_ring_drain(struct ps__switch_ring *switches, ps__switch_ring_visit *visit,
+                           void *context)
 {
-	struct look look = {watch, visit, context};
+	struct look look = {switches, visit, context};
 
-	return ps__ring_drain(&watch->ring, LARGEST_RECORD, take, &look);
+	return ps__ring_drain(&switches->ring, LARGEST_RECORD, take, &look);
 }
 
 static void ignore(const struct ps__visit *visit, void *context)
@@ -95,7 +96,8 @@ static struct perf_event_attr make_attr(void)
 	                                .exclude_hv = 1};
 }
 
-static int open_ring(struct ps__watch *watch, pid_t tid, struct perf_event_attr *attr, size_t pages)
+static int open_ring(struct ps__switch_ring *switches, pid_t tid, struct perf_event_attr *attr,
+                     size_t pages)
 {
 	attr->sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 	attr->sample_id_all = 1;
@@ -111,16 +113,16 @@ static int open_ring(struct ps__watch *watch, pid_t tid, struct perf_event_attr 
 		ps__os.close(fd);
 		return result;
 	}
-	*watch = (struct ps__watch){.fd = fd, .ring = ring, .home_fd = -1};
-	watch->is_of_migrations = attr->config == PERF_COUNT_SW_CPU_MIGRATIONS;
+	*switches = (struct ps__switch_ring){.fd = fd, .ring = ring, .home_fd = -1};
+	switches->is_of_migrations = attr->config == PERF_COUNT_SW_CPU_MIGRATIONS;
 	/* The code is faulted in now, as the ring was. */
-	ps__watch_drain(watch, ignore, NULL);
+	ps__switch_ring_drain(switches, ignore, NULL);
 	return 0;
 }
 
 /* The time in which an event of one CPU is enabled but not running is the time in which its task
  * was on others. */
-static int open_home(struct ps__watch *watch, pid_t tid, int home)
+static int open_home(struct ps__switch_ring *switches, pid_t tid, int home)
 {
 	struct perf_event_attr attr = make_attr();
 
@@ -128,53 +130,53 @@ static int open_home(struct ps__watch *watch, pid_t tid, int home)
 	int fd = ps__os_open_event(&attr, tid, home, -1, 0);
 	if (fd < 0)
 		return fd;
-	watch->home_fd = fd;
+	switches->home_fd = fd;
 	return 0;
 }
 
-int ps__watch_open(struct ps__watch *watch, pid_t tid, int home)
+int ps__switch_ring_open(struct ps__switch_ring *switches, pid_t tid, int home)
 {
 	struct perf_event_attr attr = make_attr();
 
 	attr.context_switch = 1;
-	int result = open_ring(watch, tid, &attr, RING_PAGES);
+	int result = open_ring(switches, tid, &attr, RING_PAGES);
 	if (result < 0 || home < 0)
 		return result;
-	result = open_home(watch, tid, home);
+	result = open_home(switches, tid, home);
 	if (result < 0)
-		ps__watch_close(watch, false);
+		ps__switch_ring_close(switches, false);
 	return result;
 }
 
-int ps__watch_open_migrations(struct ps__watch *watch, pid_t tid)
+int ps__switch_ring_open_migrations(struct ps__switch_ring *switches, pid_t tid)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof attr,
 	                               .config = PERF_COUNT_SW_CPU_MIGRATIONS,
 	                               .sample_period = 1};
 
-	return open_ring(watch, tid, &attr, MIGRATION_PAGES);
+	return open_ring(switches, tid, &attr, MIGRATION_PAGES);
 }
 
-bool ps__watch_was_away(struct ps__watch *watch)
+bool ps__switch_ring_was_away(struct ps__switch_ring *switches)
 {
 	uint64_t times[3]; /* value, enabled, running */
-	uint64_t before = watch->away_ns;
+	uint64_t before = switches->away_ns;
 
-	if (watch->home_fd < 0 ||
-	    ps__os.read(watch->home_fd, times, sizeof times) != (ssize_t)sizeof times)
+	if (switches->home_fd < 0 ||
+	    ps__os.read(switches->home_fd, times, sizeof times) != (ssize_t)sizeof times)
 		return true;
-	watch->away_ns = times[1] - times[2];
-	return watch->away_ns != before;
+	switches->away_ns = times[1] - times[2];
+	return switches->away_ns != before;
 }
 
-void ps__watch_close(struct ps__watch *watch, bool abandon)
+void ps__switch_ring_close(struct ps__switch_ring *switches, bool abandon)
 {
-	if (watch->fd < 0)
+	if (switches->fd < 0)
 		return;
-	ps__ring_unmap(&watch->ring, abandon);
-	ps__os_close_event(watch->fd, abandon);
-	ps__os_close_event(watch->home_fd, abandon);
-	watch->fd = -1;
-	watch->home_fd = -1;
+	ps__ring_unmap(&switches->ring, abandon);
+	ps__os_close_event(switches->fd, abandon);
+	ps__os_close_event(switches->home_fd, abandon);
+	switches->fd = -1;
+	switches->home_fd = -1;
 }
