@@ -3,6 +3,7 @@
 noinst_LTLIBRARIES += src/eventset/libeventset.la
 src_eventset_libeventset_la_SOURCES = \
 	src/eventset/attribution.c \
+	src/eventset/attribution.h \
 	src/eventset/bind.c \
 	src/eventset/bound.c \
 	src/eventset/cgroup.c \
@@ -12,28 +13,27 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/event_names.c \
 	src/eventset/events.c \
 	src/eventset/eventset.c \
+	src/eventset/eventset.h \
+	src/eventset/fast_path.c \
+	src/eventset/fast_path.h \
+	src/eventset/fast_path_open.c \
 	src/eventset/fetch.c \
 	src/eventset/from_papi.c \
 	src/eventset/interruption.c \
-	src/eventset/per_cpu.c \
 	src/eventset/last_cpu.c \
-	src/eventset/attribution.h \
 	src/eventset/method.h \
 	src/eventset/mixed.c \
 	src/eventset/open.c \
 	src/eventset/owner.c \
+	src/eventset/per_cpu.c \
 	src/eventset/places.c \
 	src/eventset/process.c \
-	src/eventset/fast_path.c \
-	src/eventset/fast_path.h \
-	src/eventset/fast_path_open.c \
 	src/eventset/reading.c \
 	src/eventset/reading_of.c \
 	src/eventset/records.c \
 	src/eventset/recover.c \
 	src/eventset/recover.h \
 	src/eventset/reopen.c \
-	src/eventset/eventset.h \
 	src/eventset/shares.c \
 	src/eventset/slot.c \
 	src/eventset/storage.c \

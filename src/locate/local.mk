@@ -7,6 +7,6 @@ src_locate_liblocate_la_SOURCES = \
 	src/locate/locate.h \
 	src/locate/ring.c \
 	src/locate/ring.h \
-	src/locate/task.c \
 	src/locate/switch_ring.c \
-	src/locate/switch_ring.h
+	src/locate/switch_ring.h \
+	src/locate/task.c

@@ -64,7 +64,7 @@ unit_tests = \
 	tests/unit/test_reading_of \
 	tests/unit/test_records \
 	tests/unit/test_recover \
-	tests/unit/test_refused \
+	tests/unit/test_topology_refused \
 	tests/unit/test_ring \
 	tests/unit/test_search \
 	tests/unit/test_stat_aggregate \

@@ -24,7 +24,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("refused");
+	Suite *suite = suite_create("topology_refused");
 	TCase *tests = scene_case(suite, "refused");
 
 	tcase_add_test(tests, a_machine_that_does_not_tell_the_affinity_is_refused_with_a_sentence);
