@@ -104,7 +104,7 @@ bool tool_launch_finds(const char *name, int mode)
 	return false;
 }
 
-/* Why the exec failed, and the status that shells have for it. */
+/* Tells why the exec failed, and the status that shells have for it. */
 static int launch_complain_exec(const char *name, int error)
 {
 	/* One of the folders of PATH that may not be entered is no reason to

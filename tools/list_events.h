@@ -7,8 +7,7 @@
 #include <perfsage.h>
 #include <stdbool.h>
 
-/* Why events aren't available: a sentence that stands for all events that fail
- * alike. */
+/* A reason why events aren't available: the sentence stands for all events that fail alike. */
 struct list_reason {
 	char *text; /* "EVENT" stands for the name */
 	int code;

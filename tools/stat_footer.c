@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far counts can be trusted: attribution, coverage, residual, what
- * measuring itself took. It stands below them. */
+/* The footer below the counts tells how far they can be trusted: attribution, coverage, residual,
+ * what measuring itself took. */
 #include "tools/stat.h"
 
 #include "output/number.h"

@@ -202,7 +202,7 @@ static int options_take_option(struct stat_options *options, int key, const char
 	}
 }
 
-/* What is wrong with the options together; NULL if nothing is. */
+/* Says what is wrong with the options together; NULL if nothing is. */
 static const char *options_find_conflict(const struct stat_options *options)
 {
 	bool has_target = options->is_whole_machine || options->pid_count;

@@ -175,8 +175,7 @@ static int show_add_text(struct stat_output *output, struct stat_count *count,
 	return result;
 }
 
-/* How many lines of a terminal a line of text takes, which it wraps. Colours
- * take none. */
+/* Counts the lines that a terminal needs for a line of text, which it wraps. Colours take none. */
 static size_t show_terminal_lines(const char *line, size_t length, size_t width)
 {
 	size_t columns = 0;

@@ -30,7 +30,7 @@
 
 pthread_mutex_t ps__hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What the child says: one write(2) of fewer bytes than PIPE_BUF, so the whole
+/* The child says all in one write(2) of fewer bytes than PIPE_BUF, so the whole
  * of it or nothing arrives. */
 struct answer {
 	int code;

@@ -55,8 +55,8 @@ static unsigned long import_cheap_flags(void)
 #endif
 }
 
-/* What hwloc prints about a bad description when asked to. Runs in a child
- * process, as that goes to stderr. */
+/* Has hwloc print what it says about a bad description. This runs in a child process, as it goes to
+ * stderr. */
 static int import_synthetic_reason(void *context)
 {
 	const struct job *job = context;

@@ -45,7 +45,7 @@ struct ps__target {
 	                   */
 };
 
-/* What became of the software threads of a process. */
+/* Records tell what became of the software threads of a process. */
 enum ps__task_record_kind {
 	PS__TASK_CREATED, /* pid, tid, parent_tid */
 	PS__TASK_NAMED,   /* pid, tid, name: by exec or by itself */

@@ -104,7 +104,7 @@ static __attribute__((cold)) int look_at_fall(struct papi_backend *self, size_t 
 	return PS_OK;
 }
 
-/* What totals holds is what was read last. */
+/* totals holds what was read last. */
 static int papi_read(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	struct papi_backend *self = papi_self_of(backend);

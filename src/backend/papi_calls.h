@@ -28,7 +28,7 @@ enum {
 	PS__PAPI_DOM_KERNEL = 0x2
 };
 
-/* What PAPI_get_opt is asked for an event set. */
+/* PAPI_get_opt is asked for these of an event set. */
 enum ps__papi_option {
 	PS__PAPI_OPTION_TID,    /* PAPI_ATTACH; only of a set in that state */
 	PS__PAPI_OPTION_CPU,    /* PAPI_CPU_ATTACH; the same: PAPI 7.0 crashes on others */

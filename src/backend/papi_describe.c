@@ -104,7 +104,7 @@ static int describe_read_option(int id, enum ps__papi_option option, const char 
 	return result < 0 ? ps__papi_fail(id, call, result) : PS_OK;
 }
 
-/* What the set counts, of which PAPI_state tells what may be asked. */
+/* Finds out what the set counts. PAPI_state tells which questions are allowed. */
 static int describe_read_target(int id, int state, struct ps__target *out)
 {
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};

@@ -104,7 +104,7 @@ static bool papi_scope_kernel_name(const char *event, char *out, size_t size_byt
 	return true;
 }
 
-/* What a PMU of the uncore covers, as far as its cpumask tells; a package otherwise. */
+/* A PMU of the uncore covers what its cpumask tells; a package otherwise. */
 static struct ps__papi_scope papi_scope_of_uncore(const char *event)
 {
 	struct ps__papi_scope scope = {.scope = PS_SCOPE_PACKAGE,

@@ -12,7 +12,7 @@
 /* The kernel takes no more members; the read buffer of one group then has 32 KiB. */
 #define PS__GROUP_MEMBERS 2045
 
-/* What a group's read(2) gives: how many, the two times, the leader's value and the others' as they
+/* A group's read(2) gives: how many, the two times, the leader's value and the others' as they
  * joined. */
 #define PS__READ_FORMAT \
 	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -81,7 +81,7 @@ struct ps__group {
 	uint64_t *own; /* in a chain: this one's times and values */
 };
 
-/* What perf_event_open is asked to count. */
+/* A place is what perf_event_open is asked to count. */
 struct ps__place {
 	pid_t pid;
 	int cpu; /* -1: any */
@@ -198,7 +198,7 @@ static inline bool ps__perf_watches_execs(const struct ps__target *target)
 void ps__perf_watch_execs(struct perf_event_attr *attr);
 int ps__perf_open_execs(struct ps__perf *perf);
 void ps__perf_close_execs(struct ps__perf *perf, bool abandon);
-/* What perf_tasks.c finds among its notes: a record, or that some were lost. */
+/* perf_tasks.c finds these among its notes: a record, or that some were lost. */
 void ps__perf_note_exec(struct ps__perf *perf, const void *record);
 void ps__perf_note_lost_execs(struct ps__perf *perf);
 void ps__perf_note_start(struct ps__perf *perf);
@@ -220,7 +220,7 @@ int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__ins
 int ps__perf_read_residency(struct ps__perf *perf,
                             size_t instance); /* before the instance's groups */
 
-/* What one read(2) of a group brought into perf->buffer, into the totals. */
+/* Adds what one read(2) of a group brought into perf->buffer to the totals. */
 int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times,
                          uint64_t *values);
 

@@ -77,7 +77,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	return fd;
 }
 
-/* What is left to count where the kernel may not be counted. */
+/* Restricts an event to user space, where the kernel may not be counted. */
 static bool can_fall_back(const struct ps__event *event)
 {
 	return !event->explicit_domain && !event->attr.exclude_kernel && !event->kernel_side;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why the kernel refused an event, in words to act on. The errno alone says little: EACCES has four
- * causes. */
+/* Explains why the kernel refused an event, in words to act on. The errno alone says little: EACCES
+ * has four causes. */
 #include "backend/perf.h"
 #include "base/advice.h"
 #include "base/error.h"
@@ -58,7 +58,7 @@ static bool is_permitted_on_caller(const struct ps__event *event)
 	return fd >= 0;
 }
 
-/* What would permit it: which level for which kind of counting. */
+/* The levels that permit each kind of counting. */
 static int explain_level(const struct ps__event *event, struct ps__target target)
 {
 	long level = 2;

@@ -8,7 +8,7 @@
 
 #include "locate/ring.h"
 
-/* What sample_id_all appends to each record, with PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER. */
+/* sample_id_all appends this to each record, with PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER. */
 struct ps__record_trailer {
 	uint64_t time;
 	uint64_t id;

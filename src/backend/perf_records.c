@@ -18,7 +18,7 @@
 #define FEWEST_RECORDS 64u
 #define FEWEST_PAGES   4u
 
-/* What a record begins with: PERF_SAMPLE_CPU, PERF_SAMPLE_READ in the group's format. */
+/* A record begins with this: PERF_SAMPLE_CPU, PERF_SAMPLE_READ in the group's format. */
 struct record_start {
 	struct perf_event_header header;
 	uint32_t cpu;

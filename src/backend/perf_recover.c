@@ -12,7 +12,7 @@
 /* The clock that is looked at, and the counter's, differ by what starting and stopping took. */
 #define SHORTEST_GAP_NS 1000000u
 
-/* What one descriptor still tells: nr, enabled, running and its value; or, of a group that is
+/* One descriptor still tells: nr, enabled, running and its value; or, of a group that is
  * whole, those of all members, whichever was asked. */
 static void save_member(struct ps__perf *perf, struct ps__group *group, size_t place)
 {

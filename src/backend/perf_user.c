@@ -40,7 +40,7 @@ static inline uint32_t sum_locks(const struct ps__member *member, const struct p
 	return sum;
 }
 
-/* How ticks become times. Those of a register with few bits, which goes round, are told from where
+/* Turns ticks into times. Those of a register with few bits, which goes round, are told from where
  * they were; else that is no more than their own value. */
 static bool look_at_times(const struct perf_event_mmap_page *page, struct ps__user *user)
 {

@@ -31,7 +31,7 @@ bool ps__perf_user_read(struct ps__group *group, uint64_t *times, uint64_t *valu
  * ps__perf_read_direct. */
 int ps__perf_user_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
 
-/* What a group in the error state counted before it was taken from the hardware. */
+/* Reads what a group in the error state counted before it was taken from the hardware. */
 void ps__perf_user_read_last(const struct ps__group *group, uint64_t *values);
 
 #endif

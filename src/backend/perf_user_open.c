@@ -178,7 +178,7 @@ void ps__perf_user_prepare(struct ps__perf *perf)
 		perf->user_config1 = cores.event.attr.config1;
 }
 
-/* How many pages may be mapped by the sets of this process. */
+/* Counts the pages that the sets of this process may map. */
 static size_t count_permitted(size_t page_bytes)
 {
 	long mlock_kb;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far one word is from another: for names of events, subcommands and
- * options that don't exist. */
+/* Measures how far one word is from another: for names of events, subcommands and options that
+ * don't exist. */
 #ifndef PS_BASE_DISTANCE_H
 #define PS_BASE_DISTANCE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a failure is said: a code to return, and the calling thread's detail
- * sentence. */
+/* A failure is said by a code to return, and by the calling thread's detail sentence. */
 #ifndef PS_BASE_ERROR_H
 #define PS_BASE_ERROR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a foreign text may be shown, and how wide it is: by tables, as the C
- * library's depend on the locale. */
+/* Decides what of a foreign text may be shown, and how wide it is: by tables, as the C library's
+ * depend on the locale. */
 #include "base/printable.h"
 
 #include "base/printable_ranges.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc/self/status tells of capabilities, seccomp and CPUs: for error
- * sentences and for the diagnosis. */
+/* Reads what /proc/self/status tells of capabilities, seccomp and CPUs: for error sentences and for
+ * the diagnosis. */
 #include "base/proc_status.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many hardware counters can be had at once, who else holds some, and
- * whether user space may read them. */
+/* Finds out how many hardware counters can be had at once, who else holds some, and whether user
+ * space may read them. */
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 
@@ -45,8 +45,7 @@ static void counters_open_group(struct group *group, unsigned most)
 	}
 }
 
-/* How many of those that fit are on the hardware at once. False if that can't
- * be told. */
+/* Counts how many of those that fit are on the hardware at once. False if that can't be told. */
 static bool counters_measure_free(unsigned fit, unsigned *out)
 {
 	struct group group;

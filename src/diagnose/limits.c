@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What exact attribution takes, and what this process may have of it: file
- * descriptors and locked memory. */
+/* Exact attribution takes file descriptors and locked memory; this process may have so much of
+ * both. */
 #include "base/advice.h"
 #include "base/list.h"
 #include "base/os.h"

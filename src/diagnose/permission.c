@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this user may count: each part is tried, then set beside
- * perf_event_paranoid and the capabilities. */
+/* Finds out what this user may count: each part is tried, then set beside perf_event_paranoid and
+ * the capabilities. */
 #include "base/advice.h"
 #include "base/os.h"
 #include "base/proc_status.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the steps of the diagnosis have in common: writing the draft, opening an
- * event, looking into small files. */
+/* The steps of the diagnosis share these: writing the draft, opening an event, looking into small
+ * files. */
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 

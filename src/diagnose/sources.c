@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where further events come from: tracepoints of the kernel, and what this
- * library was built with. */
+/* Looks for further events: tracepoints of the kernel, and what this library was built with. */
 #include <config.h>
 
 #include "base/advice.h"

@@ -30,7 +30,7 @@ static inline uint32_t ps__attr_size(const union ps__attr *attr)
 	return sizeof attr->attr;
 }
 
-/* What the event is asked for by. The members of a newer header, past those of
+/* Builds what the event is asked for by. The members of a newer header, past those of
  * an older one, are the event's own. */
 static inline union ps__attr ps__attr_of(const struct ps__event *event)
 {

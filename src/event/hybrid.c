@@ -49,8 +49,7 @@ static bool hybrid_encode_alias(const struct kinds *kinds, const struct ps__pmu 
 	return true;
 }
 
-/* How this PMU is asked for the event; false if it isn't meant, or doesn't have
- * it. */
+/* Encodes the event for this PMU. False if it isn't meant, or doesn't have it. */
 static bool hybrid_encode(const struct kinds *kinds, const struct ps__pmu *pmu,
                           struct ps__variant *out)
 {

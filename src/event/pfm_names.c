@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What one count covers, where the kernel isn't asked for each event: libpfm4
- * tells core PMUs from others. */
+/* libpfm4 tells core PMUs from others, so the kernel isn't asked for each event. */
 static enum ps_scope pfm_names_scope_of(const pfm_pmu_info_t *pmu)
 {
 	return pmu->type == PFM_PMU_TYPE_UNCORE ? PS_SCOPE_PACKAGE : PS_SCOPE_THREAD;

@@ -49,8 +49,8 @@ int ps__pmu_for_each(ps__name_visit *visit, void *context);
 /* Visits the aliases of one, or the terms that it has. */
 int ps__pmu_for_each_alias(const char *pmu, ps__name_visit *visit, void *context);
 int ps__pmu_for_each_format(const char *pmu, ps__name_visit *visit, void *context);
-/* How many kinds of cores have a PMU: more than one on hybrid machines. Returns
- * 0, or an errno. */
+/* Counts the kinds of cores that have a PMU: more than one on hybrid machines. Returns 0, or an
+ * errno. */
 int ps__pmu_core_count(size_t *out);
 
 /* With which events its own may share a group. */
@@ -98,8 +98,7 @@ int ps__probe_term_apply(struct ps__pmu_query *query, const struct ps__term *ter
 int ps__probe_check(const struct ps__pmu_query *query);
 const char *ps__probe_terms(const struct ps__pmu *pmu); /* their names, for error sentences */
 
-/* What one count of the PMU covers, going by the CPUs that the kernel wants it
- * opened on. */
+/* The scope of one count of the PMU follows from the CPUs that the kernel wants it opened on. */
 int ps__pmu_scope(const struct ps__pmu *pmu, const char *event_name, enum ps_scope *out);
 
 #endif

@@ -148,8 +148,8 @@ static int suggest_consider_pfm(const struct ps_event_info *info, void *context)
 	return 0;
 }
 
-/* What is compared: without modifiers, which a known name doesn't have; but
- * system:name whole. */
+/* Names are compared without modifiers, which a known name doesn't have; system:name is compared
+ * whole. */
 static void suggest_start(struct suggestion *suggestion, const char *name)
 {
 	char head[PS__EVENT_NAME_MAX + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a set's task is and was: the choice among the attribution methods, and what several of them
- * and of the set's other files need of them. */
+/* The choice among the attribution methods, and functions that several of them share: they tell
+ * where a set's task is and was. */
 #ifndef PS_EVENTSET_ATTRIBUTION_H
 #define PS_EVENTSET_ATTRIBUTION_H
 

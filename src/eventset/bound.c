@@ -87,7 +87,7 @@ static int read_still(struct ps_eventset *set, int *cpu)
 	return result;
 }
 
-/* How the interval since the last fetch is known. */
+/* Labels the interval since the last fetch. */
 static unsigned label_of(const struct ps_eventset *set, const struct ps__slot *here,
                          uint64_t spent_ns)
 {

@@ -132,7 +132,7 @@ enum ps__set_state {
 	PS__SET_STOPPED
 };
 
-/* Where readings go: the slots' histories, and what the latest reading was. */
+/* Readings go to the slots' histories; and this is known of the latest one. */
 struct ps__recorder {
 	/* Of the topology that the recording is bound to; NULL before */
 	const struct ps_component *root;
@@ -161,7 +161,7 @@ struct ps__recorder {
 	uint64_t past_readings; /* written to recordings that the set has dropped */
 };
 
-/* What counts, and whom. */
+/* The counters, and whom they count. */
 struct ps__counters {
 	struct ps__backend *backend; /* NULL: not open */
 	uint64_t *totals;            /* for each instance, as read last: see ps__set_totals */
@@ -175,7 +175,7 @@ struct ps__counters {
 	struct ps__tasks *tasks; /* they are; NULL else */
 };
 
-/* How the set knows where the task was: the method that is open, and its state. */
+/* The attribution method that is open, and its state: it tells where the task was. */
 struct ps__attribution {
 	const struct ps__method *method;
 	enum ps_attribution_mode mode;
@@ -290,7 +290,7 @@ void ps__set_drop_storage(struct ps_eventset *set);
 /* The vectors alone: new counters begin at 0, and may be split otherwise than before. */
 int ps__set_renew_vectors(struct ps_eventset *set);
 int ps__set_reserve(struct ps_eventset *set, size_t rows);
-/* What the backend has counted until now is accounted for. */
+/* Takes the backend's totals as accounted for. */
 void ps__set_begin_totals(struct ps_eventset *set);
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width);
 void ps__set_free_fast_path(struct ps_eventset *set);

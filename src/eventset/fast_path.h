@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fast path of a reading works with: fast_path.c takes it, fast_path_open.c opens and
- * closes it. */
+/* The fast path of a reading: fast_path.c takes it, fast_path_open.c opens and closes it. */
 #ifndef PS_EVENTSET_FAST_PATH_H
 #define PS_EVENTSET_FAST_PATH_H
 

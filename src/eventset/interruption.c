@@ -16,7 +16,7 @@
 #define SHORTEST_DOUBT_NS 1000000u
 #define PART_IN_DOUBT     64u
 
-/* What the two times may differ by: a switch is processor time, but not counted; starting and
+/* The two times may differ by so much: a switch is processor time, but not counted; starting and
  * stopping take time. */
 #define TOLERANCE_NS        200000u
 #define TOLERANCE_PART      16u

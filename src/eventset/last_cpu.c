@@ -70,7 +70,7 @@ int ps__set_find_other_cpu(struct ps_eventset *set)
 	                                                   : ps__set_look_at_task(set);
 }
 
-/* How the CPU is known. */
+/* Labels the CPU: how it is known. */
 static uint16_t mark_of_cpu(struct ps_eventset *set, int cpu)
 {
 	uint16_t mark = PS_ATTRIBUTION_ATTACHED;

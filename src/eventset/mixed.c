@@ -131,7 +131,7 @@ void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t m
 	label_shares(set, mark);
 }
 
-/* How the whole interval is known, if it isn't to be shared. */
+/* Labels the whole interval, if it isn't to be shared. */
 static unsigned label_of(struct ps_eventset *set, const struct ps__slot *here, bool is_known)
 {
 	bool has_migrated = set->attribution.has_migrated;

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How often the threads of a process are opened anew because their list changed meanwhile. */
+/* The threads of a process are opened anew at most so often because their list changed
+ * meanwhile. */
 #define LARGEST_ATTEMPTS 8
 
 static int open_backend(struct ps_eventset *set)
@@ -125,7 +126,7 @@ static void note_refusal(struct refusal *refusal, const struct ps__method *metho
 	snprintf(refusal->why, sizeof refusal->why, "%s", ps_error_detail());
 }
 
-/* What is left to be had when the counts can't be split. */
+/* Opens one instance, as the counts can't be split. */
 static int open_plain(struct ps_eventset *set)
 {
 	if (ps__set_open_switch_ring(set) != PS_OK)

@@ -110,7 +110,7 @@ static void note_result(struct round *round, int result)
 		round->result = result;
 }
 
-/* How the counts of an instance are known that gave this result. */
+/* Labels the counts of an instance that gave this result. */
 static uint16_t mark_of(const struct round *round, int result)
 {
 	return result == PS_PARTIAL ? round->mark | PS__MARK_INTERRUPTED : round->mark;

@@ -20,7 +20,7 @@
  * takes a microsecond. */
 #define LARGEST_WAIT 1000
 
-/* What the switch ring tells. */
+/* A summary of what the switch ring tells. */
 struct visits {
 	size_t count;
 	int cpu; /* the last one's */
@@ -154,7 +154,7 @@ static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 	return result;
 }
 
-/* What came after the last record. */
+/* Assigns what came after the last record. */
 static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	fetch->mark = PS_ATTRIBUTION_EXACT | fetch->flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an event set keeps for the case that a call is left in its midst: see recover.c. */
+/* An event set keeps this for the case that a call is left in its midst: see recover.c. */
 #ifndef PS_EVENTSET_RECOVER_H
 #define PS_EVENTSET_RECOVER_H
 
@@ -26,7 +26,7 @@ struct ps__undo {
 	uint64_t before;       /* as it was */
 };
 
-/* What a reading adds to the base: see write.c. */
+/* A reading adds this to the base: see write.c. */
 enum ps__write_kind {
 	PS__WRITE_COUNTS, /* base + counts */
 	PS__WRITE_ACCUM,  /* the same; then the counts move into the base */

@@ -14,7 +14,7 @@
 #include <perfsage/task.h>
 #include <string.h>
 
-/* What of an event on an instance no record told of. */
+/* Counts of an event on an instance that no record told of. */
 struct rest {
 	long long count;
 	ptrdiff_t owner; /* whose it is: the index of a task, or */
@@ -144,7 +144,7 @@ static int tell_task(struct walk *walk, size_t index)
 	return result;
 }
 
-/* What belongs to tasks that can't be told apart, for each CPU. */
+/* Visits the counts of tasks that can't be told apart, for each CPU. */
 static int tell_rests(struct walk *walk)
 {
 	const struct ps_eventset *set = walk->set;

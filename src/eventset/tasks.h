@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of the tasks of a process. Shared by tasks.c, which gathers it, and shares.c, which
- * tells it. */
+/* The tasks of a process, as far as they are known. Shared by tasks.c, which gathers it, and
+ * shares.c, which tells it. */
 #ifndef PS_EVENTSET_TASKS_H
 #define PS_EVENTSET_TASKS_H
 
@@ -8,7 +8,7 @@
 
 #define PS__NO_ROOT SIZE_MAX
 
-/* What a task counted on one instance, where that isn't 0. */
+/* A task's counts of one instance, where they aren't 0. */
 struct ps__share {
 	struct ps__share *next;
 	size_t instance;
@@ -39,7 +39,7 @@ struct ps__tasks {
 	bool is_incomplete;                  /* records were lost, or memory was short */
 };
 
-/* How many words of `known` a task has. */
+/* Each task has so many words of `known`. */
 static inline size_t ps__task_known_words(const struct ps__tasks *tasks)
 {
 	return (tasks->cpus * tasks->event_count + 63) / 64;

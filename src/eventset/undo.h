@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is noted around a change, so that it can be undone if the call is left in its midst:
+/* Notes taken around a change, so that it can be undone if the call is left in its midst:
  * recover.c. */
 #ifndef PS_EVENTSET_UNDO_H
 #define PS_EVENTSET_UNDO_H

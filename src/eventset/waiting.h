@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long groups waited for the hardware, and on which CPU, where the kernel splits the counts by
- * CPU. */
+/* Tells how long groups waited for the hardware, and on which CPU, where the kernel splits the
+ * counts by CPU. */
 #ifndef PS_EVENTSET_WAITING_H
 #define PS_EVENTSET_WAITING_H
 

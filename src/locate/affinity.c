@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a task may run, and which CPUs there can be. */
+/* Finds the CPUs that a task may run on, and those that there can be. */
 #include "base/list.h"
 #include "base/os.h"
 #include "locate/locate.h"

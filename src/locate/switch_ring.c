@@ -50,7 +50,7 @@ static bool take_visit(const struct look *look, const struct ps__ring *ring,
 	return true;
 }
 
-/* What one record tells. False if it leaves open where the task has been. */
+/* Takes one record. False if it leaves open where the task has been. */
 static bool take(const struct ps__ring *ring, const struct perf_event_header *header, void *context)
 {
 	const struct look *look = context;
@@ -86,7 +86,7 @@ static void ignore(const struct ps__visit *visit, void *context)
 	(void)context;
 }
 
-/* What both events of a pinned task are: they count nothing. */
+/* Both events of a pinned task are dummies: they count nothing. */
 static struct perf_event_attr make_attr(void)
 {
 	return (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where another task was last seen: the 39th field of its stat file in /proc, read by a kept
+/* Finds where another task was last seen: the 39th field of its stat file in /proc, read by a kept
  * descriptor. */
 #include "base/advice.h"
 #include "base/error.h"
@@ -35,7 +35,7 @@ bool ps__locate_has_proc(void)
 	return fd >= 0 || errno != ENOENT;
 }
 
-/* What the kernel tells of a task without /proc. */
+/* The kernel tells this of a task without /proc. */
 static bool is_known_to_kernel(pid_t tid)
 {
 	unsigned long mask[LARGEST_MASK_CPUS / (8 * sizeof(unsigned long))];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How values are known, in words: for one line of output, and the legend below
- * all. */
+/* Says in words how values are known: for one line of output, and in the legend below all. */
 #ifndef PS_OUTPUT_KNOWN_H
 #define PS_OUTPUT_KNOWN_H
 

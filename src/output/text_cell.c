@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands in one place of the text output: a label behind its branches, a
- * number, a heading, how it is known. */
+/* A cell of the text output: a label behind its branches, a number, a heading, how it is known. */
 #include "output/text.h"
 
 #include "output/label.h"

@@ -93,7 +93,7 @@ bool ps__component_holds(const struct ps_component *component, enum ps_scope sco
 int ps__component_fail_scope(const struct ps_component *component,
                              const struct ps__selector *selector);
 
-/* What one count of a scope covers, seen from a Thread: the outermost component
+/* One count of a scope covers this component, seen from a Thread: the outermost component
  * of the scope's type above it, or else the Thread itself. */
 const struct ps_component *ps__component_covered(const struct ps_component *thread,
                                                  enum ps_scope scope);

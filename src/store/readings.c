@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a Thread has had: all its readings of an event, how many were dropped,
- * and of which events there are any. */
+/* Lists a Thread's readings of an event, how many were dropped, and the events that have any. */
 #include "base/error.h"
 #include "store/attrmap.h"
 

@@ -174,8 +174,8 @@ static inline void ps__recording_write_end_from(struct ps__recording *recording,
 	atomic_store_explicit(&recording->sequence, sequence + 2, memory_order_release);
 }
 
-/* How many readings were written, new ones and updates. For the writer; others
- * may see one more or less. */
+/* Counts the readings that were written, new ones and updates. For the writer; others may see one
+ * more or less. */
 static inline uint64_t ps__recording_count_writes(const struct ps__recording *recording)
 {
 	uint64_t writes = atomic_load_explicit(&recording->sequence, memory_order_relaxed) / 2;
