@@ -1,9 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a CPU's counters missed while it was thought to be offline: it shows in the coverage.
- * test_targets.c has the counts. */
+/*
+ * Recovery. A set whose call was left by a jump loses nothing, and calls nothing exact that isn't;
+ * api/test_jump and api/test_step jump at any instruction. And what a CPU's counters missed while
+ * it was thought to be offline shows in the coverage; test_targets.c has the counts.
+ */
+#include "base/os.h"
 #include "support/scene.h"
 
+#include <setjmp.h>
+
 #define SECOND UINT64_C(1000000000)
+
+static ssize_t (*real_read)(int fd, void *buffer, size_t size_bytes);
+static sigjmp_buf back;
+static int reads_before;
+
+static ssize_t leave(int fd, void *buffer, size_t size_bytes)
+{
+	if (reads_before-- > 0)
+		return real_read(fd, buffer, size_bytes);
+	ps__os.read = real_read;
+	siglongjmp(back, 1);
+}
+
+/* The jump comes when the counters are read, after so many reads. */
+static void leave_a_reading(struct ps_eventset *set, int reads)
+{
+	real_read = ps__os.read;
+	reads_before = reads;
+	if (sigsetjmp(back, 1) == 0) {
+		ps__os.read = leave;
+		ps_read(set, scene.root, NULL, NULL);
+		ck_abort_msg("the reading reads fewer counters");
+	}
+}
+
+/* What the rings told is gone with the call: counts that were split by it have no sure place. */
+static void check_left(int reads, enum ps_attribution label)
+{
+	struct ps_eventset *set = scene_started("page-faults", "minor-faults", NULL);
+	uint64_t timestamp = 0;
+
+	/* From the first reading on the rings tell where to look. */
+	scene_count_on(0, 1);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	scene_count_on(0, 4);
+	scene_count_on(1, 3);
+	leave_a_reading(set, reads);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", timestamp), 8);
+	ck_assert_int_eq((int)scene_part(1, "page-faults", timestamp).attribution, (int)label);
+	scene_check_residual(set);
+	scene_count_on(1, 2);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_sum("page-faults", timestamp), 10);
+	ps_eventset_destroy(set);
+}
+
+START_TEST(a_left_reading_of_per_cpu_counters_stays_exact)
+{
+	check_left(_i, PS_ATTRIBUTION_EXACT);
+}
+END_TEST
+
+START_TEST(a_left_reading_of_records_is_not_called_exact)
+{
+	check_left(0, PS_ATTRIBUTION_LAST_CPU);
+}
+END_TEST
 
 /* _i: it was seen to be offline for a while, when nothing could be missed. */
 START_TEST(what_ran_on_a_cpu_before_it_was_seen_to_be_back_shows_in_its_coverage)
@@ -51,5 +115,9 @@ int main(void)
 
 	tcase_add_loop_test(
 	    tests, what_ran_on_a_cpu_before_it_was_seen_to_be_back_shows_in_its_coverage, 0, 2);
+	tcase_add_loop_test(scene_case_instances(suite, "per-CPU"),
+	                    a_left_reading_of_per_cpu_counters_stays_exact, 0, 2);
+	tcase_add_test(scene_case_records(suite, "records"),
+	               a_left_reading_of_records_is_not_called_exact);
 	return scene_run(suite);
 }
