@@ -16,20 +16,31 @@ size_t ps__set_rank_methods(struct ps_eventset *set,
  * it could be or not. */
 int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method);
 void ps__set_forget_method(struct ps_eventset *set);
-/* After the events are opened: PS_ECOUNT if AUTO's budget has no room for what they need beside
- * themselves. */
-int ps__set_charge_residency(struct ps_eventset *set);
 void ps__set_settle_for_plain(struct ps_eventset *set, const char *why);
 /* Without a switch ring, a task's whereabouts between readings are unknown: labels fall back, and
  * instances are all read. */
 int ps__set_open_switch_ring(struct ps_eventset *set);
+/* Drops what the switch ring tells of the time until now; the task must be looked at after it. */
+void ps__set_skip_visits(struct ps_eventset *set);
+/* choose_papi.c: the same choice for a set that wraps PAPI's. */
+void ps__set_choose_for_papi(struct ps_eventset *set);
+
+/* budget.c: takes the descriptors that the set needs, beside those that it has. PS_ECOUNT if
+ * has_budget, and AUTO's budget has no room for them. */
+int ps__set_charge(struct ps_eventset *set, bool has_budget);
+void ps__set_release(struct ps_eventset *set);
+bool ps__set_is_within_budget(size_t needed);
+
+/* task_cpus.c: the one CPU that the task may run on; -1: several. */
+int ps__set_only_cpu(const struct ps_eventset *set);
+size_t ps__set_count_present_cpus(void);
 /* For methods: the CPUs that counters are to be opened on; are there others now? Would another
  * method be chosen now? */
 int ps__set_list_cpus(struct ps_eventset *set);
 bool ps__set_has_other_cpus(const struct ps_eventset *set);
 bool ps__set_mask_changed(const struct ps_eventset *set);
 
-/* last_cpu.c: where the task is. The caller is the owner, or may take an ended owner's counts:
+/* find_cpu.c: where the task is. The caller is the owner, or may take an ended owner's counts:
  * these are where it was. */
 int ps__set_find_other_cpu(struct ps_eventset *set);
 static inline int ps__set_find_cpu(struct ps_eventset *set)
@@ -39,30 +50,16 @@ static inline int ps__set_find_cpu(struct ps_eventset *set)
 		return ps__os_getcpu();
 	return ps__set_find_other_cpu(set);
 }
-/* The same, with how that is known, for any caller. */
+/* locate.c: the same, with how that is known, for any caller. */
 int ps__set_locate(struct ps_eventset *set, int *cpu, uint16_t *mark);
 /* The CPU of an attached task, or where it was seen last; notices its end. */
 int ps__set_look_at_task(struct ps_eventset *set);
 /* Flags: what the calling thread did since it was on that CPU is not known to be there, if it is
  * elsewhere by now. */
 uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
-/* Counts that aren't split: one instance, or, of a process, one for each of its threads. All of it
- * goes to a slot. */
-int ps__set_read_rest(struct ps_eventset *set, int result);
-static inline int ps__set_read_whole(struct ps_eventset *set)
-{
-	struct ps__backend *backend = set->counters.backend;
-	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
-
-	return __builtin_expect(backend->instances == 1, 1) ? result
-	                                                    : ps__set_read_rest(set, result);
-}
-uint16_t ps__set_assign_whole(struct ps_eventset *set, struct ps__slot *slot); /* returns flags */
 
 /* per_cpu.c: an instance's counts, and its times. */
 void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
-/* Drops what the switch ring tells of the time until now; the task must be looked at after it. */
-void ps__set_skip_visits(struct ps_eventset *set);
 
 /* mixed.c: counts that can't be split, and the times on each CPU. */
 /* Where the switch ring says that the task has been, and how long; cpu: where it is. False if that
@@ -71,10 +68,10 @@ bool ps__set_follow(struct ps_eventset *set, int cpu);
 void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark);
 uint64_t ps__set_time_spent(const struct ps_eventset *set);
 void ps__set_forget_times(struct ps_eventset *set);
-
-/* bound.c: is_label_lasting of methods whose switch ring tells where the task stays. */
+/* is_label_lasting of methods whose switch ring tells where the task stays. */
 bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
-/* Was a task elsewhere that had one CPU when its set was started? */
+
+/* bound.c: was a task elsewhere that had one CPU when its set was started? */
 void ps__set_look_for_migration(struct ps_eventset *set);
 
 #endif

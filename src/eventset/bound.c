@@ -152,19 +152,6 @@ static bool assign_bound(struct ps_eventset *set, struct ps__fetch *fetch, struc
 	return true;
 }
 
-bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot)
-{
-	unsigned label = slot->counts_mark & PS__MARK_ATTRIBUTION;
-
-	if (label == PS_ATTRIBUTION_MIXED)
-		return slot->cpu == set->attribution.stay.cpu;
-	if (set->attribution.has_left)
-		return label != PS_ATTRIBUTION_LAST_CPU && slot->cpu == set->attribution.stay.cpu &&
-		       !set->attribution.stay.is_lost;
-	return label == PS_ATTRIBUTION_PINNED && slot->cpu == set->attribution.only_cpu &&
-	       !set->attribution.has_migrated;
-}
-
 const struct ps__method ps__method_bound = {
     .split = PS__SPLIT_NOT,
     .start = start_bound,

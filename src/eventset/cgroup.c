@@ -118,25 +118,3 @@ const struct ps__method ps__method_cgroup = {
     .assign = label_here,
     .has_changed = has_cgroup_changed,
 };
-
-int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path)
-{
-	int fd;
-	int result =
-	    ps__set_enter_own(set, "ps_eventset_attach_cgroup",
-	                      "PAPI knows no control groups; make a set with ps_eventset_create");
-
-	if (result != PS_OK)
-		return result;
-	if (!path || !*path)
-		result =
-		    ps__fail(PS_EINVAL, "ps_eventset_attach_cgroup: the path is NULL or empty");
-	else
-		result = ps__cgroup_open(path, &fd);
-	if (result == PS_OK)
-		ps__set_retarget(
-		    set, (struct ps__target){.kind = PS__TARGET_CGROUP, .cpu = -1, .cgroup_fd = fd},
-		    (struct ps__task){.fd = -1});
-	ps__set_leave(set);
-	return result;
-}

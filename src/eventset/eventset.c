@@ -180,6 +180,28 @@ int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu)
 	return result;
 }
 
+int ps_eventset_attach_cgroup(struct ps_eventset *set, const char *path)
+{
+	int fd;
+	int result =
+	    ps__set_enter_own(set, "ps_eventset_attach_cgroup",
+	                      "PAPI knows no control groups; make a set with ps_eventset_create");
+
+	if (result != PS_OK)
+		return result;
+	if (!path || !*path)
+		result =
+		    ps__fail(PS_EINVAL, "ps_eventset_attach_cgroup: the path is NULL or empty");
+	else
+		result = ps__cgroup_open(path, &fd);
+	if (result == PS_OK)
+		ps__set_retarget(
+		    set, (struct ps__target){.kind = PS__TARGET_CGROUP, .cpu = -1, .cgroup_fd = fd},
+		    (struct ps__task){.fd = -1});
+	ps__set_leave(set);
+	return result;
+}
+
 int ps_eventset_set_enable_on_exec(struct ps_eventset *set, int on)
 {
 	int result = ps__set_enter_stopped(set, "ps_eventset_set_enable_on_exec");
@@ -259,4 +281,49 @@ int ps_eventset_is_running(const struct ps_eventset *set)
 int ps_eventset_is_ended(const struct ps_eventset *set)
 {
 	return set && set->is_ended;
+}
+
+int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mode mode)
+{
+	int result = ps__set_enter_stopped(set, "ps_eventset_set_attribution");
+
+	if (result != PS_OK)
+		return result;
+	if (mode != PS_ATTRIBUTE_AUTO && mode != PS_ATTRIBUTE_EXACT &&
+	    mode != PS_ATTRIBUTE_LAST_CPU) {
+		result = ps__fail(PS_EINVAL, "ps_eventset_set_attribution: there is no mode %d",
+		                  (int)mode);
+	} else if (set->counters.papi && mode == PS_ATTRIBUTE_EXACT) {
+		result = ps__fail(PS_ENOSUPP,
+		                  "ps_eventset_set_attribution: PAPI doesn't split the counts of "
+		                  "its event set %d by hardware thread: pin its thread, or count "
+		                  "with ps_eventset_create and ps_eventset_add",
+		                  set->counters.papi->id);
+	} else if (mode != set->attribution.mode) {
+		ps__set_close(set);
+		set->attribution.mode = mode;
+	}
+	ps__set_leave(set);
+	return result;
+}
+
+/* A reading can't open anything: it allocates nothing, and may be a signal handler's. */
+static const char why_left[] =
+    "the task could run on one CPU only when the set was started, and has left it since: what it "
+    "counted while it moved is shared out by time. The next ps_start opens counters for each CPU";
+
+enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const char **why)
+{
+	if (why)
+		*why = !set ? "" : set->attribution.has_left ? why_left : set->attribution.why;
+	if (!set || !set->counters.backend)
+		return PS_ATTRIBUTION_LAST_CPU;
+	if (set->counters.target.kind == PS__TARGET_CPU)
+		return PS_ATTRIBUTION_ATTACHED;
+	if (set->attribution.method->split != PS__SPLIT_NOT)
+		return PS_ATTRIBUTION_EXACT;
+	if (set->attribution.switches.fd < 0)
+		return PS_ATTRIBUTION_LAST_CPU;
+	return set->attribution.only_cpu >= 0 && !set->attribution.has_left ? PS_ATTRIBUTION_PINNED
+	                                                                    : PS_ATTRIBUTION_MIXED;
 }

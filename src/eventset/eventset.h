@@ -269,7 +269,7 @@ int ps__set_enter_stopped(struct ps_eventset *set, const char *call);
  * call of PAPI. */
 int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead);
 
-/* control.c: starts a set that isn't running; of a PAPI set that PAPI runs it takes the counts from
+/* start.c: starts a set that isn't running; of a PAPI set that PAPI runs it takes the counts from
  * now on. */
 int ps__set_start(struct ps_eventset *set);
 
@@ -339,6 +339,18 @@ int ps__set_fetch(struct ps_eventset *set, struct ps__slot **slot);
 void ps__set_label_counts(struct ps__slot *slot, uint16_t mark);
 uint16_t ps__set_assign(struct ps_eventset *set, struct ps__slot *slot,
                         size_t instance); /* returns flags */
+/* Counts that aren't split: one instance, or, of a process, one for each of its threads. All of it
+ * goes to a slot. */
+int ps__set_read_rest(struct ps_eventset *set, int result);
+static inline int ps__set_read_whole(struct ps_eventset *set)
+{
+	struct ps__backend *backend = set->counters.backend;
+	int result = backend->ops->read(backend, 0, ps__set_totals(set, 0));
+
+	return __builtin_expect(backend->instances == 1, 1) ? result
+	                                                    : ps__set_read_rest(set, result);
+}
+uint16_t ps__set_assign_whole(struct ps_eventset *set, struct ps__slot *slot); /* returns flags */
 static inline bool ps__set_is_failure(int result)
 {
 	return result != PS_OK && result != PS_PARTIAL;
@@ -364,7 +376,9 @@ void ps__set_forget_roots(struct ps_eventset *set);
 int ps__set_open_tasks(struct ps_eventset *set);
 void ps__set_close_tasks(struct ps_eventset *set);
 void ps__set_take_tasks(struct ps_eventset *set);
-/* uncounted.c: after a fetch of a process: were there programs that the kernel did not count? */
+/* Programs that the kernel did not count; NULL: they aren't watched. */
+const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set);
+/* After a fetch of a process: were there any? */
 void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts
  * since then. */
@@ -373,7 +387,8 @@ int ps__set_adopt(struct ps_eventset *set);
  * the set's. */
 int ps__set_refresh_papi(struct ps_eventset *set);
 int ps__set_check_papi_owner(const struct ps_eventset *set);
-void ps__set_choose_for_papi(struct ps_eventset *set);
+/* Takes what the PAPI set is made of by now. */
+int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi);
 
 /* interruption.c: around the time in which the set runs: before its counters start, and after the
  * final counts are fetched. True if something else had switched them off. */

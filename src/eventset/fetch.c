@@ -43,6 +43,27 @@ void ps__set_label_counts(struct ps__slot *slot, uint16_t mark)
 	slot->has_counts = true;
 }
 
+int ps__set_read_rest(struct ps_eventset *set, int result)
+{
+	struct ps__backend *backend = set->counters.backend;
+
+	for (size_t instance = 1; instance < backend->instances; instance++) {
+		int one = backend->ops->read(backend, instance, ps__set_totals(set, instance));
+		if (__builtin_expect(one != PS_OK, 0) && (result == PS_OK || one != PS_PARTIAL))
+			result = one;
+	}
+	return result;
+}
+
+uint16_t ps__set_assign_whole(struct ps_eventset *set, struct ps__slot *slot)
+{
+	uint16_t flags = 0;
+
+	for (size_t instance = 0; instance < set->counters.backend->instances; instance++)
+		flags |= ps__set_assign(set, slot, instance);
+	return flags;
+}
+
 static uint16_t take_flags(struct ps_eventset *set, int result)
 {
 	uint16_t flags = set->is_ended ? PS__MARK_ENDED : 0;

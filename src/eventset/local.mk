@@ -6,10 +6,12 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/attribution.h \
 	src/eventset/bind.c \
 	src/eventset/bound.c \
+	src/eventset/budget.c \
 	src/eventset/cgroup.c \
 	src/eventset/check.c \
-	src/eventset/control.c \
+	src/eventset/choose_papi.c \
 	src/eventset/cost.c \
+	src/eventset/enter.c \
 	src/eventset/event_names.c \
 	src/eventset/events.c \
 	src/eventset/eventset.c \
@@ -18,13 +20,16 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/fast_path.h \
 	src/eventset/fast_path_open.c \
 	src/eventset/fetch.c \
+	src/eventset/find_cpu.c \
 	src/eventset/from_papi.c \
 	src/eventset/interruption.c \
 	src/eventset/last_cpu.c \
+	src/eventset/locate.c \
 	src/eventset/method.h \
 	src/eventset/mixed.c \
 	src/eventset/open.c \
 	src/eventset/owner.c \
+	src/eventset/papi_changes.c \
 	src/eventset/per_cpu.c \
 	src/eventset/places.c \
 	src/eventset/process.c \
@@ -34,9 +39,12 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/recover.c \
 	src/eventset/recover.h \
 	src/eventset/reopen.c \
+	src/eventset/reset.c \
 	src/eventset/shares.c \
 	src/eventset/slot.c \
+	src/eventset/start.c \
 	src/eventset/storage.c \
+	src/eventset/task_cpus.c \
 	src/eventset/tasks.c \
 	src/eventset/tasks.h \
 	src/eventset/uncounted.c \

@@ -98,7 +98,7 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 	if (result == PS_OK)
 		result = check_groups(set);
 	if (result == PS_OK)
-		result = ps__set_charge_residency(set);
+		result = ps__set_charge(set, true);
 	if (result != PS_OK)
 		close_method(set);
 	else if (method->split == PS__SPLIT_RECORDS)

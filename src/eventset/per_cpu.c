@@ -14,18 +14,6 @@
  * next reading's. */
 #define LARGEST_FOLLOW 4
 
-static void ignore_visit(const struct ps__visit *visit, void *context)
-{
-	(void)visit;
-	(void)context;
-}
-
-void ps__set_skip_visits(struct ps_eventset *set)
-{
-	if (set->attribution.method != &ps__method_bound && set->attribution.switches.fd >= 0)
-		ps__switch_ring_drain(&set->attribution.switches, ignore_visit, NULL);
-}
-
 static uint64_t step(uint64_t total, uint64_t *known, uint16_t *flags)
 {
 	uint64_t before = *known;

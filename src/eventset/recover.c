@@ -35,19 +35,6 @@ static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 	                                : set->calls.busy_tid);
 }
 
-void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *assigned)
-{
-	size_t width = ps__recording_width(set->recorder.recording);
-	struct ps__undo *undo = &set->recorder.undo;
-
-	memcpy(undo->saved, slot->counts, width * sizeof *slot->counts);
-	memcpy(undo->saved + width, assigned, width * sizeof *assigned);
-	undo->assigned = assigned;
-	atomic_signal_fence(memory_order_seq_cst);
-	undo->slot = slot;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
 static void undo_change(struct ps_eventset *set)
 {
 	size_t width = ps__recording_width(set->recorder.recording),

@@ -18,21 +18,6 @@ static uint16_t last_mark(const struct ps__history *history)
 	                            memory_order_relaxed);
 }
 
-int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
-{
-	if (slot->bases)
-		return 0;
-	slot->bases = ps__os_calloc_apart(1, sizeof *slot->bases);
-	if (!slot->bases)
-		return -1;
-	if (ps__history_init(slot->bases, &set->recorder.recording->pool,
-	                     1 + ps__recording_width(set->recorder.recording)) == 0)
-		return 0;
-	ps__os_free_apart(slot->bases);
-	slot->bases = NULL;
-	return -1;
-}
-
 /* A reading for which not all slots' bases found room is tried again: those that did are kept
  * already. */
 static bool is_kept(const struct ps__history *bases, uint64_t timestamp)

@@ -205,3 +205,39 @@ int ps_eventset_for_each_task(struct ps_eventset *set,
 	ps__set_leave(set);
 	return result;
 }
+
+int ps_eventset_set_tasks(struct ps_eventset *set, int on)
+{
+	int result = ps__set_enter_stopped(set, "ps_eventset_set_tasks");
+
+	if (result != PS_OK)
+		return result;
+	set->counters.wants_tasks = on != 0;
+	ps__set_leave(set);
+	return PS_OK;
+}
+
+int ps__set_check_tasks(const struct ps_eventset *set, const char *call)
+{
+	if (set->state == PS__SET_NEW)
+		return ps__fail(PS_ENOTRUN, "%s: the event set was never started", call);
+	if (set->counters.tasks)
+		return PS_OK;
+	return ps__fail(PS_ENOSUPP, "%s: the set does not keep tasks apart: %s", call,
+	                set->counters.wants_tasks && *set->attribution.why
+	                    ? set->attribution.why
+	                    : "call ps_eventset_set_tasks before ps_start");
+}
+
+int ps_eventset_take_tasks(struct ps_eventset *set)
+{
+	int result = ps__set_enter(set, "ps_eventset_take_tasks");
+
+	if (result != PS_OK)
+		return result;
+	result = ps__set_check_tasks(set, "ps_eventset_take_tasks");
+	if (result == PS_OK)
+		ps__set_take_tasks(set);
+	ps__set_leave(set);
+	return result;
+}

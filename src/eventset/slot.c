@@ -182,6 +182,21 @@ void ps__set_clear_counts(struct ps_eventset *set)
 	set->recorder.must_clear = false;
 }
 
+int ps__set_make_bases(struct ps_eventset *set, struct ps__slot *slot)
+{
+	if (slot->bases)
+		return 0;
+	slot->bases = ps__os_calloc_apart(1, sizeof *slot->bases);
+	if (!slot->bases)
+		return -1;
+	if (ps__history_init(slot->bases, &set->recorder.recording->pool,
+	                     1 + ps__recording_width(set->recorder.recording)) == 0)
+		return 0;
+	ps__os_free_apart(slot->bases);
+	slot->bases = NULL;
+	return -1;
+}
+
 static int reserve_slot(struct ps_eventset *set, int cpu, size_t rows)
 {
 	struct ps__slot **entry = entry_of(set, cpu);

@@ -235,38 +235,26 @@ void ps__set_take_tasks(struct ps_eventset *set)
 		                                       set->counters.tasks);
 }
 
-int ps_eventset_set_tasks(struct ps_eventset *set, int on)
+/* NULL: they aren't watched. */
+const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set)
 {
-	int result = ps__set_enter_stopped(set, "ps_eventset_set_tasks");
-
-	if (result != PS_OK)
-		return result;
-	set->counters.wants_tasks = on != 0;
-	ps__set_leave(set);
-	return PS_OK;
+	if (set->counters.target.kind != PS__TARGET_PROCESS || !set->counters.backend ||
+	    !set->counters.backend->ops->take_uncounted)
+		return NULL;
+	/* The tasks' records have those of programs among them. */
+	ps__set_take_tasks(set);
+	return set->counters.backend->ops->take_uncounted(set->counters.backend);
 }
 
-int ps__set_check_tasks(const struct ps_eventset *set, const char *call)
+/* Such a program may run anywhere, and start others that aren't seen: all counts from then on are
+ * the least that there can have been. */
+void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
 {
-	if (set->state == PS__SET_NEW)
-		return ps__fail(PS_ENOTRUN, "%s: the event set was never started", call);
-	if (set->counters.tasks)
-		return PS_OK;
-	return ps__fail(PS_ENOSUPP, "%s: the set does not keep tasks apart: %s", call,
-	                set->counters.wants_tasks && *set->attribution.why
-	                    ? set->attribution.why
-	                    : "call ps_eventset_set_tasks before ps_start");
-}
+	const struct ps__uncounted *found = ps__set_take_uncounted(set);
 
-int ps_eventset_take_tasks(struct ps_eventset *set)
-{
-	int result = ps__set_enter(set, "ps_eventset_take_tasks");
-
-	if (result != PS_OK)
-		return result;
-	result = ps__set_check_tasks(set, "ps_eventset_take_tasks");
-	if (result == PS_OK)
-		ps__set_take_tasks(set);
-	ps__set_leave(set);
-	return result;
+	if (!found || found->programs == 0)
+		return;
+	here->counts_mark |= PS__MARK_INCOMPLETE;
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		set->recorder.active[index]->counts_mark |= PS__MARK_INCOMPLETE;
 }

@@ -7,30 +7,6 @@
 #include <perfsage/task.h>
 #include <string.h>
 
-/* NULL: they aren't watched. */
-static const struct ps__uncounted *take(struct ps_eventset *set)
-{
-	if (set->counters.target.kind != PS__TARGET_PROCESS || !set->counters.backend ||
-	    !set->counters.backend->ops->take_uncounted)
-		return NULL;
-	/* The tasks' records have those of programs among them. */
-	ps__set_take_tasks(set);
-	return set->counters.backend->ops->take_uncounted(set->counters.backend);
-}
-
-/* Such a program may run anywhere, and start others that aren't seen: all counts from then on are
- * the least that there can have been. */
-void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here)
-{
-	const struct ps__uncounted *found = take(set);
-
-	if (!found || found->programs == 0)
-		return;
-	here->counts_mark |= PS__MARK_INCOMPLETE;
-	for (size_t index = 0; index < set->recorder.active_count; index++)
-		set->recorder.active[index]->counts_mark |= PS__MARK_INCOMPLETE;
-}
-
 static int tell(struct ps_eventset *set, struct ps_uncounted *out)
 {
 	if (set->counters.target.kind != PS__TARGET_PROCESS)
@@ -40,7 +16,7 @@ static int tell(struct ps_eventset *set, struct ps_uncounted *out)
 	if (set->state == PS__SET_NEW)
 		return ps__fail(PS_ENOTRUN,
 		                "ps_eventset_uncounted: the event set was never started");
-	const struct ps__uncounted *found = take(set);
+	const struct ps__uncounted *found = ps__set_take_uncounted(set);
 	if (!found)
 		return ps__fail(PS_ENOSUPP,
 		                "programs that the kernel does not count are only seen where its "

@@ -6,6 +6,8 @@
 
 #include "eventset/eventset.h"
 
+#include <string.h>
+
 /* Before and after a change of two vectors, word by word; and before each of the words. */
 static inline void ps__set_change_words(struct ps_eventset *set, uint64_t *words, uint64_t *others,
                                         const uint64_t *final)
@@ -31,7 +33,19 @@ static inline void ps__set_changed_words(struct ps_eventset *set)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 /* Around a change of all of a slot's counts, and what is assigned of an instance. */
-void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot, uint64_t *assigned);
+static inline void ps__set_change_begin(struct ps_eventset *set, struct ps__slot *slot,
+                                        uint64_t *assigned)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+	struct ps__undo *undo = &set->recorder.undo;
+
+	memcpy(undo->saved, slot->counts, width * sizeof *slot->counts);
+	memcpy(undo->saved + width, assigned, width * sizeof *assigned);
+	undo->assigned = assigned;
+	atomic_signal_fence(memory_order_seq_cst);
+	undo->slot = slot;
+	atomic_signal_fence(memory_order_seq_cst);
+}
 static inline void ps__set_change_end(struct ps_eventset *set)
 {
 	atomic_signal_fence(memory_order_seq_cst);

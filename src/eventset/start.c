@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counter calls that make no reading (ps_start, ps_reset), and what every call checks first. */
+/* ps_start. */
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
 #include "eventset/waiting.h"
-
-int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
-{
-	int result = ps__set_enter(set, call);
-
-	if (result != PS_OK)
-		return result;
-	if (set->state != PS__SET_RUNNING)
-		return PS_OK;
-	ps__set_leave(set);
-	return ps__fail(PS_EISRUN, "%s: the event set is running: call ps_stop first", call);
-}
-
-int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead)
-{
-	int result = ps__set_enter_stopped(set, call);
-
-	if (result != PS_OK || !set->counters.papi)
-		return result;
-	ps__set_leave(set);
-	return ps__fail(PS_ENOSUPP,
-	                "%s: the event set wraps PAPI event set %d, which is yours to change: %s",
-	                call, set->counters.papi->id, instead);
-}
 
 /* Another thread may take a set over only when the one that it counted has ended. */
 static int check_owner(struct ps_eventset *set)
@@ -157,39 +133,6 @@ int ps_start(struct ps_eventset *set)
 		result = ps__set_fail_running(set);
 	else
 		result = start(set);
-	ps__set_leave(set);
-	return result;
-}
-
-static int reset(struct ps_eventset *set)
-{
-	struct ps__slot *slot;
-	int result = ps__set_adopt(set);
-
-	if (result != PS_OK)
-		return result;
-	if (set->state == PS__SET_NEW)
-		return ps__fail(PS_ENOTRUN,
-		                "ps_reset: the event set was never started: call ps_start first");
-	result = ps__set_check_foreign(set, "ps_reset", false);
-	if (result != PS_OK)
-		return result;
-	if (ps__set_has_uncollected(set)) {
-		result = ps__set_fetch(set, &slot);
-		if (result != PS_OK && result != PS_PARTIAL)
-			return result;
-	}
-	ps__set_clear_counts(set);
-	return PS_OK;
-}
-
-int ps_reset(struct ps_eventset *set)
-{
-	int result = ps__set_enter(set, "ps_reset");
-
-	if (result != PS_OK)
-		return result;
-	result = reset(set);
 	ps__set_leave(set);
 	return result;
 }

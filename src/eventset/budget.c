@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* AUTO's budget: event sets leave a part of the process's descriptors to the program. */
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/attribution.h"
+
+/* AUTO leaves this part of the process's descriptors to the program. */
+#define SHARE_OF_PROGRAM 2
+
+/* Descriptors that split counts have taken in this process. Written when sets are opened and
+ * closed, never in a reading. */
+static _Atomic size_t descriptors_taken;
+
+static size_t count_supported(const struct ps_eventset *set)
+{
+	size_t count = 0;
+
+	for (size_t index = 0; index < set->events.count; index++)
+		count += !set->events.list[index].unsupported;
+	return count;
+}
+
+/* Records: a recorder and the switch ring; tasks: two writers in an instance, and an anchor. That
+ * is of one group; more are rare. */
+static size_t descriptors_needed(const struct ps_eventset *set)
+{
+	size_t roots =
+	    set->counters.target.kind == PS__TARGET_PROCESS ? set->counters.target.root_count : 1;
+	size_t writers = set->counters.wants_tasks ? 2 : 0,
+	       anchors = set->counters.wants_tasks ? roots : 0;
+
+	size_t clocks = set->counters.backend && set->counters.backend->residency_ns;
+
+	if (set->counters.target.has_records)
+		return count_supported(set) + 2;
+	return (count_supported(set) + writers + clocks) * set->counters.target.instance_count *
+	           roots +
+	       anchors;
+}
+
+bool ps__set_is_within_budget(size_t needed)
+{
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+
+	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
+	size_t taken = atomic_load_explicit(&descriptors_taken, memory_order_relaxed);
+	return needed + taken <= limit.rlim_cur / SHARE_OF_PROGRAM;
+}
+
+static int fail_budget(struct ps_eventset *set)
+{
+	size_t needed = descriptors_needed(set);
+	struct rlimit limit = {0};
+
+	if (set->attribution.short_of == 0 || needed < set->attribution.short_of)
+		set->attribution.short_of = needed;
+	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
+	return ps__fail(
+	    PS_ECOUNT,
+	    "exact attribution takes %zu file descriptors here, and event sets may take half of "
+	    "the process's %llu: raise it with ulimit -n, or ask for PS_ATTRIBUTE_EXACT",
+	    needed, (unsigned long long)limit.rlim_cur);
+}
+
+int ps__set_charge(struct ps_eventset *set, bool has_budget)
+{
+	size_t needed = descriptors_needed(set) - set->attribution.descriptors;
+
+	if (needed == 0)
+		return PS_OK;
+	if (set->attribution.mode == PS_ATTRIBUTE_AUTO && has_budget &&
+	    !ps__set_is_within_budget(needed))
+		return fail_budget(set);
+	set->attribution.descriptors += needed;
+	atomic_fetch_add_explicit(&descriptors_taken, needed, memory_order_relaxed);
+	return PS_OK;
+}
+
+void ps__set_release(struct ps_eventset *set)
+{
+	/* What is needed may be another number by now, as events and options have changed. */
+	atomic_fetch_sub_explicit(&descriptors_taken, set->attribution.descriptors,
+	                          memory_order_relaxed);
+	set->attribution.descriptors = 0;
+}

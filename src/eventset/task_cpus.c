@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The CPUs that a set's task may run on, and those that there are; and whether they have changed
+ * since the set was opened. */
+#include "base/error.h"
+#include "base/list.h"
+#include "base/os.h"
+#include "eventset/attribution.h"
+
+#define PRESENT "/sys/devices/system/cpu/present"
+#define ONLINE  "/sys/devices/system/cpu/online"
+
+static int append_cpu(int cpu, void *context)
+{
+	struct ps_eventset *set = context;
+
+	set->attribution.per_cpu.cpus[set->counters.target.instance_count++] = cpu;
+	return 0;
+}
+
+/* For a task offline CPUs, too: its event may wait for a CPU that comes later; a control group's
+ * can't. */
+int ps__set_list_cpus(struct ps_eventset *set)
+{
+	const char *path = set->counters.target.kind == PS__TARGET_CGROUP ? ONLINE : PRESENT;
+	char text[4096];
+
+	if (ps__os_read_file(path, text, sizeof text) <= 0 || ps__list_count(text) == 0)
+		return ps__fail(
+		    PS_ESYS,
+		    "exact attribution needs the machine's CPUs, and they can't be read from %s",
+		    path);
+	set->attribution.per_cpu.cpus =
+	    ps__os_calloc(ps__list_count(text), sizeof *set->attribution.per_cpu.cpus);
+	if (!set->attribution.per_cpu.cpus)
+		return ps__fail_memory("an event set");
+	set->counters.target.instance_count = 0;
+	ps__list_for_each(text, append_cpu, set);
+	set->counters.target.instance_cpus = set->attribution.per_cpu.cpus;
+	return PS_OK;
+}
+
+/* Its events are on the CPUs that were online then. */
+bool ps__set_has_other_cpus(const struct ps_eventset *set)
+{
+	char text[4096];
+
+	if (ps__os_read_file(ONLINE, text, sizeof text) <= 0)
+		return false;
+	for (size_t instance = 0; instance < set->counters.target.instance_count; instance++) {
+		if (!ps__list_contains(text, set->attribution.per_cpu.cpus[instance]))
+			return true;
+	}
+	return ps__list_count(text) != set->counters.target.instance_count;
+}
+
+static pid_t task_cpus_tid(const struct ps_eventset *set)
+{
+	return set->counters.target.kind == PS__TARGET_TID ? set->counters.target.tid : 0;
+}
+
+/* Only a single task can be pinned. */
+int ps__set_only_cpu(const struct ps_eventset *set)
+{
+	if (set->counters.target.kind != PS__TARGET_SELF &&
+	    set->counters.target.kind != PS__TARGET_TID)
+		return -1;
+	if (set->counters.papi && set->counters.papi->is_shared)
+		return -1;
+	return ps__locate_only_cpu(task_cpus_tid(set));
+}
+
+size_t ps__set_count_present_cpus(void)
+{
+	char text[4096];
+
+	return ps__os_read_file(PRESENT, text, sizeof text) > 0 ? ps__list_count(text) : 0;
+}
+
+/* What is open fits a task that was pinned, or wasn't. */
+bool ps__set_mask_changed(const struct ps_eventset *set)
+{
+	if (set->counters.target.kind == PS__TARGET_CPU)
+		return false;
+	return set->attribution.only_cpu != ps__set_only_cpu(set) ||
+	       (set->attribution.short_of > 0 &&
+	        ps__set_is_within_budget(set->attribution.short_of));
+}
