@@ -11,6 +11,7 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/papi_set.h \
 	src/backend/perf.c \
 	src/backend/perf.h \
+	src/backend/perf_direct.c \
 	src/backend/perf_event.c \
 	src/backend/perf_execs.c \
 	src/backend/perf_explain.c \
@@ -19,6 +20,8 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf_kept.h \
 	src/backend/perf_open.c \
 	src/backend/perf_plan.c \
+	src/backend/perf_probe.c \
+	src/backend/perf_read.c \
 	src/backend/perf_records.c \
 	src/backend/perf_recover.c \
 	src/backend/perf_residency.c \

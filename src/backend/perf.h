@@ -156,17 +156,21 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
  * on failure. */
 int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int group_fd);
 
-/* perf.c: one read(2) that brings an instance's totals, and what is in the table of a backend with
- * instances read in user space. */
+/* perf_direct.c: one read(2) that brings an instance's totals. */
 int ps__perf_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
-extern const struct ps__backend_ops ps__perf_user_ops;
+/* PS_ECLOST: the descriptors are the program's by now. Once it is known nothing more is read: it
+ * would be taken out of a pipe of the program's. */
+int ps__perf_fail_lost(struct ps__perf *perf);
+int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group); /* by errno */
+/* perf_read.c: the same totals, group by group. */
+int ps__perf_read_groups(struct ps__perf *perf, size_t instance, uint64_t *totals);
 
 /* Opens all instances and groups of a backend whose events and target are set: all or none. */
 int ps__perf_open_instances(struct ps__perf *perf);
 void ps__perf_close_instances(struct ps__perf *perf, bool abandon);
 
-/* Shared by the files that open. A code and a sentence for the errno with which opening an event of
- * the set failed. */
+/* perf_explain.c: a code and a sentence for the errno with which opening an event of the set
+ * failed. */
 int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error);
 
 /* perf_hybrid.c: the kinds of cores that the events are for. */
@@ -175,8 +179,6 @@ uint32_t ps__perf_kinds_of(const struct ps__perf *perf,
                            const struct ps__event *event); /* a bit for each */
 bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__instance *instance,
                        size_t kind);
-void ps__perf_specialise(struct ps__event *event, struct ps__place place);
-int ps__perf_probe_variants(struct ps__event *event);
 /* perf_plan.c: which events are a group, tried where is_planned_in; then all groups of each
  * instance; and an end of counting. */
 bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance);

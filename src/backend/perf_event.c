@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One event opened: what perf_event_open is asked for, the fall-back to user space, and the probe
- * of an event to be added. */
+/* One event opened: what perf_event_open is asked for, and the fall-back to user space. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "event/attr.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* The records that perf_execs.c looks at. */
 void ps__perf_watch_execs(struct perf_event_attr *attr)
@@ -40,12 +40,37 @@ uint32_t ps__perf_kernel_attr_size(void)
 	return fd == -E2BIG ? attr.attr.size : (uint32_t)sizeof attr;
 }
 
+/* For the PMU of one kind of cores. */
+static void specialise(struct ps__event *event, struct ps__place place)
+{
+	struct perf_event_attr *attr = &event->attr;
+
+	if (place.stands_in) {
+		*attr = (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+		                                 .config = PERF_COUNT_SW_DUMMY,
+		                                 .exclude_kernel = 1,
+		                                 .exclude_hv = 1};
+		memset(event->later, 0, sizeof event->later);
+		return;
+	}
+	for (size_t index = 0; index < event->variant_count; index++) {
+		const struct ps__variant *variant = &event->variants[index];
+		if (variant->pmu_type != place.pmu_type)
+			continue;
+		attr->type = variant->type;
+		attr->config = variant->config;
+		attr->config1 = variant->config1;
+		attr->config2 = variant->config2;
+		memcpy(event->later, variant->later, sizeof event->later);
+	}
+}
+
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
 {
 	struct ps__event special = *event;
 
 	if (event->variant_count)
-		ps__perf_specialise(&special, place);
+		specialise(&special, place);
 	union ps__attr whole = ps__attr_of(&special);
 	struct perf_event_attr *attr = &whole.attr;
 
@@ -108,34 +133,4 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 	event->attr = limited.attr;
 	event->user_only = !is_clock(&limited.attr);
 	return limited_fd;
-}
-
-/* An event that can only happen where it is not counted reads 0 for ever: refused, so that nobody
- * believes it. */
-static bool is_always_zero(const struct ps__event *event)
-{
-	return event->kernel_side && event->attr.exclude_kernel;
-}
-
-int ps__perf_probe(struct ps__event *event)
-{
-	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
-	struct ps__place place = {.pid = 0, .cpu = -1};
-
-	if (is_always_zero(event))
-		return ps__fail(PS_EINVAL_DOM,
-		                "'%s' happens in the kernel, so counting user space alone would "
-		                "always read 0: leave the modifier out",
-		                event->name);
-	if (event->variant_count)
-		return ps__perf_probe_variants(event);
-	if (event->klass == PS__EVENT_CLASS_OTHER) {
-		target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = ps__os.getcpu()};
-		place = (struct ps__place){.pid = -1, .cpu = target.cpu};
-	}
-	int fd = ps__perf_open_settled(event, place, -1);
-	if (fd < 0)
-		return ps__perf_explain(event, target, -fd, 1);
-	ps__os.close(fd);
-	return PS_OK;
 }

@@ -293,3 +293,22 @@ int ps__perf_explain(const struct ps__event *event, struct ps__target target, in
 		return ps__fail(PS_ESYS, "'%s': perf_event_open: %s", event->name, strerror(error));
 	}
 }
+
+/* Descriptors for the whole set. */
+static size_t count_needed(const struct ps__perf *perf)
+{
+	size_t count = 0;
+
+	for (size_t index = 0; index < perf->event_count; index++)
+		count += !perf->events[index].unsupported;
+	count += perf->base.residency_ns != NULL;
+	if (!perf->target.tells_tasks)
+		return count * perf->base.instances;
+	/* And what perf_tasks.h adds. */
+	return (count + 1 + perf->base.groups) * perf->base.instances + perf->target.root_count;
+}
+
+int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
+{
+	return ps__perf_explain(&perf->events[event], perf->target, error, count_needed(perf));
+}

@@ -6,60 +6,6 @@
 #include "base/list.h"
 #include "base/os.h"
 
-#include <errno.h>
-#include <string.h>
-
-void ps__perf_specialise(struct ps__event *event, struct ps__place place)
-{
-	struct perf_event_attr *attr = &event->attr;
-
-	if (place.stands_in) {
-		*attr = (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
-		                                 .config = PERF_COUNT_SW_DUMMY,
-		                                 .exclude_kernel = 1,
-		                                 .exclude_hv = 1};
-		memset(event->later, 0, sizeof event->later);
-		return;
-	}
-	for (size_t index = 0; index < event->variant_count; index++) {
-		const struct ps__variant *variant = &event->variants[index];
-		if (variant->pmu_type != place.pmu_type)
-			continue;
-		attr->type = variant->type;
-		attr->config = variant->config;
-		attr->config1 = variant->config1;
-		attr->config2 = variant->config2;
-		memcpy(event->later, variant->later, sizeof event->later);
-	}
-}
-
-/* The kernel's answers for an event that a PMU doesn't have. */
-static bool is_absent(int error)
-{
-	return error == ENOENT || error == EINVAL || error == EOPNOTSUPP;
-}
-
-/* A kind of cores that lacks the event is left out, if another one has it. */
-int ps__perf_probe_variants(struct ps__event *event)
-{
-	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
-
-	for (size_t index = event->variant_count; index-- > 0;) {
-		struct ps__place place = {
-		    .pid = 0, .cpu = -1, .pmu_type = event->variants[index].pmu_type};
-		int fd = ps__perf_open_settled(event, place, -1);
-		if (fd >= 0) {
-			ps__os.close(fd);
-			continue;
-		}
-		if (!is_absent(-fd) || event->variant_count == 1)
-			return ps__perf_explain(event, target, -fd, 1);
-		int result = ps__event_drop_variant(event, index);
-		if (result != PS_OK)
-			return result;
-	}
-	return PS_OK;
-}
 
 static ptrdiff_t kind_of_type(const struct ps__perf *perf, uint32_t pmu_type)
 {

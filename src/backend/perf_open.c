@@ -6,25 +6,6 @@
 #include "base/os.h"
 #include "store/recording.h"
 
-/* Descriptors for the whole set. */
-static size_t count_needed(const struct ps__perf *perf)
-{
-	size_t count = 0;
-
-	for (size_t index = 0; index < perf->event_count; index++)
-		count += !perf->events[index].unsupported;
-	count += perf->base.residency_ns != NULL;
-	if (!perf->target.tells_tasks)
-		return count * perf->base.instances;
-	/* And what perf_tasks.h adds. */
-	return (count + 1 + perf->base.groups) * perf->base.instances + perf->target.root_count;
-}
-
-int ps__perf_explain_event(const struct ps__perf *perf, size_t event, int error)
-{
-	return ps__perf_explain(&perf->events[event], perf->target, error, count_needed(perf));
-}
-
 /* Does a group read have the very shape of the totals, behind its first word? A CPU's must be
  * looked at, see perf.c. */
 static bool is_direct(const struct ps__perf *perf)
@@ -53,8 +34,6 @@ static void find_direct_instances(struct ps__perf *perf)
 		instance->direct_user =
 		    direct && instance->groups[0].is_user_read ? &instance->groups[0] : NULL;
 	}
-	if (direct && perf->base.read_path == PS_READ_PATH_USER)
-		perf->base.ops = &ps__perf_user_ops;
 }
 
 static struct ps__place place_of(const struct ps__target *target, size_t instance)

@@ -372,14 +372,6 @@ int ps__set_list_roots(struct ps_eventset *set);
 bool ps__set_roots_changed(const struct ps_eventset *set);
 void ps__set_forget_roots(struct ps_eventset *set);
 
-/* tasks.c: the tasks of a process told apart; take: what the backend has to tell of them. */
-int ps__set_open_tasks(struct ps_eventset *set);
-void ps__set_close_tasks(struct ps_eventset *set);
-void ps__set_take_tasks(struct ps_eventset *set);
-/* Programs that the kernel did not count; NULL: they aren't watched. */
-const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set);
-/* After a fetch of a process: were there any? */
-void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts
  * since then. */
 int ps__set_adopt(struct ps_eventset *set);

@@ -10,7 +10,6 @@
 #include "eventset/eventset.h"
 
 #include <perfsage/papi.h>
-#include <stdio.h>
 
 int ps_eventset_from_papi(struct ps_eventset **out, int papi_eventset)
 {

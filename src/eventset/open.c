@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
+#include "eventset/tasks.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
+#include "eventset/tasks.h"
 #include "eventset/undo.h"
 #include "eventset/waiting.h"
 

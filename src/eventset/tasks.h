@@ -59,4 +59,13 @@ static inline bool ps__task_is_known(const struct ps__tasks *tasks, size_t task,
  * call. */
 int ps__set_check_tasks(const struct ps_eventset *set, const char *call);
 
+/* tasks.c: the tasks of a process told apart; take: what the backend has to tell of them. */
+int ps__set_open_tasks(struct ps_eventset *set);
+void ps__set_close_tasks(struct ps_eventset *set);
+void ps__set_take_tasks(struct ps_eventset *set);
+/* Programs that the kernel did not count; NULL: they aren't watched. */
+const struct ps__uncounted *ps__set_take_uncounted(struct ps_eventset *set);
+/* After a fetch of a process: were there any? */
+void ps__set_mark_uncounted(struct ps_eventset *set, struct ps__slot *here);
+
 #endif

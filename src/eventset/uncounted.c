@@ -3,6 +3,7 @@
  * the mark of readings. */
 #include "base/error.h"
 #include "eventset/eventset.h"
+#include "eventset/tasks.h"
 
 #include <perfsage/task.h>
 #include <string.h>

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One read(2) that brings the totals of an instance; and descriptors that are perfsage's no more.
+ */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/hot.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Once it is known nothing more is read: it would be taken out of a pipe of the program's. */
+__attribute__((cold, noinline)) int ps__perf_fail_lost(struct ps__perf *perf)
+{
+	perf->is_lost = true;
+	for (size_t instance = 0; instance < perf->base.instances; instance++) {
+		perf->instances[instance].direct_fd = -1;
+		perf->instances[instance].direct_user = NULL;
+	}
+	return ps__fail(
+	    PS_ECLOST, "the program has closed descriptors of the event set, which are perfsage's, "
+		       "and may have opened files of its own under their numbers: start sets after "
+		       "a loop that closes all descriptors, or leave out what it didn't open; "
+		       "destroy this set, and count with a clone (ps_eventset_clone)");
+}
+
+__attribute__((cold)) int ps__perf_fail_read(struct ps__perf *perf, const struct ps__group *group)
+{
+	int error = errno;
+
+	if (!ps__os_is_event(group->members[0].fd))
+		return ps__perf_fail_lost(perf);
+	errno = error;
+	return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
+	                strerror(errno));
+}
+
+/* A group in the error state gives nothing. */
+static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t instance,
+                                                         ssize_t length)
+{
+	if (length < 0)
+		return ps__perf_fail_read(perf, &perf->instances[instance].groups[0]);
+	return !ps__os_is_event(perf->instances[instance].direct_fd) ? ps__perf_fail_lost(perf)
+	                                                             : PS__NOT_DIRECT;
+}
+
+PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals)
+{
+	struct ps__perf *perf = (struct ps__perf *)backend;
+	int fd = perf->instances[instance].direct_fd;
+
+	if (__builtin_expect(fd < 0, 0))
+		return PS__NOT_DIRECT;
+	ssize_t length = ps__os_read_retried(fd, totals - 1, perf->direct_bytes);
+	if (__builtin_expect(
+		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
+		return PS_OK;
+	return refuse_direct(perf, instance, length);
+}

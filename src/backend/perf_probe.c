@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens an event that is to be added, once: can it be counted here? */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+
+/* The kernel's answers for an event that a PMU doesn't have. */
+static bool is_absent(int error)
+{
+	return error == ENOENT || error == EINVAL || error == EOPNOTSUPP;
+}
+
+/* A kind of cores that lacks the event is left out, if another one has it. */
+static int probe_variants(struct ps__event *event)
+{
+	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
+
+	for (size_t index = event->variant_count; index-- > 0;) {
+		struct ps__place place = {
+		    .pid = 0, .cpu = -1, .pmu_type = event->variants[index].pmu_type};
+		int fd = ps__perf_open_settled(event, place, -1);
+		if (fd >= 0) {
+			ps__os.close(fd);
+			continue;
+		}
+		if (!is_absent(-fd) || event->variant_count == 1)
+			return ps__perf_explain(event, target, -fd, 1);
+		int result = ps__event_drop_variant(event, index);
+		if (result != PS_OK)
+			return result;
+	}
+	return PS_OK;
+}
+
+/* An event that can only happen where it is not counted reads 0 for ever: refused, so that nobody
+ * believes it. */
+static bool is_always_zero(const struct ps__event *event)
+{
+	return event->kernel_side && event->attr.exclude_kernel;
+}
+
+int ps__perf_probe(struct ps__event *event)
+{
+	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
+	struct ps__place place = {.pid = 0, .cpu = -1};
+
+	if (is_always_zero(event))
+		return ps__fail(PS_EINVAL_DOM,
+		                "'%s' happens in the kernel, so counting user space alone would "
+		                "always read 0: leave the modifier out",
+		                event->name);
+	if (event->variant_count)
+		return probe_variants(event);
+	if (event->klass == PS__EVENT_CLASS_OTHER) {
+		target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = ps__os.getcpu()};
+		place = (struct ps__place){.pid = -1, .cpu = target.cpu};
+	}
+	int fd = ps__perf_open_settled(event, place, -1);
+	if (fd < 0)
+		return ps__perf_explain(event, target, -fd, 1);
+	ps__os.close(fd);
+	return PS_OK;
+}
