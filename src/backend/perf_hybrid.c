@@ -6,7 +6,6 @@
 #include "base/list.h"
 #include "base/os.h"
 
-
 static ptrdiff_t kind_of_type(const struct ps__perf *perf, uint32_t pmu_type)
 {
 	for (size_t kind = 0; kind < perf->kind_count; kind++) {
