@@ -284,17 +284,19 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mode mode);
 
 /**
- * The best attribution that the set's counts can have.
+ * How the set's counts are attributed at present. Single parts may have another
+ * label, better or weaker: it is in their ps_value.
  *
- * It is chosen when ps_start opens the events: at the first start, and at a
- * later one if the task has become or ceased to be pinned meanwhile, or if
- * descriptors that were missing are available by then.
+ * It is chosen when the events are opened: by the first ps_start, ps_store or
+ * ps_eventset_overhead; and again by a later ps_start if the task was bound or
+ * unbound since, or if descriptors that were missing are available by then.
  *
- * set - any; NULL gives PS_ATTRIBUTION_LAST_CPU, as does a set before its first
- *     start
+ * set - any; NULL gives PS_ATTRIBUTION_LAST_CPU, as does a set whose events are
+ *     not open
  * why - may be NULL; receives a sentence on why the attribution isn't a better
- *     one; "" if it is the best. The sentence lives as long as the set and
- *     changes at ps_start.
+ *     one, or what limits it; "" if there is nothing to say. It belongs to the
+ *     set, and may change at ps_start, at a reading, and at each call that
+ *     changes the set.
  */
 PS_PUBLIC enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set,
                                                       const char **why);
