@@ -128,7 +128,8 @@ static int parse_number(const char *stat, size_t length, int fields_from_name)
 
 	for (; at && at < end && *at >= '0' && *at <= '9' && number < LARGEST_NUMBER; at++)
 		number = 10 * number + (*at - '0');
-	return at > digits && number < LARGEST_NUMBER ? number : -1;
+	/* A number at the very end may be cut. */
+	return at > digits && at < end && number < LARGEST_NUMBER ? number : -1;
 }
 
 int ps__task_parse_cpu(const char *stat, size_t length)

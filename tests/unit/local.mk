@@ -72,6 +72,7 @@ unit_tests = \
 	tests/unit/test_bound \
 	tests/unit/test_table \
 	tests/unit/test_targets \
+	tests/unit/test_task \
 	tests/unit/test_task_records \
 	tests/unit/test_tasks \
 	tests/unit/test_text \
