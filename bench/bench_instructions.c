@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts the instructions of a reading, the kernel's among them. Four hardware counters are read in
- * user space, by read(2) and by PAPI. It needs a machine that counts instructions; in the lab each
- * run counts the same. */
+/* Counts the instructions of a reading and of a visit of a region, the kernel's among them. Four
+ * hardware counters are read in user space, by read(2) and by PAPI. It needs a machine that counts
+ * instructions; in the lab each run counts the same. */
 #include "counted.h"
 #include "harness.h"
 #include "papi_rival.h"
@@ -19,6 +19,7 @@
 
 /* What is promised, and checked in the lab. */
 #define MOST_INSTRUCTIONS 260
+#define MOST_OF_A_VISIT   1200
 #define LEAST_GAIN        8
 
 static struct {
@@ -27,6 +28,7 @@ static struct {
 	struct ps_eventset *set;
 	int group;   /* the leader of a raw one */
 	int counter; /* of instructions, in user space and the kernel */
+	struct ps_region *region;
 } bench;
 
 /* On the calling thread: in the kernel, too, unless only user space is asked
@@ -87,6 +89,12 @@ static void call_read_new(void)
 static void call_accum(void)
 {
 	ps_accum(bench.set, bench.root, NULL, NULL);
+}
+
+static void call_visit(void)
+{
+	ps_region_enter(bench.region);
+	ps_region_leave(bench.region);
 }
 
 static void call_group(void)
@@ -150,6 +158,18 @@ static enum ps_read_path measure_set(struct bench_figure *update, struct bench_f
 	return path;
 }
 
+static void measure_visit(struct bench_figure *figure)
+{
+	struct ps_profile *profile;
+
+	open_set();
+	bench_expect_ok(ps_profile_create(&profile, bench.set, bench.root), "ps_profile_create");
+	close_set();
+	bench_expect_ok(ps_region_define(&bench.region, profile, "visit"), "ps_region_define");
+	figure->value = instructions_of(call_visit);
+	ps_profile_destroy(profile);
+}
+
 /* Lets programs read counters in user space, or not: for this measurement.
  * False if that may not be set. */
 static bool instructions_permit(const char *setting)
@@ -175,8 +195,8 @@ static int instructions_judge(const char *what, bool holds)
 	return holds ? 0 : 1;
 }
 
-static int instructions_check(const struct bench_figure *user, const struct bench_figure *raw,
-                              const struct bench_figure *papi)
+static int instructions_check(const struct bench_figure *user, const struct bench_figure *visit,
+                              const struct bench_figure *raw, const struct bench_figure *papi)
 {
 	int failures = 0;
 
@@ -190,6 +210,9 @@ static int instructions_check(const struct bench_figure *user, const struct benc
 	failures +=
 	    instructions_judge("ps_read in user space takes at most an eighth of PAPI_read's",
 	                       papi->value > 0 && user->value * LEAST_GAIN <= papi->value);
+	printf("lab: a visit of a region: %.0f instructions\n", visit->value);
+	failures += instructions_judge("a visit in user space takes at most 1200 instructions",
+	                               visit->value > 0 && visit->value <= MOST_OF_A_VISIT);
 	return failures ? 1 : 0;
 }
 
@@ -199,6 +222,7 @@ enum row {
 	READ_USER,
 	READ_NEW_USER,
 	ACCUM_USER,
+	VISIT_USER,
 	READ_SYSCALL,
 	READ_NEW_SYSCALL,
 	ACCUM_SYSCALL,
@@ -212,6 +236,7 @@ static struct bench_figure figures[ROWS] = {
     [READ_USER] = {.name = "ps_read_user", .events = EVENTS, .versus = "raw"},
     [READ_NEW_USER] = {.name = "ps_read_new_user", .events = EVENTS, .versus = "raw"},
     [ACCUM_USER] = {.name = "ps_accum_user", .events = EVENTS, .versus = "ps_read_user"},
+    [VISIT_USER] = {.name = "visit_user", .events = EVENTS, .versus = "ps_read_user"},
     [READ_SYSCALL] = {.name = "ps_read_syscall", .events = EVENTS, .versus = "raw"},
     [READ_NEW_SYSCALL] = {.name = "ps_read_new_syscall", .events = EVENTS, .versus = "raw"},
     [ACCUM_SYSCALL] = {.name = "ps_accum_syscall", .events = EVENTS, .versus = "ps_read_syscall"},
@@ -265,6 +290,7 @@ int main(int argc, char **argv)
 	instructions_permit("1");
 	bool is_user = measure_set(&figures[READ_USER], &figures[READ_NEW_USER],
 	                           &figures[ACCUM_USER]) == PS_READ_PATH_USER;
+	measure_visit(&figures[VISIT_USER]);
 	measure_papi();
 	if (!is_user)
 		fprintf(stderr, "the kernel doesn't permit reading in user space: what is called "
@@ -272,5 +298,6 @@ int main(int argc, char **argv)
 	print_measured();
 	close(bench.counter);
 	ps_topology_destroy(bench.topology);
-	return instructions_check(&figures[READ_USER], &figures[RAW], &figures[PAPI_READ]);
+	return instructions_check(&figures[READ_USER], &figures[VISIT_USER], &figures[RAW],
+	                          &figures[PAPI_READ]);
 }

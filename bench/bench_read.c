@@ -7,8 +7,6 @@
 #include "harness.h"
 #include "papi_rival.h"
 
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,16 +14,6 @@
 #define BATCH      50
 #define CALLS      7
 #define TOPOLOGIES 2
-
-/* The floor's history: the newest rows, overwritten in turn. */
-#define RING_ROWS  64
-#define RING_WORDS 16
-
-struct floor {
-	struct bench_raw *raw;
-	_Atomic uint64_t ring[RING_ROWS][RING_WORDS];
-	size_t next;
-};
 
 struct reader {
 	struct ps_eventset *set;
@@ -42,32 +30,12 @@ static double run_raw(void *context, unsigned calls)
 	return bench_now_ns() - start;
 }
 
-/* The CPU, the clock, the counters, one row stored. */
-static void read_floor(struct floor *floor)
-{
-	_Atomic uint64_t *row = floor->ring[floor->next++ % RING_ROWS];
-	struct timespec now;
-	uint64_t cpu = (uint64_t)sched_getcpu();
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	bench_raw_read(floor->raw);
-	atomic_store_explicit(&row[1], cpu, memory_order_relaxed);
-	atomic_store_explicit(&row[2], floor->raw->buffer[1], memory_order_relaxed);
-	atomic_store_explicit(&row[3], floor->raw->buffer[2], memory_order_relaxed);
-	for (int event = 0; event < floor->raw->count; event++)
-		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + event],
-		                      memory_order_relaxed);
-	/* What a concurrent reader of the row would pair with. */
-	atomic_store_explicit(&row[0], (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-	                      memory_order_release);
-}
-
 static double run_floor(void *context, unsigned calls)
 {
 	double start = bench_now_ns();
 
 	for (unsigned call = 0; call < calls; call++)
-		read_floor(context);
+		bench_read_floor(context);
 	return bench_now_ns() - start;
 }
 
@@ -201,7 +169,7 @@ static const struct call {
 /* All of a number of events; the table's address is stable. */
 struct scene {
 	struct bench_raw raw, lean;
-	struct floor floor;
+	struct bench_floor floor;
 	struct reader readers[TOPOLOGIES][CALLS];
 	struct bench_case cases[3 + TOPOLOGIES * CALLS + 2];
 	struct bench_table table;

@@ -5,9 +5,11 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Those that an unprivileged user may count. The two clocks, which are dearer
@@ -75,6 +77,25 @@ void bench_raw_close(struct bench_raw *raw)
 	for (int index = raw->count; index-- > 0;)
 		close(raw->fds[index]);
 	raw->count = 0;
+}
+
+void bench_read_floor(struct bench_floor *floor)
+{
+	_Atomic uint64_t *row = floor->ring[floor->next++ % BENCH_RING_ROWS];
+	struct timespec now;
+	uint64_t cpu = (uint64_t)sched_getcpu();
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	bench_raw_read(floor->raw);
+	atomic_store_explicit(&row[1], cpu, memory_order_relaxed);
+	atomic_store_explicit(&row[2], floor->raw->buffer[1], memory_order_relaxed);
+	atomic_store_explicit(&row[3], floor->raw->buffer[2], memory_order_relaxed);
+	for (int event = 0; event < floor->raw->count; event++)
+		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + event],
+		                      memory_order_relaxed);
+	/* What a concurrent reader of the row would pair with. */
+	atomic_store_explicit(&row[0], (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+	                      memory_order_release);
 }
 
 void bench_raw_read(struct bench_raw *raw)

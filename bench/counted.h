@@ -6,6 +6,7 @@
 
 #include <linux/perf_event.h>
 #include <perfsage.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,5 +38,17 @@ void bench_raw_close(struct bench_raw *raw);
 
 /* One read(2) of the whole group. */
 void bench_raw_read(struct bench_raw *raw);
+
+/* The floor's history: the newest rows, overwritten in turn. */
+#define BENCH_RING_ROWS  64
+#define BENCH_RING_WORDS 16
+
+/* The least that a library could do: the CPU, the clock, the counters, one row stored. */
+struct bench_floor {
+	struct bench_raw *raw;
+	_Atomic uint64_t ring[BENCH_RING_ROWS][BENCH_RING_WORDS];
+	size_t next;
+};
+void bench_read_floor(struct bench_floor *floor);
 
 #endif

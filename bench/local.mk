@@ -5,6 +5,8 @@
 
 bench_programs = \
 	bench/bench_read \
+	bench/bench_region \
+	bench/bench_marks \
 	bench/bench_stop \
 	bench/bench_attached \
 	bench/bench_lookup \
@@ -61,6 +63,10 @@ bench_bench_lookup_SOURCES = bench/bench_lookup.c
 bench_bench_lookup_CPPFLAGS = $(bench_cppflags)
 bench_bench_lookup_LDADD = $(bench_libs)
 
+bench_bench_marks_SOURCES = bench/bench_marks.c
+bench_bench_marks_CPPFLAGS = $(bench_cppflags)
+bench_bench_marks_LDADD = $(bench_libs)
+
 bench_bench_memory_SOURCES = bench/bench_memory.c
 bench_bench_memory_CPPFLAGS = $(bench_cppflags)
 bench_bench_memory_LDADD = $(bench_libs)
@@ -68,6 +74,10 @@ bench_bench_memory_LDADD = $(bench_libs)
 bench_bench_read_SOURCES = bench/bench_read.c
 bench_bench_read_CPPFLAGS = $(bench_cppflags)
 bench_bench_read_LDADD = $(bench_libs)
+
+bench_bench_region_SOURCES = bench/bench_region.c
+bench_bench_region_CPPFLAGS = $(bench_cppflags)
+bench_bench_region_LDADD = $(bench_libs)
 
 bench_bench_scale_SOURCES = bench/bench_scale.c
 bench_bench_scale_CPPFLAGS = $(bench_cppflags)

@@ -9,8 +9,11 @@
 
 #ifdef BENCH_WITH_PAPI
 
+#include <ftw.h>
 #include <papi.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /*
  * libpfm4 has no names for some of the kernel's software events: the first ones
@@ -155,6 +158,52 @@ void papi_rival_stop_start(void)
 		bench_die("PAPI_stop or PAPI_start failed");
 }
 
+static char folder[] = "/tmp/perfsage-bench-XXXXXX";
+
+static int rival_remove(const char *path, const struct stat *what, int kind, struct FTW *place)
+{
+	(void)what;
+	(void)kind;
+	(void)place;
+	return remove(path);
+}
+
+static void rival_remove_folder(void)
+{
+	nftw(folder, rival_remove, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *papi_rival_open_regions(int count)
+{
+	char list[512] = "";
+
+	for (int index = 0; index < count; index++) {
+		size_t length = strlen(list);
+		snprintf(list + length, sizeof list - length, "%s%s", index ? "," : "",
+		         names[index]);
+	}
+	if (!mkdtemp(folder) || setenv("PAPI_EVENTS", list, 1) < 0 ||
+	    setenv("PAPI_OUTPUT_DIRECTORY", folder, 1) < 0)
+		return "not measured: no folder for what PAPI writes";
+	/* PAPI writes at the exit, by a handler that comes before this one. */
+	atexit(rival_remove_folder);
+	int error = PAPI_hl_region_begin("region");
+	if (error == PAPI_OK)
+		error = PAPI_hl_region_end("region");
+	return error == PAPI_OK ? NULL : rival_refuse("PAPI_hl_region_begin", error);
+}
+
+void papi_rival_close_regions(void)
+{
+	PAPI_hl_stop();
+}
+
+void papi_rival_visit(void)
+{
+	if (PAPI_hl_region_begin("region") != PAPI_OK || PAPI_hl_region_end("region") != PAPI_OK)
+		bench_die("PAPI_hl_region_begin or PAPI_hl_region_end failed");
+}
+
 #else
 
 const char *papi_rival_open(int count)
@@ -209,6 +258,20 @@ void papi_rival_accum(void)
 }
 
 void papi_rival_stop_start(void)
+{
+	bench_die("PAPI is not built in");
+}
+
+const char *papi_rival_open_regions(int count)
+{
+	return papi_rival_open(count);
+}
+
+void papi_rival_close_regions(void)
+{
+}
+
+void papi_rival_visit(void)
 {
 	bench_die("PAPI is not built in");
 }

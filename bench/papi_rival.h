@@ -31,4 +31,10 @@ void papi_rival_read(void);
 void papi_rival_accum(void);
 void papi_rival_stop_start(void);
 
+/* PAPI's regions (its high-level calls), with the events of papi_rival_open. What they write at the
+ * end goes to a folder that is removed. */
+const char *papi_rival_open_regions(int count);
+void papi_rival_close_regions(void);
+void papi_rival_visit(void);
+
 #endif

@@ -41,13 +41,18 @@ examples_06_papi_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 examples_06_papi_LDADD = libperfsage.la $(PAPI_LIBS)
 
 if HAVE_OPENMP
-examples_programs += examples/02_openmp_triad
+examples_programs += examples/02_openmp_triad examples/08_regions
 endif
 
 examples_02_openmp_triad_SOURCES = examples/02_openmp_triad.c
 examples_02_openmp_triad_CPPFLAGS = $(public_cppflags)
 examples_02_openmp_triad_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 examples_02_openmp_triad_LDADD = libperfsage.la
+
+examples_08_regions_SOURCES = examples/08_regions.c
+examples_08_regions_CPPFLAGS = $(public_cppflags)
+examples_08_regions_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+examples_08_regions_LDADD = libperfsage.la
 
 noinst_PROGRAMS += $(examples_programs)
 
@@ -61,4 +66,6 @@ dist_example_DATA = \
 	examples/05_history.c \
 	examples/06_papi.c \
 	examples/07_migrating.c \
+	examples/08_regions.c \
+	examples/09_marks.cc \
 	examples/Makefile

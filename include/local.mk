@@ -2,6 +2,7 @@
 # The public headers.
 include_HEADERS = include/perfsage.h
 pkginclude_HEADERS = \
+	include/perfsage/collect.h \
 	include/perfsage/component.h \
 	include/perfsage/cost.h \
 	include/perfsage/diagnose.h \
@@ -10,9 +11,12 @@ pkginclude_HEADERS = \
 	include/perfsage/eventset.h \
 	include/perfsage/export.h \
 	include/perfsage/hooks.h \
+	include/perfsage/marks.h \
 	include/perfsage/metric.h \
 	include/perfsage/papi.h \
 	include/perfsage/print.h \
+	include/perfsage/report.h \
+	include/perfsage/region.h \
 	include/perfsage/read.h \
 	include/perfsage/task.h \
 	include/perfsage/thread.h \

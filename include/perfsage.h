@@ -8,6 +8,7 @@
 #ifndef PERFSAGE_H
 #define PERFSAGE_H
 
+#include <perfsage/collect.h>
 #include <perfsage/component.h>
 #include <perfsage/cost.h>
 #include <perfsage/diagnose.h>
@@ -19,6 +20,8 @@
 #include <perfsage/papi.h>
 #include <perfsage/print.h>
 #include <perfsage/read.h>
+#include <perfsage/region.h>
+#include <perfsage/report.h>
 #include <perfsage/task.h>
 #include <perfsage/thread.h>
 #include <perfsage/topology.h>

@@ -5,6 +5,7 @@ dist_man1_MANS += \
 	man/perfsage.1
 
 dist_man3_MANS += \
+	man/ps_collect.3 \
 	man/ps_component.3 \
 	man/ps_cost.3 \
 	man/ps_diagnose.3 \
@@ -13,10 +14,13 @@ dist_man3_MANS += \
 	man/ps_eventset.3 \
 	man/ps_export.3 \
 	man/ps_hooks.3 \
+	man/ps_marks.3 \
 	man/ps_metric.3 \
 	man/ps_papi.3 \
 	man/ps_print.3 \
 	man/ps_read.3 \
+	man/ps_region.3 \
+	man/ps_report.3 \
 	man/ps_task.3 \
 	man/ps_thread.3 \
 	man/ps_topology.3 \

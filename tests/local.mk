@@ -5,7 +5,9 @@
 script_tests = \
 	tests/scripts/check-layers \
 	tests/scripts/check-symbols \
+	tests/scripts/check-cffi \
 	tests/scripts/check-headers \
+	tests/scripts/check-marks \
 	tests/scripts/check-sizes \
 	tests/scripts/check-words \
 	tests/scripts/check-format \
@@ -13,6 +15,7 @@ script_tests = \
 	tests/scripts/check-examples \
 	tests/scripts/check-export \
 	tests/scripts/check-install \
+	tests/scripts/check-quickstart \
 	tests/scripts/check-totals
 
 include tests/unit/local.mk

@@ -6,6 +6,8 @@
 #include "tools/options.h"
 #include "tools/terminal.h"
 
+#include <config.h>
+
 #include <perfsage.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,6 +74,10 @@ static void doctor_show_remedy(const struct doctor *doctor, const struct ps_find
 	ps__buffer_add(out, "%*s%s:\n", TEXT_COLUMN, "", doctor_person(finding->by));
 	ps__buffer_add(out, "%*s", TEXT_COLUMN + 2, "");
 	tool_paragraph(out, finding->remedy, TEXT_COLUMN + 4, 0);
+	if (*finding->lasting) {
+		ps__buffer_add(out, "%*sto keep it:\n%*s", TEXT_COLUMN, "", TEXT_COLUMN + 2, "");
+		tool_paragraph(out, finding->lasting, TEXT_COLUMN + 4, 0);
+	}
 	snprintf(gain, sizeof gain, "(%s)", finding->gain);
 	ps__buffer_add(out, "%*s", TEXT_COLUMN, "");
 	tool_paragraph(out, gain, TEXT_COLUMN, doctor->screen.width);
@@ -118,6 +124,7 @@ static int doctor_show_json(const struct ps_finding *finding, void *context)
 	}
 	ps__json_add_string(json, "fact", finding->fact);
 	ps__json_add_string(json, "remedy", *finding->remedy ? finding->remedy : NULL);
+	ps__json_add_string(json, "lasting", *finding->lasting ? finding->lasting : NULL);
 	ps__json_add_string(json, "gain", *finding->remedy ? finding->gain : NULL);
 	ps__json_add_string(json, "by", *finding->remedy ? ps_remedy_by_name(finding->by) : NULL);
 	ps__json_close(json, '}');
@@ -150,6 +157,13 @@ static int doctor_diagnose_text(struct doctor *doctor, const struct ps_diagnose_
 		printf("\nAll of these events can be counted.\n");
 	else if (code < 0)
 		printf("\nNot all of these events can be counted.\n");
+	if (code <= PS_OK) {
+		struct ps__buffer out = {0};
+		tool_paragraph(&out,
+		               "If perfsage itself is wrong here, report it to " PS_BUG_ADDRESS ".",
+		               0, doctor->screen.width);
+		tool_write(&out, stdout);
+	}
 	return code;
 }
 

@@ -16,27 +16,33 @@
 #define SCOPE_COLUMNS 9
 
 enum {
-	OPTION_JSON = 256
+	OPTION_JSON = 256,
+	OPTION_TRACEPOINTS
 };
 
 static const struct tool_option options_of_list[] = {
     {'a', "all", NULL,
+     "also what can't be counted here, with the reasons, and\nthe tracepoints that were not "
+     "opened"},
+    {OPTION_TRACEPOINTS, "tracepoints", NULL,
      "open all tracepoints: takes the kernel some 60 ms each,\nso without it only a few are "
      "opened"},
     {OPTION_JSON, "json", NULL, "as one JSON object; perfsage(1) has its fields"},
 };
 
 static const struct tool_usage usage = {
-    .synopsis = "perfsage list [--all] [--json] [WORD]",
-    .summary = "Lists the events of this machine, each probed by opening it. With WORD only those "
-	       "that have it in their\n"
-	       "name or description, in small or capital letters. A number in front refers to the "
-	       "reason at the end why\n"
-	       "the event can't be counted here.",
+    .synopsis = "perfsage list [--all] [--tracepoints] [--json] [WORD]",
+    .summary = "Lists the events of this machine that can be counted here: each was opened. Names "
+	       "of one event stand on\n"
+	       "one line. With WORD only those that have it in their name or description, in small "
+	       "or capital letters.\n"
+	       "A number in front refers to the reason at the end why the event can't be counted "
+	       "here.",
     .options = options_of_list,
     .option_count = sizeof options_of_list / sizeof options_of_list[0],
     .examples = "perfsage list\n"
 		"perfsage list cache\n"
+		"perfsage list --all\n"
 		"perfsage list --json | jq -r '.events[] | select(.available) | .name'\n",
 };
 
@@ -46,15 +52,39 @@ struct view {
 	struct ps__buffer out;
 };
 
+/* Thousands of tracepoints are of use only to those who look for one. */
+static bool list_is_shown(const struct list *list, const struct list_event *event)
+{
+	if (event->is_alias)
+		return false;
+	return list->shows_all || (event->code == PS_OK && (event->is_probed || list->word));
+}
+
+/* All names of an event, with commas between them; in a buffer that the caller clears. */
+static struct ps__buffer list_names_of(const struct list *list, const struct list_event *event)
+{
+	struct ps__buffer names = {0};
+
+	ps__buffer_add(&names, "%s", event->name);
+	while (event->next_alias) {
+		event = &list->events[event->next_alias];
+		ps__buffer_add(&names, ", %s", event->name);
+	}
+	return names;
+}
+
 static size_t list_name_columns(const struct list *list)
 {
 	size_t most = 0;
 
 	for (size_t index = 0; index < list->count; index++) {
-		size_t columns =
-		    tool_columns(list->events[index].name, strlen(list->events[index].name));
+		if (!list_is_shown(list, &list->events[index]))
+			continue;
+		struct ps__buffer names = list_names_of(list, &list->events[index]);
+		size_t columns = tool_columns(ps__buffer_text(&names), names.length);
 		if (columns > most && columns <= NAME_MOST)
 			most = columns;
+		ps__buffer_clear(&names);
 	}
 	return most + 2;
 }
@@ -72,16 +102,19 @@ static void list_show_mark(const struct list_event *event, struct view *view)
 	ps__buffer_add(&view->out, "%-*s", MARK_COLUMNS, mark);
 }
 
-static void list_show_event(const struct list_event *event, struct view *view)
+static void list_show_event(const struct list *list, const struct list_event *event,
+                            struct view *view)
 {
 	size_t indent = MARK_COLUMNS + view->name_columns + SCOPE_COLUMNS;
-	size_t columns = tool_columns(event->name, strlen(event->name));
+	struct ps__buffer names = list_names_of(list, event);
+	size_t columns = tool_columns(ps__buffer_text(&names), names.length);
 	bool is_grey = event->code != PS_OK && view->screen.has_colour;
 	char text[4096];
 
 	ps__buffer_add(&view->out, "%s", is_grey ? "\033[2m" : "");
 	list_show_mark(event, view);
-	tool_put(&view->out, event->name);
+	tool_put(&view->out, ps__buffer_text(&names));
+	ps__buffer_clear(&names);
 	if (columns + 2 > view->name_columns && view->screen.width == 0)
 		ps__buffer_add(&view->out, "  "); /* for other programs: an event is a line */
 	else if (columns + 2 > view->name_columns)
@@ -102,22 +135,11 @@ static void list_show_note(const char *mark, const char *text, struct view *view
 	tool_paragraph(&view->out, text, MARK_COLUMNS, view->screen.width);
 }
 
+/* Why the events that are shown, but for those that can be counted, are as they are. */
 static void list_show_reasons(const struct list *list, struct view *view)
 {
 	char text[1400], mark[32];
 
-	ps__buffer_add(&view->out, "\n%zu event%s, %zu opened: %zu can be counted here.\n",
-	               list->count, list->count == 1 ? "" : "s", list->probed, list->available);
-	if (list->user_only)
-		list_show_note(
-		    "(u)",
-		    "in user space alone: perfsage doctor says what would permit the kernel's part",
-		    view);
-	if (list->probed < list->count)
-		list_show_note("(t)",
-		               "tracepoints that were not opened, as that takes the kernel some 60 "
-		               "ms each; others were, and can be counted; --all opens these, too",
-		               view);
 	for (size_t index = 0; index < list->reason_count; index++) {
 		const struct list_reason *reason = &list->reasons[index];
 		snprintf(mark, sizeof mark, "(%zu)", index + 1);
@@ -125,6 +147,54 @@ static void list_show_reasons(const struct list *list, struct view *view)
 		         reason->count == 1 ? "" : "s", reason->text);
 		list_show_note(mark, text, view);
 	}
+}
+
+static void list_show_hidden(const struct list *list, struct view *view)
+{
+	size_t refused = list->probed - list->available, unopened = list->count - list->probed;
+	size_t unnamed = 0; /* a unit mask or another term is missing */
+	char text[256], more[64] = "";
+
+	for (size_t index = 0; index < list->count; index++)
+		unnamed += list->events[index].code == PS_EATTR;
+	if (unnamed)
+		snprintf(more, sizeof more, " (%zu need more than the name)", unnamed);
+	if (unopened && !list->word) {
+		snprintf(text, sizeof text,
+		         "%zu tracepoint%s not opened and not shown: perfsage list --all shows "
+		         "them, perfsage list WORD those that have the word",
+		         unopened, unopened == 1 ? " was" : "s were");
+		tool_paragraph(&view->out, text, 0, view->screen.width);
+	}
+	if (refused) {
+		snprintf(text, sizeof text,
+		         "%zu event%s not shown, because %s can't be counted here%s: perfsage list "
+		         "--all shows %s, with the reasons",
+		         refused, refused == 1 ? " is" : "s are", refused == 1 ? "it" : "they",
+		         more, refused == 1 ? "it" : "them");
+		tool_paragraph(&view->out, text, 0, view->screen.width);
+	}
+}
+
+static void list_show_end(const struct list *list, struct view *view)
+{
+	ps__buffer_add(&view->out, "\n%zu event%s, %zu opened: %zu can be counted here.\n",
+	               list->count, list->count == 1 ? "" : "s", list->probed, list->available);
+	if (list->user_only)
+		list_show_note(
+		    "(u)",
+		    "in user space alone: perfsage doctor says what would permit the kernel's part",
+		    view);
+	if (list->probed < list->count && (list->shows_all || list->word))
+		list_show_note("(t)",
+		               "tracepoints that were not opened, as that takes the kernel some 60 "
+		               "ms each; others were, and can be counted; --tracepoints opens "
+		               "these, too",
+		               view);
+	if (list->shows_all)
+		list_show_reasons(list, view);
+	else
+		list_show_hidden(list, view);
 }
 
 static void list_show_pmu(const char *name, bool has_line_above, struct view *view)
@@ -135,18 +205,36 @@ static void list_show_pmu(const char *name, bool has_line_above, struct view *vi
 	ps__buffer_add(&view->out, "%s\n", view->screen.has_colour ? "\033[0m" : "");
 }
 
-static void list_show_text(const struct list *list)
+/* Returns how many events are shown: of those that can be counted, or of the others. */
+static size_t list_show_half(const struct list *list, bool is_countable, size_t above,
+                             struct view *view)
 {
-	struct view view = {.screen = tool_screen_of(STDOUT_FILENO),
-	                    .name_columns = list_name_columns(list)};
+	const struct list_event *last = NULL;
+	size_t shown = 0;
 
 	for (size_t index = 0; index < list->count; index++) {
 		const struct list_event *event = &list->events[index];
-		if (index == 0 || event->group != event[-1].group)
-			list_show_pmu(event->pmu, index > 0, &view);
-		list_show_event(event, &view);
+		if ((event->code == PS_OK) != is_countable || !list_is_shown(list, event))
+			continue;
+		if (!last || event->group != last->group)
+			list_show_pmu(event->pmu, above + shown > 0, view);
+		list_show_event(list, event, view);
+		last = event;
+		shown++;
 	}
-	list_show_reasons(list, &view);
+	return shown;
+}
+
+/* What can be counted comes first. Who asked for what can't, is told why. */
+static void list_show_text(struct list *list)
+{
+	list->shows_all |= list->available == 0;
+	struct view view = {.screen = tool_screen_of(STDOUT_FILENO),
+	                    .name_columns = list_name_columns(list)};
+	size_t shown = list_show_half(list, true, 0, &view);
+
+	list_show_half(list, false, shown, &view);
+	list_show_end(list, &view);
 	tool_write(&view.out, stdout);
 }
 
@@ -238,7 +326,8 @@ static int list_parse(struct list *list, bool *is_json, int argc, char **argv)
 	for (;;) {
 		int key =
 		    is_over ? TOOL_OPTIONS_END : tool_options_next(&usage, argc, argv, &argument);
-		list->is_thorough |= key == 'a';
+		list->shows_all |= key == 'a';
+		list->is_thorough |= key == OPTION_TRACEPOINTS;
 		*is_json |= key == OPTION_JSON;
 		if (key >= 0)
 			continue;

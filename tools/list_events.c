@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "base/vector.h"
+#include "event/event.h"
 #include "tools/terminal.h"
 
 #include <stdio.h>
@@ -140,10 +141,60 @@ static bool list_events_is_left_out(const struct list *list, const struct list_e
 	       list_events_is_tracepoint(event->pmu);
 }
 
+/* FNV-1a */
+static uint64_t list_events_hash(uint64_t hash, const void *bytes, size_t count)
+{
+	const unsigned char *byte = bytes;
+
+	for (size_t index = 0; index < count; index++)
+		hash = (hash ^ byte[index]) * 0x100000001b3u;
+	return hash;
+}
+
+/* Of all that the kernel is asked for; 0 if the name has no encoding here. */
+static uint64_t list_events_encoding(const char *name)
+{
+	struct ps__event event = {.scale = 1};
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	if (ps__event_parse(&event, name) != PS_OK)
+		return 0;
+	hash = list_events_hash(hash, &event.attr, sizeof event.attr);
+	hash = list_events_hash(hash, event.later, sizeof event.later);
+	for (size_t index = 0; index < event.variant_count; index++) {
+		const struct ps__variant *variant = &event.variants[index];
+		uint64_t parts[] = {variant->pmu_type, variant->type, variant->config,
+		                    variant->config1, variant->config2};
+		hash = list_events_hash(hash, parts, sizeof parts);
+		hash = list_events_hash(hash, variant->later, sizeof variant->later);
+	}
+	ps__event_clear(&event);
+	return hash;
+}
+
+/* Links each name to the next one of the same event. Both are of one PMU, and sorted by name. */
+static void list_events_link_aliases(struct list *list)
+{
+	for (size_t index = 0; index < list->count; index++) {
+		struct list_event *last = &list->events[index];
+		for (size_t other = index + 1; last->encoding && other < list->count; other++) {
+			struct list_event *next = &list->events[other];
+			if (next->group != last->group)
+				break;
+			if (next->encoding != last->encoding)
+				continue;
+			next->is_alias = true;
+			last->next_alias = other;
+			break;
+		}
+	}
+}
+
 /* Opens it, as ps_start would, and closes it. */
 static int list_events_probe(struct list *list, struct list_event *event, struct ps_eventset *set)
 {
 	event->is_probed = true;
+	event->encoding = list_events_encoding(event->name);
 	list->probed++;
 	event->code = ps_eventset_add(set, event->name);
 	if (event->code != PS_OK)
@@ -189,7 +240,10 @@ int list_gather(struct list *list)
 	}
 	if (list->count)
 		qsort(list->events, list->count, sizeof *list->events, list_events_compare);
-	return list_events_probe_all(list);
+	if (list_events_probe_all(list) < 0)
+		return -1;
+	list_events_link_aliases(list);
+	return 0;
 }
 
 void list_clear(struct list *list)

@@ -6,6 +6,7 @@
 
 #include <perfsage.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A reason why events aren't available: the sentence stands for all events that fail alike. */
 struct list_reason {
@@ -22,10 +23,15 @@ struct list_event {
 	bool is_probed; /* false: the name is known, and it was not opened */
 	bool is_user_only;
 	size_t reason; /* of the list's reasons; only if code isn't PS_OK */
+	uint64_t
+	    encoding;  /* a hash of what is opened; 0: not known. Equal: two names of one event */
+	bool is_alias; /* an earlier event of the same PMU is the same one */
+	size_t next_alias; /* the number of the next name of the same event; 0: there is none */
 };
 
 struct list {
 	bool is_thorough; /* open all tracepoints */
+	bool shows_all;   /* in text: also what can't be counted, and tracepoints not opened */
 	const char *word; /* only events that have it in their name or description; NULL: all */
 	struct list_event *events;
 	size_t count, room;

@@ -15,21 +15,35 @@ tools_libtools_la_SOURCES = \
 	tools/list_events.h \
 	tools/options.c \
 	tools/options.h \
+	tools/part.c \
+	tools/program.c \
+	tools/processes.c \
+	tools/processes.h \
 	tools/stat.c \
 	tools/stat.h \
 	tools/stat_count.c \
 	tools/stat_export.c \
 	tools/stat_footer.c \
 	tools/stat_options.c \
+	tools/stat_rates.c \
+	tools/stat_regions.c \
+	tools/stat_regions.h \
+	tools/stat_run.h \
 	tools/stat_show.c \
+	tools/stat_start.c \
 	tools/stat_aggregate.c \
 	tools/stat_tasks.c \
 	tools/stat_uncounted.c \
+	tools/stat_usage.c \
+	tools/stat_usage.h \
+	tools/stat_wait.c \
 	tools/terminal.c \
 	tools/terminal.h \
 	tools/topo.c \
 	tools/watcher.c \
 	tools/watcher.h
+# Where it looks for what it preloads.
+tools_libtools_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_LIBDIR='"$(libdir)"'
 bin_PROGRAMS = tools/perfsage
 tools_perfsage_SOURCES = tools/main.c
 completionsdir = $(datadir)/bash-completion/completions

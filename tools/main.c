@@ -41,7 +41,8 @@ static void main_print_usage(FILE *stream)
 	for (size_t index = 0; index < COMMAND_COUNT; index++)
 		fprintf(stream, "  %-10s %s\n", commands[index].name, commands[index].help);
 	fputs("\n\"perfsage COMMAND --help\" shows the options of a subcommand; perfsage(1) is the "
-	      "manual.\n",
+	      "manual.\n"
+	      "Report bugs to " PS_BUG_ADDRESS ".\n",
 	      stream);
 }
 

@@ -5,33 +5,33 @@
 #include "base/distance.h"
 #include "base/os.h"
 #include "base/vector.h"
+#include "event/event.h"
 #include "tools/terminal.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <perfsage/error.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OPTIONS 48
+#define MOST_OPTIONS 64
 #define HELP_COLUMN  26
 
 /* The option tables in the form that getopt_long takes. */
 struct form {
 	struct option longs[MOST_OPTIONS + 2];
+	size_t count;
 	char shorts[2 * MOST_OPTIONS + 8];
 };
 
-static void options_make_form(const struct tool_usage *usage, struct form *form)
+static void form_add(struct form *form, const struct tool_option *options, size_t count)
 {
-	char *letter = form->shorts;
+	char *letter = form->shorts + strlen(form->shorts);
 
-	/* +: the options end with the first word; ':' for an argument that is
-	 * missing. */
-	letter = stpcpy(letter, "+:h");
-	for (size_t index = 0; index < usage->option_count && index < MOST_OPTIONS; index++) {
-		const struct tool_option *option = &usage->options[index];
-		form->longs[index] =
+	for (size_t index = 0; index < count && form->count < MOST_OPTIONS; index++) {
+		const struct tool_option *option = &options[index];
+		form->longs[form->count++] =
 		    (struct option){.name = option->name,
 		                    .has_arg = option->argument ? required_argument : no_argument,
 		                    .val = option->key};
@@ -41,19 +41,35 @@ static void options_make_form(const struct tool_usage *usage, struct form *form)
 		if (option->argument)
 			*letter++ = ':';
 	}
-	form->longs[usage->option_count] =
-	    (struct option){.name = "help", .has_arg = no_argument, .val = 'h'};
-	form->longs[usage->option_count + 1] = (struct option){0};
 	*letter = '\0';
+}
+
+static void form_create(struct form *form, const struct tool_usage *usage)
+{
+	/* +: the options end with the first word; ':' for an argument that is
+	 * missing. */
+	*form = (struct form){.shorts = "+:h"};
+	form_add(form, usage->options, usage->option_count);
+	form_add(form, usage->foreign, usage->foreign_count);
+	form->longs[form->count] =
+	    (struct option){.name = "help", .has_arg = no_argument, .val = 'h'};
+}
+
+static const struct tool_option *options_find(const struct tool_option *options, size_t count,
+                                              int key)
+{
+	for (size_t index = 0; index < count; index++) {
+		if (options[index].key == key)
+			return &options[index];
+	}
+	return NULL;
 }
 
 static const struct tool_option *options_find_option(const struct tool_usage *usage, int key)
 {
-	for (size_t index = 0; index < usage->option_count; index++) {
-		if (usage->options[index].key == key)
-			return &usage->options[index];
-	}
-	return NULL;
+	const struct tool_option *own = options_find(usage->options, usage->option_count, key);
+
+	return own ? own : options_find(usage->foreign, usage->foreign_count, key);
 }
 
 bool tool_is_near(const char *word, size_t distance)
@@ -115,11 +131,21 @@ static int options_complain_unknown(const struct tool_usage *usage, char **argv)
 	return options_complain_unknown_long(usage, word);
 }
 
+static int options_complain_foreign(const struct tool_option *option)
+{
+	if (option->key > 255)
+		tool_complain("there is no option --%s: %s", option->name, option->help);
+	else
+		tool_complain("there is no option -%c, --%s: %s", option->key, option->name,
+		              option->help);
+	return TOOL_OPTIONS_WRONG;
+}
+
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument)
 {
 	struct form form;
 
-	options_make_form(usage, &form);
+	form_create(&form, usage);
 	opterr = 0;
 	int key = getopt_long(argc, argv, form.shorts, form.longs, NULL);
 	if (key == -1)
@@ -132,6 +158,9 @@ int tool_options_next(const struct tool_usage *usage, int argc, char **argv, con
 		tool_usage_print(usage, stdout);
 		return TOOL_OPTIONS_HELP;
 	}
+	const struct tool_option *foreign = options_find(usage->foreign, usage->foreign_count, key);
+	if (foreign)
+		return options_complain_foreign(foreign);
 	*argument = optarg;
 	return key;
 }
@@ -181,8 +210,10 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 
 	options_print_indented(usage->synopsis, "usage: ", stream);
 	fprintf(stream, "\n%s\n\n", usage->summary);
-	for (size_t index = 0; index < usage->option_count; index++)
-		options_print_option(&usage->options[index], stream);
+	for (size_t index = 0; index < usage->option_count; index++) {
+		if (usage->options[index].help)
+			options_print_option(&usage->options[index], stream);
+	}
 	options_print_option(&help, stream);
 	fputs("\nExamples:\n", stream);
 	options_print_indented(usage->examples, "       ", stream);
@@ -204,37 +235,6 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 	return 0;
 }
 
-#define BLANKS " \t\n"
-
-/*
- * Does the slash close an event's terms? Then modifiers follow, and the end or
- * another event: that has no '=' before its own terms. Else it is within a path
- * (uprobe/path=/usr/bin/ls,offset=0x100/).
- */
-static bool options_closes_terms(const char *slash)
-{
-	const char *rest = slash + 1;
-
-	while ((*rest >= 'a' && *rest <= 'z') || (*rest >= 'A' && *rest <= 'Z'))
-		rest++;
-	rest += strspn(rest, BLANKS);
-	if (*rest == '\0')
-		return true;
-	return *rest == ',' && rest[1 + strcspn(rest + 1, ",/=")] != '=';
-}
-
-static size_t options_first_length(const char *list)
-{
-	bool is_inside = false;
-	size_t length = 0;
-
-	for (; list[length] && (list[length] != ',' || is_inside); length++) {
-		if (list[length] == '/')
-			is_inside = !is_inside || !options_closes_terms(&list[length]);
-	}
-	return length;
-}
-
 static int options_append_name(struct tool_names *names, const char *name, size_t length)
 {
 	char **grown = ps__vector_reserve(names->names, names->count, names->count + 1,
@@ -251,35 +251,17 @@ static int options_append_name(struct tool_names *names, const char *name, size_
 	return 0;
 }
 
-static int options_add_name(struct tool_names *names, const char *name, size_t length,
-                            const char *list)
-{
-	while (length && strchr(BLANKS, name[length - 1]))
-		length--;
-	if (length && *name == '{') {
-		tool_complain("leave out perf's braces in '%s': all events are one group, as far "
-		              "as the counters permit it",
-		              list);
-		return -1;
-	}
-	if (length == 0) {
-		tool_complain("an event's name is missing in '%s'", list);
-		return -1;
-	}
-	return options_append_name(names, name, length);
-}
-
 int tool_names_add(struct tool_names *names, const char *list)
 {
-	for (const char *name = list;; name++) {
-		name += strspn(name, BLANKS);
-		size_t length = options_first_length(name);
-		if (options_add_name(names, name, length, list) < 0)
+	const char *rest = list, *name;
+	size_t length;
+	int found;
+
+	while ((found = ps__event_split(list, &rest, &name, &length)) > 0) {
+		if (options_append_name(names, name, length) < 0)
 			return -1;
-		name += length;
-		if (!*name)
-			return 0;
 	}
+	return found < 0 ? (tool_complain("%s", ps_error_detail()), -1) : 0;
 }
 
 void tool_names_clear(struct tool_names *names)

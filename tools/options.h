@@ -16,7 +16,7 @@ struct tool_option {
 	int key;
 	const char *name;     /* the long form without its dashes */
 	const char *argument; /* what it takes, as --help calls it; NULL: nothing */
-	const char *help;     /* may have several lines */
+	const char *help; /* may have several lines; NULL: another name of an option, not shown */
 };
 
 /* -h, --help is in each table by itself. */
@@ -25,6 +25,9 @@ struct tool_usage {
 	const char *summary;  /* what it does; lines */
 	const struct tool_option *options;
 	size_t option_count;
+	/* Options of another program: refused, with `help` as what to use instead */
+	const struct tool_option *foreign;
+	size_t foreign_count;
 	const char *examples; /* lines */
 };
 

@@ -12,15 +12,18 @@ _perfsage_options() {
 	"$1" "$2" --help 2> /dev/null | sed -n 's/^  \(-[A-Za-z]\), \(--[a-z-]*\).*/\1 \2/p; s/^      \(--[a-z-]*\).*/\1/p'
 }
 
-# The names that perfsage list begins its lines with, but for what can't be counted: (u) in user space, (t) not tried.
+# The names that perfsage list begins its lines with, but for what can't be counted: (u) in user space, (t) not tried. Names
+# of one event have commas between them.
 _perfsage_events() {
-	"$1" list 2> /dev/null | sed -n '/ opened: /q; s/^([ut])/   /; s/^ *\([A-Za-z][^ ]*\) .*/\1/p'
+	"$1" list --all 2> /dev/null | sed -n '/ opened: /q; s/^([ut])/   /; s/^ *\([A-Za-z][^ ,]*\(, [^ ]*\)*\) .*/\1/p' |
+		sed 's/, /\n/g'
 }
 
 # Those of ps_metric(3).
 _perfsage_metrics() {
 	echo IPC GHz frontend-stalls backend-stalls branch-miss-ratio cache-miss-ratio L1d-miss-ratio L1i-miss-ratio \
-		LLC-miss-ratio dTLB-miss-ratio iTLB-miss-ratio page-fault-rate context-switch-rate time-share
+		LLC-miss-ratio dTLB-miss-ratio iTLB-miss-ratio page-fault-rate context-switch-rate cpu-migration-rate \
+		time-share
 }
 
 # The words up to the cursor as the command will get them, into words, and where each begins in COMP_WORDS, into begins:
@@ -55,7 +58,8 @@ _perfsage_command_start() {
 	for ((index = 2; index < ${#words[@]} - 1; index++)); do
 		case ${words[index]} in
 		--) echo $((index + 1)); return ;;
-		-e | --event | -p | --pid | --by | -I | --interval | -r | --repeat | --timeout | -o | --output | --heat | --heat-by)
+		-e | --event | -p | --pid | -C | --cpu | --cgroup | --by | -I | --interval | --interval-count | -D | --delay | \
+			-r | --repeat | --timeout | -o | --output | --heat | --heat-by)
 			((index++)) ;;
 		-*) ;;
 		*) echo "$index"; return ;;
@@ -112,9 +116,10 @@ _perfsage_offer_value() {
 	-e | --event) _perfsage_offer_events ;;
 	--heat-by) _perfsage_offer "$(_perfsage_metrics) $(_perfsage_events "$program")" ;;
 	-p | --pid) _perfsage_offer "$(cd /proc && echo [1-9]*)" ;;
-	--by) _perfsage_offer "thread core cache l1 l2 l3 l4 numa package machine" ;;
+	--by) _perfsage_offer "cpu core cache l1 l2 l3 l4 numa node die package socket group machine thread" ;;
 	-o | --output | --heat | --xml) _perfsage_offer_files -f ;;
-	-I | --interval | -r | --repeat | --timeout | --synthetic) ;;
+	--cgroup) _perfsage_offer_files -d ;;
+	-C | --cpu | -I | --interval | --interval-count | -D | --delay | -r | --repeat | --timeout | --synthetic) ;;
 	*) return 1 ;;
 	esac
 	return 0

@@ -1,163 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage stat: counts a command, processes or whole CPUs, and shows the
  * counts on the tree. */
-#include "tools/stat.h"
+#include "tools/stat_run.h"
 
 #include "base/os.h"
-#include "output/number.h"
 #include "tools/command.h"
-#include "tools/heat.h"
 #include "tools/terminal.h"
-#include "tools/watcher.h"
 
 #include <string.h>
 #include <unistd.h>
-
-/* The period at which the elapsed time is shown. */
-#define BEAT_NS 1000000000u
-
-/* The period at which the kernel's records of tasks and programs are read. */
-#define TAKE_NS 20000000u
-
-/* One call of perfsage stat. */
-struct session {
-	struct stat_options options;
-	struct ps_eventset *model;
-	struct stat_output output;
-	struct tool_heat heat;
-	struct tool_watcher watcher;
-	struct stat_aggregate aggregate; /* of intervals or repetitions */
-	bool has_aggregate;
-	bool has_shown_uncounted;
-	struct stat_runs runs; /* how repetitions ended */
-};
-
-/* One run. */
-struct run {
-	struct session *session;
-	struct stat_count count;
-	uint64_t started_ns;
-	uint64_t taken_ns; /* when the last interval ended */
-	uint64_t tick_ns;  /* when this one does; 0: none */
-	uint64_t limit_ns; /* of --timeout; 0: none */
-	uint64_t beat_ns;  /* when the elapsed time is shown next; 0: it isn't */
-	/* When the records of tasks and programs are taken next; 0: there are none */
-	uint64_t take_ns;
-	long long repetition;
-};
-
-static bool stat_counts_command(const struct stat_options *options)
-{
-	return !options->is_whole_machine && options->pid_count == 0;
-}
-
-static int stat_add_interval(struct run *run, bool has_ended)
-{
-	struct session *session = run->session;
-
-	if (!session->has_aggregate &&
-	    stat_aggregate_create(&session->aggregate, &session->output, &run->count) < 0)
-		return -1;
-	session->has_aggregate = true;
-	return stat_aggregate_add(&session->aggregate, &run->count, has_ended);
-}
-
-/* Shows the counts since the last interval. */
-static int stat_show_interval(struct run *run, const struct stat_facts *ending)
-{
-	uint64_t now = ps__os_now_ns();
-	struct stat_facts facts = ending ? *ending : (struct stat_facts){0};
-
-	facts.elapsed_s = (double)(now - run->started_ns) / 1e9;
-	facts.interval_s = (double)(now - run->taken_ns) / 1e9;
-	run->taken_ns = now;
-	if (stat_add_interval(run, ending != NULL) < 0)
-		return -1;
-	return stat_show(&run->session->output, &run->count, &facts);
-}
-
-static void stat_show_beat(struct run *run)
-{
-	struct ps__buffer text = {0};
-	uint64_t seconds = (run->beat_ns - run->started_ns) / BEAT_NS;
-
-	ps__buffer_add(&text, "\r");
-	ps__number_add_duration(&text, (double)seconds);
-	ps__buffer_add(&text, "\033[K");
-	tool_write(&text, run->session->output.stream);
-	fflush(run->session->output.stream);
-	run->beat_ns += BEAT_NS;
-}
-
-static void stat_end_beat(struct run *run)
-{
-	if (run->beat_ns > run->started_ns + BEAT_NS)
-		fprintf(run->session->output.stream, "\r\033[K");
-}
-
-static uint64_t stat_earliest(uint64_t one, uint64_t other)
-{
-	if (one == 0 || (other != 0 && other < one))
-		return other;
-	return one;
-}
-
-/* The time is up: a command is asked to end, else counting ends. Returns
- * whether there is anything left to wait for. */
-static bool stat_end_by_timeout(struct run *run)
-{
-	run->limit_ns = 0;
-	if (run->session->watcher.command)
-		kill(run->session->watcher.command, SIGTERM);
-	return run->session->watcher.command != 0;
-}
-
-/* Waits for the end; shows the intervals. */
-static enum tool_wakeup stat_wait_for_end(struct run *run)
-{
-	uint64_t interval_ns = (uint64_t)run->session->options.interval_ms * 1000000;
-
-	for (;;) {
-		uint64_t deadline = stat_earliest(stat_earliest(run->beat_ns, run->take_ns),
-		                                  stat_earliest(run->tick_ns, run->limit_ns));
-		enum tool_wakeup wakeup = tool_watcher_wait(&run->session->watcher, deadline);
-		uint64_t now = ps__os_now_ns();
-		if (wakeup != TOOL_WAKEUP_TICK)
-			return wakeup;
-		if (run->limit_ns && now >= run->limit_ns && !stat_end_by_timeout(run))
-			return TOOL_WAKEUP_TICK;
-		if (run->take_ns && now >= run->take_ns) {
-			stat_uncounted_take(&run->count);
-			run->take_ns = now + TAKE_NS;
-		}
-		if (run->beat_ns && now >= run->beat_ns)
-			stat_show_beat(run);
-		if (run->tick_ns && now >= run->tick_ns) {
-			stat_count_take(&run->count);
-			stat_show_interval(run, NULL);
-			/* Intervals that were slept through are part of the one
-			 * that was just shown. */
-			run->tick_ns += interval_ns * ((now - run->tick_ns) / interval_ns + 1);
-		}
-	}
-}
-
-static void stat_set_clocks(struct run *run)
-{
-	const struct stat_options *options = &run->session->options;
-
-	run->started_ns = ps__os_now_ns();
-	run->taken_ns = run->started_ns;
-	if (options->interval_ms)
-		run->tick_ns = run->started_ns + (uint64_t)options->interval_ms * 1000000;
-	if (options->timeout_ms)
-		run->limit_ns = run->started_ns + (uint64_t)options->timeout_ms * 1000000;
-	if (!options->is_whole_machine)
-		run->take_ns = run->started_ns + TAKE_NS;
-	if (!options->interval_ms && options->format == PS_FORMAT_TEXT &&
-	    run->session->output.may_redraw)
-		run->beat_ns = run->started_ns + BEAT_NS;
-}
 
 /* The run has ended: shows it, or its last interval and all of them
  * together. */
@@ -167,14 +18,14 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 	struct stat_output *output = &session->output;
 
 	if (session->options.interval_ms) {
-		if (stat_show_interval(run, facts) < 0)
+		if (stat_wait_show_interval(run, facts) < 0)
 			return -1;
 		stat_total_show(&session->aggregate, facts, output);
 		return 0;
 	}
 	if (session->options.repetitions > 1) {
 		if (stat_runs_add(&session->runs, facts)) {
-			if (stat_add_interval(run, true) < 0)
+			if (stat_wait_add_interval(run, true) < 0)
 				return -1;
 			ps__spread_add(&session->aggregate.elapsed, facts->elapsed_s);
 		}
@@ -220,6 +71,27 @@ static int stat_draw_heat(struct run *run)
 	return tool_heat_write(&session->heat, run->count.root);
 }
 
+/* The exit status that this end of waiting means. */
+static int stat_status_of(const struct tool_watcher *watcher, enum tool_wakeup wakeup)
+{
+	if (wakeup == TOOL_WAKEUP_COMMAND)
+		return tool_launch_status(watcher->wait_status);
+	/* Ctrl-C is how counting of what goes on for ever is ended. */
+	if (wakeup == TOOL_WAKEUP_SIGNAL && watcher->signal != SIGINT)
+		return TOOL_BY_SIGNAL + watcher->signal;
+	return TOOL_OK;
+}
+
+/* Nothing was counted: a table of zeros would say something else. */
+static int stat_complain_of_delay(const struct run *run, enum tool_wakeup wakeup)
+{
+	int status = stat_status_of(&run->session->watcher, wakeup);
+
+	tool_complain("nothing was counted: all was over before the %lld ms of --delay were",
+	              run->session->options.limits.delay_ms);
+	return status == TOOL_OK ? TOOL_FAILED : status;
+}
+
 /* Counts until the watcher reports an end, then shows all. Returns the exit
  * status. */
 static int stat_count_to_the_end(struct run *run)
@@ -230,24 +102,20 @@ static int stat_count_to_the_end(struct run *run)
 	enum tool_wakeup wakeup = stat_wait_for_end(run);
 	uint64_t ended_ns = ps__os_now_ns();
 	stat_count_stop(&run->count);
-	stat_end_beat(run);
+	stat_wait_end_beat(run);
 	struct stat_facts facts = {.elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,
 	                           .repetition = run->repetition,
 	                           .has_ended = true,
 	                           .has_command = wakeup == TOOL_WAKEUP_COMMAND &&
-	                                          stat_counts_command(&session->options),
+	                                          stat_options_counts_command(&session->options),
+	                           .pid = run->command,
 	                           .signal = watcher->signal,
 	                           .usage = watcher->usage};
-	int status = TOOL_OK;
-	if (wakeup == TOOL_WAKEUP_COMMAND)
-		status = tool_launch_status(watcher->wait_status);
-	/* Ctrl-C is how counting of what goes on for ever is ended. */
-	else if (wakeup == TOOL_WAKEUP_SIGNAL && watcher->signal != SIGINT)
-		status = TOOL_BY_SIGNAL + watcher->signal;
+	int status = stat_status_of(watcher, wakeup);
 	facts.exit_status = status;
 	stat_tell_uncounted(run);
 	int shown = stat_show_end(run, &facts);
-	if (session->options.shows_tasks && shown == 0)
+	if (stat_options_tell_tasks(&session->options) && shown == 0)
 		shown = stat_tasks_show(&session->output, &run->count,
 		                        session->has_aggregate ? &session->aggregate : NULL);
 	if (shown < 0 && status == TOOL_OK)
@@ -262,13 +130,16 @@ static int stat_start_counting(struct run *run, pid_t command)
 	const struct stat_options *options = &run->session->options;
 	int result;
 
-	if (options->is_whole_machine)
-		result = stat_count_start_cpus(&run->count);
-	else if (options->pid_count)
-		result = stat_count_start_processes(&run->count, options->pids, options->pid_count);
+	if (options->target.is_whole_machine)
+		result = stat_start_cpus(&run->count, options->target.cpus);
+	else if (options->target.cgroup)
+		result = stat_start_cgroup(&run->count, options->target.cgroup);
+	else if (options->target.pid_count)
+		result = stat_start_processes(&run->count, &options->target);
 	else
-		result = stat_count_start_command(&run->count, command);
-	return result == 0 && options->shows_tasks ? stat_tasks_check(&run->count) : result;
+		result = stat_start_command(&run->count, command);
+	return result == 0 && stat_options_tell_tasks(options) ? stat_tasks_check(&run->count)
+	                                                       : result;
 }
 
 /* A child that waits begins with signals held: they aren't for it to handle. */
@@ -282,6 +153,20 @@ static int stat_create_child(struct run *run, struct tool_launch *launch)
 	if (session->runs.counted == 0)
 		tool_watcher_release(&session->watcher);
 	return result;
+}
+
+/* What --delay lets pass is counted, too, and then taken off: so the threads
+ * and children that are created in it have their counters. */
+static int stat_pass_delay(struct run *run)
+{
+	enum tool_wakeup wakeup = stat_wait_for_begin(run);
+
+	if (wakeup != TOOL_WAKEUP_TICK)
+		return stat_complain_of_delay(run, wakeup);
+	if (stat_count_restart(&run->count) < 0)
+		return TOOL_FAILED;
+	stat_wait_set_clocks(run);
+	return TOOL_OK;
 }
 
 /* Counting of processes and CPUs begins before their timer, the command,
@@ -300,10 +185,16 @@ static int stat_start_and_count(struct run *run)
 			tool_launch_cancel(&launch);
 		return TOOL_FAILED;
 	}
+	run->command = stat_options_counts_command(&session->options) ? launch.pid : 0;
 	tool_watcher_hold(watcher);
-	stat_set_clocks(run);
+	stat_wait_set_clocks(run);
 	if (command) {
 		int status = tool_launch_go(&launch, command, watcher);
+		if (status != TOOL_OK)
+			return status;
+	}
+	if (session->options.limits.delay_ms) {
+		int status = stat_pass_delay(run);
 		if (status != TOOL_OK)
 			return status;
 	}
@@ -342,6 +233,17 @@ static int stat_run_all(struct session *session)
 	return status;
 }
 
+/* The events are the processes' own from now on: perfsage counts their CPU time. */
+static int stat_prepare_regions(struct session *session)
+{
+	if (stat_regions_create(&session->regions, &session->output, session->model) < 0)
+		return -1;
+	session->output.regions = &session->regions;
+	ps_eventset_destroy(session->model);
+	session->model = stat_regions_model();
+	return session->model ? 0 : -1;
+}
+
 /* Whatever can be wrong is found here, before a command is started. */
 static int stat_prepare_and_run(struct session *session)
 {
@@ -350,7 +252,8 @@ static int stat_prepare_and_run(struct session *session)
 
 	if (tool_watcher_create(&session->watcher) < 0)
 		goto destroy_watcher;
-	if (tool_watcher_add(&session->watcher, options->pids, options->pid_count) < 0)
+	if (tool_watcher_add(&session->watcher, options->target.pids, options->target.pid_count) <
+	    0)
 		goto destroy_watcher;
 	if (options->heat && tool_heat_open(&session->heat, options->heat, options->heat_by,
 	                                    session->model, &session->watcher) < 0) {
@@ -359,7 +262,9 @@ static int stat_prepare_and_run(struct session *session)
 	}
 	if (stat_output_open(&session->output, options, &session->watcher) < 0)
 		goto close_heat;
-	status = stat_run_all(session);
+	if (!options->shows_regions || stat_prepare_regions(session) == 0)
+		status = stat_run_all(session);
+	stat_regions_destroy(&session->regions);
 	if (stat_output_close(&session->output) < 0 && status == TOOL_OK)
 		status = TOOL_FAILED;
 	if (session->has_aggregate)

@@ -11,6 +11,7 @@
 #include "output/table.h"
 #include "tools/file.h"
 #include "tools/options.h"
+#include "tools/stat_regions.h"
 #include "tools/terminal.h"
 
 #include <perfsage.h>
@@ -27,23 +28,48 @@ enum stat_layout {
 	STAT_LAYOUT_BY /* the components of one type */
 };
 
-struct stat_options {
-	struct tool_names events; /* freed by stat_options_clear */
+/* Of BY. */
+struct stat_by {
+	const char *word;
+	unsigned types;  /* a PS_TYPE_BIT */
+	int cache_level; /* as struct ps_print_options has it */
+};
+
+/* What is counted, if it isn't the command. */
+struct stat_target {
 	pid_t *pids;
 	size_t pid_count, pid_room;
+	bool has_children; /* those of the processes that run already are counted, too */
 	bool is_whole_machine;
+	const char *cpus;   /* of the whole machine these alone, as "0-3,8"; NULL: all */
+	const char *cgroup; /* the path of a control group; NULL: none */
+};
+
+/* When counting begins and ends. */
+struct stat_limits {
+	long long delay_ms;       /* 0: none */
+	long long timeout_ms;     /* 0: none */
+	long long interval_count; /* 0: none */
+};
+
+struct stat_options {
+	struct tool_names events; /* freed by stat_options_clear, as target is */
+	struct stat_target target;
+	struct stat_limits limits;
 	enum stat_layout layout;
-	unsigned types;        /* of BY: a PS_TYPE_BIT */
-	int cache_level;       /* of BY: as struct ps_print_options has it */
+	struct stat_by by;
 	enum ps_format format; /* TEXT, JSON or CSV */
-	const char *output;    /* a file, "-" for stdout, NULL for stderr */
-	const char *heat;      /* the file of the heat map; NULL: none */
+	bool appends;          /* to the output */
+	char *output;          /* a file, "-" for stdout, NULL for stderr; freed, as heat is */
+	char *heat;            /* the file of the heat map; NULL: none */
 	const char *heat_by;   /* NULL: the first event */
 	long long interval_ms; /* 0: none */
-	long long timeout_ms;  /* 0: none */
 	long long repetitions; /* 1 or more */
+	bool shows_processes;  /* the sums of each process's */
+	bool shows_regions;    /* of the program's own marks, instead of the counts of all */
 	bool shows_tasks;      /* the matrix of software threads and hardware threads */
-	bool hides_idle;
+	bool hides_idle;       /* in JSON and CSV, which have all components otherwise */
+	unsigned print_flags;  /* that text is asked for: PS_PRINT_IDLE, PS_PRINT_EACH */
 	bool is_raw;
 	char **command; /* NULL-terminated; NULL: none */
 };
@@ -52,6 +78,12 @@ struct stat_options {
  * --help. */
 int stat_options_parse(struct stat_options *options, int argc, char **argv, int *status);
 void stat_options_clear(struct stat_options *options);
+
+/* Must tasks be told apart for what is shown? */
+bool stat_options_tell_tasks(const struct stat_options *options);
+
+/* Is the command what is counted? Else it says how long to count. */
+bool stat_options_counts_command(const struct stat_options *options);
 
 /* stat_count.c: the events in a model, of which every set is a clone; the event
  * sets of one run, and the topology that they store their readings in. */
@@ -80,7 +112,7 @@ void stat_uncounted_take(struct stat_count *count);
 
 /* Looks for running children of these processes, and their children: says how
  * many there are, and how they are counted. */
-void stat_uncounted_find_children(struct stat_count *count, const pid_t *pids, size_t pid_count);
+void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target);
 
 /* Adds those of one run to a sum: the first program, and their number. */
 void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
@@ -104,6 +136,7 @@ struct stat_count {
 	bool tells_tasks;
 	bool has_intervals; /* each reading holds what was counted since the one before */
 	bool has_complained;
+	double delay_s; /* after the command's start counting began; 0: with it */
 	struct stat_uncounted uncounted;
 };
 
@@ -113,14 +146,9 @@ int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
                       const struct stat_options *options);
 void stat_count_destroy(struct stat_count *count);
 
-/*
- * What is to be counted: a child that waits for its exec; running processes; or
- * every CPU that is online. Opens the events and starts; a command's counters
- * wait for the exec.
- */
-int stat_count_start_command(struct stat_count *count, pid_t pid);
-int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size_t pid_count);
-int stat_count_start_cpus(struct stat_count *count);
+/* The counts begin at 0 again: what was counted until now is in none of
+ * them. */
+int stat_count_restart(struct stat_count *count);
 
 /* Stores what was counted since the last time, as a reading of its own. */
 void stat_count_take(struct stat_count *count);
@@ -138,6 +166,18 @@ int stat_count_check(struct stat_count *count, long long *residual);
 /* The least part of the time that an event was on the hardware; 1.0 if none was
  * multiplexed. */
 double stat_count_coverage(const struct stat_count *count);
+
+/* stat_start.c: what is counted is opened. */
+
+/*
+ * What is to be counted: a child that waits for its exec; running processes; or
+ * CPUs that are online; or a control group. Opens the events and starts; a
+ * command's counters wait for the exec.
+ */
+int stat_start_command(struct stat_count *count, pid_t pid);
+int stat_start_processes(struct stat_count *count, const struct stat_target *target);
+int stat_start_cpus(struct stat_count *count, const char *cpus); /* NULL: all */
+int stat_start_cgroup(struct stat_count *count, const char *path);
 
 /* stat_show.c: the output, and the counts of one run or interval. */
 
@@ -167,11 +207,13 @@ struct stat_quality {
 	enum ps_attribution attribution;
 	char *why; /* the attribution is no better; "" if there is no reason */
 	double coverage;
+	double delay_s; /* see struct stat_count */
 	size_t event_count;
 	long long *residual; /* of each event, over all runs */
 	struct stat_uncounted uncounted;
-	char *origin;  /* of the tree, if it isn't this machine's; else NULL */
-	char *unknown; /* why the residual can't be told; NULL if it can */
+	struct ps_value *sums; /* the Machine's, of each event; NULL: not known */
+	char *origin;          /* of the tree, if it isn't this machine's; else NULL */
+	char *unknown;         /* why the residual can't be told; NULL if it can */
 };
 
 /* -1 after a complaint. */
@@ -194,9 +236,10 @@ struct stat_output {
 	/* Nothing else is written to the terminal: a block can take the place of the last one */
 	bool may_redraw;
 	bool has_csv_header; /* it was written */
-	bool is_broken;      /* something could not be written, and that was said */
+	bool is_broken;      /* something could not be written, which is said at the end */
 	bool has_begun;      /* something was counted */
-	size_t drawn_lines;  /* of the block that the next one takes the place of */
+	const struct stat_regions *regions; /* whose reports are shown; NULL: none */
+	size_t drawn_lines;                 /* of the block that the next one takes the place of */
 };
 
 /* Facts about a run, or about an interval of it. */
@@ -207,6 +250,7 @@ struct stat_facts {
 	bool has_ended;       /* the run; what follows is then known */
 	bool has_command;     /* exit_status and usage tell of a command that was counted */
 	int exit_status;
+	pid_t pid;           /* of the command that is counted; 0: none */
 	int signal;          /* that perfsage got during the run; 0: none */
 	struct rusage usage; /* of the command and of what it waited for */
 };
@@ -243,19 +287,37 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
                  struct ps__buffer *out);
 
+/* ", rank 3, host node17, process 4711" of a rank; pid: of the command, 0 for
+ * none. */
+void stat_footer_rank(pid_t pid, struct ps__buffer *out);
+
 /* The lines of it that tell of several runs as of one. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out);
 /* Adds the beginning of a line: its name. */
-void stat_footer_line(const char *name, struct ps__buffer *out);
+static inline void stat_footer_line(const char *name, struct ps__buffer *out)
+{
+	ps__buffer_add(out, "%-12s", name);
+}
+
 /* "with status 130 (signal 2: Interrupt)". */
 void stat_footer_status(int status, struct ps__buffer *out);
 
 /* The processor time of perfsage itself. */
 double stat_footer_cost_s(void);
 
+/* stat_rates.c: what happened per second. */
+
+/* Take the Machine's sums: of a run; of several intervals or runs together. */
+void stat_rates_take_run(struct stat_quality *quality, const struct stat_count *count);
+void stat_rates_take_table(struct stat_quality *quality, const struct ps__table *table);
+
+/* The lines of the CPUs in use and of the events for which there is a rate, if the CPU time is
+ * known. elapsed_s: of all runs. */
+void stat_rates_show(const struct stat_quality *quality, double elapsed_s, struct ps__buffer *out);
+
 /* stat_export.c: what programs read. perfsage(1) describes its members. */
 
-#define STAT_MOST_FIELDS 20
+#define STAT_MOST_FIELDS 24
 
 /* Facts about a run as fields of JSON ("run") and columns of CSV. */
 struct stat_fields {

@@ -158,6 +158,7 @@ void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
 	}
 	for (size_t metric = 0; metric < table->metric_count; metric++)
 		ps__value_finish(&table->metrics[metric].whole);
+	stat_rates_take_table(&aggregate->quality, table);
 }
 
 static void aggregate_add_status(struct stat_runs *runs, const struct stat_facts *facts)
@@ -225,11 +226,12 @@ static void aggregate_show_means(struct stat_aggregate *aggregate, const struct 
 	struct ps__buffer out = {0};
 
 	if (elapsed->samples > 1)
-		ps__buffer_add(&out,
-		               "Means of %zu runs, with the standard deviation of one run\n\n",
+		ps__buffer_add(&out, "Means of %zu runs, with the standard deviation of one run",
 		               elapsed->samples);
 	else
-		ps__buffer_add(&out, "Counts of 1 run\n\n");
+		ps__buffer_add(&out, "Counts of 1 run");
+	stat_footer_rank(0, &out);
+	ps__buffer_add(&out, "\n\n");
 	text_add_aggregate(aggregate, output, &out);
 	stat_footer_line("elapsed", &out);
 	ps__number_add_duration(&out, elapsed->mean);
@@ -237,6 +239,7 @@ static void aggregate_show_means(struct stat_aggregate *aggregate, const struct 
 		ps__buffer_add(&out, " +-%4.1f%%", ps__spread_percent(elapsed));
 	ps__buffer_add(&out, "\n");
 	stat_runs_show(runs, &out);
+	stat_rates_show(&aggregate->quality, elapsed->mean * (double)elapsed->samples, &out);
 	stat_footer_quality(&aggregate->quality, &out);
 	tool_write(&out, output->stream);
 }
@@ -261,7 +264,9 @@ void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *
 		stat_export_total(aggregate, facts, output);
 	if (output->options->format != PS_FORMAT_TEXT)
 		return;
-	ps__buffer_add(&out, "All intervals together\n\n");
+	ps__buffer_add(&out, "All intervals together");
+	stat_footer_rank(facts->pid, &out);
+	ps__buffer_add(&out, "\n\n");
 	text_add_aggregate(aggregate, output, &out);
 	stat_footer(&aggregate->quality, facts, &out);
 	tool_write(&out, output->stream);

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What is counted: a model set of the events, and its clones: one for a command
- * or process with all that it creates, one for each CPU with -a.
- */
+/* What is counted: a model set of the events, the tree, and the sets of a run, which stat_start.c
+ * makes. */
 #include "tools/stat.h"
 
 #include "tools/terminal.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The machine has no counter for it: the rest is worth counting all the same,
  * and it is shown as what it is. */
@@ -38,15 +34,15 @@ static bool count_check_scopes(const struct ps_eventset *model, const struct sta
 {
 	bool is_good = true;
 
-	for (size_t index = 0; !options->is_whole_machine && index < ps_eventset_event_count(model);
-	     index++) {
+	for (size_t index = 0;
+	     !options->target.is_whole_machine && index < ps_eventset_event_count(model); index++) {
 		enum ps_scope scope = ps_eventset_event_scope(model, index);
 		if (scope == PS_SCOPE_THREAD ||
 		    ps_eventset_event_status(model, index) != PS_STATUS_COUNTED)
 			continue;
-		tool_complain(
-		    "'%s' counts for a %s, not for a command or process: count whole CPUs with -a",
-		    ps_eventset_event_name(model, index), ps_scope_name(scope));
+		tool_complain("'%s' counts for a %s, not for a command, process or control group: "
+		              "count whole CPUs with -a",
+		              ps_eventset_event_name(model, index), ps_scope_name(scope));
 		is_good = false;
 	}
 	return is_good;
@@ -58,8 +54,8 @@ static const char *const clocks[] = {"task-clock", "cpu-clock", "msr/tsc/"};
 
 static void count_note_clocks(const struct ps_eventset *model, const struct stat_options *options)
 {
-	for (size_t index = 0; options->is_whole_machine && index < ps_eventset_event_count(model);
-	     index++) {
+	for (size_t index = 0;
+	     options->target.is_whole_machine && index < ps_eventset_event_count(model); index++) {
 		const char *name = ps_eventset_event_name(model, index);
 		for (size_t clock = 0; clock < sizeof clocks / sizeof clocks[0]; clock++) {
 			if (strcmp(name, clocks[clock]) == 0)
@@ -86,19 +82,97 @@ static bool count_add_named(struct ps_eventset *model, const struct stat_options
 	return is_good;
 }
 
-/* Time is of use beside any counter: how busy, how many GHz. */
-static bool count_add_default(struct ps_eventset *model, const struct stat_options *options)
+static bool count_has_event(const struct ps_eventset *model, const char *name)
 {
-	if (!options->is_whole_machine)
-		ps_eventset_add(model, "task-clock");
-	int code = ps_eventset_add_default(model);
-	for (size_t index = 0;
-	     options->is_whole_machine && index < sizeof clocks / sizeof clocks[0]; index++)
-		ps_eventset_remove(model, clocks[index]);
-	if (code == PS_OK)
-		return true;
-	tool_complain("%s", ps_error_detail());
+	for (size_t index = 0; index < ps_eventset_event_count(model); index++) {
+		if (strcmp(ps_eventset_event_name(model, index), name) == 0)
+			return true;
+	}
 	return false;
+}
+
+/* Those of a list that may not be counted, in one line with the remedy, which is the same for
+ * all. The sentence of a refusal begins with the event's name in quotes. */
+static void count_say_left_out(struct ps_eventset *model, const char *const *names, size_t count)
+{
+	struct ps__buffer left_out = {0};
+	char reason[1024] = "";
+	size_t number = 0;
+
+	for (size_t index = 0; index < count; index++) {
+		if (count_has_event(model, names[index]) ||
+		    ps_eventset_add(model, names[index]) != PS_EPERM)
+			continue;
+		const char *detail = ps_error_detail(), *quoted = strstr(detail, "': ");
+		snprintf(reason, sizeof reason, "%s", quoted ? quoted + 3 : detail);
+		ps__buffer_add(&left_out, "%s%s", number++ ? ", " : "", names[index]);
+	}
+	if (number)
+		tool_complain("left out: %s: %s", ps__buffer_text(&left_out), reason);
+	ps__buffer_clear(&left_out);
+}
+
+/* Time is of use beside any counter: how busy, how many GHz. */
+static bool count_add_task_defaults(struct ps_eventset *model)
+{
+	static const char *const of_kernel[] = {"context-switches", "cpu-migrations"};
+
+	ps_eventset_add(model, "task-clock");
+	if (ps_eventset_add_default(model) != PS_OK) {
+		tool_complain("%s", ps_error_detail());
+		return false;
+	}
+	/* Else there is a PMU, and these were not to be counted. */
+	if (count_has_event(model, "page-faults"))
+		count_say_left_out(model, of_kernel, sizeof of_kernel / sizeof of_kernel[0]);
+	return true;
+}
+
+/* Adds those of a list that can be counted, and returns how many. The first refusal goes to why,
+ * unless that has one. */
+static size_t count_add_available(struct ps_eventset *model, const char *const *names, size_t count,
+                                  char *why, size_t size_bytes)
+{
+	size_t added = 0;
+
+	for (size_t index = 0; index < count; index++) {
+		if (ps_eventset_add(model, names[index]) == PS_OK)
+			added++;
+		else if (!*why)
+			snprintf(why, size_bytes, "%s", ps_error_detail());
+	}
+	return added;
+}
+
+/* What stands still while a CPU is idle. The first one tells where the machine is busy: cycles, or
+ * without a PMU the time that tasks ran. */
+static bool count_add_cpu_defaults(struct ps_eventset *model)
+{
+	static const char *const hardware[] = {"cycles", "instructions"};
+	static const char *const runtime[] = {"sched:sched_stat_runtime"};
+	static const char *const software[] = {"context-switches", "cpu-migrations", "page-faults"};
+	char why[1024] = "";
+
+	bool has_pmu = count_add_available(model, hardware, 2, why, sizeof why) > 0;
+	bool tells_busy = has_pmu || ps_eventset_add(model, runtime[0]) == PS_OK;
+	if (!has_pmu)
+		*why = '\0';
+	bool has_all = count_add_available(model, software, 3, why, sizeof why) == 3;
+	/* Who may not count the kernel is refused whole CPUs in any case. */
+	if (!tells_busy && has_all)
+		count_say_left_out(model, runtime, 1);
+	if (ps_eventset_event_count(model))
+		return true;
+	tool_complain("%s", why);
+	return false;
+}
+
+static bool count_add_events(struct ps_eventset *model, const struct stat_options *options)
+{
+	if (options->events.count)
+		return count_add_named(model, options);
+	return options->target.is_whole_machine ? count_add_cpu_defaults(model)
+	                                        : count_add_task_defaults(model);
 }
 
 struct ps_eventset *stat_events_create(const struct stat_options *options)
@@ -109,15 +183,11 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 		tool_complain("%s", ps_error_detail());
 		return NULL;
 	}
-	if (options->events.count ? count_add_named(model, options)
-	                          : count_add_default(model, options))
+	if (count_add_events(model, options))
 		return model;
 	ps_eventset_destroy(model);
 	return NULL;
 }
-
-/* The intervals of the past are not looked at again. */
-#define KEPT_READINGS 64
 
 static int count_complain_library(void)
 {
@@ -136,20 +206,39 @@ static void count_say_origin(const struct ps_topology *topology, const struct st
 	is_said = true;
 }
 
+/* A machine without dies has no sums of them; what is left says nothing of why. Once for all
+ * runs. */
+static void count_say_absent(const struct stat_count *count, const struct stat_options *options)
+{
+	static bool is_said;
+
+	for (int type = 0; !is_said && options->by.types >> type; type++) {
+		if (options->by.types == PS_TYPE_BIT(type) &&
+		    ps_component_count(count->root, (enum ps_component_type)type) == 0)
+			tool_complain("--by: this machine's tree has no %s, so the machine's total "
+			              "is all there is",
+			              ps_component_type_name((enum ps_component_type)type));
+	}
+	is_said = true;
+}
+
 int stat_count_create(struct stat_count *count, const struct ps_eventset *model,
                       const struct stat_options *options)
 {
-	/* With -a what runs outside of this process's cpuset counts, too. */
-	struct ps_topology_options how = {
-	    .size = sizeof how, .flags = options->is_whole_machine ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
+	/* What runs outside of this process's cpuset counts, too. */
+	bool is_of_all_users = options->target.is_whole_machine || options->target.cgroup;
+	struct ps_topology_options how = {.size = sizeof how,
+	                                  .flags = is_of_all_users ? PS_TOPOLOGY_WHOLE_MACHINE : 0};
 
 	*count = (struct stat_count){.model = model,
 	                             .has_intervals = options->interval_ms > 0,
-	                             .tells_tasks = options->shows_tasks};
+	                             .tells_tasks = stat_options_tell_tasks(options),
+	                             .delay_s = (double)options->limits.delay_ms / 1e3};
 	if (ps_topology_load(&count->topology, &how) != PS_OK)
 		return count_complain_library();
 	count->root = ps_topology_root(count->topology);
 	count_say_origin(count->topology, options);
+	count_say_absent(count, options);
 	return 0;
 }
 
@@ -161,89 +250,11 @@ void stat_count_destroy(struct stat_count *count)
 	ps_topology_destroy(count->topology);
 }
 
-static int count_make_room(struct stat_count *count, size_t sets)
+int stat_count_restart(struct stat_count *count)
 {
-	count->sets = calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
-	if (count->sets)
-		return 0;
-	tool_complain("out of memory");
-	return -1;
-}
-
-/* Starts a set that was attached with this result. The array has room for
- * it. */
-static int count_start_set(struct stat_count *count, struct ps_eventset *set, int attached)
-{
-	count->sets[count->set_count++] = set;
-	if (attached != PS_OK)
-		return count_complain_library();
-	if (count->has_intervals)
-		ps_eventset_set_history(set, KEPT_READINGS);
-	if (count->tells_tasks)
-		ps_eventset_set_tasks(set, 1);
-	return ps_start(set) == PS_OK ? 0 : count_complain_library();
-}
-
-int stat_count_start_command(struct stat_count *count, pid_t pid)
-{
-	struct ps_eventset *set;
-
-	count->uncounted.is_of_processes = true;
-	if (count_make_room(count, 1) < 0)
-		return -1;
-	if (ps_eventset_clone(&set, count->model) != PS_OK)
-		return count_complain_library();
-	ps_eventset_set_enable_on_exec(set, 1);
-	return count_start_set(count, set, ps_eventset_attach_process(set, pid));
-}
-
-int stat_count_start_processes(struct stat_count *count, const pid_t *pids, size_t pid_count)
-{
-	count->uncounted.is_of_processes = true;
-	if (count_make_room(count, pid_count) < 0)
-		return -1;
-	for (size_t index = 0; index < pid_count; index++) {
-		struct ps_eventset *set;
-		if (ps_eventset_clone(&set, count->model) != PS_OK)
+	for (size_t index = 0; index < count->set_count; index++) {
+		if (ps_reset(count->sets[index]) != PS_OK)
 			return count_complain_library();
-		if (count_start_set(count, set, ps_eventset_attach_process(set, pids[index])) < 0)
-			return -1;
-	}
-	stat_uncounted_find_children(count, pids, pid_count);
-	return 0;
-}
-
-/* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that
- * can't go offline. */
-static bool count_is_online(int cpu)
-{
-	char path[64];
-	char state = '1';
-
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return true;
-	bool is_read = read(fd, &state, 1) == 1;
-	close(fd);
-	return !is_read || state == '1';
-}
-
-int stat_count_start_cpus(struct stat_count *count)
-{
-	size_t threads = ps_component_thread_count(count->root);
-
-	if (count_make_room(count, threads) < 0)
-		return -1;
-	for (size_t index = 0; index < threads; index++) {
-		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
-		struct ps_eventset *set;
-		if (!count_is_online(cpu))
-			continue;
-		if (ps_eventset_clone(&set, count->model) != PS_OK)
-			return count_complain_library();
-		if (count_start_set(count, set, ps_eventset_attach_cpu(set, cpu)) < 0)
-			return -1;
 	}
 	return 0;
 }

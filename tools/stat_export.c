@@ -9,8 +9,12 @@
 #include "tools/stat.h"
 
 #include "output/json_writer.h"
+#include "output/rank.h"
 #include "output/report.h"
 #include "tools/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 static void fields_add_text(struct stat_fields *fields, const char *name, const char *text)
 {
@@ -42,6 +46,17 @@ static void fields_add_quality(struct stat_fields *fields)
 	fields_add_number(fields, "uncounted_children", (double)uncounted->children);
 }
 
+static void fields_add_heard(struct stat_fields *fields, const struct stat_regions *regions)
+{
+	struct stat_heard heard;
+
+	stat_regions_hear(regions, &heard);
+	fields_add_number(fields, "programs_with_collector", (double)heard.programs);
+	fields_add_number(fields, "processes_with_marks", (double)heard.processes);
+	fields_add_number(fields, "processes_without_report", (double)heard.silent);
+	fields_add_number(fields, "cpu_s_with_marks", heard.cpu_s);
+}
+
 static void fields_add_ending(struct stat_fields *fields, const struct stat_facts *facts)
 {
 	if (!facts->has_command)
@@ -59,9 +74,16 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 	*fields = (struct stat_fields){.count = 0};
 	stat_describe_target(output->options, &fields->target);
 	fields_add_text(fields, "target", ps__buffer_text(&fields->target));
+	if (ps__rank_number()) {
+		fields_add_number(fields, "rank", strtod(ps__rank_number(), NULL));
+		fields_add_text(fields, "host", ps__rank_host());
+		fields_add_number(fields, "pid", facts->pid ? (double)facts->pid : (double)NAN);
+	}
 	if (output->options->repetitions > 1)
 		fields_add_number(fields, "repetition", (double)facts->repetition);
 	fields_add_number(fields, "elapsed_s", facts->elapsed_s);
+	if (output->options->limits.delay_ms)
+		fields_add_number(fields, "delay_s", count->delay_s);
 	if (output->options->interval_ms)
 		fields_add_number(fields, "interval_s", facts->interval_s);
 	else
@@ -74,6 +96,8 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 		stat_quality_add_run(&fields->quality, count);
 		fields_add_quality(fields);
 	}
+	if (output->regions)
+		fields_add_heard(fields, output->regions);
 	fields_add_number(fields, "perfsage_cpu_s", stat_footer_cost_s());
 }
 
@@ -159,7 +183,7 @@ static void json_add_components(struct ps__json *json, struct ps__table *table,
                                 const struct stat_output *output)
 {
 	struct ps__table_view view = {.types = stat_output_types(output),
-	                              .cache_level = output->options->cache_level};
+	                              .cache_level = output->options->by.cache_level};
 
 	ps__table_select(table, &view);
 	ps__json_open(json, "components", '[');
@@ -182,6 +206,8 @@ static void json_add_uncounted(struct ps__json *json, const struct stat_uncounte
 
 static void json_add_quality(struct ps__json *json, const struct stat_quality *quality)
 {
+	if (quality->delay_s > 0)
+		ps__json_add_double(json, "delay_s", quality->delay_s);
 	ps__json_add_string(json, "attribution", ps_attribution_name(quality->attribution));
 	ps__json_add_string(json, "attribution_why", quality->why);
 	ps__json_add_double(json, "coverage", quality->coverage);
@@ -197,6 +223,10 @@ static void json_add_target(struct ps__json *json, const struct stat_output *out
 
 	stat_describe_target(output->options, &target);
 	ps__json_add_string(json, "target", ps__buffer_text(&target));
+	if (ps__rank_number()) {
+		ps__json_add_double(json, "rank", strtod(ps__rank_number(), NULL));
+		ps__json_add_string(json, "host", ps__rank_host());
+	}
 	ps__buffer_clear(&target);
 }
 

@@ -3,7 +3,9 @@
  * what measuring itself took. */
 #include "tools/stat.h"
 
+#include "base/list.h"
 #include "output/number.h"
+#include "output/rank.h"
 #include "tools/command.h"
 #include "tools/terminal.h"
 
@@ -30,6 +32,7 @@ void stat_quality_destroy(struct stat_quality *quality)
 {
 	free(quality->why);
 	free(quality->residual);
+	free(quality->sums);
 	free(quality->origin);
 	free(quality->unknown);
 }
@@ -80,6 +83,7 @@ void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count
 {
 	const char *origin = ps_topology_origin(count->topology);
 
+	quality->delay_s = count->delay_s;
 	stat_quality_add_interval(quality, count);
 	if (origin && !quality->origin)
 		quality->origin = strdup(origin);
@@ -127,14 +131,38 @@ static void footer_describe_command(char *const *command, struct ps__buffer *out
 	}
 }
 
+static void footer_describe_cpus(const char *cpus, struct ps__buffer *out)
+{
+	if (cpus)
+		ps__buffer_add(out, "CPU%s %s", ps__list_count(cpus) == 1 ? "" : "s", cpus);
+	else
+		ps__buffer_add(out, "all CPUs");
+}
+
+void stat_footer_rank(pid_t pid, struct ps__buffer *out)
+{
+	const char *rank = ps__rank_number();
+
+	if (!rank)
+		return;
+	ps__buffer_add(out, ", rank %s, host ", rank);
+	tool_put(out, ps__rank_host());
+	if (pid)
+		ps__buffer_add(out, ", process %d", (int)pid);
+}
+
 void stat_describe_target(const struct stat_options *options, struct ps__buffer *out)
 {
-	if (options->is_whole_machine) {
-		ps__buffer_add(out, "all CPUs");
-	} else if (options->pid_count) {
-		ps__buffer_add(out, "%s", options->pid_count == 1 ? "process" : "processes");
-		for (size_t index = 0; index < options->pid_count; index++)
-			ps__buffer_add(out, "%s %d", index ? "," : "", (int)options->pids[index]);
+	if (options->target.is_whole_machine) {
+		footer_describe_cpus(options->target.cpus, out);
+	} else if (options->target.cgroup) {
+		ps__buffer_add(out, "control group %s", options->target.cgroup);
+	} else if (options->target.pid_count) {
+		ps__buffer_add(out, "%s", options->target.pid_count == 1 ? "process" : "processes");
+		for (size_t index = 0; index < options->target.pid_count; index++)
+			ps__buffer_add(out, "%s %d", index ? "," : "",
+			               (int)options->target.pids[index]);
+		ps__buffer_add(out, "%s", options->target.has_children ? " with children" : "");
 	} else {
 		footer_describe_command(options->command, out);
 	}
@@ -144,7 +172,7 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
                       struct ps__buffer *out)
 {
 	struct ps__buffer target = {0};
-	bool is_command = !output->options->is_whole_machine && !output->options->pid_count;
+	bool is_command = stat_options_counts_command(output->options);
 
 	stat_describe_target(output->options, &target);
 	/* What the command wrote last may be no whole line, and ours begins
@@ -153,16 +181,13 @@ void stat_footer_head(const struct stat_output *output, const struct stat_facts 
 	tool_put(out, ps__buffer_text(&target));
 	if (facts->repetition)
 		ps__buffer_add(out, ", run %lld", facts->repetition);
+	stat_footer_rank(facts->pid, out);
 	ps__buffer_add(out, "\n\n");
 	ps__buffer_clear(&target);
 }
 
-void stat_footer_line(const char *name, struct ps__buffer *out)
-{
-	ps__buffer_add(out, "%-12s", name);
-}
-
-static void footer_show_elapsed(const struct stat_facts *facts, struct ps__buffer *out)
+static void footer_show_elapsed(const struct stat_quality *quality, const struct stat_facts *facts,
+                                struct ps__buffer *out)
 {
 	stat_footer_line("elapsed", out);
 	ps__number_add_duration(out, facts->elapsed_s);
@@ -171,7 +196,8 @@ static void footer_show_elapsed(const struct stat_facts *facts, struct ps__buffe
 		ps__number_add_duration(out, stat_seconds(facts->usage.ru_utime));
 		ps__buffer_add(out, " user and ");
 		ps__number_add_duration(out, stat_seconds(facts->usage.ru_stime));
-		ps__buffer_add(out, " system time");
+		ps__buffer_add(out, " system time%s",
+		               quality->delay_s > 0 ? ", with those of the delay" : "");
 	}
 	ps__buffer_add(out, "\n");
 }
@@ -268,6 +294,15 @@ static void footer_show_origin(const struct stat_quality *quality, struct ps__bu
 	ps__buffer_add(out, "not this machine's: %s\n", quality->origin);
 }
 
+static void footer_show_delay(const struct stat_quality *quality, struct ps__buffer *out)
+{
+	if (quality->delay_s == 0)
+		return;
+	stat_footer_line("delay", out);
+	ps__number_add_duration(out, quality->delay_s);
+	ps__buffer_add(out, " passed before counting began: they are in no count\n");
+}
+
 static void footer_show_cost(struct ps__buffer *out)
 {
 	stat_footer_line("cost", out);
@@ -275,12 +310,32 @@ static void footer_show_cost(struct ps__buffer *out)
 	ps__buffer_add(out, " CPU time of perfsage itself, not in the counts\n");
 }
 
+/* Is there nothing that the reader should know before trusting the counts? */
+static bool footer_is_good(const struct stat_quality *quality)
+{
+	bool is_known = quality->attribution == PS_ATTRIBUTION_EXACT ||
+	                quality->attribution == PS_ATTRIBUTION_PINNED ||
+	                quality->attribution == PS_ATTRIBUTION_ATTACHED;
+
+	return is_known && !*quality->why && quality->coverage >= 1.0 && !quality->unknown &&
+	       stat_quality_residual(quality) == 0 && !quality->uncounted.children &&
+	       !stat_uncounted_is_any(&quality->uncounted);
+}
+
+/* Good news takes one line; else each line tells what it has to tell in full. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out)
 {
-	footer_show_attribution(quality, out);
-	footer_show_coverage(quality, out);
-	footer_show_residual(quality, out);
-	footer_show_uncounted(quality, out);
+	footer_show_delay(quality, out);
+	if (footer_is_good(quality)) {
+		stat_footer_line("quality", out);
+		ps__buffer_add(out, "%s, nothing lost, no counter shared\n",
+		               ps_attribution_name(quality->attribution));
+	} else {
+		footer_show_attribution(quality, out);
+		footer_show_coverage(quality, out);
+		footer_show_residual(quality, out);
+		footer_show_uncounted(quality, out);
+	}
 	footer_show_origin(quality, out);
 	footer_show_cost(out);
 }
@@ -288,7 +343,8 @@ void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
                  struct ps__buffer *out)
 {
-	footer_show_elapsed(facts, out);
+	footer_show_elapsed(quality, facts, out);
 	footer_show_status(facts, out);
+	stat_rates_show(quality, facts->elapsed_s, out);
 	stat_footer_quality(quality, out);
 }

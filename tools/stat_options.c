@@ -2,70 +2,25 @@
 /* The options of `perfsage stat`. */
 #include "tools/stat.h"
 
+#include "base/list.h"
 #include "base/os.h"
 #include "base/vector.h"
+#include "output/by.h"
+#include "output/rank.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/stat_usage.h"
 #include "tools/terminal.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	OPTION_BY = 256,
-	OPTION_CSV,
-	OPTION_HEAT,
-	OPTION_HEAT_BY,
-	OPTION_JSON,
-	OPTION_NO_IDLE,
-	OPTION_RAW,
-	OPTION_THREADS,
-	OPTION_TIMEOUT,
-	OPTION_TREE
-};
-
-static const struct tool_option options_of_stat[] = {
-    {'e', "event", "EVENTS",
-     "what to count: names with commas between them; may be\ngiven several times. perfsage list "
-     "has the names"},
-    {'p', "pid", "PIDS", "count these processes, and what they create, until they\nend or Ctrl-C"},
-    {'a', "all-cpus", NULL, "count whole CPUs, whatever runs there, until Ctrl-C"},
-    {OPTION_BY, "by", "TYPE",
-     "sums for each thread, core, cache, numa, package or machine;\nl1 to l4: for each cache of "
-     "this level"},
-    {OPTION_TREE, "tree", NULL, "the whole tree (so it is on a terminal)"},
-    {OPTION_THREADS, "threads", NULL, "also each software thread's counts, by hardware thread"},
-    {'I', "interval", "MS", "also the counts of each interval, in milliseconds"},
-    {'r', "repeat", "N", "run the command N times: means and deviations"},
-    {OPTION_TIMEOUT, "timeout", "MS",
-     "end counting after so many milliseconds; the command\nis sent SIGTERM"},
-    {OPTION_JSON, "json", NULL, "JSON: ps_export(3) describes the fields"},
-    {OPTION_CSV, "csv", NULL, "CSV: a row for each component and event"},
-    {'o', "output", "FILE", "write there, not to stderr; - is stdout"},
-    {OPTION_HEAT, "heat", "FILE",
-     "a heat map on the machine's tree: hwloc's XML, or with\na name in .svg, .png or .pdf what "
-     "lstopo draws of it"},
-    {OPTION_HEAT_BY, "heat-by", "NAME", "the event or metric that colours it (the first event)"},
-    {OPTION_NO_IDLE, "no-idle", NULL, "leave out components without a count"},
-    {OPTION_RAW, "raw", NULL, "whole numbers, without SI prefixes"},
-};
-
-static const struct tool_usage usage = {
-    .synopsis = "perfsage stat [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
-		"perfsage stat [OPTIONS] -p PIDS | -a [COMMAND [ARGUMENTS]]",
-    .summary = "Runs a command and counts events of all its threads and child processes, from its "
-	       "exec on,\n"
-	       "split by hardware thread. With -p or -a a command only says how long to count.",
-    .options = options_of_stat,
-    .option_count = sizeof options_of_stat / sizeof options_of_stat[0],
-    .examples =
-	"perfsage stat make -j8\n"
-	"perfsage stat -e cycles,instructions,cache-misses --by package -- ./solver input.txt\n"
-	"perfsage stat -e page-faults,task-clock -r 5 --csv -o runs.csv -- ./solver input.txt\n"
-	"perfsage stat -p 4711 -I 1000\n"
-	"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
-};
+static int options_complain(void)
+{
+	tool_complain("%s", ps_error_detail());
+	return -1;
+}
 
 static int options_append_pid(struct stat_options *options, const char *text)
 {
@@ -73,16 +28,17 @@ static int options_append_pid(struct stat_options *options, const char *text)
 
 	if (tool_parse_number("--pid", text, 1, 1 << 22, &pid) < 0)
 		return -1;
-	pid_t *grown = ps__vector_reserve(options->pids, options->pid_count, options->pid_count + 1,
-	                                  &options->pid_room, sizeof *grown);
+	pid_t *grown = ps__vector_reserve(options->target.pids, options->target.pid_count,
+	                                  options->target.pid_count + 1, &options->target.pid_room,
+	                                  sizeof *grown);
 	if (!grown)
 		return tool_complain("out of memory"), -1;
-	options->pids = grown;
-	for (size_t index = 0; index < options->pid_count; index++) {
+	options->target.pids = grown;
+	for (size_t index = 0; index < options->target.pid_count; index++) {
 		if (grown[index] == (pid_t)pid)
 			return 0;
 	}
-	grown[options->pid_count++] = (pid_t)pid;
+	grown[options->target.pid_count++] = (pid_t)pid;
 	return 0;
 }
 
@@ -116,34 +72,55 @@ static int options_take_format(struct stat_options *options, enum ps_format form
 
 static int options_parse_by(struct stat_options *options, const char *text)
 {
-	static const struct {
-		const char *name;
-		enum ps_component_type type;
-		int level;
-	} types[] = {
-	    {"thread", PS_COMPONENT_THREAD, 0},
-	    {"core", PS_COMPONENT_CORE, 0},
-	    {"cache", PS_COMPONENT_CACHE, PS_CACHE_LAST_LEVEL},
-	    {"l1", PS_COMPONENT_CACHE, 1},
-	    {"l2", PS_COMPONENT_CACHE, 2},
-	    {"l3", PS_COMPONENT_CACHE, 3},
-	    {"l4", PS_COMPONENT_CACHE, 4},
-	    {"numa", PS_COMPONENT_NUMA, 0},
-	    {"package", PS_COMPONENT_PACKAGE, 0},
-	    {"machine", PS_COMPONENT_MACHINE, 0},
-	};
+	if (ps__by_find("--by", text, &options->by.types, &options->by.cache_level) != PS_OK)
+		return options_complain();
+	options->by.word = text;
+	return options_take_layout(options, STAT_LAYOUT_BY);
+}
 
-	for (size_t index = 0; index < sizeof types / sizeof types[0]; index++) {
-		if (strcasecmp(types[index].name, text) != 0)
-			continue;
-		options->types = PS_TYPE_BIT(types[index].type);
-		options->cache_level = types[index].level;
-		return options_take_layout(options, STAT_LAYOUT_BY);
+/* The type of an option that is --by and a type; NULL: it is another option. */
+static const char *options_type_of(int key)
+{
+	switch (key) {
+	case OPTION_BY_CPU:
+		return "cpu";
+	case OPTION_BY_CACHE:
+		return "cache";
+	case OPTION_BY_CORE:
+		return "core";
+	case OPTION_BY_DIE:
+		return "die";
+	case OPTION_BY_NODE:
+		return "numa";
+	case OPTION_BY_SOCKET:
+		return "package";
+	default:
+		return NULL;
 	}
-	return tool_complain("--by takes thread, core, cache, l1, l2, l3, l4, numa, package or "
-	                     "machine, not '%s'",
-	                     text),
-	       -1;
+}
+
+static int options_take_cpus(struct stat_options *options, const char *list)
+{
+	if (ps__list_max(list) < 0)
+		return tool_complain("-C takes a list of CPUs as 0-3,8, not '%s'", list), -1;
+	options->target.is_whole_machine = true;
+	options->target.cpus = list;
+	return 0;
+}
+
+static int options_take_cgroup(struct stat_options *options, const char *path)
+{
+	if (options->target.cgroup)
+		return tool_complain("--cgroup takes one control group: with those below it"), -1;
+	options->target.cgroup = path;
+	return 0;
+}
+
+static int options_take_file(char **file, const char *option, const char *pattern)
+{
+	free(*file);
+	*file = NULL;
+	return ps__rank_expand(option, pattern, file) == PS_OK ? 0 : options_complain();
 }
 
 /* Options that take a number or a list. */
@@ -161,15 +138,23 @@ static int options_take_value(struct stat_options *options, int key, const char 
 		return tool_parse_number("--repeat", argument, 1, 1000000, &options->repetitions);
 	case OPTION_TIMEOUT:
 		return tool_parse_number("--timeout", argument, 1, 1000000000000,
-		                         &options->timeout_ms);
+		                         &options->limits.timeout_ms);
+	case 'D':
+		return tool_parse_number("--delay", argument, 0, 1000000000000,
+		                         &options->limits.delay_ms);
+	case OPTION_INTERVAL_COUNT:
+		return tool_parse_number("--interval-count", argument, 1, 1000000000000,
+		                         &options->limits.interval_count);
+	case 'C':
+		return options_take_cpus(options, argument);
+	case OPTION_CGROUP:
+		return options_take_cgroup(options, argument);
 	case OPTION_BY:
 		return options_parse_by(options, argument);
 	case 'o':
-		options->output = argument;
-		return 0;
+		return options_take_file(&options->output, "--output", argument);
 	case OPTION_HEAT:
-		options->heat = argument;
-		return 0;
+		return options_take_file(&options->heat, "--heat", argument);
 	default:
 		options->heat_by = argument;
 		return 0;
@@ -178,19 +163,40 @@ static int options_take_value(struct stat_options *options, int key, const char 
 
 static int options_take_option(struct stat_options *options, int key, const char *argument)
 {
+	if (options_type_of(key))
+		return options_parse_by(options, options_type_of(key));
 	switch (key) {
 	case 'a':
-		options->is_whole_machine = true;
+		options->target.is_whole_machine = true;
 		return 0;
 	case OPTION_TREE:
 		return options_take_layout(options, STAT_LAYOUT_TREE);
-	case OPTION_THREADS:
+	case OPTION_REGIONS:
+		options->shows_regions = true;
+		return 0;
+	case OPTION_TASKS:
 		options->shows_tasks = true;
 		return 0;
 	case OPTION_JSON:
+	case 'j':
 		return options_take_format(options, PS_FORMAT_JSON);
 	case OPTION_CSV:
 		return options_take_format(options, PS_FORMAT_CSV);
+	case OPTION_IDLE:
+		options->print_flags |= PS_PRINT_IDLE;
+		return 0;
+	case OPTION_EACH:
+		options->print_flags |= PS_PRINT_EACH;
+		return 0;
+	case OPTION_PROCESSES:
+		options->shows_processes = true;
+		return 0;
+	case OPTION_CHILDREN:
+		options->target.has_children = true;
+		return 0;
+	case OPTION_APPEND:
+		options->appends = true;
+		return 0;
 	case OPTION_NO_IDLE:
 		options->hides_idle = true;
 		return 0;
@@ -202,15 +208,83 @@ static int options_take_option(struct stat_options *options, int key, const char
 	}
 }
 
+bool stat_options_tell_tasks(const struct stat_options *options)
+{
+	return options->shows_tasks || options->shows_processes;
+}
+
+bool stat_options_counts_command(const struct stat_options *options)
+{
+	const struct stat_target *target = &options->target;
+
+	return !target->is_whole_machine && target->pid_count == 0 && !target->cgroup;
+}
+
+static const char *options_find_target_conflict(const struct stat_options *options)
+{
+	const struct stat_target *target = &options->target;
+
+	if (target->is_whole_machine && target->pid_count)
+		return "-a or -C, and -p, exclude each other";
+	if (target->has_children && !target->pid_count)
+		return "--children needs -p PID: of a command all children are counted";
+	if (target->cgroup && (target->is_whole_machine || target->pid_count))
+		return "--cgroup excludes -a and -p, as they exclude each other";
+	if (stat_options_counts_command(options) && !options->command)
+		return "a command is missing, or -p PID, or -a, or --cgroup PATH: see --help";
+	return NULL;
+}
+
+/* Tasks are told apart from the start of counting on, and within processes. */
+static const char *options_find_tasks_conflict(const struct stat_options *options)
+{
+	if (!stat_options_tell_tasks(options))
+		return NULL;
+	if (options->target.is_whole_machine || options->target.cgroup)
+		return "--tasks and --processes need a command or -p: whole CPUs and control "
+		       "groups are counted "
+		       "whatever runs there";
+	if (options->repetitions > 1)
+		return "--tasks and --processes exclude -r";
+	if (options->limits.delay_ms)
+		return "--tasks and --processes exclude --delay: the kernel tells a task's counts "
+		       "from its start on";
+	if (options->format == PS_FORMAT_CSV)
+		return "--tasks and --processes exclude --csv: JSON has both, a line each";
+	return NULL;
+}
+
+/* The processes count themselves, from their start to their end. */
+static const char *options_find_regions_conflict(const struct stat_options *options)
+{
+	if (!options->shows_regions)
+		return NULL;
+	if (!stat_options_counts_command(options))
+		return "--regions needs a command: it listens to marks from the start";
+	if (stat_options_tell_tasks(options))
+		return "--regions excludes --tasks and --processes: each process has a report";
+	if (options->repetitions > 1 || options->interval_ms)
+		return "--regions excludes -r and -I: the reports come when processes end";
+	if (options->limits.delay_ms)
+		return "--regions excludes --delay: marks are heard from the start";
+	if (options->heat)
+		return "--regions excludes --heat";
+	if (options->layout == STAT_LAYOUT_TREE)
+		return "--regions excludes --tree: --by TYPE shows where";
+	return NULL;
+}
+
 /* Says what is wrong with the options together; NULL if nothing is. */
 static const char *options_find_conflict(const struct stat_options *options)
 {
-	bool has_target = options->is_whole_machine || options->pid_count;
+	const char *conflict = options_find_target_conflict(options);
 
-	if (options->is_whole_machine && options->pid_count)
-		return "-a and -p exclude each other";
-	if (!has_target && !options->command)
-		return "a command is missing, or -p PID, or -a: see --help";
+	if (!conflict)
+		conflict = options_find_tasks_conflict(options);
+	if (!conflict)
+		conflict = options_find_regions_conflict(options);
+	if (conflict)
+		return conflict;
 	if (options->repetitions > 1 && !options->command)
 		return "-r needs a command to run";
 	if (options->repetitions > 1 && options->interval_ms)
@@ -219,15 +293,12 @@ static const char *options_find_conflict(const struct stat_options *options)
 		return "-r and --heat exclude each other";
 	if (options->interval_ms && options->heat)
 		return "-I and --heat exclude each other";
-	if (options->shows_tasks && options->is_whole_machine)
-		return "--threads needs a command or -p: whole CPUs are counted whatever runs "
-		       "there";
-	if (options->shows_tasks && options->repetitions > 1)
-		return "--threads and -r exclude each other";
-	if (options->shows_tasks && options->format == PS_FORMAT_CSV)
-		return "--threads and --csv exclude each other: JSON has both, a line each";
+	if (options->limits.interval_count && !options->interval_ms)
+		return "--interval-count needs -I MS";
 	if (options->heat && options->output && strcmp(options->heat, options->output) == 0)
 		return "-o and --heat can't write the same file";
+	if (options->appends && !options->output)
+		return "--append needs -o FILE";
 	if (options->heat_by && !options->heat)
 		return "--heat-by needs --heat FILE";
 	return NULL;
@@ -241,7 +312,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 	*options = (struct stat_options){.repetitions = 1, .format = PS_FORMAT_TEXT};
 	*status = TOOL_FAILED;
 	optind = 1;
-	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+	while ((key = tool_options_next(&stat_usage, argc, argv, &argument)) >= 0) {
 		if (options_take_option(options, key, argument) < 0)
 			return 1;
 	}
@@ -259,5 +330,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 void stat_options_clear(struct stat_options *options)
 {
 	tool_names_clear(&options->events);
-	ps__os_free(options->pids);
+	ps__os_free(options->target.pids);
+	free(options->output);
+	free(options->heat);
 }

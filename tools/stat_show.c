@@ -16,6 +16,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/* On a whole CPU the clocks go on while it is idle: they tell no CPU time. */
+static bool show_is_without_time(const char *name, const struct ps_metric_value *value)
+{
+	const char *unit = ps_metric_unit(name);
+	bool needs_time = strcmp(unit, "GHz") == 0 || strcmp(unit, "1/s") == 0 ||
+	                  strncmp(name, "time-share", strlen("time-share")) == 0;
+
+	return needs_time && value->attribution == PS_ATTRIBUTION_ATTACHED;
+}
+
 /* Only what is known is shown: a ratio of events that were not counted is
  * none. */
 static int show_keep_metric(const char *name, void *context)
@@ -25,11 +35,12 @@ static int show_keep_metric(const char *name, void *context)
 
 	if (metrics->count == STAT_MOST_METRICS)
 		return 1;
-	/* A table has room for ratios; what happens in a second of task-clock
-	 * can be told from the counts. */
+	/* A table has room for ratios; the lines below it tell what happened
+	 * in a second. */
 	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
 		return 0;
-	if (ps_component_metric(metrics->root, name, &value) != PS_OK)
+	if (ps_component_metric(metrics->root, name, &value) != PS_OK ||
+	    show_is_without_time(name, &value))
 		return 0;
 	if (isnan(value.value) && !metrics->has_unknown)
 		return 0;
@@ -60,6 +71,9 @@ static int show_open_file(struct stat_output *output, struct tool_watcher *watch
 		return tool_file_take(&output->file, STDERR_FILENO, "stderr", watcher);
 	if (strcmp(name, "-") == 0)
 		return tool_file_take(&output->file, STDOUT_FILENO, "stdout", watcher);
+	if (output->options->appends)
+		return tool_file_append(&output->file, name,
+		                        output->options->format == PS_FORMAT_CSV, watcher);
 	return tool_file_open(&output->file, name, watcher);
 }
 
@@ -103,7 +117,7 @@ static bool show_is_tree(const struct stat_output *output)
 unsigned stat_output_types(const struct stat_output *output)
 {
 	if (output->options->layout == STAT_LAYOUT_BY)
-		return output->options->types;
+		return output->options->by.types;
 	/* Machine-readable output is a whole tree unless it is told
 	 * otherwise. */
 	if (show_is_tree(output) || output->options->format != PS_FORMAT_TEXT)
@@ -113,17 +127,19 @@ unsigned stat_output_types(const struct stat_output *output)
 
 struct ps_print_options stat_print_options(const struct stat_output *output)
 {
+	const struct stat_options *options = output->options;
 	unsigned types = stat_output_types(output);
 
-	return (struct ps_print_options){.size = sizeof(struct ps_print_options),
-	                                 .types = types,
-	                                 .cache_level = output->options->cache_level,
-	                                 .width = output->screen.width,
-	                                 .flags =
-	                                     (output->options->is_raw ? 0 : PS_PRINT_SI) |
-	                                     (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
-	                                     (output->screen.has_colour ? PS_PRINT_COLOUR : 0) |
-	                                     (types ? PS_PRINT_FLAT : 0)};
+	return (struct ps_print_options){
+	    .size = sizeof(struct ps_print_options),
+	    .types = types,
+	    .cache_level = options->by.cache_level,
+	    .width = output->screen.width,
+	    .flags = PS__PRINT_REPORT | (options->is_raw ? 0 : PS_PRINT_SI) |
+	             (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
+	             (output->screen.has_colour ? PS_PRINT_COLOUR : 0) |
+	             (options->layout == STAT_LAYOUT_BY ? PS_PRINT_EACH : 0) |
+	             (types ? PS_PRINT_FLAT : 0) | options->print_flags};
 }
 
 static int show_add_tree(struct stat_output *output, struct stat_count *count,
@@ -134,8 +150,7 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 	struct ps__table table;
 
 	stat_metrics_find(&metrics, count->root, true, false);
-	how.flags |= (output->options->hides_idle ? 0 : PS_PRINT_IDLE) |
-	             (is_interval ? PS_PRINT_NO_LEGEND : 0);
+	how.flags |= is_interval ? PS_PRINT_NO_LEGEND : 0;
 	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names,
 	                            metrics.count);
 	if (code == PS_OK) {
@@ -154,9 +169,22 @@ static int show_footer(struct stat_count *count, const struct stat_facts *facts,
 	if (stat_quality_create(&quality, count->model) < 0)
 		return -1;
 	stat_quality_add_run(&quality, count);
+	stat_rates_take_run(&quality, count);
 	stat_footer(&quality, facts, out);
 	stat_quality_destroy(&quality);
 	return 0;
+}
+
+static int show_add_regions(struct stat_output *output, struct stat_count *count,
+                            const struct stat_facts *facts, struct ps__buffer *out)
+{
+	struct stat_heard heard;
+	int result = stat_regions_add_reports(output->regions, out);
+
+	ps__buffer_add(out, "\n");
+	stat_regions_hear(output->regions, &heard);
+	stat_regions_describe(output->regions, &heard, count, out);
+	return result == 0 ? show_footer(count, facts, out) : result;
 }
 
 static int show_add_text(struct stat_output *output, struct stat_count *count,
@@ -164,10 +192,15 @@ static int show_add_text(struct stat_output *output, struct stat_count *count,
 {
 	bool is_interval = facts->interval_s > 0;
 
-	if (is_interval)
-		ps__buffer_add(out, "%.3f s\n", facts->elapsed_s);
-	else
+	if (output->regions)
+		return show_add_regions(output, count, facts, out);
+	if (is_interval) {
+		ps__buffer_add(out, "%.3f s", facts->elapsed_s);
+		stat_footer_rank(facts->pid, out);
+		ps__buffer_add(out, "\n");
+	} else {
 		stat_footer_head(output, facts, out);
+	}
 	int result = show_add_tree(output, count, out, is_interval);
 	ps__buffer_add(out, "\n");
 	if (result == 0 && facts->has_ended && !is_interval)
@@ -234,7 +267,6 @@ static void show_draw(struct stat_output *output, const char *text)
 		fprintf(output->stream, "%.*s\n", (int)width, note);
 		lines++;
 	}
-	fflush(output->stream);
 	output->drawn_lines = lines;
 }
 
@@ -258,14 +290,16 @@ static int show_export(struct stat_output *output, struct stat_count *count,
                        const struct stat_facts *facts)
 {
 	const struct stat_options *options = output->options;
-	bool is_one_of_many =
-	    options->repetitions > 1 || options->interval_ms > 0 || options->shows_tasks;
+	bool is_one_of_many = options->repetitions > 1 || options->interval_ms > 0 ||
+	                      stat_options_tell_tasks(options) || output->regions;
 	struct stat_fields fields;
 	struct stat_metrics metrics;
 	struct ps_export_options how = {.size = sizeof how,
 	                                .types = stat_output_types(output),
-	                                .cache_level = options->cache_level};
+	                                .cache_level = options->by.cache_level};
 
+	if (output->regions)
+		how.types = PS_TYPE_BIT(PS_COMPONENT_MACHINE);
 	stat_metrics_find(&metrics, count->root, false, false);
 	stat_fields_create(&fields, output, count, facts);
 	how.metrics = (const char *const *)metrics.names;
@@ -282,19 +316,50 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
 
+/* The reports; and behind them in JSON what perfsage has to tell of the run, for which CSV has no
+ * room. */
+static int show_regions_data(struct stat_output *output, struct stat_count *count,
+                             const struct stat_facts *facts)
+{
+	struct ps__buffer out = {0};
+	struct stat_heard heard;
+	int result = stat_regions_add_reports(output->regions, &out);
+
+	if (ps__buffer_finish(&out, output->stream) != PS_OK)
+		return tool_complain("%s", ps_error_detail()), -1;
+	stat_regions_hear(output->regions, &heard);
+	if (!heard.processes || heard.silent) {
+		out = (struct ps__buffer){0};
+		stat_regions_describe(output->regions, &heard, count, &out);
+		tool_complain("%s", ps__buffer_text(&out));
+		ps__buffer_clear(&out);
+	}
+	return result == 0 && output->options->format == PS_FORMAT_JSON
+	           ? show_export(output, count, facts)
+	           : result;
+}
+
+static int show_as_data(struct stat_output *output, struct stat_count *count,
+                        const struct stat_facts *facts)
+{
+	return output->regions ? show_regions_data(output, count, facts)
+	                       : show_export(output, count, facts);
+}
+
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts)
 {
 	int result;
 
-	/* What can't be written was said once; counting goes on, as the command
+	/* What can't be written is said at the end; counting goes on, as the command
 	 * does. */
 	if (output->is_broken)
 		return -1;
 	if (output->options->format != PS_FORMAT_TEXT)
-		result = show_export(output, count, facts);
+		result = show_as_data(output, count, facts);
 	else
 		result = show_as_text(output, count, facts);
-	fflush(output->stream);
-	output->is_broken = ferror(output->stream);
+	/* The rest of a report is still to come, and is to be written with it. */
+	if (!facts->has_ended || facts->repetition)
+		output->is_broken = tool_file_flush(&output->file) < 0;
 	return result;
 }

@@ -30,6 +30,7 @@ struct matrix {
 	struct task_row *rows;
 	size_t count;
 	size_t room;
+	bool is_of_processes; /* a row is a process, whatever its tid and cpu */
 };
 
 static int tasks_add_row(const struct ps_task *task, void *context)
@@ -51,6 +52,40 @@ static int tasks_add_row(const struct ps_task *task, void *context)
 	snprintf(row->name, sizeof row->name, "%s", task->tid ? task->name : "others");
 	matrix->count++;
 	return 0;
+}
+
+/* What can't be told apart may be of any process, and stays by itself. */
+static struct task_row *tasks_find_process(struct task_row *rows, size_t count,
+                                           const struct task_row *of)
+{
+	for (size_t row = 0; row < count; row++) {
+		if (rows[row].pid == of->pid && !rows[row].tid == !of->tid)
+			return &rows[row];
+	}
+	return NULL;
+}
+
+/* Adds up the rows of each process. Its name is its first thread's. */
+static void tasks_sum_processes(struct matrix *matrix)
+{
+	size_t events = ps_eventset_event_count(matrix->model);
+	size_t kept = 0;
+
+	for (size_t index = 0; index < matrix->count; index++) {
+		struct task_row *row = &matrix->rows[index];
+		struct task_row *sum = tasks_find_process(matrix->rows, kept, row);
+		if (!sum) {
+			matrix->rows[kept++] = *row;
+			continue;
+		}
+		for (size_t event = 0; event < events; event++)
+			sum->counts[event] += row->counts[event];
+		if (row->tid == row->pid)
+			memcpy(sum->name, row->name, sizeof sum->name);
+		free(row->counts);
+	}
+	matrix->count = kept;
+	matrix->is_of_processes = true;
 }
 
 static void tasks_clear_matrix(struct matrix *matrix)
@@ -120,11 +155,12 @@ static struct ps_value tasks_value_of(const struct matrix *matrix, const struct 
 	return value;
 }
 
-/* Whose the line is stands in front of each block of columns: so it is one
- * column. */
-#define WHOSE        "%8s %8s %s%*s %6s"
-#define NAME_COLUMNS 16
+/* Whose the line is takes one column: it is shown however narrow the screen is. */
+#define WHOSE         "%8s %8s %s%*s %6s"
+#define WHOSE_PROCESS "%8s %s%*s"
+#define NAME_COLUMNS  16
 
+/* cpu: NULL if the line is of a process. */
 static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid,
                             const char *name, const char *cpu, enum ps__style style)
 {
@@ -133,7 +169,10 @@ static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid,
 	int pad = columns < NAME_COLUMNS ? (int)(NAME_COLUMNS - columns) : 0;
 
 	tool_put(&shown, name);
-	ps__buffer_add(&whose, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "", cpu);
+	if (cpu)
+		ps__buffer_add(&whose, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "", cpu);
+	else
+		ps__buffer_add(&whose, WHOSE_PROCESS, pid, ps__buffer_text(&shown), pad, "");
 	columns += whose.length - shown.length;
 	ps__grid_set(grid, line, 0, &whose,
 	             (struct ps__grid_cell){.columns = columns, .style = style});
@@ -156,10 +195,13 @@ static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat
 	struct ps__buffer text = {0};
 
 	snprintf(pid, sizeof pid, "%d", (int)row->pid);
+	if (matrix->is_of_processes && !row->tid)
+		*pid = '\0';
 	if (row->tid)
 		snprintf(tid, sizeof tid, "%d", (int)row->tid);
 	snprintf(cpu, sizeof cpu, "%d", row->cpu);
-	tasks_set_whose(grid, line, pid, tid, row->name, cpu, PS__STYLE_PLAIN);
+	tasks_set_whose(grid, line, pid, tid, row->name, matrix->is_of_processes ? NULL : cpu,
+	                PS__STYLE_PLAIN);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		struct ps_value value = tasks_value_of(matrix, row, event);
 		struct ps__look look = tasks_look_of(matrix, event, output);
@@ -178,7 +220,8 @@ static void tasks_set_headings(struct ps__grid *grid, const struct stat_output *
 {
 	struct ps__buffer text = {0};
 
-	tasks_set_whose(grid, 0, "process", "task", "name", "Thread", PS__STYLE_HEADING);
+	tasks_set_whose(grid, 0, "process", "task", "name", matrix->is_of_processes ? NULL : "CPU",
+	                PS__STYLE_HEADING);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		struct ps__look look = tasks_look_of(matrix, event, output);
 		ps__buffer_restart(&text);
@@ -216,6 +259,8 @@ static void tasks_show_matrix(const struct stat_output *output, const struct mat
 	ps__buffer_add(&out, "\n");
 	ps__grid_add(&grid, &out, output->screen.width);
 	ps__buffer_add(&out, "\n");
+	if (!out.failed)
+		ps__grid_add_left_out(&grid, &out, output->screen.width, " (--json has all)");
 	if (tasks_has_others(matrix))
 		ps__buffer_add(
 		    &out, "others       tasks that live on, or of whose end the kernel told "
@@ -236,17 +281,28 @@ static void json_add_count(struct ps__json *json, const struct matrix *matrix,
 	ps__json_close(json, '}');
 }
 
+/* 0: none. */
+static void json_add_number(struct ps__json *json, const char *name, pid_t number)
+{
+	if (number)
+		ps__json_add_integer(json, name, number);
+	else
+		ps__json_add_null(json, name);
+}
+
 static void json_add_row(struct ps__json *json, const struct matrix *matrix,
                          const struct task_row *row)
 {
 	ps__json_open(json, NULL, '{');
-	ps__json_add_integer(json, "pid", row->pid);
-	if (row->tid)
-		ps__json_add_integer(json, "tid", row->tid);
+	if (matrix->is_of_processes)
+		json_add_number(json, "pid", row->tid ? row->pid : 0);
 	else
-		ps__json_add_null(json, "tid");
+		ps__json_add_integer(json, "pid", row->pid);
+	if (!matrix->is_of_processes)
+		json_add_number(json, "tid", row->tid);
 	ps__json_add_string(json, "name", row->name);
-	ps__json_add_integer(json, "cpu", row->cpu);
+	if (!matrix->is_of_processes)
+		ps__json_add_integer(json, "cpu", row->cpu);
 	ps__json_open(json, "counts", '[');
 	for (size_t event = 0; event < ps_eventset_event_count(matrix->model); event++)
 		json_add_count(json, matrix, row, event);
@@ -260,7 +316,7 @@ static void tasks_export_matrix(const struct stat_output *output, const struct m
 	struct ps__json json = ps__json_create(&text, true);
 
 	ps__json_open(&json, NULL, '{');
-	ps__json_open(&json, "tasks", '[');
+	ps__json_open(&json, matrix->is_of_processes ? "processes" : "tasks", '[');
 	for (size_t row = 0; row < matrix->count; row++)
 		json_add_row(&json, matrix, &matrix->rows[row]);
 	ps__json_close(&json, ']');
@@ -274,9 +330,18 @@ int stat_tasks_check(const struct stat_count *count)
 
 	if (stat_count_attribution(count, &why) != PS_ATTRIBUTION_LAST_CPU)
 		return 0;
-	return tool_complain("--threads: tasks are told apart where their counts are exact: %s",
-	                     why),
+	return tool_complain(
+		   "--tasks, --processes: tasks are told apart where their counts are exact: %s",
+		   why),
 	       -1;
+}
+
+static void tasks_write_matrix(const struct stat_output *output, const struct matrix *matrix)
+{
+	if (output->options->format == PS_FORMAT_JSON)
+		tasks_export_matrix(output, matrix);
+	else
+		tasks_show_matrix(output, matrix);
 }
 
 int stat_tasks_show(struct stat_output *output, struct stat_count *count,
@@ -286,10 +351,12 @@ int stat_tasks_show(struct stat_output *output, struct stat_count *count,
 
 	if (tasks_fill_matrix(&matrix, count, aggregate) < 0)
 		return -1;
-	if (output->options->format == PS_FORMAT_JSON)
-		tasks_export_matrix(output, &matrix);
-	else
-		tasks_show_matrix(output, &matrix);
+	if (output->options->shows_tasks)
+		tasks_write_matrix(output, &matrix);
+	if (output->options->shows_processes) {
+		tasks_sum_processes(&matrix);
+		tasks_write_matrix(output, &matrix);
+	}
 	tasks_clear_matrix(&matrix);
 	return 0;
 }

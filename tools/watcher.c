@@ -198,7 +198,7 @@ static void watcher_complain_of_process(pid_t pid, int error)
 	pid_t process = watcher_process_of(pid);
 
 	if (process && process != pid)
-		tool_complain("%d is a thread of process %d: -p counts whole processes; '--threads "
+		tool_complain("%d is a thread of process %d: -p counts whole processes; '--tasks "
 		              "-p %d' tells the threads apart",
 		              (int)pid, (int)process, (int)process);
 	else

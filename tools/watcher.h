@@ -124,6 +124,10 @@ void tool_launch_cancel(struct tool_launch *launch);
  * (access(2): F_OK, X_OK)? */
 bool tool_launch_finds(const char *name, int mode);
 
+/* program.c: why the loader would preload nothing into a command, as the end of a sentence that
+ * begins with it; NULL if nothing is known that prevents it. */
+const char *tool_program_find_deafness(const char *name);
+
 /* The exit status of a command, as shells have it, from what waitpid gave. */
 int tool_launch_status(int wait_status);
 

@@ -215,7 +215,7 @@ PS_PUBLIC int ps_component_for_each(struct ps_component *component,
  * each core, cache or package.
  *
  * component - any
- * event - the name under which the event was added
+ * event - the name that is shown, or the one under which the event was added
  * out - receives the sum, with the newest timestamp of the parts and their
  *     weakest status and attribution; untouched on failure
  *
@@ -233,6 +233,33 @@ PS_PUBLIC int ps_component_for_each(struct ps_component *component,
  */
 PS_PUBLIC int ps_component_total(const struct ps_component *component, const char *event,
                                  struct ps_value *out);
+
+/**
+ * Adds up an event over all Threads below a component, of the readings with one
+ * timestamp.
+ *
+ * If several event sets have readings with this timestamp, all are added up;
+ * ps_eventset_reading gives that of one set. An event whose scope is wider than
+ * a hardware thread counts once for each core, cache or package.
+ *
+ * component - any
+ * event - the name that is shown, or the one under which the event was added
+ * timestamp - the readings'; not 0
+ * out - receives the sum, with the weakest status and attribution of the parts;
+ *     untouched on failure
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, or timestamp is 0
+ *   PS_ENOEVNT - no event set has counted such an event
+ *   PS_ENOEVST - the event was counted, but no reading with this timestamp has
+ *       a part of it below the component
+ *   PS_EINVAL_DOM - the event's scope is wider than the component
+ *
+ * Threads as for ps_component_total. Cost: O(log readings) for each event set
+ * that ever stored a reading in the tree, and hardware thread that it met.
+ */
+PS_PUBLIC int ps_component_reading(const struct ps_component *component, const char *event,
+                                   uint64_t timestamp, struct ps_value *out);
 
 #ifdef __cplusplus
 }

@@ -44,6 +44,9 @@ struct ps_finding {
 	const char *remedy; /* the exact command, or the step without one; "" if there is none */
 	const char *gain;   /* what the remedy brings; "" if there is none */
 	enum ps_remedy_by by;
+	/* the command or step that keeps the remedy after the next boot or login; "" if the remedy
+	 * lasts, or there is none */
+	const char *lasting;
 };
 
 /**

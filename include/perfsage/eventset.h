@@ -116,8 +116,9 @@ PS_PUBLIC int ps_eventset_add_optional(struct ps_eventset *set, const char *even
  * Adds the best events that this machine and user can count.
  *
  * With a PMU these are cycles, instructions, cache-references, cache-misses and
- * branch-misses; without one task-clock, page-faults, context-switches,
- * cpu-migrations and msr/tsc/. Events that can't be counted are left out.
+ * branch-misses; without one task-clock, page-faults, context-switches and
+ * cpu-migrations. Events that can't be counted are left out: the last two happen
+ * in the kernel, and need permission to count it.
  *
  * set - a set that isn't running
  *
@@ -284,8 +285,8 @@ PS_PUBLIC int ps_eventset_detach(struct ps_eventset *set);
 PS_PUBLIC int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mode mode);
 
 /**
- * How the set's counts are attributed at present. Single parts may have another
- * label, better or weaker: it is in their ps_value.
+ * Tells how the set's counts are attributed at present. Single parts may have
+ * another label, better or weaker: it is in their ps_value.
  *
  * It is chosen when the events are opened: by the first ps_start, ps_store or
  * ps_eventset_overhead; and again by a later ps_start if the task was bound or
@@ -330,7 +331,7 @@ PS_PUBLIC int ps_eventset_check(struct ps_eventset *set, long long *residual, in
  * set - the set
  * component - any of the topology in which the set has its readings; for one
  *     hardware thread, what ps_thread_component gives
- * event - the name under which the event was added
+ * event - the name that is shown, or the one under which the event was added
  * timestamp - the reading's; 0: the set's latest
  * out - receives the sum, with the weakest status and attribution of the parts;
  *     untouched on failure

@@ -83,6 +83,8 @@ struct ps_export_options {
 	 * TEXT: not written. */
 	const struct ps_export_field *fields;
 	size_t field_count;
+	/* Chooses the readings, as ps_read wrote it back; 0: the latest of each set */
+	uint64_t timestamp;
 };
 
 /**
@@ -99,9 +101,36 @@ struct ps_export_options {
  *   PS_ENOEVNT - there is no such metric, or heat_by is neither an event that
  *       was counted below root nor a metric of such events; the detail says
  *       what there is
+ *   PS_ENOEVST - no event set has a reading with options->timestamp
  */
 PS_PUBLIC int ps_export_with(struct ps_component *root, enum ps_format format,
                              const struct ps_export_options *options, FILE *stream);
+
+/**
+ * Does what ps_export_with does, into a file: for languages without FILE *.
+ *
+ * The file appears whole or not at all, as with ps_print_to_path.
+ *
+ * root, format, options - as for ps_export_with
+ * path - a regular file, or none yet
+ *
+ * Errors: those of ps_export_with; PS_ESYS if the file can't be written.
+ */
+PS_PUBLIC int ps_export_to_path(struct ps_component *root, enum ps_format format,
+                                const struct ps_export_options *options, const char *path);
+
+/**
+ * Does what ps_export_with does, to a descriptor.
+ *
+ * If writing fails, a part may have been written.
+ *
+ * root, format, options - as for ps_export_with
+ * fd - open for writing; stays open
+ *
+ * Errors: those of ps_export_with; PS_ESYS if the descriptor can't be written.
+ */
+PS_PUBLIC int ps_export_to_fd(struct ps_component *root, enum ps_format format,
+                              const struct ps_export_options *options, int fd);
 
 #ifdef __cplusplus
 }

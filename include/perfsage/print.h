@@ -32,12 +32,13 @@ extern "C" {
 PS_PUBLIC int ps_print(struct ps_component *root, FILE *stream);
 
 enum ps_print_flag {
-	PS_PRINT_SI = 1 << 0,       /* four digits and an SI prefix, "12.35M"; else integers */
-	PS_PRINT_UTF8 = 1 << 1,     /* branches of box characters; else two blanks a level */
-	PS_PRINT_COLOUR = 1 << 2,   /* ANSI escape sequences, for a terminal */
-	PS_PRINT_IDLE = 1 << 3,     /* show components without a count, too */
-	PS_PRINT_FLAT = 1 << 4,     /* neither branches nor indentation: a list */
-	PS_PRINT_NO_LEGEND = 1 << 5 /* without the last lines, which explain signs and words */
+	PS_PRINT_SI = 1 << 0,        /* four digits and an SI prefix, "12.35M"; else integers */
+	PS_PRINT_UTF8 = 1 << 1,      /* branches of box characters; else two blanks a level */
+	PS_PRINT_COLOUR = 1 << 2,    /* ANSI escape sequences, for a terminal */
+	PS_PRINT_IDLE = 1 << 3,      /* show components without a count, too */
+	PS_PRINT_FLAT = 1 << 4,      /* neither branches nor indentation: a list */
+	PS_PRINT_NO_LEGEND = 1 << 5, /* without the last lines, which explain signs and words */
+	PS_PRINT_EACH = 1 << 6       /* a line for each component: nothing joined or folded */
 };
 
 /** A type of component, for `types`. */
@@ -62,6 +63,8 @@ struct ps_print_options {
 	/* Names of <perfsage/metric.h>, shown as columns after the events */
 	const char *const *metrics;
 	size_t metric_count;
+	/* Chooses the readings, as ps_read wrote it back; 0: the latest of each set */
+	uint64_t timestamp;
 };
 
 /**
@@ -77,9 +80,38 @@ struct ps_print_options {
  *   PS_EINVAL - options has a wrong size, an unknown flag, type or level, or a
  *       metric's name that is NULL
  *   PS_ENOEVNT - there is no such metric; the detail has all names
+ *   PS_ENOEVST - no event set has a reading with options->timestamp
  */
 PS_PUBLIC int ps_print_with(struct ps_component *root, const struct ps_print_options *options,
                             FILE *stream);
+
+/**
+ * Does what ps_print_with does, into a file: for languages without FILE *.
+ *
+ * The file appears whole or not at all: a new one is written beside it, and
+ * renamed. On failure the old file is as it was. It keeps its permissions, and
+ * symbolic links that lead to it.
+ *
+ * root, options - as for ps_print_with
+ * path - a regular file, or none yet
+ *
+ * Errors: those of ps_print_with; PS_ESYS if the file can't be written.
+ */
+PS_PUBLIC int ps_print_to_path(struct ps_component *root, const struct ps_print_options *options,
+                               const char *path);
+
+/**
+ * Does what ps_print_with does, to a descriptor.
+ *
+ * If writing fails, a part may have been written.
+ *
+ * root, options - as for ps_print_with
+ * fd - open for writing; stays open
+ *
+ * Errors: those of ps_print_with; PS_ESYS if the descriptor can't be written.
+ */
+PS_PUBLIC int ps_print_to_fd(struct ps_component *root, const struct ps_print_options *options,
+                             int fd);
 
 /**
  * Prints how values are known, for tables of sums that the caller made.

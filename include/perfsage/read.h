@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counter calls: start, read, accumulate, stop, reset, store.
+ * The counter calls: start, read, accumulate, stop, reset, store. At the end
+ * ps_eventset_values and ps_eventset_counts copy what was stored to an array;
+ * what is said here is of the others.
  *
  * A reading's value for an event is
  *     base + count since the last ps_start, ps_reset or ps_accum.
@@ -9,7 +11,7 @@
  * of ps_accum adds up; and ps_accum, ps_accum, ps_stop on one timestamp give
  * everything that was counted.
  *
- * Arguments that all calls here share:
+ * Arguments that the counter calls share:
  *
  * set - the event set
  * root - the root of a topology. The set is bound to the first one, until that
@@ -156,6 +158,53 @@ PS_PUBLIC int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64
  */
 PS_PUBLIC int ps_store(struct ps_eventset *set, const long long *counters, int n,
                        struct ps_component *root, uint64_t *timestamp, struct ps_thread **thread);
+
+/**
+ * Copies a reading of this set to an array: a value for each event, in the
+ * set's order.
+ *
+ * Each is the sum over all hardware threads. It is the set's own count: other
+ * sets that count the same event are not in it. So PAPI_stop(set, values)
+ * becomes ps_stop and this call.
+ *
+ * set - the set
+ * timestamp - the reading's; 0: the set's latest
+ * values - receives ps_eventset_event_count(set) values, with the weakest
+ *     status and attribution of the parts; untouched on failure, unless the
+ *     reading was dropped or restamped while it was being copied
+ * count - the number of elements in values
+ *
+ * Errors:
+ *   PS_EINVAL - set or values is NULL, or the set has no event
+ *   PS_EBUF - count is less than the number of events
+ *   PS_ENOEVST - the set has no reading with this timestamp, or none at all; or
+ *       its events were changed after that reading
+ *
+ * Any thread, as ps_eventset_reading. No lock, no allocation. Cost: that of a
+ * ps_eventset_reading for each event.
+ */
+PS_PUBLIC int ps_eventset_values(const struct ps_eventset *set, uint64_t timestamp,
+                                 struct ps_value *values, size_t count);
+
+/**
+ * Does what ps_eventset_values does, for plain numbers.
+ *
+ * A plain number can't say that it is an estimate, a lower bound or unknown. So
+ * the call fails if not all events have been counted all the time
+ * (PS_STATUS_COUNTED). Flags, such as PS_VALUE_USER_ONLY, are not shown.
+ *
+ * set, timestamp, count - as for ps_eventset_values
+ * counts - receives a number for each event; untouched on failure, with the
+ *     exception that ps_eventset_values has
+ *
+ * Errors, besides those of ps_eventset_values:
+ *   PS_ENOSUPP - an event has no plain count: the detail names it, and its
+ *       status
+ *
+ * Threads as for ps_eventset_values; twice its cost.
+ */
+PS_PUBLIC int ps_eventset_counts(const struct ps_eventset *set, uint64_t timestamp,
+                                 long long *counts, size_t count);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ PS_PUBLIC struct ps_component *ps_thread_component(const struct ps_thread *threa
  * Looks up one part: what a reading counted of an event on this Thread.
  *
  * thread - where to look
- * event - the name under which the event was added
+ * event - the name that is shown, or the one under which the event was added
  * timestamp - the reading's; 0: the latest that this Thread holds
  * out - receives the part; untouched on failure. A stored zero is PS_OK with
  *     value 0.
@@ -41,7 +41,8 @@ PS_PUBLIC struct ps_component *ps_thread_component(const struct ps_thread *threa
  *   PS_ENOEVST - the event was counted here, but no reading has this timestamp
  *
  * Cost for each event set that met this Thread: O(1) for the latest, O(log
- * readings) by timestamp.
+ * readings) by timestamp. By a name that is not the one shown, a look at all
+ * event sets besides.
  */
 PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *event,
                                 uint64_t timestamp, struct ps_value *out);
@@ -50,7 +51,7 @@ PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *even
  * Copies all parts of an event on this Thread, oldest first.
  *
  * thread - where to look
- * event - the name under which the event was added
+ * event - the name that is shown, or the one under which the event was added
  * out - an array of capacity values; may be NULL if capacity is 0
  * capacity - the number of elements in out
  * count - receives the number of parts that there are
@@ -78,6 +79,8 @@ PS_PUBLIC size_t ps_thread_event_count(const struct ps_thread *thread);
  * The name of one of these events, in the order in which they came.
  *
  * index - 0 to ps_thread_event_count - 1; NULL is returned beyond the last
+ *
+ * The name lives as long as the topology, or until ps_topology_clear_readings.
  */
 PS_PUBLIC const char *ps_thread_event_name(const struct ps_thread *thread, size_t index);
 

@@ -103,6 +103,27 @@ PS_PUBLIC int ps_topology_load_synthetic(struct ps_topology **out, const char *d
 PS_PUBLIC void ps_topology_destroy(struct ps_topology *topology);
 
 /**
+ * Drops the readings of all event sets that were destroyed, and releases their
+ * memory.
+ *
+ * They are then in no total, look-up or output any more, and names that
+ * ps_thread_event_name gave are invalid. Sets that are not destroyed keep all
+ * their readings, and running ones go on counting: destroy those that are to
+ * leave nothing behind.
+ *
+ * topology - no other thread may be in a call on it, on its components, or on a
+ *     set that has readings in it
+ *
+ * Errors:
+ *   PS_EINVAL - topology is NULL
+ *   PS_ECLOST - the topology was inherited by fork()
+ *
+ * Cost: O(hardware threads + event sets that ever stored a reading there). Not
+ * for signal handlers.
+ */
+PS_PUBLIC int ps_topology_clear_readings(struct ps_topology *topology);
+
+/**
  * The source of a tree that isn't this machine's.
  *
  * Returns the path of a file, a synthetic description, or hwloc's environment

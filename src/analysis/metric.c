@@ -51,6 +51,8 @@ static const struct ps__metric metrics[] = {
     {"page-fault-rate", "1/s", 1e9, {"page-faults", "faults"}, CLOCK, "page faults per second of CPU time"},
     {"context-switch-rate", "1/s", 1e9, {"context-switches", "cs"}, CLOCK,
      "context switches per second of CPU time"},
+    {"cpu-migration-rate", "1/s", 1e9, {"cpu-migrations", "migrations"}, CLOCK,
+     "moves to another CPU per second of CPU time"},
     {"time-share", "%", 100, CLOCK, {NULL}, "share of the whole Machine's CPU time that was spent here"},
 };
 /* clang-format on */
@@ -281,24 +283,36 @@ int ps_component_metric(const struct ps_component *component, const char *metric
 	return PS_OK;
 }
 
+bool ps__metric_find_events(const struct ps_eventset *set, const struct ps__metric_ask *ask,
+                            size_t *numerator, size_t *denominator)
+{
+	struct pair pair;
+
+	if (!metric_find_names(&(struct names){.set = set}, ask, &pair))
+		return false;
+	*numerator = (size_t)pair.numerator;
+	*denominator = (size_t)pair.denominator;
+	return true;
+}
+
 int ps_metric_of_sums(const struct ps_eventset *set, const char *metric,
                       const struct ps_value *sums, const struct ps_value *whole,
                       struct ps_metric_value *out)
 {
 	struct ps__metric_ask ask;
-	struct pair pair;
+	size_t numerator, denominator;
 
 	if (!set || !metric || !sums || !out)
 		return ps__fail(PS_EINVAL,
 		                "ps_metric_of_sums: set, metric, sums and out must not be NULL");
 	if (ps__metric_find(metric, &ask) < 0)
 		return PS_ENOEVNT;
-	if (!metric_find_names(&(struct names){.set = set}, &ask, &pair))
+	if (!ps__metric_find_events(set, &ask, &numerator, &denominator))
 		return ps__fail(PS_ENOEVNT,
 		                "%s needs events that the set lacks: ps_metric(3) names them",
 		                metric);
 	const struct ps_value *below = ps__metric_is_share(&ask) && whole ? whole : sums;
-	ps__metric_compute(ask.metric, &sums[pair.numerator], &below[pair.denominator], out);
+	ps__metric_compute(ask.metric, &sums[numerator], &below[denominator], out);
 	return PS_OK;
 }
 

@@ -41,6 +41,10 @@ int ps__metric_find(const char *name, struct ps__metric_ask *out);
 struct ps__selector ps__metric_numerator(const struct ps__metric_ask *ask);
 struct ps__selector ps__metric_denominator(const struct ps__metric_ask *ask);
 
+/* The numbers of the two events in a set; the same one of a share. False if the set lacks one. */
+bool ps__metric_find_events(const struct ps_eventset *set, const struct ps__metric_ask *ask,
+                            size_t *numerator, size_t *denominator);
+
 static inline bool ps__metric_is_share(const struct ps__metric_ask *ask)
 {
 	return !ask->metric->denominators[0];

@@ -8,6 +8,7 @@
 #include "backend/papi_set.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "event/lookup.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -210,6 +211,18 @@ static int describe_name_event(struct ps__papi *papi, size_t index,
 	return papi->events[index].name ? PS_OK : ps__fail_memory("a PAPI event set");
 }
 
+/* PAPI leaves out its default PMU, and the user may have added the name with it. */
+static int describe_name_as_added(struct ps__event *event, const char *component)
+{
+	char full[PS__PAPI_TEXT + PS__PAPI_TEXT];
+
+	if (strncmp(component, "perf_event", strlen("perf_event")) != 0 ||
+	    !ps__pfm_prefix(full, sizeof full, event->name))
+		return PS_OK;
+	event->written = ps__os_strdup(full);
+	return event->written ? PS_OK : ps__fail_memory("a PAPI event set");
+}
+
 static int describe_event(struct ps__papi *papi, size_t index, const char *component,
                           bool is_user_only)
 {
@@ -220,6 +233,8 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 	if (result < 0)
 		return ps__papi_fail(papi->id, "PAPI_get_event_info", result);
 	result = describe_name_event(papi, index, &info);
+	if (result == PS_OK)
+		result = describe_name_as_added(event, component);
 	if (result != PS_OK)
 		return result;
 	if (info.is_floating)
@@ -240,6 +255,14 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 	return PS_OK;
 }
 
+const char *ps__papi_instead(const char *component)
+{
+	if (strcmp(component, "perf_event") != 0)
+		return "";
+	return ". Without PAPI, ps_eventset_add takes the kernel's names of the same events "
+	       "('instructions' for PAPI_TOT_INS; 'perfsage list' shows all) and libpfm4's";
+}
+
 static int describe_check_component(struct ps__papi *papi, struct ps__papi_component_info *out)
 {
 	int component = ps__papi_calls.set_component(papi->id);
@@ -252,8 +275,8 @@ static int describe_check_component(struct ps__papi *papi, struct ps__papi_compo
 	if (out->disabled == 0 || out->disabled == PS_EDELAY_INIT)
 		return PS_OK;
 	return ps__fail(PS_ECMP_DISABLED,
-	                "PAPI event set %d: PAPI has switched its component %s off: %s", papi->id,
-	                out->name, out->disabled_reason);
+	                "PAPI event set %d: PAPI has switched its component %s off: %s%s", papi->id,
+	                out->name, out->disabled_reason, ps__papi_instead(out->name));
 }
 
 /* Events of packages, or of CPUs that their names give, count there, wherever the set's thread is.

@@ -60,6 +60,10 @@ int ps__papi_fail(int id, const char *call, int code) __attribute__((cold));
 /* PAPI is initialised; asking it for anything else before would crash. */
 int ps__papi_check_library(void);
 
+/* The end of a sentence where PAPI has switched a component off: what to count with instead. "" for
+ * any but the one that counts the processor. */
+const char *ps__papi_instead(const char *component);
+
 /* Where an event of a PAPI component counts. */
 struct ps__papi_scope {
 	enum ps_scope scope;

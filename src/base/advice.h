@@ -9,8 +9,10 @@
 #define PS__PARANOID_FILE "/proc/sys/kernel/perf_event_paranoid"
 #define PS__MLOCK_FILE    "/proc/sys/kernel/perf_event_mlock_kb"
 
-#define PS__ADVICE_LEVEL         "sysctl kernel.perf_event_paranoid=%ld" /* as root */
-#define PS__ADVICE_CAPABILITY    "setcap cap_perfmon+ep PROGRAM"         /* as root */
+#define PS__ADVICE_LEVEL      "sysctl kernel.perf_event_paranoid=%ld" /* as root */
+#define PS__ADVICE_CAPABILITY "setcap cap_perfmon+ep PROGRAM"         /* as root */
+/* Keeps a value of sysctl after the next boot: its name, the value, its name again; as root */
+#define PS__ADVICE_LASTING       "echo 'kernel.%s = %ld' > /etc/sysctl.d/99-%s.conf"
 #define PS__ADVICE_DESCRIPTORS   "raise the limit with ulimit -n"
 #define PS__ADVICE_LOCKED_MEMORY "raise kernel.perf_event_mlock_kb or ulimit -l"
 /* Arguments of docker run and podman run. */

@@ -151,9 +151,9 @@ void ps__diagnose_watchdog(struct ps__diagnosis *d)
 			ps__draft_add(d, "; of %u counters %u were free", d->counters_fit,
 			              d->counters_free);
 		ps__draft_add(d, ".");
-		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-		                 "one counter more on each CPU, until the next boot",
+		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "one counter more on each CPU",
 		                 "sysctl kernel.nmi_watchdog=0");
+		ps__draft_lasting_sysctl(d, "nmi_watchdog", 0);
 	}
 }
 
@@ -232,8 +232,13 @@ void ps__diagnose_user_reads(struct ps__diagnosis *d)
 	if (!has_switch)
 		return;
 	ps__draft_add(d, " %s is %ld.", name, value);
-	if (value == 0)
-		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
-		                 "counters are read without a system call", "%s%s%s", turn_on, name,
-		                 *turn_on == 's' ? "=1" : "");
+	if (value)
+		return;
+	bool is_sysctl = *turn_on == 's';
+	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "counters are read without a system call",
+	                 "%s%s%s", turn_on, name, is_sysctl ? "=1" : "");
+	if (is_sysctl)
+		ps__draft_lasting_sysctl(d, "perf_user_access", 1);
+	else
+		ps__draft_lasting(d, "echo 'w %s - - - - 1' > /etc/tmpfiles.d/99-rdpmc.conf", name);
 }

@@ -55,10 +55,12 @@ static void diagnose_begin(struct ps__diagnosis *d, const char *name)
 	                                     .subject = "",
 	                                     .fact = draft->fact,
 	                                     .remedy = draft->remedy,
-	                                     .gain = draft->gain};
+	                                     .gain = draft->gain,
+	                                     .lasting = draft->lasting};
 	draft->fact[0] = '\0';
 	draft->remedy[0] = '\0';
 	draft->gain[0] = '\0';
+	draft->lasting[0] = '\0';
 }
 
 static int diagnose_show(struct ps__diagnosis *d)

@@ -27,6 +27,7 @@ struct ps__draft {
 	struct ps_finding finding; /* but for its texts */
 	char fact[2048];
 	char remedy[512];
+	char lasting[256];
 	char gain[256];
 };
 
@@ -87,6 +88,11 @@ void ps__draft_add(struct ps__diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, const char *gain,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Adds a command that keeps the remedy. A value of sysctl has its name without "kernel.". */
+void ps__draft_lasting(struct ps__diagnosis *diagnosis, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void ps__draft_lasting_sysctl(struct ps__diagnosis *diagnosis, const char *name, long value);
 
 /* Opens an event and closes it again: 0, or an errno. */
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu);

@@ -5,7 +5,7 @@
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 #include "event/attr.h"
-#include "eventset/eventset.h"
+#include "eventset/parts.h"
 
 #include <perfsage/read.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ int ps__diagnose_defaults(struct ps__diagnosis *d)
 
 static bool events_is_of_cpu(const struct ps_eventset *set, size_t event)
 {
-	return set->events.list[event].klass == PS__EVENT_CLASS_OTHER;
+	return ps__set_event(set, event)->klass == PS__EVENT_CLASS_OTHER;
 }
 
 /* Does it get onto the hardware? An event can be opened and started, and yet
@@ -78,7 +78,7 @@ static int events_try_event(const char *name, struct ps__event *out)
 	if (code == PS_OK)
 		code = ps_start(set);
 	if (code == PS_OK)
-		*out = set->events.list[0];
+		*out = *ps__set_event(set, 0);
 	ps_eventset_destroy(set);
 	if (code == PS_OK)
 		code = events_check_hardware(out, name);
@@ -143,25 +143,17 @@ static int events_build_set(const struct ps__diagnosis *d, bool of_cpu, struct p
 		/* The same name twice is counted once. */
 		if (code == PS_ECNFLCT)
 			code = PS_OK;
-		else if (code == PS_OK && events_is_of_cpu(set, set->events.count - 1) != of_cpu)
+		else if (code == PS_OK &&
+		         events_is_of_cpu(set, ps_eventset_event_count(set) - 1) != of_cpu)
 			code = ps_eventset_remove(set, d->events[i]);
 	}
-	if (code == PS_OK && of_cpu && set->events.count)
+	if (code == PS_OK && of_cpu && ps_eventset_event_count(set))
 		code = ps_eventset_attach_cpu(set, ps__os.getcpu());
 	if (code == PS_OK)
 		*out = set;
 	else
 		ps_eventset_destroy(set);
 	return code;
-}
-
-static size_t events_count_turns(const struct ps_eventset *set)
-{
-	size_t count = 0;
-
-	for (size_t group = 0; group < set->counters.backend->groups; group++)
-		count += set->counters.backend->is_hardware[group];
-	return count;
 }
 
 static void events_say_attribution(struct ps__diagnosis *d, const struct ps_eventset *set)
@@ -175,13 +167,13 @@ static void events_say_attribution(struct ps__diagnosis *d, const struct ps_even
 	              attribution != PS_ATTRIBUTION_EXACT ? why : "");
 	if (attribution == PS_ATTRIBUTION_LAST_CPU)
 		d->draft.finding.state = PS_FINDING_LIMITED;
-	if (events_count_turns(set) <= 1)
+	if (ps__set_count_hardware_groups(set) <= 1)
 		return;
 	d->draft.finding.state = PS_FINDING_LIMITED;
 	ps__draft_add(d,
 	              " They are %zu groups of hardware events, which take turns on the counters "
 	              "if these don't suffice: values are then estimates (scaled).",
-	              events_count_turns(set));
+	              ps__set_count_hardware_groups(set));
 	ps__draft_remedy(d, PS_REMEDY_BY_YOU, "exact counts instead of estimates",
 	                 "ask for fewer hardware events at once");
 }
@@ -194,10 +186,10 @@ static int events_try_kind(struct ps__diagnosis *d, bool of_cpu, size_t *count)
 
 	if (code != PS_OK)
 		return code;
-	*count = set->events.count;
-	if (set->events.count)
+	*count = ps_eventset_event_count(set);
+	if (*count)
 		code = ps_start(set);
-	if (code == PS_OK && set->events.count && !of_cpu)
+	if (code == PS_OK && *count && !of_cpu)
 		events_say_attribution(d, set);
 	ps_eventset_destroy(set);
 	return code;

@@ -42,13 +42,15 @@ static void limits_say_remedy(struct ps__diagnosis *d, const struct rlimit *limi
 {
 	const char *gain = "exact attribution to hardware threads, chosen by itself";
 
-	if (wanted <= limit->rlim_max)
+	if (wanted <= limit->rlim_max) {
 		ps__draft_remedy(d, PS_REMEDY_BY_YOU, gain, "ulimit -n %zu", wanted);
-	else
+		ps__draft_lasting(d, "echo 'ulimit -n %zu' >> ~/.profile", wanted);
+	} else {
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, gain,
 		                 "a line '%s  hard  nofile  %zu' in /etc/security/limits.conf and "
 		                 "a new login; then ulimit -n %zu",
 		                 "*", wanted, wanted);
+	}
 }
 
 void ps__diagnose_descriptors(struct ps__diagnosis *d)
@@ -122,7 +124,9 @@ void ps__diagnose_rings(struct ps__diagnosis *d)
 		ps__draft_add(d, " kernel.perf_event_mlock_kb is %ld.", mlock_kb);
 	/* The kernel answers so when the locked memory of this user is used
 	 * up. */
-	if (error == 0 && opened == EPERM && !d->permissions.user)
+	if (error == 0 && opened == EPERM && !d->permissions.user) {
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "more rings for each user",
 		                 "sysctl kernel.perf_event_mlock_kb=%ld", 4 * mlock_kb);
+		ps__draft_lasting_sysctl(d, "perf_event_mlock_kb", 4 * mlock_kb);
+	}
 }

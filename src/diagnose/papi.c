@@ -65,11 +65,16 @@ static void papi_tell_version(struct ps__diagnosis *d, enum ps_finding_state sta
 
 static void papi_tell_components(struct ps__diagnosis *d)
 {
-	papi_tell_version(d, papi_is_off_for_cpus() ? PS_FINDING_LIMITED : PS_FINDING_GOOD,
+	bool is_off = papi_is_off_for_cpus();
+
+	papi_tell_version(d, is_off ? PS_FINDING_LIMITED : PS_FINDING_GOOD,
 	                  ps__papi_calls.library_version());
 	papi_add_components(d, READY, " Its components that are ready: ");
 	papi_add_components(d, WAITING, " Looked at when they are used: ");
 	papi_add_components(d, OFF, " Switched off by PAPI: ");
+	if (is_off)
+		ps__draft_add(d, " perfsage counts the processor's events without PAPI, under the "
+		                 "kernel's names: 'instructions' for PAPI_TOT_INS.");
 }
 
 static void papi_tell_absence(struct ps__diagnosis *d)

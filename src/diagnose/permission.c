@@ -8,6 +8,10 @@
 
 #include <errno.h>
 
+#define CAPABILITY_TRAP                                                                         \
+	"setcap lasts until PROGRAM is replaced, and the loader then ignores LD_LIBRARY_PATH: " \
+	"link PROGRAM with -Wl,-rpath or perfsage-static"
+
 static void permission_probe(struct ps__permissions *out)
 {
 	struct perf_event_attr user =
@@ -84,13 +88,16 @@ static void permission_say_remedy(struct ps__diagnosis *d)
 		permission_say_module(d);
 		return;
 	}
+	bool denies_user = permission_is_denied(permissions->user);
+	long level = denies_user ? 2 : permission_level_needed(permissions);
 	ps__draft_remedy(
 	    d, PS_REMEDY_BY_ADMINISTRATOR,
-	    permission_is_denied(permissions->user)
-		? "2 permits user space of one's own tasks, 1 the kernel, too, 0 all tasks of a CPU"
-		: "1 permits the kernel's part of one's own tasks, 0 all tasks of a CPU",
-	    PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")",
-	    permission_is_denied(permissions->user) ? 2 : permission_level_needed(permissions));
+	    denies_user ? "2 permits user space of one's own tasks, 1 the kernel, too, "
+			  "0 all tasks of a CPU; " CAPABILITY_TRAP
+			: "1 permits the kernel's part of one's own tasks, 0 all "
+			  "tasks of a CPU; " CAPABILITY_TRAP,
+	    PS__ADVICE_LEVEL "  (or for one program: " PS__ADVICE_CAPABILITY ")", level);
+	ps__draft_lasting_sysctl(d, "perf_event_paranoid", level);
 }
 
 void ps__diagnose_permission(struct ps__diagnosis *d)

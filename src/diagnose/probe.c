@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The steps of the diagnosis share these: writing the draft, opening an event, looking into small
  * files. */
+#include "base/advice.h"
 #include "base/os.h"
 #include "diagnose/diagnosis.h"
 
@@ -54,6 +55,21 @@ void ps__draft_remedy(struct ps__diagnosis *diagnosis, enum ps_remedy_by by, con
 	va_start(arguments, format);
 	add_text(diagnosis->draft.remedy, sizeof diagnosis->draft.remedy, format, arguments);
 	va_end(arguments);
+}
+
+void ps__draft_lasting(struct ps__diagnosis *diagnosis, const char *format, ...)
+{
+	va_list arguments;
+
+	diagnosis->draft.lasting[0] = '\0';
+	va_start(arguments, format);
+	add_text(diagnosis->draft.lasting, sizeof diagnosis->draft.lasting, format, arguments);
+	va_end(arguments);
+}
+
+void ps__draft_lasting_sysctl(struct ps__diagnosis *diagnosis, const char *name, long value)
+{
+	ps__draft_lasting(diagnosis, PS__ADVICE_LASTING, name, value, name);
 }
 
 int ps__probe_event(struct perf_event_attr *attr, pid_t pid, int cpu)

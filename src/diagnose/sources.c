@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#define TRACEFS_LINE "tracefs /sys/kernel/tracing tracefs mode=755 0 0"
+
 static const char *const roots[] = {"/sys/kernel/tracing/events",
                                     "/sys/kernel/debug/tracing/events"};
 #define ROOT_COUNT (sizeof roots / sizeof *roots)
@@ -61,12 +63,14 @@ static void sources_say_unreadable(struct ps__diagnosis *d, int error)
 		               "tracefs is not mounted, or empty: nothing is in %s.", roots[0]);
 		ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "tracepoints can be named",
 		                 "mount -t tracefs nodev /sys/kernel/tracing");
+		ps__draft_lasting(d, "a line '" TRACEFS_LINE "' in /etc/fstab");
 		return;
 	}
 	ps__draft_fact(d, PS_FINDING_BLOCKED, "%s can't be entered (%s).", roots[0],
 	               ps__probe_errno(error));
 	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "tracepoints can be named",
 	                 "mount -o remount,mode=755 /sys/kernel/tracing");
+	ps__draft_lasting(d, "a line '" TRACEFS_LINE "' in /etc/fstab");
 }
 
 void ps__diagnose_tracepoints(struct ps__diagnosis *d)
@@ -89,10 +93,12 @@ void ps__diagnose_tracepoints(struct ps__diagnosis *d)
 		ps__draft_fact(d, PS_FINDING_BLOCKED,
 		               "%s can be read, but sched:sched_switch is refused (%s).", root,
 		               ps__probe_errno(error));
-		if (error == EACCES && d->reach == EINVAL && d->permissions.kernel == EACCES)
+		if (error == EACCES && d->reach == EINVAL && d->permissions.kernel == EACCES) {
 			ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR,
 			                 "tracepoints are the kernel's, which may then be counted",
 			                 PS__ADVICE_LEVEL, 1l);
+			ps__draft_lasting_sysctl(d, "perf_event_paranoid", 1);
+		}
 	} else {
 		ps__draft_fact(d, PS_FINDING_GOOD,
 		               "%s can be read; there is no sched:sched_switch to try.", root);

@@ -75,4 +75,8 @@ int ps__event_drop_variant(struct ps__event *event, size_t index);
 int ps__event_copy(struct ps__event *out, const struct ps__event *model);
 void ps__event_clear(struct ps__event *event); /* releases what it owns; may be called twice */
 
+/* split.c: the next name of a list with commas: *rest is the list itself at first, NULL behind its
+ * end. 1; 0 if there is none; PS_EINVAL for an empty name. */
+int ps__event_split(const char *list, const char **rest, const char **name, size_t *length);
+
 #endif

@@ -23,8 +23,10 @@ src_event_libevent_la_SOURCES = \
 	src/event/pmu_event.c \
 	src/event/pmu_format.c \
 	src/event/pmu_term.c \
+	src/event/preset.c \
 	src/event/probe.c \
 	src/event/scope.c \
+	src/event/split.c \
 	src/event/suggest.c \
 	src/event/tracepoint.c
 if HAVE_PFM

@@ -38,6 +38,8 @@ struct ps__lookup {
 
 /* Each fills type, config, class and scope of event and sets lookup->rest;
  * PS__NOT_HERE; or fails for good. */
+int ps__preset_refuse(struct ps__event *event,
+                      struct ps__lookup *lookup); /* preset.c: PAPI_TOT_INS, never known */
 int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup); /* generic.c */
 int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup);   /* cache.c */
 int ps__pmu_event_find(struct ps__event *event,
@@ -50,6 +52,10 @@ int ps__alias_find(struct ps__event *event,
                    struct ps__lookup *lookup); /* alias.c: a PMU's event by its bare name */
 int ps__pfm_find(struct ps__event *event,
                  struct ps__lookup *lookup); /* pfm.c: PMU::EVENT:UNIT_MASK, as libpfm4 */
+
+/* pfm.c: a name with its PMU, "perf::PAGE-FAULTS", of one that libpfm4 knows without. False if it
+ * knows none, or if there is no room for it. */
+bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name);
 
 /* Reads u, k, h and the others, which end the name, into event->attr. */
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);

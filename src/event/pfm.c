@@ -262,3 +262,30 @@ int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 	ps__pfm_leave(cancel);
 	return code;
 }
+
+/* The PMU that libpfm4 takes a name without PMU for. */
+static bool pfm_find_pmu(const char *name, pfm_pmu_info_t *out)
+{
+	struct perf_event_attr attr = {.size = sizeof attr};
+	pfm_perf_encode_arg_t encoding = {.attr = &attr, .size = sizeof encoding, .cpu = -1};
+	pfm_event_info_t event = {.size = sizeof event};
+
+	return pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT,
+	                                 &encoding) == PFM_SUCCESS &&
+	       pfm_get_event_info(encoding.idx, PFM_OS_PERF_EVENT_EXT, &event) == PFM_SUCCESS &&
+	       pfm_get_pmu_info(event.pmu, out) == PFM_SUCCESS;
+}
+
+bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name)
+{
+	pfm_pmu_info_t pmu = {.size = sizeof pmu};
+	int cancel;
+
+	if (strpbrk(name, ",/") || strstr(name, "::") || !ps__pfm_enter(&cancel))
+		return false;
+	/* The PMU's name is libpfm4's, and so read before that is left. */
+	bool is_known = pfm_find_pmu(name, &pmu) &&
+	                snprintf(out, size_bytes, "%s::%s", pmu.name, name) < (int)size_bytes;
+	ps__pfm_leave(cancel);
+	return is_known;
+}

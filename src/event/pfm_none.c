@@ -19,6 +19,14 @@ int ps__pfm_find(struct ps__event *event, struct ps__lookup *lookup)
 	return PS__NOT_HERE;
 }
 
+bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name)
+{
+	(void)out;
+	(void)size_bytes;
+	(void)name;
+	return false;
+}
+
 int ps__pfm_list(ps__info_visit *visit, void *context)
 {
 	(void)visit;

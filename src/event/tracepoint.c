@@ -45,6 +45,16 @@ static bool tracepoint_split(const char *text, struct tracepoint *out)
 	return true;
 }
 
+/* The kernel counts most tracepoints by ones. To this one it adds the nanoseconds that a task ran
+ * (__perf_count in include/trace/events/sched.h). */
+static bool tracepoint_is_runtime(const char *name)
+{
+	const char *runtime = "sched:sched_stat_runtime";
+
+	return strncmp(name, runtime, strlen(runtime)) == 0 &&
+	       (name[strlen(runtime)] == '\0' || name[strlen(runtime)] == ':');
+}
+
 static int tracepoint_stop_at_first(const char *name, void *context)
 {
 	(void)name;
@@ -100,6 +110,8 @@ int ps__tracepoint_find(struct ps__event *event, struct ps__lookup *lookup)
 		event->attr.config = (uint64_t)id;
 		event->klass = PS__EVENT_CLASS_SOFTWARE;
 		event->scope = PS_SCOPE_THREAD;
+		if (tracepoint_is_runtime(lookup->name))
+			snprintf(event->unit, sizeof event->unit, "ns");
 		lookup->rest = point.name + point.name_length;
 		return PS_OK;
 	}
@@ -154,11 +166,12 @@ struct listing {
 static int tracepoint_list_point(const char *name, void *context)
 {
 	struct listing *listing = context;
+	bool is_runtime = tracepoint_is_runtime(name);
 	struct ps_event_info info = {.size = sizeof info,
 	                             .name = name,
 	                             .pmu = "tracepoint",
-	                             .description = "",
-	                             .unit = "",
+	                             .description = is_runtime ? "time that tasks ran" : "",
+	                             .unit = is_runtime ? "ns" : "",
 	                             .scope = PS_SCOPE_THREAD};
 	char path[PATH_BYTES];
 	const char *colon = strchr(name, ':');

@@ -156,7 +156,7 @@ int ps_eventset_add_default(struct ps_eventset *set)
 	static const char *const hardware[] = {"cycles", "instructions", "cache-references",
 	                                       "cache-misses", "branch-misses"};
 	static const char *const software[] = {"task-clock", "page-faults", "context-switches",
-	                                       "cpu-migrations", "msr/tsc/"};
+	                                       "cpu-migrations"};
 	size_t added = 0;
 	int result = ps__set_enter_own(set, "ps_eventset_add_default", CHANGE_IN_PAPI);
 
@@ -196,9 +196,14 @@ int ps_eventset_remove(struct ps_eventset *set, const char *event)
 	return result;
 }
 
-static const struct ps__event *event_at(const struct ps_eventset *set, size_t index)
+const struct ps__event *ps__set_event(const struct ps_eventset *set, size_t index)
 {
 	return set && index < set->events.count ? &set->events.list[index] : NULL;
+}
+
+bool ps__set_counts_its_caller(const struct ps_eventset *set)
+{
+	return set->counters.target.kind == PS__TARGET_SELF && !set->counters.papi;
 }
 
 size_t ps_eventset_event_count(const struct ps_eventset *set)
@@ -208,42 +213,42 @@ size_t ps_eventset_event_count(const struct ps_eventset *set)
 
 const char *ps_eventset_event_name(const struct ps_eventset *set, size_t index)
 {
-	const struct ps__event *event = event_at(set, index);
+	const struct ps__event *event = ps__set_event(set, index);
 
 	return event ? event->name : NULL;
 }
 
 enum ps_scope ps_eventset_event_scope(const struct ps_eventset *set, size_t index)
 {
-	const struct ps__event *event = event_at(set, index);
+	const struct ps__event *event = ps__set_event(set, index);
 
 	return event ? event->scope : PS_SCOPE_THREAD;
 }
 
 const char *ps_eventset_event_unit(const struct ps_eventset *set, size_t index)
 {
-	const struct ps__event *event = event_at(set, index);
+	const struct ps__event *event = ps__set_event(set, index);
 
 	return event ? event->unit : "";
 }
 
 double ps_eventset_event_scale(const struct ps_eventset *set, size_t index)
 {
-	const struct ps__event *event = event_at(set, index);
+	const struct ps__event *event = ps__set_event(set, index);
 
 	return event ? event->scale : 1;
 }
 
 enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index)
 {
-	const struct ps__event *event = event_at(set, index);
+	const struct ps__event *event = ps__set_event(set, index);
 
 	return event && !event->unsupported ? PS_STATUS_COUNTED : PS_STATUS_NOT_SUPPORTED;
 }
 
 int ps_eventset_event_is_user_only(const struct ps_eventset *set, size_t index)
 {
-	const struct ps__event *event = event_at(set, index);
+	const struct ps__event *event = ps__set_event(set, index);
 
 	return event && event->user_only;
 }
@@ -255,7 +260,7 @@ size_t ps_eventset_group_count(const struct ps_eventset *set)
 
 int ps_eventset_event_group(const struct ps_eventset *set, size_t index)
 {
-	if (!event_at(set, index) || !set->counters.backend ||
+	if (!ps__set_event(set, index) || !set->counters.backend ||
 	    set->counters.backend->group_of[index] == PS__NO_GROUP)
 		return -1;
 	return (int)set->counters.backend->group_of[index];

@@ -18,6 +18,7 @@
 #include "base/os.h"
 #include "eventset/fast_path.h"
 #include "eventset/method.h"
+#include "eventset/parts.h"
 #include "eventset/recover.h"
 #include "locate/locate.h"
 #include "locate/switch_ring.h"
@@ -31,8 +32,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One hardware thread that the set has met. Vectors have the recording's width: times of groups,
- * then values. */
+/* One hardware thread that the set has met. Vectors have the recording's width. */
 struct ps__slot {
 	struct ps__history *history;
 	/* Bases of readings that are not the latest; NULL until one is needed */
@@ -53,8 +53,7 @@ struct ps__slot {
 	uint64_t *base;
 	/* Of a set that can't be split: the task's time here, in the interval being fetched */
 	uint64_t spent_ns;
-	/* By group, nanoseconds of the interval being fetched: on the hardware here; the rest of
-	 * the instance's enabled time. */
+	/* By group, ns of the interval: on the hardware here; the rest of the enabled time. */
 	uint64_t *ran;
 	uint64_t *off;
 	bool is_assigned; /* per_cpu.c: in the interval being fetched */
@@ -385,7 +384,7 @@ int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi);
 /* interruption.c: around the time in which the set runs: before its counters start, and after the
  * final counts are fetched. True if something else had switched them off. */
 void ps__set_begin_balance(struct ps_eventset *set);
-bool ps__set_end_balance(struct ps_eventset *set);
+bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns);
 
 /* write.c: a reading into the logs. */
 struct ps__write {
@@ -393,22 +392,23 @@ struct ps__write {
 	struct ps__slot *slot;     /* where the task was seen */
 	const long long *counters; /* of STORE: one for each event */
 	uint16_t mark;             /* of STORE: its attribution */
+	uint64_t now_ns;           /* what the clock said, or 0: look at it */
 };
 int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp);
 void ps__set_write_rows(struct ps_eventset *set, const struct ps__write *write, uint64_t timestamp);
 void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size_t width);
 
-/* Nanoseconds of CLOCK_MONOTONIC, and later than the set's last reading whatever the clock says. */
-static inline uint64_t ps__set_next_timestamp(struct ps_eventset *set)
+/* Gives the clock's time, or one just after the set's last reading if that is later. */
+static inline uint64_t ps__set_next_timestamp(const struct ps_eventset *set, uint64_t now_ns)
 {
-	uint64_t now_ns = ps__clock_now_ns(&set->recorder.clock);
-
 	return now_ns > set->recorder.last_timestamp ? now_ns : set->recorder.last_timestamp + 1;
 }
 
 /* fast_path_open.c: the fast path is opened and closed; fast_path.c takes it. */
 /* After a reading on the slow path: opens the fast path, if the next one may take it. */
 void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot);
+/* The same after a take. */
+void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot);
 /* A reading that can't be made on the fast path is a miss. Returns PS__TRY_SLOW_PATH, or the result
  * if that is an error. */
 int ps__set_note_miss(struct ps_eventset *set, int result) __attribute__((cold));

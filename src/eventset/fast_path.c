@@ -10,6 +10,7 @@
  */
 #include "base/hot.h"
 #include "base/os.h"
+#include "eventset/take.h"
 #include "eventset/undo.h"
 
 /* Two words at once. */
@@ -195,7 +196,7 @@ PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, boo
                           ptrdiff_t old_row, uint64_t *made)
 {
 	struct ps__fast_path *fast = &set->fast_path;
-	uint64_t timestamp = ps__set_next_timestamp(set);
+	uint64_t timestamp = ps__set_next_timestamp(set, ps__clock_now_ns(&set->recorder.clock));
 	struct ps__recording *recording = set->recorder.recording;
 	uint64_t sequence = ps__recording_write_begin_fenced(recording);
 
@@ -387,4 +388,62 @@ PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_
 	if (!LIKELY(set->fast_path.root == root))
 		return ps__set_accum_slowly(set, root, timestamp, thread);
 	return read_accumulated(set, root, timestamp, thread);
+}
+
+static inline bool is_take_at_hand(const struct ps_eventset *set)
+{
+	return set->fast_path.root == &ps__fast_take &&
+	       !ps__topology_is_destroyed(set->recorder.root->topology) &&
+	       set->calls.owner == ps__own_thread_number;
+}
+
+/* False if a counter went backwards. What was kept of a base isn't needed any more: so the counts
+ * go there. */
+static inline bool take_counts(const struct ps__fast_path *fast)
+{
+	const uint64_t *current = fast->current, *previous = fast->previous;
+	uint64_t *counts = fast->kept, changes = 0;
+
+	for (size_t word = 0; word < fast->width; word++)
+		changes |= counts[word] = current[word] - previous[word];
+	return !(changes >> 63);
+}
+
+/* A take on the fast path is an accumulated reading without its row. */
+PS__INLINE int take_at_hand(struct ps_eventset *set, ps__take *take, void *context,
+                            uint64_t *now_ns)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+
+	if (!LIKELY(is_take_at_hand(set)))
+		return PS__TRY_SLOW_PATH;
+	int result = read_totals(set);
+	if (!LIKELY(result == PS_OK))
+		return result;
+	if (!LIKELY(take_counts(fast)))
+		return ps__set_note_miss(set, PS_OK);
+	*now_ns = ps__clock_now_ns(&set->recorder.clock);
+	const struct ps__taken taken = {fast->slot->history, fast->kept, fast->width, *now_ns,
+	                                fast->counts_mark};
+	result = take(context, &taken);
+	if (!LIKELY(result == PS_OK))
+		return result;
+	swap(&fast->current, &fast->previous);
+	fast->base = PS__BASE_PREVIOUS;
+	fast->pause.takes++;
+	return PS_OK;
+}
+
+PS__HOT int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
+{
+	if (!LIKELY(ps__fork_is_same(set->calls.fork_generation)) || !LIKELY(set->calls.busy < 16))
+		return ps__set_take_slowly(set, take, context, now_ns);
+	ps__arch_note_stack(&set->calls.busy);
+	atomic_signal_fence(memory_order_seq_cst);
+	int result = take_at_hand(set, take, context, now_ns);
+	atomic_signal_fence(memory_order_seq_cst);
+	set->calls.busy = 0;
+	return LIKELY(result != PS__TRY_SLOW_PATH)
+	           ? result
+	           : ps__set_take_slowly(set, take, context, now_ns);
 }

@@ -15,7 +15,7 @@ struct ps_component;
  * undone is made up for when anything else happens to the set.
  */
 struct ps__fast_path {
-	/* Of the topology, while the fast path is open; NULL else */
+	/* Of the topology, while the fast path is open, or ps__fast_take; NULL else */
 	const struct ps_component *root;
 	/* Of the switch ring's ring, and where it stood; a constant without a switch ring */
 	const uint64_t *head;
@@ -55,8 +55,13 @@ struct ps__fast_path {
 		unsigned left;   /* so many readings don't try the fast path */
 		unsigned length; /* how many these were after the last miss */
 		uint64_t since;  /* the readings that there were when it was opened after that */
+		uint64_t takes;  /* are readings here */
 	} pause;
 };
+
+/* Stands for the root while the fast path is for takes alone (take.h): what they take is in no row
+ * yet. */
+extern const struct ps_component ps__fast_take;
 
 /* Fast path not applicable: the caller takes the slow path. */
 #define PS__TRY_SLOW_PATH 1

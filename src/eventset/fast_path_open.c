@@ -18,6 +18,13 @@ static const uint64_t no_head;
 #define LONGEST_PAUSE 1024
 #define FAR_BETWEEN   ((uint64_t)64)
 
+const struct ps_component ps__fast_take;
+
+static uint64_t count_readings(const struct ps_eventset *set)
+{
+	return ps__recording_count_writes(set->recorder.recording) + set->fast_path.pause.takes;
+}
+
 /* Counts the readings of a pause. */
 static bool is_paused(struct ps_eventset *set)
 {
@@ -25,9 +32,23 @@ static bool is_paused(struct ps_eventset *set)
 
 	if (fast->pause.left == 0)
 		return false;
-	fast->pause.since = ps__recording_count_writes(set->recorder.recording);
+	fast->pause.since = count_readings(set);
 	fast->pause.left--;
 	return true;
+}
+
+/* Do the counters stay as they are, and the label of what they count? */
+static bool may_last(const struct ps_eventset *set, const struct ps__slot *slot)
+{
+	const struct ps__method *method = set->attribution.method;
+
+	/* Of a stopped set the counters may be closed. */
+	if (set->state != PS__SET_RUNNING || !set->counters.backend->ops->read_direct ||
+	    set->counters.target.kind != PS__TARGET_SELF || set->is_ended ||
+	    set->recorder.must_clear || (slot->counts_mark & PS__MARK_FLAGS))
+		return false;
+	return (method->split == PS__SPLIT_COUNTERS || set->counters.backend->instances == 1) &&
+	       method->is_label_lasting && method->is_label_lasting(set, slot);
 }
 
 /* One hardware thread with counts, of which nothing else is to be said than its attribution. */
@@ -35,20 +56,12 @@ static bool may_begin(const struct ps_eventset *set, const struct ps__slot *slot
 {
 	const uint16_t flags = PS__MARK_FLAGS;
 
-	/* Of a stopped set the counters may be closed. */
-	if (set->state != PS__SET_RUNNING || !set->counters.backend->ops->read_direct ||
-	    set->counters.target.kind != PS__TARGET_SELF || set->is_ended ||
-	    set->recorder.must_clear)
-		return false;
 	if (set->recorder.active_count != 1 || set->recorder.active[0] != slot || !slot->has_part)
 		return false;
-	if ((slot->counts_mark & flags) ||
-	    (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
-	                           (slot->counts_mark & PS__MARK_ATTRIBUTION)))
+	if (slot->has_base && (slot->base_mark & (flags | PS__MARK_ATTRIBUTION)) !=
+	                          (slot->counts_mark & PS__MARK_ATTRIBUTION))
 		return false;
-	const struct ps__method *method = set->attribution.method;
-	return (method->split == PS__SPLIT_COUNTERS || set->counters.backend->instances == 1) &&
-	       method->is_label_lasting && method->is_label_lasting(set, slot);
+	return may_last(set, slot);
 }
 
 /* The slot's value is base + counts + (totals - assigned). */
@@ -62,12 +75,11 @@ static void offset_from_slot(struct ps_eventset *set)
 		fast->offset[word] = slot->base[word] + slot->counts[word] - assigned[word];
 }
 
-void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
+static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
+                           const struct ps_component *root)
 {
 	struct ps__fast_path *fast = &set->fast_path;
 
-	if (is_paused(set) || !may_begin(set, slot))
-		return;
 	fast->read = set->counters.backend->ops->read_direct;
 	fast->slot = slot;
 	fast->cpu = slot->cpu;
@@ -90,7 +102,20 @@ void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
 	offset_from_slot(set);
 	/* At last: from here on a call that is left finds the fast path open. */
 	atomic_signal_fence(memory_order_seq_cst);
-	fast->root = set->recorder.root;
+	fast->root = root;
+}
+
+void ps__set_open_fast_path(struct ps_eventset *set, struct ps__slot *slot)
+{
+	if (!is_paused(set) && may_begin(set, slot))
+		open_fast_path(set, slot, set->recorder.root);
+}
+
+/* The counts of all slots are 0 then. */
+void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot)
+{
+	if (!is_paused(set) && may_last(set, slot))
+		open_fast_path(set, slot, &ps__fast_take);
 }
 
 /* What was read goes the slow path into the slot. */
@@ -130,7 +155,7 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 int ps__set_note_miss(struct ps_eventset *set, int result)
 {
 	struct ps__fast_path *fast = &set->fast_path;
-	uint64_t readings = ps__recording_count_writes(set->recorder.recording);
+	uint64_t readings = count_readings(set);
 
 	if (readings - fast->pause.since >= FAR_BETWEEN)
 		fast->pause.length = 0;

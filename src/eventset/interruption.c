@@ -69,7 +69,7 @@ static bool is_short(const struct ps__balance *before, const struct ps__balance 
 	return ran_ns > explained_ns;
 }
 
-bool ps__set_end_balance(struct ps_eventset *set)
+bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
 {
 	struct rusage usage;
 
@@ -77,7 +77,6 @@ bool ps__set_end_balance(struct ps_eventset *set)
 		return false;
 	if (set->counters.backend->started_ns > set->balance.stop_ns)
 		set->balance.stopped_ns += set->counters.backend->started_ns - set->balance.stop_ns;
-	uint64_t now_ns = ps__clock_now_ns(&set->recorder.clock);
 	uint64_t due_ns = now_ns - set->balance.wall_ns - set->balance.stopped_ns;
 	uint64_t known_ns = enabled_ns(set) - set->balance.enabled_ns;
 	set->balance.stop_ns = now_ns;

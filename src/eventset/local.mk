@@ -29,6 +29,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/mixed.c \
 	src/eventset/open.c \
 	src/eventset/owner.c \
+	src/eventset/parts.h \
 	src/eventset/papi_changes.c \
 	src/eventset/per_cpu.c \
 	src/eventset/places.c \
@@ -44,11 +45,14 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/slot.c \
 	src/eventset/start.c \
 	src/eventset/storage.c \
+	src/eventset/take.c \
+	src/eventset/take.h \
 	src/eventset/task_cpus.c \
 	src/eventset/tasks.c \
 	src/eventset/tasks.h \
 	src/eventset/uncounted.c \
 	src/eventset/undo.h \
+	src/eventset/values.c \
 	src/eventset/waiting.c \
 	src/eventset/waiting.h \
 	src/eventset/write.c

@@ -34,7 +34,8 @@ enum ps__split {
 
 struct ps__method {
 	enum ps__split split;
-	/* Before the events are opened: what they need. NULL: nothing. A code, with a detail. */
+	/* Before the events are opened: what they need. NULL only in a method without a rank. A
+	 * code, with a detail. */
 	int (*prepare)(struct ps_eventset *set);
 	/* Opens the ring of the task's context switches or migrations. NULL: not needed. 0 or
 	 * -errno. */

@@ -60,16 +60,20 @@ static void close_counters(struct ps_eventset *set)
 	ps__set_forget_roots(set);
 }
 
-/* Groups that take turns on the hardware are not there at every migration to record it. */
-static int check_groups(const struct ps_eventset *set)
+size_t ps__set_count_hardware_groups(const struct ps_eventset *set)
 {
 	size_t count = 0;
 
-	for (size_t group = 0; set->attribution.method->split == PS__SPLIT_RECORDS &&
-	                       group < set->counters.backend->groups;
-	     group++)
+	for (size_t group = 0; group < set->counters.backend->groups; group++)
 		count += set->counters.backend->is_hardware[group];
-	return count < 2
+	return count;
+}
+
+/* Groups that take turns on the hardware are not there at every migration to record it. */
+static int check_groups(const struct ps_eventset *set)
+{
+	return set->attribution.method->split != PS__SPLIT_RECORDS ||
+	               ps__set_count_hardware_groups(set) < 2
 	           ? PS_OK
 	           : ps__fail(PS_ENOSUPP, "migration records don't split groups that take turns");
 }

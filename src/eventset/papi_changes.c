@@ -51,8 +51,9 @@ static int fail_empty(const struct ps__papi *papi)
 			continue;
 		return ps__fail(PS_ECMP_DISABLED,
 		                "PAPI event set %d is empty: add events with PAPI_add_event. PAPI "
-		                "has switched its component %s off: %s",
-		                papi->id, info.name, info.disabled_reason);
+		                "has switched its component %s off: %s%s",
+		                papi->id, info.name, info.disabled_reason,
+		                ps__papi_instead(info.name));
 	}
 	return ps__fail(PS_EINVAL, "PAPI event set %d is empty: add events with PAPI_add_event",
 	                papi->id);

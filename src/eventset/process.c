@@ -127,7 +127,8 @@ bool ps__set_roots_changed(const struct ps_eventset *set)
 	if (list_threads(set, &now) < 0)
 		return false;
 	bool changed = now.count != set->counters.target.root_count ||
-	               memcmp(now.tids, set->counters.roots, now.count * sizeof now.tids[0]) != 0;
+	               (now.count &&
+	                memcmp(now.tids, set->counters.roots, now.count * sizeof now.tids[0]) != 0);
 	ps__os_free(now.tids);
 	return changed;
 }

@@ -153,7 +153,8 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 	int fetched = ps__set_fetch(set, &write.slot);
 	if (fetched != PS_OK && fetched != PS_PARTIAL)
 		return fetched;
-	if (ps__set_end_balance(set))
+	write.now_ns = ps__clock_now_ns(&set->recorder.clock);
+	if (ps__set_end_balance(set, write.now_ns))
 		mark_interrupted(set, write.slot);
 	result = check_root(set, root);
 	if (result == PS_OK)

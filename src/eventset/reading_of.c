@@ -24,14 +24,15 @@ static size_t sum(const struct ps__recording *recording, size_t column, struct p
 	                 : ps__recording_sum_latest(recording, column, range, out);
 }
 
-static int look_up(const struct ps__recording *recording, const struct ps_component *component,
+static int look_up(const struct ps__recording *last, const struct ps_component *component,
                    const char *event, uint64_t timestamp, struct ps_value *out)
 {
 	struct ps__selector selector = {.find = ps__select_by_name, .name = event};
 	bool is_known = false;
 
 	/* From the last recording back: a set gets a new one when its events change. */
-	for (; recording; recording = recording->older) {
+	for (const struct ps__recording *recording = last; recording;
+	     recording = recording->older) {
 		struct ps_value value;
 		ptrdiff_t column = ps__recording_find(recording, event);
 		if (column < 0)
@@ -49,8 +50,11 @@ static int look_up(const struct ps__recording *recording, const struct ps_compon
 		    atomic_load_explicit(&recording->latest, memory_order_acquire) != 0)
 			break;
 	}
-	if (!is_known)
-		return ps__fail(PS_ENOEVNT, "the event set has not counted '%s'", event);
+	if (!is_known) {
+		const char *shown = ps__topology_shown_name(component->topology, event);
+		return shown ? look_up(last, component, shown, timestamp, out)
+		             : ps__fail(PS_ENOEVNT, "the event set has not counted '%s'", event);
+	}
 	return fail_none(component, event, timestamp);
 }
 

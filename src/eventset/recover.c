@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A call that was left in the midst of its work: by siglongjmp out of a handler that interrupted
- * it, or by the end of its thread. The next call finds the set busy, sees that nobody will go on
- * with that one, and makes the set whole. Nothing that was counted is lost by it: the kernel's
- * totals are never reset, and what is assigned is either assigned or not (undo). The reading that
- * was being written is written to its end.
+ * Calls that can't go on as they are: a forked child is refused (ps__set_refuse).
+ *
+ * A call may have been left in the midst of its work: by siglongjmp out of a handler that
+ * interrupted it, or by the end of its thread. The next call finds the set busy, sees that nobody
+ * will go on with that one, and makes the set whole. Nothing that was counted is lost by it: the
+ * kernel's totals are never reset, and what is assigned is either assigned or not (undo). The
+ * reading that was being written is written to its end.
  */
 #include "base/error.h"
 #include "base/identity.h"

@@ -14,7 +14,7 @@ static int storage_name_columns(const struct ps_eventset *set, struct ps__record
 	for (size_t index = 0; index < set->events.count; index++) {
 		const struct ps__event *event = &set->events.list[index];
 		struct ps__column *column = &recording->column[index];
-		if (ps__column_set_name(column, event->name) < 0)
+		if (ps__column_set_name(column, event->name, event->written) < 0)
 			return -1;
 		column->group = set->counters.backend->group_of[index];
 		column->cpus = event->cpus ? ps__os_strdup(event->cpus) : NULL;

@@ -10,16 +10,6 @@
 
 #include <limits.h>
 
-/* The weaker attribution, and the flags of both. */
-static uint16_t join_marks(uint16_t one, uint16_t other)
-{
-	unsigned attribution = one & PS__MARK_ATTRIBUTION;
-
-	if ((other & PS__MARK_ATTRIBUTION) > attribution)
-		attribution = other & PS__MARK_ATTRIBUTION;
-	return (uint16_t)(attribution | ((one | other) & PS__MARK_FLAGS));
-}
-
 /* Which reading is written. */
 enum which {
 	WHICH_NEW,
@@ -110,7 +100,7 @@ void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size
 	}
 	ps__set_changed_words(set);
 	/* In an order in which it can be done once more. */
-	slot->base_mark = join_marks(slot->has_base ? slot->base_mark : 0, slot->counts_mark);
+	slot->base_mark = ps__mark_join(slot->has_base ? slot->base_mark : 0, slot->counts_mark);
 	slot->has_base = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	slot->counts_mark &= PS__MARK_ATTRIBUTION;
@@ -124,7 +114,7 @@ static uint16_t mark_of(const struct ps__slot *slot, const struct ps__write *wri
 	if (write->kind == PS__WRITE_STORE)
 		mark = slot == write->slot ? write->mark : mark & PS__MARK_ATTRIBUTION;
 	if (slot->has_base)
-		mark = join_marks(mark, slot->base_mark);
+		mark = ps__mark_join(mark, slot->base_mark);
 	if (write->kind == PS__WRITE_ACCUM)
 		return mark | PS__MARK_BASE_IS_VALUE;
 	return slot->has_base ? mark | PS__MARK_BASE_APART : mark;
@@ -183,7 +173,8 @@ static void leave_latest(struct ps_eventset *set, struct ps__slot *slot)
 
 int ps__set_write(struct ps_eventset *set, const struct ps__write *write, uint64_t *timestamp)
 {
-	uint64_t wanted = 0, made = ps__set_next_timestamp(set);
+	uint64_t now_ns = write->now_ns ? write->now_ns : ps__clock_now_ns(&set->recorder.clock);
+	uint64_t wanted = 0, made = ps__set_next_timestamp(set, now_ns);
 	enum which which = find_reading(set, timestamp, &wanted);
 	int result = make_room(set, write);
 

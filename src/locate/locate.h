@@ -51,7 +51,8 @@ int ps__task_parse_cpu(const char *stat, size_t length);
 /* Is /proc mounted? What stands there about tasks can't be known else. */
 bool ps__locate_has_proc(void);
 
-/* Does a thread of this process still run? */
+/* Does a thread of this process still run? One that is ending is waited for, a second at most, so
+ * that its counters have stopped when this says no. */
 bool ps__locate_is_alive(pid_t tid);
 
 /* Opens the folder of a control group: by its absolute path, or below the mount point of the

@@ -2,6 +2,7 @@
 /* Finds where another task was last seen: the 39th field of its stat file in /proc, read by a kept
  * descriptor. */
 #include "base/advice.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "locate/locate.h"
@@ -11,13 +12,23 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-/* proc(5): the name is the 2nd field, the state the 3rd, "num_threads" the 20th, "processor" the
- * 39th. */
+/* proc(5): the name is the 2nd field, the state the 3rd, "flags" the 9th, "num_threads" the 20th,
+ * "processor" the 39th. */
 #define FIELDS_FROM_NAME_TO_STATE   1
+#define FIELDS_FROM_NAME_TO_FLAGS   7
 #define FIELDS_FROM_NAME_TO_THREADS 18
 #define FIELDS_FROM_NAME_TO_CPU     37
-#define LARGEST_NUMBER              (1 << 24)
+#define LARGEST_NUMBER              UINT32_MAX
+#define MOST_CPUS                   (1 << 24)
+
+/* A bit of "flags": the kernel's PF_EXITING, the same since Linux 2.6. */
+#define FLAG_EXITING 0x4
+
+/* How long an ending task is waited for, and how often it is looked at. */
+#define END_WAIT_US  1000000
+#define END_PAUSE_US 50
 
 /* A name of 15 bytes and 50 numbers of at most 20 digits fit. */
 #define STAT_BYTES 1152
@@ -119,12 +130,12 @@ static const char *find_field(const char *stat, size_t length, int fields_from_n
 	return at;
 }
 
-static int parse_number(const char *stat, size_t length, int fields_from_name)
+static int64_t parse_number(const char *stat, size_t length, int fields_from_name)
 {
 	const char *end = stat + length;
 	const char *at = find_field(stat, length, fields_from_name);
 	const char *digits = at;
-	int number = 0;
+	int64_t number = 0;
 
 	for (; at && at < end && *at >= '0' && *at <= '9' && number < LARGEST_NUMBER; at++)
 		number = 10 * number + (*at - '0');
@@ -132,9 +143,18 @@ static int parse_number(const char *stat, size_t length, int fields_from_name)
 	return at > digits && at < end && number < LARGEST_NUMBER ? number : -1;
 }
 
+static bool is_exiting(const char *stat, size_t length)
+{
+	int64_t flags = parse_number(stat, length, FIELDS_FROM_NAME_TO_FLAGS);
+
+	return flags >= 0 && (flags & FLAG_EXITING);
+}
+
 int ps__task_parse_cpu(const char *stat, size_t length)
 {
-	return parse_number(stat, length, FIELDS_FROM_NAME_TO_CPU);
+	int64_t cpu = parse_number(stat, length, FIELDS_FROM_NAME_TO_CPU);
+
+	return cpu < MOST_CPUS ? (int)cpu : -1;
 }
 
 /* One that has ended keeps its file until its parent has taken notice; X is the moment after
@@ -175,6 +195,37 @@ bool ps__task_is_zombie(const struct ps__task *task)
 	return length > 0 && is_zombie(stat, (size_t)length);
 }
 
+/* What the file says: true while the task runs. *exiting: it runs none of the program any more. */
+static bool task_runs(int fd, bool *exiting)
+{
+	char stat[STAT_BYTES];
+	ssize_t length = read_stat(fd, stat);
+
+	*exiting = length > 0 && is_exiting(stat, (size_t)length);
+	if (length < 0)
+		return errno != ESRCH && errno != ENOENT;
+	return !is_zombie(stat, (size_t)length);
+}
+
+/* pthread_join returns before the kernel has stopped the counters of the thread: what is exiting
+ * counts as ended, once they are stopped. */
+static bool task_runs_after_its_exit(int fd)
+{
+	const struct timespec pause = {.tv_nsec = END_PAUSE_US * 1000};
+	bool exiting;
+
+	for (unsigned waited_us = 0; task_runs(fd, &exiting); waited_us += END_PAUSE_US) {
+		if (!exiting)
+			return true;
+		if (waited_us >= END_WAIT_US)
+			break;
+		int cancel = ps__cancel_hold();
+		nanosleep(&pause, NULL);
+		ps__cancel_release(cancel);
+	}
+	return false;
+}
+
 bool ps__locate_is_alive(pid_t tid)
 {
 	char path[64];
@@ -186,7 +237,7 @@ bool ps__locate_is_alive(pid_t tid)
 	if (fd < 0)
 		return (errno != ENOENT && errno != ESRCH) ||
 		       (!ps__locate_has_proc() && is_known_to_kernel(tid));
-	bool has_ended = ps__task_is_zombie(&(struct ps__task){.tid = tid, .fd = fd});
+	bool runs = task_runs_after_its_exit(fd);
 	ps__os.close(fd);
-	return !has_ended;
+	return runs;
 }

@@ -3,6 +3,7 @@
  * made, and a format's function called. */
 #include "base/error.h"
 #include "base/os.h"
+#include "output/destination.h"
 #include "output/report.h"
 
 #include <perfsage/print.h>
@@ -29,40 +30,30 @@ const char *ps_format_name(enum ps_format format)
 	return export_is_format(format) ? sinks[format].name : "unknown";
 }
 
-static int export_check_arrays(const struct ps_export_options *options)
+/* The struct ended here before it had a timestamp. */
+#define LEAST_OPTIONS (offsetof(struct ps_export_options, field_count) + sizeof(size_t))
+
+static int export_check(struct ps_export_options *out, const struct ps_export_options *options,
+                        const char *call)
 {
-	int code =
-	    ps__table_check_metrics(options->metrics, options->metric_count, "ps_export_with");
+	struct ps_export_options all = {.size = sizeof all};
+	int code = options ? ps__table_take_options(&all, sizeof all, options, LEAST_OPTIONS, call)
+	                   : PS_OK;
+	struct ps__table_view view = {.types = all.types, .cache_level = all.cache_level};
 
 	if (code < 0)
 		return code;
-	if (options->field_count && !options->fields)
-		return ps__fail(PS_EINVAL,
-		                "ps_export_with: options->fields is NULL, but field_count is %zu",
-		                options->field_count);
-	for (size_t i = 0; i < options->field_count; i++) {
-		if (!options->fields[i].name || !*options->fields[i].name)
-			return ps__fail(PS_EINVAL,
-			                "ps_export_with: options->fields[%zu] has no name", i);
-	}
-	return PS_OK;
-}
-
-static int export_check(const struct ps_export_options *options)
-{
-	struct ps__table_view view = {.types = options->types, .cache_level = options->cache_level};
-
-	if (options->size != sizeof *options)
-		return ps__fail(
-		    PS_EINVAL,
-		    "ps_export_with: options->size is %zu, not %zu: set it to sizeof options",
-		    options->size, sizeof *options);
-	if (options->flags & ~ALL_FLAGS)
-		return ps__fail(PS_EINVAL,
-		                "ps_export_with: options->flags has an unknown flag: 0x%x",
-		                options->flags);
-	int code = export_check_arrays(options);
-	return code < 0 ? code : ps__table_check_view(&view, "ps_export_with");
+	if (all.flags & ~ALL_FLAGS)
+		return ps__fail(PS_EINVAL, "%s: options->flags has an unknown flag: 0x%x", call,
+		                all.flags);
+	code = ps__table_check_metrics(all.metrics, all.metric_count, call);
+	if (code == PS_OK)
+		code = ps__report_check_fields(all.fields, all.field_count, call);
+	if (code == PS_OK)
+		code = ps__table_check_view(&view, call);
+	if (code == PS_OK)
+		*out = all;
+	return code;
 }
 
 /* The metrics that are asked for, and last the one that colours. */
@@ -78,13 +69,13 @@ static int export_make_table(struct ps__report *report, struct ps_component *roo
 		names[count] = options->metrics[count];
 	if (is_heat && options->heat_by && ps_metric_unit(options->heat_by))
 		names[count++] = options->heat_by;
-	int code = ps__table_create(&report->table, root, names, count);
+	int code = ps__table_create_at(&report->table, root, names, count, options->timestamp);
 	ps__os_free(names); /* the names themselves are the caller's */
 	return code;
 }
 
 static int export_run(struct ps_component *root, enum ps_format format,
-                      const struct ps_export_options *options, FILE *stream)
+                      const struct ps_export_options *options, const struct ps__destination *to)
 {
 	struct ps__report report = {.options = options};
 	struct ps__buffer buffer = {0};
@@ -94,35 +85,56 @@ static int export_run(struct ps_component *root, enum ps_format format,
 		return code;
 	code = sinks[format].write(&report, &buffer);
 	if (code == PS_OK)
-		code = ps__buffer_finish(&buffer, stream);
+		code = ps__destination_write(to, &buffer);
 	else
 		ps__os_free(buffer.text);
 	ps__table_clear(&report.table);
 	return code;
 }
 
+static int export_to(struct ps_component *root, enum ps_format format,
+                     const struct ps_export_options *options, const struct ps__destination *to,
+                     const char *call)
+{
+	struct ps_export_options all;
+
+	if (!root)
+		return ps__fail(PS_EINVAL, "%s: the component is NULL", call);
+	if (!export_is_format(format))
+		return ps__fail(PS_EINVAL, "%s: there is no format %d", call, (int)format);
+	int code = export_check(&all, options, call);
+	return code < 0 ? code : export_run(root, format, &all, to);
+}
+
 int ps_export_with(struct ps_component *root, enum ps_format format,
                    const struct ps_export_options *options, FILE *stream)
 {
-	struct ps_export_options plain = {.size = sizeof plain};
-
-	if (!root || !stream)
-		return ps__fail(PS_EINVAL, "ps_export_with: the %s is NULL",
-		                root ? "stream" : "component");
-	if (!export_is_format(format))
-		return ps__fail(PS_EINVAL, "ps_export_with: there is no format %d", (int)format);
-	int code = options ? export_check(options) : PS_OK;
-	return code < 0 ? code : export_run(root, format, options ? options : &plain, stream);
+	if (!stream)
+		return ps__fail(PS_EINVAL, "ps_export_with: the stream is NULL");
+	return export_to(root, format, options, &(struct ps__destination){.stream = stream},
+	                 "ps_export_with");
 }
 
 int ps_export(struct ps_component *root, enum ps_format format, FILE *stream)
 {
-	struct ps_export_options plain = {.size = sizeof plain};
+	if (!stream)
+		return ps__fail(PS_EINVAL, "ps_export: the stream is NULL");
+	return export_to(root, format, NULL, &(struct ps__destination){.stream = stream},
+	                 "ps_export");
+}
 
-	if (!root || !stream)
-		return ps__fail(PS_EINVAL, "ps_export: the %s is NULL",
-		                root ? "stream" : "component");
-	if (!export_is_format(format))
-		return ps__fail(PS_EINVAL, "ps_export: there is no format %d", (int)format);
-	return export_run(root, format, &plain, stream);
+int ps_export_to_path(struct ps_component *root, enum ps_format format,
+                      const struct ps_export_options *options, const char *path)
+{
+	if (!path)
+		return ps__fail(PS_EINVAL, "ps_export_to_path: the path is NULL");
+	return export_to(root, format, options, &(struct ps__destination){.path = path},
+	                 "ps_export_to_path");
+}
+
+int ps_export_to_fd(struct ps_component *root, enum ps_format format,
+                    const struct ps_export_options *options, int fd)
+{
+	return export_to(root, format, options, &(struct ps__destination){.fd = fd},
+	                 "ps_export_to_fd");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lays cells out: as wide as the widest of a column, in blocks as wide as the
- * screen. */
+/* Lays cells out: as wide as the widest of a column, as many columns as the screen has room for. */
 #include "output/grid.h"
 
 #include "base/error.h"
 #include "base/os.h"
+
+#include <string.h>
 
 /* Of the eight colours that every terminal has, those that can be read on black
  * and on white. */
@@ -15,6 +16,15 @@ static const char *const sequences[] = {
     [PS__STYLE_UNKNOWN] = "\033[31m",
     [PS__STYLE_ESTIMATE] = "\033[36m",
 };
+
+enum ps__style ps__style_of_number(const char *cell)
+{
+	if (strcmp(cell, "0") == 0)
+		return PS__STYLE_FAINT;
+	if (*cell == 'n')
+		return PS__STYLE_UNKNOWN;
+	return *cell == '~' ? PS__STYLE_ESTIMATE : PS__STYLE_PLAIN;
+}
 
 void ps__style_begin(struct ps__buffer *buffer, enum ps__style style)
 {
@@ -96,56 +106,106 @@ static void grid_add_cell(const struct ps__grid *grid, struct ps__buffer *buffer
 	bool is_left = grid->ends_in_words && column + 1 == grid->column_count;
 	size_t pad = !is_left && about->width > used ? about->width - used : 0;
 
-	if (!about->width)
+	if (!about->width || about->is_left_out)
 		return;
 	ps__buffer_add(buffer, "  %*s", (int)pad, "");
 	grid_add_text(grid, buffer, cell);
 	ps__buffer_add(buffer, "%*s", (int)(about->mark - cell->mark), "");
 }
 
-static void grid_add_row(const struct ps__grid *grid, struct ps__buffer *buffer, size_t row,
-                         size_t first, size_t end)
+static void grid_add_row(const struct ps__grid *grid, struct ps__buffer *buffer, size_t row)
 {
 	const struct ps__grid_cell *label = grid_cell(grid, row, 0);
 
 	grid_add_text(grid, buffer, label);
 	ps__buffer_add(buffer, "%*s", (int)(grid->columns[0].width - label->columns), "");
-	for (size_t column = first; column < end; column++)
+	for (size_t column = 1; column < grid->column_count; column++)
 		grid_add_cell(grid, buffer, row, column);
 	ps__buffer_trim(buffer);
 	ps__buffer_add(buffer, "\n");
 }
 
-/* The columns that stand beside each other from `first` on: one at least. */
-static size_t grid_end_of_block(const struct ps__grid *grid, size_t first, size_t width)
+static size_t grid_width(const struct ps__grid *grid)
 {
-	size_t used = grid->columns[0].width, shown = 0, end = first;
+	size_t width = grid->columns[0].width;
 
-	for (; end < grid->column_count; end++) {
-		if (!grid->columns[end].width)
-			continue;
-		used += 2 + grid->columns[end].width;
-		if (width && used > width && shown > 0)
-			break;
-		shown++;
+	for (size_t column = 1; column < grid->column_count; column++) {
+		if (grid->columns[column].width && !grid->columns[column].is_left_out)
+			width += 2 + grid->columns[column].width;
 	}
-	return end;
+	return width;
+}
+
+/* The words that all rows have which have any; NULL if they differ. */
+static const struct ps__grid_cell *grid_only_words(const struct ps__grid *grid, size_t column)
+{
+	const char *text = ps__buffer_text(&grid->text);
+	const struct ps__grid_cell *only = NULL;
+
+	for (size_t row = 1; row < grid->row_count; row++) {
+		const struct ps__grid_cell *cell = grid_cell(grid, row, column);
+		if (!cell->bytes)
+			continue;
+		if (only && (cell->bytes != only->bytes ||
+		             memcmp(text + cell->offset, text + only->offset, cell->bytes) != 0))
+			return NULL;
+		only = cell;
+	}
+	return only;
+}
+
+static void grid_fit(struct ps__grid *grid, size_t width)
+{
+	size_t last = grid->column_count - 1;
+
+	if (grid->ends_in_words && grid_width(grid) > width && grid_only_words(grid, last))
+		grid->columns[last].is_left_out = true;
+	for (size_t column = last - grid->ends_in_words; column > 1 && grid_width(grid) > width;
+	     column--)
+		grid->columns[column].is_left_out = true;
 }
 
 void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width)
 {
-	size_t end;
-
 	buffer->failed |= grid->text.failed;
 	if (buffer->failed)
 		return;
 	for (size_t column = 0; column < grid->column_count; column++)
 		grid_measure(grid, column);
-	for (size_t first = 1; first < grid->column_count; first = end) {
-		end = grid_end_of_block(grid, first, width);
-		if (first > 1)
-			ps__buffer_add(buffer, "\n");
-		for (size_t row = 0; row < grid->row_count; row++)
-			grid_add_row(grid, buffer, row, first, end);
+	if (width)
+		grid_fit(grid, width);
+	for (size_t row = 0; row < grid->row_count; row++)
+		grid_add_row(grid, buffer, row);
+}
+
+static void grid_add_plain(const struct ps__grid *grid, struct ps__buffer *buffer,
+                           const struct ps__grid_cell *cell)
+{
+	ps__buffer_add(buffer, "%.*s", (int)cell->bytes,
+	               ps__buffer_text(&grid->text) + cell->offset);
+}
+
+void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
+                           const char *remedy)
+{
+	size_t last = grid->column_count - 1;
+	const char *separator = "";
+
+	if (grid->ends_in_words && grid->columns[last].is_left_out) {
+		grid_add_plain(grid, buffer, grid_cell(grid, 0, last));
+		ps__buffer_add(buffer, " of all: ");
+		grid_add_plain(grid, buffer, grid_only_words(grid, last));
+		ps__buffer_add(buffer, "\n");
 	}
+	for (size_t column = 1; column <= last - grid->ends_in_words; column++) {
+		if (!grid->columns[column].is_left_out || !grid->columns[column].width)
+			continue;
+		if (!*separator)
+			ps__buffer_add(buffer, "Not shown, as the width is %zu: ", width);
+		ps__buffer_add(buffer, "%s", separator);
+		grid_add_plain(grid, buffer, grid_cell(grid, 0, column));
+		separator = ", ";
+	}
+	if (*separator)
+		ps__buffer_add(buffer, "%s\n", remedy);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text in rows and columns, folded to the width of a terminal: the tree with
- * its counters, and tables of tasks. */
+/* Text in rows and columns, in the width of a terminal: the tree with its counters, and tables of
+ * tasks. */
 #ifndef PS_OUTPUT_GRID_H
 #define PS_OUTPUT_GRID_H
 
@@ -13,6 +13,9 @@ enum ps__style {
 	PS__STYLE_UNKNOWN, /* what isn't known */
 	PS__STYLE_ESTIMATE
 };
+
+/* Of what stands in a cell: "0", "n/s", "~42". */
+enum ps__style ps__style_of_number(const char *cell);
 
 /* Escape sequences of a terminal. */
 void ps__style_begin(struct ps__buffer *buffer, enum ps__style style);
@@ -27,8 +30,9 @@ struct ps__grid_cell {
 };
 
 struct ps__grid_column {
-	size_t width; /* 0: nothing stands below its heading; it isn't shown */
-	size_t mark;  /* room for the longest mark, so that digits stand in line */
+	size_t width;     /* 0: nothing stands below its heading; it isn't shown */
+	size_t mark;      /* room for the longest mark, so that digits stand in line */
+	bool is_left_out; /* there is no room for it */
 };
 
 struct ps__grid {
@@ -49,8 +53,14 @@ void ps__grid_clear(struct ps__grid *grid);
 void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct ps__buffer *text,
                   struct ps__grid_cell about);
 
-/* The first column is repeated in front of each block of columns that fit into
- * the width (0: all of them). */
+/* Columns at the right end that have no room in the width are left out (0: none); of the numbers
+ * one is always shown. Words at the end go first if they are the same in all rows that have any;
+ * else they stay. */
 void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width);
+
+/* "Not shown, as the width is 80: cycles, IPC (...)": what was left out of it, and what can be
+ * done. */
+void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
+                           const char *remedy);
 
 #endif

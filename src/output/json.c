@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree as JSON (RFC 8259). ps_export(3) describes every field;
  * share/perfsage.schema.json is the schema. */
-#include "output/json_writer.h"
+#include "output/json.h"
+
 #include "output/label.h"
 #include "output/report.h"
 
@@ -13,7 +14,7 @@
 static void json_add_value(struct ps__json *json, const struct ps__table_column *column,
                            const struct ps_value *value)
 {
-	ps__json_open_line(json);
+	ps__json_open_line(json, NULL, '{');
 	ps__json_add_string(json, "event", column->selector.name);
 	ps__json_add_value(json, value, column->unit, column->scale);
 	ps__json_add_double(json, "coverage", ps__report_coverage(value));
@@ -21,19 +22,21 @@ static void json_add_value(struct ps__json *json, const struct ps__table_column 
 	ps__json_add_unsigned(json, "enabled_ns", value->enabled_ns);
 	ps__json_add_unsigned(json, "running_ns", value->running_ns);
 	ps__json_add_unsigned(json, "timestamp", value->timestamp);
-	ps__json_close_line(json);
+	ps__json_close_line(json, '}');
 }
 
-static void json_add_metric(struct ps__json *json, const struct ps__table_metric *metric,
-                            const struct ps_metric_value *value)
+void ps__json_add_metric(struct ps__json *json, const char *name, const struct ps__metric *metric,
+                         const char *share, const struct ps_metric_value *value)
 {
-	ps__json_open_line(json);
-	ps__json_add_string(json, "metric", metric->name);
+	ps__json_open_line(json, NULL, '{');
+	ps__json_add_string(json, "metric", name);
+	if (share)
+		ps__json_add_string(json, "share", share);
 	ps__json_add_double(json, "value", value->value);
-	ps__json_add_string(json, "unit", metric->ask.metric->unit);
+	ps__json_add_string(json, "unit", metric->unit);
 	ps__json_add_how(json, value->status, value->attribution, value->flags);
 	ps__json_add_unsigned(json, "timestamp", value->timestamp);
-	ps__json_close_line(json);
+	ps__json_close_line(json, '}');
 }
 
 static void json_add_numbers(struct ps__json *json, const struct ps__table *table, size_t row)
@@ -50,7 +53,8 @@ static void json_add_numbers(struct ps__json *json, const struct ps__table *tabl
 	ps__json_open(json, "metrics", '[');
 	for (size_t i = 0; i < table->metric_count; i++) {
 		if (ps__table_metric(table, row, i, &metric))
-			json_add_metric(json, &table->metrics[i], &metric);
+			ps__json_add_metric(json, table->metrics[i].name,
+			                    table->metrics[i].ask.metric, NULL, &metric);
 	}
 	ps__json_close(json, ']');
 }
@@ -98,19 +102,6 @@ static void json_add_tree(struct ps__json *json, const struct ps__table *table)
 	}
 }
 
-static void json_add_run(struct ps__json *json, const struct ps_export_options *options)
-{
-	ps__json_open(json, "run", '{');
-	for (size_t i = 0; i < options->field_count; i++) {
-		const struct ps_export_field *field = &options->fields[i];
-		if (field->text)
-			ps__json_add_string(json, field->name, field->text);
-		else
-			ps__json_add_double(json, field->name, field->number);
-	}
-	ps__json_close(json, '}');
-}
-
 static void json_add_attribute(struct ps__json *json, const char *key,
                                const struct ps_component *component, const char *attribute)
 {
@@ -139,42 +130,69 @@ static void json_add_machine(struct ps__json *json, const struct ps_topology *to
 	ps__json_close(json, '}');
 }
 
+void ps__json_add_head(struct ps__json *json, const struct ps_topology *topology,
+                       const struct ps_export_field *fields, size_t field_count)
+{
+	ps__json_add_string(json, "perfsage", ps_version());
+	ps__json_add_integer(json, "schema", SCHEMA);
+	if (field_count)
+		ps__json_open(json, "run", '{');
+	for (size_t i = 0; i < field_count; i++) {
+		if (fields[i].text)
+			ps__json_add_string(json, fields[i].name, fields[i].text);
+		else
+			ps__json_add_double(json, fields[i].name, fields[i].number);
+	}
+	if (field_count)
+		ps__json_close(json, '}');
+	json_add_machine(json, topology);
+}
+
+void ps__json_add_event(struct ps__json *json, const char *event, const char *unit, double scale,
+                        enum ps_scope scope)
+{
+	ps__json_open_line(json, NULL, '{');
+	ps__json_add_string(json, "event", event);
+	ps__json_add_string(json, "unit", ps__report_unit(unit));
+	ps__json_add_double(json, "scale", scale);
+	ps__json_add_string(json, "scope", ps_scope_name(scope));
+	ps__json_close_line(json, '}');
+}
+
+void ps__json_describe_metric(struct ps__json *json, const char *name,
+                              const struct ps__metric *metric)
+{
+	ps__json_open_line(json, NULL, '{');
+	ps__json_add_string(json, "metric", name);
+	ps__json_add_string(json, "unit", metric->unit);
+	ps__json_add_string(json, "description", metric->description);
+	ps__json_close_line(json, '}');
+}
+
 static void json_add_lists(struct ps__json *json, const struct ps__table *table)
 {
 	ps__json_open(json, "events", '[');
 	for (size_t event = 0; event < table->event_count; event++) {
 		const struct ps__table_column *column = &table->columns[event];
-		ps__json_open_line(json);
-		ps__json_add_string(json, "event", column->selector.name);
-		ps__json_add_string(json, "unit", ps__report_unit(column->unit));
-		ps__json_add_double(json, "scale", column->scale);
-		ps__json_add_string(json, "scope", ps_scope_name(column->scope));
-		ps__json_close_line(json);
+		ps__json_add_event(json, column->selector.name, column->unit, column->scale,
+		                   column->scope);
 	}
 	ps__json_close(json, ']');
 	ps__json_open(json, "metrics", '[');
-	for (size_t i = 0; i < table->metric_count; i++) {
-		const struct ps__metric *metric = table->metrics[i].ask.metric;
-		ps__json_open_line(json);
-		ps__json_add_string(json, "metric", table->metrics[i].name);
-		ps__json_add_string(json, "unit", metric->unit);
-		ps__json_add_string(json, "description", metric->description);
-		ps__json_close_line(json);
-	}
+	for (size_t i = 0; i < table->metric_count; i++)
+		ps__json_describe_metric(json, table->metrics[i].name,
+		                         table->metrics[i].ask.metric);
 	ps__json_close(json, ']');
 }
 
 int ps__json_write(struct ps__report *report, struct ps__buffer *buffer)
 {
-	struct ps__json json = ps__json_create(buffer, report->options->flags & PS_EXPORT_COMPACT);
+	const struct ps_export_options *options = report->options;
+	struct ps__json json = ps__json_create(buffer, options->flags & PS_EXPORT_COMPACT);
 
 	ps__report_select(report);
 	ps__json_open(&json, NULL, '{');
-	ps__json_add_string(&json, "perfsage", ps_version());
-	ps__json_add_integer(&json, "schema", SCHEMA);
-	if (report->options->field_count)
-		json_add_run(&json, report->options);
-	json_add_machine(&json, report->table.topology);
+	ps__json_add_head(&json, report->table.topology, options->fields, options->field_count);
 	json_add_lists(&json, &report->table);
 	json_add_tree(&json, &report->table);
 	ps__json_close(&json, '}');

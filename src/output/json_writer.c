@@ -96,17 +96,15 @@ void ps__json_close(struct ps__json *json, char bracket)
 		ps__buffer_add(json->buffer, "\n");
 }
 
-void ps__json_open_line(struct ps__json *json)
+void ps__json_open_line(struct ps__json *json, const char *key, char bracket)
 {
-	json_begin(json, NULL);
-	ps__buffer_add(json->buffer, "{");
-	json->has_member = false;
-	json->line_depth = json->depth++;
+	ps__json_open(json, key, bracket);
+	json->line_depth = json->depth - 1;
 }
 
-void ps__json_close_line(struct ps__json *json)
+void ps__json_close_line(struct ps__json *json, char bracket)
 {
-	ps__json_close(json, '}');
+	ps__json_close(json, bracket);
 	json->line_depth = 0;
 }
 

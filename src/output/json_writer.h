@@ -25,10 +25,9 @@ static inline struct ps__json ps__json_create(struct ps__buffer *buffer, bool is
  * value. */
 void ps__json_open(struct ps__json *json, const char *key, char bracket); /* '{' or '[' */
 void ps__json_close(struct ps__json *json, char bracket);                 /* '}' or ']' */
-/* An object of an array that stands in one line, as there are many of its
- * kind. */
-void ps__json_open_line(struct ps__json *json);
-void ps__json_close_line(struct ps__json *json);
+/* The same of one that stands in one line with all that is in it, as there are many of its kind. */
+void ps__json_open_line(struct ps__json *json, const char *key, char bracket);
+void ps__json_close_line(struct ps__json *json, char bracket);
 
 /* NULL: null. Bytes that are no UTF-8 become U+FFFD. */
 void ps__json_add_string(struct ps__json *json, const char *key, const char *text);

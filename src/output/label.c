@@ -7,6 +7,10 @@
 
 #include <inttypes.h>
 
+#define DEEPEST  63 /* bits of a line's branches */
+#define LONGEST  60 /* columns of the names */
+#define SHORTEST 24 /* the same on a narrow screen */
+
 static void label_add_ascii(struct ps__buffer *buffer, const char *text)
 {
 	ps__buffer_add_foreign(buffer, text, PS__CHARSET_ASCII);
@@ -53,7 +57,12 @@ void ps__label_add_component(struct ps__buffer *buffer, const struct ps_componen
 		remarks[1] = ps__label_core_kind(ps_component_core_kind(component));
 	if (details && !ps_component_is_allowed(component))
 		remarks[2] = "not allowed";
-	label_add_ascii(buffer, ps_component_name(component));
+	/* In a text for people a Thread is a CPU: a thread is software to most of them. */
+	if (ps_component_type(component) == PS_COMPONENT_THREAD &&
+	    ps_component_os_id(component) >= 0)
+		ps__buffer_add(buffer, "CPU %d", ps_component_os_id(component));
+	else
+		label_add_ascii(buffer, ps_component_name(component));
 	for (size_t i = 0; i < 3; i++) {
 		if (!*remarks[i])
 			continue;
@@ -78,4 +87,39 @@ void ps__label_add_event(struct ps__buffer *buffer, const char *event, const cha
 	ps__buffer_add(buffer, " (");
 	label_add_ascii(buffer, unit);
 	ps__buffer_add(buffer, ")");
+}
+
+size_t ps__label_width(size_t screen_width)
+{
+	size_t part = screen_width * 2 / 5;
+
+	if (screen_width == 0 || part > LONGEST)
+		return LONGEST;
+	return part < SHORTEST ? SHORTEST : part;
+}
+
+/* A branch goes on at a depth if there was a line of that depth, and none above it since. */
+uint64_t ps__label_find_branches(uint64_t *open, int depth)
+{
+	uint64_t bit = UINT64_C(1) << (depth < DEEPEST ? depth : DEEPEST);
+	uint64_t branches = *open & (2 * bit - 1);
+
+	*open = (*open & (bit - 1)) | bit;
+	return branches;
+}
+
+void ps__label_add_branches(struct ps__buffer *buffer, uint64_t branches, int depth,
+                            bool has_colour)
+{
+	if (has_colour)
+		ps__style_begin(buffer, PS__STYLE_FAINT);
+	for (int level = 1; level <= depth; level++) {
+		bool goes_on = branches >> (level < DEEPEST ? level : DEEPEST) & 1;
+		if (level < depth)
+			ps__buffer_add(buffer, "%s", goes_on ? "\u2502 " : "  ");
+		else
+			ps__buffer_add(buffer, "%s", goes_on ? "\u251c\u2500" : "\u2514\u2500");
+	}
+	if (has_colour)
+		ps__style_end(buffer, PS__STYLE_FAINT);
 }

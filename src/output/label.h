@@ -3,7 +3,7 @@
 #ifndef PS_OUTPUT_LABEL_H
 #define PS_OUTPUT_LABEL_H
 
-#include "output/buffer.h"
+#include "output/grid.h"
 
 #include <perfsage/component.h>
 
@@ -17,5 +17,15 @@ const char *ps__label_core_kind(enum ps_core_kind kind);
 
 /* "page-faults", "task-clock (ns)"; unit: "" for none. */
 void ps__label_add_event(struct ps__buffer *buffer, const char *event, const char *unit);
+
+/* Columns of the screen that a line's names may take. */
+size_t ps__label_width(size_t screen_width);
+
+/* The branches of a tree's lines, from the last line up: by bits, at which depths lines go on below
+ * this one. open: 0 before the first call. */
+uint64_t ps__label_find_branches(uint64_t *open, int depth);
+/* Box characters, two columns for each depth. */
+void ps__label_add_branches(struct ps__buffer *buffer, uint64_t branches, int depth,
+                            bool has_colour);
 
 #endif

@@ -2,6 +2,8 @@
 /* Answers that several output formats need of a report. */
 #include "output/report.h"
 
+#include "base/error.h"
+
 #include <math.h>
 
 void ps__report_select(struct ps__report *report)
@@ -13,6 +15,18 @@ void ps__report_select(struct ps__report *report)
 	};
 
 	ps__table_select(&report->table, &view);
+}
+
+int ps__report_check_fields(const struct ps_export_field *fields, size_t count, const char *call)
+{
+	if (count && !fields)
+		return ps__fail(PS_EINVAL, "%s: options->fields is NULL, but field_count is %zu",
+		                call, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!fields[i].name || !*fields[i].name)
+			return ps__fail(PS_EINVAL, "%s: options->fields[%zu] has no name", call, i);
+	}
+	return PS_OK;
 }
 
 const char *ps__report_unit(const char *unit)

@@ -29,6 +29,10 @@ ps__sink ps__xml_write;  /* xml.c */
 /* Drops the rows that the caller doesn't want. */
 void ps__report_select(struct ps__report *report);
 
+/* Has each of the caller's fields a name? PS_EINVAL, with a sentence that begins with the call's
+ * name. */
+int ps__report_check_fields(const struct ps_export_field *fields, size_t count, const char *call);
+
 /* "Joules", "ns"; "count" where the value is one. */
 const char *ps__report_unit(const char *unit);
 bool ps__report_is_known(const struct ps_value *value);

@@ -70,20 +70,37 @@ static int table_add_rows(struct builder *builder, struct ps_component *root)
 	return PS_OK;
 }
 
+/* Of a timestamp's table the recordings that have a reading with it. */
+static bool table_shows(const struct ps__table *table, const struct ps__recording *recording)
+{
+	struct ps__range whole = ps__component_range(table->topology->root);
+	struct ps_value value;
+
+	return !table->timestamp ||
+	       ps__recording_sum_at(recording, 0, whole, table->timestamp, &value) > 0;
+}
+
 /* The list has the newest first; a table reads better from the oldest on. */
 static int table_list_recordings(struct builder *builder)
 {
 	struct ps__recording *newest = ps__recording_first(builder->table.topology);
-	size_t left = 0;
+	size_t count = 0;
 
 	for (struct ps__recording *recording = newest; recording; recording = recording->next)
-		left++;
-	builder->recordings = ps__os_calloc(left, sizeof(struct ps__recording *));
+		count++;
+	builder->recordings = ps__os_calloc(count, sizeof(struct ps__recording *));
 	if (!builder->recordings)
 		return PS_ENOMEM;
-	builder->recording_count = left;
+	size_t left = count;
 	for (struct ps__recording *recording = newest; recording; recording = recording->next)
 		builder->recordings[--left] = recording;
+	for (size_t i = 0; i < count; i++) {
+		if (table_shows(&builder->table, builder->recordings[i]))
+			builder->recordings[builder->recording_count++] = builder->recordings[i];
+	}
+	if (builder->recording_count == 0 && builder->table.timestamp)
+		return ps__fail(PS_ENOEVST, "no event set has a reading with timestamp %llu here",
+		                (unsigned long long)builder->table.timestamp);
 	return PS_OK;
 }
 
@@ -156,24 +173,25 @@ static int table_make_room(struct builder *builder, const struct ps__history *ne
 	return builder->values && builder->threads && builder->rows ? PS_OK : PS_ENOMEM;
 }
 
-/* The columns of a history's newest row, if that belongs to the recording's
- * latest reading. */
-static bool table_take_part(const struct ps__history *history, uint64_t latest,
+/* The columns of the row that belongs to the reading; that of the recording's
+ * latest one can be the newest row only. */
+static bool table_take_part(const struct ps__history *history, uint64_t timestamp, bool is_latest,
                             struct ps_value *values)
 {
 	const struct ps__recording *recording = history->recording;
 	size_t count = atomic_load_explicit(&history->count, memory_order_acquire);
+	ptrdiff_t row = is_latest ? (ptrdiff_t)count - 1 : ps__history_find(history, timestamp);
 
 	for (size_t column = 0; column < recording->columns; column++) {
-		if (count == 0 ||
-		    !ps__recording_value(history, count - 1, column, &values[column]) ||
-		    values[column].timestamp != latest)
+		if (row < 0 ||
+		    !ps__recording_value(history, (size_t)row, column, &values[column]) ||
+		    values[column].timestamp != timestamp)
 			return false;
 	}
 	return true;
 }
 
-/* Copies all parts of a recording's latest reading; how many there are. */
+/* Copies all parts of a recording's reading; how many there are. */
 static int table_take_parts(struct builder *builder, const struct ps__recording *recording,
                             size_t *out)
 {
@@ -186,12 +204,15 @@ static int table_take_parts(struct builder *builder, const struct ps__recording 
 		/* Pairs with the release in ps__recording_add_history. */
 		const struct ps__history *newest =
 		    atomic_load_explicit(&recording->histories, memory_order_acquire);
-		uint64_t latest = atomic_load_explicit(&recording->latest, memory_order_acquire);
+		uint64_t wanted = builder->table.timestamp;
+		bool is_latest = wanted == 0;
+		if (is_latest)
+			wanted = atomic_load_explicit(&recording->latest, memory_order_acquire);
 		if (table_make_room(builder, newest, recording->columns) < 0)
 			return PS_ENOMEM;
 		for (const struct ps__history *history = newest; history;
 		     history = history->next_in_recording) {
-			if (!table_take_part(history, latest,
+			if (!table_take_part(history, wanted, is_latest,
 			                     &builder->values[parts * recording->columns]))
 				continue;
 			builder->threads[parts++] =
@@ -285,7 +306,8 @@ static int table_add_recording(struct builder *builder, const struct ps__recordi
 	for (size_t event = 0; event < builder->table.column_count; event++) {
 		const struct ps__table_column *about = &builder->table.columns[event];
 		ptrdiff_t column = about->selector.find(recording, &about->selector);
-		if (column < 0 || ps__recording_is_superseded(recording, &about->selector))
+		if (column < 0 || (!builder->table.timestamp &&
+		                   ps__recording_is_superseded(recording, &about->selector)))
 			continue;
 		if (about->scope == PS_SCOPE_THREAD)
 			table_add_narrow(builder, recording, parts, (size_t)column, event);
@@ -373,7 +395,13 @@ static void table_keep_row(struct ps__table *table, const struct ps_component *c
 int ps__table_create(struct ps__table *out, struct ps_component *root, const char *const *metrics,
                      size_t metric_count)
 {
-	struct builder builder = {0};
+	return ps__table_create_at(out, root, metrics, metric_count, 0);
+}
+
+int ps__table_create_at(struct ps__table *out, struct ps_component *root,
+                        const char *const *metrics, size_t metric_count, uint64_t timestamp)
+{
+	struct builder builder = {.table.timestamp = timestamp};
 	/* What is local to a NUMA node isn't below it: it's found by way of its
 	 * parent. */
 	bool is_node = root->type == PS_COMPONENT_NUMA;

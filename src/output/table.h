@@ -56,6 +56,7 @@ struct ps__table {
 	struct ps__table_metric *metrics;
 	size_t metric_count;
 	struct ps__cell *cells; /* for each row all columns */
+	uint64_t timestamp;     /* of the readings that it shows; 0: the latest */
 	bool is_sum; /* over runs or intervals: what the topology has of its own is not of it */
 };
 
@@ -74,6 +75,9 @@ static inline const char *ps__table_event(const struct ps__table *table, size_t 
  * such metric. PS_ENOMEM. */
 int ps__table_create(struct ps__table *out, struct ps_component *root, const char *const *metrics,
                      size_t metric_count);
+/* The same of the readings with a timestamp; 0: the latest. PS_ENOEVST: no set has such one. */
+int ps__table_create_at(struct ps__table *out, struct ps_component *root,
+                        const char *const *metrics, size_t metric_count, uint64_t timestamp);
 void ps__table_clear(struct ps__table *table);
 
 /* A metric in a row; false if what it needs wasn't counted there. NaN if it's
@@ -101,6 +105,13 @@ int ps__table_check_view(const struct ps__table_view *view, const char *call);
 
 /* Are these names of metrics at all? PS_EINVAL, likewise. */
 int ps__table_check_metrics(const char *const *names, size_t count, const char *call);
+
+/*
+ * Copies a caller's options, which begin with their size: a program that was compiled with an
+ * older, smaller struct (least_bytes) gets zeros for the rest. PS_EINVAL, likewise.
+ */
+int ps__table_take_options(void *out, size_t size_bytes, const void *options, size_t least_bytes,
+                           const char *call);
 
 /* Drops the other rows but the first one. Parents and depths are then among
  * those that are left. */

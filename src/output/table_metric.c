@@ -9,6 +9,21 @@
 #include "output/table.h"
 
 #include <stdio.h>
+#include <string.h>
+
+int ps__table_take_options(void *out, size_t size_bytes, const void *options, size_t least_bytes,
+                           const char *call)
+{
+	size_t given = *(const size_t *)options;
+
+	if (given != size_bytes && given != least_bytes)
+		return ps__fail(PS_EINVAL,
+		                "%s: options->size is %zu, not %zu: set it to sizeof options", call,
+		                given, size_bytes);
+	memset(out, 0, size_bytes);
+	memcpy(out, options, given);
+	return PS_OK;
+}
 
 int ps__table_check_metrics(const char *const *names, size_t count, const char *call)
 {
@@ -59,6 +74,7 @@ void ps__table_sum_wholes(struct ps__table *table)
 	for (size_t i = 0; i < table->metric_count; i++) {
 		struct ps__table_metric *metric = &table->metrics[i];
 		struct ps__selector selector = ps__metric_denominator(&metric->ask);
+		selector.timestamp = table->timestamp;
 		metric->has_whole =
 		    ps__metric_is_share(&metric->ask) &&
 		    ps__component_sum(table->topology->root, &selector, &metric->whole) == PS_OK;

@@ -9,39 +9,61 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "output/destination.h"
 #include "output/report.h"
 #include "output/wrap.h"
 
-#define ALL_FLAGS ((unsigned)(PS_PRINT_NO_LEGEND << 1) - 1)
+#define ALL_FLAGS ((unsigned)(PS_PRINT_EACH << 1) - 1)
 
 /* Not where the program asked for a file's tree: it knows. */
-static void text_add_origin(struct ps__text *text)
+static void text_add_origin(const struct ps__text *text, struct ps__buffer *lines)
 {
 	const struct ps_topology *topology = text->table.topology;
-	struct ps__buffer line = {0};
 
-	if (!topology->is_stand_in || text->options.flags & PS_PRINT_NO_LEGEND)
-		return;
-	ps__buffer_add(&line, "The tree is not this machine's: %s\n", topology->origin);
-	ps__wrap_add_lines(&text->buffer, &line, PS__KNOWN_INDENT, text->options.width);
-	ps__buffer_clear(&line);
+	if (topology->is_stand_in && !text->table.is_sum)
+		ps__buffer_add(lines, "The tree is not this machine's: %s\n", topology->origin);
 }
 
 /* Explains the signs and words of the table, and names what is not shown. */
-static void text_add_legend(struct ps__text *text)
+static void text_explain(struct ps__text *text, struct ps__buffer *lines, bool is_report)
 {
 	size_t left_out = text->table.left_out;
+
+	/* A report's last lines say what exact counts are worth; a command has ended. */
+	if (is_report) {
+		text->known.attributions &= ~(1u << PS_ATTRIBUTION_EXACT);
+		text->known.flags &= ~(uint32_t)PS_VALUE_ENDED;
+	}
+	ps__known_add_legend(lines, &text->known);
+	if (text->has_empty)
+		ps__buffer_add(lines, "%-11s  nothing was counted there\n", "-");
+	if (text->lines.folded)
+		ps__buffer_add(lines, "%-11s  of these CPUs has a count in this range%s\n", "each",
+		               is_report ? "; --each shows them all" : "");
+	if (!text->table.is_sum && !text->table.timestamp) {
+		ps__text_add_residual(lines, &text->table);
+		ps__text_add_cost(lines, &text->table);
+	}
+	if (left_out)
+		ps__buffer_add(lines, "%zu component%s without a count %s not shown%s.\n", left_out,
+		               left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are",
+		               is_report ? ": --idle shows them" : "");
+	/* A report's last lines have it. */
+	if (!is_report)
+		text_add_origin(text, lines);
+}
+
+static void text_add_legend(struct ps__text *text)
+{
+	bool is_report = text->options.flags & PS__PRINT_REPORT;
 	struct ps__buffer lines = {0};
 
-	ps__buffer_add(&text->buffer, "\n");
-	ps__known_add_legend(&lines, &text->known);
-	if (!text->table.is_sum) {
-		ps__text_add_residual(&lines, &text->table);
-		ps__text_add_cost(&lines, &text->table);
-	}
-	if (left_out && !text->table.is_sum)
-		ps__buffer_add(&lines, "%zu component%s without a count %s not shown.\n", left_out,
-		               left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are");
+	ps__grid_add_left_out(&text->grid, &lines, text->options.width,
+	                      is_report ? " (--csv and --json have all)" : "");
+	if (!(text->options.flags & PS_PRINT_NO_LEGEND))
+		text_explain(text, &lines, is_report);
+	if (lines.length && !(text->options.flags & PS_PRINT_NO_LEGEND))
+		ps__buffer_add(&text->buffer, "\n");
 	ps__wrap_add_lines(&text->buffer, &lines, PS__KNOWN_INDENT, text->options.width);
 	ps__buffer_clear(&lines);
 }
@@ -49,7 +71,7 @@ static void text_add_legend(struct ps__text *text)
 static int text_add_counts(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
-	int code = ps__grid_create(&text->grid, table->row_count + 1,
+	int code = ps__grid_create(&text->grid, text->lines.count + 1,
 	                           table->event_count + table->metric_count + 2);
 
 	if (code < 0)
@@ -57,22 +79,36 @@ static int text_add_counts(struct ps__text *text)
 	text->grid.ends_in_words = true;
 	text->grid.has_colour = text->options.flags & PS_PRINT_COLOUR;
 	ps__text_set_headings(text);
-	for (size_t row = 0; row < table->row_count; row++)
-		ps__text_set_row(text, row);
+	for (size_t line = 0; line < text->lines.count; line++)
+		ps__text_set_line(text, line);
 	ps__grid_add(&text->grid, &text->buffer, text->options.width);
-	if (!(text->options.flags & PS_PRINT_NO_LEGEND))
-		text_add_legend(text);
+	text_add_legend(text);
 	return PS_OK;
 }
 
 static void text_add_bare_tree(struct ps__text *text)
 {
-	for (size_t row = 0; row < text->table.row_count; row++) {
-		ps__text_label(text, row, true);
+	struct ps__buffer lines = {0};
+
+	for (size_t line = 0; line < text->lines.count; line++) {
+		ps__text_label(text, line, true);
 		ps__buffer_add(&text->buffer, "%s\n", ps__buffer_text(&text->cell));
 	}
-	if (!(text->options.flags & PS_PRINT_NO_LEGEND))
+	if (!(text->options.flags & PS_PRINT_NO_LEGEND)) {
 		ps__buffer_add(&text->buffer, "\nNothing has been counted here.\n");
+		text_add_origin(text, &lines);
+	}
+	ps__wrap_add_lines(&text->buffer, &lines, PS__KNOWN_INDENT, text->options.width);
+	ps__buffer_clear(&lines);
+}
+
+static enum ps__layout text_layout(const struct ps__text *text, bool has_counts)
+{
+	if (!has_counts)
+		return PS__LAYOUT_BARE;
+	if (text->options.flags & PS_PRINT_EACH)
+		return PS__LAYOUT_EACH;
+	return text->options.flags & PS_PRINT_FLAT ? PS__LAYOUT_LIST : PS__LAYOUT_TREE;
 }
 
 static int text_add(struct ps__text *text)
@@ -89,13 +125,14 @@ static int text_add(struct ps__text *text)
 	if (!text->branches)
 		return ps__fail_memory("the printed text");
 	ps__table_select(&text->table, &view);
+	code = ps__lines_create(&text->lines, &text->table, text_layout(text, has_counts));
+	if (code < 0)
+		return code;
 	ps__text_find_branches(text);
 	if (has_counts)
 		code = text_add_counts(text);
 	else
 		text_add_bare_tree(text);
-	if (!text->table.is_sum)
-		text_add_origin(text);
 	text->buffer.failed |= text->cell.failed;
 	return code;
 }
@@ -109,6 +146,7 @@ int ps__text_add_table(struct ps__table *table, const struct ps_print_options *o
 	int code = text_add(&text);
 
 	ps__grid_clear(&text.grid);
+	ps__lines_clear(&text.lines);
 	ps__buffer_clear(&text.cell);
 	ps__os_free(text.branches);
 	*table = text.table;
@@ -126,58 +164,84 @@ int ps__text_write(struct ps__report *report, struct ps__buffer *buffer)
 }
 
 static int text_print(struct ps_component *root, const struct ps_print_options *options,
-                      FILE *stream)
+                      const struct ps__destination *to)
 {
 	struct ps__buffer buffer = {0};
 	struct ps__table table;
-	int code = ps__table_create(&table, root, options->metrics, options->metric_count);
+	int code = ps__table_create_at(&table, root, options->metrics, options->metric_count,
+	                               options->timestamp);
 
 	if (code < 0)
 		return code;
 	code = ps__text_add_table(&table, options, &buffer);
 	if (code == PS_OK)
-		code = ps__buffer_finish(&buffer, stream);
+		code = ps__destination_write(to, &buffer);
 	else
 		ps__buffer_clear(&buffer);
 	ps__table_clear(&table);
 	return code;
 }
 
-static int text_check(const struct ps_print_options *options)
-{
-	struct ps__table_view view = {.types = options->types, .cache_level = options->cache_level};
+/* The struct ended here before it had a timestamp. */
+#define LEAST_OPTIONS (offsetof(struct ps_print_options, metric_count) + sizeof(size_t))
 
-	if (options->size != sizeof *options)
-		return ps__fail(
-		    PS_EINVAL,
-		    "ps_print_with: options->size is %zu, not %zu: set it to sizeof options",
-		    options->size, sizeof *options);
-	if (options->flags & ~ALL_FLAGS)
-		return ps__fail(PS_EINVAL,
-		                "ps_print_with: options->flags has an unknown flag: 0x%x",
-		                options->flags);
-	int code =
-	    ps__table_check_metrics(options->metrics, options->metric_count, "ps_print_with");
-	return code < 0 ? code : ps__table_check_view(&view, "ps_print_with");
+static int text_check(struct ps_print_options *out, const struct ps_print_options *options,
+                      const char *call)
+{
+	struct ps_print_options all = {.size = sizeof all};
+	int code = options ? ps__table_take_options(&all, sizeof all, options, LEAST_OPTIONS, call)
+	                   : PS_OK;
+	struct ps__table_view view = {.types = all.types, .cache_level = all.cache_level};
+
+	if (code < 0)
+		return code;
+	if (all.flags & ~ALL_FLAGS)
+		return ps__fail(PS_EINVAL, "%s: options->flags has an unknown flag: 0x%x", call,
+		                all.flags);
+	code = ps__table_check_metrics(all.metrics, all.metric_count, call);
+	if (code == PS_OK)
+		code = ps__table_check_view(&view, call);
+	if (code == PS_OK)
+		*out = all;
+	return code;
+}
+
+static int text_print_to(struct ps_component *root, const struct ps_print_options *options,
+                         const struct ps__destination *to, const char *call)
+{
+	struct ps_print_options all;
+
+	if (!root)
+		return ps__fail(PS_EINVAL, "%s: the component is NULL", call);
+	int code = text_check(&all, options, call);
+	return code < 0 ? code : text_print(root, &all, to);
 }
 
 int ps_print_with(struct ps_component *root, const struct ps_print_options *options, FILE *stream)
 {
-	struct ps_print_options plain = {.size = sizeof plain};
-
-	if (!root || !stream)
-		return ps__fail(PS_EINVAL, "ps_print_with: the %s is NULL",
-		                root ? "stream" : "component");
-	int code = options ? text_check(options) : PS_OK;
-	return code < 0 ? code : text_print(root, options ? options : &plain, stream);
+	if (!stream)
+		return ps__fail(PS_EINVAL, "ps_print_with: the stream is NULL");
+	return text_print_to(root, options, &(struct ps__destination){.stream = stream},
+	                     "ps_print_with");
 }
 
 int ps_print(struct ps_component *root, FILE *stream)
 {
-	struct ps_print_options plain = {.size = sizeof plain};
+	if (!stream)
+		return ps__fail(PS_EINVAL, "ps_print: the stream is NULL");
+	return text_print_to(root, NULL, &(struct ps__destination){.stream = stream}, "ps_print");
+}
 
-	if (!root || !stream)
-		return ps__fail(PS_EINVAL, "ps_print: the %s is NULL",
-		                root ? "stream" : "component");
-	return text_print(root, &plain, stream);
+int ps_print_to_path(struct ps_component *root, const struct ps_print_options *options,
+                     const char *path)
+{
+	if (!path)
+		return ps__fail(PS_EINVAL, "ps_print_to_path: the path is NULL");
+	return text_print_to(root, options, &(struct ps__destination){.path = path},
+	                     "ps_print_to_path");
+}
+
+int ps_print_to_fd(struct ps_component *root, const struct ps_print_options *options, int fd)
+{
+	return text_print_to(root, options, &(struct ps__destination){.fd = fd}, "ps_print_to_fd");
 }

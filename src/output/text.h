@@ -5,6 +5,7 @@
 
 #include "output/grid.h"
 #include "output/known.h"
+#include "output/lines.h"
 #include "output/table.h"
 
 #include <perfsage/print.h>
@@ -14,22 +15,28 @@ struct ps__text {
 	struct ps__table table;
 	struct ps__buffer buffer;
 	struct ps__buffer cell;
+	struct ps__lines lines;
 	struct ps__grid grid;   /* a label, events, metrics, how it is known */
-	uint64_t *branches;     /* for each row by bits: at which depths lines go on below it */
+	uint64_t *branches;     /* for each line by bits: at which depths lines go on below it */
 	struct ps__known known; /* of all that is shown */
+	bool has_empty;         /* a component without a count is shown */
 };
 
 /* The table as text. It is left with the rows that are shown. PS_ENOMEM. */
 int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options,
                        struct ps__buffer *buffer);
 
-/* text_cell.c: the headings, or a row, into the grid. */
+/* For the command's reports alone: options are named, "ended" and "exact" go without saying. */
+#define PS__PRINT_REPORT (1u << 31)
+
+/* text_cell.c: the headings, or a line, into the grid. */
 void ps__text_set_headings(struct ps__text *text);
-void ps__text_set_row(struct ps__text *text, size_t row);
+void ps__text_set_line(struct ps__text *text, size_t line);
+
+/* text_label.c: the branches of all lines; before a line's label, and the label, into text->cell;
+ * how many columns of the screen they take. */
 void ps__text_find_branches(struct ps__text *text);
-/* The branches before a row's label, and the label, into text->cell; how many
- * columns of the screen they take. */
-size_t ps__text_label(struct ps__text *text, size_t row, bool details);
+size_t ps__text_label(struct ps__text *text, size_t line, bool details);
 
 /* text_footer.c: lines below a whole tree: "residual: ..." of the sets that
  * were checked, "cost: ..." of those whose readings' cost is known. */

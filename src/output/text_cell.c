@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define DEEPEST 63 /* bits of a row's branches */
-
 static struct ps__look text_look(const struct ps__text *text, const char *unit, double scale)
 {
 	return (struct ps__look){
@@ -55,31 +53,20 @@ void ps__text_set_headings(struct ps__text *text)
 	text_set_heading(text, text->grid.column_count - 1);
 }
 
-static enum ps__style text_style_of_number(const char *cell)
-{
-	if (strcmp(cell, "0") == 0)
-		return PS__STYLE_FAINT;
-	if (*cell == 'n')
-		return PS__STYLE_UNKNOWN;
-	return *cell == '~' ? PS__STYLE_ESTIMATE : PS__STYLE_PLAIN;
-}
-
-static void text_set_number(struct ps__text *text, size_t row, size_t column, size_t mark)
+static void text_set_number(struct ps__text *text, size_t line, size_t column, size_t mark)
 {
 	struct ps__grid_cell about = {.columns = text->cell.length,
 	                              .mark = mark,
-	                              .style = text_style_of_number(ps__buffer_text(&text->cell))};
+	                              .style = ps__style_of_number(ps__buffer_text(&text->cell))};
 
-	ps__grid_set(&text->grid, 1 + row, column, &text->cell, about);
+	ps__grid_set(&text->grid, 1 + line, column, &text->cell, about);
 }
 
 /* "2.130k +- 0.3%": the deviation of one of the runs. */
-static void text_add_mean(struct ps__text *text, const struct ps__cell *cell,
-                          const struct ps__look *look)
+static void text_add_deviation(struct ps__text *text, const struct ps__cell *cell)
 {
 	double percent = ps__spread_percent(cell->spread);
 
-	ps__known_add_mean(&text->cell, &cell->value, cell->spread->mean, look);
 	if (cell->spread->samples < 2 || !ps__known_has_number(cell->value.status))
 		return;
 	ps__buffer_add(&text->cell, " +-%s", percent < 9.95 ? " " : "");
@@ -87,40 +74,125 @@ static void text_add_mean(struct ps__text *text, const struct ps__cell *cell,
 	ps__buffer_add(&text->cell, "%%");
 }
 
-static void text_set_event(struct ps__text *text, size_t row, size_t event)
+static double text_number_of(const struct ps__cell *cell)
+{
+	return cell->spread ? cell->spread->mean : (double)cell->value.value;
+}
+
+static void text_add_number(struct ps__buffer *out, const struct ps__cell *cell,
+                            const struct ps__look *look)
+{
+	if (cell->spread)
+		ps__known_add_mean(out, &cell->value, cell->spread->mean, look);
+	else
+		ps__known_add_value(out, &cell->value, look);
+}
+
+/* "1.200M..1.400M": from the least to the most of the hardware threads that share a line. */
+static void text_add_range(struct ps__text *text, size_t line, size_t event,
+                           const struct ps__look *look)
+{
+	size_t row = text->lines.lines[line].row;
+	struct ps__cell least = *ps__table_cell(&text->table, row, event), most = least;
+	struct ps__buffer end = {0};
+
+	for (; (row = ps__lines_next(&text->lines, line, row)) != PS__LINES_NONE; row++) {
+		const struct ps__cell *cell = ps__table_cell(&text->table, row, event);
+		if (text_number_of(cell) < text_number_of(&least))
+			least = *cell;
+		if (text_number_of(cell) > text_number_of(&most))
+			most = *cell;
+	}
+	text_add_number(&end, &most, look);
+	text_add_number(&text->cell, &least, look);
+	if (strcmp(ps__buffer_text(&text->cell), ps__buffer_text(&end)) != 0) {
+		ps__buffer_restart(&text->cell);
+		least.value.flags &= ~(uint32_t)PS_VALUE_USER_ONLY;
+		text_add_number(&text->cell, &least, look);
+		ps__buffer_add(&text->cell, "..%s", ps__buffer_text(&end));
+	}
+	text->cell.failed |= end.failed;
+	ps__buffer_clear(&end);
+}
+
+static void text_set_nothing(struct ps__text *text, size_t line, size_t event)
+{
+	if (!text_has_event(text, event))
+		return;
+	text->has_empty = true;
+	ps__buffer_restart(&text->cell);
+	ps__buffer_add(&text->cell, "-");
+	text_set_number(text, line, 1 + event, 0);
+}
+
+static void text_set_event(struct ps__text *text, size_t line, size_t event)
 {
 	const struct ps__table_column *column = &text->table.columns[event];
-	const struct ps__cell *cell = ps__table_cell(&text->table, row, event);
+	const struct ps__line *about = &text->lines.lines[line];
+	const struct ps__cell *cell = ps__table_cell(&text->table, about->row, event);
 	struct ps__look look = text_look(text, column->unit, column->scale);
-	size_t mark = 0;
 
 	if (!cell->parts || !text_has_event(text, event))
 		return;
 	/* Sums have no words of their own, but this one happens to sums. */
 	text->known.flags |= cell->value.flags & PS_VALUE_SATURATED;
 	ps__buffer_restart(&text->cell);
-	if (cell->spread) {
-		text_add_mean(text, cell, &look);
-	} else {
-		ps__known_add_value(&text->cell, &cell->value, &look);
-		mark = strlen(ps__known_mark(cell->value.status, cell->value.flags, &look));
+	if (about->alike)
+		text_add_range(text, line, event, &look);
+	else
+		text_add_number(&text->cell, cell, &look);
+	if (cell->spread && !about->alike)
+		text_add_deviation(text, cell);
+	text_set_number(text, line, 1 + event,
+	                cell->spread
+	                    ? 0
+	                    : strlen(ps__known_mark(cell->value.status, cell->value.flags, &look)));
+}
+
+/* The least and the most of the rows of a line; false if none has it. */
+static bool text_find_metric(const struct ps__text *text, size_t line, size_t metric,
+                             struct ps_metric_value *least, struct ps_metric_value *most)
+{
+	const struct ps__line *about = &text->lines.lines[line];
+	struct ps_metric_value one;
+
+	if (!ps__table_metric(&text->table, about->row, metric, least))
+		return false;
+	*most = *least;
+	for (size_t row = about->row; about->alike; row++) {
+		row = ps__lines_next(&text->lines, line, row);
+		if (row == PS__LINES_NONE)
+			break;
+		if (!ps__table_metric(&text->table, row, metric, &one))
+			continue;
+		if (!(one.value >= least->value))
+			*least = one;
+		if (!(one.value <= most->value))
+			*most = one;
 	}
-	text_set_number(text, row, 1 + event, mark);
+	return true;
 }
 
 /* Metrics' estimates and what of them is unknown is explained below, too. */
-static void text_set_metric(struct ps__text *text, size_t row, size_t metric)
+static void text_set_metric(struct ps__text *text, size_t line, size_t metric)
 {
 	struct ps__look look = text_look(text, text->table.metrics[metric].ask.metric->unit, 1);
-	struct ps_metric_value value;
+	struct ps_metric_value least, most;
+	struct ps__buffer end = {0};
 
-	if (!ps__table_metric(&text->table, row, metric, &value))
+	if (!text_find_metric(text, line, metric, &least, &most))
 		return;
-	ps__known_note_metric(&text->known, &value);
+	ps__known_note_metric(&text->known, &least);
+	ps__known_note_metric(&text->known, &most);
 	ps__buffer_restart(&text->cell);
-	ps__known_add_metric(&text->cell, &value, &look);
-	text_set_number(text, row, 1 + text->table.event_count + metric,
-	                text->cell.length > 0 && ps__known_is_user_only(value.status, value.flags));
+	ps__known_add_metric(&text->cell, &least, &look);
+	ps__known_add_metric(&end, &most, &look);
+	if (strcmp(ps__buffer_text(&text->cell), ps__buffer_text(&end)) != 0)
+		ps__buffer_add(&text->cell, "..%s", ps__buffer_text(&end));
+	text_set_number(text, line, 1 + text->table.event_count + metric,
+	                text->cell.length > 0 && ps__known_is_user_only(most.status, most.flags));
+	text->cell.failed |= end.failed;
+	ps__buffer_clear(&end);
 }
 
 /* Is this number shown in no line below it? A NUMA node's is its parent's. In a
@@ -145,82 +217,52 @@ static bool text_is_lowest(const struct ps__text *text, size_t row, size_t event
 	return true;
 }
 
-/* How the numbers of a row are known: of those that are shown in no line
- * below. */
-static void text_set_known(struct ps__text *text, size_t row)
+static void text_note_row(struct ps__text *text, size_t row, struct ps__known *known)
 {
-	struct ps__known known = {0};
-
 	for (size_t event = 0; event < text->table.event_count; event++) {
 		if (!text_has_event(text, event) || !text_is_lowest(text, row, event))
 			continue;
-		ps__known_note(&known, &ps__table_cell(&text->table, row, event)->value);
-		ps__known_note(&text->known, &ps__table_cell(&text->table, row, event)->value);
+		struct ps_value value = ps__table_cell(&text->table, row, event)->value;
+		if (text->options.flags & PS__PRINT_REPORT)
+			value.flags &= ~(uint32_t)PS_VALUE_ENDED;
+		ps__known_note(known, &value);
+		ps__known_note(&text->known, &value);
+	}
+}
+
+/* How the numbers of a line are known: of those that are shown in no line below. */
+static void text_set_known(struct ps__text *text, size_t line)
+{
+	const struct ps__line *about = &text->lines.lines[line];
+	struct ps__known known = {0};
+
+	text_note_row(text, about->row, &known);
+	for (size_t row = about->row + 1; about->alike; row++) {
+		row = ps__lines_next(&text->lines, line, row);
+		if (row == PS__LINES_NONE)
+			break;
+		text_note_row(text, row, &known);
 	}
 	ps__buffer_restart(&text->cell);
 	ps__known_add_words(&text->cell, &known);
 	ps__grid_set(
-	    &text->grid, 1 + row, text->grid.column_count - 1, &text->cell,
+	    &text->grid, 1 + line, text->grid.column_count - 1, &text->cell,
 	    (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
 }
 
-/* From the last row up: a line goes on at a depth if there was a row of that
- * depth, and none above it since. */
-void ps__text_find_branches(struct ps__text *text)
+void ps__text_set_line(struct ps__text *text, size_t line)
 {
-	uint64_t open = 0;
+	size_t columns = ps__text_label(text, line, false);
 
-	for (size_t row = text->table.row_count; row-- > 0;) {
-		int depth = text->table.rows[row].depth;
-		uint64_t bit = UINT64_C(1) << (depth < DEEPEST ? depth : DEEPEST);
-		text->branches[row] = open & (2 * bit - 1);
-		open = (open & (bit - 1)) | bit;
-	}
-}
-
-static void text_add_branches(struct ps__text *text, size_t row)
-{
-	int depth = text->table.rows[row].depth;
-	uint64_t branches = text->branches[row];
-	bool has_colour = text->options.flags & PS_PRINT_COLOUR;
-
-	if (has_colour)
-		ps__style_begin(&text->cell, PS__STYLE_FAINT);
-	for (int level = 1; level <= depth; level++) {
-		bool goes_on = branches >> (level < DEEPEST ? level : DEEPEST) & 1;
-		if (level < depth)
-			ps__buffer_add(&text->cell, "%s", goes_on ? "\u2502 " : "  ");
-		else
-			ps__buffer_add(&text->cell, "%s",
-			               goes_on ? "\u251c\u2500" : "\u2514\u2500");
-	}
-	if (has_colour)
-		ps__style_end(&text->cell, PS__STYLE_FAINT);
-}
-
-size_t ps__text_label(struct ps__text *text, size_t row, bool details)
-{
-	int depth = text->options.flags & PS_PRINT_FLAT ? 0 : text->table.rows[row].depth;
-
-	ps__buffer_restart(&text->cell);
-	if (depth && text->options.flags & PS_PRINT_UTF8)
-		text_add_branches(text, row);
-	else
-		ps__buffer_add(&text->cell, "%*s", 2 * depth, "");
-	size_t before = text->cell.length;
-	ps__label_add_component(&text->cell, text->table.rows[row].component, details);
-	return 2 * (size_t)depth + text->cell.length - before;
-}
-
-void ps__text_set_row(struct ps__text *text, size_t row)
-{
-	size_t columns = ps__text_label(text, row, false);
-
-	ps__grid_set(&text->grid, 1 + row, 0, &text->cell,
+	ps__grid_set(&text->grid, 1 + line, 0, &text->cell,
 	             (struct ps__grid_cell){.columns = columns});
-	for (size_t event = 0; event < text->table.event_count; event++)
-		text_set_event(text, row, event);
+	for (size_t event = 0; event < text->table.event_count; event++) {
+		if (text->table.rows[text->lines.lines[line].row].counted)
+			text_set_event(text, line, event);
+		else
+			text_set_nothing(text, line, event);
+	}
 	for (size_t metric = 0; metric < text->table.metric_count; metric++)
-		text_set_metric(text, row, metric);
-	text_set_known(text, row);
+		text_set_metric(text, line, metric);
+	text_set_known(text, line);
 }

@@ -335,6 +335,8 @@ void ps__aggregate_retire(struct ps__recording *recording)
 {
 	struct ps_topology *topology = recording->topology;
 
+	for (struct ps__recording *one = recording; one; one = one->older)
+		one->is_left = true;
 	if (!aggregate_try_lock(topology))
 		return;
 	aggregate_retire(topology, recording);
@@ -359,4 +361,21 @@ void ps__aggregate_free(struct ps_topology *topology)
 		ps__os_free(aggregate);
 		aggregate = next;
 	}
+}
+
+bool ps__aggregate_clear(struct ps_topology *topology)
+{
+	if (!aggregate_try_lock(topology))
+		return false;
+	ps__aggregate_free(topology);
+	atomic_store_explicit(&topology->readings.aggregates, NULL, memory_order_release);
+	for (struct ps__recording *recording = ps__recording_first(topology); recording;
+	     recording = recording->next) {
+		if (recording->is_left)
+			atomic_store_explicit(&recording->is_retired, true, memory_order_release);
+	}
+	topology->readings.kept = aggregate_prune(topology);
+	atomic_store_explicit(&topology->readings.passed, 0, memory_order_relaxed);
+	pthread_mutex_unlock(&topology->readings.lock);
+	return true;
 }

@@ -46,6 +46,10 @@ void ps__aggregate_tidy(struct ps_topology *topology);
 
 void ps__aggregate_free(struct ps_topology *topology);
 
+/* Nothing of destroyed sets is in totals any more; nobody may be at them. False in a forked
+ * child. */
+bool ps__aggregate_clear(struct ps_topology *topology);
+
 /* The current recordings: the last one of each set. Others are found by their
  * `older`. */
 static inline const struct ps__recording *

@@ -56,6 +56,24 @@ ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *
 	return column ? column - recording->column : -1;
 }
 
+const char *ps__topology_shown_name(const struct ps_topology *topology, const char *event)
+{
+	const char *shown = NULL;
+
+	for (const struct ps__recording *recording = ps__recording_first(topology); recording;
+	     recording = recording->next) {
+		/* A name that is shown is never another event's. */
+		if (ps__recording_find(recording, event) >= 0)
+			return NULL;
+		for (size_t index = 0; index < recording->columns; index++) {
+			const struct ps__column *column = &recording->column[index];
+			if (column->added && strcmp(column->added, event) == 0)
+				shown = column->name;
+		}
+	}
+	return shown;
+}
+
 /* The marks' flags are those of values, further left. */
 #define FLAG_SHIFT 3
 _Static_assert(PS__MARK_MOVED >> FLAG_SHIFT == PS_VALUE_MOVED, "flags in the order of values'");
@@ -203,17 +221,24 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *his
 		qualify(history, column, cell->mark, out);
 }
 
-bool ps__recording_value(const struct ps__history *history, size_t row, size_t column,
-                         struct ps_value *out)
+bool ps__history_show(const struct ps__history *history, struct ps__history_row row, size_t column,
+                      struct ps_value *out)
 {
 	const struct ps__column *what = &history->recording->column[column];
 	struct cell cell;
 
-	if (!load_cell(ps__history_row_of(history, ps__history_chunk(history, row), row), what, 0,
-	               &cell))
+	if (!load_cell(row, what, 0, &cell))
 		return false;
 	show_cell(&cell, history, what, out);
 	return true;
+}
+
+bool ps__recording_value(const struct ps__history *history, size_t row, size_t column,
+                         struct ps_value *out)
+{
+	return ps__history_show(history,
+	                        ps__history_row_of(history, ps__history_chunk(history, row), row),
+	                        column, out);
 }
 
 /* The weaker of two: an event that one part's core can't count takes nothing
@@ -301,12 +326,24 @@ static __attribute__((noinline)) bool read_cell(const struct ps__history *histor
 	return found;
 }
 
-static int attrmap_fail_reading(const struct ps_thread *thread, const char *event,
-                                uint64_t timestamp, bool is_known)
+static int find_reading(const struct ps_thread *thread, const char *event, uint64_t timestamp,
+                        struct ps_value *out);
+
+/* The event is not there under this name: perhaps it was added under it, and has another. */
+static __attribute__((cold)) int attrmap_find_added(const struct ps_thread *thread,
+                                                    const char *event, uint64_t timestamp,
+                                                    struct ps_value *out)
 {
-	if (!is_known)
-		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event,
-		                thread->cpu);
+	const char *shown = ps__topology_shown_name(thread->component->topology, event);
+
+	if (shown)
+		return find_reading(thread, shown, timestamp, out);
+	return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event, thread->cpu);
+}
+
+static int attrmap_fail_reading(const struct ps_thread *thread, const char *event,
+                                uint64_t timestamp)
+{
 	return ps__fail(PS_ENOEVST, "'%s' has no reading with timestamp %llu on CPU %d", event,
 	                (unsigned long long)timestamp, thread->cpu);
 }
@@ -336,8 +373,10 @@ static __attribute__((noinline)) int find_reading(const struct ps_thread *thread
 			parts = 0;
 		ps__value_merge(&sum, &parts, &part);
 	}
+	if (!is_known)
+		return attrmap_find_added(thread, event, timestamp, out);
 	if (parts == 0)
-		return attrmap_fail_reading(thread, event, timestamp, is_known);
+		return attrmap_fail_reading(thread, event, timestamp);
 	ps__value_finish(&sum);
 	*out = sum;
 	return PS_OK;
@@ -351,8 +390,10 @@ static __attribute__((noinline)) int read_again(const struct ps__history *histor
 {
 	struct cell cell;
 
-	if (!column || !read_cell(history, column, timestamp, &cell))
-		return attrmap_fail_reading(history->thread, event, timestamp, column != NULL);
+	if (!column)
+		return attrmap_find_added(history->thread, event, timestamp, out);
+	if (!read_cell(history, column, timestamp, &cell))
+		return attrmap_fail_reading(history->thread, event, timestamp);
 	show_cell(&cell, history, column, out);
 	return PS_OK;
 }

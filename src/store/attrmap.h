@@ -16,13 +16,22 @@ static inline const struct ps__history *ps__thread_first_history(const struct ps
 	return atomic_load_explicit(&thread->histories, memory_order_acquire);
 }
 
-/* The column of an event, or -1. */
+/* The name that is shown of an event which was added under this one, where that is another; NULL
+ * else. For the failure of a look-up: it goes over all recordings. */
+const char *ps__topology_shown_name(const struct ps_topology *topology, const char *event);
+
+/* The column of an event, by the name that is shown; or -1. */
 ptrdiff_t ps__recording_find(const struct ps__recording *recording, const char *event);
 
 /* One row's value of a column, as the public struct shows it. False if a writer
  * changed the history meanwhile. */
 bool ps__recording_value(const struct ps__history *history, size_t row, size_t column,
                          struct ps_value *out);
+
+/* The same of words that stand elsewhere, in the form of this history's rows. They don't change
+ * meanwhile. */
+bool ps__history_show(const struct ps__history *history, struct ps__history_row row, size_t column,
+                      struct ps_value *out);
 
 /* Adds a part to a sum (the first of which has *parts == 0): see ps_value for
  * what becomes of each field. */
@@ -70,6 +79,7 @@ struct ps__selector {
 	ptrdiff_t (*find)(const struct ps__recording *recording,
 	                  const struct ps__selector *selector);
 	const char *name;    /* of the event; in messages */
+	uint64_t timestamp;  /* of the readings that are summed up; 0: each set's latest */
 	const void *context; /* find's own */
 };
 ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
@@ -81,7 +91,8 @@ bool ps__recording_is_superseded(const struct ps__recording *recording,
                                  const struct ps__selector *selector);
 
 /*
- * What ps_component_total gives, of the columns that are selected; PS_ENOEVNT
+ * What ps_component_total gives, of the columns that are selected; or, of a
+ * timestamp, what ps_component_reading gives. PS_ENOEVNT
  * and PS_EINVAL_DOM come without a detail: the second function gives that of
  * PS_EINVAL_DOM.
  */

@@ -8,8 +8,9 @@
  * stands a 16-bit mark. Rows are addressed by a number that never changes its
  * meaning: those in [first, count) exist. Chunks of 64 rows come from the
  * recording's pool and go back to it when a bounded history has dropped them;
- * they are given back to the system with the topology alone, so that a reader
- * never follows a dangling pointer.
+ * they are given back to the system with the topology, or by
+ * ps_topology_clear_readings, which has no readers beside it. So a reader never
+ * follows a dangling pointer.
  *
  * A look-up by timestamp misses the cache twice at most. A binary search among
  * the chunks' starts, which are few enough to stay in the cache, finds the
@@ -126,6 +127,16 @@ enum {
 	PS__MARK_BASE_APART = 0x0200,
 	PS__MARK_BASE = 0x0300
 };
+
+/* The weaker attribution, and the flags of both. */
+static inline uint16_t ps__mark_join(uint16_t one, uint16_t other)
+{
+	unsigned attribution = one & PS__MARK_ATTRIBUTION;
+
+	if ((other & PS__MARK_ATTRIBUTION) > attribution)
+		attribution = other & PS__MARK_ATTRIBUTION;
+	return (uint16_t)(attribution | ((one | other) & PS__MARK_FLAGS));
+}
 
 int ps__history_init(struct ps__history *history, struct ps__pool *pool,
                      size_t stride);                 /* 0, or -1 for lack of memory */

@@ -6,6 +6,7 @@ src_store_libstore_la_SOURCES = \
 	src/store/aggregate.h \
 	src/store/attrmap.c \
 	src/store/attrmap.h \
+	src/store/clear.c \
 	src/store/history.c \
 	src/store/history.h \
 	src/store/history_update.c \

@@ -83,17 +83,27 @@ static bool readings_has_event(const struct ps_thread *thread, const char *event
 	return false;
 }
 
+/* The name under which the Thread has the event; NULL if it has none. */
+static const char *readings_resolve(const struct ps_thread *thread, const char *event)
+{
+	if (readings_has_event(thread, event))
+		return event;
+	const char *shown = ps__topology_shown_name(thread->component->topology, event);
+	return shown && readings_has_event(thread, shown) ? shown : NULL;
+}
+
 int ps_thread_readings(const struct ps_thread *thread, const char *event, struct ps_value *out,
                        size_t capacity, size_t *count)
 {
-	struct merge merge = {.thread = thread, .event = event};
+	struct merge merge = {.thread = thread};
 	struct ps_value value;
 	size_t total = 0;
 
 	if (!thread || !event || !count || (!out && capacity))
 		return ps__fail(
 		    PS_EINVAL, "ps_thread_readings: thread, event, count and out must not be NULL");
-	if (!readings_has_event(thread, event))
+	merge.event = readings_resolve(thread, event);
+	if (!merge.event)
 		return ps__fail(PS_ENOEVNT, "no event set has counted '%s' on CPU %d", event,
 		                thread->cpu);
 	while (readings_merge_next(&merge, &value)) {
@@ -129,6 +139,9 @@ uint64_t ps_thread_dropped(const struct ps_thread *thread, const char *event)
 	uint64_t dropped = 0;
 
 	if (!thread || !event)
+		return 0;
+	event = readings_resolve(thread, event);
+	if (!event)
 		return 0;
 	for (const struct ps__history *history = ps__thread_first_history(thread); history;
 	     history = history->next_in_thread) {

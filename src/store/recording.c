@@ -22,13 +22,12 @@ struct ps__recording *ps__recording_create(size_t columns, size_t groups)
 	return recording;
 }
 
-int ps__column_set_name(struct ps__column *column, const char *name)
+int ps__column_set_name(struct ps__column *column, const char *name, const char *added)
 {
-	column->name = ps__os_strdup(name);
-	if (!column->name)
-		return -1;
 	column->start = ps__name_start(name);
-	return 0;
+	column->name = ps__os_strdup(name);
+	column->added = added ? ps__os_strdup(added) : NULL;
+	return column->name && (!added || column->added) ? 0 : -1;
 }
 
 void ps__column_settle(const struct ps__recording *recording, struct ps__column *column)
@@ -45,7 +44,7 @@ int ps__column_copy(struct ps__column *out, const struct ps__column *model)
 {
 	*out = *model;
 	out->cpus = NULL;
-	if (ps__column_set_name(out, model->name) < 0)
+	if (ps__column_set_name(out, model->name, model->added) < 0)
 		return -1;
 	if (model->cpus)
 		out->cpus = ps__os_strdup(model->cpus);
@@ -66,6 +65,7 @@ void ps__recording_free(struct ps__recording *recording)
 	ps__pool_clear(&recording->pool);
 	for (size_t index = 0; index < recording->columns; index++) {
 		ps__os_free(recording->column[index].name);
+		ps__os_free(recording->column[index].added);
 		ps__os_free(recording->column[index].cpus);
 	}
 	ps__os_free_apart(recording);

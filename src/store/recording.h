@@ -27,6 +27,7 @@
 /* The meaning of one value in each row. */
 struct ps__column {
 	char *name;
+	char *added; /* the name that the event was added under, where that is another; NULL else */
 	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
 	bool user_only;
 	bool is_estimate; /* multiplexed by someone who tells no times */
@@ -61,6 +62,7 @@ struct ps__recording {
 	    newer; /* the set has gone on in it: stored with release, loaded with acquire */
 	/* Its set is gone, and what it counted last stands in an aggregate */
 	_Atomic bool is_retired;
+	bool is_left;                 /* its set is gone. For ps_topology_clear_readings */
 	struct ps_topology *topology; /* NULL until bound */
 	struct ps__pool pool;
 	_Atomic uint64_t undone; /* writes that left all as it was */
@@ -90,8 +92,8 @@ static inline uint16_t ps__name_start(const char *name)
 	return (uint16_t)(first ? first | (unsigned)(unsigned char)name[1] << 8 : 0);
 }
 
-/* Gives a column its name. 0, or -1 for lack of memory. */
-int ps__column_set_name(struct ps__column *column, const char *name);
+/* Gives a column its names; added may be NULL. 0, or -1 for lack of memory. */
+int ps__column_set_name(struct ps__column *column, const char *name, const char *added);
 /* Once all else is known of a column: where it stands in rows. */
 void ps__column_settle(const struct ps__recording *recording, struct ps__column *column);
 int ps__column_copy(struct ps__column *out,

@@ -56,10 +56,27 @@ static size_t total_sum_aggregate(const struct ps__aggregate *aggregate, size_t 
 /* Combines the sums of several sets. */
 typedef void add_sum(struct ps_value *all, size_t *parts, const struct ps_value *sum);
 
-/* Over all sets, alive or not. Returns how many have been there. */
-static size_t total_sum_sets(const struct ps_topology *topology,
-                             const struct ps__selector *selector, struct ps__range range,
-                             add_sum *add, struct ps_value *out)
+/* Over all readings with a timestamp: those of destroyed sets are where they were. */
+static size_t total_sum_at(const struct ps_topology *topology, const struct ps__selector *selector,
+                           struct ps__range range, add_sum *add, struct ps_value *out)
+{
+	struct ps_value sum;
+	size_t parts = 0;
+
+	for (const struct ps__recording *recording = ps__recording_first(topology); recording;
+	     recording = recording->next) {
+		ptrdiff_t column = selector->find(recording, selector);
+		if (column >= 0 && ps__recording_sum_at(recording, (size_t)column, range,
+		                                        selector->timestamp, &sum) > 0)
+			add(out, &parts, &sum);
+	}
+	return parts;
+}
+
+/* Over the latest reading of all sets, alive or not. Returns how many have been there. */
+static size_t total_sum_latest(const struct ps_topology *topology,
+                               const struct ps__selector *selector, struct ps__range range,
+                               add_sum *add, struct ps_value *out)
 {
 	struct ps_value sum;
 	ptrdiff_t column;
@@ -86,6 +103,14 @@ static size_t total_sum_sets(const struct ps_topology *topology,
 		}
 	} while (ps__change_came(topology, changes));
 	return parts;
+}
+
+static size_t total_sum_sets(const struct ps_topology *topology,
+                             const struct ps__selector *selector, struct ps__range range,
+                             add_sum *add, struct ps_value *out)
+{
+	return selector->timestamp ? total_sum_at(topology, selector, range, add, out)
+	                           : total_sum_latest(topology, selector, range, add, out);
 }
 
 /* All Threads of a package see the same counter. */
@@ -211,6 +236,20 @@ ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
 	return ps__recording_find(recording, selector->name);
 }
 
+/* Adds up; a name that isn't shown may be the one that was added. PS_ENOEVNT has no detail. */
+static int total_find(const struct ps_component *component, const struct ps__selector *selector,
+                      struct ps_value *out)
+{
+	struct ps__selector other = *selector;
+	int code = ps__component_sum(component, &other, out);
+
+	if (code == PS_ENOEVNT) {
+		other.name = ps__topology_shown_name(component->topology, selector->name);
+		code = other.name ? ps__component_sum(component, &other, out) : code;
+	}
+	return code == PS_EINVAL_DOM ? ps__component_fail_scope(component, &other) : code;
+}
+
 int ps_component_total(const struct ps_component *component, const char *event,
                        struct ps_value *out)
 {
@@ -219,11 +258,40 @@ int ps_component_total(const struct ps_component *component, const char *event,
 	if (!component || !event || !out)
 		return ps__fail(PS_EINVAL,
 		                "ps_component_total: component, event and out must not be NULL");
-	int code = ps__component_sum(component, &selector, out);
-	if (code == PS_EINVAL_DOM)
-		return ps__component_fail_scope(component, &selector);
-	if (code == PS_ENOEVNT)
-		return ps__fail(PS_ENOEVNT, "nothing was counted for '%s' below %s", event,
-		                component->name);
-	return code;
+	int code = total_find(component, &selector, out);
+	return code == PS_ENOEVNT
+	           ? ps__fail(code, "nothing was counted for '%s' below %s", event, component->name)
+	           : code;
+}
+
+static int total_fail_reading(const struct ps_component *component, const char *event,
+                              uint64_t timestamp)
+{
+	const char *shown = ps__topology_shown_name(component->topology, event);
+
+	for (const struct ps__recording *recording = ps__recording_first(component->topology);
+	     recording; recording = recording->next) {
+		if (ps__recording_find(recording, shown ? shown : event) >= 0)
+			return ps__fail(PS_ENOEVST,
+			                "'%s' has no reading with timestamp %llu below %s", event,
+			                (unsigned long long)timestamp, component->name);
+	}
+	return ps__fail(PS_ENOEVNT, "no event set has counted '%s'", event);
+}
+
+int ps_component_reading(const struct ps_component *component, const char *event,
+                         uint64_t timestamp, struct ps_value *out)
+{
+	struct ps__selector selector = {
+	    .find = ps__select_by_name, .name = event, .timestamp = timestamp};
+
+	if (!component || !event || !out)
+		return ps__fail(PS_EINVAL,
+		                "ps_component_reading: component, event and out must not be NULL");
+	if (!timestamp)
+		return ps__fail(PS_EINVAL,
+		                "ps_component_reading: the timestamp is 0: ps_component_total adds "
+		                "up the latest readings, ps_eventset_reading gives that of a set");
+	int code = total_find(component, &selector, out);
+	return code == PS_ENOEVNT ? total_fail_reading(component, event, timestamp) : code;
 }

@@ -11,15 +11,18 @@ api_tests = \
 	tests/api/test_fork \
 	tests/api/test_jump \
 	tests/api/test_malloc \
+	tests/api/test_marks \
 	tests/api/test_perf_list \
 	tests/api/test_prctl \
 	tests/api/test_probe \
 	tests/api/test_rebound \
+	tests/api/test_region \
 	tests/api/test_step \
 	tests/api/test_teams \
 	tests/api/test_truth \
 	tests/api/test_uncounted \
-	tests/api/test_user
+	tests/api/test_user \
+	tests/api/test_values
 
 if HAVE_PAPI
 api_tests += tests/api/test_papi tests/api/test_papi_malloc tests/api/test_papi_targets
@@ -66,12 +69,23 @@ tests_api_test_papi_targets_SOURCES = tests/api/test_papi_targets.c $(papi_here)
 tests_api_test_papi_targets_CFLAGS = $(AM_CFLAGS) $(PAPI_CFLAGS)
 tests_api_test_papi_targets_LDADD = $(api_libs) $(PAPI_LIBS) -ldl
 
+# A shared object that a test loads.
+if HAVE_CHECK
+check_LTLIBRARIES += tests/api/loaded_marks.la
+endif
+tests_api_loaded_marks_la_SOURCES = tests/api/loaded_marks.c
+tests_api_loaded_marks_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_api_loaded_marks_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+tests_api_test_marks_LDADD = $(api_libs) -ldl
+
 tests_api_test_perf_list_LDADD = $(api_libs)
 tests_api_test_prctl_LDADD = $(api_libs)
 tests_api_test_probe_LDADD = $(api_libs)
 tests_api_test_rebound_LDADD = $(api_libs)
+tests_api_test_region_LDADD = $(api_libs)
 tests_api_test_step_LDADD = $(api_libs)
 tests_api_test_teams_LDADD = $(api_libs)
 tests_api_test_truth_LDADD = $(api_libs)
 tests_api_test_uncounted_LDADD = $(api_libs)
 tests_api_test_user_LDADD = $(api_libs)
+tests_api_test_values_LDADD = $(api_libs)

@@ -3,7 +3,8 @@
  * Teams of threads that change, as OpenMP's do: a smaller team ends threads, and a larger one after
  * it creates others. Each member touches so many fresh pages in each region. With a set for each
  * thread all of them are in the tree; with a set for each number in the team, which a new thread
- * would share with one that has ended, calls fail. Real page faults.
+ * would share with one that has ended, calls fail. A profile's regions need no sets. Real page
+ * faults.
  */
 
 #include "here.h"
@@ -33,6 +34,9 @@ struct team {
 	/* The mistake: a set for each number. */
 	struct ps_eventset *sets[LARGEST];
 	uint64_t readings[LARGEST];
+	/* Without any: what is done is a region. */
+	struct ps_profile *profile;
+	struct ps_region *work;
 	_Atomic int errors;
 	char detail[1024];
 };
@@ -106,6 +110,14 @@ static void count_by_number(struct team *team, int number)
 		team->sets[number] = start_set(team);
 	work();
 	note(team, ps_accum(team->sets[number], team->root, &team->readings[number], NULL));
+}
+
+static void count_by_region(struct team *team, int number)
+{
+	(void)number;
+	note(team, ps_region_enter(team->work));
+	work();
+	note(team, ps_region_leave(team->work));
 }
 
 static void end_set(void *set)
@@ -238,6 +250,36 @@ START_TEST(a_set_for_each_number_tells_that_its_thread_has_ended)
 }
 END_TEST
 
+START_TEST(a_region_has_all_that_teams_do_in_it)
+{
+	const char *name = "work";
+	struct team team;
+	struct ps_paths *paths = NULL;
+	struct ps_value value = {0};
+	struct ps_visits visits = {.size = sizeof visits};
+	long long members = 0;
+
+	here_skip_unless_counted(EVENT) open_team(&team, count_by_region);
+	check_ok(ps_profile_create(&team.profile, team.model, team.root));
+	check_ok(ps_region_define(&team.work, team.profile, name));
+	run_teams(&team);
+	ck_assert_msg(team.errors == 0, "%d errors: %s", team.errors, team.detail);
+	check_ok(ps_paths_create(&paths, team.profile));
+	const struct ps_path *path = ps_path_find(ps_paths_root(paths), &name, 1);
+	check_ok(ps_path_value(path, team.root, EVENT, PS_SHARE_EXCLUSIVE, &value));
+	check_ok(ps_path_visits(path, &visits));
+	for (size_t region = 0; region < REGIONS; region++)
+		members += sizes[region];
+	ck_assert_uint_eq(visits.count, (uint64_t)members);
+	ck_assert_int_ge(value.value, pages_of_all());
+	if (!PS_TEST_HAS_SANITIZER)
+		ck_assert_int_le(value.value, pages_of_all() + OTHER_FAULTS);
+	ps_paths_destroy(paths);
+	ps_profile_destroy(team.profile);
+	close_team(&team);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("teams");
@@ -245,6 +287,7 @@ int main(void)
 
 	tcase_add_test(tests, a_set_for_each_thread_counts_all_that_teams_do);
 	tcase_add_test(tests, a_set_for_each_number_tells_that_its_thread_has_ended);
+	tcase_add_test(tests, a_region_has_all_that_teams_do_in_it);
 	suite_add_tcase(suite, tests);
 	return here_run(suite);
 }

@@ -123,6 +123,8 @@ nobody:x:65534:65534:nobody:/tmp:/bin/sh' >"$image/etc/passwd"
 	for program in $(list_programs); do
 		add_program "$program"
 	done
+	# A test loads it by its path.
+	add_elf "$work/build/tests/api/.libs/loaded_marks.so" "$image/perfsage/tests/api/.libs/loaded_marks.so"
 	archive "$image" "$work/image.cpio.new"
 	mv "$work/image.cpio.new" "$work/image.cpio"
 }

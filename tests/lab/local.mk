@@ -11,6 +11,7 @@ lab_tests = \
 	tests/lab/tests/test_lab_hotplug \
 	tests/lab/tests/test_lab_loop \
 	tests/lab/tests/test_lab_multiplex \
+	tests/lab/tests/test_lab_region \
 	tests/lab/tests/test_lab_stat \
 	tests/lab/tests/test_lab_threads \
 	tests/lab/tests/test_lab_topology \
@@ -93,6 +94,12 @@ tests_lab_tests_test_lab_multiplex_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_multiplex_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_multiplex_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_multiplex_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_region_SOURCES = tests/lab/tests/test_lab_region.c
+tests_lab_tests_test_lab_region_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_region_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_region_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_region_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_stat_SOURCES = tests/lab/tests/test_lab_stat.c
 tests_lab_tests_test_lab_stat_CPPFLAGS = $(lab_cppflags)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds JSON files against a schema: validate.py SCHEMA FILE... Knows what share/perfsage.schema.json uses of JSON
 Schema, and refuses a schema that uses more. A second look is at what a schema can't say: that each total is the sum of
-the Threads below it. Prints a line for each complaint."""
+the Threads below it, and each region's inclusive count the sum of the paths below it. Prints a line for each complaint."""
 import json
 import sys
 
@@ -16,7 +16,7 @@ TYPES = {
     "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
 }
 KNOWN = {"$schema", "$comment", "title", "description", "$defs", "$ref", "type", "enum", "const", "required",
-         "properties", "additionalProperties", "items", "minimum", "maximum"}
+         "properties", "additionalProperties", "items", "minimum", "maximum", "oneOf"}
 
 
 def check_object(value, schema, root, path):
@@ -51,6 +51,10 @@ def check(value, schema, root, path="$"):
     if TYPES["number"](value):
         if value < schema.get("minimum", value) or value > schema.get("maximum", value):
             yield f"{path}: {value} is out of range"
+    if "oneOf" in schema:
+        fitting = sum(not list(check(value, choice, root, path)) for choice in schema["oneOf"])
+        if fitting != 1:
+            yield f"{path}: fits {fitting} of the {len(schema['oneOf'])} forms that there are, not one"
     if isinstance(value, dict):
         yield from check_object(value, schema, root, path)
     if isinstance(value, list) and "items" in schema:
@@ -81,6 +85,28 @@ def check_sums(document, component):
         yield from check_sums(document, child)
 
 
+def check_paths(document):
+    paths = document["regions"]
+    events = {e["event"] for e in document["events"]}
+    for path in paths:
+        for share in ("exclusive", "inclusive"):
+            if set(path[share]) != events:
+                yield f"{path['path']}: {share} has not all events"
+        depth = len(path["path"])
+        below = [p for p in paths if p["path"][:depth] == path["path"]]
+        for event, count in path["inclusive"].items():
+            parts = [p["exclusive"][event] for p in below]
+            if count is not None and None not in parts and sum(parts) != count:
+                yield f"{path['path']}: {event} is {count}, but the paths below have {sum(parts)}"
+        if sum(p["times"]["wall_ns"] for p in below) != path["times"]["wall_ns"] + path["times"]["inside_ns"]:
+            yield f"{path['path']}: the times of the paths below differ from inside_ns"
+        for kind in {p["type"] for p in path["parts"]}:
+            for event, count in path["exclusive"].items():
+                parts = [p["exclusive"][event] for p in path["parts"] if p["type"] == kind]
+                if count is not None and None not in parts and sum(parts) > count:
+                    yield f"{path['path']}: {event} is {count}, but its parts by {kind} have {sum(parts)}"
+
+
 def refuse(name):
     raise ValueError(f"{name} is no JSON")
 
@@ -99,7 +125,9 @@ def complaints(schema, path):
         except ValueError as error:
             return [str(error)]
     found = list(check(document, schema, schema))
-    return found or list(check_sums(document, document["tree"]))
+    if found:
+        return found
+    return list(check_sums(document, document["tree"]) if "tree" in document else check_paths(document))
 
 
 def main():

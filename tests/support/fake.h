@@ -144,6 +144,9 @@ void fake_task_end(pid_t tid);
 /* It ends, but nobody has waited for it yet; its process then has so many threads, itself among
  * them. */
 void fake_task_zombie(pid_t tid, unsigned threads_left);
+/* It is ending: its file says so as long as a joiner may see it, and it is gone when it was read so
+ * often. */
+void fake_task_leave(pid_t tid, unsigned looks);
 /* It calls execve: its counters with enable_on_exec are enabled, once. */
 void fake_task_exec(pid_t tid);
 void fake_task_affinity(pid_t tid, const char *cpu_list);

@@ -248,6 +248,8 @@ static ssize_t file_read(struct fake_fd *slot, void *buffer, size_t size_bytes, 
 	char *stat = NULL;
 
 	if (slot->task) {
+		if (slot->task->looks_left && --slot->task->looks_left == 0)
+			slot->task->ended = true;
 		if (slot->task->ended)
 			return -ESRCH;
 		content = stat = fake__task_stat(slot->task);

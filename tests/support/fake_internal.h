@@ -21,6 +21,8 @@ struct fake_task {
 	int cpu;
 	bool ended;
 	unsigned threads_left; /* it is a zombie, of a process with so many threads; 0: it lives */
+	unsigned
+	    looks_left; /* it is ending, and gone when its stat is read so often; 0: it isn't */
 	unsigned char mask[FAKE_CPUS / 8];
 	int *script;
 	size_t script_count, script_next;

@@ -130,10 +130,11 @@ char *fake__task_stat(const struct fake_task *task)
 
 	if (asprintf(
 		&text,
-		"%d (%s) %c 1 %d %d 0 -1 4194304 90 0 0 0 1 2 0 0 20 0 %u 0 7777 9999360 300 "
+		"%d (%s) %c 1 %d %d 0 -1 %u 90 0 0 0 1 2 0 0 20 0 %u 0 7777 9999360 300 "
 		"18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 		task->tid, task->comm, task->threads_left ? 'Z' : 'R', task->tid, task->tid,
-		task->threads_left ? task->threads_left : 1, task->cpu) < 0)
+		4194304U | (task->looks_left ? 4 : 0), task->threads_left ? task->threads_left : 1,
+		task->cpu) < 0)
 		abort();
 	return text;
 }
@@ -301,6 +302,19 @@ void fake_task_end(pid_t tid)
 	} else {
 		fake__violation("fake_task_end(%d): no such task", tid);
 	}
+	fake__unlock();
+}
+
+void fake_task_leave(pid_t tid, unsigned looks)
+{
+	struct fake_task *task;
+
+	fake__lock();
+	task = fake__task_find(tid);
+	if (task)
+		task->looks_left = looks;
+	else
+		fake__violation("fake_task_leave(%d): no such task", tid);
 	fake__unlock();
 }
 

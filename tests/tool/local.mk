@@ -5,12 +5,21 @@ tool_tests = \
 	tests/tool/confined \
 	tests/tool/doctor \
 	tests/tool/list \
+	tests/tool/marks \
+	tests/tool/stat-append \
+	tests/tool/stat-cgroup \
+	tests/tool/stat-children \
 	tests/tool/stat-counts \
+	tests/tool/stat-defaults \
+	tests/tool/stat-delay \
 	tests/tool/stat-errors \
 	tests/tool/stat-files \
 	tests/tool/stat-names \
 	tests/tool/stat-output \
+	tests/tool/stat-perf-options \
 	tests/tool/stat-programs \
+	tests/tool/stat-ranks \
+	tests/tool/stat-regions \
 	tests/tool/stat-signals \
 	tests/tool/stat-status \
 	tests/tool/stat-threads \
@@ -19,8 +28,10 @@ tool_tests = \
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh
 
-check_PROGRAMS += tests/tool/faults tests/tool/filtered
+check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked
 tests_tool_faults_SOURCES = tests/tool/faults.c
 tests_tool_faults_LDADD =
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
+tests_tool_marked_SOURCES = tests/tool/marked.c
+tests_tool_marked_LDADD =

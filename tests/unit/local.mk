@@ -8,6 +8,7 @@ unit_tests = \
 	tests/unit/test_buffer \
 	tests/unit/test_cgroup \
 	tests/unit/test_child \
+	tests/unit/test_clear \
 	tests/unit/test_clock \
 	tests/unit/test_colour \
 	tests/unit/test_component \
@@ -16,7 +17,9 @@ unit_tests = \
 	tests/unit/test_diagnose_events \
 	tests/unit/test_diagnose_limits \
 	tests/unit/test_diagnose_papi \
+	tests/unit/test_destination \
 	tests/unit/test_distance \
+	tests/unit/test_earlier \
 	tests/unit/test_event \
 	tests/unit/test_event_faults \
 	tests/unit/test_event_names \
@@ -39,7 +42,9 @@ unit_tests = \
 	tests/unit/test_event_list \
 	tests/unit/test_per_cpu \
 	tests/unit/test_layout \
+	tests/unit/test_lines \
 	tests/unit/test_list \
+	tests/unit/test_listen \
 	tests/unit/test_attribution \
 	tests/unit/test_attribution_records \
 	tests/unit/test_metric \
@@ -62,12 +67,18 @@ unit_tests = \
 	tests/unit/test_fast_path_open \
 	tests/unit/test_read \
 	tests/unit/test_reading_of \
+	tests/unit/test_profile \
+	tests/unit/test_region \
 	tests/unit/test_records \
+	tests/unit/test_report \
+	tests/unit/test_report_refused \
 	tests/unit/test_recover \
 	tests/unit/test_topology_refused \
 	tests/unit/test_ring \
 	tests/unit/test_search \
+	tests/unit/test_list_events \
 	tests/unit/test_stat_aggregate \
+	tests/unit/test_stat_defaults \
 	tests/unit/test_status \
 	tests/unit/test_bound \
 	tests/unit/test_table \
@@ -83,6 +94,7 @@ unit_tests = \
 	tests/unit/test_uncounted \
 	tests/unit/test_user \
 	tests/unit/test_user_open \
+	tests/unit/test_values \
 	tests/unit/test_vector \
 	tests/unit/test_waiting \
 	tests/unit/test_switch_ring \
@@ -119,6 +131,8 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/gone.h \
 	tests/support/papi_scene.c \
 	tests/support/papi_scene.h \
+	tests/support/regions.c \
+	tests/support/regions.h \
 	tests/support/resident.h \
 	tests/support/rows.c \
 	tests/support/rows.h \
@@ -135,9 +149,12 @@ EXTRA_DIST += \
 	tests/unit/test_diagnose.h \
 	tests/unit/test_event.h \
 	tests/unit/test_hybrid.h \
+	tests/unit/test_report.h \
 	tests/unit/test_user.h
 
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
 LDADD = tests/support/libsupport.la $(layers) $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
+tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)

@@ -128,8 +128,15 @@ START_TEST(each_paranoid_level_permits_what_was_tried)
 	fake_set_paranoid(rows[_i].level, false);
 	ck_assert_int_eq(diagnose("page-faults"), code);
 	check_found("permission", "", rows[_i].state, rows[_i].part, rows[_i].remedy);
-	if (rows[_i].remedy)
+	if (rows[_i].remedy) {
 		check_by("permission", PS_REMEDY_BY_ADMINISTRATOR);
+		check_lasting("permission", rows[_i].level >= 3
+		                                ? "echo 'kernel.perf_event_paranoid = 2' > "
+		                                  "/etc/sysctl.d/99-perf_event_paranoid.conf"
+		                                : "'kernel.perf_event_paranoid = 0'");
+		ck_assert_ptr_nonnull(
+		    strstr(found("permission", NULL)->gain, "ignores LD_LIBRARY_PATH"));
+	}
 	check_found("seccomp", "", PS_FINDING_GOOD, "No seccomp filter", NULL);
 }
 END_TEST
@@ -264,6 +271,7 @@ START_TEST(the_watchdog_is_blamed_only_where_it_can_hold_a_counter)
 	check_ok(diagnose("page-faults"));
 	check_found("nmi-watchdog", "", PS_FINDING_LIMITED, "of 6 counters 5 were free",
 	            "sysctl kernel.nmi_watchdog=0");
+	check_lasting("nmi-watchdog", "'kernel.nmi_watchdog = 0' > /etc/sysctl.d/");
 	check_by("nmi-watchdog", PS_REMEDY_BY_ADMINISTRATOR);
 	counters_free = 6;
 	check_ok(diagnose("page-faults"));
@@ -303,10 +311,12 @@ START_TEST(user_space_reads_are_what_the_page_of_an_event_says)
 	check_ok(diagnose("page-faults"));
 	check_found("user-reads", "", PS_FINDING_LIMITED, "perf_user_access is 0",
 	            "sysctl kernel.perf_user_access=1");
+	check_lasting("user-reads", "'kernel.perf_user_access = 1' > /etc/sysctl.d/");
 	fake_file(DEVICES "cpu/rdpmc", "0\n");
 	check_ok(diagnose("page-faults"));
 	check_found("user-reads", "", PS_FINDING_LIMITED, "rdpmc is 0",
 	            "echo 1 > " DEVICES "cpu/rdpmc");
+	check_lasting("user-reads", "'w " DEVICES "cpu/rdpmc - - - - 1' > /etc/tmpfiles.d/");
 	fake_file(DEVICES "cpu/rdpmc", "1\n");
 	fake_mmap = ps__os.mmap;
 	ps__os.mmap = mmap_with_user_reads;

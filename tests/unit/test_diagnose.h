@@ -13,7 +13,7 @@
 #define NO_CAPABILITY "0000000000000000" /* of setup_status */
 
 struct kept {
-	char *name, *subject, *fact, *remedy, *gain;
+	char *name, *subject, *fact, *remedy, *gain, *lasting;
 	enum ps_finding_state state;
 	enum ps_remedy_by by;
 	int code;
@@ -31,6 +31,7 @@ static inline void forget(void)
 		free(one->fact);
 		free(one->remedy);
 		free(one->gain);
+		free(one->lasting);
 	}
 }
 
@@ -44,12 +45,19 @@ static inline int keep(const struct ps_finding *finding, void *context)
 	              "no sentence: %s", finding->fact);
 	ck_assert_int_eq(*finding->remedy != '\0', finding->by != PS_REMEDY_BY_NOBODY);
 	ck_assert_int_eq(*finding->remedy != '\0', *finding->gain != '\0');
+	ck_assert_msg(*finding->remedy || !*finding->lasting, "%s has nothing to keep",
+	              finding->name);
+	/* A value of sysctl is lost at the next boot. */
+	ck_assert_msg(strncmp(finding->remedy, "sysctl kernel.", 14) != 0 ||
+	                  strstr(finding->lasting, "/etc/sysctl.d/"),
+	              "%s is not kept", finding->name);
 	kept[kept_count++] = (struct kept){
 	    .name = strdup(finding->name),
 	    .subject = strdup(finding->subject),
 	    .fact = strdup(finding->fact),
 	    .remedy = strdup(finding->remedy),
 	    .gain = strdup(finding->gain),
+	    .lasting = strdup(finding->lasting),
 	    .state = finding->state,
 	    .by = finding->by,
 	    .code = finding->code,
@@ -107,6 +115,13 @@ static inline void check_found(const char *name, const char *subject, enum ps_fi
 	ck_assert_msg(strstr(one->fact, part) != NULL, "'%s' is not in: %s", part, one->fact);
 	ck_assert_msg(remedy ? strstr(one->remedy, remedy) != NULL : !*one->remedy,
 	              "%s's remedy is: %s", name, one->remedy);
+}
+
+static inline void check_lasting(const char *name, const char *part)
+{
+	const char *lasting = found(name, NULL)->lasting;
+
+	ck_assert_msg(strstr(lasting, part) != NULL, "%s is kept by: %s", name, lasting);
 }
 
 static inline void check_by(const char *name, enum ps_remedy_by by)

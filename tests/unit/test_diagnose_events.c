@@ -231,6 +231,8 @@ static void print_kept(FILE *stream)
 		if (*kept[i].remedy)
 			fprintf(stream, "    -> %s: %s\n       %s\n", ps_remedy_by_name(kept[i].by),
 			        kept[i].remedy, kept[i].gain);
+		if (*kept[i].lasting)
+			fprintf(stream, "       to keep it: %s\n", kept[i].lasting);
 	}
 }
 

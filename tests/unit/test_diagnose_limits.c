@@ -71,6 +71,7 @@ START_TEST(a_ring_that_cannot_be_mapped_is_the_fault_of_locked_memory)
 	check_ok(diagnose("page-faults"));
 	check_found("rings", "", PS_FINDING_LIMITED, "EPERM",
 	            "sysctl kernel.perf_event_mlock_kb=2064");
+	check_lasting("rings", "'kernel.perf_event_mlock_kb = 2064' > /etc/sysctl.d/");
 	fake_fail_always(FAKE_MMAP, ENOMEM);
 	check_ok(diagnose("page-faults"));
 	check_found("rings", "", PS_FINDING_LIMITED, "ENOMEM", NULL);
@@ -129,6 +130,7 @@ START_TEST(tracepoints_are_tried_by_opening_one)
 {
 	check_ok(diagnose("page-faults"));
 	check_found("tracepoints", "", PS_FINDING_ABSENT, "not mounted", "mount -t tracefs");
+	check_lasting("tracepoints", "mode=755 0 0' in /etc/fstab");
 	fake_fail_always(FAKE_LIST, EACCES);
 	check_ok(diagnose("page-faults"));
 	check_found("tracepoints", "", PS_FINDING_BLOCKED, "EACCES", "mode=755");

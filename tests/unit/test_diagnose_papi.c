@@ -64,6 +64,7 @@ START_TEST(components_are_told_with_their_reasons)
 	diagnose_papi(0);
 	check_found("papi", "", PS_FINDING_LIMITED,
 	            "Switched off by PAPI: perf_event (no PMU), cuda", NULL);
+	check_found("papi", "", PS_FINDING_LIMITED, "'instructions' for PAPI_TOT_INS", NULL);
 	ck_assert(fake_papi.is_initialized);
 }
 END_TEST

@@ -213,6 +213,12 @@ static const struct refusal {
     {"r12345678901234567", PS_ENOEVNT, "no event"},
     {"quite-another-thing", PS_ENOEVNT, "perfsage list"},
     {"perf::PAGE-FAULTS", PS_ENOEVNT, "'page-faults'"},
+    {"PAPI_TOT_INS", PS_ENOEVNT, "that is PAPI's name; use 'instructions'"},
+    {"papi_tot_cyc:u", PS_ENOEVNT, "that is PAPI's name; use 'cycles:u'"},
+    {"PAPI_L1_DCM:k", PS_ENOEVNT,
+     "the nearest event is 'L1-dcache-load-misses:k', which counts loads alone"},
+    {"PAPI_FP_OPS", PS_ENOEVNT, "no generic event for it: 'perfsage list'"},
+    {"PAPI_TOT", PS_ENOEVNT, "ps_eventset_from_papi"},
     {":u", PS_ENOEVNT, "':u'"},
     {"/", PS_EATTR, "no '/' closes"},
     {"mem:", PS_EATTR, "no address at character 5"},
@@ -227,6 +233,29 @@ static const struct refusal {
 START_TEST(a_wrong_name_is_refused_and_the_sentence_says_what_is_wrong)
 {
 	check_refused(refusals[_i].name, refusals[_i].code, refusals[_i].part);
+}
+END_TEST
+
+/* The name that the refusal gives instead must be one. */
+START_TEST(what_is_proposed_for_a_preset_of_papi_is_an_event)
+{
+	static const char *const presets[] = {
+	    "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_REF_CYC", "PAPI_BR_INS", "PAPI_BR_MSP",
+	    "PAPI_L1_DCM",  "PAPI_L1_LDM",  "PAPI_L1_STM",  "PAPI_L1_DCA", "PAPI_L1_DCR",
+	    "PAPI_L1_DCW",  "PAPI_L1_ICM",  "PAPI_L1_ICA",  "PAPI_L1_ICR", "PAPI_L3_TCM",
+	    "PAPI_L3_TCA",  "PAPI_L3_DCM",  "PAPI_L3_DCA",  "PAPI_L3_LDM", "PAPI_L3_STM",
+	    "PAPI_TLB_DM",  "PAPI_TLB_IM",  "PAPI_LD_INS",  "PAPI_SR_INS"};
+
+	for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
+		char name[64], proposed[64] = "";
+		snprintf(name, sizeof name, "%s:u", presets[i]);
+		check_refused(name, PS_ENOEVNT, "that is PAPI's name; ");
+		const char *at = strstr(ps_error_detail(), "PAPI's name; ");
+		ck_assert_int_eq(sscanf(strchr(at, ';'), "%*[^']'%63[^']", proposed), 1);
+		ck_assert_str_eq(proposed + strlen(proposed) - 2, ":u");
+		struct ps__event event = parsed(proposed);
+		ps__event_clear(&event);
+	}
 }
 END_TEST
 
@@ -313,6 +342,19 @@ START_TEST(a_tracepoint_has_the_number_that_tracefs_gives)
 }
 END_TEST
 
+START_TEST(the_tracepoint_that_counts_time_says_so)
+{
+	fake_file(TRACEFS "sched/sched_stat_runtime/id", "363\n");
+	fake_file(TRACEFS "sched/sched_stat_runtime_x/id", "364\n");
+	struct ps__event time = parsed("sched:sched_stat_runtime:k");
+	struct ps__event other = parsed("sched:sched_stat_runtime_x");
+	ck_assert_str_eq(time.unit, "ns");
+	ck_assert_str_eq(other.unit, "");
+	ps__event_clear(&time);
+	ps__event_clear(&other);
+}
+END_TEST
+
 START_TEST(a_tracepoint_is_found_where_older_systems_have_it)
 {
 	fake_file("/sys/kernel/debug/tracing/events/sched/sched_switch/id", "12\n");
@@ -368,11 +410,13 @@ int main(void)
 	tcase_add_loop_test(tests, a_wrong_name_is_refused_and_the_sentence_says_what_is_wrong, 0,
 	                    (int)(sizeof refusals / sizeof *refusals));
 	tcase_add_test(tests, at_most_five_names_are_proposed);
+	tcase_add_test(tests, what_is_proposed_for_a_preset_of_papi_is_an_event);
 	tcase_add_test(tests, a_name_longer_than_any_is_refused);
 	tcase_add_test(tests, events_of_the_kernel_itself_are_marked);
 	tcase_add_loop_test(tests, a_breakpoint_has_address_length_and_access, 0,
 	                    (int)(sizeof breakpoints / sizeof *breakpoints));
 	tcase_add_test(tests, a_tracepoint_has_the_number_that_tracefs_gives);
+	tcase_add_test(tests, the_tracepoint_that_counts_time_says_so);
 	tcase_add_test(tests, a_tracepoint_is_found_where_older_systems_have_it);
 	tcase_add_test(tests, a_tracepoint_that_may_not_be_read_is_said_to_be_so);
 	tcase_add_test(tests, without_tracefs_the_sentence_says_how_to_mount_it);

@@ -59,6 +59,19 @@ START_TEST(a_metric_is_the_ratio_of_the_sums_below_each_component)
 }
 END_TEST
 
+START_TEST(rates_are_per_second_of_cpu_time)
+{
+	struct ps_eventset *set =
+	    scene_set("task-clock", "page-faults", "context-switches", "cpu-migrations", NULL);
+
+	store(set, 0, (const long long[]){2000000000, 100, 30, 7});
+	check_near(metric_of(scene.root, "page-fault-rate").value, 50);
+	check_near(metric_of(scene.root, "context-switch-rate").value, 15);
+	check_near(metric_of(scene.root, "cpu-migration-rate").value, 3.5);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(what_a_set_counted_alone_does_not_enter)
 {
 	struct ps_eventset *both, *alone;
@@ -273,7 +286,7 @@ START_TEST(every_metric_has_a_unit_and_a_description)
 
 	ck_assert_int_eq(ps_metric_for_each(NULL, check_description, NULL), 0);
 	ck_assert_int_eq(ps_metric_for_each(NULL, note_name, &names), 0);
-	ck_assert_uint_ge(names.count, 14);
+	ck_assert_uint_ge(names.count, 15);
 	ck_assert_str_eq(ps_metric_unit("IPC:u"), "instructions/cycle");
 	ck_assert_ptr_null(ps_metric_unit("MIPS"));
 	ck_assert_ptr_null(ps_metric_unit("IPC:q"));
@@ -305,6 +318,7 @@ int main(void)
 	TCase *tests = scene_case_last_cpu(suite, "metric");
 
 	tcase_add_test(tests, a_metric_is_the_ratio_of_the_sums_below_each_component);
+	tcase_add_test(tests, rates_are_per_second_of_cpu_time);
 	tcase_add_test(tests, what_a_set_counted_alone_does_not_enter);
 	tcase_add_test(tests, events_of_different_modifiers_make_no_metric);
 	tcase_add_test(tests, a_metric_of_the_callers_sums_is_their_ratio);

@@ -23,6 +23,7 @@ struct owner {
 	struct ps_eventset *set;
 	enum life life;
 	pid_t tid;
+	pthread_barrier_t counted, looked_at;
 };
 
 static void *live(void *argument)
@@ -38,6 +39,10 @@ static void *live(void *argument)
 	if (owner->life == LIFE_STOPPED)
 		check_ok(ps_stop(owner->set, scene.root, NULL, NULL));
 	owner->tid = ps_hooks_default()->gettid();
+	if (owner->life == LIVES) {
+		pthread_barrier_wait(&owner->counted);
+		pthread_barrier_wait(&owner->looked_at);
+	}
 	return NULL;
 }
 
@@ -187,6 +192,27 @@ START_TEST(counts_that_are_given_are_the_callers)
 }
 END_TEST
 
+/* pthread_join returns before the kernel is done with the thread. */
+START_TEST(an_owner_that_is_ending_is_waited_for)
+{
+	struct owner owner = {.set = scene_set(EVENT, NULL), .life = LIVES};
+	pthread_t thread;
+
+	pthread_barrier_init(&owner.counted, NULL, 2);
+	pthread_barrier_init(&owner.looked_at, NULL, 2);
+	ck_assert_int_eq(pthread_create(&thread, NULL, live, &owner), 0);
+	pthread_barrier_wait(&owner.counted);
+	check_fails(ps_stop(owner.set, scene.root, NULL, NULL), PS_EINVAL);
+	check_detail("is alive");
+	fake_task_leave(owner.tid, 3);
+	check_ok(ps_stop(owner.set, scene.root, NULL, NULL));
+	check_nothing_more_is_to_be_had(&owner);
+	pthread_barrier_wait(&owner.looked_at);
+	pthread_join(thread, NULL);
+	ps_eventset_destroy(owner.set);
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
 	tcase_add_loop_test(tests, the_final_counts_are_read_once, 0, LIVES);
@@ -195,6 +221,7 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, what_could_not_be_stored_can_be_fetched_again);
 	tcase_add_loop_test(tests, a_start_takes_the_set_over_and_loses_nothing, 0, LIVES);
 	tcase_add_test(tests, counts_that_are_given_are_the_callers);
+	tcase_add_test(tests, an_owner_that_is_ending_is_waited_for);
 }
 
 int main(void)

@@ -6,6 +6,9 @@
  */
 #include "support/papi_scene.h"
 
+#include <config.h>
+#include <stdlib.h>
+
 START_TEST(names_and_scope_come_from_papi_once)
 {
 	int papi = fake_papi_create(EVENT, "perf::PAGE-FAULTS", NULL);
@@ -26,6 +29,29 @@ START_TEST(names_and_scope_come_from_papi_once)
 	ck_assert_int_eq(ps_eventset_event_group(set, 1), 0);
 }
 END_TEST
+
+#ifdef PS_WITH_PFM
+/* libpfm4 has perf's PMU alone; PAPI leaves that out of names, as its default. */
+START_TEST(a_name_is_found_with_the_pmu_that_papi_left_out)
+{
+	setenv("LIBPFM_FORCE_PMU", "perf", 1);
+	int papi = fake_papi_create("PAGE-FAULTS", EVENT, NULL);
+	struct ps_eventset *set = papi_scene_wrap(papi);
+	struct ps_value value;
+
+	check_ok(ps_start(set));
+	fake_papi_count(papi, 0, 10);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_str_eq(ps_eventset_event_name(set, 0), "PAGE-FAULTS");
+	check_ok(ps_component_total(scene.root, "PAGE-FAULTS", &value));
+	ck_assert_int_eq(value.value, 10);
+	check_ok(ps_component_total(scene.root, "perf::PAGE-FAULTS", &value));
+	ck_assert_int_eq(value.value, 10);
+	check_fails(ps_component_total(scene.root, "skl::PAGE-FAULTS", &value), PS_ENOEVNT);
+	check_fails(ps_component_total(scene.root, "perf::" EVENT, &value), PS_ENOEVNT);
+}
+END_TEST
+#endif
 
 START_TEST(start_read_accum_stop_count_as_any_set_does)
 {
@@ -319,6 +345,9 @@ int main(void)
 	TCase *tests = papi_scene_case(suite, "values");
 
 	tcase_add_test(tests, names_and_scope_come_from_papi_once);
+#ifdef PS_WITH_PFM
+	tcase_add_test(tests, a_name_is_found_with_the_pmu_that_papi_left_out);
+#endif
 	tcase_add_test(tests, start_read_accum_stop_count_as_any_set_does);
 	tcase_add_test(tests, readings_in_any_order_give_the_same_as_one_by_one);
 	tcase_add_test(tests, accum_accum_stop_keeps_everything);

@@ -92,10 +92,12 @@ START_TEST(a_component_that_is_switched_off_gives_its_own_reason)
 	check_fails(ps_eventset_from_papi(&set, papi), PS_ECMP_DISABLED);
 	check_detail("paranoid=3");
 	check_detail("perf_event");
+	check_detail("ps_eventset_add takes the kernel's names of the same events");
 	/* The usual case: the user's PAPI_add_event failed, so the set is empty. */
 	check_ok(ps_eventset_from_papi(&set, empty));
 	check_fails(ps_start(set), PS_ECMP_DISABLED);
 	check_detail("paranoid=3");
+	check_detail("'instructions' for PAPI_TOT_INS");
 	fake_papi.component.disabled = 0;
 	check_fails(ps_start(set), PS_EINVAL);
 	check_detail("PAPI_add_event");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reading of one event set, where the tree has readings of several with the same timestamp. */
+/* A reading of one event set, or of a component, where the tree has readings of several sets with
+ * the same timestamp. */
 #include "support/scene.h"
 
 /* Two sets of one event; the clock stands still, so that their readings have one timestamp. */
@@ -115,6 +116,55 @@ START_TEST(readings_from_before_the_events_changed_are_found)
 }
 END_TEST
 
+static long long sum_below(const struct ps_component *component, uint64_t timestamp)
+{
+	struct ps_value value;
+
+	check_ok(ps_component_reading(component, "page-faults", timestamp, &value));
+	ck_assert_uint_eq(value.timestamp, timestamp);
+	return value.value;
+}
+
+START_TEST(a_components_reading_sums_up_all_sets_of_the_timestamp)
+{
+	const struct ps_component *package = ps_component_ancestor(cpu(0), PS_COMPONENT_PACKAGE, 1);
+	uint64_t before = both;
+
+	fake_advance(PAGE_FAULTS, 1000);
+	read_both();
+	ck_assert_int_eq(sum_below(scene.root, before), 124);
+	ck_assert_int_eq(sum_below(package, before), 114);
+	ck_assert_int_eq(sum_below(cpu(2), before), 10);
+	ck_assert_int_eq(sum_below(scene.root, both), 2124);
+	ps_eventset_destroy(other);
+	other = NULL;
+	ck_assert_int_eq(sum_below(scene.root, before), 124);
+	check_ok(ps_stop(one, scene.root, NULL, NULL));
+	check_ok(ps_eventset_add(one, "minor-faults"));
+	check_ok(ps_start(one));
+	check_ok(ps_stop(one, scene.root, NULL, NULL));
+	ck_assert_int_eq(sum_below(scene.root, before), 124);
+}
+END_TEST
+
+START_TEST(a_components_reading_that_is_not_there_is_an_error)
+{
+	struct ps_value value = {.value = 4711};
+
+	check_fails(ps_component_reading(cpu(1), "page-faults", both, &value), PS_ENOEVST);
+	check_detail("below");
+	check_fails(ps_component_reading(scene.root, "page-faults", both + 1, &value), PS_ENOEVST);
+	check_fails(ps_component_reading(scene.root, "cycles", both, &value), PS_ENOEVNT);
+	check_detail("'cycles'");
+	check_fails(ps_component_reading(scene.root, "page-faults", 0, &value), PS_EINVAL);
+	check_detail("ps_component_total");
+	check_fails(ps_component_reading(NULL, "page-faults", both, &value), PS_EINVAL);
+	check_fails(ps_component_reading(scene.root, NULL, both, &value), PS_EINVAL);
+	check_fails(ps_component_reading(scene.root, "page-faults", both, NULL), PS_EINVAL);
+	ck_assert_int_eq(value.value, 4711);
+}
+END_TEST
+
 START_TEST(what_is_not_there_is_an_error_and_never_a_zero)
 {
 	struct ps_eventset *unread = scene_set("page-faults", NULL);
@@ -152,6 +202,8 @@ int main(void)
 	tcase_add_test(tests, the_parts_below_a_component_are_added_up);
 	tcase_add_test(tests, zero_is_the_latest_reading_and_older_ones_are_found);
 	tcase_add_test(tests, readings_from_before_the_events_changed_are_found);
+	tcase_add_test(tests, a_components_reading_sums_up_all_sets_of_the_timestamp);
+	tcase_add_test(tests, a_components_reading_that_is_not_there_is_an_error);
 	tcase_add_test(tests, what_is_not_there_is_an_error_and_never_a_zero);
 	suite_add_tcase(suite, tests);
 	return scene_run(suite);

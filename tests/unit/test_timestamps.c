@@ -35,6 +35,28 @@ START_TEST(timestamp_NULL_makes_the_first_reading_then_updates_the_latest)
 }
 END_TEST
 
+static int call(unsigned kind, struct ps_eventset *set, uint64_t *timestamp)
+{
+	return (kind == 0   ? ps_read
+	        : kind == 1 ? ps_accum
+	                    : ps_stop)(set, scene.root, timestamp, NULL);
+}
+
+START_TEST(a_timestamp_is_the_clocks_time_of_the_call)
+{
+	const uint64_t at_ns[] = {5000000000, 5000001000, 8000000000};
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+
+	for (unsigned kind = 0; kind < 3; kind++) {
+		uint64_t timestamp = 0;
+		fake_set_clock(at_ns[kind], 0);
+		check_ok(call(kind, set, &timestamp));
+		ck_assert_uint_eq(timestamp, at_ns[kind]);
+	}
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(an_unknown_timestamp_makes_a_new_reading)
 {
 	struct ps_eventset *set = scene_started(EVENT, NULL);
@@ -249,6 +271,7 @@ END_TEST
 static void add_tests(TCase *tests)
 {
 	tcase_add_test(tests, timestamp_NULL_makes_the_first_reading_then_updates_the_latest);
+	tcase_add_test(tests, a_timestamp_is_the_clocks_time_of_the_call);
 	tcase_add_test(tests, an_unknown_timestamp_makes_a_new_reading);
 	tcase_add_test(tests, an_older_reading_is_updated_in_place_and_becomes_the_latest);
 	tcase_add_test(tests, a_finished_reading_never_changes);

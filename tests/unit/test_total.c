@@ -324,6 +324,36 @@ START_TEST(what_is_counted_for_a_package_counts_once_and_not_below_it)
 }
 END_TEST
 
+START_TEST(a_packages_count_is_in_a_timestamps_sum_once)
+{
+	struct ps_eventset *first = package_set(0), *same = package_set(0);
+	struct ps_component *core = ps_component_find_logical(scene.root, PS_COMPONENT_CORE, 0, 0);
+	uint64_t timestamp = 0, again = 0;
+	struct ps_value value;
+
+	check_ok(ps_start(first));
+	check_ok(ps_start(same));
+	fake_advance_on(20, 2, -1, 0, 100);
+	fake_set_clock(UINT64_C(5000000000), 0);
+	check_ok(ps_read(first, scene.root, &timestamp, NULL));
+	check_ok(ps_read(same, scene.root, &again, NULL));
+	ck_assert_uint_eq(timestamp, again);
+	fake_set_clock(UINT64_C(6000000000), 1);
+	fake_advance_on(20, 2, -1, 0, 50);
+	check_ok(ps_stop(first, scene.root, &(uint64_t){0}, NULL));
+	check_ok(ps_stop(same, scene.root, &(uint64_t){0}, NULL));
+	check_ok(ps_component_reading(scene.root, "power/energy-pkg/", timestamp, &value));
+	ck_assert_int_eq(value.value, 100);
+	ck_assert_int_eq(scene_total("power/energy-pkg/").value, 150);
+	check_fails(ps_component_reading(core, "power/energy-pkg/", timestamp, &value),
+	            PS_EINVAL_DOM);
+	ps_eventset_destroy(first);
+	ps_eventset_destroy(same);
+	check_ok(ps_component_reading(scene.root, "power/energy-pkg/", timestamp, &value));
+	ck_assert_int_eq(value.value, 100);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("total");
@@ -337,6 +367,7 @@ int main(void)
 	tcase_add_test(tests, a_stored_count_beyond_64_bits_says_so);
 	tcase_add_test(tests, what_happened_elsewhere_is_no_zero);
 	tcase_add_test(tests, what_is_counted_for_a_package_counts_once_and_not_below_it);
+	tcase_add_test(tests, a_packages_count_is_in_a_timestamps_sum_once);
 	tests = scene_case_last_cpu(suite, "last-cpu");
 	tcase_add_test(tests, a_component_of_every_type_sums_up_what_is_below);
 	tcase_add_test(tests, the_weakest_status_of_the_parts_is_shown);

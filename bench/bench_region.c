@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A visit of a region: enter and leave, of 4 events; on topologies of 2 and of 4096 hardware
+ * threads, with one path and with 10,000. The rivals are twice the least that a library could do
+ * (the floor), and what marker APIs do whose counters are started and stopped around a region.
+ */
+#include "counted.h"
+#include "harness.h"
+#include "papi_rival.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define ROUNDS     1000
+#define BATCH      50
+#define EVENTS     4
+#define TOPOLOGIES 2
+#define MANY_PATHS 10000
+
+struct visitor {
+	struct ps_profile *profile;
+	struct ps_region *regions[MANY_PATHS];
+	unsigned count;
+	unsigned next;
+};
+
+static double run_raw(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < 2 * calls; call++)
+		bench_raw_read(context);
+	return bench_now_ns() - start;
+}
+
+static double run_floor(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < 2 * calls; call++)
+		bench_read_floor(context);
+	return bench_now_ns() - start;
+}
+
+static void switch_and_read(const struct bench_raw *raw, unsigned long request)
+{
+	uint64_t values[3];
+
+	for (int event = 0; event < raw->count; event++) {
+		if (ioctl(raw->fds[event], request, 0) < 0 ||
+		    read(raw->fds[event], values, sizeof values) <= 0)
+			bench_die("an event: %s", strerror(errno));
+	}
+}
+
+/* Each descriptor for itself: enabled and read at the begin, disabled and read at the end. */
+static double run_each(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++) {
+		switch_and_read(context, PERF_EVENT_IOC_ENABLE);
+		switch_and_read(context, PERF_EVENT_IOC_DISABLE);
+	}
+	return bench_now_ns() - start;
+}
+
+static double run_papi(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	(void)context;
+	for (unsigned call = 0; call < calls; call++)
+		papi_rival_visit();
+	return bench_now_ns() - start;
+}
+
+static double run_visits(void *context, unsigned calls)
+{
+	struct visitor *visitor = context;
+	int failed = 0;
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++) {
+		struct ps_region *region = visitor->regions[visitor->next];
+		failed |= ps_region_enter(region);
+		failed |= ps_region_leave(region);
+		visitor->next = visitor->next + 1 < visitor->count ? visitor->next + 1 : 0;
+	}
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed, "ps_region_enter");
+	return time_ns;
+}
+
+static void open_visitor(struct visitor *visitor, struct ps_component *root, unsigned count)
+{
+	struct ps_eventset *model = bench_make_set(EVENTS);
+	char name[32];
+
+	visitor->count = count;
+	bench_expect_ok(ps_profile_create(&visitor->profile, model, root), "ps_profile_create");
+	ps_eventset_destroy(model);
+	for (unsigned number = 0; number < count; number++) {
+		snprintf(name, sizeof name, "region %u", number);
+		bench_expect_ok(ps_region_define(&visitor->regions[number], visitor->profile, name),
+		                "ps_region_define");
+	}
+	run_visits(visitor, 2 * count);
+}
+
+static void measure(struct ps_topology *const topologies[TOPOLOGIES])
+{
+	static struct visitor visitors[TOPOLOGIES][2];
+	static struct bench_raw raw;
+	static struct bench_raw apart;
+	static struct bench_floor floor = {.raw = &raw};
+	struct bench_case cases[4 + 2 * TOPOLOGIES] = {
+	    {"raw", NULL, EVENTS, .run = run_raw, .context = &raw},
+	    {"floor", NULL, EVENTS, .run = run_floor, .context = &floor, .versus = {"raw"}},
+	    {"each_apart", NULL, EVENTS, .run = run_each, .context = &apart, .versus = {"floor"}},
+	    {"PAPI_hl", papi_rival_open_regions(EVENTS), EVENTS, .run = run_papi,
+	     .versus = {"floor"}}};
+	struct bench_table table = {.title = "A visit of a region, 4 events",
+	                            .size_name = "paths",
+	                            .rounds = ROUNDS,
+	                            .batch = BATCH,
+	                            .cases = cases,
+	                            .count = 4};
+
+	bench_raw_open(&raw, EVENTS, 0, BENCH_FULL_FORMAT);
+	bench_raw_open(&apart, EVENTS, 0,
+	               PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	for (int index = 0; index < 2 * TOPOLOGIES; index++) {
+		struct ps_component *root = ps_topology_root(topologies[index / 2]);
+		struct visitor *visitor = &visitors[index / 2][index % 2];
+		open_visitor(visitor, root, index % 2 ? MANY_PATHS : 1);
+		cases[table.count++] =
+		    (struct bench_case){"visit",
+		                        NULL,
+		                        EVENTS,
+		                        (int)ps_component_thread_count(root),
+		                        (long)visitor->count,
+		                        .run = run_visits,
+		                        .context = visitor,
+		                        .versus = {"raw", "floor", "each_apart", "PAPI_hl"}};
+	}
+	bench_run(&table);
+	for (int index = 0; index < 2 * TOPOLOGIES; index++)
+		ps_profile_destroy(visitors[index / 2][index % 2].profile);
+	papi_rival_close_regions();
+	bench_raw_close(&apart);
+	bench_raw_close(&raw);
+}
+
+static const char legend[] =
+    "\n"
+    "raw, floor: two of them, as bench_read has them. each_apart: each "
+    "event enabled and read, then "
+    "disabled and read. PAPI_hl: PAPI_hl_region_begin and PAPI_hl_region_end.\n"
+    "visit: ps_region_enter and ps_region_leave. Its thread is pinned.\n";
+
+int main(int argc, char **argv)
+{
+	const struct bench_options *options = bench_begin(argc, argv);
+	struct ps_topology *topologies[TOPOLOGIES];
+
+	bench_expect_ok(ps_topology_load_synthetic(&topologies[0], "pack:1 core:2 pu:1"),
+	                "ps_topology_load_synthetic");
+	bench_expect_ok(ps_topology_load_synthetic(&topologies[1], "pack:4 core:512 pu:2"),
+	                "ps_topology_load_synthetic");
+	if (!options->is_json)
+		fputs(legend, stdout);
+	measure(topologies);
+	ps_topology_destroy(topologies[1]);
+	ps_topology_destroy(topologies[0]);
+	return 0;
+}

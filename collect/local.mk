@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The collector: counts a process as its environment says; and what is preloaded into programs that know nothing of it.
+noinst_LTLIBRARIES += collect/libcollect.la
+collect_libcollect_la_SOURCES = \
+	collect/collect.c \
+	collect/hush.h \
+	collect/report.c \
+	collect/report.h \
+	collect/settings.c \
+	collect/settings.h
+
+# Beside the library, which it loads when there are marks to hear. It needs nothing but the C library: what is preloaded into
+# every program must not bring others along.
+lib_LTLIBRARIES += libperfsage-preload.la
+libperfsage_preload_la_SOURCES = collect/hush.h collect/preload.c src/region/notes.c
+libperfsage_preload_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_LIBRARY='"libperfsage.so.0"'
+libperfsage_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -shared -avoid-version -no-undefined -Wl,-z,now

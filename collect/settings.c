@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The variables of the environment. One that is empty counts as one that isn't there. */
+#include "collect/settings.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "event/event.h"
+#include "output/buffer.h"
+#include "output/by.h"
+#include "output/rank.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *settings_find(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value ? value : NULL;
+}
+
+const char *collect_settings_journal(void)
+{
+	return settings_find("PERFSAGE_JOURNAL");
+}
+
+static int settings_add_event(struct ps_eventset *model, const char *name, size_t length)
+{
+	char *copy = ps__os_strndup(name, length);
+
+	if (!copy)
+		return ps__fail_memory("the name of an event");
+	int result = ps_eventset_add(model, copy);
+	ps__os_free(copy);
+	/* Named twice. */
+	return result == PS_ECNFLCT ? PS_OK : result;
+}
+
+static int settings_add_events(struct ps_eventset *model, const char *list)
+{
+	const char *rest = list, *name;
+	size_t length;
+	int result;
+
+	while ((result = ps__event_split(list, &rest, &name, &length)) > 0) {
+		result = settings_add_event(model, name, length);
+		if (result != PS_OK)
+			break;
+	}
+	if (result == PS_OK)
+		return PS_OK;
+	return ps__fail(result, "PERFSAGE_EVENTS: %s", ps_error_detail());
+}
+
+static int settings_make_model(struct ps_eventset **out)
+{
+	const char *list = settings_find("PERFSAGE_EVENTS");
+	struct ps_eventset *model;
+	int result = ps_eventset_create(&model);
+
+	if (result != PS_OK)
+		return result;
+	if (list) {
+		result = settings_add_events(model, list);
+	} else {
+		ps_eventset_add(model, "task-clock");
+		result = ps_eventset_add_default(model);
+	}
+	if (result == PS_OK)
+		*out = model;
+	else
+		ps_eventset_destroy(model);
+	return result;
+}
+
+static int settings_read_format(enum ps_format *format)
+{
+	const char *name = settings_find("PERFSAGE_FORMAT");
+
+	if (!name)
+		return PS_OK;
+	for (enum ps_format one = PS_FORMAT_TEXT; one <= PS_FORMAT_CSV; one++) {
+		if (strcmp(name, ps_format_name(one)) != 0)
+			continue;
+		*format = one;
+		return PS_OK;
+	}
+	return ps__fail(PS_EINVAL, "PERFSAGE_FORMAT is text, json or csv, not '%s'", name);
+}
+
+static int settings_read_width(size_t *width)
+{
+	const char *text = settings_find("PERFSAGE_WIDTH");
+	char *end;
+
+	if (!text)
+		return PS_OK;
+	errno = 0;
+	unsigned long number = strtoul(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9')
+		return ps__fail(PS_EINVAL, "PERFSAGE_WIDTH is a number of columns, not '%s'", text);
+	*width = number;
+	return PS_OK;
+}
+
+/* "raw,utf8". */
+static int settings_read_style(unsigned *flags)
+{
+	static const struct {
+		const char *word;
+		unsigned set, cleared;
+	} words[] = {
+	    {"raw", 0, PS_PATHS_SI}, {"utf8", PS_PATHS_UTF8, 0}, {"colour", PS_PATHS_COLOUR, 0}};
+	const char *style = settings_find("PERFSAGE_STYLE");
+
+	for (const char *word = style ? style : ""; *word;) {
+		size_t length = strcspn(word, ","), found = 0;
+		while (found < 3 &&
+		       (strncmp(words[found].word, word, length) != 0 || words[found].word[length]))
+			found++;
+		if (found == 3)
+			return ps__fail(PS_EINVAL,
+			                "PERFSAGE_STYLE is a list of raw, utf8 and colour, not "
+			                "'%s'",
+			                style);
+		*flags = (*flags | words[found].set) & ~words[found].cleared;
+		word += length + (word[length] == ',');
+	}
+	return PS_OK;
+}
+
+/* The program may go to another folder before its end. */
+static int settings_read_output(char **output)
+{
+	const char *pattern = settings_find("PERFSAGE_OUTPUT");
+	char *name, here[PATH_MAX];
+	struct ps__buffer path = {0};
+
+	if (!pattern)
+		return PS_OK;
+	int result = ps__rank_expand("PERFSAGE_OUTPUT", pattern, &name);
+	if (result != PS_OK)
+		return result;
+	if (*name != '/' && getcwd(here, sizeof here))
+		ps__buffer_add(&path, "%s/", here);
+	ps__buffer_add(&path, "%s", name);
+	free(name);
+	*output = path.failed ? NULL : strdup(ps__buffer_text(&path));
+	ps__buffer_clear(&path);
+	return *output ? PS_OK : ps__fail_memory("the name of a file");
+}
+
+static int settings_read_rest(struct collect_settings *settings)
+{
+	const char *by = settings_find("PERFSAGE_BY");
+	int result = settings_read_format(&settings->format);
+
+	if (result == PS_OK && by)
+		result = ps__by_find("PERFSAGE_BY", by, &settings->types, &settings->cache_level);
+	if (result == PS_OK)
+		result = settings_read_width(&settings->width);
+	if (result == PS_OK)
+		result = settings_read_style(&settings->flags);
+	return result == PS_OK ? settings_read_output(&settings->output) : result;
+}
+
+int collect_settings_read(struct collect_settings *out)
+{
+	struct collect_settings settings = {.flags = PS_PATHS_SI};
+	int result = settings_read_rest(&settings);
+
+	if (result == PS_OK)
+		result = settings_make_model(&settings.model);
+	if (result != PS_OK) {
+		collect_settings_clear(&settings);
+		return result;
+	}
+	*out = settings;
+	return PS_OK;
+}
+
+void collect_settings_clear(struct collect_settings *settings)
+{
+	free(settings->output);
+	ps_eventset_destroy(settings->model);
+	*settings = (struct collect_settings){0};
+}

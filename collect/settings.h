@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The environment's settings: PERFSAGE_EVENTS and others, see ps_collect(3). */
+#ifndef PS_COLLECT_SETTINGS_H
+#define PS_COLLECT_SETTINGS_H
+
+#include <perfsage/eventset.h>
+#include <perfsage/report.h>
+#include <stddef.h>
+
+struct collect_settings {
+	struct ps_eventset *model; /* the events */
+	char *output;              /* a file; NULL: stderr */
+	enum ps_format format;
+	unsigned types; /* of components, and the level of caches: as struct ps_print_options */
+	int cache_level;
+	unsigned flags; /* of enum ps_paths_flag */
+	size_t width;
+};
+
+/* PS_EINVAL names the variable. Nothing is left to free on failure. */
+int collect_settings_read(struct collect_settings *out);
+void collect_settings_clear(struct collect_settings *settings);
+
+/* The file in which perfsage notes what was heard in which process; NULL: none. */
+const char *collect_settings_journal(void);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The collector: counts the marks of a process, as its environment says, and
+ * writes a report when the process ends.
+ *
+ * `perfsage stat --regions` and LD_PRELOAD=libperfsage-preload.so call these in
+ * programs that know nothing of perfsage but <perfsage/marks.h>. A program that
+ * is linked with libperfsage, or statically, calls ps_collect_start itself. See
+ * ps_collect(3) for the environment.
+ */
+#ifndef PERFSAGE_COLLECT_H
+#define PERFSAGE_COLLECT_H
+
+#include <perfsage/visibility.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Counts the marks of this process from now on, and the calling thread.
+ *
+ * The report is written when the process ends by exit() or by returning from
+ * main. A child of fork() counts for itself, from its first mark on, and writes
+ * a report of its own.
+ *
+ * Errors, after each of which nothing is counted and the program goes on:
+ *   PS_EINVAL - a variable of the environment is wrong; the detail names it
+ *   PS_ECNFLCT - marks are heard already: by the collector or by a profile
+ *   as ps_topology_load, ps_eventset_add and ps_profile_create
+ *
+ * Any thread, at any time. Loads the topology: some milliseconds.
+ */
+PS_PUBLIC int ps_collect_start(void);
+
+/**
+ * Writes the report, and counts no longer.
+ *
+ * The report has the counts of other threads up to their last boundary. If nothing is being counted
+ * it does nothing.
+ *
+ * Errors:
+ *   PS_ESYS - the report can't be written; the detail says why
+ *   as ps_paths_create
+ */
+PS_PUBLIC int ps_collect_end(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

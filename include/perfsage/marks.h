@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Marks: regions of a program that cost nothing until somebody listens.
+ *
+ * This header is all that a program with marks needs: nothing of libperfsage is
+ * compiled, linked or loaded with it. A mark that nobody hears is a load and a
+ * branch.
+ *
+ *     PS_REGION("solve") {
+ *             PS_MARK_VALUE("rows", rows);
+ *             ...
+ *     }
+ *
+ * Each module (executable or shared object) has one slot, a hidden variable
+ * that is NULL until a listener fills it. An ELF note tells where it is, so that
+ * stripped modules and executables without position-independent code are found,
+ * too. The idea of a note is that of SystemTap's SDT probes. See ps_marks(3).
+ *
+ * C11, C++11 and later; gcc and clang; ELF on x86-64 and arm64.
+ * With -DPERFSAGE_NO_MARKS all marks compile to nothing.
+ */
+#ifndef PERFSAGE_MARKS_H
+#define PERFSAGE_MARKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ps_marks_listener;
+
+/** A region as the listener knows it: the first member of a struct of its own. It lives as long as
+ * the process. */
+struct ps_mark_region {
+	const struct ps_marks_listener *listener;
+};
+
+/**
+ * Who listens. It lives as long as the process, and doesn't change.
+ *
+ * Any thread may call the functions at any time, also from a signal handler.
+ */
+struct ps_marks_listener {
+	size_t size; /* of this struct: it grows at its end */
+	/* Finds or makes a region. NULL: it isn't heard; asked again at the next mark. */
+	struct ps_mark_region *(*define)(const char *name);
+	void (*enter)(struct ps_mark_region *region);
+	void (*leave)(struct ps_mark_region *region);
+	/* PS_MARK_VALUE: a region stands for its name. NULL: values aren't heard. */
+	void (*value)(struct ps_mark_region *named, int64_t value);
+};
+
+/* What the macros below use. Names with two underscores are no interface. */
+struct ps__mark_visit {
+	struct ps_mark_region *region; /* that was entered; NULL: none */
+	int round;
+};
+
+#ifndef PERFSAGE_NO_MARKS
+
+/* The slot and its note: one of each per module, as both are in one comdat group. They are kept if
+ * a mark is kept. It is defined only once where link-time optimization joins several files. The
+ * place of the slot is relative to where it is written: no relocation is needed. */
+__asm__(".ifndef ps_marks_slot\n"
+        "\t.pushsection .data.ps_marks_slot,\"awG\",%progbits,ps_marks_slot,comdat\n"
+        "\t.weak ps_marks_slot\n"
+        "\t.hidden ps_marks_slot\n"
+        "\t.type ps_marks_slot,%object\n"
+        "\t.size ps_marks_slot,8\n"
+        "\t.balign 8\n"
+        "ps_marks_slot:\n"
+        "\t.8byte 0\n"
+        "\t.popsection\n"
+        "\t.pushsection .note.perfsage,\"aG\",%note,ps_marks_slot,comdat\n"
+        "\t.balign 4\n"
+        "\t.4byte 9, 8, 1\n"
+        "\t.ascii \"perfsage\\0\\0\\0\\0\"\n"
+        "\t.8byte ps_marks_slot - .\n"
+        "\t.popsection\n"
+        ".endif\n");
+extern const struct ps_marks_listener *ps_marks_slot __attribute__((visibility("hidden")));
+
+/* A shared object that is loaded later tells a listener that is there already. */
+#if defined(__PIC__) && !defined(__PIE__)
+extern void ps_marks_announce(const struct ps_marks_listener **slot)
+    __attribute__((weak, visibility("default")));
+static __attribute__((constructor, unused)) void ps__marks_loaded(void)
+{
+	if (ps_marks_announce)
+		ps_marks_announce(&ps_marks_slot);
+}
+#endif
+
+/* The region that a call site found earlier, if it is this listener's. */
+static inline __attribute__((always_inline, unused)) struct ps_mark_region *
+ps__mark_known(struct ps_mark_region **site, const struct ps_marks_listener *listener)
+{
+	struct ps_mark_region *region = __atomic_load_n(site, __ATOMIC_ACQUIRE);
+
+	return region && region->listener == listener ? region : NULL;
+}
+
+static __attribute__((cold, noinline, unused)) struct ps_mark_region *
+ps__mark_define(struct ps_mark_region **site, const struct ps_marks_listener *listener,
+                const char *name)
+{
+	struct ps_mark_region *region = listener->define(name);
+
+	__atomic_store_n(site, region, __ATOMIC_RELEASE);
+	return region;
+}
+
+static inline __attribute__((always_inline, unused)) struct ps_mark_region *
+ps__mark_enter(struct ps_mark_region *region)
+{
+	if (__builtin_expect(region != NULL, 0))
+		region->listener->enter(region);
+	return region;
+}
+
+static inline __attribute__((always_inline, unused)) void
+ps__mark_leave(struct ps_mark_region *region)
+{
+	if (__builtin_expect(region != NULL, 0))
+		region->listener->leave(region);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ps__mark_visited(struct ps__mark_visit *visit)
+{
+	ps__mark_leave(visit->region);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ps__mark_value(struct ps_mark_region *named, int64_t value)
+{
+	if (named->listener->size >= sizeof(struct ps_marks_listener) && named->listener->value)
+		named->listener->value(named, value);
+}
+
+/* The region of this call site, or NULL if nobody listens: then the name isn't evaluated. */
+#define PS__MARK_FIND(name)                                                                     \
+	__extension__({                                                                         \
+		static struct ps_mark_region *ps__mark_site;                                    \
+		const struct ps_marks_listener *ps__mark_listener =                             \
+		    __atomic_load_n(&ps_marks_slot, __ATOMIC_ACQUIRE);                          \
+		struct ps_mark_region *ps__mark_found = NULL;                                   \
+		if (__builtin_expect(ps__mark_listener != NULL, 0)) {                           \
+			ps__mark_found = ps__mark_known(&ps__mark_site, ps__mark_listener);     \
+			if (!ps__mark_found)                                                    \
+				ps__mark_found =                                                \
+				    ps__mark_define(&ps__mark_site, ps__mark_listener, (name)); \
+		}                                                                               \
+		ps__mark_found;                                                                 \
+	})
+
+#define PS__MARK_JOIN(a, b) a##b
+#define PS__MARK_REGION(name, visit)                                                     \
+	for (struct ps__mark_visit visit __attribute__((                                 \
+		 cleanup(ps__mark_visited))) = {ps__mark_enter(PS__MARK_FIND(name)), 1}; \
+	     visit.round; visit.round = 0)
+#define PS__MARK_COUNTED(name, number) PS__MARK_REGION(name, PS__MARK_JOIN(ps__mark_, number))
+
+#define PS__MARK_BEGIN(name) ((void)ps__mark_enter(PS__MARK_FIND(name)))
+#define PS__MARK_END(name)   ps__mark_leave(PS__MARK_FIND(name))
+#define PS__MARK_VALUE(name, number)                                         \
+	__extension__({                                                      \
+		struct ps_mark_region *ps__mark_named = PS__MARK_FIND(name); \
+		if (__builtin_expect(ps__mark_named != NULL, 0))             \
+			ps__mark_value(ps__mark_named, (number));            \
+	})
+
+#else /* PERFSAGE_NO_MARKS */
+
+#define PS__MARK_JOIN(a, b)            a##b
+#define PS__MARK_ROUND(round)          for (int round = 1; round; round = 0)
+#define PS__MARK_COUNTED(name, number) PS__MARK_ROUND(PS__MARK_JOIN(ps__mark_, number))
+
+#define PS__MARK_BEGIN(name)         ((void)sizeof(name))
+#define PS__MARK_END(name)           ((void)sizeof(name))
+#define PS__MARK_VALUE(name, number) ((void)sizeof(name), (void)sizeof(number))
+
+#endif
+
+/**
+ * The block that follows is a region: entered here, and left however the block
+ * is left.
+ *
+ * name - any expression that is a string. It is evaluated when this call site is
+ *     heard for the first time, and not again by the same listener
+ *
+ * break and continue leave the block, and nothing else: they act on the region,
+ * not on a loop around it. return, goto and C++ exceptions leave it as well; so
+ * does the end of a thread by pthread_cancel, in C with -fexceptions. After a
+ * longjmp out of it, it is left when a region around it is.
+ */
+#define PS_REGION(name) PS__MARK_COUNTED(name, __COUNTER__)
+
+/** The begin of a region whose end is PS_REGION_END with the same name, in the same thread. */
+#define PS_REGION_BEGIN(name) PS__MARK_BEGIN(name)
+#define PS_REGION_END(name)   PS__MARK_END(name)
+
+/**
+ * Tells a number: how many rows, which level.
+ *
+ * name - as that of PS_REGION
+ * number - an integer that fits int64_t. It isn't evaluated unless it is heard
+ */
+#define PS_MARK_VALUE(name, number) PS__MARK_VALUE(name, number)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

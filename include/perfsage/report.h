@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports by region: what ps_paths_create took, as text, JSON or CSV. */
+#ifndef PERFSAGE_REPORT_H
+#define PERFSAGE_REPORT_H
+
+#include <perfsage/export.h>
+#include <perfsage/region.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ps_paths_flag {
+	PS_PATHS_SI = 1 << 0,        /* text: four digits and an SI prefix; else integers */
+	PS_PATHS_UTF8 = 1 << 1,      /* text: branches of box characters, names in UTF-8 */
+	PS_PATHS_COLOUR = 1 << 2,    /* text: ANSI escape sequences, for a terminal */
+	PS_PATHS_NO_LEGEND = 1 << 3, /* text: without faults, and what explains signs and words */
+	PS_PATHS_COMPACT = 1 << 4,   /* JSON: one line, for a stream of objects */
+	PS_PATHS_NO_HEADER = 1 << 5  /* CSV: without the header row, for rows that are appended */
+};
+
+/**
+ * Options of ps_paths_export.
+ *
+ * Start with `struct ps_paths_options o = {.size = sizeof o};`. With all but
+ * size 0, each path has its exclusive counts of the whole machine.
+ */
+struct ps_paths_options {
+	size_t size;         /* sizeof(struct ps_paths_options) */
+	unsigned flags;      /* OR of enum ps_paths_flag */
+	enum ps_share share; /* text: of counts, times and metrics; the others have both */
+	/* Components that have numbers of their own. Text: one PS_TYPE_BIT; a block
+	 * of lines for each event and metric, a column for each component. JSON and
+	 * CSV: OR of them; parts of each path. 0: the whole machine alone */
+	unsigned types;
+	int cache_level;            /* as in struct ps_print_options */
+	size_t width;               /* text: of the terminal, in columns; 0: unlimited */
+	const char *const *metrics; /* names of <perfsage/metric.h> to write beside the events */
+	size_t metric_count;
+	/* JSON: the members of the object "run". CSV: a column each, after the
+	 * others, the same in each row. TEXT: not written. */
+	const struct ps_export_field *fields;
+	size_t field_count;
+};
+
+/**
+ * Writes the paths of a profile: what was counted in each, and its visits.
+ *
+ * The numbers are those of ps_path_value and ps_path_visits. What is unknown is
+ * null, empty, or said in words, never 0. ps_report(3) describes every field.
+ *
+ * paths - from ps_paths_create; the profile must still be there
+ * format - PS_FORMAT_TEXT, PS_FORMAT_JSON or PS_FORMAT_CSV
+ * options - NULL for none; only read
+ * stream - stays open, and is flushed
+ *
+ * Errors:
+ *   PS_EINVAL - paths or stream is NULL; there is no such format; options has a
+ *       wrong size, an unknown flag, share, type or level, for text more than
+ *       one type, or a metric or a field without a name
+ *   PS_ENOSUPP - the format is PS_FORMAT_XML, which has no paths
+ *   PS_ENOEVNT - there is no such metric; the detail says which there are. One
+ *       whose events the profile doesn't count is left out
+ *   PS_ESYS - the stream could not be written; the detail says why
+ *   PS_ENOMEM - no memory
+ *
+ * Any thread, also while the profile counts: the paths don't change, the faults
+ * are those until now. Allocates. The cost grows with the number of paths, and
+ * of the components of the types.
+ */
+PS_PUBLIC int ps_paths_export(const struct ps_paths *paths, enum ps_format format,
+                              const struct ps_paths_options *options, FILE *stream);
+
+/**
+ * Does what ps_paths_export does, into a file: for languages without FILE *.
+ *
+ * The file appears whole or not at all, as with ps_print_to_path.
+ *
+ * paths, format, options - as for ps_paths_export
+ * path - a regular file, or none yet
+ *
+ * Errors: those of ps_paths_export; PS_ESYS if the file can't be written.
+ */
+PS_PUBLIC int ps_paths_export_to_path(const struct ps_paths *paths, enum ps_format format,
+                                      const struct ps_paths_options *options, const char *path);
+
+/**
+ * Does what ps_paths_export does, to a descriptor.
+ *
+ * If writing fails, a part may have been written.
+ *
+ * paths, format, options - as for ps_paths_export
+ * fd - open for writing; stays open
+ *
+ * Errors: those of ps_paths_export; PS_ESYS if the descriptor can't be written.
+ */
+PS_PUBLIC int ps_paths_export_to_fd(const struct ps_paths *paths, enum ps_format format,
+                                    const struct ps_paths_options *options, int fd);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Other rooms ask here for an event set's parts. They don't see its struct. */
+#ifndef PS_EVENTSET_PARTS_H
+#define PS_EVENTSET_PARTS_H
+
+#include "event/event.h"
+
+struct ps_eventset;
+
+/* Valid until the set's events change; NULL if it has no such event. */
+const struct ps__event *ps__set_event(const struct ps_eventset *set, size_t index);
+
+/* Neither attached to a target, nor PAPI's. */
+bool ps__set_counts_its_caller(const struct ps_eventset *set);
+
+/* Counts the groups of hardware events of a set that was opened: several take turns. */
+size_t ps__set_count_hardware_groups(const struct ps_eventset *set);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Takes on the slow path. What is taken becomes part of the base of the set's latest reading, as if
+ * ps_accum had made it; but the reading's rows are not written. So all counts are 0 after a take,
+ * and a reading has base + counts, which is everything.
+ */
+#include "eventset/take.h"
+
+#include "base/error.h"
+#include "eventset/eventset.h"
+
+/* A base is part of the next reading only where the latest one has a part. */
+static int take_make_parts(struct ps_eventset *set, struct ps__slot *here)
+{
+	struct ps__write write = {.kind = PS__WRITE_COUNTS, .slot = here};
+	bool has_all = here->has_part;
+
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		has_all &= set->recorder.active[index]->has_part;
+	return has_all ? PS_OK : ps__set_write(set, &write, NULL);
+}
+
+static int take_slot(struct ps_eventset *set, struct ps__slot *slot, ps__take *take, void *context,
+                     uint64_t now_ns)
+{
+	struct ps__taken taken = {.history = slot->history,
+	                          .counts = slot->counts,
+	                          .width = ps__recording_width(set->recorder.recording),
+	                          .now_ns = now_ns,
+	                          .mark =
+	                              slot->counts_mark & (PS__MARK_ATTRIBUTION | PS__MARK_FLAGS)};
+	int result = take(context, &taken);
+
+	if (result == PS_OK)
+		ps__set_move_into_base(set, slot, taken.width);
+	return result;
+}
+
+static int take_all(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
+{
+	struct ps__slot *here = set->recorder.last_slot;
+	int fetched = ps__set_has_uncollected(set) ? ps__set_fetch(set, &here) : PS_OK;
+
+	if (ps__set_is_failure(fetched))
+		return fetched;
+	*now_ns = ps__clock_now_ns(&set->recorder.clock);
+	int result = take_make_parts(set, here);
+	for (size_t index = 0; result == PS_OK && index < set->recorder.active_count; index++) {
+		if (set->recorder.active[index]->has_counts)
+			result =
+			    take_slot(set, set->recorder.active[index], take, context, *now_ns);
+	}
+	if (result != PS_OK)
+		return result;
+	ps__set_open_fast_take(set, here);
+	return fetched;
+}
+
+int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
+{
+	int result = ps__set_enter(set, "a region's boundary");
+
+	if (result != PS_OK)
+		return result;
+	result = take_all(set, take, context, now_ns);
+	ps__set_leave(set);
+	return result;
+}

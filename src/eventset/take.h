@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Takes: what a set has counted since the last take, handed over by hardware thread. For rooms that
+ * add it up themselves. The tree misses nothing by it: the next reading has the sum of all takes.
+ */
+#ifndef PS_EVENTSET_TAKE_H
+#define PS_EVENTSET_TAKE_H
+
+#include "store/history.h"
+
+struct ps_eventset;
+
+/* Counts of one hardware thread. */
+struct ps__taken {
+	struct ps__history *history; /* the set's on that hardware thread */
+	const uint64_t *counts;      /* in a row's order, without its timestamp */
+	size_t width;                /* words */
+	uint64_t now_ns;             /* CLOCK_MONOTONIC after the counters were read */
+	uint16_t mark;
+};
+
+/* Returns PS_OK; or a code with a detail, and the counts come with the next take. */
+typedef int ps__take(void *context, const struct ps__taken *taken);
+
+/*
+ * Takes from a set that counts the calling thread, and has made a reading: ps_start and ps_read
+ * come first. After ps_stop it takes the rest.
+ *
+ * now_ns receives that of struct ps__taken. Returns PS_OK, PS_PARTIAL, or as ps_read; nothing is
+ * taken then.
+ */
+int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns);
+/* take.c: where fast_path.c can't. */
+int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text to a path or a descriptor, for languages without FILE *. These files are
+ * the user's, as the streams of buffer.c: no part of the OS seam.
+ */
+#include "output/destination.h"
+
+#include "base/cancel.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Other writers of the path at the same time, and what killed ones left. */
+#define MOST_NAMES 1000
+#define MOST_LINKS 40 /* as the kernel has it */
+#define NEW_MODE   0666
+
+/* A file in the making, beside the one that it is to replace. */
+struct part {
+	const char *named; /* as the caller named the file */
+	char target[PATH_MAX];
+	char path[PATH_MAX + 64];
+	int fd;
+	bool has_old;
+	struct stat old;
+};
+
+/* 0, or an errno. A descriptor that doesn't block is waited for. */
+static int destination_write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t written = write(fd, text, length);
+		if (written < 0 && errno == EAGAIN) {
+			struct pollfd wait = {.fd = fd, .events = POLLOUT};
+			poll(&wait, 1, -1);
+		} else if (written < 0 && errno != EINTR) {
+			return errno;
+		} else if (written > 0) {
+			text += written;
+			length -= (size_t)written;
+		}
+	}
+	return 0;
+}
+
+static int destination_fail(const char *path, int error)
+{
+	return ps__fail(PS_ESYS, "'%s' can't be written: %s", path, strerror(error));
+}
+
+static size_t destination_folder_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+char *ps__destination_resolve(const char *path)
+{
+	char at[PATH_MAX], link[PATH_MAX];
+	size_t folder;
+
+	if (strlen(path) >= sizeof at)
+		return errno = ENAMETOOLONG, NULL;
+	strcpy(at, path);
+	for (int links = 0; links < MOST_LINKS; links++) {
+		ssize_t length = readlink(at, link, sizeof link - 1);
+		/* No link, or nothing. */
+		if (length < 0)
+			return errno == EINVAL || errno == ENOENT ? strdup(at) : NULL;
+		link[length] = '\0';
+		folder = link[0] == '/' ? 0 : destination_folder_length(at);
+		if (folder + (size_t)length >= sizeof at)
+			return errno = ENAMETOOLONG, NULL;
+		strcpy(at + folder, link);
+	}
+	return errno = ELOOP, NULL;
+}
+
+/* The links stay; what is at their end must be a file that may be written. */
+static int destination_look_at(struct part *part)
+{
+	char *target = ps__destination_resolve(part->named);
+
+	if (!target)
+		return destination_fail(part->named, errno);
+	strcpy(part->target, target);
+	free(target);
+	part->has_old = stat(part->target, &part->old) == 0;
+	if (!part->has_old)
+		return PS_OK;
+	if (!S_ISREG(part->old.st_mode))
+		return ps__fail(PS_ESYS,
+		                "'%s' can't be replaced, as it is no regular file: open it, and "
+		                "give its descriptor",
+		                part->named);
+	return access(part->target, W_OK) == 0 ? PS_OK : destination_fail(part->named, errno);
+}
+
+static int destination_create(struct part *part)
+{
+	int code = destination_look_at(part);
+
+	for (int number = 0; code == PS_OK && number < MOST_NAMES; number++) {
+		snprintf(part->path, sizeof part->path, "%s.perfsage-part-%d-%d", part->target,
+		         (int)getpid(), number);
+		part->fd =
+		    open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		         part->has_old ? (part->old.st_mode & NEW_MODE) | S_IWUSR : NEW_MODE);
+		if (part->fd >= 0)
+			return PS_OK;
+		if (errno != EEXIST)
+			code = destination_fail(part->named, errno);
+	}
+	return code == PS_OK ? destination_fail(part->named, EEXIST) : code;
+}
+
+/* The owner, as far as that is permitted, and the permissions are those of the old file. Network
+ * file systems tell a full disk at the end. */
+static int destination_put_in_place(const struct part *part)
+{
+	if (part->has_old && fchown(part->fd, part->old.st_uid, part->old.st_gid) < 0)
+		errno = 0;
+	if (part->has_old && fchmod(part->fd, part->old.st_mode & 07777) < 0)
+		return errno;
+	if (fsync(part->fd) < 0 && errno != EINVAL)
+		return errno;
+	return rename(part->path, part->target) < 0 ? errno : 0;
+}
+
+static int destination_write_file(const char *path, const struct ps__buffer *buffer)
+{
+	struct part part = {.named = path, .fd = -1};
+	int code = destination_create(&part);
+
+	if (code != PS_OK)
+		return code;
+	int error = destination_write_all(part.fd, buffer->text, buffer->length);
+	if (!error)
+		error = destination_put_in_place(&part);
+	close(part.fd);
+	if (!error)
+		return PS_OK;
+	unlink(part.path);
+	return destination_fail(path, error);
+}
+
+static int destination_write_fd(int fd, const struct ps__buffer *buffer)
+{
+	int error = destination_write_all(fd, buffer->text, buffer->length);
+
+	return error ? ps__fail(PS_ESYS, "descriptor %d can't be written: %s", fd, strerror(error))
+	             : PS_OK;
+}
+
+int ps__destination_write(const struct ps__destination *to, struct ps__buffer *buffer)
+{
+	if (to->stream)
+		return ps__buffer_finish(buffer, to->stream);
+	int cancel = ps__cancel_hold();
+	int code = buffer->failed ? ps__fail_memory("the printed text")
+	           : to->path     ? destination_write_file(to->path, buffer)
+	                          : destination_write_fd(to->fd, buffer);
+	ps__buffer_clear(buffer);
+	ps__cancel_release(cancel);
+	return code;
+}

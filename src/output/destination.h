@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where text goes: a stream, a descriptor, or a file that appears whole. */
+#ifndef PS_OUTPUT_DESTINATION_H
+#define PS_OUTPUT_DESTINATION_H
+
+#include "output/buffer.h"
+
+/* The stream; else the path; else the descriptor. */
+struct ps__destination {
+	FILE *stream;
+	const char *path;
+	int fd;
+};
+
+/* The file at the end of a chain of links, which need not exist yet; to be freed. NULL: errno tells
+ * why. */
+char *ps__destination_resolve(const char *path);
+
+/* Writes all of it and releases the buffer. PS_ENOMEM, PS_ESYS. */
+int ps__destination_write(const struct ps__destination *to, struct ps__buffer *buffer);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hardware threads with like counts share a line of the printed tree. What is shown of them is the
+ * range of their counts, so the line is true however far they are apart.
+ */
+#include "output/lines.h"
+
+#include "output/known.h"
+
+#include <math.h>
+
+/* Fewer don't share a line. */
+#define LEAST_ALIKE 4
+
+/* Where memory and packages begin, sums are always shown: nothing is folded across them. */
+static bool fold_is_place(const struct ps_component *component)
+{
+	return component->type == PS_COMPONENT_PACKAGE || component->type == PS_COMPONENT_DIE ||
+	       component->type == PS_COMPONENT_GROUP || component->type == PS_COMPONENT_NUMA;
+}
+
+/* Has a row a count that none of the hardware threads below it has, as an event of the cache? */
+static bool fold_has_own(const struct ps__lines *lines, const struct ps__table *table, size_t row,
+                         size_t column)
+{
+	if (!ps__table_cell(table, row, column)->parts)
+		return false;
+	for (size_t below = row + 1; below < lines->end[row]; below++) {
+		if (table->rows[below].component->type == PS_COMPONENT_THREAD &&
+		    ps__table_cell(table, below, column)->parts)
+			return false;
+	}
+	return true;
+}
+
+/* Would a line be lost that says more than the sum of its hardware threads? */
+static bool fold_would_hide(const struct ps__lines *lines, const struct ps__table *table,
+                            size_t row)
+{
+	for (size_t below = row + 1; below < lines->end[row]; below++) {
+		const struct ps_component *component = table->rows[below].component;
+		bool is_memory_of_row =
+		    component->type == PS_COMPONENT_NUMA && table->rows[below].parent == row;
+		if (component->type == PS_COMPONENT_THREAD || is_memory_of_row)
+			continue;
+		if (fold_is_place(component))
+			return true;
+		for (size_t column = 0; column < table->event_count; column++) {
+			if (fold_has_own(lines, table, below, column))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool fold_is_near(const struct ps_value *one, const struct ps_value *other, double tolerance)
+{
+	double a = (double)one->value, b = (double)other->value;
+
+	uint32_t signs = PS_VALUE_USER_ONLY | PS_VALUE_SATURATED;
+
+	/* Numbers of different kinds are never alike. */
+	if (one->status != other->status || one->attribution != other->attribution ||
+	    (one->flags & signs) != (other->flags & signs))
+		return false;
+	if (tolerance >= 1)
+		return true;
+	if (one->flags != other->flags)
+		return false;
+	return !ps__known_has_number(one->status) ||
+	       fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
+}
+
+static bool fold_is_alike(const struct ps__table *table, size_t one, size_t other, double tolerance)
+{
+	const struct ps_component *unknown = table->topology->unknown;
+
+	if (one != other &&
+	    (table->rows[one].component == unknown || table->rows[other].component == unknown))
+		return false;
+	for (size_t event = 0; event < table->event_count; event++) {
+		const struct ps__cell *a = ps__table_cell(table, one, event);
+		const struct ps__cell *b = ps__table_cell(table, other, event);
+		if ((a->parts == 0) != (b->parts == 0))
+			return false;
+		if (a->parts && !fold_is_near(&a->value, &b->value, tolerance))
+			return false;
+	}
+	return true;
+}
+
+/* Those from the first on that are like it and in no line yet; how many there are. If a line is
+ * given, they share it from now on. */
+static size_t fold_find_alike(struct ps__lines *lines, const struct ps__table *table,
+                              const size_t *threads, size_t count, size_t line)
+{
+	size_t alike = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (lines->line_of[threads[i]] != PS__LINES_NONE ||
+		    !fold_is_alike(table, threads[0], threads[i], lines->tolerance))
+			continue;
+		if (line != PS__LINES_NONE)
+			lines->line_of[threads[i]] = line;
+		alike++;
+	}
+	return alike;
+}
+
+static void fold_undo(struct ps__lines *lines, size_t first_line, size_t row)
+{
+	lines->count = first_line;
+	for (size_t below = row; below < lines->end[row]; below++)
+		lines->line_of[below] = PS__LINES_NONE;
+}
+
+static size_t fold_list_threads(struct ps__lines *lines, const struct ps__table *table, size_t row)
+{
+	size_t count = 0;
+
+	for (size_t below = row + 1; below < lines->end[row]; below++) {
+		if (table->rows[below].component->type == PS_COMPONENT_THREAD)
+			lines->threads[count++] = below;
+	}
+	return count;
+}
+
+/* A line for each kind of count, in the order of their first hardware threads. */
+static void fold_add(struct ps__lines *lines, const struct ps__table *table, size_t count,
+                     int depth)
+{
+	for (size_t i = 0; i < count; i++) {
+		const size_t *threads = &lines->threads[i];
+		if (lines->line_of[*threads] != PS__LINES_NONE)
+			continue;
+		size_t alike = fold_find_alike(lines, table, threads, count - i, PS__LINES_NONE);
+		struct ps__line *line = ps__lines_add(lines, *threads, depth);
+		if (alike < LEAST_ALIKE) {
+			lines->line_of[*threads] = lines->count - 1;
+			continue;
+		}
+		line->alike = alike;
+		fold_find_alike(lines, table, threads, count - i, lines->count - 1);
+	}
+}
+
+bool ps__lines_fold(struct ps__lines *lines, const struct ps__table *table, size_t row, int depth)
+{
+	size_t first_line = lines->count;
+	size_t count = fold_list_threads(lines, table, row);
+
+	if (count < LEAST_ALIKE || fold_would_hide(lines, table, row))
+		return false;
+	fold_add(lines, table, count, depth);
+	if (lines->count - first_line > count / 2) {
+		fold_undo(lines, first_line, row);
+		return false;
+	}
+	for (size_t line = first_line; line < lines->count; line++)
+		lines->folded += lines->lines[line].alike;
+	return true;
+}

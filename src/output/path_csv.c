@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The paths as comma-separated values (RFC 4180): a row for each component, path, event or metric,
+ * and share. ps_report(3) says how a path is written in one field. */
+#include "base/printable.h"
+#include "output/csv.h"
+#include "output/path_table.h"
+#include "output/report.h"
+#include "region/paths.h"
+#include "topology/tree.h"
+
+#include <inttypes.h>
+#include <perfsage/error.h>
+
+static const char header[] =
+    "path,visits,wall_ns,on_cpu_ns,inside_ns,shortest_ns,longest_ns,share,type,id,os_id,name,"
+    "event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,timestamp";
+
+static const char *const shares[] = {
+    [PS_SHARE_EXCLUSIVE] = "exclusive",
+    [PS_SHARE_INCLUSIVE] = "inclusive",
+};
+
+/* Any bytes come back: a backslash stands before "/" and itself, and "\xHH" for a byte of what is
+ * no UTF-8 or can't be printed. */
+static void path_csv_add_name(struct ps__buffer *buffer, const char *name)
+{
+	uint32_t code;
+
+	for (size_t length; (length = ps__printable_decode(name, &code)); name += length) {
+		if (code == PS__NO_CHARACTER || !ps__printable_is(code)) {
+			for (size_t byte = 0; byte < length; byte++)
+				ps__buffer_add(buffer, "\\x%02x", (unsigned char)name[byte]);
+			continue;
+		}
+		ps__buffer_add(buffer, "%s%.*s",
+		               code == '/' || code == '\\' ? "\\"
+		               : code == '"'               ? "\""
+		                                           : "",
+		               (int)length, name);
+	}
+}
+
+static void path_csv_add_path(struct ps__buffer *buffer, struct ps__path_table *table, size_t row)
+{
+	size_t depth = ps__path_table_name(table, row);
+
+	ps__buffer_add(buffer, "\"");
+	for (size_t level = 0; level < depth; level++) {
+		ps__buffer_add(buffer, "%s", level ? "/" : "");
+		path_csv_add_name(buffer, table->names[level]);
+	}
+	ps__buffer_add(buffer, "\"");
+}
+
+static void path_csv_add_time(struct ps__buffer *buffer, uint64_t time_ns, bool is_known)
+{
+	ps__buffer_add(buffer, ",");
+	if (is_known)
+		ps__buffer_add(buffer, "%" PRIu64, time_ns);
+}
+
+static void path_csv_add_visits(struct ps__buffer *buffer, const struct ps__path_row *row)
+{
+	const struct ps_visits *visits = &row->path->visits;
+	uint64_t wall_ns = row->wall_ns[PS_SHARE_EXCLUSIVE];
+	uint64_t on_cpu_ns = row->on_cpu_ns[PS_SHARE_EXCLUSIVE];
+
+	ps__buffer_add(buffer, ",%" PRIu64, visits->count);
+	path_csv_add_time(buffer, wall_ns, true);
+	path_csv_add_time(buffer, on_cpu_ns, on_cpu_ns != UINT64_MAX);
+	path_csv_add_time(buffer, row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns, true);
+	path_csv_add_time(buffer, visits->shortest_ns, visits->count > 0);
+	path_csv_add_time(buffer, visits->longest_ns, visits->count > 0);
+}
+
+static void path_csv_add_component(struct ps__buffer *buffer, const struct ps_component *component)
+{
+	ps__csv_add_field(buffer, ps_component_type_name(component->type));
+	ps__buffer_add(buffer, ",%d,", ps__report_id(component));
+	if (component->os_id >= 0)
+		ps__buffer_add(buffer, "%d", component->os_id);
+	ps__csv_add_field(buffer, component->name);
+}
+
+/* The row's first fields: all up to the event. */
+static void path_csv_begin_row(struct ps__buffer *buffer, struct ps__path_table *table, size_t row,
+                               enum ps_share share, const struct ps_component *component)
+{
+	path_csv_add_path(buffer, table, row);
+	path_csv_add_visits(buffer, &table->rows[row]);
+	ps__csv_add_field(buffer, shares[share]);
+	path_csv_add_component(buffer, component);
+}
+
+static void path_csv_end_row(struct ps__buffer *buffer, const struct ps__path_table *table)
+{
+	ps__csv_end_row(buffer, table->options->fields, table->options->field_count);
+}
+
+static void path_csv_add_event(struct ps__buffer *buffer, struct ps__path_table *table, size_t row,
+                               size_t event, const struct ps_component *component)
+{
+	const struct ps__csv_event about = {
+	    .name = ps_eventset_event_name(table->model, event),
+	    .unit = ps_eventset_event_unit(table->model, event),
+	    .scale = ps_eventset_event_scale(table->model, event),
+	};
+
+	for (size_t index = 0; index < PS__SHARES; index++) {
+		enum ps_share share = (enum ps_share)index;
+		const struct ps__path_sum *sum = ps__path_table_at(table, row, event, share);
+		path_csv_begin_row(buffer, table, row, share, component);
+		if (sum->parts)
+			ps__csv_add_value(buffer, &about, &sum->value);
+		else
+			ps__csv_add_nothing(buffer, about.name, ps__report_unit(about.unit));
+		path_csv_end_row(buffer, table);
+	}
+}
+
+static void path_csv_add_metric(struct ps__buffer *buffer, struct ps__path_table *table, size_t row,
+                                const struct ps__path_metric *metric,
+                                const struct ps_component *component)
+{
+	for (size_t index = 0; index < PS__SHARES; index++) {
+		enum ps_share share = (enum ps_share)index;
+		struct ps_metric_value value;
+		path_csv_begin_row(buffer, table, row, share, component);
+		if (ps__path_table_metric(table, row, share, metric, &value))
+			ps__csv_add_metric(buffer, metric->name, metric->ask.metric, &value);
+		else
+			ps__csv_add_nothing(buffer, metric->name, metric->ask.metric->unit);
+		path_csv_end_row(buffer, table);
+	}
+}
+
+/* Was anything counted in the path or below it? */
+static bool path_csv_has_parts(const struct ps__path_table *table, size_t row)
+{
+	size_t parts = 0;
+
+	for (size_t event = 0; event < table->event_count; event++)
+		parts += ps__path_table_at(table, row, event, PS_SHARE_INCLUSIVE)->parts;
+	return parts > 0;
+}
+
+/* Of the sums that there are. The machine has every path. */
+static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *table,
+                              const struct ps_component *component)
+{
+	for (size_t row = 0; row < table->row_count; row++) {
+		if (component != table->root && !path_csv_has_parts(table, row))
+			continue;
+		for (size_t event = 0; event < table->event_count; event++)
+			path_csv_add_event(buffer, table, row, event, component);
+		for (size_t i = 0; i < table->metric_count; i++)
+			path_csv_add_metric(buffer, table, row, &table->metrics[i], component);
+	}
+}
+
+int ps__path_csv_write(struct ps__path_table *table, struct ps__buffer *buffer)
+{
+	const struct ps_paths_options *options = table->options;
+
+	if (!(options->flags & PS_PATHS_NO_HEADER))
+		ps__csv_add_header(buffer, header, options->fields, options->field_count);
+	path_csv_add_rows(buffer, table, table->root);
+	for (size_t i = 0; i < table->component_count; i++) {
+		if (table->components[i] == table->root)
+			continue;
+		ps__path_table_sum(table, table->components[i]);
+		path_csv_add_rows(buffer, table, table->components[i]);
+	}
+	return PS_OK;
+}

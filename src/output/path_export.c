@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public calls of reports by region: what is asked for is checked, the table of paths is made,
+ * and a format's function called. */
+#include "base/error.h"
+#include "output/destination.h"
+#include "output/path_table.h"
+#include "output/report.h"
+
+#include <perfsage/print.h>
+
+#define ALL_FLAGS ((unsigned)(PS_PATHS_NO_HEADER << 1) - 1)
+
+static int path_export_check_values(const struct ps_paths_options *options, enum ps_format format,
+                                    const char *call)
+{
+	if (options->flags & ~ALL_FLAGS)
+		return ps__fail(PS_EINVAL, "%s: options->flags has an unknown flag: 0x%x", call,
+		                options->flags);
+	if (options->share != PS_SHARE_EXCLUSIVE && options->share != PS_SHARE_INCLUSIVE)
+		return ps__fail(PS_EINVAL, "%s: options->share: there is no share %d", call,
+		                (int)options->share);
+	if (format == PS_FORMAT_TEXT && options->types & (options->types - 1))
+		return ps__fail(PS_EINVAL,
+		                "%s: options->types is 0x%x: a text has columns of one type; "
+		                "print one for each type",
+		                call, options->types);
+	return PS_OK;
+}
+
+static int path_export_check(struct ps_paths_options *out, const struct ps_paths_options *options,
+                             enum ps_format format, const char *call)
+{
+	struct ps_paths_options all = {.size = sizeof all};
+	int code =
+	    options ? ps__table_take_options(&all, sizeof all, options, sizeof all, call) : PS_OK;
+	struct ps__table_view view = {.types = all.types, .cache_level = all.cache_level};
+
+	if (code == PS_OK)
+		code = path_export_check_values(&all, format, call);
+	if (code == PS_OK)
+		code = ps__table_check_metrics(all.metrics, all.metric_count, call);
+	if (code == PS_OK)
+		code = ps__report_check_fields(all.fields, all.field_count, call);
+	if (code == PS_OK)
+		code = ps__table_check_view(&view, call);
+	if (code == PS_OK)
+		*out = all;
+	return code;
+}
+
+static ps__path_sink *path_export_find(enum ps_format format)
+{
+	switch (format) {
+	case PS_FORMAT_TEXT:
+		return ps__path_text_write;
+	case PS_FORMAT_JSON:
+		return ps__path_json_write;
+	case PS_FORMAT_CSV:
+		return ps__path_csv_write;
+	case PS_FORMAT_XML:
+		break;
+	}
+	return NULL;
+}
+
+static int path_export_run(const struct ps_paths *paths, ps__path_sink *write,
+                           const struct ps_paths_options *options, const struct ps__destination *to)
+{
+	struct ps__path_table table;
+	struct ps__buffer buffer = {0};
+	int code = ps__path_table_create(&table, paths, options);
+
+	if (code == PS_OK)
+		code = write(&table, &buffer);
+	if (code == PS_OK)
+		code = ps__destination_write(to, &buffer);
+	else
+		ps__buffer_clear(&buffer);
+	ps__path_table_clear(&table);
+	return code;
+}
+
+static int path_export_to(const struct ps_paths *paths, enum ps_format format,
+                          const struct ps_paths_options *options, const struct ps__destination *to,
+                          const char *call)
+{
+	struct ps_paths_options all;
+	ps__path_sink *write = path_export_find(format);
+
+	if (!paths)
+		return ps__fail(PS_EINVAL, "%s: paths is NULL", call);
+	if (format == PS_FORMAT_XML)
+		return ps__fail(PS_ENOSUPP,
+		                "%s: XML has no paths: write text, JSON or CSV; ps_export writes "
+		                "the tree as XML",
+		                call);
+	if (!write)
+		return ps__fail(PS_EINVAL, "%s: there is no format %d", call, (int)format);
+	int code = path_export_check(&all, options, format, call);
+	return code < 0 ? code : path_export_run(paths, write, &all, to);
+}
+
+int ps_paths_export(const struct ps_paths *paths, enum ps_format format,
+                    const struct ps_paths_options *options, FILE *stream)
+{
+	if (!stream)
+		return ps__fail(PS_EINVAL, "ps_paths_export: the stream is NULL");
+	return path_export_to(paths, format, options, &(struct ps__destination){.stream = stream},
+	                      "ps_paths_export");
+}
+
+int ps_paths_export_to_path(const struct ps_paths *paths, enum ps_format format,
+                            const struct ps_paths_options *options, const char *path)
+{
+	if (!path)
+		return ps__fail(PS_EINVAL, "ps_paths_export_to_path: the path is NULL");
+	return path_export_to(paths, format, options, &(struct ps__destination){.path = path},
+	                      "ps_paths_export_to_path");
+}
+
+int ps_paths_export_to_fd(const struct ps_paths *paths, enum ps_format format,
+                          const struct ps_paths_options *options, int fd)
+{
+	return path_export_to(paths, format, options, &(struct ps__destination){.fd = fd},
+	                      "ps_paths_export_to_fd");
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The paths as JSON: an object for each, the root path first. ps_report(3) describes every field.
+ */
+#include "output/json.h"
+#include "output/path_table.h"
+#include "output/report.h"
+#include "region/paths.h"
+#include "topology/tree.h"
+
+#include <perfsage/error.h>
+
+static void path_json_add_names(struct ps__json *json, struct ps__path_table *table, size_t row)
+{
+	size_t depth = ps__path_table_name(table, row);
+
+	ps__json_open_line(json, "path", '[');
+	for (size_t level = 0; level < depth; level++)
+		ps__json_add_string(json, NULL, table->names[level]);
+	ps__json_close_line(json, ']');
+}
+
+static void path_json_add_time(struct ps__json *json, const char *key, uint64_t time_ns,
+                               bool is_known)
+{
+	if (is_known)
+		ps__json_add_unsigned(json, key, time_ns);
+	else
+		ps__json_add_null(json, key);
+}
+
+static void path_json_add_times(struct ps__json *json, const struct ps__path_row *row)
+{
+	const struct ps_visits *visits = &row->path->visits;
+	uint64_t wall_ns = row->wall_ns[PS_SHARE_EXCLUSIVE];
+	uint64_t on_cpu_ns = row->on_cpu_ns[PS_SHARE_EXCLUSIVE];
+	size_t end = PS_VISIT_TIMES;
+
+	while (end > 0 && visits->times[end - 1] == 0)
+		end--;
+	ps__json_add_unsigned(json, "visits", visits->count);
+	ps__json_open_line(json, "times", '{');
+	ps__json_add_unsigned(json, "wall_ns", wall_ns);
+	path_json_add_time(json, "on_cpu_ns", on_cpu_ns, on_cpu_ns != UINT64_MAX);
+	ps__json_add_unsigned(json, "inside_ns", row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns);
+	path_json_add_time(json, "shortest_ns", visits->shortest_ns, visits->count > 0);
+	path_json_add_time(json, "longest_ns", visits->longest_ns, visits->count > 0);
+	ps__json_open(json, "histogram", '[');
+	for (size_t time = 0; time < end; time++)
+		ps__json_add_unsigned(json, NULL, visits->times[time]);
+	ps__json_close(json, ']');
+	ps__json_close_line(json, '}');
+}
+
+static void path_json_add_count(struct ps__json *json, const char *event,
+                                const struct ps__path_sum *sum)
+{
+	if (sum->parts && ps__report_is_known(&sum->value))
+		ps__json_add_integer(json, event, sum->value.value);
+	else
+		ps__json_add_null(json, event);
+}
+
+static void path_json_add_how(struct ps__json *json, const struct ps_value *value)
+{
+	ps__json_add_how(json, value->status, value->attribution, value->flags);
+	ps__json_add_double(json, "coverage", ps__report_coverage(value));
+}
+
+static const char *const shares[] = {
+    [PS_SHARE_EXCLUSIVE] = "exclusive",
+    [PS_SHARE_INCLUSIVE] = "inclusive",
+};
+
+static void path_json_add_counts(struct ps__json *json, const struct ps__path_table *table,
+                                 size_t row, enum ps_share share)
+{
+	ps__json_open_line(json, shares[share], '{');
+	for (size_t event = 0; event < table->event_count; event++)
+		path_json_add_count(json, ps_eventset_event_name(table->model, event),
+		                    ps__path_table_at(table, row, event, share));
+	ps__json_close_line(json, '}');
+}
+
+static void path_json_add_labels(struct ps__json *json, const struct ps__path_table *table,
+                                 size_t row)
+{
+	ps__json_open(json, "labels", '[');
+	for (size_t event = 0; event < table->event_count; event++) {
+		for (size_t share = 0; share < PS__SHARES; share++) {
+			const struct ps__path_sum *sum =
+			    ps__path_table_at(table, row, event, (enum ps_share)share);
+			if (!sum->parts)
+				continue;
+			ps__json_open_line(json, NULL, '{');
+			ps__json_add_string(json, "event",
+			                    ps_eventset_event_name(table->model, event));
+			ps__json_add_string(json, "share", shares[share]);
+			path_json_add_how(json, &sum->value);
+			ps__json_close_line(json, '}');
+		}
+	}
+	ps__json_close(json, ']');
+}
+
+static void path_json_add_metric(struct ps__json *json, const struct ps__path_table *table,
+                                 size_t row, const struct ps__path_metric *metric)
+{
+	struct ps_metric_value value;
+
+	for (size_t share = 0; share < PS__SHARES; share++) {
+		if (ps__path_table_metric(table, row, (enum ps_share)share, metric, &value))
+			ps__json_add_metric(json, metric->name, metric->ask.metric, shares[share],
+			                    &value);
+	}
+}
+
+static void path_json_add_metrics(struct ps__json *json, const struct ps__path_table *table,
+                                  size_t row)
+{
+	ps__json_open(json, "metrics", '[');
+	for (size_t i = 0; i < table->metric_count; i++)
+		path_json_add_metric(json, table, row, &table->metrics[i]);
+	ps__json_close(json, ']');
+}
+
+static void path_json_add_part_labels(struct ps__json *json, const struct ps__path_table *table,
+                                      size_t row, const struct ps_component *component)
+{
+	ps__json_open(json, "labels", '[');
+	for (size_t event = 0; event < table->event_count; event++) {
+		struct ps__path_sum sum = ps__path_table_own(table, row, component, event);
+		if (!sum.parts)
+			continue;
+		ps__json_open(json, NULL, '{');
+		ps__json_add_string(json, "event", ps_eventset_event_name(table->model, event));
+		path_json_add_how(json, &sum.value);
+		ps__json_close(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+/* The path has been on the component if it has a part of any event. */
+static void path_json_add_part(struct ps__json *json, const struct ps__path_table *table,
+                               size_t row, const struct ps_component *component)
+{
+	size_t events = table->event_count, parts = 0;
+
+	for (size_t event = 0; event < events; event++)
+		parts += ps__path_table_own(table, row, component, event).parts;
+	if (parts == 0)
+		return;
+	ps__json_open_line(json, NULL, '{');
+	ps__json_add_string(json, "type", ps_component_type_name(component->type));
+	ps__json_add_integer(json, "id", ps__report_id(component));
+	if (component->os_id >= 0)
+		ps__json_add_integer(json, "os_id", component->os_id);
+	else
+		ps__json_add_null(json, "os_id");
+	ps__json_add_string(json, "name", component->name);
+	ps__json_open(json, "exclusive", '{');
+	for (size_t event = 0; event < events; event++) {
+		struct ps__path_sum sum = ps__path_table_own(table, row, component, event);
+		path_json_add_count(json, ps_eventset_event_name(table->model, event), &sum);
+	}
+	ps__json_close(json, '}');
+	path_json_add_part_labels(json, table, row, component);
+	ps__json_close_line(json, '}');
+}
+
+static void path_json_add_path(struct ps__json *json, struct ps__path_table *table, size_t row)
+{
+	ps__json_open(json, NULL, '{');
+	path_json_add_names(json, table, row);
+	path_json_add_times(json, &table->rows[row]);
+	path_json_add_counts(json, table, row, PS_SHARE_EXCLUSIVE);
+	path_json_add_counts(json, table, row, PS_SHARE_INCLUSIVE);
+	path_json_add_metrics(json, table, row);
+	path_json_add_labels(json, table, row);
+	ps__json_open(json, "parts", '[');
+	for (size_t i = 0; i < table->component_count; i++)
+		path_json_add_part(json, table, row, table->components[i]);
+	ps__json_close(json, ']');
+	ps__json_close(json, '}');
+}
+
+static void path_json_add_lists(struct ps__json *json, const struct ps__path_table *table)
+{
+	const struct ps_eventset *model = table->model;
+
+	ps__json_open(json, "events", '[');
+	for (size_t event = 0; event < table->event_count; event++)
+		ps__json_add_event(json, ps_eventset_event_name(model, event),
+		                   ps_eventset_event_unit(model, event),
+		                   ps_eventset_event_scale(model, event),
+		                   ps_eventset_event_scope(model, event));
+	ps__json_close(json, ']');
+	ps__json_open(json, "metrics", '[');
+	for (size_t i = 0; i < table->metric_count; i++)
+		ps__json_describe_metric(json, table->metrics[i].name,
+		                         table->metrics[i].ask.metric);
+	ps__json_close(json, ']');
+}
+
+static void path_json_add_faults(struct ps__json *json, const struct ps_profile_faults *faults)
+{
+	ps__json_open_line(json, "faults", '{');
+	ps__json_add_unsigned(json, "unmatched", faults->unmatched);
+	ps__json_add_unsigned(json, "crossed", faults->crossed);
+	ps__json_add_unsigned(json, "left_open", faults->left_open);
+	ps__json_add_unsigned(json, "in_handler", faults->in_handler);
+	ps__json_add_unsigned(json, "failed", faults->failed);
+	ps__json_close_line(json, '}');
+}
+
+int ps__path_json_write(struct ps__path_table *table, struct ps__buffer *buffer)
+{
+	const struct ps_paths_options *options = table->options;
+	struct ps__json json = ps__json_create(buffer, options->flags & PS_PATHS_COMPACT);
+	struct ps_profile_faults faults = {.size = sizeof faults};
+	int code = ps_profile_faults(table->profile, &faults);
+
+	if (code < 0)
+		return code;
+	ps__json_open(&json, NULL, '{');
+	ps__json_add_head(&json, table->root->topology, options->fields, options->field_count);
+	path_json_add_lists(&json, table);
+	ps__json_open(&json, "regions", '[');
+	for (size_t row = 0; row < table->row_count; row++)
+		path_json_add_path(&json, table, row);
+	ps__json_close(&json, ']');
+	path_json_add_faults(&json, &faults);
+	ps__json_close(&json, '}');
+	return PS_OK;
+}

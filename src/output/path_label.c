@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See path_label.h. A name that is too long for the screen is cut, and a path that is very deep is
+ * not indented any further. */
+#include "output/path_label.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "base/printable.h"
+#include "output/label.h"
+
+#include <string.h>
+
+#define MOST_LEVELS 16 /* of indentation; deeper paths tell their depth: "[17] walk" */
+#define LEAST_NAME  16 /* columns of a name, however deep it is */
+
+/* The regions that are outermost stand at the left. */
+static int path_label_level(const struct ps__path_table *table, size_t row)
+{
+	size_t level = table->rows[row].depth - 1;
+
+	return level < MOST_LEVELS ? (int)level : MOST_LEVELS;
+}
+
+int ps__path_label_find_branches(const struct ps__path_table *table, uint64_t **out)
+{
+	uint64_t open = 0, *branches = ps__os_calloc(table->row_count, sizeof *branches);
+
+	if (!branches)
+		return ps__fail_memory("the printed text");
+	for (size_t row = table->row_count; row-- > 1;)
+		branches[row] = ps__label_find_branches(&open, path_label_level(table, row));
+	*out = branches;
+	return PS_OK;
+}
+
+/* As much of the name as there is room for; returns its columns. */
+static size_t path_label_add_name(struct ps__buffer *buffer, const char *name, size_t room,
+                                  enum ps__charset charset)
+{
+	bool is_cut = ps__printable_columns(name, strlen(name), charset) > room;
+	size_t columns = 0;
+	struct ps__glyph glyph;
+
+	for (room -= is_cut ? 2 : 0; (glyph = ps__printable_next(name, charset)).taken;
+	     name += glyph.taken) {
+		if (columns + glyph.columns > room)
+			break;
+		ps__buffer_add(buffer, "%.*s", (int)glyph.length, glyph.text);
+		columns += glyph.columns;
+	}
+	ps__buffer_add(buffer, "%s", is_cut ? ".." : "");
+	return columns + (is_cut ? 2 : 0);
+}
+
+size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table *table, size_t row,
+                          uint64_t branches)
+{
+	unsigned flags = table->options->flags;
+	int level = path_label_level(table, row);
+	size_t before = 2 * (size_t)level, most = ps__label_width(table->options->width);
+
+	if (level && flags & PS_PATHS_UTF8)
+		ps__label_add_branches(buffer, branches, level, flags & PS_PATHS_COLOUR);
+	else
+		ps__buffer_add(buffer, "%*s", (int)before, "");
+	if (level == MOST_LEVELS) {
+		size_t bytes = buffer->length;
+		ps__buffer_add(buffer, "[%zu] ", table->rows[row].depth);
+		before += buffer->length - bytes;
+	}
+	return before +
+	       path_label_add_name(buffer, ps_path_name(table->rows[row].path),
+	                           most > before + LEAST_NAME ? most - before : LEAST_NAME,
+	                           flags & PS_PATHS_UTF8 ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII);
+}

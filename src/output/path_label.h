@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands at the beginning of a path's line of text: branches, and the innermost region. */
+#ifndef PS_OUTPUT_PATH_LABEL_H
+#define PS_OUTPUT_PATH_LABEL_H
+
+#include "output/path_table.h"
+
+/* Of all rows; to be freed. PS_ENOMEM. */
+int ps__path_label_find_branches(const struct ps__path_table *table, uint64_t **out);
+
+/* Of a row that isn't the root path's; returns how many columns of the screen it takes. */
+size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table *table, size_t row,
+                          uint64_t branches);
+
+#endif

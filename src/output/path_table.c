@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adds up what was counted in each path, from the last row to the first: a path's inclusive sum is
+ * whole before it goes to the path above. */
+#include "output/path_table.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "region/paths.h"
+#include "region/profile.h"
+
+#include <perfsage/print.h>
+
+static void path_table_set_times(struct ps__path_row *row)
+{
+	const struct ps_visits *visits = &row->path->visits;
+
+	for (size_t share = 0; share < PS__SHARES; share++) {
+		row->wall_ns[share] = visits->wall_ns;
+		row->on_cpu_ns[share] = visits->on_cpu_ns;
+	}
+}
+
+/* Rows come in the order of the tree: what a path has below it follows at once. */
+static void path_table_add_rows(struct ps__path_table *table, const struct ps_path *path)
+{
+	size_t parent = 0;
+
+	while (path) {
+		struct ps__path_row *row = &table->rows[table->row_count];
+		*row = (struct ps__path_row){.path = path, .parent = parent};
+		row->depth = path->parent ? table->rows[parent].depth + 1 : 0;
+		path_table_set_times(row);
+		if (path->child) {
+			parent = table->row_count++;
+			path = path->child;
+			continue;
+		}
+		table->row_count++;
+		while (path->parent && !path->next) {
+			path = path->parent;
+			parent = table->rows[parent].parent;
+		}
+		path = path->next;
+	}
+}
+
+static void path_table_add_times(struct ps__path_table *table)
+{
+	for (size_t row = table->row_count; row-- > 1;) {
+		const struct ps__path_row *from = &table->rows[row];
+		struct ps__path_row *to = &table->rows[from->parent];
+		uint64_t on_cpu_ns = from->on_cpu_ns[PS_SHARE_INCLUSIVE];
+		to->wall_ns[PS_SHARE_INCLUSIVE] += from->wall_ns[PS_SHARE_INCLUSIVE];
+		if (on_cpu_ns == UINT64_MAX || to->on_cpu_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
+			to->on_cpu_ns[PS_SHARE_INCLUSIVE] = UINT64_MAX;
+		else
+			to->on_cpu_ns[PS_SHARE_INCLUSIVE] += on_cpu_ns;
+	}
+}
+
+/* Not finished. */
+static struct ps__path_sum path_table_sum_own(const struct ps__path_table *table, size_t row,
+                                              const struct ps_component *component, size_t event)
+{
+	struct ps__range range = ps__component_range(component);
+	struct ps__path_sum sum = {.parts = 0};
+
+	if (!ps__component_holds(component, ps_eventset_event_scope(table->model, event)))
+		return sum;
+	for (const struct ps__part *part = table->rows[row].path->parts; part; part = part->next) {
+		size_t index = ps__thread_index(part->thread);
+		if (part->threads && index >= range.first && index < range.end)
+			ps__value_merge(&sum.value, &sum.parts, &part->values[event]);
+	}
+	return sum;
+}
+
+static void path_table_finish(struct ps__path_sum *sum)
+{
+	if (sum->parts)
+		ps__value_finish(&sum->value);
+}
+
+struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_t row,
+                                       const struct ps_component *component, size_t event)
+{
+	struct ps__path_sum sum = path_table_sum_own(table, row, component, event);
+
+	path_table_finish(&sum);
+	return sum;
+}
+
+static void path_table_sum_row(struct ps__path_table *table, size_t row,
+                               const struct ps_component *component)
+{
+	for (size_t event = 0; event < table->event_count; event++) {
+		struct ps__path_sum sum = path_table_sum_own(table, row, component, event);
+		*ps__path_table_at(table, row, event, PS_SHARE_EXCLUSIVE) = sum;
+		*ps__path_table_at(table, row, event, PS_SHARE_INCLUSIVE) = sum;
+	}
+}
+
+static void path_table_merge_into_parent(struct ps__path_table *table, size_t row)
+{
+	for (size_t event = 0; event < table->event_count; event++) {
+		const struct ps__path_sum *from =
+		    ps__path_table_at(table, row, event, PS_SHARE_INCLUSIVE);
+		struct ps__path_sum *to =
+		    ps__path_table_at(table, table->rows[row].parent, event, PS_SHARE_INCLUSIVE);
+		if (from->parts)
+			ps__value_merge(&to->value, &to->parts, &from->value);
+	}
+}
+
+void ps__path_table_sum(struct ps__path_table *table, const struct ps_component *component)
+{
+	size_t sums = table->row_count * table->event_count * PS__SHARES;
+
+	for (size_t row = 0; row < table->row_count; row++)
+		path_table_sum_row(table, row, component);
+	for (size_t row = table->row_count; row-- > 1;)
+		path_table_merge_into_parent(table, row);
+	for (size_t sum = 0; sum < sums; sum++)
+		path_table_finish(&table->sums[sum]);
+}
+
+/* Of all components. */
+
+struct path_table_walk {
+	struct ps__path_table *table;
+	const bool *is_used; /* by a Thread's index */
+	int cache_level;
+	size_t count;
+};
+
+static bool path_table_is_used(const struct path_table_walk *walk,
+                               const struct ps_component *component)
+{
+	struct ps__range range = ps__component_range(component);
+
+	for (size_t index = range.first; index < range.end; index++) {
+		if (walk->is_used[index])
+			return true;
+	}
+	return false;
+}
+
+static int path_table_add_component(struct ps_component *component, void *context)
+{
+	struct path_table_walk *walk = context;
+	struct ps__path_table *table = walk->table;
+
+	if (!(table->options->types & PS_TYPE_BIT(component->type)) ||
+	    (component->type == PS_COMPONENT_CACHE && walk->cache_level &&
+	     component->cache_level != walk->cache_level) ||
+	    !path_table_is_used(walk, component))
+		return 0;
+	if (table->components)
+		table->components[walk->count] = component;
+	walk->count++;
+	return 0;
+}
+
+static int path_table_find_last_level(struct ps_component *component, void *context)
+{
+	int *level = context;
+
+	*level = component->cache_level > *level ? component->cache_level : *level;
+	return 0;
+}
+
+/* The unknown Thread is part of no other component but the Machine. */
+static size_t path_table_walk(struct path_table_walk *walk)
+{
+	struct ps_component *unknown = walk->table->root->topology->unknown;
+
+	walk->count = 0;
+	ps_component_for_each(walk->table->root, path_table_add_component, walk);
+	if (path_table_is_used(walk, unknown)) {
+		if (walk->table->components)
+			walk->table->components[walk->count] = unknown;
+		walk->count++;
+	}
+	return walk->count;
+}
+
+static bool *path_table_find_used(const struct ps__path_table *table)
+{
+	bool *is_used = ps__os_calloc(table->root->topology->thread_count + 1, sizeof *is_used);
+
+	for (size_t row = 0; is_used && row < table->row_count; row++) {
+		const struct ps__part *part = table->rows[row].path->parts;
+		for (; part; part = part->next)
+			is_used[ps__thread_index(part->thread)] |= part->threads > 0;
+	}
+	return is_used;
+}
+
+static int path_table_find_components(struct ps__path_table *table)
+{
+	struct path_table_walk walk = {.table = table, .cache_level = table->options->cache_level};
+	bool *is_used = path_table_find_used(table);
+
+	if (!is_used)
+		return PS_ENOMEM;
+	walk.is_used = is_used;
+	if (walk.cache_level == PS_CACHE_LAST_LEVEL)
+		ps_component_for_each(table->root, path_table_find_last_level, &walk.cache_level);
+	table->component_count = path_table_walk(&walk);
+	table->components =
+	    ps__os_calloc(table->component_count, sizeof(const struct ps_component *));
+	if (table->components)
+		path_table_walk(&walk);
+	ps__os_free(is_used);
+	return table->components ? PS_OK : PS_ENOMEM;
+}
+
+size_t ps__path_table_name(struct ps__path_table *table, size_t row)
+{
+	size_t depth = table->rows[row].depth;
+
+	for (size_t level = depth; level > 0; row = table->rows[row].parent)
+		table->names[--level] = ps_path_name(table->rows[row].path);
+	return depth;
+}
+
+static int path_table_make_names(struct ps__path_table *table)
+{
+	size_t deepest = 0;
+
+	for (size_t row = 0; row < table->row_count; row++)
+		deepest = table->rows[row].depth > deepest ? table->rows[row].depth : deepest;
+	table->names = ps__os_calloc(deepest, sizeof(const char *));
+	return table->names ? PS_OK : PS_ENOMEM;
+}
+
+/* Metrics. */
+
+static int path_table_find_metrics(struct ps__path_table *table)
+{
+	const struct ps_paths_options *options = table->options;
+
+	table->metrics = ps__os_calloc(options->metric_count, sizeof *table->metrics);
+	if (!table->metrics)
+		return PS_ENOMEM;
+	for (size_t i = 0; i < options->metric_count; i++) {
+		struct ps__path_metric *metric = &table->metrics[table->metric_count];
+		if (ps__metric_find(options->metrics[i], &metric->ask) < 0)
+			return PS_ENOEVNT;
+		snprintf(metric->name, sizeof metric->name, "%s%s", metric->ask.metric->name,
+		         metric->ask.modifier);
+		table->metric_count += ps__metric_find_events(
+		    table->model, &metric->ask, &metric->numerator, &metric->denominator);
+	}
+	return PS_OK;
+}
+
+bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum ps_share share,
+                           const struct ps__path_metric *metric, struct ps_metric_value *out)
+{
+	const struct ps__path_sum *numerator =
+	    ps__path_table_at(table, row, metric->numerator, share);
+	const struct ps__path_sum *denominator =
+	    ps__metric_is_share(&metric->ask)
+		? &table->whole[metric->denominator]
+		: ps__path_table_at(table, row, metric->denominator, share);
+
+	if (!numerator->parts || !denominator->parts)
+		return false;
+	ps__metric_compute(metric->ask.metric, &numerator->value, &denominator->value, out);
+	return true;
+}
+
+static int path_table_make(struct ps__path_table *table, const struct ps_paths *paths)
+{
+	size_t rows = 0;
+
+	for (const struct ps_path *path = paths->root; path; path = path->next_made)
+		rows++;
+	table->rows = ps__os_calloc(rows, sizeof *table->rows);
+	table->sums = ps__os_calloc(rows * table->event_count, PS__SHARES * sizeof *table->sums);
+	table->whole = ps__os_calloc(table->event_count, sizeof *table->whole);
+	if (!table->rows || !table->sums || !table->whole)
+		return PS_ENOMEM;
+	path_table_add_rows(table, paths->root);
+	path_table_add_times(table);
+	ps__path_table_sum(table, table->root);
+	for (size_t event = 0; event < table->event_count; event++)
+		table->whole[event] = *ps__path_table_at(table, 0, event, PS_SHARE_INCLUSIVE);
+	int code = path_table_make_names(table);
+	return code == PS_OK && table->options->types ? path_table_find_components(table) : code;
+}
+
+int ps__path_table_create(struct ps__path_table *out, const struct ps_paths *paths,
+                          const struct ps_paths_options *options)
+{
+	*out = (struct ps__path_table){.options = options,
+	                               .profile = paths->profile,
+	                               .model = paths->profile->model,
+	                               .root = paths->profile->root,
+	                               .event_count = paths->events};
+	int code = path_table_make(out, paths);
+
+	if (code == PS_OK)
+		code = path_table_find_metrics(out);
+	return code == PS_ENOMEM ? ps__fail_memory("the table of the paths") : code;
+}
+
+void ps__path_table_clear(struct ps__path_table *table)
+{
+	ps__os_free(table->rows);
+	ps__os_free(table->sums);
+	ps__os_free(table->whole);
+	ps__os_free(table->components);
+	ps__os_free(table->metrics);
+	ps__os_free(table->names);
+}

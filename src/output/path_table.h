@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The paths of a profile in rows, with their sums: what the reports by region
+ * show. All sums of a component are made at once, in time that grows with the
+ * number of paths, however deep they are.
+ */
+#ifndef PS_OUTPUT_PATH_TABLE_H
+#define PS_OUTPUT_PATH_TABLE_H
+
+#include "analysis/metric.h"
+#include "output/buffer.h"
+
+#include <perfsage/report.h>
+
+#define PS__SHARES ((size_t)2) /* exclusive, inclusive: by enum ps_share */
+
+struct ps__path_row {
+	const struct ps_path *path;
+	size_t parent; /* a row; the first row, the root path, is its own */
+	size_t depth;  /* below the root path */
+	uint64_t wall_ns[PS__SHARES];
+	uint64_t on_cpu_ns[PS__SHARES]; /* UINT64_MAX: unknown */
+};
+
+struct ps__path_sum {
+	struct ps_value value;
+	size_t parts; /* 0: nothing was counted there */
+};
+
+struct ps__path_metric {
+	char name[PS__METRIC_NAME_BYTES]; /* as it's written: "IPC:u" */
+	struct ps__metric_ask ask;
+	size_t numerator; /* events */
+	size_t denominator;
+};
+
+struct ps__path_table {
+	const struct ps_paths_options *options;
+	struct ps_profile *profile;
+	const struct ps_eventset *model;
+	struct ps_component *root; /* of the topology */
+	struct ps__path_row *rows; /* parents first: the order of the tree */
+	size_t row_count;
+	size_t event_count;
+	struct ps__path_sum *sums;  /* by row, event and share, of one component */
+	struct ps__path_sum *whole; /* by event: of all paths on the whole machine */
+	/* Of the types that were asked for, those where anything was counted */
+	const struct ps_component **components;
+	size_t component_count;
+	struct ps__path_metric *metrics; /* whose events are counted */
+	size_t metric_count;
+	const char **names; /* room for those of the deepest path */
+};
+
+/* Has the sums of the whole machine. options must live as long, and have been checked.
+ * PS_ENOMEM; PS_ENOEVNT: there is no such metric. To be cleared all the same. */
+int ps__path_table_create(struct ps__path_table *out, const struct ps_paths *paths,
+                          const struct ps_paths_options *options);
+void ps__path_table_clear(struct ps__path_table *table);
+
+/* Makes the sums of a component in the place of the last one's. */
+void ps__path_table_sum(struct ps__path_table *table, const struct ps_component *component);
+
+static inline struct ps__path_sum *ps__path_table_at(const struct ps__path_table *table, size_t row,
+                                                     size_t event, enum ps_share share)
+{
+	return &table->sums[(row * table->event_count + event) * PS__SHARES + share];
+}
+
+/* Puts the names of a path's regions into table->names, outermost first; as many as it is deep. */
+size_t ps__path_table_name(struct ps__path_table *table, size_t row);
+
+/* What one path itself counted on a component, of the event. */
+struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_t row,
+                                       const struct ps_component *component, size_t event);
+
+/* Of the sums that there are; false if what it needs wasn't counted there. */
+bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum ps_share share,
+                           const struct ps__path_metric *metric, struct ps_metric_value *out);
+
+/* A format: text into the buffer, or an error. */
+typedef int ps__path_sink(struct ps__path_table *table, struct ps__buffer *buffer);
+
+ps__path_sink ps__path_text_write; /* path_text.c */
+ps__path_sink ps__path_json_write; /* path_json.c */
+ps__path_sink ps__path_csv_write;  /* path_csv.c */
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The paths as text: a line for each path below its caller's, then what was
+ * counted outside any region, and the total. The columns are visits, times,
+ * events and metrics; or of one event after the other the components of a type.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "output/known.h"
+#include "output/label.h"
+#include "output/path_label.h"
+#include "output/path_table.h"
+#include "output/wrap.h"
+#include "region/paths.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum path_column {
+	COLUMN_LABEL,
+	COLUMN_VISITS,
+	COLUMN_WALL,
+	COLUMN_ON_CPU,
+	COLUMN_FIRST_EVENT
+};
+
+struct path_text {
+	struct ps__path_table *table;
+	const struct ps_paths_options *options;
+	struct ps__buffer *buffer;
+	struct ps__buffer cell;
+	struct ps__grid grid;
+	struct ps__known known; /* of all that is shown */
+	uint64_t *branches;     /* of the rows */
+};
+
+/* A line shows a row: first the regions', then the root path's own, and the total. */
+struct path_line {
+	size_t row;
+	enum ps_share share;
+	bool is_total;
+};
+
+static size_t path_text_lines(const struct path_text *text)
+{
+	return text->table->row_count + 1;
+}
+
+static struct path_line path_text_line(const struct path_text *text, size_t line)
+{
+	if (line + 1 < text->table->row_count)
+		return (struct path_line){.row = line + 1, .share = text->options->share};
+	return (struct path_line){.is_total = line == text->table->row_count,
+	                          .share = line == text->table->row_count ? PS_SHARE_INCLUSIVE
+	                                                                  : PS_SHARE_EXCLUSIVE};
+}
+
+static struct ps__look path_text_look(const struct path_text *text, const char *unit, double scale)
+{
+	return (struct ps__look){
+	    .unit = unit, .scale = scale, .si = text->options->flags & PS_PATHS_SI};
+}
+
+static struct ps__look path_text_look_of(const struct path_text *text, size_t event)
+{
+	return path_text_look(text, ps_eventset_event_unit(text->table->model, event),
+	                      ps_eventset_event_scale(text->table->model, event));
+}
+
+/* A cell is taken over from text->cell, which is empty then. */
+static void path_text_set(struct path_text *text, size_t row, size_t column,
+                          struct ps__grid_cell about)
+{
+	ps__grid_set(&text->grid, row, column, &text->cell, about);
+	ps__buffer_restart(&text->cell);
+}
+
+static void path_text_set_heading(struct path_text *text, size_t column)
+{
+	struct ps__grid_cell about = {.columns = text->cell.length, .style = PS__STYLE_HEADING};
+
+	path_text_set(text, 0, column, about);
+}
+
+static void path_text_set_number(struct path_text *text, size_t line, size_t column, size_t mark)
+{
+	struct ps__grid_cell about = {.columns = text->cell.length,
+	                              .mark = mark,
+	                              .style = ps__style_of_number(ps__buffer_text(&text->cell))};
+
+	path_text_set(text, 1 + line, column, about);
+}
+
+static void path_text_set_label(struct path_text *text, size_t line)
+{
+	struct path_line about = path_text_line(text, line);
+	size_t columns;
+
+	if (about.row == 0) {
+		ps__buffer_add(&text->cell, "%s",
+		               about.is_total ? "total" : "(outside any region)");
+		columns = text->cell.length;
+	} else {
+		columns = ps__path_label_add(&text->cell, text->table, about.row,
+		                             text->branches[about.row]);
+	}
+	path_text_set(text, 1 + line, COLUMN_LABEL, (struct ps__grid_cell){.columns = columns});
+}
+
+/* Cells. */
+
+/* Of a table that path_text_begin made: the heading of the last column is that of the words. */
+static void path_text_set_known(struct path_text *text, size_t line, const struct ps__known *known)
+{
+	ps__known_add_words(&text->cell, known);
+	path_text_set(
+	    text, 1 + line, text->grid.column_count - 1,
+	    (struct ps__grid_cell){.columns = text->cell.length, .style = PS__STYLE_FAINT});
+}
+
+/* Sums of other lines are explained below only as far as their signs need it. */
+static void path_text_note(struct path_text *text, struct path_line about,
+                           const struct ps_value *value, struct ps__known *known)
+{
+	ps__known_note(&text->known, value);
+	if (!about.is_total)
+		ps__known_note(known, value);
+}
+
+static void path_text_set_event(struct path_text *text, size_t line, size_t column, size_t event,
+                                struct ps__known *known)
+{
+	struct path_line about = path_text_line(text, line);
+	const struct ps__path_sum *sum =
+	    ps__path_table_at(text->table, about.row, event, about.share);
+	struct ps__look look = path_text_look_of(text, event);
+
+	if (!sum->parts)
+		return;
+	path_text_note(text, about, &sum->value, known);
+	ps__known_add_value(&text->cell, &sum->value, &look);
+	path_text_set_number(text, line, column,
+	                     strlen(ps__known_mark(sum->value.status, sum->value.flags, &look)));
+}
+
+static void path_text_set_metric(struct path_text *text, size_t line, size_t column,
+                                 const struct ps__path_metric *metric)
+{
+	struct path_line about = path_text_line(text, line);
+	struct ps__look look = path_text_look(text, metric->ask.metric->unit, 1);
+	struct ps_metric_value value;
+
+	if (!ps__path_table_metric(text->table, about.row, about.share, metric, &value))
+		return;
+	ps__known_note_metric(&text->known, &value);
+	ps__known_add_metric(&text->cell, &value, &look);
+	path_text_set_number(text, line, column,
+	                     text->cell.length > 0 &&
+	                         ps__known_is_user_only(value.status, value.flags));
+}
+
+static void path_text_set_time(struct path_text *text, size_t line, size_t column, uint64_t time_ns)
+{
+	struct ps_value value = {.value = (long long)time_ns};
+	struct ps__look look = path_text_look(text, "ns", 1);
+
+	if (time_ns == UINT64_MAX)
+		return;
+	ps__known_add_value(&text->cell, &value, &look);
+	path_text_set_number(text, line, column, 0);
+}
+
+/* Nobody visits what is outside any region. */
+static void path_text_set_visits(struct path_text *text, size_t line)
+{
+	struct path_line about = path_text_line(text, line);
+	const struct ps__path_row *row = &text->table->rows[about.row];
+
+	if (about.row > 0) {
+		ps__buffer_add(&text->cell, "%" PRIu64, row->path->visits.count);
+		path_text_set_number(text, line, COLUMN_VISITS, 0);
+	}
+	path_text_set_time(text, line, COLUMN_WALL, row->wall_ns[about.share]);
+	path_text_set_time(text, line, COLUMN_ON_CPU, row->on_cpu_ns[about.share]);
+}
+
+/* Tables. */
+
+static void path_text_head_time(struct path_text *text, size_t column, const char *heading)
+{
+	struct ps__look look = path_text_look(text, "ns", 1);
+
+	ps__label_add_event(&text->cell, heading, ps__known_heading_unit(&look));
+	path_text_set_heading(text, column);
+}
+
+static void path_text_add_event_name(struct path_text *text, struct ps__buffer *to, size_t event)
+{
+	struct ps__look look = path_text_look_of(text, event);
+
+	ps__label_add_event(to, ps_eventset_event_name(text->table->model, event),
+	                    ps__known_heading_unit(&look));
+}
+
+static void path_text_add_metric_name(struct ps__buffer *to, const struct ps__path_metric *metric)
+{
+	const char *unit = metric->ask.metric->unit;
+
+	ps__label_add_event(to, metric->name, strcmp(unit, "1/s") == 0 ? unit : "");
+}
+
+/* numbers: the columns between the label and the words. */
+static int path_text_begin(struct path_text *text, size_t numbers)
+{
+	int code = ps__grid_create(&text->grid, path_text_lines(text) + 1, numbers + 2);
+
+	if (code < 0)
+		return code;
+	text->grid.ends_in_words = true;
+	text->grid.has_colour = text->options->flags & PS_PATHS_COLOUR;
+	ps__buffer_add(&text->cell, "Region");
+	path_text_set_heading(text, COLUMN_LABEL);
+	for (size_t line = 0; line < path_text_lines(text); line++)
+		path_text_set_label(text, line);
+	ps__buffer_add(&text->cell, "Attribution");
+	path_text_set_heading(text, numbers + 1);
+	return PS_OK;
+}
+
+static void path_text_end(struct path_text *text)
+{
+	struct ps__buffer lines = {0};
+
+	ps__grid_add(&text->grid, text->buffer, text->options->width);
+	ps__grid_add_left_out(&text->grid, &lines, text->options->width, "");
+	ps__wrap_add_lines(text->buffer, &lines, PS__KNOWN_INDENT, text->options->width);
+	ps__buffer_clear(&lines);
+	ps__grid_clear(&text->grid);
+	text->grid = (struct ps__grid){0};
+}
+
+static void path_text_set_headings(struct path_text *text)
+{
+	const struct ps__path_table *table = text->table;
+
+	ps__buffer_add(&text->cell, "Visits");
+	path_text_set_heading(text, COLUMN_VISITS);
+	path_text_head_time(text, COLUMN_WALL, "Wall time");
+	path_text_head_time(text, COLUMN_ON_CPU, "On CPU");
+	for (size_t event = 0; event < table->event_count; event++) {
+		path_text_add_event_name(text, &text->cell, event);
+		path_text_set_heading(text, COLUMN_FIRST_EVENT + event);
+	}
+	for (size_t i = 0; i < table->metric_count; i++) {
+		path_text_add_metric_name(&text->cell, &table->metrics[i]);
+		path_text_set_heading(text, COLUMN_FIRST_EVENT + table->event_count + i);
+	}
+}
+
+static int path_text_add_all(struct path_text *text)
+{
+	const struct ps__path_table *table = text->table;
+	size_t events = table->event_count;
+	int code = path_text_begin(text, COLUMN_FIRST_EVENT - 1 + events + table->metric_count);
+
+	if (code < 0)
+		return code;
+	path_text_set_headings(text);
+	for (size_t line = 0; line < path_text_lines(text); line++) {
+		struct ps__known known = {0};
+		path_text_set_visits(text, line);
+		for (size_t event = 0; event < events; event++)
+			path_text_set_event(text, line, COLUMN_FIRST_EVENT + event, event, &known);
+		for (size_t i = 0; i < table->metric_count; i++)
+			path_text_set_metric(text, line, COLUMN_FIRST_EVENT + events + i,
+			                     &table->metrics[i]);
+		path_text_set_known(text, line, &known);
+	}
+	path_text_end(text);
+	return PS_OK;
+}
+
+/* A block of one event, or of one metric behind the events. */
+static void path_text_set_component(struct path_text *text, size_t column, size_t block,
+                                    struct ps__known *known)
+{
+	size_t events = text->table->event_count;
+	const struct ps_component *component = text->table->components[column];
+
+	ps__path_table_sum(text->table, component);
+	ps__label_add_component(&text->cell, component, false);
+	path_text_set_heading(text, 1 + column);
+	for (size_t line = 0; line < path_text_lines(text); line++) {
+		if (block < events)
+			path_text_set_event(text, line, 1 + column, block, &known[line]);
+		else
+			path_text_set_metric(text, line, 1 + column,
+			                     &text->table->metrics[block - events]);
+	}
+}
+
+static int path_text_add_block(struct path_text *text, size_t block, struct ps__known *known)
+{
+	size_t events = text->table->event_count, lines = path_text_lines(text);
+	int code = path_text_begin(text, text->table->component_count);
+
+	if (code < 0)
+		return code;
+	memset(known, 0, lines * sizeof *known);
+	for (size_t column = 0; column < text->table->component_count; column++)
+		path_text_set_component(text, column, block, known);
+	for (size_t line = 0; line < lines; line++)
+		path_text_set_known(text, line, &known[line]);
+	ps__buffer_add(text->buffer, "%s", block ? "\n" : "");
+	if (block < events)
+		path_text_add_event_name(text, text->buffer, block);
+	else
+		path_text_add_metric_name(text->buffer, &text->table->metrics[block - events]);
+	ps__buffer_add(text->buffer, ":\n");
+	path_text_end(text);
+	return PS_OK;
+}
+
+static int path_text_add_blocks(struct path_text *text)
+{
+	size_t blocks = text->table->event_count + text->table->metric_count;
+	struct ps__known *known = ps__os_calloc(path_text_lines(text), sizeof *known);
+	int code = known ? PS_OK : ps__fail_memory("the printed text");
+
+	for (size_t block = 0; code == PS_OK && block < blocks; block++)
+		code = path_text_add_block(text, block, known);
+	ps__os_free(known);
+	return code;
+}
+
+static void path_text_add_fault(struct ps__buffer *lines, const char *word, uint64_t count,
+                                const char *meaning)
+{
+	if (count)
+		ps__buffer_add(lines, "%-11s  %" PRIu64 " %s: %s\n", word, count,
+		               count == 1 ? "time" : "times", meaning);
+}
+
+static int path_text_add_faults(const struct path_text *text, struct ps__buffer *lines)
+{
+	struct ps_profile_faults faults = {.size = sizeof faults};
+	int code = ps_profile_faults(text->table->profile, &faults);
+
+	path_text_add_fault(lines, "unmatched", faults.unmatched,
+	                    "a region was left that wasn't open");
+	path_text_add_fault(lines, "crossed", faults.crossed,
+	                    "a region was left while another one was innermost");
+	path_text_add_fault(lines, "left open", faults.left_open,
+	                    "a region was open when its thread ended");
+	path_text_add_fault(lines, "in handler", faults.in_handler,
+	                    "a signal handler entered or left a region during another boundary");
+	path_text_add_fault(lines, "failed", faults.failed,
+	                    "the counters could not be read at a boundary, or there was no memory");
+	return code;
+}
+
+static int path_text_add_legend(struct path_text *text)
+{
+	struct ps__buffer lines = {0};
+	int code = PS_OK;
+
+	if (!(text->options->flags & PS_PATHS_NO_LEGEND)) {
+		if (!text->table->whole[0].parts)
+			ps__buffer_add(&lines, "Nothing has been counted here.\n");
+		ps__known_add_legend(&lines, &text->known);
+		code = path_text_add_faults(text, &lines);
+	}
+	ps__buffer_add(text->buffer, "%s", lines.length ? "\n" : "");
+	ps__wrap_add_lines(text->buffer, &lines, PS__KNOWN_INDENT, text->options->width);
+	ps__buffer_clear(&lines);
+	return code;
+}
+
+int ps__path_text_write(struct ps__path_table *table, struct ps__buffer *buffer)
+{
+	struct path_text text = {.table = table, .options = table->options, .buffer = buffer};
+	int code = ps__path_label_find_branches(table, &text.branches);
+
+	if (code == PS_OK)
+		code =
+		    table->component_count ? path_text_add_blocks(&text) : path_text_add_all(&text);
+	if (code == PS_OK)
+		code = path_text_add_legend(&text);
+	buffer->failed |= text.cell.failed;
+	ps__grid_clear(&text.grid);
+	ps__buffer_clear(&text.cell);
+	ps__os_free(text.branches);
+	return code;
+}

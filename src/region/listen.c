@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The slots of marks. Those of modules that are there are found by their notes; one that is loaded
+ * later announces itself.
+ *
+ * The lock is held while the dynamic linker's list is walked. Who loads a module holds the
+ * linker's other lock when it announces itself, never that of the list.
+ */
+/* The library has no marks of its own. */
+#define PERFSAGE_NO_MARKS
+#include "region/listen.h"
+
+#include "region/notes.h"
+#include "region/profile.h"
+
+static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct ps_marks_listener *listening; /* by the lock */
+
+/* A signal handler's mark finds the thread inside a call: it must not wait for the lock that the
+ * thread itself holds. */
+static bool listen_begin(void)
+{
+	bool was_inside = ps__own.is_inside;
+
+	ps__own.is_inside = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	pthread_mutex_lock(&listen_lock);
+	return was_inside;
+}
+
+static void listen_end(bool was_inside)
+{
+	pthread_mutex_unlock(&listen_lock);
+	atomic_signal_fence(memory_order_seq_cst);
+	ps__own.is_inside = was_inside;
+}
+
+struct listen_walk {
+	const struct ps_marks_listener *instead_of; /* NULL: of any */
+	const struct ps_marks_listener *listener;
+	bool is_count; /* nothing is filled */
+	size_t count;
+};
+
+static int listen_visit(struct dl_phdr_info *module, size_t size, void *data)
+{
+	struct listen_walk *walk = data;
+	const struct ps_marks_listener **slot = ps__notes_slot(module);
+
+	(void)size;
+	if (!slot)
+		return 0;
+	walk->count++;
+	if (!walk->is_count && (!walk->instead_of || *slot == walk->instead_of))
+		__atomic_store_n(slot, walk->listener, __ATOMIC_RELEASE);
+	return 0;
+}
+
+size_t ps__listen_set(const struct ps_marks_listener *listener)
+{
+	bool was_inside = listen_begin();
+	struct listen_walk walk = {.listener = listener,
+	                           .instead_of = listener ? NULL : listening,
+	                           .is_count = !listener && !listening};
+
+	listening = listener;
+	dl_iterate_phdr(listen_visit, &walk);
+	listen_end(was_inside);
+	return walk.count;
+}
+
+const struct ps_marks_listener *ps__listen_current(void)
+{
+	bool was_inside = listen_begin();
+	const struct ps_marks_listener *current = listening;
+
+	listen_end(was_inside);
+	return current;
+}
+
+void ps_marks_announce(const struct ps_marks_listener **slot)
+{
+	bool was_inside = listen_begin();
+
+	if (slot && listening)
+		__atomic_store_n(slot, listening, __ATOMIC_RELEASE);
+	listen_end(was_inside);
+}

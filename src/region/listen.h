@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who hears the marks (<perfsage/marks.h>) of this process: the slots of its modules. */
+#ifndef PS_REGION_LISTEN_H
+#define PS_REGION_LISTEN_H
+
+#include <perfsage/marks.h>
+#include <stddef.h>
+
+/* Fills the slots of all modules, now and as they are loaded. NULL empties those that the last
+ * listener filled. Returns how many slots there are. Any thread, never a signal handler. */
+size_t ps__listen_set(const struct ps_marks_listener *listener);
+/* Who listens; NULL: nobody. */
+const struct ps_marks_listener *ps__listen_current(void);
+
+#endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Regions: counts by path of open regions.
+noinst_LTLIBRARIES += src/region/libregion.la
+src_region_libregion_la_SOURCES = \
+	src/region/links.c \
+	src/region/links.h \
+	src/region/listen.c \
+	src/region/listen.h \
+	src/region/marks.c \
+	src/region/member.c \
+	src/region/node.c \
+	src/region/notes.c \
+	src/region/notes.h \
+	src/region/path.c \
+	src/region/paths.c \
+	src/region/paths.h \
+	src/region/profile.c \
+	src/region/profile.h \
+	src/region/region.c

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The marks of this process as visits of a profile's regions.
+ *
+ * A call site keeps the region that it was given, also when the profile is gone. So what it gets
+ * is a name, which lives as long as the process; it leads to the region of the profile that
+ * listens now.
+ */
+#define PERFSAGE_NO_MARKS
+#include "base/error.h"
+#include "base/os.h"
+#include "region/listen.h"
+#include "region/profile.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MARKS_PLACES ((size_t)4096)
+
+struct marks_name {
+	struct ps_mark_region mark;
+	_Atomic(struct ps_region *) region; /* of the profile that listens; NULL: not yet */
+	struct marks_name *next;            /* with the same hash */
+	char name[];
+};
+
+static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct marks_name *marks_names[MARKS_PLACES]; /* by the lock */
+static struct ps_profile *marks_profile;             /* that listens; the same */
+
+static struct marks_name *marks_find(const char *name);
+
+/* From a signal handler that interrupted a call of a profile: NULL, as it may hold the lock. */
+static struct ps_mark_region *marks_define(const char *name)
+{
+	int error = errno;
+	struct marks_name *found;
+
+	if (!name || !*name || ps__own.is_inside)
+		return NULL;
+	ps__own.is_inside = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	pthread_mutex_lock(&marks_lock);
+	found = marks_find(name);
+	pthread_mutex_unlock(&marks_lock);
+	atomic_signal_fence(memory_order_seq_cst);
+	ps__own.is_inside = false;
+	errno = error;
+	return found ? &found->mark : NULL;
+}
+
+/* The region of the profile that listens. It is made without the lock: ps_region_define refuses
+ * in a handler that interrupted a call. */
+static __attribute__((cold, noinline)) struct ps_region *marks_resolve(struct marks_name *named)
+{
+	struct ps_profile *profile = __atomic_load_n(&marks_profile, __ATOMIC_ACQUIRE);
+	struct ps_region *region;
+
+	if (!profile || ps_region_define(&region, profile, named->name) != PS_OK)
+		return NULL;
+	atomic_store_explicit(&named->region, region, memory_order_release);
+	return region;
+}
+
+static inline struct ps_region *marks_region_of(struct ps_mark_region *mark)
+{
+	struct marks_name *named = (struct marks_name *)mark;
+	struct ps_region *region = atomic_load_explicit(&named->region, memory_order_acquire);
+
+	return __builtin_expect(region != NULL, 1) ? region : marks_resolve(named);
+}
+
+/* The program's errno stays as it is. */
+static void marks_enter(struct ps_mark_region *mark)
+{
+	int error = errno;
+	struct ps_region *region = marks_region_of(mark);
+
+	if (region)
+		ps_region_enter(region);
+	errno = error;
+}
+
+/* The profile's faults tell of a region that isn't open. */
+static void marks_leave(struct ps_mark_region *mark)
+{
+	int error = errno;
+	struct ps_region *region = marks_region_of(mark);
+
+	if (region)
+		ps__region_leave_through(region);
+	errno = error;
+}
+
+static const struct ps_marks_listener marks_listener = {
+    .size = sizeof(struct ps_marks_listener),
+    .define = marks_define,
+    .enter = marks_enter,
+    .leave = marks_leave,
+};
+
+static struct marks_name **marks_place(const char *name)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return &marks_names[(hash ^ hash >> 32) % MARKS_PLACES];
+}
+
+static struct marks_name *marks_find(const char *name)
+{
+	struct marks_name **place = marks_place(name), *named = *place;
+	size_t size = strlen(name) + 1;
+
+	while (named && strcmp(named->name, name) != 0)
+		named = named->next;
+	if (named)
+		return named;
+	named = ps__os_calloc(1, sizeof *named + size);
+	if (!named)
+		return NULL;
+	named->mark.listener = &marks_listener;
+	memcpy(named->name, name, size);
+	named->next = *place;
+	*place = named;
+	return named;
+}
+
+/* Under the lock: the names' regions are those of the next profile. */
+static void marks_change(struct ps_profile *profile)
+{
+	__atomic_store_n(&marks_profile, profile, __ATOMIC_RELEASE);
+	for (size_t place = 0; place < MARKS_PLACES; place++) {
+		for (struct marks_name *named = marks_names[place]; named; named = named->next)
+			atomic_store_explicit(&named->region, NULL, memory_order_release);
+	}
+}
+
+static void marks_unlisten(struct ps_profile *profile)
+{
+	bool was_inside = ps__own.is_inside;
+
+	ps__own.is_inside = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	pthread_mutex_lock(&marks_lock);
+	if (marks_profile == profile) {
+		ps__listen_set(NULL);
+		marks_change(NULL);
+	}
+	pthread_mutex_unlock(&marks_lock);
+	atomic_signal_fence(memory_order_seq_cst);
+	ps__own.is_inside = was_inside;
+}
+
+/* A profile that this process has from its parent listens no more. */
+static int marks_listen(struct ps_profile *profile)
+{
+	if (marks_profile && marks_profile != profile &&
+	    ps__fork_is_same(marks_profile->generation))
+		return ps__fail(PS_ECNFLCT,
+		                "ps_profile_listen: another profile hears the marks of this "
+		                "process: destroy it first");
+	const struct ps_marks_listener *current = ps__listen_current();
+	if (current && current != &marks_listener)
+		return ps__fail(PS_ECNFLCT, "ps_profile_listen: the collector hears the marks of "
+		                            "this process");
+	if (marks_profile != profile)
+		marks_change(profile);
+	profile->unlisten = marks_unlisten;
+	ps__listen_set(&marks_listener);
+	return PS_OK;
+}
+
+int ps_profile_listen(struct ps_profile *profile)
+{
+	if (!profile)
+		return ps__fail(PS_EINVAL, "ps_profile_listen: the profile is NULL");
+	int result = ps__profile_begin(profile, "ps_profile_listen");
+	if (result != PS_OK)
+		return result;
+	pthread_mutex_lock(&marks_lock);
+	result = marks_listen(profile);
+	pthread_mutex_unlock(&marks_lock);
+	ps__profile_end();
+	return result;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A thread that a profile counts: its beginning, its boundaries and its end. */
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/hot.h"
+#include "base/os.h"
+#include "eventset/take.h"
+#include "region/paths.h"
+#include "region/profile.h"
+
+#include <perfsage/read.h>
+
+_Thread_local struct ps__own ps__own;
+
+static void member_forget(struct ps_profile *profile)
+{
+	pthread_setspecific(profile->key, NULL);
+	ps__own.number = 0;
+	ps__own.member = NULL;
+}
+
+void ps__member_free(struct ps__member *member)
+{
+	ps_eventset_destroy(member->set);
+	ps__node_free_all(member);
+	ps__os_free(member->levels);
+	ps__os_free(member);
+}
+
+/* The first reading binds the set to the topology; from then on there are takes. */
+static int member_start(struct ps__member *member)
+{
+	struct ps_profile *profile = member->profile;
+	int result;
+
+	pthread_mutex_lock(&profile->lock);
+	result = ps_eventset_clone(&member->set, profile->model);
+	pthread_mutex_unlock(&profile->lock);
+	if (result == PS_OK)
+		result = ps_start(member->set);
+	if (result == PS_OK)
+		result = ps_read(member->set, profile->root, NULL, NULL);
+	return result == PS_PARTIAL ? PS_OK : result;
+}
+
+static void member_link(struct ps__member *member)
+{
+	struct ps_profile *profile = member->profile;
+
+	pthread_mutex_lock(&profile->lock);
+	member->next = profile->members;
+	if (member->next)
+		member->next->link = &member->next;
+	member->link = &profile->members;
+	profile->members = member;
+	pthread_mutex_unlock(&profile->lock);
+}
+
+/* The caller holds the profile's lock. */
+static void member_unlink(struct ps__member *member)
+{
+	*member->link = member->next;
+	if (member->next)
+		member->next->link = member->link;
+}
+
+static int member_make(struct ps_profile *profile, struct ps__member **out)
+{
+	struct ps__member *member = ps__os_calloc(1, sizeof *member);
+	int result;
+
+	if (!member)
+		return ps__fail_memory("a thread of a profile");
+	member->profile = profile;
+	member->last_ns = ps__os_now_ns(); /* before the set counts */
+	member->root = ps__node_search(member, NULL, NULL);
+	result = member->root ? member_start(member) : ps__fail_memory("a thread of a profile");
+	if (result == PS_OK && pthread_setspecific(profile->key, member) != 0)
+		result = ps__fail_memory("a thread of a profile");
+	if (result != PS_OK) {
+		ps__member_free(member);
+		return result;
+	}
+	ps__own.number = profile->number;
+	ps__own.member = member;
+	member_link(member);
+	*out = member;
+	return PS_OK;
+}
+
+int ps__member_create(struct ps_profile *profile, struct ps__member **out)
+{
+	int cancel = ps__cancel_hold();
+	int result = member_make(profile, out);
+
+	ps__cancel_release(cancel);
+	return result;
+}
+
+static __attribute__((cold, noinline)) struct ps__cell *
+member_make_cell(struct ps__node *node, const struct ps__taken *taken)
+{
+	struct ps__cell *cell =
+	    ps__os_calloc(1, sizeof *cell + (1 + taken->width) * sizeof *cell->words);
+
+	if (!cell)
+		return NULL;
+	cell->history = taken->history;
+	atomic_init(&cell->mark, taken->mark);
+	cell->next = atomic_load_explicit(&node->cells, memory_order_relaxed);
+	atomic_store_explicit(&node->cells, cell, memory_order_release);
+	return cell;
+}
+
+static inline struct ps__cell *member_cell(struct ps__node *node, const struct ps__taken *taken)
+{
+	struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_relaxed);
+
+	while (cell && cell->history != taken->history)
+		cell = cell->next;
+	return cell ? cell : member_make_cell(node, taken);
+}
+
+/* What was counted since the last boundary, on one hardware thread. */
+static PS__HOT int member_add(void *context, const struct ps__taken *taken)
+{
+	struct ps__member *member = context;
+	struct ps__node *node = ps__member_innermost(member);
+	struct ps__cell *cell = member_cell(node, taken);
+
+	if (__builtin_expect(!cell, 0))
+		return ps__fail_memory("a region's counts; they come with a later boundary");
+	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
+	member->last_mark |= taken->mark;
+	ps__node_begin(node);
+	ps__store_word(&cell->words[0], taken->now_ns);
+	for (size_t word = 0; word < taken->width; word++)
+		ps__add_word(&cell->words[1 + word], taken->counts[word]);
+	if (__builtin_expect(mark != taken->mark, 0))
+		atomic_store_explicit(&cell->mark, ps__mark_join(mark, taken->mark),
+		                      memory_order_relaxed);
+	ps__node_end(node);
+	return PS_OK;
+}
+
+PS__HOT int ps__member_boundary(struct ps__member *member, uint64_t *now_ns)
+{
+	struct ps__node *node = ps__member_innermost(member);
+
+	*now_ns = 0;
+	int result = ps__set_take(member->set, member_add, member, now_ns);
+	if (__builtin_expect(!*now_ns, 0))
+		*now_ns = ps__os_now_ns();
+	ps__add_word(&node->visits.wall_ns, *now_ns - member->last_ns);
+	member->last_ns = *now_ns;
+	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0))
+		ps__profile_note(member->profile, PS__FAULT_FAILED);
+	return result == PS_PARTIAL ? PS_OK : result;
+}
+
+static unsigned member_time_of(uint64_t visit_ns)
+{
+	unsigned power = visit_ns ? 63u - (unsigned)__builtin_clzll(visit_ns) : 0;
+
+	return power < PS_VISIT_TIMES ? power : PS_VISIT_TIMES - 1;
+}
+
+static inline void member_add_visit(struct ps__node *node, uint64_t visit_ns)
+{
+	struct ps__visits *visits = &node->visits;
+
+	ps__node_begin(node);
+	ps__add_word(&visits->count, 1);
+	ps__add_word(&visits->times[member_time_of(visit_ns)], 1);
+	if (visit_ns < atomic_load_explicit(&visits->shortest_ns, memory_order_relaxed))
+		atomic_store_explicit(&visits->shortest_ns, visit_ns, memory_order_relaxed);
+	if (visit_ns > atomic_load_explicit(&visits->longest_ns, memory_order_relaxed))
+		atomic_store_explicit(&visits->longest_ns, visit_ns, memory_order_relaxed);
+	ps__node_end(node);
+}
+
+PS__HOT int ps__member_leave(struct ps__member *member)
+{
+	const struct ps__level *level = &member->levels[member->depth - 1];
+	uint64_t now_ns;
+	int result = ps__member_boundary(member, &now_ns);
+
+	member_add_visit(level->node, now_ns - level->entered_ns);
+	member->depth--;
+	return result;
+}
+
+/* That the counters were off is found when they are stopped: any of the paths may lack something.
+ */
+static void member_mark_cells(struct ps__member *member, uint16_t mark)
+{
+	for (struct ps__node *node = member->root; node;
+	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {
+		for (struct ps__cell *cell =
+		         atomic_load_explicit(&node->cells, memory_order_acquire);
+		     cell; cell = cell->next)
+			atomic_fetch_or_explicit(&cell->mark, mark, memory_order_relaxed);
+	}
+}
+
+static int member_stop(struct ps__member *member)
+{
+	struct ps_profile *profile = member->profile;
+	uint64_t now_ns;
+	int left = PS_OK;
+
+	while (member->depth) {
+		ps__profile_note(profile, PS__FAULT_LEFT_OPEN);
+		int result = ps__member_leave(member);
+		left = left == PS_OK ? result : left;
+	}
+	int stopped = ps_stop(member->set, profile->root, NULL, NULL);
+	member->last_mark = 0;
+	int taken = ps__member_boundary(member, &now_ns);
+	member_mark_cells(member, member->last_mark & PS__MARK_INTERRUPTED);
+	return stopped != PS_OK ? stopped : left != PS_OK ? left : taken;
+}
+
+/* What can't be added for lack of memory stays as it is, without a set. */
+static int member_end(struct ps__member *member)
+{
+	struct ps_profile *profile = member->profile;
+	int cancel = ps__cancel_hold();
+	int result = member_stop(member);
+
+	ps_eventset_destroy(member->set);
+	member->set = NULL;
+	pthread_mutex_lock(&profile->lock);
+	bool is_added = ps__paths_add_member(profile->ended, member) == 0;
+	if (is_added)
+		member_unlink(member);
+	pthread_mutex_unlock(&profile->lock);
+	if (is_added)
+		ps__member_free(member);
+	ps__cancel_release(cancel);
+	return result;
+}
+
+int ps__member_end(struct ps__member *member)
+{
+	struct ps_profile *profile = member->profile;
+	int result = member_end(member);
+
+	member_forget(profile);
+	return result;
+}
+
+void ps__member_thread_ends(void *argument)
+{
+	struct ps__member *member = argument;
+
+	if (!ps__fork_is_same(member->profile->generation))
+		return;
+	/* A signal handler finds the thread inside a call: it would enter what is being freed. */
+	ps__own.is_inside = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	ps__member_end(member);
+	ps__profile_end();
+}

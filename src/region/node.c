@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The paths that a thread has entered. */
+#include "base/os.h"
+#include "region/profile.h"
+
+/* The root path's parent in the table, which knows no NULL. */
+static const char above_root;
+
+static struct ps__node *node_make(struct ps__member *member, struct ps__node *parent,
+                                  const struct ps_region *region)
+{
+	struct ps__node *node;
+
+	if (ps__links_reserve(&member->links) < 0)
+		return NULL;
+	node = ps__os_calloc(1, sizeof *node);
+	if (!node)
+		return NULL;
+	node->parent = parent;
+	node->region = region;
+	atomic_init(&node->visits.shortest_ns, UINT64_MAX);
+	ps__links_add(&member->links, parent ? (const void *)parent : &above_root, region, node);
+	if (member->newest)
+		atomic_store_explicit(&member->newest->next, node, memory_order_release);
+	member->newest = node;
+	return node;
+}
+
+struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *parent,
+                                 const struct ps_region *region)
+{
+	struct ps__node *node;
+
+	node = ps__links_find(&member->links, parent ? (const void *)parent : &above_root, region);
+	if (!node)
+		node = node_make(member, parent, region);
+	if (parent && node)
+		parent->last_child = node;
+	return node;
+}
+
+static void node_free(struct ps__node *node)
+{
+	struct ps__cell *next;
+
+	for (struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire); cell;
+	     cell = next) {
+		next = cell->next;
+		ps__os_free(cell);
+	}
+	ps__os_free(node);
+}
+
+void ps__node_free_all(struct ps__member *member)
+{
+	struct ps__node *next;
+
+	for (struct ps__node *node = member->root; node; node = next) {
+		next = atomic_load_explicit(&node->next, memory_order_acquire);
+		node_free(node);
+	}
+	ps__links_clear(&member->links);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths of several threads are added up. All memory is there before the first number changes. */
+#include "region/paths.h"
+
+#include "base/os.h"
+#include "region/profile.h"
+#include "store/attrmap.h"
+
+#include <sched.h>
+
+static struct ps_path *paths_add_path(struct ps_paths *paths, struct ps_path *parent,
+                                      const struct ps_region *region)
+{
+	struct ps_path *path;
+
+	if (ps__links_reserve(&paths->links) < 0)
+		return NULL;
+	path = ps__os_calloc(1, sizeof *path);
+	if (!path)
+		return NULL;
+	path->paths = paths;
+	path->region = region;
+	path->parent = parent;
+	path->visits.shortest_ns = UINT64_MAX;
+	if (parent) {
+		ps__links_add(&paths->links, parent, region, path);
+		*(parent->child ? &parent->last_child->next : &parent->child) = path;
+		parent->last_child = path;
+	}
+	*(paths->newest ? &paths->newest->next_made : &paths->root) = path;
+	paths->newest = path;
+	return path;
+}
+
+static struct ps_path *paths_get_path(struct ps_paths *paths, struct ps_path *parent,
+                                      const struct ps_region *region)
+{
+	struct ps_path *path;
+
+	if (!parent)
+		return paths->root;
+	path = ps__links_find(&paths->links, parent, region);
+	return path ? path : paths_add_path(paths, parent, region);
+}
+
+static struct ps__part *paths_get_part(struct ps_path *path, const struct ps_thread *thread)
+{
+	struct ps__part *part = path->parts;
+
+	while (part && part->thread != thread)
+		part = part->next;
+	if (part)
+		return part;
+	part = ps__os_calloc(1, sizeof *part + path->paths->events * sizeof *part->values);
+	if (!part)
+		return NULL;
+	part->thread = thread;
+	part->next = path->parts;
+	path->parts = part;
+	return part;
+}
+
+struct ps_paths *ps__paths_make(struct ps_profile *profile, size_t events)
+{
+	struct ps_paths *paths = ps__os_calloc(1, sizeof *paths);
+
+	if (!paths)
+		return NULL;
+	paths->profile = profile;
+	paths->events = events;
+	if (paths_add_path(paths, NULL, NULL))
+		return paths;
+	ps_paths_destroy(paths);
+	return NULL;
+}
+
+static void paths_free_path(struct ps_path *path)
+{
+	struct ps__part *next;
+
+	for (struct ps__part *part = path->parts; part; part = next) {
+		next = part->next;
+		ps__os_free(part);
+	}
+	ps__os_free(path);
+}
+
+void ps_paths_destroy(struct ps_paths *paths)
+{
+	struct ps_path *next;
+
+	for (struct ps_path *path = paths ? paths->root : NULL; path; path = next) {
+		next = path->next_made;
+		paths_free_path(path);
+	}
+	if (paths)
+		ps__links_clear(&paths->links);
+	ps__os_free(paths);
+}
+
+static void paths_merge(struct ps__part *part, size_t event, const struct ps_value *value)
+{
+	size_t parts = part->threads;
+
+	ps__value_merge(&part->values[event], &parts, value);
+}
+
+static void paths_add_visits(struct ps_visits *sum, const struct ps_visits *visits)
+{
+	sum->count += visits->count;
+	sum->wall_ns += visits->wall_ns;
+	if (visits->shortest_ns < sum->shortest_ns)
+		sum->shortest_ns = visits->shortest_ns;
+	if (visits->longest_ns > sum->longest_ns)
+		sum->longest_ns = visits->longest_ns;
+	for (size_t time = 0; time < PS_VISIT_TIMES; time++)
+		sum->times[time] += visits->times[time];
+}
+
+/* One thread's nodes. */
+
+static struct ps__cell *paths_first_cell(const struct ps__node *node)
+{
+	return atomic_load_explicit(&node->cells, memory_order_acquire);
+}
+
+static struct ps__node *paths_next_node(const struct ps__node *node)
+{
+	return atomic_load_explicit(&node->next, memory_order_acquire);
+}
+
+/* The thread may make more meanwhile: those have no path, or no part, and are left for later. */
+static int paths_make_room(struct ps_paths *paths, const struct ps__member *member)
+{
+	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {
+		node->path =
+		    paths_get_path(paths, node->parent ? node->parent->path : NULL, node->region);
+		if (!node->path)
+			return -1;
+		for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
+			if (!paths_get_part(node->path, cell->history->thread))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static struct ps__part *paths_find_part(struct ps_path *path, const struct ps_thread *thread)
+{
+	struct ps__part *part = path->parts;
+
+	while (part && part->thread != thread)
+		part = part->next;
+	return part;
+}
+
+static void paths_load_visits(const struct ps__visits *visits, struct ps_visits *out)
+{
+	out->count = atomic_load_explicit(&visits->count, memory_order_acquire);
+	out->wall_ns = atomic_load_explicit(&visits->wall_ns, memory_order_acquire);
+	out->shortest_ns = atomic_load_explicit(&visits->shortest_ns, memory_order_acquire);
+	out->longest_ns = atomic_load_explicit(&visits->longest_ns, memory_order_acquire);
+	for (size_t time = 0; time < PS_VISIT_TIMES; time++)
+		out->times[time] = atomic_load_explicit(&visits->times[time], memory_order_acquire);
+}
+
+/* A thread that left a boundary in its midst, against the rules, never comes back: after so many
+ * turns its node is read as it is. */
+#define MOST_TURNS 100000
+
+static uint64_t paths_read_begin(const struct ps__node *node)
+{
+	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
+
+	for (unsigned turn = 0; (sequence & 1) && turn < MOST_TURNS; turn++) {
+		sched_yield();
+		sequence = atomic_load_explicit(&node->sequence, memory_order_acquire);
+	}
+	return sequence;
+}
+
+static bool paths_read_retry(const struct ps__node *node, uint64_t sequence)
+{
+	return atomic_load_explicit(&node->sequence, memory_order_relaxed) != sequence;
+}
+
+static void paths_add_cell(const struct ps__node *node, struct ps__cell *cell)
+{
+	struct ps__part *part = paths_find_part(node->path, cell->history->thread);
+	struct ps__history_row row = {.words = cell->words, .mark = &cell->mark};
+
+	for (size_t event = 0; part && event < node->path->paths->events; event++) {
+		struct ps_value value = {0};
+		uint64_t sequence;
+		do {
+			sequence = paths_read_begin(node);
+			ps__history_show(cell->history, row, event, &value);
+		} while (paths_read_retry(node, sequence));
+		paths_merge(part, event, &value);
+	}
+	if (part)
+		part->threads++;
+}
+
+/* On the CPU: how long the first group was enabled. */
+static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
+{
+	for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
+		if (cell->history->recording->groups == 0)
+			sum->on_cpu_ns = UINT64_MAX;
+		if (sum->on_cpu_ns != UINT64_MAX)
+			sum->on_cpu_ns +=
+			    atomic_load_explicit(&cell->words[1], memory_order_acquire);
+	}
+}
+
+int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member)
+{
+	if (paths_make_room(paths, member) < 0)
+		return -1;
+	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {
+		struct ps_visits visits;
+		uint64_t sequence;
+		if (!node->path || node->path->paths != paths)
+			break;
+		do {
+			sequence = paths_read_begin(node);
+			paths_load_visits(&node->visits, &visits);
+		} while (paths_read_retry(node, sequence));
+		paths_add_visits(&node->path->visits, &visits);
+		paths_add_on_cpu(&node->path->visits, node);
+		for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next)
+			paths_add_cell(node, cell);
+	}
+	return 0;
+}
+
+/* Those of ended threads. */
+
+static int paths_make_room_for(struct ps_paths *paths, const struct ps_paths *others)
+{
+	for (struct ps_path *other = others->root; other; other = other->next_made) {
+		other->path = paths_get_path(paths, other->parent ? other->parent->path : NULL,
+		                             other->region);
+		if (!other->path)
+			return -1;
+		for (const struct ps__part *part = other->parts; part; part = part->next) {
+			if (!paths_get_part(other->path, part->thread))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
+{
+	if (paths_make_room_for(paths, others) < 0)
+		return -1;
+	for (struct ps_path *other = others->root; other; other = other->next_made) {
+		paths_add_visits(&other->path->visits, &other->visits);
+		if (other->visits.on_cpu_ns == UINT64_MAX)
+			other->path->visits.on_cpu_ns = UINT64_MAX;
+		if (other->path->visits.on_cpu_ns != UINT64_MAX)
+			other->path->visits.on_cpu_ns += other->visits.on_cpu_ns;
+		for (const struct ps__part *from = other->parts; from; from = from->next) {
+			struct ps__part *part = paths_find_part(other->path, from->thread);
+			if (!from->threads)
+				continue; /* memory was short for the rest of it */
+			for (size_t event = 0; event < paths->events; event++)
+				paths_merge(part, event, &from->values[event]);
+			part->threads += from->threads;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Profiles: created, joined, left, and destroyed. */
+#include "region/profile.h"
+
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/parts.h"
+#include "region/paths.h"
+#include "topology/tree.h"
+
+int ps__profile_refuse(struct ps_profile *profile, const char *call)
+{
+	if (!ps__fork_is_same(profile->generation))
+		return ps__fail(PS_ECLOST,
+		                "%s: the profile counts the parent of this process: create one "
+		                "here",
+		                call);
+	ps__profile_note(profile, PS__FAULT_IN_HANDLER);
+	return ps__fail(PS_ECNFLCT,
+	                "%s: a signal handler has interrupted another call of a profile", call);
+}
+
+static uint64_t profile_next_number(void)
+{
+	static _Atomic uint64_t last;
+
+	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+static int profile_check(struct ps_profile *const *out, const struct ps_eventset *model,
+                         const struct ps_component *root)
+{
+	if (!out || !model || !root)
+		return ps__fail(PS_EINVAL, "ps_profile_create: the %s is NULL",
+		                !out     ? "pointer for the profile"
+		                : !model ? "model"
+		                         : "root");
+	if (root->magic != PS__COMPONENT_MAGIC || root != root->topology->root)
+		return ps__fail(PS_EINVAL, "ps_profile_create: the component isn't the root of a "
+		                           "topology: give it that of ps_topology_root");
+	if (ps_eventset_event_count(model) == 0)
+		return ps__fail(PS_EINVAL, "ps_profile_create: the model has no event: add some "
+		                           "with ps_eventset_add");
+	if (!ps__set_counts_its_caller(model))
+		return ps__fail(PS_ENOSUPP,
+		                "ps_profile_create: the model is attached to a target, or wraps a "
+		                "PAPI event set; a profile counts its own threads: give it a set "
+		                "that isn't attached");
+	return PS_OK;
+}
+
+static void profile_free(struct ps_profile *profile)
+{
+	for (size_t place = 0; place < profile->region_room; place++) {
+		struct ps_region *next;
+		for (struct ps_region *region = profile->regions[place]; region; region = next) {
+			next = region->next;
+			ps__os_free(region);
+		}
+	}
+	ps__os_free(profile->regions);
+	ps_paths_destroy(profile->ended);
+	ps_eventset_destroy(profile->model);
+	pthread_mutex_destroy(&profile->lock);
+	ps__os_free(profile);
+}
+
+static int profile_fill(struct ps_profile *profile, const struct ps_eventset *model)
+{
+	int result = ps_eventset_clone(&profile->model, model);
+
+	if (result != PS_OK)
+		return result;
+	profile->ended = ps__paths_make(profile, ps_eventset_event_count(model));
+	if (!profile->ended)
+		return ps__fail_memory("a profile");
+	if (pthread_key_create(&profile->key, ps__member_thread_ends) != 0)
+		return ps__fail(PS_ENOMEM,
+		                "ps_profile_create: the process has no key for thread-specific "
+		                "data left (pthread_key_create)");
+	return PS_OK;
+}
+
+int ps_profile_create(struct ps_profile **out, const struct ps_eventset *model,
+                      struct ps_component *root)
+{
+	struct ps_profile *profile;
+	int result = profile_check(out, model, root);
+
+	if (result != PS_OK)
+		return result;
+	profile = ps__os_calloc(1, sizeof *profile);
+	if (!profile)
+		return ps__fail_memory("a profile");
+	profile->number = profile_next_number();
+	profile->generation = ps__fork_generation();
+	profile->root = root;
+	pthread_mutex_init(&profile->lock, NULL);
+	int cancel = ps__cancel_hold();
+	result = profile_fill(profile, model);
+	ps__cancel_release(cancel);
+	if (result != PS_OK) {
+		profile_free(profile);
+		return result;
+	}
+	*out = profile;
+	return PS_OK;
+}
+
+void ps_profile_destroy(struct ps_profile *profile)
+{
+	if (!profile)
+		return;
+	if (profile->unlisten)
+		profile->unlisten(profile);
+	int cancel = ps__cancel_hold();
+	bool is_own = ps__fork_is_same(profile->generation);
+	struct ps__member *member = is_own ? ps__member_find(profile) : NULL;
+	/* A signal handler finds the thread inside a call: it would enter what is being freed. */
+	bool was_inside = ps__own.is_inside;
+	ps__own.is_inside = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (member)
+		ps__member_end(member);
+	atomic_signal_fence(memory_order_seq_cst);
+	ps__own.is_inside = was_inside;
+	struct ps__member *next;
+	for (member = profile->members; member; member = next) {
+		next = member->next;
+		ps__member_free(member);
+	}
+	pthread_key_delete(profile->key);
+	profile_free(profile);
+	ps__cancel_release(cancel);
+}
+
+int ps_profile_join(struct ps_profile *profile)
+{
+	struct ps__member *member;
+
+	if (!profile)
+		return ps__fail(PS_EINVAL, "ps_profile_join: the profile is NULL");
+	int result = ps__profile_begin(profile, "ps_profile_join");
+	if (result != PS_OK)
+		return result;
+	result = ps__member_get(profile, &member);
+	ps__profile_end();
+	return result;
+}
+
+int ps_profile_leave(struct ps_profile *profile)
+{
+	if (!profile)
+		return ps__fail(PS_EINVAL, "ps_profile_leave: the profile is NULL");
+	int result = ps__profile_begin(profile, "ps_profile_leave");
+	if (result != PS_OK)
+		return result;
+	struct ps__member *member = ps__member_find(profile);
+	result = member ? ps__member_end(member)
+	                : ps__fail(PS_ENOTRUN, "ps_profile_leave: the calling thread isn't "
+	                                       "counted: it has entered no region");
+	ps__profile_end();
+	return result;
+}
+
+int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
+{
+	if (!profile || !out)
+		return ps__fail(PS_EINVAL, "ps_profile_faults: the %s is NULL",
+		                profile ? "pointer for the result" : "profile");
+	if (out->size != sizeof *out)
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_profile_faults: out->size is %zu, not %zu: set it to sizeof *out",
+		    out->size, sizeof *out);
+	_Atomic uint64_t *faults = profile->faults;
+	out->unmatched = atomic_load(&faults[PS__FAULT_UNMATCHED]);
+	out->crossed = atomic_load(&faults[PS__FAULT_CROSSED]);
+	out->left_open = atomic_load(&faults[PS__FAULT_LEFT_OPEN]);
+	out->in_handler = atomic_load(&faults[PS__FAULT_IN_HANDLER]);
+	out->failed = atomic_load(&faults[PS__FAULT_FAILED]);
+	return PS_OK;
+}
+
+/* The calling thread's counts up to now, then all threads'. */
+static int profile_add_up(struct ps_profile *profile, struct ps_paths *paths)
+{
+	struct ps__member *own = ps__member_find(profile);
+	uint64_t now_ns;
+	int result = own ? ps__member_boundary(own, &now_ns) : PS_OK;
+
+	if (result != PS_OK)
+		return result;
+	pthread_mutex_lock(&profile->lock);
+	int added = ps__paths_add(paths, profile->ended);
+	for (const struct ps__member *member = profile->members; member && added == 0;
+	     member = member->next)
+		added = ps__paths_add_member(paths, member);
+	pthread_mutex_unlock(&profile->lock);
+	return added == 0 ? PS_OK : ps__fail_memory("the paths of a profile");
+}
+
+int ps_paths_create(struct ps_paths **out, struct ps_profile *profile)
+{
+	if (!out || !profile)
+		return ps__fail(PS_EINVAL, "ps_paths_create: the %s is NULL",
+		                out ? "profile" : "pointer for the paths");
+	int result = ps__profile_begin(profile, "ps_paths_create");
+	if (result != PS_OK)
+		return result;
+	int cancel = ps__cancel_hold();
+	struct ps_paths *paths = ps__paths_make(profile, ps_eventset_event_count(profile->model));
+	result = paths ? profile_add_up(profile, paths) : ps__fail_memory("the paths of a profile");
+	ps__cancel_release(cancel);
+	ps__profile_end();
+	if (result == PS_OK)
+		*out = paths;
+	else
+		ps_paths_destroy(paths);
+	return result;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A profile inside.
+ *
+ * Each thread that is counted has a member: its event set, its stack of open regions, and its
+ * nodes, one for each path that it has entered. Only the thread itself writes there, without a
+ * lock. Who reads (paths.c) holds the profile's lock, so that no member goes away, and sees each
+ * node whole by its sequence. When a thread ends, its nodes are added to the profile's paths of
+ * ended threads.
+ */
+#ifndef PS_REGION_PROFILE_H
+#define PS_REGION_PROFILE_H
+
+#include "base/identity.h"
+#include "region/links.h"
+#include "store/recording.h"
+
+#include <perfsage/error.h>
+#include <perfsage/region.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* The counts of one path on one hardware thread, in the form of a row of the member's history
+ * there. */
+struct ps__cell {
+	struct ps__cell *next;
+	const struct ps__history *history;
+	_Atomic uint16_t mark;
+	_Atomic uint64_t words[];
+};
+
+/* The visits of a path. Written by the thread alone, read by others. */
+struct ps__visits {
+	_Atomic uint64_t count;
+	_Atomic uint64_t wall_ns;
+	_Atomic uint64_t shortest_ns;
+	_Atomic uint64_t longest_ns;
+	_Atomic uint64_t times[PS_VISIT_TIMES];
+};
+
+struct ps__node {
+	struct ps__node *parent; /* NULL: the root path */
+	const struct ps_region *region;
+	/* In the order in which they were made: the parent comes first. Stored with release, loaded
+	 * with acquire */
+	_Atomic(struct ps__node *) next;
+	_Atomic(struct ps__cell *) cells; /* newest first; the same */
+	_Atomic uint64_t sequence;        /* odd while it is written */
+	struct ps__node *last_child;      /* found last */
+	struct ps_path *path; /* what it is added to; of the holder of the profile's lock */
+	struct ps__visits visits;
+};
+
+/* A region that is open. */
+struct ps__level {
+	const struct ps_region *region;
+	struct ps__node *node;
+	uint64_t entered_ns;
+};
+
+struct ps__member {
+	struct ps__member *next; /* in the profile; by its lock */
+	struct ps__member **link;
+	struct ps_profile *profile;
+	struct ps_eventset *set; /* NULL: the thread has ended */
+	struct ps__level *levels;
+	size_t depth;
+	size_t room; /* that levels has */
+	struct ps__node *root;
+	struct ps__node *newest;
+	struct ps__links links; /* from a node and a region to the node below */
+	uint64_t last_ns;       /* of the last boundary */
+	uint16_t last_mark;     /* of all that was taken since it was set to 0 */
+};
+
+struct ps_region {
+	struct ps_profile *profile;
+	struct ps_region *next; /* with the same hash of the name */
+	char name[];
+};
+
+/* For marks: leaves it, and what is open inside it, as longjmp leaves it. Not in order is a fault
+ * all the same. */
+void ps__region_leave_through(struct ps_region *region);
+
+/* Faults by kind: in the order of struct ps_profile_faults. */
+enum ps__fault {
+	PS__FAULT_UNMATCHED,
+	PS__FAULT_CROSSED,
+	PS__FAULT_LEFT_OPEN,
+	PS__FAULT_IN_HANDLER,
+	PS__FAULT_FAILED,
+	PS__FAULTS
+};
+
+struct ps_profile {
+	uint64_t number; /* never given twice in a process */
+	uint64_t generation;
+	struct ps_eventset *model;
+	struct ps_component *root;
+	pthread_key_t key;    /* of the thread's member: its destructor is the thread's end */
+	pthread_mutex_t lock; /* of all below but faults */
+	struct ps__member *members;
+	struct ps_paths *ended;
+	struct ps_region **regions; /* by hash */
+	size_t region_count;
+	size_t region_room;                           /* a power of two */
+	void (*unlisten)(struct ps_profile *profile); /* NULL: it never heard marks */
+	_Atomic uint64_t faults[PS__FAULTS];
+};
+
+/* The calling thread's: which member it is, and whether it is inside a call of any profile. */
+struct ps__own {
+	uint64_t number; /* of the profile that `member` is of */
+	struct ps__member *member;
+	volatile bool is_inside;
+};
+extern _Thread_local struct ps__own ps__own
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Around each public call that looks at the calling thread. PS_ECLOST, or PS_ECNFLCT from a handler
+ * that interrupted another one: those don't leave. */
+int ps__profile_refuse(struct ps_profile *profile, const char *call) __attribute__((cold));
+static inline int ps__profile_begin(struct ps_profile *profile, const char *call)
+{
+	if (__builtin_expect(!ps__fork_is_same(profile->generation) || ps__own.is_inside, 0))
+		return ps__profile_refuse(profile, call);
+	ps__own.is_inside = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	return PS_OK;
+}
+static inline void ps__profile_end(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	ps__own.is_inside = false;
+}
+
+static inline void ps__profile_note(struct ps_profile *profile, enum ps__fault fault)
+{
+	atomic_fetch_add_explicit(&profile->faults[fault], 1, memory_order_relaxed);
+}
+
+/* The calling thread's member; NULL if it has none. */
+static inline struct ps__member *ps__member_find(struct ps_profile *profile)
+{
+	if (__builtin_expect(ps__own.number != profile->number, 0)) {
+		ps__own.member = pthread_getspecific(profile->key);
+		ps__own.number = profile->number;
+	}
+	return ps__own.member;
+}
+/* The same, made if need be. */
+int ps__member_create(struct ps_profile *profile, struct ps__member **out) __attribute__((cold));
+static inline int ps__member_get(struct ps_profile *profile, struct ps__member **out)
+{
+	*out = ps__member_find(profile);
+	return __builtin_expect(*out != NULL, 1) ? PS_OK : ps__member_create(profile, out);
+}
+/* Counts go to the innermost path. now_ns is there in any case. */
+int ps__member_boundary(struct ps__member *member, uint64_t *now_ns);
+/* Leaves the innermost region. */
+int ps__member_leave(struct ps__member *member);
+/* The calling thread's: its counts go to the paths of ended threads. */
+int ps__member_end(struct ps__member *member);
+void ps__member_thread_ends(void *member); /* for pthread_key_create */
+void ps__member_free(struct ps__member *member);
+
+static inline struct ps__node *ps__member_innermost(const struct ps__member *member)
+{
+	return member->depth ? member->levels[member->depth - 1].node : member->root;
+}
+
+/* node.c: the node below, made if need be; NULL for lack of memory. parent NULL: the root path. */
+struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *parent,
+                                 const struct ps_region *region);
+static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps__node *parent,
+                                            const struct ps_region *region)
+{
+	struct ps__node *last = parent->last_child;
+
+	return __builtin_expect(last && last->region == region, 1)
+	           ? last
+	           : ps__node_search(member, parent, region);
+}
+void ps__node_free_all(struct ps__member *member);
+
+/* Around a change of a node, by its thread. */
+static inline void ps__node_begin(struct ps__node *node)
+{
+	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_relaxed);
+	/* Pairs with the acquiring loads of words: who sees one that comes now, sees the odd number
+	 * at his second look. ThreadSanitizer knows no fences, and needs none: all is atomic. */
+#ifndef PS__HAS_THREAD_SANITIZER
+	atomic_thread_fence(memory_order_release);
+#endif
+}
+
+static inline void ps__node_end(struct ps__node *node)
+{
+	uint64_t sequence = atomic_load_explicit(&node->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&node->sequence, sequence + 1, memory_order_release);
+}
+
+/* For the writer alone. */
+static inline void ps__add_word(_Atomic uint64_t *word, uint64_t count)
+{
+	ps__store_word(word, atomic_load_explicit(word, memory_order_relaxed) + count);
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions: defined, entered and left. */
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/hot.h"
+#include "base/os.h"
+#include "region/profile.h"
+
+#include <string.h>
+
+#define LEAST_REGIONS ((size_t)64)
+#define LEAST_LEVELS  ((size_t)16)
+
+/* FNV-1a. */
+static uint64_t region_hash(const char *name)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static struct ps_region **region_place(struct ps_region **regions, size_t room, const char *name)
+{
+	return &regions[region_hash(name) & (room - 1)];
+}
+
+static int region_make_room(struct ps_profile *profile)
+{
+	size_t room = profile->region_room ? 2 * profile->region_room : LEAST_REGIONS;
+	struct ps_region **regions;
+
+	if (profile->region_count < profile->region_room)
+		return 0;
+	regions = ps__os_calloc(room, sizeof *regions);
+	if (!regions)
+		return -1;
+	for (size_t place = 0; place < profile->region_room; place++) {
+		struct ps_region *next;
+		for (struct ps_region *region = profile->regions[place]; region; region = next) {
+			struct ps_region **to = region_place(regions, room, region->name);
+			next = region->next;
+			region->next = *to;
+			*to = region;
+		}
+	}
+	ps__os_free(profile->regions);
+	profile->regions = regions;
+	profile->region_room = room;
+	return 0;
+}
+
+static struct ps_region *region_add(struct ps_profile *profile, const char *name)
+{
+	size_t length = strlen(name);
+	struct ps_region *region = ps__os_calloc(1, sizeof *region + length + 1);
+	struct ps_region **place;
+
+	if (!region)
+		return NULL;
+	region->profile = profile;
+	memcpy(region->name, name, length + 1);
+	place = region_place(profile->regions, profile->region_room, name);
+	region->next = *place;
+	*place = region;
+	profile->region_count++;
+	return region;
+}
+
+static struct ps_region *region_find(struct ps_profile *profile, const char *name)
+{
+	struct ps_region *region;
+
+	if (region_make_room(profile) < 0)
+		return NULL;
+	region = *region_place(profile->regions, profile->region_room, name);
+	while (region && strcmp(region->name, name) != 0)
+		region = region->next;
+	return region ? region : region_add(profile, name);
+}
+
+int ps_region_define(struct ps_region **out, struct ps_profile *profile, const char *name)
+{
+	if (!out || !profile || !name || !*name)
+		return ps__fail(PS_EINVAL, "ps_region_define: the %s",
+		                !out       ? "pointer for the region is NULL"
+		                : !profile ? "profile is NULL"
+		                : !name    ? "name is NULL"
+		                           : "name is empty: that is the root path's");
+	int result = ps__profile_begin(profile, "ps_region_define");
+	if (result != PS_OK)
+		return result;
+	pthread_mutex_lock(&profile->lock);
+	struct ps_region *region = region_find(profile, name);
+	pthread_mutex_unlock(&profile->lock);
+	ps__profile_end();
+	if (!region)
+		return ps__fail_memory("a region");
+	*out = region;
+	return PS_OK;
+}
+
+static __attribute__((cold, noinline)) int region_make_level(struct ps__member *member)
+{
+	size_t room = member->room ? 2 * member->room : LEAST_LEVELS;
+	struct ps__level *levels = ps__os_calloc(room, sizeof *levels);
+
+	if (!levels)
+		return -1;
+	if (member->depth)
+		memcpy(levels, member->levels, member->depth * sizeof *levels);
+	ps__os_free(member->levels);
+	member->levels = levels;
+	member->room = room;
+	return 0;
+}
+
+PS__INLINE int region_enter(struct ps_region *region)
+{
+	struct ps__member *member;
+	uint64_t now_ns;
+	int result = ps__member_get(region->profile, &member);
+
+	if (__builtin_expect(result != PS_OK, 0))
+		return result;
+	struct ps__node *node = ps__node_get(member, ps__member_innermost(member), region);
+	if (!node || (member->depth == member->room && region_make_level(member) < 0)) {
+		ps__profile_note(region->profile, PS__FAULT_FAILED);
+		return ps__fail_memory("a path; what follows is counted to the region around it");
+	}
+	result = ps__member_boundary(member, &now_ns);
+	member->levels[member->depth++] =
+	    (struct ps__level){.region = region, .node = node, .entered_ns = now_ns};
+	return result;
+}
+
+PS__HOT int ps_region_enter(struct ps_region *region)
+{
+	if (!region)
+		return ps__fail(PS_EINVAL, "ps_region_enter: the region is NULL");
+	int result = ps__profile_begin(region->profile, "ps_region_enter");
+	if (result != PS_OK)
+		return result;
+	result = region_enter(region);
+	ps__profile_end();
+	return result;
+}
+
+static bool region_is_open(const struct ps__member *member, const struct ps_region *region)
+{
+	for (size_t depth = 0; member && depth < member->depth; depth++) {
+		if (member->levels[depth].region == region)
+			return true;
+	}
+	return false;
+}
+
+static __attribute__((cold, noinline)) int region_fail_order(const struct ps__member *member,
+                                                             const struct ps_region *region)
+{
+	if (!region_is_open(member, region)) {
+		ps__profile_note(region->profile, PS__FAULT_UNMATCHED);
+		return ps__fail(PS_EINVAL,
+		                "ps_region_leave: '%s' isn't open in this thread: enter it first",
+		                region->name);
+	}
+	ps__profile_note(region->profile, PS__FAULT_CROSSED);
+	return ps__fail(PS_EINVAL,
+	                "ps_region_leave: '%s' is left while '%s' is open inside it: leave that "
+	                "first, or both by ps_region_close",
+	                region->name, member->levels[member->depth - 1].region->name);
+}
+
+PS__HOT int ps_region_leave(struct ps_region *region)
+{
+	if (!region)
+		return ps__fail(PS_EINVAL, "ps_region_leave: the region is NULL");
+	int result = ps__profile_begin(region->profile, "ps_region_leave");
+	if (result != PS_OK)
+		return result;
+	struct ps__member *member = ps__member_find(region->profile);
+	if (__builtin_expect(
+		!member || !member->depth || member->levels[member->depth - 1].region != region, 0))
+		result = region_fail_order(member, region);
+	else
+		result = ps__member_leave(member);
+	ps__profile_end();
+	return result;
+}
+
+void ps__region_leave_through(struct ps_region *region)
+{
+	if (ps_region_leave(region) != PS_EINVAL ||
+	    ps__profile_begin(region->profile, "ps_region_leave") != PS_OK)
+		return;
+	struct ps__member *member = ps__member_find(region->profile);
+	if (region_is_open(member, region)) {
+		while (member->levels[member->depth - 1].region != region)
+			ps__member_leave(member);
+		ps__member_leave(member);
+	}
+	ps__profile_end();
+}
+
+size_t ps_region_level(const struct ps_profile *profile)
+{
+	if (!profile || !ps__fork_is_same(profile->generation))
+		return 0;
+	const struct ps__member *member = pthread_getspecific(profile->key);
+	return member ? member->depth : 0;
+}
+
+int ps_region_close(struct ps_profile *profile, size_t level)
+{
+	if (!profile)
+		return ps__fail(PS_EINVAL, "ps_region_close: the profile is NULL");
+	int result = ps__profile_begin(profile, "ps_region_close");
+	if (result != PS_OK)
+		return result;
+	struct ps__member *member = ps__member_find(profile);
+	while (member && member->depth > level) {
+		int left = ps__member_leave(member);
+		result = result == PS_OK ? left : result;
+	}
+	ps__profile_end();
+	return result;
+}

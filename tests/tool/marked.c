@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program with marks that knows nothing of libperfsage: touches fresh pages in two regions, in so
+ * many threads, in a child process if it's asked to, and ends as it's asked to. */
+#include <perfsage/marks.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTER_PAGES 4000
+#define INNER_PAGES 2000
+
+static void touch(long pages)
+{
+	long size = sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, (size_t)(pages * size), PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		abort();
+	madvise(memory, (size_t)(pages * size), MADV_NOHUGEPAGE);
+	for (long page = 0; page < pages; page++)
+		memory[page * size] = 1;
+	munmap(memory, (size_t)(pages * size));
+}
+
+static void *work(void *unused)
+{
+	(void)unused;
+	PS_REGION("outer")
+	{
+		touch(OUTER_PAGES);
+		PS_REGION("inner")
+		{
+			touch(INNER_PAGES);
+		}
+	}
+	return NULL;
+}
+
+/* marked THREADS [fork|open|close|chdir|abort|pipe|_exit] */
+int main(int argc, char **argv)
+{
+	int threads = argc > 1 ? atoi(argv[1]) : 0;
+	const char *how = argc > 2 ? argv[2] : "";
+	pthread_t thread;
+
+	work(NULL);
+	for (int index = 0; index < threads; index++) {
+		if (pthread_create(&thread, NULL, work, NULL) == 0)
+			pthread_join(thread, NULL);
+	}
+	if (strcmp(how, "fork") == 0) {
+		pid_t child = fork();
+		if (child == 0) {
+			work(NULL);
+			exit(3);
+		}
+		waitpid(child, NULL, 0);
+	} else if (strcmp(how, "open") == 0) {
+		PS_REGION_BEGIN("left open");
+	} else if (strcmp(how, "close") == 0) {
+		for (int descriptor = 3; descriptor < 1024; descriptor++)
+			close(descriptor);
+	} else if (strcmp(how, "chdir") == 0) {
+		return chdir("/") != 0;
+	} else if (strcmp(how, "abort") == 0) {
+		signal(SIGABRT, SIG_DFL);
+		abort();
+	} else if (strcmp(how, "pipe") == 0) {
+		int ends[2];
+		return pipe(ends) == 0 && close(ends[0]) == 0 &&
+		               dup2(ends[1], STDERR_FILENO) == STDERR_FILENO
+		           ? 5
+		           : 1;
+	} else if (strcmp(how, "_exit") == 0) {
+		_exit(4);
+	}
+	return 0;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which components share a line of the printed tree, on machines of 2 to 512 hardware threads and
+ * screens of 60 to 200 columns, against golden files: lines_THREADS_PATTERN_WIDTH.txt. Whatever is
+ * folded, no hardware thread is lost.
+ */
+#include "support/fixture.h"
+#include "support/golden.h"
+
+#include <stdlib.h>
+
+static const char *const machines[] = {
+    "pack:1 l2:2 l1d:1 core:1 pu:1",
+    "pack:1 [numa] l3:2 l2:4 l1d:1 core:1 pu:2",
+    "pack:2 [numa] l3:8 l2:8 l1d:1 core:1 pu:2",
+    "pack:2 [numa] l3:16 l2:8 l1d:1 core:1 pu:2",
+};
+static const int sizes[] = {2, 16, 256, 512};
+static const size_t widths[] = {60, 80, 100, 200};
+
+#define EVENTS 4
+
+static struct ps_eventset *model;
+
+static void use_machine(const char *description, int size)
+{
+	char list[32];
+
+	snprintf(list, sizeof list, "0-%d\n", size - 1);
+	fake_file("/sys/devices/system/cpu/possible", list);
+	fake_file("/sys/devices/system/cpu/online", list);
+	fake_add_core_pmu(6);
+	ps_topology_destroy(scene.topology);
+	scene.topology = fixture_synthetic(description);
+	scene.root = ps_topology_root(scene.topology);
+	model = scene_set("task-clock", "page-faults", "cycles", "instructions", NULL);
+}
+
+static void store(int cpu, const long long *counters)
+{
+	struct ps_eventset *set = NULL;
+	uint64_t timestamp = 0;
+
+	check_ok(ps_eventset_clone(&set, model));
+	fake_set_cpu(cpu);
+	check_ok(ps_store(set, counters, EVENTS, scene.root, &timestamp, NULL));
+	ps_eventset_destroy(set);
+}
+
+/* Counts that differ by up to 15 % between CPUs, times a factor. */
+static void store_about(int cpu, long long factor)
+{
+	long long part = 100 + cpu * 7 % 16;
+
+	store(cpu, (const long long[]){factor * part * 10000, factor * part / 10,
+	                               factor * part * 30000, factor * part * 40000});
+}
+
+static char *printed(unsigned flags, size_t width)
+{
+	struct ps_print_options options = {
+	    .size = sizeof options, .flags = flags | PS_PRINT_SI, .width = width};
+	static const char *const metrics[] = {"IPC"};
+	size_t bytes;
+	char *text = NULL;
+
+	options.metrics = metrics;
+	options.metric_count = 1;
+	FILE *stream = open_memstream(&text, &bytes);
+	check_ok(ps_print_with(scene.root, &options, stream));
+	fclose(stream);
+	return text;
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		count++;
+	return count;
+}
+
+/* How many hardware threads the lines have: "CPU 3", or "24 CPUs ..., each". */
+static size_t cpus_of(const char *text)
+{
+	size_t cpus = count_of(text, "CPU ");
+
+	for (const char *at = text; (at = strstr(at, " CPUs")); at++) {
+		const char *digits = at;
+		while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')
+			digits--;
+		cpus += strtoul(digits, NULL, 10);
+	}
+	return cpus;
+}
+
+static void check_golden(int size, const char *pattern, size_t width)
+{
+	char file[64], *text = printed(PS_PRINT_UTF8, width);
+	FILE *stream = golden_open();
+
+	snprintf(file, sizeof file, "lines_%d_%s_%zu.txt", size, pattern, width);
+	fputs(text, stream);
+	golden_check_file(stream, file);
+	free(text);
+}
+
+START_TEST(a_program_on_one_cpu_takes_few_lines_on_any_machine)
+{
+	use_machine(machines[_i / 4], sizes[_i / 4]);
+	store_about(sizes[_i / 4] - 1, 1);
+	char *text = printed(PS_PRINT_NO_LEGEND, widths[_i % 4]);
+	ck_assert_uint_le(count_of(text, "\n"), 10);
+	ck_assert_uint_eq(cpus_of(text), 1);
+	free(text);
+	check_golden(sizes[_i / 4], "one", widths[_i % 4]);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+START_TEST(a_program_on_all_cpus_fits_on_two_screens)
+{
+	int size = sizes[_i / 4];
+
+	use_machine(machines[_i / 4], size);
+	for (int cpu = 0; cpu < size; cpu++)
+		store_about(cpu, 1);
+	char *text = printed(PS_PRINT_NO_LEGEND, widths[_i % 4]);
+	ck_assert_uint_le(count_of(text, "\n"), 48);
+	ck_assert_int_eq((int)cpus_of(text), size);
+	ck_assert_int_eq(strstr(text, "each") != NULL, size > 16);
+	free(text);
+	check_golden(size, "all", widths[_i % 4]);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+START_TEST(what_is_unlike_stands_alone)
+{
+	use_machine(machines[2], sizes[2]);
+	for (int cpu = 0; cpu < sizes[2]; cpu++)
+		store_about(cpu, cpu == 77 ? 10 : cpu == 200 ? 0 : 1);
+	char *text = printed(PS_PRINT_NO_LEGEND, 0);
+	ck_assert_ptr_nonnull(strstr(text, "CPU 77 "));
+	ck_assert_ptr_nonnull(strstr(text, "CPU 200 "));
+	ck_assert_uint_eq(count_of(text, "CPU "), 2);
+	ck_assert_int_eq((int)cpus_of(text), sizes[2]);
+	free(text);
+	check_golden(sizes[2], "unlike", 80);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+START_TEST(two_kinds_of_cpu_have_a_line_each)
+{
+	use_machine(machines[2], sizes[2]);
+	for (int cpu = 0; cpu < sizes[2]; cpu++)
+		store_about(cpu, cpu % 2 ? 5 : 1);
+	char *text = printed(PS_PRINT_NO_LEGEND, 0);
+	ck_assert_uint_eq(count_of(text, ", each"), 4);
+	ck_assert_int_eq((int)cpus_of(text), sizes[2]);
+	free(text);
+	check_golden(sizes[2], "kinds", 80);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+/* Then the lines are true ranges, but wide ones. */
+START_TEST(counts_of_all_sizes_still_fit)
+{
+	use_machine(machines[3], sizes[3]);
+	for (int cpu = 0; cpu < sizes[3]; cpu++)
+		store_about(cpu, 1 + (long long)cpu * cpu * 7919 % 100003);
+	char *text = printed(PS_PRINT_NO_LEGEND, 0);
+	ck_assert_uint_le(count_of(text, "\n"), 48);
+	ck_assert_int_eq((int)cpus_of(text), sizes[3]);
+	free(text);
+	check_golden(sizes[3], "wild", 100);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+/* An estimate's range is marked as one; a count shares no line with it. */
+START_TEST(a_count_and_an_estimate_share_no_line)
+{
+	struct ps_eventset *set = NULL;
+
+	use_machine(machines[2], sizes[2]);
+	for (int cpu = 0; cpu < sizes[2]; cpu++) {
+		if (cpu % 2 == 0) {
+			store_about(cpu, 1);
+			continue;
+		}
+		check_ok(ps_eventset_clone(&set, model));
+		fake_set_cpu(cpu);
+		check_ok(ps_start(set));
+		fake_advance(INSTRUCTIONS, 3000000);
+		fake_run(3000, 1000);
+		check_ok(ps_stop(set, scene.root, NULL, NULL));
+		ps_eventset_destroy(set);
+	}
+	char *text = printed(PS_PRINT_NO_LEGEND, 0);
+	ck_assert_int_eq((int)cpus_of(text), sizes[2]);
+	ck_assert_ptr_nonnull(strstr(text, "~"));
+	ck_assert_ptr_null(strstr(text, "..~"));
+	free(text);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+/* However many lines it takes. */
+START_TEST(counts_that_are_known_in_other_ways_share_no_line)
+{
+	struct ps_eventset *models[2];
+	char list[16];
+
+	use_machine(machines[2], sizes[2]);
+	models[0] = model;
+	scene.mode = PS_ATTRIBUTE_AUTO;
+	models[1] = scene_set("task-clock", "page-faults", "cycles", "instructions", NULL);
+	for (int cpu = 0; cpu < sizes[2]; cpu++) {
+		model = models[cpu % 2];
+		snprintf(list, sizeof list, "%d", cpu);
+		fake_set_affinity(list);
+		store_about(cpu, 1 + (long long)cpu * cpu * 7919 % 100003);
+	}
+	char *text = printed(PS_PRINT_NO_LEGEND, 0);
+	ck_assert_uint_ge(count_of(text, "  pinned\n"), 2);
+	ck_assert_uint_ge(count_of(text, "  last-cpu\n"), 2);
+	ck_assert_uint_eq(count_of(text, "+last-cpu"), 0);
+	ck_assert_int_eq((int)cpus_of(text), sizes[2]);
+	free(text);
+	ps_eventset_destroy(models[0]);
+	ps_eventset_destroy(models[1]);
+}
+END_TEST
+
+START_TEST(each_one_is_shown_on_request)
+{
+	use_machine(machines[2], sizes[2]);
+	for (int cpu = 0; cpu < sizes[2]; cpu++)
+		store_about(cpu, 1);
+	char *text = printed(PS_PRINT_EACH | PS_PRINT_NO_LEGEND, 0);
+	ck_assert_int_eq((int)count_of(text, "CPU "), sizes[2]);
+	ck_assert_int_eq((int)count_of(text, "Core "), sizes[2] / 2);
+	ck_assert_uint_eq(count_of(text, "each"), 0);
+	ck_assert_uint_eq(count_of(text, " + "), 0);
+	free(text);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+START_TEST(a_list_is_folded_too)
+{
+	struct ps_print_options options = {.size = sizeof options,
+	                                   .types = PS_TYPE_BIT(PS_COMPONENT_THREAD),
+	                                   .flags = PS_PRINT_FLAT | PS_PRINT_SI,
+	                                   .width = 80};
+	FILE *stream = golden_open();
+
+	use_machine(machines[2], sizes[2]);
+	for (int cpu = 0; cpu < sizes[2]; cpu++)
+		store_about(cpu, cpu == 77 ? 10 : 1);
+	check_ok(ps_print_with(scene.root, &options, stream));
+	golden_check_file(stream, "lines_256_list_80.txt");
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("lines");
+	TCase *tests = scene_case_last_cpu(suite, "lines");
+
+	tcase_add_loop_test(tests, a_program_on_one_cpu_takes_few_lines_on_any_machine, 0, 16);
+	tcase_add_loop_test(tests, a_program_on_all_cpus_fits_on_two_screens, 0, 16);
+	tcase_add_test(tests, what_is_unlike_stands_alone);
+	tcase_add_test(tests, two_kinds_of_cpu_have_a_line_each);
+	tcase_add_test(tests, counts_of_all_sizes_still_fit);
+	tcase_add_test(tests, a_count_and_an_estimate_share_no_line);
+	tcase_add_test(tests, counts_that_are_known_in_other_ways_share_no_line);
+	tcase_add_test(tests, each_one_is_shown_on_request);
+	tcase_add_test(tests, a_list_is_folded_too);
+	return scene_run(suite);
+}

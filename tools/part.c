@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file beside that which is replaced: locked, so that of two runs one writes it. */
+#include "tools/file.h"
+
+#include "output/destination.h"
+#include "tools/terminal.h"
+#include "tools/watcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX ".perfsage-part"
+
+static size_t part_folder_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Names that would be too long for a folder lose their end. */
+static char *part_path_beside(const char *target)
+{
+	size_t folder = part_folder_length(target);
+	size_t name = strlen(target + folder);
+	size_t most = NAME_MAX - strlen(SUFFIX);
+	char *path = NULL;
+
+	if (asprintf(&path, "%.*s%s", (int)(folder + (name < most ? name : most)), target, SUFFIX) <
+	    0)
+		return errno = ENOMEM, NULL;
+	return path;
+}
+
+static bool part_is_same(int fd, const char *path)
+{
+	struct stat one, other;
+
+	return fstat(fd, &one) == 0 && lstat(path, &other) == 0 && one.st_dev == other.st_dev &&
+	       one.st_ino == other.st_ino;
+}
+
+static int part_complain_busy(const char *named)
+{
+	tool_complain("'%s' is being written by another perfsage: give each run a file of its own; "
+	              "MPI ranks by -o FILE.%%q{PMI_RANK} (Open MPI: OMPI_COMM_WORLD_RANK, Slurm: "
+	              "SLURM_PROCID)",
+	              named);
+	return -1;
+}
+
+static int part_complain_in_way(const char *named, const char *path, int error)
+{
+	tool_complain("'%s' can't be written: '%s' is in the way (%s); remove it if no perfsage is "
+	              "writing it",
+	              named, path, strerror(error));
+	return -1;
+}
+
+static int part_complain_folder(const char *named, int error)
+{
+	bool is_forbidden = error == EACCES || error == EPERM || error == EROFS;
+
+	tool_complain("'%s' can't be written: %s%s", named,
+	              is_forbidden ? "no file can be made in its folder: " : "", strerror(error));
+	return -1;
+}
+
+static bool part_has_no_locks(int error)
+{
+	return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
+}
+
+/* Takes away what a killed run left. A run that goes on has it locked. */
+static int part_clear_stale(const char *path, const char *named)
+{
+	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int result = 0;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : part_complain_in_way(named, path, errno);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		/* Renamed or removed in the meantime: then it isn't that run's
+		 * any more. */
+		if (part_is_same(fd, path))
+			unlink(path);
+	} else {
+		result = errno == EWOULDBLOCK ? part_complain_busy(named)
+		                              : part_complain_in_way(named, path, EEXIST);
+	}
+	close(fd);
+	return result;
+}
+
+/* A file that is new, and locked where the file system has locks: two runs that
+ * begin at once never get the same. */
+static int part_create_locked(const char *path, const char *named, mode_t mode)
+{
+	for (;;) {
+		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (fd < 0 && errno != EEXIST)
+			return part_complain_folder(named, errno);
+		if (fd < 0) {
+			if (part_clear_stale(path, named) < 0)
+				return -1;
+			continue;
+		}
+		bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+		int error = errno;
+		/* Another run may have taken it for a killed one's, before it
+		 * was locked. */
+		if ((is_locked || part_has_no_locks(error)) && part_is_same(fd, path))
+			return fd;
+		close(fd);
+		if (!is_locked && !part_has_no_locks(error))
+			return error == EWOULDBLOCK ? part_complain_busy(named)
+			                            : part_complain_in_way(named, path, error);
+	}
+}
+
+/* May what stands there be written, and replaced? Not in a folder such as /tmp,
+ * where users replace their own files only. */
+static int part_check_old(const char *target)
+{
+	char folder[PATH_MAX];
+	struct stat own, around;
+
+	int fd = open(target, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	int result = fstat(fd, &own);
+	close(fd);
+	if (result < 0)
+		return -1;
+	snprintf(folder, sizeof folder, "%.*s.", (int)part_folder_length(target), target);
+	if (stat(folder, &around) < 0)
+		return -1;
+	if (around.st_mode & S_ISVTX && geteuid() != 0 && own.st_uid != geteuid() &&
+	    around.st_uid != geteuid())
+		return errno = EPERM, -1;
+	return 0;
+}
+
+void tool_part_destroy(struct tool_part *part, bool is_kept)
+{
+	if (part->path) {
+		tool_ending_keep(part->path);
+		if (!is_kept)
+			unlink(part->path);
+	}
+	if (part->fd >= 0)
+		close(part->fd);
+	free(part->path);
+	free(part->target);
+	*part = (struct tool_part){.fd = -1};
+}
+
+int tool_part_create(struct tool_part *part, const char *named)
+{
+	struct stat old;
+
+	*part = (struct tool_part){.fd = -1, .target = ps__destination_resolve(named)};
+	bool has_old = part->target && stat(part->target, &old) == 0;
+	if (!part->target || (has_old && part_check_old(part->target) < 0) ||
+	    !(part->path = part_path_beside(part->target))) {
+		tool_complain("'%s' can't be written: %s", named, strerror(errno));
+		goto destroy_part;
+	}
+	part->fd =
+	    part_create_locked(part->path, named, has_old ? (old.st_mode & 0666) | S_IWUSR : 0666);
+	if (part->fd < 0)
+		goto destroy_part;
+	tool_ending_remove(part->path);
+	return 0;
+destroy_part:
+	tool_part_destroy(part, true);
+	return -1;
+}
+
+/* As far as it is permitted: a new owner first, as that takes set-user-ID bits
+ * away. */
+static void part_take_over(const struct tool_part *part)
+{
+	struct stat old;
+
+	if (stat(part->target, &old) < 0)
+		return;
+	if (fchown(part->fd, old.st_uid, old.st_gid) < 0 &&
+	    fchown(part->fd, (uid_t)-1, old.st_gid) < 0)
+		errno = 0;
+	fchmod(part->fd, old.st_mode & 07777);
+}
+
+int tool_part_check(const struct tool_part *part)
+{
+	/* Network file systems tell a full disk when a file is closed, and the
+	 * lock must be held until it is renamed: so a copy is closed. */
+	int again = dup(part->fd);
+
+	return again < 0 ? -1 : close(again);
+}
+
+/* Is what was copied still all that is there? */
+static bool part_is_old_as_copied(const struct tool_part *part)
+{
+	struct stat now;
+
+	if (stat(part->target, &now) < 0)
+		return errno == ENOENT && !part->has_old;
+	return part->has_old && now.st_dev == part->old.st_dev && now.st_ino == part->old.st_ino &&
+	       now.st_size == part->old.st_size && now.st_mtim.tv_sec == part->old.st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == part->old.st_mtim.tv_nsec;
+}
+
+int tool_part_finish(struct tool_part *part)
+{
+	part->is_overtaken = part->appends && !part_is_old_as_copied(part);
+	if (part->is_overtaken)
+		return errno = EBUSY, -1;
+	part_take_over(part);
+	if (rename(part->path, part->target) < 0)
+		return -1;
+	tool_ending_keep(part->path);
+	free(part->path);
+	part->path = NULL;
+	return 0;
+}
+
+static int part_copy(int from, int to)
+{
+	char bytes[65536];
+	ssize_t got;
+
+	while ((got = read(from, bytes, sizeof bytes)) != 0) {
+		if (got < 0 && errno != EINTR)
+			return -1;
+		for (ssize_t done = 0, put; done<got; done += put> 0 ? put : 0) {
+			put = write(to, bytes + done, (size_t)(got - done));
+			if (put < 0 && errno != EINTR)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* What is appended begins with a line of its own. */
+static int part_end_line(const struct tool_part *part, int from)
+{
+	char last = '\n';
+
+	if (part->old.st_size > 0 && pread(from, &last, 1, part->old.st_size - 1) < 0)
+		return -1;
+	return last == '\n' || write(part->fd, "\n", 1) == 1 ? 0 : -1;
+}
+
+char *tool_part_read_heading(const struct tool_part *part)
+{
+	char *line = NULL;
+	size_t room = 0;
+	FILE *stream = fopen(part->target, "re");
+
+	if (stream && getline(&line, &room, stream) < 0) {
+		free(line);
+		line = NULL;
+	}
+	if (stream)
+		fclose(stream);
+	return line;
+}
+
+int tool_part_append(struct tool_part *part, const char *named)
+{
+	part->appends = true;
+	int fd = open(part->target, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	part->has_old = fd >= 0 && fstat(fd, &part->old) == 0;
+	int result = part->has_old ? part_copy(fd, part->fd) : -1;
+	if (result == 0)
+		result = part_end_line(part, fd);
+	if (result < 0)
+		tool_complain("'%s' can't be appended to, as it can't be copied: %s", named,
+		              strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return result;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The processes of the machine, from /proc. */
+#include "tools/processes.h"
+
+#include "base/os.h"
+#include "base/vector.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The state, the parent and the number of threads stand behind the name, which
+ * may hold any character. */
+static bool processes_read(const char *pid, struct tool_process *out)
+{
+	char path[300], line[1024];
+	int parent = 0;
+	long threads = 0;
+	char state = 'Z';
+
+	snprintf(path, sizeof path, "/proc/%s/stat", pid);
+	FILE *stream = fopen(path, "re");
+	if (!stream)
+		return false;
+	size_t length = fread(line, 1, sizeof line - 1, stream);
+	fclose(stream);
+	line[length] = '\0';
+	const char *rest = strrchr(line, ')');
+	if (!rest ||
+	    sscanf(rest + 1,
+	           " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
+	           &parent, &threads) != 3)
+		return false;
+	*out = (struct tool_process){
+	    .pid = (pid_t)atoi(pid), .parent = (pid_t)parent, .threads = threads};
+	return state != 'Z' && state != 'X';
+}
+
+static void processes_list(struct tool_processes *all)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	struct tool_process one;
+
+	while (folder && (entry = readdir(folder))) {
+		if (!isdigit((unsigned char)*entry->d_name) || !processes_read(entry->d_name, &one))
+			continue;
+		struct tool_process *grown = ps__vector_reserve(
+		    all->list, all->count, all->count + 1, &all->room, sizeof *grown);
+		if (!grown)
+			break;
+		all->list = grown;
+		all->list[all->count++] = one;
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static bool processes_is_in_tree(const struct tool_processes *all, pid_t pid)
+{
+	for (size_t index = 0; index < all->count; index++) {
+		if (all->list[index].pid == pid)
+			return all->list[index].is_given || all->list[index].is_below;
+	}
+	return false;
+}
+
+/* A child may stand before its parent: again, until nothing is new. */
+static void processes_find_below(struct tool_processes *all)
+{
+	bool is_new = true;
+
+	while (is_new) {
+		is_new = false;
+		for (size_t index = 0; index < all->count; index++) {
+			struct tool_process *one = &all->list[index];
+			if (one->is_given || one->is_below ||
+			    !processes_is_in_tree(all, one->parent))
+				continue;
+			one->is_below = true;
+			is_new = true;
+		}
+	}
+}
+
+void tool_processes_create(struct tool_processes *all, const pid_t *given, size_t count)
+{
+	*all = (struct tool_processes){0};
+	processes_list(all);
+	for (size_t index = 0; index < all->count; index++) {
+		for (size_t one = 0; one < count; one++)
+			all->list[index].is_given |= all->list[index].pid == given[one];
+	}
+	processes_find_below(all);
+}
+
+void tool_processes_clear(struct tool_processes *all)
+{
+	ps__os_free(all->list);
+}
+
+bool tool_process_runs(pid_t pid)
+{
+	struct tool_process process;
+	char number[16];
+
+	snprintf(number, sizeof number, "%d", (int)pid);
+	return processes_read(number, &process);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The processes of the machine, and which of them are below others. */
+#ifndef PS_TOOLS_PROCESSES_H
+#define PS_TOOLS_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct tool_process {
+	pid_t pid;
+	pid_t parent;
+	long threads;
+	bool is_given; /* one of those that a user named */
+	bool is_below; /* a descendant of one that is given, and not given itself */
+};
+
+struct tool_processes {
+	struct tool_process *list;
+	size_t count, room;
+};
+
+/* Those that run now; what has ended and wasn't waited for is none. What can't
+ * be read is left out. */
+void tool_processes_create(struct tool_processes *all, const pid_t *given, size_t count);
+void tool_processes_clear(struct tool_processes *all);
+
+bool tool_process_runs(pid_t pid);
+
+#endif

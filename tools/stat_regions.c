@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The environment of a command whose processes count themselves, and the reports they leave. */
+#include "tools/stat_regions.h"
+
+#include "output/number.h"
+#include "tools/file.h"
+#include "tools/stat.h"
+#include "tools/terminal.h"
+#include "tools/watcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PRELOAD "libperfsage-preload.so"
+
+/* In a build tree beside the library; installed in its folder. */
+static int regions_find_preload(char *path, size_t size_bytes)
+{
+	char own[PATH_MAX];
+	const char *chosen = getenv("PERFSAGE_PRELOAD");
+	ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+
+	if (chosen && *chosen) {
+		snprintf(path, size_bytes, "%s", chosen);
+		if (access(path, R_OK) == 0)
+			return 0;
+		return tool_complain("--regions: PERFSAGE_PRELOAD: '%s' can't be read: %s", path,
+		                     strerror(errno)),
+		       -1;
+	}
+	own[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(own, '/');
+	snprintf(path, size_bytes, "%.*s../.libs/" PRELOAD, slash ? (int)(slash - own) + 1 : 0,
+	         own);
+	if (slash && access(path, R_OK) == 0)
+		return 0;
+	snprintf(path, size_bytes, "%s/" PRELOAD, PS_LIBDIR);
+	if (access(path, R_OK) == 0)
+		return 0;
+	return tool_complain("--regions needs " PRELOAD ", which isn't in " PS_LIBDIR
+	                     ": install perfsage's library, or set PERFSAGE_PRELOAD to its path"),
+	       -1;
+}
+
+/* Before what is there. */
+static int regions_prepend(const char *variable, const char *text, const char *separator)
+{
+	const char *before = getenv(variable);
+	struct ps__buffer value = {0};
+
+	ps__buffer_add(&value, "%s", text);
+	if (before && *before)
+		ps__buffer_add(&value, "%s%s", separator, before);
+	int result = value.failed ? -1 : setenv(variable, ps__buffer_text(&value), 1);
+	ps__buffer_clear(&value);
+	return result;
+}
+
+static int regions_preload(void)
+{
+	char preload[PATH_MAX], resolved[PATH_MAX];
+
+	if (regions_find_preload(preload, sizeof preload) < 0)
+		return -1;
+	if (!realpath(preload, resolved))
+		return tool_complain("--regions: '%s' can't be found: %s", preload,
+		                     strerror(errno)),
+		       -1;
+	if (strpbrk(resolved, " :"))
+		return tool_complain("--regions: the loader can't preload '%s': a blank or a colon "
+		                     "in its path divides it",
+		                     resolved),
+		       -1;
+	/* A program with AddressSanitizer insists on being the first library, or on this. */
+	if (regions_prepend("LD_PRELOAD", resolved, ":") < 0 ||
+	    regions_prepend("ASAN_OPTIONS", "verify_asan_link_order=0", ":") < 0)
+		return tool_complain("out of memory"), -1;
+	return 0;
+}
+
+static int regions_set_events(const struct ps_eventset *model)
+{
+	struct ps__buffer list = {0};
+
+	for (size_t index = 0; index < ps_eventset_event_count(model); index++)
+		ps__buffer_add(&list, "%s%s", index ? "," : "",
+		               ps_eventset_event_name(model, index));
+	int result = list.failed ? -1 : setenv("PERFSAGE_EVENTS", ps__buffer_text(&list), 1);
+	ps__buffer_clear(&list);
+	return result;
+}
+
+static int regions_set_style(const struct stat_output *output)
+{
+	char width[32], style[64];
+	bool is_text = output->options->format == PS_FORMAT_TEXT;
+
+	snprintf(width, sizeof width, "%zu", output->screen.width);
+	snprintf(style, sizeof style, "%s%s%s", output->options->is_raw ? "raw," : "",
+	         is_text && output->screen.has_utf8 ? "utf8," : "",
+	         is_text && output->screen.has_colour ? "colour," : "");
+	return setenv("PERFSAGE_WIDTH", width, 1) < 0 || setenv("PERFSAGE_STYLE", style, 1) < 0 ||
+	               setenv("PERFSAGE_FORMAT", ps_format_name(output->options->format), 1) < 0
+	           ? -1
+	           : 0;
+}
+
+static char *regions_make_file(const char *folder, const char *name)
+{
+	struct ps__buffer path = {0};
+
+	ps__buffer_add(&path, "%s/%s", folder, name);
+	char *copy = path.failed ? NULL : strdup(ps__buffer_text(&path));
+	ps__buffer_clear(&path);
+	int fd = copy ? open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+	if (fd >= 0) {
+		close(fd);
+		return copy;
+	}
+	free(copy);
+	return NULL;
+}
+
+static int regions_make_files(struct stat_regions *regions)
+{
+	const char *chosen = getenv("TMPDIR");
+	char folder[PATH_MAX], root[PATH_MAX];
+
+	/* The command may go to another folder. */
+	if (!realpath(chosen && *chosen ? chosen : "/tmp", root))
+		return tool_complain("--regions: no folder for reports: TMPDIR: %s",
+		                     strerror(errno)),
+		       -1;
+	int length = snprintf(folder, sizeof folder, "%s/perfsage-XXXXXX", root);
+	if (length >= (int)sizeof folder || !mkdtemp(folder))
+		return tool_complain("--regions: no folder for the reports of processes: '%s': %s",
+		                     folder, strerror(errno)),
+		       -1;
+	regions->folder = strdup(folder);
+	regions->reports = regions_make_file(folder, "reports");
+	regions->journal = regions_make_file(folder, "journal");
+	if (regions->folder && regions->reports && regions->journal)
+		return 0;
+	tool_complain("--regions: no files in '%s': %s", folder, strerror(errno));
+	return -1;
+}
+
+int stat_regions_create(struct stat_regions *regions, const struct stat_output *output,
+                        const struct ps_eventset *model)
+{
+	const char *by = output->options->by.word;
+
+	*regions = (struct stat_regions){.command = output->options->command[0]};
+	if (regions_make_files(regions) < 0 || regions_preload() < 0)
+		return -1;
+	if (regions_set_events(model) < 0 || regions_set_style(output) < 0 ||
+	    setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
+	    setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0 ||
+	    (by ? setenv("PERFSAGE_BY", by, 1) : unsetenv("PERFSAGE_BY")) < 0)
+		return tool_complain("out of memory"), -1;
+	return 0;
+}
+
+void stat_regions_destroy(struct stat_regions *regions)
+{
+	if (regions->reports)
+		unlink(regions->reports);
+	if (regions->journal)
+		unlink(regions->journal);
+	if (regions->folder)
+		rmdir(regions->folder);
+	free(regions->reports);
+	free(regions->journal);
+	free(regions->folder);
+	*regions = (struct stat_regions){.folder = NULL};
+}
+
+struct ps_eventset *stat_regions_model(void)
+{
+	struct ps_eventset *model;
+
+	if (ps_eventset_create(&model) != PS_OK) {
+		tool_complain("%s", ps_error_detail());
+		return NULL;
+	}
+	if (ps_eventset_add(model, "task-clock") == PS_OK)
+		return model;
+	tool_complain("%s", ps_error_detail());
+	ps_eventset_destroy(model);
+	return NULL;
+}
+
+int stat_regions_add_reports(const struct stat_regions *regions, struct ps__buffer *out)
+{
+	char bytes[4096];
+	FILE *file = fopen(regions->reports, "re");
+	size_t length;
+
+	if (!file)
+		return tool_complain("the reports of the processes are gone: '%s': %s",
+		                     regions->reports, strerror(errno)),
+		       -1;
+	while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
+		ps__buffer_add(out, "%.*s", (int)length, bytes);
+	fclose(file);
+	return 0;
+}
+
+/* "began PID" of each program, "marks PID" of each process with marks, and "heard PID VISITS
+ * NANOSECONDS" of each that left a report. */
+void stat_regions_hear(const struct stat_regions *regions, struct stat_heard *out)
+{
+	char line[128];
+	unsigned long long visits, cpu_ns;
+	FILE *file = fopen(regions->journal, "re");
+
+	*out = (struct stat_heard){.programs = 0};
+	while (file && fgets(line, sizeof line, file)) {
+		out->programs += strncmp(line, "began ", strlen("began ")) == 0;
+		out->silent += strncmp(line, "marks ", strlen("marks ")) == 0;
+		if (sscanf(line, "heard %*d %llu %llu", &visits, &cpu_ns) != 2)
+			continue;
+		out->processes++;
+		out->silent -= out->silent > 0;
+		out->visits += (double)visits;
+		out->cpu_s += cpu_ns == UINT64_MAX ? (double)NAN : (double)cpu_ns / 1e9;
+	}
+	if (file)
+		fclose(file);
+}
+
+static void regions_describe_silence(const struct stat_regions *regions,
+                                     const struct stat_heard *heard, struct ps__buffer *out)
+{
+	const char *why;
+
+	if (heard->programs) {
+		ps__buffer_add(out,
+		               "no program had marks: #include <perfsage/marks.h> and PS_REGION, "
+		               "or count it as a whole without --regions");
+		return;
+	}
+	why = tool_program_find_deafness(regions->command);
+	ps__buffer_add(out, "nothing: ");
+	tool_put(out, regions->command);
+	ps__buffer_add(out, " %s",
+	               why ? why : "took no preloaded library, or could not write to TMPDIR");
+}
+
+void stat_regions_describe(const struct stat_regions *regions, const struct stat_heard *heard,
+                           const struct stat_count *count, struct ps__buffer *out)
+{
+	struct ps_value total;
+
+	if (heard->silent) {
+		stat_footer_line("lost", out);
+		ps__buffer_add(
+		    out,
+		    "%zu process%s with marks left no report: killed by a signal, "
+		    "ended by _exit, replaced by another program, or refused (see stderr)\n",
+		    heard->silent, heard->silent > 1 ? "es" : "");
+	}
+	if (!heard->processes && heard->silent)
+		return;
+	stat_footer_line("heard", out);
+	if (!heard->processes) {
+		regions_describe_silence(regions, heard, out);
+		ps__buffer_add(out, "\n");
+		return;
+	}
+	ps__buffer_add(out, "%zu process%s with marks", heard->processes,
+	               heard->processes > 1 ? "es" : "");
+	if (ps_component_total(count->root, "task-clock", &total) == PS_OK &&
+	    total.status == PS_STATUS_COUNTED && !isnan(heard->cpu_s)) {
+		ps__buffer_add(out, ": ");
+		ps__number_add_duration(out, heard->cpu_s);
+		ps__buffer_add(out, " of the ");
+		ps__number_add_duration(out, (double)total.value / 1e9);
+		ps__buffer_add(out, " CPU time of %zu program%s, with the start of counting",
+		               heard->programs, heard->programs > 1 ? "s" : "");
+	}
+	ps__buffer_add(out, "\n");
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sets of a run, started: one for a command or process with all that it
+ * creates, one for each CPU, or one for a control group.
+ */
+#include "tools/stat.h"
+
+#include "base/list.h"
+#include "tools/processes.h"
+#include "tools/terminal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The intervals of the past are not looked at again. */
+#define KEPT_READINGS 64
+
+static int start_complain(void)
+{
+	tool_complain("%s", ps_error_detail());
+	return -1;
+}
+
+static int start_make_room(struct stat_count *count, size_t sets)
+{
+	count->sets = calloc(sets ? sets : 1, sizeof(struct ps_eventset *));
+	if (count->sets)
+		return 0;
+	tool_complain("out of memory");
+	return -1;
+}
+
+/* Starts a set that was attached with this result. The array has room for it,
+ * and it is in there in any case. */
+static int start_try_set(struct stat_count *count, struct ps_eventset *set, int attached)
+{
+	count->sets[count->set_count++] = set;
+	if (attached != PS_OK)
+		return attached;
+	if (count->has_intervals)
+		ps_eventset_set_history(set, KEPT_READINGS);
+	if (count->tells_tasks)
+		ps_eventset_set_tasks(set, 1);
+	return ps_start(set);
+}
+
+static int start_set(struct stat_count *count, struct ps_eventset *set, int attached)
+{
+	return start_try_set(count, set, attached) == PS_OK ? 0 : start_complain();
+}
+
+int stat_start_command(struct stat_count *count, pid_t pid)
+{
+	struct ps_eventset *set;
+
+	count->uncounted.is_of_processes = true;
+	if (start_make_room(count, 1) < 0)
+		return -1;
+	if (ps_eventset_clone(&set, count->model) != PS_OK)
+		return start_complain();
+	ps_eventset_set_enable_on_exec(set, 1);
+	return start_set(count, set, ps_eventset_attach_process(set, pid));
+}
+
+static int start_process(struct stat_count *count, pid_t pid)
+{
+	struct ps_eventset *set;
+
+	if (ps_eventset_clone(&set, count->model) != PS_OK)
+		return start_complain();
+	return start_set(count, set, ps_eventset_attach_process(set, pid));
+}
+
+/* Releases the sets that were made last, down to so many. */
+static void start_drop_sets(struct stat_count *count, size_t left)
+{
+	while (count->set_count > left)
+		ps_eventset_destroy(count->sets[--count->set_count]);
+}
+
+/* One that nobody named: if it has ended meanwhile there is nothing to count, and
+ * if it can't be counted the others are. is_first: to be said. */
+static void start_child(struct stat_count *count, pid_t pid, bool is_first)
+{
+	size_t before = count->set_count;
+	struct ps_eventset *set;
+	int code = ps_eventset_clone(&set, count->model);
+
+	if (code == PS_OK)
+		code = start_try_set(count, set, ps_eventset_attach_process(set, pid));
+	if (code == PS_OK)
+		return;
+	if (tool_process_runs(pid)) {
+		if (is_first)
+			tool_complain("not counted: child process %d: %s", (int)pid,
+			              ps_error_detail());
+		count->uncounted.children++;
+	}
+	start_drop_sets(count, before);
+}
+
+/* Starts the processes that are given, and what is below them. */
+static int start_listed(struct stat_count *count, const struct stat_target *target,
+                        const struct tool_processes *all, bool is_first)
+{
+	free(count->sets);
+	count->uncounted.children = 0;
+	if (start_make_room(count, target->pid_count + all->count) < 0)
+		return -1;
+	for (size_t index = 0; index < target->pid_count; index++) {
+		if (start_process(count, target->pids[index]) < 0)
+			return -1;
+	}
+	for (size_t index = 0; index < all->count; index++) {
+		if (all->list[index].is_below)
+			start_child(count, all->list[index].pid, is_first);
+	}
+	return 0;
+}
+
+/* Counts those that are below now, and were not in the list before. */
+static size_t start_count_new(const struct tool_processes *before, const struct tool_processes *now)
+{
+	size_t created = 0;
+
+	for (size_t index = 0; index < now->count; index++) {
+		bool is_new = now->list[index].is_below;
+		for (size_t old = 0; is_new && old < before->count; old++)
+			is_new = before->list[old].pid != now->list[index].pid;
+		created += is_new;
+	}
+	return created;
+}
+
+#define MOST_STARTS 8
+
+/*
+ * A child that was created since the list was made may have its parent's
+ * counters, or none: then all are started again, as the library does with the
+ * threads of a process.
+ */
+static int start_trees(struct stat_count *count, const struct stat_target *target)
+{
+	struct tool_processes before, now;
+	size_t created = 1;
+
+	for (int tries = 0; created && tries < MOST_STARTS; tries++) {
+		start_drop_sets(count, 0);
+		tool_processes_create(&before, target->pids, target->pid_count);
+		int result = start_listed(count, target, &before, tries == 0);
+		tool_processes_create(&now, target->pids, target->pid_count);
+		created = start_count_new(&before, &now);
+		tool_processes_clear(&before);
+		tool_processes_clear(&now);
+		if (result < 0)
+			return -1;
+	}
+	if (created)
+		tool_complain("--children: %zu process%s began while counting did, as they do all "
+		              "the time: they may be counted in part",
+		              created, created > 1 ? "es" : "");
+	return 0;
+}
+
+int stat_start_processes(struct stat_count *count, const struct stat_target *target)
+{
+	count->uncounted.is_of_processes = true;
+	if (target->has_children)
+		return start_trees(count, target);
+	if (start_make_room(count, target->pid_count) < 0)
+		return -1;
+	for (size_t index = 0; index < target->pid_count; index++) {
+		if (start_process(count, target->pids[index]) < 0)
+			return -1;
+	}
+	stat_uncounted_find_children(count, target);
+	return 0;
+}
+
+/* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that
+ * can't go offline. */
+static bool start_is_online(int cpu)
+{
+	char path[64];
+	char state = '1';
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	bool is_read = read(fd, &state, 1) == 1;
+	close(fd);
+	return !is_read || state == '1';
+}
+
+/* For each CPU of -C. */
+static int start_check_cpu(int cpu, void *context)
+{
+	const struct stat_count *count = context;
+
+	if (ps_topology_thread(count->topology, cpu) == ps_topology_unknown_thread(count->topology))
+		return tool_complain("-C: this machine has no CPU %d", cpu);
+	if (!start_is_online(cpu))
+		return tool_complain("-C: CPU %d is offline", cpu);
+	return 0;
+}
+
+int stat_start_cpus(struct stat_count *count, const char *cpus)
+{
+	size_t threads = ps_component_thread_count(count->root);
+
+	if (cpus && ps__list_for_each(cpus, start_check_cpu, count) != 0)
+		return -1;
+	if (start_make_room(count, threads) < 0)
+		return -1;
+	for (size_t index = 0; index < threads; index++) {
+		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
+		struct ps_eventset *set;
+		if (!start_is_online(cpu) || (cpus && !ps__list_contains(cpus, cpu)))
+			continue;
+		if (ps_eventset_clone(&set, count->model) != PS_OK)
+			return start_complain();
+		if (start_set(count, set, ps_eventset_attach_cpu(set, cpu)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int stat_start_cgroup(struct stat_count *count, const char *path)
+{
+	struct ps_eventset *set;
+
+	if (start_make_room(count, 1) < 0)
+		return -1;
+	if (ps_eventset_clone(&set, count->model) != PS_OK)
+		return start_complain();
+	return start_set(count, set, ps_eventset_attach_cgroup(set, path));
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The names of the options of `perfsage stat`, also those that perf's users try, and their help. */
+#include "tools/stat_usage.h"
+
+static const struct tool_option options_of_stat[] = {
+    {'e', "event", "EVENTS",
+     "what to count: names with commas between them; may be\ngiven several times. perfsage list "
+     "has the names"},
+    {'p', "pid", "PIDS", "count these processes, and what they create, until\nthey end or Ctrl-C"},
+    {OPTION_CHILDREN, "children", NULL, "with -p: their children that run already as well"},
+    {'a', "all-cpus", NULL, "count whole CPUs, whatever runs there, until Ctrl-C"},
+    {'C', "cpu", "LIST", "count these whole CPUs alone, as 0-3,8"},
+    {OPTION_CGROUP, "cgroup", "PATH", "count a control group: all tasks in it, and below it"},
+    {OPTION_BY, "by", "TYPE",
+     "sums for each cpu, core, cache, numa, die, package,\ngroup or machine, also in JSON and "
+     "CSV; l1 to l4: for\neach cache of this level; node is numa, socket is\npackage, thread is "
+     "cpu"},
+    {OPTION_TREE, "tree", NULL, "the whole tree, the default on a terminal"},
+    {OPTION_REGIONS, "regions", NULL,
+     "the counts of the program's regions, which it marks by\n<perfsage/marks.h>: paths down, "
+     "events across"},
+    {OPTION_TASKS, "tasks", NULL,
+     "also each software thread's counts, by hardware thread\n(--threads is the same)"},
+    {OPTION_PROCESSES, "processes", NULL, "also the sums of each process"},
+    {'I', "interval", "MS", "also the counts of each interval, in milliseconds"},
+    {OPTION_INTERVAL_COUNT, "interval-count", "N",
+     "end counting after so many intervals, as --timeout"},
+    {'D', "delay", "MS",
+     "begin counting so many milliseconds after the start;\nwhat happened before is not in the "
+     "counts"},
+    {'r', "repeat", "N", "run the command N times: means and deviations"},
+    {OPTION_TIMEOUT, "timeout", "MS",
+     "end counting after so many milliseconds; a command\nthat perfsage started is sent "
+     "SIGTERM"},
+    {OPTION_JSON, "json", NULL, "JSON: ps_export(3) describes the fields"},
+    {OPTION_CSV, "csv", NULL, "CSV: a row for each component and event"},
+    {'o', "output", "FILE",
+     "write there, not to stderr; - is stdout. In the name\n%p for perfsage's pid, %h for the "
+     "host, %q{VARIABLE}\nfor one of the environment"},
+    {OPTION_APPEND, "append", NULL, "leave what is in that file, and write behind it"},
+    {OPTION_HEAT, "heat", "FILE",
+     "a heat map on the machine's tree: hwloc's XML, or with\na name in .svg, .png or .pdf what "
+     "lstopo draws of it"},
+    {OPTION_HEAT_BY, "heat-by", "NAME", "the event or metric that colours it (the first event)"},
+    {OPTION_IDLE, "idle", NULL, "also components without a count"},
+    {OPTION_EACH, "each", NULL, "a line for each component: nothing is joined or folded"},
+    {OPTION_NO_IDLE, "no-idle", NULL,
+     "leave components without a count out of JSON and CSV,\nas text does by default"},
+    {OPTION_RAW, "raw", NULL, "whole numbers, without SI prefixes"},
+    /* Other names for the same, most of them perf's. */
+    {OPTION_TASKS, "threads", NULL, NULL},
+    {OPTION_TASKS, "per-thread", NULL, NULL},
+    {OPTION_BY_CPU, "no-aggr", NULL, NULL},
+    {OPTION_BY_CACHE, "per-cache", NULL, NULL},
+    {OPTION_BY_CORE, "per-core", NULL, NULL},
+    {OPTION_BY_DIE, "per-die", NULL, NULL},
+    {OPTION_BY_NODE, "per-node", NULL, NULL},
+    {OPTION_BY_SOCKET, "per-socket", NULL, NULL},
+    {'I', "interval-print", "MS", NULL},
+    {'j', "json-output", NULL, NULL},
+};
+
+/* perf stat has these, and perfsage has not. */
+static const struct tool_option options_of_perf[] = {
+    {'B', "big-num", NULL, "--raw shows whole numbers"},
+    {'d', "detailed", NULL,
+     "name the events, as in -e L1-dcache-loads,L1-dcache-load-misses; perfsage list has them"},
+    {'G', "for-each-cgroup", "NAMES", "--cgroup PATH counts a control group"},
+    {'M', "metrics", "NAMES",
+     "derived values are shown where their events are counted; ps_metric(3) has them"},
+    {'i', "no-inherit", NULL, "--tasks tells threads and children apart"},
+    {'n', "null", NULL, "-e task-clock costs next to nothing, and the elapsed time is shown"},
+    {'t', "tid", "TIDS", "-p PID --tasks tells the threads of a process apart"},
+    {'v', "verbose", NULL, "perfsage doctor tells what can be counted, and what prevents it"},
+    {'x', "field-separator", "SEPARATOR", "--csv writes columns with commas between them"},
+    {OPTION_OF_PERF, "log-fd", "FD", "-o /dev/fd/FD writes to a descriptor"},
+};
+
+const struct tool_usage stat_usage = {
+    .synopsis = "perfsage stat [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
+		"perfsage stat [OPTIONS] -p PIDS | -a | --cgroup PATH [COMMAND]",
+    .summary = "Runs a command and counts events of all its threads and child processes,\n"
+	       "from its exec on, split by hardware thread. With -p, -a or --cgroup a command\n"
+	       "only says how long to count.",
+    .options = options_of_stat,
+    .option_count = sizeof options_of_stat / sizeof options_of_stat[0],
+    .foreign = options_of_perf,
+    .foreign_count = sizeof options_of_perf / sizeof options_of_perf[0],
+    .examples = "perfsage stat make -j8\n"
+		"perfsage stat -e cycles,cache-misses --by package -- ./solver input.txt\n"
+		"perfsage stat -e page-faults -r 5 --csv -o runs.csv -- ./solver input.txt\n"
+		"perfsage stat -p 4711 -I 1000\n"
+		"perfsage stat --regions -e instructions,cache-misses ./solver input.txt\n"
+		"mpirun -n 4 perfsage stat -o 'counts.%q{PMI_RANK}' ./solver input.txt\n"
+		"perfsage stat -a --heat machine.svg --heat-by instructions -- sleep 10\n",
+};

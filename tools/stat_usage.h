@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of `perfsage stat` by name; stat_options.c takes what they are given. */
+#ifndef PS_TOOLS_STAT_USAGE_H
+#define PS_TOOLS_STAT_USAGE_H
+
+#include "tools/options.h"
+
+/* Those that have no letter. */
+enum {
+	OPTION_APPEND = 256,
+	OPTION_BY,
+	/* As perf has them: --by with a type. */
+	OPTION_BY_CACHE,
+	OPTION_BY_CORE,
+	OPTION_BY_DIE,
+	OPTION_BY_NODE,
+	OPTION_BY_SOCKET,
+	OPTION_BY_CPU = 'A',
+	OPTION_CGROUP = OPTION_BY_SOCKET + 1,
+	OPTION_CHILDREN,
+	OPTION_CSV,
+	OPTION_HEAT,
+	OPTION_HEAT_BY,
+	OPTION_INTERVAL_COUNT,
+	OPTION_JSON,
+	OPTION_OF_PERF,
+	OPTION_IDLE,
+	OPTION_EACH,
+	OPTION_NO_IDLE,
+	OPTION_PROCESSES,
+	OPTION_RAW,
+	OPTION_REGIONS,
+	OPTION_TASKS,
+	OPTION_TIMEOUT,
+	OPTION_TREE
+};
+
+extern const struct tool_usage stat_usage;
+
+#endif
