@@ -58,8 +58,9 @@ static void write_file(const char *path, const char *text)
 /* True if it could be started and ended with 0. */
 static bool run_lstopo(const char *program, const char *xml, const char *svg)
 {
-	const char *const arguments[] = {program,          "--if", "xml", "-i", xml,
-	                                 "--no-factorize", "-f",   svg,   NULL};
+	/* Its own SVG writer: Cairo's, which some lstopo take for .svg, gives no box a name. */
+	const char *const arguments[] = {program, "--if",      "xml", "-i", xml, "--no-factorize",
+	                                 "--of",  "nativesvg", "-f",  svg,  NULL};
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 	int status = -1;
