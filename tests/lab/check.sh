@@ -121,6 +121,40 @@ check_boot() {
 	echo ":test-result: PASS" >"$results/$boot/guest.trs" # what it says counts
 }
 
+# The jobs of a boot that run lab/* and failed. They count instructions, which the emulator may disturb.
+list_disturbed() {
+	local log name
+	while read -r log; do
+		name=${log#"$1/"} name=${name%.log}
+		[[ $name == lab/* ]] || continue
+		! totals "$log" >/dev/null || continue
+		echo "$name"
+	done <"$results/$1/jobs"
+}
+
+# What failed of lab/* runs once more, in a boot of its own. If it passes, its log says what the first boot found: a fault
+# of perfsage fails twice, while the emulator's other CPUs rarely take their turn at the same moment.
+repeat_disturbed() {
+	local boot name again names log
+	for boot in "$@"; do
+		names=$(list_disturbed "$boot" | tr '\n' ' ')
+		[ -n "$names" ] || continue
+		again=$results/again
+		rm -rf "$again"
+		mkdir "$again"
+		(only=$names results=$again check_boot "${boot%-*of*}")
+		for name in $names; do
+			log=$again/${boot%-*of*}/$name
+			(results=$again && totals "${log#"$again/"}.log" >/dev/null) || continue
+			sed -n "/:[FE]:/ { s/:\([FE]\):/ (\1) /g; s/^/lab: failed in one of two boots: / p }" \
+				"$results/$boot/$name.log" >>"$log.log"
+			mv "$log.log" "$results/$boot/$name.log"
+			mv "$log.trs" "$results/$boot/$name.trs"
+		done
+	done
+	rm -rf "$results/again"
+}
+
 # The totals of some logs, by their paths below $results; the last line alone says "N passed, N failed, N skipped".
 totals() {
 	(cd "$results" && "$top/tests/scripts/totals" "$@")
@@ -189,6 +223,8 @@ check() {
 	results=$(mktemp -d "$work/results.XXXXXX")
 	# shellcheck disable=SC2086 # several words
 	run_boots "$results" $boots
+	# shellcheck disable=SC2086
+	repeat_disturbed $boots
 	[ $prove = no ] || prove_failure "$results"
 	# shellcheck disable=SC2086
 	report $boots || status=$?

@@ -3,6 +3,9 @@
 # Part of `machines`: a boot of one shape. The guest's root is a folder of this machine, seen by 9p, under an overlay in
 # the guest's memory: nothing that the guest writes comes back but its console.
 
+# Each test says something when it ends, and the longest takes less than ten boots.
+silent_boots=60
+
 load_shape() {
 	local file=$here/shapes/$1.shape
 	[ -e "$file" ] || fail "there is no shape '$1'; there are: $(list_shapes | tr '\n' ' ')"

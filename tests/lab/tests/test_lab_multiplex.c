@@ -8,11 +8,17 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNTERS 6
 #define EVENTS   12
+#define RUNS     3
 #define TRUTH    200000000.0 /* instructions */
+/* Of the middle one of three runs. */
+#define ERROR_MAX 0.01
+/* Instructions by which events of one group, which start and end together, may differ. */
+#define TOGETHER 100
 
 static const char *const names[EVENTS] = {"r8:u",          "r08:u",          "r008:u",
                                           "r0008:u",       "r00008:u",       "r000008:u",
@@ -40,49 +46,74 @@ static struct ps_thread *count_loop(struct ps_eventset *set, struct ps_topology 
 	return thread;
 }
 
+/* Gives the number of groups. Three times, as the emulator's other CPUs may work for some
+ * milliseconds of one. */
+static size_t count_loops(size_t count, struct ps_value values[RUNS][EVENTS])
+{
+	size_t groups = 0;
+
+	for (int run = 0; run < RUNS; run++) {
+		struct ps_topology *topology = lab_topology();
+		struct ps_eventset *set = instruction_events(count);
+		struct ps_thread *thread = count_loop(set, topology);
+
+		groups = ps_eventset_group_count(set);
+		for (size_t i = 0; i < count; i++)
+			values[run][i] = lab_reading(thread, names[i], 0);
+		ps_eventset_destroy(set);
+		ps_topology_destroy(topology);
+	}
+	return groups;
+}
+
+/* Of an event's three counts, how far the middle one is from the truth. */
+static double error_of(struct ps_value values[RUNS][EVENTS], size_t event)
+{
+	long long middle =
+	    lab_median(values[0][event].value, values[1][event].value, values[2][event].value);
+	double error = fabs((double)middle / TRUTH - 1.0);
+
+	ck_assert_msg(error <= ERROR_MAX, "%s: %lld of %.0f", names[event], middle, TRUTH);
+	return error;
+}
+
 START_TEST(as_many_events_as_counters_are_one_group_and_count_all_the_time)
 {
-	struct ps_topology *topology = lab_topology();
-	struct ps_eventset *set = instruction_events(COUNTERS);
-	struct ps_thread *thread = count_loop(set, topology);
+	struct ps_value values[RUNS][EVENTS];
 
-	ck_assert_uint_eq(ps_eventset_group_count(set), 1);
+	ck_assert_uint_eq(count_loops(COUNTERS, values), 1);
 	for (size_t i = 0; i < COUNTERS; i++) {
-		struct ps_value value = lab_reading(thread, names[i], 0);
-
-		ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
-		ck_assert_double_eq(ps_value_coverage(&value), 1.0);
-		ck_assert_double_le(fabs((double)value.value / TRUTH - 1.0), 0.01);
+		for (int run = 0; run < RUNS; run++) {
+			ck_assert_int_eq(values[run][i].status, PS_STATUS_COUNTED);
+			ck_assert_double_eq(ps_value_coverage(&values[run][i]), 1.0);
+			/* They counted side by side, whatever disturbed them. */
+			ck_assert_int_le(llabs(values[run][i].value - values[run][0].value),
+			                 TOGETHER);
+		}
+		error_of(values, i);
 	}
-	ps_eventset_destroy(set);
-	ps_topology_destroy(topology);
 }
 END_TEST
 
 START_TEST(twelve_events_take_turns_and_their_estimates_are_within_1_percent)
 {
-	struct ps_topology *topology = lab_topology();
-	struct ps_eventset *set = instruction_events(EVENTS);
-	struct ps_thread *thread = count_loop(set, topology);
-	double worst = 0, error;
+	struct ps_value values[RUNS][EVENTS];
+	double worst = 0;
 
-	ck_assert_uint_ge(ps_eventset_group_count(set), 2);
+	ck_assert_uint_ge(count_loops(EVENTS, values), 2);
 	for (size_t i = 0; i < EVENTS; i++) {
-		struct ps_value value = lab_reading(thread, names[i], 0);
+		for (int run = 0; run < RUNS; run++) {
+			const struct ps_value *value = &values[run][i];
 
-		ck_assert_int_eq(value.status, PS_STATUS_SCALED);
-		ck_assert_uint_lt(value.running_ns, value.enabled_ns);
-		ck_assert_double_ge(ps_value_coverage(&value), 0.2);
-		ck_assert_double_le(ps_value_coverage(&value), 0.8);
-		ck_assert_double_le((double)value.raw, TRUTH * 0.8);
-		error = fabs((double)value.value / TRUTH - 1.0);
-		ck_assert_msg(error <= 0.01, "%s: %lld, coverage %.3f", names[i], value.value,
-		              ps_value_coverage(&value));
-		worst = error > worst ? error : worst;
+			ck_assert_int_eq(value->status, PS_STATUS_SCALED);
+			ck_assert_uint_lt(value->running_ns, value->enabled_ns);
+			ck_assert_double_ge(ps_value_coverage(value), 0.2);
+			ck_assert_double_le(ps_value_coverage(value), 0.8);
+			ck_assert_double_le((double)value->raw, TRUTH * 0.8);
+		}
+		worst = fmax(worst, error_of(values, i));
 	}
 	printf("lab: 12 events on 6 counters: worst error %.3f %%\n", worst * 100);
-	ps_eventset_destroy(set);
-	ps_topology_destroy(topology);
 }
 END_TEST
 
