@@ -74,6 +74,13 @@ struct ps_profile_faults {
 	uint64_t left_open;  /* regions that were open when their thread ended */
 	uint64_t in_handler; /* boundaries that a signal handler made during another one */
 	uint64_t failed;     /* boundaries at which the counters could not be read, or no memory */
+	/* Visits in threads that could not be counted. They are in no path */
+	uint64_t uncounted;
+	/* The first reason for it; NULL: none. It lives as long as the profile */
+	const char *uncounted_why;
+	/* Threads, without the calling one, that are inside a region now: what they counted since
+	   they last entered or left one is in no path yet */
+	uint64_t inside;
 };
 
 /**
@@ -109,7 +116,8 @@ PS_PUBLIC void ps_profile_destroy(struct ps_profile *profile);
 /**
  * Counts the calling thread from now on, as the first ps_region_enter does.
  *
- * For a thread whose counts before its first region are wanted, too.
+ * For a thread whose counts before its first region are wanted, too; or for one
+ * that could not be counted, to try it again.
  *
  * profile - from ps_profile_create
  *
@@ -178,6 +186,9 @@ PS_PUBLIC void ps_marks_announce(const struct ps_marks_listener **slot);
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL; size is none that was ever this struct's
+ *   PS_ECNFLCT - from a signal handler that interrupted a call of the profile
+ *
+ * Any thread. It takes a lock.
  */
 PS_PUBLIC int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out);
 

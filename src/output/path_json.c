@@ -209,6 +209,10 @@ static void path_json_add_faults(struct ps__json *json, const struct ps_profile_
 	ps__json_add_unsigned(json, "left_open", faults->left_open);
 	ps__json_add_unsigned(json, "in_handler", faults->in_handler);
 	ps__json_add_unsigned(json, "failed", faults->failed);
+	ps__json_add_unsigned(json, "uncounted", faults->uncounted);
+	if (faults->uncounted_why)
+		ps__json_add_string(json, "uncounted_why", faults->uncounted_why);
+	ps__json_add_unsigned(json, "inside", faults->inside);
 	ps__json_close_line(json, '}');
 }
 

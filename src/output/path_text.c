@@ -356,6 +356,19 @@ static int path_text_add_faults(const struct path_text *text, struct ps__buffer 
 	                    "a signal handler entered or left a region during another boundary");
 	path_text_add_fault(lines, "failed", faults.failed,
 	                    "the counters could not be read at a boundary, or there was no memory");
+	if (faults.uncounted)
+		ps__buffer_add(lines,
+		               "%-11s  %" PRIu64 " %s: its thread's counters could not be opened: "
+		               "%s\n",
+		               "uncounted", faults.uncounted,
+		               faults.uncounted == 1 ? "visit" : "visits",
+		               faults.uncounted_why ? faults.uncounted_why : "no memory");
+	if (faults.inside)
+		ps__buffer_add(
+		    lines,
+		    "%-11s  %" PRIu64 " other %s inside a region: what was counted there "
+		    "since the last region was entered or left is missing\n",
+		    "inside", faults.inside, faults.inside == 1 ? "thread is" : "threads are");
 	return code;
 }
 

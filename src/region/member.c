@@ -88,11 +88,30 @@ static int member_make(struct ps_profile *profile, struct ps__member **out)
 	return PS_OK;
 }
 
+/* What stands in the way, most often too few descriptors, is there for a while: to try at each
+ * mark would cost a program more than counting. */
+static void member_refuse(struct ps_profile *profile, int code)
+{
+	char *why = NULL;
+
+	ps__own.refused = profile->number;
+	ps__own.refusal = code;
+	if (atomic_load(&profile->uncounted_why))
+		return;
+	char *detail = ps__os_strdup(ps_error_detail());
+	if (!atomic_compare_exchange_strong(&profile->uncounted_why, &why, detail))
+		ps__os_free(detail);
+}
+
 int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 {
+	if (ps__own.refused == profile->number)
+		return ps__fail(ps__own.refusal, "the thread could not be counted before: "
+		                                 "ps_profile_join tries it again");
 	int cancel = ps__cancel_hold();
 	int result = member_make(profile, out);
-
+	if (result != PS_OK)
+		member_refuse(profile, result);
 	ps__cancel_release(cancel);
 	return result;
 }
@@ -186,7 +205,7 @@ PS__HOT int ps__member_leave(struct ps__member *member)
 	int result = ps__member_boundary(member, &now_ns);
 
 	member_add_visit(level->node, now_ns - level->entered_ns);
-	member->depth--;
+	ps__member_set_depth(member, member->depth - 1);
 	return result;
 }
 

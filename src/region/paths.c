@@ -202,9 +202,12 @@ static void paths_add_cell(const struct ps__node *node, struct ps__cell *cell)
 		part->threads++;
 }
 
-/* On the CPU: how long the first group was enabled. */
+/* On the CPU: how long the first group was enabled. Unknown if the counters could never be read. */
 static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
 {
+	if (!paths_first_cell(node) &&
+	    atomic_load_explicit(&node->visits.wall_ns, memory_order_relaxed))
+		sum->on_cpu_ns = UINT64_MAX;
 	for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
 		if (cell->history->recording->groups == 0)
 			sum->on_cpu_ns = UINT64_MAX;

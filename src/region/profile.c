@@ -62,6 +62,7 @@ static void profile_free(struct ps_profile *profile)
 	ps__os_free(profile->regions);
 	ps_paths_destroy(profile->ended);
 	ps_eventset_destroy(profile->model);
+	ps__os_free(atomic_load(&profile->uncounted_why));
 	pthread_mutex_destroy(&profile->lock);
 	ps__os_free(profile);
 }
@@ -144,6 +145,7 @@ int ps_profile_join(struct ps_profile *profile)
 	int result = ps__profile_begin(profile, "ps_profile_join");
 	if (result != PS_OK)
 		return result;
+	ps__own.refused = 0;
 	result = ps__member_get(profile, &member);
 	ps__profile_end();
 	return result;
@@ -164,6 +166,23 @@ int ps_profile_leave(struct ps_profile *profile)
 	return result;
 }
 
+static int profile_count_inside(struct ps_profile *profile, uint64_t *out)
+{
+	*out = 0;
+	if (!ps__fork_is_same(profile->generation))
+		return PS_OK; /* the child has no other threads */
+	int result = ps__profile_begin(profile, "ps_profile_faults");
+	if (result != PS_OK)
+		return result;
+	const struct ps__member *own = ps__member_find(profile);
+	pthread_mutex_lock(&profile->lock);
+	for (const struct ps__member *member = profile->members; member; member = member->next)
+		*out += member != own && ps__member_is_inside(member);
+	pthread_mutex_unlock(&profile->lock);
+	ps__profile_end();
+	return PS_OK;
+}
+
 int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 {
 	if (!profile || !out)
@@ -180,7 +199,9 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 	out->left_open = atomic_load(&faults[PS__FAULT_LEFT_OPEN]);
 	out->in_handler = atomic_load(&faults[PS__FAULT_IN_HANDLER]);
 	out->failed = atomic_load(&faults[PS__FAULT_FAILED]);
-	return PS_OK;
+	out->uncounted = atomic_load(&faults[PS__FAULT_UNCOUNTED]);
+	out->uncounted_why = atomic_load(&profile->uncounted_why);
+	return profile_count_inside(profile, &out->inside);
 }
 
 /* The calling thread's counts up to now, then all threads'. */

@@ -65,8 +65,8 @@ struct ps__member {
 	struct ps_profile *profile;
 	struct ps_eventset *set; /* NULL: the thread has ended */
 	struct ps__level *levels;
-	size_t depth;
-	size_t room; /* that levels has */
+	size_t depth; /* changed by ps__member_set_depth, as others look at it */
+	size_t room;  /* that levels has */
 	struct ps__node *root;
 	struct ps__node *newest;
 	struct ps__links links; /* from a node and a region to the node below */
@@ -91,6 +91,7 @@ enum ps__fault {
 	PS__FAULT_LEFT_OPEN,
 	PS__FAULT_IN_HANDLER,
 	PS__FAULT_FAILED,
+	PS__FAULT_UNCOUNTED,
 	PS__FAULTS
 };
 
@@ -108,6 +109,7 @@ struct ps_profile {
 	size_t region_room;                           /* a power of two */
 	void (*unlisten)(struct ps_profile *profile); /* NULL: it never heard marks */
 	_Atomic uint64_t faults[PS__FAULTS];
+	_Atomic(char *) uncounted_why; /* of the first thread that could not be counted */
 };
 
 /* The calling thread's: which member it is, and whether it is inside a call of any profile. */
@@ -115,6 +117,8 @@ struct ps__own {
 	uint64_t number; /* of the profile that `member` is of */
 	struct ps__member *member;
 	volatile bool is_inside;
+	int refusal;      /* why that profile can't count it */
+	uint64_t refused; /* the number of a profile that can't count it */
 };
 extern _Thread_local struct ps__own ps__own
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -150,7 +154,7 @@ static inline struct ps__member *ps__member_find(struct ps_profile *profile)
 	}
 	return ps__own.member;
 }
-/* The same, made if need be. */
+/* The same, made if need be. What failed once is not tried again before ps_profile_join. */
 int ps__member_create(struct ps_profile *profile, struct ps__member **out) __attribute__((cold));
 static inline int ps__member_get(struct ps_profile *profile, struct ps__member **out)
 {
@@ -159,6 +163,16 @@ static inline int ps__member_get(struct ps_profile *profile, struct ps__member *
 }
 /* Counts go to the innermost path. now_ns is there in any case. */
 int ps__member_boundary(struct ps__member *member, uint64_t *now_ns);
+static inline void ps__member_set_depth(struct ps__member *member, size_t depth)
+{
+	__atomic_store_n(&member->depth, depth, __ATOMIC_RELAXED);
+}
+
+static inline bool ps__member_is_inside(const struct ps__member *member)
+{
+	return __atomic_load_n(&member->depth, __ATOMIC_RELAXED) > 0;
+}
+
 /* Leaves the innermost region. */
 int ps__member_leave(struct ps__member *member);
 /* The calling thread's: its counts go to the paths of ended threads. */

@@ -122,16 +122,19 @@ PS__INLINE int region_enter(struct ps_region *region)
 	uint64_t now_ns;
 	int result = ps__member_get(region->profile, &member);
 
-	if (__builtin_expect(result != PS_OK, 0))
+	if (__builtin_expect(result != PS_OK, 0)) {
+		ps__profile_note(region->profile, PS__FAULT_UNCOUNTED);
 		return result;
+	}
 	struct ps__node *node = ps__node_get(member, ps__member_innermost(member), region);
 	if (!node || (member->depth == member->room && region_make_level(member) < 0)) {
 		ps__profile_note(region->profile, PS__FAULT_FAILED);
 		return ps__fail_memory("a path; what follows is counted to the region around it");
 	}
 	result = ps__member_boundary(member, &now_ns);
-	member->levels[member->depth++] =
+	member->levels[member->depth] =
 	    (struct ps__level){.region = region, .node = node, .entered_ns = now_ns};
+	ps__member_set_depth(member, member->depth + 1);
 	return result;
 }
 
@@ -160,7 +163,9 @@ static __attribute__((cold, noinline)) int region_fail_order(const struct ps__me
                                                              const struct ps_region *region)
 {
 	if (!region_is_open(member, region)) {
-		ps__profile_note(region->profile, PS__FAULT_UNMATCHED);
+		/* The beginning of an uncounted visit was told already. */
+		if (member || ps__own.refused != region->profile->number)
+			ps__profile_note(region->profile, PS__FAULT_UNMATCHED);
 		return ps__fail(PS_EINVAL,
 		                "ps_region_leave: '%s' isn't open in this thread: enter it first",
 		                region->name);

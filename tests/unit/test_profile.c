@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,24 @@ START_TEST(a_failed_boundary_loses_nothing)
 	ck_assert_uint_eq(visits_of("outer/inner").count, 1);
 	check_ok(ps_profile_leave(regions.profile));
 	ck_assert_int_eq(scene_total(EVENT).value, 12);
+	regions_end();
+}
+END_TEST
+
+/* Time went by in the region, and nobody knows how much of it on a CPU: not 0. */
+START_TEST(the_time_on_a_cpu_is_unknown_where_no_counter_was_read)
+{
+	regions_begin(EVENT, "minor-faults", NULL);
+	check_ok(ps_profile_join(regions.profile));
+	fake_fail_always(FAKE_READ, EIO);
+	ck_assert_int_ne(ps_region_enter(region("outer")), PS_OK);
+	ck_assert_int_ne(ps_region_leave(region("outer")), PS_OK);
+	fake_fail_always(FAKE_READ, 0);
+	take_paths();
+	ck_assert_uint_eq(visits_of("outer").count, 1);
+	ck_assert_uint_gt(visits_of("outer").wall_ns, 0);
+	ck_assert_uint_eq(visits_of("outer").on_cpu_ns, UINT64_MAX);
+	ck_assert_uint_ne(visits_of("").on_cpu_ns, UINT64_MAX);
 	regions_end();
 }
 END_TEST
@@ -68,6 +87,83 @@ START_TEST(without_memory_nothing_is_lost)
 		fake_set_cpu(0);
 	}
 	ck_assert_uint_gt(failures, 5);
+}
+END_TEST
+
+/* A thread without descriptors is told, with the reason, and does not try at each visit. */
+START_TEST(a_thread_that_cannot_be_counted_is_told)
+{
+	regions_begin(EVENT, "minor-faults", NULL);
+	struct ps_region *outer = region("outer");
+
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
+	ck_assert_int_ne(ps_region_enter(outer), PS_OK);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	fake_count_reset();
+	ck_assert_int_ne(ps_region_enter(outer), PS_OK);
+	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "ps_profile_join"));
+	ck_assert_uint_eq(fake_count(FAKE_PERF_EVENT_OPEN), 0);
+	ck_assert_int_eq(ps_region_leave(outer), PS_EINVAL);
+	ck_assert_int_eq(ps_region_leave(outer), PS_EINVAL);
+	struct ps_profile_faults faults = faults_of_profile();
+	ck_assert_uint_eq(faults.uncounted, 2);
+	ck_assert_uint_eq(faults.unmatched, 0);
+	ck_assert_ptr_nonnull(strstr(faults.uncounted_why, "descriptors"));
+
+	check_ok(ps_profile_join(regions.profile));
+	check_ok(ps_region_enter(outer));
+	fake_advance(PAGE_FAULTS, 3);
+	check_ok(ps_region_leave(outer));
+	take_paths();
+	ck_assert_int_eq(own("outer", -1), 3);
+	ck_assert_uint_eq(faults_of_profile().uncounted, 2);
+	regions_end();
+}
+END_TEST
+
+struct guest {
+	pthread_barrier_t met;
+	int number;
+};
+
+static void *stay_inside(void *argument)
+{
+	struct guest *guest = argument;
+	struct ps_region *outer = region("outer");
+
+	if (guest->number > 0)
+		check_ok(ps_region_enter(outer));
+	else
+		check_ok(ps_profile_join(regions.profile));
+	pthread_barrier_wait(&guest->met);
+	pthread_barrier_wait(&guest->met);
+	if (guest->number > 0)
+		check_ok(ps_region_leave(outer));
+	return NULL;
+}
+
+/* Threads inside a region are told; those outside of any, and the caller, are not. */
+START_TEST(threads_inside_a_region_are_told)
+{
+	struct guest guests[2] = {{.number = 0}, {.number = 1}};
+	pthread_t threads[2];
+
+	regions_begin(EVENT, "minor-faults", NULL);
+	check_ok(ps_region_enter(region("outer")));
+	for (int i = 0; i < 2; i++) {
+		pthread_barrier_init(&guests[i].met, NULL, 2);
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, stay_inside, &guests[i]), 0);
+		pthread_barrier_wait(&guests[i].met);
+	}
+	ck_assert_uint_eq(faults_of_profile().inside, 1);
+	for (int i = 0; i < 2; i++) {
+		pthread_barrier_wait(&guests[i].met);
+		pthread_join(threads[i], NULL);
+		pthread_barrier_destroy(&guests[i].met);
+	}
+	ck_assert_uint_eq(faults_of_profile().inside, 0);
+	check_ok(ps_region_leave(region("outer")));
+	regions_end();
 }
 END_TEST
 
@@ -316,8 +412,11 @@ END_TEST
 
 static void add_tests(TCase *tests)
 {
+	tcase_add_test(tests, a_thread_that_cannot_be_counted_is_told);
+	tcase_add_test(tests, threads_inside_a_region_are_told);
 	tcase_add_test(tests, a_handler_at_the_end_of_a_thread_is_refused);
 	tcase_add_test(tests, a_failed_boundary_loses_nothing);
+	tcase_add_test(tests, the_time_on_a_cpu_is_unknown_where_no_counter_was_read);
 	tcase_add_test(tests, without_memory_nothing_is_lost);
 	tcase_add_test(tests, threads_that_have_ended_are_in_the_paths);
 }

@@ -7,6 +7,8 @@
 #include "test_report.h"
 #include "support/golden.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -170,6 +172,37 @@ START_TEST(nothing_counted_is_said)
 }
 END_TEST
 
+static void *enter_and_stay(void *met)
+{
+	check_ok(ps_region_enter(region("stay")));
+	pthread_barrier_wait(met);
+	pthread_barrier_wait(met);
+	check_ok(ps_region_leave(region("stay")));
+	return NULL;
+}
+
+START_TEST(what_is_missing_is_said)
+{
+	pthread_barrier_t met;
+	pthread_t thread;
+
+	regions_begin(EVENT, NULL);
+	pthread_barrier_init(&met, NULL, 2);
+	ck_assert_int_eq(pthread_create(&thread, NULL, enter_and_stay, &met), 0);
+	pthread_barrier_wait(&met);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, EMFILE);
+	ck_assert_int_ne(ps_region_enter(region("solve")), PS_OK);
+	fake_fail_always(FAKE_PERF_EVENT_OPEN, 0);
+	take_paths();
+	check_report(PS_FORMAT_TEXT, NULL, "report_missing.txt");
+	check_report(PS_FORMAT_JSON, NULL, "report_missing.json");
+	pthread_barrier_wait(&met);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&met);
+	regions_end();
+}
+END_TEST
+
 /* The number behind a key, from there on; -1 for null. */
 static long long number_behind(const char **text, const char *key)
 {
@@ -313,6 +346,7 @@ int main(void)
 	tcase_add_test(tests, an_unknown_cpu_has_its_column);
 	tcase_add_test(tests, what_is_unknown_is_no_0_and_an_estimate_says_so);
 	tcase_add_test(tests, nothing_counted_is_said);
+	tcase_add_test(tests, what_is_missing_is_said);
 	tcase_add_loop_test(tests, the_paths_add_up_to_the_total, 0, 20);
 	tcase_add_test(tests, a_long_name_is_cut);
 	tcase_add_test(tests, many_paths_take_no_more_than_their_time);
