@@ -45,11 +45,12 @@ void collect_report_sum(struct collect_report *report)
 	}
 }
 
-/* The words of the command line, as the kernel has them: each ends with a 0. */
+/* The words of the command line, as the kernel has them: each ends with a 0. The process has none
+ * any more where main has called pthread_exit; its other threads do. */
 static void report_add_command(struct ps__buffer *out)
 {
 	char words[MOST_COMMAND_BYTES];
-	ssize_t length = ps__os_read_file("/proc/self/cmdline", words, sizeof words);
+	ssize_t length = ps__os_read_file("/proc/thread-self/cmdline", words, sizeof words);
 
 	if (length <= 0) {
 		ps__buffer_add(out, "unknown command");
@@ -65,9 +66,9 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 {
 	if (isnan(report->visit_ns))
 		return;
-	ps__buffer_add(out, "%-12sabout %.0f ns a visit, %.3f s for %llu visits\n", "cost",
-	               report->visit_ns, report->visit_ns * (double)report->visits / 1e9,
-	               (unsigned long long)report->visits);
+	ps__buffer_add(out, "%-12sabout %.0f ns a visit, ", "cost", report->visit_ns);
+	ps__number_add_time(out, report->visit_ns * (double)report->visits);
+	ps__buffer_add(out, " for %llu visits\n", (unsigned long long)report->visits);
 }
 
 static void report_add_head(struct ps__buffer *out, const char *command)

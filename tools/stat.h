@@ -214,6 +214,7 @@ struct stat_quality {
 	struct ps_value *sums; /* the Machine's, of each event; NULL: not known */
 	char *origin;          /* of the tree, if it isn't this machine's; else NULL */
 	char *unknown;         /* why the residual can't be told; NULL if it can */
+	bool is_of_regions;    /* of the whole run's CPU time: each report tells its own quality */
 };
 
 /* -1 after a complaint. */

@@ -327,9 +327,11 @@ void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *
 {
 	footer_show_delay(quality, out);
 	if (footer_is_good(quality)) {
-		stat_footer_line("quality", out);
-		ps__buffer_add(out, "%s, nothing lost, no counter shared\n",
-		               ps_attribution_name(quality->attribution));
+		if (!quality->is_of_regions) {
+			stat_footer_line("quality", out);
+			ps__buffer_add(out, "%s, nothing lost, no counter shared\n",
+			               ps_attribution_name(quality->attribution));
+		}
 	} else {
 		footer_show_attribution(quality, out);
 		footer_show_coverage(quality, out);

@@ -161,13 +161,14 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
 
-static int show_footer(struct stat_count *count, const struct stat_facts *facts,
+static int show_footer(struct stat_count *count, const struct stat_facts *facts, bool is_of_regions,
                        struct ps__buffer *out)
 {
 	struct stat_quality quality;
 
 	if (stat_quality_create(&quality, count->model) < 0)
 		return -1;
+	quality.is_of_regions = is_of_regions;
 	stat_quality_add_run(&quality, count);
 	stat_rates_take_run(&quality, count);
 	stat_footer(&quality, facts, out);
@@ -184,7 +185,7 @@ static int show_add_regions(struct stat_output *output, struct stat_count *count
 	ps__buffer_add(out, "\n");
 	stat_regions_hear(output->regions, &heard);
 	stat_regions_describe(output->regions, &heard, count, out);
-	return result == 0 ? show_footer(count, facts, out) : result;
+	return result == 0 ? show_footer(count, facts, true, out) : result;
 }
 
 static int show_add_text(struct stat_output *output, struct stat_count *count,
@@ -204,7 +205,7 @@ static int show_add_text(struct stat_output *output, struct stat_count *count,
 	int result = show_add_tree(output, count, out, is_interval);
 	ps__buffer_add(out, "\n");
 	if (result == 0 && facts->has_ended && !is_interval)
-		result = show_footer(count, facts, out);
+		result = show_footer(count, facts, false, out);
 	return result;
 }
 

@@ -42,7 +42,7 @@ static void *work(void *unused)
 	return NULL;
 }
 
-/* marked THREADS [fork|open|close|chdir|abort|pipe|_exit] */
+/* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
@@ -77,6 +77,10 @@ int main(int argc, char **argv)
 		               dup2(ends[1], STDERR_FILENO) == STDERR_FILENO
 		           ? 5
 		           : 1;
+	} else if (strcmp(how, "thread") == 0) {
+		/* The program ends with its last thread. */
+		if (pthread_create(&thread, NULL, work, NULL) == 0)
+			pthread_exit(NULL);
 	} else if (strcmp(how, "_exit") == 0) {
 		_exit(4);
 	}
