@@ -90,6 +90,8 @@ static int collect_make_profile(void)
 	if (result == PS_OK)
 		result = ps_profile_create(&collect.profile, collect.settings.model,
 		                           ps_topology_root(collect.topology));
+	if (result == PS_OK && collect.settings.budget > 0)
+		result = ps_profile_set_budget(collect.profile, collect.settings.budget);
 	if (result == PS_OK)
 		result = ps_profile_join(collect.profile);
 	return result;
@@ -156,6 +158,15 @@ static bool collect_is_on(void)
 	return collect.profile != NULL;
 }
 
+static int collect_define_region(struct ps_region **out, const char *name)
+{
+	int result = ps_region_define(out, collect.profile, name);
+
+	if (result == PS_OK && collect.settings.one_in > 1)
+		result = ps_region_set_one_in(*out, collect.settings.one_in);
+	return result;
+}
+
 /* The caller has entered. */
 static int collect_renew(struct collect_region *region)
 {
@@ -163,7 +174,7 @@ static int collect_renew(struct collect_region *region)
 
 	if (!collect_is_on())
 		return -1;
-	if (ps_region_define(&own, collect.profile, region->name) != PS_OK)
+	if (collect_define_region(&own, region->name) != PS_OK)
 		return -1;
 	atomic_store_explicit(&region->region, own, memory_order_relaxed);
 	atomic_store_explicit(&region->generation, collect.generation, memory_order_release);
@@ -241,7 +252,7 @@ static struct ps_mark_region *collect_find(const char *name)
 {
 	struct ps_region *own;
 
-	if (!collect_is_on() || ps_region_define(&own, collect.profile, name) != PS_OK)
+	if (!collect_is_on() || collect_define_region(&own, name) != PS_OK)
 		return NULL;
 	struct collect_region *region = ps__links_find(&collect.regions, own, &listener);
 	if (region || ps__links_reserve(&collect.regions) < 0)
@@ -338,6 +349,9 @@ static double collect_try_visits(void)
 	if (ps_region_define(&region, collect.profile, "perfsage") != PS_OK)
 		return least;
 	for (int visit = 0; visit < TRIED_VISITS; visit++) {
+		/* Not sampled, whatever the budget. */
+		if (ps_region_set_one_in(region, 1) != PS_OK)
+			return (double)NAN;
 		uint64_t begun = ps__os_now_ns();
 		if (ps_region_enter(region) != PS_OK || ps_region_leave(region) != PS_OK)
 			return (double)NAN;

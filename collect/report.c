@@ -26,11 +26,13 @@ void collect_report_sum(struct collect_report *report)
 	const struct ps_path *path = ps_paths_root(report->paths);
 
 	report->visits = 0;
+	report->counted = 0;
 	report->on_cpu_ns = 0;
 	while (path) {
 		struct ps_visits visits = {.size = sizeof visits};
 		if (ps_path_visits(path, &visits) == PS_OK) {
 			report->visits += visits.count;
+			report->counted += visits.counted;
 			if (visits.on_cpu_ns == UINT64_MAX || report->on_cpu_ns == UINT64_MAX)
 				report->on_cpu_ns = UINT64_MAX;
 			else
@@ -67,8 +69,8 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 	if (isnan(report->visit_ns))
 		return;
 	ps__buffer_add(out, "%-12sabout %.0f ns a visit, ", "cost", report->visit_ns);
-	ps__number_add_time(out, report->visit_ns * (double)report->visits);
-	ps__buffer_add(out, " for %llu visits\n", (unsigned long long)report->visits);
+	ps__number_add_time(out, report->visit_ns * (double)report->counted);
+	ps__buffer_add(out, " for %llu visits\n", (unsigned long long)report->counted);
 }
 
 static void report_add_head(struct ps__buffer *out, const char *command)
@@ -120,7 +122,7 @@ static int report_add_paths(const struct collect_report *report, const char *com
 	    {.name = "host", .text = ps__rank_host()},
 	    {.name = "rank", .number = rank ? strtod(rank, NULL) : (double)NAN},
 	    {.name = "elapsed_s", .number = report->elapsed_s},
-	    {.name = "cost_s", .number = report->visit_ns * (double)report->visits / 1e9},
+	    {.name = "cost_s", .number = report->visit_ns * (double)report->counted / 1e9},
 	};
 	struct ps_paths_options options = {.size = sizeof options,
 	                                   .flags = settings->flags | PS_PATHS_COMPACT |

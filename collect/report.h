@@ -15,6 +15,7 @@ struct collect_report {
 	double elapsed_s;          /* since counting began */
 	double visit_ns;           /* what a visit costs, about; NaN if it isn't known */
 	uint64_t visits;           /* of all paths */
+	uint64_t counted;          /* of these, those that were counted */
 	uint64_t on_cpu_ns;        /* the same; UINT64_MAX: unknown */
 };
 

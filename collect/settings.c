@@ -7,6 +7,7 @@
 #include "event/event.h"
 #include "output/buffer.h"
 #include "output/by.h"
+#include "output/number.h"
 #include "output/rank.h"
 
 #include <errno.h>
@@ -106,6 +107,33 @@ static int settings_read_width(size_t *width)
 	return PS_OK;
 }
 
+static int settings_read_budget(double *budget)
+{
+	const char *text = settings_find("PERFSAGE_BUDGET");
+
+	if (!text)
+		return PS_OK;
+	if (ps__number_parse(text, budget) && *budget > 0 && *budget <= 100)
+		return PS_OK;
+	return ps__fail(PS_EINVAL,
+	                "PERFSAGE_BUDGET is a percentage above 0 and up to 100, not '%s'", text);
+}
+
+static int settings_read_one_in(uint64_t *one_in)
+{
+	const char *text = settings_find("PERFSAGE_ONE_IN");
+	double number;
+
+	if (!text)
+		return PS_OK;
+	if (!strchr(text, '.') && ps__number_parse(text, &number) && number >= 1) {
+		*one_in = (uint64_t)number;
+		return PS_OK;
+	}
+	return ps__fail(PS_EINVAL, "PERFSAGE_ONE_IN is a number of visits from 1 on, not '%s'",
+	                text);
+}
+
 /* "raw,utf8". */
 static int settings_read_style(unsigned *flags)
 {
@@ -164,12 +192,16 @@ static int settings_read_rest(struct collect_settings *settings)
 		result = settings_read_width(&settings->width);
 	if (result == PS_OK)
 		result = settings_read_style(&settings->flags);
+	if (result == PS_OK)
+		result = settings_read_budget(&settings->budget);
+	if (result == PS_OK)
+		result = settings_read_one_in(&settings->one_in);
 	return result == PS_OK ? settings_read_output(&settings->output) : result;
 }
 
 int collect_settings_read(struct collect_settings *out)
 {
-	struct collect_settings settings = {.flags = PS_PATHS_SI};
+	struct collect_settings settings = {.flags = PS_PATHS_SI, .one_in = 1};
 	int result = settings_read_rest(&settings);
 
 	if (result == PS_OK)

@@ -15,6 +15,8 @@ struct collect_settings {
 	int cache_level;
 	unsigned flags; /* of enum ps_paths_flag */
 	size_t width;
+	double budget;   /* percent; 0: none */
+	uint64_t one_in; /* visits of each region; 1: all */
 };
 
 /* PS_EINVAL names the variable. Nothing is left to free on failure. */

@@ -67,9 +67,13 @@ struct stat_options {
 	long long repetitions; /* 1 or more */
 	bool shows_processes;  /* the sums of each process's */
 	bool shows_regions;    /* of the program's own marks, instead of the counts of all */
-	bool shows_tasks;      /* the matrix of software threads and hardware threads */
-	bool hides_idle;       /* in JSON and CSV, which have all components otherwise */
-	unsigned print_flags;  /* that text is asked for: PS_PRINT_IDLE, PS_PRINT_EACH */
+	struct {
+		const char *budget; /* percent; NULL: none */
+		const char *one_in; /* NULL: each visit is counted */
+	} sampling;                 /* of regions */
+	bool shows_tasks;           /* the matrix of software threads and hardware threads */
+	bool hides_idle;            /* in JSON and CSV, which have all components otherwise */
+	unsigned print_flags;       /* that text is asked for: PS_PRINT_IDLE, PS_PRINT_EACH */
 	bool is_raw;
 	char **command; /* NULL-terminated; NULL: none */
 };

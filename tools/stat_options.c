@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "output/by.h"
+#include "output/number.h"
 #include "output/rank.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -116,6 +117,27 @@ static int options_take_cgroup(struct stat_options *options, const char *path)
 	return 0;
 }
 
+/* The collector reads it again. */
+static int options_take_budget(struct stat_options *options, const char *percent)
+{
+	double number;
+
+	if (!ps__number_parse(percent, &number) || number <= 0 || number > 100)
+		return tool_complain("--budget takes a percentage above 0 and up to 100, not '%s'",
+		                     percent),
+		       -1;
+	options->sampling.budget = percent;
+	return 0;
+}
+
+static int options_take_one_in(struct stat_options *options, const char *text)
+{
+	long long number;
+
+	options->sampling.one_in = text;
+	return tool_parse_number("--one-in", text, 1, 1000000000000, &number);
+}
+
 static int options_take_file(char **file, const char *option, const char *pattern)
 {
 	free(*file);
@@ -147,6 +169,10 @@ static int options_take_value(struct stat_options *options, int key, const char 
 		                         &options->limits.interval_count);
 	case 'C':
 		return options_take_cpus(options, argument);
+	case OPTION_BUDGET:
+		return options_take_budget(options, argument);
+	case OPTION_ONE_IN:
+		return options_take_one_in(options, argument);
 	case OPTION_CGROUP:
 		return options_take_cgroup(options, argument);
 	case OPTION_BY:
@@ -258,7 +284,9 @@ static const char *options_find_tasks_conflict(const struct stat_options *option
 static const char *options_find_regions_conflict(const struct stat_options *options)
 {
 	if (!options->shows_regions)
-		return NULL;
+		return options->sampling.budget || options->sampling.one_in
+		           ? "--budget and --one-in need --regions, whose visits they sample"
+		           : NULL;
 	if (!stat_options_counts_command(options))
 		return "--regions needs a command: it listens to marks from the start";
 	if (stat_options_tell_tasks(options))

@@ -150,6 +150,12 @@ static int regions_make_files(struct stat_regions *regions)
 	return -1;
 }
 
+/* What the environment had is not the command's. */
+static int regions_set(const char *variable, const char *value)
+{
+	return value ? setenv(variable, value, 1) : unsetenv(variable);
+}
+
 int stat_regions_create(struct stat_regions *regions, const struct stat_output *output,
                         const struct ps_eventset *model)
 {
@@ -161,7 +167,9 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 	if (regions_set_events(model) < 0 || regions_set_style(output) < 0 ||
 	    setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
 	    setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0 ||
-	    (by ? setenv("PERFSAGE_BY", by, 1) : unsetenv("PERFSAGE_BY")) < 0)
+	    regions_set("PERFSAGE_BY", by) < 0 ||
+	    regions_set("PERFSAGE_BUDGET", output->options->sampling.budget) < 0 ||
+	    regions_set("PERFSAGE_ONE_IN", output->options->sampling.one_in) < 0)
 		return tool_complain("out of memory"), -1;
 	return 0;
 }

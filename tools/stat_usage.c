@@ -19,6 +19,9 @@ static const struct tool_option options_of_stat[] = {
     {OPTION_REGIONS, "regions", NULL,
      "the counts of the program's regions, which it marks by\n<perfsage/marks.h>: paths down, "
      "events across"},
+    {OPTION_BUDGET, "budget", "PERCENT",
+     "of the time that --regions may cost: regions that are\nvisited more often are sampled"},
+    {OPTION_ONE_IN, "one-in", "N", "with --regions: count one visit in N, at random"},
     {OPTION_TASKS, "tasks", NULL,
      "also each software thread's counts, by hardware thread\n(--threads is the same)"},
     {OPTION_PROCESSES, "processes", NULL, "also the sums of each process"},

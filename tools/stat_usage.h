@@ -8,6 +8,7 @@
 /* Those that have no letter. */
 enum {
 	OPTION_APPEND = 256,
+	OPTION_BUDGET,
 	OPTION_BY,
 	/* As perf has them: --by with a type. */
 	OPTION_BY_CACHE,
@@ -27,6 +28,7 @@ enum {
 	OPTION_IDLE,
 	OPTION_EACH,
 	OPTION_NO_IDLE,
+	OPTION_ONE_IN,
 	OPTION_PROCESSES,
 	OPTION_RAW,
 	OPTION_REGIONS,

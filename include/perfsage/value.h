@@ -14,7 +14,8 @@ extern "C" {
 /** How a value was obtained. */
 enum ps_status {
 	PS_STATUS_COUNTED = 0, /* counted all the time that the event was enabled */
-	PS_STATUS_SCALED,      /* multiplexed: an estimate, raw * enabled_ns / running_ns */
+	/* An estimate: multiplexed, raw * enabled_ns / running_ns; or sampled (PS_VALUE_SAMPLED) */
+	PS_STATUS_SCALED,
 	/* Enabled, but never on the hardware: the value is unknown, not 0 */
 	PS_STATUS_NEVER_SCHEDULED,
 	PS_STATUS_NOT_SUPPORTED, /* this machine, core kind or user can't count it: unknown */
@@ -41,8 +42,9 @@ enum ps_value_flag {
 	PS_VALUE_WENT_BACK = 1 << 2, /* a counter went backwards; it was counted anew from there */
 	PS_VALUE_ENDED = 1 << 3,     /* the counted task has ended; this is its final count */
 	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off: error state, CPU offline, prctl(2) */
-	PS_VALUE_MERGED = 1 << 5,   /* a sum over parts; their status or attribution may differ */
-	PS_VALUE_SATURATED = 1 << 8 /* beyond 64 bits: the largest (or least) number */
+	PS_VALUE_MERGED = 1 << 5,    /* a sum over parts; their status or attribution may differ */
+	PS_VALUE_SATURATED = 1 << 8, /* beyond 64 bits: the largest (or least) number */
+	PS_VALUE_SAMPLED = 1 << 9    /* an estimate, from the visits of regions that were counted */
 };
 
 /**
@@ -91,7 +93,7 @@ PS_PUBLIC const char *ps_status_name(enum ps_status status);
  * index - 0 is the first flag that is set
  *
  * Returns a constant string: "user-only", "moved", "went-back", "ended",
- * "interrupted", "merged" or "saturated".
+ * "interrupted", "merged", "saturated" or "sampled".
  */
 PS_PUBLIC const char *ps_value_flag_name(uint32_t flags, size_t index);
 

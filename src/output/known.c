@@ -33,7 +33,7 @@ static const struct word attributions[] = {
 
 static const struct word statuses[] = {
     {1u << PS_STATUS_SCALED, "~",
-     "an estimate: the counter was on the hardware for the part of the time that coverage says"},
+     "an estimate: coverage is the part of the time, or of the visits, that was counted"},
     {1u << PS_STATUS_NEVER_SCHEDULED, "never",
      "the counter never got on the hardware: the count is unknown, not 0"},
     {1u << PS_STATUS_NOT_SUPPORTED, "n/s",
@@ -52,6 +52,8 @@ static const struct word flags[] = {
     {PS_VALUE_INTERRUPTED, "interrupted",
      "the counter was off for a while: some events were missed"},
     {PS_VALUE_SATURATED, "saturated", ">, <: the number is beyond 64 bits"},
+    {PS_VALUE_SAMPLED, "sampled",
+     "not all visits were counted: an estimate from those that were; the total is exact"},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

@@ -119,3 +119,18 @@ void ps__number_add_duration(struct ps__buffer *buffer, double seconds)
 		ps__buffer_add(buffer, " s");
 	}
 }
+
+bool ps__number_parse(const char *text, double *number)
+{
+	size_t whole = strspn(text, "0123456789");
+	size_t decimals = text[whole] == '.' ? strspn(&text[whole + 1], "0123456789") : 0;
+	size_t end = whole + (decimals ? 1 + decimals : 0);
+	double digits = 0;
+
+	if (whole == 0 || text[end] || whole + decimals > 18)
+		return false;
+	for (size_t at = 0; at < end; at++)
+		digits = text[at] == '.' ? digits : digits * 10 + (text[at] - '0');
+	*number = digits / pow(10, (double)decimals);
+	return true;
+}

@@ -5,6 +5,8 @@
 
 #include "output/buffer.h"
 
+#include <stdbool.h>
+
 /* With a point for the decimals, whatever the program's locale has. */
 void ps__number_add_fixed(struct ps__buffer *buffer, double number, int decimals);
 
@@ -24,5 +26,8 @@ void ps__number_add_time(struct ps__buffer *buffer, double time_ns);
 
 /* "7.215 s", "12.35 s", "1 min 02.0 s", "1 h 02 min 03 s". */
 void ps__number_add_duration(struct ps__buffer *buffer, double seconds);
+
+/* Reads "12" or "0.5", in any locale. False for all else, also for more than 18 digits. */
+bool ps__number_parse(const char *text, double *number);
 
 #endif

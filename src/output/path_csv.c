@@ -12,7 +12,8 @@
 #include <perfsage/error.h>
 
 static const char header[] =
-    "path,visits,wall_ns,on_cpu_ns,inside_ns,shortest_ns,longest_ns,share,type,id,os_id,name,"
+    "path,visits,visits_counted,wall_ns,on_cpu_ns,inside_ns,shortest_ns,longest_ns,share,type,id,"
+    "os_id,name,"
     "event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,timestamp";
 
 static const char *const shares[] = {
@@ -65,12 +66,12 @@ static void path_csv_add_visits(struct ps__buffer *buffer, const struct ps__path
 	uint64_t wall_ns = row->wall_ns[PS_SHARE_EXCLUSIVE];
 	uint64_t on_cpu_ns = row->on_cpu_ns[PS_SHARE_EXCLUSIVE];
 
-	ps__buffer_add(buffer, ",%" PRIu64, visits->count);
+	ps__buffer_add(buffer, ",%" PRIu64 ",%" PRIu64, visits->count, visits->counted);
 	path_csv_add_time(buffer, wall_ns, true);
 	path_csv_add_time(buffer, on_cpu_ns, on_cpu_ns != UINT64_MAX);
 	path_csv_add_time(buffer, row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns, true);
-	path_csv_add_time(buffer, visits->shortest_ns, visits->count > 0);
-	path_csv_add_time(buffer, visits->longest_ns, visits->count > 0);
+	path_csv_add_time(buffer, visits->shortest_ns, visits->counted > 0);
+	path_csv_add_time(buffer, visits->longest_ns, visits->counted > 0);
 }
 
 static void path_csv_add_component(struct ps__buffer *buffer, const struct ps_component *component)

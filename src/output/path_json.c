@@ -38,12 +38,13 @@ static void path_json_add_times(struct ps__json *json, const struct ps__path_row
 	while (end > 0 && visits->times[end - 1] == 0)
 		end--;
 	ps__json_add_unsigned(json, "visits", visits->count);
+	ps__json_add_unsigned(json, "visits_counted", visits->counted);
 	ps__json_open_line(json, "times", '{');
 	ps__json_add_unsigned(json, "wall_ns", wall_ns);
 	path_json_add_time(json, "on_cpu_ns", on_cpu_ns, on_cpu_ns != UINT64_MAX);
 	ps__json_add_unsigned(json, "inside_ns", row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns);
-	path_json_add_time(json, "shortest_ns", visits->shortest_ns, visits->count > 0);
-	path_json_add_time(json, "longest_ns", visits->longest_ns, visits->count > 0);
+	path_json_add_time(json, "shortest_ns", visits->shortest_ns, visits->counted > 0);
+	path_json_add_time(json, "longest_ns", visits->longest_ns, visits->counted > 0);
 	ps__json_open(json, "histogram", '[');
 	for (size_t time = 0; time < end; time++)
 		ps__json_add_unsigned(json, NULL, visits->times[time]);

@@ -341,6 +341,21 @@ static void path_text_add_fault(struct ps__buffer *lines, const char *word, uint
 		               count == 1 ? "time" : "times", meaning);
 }
 
+static void path_text_add_sampled(const struct ps__path_table *table, struct ps__buffer *lines)
+{
+	uint64_t visits = 0, counted = 0;
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		visits += table->rows[row].path->visits.count;
+		counted += table->rows[row].path->visits.counted;
+	}
+	if (counted < visits)
+		ps__buffer_add(lines,
+		               "%-11s  %" PRIu64 " of %" PRIu64 " visits were counted: the counts "
+		               "and times of their regions are estimates\n",
+		               "visits", counted, visits);
+}
+
 static int path_text_add_faults(const struct path_text *text, struct ps__buffer *lines)
 {
 	struct ps_profile_faults faults = {.size = sizeof faults};
@@ -363,6 +378,7 @@ static int path_text_add_faults(const struct path_text *text, struct ps__buffer 
 		               "uncounted", faults.uncounted,
 		               faults.uncounted == 1 ? "visit" : "visits",
 		               faults.uncounted_why ? faults.uncounted_why : "no memory");
+	path_text_add_sampled(text->table, lines);
 	if (faults.inside)
 		ps__buffer_add(
 		    lines,

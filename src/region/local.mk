@@ -2,6 +2,7 @@
 # Regions: counts by path of open regions.
 noinst_LTLIBRARIES += src/region/libregion.la
 src_region_libregion_la_SOURCES = \
+	src/region/estimate.c \
 	src/region/links.c \
 	src/region/links.h \
 	src/region/listen.c \
@@ -16,4 +17,8 @@ src_region_libregion_la_SOURCES = \
 	src/region/paths.h \
 	src/region/profile.c \
 	src/region/profile.h \
-	src/region/region.c
+	src/region/region.c \
+	src/region/review.c \
+	src/region/sampling.c \
+	src/region/sampling.h
+

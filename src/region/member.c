@@ -8,7 +8,10 @@
 #include "region/paths.h"
 #include "region/profile.h"
 
+#include <math.h>
 #include <perfsage/read.h>
+
+#define TRIALS 8
 
 _Thread_local struct ps__own ps__own;
 
@@ -64,6 +67,37 @@ static void member_unlink(struct ps__member *member)
 		member->next->link = member->link;
 }
 
+/* Two boundaries, which give to the root path what belongs there. NaN if it can't be tried. */
+static double member_try_visit(struct ps__member *member)
+{
+	double least = (double)NAN;
+	uint64_t now_ns, begun_ns;
+
+	for (unsigned trial = 0; trial < TRIALS; trial++) {
+		if (ps__member_boundary(member, &begun_ns) != PS_OK ||
+		    ps__member_boundary(member, &now_ns) != PS_OK ||
+		    ps__member_boundary(member, &now_ns) != PS_OK)
+			return (double)NAN;
+		least = fmin(least, (double)(now_ns - begun_ns));
+	}
+	return least;
+}
+
+static void member_begin_sampling(struct ps__member *member)
+{
+	struct ps_profile *profile = member->profile;
+
+	pthread_mutex_lock(&profile->lock);
+	uint64_t seed = profile->seed + ++profile->joined * UINT64_C(0x9e3779b97f4a7c15);
+	double budget = profile->budget;
+	pthread_mutex_unlock(&profile->lock);
+	/* The upper bits of neighbouring seeds differ little until they are mixed. */
+	member->random = (seed ^ seed >> 31) * UINT64_C(0xbf58476d1ce4e5b9) | 1;
+	member->visit_ns = budget > 0 ? member_try_visit(member) : 0;
+	if (isnan(member->visit_ns))
+		member->visit_ns = 0;
+}
+
 static int member_make(struct ps_profile *profile, struct ps__member **out)
 {
 	struct ps__member *member = ps__os_calloc(1, sizeof *member);
@@ -73,8 +107,10 @@ static int member_make(struct ps_profile *profile, struct ps__member **out)
 		return ps__fail_memory("a thread of a profile");
 	member->profile = profile;
 	member->last_ns = ps__os_now_ns(); /* before the set counts */
-	member->root = ps__node_search(member, NULL, NULL);
+	member->root = ps__node_search(member, NULL, NULL, NULL);
 	result = member->root ? member_start(member) : ps__fail_memory("a thread of a profile");
+	if (result == PS_OK)
+		member_begin_sampling(member);
 	if (result == PS_OK && pthread_setspecific(profile->key, member) != 0)
 		result = ps__fail_memory("a thread of a profile");
 	if (result != PS_OK) {
@@ -144,7 +180,7 @@ static inline struct ps__cell *member_cell(struct ps__node *node, const struct p
 static PS__HOT int member_add(void *context, const struct ps__taken *taken)
 {
 	struct ps__member *member = context;
-	struct ps__node *node = ps__member_innermost(member);
+	struct ps__node *node = ps__member_counted(member);
 	struct ps__cell *cell = member_cell(node, taken);
 
 	if (__builtin_expect(!cell, 0))
@@ -164,7 +200,7 @@ static PS__HOT int member_add(void *context, const struct ps__taken *taken)
 
 PS__HOT int ps__member_boundary(struct ps__member *member, uint64_t *now_ns)
 {
-	struct ps__node *node = ps__member_innermost(member);
+	struct ps__node *node = ps__member_counted(member);
 
 	*now_ns = 0;
 	int result = ps__set_take(member->set, member_add, member, now_ns);
@@ -198,14 +234,32 @@ static inline void member_add_visit(struct ps__node *node, uint64_t visit_ns)
 	ps__node_end(node);
 }
 
+/* A visit that isn't counted: that there was one is all that is known. */
+static int member_leave_uncounted(struct ps__member *member)
+{
+	struct ps__visits *visits = &member->levels[member->depth - 1].node->visits;
+
+	ps__add_word(member->seen == member->depth - 1 ? &visits->unchosen : &visits->skipped, 1);
+	ps__member_set_depth(member, member->depth - 1);
+	return PS_OK;
+}
+
 PS__HOT int ps__member_leave(struct ps__member *member)
 {
 	const struct ps__level *level = &member->levels[member->depth - 1];
+	struct ps__node *node = level->node;
 	uint64_t now_ns;
-	int result = ps__member_boundary(member, &now_ns);
 
-	member_add_visit(level->node, now_ns - level->entered_ns);
+	if (__builtin_expect(member->seen < member->depth, 0))
+		return member_leave_uncounted(member);
+	int result = ps__member_boundary(member, &now_ns);
+	member_add_visit(node, now_ns - level->entered_ns);
+	member->seen--;
 	ps__member_set_depth(member, member->depth - 1);
+	if (__builtin_expect(member->visit_ns > 0, 0) &&
+	    atomic_load_explicit(&node->visits.count, memory_order_relaxed) % PS__REVIEW_VISITS ==
+	        0)
+		ps__sampling_review(member, node, now_ns);
 	return result;
 }
 

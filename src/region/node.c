@@ -7,7 +7,7 @@
 static const char above_root;
 
 static struct ps__node *node_make(struct ps__member *member, struct ps__node *parent,
-                                  const struct ps_region *region)
+                                  const struct ps_region *region, const struct ps__rate *rate)
 {
 	struct ps__node *node;
 
@@ -18,8 +18,9 @@ static struct ps__node *node_make(struct ps__member *member, struct ps__node *pa
 		return NULL;
 	node->parent = parent;
 	node->region = region;
+	node->rate = rate;
 	atomic_init(&node->visits.shortest_ns, UINT64_MAX);
-	ps__links_add(&member->links, parent ? (const void *)parent : &above_root, region, node);
+	ps__links_add(&member->links, parent ? (const void *)parent : &above_root, rate, node);
 	if (member->newest)
 		atomic_store_explicit(&member->newest->next, node, memory_order_release);
 	member->newest = node;
@@ -27,13 +28,13 @@ static struct ps__node *node_make(struct ps__member *member, struct ps__node *pa
 }
 
 struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *parent,
-                                 const struct ps_region *region)
+                                 const struct ps_region *region, const struct ps__rate *rate)
 {
 	struct ps__node *node;
 
-	node = ps__links_find(&member->links, parent ? (const void *)parent : &above_root, region);
+	node = ps__links_find(&member->links, parent ? (const void *)parent : &above_root, rate);
 	if (!node)
-		node = node_make(member, parent, region);
+		node = node_make(member, parent, region, rate);
 	if (parent && node)
 		parent->last_child = node;
 	return node;

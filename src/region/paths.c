@@ -8,8 +8,13 @@
 
 #include <sched.h>
 
+static const void *paths_key(const struct ps_region *region, const struct ps__rate *rate)
+{
+	return rate ? (const void *)rate : region;
+}
+
 static struct ps_path *paths_add_path(struct ps_paths *paths, struct ps_path *parent,
-                                      const struct ps_region *region)
+                                      const struct ps_region *region, const struct ps__rate *rate)
 {
 	struct ps_path *path;
 
@@ -20,10 +25,12 @@ static struct ps_path *paths_add_path(struct ps_paths *paths, struct ps_path *pa
 		return NULL;
 	path->paths = paths;
 	path->region = region;
+	path->rate = rate;
 	path->parent = parent;
+	paths->is_sampled |= rate && rate != &region->all;
 	path->visits.shortest_ns = UINT64_MAX;
 	if (parent) {
-		ps__links_add(&paths->links, parent, region, path);
+		ps__links_add(&paths->links, parent, paths_key(region, rate), path);
 		*(parent->child ? &parent->last_child->next : &parent->child) = path;
 		parent->last_child = path;
 	}
@@ -32,18 +39,18 @@ static struct ps_path *paths_add_path(struct ps_paths *paths, struct ps_path *pa
 	return path;
 }
 
-static struct ps_path *paths_get_path(struct ps_paths *paths, struct ps_path *parent,
-                                      const struct ps_region *region)
+struct ps_path *ps__paths_get_path(struct ps_paths *paths, struct ps_path *parent,
+                                   const struct ps_region *region, const struct ps__rate *rate)
 {
 	struct ps_path *path;
 
 	if (!parent)
 		return paths->root;
-	path = ps__links_find(&paths->links, parent, region);
-	return path ? path : paths_add_path(paths, parent, region);
+	path = ps__links_find(&paths->links, parent, paths_key(region, rate));
+	return path ? path : paths_add_path(paths, parent, region, rate);
 }
 
-static struct ps__part *paths_get_part(struct ps_path *path, const struct ps_thread *thread)
+struct ps__part *ps__paths_get_part(struct ps_path *path, const struct ps_thread *thread)
 {
 	struct ps__part *part = path->parts;
 
@@ -68,7 +75,7 @@ struct ps_paths *ps__paths_make(struct ps_profile *profile, size_t events)
 		return NULL;
 	paths->profile = profile;
 	paths->events = events;
-	if (paths_add_path(paths, NULL, NULL))
+	if (paths_add_path(paths, NULL, NULL, NULL))
 		return paths;
 	ps_paths_destroy(paths);
 	return NULL;
@@ -98,17 +105,21 @@ void ps_paths_destroy(struct ps_paths *paths)
 	ps__os_free(paths);
 }
 
-static void paths_merge(struct ps__part *part, size_t event, const struct ps_value *value)
+void ps__paths_merge(struct ps__part *part, size_t event, const struct ps_value *value)
 {
 	size_t parts = part->threads;
 
 	ps__value_merge(&part->values[event], &parts, value);
 }
 
-static void paths_add_visits(struct ps_visits *sum, const struct ps_visits *visits)
+void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from)
 {
+	struct ps_visits *sum = &to->visits;
+	const struct ps_visits *visits = &from->visits;
+
+	to->unchosen += from->unchosen;
 	sum->count += visits->count;
-	sum->wall_ns += visits->wall_ns;
+	sum->counted += visits->counted;
 	if (visits->shortest_ns < sum->shortest_ns)
 		sum->shortest_ns = visits->shortest_ns;
 	if (visits->longest_ns > sum->longest_ns)
@@ -133,12 +144,12 @@ static struct ps__node *paths_next_node(const struct ps__node *node)
 static int paths_make_room(struct ps_paths *paths, const struct ps__member *member)
 {
 	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {
-		node->path =
-		    paths_get_path(paths, node->parent ? node->parent->path : NULL, node->region);
+		node->path = ps__paths_get_path(paths, node->parent ? node->parent->path : NULL,
+		                                node->region, node->rate);
 		if (!node->path)
 			return -1;
 		for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
-			if (!paths_get_part(node->path, cell->history->thread))
+			if (!ps__paths_get_part(node->path, cell->history->thread))
 				return -1;
 		}
 	}
@@ -154,9 +165,14 @@ static struct ps__part *paths_find_part(struct ps_path *path, const struct ps_th
 	return part;
 }
 
-static void paths_load_visits(const struct ps__visits *visits, struct ps_visits *out)
+static void paths_load_visits(const struct ps__visits *visits, struct ps_path *to)
 {
-	out->count = atomic_load_explicit(&visits->count, memory_order_acquire);
+	struct ps_visits *out = &to->visits;
+
+	out->counted = atomic_load_explicit(&visits->count, memory_order_acquire);
+	to->unchosen = atomic_load_explicit(&visits->unchosen, memory_order_acquire);
+	out->count = out->counted + to->unchosen +
+	             atomic_load_explicit(&visits->skipped, memory_order_acquire);
 	out->wall_ns = atomic_load_explicit(&visits->wall_ns, memory_order_acquire);
 	out->shortest_ns = atomic_load_explicit(&visits->shortest_ns, memory_order_acquire);
 	out->longest_ns = atomic_load_explicit(&visits->longest_ns, memory_order_acquire);
@@ -196,7 +212,7 @@ static void paths_add_cell(const struct ps__node *node, struct ps__cell *cell)
 			sequence = paths_read_begin(node);
 			ps__history_show(cell->history, row, event, &value);
 		} while (paths_read_retry(node, sequence));
-		paths_merge(part, event, &value);
+		ps__paths_merge(part, event, &value);
 	}
 	if (part)
 		part->threads++;
@@ -222,15 +238,16 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 	if (paths_make_room(paths, member) < 0)
 		return -1;
 	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {
-		struct ps_visits visits;
+		struct ps_path now;
 		uint64_t sequence;
 		if (!node->path || node->path->paths != paths)
 			break;
 		do {
 			sequence = paths_read_begin(node);
-			paths_load_visits(&node->visits, &visits);
+			paths_load_visits(&node->visits, &now);
 		} while (paths_read_retry(node, sequence));
-		paths_add_visits(&node->path->visits, &visits);
+		ps__paths_add_visits(node->path, &now);
+		node->path->visits.wall_ns += now.visits.wall_ns;
 		paths_add_on_cpu(&node->path->visits, node);
 		for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next)
 			paths_add_cell(node, cell);
@@ -243,12 +260,12 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 static int paths_make_room_for(struct ps_paths *paths, const struct ps_paths *others)
 {
 	for (struct ps_path *other = others->root; other; other = other->next_made) {
-		other->path = paths_get_path(paths, other->parent ? other->parent->path : NULL,
-		                             other->region);
+		other->path = ps__paths_get_path(paths, other->parent ? other->parent->path : NULL,
+		                                 other->region, other->rate);
 		if (!other->path)
 			return -1;
 		for (const struct ps__part *part = other->parts; part; part = part->next) {
-			if (!paths_get_part(other->path, part->thread))
+			if (!ps__paths_get_part(other->path, part->thread))
 				return -1;
 		}
 	}
@@ -260,7 +277,8 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 	if (paths_make_room_for(paths, others) < 0)
 		return -1;
 	for (struct ps_path *other = others->root; other; other = other->next_made) {
-		paths_add_visits(&other->path->visits, &other->visits);
+		ps__paths_add_visits(other->path, other);
+		other->path->visits.wall_ns += other->visits.wall_ns;
 		if (other->visits.on_cpu_ns == UINT64_MAX)
 			other->path->visits.on_cpu_ns = UINT64_MAX;
 		if (other->path->visits.on_cpu_ns != UINT64_MAX)
@@ -270,7 +288,7 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 			if (!from->threads)
 				continue; /* memory was short for the rest of it */
 			for (size_t event = 0; event < paths->events; event++)
-				paths_merge(part, event, &from->values[event]);
+				ps__paths_merge(part, event, &from->values[event]);
 			part->threads += from->threads;
 		}
 	}

@@ -7,8 +7,10 @@
 #include "region/links.h"
 
 #include <perfsage/region.h>
+#include <stdbool.h>
 
 struct ps__member;
+struct ps__rate;
 
 /* The counts of a path on one hardware thread. */
 struct ps__part {
@@ -27,13 +29,24 @@ struct ps_path {
 	struct ps_path *next;
 	struct ps_path *next_made; /* the parent comes first */
 	struct ps__part *parts;
-	struct ps_path *path; /* as that of struct ps__node */
+	struct ps_path *path;        /* as that of struct ps__node */
+	const struct ps__rate *rate; /* at which it was counted; NULL: the root path, or any */
+	uint64_t unchosen;           /* visits, as those of struct ps__visits */
 	struct ps_visits visits;
+	/* See estimate.c. Of a path at one rate: f, and the product with those around it. Of one at
+	 * any rate: times */
+	struct {
+		double factor;
+		double whole;
+		double wall_ns;
+		double on_cpu_ns;
+	} estimate;
 };
 
 struct ps_paths {
 	struct ps_profile *profile;
 	size_t events;
+	bool is_sampled; /* some path is not counted at each visit */
 	struct ps_path *root;
 	struct ps_path *newest;
 	struct ps__links links;
@@ -41,6 +54,19 @@ struct ps_paths {
 
 /* Empty, with a root path. NULL for lack of memory. */
 struct ps_paths *ps__paths_make(struct ps_profile *profile, size_t events);
+
+/* The path below, made if need be: for a rate of a region, or with NULL for the region at any rate.
+ * parent NULL: the root path. NULL for lack of memory. */
+struct ps_path *ps__paths_get_path(struct ps_paths *paths, struct ps_path *parent,
+                                   const struct ps_region *region, const struct ps__rate *rate);
+struct ps__part *ps__paths_get_part(struct ps_path *path, const struct ps_thread *thread);
+void ps__paths_merge(struct ps__part *part, size_t event, const struct ps_value *value);
+/* All but the sums of times. */
+void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from);
+
+/* estimate.c: what rates were applied is extrapolated: one path for each region. NULL for lack of
+ * memory. */
+struct ps_paths *ps__paths_estimate(struct ps_paths *raw);
 
 /* The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is added then. */
 int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member);

@@ -50,12 +50,24 @@ static int profile_check(struct ps_profile *const *out, const struct ps_eventset
 	return PS_OK;
 }
 
+static void profile_free_rates(struct ps_region *region)
+{
+	struct ps__rate *next;
+
+	for (struct ps__rate *rate = region->chosen; rate; rate = next) {
+		next = rate->next;
+		ps__os_free(rate);
+	}
+	ps__os_free(region->powers);
+}
+
 static void profile_free(struct ps_profile *profile)
 {
 	for (size_t place = 0; place < profile->region_room; place++) {
 		struct ps_region *next;
 		for (struct ps_region *region = profile->regions[place]; region; region = next) {
 			next = region->next;
+			profile_free_rates(region);
 			ps__os_free(region);
 		}
 	}
@@ -97,6 +109,7 @@ int ps_profile_create(struct ps_profile **out, const struct ps_eventset *model,
 	profile->number = profile_next_number();
 	profile->generation = ps__fork_generation();
 	profile->root = root;
+	profile->seed = ps__os_now_ns();
 	pthread_mutex_init(&profile->lock, NULL);
 	int cancel = ps__cancel_hold();
 	result = profile_fill(profile, model);
@@ -222,6 +235,19 @@ static int profile_add_up(struct ps_profile *profile, struct ps_paths *paths)
 	return added == 0 ? PS_OK : ps__fail_memory("the paths of a profile");
 }
 
+/* What was sampled is extrapolated. */
+static int profile_extrapolate(struct ps_paths **paths)
+{
+	if (!(*paths)->is_sampled)
+		return PS_OK;
+	struct ps_paths *estimate = ps__paths_estimate(*paths);
+	if (!estimate)
+		return ps__fail_memory("the paths of a profile");
+	ps_paths_destroy(*paths);
+	*paths = estimate;
+	return PS_OK;
+}
+
 int ps_paths_create(struct ps_paths **out, struct ps_profile *profile)
 {
 	if (!out || !profile)
@@ -233,6 +259,8 @@ int ps_paths_create(struct ps_paths **out, struct ps_profile *profile)
 	int cancel = ps__cancel_hold();
 	struct ps_paths *paths = ps__paths_make(profile, ps_eventset_event_count(profile->model));
 	result = paths ? profile_add_up(profile, paths) : ps__fail_memory("the paths of a profile");
+	if (result == PS_OK)
+		result = profile_extrapolate(&paths);
 	ps__cancel_release(cancel);
 	ps__profile_end();
 	if (result == PS_OK)

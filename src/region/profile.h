@@ -13,6 +13,7 @@
 
 #include "base/identity.h"
 #include "region/links.h"
+#include "region/sampling.h"
 #include "store/recording.h"
 
 #include <perfsage/error.h>
@@ -32,7 +33,9 @@ struct ps__cell {
 
 /* The visits of a path. Written by the thread alone, read by others. */
 struct ps__visits {
-	_Atomic uint64_t count;
+	_Atomic uint64_t count;    /* that were counted */
+	_Atomic uint64_t unchosen; /* that were not, while what is around them was */
+	_Atomic uint64_t skipped;  /* that were inside one that was not */
 	_Atomic uint64_t wall_ns;
 	_Atomic uint64_t shortest_ns;
 	_Atomic uint64_t longest_ns;
@@ -42,6 +45,8 @@ struct ps__visits {
 struct ps__node {
 	struct ps__node *parent; /* NULL: the root path */
 	const struct ps_region *region;
+	const struct ps__rate *rate; /* of the region; NULL: the root path */
+	uint64_t reviewed_ns;        /* see ps__sampling_review */
 	/* In the order in which they were made: the parent comes first. Stored with release, loaded
 	 * with acquire */
 	_Atomic(struct ps__node *) next;
@@ -66,17 +71,24 @@ struct ps__member {
 	struct ps_eventset *set; /* NULL: the thread has ended */
 	struct ps__level *levels;
 	size_t depth; /* changed by ps__member_set_depth, as others look at it */
+	size_t seen;  /* of these levels, the outermost, are counted; those inside are not */
 	size_t room;  /* that levels has */
 	struct ps__node *root;
 	struct ps__node *newest;
-	struct ps__links links; /* from a node and a region to the node below */
-	uint64_t last_ns;       /* of the last boundary */
-	uint16_t last_mark;     /* of all that was taken since it was set to 0 */
+	struct ps__links links; /* from a node and a rate to the node below */
+	uint64_t random;
+	double visit_ns;    /* what a visit costs, if there is a budget; else 0 */
+	uint64_t last_ns;   /* of the last boundary */
+	uint16_t last_mark; /* of all that was taken since it was set to 0 */
 };
 
 struct ps_region {
 	struct ps_profile *profile;
-	struct ps_region *next; /* with the same hash of the name */
+	struct ps_region *next;                /* with the same hash of the name */
+	_Atomic(const struct ps__rate *) rate; /* of the visits that begin now: one of these */
+	struct ps__rate all;                   /* each visit is counted */
+	struct ps__rate *chosen;               /* by the program */
+	struct ps__rate *powers;               /* for a budget; NULL: there is none */
 	char name[];
 };
 
@@ -109,6 +121,9 @@ struct ps_profile {
 	size_t region_room;                           /* a power of two */
 	void (*unlisten)(struct ps_profile *profile); /* NULL: it never heard marks */
 	_Atomic uint64_t faults[PS__FAULTS];
+	double budget;                 /* of the time, that visits may cost; 0: none */
+	uint64_t seed;                 /* of the choice of visits */
+	uint64_t joined;               /* threads */
 	_Atomic(char *) uncounted_why; /* of the first thread that could not be counted */
 };
 
@@ -180,22 +195,30 @@ int ps__member_end(struct ps__member *member);
 void ps__member_thread_ends(void *member); /* for pthread_key_create */
 void ps__member_free(struct ps__member *member);
 
+/* Of the regions that are open. */
 static inline struct ps__node *ps__member_innermost(const struct ps__member *member)
 {
 	return member->depth ? member->levels[member->depth - 1].node : member->root;
 }
 
+/* Of those that are counted: to which counts go. */
+static inline struct ps__node *ps__member_counted(const struct ps__member *member)
+{
+	return member->seen ? member->levels[member->seen - 1].node : member->root;
+}
+
 /* node.c: the node below, made if need be; NULL for lack of memory. parent NULL: the root path. */
 struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *parent,
-                                 const struct ps_region *region);
+                                 const struct ps_region *region, const struct ps__rate *rate);
 static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps__node *parent,
-                                            const struct ps_region *region)
+                                            const struct ps_region *region,
+                                            const struct ps__rate *rate)
 {
 	struct ps__node *last = parent->last_child;
 
-	return __builtin_expect(last && last->region == region, 1)
+	return __builtin_expect(last && last->rate == rate, 1)
 	           ? last
-	           : ps__node_search(member, parent, region);
+	           : ps__node_search(member, parent, region, rate);
 }
 void ps__node_free_all(struct ps__member *member);
 

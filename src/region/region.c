@@ -60,6 +60,12 @@ static struct ps_region *region_add(struct ps_profile *profile, const char *name
 	if (!region)
 		return NULL;
 	region->profile = profile;
+	ps__rate_set(&region->all, 1);
+	atomic_init(&region->rate, &region->all);
+	if (profile->budget > 0 && ps__region_make_powers(region) < 0) {
+		ps__os_free(region);
+		return NULL;
+	}
 	memcpy(region->name, name, length + 1);
 	place = region_place(profile->regions, profile->region_room, name);
 	region->next = *place;
@@ -119,19 +125,23 @@ static __attribute__((cold, noinline)) int region_make_level(struct ps__member *
 PS__INLINE int region_enter(struct ps_region *region)
 {
 	struct ps__member *member;
-	uint64_t now_ns;
+	uint64_t now_ns = 0;
 	int result = ps__member_get(region->profile, &member);
 
 	if (__builtin_expect(result != PS_OK, 0)) {
 		ps__profile_note(region->profile, PS__FAULT_UNCOUNTED);
 		return result;
 	}
-	struct ps__node *node = ps__node_get(member, ps__member_innermost(member), region);
+	const struct ps__rate *rate = atomic_load_explicit(&region->rate, memory_order_acquire);
+	struct ps__node *node = ps__node_get(member, ps__member_innermost(member), region, rate);
 	if (!node || (member->depth == member->room && region_make_level(member) < 0)) {
 		ps__profile_note(region->profile, PS__FAULT_FAILED);
 		return ps__fail_memory("a path; what follows is counted to the region around it");
 	}
-	result = ps__member_boundary(member, &now_ns);
+	if (member->seen == member->depth && ps__rate_chooses(rate, &member->random)) {
+		result = ps__member_boundary(member, &now_ns);
+		member->seen++;
+	}
 	member->levels[member->depth] =
 	    (struct ps__level){.region = region, .node = node, .entered_ns = now_ns};
 	ps__member_set_depth(member, member->depth + 1);

@@ -297,6 +297,9 @@ void ps__value_finish(struct ps_value *sum)
 {
 	if (sum->status == PS_STATUS_NEVER_SCHEDULED && sum->running_ns > 0)
 		attrmap_estimate(sum);
+	/* By chance more was extrapolated, and taken off here, than there was. */
+	if (sum->flags & PS_VALUE_SAMPLED && sum->value < 0)
+		sum->value = 0;
 }
 
 /* One attempt at the newest part in one history. */

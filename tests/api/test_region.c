@@ -82,6 +82,54 @@ static void visit_both(struct wander_work *work, size_t before, size_t inside, s
 	check_ok(ps_region_leave(outer));
 }
 
+#define SAMPLED_VISITS 600
+
+/* All visits are alike, so any choice of them gives the truth, but for what its first visit touches
+ * itself; the coverage is that of the visits. */
+START_TEST(sampled_visits_are_extrapolated)
+{
+	struct wander_work work;
+	struct ps_paths *paths = NULL;
+	struct ps_visits visits = {.size = sizeof visits};
+	struct ps_value value, around;
+	const char *name = "sampled";
+
+	wander_skip_if_obstructed();
+	wander_create(&work, SAMPLED_VISITS * 4);
+	begin(PS_ATTRIBUTE_AUTO);
+	check_ok(ps_region_set_one_in(region(name), 4));
+	check_ok(ps_profile_join(profile));
+	wander_settle(&work);
+	for (int visit = 0; visit < SAMPLED_VISITS; visit++) {
+		check_ok(ps_region_enter(region(name)));
+		wander_touch(&work, 3);
+		check_ok(ps_region_leave(region(name)));
+		wander_touch(&work, 1);
+	}
+	long long strays = wander_strays(&work);
+	check_ok(ps_paths_create(&paths, profile));
+	const struct ps_path *path = ps_path_find(ps_paths_root(paths), &name, 1);
+	check_ok(ps_path_visits(path, &visits));
+	check_ok(ps_path_value(path, here.root, WANDER_EVENT, PS_SHARE_EXCLUSIVE, &value));
+	check_ok(ps_path_value(ps_paths_root(paths), here.root, WANDER_EVENT, PS_SHARE_EXCLUSIVE,
+	                       &around));
+	ck_assert_uint_eq(visits.count, SAMPLED_VISITS);
+	ck_assert_uint_lt(visits.counted, SAMPLED_VISITS / 2);
+	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+	ck_assert_uint_ne(value.flags & PS_VALUE_SAMPLED, 0);
+	double part = (double)visits.counted / SAMPLED_VISITS;
+	ck_assert_double_eq_tol(ps_value_coverage(&value), part, 0.01);
+	ck_assert_int_ge(value.value, 3 * SAMPLED_VISITS - 1);
+	ck_assert_int_le(value.value,
+	                 3 * SAMPLED_VISITS + (long long)((double)(20 + strays) / part));
+	ck_assert_int_ge(value.value + around.value, 4 * SAMPLED_VISITS - 1);
+	ck_assert_int_le(value.value + around.value, 4 * SAMPLED_VISITS + 60 + strays);
+	ps_paths_destroy(paths);
+	end();
+	wander_destroy(&work);
+}
+END_TEST
+
 /* The first visits touch what they need themselves. */
 START_TEST(sixty_pages_of_which_twenty_are_in_the_inner_region)
 {
@@ -371,6 +419,7 @@ static void add(TCase *tests)
 {
 	tcase_add_checked_fixture(tests, here_setup, here_teardown);
 	tcase_add_test(tests, sixty_pages_of_which_twenty_are_in_the_inner_region);
+	tcase_add_test(tests, sampled_visits_are_extrapolated);
 	tcase_add_test(tests, each_path_has_its_touches_on_each_cpu);
 	tcase_add_test(tests, threads_that_come_and_go_have_all_their_visits);
 	tcase_add_test(tests, signal_handlers_may_enter_regions);

@@ -69,6 +69,7 @@ unit_tests = \
 	tests/unit/test_reading_of \
 	tests/unit/test_profile \
 	tests/unit/test_region \
+	tests/unit/test_sampling \
 	tests/unit/test_records \
 	tests/unit/test_report \
 	tests/unit/test_report_refused \

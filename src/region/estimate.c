@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Extrapolates what was counted of sampled regions.
+ *
+ * Of the visits of a path that could have been counted, one in f was, by the numbers of both. So
+ * what was counted in the path and below it is multiplied by f. The other visits' counts went to
+ * the path around it, and are taken off there: the sum of all paths stays what the kernel counted.
+ * Sampled regions may nest: below two of them, what was counted is multiplied by both factors.
+ *
+ * A path that was sampled at several rates comes here as several paths, one for each rate.
+ */
+#include "region/paths.h"
+#include "region/profile.h"
+#include "store/attrmap.h"
+
+#include <math.h>
+
+/* Counts of one part of a raw path, `factor` times. */
+static struct ps_value estimate_value(const struct ps_value *raw, double factor)
+{
+	struct ps_value value = *raw;
+
+	value.value = llround((double)raw->value * factor);
+	/* The coverage is that of the visits, too. */
+	value.enabled_ns = (uint64_t)llround((double)raw->enabled_ns * factor);
+	value.flags |= PS_VALUE_SAMPLED;
+	if (value.status == PS_STATUS_COUNTED)
+		value.status = PS_STATUS_SCALED;
+	return value;
+}
+
+/* What is taken off the path around: no count of its own. */
+static struct ps_value estimate_excess(const struct ps_value *raw, double factor)
+{
+	struct ps_value value = estimate_value(raw, -factor);
+
+	value.raw = 0;
+	value.enabled_ns = 0;
+	value.running_ns = 0;
+	return value;
+}
+
+static int estimate_add_part(struct ps_path *path, const struct ps__part *raw, double factor,
+                             struct ps_value (*of)(const struct ps_value *raw, double factor))
+{
+	struct ps__part *part = ps__paths_get_part(path, raw->thread);
+
+	if (!part)
+		return -1;
+	for (size_t event = 0; event < path->paths->events; event++) {
+		struct ps_value value = of ? of(&raw->values[event], factor) : raw->values[event];
+		ps__paths_merge(part, event, &value);
+	}
+	part->threads += raw->threads;
+	return 0;
+}
+
+static void estimate_add_times(struct ps_path *path, const struct ps_path *raw, double factor)
+{
+	path->estimate.wall_ns += factor * (double)raw->visits.wall_ns;
+	path->estimate.on_cpu_ns += raw->visits.on_cpu_ns == UINT64_MAX
+	                                ? (double)NAN
+	                                : factor * (double)raw->visits.on_cpu_ns;
+}
+
+/* To its own path, and off each one around it that has some of the visits that were not counted. */
+static int estimate_add(const struct ps_path *raw)
+{
+	bool is_whole = raw->estimate.whole == 1;
+
+	estimate_add_times(raw->path, raw, raw->estimate.whole);
+	for (const struct ps__part *part = raw->parts; part; part = part->next) {
+		if (estimate_add_part(raw->path, part, raw->estimate.whole,
+		                      is_whole ? NULL : estimate_value) < 0)
+			return -1;
+	}
+	for (const struct ps_path *inner = raw; inner->parent; inner = inner->parent) {
+		const struct ps_path *outer = inner->parent;
+		double excess = outer->estimate.whole * (inner->estimate.factor - 1);
+		if (excess <= 0)
+			continue;
+		estimate_add_times(outer->path, raw, -excess);
+		for (const struct ps__part *part = raw->parts; part; part = part->next) {
+			if (estimate_add_part(outer->path, part, excess, estimate_excess) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* A visit that is not over yet counts as one where no other one does. */
+static double estimate_factor(const struct ps_path *raw)
+{
+	double counted = (double)raw->visits.counted;
+
+	if (!raw->unchosen)
+		return 1;
+	counted = fmax(counted, 1);
+	return (counted + (double)raw->unchosen) / counted;
+}
+
+static void estimate_finish(struct ps_path *path)
+{
+	double wall_ns = fmax(path->estimate.wall_ns, 0), on_cpu_ns = path->estimate.on_cpu_ns;
+
+	path->visits.wall_ns = (uint64_t)llround(wall_ns);
+	path->visits.on_cpu_ns =
+	    isnan(on_cpu_ns) ? UINT64_MAX : (uint64_t)llround(fmax(on_cpu_ns, 0));
+}
+
+static int estimate_make_path(struct ps_paths *paths, struct ps_path *raw)
+{
+	struct ps_path *above = raw->parent;
+
+	raw->path = ps__paths_get_path(paths, above ? above->path : NULL, raw->region, NULL);
+	if (!raw->path)
+		return -1;
+	raw->estimate.factor = estimate_factor(raw);
+	raw->estimate.whole = raw->estimate.factor * (above ? above->estimate.whole : 1);
+	ps__paths_add_visits(raw->path, raw);
+	return 0;
+}
+
+struct ps_paths *ps__paths_estimate(struct ps_paths *raw)
+{
+	struct ps_paths *paths = ps__paths_make(raw->profile, raw->events);
+	int result = paths ? 0 : -1;
+
+	for (struct ps_path *path = raw->root; path && result == 0; path = path->next_made)
+		result = estimate_make_path(paths, path);
+	for (struct ps_path *path = raw->root; path && result == 0; path = path->next_made)
+		result = estimate_add(path);
+	if (result < 0) {
+		ps_paths_destroy(paths);
+		return NULL;
+	}
+	for (struct ps_path *path = paths->root; path; path = path->next_made)
+		estimate_finish(path);
+	return paths;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sampled regions: their counts are near the truth and say so, and what all paths counted together
+ * is exact. */
+#include "base/os.h"
+#include "support/regions.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define VISITS 1000
+#define SEEDS  100
+
+static long long faults_of_visit(int visit)
+{
+	return 1 + visit * 7 % 13;
+}
+
+/* Of an estimate from n of N visits: N * sqrt((1 - n/N) / n) * the deviation of one visit. */
+static double deviation_of_estimate(double counted)
+{
+	double sum = 0, squares = 0;
+
+	for (int visit = 0; visit < VISITS; visit++) {
+		double faults = (double)faults_of_visit(visit);
+		sum += faults;
+		squares += faults * faults;
+	}
+	double variance = (squares - sum * sum / VISITS) / (VISITS - 1);
+	return VISITS * sqrt((1 - counted / VISITS) / counted * variance);
+}
+
+static long long visit_all(struct ps_region *solve)
+{
+	long long truth = 0;
+
+	for (int visit = 0; visit < VISITS; visit++) {
+		fake_advance(PAGE_FAULTS, 2);
+		check_ok(ps_region_enter(solve));
+		fake_advance(PAGE_FAULTS, (uint64_t)faults_of_visit(visit));
+		truth += faults_of_visit(visit);
+		check_ok(ps_region_leave(solve));
+	}
+	return truth;
+}
+
+/* One seed after the other; of 100, one may be beyond three deviations. */
+START_TEST(one_visit_in_10_is_near_the_truth)
+{
+	int beyond = 0;
+
+	for (int seed = 0; seed < SEEDS; seed++) {
+		regions_begin(EVENT, "minor-faults", NULL);
+		check_ok(ps_profile_set_seed(regions.profile, (uint64_t)seed));
+		check_ok(ps_profile_join(regions.profile));
+		struct ps_region *solve = region("solve");
+		check_ok(ps_region_set_one_in(solve, 10));
+		long long truth = visit_all(solve);
+		take_paths();
+		struct ps_visits visits = visits_of("solve");
+		ck_assert_uint_eq(visits.count, VISITS);
+		ck_assert_uint_gt(visits.counted, VISITS / 20);
+		ck_assert_uint_lt(visits.counted, VISITS / 5);
+		struct ps_value value = value_of("solve", -1, PS_SHARE_EXCLUSIVE);
+		ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+		ck_assert_uint_ne(value.flags & PS_VALUE_SAMPLED, 0);
+		ck_assert_uint_lt(value.raw, (uint64_t)truth);
+		beyond += fabs((double)(value.value - truth)) >
+		          3 * deviation_of_estimate((double)visits.counted);
+		/* What was put there was taken off the path around. */
+		ck_assert_int_eq(all("", -1), truth + 2 * VISITS);
+		ck_assert_int_eq(value.value + own("", -1), truth + 2 * VISITS);
+		ck_assert_uint_ne(value_of("", -1, PS_SHARE_EXCLUSIVE).flags & PS_VALUE_SAMPLED, 0);
+		check_ok(ps_profile_leave(regions.profile));
+		ck_assert_int_eq(scene_total(EVENT).value, (seed + 1) * (truth + 2 * VISITS));
+		regions_end();
+	}
+	ck_assert_int_le(beyond, 1);
+}
+END_TEST
+
+/* The choice depends on the seed alone. */
+START_TEST(the_same_seed_chooses_the_same_visits)
+{
+	long long first = 0;
+	int others = 0;
+
+	for (int run = 0; run < 6; run++) {
+		regions_begin(EVENT, NULL);
+		check_ok(ps_profile_set_seed(regions.profile, run < 3 ? 7 : (uint64_t)run));
+		check_ok(ps_region_set_one_in(region("solve"), 10));
+		visit_all(region("solve"));
+		take_paths();
+		first = run == 0 ? own("solve", -1) : first;
+		if (run < 3)
+			ck_assert_int_eq(own("solve", -1), first);
+		else
+			others += own("solve", -1) != first;
+		regions_end();
+	}
+	ck_assert_int_gt(others, 0);
+}
+END_TEST
+
+/* Both regions are sampled, one inside the other; without a bias the mean of many runs is right. */
+START_TEST(sampled_regions_may_nest)
+{
+	double outer = 0, inner = 0, leaf = 0;
+
+	for (int seed = 0; seed < SEEDS; seed++) {
+		regions_begin(EVENT, NULL);
+		check_ok(ps_profile_set_seed(regions.profile, (uint64_t)seed));
+		struct ps_region *solve = region("solve"), *step = region("step"),
+				 *write = region("write");
+		check_ok(ps_region_set_one_in(solve, 4));
+		check_ok(ps_region_set_one_in(step, 3));
+		for (int visit = 0; visit < 300; visit++) {
+			check_ok(ps_region_enter(solve));
+			fake_advance(PAGE_FAULTS, 5);
+			for (int part = 0; part < 4; part++) {
+				check_ok(ps_region_enter(step));
+				fake_advance(PAGE_FAULTS, 10);
+				check_ok(ps_region_enter(write));
+				fake_advance(PAGE_FAULTS, 1);
+				check_ok(ps_region_leave(write));
+				check_ok(ps_region_leave(step));
+			}
+			check_ok(ps_region_leave(solve));
+			fake_advance(PAGE_FAULTS, 7);
+		}
+		take_paths();
+		outer += (double)own("solve", -1);
+		inner += (double)own("solve/step", -1);
+		leaf += (double)own("solve/step/write", -1);
+		ck_assert_uint_eq(visits_of("solve/step/write").count, 1200);
+		ck_assert_uint_eq(visits_of("solve/step").count, 1200);
+		ck_assert_int_le(llabs(all("", -1) - 300 * (5 + 44 + 7)), 4);
+		regions_end();
+	}
+	ck_assert_double_eq_tol(outer / SEEDS, 1500, 30);
+	ck_assert_double_eq_tol(inner / SEEDS, 12000, 120);
+	ck_assert_double_eq_tol(leaf / SEEDS, 1200, 12);
+}
+END_TEST
+
+static void *visit_some(void *argument)
+{
+	struct ps_region *solve = region("solve");
+
+	fake_set_cpu(*(int *)argument);
+	for (int visit = 0; visit < 20; visit++) {
+		check_ok(ps_region_enter(solve));
+		fake_advance(PAGE_FAULTS, 100);
+		check_ok(ps_region_leave(solve));
+	}
+	return NULL;
+}
+
+/* Most threads have one counted visit, or none: those of all threads count together. */
+START_TEST(threads_with_few_visits_are_extrapolated_together)
+{
+	regions_begin(EVENT, NULL);
+	check_ok(ps_profile_set_seed(regions.profile, 1));
+	check_ok(ps_region_set_one_in(region("solve"), 16));
+	for (int number = 0; number < 60; number++) {
+		int cpu = number % 4;
+		pthread_t thread;
+		ck_assert_int_eq(pthread_create(&thread, NULL, visit_some, &cpu), 0);
+		pthread_join(thread, NULL);
+	}
+	take_paths();
+	ck_assert_uint_eq(visits_of("solve").count, 1200);
+	/* All visits are alike. */
+	ck_assert_int_le(llabs(own("solve", -1) - 120000), 60);
+	ck_assert_int_le(llabs(all("", -1) - 120000), 60);
+	regions_end();
+}
+END_TEST
+
+/* It makes no boundary, nor do the regions inside. */
+START_TEST(a_visit_that_is_not_counted_reads_no_counter)
+{
+	regions_begin(EVENT, NULL);
+	struct ps_region *solve = region("solve"), *step = region("step");
+
+	check_ok(ps_region_set_one_in(solve, UINT64_MAX));
+	check_ok(ps_profile_join(regions.profile));
+	unsigned before = fake_count(FAKE_READ);
+	for (int visit = 0; visit < 50; visit++) {
+		check_ok(ps_region_enter(solve));
+		check_ok(ps_region_enter(step));
+		fake_advance(PAGE_FAULTS, 1);
+		check_ok(ps_region_leave(step));
+		check_ok(ps_region_leave(solve));
+	}
+	ck_assert_uint_eq(fake_count(FAKE_READ), before);
+	take_paths();
+	ck_assert_uint_eq(visits_of("solve").count, 50);
+	ck_assert_uint_eq(visits_of("solve").counted, 0);
+	ck_assert_uint_eq(visits_of("solve/step").count, 50);
+	ck_assert_int_eq(all("", -1), 50);
+	/* Unknown, not 0. */
+	struct ps_value value;
+	ck_assert_int_eq(
+	    ps_path_value(path_of("solve"), scene.root, EVENT, PS_SHARE_EXCLUSIVE, &value),
+	    PS_ENOEVST);
+	regions_end();
+}
+END_TEST
+
+/* What is not sampled stays a count, also beside a region that is. */
+START_TEST(a_region_that_is_not_sampled_stays_exact)
+{
+	regions_begin(EVENT, NULL);
+	struct ps_region *solve = region("solve"), *write = region("write");
+
+	check_ok(ps_profile_set_seed(regions.profile, 3));
+	check_ok(ps_region_set_one_in(solve, 3));
+	check_ok(ps_region_set_one_in(write, 3));
+	check_ok(ps_region_set_one_in(write, 1));
+	visit_all(solve);
+	long long truth = visit_all(write);
+	take_paths();
+	struct ps_value value = value_of("write", -1, PS_SHARE_EXCLUSIVE);
+	ck_assert_int_eq(value.status, PS_STATUS_COUNTED);
+	ck_assert_uint_eq(value.flags & PS_VALUE_SAMPLED, 0);
+	ck_assert_int_eq(value.value, truth);
+	ck_assert_uint_eq(visits_of("write").counted, VISITS);
+	regions_end();
+}
+END_TEST
+
+static void pass(uint64_t time_ns)
+{
+	fake_set_clock(ps__os_now_ns() + time_ns, 1000);
+}
+
+static void visit_for(struct ps_region *region, int visits, uint64_t work_ns)
+{
+	for (int visit = 0; visit < visits; visit++) {
+		check_ok(ps_region_enter(region));
+		pass(work_ns);
+		fake_advance(PAGE_FAULTS, 1);
+		check_ok(ps_region_leave(region));
+	}
+}
+
+/* A region that costs too much is sampled, to less than the budget; one that doesn't is not. Then
+ * it is visited less, and counted more again. */
+START_TEST(a_budget_limits_what_visits_cost)
+{
+	fake_set_clock(UINT64_C(1000000000), 1000);
+	regions_begin(EVENT, NULL);
+	check_ok(ps_profile_set_budget(regions.profile, 1));
+	struct ps_region *rare = region("rare"), *often = region("often");
+
+	visit_for(rare, 300, 10000000);
+	visit_for(often, 20000, 1000);
+	take_paths();
+	ck_assert_uint_eq(visits_of("rare").counted, 300);
+	struct ps_visits visits = visits_of("often");
+	ck_assert_uint_eq(visits.count, 20000);
+	ck_assert_uint_lt(visits.counted, 1000);
+	ck_assert_int_le(llabs(own("often", -1) - 20000), 20);
+	ck_assert_int_le(llabs(all("", -1) - 20300), 20);
+	ck_assert_int_eq(value_of("rare", -1, PS_SHARE_EXCLUSIVE).status, PS_STATUS_COUNTED);
+	ck_assert_int_eq(value_of("often", -1, PS_SHARE_EXCLUSIVE).status, PS_STATUS_SCALED);
+	visit_for(often, 200000, 10000000);
+	take_paths();
+	ck_assert_uint_gt(visits_of("often").counted, visits.counted + 100000);
+	regions_end();
+}
+END_TEST
+
+START_TEST(bad_arguments_of_sampling_are_refused)
+{
+	regions_begin(EVENT, NULL);
+	ck_assert_int_eq(ps_region_set_one_in(NULL, 2), PS_EINVAL);
+	ck_assert_int_eq(ps_region_set_one_in(region("solve"), 0), PS_EINVAL);
+	ck_assert_int_eq(ps_profile_set_seed(NULL, 2), PS_EINVAL);
+	ck_assert_int_eq(ps_profile_set_budget(NULL, 2), PS_EINVAL);
+	ck_assert_int_eq(ps_profile_set_budget(regions.profile, 0), PS_EINVAL);
+	ck_assert_int_eq(ps_profile_set_budget(regions.profile, -1), PS_EINVAL);
+	ck_assert_int_eq(ps_profile_set_budget(regions.profile, 101), PS_EINVAL);
+	ck_assert_int_eq(ps_profile_set_budget(regions.profile, (double)NAN), PS_EINVAL);
+	check_ok(ps_profile_join(regions.profile));
+	ck_assert_int_eq(ps_profile_set_budget(regions.profile, 1), PS_ECNFLCT);
+	regions_end();
+}
+END_TEST
+
+static void add_tests(TCase *tests)
+{
+	tcase_add_test(tests, one_visit_in_10_is_near_the_truth);
+	tcase_add_test(tests, sampled_regions_may_nest);
+	tcase_add_test(tests, threads_with_few_visits_are_extrapolated_together);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("sampling");
+	TCase *tests = scene_case(suite, "once");
+
+	tcase_add_test(tests, the_same_seed_chooses_the_same_visits);
+	tcase_add_test(tests, a_visit_that_is_not_counted_reads_no_counter);
+	tcase_add_test(tests, a_region_that_is_not_sampled_stays_exact);
+	tcase_add_test(tests, a_budget_limits_what_visits_cost);
+	tcase_add_test(tests, bad_arguments_of_sampling_are_refused);
+	add_tests(scene_case(suite, "automatic"));
+	add_tests(scene_case_instances(suite, "per-CPU"));
+	add_tests(scene_case_records(suite, "records"));
+	add_tests(scene_case_last_cpu(suite, "last-cpu"));
+	return scene_run(suite);
+}
