@@ -215,12 +215,23 @@ static void collect_hear_leave(struct ps_mark_region *mark)
 	errno = error;
 }
 
+static void collect_hear_value(struct ps_mark_region *mark, int64_t value)
+{
+	int error = errno;
+	struct ps_region *named = collect_region_of(mark);
+
+	if (named)
+		ps_region_add_value(named, value);
+	errno = error;
+}
+
 static struct ps_mark_region *collect_define(const char *name);
 
 static const struct ps_marks_listener listener = {.size = sizeof listener,
                                                   .define = collect_define,
                                                   .enter = collect_hear_enter,
-                                                  .leave = collect_hear_leave};
+                                                  .leave = collect_hear_leave,
+                                                  .value = collect_hear_value};
 
 static struct collect_region *collect_make_region(const char *name)
 {

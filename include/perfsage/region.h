@@ -12,6 +12,9 @@
  * counted. The topology's tree shows the same totals of threads that have
  * ended, or have called ps_profile_leave; of others it shows less.
  *
+ * A program may also give numbers of its own, how many rows or bytes. They are
+ * summed by path and by name.
+ *
  * The idea of a calling-context tree of marked regions is that of TAU and
  * Caliper, and of LIKWID's marker API. See ps_region(3).
  */
@@ -66,14 +69,30 @@ struct ps_visits {
 	uint64_t times[PS_VISIT_TIMES]; /* visits by their time, see PS_VISIT_TIMES */
 };
 
+/**
+ * The numbers that were given under one name in a path, of all threads together.
+ *
+ * The sum is exact. One that doesn't fit into 64 bits is the largest (or least)
+ * number, with the flag PS_VALUE_SATURATED.
+ */
+struct ps_mark_value {
+	size_t size;    /* sizeof(struct ps_mark_value), set by the caller */
+	uint64_t count; /* how often a number was given; 0: never */
+	int64_t sum;
+	uint32_t flags; /* 0 or PS_VALUE_SATURATED */
+};
+
 /** What a profile could not keep as it should be. */
 struct ps_profile_faults {
-	size_t size;         /* sizeof(struct ps_profile_faults), set by the caller */
-	uint64_t unmatched;  /* regions that were left though they weren't open */
-	uint64_t crossed;    /* regions that were left while another one was innermost */
-	uint64_t left_open;  /* regions that were open when their thread ended */
-	uint64_t in_handler; /* boundaries that a signal handler made during another one */
-	uint64_t failed;     /* boundaries at which the counters could not be read, or no memory */
+	size_t size;        /* sizeof(struct ps_profile_faults), set by the caller */
+	uint64_t unmatched; /* regions that were left though they weren't open */
+	uint64_t crossed;   /* regions that were left while another one was innermost */
+	uint64_t left_open; /* regions that were open when their thread ended */
+	/* boundaries and numbers of a signal handler that interrupted another call */
+	uint64_t in_handler;
+	/* boundaries at which the counters could not be read, and those and numbers that found no
+	 * memory */
+	uint64_t failed;
 };
 
 /**
@@ -142,7 +161,7 @@ PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
 
 /**
  * Hears the marks of this process (<perfsage/marks.h>): from now on they are
- * visits of the profile's regions.
+ * visits of the profile's regions, and numbers of ps_region_add_value.
  *
  * profile - from ps_profile_create. Twice does nothing. Its ps_profile_destroy
  *     ends it: no other thread may be at a mark then
@@ -154,9 +173,8 @@ PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
  *   PS_ECLOST - in a child of fork()
  *
  * A process without marks is no error. What a mark could not do is told by
- * ps_profile_faults. The values of PS_MARK_VALUE are not kept. Any thread may
- * call it at any time, but no signal handler. It takes a lock, and looks at each
- * module of the process.
+ * ps_profile_faults. Any thread may call it at any time, but no signal handler.
+ * It takes a lock, and looks at each module of the process.
  */
 PS_PUBLIC int ps_profile_listen(struct ps_profile *profile);
 
@@ -237,6 +255,28 @@ PS_PUBLIC int ps_region_enter(struct ps_region *region);
  * Costs about one reading.
  */
 PS_PUBLIC int ps_region_leave(struct ps_region *region);
+
+/**
+ * Gives a number: it is added to the sum of its name in the calling thread's
+ * path. Outside any region that is the root path.
+ *
+ * named - from ps_region_define: the number's name. It needn't be open, and is
+ *     not visited
+ * value - any number
+ *
+ * Counts the calling thread from now on, as ps_profile_join does.
+ *
+ * Errors after which the number isn't in the sum:
+ *   PS_EINVAL - named is NULL
+ *   PS_ECLOST - in a child of fork(): create a profile there
+ *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
+ *   PS_ENOMEM - no memory for a name that is new in the path
+ *   as ps_profile_join
+ *
+ * Reads no counter. No lock, and no allocation but for a name that is new in the
+ * thread's path. In a signal handler it is safe without that.
+ */
+PS_PUBLIC int ps_region_add_value(struct ps_region *named, int64_t value);
 
 /**
  * The number of regions that are open in the calling thread. 0 for NULL.
@@ -348,6 +388,30 @@ PS_PUBLIC int ps_path_values(const struct ps_path *path, const struct ps_compone
  *   PS_EINVAL - an argument is NULL; size is none that was ever this struct's
  */
 PS_PUBLIC int ps_path_visits(const struct ps_path *path, struct ps_visits *out);
+
+/**
+ * The name of numbers that were given (ps_region_add_value, PS_MARK_VALUE).
+ *
+ * index - 0 is the first name of all paths together
+ *
+ * Returns NULL beyond the last, or if paths is NULL.
+ */
+PS_PUBLIC const char *ps_paths_mark_value_name(const struct ps_paths *paths, size_t index);
+
+/**
+ * The sum of the numbers that were given in a path under a name.
+ *
+ * path - of ps_paths
+ * name - as that of ps_region_define
+ * out - its size is set by the caller. Where none was given, count is 0
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, share is unknown, or size is none that was
+ *       ever this struct's
+ *   PS_ENOEVNT - nothing was given under this name in any path
+ */
+PS_PUBLIC int ps_path_mark_value(const struct ps_path *path, const char *name, enum ps_share share,
+                                 struct ps_mark_value *out);
 
 /**
  * What was counted in a region, whatever the path that leads to it.

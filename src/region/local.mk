@@ -6,6 +6,8 @@ src_region_libregion_la_SOURCES = \
 	src/region/links.h \
 	src/region/listen.c \
 	src/region/listen.h \
+	src/region/mark_sums.c \
+	src/region/mark_value.c \
 	src/region/marks.c \
 	src/region/member.c \
 	src/region/node.c \

@@ -82,6 +82,7 @@ static void paths_free_path(struct ps_path *path)
 		next = part->next;
 		ps__os_free(part);
 	}
+	ps__value_sum_free_all(path);
 	ps__os_free(path);
 }
 
@@ -93,8 +94,10 @@ void ps_paths_destroy(struct ps_paths *paths)
 		next = path->next_made;
 		paths_free_path(path);
 	}
-	if (paths)
+	if (paths) {
 		ps__links_clear(&paths->links);
+		ps__os_free(paths->names);
+	}
 	ps__os_free(paths);
 }
 
@@ -129,7 +132,28 @@ static struct ps__node *paths_next_node(const struct ps__node *node)
 	return atomic_load_explicit(&node->next, memory_order_acquire);
 }
 
-/* The thread may make more meanwhile: those have no path, or no part, and are left for later. */
+static struct ps__value_cell *paths_first_value(const struct ps__node *node)
+{
+	return atomic_load_explicit(&node->values, memory_order_acquire);
+}
+
+static struct ps__value_cell *paths_next_value(const struct ps__value_cell *value)
+{
+	return atomic_load_explicit(&value->next, memory_order_acquire);
+}
+
+static int paths_make_room_for_values(const struct ps__node *node)
+{
+	for (const struct ps__value_cell *value = paths_first_value(node); value;
+	     value = paths_next_value(value)) {
+		if (!ps__value_sum_get(node->path, value->name))
+			return -1;
+	}
+	return 0;
+}
+
+/* The thread may make more meanwhile: those have no path, no part or no sum, and are left for
+ * later. */
 static int paths_make_room(struct ps_paths *paths, const struct ps__member *member)
 {
 	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {
@@ -141,6 +165,8 @@ static int paths_make_room(struct ps_paths *paths, const struct ps__member *memb
 			if (!paths_get_part(node->path, cell->history->thread))
 				return -1;
 		}
+		if (paths_make_room_for_values(node) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -202,6 +228,23 @@ static void paths_add_cell(const struct ps__node *node, struct ps__cell *cell)
 		part->threads++;
 }
 
+static void paths_add_value(const struct ps__node *node, const struct ps__value_cell *value)
+{
+	struct ps__value_sum *sum = ps__value_sum_find(node->path, value->name);
+	uint64_t sequence, count, low, high;
+
+	if (!sum)
+		return;
+	do {
+		sequence = paths_read_begin(node);
+		count = atomic_load_explicit(&value->count, memory_order_acquire);
+		low = atomic_load_explicit(&value->low, memory_order_acquire);
+		high = atomic_load_explicit(&value->high, memory_order_acquire);
+	} while (paths_read_retry(node, sequence));
+	sum->count += count;
+	sum->sum += (__int128)((unsigned __int128)high << 64 | low);
+}
+
 /* On the CPU: how long the first group was enabled. */
 static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
 {
@@ -231,6 +274,9 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 		paths_add_on_cpu(&node->path->visits, node);
 		for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next)
 			paths_add_cell(node, cell);
+		for (const struct ps__value_cell *value = paths_first_value(node); value;
+		     value = paths_next_value(value))
+			paths_add_value(node, value);
 	}
 	return 0;
 }
@@ -246,6 +292,11 @@ static int paths_make_room_for(struct ps_paths *paths, const struct ps_paths *ot
 			return -1;
 		for (const struct ps__part *part = other->parts; part; part = part->next) {
 			if (!paths_get_part(other->path, part->thread))
+				return -1;
+		}
+		for (const struct ps__value_sum *value = other->values; value;
+		     value = value->next) {
+			if (!ps__value_sum_get(other->path, value->name))
 				return -1;
 		}
 	}
@@ -269,6 +320,11 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 			for (size_t event = 0; event < paths->events; event++)
 				paths_merge(part, event, &from->values[event]);
 			part->threads += from->threads;
+		}
+		for (const struct ps__value_sum *from = other->values; from; from = from->next) {
+			struct ps__value_sum *value = ps__value_sum_find(other->path, from->name);
+			value->count += from->count;
+			value->sum += from->sum;
 		}
 	}
 	return 0;

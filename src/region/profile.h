@@ -39,6 +39,15 @@ struct ps__visits {
 	_Atomic uint64_t times[PS_VISIT_TIMES];
 };
 
+/* The numbers that were given under one name in a path. The sum has 128 bits, in two's complement:
+ * no number of calls makes it overflow. Written by the thread alone, read by others. */
+struct ps__value_cell {
+	_Atomic(struct ps__value_cell *) next; /* in the order in which they were made */
+	const struct ps_region *name;
+	_Atomic uint64_t count;
+	_Atomic uint64_t low, high;
+};
+
 struct ps__node {
 	struct ps__node *parent; /* NULL: the root path */
 	const struct ps_region *region;
@@ -50,6 +59,9 @@ struct ps__node {
 	struct ps__node *last_child;      /* found last */
 	struct ps_path *path; /* what it is added to; of the holder of the profile's lock */
 	struct ps__visits visits;
+	_Atomic(struct ps__value_cell *) values; /* stored with release, loaded with acquire */
+	struct ps__value_cell *newest_value;
+	struct ps__value_cell *last_value; /* found last */
 };
 
 /* A region that is open. */
