@@ -85,11 +85,14 @@ static int collect_complain(int code)
 
 static int collect_make_profile(void)
 {
+	const char *group = collect_settings_group();
 	int result = ps_topology_load(&collect.topology, NULL);
 
 	if (result == PS_OK)
 		result = ps_profile_create(&collect.profile, collect.settings.model,
 		                           ps_topology_root(collect.topology));
+	if (result == PS_OK && group)
+		result = ps_profile_set_group(collect.profile, group);
 	if (result == PS_OK)
 		result = ps_profile_join(collect.profile);
 	return result;

@@ -10,10 +10,8 @@
  * counts are kept exclusively, by path and hardware thread; those outside any
  * region belong to the root path. The sum over all paths is what the event sets
  * counted. The topology's tree shows the same totals of threads that have
- * ended, or have called ps_profile_leave; of others it shows less.
- *
- * A program may also give numbers of its own, how many rows or bytes. They are
- * summed by path and by name.
+ * ended, or have called ps_profile_leave; of others it shows less. Numbers that
+ * the program gives are summed by path and name.
  *
  * The idea of a calling-context tree of marked regions is that of TAU and
  * Caliper, and of LIKWID's marker API. See ps_region(3).
@@ -71,28 +69,23 @@ struct ps_visits {
 
 /**
  * The numbers that were given under one name in a path, of all threads together.
- *
- * The sum is exact. One that doesn't fit into 64 bits is the largest (or least)
- * number, with the flag PS_VALUE_SATURATED.
+ * A sum that doesn't fit into 64 bits is the largest (or least) number.
  */
 struct ps_mark_value {
 	size_t size;    /* sizeof(struct ps_mark_value), set by the caller */
 	uint64_t count; /* how often a number was given; 0: never */
-	int64_t sum;
+	int64_t sum;    /* exact, if flags is 0 */
 	uint32_t flags; /* 0 or PS_VALUE_SATURATED */
 };
 
 /** What a profile could not keep as it should be. */
 struct ps_profile_faults {
-	size_t size;        /* sizeof(struct ps_profile_faults), set by the caller */
-	uint64_t unmatched; /* regions that were left though they weren't open */
-	uint64_t crossed;   /* regions that were left while another one was innermost */
-	uint64_t left_open; /* regions that were open when their thread ended */
-	/* boundaries and numbers of a signal handler that interrupted another call */
-	uint64_t in_handler;
-	/* boundaries at which the counters could not be read, and those and numbers that found no
-	 * memory */
-	uint64_t failed;
+	size_t size;         /* sizeof(struct ps_profile_faults), set by the caller */
+	uint64_t unmatched;  /* regions that were left though they weren't open */
+	uint64_t crossed;    /* regions that were left while another one was innermost */
+	uint64_t left_open;  /* regions that were open when their thread ended */
+	uint64_t in_handler; /* boundaries and numbers of a handler that interrupted a call */
+	uint64_t failed;     /* boundaries without a reading; what found no memory */
 };
 
 /**
@@ -189,6 +182,25 @@ struct ps_marks_listener;
 PS_PUBLIC void ps_marks_announce(const struct ps_marks_listener **slot);
 
 /**
+ * Tells visits apart by a number, such as the level of a multigrid cycle.
+ *
+ * profile - from ps_profile_create
+ * name - of the number (ps_region_add_value, PS_MARK_VALUE); copied
+ *
+ * From now on a number, 3 for example, moves the visit of the innermost region,
+ * "smooth", to the path "smooth[name=3]", with what it counted since its last
+ * boundary. Another number in the same visit is a boundary. These numbers are in
+ * no sum, unless they are given outside any region.
+ *
+ * Errors:
+ *   PS_ECNFLCT - the profile has another such name already
+ *   as ps_region_define
+ *
+ * Any thread may call it at any time. Each number is a path: they should be few.
+ */
+PS_PUBLIC int ps_profile_set_group(struct ps_profile *profile, const char *name);
+
+/**
  * Tells what went wrong, of all threads until now.
  *
  * profile - from ps_profile_create
@@ -257,24 +269,25 @@ PS_PUBLIC int ps_region_enter(struct ps_region *region);
 PS_PUBLIC int ps_region_leave(struct ps_region *region);
 
 /**
- * Gives a number: it is added to the sum of its name in the calling thread's
- * path. Outside any region that is the root path.
+ * Gives a number: adds it to the sum of its name in the calling thread's path.
  *
- * named - from ps_region_define: the number's name. It needn't be open, and is
- *     not visited
- * value - any number
+ * named - from ps_region_define: the number's name. It is not visited
+ * value - the number
  *
- * Counts the calling thread from now on, as ps_profile_join does.
+ * Counts the calling thread from now on, as ps_profile_join does. The name of
+ * ps_profile_set_group tells visits apart instead.
  *
- * Errors after which the number isn't in the sum:
+ * Errors after which the number is lost:
  *   PS_EINVAL - named is NULL
- *   PS_ECLOST - in a child of fork(): create a profile there
- *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
  *   PS_ENOMEM - no memory for a name that is new in the path
  *   as ps_profile_join
  *
- * Reads no counter. No lock, and no allocation but for a name that is new in the
- * thread's path. In a signal handler it is safe without that.
+ * Errors after which the visit is told apart all the same:
+ *   as ps_read
+ *
+ * Reads no counter, but for a second number that tells a visit apart. No lock and
+ * no allocation, but for what is new in the thread's path. In a signal handler
+ * it is safe without these.
  */
 PS_PUBLIC int ps_region_add_value(struct ps_region *named, int64_t value);
 

@@ -2,6 +2,8 @@
 # Regions: counts by path of open regions.
 noinst_LTLIBRARIES += src/region/libregion.la
 src_region_libregion_la_SOURCES = \
+	src/region/group.c \
+	src/region/group.h \
 	src/region/links.c \
 	src/region/links.h \
 	src/region/listen.c \

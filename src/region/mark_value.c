@@ -2,7 +2,7 @@
 /* Numbers that the program gives under a name: each thread's sums. */
 #include "base/error.h"
 #include "base/os.h"
-#include "region/profile.h"
+#include "region/group.h"
 
 static __attribute__((cold, noinline)) struct ps__value_cell *
 value_make_cell(struct ps__member *member, struct ps__node *node, const struct ps_region *name)
@@ -45,6 +45,9 @@ static int value_add(struct ps_region *named, int64_t value)
 
 	if (result != PS_OK)
 		return result;
+	if (member->depth &&
+	    atomic_load_explicit(&named->profile->group, memory_order_relaxed) == named)
+		return ps__group_change(member, named, value);
 	struct ps__node *node = ps__member_innermost(member);
 	struct ps__value_cell *cell = value_cell(member, node, named);
 	if (!cell) {

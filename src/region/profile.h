@@ -92,6 +92,9 @@ struct ps_region {
 	char name[];
 };
 
+/* Found or made, under the profile's lock; NULL for lack of memory. */
+struct ps_region *ps__region_get(struct ps_profile *profile, const char *name);
+
 /* For marks: leaves it, and what is open inside it, as longjmp leaves it. Not in order is a fault
  * all the same. */
 void ps__region_leave_through(struct ps_region *region);
@@ -112,13 +115,14 @@ struct ps_profile {
 	struct ps_eventset *model;
 	struct ps_component *root;
 	pthread_key_t key;    /* of the thread's member: its destructor is the thread's end */
-	pthread_mutex_t lock; /* of all below but faults */
+	pthread_mutex_t lock; /* of all below but group and faults */
 	struct ps__member *members;
 	struct ps_paths *ended;
 	struct ps_region **regions; /* by hash */
 	size_t region_count;
 	size_t region_room;                           /* a power of two */
 	void (*unlisten)(struct ps_profile *profile); /* NULL: it never heard marks */
+	_Atomic(struct ps_region *) group;            /* tells visits apart; NULL: nothing does */
 	_Atomic uint64_t faults[PS__FAULTS];
 };
 

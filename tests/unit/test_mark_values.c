@@ -294,6 +294,118 @@ START_TEST(a_handler_that_interrupts_a_call_is_refused)
 }
 END_TEST
 
+/* "cycle" three times, and in it "smooth" at levels 0, 1, 0 */
+static void run_cycle(struct ps_region *cycle, struct ps_region *smooth, struct ps_region *inner)
+{
+	static const int64_t levels[] = {0, -1, 0};
+
+	for (int turn = 0; turn < 3; turn++) {
+		check_ok(ps_region_enter(cycle));
+		for (int at = 0; at < 3; at++) {
+			check_ok(ps_region_enter(smooth));
+			fake_advance(PAGE_FAULTS, 10);
+			give("level", levels[at]);
+			give("rows", 7);
+			fake_advance(PAGE_FAULTS, 1);
+			check_ok(ps_region_enter(inner));
+			fake_advance(PAGE_FAULTS, 100);
+			check_ok(ps_region_leave(inner));
+			check_ok(ps_region_leave(smooth));
+		}
+		check_ok(ps_region_leave(cycle));
+	}
+}
+
+START_TEST(a_number_tells_visits_apart)
+{
+	regions_begin(EVENT, NULL);
+	check_ok(ps_profile_set_group(regions.profile, "level"));
+	check_ok(ps_profile_set_group(regions.profile, "level"));
+	check_fails(ps_profile_set_group(regions.profile, "rows"), PS_ECNFLCT);
+	check_detail("'level'");
+	check_fails(ps_profile_set_group(NULL, "rows"), PS_EINVAL);
+	check_fails(ps_profile_set_group(regions.profile, NULL), PS_EINVAL);
+	check_fails(ps_profile_set_group(regions.profile, ""), PS_EINVAL);
+	give("level", 4);
+	run_cycle(region("cycle"), region("smooth"), region("inner"));
+	for (int turn = 0; turn < 2; turn++) {
+		take_paths();
+		ck_assert_int_eq(own("cycle/smooth[level=0]", -1), 66);
+		ck_assert_int_eq(own("cycle/smooth[level=-1]", -1), 33);
+		ck_assert_int_eq(own("cycle/smooth", -1), 0);
+		ck_assert_uint_eq(visits_of("cycle/smooth[level=0]").count, 6);
+		ck_assert_uint_eq(visits_of("cycle/smooth[level=-1]").count, 3);
+		ck_assert_uint_eq(visits_of("cycle/smooth").count, 0);
+		ck_assert_int_eq(own("cycle/smooth[level=0]/inner", -1), 600);
+		ck_assert_int_eq(all("", -1), 999);
+		check_sum("cycle/smooth[level=0]", "rows", 42, 6);
+		check_sum("cycle/smooth[level=-1]", "rows", 21, 3);
+		check_all("", "level", 4, 1);
+		if (turn == 0)
+			check_ok(ps_profile_leave(regions.profile));
+	}
+	ck_assert_uint_eq(faults_of_profile().left_open, 0);
+	regions_end();
+}
+END_TEST
+
+/* What was counted before the second number stays with the first. */
+START_TEST(a_second_number_is_a_boundary)
+{
+	regions_begin(EVENT, NULL);
+	check_ok(ps_profile_set_group(regions.profile, "level"));
+	check_ok(ps_region_enter(region("smooth")));
+	fake_advance(PAGE_FAULTS, 1);
+	unsigned reads = fake_count(FAKE_READ);
+	give("level", INT64_MIN);
+	give("level", INT64_MIN);
+	ck_assert_uint_eq(fake_count(FAKE_READ), reads);
+	fake_advance(PAGE_FAULTS, 20);
+	give("level", INT64_MAX);
+	fake_advance(PAGE_FAULTS, 300);
+	check_ok(ps_region_leave(region("smooth")));
+	check_ok(ps_region_enter(region("smooth")));
+	fake_advance(PAGE_FAULTS, 4000);
+	check_ok(ps_region_leave(region("smooth")));
+	take_paths();
+	ck_assert_int_eq(own("smooth[level=-9223372036854775808]", -1), 21);
+	ck_assert_uint_eq(visits_of("smooth[level=-9223372036854775808]").count, 0);
+	ck_assert_int_eq(own("smooth[level=9223372036854775807]", -1), 300);
+	ck_assert_uint_eq(visits_of("smooth[level=9223372036854775807]").count, 1);
+	ck_assert_int_eq(own("smooth", -1), 4000);
+	regions_end();
+}
+END_TEST
+
+/* One allocation after the other fails: the visit stays where it is, and nothing is lost. */
+START_TEST(without_memory_a_visit_stays_in_its_path)
+{
+	unsigned failures = 0;
+
+	for (unsigned nth = 1; nth < 12; nth++) {
+		regions_begin(EVENT, NULL);
+		check_ok(ps_profile_set_group(regions.profile, "level"));
+		struct ps_region *level = region("level");
+		check_ok(ps_region_enter(region("smooth")));
+		fake_advance(PAGE_FAULTS, 5);
+		fake_fail(FAKE_ALLOCATE, nth, ENOMEM);
+		int result = ps_region_add_value(level, 3);
+		fake_fail(FAKE_ALLOCATE, 0, 0);
+		fake_advance(PAGE_FAULTS, 2);
+		check_ok(ps_region_leave(region("smooth")));
+		take_paths();
+		ck_assert(result == PS_OK || result == PS_ENOMEM);
+		ck_assert_int_eq(own(result == PS_OK ? "smooth[level=3]" : "smooth", -1), 7);
+		ck_assert_int_eq(all("", -1), 7);
+		ck_assert_uint_eq(faults_of_profile().failed, result != PS_OK);
+		failures += result != PS_OK;
+		regions_end();
+	}
+	ck_assert_uint_gt(failures, 2);
+	ck_assert_uint_lt(failures, 11);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("mark_values");
@@ -306,5 +418,8 @@ int main(void)
 	tcase_add_test(tests, without_memory_what_was_taken_is_there);
 	tcase_add_test(tests, bad_arguments_are_refused);
 	tcase_add_test(tests, a_handler_that_interrupts_a_call_is_refused);
+	tcase_add_test(tests, a_number_tells_visits_apart);
+	tcase_add_test(tests, a_second_number_is_a_boundary);
+	tcase_add_test(tests, without_memory_a_visit_stays_in_its_path);
 	return scene_run(suite);
 }
