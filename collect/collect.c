@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <perfsage/collect.h>
+#include <perfsage/sampling.h>
 #include <perfsage/topology.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -85,6 +86,7 @@ static int collect_complain(int code)
 
 static int collect_make_profile(void)
 {
+	const char *group = collect_settings_group();
 	int result = ps_topology_load(&collect.topology, NULL);
 
 	if (result == PS_OK)
@@ -92,6 +94,8 @@ static int collect_make_profile(void)
 		                           ps_topology_root(collect.topology));
 	if (result == PS_OK && collect.settings.budget > 0)
 		result = ps_profile_set_budget(collect.profile, collect.settings.budget);
+	if (result == PS_OK && group)
+		result = ps_profile_set_group(collect.profile, group);
 	if (result == PS_OK)
 		result = ps_profile_join(collect.profile);
 	return result;
@@ -226,12 +230,23 @@ static void collect_hear_leave(struct ps_mark_region *mark)
 	errno = error;
 }
 
+static void collect_hear_value(struct ps_mark_region *mark, int64_t value)
+{
+	int error = errno;
+	struct ps_region *named = collect_region_of(mark);
+
+	if (named)
+		ps_region_add_value(named, value);
+	errno = error;
+}
+
 static struct ps_mark_region *collect_define(const char *name);
 
 static const struct ps_marks_listener listener = {.size = sizeof listener,
                                                   .define = collect_define,
                                                   .enter = collect_hear_enter,
-                                                  .leave = collect_hear_leave};
+                                                  .leave = collect_hear_leave,
+                                                  .value = collect_hear_value};
 
 static struct collect_region *collect_make_region(const char *name)
 {

@@ -28,6 +28,11 @@ const char *collect_settings_journal(void)
 	return settings_find("PERFSAGE_JOURNAL");
 }
 
+const char *collect_settings_group(void)
+{
+	return settings_find("PERFSAGE_GROUP");
+}
+
 static int settings_add_event(struct ps_eventset *model, const char *name, size_t length)
 {
 	char *copy = ps__os_strndup(name, length);

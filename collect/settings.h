@@ -26,4 +26,7 @@ void collect_settings_clear(struct collect_settings *settings);
 /* The file in which perfsage notes what was heard in which process; NULL: none. */
 const char *collect_settings_journal(void);
 
+/* The name of the numbers that tell visits apart; NULL: none do. */
+const char *collect_settings_group(void);
+
 #endif

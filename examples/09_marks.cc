@@ -7,11 +7,12 @@
 //     perfsage stat --regions ./marks
 //
 // By itself it runs as if there were no marks. perfsage stat --regions shows what each phase
-// counted, in all threads; with --by numa, for each NUMA node. The exception that ends the solver
-// early leaves its regions, as any other end of a block does.
+// counted, in all threads, and how many rows it had; with --by numa, the counts of each NUMA node.
+// The exception that ends the solver early leaves its regions, as any other end of a block does.
 #include <perfsage/marks.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <thread>
 #include <vector>
@@ -25,6 +26,7 @@ struct converged {
 void assemble(std::vector<double> &matrix, std::vector<double> &x)
 {
 	PS_REGION("assemble") {
+		PS_MARK_VALUE("rows", static_cast<std::int64_t>(x.size()));
 		for (std::size_t row = 0; row < x.size(); row++) {
 			x[row] = 1.0;
 			for (std::size_t diagonal = 0; diagonal < 5; diagonal++)

@@ -14,10 +14,12 @@ pkginclude_HEADERS = \
 	include/perfsage/marks.h \
 	include/perfsage/metric.h \
 	include/perfsage/papi.h \
+	include/perfsage/paths.h \
 	include/perfsage/print.h \
 	include/perfsage/report.h \
 	include/perfsage/region.h \
 	include/perfsage/read.h \
+	include/perfsage/sampling.h \
 	include/perfsage/task.h \
 	include/perfsage/thread.h \
 	include/perfsage/topology.h \

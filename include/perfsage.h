@@ -18,10 +18,12 @@
 #include <perfsage/export.h>
 #include <perfsage/metric.h>
 #include <perfsage/papi.h>
+#include <perfsage/paths.h>
 #include <perfsage/print.h>
 #include <perfsage/read.h>
 #include <perfsage/region.h>
 #include <perfsage/report.h>
+#include <perfsage/sampling.h>
 #include <perfsage/task.h>
 #include <perfsage/thread.h>
 #include <perfsage/topology.h>

@@ -203,7 +203,8 @@ ps__mark_value(struct ps_mark_region *named, int64_t value)
 #define PS_REGION_END(name)   PS__MARK_END(name)
 
 /**
- * Tells a number: how many rows, which level.
+ * Tells a number: how many rows, how many bytes. A listener adds up the numbers
+ * of a name in each path of open regions (ps_region_add_value).
  *
  * name - as that of PS_REGION
  * number - an integer that fits int64_t. It isn't evaluated unless it is heard

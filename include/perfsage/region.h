@@ -10,7 +10,8 @@
  * counts are kept exclusively, by path and hardware thread; those outside any
  * region belong to the root path. The sum over all paths is what the event sets
  * counted. The topology's tree shows the same totals of threads that have
- * ended, or have called ps_profile_leave; of others it shows less.
+ * ended, or have called ps_profile_leave; of others it shows less. Numbers that
+ * the program gives are summed by path and name.
  *
  * The idea of a calling-context tree of marked regions is that of TAU and
  * Caliper, and of LIKWID's marker API. See ps_region(3).
@@ -20,52 +21,14 @@
 
 #include <perfsage/component.h>
 #include <perfsage/eventset.h>
-#include <perfsage/value.h>
+#include <perfsage/paths.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** The regions of a program, and what was counted in them. */
-struct ps_profile;
-
 /** A named region of a profile. It lives as long as the profile. */
 struct ps_region;
-
-/** What a profile had counted at one point, as a tree of paths. It must be released before the
- * profile. */
-struct ps_paths;
-
-/** One of the paths; it lives as long as the ps_paths that it is of. */
-struct ps_path;
-
-/** In which part of a path. */
-enum ps_share {
-	PS_SHARE_EXCLUSIVE, /* in the innermost region itself */
-	PS_SHARE_INCLUSIVE  /* and in the regions inside it */
-};
-
-/** Histogram: visits that took [2^n, 2^(n+1)) ns; the last one, all longer ones. */
-#define PS_VISIT_TIMES 48
-
-/**
- * The visits of a path, of all threads together. Times are nanoseconds.
- *
- * A visit is counted when it ends. Times and counts of open visits are there
- * up to their last boundary.
- */
-struct ps_visits {
-	size_t size;        /* sizeof(struct ps_visits), set by the caller */
-	uint64_t count;     /* visits that have ended */
-	uint64_t counted;   /* of these, so many were counted; less if the region is sampled */
-	uint64_t wall_ns;   /* exclusive: CLOCK_MONOTONIC in the region itself */
-	uint64_t on_cpu_ns; /* of these, so long the thread was on a CPU; see ps_path_visits */
-	uint64_t inside_ns; /* in the regions inside it */
-	uint64_t
-	    shortest_ns;     /* visit, the regions inside it included; UINT64_MAX: none has ended */
-	uint64_t longest_ns; /* 0: none has ended */
-	uint64_t times[PS_VISIT_TIMES]; /* visits by their time, see PS_VISIT_TIMES */
-};
 
 /** What a profile could not keep as it should be. */
 struct ps_profile_faults {
@@ -73,8 +36,8 @@ struct ps_profile_faults {
 	uint64_t unmatched;  /* regions that were left though they weren't open */
 	uint64_t crossed;    /* regions that were left while another one was innermost */
 	uint64_t left_open;  /* regions that were open when their thread ended */
-	uint64_t in_handler; /* boundaries that a signal handler made during another one */
-	uint64_t failed;     /* boundaries at which the counters could not be read, or no memory */
+	uint64_t in_handler; /* boundaries and numbers of a handler that interrupted a call */
+	uint64_t failed;     /* boundaries without a reading; what found no memory */
 	/* Visits in threads that could not be counted. They are in no path */
 	uint64_t uncounted;
 	/* The first reason for it; NULL: none. It lives as long as the profile */
@@ -133,41 +96,6 @@ PS_PUBLIC void ps_profile_destroy(struct ps_profile *profile);
 PS_PUBLIC int ps_profile_join(struct ps_profile *profile);
 
 /**
- * Sets what measuring may cost: a region that is visited so often that its
- * visits cost more is sampled.
- *
- * The cost of a visit is measured when a thread joins. Each thread looks after
- * every 64 counted visits of a path how long they took; one visit in 2, 4, 8,
- * ... is counted from then on, for all threads. The other visits cost some
- * nanoseconds, which the budget does not know.
- *
- * profile - from ps_profile_create
- * percent - of the time that passes in a thread, for each path: more than 0, at
- *     most 100
- *
- * Errors:
- *   PS_EINVAL - profile is NULL, or percent out of its range
- *   PS_ECNFLCT - a thread is counted already
- *   PS_ENOMEM - no memory
- *   PS_ECLOST - in a child of fork()
- */
-PS_PUBLIC int ps_profile_set_budget(struct ps_profile *profile, double percent);
-
-/**
- * Seeds the choice of visits in the threads that join from now on: with the same
- * seed, and threads that join in the same order, the same visits are counted.
- * Without it each profile has its own.
- *
- * profile - from ps_profile_create
- * seed - any number
- *
- * Errors:
- *   PS_EINVAL - profile is NULL
- *   PS_ECLOST - in a child of fork()
- */
-PS_PUBLIC int ps_profile_set_seed(struct ps_profile *profile, uint64_t seed);
-
-/**
  * Stops counting the calling thread: as its end does.
  *
  * Regions that are open are left, and told by ps_profile_faults. The counts
@@ -186,7 +114,7 @@ PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
 
 /**
  * Hears the marks of this process (<perfsage/marks.h>): from now on they are
- * visits of the profile's regions.
+ * visits of the profile's regions, and numbers of ps_region_add_value.
  *
  * profile - from ps_profile_create. Twice does nothing. Its ps_profile_destroy
  *     ends it: no other thread may be at a mark then
@@ -198,9 +126,8 @@ PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
  *   PS_ECLOST - in a child of fork()
  *
  * A process without marks is no error. What a mark could not do is told by
- * ps_profile_faults. The values of PS_MARK_VALUE are not kept. Any thread may
- * call it at any time, but no signal handler. It takes a lock, and looks at each
- * module of the process.
+ * ps_profile_faults. Any thread may call it at any time, but no signal handler.
+ * It takes a lock, and looks at each module of the process.
  */
 PS_PUBLIC int ps_profile_listen(struct ps_profile *profile);
 
@@ -213,6 +140,25 @@ struct ps_marks_listener;
  * slot - of the shared object; filled if a profile listens. NULL does nothing
  */
 PS_PUBLIC void ps_marks_announce(const struct ps_marks_listener **slot);
+
+/**
+ * Tells visits apart by a number, such as the level of a multigrid cycle.
+ *
+ * profile - from ps_profile_create
+ * name - of the number (ps_region_add_value, PS_MARK_VALUE); copied
+ *
+ * From now on a number, 3 for example, moves the visit of the innermost region,
+ * "smooth", to the path "smooth[name=3]", with what it counted since its last
+ * boundary. Another number in the same visit is a boundary. These numbers are in
+ * no sum, unless they are given outside any region.
+ *
+ * Errors:
+ *   PS_ECNFLCT - the profile has another such name already
+ *   as ps_region_define
+ *
+ * Any thread may call it at any time. Each number is a path: they should be few.
+ */
+PS_PUBLIC int ps_profile_set_group(struct ps_profile *profile, const char *name);
 
 /**
  * Tells what went wrong, of all threads until now.
@@ -245,28 +191,6 @@ PS_PUBLIC int ps_profile_faults(struct ps_profile *profile, struct ps_profile_fa
  */
 PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profile,
                                const char *name);
-
-/**
- * Samples a region: one visit in so many is counted, chosen at random.
- *
- * A visit that isn't counted costs some nanoseconds; regions inside it aren't
- * counted either. ps_path_value extrapolates by the number of visits, which is
- * exact, and labels it: PS_STATUS_SCALED, PS_VALUE_SAMPLED, and the coverage is
- * the part of the visits that was counted. What is added to a path is taken off
- * the path around it, so the sum of all paths stays what the kernel counted.
- * A path of which no visit was counted has no value.
- *
- * region - from ps_region_define
- * one_in - 1: each visit, as without this call
- *
- * Errors:
- *   PS_EINVAL - region is NULL, or one_in is 0
- *   PS_ENOMEM - no memory
- *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
- *
- * For all threads, from their next visit on. A budget doesn't change it.
- */
-PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
 
 /**
  * Begins a visit of a region by the calling thread.
@@ -308,6 +232,29 @@ PS_PUBLIC int ps_region_enter(struct ps_region *region);
 PS_PUBLIC int ps_region_leave(struct ps_region *region);
 
 /**
+ * Gives a number: adds it to the sum of its name in the calling thread's path.
+ *
+ * named - from ps_region_define: the number's name. It is not visited
+ * value - the number
+ *
+ * Counts the calling thread from now on, as ps_profile_join does. The name of
+ * ps_profile_set_group tells visits apart instead.
+ *
+ * Errors after which the number is lost:
+ *   PS_EINVAL - named is NULL
+ *   PS_ENOMEM - no memory for a name that is new in the path
+ *   as ps_profile_join
+ *
+ * Errors after which the visit is told apart all the same:
+ *   as ps_read
+ *
+ * Reads no counter, but for a second number that tells a visit apart. No lock and
+ * no allocation, but for what is new in the thread's path. In a signal handler
+ * it is safe without these.
+ */
+PS_PUBLIC int ps_region_add_value(struct ps_region *named, int64_t value);
+
+/**
  * The number of regions that are open in the calling thread. 0 for NULL.
  */
 PS_PUBLIC size_t ps_region_level(const struct ps_profile *profile);
@@ -323,117 +270,6 @@ PS_PUBLIC size_t ps_region_level(const struct ps_profile *profile);
  *   as ps_region_leave
  */
 PS_PUBLIC int ps_region_close(struct ps_profile *profile, size_t level);
-
-/**
- * Takes the paths of all threads together, as they stand now.
- *
- * Other threads may go on: of each, what it had counted up to its last boundary
- * is there. The calling thread's counts come up to this call.
- *
- * out - receives the paths; release them with ps_paths_destroy
- * profile - from ps_profile_create
- *
- * Errors:
- *   PS_EINVAL - an argument is NULL
- *   PS_ENOMEM - no memory
- *   PS_ECLOST - in a child of fork()
- *   as ps_read
- *
- * The copy is the caller's: other threads may read it at the same time.
- */
-PS_PUBLIC int ps_paths_create(struct ps_paths **out, struct ps_profile *profile);
-
-/** Releases paths. NULL does nothing. */
-PS_PUBLIC void ps_paths_destroy(struct ps_paths *paths);
-
-/** The root path: outside any region. NULL for NULL. */
-PS_PUBLIC const struct ps_path *ps_paths_root(const struct ps_paths *paths);
-
-/** The name of a path's innermost region; "" for the root path. NULL for NULL. */
-PS_PUBLIC const char *ps_path_name(const struct ps_path *path);
-
-/** The path without its innermost region; NULL for the root path. */
-PS_PUBLIC const struct ps_path *ps_path_parent(const struct ps_path *path);
-
-/** The first of the paths that have one region more; NULL if there is none. */
-PS_PUBLIC const struct ps_path *ps_path_child(const struct ps_path *path);
-
-/** The next path that has the same parent; NULL after the last. */
-PS_PUBLIC const struct ps_path *ps_path_next(const struct ps_path *path);
-
-/**
- * Finds a path by the names of its regions.
- *
- * from - begin here; as a rule the root path
- * names, count - the regions below it, outermost first
- *
- * Returns NULL if there is no such path, or an argument is NULL.
- */
-PS_PUBLIC const struct ps_path *ps_path_find(const struct ps_path *from, const char *const *names,
-                                             size_t count);
-
-/**
- * What was counted in a path, on the hardware threads below a component.
- *
- * path - of ps_paths
- * component - of the profile's topology
- * event - a name that the model's events have
- * out - receives the value; its timestamp is that of the last boundary
- *
- * Errors:
- *   PS_EINVAL - an argument is NULL, share is unknown, or the component is of
- *       another topology
- *   PS_ENOEVNT - the profile has no such event
- *   PS_ENOEVST - the path was never on a hardware thread of the component
- *   PS_EINVAL_DOM - one count of the event covers more than the component
- */
-PS_PUBLIC int ps_path_value(const struct ps_path *path, const struct ps_component *component,
-                            const char *event, enum ps_share share, struct ps_value *out);
-
-/**
- * The same for all events at once, in the model's order.
- *
- * values, count - an array with room for at least as many as the model has
- *
- * Errors:
- *   PS_EBUF - the array is too small
- *   as ps_path_value
- */
-PS_PUBLIC int ps_path_values(const struct ps_path *path, const struct ps_component *component,
-                             enum ps_share share, struct ps_value *values, size_t count);
-
-/**
- * The visits of a path, and their times.
- *
- * path - of ps_paths
- * out - its size is set by the caller. on_cpu_ns is the time in which the
- *     thread's first group of events was enabled, which goes on only while the
- *     thread is on a CPU; UINT64_MAX if no event could be opened. What is left
- *     of wall_ns the thread waited, or another had its CPU. The clock is looked
- *     at after the counters: in short visits either may be a microsecond more
- *     than the other.
- *
- * Errors:
- *   PS_EINVAL - an argument is NULL; size is none that was ever this struct's
- */
-PS_PUBLIC int ps_path_visits(const struct ps_path *path, struct ps_visits *out);
-
-/**
- * What was counted in a region, whatever the path that leads to it.
- *
- * Inclusively, what a region that recurses counted is in the sum once.
- *
- * paths - from ps_paths_create
- * name - the region's
- *
- * Errors:
- *   PS_ENOEVST - there is no path with such a region, or none was ever on a
- *       hardware thread of the component
- *   as ps_path_value
- */
-PS_PUBLIC int ps_paths_region_value(const struct ps_paths *paths, const char *name,
-                                    const struct ps_component *component, const char *event,
-                                    enum ps_share share, struct ps_value *out);
 
 #ifdef __cplusplus
 }

@@ -151,17 +151,22 @@ void ps__json_add_null(struct ps__json *json, const char *key)
 	ps__buffer_add(json->buffer, "null");
 }
 
-void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution,
-                      uint32_t flags)
+void ps__json_add_flags(struct ps__json *json, uint32_t flags)
 {
 	const char *flag;
 
-	ps__json_add_string(json, "status", ps_status_name(status));
-	ps__json_add_string(json, "attribution", ps_attribution_name(attribution));
 	ps__json_open(json, "flags", '[');
 	for (size_t i = 0; (flag = ps_value_flag_name(flags, i)); i++)
 		ps__json_add_string(json, NULL, flag);
 	ps__json_close(json, ']');
+}
+
+void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution,
+                      uint32_t flags)
+{
+	ps__json_add_string(json, "status", ps_status_name(status));
+	ps__json_add_string(json, "attribution", ps_attribution_name(attribution));
+	ps__json_add_flags(json, flags);
 }
 
 void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit,

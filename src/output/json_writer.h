@@ -42,6 +42,7 @@ void ps__json_add_null(struct ps__json *json, const char *key);
  * and how they are known. */
 void ps__json_add_value(struct ps__json *json, const struct ps_value *value, const char *unit,
                         double scale);
+void ps__json_add_flags(struct ps__json *json, uint32_t flags); /* "flags" */
 /* "status", "attribution" and "flags". */
 void ps__json_add_how(struct ps__json *json, enum ps_status status, enum ps_attribution attribution,
                       uint32_t flags);

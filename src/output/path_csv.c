@@ -135,6 +135,24 @@ static void path_csv_add_metric(struct ps__buffer *buffer, struct ps__path_table
 	}
 }
 
+/* Its unit tells such a row from those of events and metrics. */
+static void path_csv_add_mark_value(struct ps__buffer *buffer, struct ps__path_table *table,
+                                    size_t row, size_t value)
+{
+	for (size_t index = 0; index < PS__SHARES; index++) {
+		enum ps_share share = (enum ps_share)index;
+		struct ps_mark_value sum = ps__path_table_value(table, row, value, share);
+		const char *flag = ps_value_flag_name(sum.flags, 0);
+		if (sum.count == 0)
+			continue;
+		path_csv_begin_row(buffer, table, row, share, table->root);
+		ps__csv_add_field(buffer, ps__path_table_value_name(table, value));
+		ps__buffer_add(buffer, ",%" PRId64 ",sum,,,%s,,%" PRIu64 ",,,,", sum.sum,
+		               flag ? flag : "", sum.count);
+		path_csv_end_row(buffer, table);
+	}
+}
+
 /* Was anything counted in the path or below it? */
 static bool path_csv_has_parts(const struct ps__path_table *table, size_t row)
 {
@@ -154,6 +172,9 @@ static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *
 			continue;
 		for (size_t event = 0; event < table->event_count; event++)
 			path_csv_add_event(buffer, table, row, event, component);
+		for (size_t value = 0; component == table->root && value < table->value_count;
+		     value++)
+			path_csv_add_mark_value(buffer, table, row, value);
 		for (size_t i = 0; i < table->metric_count; i++)
 			path_csv_add_metric(buffer, table, row, &table->metrics[i], component);
 	}

@@ -82,6 +82,25 @@ static void path_json_add_counts(struct ps__json *json, const struct ps__path_ta
 	ps__json_close_line(json, '}');
 }
 
+/* Of the path itself: names under which nothing was given there are left out. */
+static void path_json_add_values(struct ps__json *json, const struct ps__path_table *table,
+                                 size_t row)
+{
+	ps__json_open(json, "values", '{');
+	for (size_t value = 0; value < table->value_count; value++) {
+		struct ps_mark_value sum =
+		    ps__path_table_value(table, row, value, PS_SHARE_EXCLUSIVE);
+		if (sum.count == 0)
+			continue;
+		ps__json_open_line(json, ps__path_table_value_name(table, value), '{');
+		ps__json_add_integer(json, "sum", sum.sum);
+		ps__json_add_unsigned(json, "count", sum.count);
+		ps__json_add_flags(json, sum.flags);
+		ps__json_close_line(json, '}');
+	}
+	ps__json_close(json, '}');
+}
+
 static void path_json_add_labels(struct ps__json *json, const struct ps__path_table *table,
                                  size_t row)
 {
@@ -175,6 +194,7 @@ static void path_json_add_path(struct ps__json *json, struct ps__path_table *tab
 	path_json_add_times(json, &table->rows[row]);
 	path_json_add_counts(json, table, row, PS_SHARE_EXCLUSIVE);
 	path_json_add_counts(json, table, row, PS_SHARE_INCLUSIVE);
+	path_json_add_values(json, table, row);
 	path_json_add_metrics(json, table, row);
 	path_json_add_labels(json, table, row);
 	ps__json_open(json, "parts", '[');

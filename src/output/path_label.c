@@ -33,10 +33,10 @@ int ps__path_label_find_branches(const struct ps__path_table *table, uint64_t **
 	return PS_OK;
 }
 
-/* As much of the name as there is room for; returns its columns. */
-static size_t path_label_add_name(struct ps__buffer *buffer, const char *name, size_t room,
-                                  enum ps__charset charset)
+size_t ps__path_label_add_name(struct ps__buffer *buffer, const char *name, size_t room,
+                               unsigned flags)
 {
+	enum ps__charset charset = flags & PS_PATHS_UTF8 ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII;
 	bool is_cut = ps__printable_columns(name, strlen(name), charset) > room;
 	size_t columns = 0;
 	struct ps__glyph glyph;
@@ -68,8 +68,7 @@ size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table
 		ps__buffer_add(buffer, "[%zu] ", table->rows[row].depth);
 		before += buffer->length - bytes;
 	}
-	return before +
-	       path_label_add_name(buffer, ps_path_name(table->rows[row].path),
-	                           most > before + LEAST_NAME ? most - before : LEAST_NAME,
-	                           flags & PS_PATHS_UTF8 ? PS__CHARSET_UTF8 : PS__CHARSET_ASCII);
+	return before + ps__path_label_add_name(
+			    buffer, ps_path_name(table->rows[row].path),
+			    most > before + LEAST_NAME ? most - before : LEAST_NAME, flags);
 }

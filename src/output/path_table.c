@@ -234,6 +234,53 @@ static int path_table_make_names(struct ps__path_table *table)
 	return table->names ? PS_OK : PS_ENOMEM;
 }
 
+/* Numbers that were given. */
+
+static int path_table_add_values(struct ps__path_table *table, const struct ps_paths *paths)
+{
+	size_t count = paths->name_count;
+
+	table->value_count = count;
+	table->values = ps__os_calloc(table->row_count * count, sizeof *table->values);
+	if (!table->values)
+		return PS_ENOMEM;
+	for (size_t row = table->row_count; row-- > 0;) {
+		struct ps__path_value *own = &table->values[row * count];
+		struct ps__path_value *above = &table->values[table->rows[row].parent * count];
+		for (size_t value = 0; value < count; value++) {
+			const struct ps__value_sum *sum =
+			    ps__value_sum_find(table->rows[row].path, paths->names[value]);
+			own[value].sum += sum ? sum->sum : 0;
+			own[value].count += sum ? sum->count : 0;
+			if (row > 0) {
+				above[value].sum += own[value].sum;
+				above[value].count += own[value].count;
+			}
+		}
+	}
+	return PS_OK;
+}
+
+const char *ps__path_table_value_name(const struct ps__path_table *table, size_t value)
+{
+	return ps_paths_mark_value_name(table->paths, value);
+}
+
+struct ps_mark_value ps__path_table_value(const struct ps__path_table *table, size_t row,
+                                          size_t value, enum ps_share share)
+{
+	const struct ps__path_value *all = &table->values[row * table->value_count + value];
+	const struct ps__value_sum *own =
+	    ps__value_sum_find(table->rows[row].path, table->paths->names[value]);
+	struct ps_mark_value out;
+
+	if (share == PS_SHARE_INCLUSIVE)
+		ps__value_sum_show(all->sum, all->count, &out);
+	else
+		ps__value_sum_show(own ? own->sum : 0, own ? own->count : 0, &out);
+	return out;
+}
+
 /* Metrics. */
 
 static int path_table_find_metrics(struct ps__path_table *table)
@@ -288,6 +335,8 @@ static int path_table_make(struct ps__path_table *table, const struct ps_paths *
 	for (size_t event = 0; event < table->event_count; event++)
 		table->whole[event] = *ps__path_table_at(table, 0, event, PS_SHARE_INCLUSIVE);
 	int code = path_table_make_names(table);
+	if (code == PS_OK)
+		code = path_table_add_values(table, paths);
 	return code == PS_OK && table->options->types ? path_table_find_components(table) : code;
 }
 
@@ -295,6 +344,7 @@ int ps__path_table_create(struct ps__path_table *out, const struct ps_paths *pat
                           const struct ps_paths_options *options)
 {
 	*out = (struct ps__path_table){.options = options,
+	                               .paths = paths,
 	                               .profile = paths->profile,
 	                               .model = paths->profile->model,
 	                               .root = paths->profile->root,
@@ -314,4 +364,5 @@ void ps__path_table_clear(struct ps__path_table *table)
 	ps__os_free(table->components);
 	ps__os_free(table->metrics);
 	ps__os_free(table->names);
+	ps__os_free(table->values);
 }

@@ -27,6 +27,12 @@ struct ps__path_sum {
 	size_t parts; /* 0: nothing was counted there */
 };
 
+/* The numbers that were given under one name: in a path and those below it. */
+struct ps__path_value {
+	__int128 sum;
+	uint64_t count;
+};
+
 struct ps__path_metric {
 	char name[PS__METRIC_NAME_BYTES]; /* as it's written: "IPC:u" */
 	struct ps__metric_ask ask;
@@ -50,6 +56,9 @@ struct ps__path_table {
 	struct ps__path_metric *metrics; /* whose events are counted */
 	size_t metric_count;
 	const char **names; /* room for those of the deepest path */
+	const struct ps_paths *paths;
+	size_t value_count;            /* names of numbers that were given */
+	struct ps__path_value *values; /* by row and name: inclusive */
 };
 
 /* Has the sums of the whole machine. options must live as long, and have been checked.
@@ -67,6 +76,11 @@ static inline struct ps__path_sum *ps__path_table_at(const struct ps__path_table
 	return &table->sums[(row * table->event_count + event) * PS__SHARES + share];
 }
 
+/* The name of the numbers, and their sum in a row's path. */
+const char *ps__path_table_value_name(const struct ps__path_table *table, size_t value);
+struct ps_mark_value ps__path_table_value(const struct ps__path_table *table, size_t row,
+                                          size_t value, enum ps_share share);
+
 /* Puts the names of a path's regions into table->names, outermost first; as many as it is deep. */
 size_t ps__path_table_name(struct ps__path_table *table, size_t row);
 
@@ -77,6 +91,9 @@ struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_
 /* Of the sums that there are; false if what it needs wasn't counted there. */
 bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum ps_share share,
                            const struct ps__path_metric *metric, struct ps_metric_value *out);
+
+/* path_faults.c: a line for each kind of fault that happened, or an error. */
+int ps__path_faults_add(const struct ps__path_table *table, struct ps__buffer *lines);
 
 /* A format: text into the buffer, or an error. */
 typedef int ps__path_sink(struct ps__path_table *table, struct ps__buffer *buffer);

@@ -143,6 +143,21 @@ static void path_text_set_event(struct path_text *text, size_t line, size_t colu
 	                     strlen(ps__known_mark(sum->value.status, sum->value.flags, &look)));
 }
 
+/* Empty where none was given. */
+static void path_text_set_value(struct path_text *text, size_t line, size_t column, size_t value)
+{
+	struct path_line about = path_text_line(text, line);
+	struct ps_mark_value sum = ps__path_table_value(text->table, about.row, value, about.share);
+	struct ps_value shown = {.value = sum.sum, .flags = sum.flags};
+	struct ps__look look = path_text_look(text, "", 1);
+
+	if (sum.count == 0)
+		return;
+	text->known.flags |= sum.flags;
+	ps__known_add_value(&text->cell, &shown, &look);
+	path_text_set_number(text, line, column, 0);
+}
+
 static void path_text_set_metric(struct path_text *text, size_t line, size_t column,
                                  const struct ps__path_metric *metric)
 {
@@ -239,6 +254,25 @@ static void path_text_end(struct path_text *text)
 	text->grid = (struct ps__grid){0};
 }
 
+static size_t path_text_first_metric(const struct ps__path_table *table)
+{
+	return COLUMN_FIRST_EVENT + table->event_count + table->value_count;
+}
+
+/* A long name is cut. */
+static void path_text_head_value(struct path_text *text, size_t column, size_t value)
+{
+	size_t columns =
+	    ps__path_label_add_name(&text->cell, ps__path_table_value_name(text->table, value),
+	                            ps__label_width(text->options->width), text->options->flags);
+	size_t bytes = text->cell.length;
+
+	ps__buffer_add(&text->cell, " (sum)");
+	columns += text->cell.length - bytes;
+	path_text_set(text, 0, column,
+	              (struct ps__grid_cell){.columns = columns, .style = PS__STYLE_HEADING});
+}
+
 static void path_text_set_headings(struct path_text *text)
 {
 	const struct ps__path_table *table = text->table;
@@ -251,17 +285,19 @@ static void path_text_set_headings(struct path_text *text)
 		path_text_add_event_name(text, &text->cell, event);
 		path_text_set_heading(text, COLUMN_FIRST_EVENT + event);
 	}
+	for (size_t value = 0; value < table->value_count; value++)
+		path_text_head_value(text, COLUMN_FIRST_EVENT + table->event_count + value, value);
 	for (size_t i = 0; i < table->metric_count; i++) {
 		path_text_add_metric_name(&text->cell, &table->metrics[i]);
-		path_text_set_heading(text, COLUMN_FIRST_EVENT + table->event_count + i);
+		path_text_set_heading(text, path_text_first_metric(table) + i);
 	}
 }
 
 static int path_text_add_all(struct path_text *text)
 {
 	const struct ps__path_table *table = text->table;
-	size_t events = table->event_count;
-	int code = path_text_begin(text, COLUMN_FIRST_EVENT - 1 + events + table->metric_count);
+	size_t events = table->event_count, first_metric = path_text_first_metric(table);
+	int code = path_text_begin(text, first_metric - 1 + table->metric_count);
 
 	if (code < 0)
 		return code;
@@ -271,9 +307,10 @@ static int path_text_add_all(struct path_text *text)
 		path_text_set_visits(text, line);
 		for (size_t event = 0; event < events; event++)
 			path_text_set_event(text, line, COLUMN_FIRST_EVENT + event, event, &known);
+		for (size_t value = 0; value < table->value_count; value++)
+			path_text_set_value(text, line, COLUMN_FIRST_EVENT + events + value, value);
 		for (size_t i = 0; i < table->metric_count; i++)
-			path_text_set_metric(text, line, COLUMN_FIRST_EVENT + events + i,
-			                     &table->metrics[i]);
+			path_text_set_metric(text, line, first_metric + i, &table->metrics[i]);
 		path_text_set_known(text, line, &known);
 	}
 	path_text_end(text);
@@ -333,61 +370,6 @@ static int path_text_add_blocks(struct path_text *text)
 	return code;
 }
 
-static void path_text_add_fault(struct ps__buffer *lines, const char *word, uint64_t count,
-                                const char *meaning)
-{
-	if (count)
-		ps__buffer_add(lines, "%-11s  %" PRIu64 " %s: %s\n", word, count,
-		               count == 1 ? "time" : "times", meaning);
-}
-
-static void path_text_add_sampled(const struct ps__path_table *table, struct ps__buffer *lines)
-{
-	uint64_t visits = 0, counted = 0;
-
-	for (size_t row = 0; row < table->row_count; row++) {
-		visits += table->rows[row].path->visits.count;
-		counted += table->rows[row].path->visits.counted;
-	}
-	if (counted < visits)
-		ps__buffer_add(lines,
-		               "%-11s  %" PRIu64 " of %" PRIu64 " visits were counted: the counts "
-		               "and times of their regions are estimates\n",
-		               "visits", counted, visits);
-}
-
-static int path_text_add_faults(const struct path_text *text, struct ps__buffer *lines)
-{
-	struct ps_profile_faults faults = {.size = sizeof faults};
-	int code = ps_profile_faults(text->table->profile, &faults);
-
-	path_text_add_fault(lines, "unmatched", faults.unmatched,
-	                    "a region was left that wasn't open");
-	path_text_add_fault(lines, "crossed", faults.crossed,
-	                    "a region was left while another one was innermost");
-	path_text_add_fault(lines, "left open", faults.left_open,
-	                    "a region was open when its thread ended");
-	path_text_add_fault(lines, "in handler", faults.in_handler,
-	                    "a signal handler entered or left a region during another boundary");
-	path_text_add_fault(lines, "failed", faults.failed,
-	                    "the counters could not be read at a boundary, or there was no memory");
-	if (faults.uncounted)
-		ps__buffer_add(lines,
-		               "%-11s  %" PRIu64 " %s: its thread's counters could not be opened: "
-		               "%s\n",
-		               "uncounted", faults.uncounted,
-		               faults.uncounted == 1 ? "visit" : "visits",
-		               faults.uncounted_why ? faults.uncounted_why : "no memory");
-	path_text_add_sampled(text->table, lines);
-	if (faults.inside)
-		ps__buffer_add(
-		    lines,
-		    "%-11s  %" PRIu64 " other %s inside a region: what was counted there "
-		    "since the last region was entered or left is missing\n",
-		    "inside", faults.inside, faults.inside == 1 ? "thread is" : "threads are");
-	return code;
-}
-
 static int path_text_add_legend(struct path_text *text)
 {
 	struct ps__buffer lines = {0};
@@ -397,7 +379,7 @@ static int path_text_add_legend(struct path_text *text)
 		if (!text->table->whole[0].parts)
 			ps__buffer_add(&lines, "Nothing has been counted here.\n");
 		ps__known_add_legend(&lines, &text->known);
-		code = path_text_add_faults(text, &lines);
+		code = ps__path_faults_add(text->table, &lines);
 	}
 	ps__buffer_add(text->buffer, "%s", lines.length ? "\n" : "");
 	ps__wrap_add_lines(text->buffer, &lines, PS__KNOWN_INDENT, text->options->width);

@@ -118,6 +118,14 @@ static int estimate_make_path(struct ps_paths *paths, struct ps_path *raw)
 	raw->estimate.factor = estimate_factor(raw);
 	raw->estimate.whole = raw->estimate.factor * (above ? above->estimate.whole : 1);
 	ps__paths_add_visits(raw->path, raw);
+	/* Numbers are heard in each visit. */
+	for (const struct ps__value_sum *from = raw->values; from; from = from->next) {
+		struct ps__value_sum *sum = ps__value_sum_get(raw->path, from->name);
+		if (!sum)
+			return -1;
+		sum->sum += from->sum;
+		sum->count += from->count;
+	}
 	return 0;
 }
 

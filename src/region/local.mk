@@ -3,10 +3,14 @@
 noinst_LTLIBRARIES += src/region/libregion.la
 src_region_libregion_la_SOURCES = \
 	src/region/estimate.c \
+	src/region/group.c \
+	src/region/group.h \
 	src/region/links.c \
 	src/region/links.h \
 	src/region/listen.c \
 	src/region/listen.h \
+	src/region/mark_sums.c \
+	src/region/mark_value.c \
 	src/region/marks.c \
 	src/region/member.c \
 	src/region/node.c \

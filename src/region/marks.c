@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The marks of this process as visits of a profile's regions.
+ * The marks of this process as visits of a profile's regions, and numbers in them.
  *
  * A call site keeps the region that it was given, also when the profile is gone. So what it gets
  * is a name, which lives as long as the process; it leads to the region of the profile that
@@ -92,11 +92,22 @@ static void marks_leave(struct ps_mark_region *mark)
 	errno = error;
 }
 
+static void marks_add_value(struct ps_mark_region *mark, int64_t value)
+{
+	int error = errno;
+	struct ps_region *named = marks_region_of(mark);
+
+	if (named)
+		ps_region_add_value(named, value);
+	errno = error;
+}
+
 static const struct ps_marks_listener marks_listener = {
     .size = sizeof(struct ps_marks_listener),
     .define = marks_define,
     .enter = marks_enter,
     .leave = marks_leave,
+    .value = marks_add_value,
 };
 
 static struct marks_name **marks_place(const char *name)

@@ -259,7 +259,7 @@ PS__HOT int ps__member_leave(struct ps__member *member)
 	if (__builtin_expect(member->visit_ns > 0, 0) &&
 	    atomic_load_explicit(&node->visits.count, memory_order_relaxed) % PS__REVIEW_VISITS ==
 	        0)
-		ps__sampling_review(member, node, now_ns);
+		ps__sampling_review(member, level->region, node, now_ns);
 	return result;
 }
 

@@ -43,11 +43,18 @@ struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *par
 static void node_free(struct ps__node *node)
 {
 	struct ps__cell *next;
+	struct ps__value_cell *next_value;
 
 	for (struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire); cell;
 	     cell = next) {
 		next = cell->next;
 		ps__os_free(cell);
+	}
+	for (struct ps__value_cell *value =
+	         atomic_load_explicit(&node->values, memory_order_acquire);
+	     value; value = next_value) {
+		next_value = atomic_load_explicit(&value->next, memory_order_acquire);
+		ps__os_free(value);
 	}
 	ps__os_free(node);
 }

@@ -48,8 +48,7 @@ const struct ps_path *ps_path_find(const struct ps_path *from, const char *const
 	return from;
 }
 
-/* The next path of those below `top`, itself the first; NULL after the last. */
-static const struct ps_path *path_next_below(const struct ps_path *top, const struct ps_path *path)
+const struct ps_path *ps__path_next_below(const struct ps_path *top, const struct ps_path *path)
 {
 	if (path->child)
 		return path->child;
@@ -81,7 +80,7 @@ static void path_add(struct path_sum *sum, const struct ps_path *path, enum ps_s
 		path_add_own(sum, path);
 		return;
 	}
-	for (const struct ps_path *below = path; below; below = path_next_below(path, below))
+	for (const struct ps_path *below = path; below; below = ps__path_next_below(path, below))
 		path_add_own(sum, below);
 }
 
@@ -193,8 +192,8 @@ int ps_path_visits(const struct ps_path *path, struct ps_visits *out)
 		                out->size, sizeof *out);
 	visits = path->visits;
 	visits.size = sizeof visits;
-	for (const struct ps_path *below = path_next_below(path, path); below;
-	     below = path_next_below(path, below))
+	for (const struct ps_path *below = ps__path_next_below(path, path); below;
+	     below = ps__path_next_below(path, below))
 		visits.inside_ns += below->visits.wall_ns;
 	*out = visits;
 	return PS_OK;

@@ -27,7 +27,6 @@ static struct ps_path *paths_add_path(struct ps_paths *paths, struct ps_path *pa
 	path->region = region;
 	path->rate = rate;
 	path->parent = parent;
-	paths->is_sampled |= rate && rate != &region->all;
 	path->visits.shortest_ns = UINT64_MAX;
 	if (parent) {
 		ps__links_add(&paths->links, parent, paths_key(region, rate), path);
@@ -89,6 +88,7 @@ static void paths_free_path(struct ps_path *path)
 		next = part->next;
 		ps__os_free(part);
 	}
+	ps__value_sum_free_all(path);
 	ps__os_free(path);
 }
 
@@ -100,8 +100,10 @@ void ps_paths_destroy(struct ps_paths *paths)
 		next = path->next_made;
 		paths_free_path(path);
 	}
-	if (paths)
+	if (paths) {
 		ps__links_clear(&paths->links);
+		ps__os_free(paths->names);
+	}
 	ps__os_free(paths);
 }
 
@@ -118,6 +120,7 @@ void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from)
 	const struct ps_visits *visits = &from->visits;
 
 	to->unchosen += from->unchosen;
+	to->paths->is_sampled |= from->unchosen > 0 || (from->rate && from->rate->one_in != 1);
 	sum->count += visits->count;
 	sum->counted += visits->counted;
 	if (visits->shortest_ns < sum->shortest_ns)
@@ -140,7 +143,28 @@ static struct ps__node *paths_next_node(const struct ps__node *node)
 	return atomic_load_explicit(&node->next, memory_order_acquire);
 }
 
-/* The thread may make more meanwhile: those have no path, or no part, and are left for later. */
+static struct ps__value_cell *paths_first_value(const struct ps__node *node)
+{
+	return atomic_load_explicit(&node->values, memory_order_acquire);
+}
+
+static struct ps__value_cell *paths_next_value(const struct ps__value_cell *value)
+{
+	return atomic_load_explicit(&value->next, memory_order_acquire);
+}
+
+static int paths_make_room_for_values(const struct ps__node *node)
+{
+	for (const struct ps__value_cell *value = paths_first_value(node); value;
+	     value = paths_next_value(value)) {
+		if (!ps__value_sum_get(node->path, value->name))
+			return -1;
+	}
+	return 0;
+}
+
+/* The thread may make more meanwhile: those have no path, no part or no sum, and are left for
+ * later. */
 static int paths_make_room(struct ps_paths *paths, const struct ps__member *member)
 {
 	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {
@@ -152,6 +176,8 @@ static int paths_make_room(struct ps_paths *paths, const struct ps__member *memb
 			if (!ps__paths_get_part(node->path, cell->history->thread))
 				return -1;
 		}
+		if (paths_make_room_for_values(node) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -218,6 +244,23 @@ static void paths_add_cell(const struct ps__node *node, struct ps__cell *cell)
 		part->threads++;
 }
 
+static void paths_add_value(const struct ps__node *node, const struct ps__value_cell *value)
+{
+	struct ps__value_sum *sum = ps__value_sum_find(node->path, value->name);
+	uint64_t sequence, count, low, high;
+
+	if (!sum)
+		return;
+	do {
+		sequence = paths_read_begin(node);
+		count = atomic_load_explicit(&value->count, memory_order_acquire);
+		low = atomic_load_explicit(&value->low, memory_order_acquire);
+		high = atomic_load_explicit(&value->high, memory_order_acquire);
+	} while (paths_read_retry(node, sequence));
+	sum->count += count;
+	sum->sum += (__int128)((unsigned __int128)high << 64 | low);
+}
+
 /* On the CPU: how long the first group was enabled. Unknown if the counters could never be read. */
 static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
 {
@@ -238,7 +281,7 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 	if (paths_make_room(paths, member) < 0)
 		return -1;
 	for (struct ps__node *node = member->root; node; node = paths_next_node(node)) {
-		struct ps_path now;
+		struct ps_path now = {.rate = node->rate};
 		uint64_t sequence;
 		if (!node->path || node->path->paths != paths)
 			break;
@@ -251,6 +294,9 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 		paths_add_on_cpu(&node->path->visits, node);
 		for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next)
 			paths_add_cell(node, cell);
+		for (const struct ps__value_cell *value = paths_first_value(node); value;
+		     value = paths_next_value(value))
+			paths_add_value(node, value);
 	}
 	return 0;
 }
@@ -266,6 +312,11 @@ static int paths_make_room_for(struct ps_paths *paths, const struct ps_paths *ot
 			return -1;
 		for (const struct ps__part *part = other->parts; part; part = part->next) {
 			if (!ps__paths_get_part(other->path, part->thread))
+				return -1;
+		}
+		for (const struct ps__value_sum *value = other->values; value;
+		     value = value->next) {
+			if (!ps__value_sum_get(other->path, value->name))
 				return -1;
 		}
 	}
@@ -290,6 +341,11 @@ int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others)
 			for (size_t event = 0; event < paths->events; event++)
 				ps__paths_merge(part, event, &from->values[event]);
 			part->threads += from->threads;
+		}
+		for (const struct ps__value_sum *from = other->values; from; from = from->next) {
+			struct ps__value_sum *value = ps__value_sum_find(other->path, from->name);
+			value->count += from->count;
+			value->sum += from->sum;
 		}
 	}
 	return 0;

@@ -20,6 +20,14 @@ struct ps__part {
 	struct ps_value values[]; /* sums that aren't finished, of the events in their order */
 };
 
+/* The numbers that were given under one name in a path. */
+struct ps__value_sum {
+	struct ps__value_sum *next;
+	const struct ps_region *name;
+	uint64_t count;
+	__int128 sum;
+};
+
 struct ps_path {
 	struct ps_paths *paths;
 	const struct ps_region *region; /* NULL: the root path */
@@ -41,6 +49,8 @@ struct ps_path {
 		double wall_ns;
 		double on_cpu_ns;
 	} estimate;
+	struct ps__value_sum *values; /* in the order in which they were made */
+	struct ps__value_sum *last_value;
 };
 
 struct ps_paths {
@@ -49,7 +59,12 @@ struct ps_paths {
 	bool is_sampled; /* some path is not counted at each visit */
 	struct ps_path *root;
 	struct ps_path *newest;
+	/* From a path and a region to the path below; from `values` of a path and a name to its
+	 * sum; from this and a name to itself */
 	struct ps__links links;
+	const struct ps_region **names; /* of numbers that were given */
+	size_t name_count;
+	size_t name_room;
 };
 
 /* Empty, with a root path. NULL for lack of memory. */
@@ -71,5 +86,16 @@ struct ps_paths *ps__paths_estimate(struct ps_paths *raw);
 /* The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is added then. */
 int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member);
 int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others);
+
+/* The next path of those below `top`, itself the first; NULL after the last. */
+const struct ps_path *ps__path_next_below(const struct ps_path *top, const struct ps_path *path);
+
+/* mark_sums.c. Sums by name: made if need be, NULL for lack of memory; or found, NULL if there is
+ * none. */
+struct ps__value_sum *ps__value_sum_get(struct ps_path *path, const struct ps_region *name);
+struct ps__value_sum *ps__value_sum_find(const struct ps_path *path, const struct ps_region *name);
+void ps__value_sum_free_all(struct ps_path *path);
+/* The sum in 64 bits. */
+void ps__value_sum_show(__int128 sum, uint64_t count, struct ps_mark_value *out);
 
 #endif

@@ -42,6 +42,15 @@ struct ps__visits {
 	_Atomic uint64_t times[PS_VISIT_TIMES];
 };
 
+/* The numbers that were given under one name in a path. The sum has 128 bits, in two's complement:
+ * no number of calls makes it overflow. Written by the thread alone, read by others. */
+struct ps__value_cell {
+	_Atomic(struct ps__value_cell *) next; /* in the order in which they were made */
+	const struct ps_region *name;
+	_Atomic uint64_t count;
+	_Atomic uint64_t low, high;
+};
+
 struct ps__node {
 	struct ps__node *parent; /* NULL: the root path */
 	const struct ps_region *region;
@@ -55,11 +64,15 @@ struct ps__node {
 	struct ps__node *last_child;      /* found last */
 	struct ps_path *path; /* what it is added to; of the holder of the profile's lock */
 	struct ps__visits visits;
+	_Atomic(struct ps__value_cell *) values; /* stored with release, loaded with acquire */
+	struct ps__value_cell *newest_value;
+	struct ps__value_cell *last_value; /* found last */
 };
 
 /* A region that is open. */
 struct ps__level {
-	const struct ps_region *region;
+	struct ps_region *region;
+	const struct ps__rate *rate; /* of it */
 	struct ps__node *node;
 	uint64_t entered_ns;
 };
@@ -92,6 +105,9 @@ struct ps_region {
 	char name[];
 };
 
+/* Found or made, under the profile's lock; NULL for lack of memory. */
+struct ps_region *ps__region_get(struct ps_profile *profile, const char *name);
+
 /* For marks: leaves it, and what is open inside it, as longjmp leaves it. Not in order is a fault
  * all the same. */
 void ps__region_leave_through(struct ps_region *region);
@@ -113,13 +129,14 @@ struct ps_profile {
 	struct ps_eventset *model;
 	struct ps_component *root;
 	pthread_key_t key;    /* of the thread's member: its destructor is the thread's end */
-	pthread_mutex_t lock; /* of all below but faults */
+	pthread_mutex_t lock; /* of all below but group and faults */
 	struct ps__member *members;
 	struct ps_paths *ended;
 	struct ps_region **regions; /* by hash */
 	size_t region_count;
 	size_t region_room;                           /* a power of two */
 	void (*unlisten)(struct ps_profile *profile); /* NULL: it never heard marks */
+	_Atomic(struct ps_region *) group;            /* tells visits apart; NULL: nothing does */
 	_Atomic uint64_t faults[PS__FAULTS];
 	double budget;                 /* of the time, that visits may cost; 0: none */
 	uint64_t seed;                 /* of the choice of visits */

@@ -86,6 +86,14 @@ static struct ps_region *region_find(struct ps_profile *profile, const char *nam
 	return region ? region : region_add(profile, name);
 }
 
+struct ps_region *ps__region_get(struct ps_profile *profile, const char *name)
+{
+	pthread_mutex_lock(&profile->lock);
+	struct ps_region *region = region_find(profile, name);
+	pthread_mutex_unlock(&profile->lock);
+	return region;
+}
+
 int ps_region_define(struct ps_region **out, struct ps_profile *profile, const char *name)
 {
 	if (!out || !profile || !name || !*name)
@@ -97,9 +105,7 @@ int ps_region_define(struct ps_region **out, struct ps_profile *profile, const c
 	int result = ps__profile_begin(profile, "ps_region_define");
 	if (result != PS_OK)
 		return result;
-	pthread_mutex_lock(&profile->lock);
-	struct ps_region *region = region_find(profile, name);
-	pthread_mutex_unlock(&profile->lock);
+	struct ps_region *region = ps__region_get(profile, name);
 	ps__profile_end();
 	if (!region)
 		return ps__fail_memory("a region");
@@ -143,7 +149,7 @@ PS__INLINE int region_enter(struct ps_region *region)
 		member->seen++;
 	}
 	member->levels[member->depth] =
-	    (struct ps__level){.region = region, .node = node, .entered_ns = now_ns};
+	    (struct ps__level){.region = region, .rate = rate, .node = node, .entered_ns = now_ns};
 	ps__member_set_depth(member, member->depth + 1);
 	return result;
 }

@@ -28,15 +28,15 @@ static int sampling_next_power(int power, double wanted)
 }
 
 /* A rate is in force for all threads; each looks at its own time. */
-void ps__sampling_review(struct ps__member *member, struct ps__node *node, uint64_t now_ns)
+void ps__sampling_review(struct ps__member *member, struct ps_region *region, struct ps__node *node,
+                         uint64_t now_ns)
 {
-	struct ps_region *region = (struct ps_region *)node->region;
 	uint64_t since_ns = node->reviewed_ns;
 	int power = region->powers ? sampling_power(region) : -1;
 
 	node->reviewed_ns = now_ns;
 	if (power < 0 || !since_ns || now_ns <= since_ns ||
-	    node->rate != atomic_load_explicit(&region->rate, memory_order_relaxed))
+	    node->rate->one_in != atomic_load_explicit(&region->rate, memory_order_relaxed)->one_in)
 		return;
 	double share = PS__REVIEW_VISITS * member->visit_ns / (double)(now_ns - since_ns);
 	power = sampling_next_power(power, share / member->profile->budget);

@@ -6,6 +6,8 @@
 #include "base/os.h"
 #include "region/profile.h"
 
+#include <perfsage/sampling.h>
+
 int ps__region_make_powers(struct ps_region *region)
 {
 	if (region->powers)
@@ -38,6 +40,14 @@ static struct ps__rate *sampling_get_rate(struct ps_region *region, uint64_t one
 	return rate;
 }
 
+const struct ps__rate *ps__region_get_rate(struct ps_region *region, uint64_t one_in)
+{
+	pthread_mutex_lock(&region->profile->lock);
+	const struct ps__rate *rate = sampling_get_rate(region, one_in);
+	pthread_mutex_unlock(&region->profile->lock);
+	return rate;
+}
+
 int ps_region_set_one_in(struct ps_region *region, uint64_t one_in)
 {
 	if (!region || one_in == 0)
@@ -47,9 +57,7 @@ int ps_region_set_one_in(struct ps_region *region, uint64_t one_in)
 	int result = ps__profile_begin(region->profile, "ps_region_set_one_in");
 	if (result != PS_OK)
 		return result;
-	pthread_mutex_lock(&region->profile->lock);
-	struct ps__rate *rate = sampling_get_rate(region, one_in);
-	pthread_mutex_unlock(&region->profile->lock);
+	const struct ps__rate *rate = ps__region_get_rate(region, one_in);
 	ps__profile_end();
 	if (!rate)
 		return ps__fail_memory("the rate of a region");

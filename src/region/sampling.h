@@ -54,10 +54,12 @@ static inline bool ps__rate_chooses(const struct ps__rate *rate, uint64_t *rando
 /* Makes the rates that a budget chooses from, if they aren't there. 0, or -1 for lack of memory.
  * The caller holds the profile's lock. */
 int ps__region_make_powers(struct ps_region *region);
+/* A rate of the region, made if need be; NULL for lack of memory. Takes the profile's lock. */
+const struct ps__rate *ps__region_get_rate(struct ps_region *region, uint64_t one_in);
 
 /* review.c: after so many counted visits of a node: does the region keep to the budget? */
 #define PS__REVIEW_VISITS 64
-void ps__sampling_review(struct ps__member *member, struct ps__node *node, uint64_t now_ns)
-    __attribute__((cold));
+void ps__sampling_review(struct ps__member *member, struct ps_region *region, struct ps__node *node,
+                         uint64_t now_ns) __attribute__((cold));
 
 #endif

@@ -52,6 +52,23 @@ static uint64_t visits_of(const char *outer, const char *inner)
 	return visits.count;
 }
 
+static struct ps_mark_value value_of(const char *outer, const char *inner, const char *name)
+{
+	const char *names[] = {outer, inner};
+	struct ps_mark_value value = {.size = sizeof value};
+	struct ps_paths *paths = NULL;
+
+	check_ok(ps_paths_create(&paths, profile));
+	check_ok(ps_path_mark_value(ps_path_find(ps_paths_root(paths), names,
+	                                         !outer          ? 0
+	                                         : inner != NULL ? 2
+	                                                         : 1),
+	                            name, PS_SHARE_EXCLUSIVE, &value));
+	ck_assert_uint_eq(value.flags, 0);
+	ps_paths_destroy(paths);
+	return value;
+}
+
 static struct ps_profile_faults faults_of(void)
 {
 	struct ps_profile_faults faults = {.size = sizeof faults};
@@ -118,6 +135,10 @@ START_TEST(visits_are_exact_however_a_block_is_left)
 	ck_assert_int_eq(leave_somehow(4), 1);
 	ck_assert_uint_eq(visits_of("outer", NULL), 5);
 	ck_assert_uint_eq(visits_of("outer", "inner"), 11);
+	struct ps_mark_value rounds = value_of("outer", NULL, "rounds");
+	ck_assert_uint_eq(rounds.count, 3);
+	ck_assert_int_eq(rounds.sum, 9);
+	ck_assert_uint_eq(value_of("outer", "inner", "rounds").count, 0);
 	check_all_is_left();
 	end();
 	ck_assert_int_eq(leave_somehow(1), 3);
@@ -208,6 +229,39 @@ START_TEST(one_profile_listens_at_a_time)
 }
 END_TEST
 
+static int numbers; /* how often one was asked for */
+
+static int64_t next_number(void)
+{
+	return ++numbers;
+}
+
+static void tell_next(void)
+{
+	errno = 77;
+	PS_MARK_VALUE("number", next_number());
+	ck_assert_int_eq(errno, 77);
+}
+
+START_TEST(a_number_is_heard_outside_of_regions_and_only_while_somebody_listens)
+{
+	here_skip_unless_counted(HERE_FAULTS);
+	numbers = 0;
+	for (int turn = 0; turn < 2; turn++) {
+		tell_next();
+		ck_assert_int_eq(numbers, 2 * turn);
+		begin();
+		check_ok(ps_profile_listen(profile));
+		tell_next();
+		tell_next();
+		ck_assert_int_eq(value_of(NULL, NULL, "number").sum, turn == 0 ? 3 : 7);
+		ck_assert_uint_eq(value_of(NULL, NULL, "number").count, 2);
+		check_all_is_left();
+		end();
+	}
+}
+END_TEST
+
 static void *visit_in_thread(void *data)
 {
 	for (int turn = 0; turn < 1000; turn++) {
@@ -216,6 +270,7 @@ static void *visit_in_thread(void *data)
 			PS_REGION("inner")
 			{
 				++*(int *)data;
+				PS_MARK_VALUE("turn", turn);
 			}
 		}
 	}
@@ -237,6 +292,8 @@ START_TEST(eight_threads_are_heard)
 		pthread_join(threads[thread], NULL);
 	ck_assert_uint_eq(visits_of("outer", NULL), THREADS * 1000);
 	ck_assert_uint_eq(visits_of("outer", "inner"), THREADS * 1000);
+	ck_assert_uint_eq(value_of("outer", "inner", "turn").count, THREADS * 1000);
+	ck_assert_int_eq(value_of("outer", "inner", "turn").sum, THREADS * 1000 * 999 / 2);
 	check_all_is_left();
 	end();
 }
@@ -333,6 +390,7 @@ int main(void)
 	tcase_add_test(tests, a_name_is_asked_for_once_and_only_if_it_is_heard);
 	tcase_add_test(tests, begin_and_end_are_a_region_and_an_end_alone_is_a_fault);
 	tcase_add_test(tests, one_profile_listens_at_a_time);
+	tcase_add_test(tests, a_number_is_heard_outside_of_regions_and_only_while_somebody_listens);
 	tcase_add_test(tests, eight_threads_are_heard);
 	tcase_add_test(tests, a_shared_object_is_heard_whenever_it_is_loaded);
 	tcase_add_test(tests, a_forked_child_listens_for_itself);

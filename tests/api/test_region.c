@@ -284,11 +284,12 @@ static void visit_in_handler(int number)
 
 	(void)number;
 	int entered = ps_region_enter(handled);
+	int given = ps_region_add_value(handled, 1);
 	int left = ps_region_leave(handled);
 
-	if (entered == PS_OK && left == PS_OK)
+	if (entered == PS_OK && given == PS_OK && left == PS_OK)
 		handler_visits++;
-	else if (entered == PS_ECNFLCT && left == PS_ECNFLCT)
+	else if (entered == PS_ECNFLCT && given == PS_ECNFLCT && left == PS_ECNFLCT)
 		handler_refusals++;
 	else
 		abort();
@@ -304,6 +305,7 @@ START_TEST(signal_handlers_may_enter_regions)
 	struct sigaction action = {.sa_handler = visit_in_handler, .sa_flags = SA_RESTART};
 	struct ps_profile_faults faults = {.size = sizeof faults};
 	struct ps_visits visits = {.size = sizeof visits};
+	struct ps_mark_value given = {.size = sizeof given};
 	struct ps_paths *paths = NULL;
 	const char *names[] = {"outer", "handled"};
 	uint64_t in_handler = 0, outside = 0;
@@ -318,9 +320,11 @@ START_TEST(signal_handlers_may_enter_regions)
 	/* What is new takes memory, which a handler may not ask for: all its paths, here. */
 	for (int known = 0; known < 3; known++) {
 		check_ok(ps_region_enter(handled));
+		check_ok(ps_region_add_value(handled, 1));
 		check_ok(ps_region_leave(handled));
 		check_ok(ps_region_enter(outer));
 		check_ok(ps_region_enter(handled));
+		check_ok(ps_region_add_value(handled, 1));
 		check_ok(ps_region_leave(handled));
 		check_ok(ps_region_leave(outer));
 	}
@@ -344,7 +348,10 @@ START_TEST(signal_handlers_may_enter_regions)
 	ck_assert_uint_eq(visits.count, outside + 3);
 	ck_assert_uint_eq(in_handler, (uint64_t)handler_visits + 6);
 	check_ok(ps_profile_faults(profile, &faults));
-	ck_assert_uint_eq(faults.in_handler, 2 * (uint64_t)handler_refusals);
+	check_ok(ps_path_mark_value(ps_paths_root(paths), "handled", PS_SHARE_INCLUSIVE, &given));
+	ck_assert_uint_eq(given.count, in_handler);
+	ck_assert_int_eq(given.sum, (int64_t)in_handler);
+	ck_assert_uint_eq(faults.in_handler, 3 * (uint64_t)handler_refusals);
 	ck_assert_uint_eq(faults.unmatched + faults.crossed + faults.failed, 0);
 	ps_paths_destroy(paths);
 	end();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with marks that knows nothing of libperfsage: touches fresh pages in two regions, in so
- * many threads, in a child process if it's asked to, and ends as it's asked to. */
+/* A program with marks that knows nothing of libperfsage: touches fresh pages in two regions, and
+ * tells how many; in so many threads, in a child process if it's asked to, and ends as it's asked
+ * to. */
 #include <perfsage/marks.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,7 +38,9 @@ static void *work(void *unused)
 		PS_REGION("inner")
 		{
 			touch(INNER_PAGES);
+			PS_MARK_VALUE("pages", INNER_PAGES);
 		}
+		PS_MARK_VALUE("pages", OUTER_PAGES);
 	}
 	return NULL;
 }
@@ -49,6 +52,7 @@ int main(int argc, char **argv)
 	const char *how = argc > 2 ? argv[2] : "";
 	pthread_t thread;
 
+	PS_MARK_VALUE("threads", threads);
 	work(NULL);
 	for (int index = 0; index < threads; index++) {
 		if (pthread_create(&thread, NULL, work, NULL) == 0)

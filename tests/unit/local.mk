@@ -47,6 +47,7 @@ unit_tests = \
 	tests/unit/test_listen \
 	tests/unit/test_attribution \
 	tests/unit/test_attribution_records \
+	tests/unit/test_mark_values \
 	tests/unit/test_metric \
 	tests/unit/test_mixed \
 	tests/unit/test_no_proc \

@@ -142,6 +142,8 @@ static void run_with_statuses(void)
 	fake_advance(INSTRUCTIONS, 500);
 	fake_advance(CYCLES, 1000);
 	fake_run(3000, 1500);
+	give("beyond", INT64_MIN);
+	give("beyond", -1);
 	check_ok(ps_region_leave(region("half")));
 	check_ok(ps_region_enter(region("never")));
 	fake_run(3000, 0);
@@ -295,10 +297,13 @@ START_TEST(a_long_name_is_cut)
 	fake_set_clock(now_ns, 0);
 	regions_begin(EVENT, NULL);
 	visit(name, 0, 1, 1);
+	give(name, 1);
 	take_paths();
 	options.width = 80;
 	char *text = report_text(PS_FORMAT_TEXT, &options);
 	ck_assert_ptr_nonnull(strstr(text, "\nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn..  "));
+	ck_assert_ptr_nonnull(strstr(text, "page-faults, nnnnnnnnnnnnnnnnnnnnnnnnnnnnnn..\n"));
+	ck_assert_ptr_null(strstr(text, name));
 	free(text);
 	text = report_text(PS_FORMAT_JSON, NULL);
 	ck_assert_ptr_nonnull(strstr(text, name));

@@ -26,6 +26,11 @@ static inline void visit(const char *name, int cpu, uint64_t time_us, uint64_t f
 	check_ok(ps_region_leave(region(name)));
 }
 
+static inline void give(const char *name, int64_t value)
+{
+	check_ok(ps_region_add_value(region(name), value));
+}
+
 /* The names hold what each format must escape. */
 static inline void run_program(void)
 {
@@ -38,10 +43,14 @@ static inline void run_program(void)
 	work(0, 10, 3);
 	check_ok(ps_region_enter(region("solve")));
 	work(0, 500, 40);
+	give("rows", 1000);
 	visit("assemble", 1, 20, 7);
 	visit("assemble", 2, 3000, 100);
 	check_ok(ps_region_enter(region("smooth a/b\\c, \"d\"")));
 	work(3, 70, 9);
+	give("rows", 20);
+	give("rows", 5);
+	give("balance, \"\xc3\xa9\"", -7);
 	visit("r\xc3\xa9sidu\n\xff", 3, 1, 1);
 	check_ok(ps_region_leave(region("smooth a/b\\c, \"d\"")));
 	check_ok(ps_region_leave(region("solve")));

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Paths: what the regions of a program counted (<perfsage/region.h>), as a tree
+ * that stands still. See ps_region(3).
+ */
+#ifndef PERFSAGE_PATHS_H
+#define PERFSAGE_PATHS_H
+
+#include <perfsage/component.h>
+#include <perfsage/value.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The regions of a program, and what was counted in them. */
+struct ps_profile;
+
+/** What a profile had counted at one point, as a tree of paths. It must be released before the
+ * profile. */
+struct ps_paths;
+
+/** One of the paths; it lives as long as the ps_paths that it is of. */
+struct ps_path;
+
+/** In which part of a path. */
+enum ps_share {
+	PS_SHARE_EXCLUSIVE, /* in the innermost region itself */
+	PS_SHARE_INCLUSIVE  /* and in the regions inside it */
+};
+
+/** Histogram: visits that took [2^n, 2^(n+1)) ns; the last one, all longer ones. */
+#define PS_VISIT_TIMES 48
+
+/**
+ * The visits of a path, of all threads together. Times are nanoseconds.
+ *
+ * A visit is counted when it ends. Times and counts of open visits are there
+ * up to their last boundary.
+ */
+struct ps_visits {
+	size_t size;        /* sizeof(struct ps_visits), set by the caller */
+	uint64_t count;     /* visits that have ended */
+	uint64_t counted;   /* of these, so many were counted; less if the region is sampled */
+	uint64_t wall_ns;   /* exclusive: CLOCK_MONOTONIC in the region itself */
+	uint64_t on_cpu_ns; /* of these, so long the thread was on a CPU; see ps_path_visits */
+	uint64_t inside_ns; /* in the regions inside it */
+	uint64_t
+	    shortest_ns;     /* visit, the regions inside it included; UINT64_MAX: none has ended */
+	uint64_t longest_ns; /* 0: none has ended */
+	uint64_t times[PS_VISIT_TIMES]; /* visits by their time, see PS_VISIT_TIMES */
+};
+
+/**
+ * The numbers that were given under one name in a path, of all threads together.
+ * A sum that doesn't fit into 64 bits is the largest (or least) number.
+ */
+struct ps_mark_value {
+	size_t size;    /* sizeof(struct ps_mark_value), set by the caller */
+	uint64_t count; /* how often a number was given; 0: never */
+	int64_t sum;    /* exact, if flags is 0 */
+	uint32_t flags; /* 0 or PS_VALUE_SATURATED */
+};
+
+/**
+ * Takes the paths of all threads together, as they stand now.
+ *
+ * Other threads may go on: of each, what it had counted up to its last boundary
+ * is there. The calling thread's counts come up to this call.
+ *
+ * out - receives the paths; release them with ps_paths_destroy
+ * profile - from ps_profile_create
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL
+ *   PS_ENOMEM - no memory
+ *   PS_ECLOST - in a child of fork()
+ *   as ps_read
+ *
+ * The copy is the caller's: other threads may read it at the same time.
+ */
+PS_PUBLIC int ps_paths_create(struct ps_paths **out, struct ps_profile *profile);
+
+/** Releases paths. NULL does nothing. */
+PS_PUBLIC void ps_paths_destroy(struct ps_paths *paths);
+
+/** The root path: outside any region. NULL for NULL. */
+PS_PUBLIC const struct ps_path *ps_paths_root(const struct ps_paths *paths);
+
+/** The name of a path's innermost region; "" for the root path. NULL for NULL. */
+PS_PUBLIC const char *ps_path_name(const struct ps_path *path);
+
+/** The path without its innermost region; NULL for the root path. */
+PS_PUBLIC const struct ps_path *ps_path_parent(const struct ps_path *path);
+
+/** The first of the paths that have one region more; NULL if there is none. */
+PS_PUBLIC const struct ps_path *ps_path_child(const struct ps_path *path);
+
+/** The next path that has the same parent; NULL after the last. */
+PS_PUBLIC const struct ps_path *ps_path_next(const struct ps_path *path);
+
+/**
+ * Finds a path by the names of its regions.
+ *
+ * from - begin here; as a rule the root path
+ * names, count - the regions below it, outermost first
+ *
+ * Returns NULL if there is no such path, or an argument is NULL.
+ */
+PS_PUBLIC const struct ps_path *ps_path_find(const struct ps_path *from, const char *const *names,
+                                             size_t count);
+
+/**
+ * What was counted in a path, on the hardware threads below a component.
+ *
+ * path - of ps_paths
+ * component - of the profile's topology
+ * event - a name that the model's events have
+ * out - receives the value; its timestamp is that of the last boundary
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, share is unknown, or the component is of
+ *       another topology
+ *   PS_ENOEVNT - the profile has no such event
+ *   PS_ENOEVST - the path was never on a hardware thread of the component
+ *   PS_EINVAL_DOM - one count of the event covers more than the component
+ */
+PS_PUBLIC int ps_path_value(const struct ps_path *path, const struct ps_component *component,
+                            const char *event, enum ps_share share, struct ps_value *out);
+
+/**
+ * The same for all events at once, in the model's order.
+ *
+ * values, count - an array with room for at least as many as the model has
+ *
+ * Errors:
+ *   PS_EBUF - the array is too small
+ *   as ps_path_value
+ */
+PS_PUBLIC int ps_path_values(const struct ps_path *path, const struct ps_component *component,
+                             enum ps_share share, struct ps_value *values, size_t count);
+
+/**
+ * The visits of a path, and their times.
+ *
+ * path - of ps_paths
+ * out - its size is set by the caller. on_cpu_ns is the time in which the
+ *     thread's first group of events was enabled, which goes on only while the
+ *     thread is on a CPU; UINT64_MAX if no event could be opened. What is left
+ *     of wall_ns the thread waited, or another had its CPU. The clock is looked
+ *     at after the counters: in short visits either may be a microsecond more
+ *     than the other.
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL; size is none that was ever this struct's
+ */
+PS_PUBLIC int ps_path_visits(const struct ps_path *path, struct ps_visits *out);
+
+/**
+ * The name of numbers that were given (ps_region_add_value, PS_MARK_VALUE).
+ *
+ * index - 0 is the first name of all paths together
+ *
+ * Returns NULL beyond the last, or if paths is NULL.
+ */
+PS_PUBLIC const char *ps_paths_mark_value_name(const struct ps_paths *paths, size_t index);
+
+/**
+ * The sum of the numbers that were given in a path under a name.
+ *
+ * path - of ps_paths
+ * name - as that of ps_region_define
+ * out - its size is set by the caller. Where none was given, count is 0
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, share is unknown, or size is none that was
+ *       ever this struct's
+ *   PS_ENOEVNT - nothing was given under this name in any path
+ */
+PS_PUBLIC int ps_path_mark_value(const struct ps_path *path, const char *name, enum ps_share share,
+                                 struct ps_mark_value *out);
+
+/**
+ * What was counted in a region, whatever the path that leads to it.
+ *
+ * Inclusively, what a region that recurses counted is in the sum once.
+ *
+ * paths - from ps_paths_create
+ * name - the region's
+ *
+ * Errors:
+ *   PS_ENOEVST - there is no path with such a region, or none was ever on a
+ *       hardware thread of the component
+ *   as ps_path_value
+ */
+PS_PUBLIC int ps_paths_region_value(const struct ps_paths *paths, const char *name,
+                                    const struct ps_component *component, const char *event,
+                                    enum ps_share share, struct ps_value *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions that are visited too often to count each visit. */
+#ifndef PERFSAGE_SAMPLING_H
+#define PERFSAGE_SAMPLING_H
+
+#include <perfsage/region.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Samples a region: one visit in so many is counted, chosen at random.
+ *
+ * A visit that isn't counted costs some nanoseconds; regions inside it aren't
+ * counted either. ps_path_value extrapolates by the number of visits, which is
+ * exact, and labels it: PS_STATUS_SCALED, PS_VALUE_SAMPLED, and the coverage is
+ * the part of the visits that was counted. What is added to a path is taken off
+ * the path around it, so the sum of all paths stays what the kernel counted.
+ * A path of which no visit was counted has no value.
+ *
+ * region - from ps_region_define
+ * one_in - 1: each visit, as without this call
+ *
+ * Errors:
+ *   PS_EINVAL - region is NULL, or one_in is 0
+ *   PS_ENOMEM - no memory
+ *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
+ *
+ * For all threads, from their next visit on. A budget doesn't change it.
+ */
+PS_PUBLIC int ps_region_set_one_in(struct ps_region *region, uint64_t one_in);
+
+/**
+ * Sets what measuring may cost: a region that is visited so often that its
+ * visits cost more is sampled.
+ *
+ * The cost of a visit is measured when a thread joins. Each thread looks after
+ * every 64 counted visits of a path how long they took; one visit in 2, 4, 8,
+ * ... is counted from then on, for all threads. The other visits cost some
+ * nanoseconds, which the budget does not know.
+ *
+ * profile - from ps_profile_create
+ * percent - of the time that passes in a thread, for each path: more than 0, at
+ *     most 100
+ *
+ * Errors:
+ *   PS_EINVAL - profile is NULL, or percent out of its range
+ *   PS_ECNFLCT - a thread is counted already
+ *   PS_ENOMEM - no memory
+ *   PS_ECLOST - in a child of fork()
+ */
+PS_PUBLIC int ps_profile_set_budget(struct ps_profile *profile, double percent);
+
+/**
+ * Seeds the choice of visits in the threads that join from now on: with the same
+ * seed, and threads that join in the same order, the same visits are counted.
+ * Without it each profile has its own.
+ *
+ * profile - from ps_profile_create
+ * seed - any number
+ *
+ * Errors:
+ *   PS_EINVAL - profile is NULL
+ *   PS_ECLOST - in a child of fork()
+ */
+PS_PUBLIC int ps_profile_set_seed(struct ps_profile *profile, uint64_t seed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
