@@ -231,6 +231,42 @@ START_TEST(a_region_that_is_not_sampled_stays_exact)
 }
 END_TEST
 
+/* Numbers are heard in each visit, also those that tell visits apart; the paths with a number are
+ * extrapolated by their own visits. */
+START_TEST(numbers_are_heard_in_visits_that_are_not_counted)
+{
+	regions_begin(EVENT, NULL);
+	struct ps_region *smooth = region("smooth"), *rows = region("rows"),
+			 *level = region("level");
+
+	check_ok(ps_profile_set_seed(regions.profile, 11));
+	check_ok(ps_profile_set_group(regions.profile, "level"));
+	check_ok(ps_region_set_one_in(smooth, 5));
+	check_ok(ps_profile_join(regions.profile));
+	for (int visit = 0; visit < 600; visit++) {
+		check_ok(ps_region_enter(smooth));
+		check_ok(ps_region_add_value(level, visit % 3));
+		fake_advance(PAGE_FAULTS, 10 * (uint64_t)(1 + visit % 3));
+		check_ok(ps_region_add_value(rows, 7));
+		check_ok(ps_region_leave(smooth));
+	}
+	take_paths();
+	for (int number = 0; number < 3; number++) {
+		struct ps_mark_value sum = {.size = sizeof sum};
+		char name[32];
+		snprintf(name, sizeof name, "smooth[level=%d]", number);
+		ck_assert_uint_eq(visits_of(name).count, 200);
+		ck_assert_uint_lt(visits_of(name).counted, 100);
+		ck_assert_int_le(llabs(own(name, -1) - 2000 * (number + 1)), 1);
+		check_ok(ps_path_mark_value(path_of(name), "rows", PS_SHARE_EXCLUSIVE, &sum));
+		ck_assert_int_eq(sum.sum, 1400);
+		ck_assert_uint_eq(sum.count, 200);
+	}
+	ck_assert_int_le(llabs(all("", -1) - 12000), 3);
+	regions_end();
+}
+END_TEST
+
 static void pass(uint64_t time_ns)
 {
 	fake_set_clock(ps__os_now_ns() + time_ns, 1000);
@@ -305,6 +341,7 @@ int main(void)
 	tcase_add_test(tests, the_same_seed_chooses_the_same_visits);
 	tcase_add_test(tests, a_visit_that_is_not_counted_reads_no_counter);
 	tcase_add_test(tests, a_region_that_is_not_sampled_stays_exact);
+	tcase_add_test(tests, numbers_are_heard_in_visits_that_are_not_counted);
 	tcase_add_test(tests, a_budget_limits_what_visits_cost);
 	tcase_add_test(tests, bad_arguments_of_sampling_are_refused);
 	add_tests(scene_case(suite, "automatic"));
