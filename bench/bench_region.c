@@ -19,6 +19,9 @@
 #define EVENTS     4
 #define TOPOLOGIES 2
 #define MANY_PATHS 10000
+#define WORK_TURNS 3000
+#define WORK_BATCH 2000
+#define BUDGET     1.0 /* percent */
 
 struct visitor {
 	struct ps_profile *profile;
@@ -95,7 +98,41 @@ static double run_visits(void *context, unsigned calls)
 	return time_ns;
 }
 
-static void open_visitor(struct visitor *visitor, struct ps_component *root, unsigned count)
+/* About a microsecond. */
+static __attribute__((noinline)) void work(void)
+{
+	for (unsigned turn = 0; turn < WORK_TURNS; turn++)
+		__asm__ volatile("" : : : "memory");
+}
+
+static double run_work(void *context, unsigned calls)
+{
+	double start = bench_now_ns();
+
+	(void)context;
+	for (unsigned call = 0; call < calls; call++)
+		work();
+	return bench_now_ns() - start;
+}
+
+static double run_visits_with_work(void *context, unsigned calls)
+{
+	struct visitor *visitor = context;
+	int failed = 0;
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++) {
+		failed |= ps_region_enter(visitor->regions[0]);
+		work();
+		failed |= ps_region_leave(visitor->regions[0]);
+	}
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed, "ps_region_enter");
+	return time_ns;
+}
+
+static void open_visitor(struct visitor *visitor, struct ps_component *root, unsigned count,
+                         double budget)
 {
 	struct ps_eventset *model = bench_make_set(EVENTS);
 	char name[32];
@@ -103,6 +140,9 @@ static void open_visitor(struct visitor *visitor, struct ps_component *root, uns
 	visitor->count = count;
 	bench_expect_ok(ps_profile_create(&visitor->profile, model, root), "ps_profile_create");
 	ps_eventset_destroy(model);
+	if (budget > 0)
+		bench_expect_ok(ps_profile_set_budget(visitor->profile, budget),
+		                "ps_profile_set_budget");
 	for (unsigned number = 0; number < count; number++) {
 		snprintf(name, sizeof name, "region %u", number);
 		bench_expect_ok(ps_region_define(&visitor->regions[number], visitor->profile, name),
@@ -136,7 +176,7 @@ static void measure(struct ps_topology *const topologies[TOPOLOGIES])
 	for (int index = 0; index < 2 * TOPOLOGIES; index++) {
 		struct ps_component *root = ps_topology_root(topologies[index / 2]);
 		struct visitor *visitor = &visitors[index / 2][index % 2];
-		open_visitor(visitor, root, index % 2 ? MANY_PATHS : 1);
+		open_visitor(visitor, root, index % 2 ? MANY_PATHS : 1, 0);
 		cases[table.count++] =
 		    (struct bench_case){"visit",
 		                        NULL,
@@ -155,12 +195,32 @@ static void measure(struct ps_topology *const topologies[TOPOLOGIES])
 	bench_raw_close(&raw);
 }
 
+/* A region that is visited a million times in a second, and is sampled. */
+static void measure_budget(struct ps_topology *topology)
+{
+	static struct visitor visitor;
+	struct bench_case cases[] = {{"work", NULL, .run = run_work},
+	                             {"sampled", NULL, EVENTS, .run = run_visits_with_work,
+	                              .context = &visitor, .versus = {"work"}}};
+	struct bench_table table = {.title = "A microsecond of work in a region, budget 1 %",
+	                            .rounds = ROUNDS,
+	                            .batch = WORK_BATCH,
+	                            .cases = cases,
+	                            .count = sizeof cases / sizeof cases[0]};
+
+	open_visitor(&visitor, ps_topology_root(topology), 1, BUDGET);
+	bench_run(&table);
+	ps_profile_destroy(visitor.profile);
+}
+
 static const char legend[] =
     "\n"
     "raw, floor: two of them, as bench_read has them. each_apart: each "
     "event enabled and read, then "
     "disabled and read. PAPI_hl: PAPI_hl_region_begin and PAPI_hl_region_end.\n"
-    "visit: ps_region_enter and ps_region_leave. Its thread is pinned.\n";
+    "visit: ps_region_enter and ps_region_leave. Its thread is pinned.\n"
+    "work: a loop of about a microsecond; sampled: the same as a visit, by a profile with "
+    "ps_profile_set_budget.\n";
 
 int main(int argc, char **argv)
 {
@@ -174,6 +234,7 @@ int main(int argc, char **argv)
 	if (!options->is_json)
 		fputs(legend, stdout);
 	measure(topologies);
+	measure_budget(topologies[0]);
 	ps_topology_destroy(topologies[1]);
 	ps_topology_destroy(topologies[0]);
 	return 0;

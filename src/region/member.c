@@ -10,8 +10,9 @@
 
 #include <math.h>
 #include <perfsage/read.h>
+#include <stdlib.h>
 
-#define TRIALS 8
+#define TRIALS 15
 
 _Thread_local struct ps__own ps__own;
 
@@ -67,20 +68,28 @@ static void member_unlink(struct ps__member *member)
 		member->next->link = member->link;
 }
 
-/* Two boundaries, which give to the root path what belongs there. NaN if it can't be tried. */
+static int member_compare_times(const void *one, const void *other)
+{
+	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+/* The median of some visits: of two boundaries each, which give to the root path what belongs
+ * there. NaN if it can't be tried. */
 static double member_try_visit(struct ps__member *member)
 {
-	double least = (double)NAN;
-	uint64_t now_ns, begun_ns;
+	uint64_t times[TRIALS], begun_ns, now_ns;
 
 	for (unsigned trial = 0; trial < TRIALS; trial++) {
 		if (ps__member_boundary(member, &begun_ns) != PS_OK ||
 		    ps__member_boundary(member, &now_ns) != PS_OK ||
 		    ps__member_boundary(member, &now_ns) != PS_OK)
 			return (double)NAN;
-		least = fmin(least, (double)(now_ns - begun_ns));
+		times[trial] = now_ns - begun_ns;
 	}
-	return least;
+	qsort(times, TRIALS, sizeof times[0], member_compare_times);
+	return (double)times[TRIALS / 2];
 }
 
 static void member_begin_sampling(struct ps__member *member)
@@ -234,16 +243,6 @@ static inline void member_add_visit(struct ps__node *node, uint64_t visit_ns)
 	ps__node_end(node);
 }
 
-/* A visit that isn't counted: that there was one is all that is known. */
-static int member_leave_uncounted(struct ps__member *member)
-{
-	struct ps__visits *visits = &member->levels[member->depth - 1].node->visits;
-
-	ps__add_word(member->seen == member->depth - 1 ? &visits->unchosen : &visits->skipped, 1);
-	ps__member_set_depth(member, member->depth - 1);
-	return PS_OK;
-}
-
 PS__HOT int ps__member_leave(struct ps__member *member)
 {
 	const struct ps__level *level = &member->levels[member->depth - 1];
@@ -251,7 +250,7 @@ PS__HOT int ps__member_leave(struct ps__member *member)
 	uint64_t now_ns;
 
 	if (__builtin_expect(member->seen < member->depth, 0))
-		return member_leave_uncounted(member);
+		return ps__member_leave_uncounted(member);
 	int result = ps__member_boundary(member, &now_ns);
 	member_add_visit(node, now_ns - level->entered_ns);
 	member->seen--;

@@ -265,4 +265,15 @@ static inline void ps__add_word(_Atomic uint64_t *word, uint64_t count)
 	ps__store_word(word, atomic_load_explicit(word, memory_order_relaxed) + count);
 }
 
+/* A visit that isn't counted: that there was one is all that is known. */
+static inline int ps__member_leave_uncounted(struct ps__member *member)
+{
+	size_t depth = member->depth - 1;
+	struct ps__visits *visits = &member->levels[depth].node->visits;
+
+	ps__add_word(member->seen == depth ? &visits->unchosen : &visits->skipped, 1);
+	ps__member_set_depth(member, depth);
+	return PS_OK;
+}
+
 #endif

@@ -204,6 +204,8 @@ PS__HOT int ps_region_leave(struct ps_region *region)
 	if (__builtin_expect(
 		!member || !member->depth || member->levels[member->depth - 1].region != region, 0))
 		result = region_fail_order(member, region);
+	else if (member->seen < member->depth)
+		result = ps__member_leave_uncounted(member);
 	else
 		result = ps__member_leave(member);
 	ps__profile_end();
