@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
+#include "base/stack.h"
 #include "region/links.h"
 #include "region/listen.h"
 #include "region/profile.h"
@@ -54,11 +55,16 @@ static struct {
 
 /* A signal handler must not wait for what it has interrupted. */
 static _Thread_local volatile bool is_inside;
+/* A jump out of a handler must not leave the lock behind. */
+static _Thread_local struct ps__held held_before;
 
 static bool collect_enter(void)
 {
 	if (is_inside)
 		return false;
+	struct ps__held held;
+	ps__signals_hold(&held);
+	held_before = held;
 	is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	pthread_mutex_lock(&collect.lock);
@@ -70,6 +76,7 @@ static void collect_leave(void)
 	pthread_mutex_unlock(&collect.lock);
 	atomic_signal_fence(memory_order_seq_cst);
 	is_inside = false;
+	ps__signals_release(&held_before);
 }
 
 /* The program goes on; each process says once why it is not counted. */

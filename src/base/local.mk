@@ -26,6 +26,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/printable_ranges.h \
 	src/base/proc_status.c \
 	src/base/proc_status.h \
+	src/base/stack.h \
 	src/base/value.c \
 	src/base/vector.c \
 	src/base/vector.h \

@@ -11,27 +11,15 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
+#include "base/stack.h"
 #include "eventset/undo.h"
 
 #include <string.h>
 
-/* Stacks grow downwards. A handler's frame is further below the call that it interrupted than so
- * many bytes: what the kernel keeps there takes more than a kilobyte. Calls that are made one after
- * the other from one place differ by less. */
-#define FRAME_BYTES ((uintptr_t)768)
-
-/* Only on one stack can it be told which of two calls came first. */
-static bool is_on_signal_stack(void)
-{
-	stack_t stack = {.ss_flags = 0};
-
-	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
-}
-
 static bool is_left(const struct ps_eventset *set, uintptr_t stack)
 {
 	if (set->calls.busy_thread == ps__thread_number())
-		return stack + FRAME_BYTES > set->calls.busy && !is_on_signal_stack();
+		return ps__stack_was_left(set->calls.busy, stack);
 	return !ps__locate_is_alive(set->calls.busy_thread == set->calls.owner
 	                                ? set->calls.owner_tid
 	                                : set->calls.busy_tid);

@@ -7,6 +7,7 @@
 #include "eventset/take.h"
 
 #include "base/error.h"
+#include "base/stack.h"
 #include "eventset/eventset.h"
 
 /* A base is part of the next reading only where the latest one has a part. */
@@ -56,13 +57,17 @@ static int take_all(struct ps_eventset *set, ps__take *take, void *context, uint
 	return fetched;
 }
 
+/* It allocates: a jump out of a handler must not leave it. */
 int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
 {
-	int result = ps__set_enter(set, "a region's boundary");
+	struct ps__held held;
 
-	if (result != PS_OK)
-		return result;
-	result = take_all(set, take, context, now_ns);
-	ps__set_leave(set);
+	ps__signals_hold(&held);
+	int result = ps__set_enter(set, "a region's boundary");
+	if (result == PS_OK) {
+		result = take_all(set, take, context, now_ns);
+		ps__set_leave(set);
+	}
+	ps__signals_release(&held);
 	return result;
 }

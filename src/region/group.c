@@ -61,8 +61,12 @@ int ps__group_change(struct ps__member *member, const struct ps_region *named, i
 	int result = PS_OK;
 	uint64_t now_ns;
 
-	if (!node)
+	if (!node) {
+		struct ps__held held;
+		ps__signals_hold(&held);
 		node = group_make_node(member, base, named->name, number);
+		ps__signals_release(&held);
+	}
 	if (!node) {
 		ps__profile_note(member->profile, PS__FAULT_FAILED);
 		return ps__fail_memory("a path; the visit stays in the one that it is in");

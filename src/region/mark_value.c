@@ -31,8 +31,12 @@ static struct ps__value_cell *value_cell(struct ps__member *member, struct ps__n
 	if (cell && cell->name == name)
 		return cell;
 	cell = ps__links_find(&member->links, &node->values, name);
-	if (!cell)
+	if (!cell) {
+		struct ps__held held;
+		ps__signals_hold(&held);
 		cell = value_make_cell(member, node, name);
+		ps__signals_release(&held);
+	}
 	if (cell)
 		node->last_value = cell;
 	return cell;
@@ -56,11 +60,13 @@ static int value_add(struct ps_region *named, int64_t value)
 	}
 	uint64_t low = atomic_load_explicit(&cell->low, memory_order_relaxed);
 	uint64_t sum = low + (uint64_t)value;
+	member->is_changing = true;
 	ps__node_begin(node);
 	ps__add_word(&cell->count, 1);
 	ps__store_word(&cell->low, sum);
 	ps__add_word(&cell->high, (sum < low) - (uint64_t)(value < 0));
 	ps__node_end(node);
+	member->is_changing = false;
 	return PS_OK;
 }
 
@@ -68,7 +74,7 @@ int ps_region_add_value(struct ps_region *named, int64_t value)
 {
 	if (!named)
 		return ps__fail(PS_EINVAL, "ps_region_add_value: the name is NULL");
-	int result = ps__profile_begin(named->profile, "ps_region_add_value");
+	int result = ps__profile_begin_visit(named->profile, "ps_region_add_value");
 	if (result != PS_OK)
 		return result;
 	result = value_add(named, value);

@@ -40,9 +40,12 @@ static struct ps_mark_region *marks_define(const char *name)
 		return NULL;
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
+	struct ps__held held;
+	ps__signals_hold(&held);
 	pthread_mutex_lock(&marks_lock);
 	found = marks_find(name);
 	pthread_mutex_unlock(&marks_lock);
+	ps__signals_release(&held);
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = false;
 	errno = error;

@@ -154,9 +154,12 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 		return ps__fail(ps__own.refusal, "the thread could not be counted before: "
 		                                 "ps_profile_join tries it again");
 	int cancel = ps__cancel_hold();
+	struct ps__held held;
+	ps__signals_hold(&held);
 	int result = member_make(profile, out);
 	if (result != PS_OK)
 		member_refuse(profile, result);
+	ps__signals_release(&held);
 	ps__cancel_release(cancel);
 	return result;
 }
@@ -164,9 +167,11 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 static __attribute__((cold, noinline)) struct ps__cell *
 member_make_cell(struct ps__node *node, const struct ps__taken *taken)
 {
+	struct ps__held held;
+	ps__signals_hold(&held);
 	struct ps__cell *cell =
 	    ps__os_calloc(1, sizeof *cell + (1 + taken->width) * sizeof *cell->words);
-
+	ps__signals_release(&held);
 	if (!cell)
 		return NULL;
 	cell->history = taken->history;
@@ -196,6 +201,7 @@ static PS__HOT int member_add(void *context, const struct ps__taken *taken)
 		return ps__fail_memory("a region's counts; they come with a later boundary");
 	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
 	member->last_mark |= taken->mark;
+	member->is_changing = true;
 	ps__node_begin(node);
 	ps__store_word(&cell->words[0], taken->now_ns);
 	for (size_t word = 0; word < taken->width; word++)
@@ -213,6 +219,7 @@ PS__HOT int ps__member_boundary(struct ps__member *member, uint64_t *now_ns)
 
 	*now_ns = 0;
 	int result = ps__set_take(member->set, member_add, member, now_ns);
+	member->is_changing = false;
 	if (__builtin_expect(!*now_ns, 0))
 		*now_ns = ps__os_now_ns();
 	ps__add_word(&node->visits.wall_ns, *now_ns - member->last_ns);
@@ -252,14 +259,41 @@ PS__HOT int ps__member_leave(struct ps__member *member)
 	if (__builtin_expect(member->seen < member->depth, 0))
 		return ps__member_leave_uncounted(member);
 	int result = ps__member_boundary(member, &now_ns);
+	member->is_changing = true;
 	member_add_visit(node, now_ns - level->entered_ns);
-	member->seen--;
 	ps__member_set_depth(member, member->depth - 1);
+	member->seen--;
+	member->is_changing = false;
 	if (__builtin_expect(member->visit_ns > 0, 0) &&
 	    atomic_load_explicit(&node->visits.count, memory_order_relaxed) % PS__REVIEW_VISITS ==
 	        0)
 		ps__sampling_review(member, level->region, node, now_ns);
 	return result;
+}
+
+static void member_mark_node(struct ps__node *node, uint16_t mark)
+{
+	for (struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire); cell;
+	     cell = cell->next)
+		atomic_fetch_or_explicit(&cell->mark, mark, memory_order_relaxed);
+}
+
+/* The event set makes itself whole. What was just being added to a path may be there in part, or
+ * come once more. */
+void ps__member_recover(struct ps__member *member)
+{
+	member->seen = member->seen > member->depth ? member->depth : member->seen;
+	/* A visit that is over was of the node above. */
+	for (struct ps__node *node = member->root; node;
+	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {
+		if (atomic_load_explicit(&node->sequence, memory_order_relaxed) & 1)
+			ps__node_end(node);
+	}
+	if (!member->is_changing)
+		return;
+	member->is_changing = false;
+	member_mark_node(ps__member_counted(member), PS__MARK_INTERRUPTED);
+	ps__profile_note(member->profile, PS__FAULT_FAILED);
 }
 
 /* That the counters were off is found when they are stopped: any of the paths may lack something.
@@ -268,10 +302,7 @@ static void member_mark_cells(struct ps__member *member, uint16_t mark)
 {
 	for (struct ps__node *node = member->root; node;
 	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {
-		for (struct ps__cell *cell =
-		         atomic_load_explicit(&node->cells, memory_order_acquire);
-		     cell; cell = cell->next)
-			atomic_fetch_or_explicit(&cell->mark, mark, memory_order_relaxed);
+		member_mark_node(node, mark);
 	}
 }
 
@@ -329,6 +360,7 @@ void ps__member_thread_ends(void *argument)
 	if (!ps__fork_is_same(member->profile->generation))
 		return;
 	/* A signal handler finds the thread inside a call: it would enter what is being freed. */
+	ps__stack_noted = UINTPTR_MAX;
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__member_end(member);

@@ -33,8 +33,12 @@ struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *par
 	struct ps__node *node;
 
 	node = ps__links_find(&member->links, parent ? (const void *)parent : &above_root, rate);
-	if (!node)
+	if (!node) {
+		struct ps__held held;
+		ps__signals_hold(&held);
 		node = node_make(member, parent, region, rate);
+		ps__signals_release(&held);
+	}
 	if (parent && node)
 		parent->last_child = node;
 	return node;

@@ -11,11 +11,20 @@
 
 int ps__profile_refuse(struct ps_profile *profile, const char *call)
 {
+	volatile uintptr_t stack;
+
+	ps__arch_note_stack(&stack);
 	if (!ps__fork_is_same(profile->generation))
 		return ps__fail(PS_ECLOST,
 		                "%s: the profile counts the parent of this process: create one "
 		                "here",
 		                call);
+	/* Of whatever profile: it has the thread's member that was in use last. */
+	if (ps__stack_was_left(ps__stack_noted, stack)) {
+		if (ps__own.member)
+			ps__member_recover(ps__own.member);
+		return PS_OK;
+	}
 	ps__profile_note(profile, PS__FAULT_IN_HANDLER);
 	return ps__fail(PS_ECNFLCT,
 	                "%s: a signal handler has interrupted another call of a profile", call);
@@ -133,6 +142,7 @@ void ps_profile_destroy(struct ps_profile *profile)
 	struct ps__member *member = is_own ? ps__member_find(profile) : NULL;
 	/* A signal handler finds the thread inside a call: it would enter what is being freed. */
 	bool was_inside = ps__own.is_inside;
+	ps__stack_noted = UINTPTR_MAX;
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (member)

@@ -12,6 +12,7 @@
 #define PS_REGION_PROFILE_H
 
 #include "base/identity.h"
+#include "base/stack.h"
 #include "region/links.h"
 #include "region/sampling.h"
 #include "store/recording.h"
@@ -88,7 +89,8 @@ struct ps__member {
 	size_t room;  /* that levels has */
 	struct ps__node *root;
 	struct ps__node *newest;
-	struct ps__links links; /* from a node and a rate to the node below */
+	struct ps__links links;    /* from a node and a rate to the node below */
+	volatile bool is_changing; /* counts, visits or numbers of a node */
 	uint64_t random;
 	double visit_ns;    /* what a visit costs, if there is a budget; else 0 */
 	uint64_t last_ns;   /* of the last boundary */
@@ -158,13 +160,31 @@ extern _Thread_local struct ps__own ps__own
 /* Around each public call that looks at the calling thread. PS_ECLOST, or PS_ECNFLCT from a handler
  * that interrupted another one: those don't leave. */
 int ps__profile_refuse(struct ps_profile *profile, const char *call) __attribute__((cold));
-static inline int ps__profile_begin(struct ps_profile *profile, const char *call)
+static inline int ps__profile_begin_at(struct ps_profile *profile, const char *call,
+                                       uintptr_t stack)
 {
-	if (__builtin_expect(!ps__fork_is_same(profile->generation) || ps__own.is_inside, 0))
-		return ps__profile_refuse(profile, call);
+	if (__builtin_expect(!ps__fork_is_same(profile->generation) || ps__own.is_inside, 0)) {
+		int result = ps__profile_refuse(profile, call);
+		if (result != PS_OK)
+			return result;
+	}
+	ps__stack_noted = stack;
+	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	return PS_OK;
+}
+static inline int ps__profile_begin(struct ps_profile *profile, const char *call)
+{
+	return ps__profile_begin_at(profile, call, UINTPTR_MAX);
+}
+/* The same around boundaries, which may be left: see base/stack.h. */
+static inline int ps__profile_begin_visit(struct ps_profile *profile, const char *call)
+{
+	volatile uintptr_t stack;
+
+	ps__arch_note_stack(&stack);
+	return ps__profile_begin_at(profile, call, stack);
 }
 static inline void ps__profile_end(void)
 {
@@ -204,6 +224,9 @@ static inline bool ps__member_is_inside(const struct ps__member *member)
 {
 	return __atomic_load_n(&member->depth, __ATOMIC_RELAXED) > 0;
 }
+
+/* After a call that was left: see ps__stack_was_left. */
+void ps__member_recover(struct ps__member *member);
 
 /* Leaves the innermost region. */
 int ps__member_leave(struct ps__member *member);

@@ -88,9 +88,13 @@ static struct ps_region *region_find(struct ps_profile *profile, const char *nam
 
 struct ps_region *ps__region_get(struct ps_profile *profile, const char *name)
 {
+	struct ps__held held;
+
+	ps__signals_hold(&held);
 	pthread_mutex_lock(&profile->lock);
 	struct ps_region *region = region_find(profile, name);
 	pthread_mutex_unlock(&profile->lock);
+	ps__signals_release(&held);
 	return region;
 }
 
@@ -116,16 +120,19 @@ int ps_region_define(struct ps_region **out, struct ps_profile *profile, const c
 static __attribute__((cold, noinline)) int region_make_level(struct ps__member *member)
 {
 	size_t room = member->room ? 2 * member->room : LEAST_LEVELS;
-	struct ps__level *levels = ps__os_calloc(room, sizeof *levels);
+	struct ps__held held;
 
-	if (!levels)
-		return -1;
-	if (member->depth)
-		memcpy(levels, member->levels, member->depth * sizeof *levels);
-	ps__os_free(member->levels);
-	member->levels = levels;
-	member->room = room;
-	return 0;
+	ps__signals_hold(&held);
+	struct ps__level *levels = ps__os_calloc(room, sizeof *levels);
+	if (levels) {
+		if (member->depth)
+			memcpy(levels, member->levels, member->depth * sizeof *levels);
+		ps__os_free(member->levels);
+		member->levels = levels;
+		member->room = room;
+	}
+	ps__signals_release(&held);
+	return levels ? 0 : -1;
 }
 
 PS__INLINE int region_enter(struct ps_region *region)
@@ -158,7 +165,7 @@ PS__HOT int ps_region_enter(struct ps_region *region)
 {
 	if (!region)
 		return ps__fail(PS_EINVAL, "ps_region_enter: the region is NULL");
-	int result = ps__profile_begin(region->profile, "ps_region_enter");
+	int result = ps__profile_begin_visit(region->profile, "ps_region_enter");
 	if (result != PS_OK)
 		return result;
 	result = region_enter(region);
@@ -197,7 +204,7 @@ PS__HOT int ps_region_leave(struct ps_region *region)
 {
 	if (!region)
 		return ps__fail(PS_EINVAL, "ps_region_leave: the region is NULL");
-	int result = ps__profile_begin(region->profile, "ps_region_leave");
+	int result = ps__profile_begin_visit(region->profile, "ps_region_leave");
 	if (result != PS_OK)
 		return result;
 	struct ps__member *member = ps__member_find(region->profile);
@@ -215,7 +222,7 @@ PS__HOT int ps_region_leave(struct ps_region *region)
 void ps__region_leave_through(struct ps_region *region)
 {
 	if (ps_region_leave(region) != PS_EINVAL ||
-	    ps__profile_begin(region->profile, "ps_region_leave") != PS_OK)
+	    ps__profile_begin_visit(region->profile, "ps_region_leave") != PS_OK)
 		return;
 	struct ps__member *member = ps__member_find(region->profile);
 	if (region_is_open(member, region)) {
@@ -238,7 +245,7 @@ int ps_region_close(struct ps_profile *profile, size_t level)
 {
 	if (!profile)
 		return ps__fail(PS_EINVAL, "ps_region_close: the profile is NULL");
-	int result = ps__profile_begin(profile, "ps_region_close");
+	int result = ps__profile_begin_visit(profile, "ps_region_close");
 	if (result != PS_OK)
 		return result;
 	struct ps__member *member = ps__member_find(profile);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Visits that are left in their midst by siglongjmp out of a handler, while a timer goes: the
+ * thread goes on being counted, and what its paths have is what the tree has. Real events, real
+ * signals.
+ */
+#include "here.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define EVENT      "page-faults"
+#define JUMPS      300
+#define MOST_PAGES 400000
+#define OWN_FAULTS 2000
+
+static sigjmp_buf back;
+static volatile sig_atomic_t may_jump, jumps;
+static struct ps_profile *profile;
+static struct ps_region *outer, *inner;
+static char *memory;
+static volatile size_t touched;
+
+static void leave(int number)
+{
+	(void)number;
+	if (!may_jump)
+		return;
+	may_jump = 0;
+	jumps++;
+	siglongjmp(back, 1);
+}
+
+static void set_timer(long interval_us)
+{
+	struct itimerval timer = {.it_interval = {0, interval_us}, .it_value = {0, interval_us}};
+
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
+}
+
+static void visit_until_jumped(size_t page_bytes)
+{
+	while (jumps < JUMPS && touched < MOST_PAGES) {
+		may_jump = 1;
+		ps_region_enter(outer);
+		ps_region_enter(inner);
+		memory[touched * page_bytes] = 1;
+		touched++;
+		ps_region_leave(inner);
+		ps_region_leave(outer);
+		may_jump = 0;
+	}
+}
+
+static void begin(enum ps_attribution_mode mode, size_t page_bytes)
+{
+	struct sigaction action = {.sa_handler = leave};
+	struct ps_eventset *model;
+
+	check_ok(ps_eventset_create(&model));
+	check_ok(ps_eventset_add(model, EVENT));
+	check_ok(ps_eventset_set_attribution(model, mode));
+	check_ok(ps_profile_create(&profile, model, here.root));
+	ps_eventset_destroy(model);
+	check_ok(ps_region_define(&outer, profile, "outer"));
+	check_ok(ps_region_define(&inner, profile, "inner"));
+	memory = mmap(NULL, MOST_PAGES * page_bytes, PROT_READ | PROT_WRITE,
+	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	madvise(memory, MOST_PAGES * page_bytes, MADV_NOHUGEPAGE);
+	check_ok(ps_profile_join(profile));
+	touched = 0;
+	jumps = 0;
+	sigemptyset(&action.sa_mask);
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+}
+
+/* What is counted twice or not at all is told: it is no more than one page each time. */
+static void check_counts(void)
+{
+	struct ps_profile_faults faults = {.size = sizeof faults};
+	struct ps_visits visits = {.size = sizeof visits};
+	struct ps_value all, tree;
+	struct ps_paths *paths = NULL;
+	const char *name = "outer";
+
+	check_ok(ps_profile_leave(profile));
+	check_ok(ps_profile_faults(profile, &faults));
+	check_ok(ps_paths_create(&paths, profile));
+	check_ok(ps_path_value(ps_paths_root(paths), here.root, EVENT, PS_SHARE_INCLUSIVE, &all));
+	check_ok(ps_path_visits(ps_path_find(ps_paths_root(paths), &name, 1), &visits));
+	check_ok(ps_component_total(here.root, EVENT, &tree));
+	printf(
+	    "%d jumps, %zu pages, %lld in the paths, %lld in the tree; %llu visits, %llu failed, "
+	    "%llu in a handler\n",
+	    (int)jumps, (size_t)touched, all.value, tree.value, (unsigned long long)visits.count,
+	    (unsigned long long)faults.failed, (unsigned long long)faults.in_handler);
+	ck_assert_uint_eq(faults.in_handler, 0);
+	ck_assert_int_le(llabs(all.value - tree.value), 2 * (long long)faults.failed);
+	if (faults.failed)
+		ck_assert_uint_ne(all.flags & PS_VALUE_INTERRUPTED, 0);
+	ck_assert_int_ge(tree.value, (long long)touched);
+	ck_assert_int_le(tree.value, (long long)touched + OWN_FAULTS);
+	ck_assert_uint_ge(visits.count + (uint64_t)jumps, touched);
+	ps_paths_destroy(paths);
+}
+
+START_TEST(a_thread_whose_visits_are_left_is_counted_on)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+	here_skip_unless_counted(EVENT) begin(here_modes[_i], page_bytes);
+	if (sigsetjmp(back, 1) == 0)
+		set_timer(200);
+	else
+		check_ok(ps_region_close(profile, 0));
+	visit_until_jumped(page_bytes);
+	set_timer(0);
+	check_counts();
+	ps_profile_destroy(profile);
+	munmap(memory, MOST_PAGES * page_bytes);
+}
+END_TEST
+
+int main(void)
+{
+	if (ps_test_is_in_valgrind()) {
+		ps_test_skip("valgrind delays signals, and has page faults of its own in the "
+		             "counted thread");
+		return EXIT_SUCCESS;
+	}
+	Suite *suite = suite_create("region_jump");
+	TCase *tests = here_case(suite, "jumps");
+
+	tcase_add_loop_test(tests, a_thread_whose_visits_are_left_is_counted_on, 0, HERE_MODES);
+	return here_run(suite);
+}
