@@ -43,9 +43,10 @@ struct collect_region {
 
 static struct {
 	pthread_mutex_t lock;
-	uint64_t generation; /* of the process that is counted; 0: none */
-	pid_t pid;           /* a child of vfork has another one, and the same memory */
-	bool has_handlers;   /* of exit and fork */
+	struct ps__held held; /* a jump out of a handler must not leave the lock behind */
+	uint64_t generation;  /* of the process that is counted; 0: none */
+	pid_t pid;            /* a child of vfork has another one, and the same memory */
+	bool has_handlers;    /* of exit and fork */
 	struct collect_settings settings;
 	struct ps_topology *topology;
 	struct ps_profile *profile;
@@ -55,8 +56,6 @@ static struct {
 
 /* A signal handler must not wait for what it has interrupted. */
 static _Thread_local volatile bool is_inside;
-/* A jump out of a handler must not leave the lock behind. */
-static _Thread_local struct ps__held held_before;
 
 static bool collect_enter(void)
 {
@@ -64,19 +63,21 @@ static bool collect_enter(void)
 		return false;
 	struct ps__held held;
 	ps__signals_hold(&held);
-	held_before = held;
 	is_inside = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	pthread_mutex_lock(&collect.lock);
+	collect.held = held;
 	return true;
 }
 
 static void collect_leave(void)
 {
+	struct ps__held held = collect.held;
+
 	pthread_mutex_unlock(&collect.lock);
 	atomic_signal_fence(memory_order_seq_cst);
 	is_inside = false;
-	ps__signals_release(&held_before);
+	ps__signals_release(&held);
 }
 
 /* The program goes on; each process says once why it is not counted. */
