@@ -144,6 +144,7 @@ static int doctor_diagnose_json(struct doctor *doctor, const struct ps_diagnose_
 	ps__json_close(json, ']');
 	ps__json_add_bool(json, "countable", code == PS_OK);
 	ps__json_add_string(json, "why_not", code == PS_OK ? NULL : ps_error_detail());
+	ps__json_add_string(json, "report_bugs_to", PS_BUG_ADDRESS);
 	ps__json_close(json, '}');
 	tool_write(&text, stdout);
 	return code;

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define MARK_COLUMNS  6  /* "(12)  " */
@@ -292,6 +293,23 @@ static int list_complain_of_tracepoints(const struct ps_finding *finding, void *
 	return 1;
 }
 
+/* PAPI's presets are refused with the event to use instead. */
+static int list_complain_of_none(const struct list *list)
+{
+	struct ps_eventset *set;
+
+	if (!list->word)
+		return tool_complain("no event is known here: see perfsage doctor");
+	if (strncasecmp(list->word, "PAPI_", strlen("PAPI_")) == 0 &&
+	    ps_eventset_create(&set) == PS_OK) {
+		ps_eventset_add(set, list->word);
+		ps_eventset_destroy(set);
+		return tool_complain("%s; ps_papi(3) tells of event sets of PAPI",
+		                     ps_error_detail());
+	}
+	return tool_complain("no event has '%s' in its name or description", list->word);
+}
+
 static int list_show(struct list *list, bool is_json)
 {
 	int status = TOOL_FAILED;
@@ -304,9 +322,7 @@ static int list_show(struct list *list, bool is_json)
 		list_show_text(list);
 	status = TOOL_OK;
 	if (list->count == 0)
-		status = list->word ? tool_complain("no event has '%s' in its name or description",
-		                                    list->word)
-		                    : tool_complain("no event is known here: see perfsage doctor");
+		status = list_complain_of_none(list);
 	/* Who looks for one must not believe that there is none. */
 	if (!list->has_tracepoints)
 		ps_diagnose(NULL, list_complain_of_tracepoints, NULL);

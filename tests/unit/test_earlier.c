@@ -48,6 +48,18 @@ static char *csv_of(uint64_t timestamp)
 	return text;
 }
 
+static char *xml_of(uint64_t timestamp)
+{
+	struct ps_export_options options = {.size = sizeof options, .timestamp = timestamp};
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	check_ok(ps_export_with(scene.root, PS_FORMAT_XML, &options, stream));
+	fclose(stream);
+	return text;
+}
+
 static char *text_of(const struct ps_print_options *options)
 {
 	char *text = NULL;
@@ -119,6 +131,12 @@ START_TEST(an_earlier_reading_is_exported_also_of_a_set_that_is_gone_or_changed)
 	free(text);
 	text = csv_of(third);
 	ck_assert(has_line(text, "Machine", "page-faults,1107,"));
+	free(text);
+	text = xml_of(second);
+	ck_assert_ptr_nonnull(strstr(text, "\"perfsage:page-faults\" value=\"107 (exact)\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"perfsage:page-faults\" value=\"7 (exact)\""));
+	ck_assert_ptr_null(strstr(text, "1107"));
+	ck_assert_ptr_null(strstr(text, "major-faults"));
 	free(text);
 }
 END_TEST
