@@ -71,3 +71,14 @@ int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, 
 	ps__signals_release(&held);
 	return result;
 }
+
+/* No stack is as low as this. */
+#define LEFT ((uintptr_t)16)
+
+void ps__set_note_left(struct ps_eventset *set)
+{
+	if (!set->calls.busy)
+		return;
+	set->calls.busy_thread = ps__thread_number();
+	set->calls.busy = LEFT;
+}

@@ -283,6 +283,8 @@ static void member_mark_node(struct ps__node *node, uint16_t mark)
 void ps__member_recover(struct ps__member *member)
 {
 	member->seen = member->seen > member->depth ? member->depth : member->seen;
+	if (member->set)
+		ps__set_note_left(member->set);
 	/* A visit that is over was of the node above. */
 	for (struct ps__node *node = member->root; node;
 	     node = atomic_load_explicit(&node->next, memory_order_acquire)) {

@@ -16,7 +16,7 @@
 #define EVENT      "page-faults"
 #define JUMPS      300
 #define MOST_PAGES 400000
-#define OWN_FAULTS 2000
+#define OWN_FAULTS 5000
 
 static sigjmp_buf back;
 static volatile sig_atomic_t may_jump, jumps;
