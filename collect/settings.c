@@ -144,9 +144,8 @@ static int settings_read_style(unsigned *flags)
 {
 	static const struct {
 		const char *word;
-		unsigned set, cleared;
-	} words[] = {
-	    {"raw", 0, PS_PATHS_SI}, {"utf8", PS_PATHS_UTF8, 0}, {"colour", PS_PATHS_COLOUR, 0}};
+		unsigned flag;
+	} words[] = {{"raw", PS_PATHS_RAW}, {"utf8", PS_PATHS_UTF8}, {"colour", PS_PATHS_COLOUR}};
 	const char *style = settings_find("PERFSAGE_STYLE");
 
 	for (const char *word = style ? style : ""; *word;) {
@@ -159,7 +158,7 @@ static int settings_read_style(unsigned *flags)
 			                "PERFSAGE_STYLE is a list of raw, utf8 and colour, not "
 			                "'%s'",
 			                style);
-		*flags = (*flags | words[found].set) & ~words[found].cleared;
+		*flags |= words[found].flag;
 		word += length + (word[length] == ',');
 	}
 	return PS_OK;
@@ -206,7 +205,7 @@ static int settings_read_rest(struct collect_settings *settings)
 
 int collect_settings_read(struct collect_settings *out)
 {
-	struct collect_settings settings = {.flags = PS_PATHS_SI, .one_in = 1};
+	struct collect_settings settings = {.one_in = 1};
 	int result = settings_read_rest(&settings);
 
 	if (result == PS_OK)

@@ -59,7 +59,7 @@ _perfsage_command_start() {
 		case ${words[index]} in
 		--) echo $((index + 1)); return ;;
 		-e | --event | -p | --pid | -C | --cpu | --cgroup | --by | -I | --interval | --interval-count | -D | --delay | \
-			-r | --repeat | --timeout | -o | --output | --heat | --heat-by)
+			--budget | --one-in | -r | --repeat | --timeout | -o | --output | --heat | --heat-by)
 			((index++)) ;;
 		-*) ;;
 		*) echo "$index"; return ;;
@@ -119,7 +119,8 @@ _perfsage_offer_value() {
 	--by) _perfsage_offer "cpu core cache l1 l2 l3 l4 numa node die package socket group machine thread" ;;
 	-o | --output | --heat | --xml) _perfsage_offer_files -f ;;
 	--cgroup) _perfsage_offer_files -d ;;
-	-C | --cpu | -I | --interval | --interval-count | -D | --delay | -r | --repeat | --timeout | --synthetic) ;;
+	-C | --cpu | -I | --interval | --interval-count | -D | --delay | --budget | --one-in | -r | \
+		--repeat | --timeout | --synthetic) ;;
 	*) return 1 ;;
 	esac
 	return 0

@@ -135,7 +135,7 @@ struct ps_print_options stat_print_options(const struct stat_output *output)
 	    .types = types,
 	    .cache_level = options->by.cache_level,
 	    .width = output->screen.width,
-	    .flags = PS__PRINT_REPORT | (options->is_raw ? 0 : PS_PRINT_SI) |
+	    .flags = PS__PRINT_REPORT | (options->is_raw ? PS_PRINT_RAW : 0) |
 	             (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
 	             (output->screen.has_colour ? PS_PRINT_COLOUR : 0) |
 	             (options->layout == STAT_LAYOUT_BY ? PS_PRINT_EACH : 0) |

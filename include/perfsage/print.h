@@ -13,7 +13,8 @@ extern "C" {
 /**
  * Prints the tree below a component, with a column for each event.
  *
- * The numbers are those of ps_component_total; on Threads the last column tells
+ * The numbers are those of ps_component_total, with four digits and an SI
+ * prefix, as `perfsage stat` shows them; on Threads the last column tells
  * how they are known. Components without a count below them are left out, and
  * counted in a last line. A tree without any reading is printed whole. Below a
  * whole tree, one line has the residual of the event sets that
@@ -32,13 +33,14 @@ extern "C" {
 PS_PUBLIC int ps_print(struct ps_component *root, FILE *stream);
 
 enum ps_print_flag {
-	PS_PRINT_SI = 1 << 0,        /* four digits and an SI prefix, "12.35M"; else integers */
+	PS_PRINT_SI = 1 << 0,        /* the default: four digits and an SI prefix, "12.35M" */
 	PS_PRINT_UTF8 = 1 << 1,      /* branches of box characters; else two blanks a level */
 	PS_PRINT_COLOUR = 1 << 2,    /* ANSI escape sequences, for a terminal */
 	PS_PRINT_IDLE = 1 << 3,      /* show components without a count, too */
 	PS_PRINT_FLAT = 1 << 4,      /* neither branches nor indentation: a list */
 	PS_PRINT_NO_LEGEND = 1 << 5, /* without the last lines, which explain signs and words */
-	PS_PRINT_EACH = 1 << 6       /* a line for each component: nothing joined or folded */
+	PS_PRINT_EACH = 1 << 6,      /* a line for each component: nothing joined or folded */
+	PS_PRINT_RAW = 1 << 7        /* whole numbers, whatever PS_PRINT_SI says */
 };
 
 /** A type of component, for `types`. */

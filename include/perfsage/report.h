@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 enum ps_paths_flag {
-	PS_PATHS_SI = 1 << 0,        /* text: four digits and an SI prefix; else integers */
+	PS_PATHS_RAW = 1 << 0,       /* text: whole numbers; else four digits and an SI prefix */
 	PS_PATHS_UTF8 = 1 << 1,      /* text: branches of box characters, names in UTF-8 */
 	PS_PATHS_COLOUR = 1 << 2,    /* text: ANSI escape sequences, for a terminal */
 	PS_PATHS_NO_LEGEND = 1 << 3, /* text: without faults, and what explains signs and words */

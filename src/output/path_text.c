@@ -58,7 +58,7 @@ static struct path_line path_text_line(const struct path_text *text, size_t line
 static struct ps__look path_text_look(const struct path_text *text, const char *unit, double scale)
 {
 	return (struct ps__look){
-	    .unit = unit, .scale = scale, .si = text->options->flags & PS_PATHS_SI};
+	    .unit = unit, .scale = scale, .si = !(text->options->flags & PS_PATHS_RAW)};
 }
 
 static struct ps__look path_text_look_of(const struct path_text *text, size_t event)

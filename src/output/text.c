@@ -13,7 +13,7 @@
 #include "output/report.h"
 #include "output/wrap.h"
 
-#define ALL_FLAGS ((unsigned)(PS_PRINT_EACH << 1) - 1)
+#define ALL_FLAGS ((unsigned)(PS_PRINT_RAW << 1) - 1)
 
 /* Not where the program asked for a file's tree: it knows. */
 static void text_add_origin(const struct ps__text *text, struct ps__buffer *lines)

@@ -10,7 +10,7 @@
 static struct ps__look text_look(const struct ps__text *text, const char *unit, double scale)
 {
 	return (struct ps__look){
-	    .unit = unit, .scale = scale, .si = text->options.flags & PS_PRINT_SI};
+	    .unit = unit, .scale = scale, .si = !(text->options.flags & PS_PRINT_RAW)};
 }
 
 static void text_set_heading(struct ps__text *text, size_t column)

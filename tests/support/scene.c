@@ -200,13 +200,14 @@ void scene_count_on(int cpu, uint64_t faults)
 
 char *scene_text(enum ps_format format)
 {
+	const struct ps_print_options raw = {.size = sizeof raw, .flags = PS_PRINT_RAW};
 	char *text = NULL;
 	size_t bytes;
 	FILE *stream = open_memstream(&text, &bytes);
 
 	ck_assert_ptr_nonnull(stream);
 	if (format == PS_FORMAT_TEXT)
-		check_ok(ps_print(scene.root, stream));
+		check_ok(ps_print_with(scene.root, &raw, stream));
 	else
 		check_ok(ps_export(scene.root, format, stream));
 	ck_assert_int_eq(fclose(stream), 0);

@@ -48,6 +48,9 @@ static void write_old(const char *text, mode_t mode)
 	ck_assert_int_eq(chmod(path, mode), 0);
 }
 
+/* As scene_text. */
+static const struct ps_print_options raw = {.size = sizeof raw, .flags = PS_PRINT_RAW};
+
 /* What is in the file; freed by the caller. */
 static char *content(void)
 {
@@ -84,7 +87,7 @@ START_TEST(a_path_gets_what_a_stream_gets)
 {
 	char *text = scene_text(PS_FORMAT_TEXT), *json = scene_text(PS_FORMAT_JSON);
 
-	check_ok(ps_print_to_path(scene.root, NULL, path));
+	check_ok(ps_print_to_path(scene.root, &raw, path));
 	check_content(text);
 	check_ok(ps_export_to_path(scene.root, PS_FORMAT_JSON, NULL, path));
 	check_content(json);
@@ -101,7 +104,7 @@ START_TEST(a_link_to_a_file_that_is_not_there_yet_stays)
 
 	snprintf(link, sizeof link, "%s/dangling", folder);
 	ck_assert_int_eq(symlink("later", link), 0);
-	check_ok(ps_print_to_path(scene.root, NULL, link));
+	check_ok(ps_print_to_path(scene.root, &raw, link));
 	ck_assert_int_eq(lstat(link, &status), 0);
 	ck_assert(S_ISLNK(status.st_mode));
 	ck_assert_int_eq(stat(link, &status), 0);
@@ -120,7 +123,7 @@ START_TEST(permissions_and_links_stay)
 	write_old("old", 0640);
 	snprintf(link, sizeof link, "%s/link", folder);
 	ck_assert_int_eq(symlink("tree", link), 0);
-	check_ok(ps_print_to_path(scene.root, NULL, link));
+	check_ok(ps_print_to_path(scene.root, &raw, link));
 	ck_assert_int_eq(lstat(link, &status), 0);
 	ck_assert(S_ISLNK(status.st_mode));
 	ck_assert_int_eq(stat(path, &status), 0);
@@ -142,7 +145,7 @@ START_TEST(a_full_disk_leaves_the_old_file)
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &all), 0);
 	few.rlim_max = all.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &few), 0);
-	int printed = ps_print_to_path(scene.root, NULL, path);
+	int printed = ps_print_to_path(scene.root, &raw, path);
 	int exported = ps_export_to_path(scene.root, PS_FORMAT_CSV, NULL, path);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &all), 0);
 	ck_assert_int_eq(printed, PS_ESYS);
@@ -158,7 +161,7 @@ START_TEST(a_lack_of_memory_leaves_the_old_file)
 	write_old("old", 0644);
 	for (unsigned nth = 1;; nth++) {
 		fake_fail(FAKE_ALLOCATE, nth, ENOMEM);
-		int result = ps_print_to_path(scene.root, NULL, path);
+		int result = ps_print_to_path(scene.root, &raw, path);
 		if (!fake_fail_happened())
 			break;
 		ck_assert_int_eq(result, PS_ENOMEM);
@@ -194,7 +197,7 @@ START_TEST(another_writers_file_is_left_alone)
 	int fd = open(other, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	check_ok(ps_print_to_path(scene.root, NULL, path));
+	check_ok(ps_print_to_path(scene.root, &raw, path));
 	ck_assert_int_eq(access(other, F_OK), 0);
 	ck_assert_int_eq(files_in_folder(), 2);
 }
@@ -249,7 +252,7 @@ START_TEST(bad_arguments_are_errors)
 	check_fails(ps_export_to_path(scene.root, (enum ps_format)99, NULL, path), PS_EINVAL);
 	check_fails(ps_print_to_fd(NULL, NULL, 1), PS_EINVAL);
 	check_fails(ps_export_to_fd(NULL, PS_FORMAT_JSON, NULL, 1), PS_EINVAL);
-	check_fails(ps_print_to_fd(scene.root, NULL, -1), PS_ESYS);
+	check_fails(ps_print_to_fd(scene.root, &raw, -1), PS_ESYS);
 	check_detail("descriptor -1");
 	check_fails(ps_export_to_fd(scene.root, PS_FORMAT_JSON, NULL, -1), PS_ESYS);
 	struct ps_print_options wrong = {.size = 3};

@@ -73,7 +73,8 @@ static char *text_of(const struct ps_print_options *options)
 
 static char *printed(uint64_t timestamp)
 {
-	struct ps_print_options options = {.size = sizeof options, .timestamp = timestamp};
+	struct ps_print_options options = {
+	    .size = sizeof options, .flags = PS_PRINT_RAW, .timestamp = timestamp};
 
 	return text_of(&options);
 }
@@ -176,7 +177,7 @@ END_TEST
 /* As it was before the timestamp: what stands behind it must not be read. */
 START_TEST(options_of_older_programs_work)
 {
-	struct ps_print_options print = {.timestamp = UINT64_MAX};
+	struct ps_print_options print = {.flags = PS_PRINT_RAW, .timestamp = UINT64_MAX};
 	struct ps_export_options export = {.timestamp = UINT64_MAX};
 	char *text = NULL;
 	size_t length;

@@ -58,8 +58,7 @@ static void store_about(int cpu, long long factor)
 
 static char *printed(unsigned flags, size_t width)
 {
-	struct ps_print_options options = {
-	    .size = sizeof options, .flags = flags | PS_PRINT_SI, .width = width};
+	struct ps_print_options options = {.size = sizeof options, .flags = flags, .width = width};
 	static const char *const metrics[] = {"IPC"};
 	size_t bytes;
 	char *text = NULL;
@@ -255,7 +254,7 @@ START_TEST(a_list_is_folded_too)
 {
 	struct ps_print_options options = {.size = sizeof options,
 	                                   .types = PS_TYPE_BIT(PS_COMPONENT_THREAD),
-	                                   .flags = PS_PRINT_FLAT | PS_PRINT_SI,
+	                                   .flags = PS_PRINT_FLAT,
 	                                   .width = 80};
 	FILE *stream = golden_open();
 

@@ -64,7 +64,7 @@ START_TEST(at_80_and_at_200_columns)
 	static const size_t widths[] = {80, 200};
 	static const char *const files[] = {"print_80.txt", "print_200.txt"};
 	struct ps_print_options options = {.size = sizeof options,
-	                                   .flags = PS_PRINT_SI | PS_PRINT_UTF8,
+	                                   .flags = PS_PRINT_UTF8,
 	                                   .width = widths[_i],
 	                                   .metrics = metrics,
 	                                   .metric_count = 5};
@@ -76,9 +76,8 @@ END_TEST
 
 START_TEST(colours_stand_around_the_text_alone)
 {
-	struct ps_print_options options = {.size = sizeof options,
-	                                   .flags = PS_PRINT_SI | PS_PRINT_UTF8 | PS_PRINT_COLOUR,
-	                                   .width = 80};
+	struct ps_print_options options = {
+	    .size = sizeof options, .flags = PS_PRINT_UTF8 | PS_PRINT_COLOUR, .width = 80};
 
 	count();
 	check_print(&options, "print_colour.txt");
@@ -88,13 +87,14 @@ END_TEST
 START_TEST(chosen_types_stand_below_each_other)
 {
 	struct ps_print_options options = {.size = sizeof options,
+	                                   .flags = PS_PRINT_RAW,
 	                                   .types = PS_TYPE_BIT(PS_COMPONENT_CORE) |
 	                                            PS_TYPE_BIT(PS_COMPONENT_PACKAGE)};
 
 	count();
 	check_print(&options, "print_types.txt");
 	options.types = PS_TYPE_BIT(PS_COMPONENT_NUMA);
-	options.flags = PS_PRINT_FLAT | PS_PRINT_NO_LEGEND;
+	options.flags = PS_PRINT_RAW | PS_PRINT_FLAT | PS_PRINT_NO_LEGEND;
 	check_print(&options, "print_numa.txt");
 }
 END_TEST
@@ -102,7 +102,7 @@ END_TEST
 START_TEST(idle_components_are_shown_on_request)
 {
 	struct ps_print_options options = {.size = sizeof options,
-	                                   .flags = PS_PRINT_IDLE | PS_PRINT_UTF8};
+	                                   .flags = PS_PRINT_RAW | PS_PRINT_IDLE | PS_PRINT_UTF8};
 
 	count();
 	check_print(&options, "print_idle.txt");
@@ -176,7 +176,7 @@ START_TEST(no_line_is_wider_than_it_may_be)
 	char *text;
 
 	count();
-	for (unsigned flags = 0; flags < 128; flags++) {
+	for (unsigned flags = 0; flags < 256; flags++) {
 		options.flags = flags;
 		for (options.width = 50; options.width < 220;
 		     options.width += (size_t)ps_test_size(7, 41)) {
@@ -195,7 +195,8 @@ END_TEST
 
 START_TEST(a_width_that_nothing_fits_in_still_shows_a_number_and_names_the_rest)
 {
-	struct ps_print_options options = {.size = sizeof options, .width = 1};
+	struct ps_print_options options = {
+	    .size = sizeof options, .flags = PS_PRINT_RAW, .width = 1};
 	size_t bytes;
 	char *text;
 
@@ -221,7 +222,7 @@ START_TEST(wrong_options_are_refused)
 	bad.size--;
 	check_fails(ps_print_with(scene.root, &bad, stdout), PS_EINVAL);
 	bad = good;
-	bad.flags = PS_PRINT_EACH << 1;
+	bad.flags = PS_PRINT_RAW << 1;
 	check_fails(ps_print_with(scene.root, &bad, stdout), PS_EINVAL);
 	bad = good;
 	bad.types = PS_TYPE_BIT(PS_COMPONENT_THREAD + 1);

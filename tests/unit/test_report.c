@@ -34,15 +34,15 @@ static char *report_text(enum ps_format format, const struct ps_paths_options *o
 
 START_TEST(a_report_has_every_path)
 {
-	struct ps_paths_options options = options_with(0);
+	struct ps_paths_options options = options_with(PS_PATHS_RAW);
 
 	run_program();
 	check_report(PS_FORMAT_TEXT, NULL, "report_plain.txt");
 	check_report(PS_FORMAT_TEXT, &options, "report_metrics.txt");
 	options.share = PS_SHARE_INCLUSIVE;
-	options.flags = PS_PATHS_SI | PS_PATHS_UTF8 | PS_PATHS_COLOUR;
+	options.flags = PS_PATHS_UTF8 | PS_PATHS_COLOUR;
 	check_report(PS_FORMAT_TEXT, &options, "report_inclusive.txt");
-	options = options_with(PS_PATHS_SI);
+	options = options_with(0);
 	options.width = 80;
 	check_report(PS_FORMAT_TEXT, &options, "report_80.txt");
 	regions_end();
@@ -51,7 +51,7 @@ END_TEST
 
 START_TEST(a_report_has_columns_by_component)
 {
-	struct ps_paths_options options = options_with(0);
+	struct ps_paths_options options = options_with(PS_PATHS_RAW);
 
 	run_program();
 	options.types = PS_TYPE_BIT(PS_COMPONENT_PACKAGE);
@@ -60,7 +60,7 @@ START_TEST(a_report_has_columns_by_component)
 	options.share = PS_SHARE_INCLUSIVE;
 	options.flags = PS_PATHS_NO_LEGEND;
 	check_report(PS_FORMAT_TEXT, &options, "report_cpu.txt");
-	options = options_with(0);
+	options = options_with(PS_PATHS_RAW);
 	options.types = PS_TYPE_BIT(PS_COMPONENT_PACKAGE) | PS_TYPE_BIT(PS_COMPONENT_THREAD);
 	check_report(PS_FORMAT_JSON, &options, "report_parts.json");
 	check_report(PS_FORMAT_CSV, &options, "export_report_parts.csv");
@@ -89,7 +89,7 @@ END_TEST
 /* Caches of one level; a path that was never there has no part. */
 START_TEST(caches_are_chosen_by_their_level)
 {
-	struct ps_paths_options options = options_with(PS_PATHS_NO_LEGEND);
+	struct ps_paths_options options = options_with(PS_PATHS_RAW | PS_PATHS_NO_LEGEND);
 
 	ps_topology_destroy(scene.topology);
 	check_ok(ps_topology_load_synthetic(&scene.topology, "pack:2 l3:1 l2:2 core:1 pu:1"));
@@ -115,7 +115,7 @@ END_TEST
  * not add up. */
 START_TEST(an_unknown_cpu_has_its_column)
 {
-	struct ps_paths_options options = options_with(PS_PATHS_NO_LEGEND);
+	struct ps_paths_options options = options_with(PS_PATHS_RAW | PS_PATHS_NO_LEGEND);
 
 	ps_topology_destroy(scene.topology);
 	check_ok(ps_topology_load_synthetic(&scene.topology, "pack:1 core:2 pu:1"));
@@ -153,7 +153,7 @@ static void run_with_statuses(void)
 
 START_TEST(what_is_unknown_is_no_0_and_an_estimate_says_so)
 {
-	struct ps_paths_options options = options_with(0);
+	struct ps_paths_options options = options_with(PS_PATHS_RAW);
 
 	run_with_statuses();
 	check_report(PS_FORMAT_TEXT, &options, "report_status.txt");
@@ -251,7 +251,7 @@ static long long check_path(const struct ps_path *path, const char **json)
 START_TEST(the_paths_add_up_to_the_total)
 {
 	unsigned seed = (unsigned)_i;
-	struct ps_paths_options options = options_with(0);
+	struct ps_paths_options options = options_with(PS_PATHS_RAW);
 
 	now_ns = 1000000 * US;
 	regions_begin(EVENT, NULL);
@@ -274,7 +274,7 @@ START_TEST(the_paths_add_up_to_the_total)
 	ck_assert_int_gt(total, 0);
 	ck_assert_int_eq(check_path(ps_paths_root(regions.paths), &rest), total);
 	ck_assert_ptr_null(strstr(rest, "\"path\""));
-	text = report_text(PS_FORMAT_TEXT, NULL);
+	text = report_text(PS_FORMAT_TEXT, &options);
 	char *line = strstr(text, "\ntotal");
 	ck_assert_ptr_nonnull(line);
 	char counts[32];
@@ -289,7 +289,7 @@ END_TEST
 START_TEST(a_long_name_is_cut)
 {
 	char name[301];
-	struct ps_paths_options options = options_with(0);
+	struct ps_paths_options options = options_with(PS_PATHS_RAW);
 
 	memset(name, 'n', 300);
 	name[300] = '\0';

@@ -19,9 +19,10 @@ static void use_topology(struct ps_topology *topology)
 
 static void check_print(struct ps_component *root, const char *golden)
 {
+	const struct ps_print_options options = {.size = sizeof options, .flags = PS_PRINT_RAW};
 	FILE *stream = golden_open();
 
-	check_ok(ps_print(root, stream));
+	check_ok(ps_print_with(root, &options, stream));
 	golden_check(stream, golden);
 }
 
@@ -164,7 +165,7 @@ END_TEST
 
 START_TEST(the_mark_of_user_space_stands_apart_and_not_at_a_clock)
 {
-	struct ps_print_options options = {.size = sizeof options, .flags = PS_PRINT_SI};
+	struct ps_print_options options = {.size = sizeof options, .flags = 0};
 	struct ps_eventset *set;
 	FILE *stream = golden_open();
 
