@@ -5,57 +5,19 @@
  * signals.
  */
 #include "here.h"
+#include "storm.h"
 #include "support/resident.h"
 
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #define JUMPS 150
 #define ROWS  100000
-
-/* The storm: a timer whose handler leaves the call that it interrupts, if it is to. */
-static sigjmp_buf back;
-static volatile sig_atomic_t may_jump, jumps;
-
-static void leave(int number)
-{
-	(void)number;
-	if (!may_jump)
-		return;
-	may_jump = 0;
-	jumps++;
-	siglongjmp(back, 1);
-}
-
-static void set_timer(long interval_us)
-{
-	struct itimerval timer = {.it_interval = {0, interval_us}, .it_value = {0, interval_us}};
-
-	ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
-}
-
-static void begin_storm(void)
-{
-	struct sigaction action = {.sa_handler = leave};
-
-	sigemptyset(&action.sa_mask);
-	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
-	jumps = 0;
-	set_timer(200);
-}
-
-static void end_storm(void)
-{
-	set_timer(0);
-	signal(SIGALRM, SIG_DFL);
-}
 
 static void move(unsigned step)
 {
@@ -81,11 +43,12 @@ typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t
 /* One call of which a signal may take the thread away. */
 static void read_in_storm(reading *read, struct ps_eventset *set, uint64_t *timestamp)
 {
-	if (sigsetjmp(back, 1) == 0) {
-		may_jump = 1;
+	if (sigsetjmp(storm_back, 1) == 0) {
+		storm_may_jump = 1;
 		int result = read(set, here.root, timestamp, NULL);
-		may_jump = 0;
-		ck_assert_msg(result == PS_OK, "after %d jumps: %s", (int)jumps, ps_error_detail());
+		storm_may_jump = 0;
+		ck_assert_msg(result == PS_OK, "after %d jumps: %s", (int)storm_jumps,
+		              ps_error_detail());
 	}
 }
 
@@ -95,7 +58,7 @@ static void check_faults(long long value, long long done, const char *what)
 {
 	ck_assert_msg(value >= done && (PS_TEST_HAS_SANITIZER || value <= done + 64),
 	              "%s: %lld page faults of %lld, after %d jumps", what, value, done,
-	              (int)jumps);
+	              (int)storm_jumps);
 }
 
 /* _i: the mode; 3 and more: it is moved about besides. */
@@ -110,8 +73,8 @@ static void storm(int which, reading *read, bool makes_new)
 	check_ok(ps_start(set));
 	check_ok(read(set, here.root, &first, NULL));
 	timestamp = first;
-	begin_storm();
-	for (volatile unsigned step = 0; jumps < JUMPS && step < 300 * JUMPS; step++) {
+	storm_begin();
+	for (volatile unsigned step = 0; storm_jumps < JUMPS && step < 300 * JUMPS; step++) {
 		here_touch();
 		done++;
 		if (which >= HERE_MODES && step % 16 == 0)
@@ -120,8 +83,8 @@ static void storm(int which, reading *read, bool makes_new)
 			timestamp = 0;
 		read_in_storm(read, set, &timestamp);
 	}
-	end_storm();
-	printf("lab: %d jumps in %lld calls\n", (int)jumps, done);
+	storm_end();
+	printf("lab: %d jumps in %lld calls\n", (int)storm_jumps, done);
 	if (makes_new)
 		timestamp = 0;
 	check_ok(ps_stop(set, here.root, &timestamp, NULL));
@@ -162,14 +125,14 @@ START_TEST(a_history_that_jumps_left_holds_all)
 	here_map_page();
 	here_touch();
 	check_ok(ps_start(set));
-	begin_storm();
+	storm_begin();
 	for (volatile unsigned step = 0; step < 4000; step++) {
 		uint64_t timestamp = 0;
 		here_touch();
 		done++;
 		read_in_storm(ps_accum, set, &timestamp);
 	}
-	end_storm();
+	storm_end();
 	uint64_t timestamp = 0;
 	check_ok(ps_stop(set, here.root, &timestamp, NULL));
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -217,13 +180,13 @@ static void interrupt(bool on_other_stack)
 	check_ok(ps_start(shared));
 	check_ok(ps_read(shared, here.root, NULL, NULL));
 	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
-	set_timer(100);
+	storm_set_timer(100);
 	for (unsigned step = 0; refusals < 20 && step < 400000; step++) {
 		here_touch();
 		done++;
 		check_ok((step % 4 ? ps_read : ps_accum)(shared, here.root, NULL, NULL));
 	}
-	end_storm();
+	storm_end();
 	check_ok(ps_stop(shared, here.root, NULL, NULL));
 	struct ps_value total = {0};
 	check_ok(ps_component_total(here.root, HERE_FAULTS, &total));

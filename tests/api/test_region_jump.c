@@ -5,12 +5,10 @@
  * signals.
  */
 #include "here.h"
+#include "storm.h"
 
-#include <setjmp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #define EVENT      "page-faults"
@@ -18,47 +16,27 @@
 #define MOST_PAGES 400000
 #define OWN_FAULTS 2000
 
-static sigjmp_buf back;
-static volatile sig_atomic_t may_jump, jumps;
 static struct ps_profile *profile;
 static struct ps_region *outer, *inner;
 static char *memory;
 static volatile size_t touched;
 
-static void leave(int number)
-{
-	(void)number;
-	if (!may_jump)
-		return;
-	may_jump = 0;
-	jumps++;
-	siglongjmp(back, 1);
-}
-
-static void set_timer(long interval_us)
-{
-	struct itimerval timer = {.it_interval = {0, interval_us}, .it_value = {0, interval_us}};
-
-	ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
-}
-
 static void visit_until_jumped(size_t page_bytes)
 {
-	while (jumps < JUMPS && touched < MOST_PAGES) {
-		may_jump = 1;
+	while (storm_jumps < JUMPS && touched < MOST_PAGES) {
+		storm_may_jump = 1;
 		ps_region_enter(outer);
 		ps_region_enter(inner);
 		memory[touched * page_bytes] = 1;
 		touched++;
 		ps_region_leave(inner);
 		ps_region_leave(outer);
-		may_jump = 0;
+		storm_may_jump = 0;
 	}
 }
 
 static void begin(enum ps_attribution_mode mode, size_t page_bytes)
 {
-	struct sigaction action = {.sa_handler = leave};
 	struct ps_eventset *model;
 
 	check_ok(ps_eventset_create(&model));
@@ -74,9 +52,7 @@ static void begin(enum ps_attribution_mode mode, size_t page_bytes)
 	madvise(memory, MOST_PAGES * page_bytes, MADV_NOHUGEPAGE);
 	check_ok(ps_profile_join(profile));
 	touched = 0;
-	jumps = 0;
-	sigemptyset(&action.sa_mask);
-	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	storm_jumps = 0;
 }
 
 /* What is counted twice or not at all is told: it is no more than one page each time. */
@@ -97,15 +73,16 @@ static void check_counts(void)
 	printf(
 	    "%d jumps, %zu pages, %lld in the paths, %lld in the tree; %llu visits, %llu failed, "
 	    "%llu in a handler\n",
-	    (int)jumps, (size_t)touched, all.value, tree.value, (unsigned long long)visits.count,
-	    (unsigned long long)faults.failed, (unsigned long long)faults.in_handler);
+	    (int)storm_jumps, (size_t)touched, all.value, tree.value,
+	    (unsigned long long)visits.count, (unsigned long long)faults.failed,
+	    (unsigned long long)faults.in_handler);
 	ck_assert_uint_eq(faults.in_handler, 0);
 	ck_assert_int_le(llabs(all.value - tree.value), 2 * (long long)faults.failed);
 	if (faults.failed)
 		ck_assert_uint_ne(all.flags & PS_VALUE_INTERRUPTED, 0);
 	ck_assert_int_ge(tree.value, (long long)touched);
 	ck_assert(PS_TEST_HAS_SANITIZER || tree.value <= (long long)touched + OWN_FAULTS);
-	ck_assert_uint_ge(visits.count + (uint64_t)jumps, touched);
+	ck_assert_uint_ge(visits.count + (uint64_t)storm_jumps, touched);
 	ps_paths_destroy(paths);
 }
 
@@ -114,12 +91,12 @@ START_TEST(a_thread_whose_visits_are_left_is_counted_on)
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 
 	here_skip_unless_counted(EVENT) begin(here_modes[_i], page_bytes);
-	if (sigsetjmp(back, 1) == 0)
-		set_timer(200);
+	if (sigsetjmp(storm_back, 1) == 0)
+		storm_begin();
 	else
 		check_ok(ps_region_close(profile, 0));
 	visit_until_jumped(page_bytes);
-	set_timer(0);
+	storm_end();
 	check_counts();
 	ps_profile_destroy(profile);
 	munmap(memory, MOST_PAGES * page_bytes);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A timer whose handler leaves the call that it interrupts, by siglongjmp, if it may. */
+#ifndef PS_TESTS_STORM_H
+#define PS_TESTS_STORM_H
+
+#include <setjmp.h>
+#include <signal.h>
+
+extern sigjmp_buf storm_back;
+extern volatile sig_atomic_t storm_may_jump; /* once; the handler clears it */
+extern volatile sig_atomic_t storm_jumps;    /* since storm_begin */
+
+void storm_begin(void);
+void storm_end(void);
+void storm_set_timer(long interval_us); /* SIGALRM; 0: none */
+
+#endif
