@@ -33,6 +33,9 @@ void collect_report_sum(struct collect_report *report)
 		if (ps_path_visits(path, &visits) == PS_OK) {
 			report->visits += visits.count;
 			report->counted += visits.counted;
+			/* Of visits that were not counted the time is another path's. */
+			if (visits.wall_ns == UINT64_MAX)
+				visits.on_cpu_ns = 0;
 			if (visits.on_cpu_ns == UINT64_MAX || report->on_cpu_ns == UINT64_MAX)
 				report->on_cpu_ns = UINT64_MAX;
 			else
@@ -70,7 +73,8 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 		return;
 	ps__buffer_add(out, "%-12sabout %.0f ns a visit, ", "cost", report->visit_ns);
 	ps__number_add_time(out, report->visit_ns * (double)report->counted);
-	ps__buffer_add(out, " for %llu visits\n", (unsigned long long)report->counted);
+	ps__buffer_add(out, " for %llu visit%s\n", (unsigned long long)report->counted,
+	               report->counted == 1 ? "" : "s");
 }
 
 static void report_add_head(struct ps__buffer *out, const char *command)

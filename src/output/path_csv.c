@@ -67,9 +67,10 @@ static void path_csv_add_visits(struct ps__buffer *buffer, const struct ps__path
 	uint64_t on_cpu_ns = row->on_cpu_ns[PS_SHARE_EXCLUSIVE];
 
 	ps__buffer_add(buffer, ",%" PRIu64 ",%" PRIu64, visits->count, visits->counted);
-	path_csv_add_time(buffer, wall_ns, true);
+	path_csv_add_time(buffer, wall_ns, wall_ns != UINT64_MAX);
 	path_csv_add_time(buffer, on_cpu_ns, on_cpu_ns != UINT64_MAX);
-	path_csv_add_time(buffer, row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns, true);
+	path_csv_add_time(buffer, row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns,
+	                  wall_ns != UINT64_MAX);
 	path_csv_add_time(buffer, visits->shortest_ns, visits->counted > 0);
 	path_csv_add_time(buffer, visits->longest_ns, visits->counted > 0);
 }

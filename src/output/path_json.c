@@ -40,9 +40,10 @@ static void path_json_add_times(struct ps__json *json, const struct ps__path_row
 	ps__json_add_unsigned(json, "visits", visits->count);
 	ps__json_add_unsigned(json, "visits_counted", visits->counted);
 	ps__json_open_line(json, "times", '{');
-	ps__json_add_unsigned(json, "wall_ns", wall_ns);
+	path_json_add_time(json, "wall_ns", wall_ns, wall_ns != UINT64_MAX);
 	path_json_add_time(json, "on_cpu_ns", on_cpu_ns, on_cpu_ns != UINT64_MAX);
-	ps__json_add_unsigned(json, "inside_ns", row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns);
+	path_json_add_time(json, "inside_ns", row->wall_ns[PS_SHARE_INCLUSIVE] - wall_ns,
+	                   wall_ns != UINT64_MAX);
 	path_json_add_time(json, "shortest_ns", visits->shortest_ns, visits->counted > 0);
 	path_json_add_time(json, "longest_ns", visits->longest_ns, visits->counted > 0);
 	ps__json_open(json, "histogram", '[');

@@ -50,6 +50,9 @@ static void path_table_add_times(struct ps__path_table *table)
 		const struct ps__path_row *from = &table->rows[row];
 		struct ps__path_row *to = &table->rows[from->parent];
 		uint64_t on_cpu_ns = from->on_cpu_ns[PS_SHARE_INCLUSIVE];
+		/* No visit was counted: its time is that of the path around. */
+		if (from->wall_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
+			continue;
 		to->wall_ns[PS_SHARE_INCLUSIVE] += from->wall_ns[PS_SHARE_INCLUSIVE];
 		if (on_cpu_ns == UINT64_MAX || to->on_cpu_ns[PS_SHARE_INCLUSIVE] == UINT64_MAX)
 			to->on_cpu_ns[PS_SHARE_INCLUSIVE] = UINT64_MAX;

@@ -74,6 +74,8 @@ static int estimate_add(const struct ps_path *raw)
 		                      is_whole ? NULL : estimate_value) < 0)
 			return -1;
 	}
+	if (raw->unchosen)
+		raw->parent->path->estimate.has_others = true;
 	for (const struct ps_path *inner = raw; inner->parent; inner = inner->parent) {
 		const struct ps_path *outer = inner->parent;
 		double excess = outer->estimate.whole * (inner->estimate.factor - 1);
@@ -99,10 +101,30 @@ static double estimate_factor(const struct ps_path *raw)
 	return (counted + (double)raw->unchosen) / counted;
 }
 
+/* Counts of visits that were not counted may be in each part, whatever was taken off. */
+static void estimate_label(struct ps_path *path)
+{
+	for (struct ps__part *part = path->parts; part; part = part->next) {
+		for (size_t event = 0; event < path->paths->events; event++) {
+			struct ps_value *value = &part->values[event];
+			value->flags |= PS_VALUE_SAMPLED;
+			if (value->status == PS_STATUS_COUNTED)
+				value->status = PS_STATUS_SCALED;
+		}
+	}
+}
+
 static void estimate_finish(struct ps_path *path)
 {
 	double wall_ns = fmax(path->estimate.wall_ns, 0), on_cpu_ns = path->estimate.on_cpu_ns;
 
+	if (path->estimate.has_others)
+		estimate_label(path);
+	if (path->visits.count && !path->visits.counted) {
+		path->visits.wall_ns = UINT64_MAX;
+		path->visits.on_cpu_ns = UINT64_MAX;
+		return;
+	}
 	path->visits.wall_ns = (uint64_t)llround(wall_ns);
 	path->visits.on_cpu_ns =
 	    isnan(on_cpu_ns) ? UINT64_MAX : (uint64_t)llround(fmax(on_cpu_ns, 0));

@@ -194,7 +194,7 @@ int ps_path_visits(const struct ps_path *path, struct ps_visits *out)
 	visits.size = sizeof visits;
 	for (const struct ps_path *below = ps__path_next_below(path, path); below;
 	     below = ps__path_next_below(path, below))
-		visits.inside_ns += below->visits.wall_ns;
+		visits.inside_ns += below->visits.wall_ns == UINT64_MAX ? 0 : below->visits.wall_ns;
 	*out = visits;
 	return PS_OK;
 }

@@ -48,6 +48,7 @@ struct ps_path {
 		double whole;
 		double wall_ns;
 		double on_cpu_ns;
+		bool has_others; /* some visits of a path below are in its counts */
 	} estimate;
 	struct ps__value_sum *values; /* in the order in which they were made */
 	struct ps__value_sum *last_value;

@@ -98,7 +98,12 @@ def check_paths(document):
             parts = [p["exclusive"][event] for p in below]
             if count is not None and None not in parts and sum(parts) != count:
                 yield f"{path['path']}: {event} is {count}, but the paths below have {sum(parts)}"
-        if sum(p["times"]["wall_ns"] for p in below) != path["times"]["wall_ns"] + path["times"]["inside_ns"]:
+        if path["visits_counted"] > path["visits"]:
+            yield f"{path['path']}: more visits were counted than there were"
+        times = path["times"]
+        # Where no visit was counted, the time is that of the path around.
+        wall_ns = [p["times"]["wall_ns"] or 0 for p in below]
+        if times["wall_ns"] is not None and sum(wall_ns) != times["wall_ns"] + times["inside_ns"]:
             yield f"{path['path']}: the times of the paths below differ from inside_ns"
         for kind in {p["type"] for p in path["parts"]}:
             for event, count in path["exclusive"].items():

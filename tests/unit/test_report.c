@@ -205,6 +205,29 @@ START_TEST(what_is_missing_is_said)
 }
 END_TEST
 
+/* A sampled region, and one of which no visit was counted. */
+START_TEST(estimates_are_labelled_and_what_is_unknown_is_no_0)
+{
+	regions_begin(EVENT, NULL);
+	struct ps_region *solve = region("solve"), *write = region("write");
+
+	check_ok(ps_profile_set_seed(regions.profile, 5));
+	check_ok(ps_region_set_one_in(solve, 3));
+	check_ok(ps_region_set_one_in(write, UINT64_MAX));
+	check_ok(ps_profile_join(regions.profile));
+	for (int visit = 0; visit < 30; visit++) {
+		check_ok(ps_region_enter(visit % 3 ? solve : write));
+		fake_advance(PAGE_FAULTS, 4);
+		check_ok(ps_region_leave(visit % 3 ? solve : write));
+	}
+	take_paths();
+	check_report(PS_FORMAT_TEXT, NULL, "report_sampled.txt");
+	check_report(PS_FORMAT_JSON, NULL, "report_sampled.json");
+	check_report(PS_FORMAT_CSV, NULL, "export_report_sampled.csv");
+	regions_end();
+}
+END_TEST
+
 /* The number behind a key, from there on; -1 for null. */
 static long long number_behind(const char **text, const char *key)
 {
@@ -352,6 +375,7 @@ int main(void)
 	tcase_add_test(tests, what_is_unknown_is_no_0_and_an_estimate_says_so);
 	tcase_add_test(tests, nothing_counted_is_said);
 	tcase_add_test(tests, what_is_missing_is_said);
+	tcase_add_test(tests, estimates_are_labelled_and_what_is_unknown_is_no_0);
 	tcase_add_loop_test(tests, the_paths_add_up_to_the_total, 0, 20);
 	tcase_add_test(tests, a_long_name_is_cut);
 	tcase_add_test(tests, many_paths_take_no_more_than_their_time);

@@ -201,7 +201,14 @@ START_TEST(a_visit_that_is_not_counted_reads_no_counter)
 	ck_assert_uint_eq(visits_of("solve/step").count, 50);
 	ck_assert_int_eq(all("", -1), 50);
 	/* Unknown, not 0. */
-	struct ps_value value;
+	ck_assert_uint_eq(visits_of("solve").wall_ns, UINT64_MAX);
+	ck_assert_uint_eq(visits_of("solve").on_cpu_ns, UINT64_MAX);
+	ck_assert_uint_eq(visits_of("").inside_ns, 0);
+	/* What is theirs is in the root path, which is not the root path's alone. */
+	struct ps_value value = value_of("", -1, PS_SHARE_EXCLUSIVE);
+	ck_assert_int_eq(value.value, 50);
+	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+	ck_assert_uint_ne(value.flags & PS_VALUE_SAMPLED, 0);
 	ck_assert_int_eq(
 	    ps_path_value(path_of("solve"), scene.root, EVENT, PS_SHARE_EXCLUSIVE, &value),
 	    PS_ENOEVST);
