@@ -43,7 +43,8 @@ tools_libtools_la_SOURCES = \
 	tools/watcher.c \
 	tools/watcher.h
 # Where it looks for what it preloads.
-tools_libtools_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_LIBDIR='"$(libdir)"'
+tools_libtools_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_PREFIX='"$(prefix)"' -DPS_BINDIR='"$(bindir)"' \
+	-DPS_LIBDIR='"$(libdir)"'
 bin_PROGRAMS = tools/perfsage
 tools_perfsage_SOURCES = tools/main.c
 completionsdir = $(datadir)/bash-completion/completions

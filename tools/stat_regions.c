@@ -18,12 +18,46 @@
 
 #define PRELOAD "libperfsage-preload.so"
 
-/* In a build tree beside the library; installed in its folder. */
-static int regions_find_preload(char *path, size_t size_bytes)
+/* What a folder of the installation has behind the prefix; NULL: it is elsewhere. */
+static const char *regions_behind_prefix(const char *folder)
+{
+	size_t length = strlen(PS_PREFIX);
+
+	return strncmp(folder, PS_PREFIX, length) == 0 ? folder + length : NULL;
+}
+
+/* The prefix that the command has now: make install may have had another one than configure. */
+static bool regions_find_by_own_prefix(const char *folder, size_t length, char *path,
+                                       size_t size_bytes)
+{
+	const char *bin = regions_behind_prefix(PS_BINDIR);
+	const char *lib = regions_behind_prefix(PS_LIBDIR);
+	size_t tail = bin ? strlen(bin) : 0;
+
+	if (!bin || !lib || length < tail || strncmp(folder + length - tail, bin, tail) != 0)
+		return false;
+	snprintf(path, size_bytes, "%.*s%s/" PRELOAD, (int)(length - tail), folder, lib);
+	return access(path, R_OK) == 0;
+}
+
+static bool regions_find_by_own_path(char *path, size_t size_bytes)
 {
 	char own[PATH_MAX];
-	const char *chosen = getenv("PERFSAGE_PRELOAD");
 	ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+
+	own[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(own, '/');
+	if (!slash)
+		return false;
+	/* In a build tree beside the library. */
+	snprintf(path, size_bytes, "%.*s/../.libs/" PRELOAD, (int)(slash - own), own);
+	return access(path, R_OK) == 0 ||
+	       regions_find_by_own_prefix(own, (size_t)(slash - own), path, size_bytes);
+}
+
+static int regions_find_preload(char *path, size_t size_bytes)
+{
+	const char *chosen = getenv("PERFSAGE_PRELOAD");
 
 	if (chosen && *chosen) {
 		snprintf(path, size_bytes, "%s", chosen);
@@ -33,11 +67,7 @@ static int regions_find_preload(char *path, size_t size_bytes)
 		                     strerror(errno)),
 		       -1;
 	}
-	own[length > 0 ? length : 0] = '\0';
-	char *slash = strrchr(own, '/');
-	snprintf(path, size_bytes, "%.*s../.libs/" PRELOAD, slash ? (int)(slash - own) + 1 : 0,
-	         own);
-	if (slash && access(path, R_OK) == 0)
+	if (regions_find_by_own_path(path, size_bytes))
 		return 0;
 	snprintf(path, size_bytes, "%s/" PRELOAD, PS_LIBDIR);
 	if (access(path, R_OK) == 0)
