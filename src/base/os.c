@@ -6,6 +6,7 @@
 #include "arch/arch.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/hot.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -64,7 +65,15 @@ static ssize_t real_pread(int fd, void *buffer, size_t size_bytes, off_t offset)
 
 static int real_close(int fd)
 {
+#ifdef PS__HAS_THREAD_SANITIZER
+	/* It must see that the number is free for another thread. */
+	int cancel = ps__cancel_hold();
+	int result = close(fd);
+	ps__cancel_release(cancel);
+	return result;
+#else
 	return (int)syscall(SYS_close, fd);
+#endif
 }
 
 static int real_ioctl(int fd, unsigned long request, unsigned long argument)

@@ -30,6 +30,12 @@ static inline int ps_test_is_in_valgrind(void)
 	return preload && strstr(preload, "vgpreload");
 }
 
+#ifdef __SANITIZE_THREAD__
+#define PS_TEST_HAS_THREAD_SANITIZER 1
+#else
+#define PS_TEST_HAS_THREAD_SANITIZER 0
+#endif
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PS_TEST_HAS_SANITIZER 1
 #else
