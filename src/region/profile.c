@@ -4,19 +4,15 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
-#include "base/hot.h"
 #include "base/os.h"
 #include "eventset/parts.h"
 #include "region/paths.h"
 #include "topology/tree.h"
 
-/* It calls a handler itself, from the midst of a call, on a frame as small as any other: that a
- * call was left can't be told from it. */
-#ifdef PS__HAS_THREAD_SANITIZER
-#define IS_OF_THREAD_SANITIZER true
-#else
-#define IS_OF_THREAD_SANITIZER false
-#endif
+/* ThreadSanitizer's, in the library or in the program: NULL if neither has it. It calls a handler
+ * itself, from the midst of a call, on a frame as small as any other: that a call was left can't be
+ * told from it. */
+void __tsan_init(void) __attribute__((weak));
 
 int ps__profile_refuse(struct ps_profile *profile, const char *call)
 {
@@ -29,7 +25,7 @@ int ps__profile_refuse(struct ps_profile *profile, const char *call)
 		                "here",
 		                call);
 	/* Of whatever profile: it has the thread's member that was in use last. */
-	if (!IS_OF_THREAD_SANITIZER && ps__stack_was_left(ps__stack_noted, stack)) {
+	if (!__tsan_init && ps__stack_was_left(ps__stack_noted, stack)) {
 		if (ps__own.member)
 			ps__member_recover(ps__own.member);
 		return PS_OK;
