@@ -93,7 +93,7 @@ void bench_read_floor(struct bench_floor *floor)
 	for (int event = 0; event < floor->raw->count; event++)
 		atomic_store_explicit(&row[4 + event], floor->raw->buffer[3 + event],
 		                      memory_order_relaxed);
-	/* What a concurrent reader of the row would pair with. */
+	/* A concurrent reader of the row would pair with it. */
 	atomic_store_explicit(&row[0], (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
 	                      memory_order_release);
 }

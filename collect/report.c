@@ -33,7 +33,7 @@ void collect_report_sum(struct collect_report *report)
 		if (ps_path_visits(path, &visits) == PS_OK) {
 			report->visits += visits.count;
 			report->counted += visits.counted;
-			/* Of visits that were not counted the time is another path's. */
+			/* The time of visits that were not counted is in another path. */
 			if (visits.wall_ns == UINT64_MAX)
 				visits.on_cpu_ns = 0;
 			if (visits.on_cpu_ns == UINT64_MAX || report->on_cpu_ns == UINT64_MAX)

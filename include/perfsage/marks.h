@@ -38,7 +38,7 @@ struct ps_mark_region {
 };
 
 /**
- * Who listens. It lives as long as the process, and doesn't change.
+ * A listener. It lives as long as the process, and doesn't change.
  *
  * Any thread may call the functions at any time, also from a signal handler.
  */
@@ -52,7 +52,7 @@ struct ps_marks_listener {
 	void (*value)(struct ps_mark_region *named, int64_t value);
 };
 
-/* What the macros below use. Names with two underscores are no interface. */
+/* The macros below use these. Names with two underscores are no interface. */
 struct ps__mark_visit {
 	struct ps_mark_region *region; /* that was entered; NULL: none */
 	int round;

@@ -16,7 +16,7 @@ extern "C" {
 /** The regions of a program, and what was counted in them. */
 struct ps_profile;
 
-/** What a profile had counted at one point, as a tree of paths. It must be released before the
+/** The counts of a profile at one point, as a tree of paths. It must be released before the
  * profile. */
 struct ps_paths;
 
@@ -111,7 +111,7 @@ PS_PUBLIC const struct ps_path *ps_path_find(const struct ps_path *from, const c
                                              size_t count);
 
 /**
- * What was counted in a path, on the hardware threads below a component.
+ * Gives the count of a path, on the hardware threads below a component.
  *
  * path - of ps_paths
  * component - of the profile's topology
@@ -182,7 +182,7 @@ PS_PUBLIC int ps_path_mark_value(const struct ps_path *path, const char *name, e
                                  struct ps_mark_value *out);
 
 /**
- * What was counted in a region, whatever the path that leads to it.
+ * Gives the count of a region, on all paths that lead to it.
  *
  * Inclusively, what a region that recurses counted is in the sum once.
  *

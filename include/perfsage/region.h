@@ -30,7 +30,7 @@ extern "C" {
 /** A named region of a profile. It lives as long as the profile. */
 struct ps_region;
 
-/** What a profile could not keep as it should be. */
+/** The faults of a profile: it could not keep these as it should. */
 struct ps_profile_faults {
 	size_t size;         /* sizeof(struct ps_profile_faults), set by the caller */
 	uint64_t unmatched;  /* regions that were left though they weren't open */

@@ -48,7 +48,7 @@ struct ps_paths_options {
  * Writes the paths of a profile: what was counted in each, and its visits.
  *
  * The numbers are those of ps_path_value, ps_path_visits and ps_path_mark_value.
- * What is unknown is null, empty, or said in words, never 0. ps_report(3)
+ * An unknown value is null, empty, or said in words, never 0. ps_report(3)
  * describes every field.
  *
  * paths - from ps_paths_create; the profile must still be there

@@ -30,14 +30,15 @@ static inline bool ps__stack_is_of_signals(void)
 	return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
 }
 
-/* Of this thread's: was the call that noted `noted` left, as this one comes from `stack`? */
+/* Tells whether the call of this thread that noted `noted` was left, if another one comes from
+ * `stack`. */
 static inline bool ps__stack_was_left(uintptr_t noted, uintptr_t stack)
 {
 	return noted != UINTPTR_MAX && stack + PS__FRAME_BYTES > noted &&
 	       !ps__stack_is_of_signals();
 }
 
-/* Of a call of this thread that may be left; UINTPTR_MAX: there is none. */
+/* The note of the call that this thread is in and may leave; UINTPTR_MAX: there is none. */
 extern _Thread_local volatile uintptr_t ps__stack_noted
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -164,7 +164,7 @@ static bool path_csv_has_parts(const struct ps__path_table *table, size_t row)
 	return parts > 0;
 }
 
-/* Of the sums that there are. The machine has every path. */
+/* Writes the sums that there are. The machine has every path. */
 static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *table,
                               const struct ps_component *component)
 {

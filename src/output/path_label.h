@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands at the beginning of a path's line of text: branches, and the innermost region. */
+/* The beginning of a path's line of text: branches, and the innermost region. */
 #ifndef PS_OUTPUT_PATH_LABEL_H
 #define PS_OUTPUT_PATH_LABEL_H
 

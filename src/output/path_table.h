@@ -84,11 +84,11 @@ struct ps_mark_value ps__path_table_value(const struct ps__path_table *table, si
 /* Puts the names of a path's regions into table->names, outermost first; as many as it is deep. */
 size_t ps__path_table_name(struct ps__path_table *table, size_t row);
 
-/* What one path itself counted on a component, of the event. */
+/* Gives what one path itself counted on a component, of the event. */
 struct ps__path_sum ps__path_table_own(const struct ps__path_table *table, size_t row,
                                        const struct ps_component *component, size_t event);
 
-/* Of the sums that there are; false if what it needs wasn't counted there. */
+/* Computes it from the sums that there are; false if an event it needs wasn't counted there. */
 bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum ps_share share,
                            const struct ps__path_metric *metric, struct ps_metric_value *out);
 

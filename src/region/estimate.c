@@ -29,7 +29,7 @@ static struct ps_value estimate_value(const struct ps_value *raw, double factor)
 	return value;
 }
 
-/* What is taken off the path around: no count of its own. */
+/* The part that is taken off the path around: no count of its own. */
 static struct ps_value estimate_excess(const struct ps_value *raw, double factor)
 {
 	struct ps_value value = estimate_value(raw, -factor);

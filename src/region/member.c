@@ -133,7 +133,7 @@ static int member_make(struct ps_profile *profile, struct ps__member **out)
 	return PS_OK;
 }
 
-/* What stands in the way, most often too few descriptors, is there for a while: to try at each
+/* The obstacle, most often too few descriptors, is there for a while: to try at each
  * mark would cost a program more than counting. */
 static void member_refuse(struct ps_profile *profile, int code)
 {
@@ -190,7 +190,7 @@ static inline struct ps__cell *member_cell(struct ps__node *node, const struct p
 	return cell ? cell : member_make_cell(node, taken);
 }
 
-/* What was counted since the last boundary, on one hardware thread. */
+/* Adds the counts since the last boundary, on one hardware thread. */
 static PS__HOT int member_add(void *context, const struct ps__taken *taken)
 {
 	struct ps__member *member = context;
@@ -326,7 +326,7 @@ static int member_stop(struct ps__member *member)
 	return stopped != PS_OK ? stopped : left != PS_OK ? left : taken;
 }
 
-/* What can't be added for lack of memory stays as it is, without a set. */
+/* A member that can't be added for lack of memory stays as it is, without a set. */
 static int member_end(struct ps__member *member)
 {
 	struct ps_profile *profile = member->profile;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the slot of <perfsage/marks.h> is in a module. Also part of what is preloaded. */
+/* Finds the slot of <perfsage/marks.h> in a module. The preloaded library has it, too. */
 #ifndef PS_REGION_NOTES_H
 #define PS_REGION_NOTES_H
 

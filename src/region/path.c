@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the paths say. */
+/* Looks up what was counted in paths. */
 #include "base/error.h"
 #include "region/paths.h"
 #include "region/profile.h"

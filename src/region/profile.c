@@ -24,7 +24,7 @@ int ps__profile_refuse(struct ps_profile *profile, const char *call)
 		                "%s: the profile counts the parent of this process: create one "
 		                "here",
 		                call);
-	/* Of whatever profile: it has the thread's member that was in use last. */
+	/* The call may be of another profile: ps__own has the member that was in use last. */
 	if (!__tsan_init && ps__stack_was_left(ps__stack_noted, stack)) {
 		if (ps__own.member)
 			ps__member_recover(ps__own.member);
@@ -250,7 +250,7 @@ static int profile_add_up(struct ps_profile *profile, struct ps_paths *paths)
 	return added == 0 ? PS_OK : ps__fail_memory("the paths of a profile");
 }
 
-/* What was sampled is extrapolated. */
+/* Extrapolates the counts of sampled regions. */
 static int profile_extrapolate(struct ps_paths **paths)
 {
 	if (!(*paths)->is_sampled)

@@ -235,13 +235,13 @@ int ps__member_end(struct ps__member *member);
 void ps__member_thread_ends(void *member); /* for pthread_key_create */
 void ps__member_free(struct ps__member *member);
 
-/* Of the regions that are open. */
+/* The innermost of the regions that are open. */
 static inline struct ps__node *ps__member_innermost(const struct ps__member *member)
 {
 	return member->depth ? member->levels[member->depth - 1].node : member->root;
 }
 
-/* Of those that are counted: to which counts go. */
+/* The innermost of those that are counted: counts go there. */
 static inline struct ps__node *ps__member_counted(const struct ps__member *member)
 {
 	return member->seen ? member->levels[member->seen - 1].node : member->root;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program says of sampling. */
+/* The program sets rates and a budget. */
 #include "region/sampling.h"
 
 #include "base/error.h"
