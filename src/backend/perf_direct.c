@@ -30,9 +30,13 @@ __attribute__((cold)) int ps__perf_fail_read(struct ps__perf *perf, const struct
 
 	if (!ps__os_is_event(group->members[0].fd))
 		return ps__perf_fail_lost(perf);
-	errno = error;
-	return ps__fail(PS_ESYS, "'%s': read: %s", perf->events[group->members[0].event].name,
-	                strerror(errno));
+	const char *name = perf->events[group->members[0].event].name;
+	if (error == ECHILD)
+		return ps__fail(PS_ESYS,
+		                "'%s': read: a child process has inherited a part of the "
+		                "event's group only; it may be readable later",
+		                name);
+	return ps__fail(PS_ESYS, "'%s': read: %s", name, strerror(error));
 }
 
 /* A group in the error state gives nothing. */

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -333,6 +334,31 @@ void ps__os_pages_destroy(void *pages, size_t size_bytes)
 {
 	if (pages)
 		ps__os.munmap(pages, size_bytes);
+}
+
+/* A turn of the processor for the task that the caller waits for, and then a sleep: the caller may
+ * have the higher priority. */
+static void wait_for_task(int attempt)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	if (attempt < 100)
+		sched_yield();
+	else
+		nanosleep(&pause, NULL);
+}
+
+__attribute__((cold)) ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes)
+{
+	ssize_t length = -1;
+	int attempt = 0;
+
+	while (length < 0 && (errno == EINTR || (errno == ECHILD && attempt < 150))) {
+		if (errno == ECHILD)
+			wait_for_task(attempt++);
+		length = ps__os.read(fd, buffer, size_bytes);
+	}
+	return length;
 }
 
 /* Fills buffer from fd up to its end or to size_bytes. Returns the number of

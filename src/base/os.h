@@ -84,15 +84,20 @@ static inline uint64_t ps__os_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* read(2), called again if a signal interrupted it. */
+/* What ps__os_read_retried does when read(2) failed, with errno set. */
+ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes);
+
+/*
+ * read(2), called again if a signal interrupted it, or if it was refused because
+ * a task was inheriting the group of events, or giving it back, at that moment
+ * (ECHILD). That is over in microseconds, or when that task has its next turn;
+ * 50 ms are waited for it.
+ */
 static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_bytes)
 {
-	ssize_t length;
+	ssize_t length = ps__os.read(fd, buffer, size_bytes);
 
-	do {
-		length = ps__os.read(fd, buffer, size_bytes);
-	} while (__builtin_expect(length < 0 && errno == EINTR, 0));
-	return length;
+	return __builtin_expect(length < 0, 0) ? ps__os_read_again(fd, buffer, size_bytes) : length;
 }
 
 /* Reads a small text file whole, NUL-terminated, without trailing newlines.

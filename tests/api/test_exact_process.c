@@ -293,10 +293,23 @@ static _Noreturn void fork_on_and_on(void)
 	_exit(0);
 }
 
-START_TEST(a_process_that_forks_while_it_is_attached_can_be_read)
+/* A group of five events. */
+static struct ps_eventset *start_group(pid_t pid)
 {
 	static const char *const events[] = {WANDER_EVENT, "minor-faults:u", "major-faults:u",
 	                                     "task-clock:u", "alignment-faults:u"};
+	struct ps_eventset *set = NULL;
+
+	check_ok(ps_eventset_create(&set));
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		check_ok(ps_eventset_add(set, events[i]));
+	check_ok(ps_eventset_attach_process(set, pid));
+	check_ok(ps_start(set));
+	return set;
+}
+
+START_TEST(a_process_that_forks_while_it_is_attached_can_be_read)
+{
 	struct ps_topology *topology = NULL;
 
 	wander_skip_if_obstructed();
@@ -305,17 +318,45 @@ START_TEST(a_process_that_forks_while_it_is_attached_can_be_read)
 	if (pid == 0)
 		fork_on_and_on();
 	for (int attempt = 0; attempt < 40; attempt++) {
-		struct ps_eventset *set = NULL;
+		struct ps_eventset *set = start_group(pid);
 
-		check_ok(ps_eventset_create(&set));
-		for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-			check_ok(ps_eventset_add(set, events[i]));
-		check_ok(ps_eventset_attach_process(set, pid));
-		check_ok(ps_start(set));
 		check_ok(ps_read(set, ps_topology_root(topology), NULL, NULL));
 		check_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
 		ps_eventset_destroy(set);
 	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ps_topology_destroy(topology);
+}
+END_TEST
+
+/* Children come and end without end. */
+static _Noreturn void fork_and_reap(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		if (fork() == 0)
+			_exit(0);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+	}
+}
+
+/* While a group is inherited or given back the kernel refuses to read it. */
+START_TEST(a_process_can_be_read_while_children_come_and_end)
+{
+	struct ps_topology *topology = NULL;
+
+	wander_skip_if_obstructed();
+	check_ok(ps_topology_load(&topology, NULL));
+	pid_t pid = fork();
+	if (pid == 0)
+		fork_and_reap();
+	struct ps_eventset *set = start_group(pid);
+	for (int i = 0; i < 5000; i++)
+		check_ok(ps_read(set, ps_topology_root(topology), NULL, NULL));
+	check_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
+	ps_eventset_destroy(set);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	ps_topology_destroy(topology);
@@ -331,6 +372,7 @@ static void add(TCase *tests)
 	tcase_add_test(tests, child_processes_are_counted_where_they_were);
 	tcase_add_test(tests, threads_that_were_there_before_the_set_are_counted_where_they_were);
 	tcase_add_test(tests, a_process_that_forks_while_it_is_attached_can_be_read);
+	tcase_add_test(tests, a_process_can_be_read_while_children_come_and_end);
 }
 
 int main(void)

@@ -338,31 +338,67 @@ START_TEST(an_idle_process_has_a_part_where_it_is)
 END_TEST
 
 /* A child that came while a group was opened has a part of its events: the kernel refuses to read
- * the group. */
+ * that group as long as it is open. While a child comes later, it is refused for a moment. */
 static ssize_t (*read_of_fake)(int fd, void *buffer, size_t count);
+static int (*close_of_fake)(int fd);
+static int refused_fd;
 static int refusals;
+static bool are_for_good;
 
 static ssize_t refuse_groups(int fd, void *buffer, size_t count)
 {
-	if (!fake_attr_of_fd(fd) || refusals == 0)
+	if (!fake_attr_of_fd(fd) || refusals == 0 ||
+	    (are_for_good && refused_fd >= 0 && refused_fd != fd))
 		return read_of_fake(fd, buffer, count);
-	refusals--;
+	refused_fd = fd;
+	if (!are_for_good)
+		refusals--;
 	errno = ECHILD;
 	return -1;
 }
 
-static void refuse_reads_of_groups(int times)
+static int close_refused(int fd)
+{
+	if (are_for_good && fd == refused_fd) {
+		refusals--;
+		refused_fd = -1;
+	}
+	return close_of_fake(fd);
+}
+
+static void refuse_reads_of_groups(int times, bool for_good)
 {
 	refusals = times;
+	are_for_good = for_good;
+	refused_fd = -1;
 	read_of_fake = ps__os.read;
+	close_of_fake = ps__os.close;
 	ps__os.read = refuse_groups;
+	ps__os.close = close_refused;
 }
+
+START_TEST(a_group_that_a_child_is_about_to_inherit_is_read_a_moment_later)
+{
+	struct ps_eventset *set = process_set(PS_ATTRIBUTE_EXACT);
+
+	check_ok(ps_start(set));
+	refuse_reads_of_groups(110, false);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(refusals, 0);
+	ck_assert_uint_eq(ps_eventset_group_count(set), 1);
+	refusals = 1000;
+	check_fails(ps_read(set, scene.root, NULL, NULL), PS_ESYS);
+	refusals = 0;
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	ps_eventset_destroy(set);
+}
+END_TEST
 
 START_TEST(a_process_that_forked_while_it_was_opened_is_opened_again)
 {
 	struct ps_eventset *set = process_set(PS_ATTRIBUTE_EXACT);
 
-	refuse_reads_of_groups(1);
+	refuse_reads_of_groups(1, true);
 	check_ok(ps_start(set));
 	ck_assert_uint_eq(ps_eventset_group_count(set), 1);
 	check_ok(ps_read(set, scene.root, NULL, NULL));
@@ -374,7 +410,7 @@ START_TEST(a_process_that_forks_all_the_time_is_counted_without_groups)
 {
 	struct ps_eventset *set = process_set(PS_ATTRIBUTE_EXACT);
 
-	refuse_reads_of_groups(7);
+	refuse_reads_of_groups(7, true);
 	check_ok(ps_start(set));
 	ck_assert_int_eq(refusals, 0);
 	ck_assert_uint_eq(ps_eventset_group_count(set), 2);
@@ -407,6 +443,7 @@ int main(void)
 	tcase_add_loop_test(choice, the_budget_is_given_back_whatever_became_of_the_set_meanwhile,
 	                    0, 2);
 	tcase_add_test(choice, an_idle_process_has_a_part_where_it_is);
+	tcase_add_test(choice, a_group_that_a_child_is_about_to_inherit_is_read_a_moment_later);
 	tcase_add_test(choice, a_process_that_forked_while_it_was_opened_is_opened_again);
 	tcase_add_test(choice, a_process_that_forks_all_the_time_is_counted_without_groups);
 	return scene_run(suite);
