@@ -307,6 +307,9 @@ static int list_complain_of_none(const struct list *list)
 		return tool_complain("%s; ps_papi(3) tells of event sets of PAPI",
 		                     ps_error_detail());
 	}
+	if (strcasecmp(list->word, "PAPI") == 0)
+		return tool_complain("PAPI's names are no events here: ps_papi(3) tells of event "
+		                     "sets of PAPI; 'perfsage list' shows what can be counted");
 	return tool_complain("no event has '%s' in its name or description", list->word);
 }
 

@@ -319,6 +319,8 @@ void stat_rates_take_table(struct stat_quality *quality, const struct ps__table 
 /* The lines of the CPUs in use and of the events for which there is a rate, if the CPU time is
  * known. elapsed_s: of all runs. */
 void stat_rates_show(const struct stat_quality *quality, double elapsed_s, struct ps__buffer *out);
+/* The CPU time by the elapsed time; NaN if the CPU time isn't known. */
+double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s);
 
 /* stat_export.c: what programs read. perfsage(1) describes its members. */
 
@@ -371,6 +373,11 @@ struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, siz
 /* All has been added: makes values of the sums. is_mean: means are shown, not
  * sums. */
 void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean);
+/* The elapsed time of all runs together, in seconds. */
+static inline double stat_aggregate_s(const struct stat_aggregate *aggregate)
+{
+	return aggregate->elapsed.mean * (double)aggregate->elapsed.samples;
+}
 
 /* Counts how the runs of a command ended; shown beside their means. */
 

@@ -239,7 +239,7 @@ static void aggregate_show_means(struct stat_aggregate *aggregate, const struct 
 		ps__buffer_add(&out, " +-%4.1f%%", ps__spread_percent(elapsed));
 	ps__buffer_add(&out, "\n");
 	stat_runs_show(runs, &out);
-	stat_rates_show(&aggregate->quality, elapsed->mean * (double)elapsed->samples, &out);
+	stat_rates_show(&aggregate->quality, stat_aggregate_s(aggregate), &out);
 	stat_footer_quality(&aggregate->quality, &out);
 	tool_write(&out, output->stream);
 }

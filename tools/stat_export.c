@@ -95,6 +95,11 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 	if (fields->has_quality) {
 		stat_quality_add_run(&fields->quality, count);
 		fields_add_quality(fields);
+		stat_rates_take_run(&fields->quality, count);
+		fields_add_number(fields, "cpus_utilized",
+		                  stat_rates_cpus(&fields->quality, output->options->interval_ms
+		                                                        ? facts->interval_s
+		                                                        : facts->elapsed_s));
 	}
 	if (output->regions)
 		fields_add_heard(fields, output->regions);
@@ -204,7 +209,8 @@ static void json_add_uncounted(struct ps__json *json, const struct stat_uncounte
 	ps__json_add_unsigned(json, "uncounted_children", uncounted->children);
 }
 
-static void json_add_quality(struct ps__json *json, const struct stat_quality *quality)
+static void json_add_quality(struct ps__json *json, const struct stat_quality *quality,
+                             double elapsed_s)
 {
 	if (quality->delay_s > 0)
 		ps__json_add_double(json, "delay_s", quality->delay_s);
@@ -214,6 +220,7 @@ static void json_add_quality(struct ps__json *json, const struct stat_quality *q
 	if (!quality->unknown)
 		ps__json_add_integer(json, "residual", stat_quality_residual(quality));
 	json_add_uncounted(json, &quality->uncounted);
+	ps__json_add_double(json, "cpus_utilized", stat_rates_cpus(quality, elapsed_s));
 	ps__json_add_double(json, "perfsage_cpu_s", stat_footer_cost_s());
 }
 
@@ -248,7 +255,7 @@ void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs 
 		ps__json_add_integer(&json, "interrupted_run", runs->interrupted);
 	else
 		ps__json_add_null(&json, "interrupted_run");
-	json_add_quality(&json, &aggregate->quality);
+	json_add_quality(&json, &aggregate->quality, stat_aggregate_s(aggregate));
 	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');
@@ -270,7 +277,7 @@ void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts
 		ps__json_add_double(&json, "user_s", stat_seconds(facts->usage.ru_utime));
 		ps__json_add_double(&json, "system_s", stat_seconds(facts->usage.ru_stime));
 	}
-	json_add_quality(&json, &aggregate->quality);
+	json_add_quality(&json, &aggregate->quality, facts->elapsed_s);
 	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
 	ps__json_close(&json, '}');

@@ -85,6 +85,16 @@ static const struct ps_value *rates_find_time(const struct stat_quality *quality
 	return NULL;
 }
 
+/* An incomplete time is a lower bound; only the text has a sign for that. */
+double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s)
+{
+	const struct ps_value *time = rates_find_time(quality);
+
+	if (!time || time->status != PS_STATUS_COUNTED || elapsed_s <= 0)
+		return (double)NAN;
+	return (double)time->value / 1e9 / elapsed_s;
+}
+
 static void rates_show_cpus(const struct ps_value *time, double elapsed_s, struct ps__buffer *out)
 {
 	stat_footer_line("utilized", out);

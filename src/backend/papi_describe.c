@@ -189,12 +189,22 @@ static bool describe_names_kernel(const char *name)
 	return modifiers && (strstr(modifiers, ":k") || strstr(modifiers, ":h"));
 }
 
-/* Clocks of the kernel, whose names differ by their prefix (perf::TASK-CLOCK): no domain keeps them
- * from going on. */
+/* Clocks of the kernel, under one of its names (perf::TASK-CLOCK, PERF_COUNT_SW_CPU_CLOCK): they
+ * count nanoseconds, and no domain keeps them from going on. */
 static bool describe_is_clock(const char *name)
 {
-	return strstr(name, "TASK-CLOCK") || strstr(name, "TASK_CLOCK") ||
-	       strstr(name, "CPU-CLOCK") || strstr(name, "CPU_CLOCK");
+	static const char *const clocks[] = {"TASK-CLOCK", "TASK_CLOCK", "CPU-CLOCK", "CPU_CLOCK"};
+	const char *pmu_end = strstr(name, "::");
+	const char *own = pmu_end ? pmu_end + 2 : name;
+
+	if (strncmp(own, "PERF_COUNT_SW_", strlen("PERF_COUNT_SW_")) == 0)
+		own += strlen("PERF_COUNT_SW_");
+	for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+		size_t length = strlen(clocks[i]);
+		if (strcspn(own, ":") == length && strncmp(own, clocks[i], length) == 0)
+			return true;
+	}
+	return false;
 }
 
 static int describe_name_event(struct ps__papi *papi, size_t index,
@@ -246,9 +256,10 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 	event->scope = scope.scope;
 	event->klass = PS__EVENT_CLASS_OTHER;
 	event->scale = 1;
-	snprintf(event->unit, sizeof event->unit, "%.31s", info.units);
-	event->user_only =
-	    is_user_only && !describe_names_kernel(event->name) && !describe_is_clock(event->name);
+	bool is_clock = describe_is_clock(event->name);
+	snprintf(event->unit, sizeof event->unit, "%.31s",
+	         is_clock && !*info.units ? "ns" : info.units);
+	event->user_only = is_user_only && !describe_names_kernel(event->name) && !is_clock;
 	papi->course[index] = describe_course_of(papi, &info);
 	if (scope.cpu >= 0)
 		papi->place_of[index] = describe_find_place(papi, scope.cpu);

@@ -233,6 +233,19 @@ START_TEST(the_domain_shows_in_user_only_but_for_clocks_and_events_that_name_the
 }
 END_TEST
 
+START_TEST(the_clocks_of_the_kernel_count_nanoseconds_though_papi_names_no_unit)
+{
+	struct ps_eventset *set = papi_scene_wrap(
+	    fake_papi_create("perf::TASK-CLOCK:u=0", "perf::PERF_COUNT_SW_CPU_CLOCK", EVENT,
+	                     "amd64_k7::CPU_CLOCK_UNHALTED", "perf::TASK-CLOCKS", NULL));
+
+	ck_assert_str_eq(ps_eventset_event_unit(set, 0), "ns");
+	ck_assert_str_eq(ps_eventset_event_unit(set, 1), "ns");
+	for (size_t plain = 2; plain < 5; plain++)
+		ck_assert_str_eq(ps_eventset_event_unit(set, plain), "");
+}
+END_TEST
+
 struct stranger {
 	struct ps_eventset *set;
 	uint64_t timestamp;
@@ -397,6 +410,7 @@ int main(void)
 	tcase_add_test(tests, a_whole_cpu_that_papi_does_not_name_is_last_cpu);
 	tcase_add_test(
 	    tests, the_domain_shows_in_user_only_but_for_clocks_and_events_that_name_the_kernel);
+	tcase_add_test(tests, the_clocks_of_the_kernel_count_nanoseconds_though_papi_names_no_unit);
 	tcase_add_test(tests, another_thread_is_refused_whatever_it_calls);
 	tcase_add_test(tests,
 	               the_counts_of_a_thread_that_has_ended_can_be_fetched_but_not_started_anew);
