@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
+#include "eventset/take.h"
 #include "eventset/tasks.h"
 
 #include <stdio.h>
@@ -235,14 +236,24 @@ static int open_counters(struct ps_eventset *set)
 	return result;
 }
 
-void ps__set_close(struct ps_eventset *set)
+void ps__set_give_up(struct ps_eventset *set)
 {
 	close_counters(set);
-	ps__set_drop_storage(set);
 	set->state = PS__SET_NEW;
 	set->is_ended = false;
 	set->attribution.has_left = false;
 	set->is_settled = false;
+}
+
+bool ps__set_goes_on(const struct ps_eventset *set)
+{
+	return set->recorder.recording == set->recorder.last_bound;
+}
+
+void ps__set_close(struct ps_eventset *set)
+{
+	ps__set_give_up(set);
+	ps__set_drop_storage(set);
 }
 
 /* Opened by one thread to store or to reserve, and started by another: the counters must be the

@@ -37,4 +37,12 @@ int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, 
  * call makes the set whole, from wherever it comes. */
 void ps__set_note_left(struct ps_eventset *set);
 
+/*
+ * Closes the counters of a stopped set whose thread ends; another thread may start it. Its readings
+ * stay what they are: the next thread's counts are added to the latest one.
+ */
+void ps__set_give_up(struct ps_eventset *set);
+/* Was it started so that it goes on in its readings? What was opened in other groups can't. */
+bool ps__set_goes_on(const struct ps_eventset *set);
+
 #endif

@@ -24,5 +24,6 @@ src_region_libregion_la_SOURCES = \
 	src/region/region.c \
 	src/region/review.c \
 	src/region/sampling.c \
-	src/region/sampling.h
+	src/region/sampling.h \
+	src/region/spare.c
 

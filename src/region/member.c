@@ -35,13 +35,8 @@ void ps__member_free(struct ps__member *member)
 static int member_start(struct ps__member *member)
 {
 	struct ps_profile *profile = member->profile;
-	int result;
+	int result = ps__spare_start(profile, &member->set);
 
-	pthread_mutex_lock(&profile->lock);
-	result = ps_eventset_clone(&member->set, profile->model);
-	pthread_mutex_unlock(&profile->lock);
-	if (result == PS_OK)
-		result = ps_start(member->set);
 	if (result == PS_OK)
 		result = ps_read(member->set, profile->root, NULL, NULL);
 	return result == PS_PARTIAL ? PS_OK : result;
@@ -333,7 +328,10 @@ static int member_end(struct ps__member *member)
 	int cancel = ps__cancel_hold();
 	int result = member_stop(member);
 
-	ps_eventset_destroy(member->set);
+	if (result == PS_OK)
+		ps__spare_put(profile, member->set);
+	else
+		ps_eventset_destroy(member->set);
 	member->set = NULL;
 	pthread_mutex_lock(&profile->lock);
 	bool is_added = ps__paths_add_member(profile->ended, member) == 0;

@@ -86,6 +86,7 @@ static void profile_free(struct ps_profile *profile)
 		}
 	}
 	ps__os_free(profile->regions);
+	ps__spare_free_all(profile);
 	ps_paths_destroy(profile->ended);
 	ps_eventset_destroy(profile->model);
 	ps__os_free(atomic_load(&profile->uncounted_why));

@@ -97,6 +97,12 @@ struct ps__member {
 	uint16_t last_mark; /* of all that was taken since it was set to 0 */
 };
 
+/* A set that counts no thread now. */
+struct ps__spare {
+	struct ps__spare *next;
+	struct ps_eventset *set;
+};
+
 struct ps_region {
 	struct ps_profile *profile;
 	struct ps_region *next;                /* with the same hash of the name */
@@ -133,6 +139,7 @@ struct ps_profile {
 	pthread_key_t key;    /* of the thread's member: its destructor is the thread's end */
 	pthread_mutex_t lock; /* of all below but group and faults */
 	struct ps__member *members;
+	struct ps__spare *spares;
 	struct ps_paths *ended;
 	struct ps_region **regions; /* by hash */
 	size_t region_count;
@@ -246,6 +253,13 @@ static inline struct ps__node *ps__member_counted(const struct ps__member *membe
 {
 	return member->seen ? member->levels[member->seen - 1].node : member->root;
 }
+
+/* spare.c: a set that counts the calling thread, a spare one or a clone of the model; *out may be
+ * NULL or not after an error. */
+int ps__spare_start(struct ps_profile *profile, struct ps_eventset **out);
+/* Takes over a set that was stopped, and whose counts were taken. */
+void ps__spare_put(struct ps_profile *profile, struct ps_eventset *set);
+void ps__spare_free_all(struct ps_profile *profile);
 
 /* node.c: the node below, made if need be; NULL for lack of memory. parent NULL: the root path. */
 struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *parent,

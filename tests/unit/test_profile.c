@@ -167,66 +167,6 @@ START_TEST(threads_inside_a_region_are_told)
 }
 END_TEST
 
-struct worker {
-	int number;
-	int visits;
-	int cpu;
-};
-
-static void *work(void *argument)
-{
-	const struct worker *worker = argument;
-	char name[16];
-
-	snprintf(name, sizeof name, "part %d", worker->number % 3);
-	fake_set_cpu(worker->cpu);
-	struct ps_region *outer = region("outer"), *part = region(name);
-	check_ok(ps_region_enter(outer));
-	for (int visit = 0; visit < worker->visits; visit++) {
-		check_ok(ps_region_enter(part));
-		fake_advance(PAGE_FAULTS, 1);
-		check_ok(ps_region_leave(part));
-	}
-	check_ok(ps_region_leave(outer));
-	return NULL;
-}
-
-static void run_worker(struct worker worker)
-{
-	pthread_t thread;
-
-	ck_assert_int_eq(pthread_create(&thread, NULL, work, &worker), 0);
-	pthread_join(thread, NULL);
-}
-
-START_TEST(threads_that_have_ended_are_in_the_paths)
-{
-	size_t before = 0;
-
-	regions_begin(EVENT, "minor-faults", NULL);
-	for (int number = 0; number < 30; number++) {
-		run_worker((struct worker){number, 10, number % 4});
-		if (number == 11)
-			before = fake_allocated_bytes();
-	}
-	/* What is left of a thread is its readings, in the tree. */
-	ck_assert_uint_lt(fake_allocated_bytes(), 3 * before);
-	take_paths();
-	for (int part = 0; part < 3; part++) {
-		char name[32];
-		snprintf(name, sizeof name, "outer/part %d", part);
-		ck_assert_int_eq(own(name, -1), 100);
-		ck_assert_uint_eq(visits_of(name).count, 100);
-		for (int cpu = 0; cpu < 4; cpu++)
-			ck_assert_int_ge(own(name, cpu), 20);
-	}
-	ck_assert_uint_eq(visits_of("outer").count, 30);
-	ck_assert_int_eq(all("", -1), 300);
-	ck_assert_int_eq(scene_total(EVENT).value, 300);
-	regions_end();
-}
-END_TEST
-
 #define MILLISECOND UINT64_C(1000000)
 
 /* What switched the counters off is found when they are stopped; any path may lack something. */
@@ -418,7 +358,6 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_failed_boundary_loses_nothing);
 	tcase_add_test(tests, the_time_on_a_cpu_is_unknown_where_no_counter_was_read);
 	tcase_add_test(tests, without_memory_nothing_is_lost);
-	tcase_add_test(tests, threads_that_have_ended_are_in_the_paths);
 }
 
 int main(void)
