@@ -117,8 +117,9 @@ PS_PUBLIC int ps_eventset_add_optional(struct ps_eventset *set, const char *even
  *
  * With a PMU these are cycles, instructions, cache-references, cache-misses and
  * branch-misses; without one task-clock, page-faults, context-switches and
- * cpu-migrations. Events that can't be counted are left out: the last two happen
- * in the kernel, and need permission to count it.
+ * cpu-migrations. Events that can't be counted are left out: context-switches
+ * and cpu-migrations happen in the kernel, and counting them needs permission to
+ * count the kernel.
  *
  * set - a set that isn't running
  *
@@ -221,8 +222,8 @@ PS_PUBLIC int ps_eventset_attach_cpu(struct ps_eventset *set, int cpu);
  *
  * set - attached to a thread or a process; otherwise ps_start fails with
  *     PS_ECOMBO
- * on - 0, the default, or another number. It takes effect at each following
- *     ps_start, which opens the events anew.
+ * on - 0 (the default): no; any other number: yes. It takes effect at each
+ *     following ps_start, which opens the events anew.
  *
  * Errors:
  *   PS_EINVAL - set is NULL
@@ -406,7 +407,8 @@ PS_PUBLIC const char *ps_eventset_event_unit(const struct ps_eventset *set, size
 /** The factor from a count to that unit; 1 for a plain count. */
 PS_PUBLIC double ps_eventset_event_scale(const struct ps_eventset *set, size_t index);
 
-/** PS_STATUS_COUNTED, or PS_STATUS_NOT_SUPPORTED (also beyond the last). */
+/** Says whether the index'th event is counted: PS_STATUS_COUNTED, or
+ * PS_STATUS_NOT_SUPPORTED, also for an index beyond the last. */
 PS_PUBLIC enum ps_status ps_eventset_event_status(const struct ps_eventset *set, size_t index);
 
 /**

@@ -33,9 +33,10 @@ struct ps_metric_value {
  * Computes a metric of a component.
  *
  * It is the ratio of the totals that ps_component_total gives for the metric's
- * events, over the event sets that have all of them.
+ * events, over the event sets that have all of them. A share divides the
+ * component's total by the whole Machine's.
  *
- * component - any
+ * component - any component
  * metric - "IPC", "GHz", "cache-miss-ratio", ..., in upper or lower case, with
  *     or without a modifier; ps_metric(3) lists them
  * out - receives the metric; the value is NaN if an event's count is unknown or

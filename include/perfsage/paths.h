@@ -35,19 +35,18 @@ enum ps_share {
 /**
  * The visits of a path, of all threads together. Times are nanoseconds.
  *
- * A visit is counted when it ends. Times and counts of open visits are there
- * up to their last boundary.
+ * The number of visits grows when a visit ends. Its time grows at each boundary:
+ * where the thread enters or leaves a region, or its counts are asked for.
  */
 struct ps_visits {
 	size_t size;        /* sizeof(struct ps_visits), set by the caller */
 	uint64_t count;     /* visits that have ended */
 	uint64_t counted;   /* of these, so many were counted; less if the region is sampled */
 	uint64_t wall_ns;   /* exclusive: CLOCK_MONOTONIC in the region itself */
-	uint64_t on_cpu_ns; /* of these, so long the thread was on a CPU; see ps_path_visits */
+	uint64_t on_cpu_ns; /* the part of wall_ns that the thread was on a CPU; see ps_region(3) */
 	uint64_t inside_ns; /* in the regions inside it */
-	uint64_t
-	    shortest_ns;     /* visit, the regions inside it included; UINT64_MAX: none has ended */
-	uint64_t longest_ns; /* 0: none has ended */
+	uint64_t shortest_ns; /* the shortest visit, with the regions inside it; UINT64_MAX: none */
+	uint64_t longest_ns;  /* the longest one; 0: none has ended */
 	uint64_t times[PS_VISIT_TIMES]; /* visits by their time, see PS_VISIT_TIMES */
 };
 
@@ -93,7 +92,7 @@ PS_PUBLIC const char *ps_path_name(const struct ps_path *path);
 /** The path without its innermost region; NULL for the root path. */
 PS_PUBLIC const struct ps_path *ps_path_parent(const struct ps_path *path);
 
-/** The first of the paths that have one region more; NULL if there is none. */
+/** The first path directly below this one; NULL if there is none. */
 PS_PUBLIC const struct ps_path *ps_path_child(const struct ps_path *path);
 
 /** The next path that has the same parent; NULL after the last. */

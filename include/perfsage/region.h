@@ -116,8 +116,8 @@ PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
  * Hears the marks of this process (<perfsage/marks.h>): from now on they are
  * visits of the profile's regions, and numbers of ps_region_add_value.
  *
- * profile - from ps_profile_create. Twice does nothing. Its ps_profile_destroy
- *     ends it: no other thread may be at a mark then
+ * profile - from ps_profile_create. A second call does nothing. Its
+ *     ps_profile_destroy ends it: no other thread may be at a mark then
  *
  * Errors:
  *   PS_EINVAL - profile is NULL
@@ -125,8 +125,8 @@ PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
  *       the collector (ps_collect_start) does; or as ps_region_define
  *   PS_ECLOST - in a child of fork()
  *
- * A process without marks is no error. What a mark could not do is told by
- * ps_profile_faults. Any thread may call it at any time, but no signal handler.
+ * A process without marks is no error. ps_profile_faults tells what a mark could
+ * not do. Any thread may call it at any time, but no signal handler.
  * It takes a lock, and looks at each module of the process.
  */
 PS_PUBLIC int ps_profile_listen(struct ps_profile *profile);

@@ -27,7 +27,8 @@ PS_PUBLIC int ps_thread_cpu(const struct ps_thread *thread);
 PS_PUBLIC struct ps_component *ps_thread_component(const struct ps_thread *thread);
 
 /**
- * Looks up one part: what a reading counted of an event on this Thread.
+ * Looks up what was counted of an event on this Thread. If several event sets
+ * have a part with this timestamp, it adds them.
  *
  * thread - where to look
  * event - the name that is shown, or the one under which the event was added
@@ -41,8 +42,8 @@ PS_PUBLIC struct ps_component *ps_thread_component(const struct ps_thread *threa
  *   PS_ENOEVST - the event was counted here, but no reading has this timestamp
  *
  * Cost for each event set that met this Thread: O(1) for the latest, O(log
- * readings) by timestamp. By a name that is not the one shown, a look at all
- * event sets besides.
+ * readings) by timestamp. A name that is not the shown one costs a look at all
+ * event sets in addition.
  */
 PS_PUBLIC int ps_thread_reading(const struct ps_thread *thread, const char *event,
                                 uint64_t timestamp, struct ps_value *out);

@@ -83,7 +83,8 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	attr->pinned = attr->pinned && group_fd < 0;
 	attr->inherit = place.inherit;
 	attr->enable_on_exec = place.enables_on_exec && group_fd < 0;
-	/* Where the kernel exchanges two tasks' events, it leaves each task its counts. */
+	/* When the kernel swaps the events of two tasks at a context switch, each task keeps its
+	 * own counts. */
 	attr->inherit_stat = place.tells_tasks;
 	if (place.watches_execs || place.tells_tasks)
 		set_clock(attr);
@@ -102,7 +103,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	return fd;
 }
 
-/* Restricts an event to user space, where the kernel may not be counted. */
+/* May the event be restricted to user space, if the kernel may not be counted? */
 static bool can_fall_back(const struct ps__event *event)
 {
 	return !event->explicit_domain && !event->attr.exclude_kernel && !event->kernel_side;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Machines with several kinds of cores, each with a PMU of its own: which kinds there are, and an
- * event's encoding on each. */
+/* Machines with several kinds of cores, each with a PMU of its own: which kinds there are. */
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/list.h"

@@ -136,7 +136,7 @@ static size_t count_core_groups(const struct ps__perf *perf)
 	return count;
 }
 
-/* Can the event be asked to join? */
+/* May the kernel be asked to add the event to this group? It can still refuse. */
 static bool may_join(const struct ps__perf *perf, size_t index, const struct ps__event *event,
                      uint32_t kinds)
 {

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-/* Enabled time and the clock are looked at one after the other, and a thread may wait for its CPU
- * in between. */
+/* The kernel's clock of events and CLOCK_MONOTONIC may differ by so much, and by 1/64 of the time.
+ */
 #define TOLERANCE_NS 2000000u
 
 /* The kernel tells no times of a group in the error state: all the time since it was started was

@@ -2,7 +2,7 @@
 /*
  * Migration records: to each group a member is added that counts the task's migrations, and leaves
  * a record at each, when the task is switched in on its new CPU: that CPU, and what the whole group
- * has counted until then. The set splits the counts by them (set/records.c).
+ * has counted until then. The set splits the counts by them (eventset/method_records.c).
  */
 #include "backend/perf.h"
 #include "base/advice.h"

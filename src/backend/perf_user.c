@@ -19,7 +19,7 @@
 #include <perfsage/error.h>
 #include <stdatomic.h>
 
-/* A group that is moved as often is read by read(2). */
+/* After so many failed attempts a group is read by read(2). */
 #define MOST_ATTEMPTS 4
 
 /* cap_user_time_short, which Linux has since 5.12. */

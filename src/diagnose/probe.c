@@ -13,7 +13,7 @@
 
 #define PATIENCE_NS \
 	20000000u      /* the kernel changes groups that take turns at each tick: 1 to 10 ms */
-#define STANDSTILLS 16 /* readings in a row with the same time: nothing will come */
+#define STANDSTILLS 16 /* readings in a row with the same time: the event stands still */
 
 __attribute__((format(printf, 3, 0))) static void add_text(char *text, size_t size_bytes,
                                                            const char *format, va_list arguments)

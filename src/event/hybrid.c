@@ -101,8 +101,8 @@ static int hybrid_visit_pmu(const char *name, void *context)
 	struct ps__pmu pmu;
 	char cpus[LIST_BYTES];
 
-	/* Most PMUs are of no cores, and the one of cores that are all alike
-	 * says nothing of CPUs, either. */
+	/* Only the PMU of one kind of core has this list: others have none, nor has the core PMU
+	 * of a machine whose cores are all alike. */
 	ssize_t length = ps__pmu_read_cpus(name, cpus, sizeof cpus);
 	if (length < 0 && ps__event_is_shortage((int)-length))
 		kinds->code =

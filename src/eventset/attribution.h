@@ -58,10 +58,10 @@ int ps__set_look_at_task(struct ps_eventset *set);
  * elsewhere by now. */
 uint16_t ps__set_moved_mark(const struct ps_eventset *set, int cpu);
 
-/* per_cpu.c: an instance's counts, and its times. */
+/* method_per_cpu.c: an instance's counts, and its times. */
 void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uint16_t mark);
 
-/* mixed.c: counts that can't be split, and the times on each CPU. */
+/* method_mixed.c: counts that can't be split, and the times on each CPU. */
 /* Where the switch ring says that the task has been, and how long; cpu: where it is. False if that
  * isn't known. */
 bool ps__set_follow(struct ps_eventset *set, int cpu);
@@ -71,7 +71,7 @@ void ps__set_forget_times(struct ps_eventset *set);
 /* is_label_lasting of methods whose switch ring tells where the task stays. */
 bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
 
-/* bound.c: was a task elsewhere that had one CPU when its set was started? */
+/* method_bound.c: was a task elsewhere that had one CPU when its set was started? */
 void ps__set_look_for_migration(struct ps_eventset *set);
 
 #endif

@@ -56,7 +56,7 @@ struct ps__slot {
 	/* By group, ns of the interval: on the hardware here; the rest of the enabled time. */
 	uint64_t *ran;
 	uint64_t *off;
-	bool is_assigned; /* per_cpu.c: in the interval being fetched */
+	bool is_assigned; /* method_per_cpu.c: in the interval being fetched */
 	ptrdiff_t found;  /* the row that ps__set_find_reading found; -1: none */
 	uint64_t counts[];
 };

@@ -45,7 +45,7 @@ struct ps__fast_path {
 	} base;
 	uint16_t counts_mark; /* the slot's */
 	size_t even_bytes;    /* of the vectors, without their last word if their width is odd */
-	size_t split_times;   /* of per_cpu.c: words of times, which tell residency; else 0 */
+	size_t split_times; /* of method_per_cpu.c: words of times, which tell residency; else 0 */
 	size_t width;
 	struct ps__slot *slot;
 	uint64_t *kept;   /* vector beside `previous` and `current` */

@@ -5,9 +5,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/attribution.c \
 	src/eventset/attribution.h \
 	src/eventset/bind.c \
-	src/eventset/bound.c \
 	src/eventset/budget.c \
-	src/eventset/cgroup.c \
 	src/eventset/check.c \
 	src/eventset/choose_papi.c \
 	src/eventset/cost.c \
@@ -23,20 +21,22 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/find_cpu.c \
 	src/eventset/from_papi.c \
 	src/eventset/interruption.c \
-	src/eventset/last_cpu.c \
 	src/eventset/locate.c \
 	src/eventset/method.h \
-	src/eventset/mixed.c \
+	src/eventset/method_bound.c \
+	src/eventset/method_cgroup.c \
+	src/eventset/method_last_cpu.c \
+	src/eventset/method_mixed.c \
+	src/eventset/method_per_cpu.c \
+	src/eventset/method_places.c \
+	src/eventset/method_records.c \
 	src/eventset/open.c \
 	src/eventset/owner.c \
-	src/eventset/parts.h \
 	src/eventset/papi_changes.c \
-	src/eventset/per_cpu.c \
-	src/eventset/places.c \
+	src/eventset/parts.h \
 	src/eventset/process.c \
 	src/eventset/reading.c \
 	src/eventset/reading_of.c \
-	src/eventset/records.c \
 	src/eventset/recover.c \
 	src/eventset/recover.h \
 	src/eventset/reopen.c \

@@ -55,12 +55,12 @@ struct ps__method {
 	bool (*has_changed)(const struct ps_eventset *set);
 };
 
-extern const struct ps__method ps__method_last_cpu; /* last_cpu.c */
-extern const struct ps__method ps__method_bound;    /* bound.c */
-extern const struct ps__method ps__method_mixed;    /* mixed.c */
-extern const struct ps__method ps__method_per_cpu;  /* per_cpu.c */
-extern const struct ps__method ps__method_records;  /* records.c */
-extern const struct ps__method ps__method_cgroup;   /* cgroup.c */
-extern const struct ps__method ps__method_places;   /* places.c */
+extern const struct ps__method ps__method_last_cpu; /* method_last_cpu.c */
+extern const struct ps__method ps__method_bound;    /* method_bound.c */
+extern const struct ps__method ps__method_mixed;    /* method_mixed.c */
+extern const struct ps__method ps__method_per_cpu;  /* method_per_cpu.c */
+extern const struct ps__method ps__method_records;  /* method_records.c */
+extern const struct ps__method ps__method_cgroup;   /* method_cgroup.c */
+extern const struct ps__method ps__method_places;   /* method_places.c */
 
 #endif

@@ -54,4 +54,4 @@ src_output_liboutput_la_SOURCES = \
 	src/output/text_thread.c \
 	src/output/wrap.c \
 	src/output/wrap.h \
-	src/output/xml.c
+	src/output/heat_map.c

@@ -24,7 +24,7 @@ typedef int ps__sink(struct ps__report *report, struct ps__buffer *buffer);
 ps__sink ps__text_write; /* text.c */
 ps__sink ps__json_write; /* json.c */
 ps__sink ps__csv_write;  /* csv.c */
-ps__sink ps__xml_write;  /* xml.c */
+ps__sink ps__xml_write;  /* heat_map.c */
 
 /* Drops the rows that the caller doesn't want. */
 void ps__report_select(struct ps__report *report);

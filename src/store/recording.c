@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a recording: made by a set, bound to a topology, released with
- * it. */
+/* Recordings are made by a set and bound to a topology, which frees them. One that was never bound
+ * is freed by its set. */
 #include "store/recording.h"
 
 #include "base/error.h"

@@ -26,7 +26,7 @@ struct round {
 	bool is_incomplete;
 };
 
-/* Until then the task has been on the CPU of its stay. */
+/* Adds the time since the stay began to its CPU. */
 static void note_time(struct round *round, uint64_t until_ns)
 {
 	struct ps_eventset *set = round->set;
