@@ -20,6 +20,7 @@ pkginclude_HEADERS = \
 	include/perfsage/region.h \
 	include/perfsage/read.h \
 	include/perfsage/sampling.h \
+	include/perfsage/slow_visit.h \
 	include/perfsage/task.h \
 	include/perfsage/thread.h \
 	include/perfsage/topology.h \

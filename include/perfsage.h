@@ -24,6 +24,7 @@
 #include <perfsage/region.h>
 #include <perfsage/report.h>
 #include <perfsage/sampling.h>
+#include <perfsage/slow_visit.h>
 #include <perfsage/task.h>
 #include <perfsage/thread.h>
 #include <perfsage/topology.h>

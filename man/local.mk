@@ -22,6 +22,7 @@ dist_man3_MANS += \
 	man/ps_region.3 \
 	man/ps_report.3 \
 	man/ps_sampling.3 \
+	man/ps_slow_visit.3 \
 	man/ps_task.3 \
 	man/ps_thread.3 \
 	man/ps_topology.3 \

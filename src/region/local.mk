@@ -25,5 +25,7 @@ src_region_libregion_la_SOURCES = \
 	src/region/review.c \
 	src/region/sampling.c \
 	src/region/sampling.h \
+	src/region/slow.c \
+	src/region/slow.h \
 	src/region/spare.c
 

@@ -27,6 +27,7 @@ void ps__member_free(struct ps__member *member)
 {
 	ps_eventset_destroy(member->set);
 	ps__node_free_all(member);
+	ps__slow_free_watches(member);
 	ps__os_free(member->levels);
 	ps__os_free(member);
 }
@@ -159,52 +160,22 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 	return result;
 }
 
-static __attribute__((cold, noinline)) struct ps__cell *
-member_make_cell(struct ps__node *node, const struct ps__taken *taken)
-{
-	struct ps__held held;
-	ps__signals_hold(&held);
-	struct ps__cell *cell =
-	    ps__os_calloc(1, sizeof *cell + (1 + taken->width) * sizeof *cell->words);
-	ps__signals_release(&held);
-	if (!cell)
-		return NULL;
-	cell->history = taken->history;
-	atomic_init(&cell->mark, taken->mark);
-	cell->next = atomic_load_explicit(&node->cells, memory_order_relaxed);
-	atomic_store_explicit(&node->cells, cell, memory_order_release);
-	return cell;
-}
-
-static inline struct ps__cell *member_cell(struct ps__node *node, const struct ps__taken *taken)
-{
-	struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_relaxed);
-
-	while (cell && cell->history != taken->history)
-		cell = cell->next;
-	return cell ? cell : member_make_cell(node, taken);
-}
-
 /* Adds the counts since the last boundary, on one hardware thread. */
 static PS__HOT int member_add(void *context, const struct ps__taken *taken)
 {
 	struct ps__member *member = context;
 	struct ps__node *node = ps__member_counted(member);
-	struct ps__cell *cell = member_cell(node, taken);
+	struct ps__cell *cell = ps__node_cell(node, taken);
 
 	if (__builtin_expect(!cell, 0))
 		return ps__fail_memory("a region's counts; they come with a later boundary");
-	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
 	member->last_mark |= taken->mark;
 	member->is_changing = true;
 	ps__node_begin(node);
-	ps__store_word(&cell->words[0], taken->now_ns);
-	for (size_t word = 0; word < taken->width; word++)
-		ps__add_word(&cell->words[1 + word], taken->counts[word]);
-	if (__builtin_expect(mark != taken->mark, 0))
-		atomic_store_explicit(&cell->mark, ps__mark_join(mark, taken->mark),
-		                      memory_order_relaxed);
+	ps__cell_add(cell, taken);
 	ps__node_end(node);
+	if (__builtin_expect(member->watch != NULL, 0))
+		ps__slow_add(member, taken);
 	return PS_OK;
 }
 
@@ -224,27 +195,6 @@ PS__HOT int ps__member_boundary(struct ps__member *member, uint64_t *now_ns)
 	return result == PS_PARTIAL ? PS_OK : result;
 }
 
-static unsigned member_time_of(uint64_t visit_ns)
-{
-	unsigned power = visit_ns ? 63u - (unsigned)__builtin_clzll(visit_ns) : 0;
-
-	return power < PS_VISIT_TIMES ? power : PS_VISIT_TIMES - 1;
-}
-
-static inline void member_add_visit(struct ps__node *node, uint64_t visit_ns)
-{
-	struct ps__visits *visits = &node->visits;
-
-	ps__node_begin(node);
-	ps__add_word(&visits->count, 1);
-	ps__add_word(&visits->times[member_time_of(visit_ns)], 1);
-	if (visit_ns < atomic_load_explicit(&visits->shortest_ns, memory_order_relaxed))
-		atomic_store_explicit(&visits->shortest_ns, visit_ns, memory_order_relaxed);
-	if (visit_ns > atomic_load_explicit(&visits->longest_ns, memory_order_relaxed))
-		atomic_store_explicit(&visits->longest_ns, visit_ns, memory_order_relaxed);
-	ps__node_end(node);
-}
-
 PS__HOT int ps__member_leave(struct ps__member *member)
 {
 	const struct ps__level *level = &member->levels[member->depth - 1];
@@ -255,7 +205,7 @@ PS__HOT int ps__member_leave(struct ps__member *member)
 		return ps__member_leave_uncounted(member);
 	int result = ps__member_boundary(member, &now_ns);
 	member->is_changing = true;
-	member_add_visit(node, now_ns - level->entered_ns);
+	ps__node_add_visit(node, now_ns - level->entered_ns);
 	ps__member_set_depth(member, member->depth - 1);
 	member->seen--;
 	member->is_changing = false;
@@ -263,6 +213,8 @@ PS__HOT int ps__member_leave(struct ps__member *member)
 	    atomic_load_explicit(&node->visits.count, memory_order_relaxed) % PS__REVIEW_VISITS ==
 	        0)
 		ps__sampling_review(member, level->region, node, now_ns);
+	if (__builtin_expect(member->watch != NULL, 0))
+		ps__slow_end(member, now_ns, result);
 	return result;
 }
 
@@ -289,6 +241,7 @@ void ps__member_recover(struct ps__member *member)
 	if (!member->is_changing)
 		return;
 	member->is_changing = false;
+	ps__slow_lose(member);
 	member_mark_node(ps__member_counted(member), PS__MARK_INTERRUPTED);
 	ps__profile_note(member->profile, PS__FAULT_FAILED);
 }

@@ -44,16 +44,40 @@ struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *par
 	return node;
 }
 
-static void node_free(struct ps__node *node)
+__attribute__((noinline)) struct ps__cell *ps__node_make_cell(struct ps__node *node,
+                                                              const struct ps__taken *taken)
+{
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	struct ps__cell *cell =
+	    ps__os_calloc(1, sizeof *cell + (1 + taken->width) * sizeof *cell->words);
+	ps__signals_release(&held);
+	if (!cell)
+		return NULL;
+	cell->history = taken->history;
+	atomic_init(&cell->mark, taken->mark);
+	cell->next = atomic_load_explicit(&node->cells, memory_order_relaxed);
+	atomic_store_explicit(&node->cells, cell, memory_order_release);
+	return cell;
+}
+
+void ps__node_free_cells(struct ps__node *node)
 {
 	struct ps__cell *next;
-	struct ps__value_cell *next_value;
 
 	for (struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire); cell;
 	     cell = next) {
 		next = cell->next;
 		ps__os_free(cell);
 	}
+}
+
+static void node_free(struct ps__node *node)
+{
+	struct ps__value_cell *next_value;
+
+	ps__node_free_cells(node);
 	for (struct ps__value_cell *value =
 	         atomic_load_explicit(&node->values, memory_order_acquire);
 	     value; value = next_value) {

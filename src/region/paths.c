@@ -153,6 +153,12 @@ static struct ps__value_cell *paths_next_value(const struct ps__value_cell *valu
 	return atomic_load_explicit(&value->next, memory_order_acquire);
 }
 
+/* What a visit that is watched counted is in cells with a time. */
+static bool paths_has_counts(struct ps__cell *cell)
+{
+	return atomic_load_explicit(&cell->words[0], memory_order_acquire) != 0;
+}
+
 static int paths_make_room_for_values(const struct ps__node *node)
 {
 	for (const struct ps__value_cell *value = paths_first_value(node); value;
@@ -297,6 +303,29 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 		for (const struct ps__value_cell *value = paths_first_value(node); value;
 		     value = paths_next_value(value))
 			paths_add_value(node, value);
+	}
+	return 0;
+}
+
+int ps__paths_add_node(struct ps__node *node, bool has_counts)
+{
+	struct ps_path visit = {.paths = node->path->paths};
+
+	for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
+		if (has_counts && paths_has_counts(cell) &&
+		    !ps__paths_get_part(node->path, cell->history->thread))
+			return -1;
+	}
+	paths_load_visits(&node->visits, &visit);
+	ps__paths_add_visits(node->path, &visit);
+	node->path->visits.wall_ns = visit.visits.wall_ns;
+	if (has_counts)
+		paths_add_on_cpu(&node->path->visits, node);
+	else
+		node->path->visits.on_cpu_ns = UINT64_MAX;
+	for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
+		if (has_counts && paths_has_counts(cell))
+			paths_add_cell(node, cell);
 	}
 	return 0;
 }

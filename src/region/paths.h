@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 struct ps__member;
+struct ps__node;
 struct ps__rate;
 
 /* The counts of a path on one hardware thread. */
@@ -87,6 +88,9 @@ struct ps_paths *ps__paths_estimate(struct ps_paths *raw);
 /* The caller holds the profile's lock. 0, or -1 for lack of memory: nothing is added then. */
 int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member);
 int ps__paths_add(struct ps_paths *paths, const struct ps_paths *others);
+/* The same for one node that has a path, and is no thread's. Its counts are left out if they aren't
+ * known. */
+int ps__paths_add_node(struct ps__node *node, bool has_counts);
 
 /* The next path of those below `top`, itself the first; NULL after the last. */
 const struct ps_path *ps__path_next_below(const struct ps_path *top, const struct ps_path *path);

@@ -64,15 +64,20 @@ static int profile_check(struct ps_profile *const *out, const struct ps_eventset
 	return PS_OK;
 }
 
-static void profile_free_rates(struct ps_region *region)
+static void profile_free_settings(struct ps_region *region)
 {
 	struct ps__rate *next;
+	struct ps__slow *before;
 
 	for (struct ps__rate *rate = region->chosen; rate; rate = next) {
 		next = rate->next;
 		ps__os_free(rate);
 	}
 	ps__os_free(region->powers);
+	for (struct ps__slow *slow = atomic_load(&region->slow); slow; slow = before) {
+		before = slow->before;
+		ps__os_free(slow);
+	}
 }
 
 static void profile_free(struct ps_profile *profile)
@@ -81,7 +86,7 @@ static void profile_free(struct ps_profile *profile)
 		struct ps_region *next;
 		for (struct ps_region *region = profile->regions[place]; region; region = next) {
 			next = region->next;
-			profile_free_rates(region);
+			profile_free_settings(region);
 			ps__os_free(region);
 		}
 	}

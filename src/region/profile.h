@@ -13,8 +13,10 @@
 
 #include "base/identity.h"
 #include "base/stack.h"
+#include "eventset/take.h"
 #include "region/links.h"
 #include "region/sampling.h"
+#include "region/slow.h"
 #include "store/recording.h"
 
 #include <perfsage/error.h>
@@ -89,7 +91,9 @@ struct ps__member {
 	size_t room;  /* that levels has */
 	struct ps__node *root;
 	struct ps__node *newest;
-	struct ps__links links;    /* from a node and a rate to the node below */
+	struct ps__links links;  /* from a node and a rate to the node below */
+	struct ps__watch *watch; /* of the innermost visit that is watched; see slow.c */
+	struct ps__watch *idle_watches;
 	volatile bool is_changing; /* counts, visits or numbers of a node */
 	uint64_t random;
 	double visit_ns;    /* what a visit costs, if there is a budget; else 0 */
@@ -107,6 +111,7 @@ struct ps_region {
 	struct ps_profile *profile;
 	struct ps_region *next;                /* with the same hash of the name */
 	_Atomic(const struct ps__rate *) rate; /* of the visits that begin now: one of these */
+	_Atomic(struct ps__slow *) slow;       /* which visits are told; NULL: none */
 	struct ps__rate all;                   /* each visit is counted */
 	struct ps__rate *chosen;               /* by the program */
 	struct ps__rate *powers;               /* for a budget; NULL: there is none */
@@ -275,6 +280,19 @@ static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps
 	           : ps__node_search(member, parent, region, rate);
 }
 void ps__node_free_all(struct ps__member *member);
+void ps__node_free_cells(struct ps__node *node);
+
+/* node.c: NULL for lack of memory. */
+struct ps__cell *ps__node_make_cell(struct ps__node *node, const struct ps__taken *taken)
+    __attribute__((cold));
+static inline struct ps__cell *ps__node_cell(struct ps__node *node, const struct ps__taken *taken)
+{
+	struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_relaxed);
+
+	while (cell && cell->history != taken->history)
+		cell = cell->next;
+	return cell ? cell : ps__node_make_cell(node, taken);
+}
 
 /* Around a change of a node, by its thread. */
 static inline void ps__node_begin(struct ps__node *node)
@@ -300,6 +318,39 @@ static inline void ps__node_end(struct ps__node *node)
 static inline void ps__add_word(_Atomic uint64_t *word, uint64_t count)
 {
 	ps__store_word(word, atomic_load_explicit(word, memory_order_relaxed) + count);
+}
+
+static inline void ps__cell_add(struct ps__cell *cell, const struct ps__taken *taken)
+{
+	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
+
+	ps__store_word(&cell->words[0], taken->now_ns);
+	for (size_t word = 0; word < taken->width; word++)
+		ps__add_word(&cell->words[1 + word], taken->counts[word]);
+	if (__builtin_expect(mark != taken->mark, 0))
+		atomic_store_explicit(&cell->mark, ps__mark_join(mark, taken->mark),
+		                      memory_order_relaxed);
+}
+
+static inline unsigned ps__visit_time_of(uint64_t visit_ns)
+{
+	unsigned power = visit_ns ? 63u - (unsigned)__builtin_clzll(visit_ns) : 0;
+
+	return power < PS_VISIT_TIMES ? power : PS_VISIT_TIMES - 1;
+}
+
+static inline void ps__node_add_visit(struct ps__node *node, uint64_t visit_ns)
+{
+	struct ps__visits *visits = &node->visits;
+
+	ps__node_begin(node);
+	ps__add_word(&visits->count, 1);
+	ps__add_word(&visits->times[ps__visit_time_of(visit_ns)], 1);
+	if (visit_ns < atomic_load_explicit(&visits->shortest_ns, memory_order_relaxed))
+		atomic_store_explicit(&visits->shortest_ns, visit_ns, memory_order_relaxed);
+	if (visit_ns > atomic_load_explicit(&visits->longest_ns, memory_order_relaxed))
+		atomic_store_explicit(&visits->longest_ns, visit_ns, memory_order_relaxed);
+	ps__node_end(node);
 }
 
 /* A visit that isn't counted: that there was one is all that is known. */

@@ -117,6 +117,28 @@ int ps_region_define(struct ps_region **out, struct ps_profile *profile, const c
 	return PS_OK;
 }
 
+int ps_region_set_slower_than(struct ps_region *region, uint64_t limit_ns, ps_slow_visit *callback,
+                              void *context)
+{
+	if (!region)
+		return ps__fail(PS_EINVAL, "ps_region_set_slower_than: the region is NULL");
+	int result = ps__profile_begin(region->profile, "ps_region_set_slower_than");
+	if (result != PS_OK)
+		return result;
+	struct ps__slow *slow = ps__os_calloc(1, sizeof *slow);
+	if (slow) {
+		*slow = (struct ps__slow){
+		    .limit_ns = limit_ns, .callback = callback, .context = context};
+		pthread_mutex_lock(&region->profile->lock);
+		slow->before = atomic_load_explicit(&region->slow, memory_order_relaxed);
+		/* Pairs with the acquiring load of region_enter. */
+		atomic_store_explicit(&region->slow, slow, memory_order_release);
+		pthread_mutex_unlock(&region->profile->lock);
+	}
+	ps__profile_end();
+	return slow ? PS_OK : ps__fail_memory("the limit of a region's visits");
+}
+
 static __attribute__((cold, noinline)) int region_make_level(struct ps__member *member)
 {
 	size_t room = member->room ? 2 * member->room : LEAST_LEVELS;
@@ -154,6 +176,10 @@ PS__INLINE int region_enter(struct ps_region *region)
 	if (member->seen == member->depth && ps__rate_chooses(rate, &member->random)) {
 		result = ps__member_boundary(member, &now_ns);
 		member->seen++;
+		const struct ps__slow *slow =
+		    atomic_load_explicit(&region->slow, memory_order_acquire);
+		if (__builtin_expect(slow != NULL, 0))
+			ps__slow_begin(member, slow, result);
 	}
 	member->levels[member->depth] =
 	    (struct ps__level){.region = region, .rate = rate, .node = node, .entered_ns = now_ns};

@@ -71,6 +71,7 @@ unit_tests = \
 	tests/unit/test_profile \
 	tests/unit/test_region \
 	tests/unit/test_sampling \
+	tests/unit/test_slow_visits \
 	tests/unit/test_spare \
 	tests/unit/test_records \
 	tests/unit/test_report \

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Visits of a region that take long, one by one. */
+#ifndef PERFSAGE_SLOW_VISIT_H
+#define PERFSAGE_SLOW_VISIT_H
+
+#include <perfsage/region.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Is called for one visit, in the thread that made it, when it ends.
+ *
+ * It must return, and can't use a profile: regions, marks and ps_paths_create are
+ * refused here (PS_ECNFLCT). What happens here is counted to the region around
+ * the visit.
+ *
+ * context - as it was given to ps_region_set_slower_than
+ * visit - a path of its own, valid until this function returns, with the names
+ *     of the open regions (ps_path_name, ps_path_parent). ps_path_value and
+ *     ps_path_values give what was counted in this visit, the regions inside it
+ *     included, whatever share is asked for; PS_ENOEVST if the counters could
+ *     not be read at its beginning or its end. ps_path_visits gives one visit,
+ *     with its time and, of that, the time on a CPU.
+ * entered_ns, left_ns - CLOCK_MONOTONIC
+ */
+typedef void ps_slow_visit(void *context, const struct ps_path *visit, uint64_t entered_ns,
+                           uint64_t left_ns);
+
+/**
+ * Reports the visits of a region that take longer than a limit, one by one.
+ *
+ * region - from ps_region_define
+ * limit_ns - a visit of more nanoseconds is reported; 0: each one
+ * callback - is called for each, by any thread, several at the same time; NULL:
+ *     no more visits are reported
+ * context - for the callback
+ *
+ * Errors:
+ *   PS_EINVAL - region is NULL
+ *   PS_ENOMEM - no memory
+ *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
+ *
+ * For all threads, from their next visit on. Of a sampled region
+ * (ps_region_set_one_in) only the visits that are counted can be reported. If
+ * there is no memory to watch a visit, it isn't reported, and is one of the
+ * failed ones of ps_profile_faults.
+ *
+ * Cost: each boundary inside such a visit adds its counts once more; a slow
+ * visit takes memory until the callback returns.
+ *
+ * The idea is that of the slow query logs of databases.
+ */
+PS_PUBLIC int ps_region_set_slower_than(struct ps_region *region, uint64_t limit_ns,
+                                        ps_slow_visit *callback, void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

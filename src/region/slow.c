@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Visits that take long are reported one by one. While one of such a region is open, each boundary
+ * adds its counts to a node of the visit's own, too.
+ */
+#include "region/slow.h"
+
+#include "base/os.h"
+#include "region/paths.h"
+#include "region/profile.h"
+
+/* A visit that is open. */
+struct ps__watch {
+	struct ps__watch *outer; /* around it; or the next one that isn't in use */
+	const struct ps__slow *slow;
+	size_t depth;         /* of its level, from 1 on */
+	bool is_lost;         /* what was counted in it isn't known */
+	struct ps__node node; /* with what was counted in it */
+};
+
+static struct ps__watch *slow_make_watch(struct ps__member *member)
+{
+	struct ps__watch *watch = member->idle_watches;
+
+	if (watch) {
+		member->idle_watches = watch->outer;
+		return watch;
+	}
+	struct ps__held held;
+	ps__signals_hold(&held);
+	watch = ps__os_calloc(1, sizeof *watch);
+	ps__signals_release(&held);
+	return watch;
+}
+
+void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int boundary)
+{
+	if (!slow->callback)
+		return;
+	struct ps__watch *watch = slow_make_watch(member);
+	if (!watch) {
+		ps__profile_note(member->profile, PS__FAULT_FAILED);
+		return;
+	}
+	watch->slow = slow;
+	watch->depth = member->depth + 1;
+	watch->is_lost = boundary != PS_OK;
+	watch->outer = member->watch;
+	member->watch = watch;
+}
+
+void ps__slow_add(struct ps__member *member, const struct ps__taken *taken)
+{
+	for (struct ps__watch *watch = member->watch; watch; watch = watch->outer) {
+		struct ps__cell *cell = ps__node_cell(&watch->node, taken);
+		if (cell)
+			ps__cell_add(cell, taken);
+		else
+			watch->is_lost = true;
+	}
+}
+
+void ps__slow_lose(struct ps__member *member)
+{
+	for (struct ps__watch *watch = member->watch; watch; watch = watch->outer)
+		watch->is_lost = true;
+}
+
+/* Makes it ready for another visit. A cell without a time has no counts. */
+static void slow_release(struct ps__member *member, struct ps__watch *watch)
+{
+	struct ps__cell *cell = atomic_load_explicit(&watch->node.cells, memory_order_relaxed);
+
+	for (; cell; cell = cell->next) {
+		size_t width = ps__recording_width(cell->history->recording);
+		for (size_t word = 0; word <= width; word++)
+			ps__store_word(&cell->words[word], 0);
+		atomic_store_explicit(&cell->mark, 0, memory_order_relaxed);
+	}
+	watch->outer = member->idle_watches;
+	member->idle_watches = watch;
+}
+
+/* The paths of one visit; NULL for lack of memory. */
+static struct ps_paths *slow_make_paths(const struct ps__member *member, struct ps__watch *watch,
+                                        uint64_t visit_ns)
+{
+	struct ps_paths *paths = ps__paths_make(member->profile, member->profile->ended->events);
+	struct ps_path *path = paths ? paths->root : NULL;
+
+	for (size_t depth = 0; path && depth < watch->depth; depth++)
+		path = ps__paths_get_path(paths, path, member->levels[depth].node->region, NULL);
+	watch->node.path = path;
+	watch->node.visits = (struct ps__visits){.shortest_ns = UINT64_MAX, .wall_ns = visit_ns};
+	ps__node_add_visit(&watch->node, visit_ns);
+	if (path && ps__paths_add_node(&watch->node, !watch->is_lost) == 0)
+		return paths;
+	ps_paths_destroy(paths);
+	return NULL;
+}
+
+static void slow_report(struct ps__member *member, struct ps__watch *watch, uint64_t left_ns)
+{
+	const struct ps__slow *slow = watch->slow;
+	uint64_t entered_ns = member->levels[watch->depth - 1].entered_ns;
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	struct ps_paths *paths = slow_make_paths(member, watch, left_ns - entered_ns);
+	slow_release(member, watch);
+	const struct ps_path *path = paths ? paths->newest : NULL;
+	ps__signals_release(&held);
+	if (!paths) {
+		ps__profile_note(member->profile, PS__FAULT_FAILED);
+		return;
+	}
+	/* Calls of the program's function come from within this one: it was not left. */
+	uintptr_t noted = ps__stack_noted;
+	ps__stack_noted = UINTPTR_MAX;
+	slow->callback(slow->context, path, entered_ns, left_ns);
+	ps__stack_noted = noted;
+	ps__signals_hold(&held);
+	ps_paths_destroy(paths);
+	ps__signals_release(&held);
+}
+
+void ps__slow_end(struct ps__member *member, uint64_t left_ns, int boundary)
+{
+	struct ps__watch *watch = member->watch;
+
+	if (watch->depth != member->depth + 1)
+		return;
+	member->watch = watch->outer;
+	watch->is_lost |= boundary != PS_OK;
+	if (left_ns - member->levels[member->depth].entered_ns > watch->slow->limit_ns)
+		slow_report(member, watch, left_ns);
+	else
+		slow_release(member, watch);
+}
+
+static void slow_free_watches(struct ps__watch *watch)
+{
+	while (watch) {
+		struct ps__watch *outer = watch->outer;
+		ps__node_free_cells(&watch->node);
+		ps__os_free(watch);
+		watch = outer;
+	}
+}
+
+void ps__slow_free_watches(struct ps__member *member)
+{
+	slow_free_watches(member->watch);
+	slow_free_watches(member->idle_watches);
+}
