@@ -99,6 +99,57 @@ PS_PUBLIC int ps_paths_export_to_path(const struct ps_paths *paths, enum ps_form
 PS_PUBLIC int ps_paths_export_to_fd(const struct ps_paths *paths, enum ps_format format,
                                     const struct ps_paths_options *options, int fd);
 
+/**
+ * Writes the machine's tree with what was counted in one path, as ps_export_with
+ * does with the readings: text, JSON, CSV, or a heat map of the path.
+ *
+ * The numbers are those of ps_path_value. A share, such as time-share, is of all
+ * paths together. The fields of the run begin with "path": the regions' names as
+ * CSV has them in ps_paths_export.
+ *
+ * path - of ps_paths_create; the profile must still be there
+ * share - of the path itself, or with those below it
+ * format, options - as for ps_export_with; options->timestamp must be 0
+ * stream - stays open, and is flushed
+ *
+ * Errors: those of ps_export_with. Besides:
+ *   PS_EINVAL - path is NULL, there is no such share, or options->timestamp
+ *       isn't 0
+ *
+ * Any thread, also while the profile counts. Allocates. PS_FORMAT_XML costs
+ * about as much as loading the topology.
+ */
+PS_PUBLIC int ps_path_export(const struct ps_path *path, enum ps_share share, enum ps_format format,
+                             const struct ps_export_options *options, FILE *stream);
+
+/**
+ * Does what ps_path_export does, into a file: for languages without FILE *.
+ *
+ * The file appears whole or not at all, as with ps_print_to_path.
+ *
+ * path, share, format, options - as for ps_path_export
+ * file - a regular file, or none yet
+ *
+ * Errors: those of ps_path_export; PS_ESYS if the file can't be written.
+ */
+PS_PUBLIC int ps_path_export_to_path(const struct ps_path *path, enum ps_share share,
+                                     enum ps_format format, const struct ps_export_options *options,
+                                     const char *file);
+
+/**
+ * Does what ps_path_export does, to a descriptor.
+ *
+ * If writing fails, a part may have been written.
+ *
+ * path, share, format, options - as for ps_path_export
+ * fd - open for writing; stays open
+ *
+ * Errors: those of ps_path_export; PS_ESYS if the descriptor can't be written.
+ */
+PS_PUBLIC int ps_path_export_to_fd(const struct ps_path *path, enum ps_share share,
+                                   enum ps_format format, const struct ps_export_options *options,
+                                   int fd);
+
 #ifdef __cplusplus
 }
 #endif

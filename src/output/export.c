@@ -4,9 +4,11 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "output/destination.h"
+#include "output/path_label.h"
 #include "output/report.h"
 
 #include <perfsage/print.h>
+#include <perfsage/report.h>
 
 #define ALL_FLAGS ((unsigned)(PS_EXPORT_NO_IDLE << 1) - 1)
 
@@ -56,8 +58,15 @@ static int export_check(struct ps_export_options *out, const struct ps_export_op
 	return code;
 }
 
+/* What is written: the readings below a component, or what was counted in a path. */
+struct source {
+	struct ps_component *root;
+	const struct ps_path *path; /* NULL: the readings */
+	enum ps_share share;
+};
+
 /* The metrics that are asked for, and last the one that colours. */
-static int export_make_table(struct ps__report *report, struct ps_component *root, bool is_heat)
+static int export_make_table(struct ps__report *report, const struct source *source, bool is_heat)
 {
 	const struct ps_export_options *options = report->options;
 	const char **names = ps__os_calloc(options->metric_count + 1, sizeof(const char *));
@@ -69,17 +78,20 @@ static int export_make_table(struct ps__report *report, struct ps_component *roo
 		names[count] = options->metrics[count];
 	if (is_heat && options->heat_by && ps_metric_unit(options->heat_by))
 		names[count++] = options->heat_by;
-	int code = ps__table_create_at(&report->table, root, names, count, options->timestamp);
+	int code = source->path ? ps__table_create_of_path(&report->table, source->path,
+	                                                   source->share, names, count)
+	                        : ps__table_create_at(&report->table, source->root, names, count,
+	                                              options->timestamp);
 	ps__os_free(names); /* the names themselves are the caller's */
 	return code;
 }
 
-static int export_run(struct ps_component *root, enum ps_format format,
+static int export_run(const struct source *source, enum ps_format format,
                       const struct ps_export_options *options, const struct ps__destination *to)
 {
 	struct ps__report report = {.options = options};
 	struct ps__buffer buffer = {0};
-	int code = export_make_table(&report, root, format == PS_FORMAT_XML);
+	int code = export_make_table(&report, source, format == PS_FORMAT_XML);
 
 	if (code < 0)
 		return code;
@@ -103,7 +115,7 @@ static int export_to(struct ps_component *root, enum ps_format format,
 	if (!export_is_format(format))
 		return ps__fail(PS_EINVAL, "%s: there is no format %d", call, (int)format);
 	int code = export_check(&all, options, call);
-	return code < 0 ? code : export_run(root, format, &all, to);
+	return code < 0 ? code : export_run(&(struct source){.root = root}, format, &all, to);
 }
 
 int ps_export_with(struct ps_component *root, enum ps_format format,
@@ -137,4 +149,73 @@ int ps_export_to_fd(struct ps_component *root, enum ps_format format,
 {
 	return export_to(root, format, options, &(struct ps__destination){.fd = fd},
 	                 "ps_export_to_fd");
+}
+
+/* The path is a field of the run, in front of the caller's. */
+static int export_run_path(const struct source *source, enum ps_format format,
+                           struct ps_export_options *options, const struct ps__destination *to)
+{
+	size_t count = options->field_count + 1;
+	struct ps_export_field *fields = ps__os_calloc(count, sizeof *fields);
+	struct ps__buffer names = {0};
+
+	ps__path_label_add_all(&names, source->path);
+	if (!fields || names.failed) {
+		ps__os_free(fields);
+		ps__buffer_clear(&names);
+		return ps__fail_memory("the name of a path");
+	}
+	fields[0] = (struct ps_export_field){.name = "path", .text = ps__buffer_text(&names)};
+	for (size_t field = 1; field < count; field++)
+		fields[field] = options->fields[field - 1];
+	options->fields = fields;
+	options->field_count = count;
+	int code = export_run(source, format, options, to);
+	ps__os_free(fields);
+	ps__buffer_clear(&names);
+	return code;
+}
+
+static int export_path_to(const struct source *source, enum ps_format format,
+                          const struct ps_export_options *options, const struct ps__destination *to,
+                          const char *call)
+{
+	struct ps_export_options all;
+
+	if (!source->path)
+		return ps__fail(PS_EINVAL, "%s: the path is NULL", call);
+	if (source->share != PS_SHARE_EXCLUSIVE && source->share != PS_SHARE_INCLUSIVE)
+		return ps__fail(PS_EINVAL, "%s: there is no share %d", call, (int)source->share);
+	if (!export_is_format(format))
+		return ps__fail(PS_EINVAL, "%s: there is no format %d", call, (int)format);
+	int code = export_check(&all, options, call);
+	if (code == PS_OK && all.timestamp)
+		code = ps__fail(PS_EINVAL, "%s: options->timestamp is %llu: a path has no readings",
+		                call, (unsigned long long)all.timestamp);
+	return code < 0 ? code : export_run_path(source, format, &all, to);
+}
+
+int ps_path_export(const struct ps_path *path, enum ps_share share, enum ps_format format,
+                   const struct ps_export_options *options, FILE *stream)
+{
+	if (!stream)
+		return ps__fail(PS_EINVAL, "ps_path_export: the stream is NULL");
+	return export_path_to(&(struct source){.path = path, .share = share}, format, options,
+	                      &(struct ps__destination){.stream = stream}, "ps_path_export");
+}
+
+int ps_path_export_to_path(const struct ps_path *path, enum ps_share share, enum ps_format format,
+                           const struct ps_export_options *options, const char *file)
+{
+	if (!file)
+		return ps__fail(PS_EINVAL, "ps_path_export_to_path: the file is NULL");
+	return export_path_to(&(struct source){.path = path, .share = share}, format, options,
+	                      &(struct ps__destination){.path = file}, "ps_path_export_to_path");
+}
+
+int ps_path_export_to_fd(const struct ps_path *path, enum ps_share share, enum ps_format format,
+                         const struct ps_export_options *options, int fd)
+{
+	return export_path_to(&(struct source){.path = path, .share = share}, format, options,
+	                      &(struct ps__destination){.fd = fd}, "ps_path_export_to_fd");
 }

@@ -372,6 +372,10 @@ static int heat_choose(struct heat *heat)
 	heat->name = table->metrics[heat->metric].name;
 	if (ps__table_metric(table, 0, heat->metric, &value))
 		return PS_OK;
+	if (table->is_sum)
+		return ps__fail(PS_ENOEVNT,
+		                "no heat map by '%s': not all events that it needs were counted",
+		                name);
 	/* It says which events the metric needs. */
 	return ps_component_metric(table->rows[0].component, name, &value);
 }

@@ -45,6 +45,7 @@ src_output_liboutput_la_SOURCES = \
 	src/output/table.c \
 	src/output/table.h \
 	src/output/table_metric.c \
+	src/output/table_path.c \
 	src/output/table_select.c \
 	src/output/text.c \
 	src/output/text.h \

@@ -3,6 +3,7 @@
  * and share. ps_report(3) says how a path is written in one field. */
 #include "base/printable.h"
 #include "output/csv.h"
+#include "output/path_label.h"
 #include "output/path_table.h"
 #include "output/report.h"
 #include "region/paths.h"
@@ -21,26 +22,6 @@ static const char *const shares[] = {
     [PS_SHARE_INCLUSIVE] = "inclusive",
 };
 
-/* Any bytes come back: a backslash stands before "/" and itself, and "\xHH" for a byte of what is
- * no UTF-8 or can't be printed. */
-static void path_csv_add_name(struct ps__buffer *buffer, const char *name)
-{
-	uint32_t code;
-
-	for (size_t length; (length = ps__printable_decode(name, &code)); name += length) {
-		if (code == PS__NO_CHARACTER || !ps__printable_is(code)) {
-			for (size_t byte = 0; byte < length; byte++)
-				ps__buffer_add(buffer, "\\x%02x", (unsigned char)name[byte]);
-			continue;
-		}
-		ps__buffer_add(buffer, "%s%.*s",
-		               code == '/' || code == '\\' ? "\\"
-		               : code == '"'               ? "\""
-		                                           : "",
-		               (int)length, name);
-	}
-}
-
 static void path_csv_add_path(struct ps__buffer *buffer, struct ps__path_table *table, size_t row)
 {
 	size_t depth = ps__path_table_name(table, row);
@@ -48,7 +29,7 @@ static void path_csv_add_path(struct ps__buffer *buffer, struct ps__path_table *
 	ps__buffer_add(buffer, "\"");
 	for (size_t level = 0; level < depth; level++) {
 		ps__buffer_add(buffer, "%s", level ? "/" : "");
-		path_csv_add_name(buffer, table->names[level]);
+		ps__path_label_add_escaped(buffer, table->names[level], true);
 	}
 	ps__buffer_add(buffer, "\"");
 }

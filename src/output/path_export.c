@@ -91,8 +91,8 @@ static int path_export_to(const struct ps_paths *paths, enum ps_format format,
 		return ps__fail(PS_EINVAL, "%s: paths is NULL", call);
 	if (format == PS_FORMAT_XML)
 		return ps__fail(PS_ENOSUPP,
-		                "%s: XML has no paths: write text, JSON or CSV; ps_export writes "
-		                "the tree as XML",
+		                "%s: XML has no paths: write text, JSON or CSV; ps_path_export "
+		                "writes one path as XML",
 		                call);
 	if (!write)
 		return ps__fail(PS_EINVAL, "%s: there is no format %d", call, (int)format);

@@ -72,3 +72,32 @@ size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table
 			    buffer, ps_path_name(table->rows[row].path),
 			    most > before + LEAST_NAME ? most - before : LEAST_NAME, flags);
 }
+
+void ps__path_label_add_escaped(struct ps__buffer *buffer, const char *name, bool is_quoted)
+{
+	uint32_t code;
+
+	for (size_t length; (length = ps__printable_decode(name, &code)); name += length) {
+		if (code == PS__NO_CHARACTER || !ps__printable_is(code)) {
+			for (size_t byte = 0; byte < length; byte++)
+				ps__buffer_add(buffer, "\\x%02x", (unsigned char)name[byte]);
+			continue;
+		}
+		ps__buffer_add(buffer, "%s%.*s",
+		               code == '/' || code == '\\' ? "\\"
+		               : code == '"' && is_quoted  ? "\""
+		                                           : "",
+		               (int)length, name);
+	}
+}
+
+void ps__path_label_add_all(struct ps__buffer *buffer, const struct ps_path *path)
+{
+	const struct ps_path *parent = ps_path_parent(path);
+
+	if (!parent)
+		return;
+	ps__path_label_add_all(buffer, parent);
+	ps__buffer_add(buffer, "%s", ps_path_parent(parent) ? "/" : "");
+	ps__path_label_add_escaped(buffer, ps_path_name(path), false);
+}

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#define NO_ROW SIZE_MAX
-
 /* State that is needed only while the table is made. */
 struct builder {
 	struct ps__table table;
@@ -25,10 +23,15 @@ struct builder {
 	size_t *rows;            /* and the rows where they belong, column by column */
 };
 
+struct row_maker {
+	struct ps__table *table;
+	size_t *row_of_thread;
+};
+
 static int table_add_row(struct ps_component *component, void *context)
 {
-	struct builder *builder = context;
-	struct ps__table *table = &builder->table;
+	struct row_maker *maker = context;
+	struct ps__table *table = maker->table;
 	struct ps__row *row = &table->rows[table->row_count];
 	size_t parent = table->row_count ? table->row_count - 1 : 0;
 
@@ -38,7 +41,7 @@ static int table_add_row(struct ps_component *component, void *context)
 	row->parent = parent;
 	row->depth = component->depth - table->rows[0].component->depth;
 	if (component->thread)
-		builder->row_of_thread[component->thread - table->topology->threads] =
+		maker->row_of_thread[component->thread - table->topology->threads] =
 		    table->row_count;
 	table->row_count++;
 	return 0;
@@ -51,22 +54,23 @@ static int table_count_row(struct ps_component *component, void *context)
 	return 0;
 }
 
-static int table_add_rows(struct builder *builder, struct ps_component *root)
+int ps__table_add_rows(struct ps__table *table, struct ps_component *root, size_t **row_of_thread)
 {
 	struct ps_topology *topology = root->topology;
 	size_t threads = topology->thread_count + 1, rows = 1; /* one more for the unknown Thread */
 
 	ps_component_for_each(root, table_count_row, &rows);
-	builder->table.topology = topology;
-	builder->table.rows = ps__os_calloc(rows, sizeof *builder->table.rows);
-	builder->row_of_thread = ps__os_calloc(threads, sizeof *builder->row_of_thread);
-	if (!builder->table.rows || !builder->row_of_thread)
+	table->topology = topology;
+	table->rows = ps__os_calloc(rows, sizeof *table->rows);
+	*row_of_thread = ps__os_calloc(threads, sizeof **row_of_thread);
+	if (!table->rows || !*row_of_thread)
 		return PS_ENOMEM;
 	for (size_t i = 0; i < threads; i++)
-		builder->row_of_thread[i] = NO_ROW;
-	ps_component_for_each(root, table_add_row, builder);
+		(*row_of_thread)[i] = PS__TABLE_NO_ROW;
+	struct row_maker maker = {.table = table, .row_of_thread = *row_of_thread};
+	ps_component_for_each(root, table_add_row, &maker);
 	if (root == topology->root)
-		table_add_row(topology->unknown, builder);
+		table_add_row(topology->unknown, &maker);
 	return PS_OK;
 }
 
@@ -231,19 +235,19 @@ static bool table_contains(const struct ps_component *outer, const struct ps_com
 }
 
 /* The lowest row that holds all of what one count of a scope covers, as seen
- * from a Thread; NO_ROW if none does. */
+ * from a Thread; PS__TABLE_NO_ROW if none does. */
 static size_t table_row_of(const struct builder *builder, size_t thread, enum ps_scope scope)
 {
 	const struct ps__table *table = &builder->table;
 	size_t row = builder->row_of_thread[thread];
 
-	if (row == NO_ROW)
-		return NO_ROW;
+	if (row == PS__TABLE_NO_ROW)
+		return PS__TABLE_NO_ROW;
 	const struct ps_component *covered =
 	    ps__component_covered(table->topology->threads[thread].component, scope);
 	while (row > 0 && !table_contains(table->rows[row].component, covered))
 		row = table->rows[row].parent;
-	return table_contains(table->rows[row].component, covered) ? row : NO_ROW;
+	return table_contains(table->rows[row].component, covered) ? row : PS__TABLE_NO_ROW;
 }
 
 /* An event of a hardware thread: what several sets counted adds up. */
@@ -252,7 +256,7 @@ static void table_add_narrow(struct builder *builder, const struct ps__recording
 {
 	for (size_t part = 0; part < parts; part++) {
 		size_t row = builder->row_of_thread[builder->threads[part]];
-		if (row == NO_ROW)
+		if (row == PS__TABLE_NO_ROW)
 			continue;
 		struct ps__cell *cell = ps__table_cell(&builder->table, row, event);
 		ps__value_merge(&cell->value, &cell->parts,
@@ -274,7 +278,7 @@ static struct ps_value table_take_sum(struct builder *builder,
 			continue;
 		ps__value_merge(&sum, &merged,
 		                &builder->values[part * recording->columns + column]);
-		builder->rows[part] = NO_ROW;
+		builder->rows[part] = PS__TABLE_NO_ROW;
 	}
 	return sum;
 }
@@ -288,7 +292,7 @@ static void table_add_wide(struct builder *builder, const struct ps__recording *
 		builder->rows[part] = table_row_of(builder, builder->threads[part],
 		                                   builder->table.columns[event].scope);
 	for (size_t part = 0; part < parts; part++) {
-		if (builder->rows[part] == NO_ROW)
+		if (builder->rows[part] == PS__TABLE_NO_ROW)
 			continue;
 		struct ps__cell *cell = ps__table_cell(&builder->table, builder->rows[part], event);
 		struct ps_value sum = table_take_sum(builder, recording, parts, part, column);
@@ -348,7 +352,7 @@ static void table_add_up(struct ps__table *table, size_t event)
 		table_merge_into_parent(table, table->row_count - 1, event);
 }
 
-static void table_finish(struct ps__table *table)
+void ps__table_finish(struct ps__table *table)
 {
 	for (size_t column = 0; column < table->column_count; column++) {
 		table_add_up(table, column);
@@ -363,7 +367,7 @@ static void table_finish(struct ps__table *table)
 
 static int table_build(struct builder *builder, struct ps_component *root)
 {
-	int code = table_add_rows(builder, root);
+	int code = ps__table_add_rows(&builder->table, root, &builder->row_of_thread);
 
 	if (code == PS_OK)
 		code = table_list_recordings(builder);
@@ -372,7 +376,7 @@ static int table_build(struct builder *builder, struct ps_component *root)
 	for (size_t i = 0; code == PS_OK && i < builder->recording_count; i++)
 		code = table_add_recording(builder, builder->recordings[i]);
 	if (code == PS_OK)
-		table_finish(&builder->table);
+		ps__table_finish(&builder->table);
 	if (code == PS_OK)
 		ps__table_sum_wholes(&builder->table);
 	return code;

@@ -10,6 +10,8 @@
 #include "analysis/metric.h"
 #include "output/spread.h"
 
+#include <perfsage/paths.h>
+
 struct ps__cell {
 	struct ps_value value;           /* what ps_component_total gives */
 	size_t parts;                    /* 0: there is no total */
@@ -57,7 +59,8 @@ struct ps__table {
 	size_t metric_count;
 	struct ps__cell *cells; /* for each row all columns */
 	uint64_t timestamp;     /* of the readings that it shows; 0: the latest */
-	bool is_sum; /* over runs or intervals: what the topology has of its own is not of it */
+	/* Over runs or intervals, or of a path: what the topology has of its own is not of it */
+	bool is_sum;
 };
 
 static inline struct ps__cell *ps__table_cell(const struct ps__table *table, size_t row,
@@ -78,7 +81,17 @@ int ps__table_create(struct ps__table *out, struct ps_component *root, const cha
 /* The same of the readings with a timestamp; 0: the latest. PS_ENOEVST: no set has such one. */
 int ps__table_create_at(struct ps__table *out, struct ps_component *root,
                         const char *const *metrics, size_t metric_count, uint64_t timestamp);
+/* table_path.c: the same of what was counted in a path. */
+int ps__table_create_of_path(struct ps__table *out, const struct ps_path *path, enum ps_share share,
+                             const char *const *metrics, size_t metric_count);
 void ps__table_clear(struct ps__table *table);
+
+/* For those that make a table: rows, and for each Thread its row or PS__TABLE_NO_ROW, to be freed.
+ * PS_ENOMEM. */
+#define PS__TABLE_NO_ROW SIZE_MAX
+int ps__table_add_rows(struct ps__table *table, struct ps_component *root, size_t **row_of_thread);
+/* Sums up the columns, whose cells have the parts of Threads. */
+void ps__table_finish(struct ps__table *table);
 
 /* A metric in a row; false if what it needs wasn't counted there. NaN if it's
  * unknown. */

@@ -165,7 +165,7 @@ static PS__HOT int member_add(void *context, const struct ps__taken *taken)
 {
 	struct ps__member *member = context;
 	struct ps__node *node = ps__member_counted(member);
-	struct ps__cell *cell = ps__node_cell(node, taken);
+	struct ps__node_cell *cell = ps__node_cell(node, taken);
 
 	if (__builtin_expect(!cell, 0))
 		return ps__fail_memory("a region's counts; they come with a later boundary");
@@ -220,8 +220,8 @@ PS__HOT int ps__member_leave(struct ps__member *member)
 
 static void member_mark_node(struct ps__node *node, uint16_t mark)
 {
-	for (struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire); cell;
-	     cell = cell->next)
+	for (struct ps__node_cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire);
+	     cell; cell = cell->next)
 		atomic_fetch_or_explicit(&cell->mark, mark, memory_order_relaxed);
 }
 

@@ -44,13 +44,13 @@ struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *par
 	return node;
 }
 
-__attribute__((noinline)) struct ps__cell *ps__node_make_cell(struct ps__node *node,
-                                                              const struct ps__taken *taken)
+__attribute__((noinline)) struct ps__node_cell *ps__node_make_cell(struct ps__node *node,
+                                                                   const struct ps__taken *taken)
 {
 	struct ps__held held;
 
 	ps__signals_hold(&held);
-	struct ps__cell *cell =
+	struct ps__node_cell *cell =
 	    ps__os_calloc(1, sizeof *cell + (1 + taken->width) * sizeof *cell->words);
 	ps__signals_release(&held);
 	if (!cell)
@@ -64,10 +64,10 @@ __attribute__((noinline)) struct ps__cell *ps__node_make_cell(struct ps__node *n
 
 void ps__node_free_cells(struct ps__node *node)
 {
-	struct ps__cell *next;
+	struct ps__node_cell *next;
 
-	for (struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire); cell;
-	     cell = next) {
+	for (struct ps__node_cell *cell = atomic_load_explicit(&node->cells, memory_order_acquire);
+	     cell; cell = next) {
 		next = cell->next;
 		ps__os_free(cell);
 	}

@@ -133,7 +133,7 @@ void ps__paths_add_visits(struct ps_path *to, const struct ps_path *from)
 
 /* One thread's nodes. */
 
-static struct ps__cell *paths_first_cell(const struct ps__node *node)
+static struct ps__node_cell *paths_first_cell(const struct ps__node *node)
 {
 	return atomic_load_explicit(&node->cells, memory_order_acquire);
 }
@@ -154,7 +154,7 @@ static struct ps__value_cell *paths_next_value(const struct ps__value_cell *valu
 }
 
 /* What a visit that is watched counted is in cells with a time. */
-static bool paths_has_counts(struct ps__cell *cell)
+static bool paths_has_counts(struct ps__node_cell *cell)
 {
 	return atomic_load_explicit(&cell->words[0], memory_order_acquire) != 0;
 }
@@ -178,7 +178,7 @@ static int paths_make_room(struct ps_paths *paths, const struct ps__member *memb
 		                                node->region, node->rate);
 		if (!node->path)
 			return -1;
-		for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
+		for (struct ps__node_cell *cell = paths_first_cell(node); cell; cell = cell->next) {
 			if (!ps__paths_get_part(node->path, cell->history->thread))
 				return -1;
 		}
@@ -232,7 +232,7 @@ static bool paths_read_retry(const struct ps__node *node, uint64_t sequence)
 	return atomic_load_explicit(&node->sequence, memory_order_relaxed) != sequence;
 }
 
-static void paths_add_cell(const struct ps__node *node, struct ps__cell *cell)
+static void paths_add_cell(const struct ps__node *node, struct ps__node_cell *cell)
 {
 	struct ps__part *part = paths_find_part(node->path, cell->history->thread);
 	struct ps__history_row row = {.words = cell->words, .mark = &cell->mark};
@@ -273,7 +273,7 @@ static void paths_add_on_cpu(struct ps_visits *sum, const struct ps__node *node)
 	if (!paths_first_cell(node) &&
 	    atomic_load_explicit(&node->visits.wall_ns, memory_order_relaxed))
 		sum->on_cpu_ns = UINT64_MAX;
-	for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
+	for (struct ps__node_cell *cell = paths_first_cell(node); cell; cell = cell->next) {
 		if (cell->history->recording->groups == 0)
 			sum->on_cpu_ns = UINT64_MAX;
 		if (sum->on_cpu_ns != UINT64_MAX)
@@ -298,7 +298,7 @@ int ps__paths_add_member(struct ps_paths *paths, const struct ps__member *member
 		ps__paths_add_visits(node->path, &now);
 		node->path->visits.wall_ns += now.visits.wall_ns;
 		paths_add_on_cpu(&node->path->visits, node);
-		for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next)
+		for (struct ps__node_cell *cell = paths_first_cell(node); cell; cell = cell->next)
 			paths_add_cell(node, cell);
 		for (const struct ps__value_cell *value = paths_first_value(node); value;
 		     value = paths_next_value(value))
@@ -311,7 +311,7 @@ int ps__paths_add_node(struct ps__node *node, bool has_counts)
 {
 	struct ps_path visit = {.paths = node->path->paths};
 
-	for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
+	for (struct ps__node_cell *cell = paths_first_cell(node); cell; cell = cell->next) {
 		if (has_counts && paths_has_counts(cell) &&
 		    !ps__paths_get_part(node->path, cell->history->thread))
 			return -1;
@@ -323,7 +323,7 @@ int ps__paths_add_node(struct ps__node *node, bool has_counts)
 		paths_add_on_cpu(&node->path->visits, node);
 	else
 		node->path->visits.on_cpu_ns = UINT64_MAX;
-	for (struct ps__cell *cell = paths_first_cell(node); cell; cell = cell->next) {
+	for (struct ps__node_cell *cell = paths_first_cell(node); cell; cell = cell->next) {
 		if (has_counts && paths_has_counts(cell))
 			paths_add_cell(node, cell);
 	}

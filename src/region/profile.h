@@ -27,8 +27,8 @@
 
 /* The counts of one path on one hardware thread, in the form of a row of the member's history
  * there. */
-struct ps__cell {
-	struct ps__cell *next;
+struct ps__node_cell {
+	struct ps__node_cell *next;
 	const struct ps__history *history;
 	_Atomic uint16_t mark;
 	_Atomic uint64_t words[];
@@ -62,9 +62,9 @@ struct ps__node {
 	/* In the order in which they were made: the parent comes first. Stored with release, loaded
 	 * with acquire */
 	_Atomic(struct ps__node *) next;
-	_Atomic(struct ps__cell *) cells; /* newest first; the same */
-	_Atomic uint64_t sequence;        /* odd while it is written */
-	struct ps__node *last_child;      /* found last */
+	_Atomic(struct ps__node_cell *) cells; /* newest first; the same */
+	_Atomic uint64_t sequence;             /* odd while it is written */
+	struct ps__node *last_child;           /* found last */
 	struct ps_path *path; /* what it is added to; of the holder of the profile's lock */
 	struct ps__visits visits;
 	_Atomic(struct ps__value_cell *) values; /* stored with release, loaded with acquire */
@@ -283,11 +283,12 @@ void ps__node_free_all(struct ps__member *member);
 void ps__node_free_cells(struct ps__node *node);
 
 /* node.c: NULL for lack of memory. */
-struct ps__cell *ps__node_make_cell(struct ps__node *node, const struct ps__taken *taken)
+struct ps__node_cell *ps__node_make_cell(struct ps__node *node, const struct ps__taken *taken)
     __attribute__((cold));
-static inline struct ps__cell *ps__node_cell(struct ps__node *node, const struct ps__taken *taken)
+static inline struct ps__node_cell *ps__node_cell(struct ps__node *node,
+                                                  const struct ps__taken *taken)
 {
-	struct ps__cell *cell = atomic_load_explicit(&node->cells, memory_order_relaxed);
+	struct ps__node_cell *cell = atomic_load_explicit(&node->cells, memory_order_relaxed);
 
 	while (cell && cell->history != taken->history)
 		cell = cell->next;
@@ -320,7 +321,7 @@ static inline void ps__add_word(_Atomic uint64_t *word, uint64_t count)
 	ps__store_word(word, atomic_load_explicit(word, memory_order_relaxed) + count);
 }
 
-static inline void ps__cell_add(struct ps__cell *cell, const struct ps__taken *taken)
+static inline void ps__cell_add(struct ps__node_cell *cell, const struct ps__taken *taken)
 {
 	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
 

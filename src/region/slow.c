@@ -52,7 +52,7 @@ void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int 
 void ps__slow_add(struct ps__member *member, const struct ps__taken *taken)
 {
 	for (struct ps__watch *watch = member->watch; watch; watch = watch->outer) {
-		struct ps__cell *cell = ps__node_cell(&watch->node, taken);
+		struct ps__node_cell *cell = ps__node_cell(&watch->node, taken);
 		if (cell)
 			ps__cell_add(cell, taken);
 		else
@@ -69,7 +69,7 @@ void ps__slow_lose(struct ps__member *member)
 /* Makes it ready for another visit. A cell without a time has no counts. */
 static void slow_release(struct ps__member *member, struct ps__watch *watch)
 {
-	struct ps__cell *cell = atomic_load_explicit(&watch->node.cells, memory_order_relaxed);
+	struct ps__node_cell *cell = atomic_load_explicit(&watch->node.cells, memory_order_relaxed);
 
 	for (; cell; cell = cell->next) {
 		size_t width = ps__recording_width(cell->history->recording);

@@ -61,6 +61,7 @@ unit_tests = \
 	tests/unit/test_papi_places \
 	tests/unit/test_papi_targets \
 	tests/unit/test_parts \
+	tests/unit/test_path_export \
 	tests/unit/test_print \
 	tests/unit/test_printable \
 	tests/unit/test_proc_status \

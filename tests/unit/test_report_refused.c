@@ -28,7 +28,7 @@ START_TEST(wrong_arguments_are_refused)
 	check_fails(ps_paths_export_to_path(regions.paths, PS_FORMAT_JSON, NULL, NULL), PS_EINVAL);
 	check_fails(export_none(NULL, (enum ps_format)9), PS_EINVAL);
 	check_fails(export_none(NULL, PS_FORMAT_XML), PS_ENOSUPP);
-	check_detail("ps_export");
+	check_detail("ps_path_export");
 	options.size = 3;
 	check_fails(export_none(&options, PS_FORMAT_JSON), PS_EINVAL);
 	options = options_with(PS_PATHS_NO_HEADER << 1);
