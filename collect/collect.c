@@ -6,8 +6,9 @@
  */
 /* There are no marks in here. */
 #define PERFSAGE_NO_MARKS
+#include "collect/flush.h"
 #include "collect/hush.h"
-#include "collect/report.h"
+#include "collect/process.h"
 
 #include "base/cancel.h"
 #include "base/error.h"
@@ -19,13 +20,9 @@
 #include "region/profile.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <perfsage/collect.h>
 #include <perfsage/sampling.h>
-#include <perfsage/topology.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -47,11 +44,8 @@ static struct {
 	uint64_t generation;  /* of the process that is counted; 0: none */
 	pid_t pid;            /* a child of vfork has another one, and the same memory */
 	bool has_handlers;    /* of exit and fork */
-	struct collect_settings settings;
-	struct ps_topology *topology;
-	struct ps_profile *profile;
+	struct collect_process process;
 	struct ps__links regions; /* from a region of the profile to that of the marks */
-	uint64_t started_ns;
 } collect = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A signal handler must not wait for what it has interrupted. */
@@ -92,69 +86,36 @@ static int collect_complain(int code)
 	return code;
 }
 
-static int collect_make_profile(void)
+static void collect_flush(void);
+static void collect_finish(void);
+
+static void collect_begin_flushing(void)
 {
-	const char *group = collect_settings_group();
-	int result = ps_topology_load(&collect.topology, NULL);
+	const struct collect_flush what = {.seconds = collect.process.settings.flush_s,
+	                                   .flush = collect_flush,
+	                                   .finish = collect_finish};
 
-	if (result == PS_OK)
-		result = ps_profile_create(&collect.profile, collect.settings.model,
-		                           ps_topology_root(collect.topology));
-	if (result == PS_OK && collect.settings.budget > 0)
-		result = ps_profile_set_budget(collect.profile, collect.settings.budget);
-	if (result == PS_OK && group)
-		result = ps_profile_set_group(collect.profile, group);
-	if (result == PS_OK)
-		result = ps_profile_join(collect.profile);
-	return result;
-}
-
-/* A line for perfsage: which process has marks, and which one left a report. */
-__attribute__((format(printf, 1, 2))) static void collect_note(const char *format, ...)
-{
-	const char *name = collect_settings_journal();
-	int fd = name ? open(name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC) : -1;
-	struct collect_hush hush;
-	va_list arguments;
-
-	if (fd < 0)
-		return;
-	collect_hush_begin(&hush);
-	va_start(arguments, format);
-	vdprintf(fd, format, arguments);
-	va_end(arguments);
-	collect_hush_end(&hush);
-	close(fd);
+	if (what.seconds > 0)
+		collect_flush_start(&what);
 }
 
 /* The caller has entered. */
 static int collect_begin(void)
 {
-	int result = collect_settings_read(&collect.settings);
+	int result = collect_process_begin(&collect.process);
 
-	collect_note("marks %d\n", (int)getpid());
-	collect.started_ns = ps__os_now_ns();
-	if (result == PS_OK)
-		result = collect_make_profile();
-	if (result == PS_OK) {
-		collect.generation = ps__fork_generation();
-		collect.pid = getpid();
-		return PS_OK;
-	}
-	ps_profile_destroy(collect.profile);
-	ps_topology_destroy(collect.topology);
-	collect_settings_clear(&collect.settings);
-	collect.profile = NULL;
-	collect.topology = NULL;
-	return result;
+	if (result != PS_OK)
+		return result;
+	collect.generation = ps__fork_generation();
+	collect.pid = getpid();
+	collect_begin_flushing();
+	return PS_OK;
 }
 
 /* The child has a copy of the parent's memory, in any state: it makes everything anew. */
 static int collect_begin_in_child(void)
 {
-	collect.profile = NULL;
-	collect.topology = NULL;
-	collect.settings = (struct collect_settings){.model = NULL};
+	collect.process = (struct collect_process){.profile = NULL};
 	collect.regions = (struct ps__links){.list = NULL};
 	collect.generation = ps__fork_generation();
 	int result = collect_begin();
@@ -167,15 +128,15 @@ static bool collect_is_on(void)
 		return false;
 	if (collect.generation != ps__fork_generation() && collect_begin_in_child() != PS_OK)
 		return false;
-	return collect.profile != NULL;
+	return collect.process.profile != NULL;
 }
 
 static int collect_define_region(struct ps_region **out, const char *name)
 {
-	int result = ps_region_define(out, collect.profile, name);
+	int result = ps_region_define(out, collect.process.profile, name);
 
-	if (result == PS_OK && collect.settings.one_in > 1)
-		result = ps_region_set_one_in(*out, collect.settings.one_in);
+	if (result == PS_OK && collect.process.settings.one_in > 1)
+		result = ps_region_set_one_in(*out, collect.process.settings.one_in);
 	return result;
 }
 
@@ -360,72 +321,55 @@ int ps_collect_start(void)
 	return result;
 }
 
-#define TRIED_VISITS 256
-
-/* Measures a visit here and now, of a region that is in no report any more. NaN if it can't be
- * tried. */
-static double collect_try_visits(void)
+static bool collect_is_own(void)
 {
-	struct ps_region *region;
-	double least = (double)NAN;
+	return collect.generation == ps__fork_generation() && collect.pid == getpid();
+}
 
-	if (ps_region_define(&region, collect.profile, "perfsage") != PS_OK)
-		return least;
-	for (int visit = 0; visit < TRIED_VISITS; visit++) {
-		/* Not sampled, whatever the budget. */
-		if (ps_region_set_one_in(region, 1) != PS_OK)
-			return (double)NAN;
-		uint64_t begun = ps__os_now_ns();
-		if (ps_region_enter(region) != PS_OK || ps_region_leave(region) != PS_OK)
-			return (double)NAN;
-		double taken = (double)(ps__os_now_ns() - begun);
-		if (visit == 0 || taken < least)
-			least = taken;
-	}
-	return least;
+static void collect_flush(void)
+{
+	if (!collect_enter())
+		return;
+	if (collect_is_own())
+		collect_process_flush(&collect.process);
+	collect_leave();
 }
 
 /* The caller has entered. */
-static int collect_report(void)
+static int collect_end(bool measures)
 {
-	struct collect_report report = {.settings = &collect.settings};
-	struct ps_paths *paths;
+	int result = PS_OK;
 
-	/* Regions that are open in the calling thread end here. If its counters are gone, what was
-	 * counted before is there, and it is a fault of the profile's. */
-	ps_profile_leave(collect.profile);
-	int result = ps_paths_create(&paths, collect.profile);
-	if (result != PS_OK)
-		return result;
-	report.paths = paths;
-	report.root = ps_topology_root(collect.topology);
-	report.elapsed_s = (double)(ps__os_now_ns() - collect.started_ns) / 1e9;
-	collect_report_sum(&report);
-	report.visit_ns = collect_try_visits();
-	result = collect_report_write(&report);
-	if (result == PS_OK)
-		collect_note("heard %d %llu %llu\n", (int)getpid(),
-		             (unsigned long long)report.visits,
-		             (unsigned long long)report.on_cpu_ns);
-	ps_paths_destroy(paths);
+	if (collect_is_own()) {
+		ps__listen_set(NULL);
+		result = collect_process_report(&collect.process, measures);
+		/* Other threads may be in the midst of a visit: what they use stays. */
+		collect.generation = 0;
+	}
 	return result;
+}
+
+/* In the thread of flush.c, while the program's own threads go on. */
+static void collect_finish(void)
+{
+	if (!collect_enter())
+		return;
+	int result = collect_end(false);
+	collect_leave();
+	if (result != PS_OK)
+		collect_complain(result);
 }
 
 int ps_collect_end(void)
 {
-	int result = PS_OK;
-
-	/* Nor what a child of vfork shares. */
+	/* It takes the lock that is taken here. */
+	if (!is_inside)
+		collect_flush_stop();
 	if (!collect_enter())
 		return ps__fail(PS_ECNFLCT, "ps_collect_end: a signal handler has interrupted "
 		                            "another call of the collector");
 	int cancel = ps__cancel_hold();
-	if (collect.generation == ps__fork_generation() && collect.pid == getpid()) {
-		ps__listen_set(NULL);
-		result = collect_report();
-		/* Other threads may be in the midst of a visit: what they use stays. */
-		collect.generation = 0;
-	}
+	int result = collect_end(true);
 	ps__cancel_release(cancel);
 	collect_leave();
 	return result;

@@ -3,7 +3,11 @@
 noinst_LTLIBRARIES += collect/libcollect.la
 collect_libcollect_la_SOURCES = \
 	collect/collect.c \
+	collect/flush.c \
+	collect/flush.h \
 	collect/hush.h \
+	collect/process.c \
+	collect/process.h \
 	collect/report.c \
 	collect/report.h \
 	collect/settings.c \

@@ -77,13 +77,18 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 	               report->counted == 1 ? "" : "s");
 }
 
-static void report_add_head(struct ps__buffer *out, const char *command)
+static void report_add_head(struct ps__buffer *out, const struct collect_report *report,
+                            const char *command)
 {
 	const char *rank = ps__rank_number();
 
 	ps__buffer_add(out, "\nRegions of %s, process %d", command, (int)getpid());
 	if (rank)
 		ps__buffer_add(out, ", rank %s, host %s", rank, ps__rank_host());
+	if (report->is_flushed) {
+		ps__buffer_add(out, ", only the first ");
+		ps__number_add_duration(out, report->elapsed_s);
+	}
 	ps__buffer_add(out, "\n\n");
 }
 
@@ -126,6 +131,7 @@ static int report_add_paths(const struct collect_report *report, const char *com
 	    {.name = "host", .text = ps__rank_host()},
 	    {.name = "rank", .number = rank ? strtod(rank, NULL) : (double)NAN},
 	    {.name = "elapsed_s", .number = report->elapsed_s},
+	    {.name = "complete", .number = !report->is_flushed},
 	    {.name = "cost_s", .number = report->visit_ns * (double)report->counted / 1e9},
 	};
 	struct ps_paths_options options = {.size = sizeof options,
@@ -155,7 +161,7 @@ static int report_make(const struct collect_report *report, bool is_continued, F
 
 	report_add_command(&command);
 	if (is_text)
-		report_add_head(&around, ps__buffer_text(&command));
+		report_add_head(&around, report, ps__buffer_text(&command));
 	int result = ps__buffer_finish(&around, stream);
 	if (result == PS_OK)
 		result = report_add_paths(report, ps__buffer_text(&command), is_continued, stream);
@@ -205,6 +211,59 @@ static int report_put(const struct collect_report *report, int fd, const char *n
 	return result;
 }
 
+/* "OUTPUT.PID.part"; NULL for lack of memory, or if the report goes to no file. */
+static char *report_name_beside(const struct collect_report *report, const char *end)
+{
+	struct ps__buffer name = {0};
+	struct stat what;
+
+	if (!report->settings->output ||
+	    (stat(report->settings->output, &what) == 0 && !S_ISREG(what.st_mode)))
+		return NULL;
+	ps__buffer_add(&name, "%s.%d.%s", report->settings->output, (int)getpid(), end);
+	char *copy = name.failed ? NULL : strdup(ps__buffer_text(&name));
+	ps__buffer_clear(&name);
+	return copy;
+}
+
+static int report_flush_to(const struct collect_report *report, const char *whole,
+                           const char *begun)
+{
+	unlink(begun);
+	int fd = open(begun, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, NEW_MODE);
+	if (fd < 0)
+		return ps__fail(PS_ESYS, "'%s' can't be opened: %s", begun, strerror(errno));
+	int result = report_put(report, fd, begun);
+	close(fd);
+	if (result == PS_OK && rename(begun, whole) < 0)
+		result = ps__fail(PS_ESYS, "'%s' can't be written: %s", whole, strerror(errno));
+	if (result != PS_OK)
+		unlink(begun);
+	return result;
+}
+
+int collect_report_flush(const struct collect_report *report)
+{
+	char *whole = report_name_beside(report, "part");
+	char *begun = report_name_beside(report, "begun");
+	int result = PS_ENOSUPP;
+
+	if (whole && begun)
+		result = report_flush_to(report, whole, begun);
+	free(whole);
+	free(begun);
+	return result;
+}
+
+static void report_drop_flushed(const struct collect_report *report)
+{
+	char *whole = report_name_beside(report, "part");
+
+	if (whole)
+		unlink(whole);
+	free(whole);
+}
+
 int collect_report_write(const struct collect_report *report)
 {
 	const char *name = report->settings->output;
@@ -220,5 +279,7 @@ int collect_report_write(const struct collect_report *report)
 		                strerror(errno));
 	int result = report_put(report, fd, name);
 	close(fd);
+	if (result == PS_OK)
+		report_drop_flushed(report);
 	return result;
 }

@@ -6,6 +6,7 @@
 #include "collect/settings.h"
 
 #include <perfsage/region.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct collect_report {
@@ -13,6 +14,7 @@ struct collect_report {
 	const struct ps_paths *paths;
 	struct ps_component *root; /* of the topology */
 	double elapsed_s;          /* since counting began */
+	bool is_flushed;           /* the process goes on */
 	double visit_ns;           /* what a visit costs, about; NaN if it isn't known */
 	uint64_t visits;           /* of all paths */
 	uint64_t counted;          /* of these, those that were counted */
@@ -24,5 +26,9 @@ void collect_report_sum(struct collect_report *report);
 
 /* Writes it behind what is in the file, in one piece. PS_ESYS, PS_ENOMEM. */
 int collect_report_write(const struct collect_report *report);
+
+/* Writes it to a file of its own beside that one, whole, in the place of the one before:
+ * OUTPUT.PID.part. collect_report_write takes it away. PS_ENOSUPP: the report goes to stderr. */
+int collect_report_flush(const struct collect_report *report);
 
 #endif

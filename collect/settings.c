@@ -139,6 +139,20 @@ static int settings_read_one_in(uint64_t *one_in)
 	                text);
 }
 
+static int settings_read_flush(double *seconds)
+{
+	const char *text = settings_find("PERFSAGE_FLUSH");
+
+	if (!text)
+		return PS_OK;
+	if (ps__number_parse(text, seconds) && *seconds >= 0 && *seconds <= 1e6)
+		return PS_OK;
+	return ps__fail(PS_EINVAL,
+	                "PERFSAGE_FLUSH is a number of seconds up to 1000000, 0 for never, not "
+	                "'%s'",
+	                text);
+}
+
 /* "raw,utf8". */
 static int settings_read_style(unsigned *flags)
 {
@@ -200,6 +214,8 @@ static int settings_read_rest(struct collect_settings *settings)
 		result = settings_read_budget(&settings->budget);
 	if (result == PS_OK)
 		result = settings_read_one_in(&settings->one_in);
+	if (result == PS_OK)
+		result = settings_read_flush(&settings->flush_s);
 	return result == PS_OK ? settings_read_output(&settings->output) : result;
 }
 

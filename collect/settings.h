@@ -17,6 +17,7 @@ struct collect_settings {
 	size_t width;
 	double budget;   /* percent; 0: none */
 	uint64_t one_in; /* visits of each region; 1: all */
+	double flush_s;  /* between two writings of what was counted until then; 0: none */
 };
 
 /* PS_EINVAL names the variable. Nothing is left to free on failure. */

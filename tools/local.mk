@@ -27,6 +27,7 @@ tools_libtools_la_SOURCES = \
 	tools/stat_options.c \
 	tools/stat_rates.c \
 	tools/stat_regions.c \
+	tools/stat_reports.c \
 	tools/stat_regions.h \
 	tools/stat_run.h \
 	tools/stat_show.c \

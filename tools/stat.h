@@ -324,7 +324,7 @@ double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s);
 
 /* stat_export.c: what programs read. perfsage(1) describes its members. */
 
-#define STAT_MOST_FIELDS 24
+#define STAT_MOST_FIELDS 26
 
 /* Facts about a run as fields of JSON ("run") and columns of CSV. */
 struct stat_fields {

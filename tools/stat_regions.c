@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define PRELOAD "libperfsage-preload.so"
+#define FLUSH_S "5" /* unless the user has chosen otherwise */
 
 /* What a folder of the installation has behind the prefix; NULL: it is elsewhere. */
 static const char *regions_behind_prefix(const char *folder)
@@ -191,13 +192,14 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 {
 	const char *by = output->options->by.word;
 
-	*regions = (struct stat_regions){.command = output->options->command[0]};
+	*regions = (struct stat_regions){.command = output->options->command[0],
+	                                 .is_csv = output->options->format == PS_FORMAT_CSV};
 	if (regions_make_files(regions) < 0 || regions_preload() < 0)
 		return -1;
 	if (regions_set_events(model) < 0 || regions_set_style(output) < 0 ||
 	    setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
 	    setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0 ||
-	    regions_set("PERFSAGE_BY", by) < 0 ||
+	    setenv("PERFSAGE_FLUSH", FLUSH_S, 0) < 0 || regions_set("PERFSAGE_BY", by) < 0 ||
 	    regions_set("PERFSAGE_BUDGET", output->options->sampling.budget) < 0 ||
 	    regions_set("PERFSAGE_ONE_IN", output->options->sampling.one_in) < 0)
 		return tool_complain("out of memory"), -1;
@@ -206,12 +208,10 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 
 void stat_regions_destroy(struct stat_regions *regions)
 {
-	if (regions->reports)
-		unlink(regions->reports);
-	if (regions->journal)
-		unlink(regions->journal);
-	if (regions->folder)
+	if (regions->folder) {
+		stat_reports_remove(regions);
 		rmdir(regions->folder);
+	}
 	free(regions->reports);
 	free(regions->journal);
 	free(regions->folder);
@@ -231,45 +231,6 @@ struct ps_eventset *stat_regions_model(void)
 	tool_complain("%s", ps_error_detail());
 	ps_eventset_destroy(model);
 	return NULL;
-}
-
-int stat_regions_add_reports(const struct stat_regions *regions, struct ps__buffer *out)
-{
-	char bytes[4096];
-	FILE *file = fopen(regions->reports, "re");
-	size_t length;
-
-	if (!file)
-		return tool_complain("the reports of the processes are gone: '%s': %s",
-		                     regions->reports, strerror(errno)),
-		       -1;
-	while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
-		ps__buffer_add(out, "%.*s", (int)length, bytes);
-	fclose(file);
-	return 0;
-}
-
-/* "began PID" of each program, "marks PID" of each process with marks, and "heard PID VISITS
- * NANOSECONDS" of each that left a report. */
-void stat_regions_hear(const struct stat_regions *regions, struct stat_heard *out)
-{
-	char line[128];
-	unsigned long long visits, cpu_ns;
-	FILE *file = fopen(regions->journal, "re");
-
-	*out = (struct stat_heard){.programs = 0};
-	while (file && fgets(line, sizeof line, file)) {
-		out->programs += strncmp(line, "began ", strlen("began ")) == 0;
-		out->silent += strncmp(line, "marks ", strlen("marks ")) == 0;
-		if (sscanf(line, "heard %*d %llu %llu", &visits, &cpu_ns) != 2)
-			continue;
-		out->processes++;
-		out->silent -= out->silent > 0;
-		out->visits += (double)visits;
-		out->cpu_s += cpu_ns == UINT64_MAX ? (double)NAN : (double)cpu_ns / 1e9;
-	}
-	if (file)
-		fclose(file);
 }
 
 static void regions_describe_silence(const struct stat_regions *regions,
@@ -302,6 +263,14 @@ void stat_regions_describe(const struct stat_regions *regions, const struct stat
 		    "%zu process%s with marks left no report: killed by a signal, "
 		    "ended by _exit, replaced by another program, or refused (see stderr)\n",
 		    heard->silent, heard->silent > 1 ? "es" : "");
+	}
+	if (heard->flushed) {
+		stat_footer_line("cut short", out);
+		ps__buffer_add(out,
+		               "%zu process%s with marks, killed, ended by _exit or replaced by "
+		               "another program: what %s counted last is not in the report\n",
+		               heard->flushed, heard->flushed > 1 ? "es" : "",
+		               heard->flushed > 1 ? "they" : "it");
 	}
 	if (!heard->processes && heard->silent)
 		return;

@@ -329,7 +329,7 @@ static int show_regions_data(struct stat_output *output, struct stat_count *coun
 	if (ps__buffer_finish(&out, output->stream) != PS_OK)
 		return tool_complain("%s", ps_error_detail()), -1;
 	stat_regions_hear(output->regions, &heard);
-	if (!heard.processes || heard.silent) {
+	if (!heard.processes || heard.silent || heard.flushed) {
 		out = (struct ps__buffer){0};
 		stat_regions_describe(output->regions, &heard, count, &out);
 		tool_complain("%s", ps__buffer_text(&out));

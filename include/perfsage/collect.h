@@ -21,8 +21,8 @@ extern "C" {
  * Counts the marks of this process from now on, and the calling thread.
  *
  * The report is written when the process ends by exit() or by returning from
- * main. A child of fork() counts for itself, from its first mark on, and writes
- * a report of its own.
+ * main; and before, if PERFSAGE_FLUSH is set (ps_collect(3)). A child of fork()
+ * counts for itself, from its first mark on, and writes a report of its own.
  *
  * Errors, after each of which nothing is counted and the program goes on:
  *   PS_EINVAL - a variable of the environment is wrong; the detail names it

@@ -45,7 +45,54 @@ static void *work(void *unused)
 	return NULL;
 }
 
-/* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit] */
+/* Waits until the collector has written what there was until now. */
+static void wait_for_flush(void)
+{
+	const char *output = getenv("PERFSAGE_OUTPUT");
+	char part[4096];
+
+	snprintf(part, sizeof part, "%s.%d.part", output ? output : "", (int)getpid());
+	for (int turn = 0; turn < 10000 && access(part, F_OK) != 0; turn++)
+		usleep(10000);
+}
+
+static void handle(int number)
+{
+	(void)number;
+	exit(7);
+}
+
+/* A child without marks has the signals' own effects. */
+static int end_child(void)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		raise(SIGTERM);
+		_exit(0);
+	}
+	return waitpid(child, &status, 0) == child && WIFSIGNALED(status) ? WTERMSIG(status) : 1;
+}
+
+static int end_by_signal(const char *how)
+{
+	if (strcmp(how, "term") == 0)
+		raise(SIGTERM);
+	if (strcmp(how, "handler") == 0) {
+		signal(SIGTERM, handle);
+		raise(SIGTERM);
+	}
+	if (strcmp(how, "child") == 0)
+		return end_child();
+	if (strcmp(how, "flushed") == 0) {
+		wait_for_flush();
+		raise(SIGKILL);
+	}
+	return 0;
+}
+
+/* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
@@ -88,5 +135,5 @@ int main(int argc, char **argv)
 	} else if (strcmp(how, "_exit") == 0) {
 		_exit(4);
 	}
-	return 0;
+	return end_by_signal(how);
 }

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See flush.h. A handler can't write a report: it wakes the thread, which can. */
+#include "collect/flush.h"
+
+#include "base/os.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What batch systems and terminals end a process with. SIGKILL can't be heard, and what faults is
+ * in a state from which nothing should be written. */
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+
+#define LONGEST_WAIT_S 1.0
+#define MOST_TURNS     1000 /* of a millisecond */
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static struct {
+	struct collect_flush what;
+	pthread_t thread;
+	volatile pid_t pid; /* whose thread it is; 0: there is none. A forked child has none */
+	sem_t wake;
+	volatile sig_atomic_t is_stopping;
+	volatile sig_atomic_t signal; /* that is to end the process; 0: none */
+} flush;
+
+static void flush_die(int number)
+{
+	const struct sigaction standard = {.sa_handler = SIG_DFL};
+	sigset_t one;
+
+	sigaction(number, &standard, NULL);
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	kill(getpid(), number);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
+/* The process ends while its thread is here. If the thread was interrupted where it holds a lock
+ * that the report needs, malloc's for example, it must go on before the process can end. */
+static void flush_await_end(void)
+{
+	const struct timespec turn = {.tv_nsec = 1000000};
+
+	for (int turns = 0; turns < MOST_TURNS; turns++)
+		nanosleep(&turn, NULL);
+}
+
+/* The second one of a user who doesn't want to wait, and that of a child without the thread, have
+ * their own effect at once. */
+static void flush_handle(int number)
+{
+	int error = errno;
+
+	if (flush.pid != getpid() || flush.signal) {
+		flush_die(number);
+	} else {
+		flush.signal = number;
+		sem_post(&flush.wake);
+		flush_await_end();
+	}
+	errno = error;
+}
+
+/* What the program ignores or handles itself is left as it is. */
+static void flush_hear_signals(void)
+{
+	struct sigaction handler = {.sa_handler = flush_handle, .sa_flags = SA_RESTART}, before;
+
+	sigemptyset(&handler.sa_mask);
+	for (size_t index = 0; index < COUNT_OF(ends); index++) {
+		if (sigaction(ends[index], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
+		    before.sa_handler == SIG_DFL)
+			sigaction(ends[index], &handler, NULL);
+	}
+}
+
+static void flush_leave_signals(void)
+{
+	const struct sigaction standard = {.sa_handler = SIG_DFL};
+	struct sigaction now;
+
+	for (size_t index = 0; index < COUNT_OF(ends); index++) {
+		if (sigaction(ends[index], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+		    now.sa_handler == flush_handle)
+			sigaction(ends[index], &standard, NULL);
+	}
+}
+
+/* Where main has called pthread_exit the process ends with its last thread: that must not be this
+ * one. */
+static bool flush_is_alone(void)
+{
+	char text[4096];
+
+	return ps__os_read_file("/proc/self/status", text, sizeof text) > 0 &&
+	       strstr(text, "\nState:\tZ") && strstr(text, "\nThreads:\t2\n");
+}
+
+/* Until it is woken, or so long. */
+static void flush_wait(double seconds)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	double nanoseconds = (double)until.tv_nsec + fmod(seconds, 1) * 1e9;
+	until.tv_sec += (time_t)seconds + (nanoseconds >= 1e9);
+	until.tv_nsec = (long)(nanoseconds - (nanoseconds >= 1e9 ? 1e9 : 0));
+	while (sem_timedwait(&flush.wake, &until) < 0 && errno == EINTR)
+		;
+}
+
+static void *flush_run(void *unused)
+{
+	double left_s = flush.what.seconds;
+
+	(void)unused;
+	for (;;) {
+		double now_s = fmin(left_s, LONGEST_WAIT_S);
+		flush_wait(now_s);
+		left_s -= now_s;
+		if (flush.signal)
+			break;
+		if (flush.is_stopping || flush_is_alone())
+			return NULL;
+		if (left_s > 0)
+			continue;
+		flush.what.flush();
+		left_s = flush.what.seconds;
+	}
+	flush.what.finish();
+	flush_die(flush.signal);
+	return NULL;
+}
+
+void collect_flush_start(const struct collect_flush *what)
+{
+	sigset_t all, before;
+
+	flush.what = *what;
+	flush.is_stopping = 0;
+	flush.signal = 0;
+	if (sem_init(&flush.wake, 0, 0) < 0)
+		return;
+	/* The thread takes no signal away from the program's own. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	int error = pthread_create(&flush.thread, NULL, flush_run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error)
+		return;
+	flush.pid = getpid();
+	flush_hear_signals();
+}
+
+void collect_flush_stop(void)
+{
+	if (flush.pid != getpid())
+		return;
+	flush_leave_signals();
+	flush.is_stopping = 1;
+	sem_post(&flush.wake);
+	/* It calls exit itself where it was the last thread. */
+	if (!pthread_equal(flush.thread, pthread_self()))
+		pthread_join(flush.thread, NULL);
+	flush.pid = 0;
+	sem_destroy(&flush.wake);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The profile of a counted process, and its reports. */
+#ifndef PS_COLLECT_PROCESS_H
+#define PS_COLLECT_PROCESS_H
+
+#include "collect/settings.h"
+
+#include <perfsage/region.h>
+#include <perfsage/topology.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct collect_process {
+	struct collect_settings settings;
+	struct ps_topology *topology;
+	struct ps_profile *profile; /* NULL: nothing is counted */
+	uint64_t started_ns;
+};
+
+/* Begins to count the process as its environment says, and the calling thread. */
+int collect_process_begin(struct collect_process *out);
+
+/* Writes the report. Regions that are open in the calling thread end. measures: also what a visit
+ * costs, here and now. */
+int collect_process_report(const struct collect_process *process, bool measures);
+
+/* Writes what was counted until now to a file of its own, for the case that there is no report. A
+ * failure isn't told: the next one may succeed. */
+void collect_process_flush(const struct collect_process *process);
+
+#endif
