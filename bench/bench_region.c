@@ -9,6 +9,9 @@
 #include "papi_rival.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -213,6 +216,65 @@ static void measure_budget(struct ps_topology *topology)
 	ps_profile_destroy(visitor.profile);
 }
 
+/* Another thread, on another CPU: it computes, or visits the same region. */
+static struct partner {
+	pthread_t thread;
+	struct visitor visitor;
+	_Atomic bool visits;
+	_Atomic bool ends;
+} partner;
+
+static void *run_partner(void *cpu)
+{
+	bench_pin(*(const int *)cpu);
+	while (!atomic_load(&partner.ends)) {
+		if (atomic_load(&partner.visits))
+			run_visits(&partner.visitor, BATCH);
+		else
+			work();
+	}
+	return NULL;
+}
+
+static double run_alone(void *context, unsigned calls)
+{
+	atomic_store(&partner.visits, false);
+	run_visits(context, calls); /* the partner has seen it */
+	return run_visits(context, calls);
+}
+
+static double run_beside(void *context, unsigned calls)
+{
+	atomic_store(&partner.visits, true);
+	run_visits(context, calls);
+	return run_visits(context, calls);
+}
+
+static void measure_two_threads(struct ps_topology *topology)
+{
+	static struct visitor visitor;
+	int cpu = bench_other_cpu();
+	struct bench_case cases[] = {{"alone", cpu < 0 ? "there is no second CPU" : NULL, EVENTS,
+	                              .run = run_alone, .context = &visitor},
+	                             {"beside", cpu < 0 ? "there is no second CPU" : NULL, EVENTS,
+	                              .run = run_beside, .context = &visitor, .versus = {"alone"}}};
+	struct bench_table table = {.title = "A visit, alone and beside another thread's visits",
+	                            .rounds = ROUNDS,
+	                            .batch = BATCH,
+	                            .cases = cases,
+	                            .count = sizeof cases / sizeof cases[0]};
+
+	open_visitor(&visitor, ps_topology_root(topology), 1, 0);
+	partner.visitor = visitor;
+	if (cpu >= 0 && pthread_create(&partner.thread, NULL, run_partner, &cpu) != 0)
+		bench_die("no thread: %s", strerror(errno));
+	bench_run(&table);
+	atomic_store(&partner.ends, true);
+	if (cpu >= 0)
+		pthread_join(partner.thread, NULL);
+	ps_profile_destroy(visitor.profile);
+}
+
 static const char legend[] =
     "\n"
     "raw, floor: two of them, as bench_read has them. each_apart: each "
@@ -220,7 +282,8 @@ static const char legend[] =
     "disabled and read. PAPI_hl: PAPI_hl_region_begin and PAPI_hl_region_end.\n"
     "visit: ps_region_enter and ps_region_leave. Its thread is pinned.\n"
     "work: a loop of about a microsecond; sampled: the same as a visit, by a profile with "
-    "ps_profile_set_budget.\n";
+    "ps_profile_set_budget.\n"
+    "alone, beside: a visit, while a thread on another CPU computes, or visits the same region.\n";
 
 int main(int argc, char **argv)
 {
@@ -235,6 +298,7 @@ int main(int argc, char **argv)
 		fputs(legend, stdout);
 	measure(topologies);
 	measure_budget(topologies[0]);
+	measure_two_threads(topologies[0]);
 	ps_topology_destroy(topologies[1]);
 	ps_topology_destroy(topologies[0]);
 	return 0;
