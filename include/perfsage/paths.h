@@ -8,6 +8,7 @@
 
 #include <perfsage/component.h>
 #include <perfsage/value.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,6 +80,25 @@ struct ps_mark_value {
  * The copy is the caller's: other threads may read it at the same time.
  */
 PS_PUBLIC int ps_paths_create(struct ps_paths **out, struct ps_profile *profile);
+
+/**
+ * Takes the paths of one software thread, as they stand now: its visits, their
+ * times, and its counts.
+ *
+ * A thread that has ended is there if ps_profile_keep_threads was called before
+ * its end. What several threads counted that had the same number one after the
+ * other is added up. A sampled region is extrapolated by the thread's own
+ * visits.
+ *
+ * out, profile - as for ps_paths_create
+ * tid - of gettid(2), or from ps_profile_threads
+ *
+ * Errors: those of ps_paths_create. Besides:
+ *   PS_EINVAL - tid isn't positive
+ *   PS_ENOEVST - the profile doesn't count such a thread, and has kept none
+ */
+PS_PUBLIC int ps_paths_create_of_thread(struct ps_paths **out, struct ps_profile *profile,
+                                        pid_t tid);
 
 /** Releases paths. NULL does nothing. */
 PS_PUBLIC void ps_paths_destroy(struct ps_paths *paths);

@@ -113,6 +113,37 @@ PS_PUBLIC int ps_profile_join(struct ps_profile *profile);
 PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
 
 /**
+ * Keeps what each thread counts that ends from now on, for
+ * ps_paths_create_of_thread; else only the sum of all that have ended is kept.
+ *
+ * profile - from ps_profile_create
+ *
+ * Errors:
+ *   PS_EINVAL - profile is NULL
+ *   PS_ECLOST - in a child of fork()
+ *   PS_ECNFLCT - as ps_region_define
+ *
+ * Cost: memory for the paths of each thread that ends, until
+ * ps_profile_destroy. A thread for which there is none isn't kept, and is one of
+ * the failed ones of ps_profile_faults; its counts are in the sum all the same.
+ */
+PS_PUBLIC int ps_profile_keep_threads(struct ps_profile *profile);
+
+/**
+ * Lists the threads that the profile counts, and those that it has kept.
+ *
+ * profile - from ps_profile_create
+ * tids - receives their numbers, each once; may be NULL if room is 0
+ * room - so many numbers tids holds
+ * count - receives how many there are, also if that is more than room
+ *
+ * Errors: those of ps_profile_keep_threads; PS_EINVAL also for a NULL of the
+ * others.
+ */
+PS_PUBLIC int ps_profile_threads(struct ps_profile *profile, pid_t *tids, size_t room,
+                                 size_t *count);
+
+/**
  * Hears the marks of this process (<perfsage/marks.h>): from now on they are
  * visits of the profile's regions, and numbers of ps_region_add_value.
  *

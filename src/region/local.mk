@@ -2,6 +2,7 @@
 # Regions: counts by path of open regions.
 noinst_LTLIBRARIES += src/region/libregion.la
 src_region_libregion_la_SOURCES = \
+	src/region/ended.c \
 	src/region/estimate.c \
 	src/region/group.c \
 	src/region/group.h \
@@ -27,5 +28,5 @@ src_region_libregion_la_SOURCES = \
 	src/region/sampling.h \
 	src/region/slow.c \
 	src/region/slow.h \
-	src/region/spare.c
+	src/region/take.c
 

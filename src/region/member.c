@@ -111,6 +111,7 @@ static int member_make(struct ps_profile *profile, struct ps__member **out)
 	if (!member)
 		return ps__fail_memory("a thread of a profile");
 	member->profile = profile;
+	member->tid = ps__os.gettid();
 	member->last_ns = ps__os_now_ns(); /* before the set counts */
 	member->root = ps__node_search(member, NULL, NULL, NULL);
 	result = member->root ? member_start(member) : ps__fail_memory("a thread of a profile");
@@ -287,7 +288,9 @@ static int member_end(struct ps__member *member)
 		ps_eventset_destroy(member->set);
 	member->set = NULL;
 	pthread_mutex_lock(&profile->lock);
-	bool is_added = ps__paths_add_member(profile->ended, member) == 0;
+	bool is_added = ps__paths_add_member(profile->ended.all, member) == 0;
+	if (is_added && profile->ended.are_kept && ps__kept_add(profile, member) < 0)
+		ps__profile_note(profile, PS__FAULT_FAILED);
 	if (is_added)
 		member_unlink(member);
 	pthread_mutex_unlock(&profile->lock);

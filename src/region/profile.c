@@ -92,7 +92,8 @@ static void profile_free(struct ps_profile *profile)
 	}
 	ps__os_free(profile->regions);
 	ps__spare_free_all(profile);
-	ps_paths_destroy(profile->ended);
+	ps__kept_free_all(profile);
+	ps_paths_destroy(profile->ended.all);
 	ps_eventset_destroy(profile->model);
 	ps__os_free(atomic_load(&profile->uncounted_why));
 	pthread_mutex_destroy(&profile->lock);
@@ -105,8 +106,8 @@ static int profile_fill(struct ps_profile *profile, const struct ps_eventset *mo
 
 	if (result != PS_OK)
 		return result;
-	profile->ended = ps__paths_make(profile, ps_eventset_event_count(model));
-	if (!profile->ended)
+	profile->ended.all = ps__paths_make(profile, ps_eventset_event_count(model));
+	if (!profile->ended.all)
 		return ps__fail_memory("a profile");
 	if (pthread_key_create(&profile->key, ps__member_thread_ends) != 0)
 		return ps__fail(PS_ENOMEM,
@@ -236,57 +237,4 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 	out->uncounted = atomic_load(&faults[PS__FAULT_UNCOUNTED]);
 	out->uncounted_why = atomic_load(&profile->uncounted_why);
 	return profile_count_inside(profile, &out->inside);
-}
-
-/* The calling thread's counts up to now, then all threads'. */
-static int profile_add_up(struct ps_profile *profile, struct ps_paths *paths)
-{
-	struct ps__member *own = ps__member_find(profile);
-	uint64_t now_ns;
-	int result = own ? ps__member_boundary(own, &now_ns) : PS_OK;
-
-	if (result != PS_OK)
-		return result;
-	pthread_mutex_lock(&profile->lock);
-	int added = ps__paths_add(paths, profile->ended);
-	for (const struct ps__member *member = profile->members; member && added == 0;
-	     member = member->next)
-		added = ps__paths_add_member(paths, member);
-	pthread_mutex_unlock(&profile->lock);
-	return added == 0 ? PS_OK : ps__fail_memory("the paths of a profile");
-}
-
-/* Extrapolates the counts of sampled regions. */
-static int profile_extrapolate(struct ps_paths **paths)
-{
-	if (!(*paths)->is_sampled)
-		return PS_OK;
-	struct ps_paths *estimate = ps__paths_estimate(*paths);
-	if (!estimate)
-		return ps__fail_memory("the paths of a profile");
-	ps_paths_destroy(*paths);
-	*paths = estimate;
-	return PS_OK;
-}
-
-int ps_paths_create(struct ps_paths **out, struct ps_profile *profile)
-{
-	if (!out || !profile)
-		return ps__fail(PS_EINVAL, "ps_paths_create: the %s is NULL",
-		                out ? "profile" : "pointer for the paths");
-	int result = ps__profile_begin(profile, "ps_paths_create");
-	if (result != PS_OK)
-		return result;
-	int cancel = ps__cancel_hold();
-	struct ps_paths *paths = ps__paths_make(profile, ps_eventset_event_count(profile->model));
-	result = paths ? profile_add_up(profile, paths) : ps__fail_memory("the paths of a profile");
-	if (result == PS_OK)
-		result = profile_extrapolate(&paths);
-	ps__cancel_release(cancel);
-	ps__profile_end();
-	if (result == PS_OK)
-		*out = paths;
-	else
-		ps_paths_destroy(paths);
-	return result;
 }

@@ -84,6 +84,7 @@ struct ps__member {
 	struct ps__member *next; /* in the profile; by its lock */
 	struct ps__member **link;
 	struct ps_profile *profile;
+	pid_t tid;
 	struct ps_eventset *set; /* NULL: the thread has ended */
 	struct ps__level *levels;
 	size_t depth; /* changed by ps__member_set_depth, as others look at it */
@@ -145,7 +146,12 @@ struct ps_profile {
 	pthread_mutex_t lock; /* of all below but group and faults */
 	struct ps__member *members;
 	struct ps__spare *spares;
-	struct ps_paths *ended;
+	struct {
+		struct ps_paths *all;   /* what threads that have ended counted, together */
+		struct ps__kept *kept;  /* and each by itself */
+		struct ps__links links; /* from its tid to it; see ended.c */
+		bool are_kept;
+	} ended;
 	struct ps_region **regions; /* by hash */
 	size_t region_count;
 	size_t region_room;                           /* a power of two */
@@ -259,7 +265,18 @@ static inline struct ps__node *ps__member_counted(const struct ps__member *membe
 	return member->seen ? member->levels[member->seen - 1].node : member->root;
 }
 
-/* spare.c: a set that counts the calling thread, a spare one or a clone of the model; *out may be
+/* ended.c: what one thread counted that has ended. The caller holds the profile's lock. */
+struct ps__kept {
+	struct ps__kept *next;
+	pid_t tid;
+	struct ps_paths *paths;
+};
+/* 0, or -1 for lack of memory: nothing is kept then. */
+int ps__kept_add(struct ps_profile *profile, const struct ps__member *member);
+struct ps__kept *ps__kept_find(const struct ps_profile *profile, pid_t tid);
+void ps__kept_free_all(struct ps_profile *profile);
+
+/* ended.c: a set that counts the calling thread, a spare one or a clone of the model; *out may be
  * NULL or not after an error. */
 int ps__spare_start(struct ps_profile *profile, struct ps_eventset **out);
 /* Takes over a set that was stopped, and whose counts were taken. */

@@ -85,7 +85,8 @@ static void slow_release(struct ps__member *member, struct ps__watch *watch)
 static struct ps_paths *slow_make_paths(const struct ps__member *member, struct ps__watch *watch,
                                         uint64_t visit_ns)
 {
-	struct ps_paths *paths = ps__paths_make(member->profile, member->profile->ended->events);
+	struct ps_paths *paths =
+	    ps__paths_make(member->profile, member->profile->ended.all->events);
 	struct ps_path *path = paths ? paths->root : NULL;
 
 	for (size_t depth = 0; path && depth < watch->depth; depth++)

@@ -73,7 +73,7 @@ unit_tests = \
 	tests/unit/test_region \
 	tests/unit/test_sampling \
 	tests/unit/test_slow_visits \
-	tests/unit/test_spare \
+	tests/unit/test_region_threads \
 	tests/unit/test_records \
 	tests/unit/test_report \
 	tests/unit/test_report_refused \

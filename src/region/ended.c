@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What threads leave that end. Their event sets are for threads that come: a set goes on in the
+ * readings that it has made, so a profile takes memory for the threads that are there at one time,
+ * not for each that ever was. What each counted is kept by itself only if the program asked for it.
+ */
+#include "base/os.h"
+#include "eventset/parts.h"
+#include "eventset/take.h"
+#include "region/paths.h"
+#include "region/profile.h"
+
+#include <perfsage/read.h>
+
+/* Without memory for its place in the list the set is destroyed: its readings stay all the same. */
+void ps__spare_put(struct ps_profile *profile, struct ps_eventset *set)
+{
+	struct ps__spare *spare = ps__os_calloc(1, sizeof *spare);
+
+	if (!spare) {
+		ps_eventset_destroy(set);
+		return;
+	}
+	ps__set_give_up(set);
+	spare->set = set;
+	pthread_mutex_lock(&profile->lock);
+	spare->next = profile->spares;
+	profile->spares = spare;
+	pthread_mutex_unlock(&profile->lock);
+}
+
+static struct ps_eventset *spare_take(struct ps_profile *profile)
+{
+	pthread_mutex_lock(&profile->lock);
+	struct ps__spare *spare = profile->spares;
+	if (spare)
+		profile->spares = spare->next;
+	pthread_mutex_unlock(&profile->lock);
+	struct ps_eventset *set = spare ? spare->set : NULL;
+	ps__os_free(spare);
+	return set;
+}
+
+static int spare_clone(struct ps_profile *profile, struct ps_eventset **out)
+{
+	pthread_mutex_lock(&profile->lock);
+	int result = ps_eventset_clone(out, profile->model);
+	pthread_mutex_unlock(&profile->lock);
+	return result == PS_OK ? ps_start(*out) : result;
+}
+
+/* What is grouped otherwise than before would take the place of the earlier readings in totals. */
+int ps__spare_start(struct ps_profile *profile, struct ps_eventset **out)
+{
+	*out = spare_take(profile);
+	if (!*out)
+		return spare_clone(profile, out);
+	int result = ps_start(*out);
+	if (result == PS_OK && ps__set_goes_on(*out))
+		return PS_OK;
+	ps_eventset_destroy(*out);
+	*out = NULL;
+	return result == PS_OK ? spare_clone(profile, out) : result;
+}
+
+void ps__spare_free_all(struct ps_profile *profile)
+{
+	struct ps_eventset *set;
+
+	while ((set = spare_take(profile)))
+		ps_eventset_destroy(set);
+}
+
+/* Counts by thread. */
+
+/* Numbers stand for addresses in the table. */
+static const void *kept_key(pid_t tid)
+{
+	return (const void *)(uintptr_t)tid;
+}
+
+static const char kept_tids; /* what the table's keys are of */
+
+struct ps__kept *ps__kept_find(const struct ps_profile *profile, pid_t tid)
+{
+	return ps__links_find(&profile->ended.links, &kept_tids, kept_key(tid));
+}
+
+static int kept_make(struct ps_profile *profile, const struct ps__member *member)
+{
+	struct ps__kept *kept = ps__os_calloc(1, sizeof *kept);
+	struct ps_paths *paths = kept ? ps__paths_make(profile, profile->ended.all->events) : NULL;
+
+	if (!paths || ps__paths_add_member(paths, member) < 0 ||
+	    ps__links_reserve(&profile->ended.links) < 0) {
+		ps_paths_destroy(paths);
+		ps__os_free(kept);
+		return -1;
+	}
+	*kept = (struct ps__kept){.next = profile->ended.kept, .tid = member->tid, .paths = paths};
+	profile->ended.kept = kept;
+	ps__links_add(&profile->ended.links, &kept_tids, kept_key(member->tid), kept);
+	return 0;
+}
+
+/* The kernel gives a number again: those threads are added up. */
+int ps__kept_add(struct ps_profile *profile, const struct ps__member *member)
+{
+	const struct ps__kept *kept = ps__kept_find(profile, member->tid);
+
+	return kept ? ps__paths_add_member(kept->paths, member) : kept_make(profile, member);
+}
+
+void ps__kept_free_all(struct ps_profile *profile)
+{
+	struct ps__kept *next;
+
+	for (struct ps__kept *kept = profile->ended.kept; kept; kept = next) {
+		next = kept->next;
+		ps_paths_destroy(kept->paths);
+		ps__os_free(kept);
+	}
+	profile->ended.kept = NULL;
+	ps__links_clear(&profile->ended.links);
+}
