@@ -113,6 +113,25 @@ PS_PUBLIC int ps_profile_join(struct ps_profile *profile);
 PS_PUBLIC int ps_profile_leave(struct ps_profile *profile);
 
 /**
+ * Checks conservation: what the kernel counted in the threads that have ended,
+ * and in the calling one, minus what the paths have of it.
+ *
+ * profile - from ps_profile_create
+ * residual - receives n numbers, in the order of the model's events; each must
+ *     be 0
+ * n - the number of events
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, or n is another number
+ *   PS_ESYS - as for ps_read
+ *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
+ *
+ * What happens in the calling thread during the check shows in the residual, as
+ * instructions do.
+ */
+PS_PUBLIC int ps_profile_check(struct ps_profile *profile, long long *residual, int n);
+
+/**
  * Keeps what each thread counts that ends from now on, for
  * ps_paths_create_of_thread; else only the sum of all that have ended is kept.
  *

@@ -257,6 +257,21 @@ static void member_mark_cells(struct ps__member *member, uint16_t mark)
 	}
 }
 
+/* Adds what the kernel counted and the set did not attribute: it must be nothing. */
+int ps__member_check(struct ps__member *member, long long *residual)
+{
+	size_t events = ps_eventset_event_count(member->set);
+	long long *own = ps__os_calloc(events, sizeof *own);
+
+	if (!own)
+		return ps__fail_memory("the residual of a thread");
+	int result = ps_eventset_check(member->set, own, (int)events);
+	for (size_t event = 0; result == PS_OK && event < events; event++)
+		residual[event] += own[event];
+	ps__os_free(own);
+	return result;
+}
+
 static int member_stop(struct ps__member *member)
 {
 	struct ps_profile *profile = member->profile;
@@ -275,6 +290,24 @@ static int member_stop(struct ps__member *member)
 	return stopped != PS_OK ? stopped : left != PS_OK ? left : taken;
 }
 
+/* One that can't be read has no residual: the failure is told already. */
+static void member_check_at_end(struct ps__member *member)
+{
+	struct ps_profile *profile = member->profile;
+	size_t events = profile->ended.all->events;
+	long long *residual = ps__os_calloc(events, sizeof *residual);
+
+	if (!residual || ps__member_check(member, residual) != PS_OK) {
+		ps__os_free(residual);
+		return;
+	}
+	pthread_mutex_lock(&profile->lock);
+	for (size_t event = 0; event < events; event++)
+		profile->ended.residual[event] += residual[event];
+	pthread_mutex_unlock(&profile->lock);
+	ps__os_free(residual);
+}
+
 /* A member that can't be added for lack of memory stays as it is, without a set. */
 static int member_end(struct ps__member *member)
 {
@@ -282,10 +315,12 @@ static int member_end(struct ps__member *member)
 	int cancel = ps__cancel_hold();
 	int result = member_stop(member);
 
-	if (result == PS_OK)
+	if (result == PS_OK) {
+		member_check_at_end(member);
 		ps__spare_put(profile, member->set);
-	else
+	} else {
 		ps_eventset_destroy(member->set);
+	}
 	member->set = NULL;
 	pthread_mutex_lock(&profile->lock);
 	bool is_added = ps__paths_add_member(profile->ended.all, member) == 0;

@@ -93,6 +93,7 @@ static void profile_free(struct ps_profile *profile)
 	ps__os_free(profile->regions);
 	ps__spare_free_all(profile);
 	ps__kept_free_all(profile);
+	ps__os_free(profile->ended.residual);
 	ps_paths_destroy(profile->ended.all);
 	ps_eventset_destroy(profile->model);
 	ps__os_free(atomic_load(&profile->uncounted_why));
@@ -107,7 +108,9 @@ static int profile_fill(struct ps_profile *profile, const struct ps_eventset *mo
 	if (result != PS_OK)
 		return result;
 	profile->ended.all = ps__paths_make(profile, ps_eventset_event_count(model));
-	if (!profile->ended.all)
+	profile->ended.residual =
+	    ps__os_calloc(ps_eventset_event_count(model), sizeof *profile->ended.residual);
+	if (!profile->ended.all || !profile->ended.residual)
 		return ps__fail_memory("a profile");
 	if (pthread_key_create(&profile->key, ps__member_thread_ends) != 0)
 		return ps__fail(PS_ENOMEM,

@@ -151,6 +151,7 @@ struct ps_profile {
 		struct ps__kept *kept;  /* and each by itself */
 		struct ps__links links; /* from its tid to it; see ended.c */
 		bool are_kept;
+		long long *residual; /* of each event, what was counted and is in no path */
 	} ended;
 	struct ps_region **regions; /* by hash */
 	size_t region_count;
@@ -246,6 +247,7 @@ static inline bool ps__member_is_inside(const struct ps__member *member)
 /* After a call that was left: see ps__stack_was_left. */
 void ps__member_recover(struct ps__member *member);
 
+int ps__member_check(struct ps__member *member, long long *residual);
 /* Leaves the innermost region. */
 int ps__member_leave(struct ps__member *member);
 /* The calling thread's: its counts go to the paths of ended threads. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes the paths of a profile as they stand: those of all threads together, or of one. */
+/* Takes the paths of a profile as they stand, of all threads together or of one; and its residual.
+ */
 #include "base/cancel.h"
 #include "base/error.h"
 #include "region/paths.h"
@@ -99,6 +100,39 @@ int ps_paths_create_of_thread(struct ps_paths **out, struct ps_profile *profile,
 	if (tid <= 0)
 		return ps__fail(PS_EINVAL, "ps_paths_create_of_thread: %d is no thread", (int)tid);
 	return take_paths(out, profile, tid, "ps_paths_create_of_thread");
+}
+
+static int take_check(struct ps_profile *profile, long long *residual)
+{
+	struct ps__member *own = ps__member_find(profile);
+	uint64_t now_ns;
+
+	pthread_mutex_lock(&profile->lock);
+	for (size_t event = 0; event < profile->ended.all->events; event++)
+		residual[event] = profile->ended.residual[event];
+	pthread_mutex_unlock(&profile->lock);
+	int result = own ? ps__member_boundary(own, &now_ns) : PS_OK;
+	return own && result == PS_OK ? ps__member_check(own, residual) : result;
+}
+
+int ps_profile_check(struct ps_profile *profile, long long *residual, int n)
+{
+	if (!profile || !residual)
+		return ps__fail(PS_EINVAL, "ps_profile_check: the %s is NULL",
+		                profile ? "array" : "profile");
+	if (n < 0 || (size_t)n != profile->ended.all->events)
+		return ps__fail(PS_EINVAL,
+		                "ps_profile_check: room for %d numbers given for a profile of %zu "
+		                "events",
+		                n, profile->ended.all->events);
+	int result = ps__profile_begin(profile, "ps_profile_check");
+	if (result != PS_OK)
+		return result;
+	int cancel = ps__cancel_hold();
+	result = take_check(profile, residual);
+	ps__cancel_release(cancel);
+	ps__profile_end();
+	return result;
 }
 
 int ps_profile_keep_threads(struct ps_profile *profile)

@@ -28,8 +28,16 @@ static void begin(enum ps_attribution_mode mode)
 	check_ok(ps_profile_create(&profile, model, here.root));
 }
 
+/* All that the kernel counted in the threads that have ended is in the paths. */
 static void end(void)
 {
+	long long residual[4];
+	int events = (int)ps_eventset_event_count(model);
+
+	ps_profile_leave(profile);
+	check_ok(ps_profile_check(profile, residual, events));
+	for (int event = 0; event < events; event++)
+		ck_assert_int_eq(residual[event], 0);
 	ps_profile_destroy(profile);
 	ps_eventset_destroy(model);
 }

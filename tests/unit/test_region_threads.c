@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that end: their event sets go to threads that come, what they counted stays, together or
  * by thread. */
+#include "base/os.h"
 #include "support/regions.h"
 
 #include <errno.h>
@@ -245,8 +246,58 @@ START_TEST(without_memory_a_thread_is_not_kept)
 }
 END_TEST
 
+static ssize_t (*read_of_fake)(int fd, void *buffer, size_t count);
+static int reads;
+
+/* At a boundary, to attribute what came since, and to compare: before the last time something is
+ * counted. */
+static ssize_t count_before_last_read(int fd, void *buffer, size_t count)
+{
+	if (fake_attr_of_fd(fd) && ++reads == 3)
+		fake_advance(PAGE_FAULTS, 9);
+	return read_of_fake(fd, buffer, count);
+}
+
+START_TEST(what_no_path_has_is_in_the_residual)
+{
+	long long residual[2] = {-1, -1};
+
+	regions_begin(EVENT, "minor-faults", NULL);
+	check_ok(ps_region_enter(region("outer")));
+	fake_advance(PAGE_FAULTS, 5);
+	read_of_fake = ps__os.read;
+	ps__os.read = count_before_last_read;
+	reads = 0;
+	check_ok(ps_profile_check(regions.profile, residual, 2));
+	ck_assert_int_eq(residual[0], 9);
+	ck_assert_int_eq(residual[1], 0);
+	regions_end();
+}
+END_TEST
+
+START_TEST(nothing_is_in_no_path)
+{
+	long long residual[2] = {-1, -1};
+
+	regions_begin(EVENT, "minor-faults", NULL);
+	run_worker((struct worker){0, 10, 1});
+	check_ok(ps_region_enter(region("outer")));
+	fake_advance(PAGE_FAULTS, 5);
+	check_ok(ps_profile_check(regions.profile, residual, 2));
+	ck_assert_int_eq(residual[0], 0);
+	ck_assert_int_eq(residual[1], 0);
+	take_paths();
+	ck_assert_int_eq(all("", -1), 15);
+	check_fails(ps_profile_check(NULL, residual, 2), PS_EINVAL);
+	check_fails(ps_profile_check(regions.profile, NULL, 2), PS_EINVAL);
+	check_fails(ps_profile_check(regions.profile, residual, 1), PS_EINVAL);
+	regions_end();
+}
+END_TEST
+
 static void add_tests(TCase *tests)
 {
+	tcase_add_test(tests, nothing_is_in_no_path);
 	tcase_add_test(tests, threads_are_told_apart);
 	tcase_add_test(tests, threads_with_the_same_number_are_added_up);
 	tcase_add_test(tests, a_thread_that_is_not_there_is_refused);
@@ -260,7 +311,10 @@ int main(void)
 {
 	Suite *suite = suite_create("threads of regions");
 
-	add_tests(scene_case(suite, "automatic"));
+	TCase *automatic = scene_case(suite, "automatic");
+
+	add_tests(automatic);
+	tcase_add_test(automatic, what_no_path_has_is_in_the_residual);
 	add_tests(scene_case_instances(suite, "per-CPU"));
 	add_tests(scene_case_records(suite, "records"));
 	add_tests(scene_case_last_cpu(suite, "last-cpu"));
