@@ -22,9 +22,14 @@
 #define TOLERANCE_PART      16u
 #define SWITCH_TOLERANCE_NS 100000u
 
-static uint64_t to_ns(struct timeval time)
+/* getrusage(2) tells the time as of the last tick or switch: a thread that has been on its CPU for
+ * a while would seem to run later, while it is watched. */
+static uint64_t cpu_time_ns(void)
 {
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+	struct timespec time = {0};
+
+	ps__os.clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static uint64_t enabled_ns(const struct ps_eventset *set)
@@ -38,7 +43,7 @@ static void settle(struct ps_eventset *set, const struct rusage *usage, uint64_t
 	set->balance =
 	    (struct ps__balance){.is_begun = true,
 	                         .wall_ns = now_ns,
-	                         .cpu_ns = to_ns(usage->ru_utime) + to_ns(usage->ru_stime),
+	                         .cpu_ns = cpu_time_ns(),
 	                         .switches = (uint64_t)usage->ru_nvcsw + (uint64_t)usage->ru_nivcsw,
 	                         .enabled_ns = enabled_ns(set),
 	                         .stop_ns = now_ns};

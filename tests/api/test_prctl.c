@@ -2,9 +2,13 @@
 /* A thread that switches its own counters off, on the real kernel: what was not counted is told. */
 #include "wander.h"
 
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Long beside what starting, stopping and being switched cost. */
 #define OFF_NS 50000000
@@ -92,8 +96,68 @@ START_TEST(counters_that_were_switched_off_for_a_while_are_told)
 }
 END_TEST
 
+#define RIVALS 4
+#define ROUNDS 60
+#define PAGES  1000
+
+static pid_t start_rival(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			;
+	}
+	return pid;
+}
+
+static void touch_fresh_pages(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory =
+	    mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert(memory != MAP_FAILED);
+	for (size_t index = 0; index < PAGES; index++)
+		memory[index * page] = 1;
+	munmap(memory, PAGES * page);
+}
+
+/* A thread that waits for its CPU has been off it, and its counters with it. Each set is new: it
+ * knows nothing of the time before. */
+START_TEST(a_thread_that_shares_its_cpu_is_not_interrupted)
+{
+	struct ps_topology *topology = NULL;
+	pid_t rivals[RIVALS];
+
+	wander_skip_if_obstructed();
+	check_ok(ps_topology_load(&topology, NULL));
+	for (int index = 0; index < RIVALS; index++)
+		rivals[index] = start_rival();
+	for (int round = 0; round < ROUNDS; round++) {
+		struct ps_eventset *set = NULL;
+		struct ps_value value;
+		check_ok(ps_eventset_create(&set));
+		check_ok(ps_eventset_add(set, WANDER_EVENT));
+		check_ok(ps_start(set));
+		touch_fresh_pages();
+		check_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
+		check_ok(ps_eventset_values(set, 0, &value, 1));
+		ck_assert_msg(!is_flagged(&value), "round %d", round);
+		ps_eventset_destroy(set);
+	}
+	for (int index = 0; index < RIVALS; index++) {
+		kill(rivals[index], SIGKILL);
+		waitpid(rivals[index], NULL, 0);
+	}
+	ps_topology_destroy(topology);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
+	tcase_add_test(tests, a_thread_that_shares_its_cpu_is_not_interrupted);
 	tcase_add_loop_test(tests, counters_that_were_switched_off_for_a_while_are_told, 0, 2);
 }
 

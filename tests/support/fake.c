@@ -28,6 +28,7 @@ static struct fake_fd *fds[FAKE_FDS];
 static unsigned open_fds, nofile;
 static uint64_t clock_now_ns, clock_step_ns;
 static struct rusage usage;
+static uint64_t cpu_time_ns;
 unsigned long fake__generation;
 
 void fake__lock(void)
@@ -149,12 +150,13 @@ int fake__close(int fd)
 
 static int hook_clock_gettime(clockid_t clock, struct timespec *now)
 {
-	(void)clock;
 	if (fake__enter(FAKE_CLOCK_GETTIME))
 		return -1;
-	now->tv_sec = (time_t)(clock_now_ns / 1000000000u);
-	now->tv_nsec = (long)(clock_now_ns % 1000000000u);
-	clock_now_ns += clock_step_ns;
+	uint64_t now_ns = clock == CLOCK_THREAD_CPUTIME_ID ? cpu_time_ns : clock_now_ns;
+	now->tv_sec = (time_t)(now_ns / 1000000000u);
+	now->tv_nsec = (long)(now_ns % 1000000000u);
+	if (clock != CLOCK_THREAD_CPUTIME_ID)
+		clock_now_ns += clock_step_ns;
 	fake__unlock();
 	return 0;
 }
@@ -171,8 +173,7 @@ static int hook_getrusage(int who, struct rusage *out)
 void fake_set_usage(uint64_t cpu_ns, long switches)
 {
 	fake__lock();
-	usage.ru_utime = (struct timeval){.tv_sec = (time_t)(cpu_ns / 1000000000u),
-	                                  .tv_usec = (suseconds_t)(cpu_ns % 1000000000u / 1000)};
+	cpu_time_ns = cpu_ns;
 	usage.ru_nvcsw = switches;
 	fake__unlock();
 }
@@ -206,6 +207,7 @@ static void reset(void)
 	clock_now_ns = 1000000000u;
 	clock_step_ns = 1000;
 	memset(&usage, 0, sizeof(usage));
+	cpu_time_ns = 0;
 	fake__generation++;
 }
 

@@ -48,7 +48,8 @@ void fake_script_cpus(const int *cpus, size_t count);
 /* The clock. It advances by step_ns at each look (default 1000). */
 void fake_set_clock(uint64_t now_ns, uint64_t step_ns);
 
-/* What getrusage tells of every thread: processor time, and context switches. 0 in a fresh fake. */
+/* Processor time, by CLOCK_THREAD_CPUTIME_ID, and context switches, by getrusage, of every thread.
+ * 0 in a fresh fake. */
 void fake_set_usage(uint64_t cpu_ns, long switches);
 
 /* Calls, by name, for counting and failing. */
