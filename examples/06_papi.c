@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that has PAPI code keeps it: the event set is made with plain PAPI, and three calls are
+ * A program that has PAPI code keeps it: the event set is made with plain PAPI, and four calls are
  * replaced, so that the counts are on the topology tree. What stood there before is in the
  * comments. Link it with PAPI and perfsage:
  *
@@ -74,15 +74,15 @@ int main(void)
 	check(ps_eventset_from_papi(&set, papi)); /* new: once for each event set */
 	struct ps_component *root = ps_topology_root(topology);
 
-	PAPI_start(papi);
+	check(ps_start(set)); /* PAPI_start(papi); */
 	for (int step = 0; step < STEPS; step++) {
 		compute(data[step]);
 		check(ps_accum(set, root, &timestamp, NULL)); /* PAPI_accum(papi, values); */
 	}
 	check(ps_stop(set, root, &timestamp, NULL)); /* PAPI_stop(papi, values); */
 
-	timestamp = 0; /* a new reading */
-	PAPI_start(papi);
+	timestamp = 0;        /* a new reading */
+	check(ps_start(set)); /* PAPI_start(papi); */
 	compute(data[STEPS]);
 	check(ps_read(set, root, &timestamp, NULL)); /* PAPI_read(papi, values); */
 	check(ps_stop(set, root, &timestamp, NULL)); /* PAPI_stop(papi, values); */

@@ -352,6 +352,7 @@ static int describe_all(struct ps__papi *papi)
 		return result;
 	papi->count = (size_t)count;
 	papi->state = state & LASTING_STATE;
+	papi->is_running = state & PS__PAPI_RUNNING;
 	papi->is_estimate = state & PS__PAPI_MULTIPLEXING;
 	result = describe_find_most_events(papi);
 	if (result == PS_OK)

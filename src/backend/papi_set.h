@@ -29,9 +29,13 @@ struct ps__papi {
 	long granularity; /* PS__PAPI_GRN_* */
 	bool is_shared;   /* counts more tasks than the one it is looked for, or an unknown CPU's */
 	bool is_estimate; /* multiplexed */
+	bool is_running;  /* PAPI ran it when it was described */
 	bool has_baseline; /* PAPI ran it when it was started: origin has its counts of before */
 	/* When a set that PAPI runs is taken over: with what it has counted since PAPI_start */
 	bool keeps_count;
+	/* The one CPU that its task could run on when the set was wrapped and PAPI did not run it
+	 * yet; -1: several, or it ran */
+	int only_cpu;
 	/* Events that count for a package each: where they belong. One place, or none: target says
 	 * it. */
 	uint32_t *place_of; /* by event */

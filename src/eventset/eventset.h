@@ -193,7 +193,8 @@ struct ps__attribution {
 	struct ps__stay stay;
 	bool has_migrated; /* a pinned task was elsewhere since the last fetch */
 	bool has_left;     /* it was elsewhere since ps_start */
-	/* Migration records: where what was counted since the last fetch belongs is not known. */
+	/* Migration records, and PAPI's sets: where what was counted since the last fetch belongs
+	 * is not known. */
 	bool has_lost;
 	struct ps__per_cpu per_cpu;
 	size_t descriptors; /* that it has of AUTO's budget */

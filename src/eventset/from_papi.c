@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/eventset.h"
 
 #include <perfsage/papi.h>
@@ -29,6 +30,7 @@ int ps_eventset_from_papi(struct ps_eventset **out, int papi_eventset)
 		goto destroy_set;
 	set->calls.owner = ps__thread_number();
 	set->calls.owner_tid = ps__os.gettid();
+	papi->only_cpu = papi->is_running ? -1 : ps__set_only_cpu(set);
 	*out = set;
 	return PS_OK;
 destroy_set:
@@ -56,8 +58,14 @@ int ps__set_adopt(struct ps_eventset *set)
 		                set->counters.papi->id);
 	if (!is_counting)
 		return PS_OK;
+	bool was_watched = set->attribution.switches.fd >= 0;
 	set->counters.papi->keeps_count = true;
 	result = ps__set_start(set);
 	set->counters.papi->keeps_count = false;
+	/* Where the task was since PAPI_start is not known, but for one that could be nowhere else
+	 * when PAPI started it. */
+	set->attribution.stay.is_lost = true;
+	set->attribution.has_lost =
+	    !was_watched && set->counters.papi->only_cpu != set->attribution.only_cpu;
 	return result;
 }

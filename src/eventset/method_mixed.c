@@ -139,7 +139,7 @@ static unsigned label_of(struct ps_eventset *set, const struct ps__slot *here, b
 	if (set->attribution.only_cpu >= 0 && (!is_known || has_migrated))
 		has_migrated = ps__switch_ring_was_away(&set->attribution.switches) || has_migrated;
 	if (set->attribution.only_cpu >= 0 && here->cpu == set->attribution.only_cpu &&
-	    !has_migrated)
+	    !has_migrated && !set->attribution.has_lost)
 		return PS_ATTRIBUTION_PINNED;
 	return is_known ? PS_ATTRIBUTION_MIXED : PS_ATTRIBUTION_LAST_CPU;
 }
@@ -149,6 +149,7 @@ void ps__set_forget_times(struct ps_eventset *set)
 	for (size_t index = 0; index < set->recorder.active_count; index++)
 		set->recorder.active[index]->spent_ns = 0;
 	set->attribution.has_migrated = false;
+	set->attribution.has_lost = false;
 	set->attribution.stay.is_lost = false;
 }
 
@@ -161,8 +162,10 @@ static int read_mixed(struct ps_eventset *set, struct ps__fetch *fetch)
 /* Assigns what was counted since the last fetch, by time or to where the task is. */
 static bool assign_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
+	bool was_lost = set->attribution.stay.is_lost;
+
 	ps__set_activate(set, here);
-	bool is_known = ps__set_follow(set, fetch->cpu);
+	bool is_known = ps__set_follow(set, fetch->cpu) && !was_lost;
 	unsigned label = label_of(set, here, is_known);
 	uint64_t spent_ns = ps__set_time_spent(set);
 

@@ -70,6 +70,7 @@ int ps__set_refresh_papi(struct ps_eventset *set)
 		if (result != PS_OK)
 			return result;
 		current->keeps_count = set->counters.papi->keeps_count;
+		current->only_cpu = set->counters.papi->only_cpu;
 		result = ps__set_take_papi(set, current);
 		if (result != PS_OK)
 			ps__papi_free(current);

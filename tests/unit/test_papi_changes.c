@@ -226,11 +226,61 @@ START_TEST(a_stop_by_papi_stop_leaves_the_final_counts_to_ps_stop)
 }
 END_TEST
 
+/* Where the thread was before the first reading nobody has seen. */
+START_TEST(what_papi_started_is_last_cpu_until_the_first_reading)
+{
+	int papi = fake_papi_create(EVENT, NULL);
+	struct ps_eventset *set = papi_scene_wrap(papi);
+	uint64_t timestamp = 0;
+
+	fake_set_clock(1000000, 0);
+	ck_assert_int_eq(ps__papi_calls.start(papi), 0);
+	fake_papi_count(papi, 0, 100);
+	fake_set_cpu(2);
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_count(2, EVENT, timestamp), 100);
+	ck_assert_int_eq(scene_part(2, EVENT, timestamp).attribution, PS_ATTRIBUTION_LAST_CPU);
+	timestamp = 0;
+	fake_papi_count(papi, 0, 100);
+	fake_set_clock(2000000, 0);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_part(2, EVENT, timestamp).attribution, PS_ATTRIBUTION_MIXED);
+}
+END_TEST
+
+/* It is pinned if it was when it was wrapped, and PAPI had not started it by then. */
+START_TEST(what_papi_started_is_pinned_if_it_was_before)
+{
+	int papi = fake_papi_create(EVENT, NULL), running = fake_papi_create(EVENT, NULL);
+	uint64_t timestamp = 0;
+
+	fake_set_affinity("3");
+	fake_set_cpu(3);
+	struct ps_eventset *set = papi_scene_wrap(papi);
+	ck_assert_int_eq(ps__papi_calls.start(papi), 0);
+	fake_papi_count(papi, 0, 10);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_PINNED);
+	ck_assert_int_eq(ps__papi_calls.start(running), 0);
+	set = papi_scene_wrap(running);
+	fake_papi_count(running, 0, 10);
+	timestamp = 0;
+	check_ok(ps_accum(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_LAST_CPU);
+	timestamp = 0;
+	fake_papi_count(running, 0, 10);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq(scene_part(3, EVENT, timestamp).attribution, PS_ATTRIBUTION_PINNED);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("papi changes");
 	TCase *tests = papi_scene_case(suite, "changes");
 
+	tcase_add_test(tests, what_papi_started_is_last_cpu_until_the_first_reading);
+	tcase_add_test(tests, what_papi_started_is_pinned_if_it_was_before);
 	tcase_add_test(tests, events_added_between_two_runs_are_taken_over_at_the_next_start);
 	tcase_add_test(tests, events_added_before_a_papi_start_are_taken_over_by_the_first_reading);
 	tcase_add_test(tests, events_exchanged_for_as_many_others_are_noticed_at_the_next_start);
