@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 static struct {
 	struct collect_flush what;
 	pthread_t thread;
-	volatile pid_t pid; /* whose thread it is; 0: there is none. A forked child has none */
+	_Atomic pid_t pid; /* whose thread it is; 0: there is none. A forked child has none */
 	sem_t wake;
 	volatile sig_atomic_t is_stopping;
 	volatile sig_atomic_t signal; /* that is to end the process; 0: none */
@@ -176,14 +177,16 @@ void collect_flush_start(const struct collect_flush *what)
 
 void collect_flush_stop(void)
 {
-	if (flush.pid != getpid())
+	if (atomic_load(&flush.pid) != getpid())
 		return;
 	flush_leave_signals();
+	/* Two threads may end the collector at once: one of them ends the thread. */
+	if (atomic_exchange(&flush.pid, 0) != getpid())
+		return;
 	flush.is_stopping = 1;
 	sem_post(&flush.wake);
 	/* It calls exit itself where it was the last thread. */
 	if (!pthread_equal(flush.thread, pthread_self()))
 		pthread_join(flush.thread, NULL);
-	flush.pid = 0;
 	sem_destroy(&flush.wake);
 }

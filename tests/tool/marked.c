@@ -45,13 +45,14 @@ static void *work(void *unused)
 	return NULL;
 }
 
-/* Waits until the collector has written what there was until now. */
+/* Waits until the collector has written what there was until now: not earlier. */
 static void wait_for_flush(void)
 {
 	const char *output = getenv("PERFSAGE_OUTPUT");
 	char part[4096];
 
 	snprintf(part, sizeof part, "%s.%d.part", output ? output : "", (int)getpid());
+	unlink(part);
 	for (int turn = 0; turn < 10000 && access(part, F_OK) != 0; turn++)
 		usleep(10000);
 }
