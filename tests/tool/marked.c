@@ -52,9 +52,12 @@ static void wait_for_flush(void)
 	char part[4096];
 
 	snprintf(part, sizeof part, "%s.%d.part", output ? output : "", (int)getpid());
-	unlink(part);
-	for (int turn = 0; turn < 10000 && access(part, F_OK) != 0; turn++)
-		usleep(10000);
+	/* The first one may have been begun before. */
+	for (int flush = 0; flush < 2; flush++) {
+		unlink(part);
+		for (int turn = 0; turn < 10000 && access(part, F_OK) != 0; turn++)
+			usleep(10000);
+	}
 }
 
 static void handle(int number)
@@ -86,14 +89,14 @@ static int end_by_signal(const char *how)
 	}
 	if (strcmp(how, "child") == 0)
 		return end_child();
-	if (strcmp(how, "flushed") == 0) {
+	if (strcmp(how, "flushed") == 0 || strcmp(how, "slow") == 0)
 		wait_for_flush();
+	if (strcmp(how, "flushed") == 0)
 		raise(SIGKILL);
-	}
 	return 0;
 }
 
-/* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed] */
+/* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
