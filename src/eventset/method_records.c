@@ -22,15 +22,22 @@
 
 /* A summary of what the switch ring tells. */
 struct visits {
-	size_t count;
-	int cpu; /* the last one's */
+	uint64_t started_ns; /* when the groups were enabled */
+	size_t count;        /* of migrations since then */
+	int first_cpu;       /* where the task was then */
+	int cpu;             /* the last one's */
 };
 
+/* The task may have moved after it was looked for, and before the groups counted: they have no
+ * record of that. */
 static void note_visit(const struct ps__visit *visit, void *context)
 {
 	struct visits *visits = context;
 
-	visits->count++;
+	if (visit->time_ns < visits->started_ns)
+		visits->first_cpu = visit->cpu;
+	else
+		visits->count++;
 	visits->cpu = visit->cpu;
 }
 
@@ -88,7 +95,7 @@ static void take_record(int cpu, void *context)
  * belongs. */
 static bool follow_group(struct ps_eventset *set, size_t group, const struct visits *visits)
 {
-	struct walk walk = {.set = set, .group = group, .cpu = set->attribution.last_cpu};
+	struct walk walk = {.set = set, .group = group, .cpu = visits->first_cpu};
 	const struct ps__backend *backend = set->counters.backend;
 	int waits = set->counters.target.kind == PS__TARGET_SELF ? 0 : LARGEST_WAIT;
 	bool complete = true;
@@ -104,7 +111,9 @@ static bool follow_group(struct ps_eventset *set, size_t group, const struct vis
 /* All groups follow the task to where the switch ring saw it last. */
 static void follow(struct ps_eventset *set)
 {
-	struct visits visits = {.cpu = set->attribution.last_cpu};
+	struct visits visits = {.started_ns = set->counters.backend->started_ns,
+	                        .first_cpu = set->attribution.last_cpu,
+	                        .cpu = set->attribution.last_cpu};
 	bool complete = ps__switch_ring_drain(&set->attribution.switches, note_visit, &visits);
 
 	for (size_t group = 0; group < set->counters.backend->groups; group++)

@@ -4,6 +4,7 @@
  * test_exact.c has what must hold for any means that splits; test_attribution_records.c tells when
  * they are taken.
  */
+#include "base/os.h"
 #include "support/scene.h"
 
 #include <errno.h>
@@ -40,6 +41,36 @@ START_TEST(an_overflowing_ring_loses_the_split_and_no_count)
 	check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	scene_check_part(1, EVENT, 20, PS_ATTRIBUTION_EXACT);
 	scene_check_part(0, EVENT, 1, PS_ATTRIBUTION_EXACT);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+static int (*usage_of_fake)(int who, struct rusage *usage);
+
+static int move_and_tell_usage(int who, struct rusage *usage)
+{
+	fake_set_cpu(2);
+	return usage_of_fake(who, usage);
+}
+
+/* ps_start has looked where the thread is, and has not enabled the counters yet. */
+START_TEST(a_move_before_the_counters_are_enabled_is_none_of_theirs)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	uint64_t timestamp = 0;
+
+	check_ok(ps_eventset_add(set, "minor-faults"));
+	usage_of_fake = ps__os.getrusage;
+	ps__os.getrusage = move_and_tell_usage;
+	check_ok(ps_start(set));
+	ps__os.getrusage = usage_of_fake;
+	fake_advance(PAGE_FAULTS, 5);
+	scene_count_on(1, 7);
+	check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	scene_check_part(2, EVENT, 5, PS_ATTRIBUTION_EXACT);
+	scene_check_part(1, EVENT, 7, PS_ATTRIBUTION_EXACT);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 12);
 	scene_check_residual(set);
 	ps_eventset_destroy(set);
 }
@@ -298,6 +329,7 @@ int main(void)
 	Suite *suite = suite_create("records");
 	TCase *tests = scene_case_records(suite, "records");
 
+	tcase_add_test(tests, a_move_before_the_counters_are_enabled_is_none_of_theirs);
 	tcase_add_test(tests, an_overflowing_ring_loses_the_split_and_no_count);
 	tcase_add_test(tests, a_ring_that_just_filled_up_calls_nothing_exact_that_is_not);
 	tcase_add_test(tests, a_group_that_was_off_the_hardware_at_a_migration_is_not_called_exact);
