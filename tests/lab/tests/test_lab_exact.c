@@ -15,13 +15,14 @@
 
 #define CYCLES "cycles:u"
 
-/* The library's clock: one that always takes the same instructions. */
+/* The library's clock: one that always takes the same instructions. It stands before all times that
+ * the kernel records: what was recorded comes after the start. */
 static int even_clock(clockid_t clock, struct timespec *now)
 {
 	static long ticks;
 
 	(void)clock;
-	*now = (struct timespec){.tv_sec = 1000 + ticks++};
+	*now = (struct timespec){.tv_nsec = ++ticks};
 	return 0;
 }
 
