@@ -287,10 +287,12 @@ static inline double stat_seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
+#define STAT_FOOTER_INDENT 12 /* columns of a line's name */
+
 void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts,
                       struct ps__buffer *out);
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
-                 struct ps__buffer *out);
+                 struct ps__buffer *lines);
 
 /* ", rank 3, host node17, process 4711" of a rank; pid: of the command, 0 for
  * none. */
@@ -298,11 +300,16 @@ void stat_footer_rank(pid_t pid, struct ps__buffer *out);
 
 /* The lines of it that tell of several runs as of one. */
 void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *out);
+
 /* Adds the beginning of a line: its name. */
 static inline void stat_footer_line(const char *name, struct ps__buffer *out)
 {
-	ps__buffer_add(out, "%-12s", name);
+	ps__buffer_add(out, "%-*s", STAT_FOOTER_INDENT, name);
 }
+
+/* Adds lines of the footer, folded to the screen's width, and empties them. */
+void stat_footer_fold(struct ps__buffer *lines, const struct stat_output *output,
+                      struct ps__buffer *out);
 
 /* "with status 130 (signal 2: Interrupt)". */
 void stat_footer_status(int status, struct ps__buffer *out);

@@ -223,7 +223,7 @@ static void aggregate_show_means(struct stat_aggregate *aggregate, const struct 
                                  const struct stat_output *output)
 {
 	const struct ps__spread *elapsed = &aggregate->elapsed;
-	struct ps__buffer out = {0};
+	struct ps__buffer out = {0}, lines = {0};
 
 	if (elapsed->samples > 1)
 		ps__buffer_add(&out, "Means of %zu runs, with the standard deviation of one run",
@@ -233,14 +233,15 @@ static void aggregate_show_means(struct stat_aggregate *aggregate, const struct 
 	stat_footer_rank(0, &out);
 	ps__buffer_add(&out, "\n\n");
 	text_add_aggregate(aggregate, output, &out);
-	stat_footer_line("elapsed", &out);
-	ps__number_add_duration(&out, elapsed->mean);
+	stat_footer_line("elapsed", &lines);
+	ps__number_add_duration(&lines, elapsed->mean);
 	if (elapsed->samples > 1 && elapsed->mean > 0)
-		ps__buffer_add(&out, " +-%4.1f%%", ps__spread_percent(elapsed));
-	ps__buffer_add(&out, "\n");
-	stat_runs_show(runs, &out);
-	stat_rates_show(&aggregate->quality, stat_aggregate_s(aggregate), &out);
-	stat_footer_quality(&aggregate->quality, &out);
+		ps__buffer_add(&lines, " +-%4.1f%%", ps__spread_percent(elapsed));
+	ps__buffer_add(&lines, "\n");
+	stat_runs_show(runs, &lines);
+	stat_rates_show(&aggregate->quality, stat_aggregate_s(aggregate), &lines);
+	stat_footer_quality(&aggregate->quality, &lines);
+	stat_footer_fold(&lines, output, &out);
 	tool_write(&out, output->stream);
 }
 
@@ -257,7 +258,7 @@ void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *r
 void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *facts,
                      const struct stat_output *output)
 {
-	struct ps__buffer out = {0};
+	struct ps__buffer out = {0}, lines = {0};
 
 	stat_aggregate_finish(aggregate, false);
 	if (output->options->format == PS_FORMAT_JSON)
@@ -268,6 +269,7 @@ void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *
 	stat_footer_rank(facts->pid, &out);
 	ps__buffer_add(&out, "\n\n");
 	text_add_aggregate(aggregate, output, &out);
-	stat_footer(&aggregate->quality, facts, &out);
+	stat_footer(&aggregate->quality, facts, &lines);
+	stat_footer_fold(&lines, output, &out);
 	tool_write(&out, output->stream);
 }

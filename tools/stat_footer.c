@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "output/number.h"
 #include "output/rank.h"
+#include "output/wrap.h"
 #include "tools/command.h"
 #include "tools/terminal.h"
 
@@ -343,10 +344,17 @@ void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *
 }
 
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
-                 struct ps__buffer *out)
+                 struct ps__buffer *lines)
 {
-	footer_show_elapsed(quality, facts, out);
-	footer_show_status(facts, out);
-	stat_rates_show(quality, facts->elapsed_s, out);
-	stat_footer_quality(quality, out);
+	footer_show_elapsed(quality, facts, lines);
+	footer_show_status(facts, lines);
+	stat_rates_show(quality, facts->elapsed_s, lines);
+	stat_footer_quality(quality, lines);
+}
+
+void stat_footer_fold(struct ps__buffer *lines, const struct stat_output *output,
+                      struct ps__buffer *out)
+{
+	ps__wrap_add_lines(out, lines, STAT_FOOTER_INDENT, output->screen.width);
+	ps__buffer_clear(lines);
 }

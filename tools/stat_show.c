@@ -161,17 +161,20 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
 
-static int show_footer(struct stat_count *count, const struct stat_facts *facts, bool is_of_regions,
+/* Below what the lines hold already. */
+static int show_footer(const struct stat_output *output, struct stat_count *count,
+                       const struct stat_facts *facts, struct ps__buffer *lines,
                        struct ps__buffer *out)
 {
 	struct stat_quality quality;
 
 	if (stat_quality_create(&quality, count->model) < 0)
 		return -1;
-	quality.is_of_regions = is_of_regions;
+	quality.is_of_regions = output->regions;
 	stat_quality_add_run(&quality, count);
 	stat_rates_take_run(&quality, count);
-	stat_footer(&quality, facts, out);
+	stat_footer(&quality, facts, lines);
+	stat_footer_fold(lines, output, out);
 	stat_quality_destroy(&quality);
 	return 0;
 }
@@ -179,19 +182,24 @@ static int show_footer(struct stat_count *count, const struct stat_facts *facts,
 static int show_add_regions(struct stat_output *output, struct stat_count *count,
                             const struct stat_facts *facts, struct ps__buffer *out)
 {
+	struct ps__buffer lines = {0};
 	struct stat_heard heard;
 	int result = stat_regions_add_reports(output->regions, out);
 
 	ps__buffer_add(out, "\n");
 	stat_regions_hear(output->regions, &heard);
-	stat_regions_describe(output->regions, &heard, count, out);
-	return result == 0 ? show_footer(count, facts, true, out) : result;
+	stat_regions_describe(output->regions, &heard, count, &lines);
+	if (result == 0)
+		result = show_footer(output, count, facts, &lines, out);
+	ps__buffer_clear(&lines);
+	return result;
 }
 
 static int show_add_text(struct stat_output *output, struct stat_count *count,
                          const struct stat_facts *facts, struct ps__buffer *out)
 {
 	bool is_interval = facts->interval_s > 0;
+	struct ps__buffer lines = {0};
 
 	if (output->regions)
 		return show_add_regions(output, count, facts, out);
@@ -205,7 +213,7 @@ static int show_add_text(struct stat_output *output, struct stat_count *count,
 	int result = show_add_tree(output, count, out, is_interval);
 	ps__buffer_add(out, "\n");
 	if (result == 0 && facts->has_ended && !is_interval)
-		result = show_footer(count, facts, false, out);
+		result = show_footer(output, count, facts, &lines, out);
 	return result;
 }
 

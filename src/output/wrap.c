@@ -44,7 +44,9 @@ void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__
 void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent,
                         size_t width)
 {
-	struct ps__wrap wrap = {.indent = width < indent + NARROWEST ? 0 : indent, .width = width};
+	struct ps__wrap wrap = {.indent = width < indent + NARROWEST ? 0 : indent,
+	                        .width = width,
+	                        .charset = PS__CHARSET_UTF8};
 
 	buffer->failed |= lines->failed;
 	for (char *line = lines->failed ? NULL : lines->text, *next; line && *line; line = next) {

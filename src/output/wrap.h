@@ -16,8 +16,8 @@ struct ps__wrap {
  * stays whole. */
 void ps__wrap_add(struct ps__buffer *buffer, const char *text, const struct ps__wrap *wrap);
 
-/* Whole lines, which are used up. Where little room is left beside the indent,
- * there is none. */
+/* Whole lines, which are used up; of foreign text they hold what the charset
+ * allows. Where little room is left beside the indent, there is none. */
 void ps__wrap_add_lines(struct ps__buffer *buffer, const struct ps__buffer *lines, size_t indent,
                         size_t width);
 
