@@ -60,7 +60,11 @@ static int control_instance(struct ps__perf *perf, const struct ps__instance *in
                             unsigned long request)
 {
 	bool enables = request == PERF_EVENT_IOC_ENABLE;
-	int result = enables ? PS_OK : ps__perf_control_residency(perf, instance, request);
+	bool is_timed = perf->base.residency_ns != NULL;
+	int result = PS_OK;
+
+	if (is_timed && !enables)
+		result = ps__perf_control_residency(instance, request);
 
 	for (size_t index = 0; index < perf->base.groups; index++) {
 		for (const struct ps__group *group = &instance->groups[index]; group;
@@ -70,9 +74,9 @@ static int control_instance(struct ps__perf *perf, const struct ps__instance *in
 				result = one;
 		}
 	}
-	if (!enables)
+	if (!is_timed || !enables)
 		return result;
-	int last = ps__perf_control_residency(perf, instance, request);
+	int last = ps__perf_control_residency(instance, request);
 	return result == PS_OK ? last : result;
 }
 

@@ -217,8 +217,7 @@ bool ps__perf_drain(struct ps__backend *backend, size_t group, uint64_t *totals,
  * are groups that take turns. */
 int ps__perf_open_residency(struct ps__perf *perf);
 void ps__perf_close_residency(struct ps__perf *perf, bool abandon);
-int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__instance *instance,
-                               unsigned long request);
+int ps__perf_control_residency(const struct ps__instance *instance, unsigned long request);
 int ps__perf_read_residency(struct ps__perf *perf,
                             size_t instance); /* before the instance's groups */
 

@@ -76,11 +76,8 @@ void ps__perf_close_residency(struct ps__perf *perf, bool abandon)
 	perf->base.residency_ns = NULL;
 }
 
-int ps__perf_control_residency(const struct ps__perf *perf, const struct ps__instance *instance,
-                               unsigned long request)
+int ps__perf_control_residency(const struct ps__instance *instance, unsigned long request)
 {
-	if (!perf->base.residency_ns)
-		return PS_OK;
 	while (ps__os.ioctl(instance->residency_fd, request, 0) < 0) {
 		if (errno != EINTR)
 			return ps__fail(PS_ESYS, "the clock of CPU %d: ioctl: %s",

@@ -128,20 +128,21 @@ static void sweep_instance(struct round *round, size_t instance)
 		assign_instance(set, slot, instance, mark_of(round, result));
 }
 
-static void read_cpu(struct round *round, int cpu)
+/* Returns the CPU's slot; NULL after a failure. */
+static struct ps__slot *read_cpu(struct round *round, int cpu)
 {
 	struct ps_eventset *set = round->set;
 
 	set->attribution.last_cpu = cpu;
 	if (ps__set_is_failure(round->result))
-		return;
+		return NULL;
 	struct ps__slot *slot = ps__set_slot(set, cpu);
 	if (!slot) {
 		round->result = PS_ENOMEM;
-		return;
+		return NULL;
 	}
 	if (slot->visit == set->attribution.per_cpu.visit)
-		return;
+		return slot;
 	slot->visit = set->attribution.per_cpu.visit;
 	if (slot->instance < 0) {
 		/* A CPU that wasn't there when the set was opened, and where nothing was counted;
@@ -150,21 +151,22 @@ static void read_cpu(struct round *round, int cpu)
 		ps__set_label_counts(slot, PS_ATTRIBUTION_LAST_CPU |
 		                               (cpu < 0 ? 0 : PS__MARK_INTERRUPTED));
 		ps__set_activate(set, slot);
-		return;
+		return slot;
 	}
 	int result = set->counters.backend->ops->read(set->counters.backend, (size_t)slot->instance,
 	                                              ps__set_totals(set, (size_t)slot->instance));
 	note_result(round, result);
-	if (!ps__set_is_failure(result))
-		assign_instance(set, slot, (size_t)slot->instance, mark_of(round, result));
+	if (ps__set_is_failure(result))
+		return NULL;
+	assign_instance(set, slot, (size_t)slot->instance, mark_of(round, result));
+	return slot;
 }
 
 /* As read_cpu, of a CPU on which the task was since the last fetch. */
 static void read_visited(struct round *round, int cpu)
 {
-	read_cpu(round, cpu);
-	struct ps__slot *slot =
-	    ps__set_is_failure(round->result) ? NULL : ps__set_slot(round->set, cpu);
+	struct ps__slot *slot = read_cpu(round, cpu);
+
 	if (slot && slot->instance >= 0)
 		ps__set_note_presence(round->set, slot);
 }

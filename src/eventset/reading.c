@@ -144,22 +144,22 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 		result = ps__set_check_foreign(set, "ps_stop", true);
 	if (result == PS_OK && set->state != PS__SET_RUNNING)
 		result = ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
-	if (result != PS_OK)
+	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	int stopped = set->counters.backend->ops->stop(set->counters.backend);
 	set->state = PS__SET_UNFETCHED;
 	/* Whatever the switch ring missed is found now. */
 	set->attribution.per_cpu.must_sweep = true;
 	int fetched = ps__set_fetch(set, &write.slot);
-	if (fetched != PS_OK && fetched != PS_PARTIAL)
+	if (__builtin_expect(fetched != PS_OK && fetched != PS_PARTIAL, 0))
 		return fetched;
 	write.now_ns = ps__clock_now_ns(&set->recorder.clock);
-	if (ps__set_end_balance(set, write.now_ns))
+	if (__builtin_expect(ps__set_end_balance(set, write.now_ns), 0))
 		mark_interrupted(set, write.slot);
 	result = check_root(set, root);
-	if (result == PS_OK)
+	if (__builtin_expect(result == PS_OK, 1))
 		result = finish(set, &write, timestamp, thread);
-	if (result != PS_OK)
+	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	ps__set_settle_foreign(set);
 	return stopped != PS_OK ? stopped : fetched;

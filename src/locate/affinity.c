@@ -9,66 +9,86 @@
 
 /* The kernel refuses a mask smaller than its own; 8192 CPUs are twice what the largest machines
  * have. */
-#define FIRST_MASK_CPUS   1024
-#define LARGEST_MASK_CPUS 65536
+#define FIRST_MASK_CPUS   1024u
+#define LARGEST_MASK_CPUS 65536u
 
-static int only_cpu_in(const cpu_set_t *mask, size_t size_bytes)
+#define WORD_CPUS (8 * sizeof(unsigned long))
+
+/* A task's mask. Each ps_start reads one: only a large one is allocated. */
+struct mask {
+	unsigned long first[FIRST_MASK_CPUS / WORD_CPUS];
+	unsigned long *words;
+	size_t count;
+};
+
+static void clear_mask(struct mask *mask)
 {
-	if (CPU_COUNT_S(size_bytes, mask) != 1)
-		return -1;
-	for (int cpu = 0; cpu < (int)(8 * size_bytes); cpu++) {
-		if (CPU_ISSET_S((size_t)cpu, size_bytes, mask))
-			return cpu;
+	if (mask->words != mask->first)
+		ps__os_free(mask->words);
+}
+
+/* Negative with errno, and then there is nothing to clear. */
+static int read_mask(struct mask *mask, pid_t tid)
+{
+	mask->words = mask->first;
+	for (size_t cpus = FIRST_MASK_CPUS; cpus <= LARGEST_MASK_CPUS; cpus *= 2) {
+		mask->count = cpus / WORD_CPUS;
+		if (cpus > FIRST_MASK_CPUS)
+			mask->words = ps__os_calloc(mask->count, sizeof *mask->words);
+		if (!mask->words) {
+			errno = ENOMEM;
+			return -1;
+		}
+		if (ps__os.sched_getaffinity(tid, mask->count * sizeof *mask->words,
+		                             (cpu_set_t *)mask->words) >= 0)
+			return 0;
+		int error = errno;
+		clear_mask(mask);
+		errno = error;
+		if (error != EINVAL)
+			return -1;
 	}
 	return -1;
 }
 
-/* The task's mask, in the caller's hands; NULL with errno. */
-static cpu_set_t *read_mask(pid_t tid, size_t *size_bytes)
+static int only_cpu_in(const struct mask *mask)
 {
-	for (size_t cpus = FIRST_MASK_CPUS; cpus <= LARGEST_MASK_CPUS; cpus *= 2) {
-		*size_bytes = CPU_ALLOC_SIZE(cpus);
-		cpu_set_t *mask = ps__os_calloc(1, *size_bytes);
-		if (!mask) {
-			errno = ENOMEM;
-			return NULL;
-		}
-		if (ps__os.sched_getaffinity(tid, *size_bytes, mask) >= 0)
-			return mask;
-		int error = errno;
-		ps__os_free(mask);
-		errno = error;
-		if (error != EINVAL)
-			return NULL;
+	int cpu = -1;
+
+	for (size_t index = 0; index < mask->count; index++) {
+		unsigned long word = mask->words[index];
+		if (!word)
+			continue;
+		if (cpu >= 0 || (word & (word - 1)))
+			return -1;
+		cpu = (int)(index * WORD_CPUS) + __builtin_ctzl(word);
 	}
-	return NULL;
+	return cpu;
 }
 
 int ps__locate_only_cpu(pid_t tid)
 {
-	size_t size_bytes;
-	cpu_set_t *mask = read_mask(tid, &size_bytes);
+	struct mask mask;
 
-	if (!mask)
+	if (read_mask(&mask, tid) < 0)
 		return -1;
-	int cpu = only_cpu_in(mask, size_bytes);
-	ps__os_free(mask);
+	int cpu = only_cpu_in(&mask);
+	clear_mask(&mask);
 	return cpu;
 }
 
 int ps__locate_for_each_allowed(pid_t tid, int (*visit)(int cpu, void *context), void *context)
 {
+	struct mask mask;
 	int result = 0;
-	size_t size_bytes;
-	cpu_set_t *mask = read_mask(tid, &size_bytes);
 
-	if (!mask)
+	if (read_mask(&mask, tid) < 0)
 		return -errno;
-	for (int cpu = 0; result == 0 && cpu < (int)(8 * size_bytes); cpu++) {
-		if (CPU_ISSET_S((size_t)cpu, size_bytes, mask))
-			result = visit(cpu, context);
+	for (size_t cpu = 0; result == 0 && cpu < mask.count * WORD_CPUS; cpu++) {
+		if (mask.words[cpu / WORD_CPUS] >> cpu % WORD_CPUS & 1)
+			result = visit((int)cpu, context);
 	}
-	ps__os_free(mask);
+	clear_mask(&mask);
 	return result;
 }
 
