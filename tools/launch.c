@@ -18,22 +18,56 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* More than execvp takes of the stack for a path. */
+#define WARM_BYTES 16384
+
+/* A control group has what the child does before its exec: the pages for that are touched now, by
+ * calls that do nothing. Returns a byte of the stack, so that it is used. */
+static __attribute__((noinline)) char launch_warm_up(int go, char **argv)
+{
+	volatile char stack[WARM_BYTES];
+
+	for (size_t at = 0; at < sizeof stack; at += 256)
+		stack[at] = 0;
+	execvp("/", argv);
+	if (read(go, (char *)stack, 0) < 0)
+		return 1;
+	return stack[0];
+}
+
+/* 0: the child waits from now on; else the errno of its exec. */
+static void launch_tell(int parent, int error)
+{
+	while (write(parent, &error, sizeof error) < 0 && errno == EINTR)
+		;
+}
+
+/* False: the child has ended. */
+static bool launch_hear(int child, int *error)
+{
+	ssize_t got;
+
+	do {
+		got = read(child, error, sizeof *error);
+	} while (got < 0 && errno == EINTR);
+	return got == sizeof *error;
+}
+
 /* The child, until it is the command. Ends quietly when perfsage has ended or
  * has thought better of it. */
 static _Noreturn void launch_be_child(int go, int failure, char **argv)
 {
-	char byte;
+	char byte = launch_warm_up(go, argv);
 	ssize_t got;
 
+	launch_tell(failure, 0);
 	do {
 		got = read(go, &byte, 1);
 	} while (got < 0 && errno == EINTR);
 	if (got != 1)
 		_exit(TOOL_FAILED);
 	execvp(argv[0], argv);
-	int error = errno;
-	while (write(failure, &error, sizeof error) < 0 && errno == EINTR)
-		;
+	launch_tell(failure, errno);
 	_exit(TOOL_NOT_FOUND);
 }
 
@@ -63,6 +97,9 @@ int tool_launch_create(struct tool_launch *launch, char **argv, const struct too
 	close(go[0]);
 	close(failure[1]);
 	*launch = (struct tool_launch){.pid = pid, .go = go[1], .failure = failure[0]};
+	/* That it has ended is seen when it is to go. */
+	int ready;
+	launch_hear(failure[0], &ready);
 	return 0;
 close_failure:
 	close(failure[0]);
@@ -128,7 +165,6 @@ static int launch_complain_exec(const char *name, int error)
 
 int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher *watcher)
 {
-	ssize_t got;
 	int error = 0;
 
 	if (write(launch->go, "", 1) != 1)
@@ -138,16 +174,14 @@ int tool_launch_go(struct tool_launch *launch, char **argv, struct tool_watcher 
 	 * signals reach the child meanwhile. */
 	watcher->command = launch->pid;
 	tool_watcher_until(watcher, launch->failure, POLLIN);
-	do {
-		got = read(launch->failure, &error, sizeof error);
-	} while (got < 0 && errno == EINTR);
+	bool has_failed = launch_hear(launch->failure, &error);
 	close(launch->failure);
-	if (got == 0 && error == 0)
+	if (!has_failed && error == 0)
 		return 0;
 	int wait_status = watcher->command ? launch_reap(launch) : watcher->wait_status;
 	watcher->command = 0;
 	watcher->has_kept = false;
-	if (got == 0 && WIFSIGNALED(wait_status)) {
+	if (!has_failed && WIFSIGNALED(wait_status)) {
 		tool_complain("'%s' was ended before it began: %s", argv[0],
 		              strsignal(WTERMSIG(wait_status)));
 		return tool_launch_status(wait_status);

@@ -3,6 +3,8 @@
 # the command both do stands in the library. All but main.c is a library of its own, for tests.
 noinst_LTLIBRARIES += tools/libtools.la
 tools_libtools_la_SOURCES = \
+	tools/cgroup.c \
+	tools/cgroup.h \
 	tools/command.h \
 	tools/doctor.c \
 	tools/file.c \
@@ -24,6 +26,8 @@ tools_libtools_la_SOURCES = \
 	tools/stat_count.c \
 	tools/stat_export.c \
 	tools/stat_footer.c \
+	tools/stat_method.c \
+	tools/stat_method.h \
 	tools/stat_options.c \
 	tools/stat_rates.c \
 	tools/stat_regions.c \

@@ -58,7 +58,7 @@ _perfsage_command_start() {
 	for ((index = 2; index < ${#words[@]} - 1; index++)); do
 		case ${words[index]} in
 		--) echo $((index + 1)); return ;;
-		-e | --event | -p | --pid | -C | --cpu | --cgroup | --by | -I | --interval | --interval-count | -D | --delay | \
+		-e | --event | -p | --pid | -C | --cpu | --cgroup | --method | --by | -I | --interval | --interval-count | -D | --delay | \
 			--budget | --one-in | -r | --repeat | --timeout | -o | --output | --heat | --heat-by)
 			((index++)) ;;
 		-*) ;;
@@ -117,6 +117,7 @@ _perfsage_offer_value() {
 	--heat-by) _perfsage_offer "$(_perfsage_metrics) $(_perfsage_events "$program")" ;;
 	-p | --pid) _perfsage_offer "$(cd /proc && echo [1-9]*)" ;;
 	--by) _perfsage_offer "cpu core cache l1 l2 l3 l4 numa node die package socket group machine thread" ;;
+	--method) _perfsage_offer "auto per-cpu cgroup whole" ;;
 	-o | --output | --heat | --xml) _perfsage_offer_files -f ;;
 	--cgroup) _perfsage_offer_files -d ;;
 	-C | --cpu | -I | --interval | --interval-count | -D | --delay | --budget | --one-in | -r | \

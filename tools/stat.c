@@ -101,7 +101,7 @@ static int stat_count_to_the_end(struct run *run)
 
 	enum tool_wakeup wakeup = stat_wait_for_end(run);
 	uint64_t ended_ns = ps__os_now_ns();
-	stat_count_stop(&run->count);
+	stat_count_stop(&run->count, wakeup == TOOL_WAKEUP_COMMAND ? &watcher->usage : NULL);
 	stat_wait_end_beat(run);
 	struct stat_facts facts = {.elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,
 	                           .repetition = run->repetition,
@@ -137,7 +137,7 @@ static int stat_start_counting(struct run *run, pid_t command)
 	else if (options->target.pid_count)
 		result = stat_start_processes(&run->count, &options->target);
 	else
-		result = stat_start_command(&run->count, command);
+		result = stat_start_command(&run->count, command, &options->target);
 	return result == 0 && stat_options_tell_tasks(options) ? stat_tasks_check(&run->count)
 	                                                       : result;
 }

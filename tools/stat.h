@@ -9,8 +9,10 @@
 
 #include "output/buffer.h"
 #include "output/table.h"
+#include "tools/cgroup.h"
 #include "tools/file.h"
 #include "tools/options.h"
+#include "tools/stat_method.h"
 #include "tools/stat_regions.h"
 #include "tools/terminal.h"
 
@@ -43,6 +45,8 @@ struct stat_target {
 	bool is_whole_machine;
 	const char *cpus;   /* of the whole machine these alone, as "0-3,8"; NULL: all */
 	const char *cgroup; /* the path of a control group; NULL: none */
+	enum stat_method method;
+	bool is_exact; /* the split is demanded */
 };
 
 /* When counting begins and ends. */
@@ -142,6 +146,8 @@ struct stat_count {
 	bool has_complained;
 	double delay_s; /* after the command's start counting began; 0: with it */
 	struct stat_uncounted uncounted;
+	struct stat_how how;
+	struct tool_cgroup cgroup; /* made for the command */
 };
 
 /* Loads the topology. -1 after a complaint, as all here. model must outlive
@@ -157,8 +163,8 @@ int stat_count_restart(struct stat_count *count);
 /* Stores what was counted since the last time, as a reading of its own. */
 void stat_count_take(struct stat_count *count);
 
-/* Ends counting and stores the rest. */
-void stat_count_stop(struct stat_count *count);
+/* Ends counting and stores the rest. usage: the ended command's; NULL without one. */
+void stat_count_stop(struct stat_count *count, const struct rusage *usage);
 
 /* The weakest attribution of all sets, and why it is no better. */
 enum ps_attribution stat_count_attribution(const struct stat_count *count, const char **why);
@@ -178,7 +184,7 @@ double stat_count_coverage(const struct stat_count *count);
  * CPUs that are online; or a control group. Opens the events and starts; a
  * command's counters wait for the exec.
  */
-int stat_start_command(struct stat_count *count, pid_t pid);
+int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target);
 int stat_start_processes(struct stat_count *count, const struct stat_target *target);
 int stat_start_cpus(struct stat_count *count, const char *cpus); /* NULL: all */
 int stat_start_cgroup(struct stat_count *count, const char *path);
@@ -215,6 +221,7 @@ struct stat_quality {
 	size_t event_count;
 	long long *residual; /* of each event, over all runs */
 	struct stat_uncounted uncounted;
+	struct stat_how how;
 	struct ps_value *sums; /* the Machine's, of each event; NULL: not known */
 	char *origin;          /* of the tree, if it isn't this machine's; else NULL */
 	char *unknown;         /* why the residual can't be told; NULL if it can */

@@ -175,6 +175,20 @@ static bool count_add_events(struct ps_eventset *model, const struct stat_option
 	                                        : count_add_task_defaults(model);
 }
 
+/* A control group's counts are split by nature. */
+static bool count_set_mode(struct ps_eventset *model, const struct stat_target *target)
+{
+	bool is_demanded = target->is_exact || target->method == STAT_METHOD_PER_CPU;
+	enum ps_attribution_mode mode = target->method == STAT_METHOD_WHOLE ? PS_ATTRIBUTE_LAST_CPU
+	                                : is_demanded                       ? PS_ATTRIBUTE_EXACT
+	                                                                    : PS_ATTRIBUTE_AUTO;
+
+	if (ps_eventset_set_attribution(model, mode) == PS_OK)
+		return true;
+	tool_complain("%s", ps_error_detail());
+	return false;
+}
+
 struct ps_eventset *stat_events_create(const struct stat_options *options)
 {
 	struct ps_eventset *model = NULL;
@@ -183,7 +197,7 @@ struct ps_eventset *stat_events_create(const struct stat_options *options)
 		tool_complain("%s", ps_error_detail());
 		return NULL;
 	}
-	if (count_add_events(model, options))
+	if (count_add_events(model, options) && count_set_mode(model, &options->target))
 		return model;
 	ps_eventset_destroy(model);
 	return NULL;
@@ -247,6 +261,7 @@ void stat_count_destroy(struct stat_count *count)
 	for (size_t index = 0; index < count->set_count; index++)
 		ps_eventset_destroy(count->sets[index]);
 	free(count->sets);
+	tool_cgroup_destroy(&count->cgroup);
 	ps_topology_destroy(count->topology);
 }
 
@@ -278,8 +293,10 @@ void stat_count_take(struct stat_count *count)
 	}
 }
 
-void stat_count_stop(struct stat_count *count)
+void stat_count_stop(struct stat_count *count, const struct rusage *usage)
 {
+	if (usage)
+		count->how.left_s = stat_method_left_s(usage, tool_cgroup_cpu_s(&count->cgroup));
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
 		if (ps_eventset_is_running(count->sets[index]))
@@ -301,6 +318,9 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
 		weakest = one;
 		*why = reason;
 	}
+	if (count->how.method == STAT_METHOD_WHOLE && weakest == PS_ATTRIBUTION_LAST_CPU)
+		*why = "--method whole: the counts are true, and on which CPU they happened isn't "
+		       "known";
 	return weakest;
 }
 

@@ -38,6 +38,11 @@ static void fields_add_quality(struct stat_fields *fields)
 	fields_add_number(fields, "coverage", quality->coverage);
 	if (!quality->unknown)
 		fields_add_number(fields, "residual", (double)stat_quality_residual(quality));
+	if (quality->how.method != STAT_METHOD_AUTO) {
+		fields_add_text(fields, "method", stat_method_name(quality->how.method));
+		fields_add_number(fields, "copies_for_a_task", (double)quality->how.copies);
+		fields_add_number(fields, "left_group_s", quality->how.left_s);
+	}
 	if (!uncounted->is_of_processes)
 		return;
 	fields_add_number(fields, "uncounted_programs", stat_uncounted_number(uncounted));
@@ -200,6 +205,15 @@ static void json_add_components(struct ps__json *json, struct ps__table *table,
 	ps__json_close(json, ']');
 }
 
+static void json_add_method(struct ps__json *json, const struct stat_how *how)
+{
+	if (how->method == STAT_METHOD_AUTO)
+		return;
+	ps__json_add_string(json, "method", stat_method_name(how->method));
+	ps__json_add_unsigned(json, "copies_for_a_task", how->copies);
+	ps__json_add_double(json, "left_group_s", how->left_s);
+}
+
 static void json_add_uncounted(struct ps__json *json, const struct stat_uncounted *uncounted)
 {
 	if (!uncounted->is_of_processes)
@@ -220,6 +234,7 @@ static void json_add_quality(struct ps__json *json, const struct stat_quality *q
 	ps__json_add_double(json, "coverage", quality->coverage);
 	if (!quality->unknown)
 		ps__json_add_integer(json, "residual", stat_quality_residual(quality));
+	json_add_method(json, &quality->how);
 	json_add_uncounted(json, &quality->uncounted);
 	ps__json_add_double(json, "cpus_utilized", stat_rates_cpus(quality, elapsed_s));
 	ps__json_add_double(json, "perfsage_cpu_s", stat_footer_cost_s());

@@ -92,6 +92,9 @@ void stat_quality_add_run(struct stat_quality *quality, struct stat_count *count
 	footer_add_residual(quality, count);
 	stat_uncounted_take(count);
 	stat_uncounted_add(&quality->uncounted, &count->uncounted);
+	double left_s = quality->how.left_s + count->how.left_s;
+	quality->how = count->how;
+	quality->how.left_s = left_s;
 }
 
 long long stat_quality_residual(const struct stat_quality *quality)
@@ -320,7 +323,7 @@ static bool footer_is_good(const struct stat_quality *quality)
 
 	return is_known && !*quality->why && quality->coverage >= 1.0 && !quality->unknown &&
 	       stat_quality_residual(quality) == 0 && !quality->uncounted.children &&
-	       !stat_uncounted_is_any(&quality->uncounted);
+	       quality->how.left_s <= 0 && !stat_uncounted_is_any(&quality->uncounted);
 }
 
 /* Good news takes one line; else each line tells what it has to tell in full. */
@@ -339,6 +342,7 @@ void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *
 		footer_show_residual(quality, out);
 		footer_show_uncounted(quality, out);
 	}
+	stat_method_show(&quality->how, out);
 	footer_show_origin(quality, out);
 	footer_show_cost(out);
 }

@@ -175,6 +175,8 @@ static int options_take_value(struct stat_options *options, int key, const char 
 		return options_take_one_in(options, argument);
 	case OPTION_CGROUP:
 		return options_take_cgroup(options, argument);
+	case OPTION_METHOD:
+		return stat_method_parse(argument, &options->target.method);
 	case OPTION_BY:
 		return options_parse_by(options, argument);
 	case 'o':
@@ -219,6 +221,9 @@ static int options_take_option(struct stat_options *options, int key, const char
 		return 0;
 	case OPTION_CHILDREN:
 		options->target.has_children = true;
+		return 0;
+	case OPTION_EXACT:
+		options->target.is_exact = true;
 		return 0;
 	case OPTION_APPEND:
 		options->appends = true;
@@ -280,6 +285,27 @@ static const char *options_find_tasks_conflict(const struct stat_options *option
 	return NULL;
 }
 
+static const char *options_find_method_conflict(const struct stat_options *options)
+{
+	const struct stat_target *target = &options->target;
+
+	if (target->method == STAT_METHOD_AUTO)
+		return NULL;
+	if (target->is_whole_machine || target->cgroup)
+		return "--method is for a command or -p: whole CPUs and control groups have one "
+		       "way";
+	if (target->method == STAT_METHOD_WHOLE && target->is_exact)
+		return "--method whole and --exact exclude each other: nothing is split";
+	if (target->method == STAT_METHOD_WHOLE && stat_options_tell_tasks(options))
+		return "--method whole excludes --tasks and --processes";
+	if (target->method == STAT_METHOD_CGROUP && target->pid_count)
+		return "--method cgroup needs a command: a running process isn't moved";
+	if (target->method == STAT_METHOD_CGROUP && stat_options_tell_tasks(options))
+		return "--method cgroup excludes --tasks and --processes: a control group's tasks "
+		       "aren't told apart";
+	return NULL;
+}
+
 /* The processes count themselves, from their start to their end. */
 static const char *options_find_regions_conflict(const struct stat_options *options)
 {
@@ -309,6 +335,8 @@ static const char *options_find_conflict(const struct stat_options *options)
 
 	if (!conflict)
 		conflict = options_find_tasks_conflict(options);
+	if (!conflict)
+		conflict = options_find_method_conflict(options);
 	if (!conflict)
 		conflict = options_find_regions_conflict(options);
 	if (conflict)

@@ -118,6 +118,9 @@ unsigned stat_output_types(const struct stat_output *output)
 {
 	if (output->options->layout == STAT_LAYOUT_BY)
 		return output->options->by.types;
+	if (output->options->layout == STAT_LAYOUT_AUTO &&
+	    output->options->target.method == STAT_METHOD_WHOLE)
+		return PS_TYPE_BIT(PS_COMPONENT_MACHINE);
 	/* Machine-readable output is a whole tree unless it is told
 	 * otherwise. */
 	if (show_is_tree(output) || output->options->format != PS_FORMAT_TEXT)

@@ -46,22 +46,80 @@ static int start_try_set(struct stat_count *count, struct ps_eventset *set, int 
 	return ps_start(set);
 }
 
+/* Releases the sets that were made last, down to so many. */
+static void start_drop_sets(struct stat_count *count, size_t left)
+{
+	while (count->set_count > left)
+		ps_eventset_destroy(count->sets[--count->set_count]);
+}
+
 static int start_set(struct stat_count *count, struct ps_eventset *set, int attached)
 {
 	return start_try_set(count, set, attached) == PS_OK ? 0 : start_complain();
 }
 
-int stat_start_command(struct stat_count *count, pid_t pid)
+static int start_waiting(struct stat_count *count, pid_t pid)
 {
 	struct ps_eventset *set;
 
 	count->uncounted.is_of_processes = true;
-	if (start_make_room(count, 1) < 0)
-		return -1;
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
 	ps_eventset_set_enable_on_exec(set, 1);
 	return start_set(count, set, ps_eventset_attach_process(set, pid));
+}
+
+/* The child is in a group of its own from here on; it doesn't run until it may exec. -1 with why,
+ * and then nothing is left of it. */
+static int start_group(struct stat_count *count, pid_t pid)
+{
+	struct stat_how *how = &count->how;
+	struct ps_eventset *set;
+
+	if (tool_cgroup_create(&count->cgroup, pid, how->why, sizeof how->why) < 0)
+		return -1;
+	int code = ps_eventset_clone(&set, count->model);
+	if (code == PS_OK)
+		code =
+		    start_try_set(count, set, ps_eventset_attach_cgroup(set, count->cgroup.folder));
+	if (code == PS_OK)
+		return 0;
+	snprintf(how->why, sizeof how->why, "%s", ps_error_detail());
+	start_drop_sets(count, 0);
+	tool_cgroup_destroy(&count->cgroup);
+	return -1;
+}
+
+/* The tasks of a control group aren't told apart, and running processes aren't moved to one. */
+static enum stat_method start_choose(const struct stat_count *count,
+                                     const struct stat_target *target)
+{
+	if (target->method != STAT_METHOD_AUTO)
+		return target->method;
+	return count->tells_tasks || target->pid_count
+	           ? STAT_METHOD_PER_CPU
+	           : stat_method_choose(ps_eventset_event_count(count->model));
+}
+
+static void start_note_method(struct stat_count *count, enum stat_method method)
+{
+	count->how.method = method;
+	count->how.copies = stat_method_copies(method, ps_eventset_event_count(count->model));
+}
+
+int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target)
+{
+	enum stat_method method = start_choose(count, target);
+
+	if (start_make_room(count, 1) < 0)
+		return -1;
+	if (method == STAT_METHOD_CGROUP && start_group(count, pid) < 0) {
+		if (target->method == STAT_METHOD_CGROUP)
+			return tool_complain("--method cgroup: %s", count->how.why), -1;
+		method = STAT_METHOD_PER_CPU;
+	}
+	start_note_method(count, method);
+	return method == STAT_METHOD_CGROUP ? 0 : start_waiting(count, pid);
 }
 
 static int start_process(struct stat_count *count, pid_t pid)
@@ -71,13 +129,6 @@ static int start_process(struct stat_count *count, pid_t pid)
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
 	return start_set(count, set, ps_eventset_attach_process(set, pid));
-}
-
-/* Releases the sets that were made last, down to so many. */
-static void start_drop_sets(struct stat_count *count, size_t left)
-{
-	while (count->set_count > left)
-		ps_eventset_destroy(count->sets[--count->set_count]);
 }
 
 /* One that nobody named: if it has ended meanwhile there is nothing to count, and
@@ -167,6 +218,7 @@ static int start_trees(struct stat_count *count, const struct stat_target *targe
 int stat_start_processes(struct stat_count *count, const struct stat_target *target)
 {
 	count->uncounted.is_of_processes = true;
+	start_note_method(count, start_choose(count, target));
 	if (target->has_children)
 		return start_trees(count, target);
 	if (start_make_room(count, target->pid_count) < 0)

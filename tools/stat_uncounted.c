@@ -30,6 +30,12 @@ void stat_uncounted_take(struct stat_count *count)
 	if (!sum->is_of_processes)
 		return;
 	*sum = (struct stat_uncounted){.is_of_processes = true, .children = sum->children};
+	if (count->how.method == STAT_METHOD_WHOLE) {
+		snprintf(sum->why_unknown, sizeof sum->why_unknown,
+		         "--method whole doesn't see programs that the kernel does not count, as "
+		         "set-user-ID ones");
+		return;
+	}
 	for (size_t index = 0; index < count->set_count; index++)
 		uncounted_add_set(sum, count->sets[index]);
 }

@@ -11,6 +11,9 @@ static const struct tool_option options_of_stat[] = {
     {'a', "all-cpus", NULL, "count whole CPUs, whatever runs there, until Ctrl-C"},
     {'C', "cpu", "LIST", "count these whole CPUs alone, as 0-3,8"},
     {OPTION_CGROUP, "cgroup", "PATH", "count a control group: all tasks in it, and below it"},
+    {OPTION_METHOD, "method", "HOW",
+     "how a command or process is counted: per-cpu, cgroup,\nwhole (no split), or auto"},
+    {OPTION_EXACT, "exact", NULL, "fail if the split by hardware thread isn't exact"},
     {OPTION_BY, "by", "TYPE",
      "sums for each cpu, core, cache, numa, die, package,\ngroup or machine, also in JSON and "
      "CSV; l1 to l4: for\neach cache of this level; node is numa, socket is\npackage, thread is "

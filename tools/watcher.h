@@ -103,10 +103,10 @@ bool tool_watcher_until(struct tool_watcher *watcher, int fd, short events);
 struct tool_launch {
 	pid_t pid;
 	int go;      /* a byte in here lets the child go on; closing it ends the child */
-	int failure; /* what the child says if its exec failed: errno */
+	int failure; /* what the child says: 0 when it waits, errno if its exec failed */
 };
 
-/* Forks a child that waits. argv: the command, NULL-terminated. state: what the
+/* Forks a child, and returns when it waits. argv: the command, NULL-terminated. state: what the
  * command is to get as perfsage got it. Returns -1 after a complaint. */
 int tool_launch_create(struct tool_launch *launch, char **argv, const struct tool_state *state);
 

@@ -17,6 +17,8 @@
 
 #define MOUNTS      "/proc/self/mounts"
 #define MOUNT_BYTES (256 * 1024)
+#define OWN         "/proc/self/cgroup"
+#define OWN_BYTES   (16 * 1024)
 
 /* Is this word in a list with commas? */
 static bool has_word(const char *list, const char *word)
@@ -75,9 +77,9 @@ static char *mount_point(char *line, bool is_v1)
 	return !strcmp(words[2], "cgroup2") ? words[1] : NULL;
 }
 
-/* The mount point of the hierarchy that perf knows; NULL if there is none. mounts is cut into
- * pieces. */
-static const char *find_hierarchy(char *mounts, const char *copy, size_t size_bytes)
+/* The mount point of the hierarchy that perf knows, and whether it is of version 1; NULL if there
+ * is none. mounts is cut into pieces. */
+static const char *find_hierarchy(char *mounts, const char *copy, size_t size_bytes, bool *is_v1)
 {
 	for (int v1 = 1; v1 >= 0; v1--) {
 		char *rest = NULL;
@@ -88,6 +90,7 @@ static const char *find_hierarchy(char *mounts, const char *copy, size_t size_by
 			if (!point)
 				continue;
 			decode(point);
+			*is_v1 = v1;
 			return point;
 		}
 	}
@@ -112,19 +115,31 @@ static int open_folder(const char *path, int *fd)
 	return PS_OK;
 }
 
-/* Both halves of text have MOUNT_BYTES. */
+/* Both halves of text have MOUNT_BYTES. NULL with a detail. */
+static const char *read_hierarchy(char *text, bool *is_v1)
+{
+	ssize_t length = ps__os_read_file(MOUNTS, text, MOUNT_BYTES);
+
+	if (length < 0) {
+		ps__fail(PS_ESYS, MOUNTS ": %s: give the control group's absolute path",
+		         strerror((int)-length));
+		return NULL;
+	}
+	const char *point = find_hierarchy(text + MOUNT_BYTES, text, (size_t)length + 1, is_v1);
+	if (!point)
+		ps__fail(PS_ESYS, "no cgroup2 file system and no cgroup one with perf_event is "
+		                  "mounted: mount -t cgroup2 none /sys/fs/cgroup");
+	return point;
+}
+
 static int open_below(char *text, const char *path, int *fd)
 {
 	char whole[PATH_MAX];
-	ssize_t length = ps__os_read_file(MOUNTS, text, MOUNT_BYTES);
+	bool is_v1;
+	const char *point = read_hierarchy(text, &is_v1);
 
-	if (length < 0)
-		return ps__fail(PS_ESYS, MOUNTS ": %s: give the control group's absolute path",
-		                strerror((int)-length));
-	const char *point = find_hierarchy(text + MOUNT_BYTES, text, (size_t)length + 1);
 	if (!point)
-		return ps__fail(PS_ESYS, "no cgroup2 file system and no cgroup one with perf_event "
-		                         "is mounted: mount -t cgroup2 none /sys/fs/cgroup");
+		return PS_ESYS;
 	int needed = snprintf(whole, sizeof whole, "%s/%s", point, path);
 	if (needed < 0 || (size_t)needed >= sizeof whole)
 		return ps__fail(PS_EINVAL, "the control group's path has more than %d bytes",
@@ -140,6 +155,55 @@ int ps__cgroup_open(const char *path, int *fd)
 	if (!text)
 		return ps__fail_memory("the list of file systems");
 	int result = open_below(text, path, fd);
+	ps__os_free(text);
+	return result;
+}
+
+/* A line of OWN: number, controllers, path below the mount point. Version 2 has number 0 and no
+ * controllers. NULL if it is of another hierarchy. */
+static const char *own_path(char *line, bool is_v1)
+{
+	char *controllers = strchr(line, ':');
+	char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	if (!path)
+		return NULL;
+	*path++ = '\0';
+	bool is_wanted = is_v1 ? has_word(controllers + 1, "perf_event") : !strcmp(line, "0:");
+	return is_wanted ? path : NULL;
+}
+
+static int find_own(char *text, char *folder, size_t size_bytes)
+{
+	char own[OWN_BYTES], *rest = NULL;
+	const char *path = NULL;
+	bool is_v1;
+	const char *point = read_hierarchy(text, &is_v1);
+
+	if (!point)
+		return PS_ESYS;
+	ssize_t length = ps__os_read_file(OWN, own, sizeof own);
+	for (char *line = length > 0 ? strtok_r(own, "\n", &rest) : NULL; line && !path;
+	     line = strtok_r(NULL, "\n", &rest))
+		path = own_path(line, is_v1);
+	/* Where another control group is the root of what this process may see. */
+	if (!path || *path != '/' || !strncmp(path, "/..", 3))
+		return ps__fail(PS_ESYS, "the own control group isn't below %s, as " OWN " tells",
+		                point);
+	int needed = snprintf(folder, size_bytes, "%s%s", point, strcmp(path, "/") ? path : "");
+	if (needed < 0 || (size_t)needed >= size_bytes)
+		return ps__fail(PS_ESYS, "the own control group's path has more than %zu bytes",
+		                size_bytes - 1);
+	return PS_OK;
+}
+
+int ps__cgroup_own(char *folder, size_t size_bytes)
+{
+	char *text = ps__os_calloc(2, MOUNT_BYTES);
+
+	if (!text)
+		return ps__fail_memory("the list of file systems");
+	int result = find_own(text, folder, size_bytes);
 	ps__os_free(text);
 	return result;
 }

@@ -10,6 +10,7 @@ lab_tests = \
 	tests/lab/tests/test_lab_exact_disturbed \
 	tests/lab/tests/test_lab_hotplug \
 	tests/lab/tests/test_lab_loop \
+	tests/lab/tests/test_lab_methods \
 	tests/lab/tests/test_lab_multiplex \
 	tests/lab/tests/test_lab_region \
 	tests/lab/tests/test_lab_stat \
@@ -88,6 +89,12 @@ tests_lab_tests_test_lab_loop_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_loop_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_loop_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_loop_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_methods_SOURCES = tests/lab/tests/test_lab_methods.c
+tests_lab_tests_test_lab_methods_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_methods_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_methods_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_methods_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_multiplex_SOURCES = tests/lab/tests/test_lab_multiplex.c
 tests_lab_tests_test_lab_multiplex_CPPFLAGS = $(lab_cppflags)

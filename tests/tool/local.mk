@@ -14,6 +14,7 @@ tool_tests = \
 	tests/tool/stat-delay \
 	tests/tool/stat-errors \
 	tests/tool/stat-files \
+	tests/tool/stat-method \
 	tests/tool/stat-names \
 	tests/tool/stat-output \
 	tests/tool/stat-perf-options \

@@ -84,6 +84,7 @@ unit_tests = \
 	tests/unit/test_list_events \
 	tests/unit/test_stat_aggregate \
 	tests/unit/test_stat_defaults \
+	tests/unit/test_stat_method \
 	tests/unit/test_status \
 	tests/unit/test_bound \
 	tests/unit/test_table \
@@ -163,3 +164,4 @@ tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_stat_method_LDADD = tools/libtools.la $(LDADD)

@@ -47,6 +47,21 @@ void lab_after_tick(void)
 		;
 }
 
+#define TICK_NS 4000000
+
+void lab_sleep_after_tick(void)
+{
+	struct timespec tick;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &tick);
+	tick.tv_nsec += 2 * TICK_NS + 500000;
+	if (tick.tv_nsec >= 1000000000) {
+		tick.tv_sec++;
+		tick.tv_nsec -= 1000000000;
+	}
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
+}
+
 static const char *shape(const char *name)
 {
 	const char *value = getenv(name);

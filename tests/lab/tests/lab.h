@@ -25,6 +25,7 @@ void lab_loop(unsigned long iterations);
  * 3 ms is counted exactly then.
  */
 void lab_after_tick(void);
+void lab_sleep_after_tick(void); /* the same, asleep: it is done while instructions are counted */
 
 /* Of three measurements: a rare one counts some thousands more here (HACKING, "The PMU lab"). */
 long long lab_median(long long one, long long two, long long three);

@@ -58,27 +58,11 @@ static void close_walk(struct walk *walk)
 	lab_ok(ps_hooks_set(NULL));
 }
 
-#define TICK_NS 4000000
-
-/* As lab_after_tick, but asleep: it is done while instructions are counted. */
-static void sleep_until_after_tick(void)
-{
-	struct timespec tick;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &tick);
-	tick.tv_nsec += 2 * TICK_NS + 500000;
-	if (tick.tv_nsec >= 1000000000) {
-		tick.tv_sec++;
-		tick.tv_nsec -= 1000000000;
-	}
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
-}
-
 static void work_on(int cpu, int times, unsigned long iterations)
 {
 	lab_pin(cpu);
 	for (int i = 0; i < times; i++) {
-		sleep_until_after_tick();
+		lab_sleep_after_tick();
 		lab_loop(iterations);
 	}
 }
@@ -226,7 +210,7 @@ static void *wander(void *argument)
 	pthread_mutex_lock(&team->turn);
 	lab_ok(ps_eventset_clone(&set, team->model));
 	int first = team->next++;
-	sleep_until_after_tick();
+	lab_sleep_after_tick();
 	int started = ps_start(set);
 	for (int i = 0; i < HANDS; i++) {
 		int cpu = (first + i) % HANDS;

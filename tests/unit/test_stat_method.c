@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How perfsage stat counts a command: the choice by cost, what is said of it, where a control group
+ * of its own goes, and what a process spent out of it. */
+#include "locate/locate.h"
+#include "support/scene.h"
+#include "tools/stat.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+START_TEST(copies_are_events_by_cpus_and_many_of_them_want_a_control_group)
+{
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	size_t many = (64 + cpus - 1) / cpus; /* the least number of events with 64 copies */
+
+	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_PER_CPU, 5), 5 * cpus);
+	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_WHOLE, 5), 5);
+	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_CGROUP, 5), 0);
+	ck_assert_int_eq((int)stat_method_choose(many), STAT_METHOD_CGROUP);
+	ck_assert_int_eq((int)stat_method_choose(many - 1), STAT_METHOD_PER_CPU);
+}
+END_TEST
+
+static void check_line(struct stat_how how, const char *wanted)
+{
+	struct ps__buffer out = {0};
+
+	stat_method_show(&how, &out);
+	ck_assert_str_eq(ps__buffer_text(&out), wanted);
+	ps__buffer_clear(&out);
+}
+
+START_TEST(a_costly_method_is_named_with_its_cost_and_the_remedy)
+{
+	check_line((struct stat_how){.method = STAT_METHOD_AUTO}, "");
+	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 63}, "");
+	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 320},
+	           "method      per-cpu: a thread that is created takes 320 copies of events, "
+	           "320.0 us or more and 364.8kB; --method whole is cheaper, without the split\n");
+	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 64, .why = "no"},
+	           "method      per-cpu: a thread that is created takes 64 copies of events, "
+	           "64.00 us or more and 72.96kB; --method whole is cheaper, without the split; "
+	           "--method cgroup isn't possible: no\n");
+	check_line((struct stat_how){.method = STAT_METHOD_CGROUP, .left_s = 1.5},
+	           "method      cgroup: a control group for the command, which its tasks don't "
+	           "pay for\n"
+	           "uncounted   about 1.500 s of CPU time: processes were moved out of the "
+	           "control group\n");
+}
+END_TEST
+
+/* 1 s in user space and 0.5 s in the kernel. */
+START_TEST(time_out_of_the_group_is_what_the_group_does_not_explain)
+{
+	struct rusage usage = {.ru_utime = {.tv_sec = 1}, .ru_stime = {.tv_usec = 500000}};
+
+	ck_assert_double_eq(stat_method_left_s(&usage, 1.5), 0);
+	ck_assert_double_eq(stat_method_left_s(&usage, 2.5), 0); /* what goes on is in there, too */
+	ck_assert_double_eq(stat_method_left_s(&usage, 1.47), 0);
+	ck_assert_double_eq_tol(stat_method_left_s(&usage, 0.5), 1.0, 1e-9);
+	ck_assert_double_eq(stat_method_left_s(&usage, (double)NAN), 0);
+}
+END_TEST
+
+static void check_own(const char *mounts, const char *own, const char *wanted)
+{
+	char folder[64] = "";
+
+	fake_file("/proc/self/mounts", mounts);
+	fake_file("/proc/self/cgroup", own);
+	check_ok(ps__cgroup_own(folder, sizeof folder));
+	ck_assert_str_eq(folder, wanted);
+}
+
+#define V2 "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
+#define V1 "cgroup /sys/fs/perf cgroup rw,perf_event 0 0\n"
+
+START_TEST(the_own_group_is_that_of_the_hierarchy_which_perf_knows)
+{
+	check_own(V2, "0::/user.slice/job\n", "/sys/fs/cgroup/user.slice/job");
+	check_own(V2, "0::/\n", "/sys/fs/cgroup");
+	check_own(V2, "3:cpu:/x\n0::/job:1\n", "/sys/fs/cgroup/job:1");
+	check_own(V2 V1, "4:cpu,perf_event:/step\n0::/job\n", "/sys/fs/perf/step");
+}
+END_TEST
+
+START_TEST(a_group_that_cannot_be_seen_is_no_place_for_another)
+{
+	char folder[64], small[20];
+
+	check_fails(ps__cgroup_own(folder, sizeof folder), PS_ESYS);
+	check_detail("/proc/self/mounts");
+	fake_file("/proc/self/mounts", V2);
+	check_fails(ps__cgroup_own(folder, sizeof folder), PS_ESYS);
+	check_detail("isn't below /sys/fs/cgroup");
+	fake_file("/proc/self/cgroup", "0::/../outside\n");
+	check_fails(ps__cgroup_own(folder, sizeof folder), PS_ESYS);
+	fake_file("/proc/self/cgroup", "nonsense\n1:cpu\n");
+	check_fails(ps__cgroup_own(folder, sizeof folder), PS_ESYS);
+	fake_file("/proc/self/cgroup", "0::/user.slice\n");
+	check_fails(ps__cgroup_own(small, sizeof small), PS_ESYS);
+	check_detail("more than 19 bytes");
+	check_ok(ps__cgroup_own(folder, sizeof folder));
+	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
+	check_fails(ps__cgroup_own(folder, sizeof folder), PS_ENOMEM);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("stat_method");
+	TCase *tests = scene_case(suite, "method");
+
+	tcase_add_test(tests, copies_are_events_by_cpus_and_many_of_them_want_a_control_group);
+	tcase_add_test(tests, a_costly_method_is_named_with_its_cost_and_the_remedy);
+	tcase_add_test(tests, time_out_of_the_group_is_what_the_group_does_not_explain);
+	tcase_add_test(tests, the_own_group_is_that_of_the_hierarchy_which_perf_knows);
+	tcase_add_test(tests, a_group_that_cannot_be_seen_is_no_place_for_another);
+	return scene_run(suite);
+}

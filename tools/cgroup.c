@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A control group for a command. It limits nothing: it is a name for the
+ * command's tasks, by which the kernel counts them on each CPU.
+ */
+#include "tools/cgroup.h"
+
+#include "base/os.h"
+#include "locate/locate.h"
+#include "output/buffer.h"
+#include "tools/terminal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <perfsage.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX      "perfsage-" /* before perfsage's pid */
+#define MOST_TRIES  200         /* a task that ends keeps its group for some time */
+#define RETRY_NS    1000000
+#define MOST_BYTES  65536
+#define FOLDER_MODE 0755
+
+static char *cgroup_file(const char *folder, const char *name)
+{
+	struct ps__buffer path = {0};
+
+	ps__buffer_add(&path, "%s/%s", folder, name);
+	char *copy = path.failed ? NULL : strdup(ps__buffer_text(&path));
+	ps__buffer_clear(&path);
+	return copy;
+}
+
+/* Moves a process there. 0, or an errno. */
+static int cgroup_move(const char *folder, const char *pid)
+{
+	char *path = cgroup_file(folder, "cgroup.procs");
+	int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+	int error = !path ? ENOMEM : fd < 0 ? errno : 0;
+
+	if (fd >= 0 && write(fd, pid, strlen(pid)) < 0)
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return error;
+}
+
+/* A group whose perfsage has ended, and in which nothing runs; the kernel
+ * refuses others. */
+static void cgroup_sweep(const char *home)
+{
+	DIR *list = opendir(home);
+
+	for (const struct dirent *entry = list ? readdir(list) : NULL; entry;
+	     entry = readdir(list)) {
+		char *end;
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+			continue;
+		long pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
+		if (*end || pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+			continue;
+		char *folder = cgroup_file(home, entry->d_name);
+		if (folder)
+			rmdir(folder);
+		free(folder);
+	}
+	if (list)
+		closedir(list);
+}
+
+static void cgroup_forget(struct tool_cgroup *cgroup)
+{
+	free(cgroup->folder);
+	free(cgroup->home);
+	*cgroup = (struct tool_cgroup){.folder = NULL};
+}
+
+int tool_cgroup_create(struct tool_cgroup *cgroup, pid_t pid, char *why, size_t why_bytes)
+{
+	char home[PATH_MAX], number[32];
+
+	*cgroup = (struct tool_cgroup){.folder = NULL};
+	if (ps__cgroup_own(home, sizeof home) != PS_OK) {
+		snprintf(why, why_bytes, "%s", ps_error_detail());
+		return -1;
+	}
+	cgroup_sweep(home);
+	snprintf(number, sizeof number, PREFIX "%d", (int)getpid());
+	cgroup->home = strdup(home);
+	cgroup->folder = cgroup_file(home, number);
+	if (!cgroup->home || !cgroup->folder) {
+		snprintf(why, why_bytes, "out of memory");
+		cgroup_forget(cgroup);
+		return -1;
+	}
+	if (mkdir(cgroup->folder, FOLDER_MODE) < 0) {
+		snprintf(why, why_bytes, "no control group can be made in %s: %s", home,
+		         strerror(errno));
+		cgroup_forget(cgroup);
+		return -1;
+	}
+	snprintf(number, sizeof number, "%d", (int)pid);
+	int error = cgroup_move(cgroup->folder, number);
+	if (!error)
+		return 0;
+	snprintf(why, why_bytes, "no process can be moved to a control group in %s: %s", home,
+	         strerror(error));
+	tool_cgroup_destroy(cgroup);
+	return -1;
+}
+
+/* To where perfsage is, which they would have been in. */
+static void cgroup_send_home(const struct tool_cgroup *cgroup)
+{
+	char *path = cgroup_file(cgroup->folder, "cgroup.procs");
+	FILE *list = path ? fopen(path, "re") : NULL;
+	char line[32];
+
+	while (list && fgets(line, sizeof line, list)) {
+		line[strcspn(line, "\n")] = '\0';
+		cgroup_move(cgroup->home, line);
+	}
+	if (list)
+		fclose(list);
+	free(path);
+}
+
+void tool_cgroup_destroy(struct tool_cgroup *cgroup)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	int error = 0;
+
+	if (!cgroup->folder)
+		return;
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		error = rmdir(cgroup->folder) < 0 ? errno : 0;
+		if (error != EBUSY)
+			break;
+		cgroup_send_home(cgroup);
+		nanosleep(&pause, NULL);
+	}
+	if (error && error != ENOENT)
+		tool_complain("the control group %s can't be taken away: %s: it counts nothing any "
+		              "more; rmdir takes it away when its processes have ended",
+		              cgroup->folder, strerror(error));
+	cgroup_forget(cgroup);
+}
+
+double tool_cgroup_cpu_s(const struct tool_cgroup *cgroup)
+{
+	static const char name[] = "usage_usec ";
+	char text[MOST_BYTES];
+	char *path = cgroup->folder ? cgroup_file(cgroup->folder, "cpu.stat") : NULL;
+	ssize_t length = path ? ps__os_read_file(path, text, sizeof text) : -1;
+
+	free(path);
+	const char *found = length > 0 ? strstr(text, name) : NULL;
+	return found ? strtod(found + strlen(name), NULL) / 1e6 : (double)NAN;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ways to count a command, and what they cost its tasks. The kernel copies each inherited event
+ * for each thread and process that is created: with an event for each CPU, that is CPUs times
+ * events. A control group is counted without copies, where that is permitted. doc/measurements has
+ * what they cost.
+ */
+#include "tools/stat.h"
+
+#include "output/number.h"
+#include "tools/terminal.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
+                                    [STAT_METHOD_PER_CPU] = "per-cpu",
+                                    [STAT_METHOD_CGROUP] = "cgroup",
+                                    [STAT_METHOD_WHOLE] = "whole"};
+
+/* From so many copies on a control group is tried: they double what creating a thread takes. */
+#define MANY_COPIES 64
+
+/* The least that one was seen to cost. */
+#define COPY_NS    1000.0
+#define COPY_BYTES 1140.0
+
+/* The kernel adds up a task's time as it ends; an exec is in one of the times only. */
+#define TOLERANCE_S    0.01
+#define TOLERANCE_PART 0.02
+
+int stat_method_parse(const char *word, enum stat_method *method)
+{
+	for (size_t index = 0; index < sizeof names / sizeof names[0]; index++) {
+		if (strcmp(word, names[index]) == 0) {
+			*method = (enum stat_method)index;
+			return 0;
+		}
+	}
+	tool_complain("--method: there is no '%s': auto, per-cpu, cgroup or whole", word);
+	return -1;
+}
+
+const char *stat_method_name(enum stat_method method)
+{
+	return names[method];
+}
+
+size_t stat_method_copies(enum stat_method method, size_t events)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (method == STAT_METHOD_PER_CPU)
+		return events * (size_t)(cpus > 0 ? cpus : 1);
+	return method == STAT_METHOD_WHOLE ? events : 0;
+}
+
+enum stat_method stat_method_choose(size_t events)
+{
+	return stat_method_copies(STAT_METHOD_PER_CPU, events) < MANY_COPIES ? STAT_METHOD_PER_CPU
+	                                                                     : STAT_METHOD_CGROUP;
+}
+
+double stat_method_left_s(const struct rusage *usage, double group_s)
+{
+	double used_s = stat_seconds(usage->ru_utime) + stat_seconds(usage->ru_stime);
+
+	if (isnan(group_s) || used_s - group_s <= TOLERANCE_S + TOLERANCE_PART * used_s)
+		return 0;
+	return used_s - group_s;
+}
+
+static void method_add_cost(const struct stat_how *how, struct ps__buffer *out)
+{
+	ps__buffer_add(out, "per-cpu: a thread that is created takes %zu copies of events, ",
+	               how->copies);
+	ps__number_add_time(out, (double)how->copies * COPY_NS);
+	ps__buffer_add(out, " or more and ");
+	ps__number_add_si(out, (double)how->copies * COPY_BYTES);
+	ps__buffer_add(out, "B; --method whole is cheaper, without the split");
+	if (!*how->why)
+		return;
+	ps__buffer_add(out, "; --method cgroup isn't possible: ");
+	tool_put(out, how->why);
+}
+
+void stat_method_show(const struct stat_how *how, struct ps__buffer *out)
+{
+	if (how->method == STAT_METHOD_AUTO ||
+	    (how->method == STAT_METHOD_PER_CPU && how->copies < MANY_COPIES))
+		return;
+	stat_footer_line("method", out);
+	if (how->method == STAT_METHOD_PER_CPU)
+		method_add_cost(how, out);
+	else if (how->method == STAT_METHOD_WHOLE)
+		ps__buffer_add(out, "whole: a task's events count on any CPU");
+	else
+		ps__buffer_add(out, "cgroup: a control group for the command, which its tasks "
+		                    "don't pay for");
+	ps__buffer_add(out, "\n");
+	if (how->left_s <= 0)
+		return;
+	stat_footer_line("uncounted", out);
+	ps__buffer_add(out, "about ");
+	ps__number_add_duration(out, how->left_s);
+	ps__buffer_add(out, " of CPU time: processes were moved out of the control group\n");
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a command's counts are split by hardware thread: the ways, what they cost, and the choice. */
+#ifndef PS_TOOLS_STAT_METHOD_H
+#define PS_TOOLS_STAT_METHOD_H
+
+#include "output/buffer.h"
+
+#include <stddef.h>
+#include <sys/resource.h>
+
+enum stat_method {
+	STAT_METHOD_AUTO,
+	STAT_METHOD_PER_CPU, /* each task has copies of all events for each CPU */
+	STAT_METHOD_CGROUP,  /* events on each CPU, for a control group with the tasks */
+	STAT_METHOD_WHOLE    /* each task has copies of all events, for any CPU: no split */
+};
+
+/* What was taken for a run. */
+struct stat_how {
+	enum stat_method method; /* AUTO: whole CPUs or a given group, where there is no choice */
+	size_t copies;           /* of events, which a thread takes that is created */
+	double left_s;           /* CPU time that was spent out of the control group */
+	char why[512];           /* why it is no control group; "" if none was tried */
+};
+
+/* Returns -1 after a complaint. */
+int stat_method_parse(const char *word, enum stat_method *method);
+const char *stat_method_name(enum stat_method method);
+
+/* The copies of so many events that a created thread takes. */
+size_t stat_method_copies(enum stat_method method, size_t events);
+
+/* Per-CPU events, unless these are so many copies that creating threads takes long. */
+enum stat_method stat_method_choose(size_t events);
+
+/* The time of the command and its children that the group's doesn't explain, which is NaN where it
+ * isn't known. */
+double stat_method_left_s(const struct rusage *usage, double group_s);
+
+/* The footer's lines of it: nothing if it is as cheap as usual. */
+void stat_method_show(const struct stat_how *how, struct ps__buffer *out);
+
+#endif
