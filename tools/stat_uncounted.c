@@ -78,7 +78,7 @@ void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__
 	ps__buffer_add(out,
 	               "' (process %d): Linux does not count a program that is set-user-ID or "
 	               "set-group-ID, has capabilities or can't be read by this user, nor what it "
-	               "starts; -a counts whole CPUs",
+	               "starts; --method cgroup counts it, and -a whole CPUs",
 	               (int)uncounted->pid);
 }
 
