@@ -19,8 +19,12 @@ static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
                                     [STAT_METHOD_CGROUP] = "cgroup",
                                     [STAT_METHOD_WHOLE] = "whole"};
 
-/* From so many copies on a control group is tried: they double what creating a thread takes. */
-#define MANY_COPIES 64
+/* From so many copies on a control group is tried: they add half to what creating a thread
+ * takes. */
+#define MANY_COPIES 16
+
+/* And from so many on the reader is told: they take a quarter of a millisecond. */
+#define COSTLY_COPIES 256
 
 /* The least that one was seen to cost. */
 #define COPY_NS    1000.0
@@ -88,7 +92,7 @@ static void method_add_cost(const struct stat_how *how, struct ps__buffer *out)
 void stat_method_show(const struct stat_how *how, struct ps__buffer *out)
 {
 	if (how->method == STAT_METHOD_AUTO ||
-	    (how->method == STAT_METHOD_PER_CPU && how->copies < MANY_COPIES))
+	    (how->method == STAT_METHOD_PER_CPU && how->copies < COSTLY_COPIES))
 		return;
 	stat_footer_line("method", out);
 	if (how->method == STAT_METHOD_PER_CPU)

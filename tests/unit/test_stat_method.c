@@ -13,7 +13,7 @@
 START_TEST(copies_are_events_by_cpus_and_many_of_them_want_a_control_group)
 {
 	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
-	size_t many = (64 + cpus - 1) / cpus; /* the least number of events with 64 copies */
+	size_t many = (16 + cpus - 1) / cpus; /* the least number of events with 16 copies */
 
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_PER_CPU, 5), 5 * cpus);
 	ck_assert_uint_eq(stat_method_copies(STAT_METHOD_WHOLE, 5), 5);
@@ -35,13 +35,13 @@ static void check_line(struct stat_how how, const char *wanted)
 START_TEST(a_costly_method_is_named_with_its_cost_and_the_remedy)
 {
 	check_line((struct stat_how){.method = STAT_METHOD_AUTO}, "");
-	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 63}, "");
+	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 255}, "");
 	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 320},
 	           "method      per-cpu: a thread that is created takes 320 copies of events, "
 	           "320.0 us or more and 364.8kB; --method whole is cheaper, without the split\n");
-	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 64, .why = "no"},
-	           "method      per-cpu: a thread that is created takes 64 copies of events, "
-	           "64.00 us or more and 72.96kB; --method whole is cheaper, without the split; "
+	check_line((struct stat_how){.method = STAT_METHOD_PER_CPU, .copies = 256, .why = "no"},
+	           "method      per-cpu: a thread that is created takes 256 copies of events, "
+	           "256.0 us or more and 291.8kB; --method whole is cheaper, without the split; "
 	           "--method cgroup isn't possible: no\n");
 	check_line((struct stat_how){.method = STAT_METHOD_CGROUP, .left_s = 1.5},
 	           "method      cgroup: a control group for the command, which its tasks don't "
