@@ -11,7 +11,9 @@ collect_libcollect_la_SOURCES = \
 	collect/report.c \
 	collect/report.h \
 	collect/settings.c \
-	collect/settings.h
+	collect/settings.h \
+	collect/tree.c \
+	collect/tree.h
 
 # Beside the library, which it loads when there are marks to hear. It needs nothing but the C library: what is preloaded into
 # every program must not bring others along.

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "collect/hush.h"
+#include "collect/tree.h"
 #include "output/buffer.h"
 #include "output/number.h"
 #include "output/rank.h"
@@ -120,6 +121,24 @@ static void report_clear_metrics(struct report_metrics *metrics)
 		ps__os_free(metrics->names[index]);
 }
 
+static int report_add_table(const struct collect_report *report, const struct collect_run *run,
+                            FILE *stream)
+{
+	const struct collect_settings *settings = report->settings;
+	struct ps_paths_options options = {.size = sizeof options,
+	                                   .flags = settings->flags | PS_PATHS_COMPACT |
+	                                            (run->is_continued ? PS_PATHS_NO_HEADER : 0),
+	                                   .types = settings->types,
+	                                   .cache_level = settings->cache_level,
+	                                   .width = settings->width,
+	                                   .metrics = run->metrics,
+	                                   .metric_count = run->metric_count,
+	                                   .fields = run->fields,
+	                                   .field_count = run->field_count};
+
+	return ps_paths_export(report->paths, settings->format, &options, stream);
+}
+
 static int report_add_paths(const struct collect_report *report, const char *command,
                             bool is_continued, FILE *stream)
 {
@@ -134,21 +153,16 @@ static int report_add_paths(const struct collect_report *report, const char *com
 	    {.name = "complete", .number = !report->is_flushed},
 	    {.name = "cost_s", .number = report->visit_ns * (double)report->counted / 1e9},
 	};
-	struct ps_paths_options options = {.size = sizeof options,
-	                                   .flags = settings->flags | PS_PATHS_COMPACT |
-	                                            (is_continued ? PS_PATHS_NO_HEADER : 0),
-	                                   .types = settings->types,
-	                                   .cache_level = settings->cache_level,
-	                                   .width = settings->width,
-	                                   .fields = fields,
-	                                   .field_count = sizeof fields / sizeof fields[0]};
-
 	struct report_metrics metrics = {.is_text = settings->format == PS_FORMAT_TEXT};
 
 	ps_metric_for_each(report->root, report_keep_metric, &metrics);
-	options.metrics = (const char *const *)metrics.names;
-	options.metric_count = metrics.count;
-	int result = ps_paths_export(report->paths, settings->format, &options, stream);
+	struct collect_run run = {.metrics = (const char *const *)metrics.names,
+	                          .metric_count = metrics.count,
+	                          .fields = fields,
+	                          .field_count = sizeof fields / sizeof fields[0],
+	                          .is_continued = is_continued};
+	int result = settings->region ? collect_tree_write(report, &run, stream)
+	                              : report_add_table(report, &run, stream);
 	report_clear_metrics(&metrics);
 	return result;
 }

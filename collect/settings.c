@@ -199,6 +199,17 @@ static int settings_read_output(char **output)
 	return *output ? PS_OK : ps__fail_memory("the name of a file");
 }
 
+/* The program may change its environment. */
+static int settings_read_region(char **region)
+{
+	const char *name = settings_find("PERFSAGE_REGION");
+
+	if (!name)
+		return PS_OK;
+	*region = strdup(name);
+	return *region ? PS_OK : ps__fail_memory("the name of a region");
+}
+
 static int settings_read_rest(struct collect_settings *settings)
 {
 	const char *by = settings_find("PERFSAGE_BY");
@@ -216,6 +227,8 @@ static int settings_read_rest(struct collect_settings *settings)
 		result = settings_read_one_in(&settings->one_in);
 	if (result == PS_OK)
 		result = settings_read_flush(&settings->flush_s);
+	if (result == PS_OK)
+		result = settings_read_region(&settings->region);
 	return result == PS_OK ? settings_read_output(&settings->output) : result;
 }
 
@@ -237,6 +250,7 @@ int collect_settings_read(struct collect_settings *out)
 void collect_settings_clear(struct collect_settings *settings)
 {
 	free(settings->output);
+	free(settings->region);
 	ps_eventset_destroy(settings->model);
 	*settings = (struct collect_settings){0};
 }

@@ -10,6 +10,7 @@
 struct collect_settings {
 	struct ps_eventset *model; /* the events */
 	char *output;              /* a file; NULL: stderr */
+	char *region;              /* whose tree is to be shown; NULL: the table of all paths */
 	enum ps_format format;
 	unsigned types; /* of components, and the level of caches: as struct ps_print_options */
 	int cache_level;

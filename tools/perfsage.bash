@@ -59,7 +59,7 @@ _perfsage_command_start() {
 		case ${words[index]} in
 		--) echo $((index + 1)); return ;;
 		-e | --event | -p | --pid | -C | --cpu | --cgroup | --method | --by | -I | --interval | --interval-count | -D | --delay | \
-			--budget | --one-in | -r | --repeat | --timeout | -o | --output | --heat | --heat-by)
+			--budget | --one-in | --region | -r | --repeat | --timeout | -o | --output | --heat | --heat-by)
 			((index++)) ;;
 		-*) ;;
 		*) echo "$index"; return ;;
@@ -120,7 +120,7 @@ _perfsage_offer_value() {
 	--method) _perfsage_offer "auto per-cpu cgroup whole" ;;
 	-o | --output | --heat | --xml) _perfsage_offer_files -f ;;
 	--cgroup) _perfsage_offer_files -d ;;
-	-C | --cpu | -I | --interval | --interval-count | -D | --delay | --budget | --one-in | -r | \
+	-C | --cpu | -I | --interval | --interval-count | -D | --delay | --budget | --one-in | --region | -r | \
 		--repeat | --timeout | --synthetic) ;;
 	*) return 1 ;;
 	esac

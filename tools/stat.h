@@ -74,10 +74,11 @@ struct stat_options {
 	struct {
 		const char *budget; /* percent; NULL: none */
 		const char *one_in; /* NULL: each visit is counted */
-	} sampling;                 /* of regions */
-	bool shows_tasks;           /* the matrix of software threads and hardware threads */
-	bool hides_idle;            /* in JSON and CSV, which have all components otherwise */
-	unsigned print_flags;       /* that text is asked for: PS_PRINT_IDLE, PS_PRINT_EACH */
+		const char *region; /* whose tree is shown; NULL: the table of all */
+	} of_regions;
+	bool shows_tasks;     /* the matrix of software threads and hardware threads */
+	bool hides_idle;      /* in JSON and CSV, which have all components otherwise */
+	unsigned print_flags; /* that text is asked for: PS_PRINT_IDLE, PS_PRINT_EACH */
 	bool is_raw;
 	char **command; /* NULL-terminated; NULL: none */
 };

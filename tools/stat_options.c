@@ -126,7 +126,7 @@ static int options_take_budget(struct stat_options *options, const char *percent
 		return tool_complain("--budget takes a percentage above 0 and up to 100, not '%s'",
 		                     percent),
 		       -1;
-	options->sampling.budget = percent;
+	options->of_regions.budget = percent;
 	return 0;
 }
 
@@ -134,7 +134,7 @@ static int options_take_one_in(struct stat_options *options, const char *text)
 {
 	long long number;
 
-	options->sampling.one_in = text;
+	options->of_regions.one_in = text;
 	return tool_parse_number("--one-in", text, 1, 1000000000000, &number);
 }
 
@@ -173,6 +173,10 @@ static int options_take_value(struct stat_options *options, int key, const char 
 		return options_take_budget(options, argument);
 	case OPTION_ONE_IN:
 		return options_take_one_in(options, argument);
+	case OPTION_REGION:
+		options->shows_regions = true;
+		options->of_regions.region = argument;
+		return 0;
 	case OPTION_CGROUP:
 		return options_take_cgroup(options, argument);
 	case OPTION_METHOD:
@@ -310,7 +314,7 @@ static const char *options_find_method_conflict(const struct stat_options *optio
 static const char *options_find_regions_conflict(const struct stat_options *options)
 {
 	if (!options->shows_regions)
-		return options->sampling.budget || options->sampling.one_in
+		return options->of_regions.budget || options->of_regions.one_in
 		           ? "--budget and --one-in need --regions, whose visits they sample"
 		           : NULL;
 	if (!stat_options_counts_command(options))

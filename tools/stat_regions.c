@@ -200,8 +200,9 @@ int stat_regions_create(struct stat_regions *regions, const struct stat_output *
 	    setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
 	    setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0 ||
 	    setenv("PERFSAGE_FLUSH", FLUSH_S, 0) < 0 || regions_set("PERFSAGE_BY", by) < 0 ||
-	    regions_set("PERFSAGE_BUDGET", output->options->sampling.budget) < 0 ||
-	    regions_set("PERFSAGE_ONE_IN", output->options->sampling.one_in) < 0)
+	    regions_set("PERFSAGE_REGION", output->options->of_regions.region) < 0 ||
+	    regions_set("PERFSAGE_BUDGET", output->options->of_regions.budget) < 0 ||
+	    regions_set("PERFSAGE_ONE_IN", output->options->of_regions.one_in) < 0)
 		return tool_complain("out of memory"), -1;
 	return 0;
 }

@@ -22,6 +22,9 @@ static const struct tool_option options_of_stat[] = {
     {OPTION_REGIONS, "regions", NULL,
      "the counts of the program's regions, which it marks by\n<perfsage/marks.h>: paths down, "
      "events across"},
+    {OPTION_REGION, "region", "NAME",
+     "--regions, and of these the machine's tree of each path\nthat ends in NAME, as in solve or "
+     "step/solve"},
     {OPTION_BUDGET, "budget", "PERCENT",
      "of the time that --regions may cost: regions that are\nvisited more often are sampled"},
     {OPTION_ONE_IN, "one-in", "N", "with --regions: count one visit in N, at random"},

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine's tree of a region's paths, in the place of a table of all paths. */
+#ifndef PS_COLLECT_TREE_H
+#define PS_COLLECT_TREE_H
+
+#include "collect/report.h"
+
+#include <perfsage/export.h>
+#include <stdio.h>
+
+/* What a report writes beside the counts. */
+struct collect_run {
+	const char *const *metrics;
+	size_t metric_count;
+	const struct ps_export_field *fields;
+	size_t field_count;
+	bool is_continued; /* CSV: there are rows already. Text of a tree: there is another */
+};
+
+/*
+ * Writes the tree of each path whose last names are settings->region, as ps_paths_export writes
+ * them in CSV, with the regions in it: in text one below the other, in JSON a line for each, in CSV
+ * with a column "path". Text says if there is none. PS_ESYS, PS_ENOMEM.
+ */
+int collect_tree_write(const struct collect_report *report, const struct collect_run *run,
+                       FILE *stream);
+
+#endif
