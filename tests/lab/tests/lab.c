@@ -221,6 +221,27 @@ static int open_no_instance(struct perf_event_attr *attr, pid_t pid, int cpu, in
 	return -1;
 }
 
+/* Columns are type, id, os_id, name, parent, event, value. */
+double lab_csv_value(const char *path, const char *type, int os_id, const char *event)
+{
+	FILE *file = fopen(path, "r");
+	char line[1024];
+	double value = -1;
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof line, file)) {
+		char *rest = line;
+		char *fields[7] = {0};
+		for (int field = 0; field < 7 && rest; field++)
+			fields[field] = strsep(&rest, ",");
+		if (rest && !strcmp(fields[0], type) && atoi(fields[2]) == os_id &&
+		    !strcmp(fields[5], event))
+			value = atof(fields[6]);
+	}
+	fclose(file);
+	return value;
+}
+
 struct ps_hooks lab_hooks(enum lab_means means)
 {
 	struct ps_hooks hooks = *ps_hooks_default();

@@ -53,6 +53,9 @@ struct ps_eventset *lab_set(const char *first, ...); /* events, then NULL */
 struct ps_value lab_reading(struct ps_thread *thread, const char *event, uint64_t timestamp);
 struct ps_value lab_total(struct ps_component *component, const char *event);
 
+/* The value of a row in a file that perfsage stat --csv wrote; -1: there is none. */
+double lab_csv_value(const char *path, const char *type, int os_id, const char *event);
+
 /* The real kernel, which refuses all but one of the means by which PS_ATTRIBUTE_EXACT can split
  * counts. */
 enum lab_means {

@@ -213,26 +213,6 @@ START_TEST(a_control_group_costs_no_more_than_a_group_that_is_inherited)
 }
 END_TEST
 
-/* The value of a row of text: "Thread,1,1,...,event,value". */
-static double value_of(const char *type, int os_id, const char *event)
-{
-	FILE *file = fopen(COUNTS, "r");
-	char line[1024];
-	double value = -1;
-
-	ck_assert_ptr_nonnull(file);
-	while (fgets(line, sizeof line, file)) {
-		char *rest = line, *fields[7] = {0};
-		for (int field = 0; field < 7 && rest; field++)
-			fields[field] = strsep(&rest, ",");
-		if (rest && !strcmp(fields[0], type) && atoi(fields[2]) == os_id &&
-		    !strcmp(fields[5], event))
-			value = atof(fields[6]);
-	}
-	fclose(file);
-	return value;
-}
-
 struct counts {
 	double total, parts[2], faults;
 };
@@ -247,10 +227,10 @@ static struct counts count(const char *method)
 	         " -- %s work - 2> /dev/null",
 	         method, program);
 	ck_assert_msg(system(line) == 0, "failed: %s", line);
-	struct counts counts = {.total = value_of("Machine", 0, "instructions:u"),
-	                        .parts = {value_of("Thread", 1, "instructions:u"),
-	                                  value_of("Thread", 2, "instructions:u")},
-	                        .faults = value_of("Machine", 0, "page-faults")};
+	struct counts counts = {.total = lab_csv_value(COUNTS, "Machine", 0, "instructions:u"),
+	                        .parts = {lab_csv_value(COUNTS, "Thread", 1, "instructions:u"),
+	                                  lab_csv_value(COUNTS, "Thread", 2, "instructions:u")},
+	                        .faults = lab_csv_value(COUNTS, "Machine", 0, "page-faults")};
 	printf("lab: %-8s %.0f instructions, %.0f on CPU 1 and %.0f on CPU 2; %.0f page faults\n",
 	       method, counts.total, counts.parts[0], counts.parts[1], counts.faults);
 	return counts;

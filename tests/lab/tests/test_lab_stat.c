@@ -53,26 +53,9 @@ static void count(const char *options, unsigned long first, unsigned long last)
 	ck_assert_msg(system(line) == 0, "failed: %s", line);
 }
 
-/* The value of a row: columns are type, id, os_id, name, parent, event, value. -1: there is
- * none. */
 static double value_of(const char *type, int os_id, const char *event)
 {
-	FILE *file = fopen(COUNTS, "r");
-	char line[1024];
-	double value = -1;
-
-	ck_assert_ptr_nonnull(file);
-	while (fgets(line, sizeof line, file)) {
-		char *rest = line;
-		char *fields[7] = {0};
-		for (int field = 0; field < 7 && rest; field++)
-			fields[field] = strsep(&rest, ",");
-		if (rest && !strcmp(fields[0], type) && atoi(fields[2]) == os_id &&
-		    !strcmp(fields[5], event))
-			value = atof(fields[6]);
-	}
-	fclose(file);
-	return value;
+	return lab_csv_value(COUNTS, type, os_id, event);
 }
 
 static void check_near(double value, double wanted, const char *what)
