@@ -13,6 +13,7 @@
 #include <perfsage/sampling.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A line for perfsage: which process has marks, and which one left a report. */
@@ -31,6 +32,14 @@ __attribute__((format(printf, 1, 2))) static void process_note(const char *forma
 	va_end(arguments);
 	collect_hush_end(&hush);
 	close(fd);
+}
+
+static uint64_t process_cpu_ns(void)
+{
+	struct timespec time = {0};
+
+	ps__os.clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static int process_make_profile(struct collect_process *process)
@@ -59,6 +68,7 @@ int collect_process_begin(struct collect_process *out)
 	if (result == PS_OK)
 		result = process_make_profile(&process);
 	if (result == PS_OK) {
+		process.started_cpu_ns = process_cpu_ns();
 		*out = process;
 		return PS_OK;
 	}
@@ -106,6 +116,7 @@ static int process_make_report(const struct collect_process *process, struct col
 	    .paths = *paths,
 	    .root = ps_topology_root(process->topology),
 	    .visit_ns = (double)NAN,
+	    .cpu_ns = process_cpu_ns() - process->started_cpu_ns,
 	    .elapsed_s = (double)(ps__os_now_ns() - process->started_ns) / 1e9};
 	collect_report_sum(report);
 	return PS_OK;

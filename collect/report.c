@@ -9,6 +9,7 @@
 #include "output/buffer.h"
 #include "output/number.h"
 #include "output/rank.h"
+#include "output/wrap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 
 #define MOST_COMMAND_BYTES 4096
 #define NEW_MODE           0666
+#define NAME_COLUMNS       12 /* of a line below the table */
 
 void collect_report_sum(struct collect_report *report)
 {
@@ -76,6 +78,37 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 	ps__number_add_time(out, report->visit_ns * (double)report->counted);
 	ps__buffer_add(out, " for %llu visit%s\n", (unsigned long long)report->counted,
 	               report->counted == 1 ? "" : "s");
+}
+
+/* The clocks differ by what a switch takes, and by what was done for the report. */
+#define UNMARKED_NS   10000000u
+#define UNMARKED_PART 10u
+
+/* NaN: not known. */
+static double report_unmarked_s(const struct collect_report *report)
+{
+	if (report->on_cpu_ns == UINT64_MAX || report->is_flushed)
+		return (double)NAN;
+	return report->cpu_ns > report->on_cpu_ns
+	           ? (double)(report->cpu_ns - report->on_cpu_ns) / 1e9
+	           : 0;
+}
+
+/* A region around a parallel construct is the first thread's alone: that would look as if it were
+ * the whole team's. */
+static void report_add_unmarked(struct ps__buffer *out, const struct collect_report *report)
+{
+	double unmarked_s = report_unmarked_s(report);
+
+	if (isnan(unmarked_s) || unmarked_s * 1e9 < UNMARKED_NS + report->cpu_ns / UNMARKED_PART)
+		return;
+	ps__buffer_add(out, "%-12s", "uncounted");
+	ps__number_add_duration(out, unmarked_s);
+	ps__buffer_add(out, " of the process's ");
+	ps__number_add_duration(out, (double)report->cpu_ns / 1e9);
+	ps__buffer_add(out, " CPU time: of threads without a mark, or before their first one. A "
+	                    "region around a parallel construct counts the calling thread alone: "
+	                    "put it inside\n");
 }
 
 static void report_add_head(struct ps__buffer *out, const struct collect_report *report,
@@ -152,6 +185,7 @@ static int report_add_paths(const struct collect_report *report, const char *com
 	    {.name = "elapsed_s", .number = report->elapsed_s},
 	    {.name = "complete", .number = !report->is_flushed},
 	    {.name = "cost_s", .number = report->visit_ns * (double)report->counted / 1e9},
+	    {.name = "unmarked_cpu_s", .number = report_unmarked_s(report)},
 	};
 	struct report_metrics metrics = {.is_text = settings->format == PS_FORMAT_TEXT};
 
@@ -165,6 +199,17 @@ static int report_add_paths(const struct collect_report *report, const char *com
 	                              : report_add_table(report, &run, stream);
 	report_clear_metrics(&metrics);
 	return result;
+}
+
+/* Folded to the screen, as the table above is. */
+static void report_add_around(struct ps__buffer *out, const struct collect_report *report)
+{
+	struct ps__buffer lines = {0};
+
+	report_add_unmarked(&lines, report);
+	report_add_cost(&lines, report);
+	ps__wrap_add_lines(out, &lines, NAME_COLUMNS, report->settings->width);
+	ps__buffer_clear(&lines);
 }
 
 /* All of it as text. */
@@ -182,7 +227,7 @@ static int report_make(const struct collect_report *report, bool is_continued, F
 	around = (struct ps__buffer){0};
 	if (is_text && result == PS_OK) {
 		ps__buffer_add(&around, "\n");
-		report_add_cost(&around, report);
+		report_add_around(&around, report);
 		result = ps__buffer_finish(&around, stream);
 	}
 	ps__buffer_clear(&command);

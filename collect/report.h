@@ -18,7 +18,8 @@ struct collect_report {
 	double visit_ns;           /* what a visit costs, about; NaN if it isn't known */
 	uint64_t visits;           /* of all paths */
 	uint64_t counted;          /* of these, those that were counted */
-	uint64_t on_cpu_ns;        /* the same; UINT64_MAX: unknown */
+	uint64_t on_cpu_ns;        /* of counted threads; UINT64_MAX: unknown */
+	uint64_t cpu_ns;           /* of all threads */
 };
 
 /* Adds up the visits and the CPU time. */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OPTIONS 64
+#define MOST_OPTIONS 96
 #define HELP_COLUMN  26
 
 /* The option tables in the form that getopt_long takes. */
@@ -25,7 +25,8 @@ struct form {
 	char shorts[2 * MOST_OPTIONS + 8];
 };
 
-static void form_add(struct form *form, const struct tool_option *options, size_t count)
+/* takes: of an option that takes an argument. */
+static void form_add(struct form *form, const struct tool_option *options, size_t count, int takes)
 {
 	char *letter = form->shorts + strlen(form->shorts);
 
@@ -33,12 +34,12 @@ static void form_add(struct form *form, const struct tool_option *options, size_
 		const struct tool_option *option = &options[index];
 		form->longs[form->count++] =
 		    (struct option){.name = option->name,
-		                    .has_arg = option->argument ? required_argument : no_argument,
+		                    .has_arg = option->argument ? takes : no_argument,
 		                    .val = option->key};
 		if (option->key > 255)
 			continue;
 		*letter++ = (char)option->key;
-		if (option->argument)
+		if (option->argument && takes == required_argument)
 			*letter++ = ':';
 	}
 	*letter = '\0';
@@ -49,8 +50,9 @@ static void form_create(struct form *form, const struct tool_usage *usage)
 	/* +: the options end with the first word; ':' for an argument that is
 	 * missing. */
 	*form = (struct form){.shorts = "+:h"};
-	form_add(form, usage->options, usage->option_count);
-	form_add(form, usage->foreign, usage->foreign_count);
+	form_add(form, usage->options, usage->option_count, required_argument);
+	/* They are refused, with an argument or without. */
+	form_add(form, usage->foreign, usage->foreign_count, optional_argument);
 	form->longs[form->count] =
 	    (struct option){.name = "help", .has_arg = no_argument, .val = 'h'};
 }
@@ -131,6 +133,19 @@ static int options_complain_unknown(const struct tool_usage *usage, char **argv)
 	return options_complain_unknown_long(usage, word);
 }
 
+/* index: among all long options, that before the foreign ones are the own; -1 of a letter. */
+static const struct tool_option *options_find_foreign(const struct tool_usage *usage, int key,
+                                                      int index)
+{
+	size_t own = usage->option_count;
+
+	if (index >= 0)
+		return (size_t)index >= own && (size_t)index < own + usage->foreign_count
+		           ? &usage->foreign[(size_t)index - own]
+		           : NULL;
+	return options_find(usage->foreign, usage->foreign_count, key);
+}
+
 static int options_complain_foreign(const struct tool_option *option)
 {
 	if (option->key > 255)
@@ -144,10 +159,11 @@ static int options_complain_foreign(const struct tool_option *option)
 int tool_options_next(const struct tool_usage *usage, int argc, char **argv, const char **argument)
 {
 	struct form form;
+	int index = -1;
 
 	form_create(&form, usage);
 	opterr = 0;
-	int key = getopt_long(argc, argv, form.shorts, form.longs, NULL);
+	int key = getopt_long(argc, argv, form.shorts, form.longs, &index);
 	if (key == -1)
 		return TOOL_OPTIONS_END;
 	if (key == ':')
@@ -158,7 +174,7 @@ int tool_options_next(const struct tool_usage *usage, int argc, char **argv, con
 		tool_usage_print(usage, stdout);
 		return TOOL_OPTIONS_HELP;
 	}
-	const struct tool_option *foreign = options_find(usage->foreign, usage->foreign_count, key);
+	const struct tool_option *foreign = options_find_foreign(usage, key, index);
 	if (foreign)
 		return options_complain_foreign(foreign);
 	*argument = optarg;

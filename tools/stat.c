@@ -103,14 +103,16 @@ static int stat_count_to_the_end(struct run *run)
 	uint64_t ended_ns = ps__os_now_ns();
 	stat_count_stop(&run->count, wakeup == TOOL_WAKEUP_COMMAND ? &watcher->usage : NULL);
 	stat_wait_end_beat(run);
-	struct stat_facts facts = {.elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,
-	                           .repetition = run->repetition,
-	                           .has_ended = true,
-	                           .has_command = wakeup == TOOL_WAKEUP_COMMAND &&
-	                                          stat_options_counts_command(&session->options),
-	                           .pid = run->command,
-	                           .signal = watcher->signal,
-	                           .usage = watcher->usage};
+	struct stat_facts facts = {
+	    .elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,
+	    .repetition = run->repetition,
+	    .has_ended = true,
+	    .has_command =
+		wakeup == TOOL_WAKEUP_COMMAND && stat_options_counts_command(&session->options),
+	    .pid = run->command,
+	    .signal = watcher->signal,
+	    .gone = wakeup == TOOL_WAKEUP_ENDED ? 0 : tool_watcher_count_ended(watcher),
+	    .usage = watcher->usage};
 	int status = stat_status_of(watcher, wakeup);
 	facts.exit_status = status;
 	stat_tell_uncounted(run);
@@ -250,7 +252,8 @@ static int stat_prepare_and_run(struct session *session)
 	const struct stat_options *options = &session->options;
 	int status = TOOL_FAILED;
 
-	if (tool_watcher_create(&session->watcher) < 0)
+	/* Ctrl-C, or kill -INT of a script, is how counting of what goes on for ever is ended. */
+	if (tool_watcher_create(&session->watcher, !stat_options_counts_command(options)) < 0)
 		goto destroy_watcher;
 	if (tool_watcher_add(&session->watcher, options->target.pids, options->target.pid_count) <
 	    0)

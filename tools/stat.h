@@ -265,6 +265,7 @@ struct stat_facts {
 	int exit_status;
 	pid_t pid;           /* of the command that is counted; 0: none */
 	int signal;          /* that perfsage got during the run; 0: none */
+	size_t gone;         /* of the processes of -p, those that ended before counting did */
 	struct rusage usage; /* of the command and of what it waited for */
 };
 
@@ -339,7 +340,7 @@ double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s);
 
 /* stat_export.c: what programs read. perfsage(1) describes its members. */
 
-#define STAT_MOST_FIELDS 26
+#define STAT_MOST_FIELDS 32
 
 /* Facts about a run as fields of JSON ("run") and columns of CSV. */
 struct stat_fields {

@@ -65,6 +65,8 @@ static void fields_add_heard(struct stat_fields *fields, const struct stat_regio
 
 static void fields_add_ending(struct stat_fields *fields, const struct stat_facts *facts)
 {
+	if (facts->gone)
+		fields_add_number(fields, "ended_processes", (double)facts->gone);
 	if (!facts->has_command)
 		return;
 	fields_add_number(fields, "exit_status", facts->exit_status);

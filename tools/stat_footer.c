@@ -214,6 +214,18 @@ void stat_footer_status(int status, struct ps__buffer *out)
 		               strsignal(status - TOOL_BY_SIGNAL));
 }
 
+/* A service starts others in their place, which nobody named. */
+static void footer_show_gone(const struct stat_facts *facts, struct ps__buffer *out)
+{
+	if (!facts->gone)
+		return;
+	stat_footer_line("ended", out);
+	ps__buffer_add(out,
+	               "%zu process%s before counting did: what was started in %s place isn't "
+	               "counted; -p of the parent with --children counts that, too\n",
+	               facts->gone, facts->gone > 1 ? "es" : "", facts->gone > 1 ? "their" : "its");
+}
+
 static void footer_show_status(const struct stat_facts *facts, struct ps__buffer *out)
 {
 	if (!facts->has_command || facts->exit_status == 0)
@@ -352,6 +364,7 @@ void stat_footer(const struct stat_quality *quality, const struct stat_facts *fa
 {
 	footer_show_elapsed(quality, facts, lines);
 	footer_show_status(facts, lines);
+	footer_show_gone(facts, lines);
 	stat_rates_show(quality, facts->elapsed_s, lines);
 	stat_footer_quality(quality, lines);
 }

@@ -23,7 +23,7 @@ static const struct tool_option options_of_stat[] = {
      "the counts of the program's regions, which it marks by\n<perfsage/marks.h>: paths down, "
      "events across"},
     {OPTION_REGION, "region", "NAME",
-     "--regions, and of these the machine's tree of each path\nthat ends in NAME, as in solve or "
+     "as --regions, but the machine's tree of each path that\nends in NAME, as in solve or "
      "step/solve"},
     {OPTION_BUDGET, "budget", "PERCENT",
      "of the time that --regions may cost: regions that are\nvisited more often are sampled"},
@@ -83,6 +83,33 @@ static const struct tool_option options_of_perf[] = {
     {'v', "verbose", NULL, "perfsage doctor tells what can be counted, and what prevents it"},
     {'x', "field-separator", "SEPARATOR", "--csv writes columns with commas between them"},
     {OPTION_OF_PERF, "log-fd", "FD", "-o /dev/fd/FD writes to a descriptor"},
+    {OPTION_OF_PERF, "all-user", NULL, "name the events with :u, as in -e cycles:u"},
+    {OPTION_OF_PERF, "all-kernel", NULL, "name the events with :k, as in -e cycles:k"},
+    {OPTION_OF_PERF, "filter", "FILTER", "tracepoints are counted without a filter"},
+    {OPTION_OF_PERF, "interval-clear", NULL, "a terminal shows each interval in the same place"},
+    {OPTION_OF_PERF, "metric-only", NULL, "--json has metrics apart from counts"},
+    {OPTION_OF_PERF, "topdown", NULL,
+     "derived values are shown where their events are counted; ps_metric(3) has them"},
+    {OPTION_OF_PERF, "scale", NULL,
+     "counts of events that shared a counter are estimates, with ~; JSON has them raw, too"},
+    {OPTION_OF_PERF, "no-scale", NULL,
+     "counts of events that shared a counter are estimates, with ~; JSON has them raw, too"},
+    {OPTION_OF_PERF, "summary", NULL, "the last of -I's tables is that of all intervals"},
+    {OPTION_OF_PERF, "no-merge", NULL,
+     "the counts of a name are one sum; name the PMU, as in cpu_core/cycles/"},
+    {OPTION_OF_PERF, "control", "FD", "--delay and --timeout begin and end counting"},
+    {OPTION_OF_PERF, "table", NULL, "-r N --csv has a row for each run"},
+    {OPTION_OF_PERF, "quiet", NULL, "-o FILE writes the counts there"},
+    {'S', "sync", NULL, "-r N runs the command N times, without sync(2)"},
+    {'T', "transaction", NULL, "name the events; perfsage list has them"},
+    {OPTION_OF_PERF, "pre", "COMMAND", "-r N runs the command alone: put both into a script"},
+    {OPTION_OF_PERF, "post", "COMMAND", "-r N runs the command alone: put both into a script"},
+    {OPTION_OF_PERF, "per-cluster", NULL, "--by group has what is between core and package"},
+    {OPTION_OF_PERF, "no-csv-summary", NULL, "--csv has the rows of each interval alone"},
+    {OPTION_OF_PERF, "no-big-num", NULL, "four digits are the default; --raw shows all"},
+    {OPTION_OF_PERF, "bpf-counters", NULL, "--method cgroup counts a command without copies"},
+    {OPTION_OF_PERF, "bpf-prog", "ID", "a BPF program isn't counted apart"},
+    {OPTION_OF_PERF, "iostat", NULL, "name the PMU's events; perfsage list has them"},
 };
 
 const struct tool_usage stat_usage = {

@@ -68,7 +68,7 @@ void tool_ending_keep(const char *path)
 static const int changed[TOOL_CHANGED_ACTIONS] = {SIGCHLD, SIGPIPE, SIGINT,
                                                   SIGTERM, SIGHUP,  SIGQUIT};
 
-static void watcher_take_actions(struct tool_state *state)
+static void watcher_take_actions(struct tool_state *state, bool hears_interrupt)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};
 	struct sigaction ignored = {.sa_handler = SIG_IGN};
@@ -83,15 +83,16 @@ static void watcher_take_actions(struct tool_state *state)
 			sigaction(SIGCHLD, &by_default, NULL);
 		else if (changed[index] == SIGPIPE)
 			sigaction(SIGPIPE, &ignored, NULL);
-		else if (present->sa_handler != SIG_IGN)
+		else if (present->sa_handler != SIG_IGN ||
+		         (hears_interrupt && changed[index] == SIGINT))
 			sigaction(changed[index], &ending, NULL);
 	}
 }
 
-void tool_state_save(struct tool_state *state, const sigset_t *blocked)
+void tool_state_save(struct tool_state *state, const sigset_t *blocked, bool hears_interrupt)
 {
 	sigprocmask(SIG_BLOCK, blocked, &state->mask);
-	watcher_take_actions(state);
+	watcher_take_actions(state, hears_interrupt);
 	if (getrlimit(RLIMIT_NOFILE, &state->descriptors) == 0) {
 		struct rlimit most = {.rlim_cur = state->descriptors.rlim_max,
 		                      .rlim_max = state->descriptors.rlim_max};
@@ -126,7 +127,7 @@ static void watcher_add_signals(sigset_t *set, const int *signals, size_t count)
 	}
 }
 
-int tool_watcher_create(struct tool_watcher *watcher)
+int tool_watcher_create(struct tool_watcher *watcher, bool hears_interrupt)
 {
 	/* They end nothing, so nobody minds if they wait until they are
 	 * read. */
@@ -136,15 +137,26 @@ int tool_watcher_create(struct tool_watcher *watcher)
 	*watcher = (struct tool_watcher){.signals = -1};
 	sigemptyset(&watcher->ending);
 	watcher_add_signals(&watcher->ending, ending_signals, ENDING_SIGNALS);
+	if (hears_interrupt)
+		sigaddset(&watcher->ending, SIGINT);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGCHLD);
 	watcher_add_signals(&blocked, to_command, sizeof to_command / sizeof to_command[0]);
 	sigorset(&all, &blocked, &watcher->ending);
-	tool_state_save(&watcher->state, &blocked);
+	tool_state_save(&watcher->state, &blocked, hears_interrupt);
 	watcher->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watcher->signals < 0)
 		return tool_complain("signalfd: %s", strerror(errno)), -1;
 	return 0;
+}
+
+size_t tool_watcher_count_ended(const struct tool_watcher *watcher)
+{
+	size_t ended = 0;
+
+	for (size_t index = 0; index < watcher->process_count; index++)
+		ended += watcher->processes[index] < 0;
+	return ended;
 }
 
 void tool_watcher_hold(struct tool_watcher *watcher)

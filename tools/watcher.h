@@ -40,11 +40,11 @@ struct tool_state {
  * SIGCHLD does nothing, as an ignored one would take the command's status away;
  * a pipe that nobody reads is an error to be said and no reason to leave the
  * command alone; a signal that ends perfsage takes away what it began to write
- * (tool_ending_remove), unless it was ignored; and as many descriptors may be
- * opened as the hard limit permits, since an exact split over many CPUs needs
+ * (tool_ending_remove), unless it was ignored, but SIGINT if hears_interrupt; and as many
+ * descriptors may be opened as the hard limit permits, since an exact split over many CPUs needs
  * many.
  */
-void tool_state_save(struct tool_state *state, const sigset_t *blocked);
+void tool_state_save(struct tool_state *state, const sigset_t *blocked, bool hears_interrupt);
 
 /* Puts it back: in a child that is to be the command, or at the end. Calls only
  * what is safe after fork. */
@@ -76,9 +76,14 @@ struct tool_watcher {
 };
 
 /* Takes the signals, and what else perfsage changes for itself; returns -1
- * after a complaint. To be called before anything is started. */
-int tool_watcher_create(struct tool_watcher *watcher);
+ * after a complaint. To be called before anything is started. hears_interrupt:
+ * SIGINT also if the parent ignored it, as a shell does for what a script starts
+ * with "&". */
+int tool_watcher_create(struct tool_watcher *watcher, bool hears_interrupt);
 void tool_watcher_destroy(struct tool_watcher *watcher);
+
+/* How many of the watched processes have ended. */
+size_t tool_watcher_count_ended(const struct tool_watcher *watcher);
 
 /* The signals that end programs are held, until they are released. */
 void tool_watcher_hold(struct tool_watcher *watcher);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define OUTER_PAGES 4000
@@ -96,7 +97,19 @@ static int end_by_signal(const char *how)
 	return 0;
 }
 
-/* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow] */
+/* A thread without marks, for 0.1 s of its CPU time. */
+static void *work_unmarked(void *unused)
+{
+	struct timespec now;
+
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while (now.tv_sec == 0 && now.tv_nsec < 100000000);
+	return unused;
+}
+
+/* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|
+ *                 unmarked] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
@@ -109,6 +122,8 @@ int main(int argc, char **argv)
 		if (pthread_create(&thread, NULL, work, NULL) == 0)
 			pthread_join(thread, NULL);
 	}
+	if (strcmp(how, "unmarked") == 0 && pthread_create(&thread, NULL, work_unmarked, NULL) == 0)
+		pthread_join(thread, NULL);
 	if (strcmp(how, "fork") == 0) {
 		pid_t child = fork();
 		if (child == 0) {
