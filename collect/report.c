@@ -84,7 +84,8 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 #define UNMARKED_NS   10000000u
 #define UNMARKED_PART 10u
 
-/* NaN: not known. */
+/* What no thread counted: each is counted from its first mark to its last one, the calling thread
+ * to the end. NaN: not known. */
 static double report_unmarked_s(const struct collect_report *report)
 {
 	if (report->on_cpu_ns == UINT64_MAX || report->is_flushed)
@@ -106,9 +107,9 @@ static void report_add_unmarked(struct ps__buffer *out, const struct collect_rep
 	ps__number_add_duration(out, unmarked_s);
 	ps__buffer_add(out, " of the process's ");
 	ps__number_add_duration(out, (double)report->cpu_ns / 1e9);
-	ps__buffer_add(out, " CPU time: of threads without a mark, or before their first one. A "
-	                    "region around a parallel construct counts the calling thread alone: "
-	                    "put it inside\n");
+	ps__buffer_add(out, " CPU time: of threads without a mark, or before their first or after "
+	                    "their last one. A region around a parallel construct counts the "
+	                    "calling thread alone: put it inside\n");
 }
 
 static void report_add_head(struct ps__buffer *out, const struct collect_report *report,
