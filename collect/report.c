@@ -81,8 +81,8 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 }
 
 /* The clocks differ by what a switch takes, and by what was done for the report. */
-#define UNMARKED_NS   10000000u
-#define UNMARKED_PART 10u
+#define UNMARKED_S    0.01
+#define UNMARKED_PART 0.1
 
 /* What no thread counted: each is counted from its first mark to its last one, the calling thread
  * to the end. NaN: not known. */
@@ -101,7 +101,8 @@ static void report_add_unmarked(struct ps__buffer *out, const struct collect_rep
 {
 	double unmarked_s = report_unmarked_s(report);
 
-	if (isnan(unmarked_s) || unmarked_s * 1e9 < UNMARKED_NS + report->cpu_ns / UNMARKED_PART)
+	if (isnan(unmarked_s) ||
+	    unmarked_s < UNMARKED_S + UNMARKED_PART * (double)report->cpu_ns / 1e9)
 		return;
 	ps__buffer_add(out, "%-12s", "uncounted");
 	ps__number_add_duration(out, unmarked_s);
