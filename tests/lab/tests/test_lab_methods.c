@@ -112,7 +112,7 @@ static double memory_of_threads(void)
 	pthread_barrier_init(&held, NULL, HELD + 1);
 	pthread_barrier_init(&enough, NULL, HELD + 1);
 	/* What ended before is given back some time later. */
-	usleep(500000);
+	usleep(100000);
 	double before = kernel_kb();
 	for (int index = 0; index < HELD; index++) {
 		if (pthread_create(&threads[index], NULL, be_held, NULL) != 0)
@@ -261,6 +261,12 @@ static void check_near(double value, double wanted, double part)
 	              "%.0f, not %.0f", value, wanted);
 }
 
+/* All of the loops, and some per cent of others' turns. */
+static void check_part(double value, double known)
+{
+	ck_assert_msg(value >= known && value <= known * 1.1, "%.0f, not %.0f", value, known);
+}
+
 /* The emulator's counters go on in the turns of other CPUs: the least of three runs has least of
  * that. */
 START_TEST(all_methods_have_the_same_totals_and_the_split_ones_the_same_parts)
@@ -268,11 +274,11 @@ START_TEST(all_methods_have_the_same_totals_and_the_split_ones_the_same_parts)
 	struct counts per_cpu = count_thrice("per-cpu"), cgroup = count_thrice("cgroup"),
 		      whole = count_thrice("whole");
 
-	check_near(cgroup.total, per_cpu.total, 0.02);
-	check_near(whole.total, per_cpu.total, 0.02);
+	check_near(cgroup.total, per_cpu.total, 0.05);
+	check_near(whole.total, per_cpu.total, 0.05);
 	for (int cpu = 0; cpu < 2; cpu++) {
-		check_near(per_cpu.parts[cpu], 3 * 2.0 * ITERATIONS * (1 + cpu), 0.01);
-		check_near(cgroup.parts[cpu], per_cpu.parts[cpu], 0.01);
+		check_part(per_cpu.parts[cpu], 3 * 2.0 * ITERATIONS * (1 + cpu));
+		check_part(cgroup.parts[cpu], 3 * 2.0 * ITERATIONS * (1 + cpu));
 	}
 	check_near(cgroup.faults, per_cpu.faults, 0.05);
 	check_near(whole.faults, per_cpu.faults, 0.05);
@@ -291,6 +297,7 @@ int main(int argc, char **argv)
 
 	tcase_add_test(methods, a_control_group_costs_no_more_than_a_group_that_is_inherited);
 	tcase_add_test(methods, all_methods_have_the_same_totals_and_the_split_ones_the_same_parts);
+	tcase_set_timeout(methods, 120);
 	suite_add_tcase(suite, methods);
 	return lab_run(suite);
 }
