@@ -16,11 +16,14 @@
 #define SHORTEST_DOUBT_NS 1000000u
 #define PART_IN_DOUBT     64u
 
-/* The two times may differ by so much: a switch is processor time, but not counted; starting and
- * stopping take time. */
+/* The two times may differ by so much: a switch is processor time, but not counted; nor is all of
+ * ps_start and ps_stop. With many instances those take as long as the kernel needs to start, to
+ * stop and to read each: the last start was timed. */
 #define TOLERANCE_NS        200000u
 #define TOLERANCE_PART      16u
 #define SWITCH_TOLERANCE_NS 100000u
+#define STOP_TOLERANCE_NS   50000u
+#define STOP_IN_STARTS      4u
 
 /* getrusage(2) tells the time as of the last tick or switch: a thread that has been on its CPU for
  * a while would seem to run later, while it is watched. */
@@ -68,7 +71,7 @@ static bool is_short(const struct ps__balance *before, const struct ps__balance 
 {
 	uint64_t ran_ns = now->cpu_ns - before->cpu_ns;
 	uint64_t explained_ns = now->enabled_ns - before->enabled_ns + before->stopped_ns +
-	                        TOLERANCE_NS + ran_ns / TOLERANCE_PART +
+	                        before->allowed_ns + TOLERANCE_NS + ran_ns / TOLERANCE_PART +
 	                        (now->switches - before->switches) * SWITCH_TOLERANCE_NS;
 
 	return ran_ns > explained_ns;
@@ -82,6 +85,8 @@ bool ps__set_end_balance(struct ps_eventset *set, uint64_t now_ns)
 		return false;
 	if (set->counters.backend->started_ns > set->balance.stop_ns)
 		set->balance.stopped_ns += set->counters.backend->started_ns - set->balance.stop_ns;
+	set->balance.allowed_ns +=
+	    STOP_TOLERANCE_NS + STOP_IN_STARTS * set->counters.backend->start_ns;
 	uint64_t due_ns = now_ns - set->balance.wall_ns - set->balance.stopped_ns;
 	uint64_t known_ns = enabled_ns(set) - set->balance.enabled_ns;
 	set->balance.stop_ns = now_ns;

@@ -137,6 +137,28 @@ static uint64_t time_to_open(enum ps_attribution_mode mode)
 	return after - before;
 }
 
+/* Starting and stopping the groups of many CPUs takes processor time in which some of them don't
+ * count: that is no interruption. */
+START_TEST(a_measurement_shorter_than_its_start_is_not_called_interrupted)
+{
+	choose((enum lab_means)_i, false);
+	struct ps_topology *topology = lab_topology();
+
+	for (int round = 0; round < 8; round++) {
+		struct ps_eventset *set = four_events(PS_ATTRIBUTE_EXACT);
+		struct ps_value values[4];
+		lab_ok(ps_start(set));
+		lab_loop(1000);
+		lab_ok(ps_stop(set, ps_topology_root(topology), NULL, NULL));
+		lab_ok(ps_eventset_values(set, 0, values, 4));
+		ck_assert_msg(!(values[0].flags & PS_VALUE_INTERRUPTED), "round %d", round);
+		ps_eventset_destroy(set);
+	}
+	ps_topology_destroy(topology);
+	lab_ok(ps_hooks_set(NULL));
+}
+END_TEST
+
 START_TEST(time_to_open_is_told)
 {
 	lab_pin(2);
@@ -255,6 +277,8 @@ int main(void)
 	tcase_add_loop_test(
 	    costs, a_reading_by_a_thread_that_stays_costs_the_same_whatever_the_number_of_cpus, 0,
 	    LAB_MEANS);
+	tcase_add_loop_test(costs, a_measurement_shorter_than_its_start_is_not_called_interrupted,
+	                    0, LAB_MEANS);
 	tcase_add_loop_test(costs, time_to_open_is_told, 0, LAB_MEANS);
 	tcase_add_loop_test(costs, what_a_context_switch_costs_is_told, 0, LAB_MEANS);
 	tcase_add_test(costs, what_a_fork_costs_is_told);
