@@ -34,14 +34,6 @@ __attribute__((format(printf, 1, 2))) static void process_note(const char *forma
 	close(fd);
 }
 
-static uint64_t process_cpu_ns(void)
-{
-	struct timespec time = {0};
-
-	ps__os.clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static int process_make_profile(struct collect_process *process)
 {
 	const char *group = collect_settings_group();
@@ -68,7 +60,7 @@ int collect_process_begin(struct collect_process *out)
 	if (result == PS_OK)
 		result = process_make_profile(&process);
 	if (result == PS_OK) {
-		process.started_cpu_ns = process_cpu_ns();
+		process.started_cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		*out = process;
 		return PS_OK;
 	}
@@ -116,7 +108,7 @@ static int process_make_report(const struct collect_process *process, struct col
 	    .paths = *paths,
 	    .root = ps_topology_root(process->topology),
 	    .visit_ns = (double)NAN,
-	    .cpu_ns = process_cpu_ns() - process->started_cpu_ns,
+	    .cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->started_cpu_ns,
 	    .elapsed_s = (double)(ps__os_now_ns() - process->started_ns) / 1e9};
 	collect_report_sum(report);
 	return PS_OK;

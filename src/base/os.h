@@ -75,13 +75,18 @@ bool ps__os_is_event(int fd);
  */
 void ps__os_close_event(int fd, bool is_copied);
 
-/* CLOCK_MONOTONIC. */
-static inline uint64_t ps__os_now_ns(void)
+static inline uint64_t ps__os_clock_ns(clockid_t clock)
 {
 	struct timespec now = {0};
 
-	ps__os.clock_gettime(CLOCK_MONOTONIC, &now);
+	ps__os.clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* CLOCK_MONOTONIC. */
+static inline uint64_t ps__os_now_ns(void)
+{
+	return ps__os_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* What ps__os_read_retried does when read(2) failed, with errno set. */

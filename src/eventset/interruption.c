@@ -25,28 +25,19 @@
 #define STOP_TOLERANCE_NS   50000u
 #define STOP_IN_STARTS      4u
 
-/* getrusage(2) tells the time as of the last tick or switch: a thread that has been on its CPU for
- * a while would seem to run later, while it is watched. */
-static uint64_t cpu_time_ns(void)
-{
-	struct timespec time = {0};
-
-	ps__os.clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static uint64_t enabled_ns(const struct ps_eventset *set)
 {
 	return ps__set_assigned(set, 0)[0];
 }
 
-/* From now on. What is stopped by then has been so since stop_ns. */
+/* From now on. What is stopped by then has been so since stop_ns. getrusage(2) tells the processor
+ * time as of the last tick or switch, so the clock is read. */
 static void settle(struct ps_eventset *set, const struct rusage *usage, uint64_t now_ns)
 {
 	set->balance =
 	    (struct ps__balance){.is_begun = true,
 	                         .wall_ns = now_ns,
-	                         .cpu_ns = cpu_time_ns(),
+	                         .cpu_ns = ps__os_clock_ns(CLOCK_THREAD_CPUTIME_ID),
 	                         .switches = (uint64_t)usage->ru_nvcsw + (uint64_t)usage->ru_nivcsw,
 	                         .enabled_ns = enabled_ns(set),
 	                         .stop_ns = now_ns};
