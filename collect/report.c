@@ -74,7 +74,7 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 {
 	if (isnan(report->visit_ns))
 		return;
-	ps__buffer_add(out, "%-12sabout %.0f ns a visit, ", "cost", report->visit_ns);
+	ps__buffer_add(out, "%-*sabout %.0f ns a visit, ", NAME_COLUMNS, "cost", report->visit_ns);
 	ps__number_add_time(out, report->visit_ns * (double)report->counted);
 	ps__buffer_add(out, " for %llu visit%s\n", (unsigned long long)report->counted,
 	               report->counted == 1 ? "" : "s");
@@ -84,8 +84,8 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 #define UNMARKED_S    0.01
 #define UNMARKED_PART 0.1
 
-/* What no thread counted: each is counted from its first mark to its last one, the calling thread
- * to the end. NaN: not known. */
+/* CPU time in which no thread counted: each counts from its first mark to its last one, the calling
+ * thread to the end. NaN: not known. */
 static double report_unmarked_s(const struct collect_report *report)
 {
 	if (report->on_cpu_ns == UINT64_MAX || report->is_flushed)
@@ -104,7 +104,7 @@ static void report_add_unmarked(struct ps__buffer *out, const struct collect_rep
 	if (isnan(unmarked_s) ||
 	    unmarked_s < UNMARKED_S + UNMARKED_PART * (double)report->cpu_ns / 1e9)
 		return;
-	ps__buffer_add(out, "%-12s", "uncounted");
+	ps__buffer_add(out, "%-*s", NAME_COLUMNS, "uncounted");
 	ps__number_add_duration(out, unmarked_s);
 	ps__buffer_add(out, " of the process's ");
 	ps__number_add_duration(out, (double)report->cpu_ns / 1e9);

@@ -8,7 +8,7 @@
 #include <perfsage/export.h>
 #include <stdio.h>
 
-/* What a report writes beside the counts. */
+/* A report writes this beside the counts. */
 struct collect_run {
 	const char *const *metrics;
 	size_t metric_count;

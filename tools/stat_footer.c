@@ -256,6 +256,11 @@ static void footer_show_coverage(const struct stat_quality *quality, struct ps__
 		    100 * quality->coverage);
 }
 
+static bool footer_is_all_counted(const struct stat_quality *quality)
+{
+	return quality->how.left_s <= 0 && !stat_uncounted_is_any(&quality->uncounted);
+}
+
 static void footer_show_residual(const struct stat_quality *quality, struct ps__buffer *out)
 {
 	bool is_any = false;
@@ -272,9 +277,10 @@ static void footer_show_residual(const struct stat_quality *quality, struct ps__
 	if (quality->unknown)
 		ps__buffer_add(out, "not known: %s", quality->unknown);
 	else if (!is_any)
-		ps__buffer_add(out, stat_uncounted_is_any(&quality->uncounted)
-		                        ? "0"
-		                        : "0: all that the kernel counted is shown");
+		ps__buffer_add(out, "%s",
+		               footer_is_all_counted(quality)
+		                   ? "0: all that the kernel counted is shown"
+		                   : "0");
 	ps__buffer_add(out, "\n");
 }
 
@@ -335,7 +341,7 @@ static bool footer_is_good(const struct stat_quality *quality)
 
 	return is_known && !*quality->why && quality->coverage >= 1.0 && !quality->unknown &&
 	       stat_quality_residual(quality) == 0 && !quality->uncounted.children &&
-	       quality->how.left_s <= 0 && !stat_uncounted_is_any(&quality->uncounted);
+	       footer_is_all_counted(quality);
 }
 
 /* Good news takes one line; else each line tells what it has to tell in full. */

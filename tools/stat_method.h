@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a command's counts are split by hardware thread: the ways, what they cost, and the choice. */
+/* The ways to split a command's counts by hardware thread, their cost, and the choice. */
 #ifndef PS_TOOLS_STAT_METHOD_H
 #define PS_TOOLS_STAT_METHOD_H
 
@@ -15,7 +15,7 @@ enum stat_method {
 	STAT_METHOD_WHOLE    /* each task has copies of all events, for any CPU: no split */
 };
 
-/* What was taken for a run. */
+/* The choice for one run. */
 struct stat_how {
 	enum stat_method method; /* AUTO: whole CPUs or a given group, where there is no choice */
 	size_t copies;           /* of events, which a thread takes that is created */

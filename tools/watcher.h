@@ -82,7 +82,7 @@ struct tool_watcher {
 int tool_watcher_create(struct tool_watcher *watcher, bool hears_interrupt);
 void tool_watcher_destroy(struct tool_watcher *watcher);
 
-/* How many of the watched processes have ended. */
+/* The number of watched processes that have ended. */
 size_t tool_watcher_count_ended(const struct tool_watcher *watcher);
 
 /* The signals that end programs are held, until they are released. */

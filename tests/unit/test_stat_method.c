@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How perfsage stat counts a command: the choice by cost, what is said of it, where a control group
- * of its own goes, and what a process spent out of it. */
+/* perfsage stat's ways to count a command: the choice by cost, the lines of the footer, the place
+ * of a control group, and the CPU time that a process spent out of it. */
 #include "locate/locate.h"
 #include "support/scene.h"
 #include "tools/stat.h"

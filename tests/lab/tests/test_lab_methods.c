@@ -27,7 +27,7 @@
 #define HELD       64
 #define ITERATIONS 1000000ul
 
-/* What the issue of big nodes demands, beside whole. */
+/* A control group may take so much of what whole takes. */
 #define MOST_TIME   1.3
 #define MOST_MEMORY 1.5
 
@@ -46,7 +46,7 @@ static double least(double one, double other)
 	return one < other ? one : other;
 }
 
-/* What the kernel takes for itself: free memory would have the lists of each CPU in it. */
+/* Memory that the kernel takes for itself: free memory would have the lists of each CPU in it. */
 static double kernel_kb(void)
 {
 	static const char *const names[] = {"Slab: %lf", "KernelStack: %lf", "Percpu: %lf"};
@@ -111,7 +111,7 @@ static double memory_of_threads(void)
 
 	pthread_barrier_init(&held, NULL, HELD + 1);
 	pthread_barrier_init(&enough, NULL, HELD + 1);
-	/* What ended before is given back some time later. */
+	/* The kernel gives back the memory of ended tasks some time later. */
 	usleep(100000);
 	double before = kernel_kb();
 	for (int index = 0; index < HELD; index++) {
