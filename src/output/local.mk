@@ -47,6 +47,7 @@ src_output_liboutput_la_SOURCES = \
 	src/output/table_metric.c \
 	src/output/table_path.c \
 	src/output/table_select.c \
+	src/output/table_sum.c \
 	src/output/text.c \
 	src/output/text.h \
 	src/output/text_cell.c \

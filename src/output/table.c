@@ -321,50 +321,6 @@ static int table_add_recording(struct builder *builder, const struct ps__recordi
 	return PS_OK;
 }
 
-static void table_merge_into_parent(struct ps__table *table, size_t row, size_t event)
-{
-	const struct ps__cell *cell = ps__table_cell(table, row, event);
-	struct ps__cell *parent = ps__table_cell(table, table->rows[row].parent, event);
-
-	if (cell->parts)
-		ps__value_merge(&parent->value, &parent->parts, &cell->value);
-}
-
-/* Adds all up, from the last row to the first: parents come before their
- * children. */
-static void table_add_up(struct ps__table *table, size_t event)
-{
-	const struct ps_component *unknown = table->topology->unknown;
-
-	for (size_t row = table->row_count - 1; row > 0; row--) {
-		const struct ps_component *component = table->rows[row].component;
-		if (component->type != PS_COMPONENT_NUMA && component != unknown)
-			table_merge_into_parent(table, row, event);
-	}
-	/* A NUMA node's Threads are its parent's; only the Machine has the
-	 * unknown one besides. */
-	for (size_t row = 1; row < table->row_count; row++) {
-		if (table->rows[row].component->type == PS_COMPONENT_NUMA)
-			*ps__table_cell(table, row, event) =
-			    *ps__table_cell(table, table->rows[row].parent, event);
-	}
-	if (table->rows[table->row_count - 1].component == unknown && table->row_count > 1)
-		table_merge_into_parent(table, table->row_count - 1, event);
-}
-
-void ps__table_finish(struct ps__table *table)
-{
-	for (size_t column = 0; column < table->column_count; column++) {
-		table_add_up(table, column);
-		for (size_t row = 0; row < table->row_count; row++)
-			ps__value_finish(&ps__table_cell(table, row, column)->value);
-	}
-	for (size_t row = 0; row < table->row_count; row++) {
-		for (size_t event = 0; event < table->event_count; event++)
-			table->rows[row].counted |= ps__table_cell(table, row, event)->parts > 0;
-	}
-}
-
 static int table_build(struct builder *builder, struct ps_component *root)
 {
 	int code = ps__table_add_rows(&builder->table, root, &builder->row_of_thread);

@@ -15,6 +15,7 @@
 struct ps__cell {
 	struct ps_value value;           /* what ps_component_total gives */
 	size_t parts;                    /* 0: there is no total */
+	bool is_absent;                  /* 0, as there was nothing to count */
 	const struct ps__spread *spread; /* NULL, or of several runs: their mean is shown */
 };
 

@@ -88,8 +88,10 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
 	const struct ps__cell *numerator = ps__table_cell(table, row, metric->numerator);
 	const struct ps__cell *denominator = ps__table_cell(table, row, metric->denominator);
 
-	if (!numerator->parts || !denominator->parts ||
-	    (ps__metric_is_share(&metric->ask) && !metric->has_whole))
+	bool is_share = ps__metric_is_share(&metric->ask);
+
+	if (!numerator->parts || !denominator->parts || (is_share && !metric->has_whole) ||
+	    (!is_share && denominator->is_absent))
 		return false;
 	ps__metric_compute(metric->ask.metric, &numerator->value,
 	                   metric->has_whole ? &metric->whole : &denominator->value, out);

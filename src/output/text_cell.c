@@ -115,9 +115,12 @@ static void text_add_range(struct ps__text *text, size_t line, size_t event,
 	ps__buffer_clear(&end);
 }
 
+/* A count of a whole package isn't missing in its cores. */
 static void text_set_nothing(struct ps__text *text, size_t line, size_t event)
 {
-	if (!text_has_event(text, event))
+	bool is_wide = text->table.columns[event].scope != PS_SCOPE_THREAD;
+
+	if (is_wide && text->table.rows[text->lines.lines[line].row].counted)
 		return;
 	text->has_empty = true;
 	ps__buffer_restart(&text->cell);
@@ -132,8 +135,12 @@ static void text_set_event(struct ps__text *text, size_t line, size_t event)
 	const struct ps__cell *cell = ps__table_cell(&text->table, about->row, event);
 	struct ps__look look = text_look(text, column->unit, column->scale);
 
-	if (!cell->parts || !text_has_event(text, event))
+	if (!text_has_event(text, event))
 		return;
+	if (!cell->parts) {
+		text_set_nothing(text, line, event);
+		return;
+	}
 	/* Sums have no words of their own, but this one happens to sums. */
 	text->known.flags |= cell->value.flags & PS_VALUE_SATURATED;
 	ps__buffer_restart(&text->cell);
@@ -256,12 +263,8 @@ void ps__text_set_line(struct ps__text *text, size_t line)
 
 	ps__grid_set(&text->grid, 1 + line, 0, &text->cell,
 	             (struct ps__grid_cell){.columns = columns});
-	for (size_t event = 0; event < text->table.event_count; event++) {
-		if (text->table.rows[text->lines.lines[line].row].counted)
-			text_set_event(text, line, event);
-		else
-			text_set_nothing(text, line, event);
-	}
+	for (size_t event = 0; event < text->table.event_count; event++)
+		text_set_event(text, line, event);
 	for (size_t metric = 0; metric < text->table.metric_count; metric++)
 		text_set_metric(text, line, metric);
 	text_set_known(text, line);

@@ -21,11 +21,13 @@ static void check_cell(const struct ps__table *table, size_t row, size_t event)
 	struct ps_value expected;
 	int code = ps_component_total(component, ps__table_event(table, event), &expected);
 
-	ck_assert_msg((code == PS_OK) == (cell->parts > 0), "%s, %s: %s",
+	ck_assert_msg((code == PS_OK) == (cell->parts > 0 && !cell->is_absent), "%s, %s: %s",
 	              ps_component_name(component), ps__table_event(table, event),
 	              ps_error_detail());
-	if (code != PS_OK)
+	if (code != PS_OK) {
+		ck_assert_int_eq(cell->value.value, 0);
 		return;
+	}
 	ck_assert_int_eq(cell->value.value, expected.value);
 	ck_assert_uint_eq(cell->value.raw, expected.raw);
 	ck_assert_uint_eq(cell->value.timestamp, expected.timestamp);
@@ -47,7 +49,8 @@ static int check_table_below(struct ps_component *root, void *context)
 		bool counted = false;
 		for (size_t event = 0; event < table.event_count; event++) {
 			check_cell(&table, row, event);
-			counted |= ps__table_cell(&table, row, event)->parts > 0;
+			const struct ps__cell *cell = ps__table_cell(&table, row, event);
+			counted |= cell->parts > 0 && !cell->is_absent;
 		}
 		ck_assert_int_eq(table.rows[row].counted, counted);
 		ck_assert_int_eq(table.rows[row].depth,
@@ -97,6 +100,45 @@ START_TEST(each_cell_is_the_total_of_its_component)
 	ps_component_for_each(scene.root, check_table_below, NULL);
 	ps_eventset_destroy(first);
 	ps_eventset_destroy(second);
+}
+END_TEST
+
+static struct ps__cell cell_of_cpu(int cpu)
+{
+	struct ps__table table;
+	struct ps__cell found = {0};
+
+	check_ok(ps__table_create(&table, scene.root, NULL, 0));
+	for (size_t row = 0; row < table.row_count; row++) {
+		struct ps_thread *thread = ps_component_thread(table.rows[row].component);
+		if (!thread || ps_thread_cpu(thread) != cpu)
+			continue;
+		found = *ps__table_cell(&table, row, 0);
+		ck_assert_int_eq(table.rows[row].counted, found.parts && !found.is_absent);
+	}
+	ps__table_clear(&table);
+	return found;
+}
+
+START_TEST(where_a_task_never_was_it_counted_0_if_its_places_are_known)
+{
+	struct ps_eventset *exact, *guessed;
+
+	use_machine(machines[0]);
+	exact = count_somewhere("page-faults", 1, 3);
+	ck_assert(!cell_of_cpu(3).is_absent);
+	struct ps__cell cell = cell_of_cpu(5);
+	ck_assert(cell.is_absent);
+	ck_assert_int_eq(cell.value.value, 0);
+	ck_assert_int_eq((int)cell.value.status, PS_STATUS_COUNTED);
+	ck_assert_int_eq((int)cell.value.attribution, PS_ATTRIBUTION_EXACT);
+	guessed = scene_set("page-faults", NULL);
+	check_ok(ps_eventset_set_attribution(guessed, PS_ATTRIBUTE_LAST_CPU));
+	check_ok(ps_start(guessed));
+	check_ok(ps_stop(guessed, scene.root, NULL, NULL));
+	ck_assert_uint_eq(cell_of_cpu(5).parts, 0);
+	ps_eventset_destroy(exact);
+	ps_eventset_destroy(guessed);
 }
 END_TEST
 
@@ -227,6 +269,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, each_cell_is_the_total_of_its_component, 0, 4);
 	tcase_add_loop_test(tests, each_cell_of_a_wide_event_is_the_total_of_its_component, 0, 4);
+	tcase_add_test(tests, where_a_task_never_was_it_counted_0_if_its_places_are_known);
 	tcase_add_test(tests, events_stand_in_the_order_in_which_they_came);
 	tcase_add_test(tests, all_numbers_of_a_table_belong_together_beside_a_writer);
 	tcase_add_test(tests, a_table_that_could_be_made_leaves_the_error_sentence);

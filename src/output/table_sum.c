@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sums of a table: each Thread's counts are added to all components above it. And where all
+ * parts are known to be in their place, a component without one has the count 0.
+ */
+#include "output/table.h"
+
+#include "store/attrmap.h"
+
+static void table_merge_into_parent(struct ps__table *table, size_t row, size_t event)
+{
+	const struct ps__cell *cell = ps__table_cell(table, row, event);
+	struct ps__cell *parent = ps__table_cell(table, table->rows[row].parent, event);
+
+	if (cell->parts)
+		ps__value_merge(&parent->value, &parent->parts, &cell->value);
+}
+
+/* Adds all up, from the last row to the first: parents come before their
+ * children. */
+static void table_add_up(struct ps__table *table, size_t event)
+{
+	const struct ps_component *unknown = table->topology->unknown;
+
+	for (size_t row = table->row_count - 1; row > 0; row--) {
+		const struct ps_component *component = table->rows[row].component;
+		if (component->type != PS_COMPONENT_NUMA && component != unknown)
+			table_merge_into_parent(table, row, event);
+	}
+	/* A NUMA node's Threads are its parent's; only the Machine has the
+	 * unknown one besides. */
+	for (size_t row = 1; row < table->row_count; row++) {
+		if (table->rows[row].component->type == PS_COMPONENT_NUMA)
+			*ps__table_cell(table, row, event) =
+			    *ps__table_cell(table, table->rows[row].parent, event);
+	}
+	if (table->rows[table->row_count - 1].component == unknown && table->row_count > 1)
+		table_merge_into_parent(table, table->row_count - 1, event);
+}
+
+/* Are all of these parts where the kernel, or a binding, says? Then there are no others. */
+static bool table_knows_where(const struct ps__cell *sum)
+{
+	bool has_number =
+	    sum->value.status == PS_STATUS_COUNTED || sum->value.status == PS_STATUS_SCALED;
+
+	return sum->parts > 0 && has_number &&
+	       (sum->value.attribution == PS_ATTRIBUTION_EXACT ||
+	        sum->value.attribution == PS_ATTRIBUTION_PINNED);
+}
+
+/* What was counted has never been in the components without a part: their count is 0. */
+static void table_fill_absent(struct ps__table *table, size_t column)
+{
+	const struct ps__cell *sum = ps__table_cell(table, 0, column);
+	const uint32_t kept = PS_VALUE_USER_ONLY | PS_VALUE_ENDED;
+
+	if (table->columns[column].scope != PS_SCOPE_THREAD || !table_knows_where(sum))
+		return;
+	for (size_t row = 1; row < table->row_count; row++) {
+		struct ps__cell *cell = ps__table_cell(table, row, column);
+		bool is_place = table->rows[row].component != table->topology->unknown;
+		if (is_place && cell->parts == 0)
+			*cell = (struct ps__cell){.value = {.attribution = sum->value.attribution,
+			                                    .flags = sum->value.flags & kept,
+			                                    .timestamp = sum->value.timestamp},
+			                          .parts = 1,
+			                          .is_absent = true};
+	}
+}
+
+void ps__table_finish(struct ps__table *table)
+{
+	for (size_t column = 0; column < table->column_count; column++) {
+		table_add_up(table, column);
+		for (size_t row = 0; row < table->row_count; row++)
+			ps__value_finish(&ps__table_cell(table, row, column)->value);
+	}
+	for (size_t row = 0; row < table->row_count; row++) {
+		for (size_t event = 0; event < table->event_count; event++)
+			table->rows[row].counted |= ps__table_cell(table, row, event)->parts > 0;
+	}
+	for (size_t column = 0; column < table->column_count; column++)
+		table_fill_absent(table, column);
+}
