@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread that switches its own counters off, on the real kernel: what was not counted is told. */
+#include "support/small.h"
 #include "wander.h"
 
 #include <signal.h>
@@ -98,7 +99,7 @@ START_TEST(counters_that_were_switched_off_for_a_while_are_told)
 END_TEST
 
 #define RIVALS 4
-#define ROUNDS 60
+#define ROUNDS ps_test_size(60, 15)
 #define PAGES  1000
 
 static pid_t start_rival(void)
@@ -156,7 +157,7 @@ START_TEST(a_thread_that_shares_its_cpu_is_not_interrupted)
 }
 END_TEST
 
-#define SHORT_ROUNDS 20000
+#define SHORT_ROUNDS ps_test_size(20000, 2000)
 
 /* Starting and stopping take processor time in which nothing counts. Beside measurements that are
  * shorter than that, it adds up. */

@@ -4,6 +4,7 @@
  * can also be written as a heat map, or an error.
  */
 #include "support/fixture.h"
+#include "support/small.h"
 #include "topology/tree.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MUTATIONS 200
+#define MUTATIONS ((uint32_t)ps_test_size(200, 40))
 
 static char memory_path[64];
 

@@ -2,6 +2,7 @@
 /* Numbers that the program gives in its regions: their sums by path and name, of all threads. */
 #include "base/os.h"
 #include "support/regions.h"
+#include "support/small.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -138,9 +139,9 @@ START_TEST(a_sum_beyond_64_bits_says_so)
 END_TEST
 
 enum {
-	THREADS = 8,
-	TURNS = 5000
+	THREADS = 8
 };
+#define TURNS ps_test_size(5000, 500)
 
 static void *give_in_thread(void *data)
 {
@@ -181,13 +182,13 @@ START_TEST(all_threads_are_in_the_sum)
 	for (int thread = 0; thread < THREADS; thread++)
 		pthread_join(threads[thread], NULL);
 	take_paths();
-	check_sum("work", "sum", -3LL * THREADS * TURNS, (uint64_t)THREADS * TURNS);
+	check_sum("work", "sum", -3LL * THREADS * TURNS, (uint64_t)(THREADS * TURNS));
 	int64_t total = 0;
 	for (int number = 0; number < 50; number++) {
 		snprintf(name, sizeof name, "name %d", number);
 		total += sum_of("", name, PS_SHARE_INCLUSIVE).sum;
 		ck_assert_uint_eq(sum_of("work", name, PS_SHARE_EXCLUSIVE).count,
-		                  (uint64_t)THREADS * TURNS / 50);
+		                  (uint64_t)(THREADS * TURNS) / 50);
 	}
 	ck_assert_int_eq(total, (int64_t)THREADS * TURNS * (TURNS + 1) / 2);
 	regions_end();

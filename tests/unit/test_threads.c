@@ -6,6 +6,7 @@
  */
 #include "eventset/eventset.h"
 #include "support/scene.h"
+#include "support/small.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 #define READERS 3
-#define ROUNDS  4000
+#define ROUNDS  ps_test_size(4000, 1000)
 
 /* Two events that always advance together: in one reading they are equal on every Thread, and so in
  * every sum. */
@@ -267,7 +268,7 @@ START_TEST(threads_with_a_clone_each_share_the_tree)
 	/* A reading has a part on each CPU where its thread was. */
 	ck_assert_uint_ge(scene_rows(0, ONE) + scene_rows(1, ONE) + scene_rows(2, ONE) +
 	                      scene_rows(3, ONE),
-	                  (size_t)4 * (ROUNDS / 4 - 1));
+	                  (size_t)(4 * (ROUNDS / 4 - 1)));
 	ps_eventset_destroy(model);
 }
 END_TEST
