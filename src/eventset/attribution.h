@@ -29,6 +29,8 @@ void ps__set_choose_for_papi(struct ps_eventset *set);
  * has_budget, and AUTO's budget has no room for them. */
 int ps__set_charge(struct ps_eventset *set, bool has_budget);
 void ps__set_release(struct ps_eventset *set);
+/* Before anything is opened: PS_ECOUNT if the process may not have as many descriptors at all. */
+int ps__set_check_limit(const struct ps_eventset *set);
 bool ps__set_is_within_budget(size_t needed);
 
 /* task_cpus.c: the one CPU that the task may run on; -1: several. */

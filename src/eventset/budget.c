@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* AUTO's budget: event sets leave a part of the process's descriptors to the program. */
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
+
+#include <stdio.h>
 
 /* AUTO leaves this part of the process's descriptors to the program. */
 #define SHARE_OF_PROGRAM 2
@@ -20,12 +23,17 @@ static size_t count_supported(const struct ps_eventset *set)
 	return count;
 }
 
+static size_t count_roots(const struct ps_eventset *set)
+{
+	return set->counters.target.kind == PS__TARGET_PROCESS ? set->counters.target.root_count
+	                                                       : 1;
+}
+
 /* Records: a recorder and the switch ring; tasks: two writers in an instance, and an anchor. That
  * is of one group; more are rare. */
 static size_t descriptors_needed(const struct ps_eventset *set)
 {
-	size_t roots =
-	    set->counters.target.kind == PS__TARGET_PROCESS ? set->counters.target.root_count : 1;
+	size_t roots = count_roots(set);
 	size_t writers = set->counters.wants_tasks ? 2 : 0,
 	       anchors = set->counters.wants_tasks ? roots : 0;
 
@@ -74,6 +82,31 @@ int ps__set_charge(struct ps_eventset *set, bool has_budget)
 	set->attribution.descriptors += needed;
 	atomic_fetch_add_explicit(&descriptors_taken, needed, memory_order_relaxed);
 	return PS_OK;
+}
+
+static void add_threads(const struct ps_eventset *set, char *out, size_t size_bytes)
+{
+	if (set->counters.target.kind == PS__TARGET_PROCESS && set->counters.target.root_count > 1)
+		snprintf(out, size_bytes, " for the %zu threads of process %d",
+		         set->counters.target.root_count, (int)set->counters.target.tid);
+}
+
+int ps__set_check_limit(const struct ps_eventset *set)
+{
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	size_t places = set->counters.target.instance_count;
+	size_t needed = count_supported(set) * (places ? places : 1) * count_roots(set);
+	char threads[64] = "";
+
+	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
+	if (needed <= limit.rlim_cur)
+		return PS_OK;
+	add_threads(set, threads, sizeof threads);
+	return ps__fail(PS_ECOUNT,
+	                "the set needs %zu file descriptors%s, and this process may have "
+	                "%llu: " PS__ADVICE_DESCRIPTORS ", or count fewer events%s",
+	                needed, threads, (unsigned long long)limit.rlim_cur,
+	                *threads ? ", its control group, or whole CPUs" : "");
 }
 
 void ps__set_release(struct ps_eventset *set)

@@ -17,6 +17,10 @@
 
 static int open_backend(struct ps_eventset *set)
 {
+	int result = set->counters.papi ? PS_OK : ps__set_check_limit(set);
+
+	if (result != PS_OK)
+		return result;
 	struct ps__backend *backend =
 	    set->counters.papi ? ps__papi_create(set->counters.papi) : ps__perf_create();
 
@@ -25,7 +29,7 @@ static int open_backend(struct ps_eventset *set)
 	    set->counters.wants_tasks && set->attribution.method->split == PS__SPLIT_COUNTERS;
 	if (!backend)
 		return ps__fail_memory("an event set's counters");
-	int result =
+	result =
 	    backend->ops->open(backend, set->events.list, set->events.count, set->counters.target);
 	if (result != PS_OK) {
 		backend->ops->close(backend, false);

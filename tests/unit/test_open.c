@@ -297,6 +297,31 @@ START_TEST(a_failing_start_of_the_counters_leaves_the_set_stopped)
 }
 END_TEST
 
+/* Ten threads, two events. */
+START_TEST(more_descriptors_than_there_can_be_are_refused_before_any_is_opened)
+{
+	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
+	char path[64];
+
+	for (int tid = 500; tid < 510; tid++) {
+		snprintf(path, sizeof path, "/proc/500/task/%d/stat", tid);
+		fake_file(path, "500 (solver) R 1\n");
+		fake_task(tid, "solver", 1);
+	}
+	check_ok(ps_eventset_attach_process(set, 500));
+	fake_set_nofile(19);
+	fake_count_reset();
+	check_fails(ps_start(set), PS_ECOUNT);
+	check_detail("needs 20 file descriptors for the 10 threads of process 500");
+	check_detail("may have 19: raise the limit with ulimit -n");
+	check_detail("its control group, or whole CPUs");
+	ck_assert_uint_eq(fake_count(FAKE_PERF_EVENT_OPEN), 0);
+	fake_set_nofile(1024);
+	check_ok(ps_start(set));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("open");
@@ -307,6 +332,7 @@ int main(void)
 	tcase_add_test(tests, each_group_is_scaled_by_its_own_times);
 	tcase_add_test(tests, more_events_than_a_group_of_the_kernel_takes_are_counted);
 	tcase_add_test(tests, too_few_descriptors_open_none_and_the_need_and_the_limit_are_told);
+	tcase_add_test(tests, more_descriptors_than_there_can_be_are_refused_before_any_is_opened);
 	tcase_add_test(tests, a_failing_start_of_the_counters_leaves_the_set_stopped);
 	tests = scene_case(suite, "permission");
 	tcase_add_test(tests, without_permission_for_the_kernel_user_space_is_counted_and_flagged);
