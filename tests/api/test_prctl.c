@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread that switches its own counters off, on the real kernel: what was not counted is told. */
 #include "support/small.h"
+#include "support/unmarked.h"
 #include "wander.h"
 
 #include <signal.h>

@@ -4,6 +4,8 @@
  * moved, threads that come and go, teams, and signal handlers. What the paths say adds up to what
  * the tree shows.
  */
+#include "support/small.h"
+#include "support/unmarked.h"
 #include "wander.h"
 
 #include <errno.h>
@@ -220,7 +222,7 @@ START_TEST(each_path_has_its_touches_on_each_cpu)
 END_TEST
 
 #define THREADS 16
-#define ROUNDS  12
+#define ROUNDS  ps_test_size(12, 3)
 #define VISITS  20
 #define PATHS   50
 

@@ -32,7 +32,7 @@ write_environment() {
 	echo "export PS_LAB_SHAPE=$shape PS_LAB_SHIFT=$shift PS_LAB_SMP=$smp"
 	echo "export PS_LAB_NODES=$((nodes_count > 1 ? nodes_count : 1)) PS_LAB_PARANOID=${PS_LAB_PARANOID:-1}"
 	echo "PS_LAB_MARK=$mark PS_LAB_JOB_BOOTS=$([ "$shift" = none ] && echo "$job_boots")"
-	[ "$shift" != none ] || echo "export PS_TEST_SMALL=${PS_TEST_SMALL-1}"
+	echo "export PS_TEST_SMALL=${PS_TEST_SMALL-1}"
 }
 
 # Also when the lab is interrupted.

@@ -6,6 +6,7 @@
  */
 #include "eventset/eventset.h"
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <stdlib.h>

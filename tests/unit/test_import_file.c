@@ -5,6 +5,7 @@
  */
 #include "support/fixture.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 #include "topology/tree.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "base/os.h"
 #include "support/regions.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,6 +4,7 @@
  * kernel counted.
  */
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 

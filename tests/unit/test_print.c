@@ -6,6 +6,7 @@
 #include "support/fixture.h"
 #include "support/golden.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <stdlib.h>
 

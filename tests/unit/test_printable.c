@@ -4,6 +4,7 @@
 
 #include "support/scene.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <locale.h>
 #include <perfsage/error.h>

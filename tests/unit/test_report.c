@@ -7,6 +7,7 @@
 #include "test_report.h"
 #include "support/golden.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "support/regions.h"
 #include "support/small.h"
+#include "support/unmarked.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -4,6 +4,7 @@
  * moved and dropped; each answer is compared with that of a plain array.
  */
 #include "support/rows.h"
+#include "support/unmarked.h"
 
 /* Times between readings. */
 static uint64_t steady(size_t row)

@@ -4,6 +4,7 @@
  * finished reading never changes.
  */
 #include "support/scene.h"
+#include "support/unmarked.h"
 
 #include <errno.h>
 #include <stdlib.h>
