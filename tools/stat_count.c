@@ -3,6 +3,7 @@
  * makes. */
 #include "tools/stat.h"
 
+#include "eventset/parts.h"
 #include "tools/terminal.h"
 
 #include <stdio.h>
@@ -299,6 +300,8 @@ void stat_count_stop(struct stat_count *count, const struct rusage *usage)
 		count->how.left_s = stat_method_left_s(usage, tool_cgroup_cpu_s(&count->cgroup));
 	for (size_t index = 0; index < count->set_count; index++) {
 		uint64_t timestamp = 0;
+		if (count->how.left_s > 0)
+			ps__set_note_missing(count->sets[index]);
 		if (ps_eventset_is_running(count->sets[index]))
 			count_complain_once(
 			    count, ps_stop(count->sets[index], count->root, &timestamp, NULL));

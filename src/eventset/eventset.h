@@ -184,8 +184,7 @@ struct ps__attribution {
 	/* At ps_start, before the first slot. Per-CPU counters, records: what the switch ring told
 	 * last */
 	int last_cpu;
-	/* Of an attached task: where it is as long as the switch ring stands still; -1: not known
-	 */
+	/* Of an attached task: where it is while the switch ring stands still; -1: not known */
 	int followed_cpu;
 	struct ps__switch_ring switches; /* of a task that is thought to be pinned, or is split */
 	/* By CPU, whatever is open: what counts is not perf. Set before the events are opened */
@@ -197,6 +196,7 @@ struct ps__attribution {
 	/* Migration records, and PAPI's sets: where what was counted since the last fetch belongs
 	 * is not known. */
 	bool has_lost;
+	bool is_lacking; /* a control group's: some of its tasks were elsewhere since ps_start */
 	struct ps__per_cpu per_cpu;
 	size_t descriptors; /* that it has of AUTO's budget */
 	/* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */

@@ -8,8 +8,19 @@
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
+#include "eventset/parts.h"
 
 #include <errno.h>
+
+static void start_cgroup(struct ps_eventset *set)
+{
+	set->attribution.is_lacking = false;
+}
+
+void ps__set_note_missing(struct ps_eventset *set)
+{
+	set->attribution.is_lacking = true;
+}
 
 static bool has_counted(const struct ps_eventset *set, size_t instance)
 {
@@ -84,9 +95,13 @@ static int read_cgroup(struct ps_eventset *set, struct ps__fetch *fetch)
 /* The counts are in slots already; the reader's CPU has a part in any case. */
 static bool label_here(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
-	(void)set;
 	(void)here;
 	fetch->mark = PS_ATTRIBUTION_EXACT;
+	if (!set->attribution.is_lacking)
+		return true;
+	fetch->mark |= PS__MARK_INCOMPLETE;
+	for (size_t index = 0; index < set->recorder.active_count; index++)
+		set->recorder.active[index]->counts_mark |= PS__MARK_INCOMPLETE;
 	return true;
 }
 
@@ -114,6 +129,7 @@ static bool has_cgroup_changed(const struct ps_eventset *set)
 const struct ps__method ps__method_cgroup = {
     .split = PS__SPLIT_PLACES,
     .prepare = ps__set_list_cpus,
+    .start = start_cgroup,
     .read = read_cgroup,
     .assign = label_here,
     .has_changed = has_cgroup_changed,

@@ -16,4 +16,8 @@ bool ps__set_counts_its_caller(const struct ps_eventset *set);
 /* Counts the groups of hardware events of a set that was opened: several take turns. */
 size_t ps__set_count_hardware_groups(const struct ps_eventset *set);
 
+/* Tasks left the control group that a running set counts: its counts are the least that there can
+ * have been, from the next fetch to the next start. */
+void ps__set_note_missing(struct ps_eventset *set);
+
 #endif

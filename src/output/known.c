@@ -40,7 +40,7 @@ static const struct word statuses[] = {
      "not supported: this machine, core or permission can't count it: unknown, not 0"},
     {1u << PS_STATUS_INCOMPLETE, ">=",
      "the least that it can be: a program began that the kernel does not count (set-user-ID, "
-     "unreadable)"},
+     "unreadable), or a task left the control group"},
 };
 
 static const struct word flags[] = {

@@ -5,6 +5,8 @@
  */
 #include "support/scene.h"
 
+#include "eventset/parts.h"
+
 #include <errno.h>
 
 #define EVENT "page-faults"
@@ -259,6 +261,27 @@ START_TEST(an_interruption_is_told_on_the_cpu_where_it_was)
 }
 END_TEST
 
+START_TEST(counts_without_the_tasks_that_left_are_lower_bounds)
+{
+	struct ps_eventset *set = attached();
+	uint64_t timestamp = 0;
+
+	check_ok(ps_start(set));
+	count_on(1, 10);
+	ps__set_note_missing(set);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq((int)scene_part(1, EVENT, timestamp).status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq((int)scene_total(EVENT).status, PS_STATUS_INCOMPLETE);
+	ck_assert_int_eq(scene_total(EVENT).value, 10);
+	check_ok(ps_start(set));
+	count_on(1, 4);
+	check_ok(ps_stop(set, scene.root, &timestamp, NULL));
+	ck_assert_int_eq((int)scene_part(1, EVENT, timestamp).status, PS_STATUS_COUNTED);
+	ck_assert_int_eq((int)scene_total(EVENT).status, PS_STATUS_COUNTED);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_clone_counts_the_thread_that_starts_it)
 {
 	struct ps_eventset *model = attached(), *set = NULL;
@@ -324,6 +347,7 @@ int main(void)
 	tcase_add_test(tests, cpus_that_come_are_counted_from_the_next_start);
 	tcase_add_test(tests, a_cpu_that_goes_and_comes_back_keeps_its_counts_and_goes_on);
 	tcase_add_test(tests, an_interruption_is_told_on_the_cpu_where_it_was);
+	tcase_add_test(tests, counts_without_the_tasks_that_left_are_lower_bounds);
 	tcase_add_test(tests, a_clone_counts_the_thread_that_starts_it);
 	tcase_add_test(tests, whatever_fails_is_told_and_nothing_leaks);
 	return scene_run(suite);
