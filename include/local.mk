@@ -24,6 +24,7 @@ pkginclude_HEADERS = \
 	include/perfsage/task.h \
 	include/perfsage/thread.h \
 	include/perfsage/topology.h \
+	include/perfsage/unit_cost.h \
 	include/perfsage/value.h \
 	include/perfsage/version.h \
 	include/perfsage/visibility.h

@@ -28,6 +28,7 @@
 #include <perfsage/task.h>
 #include <perfsage/thread.h>
 #include <perfsage/topology.h>
+#include <perfsage/unit_cost.h>
 #include <perfsage/value.h>
 #include <perfsage/version.h>
 

@@ -26,6 +26,7 @@ dist_man3_MANS += \
 	man/ps_task.3 \
 	man/ps_thread.3 \
 	man/ps_topology.3 \
+	man/ps_unit_cost.3 \
 	man/ps_value.3 \
 	man/ps_version.3
 

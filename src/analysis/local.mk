@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Derived metrics.
+# Derived metrics, unit costs.
 noinst_LTLIBRARIES += src/analysis/libanalysis.la
 src_analysis_libanalysis_la_SOURCES = \
+	src/analysis/least_squares.c \
+	src/analysis/least_squares.h \
 	src/analysis/metric.c \
-	src/analysis/metric.h
+	src/analysis/metric.h \
+	src/analysis/student.c \
+	src/analysis/student.h \
+	src/analysis/unit_cost.c

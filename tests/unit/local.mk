@@ -98,6 +98,7 @@ unit_tests = \
 	tests/unit/test_topology \
 	tests/unit/test_total \
 	tests/unit/test_uncounted \
+	tests/unit/test_unit_cost \
 	tests/unit/test_user \
 	tests/unit/test_user_open \
 	tests/unit/test_values \

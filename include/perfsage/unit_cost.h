@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit costs: what one unit of work costs, from many measurements of mixed work.
+ */
+#ifndef PERFSAGE_UNIT_COST_H
+#define PERFSAGE_UNIT_COST_H
+
+#include <perfsage/visibility.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What one unit of a kind of work costs, in units of the cost that was given: an estimate. */
+struct ps_unit_cost {
+	double value; /* NaN if the measurements don't determine it */
+	/* Its standard error; NaN if it is not known: there are no more measurements than unknowns,
+	 * or the cost is held at 0 */
+	double error;
+	/* The interval that has the true cost in 95 of 100 cases, if what disturbs the measurements
+	 * is independent and normally distributed; NaN where the error is */
+	double low, high;
+};
+
+/** How the measurements are used. All 0: as ps_unit_cost does. */
+struct ps_unit_cost_options {
+	/* For each measurement: how much it counts, 0 or more. The inverse of the variance gives
+	 * the best estimate. NULL: all count alike. */
+	const double *weights;
+	bool has_constant;    /* each measurement has a cost besides that of its work */
+	bool is_non_negative; /* no unit has a cost below 0; the constant may have one */
+};
+
+/** What else is known about the costs. */
+struct ps_unit_cost_fit {
+	size_t rows;                  /* measurements that were used: those with a weight above 0 */
+	size_t rank;                  /* unknowns that they determine */
+	struct ps_unit_cost constant; /* with has_constant; else all 0 */
+	/* The standard deviation of what the costs don't explain, in the unit of the cost (times
+	 * the root of the weight); NaN if there are no more measurements than unknowns */
+	double residual;
+	/* How much the work's columns resemble each other: 1 if not at all. A relative error of the
+	 * measurements may be so many times as large in the costs. Columns are scaled to the same
+	 * length first. Only of those that are determined. */
+	double condition;
+};
+
+/**
+ * Solves for the cost of one unit of each kind of work.
+ *
+ * Each measurement is a row: how much work of each kind was done, and what all
+ * of it cost, such as the page faults or cycles that were counted. The costs
+ * are those with the least sum of squared differences.
+ *
+ * work - rows * columns numbers, row by row: work[row * columns + column]; only
+ *     read
+ * cost - a number for each row; only read
+ * rows - measurements; at least as many as columns
+ * columns - kinds of work, 1 or more
+ * out - receives a cost for each column; untouched on a failure other than
+ *     PS_PARTIAL
+ *
+ * Returns PS_OK, or PS_PARTIAL if some columns can't be told apart: those that
+ * are 0 in all rows, or a sum of multiples of others. Their values are NaN, and
+ * the detail has their numbers, from 0 on. The others are right.
+ *
+ * Errors:
+ *   PS_EINVAL - a pointer is NULL; there is no column, or there are fewer rows
+ *       than columns; a number isn't finite (the detail says where)
+ *   PS_ENOMEM - no memory
+ *
+ * Any thread. Allocates a copy of the numbers. Cost: rows * columns^2.
+ *
+ * Least squares by singular values: G. H. Golub and C. F. Van Loan, "Matrix
+ * Computations".
+ */
+PS_PUBLIC int ps_unit_cost(const double *work, const double *cost, size_t rows, size_t columns,
+                           struct ps_unit_cost *out);
+
+/**
+ * The same with options, and with what else is known about the costs.
+ *
+ * options - NULL: as ps_unit_cost
+ * fit - receives more about the costs; NULL: it isn't needed; untouched where
+ *     out is
+ *
+ * Returns as ps_unit_cost. The constant has the number `columns` in a detail.
+ *
+ * A cost that would be below 0, but must not be, is held at 0; the others are
+ * solved for without its column (C. L. Lawson and R. J. Hanson, "Solving Least
+ * Squares Problems").
+ *
+ * Errors: those of ps_unit_cost, and
+ *   PS_EINVAL - a weight is below 0 or not finite; fewer rows with a weight above
+ *       0 than unknowns
+ */
+PS_PUBLIC int ps_unit_cost_with(const double *work, const double *cost, size_t rows, size_t columns,
+                                const struct ps_unit_cost_options *options,
+                                struct ps_unit_cost *out, struct ps_unit_cost_fit *fit);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unit costs: checks the measurements, solves for the costs, and tells how sure they are. */
+#include "analysis/least_squares.h"
+#include "analysis/student.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <math.h>
+#include <perfsage/unit_cost.h>
+#include <stdio.h>
+#include <string.h>
+
+struct measurements {
+	const double *work, *cost, *weights;
+	size_t rows, columns;
+	size_t used; /* rows with a weight above 0 */
+	bool has_constant;
+};
+
+static double weight_of(const struct measurements *from, size_t row)
+{
+	return from->weights ? from->weights[row] : 1;
+}
+
+static size_t count_unknowns(const struct measurements *from)
+{
+	return from->columns + (from->has_constant ? 1 : 0);
+}
+
+static int check_row(const struct measurements *from, size_t row)
+{
+	double weight = weight_of(from, row);
+
+	if (!isfinite(weight) || weight < 0)
+		return ps__fail(PS_EINVAL,
+		                "ps_unit_cost: the weight of row %zu is %g: give 0 or more", row,
+		                weight);
+	if (!isfinite(from->cost[row]))
+		return ps__fail(PS_EINVAL,
+		                "ps_unit_cost: the cost of row %zu is %g: leave out what isn't "
+		                "known",
+		                row, from->cost[row]);
+	for (size_t column = 0; column < from->columns; column++) {
+		double work = from->work[row * from->columns + column];
+		if (!isfinite(work))
+			return ps__fail(PS_EINVAL,
+			                "ps_unit_cost: the work of row %zu, column %zu is %g: "
+			                "leave out what isn't known",
+			                row, column, work);
+	}
+	return PS_OK;
+}
+
+static int check(struct measurements *from, const struct ps_unit_cost *out)
+{
+	int result = PS_OK;
+
+	if (!from->work || !from->cost || !out)
+		return ps__fail(PS_EINVAL, "ps_unit_cost: %s is NULL",
+		                !from->work   ? "work"
+		                : !from->cost ? "cost"
+		                              : "out");
+	if (from->columns == 0)
+		return ps__fail(PS_EINVAL, "ps_unit_cost: there is no column of work");
+	for (size_t row = 0; result == PS_OK && row < from->rows; row++) {
+		result = check_row(from, row);
+		from->used += result == PS_OK && weight_of(from, row) > 0 ? 1 : 0;
+	}
+	if (result == PS_OK && from->used < count_unknowns(from))
+		return ps__fail(PS_EINVAL,
+		                "ps_unit_cost: %zu rows don't determine %zu unknowns: give at "
+		                "least as many rows%s",
+		                from->used, count_unknowns(from),
+		                from->used < from->rows ? " with a weight above 0" : "");
+	return result;
+}
+
+/* The equations, column by column, each row times the root of its weight. NULL: no memory. */
+static double *make_columns(const struct measurements *from)
+{
+	size_t unknowns = count_unknowns(from);
+	double *columns = NULL;
+	size_t at = 0;
+
+	if (from->used <= SIZE_MAX / (unknowns + 1))
+		columns = ps__os_calloc(from->used * (unknowns + 1), sizeof *columns);
+	for (size_t row = 0; columns && row < from->rows; row++) {
+		double factor = sqrt(weight_of(from, row));
+		if (factor <= 0)
+			continue;
+		for (size_t column = 0; column < from->columns; column++)
+			columns[column * from->used + at] =
+			    factor * from->work[row * from->columns + column];
+		if (from->has_constant)
+			columns[from->columns * from->used + at] = factor;
+		columns[unknowns * from->used + at] = factor * from->cost[row];
+		at++;
+	}
+	return columns;
+}
+
+/* Which unknowns can't be told apart from others, whatever the costs: all of them are in the
+ * detail.
+ */
+static int name_undetermined(const struct measurements *from, const bool *is_determined)
+{
+	char names[512] = "";
+	size_t length = 0, count = 0;
+
+	for (size_t column = 0; column < count_unknowns(from); column++) {
+		if (is_determined[column])
+			continue;
+		if (length < sizeof names - 32)
+			length += (size_t)snprintf(names + length, sizeof names - length, "%s%zu",
+			                           count ? ", " : "", column);
+		count++;
+	}
+	if (count == 0)
+		return PS_OK;
+	return ps__fail(PS_PARTIAL,
+	                "ps_unit_cost: the rows don't tell the costs of column%s %s apart: such "
+	                "columns are 0 or sums of multiples of others; measure other mixtures of "
+	                "work, or leave columns out",
+	                count > 1 ? "s" : "", names);
+}
+
+static struct ps_unit_cost cost_of(const struct ps__least_squares *system, size_t column,
+                                   bool is_determined, double deviation, double width)
+{
+	struct ps_unit_cost cost = {NAN, NAN, NAN, NAN};
+
+	if (!is_determined)
+		return cost;
+	cost.value = system->is_free[column] ? system->value[column] / system->scale[column] : 0;
+	if (system->is_free[column])
+		cost.error = deviation * sqrt(system->variance[column]) / system->scale[column];
+	cost.low = cost.value - width * cost.error;
+	cost.high = cost.value + width * cost.error;
+	return cost;
+}
+
+static void tell(const struct measurements *from, const struct ps__least_squares *system,
+                 const bool *is_determined, struct ps_unit_cost *out, struct ps_unit_cost_fit *fit)
+{
+	double freedom = (double)from->used - (double)system->rank;
+	double deviation = freedom > 0 ? sqrt(system->unexplained / freedom) : NAN;
+	double width = freedom > 0 ? ps__student_two_sided(0.95, freedom) : NAN;
+
+	for (size_t column = 0; column < from->columns; column++)
+		out[column] = cost_of(system, column, is_determined[column], deviation, width);
+	if (!fit)
+		return;
+	*fit = (struct ps_unit_cost_fit){.rows = from->used,
+	                                 .rank = system->rank,
+	                                 .residual = deviation,
+	                                 .condition = system->condition};
+	if (from->has_constant)
+		fit->constant =
+		    cost_of(system, from->columns, is_determined[from->columns], deviation, width);
+}
+
+static int solve(const struct measurements *from, bool is_non_negative, struct ps_unit_cost *out,
+                 struct ps_unit_cost_fit *fit, struct ps__least_squares *system)
+{
+	size_t unknowns = count_unknowns(from);
+	bool *is_determined = ps__os_calloc(2 * unknowns, sizeof *is_determined);
+	double *columns = make_columns(from);
+
+	if (!is_determined || !columns) {
+		ps__os_free(is_determined);
+		ps__os_free(columns);
+		return ps__fail_memory("the equations of unit costs");
+	}
+	bool *may_fall = is_determined + unknowns;
+	may_fall[unknowns - 1] = from->has_constant;
+	ps__least_squares_reduce(system, columns, from->used);
+	ps__least_squares_solve(system);
+	memcpy(is_determined, system->is_determined, unknowns * sizeof *is_determined);
+	if (is_non_negative)
+		ps__least_squares_solve_non_negative(system, may_fall);
+	tell(from, system, is_determined, out, fit);
+	int result = name_undetermined(from, is_determined);
+	ps__os_free(is_determined);
+	ps__os_free(columns);
+	return result;
+}
+
+int ps_unit_cost_with(const double *work, const double *cost, size_t rows, size_t columns,
+                      const struct ps_unit_cost_options *options, struct ps_unit_cost *out,
+                      struct ps_unit_cost_fit *fit)
+{
+	static const struct ps_unit_cost_options none;
+	struct measurements from = {.work = work, .cost = cost, .rows = rows, .columns = columns};
+	struct ps__least_squares system;
+
+	if (!options)
+		options = &none;
+	from.weights = options->weights;
+	from.has_constant = options->has_constant;
+	int result = check(&from, out);
+	if (result != PS_OK)
+		return result;
+	if (ps__least_squares_init(&system, count_unknowns(&from)) < 0)
+		result = ps__fail_memory("the equations of unit costs");
+	else
+		result = solve(&from, options->is_non_negative, out, fit, &system);
+	ps__least_squares_clear(&system);
+	return result;
+}
+
+int ps_unit_cost(const double *work, const double *cost, size_t rows, size_t columns,
+                 struct ps_unit_cost *out)
+{
+	return ps_unit_cost_with(work, cost, rows, columns, NULL, out, NULL);
+}
