@@ -21,6 +21,7 @@ pkginclude_HEADERS = \
 	include/perfsage/read.h \
 	include/perfsage/sampling.h \
 	include/perfsage/slow_visit.h \
+	include/perfsage/snapshot.h \
 	include/perfsage/task.h \
 	include/perfsage/thread.h \
 	include/perfsage/topology.h \

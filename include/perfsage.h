@@ -25,6 +25,7 @@
 #include <perfsage/report.h>
 #include <perfsage/sampling.h>
 #include <perfsage/slow_visit.h>
+#include <perfsage/snapshot.h>
 #include <perfsage/task.h>
 #include <perfsage/thread.h>
 #include <perfsage/topology.h>

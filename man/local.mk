@@ -23,6 +23,7 @@ dist_man3_MANS += \
 	man/ps_report.3 \
 	man/ps_sampling.3 \
 	man/ps_slow_visit.3 \
+	man/ps_snapshot.3 \
 	man/ps_task.3 \
 	man/ps_thread.3 \
 	man/ps_topology.3 \

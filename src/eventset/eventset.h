@@ -40,17 +40,17 @@ struct ps__slot {
 	int cpu;
 	/* Of the backend, where the kernel splits the counts; -1: none for this CPU */
 	ptrdiff_t instance;
-	uint64_t visit; /* the set's number of the visit at which the instance was read last */
-	bool is_active; /* in the set's active list: has_counts or has_part */
-	/* Assigned with something since the counts started over, if only with zeros */
-	bool has_counts;
-	bool has_part;        /* the latest reading has a part here: the log's last row */
-	bool has_base;        /* base isn't all zero */
+	uint64_t visit;  /* the set's number of the visit at which the instance was read last */
+	bool is_active;  /* in the set's active list: has_counts or has_part */
+	bool has_counts; /* assigned something since the counts started over, if only zeros */
+	bool has_part;   /* the latest reading has a part here: the log's last row */
+	bool has_base;   /* base isn't all zero */
 	uint16_t counts_mark; /* attribution and flags (PS__MARK_*) of the counts */
 	uint16_t base_mark;   /* and of what is in the base */
 	/* A bit for each of the first 64 groups that this CPU's kind of core can't count */
 	uint64_t lacking;
 	uint64_t *base;
+	uint64_t *passed; /* counts that were dropped or moved to the base: see snapshot.c */
 	/* Of a set that can't be split: the task's time here, in the interval being fetched */
 	uint64_t spent_ns;
 	/* By group, ns of the interval: on the hardware here; the rest of the enabled time. */
@@ -152,13 +152,11 @@ struct ps__recorder {
 	int slot_limit;
 	struct ps__slot **active;
 	size_t active_count;
-	/* All slots, as they were met; the active list has room for as many */
-	struct ps__slot **met;
+	struct ps__slot **met; /* all slots; the active list has room for as many */
 	size_t met_count;
 	size_t reserved_rows;
-	/* `recording`, or the one before: its topology is held; NULL: none */
-	struct ps__recording *last_bound;
-	uint64_t past_readings; /* written to recordings that the set has dropped */
+	struct ps__recording *last_bound; /* `recording`, or the one before; NULL: none */
+	uint64_t past_readings;           /* written to recordings that the set has dropped */
 };
 
 /* The counters, and whom they count. */
@@ -222,7 +220,8 @@ struct ps_eventset {
 	struct ps__attribution attribution;
 	struct ps__set_events events;
 	struct ps__balance balance;
-	double reading_ns; /* what one costs; 0: not measured since the events were opened */
+	uint64_t snapshots; /* names the slots that snapshots are of; 0: there are none */
+	double reading_ns;  /* what one costs; 0: not measured since the events were opened */
 };
 
 /* True if the backend may have counts that aren't in slots. */

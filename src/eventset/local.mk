@@ -43,6 +43,8 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/reset.c \
 	src/eventset/shares.c \
 	src/eventset/slot.c \
+	src/eventset/snapshot.c \
+	src/eventset/snapshot.h \
 	src/eventset/start.c \
 	src/eventset/storage.c \
 	src/eventset/take.c \

@@ -20,4 +20,9 @@ size_t ps__set_count_hardware_groups(const struct ps_eventset *set);
  * have been, from the next fetch to the next start. */
 void ps__set_note_missing(struct ps_eventset *set);
 
+/* reading.c: what was counted goes to slots; *slot is the task's. PS_OK, PS_PARTIAL, or a code with
+ * a detail. */
+struct ps__slot;
+int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot);
+
 #endif

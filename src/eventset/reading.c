@@ -5,6 +5,7 @@
 #include "base/hot.h"
 #include "eventset/attribution.h"
 #include "eventset/eventset.h"
+#include "eventset/parts.h"
 
 static int check_root(struct ps_eventset *set, struct ps_component *root)
 {
@@ -25,7 +26,7 @@ static struct ps__slot *final_slot(struct ps_eventset *set)
 
 /* What was counted goes to slots. On a stopped set that is done already, unless memory was short
  * then. */
-static int fetch(struct ps_eventset *set, struct ps__slot **slot)
+int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(ps__set_has_uncollected(set), 1))
 		return ps__set_fetch(set, slot);
@@ -92,7 +93,7 @@ static inline int make_reading(struct ps_eventset *set, enum ps__write_kind kind
 	if (!is_owned)
 		fetched = ps__set_check_foreign(set, name_of(kind), kind == PS__WRITE_COUNTS);
 	if (__builtin_expect(fetched == PS_OK, 1))
-		fetched = fetch(set, &write.slot);
+		fetched = ps__set_collect(set, &write.slot);
 	if (__builtin_expect(fetched != PS_OK && fetched != PS_PARTIAL, 0))
 		return fetched;
 	int result = check_root(set, root);

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
-#include "eventset/eventset.h"
+#include "eventset/snapshot.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -55,6 +55,7 @@ void ps__set_free_slots(struct ps_eventset *set)
 	set->recorder.active_count = 0;
 	set->recorder.met_count = 0;
 	set->recorder.last_slot = NULL;
+	set->snapshots = 0;
 }
 
 /* The list has room for one slot more than were met. */
@@ -100,7 +101,7 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 	size_t width = ps__recording_width(set->recorder.recording);
 	struct ps__slot *slot = ps__os_calloc_apart(
 	    1, sizeof *slot +
-		   (2 * width + 2 * set->recorder.recording->groups) * sizeof slot->counts[0]);
+		   (3 * width + 2 * set->recorder.recording->groups) * sizeof slot->counts[0]);
 
 	if (!slot)
 		return NULL;
@@ -109,6 +110,7 @@ static struct ps__slot *create_slot(struct ps_eventset *set, int cpu)
 	slot->instance = instance_of(set, cpu);
 	slot->off = slot->ran + set->recorder.recording->groups;
 	slot->base = slot->off + set->recorder.recording->groups;
+	slot->passed = slot->base + width;
 	slot->lacking = find_lacking(set->recorder.recording, cpu);
 	if (grow_list(set, &set->recorder.active, set->recorder.active_count) < 0 ||
 	    grow_list(set, &set->recorder.met, set->recorder.met_count) < 0)
@@ -173,8 +175,12 @@ void ps__set_clear_counts(struct ps_eventset *set)
 	atomic_signal_fence(memory_order_seq_cst);
 	for (size_t index = 0; index < set->recorder.active_count; index++) {
 		struct ps__slot *slot = set->recorder.active[index];
+		struct ps__held held;
+		bool is_passed = ps__slot_begin_pass(set, slot, &held);
 		for (size_t word = 0; word < width; word++)
 			slot->counts[word] = 0;
+		if (is_passed)
+			ps__signals_release(&held);
 		slot->counts_mark &= PS__MARK_ATTRIBUTION;
 		slot->has_counts = false;
 	}

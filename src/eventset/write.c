@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 #include "base/os.h"
+#include "eventset/snapshot.h"
 #include "eventset/undo.h"
 
 #include <limits.h>
@@ -90,6 +91,9 @@ static uint16_t write_stored(_Atomic uint64_t *words, const struct ps_eventset *
 /* After ps_accum the row is the base, and counting starts over. */
 void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size_t width)
 {
+	struct ps__held held;
+	bool is_passed = ps__slot_begin_pass(set, slot, &held);
+
 	ps__set_change_words(set, slot->base, slot->counts, NULL);
 	for (size_t word = 0; word < width; word++) {
 		uint64_t base = slot->base[word];
@@ -99,6 +103,8 @@ void ps__set_move_into_base(struct ps_eventset *set, struct ps__slot *slot, size
 		slot->counts[word] = 0;
 	}
 	ps__set_changed_words(set);
+	if (is_passed)
+		ps__signals_release(&held);
 	/* In an order in which it can be done once more. */
 	slot->base_mark = ps__mark_join(slot->has_base ? slot->base_mark : 0, slot->counts_mark);
 	slot->has_base = true;

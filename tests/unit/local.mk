@@ -82,6 +82,7 @@ unit_tests = \
 	tests/unit/test_ring \
 	tests/unit/test_search \
 	tests/unit/test_list_events \
+	tests/unit/test_snapshot \
 	tests/unit/test_stat_aggregate \
 	tests/unit/test_stat_defaults \
 	tests/unit/test_stat_method \

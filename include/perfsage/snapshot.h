@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Snapshots: the totals of an event set at one moment, kept by the program. The interval between
+ * any two is chosen afterwards.
+ */
+#ifndef PERFSAGE_SNAPSHOT_H
+#define PERFSAGE_SNAPSHOT_H
+
+#include <perfsage/component.h>
+#include <perfsage/eventset.h>
+#include <perfsage/value.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The totals of an event set at one moment, by hardware thread. */
+struct ps_snapshot;
+
+/**
+ * Takes a snapshot: reads the counters, and stores nothing in the tree.
+ *
+ * The set's readings are what they would be without it. ps_start, ps_reset and
+ * ps_accum don't change what snapshots count: it only grows.
+ *
+ * set - running, or stopped: then its final counts
+ * snapshot - *snapshot is NULL: one is made, the caller's; else it is
+ *     overwritten. Untouched on failure.
+ *
+ * Returns PS_OK, or PS_PARTIAL as ps_read.
+ *
+ * Errors:
+ *   PS_EINVAL - set or snapshot is NULL
+ *   PS_ENOTRUN - the set was never started
+ *   PS_ENOMEM, PS_ESYS, PS_ECLOST, PS_ECNFLCT, PS_EPERM - as ps_read
+ *
+ * The threads that may call ps_read may call this. Cost: that of a reading; memory
+ * is allocated for the first snapshot, and when the set has met more hardware
+ * threads than the snapshot has room for.
+ */
+PS_PUBLIC int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot);
+
+/**
+ * When the snapshot was taken: nanoseconds of CLOCK_MONOTONIC.
+ *
+ * snapshot - NULL gives 0
+ */
+PS_PUBLIC uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot);
+
+/**
+ * What was counted between two snapshots of one set.
+ *
+ * set - whose snapshots they are; its events are the same as when they were
+ *     taken
+ * from, to - from isn't later than to. from NULL: the moment at which the set
+ *     began to count for snapshots, which is the first ps_snapshot_take or the
+ *     ps_start, ps_reset or ps_accum before it
+ * component - what was counted on the hardware threads below it; NULL: on all
+ * values - receives a value for each event, in the set's order, with the
+ *     timestamp of `to`; untouched on failure
+ * count - of the array: at least as many as the set has events
+ *
+ * A value's attribution and flags are the weakest that the set's counts had on
+ * these hardware threads since they last started over.
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL; a snapshot is of another set, or of other
+ *       events; from is later than to
+ *   PS_EBUF - the array is too small
+ *   PS_ENOEVST - the counted task was not on a hardware thread of the component
+ *       between the two
+ *   PS_EINVAL_DOM - one count of an event covers more than the component
+ *   PS_ENOMEM - no memory
+ *
+ * Any thread, while no other one uses the set or the snapshots. Cost: in
+ * proportion to the events and the hardware threads that the set has met.
+ */
+PS_PUBLIC int ps_snapshot_difference(const struct ps_eventset *set, const struct ps_snapshot *from,
+                                     const struct ps_snapshot *to,
+                                     const struct ps_component *component, struct ps_value *values,
+                                     size_t count);
+
+/** Frees a snapshot; NULL does nothing. Before or after its set. */
+PS_PUBLIC void ps_snapshot_destroy(struct ps_snapshot *snapshot);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes snapshots, and tells what was counted between two of them. */
+#include "eventset/snapshot.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/parts.h"
+#include "store/attrmap.h"
+
+#include <perfsage/snapshot.h>
+
+/* Names the slots of one set with one list of events, among those of all sets. */
+static uint64_t new_name(void)
+{
+	static _Atomic uint64_t names;
+
+	return atomic_fetch_add_explicit(&names, 1, memory_order_relaxed) + 1;
+}
+
+/* Room for the parts of all slots. Nothing is lost if there is no memory for it. */
+static int make_room(const struct ps_eventset *set, struct ps_snapshot *snapshot)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+	size_t count = set->recorder.met_count;
+
+	if (snapshot->width == width && snapshot->room >= count)
+		return PS_OK;
+	uint64_t *parts = ps__os_calloc(count * (1 + width), sizeof *parts);
+	if (!parts)
+		return ps__fail_memory("a snapshot");
+	ps__os_free(snapshot->parts);
+	snapshot->parts = parts;
+	snapshot->room = count;
+	snapshot->width = width;
+	return PS_OK;
+}
+
+static void copy_part(const struct ps__slot *slot, uint64_t *part, size_t width)
+{
+	part[0] = slot->counts_mark;
+	for (size_t word = 0; word < width; word++)
+		part[1 + word] = slot->passed[word] + slot->counts[word];
+}
+
+static int take(struct ps_eventset *set, struct ps_snapshot *snapshot)
+{
+	struct ps__slot *here;
+	int collected = set->calls.owner == ps__thread_number()
+	                    ? PS_OK
+	                    : ps__set_check_foreign(set, "ps_snapshot_take", true);
+
+	if (collected == PS_OK)
+		collected = ps__set_collect(set, &here);
+	if (collected != PS_OK && collected != PS_PARTIAL)
+		return collected;
+	int result = make_room(set, snapshot);
+	if (result != PS_OK)
+		return result;
+	if (!set->snapshots)
+		set->snapshots = new_name();
+	snapshot->of = set->snapshots;
+	snapshot->timestamp = ps__clock_now_ns(&set->recorder.clock);
+	snapshot->count = set->recorder.met_count;
+	for (size_t index = 0; index < snapshot->count; index++)
+		copy_part(set->recorder.met[index], ps__snapshot_part(snapshot, index),
+		          snapshot->width);
+	return collected;
+}
+
+/* It allocates: a jump out of a handler must not leave it. */
+static int take_held(struct ps_eventset *set, struct ps_snapshot **snapshot)
+{
+	struct ps_snapshot *taken = *snapshot;
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	if (!taken)
+		taken = ps__os_calloc(1, sizeof *taken);
+	int result = taken ? ps__set_enter(set, "ps_snapshot_take") : ps__fail_memory("a snapshot");
+	if (result == PS_OK) {
+		result = take(set, taken);
+		ps__set_leave(set);
+	}
+	if (result != PS_OK && result != PS_PARTIAL && !*snapshot)
+		ps_snapshot_destroy(taken);
+	else
+		*snapshot = taken;
+	ps__signals_release(&held);
+	return result;
+}
+
+int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
+{
+	if (!snapshot)
+		return ps__fail(PS_EINVAL,
+		                "ps_snapshot_take: the pointer for the snapshot is NULL");
+	return take_held(set, snapshot);
+}
+
+uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot)
+{
+	return snapshot ? snapshot->timestamp : 0;
+}
+
+void ps_snapshot_destroy(struct ps_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	ps__os_free(snapshot->parts);
+	ps__os_free(snapshot);
+}
+
+/* What is asked for: which parts, and a row to put their differences in. */
+struct difference {
+	const struct ps_eventset *set;
+	const struct ps_snapshot *from, *to;
+	const struct ps_component *component;
+	_Atomic uint64_t *row;
+};
+
+static bool is_below(const struct ps_component *component, int cpu)
+{
+	if (!component)
+		return true;
+	struct ps__range range = ps__component_range(component);
+	const struct ps_thread *thread = ps__topology_thread(component->topology, cpu);
+	size_t index = thread ? ps__thread_index(thread) : component->topology->thread_count;
+	return index >= range.first && index < range.end;
+}
+
+/* The row of a slot's difference. False if nothing was counted there, not even time. */
+static bool subtract(const struct difference *difference, size_t index)
+{
+	const struct ps_snapshot *from = difference->from;
+	const uint64_t *to = ps__snapshot_part(difference->to, index) + 1;
+	const uint64_t *before =
+	    from && index < from->count ? ps__snapshot_part(from, index) + 1 : NULL;
+	uint64_t any = 0;
+
+	atomic_store_explicit(&difference->row[0], difference->to->timestamp, memory_order_relaxed);
+	for (size_t word = 0; word < difference->to->width; word++) {
+		uint64_t change = to[word] - (before ? before[word] : 0);
+		any |= change;
+		atomic_store_explicit(&difference->row[1 + word], change, memory_order_relaxed);
+	}
+	return any != 0;
+}
+
+/* Adds one slot's values to those of all events. */
+static void add_slot(const struct difference *difference, size_t index, struct ps_value *sums,
+                     size_t *parts)
+{
+	const struct ps__slot *slot = difference->set->recorder.met[index];
+	_Atomic uint16_t mark;
+
+	atomic_init(&mark, (uint16_t)ps__snapshot_part(difference->to, index)[0]);
+	for (size_t event = 0; event < difference->set->events.count; event++) {
+		struct ps_value value;
+		const struct ps__history_row row = {difference->row, &mark};
+		size_t count = *parts;
+		ps__history_show(slot->history, row, event, &value);
+		ps__value_merge(&sums[event], &count, &value);
+	}
+	(*parts)++;
+}
+
+static int check_snapshot(const struct ps_eventset *set, const struct ps_snapshot *snapshot)
+{
+	if (snapshot->of == set->snapshots && snapshot->of)
+		return PS_OK;
+	return ps__fail(PS_EINVAL, "ps_snapshot_difference: a snapshot is of another event set, or "
+	                           "of other events than this one has now");
+}
+
+static int check(const struct difference *difference, const struct ps_value *values, size_t count)
+{
+	const struct ps_eventset *set = difference->set;
+	int result = PS_OK;
+
+	if (!set || !difference->to || !values)
+		return ps__fail(PS_EINVAL, "ps_snapshot_difference: the %s is NULL",
+		                !set              ? "event set"
+		                : !difference->to ? "later snapshot"
+		                                  : "array");
+	result = check_snapshot(set, difference->to);
+	if (result == PS_OK && difference->from)
+		result = check_snapshot(set, difference->from);
+	if (result == PS_OK && count < set->events.count)
+		result = ps__fail(PS_EBUF,
+		                  "ps_snapshot_difference: the array holds %zu values, and the set "
+		                  "has %zu events",
+		                  count, set->events.count);
+	if (result == PS_OK && difference->from &&
+	    difference->from->timestamp > difference->to->timestamp)
+		result = ps__fail(PS_EINVAL, "ps_snapshot_difference: the first snapshot is later "
+		                             "than the second one: exchange them");
+	return result;
+}
+
+static int check_scopes(const struct difference *difference)
+{
+	const struct ps_eventset *set = difference->set;
+
+	for (size_t event = 0; difference->component && event < set->events.count; event++) {
+		enum ps_scope scope = ps_eventset_event_scope(set, event);
+		if (!ps__component_holds(difference->component, scope))
+			return ps__fail(PS_EINVAL_DOM,
+			                "one count of '%s' covers a whole %s: ask for a component "
+			                "that consists of such",
+			                ps_eventset_event_name(set, event), ps_scope_name(scope));
+	}
+	return PS_OK;
+}
+
+static int sum_up(const struct difference *difference, struct ps_value *values)
+{
+	size_t events = difference->set->events.count, parts = 0;
+	struct ps_value *sums = ps__os_calloc(events, sizeof *sums);
+
+	if (!sums)
+		return ps__fail_memory("the difference of two snapshots");
+	for (size_t index = 0; index < difference->to->count; index++) {
+		if (is_below(difference->component, difference->set->recorder.met[index]->cpu) &&
+		    subtract(difference, index))
+			add_slot(difference, index, sums, &parts);
+	}
+	for (size_t event = 0; parts > 0 && event < events; event++) {
+		ps__value_finish(&sums[event]);
+		values[event] = sums[event];
+	}
+	ps__os_free(sums);
+	return parts > 0 ? PS_OK
+	                 : ps__fail(PS_ENOEVST,
+	                            "ps_snapshot_difference: nothing was counted between the two "
+	                            "snapshots on the hardware threads of that component");
+}
+
+int ps_snapshot_difference(const struct ps_eventset *set, const struct ps_snapshot *from,
+                           const struct ps_snapshot *to, const struct ps_component *component,
+                           struct ps_value *values, size_t count)
+{
+	struct difference difference = {.set = set, .from = from, .to = to, .component = component};
+	int result = check(&difference, values, count);
+
+	if (result == PS_OK)
+		result = check_scopes(&difference);
+	if (result != PS_OK)
+		return result;
+	difference.row = ps__os_calloc(1 + to->width, sizeof *difference.row);
+	if (!difference.row)
+		return ps__fail_memory("the difference of two snapshots");
+	result = sum_up(&difference, values);
+	ps__os_free((void *)difference.row);
+	return result;
+}

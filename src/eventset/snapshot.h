@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Snapshots: what a set's slots have been assigned in all. A slot's counts start over again and
+ * again; what they had then is kept in `passed`. So passed + counts only grows.
+ */
+#ifndef PS_EVENTSET_SNAPSHOT_H
+#define PS_EVENTSET_SNAPSHOT_H
+
+#include "base/stack.h"
+#include "eventset/eventset.h"
+
+struct ps_snapshot {
+	uint64_t of; /* the set's `snapshots` */
+	uint64_t timestamp;
+	size_t width; /* words of a part, behind its mark */
+	size_t count; /* parts: of the slots, as they were met */
+	size_t room;
+	uint64_t *parts;
+};
+
+static inline uint64_t *ps__snapshot_part(const struct ps_snapshot *snapshot, size_t index)
+{
+	return snapshot->parts + index * (1 + snapshot->width);
+}
+
+/* Before a slot's counts are set to 0. If it returns true, the caller releases `held` after that:
+ * a call must not be left between the two. */
+static inline bool ps__slot_begin_pass(const struct ps_eventset *set, struct ps__slot *slot,
+                                       struct ps__held *held)
+{
+	size_t width = ps__recording_width(set->recorder.recording);
+
+	if (__builtin_expect(!set->snapshots, 1))
+		return false;
+	ps__signals_hold(held);
+	for (size_t word = 0; word < width; word++)
+		slot->passed[word] += slot->counts[word];
+	return true;
+}
+
+#endif
