@@ -12,13 +12,14 @@
 
 #define ROUNDS     2000
 #define BATCH      50
-#define CALLS      7
+#define CALLS      8
 #define TOPOLOGIES 2
 
 struct reader {
 	struct ps_eventset *set;
 	struct ps_component *root;
 	uint64_t timestamp;
+	struct ps_snapshot *snapshot;
 };
 
 static double run_raw(void *context, unsigned calls)
@@ -80,6 +81,19 @@ static double run_accum(void *context, unsigned calls)
 		failed |= ps_accum(reader->set, reader->root, &reader->timestamp, &thread);
 	double time_ns = bench_now_ns() - start;
 	bench_expect_ok(failed, "ps_accum");
+	return time_ns;
+}
+
+static double run_snapshot(void *context, unsigned calls)
+{
+	struct reader *reader = context;
+	int failed = ps_snapshot_take(reader->set, &reader->snapshot); /* allocates, untimed */
+	double start = bench_now_ns();
+
+	for (unsigned call = 0; call < calls; call++)
+		failed |= ps_snapshot_take(reader->set, &reader->snapshot);
+	double time_ns = bench_now_ns() - start;
+	bench_expect_ok(failed, "ps_snapshot_take");
 	return time_ns;
 }
 
@@ -155,6 +169,7 @@ static const struct call {
      {"raw", "floor", "PAPI_read", "ps_read"}},
     {"ps_read_new", run_new, PS_ATTRIBUTE_AUTO, true, false, {"raw", "ps_read"}},
     {"ps_accum", run_accum, PS_ATTRIBUTE_AUTO, false, false, {"raw", "ps_read", "PAPI_accum"}},
+    {"ps_snapshot", run_snapshot, PS_ATTRIBUTE_AUTO, false, false, {"raw", "ps_read"}},
     {"ps_read_last_cpu", run_update, PS_ATTRIBUTE_LAST_CPU, false, false, {"raw", "ps_read"}},
     {"ps_read_exact", run_update, PS_ATTRIBUTE_EXACT, false, false, {"raw", "ps_read_last_cpu"}},
     {"ps_read_papi", run_wrapped_read, PS_ATTRIBUTE_AUTO, false, true, {"PAPI_read"}},
@@ -235,8 +250,9 @@ static void read_measure(int events, struct ps_topology *const topologies[TOPOLO
 	                                   .versus = {"raw", "PAPI_read"}});
 	bench_run(&scene.table);
 	for (size_t index = 0; index < TOPOLOGIES * CALLS; index++) {
+		ps_snapshot_destroy(scene.readers[index / CALLS][index % CALLS].snapshot);
 		ps_eventset_destroy(scene.readers[index / CALLS][index % CALLS].set);
-		scene.readers[index / CALLS][index % CALLS].set = NULL;
+		scene.readers[index / CALLS][index % CALLS] = (struct reader){0};
 	}
 	papi_rival_close();
 	bench_raw_close(&scene.lean);

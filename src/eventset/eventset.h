@@ -220,6 +220,7 @@ struct ps_eventset {
 	struct ps__attribution attribution;
 	struct ps__set_events events;
 	struct ps__balance balance;
+	uint64_t openings;  /* of the fast path */
 	uint64_t snapshots; /* names the slots that snapshots are of; 0: there are none */
 	double reading_ns;  /* what one costs; 0: not measured since the events were opened */
 };

@@ -8,64 +8,10 @@
  * read the totals, add, store. The slot's counts and base are brought up to date when the next call
  * goes another way (ps__set_enter sees to it).
  */
-#include "base/hot.h"
-#include "base/os.h"
-#include "eventset/take.h"
-#include "eventset/undo.h"
+#include "eventset/fast_totals.h"
 
 /* Two words at once. */
 typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
-
-/* True if no context switch has been recorded since the last read. */
-static inline bool has_stayed(const struct ps__fast_path *fast)
-{
-	uint64_t seen = fast->seen;
-
-	/* Pairs with the kernel's store of data_head after it wrote a record. */
-	return __atomic_load_n(fast->head, __ATOMIC_ACQUIRE) == seen;
-}
-
-/* Where instances tell residency: was the group on the hardware all the time? Else the slow path
- * sorts it out. */
-static inline bool is_resident(const struct ps__fast_path *fast)
-{
-	const uint64_t *current = fast->current, *previous = fast->previous;
-	uint64_t waited = 0;
-
-	for (size_t word = 0; word < fast->split_times; word += 2)
-		waited |=
-		    (current[word] - previous[word]) - (current[word + 1] - previous[word + 1]);
-	return waited == 0;
-}
-
-/* Where the kernel doesn't write it down. */
-static __attribute__((cold, noinline)) bool is_there_when_asked(const struct ps__fast_path *fast)
-{
-	return ps__os_getcpu() == fast->cpu;
-}
-
-static inline bool is_there(const struct ps__fast_path *fast)
-{
-	return LIKELY(*fast->cpu_place == fast->cpu) || is_there_when_asked(fast);
-}
-
-/* The totals into `current`, if the task is where it was: the CPU is asked for after the counters,
- * as what comes before them is counted. */
-PS__INLINE int read_totals(struct ps_eventset *set)
-{
-	struct ps__fast_path *fast = &set->fast_path;
-
-	if (!LIKELY(has_stayed(fast)))
-		return PS__TRY_SLOW_PATH;
-	int result = fast->read(set->counters.backend, fast->instance, fast->current);
-	if (!LIKELY(result == PS_OK))
-		return ps__set_note_miss(set, result);
-	if (!LIKELY(is_there(fast)) || !LIKELY(has_stayed(fast)) || !LIKELY(is_resident(fast)))
-		return ps__set_note_miss(set, PS_OK);
-	return PS_OK;
-}
 
 static inline pair load_pair(const uint64_t *words, size_t at_bytes)
 {
@@ -82,14 +28,6 @@ static inline void store_pair(_Atomic uint64_t *words, size_t at_bytes, pair val
 #else
 	*(volatile pair *)words = value;
 #endif
-}
-
-static inline void swap(uint64_t **one, uint64_t **other)
-{
-	uint64_t *swapped = *one;
-
-	*one = *other;
-	*other = swapped;
 }
 
 /* The totals become the row's. False if a counter went backwards: then the row is not to be
@@ -142,7 +80,7 @@ static inline int find_new_row(struct ps__fast_path *fast)
 	const struct ps__history *history = fast->slot->history;
 	size_t row = atomic_load_explicit(&history->count, memory_order_relaxed);
 
-	if (LIKELY(row % PS__CHUNK_ROWS != 0)) {
+	if (PS__LIKELY(row % PS__CHUNK_ROWS != 0)) {
 		fast->row.words += history->stride;
 		fast->row.mark++;
 	} else if (begin_chunk(fast, row) < 0) {
@@ -158,7 +96,7 @@ static inline int find_new_row(struct ps__fast_path *fast)
 /* Skip the store when unchanged: the flags are on another cache line. */
 static inline void mark_row(struct ps__fast_path *fast, uint16_t mark)
 {
-	if (LIKELY(fast->row.flags == mark))
+	if (PS__LIKELY(fast->row.flags == mark))
 		return;
 	fast->row.flags = mark;
 	atomic_store_explicit(fast->row.mark, mark, memory_order_relaxed);
@@ -179,7 +117,7 @@ static __attribute__((noinline)) void keep_base(struct ps__fast_path *fast)
 
 	mark_row(fast, fast->counts_mark | PS__MARK_BASE_APART);
 	if (fast->base != PS__BASE_PREVIOUS) {
-		swap(&fast->current, &fast->previous);
+		ps__fast_swap(&fast->current, &fast->previous);
 		return;
 	}
 	fast->kept = fast->previous;
@@ -200,7 +138,7 @@ PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, boo
 	struct ps__recording *recording = set->recorder.recording;
 	uint64_t sequence = ps__recording_write_begin_fenced(recording);
 
-	if (!LIKELY(write_row(fast, timestamp))) {
+	if (!PS__LIKELY(write_row(fast, timestamp))) {
 		if (is_new)
 			ps__fast_find_latest(fast, fast->slot->history);
 		else
@@ -213,10 +151,10 @@ PS__INLINE int write_fast(struct ps_eventset *set, enum ps__write_kind kind, boo
 		ps__set_enter_stage(set, PS__STAGE_REOPENING);
 	if (is_new)
 		ps__history_publish(fast->slot->history);
-	if (kind == PS__WRITE_COUNTS && !LIKELY(!fast->base))
+	if (kind == PS__WRITE_COUNTS && !PS__LIKELY(!fast->base))
 		keep_base(fast);
 	else
-		swap(&fast->current, &fast->previous);
+		ps__fast_swap(&fast->current, &fast->previous);
 	if (kind == PS__WRITE_ACCUM)
 		begin_base(fast);
 	if (old_row >= 0) {
@@ -241,7 +179,7 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root,
 {
 	bool is_new = false;
 
-	if (!LIKELY(is_at_hand(set, root)))
+	if (!PS__LIKELY(is_at_hand(set, root)))
 		return PS__TRY_SLOW_PATH;
 	/* The latest reading; or a new one, if nothing is to be kept of the latest. */
 	if (timestamp && *timestamp != set->recorder.last_timestamp) {
@@ -249,8 +187,8 @@ PS__INLINE int read_at_hand(struct ps_eventset *set, struct ps_component *root,
 			return PS__TRY_SLOW_PATH;
 		is_new = true;
 	}
-	int result = read_totals(set);
-	if (!LIKELY(result == PS_OK))
+	int result = ps__fast_read_totals(set);
+	if (!PS__LIKELY(result == PS_OK))
 		return result;
 	/* Where there is no room for it, the slow path says so. */
 	if (is_new && find_new_row(&set->fast_path) < 0)
@@ -264,15 +202,15 @@ PS__INLINE int update_at_hand(struct ps_eventset *set, struct ps_component *root
 {
 	if (!is_at_hand(set, root) || set->recorder.history)
 		return PS__TRY_SLOW_PATH;
-	int result = read_totals(set);
-	if (!LIKELY(result == PS_OK))
+	int result = ps__fast_read_totals(set);
+	if (!PS__LIKELY(result == PS_OK))
 		return result;
 	ptrdiff_t row = ps__set_find_old_row(set, timestamp, kind);
 	if (row < 0 || find_new_row(&set->fast_path) < 0)
 		return PS__TRY_SLOW_PATH;
 	ps__set_begin_move(set, (size_t)row, kind);
 	result = write_fast(set, kind, true, row, made);
-	if (!LIKELY(result == PS_OK))
+	if (!PS__LIKELY(result == PS_OK))
 		ps__set_cancel_move(set);
 	return result;
 }
@@ -283,7 +221,7 @@ typedef int reading(struct ps_eventset *set, struct ps_component *root, uint64_t
 PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64_t *timestamp,
                       struct ps_thread **thread)
 {
-	if (LIKELY(result == PS_OK)) {
+	if (PS__LIKELY(result == PS_OK)) {
 		/* Told while the set is busy: a handler's reading may follow at once. */
 		if (timestamp)
 			*timestamp = made;
@@ -338,14 +276,16 @@ PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uin
 
 	/* No stack is that low. With what it learnt of the whole word the compiler would make the
 	 * result. */
-	if (!LIKELY(ps__fork_is_same(set->calls.fork_generation)) || !LIKELY(set->calls.busy < 16))
+	if (!PS__LIKELY(ps__fork_is_same(set->calls.fork_generation)) ||
+	    !PS__LIKELY(set->calls.busy < 16))
 		return slow_path(set, root, timestamp, thread);
 	ps__arch_note_stack(&set->calls.busy);
 	/* What was looked at before, a signal handler's reading may have changed. */
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = read_at_hand(set, root, timestamp, kind, &made);
 	leave(set, result, made, timestamp, thread);
-	return LIKELY(result != PS__TRY_SLOW_PATH) ? result : update(set, root, timestamp, thread);
+	return PS__LIKELY(result != PS__TRY_SLOW_PATH) ? result
+	                                               : update(set, root, timestamp, thread);
 }
 
 static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set,
@@ -369,11 +309,11 @@ static PS__HOT __attribute__((noinline)) int read_accumulated(struct ps_eventset
 PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                     struct ps_thread **thread)
 {
-	if (!LIKELY(set))
+	if (!PS__LIKELY(set))
 		return ps__set_read_slowly(set, root, timestamp, thread);
-	if (!LIKELY(root))
+	if (!PS__LIKELY(root))
 		return ps__set_read_slowly(set, root, timestamp, thread);
-	if (!LIKELY(set->fast_path.root == root))
+	if (!PS__LIKELY(set->fast_path.root == root))
 		return ps__set_read_slowly(set, root, timestamp, thread);
 	return read_counts(set, root, timestamp, thread);
 }
@@ -381,69 +321,11 @@ PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t
 PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                      struct ps_thread **thread)
 {
-	if (!LIKELY(set))
+	if (!PS__LIKELY(set))
 		return ps__set_accum_slowly(set, root, timestamp, thread);
-	if (!LIKELY(root))
+	if (!PS__LIKELY(root))
 		return ps__set_accum_slowly(set, root, timestamp, thread);
-	if (!LIKELY(set->fast_path.root == root))
+	if (!PS__LIKELY(set->fast_path.root == root))
 		return ps__set_accum_slowly(set, root, timestamp, thread);
 	return read_accumulated(set, root, timestamp, thread);
-}
-
-static inline bool is_take_at_hand(const struct ps_eventset *set)
-{
-	return set->fast_path.root == &ps__fast_take &&
-	       !ps__topology_is_destroyed(set->recorder.root->topology) &&
-	       set->calls.owner == ps__own_thread_number;
-}
-
-/* False if a counter went backwards. What was kept of a base isn't needed any more: so the counts
- * go there. */
-static inline bool take_counts(const struct ps__fast_path *fast)
-{
-	const uint64_t *current = fast->current, *previous = fast->previous;
-	uint64_t *counts = fast->kept, changes = 0;
-
-	for (size_t word = 0; word < fast->width; word++)
-		changes |= counts[word] = current[word] - previous[word];
-	return !(changes >> 63);
-}
-
-/* A take on the fast path is an accumulated reading without its row. */
-PS__INLINE int take_at_hand(struct ps_eventset *set, ps__take *take, void *context,
-                            uint64_t *now_ns)
-{
-	struct ps__fast_path *fast = &set->fast_path;
-
-	if (!LIKELY(is_take_at_hand(set)))
-		return PS__TRY_SLOW_PATH;
-	int result = read_totals(set);
-	if (!LIKELY(result == PS_OK))
-		return result;
-	if (!LIKELY(take_counts(fast)))
-		return ps__set_note_miss(set, PS_OK);
-	*now_ns = ps__clock_now_ns(&set->recorder.clock);
-	const struct ps__taken taken = {fast->slot->history, fast->kept, fast->width, *now_ns,
-	                                fast->counts_mark};
-	result = take(context, &taken);
-	if (!LIKELY(result == PS_OK))
-		return result;
-	swap(&fast->current, &fast->previous);
-	fast->base = PS__BASE_PREVIOUS;
-	fast->pause.takes++;
-	return PS_OK;
-}
-
-PS__HOT int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns)
-{
-	if (!LIKELY(ps__fork_is_same(set->calls.fork_generation)) || !LIKELY(set->calls.busy < 16))
-		return ps__set_take_slowly(set, take, context, now_ns);
-	ps__arch_note_stack(&set->calls.busy);
-	atomic_signal_fence(memory_order_seq_cst);
-	int result = take_at_hand(set, take, context, now_ns);
-	atomic_signal_fence(memory_order_seq_cst);
-	set->calls.busy = 0;
-	return LIKELY(result != PS__TRY_SLOW_PATH)
-	           ? result
-	           : ps__set_take_slowly(set, take, context, now_ns);
 }

@@ -15,11 +15,13 @@ struct ps_component;
  * undone is made up for when anything else happens to the set.
  */
 struct ps__fast_path {
-	/* Of the topology, while the fast path is open, or ps__fast_take; NULL else */
+	/* Of the topology, while the fast path is open, or one of those below; NULL else */
 	const struct ps_component *root;
-	/* Of the switch ring's ring, and where it stood; a constant without a switch ring */
-	const uint64_t *head;
-	uint64_t seen;
+	/* The switch ring's; a constant without a switch ring */
+	struct {
+		const uint64_t *head;
+		uint64_t seen; /* where it stood */
+	} switches;
 	ps__read_direct *read; /* the backend's, and what it is to read */
 	size_t instance;
 	/* The totals as read last: they stand in the row, but not in the slot's counts */
@@ -49,7 +51,8 @@ struct ps__fast_path {
 	size_t width;
 	struct ps__slot *slot;
 	uint64_t *kept;   /* vector beside `previous` and `current` */
-	uint64_t *memory; /* of the four vectors */
+	uint64_t *passed; /* what a snapshot's part has more than the totals, if there are any */
+	uint64_t *memory; /* of the five vectors */
 	/* After a reading that the slow path had to do again: see fast_path_open.c. */
 	struct {
 		unsigned left;   /* so many readings don't try the fast path */
@@ -62,6 +65,8 @@ struct ps__fast_path {
 /* Stands for the root while the fast path is for takes alone (take.h): what they take is in no row
  * yet. */
 extern const struct ps_component ps__fast_take;
+/* The same for snapshots alone: there may be no row at all. */
+extern const struct ps_component ps__fast_snapshot;
 
 /* Fast path not applicable: the caller takes the slow path. */
 #define PS__TRY_SLOW_PATH 1

@@ -3,6 +3,7 @@
  * moves to an older reading. */
 #include "base/os.h"
 #include "eventset/attribution.h"
+#include "eventset/snapshot.h"
 #include "eventset/undo.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ static const uint64_t no_head;
 #define FAR_BETWEEN   ((uint64_t)64)
 
 const struct ps_component ps__fast_take;
+const struct ps_component ps__fast_snapshot;
 
 static uint64_t count_readings(const struct ps_eventset *set)
 {
@@ -75,6 +77,17 @@ static void offset_from_slot(struct ps_eventset *set)
 		fast->offset[word] = slot->base[word] + slot->counts[word] - assigned[word];
 }
 
+static void passed_from_slot(struct ps_eventset *set)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+	const struct ps__slot *slot = fast->slot;
+	const uint64_t *assigned = ps__set_assigned(set, fast->instance);
+
+	set->openings++;
+	for (size_t word = 0; set->snapshots && word < fast->width; word++)
+		fast->passed[word] = slot->passed[word] + slot->counts[word] - assigned[word];
+}
+
 static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
                            const struct ps_component *root)
 {
@@ -89,17 +102,22 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 	                        : 0;
 	fast->instance =
 	    set->attribution.method->split == PS__SPLIT_COUNTERS ? (size_t)slot->instance : 0;
-	fast->head = set->attribution.switches.fd >= 0
-	                 ? (const uint64_t *)&set->attribution.switches.ring.page->data_head
-	                 : &no_head;
-	fast->seen = set->attribution.switches.fd >= 0 ? set->attribution.switches.ring.seen : 0;
+	fast->switches.head =
+	    set->attribution.switches.fd >= 0
+		? (const uint64_t *)&set->attribution.switches.ring.page->data_head
+		: &no_head;
+	fast->switches.seen =
+	    set->attribution.switches.fd >= 0 ? set->attribution.switches.ring.seen : 0;
 	fast->base = slot->has_base ? PS__BASE_BEFORE : PS__BASE_NONE;
-	ps__fast_find_latest(fast, slot->history);
 	fast->counts_mark = slot->counts_mark;
-	fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
+	if (root != &ps__fast_snapshot) {
+		ps__fast_find_latest(fast, slot->history);
+		fast->row.flags = atomic_load_explicit(fast->row.mark, memory_order_relaxed);
+	}
 	memcpy(fast->previous, ps__set_assigned(set, fast->instance),
 	       fast->width * sizeof *fast->previous);
 	offset_from_slot(set);
+	passed_from_slot(set);
 	/* At last: from here on a call that is left finds the fast path open. */
 	atomic_signal_fence(memory_order_seq_cst);
 	fast->root = root;
@@ -116,6 +134,17 @@ void ps__set_open_fast_take(struct ps_eventset *set, struct ps__slot *slot)
 {
 	if (!is_paused(set) && may_last(set, slot))
 		open_fast_path(set, slot, &ps__fast_take);
+}
+
+/* For readings too, where they can have it. */
+void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot)
+{
+	if (is_paused(set))
+		return;
+	if (set->recorder.root && may_begin(set, slot))
+		open_fast_path(set, slot, set->recorder.root);
+	else if (may_last(set, slot))
+		open_fast_path(set, slot, &ps__fast_snapshot);
 }
 
 /* What was read goes the slow path into the slot. */

@@ -189,7 +189,9 @@ static int recover(struct ps_eventset *set)
 		                "end of its thread, while it updated a reading that isn't the "
 		                "latest: destroy it, and count with a clone (ps_eventset_clone)");
 	}
-	if (set->fast_path.root) {
+	if (set->fast_path.root == &ps__fast_snapshot) {
+		ps__set_close_fast_path(set); /* nothing was being written */
+	} else if (set->fast_path.root) {
 		recover_fast_path(set);
 	} else {
 		rebuild_slots(set);

@@ -35,13 +35,6 @@ static int make_room(const struct ps_eventset *set, struct ps_snapshot *snapshot
 	return PS_OK;
 }
 
-static void copy_part(const struct ps__slot *slot, uint64_t *part, size_t width)
-{
-	part[0] = slot->counts_mark;
-	for (size_t word = 0; word < width; word++)
-		part[1 + word] = slot->passed[word] + slot->counts[word];
-}
-
 static int take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 {
 	struct ps__slot *here;
@@ -62,8 +55,11 @@ static int take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 	snapshot->timestamp = ps__clock_now_ns(&set->recorder.clock);
 	snapshot->count = set->recorder.met_count;
 	for (size_t index = 0; index < snapshot->count; index++)
-		copy_part(set->recorder.met[index], ps__snapshot_part(snapshot, index),
-		          snapshot->width);
+		ps__snapshot_copy(set->recorder.met[index], ps__snapshot_part(snapshot, index),
+		                  snapshot->width);
+	snapshot->opening = 0;
+	if (set->calls.owner == ps__thread_number())
+		ps__set_open_fast_snapshot(set, here);
 	return collected;
 }
 
@@ -94,7 +90,8 @@ int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
 	if (!snapshot)
 		return ps__fail(PS_EINVAL,
 		                "ps_snapshot_take: the pointer for the snapshot is NULL");
-	return take_held(set, snapshot);
+	int result = set && *snapshot ? ps__set_snapshot_fast(set, *snapshot) : PS__TRY_SLOW_PATH;
+	return result != PS__TRY_SLOW_PATH ? result : take_held(set, snapshot);
 }
 
 uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot)

@@ -16,12 +16,29 @@ struct ps_snapshot {
 	size_t count; /* parts: of the slots, as they were met */
 	size_t room;
 	uint64_t *parts;
+	/* On the fast path, if this is the set's number of openings: all parts but `own` are as
+	 * they are here */
+	uint64_t opening;
+	size_t own;
 };
 
 static inline uint64_t *ps__snapshot_part(const struct ps_snapshot *snapshot, size_t index)
 {
 	return snapshot->parts + index * (1 + snapshot->width);
 }
+
+static inline void ps__snapshot_copy(const struct ps__slot *slot, uint64_t *part, size_t width)
+{
+	part[0] = slot->counts_mark;
+	for (size_t word = 0; word < width; word++)
+		part[1 + word] = slot->passed[word] + slot->counts[word];
+}
+
+/* fast_take.c: PS_OK; PS__TRY_SLOW_PATH if the snapshot is to be taken there; or a code with a
+ * detail. */
+int ps__set_snapshot_fast(struct ps_eventset *set, struct ps_snapshot *snapshot);
+/* fast_path_open.c: after a snapshot on the slow path; the slot is the task's. */
+void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot);
 
 /* Before a slot's counts are set to 0. If it returns true, the caller releases `held` after that:
  * a call must not be left between the two. */

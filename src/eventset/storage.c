@@ -40,6 +40,7 @@ void ps__set_renew_fast_path(struct ps_eventset *set)
 	fast->current = fast->previous + room;
 	fast->offset = fast->current + room;
 	fast->kept = fast->offset + room;
+	fast->passed = fast->kept + room;
 }
 
 int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
@@ -47,7 +48,7 @@ int ps__set_make_fast_path(struct ps_eventset *set, size_t width)
 	struct ps__fast_path *fast = &set->fast_path;
 	/* A word before for the backend, one after for a recorder, or to make the width even. */
 	size_t room = 2 + width + set->counters.backend->spare;
-	uint64_t *memory = ps__os_calloc_apart(4 * room, sizeof *memory);
+	uint64_t *memory = ps__os_calloc_apart(5 * room, sizeof *memory);
 
 	if (!memory)
 		return -1;

@@ -83,6 +83,7 @@ unit_tests = \
 	tests/unit/test_search \
 	tests/unit/test_list_events \
 	tests/unit/test_snapshot \
+	tests/unit/test_snapshot_faults \
 	tests/unit/test_stat_aggregate \
 	tests/unit/test_stat_defaults \
 	tests/unit/test_stat_method \
@@ -158,6 +159,7 @@ EXTRA_DIST += \
 	tests/unit/test_event.h \
 	tests/unit/test_hybrid.h \
 	tests/unit/test_report.h \
+	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h
 
 # All that the tests are linked with, as one library: libtool reads it a hundred times.

@@ -3,49 +3,12 @@
  * Snapshots: between any two of them stands what was counted, on the hardware threads where it was;
  * whatever readings are made meanwhile; and the readings are what they are without snapshots.
  */
-#include "base/os.h"
-#include "support/scene.h"
+#include "test_snapshot.h"
+#include "eventset/eventset.h"
 
-#include <errno.h>
-#include <setjmp.h>
 #include <stdlib.h>
 
-#define EVENT "page-faults"
-#define CPUS  4
-
-static struct ps_snapshot *taken(struct ps_eventset *set)
-{
-	struct ps_snapshot *snapshot = NULL;
-
-	check_ok(ps_snapshot_take(set, &snapshot));
-	return snapshot;
-}
-
-static struct ps_value difference(const struct ps_eventset *set, const struct ps_snapshot *from,
-                                  const struct ps_snapshot *to,
-                                  const struct ps_component *component)
-{
-	struct ps_value values[8] = {0};
-
-	check_ok(ps_snapshot_difference(set, from, to, component, values, 8));
-	return values[0];
-}
-
-static struct ps_component *thread_component(int cpu)
-{
-	return ps_component_find(scene.root, PS_COMPONENT_THREAD, cpu);
-}
-
-/* 0 where the task was not. */
-static long long count_between(const struct ps_eventset *set, const struct ps_snapshot *from,
-                               const struct ps_snapshot *to, int cpu)
-{
-	struct ps_value values[8] = {0};
-	int result = ps_snapshot_difference(set, from, to, thread_component(cpu), values, 8);
-
-	ck_assert(result == PS_OK || result == PS_ENOEVST);
-	return values[0].value;
-}
+#define CPUS 4
 
 START_TEST(counts_between_two_stand_where_they_were_counted)
 {
@@ -275,62 +238,34 @@ START_TEST(a_snapshot_that_has_room_allocates_nothing)
 }
 END_TEST
 
-/* Each allocation fails once; the counts come with the next snapshot. */
-START_TEST(a_lack_of_memory_loses_nothing)
-{
-	for (unsigned nth = 1; nth < 8; nth++) {
-		struct ps_eventset *set = scene_started(EVENT, NULL);
-		struct ps_snapshot *first = taken(set), *last = NULL;
-		struct ps_value values[2];
-
-		scene_count_on(1, 5);
-		scene_count_on(2, 6);
-		fake_fail(FAKE_ALLOCATE, nth, ENOMEM);
-		int result = ps_snapshot_take(set, &last);
-		if (result == PS_OK)
-			result = ps_snapshot_difference(set, first, last, NULL, values, 2);
-		ck_assert(result == PS_OK || result == PS_ENOMEM);
-		fake_fail(FAKE_ALLOCATE, 0, 0);
-		check_ok(ps_snapshot_take(set, &last));
-		ck_assert_int_eq(difference(set, first, last, NULL).value, 11);
-		ps_snapshot_destroy(first);
-		ps_snapshot_destroy(last);
-		ps_eventset_destroy(set);
-	}
-}
-END_TEST
-
-static ssize_t (*real_read)(int fd, void *buffer, size_t size_bytes);
-static sigjmp_buf back;
-
-static ssize_t leave(int fd, void *buffer, size_t size_bytes)
-{
-	(void)fd;
-	(void)buffer;
-	(void)size_bytes;
-	ps__os.read = real_read;
-	siglongjmp(back, 1);
-}
-
-/* Out of a reading that a signal handler left. */
-START_TEST(a_call_that_was_left_loses_nothing)
+/* Readings and several snapshots take turns on the fast path, with and without a tree. */
+START_TEST(a_task_that_stays_costs_one_read_a_snapshot)
 {
 	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
-	struct ps_snapshot *first = taken(set), *last = NULL;
+	struct ps_snapshot *snapshots[3];
+	uint64_t timestamp = 0;
 
-	real_read = ps__os.read;
-	scene_count_on(0, 4);
-	check_ok(ps_read(set, scene.root, NULL, NULL));
-	scene_count_on(1, 3);
-	if (sigsetjmp(back, 1) == 0) {
-		ps__os.read = leave;
-		ps_accum(set, scene.root, NULL, NULL);
-		ck_abort_msg("the reading reads no counters");
+	scene_count_on(2, 5);
+	if (_i)
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+	for (size_t index = 0; index < 3; index++)
+		snapshots[index] = taken(set);
+	ck_assert_ptr_nonnull(set->fast_path.root);
+	fake_count_reset();
+	for (unsigned round = 0; round < 60; round++) {
+		fake_advance(PAGE_FAULTS, round);
+		check_ok(ps_snapshot_take(set, &snapshots[round % 3]));
+		if (round >= 2)
+			ck_assert_int_eq(
+			    count_between(set, snapshots[(round + 2) % 3], snapshots[round % 3], 2),
+			    round);
+		if (_i && round % 7 == 0)
+			check_ok(ps_read(set, scene.root, &timestamp, NULL));
 	}
-	check_ok(ps_snapshot_take(set, &last));
-	ck_assert_int_eq(difference(set, first, last, NULL).value, 7);
-	ps_snapshot_destroy(first);
-	ps_snapshot_destroy(last);
+	ck_assert_ptr_nonnull(set->fast_path.root);
+	ck_assert_uint_eq(fake_count(FAKE_READ), _i ? 69 : 60);
+	for (size_t index = 0; index < 3; index++)
+		ps_snapshot_destroy(snapshots[index]);
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -354,59 +289,11 @@ START_TEST(other_targets_have_snapshots_too)
 }
 END_TEST
 
-START_TEST(what_is_no_interval_is_refused)
-{
-	struct ps_eventset *set = scene_set(EVENT, NULL), *other;
-	struct ps_snapshot *first = NULL, *last = NULL, *foreign;
-	struct ps_value value = {.value = 42};
-
-	check_fails(ps_snapshot_take(NULL, &first), PS_EINVAL);
-	check_fails(ps_snapshot_take(set, NULL), PS_EINVAL);
-	check_fails(ps_snapshot_take(set, &first), PS_ENOTRUN);
-	ck_assert_ptr_eq(first, NULL);
-	check_ok(ps_start(set));
-	first = taken(set);
-	last = taken(set);
-	other = scene_started(EVENT, NULL);
-	foreign = taken(other);
-	check_fails(ps_snapshot_difference(set, first, foreign, NULL, &value, 1), PS_EINVAL);
-	check_detail("another event set");
-	check_fails(ps_snapshot_difference(set, foreign, last, NULL, &value, 1), PS_EINVAL);
-	check_fails(ps_snapshot_difference(set, last, first, NULL, &value, 1), PS_EINVAL);
-	check_detail("exchange them");
-	check_fails(ps_snapshot_difference(set, first, last, NULL, &value, 0), PS_EBUF);
-	check_fails(ps_snapshot_difference(NULL, first, last, NULL, &value, 1), PS_EINVAL);
-	check_fails(ps_snapshot_difference(set, first, NULL, NULL, &value, 1), PS_EINVAL);
-	check_fails(ps_snapshot_difference(set, first, last, NULL, NULL, 1), PS_EINVAL);
-	check_fails(ps_snapshot_difference(set, first, last, thread_component(2), &value, 1),
-	            PS_ENOEVST);
-	ck_assert_int_eq(value.value, 42);
-	/* Other events are another matter. */
-	check_ok(ps_stop(set, scene.root, NULL, NULL));
-	check_ok(ps_eventset_add(set, "minor-faults"));
-	check_ok(ps_start(set));
-	struct ps_value two[2];
-	check_fails(ps_snapshot_difference(set, first, last, NULL, two, 2), PS_EINVAL);
-	check_ok(ps_snapshot_take(set, &last));
-	check_fails(ps_snapshot_difference(set, first, last, NULL, two, 2), PS_EINVAL);
-	check_detail("of other events");
-	ck_assert_uint_eq(ps_snapshot_timestamp(NULL), 0);
-	ps_snapshot_destroy(NULL);
-	ps_eventset_destroy(set);
-	ps_snapshot_destroy(first);
-	ps_snapshot_destroy(last);
-	ps_snapshot_destroy(foreign);
-	ps_eventset_destroy(other);
-}
-END_TEST
-
 static void add_split(TCase *tests)
 {
 	tcase_add_test(tests, counts_between_two_stand_where_they_were_counted);
 	tcase_add_test(tests, what_starts_over_in_readings_goes_on_in_snapshots);
 	tcase_add_test(tests, readings_and_snapshots_do_not_disturb_each_other);
-	tcase_add_test(tests, a_call_that_was_left_loses_nothing);
-	tcase_add_test(tests, a_lack_of_memory_loses_nothing);
 	tcase_add_test(tests, a_snapshot_that_has_room_allocates_nothing);
 }
 
@@ -416,14 +303,14 @@ int main(void)
 	TCase *tests = scene_case(suite, "snapshot");
 	TCase *unsplit = scene_case_last_cpu(suite, "last-cpu");
 
-	add_split(scene_case_instances(suite, "per-CPU counters"));
+	TCase *instances = scene_case_instances(suite, "per-CPU counters");
+
+	add_split(instances);
+	tcase_add_loop_test(instances, a_task_that_stays_costs_one_read_a_snapshot, 0, 2);
 	add_split(scene_case_records(suite, "migration records"));
 	tcase_add_test(unsplit, a_count_that_is_not_split_says_so);
-	tcase_add_test(unsplit, a_call_that_was_left_loses_nothing);
-	tcase_add_test(unsplit, a_lack_of_memory_loses_nothing);
 	tcase_add_test(tests, a_task_on_one_cpu_is_pinned);
 	tcase_add_test(tests, multiplexing_shows_in_the_interval_where_it_was);
 	tcase_add_test(tests, other_targets_have_snapshots_too);
-	tcase_add_test(tests, what_is_no_interval_is_refused);
 	return scene_run(suite);
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The part that readings, takes and snapshots on the fast path have in common: the totals are read,
+ * if the task is where it was. */
+#ifndef PS_EVENTSET_FAST_TOTALS_H
+#define PS_EVENTSET_FAST_TOTALS_H
+
+#include "base/hot.h"
+#include "base/os.h"
+#include "eventset/undo.h"
+
+#define PS__LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* True if no context switch has been recorded since the last read. */
+static inline bool ps__fast_has_stayed(const struct ps__fast_path *fast)
+{
+	uint64_t seen = fast->switches.seen;
+
+	/* Pairs with the kernel's store of data_head after it wrote a record. */
+	return __atomic_load_n(fast->switches.head, __ATOMIC_ACQUIRE) == seen;
+}
+
+/* Where instances tell residency: was the group on the hardware all the time? Else the slow path
+ * sorts it out. */
+static inline bool ps__fast_is_resident(const struct ps__fast_path *fast)
+{
+	const uint64_t *current = fast->current, *previous = fast->previous;
+	uint64_t waited = 0;
+
+	for (size_t word = 0; word < fast->split_times; word += 2)
+		waited |=
+		    (current[word] - previous[word]) - (current[word + 1] - previous[word + 1]);
+	return waited == 0;
+}
+
+/* Where the kernel doesn't write it down. */
+static __attribute__((cold, noinline)) bool
+ps__fast_is_there_when_asked(const struct ps__fast_path *fast)
+{
+	return ps__os_getcpu() == fast->cpu;
+}
+
+static inline bool ps__fast_is_there(const struct ps__fast_path *fast)
+{
+	return PS__LIKELY(*fast->cpu_place == fast->cpu) || ps__fast_is_there_when_asked(fast);
+}
+
+/* The totals into `current`, if the task is where it was: the CPU is asked for after the counters,
+ * as what comes before them is counted. Else PS__TRY_SLOW_PATH, or a code with a detail. */
+PS__INLINE int ps__fast_read_totals(struct ps_eventset *set)
+{
+	struct ps__fast_path *fast = &set->fast_path;
+
+	if (!PS__LIKELY(ps__fast_has_stayed(fast)))
+		return PS__TRY_SLOW_PATH;
+	int result = fast->read(set->counters.backend, fast->instance, fast->current);
+	if (!PS__LIKELY(result == PS_OK))
+		return ps__set_note_miss(set, result);
+	if (!PS__LIKELY(ps__fast_is_there(fast)) || !PS__LIKELY(ps__fast_has_stayed(fast)) ||
+	    !PS__LIKELY(ps__fast_is_resident(fast)))
+		return ps__set_note_miss(set, PS_OK);
+	return PS_OK;
+}
+
+static inline void ps__fast_swap(uint64_t **one, uint64_t **other)
+{
+	uint64_t *swapped = *one;
+
+	*one = *other;
+	*other = swapped;
+}
+
+#endif
