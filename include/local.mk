@@ -10,6 +10,7 @@ pkginclude_HEADERS = \
 	include/perfsage/event.h \
 	include/perfsage/eventset.h \
 	include/perfsage/export.h \
+	include/perfsage/formula.h \
 	include/perfsage/hooks.h \
 	include/perfsage/marks.h \
 	include/perfsage/metric.h \

@@ -16,6 +16,7 @@
 #include <perfsage/event.h>
 #include <perfsage/eventset.h>
 #include <perfsage/export.h>
+#include <perfsage/formula.h>
 #include <perfsage/metric.h>
 #include <perfsage/papi.h>
 #include <perfsage/paths.h>

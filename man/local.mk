@@ -13,6 +13,7 @@ dist_man3_MANS += \
 	man/ps_event.3 \
 	man/ps_eventset.3 \
 	man/ps_export.3 \
+	man/ps_formula.3 \
 	man/ps_hooks.3 \
 	man/ps_marks.3 \
 	man/ps_metric.3 \

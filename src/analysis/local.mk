@@ -2,6 +2,9 @@
 # Derived metrics, unit costs.
 noinst_LTLIBRARIES += src/analysis/libanalysis.la
 src_analysis_libanalysis_la_SOURCES = \
+	src/analysis/formula.c \
+	src/analysis/formula.h \
+	src/analysis/formula_parse.c \
 	src/analysis/least_squares.c \
 	src/analysis/least_squares.h \
 	src/analysis/metric.c \

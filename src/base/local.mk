@@ -10,6 +10,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/cancel.h \
 	src/base/clock.c \
 	src/base/clock.h \
+	src/base/decimal.h \
 	src/base/distance.c \
 	src/base/distance.h \
 	src/base/error.c \

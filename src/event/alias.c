@@ -6,12 +6,12 @@
  * Cycle with pmu_event.c: a bare alias is applied like the terms of pmu/.../,
  * and one of these terms may be an alias.
  */
+#include "base/decimal.h"
 #include "base/error.h"
 #include "event/names.h"
 #include "event/pmu.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +50,8 @@ static int alias_apply_file_term(struct ps__pmu_query *query, const struct ps__t
 static bool alias_parse_scale(const char *text, double *out)
 {
 	char *end;
-	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	double scale = ps__decimal_parse(text, &end);
 
-	if (!c_locale)
-		return false;
-	double scale = strtod_l(text, &end, c_locale);
-	freelocale(c_locale);
 	if (end == text || *end || !(scale > 0 && scale <= 1e300))
 		return false;
 	*out = scale;

@@ -2,6 +2,7 @@
 /* An event of a set by its name: in a hash table, as a set may have tens of thousands of events. */
 #include "base/os.h"
 #include "eventset/eventset.h"
+#include "eventset/parts.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static bool is_named(const struct ps__event *event, const char *name)
 	       (event->written && strcmp(event->written, name) == 0);
 }
 
-static ptrdiff_t find_in_list(const struct ps_eventset *set, const char *name)
+ptrdiff_t ps__set_look_up_event(const struct ps_eventset *set, const char *name)
 {
 	for (size_t index = 0; index < set->events.count; index++) {
 		if (is_named(&set->events.list[index], name))
@@ -79,7 +80,7 @@ ptrdiff_t ps__set_find_event(struct ps_eventset *set, const char *name)
 	const struct ps__event_names *names = &set->events.names;
 
 	if (set->events.count < FEW_EVENTS || !complete(set))
-		return find_in_list(set, name);
+		return ps__set_look_up_event(set, name);
 	for (size_t place = hash_of(name) & (names->capacity - 1); names->places[place] != 0;
 	     place = (place + 1) & (names->capacity - 1)) {
 		size_t index = names->places[place] - 1;

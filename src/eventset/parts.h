@@ -25,4 +25,7 @@ void ps__set_note_missing(struct ps_eventset *set);
 struct ps__slot;
 int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot);
 
+/* event_names.c: as ps__set_find_event, one name after the other; the set is only read. */
+ptrdiff_t ps__set_look_up_event(const struct ps_eventset *set, const char *name);
+
 #endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Formulas: numbers that are computed from counts, written as text.
+ */
+#ifndef PERFSAGE_FORMULA_H
+#define PERFSAGE_FORMULA_H
+
+#include <perfsage/component.h>
+#include <perfsage/eventset.h>
+#include <perfsage/metric.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A formula that was read. It never changes. */
+struct ps_formula;
+
+/**
+ * Reads a formula in the grammar of perf's metric expressions.
+ *
+ * "instructions / cycles", "d_ratio(branch\\-misses, branches)",
+ * "100 * a / (a + b) if #smt_on else a": see ps_formula(3).
+ *
+ * out - receives the formula, which is the caller's; untouched on failure
+ * text - UTF-8; copied
+ *
+ * Errors:
+ *   PS_EINVAL - out or text is NULL; or text is no formula: the detail has the
+ *       line, the column, and what was expected there
+ *   PS_ENOMEM - no memory
+ *
+ * Any thread. Cost: in proportion to the text's length and the number of names
+ * in it.
+ */
+PS_PUBLIC int ps_formula_create(struct ps_formula **out, const char *text);
+
+/**
+ * The index'th name in a formula, each once, in the order of the text; NULL
+ * beyond the last.
+ *
+ * Such are events ("cycles:u", "cpu/event=0x3c/"; \- and @ of the text are - and
+ * /), numbers of the machine ("#num_cpus"), and questions ("has_event(cycles)",
+ * "source_count(x)", "strcmp_cpuid_str(y)").
+ *
+ * Lives as long as the formula.
+ */
+PS_PUBLIC const char *ps_formula_name(const struct ps_formula *formula, size_t index);
+
+/**
+ * Gives the value of a name.
+ *
+ * name - from the formula
+ * number - receives the number; NaN if it is not known
+ * value - receives how it is known: status, attribution, flags and timestamp; it
+ *     is all 0 before the call, which is right for a plain number
+ * context - as given to ps_formula_evaluate
+ *
+ * Returns PS_OK, or a code, which ends the evaluation.
+ */
+typedef int ps_formula_look_up(void *context, const char *name, double *number,
+                               struct ps_value *value);
+
+/**
+ * Computes a formula with numbers from anywhere.
+ *
+ * Only names that matter are looked up: of "a if c else b" one of a and b.
+ *
+ * formula - not changed: several threads may use it
+ * look_up - is called for each name that matters, each time it is met
+ * context - for look_up
+ * out - receives the number; NaN if a number that matters is not known, or a
+ *     divisor is 0 (d_ratio gives 0 then). Its status, attribution and flags are
+ *     the weakest of those that matter. Untouched on failure.
+ *
+ * Returns PS_OK, or what look_up returned.
+ *
+ * Errors:
+ *   PS_EINVAL - formula, look_up or out is NULL
+ *
+ * Any thread. Allocates nothing.
+ */
+PS_PUBLIC int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_look_up *look_up,
+                                  void *context, struct ps_metric_value *out);
+
+/**
+ * Computes a formula with values of an event set.
+ *
+ * The values may be those of a reading (ps_eventset_values), of the interval
+ * between two snapshots (ps_snapshot_difference), or sums that the program made.
+ *
+ * formula - its events are in the set, under the name that is shown or the one
+ *     that was added
+ * set - whose values they are; only its names are used
+ * values - a value for each event, in the set's order. A count is multiplied by
+ *     the event's scale (ps_eventset_event_scale). One that was never scheduled,
+ *     is not supported or incomplete is not known.
+ * root - of a topology, for #num_cpus, #num_cores, #num_packages, #num_dies and
+ *     #smt_on; NULL: they are not known
+ * out - as for ps_formula_evaluate
+ *
+ * Errors:
+ *   PS_EINVAL - formula, set, values or out is NULL
+ *   PS_ENOEVNT - an event that matters is not in the set: the detail names it
+ *
+ * Any thread that may ask the set for its events' names. Allocates nothing.
+ */
+PS_PUBLIC int ps_formula_value(const struct ps_formula *formula, const struct ps_eventset *set,
+                               const struct ps_value *values, const struct ps_component *root,
+                               struct ps_metric_value *out);
+
+/** Frees a formula; NULL does nothing. */
+PS_PUBLIC void ps_formula_destroy(struct ps_formula *formula);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Formulas: made, and computed. */
+#include "analysis/formula.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "eventset/parts.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+int ps_formula_create(struct ps_formula **out, const char *text)
+{
+	if (!out || !text)
+		return ps__fail(PS_EINVAL, "ps_formula_create: the %s is NULL",
+		                out ? "text" : "pointer for the formula");
+	struct ps_formula *formula = ps__os_calloc(1, sizeof *formula);
+	if (!formula)
+		return ps__fail_memory("a formula");
+	int result = ps__formula_parse(formula, text);
+	if (result == PS_OK)
+		*out = formula;
+	else
+		ps_formula_destroy(formula);
+	return result;
+}
+
+void ps_formula_destroy(struct ps_formula *formula)
+{
+	if (!formula)
+		return;
+	for (size_t index = 0; index < formula->name_count; index++)
+		ps__os_free(formula->names[index]);
+	ps__os_free(formula->names);
+	ps__os_free(formula->nodes);
+	ps__os_free(formula);
+}
+
+const char *ps_formula_name(const struct ps_formula *formula, size_t index)
+{
+	return formula && index < formula->name_count ? formula->names[index] : NULL;
+}
+
+struct evaluation {
+	const struct ps_formula *formula;
+	ps_formula_look_up *look_up;
+	void *context;
+	int result; /* of a look-up that failed */
+	struct ps_metric_value known;
+};
+
+static int status_rank(enum ps_status status)
+{
+	static const int ranks[] = {[PS_STATUS_COUNTED] = 0,
+	                            [PS_STATUS_SCALED] = 1,
+	                            [PS_STATUS_INCOMPLETE] = 2,
+	                            [PS_STATUS_NEVER_SCHEDULED] = 3,
+	                            [PS_STATUS_NOT_SUPPORTED] = 4};
+
+	return ranks[status];
+}
+
+static void join(struct ps_metric_value *known, const struct ps_value *value)
+{
+	if (status_rank(value->status) > status_rank(known->status))
+		known->status = value->status;
+	if (value->attribution > known->attribution)
+		known->attribution = value->attribution;
+	if (value->timestamp > known->timestamp)
+		known->timestamp = value->timestamp;
+	known->flags |= value->flags;
+}
+
+static double evaluate_name(struct evaluation *evaluation, const char *name)
+{
+	struct ps_value value = {0};
+	double number = (double)NAN;
+
+	if (evaluation->result != PS_OK)
+		return number;
+	evaluation->result = evaluation->look_up(evaluation->context, name, &number, &value);
+	join(&evaluation->known, &value);
+	return number;
+}
+
+/* A whole number, for the operators that need one; those beyond are the largest. */
+static long long whole(double number)
+{
+	if (number >= 0x1p63)
+		return INT64_MAX;
+	return number <= -0x1p63 ? INT64_MIN : (long long)number;
+}
+
+static double compute_whole(enum ps__formula_kind kind, double left, double right)
+{
+	if (isnan(left) || isnan(right))
+		return (double)NAN;
+	long long one = whole(left), other = whole(right);
+	switch (kind) {
+	case PS__FORMULA_AND:
+		return (double)(one & other);
+	case PS__FORMULA_XOR:
+		return (double)(one ^ other);
+	case PS__FORMULA_OR:
+		return (double)(one | other);
+	default:
+		/* The least number can't be divided by -1. */
+		if (other == 0)
+			return (double)NAN;
+		return other == -1 ? 0 : (double)(one % other);
+	}
+}
+
+static double compute(enum ps__formula_kind kind, double left, double right)
+{
+	if (isnan(left) || isnan(right))
+		return (double)NAN;
+	switch (kind) {
+	case PS__FORMULA_ADD:
+		return left + right;
+	case PS__FORMULA_SUBTRACT:
+		return left - right;
+	case PS__FORMULA_MULTIPLY:
+		return left * right;
+	case PS__FORMULA_DIVIDE:
+		return right == 0 ? (double)NAN : left / right;
+	case PS__FORMULA_RATIO:
+		return right == 0 ? 0 : left / right;
+	case PS__FORMULA_LESS:
+		return left < right ? 1 : 0;
+	case PS__FORMULA_GREATER:
+		return left > right ? 1 : 0;
+	case PS__FORMULA_MIN:
+		return left < right ? left : right;
+	case PS__FORMULA_MAX:
+		return left > right ? left : right;
+	default:
+		return compute_whole(kind, left, right);
+	}
+}
+
+static double evaluate_node(struct evaluation *evaluation, uint32_t at);
+
+/* A condition that isn't known leaves the choice unknown. */
+static double evaluate_choice(struct evaluation *evaluation, const struct ps__formula_node *node)
+{
+	double condition = evaluate_node(evaluation, node->operands[1]);
+
+	if (isnan(condition))
+		return (double)NAN;
+	return evaluate_node(evaluation, node->operands[condition != 0 ? 0 : 2]);
+}
+
+/* What isn't an operation of two operands. */
+static double evaluate_single(struct evaluation *evaluation, const struct ps__formula_node *node)
+{
+	switch (node->kind) {
+	case PS__FORMULA_NUMBER:
+		return node->number;
+	case PS__FORMULA_NAME:
+		return evaluate_name(evaluation, evaluation->formula->names[node->operands[0]]);
+	case PS__FORMULA_NEGATE:
+		return -evaluate_node(evaluation, node->operands[0]);
+	default:
+		return evaluate_choice(evaluation, node);
+	}
+}
+
+static bool is_single(const struct ps__formula_node *node)
+{
+	return node->kind <= PS__FORMULA_NEGATE || node->kind == PS__FORMULA_IF;
+}
+
+/* Of a long chain of operators the left operand is all but the last: a loop goes down to the first
+ * operand and comes up again. So it is as deep as the formula's parentheses. */
+static double evaluate_node(struct evaluation *evaluation, uint32_t at)
+{
+	const struct ps__formula_node *nodes = evaluation->formula->nodes;
+	uint32_t first = at;
+
+	while (!is_single(&nodes[first]))
+		first = nodes[first].operands[0];
+	double number = evaluate_single(evaluation, &nodes[first]);
+	for (uint32_t done = first; done != at; done = nodes[done].above) {
+		const struct ps__formula_node *operation = &nodes[nodes[done].above];
+		number = compute(operation->kind, number,
+		                 evaluate_node(evaluation, operation->operands[1]));
+	}
+	return number;
+}
+
+int ps_formula_evaluate(const struct ps_formula *formula, ps_formula_look_up *look_up,
+                        void *context, struct ps_metric_value *out)
+{
+	struct evaluation evaluation = {
+	    .formula = formula, .look_up = look_up, .context = context, .result = PS_OK};
+
+	if (!formula || !look_up || !out)
+		return ps__fail(PS_EINVAL, "ps_formula_evaluate: the %s is NULL",
+		                !formula   ? "formula"
+		                : !look_up ? "function that looks names up"
+		                           : "pointer for the result");
+	evaluation.known.value = evaluate_node(&evaluation, formula->root);
+	if (evaluation.result != PS_OK)
+		return evaluation.result;
+	if (!isfinite(evaluation.known.value))
+		evaluation.known.value = (double)NAN;
+	*out = evaluation.known;
+	return PS_OK;
+}
+
+/* Where ps_formula_value looks names up. */
+struct counted {
+	const struct ps_eventset *set;
+	const struct ps_value *values;
+	const struct ps_component *root;
+};
+
+/* NaN for what isn't known. */
+static double number_of_machine(const struct ps_component *root, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum ps_component_type type;
+	} counts[] = {{"#num_cpus", PS_COMPONENT_THREAD},
+	              {"#num_cpus_online", PS_COMPONENT_THREAD},
+	              {"#num_cores", PS_COMPONENT_CORE},
+	              {"#num_packages", PS_COMPONENT_PACKAGE},
+	              {"#num_dies", PS_COMPONENT_DIE}};
+
+	if (!root)
+		return (double)NAN;
+	size_t cores = ps_component_count(root, PS_COMPONENT_CORE);
+	if (strcmp(name, "#smt_on") == 0)
+		return cores == 0 ? (double)NAN
+		                  : ps_component_count(root, PS_COMPONENT_THREAD) > cores;
+	for (size_t index = 0; index < sizeof counts / sizeof counts[0]; index++) {
+		size_t count = ps_component_count(root, counts[index].type);
+		if (strcmp(name, counts[index].name) == 0)
+			return count > 0 ? (double)count : (double)NAN;
+	}
+	return (double)NAN;
+}
+
+/* The event in "has_event(...)"; its index, or -1. */
+static ptrdiff_t find_asked(const struct counted *counted, const char *question)
+{
+	const char *name = strchr(question, '(') + 1;
+	char event[512];
+	size_t length = strlen(name) - 1;
+
+	if (length >= sizeof event)
+		return -1;
+	memcpy(event, name, length);
+	event[length] = '\0';
+	return ps__set_look_up_event(counted->set, event);
+}
+
+static bool is_known(const struct ps_value *value)
+{
+	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
+}
+
+static int look_up_event(const struct counted *counted, const char *name, double *number,
+                         struct ps_value *value)
+{
+	ptrdiff_t index = ps__set_look_up_event(counted->set, name);
+
+	if (index < 0)
+		return ps__fail(PS_ENOEVNT,
+		                "the formula needs '%s', which the event set does not count (a '-' "
+		                "or '=' in an event's name is written '\\-' or '\\=')",
+		                name);
+	*value = counted->values[index];
+	if (is_known(value))
+		*number =
+		    (double)value->value * ps_eventset_event_scale(counted->set, (size_t)index);
+	return PS_OK;
+}
+
+static int look_up_counted(void *context, const char *name, double *number, struct ps_value *value)
+{
+	const struct counted *counted = context;
+
+	if (name[0] == '#')
+		*number = number_of_machine(counted->root, name);
+	else if (strncmp(name, "has_event(", strlen("has_event(")) == 0)
+		*number = find_asked(counted, name) >= 0;
+	else if (name[strlen(name) - 1] != ')')
+		return look_up_event(counted, name, number, value);
+	return PS_OK;
+}
+
+int ps_formula_value(const struct ps_formula *formula, const struct ps_eventset *set,
+                     const struct ps_value *values, const struct ps_component *root,
+                     struct ps_metric_value *out)
+{
+	struct counted counted = {set, values, root};
+
+	if (!formula || !set || !values || !out)
+		return ps__fail(PS_EINVAL, "ps_formula_value: the %s is NULL",
+		                !formula  ? "formula"
+		                : !set    ? "event set"
+		                : !values ? "array of values"
+		                          : "pointer for the result");
+	return ps_formula_evaluate(formula, look_up_counted, &counted, out);
+}

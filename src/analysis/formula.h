@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A formula inside: a tree of nodes, which name each other by number. */
+#ifndef PS_ANALYSIS_FORMULA_H
+#define PS_ANALYSIS_FORMULA_H
+
+#include <perfsage/formula.h>
+#include <stdint.h>
+
+enum ps__formula_kind {
+	PS__FORMULA_NUMBER,
+	PS__FORMULA_NAME,
+	PS__FORMULA_NEGATE,
+	PS__FORMULA_ADD,
+	PS__FORMULA_SUBTRACT,
+	PS__FORMULA_MULTIPLY,
+	PS__FORMULA_DIVIDE,
+	PS__FORMULA_REMAINDER,
+	PS__FORMULA_LESS,
+	PS__FORMULA_GREATER,
+	PS__FORMULA_AND,
+	PS__FORMULA_XOR,
+	PS__FORMULA_OR,
+	PS__FORMULA_MIN,
+	PS__FORMULA_MAX,
+	PS__FORMULA_RATIO, /* d_ratio: 0 where the divisor is 0 */
+	PS__FORMULA_IF     /* operands: what holds, the condition, what holds else */
+};
+
+struct ps__formula_node {
+	enum ps__formula_kind kind;
+	uint32_t operands[3]; /* nodes; of a name its number */
+	uint32_t above;       /* the operation whose left operand it is */
+	double number;
+};
+
+/* Deeper formulas are refused, as they are evaluated by recursion. */
+#define PS__FORMULA_DEPTH 64
+
+struct ps_formula {
+	struct ps__formula_node *nodes;
+	size_t node_count, node_room;
+	uint32_t root;
+	char **names;
+	size_t name_count, name_room;
+};
+
+/* formula_parse.c: fills an empty formula. A code, with a detail. */
+int ps__formula_parse(struct ps_formula *formula, const char *text);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads formulas. The grammar is that of perf's metric expressions: the weakest first, "a if c else
+ * b", then | ^ & (of whole numbers), < >, + -, * / %, a leading -, and calls.
+ *
+ * A name may have a backslash before -, , and =, which otherwise end it; and @ in place of /.
+ */
+#include "analysis/formula.h"
+#include "base/decimal.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "base/vector.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+struct reader {
+	struct ps_formula *formula;
+	const char *text;
+	const char *at; /* the token */
+	size_t length;  /* of the token; 0: the text's end */
+	unsigned depth;
+	int result;
+};
+
+#define NO_NODE UINT32_MAX
+
+/* The token as it is shown in messages. */
+static int shown_length(const struct reader *reader)
+{
+	return (int)(reader->length < 40 ? reader->length : 40);
+}
+
+static uint32_t fail(struct reader *reader, const char *expected)
+{
+	unsigned line = 1, column = 1;
+
+	if (reader->result != PS_OK)
+		return NO_NODE;
+	for (const char *before = reader->text; before < reader->at; before++) {
+		column = *before == '\n' ? 1 : column + ((*before & 0xc0) != 0x80 ? 1 : 0);
+		line += *before == '\n' ? 1 : 0;
+	}
+	reader->result =
+	    reader->length == 0
+		? ps__fail(PS_EINVAL, "line %u, column %u of the formula: %s, and it ends here",
+	                   line, column, expected)
+		: ps__fail(PS_EINVAL, "line %u, column %u of the formula: %s, not '%.*s'", line,
+	                   column, expected, shown_length(reader), reader->at);
+	return NO_NODE;
+}
+
+static uint32_t fail_memory(struct reader *reader)
+{
+	if (reader->result == PS_OK)
+		reader->result = ps__fail_memory("a formula");
+	return NO_NODE;
+}
+
+static bool is_name_character(char character)
+{
+	return isalnum((unsigned char)character) || (character && strchr("_.:@?", character));
+}
+
+/* So many bytes of a name; its length. */
+static size_t name_length(const char *text)
+{
+	size_t length = text[0] == '#' ? 1 : 0;
+
+	for (;;) {
+		if (text[length] == '\\' && text[length + 1] && strchr("-,=", text[length + 1]))
+			length += 2;
+		else if (is_name_character(text[length]))
+			length++;
+		else
+			return length;
+	}
+}
+
+/* Digits with a point, and an exponent; 0: it is no number. */
+static size_t number_length(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	size_t length = digits;
+
+	if (text[length] == '.') {
+		size_t behind = strspn(text + length + 1, "0123456789");
+		length += 1 + behind;
+		digits += behind;
+	}
+	if (digits == 0)
+		return 0;
+	if (text[length] == 'e' || text[length] == 'E') {
+		size_t sign = text[length + 1] == '-' || text[length + 1] == '+' ? 1 : 0;
+		size_t exponent = strspn(text + length + 1 + sign, "0123456789");
+		length += exponent ? 1 + sign + exponent : 0;
+	}
+	return length;
+}
+
+/* A name may begin with digits: the longer one is meant. */
+static bool is_number(const struct reader *reader)
+{
+	size_t length = number_length(reader->at);
+
+	return length > 0 && length >= name_length(reader->at);
+}
+
+static void advance(struct reader *reader)
+{
+	reader->at += reader->length;
+	reader->at += strspn(reader->at, " \t\r\n");
+	size_t number = number_length(reader->at), name = name_length(reader->at);
+	reader->length = number > name ? number : name;
+	if (reader->length == 0 && *reader->at)
+		reader->length = 1;
+}
+
+static bool is_at(const struct reader *reader, const char *token)
+{
+	return strlen(token) == reader->length && strncmp(reader->at, token, reader->length) == 0;
+}
+
+static bool accept(struct reader *reader, const char *token)
+{
+	if (!is_at(reader, token))
+		return false;
+	advance(reader);
+	return true;
+}
+
+static bool expect(struct reader *reader, const char *token, const char *expected)
+{
+	if (accept(reader, token))
+		return true;
+	fail(reader, expected);
+	return false;
+}
+
+static uint32_t add_node(struct reader *reader, struct ps__formula_node node)
+{
+	struct ps_formula *formula = reader->formula;
+
+	if (reader->result != PS_OK)
+		return NO_NODE;
+	struct ps__formula_node *nodes =
+	    formula->node_count < NO_NODE - 1
+		? ps__vector_reserve(formula->nodes, formula->node_count, formula->node_count + 1,
+	                             &formula->node_room, sizeof *nodes)
+		: NULL;
+	if (!nodes)
+		return fail_memory(reader);
+	formula->nodes = nodes;
+	nodes[formula->node_count] = node;
+	return (uint32_t)formula->node_count++;
+}
+
+static uint32_t add_operation(struct reader *reader, enum ps__formula_kind kind, uint32_t one,
+                              uint32_t other)
+{
+	uint32_t operation =
+	    add_node(reader, (struct ps__formula_node){.kind = kind, .operands = {one, other, 0}});
+
+	if (operation != NO_NODE)
+		reader->formula->nodes[one].above = operation;
+	return operation;
+}
+
+/* As the event is called: without backslashes, and with / for @. */
+static char *copy_name(const char *text, size_t length)
+{
+	char *name = ps__os_calloc(length + 1, 1);
+	size_t end = 0;
+
+	for (size_t index = 0; name && index < length; index++) {
+		if (text[index] == '\\')
+			continue;
+		name[end++] = text[index] == '@' ? '/' : text[index];
+	}
+	return name;
+}
+
+/* Takes over the name, which may be NULL for lack of memory. */
+static uint32_t add_name(struct reader *reader, char *name)
+{
+	struct ps_formula *formula = reader->formula;
+	size_t index = 0;
+
+	if (!name)
+		return fail_memory(reader);
+	while (index < formula->name_count && strcmp(formula->names[index], name) != 0)
+		index++;
+	if (index < formula->name_count) {
+		ps__os_free(name);
+	} else {
+		char **names =
+		    ps__vector_reserve(formula->names, formula->name_count, formula->name_count + 1,
+		                       &formula->name_room, sizeof *names);
+		if (!names) {
+			ps__os_free(name);
+			return fail_memory(reader);
+		}
+		formula->names = names;
+		names[formula->name_count++] = name;
+	}
+	return add_node(reader, (struct ps__formula_node){.kind = PS__FORMULA_NAME,
+	                                                  .operands = {(uint32_t)index, 0, 0}});
+}
+
+static uint32_t read_number(struct reader *reader)
+{
+	char digits[64], *end;
+
+	if (reader->length >= sizeof digits)
+		return fail(reader, "a number of less than 64 digits is expected");
+	memcpy(digits, reader->at, reader->length);
+	digits[reader->length] = '\0';
+	double number = ps__decimal_parse(digits, &end);
+	if (end == digits)
+		return fail_memory(reader);
+	advance(reader);
+	return add_node(reader,
+	                (struct ps__formula_node){.kind = PS__FORMULA_NUMBER, .number = number});
+}
+
+static uint32_t read_choice(struct reader *reader);
+
+/* "d_ratio(a, b)" and the like. */
+static uint32_t read_call(struct reader *reader, enum ps__formula_kind kind)
+{
+	uint32_t one, other;
+
+	advance(reader);
+	if (!expect(reader, "(", "'(' is expected"))
+		return NO_NODE;
+	one = read_choice(reader);
+	if (one == NO_NODE || !expect(reader, ",", "',' and a second operand are expected"))
+		return NO_NODE;
+	other = read_choice(reader);
+	if (other == NO_NODE || !expect(reader, ")", "')' is expected"))
+		return NO_NODE;
+	return add_operation(reader, kind, one, other);
+}
+
+/* "has_event(cycles)" and the like is a name altogether, without spaces. */
+static uint32_t read_question(struct reader *reader)
+{
+	const char *call = reader->at;
+	size_t call_length = reader->length;
+
+	advance(reader);
+	if (!expect(reader, "(", "'(' is expected"))
+		return NO_NODE;
+	if (name_length(reader->at) == 0)
+		return fail(reader, "a name is expected");
+	char *argument = copy_name(reader->at, reader->length);
+	char *name =
+	    argument ? ps__os_calloc(call_length + strlen(argument) + 3, sizeof *name) : NULL;
+	if (name) {
+		memcpy(name, call, call_length);
+		name[call_length] = '(';
+		strcat(name, argument);
+		strcat(name, ")");
+	}
+	ps__os_free(argument);
+	advance(reader);
+	if (!is_at(reader, ")")) {
+		ps__os_free(name);
+		return fail(reader, "')' is expected");
+	}
+	advance(reader);
+	return add_name(reader, name);
+}
+
+static uint32_t read_word(struct reader *reader)
+{
+	static const struct {
+		const char *name;
+		enum ps__formula_kind kind;
+	} calls[] = {
+	    {"min", PS__FORMULA_MIN}, {"max", PS__FORMULA_MAX}, {"d_ratio", PS__FORMULA_RATIO}};
+	static const char *const questions[] = {"has_event", "source_count", "strcmp_cpuid_str"};
+
+	for (size_t index = 0; index < sizeof calls / sizeof calls[0]; index++) {
+		if (is_at(reader, calls[index].name))
+			return read_call(reader, calls[index].kind);
+	}
+	for (size_t index = 0; index < sizeof questions / sizeof questions[0]; index++) {
+		if (is_at(reader, questions[index]))
+			return read_question(reader);
+	}
+	if (is_at(reader, "if") || is_at(reader, "else") || is_at(reader, "#"))
+		return fail(reader, "an operand is expected");
+	char *name = copy_name(reader->at, reader->length);
+	advance(reader);
+	return add_name(reader, name);
+}
+
+static uint32_t read_operand(struct reader *reader)
+{
+	if (accept(reader, "(")) {
+		uint32_t inner = read_choice(reader);
+		if (inner == NO_NODE || !expect(reader, ")", "an operator or ')' is expected"))
+			return NO_NODE;
+		return inner;
+	}
+	if (is_number(reader))
+		return read_number(reader);
+	if (name_length(reader->at) > 0)
+		return read_word(reader);
+	return fail(reader, "an operand is expected");
+}
+
+/* A sign binds more tightly than anything else. */
+static uint32_t read_signed(struct reader *reader)
+{
+	bool is_negative = false;
+
+	while (is_at(reader, "-")) {
+		is_negative = !is_negative;
+		advance(reader);
+	}
+	uint32_t operand = read_operand(reader);
+	return is_negative ? add_operation(reader, PS__FORMULA_NEGATE, operand, 0) : operand;
+}
+
+static const struct {
+	unsigned strength;
+	const char *token;
+	enum ps__formula_kind kind;
+} operators[] = {
+    {0, "|", PS__FORMULA_OR},        {1, "^", PS__FORMULA_XOR},      {2, "&", PS__FORMULA_AND},
+    {3, "<", PS__FORMULA_LESS},      {3, ">", PS__FORMULA_GREATER},  {4, "+", PS__FORMULA_ADD},
+    {4, "-", PS__FORMULA_SUBTRACT},  {5, "*", PS__FORMULA_MULTIPLY}, {5, "/", PS__FORMULA_DIVIDE},
+    {5, "%", PS__FORMULA_REMAINDER},
+};
+#define STRONGEST 6
+
+/* All operators that are at least so strong, from left to right. */
+static uint32_t read_operations(struct reader *reader, unsigned strength)
+{
+	size_t count = sizeof operators / sizeof operators[0];
+	uint32_t left =
+	    strength == STRONGEST ? read_signed(reader) : read_operations(reader, strength + 1);
+
+	for (size_t index = 0; strength < STRONGEST && left != NO_NODE && index < count; index++) {
+		if (operators[index].strength != strength ||
+		    !accept(reader, operators[index].token))
+			continue;
+		uint32_t right = read_operations(reader, strength + 1);
+		left = right == NO_NODE ? NO_NODE
+		                        : add_operation(reader, operators[index].kind, left, right);
+		index = SIZE_MAX; /* from the first operator again */
+	}
+	return left;
+}
+
+/* "a if c else b", where b may be such a choice again. */
+static uint32_t read_choice(struct reader *reader)
+{
+	struct ps__formula_node node = {.kind = PS__FORMULA_IF};
+
+	if (++reader->depth > PS__FORMULA_DEPTH)
+		return fail(reader, "the formula is too deep: at most 64 parentheses and choices "
+		                    "may be open at once");
+	node.operands[0] = read_operations(reader, 0);
+	if (node.operands[0] != NO_NODE && accept(reader, "if")) {
+		node.operands[1] = read_operations(reader, 0);
+		if (node.operands[1] != NO_NODE && expect(reader, "else", "'else' is expected"))
+			node.operands[2] = read_choice(reader);
+		node.operands[0] = reader->result == PS_OK ? add_node(reader, node) : NO_NODE;
+	}
+	reader->depth--;
+	return node.operands[0];
+}
+
+int ps__formula_parse(struct ps_formula *formula, const char *text)
+{
+	struct reader reader = {.formula = formula, .text = text, .at = text, .result = PS_OK};
+
+	advance(&reader);
+	formula->root = read_choice(&reader);
+	if (reader.result == PS_OK && reader.length > 0)
+		fail(&reader, "an operator is expected");
+	return reader.result;
+}

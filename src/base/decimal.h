@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Decimal numbers in files and formulas: a point is a point in every locale. */
+#ifndef PS_BASE_DECIMAL_H
+#define PS_BASE_DECIMAL_H
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* As strtod in the C locale; NaN, with *end at the text, for lack of memory. */
+static inline double ps__decimal_parse(const char *text, char **end)
+{
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	double number = (double)NAN;
+
+	*end = (char *)text;
+	if (!c_locale)
+		return number;
+	number = strtod_l(text, end, c_locale);
+	freelocale(c_locale);
+	return number;
+}
+
+#endif

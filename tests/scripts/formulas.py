@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds formulas against those of the Linux kernel: run by hand, as the kernel's files are not ours.
+
+usage: tests/scripts/formulas.py libperfsage.so FOLDER
+
+FOLDER is tools/perf/pmu-events/arch of the kernel's source (Debian: linux-source). Each metric expression there must be
+taken, and give what the evaluator below gives for the same made-up counts. The evaluator shares nothing with the library's.
+"""
+import ctypes
+import json
+import math
+import pathlib
+import re
+import sys
+
+TOKEN = re.compile(r"\s*(#?(?:\\[-,=]|[0-9A-Za-z_.:@?])+|[-+*/%|^&<>(),])")
+NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|[0-9]*\.?[0-9]+)(?:e-?[0-9]+)?$")
+STRENGTH = {"|": 1, "^": 2, "&": 3, "<": 4, ">": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+
+
+def number_of(name):
+    """A count for a name: the same here and for the library."""
+    value = 7
+    for byte in name.encode():
+        value = (value * 33 + byte) % 999983
+    return float(value % 5000)
+
+
+class Evaluator:
+    """By the strength of operators, straight from the tokens."""
+
+    def __init__(self, text):
+        self.tokens, at = [], 0
+        text = text.rstrip()
+        while at < len(text):
+            match = TOKEN.match(text, at)
+            # 1e-5 is one number, though - ends a name.
+            if match and re.fullmatch(r"[0-9.]+e", match[1]):
+                match = re.compile(r"\s*([0-9.]+e-?[0-9]+)").match(text, at)
+            if not match:
+                raise ValueError(f"no token at {text[at:]!r}")
+            self.tokens.append(match[1])
+            at = match.end()
+        self.at = 0
+
+    def peek(self):
+        return self.tokens[self.at] if self.at < len(self.tokens) else None
+
+    def next(self):
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def take(self, token):
+        if self.next() != token:
+            raise ValueError(f"{token} expected")
+
+    def whole(self):
+        value = self.choice()
+        if self.peek() is not None:
+            raise ValueError(f"{self.peek()} is too much")
+        return value
+
+    def choice(self):
+        value = self.operations(1)
+        if self.peek() != "if":
+            return value
+        self.next()
+        condition = self.operations(1)
+        self.take("else")
+        other = self.choice()
+        if math.isnan(condition):
+            return math.nan
+        return value if condition else other
+
+    def operations(self, least):
+        left = self.operand()
+        while self.peek() in STRENGTH and STRENGTH[self.peek()] >= least:
+            operator = self.next()
+            left = self.compute(operator, left, self.operations(STRENGTH[operator] + 1))
+        return left
+
+    @staticmethod
+    def compute(operator, left, right):
+        if math.isnan(left) or math.isnan(right):
+            return math.nan
+        if operator in "/%" and right == 0:
+            return math.nan
+        return {"+": lambda: left + right, "-": lambda: left - right, "*": lambda: left * right,
+                "/": lambda: left / right, "%": lambda: math.fmod(int(left), int(right)),
+                "<": lambda: float(left < right), ">": lambda: float(left > right),
+                "|": lambda: float(int(left) | int(right)), "&": lambda: float(int(left) & int(right)),
+                "^": lambda: float(int(left) ^ int(right))}[operator]()
+
+    def operand(self):
+        token = self.next()
+        if token == "(":
+            value = self.choice()
+            self.take(")")
+            return value
+        if token == "-":
+            return -self.operand()
+        if NUMBER.match(token):
+            return float(token)
+        if self.peek() == "(":
+            return self.call(token)
+        return number_of(token.replace("\\", "").replace("@", "/"))
+
+    def call(self, name):
+        self.take("(")
+        if name not in ("min", "max", "d_ratio"):
+            argument = self.next().replace("\\", "").replace("@", "/")
+            self.take(")")
+            return number_of(f"{name}({argument})")
+        one = self.choice()
+        self.take(",")
+        other = self.choice()
+        self.take(")")
+        if math.isnan(one) or math.isnan(other):
+            return math.nan
+        if name == "d_ratio":
+            return one / other if other else 0.0
+        return min(one, other) if name == "min" else max(one, other)
+
+
+class Metric(ctypes.Structure):
+    _fields_ = [("value", ctypes.c_double), ("timestamp", ctypes.c_uint64), ("status", ctypes.c_int),
+                ("attribution", ctypes.c_int), ("flags", ctypes.c_uint32)]
+
+
+LOOK_UP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_double),
+                           ctypes.c_void_p)
+
+
+@LOOK_UP
+def look_up(_context, name, number, _value):
+    number[0] = number_of(name.decode())
+    return 0
+
+
+def of_library(library, text):
+    """The library's value, or the sentence that says why there is none."""
+    formula, out = ctypes.c_void_p(), Metric()
+    if library.ps_formula_create(ctypes.byref(formula), text.encode()) != 0:
+        return library.ps_error_detail().decode()
+    library.ps_formula_evaluate(formula, look_up, None, ctypes.byref(out))
+    library.ps_formula_destroy(formula)
+    return out.value
+
+
+def is_same(one, other):
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return abs(one - other) <= 1e-12 * max(abs(one), abs(other))
+
+
+def main():
+    library = ctypes.CDLL(sys.argv[1])
+    library.ps_error_detail.restype = ctypes.c_char_p
+    library.ps_formula_create.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    library.ps_formula_evaluate.argtypes = [ctypes.c_void_p, LOOK_UP, ctypes.c_void_p, ctypes.c_void_p]
+    library.ps_formula_destroy.argtypes = [ctypes.c_void_p]
+    machines, count, refused, wrong, unknown = {}, 0, 0, 0, 0
+    for path in sorted(pathlib.Path(sys.argv[2]).rglob("*.json")):
+        for event in json.loads(path.read_text()):
+            text = event.get("MetricExpr") if isinstance(event, dict) else None
+            if not text:
+                continue
+            machines.setdefault("/".join(path.relative_to(sys.argv[2]).parts[:-1]), []).append(text)
+            count += 1
+            ours, theirs = of_library(library, text), Evaluator(text).whole()
+            unknown += math.isnan(theirs)
+            if isinstance(ours, str):
+                refused += 1
+                print(f"refused: {path}: {text}: {ours}")
+            elif not is_same(ours, theirs):
+                wrong += 1
+                print(f"differs: {path}: {text}: {ours} is not {theirs}")
+    print(f"{count} formulas of {len(machines)} machines ({', '.join(sorted({m.split('/')[0] for m in machines}))}): "
+          f"{refused} refused, {wrong} differ, {unknown} without a number (a divisor is 0)")
+    return 1 if refused or wrong or not count else 0
+
+
+sys.exit(main())
