@@ -310,6 +310,8 @@ static int list_complain_of_none(const struct list *list)
 	if (strcasecmp(list->word, "PAPI") == 0)
 		return tool_complain("PAPI's names are no events here: ps_papi(3) tells of event "
 		                     "sets of PAPI; 'perfsage list' shows what can be counted");
+	if (tool_name_is_pattern(list->word))
+		return tool_complain("no event's name matches '%s'", list->word);
 	return tool_complain("no event has '%s' in its name or description", list->word);
 }
 

@@ -5,8 +5,10 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "event/event.h"
+#include "tools/options.h"
 #include "tools/terminal.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,8 @@
 
 static bool list_events_has_word(const struct ps_event_info *info, const char *word)
 {
+	if (word && tool_name_is_pattern(word))
+		return fnmatch(word, info->name, FNM_CASEFOLD) == 0;
 	return !word || strcasestr(info->name, word) || strcasestr(info->description, word);
 }
 

@@ -15,6 +15,7 @@ tools_libtools_la_SOURCES = \
 	tools/list.c \
 	tools/list_events.c \
 	tools/list_events.h \
+	tools/names.c \
 	tools/options.c \
 	tools/options.h \
 	tools/part.c \

@@ -3,9 +3,6 @@
 #include "tools/options.h"
 
 #include "base/distance.h"
-#include "base/os.h"
-#include "base/vector.h"
-#include "event/event.h"
 #include "tools/terminal.h"
 
 #include <errno.h>
@@ -249,41 +246,4 @@ int tool_parse_number(const char *option, const char *text, long long least, lon
 	}
 	*out = number;
 	return 0;
-}
-
-static int options_append_name(struct tool_names *names, const char *name, size_t length)
-{
-	char **grown = ps__vector_reserve(names->names, names->count, names->count + 1,
-	                                  &names->room, sizeof(char *));
-
-	if (grown)
-		names->names = grown;
-	char *copy = grown ? strndup(name, length) : NULL;
-	if (!copy) {
-		tool_complain("out of memory");
-		return -1;
-	}
-	names->names[names->count++] = copy;
-	return 0;
-}
-
-int tool_names_add(struct tool_names *names, const char *list)
-{
-	const char *rest = list, *name;
-	size_t length;
-	int found;
-
-	while ((found = ps__event_split(list, &rest, &name, &length)) > 0) {
-		if (options_append_name(names, name, length) < 0)
-			return -1;
-	}
-	return found < 0 ? (tool_complain("%s", ps_error_detail()), -1) : 0;
-}
-
-void tool_names_clear(struct tool_names *names)
-{
-	for (size_t index = 0; index < names->count; index++)
-		free(names->names[index]);
-	ps__os_free(names->names);
-	*names = (struct tool_names){0};
 }

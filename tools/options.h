@@ -58,11 +58,14 @@ struct tool_names {
 
 /*
  * Adds the names of a list with commas between them; those within pmu/.../
- * divide nothing, and blanks around names are no part of them. Complains, and
- * returns -1, if a name is empty, if one begins a group of perf's, or if memory
- * is out.
+ * divide nothing, and blanks around names are no part of them. A pattern of
+ * tracepoints ("sched:*", as for a shell's files) is all that match, by name;
+ * itself if none does. Complains, and returns -1, if a name is empty, if one
+ * begins a group of perf's, or if memory is out.
  */
 int tool_names_add(struct tool_names *names, const char *list);
+/* Has it a '*', '?' or '['? */
+bool tool_name_is_pattern(const char *name);
 void tool_names_clear(struct tool_names *names);
 
 #endif

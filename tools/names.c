@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of events, as -e takes them: lists, and patterns of tracepoints. */
+#include "base/os.h"
+#include "base/vector.h"
+#include "event/lookup.h"
+#include "tools/options.h"
+#include "tools/terminal.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int names_append(struct tool_names *names, const char *name, size_t length)
+{
+	char **grown = ps__vector_reserve(names->names, names->count, names->count + 1,
+	                                  &names->room, sizeof(char *));
+
+	if (grown)
+		names->names = grown;
+	char *copy = grown ? strndup(name, length) : NULL;
+	if (!copy) {
+		tool_complain("out of memory");
+		return -1;
+	}
+	names->names[names->count++] = copy;
+	return 0;
+}
+
+bool tool_name_is_pattern(const char *name)
+{
+	return strpbrk(name, "*?[") != NULL;
+}
+
+/* "sched:sched_wak*:u" without its modifiers, which each event gets. */
+struct pattern {
+	struct tool_names *names;
+	char *text;
+	const char *modifiers;
+	bool has_failed;
+};
+
+static int names_add_match(const struct ps_event_info *info, void *context)
+{
+	struct pattern *pattern = context;
+	char *name;
+
+	if (fnmatch(pattern->text, info->name, 0) != 0)
+		return 0;
+	size_t length = strlen(info->name) + strlen(pattern->modifiers);
+	name = malloc(length + 1);
+	if (!name) {
+		tool_complain("out of memory");
+		return pattern->has_failed = true;
+	}
+	stpcpy(stpcpy(name, info->name), pattern->modifiers);
+	pattern->has_failed = names_append(pattern->names, name, length) < 0;
+	free(name);
+	return pattern->has_failed;
+}
+
+static int names_compare(const void *one, const void *other)
+{
+	return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+/* All tracepoints that match, by name. One that none matches stays: to add it says why. */
+static int names_add_pattern(struct tool_names *names, const char *name, size_t length)
+{
+	struct pattern pattern = {.names = names, .text = strndup(name, length), .modifiers = ""};
+	size_t before = names->count;
+	char *system_end = pattern.text ? strchr(pattern.text, ':') : NULL;
+	char *modifiers = system_end ? strchr(system_end + 1, ':') : NULL;
+	int result = 0;
+
+	if (!pattern.text) {
+		tool_complain("out of memory");
+		return -1;
+	}
+	if (modifiers) {
+		pattern.modifiers = strdupa(modifiers);
+		*modifiers = '\0';
+	}
+	if (ps__tracepoint_list(names_add_match, &pattern) < 0 && !pattern.has_failed) {
+		tool_complain("%s", ps_error_detail());
+		pattern.has_failed = true;
+	}
+	free(pattern.text);
+	if (pattern.has_failed)
+		result = -1;
+	else if (names->count == before)
+		result = names_append(names, name, length);
+	else
+		qsort(names->names + before, names->count - before, sizeof *names->names,
+		      names_compare);
+	return result;
+}
+
+/* Other names have no ':' before a '*', or a '/'. */
+static bool names_is_pattern(const char *name, size_t length)
+{
+	const char *colon = memchr(name, ':', length);
+
+	return colon && !memchr(name, '/', length) &&
+	       (memchr(name, '*', length) || memchr(name, '?', length) ||
+	        memchr(name, '[', length));
+}
+
+int tool_names_add(struct tool_names *names, const char *list)
+{
+	const char *rest = list, *name;
+	size_t length;
+	int found;
+
+	while ((found = ps__event_split(list, &rest, &name, &length)) > 0) {
+		if ((names_is_pattern(name, length) ? names_add_pattern(names, name, length)
+		                                    : names_append(names, name, length)) < 0)
+			return -1;
+	}
+	return found < 0 ? (tool_complain("%s", ps_error_detail()), -1) : 0;
+}
+
+void tool_names_clear(struct tool_names *names)
+{
+	for (size_t index = 0; index < names->count; index++)
+		free(names->names[index]);
+	ps__os_free(names->names);
+	*names = (struct tool_names){0};
+}
