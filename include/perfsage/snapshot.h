@@ -25,7 +25,8 @@ struct ps_snapshot;
  *
  * set - running, or stopped: then its final counts
  * snapshot - *snapshot is NULL: one is made, the caller's; else it is
- *     overwritten. Untouched on failure.
+ *     overwritten. Untouched on failure. If a signal handler jumps out of the
+ *     call, take it again before it is used.
  *
  * Returns PS_OK, or PS_PARTIAL as ps_read.
  *

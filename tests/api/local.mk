@@ -18,6 +18,7 @@ api_tests = \
 	tests/api/test_rebound \
 	tests/api/test_region \
 	tests/api/test_region_jump \
+	tests/api/test_snapshot \
 	tests/api/test_step \
 	tests/api/test_teams \
 	tests/api/test_truth \
@@ -86,6 +87,7 @@ tests_api_test_probe_LDADD = $(api_libs)
 tests_api_test_rebound_LDADD = $(api_libs)
 tests_api_test_region_LDADD = $(api_libs)
 tests_api_test_region_jump_LDADD = $(api_libs)
+tests_api_test_snapshot_LDADD = $(api_libs)
 tests_api_test_step_LDADD = $(api_libs)
 tests_api_test_teams_LDADD = $(api_libs)
 tests_api_test_truth_LDADD = $(api_libs)
