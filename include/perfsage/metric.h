@@ -79,6 +79,43 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
                                 struct ps_metric_value *out);
 
 /**
+ * Defines a metric by a formula.
+ *
+ * From then on it is one of the metrics: ps_component_metric and
+ * ps_metric_of_sums give it, and the printed tree, the exports and the reports
+ * of regions show it where its events were counted.
+ *
+ * name - letters, digits, '_', '-', '.' and '/'; copied. Its case doesn't
+ *     matter when it is looked up. It has no modifiers: the formula's events have
+ *     them.
+ * formula - see ps_formula(3); copied. Needs 1 to 32 events, which are known by
+ *     the name that is shown or the one that was added. It is computed from the
+ *     component's sums, over the event sets that counted all of them.
+ * unit - copied; NULL: none
+ *
+ * Errors:
+ *   PS_EINVAL - name or formula is NULL; the name has another character; the
+ *       formula is none (the detail has line and column), or has no event
+ *   PS_ECNFLCT - there is such a metric
+ *   PS_ECOUNT - the formula needs more than 32 events
+ *   PS_ENOMEM - no memory
+ *
+ * Any thread, also while others compute metrics. For the whole process.
+ */
+PS_PUBLIC int ps_metric_define(const char *name, const char *formula, const char *unit);
+
+/**
+ * Takes a metric away that ps_metric_define made.
+ *
+ * Nobody may be computing or listing metrics meanwhile.
+ *
+ * Errors:
+ *   PS_EINVAL - name is NULL
+ *   PS_ENOEVNT - no metric of that name was defined
+ */
+PS_PUBLIC int ps_metric_undefine(const char *name);
+
+/**
  * Calls visit with the name of each metric of a component.
  *
  * These are the metrics that ps_component_metric gives, also those that are
@@ -100,12 +137,14 @@ PS_PUBLIC int ps_metric_for_each(const struct ps_component *component,
 /**
  * The unit of a metric: "instructions/cycle", "GHz", "%".
  *
- * Returns a constant string, or NULL if there is no such metric.
+ * Returns a constant string (of a metric that was defined: as long as that), or
+ * NULL if there is no such metric.
  */
 PS_PUBLIC const char *ps_metric_unit(const char *metric);
 
 /**
- * The meaning of a metric, as one short English sentence.
+ * The meaning of a metric, as one short English sentence; of one that was
+ * defined, its formula.
  *
  * Returns a constant string, or NULL if there is no such metric.
  */

@@ -218,7 +218,7 @@ struct counted {
 };
 
 /* NaN for what isn't known. */
-static double number_of_machine(const struct ps_component *root, const char *name)
+double ps__formula_machine_number(const struct ps_component *root, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -284,7 +284,7 @@ static int look_up_counted(void *context, const char *name, double *number, stru
 	const struct counted *counted = context;
 
 	if (name[0] == '#')
-		*number = number_of_machine(counted->root, name);
+		*number = ps__formula_machine_number(counted->root, name);
 	else if (strncmp(name, "has_event(", strlen("has_event(")) == 0)
 		*number = find_asked(counted, name) >= 0;
 	else if (name[strlen(name) - 1] != ')')

@@ -47,4 +47,8 @@ struct ps_formula {
 /* formula_parse.c: fills an empty formula. A code, with a detail. */
 int ps__formula_parse(struct ps_formula *formula, const char *text);
 
+/* formula.c: "#num_cpus" and the like, of a topology; NaN for what isn't known. root may be NULL.
+ */
+double ps__formula_machine_number(const struct ps_component *root, const char *name);
+
 #endif

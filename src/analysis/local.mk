@@ -9,6 +9,9 @@ src_analysis_libanalysis_la_SOURCES = \
 	src/analysis/least_squares.h \
 	src/analysis/metric.c \
 	src/analysis/metric.h \
+	src/analysis/metric_define.c \
+	src/analysis/metric_formula.c \
+	src/analysis/metric_operands.c \
 	src/analysis/student.c \
 	src/analysis/student.h \
 	src/analysis/unit_cost.c

@@ -29,140 +29,34 @@
 
 /* clang-format off */
 static const struct ps__metric metrics[] = {
-    {"IPC", "instructions/cycle", 1, INSTRUCTIONS, CYCLES, "instructions per cycle"},
-    {"GHz", "GHz", 1, CYCLES, CLOCK, "cycles per nanosecond of CPU time: the mean clock rate"},
+    {"IPC", "instructions/cycle", 1, INSTRUCTIONS, CYCLES, "instructions per cycle", NULL},
+    {"GHz", "GHz", 1, CYCLES, CLOCK, "cycles per nanosecond of CPU time: the mean clock rate", NULL},
     {"frontend-stalls", "%", 100, {"stalled-cycles-frontend", "idle-cycles-frontend"}, CYCLES,
-     "share of the cycles in which no instruction came from the front end"},
+     "share of the cycles in which no instruction came from the front end", NULL},
     {"backend-stalls", "%", 100, {"stalled-cycles-backend", "idle-cycles-backend"}, CYCLES,
-     "share of the cycles in which the back end took no instruction"},
+     "share of the cycles in which the back end took no instruction", NULL},
     {"branch-miss-ratio", "%", 100, {"branch-misses", "PAPI_BR_MSP"},
-     {"branches", "branch-instructions", "PAPI_BR_INS"}, "mispredicted branches of all branches"},
+     {"branches", "branch-instructions", "PAPI_BR_INS"}, "mispredicted branches of all branches", NULL},
     {"cache-miss-ratio", "%", 100, {"cache-misses"}, {"cache-references"},
-     "misses of all references to the last-level cache"},
+     "misses of all references to the last-level cache", NULL},
     {"L1d-miss-ratio", "%", 100, {"L1-dcache-load-misses", "PAPI_L1_DCM"}, {"L1-dcache-loads", "PAPI_L1_DCA"},
-     "misses of all loads from the level 1 data cache"},
+     "misses of all loads from the level 1 data cache", NULL},
     {"L1i-miss-ratio", "%", 100, {"L1-icache-load-misses"}, {"L1-icache-loads"},
-     "misses of all loads from the level 1 instruction cache"},
+     "misses of all loads from the level 1 instruction cache", NULL},
     {"LLC-miss-ratio", "%", 100, {"LLC-load-misses", "PAPI_L3_TCM"}, {"LLC-loads", "PAPI_L3_TCA"},
-     "misses of all loads from the last-level cache"},
-    {"dTLB-miss-ratio", "%", 100, {"dTLB-load-misses"}, {"dTLB-loads"}, "misses of all loads through the data TLB"},
+     "misses of all loads from the last-level cache", NULL},
+    {"dTLB-miss-ratio", "%", 100, {"dTLB-load-misses"}, {"dTLB-loads"}, "misses of all loads through the data TLB", NULL},
     {"iTLB-miss-ratio", "%", 100, {"iTLB-load-misses"}, {"iTLB-loads"},
-     "misses of all look-ups in the instruction TLB"},
-    {"page-fault-rate", "1/s", 1e9, {"page-faults", "faults"}, CLOCK, "page faults per second of CPU time"},
+     "misses of all look-ups in the instruction TLB", NULL},
+    {"page-fault-rate", "1/s", 1e9, {"page-faults", "faults"}, CLOCK, "page faults per second of CPU time", NULL},
     {"context-switch-rate", "1/s", 1e9, {"context-switches", "cs"}, CLOCK,
-     "context switches per second of CPU time"},
+     "context switches per second of CPU time", NULL},
     {"cpu-migration-rate", "1/s", 1e9, {"cpu-migrations", "migrations"}, CLOCK,
-     "moves to another CPU per second of CPU time"},
-    {"time-share", "%", 100, CLOCK, {NULL}, "share of the whole Machine's CPU time that was spent here"},
+     "moves to another CPU per second of CPU time", NULL},
+    {"time-share", "%", 100, CLOCK, {NULL}, "share of the whole Machine's CPU time that was spent here", NULL},
 };
 /* clang-format on */
 #define METRICS (sizeof metrics / sizeof *metrics)
-
-/* The end of a name that begins with an event's: its modifiers, or ""; NULL if
- * it is another event. */
-static const char *metric_modifiers_of(const char *name, const char *event)
-{
-	size_t length = strlen(event);
-
-	if (strncmp(name, event, length) != 0 || (name[length] != '\0' && name[length] != ':'))
-		return NULL;
-	return name + length;
-}
-
-static bool metric_is_clock(const char *event)
-{
-	return strstr(event, "-clock") != NULL;
-}
-
-/* The names of a recording or of a set, by number; NULL beyond the last. */
-struct names {
-	const struct ps__recording *recording;
-	const struct ps_eventset *set;
-};
-
-static const char *metric_name_at(const struct names *names, size_t index)
-{
-	if (names->set)
-		return ps_eventset_event_name(names->set, index);
-	return index < names->recording->columns ? names->recording->column[index].name : NULL;
-}
-
-/* The first column with one of the names and this modifier. Time is time: a
- * clock's modifier says nothing. */
-static ptrdiff_t metric_find_name(const struct names *names, const char *const *events,
-                                  const char *modifier, bool any_clock)
-{
-	const char *name;
-
-	for (; *events; events++) {
-		for (size_t index = 0; (name = metric_name_at(names, index)); index++) {
-			const char *found = metric_modifiers_of(name, *events);
-			if (found && ((any_clock && metric_is_clock(*events)) ||
-			              strcmp(found, modifier) == 0))
-				return (ptrdiff_t)index;
-		}
-	}
-	return -1;
-}
-
-struct pair {
-	ptrdiff_t numerator;
-	ptrdiff_t denominator;
-};
-
-static bool metric_find_names(const struct names *names, const struct ps__metric_ask *ask,
-                              struct pair *out)
-{
-	out->numerator = metric_find_name(names, ask->metric->numerators, ask->modifier, false);
-	out->denominator = out->numerator;
-	if (!ps__metric_is_share(ask))
-		out->denominator =
-		    metric_find_name(names, ask->metric->denominators, ask->modifier, true);
-	return out->numerator >= 0 && out->denominator >= 0;
-}
-
-static bool metric_is_supported(const struct ps__recording *recording, ptrdiff_t column)
-{
-	return recording->column[column].group != PS__NO_GROUP;
-}
-
-/* False if the recording didn't count both. Where one of them isn't supported,
- * what the other counted is left out. */
-static bool metric_find_pair(const struct ps__recording *recording,
-                             const struct ps__metric_ask *ask, struct pair *out)
-{
-	return metric_find_names(&(struct names){.recording = recording}, ask, out) &&
-	       metric_is_supported(recording, out->numerator) ==
-	           metric_is_supported(recording, out->denominator);
-}
-
-static ptrdiff_t metric_find_numerator(const struct ps__recording *recording,
-                                       const struct ps__selector *selector)
-{
-	struct pair pair;
-
-	return metric_find_pair(recording, selector->context, &pair) ? pair.numerator : -1;
-}
-
-static ptrdiff_t metric_find_denominator(const struct ps__recording *recording,
-                                         const struct ps__selector *selector)
-{
-	struct pair pair;
-
-	return metric_find_pair(recording, selector->context, &pair) ? pair.denominator : -1;
-}
-
-struct ps__selector ps__metric_numerator(const struct ps__metric_ask *ask)
-{
-	return (struct ps__selector){
-	    .find = metric_find_numerator, .name = ask->metric->name, .context = ask};
-}
-
-struct ps__selector ps__metric_denominator(const struct ps__metric_ask *ask)
-{
-	return (struct ps__selector){
-	    .find = metric_find_denominator, .name = ask->metric->name, .context = ask};
-}
 
 static const struct ps__metric *metric_find_metric(const char *name)
 {
@@ -173,7 +67,7 @@ static const struct ps__metric *metric_find_metric(const char *name)
 		    strncasecmp(metrics[i].name, name, length) == 0)
 			return &metrics[i];
 	}
-	return NULL;
+	return ps__metric_find_defined(name);
 }
 
 static int metric_fail_name(const char *name)
@@ -202,9 +96,15 @@ static bool metric_is_known(const struct ps_value *value)
 	return value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
 }
 
-void ps__metric_compute(const struct ps__metric *metric, const struct ps_value *numerator,
-                        const struct ps_value *denominator, struct ps_metric_value *out)
+void ps__metric_compute(const struct ps__metric_ask *ask, const struct ps__metric_values *values,
+                        struct ps_metric_value *out)
 {
+	const struct ps_value *numerator = values->sums[0], *denominator = values->sums[1];
+
+	if (ask->metric->formula) {
+		ps__metric_compute_formula(ask->metric, values, out);
+		return;
+	}
 	*out = (struct ps_metric_value){
 	    .value = (double)NAN,
 	    .timestamp = numerator->timestamp,
@@ -218,57 +118,87 @@ void ps__metric_compute(const struct ps__metric *metric, const struct ps_value *
 	if (denominator->timestamp > out->timestamp)
 		out->timestamp = denominator->timestamp;
 	if (metric_is_known(numerator) && metric_is_known(denominator) && denominator->value > 0)
-		out->value = (double)numerator->value / (double)denominator->value * metric->factor;
+		out->value =
+		    (double)numerator->value / (double)denominator->value * ask->metric->factor;
 }
 
 static int metric_fail_sum(const struct ps_component *component, const struct ps__metric_ask *ask,
                            int code)
 {
-	struct ps__selector above = ps__metric_numerator(ask), below = ps__metric_denominator(ask);
-	struct ps_value value;
 	const struct ps__metric *metric = ask->metric;
 	bool is_share = ps__metric_is_share(ask);
 
-	if (code == PS_EINVAL_DOM)
-		return ps__component_fail_scope(
-		    component,
-		    ps__component_sum(component, &above, &value) == code ? &above : &below);
+	for (size_t operand = 0; operand < ps__metric_operand_count(ask); operand++) {
+		struct ps__selector selector = ps__metric_operand(ask, operand);
+		struct ps_value value;
+		if (code == PS_EINVAL_DOM &&
+		    ps__component_sum(component, &selector, &value) == code)
+			return ps__component_fail_scope(component, &selector);
+	}
+	if (metric->formula)
+		return ps__fail(PS_ENOEVNT,
+		                "%s is %s: below %s no event set counted all that it needs",
+		                metric->name, metric->description, component->name);
 	return ps__fail(PS_ENOEVNT,
 	                "%s needs %s%s%s%s%s, counted by the same event set; below %s no set "
 	                "counted what it needs",
 	                metric->name, metric->numerators[0], ask->modifier, is_share ? "" : " and ",
 	                is_share ? "" : metric->denominators[0],
-	                is_share || metric_is_clock(metric->denominators[0]) ? "" : ask->modifier,
+	                is_share || ps__metric_is_clock(metric->denominators[0]) ? ""
+	                                                                         : ask->modifier,
 	                component->name);
 }
 
-/* Both sums, of the same readings unless a set makes new ones faster than they
- * can be added up. */
-static int metric_sum_both(const struct ps_component *component, const struct ps__metric_ask *ask,
-                           struct ps_value *numerator, struct ps_value *denominator)
+static int metric_sum_operand(const struct ps_component *component,
+                              const struct ps__metric_ask *ask, size_t operand,
+                              struct ps_value *out)
 {
-	const struct ps_component *whole =
-	    ps__metric_is_share(ask) ? component->topology->root : component;
-	struct ps__selector above = ps__metric_numerator(ask), below = ps__metric_denominator(ask);
+	struct ps__selector selector = ps__metric_operand(ask, operand);
+	bool is_whole = operand == 1 && ps__metric_is_share(ask);
+
+	return ps__component_sum(is_whole ? component->topology->root : component, &selector, out);
+}
+
+/* All sums, of the same readings unless a set makes new ones faster than they can be added up. */
+static int metric_sum_all(const struct ps_component *component, const struct ps__metric_ask *ask,
+                          struct ps_value *sums)
+{
 	struct ps_value again;
 	int tries = 0;
 
 	do {
-		int code = ps__component_sum(component, &above, numerator);
+		int code = PS_OK;
+		for (size_t operand = 0; code == PS_OK && operand < ps__metric_operand_count(ask);
+		     operand++)
+			code = metric_sum_operand(component, ask, operand, &sums[operand]);
 		if (code == PS_OK)
-			code = ps__component_sum(whole, &below, denominator);
-		if (code == PS_OK)
-			code = ps__component_sum(component, &above, &again);
+			code = metric_sum_operand(component, ask, 0, &again);
 		if (code < 0)
 			return code;
-	} while (again.timestamp != numerator->timestamp && ++tries < 8);
+	} while (again.timestamp != sums[0].timestamp && ++tries < 8);
 	return PS_OK;
+}
+
+/* The scales are those of the first recording that has all operands. */
+static void metric_set_scales(const struct ps_topology *topology, const struct ps__metric_ask *ask,
+                              struct ps__metric_values *values)
+{
+	struct ps__metric_places places;
+
+	for (const struct ps__recording *recording = ps__recording_first(topology); recording;
+	     recording = recording->next) {
+		if (!ps__metric_find_columns(recording, ask, &places))
+			continue;
+		for (size_t operand = 0; operand < ps__metric_operand_count(ask); operand++)
+			values->scales[operand] = recording->column[places.at[operand]].scale;
+		return;
+	}
 }
 
 int ps_component_metric(const struct ps_component *component, const char *metric,
                         struct ps_metric_value *out)
 {
-	struct ps_value numerator, denominator;
+	struct ps_value sums[PS__METRIC_MOST_OPERANDS];
 	struct ps__metric_ask ask;
 
 	if (!component || !metric || !out)
@@ -276,23 +206,15 @@ int ps_component_metric(const struct ps_component *component, const char *metric
 		                "ps_component_metric: component, metric and out must not be NULL");
 	if (ps__metric_find(metric, &ask) < 0)
 		return PS_ENOEVNT;
-	int code = metric_sum_both(component, &ask, &numerator, &denominator);
+	int code = metric_sum_all(component, &ask, sums);
 	if (code < 0)
 		return metric_fail_sum(component, &ask, code);
-	ps__metric_compute(ask.metric, &numerator, &denominator, out);
+	struct ps__metric_values values = {.root = component->topology->root};
+	for (size_t operand = 0; operand < ps__metric_operand_count(&ask); operand++)
+		values.sums[operand] = &sums[operand];
+	metric_set_scales(component->topology, &ask, &values);
+	ps__metric_compute(&ask, &values, out);
 	return PS_OK;
-}
-
-bool ps__metric_find_events(const struct ps_eventset *set, const struct ps__metric_ask *ask,
-                            size_t *numerator, size_t *denominator)
-{
-	struct pair pair;
-
-	if (!metric_find_names(&(struct names){.set = set}, ask, &pair))
-		return false;
-	*numerator = (size_t)pair.numerator;
-	*denominator = (size_t)pair.denominator;
-	return true;
 }
 
 int ps_metric_of_sums(const struct ps_eventset *set, const char *metric,
@@ -300,19 +222,24 @@ int ps_metric_of_sums(const struct ps_eventset *set, const char *metric,
                       struct ps_metric_value *out)
 {
 	struct ps__metric_ask ask;
-	size_t numerator, denominator;
+	size_t operands[PS__METRIC_MOST_OPERANDS];
 
 	if (!set || !metric || !sums || !out)
 		return ps__fail(PS_EINVAL,
 		                "ps_metric_of_sums: set, metric, sums and out must not be NULL");
 	if (ps__metric_find(metric, &ask) < 0)
 		return PS_ENOEVNT;
-	if (!ps__metric_find_events(set, &ask, &numerator, &denominator))
+	if (!ps__metric_find_events(set, &ask, operands))
 		return ps__fail(PS_ENOEVNT,
 		                "%s needs events that the set lacks: ps_metric(3) names them",
 		                metric);
-	const struct ps_value *below = ps__metric_is_share(&ask) && whole ? whole : sums;
-	ps__metric_compute(ask.metric, &sums[numerator], &below[denominator], out);
+	struct ps__metric_values values = {.root = NULL};
+	for (size_t operand = 0; operand < ps__metric_operand_count(&ask); operand++) {
+		bool is_whole = operand == 1 && ps__metric_is_share(&ask) && whole;
+		values.sums[operand] = &(is_whole ? whole : sums)[operands[operand]];
+		values.scales[operand] = ps_eventset_event_scale(set, operands[operand]);
+	}
+	ps__metric_compute(&ask, &values, out);
 	return PS_OK;
 }
 
@@ -327,27 +254,28 @@ struct walk {
 static bool metric_is_first(const struct ps__recording *recording, size_t column,
                             const struct ps__metric_ask *ask)
 {
-	struct pair pair;
+	struct ps__metric_places places;
 
 	for (const struct ps__recording *before = ps__recording_first(recording->topology);
 	     before != recording; before = before->next) {
-		if (metric_find_pair(before, ask, &pair))
+		if (ps__metric_find_columns(before, ask, &places))
 			return false;
 	}
-	return metric_find_pair(recording, ask, &pair) && pair.numerator == (ptrdiff_t)column;
+	return ps__metric_find_columns(recording, ask, &places) &&
+	       places.at[0] == (ptrdiff_t)column;
 }
 
 static int metric_visit_column(const struct walk *walk, const struct ps__recording *recording,
                                size_t column, const struct ps__metric *metric)
 {
 	struct ps__metric_ask ask = {.metric = metric};
-	struct ps_value numerator, denominator;
+	struct ps_value sums[2];
 	char name[PS__METRIC_NAME_BYTES];
 
 	for (const char *const *event = metric->numerators; *event && !ask.modifier; event++)
-		ask.modifier = metric_modifiers_of(recording->column[column].name, *event);
+		ask.modifier = ps__metric_modifiers_of(recording->column[column].name, *event);
 	if (!ask.modifier || !metric_is_first(recording, column, &ask) ||
-	    metric_sum_both(walk->component, &ask, &numerator, &denominator) < 0)
+	    metric_sum_all(walk->component, &ask, sums) < 0)
 		return 0;
 	snprintf(name, sizeof name, "%s%s", metric->name, ask.modifier);
 	return walk->visit(name, walk->context);
@@ -367,6 +295,16 @@ static int metric_visit_metric(const struct walk *walk, const struct ps__metric 
 	return stop;
 }
 
+static int metric_visit_defined(const struct walk *walk, const struct ps__metric *metric)
+{
+	struct ps__metric_ask ask = {.metric = metric, .modifier = ""};
+	struct ps_value sums[PS__METRIC_MOST_OPERANDS];
+
+	if (walk->component && metric_sum_all(walk->component, &ask, sums) < 0)
+		return 0;
+	return walk->visit(metric->name, walk->context);
+}
+
 int ps_metric_for_each(const struct ps_component *component,
                        int (*visit)(const char *name, void *context), void *context)
 {
@@ -377,6 +315,9 @@ int ps_metric_for_each(const struct ps_component *component,
 		return ps__fail(PS_EINVAL, "ps_metric_for_each: visit is NULL");
 	for (size_t i = 0; i < METRICS && !stop; i++)
 		stop = metric_visit_metric(&walk, &metrics[i]);
+	for (const struct ps__metric *metric = ps__metric_next_defined(NULL); metric && !stop;
+	     metric = ps__metric_next_defined(metric))
+		stop = metric_visit_defined(&walk, metric);
 	return stop;
 }
 

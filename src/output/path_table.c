@@ -299,8 +299,8 @@ static int path_table_find_metrics(struct ps__path_table *table)
 			return PS_ENOEVNT;
 		snprintf(metric->name, sizeof metric->name, "%s%s", metric->ask.metric->name,
 		         metric->ask.modifier);
-		table->metric_count += ps__metric_find_events(
-		    table->model, &metric->ask, &metric->numerator, &metric->denominator);
+		table->metric_count +=
+		    ps__metric_find_events(table->model, &metric->ask, metric->operands);
 	}
 	return PS_OK;
 }
@@ -308,16 +308,19 @@ static int path_table_find_metrics(struct ps__path_table *table)
 bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum ps_share share,
                            const struct ps__path_metric *metric, struct ps_metric_value *out)
 {
-	const struct ps__path_sum *numerator =
-	    ps__path_table_at(table, row, metric->numerator, share);
-	const struct ps__path_sum *denominator =
-	    ps__metric_is_share(&metric->ask)
-		? &table->whole[metric->denominator]
-		: ps__path_table_at(table, row, metric->denominator, share);
+	struct ps__metric_values values = {.root = table->root};
 
-	if (!numerator->parts || !denominator->parts)
-		return false;
-	ps__metric_compute(metric->ask.metric, &numerator->value, &denominator->value, out);
+	for (size_t operand = 0; operand < ps__metric_operand_count(&metric->ask); operand++) {
+		size_t event = metric->operands[operand];
+		bool is_whole = operand == 1 && ps__metric_is_share(&metric->ask);
+		const struct ps__path_sum *sum =
+		    is_whole ? &table->whole[event] : ps__path_table_at(table, row, event, share);
+		if (!sum->parts)
+			return false;
+		values.sums[operand] = &sum->value;
+		values.scales[operand] = ps_eventset_event_scale(table->model, event);
+	}
+	ps__metric_compute(&metric->ask, &values, out);
 	return true;
 }
 

@@ -36,8 +36,7 @@ struct ps__path_value {
 struct ps__path_metric {
 	char name[PS__METRIC_NAME_BYTES]; /* as it's written: "IPC:u" */
 	struct ps__metric_ask ask;
-	size_t numerator; /* events */
-	size_t denominator;
+	size_t operands[PS__METRIC_MOST_OPERANDS]; /* events */
 };
 
 struct ps__path_table {

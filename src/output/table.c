@@ -135,13 +135,15 @@ static void table_widen_scopes(struct ps__table *table, const struct ps__recordi
 		ptrdiff_t found = column->selector.find(recording, &column->selector);
 		if (found >= 0 && recording->column[found].scope > column->scope)
 			column->scope = recording->column[found].scope;
+		if (found >= 0 && i >= table->event_count)
+			column->scale = recording->column[found].scale;
 	}
 }
 
 static int table_list_columns(struct builder *builder)
 {
 	struct ps__table *table = &builder->table;
-	size_t limit = 2 * table->metric_count;
+	size_t limit = ps__table_count_operands(table);
 
 	for (size_t i = 0; i < builder->recording_count; i++)
 		limit += builder->recordings[i]->columns;

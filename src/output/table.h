@@ -39,9 +39,8 @@ struct ps__table_column {
 struct ps__table_metric {
 	char name[PS__METRIC_NAME_BYTES]; /* as it's written: "IPC:u" */
 	struct ps__metric_ask ask;
-	size_t numerator; /* columns */
-	size_t denominator;
-	struct ps_value whole; /* of a share: of the whole Machine */
+	size_t operands[PS__METRIC_MOST_OPERANDS]; /* columns */
+	struct ps_value whole;                     /* of a share: of the whole Machine */
 	bool has_whole;
 };
 
@@ -100,8 +99,9 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t metric,
                       struct ps_metric_value *out);
 
 /* table_metric.c: looks the metrics up, and makes their columns, behind the
- * events: there is room for two each. */
+ * events: there is room for ps__table_count_operands. */
 int ps__table_find_metrics(struct ps__table *table, const char *const *names, size_t count);
+size_t ps__table_count_operands(const struct ps__table *table);
 void ps__table_add_metrics(struct ps__table *table);
 /* Last, so that no share is more than the whole. */
 void ps__table_sum_wholes(struct ps__table *table);

@@ -60,12 +60,23 @@ static size_t table_add_column(struct ps__table *table, struct ps__selector sele
 	return table->column_count++;
 }
 
+size_t ps__table_count_operands(const struct ps__table *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->metric_count; i++)
+		count += ps__metric_operand_count(&table->metrics[i].ask);
+	return count;
+}
+
 void ps__table_add_metrics(struct ps__table *table)
 {
 	for (size_t i = 0; i < table->metric_count; i++) {
 		struct ps__table_metric *metric = &table->metrics[i];
-		metric->numerator = table_add_column(table, ps__metric_numerator(&metric->ask));
-		metric->denominator = table_add_column(table, ps__metric_denominator(&metric->ask));
+		size_t count = ps__metric_operand_count(&metric->ask);
+		for (size_t operand = 0; operand < count; operand++)
+			metric->operands[operand] =
+			    table_add_column(table, ps__metric_operand(&metric->ask, operand));
 	}
 }
 
@@ -73,7 +84,7 @@ void ps__table_sum_wholes(struct ps__table *table)
 {
 	for (size_t i = 0; i < table->metric_count; i++) {
 		struct ps__table_metric *metric = &table->metrics[i];
-		struct ps__selector selector = ps__metric_denominator(&metric->ask);
+		struct ps__selector selector = ps__metric_operand(&metric->ask, 1);
 		selector.timestamp = table->timestamp;
 		metric->has_whole =
 		    ps__metric_is_share(&metric->ask) &&
@@ -81,19 +92,38 @@ void ps__table_sum_wholes(struct ps__table *table)
 	}
 }
 
+/* A component where the tasks never were has no ratio to 0. */
+static bool table_metric_is_absent(const struct ps__table *table, size_t row,
+                                   const struct ps__table_metric *metric)
+{
+	size_t count = ps__metric_operand_count(&metric->ask);
+
+	if (ps__metric_is_share(&metric->ask))
+		return !metric->has_whole;
+	for (size_t operand = metric->ask.metric->formula ? 0 : 1; operand < count; operand++) {
+		if (!ps__table_cell(table, row, metric->operands[operand])->is_absent)
+			return false;
+	}
+	return true;
+}
+
 bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
                       struct ps_metric_value *out)
 {
 	const struct ps__table_metric *metric = &table->metrics[index];
-	const struct ps__cell *numerator = ps__table_cell(table, row, metric->numerator);
-	const struct ps__cell *denominator = ps__table_cell(table, row, metric->denominator);
+	struct ps__metric_values values = {.root = table->rows[0].component->topology->root};
 
-	bool is_share = ps__metric_is_share(&metric->ask);
-
-	if (!numerator->parts || !denominator->parts || (is_share && !metric->has_whole) ||
-	    (!is_share && denominator->is_absent))
+	if (table_metric_is_absent(table, row, metric))
 		return false;
-	ps__metric_compute(metric->ask.metric, &numerator->value,
-	                   metric->has_whole ? &metric->whole : &denominator->value, out);
+	for (size_t operand = 0; operand < ps__metric_operand_count(&metric->ask); operand++) {
+		const struct ps__cell *cell = ps__table_cell(table, row, metric->operands[operand]);
+		if (!cell->parts)
+			return false;
+		values.sums[operand] = &cell->value;
+		values.scales[operand] = table->columns[metric->operands[operand]].scale;
+	}
+	if (metric->has_whole)
+		values.sums[1] = &metric->whole;
+	ps__metric_compute(&metric->ask, &values, out);
 	return true;
 }

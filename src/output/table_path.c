@@ -50,14 +50,15 @@ static void table_path_find_metrics(struct ps__table *table, const struct ps_pat
 
 	for (size_t index = 0; index < table->metric_count; index++) {
 		struct ps__table_metric *metric = &table->metrics[index];
-		metric->numerator = metric->denominator = table->event_count;
-		if (!ps__metric_find_events(paths->profile->model, &metric->ask, &metric->numerator,
-		                            &metric->denominator) ||
+		for (size_t operand = 0; operand < PS__METRIC_MOST_OPERANDS; operand++)
+			metric->operands[operand] = table->event_count;
+		if (!ps__metric_find_events(paths->profile->model, &metric->ask,
+		                            metric->operands) ||
 		    !ps__metric_is_share(&metric->ask))
 			continue;
 		whole = &metric->whole;
 		metric->has_whole = ps_path_value(paths->root, machine,
-		                                  table->columns[metric->denominator].selector.name,
+		                                  table->columns[metric->operands[1]].selector.name,
 		                                  PS_SHARE_INCLUSIVE, whole) == PS_OK;
 	}
 }

@@ -81,6 +81,7 @@ struct ps__selector {
 	const char *name;    /* of the event; in messages */
 	uint64_t timestamp;  /* of the readings that are summed up; 0: each set's latest */
 	const void *context; /* find's own */
+	size_t operand;      /* the same */
 };
 ptrdiff_t ps__select_by_name(const struct ps__recording *recording,
                              const struct ps__selector *selector);
