@@ -8,7 +8,8 @@ examples_programs = \
 	examples/03_spmv \
 	examples/04_attach \
 	examples/05_history \
-	examples/07_migrating
+	examples/07_migrating \
+	examples/10_event_loop
 
 examples_01_count_region_SOURCES = examples/01_count_region.c
 examples_01_count_region_CPPFLAGS = $(public_cppflags)
@@ -30,6 +31,11 @@ examples_05_history_LDADD = libperfsage.la -lm
 examples_07_migrating_SOURCES = examples/07_migrating.c
 examples_07_migrating_CPPFLAGS = $(public_cppflags)
 examples_07_migrating_LDADD = libperfsage.la
+
+examples_10_event_loop_SOURCES = examples/10_event_loop.c
+examples_10_event_loop_CPPFLAGS = $(public_cppflags)
+examples_10_event_loop_CFLAGS = $(AM_CFLAGS) -pthread
+examples_10_event_loop_LDADD = libperfsage.la
 
 if HAVE_PAPI
 examples_programs += examples/06_papi
@@ -68,4 +74,5 @@ dist_example_DATA = \
 	examples/07_migrating.c \
 	examples/08_regions.c \
 	examples/09_marks.cc \
+	examples/10_event_loop.c \
 	examples/Makefile
