@@ -213,8 +213,9 @@ static double shown(double value)
 static void print_unit_costs(const struct server *server)
 {
 	struct ps_unit_cost costs[KINDS];
-	const struct ps_unit_cost_options options = {.has_constant = true};
-	struct ps_unit_cost_fit fit;
+	const struct ps_unit_cost_options options = {.size = sizeof options,
+	                                             .flags = PS_UNIT_COST_CONSTANT};
+	struct ps_unit_cost_fit fit = {.size = sizeof fit};
 
 	check(ps_unit_cost_with(server->work, server->cost, server->done, KINDS, &options, costs,
 	                        &fit),

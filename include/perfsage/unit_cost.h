@@ -6,7 +6,6 @@
 #define PERFSAGE_UNIT_COST_H
 
 #include <perfsage/visibility.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -24,20 +23,28 @@ struct ps_unit_cost {
 	double low, high;
 };
 
-/** How the measurements are used. All 0: as ps_unit_cost does. */
+/** How the measurements are used; may be OR-ed. */
+enum ps_unit_cost_flag {
+	PS_UNIT_COST_CONSTANT = 1 << 0, /* each measurement has a cost besides that of its work */
+	/* No unit has a cost below 0; the constant may have one */
+	PS_UNIT_COST_NON_NEGATIVE = 1 << 1
+};
+
+/** How the measurements are used. All 0 but size: as ps_unit_cost does. */
 struct ps_unit_cost_options {
+	size_t size;    /* sizeof(struct ps_unit_cost_options) */
+	unsigned flags; /* OR of enum ps_unit_cost_flag */
 	/* For each measurement: how much it counts, 0 or more. The inverse of the variance gives
 	 * the best estimate. NULL: all count alike. */
 	const double *weights;
-	bool has_constant;    /* each measurement has a cost besides that of its work */
-	bool is_non_negative; /* no unit has a cost below 0; the constant may have one */
 };
 
 /** What else is known about the costs. */
 struct ps_unit_cost_fit {
+	size_t size;                  /* sizeof(struct ps_unit_cost_fit), set by the caller */
 	size_t rows;                  /* measurements that were used: those with a weight above 0 */
 	size_t rank;                  /* unknowns that they determine */
-	struct ps_unit_cost constant; /* with has_constant; else all 0 */
+	struct ps_unit_cost constant; /* with PS_UNIT_COST_CONSTANT; else all 0 */
 	/* The standard deviation of what the costs don't explain, in the unit of the cost (times
 	 * the root of the weight); NaN if there are no more measurements than unknowns */
 	double residual;
@@ -94,7 +101,7 @@ PS_PUBLIC int ps_unit_cost(const double *work, const double *cost, size_t rows, 
  *
  * Errors: those of ps_unit_cost, and
  *   PS_EINVAL - a weight is below 0 or not finite; fewer rows with a weight above
- *       0 than unknowns
+ *       0 than unknowns; a size isn't set; a flag is unknown
  */
 PS_PUBLIC int ps_unit_cost_with(const double *work, const double *cost, size_t rows, size_t columns,
                                 const struct ps_unit_cost_options *options,

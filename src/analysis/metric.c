@@ -58,7 +58,7 @@ static const struct ps__metric metrics[] = {
 /* clang-format on */
 #define METRICS (sizeof metrics / sizeof *metrics)
 
-static const struct ps__metric *metric_find_metric(const char *name)
+const struct ps__metric *ps__metric_of_name(const char *name)
 {
 	size_t length = strcspn(name, ":");
 
@@ -70,25 +70,42 @@ static const struct ps__metric *metric_find_metric(const char *name)
 	return ps__metric_find_defined(name);
 }
 
+static void metric_add_name(char *all, size_t size_bytes, const char *name)
+{
+	size_t length = strlen(all);
+
+	snprintf(all + length, size_bytes - length, "%s%s", length ? ", " : "", name);
+}
+
 static int metric_fail_name(const char *name)
 {
-	char all[512];
-	size_t length = 0;
+	char all[900] = "";
 
-	for (size_t i = 0; i < METRICS && length < sizeof all; i++)
-		length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "",
-		                           metrics[i].name);
-	return ps__fail(PS_ENOEVNT, "there is no metric '%s'; there are %s", name, all);
+	for (size_t i = 0; i < METRICS; i++)
+		metric_add_name(all, sizeof all, metrics[i].name);
+	for (const struct ps__metric *metric = ps__metric_next_defined(NULL); metric;
+	     metric = ps__metric_next_defined(metric))
+		metric_add_name(all, sizeof all, metric->name);
+	return ps__fail(PS_ENOEVNT, "there is no metric '%.80s'; there are %s", name, all);
 }
 
 int ps__metric_find(const char *name, struct ps__metric_ask *out)
 {
-	const struct ps__metric *metric = metric_find_metric(name);
+	const struct ps__metric *metric = ps__metric_of_name(name);
 
 	if (!metric || strlen(name) >= PS__METRIC_NAME_BYTES)
 		return metric_fail_name(name);
 	*out = (struct ps__metric_ask){.metric = metric, .modifier = name + strcspn(name, ":")};
 	return PS_OK;
+}
+
+/* A ratio's unit is known, a rate's isn't; percent stands in each cell. */
+const char *ps__metric_heading_unit(const struct ps__metric *metric)
+{
+	bool is_shown =
+	    strcmp(metric->unit, "1/s") == 0 || (metric->formula && strcmp(metric->unit, "%") != 0);
+
+	return is_shown ? metric->unit : "";
 }
 
 static bool metric_is_known(const struct ps_value *value)
@@ -328,7 +345,7 @@ static const struct ps__metric *metric_find_or_fail(const char *name)
 		return NULL;
 	const char *modifier = name + strcspn(name, ":");
 	bool is_one = *modifier == '\0' || (modifier[1] != '\0' && ps__modifiers_are(modifier + 1));
-	return is_one ? metric_find_metric(name) : NULL;
+	return is_one ? ps__metric_of_name(name) : NULL;
 }
 
 const char *ps_metric_unit(const char *metric)

@@ -47,6 +47,12 @@ struct ps__metric_ask {
 	const char *modifier; /* ":u", or ""; the end of the name that was asked for */
 };
 
+/* NULL: there is no such metric. */
+const struct ps__metric *ps__metric_of_name(const char *name);
+
+/* What a heading says of the unit; "": nothing. */
+const char *ps__metric_heading_unit(const struct ps__metric *metric);
+
 /* PS_ENOEVNT: there is no such metric; the detail says which there are. */
 int ps__metric_find(const char *name, struct ps__metric_ask *out);
 

@@ -86,13 +86,13 @@ static pthread_mutex_t definition_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int add_defined(struct ps__metric_defined *defined)
 {
-	struct ps__metric_ask ask;
 	int result = PS_OK;
 
 	pthread_mutex_lock(&definition_lock);
-	if (ps__metric_find(defined->metric.name, &ask) == PS_OK)
+	const struct ps__metric *known = ps__metric_of_name(defined->metric.name);
+	if (known)
 		result = ps__fail(PS_ECNFLCT, "ps_metric_define: there is a metric '%s' already",
-		                  ask.metric->name);
+		                  known->name);
 	else
 		ps__metric_list_defined(defined);
 	pthread_mutex_unlock(&definition_lock);

@@ -150,7 +150,8 @@ static void tell(const struct measurements *from, const struct ps__least_squares
 		out[column] = cost_of(system, column, is_determined[column], deviation, width);
 	if (!fit)
 		return;
-	*fit = (struct ps_unit_cost_fit){.rows = from->used,
+	*fit = (struct ps_unit_cost_fit){.size = sizeof *fit,
+	                                 .rows = from->used,
 	                                 .rank = system->rank,
 	                                 .residual = deviation,
 	                                 .condition = system->condition};
@@ -185,25 +186,50 @@ static int solve(const struct measurements *from, bool is_non_negative, struct p
 	return result;
 }
 
+static int check_options(const struct ps_unit_cost_options *options,
+                         const struct ps_unit_cost_fit *fit)
+{
+	const unsigned flags = PS_UNIT_COST_CONSTANT | PS_UNIT_COST_NON_NEGATIVE;
+
+	if (options->size != sizeof *options)
+		return ps__fail(PS_EINVAL,
+		                "ps_unit_cost_with: options->size is %zu, not %zu: set it to "
+		                "sizeof(struct ps_unit_cost_options)",
+		                options->size, sizeof *options);
+	if (fit && fit->size != sizeof *fit)
+		return ps__fail(PS_EINVAL,
+		                "ps_unit_cost_with: fit->size is %zu, not %zu: set it to "
+		                "sizeof(struct ps_unit_cost_fit)",
+		                fit->size, sizeof *fit);
+	if (options->flags & ~flags)
+		return ps__fail(PS_EINVAL, "ps_unit_cost_with: the flags %#x are not known",
+		                options->flags & ~flags);
+	return PS_OK;
+}
+
 int ps_unit_cost_with(const double *work, const double *cost, size_t rows, size_t columns,
                       const struct ps_unit_cost_options *options, struct ps_unit_cost *out,
                       struct ps_unit_cost_fit *fit)
 {
-	static const struct ps_unit_cost_options none;
+	static const struct ps_unit_cost_options none = {.size = sizeof none};
 	struct measurements from = {.work = work, .cost = cost, .rows = rows, .columns = columns};
 	struct ps__least_squares system;
 
 	if (!options)
 		options = &none;
+	int result = check_options(options, fit);
+	if (result != PS_OK)
+		return result;
 	from.weights = options->weights;
-	from.has_constant = options->has_constant;
-	int result = check(&from, out);
+	from.has_constant = options->flags & PS_UNIT_COST_CONSTANT;
+	result = check(&from, out);
 	if (result != PS_OK)
 		return result;
 	if (ps__least_squares_init(&system, count_unknowns(&from)) < 0)
 		result = ps__fail_memory("the equations of unit costs");
 	else
-		result = solve(&from, options->is_non_negative, out, fit, &system);
+		result =
+		    solve(&from, options->flags & PS_UNIT_COST_NON_NEGATIVE, out, fit, &system);
 	ps__least_squares_clear(&system);
 	return result;
 }

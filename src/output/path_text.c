@@ -219,9 +219,7 @@ static void path_text_add_event_name(struct path_text *text, struct ps__buffer *
 
 static void path_text_add_metric_name(struct ps__buffer *to, const struct ps__path_metric *metric)
 {
-	const char *unit = metric->ask.metric->unit;
-
-	ps__label_add_event(to, metric->name, strcmp(unit, "1/s") == 0 ? unit : "");
+	ps__label_add_event(to, metric->name, ps__metric_heading_unit(metric->ask.metric));
 }
 
 /* numbers: the columns between the label and the words. */

@@ -27,8 +27,7 @@ static bool text_has_event(const struct ps__text *text, size_t event)
 	return ps__table_cell(&text->table, 0, event)->parts > 0;
 }
 
-/* Times with an SI prefix bear their unit in each cell; a ratio's unit is
- * known, a rate's isn't. */
+/* Times with an SI prefix bear their unit in each cell. */
 void ps__text_set_headings(struct ps__text *text)
 {
 	const struct ps__table *table = &text->table;
@@ -44,9 +43,8 @@ void ps__text_set_headings(struct ps__text *text)
 		text_set_heading(text, 1 + event);
 	}
 	for (size_t i = 0; i < table->metric_count; i++) {
-		const char *unit = table->metrics[i].ask.metric->unit;
 		ps__label_add_event(&text->cell, table->metrics[i].name,
-		                    strcmp(unit, "1/s") == 0 ? unit : "");
+		                    ps__metric_heading_unit(table->metrics[i].ask.metric));
 		text_set_heading(text, 1 + table->event_count + i);
 	}
 	ps__buffer_add(&text->cell, "Attribution");

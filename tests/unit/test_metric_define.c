@@ -77,6 +77,9 @@ START_TEST(it_is_computed_from_each_components_sums)
 	ps_metric_for_each(NULL, count_name, &count);
 	ps_metric_for_each(thread_component(1), count_name, &count);
 	ck_assert_int_eq(count, 2);
+	check_fails(ps_component_metric(scene.root, "other", &(struct ps_metric_value){0}),
+	            PS_ENOEVNT);
+	check_detail("time-share, work");
 	char *json = json_of(names, 1);
 	ck_assert_ptr_nonnull(strstr(json, "\"metric\": \"work\", \"value\": 1.66666666666666"));
 	ck_assert_ptr_nonnull(strstr(json, "\"unit\": \"units\""));
@@ -118,6 +121,34 @@ START_TEST(sums_of_the_callers_give_it_too)
 	ck_assert(value.value == 15);
 	check_ok(ps_metric_undefine("rate"));
 	check_fails(ps_metric_of_sums(set, "rate", sums, NULL, &value), PS_ENOEVNT);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* A ratio's unit is known, and percent stands in each cell. */
+START_TEST(a_heading_tells_its_unit)
+{
+	static const char *const names[] = {"rate", "share", "plain"};
+	struct ps_print_options options = {
+	    .size = sizeof options, .metrics = names, .metric_count = 3};
+	struct ps_eventset *set = scene_set("task-clock", "page-faults", NULL);
+	char *text = NULL;
+	size_t bytes;
+
+	check_ok(ps_metric_define("rate", "page\\-faults / (task\\-clock / 1e6)", "1/ms"));
+	check_ok(ps_metric_define("share", "100 * page\\-faults / 60", "%"));
+	check_ok(ps_metric_define("plain", "page\\-faults", NULL));
+	store(set, 0, (const long long[]){2000000, 30});
+	FILE *stream = open_memstream(&text, &bytes);
+	check_ok(ps_print_with(scene.root, &options, stream));
+	fclose(stream);
+	ck_assert_msg(strstr(text, "rate (1/ms)") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "share (%)") == NULL, "%s", text);
+	ck_assert_msg(strstr(text, "50.0%") != NULL || strstr(text, "50.00%") != NULL, "%s", text);
+	free(text);
+	check_ok(ps_metric_undefine("rate"));
+	check_ok(ps_metric_undefine("share"));
+	check_ok(ps_metric_undefine("plain"));
 	ps_eventset_destroy(set);
 }
 END_TEST
@@ -200,6 +231,7 @@ int main(void)
 	tcase_add_test(tests, it_is_computed_from_each_components_sums);
 	tcase_add_test(tests, numbers_of_the_machine_are_those_of_the_tree);
 	tcase_add_test(tests, sums_of_the_callers_give_it_too);
+	tcase_add_test(tests, a_heading_tells_its_unit);
 	tcase_add_test(tests, paths_have_it);
 	tcase_add_test(tests, what_can_be_no_metric_is_refused);
 	tcase_add_test(tests, each_lack_of_memory_is_told);

@@ -52,7 +52,7 @@ START_TEST(costs_without_noise_are_exact)
 {
 	double work[50 * 3], cost[50];
 	struct ps_unit_cost out[3];
-	struct ps_unit_cost_fit fit;
+	struct ps_unit_cost_fit fit = {.size = sizeof fit};
 
 	make_work(work, cost, 50, 3, 0);
 	check_ok(ps_unit_cost(work, cost, 50, 3, out));
@@ -75,7 +75,7 @@ START_TEST(an_error_is_not_known_without_a_row_to_spare)
 {
 	const double work[] = {1, 2, 3, 4}, cost[] = {13, 29};
 	struct ps_unit_cost out[2];
-	struct ps_unit_cost_fit fit;
+	struct ps_unit_cost_fit fit = {.size = sizeof fit};
 
 	check_ok(ps_unit_cost_with(work, cost, 2, 2, NULL, out, &fit));
 	check_near(out[0].value, 3, 1e-12);
@@ -134,10 +134,11 @@ START_TEST(a_hard_reference_problem_has_its_certified_solution)
 	                                -0.0511041056535807, 1829.15146461355};
 	static const double error[6] = {84.9149257747669,  0.334910077722432E-01, 0.488399681651699,
 	                                0.214274163161675, 0.226073200069370,     455.478499142212};
-	const struct ps_unit_cost_options options = {.has_constant = true};
+	const struct ps_unit_cost_options options = {.size = sizeof options,
+	                                             .flags = PS_UNIT_COST_CONSTANT};
 	double work[16 * 6], cost[16];
 	struct ps_unit_cost out[6];
-	struct ps_unit_cost_fit fit;
+	struct ps_unit_cost_fit fit = {.size = sizeof fit};
 
 	for (size_t row = 0; row < 16; row++) {
 		cost[row] = rows[row][0];
@@ -161,7 +162,7 @@ START_TEST(columns_that_cannot_be_told_apart_are_named_and_the_others_right)
 {
 	double work[40 * 4], cost[40], three[40 * 3];
 	struct ps_unit_cost out[4];
-	struct ps_unit_cost_fit fit;
+	struct ps_unit_cost_fit fit = {.size = sizeof fit};
 
 	make_work(three, cost, 40, 3, 0);
 	for (size_t row = 0; row < 40; row++) {
@@ -182,9 +183,11 @@ START_TEST(columns_that_cannot_be_told_apart_are_named_and_the_others_right)
 	/* A column that never changes is the constant's. */
 	for (size_t row = 0; row < 40; row++)
 		work[row * 4 + 3] = 8;
-	check_fails(ps_unit_cost_with(work, cost, 40, 4,
-	                              &(struct ps_unit_cost_options){.has_constant = true}, out,
-	                              &fit),
+	check_fails(ps_unit_cost_with(
+			work, cost, 40, 4,
+			&(struct ps_unit_cost_options){.size = sizeof(struct ps_unit_cost_options),
+	                                               .flags = PS_UNIT_COST_CONSTANT},
+			out, &fit),
 	            PS_PARTIAL);
 	check_detail("columns 3, 4 apart");
 	ck_assert(isnan(fit.constant.value));
@@ -222,8 +225,11 @@ START_TEST(a_weight_counts_as_so_many_rows)
 	memcpy(twice_cost + 20, cost, 10 * sizeof cost[0]);
 	for (size_t row = 0; row < 20; row++)
 		weights[row] = row < 10 ? 2 : 1;
-	check_ok(ps_unit_cost_with(work, cost, 20, 3,
-	                           &(struct ps_unit_cost_options){.weights = weights}, out, NULL));
+	check_ok(
+	    ps_unit_cost_with(work, cost, 20, 3,
+	                      &(struct ps_unit_cost_options){
+				  .size = sizeof(struct ps_unit_cost_options), .weights = weights},
+	                      out, NULL));
 	check_ok(ps_unit_cost(twice, twice_cost, 30, 3, expected));
 	for (size_t column = 0; column < 3; column++)
 		check_near(out[column].value, expected[column].value, 1e-12);
@@ -234,14 +240,17 @@ START_TEST(a_row_with_weight_0_is_left_out)
 {
 	double work[20 * 3], cost[20], weights[20];
 	struct ps_unit_cost out[3];
-	struct ps_unit_cost_fit fit;
+	struct ps_unit_cost_fit fit = {.size = sizeof fit};
 
 	make_work(work, cost, 20, 3, 0);
 	for (size_t row = 0; row < 20; row++)
 		weights[row] = row == 4 ? 0 : 1;
 	cost[4] = 1e9;
-	check_ok(ps_unit_cost_with(work, cost, 20, 3,
-	                           &(struct ps_unit_cost_options){.weights = weights}, out, &fit));
+	check_ok(
+	    ps_unit_cost_with(work, cost, 20, 3,
+	                      &(struct ps_unit_cost_options){
+				  .size = sizeof(struct ps_unit_cost_options), .weights = weights},
+	                      out, &fit));
 	ck_assert_uint_eq(fit.rows, 19);
 	check_near(out[2].value, 7, 1e-9);
 }
@@ -294,7 +303,8 @@ static double find_best(const double *work, const double *cost, size_t rows)
 
 START_TEST(costs_that_must_not_be_negative_are_the_best_of_those)
 {
-	const struct ps_unit_cost_options options = {.is_non_negative = true};
+	const struct ps_unit_cost_options options = {.size = sizeof options,
+	                                             .flags = PS_UNIT_COST_NON_NEGATIVE};
 	double work[30 * 3], cost[30];
 	struct ps_unit_cost out[3];
 	unsigned held = 0;
@@ -319,10 +329,11 @@ END_TEST
 
 START_TEST(a_constant_may_be_negative_where_costs_may_not)
 {
-	const struct ps_unit_cost_options options = {.is_non_negative = true, .has_constant = true};
+	const struct ps_unit_cost_options options = {
+	    .size = sizeof options, .flags = PS_UNIT_COST_NON_NEGATIVE | PS_UNIT_COST_CONSTANT};
 	double work[30 * 3], cost[30];
 	struct ps_unit_cost out[3];
-	struct ps_unit_cost_fit fit;
+	struct ps_unit_cost_fit fit = {.size = sizeof fit};
 
 	make_work(work, cost, 30, 3, 0);
 	for (size_t row = 0; row < 30; row++)
@@ -333,10 +344,32 @@ START_TEST(a_constant_may_be_negative_where_costs_may_not)
 }
 END_TEST
 
+START_TEST(sizes_and_flags_are_checked)
+{
+	const double work[] = {1, 2, 3}, cost[] = {1, 2, 3};
+	struct ps_unit_cost_options options = {.flags = 4};
+	struct ps_unit_cost_fit fit = {0};
+	struct ps_unit_cost out;
+
+	check_fails(ps_unit_cost_with(work, cost, 3, 1, &options, &out, NULL), PS_EINVAL);
+	check_detail("options->size is 0");
+	options.size = sizeof options;
+	check_fails(ps_unit_cost_with(work, cost, 3, 1, &options, &out, NULL), PS_EINVAL);
+	check_detail("flags 0x4");
+	options.flags = 0;
+	check_fails(ps_unit_cost_with(work, cost, 3, 1, &options, &out, &fit), PS_EINVAL);
+	check_detail("fit->size is 0");
+	fit.size = sizeof fit;
+	check_ok(ps_unit_cost_with(work, cost, 3, 1, &options, &out, &fit));
+	ck_assert_uint_eq(fit.size, sizeof fit);
+	ck_assert_uint_eq(fit.rows, 3);
+}
+END_TEST
+
 START_TEST(what_is_no_measurement_is_refused)
 {
 	double work[] = {1, 2, 3, 4, 5, 7}, cost[] = {1, 2, 3}, weights[] = {1, 1, 1};
-	const struct ps_unit_cost_options options = {.weights = weights};
+	const struct ps_unit_cost_options options = {.size = sizeof options, .weights = weights};
 	struct ps_unit_cost out[3] = {{.value = 42}};
 
 	check_fails(ps_unit_cost(NULL, cost, 3, 2, out), PS_EINVAL);
@@ -409,6 +442,7 @@ int main(void)
 	tcase_add_test(tests, a_row_with_weight_0_is_left_out);
 	tcase_add_test(tests, costs_that_must_not_be_negative_are_the_best_of_those);
 	tcase_add_test(tests, a_constant_may_be_negative_where_costs_may_not);
+	tcase_add_test(tests, sizes_and_flags_are_checked);
 	tcase_add_test(tests, what_is_no_measurement_is_refused);
 	tcase_add_test(tests, a_lack_of_memory_is_told);
 	tcase_add_test(tests, t_has_its_tabulated_values);
