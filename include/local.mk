@@ -13,6 +13,8 @@ pkginclude_HEADERS = \
 	include/perfsage/formula.h \
 	include/perfsage/hooks.h \
 	include/perfsage/marks.h \
+	include/perfsage/log.h \
+	include/perfsage/log_reader.h \
 	include/perfsage/metric.h \
 	include/perfsage/papi.h \
 	include/perfsage/paths.h \

@@ -17,6 +17,8 @@
 #include <perfsage/eventset.h>
 #include <perfsage/export.h>
 #include <perfsage/formula.h>
+#include <perfsage/log.h>
+#include <perfsage/log_reader.h>
 #include <perfsage/metric.h>
 #include <perfsage/papi.h>
 #include <perfsage/paths.h>

@@ -16,6 +16,8 @@ dist_man3_MANS += \
 	man/ps_formula.3 \
 	man/ps_hooks.3 \
 	man/ps_marks.3 \
+	man/ps_log.3 \
+	man/ps_log_reader.3 \
 	man/ps_metric.3 \
 	man/ps_papi.3 \
 	man/ps_print.3 \

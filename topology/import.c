@@ -278,6 +278,28 @@ static int import_check_looks(const char *xml, size_t size_bytes, const char *su
 	return PS_OK;
 }
 
+/* The XML was written to show what it shows: also what was not allowed to the process that wrote
+ * it. */
+static int import_load_xml(struct ps_topology **out, const char *xml, size_t size_bytes,
+                           const char *subject, const char *origin)
+{
+	const struct source source = {.subject = subject,
+	                              .xml = xml,
+	                              .xml_bytes = (int)size_bytes,
+	                              .origin = origin,
+	                              .flags = import_cheap_flags() |
+	                                       HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED};
+	int code = import_check_looks(xml, size_bytes, subject);
+
+	return code == PS_OK ? import_load(out, &source) : code;
+}
+
+int ps__topology_load_text(struct ps_topology **out, const char *xml, size_t size_bytes,
+                           const char *subject)
+{
+	return import_load_xml(out, xml, size_bytes, subject, subject);
+}
+
 static int import_load_file(struct ps_topology **out, const char *path)
 {
 	char subject[PATH_MAX + 16], *xml;
@@ -286,17 +308,7 @@ static int import_load_file(struct ps_topology **out, const char *path)
 	if (code < 0)
 		return code;
 	snprintf(subject, sizeof subject, "the file %s", path);
-	code = import_check_looks(xml, size_bytes, subject);
-	/* The file was written to show what it shows: also what was not allowed
-	 * to the process that wrote it. */
-	struct source source = {.subject = subject,
-	                        .xml = xml,
-	                        .xml_bytes = (int)size_bytes,
-	                        .origin = path,
-	                        .flags =
-	                            import_cheap_flags() | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED};
-	if (code == PS_OK)
-		code = import_load(out, &source);
+	code = import_load_xml(out, xml, size_bytes, subject, path);
 	ps__os_free(xml);
 	return code;
 }

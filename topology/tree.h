@@ -138,6 +138,11 @@ static inline bool ps__topology_is_destroyed(const struct ps_topology *topology)
 #endif
 }
 
+/* import.c: loads the tree of hwloc's XML: bytes that a NUL follows. subject: what a message calls
+ * it. As ps_topology_load_xml. */
+int ps__topology_load_text(struct ps_topology **out, const char *xml, size_t size_bytes,
+                           const char *subject);
+
 /* One less; the last one frees. */
 void ps__topology_release(struct ps_topology *topology);
 

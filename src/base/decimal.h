@@ -5,7 +5,22 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* As snprintf of "%.17g" in the C locale: all digits. -1 for lack of memory. */
+static inline int ps__decimal_format(char *text, size_t size_bytes, double number)
+{
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+
+	if (!c_locale)
+		return -1;
+	locale_t before = uselocale(c_locale);
+	snprintf(text, size_bytes, "%.17g", number);
+	uselocale(before);
+	freelocale(c_locale);
+	return 0;
+}
 
 /* As strtod in the C locale; NaN, with *end at the text, for lack of memory. */
 static inline double ps__decimal_parse(const char *text, char **end)

@@ -5,7 +5,10 @@
 
 #include "event/event.h"
 
+#include <stdint.h>
+
 struct ps_eventset;
+struct ps__recording;
 
 /* Valid until the set's events change; NULL if it has no such event. */
 const struct ps__event *ps__set_event(const struct ps_eventset *set, size_t index);
@@ -24,6 +27,31 @@ void ps__set_note_missing(struct ps_eventset *set);
  * a detail. */
 struct ps__slot;
 int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot);
+
+/* A snapshot has a part for each hardware thread that its set had met: the mark (PS__MARK_*), and
+ * the counts in a row's order. A part only grows from one snapshot to the next. */
+struct ps_snapshot {
+	uint64_t of; /* which set, with which events: never 0, and no other's */
+	uint64_t timestamp;
+	size_t width; /* words of a part, behind its mark */
+	size_t count; /* parts, as they were met */
+	size_t room;
+	uint64_t *parts;
+	/* Snapshots with the same number, but 0, differ in their part `own` alone */
+	uint64_t opening;
+	size_t own;
+};
+
+static inline uint64_t *ps__snapshot_part(const struct ps_snapshot *snapshot, size_t index)
+{
+	return snapshot->parts + index * (1 + snapshot->width);
+}
+
+/* snapshot.c: what the words of a part mean; NULL: the set was never started. Valid until its
+ * events change. */
+const struct ps__recording *ps__set_recording(const struct ps_eventset *set);
+/* The CPU of a part, -1: of none, and its struct ps__history's place. */
+int ps__set_part_cpu(const struct ps_eventset *set, size_t index, uint32_t *place);
 
 /* event_names.c: as ps__set_find_event, one name after the other; the set is only read. */
 ptrdiff_t ps__set_look_up_event(const struct ps_eventset *set, const char *name);

@@ -4,10 +4,22 @@
 
 #include "base/error.h"
 #include "base/os.h"
-#include "eventset/parts.h"
 #include "store/attrmap.h"
 
 #include <perfsage/snapshot.h>
+
+const struct ps__recording *ps__set_recording(const struct ps_eventset *set)
+{
+	return set->recorder.recording;
+}
+
+int ps__set_part_cpu(const struct ps_eventset *set, size_t index, uint32_t *place)
+{
+	const struct ps__slot *slot = set->recorder.met[index];
+
+	*place = slot->history->place;
+	return slot->cpu;
+}
 
 /* Names the slots of one set with one list of events, among those of all sets. */
 static uint64_t new_name(void)
@@ -115,16 +127,6 @@ struct difference {
 	_Atomic uint64_t *row;
 };
 
-static bool is_below(const struct ps_component *component, int cpu)
-{
-	if (!component)
-		return true;
-	struct ps__range range = ps__component_range(component);
-	const struct ps_thread *thread = ps__topology_thread(component->topology, cpu);
-	size_t index = thread ? ps__thread_index(thread) : component->topology->thread_count;
-	return index >= range.first && index < range.end;
-}
-
 /* The row of a slot's difference. False if nothing was counted there, not even time. */
 static bool subtract(const struct difference *difference, size_t index)
 {
@@ -217,7 +219,8 @@ static int sum_up(const struct difference *difference, struct ps_value *values)
 	if (!sums)
 		return ps__fail_memory("the difference of two snapshots");
 	for (size_t index = 0; index < difference->to->count; index++) {
-		if (is_below(difference->component, difference->set->recorder.met[index]->cpu) &&
+		if (ps__component_has_cpu(difference->component,
+		                          difference->set->recorder.met[index]->cpu) &&
 		    subtract(difference, index))
 			add_slot(difference, index, sums, &parts);
 	}

@@ -8,24 +8,7 @@
 
 #include "base/stack.h"
 #include "eventset/eventset.h"
-
-struct ps_snapshot {
-	uint64_t of; /* the set's `snapshots` */
-	uint64_t timestamp;
-	size_t width; /* words of a part, behind its mark */
-	size_t count; /* parts: of the slots, as they were met */
-	size_t room;
-	uint64_t *parts;
-	/* On the fast path, if this is the set's number of openings: all parts but `own` are as
-	 * they are here */
-	uint64_t opening;
-	size_t own;
-};
-
-static inline uint64_t *ps__snapshot_part(const struct ps_snapshot *snapshot, size_t index)
-{
-	return snapshot->parts + index * (1 + snapshot->width);
-}
+#include "eventset/parts.h"
 
 static inline void ps__snapshot_copy(const struct ps__slot *slot, uint64_t *part, size_t width)
 {

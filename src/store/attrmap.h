@@ -56,6 +56,16 @@ static inline size_t ps__thread_index(const struct ps_thread *thread)
 	return (size_t)(thread - thread->component->topology->threads);
 }
 
+/* Is it below the component? NULL has all; the Machine, those that the tree lacks, too. */
+static inline bool ps__component_has_cpu(const struct ps_component *component, int cpu)
+{
+	if (!component)
+		return true;
+	struct ps__range range = ps__component_range(component);
+	size_t index = ps__thread_index(ps__topology_thread(component->topology, cpu));
+	return index >= range.first && index < range.end;
+}
+
 /* The newest history of a recording. Pairs with the release in
  * ps__recording_add_history. */
 static inline const struct ps__history *

@@ -10,6 +10,8 @@ api_tests = \
 	tests/api/test_exact_tid \
 	tests/api/test_fork \
 	tests/api/test_jump \
+	tests/api/test_log \
+	tests/api/test_log_left \
 	tests/api/test_malloc \
 	tests/api/test_marks \
 	tests/api/test_perf_list \
@@ -50,6 +52,9 @@ tests_api_test_exact_process_LDADD = $(api_libs)
 tests_api_test_exact_tid_LDADD = $(api_libs)
 tests_api_test_fork_LDADD = $(api_libs)
 tests_api_test_jump_LDADD = $(api_libs)
+tests_api_test_log_LDADD = $(api_libs)
+tests_api_test_log_left_LDADD = $(api_libs)
+EXTRA_DIST += tests/api/log_here.h
 
 # Its own malloc comes before the C library's, so it must be seen by the shared library.
 tests_api_test_malloc_CFLAGS = $(AM_CFLAGS) -fvisibility=default

@@ -12,7 +12,7 @@
 /* A record being put together: a header and numbers. */
 struct record {
 	struct perf_event_header header;
-	uint64_t words[64];
+	uint64_t words[512];
 	size_t count;
 };
 

@@ -84,6 +84,10 @@ unit_tests = \
 	tests/unit/test_ring \
 	tests/unit/test_search \
 	tests/unit/test_list_events \
+	tests/unit/test_log \
+	tests/unit/test_log_damage \
+	tests/unit/test_log_faults \
+	tests/unit/test_log_refused \
 	tests/unit/test_snapshot \
 	tests/unit/test_snapshot_faults \
 	tests/unit/test_stat_aggregate \
@@ -160,6 +164,7 @@ EXTRA_DIST += \
 	tests/unit/test_diagnose.h \
 	tests/unit/test_event.h \
 	tests/unit/test_hybrid.h \
+	tests/unit/test_log.h \
 	tests/unit/test_report.h \
 	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A log: a file of records. A record has snapshots of an event set at named points, and fields that
+ * the program sets beside them. Intervals between any two points are chosen afterwards.
+ */
+#ifndef PERFSAGE_LOG_H
+#define PERFSAGE_LOG_H
+
+#include <perfsage/component.h>
+#include <perfsage/eventset.h>
+#include <perfsage/visibility.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A file of records. */
+struct ps_log;
+
+/** The records of one type, of one event set. */
+struct ps_log_stream;
+
+/** What a field holds. */
+enum ps_log_kind {
+	PS_LOG_INTEGER = 0,
+	PS_LOG_REAL, /* a double */
+	PS_LOG_TEXT  /* at most PS_LOG_TEXT_BYTES bytes */
+};
+
+/** The longest text of a field, and the longest name, without the NUL. */
+#define PS_LOG_TEXT_BYTES 63
+
+/** The most points, and the most fields, of a type of record. */
+#define PS_LOG_MOST_POINTS 32
+#define PS_LOG_MOST_FIELDS 32
+
+/** What is known about the work beside its counts. */
+struct ps_log_field {
+	const char *name;
+	enum ps_log_kind kind;
+};
+
+/** What the records of a stream consist of. Names are not empty, printable, and differ. */
+struct ps_log_type {
+	size_t size;               /* sizeof(struct ps_log_type) */
+	const char *name;          /* of the type: "request" */
+	const char *const *points; /* their names: "begin", "end" */
+	size_t point_count;        /* 1 to PS_LOG_MOST_POINTS */
+	const struct ps_log_field *fields;
+	size_t field_count; /* 0 to PS_LOG_MOST_FIELDS */
+};
+
+/** How a log is made; may be OR-ed. */
+enum ps_log_flag {
+	PS_LOG_REPLACE = 1 << 0 /* an older log of the same path is removed; no other file is */
+};
+
+/** How a log is made. All 0 but size: as without options. */
+struct ps_log_options {
+	size_t size;         /* sizeof(struct ps_log_options) */
+	unsigned flags;      /* OR of enum ps_log_flag */
+	uint64_t ring_bytes; /* keep the newest records, in about so many bytes; 0: keep all */
+	size_t block_bytes;  /* of what a stream takes at once; 0: 64 KiB, more on big machines */
+};
+
+/**
+ * Makes a log.
+ *
+ * out - receives the log, to be destroyed by ps_log_destroy
+ * path - of the file; it must not exist (see PS_LOG_REPLACE)
+ * root - of the topology, which goes into the file; only read in the call
+ * options - NULL: the file grows, and an existing one is an error
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, root isn't a root, a size isn't set, a flag
+ *       is unknown, or the ring has less than 2 blocks
+ *   PS_ESYS - the file exists, or is no log and would be replaced; it can't be
+ *       made or written (the detail has the reason)
+ *   PS_ENOMEM - no memory
+ *
+ * Any thread. Writes the topology to the file.
+ */
+PS_PUBLIC int ps_log_create(struct ps_log **out, const char *path, const struct ps_component *root,
+                            const struct ps_log_options *options);
+
+/**
+ * Begins a stream of records.
+ *
+ * out - receives the stream, to be destroyed by ps_log_stream_destroy
+ * log - any thread may have made it; it must not be destroyed before the call
+ *     returns
+ * set - whose snapshots are taken; it was started. Its events stay the same as
+ *     long as the stream is used. It is only used by ps_log_take
+ * type - copied
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL; a name, a number or a kind of the type is
+ *       not as struct ps_log_type says
+ *   PS_ENOTRUN - the set was never started
+ *   PS_EBUF - the description of the events and the type needs more than half of a
+ *       block: give a larger block_bytes
+ *   PS_ESYS - there is no space for the first block
+ *   PS_ENOMEM, and as ps_snapshot_take
+ *
+ * By a thread that may read the set. Takes space in the file.
+ */
+PS_PUBLIC int ps_log_stream_create(struct ps_log_stream **out, struct ps_log *log,
+                                   struct ps_eventset *set, const struct ps_log_type *type);
+
+/**
+ * Takes a snapshot for a point of the next record.
+ *
+ * A point that isn't taken before ps_log_write keeps its snapshot of the record
+ * before.
+ *
+ * point - index in the type's points
+ *
+ * Returns as ps_snapshot_take. On failure the point is as it was before.
+ *
+ * Errors: those of ps_snapshot_take, and
+ *   PS_EINVAL - stream is NULL, there is no such point, or the set's events
+ *       are others than when the stream began
+ *
+ * By a thread that may read the set; one call on a stream at a time. Cost: that of
+ * ps_snapshot_take.
+ */
+PS_PUBLIC int ps_log_take(struct ps_log_stream *stream, unsigned point);
+
+/**
+ * Sets a field of the next record. One that isn't set keeps its value.
+ *
+ * field - index in the type's fields
+ *
+ * Errors:
+ *   PS_EINVAL - stream or text is NULL, there is no such field, it is of another
+ *       kind, or the text is longer than PS_LOG_TEXT_BYTES
+ *
+ * One call on a stream at a time. Cost: some stores.
+ */
+PS_PUBLIC int ps_log_set_integer(struct ps_log_stream *stream, unsigned field, long long value);
+/** The same for a field of kind PS_LOG_REAL. */
+PS_PUBLIC int ps_log_set_real(struct ps_log_stream *stream, unsigned field, double value);
+/** The same for a field of kind PS_LOG_TEXT. The text is copied. */
+PS_PUBLIC int ps_log_set_text(struct ps_log_stream *stream, unsigned field, const char *text);
+
+/**
+ * Writes a record: the points that were taken and the fields that were set since
+ * the last one.
+ *
+ * Once it has returned, the record is the kernel's: it survives whatever ends the
+ * process, but not a power failure.
+ *
+ * Errors (the record is lost, and counted as such; the next one holds what was
+ * taken and set for it):
+ *   PS_EINVAL - stream is NULL
+ *   PS_ESYS - there is no space (ENOSPC, EDQUOT, the limit of file sizes), no
+ *       block of the ring is free, or the process is a child of the one that made
+ *       the log
+ *   PS_EBUF - the record is larger than a block: give a larger block_bytes
+ *   PS_ECNFLCT - the call interrupts another one on the same stream, in a signal
+ *       handler
+ *
+ * One call on a stream at a time; different streams don't wait for each other
+ * but when a block is full. Cost: a store for each word of the record; no system
+ * call, no lock and no memory but when a block is full.
+ */
+PS_PUBLIC int ps_log_write(struct ps_log_stream *stream);
+
+/** Records that were lost, of all streams. log - NULL gives 0. Any thread. */
+PS_PUBLIC uint64_t ps_log_lost(const struct ps_log *log);
+
+/**
+ * Ends a stream; NULL does nothing. What was taken and not written is dropped.
+ *
+ * Before or after its set and its log. One that isn't destroyed loses nothing.
+ */
+PS_PUBLIC void ps_log_stream_destroy(struct ps_log_stream *stream);
+
+/** Closes a log; NULL does nothing. Its streams can be used until they are destroyed. */
+PS_PUBLIC void ps_log_destroy(struct ps_log *log);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads logs: record by record, and what was counted between any two points.
+ */
+#ifndef PERFSAGE_LOG_READER_H
+#define PERFSAGE_LOG_READER_H
+
+#include <perfsage/component.h>
+#include <perfsage/log.h>
+#include <perfsage/value.h>
+#include <perfsage/visibility.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A log that is read. */
+struct ps_log_reader;
+
+/** A stream of a log. Strings live as long as the reader. */
+struct ps_log_info {
+	size_t size;      /* sizeof(struct ps_log_info), set by the caller */
+	const char *type; /* the name of its records' type */
+	int process, thread;
+	size_t event_count, point_count, field_count;
+	/* Of what ps_log_next has passed: */
+	uint64_t records; /* that it gave */
+	uint64_t missing; /* that were written, or could not be written, and aren't there */
+	uint64_t dropped; /* that were in the ring, and made room for newer ones */
+};
+
+/** A record. Bits stand for points, and for fields, by index. */
+struct ps_log_record {
+	size_t size;     /* sizeof(struct ps_log_record), set by the caller */
+	size_t stream;   /* index */
+	uint64_t number; /* in its stream, from 0 */
+	uint32_t points; /* that were taken for this record; the others are as before */
+	uint32_t fields; /* that were set for it */
+};
+
+/** Of a field. */
+struct ps_log_value {
+	enum ps_log_kind kind;
+	int is_set; /* 0: the field was never set, the rest is 0 */
+	long long integer;
+	double real;
+	char text[PS_LOG_TEXT_BYTES + 1];
+};
+
+/** A point of the record before this one, of the same stream: point | PS_LOG_PREVIOUS. */
+#define PS_LOG_PREVIOUS 0x10000u
+
+/**
+ * Opens a log, which may still be written.
+ *
+ * out - receives the reader, to be destroyed by ps_log_close
+ * path - only read
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL; the file is no log, was written on a machine
+ *       of the other byte order or by a later version, or its header is damaged
+ *   PS_ESYS - it can't be read
+ *   PS_ENOMEM - no memory
+ *
+ * Any thread. Looks at each block of the file.
+ */
+PS_PUBLIC int ps_log_open(struct ps_log_reader **out, const char *path);
+
+/** The topology of the machine where the log was written; lives as the reader. NULL for NULL. */
+PS_PUBLIC struct ps_component *ps_log_root(const struct ps_log_reader *reader);
+
+/** Counts the streams that have a block in the file. reader - NULL gives 0 */
+PS_PUBLIC size_t ps_log_stream_count(const struct ps_log_reader *reader);
+
+/** Counts blocks that are damaged: what was in them is missing. reader - NULL gives 0 */
+PS_PUBLIC size_t ps_log_damaged_blocks(const struct ps_log_reader *reader);
+
+/**
+ * Describes a stream.
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, there is no such stream, or info->size isn't
+ *       set
+ */
+PS_PUBLIC int ps_log_describe(const struct ps_log_reader *reader, size_t stream,
+                              struct ps_log_info *info);
+
+/** The name of an event; NULL if there is no such stream or event. Lives as the reader. */
+PS_PUBLIC const char *ps_log_event_name(const struct ps_log_reader *reader, size_t stream,
+                                        size_t index);
+/** The same of a point. */
+PS_PUBLIC const char *ps_log_point_name(const struct ps_log_reader *reader, size_t stream,
+                                        size_t index);
+/** The same of a field. */
+PS_PUBLIC const char *ps_log_field_name(const struct ps_log_reader *reader, size_t stream,
+                                        size_t index);
+
+/**
+ * Goes to the next record: the streams one after the other, each in the order in which
+ * it was written.
+ *
+ * record - NULL, or receives what the record is
+ *
+ * Returns PS_OK, or PS_ENOEVST after the last record (or the last one so far, if the
+ * log is still written): then the reader is at no record. It stays there.
+ *
+ * Errors:
+ *   PS_EINVAL - reader is NULL, or record->size isn't set
+ *   PS_ESYS - the file can't be read any more
+ *   PS_ENOMEM - no memory
+ */
+PS_PUBLIC int ps_log_next(struct ps_log_reader *reader, struct ps_log_record *record);
+
+/**
+ * A field of the record, or its value of the records before.
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, or there is no such field
+ *   PS_ENOEVST - the reader is at no record
+ */
+PS_PUBLIC int ps_log_value(const struct ps_log_reader *reader, unsigned field,
+                           struct ps_log_value *out);
+
+/**
+ * When a point was taken: nanoseconds of CLOCK_MONOTONIC on the machine of the log.
+ *
+ * point - index; with PS_LOG_PREVIOUS that of the record before
+ *
+ * Returns 0 if that isn't known: it was never taken, or the record before is missing.
+ */
+PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned point);
+
+/**
+ * What was counted between two points.
+ *
+ * from, to - index; with PS_LOG_PREVIOUS that of the record before
+ * component - of ps_log_root's tree: what was counted on the hardware threads below
+ *     it; NULL: on all
+ * values - receives a value for each event of the stream, with the time of `to`;
+ *     untouched on failure
+ * count - of the array
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, or there is no such point
+ *   PS_EBUF - the array is too small
+ *   PS_ENOEVST - the reader is at no record, the time of a point isn't known, from is
+ *       later than to, or the set met no hardware thread of the component
+ *   PS_EINVAL_DOM - one count of an event covers more than the component
+ *   PS_ENOMEM - no memory
+ *
+ * By one thread at a time.
+ */
+PS_PUBLIC int ps_log_interval(struct ps_log_reader *reader, unsigned from, unsigned to,
+                              const struct ps_component *component, struct ps_value *values,
+                              size_t count);
+
+/** Closes a reader; NULL does nothing. */
+PS_PUBLIC void ps_log_close(struct ps_log_reader *reader);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

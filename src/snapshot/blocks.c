@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The blocks of a log. A stream maps the one it writes to, so that what was written is the kernel's
+ * whatever ends the process. Its place on the disk is reserved before: a full disk is an error
+ * here, and no signal later.
+ */
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "base/stack.h"
+#include "snapshot/log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static size_t offset_of(const struct ps__log_file *file, size_t index)
+{
+	return file->first_block + index * file->block_bytes;
+}
+
+/* The oldest block of a ring that no stream writes to. */
+static int choose_of_ring(struct ps_log *log, size_t *index)
+{
+	for (size_t tries = 0; tries < log->file.ring_blocks; tries++) {
+		*index = log->next++ % log->file.ring_blocks;
+		if (!log->is_used[*index])
+			return PS_OK;
+	}
+	return ps__fail(PS_ESYS,
+	                "the log '%s' is a ring of %zu blocks, and as many streams write to it: "
+	                "give a larger ring_bytes",
+	                log->file.path, log->file.ring_blocks);
+}
+
+static int choose(struct ps_log *log, size_t *index)
+{
+	if (log->file.ring_blocks)
+		return choose_of_ring(log, index);
+	int result = ps__log_file_reserve(&log->file, offset_of(&log->file, log->next),
+	                                  log->file.block_bytes);
+	*index = log->next;
+	log->next += result == PS_OK ? 1 : 0;
+	return result;
+}
+
+/* What an earlier lap left there ends to be a block before anything else changes. */
+static void clear(struct ps__log_block *block, size_t size_bytes)
+{
+	__atomic_store_n(&block->magic, 0, __ATOMIC_RELEASE);
+	memset(block, 0, size_bytes);
+}
+
+static int map(struct ps_log *log, struct ps__log_page *page)
+{
+	const struct ps__log_file *file = &log->file;
+	void *memory = mmap(NULL, file->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd,
+	                    (off_t)offset_of(file, page->index));
+
+	if (memory == MAP_FAILED)
+		return ps__fail(PS_ESYS, "a block of the log '%s' can't be mapped: %s", file->path,
+		                strerror(errno));
+	/* Or each page that is written to would be a fault that is counted. Kernels before 5.14
+	 * can't. */
+	if (madvise(memory, file->block_bytes, MADV_POPULATE_WRITE) < 0)
+		errno = 0;
+	if (file->ring_blocks)
+		clear(memory, file->block_bytes);
+	page->block = memory;
+	return PS_OK;
+}
+
+/* Signals and cancellation wait: the lock is held. */
+int ps__log_take_block(struct ps_log *log, struct ps__log_page *out)
+{
+	struct ps__log_page page = {NULL, 0};
+	struct ps__held held;
+	int cancel = ps__cancel_hold();
+
+	ps__signals_hold(&held);
+	pthread_mutex_lock(&log->lock);
+	int result = choose(log, &page.index);
+	if (result == PS_OK)
+		result = map(log, &page);
+	if (result == PS_OK && log->is_used)
+		log->is_used[page.index] = true;
+	pthread_mutex_unlock(&log->lock);
+	if (result == PS_OK)
+		*out = page;
+	ps__signals_release(&held);
+	ps__cancel_release(cancel);
+	return result;
+}
+
+/* In a forked child the lock is somebody else's. */
+void ps__log_give_block(struct ps_log *log, struct ps__log_page *page)
+{
+	struct ps__held held;
+
+	if (!page->block)
+		return;
+	ps__signals_hold(&held);
+	munmap(page->block, log->file.block_bytes);
+	page->block = NULL;
+	if (log->is_used && ps__fork_is_same(log->generation)) {
+		pthread_mutex_lock(&log->lock);
+		log->is_used[page->index] = false;
+		pthread_mutex_unlock(&log->lock);
+	}
+	ps__signals_release(&held);
+}
+
+void ps__log_hold(struct ps_log *log)
+{
+	atomic_fetch_add_explicit(&log->holders, 1, memory_order_relaxed);
+}
+
+void ps__log_release(struct ps_log *log)
+{
+	/* What the holders did comes before the end. */
+	if (atomic_fetch_sub_explicit(&log->holders, 1, memory_order_acq_rel) != 1)
+		return;
+	close(log->file.fd);
+	ps__os_free(log->file.path);
+	ps__os_free(log->is_used);
+	pthread_mutex_destroy(&log->lock);
+	ps__os_free(log);
+}

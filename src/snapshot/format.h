@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a log's file consists of: doc/log-format.md has it all. Writer and reader see it here.
+ *
+ * The file: a header with the topology, then blocks of equal size. A block: its own header, the
+ * description of its stream, then records. Each block can be read without the others.
+ */
+#ifndef PS_SNAPSHOT_FORMAT_H
+#define PS_SNAPSHOT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PS__LOG_MAGIC       "\211PSLOG\r\n"
+#define PS__LOG_BYTE_ORDER  0x01020304u
+#define PS__LOG_VERSION     1u
+#define PS__LOG_BLOCK_MAGIC 0x4b434f4c42475350u /* "PSGBLOCK" */
+/* Blocks begin at multiples of it: no kernel has larger pages. */
+#define PS__LOG_ALIGNMENT  ((size_t)64 * 1024)
+#define PS__LOG_MOST_BLOCK ((size_t)64 * 1024 * 1024)
+#define PS__LOG_MOST_XML   ((size_t)64 * 1024 * 1024)
+/* struct ps__log_block's records: more may come */
+#define PS__LOG_OPEN UINT64_MAX
+
+/* The file begins with it. The topology as hwloc's XML follows it. */
+struct ps__log_header {
+	char magic[8];
+	uint32_t byte_order;
+	uint32_t version;
+	uint64_t block_bytes;
+	uint64_t ring_blocks; /* of a ring; 0: the file grew */
+	uint64_t first_block; /* where blocks begin */
+	uint64_t xml_bytes;
+	uint64_t monotonic_ns; /* when the log was made, by two clocks */
+	uint64_t realtime_ns;
+	uint64_t check; /* of all before it, and the XML */
+};
+
+/* A block begins with it. The description of the stream follows it. */
+struct ps__log_block {
+	uint64_t magic;
+	uint64_t stream;            /* its number in the file */
+	uint64_t sequence;          /* of the block in its stream, from 0 */
+	uint64_t first;             /* the number of its first record in its stream, from 0 */
+	uint64_t description_bytes; /* a multiple of 8: NULs stand at its end */
+	uint64_t check;             /* of all before it, and the description */
+	uint64_t records;           /* that it has, once no more come; until then PS__LOG_OPEN */
+	uint64_t lost;              /* records after its last one that had no space in the file */
+};
+
+/* The first word of a record. No record has length 0. */
+#define PS__LOG_LENGTH    0xffffu    /* words, with this one */
+#define PS__LOG_HAS_MASKS (1u << 16) /* the next word tells which points and fields follow */
+#define PS__LOG_IS_FULL   (1u << 17) /* and one more, which of them are new in this record */
+#define PS__LOG_CHECK     32         /* the upper half: a check of all other bits */
+#define PS__LOG_KNOWN     0x3ffffu
+
+/* A part of a snapshot: the first word */
+#define PS__LOG_MARK  32           /* 16 bits from here; below them the CPU, signed */
+#define PS__LOG_PLACE 48           /* 15 bits from here */
+#define PS__LOG_MORE  (1ull << 63) /* another part of the same snapshot follows */
+
+/* Two sums: of the words, and of the first sum after each word. What is all 0, or stands where
+ * something else stood before, has another check in all but one of 2^32 cases. */
+struct ps__log_sums {
+	uint64_t plain, weighted;
+};
+
+static inline void ps__log_sum(struct ps__log_sums *sums, const uint64_t *words, size_t count)
+{
+	uint64_t plain = sums->plain, weighted = sums->weighted;
+
+	for (size_t index = 0; index < count; index++) {
+		plain += words[index];
+		weighted += plain;
+	}
+	sums->plain = plain;
+	sums->weighted = weighted;
+}
+
+static inline uint64_t ps__log_fold(const struct ps__log_sums *sums)
+{
+	uint64_t mixed =
+	    (sums->plain ^ (sums->weighted << 23 | sums->weighted >> 41)) * 0x9e3779b97f4a7c15u;
+
+	return mixed ^ mixed >> 32;
+}
+
+/* Where the records of a block begin to be summed: those of another block, or of another lap of
+ * the ring, have other checks. */
+static inline struct ps__log_sums ps__log_seed(const struct ps__log_block *block)
+{
+	return (struct ps__log_sums){block->check, block->first + 1};
+}
+
+/* The first word of a record, with its check: of the rest, and of the word without it. */
+static inline uint64_t ps__log_seal(struct ps__log_sums sums, uint64_t start, const uint64_t *rest,
+                                    size_t count)
+{
+	ps__log_sum(&sums, &start, 1);
+	ps__log_sum(&sums, rest, count);
+	return start | (ps__log_fold(&sums) & 0xffffffffu) << PS__LOG_CHECK;
+}
+
+/* Of what a header tells, and of the bytes behind it, filled up with NULs to words. */
+static inline uint64_t ps__log_check(const void *header, size_t header_bytes, const uint64_t *rest,
+                                     size_t rest_words)
+{
+	struct ps__log_sums sums = {1, 1};
+
+	ps__log_sum(&sums, header, header_bytes / sizeof(uint64_t));
+	ps__log_sum(&sums, rest, rest_words);
+	return ps__log_fold(&sums);
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the writer of logs: the file, and the blocks that streams take of it. */
+#ifndef PS_SNAPSHOT_LOG_H
+#define PS_SNAPSHOT_LOG_H
+
+#include "snapshot/format.h"
+
+#include <perfsage/log.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* A file that only this process writes. */
+struct ps__log_file {
+	char *path;
+	int fd;
+	size_t first_block; /* bytes */
+	size_t block_bytes;
+	size_t ring_blocks; /* 0: it grows */
+};
+
+struct ps_log {
+	struct ps__log_file file;
+	uint64_t generation; /* of the process: ps__fork_generation */
+	_Atomic size_t holders;
+	_Atomic uint64_t lost;
+	_Atomic uint64_t streams;
+	pthread_mutex_t lock; /* of what follows */
+	size_t next;          /* the block to be taken next */
+	bool *is_used;        /* of a ring: a stream writes into it */
+};
+
+/* file.c: makes the file, which has nothing in it. PS_ESYS with a detail. */
+int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace);
+/* Removes it, as it could not be filled. */
+void ps__log_file_remove(struct ps__log_file *file);
+/* Writes all, from an offset on. PS_ESYS with a detail. */
+int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_t size_bytes);
+/* So many bytes from an offset on have their place on the disk, or PS_ESYS with a detail; the file
+ * is as long as before then. */
+int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t size_bytes);
+
+/* A block that a stream writes to. */
+struct ps__log_page {
+	struct ps__log_block *block; /* NULL: there is none */
+	size_t index;                /* in the file */
+};
+
+/* blocks.c: takes a block of the file; its bytes are 0. PS_ESYS with a detail. */
+int ps__log_take_block(struct ps_log *log, struct ps__log_page *out);
+void ps__log_give_block(struct ps_log *log, struct ps__log_page *page);
+void ps__log_hold(struct ps_log *log);
+void ps__log_release(struct ps_log *log); /* the last holder frees it */
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goes through a log: from block to block, and from record to record. What is missing between two
+ * records is told by their numbers. */
+#include "snapshot/reader.h"
+
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static int open_file(struct ps_log_reader *reader, const char *path)
+{
+	reader->path = ps__os_strdup(path);
+	if (!reader->path)
+		return ps__fail_memory("the name of a log");
+	reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (reader->fd < 0)
+		return ps__fail(PS_ESYS, "the log '%s' can't be opened: %s", path, strerror(errno));
+	int result = ps__log_read_header(reader);
+	if (result == PS_OK)
+		result = ps__log_list_blocks(reader);
+	if (result != PS_OK)
+		return result;
+	reader->buffer = ps__os_calloc(1, reader->header.block_bytes);
+	return reader->buffer ? PS_OK : ps__fail_memory("a block of a log");
+}
+
+int ps_log_open(struct ps_log_reader **out, const char *path)
+{
+	if (!out || !path)
+		return ps__fail(PS_EINVAL, "ps_log_open: the %s is NULL",
+		                out ? "path" : "pointer for the reader");
+	struct ps_log_reader *reader = ps__os_calloc(1, sizeof *reader);
+	if (!reader)
+		return ps__fail_memory("the reader of a log");
+	reader->fd = -1;
+	int cancel = ps__cancel_hold();
+	int result = open_file(reader, path);
+	if (result == PS_OK)
+		*out = reader;
+	else
+		ps_log_close(reader);
+	ps__cancel_release(cancel);
+	return result;
+}
+
+static void clear_states(struct ps__log_state *states)
+{
+	for (size_t index = 0; index < PS_LOG_MOST_POINTS; index++) {
+		ps__os_free(states[index].parts);
+		ps__os_free(states[index].places);
+	}
+	memset(states, 0, PS_LOG_MOST_POINTS * sizeof *states);
+}
+
+void ps_log_close(struct ps_log_reader *reader)
+{
+	if (!reader)
+		return;
+	clear_states(reader->cursor.now);
+	clear_states(reader->cursor.before);
+	for (size_t index = 0; index < reader->source_count; index++)
+		ps__log_source_clear(&reader->sources[index]);
+	ps_topology_destroy(reader->topology);
+	if (reader->fd >= 0)
+		close(reader->fd);
+	ps__os_free(reader->sources);
+	ps__os_free(reader->entries);
+	ps__os_free(reader->buffer);
+	ps__os_free(reader->path);
+	ps__os_free(reader);
+}
+
+struct ps_component *ps_log_root(const struct ps_log_reader *reader)
+{
+	return reader ? ps_topology_root(reader->topology) : NULL;
+}
+
+size_t ps_log_stream_count(const struct ps_log_reader *reader)
+{
+	return reader ? reader->source_count : 0;
+}
+
+size_t ps_log_damaged_blocks(const struct ps_log_reader *reader)
+{
+	return reader ? reader->damaged : 0;
+}
+
+static const struct ps__log_source *source_at(const struct ps_log_reader *reader, size_t stream)
+{
+	return reader && stream < reader->source_count ? &reader->sources[stream] : NULL;
+}
+
+int ps_log_describe(const struct ps_log_reader *reader, size_t stream, struct ps_log_info *info)
+{
+	const struct ps__log_source *source = source_at(reader, stream);
+
+	if (!source || !info)
+		return ps__fail(PS_EINVAL,
+		                info ? "ps_log_describe: there is no stream %zu"
+		                     : "ps_log_describe: the place for stream %zu is NULL",
+		                stream);
+	if (info->size != sizeof *info)
+		return ps__fail(PS_EINVAL,
+		                "ps_log_describe: info->size is %zu, not %zu: set it to "
+		                "sizeof(struct ps_log_info)",
+		                info->size, sizeof *info);
+	*info = source->info;
+	info->size = sizeof *info;
+	return PS_OK;
+}
+
+const char *ps_log_event_name(const struct ps_log_reader *reader, size_t stream, size_t index)
+{
+	const struct ps__log_source *source = source_at(reader, stream);
+
+	return source && index < source->info.event_count ? source->recording->column[index].name
+	                                                  : NULL;
+}
+
+const char *ps_log_point_name(const struct ps_log_reader *reader, size_t stream, size_t index)
+{
+	const struct ps__log_source *source = source_at(reader, stream);
+
+	return source && index < source->info.point_count ? source->points[index] : NULL;
+}
+
+const char *ps_log_field_name(const struct ps_log_reader *reader, size_t stream, size_t index)
+{
+	const struct ps__log_source *source = source_at(reader, stream);
+
+	return source && index < source->info.field_count ? source->fields[index] : NULL;
+}
+
+/* Records of the ring's earlier laps were dropped, others are missing. */
+static void note_gap(struct ps_log_reader *reader, struct ps__log_source *source, uint64_t count)
+{
+	if (reader->header.ring_blocks && source->info.records == 0)
+		source->info.dropped += count;
+	else
+		source->info.missing += count;
+}
+
+/* At the end of a block: were there more records in it, or after it? */
+static void end_block(struct ps_log_reader *reader)
+{
+	struct ps__log_cursor *cursor = &reader->cursor;
+	const struct ps__log_block *block = &cursor->block;
+	struct ps__log_source *source = cursor->source;
+	const struct ps__log_entry *next =
+	    cursor->next_entry < reader->entry_count ? &reader->entries[cursor->next_entry] : NULL;
+
+	cursor->at = NULL;
+	cursor->is_at_record = false;
+	/* The next block of the stream tells it by the number of its first record. */
+	if (next && next->block.stream == block->stream)
+		return;
+	uint64_t end = block->records == PS__LOG_OPEN ? source->expected
+	                                              : block->first + block->records + block->lost;
+	if (end > source->expected)
+		source->info.missing += end - source->expected;
+}
+
+static void forget(struct ps__log_cursor *cursor)
+{
+	for (size_t point = 0; point < PS_LOG_MOST_POINTS; point++) {
+		cursor->now[point].time = cursor->before[point].time = 0;
+		cursor->now[point].count = cursor->before[point].count = 0;
+	}
+	memset(cursor->fields, 0, sizeof cursor->fields);
+	memset(cursor->masks, 0, sizeof cursor->masks);
+}
+
+static void begin_block(struct ps_log_reader *reader, const struct ps__log_entry *entry)
+{
+	struct ps__log_cursor *cursor = &reader->cursor;
+	struct ps__log_source *source = reader->sources;
+
+	while (source->number != entry->block.stream)
+		source++;
+	if (cursor->source != source) {
+		/* Its parts may have another width. */
+		clear_states(cursor->now);
+		clear_states(cursor->before);
+		forget(cursor);
+	}
+	cursor->source = source;
+	/* A full record comes first; but if some are missing, there is none before it. */
+	if (cursor->block.first > source->expected) {
+		note_gap(reader, source, cursor->block.first - source->expected);
+		forget(cursor);
+	}
+	source->expected = cursor->block.first;
+	cursor->number = cursor->block.first;
+	cursor->at =
+	    (uint64_t *)((char *)reader->buffer + sizeof cursor->block + source->description_bytes);
+	cursor->end = reader->buffer + reader->header.block_bytes / sizeof(uint64_t);
+}
+
+/* The next block that is still what it was when the blocks were listed: a ring goes on. */
+static int next_block(struct ps_log_reader *reader)
+{
+	struct ps__log_cursor *cursor = &reader->cursor;
+
+	while (cursor->next_entry < reader->entry_count) {
+		const struct ps__log_entry *entry = &reader->entries[cursor->next_entry++];
+		int result = ps__log_read_at(reader, ps__log_block_offset(reader, entry->index),
+		                             reader->buffer, reader->header.block_bytes);
+		if (result != PS_OK)
+			return result;
+		memcpy(&cursor->block, reader->buffer, sizeof cursor->block);
+		if (memcmp(&cursor->block, &entry->block,
+		           offsetof(struct ps__log_block, records)) == 0) {
+			begin_block(reader, entry);
+			return PS_OK;
+		}
+	}
+	return PS_ENOEVST;
+}
+
+/* The points of the record that is left are those of the record before, from now on. */
+static int keep_states(struct ps__log_cursor *cursor)
+{
+	size_t width = cursor->source->width;
+
+	for (size_t point = 0; point < cursor->source->info.point_count; point++) {
+		struct ps__log_state *now = &cursor->now[point], *before = &cursor->before[point];
+		if (before->room < now->count) {
+			ps__os_free(before->parts);
+			ps__os_free(before->places);
+			before->room = 0;
+			before->parts =
+			    ps__os_calloc(now->room * (1 + width), sizeof *before->parts);
+			before->places = ps__os_calloc(now->room, sizeof *before->places);
+			if (!before->parts || !before->places)
+				return ps__fail_memory("a snapshot of a log");
+			before->room = now->room;
+		}
+		before->time = now->time;
+		before->count = now->count;
+		if (now->count == 0)
+			continue;
+		memcpy(before->parts, now->parts, now->count * (1 + width) * sizeof *now->parts);
+		memcpy(before->places, now->places, now->count * sizeof *now->places);
+	}
+	return PS_OK;
+}
+
+static int next_record(struct ps_log_reader *reader, uint32_t changed[2])
+{
+	struct ps__log_cursor *cursor = &reader->cursor;
+	int result = PS_OK;
+
+	for (;;) {
+		if (!cursor->at)
+			result = next_block(reader);
+		if (result == PS_OK)
+			result = keep_states(cursor);
+		if (result != PS_OK)
+			return result;
+		result = ps__log_read_record(reader, changed);
+		if (result != PS_ENOEVST)
+			return result;
+		end_block(reader);
+		result = PS_OK;
+	}
+}
+
+int ps_log_next(struct ps_log_reader *reader, struct ps_log_record *record)
+{
+	uint32_t changed[2];
+
+	if (!reader || (record && record->size != sizeof *record))
+		return ps__fail(PS_EINVAL, reader ? "ps_log_next: record->size isn't set to "
+		                                    "sizeof(struct ps_log_record)"
+		                                  : "ps_log_next: the reader is NULL");
+	struct ps__log_cursor *cursor = &reader->cursor;
+	int result = next_record(reader, changed);
+	cursor->is_at_record = result == PS_OK;
+	if (result == PS_ENOEVST)
+		return ps__fail(PS_ENOEVST, "ps_log_next: there is no further record");
+	if (result != PS_OK)
+		return result;
+	struct ps__log_source *source = cursor->source;
+	source->info.records++;
+	source->expected = cursor->number + 1;
+	if (record)
+		*record = (struct ps_log_record){.size = sizeof *record,
+		                                 .stream = (size_t)(source - reader->sources),
+		                                 .number = cursor->number,
+		                                 .points = changed[0],
+		                                 .fields = changed[1]};
+	cursor->number++;
+	return PS_OK;
+}
+
+int ps_log_value(const struct ps_log_reader *reader, unsigned field, struct ps_log_value *out)
+{
+	if (!reader || !out)
+		return ps__fail(PS_EINVAL, "ps_log_value: the %s is NULL",
+		                out ? "reader" : "place for the value");
+	if (!reader->cursor.is_at_record)
+		return ps__fail(PS_ENOEVST, "ps_log_value: the reader is at no record");
+	if (field >= reader->cursor.source->info.field_count)
+		return ps__fail(PS_EINVAL, "ps_log_value: there is no field %u: the type has %zu",
+		                field, reader->cursor.source->info.field_count);
+	*out = reader->cursor.fields[field];
+	out->kind = reader->cursor.source->kinds[field];
+	return PS_OK;
+}

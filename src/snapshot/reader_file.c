@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands in a log's file beside its records: the header, the topology, and which blocks there
+ * are. A file of any bytes may be given. */
+#include "base/error.h"
+#include "base/os.h"
+#include "snapshot/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_ENTRIES 64
+
+int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
+                    size_t size_bytes)
+{
+	size_t done = 0;
+
+	while (done < size_bytes) {
+		ssize_t got =
+		    pread(reader->fd, (char *)to + done, size_bytes - done, (off_t)(offset + done));
+		if (got == 0)
+			break;
+		if (got < 0 && errno != EINTR)
+			return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
+			                strerror(errno));
+		done += got > 0 ? (size_t)got : 0;
+	}
+	memset((char *)to + done, 0, size_bytes - done);
+	return PS_OK;
+}
+
+uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index)
+{
+	return reader->header.first_block + index * reader->header.block_bytes;
+}
+
+static int fail_header(const struct ps_log_reader *reader, const char *what)
+{
+	return ps__fail(PS_EINVAL, "the log '%s' is damaged: %s", reader->path, what);
+}
+
+static int check_kind(const struct ps_log_reader *reader)
+{
+	const struct ps__log_header *header = &reader->header;
+
+	if (memcmp(header->magic, PS__LOG_MAGIC, sizeof header->magic) != 0)
+		return ps__fail(PS_EINVAL, "'%s' is no log of perfsage", reader->path);
+	if (header->byte_order == __builtin_bswap32(PS__LOG_BYTE_ORDER))
+		return ps__fail(PS_EINVAL,
+		                "the log '%s' was written on a machine of the other byte order: "
+		                "read it on such a machine",
+		                reader->path);
+	if (header->byte_order != PS__LOG_BYTE_ORDER)
+		return fail_header(reader, "no byte order is known that it has");
+	if (header->version != PS__LOG_VERSION)
+		return ps__fail(PS_EINVAL,
+		                "the log '%s' has version %u of the format, and this perfsage "
+		                "reads version %u: use the one that wrote it",
+		                reader->path, (unsigned)header->version, PS__LOG_VERSION);
+	return PS_OK;
+}
+
+static int check_sizes(const struct ps_log_reader *reader)
+{
+	const struct ps__log_header *header = &reader->header;
+
+	if (header->block_bytes == 0 || header->block_bytes % PS__LOG_ALIGNMENT ||
+	    header->block_bytes > PS__LOG_MOST_BLOCK)
+		return fail_header(reader, "its blocks have an impossible size");
+	if (header->xml_bytes > PS__LOG_MOST_XML || header->first_block % PS__LOG_ALIGNMENT ||
+	    header->first_block < sizeof *header + header->xml_bytes ||
+	    header->first_block > PS__LOG_MOST_XML + 2 * PS__LOG_ALIGNMENT)
+		return fail_header(reader, "its topology has an impossible size");
+	return PS_OK;
+}
+
+static int load_topology(struct ps_log_reader *reader, char *xml)
+{
+	size_t words = (reader->header.xml_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+	char subject[512];
+	int result = ps__log_read_at(reader, sizeof reader->header, xml, reader->header.xml_bytes);
+
+	if (result != PS_OK)
+		return result;
+	if (reader->header.check != ps__log_check(&reader->header,
+	                                          offsetof(struct ps__log_header, check),
+	                                          (const uint64_t *)xml, words))
+		return fail_header(reader, "its header or topology has another checksum");
+	snprintf(subject, sizeof subject, "the topology in the log '%.400s'", reader->path);
+	return ps__topology_load_text(&reader->topology, xml, reader->header.xml_bytes, subject);
+}
+
+int ps__log_read_header(struct ps_log_reader *reader)
+{
+	struct stat status;
+
+	if (fstat(reader->fd, &status) == 0 && !S_ISREG(status.st_mode))
+		return ps__fail(PS_EINVAL, "'%s' is no regular file, so it is no log",
+		                reader->path);
+	int result = ps__log_read_at(reader, 0, &reader->header, sizeof reader->header);
+	if (result == PS_OK)
+		result = check_kind(reader);
+	if (result == PS_OK)
+		result = check_sizes(reader);
+	if (result != PS_OK)
+		return result;
+	/* Full words, and a NUL. */
+	char *xml = ps__os_calloc(1, reader->header.xml_bytes + 2 * sizeof(uint64_t));
+	if (!xml)
+		return ps__fail_memory("the topology of a log");
+	result = load_topology(reader, xml);
+	ps__os_free(xml);
+	return result;
+}
+
+static struct ps__log_source *find_source(struct ps_log_reader *reader, uint64_t number)
+{
+	for (size_t index = 0; index < reader->source_count; index++) {
+		if (reader->sources[index].number == number)
+			return &reader->sources[index];
+	}
+	return NULL;
+}
+
+/* Takes over the description. */
+static int add_source(struct ps_log_reader *reader, const struct ps__log_block *block,
+                      char *description)
+{
+	size_t count = reader->source_count;
+	struct ps__log_source *sources = reader->sources;
+
+	if ((count & (count - 1)) == 0) {
+		sources = ps__os_calloc(count ? 2 * count : 1, sizeof *sources);
+		if (!sources) {
+			ps__os_free(description);
+			return ps__fail_memory("the streams of a log");
+		}
+		if (count)
+			memcpy(sources, reader->sources, count * sizeof *sources);
+		ps__os_free(reader->sources);
+		reader->sources = sources;
+	}
+	int result = ps__log_source_init(&sources[count], block->stream, description,
+	                                 block->description_bytes);
+	reader->source_count += result == PS_OK ? 1 : 0;
+	return result;
+}
+
+/* All blocks of a stream have the same description. */
+static int join_source(struct ps_log_reader *reader, const struct ps__log_block *block,
+                       char *description)
+{
+	const struct ps__log_source *source = find_source(reader, block->stream);
+
+	if (!source)
+		return add_source(reader, block, description);
+	bool is_same = source->description_bytes == block->description_bytes &&
+	               memcmp(source->original, description, source->description_bytes) == 0;
+	ps__os_free(description);
+	return is_same ? PS_OK : PS_EINVAL;
+}
+
+/* PS_EINVAL, without a detail: the block is damaged. */
+static int check_block(struct ps_log_reader *reader, size_t index,
+                       const struct ps__log_block *block)
+{
+	size_t size_bytes = block->description_bytes;
+
+	if (size_bytes == 0 || size_bytes % sizeof(uint64_t) ||
+	    size_bytes > reader->header.block_bytes - sizeof *block)
+		return PS_EINVAL;
+	char *description = ps__os_calloc(1, size_bytes);
+	if (!description)
+		return ps__fail_memory("the description of a log's stream");
+	int result = ps__log_read_at(reader, ps__log_block_offset(reader, index) + sizeof *block,
+	                             description, size_bytes);
+	if (result == PS_OK &&
+	    (description[size_bytes - 1] != '\0' ||
+	     block->check != ps__log_check(block, offsetof(struct ps__log_block, check),
+	                                   (const uint64_t *)description,
+	                                   size_bytes / sizeof(uint64_t))))
+		result = PS_EINVAL;
+	if (result == PS_OK)
+		return join_source(reader, block, description);
+	ps__os_free(description);
+	return result;
+}
+
+static int add_entry(struct ps_log_reader *reader, size_t *room, size_t index,
+                     const struct ps__log_block *block)
+{
+	if (reader->entry_count == *room) {
+		size_t more = *room ? 2 * *room : FIRST_ENTRIES;
+		struct ps__log_entry *entries = ps__os_calloc(more, sizeof *entries);
+		if (!entries)
+			return ps__fail_memory("the list of a log's blocks");
+		if (*room)
+			memcpy(entries, reader->entries, *room * sizeof *entries);
+		ps__os_free(reader->entries);
+		reader->entries = entries;
+		*room = more;
+	}
+	reader->entries[reader->entry_count++] = (struct ps__log_entry){index, *block};
+	return PS_OK;
+}
+
+static int compare_entries(const void *one, const void *other)
+{
+	const struct ps__log_block *a = &((const struct ps__log_entry *)one)->block;
+	const struct ps__log_block *b = &((const struct ps__log_entry *)other)->block;
+
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t index)
+{
+	struct ps__log_block block;
+	int result =
+	    ps__log_read_at(reader, ps__log_block_offset(reader, index), &block, sizeof block);
+
+	/* Not taken yet; or it was in the ring's, and is being replaced. */
+	if (result != PS_OK || block.magic == 0)
+		return result;
+	result =
+	    block.magic == PS__LOG_BLOCK_MAGIC ? check_block(reader, index, &block) : PS_EINVAL;
+	if (result == PS_EINVAL) {
+		reader->damaged++;
+		return PS_OK;
+	}
+	return result == PS_OK ? add_entry(reader, room, index, &block) : result;
+}
+
+int ps__log_list_blocks(struct ps_log_reader *reader)
+{
+	size_t room = 0;
+	struct stat status;
+	int result = PS_OK;
+
+	if (fstat(reader->fd, &status) < 0)
+		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
+		                strerror(errno));
+	for (size_t index = 0;
+	     result == PS_OK && ps__log_block_offset(reader, index) < (uint64_t)status.st_size;
+	     index++)
+		result = look_at_block(reader, &room, index);
+	if (result == PS_OK && reader->entry_count)
+		qsort(reader->entries, reader->entry_count, sizeof *reader->entries,
+		      compare_entries);
+	return result;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes records. One is a record only when its first word is stored, last of all. A point has the
+ * parts that changed since its last record alone: in the usual case one, where the task is. The
+ * first record of a block has all, so that it can be read without the blocks before.
+ */
+#include "base/error.h"
+#include "base/hot.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "base/stack.h"
+#include "snapshot/stream.h"
+
+#include <string.h>
+
+static size_t part_words(const struct ps_snapshot *snapshot)
+{
+	return 1 + snapshot->width;
+}
+
+/* Do only the parts of the task's hardware thread differ from what was written? */
+static inline bool has_stayed(const struct ps__log_point *point)
+{
+	return point->snapshot->opening && point->snapshot->opening == point->written_opening;
+}
+
+/* Room to remember what is written. */
+static bool make_room(struct ps__log_point *point)
+{
+	const struct ps_snapshot *snapshot = point->snapshot;
+	struct ps__held held;
+
+	if (__builtin_expect(point->written_room >= snapshot->count, 1))
+		return true;
+	ps__signals_hold(&held);
+	uint64_t *written = ps__os_calloc(snapshot->room * part_words(snapshot), sizeof *written);
+	if (written) {
+		if (point->written_count)
+			memcpy(written, point->written,
+			       point->written_count * part_words(snapshot) * sizeof *written);
+		ps__os_free(point->written);
+		point->written = written;
+		point->written_room = snapshot->room;
+	}
+	ps__signals_release(&held);
+	return written != NULL;
+}
+
+/* The most words that a record of these may have; 0 if there is no memory. */
+static size_t count_words(struct ps_log_stream *stream, struct ps__log_masks masks, bool is_full)
+{
+	size_t words = 3;
+
+	for (uint32_t left = masks.points; left; left &= left - 1) {
+		struct ps__log_point *point = &stream->points[__builtin_ctz(left)];
+		if (!make_room(point))
+			return 0;
+		words += 1 + (!is_full && has_stayed(point) ? 1 : point->snapshot->count) *
+		                 part_words(point->snapshot);
+	}
+	for (uint32_t left = masks.fields; left; left &= left - 1)
+		words += stream->fields[__builtin_ctz(left)].words;
+	return words;
+}
+
+static inline uint64_t *put_part(const struct ps_log_stream *stream, struct ps__log_point *point,
+                                 size_t index, uint64_t *at)
+{
+	const uint64_t *part = ps__snapshot_part(point->snapshot, index);
+	uint64_t *written = point->written + index * part_words(point->snapshot);
+	uint32_t place;
+	uint32_t cpu = (uint32_t)ps__set_part_cpu(stream->set, index, &place);
+
+	*at++ =
+	    cpu | (part[0] & 0xffff) << PS__LOG_MARK | (uint64_t)(place & 0x7fff) << PS__LOG_PLACE;
+	written[0] = part[0];
+	for (size_t word = 1; word <= point->snapshot->width; word++)
+		*at++ = written[word] = part[word];
+	return at;
+}
+
+static inline bool is_as_written(const struct ps__log_point *point, size_t index)
+{
+	size_t words = part_words(point->snapshot);
+
+	return index < point->written_count &&
+	       memcmp(point->written + index * words, ps__snapshot_part(point->snapshot, index),
+	              words * sizeof(uint64_t)) == 0;
+}
+
+/* Where the task has been elsewhere, or that isn't known. */
+static uint64_t *put_changes(const struct ps_log_stream *stream, struct ps__log_point *point,
+                             bool is_full, uint64_t *before, uint64_t *at)
+{
+	const struct ps_snapshot *snapshot = point->snapshot;
+
+	for (size_t index = 0; index < snapshot->count; index++) {
+		if (!is_full && is_as_written(point, index))
+			continue;
+		*before |= PS__LOG_MORE;
+		before = at;
+		at = put_part(stream, point, index, at);
+	}
+	point->written_count = snapshot->count;
+	point->written_opening = snapshot->opening;
+	return at;
+}
+
+static inline uint64_t *put_point(const struct ps_log_stream *stream, struct ps__log_point *point,
+                                  bool is_full, uint64_t *at)
+{
+	uint64_t *time = at++;
+
+	*time = point->snapshot->timestamp;
+	if (__builtin_expect(is_full || !has_stayed(point), 0))
+		return put_changes(stream, point, is_full, time, at);
+	*time |= PS__LOG_MORE;
+	return put_part(stream, point, point->snapshot->own, at);
+}
+
+static inline uint64_t *put_all(struct ps_log_stream *stream, struct ps__log_masks masks,
+                                bool is_full, uint64_t *at)
+{
+	for (uint32_t left = masks.points; left; left &= left - 1)
+		at = put_point(stream, &stream->points[__builtin_ctz(left)], is_full, at);
+	for (uint32_t left = masks.fields; left; left &= left - 1) {
+		const struct ps__log_field *field = &stream->fields[__builtin_ctz(left)];
+		for (size_t word = 0; word < field->words; word++)
+			*at++ = field->word[word];
+	}
+	return at;
+}
+
+static inline uint64_t *end_of(const struct ps_log_stream *stream)
+{
+	return stream->page.block ? (uint64_t *)stream->page.block +
+	                                stream->log->file.block_bytes / sizeof(uint64_t)
+	                          : NULL;
+}
+
+static inline uint64_t word_of(struct ps__log_masks masks)
+{
+	return masks.points | (uint64_t)masks.fields << 32;
+}
+
+static inline bool masks_are_equal(struct ps__log_masks one, struct ps__log_masks other)
+{
+	return one.points == other.points && one.fields == other.fields;
+}
+
+static void publish(struct ps_log_stream *stream, struct ps__log_masks masks, bool is_full)
+{
+	uint64_t *record = stream->at, *rest = record + 1, *at = rest, start = 0;
+	struct ps__log_masks changed = stream->changed;
+
+	if (is_full || !masks_are_equal(changed, stream->latest)) {
+		*at++ = word_of(masks);
+		start = PS__LOG_HAS_MASKS;
+		stream->latest = changed;
+	}
+	if (is_full) {
+		*at++ = word_of(changed);
+		start |= PS__LOG_IS_FULL;
+	}
+	at = put_all(stream, masks, is_full, at);
+	start |= (uint64_t)(at - record);
+	/* In a ring there may be something else. */
+	if (at < end_of(stream))
+		*at = 0;
+	start = ps__log_seal(ps__log_seed(stream->page.block), start, rest, (size_t)(at - rest));
+	/* Who reads the file while it is written sees all of the record, or none. */
+	__atomic_store_n(record, start, __ATOMIC_RELEASE);
+	stream->at = at;
+	stream->records++;
+	stream->attempts++;
+	stream->changed = (struct ps__log_masks){0, 0};
+}
+
+void ps__log_end_block(struct ps_log_stream *stream)
+{
+	if (stream->page.block && stream->page.block->records == PS__LOG_OPEN)
+		stream->page.block->records = stream->records;
+}
+
+static void fill_block(struct ps_log_stream *stream, struct ps__log_block *block)
+{
+	block->magic = PS__LOG_BLOCK_MAGIC;
+	block->stream = stream->number;
+	block->sequence = stream->sequence++;
+	block->first = stream->attempts;
+	block->description_bytes = stream->description_bytes;
+	memcpy(block + 1, stream->description, stream->description_bytes);
+	block->records = PS__LOG_OPEN;
+	block->check = ps__log_check(block, offsetof(struct ps__log_block, check),
+	                             (const uint64_t *)(block + 1),
+	                             stream->description_bytes / sizeof(uint64_t));
+}
+
+int ps__log_next_block(struct ps_log_stream *stream)
+{
+	struct ps__log_page page;
+	int result = ps__log_take_block(stream->log, &page);
+
+	if (result != PS_OK)
+		return result;
+	fill_block(stream, page.block);
+	ps__log_end_block(stream);
+	ps__log_give_block(stream->log, &stream->page);
+	stream->page = page;
+	stream->at = (uint64_t *)((char *)(page.block + 1) + stream->description_bytes);
+	stream->records = 0;
+	return PS_OK;
+}
+
+/* The numbers of the records that follow leave one out, so they need another block. */
+static int lose(struct ps_log_stream *stream, int code)
+{
+	ps__log_end_block(stream);
+	stream->attempts++;
+	if (stream->page.block)
+		stream->page.block->lost++;
+	atomic_fetch_add_explicit(&stream->log->lost, 1, memory_order_relaxed);
+	return code;
+}
+
+static int lose_large(struct ps_log_stream *stream, size_t words)
+{
+	return lose(stream,
+	            ps__fail(PS_EBUF,
+	                     "ps_log_write: a record may need %zu bytes, and a block has %zu: "
+	                     "give a larger block_bytes to ps_log_create",
+	                     words * sizeof(uint64_t), stream->log->file.block_bytes));
+}
+
+static __attribute__((cold, noinline)) int write_to_next_block(struct ps_log_stream *stream)
+{
+	size_t room = stream->log->file.block_bytes - sizeof(struct ps__log_block) -
+	              stream->description_bytes;
+	size_t words = count_words(stream, stream->known, true);
+
+	if (words == 0)
+		return lose(stream, ps__fail_memory("a log's record"));
+	if (words > room / sizeof(uint64_t) || words > PS__LOG_LENGTH)
+		return lose_large(stream, words);
+	int result = ps__log_next_block(stream);
+	if (result != PS_OK)
+		return lose(stream, result);
+	publish(stream, stream->known, true);
+	return PS_OK;
+}
+
+static inline bool block_is_open(const struct ps_log_stream *stream)
+{
+	return stream->page.block && stream->page.block->records == PS__LOG_OPEN;
+}
+
+/* A handler jumped out of a call. A record that it was writing is one if its first word stands
+ * there. What it remembered as written may not be. */
+static __attribute__((cold, noinline)) void recover(struct ps_log_stream *stream)
+{
+	const struct ps__log_block *block = stream->page.block;
+	uint64_t *at = (uint64_t *)((char *)(stream->page.block + 1) + stream->description_bytes);
+	uint64_t records = 0;
+
+	while (at < end_of(stream) && (*at & PS__LOG_LENGTH)) {
+		at += *at & PS__LOG_LENGTH;
+		records++;
+	}
+	stream->at = at;
+	stream->records = records;
+	stream->attempts = block->first + records;
+}
+
+static inline int write_record(struct ps_log_stream *stream)
+{
+	bool is_broken = stream->is_broken, is_open = block_is_open(stream);
+
+	if (__builtin_expect(is_broken && is_open, 0))
+		recover(stream);
+	stream->is_broken = false;
+	if (__builtin_expect(!is_open, 0))
+		return write_to_next_block(stream);
+	bool is_full = stream->records == 0 || is_broken;
+	struct ps__log_masks masks = is_full ? stream->known : stream->changed;
+	size_t words = count_words(stream, masks, is_full);
+	if (__builtin_expect(words == 0 || words > (size_t)(end_of(stream) - stream->at) ||
+	                         words > PS__LOG_LENGTH,
+	                     0))
+		return write_to_next_block(stream);
+	publish(stream, masks, is_full);
+	return PS_OK;
+}
+
+int ps__log_enter_slowly(struct ps_log_stream *stream, const char *call, uintptr_t stack)
+{
+	if (!stream)
+		return ps__fail(PS_EINVAL, "%s: the stream is NULL", call);
+	if (!ps__stack_was_left(stream->busy, stack))
+		return ps__fail(PS_ECNFLCT,
+		                "%s: the stream is in the middle of another call, which a signal "
+		                "interrupted",
+		                call);
+	/* A handler jumped out of it. */
+	stream->is_broken = true;
+	return PS_OK;
+}
+
+int ps_log_write(struct ps_log_stream *stream)
+{
+	int result = ps__log_enter(stream, "ps_log_write");
+
+	if (result != PS_OK)
+		return result;
+	if (__builtin_expect(ps__fork_is_same(stream->log->generation), 1))
+		result = write_record(stream);
+	else
+		result = ps__fail(PS_ESYS,
+		                  "ps_log_write: the log '%s' is the parent process's: "
+		                  "make one in this process",
+		                  stream->log->file.path);
+	ps__log_leave(stream);
+	return result;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Streams are made and ended, points are taken, and fields are set. */
+#include "snapshot/stream.h"
+
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+#include "base/stack.h"
+
+#include <perfsage/snapshot.h>
+#include <string.h>
+
+static int check(struct ps_log_stream *const *out, const struct ps_log *log,
+                 const struct ps_eventset *set, const struct ps_log_type *type)
+{
+	if (!out || !log || !set || !type)
+		return ps__fail(PS_EINVAL, "ps_log_stream_create: the %s is NULL",
+		                !out   ? "pointer for the stream"
+		                : !log ? "log"
+		                : !set ? "event set"
+		                       : "type");
+	if (!ps__fork_is_same(log->generation))
+		return ps__fail(PS_ESYS,
+		                "ps_log_stream_create: the log '%s' is the parent process's: make "
+		                "one in this process",
+		                log->file.path);
+	return ps__log_check_type(type);
+}
+
+static void stream_free(struct ps_log_stream *stream)
+{
+	for (size_t index = 0; stream->points && index < stream->point_count; index++) {
+		ps_snapshot_destroy(stream->points[index].snapshot);
+		ps__os_free(stream->points[index].written);
+	}
+	ps__os_free(stream->points);
+	ps__os_free(stream->fields);
+	ps__os_free(stream->description);
+	ps__os_free(stream);
+}
+
+static int allocate(struct ps_log_stream *stream, const struct ps_log_type *type)
+{
+	stream->point_count = type->point_count;
+	stream->field_count = type->field_count;
+	stream->points = ps__os_calloc(type->point_count, sizeof *stream->points);
+	stream->fields = ps__os_calloc(type->field_count + 1, sizeof *stream->fields);
+	if (!stream->points || !stream->fields)
+		return ps__fail_memory("a log's stream");
+	for (size_t index = 0; index < type->field_count; index++) {
+		stream->fields[index].kind = type->fields[index].kind;
+		stream->fields[index].words = 1;
+	}
+	return PS_OK;
+}
+
+/* A first snapshot tells whose they are. */
+static int look_at_set(struct ps_log_stream *stream, const struct ps_log_type *type)
+{
+	struct ps_snapshot *snapshot = NULL;
+	int result = ps_snapshot_take(stream->set, &snapshot);
+
+	if (result != PS_OK && result != PS_PARTIAL)
+		return result;
+	stream->of = snapshot->of;
+	ps_snapshot_destroy(snapshot);
+	return ps__log_describe_type(ps__set_recording(stream->set), type, &stream->description,
+	                             &stream->description_bytes);
+}
+
+static int begin(struct ps_log_stream *stream)
+{
+	size_t room = stream->log->file.block_bytes / 2;
+
+	if (stream->description_bytes > room)
+		return ps__fail(PS_EBUF,
+		                "ps_log_stream_create: the description of the events, points and "
+		                "fields needs %zu bytes of a block's %zu: give a larger "
+		                "block_bytes to ps_log_create",
+		                stream->description_bytes, stream->log->file.block_bytes);
+	stream->number = atomic_fetch_add_explicit(&stream->log->streams, 1, memory_order_relaxed);
+	return ps__log_next_block(stream);
+}
+
+static int create(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
+                  const struct ps_log_type *type)
+{
+	struct ps_log_stream *stream = ps__os_calloc(1, sizeof *stream);
+
+	if (!stream)
+		return ps__fail_memory("a log's stream");
+	stream->log = log;
+	stream->set = set;
+	int result = allocate(stream, type);
+	if (result == PS_OK)
+		result = look_at_set(stream, type);
+	if (result == PS_OK)
+		result = begin(stream);
+	if (result != PS_OK) {
+		stream_free(stream);
+		return result;
+	}
+	ps__log_hold(log);
+	*out = stream;
+	return PS_OK;
+}
+
+int ps_log_stream_create(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
+                         const struct ps_log_type *type)
+{
+	struct ps__held held;
+	int result = check(out, log, set, type);
+
+	if (result != PS_OK)
+		return result;
+	ps__signals_hold(&held);
+	result = create(out, log, set, type);
+	ps__signals_release(&held);
+	return result;
+}
+
+static int fail_index(const char *call, const char *what, unsigned index, size_t count)
+{
+	return ps__fail(PS_EINVAL, "%s: there is no %s %u: the type has %zu", call, what, index,
+	                count);
+}
+
+/* A jump out of a handler leaves the point unknown, not half taken. */
+static int take(struct ps_log_stream *stream, unsigned number)
+{
+	struct ps__log_point *point = &stream->points[number];
+	uint32_t bit = 1u << number, known = stream->known.points, changed = stream->changed.points;
+
+	stream->known.points = known & ~bit;
+	stream->changed.points = changed & ~bit;
+	atomic_signal_fence(memory_order_seq_cst);
+	int result = ps_snapshot_take(stream->set, &point->snapshot);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (result != PS_OK && result != PS_PARTIAL) {
+		stream->known.points = known;
+		stream->changed.points = changed;
+		return result;
+	}
+	if (__builtin_expect(point->snapshot->of != stream->of, 0))
+		return ps__fail(PS_EINVAL,
+		                "ps_log_take: the event set has other events than when the stream "
+		                "began: make a new stream");
+	stream->known.points = known | bit;
+	stream->changed.points = changed | bit;
+	return result;
+}
+
+int ps_log_take(struct ps_log_stream *stream, unsigned point)
+{
+	int result = ps__log_enter(stream, "ps_log_take");
+
+	if (result != PS_OK)
+		return result;
+	result = __builtin_expect(point < stream->point_count, 1)
+	             ? take(stream, point)
+	             : fail_index("ps_log_take", "point", point, stream->point_count);
+	ps__log_leave(stream);
+	return result;
+}
+
+static int fail_kind(const char *call, unsigned field, enum ps_log_kind kind)
+{
+	static const char *const kinds[] = {"an integer", "a real", "a text"};
+
+	return ps__fail(PS_EINVAL, "%s: field %u holds %s", call, field, kinds[kind]);
+}
+
+/* The words of a field: at most as many as it has room for. */
+static inline int set_field(struct ps_log_stream *stream, const char *call, unsigned field,
+                            enum ps_log_kind kind, const uint64_t *words, size_t count)
+{
+	int result = ps__log_enter(stream, call);
+
+	if (result != PS_OK)
+		return result;
+	if (__builtin_expect(field >= stream->field_count, 0)) {
+		result = fail_index(call, "field", field, stream->field_count);
+	} else if (__builtin_expect(stream->fields[field].kind != kind, 0)) {
+		result = fail_kind(call, field, stream->fields[field].kind);
+	} else {
+		memcpy(stream->fields[field].word, words, count * sizeof *words);
+		stream->fields[field].words = count;
+		stream->known.fields |= 1u << field;
+		stream->changed.fields |= 1u << field;
+	}
+	ps__log_leave(stream);
+	return result;
+}
+
+int ps_log_set_integer(struct ps_log_stream *stream, unsigned field, long long value)
+{
+	uint64_t word = (uint64_t)value;
+
+	return set_field(stream, "ps_log_set_integer", field, PS_LOG_INTEGER, &word, 1);
+}
+
+int ps_log_set_real(struct ps_log_stream *stream, unsigned field, double value)
+{
+	uint64_t word;
+
+	memcpy(&word, &value, sizeof word);
+	return set_field(stream, "ps_log_set_real", field, PS_LOG_REAL, &word, 1);
+}
+
+/* The first byte is the length. */
+int ps_log_set_text(struct ps_log_stream *stream, unsigned field, const char *text)
+{
+	uint64_t words[1 + PS_LOG_TEXT_BYTES / sizeof(uint64_t)] = {0};
+	unsigned char *bytes = (unsigned char *)words;
+	size_t length = text ? strnlen(text, PS_LOG_TEXT_BYTES + 1) : 0;
+
+	if (!text)
+		return ps__fail(PS_EINVAL, "ps_log_set_text: the text is NULL");
+	if (length > PS_LOG_TEXT_BYTES)
+		return ps__fail(PS_EINVAL,
+		                "ps_log_set_text: the text has more than %d bytes: %.20s...",
+		                PS_LOG_TEXT_BYTES, text);
+	bytes[0] = (unsigned char)length;
+	memcpy(bytes + 1, text, length);
+	return set_field(stream, "ps_log_set_text", field, PS_LOG_TEXT, words,
+	                 (length + sizeof *words) / sizeof *words);
+}
+
+void ps_log_stream_destroy(struct ps_log_stream *stream)
+{
+	struct ps__held held;
+
+	if (!stream)
+		return;
+	ps__signals_hold(&held);
+	if (ps__fork_is_same(stream->log->generation))
+		ps__log_end_block(stream);
+	ps__log_give_block(stream->log, &stream->page);
+	ps__log_release(stream->log);
+	stream_free(stream);
+	ps__signals_release(&held);
+}

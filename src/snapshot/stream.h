@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside a stream: what the next record holds, and what the reader knows of the last ones. */
+#ifndef PS_SNAPSHOT_STREAM_H
+#define PS_SNAPSHOT_STREAM_H
+
+#include "base/stack.h"
+#include "eventset/parts.h"
+#include "snapshot/log.h"
+#include "store/recording.h"
+
+#include <perfsage/error.h>
+
+struct ps__log_point {
+	struct ps_snapshot *snapshot;
+	/* The parts as they were written last, in this order; and the snapshot's `opening` */
+	uint64_t *written;
+	size_t written_count, written_room;
+	uint64_t written_opening;
+};
+
+struct ps__log_field {
+	enum ps_log_kind kind;
+	size_t words;
+	uint64_t word[1 + PS_LOG_TEXT_BYTES / sizeof(uint64_t)];
+};
+
+/* Bits of points and of fields. */
+struct ps__log_masks {
+	uint32_t points, fields;
+};
+
+struct ps_log_stream {
+	struct ps_log *log;
+	struct ps_eventset *set;
+	uint64_t of;     /* what its snapshots are of */
+	uint64_t number; /* in the file */
+	size_t point_count, field_count;
+	struct ps__log_point *points;
+	struct ps__log_field *fields;
+	struct ps__log_masks known;   /* they have a value */
+	struct ps__log_masks changed; /* taken or set since the last record */
+	struct ps__log_masks latest;  /* those of the last record in the block */
+	char *description;
+	size_t description_bytes; /* a multiple of 8 */
+	struct ps__log_page page;
+	uint64_t *at;      /* in the page: where the next record begins */
+	uint64_t sequence; /* of the next block */
+	uint64_t records;  /* in the page */
+	uint64_t attempts; /* in all: records that were written, or lost */
+	bool is_broken;    /* a call was left in its midst: what was written last is not known */
+	volatile uintptr_t busy; /* a call is under way: base/stack.h */
+};
+
+/* describe.c: the lines of doc/log-format.md, with NULs up to a multiple of 8 bytes. PS_ENOMEM. */
+int ps__log_describe_type(const struct ps__recording *recording, const struct ps_log_type *type,
+                          char **out, size_t *size_bytes);
+/* Are its names and numbers such as a description can have? PS_EINVAL. */
+int ps__log_check_type(const struct ps_log_type *type);
+
+/* record.c: begins a block, and ends the one before. On failure the stream is as it was. */
+int ps__log_next_block(struct ps_log_stream *stream);
+/* No more records come into its block. */
+void ps__log_end_block(struct ps_log_stream *stream);
+
+/* record.c: the beginning of a call that changes what the next record holds. PS_ECNFLCT. */
+int ps__log_enter_slowly(struct ps_log_stream *stream, const char *call, uintptr_t stack)
+    __attribute__((cold));
+static inline int ps__log_enter(struct ps_log_stream *stream, const char *call)
+{
+	if (__builtin_expect(!stream || stream->busy, 0)) {
+		uintptr_t stack;
+		ps__arch_note_stack(&stack);
+		int result = ps__log_enter_slowly(stream, call, stack);
+		if (result != PS_OK)
+			return result;
+	}
+	ps__arch_note_stack(&stream->busy);
+	atomic_signal_fence(memory_order_seq_cst);
+	return PS_OK;
+}
+
+static inline void ps__log_leave(struct ps_log_stream *stream)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	stream->busy = 0;
+}
+
+#endif

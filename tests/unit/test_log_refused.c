@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Logs that can't be made, and calls on them that make no sense: each is refused, with its reason.
+ */
+#include "test_log.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#define BLOCK 65536
+
+static void write_file(const char *text)
+{
+	int fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+START_TEST(no_file_but_an_older_log_is_replaced)
+{
+	const struct ps_log_options replace = {.size = sizeof replace, .flags = PS_LOG_REPLACE};
+	struct ps_log *log = NULL;
+	char text[16] = "";
+
+	write_file("a diary");
+	check_fails(ps_log_create(&log, log_path, scene.root, NULL), PS_ESYS);
+	check_detail("is there already");
+	check_fails(ps_log_create(&log, log_path, scene.root, &replace), PS_ESYS);
+	check_detail("no log of perfsage");
+	int fd = open(log_path, O_RDONLY);
+	ck_assert_int_eq(read(fd, text, sizeof text), 7);
+	ck_assert_str_eq(text, "a diary");
+	close(fd);
+	unlink(log_path);
+	log = log_of(&replace);
+	ps_log_destroy(log);
+	check_fails(ps_log_create(&log, log_path, scene.root, NULL), PS_ESYS);
+	ps_log_destroy(log_of(&replace));
+	/* Not what a link leads to, either. */
+	char target[80];
+	snprintf(target, sizeof target, "%s-target", log_path);
+	ck_assert_int_eq(rename(log_path, target), 0);
+	ck_assert_int_eq(symlink(target, log_path), 0);
+	check_fails(ps_log_create(&log, log_path, scene.root, &replace), PS_ESYS);
+	ck_assert_int_eq(unlink(log_path) | unlink(target), 0);
+	check_fails(ps_log_create(&log, "/nowhere/log", scene.root, NULL), PS_ESYS);
+	check_detail("/nowhere/log");
+}
+END_TEST
+
+START_TEST(bad_arguments_of_a_log_are_refused)
+{
+	struct ps_log_options options = {0};
+	struct ps_log_reader *reader;
+	struct ps_log *log;
+
+	check_fails(ps_log_create(NULL, log_path, scene.root, NULL), PS_EINVAL);
+	check_fails(ps_log_create(&log, NULL, scene.root, NULL), PS_EINVAL);
+	check_fails(ps_log_create(&log, log_path, NULL, NULL), PS_EINVAL);
+	check_fails(ps_log_create(&log, log_path, ps_component_child(scene.root, 0), NULL),
+	            PS_EINVAL);
+	check_fails(ps_log_create(&log, log_path, scene.root, &options), PS_EINVAL);
+	check_detail("options->size is 0");
+	options.size = sizeof options;
+	options.flags = 2;
+	check_fails(ps_log_create(&log, log_path, scene.root, &options), PS_EINVAL);
+	options.flags = 0;
+	options.ring_bytes = 2 * BLOCK - 1;
+	check_fails(ps_log_create(&log, log_path, scene.root, &options), PS_EINVAL);
+	check_detail("at least 131072");
+	options.ring_bytes = 0;
+	options.block_bytes = SIZE_MAX;
+	check_fails(ps_log_create(&log, log_path, scene.root, &options), PS_EINVAL);
+	ck_assert_int_eq((int)log_size(), -1);
+	check_fails(ps_log_open(NULL, log_path), PS_EINVAL);
+	check_fails(ps_log_open(&reader, NULL), PS_EINVAL);
+	check_fails(ps_log_open(&reader, log_path), PS_ESYS);
+	check_fails(ps_log_open(&reader, "/tmp"), PS_EINVAL);
+	check_fails(ps_log_open(&reader, "/dev/null"), PS_EINVAL);
+	check_fails(ps_log_next(NULL, NULL), PS_EINVAL);
+	check_fails(ps_log_value(NULL, 0, NULL), PS_EINVAL);
+	ps_log_destroy(NULL);
+	ps_log_stream_destroy(NULL);
+	ps_log_close(NULL);
+	ck_assert_uint_eq(ps_log_lost(NULL), 0);
+	ck_assert_uint_eq(ps_log_stream_count(NULL) + ps_log_damaged_blocks(NULL), 0);
+	ck_assert_uint_eq(ps_log_time(NULL, 0), 0);
+	ck_assert_ptr_null(ps_log_root(NULL));
+}
+END_TEST
+
+static void check_type(struct ps_log *log, struct ps_eventset *set, struct ps_log_type type,
+                       const char *part)
+{
+	struct ps_log_stream *stream = NULL;
+
+	check_fails(ps_log_stream_create(&stream, log, set, &type), PS_EINVAL);
+	check_detail(part);
+	ck_assert_ptr_null(stream);
+}
+
+START_TEST(bad_types_are_refused)
+{
+	static const char *const twice[] = {"a", "a"}, *const empty[] = {"a", ""};
+	static const char *const tab[] = {"a\tb"}, *const missing[] = {NULL};
+	static const struct ps_log_field unknown[] = {{"x", (enum ps_log_kind)7}};
+	static const struct ps_log_field same[] = {{"x", PS_LOG_REAL}, {"x", PS_LOG_REAL}};
+	char longest[PS_LOG_TEXT_BYTES + 2] = {0};
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream;
+	struct ps_log_type type = log_type;
+
+	memset(longest, 'x', PS_LOG_TEXT_BYTES + 1);
+	check_fails(ps_log_stream_create(&stream, log, set, &log_type), PS_ENOTRUN);
+	check_ok(ps_start(set));
+	check_fails(ps_log_stream_create(NULL, log, set, &type), PS_EINVAL);
+	check_fails(ps_log_stream_create(&stream, NULL, set, &type), PS_EINVAL);
+	check_fails(ps_log_stream_create(&stream, log, NULL, &type), PS_EINVAL);
+	check_fails(ps_log_stream_create(&stream, log, set, NULL), PS_EINVAL);
+	type.size = 0;
+	check_type(log, set, type, "type->size is 0");
+	type = log_type, type.name = longest;
+	check_type(log, set, type, "more than 63 bytes");
+	type = log_type, type.points = twice;
+	check_type(log, set, type, "two points have the name 'a'");
+	type.points = empty;
+	check_type(log, set, type, "point 1 is empty");
+	type.points = tab, type.point_count = 1;
+	check_type(log, set, type, "can't be shown");
+	type.points = missing;
+	check_type(log, set, type, "point 0 is NULL");
+	type = log_type, type.point_count = 0;
+	check_type(log, set, type, "1 to 32 points");
+	type = log_type, type.field_count = 33;
+	check_type(log, set, type, "up to 32 fields");
+	type = log_type, type.fields = unknown, type.field_count = 1;
+	check_type(log, set, type, "no kind");
+	type.fields = same, type.field_count = 2;
+	check_type(log, set, type, "two fields have the name 'x'");
+	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+START_TEST(bad_points_and_fields_are_refused)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+	struct ps_value values[2];
+
+	check_fails(ps_log_take(NULL, 0), PS_EINVAL);
+	check_fails(ps_log_take(stream, 2), PS_EINVAL);
+	check_fails(ps_log_set_integer(NULL, 0, 1), PS_EINVAL);
+	check_fails(ps_log_set_integer(stream, 3, 1), PS_EINVAL);
+	check_fails(ps_log_set_integer(stream, 1, 1), PS_EINVAL);
+	check_detail("holds a real");
+	check_fails(ps_log_set_real(stream, 0, 1), PS_EINVAL);
+	check_fails(ps_log_set_text(stream, 2, NULL), PS_EINVAL);
+	check_fails(ps_log_write(NULL), PS_EINVAL);
+	log_record(stream, 5);
+	/* Other events: another stream. */
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_ok(ps_eventset_add(set, "minor-faults"));
+	check_ok(ps_start(set));
+	check_fails(ps_log_take(stream, BEGIN), PS_EINVAL);
+	check_detail("other events");
+	struct ps_log_reader *reader = log_reader();
+	check_fails(ps_log_interval(reader, 0, 1, NULL, values, 2), PS_ENOEVST);
+	ck_assert(log_next(reader, 0));
+	check_fails(ps_log_interval(reader, 0, 2, NULL, values, 2), PS_EINVAL);
+	check_fails(ps_log_interval(reader, 0, 1, NULL, values, 0), PS_EBUF);
+	check_fails(ps_log_interval(reader, 0, 1, NULL, NULL, 2), PS_EINVAL);
+	check_fails(ps_log_interval(reader, 1, 0, NULL, values, 2), PS_ENOEVST);
+	check_fails(ps_log_interval(reader, PS_LOG_PREVIOUS, 0, NULL, values, 2), PS_ENOEVST);
+	check_fails(ps_log_interval(NULL, 0, 1, NULL, values, 2), PS_EINVAL);
+	ps_log_close(reader);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("log refused");
+	TCase *tests = scene_case_of(suite, "refused", log_setup, log_teardown);
+
+	tcase_add_test(tests, no_file_but_an_older_log_is_replaced);
+	tcase_add_test(tests, bad_arguments_of_a_log_are_refused);
+	tcase_add_test(tests, bad_types_are_refused);
+	tcase_add_test(tests, bad_points_and_fields_are_refused);
+	return scene_run(suite);
+}
