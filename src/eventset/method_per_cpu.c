@@ -128,6 +128,15 @@ static void sweep_instance(struct round *round, size_t instance)
 		assign_instance(set, slot, instance, mark_of(round, result));
 }
 
+/* Sweeps all instances but the one that this round has read already; -1: none was. */
+static void sweep(struct round *round, ptrdiff_t known)
+{
+	for (size_t instance = 0; instance < round->set->counters.backend->instances; instance++) {
+		if ((ptrdiff_t)instance != known)
+			sweep_instance(round, instance);
+	}
+}
+
 /* Returns the CPU's slot; NULL after a failure. */
 static struct ps__slot *read_cpu(struct round *round, int cpu)
 {
@@ -163,12 +172,13 @@ static struct ps__slot *read_cpu(struct round *round, int cpu)
 }
 
 /* As read_cpu, of a CPU on which the task was since the last fetch. */
-static void read_visited(struct round *round, int cpu)
+static struct ps__slot *read_visited(struct round *round, int cpu)
 {
 	struct ps__slot *slot = read_cpu(round, cpu);
 
 	if (slot && slot->instance >= 0)
 		ps__set_note_presence(round->set, slot);
+	return slot;
 }
 
 static void visit_cpu(const struct ps__visit *visit, void *context)
@@ -212,15 +222,14 @@ static int read_round(struct ps_eventset *set, struct round *round)
 		round->mark |= PS__MARK_ENDED;
 	}
 	int cpu = cpu_now(set);
+	struct ps__slot *here = NULL;
 	/* A process has an instance for each of its roots: they are all swept. */
 	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended)
-		read_visited(round, cpu);
+		here = read_visited(round, cpu);
 	else if (set->counters.target.kind != PS__TARGET_PROCESS)
-		read_cpu(round, cpu);
-	for (size_t instance = 0;
-	     set->attribution.per_cpu.must_sweep && instance < set->counters.backend->instances;
-	     instance++)
-		sweep_instance(round, instance);
+		here = read_cpu(round, cpu);
+	if (set->attribution.per_cpu.must_sweep)
+		sweep(round, here ? here->instance : -1);
 	/* What was to be read and could not be must be found by the next reading. */
 	set->attribution.per_cpu.must_sweep = ps__set_is_failure(round->result);
 	return cpu;

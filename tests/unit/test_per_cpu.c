@@ -188,6 +188,22 @@ START_TEST(a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is)
 }
 END_TEST
 
+START_TEST(a_stop_reads_each_instance_once)
+{
+	struct ps_eventset *set = started();
+
+	fake_advance(PAGE_FAULTS, 5);
+	check_ok(ps_read(set, scene.root, NULL, NULL));
+	fake_advance(PAGE_FAULTS, 2);
+	fake_count_reset();
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_uint_eq(fake_count(FAKE_READ), 4);
+	ck_assert_int_eq(scene_total(EVENT).value, 7);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_store_leaves_the_visits_to_the_next_reading)
 {
 	struct ps_eventset *set = scene_started(EVENT, NULL);
@@ -309,6 +325,7 @@ int main(void)
 	tcase_add_test(tests, a_failed_reading_does_not_make_the_set_forget_where_the_task_went);
 	tcase_add_test(tests, a_task_that_stays_after_the_ring_overflowed_is_counted_where_it_is);
 	tcase_add_test(tests, a_task_that_moved_while_the_set_was_stopped_is_counted_where_it_is);
+	tcase_add_test(tests, a_stop_reads_each_instance_once);
 	tcase_add_test(tests, a_store_leaves_the_visits_to_the_next_reading);
 	tcase_add_test(tests, waiting_for_the_hardware_is_told_however_short_the_intervals_are);
 	tcase_add_loop_test(tests, a_start_that_was_interrupted_is_no_waiting, 0, 2);
