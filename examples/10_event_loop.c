@@ -3,13 +3,26 @@
  * An event loop: snapshots at its steps, and the intervals chosen afterwards.
  *
  *     cc -O2 10_event_loop.c -o event_loop $(pkg-config --cflags --libs perfsage) -pthread
- *     ./event_loop [REQUESTS]
+ *     ./event_loop [REQUESTS] [FILE]
  *
  * A server waits, accepts connections, and does what they ask for: so many units of the kinds A, B
  * and C of work. One event set counts its thread. Four snapshots are taken in the loop, and what is
  * between any two of them is known: what accepting costs, what a request costs, and what happens
  * while the server waits. From the requests follows what one unit of each kind costs: 3, 5 and 7
  * page faults, which is what is programmed below.
+ *
+ * With FILE the same points go into a log, a record for each event of epoll. It can be asked
+ * afterwards:
+ *
+ *     what does the last event of a round cost, before the server waits again?
+ *     perfsage log intervals FILE --from begun --to finished --where last=1
+ *     what happens while it waits?
+ *     perfsage log intervals FILE --from previous:finished --to woken
+ *     what does each kind of event cost, and accept(2) alone?
+ *     perfsage log intervals FILE --from begun --to finished --group event
+ *     perfsage log intervals FILE --from begun --to accepted
+ *     what does a unit of work cost?
+ *     perfsage log cost FILE --work A,B,C --of page-faults --from begun --where event=request
  */
 #include <perfsage.h>
 #include <pthread.h>
@@ -26,6 +39,21 @@
 #define MOST_UNITS  10
 #define CONNECTIONS 4
 
+/* The points of a record, and its fields: units of A, B and C come first. */
+enum {
+	WOKEN,
+	BEGUN,
+	ACCEPTED,
+	FINISHED,
+	POINTS
+};
+enum {
+	EVENT = KINDS,
+	READY, /* events of this round */
+	LAST,  /* 1: the last one of them */
+	FIELDS
+};
+
 static const int pages_of_unit[KINDS] = {3, 5, 7};
 
 /* What a client asks for. */
@@ -41,8 +69,10 @@ struct interval {
 
 struct server {
 	struct ps_eventset *set;
-	/* At the steps of the loop */
-	struct ps_snapshot *woken, *begun, *accepted, *finished;
+	struct ps_snapshot *at[POINTS]; /* the newest of each point */
+	struct ps_topology *topology;
+	struct ps_log *log;
+	struct ps_log_stream *stream; /* NULL: no log is written */
 	struct interval waiting, accepting, working;
 	double *work, *cost; /* of each request */
 	size_t requests, done;
@@ -81,13 +111,31 @@ static void do_work(struct server *server, const struct request *request)
 	        "madvise");
 }
 
-static void add_interval(struct server *server, struct interval *interval,
-                         const struct ps_snapshot *from, const struct ps_snapshot *to)
+static void take(struct server *server, unsigned point)
+{
+	check(ps_snapshot_take(server->set, &server->at[point]), "ps_snapshot_take");
+	if (server->stream)
+		check(ps_log_take(server->stream, point), "ps_log_take");
+}
+
+/* Points that weren't taken, and fields that weren't set, keep what the record before has. */
+static void write_record(struct server *server, const char *event, int ready, int is_last)
+{
+	if (!server->stream)
+		return;
+	check(ps_log_set_text(server->stream, EVENT, event), "ps_log_set_text");
+	check(ps_log_set_integer(server->stream, READY, ready), "ps_log_set_integer");
+	check(ps_log_set_integer(server->stream, LAST, is_last), "ps_log_set_integer");
+	check(ps_log_write(server->stream), "ps_log_write");
+}
+
+static void add_interval(struct server *server, struct interval *interval, int from, int to)
 {
 	struct ps_value faults;
 
-	check(ps_snapshot_difference(server->set, from, to, NULL, &faults, 1),
-	      "ps_snapshot_difference");
+	check(
+	    ps_snapshot_difference(server->set, server->at[from], server->at[to], NULL, &faults, 1),
+	    "ps_snapshot_difference");
 	interval->count++;
 	interval->faults += faults.value;
 }
@@ -97,27 +145,47 @@ static void accept_one(struct server *server)
 	struct epoll_event event = {.events = EPOLLIN};
 
 	event.data.fd = accept(server->listener, NULL, NULL);
+	take(server, ACCEPTED);
 	require(event.data.fd >= 0, "accept");
-	check(ps_snapshot_take(server->set, &server->accepted), "ps_snapshot_take");
 	require(epoll_ctl(server->epoll, EPOLL_CTL_ADD, event.data.fd, &event) == 0, "epoll_ctl");
-	add_interval(server, &server->accepting, server->begun, server->accepted);
+	add_interval(server, &server->accepting, BEGUN, ACCEPTED);
 }
 
-/* A client that has closed its end has no more requests. */
-static void handle(struct server *server, int fd)
+/* True unless the client has closed its end, and has no more requests. */
+static int handle(struct server *server, int fd)
 {
 	struct request request;
-	long long before = server->working.faults;
 
 	if (read(fd, &request, sizeof request) != sizeof request) {
 		close(fd);
-		return;
+		return 0;
 	}
 	do_work(server, &request);
-	check(ps_snapshot_take(server->set, &server->finished), "ps_snapshot_take");
-	add_interval(server, &server->working, server->begun, server->finished);
-	for (int kind = 0; kind < KINDS; kind++)
+	for (int kind = 0; kind < KINDS; kind++) {
 		server->work[server->done * KINDS + (size_t)kind] = request.units[kind];
+		if (server->stream)
+			check(
+			    ps_log_set_integer(server->stream, (unsigned)kind, request.units[kind]),
+			    "ps_log_set_integer");
+	}
+	return 1;
+}
+
+static void serve_one(struct server *server, int fd, int ready, int is_last)
+{
+	long long before = server->working.faults;
+	const char *event = "accept";
+
+	take(server, BEGUN);
+	if (fd == server->listener)
+		accept_one(server);
+	else
+		event = handle(server, fd) ? "request" : "close";
+	take(server, FINISHED);
+	write_record(server, event, ready, is_last);
+	if (strcmp(event, "request") != 0)
+		return;
+	add_interval(server, &server->working, BEGUN, FINISHED);
 	server->cost[server->done++] = (double)(server->working.faults - before);
 }
 
@@ -125,21 +193,15 @@ static void serve(struct server *server)
 {
 	struct epoll_event events[8];
 
-	check(ps_snapshot_take(server->set, &server->finished), "ps_snapshot_take");
+	take(server, FINISHED);
 	while (server->done < server->requests) {
 		int count = epoll_wait(server->epoll, events, 8, -1);
+		take(server, WOKEN);
 		require(count > 0, "epoll_wait");
-		check(ps_snapshot_take(server->set, &server->woken), "ps_snapshot_take");
 		/* From the end of one round to the beginning of the next */
-		add_interval(server, &server->waiting, server->finished, server->woken);
-		for (int index = 0; index < count && server->done < server->requests; index++) {
-			check(ps_snapshot_take(server->set, &server->begun), "ps_snapshot_take");
-			if (events[index].data.fd == server->listener)
-				accept_one(server);
-			else
-				handle(server, events[index].data.fd);
-		}
-		check(ps_snapshot_take(server->set, &server->finished), "ps_snapshot_take");
+		add_interval(server, &server->waiting, FINISHED, WOKEN);
+		for (int index = 0; index < count && server->done < server->requests; index++)
+			serve_one(server, events[index].data.fd, count, index == count - 1);
 	}
 }
 
@@ -198,6 +260,40 @@ static void open_server(struct server *server)
 	check(ps_start(server->set), "ps_start");
 }
 
+static void open_log(struct server *server, const char *path)
+{
+	static const char *const points[POINTS] = {"woken", "begun", "accepted", "finished"};
+	static const struct ps_log_field fields[FIELDS] = {
+	    {"A", PS_LOG_INTEGER},  {"B", PS_LOG_INTEGER},     {"C", PS_LOG_INTEGER},
+	    {"event", PS_LOG_TEXT}, {"ready", PS_LOG_INTEGER}, {"last", PS_LOG_INTEGER}};
+	const struct ps_log_type type = {.size = sizeof type,
+	                                 .name = "event",
+	                                 .points = points,
+	                                 .point_count = POINTS,
+	                                 .fields = fields,
+	                                 .field_count = FIELDS};
+	const struct ps_log_options options = {.size = sizeof options, .flags = PS_LOG_REPLACE};
+
+	check(ps_topology_load(&server->topology, NULL), "ps_topology_load");
+	check(ps_log_create(&server->log, path, ps_topology_root(server->topology), &options),
+	      "ps_log_create");
+	check(ps_log_stream_create(&server->stream, server->log, server->set, &type),
+	      "ps_log_stream_create");
+}
+
+static void close_server(struct server *server)
+{
+	ps_log_stream_destroy(server->stream);
+	ps_log_destroy(server->log);
+	for (int point = 0; point < POINTS; point++)
+		ps_snapshot_destroy(server->at[point]);
+	ps_eventset_destroy(server->set);
+	ps_topology_destroy(server->topology);
+	munmap(server->memory, server->memory_bytes);
+	free(server->work);
+	free(server->cost);
+}
+
 static void print_interval(const struct interval *interval)
 {
 	printf("%-20s %5u times, %8.2f page faults each\n", interval->what, interval->count,
@@ -232,15 +328,24 @@ int main(int argc, char **argv)
 	struct server server = {.waiting = {.what = "waiting"},
 	                        .accepting = {.what = "accepting"},
 	                        .working = {.what = "a request"}};
+	const char *path = NULL;
 	pthread_t clients;
-	int requests = argc > 1 ? atoi(argv[1]) : 400;
+	int requests = 400;
 
-	if (requests < 10 || requests > 1000000) {
-		fprintf(stderr, "usage: %s [REQUESTS], 10 to 1000000\n", argv[0]);
+	for (int index = 1; index < argc; index++) {
+		if (atoi(argv[index]) > 0)
+			requests = atoi(argv[index]);
+		else
+			path = argv[index];
+	}
+	if (argc > 3 || requests < 10 || requests > 1000000) {
+		fprintf(stderr, "usage: %s [REQUESTS] [FILE], 10 to 1000000 requests\n", argv[0]);
 		return EXIT_FAILURE;
 	}
 	server.requests = (size_t)requests;
 	open_server(&server);
+	if (path)
+		open_log(&server, path);
 	require(pthread_create(&clients, NULL, run_clients, &server) == 0, "pthread_create");
 	serve(&server);
 	pthread_join(clients, NULL);
@@ -248,13 +353,6 @@ int main(int argc, char **argv)
 	print_interval(&server.accepting);
 	print_interval(&server.working);
 	print_unit_costs(&server);
-	ps_snapshot_destroy(server.woken);
-	ps_snapshot_destroy(server.begun);
-	ps_snapshot_destroy(server.accepted);
-	ps_snapshot_destroy(server.finished);
-	ps_eventset_destroy(server.set);
-	munmap(server.memory, server.memory_bytes);
-	free(server.work);
-	free(server.cost);
+	close_server(&server);
 	return EXIT_SUCCESS;
 }

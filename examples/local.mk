@@ -9,6 +9,7 @@ examples_programs = \
 	examples/04_attach \
 	examples/05_history \
 	examples/07_migrating \
+	examples/09_unit_costs \
 	examples/10_event_loop
 
 examples_01_count_region_SOURCES = examples/01_count_region.c
@@ -31,6 +32,10 @@ examples_05_history_LDADD = libperfsage.la -lm
 examples_07_migrating_SOURCES = examples/07_migrating.c
 examples_07_migrating_CPPFLAGS = $(public_cppflags)
 examples_07_migrating_LDADD = libperfsage.la
+
+examples_09_unit_costs_SOURCES = examples/09_unit_costs.c
+examples_09_unit_costs_CPPFLAGS = $(public_cppflags)
+examples_09_unit_costs_LDADD = libperfsage.la
 
 examples_10_event_loop_SOURCES = examples/10_event_loop.c
 examples_10_event_loop_CPPFLAGS = $(public_cppflags)
@@ -74,5 +79,6 @@ dist_example_DATA = \
 	examples/07_migrating.c \
 	examples/08_regions.c \
 	examples/09_marks.cc \
+	examples/09_unit_costs.c \
 	examples/10_event_loop.c \
 	examples/Makefile

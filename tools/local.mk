@@ -15,6 +15,14 @@ tools_libtools_la_SOURCES = \
 	tools/list.c \
 	tools/list_events.c \
 	tools/list_events.h \
+	tools/log.c \
+	tools/log.h \
+	tools/log_cost.c \
+	tools/log_intervals.c \
+	tools/log_select.c \
+	tools/log_show.c \
+	tools/log_sums.c \
+	tools/log_sums.h \
 	tools/names.c \
 	tools/options.c \
 	tools/options.h \

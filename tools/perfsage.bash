@@ -120,6 +120,7 @@ _perfsage_offer_value() {
 	--method) _perfsage_offer "auto per-cpu cgroup whole" ;;
 	-o | --output | --heat | --xml) _perfsage_offer_files -f ;;
 	--cgroup) _perfsage_offer_files -d ;;
+	--type | --from | --to | --where | --of | --group | --work) ;;
 	-C | --cpu | -I | --interval | --interval-count | -D | --delay | --budget | --one-in | --region | -r | \
 		--repeat | --timeout | --synthetic) ;;
 	*) return 1 ;;
@@ -131,6 +132,13 @@ _perfsage_offer_word() {
 	case $command,$current in
 	*,-*) _perfsage_offer "$(_perfsage_options "$program" "$command")" ;;
 	stat,*) _perfsage_offer_files -c ;;
+	log,*)
+		if ((${#words[@]} == 3)); then
+			_perfsage_offer "show intervals cost"
+		else
+			_perfsage_offer_files -f
+		fi
+		;;
 	help,*) _perfsage_offer "$(_perfsage_commands "$program")" ;;
 	esac
 }

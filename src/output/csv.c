@@ -27,7 +27,7 @@ static size_t csv_plain_length(const char *text)
 
 /* Quoted if it holds what has a meaning; bytes that are no UTF-8 become
  * U+FFFD. */
-static void csv_add_text(struct ps__buffer *buffer, const char *text)
+void ps__csv_add_first(struct ps__buffer *buffer, const char *text)
 {
 	const char *quote = strpbrk(text, ",\"\r\n") ? "\"" : "";
 
@@ -54,7 +54,7 @@ static void csv_add_text(struct ps__buffer *buffer, const char *text)
 void ps__csv_add_field(struct ps__buffer *buffer, const char *text)
 {
 	ps__buffer_add(buffer, ",");
-	csv_add_text(buffer, text);
+	ps__csv_add_first(buffer, text);
 }
 
 void ps__csv_add_double(struct ps__buffer *buffer, double number)
@@ -68,7 +68,7 @@ static void csv_add_component(struct ps__buffer *buffer, const struct ps__table 
 {
 	const struct ps_component *component = table->rows[row].component;
 
-	csv_add_text(buffer, ps_component_type_name(component->type));
+	ps__csv_add_first(buffer, ps_component_type_name(component->type));
 	ps__buffer_add(buffer, ",%d,", ps__report_id(component));
 	if (component->os_id >= 0)
 		ps__buffer_add(buffer, "%d", component->os_id);

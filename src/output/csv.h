@@ -15,6 +15,8 @@ struct ps__csv_event {
 	double scale;
 };
 
+/* The first field of a row. */
+void ps__csv_add_first(struct ps__buffer *buffer, const char *text);
 /* A field behind a comma; one that is unknown is empty. */
 void ps__csv_add_field(struct ps__buffer *buffer, const char *text);
 void ps__csv_add_double(struct ps__buffer *buffer, double number);

@@ -5,6 +5,7 @@ tool_tests = \
 	tests/tool/confined \
 	tests/tool/doctor \
 	tests/tool/list \
+	tests/tool/log \
 	tests/tool/marks \
 	tests/tool/stat-append \
 	tests/tool/stat-cgroup \

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage log cost: what one unit of each kind of work costs, from intervals of mixed work. */
+#include "base/os.h"
+#include "base/vector.h"
+#include "output/csv.h"
+#include "output/json_writer.h"
+#include "output/known.h"
+#include "output/number.h"
+#include "tools/command.h"
+#include "tools/log.h"
+#include "tools/terminal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Rows of work and what they cost. */
+struct rows {
+	double *work, *cost;
+	size_t count, work_room, cost_room;
+	size_t columns;
+	size_t unknown;       /* intervals whose work or cost isn't known */
+	struct ps__look look; /* of the cost */
+	bool is_estimate;
+};
+
+struct result {
+	struct ps_unit_cost *costs; /* of each kind of work; then the constant */
+	struct ps_unit_cost_fit fit;
+};
+
+static int complain_memory(void)
+{
+	return tool_complain("there is no memory for the intervals of the log"), -1;
+}
+
+static bool read_work(const struct tool_log *log, double *out)
+{
+	for (size_t index = 0; index < log->options.work.count; index++) {
+		struct ps_log_value value;
+		if (ps_log_value(log->reader, log->view.work[index], &value) != PS_OK ||
+		    !value.is_set || value.kind == PS_LOG_TEXT)
+			return false;
+		out[index] = value.kind == PS_LOG_INTEGER ? (double)value.integer : value.real;
+		if (!isfinite(out[index]))
+			return false;
+	}
+	return true;
+}
+
+static int add_row(struct tool_log *log, const struct ps_log_record *record, void *context)
+{
+	struct rows *rows = context;
+	struct ps_value value;
+	uint64_t duration_ns;
+
+	int found = tool_log_interval(log, record, NULL, &value, &duration_ns);
+	if (found <= 0)
+		return found;
+	double *work =
+	    ps__vector_reserve(rows->work, rows->count * rows->columns,
+	                       (rows->count + 1) * rows->columns, &rows->work_room, sizeof *work);
+	if (work)
+		rows->work = work;
+	double *cost = ps__vector_reserve(rows->cost, rows->count, rows->count + 1,
+	                                  &rows->cost_room, sizeof *cost);
+	if (cost)
+		rows->cost = cost;
+	if (!work || !cost)
+		return complain_memory();
+	/* The least that it can be is no measurement. */
+	bool is_number = value.status == PS_STATUS_COUNTED || value.status == PS_STATUS_SCALED;
+	if (!is_number || !read_work(log, rows->work + rows->count * rows->columns)) {
+		rows->unknown++;
+		return 0;
+	}
+	rows->is_estimate |= value.status == PS_STATUS_SCALED;
+	rows->cost[rows->count++] = (double)value.value * rows->look.scale;
+	return 0;
+}
+
+/* Columns that the rows don't tell apart have no value: they are named. */
+static void complain_columns(const struct tool_log *log, const struct result *result)
+{
+	struct ps__buffer names = {0};
+
+	for (size_t index = 0; index < log->options.work.count; index++) {
+		if (isnan(result->costs[index].value))
+			ps__buffer_add(&names, "%s'%s'", names.length ? ", " : "",
+			               log->options.work.names[index]);
+	}
+	if (isnan(result->fit.constant.value))
+		ps__buffer_add(&names, "%sthe constant", names.length ? ", " : "");
+	tool_complain("the costs of %s can't be told apart: the work is 0 or proportional in all "
+	              "records. Measure other mixtures, or leave some out of --work",
+	              ps__buffer_text(&names));
+	ps__buffer_clear(&names);
+}
+
+static int solve(struct tool_log *log, const struct rows *rows, struct result *result)
+{
+	const struct ps_unit_cost_options options = {
+	    .size = sizeof options,
+	    .flags = (log->options.has_constant ? PS_UNIT_COST_CONSTANT : 0) |
+	             (log->options.is_non_negative ? PS_UNIT_COST_NON_NEGATIVE : 0)};
+
+	if (rows->count == 0)
+		return tool_complain("no record has such an interval with all of its work and its "
+		                     "cost known"),
+		       -1;
+	result->fit.size = sizeof result->fit;
+	int code = ps_unit_cost_with(rows->work, rows->cost, rows->count, rows->columns, &options,
+	                             result->costs, &result->fit);
+	if (code == PS_PARTIAL)
+		complain_columns(log, result);
+	else if (code != PS_OK)
+		return tool_complain("%s", ps_error_detail()), -1;
+	return 0;
+}
+
+static void put_json_cost(struct ps__json *json, const char *key, const char *name,
+                          const struct ps_unit_cost *cost)
+{
+	ps__json_open_line(json, key, '{');
+	if (name)
+		ps__json_add_string(json, "work", name);
+	ps__json_add_double(json, "value", cost->value);
+	ps__json_add_double(json, "error", cost->error);
+	ps__json_add_double(json, "low", cost->low);
+	ps__json_add_double(json, "high", cost->high);
+	ps__json_close_line(json, '}');
+}
+
+static void put_json(const struct tool_log *log, const struct rows *rows,
+                     const struct result *result, struct ps__buffer *text)
+{
+	struct ps__json json = ps__json_create(text, false);
+
+	ps__json_open(&json, NULL, '{');
+	ps__json_add_string(&json, "log", log->options.path);
+	ps__json_add_string(&json, "of", log->events.names[0]);
+	ps__json_add_string(&json, "unit", *rows->look.unit ? rows->look.unit : "count");
+	ps__json_add_string(
+	    &json, "status",
+	    ps_status_name(rows->is_estimate ? PS_STATUS_SCALED : PS_STATUS_COUNTED));
+	ps__json_add_unsigned(&json, "intervals", rows->count);
+	ps__json_add_unsigned(&json, "unknown", rows->unknown);
+	ps__json_open(&json, "costs", '[');
+	for (size_t index = 0; index < rows->columns; index++)
+		put_json_cost(&json, NULL, log->options.work.names[index], &result->costs[index]);
+	ps__json_close(&json, ']');
+	if (log->options.has_constant)
+		put_json_cost(&json, "constant", NULL, &result->fit.constant);
+	ps__json_add_double(&json, "residual", result->fit.residual);
+	ps__json_add_double(&json, "condition", result->fit.condition);
+	ps__json_close(&json, '}');
+}
+
+/* No "-0.000" of what is 0 but for rounding. */
+static void add_shown(struct ps__buffer *text, double number)
+{
+	if (isnan(number))
+		ps__buffer_add(text, "%14s", "not known");
+	else
+		ps__buffer_add(text, "%14.3f", number > -0.0005 && number < 0.0005 ? 0 : number);
+}
+
+static void put_text_cost(struct ps__buffer *text, const char *name,
+                          const struct ps_unit_cost *cost)
+{
+	struct ps__buffer shown = {0};
+
+	tool_put(&shown, name);
+	ps__buffer_add(text, "%-24s", ps__buffer_text(&shown));
+	ps__buffer_clear(&shown);
+	add_shown(text, cost->value);
+	add_shown(text, cost->error);
+	add_shown(text, cost->low);
+	add_shown(text, cost->high);
+	ps__buffer_add(text, "\n");
+}
+
+static void put_text(const struct tool_log *log, const struct rows *rows,
+                     const struct result *result, struct ps__buffer *text)
+{
+	tool_put(text, log->events.names[0]);
+	ps__buffer_add(text,
+	               "%s%s%s of one unit of work, by least squares over %zu intervals%s\n\n",
+	               *rows->look.unit ? " (" : "", rows->look.unit, *rows->look.unit ? ")" : "",
+	               rows->count, rows->is_estimate ? " (some counts are scaled)" : "");
+	ps__buffer_add(text, "%-24s%14s%14s%14s%14s\n", "Work", "cost", "error", "95% from", "to");
+	for (size_t index = 0; index < rows->columns; index++)
+		put_text_cost(text, log->options.work.names[index], &result->costs[index]);
+	if (log->options.has_constant)
+		put_text_cost(text, "and each interval", &result->fit.constant);
+	ps__buffer_add(text, "\nnot explained        ");
+	add_shown(text, result->fit.residual);
+	ps__buffer_add(text, "\ncondition number     ");
+	add_shown(text, result->fit.condition);
+	ps__buffer_add(text, "\n");
+	if (rows->unknown)
+		ps__buffer_add(text,
+		               "left out             %14zu, as their work or cost isn't known\n",
+		               rows->unknown);
+}
+
+static void put_csv(const struct tool_log *log, const struct result *result,
+                    struct ps__buffer *text)
+{
+	ps__buffer_add(text, "of,work,value,error,low,high\n");
+	for (size_t index = 0; index <= log->options.work.count; index++) {
+		bool is_constant = index == log->options.work.count;
+		const struct ps_unit_cost *cost =
+		    is_constant ? &result->fit.constant : &result->costs[index];
+		if (is_constant && !log->options.has_constant)
+			break;
+		ps__csv_add_first(text, log->events.names[0]);
+		ps__csv_add_field(text, is_constant ? "" : log->options.work.names[index]);
+		ps__csv_add_double(text, cost->value);
+		ps__csv_add_double(text, cost->error);
+		ps__csv_add_double(text, cost->low);
+		ps__csv_add_double(text, cost->high);
+		ps__buffer_add(text, "\n");
+	}
+}
+
+static int put(const struct tool_log *log, const struct rows *rows, const struct result *result)
+{
+	struct ps__buffer text = {0};
+
+	if (log->options.format == TOOL_LOG_JSON)
+		put_json(log, rows, result, &text);
+	else if (log->options.format == TOOL_LOG_CSV)
+		put_csv(log, result, &text);
+	else
+		put_text(log, rows, result, &text);
+	int status = tool_write(&text, stdout) < 0 ? TOOL_FAILED : TOOL_OK;
+	ps__buffer_clear(&text);
+	return status;
+}
+
+int tool_log_cost(struct tool_log *log)
+{
+	struct rows rows = {.columns = log->options.work.count, .look = tool_log_look(log, 0)};
+	struct result result = {ps__os_calloc(rows.columns, sizeof *result.costs), {0}};
+	int status = TOOL_FAILED;
+
+	if (!result.costs)
+		complain_memory();
+	else if (tool_log_each(log, add_row, &rows) == 0 && solve(log, &rows, &result) == 0)
+		status = put(log, &rows, &result);
+	ps__os_free(result.costs);
+	ps__os_free(rows.work);
+	ps__os_free(rows.cost);
+	return status;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage log intervals: what was counted between two points, in all records together. */
+#include "output/csv.h"
+#include "output/grid.h"
+#include "output/json_writer.h"
+#include "output/label.h"
+#include "output/number.h"
+#include "tools/command.h"
+#include "tools/log_sums.h"
+#include "tools/terminal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A row of the output. */
+struct row {
+	const struct tool_log_group *group;
+	const struct ps_component *component; /* NULL: all */
+	const char *event;                    /* NULL: the time */
+	struct ps__look look;                 /* of the event, or of the time */
+	struct tool_log_sum *sum;
+	struct tool_log_statistics statistics; /* if the sum has a number */
+};
+
+struct output {
+	struct tool_log *log;
+	struct tool_log_groups groups;
+	struct ps__buffer text;
+	struct ps__grid grid;
+	size_t at; /* the next row of the grid */
+	struct ps__json json;
+};
+
+typedef void put_row(struct output *output, const struct row *row);
+
+static void put_one(struct output *output, struct row row, struct tool_log_sum *sum, put_row *put)
+{
+	row.sum = sum;
+	if (sum->count)
+		tool_log_sum_up(sum, &row.statistics);
+	if (sum->count || sum->unknown)
+		put(output, &row);
+}
+
+static void put_group(struct output *output, struct tool_log_group *group, put_row *put)
+{
+	const struct tool_log_groups *all = &output->groups;
+	struct row row = {.group = group, .look = {"ns", 1, false}};
+
+	put_one(output, row, &group->time, put);
+	for (size_t index = 0; index < all->component_count; index++) {
+		for (size_t event = 0; event < all->event_count; event++) {
+			row.component = all->components[index];
+			row.event = output->log->events.names[event];
+			row.look = tool_log_look(output->log, event);
+			put_one(output, row, &group->sums[index * all->event_count + event], put);
+		}
+	}
+}
+
+static void put_all(struct output *output, put_row *put)
+{
+	for (size_t group = 0; group < output->groups.count; group++)
+		put_group(output, &output->groups.groups[group], put);
+}
+
+static const char *unit_of(const struct row *row)
+{
+	return *row->look.unit ? row->look.unit : "count";
+}
+
+/* Text */
+
+static void add_what(struct ps__buffer *buffer, const struct row *row)
+{
+	if (row->component) {
+		ps__label_add_component(buffer, row->component, false);
+		ps__buffer_add(buffer, "  ");
+	}
+	tool_put(buffer, row->event ? row->event : "time");
+	if (row->event && *row->look.unit)
+		ps__buffer_add(buffer, " (%s)", row->look.unit);
+}
+
+enum {
+	COLUMN_WHAT,
+	COLUMN_COUNT,
+	COLUMN_SUM,
+	COLUMN_MEAN,
+	COLUMN_LEAST,
+	COLUMN_P50,
+	COLUMN_P90,
+	COLUMN_P99,
+	COLUMN_MOST,
+	COLUMN_UNKNOWN,
+	COLUMN_KNOWN,
+	COLUMNS
+};
+
+static void set_cell(struct output *output, size_t row, size_t column, struct ps__buffer *text)
+{
+	ps__grid_set(
+	    &output->grid, row, column, text,
+	    (struct ps__grid_cell){.columns = tool_columns(ps__buffer_text(text), text->length),
+	                           .style = row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN});
+	ps__buffer_restart(text);
+}
+
+static void set_number(struct output *output, size_t column, struct ps__buffer *text)
+{
+	ps__grid_set(
+	    &output->grid, output->at, column, text,
+	    (struct ps__grid_cell){.columns = tool_columns(ps__buffer_text(text), text->length),
+	                           .style = ps__style_of_number(ps__buffer_text(text))});
+	ps__buffer_restart(text);
+}
+
+static void put_times(struct output *output, const struct row *row, struct ps__buffer *text)
+{
+	const struct tool_log_statistics *all = &row->statistics;
+	const double times_ns[] = {(double)row->sum->total.value,
+	                           all->mean,
+	                           (double)all->least,
+	                           (double)all->percentiles[0],
+	                           (double)all->percentiles[1],
+	                           (double)all->percentiles[2],
+	                           (double)all->most};
+
+	for (size_t index = 0; index < sizeof times_ns / sizeof times_ns[0]; index++) {
+		ps__number_add_time(text, times_ns[index]);
+		set_number(output, COLUMN_SUM + index, text);
+	}
+}
+
+/* A number of one interval is as well known as the least known one. */
+static void put_counts(struct output *output, const struct row *row, struct ps__buffer *text)
+{
+	const struct tool_log_statistics *all = &row->statistics;
+	const long long numbers[] = {all->least, all->percentiles[0], all->percentiles[1],
+	                             all->percentiles[2], all->most};
+	struct ps_value value = row->sum->total;
+
+	ps__known_add_value(text, &value, &row->look);
+	set_number(output, COLUMN_SUM, text);
+	ps__buffer_add(text, "%s",
+	               value.status == PS_STATUS_SCALED       ? "~"
+	               : value.status == PS_STATUS_INCOMPLETE ? ">="
+	                                                      : "");
+	ps__number_add_plain(text, all->mean * row->look.scale);
+	set_number(output, COLUMN_MEAN, text);
+	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
+		value.value = numbers[index];
+		value.flags &= ~(uint32_t)PS_VALUE_SATURATED;
+		ps__known_add_value(text, &value, &row->look);
+		set_number(output, COLUMN_LEAST + index, text);
+	}
+}
+
+static void put_text_row(struct output *output, const struct row *row)
+{
+	struct ps__buffer text = {0};
+
+	if (output->log->options.group) {
+		ps__buffer_add(&text, "%s=", output->log->options.group);
+		tool_put(&text, row->group->text);
+		ps__buffer_add(&text, "  ");
+	}
+	add_what(&text, row);
+	set_cell(output, output->at, COLUMN_WHAT, &text);
+	ps__buffer_add(&text, "%zu", row->sum->count);
+	set_cell(output, output->at, COLUMN_COUNT, &text);
+	if (row->sum->count && row->event)
+		put_counts(output, row, &text);
+	else if (row->sum->count)
+		put_times(output, row, &text);
+	if (row->sum->unknown) {
+		ps__buffer_add(&text, "%zu", row->sum->unknown);
+		set_cell(output, output->at, COLUMN_UNKNOWN, &text);
+	}
+	if (row->event && row->sum->count) {
+		ps__known_add_words(&text, &row->sum->known);
+		set_cell(output, output->at, COLUMN_KNOWN, &text);
+	}
+	ps__buffer_clear(&text);
+	output->at++;
+}
+
+static void put_headings(struct output *output)
+{
+	static const char *const headings[COLUMNS] = {"Interval", "intervals", "sum",        "mean",
+	                                              "min",      "p50",       "p90",        "p99",
+	                                              "max",      "not known", "Attribution"};
+	struct ps__buffer text = {0};
+
+	for (size_t column = 0; column < COLUMNS; column++) {
+		ps__buffer_add(&text, "%s", headings[column]);
+		set_cell(output, 0, column, &text);
+	}
+	ps__buffer_clear(&text);
+	output->at = 1;
+}
+
+static void put_histogram(struct output *output, const struct row *row)
+{
+	const struct tool_log_statistics *all = &row->statistics;
+
+	if (row->sum->count == 0)
+		return;
+	ps__buffer_add(&output->text, "\n");
+	if (output->log->options.group) {
+		tool_put(&output->text, row->group->text);
+		ps__buffer_add(&output->text, "  ");
+	}
+	add_what(&output->text, row);
+	ps__buffer_add(&output->text, "%s\n", row->event ? "" : " (ns)");
+	for (size_t bin = 0; bin <= TOOL_LOG_BINS; bin++) {
+		if (all->bins[bin] && bin == 0)
+			ps__buffer_add(&output->text, "  %20s  %zu\n", "0 or less", all->bins[0]);
+		else if (all->bins[bin])
+			ps__buffer_add(&output->text, "  %10" PRIu64 " and more  %zu\n",
+			               UINT64_C(1) << (bin - 1), all->bins[bin]);
+	}
+}
+
+static void add_point(struct ps__buffer *buffer, const struct tool_log_point *point,
+                      const char *otherwise)
+{
+	ps__buffer_add(buffer, "%s", point->is_previous ? "previous:" : "");
+	tool_put(buffer, point->name ? point->name : otherwise);
+}
+
+static int put_text(struct output *output)
+{
+	const struct tool_log_options *options = &output->log->options;
+	size_t rows = output->groups.count *
+	              (1 + output->groups.component_count * output->groups.event_count);
+	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
+
+	ps__buffer_add(&output->text, "from ");
+	add_point(&output->text, &options->from, "the first point");
+	ps__buffer_add(&output->text, " to ");
+	add_point(&output->text, &options->to, "the last point");
+	ps__buffer_add(&output->text, "\n\n");
+	if (ps__grid_create(&output->grid, rows + 1, COLUMNS) != PS_OK) {
+		ps__grid_clear(&output->grid);
+		return tool_complain("%s", ps_error_detail());
+	}
+	output->grid.ends_in_words = true;
+	output->grid.has_colour = screen.has_colour;
+	put_headings(output);
+	put_all(output, put_text_row);
+	output->grid.row_count = output->at;
+	ps__grid_add(&output->grid, &output->text, screen.width);
+	ps__grid_add_left_out(&output->grid, &output->text, screen.width,
+	                      "a wider terminal, --csv or --json shows them");
+	ps__grid_clear(&output->grid);
+	if (options->has_histogram)
+		put_all(output, put_histogram);
+	return TOOL_OK;
+}
+
+/* CSV */
+
+/* In the event's unit. */
+static void add_csv_number(struct ps__buffer *text, const struct row *row, long long number)
+{
+	if (row->look.scale == 1)
+		ps__buffer_add(text, ",%lld", number);
+	else
+		ps__csv_add_double(text, (double)number * row->look.scale);
+}
+
+static void put_csv_numbers(struct ps__buffer *text, const struct row *row)
+{
+	const struct tool_log_statistics *all = &row->statistics;
+	const struct ps_value *total = &row->sum->total;
+
+	add_csv_number(text, row, total->value);
+	ps__csv_add_double(text, all->mean * row->look.scale);
+	add_csv_number(text, row, all->least);
+	for (size_t index = 0; index < 3; index++)
+		add_csv_number(text, row, all->percentiles[index]);
+	add_csv_number(text, row, all->most);
+	ps__csv_add_field(text, row->event ? ps_status_name(total->status) : "");
+	ps__csv_add_field(text, row->event ? ps_attribution_name(total->attribution) : "");
+}
+
+static void put_csv_row(struct output *output, const struct row *row)
+{
+	struct ps__buffer component = {0}, *text = &output->text;
+
+	ps__csv_add_first(text, output->log->options.group ? row->group->text : "");
+	if (row->component)
+		ps__label_add_component(&component, row->component, false);
+	ps__csv_add_field(text, ps__buffer_text(&component));
+	ps__buffer_clear(&component);
+	ps__csv_add_field(text, row->event ? row->event : "time");
+	ps__csv_add_field(text, unit_of(row));
+	ps__buffer_add(text, ",%zu,%zu", row->sum->count, row->sum->unknown);
+	if (row->sum->count)
+		put_csv_numbers(text, row);
+	else
+		ps__buffer_add(text, ",,,,,,,,,");
+	ps__buffer_add(text, "\n");
+}
+
+/* JSON */
+
+static void put_json_histogram(struct ps__json *json, const struct tool_log_statistics *all)
+{
+	ps__json_open(json, "histogram", '[');
+	for (size_t bin = 0; bin <= TOOL_LOG_BINS; bin++) {
+		if (!all->bins[bin])
+			continue;
+		ps__json_open(json, NULL, '{');
+		if (bin)
+			ps__json_add_unsigned(json, "from", UINT64_C(1) << (bin - 1));
+		else
+			ps__json_add_null(json, "from");
+		ps__json_add_unsigned(json, "count", all->bins[bin]);
+		ps__json_close(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+/* In the event's unit. */
+static void add_json_number(struct ps__json *json, const struct row *row, const char *key,
+                            long long number)
+{
+	if (row->look.scale == 1)
+		ps__json_add_integer(json, key, number);
+	else
+		ps__json_add_double(json, key, (double)number * row->look.scale);
+}
+
+static void put_json_numbers(struct ps__json *json, const struct row *row)
+{
+	const struct tool_log_statistics *all = &row->statistics;
+	const struct ps_value *total = &row->sum->total;
+
+	add_json_number(json, row, "sum", total->value);
+	ps__json_add_double(json, "mean", all->mean * row->look.scale);
+	add_json_number(json, row, "min", all->least);
+	add_json_number(json, row, "p50", all->percentiles[0]);
+	add_json_number(json, row, "p90", all->percentiles[1]);
+	add_json_number(json, row, "p99", all->percentiles[2]);
+	add_json_number(json, row, "max", all->most);
+	if (row->event)
+		ps__json_add_how(json, total->status, total->attribution, total->flags);
+}
+
+static void put_json_row(struct output *output, const struct row *row)
+{
+	struct ps__json *json = &output->json;
+	struct ps__buffer component = {0};
+
+	ps__json_open_line(json, NULL, '{');
+	if (output->log->options.group)
+		ps__json_add_string(json, "group", row->group->text);
+	if (row->component) {
+		ps__label_add_component(&component, row->component, false);
+		ps__json_add_string(json, "component", ps__buffer_text(&component));
+		ps__buffer_clear(&component);
+	}
+	ps__json_add_string(json, "event", row->event ? row->event : "time");
+	ps__json_add_string(json, "unit", unit_of(row));
+	ps__json_add_unsigned(json, "intervals", row->sum->count);
+	ps__json_add_unsigned(json, "unknown", row->sum->unknown);
+	if (row->sum->count)
+		put_json_numbers(json, row);
+	if (row->sum->count && output->log->options.has_histogram)
+		put_json_histogram(json, &row->statistics);
+	ps__json_close_line(json, '}');
+}
+
+static void put_json(struct output *output)
+{
+	const struct tool_log_options *options = &output->log->options;
+
+	struct ps__json *json = &output->json;
+
+	*json = ps__json_create(&output->text, false);
+	ps__json_open(json, NULL, '{');
+	ps__json_add_string(json, "log", options->path);
+	ps__json_add_string(json, "type", options->type);
+	ps__json_add_string(json, "from", options->from.name);
+	ps__json_add_bool(json, "from_previous", options->from.is_previous);
+	ps__json_add_string(json, "to", options->to.name);
+	ps__json_add_bool(json, "to_previous", options->to.is_previous);
+	ps__json_add_string(json, "group", options->group);
+	ps__json_open(json, "intervals", '[');
+	put_all(output, put_json_row);
+	ps__json_close(json, ']');
+	ps__json_close(json, '}');
+}
+
+static int put(struct output *output)
+{
+	if (output->log->options.format == TOOL_LOG_TEXT)
+		return put_text(output);
+	if (output->log->options.format == TOOL_LOG_JSON) {
+		put_json(output);
+		return TOOL_OK;
+	}
+	ps__buffer_add(&output->text,
+	               "group,component,event,unit,intervals,unknown,sum,mean,min,p50,p90,p99,"
+	               "max,status,attribution\n");
+	put_all(output, put_csv_row);
+	return TOOL_OK;
+}
+
+int tool_log_intervals(struct tool_log *log)
+{
+	struct output output = {.log = log};
+	int status = tool_log_groups_create(&output.groups, log) < 0 ||
+	                     tool_log_groups_collect(&output.groups, log) < 0
+	                 ? TOOL_FAILED
+	                 : TOOL_OK;
+
+	if (status == TOOL_OK && output.groups.count == 0)
+		tool_complain("no record has such an interval");
+	if (status == TOOL_OK)
+		status = put(&output);
+	if (status == TOOL_OK && tool_write(&output.text, stdout) < 0)
+		status = TOOL_FAILED;
+	ps__buffer_clear(&output.text);
+	tool_log_groups_clear(&output.groups);
+	return status;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Chooses records of a log: by their type, and by what their fields say. */
+#include "base/os.h"
+#include "base/vector.h"
+#include "output/number.h"
+#include "snapshot/reader.h"
+#include "tools/command.h"
+#include "tools/log.h"
+#include "tools/terminal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define PREVIOUS "previous:"
+
+struct tool_log_point tool_log_parse_point(const char *text)
+{
+	size_t length = strlen(PREVIOUS);
+	bool is_previous = strncmp(text, PREVIOUS, length) == 0;
+
+	return (struct tool_log_point){is_previous ? text + length : text, is_previous};
+}
+
+/* A sign may stand before it. */
+static double number_of(const char *text)
+{
+	double number;
+	bool is_negative = *text == '-';
+
+	if (!ps__number_parse(text + (is_negative ? 1 : 0), &number))
+		return (double)NAN;
+	return is_negative ? -number : number;
+}
+
+int tool_log_add_condition(struct tool_log_options *options, const char *text)
+{
+	static const struct {
+		const char *sign;
+		int relations;
+	} signs[] = {{"!=", TOOL_LOG_LESS | TOOL_LOG_GREATER},
+	             {"<=", TOOL_LOG_LESS | TOOL_LOG_EQUAL},
+	             {">=", TOOL_LOG_GREATER | TOOL_LOG_EQUAL},
+	             {"=", TOOL_LOG_EQUAL},
+	             {"<", TOOL_LOG_LESS},
+	             {">", TOOL_LOG_GREATER}};
+	size_t length = strcspn(text, "!<>="), sign = 0;
+
+	while (sign < sizeof signs / sizeof signs[0] &&
+	       strncmp(text + length, signs[sign].sign, strlen(signs[sign].sign)) != 0)
+		sign++;
+	if (length == 0 || sign == sizeof signs / sizeof signs[0])
+		return tool_complain(
+			   "'%s' is no condition: give FIELD=VALUE, or !=, <, <=, > or >=", text),
+		       -1;
+	struct tool_log_condition *all = ps__os_calloc(options->condition_count + 1, sizeof *all);
+	char *field = ps__os_strndup(text, length);
+	if (!all || !field) {
+		ps__os_free(all);
+		ps__os_free(field);
+		return tool_complain("there is no memory for the condition '%s'", text), -1;
+	}
+	if (options->condition_count)
+		memcpy(all, options->conditions, options->condition_count * sizeof *all);
+	ps__os_free(options->conditions);
+	options->conditions = all;
+	struct tool_log_condition *condition = &all[options->condition_count++];
+	condition->field = field;
+	condition->relations = signs[sign].relations;
+	condition->text = text + length + strlen(signs[sign].sign);
+	condition->number = number_of(condition->text);
+	return 0;
+}
+
+static ptrdiff_t find_name(const struct ps_log_reader *reader, size_t stream, const char *name,
+                           const char *(*name_of)(const struct ps_log_reader *, size_t, size_t))
+{
+	const char *each;
+
+	for (size_t index = 0; (each = name_of(reader, stream, index)); index++) {
+		if (strcmp(each, name) == 0)
+			return (ptrdiff_t)index;
+	}
+	return -1;
+}
+
+static void add_names(struct ps__buffer *text, const struct ps_log_reader *reader, size_t stream,
+                      const char *(*name_of)(const struct ps_log_reader *, size_t, size_t))
+{
+	const char *each;
+
+	for (size_t index = 0; (each = name_of(reader, stream, index)); index++)
+		ps__buffer_add(text, "%s'%s'", index ? ", " : "", each);
+}
+
+/* The remedy is the names that there are. */
+static int complain_name(const struct ps_log_reader *reader, size_t stream, const char *what,
+                         const char *name,
+                         const char *(*name_of)(const struct ps_log_reader *, size_t, size_t))
+{
+	struct ps_log_info info = {.size = sizeof info};
+	struct ps__buffer text = {0};
+
+	ps_log_describe(reader, stream, &info);
+	add_names(&text, reader, stream, name_of);
+	if (text.length)
+		tool_complain("the records '%s' have no %s '%s': there are %s", info.type, what,
+		              name, ps__buffer_text(&text));
+	else
+		tool_complain("the records '%s' have no %ss", info.type, what);
+	ps__buffer_clear(&text);
+	return -1;
+}
+
+static int view_point(const struct tool_log *log, size_t stream, const struct tool_log_point *point,
+                      size_t otherwise, unsigned *out)
+{
+	ptrdiff_t index = point->name
+	                      ? find_name(log->reader, stream, point->name, ps_log_point_name)
+	                      : (ptrdiff_t)otherwise;
+
+	if (index < 0)
+		return complain_name(log->reader, stream, "point", point->name, ps_log_point_name);
+	*out = (unsigned)index | (point->is_previous ? PS_LOG_PREVIOUS : 0);
+	return 0;
+}
+
+static int view_field(const struct tool_log *log, size_t stream, const char *name, unsigned *out)
+{
+	ptrdiff_t index = find_name(log->reader, stream, name, ps_log_field_name);
+
+	if (index < 0)
+		return complain_name(log->reader, stream, "field", name, ps_log_field_name);
+	*out = (unsigned)index;
+	return 0;
+}
+
+static int view_fields(struct tool_log *log, size_t stream)
+{
+	const struct tool_log_options *options = &log->options;
+	struct tool_log_view *view = &log->view;
+	unsigned group = 0;
+	int result = options->group ? view_field(log, stream, options->group, &group) : 0;
+
+	view->group = options->group ? (ptrdiff_t)group : -1;
+	for (size_t index = 0; result == 0 && index < options->condition_count; index++)
+		result = view_field(log, stream, options->conditions[index].field,
+		                    &view->conditions[index]);
+	for (size_t index = 0; result == 0 && index < options->work.count; index++)
+		result = view_field(log, stream, options->work.names[index], &view->work[index]);
+	return result;
+}
+
+static int view_stream(struct tool_log *log, size_t stream)
+{
+	struct ps_log_info info = {.size = sizeof info};
+	struct tool_log_view *view = &log->view;
+
+	ps_log_describe(log->reader, stream, &info);
+	view->stream = stream;
+	view->taken_before = 0;
+	view->is_chosen = !log->options.type || strcmp(log->options.type, info.type) == 0;
+	if (!view->is_chosen)
+		return 0;
+	for (size_t index = 0; index < log->events.count; index++)
+		view->events[index] =
+		    find_name(log->reader, stream, log->events.names[index], ps_log_event_name);
+	int result = view_point(log, stream, &log->options.from, 0, &view->from);
+	if (result == 0)
+		result = view_point(log, stream, &log->options.to, info.point_count - 1, &view->to);
+	return result == 0 ? view_fields(log, stream) : result;
+}
+
+static size_t find_event(const struct tool_log *log, size_t stream, const char *name)
+{
+	return (size_t)find_name(log->reader, stream, name, ps_log_event_name);
+}
+
+/* A name that no chosen stream has is a mistake. */
+static int check_events(const struct tool_log *log)
+{
+	for (size_t index = 0; index < log->options.events.count; index++) {
+		const char *name = log->options.events.names[index];
+		size_t streams = ps_log_stream_count(log->reader), stream = 0;
+		while (stream < streams && find_event(log, stream, name) == SIZE_MAX)
+			stream++;
+		if (stream == streams && streams)
+			return complain_name(log->reader, 0, "event", name, ps_log_event_name);
+	}
+	return 0;
+}
+
+/* All events of the chosen streams, each once. */
+static int add_events(struct tool_log *log, size_t stream)
+{
+	const char *name;
+
+	for (size_t index = 0; (name = ps_log_event_name(log->reader, stream, index)); index++) {
+		size_t at = 0;
+		while (at < log->events.count && strcmp(log->events.names[at], name) != 0)
+			at++;
+		if (at < log->events.count)
+			continue;
+		char **names = ps__vector_reserve(log->events.names, at, at + 1, &log->events.room,
+		                                  sizeof *names);
+		if (names)
+			log->events.names = names;
+		if (!names || !(names[at] = ps__os_strdup(name)))
+			return tool_complain("there is no memory for the events"), -1;
+		log->events.count++;
+	}
+	return 0;
+}
+
+/* Intervals of several types can't be compared. */
+static int check_types(struct tool_log *log)
+{
+	struct ps_log_info info = {.size = sizeof info}, first = {.size = sizeof first};
+	bool is_found = false;
+
+	for (size_t stream = 0; stream < ps_log_stream_count(log->reader); stream++) {
+		ps_log_describe(log->reader, stream, &info);
+		if (log->options.type && strcmp(info.type, log->options.type) != 0)
+			continue;
+		if (is_found && !log->options.may_mix && strcmp(info.type, first.type) != 0)
+			return tool_complain(
+				   "the log has records '%s' and '%s': choose with --type",
+				   first.type, info.type),
+			       -1;
+		is_found = true;
+		first = info;
+		if (!log->options.events.count && add_events(log, stream) < 0)
+			return -1;
+	}
+	if (!is_found && log->options.type)
+		return tool_complain("the log '%s' has no records '%s'", log->options.path,
+		                     log->options.type),
+		       -1;
+	return check_events(log);
+}
+
+static int allocate(struct tool_log *log)
+{
+	struct tool_log_view *view = &log->view;
+
+	view->conditions =
+	    ps__os_calloc(log->options.condition_count + 1, sizeof *view->conditions);
+	view->events = ps__os_calloc(log->events.count + 1, sizeof *view->events);
+	view->work = ps__os_calloc(log->options.work.count + 1, sizeof *view->work);
+	for (size_t stream = 0; stream < ps_log_stream_count(log->reader); stream++) {
+		struct ps_log_info info = {.size = sizeof info};
+		ps_log_describe(log->reader, stream, &info);
+		if (info.event_count > log->value_room)
+			log->value_room = info.event_count;
+	}
+	log->values = ps__os_calloc(log->value_room + 1, sizeof *log->values);
+	view->stream = SIZE_MAX;
+	return view->conditions && view->events && view->work && log->values
+	           ? 0
+	           : (tool_complain("there is no memory to read the log"), -1);
+}
+
+int tool_log_open(struct tool_log *log)
+{
+	if (ps_log_open(&log->reader, log->options.path) != PS_OK)
+		return tool_complain("%s", ps_error_detail()), -1;
+	for (size_t index = 0; index < log->options.events.count; index++) {
+		if (tool_names_add(&log->events, log->options.events.names[index]) < 0)
+			return -1;
+	}
+	return check_types(log) < 0 ? -1 : allocate(log);
+}
+
+void tool_log_close(struct tool_log *log)
+{
+	for (size_t index = 0; index < log->options.condition_count; index++)
+		ps__os_free(log->options.conditions[index].field);
+	ps__os_free(log->options.conditions);
+	tool_names_clear(&log->options.events);
+	tool_names_clear(&log->options.work);
+	tool_names_clear(&log->events);
+	ps__os_free(log->view.conditions);
+	ps__os_free(log->view.events);
+	ps__os_free(log->view.work);
+	ps__os_free(log->values);
+	ps_log_close(log->reader);
+}
+
+struct ps__look tool_log_look(const struct tool_log *log, size_t event)
+{
+	for (size_t stream = 0; stream < log->reader->source_count; stream++) {
+		ptrdiff_t at =
+		    find_name(log->reader, stream, log->events.names[event], ps_log_event_name);
+		if (at < 0)
+			continue;
+		const struct ps__column *column =
+		    &log->reader->sources[stream].recording->column[at];
+		return (struct ps__look){column->unit, column->scale, false};
+	}
+	return (struct ps__look){"", 1, false};
+}
+
+void tool_log_field_text(const struct ps_log_value *value, char *text, size_t size_bytes)
+{
+	struct ps__buffer number = {0};
+
+	text[0] = '\0';
+	if (value->kind == PS_LOG_REAL && value->is_set && isfinite(value->real))
+		ps__number_add_exact(&number, value->real);
+	else if (value->kind == PS_LOG_REAL && value->is_set)
+		ps__buffer_add(&number, "%s",
+		               isnan(value->real) ? "nan"
+		               : value->real > 0  ? "inf"
+		                                  : "-inf");
+	if (number.length)
+		snprintf(text, size_bytes, "%s", ps__buffer_text(&number));
+	else if (value->kind == PS_LOG_INTEGER && value->is_set)
+		snprintf(text, size_bytes, "%lld", value->integer);
+	else if (value->kind == PS_LOG_TEXT)
+		snprintf(text, size_bytes, "%s", value->text);
+	ps__buffer_clear(&number);
+}
+
+/* Numbers are compared as numbers, all else as text. A field that was never set meets none. */
+static bool is_met(const struct tool_log_condition *condition, const struct ps_log_value *value)
+{
+	double number = value->kind == PS_LOG_INTEGER ? (double)value->integer : value->real;
+	int order;
+
+	if (!value->is_set)
+		return false;
+	if (value->kind == PS_LOG_TEXT)
+		order = strcmp(value->text, condition->text);
+	else if (isnan(number) || isnan(condition->number))
+		return condition->relations == (TOOL_LOG_LESS | TOOL_LOG_GREATER);
+	else
+		order = (number > condition->number) - (number < condition->number);
+	int relation = order < 0 ? TOOL_LOG_LESS : order > 0 ? TOOL_LOG_GREATER : TOOL_LOG_EQUAL;
+	return (int)condition->relations & relation;
+}
+
+static bool is_wanted(const struct tool_log *log)
+{
+	for (size_t index = 0; index < log->options.condition_count; index++) {
+		struct ps_log_value value;
+		if (ps_log_value(log->reader, log->view.conditions[index], &value) != PS_OK ||
+		    !is_met(&log->options.conditions[index], &value))
+			return false;
+	}
+	return true;
+}
+
+/* Numbers of a part of the records must not pass for those of all. */
+static void complain_missing(const struct tool_log *log)
+{
+	uint64_t missing = 0;
+
+	for (size_t stream = 0; stream < ps_log_stream_count(log->reader); stream++) {
+		struct ps_log_info info = {.size = sizeof info};
+		ps_log_describe(log->reader, stream, &info);
+		missing += info.missing;
+	}
+	if (missing)
+		tool_complain("%" PRIu64 " record%s of '%s' %s missing: there was no space for "
+		              "them, or the file is damaged",
+		              missing, missing == 1 ? "" : "s", log->options.path,
+		              missing == 1 ? "is" : "are");
+	if (ps_log_damaged_blocks(log->reader))
+		tool_complain("%zu block%s of '%s' can't be read: the file is damaged",
+		              ps_log_damaged_blocks(log->reader),
+		              ps_log_damaged_blocks(log->reader) == 1 ? "" : "s",
+		              log->options.path);
+}
+
+int tool_log_each(struct tool_log *log, tool_log_visit *visit, void *context)
+{
+	struct ps_log_record record = {.size = sizeof record};
+	int result = 0, code;
+
+	while (result == 0 && (code = ps_log_next(log->reader, &record)) == PS_OK) {
+		if (record.stream != log->view.stream)
+			result = view_stream(log, record.stream);
+		if (result == 0 && log->view.is_chosen && is_wanted(log))
+			result = visit(log, &record, context);
+		log->view.taken_before = record.points;
+	}
+	if (result == 0 && code != PS_ENOEVST)
+		return tool_complain("%s", ps_error_detail()), -1;
+	complain_missing(log);
+	return result;
+}
+
+int tool_log_interval(struct tool_log *log, const struct ps_log_record *record,
+                      const struct ps_component *component, struct ps_value *values,
+                      uint64_t *duration_ns)
+{
+	const struct tool_log_view *view = &log->view;
+	unsigned to = view->to & ~PS_LOG_PREVIOUS;
+	uint32_t taken = view->to & PS_LOG_PREVIOUS ? view->taken_before : record->points;
+
+	/* A point that is kept ended its interval in an earlier record. */
+	if (!(taken & UINT32_C(1) << to))
+		return 0;
+	int code = ps_log_interval(log->reader, view->from, view->to, component, log->values,
+	                           log->value_room);
+	if (code != PS_OK)
+		return code == PS_ENOEVST ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+	*duration_ns = ps_log_time(log->reader, view->to) - ps_log_time(log->reader, view->from);
+	for (size_t index = 0; index < log->events.count; index++) {
+		ptrdiff_t at = view->events[index];
+		values[index] = at >= 0 ? log->values[at]
+		                        : (struct ps_value){.status = PS_STATUS_NOT_SUPPORTED};
+	}
+	return 1;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage log show: the streams of a log, and its records: each point's counts since the record's
+ * first point. */
+#include "output/csv.h"
+#include "output/json_writer.h"
+#include "output/known.h"
+#include "tools/command.h"
+#include "tools/log.h"
+#include "tools/terminal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct show {
+	struct ps__buffer text;
+	struct ps__json json;
+};
+
+static void add_names(struct ps__buffer *text, const char *what, const struct ps_log_reader *reader,
+                      size_t stream,
+                      const char *(*name_of)(const struct ps_log_reader *, size_t, size_t))
+{
+	const char *name;
+
+	for (size_t index = 0; (name = name_of(reader, stream, index)); index++) {
+		ps__buffer_add(text, "%s", index ? ", " : what);
+		tool_put(text, name);
+	}
+	if (name_of(reader, stream, 0))
+		ps__buffer_add(text, "\n");
+}
+
+/* Known once all records were read. */
+static void put_stream(struct ps__buffer *text, const struct ps_log_reader *reader, size_t stream)
+{
+	struct ps_log_info info = {.size = sizeof info};
+
+	ps_log_describe(reader, stream, &info);
+	ps__buffer_add(text, "stream %zu  ", stream);
+	tool_put(text, info.type);
+	ps__buffer_add(text, ", thread %d of process %d: %" PRIu64 " records", info.thread,
+	               info.process, info.records);
+	if (info.missing)
+		ps__buffer_add(text, ", %" PRIu64 " missing", info.missing);
+	if (info.dropped)
+		ps__buffer_add(text, ", %" PRIu64 " older ones dropped", info.dropped);
+	ps__buffer_add(text, "\n");
+	add_names(text, "  events  ", reader, stream, ps_log_event_name);
+	add_names(text, "  points  ", reader, stream, ps_log_point_name);
+	add_names(text, "  fields  ", reader, stream, ps_log_field_name);
+}
+
+/* The time and the counts since the first point. */
+static void put_point(struct tool_log *log, struct show *show, unsigned point, uint64_t first_ns)
+{
+	uint64_t time_ns = ps_log_time(log->reader, point);
+	const char *name = ps_log_point_name(log->reader, log->view.stream, point);
+
+	ps__buffer_add(&show->text, "  ");
+	tool_put(&show->text, name);
+	if (!time_ns) {
+		ps__buffer_add(&show->text, " -");
+		return;
+	}
+	ps__buffer_add(&show->text, " %+" PRId64 "ns", (int64_t)(time_ns - first_ns));
+	if (ps_log_interval(log->reader, 0, point, NULL, log->values, log->value_room) != PS_OK)
+		return;
+	for (size_t index = 0; point && index < log->events.count; index++) {
+		struct ps__look look = tool_log_look(log, index);
+		ptrdiff_t at = log->view.events[index];
+		ps__buffer_add(&show->text, " ");
+		if (at >= 0)
+			ps__known_add_value(&show->text, &log->values[at], &look);
+		else
+			ps__buffer_add(&show->text, "n/s");
+	}
+}
+
+static void put_text_record(struct tool_log *log, struct show *show,
+                            const struct ps_log_record *record)
+{
+	uint64_t first_ns = ps_log_time(log->reader, 0);
+	const char *name;
+
+	ps__buffer_add(&show->text, "%zu:%" PRIu64, record->stream, record->number);
+	for (unsigned field = 0; (name = ps_log_field_name(log->reader, record->stream, field));
+	     field++) {
+		char text[PS_LOG_TEXT_BYTES + 1];
+		struct ps_log_value value;
+		ps_log_value(log->reader, field, &value);
+		tool_log_field_text(&value, text, sizeof text);
+		ps__buffer_add(&show->text, "  ");
+		tool_put(&show->text, name);
+		ps__buffer_add(&show->text, "=");
+		tool_put(&show->text, value.is_set ? text : "-");
+	}
+	for (unsigned point = 0; ps_log_point_name(log->reader, record->stream, point); point++)
+		put_point(log, show, point, first_ns);
+	ps__buffer_add(&show->text, "\n");
+}
+
+static void put_json_fields(struct tool_log *log, struct ps__json *json, size_t stream)
+{
+	const char *name;
+
+	ps__json_open(json, "fields", '{');
+	for (unsigned field = 0; (name = ps_log_field_name(log->reader, stream, field)); field++) {
+		struct ps_log_value value;
+		ps_log_value(log->reader, field, &value);
+		if (!value.is_set)
+			ps__json_add_null(json, name);
+		else if (value.kind == PS_LOG_INTEGER)
+			ps__json_add_integer(json, name, value.integer);
+		else if (value.kind == PS_LOG_REAL)
+			ps__json_add_double(json, name, value.real);
+		else
+			ps__json_add_string(json, name, value.text);
+	}
+	ps__json_close(json, '}');
+}
+
+static void put_json_points(struct tool_log *log, struct ps__json *json,
+                            const struct ps_log_record *record)
+{
+	const char *name;
+
+	ps__json_open(json, "points", '[');
+	for (unsigned point = 0; (name = ps_log_point_name(log->reader, record->stream, point));
+	     point++) {
+		ps__json_open(json, NULL, '{');
+		ps__json_add_string(json, "point", name);
+		ps__json_add_bool(json, "taken", record->points >> point & 1);
+		ps__json_add_unsigned(json, "timestamp", ps_log_time(log->reader, point));
+		ps__json_open(json, "since_first", '{');
+		bool is_known = ps_log_interval(log->reader, 0, point, NULL, log->values,
+		                                log->value_room) == PS_OK;
+		for (size_t index = 0; is_known && index < log->events.count; index++) {
+			ptrdiff_t at = log->view.events[index];
+			struct ps__look look = tool_log_look(log, index);
+			ps__json_open(json, log->events.names[index], '{');
+			if (at >= 0)
+				ps__json_add_value(json, &log->values[at], look.unit, look.scale);
+			ps__json_close(json, '}');
+		}
+		ps__json_close(json, '}');
+		ps__json_close(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+/* The text goes out record by record: a log may be larger than the memory. */
+static int flush(struct show *show)
+{
+	if (show->text.length < 65536)
+		return 0;
+	return tool_write(&show->text, stdout);
+}
+
+static int put_record(struct tool_log *log, const struct ps_log_record *record, void *context)
+{
+	struct show *show = context;
+
+	if (log->options.format != TOOL_LOG_JSON) {
+		put_text_record(log, show, record);
+		return flush(show);
+	}
+	ps__json_open_line(&show->json, NULL, '{');
+	ps__json_add_unsigned(&show->json, "stream", record->stream);
+	ps__json_add_unsigned(&show->json, "number", record->number);
+	put_json_fields(log, &show->json, record->stream);
+	put_json_points(log, &show->json, record);
+	ps__json_close_line(&show->json, '}');
+	return flush(show);
+}
+
+static void put_json_stream(struct ps__json *json, const struct ps_log_reader *reader,
+                            size_t stream)
+{
+	struct ps_log_info info = {.size = sizeof info};
+
+	ps_log_describe(reader, stream, &info);
+	ps__json_open_line(json, NULL, '{');
+	ps__json_add_unsigned(json, "stream", stream);
+	ps__json_add_string(json, "type", info.type);
+	ps__json_add_integer(json, "process", info.process);
+	ps__json_add_integer(json, "thread", info.thread);
+	ps__json_add_unsigned(json, "records", info.records);
+	ps__json_add_unsigned(json, "missing", info.missing);
+	ps__json_add_unsigned(json, "dropped", info.dropped);
+	ps__json_close_line(json, '}');
+}
+
+static void put_json_end(struct tool_log *log, struct show *show)
+{
+	ps__json_close(&show->json, ']');
+	ps__json_open(&show->json, "streams", '[');
+	for (size_t stream = 0; stream < ps_log_stream_count(log->reader); stream++)
+		put_json_stream(&show->json, log->reader, stream);
+	ps__json_close(&show->json, ']');
+	ps__json_close(&show->json, '}');
+}
+
+int tool_log_show(struct tool_log *log)
+{
+	struct show show = {.text = {0}};
+	bool is_json = log->options.format == TOOL_LOG_JSON;
+
+	if (log->options.format == TOOL_LOG_CSV)
+		return tool_complain("perfsage log show has no CSV: records of several types have "
+		                     "different columns. --json shows them");
+	show.json = ps__json_create(&show.text, false);
+	if (is_json) {
+		ps__json_open(&show.json, NULL, '{');
+		ps__json_add_string(&show.json, "log", log->options.path);
+		ps__json_open(&show.json, "records", '[');
+	}
+	int result = tool_log_each(log, put_record, &show);
+	if (result == 0 && is_json)
+		put_json_end(log, &show);
+	for (size_t stream = 0;
+	     result == 0 && !is_json && stream < ps_log_stream_count(log->reader); stream++) {
+		ps__buffer_add(&show.text, "%s", stream ? "" : "\n");
+		put_stream(&show.text, log->reader, stream);
+	}
+	if (result == 0)
+		result = tool_write(&show.text, stdout);
+	ps__buffer_clear(&show.text);
+	return result < 0 ? TOOL_FAILED : TOOL_OK;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collects the numbers of a log's intervals, by group, component and event. */
+#include "tools/log_sums.h"
+
+#include "base/os.h"
+#include "base/vector.h"
+#include "output/number.h"
+#include "store/attrmap.h"
+#include "tools/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A field with more values is no kind of work but a measure: --where chooses ranges of it. */
+#define MOST_GROUPS 10000
+
+static int complain_memory(void)
+{
+	return tool_complain("there is no memory for the intervals of the log"), -1;
+}
+
+int tool_log_sum_add(struct tool_log_sum *sum, const struct ps_value *value)
+{
+	if (!ps__known_has_number(value->status)) {
+		sum->unknown++;
+		return 0;
+	}
+	long long *numbers = ps__vector_reserve(sum->numbers, sum->count, sum->count + 1,
+	                                        &sum->room, sizeof *numbers);
+	if (!numbers)
+		return complain_memory();
+	sum->numbers = numbers;
+	sum->numbers[sum->count] = value->value;
+	ps__known_note(&sum->known, value);
+	ps__value_merge(&sum->total, &sum->count, value);
+	return 0;
+}
+
+static int compare_numbers(const void *one, const void *other)
+{
+	long long a = *(const long long *)one, b = *(const long long *)other;
+
+	return (a > b) - (a < b);
+}
+
+static size_t bin_of(long long number)
+{
+	return number <= 0 ? 0 : 1 + (size_t)(63 - __builtin_clzll((unsigned long long)number));
+}
+
+void tool_log_sum_up(struct tool_log_sum *sum, struct tool_log_statistics *out)
+{
+	static const size_t ranks[] = {50, 90, 99};
+
+	long double total = 0;
+
+	*out = (struct tool_log_statistics){0};
+	qsort(sum->numbers, sum->count, sizeof *sum->numbers, compare_numbers);
+	for (size_t index = 0; index < sum->count; index++) {
+		total += (long double)sum->numbers[index];
+		out->bins[bin_of(sum->numbers[index])]++;
+	}
+	out->mean = (double)(total / (long double)sum->count);
+	out->least = sum->numbers[0];
+	out->most = sum->numbers[sum->count - 1];
+	for (size_t index = 0; index < 3; index++)
+		out->percentiles[index] = sum->numbers[(sum->count * ranks[index] + 99) / 100 - 1];
+}
+
+struct choice {
+	struct tool_log_groups *all;
+	const struct tool_log_options *options;
+};
+
+static bool is_chosen(const struct tool_log_options *options, const struct ps_component *component)
+{
+	enum ps_component_type type = ps_component_type(component);
+
+	if (!(options->by & PS_TYPE_BIT(type)))
+		return false;
+	return type != PS_COMPONENT_CACHE || options->by_level == PS_CACHE_LAST_LEVEL ||
+	       ps_component_cache_level(component) == options->by_level;
+}
+
+static int add_component(struct ps_component *component, void *context)
+{
+	struct choice *choice = context;
+	struct tool_log_groups *all = choice->all;
+
+	if (!is_chosen(choice->options, component))
+		return 0;
+	struct ps_component **components =
+	    ps__vector_reserve(all->components, all->component_count, all->component_count + 1,
+	                       &all->component_room, sizeof *components);
+	if (!components)
+		return -1;
+	all->components = components;
+	all->components[all->component_count++] = component;
+	return 0;
+}
+
+int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *log)
+{
+	struct choice choice = {all, &log->options};
+
+	*all = (struct tool_log_groups){.event_count = log->events.count};
+	if (!log->options.by) {
+		all->components = ps__os_calloc(1, sizeof *all->components);
+		all->component_count = 1;
+		return all->components ? 0 : complain_memory();
+	}
+	if (ps_component_for_each(ps_log_root(log->reader), add_component, &choice) < 0)
+		return complain_memory();
+	return all->component_count
+	           ? 0
+	           : (tool_complain("the machine of the log has no component of that type"), -1);
+}
+
+static struct tool_log_group *find_group(struct tool_log_groups *all, const char *text)
+{
+	for (size_t index = 0; index < all->count; index++) {
+		if (strcmp(all->groups[index].text, text) == 0)
+			return &all->groups[index];
+	}
+	if (all->count == MOST_GROUPS) {
+		tool_complain("the field of --group has more than %d values", MOST_GROUPS);
+		return NULL;
+	}
+	struct tool_log_group *groups =
+	    ps__vector_reserve(all->groups, all->count, all->count + 1, &all->room, sizeof *groups);
+	if (groups)
+		all->groups = groups;
+	struct tool_log_sum *sums =
+	    ps__os_calloc(all->component_count * all->event_count + 1, sizeof *sums);
+	if (!groups || !sums) {
+		ps__os_free(sums);
+		complain_memory();
+		return NULL;
+	}
+	struct tool_log_group *group = &groups[all->count++];
+	snprintf(group->text, sizeof group->text, "%s", text);
+	group->sums = sums;
+	return group;
+}
+
+static struct tool_log_group *group_of(struct tool_log_groups *all, const struct tool_log *log)
+{
+	char text[PS_LOG_TEXT_BYTES + 1] = "";
+	struct ps_log_value value;
+
+	if (log->view.group >= 0 &&
+	    ps_log_value(log->reader, (unsigned)log->view.group, &value) == PS_OK)
+		tool_log_field_text(&value, text, sizeof text);
+	return find_group(all, text);
+}
+
+static int add_values(struct tool_log_groups *all, struct tool_log_group *group, size_t component,
+                      const struct ps_value *values)
+{
+	int result = 0;
+
+	for (size_t event = 0; result == 0 && event < all->event_count; event++)
+		result = tool_log_sum_add(&group->sums[component * all->event_count + event],
+		                          &values[event]);
+	return result;
+}
+
+static int add_record(struct tool_log *log, const struct ps_log_record *record, void *context)
+{
+	struct tool_log_groups *all = context;
+	struct ps_value *values = ps__os_calloc(all->event_count + 1, sizeof *values);
+	struct ps_value time = {.attribution = PS_ATTRIBUTION_EXACT};
+	struct tool_log_group *group = NULL;
+	uint64_t duration_ns;
+	bool is_timed = false;
+	int result = values ? 0 : complain_memory();
+
+	for (size_t index = 0; result == 0 && index < all->component_count; index++) {
+		int found =
+		    tool_log_interval(log, record, all->components[index], values, &duration_ns);
+		if (found <= 0) {
+			result = found;
+			continue;
+		}
+		time.value = (long long)duration_ns;
+		if (!group && !(group = group_of(all, log)))
+			result = -1;
+		else if (!is_timed)
+			result = tool_log_sum_add(&group->time, &time);
+		is_timed = true;
+		if (result == 0)
+			result = add_values(all, group, index, values);
+	}
+	ps__os_free(values);
+	return result;
+}
+
+/* Numbers by their size, texts by their letters. */
+static int compare_groups(const void *one, const void *other)
+{
+	const char *a = ((const struct tool_log_group *)one)->text;
+	const char *b = ((const struct tool_log_group *)other)->text;
+	double x, y;
+
+	if (ps__number_parse(a + (*a == '-'), &x) && ps__number_parse(b + (*b == '-'), &y)) {
+		x = *a == '-' ? -x : x;
+		y = *b == '-' ? -y : y;
+		return (x > y) - (x < y);
+	}
+	return strcmp(a, b);
+}
+
+int tool_log_groups_collect(struct tool_log_groups *all, struct tool_log *log)
+{
+	int result = tool_log_each(log, add_record, all);
+
+	if (result == 0 && all->count > 1)
+		qsort(all->groups, all->count, sizeof *all->groups, compare_groups);
+	return result;
+}
+
+void tool_log_groups_clear(struct tool_log_groups *all)
+{
+	size_t sums = all->component_count * all->event_count;
+
+	for (size_t group = 0; group < all->count; group++) {
+		for (size_t index = 0; index < sums; index++)
+			ps__os_free(all->groups[group].sums[index].numbers);
+		ps__os_free(all->groups[group].sums);
+		ps__os_free(all->groups[group].time.numbers);
+	}
+	ps__os_free(all->groups);
+	ps__os_free(all->components);
+}
