@@ -17,12 +17,15 @@ tools_libtools_la_SOURCES = \
 	tools/list_events.h \
 	tools/log.c \
 	tools/log.h \
+	tools/log_convert.c \
 	tools/log_cost.c \
 	tools/log_intervals.c \
 	tools/log_select.c \
 	tools/log_show.c \
 	tools/log_sums.c \
 	tools/log_sums.h \
+	tools/log_tracks.c \
+	tools/log_tracks.h \
 	tools/names.c \
 	tools/options.c \
 	tools/options.h \

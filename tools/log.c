@@ -22,6 +22,7 @@ enum {
 	OPTION_CONSTANT,
 	OPTION_NON_NEGATIVE,
 	OPTION_BY,
+	OPTION_FORMAT,
 	OPTION_JSON,
 	OPTION_CSV
 };
@@ -40,6 +41,8 @@ static const struct tool_option options_of_log[] = {
     {OPTION_WORK, "work", "FIELDS", "cost: the fields that say how much work was done"},
     {OPTION_CONSTANT, "constant", NULL, "cost: each interval has a cost besides that of its work"},
     {OPTION_NON_NEGATIVE, "non-negative", NULL, "cost: no unit of work has one below 0"},
+    {'o', "output", "FILE", "convert: the trace"},
+    {OPTION_FORMAT, "format", "NAME", "convert: perfetto"},
     {OPTION_JSON, "json", NULL, "as JSON"},
     {OPTION_CSV, "csv", NULL, "as comma-separated values"},
 };
@@ -47,22 +50,27 @@ static const struct tool_option options_of_log[] = {
 static const struct tool_usage usage = {
     .synopsis = "perfsage log show FILE [OPTIONS]\n"
 		"perfsage log intervals FILE [OPTIONS]\n"
-		"perfsage log cost FILE --work FIELDS --of EVENT [OPTIONS]",
+		"perfsage log cost FILE --work FIELDS --of EVENT [OPTIONS]\n"
+		"perfsage log convert FILE -o TRACE [OPTIONS]",
     .summary = "Reads a log that a program wrote with ps_log(3): its records; what was counted "
 	       "between two of their\n"
-	       "points, with mean and percentiles; and what one unit of each kind of work costs.",
+	       "points, with mean and percentiles; and what one unit of each kind of work costs. "
+	       "Or makes a\n"
+	       "trace of it, for viewers.",
     .options = options_of_log,
     .option_count = sizeof options_of_log / sizeof options_of_log[0],
     .examples = "perfsage log show server.pslog\n"
 		"perfsage log intervals server.pslog --from begun --to finished --group kind\n"
 		"perfsage log intervals server.pslog --from previous:finished --to woken\n"
-		"perfsage log cost server.pslog --work rows,columns --of page-faults --json\n",
+		"perfsage log cost server.pslog --work rows,columns --of page-faults --json\n"
+		"perfsage log convert server.pslog -o server.perfetto-trace\n",
 };
 
 enum {
 	SHOW = 1 << 0,
 	INTERVALS = 1 << 1,
-	COST = 1 << 2
+	COST = 1 << 2,
+	CONVERT = 1 << 3
 };
 
 static const struct action {
@@ -73,6 +81,7 @@ static const struct action {
     {"show", tool_log_show, SHOW},
     {"intervals", tool_log_intervals, INTERVALS},
     {"cost", tool_log_cost, COST},
+    {"convert", tool_log_convert, CONVERT},
 };
 
 #define ACTIONS (sizeof actions / sizeof actions[0])
@@ -82,9 +91,18 @@ static const struct {
 	int key;
 	unsigned actions;
 } only_for[] = {
-    {OPTION_FROM, INTERVALS | COST}, {OPTION_TO, INTERVALS | COST}, {OPTION_GROUP, INTERVALS},
-    {OPTION_BY, INTERVALS},          {OPTION_HISTOGRAM, INTERVALS}, {OPTION_WORK, COST},
-    {OPTION_CONSTANT, COST},         {OPTION_NON_NEGATIVE, COST},   {OPTION_CSV, INTERVALS | COST},
+    {OPTION_FROM, INTERVALS | COST | CONVERT},
+    {OPTION_TO, INTERVALS | COST | CONVERT},
+    {OPTION_JSON, SHOW | INTERVALS | COST},
+    {'o', CONVERT},
+    {OPTION_FORMAT, CONVERT},
+    {OPTION_GROUP, INTERVALS},
+    {OPTION_BY, INTERVALS},
+    {OPTION_HISTOGRAM, INTERVALS},
+    {OPTION_WORK, COST},
+    {OPTION_CONSTANT, COST},
+    {OPTION_NON_NEGATIVE, COST},
+    {OPTION_CSV, INTERVALS | COST},
 };
 
 static const char *name_of_option(int key)
@@ -133,6 +151,15 @@ static int take_option(struct tool_log_options *options, int key, const char *ar
 		return ps__by_find("--by", argument, &options->by, &options->by_level) == PS_OK
 		           ? 0
 		           : (tool_complain("%s", ps_error_detail()), -1);
+	case 'o':
+		options->output = argument;
+		return 0;
+	case OPTION_FORMAT:
+		return strcmp(argument, "perfetto") == 0
+		           ? 0
+		           : (tool_complain("there is no format '%s' of traces: it is perfetto",
+		                            argument),
+		              -1);
 	case OPTION_HISTOGRAM:
 		options->has_histogram = true;
 		return 0;
@@ -187,7 +214,9 @@ static int run_action(struct tool_log *log, const struct action *action, int arg
 	if (action->bit == COST && (!options->work.count || options->events.count != 1))
 		return tool_complain(
 		    "perfsage log cost needs --work FIELDS, and --of with one EVENT");
-	options->may_mix = action->bit == SHOW;
+	if (action->bit == CONVERT && !options->output)
+		return tool_complain("perfsage log convert needs -o with the FILE of the trace");
+	options->may_mix = action->bit == SHOW || action->bit == CONVERT;
 	return tool_log_open(log) < 0 ? TOOL_FAILED : action->run(log);
 }
 
@@ -201,8 +230,9 @@ int tool_log(int argc, char **argv)
 		int key = tool_options_next(&usage, argc, argv, &argument);
 		if (key == TOOL_OPTIONS_HELP)
 			return TOOL_OK;
-		return tool_complain("say what to do with the log: show, intervals or cost. See "
-		                     "perfsage log --help");
+		return tool_complain(
+		    "say what to do with the log: show, intervals, cost or convert. See "
+		    "perfsage log --help");
 	}
 	for (size_t index = 0; index < ACTIONS; index++) {
 		if (strcmp(argv[1], actions[index].name) != 0)
@@ -211,6 +241,6 @@ int tool_log(int argc, char **argv)
 		tool_log_close(&log);
 		return status;
 	}
-	return tool_complain("there is no 'perfsage log %s': it is show, intervals or cost",
-	                     argv[1]);
+	return tool_complain(
+	    "there is no 'perfsage log %s': it is show, intervals, cost or convert", argv[1]);
 }

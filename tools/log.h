@@ -33,7 +33,7 @@ struct tool_log_condition {
 };
 
 struct tool_log_options {
-	const char *path, *type, *group;
+	const char *path, *type, *group, *output;
 	struct tool_log_point from, to;
 	struct tool_log_condition *conditions;
 	size_t condition_count;
@@ -63,6 +63,7 @@ struct tool_log {
 	struct tool_log_options options;
 	struct ps_log_reader *reader;
 	struct tool_names events; /* that are shown */
+	struct ps__look *looks;   /* the unit of each of them */
 	struct tool_log_view view;
 	struct ps_value *values; /* of a stream's events */
 	size_t value_room;
@@ -86,8 +87,8 @@ int tool_log_each(struct tool_log *log, tool_log_visit *visit, void *context);
 int tool_log_interval(struct tool_log *log, const struct ps_log_record *record,
                       const struct ps_component *component, struct ps_value *values,
                       uint64_t *duration_ns);
-/* The unit of an event, by its index in the log's events. */
-struct ps__look tool_log_look(const struct tool_log *log, size_t event);
+/* The values of the log's events, of those that ps_log_interval gave to log->values. */
+void tool_log_choose(const struct tool_log *log, struct ps_value *values);
 /* The text of a field, as conditions and groups see it. */
 void tool_log_field_text(const struct ps_log_value *value, char *text, size_t size_bytes);
 
@@ -95,5 +96,6 @@ void tool_log_field_text(const struct ps_log_value *value, char *text, size_t si
 int tool_log_show(struct tool_log *log);
 int tool_log_intervals(struct tool_log *log);
 int tool_log_cost(struct tool_log *log);
+int tool_log_convert(struct tool_log *log);
 
 #endif

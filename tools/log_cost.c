@@ -241,7 +241,7 @@ static int put(const struct tool_log *log, const struct rows *rows, const struct
 
 int tool_log_cost(struct tool_log *log)
 {
-	struct rows rows = {.columns = log->options.work.count, .look = tool_log_look(log, 0)};
+	struct rows rows = {.columns = log->options.work.count, .look = log->looks[0]};
 	struct result result = {ps__os_calloc(rows.columns, sizeof *result.costs), {0}};
 	int status = TOOL_FAILED;
 

@@ -54,7 +54,7 @@ static void put_group(struct output *output, struct tool_log_group *group, put_r
 		for (size_t event = 0; event < all->event_count; event++) {
 			row.component = all->components[index];
 			row.event = output->log->events.names[event];
-			row.look = tool_log_look(output->log, event);
+			row.look = output->log->looks[event];
 			put_one(output, row, &group->sums[index * all->event_count + event], put);
 		}
 	}

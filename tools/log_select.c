@@ -239,6 +239,20 @@ static int check_types(struct tool_log *log)
 	return check_events(log);
 }
 
+static struct ps__look find_look(const struct tool_log *log, size_t event)
+{
+	for (size_t stream = 0; stream < log->reader->source_count; stream++) {
+		ptrdiff_t at =
+		    find_name(log->reader, stream, log->events.names[event], ps_log_event_name);
+		if (at < 0)
+			continue;
+		const struct ps__column *column =
+		    &log->reader->sources[stream].recording->column[at];
+		return (struct ps__look){column->unit, column->scale, false};
+	}
+	return (struct ps__look){"", 1, false};
+}
+
 static int allocate(struct tool_log *log)
 {
 	struct tool_log_view *view = &log->view;
@@ -254,10 +268,13 @@ static int allocate(struct tool_log *log)
 			log->value_room = info.event_count;
 	}
 	log->values = ps__os_calloc(log->value_room + 1, sizeof *log->values);
+	log->looks = ps__os_calloc(log->events.count + 1, sizeof *log->looks);
 	view->stream = SIZE_MAX;
-	return view->conditions && view->events && view->work && log->values
-	           ? 0
-	           : (tool_complain("there is no memory to read the log"), -1);
+	if (!view->conditions || !view->events || !view->work || !log->values || !log->looks)
+		return tool_complain("there is no memory to read the log"), -1;
+	for (size_t event = 0; event < log->events.count; event++)
+		log->looks[event] = find_look(log, event);
+	return 0;
 }
 
 int tool_log_open(struct tool_log *log)
@@ -283,21 +300,8 @@ void tool_log_close(struct tool_log *log)
 	ps__os_free(log->view.events);
 	ps__os_free(log->view.work);
 	ps__os_free(log->values);
+	ps__os_free(log->looks);
 	ps_log_close(log->reader);
-}
-
-struct ps__look tool_log_look(const struct tool_log *log, size_t event)
-{
-	for (size_t stream = 0; stream < log->reader->source_count; stream++) {
-		ptrdiff_t at =
-		    find_name(log->reader, stream, log->events.names[event], ps_log_event_name);
-		if (at < 0)
-			continue;
-		const struct ps__column *column =
-		    &log->reader->sources[stream].recording->column[at];
-		return (struct ps__look){column->unit, column->scale, false};
-	}
-	return (struct ps__look){"", 1, false};
 }
 
 void tool_log_field_text(const struct ps_log_value *value, char *text, size_t size_bytes)
@@ -390,6 +394,15 @@ int tool_log_each(struct tool_log *log, tool_log_visit *visit, void *context)
 	return result;
 }
 
+void tool_log_choose(const struct tool_log *log, struct ps_value *values)
+{
+	for (size_t index = 0; index < log->events.count; index++) {
+		ptrdiff_t at = log->view.events[index];
+		values[index] = at >= 0 ? log->values[at]
+		                        : (struct ps_value){.status = PS_STATUS_NOT_SUPPORTED};
+	}
+}
+
 int tool_log_interval(struct tool_log *log, const struct ps_log_record *record,
                       const struct ps_component *component, struct ps_value *values,
                       uint64_t *duration_ns)
@@ -406,10 +419,6 @@ int tool_log_interval(struct tool_log *log, const struct ps_log_record *record,
 	if (code != PS_OK)
 		return code == PS_ENOEVST ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 	*duration_ns = ps_log_time(log->reader, view->to) - ps_log_time(log->reader, view->from);
-	for (size_t index = 0; index < log->events.count; index++) {
-		ptrdiff_t at = view->events[index];
-		values[index] = at >= 0 ? log->values[at]
-		                        : (struct ps_value){.status = PS_STATUS_NOT_SUPPORTED};
-	}
+	tool_log_choose(log, values);
 	return 1;
 }

@@ -67,7 +67,7 @@ static void put_point(struct tool_log *log, struct show *show, unsigned point, u
 	if (ps_log_interval(log->reader, 0, point, NULL, log->values, log->value_room) != PS_OK)
 		return;
 	for (size_t index = 0; point && index < log->events.count; index++) {
-		struct ps__look look = tool_log_look(log, index);
+		struct ps__look look = log->looks[index];
 		ptrdiff_t at = log->view.events[index];
 		ps__buffer_add(&show->text, " ");
 		if (at >= 0)
@@ -137,7 +137,7 @@ static void put_json_points(struct tool_log *log, struct ps__json *json,
 		                                log->value_room) == PS_OK;
 		for (size_t index = 0; is_known && index < log->events.count; index++) {
 			ptrdiff_t at = log->view.events[index];
-			struct ps__look look = tool_log_look(log, index);
+			struct ps__look look = log->looks[index];
 			ps__json_open(json, log->events.names[index], '{');
 			if (at >= 0)
 				ps__json_add_value(json, &log->values[at], look.unit, look.scale);

@@ -120,7 +120,7 @@ _perfsage_offer_value() {
 	--method) _perfsage_offer "auto per-cpu cgroup whole" ;;
 	-o | --output | --heat | --xml) _perfsage_offer_files -f ;;
 	--cgroup) _perfsage_offer_files -d ;;
-	--type | --from | --to | --where | --of | --group | --work) ;;
+	--type | --from | --to | --where | --of | --group | --work | --format) ;;
 	-C | --cpu | -I | --interval | --interval-count | -D | --delay | --budget | --one-in | --region | -r | \
 		--repeat | --timeout | --synthetic) ;;
 	*) return 1 ;;
@@ -134,7 +134,7 @@ _perfsage_offer_word() {
 	stat,*) _perfsage_offer_files -c ;;
 	log,*)
 		if ((${#words[@]} == 3)); then
-			_perfsage_offer "show intervals cost"
+			_perfsage_offer "show intervals cost convert"
 		else
 			_perfsage_offer_files -f
 		fi

@@ -50,6 +50,10 @@ struct ps_log_value {
 /** A point of the record before this one, of the same stream: point | PS_LOG_PREVIOUS. */
 #define PS_LOG_PREVIOUS 0x10000u
 
+/** The moment at which the stream's set began to count for snapshots; an interval's `from` alone.
+ */
+#define PS_LOG_START 0x20000u
+
 /**
  * Opens a log, which may still be written.
  *
@@ -133,7 +137,8 @@ PS_PUBLIC uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned poin
 /**
  * What was counted between two points.
  *
- * from, to - index; with PS_LOG_PREVIOUS that of the record before
+ * from, to - index; with PS_LOG_PREVIOUS that of the record before. from may be
+ *     PS_LOG_START: then the values are totals, also if records are missing
  * component - of ps_log_root's tree: what was counted on the hardware threads below
  *     it; NULL: on all
  * values - receives a value for each event of the stream, with the time of `to`;

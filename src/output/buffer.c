@@ -51,6 +51,15 @@ void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
 	buffer->length += (size_t)length;
 }
 
+void ps__buffer_add_bytes(struct ps__buffer *buffer, const void *bytes, size_t size_bytes)
+{
+	if (buffer->failed || !buffer_make_room(buffer, buffer->length + size_bytes + 1))
+		return;
+	memcpy(buffer->text + buffer->length, bytes, size_bytes);
+	buffer->length += size_bytes;
+	buffer->text[buffer->length] = '\0';
+}
+
 void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset)
 {
 	for (struct ps__glyph glyph; (glyph = ps__printable_next(text, charset)).taken;

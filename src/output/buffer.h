@@ -17,6 +17,8 @@ struct ps__buffer {
 
 void ps__buffer_add(struct ps__buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Any bytes, also NULs. */
+void ps__buffer_add_bytes(struct ps__buffer *buffer, const void *bytes, size_t size_bytes);
 /* Foreign text: "?" stands for each character that the reader must not get, or
  * that isn't in the charset. */
 void ps__buffer_add_foreign(struct ps__buffer *buffer, const char *text, enum ps__charset charset);

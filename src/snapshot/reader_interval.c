@@ -23,9 +23,12 @@ uint64_t ps_log_time(const struct ps_log_reader *reader, unsigned point)
 	return state ? state->time : 0;
 }
 
+/* NULL: nothing was counted there before. */
 static const uint64_t *part_of(const struct ps__log_state *state, uint32_t place, size_t hint,
                                size_t width)
 {
+	if (!state)
+		return NULL;
 	if (hint < state->count && state->places[hint] == place)
 		return ps__log_part(state, hint, width);
 	for (size_t index = 0; index < state->count; index++) {
@@ -117,16 +120,18 @@ static int check(const struct ps_log_reader *reader, unsigned from, unsigned to,
 	if (!reader->cursor.is_at_record)
 		return ps__fail(PS_ENOEVST, "ps_log_interval: the reader is at no record");
 	const struct ps_log_info *info = &reader->cursor.source->info;
-	if (!state_of(reader, from) || !state_of(reader, to))
-		return ps__fail(
-		    PS_EINVAL, "ps_log_interval: there is no point %u: the type has %zu",
-		    (state_of(reader, from) ? to : from) & ~PS_LOG_PREVIOUS, info->point_count);
+	bool has_from = from == PS_LOG_START || state_of(reader, from);
+	if (!has_from || !state_of(reader, to))
+		return ps__fail(PS_EINVAL,
+		                "ps_log_interval: there is no point %u: the type has %zu",
+		                (has_from ? to : from) & ~PS_LOG_PREVIOUS, info->point_count);
 	if (count < info->event_count)
 		return ps__fail(PS_EBUF,
 		                "ps_log_interval: the array holds %zu values, and the stream has "
 		                "%zu events",
 		                count, info->event_count);
-	uint64_t begin = ps_log_time(reader, from), end = ps_log_time(reader, to);
+	uint64_t end = ps_log_time(reader, to);
+	uint64_t begin = from == PS_LOG_START ? end : ps_log_time(reader, from);
 	if (begin == 0 || end == 0)
 		return ps__fail(PS_ENOEVST, "ps_log_interval: a point was not taken before this "
 		                            "record, or the record before is missing");
@@ -148,7 +153,8 @@ static int sum_up(const struct ps_log_reader *reader, unsigned from, unsigned to
 	if (!sum.values || !sum.row)
 		result = ps__fail_memory("an interval of a log");
 	else
-		add_parts(&sum, source, state_of(reader, from), state_of(reader, to), component);
+		add_parts(&sum, source, from == PS_LOG_START ? NULL : state_of(reader, from),
+		          state_of(reader, to), component);
 	if (result == PS_OK && sum.parts == 0)
 		result = ps__fail(PS_ENOEVST, "ps_log_interval: the set met no hardware thread of "
 		                              "that component");

@@ -28,7 +28,7 @@ tool_tests = \
 	tests/tool/stat-uncounted \
 	tests/tool/topo
 
-EXTRA_DIST += $(tool_tests) tests/tool/common.sh
+EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py
 
 check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked
 tests_tool_faults_SOURCES = tests/tool/faults.c

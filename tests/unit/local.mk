@@ -105,6 +105,7 @@ unit_tests = \
 	tests/unit/test_timestamps \
 	tests/unit/test_topology \
 	tests/unit/test_total \
+	tests/unit/test_trace \
 	tests/unit/test_uncounted \
 	tests/unit/test_unit_cost \
 	tests/unit/test_user \

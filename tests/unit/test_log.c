@@ -93,6 +93,19 @@ static void check_interval(struct ps_log_reader *reader, const struct twin *twin
 		ck_assert_int_eq((int)values[0].attribution, PS_ATTRIBUTION_EXACT);
 }
 
+/* As it was counted since the set began to, also where records are missing. */
+static void check_total(struct ps_log_reader *reader, const struct twin *twin, unsigned round,
+                        unsigned point, const struct ps_component *component)
+{
+	const struct ps_snapshot *last = snapshot_at(twin, round, point);
+	struct ps_value values[8] = {0};
+	int result = ps_log_interval(reader, PS_LOG_START, point, component, values, 8);
+
+	ck_assert_msg(result == PS_OK || result == PS_ENOEVST, "%s", ps_error_detail());
+	ck_assert_int_eq(values[0].value, count_below(twin, NULL, last, component));
+	check_fails(ps_log_interval(reader, point, PS_LOG_START, component, values, 8), PS_EINVAL);
+}
+
 static struct ps_component *component_of(const struct ps_log_reader *reader, unsigned number)
 {
 	if (number < CPUS)
@@ -114,6 +127,8 @@ static void check_record(struct ps_log_reader *reader, const struct twin *twin, 
 		struct ps_component *there = component_of(reader, number);
 		check_interval(reader, twin, (unsigned[]){round, BEGIN}, (unsigned[]){round, END},
 		               there);
+		check_total(reader, twin, round, BEGIN, there);
+		check_total(reader, twin, round, END, there);
 		if (round)
 			check_interval(reader, twin, (unsigned[]){round - 1, END},
 			               (unsigned[]){round, BEGIN}, there);

@@ -323,6 +323,8 @@ static void read_somehow(struct ps_log_reader *reader)
 		ps_log_interval(reader, next_number(4), next_number(4), NULL, values, 16);
 		ps_log_interval(reader, next_number(4) | PS_LOG_PREVIOUS, next_number(4),
 		                ps_log_root(reader), values, 16);
+		ps_log_interval(reader, PS_LOG_START, next_number(4), ps_log_root(reader), values,
+		                16);
 		ps_log_value(reader, next_number(4), &value);
 	}
 	for (size_t stream = 0; stream < ps_log_stream_count(reader); stream++)

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage log convert: a trace of the records, for viewers: a track for each task, with the
+ * records as slices and the counts as counters, and the same for each hardware thread that a task
+ * was on. */
+#include "base/os.h"
+#include "base/vector.h"
+#include "snapshot/reader.h"
+#include "tools/command.h"
+#include "tools/file.h"
+#include "tools/log_tracks.h"
+#include "tools/terminal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MOST_ARGUMENTS (PS_LOG_MOST_FIELDS + 1)
+#define FLUSH_BYTES    65536
+#define KNOWN_BYTES    48
+#define STEP_BYTES     (2 * PS_LOG_TEXT_BYTES + sizeof " to ")
+
+/* When the record's points were taken, in order. */
+struct moments {
+	unsigned points[PS_LOG_MOST_POINTS + 2];
+	size_t count;
+};
+
+struct convert {
+	struct tool_log *log;
+	struct tool_tracks tracks;
+	struct tool_watcher watcher;
+	struct tool_file file;
+	struct ps__buffer bytes;
+	struct moments moments;
+	struct ps__trace_argument *arguments; /* the fields, and a count for each event */
+	size_t field_count, argument_count;
+	char (*known)[KNOWN_BYTES]; /* counts that are no plain numbers, as text */
+	struct ps_value *values;
+	uint64_t without;     /* records that have no such points */
+	uint64_t overlapping; /* intervals that begin before the end of the one before */
+	bool has_complained;  /* an event has no count by hardware thread: complained about once */
+};
+
+static void add_moment(struct convert *convert, unsigned point)
+{
+	const struct ps_log_reader *reader = convert->log->reader;
+	struct moments *moments = &convert->moments;
+	size_t at = moments->count++;
+
+	for (; at > 0 && ps_log_time(reader, moments->points[at - 1]) > ps_log_time(reader, point);
+	     at--)
+		moments->points[at] = moments->points[at - 1];
+	moments->points[at] = point;
+}
+
+/* All points that were taken for the record; or those of the interval that was asked for. */
+static void find_moments(struct convert *convert, const struct ps_log_record *record)
+{
+	struct tool_log *log = convert->log;
+	uint64_t duration_ns;
+
+	convert->moments.count = 0;
+	if (log->options.from.name || log->options.to.name) {
+		if (tool_log_interval(log, record, NULL, convert->values, &duration_ns) <= 0)
+			return;
+		add_moment(convert, log->view.from);
+		if (log->view.to != log->view.from)
+			add_moment(convert, log->view.to);
+		return;
+	}
+	for (uint32_t left = record->points; left; left &= left - 1)
+		add_moment(convert, (unsigned)__builtin_ctz(left));
+}
+
+static void add_fields(struct convert *convert, const struct ps_log_record *record,
+                       struct ps_log_value fields[PS_LOG_MOST_FIELDS])
+{
+	const struct ps_log_reader *reader = convert->log->reader;
+	const char *name;
+
+	convert->argument_count = 0;
+	for (unsigned field = 0; (name = ps_log_field_name(reader, record->stream, field));
+	     field++) {
+		struct ps_log_value *value = &fields[field];
+		ps_log_value(reader, field, value);
+		if (!value->is_set)
+			continue;
+		convert->arguments[convert->argument_count++] = (struct ps__trace_argument){
+		    .name = name,
+		    .kind = value->kind == PS_LOG_INTEGER ? PS__TRACE_INTEGER
+		            : value->kind == PS_LOG_REAL  ? PS__TRACE_REAL
+		                                          : PS__TRACE_TEXT,
+		    .integer = value->integer,
+		    .real = value->real,
+		    .text = value->text};
+	}
+	convert->field_count = convert->argument_count;
+}
+
+static void write_known(const struct ps_value *value, const struct ps__look *look,
+                        char out[KNOWN_BYTES])
+{
+	struct ps__buffer text = {0};
+
+	ps__known_add_value(&text, value, look);
+	snprintf(out, KNOWN_BYTES, "%s", ps__buffer_text(&text));
+	ps__buffer_clear(&text);
+}
+
+/* Behind the fields. A number is a count; what is none says so: "~42". */
+static void add_counts(struct convert *convert)
+{
+	const struct tool_log *log = convert->log;
+	enum ps_attribution attribution = PS_ATTRIBUTION_EXACT;
+
+	convert->argument_count = convert->field_count;
+	for (size_t event = 0; event < log->events.count; event++) {
+		const struct ps_value *value = &convert->values[event];
+		const struct ps__look look = log->looks[event];
+		bool is_count = value->status == PS_STATUS_COUNTED &&
+		                !(value->flags & (PS_VALUE_USER_ONLY | PS_VALUE_SATURATED));
+		if (!is_count)
+			write_known(value, &look, convert->known[event]);
+		if (value->attribution > attribution)
+			attribution = value->attribution;
+		convert->arguments[convert->argument_count++] =
+		    (struct ps__trace_argument){.name = log->events.names[event],
+		                                .kind = !is_count         ? PS__TRACE_TEXT
+		                                        : look.scale == 1 ? PS__TRACE_INTEGER
+		                                                          : PS__TRACE_REAL,
+		                                .integer = value->value,
+		                                .real = (double)value->value * look.scale,
+		                                .text = convert->known[event]};
+	}
+	convert->arguments[convert->argument_count++] =
+	    (struct ps__trace_argument){.name = "attribution",
+	                                .kind = PS__TRACE_TEXT,
+	                                .text = ps_attribution_name(attribution)};
+}
+
+/* 1; 0 if there is nothing of the component; -1 after a complaint. */
+static int read_counts(struct convert *convert, unsigned from, unsigned to,
+                       struct ps_component *component)
+{
+	struct tool_log *log = convert->log;
+	int code = ps_log_interval(log->reader, from, to, component, log->values, log->value_room);
+
+	if (code == PS_EINVAL_DOM) {
+		if (!convert->has_complained)
+			tool_complain("counts by hardware thread are not in the trace: %s",
+			              ps_error_detail());
+		convert->has_complained = true;
+		return 0;
+	}
+	if (code != PS_OK)
+		return code == PS_ENOEVST ? 0 : (tool_complain("%s", ps_error_detail()), -1);
+	tool_log_choose(log, convert->values);
+	return 1;
+}
+
+/* Its counters ran, or counted without times. */
+static bool has_counts(const struct convert *convert)
+{
+	for (size_t event = 0; event < convert->log->events.count; event++) {
+		if (convert->values[event].enabled_ns || convert->values[event].value)
+			return true;
+	}
+	return false;
+}
+
+static struct ps_component *component_of(const struct tool_branch *branch)
+{
+	return branch->thread ? branch->thread->component : NULL;
+}
+
+static void begin(struct convert *convert, uint64_t track, unsigned point, const char *name)
+{
+	const struct ps__trace_event event = {.track = track,
+	                                      .time_ns = ps_log_time(convert->log->reader, point),
+	                                      .name = name,
+	                                      .arguments = convert->arguments,
+	                                      .argument_count = convert->argument_count};
+
+	if (convert->moments.count == 1)
+		ps__trace_mark(&convert->tracks.trace, &event);
+	else
+		ps__trace_begin(&convert->tracks.trace, &event);
+}
+
+static void name_step(const struct convert *convert, unsigned from, unsigned to,
+                      char name[STEP_BYTES])
+{
+	const struct tool_log *log = convert->log;
+
+	snprintf(name, STEP_BYTES, "%s to %s",
+	         ps_log_point_name(log->reader, log->view.stream, from & ~PS_LOG_PREVIOUS),
+	         ps_log_point_name(log->reader, log->view.stream, to & ~PS_LOG_PREVIOUS));
+}
+
+/* Between two of three or more points: a slice inside of that of the record. */
+static int begin_step(struct convert *convert, uint64_t track, size_t at)
+{
+	const struct moments *moments = &convert->moments;
+	char name[STEP_BYTES];
+	unsigned from = moments->points[at], to = moments->points[at + 1];
+	int found = read_counts(convert, from, to, NULL);
+
+	if (found < 0)
+		return -1;
+	if (found > 0)
+		add_counts(convert);
+	name_step(convert, from, to, name);
+	begin(convert, track, from, name);
+	return 0;
+}
+
+/* Totals, which go on where records are missing. */
+static int count(struct convert *convert, struct tool_branch *branch, unsigned point)
+{
+	uint64_t time_ns = ps_log_time(convert->log->reader, point);
+	int found = read_counts(convert, PS_LOG_START, point, component_of(branch));
+
+	if (found > 0)
+		tool_tracks_count(&convert->tracks, branch, time_ns, convert->values);
+	return found < 0 ? -1 : 0;
+}
+
+/* The record on one track. Returns -1 after a complaint. */
+static int put_branch(struct convert *convert, struct tool_branch *branch, const char *type)
+{
+	const struct moments *moments = &convert->moments;
+	size_t last = moments->count - 1;
+	bool has_steps = moments->count > 2 && !component_of(branch);
+	int found =
+	    read_counts(convert, moments->points[0], moments->points[last], component_of(branch));
+
+	if (found < 0)
+		return -1;
+	/* The task was elsewhere meanwhile. */
+	if (component_of(branch) && (!found || !has_counts(convert)))
+		return 0;
+	convert->argument_count = convert->field_count;
+	if (found)
+		add_counts(convert);
+	uint64_t track = tool_tracks_slices(&convert->tracks, branch);
+	begin(convert, track, moments->points[0], type);
+	for (size_t at = 0; at <= last; at++) {
+		uint64_t time_ns = ps_log_time(convert->log->reader, moments->points[at]);
+		if (has_steps && at > 0)
+			ps__trace_end(&convert->tracks.trace, track, time_ns);
+		if (has_steps && at < last && begin_step(convert, track, at) < 0)
+			return -1;
+		if (at == last && last > 0)
+			ps__trace_end(&convert->tracks.trace, track, time_ns);
+		if (count(convert, branch, moments->points[at]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Goes out as it comes: a trace may be larger than the memory. */
+static int flush(struct convert *convert, size_t least)
+{
+	struct ps__buffer *bytes = &convert->bytes;
+
+	if (bytes->failed)
+		return tool_complain("there is no memory for the trace"), -1;
+	if (bytes->length < least)
+		return 0;
+	fwrite(bytes->text, 1, bytes->length, convert->file.stream);
+	bytes->length = 0;
+	return tool_file_flush(&convert->file);
+}
+
+static int put_branches(struct convert *convert, const struct ps_log_record *record,
+                        struct tool_stream_tracks *tracks)
+{
+	const struct tool_log_options *options = &convert->log->options;
+	const struct moments *moments = &convert->moments;
+	struct ps_log_value fields[PS_LOG_MOST_FIELDS];
+	struct ps_log_info info = {.size = sizeof info};
+	char name[STEP_BYTES];
+
+	ps_log_describe(convert->log->reader, record->stream, &info);
+	snprintf(name, sizeof name, "%s", info.type);
+	if (options->from.name || options->to.name)
+		name_step(convert, moments->points[0], moments->points[moments->count - 1], name);
+	add_fields(convert, record, fields);
+	int result = put_branch(convert, &tracks->all, name);
+	for (size_t index = 0; result == 0 && index < tracks->branch_count; index++)
+		result = put_branch(convert, &tracks->branches[index], name);
+	return result;
+}
+
+static int put_record(struct tool_log *log, const struct ps_log_record *record, void *context)
+{
+	struct convert *convert = context;
+	const struct moments *moments = &convert->moments;
+
+	find_moments(convert, record);
+	if (moments->count == 0) {
+		convert->without++;
+		return 0;
+	}
+	struct tool_stream_tracks *tracks = tool_tracks_of(&convert->tracks, record->stream);
+	if (!tracks)
+		return -1;
+	/* Slices of one track can be inside of each other, but not cross. */
+	if (ps_log_time(log->reader, moments->points[0]) < tracks->all.last_ns) {
+		convert->overlapping++;
+		return 0;
+	}
+	tracks->all.last_ns = ps_log_time(log->reader, moments->points[moments->count - 1]);
+	/* A failure to write is told when the file is closed. */
+	int result = put_branches(convert, record, tracks);
+	return result == 0 ? flush(convert, FLUSH_BYTES) : result;
+}
+
+static int allocate(struct convert *convert)
+{
+	size_t events = convert->log->events.count;
+
+	convert->arguments = ps__os_calloc(events + MOST_ARGUMENTS, sizeof *convert->arguments);
+	convert->known = ps__os_calloc(events + 1, sizeof *convert->known);
+	convert->values = ps__os_calloc(events + 1, sizeof *convert->values);
+	return convert->arguments && convert->known && convert->values
+	           ? 0
+	           : (tool_complain("there is no memory for the trace"), -1);
+}
+
+static int write_trace(struct convert *convert)
+{
+	if (tool_log_each(convert->log, put_record, convert) < 0 || flush(convert, 0) < 0) {
+		bool is_unwritten = convert->file.error != 0;
+		if (is_unwritten)
+			return tool_file_finish(&convert->file, false);
+		tool_file_discard(&convert->file);
+		return -1;
+	}
+	if (convert->without)
+		tool_complain("not in the trace: %" PRIu64 " records without such points",
+		              convert->without);
+	if (convert->overlapping)
+		tool_complain("not in the trace: %" PRIu64
+		              " intervals that begin before the one before them has ended",
+		              convert->overlapping);
+	return tool_file_finish(&convert->file, false);
+}
+
+int tool_log_convert(struct tool_log *log)
+{
+	struct convert convert = {.log = log};
+	int status = TOOL_FAILED;
+
+	if (tool_watcher_create(&convert.watcher, false) < 0)
+		return TOOL_FAILED;
+	tool_tracks_create(&convert.tracks, log, &convert.bytes);
+	if (allocate(&convert) == 0 &&
+	    tool_file_open(&convert.file, log->options.output, &convert.watcher) == 0) {
+		tool_file_begin(&convert.file);
+		status = write_trace(&convert) < 0 ? TOOL_FAILED : TOOL_OK;
+	}
+	tool_tracks_clear(&convert.tracks);
+	tool_watcher_destroy(&convert.watcher);
+	ps__buffer_clear(&convert.bytes);
+	ps__os_free(convert.arguments);
+	ps__os_free(convert.known);
+	ps__os_free(convert.values);
+	return status;
+}
