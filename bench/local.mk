@@ -5,6 +5,7 @@
 
 bench_programs = \
 	bench/bench_read \
+	bench/bench_record \
 	bench/bench_region \
 	bench/bench_marks \
 	bench/bench_stop \
@@ -74,6 +75,10 @@ bench_bench_memory_LDADD = $(bench_libs)
 bench_bench_read_SOURCES = bench/bench_read.c
 bench_bench_read_CPPFLAGS = $(bench_cppflags)
 bench_bench_read_LDADD = $(bench_libs)
+
+bench_bench_record_SOURCES = bench/bench_record.c tests/support/record_bytes.c tests/support/record_bytes.h
+bench_bench_record_CPPFLAGS = $(bench_cppflags) -I$(top_srcdir)/tests
+bench_bench_record_LDADD = $(bench_libs)
 
 bench_bench_region_SOURCES = bench/bench_region.c
 bench_bench_region_CPPFLAGS = $(bench_cppflags)

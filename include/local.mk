@@ -19,6 +19,7 @@ pkginclude_HEADERS = \
 	include/perfsage/papi.h \
 	include/perfsage/paths.h \
 	include/perfsage/print.h \
+	include/perfsage/record.h \
 	include/perfsage/report.h \
 	include/perfsage/region.h \
 	include/perfsage/read.h \

@@ -24,6 +24,7 @@
 #include <perfsage/paths.h>
 #include <perfsage/print.h>
 #include <perfsage/read.h>
+#include <perfsage/record.h>
 #include <perfsage/region.h>
 #include <perfsage/report.h>
 #include <perfsage/sampling.h>

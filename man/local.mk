@@ -22,6 +22,7 @@ dist_man3_MANS += \
 	man/ps_papi.3 \
 	man/ps_print.3 \
 	man/ps_read.3 \
+	man/ps_record.3 \
 	man/ps_region.3 \
 	man/ps_report.3 \
 	man/ps_sampling.3 \

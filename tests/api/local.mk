@@ -18,6 +18,7 @@ api_tests = \
 	tests/api/test_prctl \
 	tests/api/test_probe \
 	tests/api/test_rebound \
+	tests/api/test_record \
 	tests/api/test_region \
 	tests/api/test_region_jump \
 	tests/api/test_snapshot \
@@ -90,6 +91,7 @@ tests_api_test_perf_list_LDADD = $(api_libs)
 tests_api_test_prctl_LDADD = $(api_libs)
 tests_api_test_probe_LDADD = $(api_libs)
 tests_api_test_rebound_LDADD = $(api_libs)
+tests_api_test_record_LDADD = $(api_libs)
 tests_api_test_region_LDADD = $(api_libs)
 tests_api_test_region_jump_LDADD = $(api_libs)
 tests_api_test_snapshot_LDADD = $(api_libs)

@@ -76,6 +76,9 @@ unit_tests = \
 	tests/unit/test_sampling \
 	tests/unit/test_slow_visits \
 	tests/unit/test_region_threads \
+	tests/unit/test_record \
+	tests/unit/test_record_damage \
+	tests/unit/test_record_sample \
 	tests/unit/test_records \
 	tests/unit/test_report \
 	tests/unit/test_report_refused \
@@ -147,6 +150,9 @@ tests_support_libsupport_la_SOURCES = \
 	tests/support/gone.h \
 	tests/support/papi_scene.c \
 	tests/support/papi_scene.h \
+	tests/support/record_bytes.c \
+	tests/support/record_bytes.h \
+	tests/support/record_fuzz.c \
 	tests/support/regions.c \
 	tests/support/regions.h \
 	tests/support/resident.h \
@@ -166,6 +172,7 @@ EXTRA_DIST += \
 	tests/unit/test_event.h \
 	tests/unit/test_hybrid.h \
 	tests/unit/test_log.h \
+	tests/unit/test_record.h \
 	tests/unit/test_report.h \
 	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h
@@ -182,3 +189,9 @@ tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_method_LDADD = tools/libtools.la $(LDADD)
+
+# Run by hand, for as long as one likes: tests/fuzz/fuzz_record RUNS SEED
+if HAVE_CHECK
+check_PROGRAMS += tests/fuzz/fuzz_record
+endif
+tests_fuzz_fuzz_record_SOURCES = tests/fuzz/fuzz_record.c
