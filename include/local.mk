@@ -5,6 +5,7 @@ pkginclude_HEADERS = \
 	include/perfsage/collect.h \
 	include/perfsage/component.h \
 	include/perfsage/cost.h \
+	include/perfsage/counter.h \
 	include/perfsage/diagnose.h \
 	include/perfsage/error.h \
 	include/perfsage/event.h \

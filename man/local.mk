@@ -8,6 +8,7 @@ dist_man3_MANS += \
 	man/ps_collect.3 \
 	man/ps_component.3 \
 	man/ps_cost.3 \
+	man/ps_counter.3 \
 	man/ps_diagnose.3 \
 	man/ps_error.3 \
 	man/ps_event.3 \

@@ -44,7 +44,8 @@ enum ps_value_flag {
 	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off: error state, CPU offline, prctl(2) */
 	PS_VALUE_MERGED = 1 << 5,    /* a sum over parts; their status or attribution may differ */
 	PS_VALUE_SATURATED = 1 << 8, /* beyond 64 bits: the largest (or least) number */
-	PS_VALUE_SAMPLED = 1 << 9    /* an estimate, from the visits of regions that were counted */
+	PS_VALUE_SAMPLED = 1 << 9,   /* an estimate, from the visits of regions that were counted */
+	PS_VALUE_PAUSED = 1 << 10    /* left out while it was paused: ps_eventset_pause_event */
 };
 
 /**
@@ -93,7 +94,7 @@ PS_PUBLIC const char *ps_status_name(enum ps_status status);
  * index - 0 is the first flag that is set
  *
  * Returns a constant string: "user-only", "moved", "went-back", "ended",
- * "interrupted", "merged", "saturated" or "sampled".
+ * "interrupted", "merged", "saturated", "sampled" or "paused".
  */
 PS_PUBLIC const char *ps_value_flag_name(uint32_t flags, size_t index);
 

@@ -81,6 +81,9 @@ struct ps__backend;
 /* The CPU to which the task was moved. */
 typedef void ps__backend_visit(int cpu, void *context);
 
+/* One of an event's descriptors; other than 0 ends the visits. tid 0: the thread that opened it. */
+typedef int ps__counter_visit(size_t event, pid_t tid, int cpu, int fd, void *context);
+
 typedef int ps__read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals);
 
 struct ps__backend_ops {
@@ -106,6 +109,11 @@ struct ps__backend_ops {
 	 */
 	ps__read_direct *read_direct;
 	int (*stop)(struct ps__backend *backend);
+	/* From now on an event's total stands still, or goes on from where it stood. NULL: it can't
+	 * be had. On failure all is as it was. */
+	int (*pause_event)(struct ps__backend *backend, size_t event, bool pauses);
+	/* Visits descriptors by instance. NULL: there are none. */
+	int (*visit_counters)(struct ps__backend *backend, ps__counter_visit *visit, void *context);
 	/* What has become of tasks since the last time, in the order of time. Of a target that
 	 * tells_tasks. */
 	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);
@@ -161,5 +169,14 @@ struct ps__backend *ps__perf_create(void);
  * PS_ENOSUPP, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ESYS, each with a detail.
  */
 int ps__perf_probe(struct ps__event *event);
+
+/* Opens these events alone and closes them, on the caller: can they be grouped as they are to be?
+ * PS_ENOCNTR, and whatever open fails with. They are not changed. */
+int ps__perf_probe_groups(const struct ps__event *events, size_t count);
+
+/* perf_counter.c: does the kernel take the event's filter, its program? PS_EATTR, PS_EINVAL, and
+ * whatever opening the event fails with. */
+int ps__perf_probe_filter(const struct ps__event *event);
+int ps__perf_probe_bpf(const struct ps__event *event);
 
 #endif

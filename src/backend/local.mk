@@ -13,12 +13,15 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf.h \
 	src/backend/perf_direct.c \
 	src/backend/perf_event.c \
+	src/backend/perf_counter.c \
 	src/backend/perf_execs.c \
 	src/backend/perf_explain.c \
 	src/backend/perf_hybrid.c \
+	src/backend/perf_join.c \
 	src/backend/perf_kept.c \
 	src/backend/perf_kept.h \
 	src/backend/perf_open.c \
+	src/backend/perf_pause.c \
 	src/backend/perf_plan.c \
 	src/backend/perf_probe.c \
 	src/backend/perf_read.c \

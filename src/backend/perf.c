@@ -136,6 +136,8 @@ static int perf_stop(struct ps__backend *backend)
 	if (perf->counting && perf->target.kind == PS__TARGET_CPU)
 		perf->past_ns += perf->stopped_ns - perf->started_ns;
 	perf->counting = false;
+	/* An exec enables once: what starts these counters again enables them. */
+	perf->target.enables_on_exec = false;
 	ps__perf_note_stop(perf);
 	return result;
 }
@@ -218,6 +220,8 @@ static const struct ps__backend_ops perf_ops = {.open = perf_open,
                                                 .read = perf_read,
                                                 .read_direct = ps__perf_read_direct,
                                                 .stop = perf_stop,
+                                                .pause_event = ps__perf_pause_event,
+                                                .visit_counters = ps__perf_visit_counters,
                                                 .take_tasks = ps__perf_take_tasks,
                                                 .take_uncounted = ps__perf_take_uncounted,
                                                 .drain = ps__perf_drain,
@@ -228,6 +232,8 @@ static const struct ps__backend_ops perf_user_ops = {.open = perf_open,
                                                      .read = perf_read,
                                                      .read_direct = ps__perf_user_read_direct,
                                                      .stop = perf_stop,
+                                                     .pause_event = ps__perf_pause_event,
+                                                     .visit_counters = ps__perf_visit_counters,
                                                      .drain = ps__perf_drain,
                                                      .close = perf_close};
 

@@ -28,6 +28,9 @@ struct ps__member {
 	uint32_t event; /* which of the set's */
 	int fd;         /* -1 while the CPU is offline */
 	uint64_t carry; /* what descriptors before this one counted: see perf_recover.c */
+	/* Paused while the hardware goes on: the total stands at `held` */
+	bool is_held;
+	uint64_t held;
 };
 
 /* Of a group that is read in user space: what its pages said when they were looked at last. */
@@ -179,12 +182,30 @@ uint32_t ps__perf_kinds_of(const struct ps__perf *perf,
                            const struct ps__event *event); /* a bit for each */
 bool ps__perf_has_kind(const struct ps__perf *perf, const struct ps__instance *instance,
                        size_t kind);
-/* perf_plan.c: which events are a group, tried where is_planned_in; then all groups of each
- * instance; and an end of counting. */
-bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance);
+/* perf_plan.c: which events are a group, tried where is_planned_in; and an end of counting. */
 int ps__perf_plan(struct ps__perf *perf);
-int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance);
 int ps__perf_end_planning(struct ps__perf *perf);
+/* perf_join.c: a new group, which the event leads on all of its kinds; an event joins a group on
+ * all of its kinds, or on none (PS_ENOCNTR, without a detail); then all groups of an instance. */
+int ps__perf_lead_group(struct ps__perf *perf, size_t event, uint32_t kinds);
+int ps__perf_join_group(struct ps__perf *perf, size_t index, size_t event);
+bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance);
+int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance);
+/* perf_pause.c: one event is left out; the vtable's, and of those that are paused when they are
+ * opened. */
+int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses);
+int ps__perf_pause_events(struct ps__perf *perf);
+/* Before new descriptors of a group are enabled. */
+void ps__perf_pause_members(struct ps__perf *perf, const struct ps__group *group);
+/* A record that the kernel wrote before the pause has less than what is held. */
+static inline uint64_t ps__perf_member_total(const struct ps__member *member, uint64_t count)
+{
+	uint64_t total = count + member->carry;
+
+	return __builtin_expect(member->is_held, 0) && total > member->held ? member->held : total;
+}
+/* perf_counter.c: the vtable's. */
+int ps__perf_visit_counters(struct ps__backend *backend, ps__counter_visit *visit, void *context);
 /* perf_tasks.c: records of the tasks, by dummies that join the groups once all instances are open.
  */
 int ps__perf_open_tasks(struct ps__perf *perf);

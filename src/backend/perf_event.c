@@ -65,6 +65,25 @@ static void specialise(struct ps__event *event, struct ps__place place)
 	}
 }
 
+/* The kernel takes a program once for all events of a tracepoint: EEXIST says that it has it. */
+static int attach_bpf(int fd, const struct ps__event_control *control)
+{
+	if (!control->has_bpf ||
+	    ps__os.ioctl(fd, PERF_EVENT_IOC_SET_BPF, (unsigned long)control->bpf_fd) == 0)
+		return 0;
+	return errno == EEXIST ? 0 : -errno;
+}
+
+static int control_event(int fd, const struct ps__event *event)
+{
+	const struct ps__event_control *control = &event->control;
+
+	if (control->filter &&
+	    ps__os.ioctl(fd, PERF_EVENT_IOC_SET_FILTER, (unsigned long)control->filter) < 0)
+		return -errno;
+	return attach_bpf(fd, control);
+}
+
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
 {
 	struct ps__event special = *event;
@@ -100,7 +119,11 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 		attr->config1 = config1;
 		fd = ps__os_open_event(attr, place.pid, place.cpu, group_fd, flags);
 	}
-	return fd;
+	int error = fd < 0 || place.stands_in ? 0 : control_event(fd, event);
+	if (error == 0)
+		return fd;
+	ps__os.close(fd);
+	return error;
 }
 
 /* May the event be restricted to user space, if the kernel may not be counted? */

@@ -164,7 +164,9 @@ int ps__perf_open_instances(struct ps__perf *perf)
 	if (result == PS_OK) {
 		ps__perf_user_map(perf);
 		find_direct_instances(perf);
-	} else {
+		result = ps__perf_pause_events(perf);
+	}
+	if (result != PS_OK) {
 		ps__perf_close_instances(perf, false);
 	}
 	return result;

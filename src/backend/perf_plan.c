@@ -13,119 +13,10 @@
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "store/recording.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* Where the members of an instance's group are opened. */
-static struct ps__place place_of_group(const struct ps__instance *instance,
-                                       const struct ps__group *group)
-{
-	struct ps__place place = instance->place;
-
-	place.pmu_type = group->pmu_type;
-	place.stands_in = group->stands_in;
-	return place;
-}
-
-static void group_add(struct ps__group *group, size_t event, int fd)
-{
-	group->members[group->count++] = (struct ps__member){.fd = fd, .event = (uint32_t)event};
-}
-
-/* Gives a group its leader. */
-static int group_lead(struct ps__perf *perf, const struct ps__instance *instance,
-                      struct ps__group *group, size_t event)
-{
-	struct ps__event *what = &perf->events[event];
-	struct ps__place place = place_of_group(instance, group);
-
-	place.counts_at_once = group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE;
-	int fd = ps__perf_open_settled(what, place, -1);
-	if (fd < 0)
-		return ps__perf_explain_event(perf, event, -fd);
-	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
-	if (!group->members) {
-		ps__os.close(fd);
-		return ps__fail_memory("a group of events");
-	}
-	group->klass = what->klass;
-	group->type = what->attr.type;
-	group_add(group, event, fd);
-	return PS_OK;
-}
-
-/* Opens a group member by member as in the one that was planned. */
-static int group_copy(struct ps__perf *perf, const struct ps__instance *instance,
-                      struct ps__group *group, const struct ps__group *model)
-{
-	struct ps__place place = place_of_group(instance, group);
-	int result = group_lead(perf, instance, group, model->members[0].event);
-
-	for (size_t index = 1; result == PS_OK && index < model->count; index++) {
-		size_t event = model->members[index].event;
-		int fd = ps__perf_open_settled(&perf->events[event], place, group->members[0].fd);
-		if (fd < 0)
-			return ps__perf_explain_event(perf, event, -fd);
-		group_add(group, event, fd);
-	}
-	return result;
-}
-
-/* The instance in which the groups of a kind are planned; NULL if no instance has it. */
-static struct ps__instance *planning_instance(const struct ps__perf *perf, size_t kind)
-{
-	for (size_t index = 0; index < perf->base.instances; index++) {
-		if (ps__perf_has_kind(perf, &perf->instances[index], kind))
-			return &perf->instances[index];
-	}
-	return NULL;
-}
-
-/* The instance in which one kind of a group's events is planned; NULL if they are not for this
- * kind, or no instance has it. */
-static struct ps__instance *planning_instance_of(const struct ps__perf *perf, size_t index,
-                                                 size_t kind)
-{
-	return perf->instances[0].groups[index].kinds & UINT32_C(1) << kind
-	           ? planning_instance(perf, kind)
-	           : NULL;
-}
-
-/* The kind's descriptors of a group in an instance; NULL if they aren't there yet. */
-static struct ps__group *find_group(const struct ps__perf *perf,
-                                    const struct ps__instance *instance, size_t index, size_t kind)
-{
-	struct ps__group *group = &instance->groups[index];
-
-	while (group && (!group->members || group->pmu_type != perf->kinds[kind].pmu_type))
-		group = group->next;
-	return group;
-}
-
-/* A place for them. In a chain each keeps its own totals, so that one that can't be read takes
- * nothing from the sum. */
-static struct ps__group *make_group(const struct ps__perf *perf,
-                                    const struct ps__instance *instance, size_t index, size_t kind)
-{
-	struct ps__group *group = &instance->groups[index];
-
-	if (group->pmu_type) {
-		while (group->next)
-			group = group->next;
-		group->next = ps__os_calloc_apart(1, sizeof *group);
-		group = group->next;
-	}
-	if (!group)
-		return NULL;
-	if (instance->place.cpu < 0 && kind != PS__KIND_ANY) {
-		group->own = ps__os_calloc_apart(2 + perf->event_count, sizeof *group->own);
-		if (!group->own)
-			return NULL;
-	}
-	group->pmu_type = perf->kinds[kind].pmu_type;
-	return group;
-}
 
 static size_t count_core_groups(const struct ps__perf *perf)
 {
@@ -136,89 +27,91 @@ static size_t count_core_groups(const struct ps__perf *perf)
 	return count;
 }
 
+/* Is the group of one event, which the user wants apart? */
+static bool is_alone(const struct ps__perf *perf, size_t index)
+{
+	size_t event = 0;
+
+	while (perf->base.group_of[event] != index)
+		event++;
+	return perf->events[event].control.grouping == PS_GROUP_APART;
+}
+
+/* Can events of this kind be in the group at all? */
+static bool is_alike(const struct ps__group *group, const struct ps__event *event, uint32_t kinds)
+{
+	if (group->kinds != kinds)
+		return false;
+	if (event->variant_count)
+		return true;
+	if (event->klass == PS__EVENT_CLASS_OTHER || group->klass == PS__EVENT_CLASS_OTHER)
+		return event->klass == group->klass && event->attr.type == group->type;
+	return true;
+}
+
 /* May the kernel be asked to add the event to this group? It can still refuse. */
 static bool may_join(const struct ps__perf *perf, size_t index, const struct ps__event *event,
                      uint32_t kinds)
 {
 	const struct ps__group *group = &perf->instances[0].groups[index];
 
-	if (event->attr.pinned || perf->target.is_ungrouped || group->kinds != kinds)
+	if (event->attr.pinned || perf->target.is_ungrouped || is_alone(perf, index))
 		return false;
-	if (event->variant_count)
-		return true;
-	if (event->klass == PS__EVENT_CLASS_SOFTWARE && group->klass == PS__EVENT_CLASS_CORE)
-		return count_core_groups(perf) == 1;
-	if (event->klass == PS__EVENT_CLASS_OTHER || group->klass == PS__EVENT_CLASS_OTHER)
-		return event->klass == group->klass && event->attr.type == group->type;
-	return true;
+	if (event->klass == PS__EVENT_CLASS_SOFTWARE && group->klass == PS__EVENT_CLASS_CORE &&
+	    count_core_groups(perf) > 1)
+		return false;
+	return is_alike(group, event, kinds);
 }
 
-/* A full PMU answers EINVAL: PS_ENOCNTR. */
-static int join_kind(struct ps__perf *perf, const struct ps__instance *instance,
-                     struct ps__group *group, size_t event)
+/* One walk over the events. */
+struct pass {
+	enum ps__event_class klass;
+	bool has_variants;
+	bool is_unit;
+};
+
+/* Events that the user wants together. */
+static bool is_unit(const struct ps__event *event)
 {
-	if (group->count >= PS__GROUP_MEMBERS)
-		return PS_ENOCNTR;
-	int fd = ps__perf_open_settled(&perf->events[event], place_of_group(instance, group),
-	                               group->members[0].fd);
-	if (fd == -EINVAL || fd == -E2BIG)
-		return PS_ENOCNTR;
-	if (fd < 0)
-		return ps__perf_explain_event(perf, event, -fd);
-	group_add(group, event, fd);
-	return PS_OK;
+	return event->control.grouping == PS_GROUP_TOGETHER ||
+	       event->control.grouping == PS_GROUP_WEAK;
 }
 
-/* Takes back an event that joined on the kinds before this one. */
-static void leave_kinds(struct ps__perf *perf, size_t index, size_t end)
+static int fail_unit(const struct ps__perf *perf, size_t leader, size_t event, bool is_full)
 {
-	for (size_t kind = 0; kind < end; kind++) {
-		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
-		if (!instance)
+	return ps__fail(
+	    PS_ENOCNTR,
+	    "'%s' can't be counted in one group with '%s': %s; leave it out of the group, or "
+	    "permit to split it (PS_GROUP_WEAK; in a list of the command {...}:W)",
+	    perf->events[event].name, perf->events[leader].name,
+	    is_full ? "no counter of the hardware is left for it"
+		    : "they are counted by different PMUs, or for different kinds of cores");
+}
+
+/* The event leads the others of its unit. Those that a weak one has no counter for make another
+ * group later. */
+static int plan_unit(struct ps__perf *perf, size_t leader)
+{
+	const struct ps__event *what = &perf->events[leader];
+	size_t index = perf->base.groups;
+	int result = ps__perf_lead_group(perf, leader, ps__perf_kinds_of(perf, what));
+
+	for (size_t event = 0; result == PS_OK && event < perf->event_count; event++) {
+		const struct ps__event *other = &perf->events[event];
+		if (other->unsupported || perf->base.group_of[event] != PS__NO_GROUP ||
+		    !is_unit(other) || other->control.unit != what->control.unit)
 			continue;
-		struct ps__group *group = find_group(perf, instance, index, kind);
-		ps__os.close(group->members[--group->count].fd);
+		bool may = is_alike(&perf->instances[0].groups[index], other,
+		                    ps__perf_kinds_of(perf, other));
+		result = may ? ps__perf_join_group(perf, index, event) : PS_ENOCNTR;
+		if (result == PS_OK)
+			perf->base.group_of[event] = (uint32_t)index;
+		else if (result == PS_ENOCNTR)
+			result = what->control.grouping == PS_GROUP_WEAK
+			             ? PS_OK
+			             : fail_unit(perf, leader, event, may);
 	}
-}
-
-/* An event joins a group on all of its kinds, or on none (PS_ENOCNTR). */
-static int join_group(struct ps__perf *perf, size_t index, size_t event)
-{
-	for (size_t kind = 0; kind < perf->kind_count; kind++) {
-		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
-		if (!instance)
-			continue;
-		int result =
-		    join_kind(perf, instance, find_group(perf, instance, index, kind), event);
-		if (result == PS_ENOCNTR)
-			leave_kinds(perf, index, kind);
-		if (result != PS_OK)
-			return result;
-	}
-	return PS_OK;
-}
-
-/* A new group, which the event leads on all of its kinds. */
-static int lead_group(struct ps__perf *perf, size_t event, uint32_t kinds)
-{
-	size_t index = perf->base.groups++;
-
-	perf->base.group_of[event] = (uint32_t)index;
-	perf->base.is_hardware[index] = perf->events[event].klass != PS__EVENT_CLASS_SOFTWARE;
-	perf->instances[0].groups[index].kinds = kinds;
-	for (size_t kind = 0; kind < perf->kind_count; kind++) {
-		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
-		if (!instance)
-			continue;
-		struct ps__group *group = make_group(perf, instance, index, kind);
-		if (!group)
-			return ps__fail_memory("a group of events");
-		group->is_planned = true;
-		int result = group_lead(perf, instance, group, event);
-		if (result != PS_OK)
-			return result;
-	}
-	return PS_OK;
+	return result;
 }
 
 /* The event joins the newest group that takes it, or leads another. */
@@ -227,96 +120,52 @@ static int plan_event(struct ps__perf *perf, size_t event)
 	const struct ps__event *what = &perf->events[event];
 	uint32_t kinds = ps__perf_kinds_of(perf, what);
 
+	if (is_unit(what))
+		return plan_unit(perf, event);
+	if (what->control.grouping == PS_GROUP_APART)
+		return ps__perf_lead_group(perf, event, kinds);
 	for (size_t index = perf->base.groups; index-- > 0;) {
 		if (!may_join(perf, index, what, kinds))
 			continue;
-		int result = join_group(perf, index, event);
+		int result = ps__perf_join_group(perf, index, event);
 		if (result == PS_ENOCNTR)
 			continue;
 		perf->base.group_of[event] = (uint32_t)index;
 		return result;
 	}
-	return lead_group(perf, event, kinds);
+	return ps__perf_lead_group(perf, event, kinds);
+}
+
+static bool is_of_pass(const struct ps__event *event, const struct pass *pass)
+{
+	return event->klass == pass->klass && (event->variant_count > 0) == pass->has_variants &&
+	       is_unit(event) == pass->is_unit;
 }
 
 /*
  * Events of the cores come first, those for kinds of cores before the others. Software events join
  * them if they are one group; when there are several, which take turns on the hardware, software
- * events would miss counts for nothing, and so get a group of their own, which always counts.
+ * events would miss counts for nothing, and so get a group of their own, which always counts. Units
+ * come before single events, which join them where there is room.
  */
 int ps__perf_plan(struct ps__perf *perf)
 {
-	static const struct {
-		enum ps__event_class klass;
-		bool has_variants;
-	} passes[] = {{PS__EVENT_CLASS_CORE, true},
-	              {PS__EVENT_CLASS_CORE, false},
-	              {PS__EVENT_CLASS_SOFTWARE, false},
-	              {PS__EVENT_CLASS_OTHER, false}};
+	static const struct pass passes[] = {
+	    {PS__EVENT_CLASS_CORE, true, true},       {PS__EVENT_CLASS_CORE, false, true},
+	    {PS__EVENT_CLASS_SOFTWARE, false, true},  {PS__EVENT_CLASS_OTHER, false, true},
+	    {PS__EVENT_CLASS_CORE, true, false},      {PS__EVENT_CLASS_CORE, false, false},
+	    {PS__EVENT_CLASS_SOFTWARE, false, false}, {PS__EVENT_CLASS_OTHER, false, false}};
 
 	for (size_t pass = 0; pass < sizeof passes / sizeof *passes; pass++) {
 		for (size_t index = 0; index < perf->event_count; index++) {
 			const struct ps__event *event = &perf->events[index];
-			if (event->unsupported || event->klass != passes[pass].klass ||
-			    (event->variant_count > 0) != passes[pass].has_variants)
+			if (event->unsupported || !is_of_pass(event, &passes[pass]) ||
+			    perf->base.group_of[index] != PS__NO_GROUP)
 				continue;
 			int result = plan_event(perf, index);
 			if (result != PS_OK)
 				return result;
 		}
-	}
-	return PS_OK;
-}
-
-bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance)
-{
-	for (size_t kind = 0; kind < perf->kind_count; kind++) {
-		if (planning_instance(perf, kind) == instance)
-			return true;
-	}
-	return false;
-}
-
-static int stand_in(struct ps__perf *perf, struct ps__instance *instance, size_t index)
-{
-	struct ps__group *group = &instance->groups[index];
-	size_t event = 0;
-
-	while (perf->base.group_of[event] != index)
-		event++;
-	group->stands_in = true;
-	return group_lead(perf, instance, group, event);
-}
-
-/* Opens what planning hasn't opened of a group in an instance. */
-static int complete_group(struct ps__perf *perf, struct ps__instance *instance, size_t index)
-{
-	bool is_there = false;
-
-	for (size_t kind = 0; kind < perf->kind_count; kind++) {
-		const struct ps__instance *planned = planning_instance_of(perf, index, kind);
-		if (!planned || !ps__perf_has_kind(perf, instance, kind))
-			continue;
-		is_there = true;
-		if (find_group(perf, instance, index, kind))
-			continue;
-		struct ps__group *group = make_group(perf, instance, index, kind);
-		if (!group)
-			return ps__fail_memory("a group of events");
-		int result =
-		    group_copy(perf, instance, group, find_group(perf, planned, index, kind));
-		if (result != PS_OK)
-			return result;
-	}
-	return is_there ? PS_OK : stand_in(perf, instance, index);
-}
-
-int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance)
-{
-	for (size_t index = 0; index < perf->base.groups; index++) {
-		int result = complete_group(perf, instance, index);
-		if (result != PS_OK)
-			return result;
 	}
 	return PS_OK;
 }

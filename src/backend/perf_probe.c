@@ -5,6 +5,7 @@
 #include "base/os.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* The kernel's answers for an event that a PMU doesn't have. */
 static bool is_absent(int error)
@@ -62,4 +63,32 @@ int ps__perf_probe(struct ps__event *event)
 		return ps__perf_explain(event, target, -fd, 1);
 	ps__os.close(fd);
 	return PS_OK;
+}
+
+static bool is_of_cpu(const struct ps__event *events, size_t count)
+{
+	for (size_t index = 0; index < count; index++) {
+		if (events[index].klass == PS__EVENT_CLASS_OTHER && !events[index].unsupported)
+			return true;
+	}
+	return false;
+}
+
+/* What is opened may limit its events to user space: the caller's stay as they are. */
+int ps__perf_probe_groups(const struct ps__event *events, size_t count)
+{
+	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
+	struct ps__event *tried = ps__os_calloc(count, sizeof *tried);
+	struct ps__backend *backend = tried ? ps__perf_create() : NULL;
+	int result = backend ? PS_OK : ps__fail_memory("a group of events");
+
+	if (is_of_cpu(events, count))
+		target = (struct ps__target){.kind = PS__TARGET_CPU, .cpu = ps__os.getcpu()};
+	if (result == PS_OK) {
+		memcpy(tried, events, count * sizeof *tried);
+		result = backend->ops->open(backend, tried, count, target);
+		backend->ops->close(backend, false);
+	}
+	ps__os_free(tried);
+	return result;
 }

@@ -41,7 +41,7 @@ int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, u
 		                (unsigned long long)perf->buffer[0]);
 	for (size_t place = 0; place < group->count; place++)
 		values[group->members[place].event] =
-		    perf->buffer[3 + place] + group->members[place].carry;
+		    ps__perf_member_total(&group->members[place], perf->buffer[3 + place]);
 	times[0] = perf->buffer[1] + group->carry_enabled;
 	times[1] = perf->buffer[2] + group->carry_running;
 	return PS_OK;
@@ -78,7 +78,8 @@ static int store_carried(struct ps__perf *perf, struct ps__group *group, uint64_
 {
 	ps__perf_recover(perf, group);
 	for (size_t place = 0; place < group->count; place++)
-		values[group->members[place].event] = group->members[place].carry;
+		values[group->members[place].event] =
+		    ps__perf_member_total(&group->members[place], 0);
 	times[0] = group->carry_enabled;
 	times[1] = group->carry_running;
 	return PS_OK;

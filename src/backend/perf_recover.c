@@ -63,6 +63,7 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 		if (member->fd < 0)
 			return false;
 	}
+	ps__perf_pause_members(perf, group);
 	return !perf->counting || ps__os.ioctl(group->members[0].fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 }
 

@@ -21,6 +21,7 @@ const char *ps_value_flag_name(uint32_t flags, size_t index)
 	    {PS_VALUE_WENT_BACK, "went-back"},     {PS_VALUE_ENDED, "ended"},
 	    {PS_VALUE_INTERRUPTED, "interrupted"}, {PS_VALUE_MERGED, "merged"},
 	    {PS_VALUE_SATURATED, "saturated"},     {PS_VALUE_SAMPLED, "sampled"},
+	    {PS_VALUE_PAUSED, "paused"},
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -9,6 +9,7 @@
 #define PS_EVENT_EVENT_H
 
 #include <linux/perf_event.h>
+#include <perfsage/counter.h>
 #include <perfsage/eventset.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +31,16 @@ struct ps__variant {
 	uint32_t type;     /* these in place of what the event has */
 	uint64_t config, config1, config2, later[PS__LATER_CONFIGS];
 	char *cpus; /* the list of the CPUs that the PMU is for; owned */
+};
+
+/* What the user wants of an event in his set, beside counting it: perfsage/counter.h. */
+struct ps__event_control {
+	enum ps_grouping grouping;
+	uint32_t unit; /* of TOGETHER and WEAK: those with one number belong together */
+	bool is_paused;
+	bool has_bpf;
+	int bpf_fd;   /* the user's */
+	char *filter; /* of a tracepoint; owned; NULL: none */
 };
 
 struct ps__event {
@@ -56,6 +67,7 @@ struct ps__event {
 	bool kernel_side;
 	bool is_probe;    /* a uprobe or kprobe */
 	bool unsupported; /* kept in a set though it can't be counted here */
+	struct ps__event_control control;
 };
 
 /*

@@ -103,9 +103,10 @@ int ps__event_copy(struct ps__event *out, const struct ps__event *model)
 	event.name = ps__os_strdup(model->name);
 	event.written = model->written ? ps__os_strdup(model->written) : NULL;
 	event.probe = model->probe ? ps__os_strdup(model->probe) : NULL;
+	event.control.filter = model->control.filter ? ps__os_strdup(model->control.filter) : NULL;
 	int code = ps__hybrid_copy(&event, model);
 	if (code || !event.name || (model->written && !event.written) ||
-	    (model->probe && !event.probe)) {
+	    (model->probe && !event.probe) || (model->control.filter && !event.control.filter)) {
 		ps__event_clear(&event);
 		return ps__fail_memory("the name of an event");
 	}
@@ -120,8 +121,10 @@ void ps__event_clear(struct ps__event *event)
 	ps__os_free(event->name);
 	ps__os_free(event->written);
 	ps__os_free(event->probe);
+	ps__os_free(event->control.filter);
 	ps__hybrid_clear(event);
 	event->name = NULL;
 	event->written = NULL;
 	event->probe = NULL;
+	event->control.filter = NULL;
 }

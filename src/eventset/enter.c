@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The beginning of calls that change what a set is made of. */
 #include "base/error.h"
-#include "eventset/eventset.h"
+#include "eventset/control.h"
 
 int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
 {
@@ -9,10 +9,11 @@ int ps__set_enter_stopped(struct ps_eventset *set, const char *call)
 
 	if (result != PS_OK)
 		return result;
-	if (set->state != PS__SET_RUNNING)
+	if (!ps__set_is_started(set))
 		return PS_OK;
 	ps__set_leave(set);
-	return ps__fail(PS_EISRUN, "%s: the event set is running: call ps_stop first", call);
+	return ps__fail(PS_EISRUN, "%s: the event set is %s: call ps_stop first", call,
+	                set->is_paused ? "paused" : "running");
 }
 
 int ps__set_enter_own(struct ps_eventset *set, const char *call, const char *instead)

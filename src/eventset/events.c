@@ -2,7 +2,7 @@
 /* Which events a set counts: added, removed, and asked for. */
 #include "base/error.h"
 #include "base/os.h"
-#include "eventset/eventset.h"
+#include "eventset/control.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -194,6 +194,14 @@ int ps_eventset_remove(struct ps_eventset *set, const char *event)
 	               : ps__fail(PS_EINVAL, "ps_eventset_remove: the event's name is NULL");
 	ps__set_leave(set);
 	return result;
+}
+
+int ps__set_check_index(const struct ps_eventset *set, size_t event, const char *call)
+{
+	if (event < set->events.count)
+		return PS_OK;
+	return ps__fail(PS_EINVAL, "%s: there is no event %zu: the set has %zu, from 0 on", call,
+	                event, set->events.count);
 }
 
 const struct ps__event *ps__set_event(const struct ps_eventset *set, size_t index)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/identity.h"
 #include "base/os.h"
+#include "eventset/control.h"
 #include "store/aggregate.h"
 
 #include <sys/mman.h>
@@ -275,7 +276,7 @@ int ps_eventset_set_history(struct ps_eventset *set, size_t rows)
 
 int ps_eventset_is_running(const struct ps_eventset *set)
 {
-	return set && set->state == PS__SET_RUNNING;
+	return set && ps__set_is_started(set);
 }
 
 int ps_eventset_is_ended(const struct ps_eventset *set)

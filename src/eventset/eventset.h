@@ -212,6 +212,7 @@ struct ps__set_events {
 struct ps_eventset {
 	struct ps__calls calls;
 	enum ps__set_state state;
+	bool is_paused;  /* stopped by ps_pause: ps_resume or ps_stop is still to come */
 	bool is_ended;   /* the task */
 	bool is_settled; /* the owner has ended, and a foreign thread has stored its final counts */
 	struct ps__counters counters;
@@ -376,8 +377,7 @@ void ps__set_forget_roots(struct ps_eventset *set);
 /* from_papi.c: sets that wrap PAPI's. Takes over a set that PAPI_start started, with its counts
  * since then. */
 int ps__set_adopt(struct ps_eventset *set);
-/* Before a start: has the user given the PAPI set other events, or another target? Then they are
- * the set's. */
+/* Before a start: takes other events or another target that the user gave the PAPI set. */
 int ps__set_refresh_papi(struct ps_eventset *set);
 int ps__set_check_papi_owner(const struct ps_eventset *set);
 /* Takes what the PAPI set is made of by now. */

@@ -8,7 +8,9 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/budget.c \
 	src/eventset/check.c \
 	src/eventset/choose_papi.c \
+	src/eventset/control.h \
 	src/eventset/cost.c \
+	src/eventset/counter.c \
 	src/eventset/enter.c \
 	src/eventset/event_names.c \
 	src/eventset/events.c \
@@ -22,6 +24,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/fetch.c \
 	src/eventset/find_cpu.c \
 	src/eventset/from_papi.c \
+	src/eventset/group.c \
 	src/eventset/interruption.c \
 	src/eventset/locate.c \
 	src/eventset/method.h \
@@ -36,6 +39,8 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/owner.c \
 	src/eventset/papi_changes.c \
 	src/eventset/parts.h \
+	src/eventset/pause.c \
+	src/eventset/pause_event.c \
 	src/eventset/process.c \
 	src/eventset/reading.c \
 	src/eventset/reading_of.c \

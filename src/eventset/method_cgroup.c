@@ -12,11 +12,6 @@
 
 #include <errno.h>
 
-static void start_cgroup(struct ps_eventset *set)
-{
-	set->attribution.is_lacking = false;
-}
-
 void ps__set_note_missing(struct ps_eventset *set)
 {
 	set->attribution.is_lacking = true;
@@ -129,7 +124,6 @@ static bool has_cgroup_changed(const struct ps_eventset *set)
 const struct ps__method ps__method_cgroup = {
     .split = PS__SPLIT_PLACES,
     .prepare = ps__set_list_cpus,
-    .start = start_cgroup,
     .read = read_cgroup,
     .assign = label_here,
     .has_changed = has_cgroup_changed,

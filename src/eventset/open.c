@@ -244,6 +244,7 @@ void ps__set_give_up(struct ps_eventset *set)
 {
 	close_counters(set);
 	set->state = PS__SET_NEW;
+	set->is_paused = false;
 	set->is_ended = false;
 	set->attribution.has_left = false;
 	set->is_settled = false;

@@ -65,6 +65,7 @@ void ps__set_settle_foreign(struct ps_eventset *set)
 	if (!is_foreign(set))
 		return;
 	set->is_settled = true;
+	set->is_paused = false;
 	if (set->state != PS__SET_RUNNING)
 		return;
 	/* Nobody is there any more to be counted. */
@@ -75,7 +76,8 @@ void ps__set_settle_foreign(struct ps_eventset *set)
 int ps__set_fail_running(struct ps_eventset *set)
 {
 	if (!is_foreign(set) || ps__set_check_caller(set) != PS_OK)
-		return ps__fail(PS_EISRUN, "ps_start: the event set is running");
+		return ps__fail(PS_EISRUN, "ps_start: the event set is %s",
+		                set->is_paused ? "paused: ps_resume goes on with it" : "running");
 	return ps__fail(PS_EISRUN,
 	                "ps_start: the event set is running, and thread %d, which it counts, has "
 	                "ended: ps_stop gives its final counts; then ps_start takes the set over",

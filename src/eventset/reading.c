@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hot.h"
 #include "eventset/attribution.h"
+#include "eventset/control.h"
 #include "eventset/eventset.h"
 #include "eventset/parts.h"
 
@@ -132,6 +133,31 @@ int ps__set_accum_slowly(struct ps_eventset *set, struct ps_component *root, uin
 	return read_slowly(set, root, timestamp, thread, PS__WRITE_ACCUM);
 }
 
+int ps__set_halt(struct ps_eventset *set, struct ps__write *write)
+{
+	int stopped = set->counters.backend->ops->stop(set->counters.backend);
+
+	set->state = PS__SET_UNFETCHED;
+	/* Whatever the switch ring missed is found now. */
+	set->attribution.per_cpu.must_sweep = true;
+	int fetched = ps__set_fetch(set, &write->slot);
+	if (__builtin_expect(ps__set_is_failure(fetched), 0))
+		return fetched;
+	write->now_ns = ps__clock_now_ns(&set->recorder.clock);
+	if (__builtin_expect(ps__set_end_balance(set, write->now_ns), 0))
+		mark_interrupted(set, write->slot);
+	return stopped != PS_OK ? stopped : fetched;
+}
+
+/* A paused set's counters are stopped. */
+static int halt_or_collect(struct ps_eventset *set, struct ps__write *write)
+{
+	if (__builtin_expect(!set->is_paused, 1))
+		return ps__set_halt(set, write);
+	set->is_paused = false;
+	return ps__set_collect(set, &write->slot);
+}
+
 /* The counters are stopped first, so that the final counts hold all that was counted; a failure to
  * store them comes after that, and leaves them for ps_read. */
 static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
@@ -143,27 +169,20 @@ static int stop(struct ps_eventset *set, struct ps_component *root, uint64_t *ti
 
 	if (result == PS_OK)
 		result = ps__set_check_foreign(set, "ps_stop", true);
-	if (result == PS_OK && set->state != PS__SET_RUNNING)
+	if (result == PS_OK && !ps__set_is_started(set))
 		result = ps__fail(PS_ENOTRUN, "ps_stop: the event set is not running");
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
-	int stopped = set->counters.backend->ops->stop(set->counters.backend);
-	set->state = PS__SET_UNFETCHED;
-	/* Whatever the switch ring missed is found now. */
-	set->attribution.per_cpu.must_sweep = true;
-	int fetched = ps__set_fetch(set, &write.slot);
-	if (__builtin_expect(fetched != PS_OK && fetched != PS_PARTIAL, 0))
-		return fetched;
-	write.now_ns = ps__clock_now_ns(&set->recorder.clock);
-	if (__builtin_expect(ps__set_end_balance(set, write.now_ns), 0))
-		mark_interrupted(set, write.slot);
+	int halted = halt_or_collect(set, &write);
+	if (__builtin_expect(!write.slot, 0))
+		return halted;
 	result = check_root(set, root);
 	if (__builtin_expect(result == PS_OK, 1))
 		result = finish(set, &write, timestamp, thread);
 	if (__builtin_expect(result != PS_OK, 0))
 		return result;
 	ps__set_settle_foreign(set);
-	return stopped != PS_OK ? stopped : fetched;
+	return halted;
 }
 
 int ps_stop(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,

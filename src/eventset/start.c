@@ -4,7 +4,7 @@
 #include "base/identity.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
-#include "eventset/eventset.h"
+#include "eventset/control.h"
 #include "eventset/waiting.h"
 
 /* Another thread may take a set over only when the one that it counted has ended. */
@@ -26,8 +26,8 @@ static int check_owner(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* Counts that ps_stop could not fetch must not come with the new ones. */
-static int fetch_rest(struct ps_eventset *set)
+/* They must not come with the new ones. */
+int ps__set_fetch_rest(struct ps_eventset *set)
 {
 	struct ps__slot *slot;
 
@@ -40,6 +40,13 @@ static int fetch_rest(struct ps_eventset *set)
 /* Descriptors are closed at the caller's own exec, and a CPU knows no exec and no tasks. */
 static int check_options(const struct ps_eventset *set)
 {
+	for (size_t index = 0; set->counters.wants_tasks && index < set->events.count; index++) {
+		if (set->events.list[index].control.is_paused)
+			return ps__fail(PS_ECOMBO,
+			                "ps_start: '%s' is paused, and the set is to keep tasks "
+			                "apart, whose shares the kernel counts: resume it",
+			                set->events.list[index].name);
+	}
 	if (set->counters.wants_tasks && set->counters.target.kind != PS__TARGET_PROCESS)
 		return ps__fail(PS_ECOMBO,
 		                "ps_start: the set is to keep the tasks of a process apart, and "
@@ -66,7 +73,7 @@ static int prepare(struct ps_eventset *set)
 	if (result == PS_OK)
 		result = check_options(set);
 	if (result == PS_OK)
-		result = fetch_rest(set);
+		result = ps__set_fetch_rest(set);
 	if (result == PS_OK)
 		result = ps__set_reopen_if_changed(set);
 	if (result == PS_OK) {
@@ -81,6 +88,18 @@ static int prepare(struct ps_eventset *set)
 	return result;
 }
 
+void ps__set_begin_running(struct ps_eventset *set)
+{
+	if (set->attribution.method->start)
+		set->attribution.method->start(set);
+	set->attribution.has_migrated = false;
+	set->attribution.per_cpu.must_sweep = false;
+	set->attribution.has_lost = false;
+	set->fast_path.pause.left = 0;
+	set->fast_path.pause.length = 0;
+	set->state = PS__SET_RUNNING;
+}
+
 /* Whatever can be done before the counters are enabled is: what comes after is counted. */
 static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 {
@@ -89,18 +108,12 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	if (result != PS_OK)
 		return result;
 	enum ps__set_state before = set->state;
-	if (set->attribution.method->start)
-		set->attribution.method->start(set);
 	ps__set_begin_balance(set);
-	set->attribution.has_migrated = false;
+	ps__set_begin_running(set);
 	set->attribution.has_left = false;
-	set->attribution.per_cpu.must_sweep = false;
-	set->attribution.has_lost = false;
+	set->attribution.is_lacking = false;
 	set->attribution.per_cpu.has_waited = false;
 	set->recorder.must_clear = true;
-	set->fast_path.pause.left = 0;
-	set->fast_path.pause.length = 0;
-	set->state = PS__SET_RUNNING;
 	if (set->counters.papi) {
 		ps__papi_rewind(set->counters.backend);
 		ps__set_begin_totals(set);
@@ -129,7 +142,7 @@ int ps_start(struct ps_eventset *set)
 
 	if (result != PS_OK)
 		return result;
-	if (set->state == PS__SET_RUNNING)
+	if (ps__set_is_started(set))
 		result = ps__set_fail_running(set);
 	else
 		result = start(set);

@@ -22,6 +22,7 @@ static int storage_name_columns(const struct ps_eventset *set, struct ps__record
 			return -1;
 		column->scope = event->scope;
 		column->user_only = event->user_only;
+		atomic_init(&column->paused_from, event->control.is_paused ? 1 : 0);
 		column->scale = event->scale;
 		snprintf(column->unit, sizeof column->unit, "%s", event->unit);
 		column->place = set->counters.papi ? set->counters.papi->place_of[index] : 0;

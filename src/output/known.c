@@ -54,6 +54,8 @@ static const struct word flags[] = {
     {PS_VALUE_SATURATED, "saturated", ">, <: the number is beyond 64 bits"},
     {PS_VALUE_SAMPLED, "sampled",
      "not all visits were counted: an estimate from those that were; the total is exact"},
+    {PS_VALUE_PAUSED, "paused",
+     "the event was paused at times: what happened meanwhile isn't in the count"},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

@@ -88,10 +88,9 @@ _Static_assert(PS__MARK_SATURATED >> FLAG_SHIFT == PS_VALUE_SATURATED,
 	(PS_VALUE_MOVED | PS_VALUE_WENT_BACK | PS_VALUE_ENDED | PS_VALUE_INTERRUPTED | \
 	 PS_VALUE_SATURATED)
 
-static inline uint32_t attrmap_value_flags(uint16_t mark, const struct ps__column *column)
+static inline uint32_t attrmap_value_flags(uint16_t mark)
 {
-	return ((uint32_t)mark >> FLAG_SHIFT & VALUE_FLAGS) |
-	       (column->user_only ? PS_VALUE_USER_ONLY : 0);
+	return (uint32_t)mark >> FLAG_SHIFT & VALUE_FLAGS;
 }
 
 /* A multiplexed group's. */
@@ -211,7 +210,7 @@ PS__INLINE void show_cell(const struct cell *cell, const struct ps__history *his
 	out->enabled_ns = cell->enabled_ns;
 	out->running_ns = cell->running_ns;
 	out->attribution = (enum ps_attribution)(cell->mark & PS__MARK_ATTRIBUTION);
-	out->flags = attrmap_value_flags(cell->mark, column);
+	out->flags = attrmap_value_flags(cell->mark) | ps__column_flags(column, cell->timestamp);
 	out->value = (long long)cell->raw;
 	out->status = PS_STATUS_COUNTED;
 	/* Of most there is no more to be said than what stands there. */

@@ -46,8 +46,20 @@ struct ps__column {
 	char unit[32]; /* "ns", "Joules"; "" for a plain count */
 	/* The list of those that can count it, where some kind of cores can't; NULL: any */
 	char *cpus;
+	/* The timestamp from which on the event was paused at times; 0: never. Stored and loaded
+	 * relaxed: no other word depends on it */
+	_Atomic uint64_t paused_from;
 	_Atomic int64_t residual; /* at the last ps_eventset_check, if is_checked */
 };
+
+/* Flags of all its values, from this timestamp on. */
+static inline uint32_t ps__column_flags(const struct ps__column *column, uint64_t timestamp)
+{
+	uint64_t paused_from = atomic_load_explicit(&column->paused_from, memory_order_relaxed);
+
+	return (column->user_only ? PS_VALUE_USER_ONLY : 0) |
+	       (paused_from && timestamp >= paused_from ? PS_VALUE_PAUSED : 0);
+}
 
 struct ps__recording {
 	_Atomic uint64_t sequence; /* odd while a reading is being written */

@@ -4,6 +4,7 @@ api_tests = \
 	tests/api/test_cancel \
 	tests/api/test_cgroup \
 	tests/api/test_closed \
+	tests/api/test_counter \
 	tests/api/test_exact \
 	tests/api/test_exact_limits \
 	tests/api/test_exact_process \
@@ -47,6 +48,7 @@ api_libs = tests/api/libhere.la libperfsage.la $(CHECK_LIBS) -lm
 tests_api_test_cancel_LDADD = $(api_libs)
 tests_api_test_cgroup_LDADD = $(api_libs)
 tests_api_test_closed_LDADD = $(api_libs)
+tests_api_test_counter_LDADD = $(api_libs)
 tests_api_test_exact_LDADD = $(api_libs)
 tests_api_test_exact_limits_LDADD = $(api_libs)
 tests_api_test_exact_process_LDADD = $(api_libs)

@@ -164,6 +164,9 @@ size_t fake_counter_fds(int *fds,
                         size_t capacity); /* how many counters are open; their fds, oldest first */
 int fake_leader_of_fd(int fd);
 void fake_target_of_fd(int fd, pid_t *tid, int *cpu); /* tid -1: any task; cpu -1: any CPU */
+const char *fake_filter_of_fd(int fd);                /* of PERF_EVENT_IOC_SET_FILTER; "": none */
+#define FAKE_BPF_PROGRAM 777                          /* the descriptor of the one that there is */
+int fake_bpf_count(void);                             /* how many counters have it */
 bool fake_enabled_of_fd(int fd);                      /* is it counting, its leader too? */
 void *fake_ring_of_fd(int fd); /* the memory of its latest mmap; NULL if none */
 /* A record written by hand into its ring: what sample_id_all appends is among the words. False: it

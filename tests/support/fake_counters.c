@@ -296,6 +296,10 @@ int fake__ioctl(int fd, unsigned long request, unsigned long argument)
 		error = !fake__fd((int)argument) || !fake__fd((int)argument)->counter ? EBADF : 0;
 	} else if (request == PERF_EVENT_IOC_ID) {
 		memcpy((void *)argument, &counter->id, sizeof(counter->id));
+	} else if (request == PERF_EVENT_IOC_SET_FILTER) {
+		error = fake__set_filter(counter, (const char *)argument);
+	} else if (request == PERF_EVENT_IOC_SET_BPF) {
+		error = fake__set_bpf(counter, (int)argument);
 	} else {
 		error = ENOTTY;
 	}

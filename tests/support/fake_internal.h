@@ -39,6 +39,8 @@ struct fake_counter {
 	uint64_t id, count, enabled_ns, running_ns;
 	bool enabled, error_state;
 	bool waiting; /* for the hardware */
+	char filter[64];
+	bool has_bpf;
 	void *ring;
 	size_t ring_bytes; /* of its data */
 	uint64_t ring_lost;
@@ -65,6 +67,9 @@ extern unsigned long fake__generation; /* one for each fake_install and fake_rem
 int fake__fd_new(void); /* or -1 with errno */
 struct fake_fd *fake__fd(int fd);
 void fake__fds_reset(void);
+
+int fake__set_filter(struct fake_counter *counter, const char *filter); /* an errno, or 0 */
+int fake__set_bpf(struct fake_counter *counter, int program_fd);
 
 struct fake_task *fake__self(void);
 struct fake_task *fake__task_find(pid_t tid);

@@ -2,6 +2,8 @@
 /* What a test may ask of the fake kernel's open counters, and CPUs that go offline. */
 #include "fake_internal.h"
 
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,4 +105,49 @@ void fake_set_online(int cpu, bool online)
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
 	fake__file_put(path, online ? "1\n" : "0\n");
 	fake__unlock();
+}
+
+/* As Linux: for tracepoints. A filter without a comparison is none. */
+int fake__set_filter(struct fake_counter *counter, const char *filter)
+{
+	if (counter->attr.type != PERF_TYPE_TRACEPOINT || !strpbrk(filter, "=<>"))
+		return EINVAL;
+	snprintf(counter->filter, sizeof counter->filter, "%s", filter);
+	return 0;
+}
+
+/* As Linux: a program is taken once for all events of a tracepoint. */
+int fake__set_bpf(struct fake_counter *counter, int program_fd)
+{
+	if (counter->attr.type != PERF_TYPE_TRACEPOINT)
+		return EINVAL;
+	if (program_fd != FAKE_BPF_PROGRAM)
+		return EBADF;
+	for (const struct fake_counter *other = fake__counters_first(); other; other = other->next)
+		if (other->has_bpf && other->attr.config == counter->attr.config)
+			return EEXIST;
+	counter->has_bpf = true;
+	return 0;
+}
+
+const char *fake_filter_of_fd(int fd)
+{
+	const char *filter;
+
+	fake__lock();
+	filter = fake__fd(fd) && fake__fd(fd)->counter ? fake__fd(fd)->counter->filter : "";
+	fake__unlock();
+	return filter;
+}
+
+int fake_bpf_count(void)
+{
+	int count = 0;
+
+	fake__lock();
+	for (const struct fake_counter *counter = fake__counters_first(); counter;
+	     counter = counter->next)
+		count += counter->has_bpf;
+	fake__unlock();
+	return count;
 }

@@ -13,6 +13,10 @@ unit_tests = \
 	tests/unit/test_colour \
 	tests/unit/test_component \
 	tests/unit/test_cost \
+	tests/unit/test_counter \
+	tests/unit/test_group \
+	tests/unit/test_pause \
+	tests/unit/test_pause_event \
 	tests/unit/test_diagnose \
 	tests/unit/test_diagnose_events \
 	tests/unit/test_diagnose_limits \

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Control of a set's counters: pause them, all or one; start one event's count
+ * over; count events in one group; reach the kernel's counters.
+ *
+ * For a set that wraps PAPI's (ps_eventset_from_papi) all but
+ * ps_eventset_reset_event fail with PS_ENOSUPP. An event is named by its index,
+ * in the order of adding, from 0.
+ */
+#ifndef PERFSAGE_COUNTER_H
+#define PERFSAGE_COUNTER_H
+
+#include <perfsage/eventset.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Stops the counters of a running set; ps_resume goes on.
+ *
+ * The counts are kept, and so are enabled and running time, which stand still.
+ * Readings, ps_accum, ps_reset and snapshots may be made meanwhile. ps_stop
+ * ends a paused set as any other.
+ *
+ * set - was started; if it is paused already, nothing is done
+ *
+ * Errors:
+ *   PS_EINVAL - set is NULL, or the caller isn't the owner
+ *   PS_ENOTRUN - the set was not started; or it counts from an exec on
+ *       (ps_eventset_set_enable_on_exec), and that is still to come
+ *   PS_ENOSUPP - it wraps a PAPI event set
+ *   PS_ECLOST, PS_ECNFLCT - as in ps_read
+ *   PS_ENOMEM, PS_ESYS - the set is paused all the same; what it counted comes
+ *       with the next reading
+ *
+ * The thread that may call ps_stop. Cost: that of ps_stop, no row is stored.
+ */
+PS_PUBLIC int ps_pause(struct ps_eventset *set);
+
+/**
+ * Goes on with a paused set. What happened meanwhile is not counted.
+ *
+ * set - was started; if it isn't paused, nothing is done
+ *
+ * Errors:
+ *   PS_EINVAL, PS_ENOTRUN, PS_ENOSUPP, PS_ECLOST, PS_ECNFLCT - as in ps_pause
+ *   PS_ESYS - the counted task has ended, or the kernel refused; the set stays
+ *       paused
+ *   PS_ENOMEM - no memory; the set stays paused
+ *
+ * The thread that may call ps_stop. Cost: that of ps_start.
+ */
+PS_PUBLIC int ps_resume(struct ps_eventset *set);
+
+/** True between ps_pause and ps_resume or ps_stop; 0 for NULL. */
+PS_PUBLIC int ps_eventset_is_paused(const struct ps_eventset *set);
+
+/**
+ * Leaves out what one event counts from now on; the others go on.
+ *
+ * It may be called before ps_start, and holds until ps_eventset_resume_event:
+ * ps_stop and ps_start don't end it. The hardware counter is free meanwhile,
+ * unless the event is the first of its group (ps_eventset_event_group): that
+ * one goes on in the hardware, and what it counts is left out. The times of a
+ * value are its group's, and go on.
+ *
+ * From the first pause on, the event's values have the flag PS_VALUE_PAUSED.
+ *
+ * set - any; running or not
+ * event - index of an event that is counted here
+ *
+ * Errors:
+ *   PS_EINVAL - set is NULL, or there is no such event; or the caller isn't the
+ *       owner of a set that was started
+ *   PS_ENOSUPP - the event can't be counted here; the set wraps a PAPI event
+ *       set, or keeps tasks apart (ps_eventset_set_tasks)
+ *   PS_ECLOST, PS_ECNFLCT - as in ps_read
+ *   PS_ESYS - the kernel refused
+ *
+ * Cost: one ioctl(2) for each CPU that the set has counters on; of the first in
+ * a group a read(2).
+ */
+PS_PUBLIC int ps_eventset_pause_event(struct ps_eventset *set, size_t event);
+
+/** Ends what ps_eventset_pause_event began; errors and cost are the same. */
+PS_PUBLIC int ps_eventset_resume_event(struct ps_eventset *set, size_t event);
+
+/** True if the event is paused; 0 for an index beyond the last. */
+PS_PUBLIC int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t event);
+
+/**
+ * Starts the count of one event over; the others keep theirs.
+ *
+ * As with ps_reset, no kernel counter is reset, and the base that ps_accum made
+ * stays. Times are the group's, and stay as well.
+ *
+ * set - was started; running, paused or stopped
+ * event - its index
+ *
+ * Errors:
+ *   PS_EINVAL - set is NULL, or there is no such event; or the caller isn't the
+ *       owner
+ *   PS_ENOTRUN - the set was never started
+ *   PS_ECLOST, PS_ECNFLCT, PS_ENOMEM, PS_ESYS - as in ps_read
+ *
+ * Cost: that of a reading.
+ */
+PS_PUBLIC int ps_eventset_reset_event(struct ps_eventset *set, size_t event);
+
+/** How events are put into groups, which are on the hardware as a whole. */
+enum ps_grouping {
+	PS_GROUP_AUTO = 0, /* as few groups as the hardware permits; nothing is promised */
+	PS_GROUP_TOGETHER, /* these in one group, or ps_start fails */
+	PS_GROUP_WEAK,     /* these in one group if they fit, else as PS_GROUP_AUTO */
+	PS_GROUP_APART     /* each of these in a group of its own */
+};
+
+/**
+ * Says how events are to be grouped.
+ *
+ * Events of one group count over the same time, so their ratio is true even if
+ * groups take turns on the hardware. PS_GROUP_TOGETHER is tried at once, on the
+ * calling thread, and again at ps_start. An event that can't be counted here is
+ * left out of it. ps_eventset_event_group tells what became of it.
+ *
+ * set - a set that isn't running
+ * events - n indices; each event leaves the grouping that it had
+ * n - at least 1; of PS_GROUP_TOGETHER as well
+ * how - PS_GROUP_AUTO is every event's at first
+ *
+ * Errors; the set is then as before:
+ *   PS_EINVAL - set or events is NULL, n is 0, an index is beyond the last or
+ *       given twice, or there is no such grouping
+ *   PS_EISRUN - the set is running
+ *   PS_ENOCNTR - the events can't be counted together: of different PMUs, or more
+ *       than there are counters. The detail names the one that doesn't fit
+ *   PS_ENOSUPP - the set wraps a PAPI event set
+ *   PS_ENOMEM, PS_ECOUNT, PS_ESYS - as in ps_start
+ */
+PS_PUBLIC int ps_eventset_group(struct ps_eventset *set, const size_t *events, size_t n,
+                                enum ps_grouping how);
+
+/** One event's counter in the kernel. */
+struct ps_counter {
+	size_t size;  /* of this struct, as the library knows it */
+	size_t event; /* index of the event */
+	pid_t tid;    /* whom it counts: 0 the set's owner, -1 all tasks */
+	int cpu;      /* where it counts; -1: wherever the task is */
+	int fd;       /* borrowed: see below */
+	uint64_t id;  /* the kernel's, as in records of other tools */
+};
+
+/**
+ * Visits the kernel's counters of a set, by CPU and event.
+ *
+ * The descriptors are the set's. They may be given to epoll(7), mapped, and
+ * asked by ioctl(2) for what doesn't change a count. They are valid until the
+ * set's events, target or grouping change, or it is started again or
+ * destroyed. Never close them. What resets or disables them falsifies the set's
+ * counts.
+ *
+ * set - was started
+ * visit - is called with each; another result than 0 ends the visits
+ * context - is passed on
+ *
+ * Returns PS_OK, or what visit returned.
+ *
+ * Errors:
+ *   PS_EINVAL - set or visit is NULL
+ *   PS_ENOTRUN - the set was never started, or has no counters open
+ *   PS_ENOSUPP - the set wraps a PAPI event set
+ *   PS_ECLOST, PS_ECNFLCT - as in ps_read
+ *   PS_ESYS - the kernel doesn't tell an id
+ *
+ * The set must not be used by visit. Cost: one ioctl(2) for each counter.
+ */
+PS_PUBLIC int ps_eventset_for_each_counter(struct ps_eventset *set,
+                                           int (*visit)(const struct ps_counter *counter,
+                                                        void *context),
+                                           void *context);
+
+/**
+ * Counts only those hits of a tracepoint that a filter lets pass.
+ *
+ * The kernel evaluates it, as in "prev_pid == 0 && next_prio < 100". The fields
+ * are in events/SYSTEM/NAME/format of tracefs. The set's readings end, as when
+ * an event is added.
+ *
+ * set - a set that isn't running
+ * event - index of a tracepoint
+ * filter - copied; NULL or "": every hit counts, as at first
+ *
+ * Errors; the set is then as before:
+ *   PS_EINVAL - set is NULL, or there is no such event
+ *   PS_EISRUN - the set is running
+ *   PS_EATTR - the kernel doesn't understand the filter, or the tracepoint has
+ *       no such field
+ *   PS_ENOSUPP - the event is no tracepoint, or can't be counted here; or the set
+ *       wraps a PAPI event set
+ *   PS_EPERM, PS_ECOUNT, PS_ENOMEM, PS_ESYS - as in ps_eventset_add
+ */
+PS_PUBLIC int ps_eventset_set_filter(struct ps_eventset *set, size_t event, const char *filter);
+
+/**
+ * Attaches an eBPF program to a tracepoint, kprobe or uprobe.
+ *
+ * Linux runs it at every hit of that event, whoever causes it, as long as the
+ * set's counters are open. A hit for which it returns 0 is counted by nobody:
+ * neither by this set nor by any other perf event on the same tracepoint. The
+ * set's readings end, as when an event is added.
+ *
+ * set - a set that isn't running
+ * event - its index
+ * program_fd - what bpf(2) gave; it stays the caller's, and must stay open until
+ *     the set is started for the last time. -1: none, as at first
+ *
+ * Errors; the set is then as before:
+ *   PS_EINVAL - set is NULL, or there is no such event; or program_fd is no
+ *       program for this kind of event
+ *   PS_EISRUN - the set is running
+ *   PS_ENOSUPP - the event takes no program, or can't be counted here; or the set
+ *       wraps a PAPI event set
+ *   PS_EPERM, PS_ECOUNT, PS_ENOMEM, PS_ESYS - as in ps_eventset_add
+ */
+PS_PUBLIC int ps_eventset_set_bpf(struct ps_eventset *set, size_t event, int program_fd);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A set's descriptors: whether the kernel takes what the user attaches to them, and a visit of
+ * all. */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <string.h>
+
+/* Opens the event on the caller, with what is attached to it: 0, or -errno. */
+static int try_control(const struct ps__event *event)
+{
+	struct ps__event tried = *event;
+	int fd = ps__perf_open_settled(&tried, (struct ps__place){.pid = 0, .cpu = -1}, -1);
+
+	if (fd < 0)
+		return fd;
+	ps__os.close(fd);
+	return 0;
+}
+
+static int explain(const struct ps__event *event, int error)
+{
+	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
+
+	return ps__perf_explain(event, target, error, 1);
+}
+
+/* It could be opened when it was added: a refusal is the filter's. */
+int ps__perf_probe_filter(const struct ps__event *event)
+{
+	int error = -try_control(event);
+
+	if (error == EINVAL)
+		return ps__fail(
+		    PS_EATTR,
+		    "'%s': the kernel doesn't understand the filter '%s': its fields are "
+		    "in events/SYSTEM/NAME/format of tracefs, as in \"prev_pid == 0 && "
+		    "next_prio < 100\"",
+		    event->name, event->control.filter);
+	return error ? explain(event, error) : PS_OK;
+}
+
+int ps__perf_probe_bpf(const struct ps__event *event)
+{
+	int error = -try_control(event);
+
+	if (error == EINVAL || error == EBADF)
+		return ps__fail(
+		    PS_EINVAL,
+		    "'%s': descriptor %d is no eBPF program that this event takes (%s): "
+		    "load one with bpf(2) of the type of a tracepoint or kprobe",
+		    event->name, event->control.bpf_fd, strerror(error));
+	return error ? explain(event, error) : PS_OK;
+}
+
+static int visit_group(const struct ps__perf *perf, const struct ps__instance *instance,
+                       const struct ps__group *group, ps__counter_visit *visit, void *context)
+{
+	pid_t tid = instance->place.is_cgroup ? -1 : instance->place.pid;
+	int result = 0;
+
+	for (size_t place = 0; result == 0 && place < group->count; place++) {
+		const struct ps__member *member = &group->members[place];
+		bool has_event = member->fd >= 0 && !group->stands_in &&
+		                 !perf->events[member->event].unsupported;
+		if (has_event)
+			result =
+			    visit(member->event, tid, instance->place.cpu, member->fd, context);
+	}
+	return result;
+}
+
+int ps__perf_visit_counters(struct ps__backend *backend, ps__counter_visit *visit, void *context)
+{
+	const struct ps__perf *perf = (const struct ps__perf *)backend;
+	int result = 0;
+
+	if (perf->is_lost)
+		return ps__perf_fail_lost((struct ps__perf *)backend);
+	for (size_t index = 0; index < perf->base.instances; index++) {
+		const struct ps__instance *instance = &perf->instances[index];
+		for (size_t number = 0; number < perf->base.groups; number++) {
+			for (const struct ps__group *group = &instance->groups[number];
+			     group && result == 0; group = group->next)
+				result = visit_group(perf, instance, group, visit, context);
+		}
+	}
+	return result;
+}

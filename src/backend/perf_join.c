@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups are opened: an event leads one or joins one, on each kind of cores that it is for; then
+ * the other instances get the same groups. perf_plan.c says which. */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+
+/* Where the members of an instance's group are opened. */
+static struct ps__place place_of_group(const struct ps__instance *instance,
+                                       const struct ps__group *group)
+{
+	struct ps__place place = instance->place;
+
+	place.pmu_type = group->pmu_type;
+	place.stands_in = group->stands_in;
+	return place;
+}
+
+static void group_add(struct ps__group *group, size_t event, int fd)
+{
+	group->members[group->count++] = (struct ps__member){.fd = fd, .event = (uint32_t)event};
+}
+
+/* Gives a group its leader. */
+static int group_lead(struct ps__perf *perf, const struct ps__instance *instance,
+                      struct ps__group *group, size_t event)
+{
+	struct ps__event *what = &perf->events[event];
+	struct ps__place place = place_of_group(instance, group);
+
+	place.counts_at_once = group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE;
+	int fd = ps__perf_open_settled(what, place, -1);
+	if (fd < 0)
+		return ps__perf_explain_event(perf, event, -fd);
+	group->members = ps__os_calloc(perf->event_count, sizeof *group->members);
+	if (!group->members) {
+		ps__os.close(fd);
+		return ps__fail_memory("a group of events");
+	}
+	group->klass = what->klass;
+	group->type = what->attr.type;
+	group_add(group, event, fd);
+	return PS_OK;
+}
+
+/* Opens a group member by member as in the one that was planned. */
+static int group_copy(struct ps__perf *perf, const struct ps__instance *instance,
+                      struct ps__group *group, const struct ps__group *model)
+{
+	struct ps__place place = place_of_group(instance, group);
+	int result = group_lead(perf, instance, group, model->members[0].event);
+
+	for (size_t index = 1; result == PS_OK && index < model->count; index++) {
+		size_t event = model->members[index].event;
+		int fd = ps__perf_open_settled(&perf->events[event], place, group->members[0].fd);
+		if (fd < 0)
+			return ps__perf_explain_event(perf, event, -fd);
+		group_add(group, event, fd);
+	}
+	return result;
+}
+
+/* The instance in which the groups of a kind are planned; NULL if no instance has it. */
+static struct ps__instance *planning_instance(const struct ps__perf *perf, size_t kind)
+{
+	for (size_t index = 0; index < perf->base.instances; index++) {
+		if (ps__perf_has_kind(perf, &perf->instances[index], kind))
+			return &perf->instances[index];
+	}
+	return NULL;
+}
+
+/* The instance in which one kind of a group's events is planned; NULL if they are not for this
+ * kind, or no instance has it. */
+static struct ps__instance *planning_instance_of(const struct ps__perf *perf, size_t index,
+                                                 size_t kind)
+{
+	return perf->instances[0].groups[index].kinds & UINT32_C(1) << kind
+	           ? planning_instance(perf, kind)
+	           : NULL;
+}
+
+/* The kind's descriptors of a group in an instance; NULL if they aren't there yet. */
+static struct ps__group *find_group(const struct ps__perf *perf,
+                                    const struct ps__instance *instance, size_t index, size_t kind)
+{
+	struct ps__group *group = &instance->groups[index];
+
+	while (group && (!group->members || group->pmu_type != perf->kinds[kind].pmu_type))
+		group = group->next;
+	return group;
+}
+
+/* A place for them. In a chain each keeps its own totals, so that one that can't be read takes
+ * nothing from the sum. */
+static struct ps__group *make_group(const struct ps__perf *perf,
+                                    const struct ps__instance *instance, size_t index, size_t kind)
+{
+	struct ps__group *group = &instance->groups[index];
+
+	if (group->pmu_type) {
+		while (group->next)
+			group = group->next;
+		group->next = ps__os_calloc_apart(1, sizeof *group);
+		group = group->next;
+	}
+	if (!group)
+		return NULL;
+	if (instance->place.cpu < 0 && kind != PS__KIND_ANY) {
+		group->own = ps__os_calloc_apart(2 + perf->event_count, sizeof *group->own);
+		if (!group->own)
+			return NULL;
+	}
+	group->pmu_type = perf->kinds[kind].pmu_type;
+	return group;
+}
+
+/* A full PMU answers EINVAL: PS_ENOCNTR. */
+static int join_kind(struct ps__perf *perf, const struct ps__instance *instance,
+                     struct ps__group *group, size_t event)
+{
+	if (group->count >= PS__GROUP_MEMBERS)
+		return PS_ENOCNTR;
+	int fd = ps__perf_open_settled(&perf->events[event], place_of_group(instance, group),
+	                               group->members[0].fd);
+	if (fd == -EINVAL || fd == -E2BIG)
+		return PS_ENOCNTR;
+	if (fd < 0)
+		return ps__perf_explain_event(perf, event, -fd);
+	group_add(group, event, fd);
+	return PS_OK;
+}
+
+/* Takes back an event that joined on the kinds before this one. */
+static void leave_kinds(struct ps__perf *perf, size_t index, size_t end)
+{
+	for (size_t kind = 0; kind < end; kind++) {
+		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
+		if (!instance)
+			continue;
+		struct ps__group *group = find_group(perf, instance, index, kind);
+		ps__os.close(group->members[--group->count].fd);
+	}
+}
+
+int ps__perf_join_group(struct ps__perf *perf, size_t index, size_t event)
+{
+	for (size_t kind = 0; kind < perf->kind_count; kind++) {
+		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
+		if (!instance)
+			continue;
+		int result =
+		    join_kind(perf, instance, find_group(perf, instance, index, kind), event);
+		if (result == PS_ENOCNTR)
+			leave_kinds(perf, index, kind);
+		if (result != PS_OK)
+			return result;
+	}
+	return PS_OK;
+}
+
+int ps__perf_lead_group(struct ps__perf *perf, size_t event, uint32_t kinds)
+{
+	size_t index = perf->base.groups++;
+
+	perf->base.group_of[event] = (uint32_t)index;
+	perf->base.is_hardware[index] = perf->events[event].klass != PS__EVENT_CLASS_SOFTWARE;
+	perf->instances[0].groups[index].kinds = kinds;
+	for (size_t kind = 0; kind < perf->kind_count; kind++) {
+		const struct ps__instance *instance = planning_instance_of(perf, index, kind);
+		if (!instance)
+			continue;
+		struct ps__group *group = make_group(perf, instance, index, kind);
+		if (!group)
+			return ps__fail_memory("a group of events");
+		group->is_planned = true;
+		int result = group_lead(perf, instance, group, event);
+		if (result != PS_OK)
+			return result;
+	}
+	return PS_OK;
+}
+
+bool ps__perf_is_planned_in(const struct ps__perf *perf, const struct ps__instance *instance)
+{
+	for (size_t kind = 0; kind < perf->kind_count; kind++) {
+		if (planning_instance(perf, kind) == instance)
+			return true;
+	}
+	return false;
+}
+
+static int stand_in(struct ps__perf *perf, struct ps__instance *instance, size_t index)
+{
+	struct ps__group *group = &instance->groups[index];
+	size_t event = 0;
+
+	while (perf->base.group_of[event] != index)
+		event++;
+	group->stands_in = true;
+	return group_lead(perf, instance, group, event);
+}
+
+/* Opens what planning hasn't opened of a group in an instance. */
+static int complete_group(struct ps__perf *perf, struct ps__instance *instance, size_t index)
+{
+	bool is_there = false;
+
+	for (size_t kind = 0; kind < perf->kind_count; kind++) {
+		const struct ps__instance *planned = planning_instance_of(perf, index, kind);
+		if (!planned || !ps__perf_has_kind(perf, instance, kind))
+			continue;
+		is_there = true;
+		if (find_group(perf, instance, index, kind))
+			continue;
+		struct ps__group *group = make_group(perf, instance, index, kind);
+		if (!group)
+			return ps__fail_memory("a group of events");
+		int result =
+		    group_copy(perf, instance, group, find_group(perf, planned, index, kind));
+		if (result != PS_OK)
+			return result;
+	}
+	return is_there ? PS_OK : stand_in(perf, instance, index);
+}
+
+int ps__perf_complete_instance(struct ps__perf *perf, struct ps__instance *instance)
+{
+	for (size_t index = 0; index < perf->base.groups; index++) {
+		int result = complete_group(perf, instance, index);
+		if (result != PS_OK)
+			return result;
+	}
+	return PS_OK;
+}

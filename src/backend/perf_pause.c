@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One event is paused, the others of its group go on. The kernel can switch off any member but the
+ * leader, which the whole group needs: a paused leader goes on in the hardware, its total is held,
+ * and what came meanwhile is taken off when it is resumed. By then the set has taken the records of
+ * the time before.
+ */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "store/recording.h"
+
+#include <string.h>
+
+static size_t place_of_event(const struct ps__group *group, size_t event)
+{
+	size_t place = 0;
+
+	while (place < group->count && group->members[place].event != event)
+		place++;
+	return place;
+}
+
+/* The count of a group's leader, in the kernel. */
+static int read_leader(struct ps__perf *perf, const struct ps__group *group, uint64_t *count)
+{
+	/* Its CPU is offline: what it counted is carried. */
+	if (group->members[0].fd < 0) {
+		*count = 0;
+		return PS_OK;
+	}
+	ssize_t length =
+	    ps__os_read_retried(group->members[0].fd, perf->buffer, perf->buffer_bytes);
+	if (length < 0)
+		return ps__perf_fail_read(perf, group);
+	if ((size_t)length < 4 * sizeof *perf->buffer)
+		return ps__fail(PS_ESYS,
+		                "'%s' can't be paused or resumed now: its group is in the error "
+		                "state, as no hardware counter is free for it",
+		                perf->events[group->members[0].event].name);
+	*count = perf->buffer[3];
+	return PS_OK;
+}
+
+/* What is read by other ways than group by group knows of no held total. */
+static void read_by_groups(struct ps__perf *perf, size_t instance, struct ps__group *group)
+{
+	perf->instances[instance].direct_fd = -1;
+	perf->instances[instance].direct_user = NULL;
+	group->is_user_read = false;
+}
+
+static int hold_leader(struct ps__perf *perf, size_t instance, struct ps__group *group, bool pauses)
+{
+	struct ps__member *leader = &group->members[0];
+	uint64_t count = 0;
+
+	if (leader->is_held == pauses)
+		return PS_OK;
+	int result = read_leader(perf, group, &count);
+	if (result != PS_OK)
+		return result;
+	read_by_groups(perf, instance, group);
+	if (pauses)
+		leader->held = count + leader->carry;
+	else
+		leader->carry = leader->held - count;
+	leader->is_held = pauses;
+	return PS_OK;
+}
+
+static int switch_member(struct ps__perf *perf, const struct ps__member *member, bool pauses)
+{
+	unsigned long request = pauses ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+
+	if (member->fd < 0)
+		return PS_OK;
+	while (ps__os.ioctl(member->fd, request, 0) < 0) {
+		int error = errno;
+		if (error != EINTR && !ps__os_is_event(member->fd))
+			return ps__perf_fail_lost(perf);
+		if (error != EINTR)
+			return ps__fail(PS_ESYS, "'%s' can't be %s: ioctl: %s",
+			                perf->events[member->event].name,
+			                pauses ? "paused" : "resumed", strerror(error));
+	}
+	return PS_OK;
+}
+
+/* On each kind of cores. */
+static int pause_in(struct ps__perf *perf, size_t instance, size_t event, bool pauses)
+{
+	struct ps__group *group = &perf->instances[instance].groups[perf->base.group_of[event]];
+	int result = PS_OK;
+
+	for (; group && result == PS_OK; group = group->next) {
+		size_t place = place_of_event(group, event);
+		if (place == 0)
+			result = hold_leader(perf, instance, group, pauses);
+		else if (place < group->count)
+			result = switch_member(perf, &group->members[place], pauses);
+	}
+	return result;
+}
+
+int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
+{
+	struct ps__perf *perf = (struct ps__perf *)backend;
+	int result = PS_OK;
+
+	if (perf->base.group_of[event] == PS__NO_GROUP)
+		return PS_OK;
+	if (perf->is_lost)
+		return ps__perf_fail_lost(perf);
+	for (size_t instance = 0; instance < perf->base.instances; instance++) {
+		result = pause_in(perf, instance, event, pauses);
+		if (result == PS_OK)
+			continue;
+		while (instance-- > 0)
+			pause_in(perf, instance, event, !pauses);
+		break;
+	}
+	return result;
+}
+
+int ps__perf_pause_events(struct ps__perf *perf)
+{
+	int result = PS_OK;
+
+	for (size_t event = 0; result == PS_OK && event < perf->event_count; event++) {
+		if (perf->events[event].control.is_paused)
+			result = ps__perf_pause_event(&perf->base, event, true);
+	}
+	return result;
+}
+
+void ps__perf_pause_members(struct ps__perf *perf, const struct ps__group *group)
+{
+	for (size_t place = 1; place < group->count; place++) {
+		const struct ps__member *member = &group->members[place];
+		if (perf->events[member->event].control.is_paused)
+			ps__os.ioctl(member->fd, PERF_EVENT_IOC_DISABLE, 0);
+	}
+}

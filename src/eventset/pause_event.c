@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One event of a set: paused and resumed, which its counters do; and its count started over, which
+ * the set does. */
+#include "base/error.h"
+#include "base/stack.h"
+#include "eventset/control.h"
+
+#include <perfsage/counter.h>
+
+static int event_check_pause(struct ps_eventset *set, size_t event, const char *call)
+{
+	if (set->counters.papi)
+		return ps__fail(PS_ENOSUPP,
+		                "%s: PAPI has no call for one event of event set %d: put it into a "
+		                "PAPI event set of its own",
+		                call, set->counters.papi->id);
+	int result = ps__set_check_index(set, event, call);
+	if (result != PS_OK)
+		return result;
+	if (set->events.list[event].unsupported)
+		return ps__fail(PS_ENOSUPP, "%s: '%s' can't be counted here", call,
+		                set->events.list[event].name);
+	if (set->counters.wants_tasks)
+		return ps__fail(PS_ENOSUPP,
+		                "%s: the set keeps tasks apart, whose shares the kernel counts: it "
+		                "can't leave out '%s'",
+		                call, set->events.list[event].name);
+	return ps__set_check_foreign(set, call, false);
+}
+
+/* Values that are read from now on say so, also after the event is resumed. */
+static void event_note_paused(struct ps_eventset *set, size_t event)
+{
+	if (!set->recorder.recording)
+		return;
+	_Atomic uint64_t *from = &set->recorder.recording->column[event].paused_from;
+	if (atomic_load_explicit(from, memory_order_relaxed) == 0)
+		atomic_store_explicit(from, ps__clock_now_ns(&set->recorder.clock),
+		                      memory_order_relaxed);
+}
+
+/* Migration records of the time before a leader is resumed would be read as of after it. */
+static int event_take_records(struct ps_eventset *set)
+{
+	struct ps__slot *slot;
+
+	if (set->attribution.method->split != PS__SPLIT_RECORDS || !ps__set_has_uncollected(set))
+		return PS_OK;
+	int result = ps__set_fetch(set, &slot);
+	return result == PS_PARTIAL ? PS_OK : result;
+}
+
+static int event_set_paused(struct ps_eventset *set, size_t event, bool pauses, const char *call)
+{
+	struct ps__backend *backend = set->counters.backend;
+	int result = event_check_pause(set, event, call);
+
+	if (result == PS_OK && !pauses)
+		result = event_take_records(set);
+	/* A call that was left may have done so much. */
+	if (result == PS_OK && backend)
+		result = backend->ops->pause_event(backend, event, pauses);
+	if (result != PS_OK)
+		return result;
+	set->events.list[event].control.is_paused = pauses;
+	if (pauses)
+		event_note_paused(set, event);
+	return PS_OK;
+}
+
+int ps_eventset_pause_event(struct ps_eventset *set, size_t event)
+{
+	int result = ps__set_enter(set, "ps_eventset_pause_event");
+
+	if (result != PS_OK)
+		return result;
+	result = event_set_paused(set, event, true, "ps_eventset_pause_event");
+	ps__set_leave(set);
+	return result;
+}
+
+int ps_eventset_resume_event(struct ps_eventset *set, size_t event)
+{
+	int result = ps__set_enter(set, "ps_eventset_resume_event");
+
+	if (result != PS_OK)
+		return result;
+	result = event_set_paused(set, event, false, "ps_eventset_resume_event");
+	ps__set_leave(set);
+	return result;
+}
+
+int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t event)
+{
+	return set && event < set->events.count && set->events.list[event].control.is_paused;
+}
+
+/* What snapshots count only grows: it is moved there. A jump must not come between. */
+static void event_clear_count(struct ps_eventset *set, size_t event)
+{
+	size_t word = 2 * set->recorder.recording->groups + event;
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	for (size_t index = 0; index < set->recorder.met_count; index++) {
+		struct ps__slot *slot = set->recorder.met[index];
+		if (set->snapshots)
+			slot->passed[word] += slot->counts[word];
+		slot->counts[word] = 0;
+	}
+	ps__signals_release(&held);
+}
+
+static int event_reset(struct ps_eventset *set, size_t event)
+{
+	static const char call[] = "ps_eventset_reset_event";
+	struct ps__slot *slot;
+	int result = ps__set_check_index(set, event, call);
+
+	if (result == PS_OK)
+		result = ps__set_adopt(set);
+	if (result == PS_OK && set->state == PS__SET_NEW)
+		result = ps__fail(PS_ENOTRUN, "%s: the event set was never started", call);
+	if (result == PS_OK)
+		result = ps__set_check_foreign(set, call, false);
+	if (result == PS_OK && ps__set_has_uncollected(set))
+		result = ps__set_fetch(set, &slot);
+	if (ps__set_is_failure(result))
+		return result;
+	event_clear_count(set, event);
+	return PS_OK;
+}
+
+int ps_eventset_reset_event(struct ps_eventset *set, size_t event)
+{
+	int result = ps__set_enter(set, "ps_eventset_reset_event");
+
+	if (result != PS_OK)
+		return result;
+	result = event_reset(set, event);
+	ps__set_leave(set);
+	return result;
+}
