@@ -118,7 +118,7 @@ static int stat_count_to_the_end(struct run *run)
 	stat_tell_uncounted(run);
 	int shown = stat_show_end(run, &facts);
 	if (stat_options_tell_tasks(&session->options) && shown == 0)
-		shown = stat_tasks_show(&session->output, &run->count,
+		shown = stat_tasks_show(&session->output, &run->count, &facts,
 		                        session->has_aggregate ? &session->aggregate : NULL);
 	if (shown < 0 && status == TOOL_OK)
 		status = TOOL_FAILED;
@@ -246,6 +246,17 @@ static int stat_prepare_regions(struct session *session)
 	return session->model ? 0 : -1;
 }
 
+static int stat_find_processes(struct session *session)
+{
+	struct stat_target *target = &session->options.target;
+	size_t given = target->pid_count;
+
+	if (tool_watcher_add(&session->watcher, target->pids, &target->pid_count) < 0)
+		return -1;
+	target->absent_count = given - target->pid_count;
+	return 0;
+}
+
 /* Whatever can be wrong is found here, before a command is started. */
 static int stat_prepare_and_run(struct session *session)
 {
@@ -255,8 +266,7 @@ static int stat_prepare_and_run(struct session *session)
 	/* Ctrl-C, or kill -INT of a script, is how counting of what goes on for ever is ended. */
 	if (tool_watcher_create(&session->watcher, !stat_options_counts_command(options)) < 0)
 		goto destroy_watcher;
-	if (tool_watcher_add(&session->watcher, options->target.pids, options->target.pid_count) <
-	    0)
+	if (stat_find_processes(session) < 0)
 		goto destroy_watcher;
 	if (options->heat && tool_heat_open(&session->heat, options->heat, options->heat_by,
 	                                    session->model, &session->watcher) < 0) {

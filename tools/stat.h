@@ -41,7 +41,8 @@ struct stat_by {
 struct stat_target {
 	pid_t *pids;
 	size_t pid_count, pid_room;
-	bool has_children; /* those of the processes that run already are counted, too */
+	size_t absent_count; /* behind these in the array: numbers that no process has */
+	bool has_children;   /* those of the processes that run already are counted, too */
 	bool is_whole_machine;
 	const char *cpus;   /* of the whole machine these alone, as "0-3,8"; NULL: all */
 	const char *cgroup; /* the path of a control group; NULL: none */
@@ -301,7 +302,7 @@ static inline double stat_seconds(struct timeval time)
 void stat_footer_head(const struct stat_output *output, const struct stat_facts *facts,
                       struct ps__buffer *out);
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
-                 struct ps__buffer *lines);
+                 const struct stat_target *target, struct ps__buffer *lines);
 
 /* ", rank 3, host node17, process 4711" of a rank; pid: of the command, 0 for
  * none. */
@@ -346,7 +347,8 @@ double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s);
 struct stat_fields {
 	struct ps_export_field fields[STAT_MOST_FIELDS];
 	size_t count;
-	struct ps__buffer target; /* fields point at it */
+	struct ps_export_field *task_columns; /* process, task, cpu; NULL: there are none */
+	struct ps__buffer target;             /* fields point at it */
 	struct stat_quality quality;
 	bool has_quality;
 };
@@ -442,9 +444,9 @@ void stat_export_total(struct stat_aggregate *aggregate, const struct stat_facts
  * complaint. */
 int stat_tasks_check(const struct stat_count *count);
 
-/* The matrix, in the output's format (text or JSON), after counting has ended.
- * aggregate: of all intervals; NULL: there were none. -1 after a complaint. */
+/* The matrix, in the output's format, after counting has ended. aggregate: of all intervals; NULL:
+ * there were none. -1 after a complaint. */
 int stat_tasks_show(struct stat_output *output, struct stat_count *count,
-                    const struct stat_aggregate *aggregate);
+                    const struct stat_facts *facts, const struct stat_aggregate *aggregate);
 
 #endif

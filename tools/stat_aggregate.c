@@ -269,7 +269,7 @@ void stat_total_show(struct stat_aggregate *aggregate, const struct stat_facts *
 	stat_footer_rank(facts->pid, &out);
 	ps__buffer_add(&out, "\n\n");
 	text_add_aggregate(aggregate, output, &out);
-	stat_footer(&aggregate->quality, facts, &lines);
+	stat_footer(&aggregate->quality, facts, &output->options->target, &lines);
 	stat_footer_fold(&lines, output, &out);
 	tool_write(&out, output->stream);
 }

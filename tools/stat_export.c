@@ -74,6 +74,17 @@ static void fields_add_ending(struct stat_fields *fields, const struct stat_fact
 	fields_add_number(fields, "system_s", stat_seconds(facts->usage.ru_stime));
 }
 
+/* Empty in the rows of components; stat_tasks.c fills them in. */
+static void fields_add_task_columns(struct stat_fields *fields, const struct stat_options *options)
+{
+	if (!stat_options_tell_tasks(options))
+		return;
+	fields->task_columns = &fields->fields[fields->count];
+	fields_add_number(fields, "process", (double)NAN);
+	fields_add_number(fields, "task", (double)NAN);
+	fields_add_number(fields, "cpu", (double)NAN);
+}
+
 void stat_fields_create(struct stat_fields *fields, const struct stat_output *output,
                         struct stat_count *count, const struct stat_facts *facts)
 {
@@ -92,12 +103,18 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 	fields_add_number(fields, "elapsed_s", facts->elapsed_s);
 	if (output->options->limits.delay_ms)
 		fields_add_number(fields, "delay_s", count->delay_s);
+	if (output->options->target.absent_count)
+		fields_add_number(fields, "absent_processes",
+		                  (double)output->options->target.absent_count);
 	if (output->options->interval_ms)
-		fields_add_number(fields, "interval_s", facts->interval_s);
+		fields_add_number(fields, "interval_s",
+		                  facts->interval_s > 0 ? facts->interval_s : (double)NAN);
 	else
 		fields_add_ending(fields, facts);
-	if (!is_json)
+	if (!is_json) {
+		fields_add_task_columns(fields, output->options);
 		return;
+	}
 	fields_add_text(fields, "perfsage", ps_version());
 	fields->has_quality = stat_quality_create(&fields->quality, count->model) == 0;
 	if (fields->has_quality) {

@@ -214,6 +214,20 @@ void stat_footer_status(int status, struct ps__buffer *out)
 		               strsignal(status - TOOL_BY_SIGNAL));
 }
 
+static void footer_show_absent(const struct stat_target *target, struct ps__buffer *out)
+{
+	if (!target->absent_count)
+		return;
+	stat_footer_line("absent", out);
+	ps__buffer_add(
+	    out, "%zu process%s of -p w%s not there when counting began:", target->absent_count,
+	    target->absent_count > 1 ? "es" : "", target->absent_count > 1 ? "ere" : "as");
+	for (size_t index = 0; index < target->absent_count; index++)
+		ps__buffer_add(out, "%s %d", index ? "," : "",
+		               (int)target->pids[target->pid_count + index]);
+	ps__buffer_add(out, "\n");
+}
+
 /* A service starts others in their place, which nobody named. */
 static void footer_show_gone(const struct stat_facts *facts, struct ps__buffer *out)
 {
@@ -366,10 +380,11 @@ void stat_footer_quality(const struct stat_quality *quality, struct ps__buffer *
 }
 
 void stat_footer(const struct stat_quality *quality, const struct stat_facts *facts,
-                 struct ps__buffer *lines)
+                 const struct stat_target *target, struct ps__buffer *lines)
 {
 	footer_show_elapsed(quality, facts, lines);
 	footer_show_status(facts, lines);
+	footer_show_absent(target, lines);
 	footer_show_gone(facts, lines);
 	stat_rates_show(quality, facts->elapsed_s, lines);
 	stat_footer_quality(quality, lines);

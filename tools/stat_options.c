@@ -73,9 +73,17 @@ static int options_take_format(struct stat_options *options, enum ps_format form
 
 static int options_parse_by(struct stat_options *options, const char *text)
 {
-	if (ps__by_find("--by", text, &options->by.types, &options->by.cache_level) != PS_OK)
+	struct stat_by *by = &options->by;
+	unsigned types;
+	int level;
+
+	if (ps__by_find("--by", text, &types, &level) != PS_OK)
 		return options_complain();
-	options->by.word = text;
+	if ((by->types & types & PS_TYPE_BIT(PS_COMPONENT_CACHE)) && by->cache_level != level)
+		return tool_complain("--by takes the caches of one level"), -1;
+	by->word = text;
+	by->types |= types;
+	by->cache_level = level ? level : by->cache_level;
 	return options_take_layout(options, STAT_LAYOUT_BY);
 }
 
@@ -284,8 +292,6 @@ static const char *options_find_tasks_conflict(const struct stat_options *option
 	if (options->limits.delay_ms)
 		return "--tasks and --processes exclude --delay: the kernel tells a task's counts "
 		       "from its start on";
-	if (options->format == PS_FORMAT_CSV)
-		return "--tasks and --processes exclude --csv: JSON has both, a line each";
 	return NULL;
 }
 

@@ -176,7 +176,7 @@ static int show_footer(const struct stat_output *output, struct stat_count *coun
 	quality.is_of_regions = output->regions;
 	stat_quality_add_run(&quality, count);
 	stat_rates_take_run(&quality, count);
-	stat_footer(&quality, facts, lines);
+	stat_footer(&quality, facts, &output->options->target, lines);
 	stat_footer_fold(lines, output, out);
 	stat_quality_destroy(&quality);
 	return 0;

@@ -122,13 +122,31 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 	return method == STAT_METHOD_CGROUP ? 0 : start_waiting(count, pid);
 }
 
+/* One that has ended since perfsage found it has nothing to count: the footer tells that. */
 static int start_process(struct stat_count *count, pid_t pid)
 {
+	size_t before = count->set_count;
 	struct ps_eventset *set;
 
 	if (ps_eventset_clone(&set, count->model) != PS_OK)
 		return start_complain();
-	return start_set(count, set, ps_eventset_attach_process(set, pid));
+	if (start_try_set(count, set, ps_eventset_attach_process(set, pid)) == PS_OK)
+		return 0;
+	if (tool_process_runs(pid))
+		return start_complain();
+	start_drop_sets(count, before);
+	return 0;
+}
+
+static int start_given(struct stat_count *count, const struct stat_target *target)
+{
+	for (size_t index = 0; index < target->pid_count; index++) {
+		if (start_process(count, target->pids[index]) < 0)
+			return -1;
+	}
+	if (count->set_count == 0)
+		return tool_complain("nothing was counted: the processes of -p have ended"), -1;
+	return 0;
 }
 
 /* One that nobody named: if it has ended meanwhile there is nothing to count, and
@@ -160,10 +178,8 @@ static int start_listed(struct stat_count *count, const struct stat_target *targ
 	count->uncounted.children = 0;
 	if (start_make_room(count, target->pid_count + all->count) < 0)
 		return -1;
-	for (size_t index = 0; index < target->pid_count; index++) {
-		if (start_process(count, target->pids[index]) < 0)
-			return -1;
-	}
+	if (start_given(count, target) < 0)
+		return -1;
 	for (size_t index = 0; index < all->count; index++) {
 		if (all->list[index].is_below)
 			start_child(count, all->list[index].pid, is_first);
@@ -223,10 +239,8 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 		return start_trees(count, target);
 	if (start_make_room(count, target->pid_count) < 0)
 		return -1;
-	for (size_t index = 0; index < target->pid_count; index++) {
-		if (start_process(count, target->pids[index]) < 0)
-			return -1;
-	}
+	if (start_given(count, target) < 0)
+		return -1;
 	stat_uncounted_find_children(count, target);
 	return 0;
 }

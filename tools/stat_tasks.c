@@ -5,6 +5,7 @@
 
 #include "base/os.h"
 #include "base/vector.h"
+#include "output/csv.h"
 #include "output/grid.h"
 #include "output/json_writer.h"
 #include "output/known.h"
@@ -150,6 +151,7 @@ static struct ps_value tasks_value_of(const struct matrix *matrix, const struct 
 	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
 	double factor = is_estimate && value.raw ? (double)value.value / (double)value.raw : 1;
 
+	value.raw = (uint64_t)row->counts[event];
 	value.value =
 	    factor == 1 ? row->counts[event] : llround((double)row->counts[event] * factor);
 	return value;
@@ -324,6 +326,67 @@ static void tasks_export_matrix(const struct stat_output *output, const struct m
 	tool_write(&text, output->stream);
 }
 
+/* The heading is that of the components above. A task's row is of the hardware thread that its
+ * parent names; a process's of the whole machine. */
+static void csv_add_row(struct ps__buffer *text, const struct matrix *matrix,
+                        const struct task_row *row, const struct stat_count *count)
+{
+	const struct ps_component *parent = count->root;
+	pid_t id = row->tid;
+
+	if (matrix->is_of_processes)
+		id = row->tid ? row->pid : 0;
+	else
+		parent = ps_thread_component(ps_topology_thread(count->topology, row->cpu));
+	ps__buffer_add(text, "%s,", matrix->is_of_processes ? "Process" : "Task");
+	if (id)
+		ps__buffer_add(text, "%d", (int)id);
+	ps__buffer_add(text, ",");
+	ps__csv_add_field(text, row->name);
+	ps__csv_add_field(text, ps_component_name(parent));
+}
+
+static void csv_fill_columns(struct ps_export_field *columns, const struct matrix *matrix,
+                             const struct task_row *row)
+{
+	bool is_known = row->tid || !matrix->is_of_processes;
+
+	columns[0].number = is_known ? row->pid : (double)NAN;
+	columns[1].number = row->tid && !matrix->is_of_processes ? row->tid : (double)NAN;
+	columns[2].number = matrix->is_of_processes ? (double)NAN : row->cpu;
+}
+
+static void tasks_write_csv(const struct stat_output *output, const struct matrix *matrix,
+                            const struct stat_count *count, struct stat_fields *fields)
+{
+	struct ps__buffer text = {0};
+
+	for (size_t row = 0; row < matrix->count; row++) {
+		csv_fill_columns(fields->task_columns, matrix, &matrix->rows[row]);
+		for (size_t event = 0; event < ps_eventset_event_count(matrix->model); event++) {
+			const struct ps__csv_event about = {
+			    .name = ps_eventset_event_name(matrix->model, event),
+			    .unit = ps_eventset_event_unit(matrix->model, event),
+			    .scale = ps_eventset_event_scale(matrix->model, event)};
+			struct ps_value value = tasks_value_of(matrix, &matrix->rows[row], event);
+			csv_add_row(&text, matrix, &matrix->rows[row], count);
+			ps__csv_add_value(&text, &about, &value);
+			ps__csv_end_row(&text, fields->fields, fields->count);
+		}
+	}
+	tool_write(&text, output->stream);
+}
+
+static void tasks_export_csv(const struct stat_output *output, const struct matrix *matrix,
+                             struct stat_count *count, const struct stat_facts *facts)
+{
+	struct stat_fields fields;
+
+	stat_fields_create(&fields, output, count, facts);
+	tasks_write_csv(output, matrix, count, &fields);
+	stat_fields_clear(&fields);
+}
+
 int stat_tasks_check(const struct stat_count *count)
 {
 	const char *why;
@@ -336,26 +399,29 @@ int stat_tasks_check(const struct stat_count *count)
 	       -1;
 }
 
-static void tasks_write_matrix(const struct stat_output *output, const struct matrix *matrix)
+static void tasks_write_matrix(const struct stat_output *output, const struct matrix *matrix,
+                               struct stat_count *count, const struct stat_facts *facts)
 {
 	if (output->options->format == PS_FORMAT_JSON)
 		tasks_export_matrix(output, matrix);
+	else if (output->options->format == PS_FORMAT_CSV)
+		tasks_export_csv(output, matrix, count, facts);
 	else
 		tasks_show_matrix(output, matrix);
 }
 
 int stat_tasks_show(struct stat_output *output, struct stat_count *count,
-                    const struct stat_aggregate *aggregate)
+                    const struct stat_facts *facts, const struct stat_aggregate *aggregate)
 {
 	struct matrix matrix;
 
 	if (tasks_fill_matrix(&matrix, count, aggregate) < 0)
 		return -1;
 	if (output->options->shows_tasks)
-		tasks_write_matrix(output, &matrix);
+		tasks_write_matrix(output, &matrix, count, facts);
 	if (output->options->shows_processes) {
 		tasks_sum_processes(&matrix);
-		tasks_write_matrix(output, &matrix);
+		tasks_write_matrix(output, &matrix, count, facts);
 	}
 	tasks_clear_matrix(&matrix);
 	return 0;

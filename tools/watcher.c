@@ -218,19 +218,47 @@ static void watcher_complain_of_process(pid_t pid, int error)
 		              error == ESRCH ? "there is none of that number" : strerror(error));
 }
 
-int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t count)
+/* A list of a service's processes is older than the call: one that has ended since is no reason to
+ * count none of the others. */
+static bool watcher_is_absent(pid_t pid, int error)
 {
-	watcher->processes = calloc(count, sizeof *watcher->processes);
+	return error == ESRCH && watcher_process_of(pid) == 0;
+}
+
+static void watcher_move_to_end(pid_t *pids, size_t index, size_t count)
+{
+	pid_t absent = pids[index];
+
+	memmove(&pids[index], &pids[index + 1], (count - index - 1) * sizeof *pids);
+	pids[count - 1] = absent;
+}
+
+int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count)
+{
+	size_t given = *count;
+
+	watcher->processes = calloc(given + 1, sizeof *watcher->processes);
 	if (!watcher->processes)
 		return tool_complain("out of memory"), -1;
-	for (size_t index = 0; index < count; index++) {
-		watcher->processes[index] = (int)syscall(SYS_pidfd_open, pids[index], 0);
-		watcher->process_count++;
-		if (watcher->processes[index] < 0) {
-			watcher_complain_of_process(pids[index], errno);
+	while (watcher->process_count < *count) {
+		size_t index = watcher->process_count;
+		int fd = (int)syscall(SYS_pidfd_open, pids[index], 0);
+		int error = errno;
+		if (fd >= 0) {
+			watcher->processes[watcher->process_count++] = fd;
+		} else if (given > 1 && watcher_is_absent(pids[index], error)) {
+			watcher_move_to_end(pids, index, given);
+			--*count;
+		} else {
+			watcher_complain_of_process(pids[index], error);
 			return -1;
 		}
 	}
+	if (given && *count == 0)
+		return tool_complain("none of the %zu processes of -p is there", given), -1;
+	for (size_t index = *count; index < given; index++)
+		tool_complain("not counted: process %d: there is none of that number",
+		              (int)pids[index]);
 	return 0;
 }
 

@@ -89,8 +89,10 @@ size_t tool_watcher_count_ended(const struct tool_watcher *watcher);
 void tool_watcher_hold(struct tool_watcher *watcher);
 void tool_watcher_release(struct tool_watcher *watcher);
 
-/* Watches processes that aren't perfsage's children. -1 after a complaint. */
-int tool_watcher_add(struct tool_watcher *watcher, const pid_t *pids, size_t count);
+/* Watches processes that aren't perfsage's children. Numbers that no process has move to the end of
+ * the array, after a complaint, and *count is then that of the others. -1 after a complaint, also
+ * if none is there. */
+int tool_watcher_add(struct tool_watcher *watcher, pid_t *pids, size_t *count);
 
 /* Waits until there is something to do, at most until deadline_ns
  * (CLOCK_MONOTONIC; 0: none). */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const char header[] = "type,id,os_id,name,parent,event,value,unit,status,attribution,flags,"
-			     "coverage,count,raw,enabled_ns,running_ns,timestamp";
+			     "coverage,count,raw,enabled_ns,running_ns,timestamp,kind";
 
 /* The length of the leading bytes that need no quoting or replacement. */
 static size_t csv_plain_length(const char *text)
@@ -105,7 +105,7 @@ void ps__csv_add_value(struct ps__buffer *buffer, const struct ps__csv_event *ev
 	ps__buffer_add(buffer, ",");
 	if (is_known)
 		ps__buffer_add(buffer, "%lld", value->value);
-	ps__buffer_add(buffer, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, value->raw,
+	ps__buffer_add(buffer, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",event", value->raw,
 	               value->enabled_ns, value->running_ns, value->timestamp);
 }
 
@@ -116,15 +116,16 @@ void ps__csv_add_metric(struct ps__buffer *buffer, const char *name,
 	ps__csv_add_double(buffer, value->value);
 	ps__csv_add_field(buffer, metric->unit);
 	csv_add_how(buffer, value->status, value->attribution, value->flags);
-	ps__buffer_add(buffer, ",,,,,,%" PRIu64, value->timestamp);
+	ps__buffer_add(buffer, ",,,,,,%" PRIu64 ",metric", value->timestamp);
 }
 
-void ps__csv_add_nothing(struct ps__buffer *buffer, const char *name, const char *unit)
+void ps__csv_add_nothing(struct ps__buffer *buffer, const char *name, const char *unit,
+                         const char *kind)
 {
 	ps__csv_add_field(buffer, name);
 	ps__buffer_add(buffer, ",");
 	ps__csv_add_field(buffer, unit);
-	ps__buffer_add(buffer, ",,,,,,,,,");
+	ps__buffer_add(buffer, ",,,,,,,,,,%s", kind);
 }
 
 void ps__csv_end_row(struct ps__buffer *buffer, const struct ps_export_field *fields, size_t count)
@@ -162,7 +163,8 @@ static void csv_add_row(const struct ps__report *report, struct ps__buffer *buff
 		if (cell->parts)
 			ps__csv_add_value(buffer, &about, &cell->value);
 		else
-			ps__csv_add_nothing(buffer, about.name, ps__report_unit(about.unit));
+			ps__csv_add_nothing(buffer, about.name, ps__report_unit(about.unit),
+			                    "event");
 		ps__csv_end_row(buffer, options->fields, options->field_count);
 	}
 	for (size_t i = 0; i < table->metric_count; i++) {
@@ -171,7 +173,7 @@ static void csv_add_row(const struct ps__report *report, struct ps__buffer *buff
 		if (ps__table_metric(table, row, i, &metric))
 			ps__csv_add_metric(buffer, asked->name, asked->ask.metric, &metric);
 		else
-			ps__csv_add_nothing(buffer, asked->name, asked->ask.metric->unit);
+			ps__csv_add_nothing(buffer, asked->name, asked->ask.metric->unit, "metric");
 		ps__csv_end_row(buffer, options->fields, options->field_count);
 	}
 }

@@ -22,14 +22,16 @@ void ps__csv_add_field(struct ps__buffer *buffer, const char *text);
 void ps__csv_add_double(struct ps__buffer *buffer, double number);
 
 /* The fields event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,
- * timestamp, behind a comma. */
+ * timestamp,kind, behind a comma. An event and a metric may have the same name: kind tells them
+ * apart. */
 void ps__csv_add_value(struct ps__buffer *buffer, const struct ps__csv_event *event,
                        const struct ps_value *value);
 void ps__csv_add_metric(struct ps__buffer *buffer, const char *name,
                         const struct ps__metric *metric, const struct ps_metric_value *value);
 /* Every component has the same rows, or those of two runs would not match: without a reading
  * nothing is known but the unit. */
-void ps__csv_add_nothing(struct ps__buffer *buffer, const char *name, const char *unit);
+void ps__csv_add_nothing(struct ps__buffer *buffer, const char *name, const char *unit,
+                         const char *kind);
 
 /* The header, and the end of a row: with the caller's own fields. */
 void ps__csv_add_header(struct ps__buffer *buffer, const char *columns,

@@ -15,7 +15,8 @@
 static const char header[] =
     "path,visits,visits_counted,wall_ns,on_cpu_ns,inside_ns,shortest_ns,longest_ns,share,type,id,"
     "os_id,name,"
-    "event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,timestamp";
+    "event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,timestamp,"
+    "kind";
 
 static const char *const shares[] = {
     [PS_SHARE_EXCLUSIVE] = "exclusive",
@@ -96,7 +97,8 @@ static void path_csv_add_event(struct ps__buffer *buffer, struct ps__path_table 
 		if (sum->parts)
 			ps__csv_add_value(buffer, &about, &sum->value);
 		else
-			ps__csv_add_nothing(buffer, about.name, ps__report_unit(about.unit));
+			ps__csv_add_nothing(buffer, about.name, ps__report_unit(about.unit),
+			                    "event");
 		path_csv_end_row(buffer, table);
 	}
 }
@@ -112,7 +114,8 @@ static void path_csv_add_metric(struct ps__buffer *buffer, struct ps__path_table
 		if (ps__path_table_metric(table, row, share, metric, &value))
 			ps__csv_add_metric(buffer, metric->name, metric->ask.metric, &value);
 		else
-			ps__csv_add_nothing(buffer, metric->name, metric->ask.metric->unit);
+			ps__csv_add_nothing(buffer, metric->name, metric->ask.metric->unit,
+			                    "metric");
 		path_csv_end_row(buffer, table);
 	}
 }
@@ -129,7 +132,7 @@ static void path_csv_add_mark_value(struct ps__buffer *buffer, struct ps__path_t
 			continue;
 		path_csv_begin_row(buffer, table, row, share, table->root);
 		ps__csv_add_field(buffer, ps__path_table_value_name(table, value));
-		ps__buffer_add(buffer, ",%" PRId64 ",sum,,,%s,,%" PRIu64 ",,,,", sum.sum,
+		ps__buffer_add(buffer, ",%" PRId64 ",sum,,,%s,,%" PRIu64 ",,,,,value", sum.sum,
 		               flag ? flag : "", sum.count);
 		path_csv_end_row(buffer, table);
 	}
