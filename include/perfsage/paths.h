@@ -203,9 +203,9 @@ PS_PUBLIC int ps_path_mark_value(const struct ps_path *path, const char *name, e
 /**
  * Gives the count of a region, on all paths that lead to it.
  *
- * Inclusively, what a region that recurses counted is in the sum once. A visit
- * that a number tells apart (ps_profile_set_group) is of another name,
- * "smooth[level=3]", and isn't in the sum of "smooth".
+ * Inclusively, what a region that recurses counted is in the sum once. Where a
+ * number tells visits apart (ps_profile_set_group), the sum of "smooth" has those
+ * of "smooth[level=3]" and of all other numbers; "smooth[level=3]" has its own.
  *
  * paths - from ps_paths_create
  * name - the region's

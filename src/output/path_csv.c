@@ -16,7 +16,7 @@ static const char header[] =
     "path,visits,visits_counted,wall_ns,on_cpu_ns,inside_ns,shortest_ns,longest_ns,share,type,id,"
     "os_id,name,"
     "event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,timestamp,"
-    "kind";
+    "kind,path_id,parent_id,region";
 
 static const char *const shares[] = {
     [PS_SHARE_EXCLUSIVE] = "exclusive",
@@ -25,7 +25,8 @@ static const char *const shares[] = {
 
 static void path_csv_add_path(struct ps__buffer *buffer, struct ps__path_table *table, size_t row)
 {
-	size_t depth = ps__path_table_name(table, row);
+	bool has_names = table->rows[row].depth <= PS__PATH_MOST_NAMES;
+	size_t depth = has_names ? ps__path_table_name(table, row) : 0;
 
 	ps__buffer_add(buffer, "\"");
 	for (size_t level = 0; level < depth; level++) {
@@ -76,8 +77,13 @@ static void path_csv_begin_row(struct ps__buffer *buffer, struct ps__path_table 
 	path_csv_add_component(buffer, component);
 }
 
-static void path_csv_end_row(struct ps__buffer *buffer, const struct ps__path_table *table)
+static void path_csv_end_row(struct ps__buffer *buffer, const struct ps__path_table *table,
+                             size_t row)
 {
+	ps__buffer_add(buffer, ",%zu,", row);
+	if (row > 0)
+		ps__buffer_add(buffer, "%zu", table->rows[row].parent);
+	ps__csv_add_field(buffer, ps_path_name(table->rows[row].path));
 	ps__csv_end_row(buffer, table->options->fields, table->options->field_count);
 }
 
@@ -99,7 +105,7 @@ static void path_csv_add_event(struct ps__buffer *buffer, struct ps__path_table 
 		else
 			ps__csv_add_nothing(buffer, about.name, ps__report_unit(about.unit),
 			                    "event");
-		path_csv_end_row(buffer, table);
+		path_csv_end_row(buffer, table, row);
 	}
 }
 
@@ -116,7 +122,7 @@ static void path_csv_add_metric(struct ps__buffer *buffer, struct ps__path_table
 		else
 			ps__csv_add_nothing(buffer, metric->name, metric->ask.metric->unit,
 			                    "metric");
-		path_csv_end_row(buffer, table);
+		path_csv_end_row(buffer, table, row);
 	}
 }
 
@@ -134,7 +140,7 @@ static void path_csv_add_mark_value(struct ps__buffer *buffer, struct ps__path_t
 		ps__csv_add_field(buffer, ps__path_table_value_name(table, value));
 		ps__buffer_add(buffer, ",%" PRId64 ",sum,,,%s,,%" PRIu64 ",,,,,value", sum.sum,
 		               flag ? flag : "", sum.count);
-		path_csv_end_row(buffer, table);
+		path_csv_end_row(buffer, table, row);
 	}
 }
 

@@ -9,10 +9,24 @@
 
 #include <perfsage/error.h>
 
+static void path_json_add_place(struct ps__json *json, const struct ps__path_table *table,
+                                size_t row)
+{
+	ps__json_add_unsigned(json, "id", row);
+	if (row > 0)
+		ps__json_add_unsigned(json, "parent", table->rows[row].parent);
+	else
+		ps__json_add_null(json, "parent");
+	ps__json_add_string(json, "name", ps_path_name(table->rows[row].path));
+}
+
 static void path_json_add_names(struct ps__json *json, struct ps__path_table *table, size_t row)
 {
+	if (table->rows[row].depth > PS__PATH_MOST_NAMES) {
+		ps__json_add_null(json, "path");
+		return;
+	}
 	size_t depth = ps__path_table_name(table, row);
-
 	ps__json_open_line(json, "path", '[');
 	for (size_t level = 0; level < depth; level++)
 		ps__json_add_string(json, NULL, table->names[level]);
@@ -191,6 +205,7 @@ static void path_json_add_part(struct ps__json *json, const struct ps__path_tabl
 static void path_json_add_path(struct ps__json *json, struct ps__path_table *table, size_t row)
 {
 	ps__json_open(json, NULL, '{');
+	path_json_add_place(json, table, row);
 	path_json_add_names(json, table, row);
 	path_json_add_times(json, &table->rows[row]);
 	path_json_add_counts(json, table, row, PS_SHARE_EXCLUSIVE);

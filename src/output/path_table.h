@@ -14,6 +14,11 @@
 
 #define PS__SHARES ((size_t)2) /* exclusive, inclusive: by enum ps_share */
 
+/* JSON and CSV have the names of all regions of a path up to this depth: of deeper ones, in a
+ * recursion, all names together would grow with the square of the depth. Each path has its
+ * parent's number in any case. */
+#define PS__PATH_MOST_NAMES ((size_t)64)
+
 struct ps__path_row {
 	const struct ps_path *path;
 	size_t parent; /* a row; the first row, the root path, is its own */

@@ -41,6 +41,8 @@ group_make_node(struct ps__member *member, struct ps__node *base, const char *na
 	snprintf(text, size, "%s[%s=%" PRId64 "]", base->region->name, name, number);
 	struct ps_region *region = ps__region_get(member->profile, text);
 	ps__os_free(text);
+	if (region)
+		atomic_store_explicit(&region->base, base->region, memory_order_release);
 	/* It is counted as often as the region is. */
 	const struct ps__rate *rate =
 	    region ? ps__region_get_rate(region, base->rate->one_in) : NULL;

@@ -199,10 +199,19 @@ int ps_path_visits(const struct ps_path *path, struct ps_visits *out)
 	return PS_OK;
 }
 
+/* Visits that a number tells apart are visits of the region all the same. */
+static bool path_is_of(const struct ps_path *path, const char *name)
+{
+	const struct ps_region *base =
+	    path->region ? atomic_load_explicit(&path->region->base, memory_order_acquire) : NULL;
+
+	return strcmp(ps_path_name(path), name) == 0 || (base && strcmp(base->name, name) == 0);
+}
+
 static bool path_is_inside(const struct ps_path *path, const char *name)
 {
 	for (path = path->parent; path; path = path->parent) {
-		if (strcmp(ps_path_name(path), name) == 0)
+		if (path_is_of(path, name))
 			return true;
 	}
 	return false;
@@ -226,7 +235,7 @@ int ps_paths_region_value(const struct ps_paths *paths, const char *name,
 		return result;
 	sum.range = ps__component_range(component);
 	for (const struct ps_path *path = paths->root; path; path = path->next_made) {
-		if (strcmp(ps_path_name(path), name) != 0)
+		if (!path_is_of(path, name))
 			continue;
 		if (share == PS_SHARE_EXCLUSIVE || !path_is_inside(path, name))
 			path_add(&sum, path, share);

@@ -239,5 +239,7 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 	out->failed = atomic_load(&faults[PS__FAULT_FAILED]);
 	out->uncounted = atomic_load(&faults[PS__FAULT_UNCOUNTED]);
 	out->uncounted_why = atomic_load(&profile->uncounted_why);
-	return profile_count_inside(profile, &out->inside);
+	int result = profile_count_inside(profile, &out->inside);
+	out->inside += atomic_load(&faults[PS__FAULT_INSIDE_ELSEWHERE]);
+	return result;
 }

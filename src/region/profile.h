@@ -80,6 +80,14 @@ struct ps__level {
 	uint64_t entered_ns;
 };
 
+/* What the counted visits of all paths of a thread cost together: see review.c. */
+struct ps__spent {
+	uint64_t since_ns;           /* when a rate was last changed */
+	unsigned reviews;            /* since then */
+	const struct ps__node *node; /* of the last one */
+	bool is_shared;              /* they were of several paths */
+};
+
 struct ps__member {
 	struct ps__member *next; /* in the profile; by its lock */
 	struct ps__member **link;
@@ -97,7 +105,8 @@ struct ps__member {
 	struct ps__watch *idle_watches;
 	volatile bool is_changing; /* counts, visits or numbers of a node */
 	uint64_t random;
-	double visit_ns;    /* what a visit costs, if there is a budget; else 0 */
+	double visit_ns; /* what a visit costs, if there is a budget; else 0 */
+	struct ps__spent spent;
 	uint64_t last_ns;   /* of the last boundary */
 	uint16_t last_mark; /* of all that was taken since it was set to 0 */
 };
@@ -116,6 +125,8 @@ struct ps_region {
 	struct ps__rate all;                   /* each visit is counted */
 	struct ps__rate *chosen;               /* by the program */
 	struct ps__rate *powers;               /* for a budget; NULL: there is none */
+	/* Of "smooth[level=3]" it is "smooth": see group.c; NULL: none. Stored once */
+	_Atomic(const struct ps_region *) base;
 	char name[];
 };
 
@@ -126,7 +137,8 @@ struct ps_region *ps__region_get(struct ps_profile *profile, const char *name);
  * all the same. */
 void ps__region_leave_through(struct ps_region *region);
 
-/* Faults by kind: in the order of struct ps_profile_faults. */
+/* Faults by kind: in the order of struct ps_profile_faults. The last one is of profiles that were
+ * loaded into this one. */
 enum ps__fault {
 	PS__FAULT_UNMATCHED,
 	PS__FAULT_CROSSED,
@@ -134,6 +146,7 @@ enum ps__fault {
 	PS__FAULT_IN_HANDLER,
 	PS__FAULT_FAILED,
 	PS__FAULT_UNCOUNTED,
+	PS__FAULT_INSIDE_ELSEWHERE,
 	PS__FAULTS
 };
 

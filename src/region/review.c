@@ -27,10 +27,53 @@ static int sampling_next_power(int power, double wanted)
 	return power;
 }
 
+/* So many reviews tell what all paths together cost; after more the past is forgotten. */
+#define LEAST_REVIEWS 4
+#define MOST_REVIEWS  64
+
+static void spent_begin(struct ps__spent *spent, uint64_t now_ns)
+{
+	spent->since_ns = now_ns;
+	spent->reviews = 0;
+}
+
+/* The part of the thread's time that all its paths cost; 0: not known yet. The first review is of
+ * visits that began before. */
+static double spent_share(const struct ps__spent *spent, double visit_ns, uint64_t now_ns)
+{
+	if (spent->reviews < LEAST_REVIEWS || now_ns <= spent->since_ns)
+		return 0;
+	return (spent->reviews - 1) * PS__REVIEW_VISITS * visit_ns /
+	       (double)(now_ns - spent->since_ns);
+}
+
+static void spent_add(struct ps__spent *spent, const struct ps__node *node)
+{
+	spent->is_shared |= spent->node && spent->node != node;
+	spent->node = node;
+	spent->reviews++;
+}
+
+/* How often the budget goes into what the path costs, and all paths together; -1: too little is
+ * known for more visits. */
+static double sampling_wanted(const struct ps__member *member, double own_share, uint64_t now_ns)
+{
+	const struct ps__spent *spent = &member->spent;
+	double budget = member->profile->budget;
+	double all_share = spent_share(spent, member->visit_ns, now_ns);
+
+	if (!spent->is_shared)
+		return own_share / budget;
+	if (all_share == 0 && own_share < budget)
+		return -1;
+	return (own_share > all_share ? own_share : all_share) / budget;
+}
+
 /* A rate is in force for all threads; each looks at its own time. */
 void ps__sampling_review(struct ps__member *member, struct ps_region *region, struct ps__node *node,
                          uint64_t now_ns)
 {
+	struct ps__spent *spent = &member->spent;
 	uint64_t since_ns = node->reviewed_ns;
 	int power = region->powers ? sampling_power(region) : -1;
 
@@ -38,8 +81,16 @@ void ps__sampling_review(struct ps__member *member, struct ps_region *region, st
 	if (power < 0 || !since_ns || now_ns <= since_ns ||
 	    node->rate->one_in != atomic_load_explicit(&region->rate, memory_order_relaxed)->one_in)
 		return;
-	double share = PS__REVIEW_VISITS * member->visit_ns / (double)(now_ns - since_ns);
-	power = sampling_next_power(power, share / member->profile->budget);
-	atomic_store_explicit(&region->rate, power > 0 ? &region->powers[power] : &region->all,
+	if (!spent->since_ns || spent->reviews == MOST_REVIEWS)
+		spent_begin(spent, now_ns);
+	spent_add(spent, node);
+	double own_share = PS__REVIEW_VISITS * member->visit_ns / (double)(now_ns - since_ns);
+	double wanted = sampling_wanted(member, own_share, now_ns);
+	int next = wanted < 0 ? power : sampling_next_power(power, wanted);
+	if (next == power)
+		return;
+	spent_begin(spent, now_ns);
+	spent->is_shared = false;
+	atomic_store_explicit(&region->rate, next > 0 ? &region->powers[next] : &region->all,
 	                      memory_order_release);
 }

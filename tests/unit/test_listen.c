@@ -4,8 +4,13 @@
 #include "region/listen.h"
 #include "region/notes.h"
 #include "support/scene.h"
+#include "support/small.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* A module: notes that are read only, then a slot that may be written. Addresses of the file begin
  * at 4096. */
@@ -136,6 +141,43 @@ START_TEST(a_program_without_marks_has_no_slot)
 }
 END_TEST
 
+static const struct ps_marks_listener changing = {.size = sizeof changing};
+static _Atomic bool is_over;
+
+static void *change_listener(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&is_over)) {
+		ps__listen_set(&changing);
+		ps__listen_set(NULL);
+	}
+	return NULL;
+}
+
+/* The child has no thread that would release the lock. */
+START_TEST(a_fork_while_another_thread_is_in_a_call_leaves_a_free_lock)
+{
+	pthread_t thread;
+	int forks = ps_test_size(200, 20);
+
+	atomic_store(&is_over, false);
+	ck_assert_int_eq(pthread_create(&thread, NULL, change_listener, NULL), 0);
+	for (int i = 0; i < forks; i++) {
+		int status;
+		pid_t child = fork();
+		if (child == 0) {
+			alarm(20);
+			ps__listen_current();
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_int_eq(status, 0);
+	}
+	atomic_store(&is_over, true);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("listen");
@@ -144,5 +186,6 @@ int main(void)
 	tcase_add_test(tests, the_note_names_the_slot);
 	tcase_add_loop_test(tests, a_note_that_leads_astray_is_not_followed, 0, 16);
 	tcase_add_test(tests, a_program_without_marks_has_no_slot);
+	tcase_add_test(tests, a_fork_while_another_thread_is_in_a_call_leaves_a_free_lock);
 	return scene_run(suite);
 }

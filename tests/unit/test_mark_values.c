@@ -375,6 +375,16 @@ START_TEST(a_second_number_is_a_boundary)
 	ck_assert_int_eq(own("smooth[level=9223372036854775807]", -1), 300);
 	ck_assert_uint_eq(visits_of("smooth[level=9223372036854775807]").count, 1);
 	ck_assert_int_eq(own("smooth", -1), 4000);
+	struct ps_value value;
+	check_ok(ps_paths_region_value(regions.paths, "smooth", scene.root, EVENT,
+	                               PS_SHARE_EXCLUSIVE, &value));
+	ck_assert_int_eq(value.value, 4321);
+	check_ok(ps_paths_region_value(regions.paths, "smooth[level=9223372036854775807]",
+	                               scene.root, EVENT, PS_SHARE_INCLUSIVE, &value));
+	ck_assert_int_eq(value.value, 300);
+	check_fails(ps_paths_region_value(regions.paths, "smoo", scene.root, EVENT,
+	                                  PS_SHARE_INCLUSIVE, &value),
+	            PS_ENOEVST);
 	regions_end();
 }
 END_TEST

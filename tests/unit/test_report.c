@@ -337,6 +337,25 @@ START_TEST(a_long_name_is_cut)
 }
 END_TEST
 
+/* All names of a very deep path are not written again and again: it has its parent's number. */
+static void check_deep_paths(void)
+{
+	struct ps_paths_options options = options_with(PS_PATHS_COMPACT);
+	char *text = report_text(PS_FORMAT_JSON, &options);
+
+	ck_assert_ptr_nonnull(
+	    strstr(text, "{\"id\":2,\"parent\":1,\"name\":\"deep\",\"path\":[\"deep\",\"deep\"],"));
+	ck_assert_ptr_nonnull(
+	    strstr(text, "{\"id\":65,\"parent\":64,\"name\":\"deep\",\"path\":null,"));
+	ck_assert_ptr_nonnull(strstr(text, "{\"id\":1000,\"parent\":999,"));
+	free(text);
+	text = report_text(PS_FORMAT_CSV, NULL);
+	ck_assert_ptr_nonnull(strstr(text, ",event,1,0,deep\r\n"));
+	ck_assert_ptr_nonnull(strstr(text, ",event,1000,999,deep\r\n"));
+	ck_assert_ptr_null(strstr(text, ",event,65,64,deep\r\n\"deep"));
+	free(text);
+}
+
 /* A deep recursion and as many paths beside each other. */
 START_TEST(many_paths_take_no_more_than_their_time)
 {
@@ -363,6 +382,7 @@ START_TEST(many_paths_take_no_more_than_their_time)
 	snprintf(last, sizeof last, "[\"%s\"]", name);
 	ck_assert_ptr_nonnull(strstr(text, last));
 	free(text);
+	check_deep_paths();
 	regions_end();
 }
 END_TEST

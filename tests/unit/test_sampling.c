@@ -321,6 +321,38 @@ START_TEST(a_budget_limits_what_visits_cost)
 }
 END_TEST
 
+/* 50 regions in turn, each of which costs a fiftieth of the time. */
+START_TEST(a_budget_is_of_all_regions_together)
+{
+	enum {
+		REGIONS = 50,
+		ROUNDS = 4000
+	};
+	uint64_t counted = 0;
+	char name[16];
+
+	fake_set_clock(UINT64_C(1000000000), 1000);
+	regions_begin(EVENT, NULL);
+	check_ok(ps_profile_set_budget(regions.profile, 5));
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < REGIONS; i++) {
+			snprintf(name, sizeof name, "region %d", i);
+			visit_for(region(name), 1, 1000);
+		}
+	}
+	take_paths();
+	for (int i = 0; i < REGIONS; i++) {
+		snprintf(name, sizeof name, "region %d", i);
+		ck_assert_uint_eq(visits_of(name).count, ROUNDS);
+		counted += visits_of(name).counted;
+	}
+	/* Each by itself would be counted whole. */
+	ck_assert_uint_lt(counted, (uint64_t)REGIONS * ROUNDS / 3);
+	ck_assert_int_le(llabs(all("", -1) - REGIONS * ROUNDS), 20);
+	regions_end();
+}
+END_TEST
+
 START_TEST(bad_arguments_of_sampling_are_refused)
 {
 	regions_begin(EVENT, NULL);
@@ -355,6 +387,7 @@ int main(void)
 	tcase_add_test(tests, a_region_that_is_not_sampled_stays_exact);
 	tcase_add_test(tests, numbers_are_heard_in_visits_that_are_not_counted);
 	tcase_add_test(tests, a_budget_limits_what_visits_cost);
+	tcase_add_test(tests, a_budget_is_of_all_regions_together);
 	tcase_add_test(tests, bad_arguments_of_sampling_are_refused);
 	add_tests(scene_case(suite, "automatic"));
 	add_tests(scene_case_instances(suite, "per-CPU"));
