@@ -3,6 +3,8 @@
 noinst_LTLIBRARIES += collect/libcollect.la
 collect_libcollect_la_SOURCES = \
 	collect/collect.c \
+	collect/exchange.c \
+	collect/exchange.h \
 	collect/flush.c \
 	collect/flush.h \
 	collect/hush.h \
@@ -12,6 +14,7 @@ collect_libcollect_la_SOURCES = \
 	collect/report.h \
 	collect/settings.c \
 	collect/settings.h \
+	collect/source.c \
 	collect/tree.c \
 	collect/tree.h
 

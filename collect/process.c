@@ -95,22 +95,59 @@ static double process_try_visits(const struct collect_process *process)
 	return least;
 }
 
-/* What other threads counted is there up to their last boundary. */
-static int process_make_report(const struct collect_process *process, struct collect_report *report,
-                               struct ps_paths **paths)
-{
-	int result = ps_paths_create(paths, process->profile);
+/* A report, and what it points at. */
+struct process_report {
+	struct ps_paths *paths;
+	struct collect_source source;
+	struct collect_metrics metrics;
+	struct collect_report report;
+};
 
-	if (result != PS_OK)
+static void process_clear_report(struct process_report *made)
+{
+	ps_paths_destroy(made->paths);
+	collect_source_clear(&made->source);
+	collect_metrics_clear(&made->metrics);
+}
+
+/* CPU time in which no thread counted: each counts from its first mark to its last one, the calling
+ * thread to the end. NaN: not known. */
+static double process_unmarked_s(const struct collect_report *report)
+{
+	if (report->on_cpu_ns == UINT64_MAX || report->is_flushed)
+		return (double)NAN;
+	return fmax(report->cpu_s - (double)report->on_cpu_ns / 1e9, 0);
+}
+
+/* What other threads counted is there up to their last boundary. */
+static int process_make_report(const struct collect_process *process, bool is_flushed,
+                               struct process_report *out)
+{
+	struct ps_component *root = ps_topology_root(process->topology);
+	uint64_t cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->started_cpu_ns;
+
+	*out = (struct process_report){.paths = NULL};
+	int result = ps_paths_create(&out->paths, process->profile);
+	if (result == PS_OK)
+		result = collect_source_find(&out->source);
+	if (result == PS_OK)
+		result = collect_metrics_find(&out->metrics, root);
+	if (result != PS_OK) {
+		process_clear_report(out);
 		return result;
-	*report = (struct collect_report){
+	}
+	out->report = (struct collect_report){
 	    .settings = &process->settings,
-	    .paths = *paths,
-	    .root = ps_topology_root(process->topology),
-	    .visit_ns = (double)NAN,
-	    .cpu_ns = ps__os_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->started_cpu_ns,
+	    .source = &out->source,
+	    .metrics = &out->metrics,
+	    .paths = out->paths,
+	    .root = root,
+	    .is_flushed = is_flushed,
+	    .cost_ns = (double)NAN,
+	    .cpu_s = (double)cpu_ns / 1e9,
 	    .elapsed_s = (double)(ps__os_now_ns() - process->started_ns) / 1e9};
-	collect_report_sum(report);
+	collect_report_sum(&out->report);
+	out->report.unmarked_s = process_unmarked_s(&out->report);
 	return PS_OK;
 }
 
@@ -122,33 +159,32 @@ static void process_note_report(const char *what, const struct collect_report *r
 
 int collect_process_report(const struct collect_process *process, bool measures)
 {
-	struct collect_report report;
-	struct ps_paths *paths;
+	struct process_report made;
 
 	/* Regions that are open in the calling thread end here. If its counters are gone, what was
 	 * counted before is there, and it is a fault of the profile's. */
 	ps_profile_leave(process->profile);
-	int result = process_make_report(process, &report, &paths);
+	int result = process_make_report(process, false, &made);
 	if (result != PS_OK)
 		return result;
-	if (measures)
-		report.visit_ns = process_try_visits(process);
-	result = collect_report_write(&report);
+	if (measures) {
+		made.report.cost_visits = made.report.counted;
+		made.report.cost_ns = process_try_visits(process) * (double)made.report.counted;
+	}
+	result = collect_report_write(&made.report);
 	if (result == PS_OK)
-		process_note_report("heard", &report);
-	ps_paths_destroy(paths);
+		process_note_report("heard", &made.report);
+	process_clear_report(&made);
 	return result;
 }
 
 void collect_process_flush(const struct collect_process *process)
 {
-	struct collect_report report;
-	struct ps_paths *paths;
+	struct process_report made;
 
-	if (process_make_report(process, &report, &paths) != PS_OK)
+	if (process_make_report(process, true, &made) != PS_OK)
 		return;
-	report.is_flushed = true;
-	if (collect_report_flush(&report) == PS_OK)
-		process_note_report("flushed", &report);
-	ps_paths_destroy(paths);
+	if (collect_report_flush(&made.report) == PS_OK)
+		process_note_report("flushed", &made.report);
+	process_clear_report(&made);
 }

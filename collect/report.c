@@ -4,11 +4,11 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "collect/exchange.h"
 #include "collect/hush.h"
 #include "collect/tree.h"
 #include "output/buffer.h"
 #include "output/number.h"
-#include "output/rank.h"
 #include "output/wrap.h"
 
 #include <errno.h>
@@ -20,9 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_COMMAND_BYTES 4096
-#define NEW_MODE           0666
-#define NAME_COLUMNS       12 /* of a line below the table */
+#define NEW_MODE     0666
+#define NAME_COLUMNS 12 /* of a line below the table */
 
 void collect_report_sum(struct collect_report *report)
 {
@@ -53,107 +52,59 @@ void collect_report_sum(struct collect_report *report)
 	}
 }
 
-/* The words of the command line, as the kernel has them: each ends with a 0. The process has none
- * any more where main has called pthread_exit; its other threads do. */
-static void report_add_command(struct ps__buffer *out)
-{
-	char words[MOST_COMMAND_BYTES];
-	ssize_t length = ps__os_read_file("/proc/thread-self/cmdline", words, sizeof words);
-
-	if (length <= 0) {
-		ps__buffer_add(out, "unknown command");
-		return;
-	}
-	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(&words[at]) + 1) {
-		ps__buffer_add(out, "%s", at ? " " : "");
-		ps__buffer_add_foreign(out, &words[at], PS__CHARSET_UTF8);
-	}
-}
-
 static void report_add_cost(struct ps__buffer *out, const struct collect_report *report)
 {
-	if (isnan(report->visit_ns))
+	if (isnan(report->cost_ns) || report->cost_visits == 0)
 		return;
-	ps__buffer_add(out, "%-*sabout %.0f ns a visit, ", NAME_COLUMNS, "cost", report->visit_ns);
-	ps__number_add_time(out, report->visit_ns * (double)report->counted);
-	ps__buffer_add(out, " for %llu visit%s\n", (unsigned long long)report->counted,
-	               report->counted == 1 ? "" : "s");
+	ps__buffer_add(out, "%-*sabout %.0f ns a visit, ", NAME_COLUMNS, "cost",
+	               report->cost_ns / (double)report->cost_visits);
+	ps__number_add_time(out, report->cost_ns);
+	ps__buffer_add(out, " for %llu visit%s\n", (unsigned long long)report->cost_visits,
+	               report->cost_visits == 1 ? "" : "s");
 }
 
 /* The clocks differ by what a switch takes, and by what was done for the report. */
 #define UNMARKED_S    0.01
 #define UNMARKED_PART 0.1
 
-/* CPU time in which no thread counted: each counts from its first mark to its last one, the calling
- * thread to the end. NaN: not known. */
-static double report_unmarked_s(const struct collect_report *report)
-{
-	if (report->on_cpu_ns == UINT64_MAX || report->is_flushed)
-		return (double)NAN;
-	return report->cpu_ns > report->on_cpu_ns
-	           ? (double)(report->cpu_ns - report->on_cpu_ns) / 1e9
-	           : 0;
-}
-
 /* A region around a parallel construct is the first thread's alone: that would look as if it were
  * the whole team's. */
 static void report_add_unmarked(struct ps__buffer *out, const struct collect_report *report)
 {
-	double unmarked_s = report_unmarked_s(report);
+	size_t processes = report->source->processes;
 
-	if (isnan(unmarked_s) ||
-	    unmarked_s < UNMARKED_S + UNMARKED_PART * (double)report->cpu_ns / 1e9)
+	if (isnan(report->unmarked_s) ||
+	    report->unmarked_s < UNMARKED_S * (double)processes + UNMARKED_PART * report->cpu_s)
 		return;
 	ps__buffer_add(out, "%-*s", NAME_COLUMNS, "uncounted");
-	ps__number_add_duration(out, unmarked_s);
-	ps__buffer_add(out, " of the process's ");
-	ps__number_add_duration(out, (double)report->cpu_ns / 1e9);
+	ps__number_add_duration(out, report->unmarked_s);
+	ps__buffer_add(out, " of the %s ", processes == 1 ? "process's" : "processes'");
+	ps__number_add_duration(out, report->cpu_s);
 	ps__buffer_add(out, " CPU time: of threads without a mark, or before their first or after "
 	                    "their last one. A region around a parallel construct counts the "
 	                    "calling thread alone: put it inside\n");
 }
 
-static void report_add_head(struct ps__buffer *out, const struct collect_report *report,
-                            const char *command)
+static void report_add_head(struct ps__buffer *out, const struct collect_report *report)
 {
-	const char *rank = ps__rank_number();
+	const struct collect_source *source = report->source;
 
-	ps__buffer_add(out, "\nRegions of %s, process %d", command, (int)getpid());
-	if (rank)
-		ps__buffer_add(out, ", rank %s, host %s", rank, ps__rank_host());
-	if (report->is_flushed) {
+	ps__buffer_add(out, "\nRegions of %s, ", source->command);
+	if (source->process)
+		ps__buffer_add(out, "process %d", (int)source->process);
+	else
+		ps__buffer_add(out, "sums over %zu processes", source->processes);
+	if (source->runs)
+		ps__buffer_add(out, " of %lld runs", source->runs);
+	if (source->run)
+		ps__buffer_add(out, ", run %lld", source->run);
+	if (source->rank)
+		ps__buffer_add(out, ", rank %s, host %s", source->rank, source->host);
+	if (report->is_flushed && source->process) {
 		ps__buffer_add(out, ", only the first ");
 		ps__number_add_duration(out, report->elapsed_s);
 	}
 	ps__buffer_add(out, "\n\n");
-}
-
-#define MOST_METRICS 32
-
-/* Lists the metrics that the events allow. A table has no room for what happened in a second. */
-struct report_metrics {
-	char *names[MOST_METRICS];
-	size_t count;
-	bool is_text;
-};
-
-static int report_keep_metric(const char *name, void *context)
-{
-	struct report_metrics *metrics = context;
-
-	if (metrics->count == MOST_METRICS)
-		return 1;
-	if (metrics->is_text && strcmp(ps_metric_unit(name), "1/s") == 0)
-		return 0;
-	metrics->names[metrics->count] = ps__os_strdup(name);
-	metrics->count += metrics->names[metrics->count] != NULL;
-	return 0;
-}
-
-static void report_clear_metrics(struct report_metrics *metrics)
-{
-	for (size_t index = 0; index < metrics->count; index++)
-		ps__os_free(metrics->names[index]);
 }
 
 static int report_add_table(const struct collect_report *report, const struct collect_run *run,
@@ -174,32 +125,51 @@ static int report_add_table(const struct collect_report *report, const struct co
 	return ps_paths_export(report->paths, settings->format, &options, stream);
 }
 
-static int report_add_paths(const struct collect_report *report, const char *command,
-                            bool is_continued, FILE *stream)
+/* A table has no room for what happened in a second. */
+static size_t report_list_metrics(const struct collect_report *report, const char **names)
 {
-	const struct collect_settings *settings = report->settings;
-	const char *rank = ps__rank_number();
+	bool is_text = report->settings->format == PS_FORMAT_TEXT;
+	size_t count = 0;
+
+	for (size_t index = 0; index < report->metrics->count; index++) {
+		const char *name = report->metrics->names[index];
+		const char *unit = ps_metric_unit(name);
+		if (unit && !(is_text && strcmp(unit, "1/s") == 0))
+			names[count++] = name;
+	}
+	return count;
+}
+
+static int report_add_paths(const struct collect_report *report, bool is_continued, FILE *stream)
+{
+	const struct collect_source *source = report->source;
+	double process = source->process ? (double)source->process : (double)NAN;
 	struct ps_export_field fields[] = {
-	    {.name = "command", .text = command},
-	    {.name = "process", .number = (double)getpid()},
-	    {.name = "host", .text = ps__rank_host()},
-	    {.name = "rank", .number = rank ? strtod(rank, NULL) : (double)NAN},
+	    {.name = "command", .text = source->command},
+	    {.name = "process", .number = process},
+	    {.name = "host", .text = source->host},
+	    {.name = "rank", .number = source->rank ? strtod(source->rank, NULL) : (double)NAN},
 	    {.name = "elapsed_s", .number = report->elapsed_s},
 	    {.name = "complete", .number = !report->is_flushed},
-	    {.name = "cost_s", .number = report->visit_ns * (double)report->counted / 1e9},
-	    {.name = "unmarked_cpu_s", .number = report_unmarked_s(report)},
+	    {.name = "cost_s", .number = report->cost_ns / 1e9},
+	    {.name = "unmarked_cpu_s", .number = report->unmarked_s},
+	    {.name = "processes", .number = (double)source->processes},
+	    {.name = "repetition", .number = source->run ? (double)source->run : (double)NAN},
+	    {.name = "runs", .number = source->runs ? (double)source->runs : 1},
 	};
-	struct report_metrics metrics = {.is_text = settings->format == PS_FORMAT_TEXT};
+	size_t repeated = source->run || source->runs ? 0 : 2; /* fields of a repeated command */
+	const char **names = ps__os_calloc(report->metrics->count + 1, sizeof *names);
 
-	ps_metric_for_each(report->root, report_keep_metric, &metrics);
-	struct collect_run run = {.metrics = (const char *const *)metrics.names,
-	                          .metric_count = metrics.count,
+	if (!names)
+		return ps__fail_memory("a report");
+	struct collect_run run = {.metrics = names,
+	                          .metric_count = report_list_metrics(report, names),
 	                          .fields = fields,
-	                          .field_count = sizeof fields / sizeof fields[0],
+	                          .field_count = sizeof fields / sizeof fields[0] - repeated,
 	                          .is_continued = is_continued};
-	int result = settings->region ? collect_tree_write(report, &run, stream)
-	                              : report_add_table(report, &run, stream);
-	report_clear_metrics(&metrics);
+	int result = report->settings->region ? collect_tree_write(report, &run, stream)
+	                                      : report_add_table(report, &run, stream);
+	ps__os_free(names);
 	return result;
 }
 
@@ -214,26 +184,30 @@ static void report_add_around(struct ps__buffer *out, const struct collect_repor
 	ps__buffer_clear(&lines);
 }
 
-/* All of it as text. */
-static int report_make(const struct collect_report *report, bool is_continued, FILE *stream)
+int collect_report_make(const struct collect_report *report, bool is_continued, FILE *stream)
 {
-	struct ps__buffer command = {0}, around = {0};
+	struct ps__buffer around = {0};
 	bool is_text = report->settings->format == PS_FORMAT_TEXT;
 
-	report_add_command(&command);
 	if (is_text)
-		report_add_head(&around, report, ps__buffer_text(&command));
+		report_add_head(&around, report);
 	int result = ps__buffer_finish(&around, stream);
 	if (result == PS_OK)
-		result = report_add_paths(report, ps__buffer_text(&command), is_continued, stream);
+		result = report_add_paths(report, is_continued, stream);
 	around = (struct ps__buffer){0};
 	if (is_text && result == PS_OK) {
 		ps__buffer_add(&around, "\n");
 		report_add_around(&around, report);
 		result = ps__buffer_finish(&around, stream);
 	}
-	ps__buffer_clear(&command);
 	return result;
+}
+
+/* perfsage puts the reports of all processes together. */
+static int report_write_to(const struct collect_report *report, bool is_continued, FILE *stream)
+{
+	return report->settings->is_exchanged ? collect_exchange_write(report, stream)
+	                                      : collect_report_make(report, is_continued, stream);
 }
 
 /* 0, or an errno. */
@@ -260,7 +234,7 @@ static int report_put(const struct collect_report *report, int fd, const char *n
 
 	if (!stream)
 		return ps__fail_memory("a report");
-	int result = report_make(report, is_continued, stream);
+	int result = report_write_to(report, is_continued, stream);
 	if (fclose(stream) != 0 && result == PS_OK)
 		result = ps__fail_memory("a report");
 	collect_hush_begin(&hush);

@@ -8,19 +8,56 @@
 #include <perfsage/region.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* A process, or several together. */
+struct collect_source {
+	char *command;    /* its words, or what perfsage counted; "unknown command" */
+	char *host;       /* all of these are freed by collect_source_clear */
+	char *rank;       /* NULL: MPI gave none */
+	pid_t process;    /* 0: several */
+	size_t processes; /* how many */
+	long long run;    /* of a command that is repeated; 0: it isn't, or several together */
+	long long runs;   /* so many runs together; 0: it isn't repeated, or one of them */
+};
+
+/* The names of metrics; those that happen in a second, too. */
+struct collect_metrics {
+	char **names;
+	size_t count, room;
+};
 
 struct collect_report {
 	const struct collect_settings *settings;
+	const struct collect_source *source;
+	const struct collect_metrics *metrics;
 	const struct ps_paths *paths;
 	struct ps_component *root; /* of the topology */
-	double elapsed_s;          /* since counting began */
-	bool is_flushed;           /* the process goes on */
-	double visit_ns;           /* what a visit costs, about; NaN if it isn't known */
+	double elapsed_s;          /* since counting began; of several, the longest */
+	bool is_flushed;           /* the process went on */
 	uint64_t visits;           /* of all paths */
 	uint64_t counted;          /* of these, those that were counted */
 	uint64_t on_cpu_ns;        /* of counted threads; UINT64_MAX: unknown */
-	uint64_t cpu_ns;           /* of all threads */
+	double cpu_s;              /* of all threads */
+	double unmarked_s;         /* CPU time in which no thread counted; NaN: not known */
+	double cost_ns;            /* of the measurement, about; NaN: not known */
+	uint64_t cost_visits;      /* that cost_ns is of */
 };
+
+/* The calling process. PS_ENOMEM. */
+int collect_source_find(struct collect_source *out);
+void collect_source_clear(struct collect_source *source);
+
+/* Those that the events allow which were counted below the component. */
+int collect_metrics_find(struct collect_metrics *out, struct ps_component *root);
+/* Once, however often it is added. 0, or -1 for lack of memory. */
+int collect_metrics_add(struct collect_metrics *metrics, const char *name);
+void collect_metrics_clear(struct collect_metrics *metrics);
+
+/* Writes all of it; is_continued: to a stream that has rows or trees already. PS_ESYS, PS_ENOMEM.
+ */
+int collect_report_make(const struct collect_report *report, bool is_continued, FILE *stream);
 
 /* Adds up the visits and the CPU time. */
 void collect_report_sum(struct collect_report *report);

@@ -234,7 +234,8 @@ static int settings_read_rest(struct collect_settings *settings)
 
 int collect_settings_read(struct collect_settings *out)
 {
-	struct collect_settings settings = {.one_in = 1};
+	struct collect_settings settings = {.one_in = 1,
+	                                    .is_exchanged = collect_settings_journal() != NULL};
 	int result = settings_read_rest(&settings);
 
 	if (result == PS_OK)

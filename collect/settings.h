@@ -5,6 +5,7 @@
 
 #include <perfsage/eventset.h>
 #include <perfsage/report.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct collect_settings {
@@ -16,9 +17,10 @@ struct collect_settings {
 	int cache_level;
 	unsigned flags; /* of enum ps_paths_flag */
 	size_t width;
-	double budget;   /* percent; 0: none */
-	uint64_t one_in; /* visits of each region; 1: all */
-	double flush_s;  /* between two writings of what was counted until then; 0: none */
+	double budget;     /* percent; 0: none */
+	uint64_t one_in;   /* visits of each region; 1: all */
+	bool is_exchanged; /* perfsage reads the report, and chooses the format */
+	double flush_s;    /* between two writings of what was counted until then; 0: none */
 };
 
 /* PS_EINVAL names the variable. Nothing is left to free on failure. */

@@ -10,17 +10,29 @@
 
 #include <string.h>
 
-/* Its names, and no part of a name: "solve" isn't "resolve". */
-static bool tree_is_wanted(const struct ps__buffer *names, const char *wanted)
+/* The names between slashes; a backslash stands before one within a name. */
+static size_t tree_count_names(const char *wanted)
 {
-	size_t length = strlen(wanted);
+	size_t count = 1;
 
-	if (names->failed || names->length < length)
-		return false;
-	const char *end = ps__buffer_text(names) + (names->length - length);
-	if (strcmp(end, wanted) != 0)
-		return false;
-	return names->length == length || end[-1] == '/';
+	for (; *wanted; wanted++) {
+		if (*wanted == '\\' && wanted[1])
+			wanted++;
+		else
+			count += *wanted == '/';
+	}
+	return count;
+}
+
+/* Only its last names are looked at: a path may be very deep. */
+static bool tree_is_wanted(const struct ps_path *path, const char *wanted, size_t count)
+{
+	struct ps__buffer names = {0};
+
+	ps__path_label_add_last(&names, path, count);
+	bool is_wanted = !names.failed && strcmp(ps__buffer_text(&names), wanted) == 0;
+	ps__buffer_clear(&names);
+	return is_wanted;
 }
 
 static int tree_add_text(const struct collect_report *report, const struct ps_path *path,
@@ -82,28 +94,35 @@ static int tree_say_none(const struct collect_report *report, FILE *stream)
 	return ps__buffer_finish(&text, stream);
 }
 
+static int tree_add_path(const struct collect_report *report, const struct ps_path *path,
+                         const struct collect_run *run, FILE *stream)
+{
+	struct ps__buffer names = {0};
+
+	ps__path_label_add_all(&names, path);
+	int result = names.failed ? ps__fail_memory("the name of a path")
+	                          : tree_add(report, path, ps__buffer_text(&names), run, stream);
+	ps__buffer_clear(&names);
+	return result;
+}
+
 int collect_tree_write(const struct collect_report *report, const struct collect_run *run,
                        FILE *stream)
 {
-	struct collect_run next = *run;
-	size_t found = 0;
-	int result = PS_OK;
-
+	const char *wanted = report->settings->region;
 	const struct ps_path *root = ps_paths_root(report->paths);
+	struct collect_run next = *run;
+	size_t found = 0, count = tree_count_names(wanted);
+	int result = PS_OK;
 
 	next.is_continued &= report->settings->format == PS_FORMAT_CSV;
 	for (const struct ps_path *path = root; path && result == PS_OK;
 	     path = ps__path_next_below(root, path)) {
-		struct ps__buffer names = {0};
-		ps__path_label_add_all(&names, path);
-		if (tree_is_wanted(&names, report->settings->region)) {
-			result = tree_add(report, path, ps__buffer_text(&names), &next, stream);
-			next.is_continued = true;
-			found++;
-		}
-		if (names.failed)
-			result = ps__fail_memory("the name of a path");
-		ps__buffer_clear(&names);
+		if (!tree_is_wanted(path, wanted, count))
+			continue;
+		result = tree_add_path(report, path, &next, stream);
+		next.is_continued = true;
+		found++;
 	}
 	return result == PS_OK && !found ? tree_say_none(report, stream) : result;
 }

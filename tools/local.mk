@@ -43,6 +43,7 @@ tools_libtools_la_SOURCES = \
 	tools/stat_options.c \
 	tools/stat_rates.c \
 	tools/stat_regions.c \
+	tools/stat_region_sums.c \
 	tools/stat_reports.c \
 	tools/stat_regions.h \
 	tools/stat_run.h \
@@ -51,6 +52,7 @@ tools_libtools_la_SOURCES = \
 	tools/stat_aggregate.c \
 	tools/stat_tasks.c \
 	tools/stat_uncounted.c \
+	tools/stat_uncounted.h \
 	tools/stat_usage.c \
 	tools/stat_usage.h \
 	tools/stat_wait.c \

@@ -10,6 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Those of an interrupted run are left out, as its counts are, unless they are all that there is.
+ */
+static int stat_take_regions(struct run *run, bool is_counted)
+{
+	struct session *session = run->session;
+
+	if (!session->output.regions)
+		return 0;
+	if (is_counted || session->runs.counted == 0)
+		return stat_regions_take(&session->regions, run->repetition);
+	stat_regions_drop(&session->regions);
+	return 0;
+}
+
 /* The run has ended: shows it, or its last interval and all of them
  * together. */
 static int stat_show_end(struct run *run, const struct stat_facts *facts)
@@ -24,14 +38,20 @@ static int stat_show_end(struct run *run, const struct stat_facts *facts)
 		return 0;
 	}
 	if (session->options.repetitions > 1) {
-		if (stat_runs_add(&session->runs, facts)) {
+		bool is_counted = stat_runs_add(&session->runs, facts);
+		if (is_counted) {
 			if (stat_wait_add_interval(run, true) < 0)
 				return -1;
 			ps__spread_add(&session->aggregate.elapsed, facts->elapsed_s);
 		}
+		if (stat_take_regions(run, is_counted) < 0)
+			return -1;
 		/* An interrupted first run is all that there is to show. */
-		if (session->options.format == PS_FORMAT_TEXT && session->runs.counted)
+		if (session->runs.counted &&
+		    (session->options.format == PS_FORMAT_TEXT || session->output.regions))
 			return 0;
+	} else if (stat_take_regions(run, true) < 0) {
+		return -1;
 	}
 	return stat_show(output, &run->count, facts);
 }
@@ -238,10 +258,12 @@ static int stat_run_all(struct session *session)
 /* The events are the processes' own from now on: perfsage counts their CPU time. */
 static int stat_prepare_regions(struct session *session)
 {
-	if (stat_regions_create(&session->regions, &session->output, session->model) < 0)
+	struct ps_eventset *model = session->model;
+
+	session->model = NULL;
+	if (stat_regions_create(&session->regions, &session->output, model) < 0)
 		return -1;
 	session->output.regions = &session->regions;
-	ps_eventset_destroy(session->model);
 	session->model = stat_regions_model();
 	return session->model ? 0 : -1;
 }

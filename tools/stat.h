@@ -14,6 +14,7 @@
 #include "tools/options.h"
 #include "tools/stat_method.h"
 #include "tools/stat_regions.h"
+#include "tools/stat_uncounted.h"
 #include "tools/terminal.h"
 
 #include <perfsage.h>
@@ -101,41 +102,6 @@ bool stat_options_counts_command(const struct stat_options *options);
 /* The model, for ps_eventset_destroy; NULL after complaints: of all events that
  * are wrong, not just of the first. */
 struct ps_eventset *stat_events_create(const struct stat_options *options);
-
-/* stat_uncounted.c: programs that the kernel does not count, and children that
- * ran before. */
-
-struct stat_count;
-
-struct stat_uncounted {
-	bool is_of_processes; /* else whole CPUs are counted, whatever runs there */
-	size_t programs;      /* that began, and from which the kernel took the counters */
-	pid_t pid;            /* of the first */
-	char name[16];
-	char why_unknown[320]; /* why there may be others; "" if there are none */
-	size_t children;       /* that ran already when processes were attached */
-};
-
-/* Asks the event sets. To be called some times a second while they count, as
- * the kernel's records take room. */
-void stat_uncounted_take(struct stat_count *count);
-
-/* Looks for running children of these processes, and their children: says how
- * many there are, and how they are counted. */
-void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target);
-
-/* Adds those of one run to a sum: the first program, and their number. */
-void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
-
-/* A sentence of the programs, or why it isn't known whether there were any;
- * nothing if there were none. */
-bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
-/* The number of programs; NaN if there may be some, and none was seen. */
-double stat_uncounted_number(const struct stat_uncounted *uncounted);
-void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out);
-
-/* Says it on stderr. */
-void stat_uncounted_complain(const struct stat_uncounted *uncounted);
 
 struct stat_count {
 	struct ps_topology *topology;
@@ -284,6 +250,13 @@ unsigned stat_output_types(const struct stat_output *output);
 
 /* The options of its text output, without metrics. */
 struct ps_print_options stat_print_options(const struct stat_output *output);
+
+/* Of --regions: adds the reports, and lines of the footer that tell what was heard. cpu_s: see
+ * stat_regions_describe. -1 after a complaint. */
+int stat_show_reports(const struct stat_output *output, double cpu_s, struct ps__buffer *out,
+                      struct ps__buffer *lines);
+/* The same as JSON or CSV; says what wasn't heard on stderr. */
+int stat_show_regions_data(const struct stat_output *output, double cpu_s);
 
 /* A whole run, or what an interval has counted. */
 int stat_show(struct stat_output *output, struct stat_count *count, const struct stat_facts *facts);

@@ -219,20 +219,42 @@ static void text_add_aggregate(struct stat_aggregate *aggregate, const struct st
 	ps__buffer_add(out, "\n");
 }
 
+static void text_add_means(struct stat_aggregate *aggregate, const struct stat_output *output,
+                           struct ps__buffer *out)
+{
+	const struct ps__spread *elapsed = &aggregate->elapsed;
+
+	if (elapsed->samples > 1)
+		ps__buffer_add(out, "Means of %zu runs, with the standard deviation of one run",
+		               elapsed->samples);
+	else
+		ps__buffer_add(out, "Counts of 1 run");
+	stat_footer_rank(0, out);
+	ps__buffer_add(out, "\n\n");
+	text_add_aggregate(aggregate, output, out);
+}
+
+/* The CPU time of all runs, where that alone is counted; NaN: it isn't known. */
+static double aggregate_cpu_s(const struct stat_aggregate *aggregate)
+{
+	const struct ps_value *sums = aggregate->quality.sums;
+
+	return sums && sums[0].status == PS_STATUS_COUNTED ? (double)sums[0].value / 1e9
+	                                                   : (double)NAN;
+}
+
 static void aggregate_show_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
                                  const struct stat_output *output)
 {
 	const struct ps__spread *elapsed = &aggregate->elapsed;
 	struct ps__buffer out = {0}, lines = {0};
 
-	if (elapsed->samples > 1)
-		ps__buffer_add(&out, "Means of %zu runs, with the standard deviation of one run",
-		               elapsed->samples);
-	else
-		ps__buffer_add(&out, "Counts of 1 run");
-	stat_footer_rank(0, &out);
-	ps__buffer_add(&out, "\n\n");
-	text_add_aggregate(aggregate, output, &out);
+	if (output->regions) {
+		stat_show_reports(output, aggregate_cpu_s(aggregate), &out, &lines);
+		ps__buffer_add(&out, "\n");
+	} else {
+		text_add_means(aggregate, output, &out);
+	}
 	stat_footer_line("elapsed", &lines);
 	ps__number_add_duration(&lines, elapsed->mean);
 	if (elapsed->samples > 1 && elapsed->mean > 0)
@@ -249,6 +271,9 @@ void stat_means_show(struct stat_aggregate *aggregate, const struct stat_runs *r
                      const struct stat_output *output)
 {
 	stat_aggregate_finish(aggregate, true);
+	aggregate->quality.is_of_regions = output->regions;
+	if (output->regions && output->options->format != PS_FORMAT_TEXT)
+		stat_show_regions_data(output, aggregate_cpu_s(aggregate));
 	if (output->options->format == PS_FORMAT_JSON)
 		stat_export_means(aggregate, runs, output);
 	else if (output->options->format == PS_FORMAT_TEXT)

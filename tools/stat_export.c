@@ -53,14 +53,13 @@ static void fields_add_quality(struct stat_fields *fields)
 
 static void fields_add_heard(struct stat_fields *fields, const struct stat_regions *regions)
 {
-	struct stat_heard heard;
+	const struct stat_heard *heard = &regions->heard;
 
-	stat_regions_hear(regions, &heard);
-	fields_add_number(fields, "programs_with_collector", (double)heard.programs);
-	fields_add_number(fields, "processes_with_marks", (double)heard.processes);
-	fields_add_number(fields, "processes_cut_short", (double)heard.flushed);
-	fields_add_number(fields, "processes_without_report", (double)heard.silent);
-	fields_add_number(fields, "cpu_s_with_marks", heard.cpu_s);
+	fields_add_number(fields, "programs_with_collector", (double)heard->programs);
+	fields_add_number(fields, "processes_with_marks", (double)heard->processes);
+	fields_add_number(fields, "processes_cut_short", (double)heard->flushed);
+	fields_add_number(fields, "processes_without_report", (double)heard->silent);
+	fields_add_number(fields, "cpu_s_with_marks", heard->cpu_s);
 }
 
 static void fields_add_ending(struct stat_fields *fields, const struct stat_facts *facts)

@@ -253,7 +253,7 @@ static int options_take_option(struct stat_options *options, int key, const char
 
 bool stat_options_tell_tasks(const struct stat_options *options)
 {
-	return options->shows_tasks || options->shows_processes;
+	return !options->shows_regions && (options->shows_tasks || options->shows_processes);
 }
 
 bool stat_options_counts_command(const struct stat_options *options)
@@ -325,10 +325,13 @@ static const char *options_find_regions_conflict(const struct stat_options *opti
 		           : NULL;
 	if (!stat_options_counts_command(options))
 		return "--regions needs a command: it listens to marks from the start";
-	if (stat_options_tell_tasks(options))
-		return "--regions excludes --tasks and --processes: each process has a report";
-	if (options->repetitions > 1 || options->interval_ms)
-		return "--regions excludes -r and -I: the reports come when processes end";
+	if (options->shows_tasks)
+		return "--regions excludes --tasks; --processes shows each process's regions";
+	if (options->interval_ms)
+		return "--regions excludes -I: the reports come when processes end";
+	if (options->format == PS_FORMAT_TEXT && (options->by.types & (options->by.types - 1)))
+		return "--regions takes one --by: a column is a component; --json and --csv take "
+		       "several";
 	if (options->limits.delay_ms)
 		return "--regions excludes --delay: marks are heard from the start";
 	if (options->heat)

@@ -2,6 +2,7 @@
 /* The environment of a command whose processes count themselves, and the reports they leave. */
 #include "tools/stat_regions.h"
 
+#include "base/os.h"
 #include "output/number.h"
 #include "tools/file.h"
 #include "tools/stat.h"
@@ -126,19 +127,22 @@ static int regions_set_events(const struct ps_eventset *model)
 	return result;
 }
 
-static int regions_set_style(const struct stat_output *output)
+static int regions_set_settings(struct stat_regions *regions, const struct stat_output *output)
 {
-	char width[32], style[64];
-	bool is_text = output->options->format == PS_FORMAT_TEXT;
+	const struct stat_options *options = output->options;
+	bool is_text = options->format == PS_FORMAT_TEXT;
+	const char *region = options->of_regions.region;
 
-	snprintf(width, sizeof width, "%zu", output->screen.width);
-	snprintf(style, sizeof style, "%s%s%s", output->options->is_raw ? "raw," : "",
-	         is_text && output->screen.has_utf8 ? "utf8," : "",
-	         is_text && output->screen.has_colour ? "colour," : "");
-	return setenv("PERFSAGE_WIDTH", width, 1) < 0 || setenv("PERFSAGE_STYLE", style, 1) < 0 ||
-	               setenv("PERFSAGE_FORMAT", ps_format_name(output->options->format), 1) < 0
-	           ? -1
-	           : 0;
+	regions->settings = (struct collect_settings){
+	    .format = options->format,
+	    .types = options->by.types,
+	    .cache_level = options->by.cache_level,
+	    .width = output->screen.width,
+	    .flags = (options->is_raw ? PS_PATHS_RAW : 0) |
+	             (is_text && output->screen.has_utf8 ? PS_PATHS_UTF8 : 0) |
+	             (is_text && output->screen.has_colour ? PS_PATHS_COLOUR : 0)};
+	regions->settings.region = region ? strdup(region) : NULL;
+	return region && !regions->settings.region ? -1 : 0;
 }
 
 static char *regions_make_file(const char *folder, const char *name)
@@ -187,23 +191,38 @@ static int regions_set(const char *variable, const char *value)
 	return value ? setenv(variable, value, 1) : unsetenv(variable);
 }
 
-int stat_regions_create(struct stat_regions *regions, const struct stat_output *output,
-                        const struct ps_eventset *model)
+static int regions_set_environment(const struct stat_regions *regions,
+                                   const struct stat_options *options)
 {
-	const char *by = output->options->by.word;
+	/* The reports come to perfsage, which shows them. */
+	static const char *const others[] = {"PERFSAGE_FORMAT", "PERFSAGE_BY", "PERFSAGE_WIDTH",
+	                                     "PERFSAGE_STYLE", "PERFSAGE_REGION"};
 
+	for (size_t index = 0; index < sizeof others / sizeof others[0]; index++)
+		unsetenv(others[index]);
+	return regions_set_events(regions->model) < 0 ||
+	               setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
+	               setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0 ||
+	               setenv("PERFSAGE_FLUSH", FLUSH_S, 0) < 0 ||
+	               regions_set("PERFSAGE_BUDGET", options->of_regions.budget) < 0 ||
+	               regions_set("PERFSAGE_ONE_IN", options->of_regions.one_in) < 0
+	           ? -1
+	           : 0;
+}
+
+int stat_regions_create(struct stat_regions *regions, const struct stat_output *output,
+                        struct ps_eventset *model)
+{
 	*regions = (struct stat_regions){.command = output->options->command[0],
-	                                 .is_csv = output->options->format == PS_FORMAT_CSV};
+	                                 .model = model,
+	                                 .shows_processes = output->options->shows_processes};
 	if (regions_make_files(regions) < 0 || regions_preload() < 0)
 		return -1;
-	if (regions_set_events(model) < 0 || regions_set_style(output) < 0 ||
-	    setenv("PERFSAGE_OUTPUT", regions->reports, 1) < 0 ||
-	    setenv("PERFSAGE_JOURNAL", regions->journal, 1) < 0 ||
-	    setenv("PERFSAGE_FLUSH", FLUSH_S, 0) < 0 || regions_set("PERFSAGE_BY", by) < 0 ||
-	    regions_set("PERFSAGE_REGION", output->options->of_regions.region) < 0 ||
-	    regions_set("PERFSAGE_BUDGET", output->options->of_regions.budget) < 0 ||
-	    regions_set("PERFSAGE_ONE_IN", output->options->of_regions.one_in) < 0)
+	if (regions_set_settings(regions, output) < 0 ||
+	    regions_set_environment(regions, output->options) < 0)
 		return tool_complain("out of memory"), -1;
+	if (ps_topology_load(&regions->topology, NULL) != PS_OK)
+		return tool_complain("%s", ps_error_detail()), -1;
 	return 0;
 }
 
@@ -213,6 +232,12 @@ void stat_regions_destroy(struct stat_regions *regions)
 		stat_reports_remove(regions);
 		rmdir(regions->folder);
 	}
+	for (size_t run = 0; run < regions->run_count; run++)
+		ps__os_free(regions->runs[run].text);
+	ps__os_free(regions->runs);
+	ps_eventset_destroy(regions->model);
+	ps_topology_destroy(regions->topology);
+	free(regions->settings.region);
 	free(regions->reports);
 	free(regions->journal);
 	free(regions->folder);
@@ -252,10 +277,9 @@ static void regions_describe_silence(const struct stat_regions *regions,
 	               why ? why : "took no preloaded library, or could not write to TMPDIR");
 }
 
-void stat_regions_describe(const struct stat_regions *regions, const struct stat_heard *heard,
-                           const struct stat_count *count, struct ps__buffer *out)
+void stat_regions_describe(const struct stat_regions *regions, double cpu_s, struct ps__buffer *out)
 {
-	struct ps_value total;
+	const struct stat_heard *heard = &regions->heard;
 
 	if (heard->silent) {
 		stat_footer_line("lost", out);
@@ -283,12 +307,11 @@ void stat_regions_describe(const struct stat_regions *regions, const struct stat
 	}
 	ps__buffer_add(out, "%zu process%s with marks", heard->processes,
 	               heard->processes > 1 ? "es" : "");
-	if (ps_component_total(count->root, "task-clock", &total) == PS_OK &&
-	    total.status == PS_STATUS_COUNTED && !isnan(heard->cpu_s)) {
+	if (!isnan(cpu_s) && !isnan(heard->cpu_s)) {
 		ps__buffer_add(out, ": ");
 		ps__number_add_duration(out, heard->cpu_s);
 		ps__buffer_add(out, " of the ");
-		ps__number_add_duration(out, (double)total.value / 1e9);
+		ps__number_add_duration(out, cpu_s);
 		ps__buffer_add(out, " CPU time of %zu program%s, with the start of counting",
 		               heard->programs, heard->programs > 1 ? "s" : "");
 	}

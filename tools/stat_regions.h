@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * perfsage stat --regions: the processes count themselves, by the collector that is preloaded into
- * them (collect/). perfsage itself counts their CPU time alone, which takes no hardware counter
- * from them: it tells how much of the run was heard.
+ * them (collect/), and perfsage adds their reports up. perfsage itself counts their CPU time alone,
+ * which takes no hardware counter from them: it tells how much of the run was heard.
  */
 #ifndef PS_TOOLS_STAT_REGIONS_H
 #define PS_TOOLS_STAT_REGIONS_H
 
+#include "collect/settings.h"
 #include "output/buffer.h"
 
 #include <perfsage/eventset.h>
+#include <perfsage/topology.h>
+#include <stdbool.h>
 
 struct stat_output;
-struct stat_count;
 
-struct stat_regions {
-	char *folder;        /* of these files, and of those that processes write beside them */
-	char *reports;       /* of all processes, as they ended */
-	char *journal;       /* which programs could be heard, and which processes were */
-	const char *command; /* its first word */
-	bool is_csv;         /* the reports' format */
+/* The reports of a run's processes, one behind the other. */
+struct stat_region_run {
+	char *text;
+	size_t length;
+	long long number; /* of a command that is repeated; else 0 */
 };
 
 /* What was heard. */
@@ -32,25 +33,45 @@ struct stat_heard {
 	double cpu_s; /* of these processes; NaN: unknown */
 };
 
-/* Looks for the collector, and sets the environment that the command is to have. -1 after a
- * complaint. */
+struct stat_regions {
+	char *folder;        /* of these files, and of those that processes write beside them */
+	char *reports;       /* of all processes, as they ended */
+	char *journal;       /* which programs could be heard, and which processes were */
+	const char *command; /* its first word */
+	struct ps_eventset *model; /* the processes' events */
+	struct ps_topology *topology;
+	struct collect_settings settings; /* how they are shown */
+	bool shows_processes;             /* each by itself, before their sums */
+	struct stat_region_run *runs;
+	size_t run_count, run_room;
+	struct stat_heard heard; /* in all of these */
+};
+
+/* Looks for the collector, and sets the environment that the command is to have. Takes over the
+ * model. -1 after a complaint. */
 int stat_regions_create(struct stat_regions *regions, const struct stat_output *output,
-                        const struct ps_eventset *model);
+                        struct ps_eventset *model);
 void stat_regions_destroy(struct stat_regions *regions);
 
 /* The events that perfsage itself counts: CPU time. NULL after a complaint. */
 struct ps_eventset *stat_regions_model(void);
 
-/* stat_reports.c: adds the reports as they are. -1 after a complaint. */
-int stat_regions_add_reports(const struct stat_regions *regions, struct ps__buffer *out);
-
-void stat_regions_hear(const struct stat_regions *regions, struct stat_heard *out);
-
+/* stat_reports.c: takes what the processes of a run have written, and makes room for those of the
+ * next; number: 0 if there is only one. -1 after a complaint. */
+int stat_regions_take(struct stat_regions *regions, long long number);
+/* The same, for nothing. */
+void stat_regions_drop(const struct stat_regions *regions);
 /* Removes all files. */
 void stat_reports_remove(const struct stat_regions *regions);
 
-/* Why nothing was heard, or how much of the run's CPU time was. */
-void stat_regions_describe(const struct stat_regions *regions, const struct stat_heard *heard,
-                           const struct stat_count *count, struct ps__buffer *out);
+/* stat_region_sums.c: adds the table of all processes together, behind those of each if they are
+ * wanted. target: what was counted. -1 after a complaint. */
+int stat_regions_add_reports(const struct stat_regions *regions, const char *target,
+                             struct ps__buffer *out);
+
+/* Says why nothing was heard, or how much of the CPU time was; that is of all runs, NaN if it isn't
+ * known. */
+void stat_regions_describe(const struct stat_regions *regions, double cpu_s,
+                           struct ps__buffer *out);
 
 #endif

@@ -3,6 +3,8 @@
  * What the processes of stat --regions have left: reports, one behind the other in one file; beside
  * it "reports.PID.part" of each that ended without; and the journal.
  */
+#include "base/os.h"
+#include "base/vector.h"
 #include "tools/stat_regions.h"
 #include "tools/terminal.h"
 
@@ -49,43 +51,55 @@ static void reports_free_parts(struct dirent **parts, int count)
 		free(parts);
 }
 
-/* Adds a file as it is; of CSV that comes later without the header. */
-static int reports_add_file(const char *path, bool skips_line, struct ps__buffer *out)
-{
-	char bytes[4096];
-	FILE *file = fopen(path, "re");
-	size_t length;
+/* Reading. */
 
-	if (!file)
-		return -1;
-	while (skips_line && fgets(bytes, sizeof bytes, file) && !strchr(bytes, '\n'))
-		;
-	while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
-		ps__buffer_add(out, "%.*s", (int)length, bytes);
-	fclose(file);
-	return 0;
+#define READ_BYTES ((size_t)65536)
+
+/* 0, or an errno. */
+static int reports_add_file(const char *path, struct stat_region_run *run, size_t *room)
+{
+	FILE *file = fopen(path, "re");
+	size_t length = 1;
+	int error = file ? 0 : errno;
+
+	while (file && !error && length > 0) {
+		char *grown =
+		    ps__vector_reserve(run->text, run->length, run->length + READ_BYTES, room, 1);
+		if (!grown) {
+			error = ENOMEM;
+			break;
+		}
+		run->text = grown;
+		errno = 0;
+		length = fread(run->text + run->length, 1, READ_BYTES, file);
+		error = ferror(file) ? errno : 0;
+		run->length += length;
+	}
+	if (file)
+		fclose(file);
+	return error;
 }
 
-int stat_regions_add_reports(const struct stat_regions *regions, struct ps__buffer *out)
+static int reports_read(const struct stat_regions *regions, struct dirent *const *parts, int count,
+                        struct stat_region_run *run)
 {
-	struct dirent **parts;
-	size_t before = out->length;
+	size_t room = 0;
+	int error = reports_add_file(regions->reports, run, &room);
 
-	if (reports_add_file(regions->reports, false, out) < 0)
-		return tool_complain("the reports of the processes are gone: '%s': %s",
-		                     regions->reports, strerror(errno)),
-		       -1;
-	int count = reports_list_parts(regions, &parts);
-	for (int part = 0; part < count; part++) {
+	for (int part = 0; !error && part < count; part++) {
 		struct ps__buffer path = {0};
 		ps__buffer_add(&path, "%s/%s", regions->folder, parts[part]->d_name);
-		reports_add_file(ps__buffer_text(&path), regions->is_csv && out->length > before,
-		                 out);
+		error = path.failed ? ENOMEM : reports_add_file(ps__buffer_text(&path), run, &room);
 		ps__buffer_clear(&path);
 	}
-	reports_free_parts(parts, count);
-	return 0;
+	if (!error)
+		return 0;
+	return tool_complain("the reports of the processes can't be read: '%s': %s",
+	                     regions->reports, strerror(error)),
+	       -1;
 }
+
+/* The journal. */
 
 struct reports_numbers {
 	unsigned long long visits, cpu_ns;
@@ -119,31 +133,51 @@ static void reports_hear_part(FILE *journal, long pid, struct stat_heard *heard)
 
 /* "began PID" of each program, "marks PID" of each process with marks, and "heard PID VISITS
  * NANOSECONDS" of each that left a report. */
-void stat_regions_hear(const struct stat_regions *regions, struct stat_heard *out)
+static void reports_hear(const struct stat_regions *regions, struct dirent *const *parts, int count,
+                         struct stat_heard *heard)
 {
 	struct reports_numbers numbers;
-	struct dirent **parts;
 	char line[128];
 	FILE *journal = fopen(regions->journal, "re");
 
-	*out = (struct stat_heard){.programs = 0};
 	if (!journal)
 		return;
 	while (fgets(line, sizeof line, journal)) {
-		out->programs += strncmp(line, "began ", strlen("began ")) == 0;
-		out->silent += strncmp(line, "marks ", strlen("marks ")) == 0;
+		heard->programs += strncmp(line, "began ", strlen("began ")) == 0;
+		heard->silent += strncmp(line, "marks ", strlen("marks ")) == 0;
 		if (sscanf(line, "heard %*d %llu %llu", &numbers.visits, &numbers.cpu_ns) == 2)
-			reports_add_heard(out, &numbers);
+			reports_add_heard(heard, &numbers);
 	}
-	int count = reports_list_parts(regions, &parts);
 	for (int part = 0; part < count; part++)
-		reports_hear_part(journal, reports_part_of(parts[part]->d_name), out);
-	reports_free_parts(parts, count);
+		reports_hear_part(journal, reports_part_of(parts[part]->d_name), heard);
 	fclose(journal);
 }
 
-/* A process that was killed may have left one that it was just writing. */
-void stat_reports_remove(const struct stat_regions *regions)
+int stat_regions_take(struct stat_regions *regions, long long number)
+{
+	struct stat_region_run run = {.number = number};
+	struct dirent **parts;
+	int count = reports_list_parts(regions, &parts);
+	int result = reports_read(regions, parts, count, &run);
+
+	struct stat_region_run *grown =
+	    ps__vector_reserve(regions->runs, regions->run_count, regions->run_count + 1,
+	                       &regions->run_room, sizeof *grown);
+	if (grown) {
+		regions->runs = grown;
+		regions->runs[regions->run_count++] = run;
+		reports_hear(regions, parts, count, &regions->heard);
+	} else {
+		ps__os_free(run.text);
+		tool_complain("out of memory");
+	}
+	reports_free_parts(parts, count);
+	stat_regions_drop(regions);
+	return grown ? result : -1;
+}
+
+/* A process that was killed may have left a part that it was just writing. */
+static void reports_remove_parts(const struct stat_regions *regions)
 {
 	DIR *folder = opendir(regions->folder);
 	const struct dirent *entry;
@@ -154,6 +188,24 @@ void stat_reports_remove(const struct stat_regions *regions)
 	}
 	if (folder)
 		closedir(folder);
+}
+
+/* The files stay, with the next run's processes to come. */
+void stat_regions_drop(const struct stat_regions *regions)
+{
+	const char *const files[] = {regions->reports, regions->journal};
+
+	reports_remove_parts(regions);
+	for (size_t index = 0; index < 2; index++) {
+		FILE *file = fopen(files[index], "we");
+		if (file)
+			fclose(file);
+	}
+}
+
+void stat_reports_remove(const struct stat_regions *regions)
+{
+	reports_remove_parts(regions);
 	if (regions->reports)
 		unlink(regions->reports);
 	if (regions->journal)

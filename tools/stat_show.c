@@ -182,16 +182,37 @@ static int show_footer(const struct stat_output *output, struct stat_count *coun
 	return 0;
 }
 
+/* The CPU time of all programs, heard or not; NaN: it isn't known. */
+static double show_cpu_s(const struct stat_count *count)
+{
+	struct ps_value total;
+	bool is_known = ps_component_total(count->root, "task-clock", &total) == PS_OK &&
+	                total.status == PS_STATUS_COUNTED;
+
+	return is_known ? (double)total.value / 1e9 : (double)NAN;
+}
+
+int stat_show_reports(const struct stat_output *output, double cpu_s, struct ps__buffer *out,
+                      struct ps__buffer *lines)
+{
+	struct ps__buffer target = {0}, shown = {0};
+
+	stat_describe_target(output->options, &target);
+	tool_put(&shown, ps__buffer_text(&target));
+	int result = stat_regions_add_reports(output->regions, ps__buffer_text(&shown), out);
+	ps__buffer_clear(&target);
+	ps__buffer_clear(&shown);
+	stat_regions_describe(output->regions, cpu_s, lines);
+	return result;
+}
+
 static int show_add_regions(struct stat_output *output, struct stat_count *count,
                             const struct stat_facts *facts, struct ps__buffer *out)
 {
 	struct ps__buffer lines = {0};
-	struct stat_heard heard;
-	int result = stat_regions_add_reports(output->regions, out);
+	int result = stat_show_reports(output, show_cpu_s(count), out, &lines);
 
 	ps__buffer_add(out, "\n");
-	stat_regions_hear(output->regions, &heard);
-	stat_regions_describe(output->regions, &heard, count, &lines);
 	if (result == 0)
 		result = show_footer(output, count, facts, &lines, out);
 	ps__buffer_clear(&lines);
@@ -328,24 +349,27 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
 
+int stat_show_regions_data(const struct stat_output *output, double cpu_s)
+{
+	const struct stat_heard *heard = &output->regions->heard;
+	struct ps__buffer out = {0}, lines = {0};
+	int result = stat_show_reports(output, cpu_s, &out, &lines);
+
+	if (ps__buffer_finish(&out, output->stream) != PS_OK)
+		result = (tool_complain("%s", ps_error_detail()), -1);
+	else if (!heard->processes || heard->silent || heard->flushed)
+		tool_complain("%s", ps__buffer_text(&lines));
+	ps__buffer_clear(&lines);
+	return result;
+}
+
 /* The reports; and behind them in JSON what perfsage has to tell of the run, for which CSV has no
  * room. */
 static int show_regions_data(struct stat_output *output, struct stat_count *count,
                              const struct stat_facts *facts)
 {
-	struct ps__buffer out = {0};
-	struct stat_heard heard;
-	int result = stat_regions_add_reports(output->regions, &out);
+	int result = stat_show_regions_data(output, show_cpu_s(count));
 
-	if (ps__buffer_finish(&out, output->stream) != PS_OK)
-		return tool_complain("%s", ps_error_detail()), -1;
-	stat_regions_hear(output->regions, &heard);
-	if (!heard.processes || heard.silent || heard.flushed) {
-		out = (struct ps__buffer){0};
-		stat_regions_describe(output->regions, &heard, count, &out);
-		tool_complain("%s", ps__buffer_text(&out));
-		ps__buffer_clear(&out);
-	}
 	return result == 0 && output->options->format == PS_FORMAT_JSON
 	           ? show_export(output, count, facts)
 	           : result;

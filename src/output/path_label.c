@@ -91,13 +91,32 @@ void ps__path_label_add_escaped(struct ps__buffer *buffer, const char *name, boo
 	}
 }
 
+static size_t path_label_depth(const struct ps_path *path)
+{
+	size_t depth = 0;
+
+	for (; path && ps_path_parent(path); path = ps_path_parent(path))
+		depth++;
+	return depth;
+}
+
+/* No recursion: a path may be deeper than the stack. */
+void ps__path_label_add_last(struct ps__buffer *buffer, const struct ps_path *path, size_t most)
+{
+	size_t depth = path_label_depth(path), levels = depth < most ? depth : most;
+	const struct ps_path **list = ps__os_calloc(levels + 1, sizeof *list);
+
+	buffer->failed |= !list;
+	for (size_t level = levels; list && level-- > 0; path = ps_path_parent(path))
+		list[level] = path;
+	for (size_t level = 0; list && level < levels; level++) {
+		ps__buffer_add(buffer, "%s", level ? "/" : "");
+		ps__path_label_add_escaped(buffer, ps_path_name(list[level]), false);
+	}
+	ps__os_free(list);
+}
+
 void ps__path_label_add_all(struct ps__buffer *buffer, const struct ps_path *path)
 {
-	const struct ps_path *parent = ps_path_parent(path);
-
-	if (!parent)
-		return;
-	ps__path_label_add_all(buffer, parent);
-	ps__buffer_add(buffer, "%s", ps_path_parent(parent) ? "/" : "");
-	ps__path_label_add_escaped(buffer, ps_path_name(path), false);
+	ps__path_label_add_last(buffer, path, SIZE_MAX);
 }

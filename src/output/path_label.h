@@ -22,7 +22,8 @@ size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table
  */
 void ps__path_label_add_escaped(struct ps__buffer *buffer, const char *name, bool is_quoted);
 
-/* All names of a path so, outermost first, with "/" between them. */
+/* All names of a path so, outermost first, with "/" between them; or so many of the innermost. */
 void ps__path_label_add_all(struct ps__buffer *buffer, const struct ps_path *path);
+void ps__path_label_add_last(struct ps__buffer *buffer, const struct ps_path *path, size_t most);
 
 #endif

@@ -20,6 +20,8 @@ src_region_libregion_la_SOURCES = \
 	src/region/path.c \
 	src/region/paths.c \
 	src/region/paths.h \
+	src/region/paths_file.c \
+	src/region/paths_file.h \
 	src/region/profile.c \
 	src/region/profile.h \
 	src/region/region.c \
@@ -28,5 +30,6 @@ src_region_libregion_la_SOURCES = \
 	src/region/sampling.h \
 	src/region/slow.c \
 	src/region/slow.h \
-	src/region/take.c
+	src/region/take.c \
+	src/region/words.c
 

@@ -84,6 +84,7 @@ unit_tests = \
 	tests/unit/test_record_damage \
 	tests/unit/test_record_sample \
 	tests/unit/test_records \
+	tests/unit/test_paths_file \
 	tests/unit/test_report \
 	tests/unit/test_report_refused \
 	tests/unit/test_recover \

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reports between processes: the collector writes what a process counted to a file that perfsage
+ * made, and perfsage reads those of all processes and shows them, one by one or added up.
+ */
+#ifndef PS_COLLECT_EXCHANGE_H
+#define PS_COLLECT_EXCHANGE_H
+
+#include "collect/report.h"
+#include "region/paths_file.h"
+
+#include <stdio.h>
+
+/* PS_ENOMEM. The caller looks at the stream's error. */
+int collect_exchange_write(const struct collect_report *report, FILE *stream);
+
+/* Finds the next whole report of a text, and takes it off: what a process could not write to its
+ * end is passed over. False behind the last. */
+bool collect_exchange_next(struct ps__words *text, struct ps__words *report);
+
+/* Several reports, added up. */
+struct collect_sum {
+	struct ps_paths *paths;
+	struct collect_source source; /* of the last one, but for the number of processes */
+	struct collect_metrics metrics;
+	struct collect_report report; /* it points at these */
+};
+
+/* Empty. paths are of a profile that has the events. */
+void collect_sum_create(struct collect_sum *sum, struct ps_paths *paths,
+                        const struct collect_settings *settings);
+void collect_sum_destroy(struct collect_sum *sum);
+
+/* Adds a report. PS_EINVAL: it is damaged, or of other events; a part of it may have been added.
+ * PS_ENOMEM. */
+int collect_sum_add(struct collect_sum *sum, struct ps__words report);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A report's source, which is the calling process, and the metrics that its events allow. */
+#include "base/error.h"
+#include "base/os.h"
+#include "base/vector.h"
+#include "collect/report.h"
+#include "output/buffer.h"
+#include "output/rank.h"
+
+#include <perfsage/metric.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_COMMAND_BYTES 4096
+
+/* The words of the command line, as the kernel has them: each ends with a 0. The process has none
+ * any more where main has called pthread_exit; its other threads do. */
+static void source_add_command(struct ps__buffer *out)
+{
+	char words[MOST_COMMAND_BYTES];
+	ssize_t length = ps__os_read_file("/proc/thread-self/cmdline", words, sizeof words);
+
+	if (length <= 0) {
+		ps__buffer_add(out, "unknown command");
+		return;
+	}
+	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(&words[at]) + 1) {
+		ps__buffer_add(out, "%s", at ? " " : "");
+		ps__buffer_add_foreign(out, &words[at], PS__CHARSET_UTF8);
+	}
+}
+
+int collect_source_find(struct collect_source *out)
+{
+	struct ps__buffer command = {0};
+	const char *rank = ps__rank_number();
+
+	source_add_command(&command);
+	struct collect_source source = {.process = getpid(), .processes = 1};
+	source.command = command.failed ? NULL : ps__os_strdup(ps__buffer_text(&command));
+	source.host = ps__os_strdup(ps__rank_host());
+	source.rank = rank ? ps__os_strdup(rank) : NULL;
+	ps__buffer_clear(&command);
+	if (source.command && source.host && (source.rank || !rank)) {
+		*out = source;
+		return PS_OK;
+	}
+	collect_source_clear(&source);
+	return ps__fail_memory("a report");
+}
+
+void collect_source_clear(struct collect_source *source)
+{
+	ps__os_free(source->command);
+	ps__os_free(source->host);
+	ps__os_free(source->rank);
+	*source = (struct collect_source){.command = NULL};
+}
+
+int collect_metrics_add(struct collect_metrics *metrics, const char *name)
+{
+	for (size_t index = 0; index < metrics->count; index++) {
+		if (strcmp(metrics->names[index], name) == 0)
+			return 0;
+	}
+	char **grown = ps__vector_reserve(metrics->names, metrics->count, metrics->count + 1,
+	                                  &metrics->room, sizeof *grown);
+	if (!grown)
+		return -1;
+	metrics->names = grown;
+	grown[metrics->count] = ps__os_strdup(name);
+	if (!grown[metrics->count])
+		return -1;
+	metrics->count++;
+	return 0;
+}
+
+static int metrics_keep(const char *name, void *context)
+{
+	return collect_metrics_add(context, name);
+}
+
+int collect_metrics_find(struct collect_metrics *out, struct ps_component *root)
+{
+	struct collect_metrics metrics = {.count = 0};
+
+	if (ps_metric_for_each(root, metrics_keep, &metrics) == 0) {
+		*out = metrics;
+		return PS_OK;
+	}
+	collect_metrics_clear(&metrics);
+	return ps__fail_memory("a report");
+}
+
+void collect_metrics_clear(struct collect_metrics *metrics)
+{
+	for (size_t index = 0; index < metrics->count; index++)
+		ps__os_free(metrics->names[index]);
+	ps__os_free(metrics->names);
+	*metrics = (struct collect_metrics){.count = 0};
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Saves paths and loads them. Paths come in the order of the tree, each with its depth. */
+#include "region/paths_file.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "region/profile.h"
+#include "topology/tree.h"
+
+#include <inttypes.h>
+#include <perfsage/thread.h>
+#include <string.h>
+
+/* A word that wasn't there, or no memory for a copy. */
+static int file_fail(const struct ps__words *words)
+{
+	return words->has_failed ? ps__fail(PS_EINVAL, "the saved paths of a process are damaged")
+	                         : ps__fail_memory("the paths of a process");
+}
+
+/* Saving. */
+
+static void file_save_events(const struct ps_eventset *model, FILE *stream)
+{
+	size_t count = ps_eventset_event_count(model);
+
+	fprintf(stream, "events %zu\n", count);
+	for (size_t event = 0; event < count; event++)
+		ps__words_write_string(stream, ps_eventset_event_name(model, event));
+	fprintf(stream, "\n");
+}
+
+static int file_save_faults(struct ps_profile *profile, FILE *stream)
+{
+	struct ps_profile_faults faults = {.size = sizeof faults};
+	int result = ps_profile_faults(profile, &faults);
+
+	if (result != PS_OK)
+		return result;
+	const uint64_t counts[PS__FAULTS] = {
+	    [PS__FAULT_UNMATCHED] = faults.unmatched,    [PS__FAULT_CROSSED] = faults.crossed,
+	    [PS__FAULT_LEFT_OPEN] = faults.left_open,    [PS__FAULT_IN_HANDLER] = faults.in_handler,
+	    [PS__FAULT_FAILED] = faults.failed,          [PS__FAULT_UNCOUNTED] = faults.uncounted,
+	    [PS__FAULT_INSIDE_ELSEWHERE] = faults.inside};
+	fprintf(stream, "faults");
+	for (size_t fault = 0; fault < PS__FAULTS; fault++)
+		fprintf(stream, " %" PRIu64, counts[fault]);
+	ps__words_write_string(stream, faults.uncounted_why ? faults.uncounted_why : "");
+	fprintf(stream, "\n");
+	return PS_OK;
+}
+
+static void file_save_value(const struct ps_value *value, FILE *stream)
+{
+	fprintf(stream, " %lld %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %" PRIu32 "\n",
+	        value->value, value->raw, value->enabled_ns, value->running_ns, value->timestamp,
+	        (unsigned)value->status, (unsigned)value->attribution, value->flags);
+}
+
+static void file_save_parts(const struct ps_path *path, FILE *stream)
+{
+	size_t count = 0;
+
+	for (const struct ps__part *part = path->parts; part; part = part->next)
+		count += part->threads > 0;
+	fprintf(stream, "parts %zu\n", count);
+	for (const struct ps__part *part = path->parts; part; part = part->next) {
+		if (!part->threads)
+			continue;
+		fprintf(stream, "%d %zu\n", ps_thread_cpu(part->thread), part->threads);
+		for (size_t event = 0; event < path->paths->events; event++)
+			file_save_value(&part->values[event], stream);
+	}
+}
+
+static void file_save_values(const struct ps_path *path, FILE *stream)
+{
+	size_t count = 0;
+
+	for (const struct ps__value_sum *sum = path->values; sum; sum = sum->next)
+		count++;
+	fprintf(stream, "values %zu\n", count);
+	for (const struct ps__value_sum *sum = path->values; sum; sum = sum->next) {
+		unsigned __int128 bits = (unsigned __int128)sum->sum;
+		ps__words_write_string(stream, sum->name->name);
+		fprintf(stream, " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", sum->count,
+		        (uint64_t)(bits >> 64), (uint64_t)bits);
+	}
+}
+
+static void file_save_visits(const struct ps_visits *visits, FILE *stream)
+{
+	size_t end = PS_VISIT_TIMES;
+
+	while (end > 0 && visits->times[end - 1] == 0)
+		end--;
+	fprintf(stream,
+	        " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu",
+	        visits->count, visits->counted, visits->wall_ns, visits->on_cpu_ns,
+	        visits->shortest_ns, visits->longest_ns, end);
+	for (size_t time = 0; time < end; time++)
+		fprintf(stream, " %" PRIu64, visits->times[time]);
+	fprintf(stream, "\n");
+}
+
+static void file_save_path(const struct ps_path *path, size_t depth, FILE *stream)
+{
+	fprintf(stream, "path %zu", depth);
+	ps__words_write_string(stream, ps_path_name(path));
+	file_save_visits(&path->visits, stream);
+	file_save_parts(path, stream);
+	file_save_values(path, stream);
+}
+
+int ps__paths_save(const struct ps_paths *paths, FILE *stream)
+{
+	const struct ps_path *path = paths->root;
+	size_t depth = 0;
+
+	file_save_events(paths->profile->model, stream);
+	int result = file_save_faults(paths->profile, stream);
+	if (result != PS_OK)
+		return result;
+	while (path) {
+		file_save_path(path, depth, stream);
+		if (path->child) {
+			path = path->child;
+			depth++;
+			continue;
+		}
+		for (; path && !path->next; depth--)
+			path = path->parent;
+		path = path ? path->next : NULL;
+	}
+	fprintf(stream, "end\n");
+	return PS_OK;
+}
+
+/* Loading. */
+
+static int file_load_events(const struct ps_eventset *model, struct ps__words *words)
+{
+	size_t count = ps_eventset_event_count(model);
+
+	ps__words_expect(words, "events");
+	bool is_same = ps__words_read_unsigned(words) == count;
+	for (size_t event = 0; is_same && event < count; event++) {
+		char *name = ps__words_read_string(words);
+		if (!name)
+			return file_fail(words);
+		is_same = strcmp(name, ps_eventset_event_name(model, event)) == 0;
+		ps__os_free(name);
+	}
+	return is_same ? PS_OK : ps__fail(PS_EINVAL, "it counted other events");
+}
+
+static int file_load_faults(struct ps_profile *profile, struct ps__words *words)
+{
+	char *none = NULL;
+
+	ps__words_expect(words, "faults");
+	for (size_t fault = 0; fault < PS__FAULTS; fault++)
+		atomic_fetch_add_explicit(&profile->faults[fault], ps__words_read_unsigned(words),
+		                          memory_order_relaxed);
+	char *why = ps__words_read_string(words);
+	if (!why)
+		return file_fail(words);
+	if (!*why || !atomic_compare_exchange_strong(&profile->uncounted_why, &none, why))
+		ps__os_free(why);
+	return PS_OK;
+}
+
+/* What the library writes has no other. */
+static bool file_is_value(const struct ps_value *value)
+{
+	return value->status <= PS_STATUS_INCOMPLETE &&
+	       value->attribution <= PS_ATTRIBUTION_LAST_CPU;
+}
+
+static int file_load_part(struct ps_path *path, struct ps__words *words)
+{
+	struct ps_topology *topology = path->paths->profile->root->topology;
+	int cpu = (int)ps__words_read_signed(words);
+	size_t threads = ps__words_read_unsigned(words);
+	struct ps__part *part = ps__paths_get_part(path, ps_topology_thread(topology, cpu));
+
+	if (!part)
+		return file_fail(words);
+	for (size_t event = 0; event < path->paths->events; event++) {
+		struct ps_value value = {.value = ps__words_read_signed(words)};
+		value.raw = ps__words_read_unsigned(words);
+		value.enabled_ns = ps__words_read_unsigned(words);
+		value.running_ns = ps__words_read_unsigned(words);
+		value.timestamp = ps__words_read_unsigned(words);
+		value.status = (enum ps_status)ps__words_read_unsigned(words);
+		value.attribution = (enum ps_attribution)ps__words_read_unsigned(words);
+		value.flags = (uint32_t)ps__words_read_unsigned(words);
+		if (words->has_failed || !file_is_value(&value))
+			return ps__fail(PS_EINVAL, "the saved paths of a process have a value "
+			                           "that is none");
+		ps__paths_merge(part, event, &value);
+	}
+	part->threads += threads;
+	return PS_OK;
+}
+
+static int file_load_value(struct ps_path *path, struct ps__words *words)
+{
+	char *name = ps__words_read_string(words);
+	words->has_failed |= name && !*name;
+	struct ps_region *region =
+	    name && *name ? ps__region_get(path->paths->profile, name) : NULL;
+	struct ps__value_sum *sum = region ? ps__value_sum_get(path, region) : NULL;
+
+	ps__os_free(name);
+	if (!sum)
+		return file_fail(words);
+	sum->count += ps__words_read_unsigned(words);
+	uint64_t high = ps__words_read_unsigned(words);
+	uint64_t low = ps__words_read_unsigned(words);
+	sum->sum += (__int128)((unsigned __int128)high << 64 | low);
+	return PS_OK;
+}
+
+static void file_load_visits(struct ps_path *visit, struct ps__words *words)
+{
+	struct ps_visits *visits = &visit->visits;
+
+	visits->count = ps__words_read_unsigned(words);
+	visits->counted = ps__words_read_unsigned(words);
+	visits->wall_ns = ps__words_read_unsigned(words);
+	visits->on_cpu_ns = ps__words_read_unsigned(words);
+	visits->shortest_ns = ps__words_read_unsigned(words);
+	visits->longest_ns = ps__words_read_unsigned(words);
+	uint64_t end = ps__words_read_unsigned(words);
+	words->has_failed |= end > PS_VISIT_TIMES;
+	for (size_t time = 0; !words->has_failed && time < end; time++)
+		visits->times[time] = ps__words_read_unsigned(words);
+}
+
+static void file_add_time(uint64_t *sum, uint64_t time_ns)
+{
+	*sum = *sum == UINT64_MAX || time_ns == UINT64_MAX ? UINT64_MAX : *sum + time_ns;
+}
+
+/* Where a process counted none of its visits, the sum over processes is the least that it can be.
+ */
+static void file_label(struct ps_path *path)
+{
+	for (struct ps__part *part = path->parts; part; part = part->next) {
+		for (size_t event = 0; event < path->paths->events; event++) {
+			struct ps_value *value = &part->values[event];
+			value->flags |= PS_VALUE_SAMPLED;
+			if (value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED)
+				value->status = PS_STATUS_INCOMPLETE;
+		}
+	}
+}
+
+static int file_load_rest(struct ps_path *path, struct ps__words *words)
+{
+	struct ps_path visit = {.paths = path->paths};
+	int result = PS_OK;
+
+	file_load_visits(&visit, words);
+	ps__paths_add_visits(path, &visit);
+	file_add_time(&path->visits.wall_ns, visit.visits.wall_ns);
+	file_add_time(&path->visits.on_cpu_ns, visit.visits.on_cpu_ns);
+	ps__words_expect(words, "parts");
+	for (uint64_t left = ps__words_read_unsigned(words); result == PS_OK && left > 0; left--)
+		result = file_load_part(path, words);
+	ps__words_expect(words, "values");
+	for (uint64_t left = ps__words_read_unsigned(words); result == PS_OK && left > 0; left--)
+		result = file_load_value(path, words);
+	path->estimate.has_others |= visit.visits.count > 0 && visit.visits.counted == 0;
+	return result == PS_OK && words->has_failed ? file_fail(words) : result;
+}
+
+/* Finds the path that is so deep, behind `last`, which is *depth deep. NULL: there is no such
+ * place, or no memory. */
+static struct ps_path *file_find_path(struct ps_paths *paths, struct ps_path *last, size_t *depth,
+                                      struct ps__words *words)
+{
+	uint64_t wanted = ps__words_read_unsigned(words);
+	char *name = ps__words_read_string(words);
+	struct ps_path *found = NULL;
+
+	words->has_failed |= last ? wanted == 0 || wanted > *depth + 1 : wanted != 0;
+	words->has_failed |= name && !*name != (wanted == 0);
+	if (name && !words->has_failed && wanted == 0)
+		found = paths->root;
+	for (; name && !words->has_failed && wanted && *depth >= wanted; --*depth)
+		last = last->parent;
+	if (name && !words->has_failed && wanted) {
+		struct ps_region *region = ps__region_get(paths->profile, name);
+		found = region ? ps__paths_get_path(paths, last, region, NULL) : NULL;
+	}
+	ps__os_free(name);
+	*depth = wanted;
+	return found;
+}
+
+static bool file_has_path(struct ps__words *words)
+{
+	static const char word[] = "path ";
+	size_t left = (size_t)(words->end - words->at);
+
+	while (left && *words->at == '\n') {
+		words->at++;
+		left--;
+	}
+	if (words->has_failed || left < strlen(word) || memcmp(words->at, word, strlen(word)) != 0)
+		return false;
+	words->at += strlen(word);
+	return true;
+}
+
+int ps__paths_load(struct ps_paths *paths, struct ps__words *words)
+{
+	struct ps_path *path = NULL;
+	size_t depth = 0;
+	int result = file_load_events(paths->profile->model, words);
+
+	if (result == PS_OK)
+		result = file_load_faults(paths->profile, words);
+	while (result == PS_OK && file_has_path(words)) {
+		path = file_find_path(paths, path, &depth, words);
+		if (!path)
+			return file_fail(words);
+		result = file_load_rest(path, words);
+	}
+	ps__words_expect(words, "end");
+	if (result == PS_OK && words->has_failed)
+		return file_fail(words);
+	for (path = paths->root; result == PS_OK && path; path = path->next_made) {
+		if (path->estimate.has_others)
+			file_label(path);
+	}
+	return result;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The reports of stat --regions are added up, for one table of all processes and runs. Each is
+ * tried by itself before: a report that is damaged, or of other events, is in no sum.
+ */
+#include "base/error.h"
+#include "base/os.h"
+#include "base/vector.h"
+#include "collect/exchange.h"
+#include "output/rank.h"
+#include "region/profile.h"
+#include "tools/stat_regions.h"
+#include "tools/terminal.h"
+
+#include <stdlib.h>
+
+/* A report that can be read. */
+struct sums_report {
+	struct ps__words words;
+	long long run;
+};
+
+struct sums {
+	const struct stat_regions *regions;
+	struct sums_report *list;
+	size_t count, room;
+	FILE *stream;
+	bool is_continued; /* something has been shown */
+};
+
+/* Paths of a profile that counts nothing itself. */
+struct sums_paths {
+	struct ps_profile *profile;
+	struct ps_paths *paths;
+	struct collect_sum sum;
+};
+
+static void sums_destroy_paths(struct sums_paths *made)
+{
+	collect_sum_destroy(&made->sum);
+	ps_paths_destroy(made->paths);
+	ps_profile_destroy(made->profile);
+}
+
+static int sums_create_paths(struct sums_paths *out, const struct stat_regions *regions)
+{
+	*out = (struct sums_paths){.profile = NULL};
+	int result =
+	    ps_profile_create(&out->profile, regions->model, ps_topology_root(regions->topology));
+	if (result != PS_OK)
+		return result;
+	out->paths = ps__paths_make(out->profile, ps_eventset_event_count(regions->model));
+	if (!out->paths) {
+		ps_profile_destroy(out->profile);
+		return ps__fail_memory("the paths of all processes");
+	}
+	collect_sum_create(&out->sum, out->paths, &regions->settings);
+	return PS_OK;
+}
+
+static int sums_show(struct sums *sums, struct sums_paths *made)
+{
+	collect_report_sum(&made->sum.report);
+	int result = collect_report_make(&made->sum.report, sums->is_continued, sums->stream);
+	sums->is_continued = true;
+	return result;
+}
+
+static int sums_show_one(struct sums *sums, const struct sums_report *one)
+{
+	struct sums_paths made;
+	int result = sums_create_paths(&made, sums->regions);
+
+	if (result != PS_OK)
+		return result;
+	result = collect_sum_add(&made.sum, one->words);
+	made.sum.source.run = one->run;
+	if (result == PS_OK)
+		result = sums_show(sums, &made);
+	sums_destroy_paths(&made);
+	return result;
+}
+
+/* The sums are of the command, on this host. */
+static int sums_name(struct collect_source *source, const struct stat_regions *regions,
+                     const char *target)
+{
+	const char *rank = ps__rank_number();
+	size_t processes = source->processes;
+
+	collect_source_clear(source);
+	source->processes = processes;
+	source->runs = regions->runs[0].number ? (long long)regions->run_count : 0;
+	source->command = ps__os_strdup(target);
+	source->host = ps__os_strdup(ps__rank_host());
+	source->rank = rank ? ps__os_strdup(rank) : NULL;
+	return source->command && source->host && (source->rank || !rank)
+	           ? PS_OK
+	           : ps__fail_memory("the sums of all processes");
+}
+
+static int sums_show_all(struct sums *sums, const char *target)
+{
+	struct sums_paths made;
+	int result = sums_create_paths(&made, sums->regions);
+
+	if (result != PS_OK)
+		return result;
+	for (size_t index = 0; result == PS_OK && index < sums->count; index++)
+		result = collect_sum_add(&made.sum, sums->list[index].words);
+	if (result == PS_OK)
+		result = sums_name(&made.sum.source, sums->regions, target);
+	if (result == PS_OK)
+		result = sums_show(sums, &made);
+	sums_destroy_paths(&made);
+	return result;
+}
+
+/* Is it one that can be read? Says why not. */
+static int sums_try(struct sums *sums, struct ps__words words, bool *is_good)
+{
+	struct sums_paths made;
+	int result = sums_create_paths(&made, sums->regions);
+
+	if (result != PS_OK)
+		return result;
+	result = collect_sum_add(&made.sum, words);
+	*is_good = result == PS_OK;
+	if (result == PS_EINVAL)
+		tool_complain("the report of process %d is left out: %s",
+		              (int)made.sum.source.process, ps_error_detail());
+	sums_destroy_paths(&made);
+	return result == PS_EINVAL ? PS_OK : result;
+}
+
+static int sums_add(struct sums *sums, const struct sums_report *report)
+{
+	struct sums_report *grown = ps__vector_reserve(sums->list, sums->count, sums->count + 1,
+	                                               &sums->room, sizeof *grown);
+
+	if (!grown)
+		return ps__fail_memory("the reports of all processes");
+	sums->list = grown;
+	sums->list[sums->count++] = *report;
+	return PS_OK;
+}
+
+static int sums_find(struct sums *sums)
+{
+	for (size_t index = 0; index < sums->regions->run_count; index++) {
+		const struct stat_region_run *run = &sums->regions->runs[index];
+		struct ps__words text = {.at = run->text, .end = run->text + run->length};
+		struct sums_report report = {.run = run->number};
+		while (run->length && collect_exchange_next(&text, &report.words)) {
+			bool is_good;
+			int result = sums_try(sums, report.words, &is_good);
+			if (result == PS_OK && is_good)
+				result = sums_add(sums, &report);
+			if (result != PS_OK)
+				return result;
+		}
+	}
+	return PS_OK;
+}
+
+static int sums_show_wanted(struct sums *sums, const char *target)
+{
+	int result = sums_find(sums);
+	bool shows_each = sums->regions->shows_processes || sums->count == 1;
+
+	for (size_t index = 0; shows_each && result == PS_OK && index < sums->count; index++)
+		result = sums_show_one(sums, &sums->list[index]);
+	if (result == PS_OK && sums->count > 1)
+		result = sums_show_all(sums, target);
+	return result;
+}
+
+int stat_regions_add_reports(const struct stat_regions *regions, const char *target,
+                             struct ps__buffer *out)
+{
+	char *text = NULL;
+	size_t length = 0;
+	struct sums sums = {.regions = regions, .stream = open_memstream(&text, &length)};
+
+	if (!sums.stream)
+		return tool_complain("out of memory"), -1;
+	int result = sums_show_wanted(&sums, target);
+	if (fclose(sums.stream) != 0 && result == PS_OK)
+		result = ps__fail_memory("the reports of all processes");
+	if (result == PS_OK)
+		ps__buffer_add(out, "%s", text);
+	else
+		tool_complain("%s", ps_error_detail());
+	free(text);
+	ps__os_free(sums.list);
+	return result == PS_OK ? 0 : -1;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that the kernel does not count, and children that ran before. */
+#ifndef PS_TOOLS_STAT_UNCOUNTED_H
+#define PS_TOOLS_STAT_UNCOUNTED_H
+
+#include "output/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct stat_count;
+struct stat_target;
+
+struct stat_uncounted {
+	bool is_of_processes; /* else whole CPUs are counted, whatever runs there */
+	size_t programs;      /* that began, and from which the kernel took the counters */
+	pid_t pid;            /* of the first */
+	char name[16];
+	char why_unknown[320]; /* why there may be others; "" if there are none */
+	size_t children;       /* that ran already when processes were attached */
+};
+
+/* Asks the event sets. To be called some times a second while they count, as
+ * the kernel's records take room. */
+void stat_uncounted_take(struct stat_count *count);
+
+/* Looks for running children of these processes, and their children: says how
+ * many there are, and how they are counted. */
+void stat_uncounted_find_children(struct stat_count *count, const struct stat_target *target);
+
+/* Adds those of one run to a sum: the first program, and their number. */
+void stat_uncounted_add(struct stat_uncounted *sum, const struct stat_uncounted *one);
+
+/* A sentence of the programs, or why it isn't known whether there were any;
+ * nothing if there were none. */
+bool stat_uncounted_is_any(const struct stat_uncounted *uncounted);
+/* The number of programs; NaN if there may be some, and none was seen. */
+double stat_uncounted_number(const struct stat_uncounted *uncounted);
+void stat_uncounted_describe(const struct stat_uncounted *uncounted, struct ps__buffer *out);
+
+/* Says it on stderr. */
+void stat_uncounted_complain(const struct stat_uncounted *uncounted);
+
+#endif
