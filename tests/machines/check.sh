@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
-# Part of `machines`: runs the tests of the shapes, one guest after the other, and adds up what they found.
+# Part of `machines`: runs the tests of the shapes, as many guests at once as there are CPUs, and adds up what they found.
 
 totals_pattern='^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'
 # What --here checks: a machine of each vendor.
@@ -81,7 +81,6 @@ show_log() {
 	echo "$1: $3 s: $totals"
 	case $totals in *" 0 failed,"*) ;; *) sed -n '/^Failed:/,$p' "$2" | head -n 150 | sed 's/^/  /' ;; esac
 	grep "^@@machine[^ ]* kernel" "$2" | sed 's/^/  /' || true
-	logs+=("$2")
 }
 
 sum_up() {
@@ -95,7 +94,7 @@ sum_up() {
 }
 
 check() {
-	local name logs=()
+	local name log logs=()
 	if [ $here_only = yes ] && [ "$(uname -m)" != x86_64 ]; then
 		echo "SKIP: the guests are x86-64 machines, and can't run this machine's own system"
 		echo "0 passed, 0 failed, 1 skipped"
@@ -113,9 +112,21 @@ check() {
 	done
 	prepare
 	results=$own/results
+	# Brings make's own files up to date: two at once would do so in the same folder.
+	ask_make >/dev/null
+	rm -rf "$results"
 	mkdir -p "$results"
+	# A guest takes one CPU of this machine.
 	for name in "$@"; do
-		check_shape "$name"
+		while [ "$(jobs -rp | wc -l)" -ge "$(getconf _NPROCESSORS_ONLN)" ]; do wait -n || true; done
+		(check_shape "$name") >"$results/$name.out" 2>&1 &
+	done
+	wait
+	for name in "$@"; do
+		cat "$results/$name.out"
+		log=$results/$name.log
+		grep -qsE "$totals_pattern" "$log" || echo "0 passed, 1 failed, 0 skipped" >>"$log"
+		logs+=("$log")
 	done
 	sum_up || exit 1
 }
