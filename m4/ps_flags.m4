@@ -94,3 +94,18 @@ AS_IF([test "$ps_have_pfm" = yes],
 AS_IF([test "$with_pfm" = yes && test "$ps_have_pfm" = no], [AC_MSG_ERROR([--with-pfm: there is no libpfm4, or not its headers])])
 AC_SUBST([PFM_LIBS])
 AM_CONDITIONAL([HAVE_PFM], [test "$ps_have_pfm" = yes])])
+
+# OTF2 writes its own traces, for perfsage log convert alone: the library does without it.
+AC_DEFUN([PS_OTF2],
+[AC_ARG_WITH([otf2], [AS_HELP_STRING([--without-otf2], [no traces in OTF2])], [], [with_otf2=check])
+OTF2_LIBS=
+ps_have_otf2=no
+ps_otf2_summary="none: --without-otf2"
+AS_IF([test "$with_otf2" != no],
+	[ps_otf2_summary="none: perfsage log convert has no --format otf2 (Debian: libotf2-trace-dev; Fedora: otf2-devel; Spack: otf2)"
+	AC_CHECK_HEADER([otf2/otf2.h],
+		[AC_CHECK_LIB([otf2], [OTF2_Archive_SetSerialCollectiveCallbacks],
+			[ps_have_otf2=yes; OTF2_LIBS=-lotf2; ps_otf2_summary="perfsage log convert writes it"])])])
+AS_IF([test "$with_otf2" = yes && test "$ps_have_otf2" = no], [AC_MSG_ERROR([--with-otf2: there is no OTF2, or not its headers])])
+AC_SUBST([OTF2_LIBS])
+AM_CONDITIONAL([HAVE_OTF2], [test "$ps_have_otf2" = yes])])

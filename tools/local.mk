@@ -59,9 +59,17 @@ tools_libtools_la_SOURCES = \
 	tools/terminal.c \
 	tools/terminal.h \
 	tools/topo.c \
+	tools/trace_file.c \
+	tools/trace_file.h \
 	tools/watcher.c \
 	tools/watcher.h
 # Where it looks for what it preloads.
+if HAVE_OTF2
+tools_libtools_la_SOURCES += tools/trace_otf2.c tools/trace_otf2.h tools/trace_otf2_names.c
+tools_libtools_la_LIBADD = $(OTF2_LIBS)
+else
+tools_libtools_la_SOURCES += tools/trace_otf2_none.c
+endif
 tools_libtools_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_PREFIX='"$(prefix)"' -DPS_BINDIR='"$(bindir)"' \
 	-DPS_LIBDIR='"$(libdir)"'
 bin_PROGRAMS = tools/perfsage

@@ -42,7 +42,7 @@ static const struct tool_option options_of_log[] = {
     {OPTION_CONSTANT, "constant", NULL, "cost: each interval has a cost besides that of its work"},
     {OPTION_NON_NEGATIVE, "non-negative", NULL, "cost: no unit of work has one below 0"},
     {'o', "output", "FILE", "convert: the trace"},
-    {OPTION_FORMAT, "format", "NAME", "convert: perfetto"},
+    {OPTION_FORMAT, "format", "NAME", "convert: perfetto, a file; or otf2, a new folder"},
     {OPTION_JSON, "json", NULL, "as JSON"},
     {OPTION_CSV, "csv", NULL, "as comma-separated values"},
 };
@@ -155,11 +155,7 @@ static int take_option(struct tool_log_options *options, int key, const char *ar
 		options->output = argument;
 		return 0;
 	case OPTION_FORMAT:
-		return strcmp(argument, "perfetto") == 0
-		           ? 0
-		           : (tool_complain("there is no format '%s' of traces: it is perfetto",
-		                            argument),
-		              -1);
+		return tool_trace_find_format(argument, &options->trace_format);
 	case OPTION_HISTOGRAM:
 		options->has_histogram = true;
 		return 0;

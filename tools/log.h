@@ -5,6 +5,7 @@
 
 #include "output/known.h"
 #include "tools/options.h"
+#include "tools/trace_file.h"
 
 #include <perfsage.h>
 
@@ -43,6 +44,7 @@ struct tool_log_options {
 	unsigned by;
 	int by_level;
 	enum tool_log_format format;
+	enum tool_trace_format trace_format;
 	bool has_histogram, has_constant, is_non_negative;
 	bool may_mix; /* records of several types may be shown together */
 };

@@ -3,18 +3,15 @@
  * records as slices and the counts as counters, and the same for each hardware thread that a task
  * was on. */
 #include "base/os.h"
-#include "base/vector.h"
-#include "snapshot/reader.h"
 #include "tools/command.h"
-#include "tools/file.h"
 #include "tools/log_tracks.h"
 #include "tools/terminal.h"
+#include "topology/tree.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define MOST_ARGUMENTS (PS_LOG_MOST_FIELDS + 1)
-#define FLUSH_BYTES    65536
 #define KNOWN_BYTES    48
 #define STEP_BYTES     (2 * PS_LOG_TEXT_BYTES + sizeof " to ")
 
@@ -27,9 +24,8 @@ struct moments {
 struct convert {
 	struct tool_log *log;
 	struct tool_tracks tracks;
-	struct tool_watcher watcher;
-	struct tool_file file;
-	struct ps__buffer bytes;
+	struct tool_trace_file file;
+	struct ps__trace *trace;
 	struct moments moments;
 	struct ps__trace_argument *arguments; /* the fields, and a count for each event */
 	size_t field_count, argument_count;
@@ -181,9 +177,9 @@ static void begin(struct convert *convert, uint64_t track, unsigned point, const
 	                                      .argument_count = convert->argument_count};
 
 	if (convert->moments.count == 1)
-		ps__trace_mark(&convert->tracks.trace, &event);
+		convert->trace->format->mark(convert->trace, &event);
 	else
-		ps__trace_begin(&convert->tracks.trace, &event);
+		convert->trace->format->begin(convert->trace, &event);
 }
 
 static void name_step(const struct convert *convert, unsigned from, unsigned to,
@@ -246,29 +242,15 @@ static int put_branch(struct convert *convert, struct tool_branch *branch, const
 	for (size_t at = 0; at <= last; at++) {
 		uint64_t time_ns = ps_log_time(convert->log->reader, moments->points[at]);
 		if (has_steps && at > 0)
-			ps__trace_end(&convert->tracks.trace, track, time_ns);
+			convert->trace->format->end(convert->trace, track, time_ns);
 		if (has_steps && at < last && begin_step(convert, track, at) < 0)
 			return -1;
 		if (at == last && last > 0)
-			ps__trace_end(&convert->tracks.trace, track, time_ns);
+			convert->trace->format->end(convert->trace, track, time_ns);
 		if (count(convert, branch, moments->points[at]) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-/* Goes out as it comes: a trace may be larger than the memory. */
-static int flush(struct convert *convert, size_t least)
-{
-	struct ps__buffer *bytes = &convert->bytes;
-
-	if (bytes->failed)
-		return tool_complain("there is no memory for the trace"), -1;
-	if (bytes->length < least)
-		return 0;
-	fwrite(bytes->text, 1, bytes->length, convert->file.stream);
-	bytes->length = 0;
-	return tool_file_flush(&convert->file);
 }
 
 static int put_branches(struct convert *convert, const struct ps_log_record *record,
@@ -312,7 +294,7 @@ static int put_record(struct tool_log *log, const struct ps_log_record *record, 
 	tracks->all.last_ns = ps_log_time(log->reader, moments->points[moments->count - 1]);
 	/* A failure to write is told when the file is closed. */
 	int result = put_branches(convert, record, tracks);
-	return result == 0 ? flush(convert, FLUSH_BYTES) : result;
+	return result == 0 ? tool_trace_flush(&convert->file) : result;
 }
 
 static int allocate(struct convert *convert)
@@ -327,15 +309,8 @@ static int allocate(struct convert *convert)
 	           : (tool_complain("there is no memory for the trace"), -1);
 }
 
-static int write_trace(struct convert *convert)
+static void complain_left_out(const struct convert *convert)
 {
-	if (tool_log_each(convert->log, put_record, convert) < 0 || flush(convert, 0) < 0) {
-		bool is_unwritten = convert->file.error != 0;
-		if (is_unwritten)
-			return tool_file_finish(&convert->file, false);
-		tool_file_discard(&convert->file);
-		return -1;
-	}
 	if (convert->without)
 		tool_complain("not in the trace: %" PRIu64 " records without such points",
 		              convert->without);
@@ -343,25 +318,25 @@ static int write_trace(struct convert *convert)
 		tool_complain("not in the trace: %" PRIu64
 		              " intervals that begin before the one before them has ended",
 		              convert->overlapping);
-	return tool_file_finish(&convert->file, false);
 }
 
 int tool_log_convert(struct tool_log *log)
 {
 	struct convert convert = {.log = log};
+	const struct tool_log_options *options = &log->options;
 	int status = TOOL_FAILED;
 
-	if (tool_watcher_create(&convert.watcher, false) < 0)
-		return TOOL_FAILED;
-	tool_tracks_create(&convert.tracks, log, &convert.bytes);
 	if (allocate(&convert) == 0 &&
-	    tool_file_open(&convert.file, log->options.output, &convert.watcher) == 0) {
-		tool_file_begin(&convert.file);
-		status = write_trace(&convert) < 0 ? TOOL_FAILED : TOOL_OK;
+	    tool_trace_open(&convert.file, options->trace_format, options->output) == 0) {
+		convert.trace = convert.file.trace;
+		tool_tracks_create(&convert.tracks, log, convert.trace);
+		bool is_whole = tool_log_each(log, put_record, &convert) == 0;
+		if (is_whole)
+			complain_left_out(&convert);
+		if (tool_trace_close(&convert.file, is_whole) == 0 && is_whole)
+			status = TOOL_OK;
+		tool_tracks_clear(&convert.tracks);
 	}
-	tool_tracks_clear(&convert.tracks);
-	tool_watcher_destroy(&convert.watcher);
-	ps__buffer_clear(&convert.bytes);
 	ps__os_free(convert.arguments);
 	ps__os_free(convert.known);
 	ps__os_free(convert.values);

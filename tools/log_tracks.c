@@ -14,9 +14,9 @@ static int complain_memory(void)
 }
 
 void tool_tracks_create(struct tool_tracks *tracks, const struct tool_log *log,
-                        struct ps__buffer *out)
+                        struct ps__trace *trace)
 {
-	*tracks = (struct tool_tracks){.log = log, .trace.out = out};
+	*tracks = (struct tool_tracks){.log = log, .trace = trace};
 }
 
 static void clear_branch(struct tool_branch *branch)
@@ -67,7 +67,7 @@ static uint64_t add_named(struct tool_tracks *tracks, uint64_t parent, const cha
 	const struct ps__trace_track track = {
 	    .kind = PS__TRACE_GROUP, .parent = parent, .name = name};
 
-	return ps__trace_add_track(&tracks->trace, &track);
+	return tracks->trace->format->add_track(tracks->trace, &track);
 }
 
 static uint64_t process_of(struct tool_tracks *tracks, size_t stream,
@@ -84,7 +84,7 @@ static uint64_t process_of(struct tool_tracks *tracks, size_t stream,
 	snprintf(name, sizeof name, "process %d", info->process);
 	const struct ps__trace_track track = {
 	    .kind = PS__TRACE_PROCESS, .name = name, .process = info->process};
-	return tracks->processes[stream] = ps__trace_add_track(&tracks->trace, &track);
+	return tracks->processes[stream] = tracks->trace->format->add_track(tracks->trace, &track);
 }
 
 /* A task's first stream has the task's own track; slices of the others might cross those of it. */
@@ -108,7 +108,7 @@ static uint64_t task_of(struct tool_tracks *tracks, size_t stream, const struct 
 	                                      .name = name,
 	                                      .process = info->process,
 	                                      .thread = info->thread};
-	return tracks->threads[stream] = ps__trace_add_track(&tracks->trace, &track);
+	return tracks->threads[stream] = tracks->trace->format->add_track(tracks->trace, &track);
 }
 
 static uint64_t cpu_of(struct tool_tracks *tracks, const struct ps_thread *thread)
@@ -215,8 +215,8 @@ static uint64_t add_counter(struct tool_tracks *tracks, const struct tool_branch
 	                                      .parent = branch->slices,
 	                                      .name = ps__buffer_text(&name),
 	                                      .unit = look.unit};
-	uint64_t number = ps__trace_add_track(&tracks->trace, &track);
-	tracks->trace.out->failed |= name.failed;
+	uint64_t number = tracks->trace->format->add_track(tracks->trace, &track);
+	tracks->trace->failed |= name.failed;
 	ps__buffer_clear(&name);
 	return number;
 }
@@ -235,9 +235,9 @@ void tool_tracks_count(struct tool_tracks *tracks, struct tool_branch *branch, u
 			*track = add_counter(tracks, branch, event, value);
 		const struct ps__look look = tracks->log->looks[event];
 		if (look.scale == 1)
-			ps__trace_count(&tracks->trace, *track, time_ns, value->value);
+			tracks->trace->format->count(tracks->trace, *track, time_ns, value->value);
 		else
-			ps__trace_measure(&tracks->trace, *track, time_ns,
-			                  (double)value->value * look.scale);
+			tracks->trace->format->measure(tracks->trace, *track, time_ns,
+			                               (double)value->value * look.scale);
 	}
 }

@@ -28,7 +28,7 @@ struct tool_stream_tracks {
 
 struct tool_tracks {
 	const struct tool_log *log;
-	struct ps__trace trace;
+	struct ps__trace *trace;
 	struct tool_stream_tracks *streams; /* as many as the log has */
 	uint64_t *processes, *threads;      /* of each stream; 0: not there yet */
 	uint64_t hardware;
@@ -36,9 +36,8 @@ struct tool_tracks {
 	size_t cpu_count;
 };
 
-/* The trace's bytes go to `out`. */
 void tool_tracks_create(struct tool_tracks *tracks, const struct tool_log *log,
-                        struct ps__buffer *out);
+                        struct ps__trace *trace);
 void tool_tracks_clear(struct tool_tracks *tracks);
 
 /* The branches of a stream, with those of all hardware threads that it has met up to the reader's

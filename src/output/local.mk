@@ -54,8 +54,8 @@ src_output_liboutput_la_SOURCES = \
 	src/output/text_footer.c \
 	src/output/text_label.c \
 	src/output/text_thread.c \
-	src/output/trace.c \
 	src/output/trace.h \
+	src/output/trace_perfetto.c \
 	src/output/wrap.c \
 	src/output/wrap.h \
 	src/output/heat_map.c

@@ -9,6 +9,7 @@
 
 #include "output/buffer.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ps__trace_kind {
@@ -46,22 +47,33 @@ struct ps__trace_event {
 	size_t argument_count;
 };
 
-/* Perfetto's protocol buffers (https://perfetto.dev/docs/reference/trace-packet-proto). */
-struct ps__trace {
-	struct ps__buffer *out; /* the caller takes what is in it away, whenever it likes */
-	uint64_t tracks;        /* that were added */
+struct ps__trace;
+
+/* A format. Strings are copied. */
+struct ps__trace_format {
+	/* Returns the number of the track, not 0. */
+	uint64_t (*add_track)(struct ps__trace *trace, const struct ps__trace_track *track);
+	/* Begins a slice, inside of those that are open on the track. */
+	void (*begin)(struct ps__trace *trace, const struct ps__trace_event *event);
+	/* Ends the innermost open one. */
+	void (*end)(struct ps__trace *trace, uint64_t track, uint64_t time_ns);
+	/* A moment, without a length. */
+	void (*mark)(struct ps__trace *trace, const struct ps__trace_event *event);
+	/* The value that a counter has from now on. */
+	void (*count)(struct ps__trace *trace, uint64_t track, uint64_t time_ns, long long value);
+	void (*measure)(struct ps__trace *trace, uint64_t track, uint64_t time_ns, double value);
 };
 
-/* Strings are copied. Returns the number of the track. */
-uint64_t ps__trace_add_track(struct ps__trace *trace, const struct ps__trace_track *track);
-/* Begins a slice, inside of those that are open on the track. */
-void ps__trace_begin(struct ps__trace *trace, const struct ps__trace_event *event);
-/* Ends the innermost open one. */
-void ps__trace_end(struct ps__trace *trace, uint64_t track, uint64_t time_ns);
-/* A moment, without a length. */
-void ps__trace_mark(struct ps__trace *trace, const struct ps__trace_event *event);
-/* The value that a counter has from now on. */
-void ps__trace_count(struct ps__trace *trace, uint64_t track, uint64_t time_ns, long long value);
-void ps__trace_measure(struct ps__trace *trace, uint64_t track, uint64_t time_ns, double value);
+struct ps__trace {
+	const struct ps__trace_format *format;
+	uint64_t tracks; /* that were added */
+	struct ps__buffer
+	    *out;    /* the caller takes what is in it away, whenever it likes; or NULL */
+	bool failed; /* for lack of memory: what is added is lost */
+};
+
+/* Perfetto's protocol buffers (https://perfetto.dev/docs/reference/trace-packet-proto), in `out`.
+ */
+extern const struct ps__trace_format ps__trace_perfetto;
 
 #endif

@@ -41,10 +41,10 @@ START_TEST(the_first_packet_depends_on_none_before)
 {
 	const struct ps__trace_track group = {.kind = PS__TRACE_GROUP, .name = "a"};
 
-	ck_assert_uint_eq(ps__trace_add_track(&trace, &group), 1);
+	ck_assert_uint_eq(ps__trace_perfetto.add_track(&trace, &group), 1);
 	/* sequence 1, flags 1, track {number 1, name "a"} */
 	check_bytes("0a 0c 50 01 68 01 e2 03 05 08 01 12 01 61");
-	ck_assert_uint_eq(ps__trace_add_track(&trace, &group), 2);
+	ck_assert_uint_eq(ps__trace_perfetto.add_track(&trace, &group), 2);
 	check_bytes("0a 0a 50 01 e2 03 05 08 02 12 01 61");
 }
 END_TEST
@@ -56,9 +56,9 @@ START_TEST(a_thread_is_below_its_process)
 	struct ps__trace_track thread = {
 	    .kind = PS__TRACE_THREAD, .name = "t", .process = 300, .thread = 5};
 
-	thread.parent = ps__trace_add_track(&trace, &process);
+	thread.parent = ps__trace_perfetto.add_track(&trace, &process);
 	check_bytes("0a 11 50 01 68 01 e2 03 0a 08 01 1a 06 08 ac 02 32 01 70");
-	ps__trace_add_track(&trace, &thread);
+	ps__trace_perfetto.add_track(&trace, &thread);
 	check_bytes("0a 13 50 01 e2 03 0e 08 02 28 01 22 08 08 ac 02 10 05 2a 01 74");
 }
 END_TEST
@@ -73,12 +73,12 @@ START_TEST(a_slice_has_a_name_and_arguments_of_each_kind)
 	    .track = 7, .time_ns = 1, .name = "s", .arguments = arguments, .argument_count = 3};
 
 	trace.tracks = 9;
-	ps__trace_begin(&trace, &event);
+	ps__trace_perfetto.begin(&trace, &event);
 	check_bytes("0a 34 50 01 40 01 5a 2e 48 01 58 07 ba 01 01 73 "
 	            "22 0e 52 01 69 20 ff ff ff ff ff ff ff ff ff 01 "
 	            "22 0c 52 01 72 29 00 00 00 00 00 00 f8 3f "
 	            "22 06 52 01 74 32 01 78");
-	ps__trace_end(&trace, 7, 300);
+	ps__trace_perfetto.end(&trace, 7, 300);
 	check_bytes("0a 0b 50 01 40 ac 02 5a 04 48 02 58 07");
 }
 END_TEST
@@ -89,11 +89,11 @@ START_TEST(counters_have_whole_numbers_or_doubles)
 	    .kind = PS__TRACE_COUNTER, .parent = 1, .name = "c", .unit = "ns"};
 
 	trace.tracks = 1;
-	ck_assert_uint_eq(ps__trace_add_track(&trace, &counter), 2);
+	ck_assert_uint_eq(ps__trace_perfetto.add_track(&trace, &counter), 2);
 	check_bytes("0a 10 50 01 e2 03 0b 08 02 28 01 12 01 63 42 02 18 01");
-	ps__trace_count(&trace, 2, 1, 128);
+	ps__trace_perfetto.count(&trace, 2, 1, 128);
 	check_bytes("0a 0e 50 01 40 01 5a 08 48 04 58 02 f0 01 80 01");
-	ps__trace_measure(&trace, 2, 1, -2.0);
+	ps__trace_perfetto.measure(&trace, 2, 1, -2.0);
 	check_bytes("0a 14 50 01 40 01 5a 0e 48 04 58 02 e1 02 00 00 00 00 00 00 00 c0");
 }
 END_TEST
@@ -106,7 +106,7 @@ START_TEST(long_texts_have_long_lengths)
 
 	trace.tracks = 1;
 	memset(name, 'x', sizeof name - 1);
-	ps__trace_add_track(&trace, &group);
+	ps__trace_perfetto.add_track(&trace, &group);
 	/* 20000 is a0 9c 01; the track has 6 bytes more, the packet 7 more than that. */
 	const unsigned char head[] = {0x0a, 0xad, 0x9c, 0x01, 0x50, 0x01, 0xe2, 0x03, 0xa6,
 	                              0x9c, 0x01, 0x08, 0x02, 0x12, 0xa0, 0x9c, 0x01, 'x'};
@@ -121,7 +121,7 @@ START_TEST(bytes_that_are_no_utf8_are_replaced)
 	struct ps__trace_track group = {.kind = PS__TRACE_GROUP, .name = "\xffz\xc3\xa9"};
 
 	trace.tracks = 1;
-	ps__trace_add_track(&trace, &group);
+	ps__trace_perfetto.add_track(&trace, &group);
 	check_bytes("0a 0f 50 01 e2 03 0a 08 02 12 06 ef bf bd 7a c3 a9");
 }
 END_TEST
@@ -134,7 +134,7 @@ START_TEST(a_lack_of_memory_is_kept)
 	memset(name, 'x', sizeof name - 1);
 	for (unsigned nth = 1; nth <= 5; nth++) {
 		fake_fail(FAKE_ALLOCATE, nth, ENOMEM);
-		ps__trace_add_track(&trace, &group);
+		ps__trace_perfetto.add_track(&trace, &group);
 		ck_assert(out.failed);
 		ps__buffer_clear(&out);
 	}

@@ -174,7 +174,7 @@ static void trace_add_kind(struct ps__buffer *out, const struct ps__trace_track 
 	}
 }
 
-uint64_t ps__trace_add_track(struct ps__trace *trace, const struct ps__trace_track *track)
+static uint64_t perfetto_add_track(struct ps__trace *trace, const struct ps__trace_track *track)
 {
 	uint64_t number = ++trace->tracks;
 	size_t packet = trace_open_packet(trace);
@@ -240,22 +240,23 @@ static void trace_add_event(struct ps__trace *trace, enum event_type type,
 	trace_end_event(trace, open);
 }
 
-void ps__trace_begin(struct ps__trace *trace, const struct ps__trace_event *event)
+static void perfetto_begin(struct ps__trace *trace, const struct ps__trace_event *event)
 {
 	trace_add_event(trace, TYPE_BEGIN, event);
 }
 
-void ps__trace_end(struct ps__trace *trace, uint64_t track, uint64_t time_ns)
+static void perfetto_end(struct ps__trace *trace, uint64_t track, uint64_t time_ns)
 {
 	trace_end_event(trace, trace_begin_event(trace, TYPE_END, track, time_ns));
 }
 
-void ps__trace_mark(struct ps__trace *trace, const struct ps__trace_event *event)
+static void perfetto_mark(struct ps__trace *trace, const struct ps__trace_event *event)
 {
 	trace_add_event(trace, TYPE_INSTANT, event);
 }
 
-void ps__trace_count(struct ps__trace *trace, uint64_t track, uint64_t time_ns, long long value)
+static void perfetto_count(struct ps__trace *trace, uint64_t track, uint64_t time_ns,
+                           long long value)
 {
 	struct open_event open = trace_begin_event(trace, TYPE_COUNTER, track, time_ns);
 
@@ -263,10 +264,20 @@ void ps__trace_count(struct ps__trace *trace, uint64_t track, uint64_t time_ns, 
 	trace_end_event(trace, open);
 }
 
-void ps__trace_measure(struct ps__trace *trace, uint64_t track, uint64_t time_ns, double value)
+static void perfetto_measure(struct ps__trace *trace, uint64_t track, uint64_t time_ns,
+                             double value)
 {
 	struct open_event open = trace_begin_event(trace, TYPE_COUNTER, track, time_ns);
 
 	trace_add_real(trace->out, EVENT_MEASURE, value);
 	trace_end_event(trace, open);
 }
+
+const struct ps__trace_format ps__trace_perfetto = {
+    .add_track = perfetto_add_track,
+    .begin = perfetto_begin,
+    .end = perfetto_end,
+    .mark = perfetto_mark,
+    .count = perfetto_count,
+    .measure = perfetto_measure,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the writer of OTF2: what is defined once all is written. */
+#ifndef PS_TOOLS_TRACE_OTF2_H
+#define PS_TOOLS_TRACE_OTF2_H
+
+#include "output/trace.h"
+
+#include <otf2/otf2.h>
+
+#define TOOL_OTF2_MOST_DEPTH 8
+
+struct tool_otf2_track {
+	enum ps__trace_kind kind;
+	uint64_t parent;
+	OTF2_StringRef name, unit;
+	uint32_t number;        /* among the counters, or among the tracks without a parent */
+	OTF2_Type type;         /* of a counter's values */
+	OTF2_EvtWriter *writer; /* NULL: nothing stands on it */
+	uint64_t events, last_ns;
+	OTF2_RegionRef open[TOOL_OTF2_MOST_DEPTH]; /* slices, the outermost first */
+	size_t depth;
+};
+
+/* A name, found by open addressing. */
+struct tool_otf2_name {
+	char *text; /* NULL: a free place */
+	OTF2_StringRef number;
+};
+
+struct tool_otf2_names {
+	struct tool_otf2_name *places;
+	size_t count, room; /* a power of two */
+};
+
+struct tool_otf2_attribute {
+	OTF2_StringRef name;
+	OTF2_Type type;
+};
+
+struct tool_otf2 {
+	struct ps__trace trace; /* the first: others see this alone */
+	char *path, *part;
+	OTF2_Archive *archive;
+	OTF2_GlobalDefWriter *definitions;
+	OTF2_ErrorCode code; /* of the first failure */
+	uint64_t first_ns, last_ns;
+	struct tool_otf2_track *tracks;
+	size_t track_room;
+	uint32_t counters, groups; /* so many tracks are such */
+	struct tool_otf2_names names;
+	OTF2_StringRef *regions; /* their names */
+	size_t region_count, region_room;
+	struct tool_otf2_attribute *attributes;
+	size_t attribute_count, attribute_room;
+};
+
+/* trace_otf2_names.c: numbers of texts, regions and attributes, which are defined when they are
+ * first seen. Without memory 0, and the trace has failed. */
+OTF2_StringRef tool_otf2_string(struct tool_otf2 *otf2, const char *text);
+OTF2_RegionRef tool_otf2_region(struct tool_otf2 *otf2, const char *name);
+OTF2_AttributeRef tool_otf2_attribute(struct tool_otf2 *otf2, const char *name, OTF2_Type type);
+void tool_otf2_clear_names(struct tool_otf2 *otf2);
+/* The clock, the tree of locations, and the metrics. */
+void tool_otf2_define(struct tool_otf2 *otf2);
+
+#endif
