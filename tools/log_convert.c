@@ -107,15 +107,18 @@ static void add_counts(struct convert *convert)
 {
 	const struct tool_log *log = convert->log;
 	enum ps_attribution attribution = PS_ATTRIBUTION_EXACT;
+	char *how = convert->known[log->events.count];
+	uint32_t flags = 0;
 
 	convert->argument_count = convert->field_count;
 	for (size_t event = 0; event < log->events.count; event++) {
 		const struct ps_value *value = &convert->values[event];
 		const struct ps__look look = log->looks[event];
-		bool is_count = value->status == PS_STATUS_COUNTED &&
-		                !(value->flags & (PS_VALUE_USER_ONLY | PS_VALUE_SATURATED));
+		bool is_count =
+		    value->status == PS_STATUS_COUNTED && !(value->flags & PS_VALUE_SATURATED);
 		if (!is_count)
 			write_known(value, &look, convert->known[event]);
+		flags |= value->flags;
 		if (value->attribution > attribution)
 			attribution = value->attribution;
 		convert->arguments[convert->argument_count++] =
@@ -127,10 +130,10 @@ static void add_counts(struct convert *convert)
 		                                .real = (double)value->value * look.scale,
 		                                .text = convert->known[event]};
 	}
+	snprintf(how, KNOWN_BYTES, "%s%s", ps_attribution_name(attribution),
+	         flags & PS_VALUE_USER_ONLY ? ", user space" : "");
 	convert->arguments[convert->argument_count++] =
-	    (struct ps__trace_argument){.name = "attribution",
-	                                .kind = PS__TRACE_TEXT,
-	                                .text = ps_attribution_name(attribution)};
+	    (struct ps__trace_argument){.name = "attribution", .kind = PS__TRACE_TEXT, .text = how};
 }
 
 /* 1; 0 if there is nothing of the component; -1 after a complaint. */

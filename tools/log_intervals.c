@@ -149,6 +149,7 @@ static void put_counts(struct output *output, const struct row *row, struct ps__
 	               : value.status == PS_STATUS_INCOMPLETE ? ">="
 	                                                      : "");
 	ps__number_add_plain(text, all->mean * row->look.scale);
+	ps__buffer_add(text, "%s", ps__known_mark(value.status, value.flags, &row->look));
 	set_number(output, COLUMN_MEAN, text);
 	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
 		value.value = numbers[index];
