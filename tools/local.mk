@@ -27,6 +27,8 @@ tools_libtools_la_SOURCES = \
 	tools/log_tracks.c \
 	tools/log_tracks.h \
 	tools/names.c \
+	tools/names_group.c \
+	tools/names_group.h \
 	tools/options.c \
 	tools/options.h \
 	tools/part.c \

@@ -3,6 +3,7 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "event/lookup.h"
+#include "tools/names_group.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
 
@@ -105,15 +106,80 @@ static bool names_is_pattern(const char *name, size_t length)
 	        memchr(name, '[', length));
 }
 
+static int names_add_one(struct tool_names *names, const char *name, size_t length)
+{
+	return names_is_pattern(name, length) ? names_add_pattern(names, name, length)
+	                                      : names_append(names, name, length);
+}
+
+static int names_note_group(struct tool_names *names, size_t first, bool is_weak)
+{
+	struct tool_name_group *groups =
+	    ps__vector_reserve(names->groups, names->group_count, names->group_count + 1,
+	                       &names->group_room, sizeof *groups);
+
+	if (!groups) {
+		tool_complain("out of memory");
+		return -1;
+	}
+	names->groups = groups;
+	groups[names->group_count++] =
+	    (struct tool_name_group){.first = first, .end = names->count, .is_weak = is_weak};
+	return 0;
+}
+
+static int names_add_members(struct tool_names *names, const struct tool_group *group)
+{
+	char *list = ps__os_strndup(group->inner, group->inner_length);
+	const char *rest = list, *name;
+	char text[TOOL_GROUP_NAME];
+	size_t length;
+	int found;
+
+	if (!list) {
+		tool_complain("out of memory");
+		return -1;
+	}
+	while ((found = ps__event_split(list, &rest, &name, &length)) > 0) {
+		length = tool_group_name(group, name, length, text);
+		if (names_add_one(names, text, length) < 0)
+			break;
+	}
+	if (found < 0)
+		tool_complain("%s", ps_error_detail());
+	ps__os_free(list);
+	return found == 0 ? 0 : -1;
+}
+
+/* A group, at *rest, which is then behind its comma, or NULL at the end of the list. */
+static int names_add_group(struct tool_names *names, const char **rest)
+{
+	struct tool_group group;
+	size_t first = names->count;
+	const char *behind = tool_group_read(&group, *rest);
+
+	if (!behind || names_add_members(names, &group) < 0 ||
+	    names_note_group(names, first, group.is_weak) < 0)
+		return -1;
+	*rest = *behind ? behind + 1 : NULL;
+	return 0;
+}
+
 int tool_names_add(struct tool_names *names, const char *list)
 {
 	const char *rest = list, *name;
 	size_t length;
-	int found;
+	int found = 1;
 
-	while ((found = ps__event_split(list, &rest, &name, &length)) > 0) {
-		if ((names_is_pattern(name, length) ? names_add_pattern(names, name, length)
-		                                    : names_append(names, name, length)) < 0)
+	while (found > 0) {
+		rest += rest ? strspn(rest, TOOL_BLANKS) : 0;
+		if (rest && *rest == '{') {
+			if (names_add_group(names, &rest) < 0)
+				return -1;
+			continue;
+		}
+		found = ps__event_split(list, &rest, &name, &length);
+		if (found > 0 && names_add_one(names, name, length) < 0)
 			return -1;
 	}
 	return found < 0 ? (tool_complain("%s", ps_error_detail()), -1) : 0;
@@ -124,5 +190,6 @@ void tool_names_clear(struct tool_names *names)
 	for (size_t index = 0; index < names->count; index++)
 		free(names->names[index]);
 	ps__os_free(names->names);
+	ps__os_free(names->groups);
 	*names = (struct tool_names){0};
 }

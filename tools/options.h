@@ -51,17 +51,29 @@ bool tool_is_near(const char *word, size_t distance);
 int tool_parse_number(const char *option, const char *text, long long least, long long most,
                       long long *out);
 
+/* Between the names of a list. */
+#define TOOL_BLANKS " \t\n"
+
+/* "{cycles,instructions}": the names from first to end - 1 are to be counted together. */
+struct tool_name_group {
+	size_t first, end;
+	bool is_weak; /* may be split */
+};
+
 struct tool_names {
 	char **names;
 	size_t count, room;
+	struct tool_name_group *groups;
+	size_t group_count, group_room;
 };
 
 /*
  * Adds the names of a list with commas between them; those within pmu/.../
  * divide nothing, and blanks around names are no part of them. A pattern of
  * tracepoints ("sched:*", as for a shell's files) is all that match, by name;
- * itself if none does. Complains, and returns -1, if a name is empty, if one
- * begins a group of perf's, or if memory is out.
+ * itself if none does. Names in braces are a group, as perf writes them; the
+ * modifiers behind it are those of each name. Complains, and returns -1, if a
+ * name is empty, if a group is not well formed, or if memory is out.
  */
 int tool_names_add(struct tool_names *names, const char *list);
 /* Has it a '*', '?' or '['? */

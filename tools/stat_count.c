@@ -67,13 +67,67 @@ static void count_note_clocks(const struct ps_eventset *model, const struct stat
 	}
 }
 
+/* Where a name of the list is in the model: of one that is named twice, where it was first. */
+static size_t count_find_event(const struct ps_eventset *model, const char *name, size_t before)
+{
+	size_t count = ps_eventset_event_count(model);
+
+	if (count > before)
+		return before;
+	for (size_t index = 0; index < count; index++) {
+		if (strcmp(ps_eventset_event_name(model, index), name) == 0)
+			return index;
+	}
+	return count;
+}
+
+/* Adds the events of a group, and asks for it. */
+static bool count_add_group(struct ps_eventset *model, const struct tool_names *names,
+                            const struct tool_name_group *group, size_t *countable)
+{
+	size_t count = group->end - group->first;
+	size_t *events = calloc(count, sizeof *events);
+	bool is_good = events != NULL;
+
+	for (size_t index = 0; is_good && index < count; index++) {
+		const char *name = names->names[group->first + index];
+		size_t before = ps_eventset_event_count(model);
+		is_good = count_add_event(model, name, countable);
+		events[index] = count_find_event(model, name, before);
+		if (is_good && events[index] != before) {
+			tool_complain(
+			    "'%s' is named twice, and the second time in a group: an event "
+			    "is counted once, so name it once",
+			    name);
+			is_good = false;
+		}
+	}
+	if (is_good &&
+	    ps_eventset_group(model, events, count,
+	                      group->is_weak ? PS_GROUP_WEAK : PS_GROUP_TOGETHER) != PS_OK) {
+		tool_complain("%s", ps_error_detail());
+		is_good = false;
+	}
+	free(events);
+	return is_good;
+}
+
 static bool count_add_named(struct ps_eventset *model, const struct stat_options *options)
 {
 	size_t countable = 0;
 	bool is_good = true;
 
-	for (size_t index = 0; index < options->events.count; index++)
-		is_good &= count_add_event(model, options->events.names[index], &countable);
+	for (size_t index = 0, group = 0; index < options->events.count;) {
+		const struct tool_name_group *next = &options->events.groups[group];
+		if (group < options->events.group_count && next->first == index) {
+			is_good &= count_add_group(model, &options->events, next, &countable);
+			index = next->end;
+			group++;
+		} else {
+			is_good &=
+			    count_add_event(model, options->events.names[index++], &countable);
+		}
+	}
 	is_good &= count_check_scopes(model, options);
 	count_note_clocks(model, options);
 	if (is_good && countable == 0) {

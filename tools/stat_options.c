@@ -325,6 +325,9 @@ static const char *options_find_regions_conflict(const struct stat_options *opti
 		           : NULL;
 	if (!stat_options_counts_command(options))
 		return "--regions needs a command: it listens to marks from the start";
+	if (options->events.group_count)
+		return "--regions excludes groups of events ({...}): the processes count them in "
+		       "one group, as far as the counters permit it";
 	if (options->shows_tasks)
 		return "--regions excludes --tasks; --processes shows each process's regions";
 	if (options->interval_ms)

@@ -5,7 +5,7 @@
 static const struct tool_option options_of_stat[] = {
     {'e', "event", "EVENTS",
      "what to count: names with commas between them; may be\ngiven several times. perfsage list "
-     "has the names;\n'sched:*' are all tracepoints that match"},
+     "has the names;\n'sched:*' are all tracepoints that match, and '{A,B}'\nare counted together"},
     {'p', "pid", "PIDS", "count these processes, and what they create, until\nthey end or Ctrl-C"},
     {OPTION_CHILDREN, "children", NULL, "with -p: their children that run already as well"},
     {'a', "all-cpus", NULL, "count whole CPUs, whatever runs there, until Ctrl-C"},

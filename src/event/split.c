@@ -48,10 +48,11 @@ int ps__event_split(const char *list, const char **rest, const char **name, size
 	while (size && strchr(BLANKS, first[size - 1]))
 		size--;
 	if (size && *first == '{')
-		return ps__fail(PS_EINVAL,
-		                "leave out perf's braces in '%s': all events are one group, as far "
-		                "as the counters permit it",
-		                list);
+		return ps__fail(
+		    PS_EINVAL,
+		    "no group begins here, in '%s': leave the braces out; all events are "
+		    "one group, as far as the counters permit it",
+		    list);
 	if (size == 0)
 		return ps__fail(PS_EINVAL, "an event's name is missing in '%s'", list);
 	*name = first;

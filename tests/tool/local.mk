@@ -15,6 +15,7 @@ tool_tests = \
 	tests/tool/stat-delay \
 	tests/tool/stat-errors \
 	tests/tool/stat-files \
+	tests/tool/stat-groups \
 	tests/tool/stat-method \
 	tests/tool/stat-names \
 	tests/tool/stat-output \
