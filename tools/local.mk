@@ -53,6 +53,8 @@ tools_libtools_la_SOURCES = \
 	tools/stat_start.c \
 	tools/stat_aggregate.c \
 	tools/stat_tasks.c \
+	tools/stat_times.c \
+	tools/stat_times.h \
 	tools/stat_uncounted.c \
 	tools/stat_uncounted.h \
 	tools/stat_usage.c \

@@ -2,6 +2,7 @@
 /* perfsage stat: counts a command, processes or whole CPUs, and shows the
  * counts on the tree. */
 #include "tools/stat_run.h"
+#include "tools/stat_times.h"
 
 #include "base/os.h"
 #include "tools/command.h"
@@ -121,7 +122,9 @@ static int stat_count_to_the_end(struct run *run)
 
 	enum tool_wakeup wakeup = stat_wait_for_end(run);
 	uint64_t ended_ns = ps__os_now_ns();
-	stat_count_stop(&run->count, wakeup == TOOL_WAKEUP_COMMAND ? &watcher->usage : NULL);
+	const struct rusage *usage = wakeup == TOOL_WAKEUP_COMMAND ? &watcher->usage : NULL;
+	stat_count_stop(&run->count, usage);
+	int stored = stat_times_store(&run->count, ended_ns - run->started_ns, usage);
 	stat_wait_end_beat(run);
 	struct stat_facts facts = {
 	    .elapsed_s = (double)(ended_ns - run->started_ns) / 1e9,
@@ -140,7 +143,7 @@ static int stat_count_to_the_end(struct run *run)
 	if (stat_options_tell_tasks(&session->options) && shown == 0)
 		shown = stat_tasks_show(&session->output, &run->count, &facts,
 		                        session->has_aggregate ? &session->aggregate : NULL);
-	if (shown < 0 && status == TOOL_OK)
+	if ((shown < 0 || stored < 0) && status == TOOL_OK)
 		status = TOOL_FAILED;
 	if (session->options.heat && shown == 0 && stat_draw_heat(run) < 0 && status == TOOL_OK)
 		status = stat_failed_status(session);

@@ -116,6 +116,7 @@ struct stat_count {
 	struct stat_uncounted uncounted;
 	struct stat_how how;
 	struct tool_cgroup cgroup; /* made for the command */
+	struct ps_eventset *times; /* what stat_times_store stored; NULL: nothing */
 };
 
 /* Loads the topology. -1 after a complaint, as all here. model must outlive

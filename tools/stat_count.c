@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is counted: a model set of the events, the tree, and the sets of a run, which stat_start.c
  * makes. */
-#include "tools/stat.h"
+#include "tools/stat_times.h"
 
 #include "eventset/parts.h"
 #include "tools/terminal.h"
@@ -21,7 +21,8 @@ static bool count_is_lack_of_hardware(int code)
  * not. */
 static bool count_add_event(struct ps_eventset *model, const char *name, size_t *countable)
 {
-	int code = ps_eventset_add(model, name);
+	int code = stat_times_bit(name) ? ps_eventset_add_optional(model, name)
+	                                : ps_eventset_add(model, name);
 
 	*countable += code == PS_OK;
 	if (code == PS_OK || code == PS_ECNFLCT)
@@ -315,6 +316,7 @@ void stat_count_destroy(struct stat_count *count)
 {
 	for (size_t index = 0; index < count->set_count; index++)
 		ps_eventset_destroy(count->sets[index]);
+	ps_eventset_destroy(count->times);
 	free(count->sets);
 	tool_cgroup_destroy(&count->cgroup);
 	ps_topology_destroy(count->topology);

@@ -10,6 +10,7 @@
 #include "output/rank.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/stat_times.h"
 #include "tools/stat_usage.h"
 #include "tools/terminal.h"
 
@@ -344,6 +345,31 @@ static const char *options_find_regions_conflict(const struct stat_options *opti
 	return NULL;
 }
 
+/* They are known when the run is over. */
+static const char *options_find_times_conflict(const struct stat_options *options)
+{
+	unsigned times = 0;
+
+	for (size_t index = 0; index < options->events.count; index++)
+		times |= stat_times_bit(options->events.names[index]);
+	if (times && options->interval_ms)
+		return "-I excludes duration_time, user_time and system_time, which are known when "
+		       "the run is over: each line has its interval";
+	if (times && options->shows_regions)
+		return "--regions excludes duration_time, user_time and system_time: the reports "
+		       "have the time of each region";
+	if (!(times & STAT_TIMES_OF_COMMAND))
+		return NULL;
+	if (!stat_options_counts_command(options))
+		return "user_time and system_time are those of a command, as the kernel tells them "
+		       "at "
+		       "its end: task-clock counts the time of processes and control groups";
+	if (options->limits.delay_ms)
+		return "user_time and system_time exclude --delay: the kernel tells them from the "
+		       "command's start on";
+	return NULL;
+}
+
 /* Says what is wrong with the options together; NULL if nothing is. */
 static const char *options_find_conflict(const struct stat_options *options)
 {
@@ -355,6 +381,8 @@ static const char *options_find_conflict(const struct stat_options *options)
 		conflict = options_find_method_conflict(options);
 	if (!conflict)
 		conflict = options_find_regions_conflict(options);
+	if (!conflict)
+		conflict = options_find_times_conflict(options);
 	if (conflict)
 		return conflict;
 	if (options->repetitions > 1 && !options->command)

@@ -230,7 +230,9 @@ int ps__perf_open_execs(struct ps__perf *perf)
 {
 	int error = 0;
 
-	if (perf->target.kind != PS__TARGET_PROCESS || perf->target.instance_count == 0)
+	/* Without an event that can be counted there is no leader. */
+	if (perf->target.kind != PS__TARGET_PROCESS || perf->target.instance_count == 0 ||
+	    perf->base.groups == 0)
 		return PS_OK;
 	perf->execs = ps__os_calloc(1, sizeof *perf->execs);
 	if (!perf->execs)

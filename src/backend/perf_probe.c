@@ -47,6 +47,8 @@ int ps__perf_probe(struct ps__event *event)
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};
 	struct ps__place place = {.pid = 0, .cpu = -1};
 
+	if (event->is_run_time)
+		return ps__run_time_refuse(event);
 	if (is_always_zero(event))
 		return ps__fail(PS_EINVAL_DOM,
 		                "'%s' happens in the kernel, so counting user space alone would "

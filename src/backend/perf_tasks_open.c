@@ -144,6 +144,10 @@ static int compare_writers(const void *one, const void *other)
 
 int ps__perf_open_tasks(struct ps__perf *perf)
 {
+	if (perf->base.groups == 0)
+		return ps__fail(PS_ENOSUPP,
+		                "the tasks of a process are told apart by their counts, "
+		                "and no event of the set can be counted here");
 	struct ps__perf_tasks *tasks = ps__os_calloc(1, sizeof *tasks);
 	size_t rings = rings_of_cpu(perf);
 

@@ -66,6 +66,7 @@ struct ps__event {
 	/* Happens in the kernel: reads 0 when the kernel is excluded, so must be refused then */
 	bool kernel_side;
 	bool is_probe;    /* a uprobe or kprobe */
+	bool is_run_time; /* duration_time and its like: run_time.c */
 	bool unsupported; /* kept in a set though it can't be counted here */
 	struct ps__event_control control;
 };
@@ -86,6 +87,9 @@ int ps__event_drop_variant(struct ps__event *event, size_t index);
 
 int ps__event_copy(struct ps__event *out, const struct ps__event *model);
 void ps__event_clear(struct ps__event *event); /* releases what it owns; may be called twice */
+
+/* run_time.c: fails, and says what to do instead. */
+int ps__run_time_refuse(const struct ps__event *event);
 
 /* split.c: the next name of a list with commas: *rest is the list itself at first, NULL behind its
  * end. 1; 0 if there is none; PS_EINVAL for an empty name. */

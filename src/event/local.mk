@@ -25,6 +25,7 @@ src_event_libevent_la_SOURCES = \
 	src/event/pmu_term.c \
 	src/event/preset.c \
 	src/event/probe.c \
+	src/event/run_time.c \
 	src/event/scope.c \
 	src/event/split.c \
 	src/event/suggest.c \

@@ -42,6 +42,8 @@ int ps__preset_refuse(struct ps__event *event,
                       struct ps__lookup *lookup); /* preset.c: PAPI_TOT_INS, never known */
 int ps__generic_find(struct ps__event *event, struct ps__lookup *lookup); /* generic.c */
 int ps__cache_find(struct ps__event *event, struct ps__lookup *lookup);   /* cache.c */
+int ps__run_time_find(struct ps__event *event,
+                      struct ps__lookup *lookup); /* run_time.c: duration_time */
 int ps__pmu_event_find(struct ps__event *event,
                        struct ps__lookup *lookup); /* pmu_event.c: pmu/.../ */
 int ps__breakpoint_find(struct ps__event *event,

@@ -15,8 +15,8 @@ typedef int find_function(struct ps__event *event, struct ps__lookup *lookup);
  * model.
  */
 static find_function *const sources[] = {
-    ps__preset_refuse,   ps__generic_find,    ps__cache_find, ps__pmu_event_find,
-    ps__breakpoint_find, ps__tracepoint_find, ps__alias_find, ps__pfm_find};
+    ps__preset_refuse,   ps__generic_find,    ps__run_time_find, ps__cache_find, ps__pmu_event_find,
+    ps__breakpoint_find, ps__tracepoint_find, ps__alias_find,    ps__pfm_find};
 
 static int parse_fail_unknown(const struct ps__lookup *lookup)
 {

@@ -26,6 +26,7 @@ tool_tests = \
 	tests/tool/stat-signals \
 	tests/tool/stat-status \
 	tests/tool/stat-threads \
+	tests/tool/stat-times \
 	tests/tool/stat-uncounted \
 	tests/tool/topo
 

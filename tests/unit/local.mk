@@ -90,6 +90,7 @@ unit_tests = \
 	tests/unit/test_recover \
 	tests/unit/test_topology_refused \
 	tests/unit/test_ring \
+	tests/unit/test_run_time \
 	tests/unit/test_search \
 	tests/unit/test_list_events \
 	tests/unit/test_log \

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* duration_time, user_time and system_time among the events of a run. */
+#ifndef PS_TOOLS_STAT_TIMES_H
+#define PS_TOOLS_STAT_TIMES_H
+
+#include "tools/stat.h"
+
+enum {
+	STAT_TIMES_DURATION = 1 << 0,
+	STAT_TIMES_USER = 1 << 1,
+	STAT_TIMES_SYSTEM = 1 << 2,
+	STAT_TIMES_OF_COMMAND = STAT_TIMES_USER | STAT_TIMES_SYSTEM
+};
+
+/* The bit of a name that is one of them; 0 for another. */
+unsigned stat_times_bit(const char *name);
+
+/* At the end of a run, after its counts. usage: the command's; NULL if that isn't known. -1 after a
+ * complaint. */
+int stat_times_store(struct stat_count *count, uint64_t elapsed_ns, const struct rusage *usage);
+
+#endif
