@@ -140,6 +140,18 @@ START_TEST(events_that_are_to_be_apart_share_no_group)
 }
 END_TEST
 
+START_TEST(no_other_event_joins_one_that_is_to_be_apart)
+{
+	struct ps_eventset *set = set_of(3);
+
+	check_ok(group(set, PS_GROUP_APART, 0, 0));
+	check_ok(ps_start(set));
+	ck_assert(!are_together(set, 0, 1));
+	ck_assert(are_together(set, 1, 2));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(an_event_leaves_its_group_for_another)
 {
 	struct ps_eventset *set = set_of(4), *clone;
@@ -225,6 +237,7 @@ int main(void)
 	tcase_add_test(tests, what_does_not_fit_any_more_is_refused_by_ps_start);
 	tcase_add_test(tests, a_weak_group_is_split_if_it_does_not_fit);
 	tcase_add_test(tests, events_that_are_to_be_apart_share_no_group);
+	tcase_add_test(tests, no_other_event_joins_one_that_is_to_be_apart);
 	tcase_add_test(tests, an_event_leaves_its_group_for_another);
 	tcase_add_test(tests, an_event_that_cannot_be_counted_is_left_out_of_the_group);
 	tcase_add_test(tests, wrong_arguments_change_nothing);
