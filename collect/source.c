@@ -8,6 +8,7 @@
 #include "output/rank.h"
 
 #include <perfsage/metric.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,10 +81,21 @@ static int metrics_keep(const char *name, void *context)
 	return collect_metrics_add(context, name);
 }
 
+/* The user's own metrics, once in a process. perfsage stat complains of a file that is wrong; the
+ * program's output is its own. */
+static void metrics_load(void)
+{
+	static atomic_flag is_loaded = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&is_loaded))
+		ps_metric_load(NULL);
+}
+
 int collect_metrics_find(struct collect_metrics *out, struct ps_component *root)
 {
 	struct collect_metrics metrics = {.count = 0};
 
+	metrics_load();
 	if (ps_metric_for_each(root, metrics_keep, &metrics) == 0) {
 		*out = metrics;
 		return PS_OK;

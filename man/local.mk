@@ -36,5 +36,8 @@ dist_man3_MANS += \
 	man/ps_value.3 \
 	man/ps_version.3
 
+dist_man5_MANS += \
+	man/perfsage-metrics.5
+
 dist_man7_MANS += \
 	man/perfsage.7

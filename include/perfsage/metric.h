@@ -2,10 +2,14 @@
 /*
  * Derived metrics: instructions per cycle, GHz, miss ratios, shares of time.
  *
- * A metric is computed from the totals of the events that it needs, over the
- * event sets that counted them all. It has a value only if all of them were
+ * Metrics are formulas in files of text, a group in each: those of perfsage are part
+ * of the library, others are loaded. A metric is computed from the totals of the events that it
+ * needs, over the event sets that counted them all. It has a value only if all of them were
  * counted: if one was never scheduled or is not supported, the metric is
  * unknown (NaN).
+ *
+ * The first call that asks for a metric reads the built-in ones: it allocates some
+ * memory, which stays. All such calls return PS_ENOMEM if there is none.
  *
  * A modifier of the events is the metric's, too: "IPC:u" is computed from
  * "instructions:u" and "cycles:u".
@@ -32,9 +36,10 @@ struct ps_metric_value {
 /**
  * Computes a metric of a component.
  *
- * It is the ratio of the totals that ps_component_total gives for the metric's
+ * It is the formula of the totals that ps_component_total gives for the metric's
  * events, over the event sets that have all of them. A share divides the
- * component's total by the whole Machine's.
+ * component's total by the whole Machine's. Of a metric with several formulas the
+ * first one counts whose events were counted.
  *
  * component - any component
  * metric - "IPC", "GHz", "cache-miss-ratio", ..., in upper or lower case, with
@@ -79,6 +84,52 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
                                 struct ps_metric_value *out);
 
 /**
+ * Loads metrics from a file, or from all files *.metrics of a folder.
+ *
+ * perfsage-metrics(5) describes the format. A metric takes the place of one of the
+ * same name that was there before, also of a built-in one.
+ *
+ * path - NULL: the user's own, which are the folder perfsage/metrics in
+ *     $XDG_CONFIG_HOME (or in ~/.config), if it is there, and the files and folders
+ *     that $PERFSAGE_METRICS names, with colons between them. A program with another
+ *     user's rights, or with capabilities that open files, loads none of these.
+ *
+ * If a file is wrong, none of its metrics is there, and those of the others are; the
+ * failure that is returned is the first one.
+ *
+ * Errors:
+ *   PS_EINVAL - a file is wrong: the detail has file, line, column, and what is
+ *       expected there
+ *   PS_ECOUNT - a formula needs more than 32 events
+ *   PS_EPERM - a file or folder may not be read
+ *   PS_ESYS - a file or folder can't be read
+ *   PS_ENOMEM - no memory
+ *
+ * Any thread, also while others compute metrics. For the whole process.
+ */
+PS_PUBLIC int ps_metric_load(const char *path);
+
+/**
+ * Adds the events of a metric, or of all metrics of a group, to an event set.
+ *
+ * Of an event that has several names, the first one is taken that can be counted
+ * here; of several formulas the first one whose events can. Events that the set has
+ * already stay as they are.
+ *
+ * set - not running
+ * name - of a metric, with or without a modifier ("IPC:u"), or of a group. Of a
+ *     group those metrics are left out that can't be counted here.
+ *
+ * Errors: as for ps_eventset_add, and
+ *   PS_EINVAL - an argument is NULL
+ *   PS_ENOEVNT - there is no such metric or group, or no such event here: the detail
+ *       says which
+ *
+ * A failure leaves the set as it was. The thread that owns the set.
+ */
+PS_PUBLIC int ps_metric_add_events(struct ps_eventset *set, const char *name);
+
+/**
  * Defines a metric by a formula.
  *
  * From then on it is one of the metrics: ps_component_metric and
@@ -86,8 +137,7 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
  * of regions show it where its events were counted.
  *
  * name - letters, digits, '_', '-', '.' and '/'; copied. Its case doesn't
- *     matter when it is looked up. It has no modifiers: the formula's events have
- *     them.
+ *     matter when it is looked up.
  * formula - see ps_formula(3); copied. Needs 1 to 32 events, which are known by
  *     the name that is shown or the one that was added. It is computed from the
  *     component's sums, over the event sets that counted all of them.
@@ -105,7 +155,8 @@ PS_PUBLIC int ps_metric_of_sums(const struct ps_eventset *set, const char *metri
 PS_PUBLIC int ps_metric_define(const char *name, const char *formula, const char *unit);
 
 /**
- * Takes a metric away that ps_metric_define made.
+ * Takes a metric away that ps_metric_define made, or ps_metric_load. One whose place
+ * it took is there again.
  *
  * Nobody may be computing or listing metrics meanwhile.
  *
@@ -149,6 +200,22 @@ PS_PUBLIC const char *ps_metric_unit(const char *metric);
  * Returns a constant string, or NULL if there is no such metric.
  */
 PS_PUBLIC const char *ps_metric_description(const char *metric);
+
+/**
+ * The formula of a metric, as it was written; of several the first one.
+ *
+ * Returns a string that lives as long as the metric, or NULL if there is no such
+ * metric.
+ */
+PS_PUBLIC const char *ps_metric_formula(const char *metric);
+
+/**
+ * The group of a metric: "cycles", "caches".
+ *
+ * Returns a string that lives as long as the metric; "" for one that
+ * ps_metric_define made; NULL if there is no such metric.
+ */
+PS_PUBLIC const char *ps_metric_group(const char *metric);
 
 #ifdef __cplusplus
 }

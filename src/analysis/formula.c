@@ -15,10 +15,16 @@ int ps_formula_create(struct ps_formula **out, const char *text)
 	if (!out || !text)
 		return ps__fail(PS_EINVAL, "ps_formula_create: the %s is NULL",
 		                out ? "text" : "pointer for the formula");
+	return ps__formula_create_at(out, text, &(struct ps__formula_place){.path = NULL});
+}
+
+int ps__formula_create_at(struct ps_formula **out, const char *text,
+                          const struct ps__formula_place *where)
+{
 	struct ps_formula *formula = ps__os_calloc(1, sizeof *formula);
 	if (!formula)
 		return ps__fail_memory("a formula");
-	int result = ps__formula_parse(formula, text);
+	int result = ps__formula_parse(formula, text, where);
 	if (result == PS_OK)
 		*out = formula;
 	else
@@ -40,6 +46,17 @@ void ps_formula_destroy(struct ps_formula *formula)
 const char *ps_formula_name(const struct ps_formula *formula, size_t index)
 {
 	return formula && index < formula->name_count ? formula->names[index] : NULL;
+}
+
+void ps__formula_set_number(struct ps_formula *formula, size_t name, double number)
+{
+	for (size_t index = 0; index < formula->node_count; index++) {
+		struct ps__formula_node *node = &formula->nodes[index];
+		if (node->kind != PS__FORMULA_NAME || node->operands[0] != name)
+			continue;
+		node->kind = PS__FORMULA_NUMBER;
+		node->number = number;
+	}
 }
 
 struct evaluation {
@@ -216,32 +233,6 @@ struct counted {
 	const struct ps_value *values;
 	const struct ps_component *root;
 };
-
-/* NaN for what isn't known. */
-double ps__formula_machine_number(const struct ps_component *root, const char *name)
-{
-	static const struct {
-		const char *name;
-		enum ps_component_type type;
-	} counts[] = {{"#num_cpus", PS_COMPONENT_THREAD},
-	              {"#num_cpus_online", PS_COMPONENT_THREAD},
-	              {"#num_cores", PS_COMPONENT_CORE},
-	              {"#num_packages", PS_COMPONENT_PACKAGE},
-	              {"#num_dies", PS_COMPONENT_DIE}};
-
-	if (!root)
-		return (double)NAN;
-	size_t cores = ps_component_count(root, PS_COMPONENT_CORE);
-	if (strcmp(name, "#smt_on") == 0)
-		return cores == 0 ? (double)NAN
-		                  : ps_component_count(root, PS_COMPONENT_THREAD) > cores;
-	for (size_t index = 0; index < sizeof counts / sizeof counts[0]; index++) {
-		size_t count = ps_component_count(root, counts[index].type);
-		if (strcmp(name, counts[index].name) == 0)
-			return count > 0 ? (double)count : (double)NAN;
-	}
-	return (double)NAN;
-}
 
 /* The event in "has_event(...)"; its index, or -1. */
 static ptrdiff_t find_asked(const struct counted *counted, const char *question)

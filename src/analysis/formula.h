@@ -44,8 +44,20 @@ struct ps_formula {
 	size_t name_count, name_room;
 };
 
+/* Where a formula begins, for errors. */
+struct ps__formula_place {
+	const char *path; /* NULL: it is no file's */
+	unsigned line;    /* of the text's first character, which is in column 1 */
+};
+
+/* ps_formula_create, with errors that tell the place in a file. */
+int ps__formula_create_at(struct ps_formula **out, const char *text,
+                          const struct ps__formula_place *where);
 /* formula_parse.c: fills an empty formula. A code, with a detail. */
-int ps__formula_parse(struct ps_formula *formula, const char *text);
+int ps__formula_parse(struct ps_formula *formula, const char *text,
+                      const struct ps__formula_place *where);
+/* Names that stand for numbers become those. */
+void ps__formula_set_number(struct ps_formula *formula, size_t name, double number);
 
 /* formula.c: "#num_cpus" and the like, of a topology; NaN for what isn't known. root may be NULL.
  */

@@ -13,10 +13,12 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 struct reader {
 	struct ps_formula *formula;
+	const struct ps__formula_place *where;
 	const char *text;
 	const char *at; /* the token */
 	size_t length;  /* of the token; 0: the text's end */
@@ -42,12 +44,16 @@ static uint32_t fail(struct reader *reader, const char *expected)
 		column = *before == '\n' ? 1 : column + ((*before & 0xc0) != 0x80 ? 1 : 0);
 		line += *before == '\n' ? 1 : 0;
 	}
-	reader->result =
-	    reader->length == 0
-		? ps__fail(PS_EINVAL, "line %u, column %u of the formula: %s, and it ends here",
-	                   line, column, expected)
-		: ps__fail(PS_EINVAL, "line %u, column %u of the formula: %s, not '%.*s'", line,
-	                   column, expected, shown_length(reader), reader->at);
+	char place[600];
+	if (reader->where->path)
+		snprintf(place, sizeof place, "%.500s:%u:%u", reader->where->path,
+		         reader->where->line + line - 1, column);
+	else
+		snprintf(place, sizeof place, "line %u, column %u of the formula", line, column);
+	reader->result = reader->length == 0
+	                     ? ps__fail(PS_EINVAL, "%s: %s, and it ends here", place, expected)
+	                     : ps__fail(PS_EINVAL, "%s: %s, not '%.*s'", place, expected,
+	                                shown_length(reader), reader->at);
 	return NO_NODE;
 }
 
@@ -375,9 +381,11 @@ static uint32_t read_choice(struct reader *reader)
 	return node.operands[0];
 }
 
-int ps__formula_parse(struct ps_formula *formula, const char *text)
+int ps__formula_parse(struct ps_formula *formula, const char *text,
+                      const struct ps__formula_place *where)
 {
-	struct reader reader = {.formula = formula, .text = text, .at = text, .result = PS_OK};
+	struct reader reader = {
+	    .formula = formula, .where = where, .text = text, .at = text, .result = PS_OK};
 
 	advance(&reader);
 	formula->root = read_choice(&reader);

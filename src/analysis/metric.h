@@ -7,6 +7,7 @@
 #ifndef PS_ANALYSIS_METRIC_H
 #define PS_ANALYSIS_METRIC_H
 
+#include "analysis/formula.h"
 #include "store/attrmap.h"
 
 #include <perfsage/formula.h>
@@ -16,29 +17,46 @@
  * characters. */
 #define PS__METRIC_NAME_BYTES 640
 
-/* A formula that a program defines needs at most so many events. */
+/* A metric needs at most so many events, each of which may have so many names. */
 #define PS__METRIC_MOST_OPERANDS 32
+#define PS__METRIC_MOST_NAMES    8
 
-struct ps__metric_formula {
-	struct ps_formula *tree;
-	const char *operands[PS__METRIC_MOST_OPERANDS]; /* names of the tree's */
-	size_t count;
+/* An event that a formula needs. */
+struct ps__metric_operand {
+	const char *symbol;                           /* as the formula calls it */
+	const char *names[PS__METRIC_MOST_NAMES + 1]; /* up to a NULL: the first one that was
+	                                                 counted is taken */
+	bool is_whole; /* the sum of the whole Machine, whatever the component */
 };
 
-/*
- * A ratio: numerator / denominator * factor is in unit. Of the names that an
- * event may have, a recording's first one counts. Or a formula, whose operands
- * are events' names.
- */
+#define PS__METRIC_NO_WHOLE SIZE_MAX
+
+/* A formula over the sums of events. */
 struct ps__metric {
 	const char *name;
 	const char *unit;
-	double factor;
-	const char *numerators[4];
-	const char *denominators[4]; /* none: the numerator of the whole Machine */
 	const char *description;
-	const struct ps__metric_formula *formula; /* NULL: a ratio */
+	const char *text;                      /* the formula's */
+	const struct ps__metric *next_formula; /* for other machines; NULL: none */
+	const struct ps__metric_group *group;  /* NULL: of ps_metric_define */
+	struct ps_formula *tree;
+	struct ps__metric_operand *operands;
+	size_t count;
+	size_t lead;  /* the operand whose modifiers are the metric's: no clock, if there is one */
+	size_t whole; /* the operand that is of the whole Machine */
 };
+
+/* The head of a file of metrics. */
+struct ps__metric_group {
+	const char *name;
+	const char *description;
+	const char *path; /* NULL: built in */
+};
+
+static inline bool ps__metric_is_builtin(const struct ps__metric *metric)
+{
+	return metric->group && !metric->group->path;
+}
 
 /* A metric by the name that it was asked for: with the modifier of its
  * events. */
@@ -47,7 +65,7 @@ struct ps__metric_ask {
 	const char *modifier; /* ":u", or ""; the end of the name that was asked for */
 };
 
-/* NULL: there is no such metric. */
+/* By a name with or without modifiers; NULL: there is no such metric. */
 const struct ps__metric *ps__metric_of_name(const char *name);
 
 /* What a heading says of the unit; "": nothing. */
@@ -55,6 +73,11 @@ const char *ps__metric_heading_unit(const struct ps__metric *metric);
 
 /* PS_ENOEVNT: there is no such metric; the detail says which there are. */
 int ps__metric_find(const char *name, struct ps__metric_ask *out);
+/* Goes on to the metric's first formula whose events were counted: below a topology, or in a set.
+ * Stays if there is none. */
+void ps__metric_choose(struct ps__metric_ask *ask, const struct ps_topology *topology);
+bool ps__metric_choose_events(struct ps__metric_ask *ask, const struct ps_eventset *set,
+                              size_t *operands);
 
 /* metric_operands.c: the operands' columns or events. */
 struct ps__metric_places {
@@ -64,17 +87,11 @@ struct ps__metric_places {
  * others counted is left out. */
 bool ps__metric_find_columns(const struct ps__recording *recording,
                              const struct ps__metric_ask *ask, struct ps__metric_places *out);
-/* The end of a name that begins with an event's: its modifiers, or ""; NULL if it is another event.
- */
-const char *ps__metric_modifiers_of(const char *name, const char *event);
+/* The modifiers of a column that has one of the operand's names, or ""; NULL if it has none. */
+const char *ps__metric_modifiers_in(const struct ps__column *column,
+                                    const struct ps__metric_operand *operand);
 /* A clock: its modifier says nothing. */
 bool ps__metric_is_clock(const char *event);
-
-/* Of a ratio: the numerator, then the denominator; of a formula its events. */
-static inline size_t ps__metric_operand_count(const struct ps__metric_ask *ask)
-{
-	return ask->metric->formula ? ask->metric->formula->count : 2;
-}
 
 /* The selector of an operand's sum, which lives as long as ask. It finds nothing in a recording
  * that didn't count all operands. */
@@ -85,9 +102,10 @@ struct ps__selector ps__metric_operand(const struct ps__metric_ask *ask, size_t 
 bool ps__metric_find_events(const struct ps_eventset *set, const struct ps__metric_ask *ask,
                             size_t *operands);
 
-static inline bool ps__metric_is_share(const struct ps__metric_ask *ask)
+/* Is it a share of the whole Machine? */
+static inline bool ps__metric_is_share(const struct ps__metric *metric)
 {
-	return !ask->metric->formula && !ask->metric->denominators[0];
+	return metric->whole != PS__METRIC_NO_WHOLE;
 }
 
 /* The operands' sums, and the events' scales. root: of the topology that they are of. */
@@ -98,26 +116,5 @@ struct ps__metric_values {
 };
 void ps__metric_compute(const struct ps__metric_ask *ask, const struct ps__metric_values *values,
                         struct ps_metric_value *out);
-
-/* metric_formula.c: what programs have defined, in a list that readers follow while others are
- * added.
- */
-struct ps__metric_defined {
-	struct ps__metric metric; /* the first member: a metric of the list leads to its entry */
-	_Atomic(struct ps__metric_defined *) next;
-	struct ps__metric_formula formula;
-	char *strings[3]; /* name, unit, text of the formula */
-};
-/* At the end; one caller at a time. */
-void ps__metric_list_defined(struct ps__metric_defined *defined);
-/* NULL if there is none; one caller at a time, and no reader. */
-struct ps__metric_defined *ps__metric_unlist_defined(const char *name);
-/* A name in any case; NULL if there is none. */
-const struct ps__metric *ps__metric_find_defined(const char *name);
-/* One after the other, NULL for the first and behind the last. */
-const struct ps__metric *ps__metric_next_defined(const struct ps__metric *metric);
-void ps__metric_compute_formula(const struct ps__metric *metric,
-                                const struct ps__metric_values *values,
-                                struct ps_metric_value *out);
 
 #endif

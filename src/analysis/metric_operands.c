@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a metric's operands stand: the columns of a recording, or the events of a set. */
 #include "analysis/metric.h"
+#include "event/lookup.h"
 #include "eventset/parts.h"
 
 #include <string.h>
-
-const char *ps__metric_modifiers_of(const char *name, const char *event)
-{
-	size_t length = strlen(event);
-
-	if (strncmp(name, event, length) != 0 || (name[length] != '\0' && name[length] != ':'))
-		return NULL;
-	return name + length;
-}
 
 bool ps__metric_is_clock(const char *event)
 {
@@ -32,60 +24,70 @@ static const char *metric_name_at(const struct names *names, size_t index)
 	return index < names->recording->columns ? names->recording->column[index].name : NULL;
 }
 
-/* The first column with one of the names and this modifier. Time is time: a
- * clock's modifier says nothing. */
-static ptrdiff_t metric_find_name(const struct names *names, const char *const *events,
-                                  const char *modifier, bool any_clock)
+static const char *metric_added_at(const struct names *names, size_t index)
 {
-	const char *name;
+	return names->set ? ps__set_event(names->set, index)->written
+	                  : names->recording->column[index].added;
+}
 
-	for (; *events; events++) {
-		for (size_t index = 0; (name = metric_name_at(names, index)); index++) {
-			const char *found = ps__metric_modifiers_of(name, *events);
-			if (found && ((any_clock && ps__metric_is_clock(*events)) ||
-			              strcmp(found, modifier) == 0))
+/* The end of a name that is shown, or was added: its modifiers. */
+static const char *metric_modifiers_of(const char *name, const char *event)
+{
+	size_t length = strlen(event);
+
+	if (!name || strncmp(name, event, length) != 0 ||
+	    (name[length] != '\0' && name[length] != ':'))
+		return NULL;
+	return name[length] == '\0' || ps__modifiers_are(name + length + 1) ? name + length : NULL;
+}
+
+static const char *metric_modifiers_at(const struct names *names, size_t index, const char *event)
+{
+	const char *modifiers = metric_modifiers_of(metric_name_at(names, index), event);
+
+	return modifiers ? modifiers : metric_modifiers_of(metric_added_at(names, index), event);
+}
+
+const char *ps__metric_modifiers_in(const struct ps__column *column,
+                                    const struct ps__metric_operand *operand)
+{
+	const char *modifiers = NULL;
+
+	for (const char *const *event = operand->names; *event && !modifiers; event++) {
+		modifiers = metric_modifiers_of(column->name, *event);
+		if (!modifiers)
+			modifiers = metric_modifiers_of(column->added, *event);
+	}
+	return modifiers;
+}
+
+/* The first column with one of the names and this modifier. Time is time: a clock's modifier says
+ * nothing beside another event. */
+static ptrdiff_t metric_find_operand(const struct names *names, const struct ps__metric_ask *ask,
+                                     size_t operand)
+{
+	bool is_lead = operand == ask->metric->lead || operand == ask->metric->whole;
+
+	for (const char *const *event = ask->metric->operands[operand].names; *event; event++) {
+		bool is_any = !is_lead && ps__metric_is_clock(*event);
+		for (size_t index = 0; metric_name_at(names, index); index++) {
+			const char *found = metric_modifiers_at(names, index, *event);
+			if (found && (is_any || strcmp(found, ask->modifier) == 0))
 				return (ptrdiff_t)index;
 		}
 	}
 	return -1;
 }
 
-/* The events of a formula have one name each, with its modifiers. */
-static ptrdiff_t metric_find_operand(const struct names *names, const char *event)
+static bool metric_find_names(const struct names *names, const struct ps__metric_ask *ask,
+                              struct ps__metric_places *out)
 {
-	if (names->set)
-		return ps__set_look_up_event(names->set, event);
-	for (size_t index = 0; index < names->recording->columns; index++) {
-		const struct ps__column *column = &names->recording->column[index];
-		if (strcmp(column->name, event) == 0 ||
-		    (column->added && strcmp(column->added, event) == 0))
-			return (ptrdiff_t)index;
-	}
-	return -1;
-}
-
-static bool metric_find_formula(const struct names *names, const struct ps__metric *metric,
-                                struct ps__metric_places *out)
-{
-	for (size_t operand = 0; operand < metric->formula->count; operand++) {
-		out->at[operand] = metric_find_operand(names, metric->formula->operands[operand]);
+	for (size_t operand = 0; operand < ask->metric->count; operand++) {
+		out->at[operand] = metric_find_operand(names, ask, operand);
 		if (out->at[operand] < 0)
 			return false;
 	}
 	return true;
-}
-
-static bool metric_find_names(const struct names *names, const struct ps__metric_ask *ask,
-                              struct ps__metric_places *out)
-{
-	if (ask->metric->formula)
-		return metric_find_formula(names, ask->metric, out);
-	out->at[0] = metric_find_name(names, ask->metric->numerators, ask->modifier, false);
-	out->at[1] = out->at[0];
-	if (!ps__metric_is_share(ask))
-		out->at[1] =
-		    metric_find_name(names, ask->metric->denominators, ask->modifier, true);
-	return out->at[0] >= 0 && out->at[1] >= 0;
 }
 
 static bool metric_is_supported(const struct ps__recording *recording, ptrdiff_t column)
@@ -98,7 +100,7 @@ bool ps__metric_find_columns(const struct ps__recording *recording,
 {
 	if (!metric_find_names(&(struct names){.recording = recording}, ask, out))
 		return false;
-	for (size_t operand = 1; operand < ps__metric_operand_count(ask); operand++) {
+	for (size_t operand = 1; operand < ask->metric->count; operand++) {
 		if (metric_is_supported(recording, out->at[operand]) !=
 		    metric_is_supported(recording, out->at[0]))
 			return false;
@@ -129,7 +131,7 @@ bool ps__metric_find_events(const struct ps_eventset *set, const struct ps__metr
 
 	if (!metric_find_names(&(struct names){.set = set}, ask, &places))
 		return false;
-	for (size_t operand = 0; operand < ps__metric_operand_count(ask); operand++)
+	for (size_t operand = 0; operand < ask->metric->count; operand++)
 		operands[operand] = (size_t)places.at[operand];
 	return true;
 }

@@ -131,3 +131,16 @@ int ps__fail_memory(const char *what)
 {
 	return ps__fail(PS_ENOMEM, "out of memory for %s", what);
 }
+
+void ps__failure_keep(struct ps__failure *failure, int code)
+{
+	if (code == PS_OK || failure->code != PS_OK)
+		return;
+	failure->code = code;
+	snprintf(failure->detail, sizeof failure->detail, "%s", ps_error_detail());
+}
+
+int ps__failure_return(const struct ps__failure *failure)
+{
+	return failure->code == PS_OK ? PS_OK : ps__fail(failure->code, "%s", failure->detail);
+}

@@ -12,4 +12,12 @@ int ps__fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 /* The same for out of memory, with what the memory was for. */
 int ps__fail_memory(const char *what) __attribute__((cold));
 
+/* The first of several failures, whose sentence is told at the end. */
+struct ps__failure {
+	int code; /* PS_OK: none */
+	char detail[1024];
+};
+void ps__failure_keep(struct ps__failure *failure, int code); /* PS_OK: nothing to keep */
+int ps__failure_return(const struct ps__failure *failure);
+
 #endif

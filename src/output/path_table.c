@@ -295,12 +295,14 @@ static int path_table_find_metrics(struct ps__path_table *table)
 		return PS_ENOMEM;
 	for (size_t i = 0; i < options->metric_count; i++) {
 		struct ps__path_metric *metric = &table->metrics[table->metric_count];
-		if (ps__metric_find(options->metrics[i], &metric->ask) < 0)
-			return PS_ENOEVNT;
+		int code = ps__metric_find(options->metrics[i], &metric->ask);
+		if (code != PS_OK)
+			return code;
+		bool is_counted =
+		    ps__metric_choose_events(&metric->ask, table->model, metric->operands);
 		snprintf(metric->name, sizeof metric->name, "%s%s", metric->ask.metric->name,
 		         metric->ask.modifier);
-		table->metric_count +=
-		    ps__metric_find_events(table->model, &metric->ask, metric->operands);
+		table->metric_count += is_counted;
 	}
 	return PS_OK;
 }
@@ -310,11 +312,11 @@ bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum 
 {
 	struct ps__metric_values values = {.root = table->root};
 
-	for (size_t operand = 0; operand < ps__metric_operand_count(&metric->ask); operand++) {
+	for (size_t operand = 0; operand < metric->ask.metric->count; operand++) {
 		size_t event = metric->operands[operand];
-		bool is_whole = operand == 1 && ps__metric_is_share(&metric->ask);
-		const struct ps__path_sum *sum =
-		    is_whole ? &table->whole[event] : ps__path_table_at(table, row, event, share);
+		const struct ps__path_sum *sum = operand == metric->ask.metric->whole
+		                                     ? &table->whole[event]
+		                                     : ps__path_table_at(table, row, event, share);
 		if (!sum->parts)
 			return false;
 		values.sums[operand] = &sum->value;

@@ -363,7 +363,7 @@ int ps__table_create(struct ps__table *out, struct ps_component *root, const cha
 int ps__table_create_at(struct ps__table *out, struct ps_component *root,
                         const char *const *metrics, size_t metric_count, uint64_t timestamp)
 {
-	struct builder builder = {.table.timestamp = timestamp};
+	struct builder builder = {.table = {.topology = root->topology, .timestamp = timestamp}};
 	/* What is local to a NUMA node isn't below it: it's found by way of its
 	 * parent. */
 	bool is_node = root->type == PS_COMPONENT_NUMA;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Metrics in the table: for each the sums of its numerator and its denominator,
- * which stand in columns of their own as they may be of fewer event sets than
- * the events' totals.
+ * Metrics in the table: for each the sums of its events, which stand in columns
+ * of their own as they may be of fewer event sets than the events' totals.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -44,8 +43,11 @@ int ps__table_find_metrics(struct ps__table *table, const char *const *names, si
 		return PS_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		struct ps__table_metric *metric = &table->metrics[i];
-		if (ps__metric_find(names[i], &metric->ask) < 0)
-			return PS_ENOEVNT;
+		int code = ps__metric_find(names[i], &metric->ask);
+		if (code != PS_OK)
+			return code;
+		if (table->topology)
+			ps__metric_choose(&metric->ask, table->topology);
 		snprintf(metric->name, sizeof metric->name, "%s%s", metric->ask.metric->name,
 		         metric->ask.modifier);
 	}
@@ -65,7 +67,7 @@ size_t ps__table_count_operands(const struct ps__table *table)
 	size_t count = 0;
 
 	for (size_t i = 0; i < table->metric_count; i++)
-		count += ps__metric_operand_count(&table->metrics[i].ask);
+		count += table->metrics[i].ask.metric->count;
 	return count;
 }
 
@@ -73,8 +75,7 @@ void ps__table_add_metrics(struct ps__table *table)
 {
 	for (size_t i = 0; i < table->metric_count; i++) {
 		struct ps__table_metric *metric = &table->metrics[i];
-		size_t count = ps__metric_operand_count(&metric->ask);
-		for (size_t operand = 0; operand < count; operand++)
+		for (size_t operand = 0; operand < metric->ask.metric->count; operand++)
 			metric->operands[operand] =
 			    table_add_column(table, ps__metric_operand(&metric->ask, operand));
 	}
@@ -84,10 +85,12 @@ void ps__table_sum_wholes(struct ps__table *table)
 {
 	for (size_t i = 0; i < table->metric_count; i++) {
 		struct ps__table_metric *metric = &table->metrics[i];
-		struct ps__selector selector = ps__metric_operand(&metric->ask, 1);
+		if (!ps__metric_is_share(metric->ask.metric))
+			continue;
+		struct ps__selector selector =
+		    ps__metric_operand(&metric->ask, metric->ask.metric->whole);
 		selector.timestamp = table->timestamp;
 		metric->has_whole =
-		    ps__metric_is_share(&metric->ask) &&
 		    ps__component_sum(table->topology->root, &selector, &metric->whole) == PS_OK;
 	}
 }
@@ -96,11 +99,9 @@ void ps__table_sum_wholes(struct ps__table *table)
 static bool table_metric_is_absent(const struct ps__table *table, size_t row,
                                    const struct ps__table_metric *metric)
 {
-	size_t count = ps__metric_operand_count(&metric->ask);
-
-	if (ps__metric_is_share(&metric->ask))
+	if (ps__metric_is_share(metric->ask.metric))
 		return !metric->has_whole;
-	for (size_t operand = metric->ask.metric->formula ? 0 : 1; operand < count; operand++) {
+	for (size_t operand = 0; operand < metric->ask.metric->count; operand++) {
 		if (!ps__table_cell(table, row, metric->operands[operand])->is_absent)
 			return false;
 	}
@@ -115,7 +116,7 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
 
 	if (table_metric_is_absent(table, row, metric))
 		return false;
-	for (size_t operand = 0; operand < ps__metric_operand_count(&metric->ask); operand++) {
+	for (size_t operand = 0; operand < metric->ask.metric->count; operand++) {
 		const struct ps__cell *cell = ps__table_cell(table, row, metric->operands[operand]);
 		if (!cell->parts)
 			return false;
@@ -123,7 +124,7 @@ bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
 		values.scales[operand] = table->columns[metric->operands[operand]].scale;
 	}
 	if (metric->has_whole)
-		values.sums[1] = &metric->whole;
+		values.sums[metric->ask.metric->whole] = &metric->whole;
 	ps__metric_compute(&metric->ask, &values, out);
 	return true;
 }

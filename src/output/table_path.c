@@ -47,19 +47,21 @@ static void table_path_find_metrics(struct ps__table *table, const struct ps_pat
 	const struct ps_paths *paths = path->paths;
 	const struct ps_component *machine = paths->profile->root;
 	struct ps_value *whole;
+	size_t event;
 
 	for (size_t index = 0; index < table->metric_count; index++) {
 		struct ps__table_metric *metric = &table->metrics[index];
 		for (size_t operand = 0; operand < PS__METRIC_MOST_OPERANDS; operand++)
 			metric->operands[operand] = table->event_count;
-		if (!ps__metric_find_events(paths->profile->model, &metric->ask,
-		                            metric->operands) ||
-		    !ps__metric_is_share(&metric->ask))
+		if (!ps__metric_choose_events(&metric->ask, paths->profile->model,
+		                              metric->operands) ||
+		    !ps__metric_is_share(metric->ask.metric))
 			continue;
+		event = metric->operands[metric->ask.metric->whole];
 		whole = &metric->whole;
-		metric->has_whole = ps_path_value(paths->root, machine,
-		                                  table->columns[metric->operands[1]].selector.name,
-		                                  PS_SHARE_INCLUSIVE, whole) == PS_OK;
+		metric->has_whole =
+		    ps_path_value(paths->root, machine, table->columns[event].selector.name,
+		                  PS_SHARE_INCLUSIVE, whole) == PS_OK;
 	}
 }
 

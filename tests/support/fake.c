@@ -5,6 +5,8 @@
  */
 #include "fake_internal.h"
 
+#include "analysis/metric_file.h"
+
 #include <check.h>
 #include <errno.h>
 #include <perfsage/error.h>
@@ -234,6 +236,9 @@ void fake_install(void)
 	    .getrusage = hook_getrusage,
 	};
 
+	/* They stay for the process, in memory that the fake kernel doesn't watch. */
+	if (ps__metric_load_builtin() != PS_OK)
+		abort();
 	fake__lock();
 	reset();
 	fake__unlock();

@@ -55,6 +55,8 @@ unit_tests = \
 	tests/unit/test_mark_values \
 	tests/unit/test_metric \
 	tests/unit/test_metric_define \
+	tests/unit/test_metric_file \
+	tests/unit/test_metric_load \
 	tests/unit/test_mixed \
 	tests/unit/test_no_proc \
 	tests/unit/test_number \

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of a metric, or of all metrics of a group, are added to an event set. */
+#include "analysis/metric_file.h"
+#include "base/error.h"
+#include "eventset/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* An event that is in the set already is none to add. */
+static int events_add_name(struct ps_eventset *set, const char *event, const char *modifier)
+{
+	char name[PS__METRIC_NAME_BYTES];
+	int code;
+
+	if (snprintf(name, sizeof name, "%s%s", event, modifier) >= (int)sizeof name)
+		return ps__fail(PS_ENOEVNT, "'%.80s...' is no event: its name is too long", event);
+	code = ps_eventset_add(set, name);
+	return code == PS_ECNFLCT && ps__set_look_up_event(set, name) >= 0 ? PS_OK : code;
+}
+
+/* By the first of its names that can be counted. The failure is that of the first one. */
+static int events_add_operand(struct ps_eventset *set, const struct ps__metric_ask *ask,
+                              size_t operand)
+{
+	const char *const *names = ask->metric->operands[operand].names;
+	bool is_plain = operand != ask->metric->lead && ps__metric_is_clock(names[0]);
+	struct ps__failure failure = {.code = PS_OK};
+
+	for (size_t index = 0; names[index]; index++) {
+		int code = events_add_name(set, names[index], is_plain ? "" : ask->modifier);
+		if (code == PS_OK)
+			return PS_OK;
+		ps__failure_keep(&failure, code);
+	}
+	return ps__failure_return(&failure);
+}
+
+static int events_add_formula(struct ps_eventset *set, const struct ps__metric_ask *ask)
+{
+	int result = PS_OK;
+
+	for (size_t operand = 0; result == PS_OK && operand < ask->metric->count; operand++)
+		result = events_add_operand(set, ask, operand);
+	return result;
+}
+
+/* Takes away what was added since the set had so many events. */
+static void events_take_back(struct ps_eventset *set, size_t count)
+{
+	while (ps_eventset_event_count(set) > count)
+		ps_eventset_remove(set,
+		                   ps_eventset_event_name(set, ps_eventset_event_count(set) - 1));
+}
+
+int ps__metric_add_events(struct ps_eventset *set, const struct ps__metric_ask *ask)
+{
+	struct ps__metric_ask other = *ask;
+	struct ps__failure failure = {.code = PS_OK};
+	size_t before = ps_eventset_event_count(set), formulas = 0;
+
+	for (; other.metric; other.metric = other.metric->next_formula, formulas++) {
+		int code = events_add_formula(set, &other);
+		if (code == PS_OK)
+			return PS_OK;
+		ps__failure_keep(&failure, code);
+		events_take_back(set, before);
+	}
+	return ps__fail(failure.code, "%s%s can't be counted here%s: %s", ask->metric->name,
+	                ask->modifier, formulas > 1 ? " by any of its formulas" : "",
+	                failure.detail);
+}
+
+/* Those of a group that can be counted. */
+static int events_add_group(struct ps_eventset *set, const char *name)
+{
+	struct ps__failure failure = {.code = PS_OK};
+	size_t added = 0;
+
+	for (const struct ps__metric *metric = ps__metric_next(NULL); metric;
+	     metric = ps__metric_next(metric)) {
+		if (!ps__metric_is_in(metric, name))
+			continue;
+		int code = ps__metric_add_events(set, &(struct ps__metric_ask){metric, ""});
+		added += code == PS_OK;
+		ps__failure_keep(&failure, code);
+	}
+	return added ? PS_OK : ps__failure_return(&failure);
+}
+
+int ps_metric_add_events(struct ps_eventset *set, const char *name)
+{
+	struct ps__metric_ask ask;
+
+	if (!set || !name)
+		return ps__fail(PS_EINVAL, "ps_metric_add_events: the %s is NULL",
+		                set ? "name" : "event set");
+	int code = ps__metric_find(name, &ask);
+	if (code == PS_OK)
+		return ps__metric_add_events(set, &ask);
+	return code == PS_ENOEVNT && ps__metric_has_group(name) ? events_add_group(set, name)
+	                                                        : code;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The list of all metrics. The built-in ones are its beginning: they are read when somebody first
+ * asks for a metric. */
+#include "analysis/metric_file.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <strings.h>
+
+/* Stores release an entry that is filled; loads acquire. */
+static _Atomic(struct ps__metric_entry *) first_entry;
+
+struct ps__metric_file *ps__metric_file_create(void)
+{
+	return ps__os_calloc(1, sizeof(struct ps__metric_file));
+}
+
+void ps__metric_file_destroy(struct ps__metric_file *file)
+{
+	if (!file)
+		return;
+	for (struct ps__metric_entry *entry = file->first; entry; entry = entry->next_in_file)
+		ps_formula_destroy(entry->metric.tree);
+	ps__arena_free(&file->arena);
+	ps__os_free(file);
+}
+
+/* Links the entries of a file that have a place in the list; the first of them. */
+static struct ps__metric_entry *link_entries(struct ps__metric_file *file)
+{
+	struct ps__metric_entry *first = NULL, *last = NULL;
+
+	for (struct ps__metric_entry *entry = file->first; entry; entry = entry->next_in_file) {
+		if (entry->is_other_formula)
+			continue;
+		if (last)
+			atomic_store_explicit(&last->next, entry, memory_order_relaxed);
+		else
+			first = entry;
+		last = entry;
+		file->listed++;
+	}
+	return first;
+}
+
+static int parse_builtin(struct ps__metric_entry **last)
+{
+	for (size_t index = 0; index < ps__metric_text_count; index++) {
+		const struct ps__metric_text *text = &ps__metric_texts[index];
+		struct ps__metric_file *file = ps__metric_file_create();
+		int result = file ? ps__metric_file_parse(file, text->name, text->text)
+		                  : ps__fail_memory("the built-in metrics");
+		if (result != PS_OK) {
+			ps__metric_file_destroy(file);
+			return result;
+		}
+		file->group.path = NULL;
+		struct ps__metric_entry *entry = link_entries(file);
+		atomic_store_explicit(&(*last)->next, entry, memory_order_relaxed);
+		while ((entry = atomic_load_explicit(&(*last)->next, memory_order_relaxed)))
+			*last = entry;
+	}
+	return PS_OK;
+}
+
+static void destroy_entries(struct ps__metric_entry *entry)
+{
+	while (entry) {
+		struct ps__metric_file *file = entry->file;
+		while (entry && entry->file == file)
+			entry = atomic_load_explicit(&entry->next, memory_order_relaxed);
+		ps__metric_file_destroy(file);
+	}
+}
+
+/* Without a lock: a child that was forked meanwhile must not wait for a thread that it hasn't. If
+ * two threads come at once, one of them has read the metrics for nothing. */
+int ps__metric_load_builtin(void)
+{
+	struct ps__metric_entry head = {.file = NULL}, *last = &head, *none = NULL;
+
+	if (atomic_load_explicit(&first_entry, memory_order_acquire))
+		return PS_OK;
+	int result = parse_builtin(&last);
+	struct ps__metric_entry *first = atomic_load_explicit(&head.next, memory_order_relaxed);
+	if (result != PS_OK ||
+	    !atomic_compare_exchange_strong_explicit(&first_entry, &none, first,
+	                                             memory_order_acq_rel, memory_order_acquire))
+		destroy_entries(first);
+	return result;
+}
+
+void ps__metric_list_file(struct ps__metric_file *file)
+{
+	_Atomic(struct ps__metric_entry *) *end = &first_entry;
+	struct ps__metric_entry *first = link_entries(file);
+
+	for (struct ps__metric_entry *next;
+	     (next = atomic_load_explicit(end, memory_order_relaxed));)
+		end = &next->next;
+	atomic_store_explicit(end, first, memory_order_release);
+}
+
+static struct ps__metric_entry *entry_after(const struct ps__metric_entry *entry)
+{
+	return atomic_load_explicit(
+	    entry ? &((struct ps__metric_entry *)entry)->next : &first_entry, memory_order_acquire);
+}
+
+/* The last one of that name takes the place of the others. */
+static struct ps__metric_entry *find_entry(const char *name, size_t length)
+{
+	struct ps__metric_entry *entry = NULL, *found = NULL;
+
+	while ((entry = entry_after(entry))) {
+		if (strncasecmp(entry->metric.name, name, length) == 0 &&
+		    entry->metric.name[length] == '\0')
+			found = entry;
+	}
+	return found;
+}
+
+const struct ps__metric *ps__metric_of_name(const char *name)
+{
+	struct ps__metric_entry *found = find_entry(name, strcspn(name, ":"));
+
+	return found ? &found->metric : NULL;
+}
+
+const struct ps__metric *ps__metric_next(const struct ps__metric *metric)
+{
+	const struct ps__metric_entry *entry = (const struct ps__metric_entry *)metric;
+
+	while ((entry = entry_after(entry))) {
+		if (find_entry(entry->metric.name, strlen(entry->metric.name)) == entry)
+			return &entry->metric;
+	}
+	return NULL;
+}
+
+bool ps__metric_is_in(const struct ps__metric *metric, const char *group)
+{
+	return metric->group && strcasecmp(metric->group->name, group) == 0;
+}
+
+bool ps__metric_has_group(const char *group)
+{
+	const struct ps__metric *metric = NULL;
+
+	while ((metric = ps__metric_next(metric))) {
+		if (ps__metric_is_in(metric, group))
+			return true;
+	}
+	return false;
+}
+
+bool ps__metric_unlist(const char *name, struct ps__metric_file **empty)
+{
+	struct ps__metric_entry *found = find_entry(name, strlen(name));
+	_Atomic(struct ps__metric_entry *) *link = &first_entry;
+
+	*empty = NULL;
+	if (!found || ps__metric_is_builtin(&found->metric))
+		return false;
+	while (atomic_load_explicit(link, memory_order_relaxed) != found)
+		link = &atomic_load_explicit(link, memory_order_relaxed)->next;
+	atomic_store_explicit(link, atomic_load_explicit(&found->next, memory_order_relaxed),
+	                      memory_order_release);
+	if (--found->file->listed == 0)
+		*empty = found->file;
+	return true;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Metrics from files: one file, or all of a folder. */
+#include "analysis/metric_file.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "base/proc_status.h"
+#include "base/vector.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#define SUFFIX ".metrics"
+/* A larger file is none of metrics. */
+#define MOST_BYTES ((size_t)1 << 20)
+
+static int load_fail(const char *path, int error)
+{
+	if (error == EFBIG)
+		return ps__fail(PS_EINVAL, "%.500s is larger than 1 MiB: it is no file of metrics",
+		                path);
+	if (error == ENOMEM)
+		return ps__fail_memory("a file of metrics");
+	return ps__fail(error == EACCES || error == EPERM ? PS_EPERM : PS_ESYS,
+	                "metrics: %.500s can't be read: %s", path, strerror(error));
+}
+
+/* The text of a built-in file that the installed one repeats. */
+static bool load_is_builtin(const char *path, const char *text)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	for (size_t index = 0; index < ps__metric_text_count; index++) {
+		const struct ps__metric_text *builtin = &ps__metric_texts[index];
+		size_t length = strlen(text);
+		/* Newlines at the end are not in the text. */
+		if (strcmp(builtin->name, name) == 0 && strncmp(builtin->text, text, length) == 0 &&
+		    strspn(builtin->text + length, "\n") == strlen(builtin->text + length))
+			return true;
+	}
+	return false;
+}
+
+static int load_text(const char *path, const char *text)
+{
+	struct ps__metric_file *file = ps__metric_file_create();
+
+	if (!file)
+		return ps__fail_memory("a file of metrics");
+	int result = ps__metric_file_parse(file, path, text);
+	if (result == PS_OK) {
+		file->group.path = ps__arena_strdup(&file->arena, path);
+		result = file->group.path ? PS_OK : ps__fail_memory("a file of metrics");
+	}
+	if (result == PS_OK)
+		ps__metric_add_file(file);
+	else
+		ps__metric_file_destroy(file);
+	return result;
+}
+
+static int load_file(const char *path)
+{
+	char *text = ps__os_calloc(MOST_BYTES + 1, 1);
+	ssize_t length = text ? ps__os_read_file(path, text, MOST_BYTES + 1) : -ENOMEM;
+	int result = PS_OK;
+
+	if (length < 0)
+		result = load_fail(path, (int)-length);
+	else if (strlen(text) < (size_t)length)
+		result =
+		    ps__fail(PS_EINVAL, "%.500s has a zero byte: it is no file of metrics", path);
+	else if (!load_is_builtin(path, text))
+		result = load_text(path, text);
+	ps__os_free(text);
+	return result;
+}
+
+struct folder {
+	char **names;
+	size_t count, room;
+};
+
+static bool load_is_wanted(const char *name)
+{
+	size_t length = strlen(name);
+
+	return name[0] != '.' && length > strlen(SUFFIX) &&
+	       strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+static int load_keep_name(const char *name, void *context)
+{
+	struct folder *folder = context;
+
+	if (!load_is_wanted(name))
+		return 0;
+	char **grown = ps__vector_reserve(folder->names, folder->count, folder->count + 1,
+	                                  &folder->room, sizeof *grown);
+	if (!grown)
+		return ENOMEM;
+	folder->names = grown;
+	grown[folder->count] = ps__os_strdup(name);
+	return grown[folder->count] ? (folder->count++, 0) : ENOMEM;
+}
+
+static int load_compare(const void *one, const void *other)
+{
+	return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+/* All files are read; the first failure is told. */
+static int load_names(const char *path, const struct folder *folder)
+{
+	struct ps__failure failure = {.code = PS_OK};
+	char file[PATH_MAX];
+
+	for (size_t index = 0; index < folder->count; index++) {
+		int length = snprintf(file, sizeof file, "%s/%s", path, folder->names[index]);
+		ps__failure_keep(&failure, length < (int)sizeof file
+		                               ? load_file(file)
+		                               : load_fail(path, ENAMETOOLONG));
+	}
+	return ps__failure_return(&failure);
+}
+
+/* In the order of their names, as the last one that has a metric gives it. */
+static int load_folder(const char *path)
+{
+	struct folder folder = {.names = NULL};
+	int error = ps__os.list(path, load_keep_name, &folder);
+	int result = error ? load_fail(path, error < 0 ? errno : error) : PS_OK;
+
+	if (result == PS_OK && folder.count) {
+		qsort(folder.names, folder.count, sizeof *folder.names, load_compare);
+		result = load_names(path, &folder);
+	}
+	while (folder.count > 0)
+		ps__os_free(folder.names[--folder.count]);
+	ps__os_free(folder.names);
+	return result;
+}
+
+int ps__metric_load_path(const char *path)
+{
+	int fd = ps__os.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOTDIR)
+		return load_file(path);
+	if (fd < 0)
+		return load_fail(path, errno);
+	ps__os.close(fd);
+	return load_folder(path);
+}
+
+/* The user's folder need not be there. */
+static int load_home(void)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char path[PATH_MAX];
+	int length = -1;
+
+	if (config && config[0] == '/')
+		length = snprintf(path, sizeof path, "%s/perfsage/metrics", config);
+	else if (home && home[0] == '/')
+		length = snprintf(path, sizeof path, "%s/.config/perfsage/metrics", home);
+	if (length < 0 || length >= (int)sizeof path)
+		return PS_OK;
+	int fd = ps__os.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return PS_OK;
+	if (fd >= 0)
+		ps__os.close(fd);
+	return ps__metric_load_path(path);
+}
+
+static void load_listed(const char *list, struct ps__failure *failure)
+{
+	char path[PATH_MAX];
+
+	for (const char *at = list; *at;) {
+		size_t length = strcspn(at, ":");
+		const char *begin = at;
+		at += length + (at[length] == ':');
+		if (length == 0)
+			continue;
+		if (length >= sizeof path) {
+			ps__failure_keep(failure, load_fail(begin, ENAMETOOLONG));
+			continue;
+		}
+		memcpy(path, begin, length);
+		path[length] = '\0';
+		ps__failure_keep(failure, ps__metric_load_path(path));
+	}
+}
+
+/* A program with another's rights must not read files for its user: the messages quote them. File
+ * capabilities do no harm if they don't open files. */
+static bool load_may_follow_environment(void)
+{
+	char status[4096];
+
+	if (!getauxval(AT_SECURE))
+		return true;
+	if (getuid() != geteuid() || getgid() != getegid() ||
+	    ps__os_read_file("/proc/self/status", status, sizeof status) < 0)
+		return false;
+	return !ps__proc_status_has_capability(status, CAP_DAC_OVERRIDE) &&
+	       !ps__proc_status_has_capability(status, CAP_DAC_READ_SEARCH);
+}
+
+static int load_of_user(void)
+{
+	const char *list = getenv("PERFSAGE_METRICS");
+	struct ps__failure failure = {.code = PS_OK};
+
+	if (!load_may_follow_environment())
+		return PS_OK;
+	ps__failure_keep(&failure, load_home());
+	if (list)
+		load_listed(list, &failure);
+	return ps__failure_return(&failure);
+}
+
+int ps_metric_load(const char *path)
+{
+	int result = ps__metric_load_builtin();
+
+	if (result != PS_OK)
+		return result;
+	return path ? ps__metric_load_path(path) : load_of_user();
+}

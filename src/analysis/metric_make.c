@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes a metric of its formula: which of the names in it are events, and how those are called. */
+#include "analysis/metric_file.h"
+#include "base/error.h"
+
+#include <ctype.h>
+#include <string.h>
+
+size_t ps__metric_name_length(const char *text)
+{
+	size_t length = 0;
+
+	while (isalnum((unsigned char)text[length]) ||
+	       (text[length] && strchr("_-./", text[length])))
+		length++;
+	return length;
+}
+
+/* A number of the machine begins with #, a question ends with a parenthesis. */
+static bool is_event(const char *name)
+{
+	return name[0] != '#' && name[strlen(name) - 1] != ')';
+}
+
+static struct ps__metric_symbol *find_symbol(const struct ps__metric_symbols *symbols,
+                                             const char *name)
+{
+	for (size_t index = 0; symbols && index < symbols->count; index++) {
+		struct ps__metric_symbol *symbol = &symbols->list[index];
+		if (strlen(name) == symbol->length &&
+		    strncmp(symbol->name, name, symbol->length) == 0)
+			return symbol;
+	}
+	return NULL;
+}
+
+static int fail_at(const struct ps__formula_place *where, int code, const char *text,
+                   const char *name)
+{
+	if (where->path)
+		return ps__fail(code, "%s:%u:1: the formula of '%s' %s", where->path, where->line,
+		                name, text);
+	return ps__fail(code, "ps_metric_define: the formula of '%s' %s", name, text);
+}
+
+static void add_operand(struct ps__metric *metric, const char *name,
+                        const struct ps__metric_symbol *symbol)
+{
+	struct ps__metric_operand *operand = &metric->operands[metric->count];
+
+	operand->symbol = name;
+	operand->names[0] = name;
+	for (size_t index = 0; symbol && index < PS__METRIC_MOST_NAMES; index++)
+		operand->names[index] = symbol->names[index];
+	operand->is_whole = symbol && symbol->is_whole;
+	if (operand->is_whole)
+		metric->whole = metric->count;
+	metric->count++;
+}
+
+static int find_operands(struct ps__metric_file *file, struct ps__metric *metric,
+                         const struct ps__metric_symbols *symbols,
+                         const struct ps__formula_place *where)
+{
+	size_t names = 0;
+	const char *name;
+
+	while (ps_formula_name(metric->tree, names))
+		names++;
+	metric->operands = ps__arena_calloc(&file->arena, names, sizeof *metric->operands);
+	if (!metric->operands)
+		return ps__fail_memory("a metric");
+	for (size_t index = 0; (name = ps_formula_name(metric->tree, index)); index++) {
+		struct ps__metric_symbol *symbol = find_symbol(symbols, name);
+		if (symbol)
+			symbol->is_used = true;
+		if (symbol && !symbol->names[0]) {
+			ps__formula_set_number(metric->tree, index, symbol->number);
+			continue;
+		}
+		if (!is_event(name))
+			continue;
+		if (metric->count == PS__METRIC_MOST_OPERANDS)
+			return fail_at(where, PS_ECOUNT,
+			               "needs more than 32 events: make two of it", metric->name);
+		if (symbol && symbol->is_whole && ps__metric_is_share(metric))
+			return fail_at(where, PS_ECOUNT,
+			               "needs two sums of the whole Machine: one is possible",
+			               metric->name);
+		add_operand(metric, name, symbol);
+	}
+	return metric->count ? PS_OK : fail_at(where, PS_EINVAL, "has no event", metric->name);
+}
+
+/* Modifiers are those of the first event that isn't a clock. */
+static void find_lead(struct ps__metric *metric)
+{
+	while (metric->lead < metric->count &&
+	       ps__metric_is_clock(metric->operands[metric->lead].names[0]))
+		metric->lead++;
+	if (metric->lead == metric->count)
+		metric->lead = 0;
+}
+
+int ps__metric_make(struct ps__metric_file *file, const struct ps__metric *metric,
+                    const struct ps__metric_symbols *symbols, const struct ps__formula_place *where,
+                    struct ps__metric_entry **out)
+{
+	struct ps__metric_entry *entry = ps__arena_calloc(&file->arena, 1, sizeof *entry);
+
+	if (!entry)
+		return ps__fail_memory("a metric");
+	entry->metric = *metric;
+	entry->file = file;
+	entry->metric.whole = PS__METRIC_NO_WHOLE;
+	int result = ps__formula_create_at(&entry->metric.tree, metric->text, where);
+	if (result != PS_OK)
+		return result;
+	if (file->last)
+		file->last->next_in_file = entry;
+	else
+		file->first = entry;
+	file->last = entry;
+	result = find_operands(file, &entry->metric, symbols, where);
+	if (result != PS_OK)
+		return result;
+	find_lead(&entry->metric);
+	*out = entry;
+	return PS_OK;
+}
