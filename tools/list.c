@@ -4,6 +4,7 @@
 #include "output/json_writer.h"
 #include "tools/command.h"
 #include "tools/list_events.h"
+#include "tools/metrics.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
 
@@ -18,6 +19,7 @@
 
 enum {
 	OPTION_JSON = 256,
+	OPTION_METRICS,
 	OPTION_TRACEPOINTS
 };
 
@@ -28,11 +30,15 @@ static const struct tool_option options_of_list[] = {
     {OPTION_TRACEPOINTS, "tracepoints", NULL,
      "open all tracepoints: takes the kernel some 60 ms each,\nso without it only a few are "
      "opened"},
+    {OPTION_METRICS, "metrics", NULL,
+     "the derived metrics in their groups, which of them can\nbe counted here, and why others "
+     "can't"},
     {OPTION_JSON, "json", NULL, "as one JSON object; perfsage(1) has its fields"},
 };
 
 static const struct tool_usage usage = {
-    .synopsis = "perfsage list [--all] [--tracepoints] [--json] [WORD]",
+    .synopsis = "perfsage list [--all] [--tracepoints] [--json] [WORD]\n"
+		"perfsage list --metrics [--json] [WORD]",
     .summary = "Lists the events of this machine that can be counted here: each was opened. Names "
 	       "of one event stand on\n"
 	       "one line. With WORD only those that have it in their name or description, in small "
@@ -44,6 +50,7 @@ static const struct tool_usage usage = {
     .examples = "perfsage list\n"
 		"perfsage list cache\n"
 		"perfsage list --all\n"
+		"perfsage list --metrics\n"
 		"perfsage list --json | jq -r '.events[] | select(.available) | .name'\n",
 };
 
@@ -336,9 +343,14 @@ clear_list:
 	return status;
 }
 
+struct form {
+	bool is_json;
+	bool is_of_metrics;
+};
+
 /* Options may also stand behind the WORD: it is often typed first. Returns what
  * tool_options_next ended with. */
-static int list_parse(struct list *list, bool *is_json, int argc, char **argv)
+static int list_parse(struct list *list, struct form *form, int argc, char **argv)
 {
 	bool is_over = false; /* after "--" there are no options */
 	const char *argument;
@@ -349,7 +361,8 @@ static int list_parse(struct list *list, bool *is_json, int argc, char **argv)
 		    is_over ? TOOL_OPTIONS_END : tool_options_next(&usage, argc, argv, &argument);
 		list->shows_all |= key == 'a';
 		list->is_thorough |= key == OPTION_TRACEPOINTS;
-		*is_json |= key == OPTION_JSON;
+		form->is_json |= key == OPTION_JSON;
+		form->is_of_metrics |= key == OPTION_METRICS;
 		if (key >= 0)
 			continue;
 		if (key != TOOL_OPTIONS_END || optind >= argc)
@@ -368,10 +381,12 @@ static int list_parse(struct list *list, bool *is_json, int argc, char **argv)
 int tool_list(int argc, char **argv)
 {
 	struct list list = {.word = NULL};
-	bool is_json = false;
+	struct form form = {.is_json = false};
 
-	int end = list_parse(&list, &is_json, argc, argv);
+	int end = list_parse(&list, &form, argc, argv);
 	if (end != TOOL_OPTIONS_END)
 		return end == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
-	return list_show(&list, is_json);
+	if (form.is_of_metrics)
+		return tool_list_metrics(list.word, form.is_json);
+	return list_show(&list, form.is_json);
 }

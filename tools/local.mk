@@ -15,6 +15,7 @@ tools_libtools_la_SOURCES = \
 	tools/list.c \
 	tools/list_events.c \
 	tools/list_events.h \
+	tools/list_metrics.c \
 	tools/log.c \
 	tools/log.h \
 	tools/log_convert.c \
@@ -26,11 +27,14 @@ tools_libtools_la_SOURCES = \
 	tools/log_sums.h \
 	tools/log_tracks.c \
 	tools/log_tracks.h \
+	tools/metrics.c \
+	tools/metrics.h \
 	tools/names.c \
 	tools/names_group.c \
 	tools/names_group.h \
 	tools/options.c \
 	tools/options.h \
+	tools/own_path.c \
 	tools/part.c \
 	tools/program.c \
 	tools/processes.c \
@@ -42,6 +46,8 @@ tools_libtools_la_SOURCES = \
 	tools/stat_footer.c \
 	tools/stat_method.c \
 	tools/stat_method.h \
+	tools/stat_metrics.c \
+	tools/stat_metrics.h \
 	tools/stat_options.c \
 	tools/stat_rates.c \
 	tools/stat_regions.c \
@@ -67,15 +73,15 @@ tools_libtools_la_SOURCES = \
 	tools/trace_file.h \
 	tools/watcher.c \
 	tools/watcher.h
-# Where it looks for what it preloads.
 if HAVE_OTF2
 tools_libtools_la_SOURCES += tools/trace_otf2.c tools/trace_otf2.h tools/trace_otf2_names.c
 tools_libtools_la_LIBADD = $(OTF2_LIBS)
 else
 tools_libtools_la_SOURCES += tools/trace_otf2_none.c
 endif
+# Where it looks for what it preloads, and for metrics.
 tools_libtools_la_CPPFLAGS = $(AM_CPPFLAGS) -DPS_PREFIX='"$(prefix)"' -DPS_BINDIR='"$(bindir)"' \
-	-DPS_LIBDIR='"$(libdir)"'
+	-DPS_LIBDIR='"$(libdir)"' -DPS_PKGDATADIR='"$(pkgdatadir)"'
 bin_PROGRAMS = tools/perfsage
 tools_perfsage_SOURCES = tools/main.c
 completionsdir = $(datadir)/bash-completion/completions

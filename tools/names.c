@@ -27,6 +27,25 @@ static int names_append(struct tool_names *names, const char *name, size_t lengt
 	return 0;
 }
 
+int tool_names_append(struct tool_names *names, const char *name)
+{
+	return names_append(names, name, strlen(name));
+}
+
+int tool_names_split(struct tool_names *names, const char *list)
+{
+	for (const char *at = list;; at++) {
+		size_t length = strcspn(at, ",");
+		if (length == 0)
+			return tool_complain("'%s': a name is missing", list), -1;
+		if (names_append(names, at, length) < 0)
+			return -1;
+		at += length;
+		if (!*at)
+			return 0;
+	}
+}
+
 bool tool_name_is_pattern(const char *name)
 {
 	return strpbrk(name, "*?[") != NULL;

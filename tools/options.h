@@ -76,6 +76,9 @@ struct tool_names {
  * name is empty, if a group is not well formed, or if memory is out.
  */
 int tool_names_add(struct tool_names *names, const char *list);
+/* Adds one name as it is; or those of a list that has nothing but commas between them. */
+int tool_names_append(struct tool_names *names, const char *name);
+int tool_names_split(struct tool_names *names, const char *list);
 /* Has it a '*', '?' or '['? */
 bool tool_name_is_pattern(const char *name);
 void tool_names_clear(struct tool_names *names);

@@ -19,11 +19,13 @@ _perfsage_events() {
 		sed 's/, /\n/g'
 }
 
-# Those of ps_metric(3).
+# The names of metrics, as perfsage list --metrics has them behind a mark or blanks; and of their groups.
 _perfsage_metrics() {
-	echo IPC GHz frontend-stalls backend-stalls branch-miss-ratio cache-miss-ratio L1d-miss-ratio L1i-miss-ratio \
-		LLC-miss-ratio dTLB-miss-ratio iTLB-miss-ratio page-fault-rate context-switch-rate cpu-migration-rate \
-		time-share
+	"$1" list --metrics 2> /dev/null | sed -n '/^Can.t be counted/q; s/^\(([0-9]*)\)\{0,1\} \{1,\}\([^ ]*\).*/\2/p'
+}
+
+_perfsage_groups() {
+	"$1" list --metrics 2> /dev/null | sed -n '/^Can.t be counted/q; s/^\([^ :(]*\): .*/\1/p'
 }
 
 # The words up to the cursor as the command will get them, into words, and where each begins in COMP_WORDS, into begins:
@@ -58,7 +60,7 @@ _perfsage_command_start() {
 	for ((index = 2; index < ${#words[@]} - 1; index++)); do
 		case ${words[index]} in
 		--) echo $((index + 1)); return ;;
-		-e | --event | -p | --pid | -C | --cpu | --cgroup | --method | --by | -I | --interval | --interval-count | -D | --delay | \
+		-e | --event | -M | --metrics | -p | --pid | -C | --cpu | --cgroup | --method | --by | -I | --interval | --interval-count | -D | --delay | \
 			--budget | --one-in | --region | -r | --repeat | --timeout | -o | --output | --heat | --heat-by)
 			((index++)) ;;
 		-*) ;;
@@ -79,12 +81,12 @@ _perfsage_offer_files() {
 }
 
 # One name of a list with commas: what comes before the last comma stays.
-_perfsage_offer_events() {
+_perfsage_offer_list() {
 	local before=
 	case $current in
 	*,*) before=${current%,*}, ;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$(_perfsage_events "$program")" -- "${current##*,}")
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "${current##*,}")
 	COMPREPLY=("${COMPREPLY[@]/#/$before}")
 	compopt -o nospace 2> /dev/null
 }
@@ -113,8 +115,12 @@ _perfsage_offer_command() {
 # The value of an option; fails if it has none.
 _perfsage_offer_value() {
 	case $1 in
-	-e | --event) _perfsage_offer_events ;;
-	--heat-by) _perfsage_offer "$(_perfsage_metrics) $(_perfsage_events "$program")" ;;
+	-e | --event) _perfsage_offer_list "$(_perfsage_events "$program")" ;;
+	-M | --metrics)
+		[[ $command == stat ]] || return 1
+		_perfsage_offer_list "$(_perfsage_groups "$program") $(_perfsage_metrics "$program")"
+		;;
+	--heat-by) _perfsage_offer "$(_perfsage_metrics "$program") $(_perfsage_events "$program")" ;;
 	-p | --pid) _perfsage_offer "$(cd /proc && echo [1-9]*)" ;;
 	--by) _perfsage_offer "cpu core cache l1 l2 l3 l4 numa node die package socket group machine thread" ;;
 	--method) _perfsage_offer "auto per-cpu cgroup whole" ;;

@@ -321,7 +321,8 @@ int tool_stat(int argc, char **argv)
 
 	if (stat_options_parse(&session.options, argc, argv, &status) != 0)
 		goto clear_options;
-	session.model = stat_events_create(&session.options);
+	if (stat_metrics_resolve(&session.options) == 0)
+		session.model = stat_events_create(&session.options);
 	status = session.model ? stat_prepare_and_run(&session) : TOOL_FAILED;
 	ps_eventset_destroy(session.model);
 clear_options:

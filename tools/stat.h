@@ -13,6 +13,7 @@
 #include "tools/file.h"
 #include "tools/options.h"
 #include "tools/stat_method.h"
+#include "tools/stat_metrics.h"
 #include "tools/stat_regions.h"
 #include "tools/stat_uncounted.h"
 #include "tools/terminal.h"
@@ -60,6 +61,9 @@ struct stat_limits {
 
 struct stat_options {
 	struct tool_names events; /* freed by stat_options_clear, as target is */
+	/* Names of metrics and groups; then of the metrics that are shown, none: all that there are
+	 */
+	struct tool_names metrics;
 	struct stat_target target;
 	struct stat_limits limits;
 	enum stat_layout layout;
@@ -78,10 +82,12 @@ struct stat_options {
 		const char *one_in; /* NULL: each visit is counted */
 		const char *region; /* whose tree is shown; NULL: the table of all */
 	} of_regions;
-	bool shows_tasks;     /* the matrix of software threads and hardware threads */
-	bool hides_idle;      /* in JSON and CSV, which have all components otherwise */
-	unsigned print_flags; /* that text is asked for: PS_PRINT_IDLE, PS_PRINT_EACH */
-	bool is_raw;
+	bool shows_tasks; /* the matrix of software threads and hardware threads */
+	struct {
+		bool hides_idle; /* in JSON and CSV, which have all components otherwise */
+		unsigned flags;  /* that text is asked for: PS_PRINT_IDLE, PS_PRINT_EACH */
+		bool is_raw;
+	} look;
 	char **command; /* NULL-terminated; NULL: none */
 };
 
@@ -159,23 +165,6 @@ int stat_start_cpus(struct stat_count *count, const char *cpus); /* NULL: all */
 int stat_start_cgroup(struct stat_count *count, const char *path);
 
 /* stat_show.c: the output, and the counts of one run or interval. */
-
-#define STAT_MOST_METRICS 32
-
-/* The derived values that can be told of a tree. */
-struct stat_metrics {
-	const struct ps_component *root;
-	bool is_for_people;
-	bool has_unknown;
-	char *names[STAT_MOST_METRICS];
-	size_t count;
-};
-
-/* is_for_people: without rates, for which a table has no room. has_unknown:
- * those too that can't be told yet. */
-void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *root,
-                       bool is_for_people, bool has_unknown);
-void stat_metrics_clear(struct stat_metrics *metrics);
 
 /* stat_footer.c: the lines above and below the counts. */
 
@@ -343,7 +332,8 @@ struct stat_aggregate {
 	struct ps__spread elapsed;
 	struct stat_metrics metrics;
 	struct stat_quality quality;
-	bool is_for_people; /* see stat_metrics_find */
+	const struct tool_names *asked; /* see stat_metrics_find */
+	bool is_for_people;             /* the same */
 };
 
 /* Others that are added must be of the same machine. -1 after a complaint. */

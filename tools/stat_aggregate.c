@@ -19,7 +19,8 @@ int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_ou
                           const struct stat_count *count)
 {
 	*aggregate =
-	    (struct stat_aggregate){.is_for_people = output->options->format == PS_FORMAT_TEXT};
+	    (struct stat_aggregate){.asked = &output->options->metrics,
+	                            .is_for_people = output->options->format == PS_FORMAT_TEXT};
 	return stat_quality_create(&aggregate->quality, count->model);
 }
 
@@ -35,9 +36,9 @@ void stat_aggregate_destroy(struct stat_aggregate *aggregate)
 static int aggregate_create_table(const struct stat_aggregate *aggregate, struct ps_component *root,
                                   struct ps__table *out)
 {
-	const char *const *names = (const char *const *)aggregate->metrics.names;
+	const char *const *names = (const char *const *)aggregate->metrics.names.names;
 
-	if (ps__table_create(out, root, names, aggregate->metrics.count) == PS_OK)
+	if (ps__table_create(out, root, names, aggregate->metrics.names.count) == PS_OK)
 		return 0;
 	return tool_complain("%s", ps_error_detail()), -1;
 }
@@ -49,7 +50,8 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 	ps__table_clear(&aggregate->table);
 	free(aggregate->spreads);
 	stat_metrics_clear(&aggregate->metrics);
-	stat_metrics_find(&aggregate->metrics, root, aggregate->is_for_people, true);
+	stat_metrics_find(&aggregate->metrics, aggregate->asked, root, aggregate->is_for_people,
+	                  true);
 	if (aggregate_create_table(aggregate, root, &aggregate->table) < 0)
 		return -1;
 	size_t cells = aggregate->table.row_count * aggregate->table.column_count;

@@ -160,6 +160,8 @@ static int options_take_value(struct stat_options *options, int key, const char 
 	switch (key) {
 	case 'e':
 		return tool_names_add(&options->events, argument);
+	case 'M':
+		return tool_names_split(&options->metrics, argument);
 	case 'p':
 		return options_split_pids(options, argument);
 	case 'I':
@@ -224,10 +226,10 @@ static int options_take_option(struct stat_options *options, int key, const char
 	case OPTION_CSV:
 		return options_take_format(options, PS_FORMAT_CSV);
 	case OPTION_IDLE:
-		options->print_flags |= PS_PRINT_IDLE;
+		options->look.flags |= PS_PRINT_IDLE;
 		return 0;
 	case OPTION_EACH:
-		options->print_flags |= PS_PRINT_EACH;
+		options->look.flags |= PS_PRINT_EACH;
 		return 0;
 	case OPTION_PROCESSES:
 		options->shows_processes = true;
@@ -242,10 +244,10 @@ static int options_take_option(struct stat_options *options, int key, const char
 		options->appends = true;
 		return 0;
 	case OPTION_NO_IDLE:
-		options->hides_idle = true;
+		options->look.hides_idle = true;
 		return 0;
 	case OPTION_RAW:
-		options->is_raw = true;
+		options->look.is_raw = true;
 		return 0;
 	default:
 		return options_take_value(options, key, argument);
@@ -430,6 +432,7 @@ int stat_options_parse(struct stat_options *options, int argc, char **argv, int 
 void stat_options_clear(struct stat_options *options)
 {
 	tool_names_clear(&options->events);
+	tool_names_clear(&options->metrics);
 	ps__os_free(options->target.pids);
 	free(options->output);
 	free(options->heat);

@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "output/number.h"
 #include "tools/file.h"
+#include "tools/metrics.h"
 #include "tools/stat.h"
 #include "tools/terminal.h"
 #include "tools/watcher.h"
@@ -20,41 +21,15 @@
 #define PRELOAD "libperfsage-preload.so"
 #define FLUSH_S "5" /* unless the user has chosen otherwise */
 
-/* What a folder of the installation has behind the prefix; NULL: it is elsewhere. */
-static const char *regions_behind_prefix(const char *folder)
-{
-	size_t length = strlen(PS_PREFIX);
-
-	return strncmp(folder, PS_PREFIX, length) == 0 ? folder + length : NULL;
-}
-
-/* The prefix that the command has now: make install may have had another one than configure. */
-static bool regions_find_by_own_prefix(const char *folder, size_t length, char *path,
-                                       size_t size_bytes)
-{
-	const char *bin = regions_behind_prefix(PS_BINDIR);
-	const char *lib = regions_behind_prefix(PS_LIBDIR);
-	size_t tail = bin ? strlen(bin) : 0;
-
-	if (!bin || !lib || length < tail || strncmp(folder + length - tail, bin, tail) != 0)
-		return false;
-	snprintf(path, size_bytes, "%.*s%s/" PRELOAD, (int)(length - tail), folder, lib);
-	return access(path, R_OK) == 0;
-}
-
 static bool regions_find_by_own_path(char *path, size_t size_bytes)
 {
-	char own[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+	char own[PATH_MAX - sizeof "/../.libs/" PRELOAD];
 
-	own[length > 0 ? length : 0] = '\0';
-	char *slash = strrchr(own, '/');
-	if (!slash)
+	if (!tool_find_own_folder(own, sizeof own))
 		return false;
 	/* In a build tree beside the library. */
-	snprintf(path, size_bytes, "%.*s/../.libs/" PRELOAD, (int)(slash - own), own);
-	return access(path, R_OK) == 0 ||
-	       regions_find_by_own_prefix(own, (size_t)(slash - own), path, size_bytes);
+	snprintf(path, size_bytes, "%s/../.libs/" PRELOAD, own);
+	return access(path, R_OK) == 0 || tool_find_installed(PS_LIBDIR, PRELOAD, path, size_bytes);
 }
 
 static int regions_find_preload(char *path, size_t size_bytes)
@@ -138,7 +113,7 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	    .types = options->by.types,
 	    .cache_level = options->by.cache_level,
 	    .width = output->screen.width,
-	    .flags = (options->is_raw ? PS_PATHS_RAW : 0) |
+	    .flags = (options->look.is_raw ? PS_PATHS_RAW : 0) |
 	             (is_text && output->screen.has_utf8 ? PS_PATHS_UTF8 : 0) |
 	             (is_text && output->screen.has_colour ? PS_PATHS_COLOUR : 0)};
 	regions->settings.region = region ? strdup(region) : NULL;

@@ -16,53 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* On a whole CPU the clocks go on while it is idle: they tell no CPU time. */
-static bool show_is_without_time(const char *name, const struct ps_metric_value *value)
-{
-	const char *unit = ps_metric_unit(name);
-	bool needs_time = strcmp(unit, "GHz") == 0 || strcmp(unit, "1/s") == 0 ||
-	                  strncmp(name, "time-share", strlen("time-share")) == 0;
-
-	return needs_time && value->attribution == PS_ATTRIBUTION_ATTACHED;
-}
-
-/* Only what is known is shown: a ratio of events that were not counted is
- * none. */
-static int show_keep_metric(const char *name, void *context)
-{
-	struct stat_metrics *metrics = context;
-	struct ps_metric_value value;
-
-	if (metrics->count == STAT_MOST_METRICS)
-		return 1;
-	/* A table has room for ratios; the lines below it tell what happened
-	 * in a second. */
-	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
-		return 0;
-	if (ps_component_metric(metrics->root, name, &value) != PS_OK ||
-	    show_is_without_time(name, &value))
-		return 0;
-	if (isnan(value.value) && !metrics->has_unknown)
-		return 0;
-	metrics->names[metrics->count] = strdup(name);
-	metrics->count += metrics->names[metrics->count] != NULL;
-	return 0;
-}
-
-void stat_metrics_find(struct stat_metrics *metrics, const struct ps_component *root,
-                       bool is_for_people, bool has_unknown)
-{
-	*metrics = (struct stat_metrics){
-	    .root = root, .is_for_people = is_for_people, .has_unknown = has_unknown};
-	ps_metric_for_each(root, show_keep_metric, metrics);
-}
-
-void stat_metrics_clear(struct stat_metrics *metrics)
-{
-	for (size_t index = 0; index < metrics->count; index++)
-		free(metrics->names[index]);
-}
-
 static int show_open_file(struct stat_output *output, struct tool_watcher *watcher)
 {
 	const char *name = output->options->output;
@@ -138,11 +91,11 @@ struct ps_print_options stat_print_options(const struct stat_output *output)
 	    .types = types,
 	    .cache_level = options->by.cache_level,
 	    .width = output->screen.width,
-	    .flags = PS__PRINT_REPORT | (options->is_raw ? PS_PRINT_RAW : 0) |
+	    .flags = PS__PRINT_REPORT | (options->look.is_raw ? PS_PRINT_RAW : 0) |
 	             (output->screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
 	             (output->screen.has_colour ? PS_PRINT_COLOUR : 0) |
 	             (options->layout == STAT_LAYOUT_BY ? PS_PRINT_EACH : 0) |
-	             (types ? PS_PRINT_FLAT : 0) | options->print_flags};
+	             (types ? PS_PRINT_FLAT : 0) | options->look.flags};
 }
 
 static int show_add_tree(struct stat_output *output, struct stat_count *count,
@@ -152,10 +105,10 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 	struct stat_metrics metrics;
 	struct ps__table table;
 
-	stat_metrics_find(&metrics, count->root, true, false);
+	stat_metrics_find(&metrics, &output->options->metrics, count->root, true, false);
 	how.flags |= is_interval ? PS_PRINT_NO_LEGEND : 0;
-	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names,
-	                            metrics.count);
+	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names.names,
+	                            metrics.names.count);
 	if (code == PS_OK) {
 		code = ps__text_add_table(&table, &how, out);
 		ps__table_clear(&table);
@@ -333,13 +286,13 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 
 	if (output->regions)
 		how.types = PS_TYPE_BIT(PS_COMPONENT_MACHINE);
-	stat_metrics_find(&metrics, count->root, false, false);
+	stat_metrics_find(&metrics, &options->metrics, count->root, false, false);
 	stat_fields_create(&fields, output, count, facts);
-	how.metrics = (const char *const *)metrics.names;
-	how.metric_count = metrics.count;
+	how.metrics = (const char *const *)metrics.names.names;
+	how.metric_count = metrics.names.count;
 	how.fields = fields.fields;
 	how.field_count = fields.count;
-	how.flags = (options->hides_idle ? PS_EXPORT_NO_IDLE : 0) |
+	how.flags = (options->look.hides_idle ? PS_EXPORT_NO_IDLE : 0) |
 	            (is_one_of_many ? PS_EXPORT_COMPACT : 0) |
 	            (output->has_csv_header ? PS_EXPORT_NO_HEADER : 0);
 	int code = ps_export_with(count->root, options->format, &how, output->stream);

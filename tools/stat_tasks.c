@@ -187,7 +187,7 @@ static struct ps__look tasks_look_of(const struct matrix *matrix, size_t event,
 {
 	return (struct ps__look){.unit = ps_eventset_event_unit(matrix->model, event),
 	                         .scale = ps_eventset_event_scale(matrix->model, event),
-	                         .si = !output->options->is_raw};
+	                         .si = !output->options->look.is_raw};
 }
 
 static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat_output *output,

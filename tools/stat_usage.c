@@ -6,6 +6,9 @@ static const struct tool_option options_of_stat[] = {
     {'e', "event", "EVENTS",
      "what to count: names with commas between them; may be\ngiven several times. perfsage list "
      "has the names;\n'sched:*' are all tracepoints that match, and '{A,B}'\nare counted together"},
+    {'M', "metrics", "NAMES",
+     "count what these metrics and groups need, and show them;\nperfsage list --metrics has the "
+     "names"},
     {'p', "pid", "PIDS", "count these processes, and what they create, until\nthey end or Ctrl-C"},
     {OPTION_CHILDREN, "children", NULL, "with -p: their children that run already as well"},
     {'a', "all-cpus", NULL, "count whole CPUs, whatever runs there, until Ctrl-C"},
@@ -75,8 +78,6 @@ static const struct tool_option options_of_perf[] = {
     {'d', "detailed", NULL,
      "name the events, as in -e L1-dcache-loads,L1-dcache-load-misses; perfsage list has them"},
     {'G', "for-each-cgroup", "NAMES", "--cgroup PATH counts a control group"},
-    {'M', "metrics", "NAMES",
-     "derived values are shown where their events are counted; ps_metric(3) has them"},
     {'i', "no-inherit", NULL, "--tasks tells threads and children apart"},
     {'n', "null", NULL, "-e task-clock costs next to nothing, and the elapsed time is shown"},
     {'t', "tid", "TIDS", "-p PID --tasks tells the threads of a process apart"},
@@ -88,8 +89,7 @@ static const struct tool_option options_of_perf[] = {
     {OPTION_OF_PERF, "filter", "FILTER", "tracepoints are counted without a filter"},
     {OPTION_OF_PERF, "interval-clear", NULL, "a terminal shows each interval in the same place"},
     {OPTION_OF_PERF, "metric-only", NULL, "--json has metrics apart from counts"},
-    {OPTION_OF_PERF, "topdown", NULL,
-     "derived values are shown where their events are counted; ps_metric(3) has them"},
+    {OPTION_OF_PERF, "topdown", NULL, "-M topdown shows where the slots of the cores went"},
     {OPTION_OF_PERF, "scale", NULL,
      "counts of events that shared a counter are estimates, with ~; JSON has them raw, too"},
     {OPTION_OF_PERF, "no-scale", NULL,
@@ -124,6 +124,7 @@ const struct tool_usage stat_usage = {
     .foreign_count = sizeof options_of_perf / sizeof options_of_perf[0],
     .examples = "perfsage stat make -j8\n"
 		"perfsage stat -e cycles,cache-misses --by package -- ./solver input.txt\n"
+		"perfsage stat -M cycles,page-fault-rate ./solver input.txt\n"
 		"perfsage stat -e page-faults -r 5 --csv -o runs.csv -- ./solver input.txt\n"
 		"perfsage stat -p 4711 -I 1000\n"
 		"perfsage stat --regions -e instructions,cache-misses ./solver input.txt\n"

@@ -7,6 +7,7 @@ tool_tests = \
 	tests/tool/list \
 	tests/tool/log \
 	tests/tool/marks \
+	tests/tool/metrics \
 	tests/tool/stat-append \
 	tests/tool/stat-cgroup \
 	tests/tool/stat-children \

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loads the files of metrics, and finds the name that was meant. */
+#include "tools/metrics.h"
+
+#include "analysis/metric_file.h"
+#include "base/distance.h"
+#include "tools/options.h"
+#include "tools/terminal.h"
+
+#include <limits.h>
+#include <perfsage.h>
+#include <unistd.h>
+
+static void metrics_load(const char *path)
+{
+	if (ps_metric_load(path) != PS_OK)
+		tool_complain("%s", ps_error_detail());
+}
+
+/* The built-in ones are in the command itself. So a folder of an installation is read only for what
+ * was changed in it or added to it, and only by the command that is part of it. */
+void tool_metrics_load(void)
+{
+	char path[PATH_MAX];
+
+	if (tool_find_installed(PS_PKGDATADIR, "metrics", path, sizeof path))
+		metrics_load(path);
+	metrics_load(NULL);
+}
+
+static void metrics_keep_nearest(const char *word, const char *name, const char **nearest)
+{
+	if (name && (!*nearest || ps__distance(word, name) < ps__distance(word, *nearest)))
+		*nearest = name;
+}
+
+bool tool_metrics_complain_unknown(const char *word)
+{
+	const char *nearest = NULL;
+
+	for (const struct ps__metric *metric = ps__metric_next(NULL); metric;
+	     metric = ps__metric_next(metric)) {
+		metrics_keep_nearest(word, metric->name, &nearest);
+		metrics_keep_nearest(word, metric->group ? metric->group->name : NULL, &nearest);
+	}
+	if (!nearest)
+		return false;
+	if (tool_is_near(word, ps__distance(word, nearest)))
+		tool_complain("-M: there is no metric or group '%s': did you mean '%s'?", word,
+		              nearest);
+	else
+		tool_complain("-M: there is no metric or group '%s': perfsage list --metrics shows "
+		              "them",
+		              word);
+	return true;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage stat -M: metrics and groups become events to count, and columns to show. Without -M all
+ * metrics are shown whose events are counted. */
+#include "tools/stat.h"
+
+#include "analysis/metric_file.h"
+#include "tools/metrics.h"
+#include "tools/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct asked {
+	struct stat_options *options;
+	struct ps_eventset *events; /* all that the metrics need */
+	struct tool_names metrics;  /* that can be counted */
+};
+
+/* Keeps a metric whose events can be counted here, and tells why it can't be else. */
+static int asked_add_metric(struct asked *asked, const struct ps__metric_ask *ask)
+{
+	char name[PS__METRIC_NAME_BYTES];
+	int code = ps__metric_add_events(asked->events, ask);
+
+	if (code != PS_OK)
+		return tool_complain("-M: %s", ps_error_detail()), 0;
+	snprintf(name, sizeof name, "%s%s", ask->metric->name, ask->modifier);
+	for (size_t index = 0; index < asked->metrics.count; index++) {
+		if (strcmp(asked->metrics.names[index], name) == 0)
+			return 0;
+	}
+	return tool_names_append(&asked->metrics, name);
+}
+
+static int asked_add_group(struct asked *asked, const char *group)
+{
+	int result = 0;
+
+	for (const struct ps__metric *metric = ps__metric_next(NULL); metric && result == 0;
+	     metric = ps__metric_next(metric)) {
+		if (ps__metric_is_in(metric, group))
+			result = asked_add_metric(asked, &(struct ps__metric_ask){metric, ""});
+	}
+	return result;
+}
+
+/* A group's name comes first, as -M GROUP is the usual form. */
+static int asked_add_word(struct asked *asked, const char *word)
+{
+	struct ps__metric_ask ask;
+
+	if (ps__metric_has_group(word))
+		return asked_add_group(asked, word);
+	if (ps__metric_find(word, &ask) == PS_OK)
+		return asked_add_metric(asked, &ask);
+	if (tool_metrics_complain_unknown(word) == 0)
+		tool_complain("-M: %s", ps_error_detail());
+	return -1;
+}
+
+/* Behind those of -e; one that is there already is none to add. */
+static int asked_take_events(struct asked *asked)
+{
+	struct tool_names *names = &asked->options->events;
+	size_t before = names->count;
+
+	for (size_t index = 0; index < ps_eventset_event_count(asked->events); index++) {
+		const char *name = ps_eventset_event_name(asked->events, index);
+		bool is_there = false;
+		for (size_t other = 0; other < before && !is_there; other++)
+			is_there = strcmp(names->names[other], name) == 0;
+		if (!is_there && tool_names_append(names, name) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int asked_resolve(struct asked *asked)
+{
+	const struct tool_names *words = &asked->options->metrics;
+	int result = 0;
+
+	for (size_t index = 0; index < words->count && result == 0; index++)
+		result = asked_add_word(asked, words->names[index]);
+	if (result == 0 && asked->metrics.count == 0)
+		result = (tool_complain("-M: none of these metrics can be counted here; perfsage "
+		                        "list --metrics tells of each why"),
+		          -1);
+	return result == 0 ? asked_take_events(asked) : result;
+}
+
+int stat_metrics_resolve(struct stat_options *options)
+{
+	struct asked asked = {.options = options};
+
+	tool_metrics_load();
+	if (options->metrics.count == 0)
+		return 0;
+	if (ps_eventset_create(&asked.events) != PS_OK)
+		return tool_complain("%s", ps_error_detail()), -1;
+	int result = asked_resolve(&asked);
+	ps_eventset_destroy(asked.events);
+	if (result == 0) {
+		tool_names_clear(&options->metrics);
+		options->metrics = asked.metrics;
+	} else {
+		tool_names_clear(&asked.metrics);
+	}
+	return result;
+}
+
+/* On a whole CPU the clocks go on while it is idle: they tell no CPU time. */
+static bool metrics_lack_time(const char *name, const struct ps_metric_value *value)
+{
+	const char *unit = ps_metric_unit(name);
+	bool needs_time = strcmp(unit, "GHz") == 0 || strcmp(unit, "1/s") == 0 ||
+	                  strncmp(name, "time-share", strlen("time-share")) == 0;
+
+	return needs_time && value->attribution == PS_ATTRIBUTION_ATTACHED;
+}
+
+/* Only what is known is shown: a ratio of events that were not counted is
+ * none. */
+static int metrics_keep(const char *name, void *context)
+{
+	struct stat_metrics *metrics = context;
+	struct ps_metric_value value;
+
+	/* A table has room for ratios; the lines below it tell what happened
+	 * in a second. */
+	if (metrics->is_for_people && strcmp(ps_metric_unit(name), "1/s") == 0)
+		return 0;
+	if (ps_component_metric(metrics->root, name, &value) != PS_OK ||
+	    metrics_lack_time(name, &value))
+		return 0;
+	if (isnan(value.value) && !metrics->has_unknown)
+		return 0;
+	return tool_names_append(&metrics->names, name) < 0;
+}
+
+void stat_metrics_find(struct stat_metrics *metrics, const struct tool_names *asked,
+                       const struct ps_component *root, bool is_for_people, bool has_unknown)
+{
+	*metrics = (struct stat_metrics){
+	    .root = root, .is_for_people = is_for_people, .has_unknown = has_unknown};
+	if (asked->count == 0)
+		ps_metric_for_each(root, metrics_keep, metrics);
+	for (size_t index = 0; index < asked->count; index++)
+		tool_names_append(&metrics->names, asked->names[index]);
+}
+
+void stat_metrics_clear(struct stat_metrics *metrics)
+{
+	tool_names_clear(&metrics->names);
+}
