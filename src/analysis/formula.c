@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vector.h"
 #include "eventset/parts.h"
 
 #include <math.h>
@@ -57,6 +58,70 @@ void ps__formula_set_number(struct ps_formula *formula, size_t name, double numb
 		node->kind = PS__FORMULA_NUMBER;
 		node->number = number;
 	}
+}
+
+static size_t count_uses(const struct ps_formula *formula, size_t name)
+{
+	size_t uses = 0;
+
+	for (size_t index = 0; index < formula->node_count; index++)
+		uses += formula->nodes[index].kind == PS__FORMULA_NAME &&
+		        formula->nodes[index].operands[0] == name;
+	return uses;
+}
+
+bool ps__formula_uses(const struct ps_formula *formula, size_t name)
+{
+	return count_uses(formula, name) > 0;
+}
+
+/* Copies the nodes of another formula behind those that are there. */
+static int copy_nodes(struct ps_formula *formula, const struct ps_formula *other)
+{
+	uint32_t offset = (uint32_t)formula->node_count;
+	size_t count = formula->node_count + other->node_count;
+	struct ps__formula_node *nodes = ps__vector_reserve(
+	    formula->nodes, formula->node_count, count, &formula->node_room, sizeof *nodes);
+
+	if (!nodes)
+		return ps__fail_memory("a formula");
+	formula->nodes = nodes;
+	for (size_t index = 0; index < other->node_count; index++) {
+		struct ps__formula_node *node = &nodes[offset + index];
+		*node = other->nodes[index];
+		node->above += offset;
+		for (size_t operand = 0; operand < 3; operand++)
+			node->operands[operand] += offset;
+		if (node->kind != PS__FORMULA_NAME)
+			continue;
+		size_t name =
+		    ps__formula_add_name(formula, other->names[other->nodes[index].operands[0]]);
+		if (name == SIZE_MAX)
+			return ps__fail_memory("a formula");
+		node->operands[0] = (uint32_t)name;
+	}
+	formula->node_count = count;
+	return PS_OK;
+}
+
+int ps__formula_insert(struct ps_formula *formula, size_t name, const struct ps_formula *other)
+{
+	size_t count = formula->node_count, uses = count_uses(formula, name);
+	size_t steps = formula->steps + uses * other->steps;
+
+	if (formula->depth + other->depth > PS__FORMULA_DEPTH || steps > PS__FORMULA_STEPS)
+		return PS_ECOUNT;
+	int result = copy_nodes(formula, other);
+	for (size_t index = 0; result == PS_OK && index < count; index++) {
+		struct ps__formula_node *node = &formula->nodes[index];
+		if (node->kind != PS__FORMULA_NAME || node->operands[0] != name)
+			continue;
+		node->kind = PS__FORMULA_INNER;
+		node->operands[0] = (uint32_t)count + other->root;
+	}
+	formula->depth += other->depth;
+	formula->steps = steps;
+	return result;
 }
 
 struct evaluation {
@@ -179,6 +244,8 @@ static double evaluate_single(struct evaluation *evaluation, const struct ps__fo
 		return evaluate_name(evaluation, evaluation->formula->names[node->operands[0]]);
 	case PS__FORMULA_NEGATE:
 		return -evaluate_node(evaluation, node->operands[0]);
+	case PS__FORMULA_INNER:
+		return evaluate_node(evaluation, node->operands[0]);
 	default:
 		return evaluate_choice(evaluation, node);
 	}
@@ -186,7 +253,7 @@ static double evaluate_single(struct evaluation *evaluation, const struct ps__fo
 
 static bool is_single(const struct ps__formula_node *node)
 {
-	return node->kind <= PS__FORMULA_NEGATE || node->kind == PS__FORMULA_IF;
+	return node->kind <= PS__FORMULA_INNER || node->kind == PS__FORMULA_IF;
 }
 
 /* Of a long chain of operators the left operand is all but the last: a loop goes down to the first

@@ -4,12 +4,14 @@
 #define PS_ANALYSIS_FORMULA_H
 
 #include <perfsage/formula.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ps__formula_kind {
 	PS__FORMULA_NUMBER,
 	PS__FORMULA_NAME,
 	PS__FORMULA_NEGATE,
+	PS__FORMULA_INNER, /* another formula, which is its operand */
 	PS__FORMULA_ADD,
 	PS__FORMULA_SUBTRACT,
 	PS__FORMULA_MULTIPLY,
@@ -42,7 +44,12 @@ struct ps_formula {
 	uint32_t root;
 	char **names;
 	size_t name_count, name_room;
+	unsigned depth; /* parentheses and choices that are open at once */
+	size_t steps;   /* of an evaluation, at most */
 };
+
+/* A formula with others in it takes no more steps. */
+#define PS__FORMULA_STEPS ((size_t)100000)
 
 /* Where a formula begins, for errors. */
 struct ps__formula_place {
@@ -56,6 +63,13 @@ int ps__formula_create_at(struct ps_formula **out, const char *text,
 /* formula_parse.c: fills an empty formula. A code, with a detail. */
 int ps__formula_parse(struct ps_formula *formula, const char *text,
                       const struct ps__formula_place *where);
+/* The number of a name, which is added if it is new; SIZE_MAX: no memory. */
+size_t ps__formula_add_name(struct ps_formula *formula, const char *name);
+/* The name stands for another formula. PS_ENOMEM; PS_ECOUNT without a detail: all together is too
+ * deep, or too long. */
+int ps__formula_insert(struct ps_formula *formula, size_t name, const struct ps_formula *other);
+/* Is a name still looked up? */
+bool ps__formula_uses(const struct ps_formula *formula, size_t name);
 /* Names that stand for numbers become those. */
 void ps__formula_set_number(struct ps_formula *formula, size_t name, double number);
 

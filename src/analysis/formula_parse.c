@@ -187,29 +187,35 @@ static char *copy_name(const char *text, size_t length)
 	return name;
 }
 
-/* Takes over the name, which may be NULL for lack of memory. */
-static uint32_t add_name(struct reader *reader, char *name)
+size_t ps__formula_add_name(struct ps_formula *formula, const char *name)
 {
-	struct ps_formula *formula = reader->formula;
 	size_t index = 0;
 
-	if (!name)
-		return fail_memory(reader);
 	while (index < formula->name_count && strcmp(formula->names[index], name) != 0)
 		index++;
-	if (index < formula->name_count) {
-		ps__os_free(name);
-	} else {
-		char **names =
-		    ps__vector_reserve(formula->names, formula->name_count, formula->name_count + 1,
-		                       &formula->name_room, sizeof *names);
-		if (!names) {
-			ps__os_free(name);
-			return fail_memory(reader);
-		}
-		formula->names = names;
-		names[formula->name_count++] = name;
-	}
+	if (index < formula->name_count)
+		return index;
+	char **names =
+	    ps__vector_reserve(formula->names, formula->name_count, formula->name_count + 1,
+	                       &formula->name_room, sizeof *names);
+	if (!names)
+		return SIZE_MAX;
+	formula->names = names;
+	names[index] = ps__os_strdup(name);
+	if (!names[index])
+		return SIZE_MAX;
+	formula->name_count++;
+	return index;
+}
+
+/* Frees the name, which may be NULL for lack of memory. */
+static uint32_t add_name(struct reader *reader, char *name)
+{
+	size_t index = name ? ps__formula_add_name(reader->formula, name) : SIZE_MAX;
+
+	ps__os_free(name);
+	if (index == SIZE_MAX)
+		return fail_memory(reader);
 	return add_node(reader, (struct ps__formula_node){.kind = PS__FORMULA_NAME,
 	                                                  .operands = {(uint32_t)index, 0, 0}});
 }
@@ -377,6 +383,8 @@ static uint32_t read_choice(struct reader *reader)
 			node.operands[2] = read_choice(reader);
 		node.operands[0] = reader->result == PS_OK ? add_node(reader, node) : NO_NODE;
 	}
+	if (reader->depth > reader->formula->depth)
+		reader->formula->depth = reader->depth;
 	reader->depth--;
 	return node.operands[0];
 }
@@ -391,5 +399,6 @@ int ps__formula_parse(struct ps_formula *formula, const char *text,
 	formula->root = read_choice(&reader);
 	if (reader.result == PS_OK && reader.length > 0)
 		fail(&reader, "an operator is expected");
+	formula->steps = formula->node_count;
 	return reader.result;
 }

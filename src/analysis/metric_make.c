@@ -78,7 +78,7 @@ static int find_operands(struct ps__metric_file *file, struct ps__metric *metric
 			ps__formula_set_number(metric->tree, index, symbol->number);
 			continue;
 		}
-		if (!is_event(name))
+		if (!is_event(name) || !ps__formula_uses(metric->tree, index))
 			continue;
 		if (metric->count == PS__METRIC_MOST_OPERANDS)
 			return fail_at(where, PS_ECOUNT,
@@ -90,6 +90,51 @@ static int find_operands(struct ps__metric_file *file, struct ps__metric *metric
 		add_operand(metric, name, symbol);
 	}
 	return metric->count ? PS_OK : fail_at(where, PS_EINVAL, "has no event", metric->name);
+}
+
+/* A metric of the file before this one; of several formulas that for the same machines. */
+static const struct ps__metric *find_metric(const struct ps__metric_file *file,
+                                            const struct ps__metric_entry *before, const char *name,
+                                            size_t formula)
+{
+	const struct ps__metric_entry *entry = file->first;
+
+	while (entry != before &&
+	       (entry->is_other_formula || strcmp(entry->metric.name, name) != 0))
+		entry = entry->next_in_file;
+	if (entry == before)
+		return NULL;
+	const struct ps__metric *metric = &entry->metric;
+	while (formula-- > 0 && metric->next_formula)
+		metric = metric->next_formula;
+	return metric;
+}
+
+/* Other metrics that the formula names become part of it. */
+static int insert_metrics(struct ps__metric_file *file, struct ps__metric_entry *entry,
+                          const struct ps__metric_symbols *symbols,
+                          const struct ps__formula_place *where)
+{
+	struct ps__metric *metric = &entry->metric;
+	size_t formula = 0;
+	const char *name;
+
+	for (const struct ps__metric_entry *other = file->first; other; other = other->next_in_file)
+		formula += other != entry && strcmp(other->metric.name, metric->name) == 0;
+	for (size_t index = 0; (name = ps_formula_name(metric->tree, index)); index++) {
+		const struct ps__metric *other =
+		    find_symbol(symbols, name) ? NULL : find_metric(file, entry, name, formula);
+		int result = other && other->name != metric->name
+		                 ? ps__formula_insert(metric->tree, index, other->tree)
+		                 : PS_OK;
+		if (result == PS_ECOUNT)
+			return fail_at(where, result,
+			               "is too long, or too deep, with the metrics that it names",
+			               metric->name);
+		if (result != PS_OK)
+			return result;
+	}
+	return PS_OK;
 }
 
 /* Modifiers are those of the first event that isn't a clock. */
@@ -121,7 +166,9 @@ int ps__metric_make(struct ps__metric_file *file, const struct ps__metric *metri
 	else
 		file->first = entry;
 	file->last = entry;
-	result = find_operands(file, &entry->metric, symbols, where);
+	result = insert_metrics(file, entry, symbols, where);
+	if (result == PS_OK)
+		result = find_operands(file, &entry->metric, symbols, where);
 	if (result != PS_OK)
 		return result;
 	find_lead(&entry->metric);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define PATH "/sys/my.metrics"
+#define HEAD "group g: about\n"
 
 static int load(const char *text)
 {
@@ -161,6 +162,51 @@ START_TEST(a_share_is_of_the_whole_machine)
 }
 END_TEST
 
+START_TEST(a_formula_may_name_the_metrics_above_it)
+{
+	struct ps_eventset *set = scene_set("page-faults", "context-switches", NULL);
+
+	check_ok(load("group mine: built of each other\n"
+	              "event faults = page-faults\nevent switches = context-switches\n"
+	              "number two = 2\n"
+	              "metric sum: a\n cycles + 1\nor\n faults + switches\n"
+	              "metric twice: b\n two * sum - nothing\nor\n sum * two + sum * 0\n"
+	              "metric share: c\n 100 * faults / sum\nor\n 1000 * faults / sum + 0 * twice\n"
+	              "metric own: d\n faults + own\n"));
+	store(set, 2, (const long long[]){3, 1});
+	ck_assert(value_of(2, "sum") == 4);
+	ck_assert(value_of(2, "twice") == 8);
+	ck_assert(value_of(2, "share") == 750);
+	/* It isn't above itself: this is an event. */
+	check_fails(ps_component_metric(scene.root, "own", &(struct ps_metric_value){0}),
+	            PS_ENOEVNT);
+	check_detail("page-faults and own");
+	check_ok(ps_metric_undefine("sum"));
+	ck_assert(value_of(2, "twice") == 8);
+	check_ok(ps_metric_undefine("twice"));
+	check_ok(ps_metric_undefine("share"));
+	check_ok(ps_metric_undefine("own"));
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Each doubles the steps of the one before; or is deeper. */
+START_TEST(metrics_of_metrics_have_an_end)
+{
+	char text[4000] = HEAD "metric m0: a\n e\n", *at = text + strlen(text);
+
+	for (int number = 1; number < 40; number++)
+		at += sprintf(at, "metric m%d: a\n m%d + m%d\n", number, number - 1, number - 1);
+	check_fails(load(text), PS_ECOUNT);
+	check_detail("is too long, or too deep, with the metrics that it names");
+	at = stpcpy(text, HEAD "metric m0: a\n ((e))\n");
+	for (int number = 1; number < 40; number++)
+		at += sprintf(at, "metric m%d: a\n ((m%d))\n", number, number - 1);
+	check_fails(load(text), PS_ECOUNT);
+	ck_assert_ptr_null(ps_metric_unit("m0"));
+}
+END_TEST
+
 START_TEST(a_metric_takes_the_place_of_one_before_it)
 {
 	struct ps_eventset *set = scene_set("page-faults", "task-clock", NULL);
@@ -184,8 +230,6 @@ START_TEST(a_metric_takes_the_place_of_one_before_it)
 	ps_eventset_destroy(set);
 }
 END_TEST
-
-#define HEAD "group g: about\n"
 
 static const struct {
 	const char *text, *detail;
@@ -348,6 +392,8 @@ int main(void)
 	tcase_add_test(tests, the_first_formula_counts_whose_events_were_counted);
 	tcase_add_test(tests, a_metric_with_several_formulas_is_visited_once);
 	tcase_add_test(tests, a_share_is_of_the_whole_machine);
+	tcase_add_test(tests, a_formula_may_name_the_metrics_above_it);
+	tcase_add_test(tests, metrics_of_metrics_have_an_end);
 	tcase_add_test(tests, a_metric_takes_the_place_of_one_before_it);
 	tcase_add_test(tests, a_mistake_is_shown_where_it_is);
 	tcase_add_test(tests, a_formula_has_at_most_32_events);
