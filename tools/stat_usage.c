@@ -7,8 +7,7 @@ static const struct tool_option options_of_stat[] = {
      "what to count: names with commas between them; may be\ngiven several times. perfsage list "
      "has the names;\n'sched:*' are all tracepoints that match, and '{A,B}'\nare counted together"},
     {'M', "metrics", "NAMES",
-     "count what these metrics and groups need, and show them;\nperfsage list --metrics has the "
-     "names"},
+     "count what metrics and groups need, and show them;\nperfsage list --metrics has the names"},
     {'p', "pid", "PIDS", "count these processes, and what they create, until\nthey end or Ctrl-C"},
     {OPTION_CHILDREN, "children", NULL, "with -p: their children that run already as well"},
     {'a', "all-cpus", NULL, "count whole CPUs, whatever runs there, until Ctrl-C"},

@@ -38,7 +38,8 @@ struct ps_hooks {
 	int (*ioctl)(int fd, unsigned long request, unsigned long argument);
 	ssize_t (*read)(int fd, void *buffer, size_t size_bytes);
 	ssize_t (*pread)(int fd, void *buffer, size_t size_bytes, off_t offset);
-	int (*open)(const char *path, int flags); /* files under /proc, /sys and /run, read-only */
+	/* Files under /proc, /sys and /run, and files of metrics; read-only */
+	int (*open)(const char *path, int flags);
 	int (*close)(int fd);
 	void *(*mmap)(void *address, size_t length_bytes, int protection, int flags, int fd,
 	              off_t offset);

@@ -158,7 +158,8 @@ int ps__metric_load_path(const char *path)
 	return load_folder(path);
 }
 
-/* The user's folder need not be there. */
+/* The user's folder need not be there; nor is it the user's if it can't be reached, as when another
+ * user's HOME was kept. */
 static int load_home(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -172,7 +173,7 @@ static int load_home(void)
 	if (length < 0 || length >= (int)sizeof path)
 		return PS_OK;
 	int fd = ps__os.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return PS_OK;
 	if (fd >= 0)
 		ps__os.close(fd);
