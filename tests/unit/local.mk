@@ -37,6 +37,7 @@ unit_tests = \
 	tests/unit/test_export \
 	tests/unit/test_faults \
 	tests/unit/test_formula \
+	tests/unit/test_formula_corpus \
 	tests/unit/test_topology_find \
 	tests/unit/test_heat \
 	tests/unit/test_hybrid \

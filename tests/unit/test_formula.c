@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formulas: what the grammar takes and what it means, where it says what is wrong, and how a result
- * is known. tests/scripts/formulas.py holds formulas against those of the Linux kernel.
+ * is known. test_formula_corpus.c has a corpus; tests/scripts/formulas.py holds formulas against
+ * those of the Linux kernel.
  */
-#include "support/fixture.h"
 #include "support/scene.h"
 
 #include <ctype.h>
@@ -213,84 +213,6 @@ static char *repeated(const char *begin, const char *text, size_t times, const c
 	return whole;
 }
 
-/* The names of tests/fixtures/formulas/good.txt. */
-static int look_up_corpus(void *context, const char *name, double *number, struct ps_value *value)
-{
-	static const struct {
-		const char *name;
-		double number;
-	} numbers[] = {{"a", 2},
-	               {"b", 3},
-	               {"c", 5},
-	               {"zero", 0},
-	               {"page-faults", 7},
-	               {"cpu/event=0x3c,umask=1/", 11},
-	               {"#num_cpus", 4},
-	               {"#smt_on", 1},
-	               {"has_event(a)", 1},
-	               {"has_event(z)", 0},
-	               {"source_count(a)", 6}};
-
-	(void)context;
-	(void)value;
-	for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
-		if (strcmp(numbers[index].name, name) == 0)
-			*number = numbers[index].number;
-	}
-	return PS_OK;
-}
-
-/* Calls check with the first word of each line, and the rest; returns how many they are. */
-static unsigned for_each_line(const char *file, void (*check)(const char *word, const char *text))
-{
-	char *corpus = fixture_read(fixture_path("fixtures/formulas", file), NULL), *rest;
-	unsigned count = 0;
-
-	for (char *line = strtok_r(corpus, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		char *blank = strchr(line, ' ');
-		if (*line == '#')
-			continue;
-		ck_assert_msg(blank != NULL, "%s", line);
-		*blank = '\0';
-		check(line, blank + 1);
-		count++;
-	}
-	free(corpus);
-	return count;
-}
-
-static void check_good(const char *word, const char *text)
-{
-	struct ps_formula *formula = formula_of(text);
-	struct ps_metric_value value;
-
-	check_ok(ps_formula_evaluate(formula, look_up_corpus, NULL, &value));
-	if (strcmp(word, "?") == 0)
-		ck_assert_msg(isnan(value.value), "%s: %.17g", text, value.value);
-	else
-		ck_assert_msg(fabs(value.value - atof(word)) <= 1e-12 * fabs(value.value),
-		              "%s: %.17g is not %s", text, value.value, word);
-	ps_formula_destroy(formula);
-}
-
-static void check_bad(const char *word, const char *text)
-{
-	struct ps_formula *formula = NULL;
-	char place[64];
-
-	snprintf(place, sizeof place, "line 1, column %s of the formula: ", word);
-	int result = ps_formula_create(&formula, text);
-	ck_assert_msg(result == PS_EINVAL && strncmp(ps_error_detail(), place, strlen(place)) == 0,
-	              "%s: %d, %s", text, result, ps_error_detail());
-}
-
-START_TEST(the_corpus_of_formulas)
-{
-	ck_assert_uint_ge(for_each_line("good.txt", check_good), 80);
-	ck_assert_uint_ge(for_each_line("bad.txt", check_bad), 50);
-}
-END_TEST
-
 START_TEST(a_formula_may_be_long_but_not_deep)
 {
 	struct ps_formula *formula = NULL;
@@ -479,7 +401,6 @@ int main(void)
 	tcase_add_test(tests, what_is_not_known_is_no_number);
 	tcase_add_test(tests, names_are_events_with_all_that_belongs_to_them);
 	tcase_add_test(tests, a_mistake_is_shown_where_it_is);
-	tcase_add_test(tests, the_corpus_of_formulas);
 	tcase_add_test(tests, a_formula_may_be_long_but_not_deep);
 	tcase_add_test(tests, a_number_has_a_point_whatever_the_locale);
 	tcase_add_test(tests, each_lack_of_memory_is_told);
