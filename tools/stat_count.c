@@ -235,10 +235,12 @@ static bool count_add_events(struct ps_eventset *model, const struct stat_option
 static bool count_set_mode(struct ps_eventset *model, const struct stat_target *target)
 {
 	bool is_demanded = target->is_exact || target->method == STAT_METHOD_PER_CPU;
-	enum ps_attribution_mode mode = target->method == STAT_METHOD_WHOLE ? PS_ATTRIBUTE_LAST_CPU
-	                                : is_demanded                       ? PS_ATTRIBUTE_EXACT
-	                                                                    : PS_ATTRIBUTE_AUTO;
+	enum ps_attribution_mode mode = is_demanded ? PS_ATTRIBUTE_EXACT : PS_ATTRIBUTE_AUTO;
 
+	if (target->method == STAT_METHOD_WHOLE)
+		mode = PS_ATTRIBUTE_LAST_CPU;
+	if (target->method == STAT_METHOD_TIME_SHARE)
+		mode = PS_ATTRIBUTE_TIME_SHARE;
 	if (ps_eventset_set_attribution(model, mode) == PS_OK)
 		return true;
 	tool_complain("%s", ps_error_detail());

@@ -7,6 +7,7 @@
  */
 #include "tools/stat.h"
 
+#include "eventset/parts.h"
 #include "output/number.h"
 #include "tools/terminal.h"
 
@@ -17,14 +18,12 @@
 static const char *const names[] = {[STAT_METHOD_AUTO] = "auto",
                                     [STAT_METHOD_PER_CPU] = "per-cpu",
                                     [STAT_METHOD_CGROUP] = "cgroup",
-                                    [STAT_METHOD_WHOLE] = "whole"};
+                                    [STAT_METHOD_WHOLE] = "whole",
+                                    [STAT_METHOD_TIME_SHARE] = "time-share"};
 
 /* From so many copies on a control group is tried: they add half to what creating a thread
  * takes. */
 #define MANY_COPIES 16
-
-/* And from so many on the reader is told: they take a quarter of a millisecond. */
-#define COSTLY_COPIES 256
 
 /* The least that one was seen to cost. */
 #define COPY_NS    1000.0
@@ -42,7 +41,8 @@ int stat_method_parse(const char *word, enum stat_method *method)
 			return 0;
 		}
 	}
-	tool_complain("--method: there is no '%s': auto, per-cpu, cgroup or whole", word);
+	tool_complain("--method: there is no '%s': auto, per-cpu, cgroup, time-share or whole",
+	              word);
 	return -1;
 }
 
@@ -75,6 +75,14 @@ double stat_method_left_s(const struct rusage *usage, double group_s)
 	return used_s - group_s;
 }
 
+static void method_add_no_cgroup(const struct stat_how *how, struct ps__buffer *out)
+{
+	if (!*how->why)
+		return;
+	ps__buffer_add(out, "; --method cgroup isn't possible: ");
+	tool_put(out, how->why);
+}
+
 static void method_add_cost(const struct stat_how *how, struct ps__buffer *out)
 {
 	ps__buffer_add(out, "per-cpu: a thread that is created takes %zu copies of events, ",
@@ -82,21 +90,29 @@ static void method_add_cost(const struct stat_how *how, struct ps__buffer *out)
 	ps__number_add_time(out, (double)how->copies * COPY_NS);
 	ps__buffer_add(out, " or more and ");
 	ps__number_add_si(out, (double)how->copies * COPY_BYTES);
-	ps__buffer_add(out, "B; --method whole is cheaper, without the split");
-	if (!*how->why)
-		return;
-	ps__buffer_add(out, "; --method cgroup isn't possible: ");
-	tool_put(out, how->why);
+	ps__buffer_add(out, "B; --method time-share is cheaper, with an estimated split");
+	method_add_no_cgroup(how, out);
+}
+
+static void method_add_time_share(const struct stat_how *how, struct ps__buffer *out)
+{
+	ps__buffer_add(out,
+	               "time-share: a thread that is created takes %zu copies of events and "
+	               "clocks; --method per-cpu takes more, and splits exactly",
+	               how->copies);
+	method_add_no_cgroup(how, out);
 }
 
 void stat_method_show(const struct stat_how *how, struct ps__buffer *out)
 {
 	if (how->method == STAT_METHOD_AUTO ||
-	    (how->method == STAT_METHOD_PER_CPU && how->copies < COSTLY_COPIES))
+	    (how->method == STAT_METHOD_PER_CPU && how->copies < PS__COSTLY_COPIES))
 		return;
 	stat_footer_line("method", out);
 	if (how->method == STAT_METHOD_PER_CPU)
 		method_add_cost(how, out);
+	else if (how->method == STAT_METHOD_TIME_SHARE)
+		method_add_time_share(how, out);
 	else if (how->method == STAT_METHOD_WHOLE)
 		ps__buffer_add(out, "whole: a task's events count on any CPU");
 	else

@@ -12,7 +12,9 @@ enum stat_method {
 	STAT_METHOD_AUTO,
 	STAT_METHOD_PER_CPU, /* each task has copies of all events for each CPU */
 	STAT_METHOD_CGROUP,  /* events on each CPU, for a control group with the tasks */
-	STAT_METHOD_WHOLE    /* each task has copies of all events, for any CPU: no split */
+	STAT_METHOD_WHOLE,   /* each task has copies of all events, for any CPU: no split */
+	/* Those, and a clock for each CPU, by which the counts are shared out. */
+	STAT_METHOD_TIME_SHARE
 };
 
 /* The choice for one run. */
@@ -27,7 +29,7 @@ struct stat_how {
 int stat_method_parse(const char *word, enum stat_method *method);
 const char *stat_method_name(enum stat_method method);
 
-/* The copies of so many events that a created thread takes. */
+/* The copies of so many events that a created thread takes. Of TIME_SHARE the started set knows. */
 size_t stat_method_copies(enum stat_method method, size_t events);
 
 /* Per-CPU events, unless these are so many copies that creating threads takes long. */

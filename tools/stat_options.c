@@ -309,8 +309,12 @@ static const char *options_find_method_conflict(const struct stat_options *optio
 		       "way";
 	if (target->method == STAT_METHOD_WHOLE && target->is_exact)
 		return "--method whole and --exact exclude each other: nothing is split";
+	if (target->method == STAT_METHOD_TIME_SHARE && target->is_exact)
+		return "--method time-share and --exact exclude each other: the split is estimated";
 	if (target->method == STAT_METHOD_WHOLE && stat_options_tell_tasks(options))
 		return "--method whole excludes --tasks and --processes";
+	if (target->method == STAT_METHOD_TIME_SHARE && stat_options_tell_tasks(options))
+		return "--method time-share excludes --tasks and --processes";
 	if (target->method == STAT_METHOD_CGROUP && target->pid_count)
 		return "--method cgroup needs a command: a running process isn't moved";
 	if (target->method == STAT_METHOD_CGROUP && stat_options_tell_tasks(options))

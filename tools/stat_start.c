@@ -6,6 +6,7 @@
 #include "tools/stat.h"
 
 #include "base/list.h"
+#include "eventset/parts.h"
 #include "tools/processes.h"
 #include "tools/terminal.h"
 
@@ -107,6 +108,25 @@ static void start_note_method(struct stat_count *count, enum stat_method method)
 	count->how.copies = stat_method_copies(method, ps_eventset_event_count(count->model));
 }
 
+/* After the start: the library takes time shares where per-CPU events would cost much. Who demanded
+ * them gets nothing else. */
+static int start_note_time_share(struct stat_count *count, const struct stat_target *target)
+{
+	size_t copies = count->set_count ? ps__set_time_share_copies(count->sets[0]) : 0;
+	const char *why;
+
+	if (copies) {
+		count->how.method = STAT_METHOD_TIME_SHARE;
+		count->how.copies = copies;
+		return 0;
+	}
+	if (target->method != STAT_METHOD_TIME_SHARE || count->set_count == 0)
+		return 0;
+	ps_eventset_attribution(count->sets[0], &why);
+	tool_complain("--method time-share: %s", why);
+	return -1;
+}
+
 int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_target *target)
 {
 	enum stat_method method = start_choose(count, target);
@@ -119,7 +139,9 @@ int stat_start_command(struct stat_count *count, pid_t pid, const struct stat_ta
 		method = STAT_METHOD_PER_CPU;
 	}
 	start_note_method(count, method);
-	return method == STAT_METHOD_CGROUP ? 0 : start_waiting(count, pid);
+	if (method == STAT_METHOD_CGROUP)
+		return 0;
+	return start_waiting(count, pid) < 0 ? -1 : start_note_time_share(count, target);
 }
 
 /* One that has ended since perfsage found it has nothing to count: the footer tells that. */
@@ -236,13 +258,13 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 	count->uncounted.is_of_processes = true;
 	start_note_method(count, start_choose(count, target));
 	if (target->has_children)
-		return start_trees(count, target);
+		return start_trees(count, target) < 0 ? -1 : start_note_time_share(count, target);
 	if (start_make_room(count, target->pid_count) < 0)
 		return -1;
 	if (start_given(count, target) < 0)
 		return -1;
 	stat_uncounted_find_children(count, target);
-	return 0;
+	return start_note_time_share(count, target);
 }
 
 /* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that

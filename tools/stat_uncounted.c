@@ -30,10 +30,11 @@ void stat_uncounted_take(struct stat_count *count)
 	if (!sum->is_of_processes)
 		return;
 	*sum = (struct stat_uncounted){.is_of_processes = true, .children = sum->children};
-	if (count->how.method == STAT_METHOD_WHOLE) {
+	if (count->how.method == STAT_METHOD_WHOLE || count->how.method == STAT_METHOD_TIME_SHARE) {
 		snprintf(sum->why_unknown, sizeof sum->why_unknown,
-		         "--method whole doesn't see programs that the kernel does not count, as "
-		         "set-user-ID ones");
+		         "--method %s doesn't see programs that the kernel does not count, as "
+		         "set-user-ID ones",
+		         stat_method_name(count->how.method));
 		return;
 	}
 	for (size_t index = 0; index < count->set_count; index++)

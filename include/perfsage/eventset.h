@@ -47,9 +47,12 @@ enum ps_attribution_mode {
 	/* Pinned if the task may run on one CPU only; exact if there are enough
 	 * descriptors; otherwise last-cpu. */
 	PS_ATTRIBUTE_AUTO = 0,
-	PS_ATTRIBUTE_EXACT,   /* the kernel splits by hardware thread; ps_start fails where it can't
-	                       */
-	PS_ATTRIBUTE_LAST_CPU /* the cheapest in descriptors: the CPU seen at each reading */
+	/* The kernel splits by hardware thread; ps_start fails where it can't. */
+	PS_ATTRIBUTE_EXACT,
+	PS_ATTRIBUTE_LAST_CPU, /* the cheapest in descriptors: the CPU seen at each reading */
+	/* Of a process: counters for any CPU, and clocks for each, by which the counts are shared
+	 * out. Anything else counts as with AUTO. */
+	PS_ATTRIBUTE_TIME_SHARE
 };
 
 /** "thread", "core", "cache", "package", "machine"; otherwise "unknown". */
@@ -182,10 +185,12 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  *
  * The counts are split by hardware thread. ps_start opens the events for each
  * thread that there is (threads x events x CPUs file descriptors), and each
- * reading reads them all. If that exceeds what AUTO may take, the counts go
- * unsplit to the CPU where the first thread was seen (last-cpu). ps_eventset(3)
- * tells more. Linux takes the events from set-user-ID and unreadable programs:
- * see ps_eventset_uncounted.
+ * reading reads them all. If that exceeds what AUTO may take, or if created
+ * tasks would have to copy 256 events or more, the counts are shared out by the
+ * time on each CPU (threads x (events + CPUs) descriptors). If that is too much
+ * as well, they go unsplit to the CPU where the first thread was seen
+ * (last-cpu). ps_eventset(3) tells more. Linux takes the events from set-user-ID and unreadable
+ * programs: see ps_eventset_uncounted.
  *
  * set - a set that isn't running
  * pid - the process; it needs the permissions of ps_eventset_attach_tid

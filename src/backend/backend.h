@@ -23,6 +23,19 @@ enum ps__target_kind {
 	                       online */
 };
 
+/* A clock of a process: how long the tasks below one of its roots were on a CPU. */
+struct ps__clock_place {
+	size_t root;
+	int cpu; /* or PS__CLOCK_ANY */
+};
+#define PS__CLOCK_ANY (-1)
+
+struct ps__clock_time {
+	uint64_t enabled_ns; /* on any CPU */
+	uint64_t running_ns; /* on that one */
+	int fd;              /* the backend's */
+};
+
 /* An instance of a set's groups is opened for one CPU, or for any; of a process, for each root. */
 struct ps__target {
 	enum ps__target_kind kind;
@@ -37,6 +50,9 @@ struct ps__target {
 	 * list of CPUs: instance r). */
 	const pid_t *roots;
 	size_t root_count;
+	/* Of PROCESS without a list of CPUs: the clocks that are wanted, by root; the set's */
+	const struct ps__clock_place *clocks;
+	size_t clock_count;
 	bool is_ungrouped; /* each event is a group of its own */
 	bool tells_tasks;  /* of PROCESS: what take_tasks tells is wanted. Needs instance_cpus */
 	/* The kernel enables the events at the task's next exec; start doesn't */
@@ -114,6 +130,8 @@ struct ps__backend_ops {
 	int (*pause_event)(struct ps__backend *backend, size_t event, bool pauses);
 	/* Visits descriptors by instance. NULL: there are none. */
 	int (*visit_counters)(struct ps__backend *backend, ps__counter_visit *visit, void *context);
+	/* Of a target with clocks: `clocks` are as of now. PS_OK, or a code with a detail. */
+	int (*read_clocks)(struct ps__backend *backend);
 	/* What has become of tasks since the last time, in the order of time. Of a target that
 	 * tells_tasks. */
 	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);
@@ -156,6 +174,9 @@ struct ps__backend {
 	/* By instance, nanoseconds as of its last read: how long the task was on the instance's
 	 * CPU. NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
+	/* Of a target with clocks, each as of the last read_clocks. Owned by the backend. */
+	struct ps__clock_time *clocks;
+	size_t clock_count;
 	uint64_t started_ns; /* of perf: CLOCK_MONOTONIC, before its last start */
 	uint64_t start_ns;   /* how long the last start took from the first instance to the last */
 };

@@ -11,6 +11,7 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/papi_set.h \
 	src/backend/perf.c \
 	src/backend/perf.h \
+	src/backend/perf_clocks.c \
 	src/backend/perf_direct.c \
 	src/backend/perf_event.c \
 	src/backend/perf_counter.c \

@@ -117,11 +117,27 @@ static int control_instances(struct ps__perf *perf, unsigned long request)
 	return result;
 }
 
+/* A process's clocks go on while its events count. */
+static int control_with_clocks(struct ps__perf *perf, unsigned long request)
+{
+	bool enables = request == PERF_EVENT_IOC_ENABLE;
+	int result = enables ? ps__perf_control_clocks(perf, request) : PS_OK;
+	int one = control_instances(perf, request);
+
+	if (result == PS_OK)
+		result = one;
+	if (!enables)
+		one = ps__perf_control_clocks(perf, request);
+	return result == PS_OK ? one : result;
+}
+
 static inline int control_all(struct ps__perf *perf, unsigned long request)
 {
 	const struct ps__group *only = perf->instances[0].groups;
 	bool is_one = perf->base.instances == 1 && perf->base.groups == 1 && !only->next;
 
+	if (__builtin_expect(perf->base.clock_count > 0, 0))
+		return control_with_clocks(perf, request);
 	return is_one ? control(perf, only, request) : control_instances(perf, request);
 }
 
@@ -222,6 +238,7 @@ static const struct ps__backend_ops perf_ops = {.open = perf_open,
                                                 .stop = perf_stop,
                                                 .pause_event = ps__perf_pause_event,
                                                 .visit_counters = ps__perf_visit_counters,
+                                                .read_clocks = ps__perf_read_clocks,
                                                 .take_tasks = ps__perf_take_tasks,
                                                 .take_uncounted = ps__perf_take_uncounted,
                                                 .drain = ps__perf_drain,
@@ -234,6 +251,7 @@ static const struct ps__backend_ops perf_user_ops = {.open = perf_open,
                                                      .stop = perf_stop,
                                                      .pause_event = ps__perf_pause_event,
                                                      .visit_counters = ps__perf_visit_counters,
+                                                     .read_clocks = ps__perf_read_clocks,
                                                      .drain = ps__perf_drain,
                                                      .close = perf_close};
 

@@ -242,6 +242,13 @@ int ps__perf_control_residency(const struct ps__instance *instance, unsigned lon
 int ps__perf_read_residency(struct ps__perf *perf,
                             size_t instance); /* before the instance's groups */
 
+int ps__perf_open_dummy(const struct ps__instance *instance); /* the descriptor, or -errno */
+/* perf_clocks.c: how long a process's tasks were on each CPU, if the target has clocks. */
+int ps__perf_open_clocks(struct ps__perf *perf);
+void ps__perf_close_clocks(struct ps__perf *perf, bool abandon);
+int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request);
+int ps__perf_read_clocks(struct ps__backend *backend);
+
 /* Adds what one read(2) of a group brought into perf->buffer to the totals. */
 int ps__perf_store_group(struct ps__perf *perf, const struct ps__group *group, uint64_t *times,
                          uint64_t *values);

@@ -148,6 +148,8 @@ int ps__perf_open_instances(struct ps__perf *perf)
 	for (size_t index = 0; result == PS_OK && index < perf->event_count; index++)
 		perf->base.group_of[index] = PS__NO_GROUP;
 	if (result == PS_OK)
+		result = ps__perf_open_clocks(perf);
+	if (result == PS_OK)
 		result = open_groups(perf);
 	if (result == PS_OK)
 		result = allocate_buffer(perf);
@@ -207,6 +209,7 @@ void ps__perf_close_instances(struct ps__perf *perf, bool abandon)
 	ps__perf_close_tasks(perf, abandon);
 	ps__perf_close_records(perf, abandon);
 	ps__perf_close_residency(perf, abandon);
+	ps__perf_close_clocks(perf, abandon);
 	for (size_t index = 0; perf->instances && index < perf->base.instances; index++)
 		close_instance(perf, &perf->instances[index], abandon);
 	ps__os_free(perf->instances);

@@ -32,7 +32,7 @@ static bool needs_residency(const struct ps__perf *perf)
 	       count_hardware_groups(perf) > 1;
 }
 
-static int open_dummy(const struct ps__instance *instance)
+int ps__perf_open_dummy(const struct ps__instance *instance)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 	                               .size = sizeof attr,
@@ -60,7 +60,7 @@ int ps__perf_open_residency(struct ps__perf *perf)
 		perf->instances[index].residency_fd = -1;
 	for (size_t index = 0; index < perf->base.instances; index++) {
 		struct ps__instance *instance = &perf->instances[index];
-		instance->residency_fd = open_dummy(instance);
+		instance->residency_fd = ps__perf_open_dummy(instance);
 		if (instance->residency_fd < 0)
 			return ps__perf_explain_event(perf, instance->groups[0].members[0].event,
 			                              -instance->residency_fd);

@@ -20,13 +20,31 @@ void ps__set_settle_for_plain(struct ps_eventset *set, const char *why)
 	set->counters.target.has_records = false;
 	ps__os_free(set->attribution.per_cpu.cpus);
 	set->attribution.per_cpu.cpus = NULL;
+	ps__set_forget_clocks(set);
 	snprintf(set->attribution.why, sizeof set->attribution.why, "%s", why);
+}
+
+/* Tasks are told apart by counters on each CPU alone. */
+static size_t rank_for_process(const struct ps_eventset *set,
+                               const struct ps__method *ranks[PS__METHOD_RANKS])
+{
+	enum ps_attribution_mode mode = set->attribution.mode;
+
+	ranks[0] = &ps__method_per_cpu;
+	ranks[1] = &ps__method_time_share;
+	if (mode == PS_ATTRIBUTE_EXACT || set->counters.wants_tasks)
+		return 1;
+	if (mode != PS_ATTRIBUTE_TIME_SHARE && !ps__set_prefers_time_share(set))
+		return 2;
+	ranks[0] = &ps__method_time_share;
+	return 1;
 }
 
 size_t ps__set_rank_methods(struct ps_eventset *set,
                             const struct ps__method *ranks[PS__METHOD_RANKS])
 {
-	bool is_auto = set->attribution.mode == PS_ATTRIBUTE_AUTO;
+	bool is_auto = set->attribution.mode == PS_ATTRIBUTE_AUTO ||
+	               set->attribution.mode == PS_ATTRIBUTE_TIME_SHARE;
 
 	ps__set_settle_for_plain(set, "");
 	set->attribution.short_of = 0;
@@ -53,8 +71,9 @@ size_t ps__set_rank_methods(struct ps_eventset *set,
 		return 0;
 	}
 	ranks[0] = &ps__method_per_cpu;
-	if (set->counters.target.kind == PS__TARGET_PROCESS || set->counters.enables_on_exec ||
-	    ps__set_count_present_cpus() < CPUS_FOR_RECORDS)
+	if (set->counters.target.kind == PS__TARGET_PROCESS)
+		return rank_for_process(set, ranks);
+	if (set->counters.enables_on_exec || ps__set_count_present_cpus() < CPUS_FOR_RECORDS)
 		return 1;
 	/* Instances lose nothing, and records are cheaper. */
 	ranks[is_auto ? 0 : 1] = &ps__method_records;
@@ -64,7 +83,8 @@ size_t ps__set_rank_methods(struct ps_eventset *set,
 
 static bool is_task_split(const struct ps__method *method)
 {
-	return method->split == PS__SPLIT_COUNTERS || method->split == PS__SPLIT_RECORDS;
+	return method->split == PS__SPLIT_COUNTERS || method->split == PS__SPLIT_RECORDS ||
+	       method->split == PS__SPLIT_TIMES;
 }
 
 int ps__set_choose_method(struct ps_eventset *set, const struct ps__method *method)

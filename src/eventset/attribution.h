@@ -67,11 +67,18 @@ void ps__set_assign_instance(struct ps_eventset *set, struct ps__slot *slot, uin
 /* Where the switch ring says that the task has been, and how long; cpu: where it is. False if that
  * isn't known. */
 bool ps__set_follow(struct ps_eventset *set, int cpu);
-void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark);
+void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spent_ns,
+                          uint16_t mark);
 uint64_t ps__set_time_spent(const struct ps_eventset *set);
 void ps__set_forget_times(struct ps_eventset *set);
 /* is_label_lasting of methods whose switch ring tells where the task stays. */
 bool ps__set_is_stay_lasting(const struct ps_eventset *set, const struct ps__slot *slot);
+
+/* method_time_share.c: is it cheap, and per-CPU counters are not? */
+bool ps__set_prefers_time_share(const struct ps_eventset *set);
+void ps__set_forget_clocks(struct ps_eventset *set);
+/* The clocks were read for another than the next fetch: what they prove then is too little. */
+void ps__set_doubt_clocks(struct ps_eventset *set);
 
 /* method_bound.c: was a task elsewhere that had one CPU when its set was started? */
 void ps__set_look_for_migration(struct ps_eventset *set);

@@ -41,6 +41,8 @@ static size_t descriptors_needed(const struct ps_eventset *set)
 
 	if (set->counters.target.has_records)
 		return count_supported(set) + 2;
+	if (set->counters.target.clock_count)
+		return count_supported(set) * roots + set->counters.target.clock_count;
 	return (count_supported(set) + writers + clocks) * set->counters.target.instance_count *
 	           roots +
 	       anchors;
@@ -63,6 +65,12 @@ static int fail_budget(struct ps_eventset *set)
 	if (set->attribution.short_of == 0 || needed < set->attribution.short_of)
 		set->attribution.short_of = needed;
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
+	if (set->counters.target.clock_count)
+		return ps__fail(PS_ECOUNT,
+		                "attribution by time shares takes %zu file descriptors here, and "
+		                "event sets may take half of the process's %llu: raise it with "
+		                "ulimit -n",
+		                needed, (unsigned long long)limit.rlim_cur);
 	return ps__fail(
 	    PS_ECOUNT,
 	    "exact attribution takes %zu file descriptors here, and event sets may take half of "
@@ -76,7 +84,7 @@ int ps__set_charge(struct ps_eventset *set, bool has_budget)
 
 	if (needed == 0)
 		return PS_OK;
-	if (set->attribution.mode == PS_ATTRIBUTE_AUTO && has_budget &&
+	if (set->attribution.mode != PS_ATTRIBUTE_EXACT && has_budget &&
 	    !ps__set_is_within_budget(needed))
 		return fail_budget(set);
 	set->attribution.descriptors += needed;
@@ -95,7 +103,8 @@ int ps__set_check_limit(const struct ps_eventset *set)
 {
 	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 	size_t places = set->counters.target.instance_count;
-	size_t needed = count_supported(set) * (places ? places : 1) * count_roots(set);
+	size_t needed = count_supported(set) * (places ? places : 1) * count_roots(set) +
+	                set->counters.target.clock_count;
 	char threads[64] = "";
 
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);

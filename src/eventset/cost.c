@@ -154,6 +154,7 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 	set->attribution.followed_cpu = twin->attribution.followed_cpu;
 	set->attribution.stay = twin->attribution.stay;
 	set->attribution.has_left |= twin->attribution.has_left;
+	ps__set_doubt_clocks(set);
 	set->attribution.per_cpu.must_sweep |= set->attribution.method->split == PS__SPLIT_COUNTERS;
 	/* Records were taken that tell where the task was, and went. What the caller counted
 	 * meanwhile is discounted. */

@@ -291,7 +291,7 @@ int ps_eventset_set_attribution(struct ps_eventset *set, enum ps_attribution_mod
 	if (result != PS_OK)
 		return result;
 	if (mode != PS_ATTRIBUTE_AUTO && mode != PS_ATTRIBUTE_EXACT &&
-	    mode != PS_ATTRIBUTE_LAST_CPU) {
+	    mode != PS_ATTRIBUTE_LAST_CPU && mode != PS_ATTRIBUTE_TIME_SHARE) {
 		result = ps__fail(PS_EINVAL, "ps_eventset_set_attribution: there is no mode %d",
 		                  (int)mode);
 	} else if (set->counters.papi && mode == PS_ATTRIBUTE_EXACT) {
@@ -313,6 +313,17 @@ static const char why_left[] =
     "the task could run on one CPU only when the set was started, and has left it since: what it "
     "counted while it moved is shared out by time. The next ps_start opens counters for each CPU";
 
+static enum ps_attribution label_of_time_share(const struct ps_eventset *set, const char **why)
+{
+	const struct ps__time_share *share = &set->attribution.time_share;
+	enum ps_attribution label =
+	    share->is_assigned ? (enum ps_attribution)share->weakest : PS_ATTRIBUTION_MIXED;
+
+	if (why && label < PS_ATTRIBUTION_MIXED)
+		*why = "";
+	return label;
+}
+
 enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const char **why)
 {
 	if (why)
@@ -321,6 +332,8 @@ enum ps_attribution ps_eventset_attribution(const struct ps_eventset *set, const
 		return PS_ATTRIBUTION_LAST_CPU;
 	if (set->counters.target.kind == PS__TARGET_CPU)
 		return PS_ATTRIBUTION_ATTACHED;
+	if (set->attribution.method->split == PS__SPLIT_TIMES)
+		return label_of_time_share(set, why);
 	if (set->attribution.method->split != PS__SPLIT_NOT)
 		return PS_ATTRIBUTION_EXACT;
 	if (set->attribution.switches.fd < 0)

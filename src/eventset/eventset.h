@@ -179,8 +179,7 @@ struct ps__attribution {
 	enum ps_attribution_mode mode;
 	/* The one CPU that the task could run on when the set was started; -1: several */
 	int only_cpu;
-	/* At ps_start, before the first slot. Per-CPU counters, records: what the switch ring told
-	 * last */
+	/* Before the first slot; of per-CPU counters and records as the switch ring told last */
 	int last_cpu;
 	/* Of an attached task: where it is while the switch ring stands still; -1: not known */
 	int followed_cpu;
@@ -191,11 +190,12 @@ struct ps__attribution {
 	struct ps__stay stay;
 	bool has_migrated; /* a pinned task was elsewhere since the last fetch */
 	bool has_left;     /* it was elsewhere since ps_start */
-	/* Migration records, and PAPI's sets: where what was counted since the last fetch belongs
-	 * is not known. */
+	/* Migration records, PAPI's sets: where the counts since the last fetch belong is unknown
+	 */
 	bool has_lost;
 	bool is_lacking; /* a control group's: some of its tasks were elsewhere since ps_start */
 	struct ps__per_cpu per_cpu;
+	struct ps__time_share time_share;
 	size_t descriptors; /* that it has of AUTO's budget */
 	/* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */
 	size_t short_of;

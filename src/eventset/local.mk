@@ -35,6 +35,7 @@ src_eventset_libeventset_la_SOURCES = \
 	src/eventset/method_per_cpu.c \
 	src/eventset/method_places.c \
 	src/eventset/method_records.c \
+	src/eventset/method_time_share.c \
 	src/eventset/open.c \
 	src/eventset/owner.c \
 	src/eventset/papi_changes.c \

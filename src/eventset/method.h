@@ -14,6 +14,8 @@
 struct ps_eventset;
 struct ps__slot;
 struct ps__switch_ring;
+struct ps__clock_place;
+struct ps__clock_time;
 
 /* One fetch: what was counted since the last one goes to slots. */
 struct ps__fetch {
@@ -29,11 +31,14 @@ enum ps__split {
 	PS__SPLIT_NOT,      /* the counts are read as a whole, and a CPU is found for them */
 	PS__SPLIT_COUNTERS, /* a task has counters on each CPU */
 	PS__SPLIT_RECORDS,  /* the kernel records a task's counts at each migration */
+	PS__SPLIT_TIMES,    /* a process has clocks on each CPU beside counters for any */
 	PS__SPLIT_PLACES    /* the counters belong to CPUs, not to a task */
 };
 
 struct ps__method {
 	enum ps__split split;
+	/* Why its labels aren't better. NULL: they are the best. */
+	const char *why;
 	/* Before the events are opened: what they need. NULL only in a method without a rank. A
 	 * code, with a detail. */
 	int (*prepare)(struct ps_eventset *set);
@@ -55,12 +60,27 @@ struct ps__method {
 	bool (*has_changed)(const struct ps_eventset *set);
 };
 
-extern const struct ps__method ps__method_last_cpu; /* method_last_cpu.c */
-extern const struct ps__method ps__method_bound;    /* method_bound.c */
-extern const struct ps__method ps__method_mixed;    /* method_mixed.c */
-extern const struct ps__method ps__method_per_cpu;  /* method_per_cpu.c */
-extern const struct ps__method ps__method_records;  /* method_records.c */
-extern const struct ps__method ps__method_cgroup;   /* method_cgroup.c */
-extern const struct ps__method ps__method_places;   /* method_places.c */
+/* Of a process that shares its counts out by time. */
+struct ps__time_share {
+	struct ps__clock_place *places; /* what target.clocks points at: of one root side by side */
+	struct ps__clock_time *known;   /* of each clock, at the last fetch */
+	/* Of each root, the CPU on which it was all the time between the last two fetches;
+	 * PS__STAYED_ANY: nothing was counted before; PS__STAYED_NOWHERE: on several, or not
+	 * known */
+	int *stayed;
+	bool is_assigned; /* something since ps_start, with this label at worst */
+	unsigned weakest;
+};
+#define PS__STAYED_ANY     (-2) /* a CPU's number isn't negative, and -1 is an unknown one's */
+#define PS__STAYED_NOWHERE (-3)
+
+extern const struct ps__method ps__method_last_cpu;   /* method_last_cpu.c */
+extern const struct ps__method ps__method_bound;      /* method_bound.c */
+extern const struct ps__method ps__method_mixed;      /* method_mixed.c */
+extern const struct ps__method ps__method_per_cpu;    /* method_per_cpu.c */
+extern const struct ps__method ps__method_records;    /* method_records.c */
+extern const struct ps__method ps__method_cgroup;     /* method_cgroup.c */
+extern const struct ps__method ps__method_places;     /* method_places.c */
+extern const struct ps__method ps__method_time_share; /* method_time_share.c */
 
 #endif

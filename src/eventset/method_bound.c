@@ -128,7 +128,7 @@ static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, st
 	fetch->mark = (uint16_t)(label | fetch->flags);
 	ps__set_activate(set, here);
 	if (label == PS_ATTRIBUTION_MIXED)
-		ps__set_share_counts(set, spent_ns, fetch->mark);
+		ps__set_share_counts(set, 0, spent_ns, fetch->mark);
 	else
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_forget_times(set);

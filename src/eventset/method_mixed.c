@@ -107,10 +107,11 @@ static void label_shares(struct ps_eventset *set, uint16_t mark)
 	}
 }
 
-void ps__set_share_counts(struct ps_eventset *set, uint64_t spent_ns, uint16_t mark)
+void ps__set_share_counts(struct ps_eventset *set, size_t instance, uint64_t spent_ns,
+                          uint16_t mark)
 {
-	const uint64_t *totals = ps__set_totals(set, 0);
-	uint64_t *assigned = ps__set_assigned(set, 0);
+	const uint64_t *totals = ps__set_totals(set, instance);
+	uint64_t *assigned = ps__set_assigned(set, instance);
 
 	for (size_t word = 0; word < ps__recording_width(set->recorder.recording); word++) {
 		uint64_t known = assigned[word];
@@ -171,7 +172,7 @@ static bool assign_mixed(struct ps_eventset *set, struct ps__fetch *fetch, struc
 
 	fetch->mark = (uint16_t)(label | fetch->flags);
 	if (label == PS_ATTRIBUTION_MIXED && spent_ns > 0)
-		ps__set_share_counts(set, spent_ns, fetch->mark);
+		ps__set_share_counts(set, 0, spent_ns, fetch->mark);
 	else
 		fetch->mark |= ps__set_assign(set, here, 0);
 	bool has_part = label != PS_ATTRIBUTION_MIXED || spent_ns == 0 || here->spent_ns > 0;

@@ -111,10 +111,8 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 		result = ps__set_charge(set, true);
 	if (result != PS_OK)
 		close_method(set);
-	else if (method->split == PS__SPLIT_RECORDS)
-		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "the counts are split by migration records: an interval with more "
-		         "migrations than their ring holds is last-cpu");
+	else if (method->why)
+		snprintf(set->attribution.why, sizeof set->attribution.why, "%s", method->why);
 	return result;
 }
 
@@ -130,10 +128,18 @@ static void note_refusal(struct refusal *refusal, const struct ps__method *metho
 {
 	if (method->split == PS__SPLIT_RECORDS)
 		refusal->needs_permission = code == PS_EPERM;
-	if (method->split == PS__SPLIT_RECORDS && refusal->code != PS_OK)
+	if (method != &ps__method_per_cpu && refusal->code != PS_OK)
 		return;
 	refusal->code = code;
 	snprintf(refusal->why, sizeof refusal->why, "%s", ps_error_detail());
+}
+
+/* Time shares that were taken for lack of anything better. */
+static void note_second_best(struct ps_eventset *set, const struct refusal *refusal)
+{
+	if (set->attribution.method->split == PS__SPLIT_TIMES && refusal->code != PS_OK)
+		snprintf(set->attribution.why, sizeof set->attribution.why,
+		         "%.440s; the counts are shared out by the time on each CPU", refusal->why);
 }
 
 /* Opens one instance, as the counts can't be split. */
@@ -176,6 +182,8 @@ static int open_once(struct ps_eventset *set)
 	size_t count = ps__set_rank_methods(set, ranks);
 	for (size_t rank = 0; rank < count; rank++) {
 		result = open_method(set, ranks[rank]);
+		if (result == PS_OK)
+			note_second_best(set, &refusal);
 		if (result == PS_OK || result == PS_ENOMEM)
 			return result;
 		note_refusal(&refusal, ranks[rank], result);

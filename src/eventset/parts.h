@@ -23,6 +23,14 @@ size_t ps__set_count_hardware_groups(const struct ps_eventset *set);
  * have been, from the next fetch to the next start. */
 void ps__set_note_missing(struct ps_eventset *set);
 
+/* So many copies of events in each created task are worth a cheaper method: they take a quarter of
+ * a millisecond. */
+#define PS__COSTLY_COPIES 256
+
+/* method_time_share.c: the copies of events and clocks that a created task takes; 0: the set counts
+ * by another method, or isn't open. */
+size_t ps__set_time_share_copies(const struct ps_eventset *set);
+
 /* reading.c: what was counted goes to slots; *slot is the task's. PS_OK, PS_PARTIAL, or a code with
  * a detail. */
 struct ps__slot;

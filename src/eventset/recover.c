@@ -12,6 +12,7 @@
 #include "base/identity.h"
 #include "base/os.h"
 #include "base/stack.h"
+#include "eventset/attribution.h"
 #include "eventset/undo.h"
 
 #include <string.h>
@@ -173,6 +174,7 @@ static void doubt_places(struct ps_eventset *set)
 	set->attribution.per_cpu.must_sweep = true;
 	set->attribution.has_lost = set->attribution.method->split == PS__SPLIT_RECORDS;
 	set->attribution.has_migrated = set->attribution.method->split == PS__SPLIT_NOT;
+	ps__set_doubt_clocks(set);
 	set->attribution.followed_cpu = -1;
 	set->attribution.stay.state = PS__STAY_UNKNOWN;
 }

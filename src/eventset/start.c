@@ -112,6 +112,7 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	ps__set_begin_running(set);
 	set->attribution.has_left = false;
 	set->attribution.is_lacking = false;
+	set->attribution.time_share.is_assigned = false;
 	set->attribution.per_cpu.has_waited = false;
 	set->recorder.must_clear = true;
 	if (set->counters.papi) {

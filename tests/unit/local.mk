@@ -114,6 +114,7 @@ unit_tests = \
 	tests/unit/test_tasks \
 	tests/unit/test_text \
 	tests/unit/test_threads \
+	tests/unit/test_time_share \
 	tests/unit/test_timestamps \
 	tests/unit/test_topology \
 	tests/unit/test_total \

@@ -293,7 +293,7 @@ START_TEST(a_process_is_split_or_says_why_it_is_not)
 	fake_set_nofile(14);
 	set = process_set(PS_ATTRIBUTE_AUTO);
 	check_ok(ps_start(set));
-	check_means(set, PS_ATTRIBUTION_LAST_CPU, "ulimit -n");
+	check_means(set, PS_ATTRIBUTION_MIXED, "ulimit -n");
 	ps_eventset_destroy(set);
 	fake_set_nofile(9);
 	set = process_set(PS_ATTRIBUTE_EXACT);

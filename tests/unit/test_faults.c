@@ -191,6 +191,30 @@ static int watch_a_task(struct made *made)
 	return result;
 }
 
+/* What its clocks can't tell is no reason to lose counts. */
+static int share_out_a_process(struct made *made)
+{
+	uint64_t timestamp = 0;
+	int result = create_and_add(made, EVENT);
+
+	fake_file("/proc/4711/task/4711/stat", "");
+	if (result == PS_OK)
+		result = ps_eventset_set_attribution(made->set, PS_ATTRIBUTE_TIME_SHARE);
+	if (result == PS_OK)
+		result = ps_eventset_attach_process(made->set, 4711);
+	if (result == PS_OK)
+		result = ps_start(made->set);
+	if (result != PS_OK)
+		return result;
+	fake_advance(PAGE_FAULTS, 10);
+	fake_run(50, 50);
+	result = ps_stop(made->set, scene.root, &timestamp, NULL);
+	if (result != PS_OK)
+		ck_assert_int_eq(ps_read(made->set, scene.root, &timestamp, NULL), PS_OK);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 10);
+	return result;
+}
+
 static int watch_a_cpu(struct made *made)
 {
 	uint64_t timestamp = 0;
@@ -248,6 +272,7 @@ static const struct {
                  {"count_on_two_cpus", count_on_two_cpus},
                  {"count_after_reserve", count_after_reserve},
                  {"watch_a_task", watch_a_task},
+                 {"share_out_a_process", share_out_a_process},
                  {"watch_a_cpu", watch_a_cpu},
                  {"store_without_start", store_without_start}};
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long the tasks of a process were on each CPU, where its events count on any: a dummy event
+ * for a root and a CPU, inherited as the events are. Its running time is that on its CPU. Its
+ * enabled time is that on any; but when a task ends elsewhere, the kernel drops what its copy was
+ * enabled for since it was on its own CPU.
+ *
+ * The clocks are opened before the events, enabled before them and disabled after them: so no task
+ * has events without all of its root's clocks, and nothing is counted while these stand still.
+ */
+#include "backend/perf.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int clock_open(const struct ps__perf *perf, const struct ps__clock_place *place)
+{
+	struct ps__instance instance = {.place = {.pid = perf->target.roots[place->root],
+	                                          .cpu = place->cpu,
+	                                          .inherit = true,
+	                                          .enables_on_exec = perf->target.enables_on_exec}};
+
+	return ps__perf_open_dummy(&instance);
+}
+
+int ps__perf_open_clocks(struct ps__perf *perf)
+{
+	const struct ps__target *target = &perf->target;
+
+	if (target->clock_count == 0)
+		return PS_OK;
+	perf->base.clocks = ps__os_calloc(target->clock_count, sizeof *perf->base.clocks);
+	if (!perf->base.clocks)
+		return ps__fail_memory("the clocks of a process");
+	for (size_t index = 0; index < target->clock_count; index++) {
+		int fd = clock_open(perf, &target->clocks[index]);
+		if (fd < 0)
+			return ps__perf_explain_event(perf, 0, -fd);
+		perf->base.clocks[perf->base.clock_count++].fd = fd;
+	}
+	return PS_OK;
+}
+
+void ps__perf_close_clocks(struct ps__perf *perf, bool abandon)
+{
+	for (size_t index = 0; index < perf->base.clock_count; index++)
+		ps__os_close_event(perf->base.clocks[index].fd, abandon);
+	ps__os_free(perf->base.clocks);
+	perf->base.clocks = NULL;
+	perf->base.clock_count = 0;
+}
+
+static int clock_fail(const struct ps__perf *perf, size_t index, const char *call, int error)
+{
+	return ps__fail(PS_ESYS, "the clock of CPU %d (-1: of any) of thread %d: %s: %s",
+	                perf->target.clocks[index].cpu,
+	                (int)perf->target.roots[perf->target.clocks[index].root], call,
+	                error ? strerror(error) : "too little");
+}
+
+static int clock_control(struct ps__perf *perf, size_t index, unsigned long request)
+{
+	int fd = perf->base.clocks[index].fd;
+
+	if (perf->is_lost)
+		return ps__perf_fail_lost(perf);
+	while (ps__os.ioctl(fd, request, 0) < 0) {
+		int error = errno;
+		if (error != EINTR && !ps__os_is_event(fd))
+			return ps__perf_fail_lost(perf);
+		if (error != EINTR)
+			return clock_fail(perf, index, "ioctl", error);
+	}
+	return PS_OK;
+}
+
+/* One that refuses is no reason to leave out the others. */
+int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request)
+{
+	int result = PS_OK;
+
+	for (size_t index = 0; index < perf->base.clock_count; index++) {
+		int one = clock_control(perf, index, request);
+		if (one != PS_OK)
+			result = one;
+	}
+	return result;
+}
+
+int ps__perf_read_clocks(struct ps__backend *backend)
+{
+	struct ps__perf *perf = (struct ps__perf *)backend;
+
+	for (size_t index = 0; index < backend->clock_count; index++) {
+		struct ps__clock_time *clock = &backend->clocks[index];
+		uint64_t words[3]; /* a dummy's count, enabled, running */
+		ssize_t length = ps__os_read_retried(clock->fd, words, sizeof words);
+		if (length != (ssize_t)sizeof words && !ps__os_is_event(clock->fd))
+			return ps__perf_fail_lost(perf);
+		if (length != (ssize_t)sizeof words)
+			return clock_fail(perf, index, "read", length < 0 ? errno : 0);
+		clock->enabled_ns = words[1];
+		clock->running_ns = words[2];
+	}
+	return PS_OK;
+}
