@@ -44,7 +44,11 @@ static int start_try_set(struct stat_count *count, struct ps_eventset *set, int 
 		ps_eventset_set_history(set, KEPT_READINGS);
 	if (count->tells_tasks)
 		ps_eventset_set_tasks(set, 1);
-	return ps_start(set);
+	int code = ps_start(set);
+	if (code != PS_PARTIAL)
+		return code;
+	tool_complain("%s", ps_error_detail());
+	return PS_OK;
 }
 
 /* Releases the sets that were made last, down to so many. */

@@ -81,6 +81,9 @@ extern "C" {
  *   PS_ECOUNT - there are not enough file descriptors; the detail has the need
  *       and the limit
  *   PS_ENOCNTR - every counter of the hardware is taken
+ *   PS_PARTIAL - the set counts, but the attached process created threads all
+ *       the time while its events were opened, eight times: some of these may be
+ *       counted twice or not
  *   PS_ESYS - the attached thread has ended; or the CPUs can't be found out,
  *       which exact attribution needs
  */

@@ -194,12 +194,12 @@ struct ps__attribution {
 	 */
 	bool has_lost;
 	bool is_lacking; /* a control group's: some of its tasks were elsewhere since ps_start */
+	bool misses_threads; /* of a process that created threads while it was opened */
 	struct ps__per_cpu per_cpu;
 	struct ps__time_share time_share;
 	size_t descriptors; /* that it has of AUTO's budget */
-	/* AUTO's budget had no room for so many descriptors; 0: that wasn't the reason */
-	size_t short_of;
-	char why[512]; /* why the attribution isn't better; "" if it is the best */
+	size_t short_of;    /* descriptors for which it had no room; 0: it had */
+	char why[512];      /* why the attribution isn't better; "" if it is the best */
 };
 
 struct ps__set_events {

@@ -232,6 +232,7 @@ static int open_counters(struct ps_eventset *set)
 {
 	int result = PS_OK;
 
+	set->attribution.misses_threads = false;
 	for (int attempt = 1; attempt <= LARGEST_ATTEMPTS; attempt++) {
 		close_counters(set);
 		set->counters.target.is_ungrouped = attempt == LARGEST_ATTEMPTS;
@@ -240,11 +241,13 @@ static int open_counters(struct ps_eventset *set)
 		if (!ps__set_roots_changed(set) && can_be_read(set))
 			return result;
 	}
-	if (result == PS_OK)
-		snprintf(set->attribution.why, sizeof set->attribution.why,
-		         "threads were created all the time while process %d was attached: some "
-		         "may be counted twice or not",
-		         (int)set->counters.target.tid);
+	if (result != PS_OK)
+		return result;
+	set->attribution.misses_threads = true;
+	snprintf(set->attribution.why, sizeof set->attribution.why,
+	         "threads were created all the time while process %d was attached: some "
+	         "may be counted twice or not",
+	         (int)set->counters.target.tid);
 	return result;
 }
 
@@ -304,11 +307,13 @@ int ps__set_open(struct ps_eventset *set)
 	return result;
 }
 
-/* An exec enables once, and the shares of tasks are counted since they were opened. */
+/* An exec enables once, the shares of tasks are counted since they were opened, and threads that
+ * were missed may be there for good by now. */
 static bool opens_anew(const struct ps_eventset *set)
 {
-	return set->counters.enables_on_exec || set->counters.target.enables_on_exec ||
-	       set->counters.wants_tasks || set->counters.target.tells_tasks;
+	return set->attribution.misses_threads || set->counters.enables_on_exec ||
+	       set->counters.target.enables_on_exec || set->counters.wants_tasks ||
+	       set->counters.target.tells_tasks;
 }
 
 /* What is open was chosen for a task that was pinned, or wasn't; or it counts one start only. */

@@ -100,6 +100,12 @@ void ps__set_begin_running(struct ps_eventset *set)
 	set->state = PS__SET_RUNNING;
 }
 
+/* The set counts, but the caller must know. */
+static int tell_missed(const struct ps_eventset *set)
+{
+	return ps__fail(PS_PARTIAL, "%s", set->attribution.why);
+}
+
 /* Whatever can be done before the counters are enabled is: what comes after is counted. */
 static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 {
@@ -121,7 +127,8 @@ static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 	}
 	result = set->counters.backend->ops->start(set->counters.backend);
 	if (__builtin_expect(result == PS_OK && !set->counters.papi, 1))
-		return PS_OK;
+		return __builtin_expect(set->attribution.misses_threads, 0) ? tell_missed(set)
+		                                                            : PS_OK;
 	if (result == PS_OK) {
 		if (set->counters.papi->has_baseline)
 			ps__set_begin_totals(set);

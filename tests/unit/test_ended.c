@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of what a set is attached to: final counts are marked, and a start is refused, whether it
- * was waited for or not. */
+ * was waited for or not. And a process whose threads are created while it is attached. */
+#include "base/os.h"
 #include "support/scene.h"
+
+#include <stdio.h>
 
 #define EVENT   "page-faults"
 #define PROCESS 500
@@ -107,6 +110,54 @@ static void add_tests(TCase *tests)
 	tcase_add_test(tests, a_process_lives_until_its_last_thread_has_ended);
 }
 
+/* Each list of the process's threads has one more than the one before, so many times. */
+static int (*list_of_fake)(const char *path, int (*visit)(const char *name, void *context),
+                           void *context);
+static int births;
+
+static int list_one_more(const char *path, int (*visit)(const char *name, void *context),
+                         void *context)
+{
+	char file[64];
+
+	if (births > 0 && strstr(path, "/task")) {
+		fake_task(600 + births, "newborn", 0);
+		snprintf(file, sizeof file, "%s/%d/stat", path, 600 + births);
+		fake_file(file, "");
+		births--;
+	}
+	return list_of_fake(path, visit, context);
+}
+
+START_TEST(a_process_that_creates_threads_all_the_time_is_counted_and_that_is_told)
+{
+	struct ps_eventset *set = scene_set(EVENT, NULL);
+	const char *why = NULL;
+
+	fake_task(500, "parent", 1);
+	fake_file("/proc/500/task/500/stat", "");
+	check_ok(ps_eventset_attach_process(set, 500));
+	list_of_fake = ps__os.list;
+	ps__os.list = list_one_more;
+	births = 1000;
+	fake_set_nofile(10000);
+	check_fails(ps_start(set), PS_PARTIAL);
+	check_detail("threads were created all the time");
+	ck_assert_int_eq(births, 1000 - 2 * 8);
+	ck_assert(ps_eventset_is_running(set));
+	ps_eventset_attribution(set, &why);
+	ck_assert_ptr_nonnull(strstr(why, "counted twice or not"));
+	fake_advance_on(PAGE_FAULTS, 500, 1, 5);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ck_assert_int_eq(scene_total(EVENT).value, 5);
+	births = 3; /* the second attempt finds the same threads before and after */
+	check_ok(ps_start(set));
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	ps__os.list = list_of_fake;
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ended");
@@ -114,5 +165,7 @@ int main(void)
 	add_tests(scene_case(suite, "ended"));
 	add_tests(scene_case_instances(suite, "ended-per-CPU"));
 	add_tests(scene_case_last_cpu(suite, "ended-last-cpu"));
+	tcase_add_test(scene_case(suite, "created"),
+	               a_process_that_creates_threads_all_the_time_is_counted_and_that_is_told);
 	return scene_run(suite);
 }
