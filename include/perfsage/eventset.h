@@ -188,7 +188,7 @@ PS_PUBLIC int ps_eventset_attach_tid(struct ps_eventset *set, pid_t tid);
  * reading reads them all. If that exceeds what AUTO may take, or if created
  * tasks would have to copy 256 events or more, the counts are shared out by the
  * time on each CPU (threads x (events + CPUs) descriptors). If that is too much
- * as well, they go unsplit to the CPU where the first thread was seen
+ * as well, those of each thread go unsplit to the CPU where it was seen
  * (last-cpu). ps_eventset(3) tells more. Linux takes the events from set-user-ID and unreadable
  * programs: see ps_eventset_uncounted.
  *

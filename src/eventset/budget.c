@@ -10,6 +10,9 @@
 /* AUTO leaves this part of the process's descriptors to the program. */
 #define SHARE_OF_PROGRAM 2
 
+/* So many are opened in a second or less. A process may have thousands of threads. */
+#define MOST_OF_A_PROCESS 32768
+
 /* Descriptors that split counts have taken in this process. Written when sets are opened and
  * closed, never in a reading. */
 static _Atomic size_t descriptors_taken;
@@ -57,6 +60,11 @@ bool ps__set_is_within_budget(size_t needed)
 	return needed + taken <= limit.rlim_cur / SHARE_OF_PROGRAM;
 }
 
+static bool takes_long(const struct ps_eventset *set, size_t needed)
+{
+	return set->counters.target.kind == PS__TARGET_PROCESS && needed > MOST_OF_A_PROCESS;
+}
+
 static int fail_budget(struct ps_eventset *set)
 {
 	size_t needed = descriptors_needed(set);
@@ -65,6 +73,12 @@ static int fail_budget(struct ps_eventset *set)
 	if (set->attribution.short_of == 0 || needed < set->attribution.short_of)
 		set->attribution.short_of = needed;
 	ps__os.getrlimit(RLIMIT_NOFILE, &limit);
+	if (takes_long(set, needed))
+		return ps__fail(PS_ECOUNT,
+		                "a split by hardware thread takes %zu file descriptors here, and "
+		                "more than %d take seconds to open: PS_ATTRIBUTE_EXACT (perfsage "
+		                "stat --exact) demands it",
+		                needed, MOST_OF_A_PROCESS);
 	if (set->counters.target.clock_count)
 		return ps__fail(PS_ECOUNT,
 		                "attribution by time shares takes %zu file descriptors here, and "
@@ -85,7 +99,7 @@ int ps__set_charge(struct ps_eventset *set, bool has_budget)
 	if (needed == 0)
 		return PS_OK;
 	if (set->attribution.mode != PS_ATTRIBUTE_EXACT && has_budget &&
-	    !ps__set_is_within_budget(needed))
+	    (takes_long(set, needed) || !ps__set_is_within_budget(needed)))
 		return fail_budget(set);
 	set->attribution.descriptors += needed;
 	atomic_fetch_add_explicit(&descriptors_taken, needed, memory_order_relaxed);

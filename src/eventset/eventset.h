@@ -168,6 +168,7 @@ struct ps__counters {
 	struct ps__task task;  /* of an attached tid */
 	struct ps__papi *papi; /* what the set wraps; NULL: its events are its own */
 	pid_t *roots;          /* of an attached process; what target.roots points at */
+	int *root_cpus;        /* where each was seen last, of those that are looked at; -1: not */
 	bool enables_on_exec;
 	bool wants_tasks;        /* of a process, told apart */
 	struct ps__tasks *tasks; /* they are; NULL else */
@@ -184,8 +185,7 @@ struct ps__attribution {
 	/* Of an attached task: where it is while the switch ring stands still; -1: not known */
 	int followed_cpu;
 	struct ps__switch_ring switches; /* of a task that is thought to be pinned, or is split */
-	/* By CPU, whatever is open: what counts is not perf. Set before the events are opened */
-	bool cannot_split;
+	bool cannot_split; /* by CPU: what counts is not perf. Set before the events are opened */
 	/* Pinned and mixed. */
 	struct ps__stay stay;
 	bool has_migrated; /* a pinned task was elsewhere since the last fetch */

@@ -90,8 +90,24 @@ void ps__set_forget_roots(struct ps_eventset *set)
 {
 	ps__os_free(set->counters.roots);
 	set->counters.roots = NULL;
+	ps__os_free(set->counters.root_cpus);
+	set->counters.root_cpus = NULL;
 	set->counters.target.roots = NULL;
 	set->counters.target.root_count = 0;
+}
+
+static int make_root_cpus(struct ps_eventset *set)
+{
+	size_t count = set->counters.target.root_count;
+
+	set->counters.root_cpus = ps__os_calloc(count, sizeof *set->counters.root_cpus);
+	if (!set->counters.root_cpus) {
+		ps__set_forget_roots(set);
+		return ps__fail_memory("the threads of a process");
+	}
+	for (size_t root = 0; root < count; root++)
+		set->counters.root_cpus[root] = -1;
+	return PS_OK;
 }
 
 int ps__set_list_roots(struct ps_eventset *set)
@@ -113,7 +129,7 @@ int ps__set_list_roots(struct ps_eventset *set)
 	set->counters.roots = list.tids;
 	set->counters.target.roots = list.tids;
 	set->counters.target.root_count = list.count;
-	return PS_OK;
+	return make_root_cpus(set);
 }
 
 bool ps__set_roots_changed(const struct ps_eventset *set)

@@ -339,6 +339,72 @@ START_TEST(more_descriptors_than_there_may_be_are_refused_before_any_is_opened)
 }
 END_TEST
 
+static void show_thread(pid_t tid, int cpu)
+{
+	char path[64], stat[256];
+
+	fake_task(tid, "thread", cpu);
+	snprintf(path, sizeof path, "/proc/500/task/%d/stat", (int)tid);
+	snprintf(stat, sizeof stat,
+	         "%d (thread) R 1 500 500 0 -1 4194304 90 0 0 0 1 2 0 0 20 0 1 0 7777 9999360 300 "
+	         "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+	         (int)tid, cpu);
+	fake_file(path, stat);
+}
+
+START_TEST(threads_whose_counts_are_not_split_are_looked_at_one_by_one)
+{
+	struct ps_eventset *set = attached("0-3");
+
+	show_thread(500, 1);
+	show_thread(501, 3);
+	show_thread(502, 3);
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_LAST_CPU));
+	check_ok(ps_start(set));
+	ck_assert_uint_eq(fake_open_fds(), 3 * 2 + 1);
+	fake_advance_on(PAGE_FAULTS, 500, -1, 1);
+	fake_advance_on(PAGE_FAULTS, 501, -1, 20);
+	fake_advance_on(PAGE_FAULTS, 502, -1, 300);
+	uint64_t timestamp = take(set);
+	check_part(1, timestamp, 1, PS_ATTRIBUTION_LAST_CPU);
+	check_part(3, timestamp, 320, PS_ATTRIBUTION_LAST_CPU);
+	show_thread(501, 2);
+	fake_file("/proc/500/task/502/stat", NULL); /* it has ended */
+	fake_advance_on(PAGE_FAULTS, 501, -1, 5);
+	fake_advance_on(PAGE_FAULTS, 502, -1, 6);
+	timestamp = take(set);
+	check_part(2, timestamp, 5, PS_ATTRIBUTION_LAST_CPU);
+	check_part(3, timestamp, 6, PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_int_eq(scene_sum(EVENT, timestamp), 11);
+	scene_check_residual(set);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* 500 threads on 64 CPUs, 2 events: 64000 for counters on each, 33000 with clocks. */
+START_TEST(so_many_descriptors_that_opening_them_takes_long_are_for_those_who_demand_it)
+{
+	struct ps_eventset *set = attached("0-3");
+	const char *why = NULL;
+
+	fake_file("/sys/devices/system/cpu/possible", "0-63\n");
+	fake_file("/sys/devices/system/cpu/present", "0-63\n");
+	check_ok(ps_eventset_set_attribution(set, PS_ATTRIBUTE_AUTO));
+	fake_task_affinity(500, "0-63");
+	for (pid_t tid = 501; tid < 500 + 500; tid++) {
+		show_thread(tid, 3);
+		fake_task_affinity(tid, "0-63");
+	}
+	fake_set_nofile(1000000);
+	fake_count_reset();
+	check_ok(ps_start(set));
+	ck_assert_int_eq((int)ps_eventset_attribution(set, &why), PS_ATTRIBUTION_LAST_CPU);
+	ck_assert_ptr_nonnull(strstr(why, "takes 64000 file descriptors"));
+	ck_assert_uint_eq(fake_count(FAKE_PERF_EVENT_OPEN), 500 * 2);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(a_thread_whose_cpus_are_not_told_is_named)
 {
 	struct ps_eventset *set = attached("0-3");
@@ -376,5 +442,8 @@ int main(void)
 	tcase_add_test(tests, a_thread_is_counted_as_with_auto);
 	tcase_add_test(tests, more_descriptors_than_there_may_be_are_refused_before_any_is_opened);
 	tcase_add_test(tests, a_thread_whose_cpus_are_not_told_is_named);
+	tcase_add_test(tests, threads_whose_counts_are_not_split_are_looked_at_one_by_one);
+	tcase_add_test(
+	    tests, so_many_descriptors_that_opening_them_takes_long_are_for_those_who_demand_it);
 	return scene_run(suite);
 }
