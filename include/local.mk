@@ -2,6 +2,7 @@
 # The public headers.
 include_HEADERS = include/perfsage.h
 pkginclude_HEADERS = \
+	include/perfsage/attr.h \
 	include/perfsage/collect.h \
 	include/perfsage/component.h \
 	include/perfsage/cost.h \

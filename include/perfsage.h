@@ -8,6 +8,7 @@
 #ifndef PERFSAGE_H
 #define PERFSAGE_H
 
+#include <perfsage/attr.h>
 #include <perfsage/collect.h>
 #include <perfsage/component.h>
 #include <perfsage/cost.h>

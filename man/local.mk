@@ -5,6 +5,7 @@ dist_man1_MANS += \
 	man/perfsage.1
 
 dist_man3_MANS += \
+	man/ps_attr.3 \
 	man/ps_collect.3 \
 	man/ps_component.3 \
 	man/ps_cost.3 \

@@ -98,6 +98,7 @@ struct ps__place {
 	bool tells_tasks;
 	bool watches_execs; /* leaders write records of programs that begin: see perf_execs.c */
 	bool is_cgroup;     /* pid is the descriptor of its folder */
+	bool as_asked;      /* all fields of its attr are the event's own: a sampler's */
 };
 
 /* All groups of the set in one place. */
@@ -149,8 +150,10 @@ struct ps__perf {
 	size_t kind_count;
 };
 
-/* The bytes of perf_event_attr that the running kernel knows, where it has refused one with
- * E2BIG. */
+/* The bytes of perf_event_attr that the running kernel knows, or -errno; -EPROTO: it doesn't
+ * tell. */
+int ps__perf_ask_attr_size(void);
+/* The same where the kernel has refused an attr with E2BIG, for the sentence. */
 uint32_t ps__perf_kernel_attr_size(void);
 /* perf_event_open with close-on-exec; the descriptor or -errno. */
 int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd);

@@ -26,18 +26,32 @@ static void set_clock(struct perf_event_attr *attr)
 	attr->clockid = CLOCK_MONOTONIC;
 }
 
-uint32_t ps__perf_kernel_attr_size(void)
+int ps__perf_ask_attr_size(void)
 {
-	union ps__attr attr = {.attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY}};
+	/* The largest struct that any kernel looks at. The last byte stands for a field that none
+	 * has. */
+	union {
+		struct perf_event_attr attr;
+		unsigned char bytes[4096];
+	} large = {.attr = {.type = PERF_TYPE_SOFTWARE,
+	                    .config = PERF_COUNT_SW_DUMMY,
+	                    .size = sizeof large,
+	                    .exclude_kernel = 1}};
 
-	attr.attr.exclude_kernel = 1;
-	attr.later[PS__LATER_CONFIGS - 1] =
-	    1; /* a kernel that is too old for it answers with its own size */
-	attr.attr.size = sizeof attr;
-	int fd = ps__os_open_event(&attr.attr, 0, -1, -1, 0);
+	large.bytes[sizeof large - 1] = 1;
+	int fd = ps__os_open_event(&large.attr, 0, -1, -1, 0);
 	if (fd >= 0)
 		ps__os.close(fd);
-	return fd == -E2BIG ? attr.attr.size : (uint32_t)sizeof attr;
+	if (fd != -E2BIG || large.attr.size == sizeof large)
+		return fd < 0 ? fd : -EPROTO;
+	return (int)large.attr.size;
+}
+
+uint32_t ps__perf_kernel_attr_size(void)
+{
+	int size_bytes = ps__perf_ask_attr_size();
+
+	return size_bytes > 0 ? (uint32_t)size_bytes : (uint32_t)sizeof(union ps__attr);
 }
 
 /* For the PMU of one kind of cores. */
@@ -84,15 +98,9 @@ static int control_event(int fd, const struct ps__event *event)
 	return attach_bpf(fd, control);
 }
 
-int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
+/* The fields that a set decides for all its events. */
+static void set_up_member(struct perf_event_attr *attr, struct ps__place place, int group_fd)
 {
-	struct ps__event special = *event;
-
-	if (event->variant_count)
-		specialise(&special, place);
-	union ps__attr whole = ps__attr_of(&special);
-	struct perf_event_attr *attr = &whole.attr;
-
 	attr->read_format = PS__READ_FORMAT;
 	/* A member counts when its leader does: so one ioctl on the leader starts and stops them
 	 * all. */
@@ -100,6 +108,7 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 	/* Only a leader can be pinned; the group stays on the hardware, or goes into the error
 	 * state, as a whole. */
 	attr->pinned = attr->pinned && group_fd < 0;
+	attr->exclusive = attr->exclusive && group_fd < 0;
 	attr->inherit = place.inherit;
 	attr->enable_on_exec = place.enables_on_exec && group_fd < 0;
 	/* When the kernel swaps the events of two tasks at a context switch, each task keeps its
@@ -109,6 +118,19 @@ int ps__perf_open_event(const struct ps__event *event, struct ps__place place, i
 		set_clock(attr);
 	if (place.watches_execs && group_fd < 0)
 		ps__perf_watch_execs(attr);
+}
+
+int ps__perf_open_event(const struct ps__event *event, struct ps__place place, int group_fd)
+{
+	struct ps__event special = *event;
+
+	if (event->variant_count)
+		specialise(&special, place);
+	union ps__attr whole = ps__attr_of(&special);
+	struct perf_event_attr *attr = &whole.attr;
+
+	if (!place.as_asked)
+		set_up_member(attr, place, group_fd);
 	uint64_t config1 = attr->config1;
 	if (event->klass == PS__EVENT_CLASS_CORE)
 		attr->config1 |= place.user_config1;
@@ -151,10 +173,10 @@ int ps__perf_open_settled(struct ps__event *event, struct ps__place place, int g
 	limited.attr.exclude_hv = 1;
 	int limited_fd = ps__perf_open_event(&limited, place, group_fd);
 	/* EINVAL is a PMU that can't tell user from kernel (msr): permission is then what is
-	 * missing. */
+	 * missing. Of a sampler's event it may be any of its fields. */
 	if (limited_fd < 0)
-		return limited_fd == -EINVAL ? -EACCES : limited_fd;
+		return limited_fd == -EINVAL && !place.as_asked ? -EACCES : limited_fd;
 	event->attr = limited.attr;
-	event->user_only = !is_clock(&limited.attr);
+	event->user_only = place.as_asked || !is_clock(&limited.attr);
 	return limited_fd;
 }

@@ -146,6 +146,11 @@ static int explain_invalid(const struct ps__event *event, struct ps__target targ
 		                "'%s' counts for a %s, not for a task: attach the set to a CPU "
 		                "with ps_eventset_attach_cpu",
 		                event->name, ps_scope_name(event->scope));
+	if (ps__event_has_flag(event, PS__FLAG_REMOVE_ON_EXEC) && target.enables_on_exec)
+		return ps__fail(PS_ECOMBO,
+		                "'%s': remove_on_exec would take the event away at the exec that "
+		                "is to enable it",
+		                event->name);
 	if (event->explicit_domain)
 		return ps__fail(PS_EINVAL_DOM,
 		                "'%s' can't be counted here: its PMU takes no such modifiers or no "
@@ -226,7 +231,7 @@ static int explain_cgroup(const struct ps__event *event, int error)
 /* The first word that the kernel doesn't have, of those that the event needs. */
 static int explain_attr_size(const struct ps__event *event)
 {
-	static const char *const releases[PS__LATER_CONFIGS] = {"Linux 6.3", "Linux 6.18"};
+	static const char *const releases[PS__LATER_CONFIGS] = {"Linux 6.3", "Linux 6.19"};
 	uint32_t size_bytes = ps__perf_kernel_attr_size();
 
 	for (unsigned i = 0; i < PS__LATER_CONFIGS; i++) {

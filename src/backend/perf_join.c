@@ -4,6 +4,7 @@
 #include "backend/perf.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "event/attr.h"
 
 /* Where the members of an instance's group are opened. */
 static struct ps__place place_of_group(const struct ps__instance *instance,
@@ -28,7 +29,9 @@ static int group_lead(struct ps__perf *perf, const struct ps__instance *instance
 	struct ps__event *what = &perf->events[event];
 	struct ps__place place = place_of_group(instance, group);
 
-	place.counts_at_once = group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE;
+	/* Not with sigtrap: its signals would come before the start. */
+	place.counts_at_once = group->is_planned && what->klass != PS__EVENT_CLASS_SOFTWARE &&
+	                       !ps__event_has_flag(what, PS__FLAG_SIGTRAP);
 	int fd = ps__perf_open_settled(what, place, -1);
 	if (fd < 0)
 		return ps__perf_explain_event(perf, event, -fd);

@@ -55,7 +55,8 @@ static bool may_join(const struct ps__perf *perf, size_t index, const struct ps_
 {
 	const struct ps__group *group = &perf->instances[0].groups[index];
 
-	if (event->attr.pinned || perf->target.is_ungrouped || is_alone(perf, index))
+	if (event->attr.pinned || event->attr.exclusive || perf->target.is_ungrouped ||
+	    is_alone(perf, index))
 		return false;
 	if (event->klass == PS__EVENT_CLASS_SOFTWARE && group->klass == PS__EVENT_CLASS_CORE &&
 	    count_core_groups(perf) > 1)

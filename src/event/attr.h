@@ -2,12 +2,14 @@
 /*
  * perf_event_attr as the newest kernels have it. The header that perfsage is
  * built with may end earlier: Debian 12's ends before config3 (Linux 6.3) and
- * config4 (6.18).
+ * config4 (6.19).
  */
 #ifndef PS_EVENT_ATTR_H
 #define PS_EVENT_ATTR_H
 
 #include "event/event.h"
+
+#include <string.h>
 
 #define PS__ATTR_LATER 128 /* bytes before config3 */
 
@@ -41,6 +43,29 @@ static inline union ps__attr ps__attr_of(const struct ps__event *event)
 		attr.later[i] = event->later[i];
 	attr.attr.size = ps__attr_size(&attr);
 	return attr;
+}
+
+/* Flags of Linux 5.13, by their places: headers may be older. */
+#define PS__FLAG_REMOVE_ON_EXEC 36
+#define PS__FLAG_SIGTRAP        37
+
+static inline bool ps__event_has_flag(const struct ps__event *event, unsigned bit)
+{
+	uint64_t flags;
+
+	memcpy(&flags, (const unsigned char *)&event->attr + 40, sizeof flags);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	bit = 63 - bit;
+#endif
+	return flags >> bit & 1;
+}
+
+/* The other way round. */
+static inline void ps__attr_store(struct ps__event *event, const union ps__attr *attr)
+{
+	event->attr = attr->attr;
+	for (int i = 0; i < PS__LATER_CONFIGS; i++)
+		event->later[i] = attr->later[i];
 }
 
 #endif

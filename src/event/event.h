@@ -85,6 +85,15 @@ int ps__event_parse(struct ps__event *out, const char *name);
  * PS_ENOMEM. */
 int ps__event_drop_variant(struct ps__event *event, size_t index);
 
+/* Can the event happen in the kernel alone? */
+bool ps__event_is_kernel_side(const struct perf_event_attr *attr);
+
+/* recode.c: attr.type was changed by hand: the class and the scope are the new PMU's. event is
+ * untouched on failure: PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs can't be read. */
+int ps__event_retype(struct ps__event *event);
+/* recode.c: a part of the encoding was changed by hand: it is the same for all kinds of cores. */
+void ps__event_recode(struct ps__event *event);
+
 int ps__event_copy(struct ps__event *out, const struct ps__event *model);
 void ps__event_clear(struct ps__event *event); /* releases what it owns; may be called twice */
 

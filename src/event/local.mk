@@ -26,6 +26,7 @@ src_event_libevent_la_SOURCES = \
 	src/event/preset.c \
 	src/event/probe.c \
 	src/event/run_time.c \
+	src/event/recode.c \
 	src/event/scope.c \
 	src/event/split.c \
 	src/event/suggest.c \

@@ -47,7 +47,7 @@ static int parse_find(struct ps__event *event, struct ps__lookup *lookup)
 
 /* These are counted at a moment when the CPU is in the kernel: with the kernel
  * excluded they read 0. */
-static bool parse_is_kernel_side(const struct perf_event_attr *attr)
+bool ps__event_is_kernel_side(const struct perf_event_attr *attr)
 {
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		return true;
@@ -69,7 +69,7 @@ static int parse_build(struct ps__event *event, const char *name)
 	code = ps__modifiers_apply(event, name, lookup.rest);
 	if (code)
 		return code;
-	event->kernel_side = event->kernel_side || parse_is_kernel_side(&event->attr);
+	event->kernel_side = event->kernel_side || ps__event_is_kernel_side(&event->attr);
 	char **copy = event->name ? &event->written : &event->name;
 	*copy = ps__os_strdup(name);
 	return *copy ? PS_OK : ps__fail_memory("the name of an event");

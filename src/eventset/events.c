@@ -67,20 +67,21 @@ static int make_unsupported(struct ps__event *out, const char *name)
 	return PS_OK;
 }
 
-static int parse_and_probe(struct ps__event *out, const char *name, bool optional)
+/* The event is the set's, or cleared. */
+static int probe_and_append(struct ps_eventset *set, struct ps__event *event, bool optional)
 {
-	int result = ps__event_parse(out, name);
+	int result = event->unsupported ? PS_OK : ps__perf_probe(event);
 
-	if (result != PS_OK)
-		return optional && is_unavailable(result) ? make_unsupported(out, name) : result;
-	result = ps__perf_probe(out);
-	if (result == PS_OK)
-		return PS_OK;
 	if (optional && is_unavailable(result)) {
-		out->unsupported = true;
-		return PS_OK;
+		event->unsupported = true;
+		result = PS_OK;
 	}
-	ps__event_clear(out);
+	/* Values are asked for by the name that is shown. */
+	if (result == PS_OK)
+		result = ps__set_find_event(set, event->name) >= 0 ? fail_present(event->name)
+		                                                   : append(set, event);
+	if (result != PS_OK)
+		ps__event_clear(event);
 	return result;
 }
 
@@ -90,15 +91,10 @@ static int add(struct ps_eventset *set, const char *name, bool optional)
 
 	if (ps__set_find_event(set, name) >= 0)
 		return fail_present(name);
-	int result = parse_and_probe(&event, name, optional);
-	if (result != PS_OK)
-		return result;
-	/* Values are asked for by the name that is shown. */
-	result = ps__set_find_event(set, event.name) >= 0 ? fail_present(event.name)
-	                                                  : append(set, &event);
-	if (result != PS_OK)
-		ps__event_clear(&event);
-	return result;
+	int result = ps__event_parse(&event, name);
+	if (optional && is_unavailable(result))
+		result = make_unsupported(&event, name);
+	return result == PS_OK ? probe_and_append(set, &event, optional) : result;
 }
 
 static int enter_and_add(struct ps_eventset *set, const char *name, bool optional, const char *call)
@@ -109,6 +105,20 @@ static int enter_and_add(struct ps_eventset *set, const char *name, bool optiona
 		return result;
 	result = name ? add(set, name, optional)
 	              : ps__fail(PS_EINVAL, "%s: the event's name is NULL", call);
+	ps__set_leave(set);
+	return result;
+}
+
+int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event, const char *call)
+{
+	struct ps__event copy;
+	int result = ps__set_enter_own(set, call, CHANGE_IN_PAPI);
+
+	if (result != PS_OK)
+		return result;
+	result = ps__event_copy(&copy, event);
+	if (result == PS_OK)
+		result = probe_and_append(set, &copy, false);
 	ps__set_leave(set);
 	return result;
 }

@@ -12,6 +12,9 @@ struct ps__recording;
 
 /* Valid until the set's events change; NULL if it has no such event. */
 const struct ps__event *ps__set_event(const struct ps_eventset *set, size_t index);
+/* Adds a copy of an event whose attr was changed after it was parsed. call: whose errors these are;
+ * they are ps_eventset_add's. */
+int ps__set_add_event(struct ps_eventset *set, const struct ps__event *event, const char *call);
 
 /* Neither attached to a target, nor PAPI's. */
 bool ps__set_counts_its_caller(const struct ps_eventset *set);

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Records: the formats that the kernel writes into rings.
+# What the kernel writes down: attrs, and records.
 noinst_LTLIBRARIES += src/sample/libsample.la
 src_sample_libsample_la_SOURCES = \
+	src/sample/add_attr.c \
+	src/sample/attr.c \
+	src/sample/attr.h \
+	src/sample/attr_bit.c \
+	src/sample/attr_blame.c \
+	src/sample/attr_check.c \
+	src/sample/attr_field.c \
 	src/sample/cursor.h \
 	src/sample/record.c \
 	src/sample/record_body.c \

@@ -130,6 +130,10 @@ void fake_set_means(enum fake_means possible);
  * file shows the level. A fresh fake is level 2 and privileged. Files in /proc/self/status are the
  * test's to add. */
 void fake_set_paranoid(int level, bool privileged);
+/* perf_event_open asks this about each attr that it would take; what it returns is the errno, or
+ * 0. */
+typedef int fake_refuse_attr(const struct perf_event_attr *attr);
+void fake_set_refusal(fake_refuse_attr *refuse);
 /* RLIMIT_NOFILE, 1024 in a fresh fake; standard input and the two outputs count. Beyond it:
  * EMFILE. */
 void fake_set_nofile(unsigned limit);

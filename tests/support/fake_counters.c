@@ -21,6 +21,7 @@ static struct fake_counter *counters;
 static uint64_t last_id = 40;
 static unsigned resets;
 static bool is_cgroup_removed;
+static fake_refuse_attr *refuse_attr;
 static uint32_t attr_size_bytes; /* of the kernel's own struct; 0: the newest */
 
 struct fake_counter *fake__counters_first(void)
@@ -33,6 +34,7 @@ void fake__counters_reset(void)
 	resets = 0;
 	is_cgroup_removed = false;
 	attr_size_bytes = 0;
+	refuse_attr = NULL;
 	fake__pmus_reset();
 }
 
@@ -68,6 +70,11 @@ static int check_cpu(pid_t pid, int cpu)
 	return cpu < -1 ? EINVAL : 0;
 }
 
+void fake_set_refusal(fake_refuse_attr *refuse)
+{
+	refuse_attr = refuse;
+}
+
 void fake_set_attr_size(uint32_t size_bytes)
 {
 	attr_size_bytes = size_bytes;
@@ -94,7 +101,9 @@ static int check_attr(const struct perf_event_attr *attr)
 
 	if (attr->size < PERF_ATTR_SIZE_VER0)
 		return E2BIG;
-	return attr->read_format & ~known ? EINVAL : 0;
+	if (attr->read_format & ~known)
+		return EINVAL;
+	return refuse_attr ? refuse_attr(attr) : 0;
 }
 
 static int check_leader(const struct fake_fd *leader_fd, const struct perf_event_attr *attr,

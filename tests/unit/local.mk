@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A suite for each file or behaviour, linked with the layers and the fake kernel of tests/support.
 unit_tests = \
+	tests/unit/test_add_attr \
 	tests/unit/test_aggregate \
 	tests/unit/test_arena \
 	tests/unit/test_attrmap \
 	tests/unit/test_attr \
+	tests/unit/test_attr_check \
+	tests/unit/test_attr_fields \
 	tests/unit/test_buffer \
 	tests/unit/test_cgroup \
 	tests/unit/test_child \

@@ -51,7 +51,7 @@ START_TEST(a_kernel_that_is_too_old_is_told_with_the_word_and_its_size)
 	check_detail("ends after 128 bytes");
 	fake_set_attr_size(112);
 	check_fails(ps_eventset_add(set, "cpu/event=0xc0,top=1/"), PS_ENOSUPP);
-	check_detail("too old for config4 (Linux 6.18)");
+	check_detail("too old for config4 (Linux 6.19)");
 	check_detail("ends after 112 bytes");
 	fake_set_attr_size(136);
 	check_ok(ps_eventset_add(set, "cpu/event=0xc0,acr_mask=1/"));

@@ -106,7 +106,7 @@ START_TEST(each_kind_of_cores_is_asked_in_its_way)
 }
 END_TEST
 
-/* config3 is Linux 6.3's, config4 6.18's; headers may be older. */
+/* config3 is Linux 6.3's, config4 6.19's; headers may be older. */
 START_TEST(format_files_and_terms_reach_the_newest_words)
 {
 	static const struct {

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An event whose encoding was changed after its name was looked up: by ps_attr_set, or for an event
+ * type of the user's own. */
+#include "event/pmu.h"
+
+#include "base/os.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct recode_search {
+	uint32_t type;
+	const char *event_name;
+	struct ps__pmu found;
+	int result; /* PS__NOT_HERE until it is found */
+};
+
+static int recode_visit(const char *name, void *context)
+{
+	struct recode_search *search = context;
+	struct ps__pmu pmu;
+	int result = ps__pmu_find(&pmu, name, strlen(name), search->event_name);
+
+	if (result == PS__NOT_HERE || (result == PS_OK && pmu.type != search->type))
+		return 0;
+	search->found = pmu;
+	search->result = result;
+	return 1;
+}
+
+/* The PMUs that the kernel numbers itself. PS__NOT_HERE: sysfs shows none of this type, so that
+ * opening it will tell. */
+static int recode_find_pmu(struct recode_search *search)
+{
+	search->result = PS__NOT_HERE;
+	if (ps__pmu_for_each(recode_visit, search) < 0 && errno != ENOENT)
+		return ps__event_fail_file(search->event_name, "/sys/bus/event_source/devices",
+		                           errno);
+	return search->result;
+}
+
+static int recode_class(const struct ps__event *event, enum ps__event_class *klass,
+                        enum ps_scope *scope)
+{
+	struct recode_search search = {.type = event->attr.type, .event_name = event->name};
+
+	*scope = PS_SCOPE_THREAD;
+	switch (event->attr.type) {
+	case PERF_TYPE_SOFTWARE:
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_BREAKPOINT:
+		*klass = PS__EVENT_CLASS_SOFTWARE;
+		return PS_OK;
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_RAW:
+		*klass = PS__EVENT_CLASS_CORE;
+		return PS_OK;
+	default:
+		break;
+	}
+	int result = recode_find_pmu(&search);
+	*klass = PS__EVENT_CLASS_SOFTWARE;
+	if (result != PS_OK)
+		return result == PS__NOT_HERE ? PS_OK : result;
+	*klass = ps__pmu_class(&search.found);
+	return ps__pmu_scope(&search.found, event->name, scope);
+}
+
+int ps__event_retype(struct ps__event *event)
+{
+	enum ps__event_class klass;
+	enum ps_scope scope;
+	int result = recode_class(event, &klass, &scope);
+
+	if (result != PS_OK)
+		return result;
+	event->klass = klass;
+	event->scope = scope;
+	/* They were the old PMU's. */
+	event->scale = 1;
+	event->unit[0] = '\0';
+	event->is_probe = false;
+	return PS_OK;
+}
+
+void ps__event_recode(struct ps__event *event)
+{
+	ps__hybrid_clear(event);
+	if (event->probe && event->attr.config1 != (uintptr_t)event->probe) {
+		ps__os_free(event->probe);
+		event->probe = NULL;
+	}
+	event->kernel_side =
+	    (event->is_probe && event->kernel_side) || ps__event_is_kernel_side(&event->attr);
+}

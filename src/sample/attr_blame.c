@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which field of a refused attr is to blame? perf_event_open doesn't say it. So each field that was
+ * set is put back to what it was, and stays so if the attr is refused without it, too. Those that
+ * are left at the end are refused: with any of them put back, the attr would be taken.
+ *
+ * A field that needs another one is put back before that one; else it would be blamed for missing
+ * it. Most fields stand behind what they need (inherit_thread needs inherit, sigtrap needs
+ * remove_on_exec); sample_type alone stands before it.
+ */
+#include "sample/attr.h"
+
+#include "backend/perf.h"
+#include "base/os.h"
+
+#include <errno.h>
+
+/* In progress: words are refused with error. */
+struct search {
+	const struct ps__event *event;
+	union ps__attr words;
+	int error;
+	struct ps__blame blame;
+	int shortage; /* an errno that says nothing about the words: the search is over; 0: none */
+};
+
+struct ps__target ps__attr_target(const struct ps__event *event)
+{
+	if (event->klass == PS__EVENT_CLASS_OTHER)
+		return (struct ps__target){.kind = PS__TARGET_CPU, .cpu = ps__os_getcpu()};
+	return (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
+}
+
+static struct ps__place place_of(const struct ps__event *event)
+{
+	struct ps__target target = ps__attr_target(event);
+	pid_t pid = target.kind == PS__TARGET_CPU ? -1 : 0;
+	struct ps__place place = {.pid = pid, .cpu = target.cpu};
+
+	if (event->variant_count)
+		place.pmu_type = event->variants[0].pmu_type;
+	return place;
+}
+
+static int open_and_close(struct ps__event *event, struct ps__place place)
+{
+	int fd = ps__perf_open_settled(event, place, -1);
+
+	if (fd < 0)
+		return -fd;
+	ps__os.close(fd);
+	return 0;
+}
+
+int ps__attr_try_event(const struct ps__event *event)
+{
+	struct ps__event tried = *event;
+
+	return open_and_close(&tried, place_of(event));
+}
+
+int ps__attr_try(const struct ps__event *event, union ps__attr *words)
+{
+	struct ps__event tried = *event;
+	struct ps__place place = place_of(event);
+
+	place.as_asked = true;
+	ps__attr_store(&tried, words);
+	tried.attr.disabled = 1;
+	int error = open_and_close(&tried, place);
+	if (error)
+		return error;
+	words->attr.exclude_kernel = tried.attr.exclude_kernel;
+	words->attr.exclude_hv = tried.attr.exclude_hv;
+	return 0;
+}
+
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* Tries the words with a field changed. */
+static void consider(struct search *search, enum ps_attr_field field, int bit, uint64_t value)
+{
+	union ps__attr words = search->words;
+
+	if (search->shortage)
+		return;
+	ps__attr_field_write(&words, field, value);
+	union ps__attr still = words;
+	int error = ps__attr_try(search->event, &still);
+	if (is_shortage(error)) {
+		search->shortage = error;
+	} else if (error) {
+		search->words = words;
+		search->error = error;
+	} else if (!search->blame.is_found) {
+		search->blame.is_found = true;
+		search->blame.error = search->error;
+		search->blame.field = field;
+		search->blame.bit = bit;
+	} else if (!search->blame.has_other && search->blame.field != field) {
+		search->blame.has_other = true;
+		search->blame.other = field;
+	}
+}
+
+/* Fields that share a word: one of them stands for it. */
+static bool is_alias(const union ps__attr *words, enum ps_attr_field field)
+{
+	bool is_breakpoint = words->attr.type == PERF_TYPE_BREAKPOINT;
+
+	switch (field) {
+	case PS_ATTR_SIZE:
+	case PS_ATTR_DISABLED:
+	case PS_ATTR_KPROBE_FUNC:
+	case PS_ATTR_UPROBE_PATH:
+	case PS_ATTR_KPROBE_ADDR:
+	case PS_ATTR_PROBE_OFFSET:
+		return true;
+	case PS_ATTR_FREQ:
+		return words->attr.sample_freq != 0;
+	case PS_ATTR_WATERMARK:
+		return words->attr.wakeup_watermark != 0;
+	case PS_ATTR_AUX_ACTION: /* its three bits are fields */
+		return ps__attr_field_read(words, field) < 8;
+	case PS_ATTR_BP_ADDR:
+	case PS_ATTR_BP_LEN:
+		return !is_breakpoint;
+	case PS_ATTR_CONFIG1:
+	case PS_ATTR_CONFIG2:
+		return is_breakpoint;
+	default:
+		return ps__attr_is_other_meaning(words, field);
+	}
+}
+
+static void consider_bits(struct search *search, enum ps_attr_field field, uint64_t bits)
+{
+	for (int bit = 63; bit >= 0; bit--) {
+		if (!(bits >> bit & 1))
+			continue;
+		uint64_t value = ps__attr_field_read(&search->words, field);
+		consider(search, field, bit, value & ~(UINT64_C(1) << bit));
+	}
+}
+
+static void consider_field(struct search *search, const union ps__attr *made,
+                           enum ps_attr_field field)
+{
+	uint64_t value = ps__attr_field_read(&search->words, field);
+	uint64_t before = ps__attr_field_read(made, field);
+
+	if (value == before || is_alias(&search->words, field))
+		return;
+	if (ps__attr_is_mask(field))
+		consider_bits(search, field, value & ~before);
+	else
+		consider(search, field, -1, before);
+}
+
+int ps__attr_find_blame(const struct ps_attr *attr, const union ps__attr *words, int error,
+                        struct ps__blame *out)
+{
+	struct search search = {
+	    .event = &attr->event, .words = *words, .error = error, .blame = {.bit = -1}};
+
+	/* What the user left as it was, and must set. */
+	if (error == EACCES && !words->attr.exclude_kernel && !attr->event.kernel_side)
+		consider(&search, PS_ATTR_EXCLUDE_KERNEL, -1, 1);
+	consider_field(&search, &attr->made, PS_ATTR_SAMPLE_TYPE);
+	for (int field = PS__ATTR_FIELDS - 1; field >= 0; field--) {
+		if (field != PS_ATTR_SAMPLE_TYPE)
+			consider_field(&search, &attr->made, (enum ps_attr_field)field);
+	}
+	if (!search.blame.is_found)
+		search.blame.error = search.error;
+	if (!search.shortage)
+		*out = search.blame;
+	return search.shortage;
+}

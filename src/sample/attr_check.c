@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Does this kernel take an attr? If not, which field does it refuse, and why? */
+#include "sample/attr.h"
+
+#include "backend/perf.h"
+#include "base/advice.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A field that is taken in silence, and does nothing without a bit of another one. */
+static const struct need {
+	enum ps_attr_field field;
+	enum ps_attr_field needed;
+	uint64_t bits;     /* any of them */
+	const char *words; /* for the user */
+} needs[] = {
+    {PS_ATTR_BRANCH_SAMPLE_TYPE, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_BRANCH_STACK,
+     "PERF_SAMPLE_BRANCH_STACK in sample_type"},
+    {PS_ATTR_SAMPLE_REGS_USER, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_REGS_USER,
+     "PERF_SAMPLE_REGS_USER in sample_type"},
+    {PS_ATTR_SAMPLE_REGS_INTR, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_REGS_INTR,
+     "PERF_SAMPLE_REGS_INTR in sample_type"},
+    {PS_ATTR_SAMPLE_STACK_USER, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_STACK_USER,
+     "PERF_SAMPLE_STACK_USER in sample_type"},
+    {PS_ATTR_SAMPLE_MAX_STACK, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN,
+     "PERF_SAMPLE_CALLCHAIN in sample_type"},
+    {PS_ATTR_EXCLUDE_CALLCHAIN_KERNEL, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN,
+     "PERF_SAMPLE_CALLCHAIN in sample_type"},
+    {PS_ATTR_EXCLUDE_CALLCHAIN_USER, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN,
+     "PERF_SAMPLE_CALLCHAIN in sample_type"},
+    {PS_ATTR_DEFER_CALLCHAIN, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_CALLCHAIN,
+     "PERF_SAMPLE_CALLCHAIN in sample_type"},
+    {PS_ATTR_AUX_SAMPLE_SIZE, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_AUX,
+     "PERF_SAMPLE_AUX in sample_type"},
+    {PS_ATTR_SIG_DATA, PS_ATTR_SIGTRAP, 1, "sigtrap"},
+    {PS_ATTR_CLOCKID, PS_ATTR_USE_CLOCKID, 1, "use_clockid"},
+    {PS_ATTR_COMM_EXEC, PS_ATTR_COMM, 1, "comm"},
+    {PS_ATTR_BUILD_ID, PS_ATTR_MMAP2, 1, "mmap2"},
+    {PS_ATTR_INHERIT_STAT, PS_ATTR_INHERIT, 1, "inherit"},
+};
+
+static int refuse(enum ps_attr_field *refused, enum ps_attr_field field, int code)
+{
+	if (refused)
+		*refused = field;
+	return code;
+}
+
+/* Fields that the kernel has taken without a word, and ignores. */
+static int check_silent(const struct ps_attr *attr, enum ps_attr_field *refused)
+{
+	const char *event = attr->event.name;
+	union ps__attr words = ps__attr_of(&attr->event);
+
+	if (attr->event.kernel_side && words.attr.exclude_kernel)
+		return refuse(refused, PS_ATTR_EXCLUDE_KERNEL,
+		              ps__fail(PS_EINVAL_DOM,
+		                       "'%s' happens in the kernel, so with exclude_kernel it "
+		                       "never happens",
+		                       event));
+	if (words.attr.precise_ip && attr->event.klass == PS__EVENT_CLASS_SOFTWARE)
+		return refuse(refused, PS_ATTR_PRECISE_IP,
+		              ps__fail(PS_ENOSUPP,
+		                       "'%s': precise_ip has no effect: no PMU takes the samples "
+		                       "of this event; the kernel accepts the field and ignores it",
+		                       event));
+	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+		const struct need *need = &needs[i];
+		if (!ps__attr_field_read(&words, need->field) ||
+		    (ps__attr_field_read(&words, need->needed) & need->bits))
+			continue;
+		return refuse(refused, need->field,
+		              ps__fail(PS_ECOMBO, "'%s': %s has no effect without %s", event,
+		                       ps_attr_field_name(need->field), need->words));
+	}
+	return PS_OK;
+}
+
+static int explain_denied(const struct ps_attr *attr, const struct ps__blame *blame,
+                          const char *field)
+{
+	if (blame->field == PS_ATTR_EXCLUDE_KERNEL)
+		return ps__fail(PS_EPERM,
+		                "'%s': this user may not observe the kernel: set exclude_kernel to "
+		                "1, or as root: " PS__ADVICE_LEVEL ", or " PS__ADVICE_CAPABILITY,
+		                attr->event.name, 1L);
+	return ps__fail(PS_EPERM,
+	                "'%s': this user may not set %s (%s): run as root, or as "
+	                "root: " PS__ADVICE_CAPABILITY,
+	                attr->event.name, field, strerror(blame->error));
+}
+
+/* The kernel says only that some field is behind the end of its struct. */
+static int explain_size(const struct ps_attr *attr, const char *field, enum ps_attr_field which)
+{
+	return ps__fail(PS_ENOSUPP,
+	                "'%s': this kernel is too old for %s: its perf_event_attr ends after %u "
+	                "bytes, and %s stands after %u",
+	                attr->event.name, field, ps__perf_kernel_attr_size(), field,
+	                ps__attr_field(which)->offset);
+}
+
+/* The usual cause of EINVAL. */
+static const char *find_hint(enum ps_attr_field field)
+{
+	switch (field) {
+	case PS_ATTR_SIGTRAP:
+		return "it needs remove_on_exec, and a task to signal";
+	case PS_ATTR_INHERIT_THREAD:
+		return "it needs inherit";
+	case PS_ATTR_SAMPLE_FREQ:
+		return "kernel.perf_event_max_sample_rate is the most";
+	case PS_ATTR_SAMPLE_MAX_STACK:
+		return "kernel.perf_event_max_stack is the most";
+	case PS_ATTR_BRANCH_SAMPLE_TYPE:
+		return "it needs a kind of branches beside the levels of privilege";
+	default:
+		return "it doesn't know the value, or not for this event";
+	}
+}
+
+static int explain(const struct ps_attr *attr, const struct ps__blame *blame)
+{
+	char field[128], bit[PS__ATTR_BIT_NAME], other[96] = "";
+	const char *name = ps_attr_field_name(blame->field);
+
+	if (blame->bit >= 0)
+		ps__attr_bit_name(blame->field, (unsigned)blame->bit, bit);
+	snprintf(field, sizeof field, blame->bit >= 0 ? "%2$s in %1$s" : "%s", name, bit);
+	if (blame->has_other)
+		snprintf(other, sizeof other, ", at least together with %s",
+		         ps_attr_field_name(blame->other));
+	switch (blame->error) {
+	case EACCES:
+	case EPERM:
+		return explain_denied(attr, blame, field);
+	case E2BIG:
+		return explain_size(attr, field, blame->field);
+	case EOPNOTSUPP:
+		return ps__fail(PS_ENOSUPP, "'%s': the event's PMU has no %s%s (%s)",
+		                attr->event.name, field, other, strerror(EOPNOTSUPP));
+	case EINVAL:
+		return ps__fail(PS_ENOSUPP, "'%s': this kernel refuses %s%s (%s): %s",
+		                attr->event.name, field, other, strerror(EINVAL),
+		                find_hint(blame->field));
+	case ENOENT:
+		return ps__fail(PS_ENOSUPP, "'%s': no PMU has such an event: %s (%s)",
+		                attr->event.name, field, strerror(ENOENT));
+	default:
+		return ps__fail(PS_ENOSUPP, "'%s': this kernel refuses %s%s (%s)", attr->event.name,
+		                field, other, strerror(blame->error));
+	}
+}
+
+/* The event itself is refused, or it can't be found out: in the words that a set has for it. */
+static int explain_event(const struct ps_attr *attr, int error, enum ps_attr_field *refused)
+{
+	int code = ps__perf_explain(&attr->event, ps__attr_target(&attr->event), error, 1);
+
+	if (code != PS_ECOUNT && code != PS_ENOMEM && code != PS_ESYS && refused)
+		*refused = PS_ATTR_TYPE;
+	return code;
+}
+
+int ps_attr_check(const struct ps_attr *attr, enum ps_attr_field *refused)
+{
+	struct ps__blame blame;
+
+	if (!attr)
+		return ps__fail(PS_EINVAL, "ps_attr_check: attr is NULL");
+	union ps__attr words = ps__attr_of(&attr->event);
+	int error = ps__attr_try(&attr->event, &words);
+	if (!error)
+		return check_silent(attr, refused);
+	int shortage = ps__attr_find_blame(attr, &words, error, &blame);
+	if (shortage)
+		return explain_event(attr, shortage, NULL);
+	if (!blame.is_found) {
+		error = ps__attr_try_event(&attr->event);
+		return explain_event(attr, error ? error : blame.error, refused);
+	}
+	return refuse(refused, blame.field, explain(attr, &blame));
+}
+
+int ps_attr_kernel_size(size_t *out)
+{
+	if (!out)
+		return ps__fail(PS_EINVAL, "ps_attr_kernel_size: out is NULL");
+	int size = ps__perf_ask_attr_size();
+	if (size > 0) {
+		*out = (size_t)size;
+		return PS_OK;
+	}
+	struct ps__event event = {.name = (char *)"dummy",
+	                          .klass = PS__EVENT_CLASS_SOFTWARE,
+	                          .attr = {.exclude_kernel = 1}};
+	return ps__perf_explain(&event, (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1},
+	                        -size, 1);
+}
