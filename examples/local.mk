@@ -10,7 +10,8 @@ examples_programs = \
 	examples/05_history \
 	examples/07_migrating \
 	examples/09_unit_costs \
-	examples/10_event_loop
+	examples/10_event_loop \
+	examples/11_sampler
 
 examples_01_count_region_SOURCES = examples/01_count_region.c
 examples_01_count_region_CPPFLAGS = $(public_cppflags)
@@ -41,6 +42,11 @@ examples_10_event_loop_SOURCES = examples/10_event_loop.c
 examples_10_event_loop_CPPFLAGS = $(public_cppflags)
 examples_10_event_loop_CFLAGS = $(AM_CFLAGS) -pthread
 examples_10_event_loop_LDADD = libperfsage.la
+
+examples_11_sampler_SOURCES = examples/11_sampler.c
+examples_11_sampler_CPPFLAGS = $(public_cppflags)
+examples_11_sampler_CFLAGS = $(AM_CFLAGS) -pthread
+examples_11_sampler_LDADD = libperfsage.la
 
 if HAVE_PAPI
 examples_programs += examples/06_papi

@@ -25,6 +25,7 @@ pkginclude_HEADERS = \
 	include/perfsage/report.h \
 	include/perfsage/region.h \
 	include/perfsage/read.h \
+	include/perfsage/sampler.h \
 	include/perfsage/sampling.h \
 	include/perfsage/slow_visit.h \
 	include/perfsage/snapshot.h \

@@ -29,6 +29,7 @@
 #include <perfsage/record.h>
 #include <perfsage/region.h>
 #include <perfsage/report.h>
+#include <perfsage/sampler.h>
 #include <perfsage/sampling.h>
 #include <perfsage/slow_visit.h>
 #include <perfsage/snapshot.h>

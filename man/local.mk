@@ -27,6 +27,7 @@ dist_man3_MANS += \
 	man/ps_record.3 \
 	man/ps_region.3 \
 	man/ps_report.3 \
+	man/ps_sampler.3 \
 	man/ps_sampling.3 \
 	man/ps_slow_visit.3 \
 	man/ps_snapshot.3 \

@@ -18,6 +18,7 @@
 #define PERFSAGE_HOOKS_H
 
 #include <perfsage/visibility.h>
+#include <poll.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -60,6 +61,7 @@ struct ps_hooks {
 	void (*release)(void *memory);
 
 	int (*getrusage)(int who, struct rusage *usage); /* who: RUSAGE_THREAD */
+	int (*poll)(struct pollfd *fds, nfds_t count, int timeout_ms);
 };
 
 /**

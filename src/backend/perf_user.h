@@ -16,6 +16,11 @@ void ps__perf_user_prepare(struct ps__perf *perf);
  * read by read(2). */
 void ps__perf_user_map(struct ps__perf *perf);
 
+/* A sampler's event, the set's only one, in a group of this one member: may it be read so? page: it
+ * is mapped already, and stays so as long as the group. */
+void ps__perf_user_adopt(struct ps__perf *perf, struct ps__group *group,
+                         struct perf_event_mmap_page *page);
+
 /* Before the descriptors are closed. abandon: in a forked child, which has no copies of the
  * pages. */
 void ps__perf_user_unmap(struct ps__group *group, bool abandon);

@@ -233,6 +233,23 @@ static bool map_member(struct ps__perf *perf, struct ps__member *member, size_t 
 	return true;
 }
 
+static void begin_user_reads(struct ps__group *group)
+{
+	group->user.leader_lock = PS__NO_LOCK;
+	group->is_user_read = true;
+	group->end = group->members + group->count;
+}
+
+void ps__perf_user_adopt(struct ps__perf *perf, struct ps__group *group,
+                         struct perf_event_mmap_page *page)
+{
+	if (!is_allowed(perf) || !is_readable(perf, page, perf->events[0].name))
+		return;
+	group->members[0].page = page;
+	group->members[0].shift = 64u - page->pmc_width;
+	begin_user_reads(group);
+}
+
 /* All members, or none. */
 static bool map_group(struct ps__perf *perf, struct ps__group *group, size_t page_bytes)
 {
@@ -250,9 +267,7 @@ static bool map_group(struct ps__perf *perf, struct ps__group *group, size_t pag
 			return false;
 		}
 	}
-	group->user.leader_lock = PS__NO_LOCK;
-	group->is_user_read = true;
-	group->end = group->members + group->count;
+	begin_user_reads(group);
 	return true;
 }
 

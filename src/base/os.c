@@ -126,6 +126,24 @@ static int real_getrusage(int who, struct rusage *usage)
 	return getrusage((__rusage_who_t)who, usage);
 }
 
+/* Not the C library's, which is a cancellation point. */
+static int real_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+#ifdef __LP64__
+	struct timespec timeout = {.tv_sec = timeout_ms / 1000,
+	                           .tv_nsec = timeout_ms % 1000 * 1000000L};
+
+	return (int)syscall(SYS_ppoll, fds, count, timeout_ms < 0 ? NULL : &timeout, NULL,
+	                    (size_t)0);
+#else
+	/* Elsewhere the kernel's timespec may be another one. */
+	int cancel = ps__cancel_hold();
+	int result = poll(fds, count, timeout_ms);
+	ps__cancel_release(cancel);
+	return result;
+#endif
+}
+
 static void *real_allocate(size_t size_bytes)
 {
 	return calloc(1, size_bytes);
@@ -139,7 +157,7 @@ static void *real_allocate(size_t size_bytes)
 		.getcpu = sched_getcpu, .gettid = real_gettid,                                  \
 		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,         \
 		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,        \
-		.getrusage = real_getrusage,                                                    \
+		.getrusage = real_getrusage, .poll = real_poll,                                 \
 	}
 
 static const struct ps_hooks real_system = REAL_SYSTEM;
@@ -231,6 +249,7 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 	OR_REAL(allocate);
 	OR_REAL(release);
 	OR_REAL(getrusage);
+	OR_REAL(poll);
 	find_rseq();
 	return PS_OK;
 }

@@ -100,3 +100,41 @@ bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, 
 	ring->is_loss_known = ring->is_loss_known || may_have_been_full;
 	return complete && !may_have_been_full;
 }
+
+enum ps__ring_look ps__ring_first(const struct ps__ring *ring, void *scratch, const void **bytes,
+                                  size_t *size_bytes)
+{
+	const char *data = (const char *)ring->page + ring->data_offset;
+	size_t offset = (size_t)(ring->seen & (ring->data_bytes - 1));
+	/* Pairs with the kernel's store of data_head after it wrote a record. */
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	struct perf_event_header header;
+
+	if (head == ring->seen)
+		return PS__RING_EMPTY;
+	if (is_head_damaged(ring, head) || head - ring->seen < sizeof header)
+		return PS__RING_DAMAGED;
+	copy_from(ring, ring->seen, &header, sizeof header);
+	if (header.size < sizeof header || header.size > head - ring->seen)
+		return PS__RING_DAMAGED;
+	bool wraps = header.size > ring->data_bytes - offset;
+	if (wraps)
+		copy_from(ring, ring->seen, scratch, header.size);
+	*bytes = wraps ? scratch : data + offset;
+	*size_bytes = header.size;
+	return PS__RING_RECORD;
+}
+
+void ps__ring_release(struct ps__ring *ring, size_t size_bytes)
+{
+	ring->seen += size_bytes;
+	/* Pairs with the kernel's look at data_tail before it overwrites what was read here. */
+	__atomic_store_n(&ring->page->data_tail, ring->seen, __ATOMIC_RELEASE);
+}
+
+void ps__ring_release_all(struct ps__ring *ring)
+{
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+
+	ps__ring_release(ring, head - ring->seen);
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The mapped ring into which the kernel writes an event's records. Read by switch_ring.c (context
- * switches), perf_records.c (migrations), perf_execs.c (new programs) and perf_tasks.c (fork,
- * exit).
+ * switches), perf_records.c (migrations), perf_execs.c (new programs), perf_tasks.c (fork, exit)
+ * and samplers (src/sample/).
  */
 #ifndef PS_LOCATE_RING_H
 #define PS_LOCATE_RING_H
@@ -47,6 +47,21 @@ typedef bool ps__ring_take(const struct ps__ring *ring, const struct perf_event_
  * comes later, and is not given to take. Async-signal-safe if take is.
  */
 bool ps__ring_drain(struct ps__ring *ring, size_t largest, ps__ring_take *take, void *context);
+
+enum ps__ring_look {
+	PS__RING_EMPTY,
+	PS__RING_RECORD,
+	PS__RING_DAMAGED /* what is there is no record, and where the next one begins isn't known */
+};
+
+/* The oldest record that was not released: in the ring, or in scratch if it wraps. scratch has room
+ * for UINT16_MAX bytes. Async-signal-safe. */
+enum ps__ring_look ps__ring_first(const struct ps__ring *ring, void *scratch, const void **bytes,
+                                  size_t *size_bytes);
+/* Gives its place, size_bytes, back to the kernel. */
+void ps__ring_release(struct ps__ring *ring, size_t size_bytes);
+/* All that the ring holds, of damaged records. */
+void ps__ring_release_all(struct ps__ring *ring);
 
 /* Bytes out of the ring, which may wrap anywhere, from the record that is being taken. */
 void ps__ring_copy(const struct ps__ring *ring, size_t offset, void *out, size_t size_bytes);

@@ -58,6 +58,9 @@ struct ps__target ps__attr_target(const struct ps__event *event);
 /* Opens the event disabled, with these words in place of its own, and closes it again: 0, or the
  * errno. If it falls back to user space, as sets do, words say so then. */
 int ps__attr_try(const struct ps__event *event, union ps__attr *words);
+/* attr_check.c: opens the attr for the calling thread, and closes it again: PS_OK, or what
+ * ps_attr_check says of it. */
+int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *refused);
 /* The same for the event as a set would open it, without the attr's fields. */
 int ps__attr_try_event(const struct ps__event *event);
 /* Which of the fields that differ from attr->made is refused? error: the words' own. Returns 0, or

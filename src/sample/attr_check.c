@@ -165,16 +165,14 @@ static int explain_event(const struct ps_attr *attr, int error, enum ps_attr_fie
 	return code;
 }
 
-int ps_attr_check(const struct ps_attr *attr, enum ps_attr_field *refused)
+int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *refused)
 {
 	struct ps__blame blame;
-
-	if (!attr)
-		return ps__fail(PS_EINVAL, "ps_attr_check: attr is NULL");
 	union ps__attr words = ps__attr_of(&attr->event);
 	int error = ps__attr_try(&attr->event, &words);
+
 	if (!error)
-		return check_silent(attr, refused);
+		return PS_OK;
 	int shortage = ps__attr_find_blame(attr, &words, error, &blame);
 	if (shortage)
 		return explain_event(attr, shortage, NULL);
@@ -183,6 +181,15 @@ int ps_attr_check(const struct ps_attr *attr, enum ps_attr_field *refused)
 		return explain_event(attr, error ? error : blame.error, refused);
 	}
 	return refuse(refused, blame.field, explain(attr, &blame));
+}
+
+int ps_attr_check(const struct ps_attr *attr, enum ps_attr_field *refused)
+{
+	if (!attr)
+		return ps__fail(PS_EINVAL, "ps_attr_check: attr is NULL");
+	int result = ps__attr_open_or_explain(attr, refused);
+
+	return result == PS_OK ? check_silent(attr, refused) : result;
 }
 
 int ps_attr_kernel_size(size_t *out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the kernel writes down: attrs, and records.
+# What the kernel writes down: attrs, records, and samplers of one event.
 noinst_LTLIBRARIES += src/sample/libsample.la
 src_sample_libsample_la_SOURCES = \
 	src/sample/add_attr.c \
@@ -14,4 +14,8 @@ src_sample_libsample_la_SOURCES = \
 	src/sample/record_body.c \
 	src/sample/record_fields.c \
 	src/sample/record_parts.h \
-	src/sample/record_sample.c
+	src/sample/record_sample.c \
+	src/sample/sampler.c \
+	src/sample/sampler.h \
+	src/sample/sampler_next.c \
+	src/sample/sampler_read.c

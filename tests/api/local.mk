@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a user of the shared library sees: these link nothing else of perfsage.
 api_tests = \
+	tests/api/test_attr \
 	tests/api/test_cancel \
 	tests/api/test_cgroup \
 	tests/api/test_closed \
@@ -22,6 +23,8 @@ api_tests = \
 	tests/api/test_record \
 	tests/api/test_region \
 	tests/api/test_region_jump \
+	tests/api/test_sampler \
+	tests/api/test_sampler_tasks \
 	tests/api/test_snapshot \
 	tests/api/test_step \
 	tests/api/test_teams \
@@ -45,6 +48,7 @@ tests_api_libhere_la_SOURCES = tests/api/here.c tests/api/here.h tests/api/storm
 tests_api_libhere_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 api_libs = tests/api/libhere.la libperfsage.la $(CHECK_LIBS) -lm
 
+tests_api_test_attr_LDADD = $(api_libs)
 tests_api_test_cancel_LDADD = $(api_libs)
 tests_api_test_cgroup_LDADD = $(api_libs)
 tests_api_test_closed_LDADD = $(api_libs)
@@ -96,6 +100,9 @@ tests_api_test_rebound_LDADD = $(api_libs)
 tests_api_test_record_LDADD = $(api_libs)
 tests_api_test_region_LDADD = $(api_libs)
 tests_api_test_region_jump_LDADD = $(api_libs)
+tests_api_test_sampler_LDADD = $(api_libs)
+tests_api_test_sampler_tasks_LDADD = $(api_libs)
+EXTRA_DIST += tests/api/sampler_here.h
 tests_api_test_snapshot_LDADD = $(api_libs)
 tests_api_test_step_LDADD = $(api_libs)
 tests_api_test_teams_LDADD = $(api_libs)

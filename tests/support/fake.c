@@ -185,6 +185,11 @@ uint64_t fake__clock_ns(void)
 	return clock_now_ns;
 }
 
+void fake__clock_pass(uint64_t ns)
+{
+	clock_now_ns += ns;
+}
+
 static int hook_getrlimit(int resource, struct rlimit *limit)
 {
 	if (fake__enter(FAKE_GETRLIMIT))
@@ -234,6 +239,7 @@ void fake_install(void)
 	    .allocate = fake__allocate,
 	    .release = fake__release,
 	    .getrusage = hook_getrusage,
+	    .poll = fake__poll,
 	};
 
 	/* They stay for the process, in memory that the fake kernel doesn't watch. */

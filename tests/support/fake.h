@@ -69,6 +69,7 @@ enum fake_call {
 	FAKE_CLOCK_GETTIME,
 	FAKE_GETRLIMIT,
 	FAKE_ALLOCATE,
+	FAKE_POLL,
 	FAKE_CALLS
 };
 /* The nth use from now (1: the next) fails with this errno, once; n = 0 takes the order back. */
@@ -173,6 +174,10 @@ const char *fake_filter_of_fd(int fd);                /* of PERF_EVENT_IOC_SET_F
 int fake_bpf_count(void);                             /* how many counters have it */
 bool fake_enabled_of_fd(int fd);                      /* is it counting, its leader too? */
 void *fake_ring_of_fd(int fd); /* the memory of its latest mmap; NULL if none */
+/* A kernel since Linux 6.0: PERF_FORMAT_LOST is known. */
+void fake_count_lost(void);
+/* poll says this of it from now on: POLLERR, POLLNVAL. */
+void fake_hang_up(int fd, short events);
 /* A record written by hand into its ring: what sample_id_all appends is among the words. False: it
  * has no ring, or the ring no room. */
 bool fake_put_record(int fd, uint32_t type, uint16_t misc, const uint64_t *words, size_t count);

@@ -15,12 +15,15 @@
 	(unsigned long)(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | \
 	                PERF_FLAG_FD_CLOEXEC)
 
+#define FORMAT_LOST (UINT64_C(1) << 4) /* PERF_FORMAT_LOST, which headers may not have */
+
 #define NEWEST_ATTR 144u /* bytes, with config4 */
 
 static struct fake_counter *counters;
 static uint64_t last_id = 40;
 static unsigned resets;
 static bool is_cgroup_removed;
+static bool counts_lost; /* FORMAT_LOST is known */
 static fake_refuse_attr *refuse_attr;
 static uint32_t attr_size_bytes; /* of the kernel's own struct; 0: the newest */
 
@@ -35,6 +38,7 @@ void fake__counters_reset(void)
 	is_cgroup_removed = false;
 	attr_size_bytes = 0;
 	refuse_attr = NULL;
+	counts_lost = false;
 	fake__pmus_reset();
 }
 
@@ -70,6 +74,11 @@ static int check_cpu(pid_t pid, int cpu)
 	return cpu < -1 ? EINVAL : 0;
 }
 
+void fake_count_lost(void)
+{
+	counts_lost = true;
+}
+
 void fake_set_refusal(fake_refuse_attr *refuse)
 {
 	refuse_attr = refuse;
@@ -97,7 +106,7 @@ static int check_attr_size(struct perf_event_attr *attr)
 static int check_attr(const struct perf_event_attr *attr)
 {
 	const uint64_t known = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
-	                       PERF_FORMAT_ID | PERF_FORMAT_GROUP;
+	                       PERF_FORMAT_ID | PERF_FORMAT_GROUP | (counts_lost ? FORMAT_LOST : 0);
 
 	if (attr->size < PERF_ATTR_SIZE_VER0)
 		return E2BIG;
@@ -237,6 +246,8 @@ size_t fake__counter_numbers(const struct fake_counter *counter, uint64_t *out)
 	if (!(format & PERF_FORMAT_GROUP)) {
 		if (format & PERF_FORMAT_ID)
 			out[n++] = counter->id;
+		if (format & FORMAT_LOST)
+			out[n++] = counter->losses.total;
 		return n;
 	}
 	for (const struct fake_counter *member = counters; member; member = member->next) {
@@ -246,6 +257,8 @@ size_t fake__counter_numbers(const struct fake_counter *counter, uint64_t *out)
 		out[n++] = member->count;
 		if (format & PERF_FORMAT_ID)
 			out[n++] = member->id;
+		if (format & FORMAT_LOST)
+			out[n++] = member->losses.total;
 	}
 	return n;
 }
@@ -263,8 +276,8 @@ ssize_t fake__counter_read(struct fake_counter *counter, void *buffer, size_t si
 		    other->error_state)
 			return 0;
 	}
-	if (open * 2 + 4 > sizeof few / sizeof few[0])
-		numbers = malloc((open * 2 + 4) * sizeof(*numbers));
+	if (open * 3 + 4 > sizeof few / sizeof few[0])
+		numbers = malloc((open * 3 + 4) * sizeof(*numbers));
 	if (!numbers)
 		abort();
 	length = fake__counter_numbers(counter, numbers) * sizeof(*numbers);

@@ -43,7 +43,10 @@ struct fake_counter {
 	bool has_bpf;
 	void *ring;
 	size_t ring_bytes; /* of its data */
-	uint64_t ring_lost;
+	struct {
+		uint64_t untold, total;
+	} losses;          /* of its ring */
+	short poll_events; /* 0: as it is */
 };
 
 struct fake_fd {
@@ -117,6 +120,8 @@ ssize_t fake__pread(int fd, void *buffer, size_t size_bytes, off_t offset);
 int fake__open(const char *path, int flags);
 int fake__close(int fd);
 int fake__list(const char *path, int (*visit)(const char *name, void *context), void *context);
+int fake__poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+void fake__clock_pass(uint64_t ns);
 int fake__getcpu(void);
 pid_t fake__gettid(void);
 int fake__getaffinity(pid_t tid, size_t size_bytes, cpu_set_t *mask);

@@ -84,16 +84,49 @@ static void write_record(struct fake_counter *counter, const struct fake_task *t
 {
 	struct record lost = {.header = {.type = PERF_RECORD_LOST}, .count = 2};
 
-	if (counter->ring_lost) {
+	if (counter->losses.untold) {
 		lost.words[0] = counter->id;
-		lost.words[1] = counter->ring_lost;
+		lost.words[1] = counter->losses.untold;
 		add_identity(&lost, counter, task);
 		if (put(counter, &lost))
-			counter->ring_lost = 0;
+			counter->losses.untold = 0;
 	}
 	add_identity(record, counter, task);
-	if (counter->ring_lost || !put(counter, record))
-		counter->ring_lost++;
+	if (counter->losses.untold || !put(counter, record)) {
+		counter->losses.untold++;
+		counter->losses.total++;
+	}
+}
+
+/* As Linux: an ended task's events are hung up; the others are readable when there is something. */
+static short poll_counter(const struct fake_counter *counter)
+{
+	const struct perf_event_mmap_page *page = counter->ring;
+
+	if (counter->poll_events)
+		return counter->poll_events;
+	if (counter->task && (counter->task->ended || counter->task->threads_left))
+		return POLLHUP;
+	return page && page->data_head != page->data_tail ? POLLIN : 0;
+}
+
+int fake__poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	int ready = 0;
+
+	if (fake__enter(FAKE_POLL))
+		return -1;
+	for (nfds_t i = 0; i < count; i++) {
+		const struct fake_fd *fd = fake__fd(fds[i].fd);
+		fds[i].revents = fd && fd->counter ? poll_counter(fd->counter) : POLLNVAL;
+		ready += fds[i].revents != 0;
+	}
+	if (!ready && timeout_ms < 0)
+		fake__violation("poll: it would never end");
+	if (!ready)
+		fake__clock_pass((uint64_t)timeout_ms * 1000000);
+	fake__unlock();
+	return ready;
 }
 
 static bool listens(const struct fake_counter *counter, const struct fake_task *task)

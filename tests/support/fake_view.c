@@ -72,6 +72,11 @@ void *fake_ring_of_fd(int fd)
 	return counter ? counter->ring : NULL;
 }
 
+void fake_hang_up(int fd, short events)
+{
+	counter_of(fd)->poll_events = events;
+}
+
 bool fake_put_record(int fd, uint32_t type, uint16_t misc, const uint64_t *words, size_t count)
 {
 	struct fake_counter *counter = counter_of(fd);

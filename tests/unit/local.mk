@@ -97,6 +97,9 @@ unit_tests = \
 	tests/unit/test_topology_refused \
 	tests/unit/test_ring \
 	tests/unit/test_run_time \
+	tests/unit/test_sampler \
+	tests/unit/test_sampler_open \
+	tests/unit/test_sampler_user \
 	tests/unit/test_search \
 	tests/unit/test_list_events \
 	tests/unit/test_log \
@@ -187,6 +190,7 @@ EXTRA_DIST += \
 	tests/unit/test_log.h \
 	tests/unit/test_record.h \
 	tests/unit/test_report.h \
+	tests/unit/test_sampler.h \
 	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h
 

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A sampler: one event, the ring into which the kernel writes its records, and their reader.
+ *
+ * One thread at a time reads a sampler: ps_sampler_next and ps_sampler_wait. Any thread may start,
+ * stop and count at the same time. Different samplers may be used at the same time.
+ *
+ * In a child of fork() all calls on an inherited sampler fail with PS_ECLOST. ps_sampler_destroy
+ * closes the child's copies of the descriptors.
+ */
+#ifndef PERFSAGE_SAMPLER_H
+#define PERFSAGE_SAMPLER_H
+
+#include <perfsage/attr.h>
+#include <perfsage/record.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An event that writes records. */
+struct ps_sampler;
+
+/** What a sampler's event counted: the samples are taken of these. */
+struct ps_sampler_count {
+	uint64_t value;      /* as the kernel counted it: not scaled */
+	uint64_t enabled_ns; /* how long the event was enabled */
+	uint64_t running_ns; /* and how long of that on the hardware */
+	uint64_t lost;       /* records for which the ring had no room */
+	int is_lost_known;   /* 0: a kernel before Linux 6.0 doesn't tell `lost` */
+};
+
+/**
+ * Opens an event as an attr describes it, with a ring for its records.
+ *
+ * The event is stopped, unless the attr has disabled 0 or enable_on_exec. Without a modifier, or a
+ * setting of exclude_kernel, it falls back to user space where the caller may not observe the
+ * kernel. If neither wakeup_events nor wakeup_watermark is set, each record wakes who waits; with a
+ * high rate set one of them. read_format also gets the two times, and the lost records if the
+ * kernel counts them. ps_sampler_attr tells what the event was opened with.
+ *
+ * out - receives the sampler; release it with ps_sampler_destroy
+ * attr - any; the sampler keeps a copy
+ * tid - 0: the calling thread; a thread; -1: all tasks of the CPU, which needs
+ *     perf_event_paranoid <= 0 or CAP_PERFMON
+ * cpu - only while on this CPU; -1: on any
+ * ring_bytes - rounded up to a power of two of pages; 0: one page. What a user may lock is limited
+ *     (perf_event_mlock_kb)
+ *
+ * Errors; nothing is opened then:
+ *   PS_EINVAL - out or attr is NULL; tid or cpu is below -1, or both are -1; ring_bytes is too
+ *       large
+ *   PS_ENOSUPP, PS_EATTR - the kernel refuses a field, or the event, or the library can't read the
+ *       records that it asks for; the detail says which
+ *   PS_ECOMBO - inherit needs a CPU; write_backward is not read here; an event that counts for a
+ *       package needs tid -1
+ *   PS_EPERM - this user may not; the detail says what permits it: a setting, CAP_PERFMON, more
+ *       locked memory
+ *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
+ *   PS_ENOCNTR - every counter that could count it is taken
+ *   PS_ECOUNT - no file descriptor is left
+ *   PS_ENOMEM - no memory
+ *   PS_ESYS - the thread has ended, or a system call failed
+ *
+ * Any thread. Cost: one descriptor, the ring, and memory for one record (at most 64 KiB).
+ */
+PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *attr, pid_t tid,
+                                int cpu, size_t ring_bytes);
+
+/**
+ * Lets the event count, and write records.
+ *
+ * Errors:
+ *   PS_EINVAL - sampler is NULL
+ *   PS_EISRUN - it is running
+ *   PS_ECLOST - it was made by the parent process
+ *   PS_ESYS - a system call failed
+ *
+ * Any thread. Cost: one system call.
+ */
+PS_PUBLIC int ps_sampler_start(struct ps_sampler *sampler);
+
+/**
+ * Stops the event. Records that are in the ring stay there. A thread in ps_sampler_wait gets them,
+ * and then PS_ENOTRUN: within 100 ms.
+ *
+ * Errors:
+ *   PS_EINVAL - sampler is NULL
+ *   PS_ENOTRUN - it is not running
+ *   PS_ECLOST - it was made by the parent process
+ *   PS_ESYS - a system call failed
+ *
+ * Any thread; async-signal-safe unless it fails. Cost: one system call.
+ */
+PS_PUBLIC int ps_sampler_stop(struct ps_sampler *sampler);
+
+/**
+ * Takes the oldest record out of the ring, without copying it unless it wraps at the ring's end.
+ *
+ * out - receives the record. What it points at is valid until the next call of ps_sampler_next,
+ *     ps_sampler_wait or ps_sampler_destroy: the kernel gets the place back then. Untouched on
+ *     failure
+ *
+ * Errors:
+ *   PS_ENOEVST - there is none now
+ *   PS_EINVAL - an argument is NULL
+ *   PS_EMISC - the record is damaged, and was counted and skipped: call again
+ *   PS_ECLOST - the sampler was made by the parent process
+ *
+ * The reading thread. Cost: no system call, no lock; some loads and stores.
+ */
+PS_PUBLIC int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out);
+
+/**
+ * As ps_sampler_next, but waits for a record if there is none.
+ *
+ * timeout_ms - milliseconds; below 0: for ever. Signals don't end it
+ *
+ * Errors; those of ps_sampler_next and:
+ *   PS_ENOEVST - none came in time
+ *   PS_ENOTRUN - there is none, and none will come: the sampler is not running
+ *   PS_ESYS - there is none, and none will come: the observed thread has ended, or an exec has
+ *       removed the event; or a system call failed
+ *   PS_ENOCNTR - the event is pinned and couldn't be kept on the hardware: it counts no longer
+ *
+ * The reading thread.
+ */
+PS_PUBLIC int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record *out);
+
+/**
+ * The event's descriptor, for poll(2), epoll(7) and ioctls of one's own.
+ *
+ * It is readable when records have come, and hung up when the observed thread has ended. Take
+ * records until PS_ENOEVST before waiting again. The sampler owns it: don't close it.
+ *
+ * sampler - NULL gives -1
+ */
+PS_PUBLIC int ps_sampler_fd(const struct ps_sampler *sampler);
+
+/**
+ * Records that are lost so far: those for which the ring had no room, and samples that the hardware
+ * dropped (LOST_SAMPLES).
+ *
+ * Where the kernel counts them (Linux 6.0) the number is of this moment; on older ones it is what
+ * the LOST records that were taken tell.
+ *
+ * sampler - NULL gives 0
+ *
+ * Any thread. Cost: one system call.
+ */
+PS_PUBLIC uint64_t ps_sampler_lost(const struct ps_sampler *sampler);
+
+/** Records that were damaged, and skipped. sampler - NULL gives 0 */
+PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
+
+/**
+ * What the event has counted since the sampler was made.
+ *
+ * In user space, without a system call, if the sampler observes the calling thread, the event is
+ * on a hardware counter, and the kernel permits it; `lost` is then as ps_sampler_next knows it.
+ *
+ * out - receives the count; untouched on failure
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL
+ *   PS_ENOCNTR - the event is pinned and couldn't be kept on the hardware
+ *   PS_ECLOST - the sampler was made by the parent process
+ *   PS_ESYS - a system call failed
+ *
+ * Any thread.
+ */
+PS_PUBLIC int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_count *out);
+
+/**
+ * What the event was opened with: the attr, and what the sampler has added to it.
+ *
+ * Returns an attr that lives as long as the sampler; NULL for NULL.
+ */
+PS_PUBLIC const struct ps_attr *ps_sampler_attr(const struct ps_sampler *sampler);
+
+/**
+ * How the sampler's records are parsed: for those that a program keeps, or finds in its own ring.
+ *
+ * out - receives what ps_record_parse wants
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL
+ */
+PS_PUBLIC int ps_sampler_record_config(const struct ps_sampler *sampler,
+                                       struct ps_record_config *out);
+
+/** Closes the event; the records that are in the ring are gone. NULL does nothing. No thread is in
+ * a call on the sampler. */
+PS_PUBLIC void ps_sampler_destroy(struct ps_sampler *sampler);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A sampler: its event is opened with a ring, started and stopped. */
+#include "sample/sampler.h"
+
+#include "base/advice.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KNOWN_SAMPLE_TYPES ((UINT64_C(1) << 25) - 1)
+#define KNOWN_READ_FORMATS ((UINT64_C(1) << 5) - 1)
+
+/* The largest ring; the kernel's limits are lower. */
+#define LARGEST_RING ((size_t)1 << 36)
+
+static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
+{
+	const char *name = attr->event.name;
+
+	if (tid < -1 || cpu < -1 || (tid == -1 && cpu == -1))
+		return ps__fail(PS_EINVAL,
+		                "'%s': thread %d on CPU %d can't be sampled: give a thread (0: the "
+		                "caller) and a CPU (-1: any), or -1 and a CPU",
+		                name, (int)tid, cpu);
+	if (attr->event.klass == PS__EVENT_CLASS_OTHER && tid != -1)
+		return ps__fail(PS_ECOMBO,
+		                "'%s' counts for a %s, not for a task: give thread -1 and a CPU",
+		                name, ps_scope_name(attr->event.scope));
+	if (attr->event.attr.inherit && cpu == -1)
+		return ps__fail(PS_ECOMBO,
+		                "'%s': inherit needs a CPU: the kernel has no ring for all CPUs; "
+		                "make a sampler for each",
+		                name);
+	return PS_OK;
+}
+
+/* What can be opened, and not be read here. */
+static int check_fields(const struct ps_attr *attr)
+{
+	const struct perf_event_attr *words = &attr->event.attr;
+	const char *name = attr->event.name;
+
+	if (words->write_backward)
+		return ps__fail(
+		    PS_ECOMBO, "'%s': write_backward: a sampler reads its ring forward only", name);
+	if ((words->sample_type & ~KNOWN_SAMPLE_TYPES) ||
+	    (words->read_format & ~KNOWN_READ_FORMATS))
+		return ps__fail(
+		    PS_ENOSUPP,
+		    "'%s': %s has bits that came after Linux 6.19: the records could "
+		    "not be read",
+		    name, words->sample_type & ~KNOWN_SAMPLE_TYPES ? "sample_type" : "read_format");
+	if (attr->event.kernel_side && words->exclude_kernel)
+		return ps__fail(PS_EINVAL_DOM,
+		                "'%s' happens in the kernel, so with exclude_kernel it never "
+		                "happens",
+		                name);
+	return PS_OK;
+}
+
+/* What a sampler adds to what it was asked for. */
+static void complete_fields(struct perf_event_attr *words)
+{
+	words->read_format |=
+	    PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PS__FORMAT_LOST;
+	/* Else the kernel wakes nobody until the ring is half full. */
+	if (!words->watermark && !words->wakeup_events) {
+		words->watermark = 1;
+		words->wakeup_watermark = 1;
+	}
+}
+
+/* The kernel's words for a kind of cores: that of the CPU, or the first one. */
+static uint32_t find_kind(const struct ps__event *event, int cpu)
+{
+	for (size_t index = 0; index < event->variant_count; index++) {
+		if (cpu >= 0 && ps__list_contains(event->variants[index].cpus, cpu))
+			return event->variants[index].pmu_type;
+	}
+	return event->variant_count ? event->variants[0].pmu_type : 0;
+}
+
+static struct ps__target target_of(struct ps__place place)
+{
+	struct ps__target target = {.kind = PS__TARGET_SELF, .tid = place.pid, .cpu = place.cpu};
+
+	if (place.pid == -1)
+		target.kind = PS__TARGET_CPU;
+	else if (place.pid > 0)
+		target.kind = PS__TARGET_TID;
+	return target;
+}
+
+/* Is it the attr that is refused, or the place? */
+static int explain_open(const struct ps_sampler *sampler, const struct ps_attr *asked, int error)
+{
+	bool is_place = error == ESRCH || error == ENODEV || error == EMFILE || error == ENFILE ||
+	                error == ENOMEM || error == EBUSY || error == ENOSPC;
+	int result = is_place ? PS_OK : ps__attr_open_or_explain(asked, NULL);
+
+	if (result != PS_OK)
+		return result;
+	return ps__perf_explain(&sampler->attr->event, target_of(sampler->place), error, 1);
+}
+
+static int open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
+{
+	struct ps__event *event = &sampler->attr->event;
+	int fd = ps__perf_open_settled(event, sampler->place, -1);
+
+	if (fd == -EINVAL && event->attr.read_format & PS__FORMAT_LOST) {
+		/* Linux before 6.0. */
+		event->attr.read_format &= ~PS__FORMAT_LOST;
+		fd = ps__perf_open_settled(event, sampler->place, -1);
+	}
+	if (fd < 0)
+		return explain_open(sampler, asked, -fd);
+	sampler->fd = fd;
+	return PS_OK;
+}
+
+static int fail_ring(const struct ps_sampler *sampler, size_t pages, int error)
+{
+	const char *name = sampler->attr->event.name;
+
+	if (error == EPERM)
+		return ps__fail(PS_EPERM,
+		                "'%s': this user may not lock a ring of %zu pages: make it "
+		                "smaller, or " PS__ADVICE_LOCKED_MEMORY,
+		                name, pages);
+	if (error == ENOMEM)
+		return ps__fail(PS_ENOMEM, "'%s': there is no memory for a ring of %zu pages", name,
+		                pages);
+	return ps__fail(PS_ESYS, "'%s': a ring of %zu pages can't be mapped: %s", name, pages,
+	                strerror(error));
+}
+
+static int map_ring(struct ps_sampler *sampler, size_t ring_bytes)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	size_t pages = 1;
+
+	while (pages * page_bytes < ring_bytes)
+		pages *= 2;
+	int error = -ps__ring_map(&sampler->ring, sampler->fd, pages);
+	if (error)
+		return fail_ring(sampler, pages, error);
+	sampler->scratch = ps__os_calloc(
+	    1, sampler->ring.data_bytes < UINT16_MAX ? sampler->ring.data_bytes : UINT16_MAX);
+	if (sampler->scratch)
+		return PS_OK;
+	ps__ring_unmap(&sampler->ring, false);
+	return ps__fail_memory("a sampler's records");
+}
+
+static void note_config(struct ps_sampler *sampler)
+{
+	const struct perf_event_attr *words = &sampler->attr->event.attr;
+
+	sampler->config = (struct ps_record_config){.size = sizeof sampler->config,
+	                                            .sample_type = words->sample_type,
+	                                            .read_format = words->read_format,
+	                                            .branch_sample_type = words->branch_sample_type,
+	                                            .sample_regs_user = words->sample_regs_user,
+	                                            .sample_regs_intr = words->sample_regs_intr,
+	                                            .sample_id_all = words->sample_id_all};
+}
+
+static int open_all(struct ps_sampler *sampler, const struct ps_attr *asked, size_t ring_bytes)
+{
+	struct ps__perf *perf = ps__os_calloc(1, sizeof *perf);
+
+	if (!perf)
+		return ps__fail_memory("a sampler");
+	ps__sampler_prepare_user(sampler, perf);
+	int result = open_event(sampler, asked);
+	if (result != PS_OK)
+		goto free_perf;
+	result = map_ring(sampler, ring_bytes);
+	if (result == PS_OK)
+		ps__sampler_adopt_user(sampler, perf);
+	else
+		ps__os.close(sampler->fd);
+free_perf:
+	ps__os_free(perf);
+	return result;
+}
+
+static int make_sampler(struct ps_sampler **out, const struct ps_attr *attr, pid_t tid, int cpu,
+                        size_t ring_bytes)
+{
+	struct ps_sampler *sampler = ps__os_calloc(1, sizeof *sampler);
+
+	if (!sampler)
+		return ps__fail_memory("a sampler");
+	int result = ps_attr_clone(&sampler->attr, attr);
+	if (result != PS_OK)
+		goto free_sampler;
+	struct perf_event_attr *words = &sampler->attr->event.attr;
+	complete_fields(words);
+	sampler->place = (struct ps__place){
+	    .pid = tid, .cpu = cpu, .pmu_type = find_kind(&attr->event, cpu), .as_asked = true};
+	sampler->fork_generation = ps__fork_generation();
+	result = open_all(sampler, attr, ring_bytes);
+	if (result != PS_OK)
+		goto free_attr;
+	note_config(sampler);
+	atomic_init(&sampler->is_running, !words->disabled || words->enable_on_exec);
+	*out = sampler;
+	return PS_OK;
+free_attr:
+	ps_attr_destroy(sampler->attr);
+free_sampler:
+	ps__os_free(sampler);
+	return result;
+}
+
+int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *attr, pid_t tid, int cpu,
+                      size_t ring_bytes)
+{
+	if (!out || !attr)
+		return ps__fail(PS_EINVAL, "ps_sampler_create: %s is NULL", out ? "attr" : "out");
+	if (ring_bytes > LARGEST_RING)
+		return ps__fail(PS_EINVAL, "'%s': a ring of %zu bytes is too large",
+		                attr->event.name, ring_bytes);
+	int result = check_place(attr, tid, cpu);
+	if (result == PS_OK)
+		result = check_fields(attr);
+	return result == PS_OK ? make_sampler(out, attr, tid, cpu, ring_bytes) : result;
+}
+
+static int control(struct ps_sampler *sampler, unsigned long request, const char *call)
+{
+	int result = ps__sampler_refuse(sampler, call);
+	bool starts = request == PERF_EVENT_IOC_ENABLE;
+	bool expected = !starts;
+
+	if (result != PS_OK)
+		return result;
+	/* Pairs with the reader's look before it looks at the ring. */
+	if (!atomic_compare_exchange_strong(&sampler->is_running, &expected, starts))
+		return ps__fail(starts ? PS_EISRUN : PS_ENOTRUN, "%s: the sampler of '%s' is %s",
+		                call, sampler->attr->event.name,
+		                starts ? "running" : "not running");
+	if (ps__os.ioctl(sampler->fd, request, 0) >= 0)
+		return PS_OK;
+	int error = errno;
+	atomic_store(&sampler->is_running, !starts);
+	return ps__fail(PS_ESYS, "%s: '%s': ioctl: %s", call, sampler->attr->event.name,
+	                strerror(error));
+}
+
+int ps_sampler_start(struct ps_sampler *sampler)
+{
+	return control(sampler, PERF_EVENT_IOC_ENABLE, "ps_sampler_start");
+}
+
+int ps_sampler_stop(struct ps_sampler *sampler)
+{
+	return control(sampler, PERF_EVENT_IOC_DISABLE, "ps_sampler_stop");
+}
+
+int ps_sampler_fd(const struct ps_sampler *sampler)
+{
+	return sampler ? sampler->fd : -1;
+}
+
+const struct ps_attr *ps_sampler_attr(const struct ps_sampler *sampler)
+{
+	return sampler ? sampler->attr : NULL;
+}
+
+int ps_sampler_record_config(const struct ps_sampler *sampler, struct ps_record_config *out)
+{
+	if (!sampler || !out)
+		return ps__fail(PS_EINVAL, "ps_sampler_record_config: %s is NULL",
+		                sampler ? "out" : "the sampler");
+	*out = sampler->config;
+	return PS_OK;
+}
+
+void ps_sampler_destroy(struct ps_sampler *sampler)
+{
+	if (!sampler)
+		return;
+	bool abandon = !ps__fork_is_same(sampler->fork_generation);
+
+	ps__ring_unmap(&sampler->ring, abandon);
+	ps__os_close_event(sampler->fd, abandon);
+	ps_attr_destroy(sampler->attr);
+	ps__os_free(sampler->scratch);
+	ps__os_free(sampler);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The records of a sampler: the next one, and waiting for it. */
+#include "sample/sampler.h"
+
+#include "base/error.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+
+/* A thread that waits looks so often whether the sampler was stopped: the kernel wakes it for
+ * records alone. */
+#define LONGEST_POLL_MS 100
+
+/* One writer, so a plain addition does. */
+static void add_relaxed(_Atomic uint64_t *sum, uint64_t amount)
+{
+	atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + amount,
+	                      memory_order_relaxed);
+}
+
+static void note_losses(struct ps_sampler *sampler, const struct ps_record *record)
+{
+	if (record->type == PS_RECORD_LOST)
+		add_relaxed(&sampler->lost_records, record->body.lost);
+	else if (record->type == PS_RECORD_LOST_SAMPLES)
+		add_relaxed(&sampler->lost_samples, record->body.lost);
+}
+
+static int fail_damaged(struct ps_sampler *sampler, const char *why)
+{
+	add_relaxed(&sampler->damaged, 1);
+	return ps__fail(PS_EMISC, "'%s': a record of the ring was skipped: %s",
+	                sampler->attr->event.name, why);
+}
+
+/* PS_ENOEVST without a sentence: the callers differ. */
+static int take(struct ps_sampler *sampler, struct ps_record *out)
+{
+	const void *bytes;
+	size_t size_bytes;
+
+	if (sampler->held_bytes) {
+		ps__ring_release(&sampler->ring, sampler->held_bytes);
+		sampler->held_bytes = 0;
+	}
+	switch (ps__ring_first(&sampler->ring, sampler->scratch, &bytes, &size_bytes)) {
+	case PS__RING_EMPTY:
+		return PS_ENOEVST;
+	case PS__RING_DAMAGED:
+		ps__ring_release_all(&sampler->ring);
+		return fail_damaged(sampler, "it has no valid size, so what followed is lost, too");
+	case PS__RING_RECORD:
+		break;
+	}
+	sampler->held_bytes = size_bytes;
+	if (ps_record_parse(&sampler->config, bytes, size_bytes, out) != PS_OK)
+		return fail_damaged(sampler, ps_error_detail());
+	note_losses(sampler, out);
+	return PS_OK;
+}
+
+int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out)
+{
+	int result = ps__sampler_refuse(sampler, "ps_sampler_next");
+
+	if (result != PS_OK)
+		return result;
+	if (!out)
+		return ps__fail(PS_EINVAL, "ps_sampler_next: out is NULL");
+	result = take(sampler, out);
+	if (result == PS_ENOEVST)
+		return ps__fail(PS_ENOEVST, "'%s': there is no record now",
+		                sampler->attr->event.name);
+	return result;
+}
+
+/* How long one poll may take. */
+static int slice_ms(int timeout_ms, uint64_t deadline_ns)
+{
+	uint64_t now_ns = timeout_ms < 0 ? 0 : ps__os_now_ns();
+
+	if (timeout_ms < 0)
+		return LONGEST_POLL_MS;
+	if (now_ns >= deadline_ns)
+		return 0;
+	/* Rounded up, or the last millisecond would be spent in a busy loop. */
+	uint64_t rest_ms = (deadline_ns - now_ns + 999999) / 1000000;
+	return rest_ms < LONGEST_POLL_MS ? (int)rest_ms : LONGEST_POLL_MS;
+}
+
+/* PS_OK: go on; else no record will come. */
+static int poll_once(const struct ps_sampler *sampler, int slice, bool *has_ended)
+{
+	struct pollfd pollfd = {.fd = sampler->fd, .events = POLLIN};
+	const char *name = sampler->attr->event.name;
+
+	if (ps__os.poll(&pollfd, 1, slice) < 0)
+		return errno == EINTR ? PS_OK
+		                      : ps__fail(PS_ESYS, "'%s': poll: %s", name, strerror(errno));
+	if (pollfd.revents & POLLNVAL)
+		return ps__fail(PS_ESYS, "'%s': its descriptor was closed", name);
+	*has_ended = (pollfd.revents & (POLLHUP | POLLERR)) != 0;
+	return PS_OK;
+}
+
+/* POLLERR is also what newer kernels say of an event that an exec has removed. */
+static int fail_ended(const struct ps_sampler *sampler)
+{
+	const struct perf_event_attr *words = &sampler->attr->event.attr;
+	uint64_t numbers[8];
+
+	if (words->pinned && ps__os.read(sampler->fd, numbers, sizeof numbers) == 0)
+		return ps__fail(PS_ENOCNTR,
+		                "'%s': the event is pinned, and there was no counter for it: it "
+		                "counts no longer",
+		                sampler->attr->event.name);
+	return ps__fail(PS_ESYS,
+	                "'%s': the observed thread has ended, or an exec has removed the event: "
+	                "no more records will come",
+	                sampler->attr->event.name);
+}
+
+int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record *out)
+{
+	int result = ps__sampler_refuse(sampler, "ps_sampler_wait");
+	bool has_ended = false;
+
+	if (result != PS_OK)
+		return result;
+	if (!out)
+		return ps__fail(PS_EINVAL, "ps_sampler_wait: out is NULL");
+	uint64_t deadline_ns =
+	    timeout_ms > 0 ? ps__os_now_ns() + (uint64_t)timeout_ms * 1000000 : 0;
+	for (;;) {
+		/* Looked at before the ring: what was written until the stop is there then. */
+		bool is_running = atomic_load(&sampler->is_running);
+		result = take(sampler, out);
+		if (result != PS_ENOEVST)
+			return result;
+		if (has_ended)
+			return fail_ended(sampler);
+		if (!is_running)
+			return ps__fail(PS_ENOTRUN,
+			                "'%s': there is no record, and none will come: "
+			                "the sampler is not running",
+			                sampler->attr->event.name);
+		int slice = slice_ms(timeout_ms, deadline_ns);
+		if (slice == 0)
+			return ps__fail(PS_ENOEVST, "'%s': no record came within %d ms",
+			                sampler->attr->event.name, timeout_ms);
+		result = poll_once(sampler, slice, &has_ended);
+		if (result != PS_OK)
+			return result;
+	}
+}

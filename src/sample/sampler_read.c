@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a sampler's event has counted, and what was lost of its records. */
+#include "sample/sampler.h"
+
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* nr, the two times, value, id, lost. */
+#define MOST_NUMBERS 6
+
+void ps__sampler_prepare_user(struct ps_sampler *sampler, struct ps__perf *perf)
+{
+	struct ps__event *event = &sampler->attr->event;
+
+	perf->events = event;
+	perf->event_count = 1;
+	perf->target = (struct ps__target){.kind = PS__TARGET_SELF, .cpu = -1};
+	ps__perf_user_prepare(perf);
+	/* Children's counts are added by the kernel alone. */
+	if (sampler->place.pid == 0 && !event->attr.inherit)
+		sampler->owner = ps__thread_number();
+	if (sampler->owner)
+		sampler->place.user_config1 = perf->user_config1;
+}
+
+void ps__sampler_adopt_user(struct ps_sampler *sampler, struct ps__perf *perf)
+{
+	sampler->group.members = &sampler->member;
+	sampler->group.count = 1;
+	if (sampler->owner)
+		ps__perf_user_adopt(perf, &sampler->group, sampler->ring.page);
+}
+
+static bool can_read_in_user_space(const struct ps_sampler *sampler)
+{
+	return sampler->group.is_user_read && sampler->owner == ps__thread_number();
+}
+
+static uint64_t load(const _Atomic uint64_t *sum)
+{
+	return atomic_load_explicit(sum, memory_order_relaxed);
+}
+
+/* False: the event isn't on a counter now. */
+static bool read_in_user_space(struct ps_sampler *sampler, struct ps_sampler_count *out)
+{
+	uint64_t times[2], value;
+
+	if (!can_read_in_user_space(sampler) || !ps__perf_user_read(&sampler->group, times, &value))
+		return false;
+	*out = (struct ps_sampler_count){.value = value,
+	                                 .enabled_ns = times[0],
+	                                 .running_ns = times[1],
+	                                 .lost = load(&sampler->lost_records),
+	                                 .is_lost_known = 0};
+	return true;
+}
+
+/* In the order in which the kernel writes them; a group is this event alone. */
+static void unpack(const struct ps_sampler *sampler, const uint64_t *numbers,
+                   struct ps_sampler_count *out)
+{
+	uint64_t format = sampler->config.read_format;
+	bool is_group = (format & PERF_FORMAT_GROUP) != 0;
+	const uint64_t *times = numbers + 1;
+	const uint64_t *last = times + 2 + is_group;
+
+	out->value = is_group ? times[2] : numbers[0];
+	out->enabled_ns = times[0];
+	out->running_ns = times[1];
+	if (format & PERF_FORMAT_ID)
+		last++;
+	out->is_lost_known = (format & PS__FORMAT_LOST) != 0;
+	out->lost = out->is_lost_known ? *last : load(&sampler->lost_records);
+}
+
+static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count *out)
+{
+	uint64_t numbers[MOST_NUMBERS] = {0};
+	ssize_t length = ps__os_read_retried(sampler->fd, numbers, sizeof numbers);
+
+	if (length == 0)
+		return ps__fail(PS_ENOCNTR,
+		                "'%s': the event is pinned, and there was no counter for it: it "
+		                "counts no longer",
+		                sampler->attr->event.name);
+	if (length < 0)
+		return ps__fail(PS_ESYS, "'%s': read: %s", sampler->attr->event.name,
+		                strerror(errno));
+	unpack(sampler, numbers, out);
+	return PS_OK;
+}
+
+int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_count *out)
+{
+	int result = ps__sampler_refuse(sampler, "ps_sampler_read");
+
+	if (result != PS_OK)
+		return result;
+	if (!out)
+		return ps__fail(PS_EINVAL, "ps_sampler_read: out is NULL");
+	if (read_in_user_space(sampler, out))
+		return PS_OK;
+	return read_event(sampler, out);
+}
+
+uint64_t ps_sampler_lost(const struct ps_sampler *sampler)
+{
+	struct ps_sampler_count count = {0};
+
+	if (!sampler)
+		return 0;
+	/* By what was taken, where the kernel can't be asked. */
+	uint64_t lost = load(&sampler->lost_records);
+	if (ps__fork_is_same(sampler->fork_generation) && read_event(sampler, &count) == PS_OK &&
+	    count.lost > lost)
+		lost = count.lost;
+	return lost + load(&sampler->lost_samples);
+}
+
+uint64_t ps_sampler_damaged(const struct ps_sampler *sampler)
+{
+	return sampler ? load(&sampler->damaged) : 0;
+}

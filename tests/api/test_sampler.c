@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Samples on this kernel: of clocks, page faults, context switches, tracepoints and breakpoints;
+ * unprivileged where that is permitted. */
+#include "sampler_here.h"
+
+#include <signal.h>
+#include <time.h>
+
+static uint64_t cpu_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void spin(uint64_t ns)
+{
+	uint64_t end_ns = cpu_time_ns() + ns;
+
+	while (cpu_time_ns() < end_ns) {
+	}
+}
+
+START_TEST(each_touched_page_is_a_sample_with_its_address)
+{
+	struct ps_sampler *sampler = open_sampler(
+	    new_attr("page-faults:u", 1, ALL_IDS | PERF_SAMPLE_ADDR | PERF_SAMPLE_IP), 0, -1, 8);
+	unsigned char *memory = map_pages(PAGES);
+	bool is_seen[PAGES] = {false};
+	uint64_t samples = 0, last_ns = 0;
+	struct ps_record record;
+	unsigned seen = 0;
+
+	check_ok(ps_sampler_start(sampler));
+	touch_pages(memory, PAGES);
+	check_ok(ps_sampler_stop(sampler));
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		if (record.type != PS_RECORD_SAMPLE)
+			continue;
+		samples++;
+		ck_assert_uint_eq(record.has & (ALL_IDS | PERF_SAMPLE_ADDR),
+		                  ALL_IDS | PERF_SAMPLE_ADDR);
+		ck_assert_uint_eq(record.pid, (uint32_t)getpid());
+		ck_assert_uint_ge(record.time, last_ns);
+		last_ns = record.time;
+		uint64_t page = (record.addr - (uintptr_t)memory) / page_bytes();
+		if (record.addr >= (uintptr_t)memory && page < PAGES && !is_seen[page]) {
+			is_seen[page] = true;
+			seen++;
+		}
+	}
+	ck_assert_uint_eq(seen, PAGES);
+	ck_assert_uint_eq(samples + ps_sampler_lost(sampler), read_count(sampler).value);
+	ps_sampler_destroy(sampler);
+	munmap(memory, PAGES * page_bytes());
+}
+END_TEST
+
+/* The ring holds some of them; the kernel counts the others. */
+START_TEST(records_and_losses_are_what_was_counted)
+{
+	const size_t pages = 1000;
+	struct ps_sampler *sampler = open_sampler(new_attr("page-faults:u", 1, ALL_IDS), 0, -1, 1);
+	unsigned char *memory = map_pages(pages);
+	struct ps_record record;
+	uint64_t samples = 0;
+
+	check_ok(ps_sampler_start(sampler));
+	touch_pages(memory, pages);
+	check_ok(ps_sampler_stop(sampler));
+	struct ps_sampler_count count = read_count(sampler);
+	while (ps_sampler_next(sampler, &record) == PS_OK)
+		samples += record.type == PS_RECORD_SAMPLE;
+	ck_assert_uint_ge(count.value, pages);
+	if (count.is_lost_known) {
+		ck_assert_uint_gt(count.lost, 0);
+		ck_assert_uint_eq(samples + count.lost, count.value);
+		ck_assert_uint_eq(ps_sampler_lost(sampler), count.lost);
+	}
+	ck_assert_uint_lt(samples, count.value);
+	ps_sampler_destroy(sampler);
+	munmap(memory, pages * page_bytes());
+}
+END_TEST
+
+/* _i: by the thread's time; by a CPU's. As many samples as there were periods, or fewer: a
+ * hypervisor may take a turn. */
+START_TEST(a_clock_is_sampled)
+{
+	const uint64_t period_ns = 2000000;
+	struct ps_sampler *sampler =
+	    open_sampler(new_attr(_i ? "cpu-clock:u" : "task-clock:u", period_ns,
+	                          ALL_IDS | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD),
+	                 0, -1, 4);
+	struct ps_record record;
+	unsigned samples = 0;
+
+	check_ok(ps_sampler_start(sampler));
+	spin(60000000);
+	check_ok(ps_sampler_stop(sampler));
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		if (record.type != PS_RECORD_SAMPLE)
+			continue;
+		samples++;
+		ck_assert_uint_ne(record.ip, 0);
+		ck_assert_uint_ge(record.period, period_ns);
+		ck_assert_uint_eq(record.tid, (uint32_t)getpid());
+	}
+	uint64_t value = read_count(sampler).value;
+	ck_assert_uint_ge(value, 45000000);
+	ck_assert_uint_ge(samples, 1);
+	ck_assert_uint_le(samples, value / period_ns + 1);
+	ps_sampler_destroy(sampler);
+}
+END_TEST
+
+static bool is_refused(int result)
+{
+	return result == PS_EPERM || result == PS_ENOSUPP || result == PS_ENOCNTR;
+}
+
+START_TEST(context_switches_are_sampled)
+{
+	struct ps_attr *attr;
+	struct ps_sampler *sampler = NULL;
+	struct ps_record record;
+	unsigned samples = 0;
+
+	here_skip_unless_counted("context-switches");
+	attr = new_attr("context-switches", 1, ALL_IDS);
+	check_ok(ps_sampler_create(&sampler, attr, 0, -1, 0));
+	ps_attr_destroy(attr);
+	check_ok(ps_sampler_start(sampler));
+	for (int i = 0; i < 10; i++)
+		usleep(100);
+	check_ok(ps_sampler_stop(sampler));
+	while (ps_sampler_next(sampler, &record) == PS_OK)
+		samples += record.type == PS_RECORD_SAMPLE;
+	ck_assert_uint_ge(samples, 10);
+	ck_assert_uint_eq(samples, read_count(sampler).value);
+	ps_sampler_destroy(sampler);
+}
+END_TEST
+
+/* Its raw data begins with the tracepoint's number. */
+START_TEST(a_tracepoint_is_sampled_with_its_data)
+{
+	struct ps_attr *attr;
+	uint64_t config = 0;
+	struct ps_record record;
+	unsigned samples = 0;
+
+	here_skip_unless_counted("sched:sched_switch");
+	attr = new_attr("sched:sched_switch", 1, ALL_IDS | PERF_SAMPLE_RAW);
+	check_ok(ps_attr_get(attr, PS_ATTR_CONFIG, &config));
+	struct ps_sampler *sampler = open_sampler(attr, 0, -1, 2);
+	check_ok(ps_sampler_start(sampler));
+	for (int i = 0; i < 5; i++)
+		usleep(100);
+	check_ok(ps_sampler_stop(sampler));
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		uint16_t number;
+		if (record.type != PS_RECORD_SAMPLE)
+			continue;
+		samples++;
+		ck_assert_uint_ge(record.sample.raw.size, sizeof number);
+		memcpy(&number, record.sample.raw.at, sizeof number);
+		ck_assert_uint_eq(number, config);
+	}
+	ck_assert_uint_ge(samples, 5);
+	ps_sampler_destroy(sampler);
+}
+END_TEST
+
+static volatile long watched;
+
+static struct ps_attr *watch(long amount)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "mem:%p/%zu:w:u", (void *)(uintptr_t)&watched, sizeof watched);
+	return new_attr(name, (uint64_t)amount, ALL_IDS | PERF_SAMPLE_ADDR);
+}
+
+/* Skips where all registers are taken, or there are none. */
+static struct ps_sampler *open_watch(struct ps_attr *attr)
+{
+	struct ps_sampler *sampler = NULL;
+	int result = ps_sampler_create(&sampler, attr, 0, -1, 0);
+
+	ps_attr_destroy(attr);
+	ck_assert_msg(result == PS_OK || is_refused(result), "%s", ps_error_detail());
+	return sampler;
+}
+
+START_TEST(a_breakpoint_is_sampled)
+{
+	struct ps_sampler *sampler = open_watch(watch(1));
+	struct ps_record record;
+	unsigned samples = 0;
+
+	if (!sampler) {
+		ps_test_skip(ps_error_detail());
+		return;
+	}
+	check_ok(ps_sampler_start(sampler));
+	for (int i = 0; i < 7; i++)
+		watched = i;
+	check_ok(ps_sampler_stop(sampler));
+	watched = 9;
+	uint64_t value = read_count(sampler).value;
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		if (record.type != PS_RECORD_SAMPLE)
+			continue;
+		samples++;
+		ck_assert_uint_eq(record.addr, (uintptr_t)&watched);
+	}
+	ps_sampler_destroy(sampler);
+	/* Emulators and some hypervisors have the registers, and no breaks. */
+	if (value == 0) {
+		ps_test_skip("this machine takes breakpoints, and never breaks");
+		return;
+	}
+	ck_assert_uint_eq(value, 7);
+	ck_assert_uint_eq(samples, 7);
+}
+END_TEST
+
+static volatile sig_atomic_t traps;
+static volatile unsigned long trap_data;
+
+/* The kernel puts sig_data behind the address; glibc's headers don't name it yet. */
+#define SIG_DATA_OFFSET (offsetof(siginfo_t, si_addr) + sizeof(void *))
+
+static void note_trap(int number, siginfo_t *info, void *context)
+{
+	unsigned long data;
+
+	(void)number;
+	(void)context;
+	memcpy(&data, (const char *)info + SIG_DATA_OFFSET, sizeof data);
+	trap_data = data;
+	traps++;
+}
+
+/* A signal at the very access, with no privilege. */
+START_TEST(an_access_sends_a_signal)
+{
+	struct ps_attr *attr = watch(1);
+	enum ps_attr_field refused;
+	struct sigaction action = {.sa_sigaction = note_trap, .sa_flags = SA_SIGINFO};
+
+	check_ok(ps_attr_set(attr, PS_ATTR_SIGTRAP, 1));
+	check_ok(ps_attr_set(attr, PS_ATTR_REMOVE_ON_EXEC, 1));
+	check_ok(ps_attr_set(attr, PS_ATTR_SIG_DATA, 77));
+	int result = ps_attr_check(attr, &refused);
+	struct ps_sampler *sampler = result == PS_OK ? open_watch(attr) : NULL;
+	if (!sampler) {
+		ck_assert(is_refused(result) || result == PS_OK);
+		ps_test_skip(ps_error_detail());
+		return;
+	}
+	sigaction(SIGTRAP, &action, NULL);
+	check_ok(ps_sampler_start(sampler));
+	watched = 1;
+	ck_assert_int_le(traps, 1);
+	watched = 2;
+	check_ok(ps_sampler_stop(sampler));
+	watched = 3;
+	uint64_t value = read_count(sampler).value;
+	ps_sampler_destroy(sampler);
+	if (value == 0) {
+		ps_test_skip("this machine takes breakpoints, and never breaks");
+		return;
+	}
+	ck_assert_int_eq(traps, 2);
+	ck_assert_uint_eq(trap_data, 77);
+}
+END_TEST
+
+/* The count in the sample itself. */
+START_TEST(samples_hold_counts_and_callchains)
+{
+	struct ps_attr *attr =
+	    new_attr("page-faults:u", 10, ALL_IDS | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN);
+	unsigned char *memory = map_pages(PAGES);
+	struct ps_record record;
+	uint64_t last = 0;
+	unsigned samples = 0;
+
+	struct ps_sampler *sampler = open_sampler(attr, 0, -1, 4);
+	check_ok(ps_sampler_start(sampler));
+	touch_pages(memory, PAGES);
+	check_ok(ps_sampler_stop(sampler));
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		struct ps_record_count count;
+		if (record.type != PS_RECORD_SAMPLE)
+			continue;
+		samples++;
+		check_ok(ps_record_count(&record, 0, &count));
+		ck_assert_uint_gt(count.value, last);
+		last = count.value;
+		ck_assert_uint_ge(record.sample.callchain.count, 1);
+	}
+	ck_assert_uint_ge(samples, PAGES / 10);
+	ps_sampler_destroy(sampler);
+	munmap(memory, PAGES * page_bytes());
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sampler");
+	TCase *tests = here_case(suite, "sampler");
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_test(tests, each_touched_page_is_a_sample_with_its_address);
+	tcase_add_test(tests, records_and_losses_are_what_was_counted);
+	tcase_add_loop_test(tests, a_clock_is_sampled, 0, 2);
+	tcase_add_test(tests, context_switches_are_sampled);
+	tcase_add_test(tests, a_tracepoint_is_sampled_with_its_data);
+	tcase_add_test(tests, a_breakpoint_is_sampled);
+	tcase_add_test(tests, an_access_sends_a_signal);
+	tcase_add_test(tests, samples_hold_counts_and_callchains);
+	return here_run(suite);
+}
