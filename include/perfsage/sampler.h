@@ -38,9 +38,10 @@ struct ps_sampler_count {
  *
  * The event is stopped, unless the attr has disabled 0 or enable_on_exec. Without a modifier, or a
  * setting of exclude_kernel, it falls back to user space where the caller may not observe the
- * kernel. If neither wakeup_events nor wakeup_watermark is set, each record wakes who waits; with a
- * high rate set one of them. read_format also gets the two times, and the lost records if the
- * kernel counts them. ps_sampler_attr tells what the event was opened with.
+ * kernel. If neither wakeup_events nor wakeup_watermark is set, each record wakes who waits, which
+ * costs the observed thread an interrupt; with a high rate set one of them. read_format also gets
+ * the two times, and the lost records if the kernel counts them. ps_sampler_attr tells what the
+ * event was opened with.
  *
  * out - receives the sampler; release it with ps_sampler_destroy
  * attr - any; the sampler keeps a copy
@@ -51,8 +52,8 @@ struct ps_sampler_count {
  *     (perf_event_mlock_kb)
  *
  * Errors; nothing is opened then:
- *   PS_EINVAL - out or attr is NULL; tid or cpu is below -1, or both are -1; ring_bytes is too
- *       large
+ *   PS_EINVAL - out or attr is NULL; tid or cpu is below -1, or both are -1; there is no such
+ *       CPU; ring_bytes is too large
  *   PS_ENOSUPP, PS_EATTR - the kernel refuses a field, or the event, or the library can't read the
  *       records that it asks for; the detail says which
  *   PS_ECOMBO - inherit needs a CPU; write_backward is not read here; an event that counts for a
@@ -108,7 +109,8 @@ PS_PUBLIC int ps_sampler_stop(struct ps_sampler *sampler);
  *   PS_ENOEVST - there is none now
  *   PS_EINVAL - an argument is NULL
  *   PS_EMISC - the record is damaged, and was counted and skipped: call again
- *   PS_ECLOST - the sampler was made by the parent process
+ *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
+ *       descriptor
  *
  * The reading thread. Cost: no system call, no lock; some loads and stores.
  */
@@ -167,7 +169,8 @@ PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
  * Errors:
  *   PS_EINVAL - an argument is NULL
  *   PS_ENOCNTR - the event is pinned and couldn't be kept on the hardware
- *   PS_ECLOST - the sampler was made by the parent process
+ *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
+ *       descriptor
  *   PS_ESYS - a system call failed
  *
  * Any thread.

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
+#include "locate/locate.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 #define KNOWN_SAMPLE_TYPES ((UINT64_C(1) << 25) - 1)
 #define KNOWN_READ_FORMATS ((UINT64_C(1) << 5) - 1)
 
-/* The largest ring; the kernel's limits are lower. */
-#define LARGEST_RING ((size_t)1 << 36)
+/* So that no sum of sizes overflows; the kernel's limits are lower. */
+#define LARGEST_RING (SIZE_MAX / 4)
 
 static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 {
@@ -26,6 +27,8 @@ static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 		                "'%s': thread %d on CPU %d can't be sampled: give a thread (0: the "
 		                "caller) and a CPU (-1: any), or -1 and a CPU",
 		                name, (int)tid, cpu);
+	if (cpu >= 0 && !ps__locate_is_possible(cpu))
+		return ps__fail(PS_EINVAL, "'%s': this machine has no CPU %d", name, cpu);
 	if (attr->event.klass == PS__EVENT_CLASS_OTHER && tid != -1)
 		return ps__fail(PS_ECOMBO,
 		                "'%s' counts for a %s, not for a task: give thread -1 and a CPU",

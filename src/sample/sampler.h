@@ -48,6 +48,8 @@ static inline int ps__sampler_refuse(const struct ps_sampler *sampler, const cha
 	return PS_OK;
 }
 
+/* sampler_read.c: why the event is hung up; a code, with a sentence. */
+int ps__sampler_fail_ended(const struct ps_sampler *sampler);
 /* sampler_read.c: decides whether the counter can be read in user space, before the event is
  * opened; then, with the ring mapped. */
 void ps__sampler_prepare_user(struct ps_sampler *sampler, struct ps__perf *perf);

@@ -101,26 +101,11 @@ static int poll_once(const struct ps_sampler *sampler, int slice, bool *has_ende
 		return errno == EINTR ? PS_OK
 		                      : ps__fail(PS_ESYS, "'%s': poll: %s", name, strerror(errno));
 	if (pollfd.revents & POLLNVAL)
-		return ps__fail(PS_ESYS, "'%s': its descriptor was closed", name);
+		return ps__fail(PS_ECLOST, "'%s': the program has closed the sampler's descriptor",
+		                name);
+	/* POLLERR is what newer kernels say of an event that an exec has removed. */
 	*has_ended = (pollfd.revents & (POLLHUP | POLLERR)) != 0;
 	return PS_OK;
-}
-
-/* POLLERR is also what newer kernels say of an event that an exec has removed. */
-static int fail_ended(const struct ps_sampler *sampler)
-{
-	const struct perf_event_attr *words = &sampler->attr->event.attr;
-	uint64_t numbers[8];
-
-	if (words->pinned && ps__os.read(sampler->fd, numbers, sizeof numbers) == 0)
-		return ps__fail(PS_ENOCNTR,
-		                "'%s': the event is pinned, and there was no counter for it: it "
-		                "counts no longer",
-		                sampler->attr->event.name);
-	return ps__fail(PS_ESYS,
-	                "'%s': the observed thread has ended, or an exec has removed the event: "
-	                "no more records will come",
-	                sampler->attr->event.name);
 }
 
 int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record *out)
@@ -141,7 +126,7 @@ int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record
 		if (result != PS_ENOEVST)
 			return result;
 		if (has_ended)
-			return fail_ended(sampler);
+			return ps__sampler_fail_ended(sampler);
 		if (!is_running)
 			return ps__fail(PS_ENOTRUN,
 			                "'%s': there is no record, and none will come: "

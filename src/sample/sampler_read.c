@@ -81,6 +81,11 @@ static void unpack(const struct ps_sampler *sampler, const uint64_t *numbers,
 static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count *out)
 {
 	uint64_t numbers[MOST_NUMBERS] = {0};
+
+	/* Else something could be read that is the program's, and be missing there. */
+	if (!ps__os_is_event(sampler->fd))
+		return ps__fail(PS_ECLOST, "'%s': the program has closed the sampler's descriptor",
+		                sampler->attr->event.name);
 	ssize_t length = ps__os_read_retried(sampler->fd, numbers, sizeof numbers);
 
 	if (length == 0)
@@ -93,6 +98,19 @@ static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count 
 		                strerror(errno));
 	unpack(sampler, numbers, out);
 	return PS_OK;
+}
+
+int ps__sampler_fail_ended(const struct ps_sampler *sampler)
+{
+	struct ps_sampler_count count;
+
+	/* A pinned event without a counter reads nothing. */
+	if (sampler->attr->event.attr.pinned && read_event(sampler, &count) == PS_ENOCNTR)
+		return PS_ENOCNTR;
+	return ps__fail(PS_ESYS,
+	                "'%s': the observed thread has ended, or an exec has removed the event: "
+	                "no more records will come",
+	                sampler->attr->event.name);
 }
 
 int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_count *out)

@@ -6,19 +6,28 @@
 #include <signal.h>
 #include <time.h>
 
+static uint64_t in_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
 static uint64_t cpu_time_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return in_ns(&now);
 }
 
+/* Nearly all of it in user space, where the samples are taken. */
 static void spin(uint64_t ns)
 {
 	uint64_t end_ns = cpu_time_ns() + ns;
+	volatile unsigned rounds = 0;
 
 	while (cpu_time_ns() < end_ns) {
+		while (++rounds % 100000)
+			;
 	}
 }
 
@@ -279,6 +288,105 @@ START_TEST(an_access_sends_a_signal)
 }
 END_TEST
 
+/* Between two looks at that clock. */
+START_TEST(times_are_of_the_clock_that_was_asked_for)
+{
+	struct ps_attr *attr = new_attr("page-faults:u", 1, ALL_IDS);
+	unsigned char *memory = map_pages(PAGES);
+	struct timespec before, after;
+	struct ps_record record;
+	unsigned samples = 0;
+
+	check_ok(ps_attr_set(attr, PS_ATTR_USE_CLOCKID, 1));
+	check_ok(ps_attr_set(attr, PS_ATTR_CLOCKID, CLOCK_MONOTONIC_RAW));
+	struct ps_sampler *sampler = open_sampler(attr, 0, -1, 8);
+	clock_gettime(CLOCK_MONOTONIC_RAW, &before);
+	check_ok(ps_sampler_start(sampler));
+	touch_pages(memory, PAGES);
+	check_ok(ps_sampler_stop(sampler));
+	clock_gettime(CLOCK_MONOTONIC_RAW, &after);
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		samples += record.type == PS_RECORD_SAMPLE;
+		ck_assert_uint_ge(record.time, in_ns(&before));
+		ck_assert_uint_le(record.time, in_ns(&after));
+	}
+	ck_assert_uint_ge(samples, PAGES);
+	ps_sampler_destroy(sampler);
+	munmap(memory, PAGES * page_bytes());
+}
+END_TEST
+
+#if defined(__x86_64__)
+#define REGISTER_IP 8
+#define REGISTER_SP 7
+#elif defined(__aarch64__)
+#define REGISTER_IP 32
+#define REGISTER_SP 31
+#endif
+
+#ifdef REGISTER_IP
+#define STACK_BYTES 512
+
+/* The instruction pointer is the sample's, and the stack holds the caller's number. */
+START_TEST(registers_and_the_stack_are_sampled)
+{
+	struct ps_attr *attr =
+	    new_attr("page-faults:u", 1,
+	             ALL_IDS | PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	unsigned char *memory = map_pages(4);
+	volatile unsigned char mark[16] = "on the stack";
+	struct ps_record record;
+	unsigned samples = 0;
+
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_REGS_USER,
+	                     UINT64_C(1) << REGISTER_IP | UINT64_C(1) << REGISTER_SP));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_STACK_USER, STACK_BYTES));
+	struct ps_sampler *sampler = open_sampler(attr, 0, -1, 8);
+	check_ok(ps_sampler_start(sampler));
+	touch_pages(memory, 4);
+	check_ok(ps_sampler_stop(sampler));
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		const struct ps_record_registers *registers = &record.sample.user_registers;
+		uint64_t ip = 0, sp = 0;
+		if (record.type != PS_RECORD_SAMPLE)
+			continue;
+		samples++;
+		check_ok(ps_record_register(&record, registers, REGISTER_IP, &ip));
+		check_ok(ps_record_register(&record, registers, REGISTER_SP, &sp));
+		ck_assert_uint_eq(ip, record.ip);
+		ck_assert_uint_eq(record.sample.user_stack.size, STACK_BYTES);
+		ck_assert_uint_le(sp, (uintptr_t)mark);
+	}
+	ck_assert_uint_ge(samples, 4);
+	ps_sampler_destroy(sampler);
+	munmap(memory, 4 * page_bytes());
+}
+END_TEST
+#endif
+
+START_TEST(a_frequency_is_kept_about)
+{
+	struct ps_attr *attr = NULL;
+	struct ps_record record;
+	unsigned samples = 0;
+
+	check_ok(ps_attr_create(&attr, "cpu-clock:u"));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_FREQ, 500));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_TYPE, ALL_IDS | PERF_SAMPLE_PERIOD));
+	struct ps_sampler *sampler = open_sampler(attr, 0, -1, 4);
+	check_ok(ps_sampler_start(sampler));
+	spin(60000000);
+	check_ok(ps_sampler_stop(sampler));
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		samples += record.type == PS_RECORD_SAMPLE;
+		if (record.type == PS_RECORD_SAMPLE)
+			ck_assert_uint_gt(record.period, 0);
+	}
+	ck_assert_uint_ge(samples, 1);
+	ps_sampler_destroy(sampler);
+}
+END_TEST
+
 /* The count in the sample itself. */
 START_TEST(samples_hold_counts_and_callchains)
 {
@@ -323,5 +431,10 @@ int main(void)
 	tcase_add_test(tests, a_breakpoint_is_sampled);
 	tcase_add_test(tests, an_access_sends_a_signal);
 	tcase_add_test(tests, samples_hold_counts_and_callchains);
+	tcase_add_test(tests, times_are_of_the_clock_that_was_asked_for);
+	tcase_add_test(tests, a_frequency_is_kept_about);
+#ifdef REGISTER_IP
+	tcase_add_test(tests, registers_and_the_stack_are_sampled);
+#endif
 	return here_run(suite);
 }

@@ -183,6 +183,30 @@ START_TEST(a_forked_child_is_refused)
 }
 END_TEST
 
+/* Its number is something else by now: nothing is taken out of that. */
+START_TEST(a_descriptor_that_the_program_closed_is_left_alone)
+{
+	struct ps_sampler *sampler = open_sampler(new_attr("page-faults:u", 1, ALL_IDS), 0, -1, 1);
+	struct ps_sampler_count count;
+	struct ps_record record;
+	int ends[2];
+	char text[8] = "";
+
+	check_ok(ps_sampler_start(sampler));
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(write(ends[1], "text", 5), 5);
+	ck_assert_int_eq(dup2(ends[0], ps_sampler_fd(sampler)), ps_sampler_fd(sampler));
+	ck_assert_int_eq(ps_sampler_read(sampler, &count), PS_ECLOST);
+	while (ps_sampler_next(sampler, &record) == PS_OK)
+		;
+	ps_sampler_lost(sampler);
+	ck_assert_int_eq(ps_sampler_stop(sampler), PS_ESYS);
+	ps_sampler_destroy(sampler);
+	ck_assert_int_eq(read(ends[0], text, sizeof text), 5);
+	ck_assert_str_eq(text, "text");
+}
+END_TEST
+
 static void *touch_in_thread(void *memory)
 {
 	touch_pages(memory, PAGES);
@@ -226,6 +250,7 @@ int main(void)
 	tcase_add_test(tests, another_thread_stops_the_waiting);
 	tcase_add_test(tests, a_process_is_observed_until_it_ends);
 	tcase_add_test(tests, a_forked_child_is_refused);
+	tcase_add_test(tests, a_descriptor_that_the_program_closed_is_left_alone);
 	tcase_add_test(tests, inherited_threads_write_into_the_ring);
 	return here_run(suite);
 }

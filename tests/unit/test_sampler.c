@@ -274,7 +274,7 @@ START_TEST(a_failing_poll_is_told)
 	check_fails(ps_sampler_wait(sampler, -1, &record), PS_ESYS);
 	check_detail("poll");
 	fake_hang_up(ps_sampler_fd(sampler), POLLNVAL);
-	check_fails(ps_sampler_wait(sampler, -1, &record), PS_ESYS);
+	check_fails(ps_sampler_wait(sampler, -1, &record), PS_ECLOST);
 	check_detail("closed");
 	ps_sampler_destroy(sampler);
 }

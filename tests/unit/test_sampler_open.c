@@ -153,6 +153,7 @@ static const struct refusal {
     {"page-faults", PS_ATTR_MMAP, 0, -1, -1, 0, PS_EINVAL, "thread -1 on CPU -1"},
     {"page-faults", PS_ATTR_MMAP, 0, -2, 0, 0, PS_EINVAL, "thread -2 on CPU 0"},
     {"page-faults", PS_ATTR_MMAP, 0, 0, -2, 0, PS_EINVAL, "thread 0 on CPU -2"},
+    {"page-faults", PS_ATTR_MMAP, 0, 0, 9999, 0, PS_EINVAL, "no CPU 9999"},
     {"page-faults", PS_ATTR_MMAP, 0, 0, -1, SIZE_MAX, PS_EINVAL, "too large"},
     {"page-faults", PS_ATTR_MMAP, 0, 4444, -1, 0, PS_ESYS, "thread 4444 has ended"},
     {"page-faults", PS_ATTR_INHERIT, 1, 0, -1, 0, PS_ECOMBO, "inherit needs a CPU"},
