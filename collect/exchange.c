@@ -50,7 +50,8 @@ int collect_exchange_write(const struct collect_report *report, FILE *stream)
 	return result;
 }
 
-/* Of a line that begins there; NULL if it is none, or the text ends before the report does. */
+/* Finds the end of the report whose first line begins there; NULL if it is none, or the text
+ * ends before. */
 static const char *exchange_find_end(const char *line, const char *end, const char **body)
 {
 	struct ps__words words = {.at = line + strlen(BEGIN), .end = end};
@@ -118,7 +119,7 @@ static void sum_read_source(struct collect_sum *sum, struct ps__words *words)
 	}
 }
 
-/* What isn't known of a process is not in the sum. */
+/* An unknown number of a process is not in the sum. */
 static void sum_add_known(double *sum, double number)
 {
 	if (!isnan(number))

@@ -119,7 +119,7 @@ static double process_unmarked_s(const struct collect_report *report)
 	return fmax(report->cpu_s - (double)report->on_cpu_ns / 1e9, 0);
 }
 
-/* What other threads counted is there up to their last boundary. */
+/* Other threads' counts are there up to their last boundary. */
 static int process_make_report(const struct collect_process *process, bool is_flushed,
                                struct process_report *out)
 {

@@ -241,7 +241,7 @@ unsigned stat_output_types(const struct stat_output *output);
 /* The options of its text output, without metrics. */
 struct ps_print_options stat_print_options(const struct stat_output *output);
 
-/* Of --regions: adds the reports, and lines of the footer that tell what was heard. cpu_s: see
+/* Adds the reports of --regions, and lines of the footer that tell what was heard. cpu_s: see
  * stat_regions_describe. -1 after a complaint. */
 int stat_show_reports(const struct stat_output *output, double cpu_s, struct ps__buffer *out,
                       struct ps__buffer *lines);

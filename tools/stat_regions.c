@@ -160,7 +160,7 @@ static int regions_make_files(struct stat_regions *regions)
 	return -1;
 }
 
-/* What the environment had is not the command's. */
+/* The command does not get what the environment had. */
 static int regions_set(const char *variable, const char *value)
 {
 	return value ? setenv(variable, value, 1) : unsetenv(variable);

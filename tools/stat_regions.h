@@ -23,7 +23,7 @@ struct stat_region_run {
 	long long number; /* of a command that is repeated; else 0 */
 };
 
-/* What was heard. */
+/* The numbers of programs and processes that were heard. */
 struct stat_heard {
 	size_t programs;  /* that began with the collector */
 	size_t processes; /* that had marks and left a report */

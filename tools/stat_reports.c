@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the processes of stat --regions have left: reports, one behind the other in one file; beside
- * it "reports.PID.part" of each that ended without; and the journal.
+ * Reads what the processes of stat --regions have left: reports, one behind the other in one file;
+ * beside it "reports.PID.part" of each that ended without; and the journal.
  */
 #include "base/os.h"
 #include "base/vector.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counts. A backend opens a set's events on a target, and gives their running totals on
+ * Backends count. A backend opens a set's events on a target, and gives their running totals on
  * demand; baselines, readings and hardware threads are the set's.
  */
 #ifndef PS_BACKEND_BACKEND_H
@@ -46,8 +46,8 @@ struct ps__target {
 	 * one instance for all. */
 	const int *instance_cpus;
 	size_t instance_count;
-	/* Of PROCESS: its threads. Instance r * instance_count + c is root r's on CPU c (without a
-	 * list of CPUs: instance r). */
+	/* The threads of a PROCESS. Instance r * instance_count + c is root r's on CPU c
+	 * (without a list of CPUs: instance r). */
 	const pid_t *roots;
 	size_t root_count;
 	/* Of PROCESS without a list of CPUs: the clocks that are wanted, by root; the set's */
@@ -132,18 +132,18 @@ struct ps__backend_ops {
 	int (*visit_counters)(struct ps__backend *backend, ps__counter_visit *visit, void *context);
 	/* Of a target with clocks: `clocks` are as of now. PS_OK, or a code with a detail. */
 	int (*read_clocks)(struct ps__backend *backend);
-	/* What has become of tasks since the last time, in the order of time. Of a target that
-	 * tells_tasks. */
+	/* Tells what has become of tasks since the last time, in the order of time. Only for a
+	 * target that tells_tasks. */
 	void (*take_tasks)(struct ps__backend *backend, ps__task_visit *visit, void *context);
 	/* The programs of a process that aren't counted, as far as the kernel told until now; valid
 	 * until close. NULL: they aren't watched. NULL in the place of the function: they never
 	 * are. */
 	const struct ps__uncounted *(*take_uncounted)(struct ps__backend *backend);
 	/*
-	 * Of a target with has_records: for each migration since the last drain that the group was
-	 * on its CPU for, oldest first, the group's totals of that moment (entries of other groups
-	 * are left as they are), then a visit. False if some may be missing. Async-signal-safe if
-	 * visit is.
+	 * Only for a target with has_records. For each migration since the last drain that the
+	 * group was on its CPU for, oldest first, it gives the group's totals of that moment
+	 * (entries of other groups are left as they are), then a visit. False if some may be
+	 * missing. Async-signal-safe if visit is.
 	 */
 	bool (*drain)(struct ps__backend *backend, size_t group, uint64_t *totals,
 	              ps__backend_visit *visit, void *context);

@@ -174,7 +174,7 @@ static int papi_take_over(struct papi_backend *self)
 	return PS_OK;
 }
 
-/* Nothing but a look at the code follows what starts the counters. */
+/* After the counters are started the code is looked at, and nothing else is done. */
 static int papi_start_anew(const struct papi_backend *self)
 {
 	int code = ps__papi_calls.start(self->papi->id);

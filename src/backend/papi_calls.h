@@ -54,7 +54,7 @@ struct ps__papi_component_info {
 };
 
 struct ps__papi_calls {
-	/* Of the papi.h at build time, as PAPI_VER_CURRENT; 0: built without PAPI */
+	/* The version of papi.h at build time, as PAPI_VER_CURRENT; 0: built without PAPI */
 	int built_version;
 	int (*is_initialized)(void);
 	int (*initialize)(void); /* 0, or a code of PAPI's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a PAPI event set is made of: its events' names, what it counts (a thread, a CPU, a package),
- * and whether that has changed. Asked when the set is wrapped, and a little of it at each start;
+ * Describes a PAPI event set: its events' names, what it counts (a thread, a CPU, a package), and
+ * whether that has changed. PAPI is asked when the set is wrapped, and a little at each start;
  * never in a reading.
  */
 #include "backend/papi_calls.h"
@@ -319,7 +319,7 @@ static int describe_events(struct ps__papi *papi)
 	return result;
 }
 
-/* Of any component: the set's number may be given to one of another. */
+/* Looks at all components: the set's number may be given to a set of another one. */
 static int describe_find_most_events(struct ps__papi *papi)
 {
 	int count = ps__papi_calls.component_count(), most = 0;

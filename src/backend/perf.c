@@ -173,7 +173,7 @@ static void note_enabled(struct ps__perf *perf, uint64_t now)
 	}
 }
 
-/* How long it took to start all instances; and of a CPU's groups, how late it is. */
+/* Notes how long it took to start all instances, and how late each group of a CPU is. */
 static void note_end_of_start(struct ps__perf *perf)
 {
 	uint64_t now = ps__os_now_ns();
@@ -183,8 +183,8 @@ static void note_end_of_start(struct ps__perf *perf)
 		note_enabled(perf, now);
 }
 
-/* Nothing but the return follows what enables the counters, or a look at the clock: it would be
- * counted. */
+/* Enabling the counters is the last step, but for a look at the clock: anything after it would
+ * be counted. */
 static int perf_start(struct ps__backend *backend)
 {
 	struct ps__perf *perf = perf_of(backend);

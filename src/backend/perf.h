@@ -18,7 +18,7 @@
 	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
 struct ps__member {
-	/* Of a group that is read in user space: mapped; else NULL */
+	/* The mapped page of a group that is read in user space; else NULL */
 	struct perf_event_mmap_page *page;
 	/* With a page: on which counter it is, what is to be added to that, and 64 less the
 	 * counter's bits. */
@@ -33,7 +33,7 @@ struct ps__member {
 	uint64_t held;
 };
 
-/* Of a group that is read in user space: what its pages said when they were looked at last. */
+/* The content of the pages of a group that is read in user space, at the last look. */
 struct ps__user {
 	uint64_t leader_lock; /* PS__NO_LOCK: nothing that could be believed */
 	uint32_t locks;       /* the sum of all */
@@ -66,9 +66,10 @@ struct ps__group {
 	uint32_t type; /* of the leader's PMU */
 	uint64_t carry_enabled;
 	uint64_t carry_running;
-	/* Of a CPU target: its CPU was seen to be offline; nothing could be counted then */
+	/* The time for which the CPU of a CPU target was seen to be offline: nothing could be
+	 * counted in it */
 	uint64_t offline_ns;
-	/* Of a CPU target, at its last read; it stands still while the CPU is offline */
+	/* A CPU target's enabled time at its last read; it stands still while the CPU is offline */
 	uint64_t last_enabled;
 	uint64_t last_ns; /* CLOCK_MONOTONIC after that read, or after the start */
 	struct ps__user user;
@@ -108,7 +109,8 @@ struct ps__instance {
 	struct ps__group *direct_user; /* what is read in user space are the totals; NULL: not so */
 	/* The event that tells how long the task was here; while base.residency_ns isn't NULL */
 	int residency_fd;
-	/* What read(2) gives are the totals, as they are asked for; -1: they are put together */
+	/* The descriptor whose read(2) gives the totals as they are asked for; -1: they are put
+	 * together */
 	int direct_fd;
 };
 

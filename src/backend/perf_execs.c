@@ -60,7 +60,7 @@ static void note_unknown(struct ps__perf_execs *execs, const char *why)
 {
 	if (!*execs->found.why_unknown)
 		snprintf(execs->found.why_unknown, sizeof execs->found.why_unknown, "%s", why);
-	/* What is missing may be that the code was mapped. */
+	/* The missing record may be that of the mapped code. */
 	execs->begun_count = 0;
 }
 

@@ -49,7 +49,8 @@ static int explain_seccomp(const struct ps__event *event, int error)
 	    event->name, strerror(error));
 }
 
-/* What the level means depends on the kernel: Debian's refuses all at 3, others take it for 2. */
+/* The meaning of the level depends on the kernel: Debian's refuses all at 3, others take it for
+ * 2. */
 static bool is_permitted_on_caller(const struct ps__event *event)
 {
 	int fd = ps__perf_open_event(event, (struct ps__place){.pid = 0, .cpu = -1}, -1);
@@ -162,8 +163,8 @@ static int explain_invalid(const struct ps__event *event, struct ps__target targ
 	    event->name);
 }
 
-/* Of errors that mean something else for a probe than for other events. PS_OK: it isn't one of
- * those. */
+/* Explains errors that mean something else for a probe than for other events. PS_OK: it isn't
+ * one of those. */
 static int explain_probe(const struct ps__event *event, int error)
 {
 	bool is_kernel = event->kernel_side;

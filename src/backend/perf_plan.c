@@ -193,8 +193,8 @@ static int stop_planning(struct ps__perf *perf, const struct ps__group *group)
 }
 
 /*
- * What the first instance's totals begin with is what planning counted there. Kinds of cores are
- * planned in several instances, and there it is taken off by a carry of the opposite sign.
+ * The first instance's totals begin with what planning counted there. Kinds of cores are planned in
+ * several instances, and there it is taken off by a carry of the opposite sign.
  */
 static void note_planned(struct ps__perf *perf, struct ps__group *group, size_t index)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a task was on each CPU. Groups that take turns on the hardware wait, and the kernel's
- * times of an event for one CPU don't tell waiting there from being elsewhere. A dummy event beside
- * them never waits: its running time is the task's residency, and residency less a group's running
- * time is how long the group waited there.
+ * Measures how long a task was on each CPU. Groups that take turns on the hardware wait, and the
+ * kernel's times of an event for one CPU don't tell waiting there from being elsewhere. A dummy
+ * event beside them never waits: its running time is the task's residency, and residency less a
+ * group's running time is how long the group waited there.
  *
  * The dummy is enabled after the groups, and disabled and read before them: so a group that never
  * waited has run for no less.

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Of notes: the path of a file may be longer, but seldom is. */
+/* The size of a note: a file's path may be longer, but seldom is. */
 #define LARGEST_NOTE 256
 
 /* pid, ppid, tid, ptid of FORK and EXIT. */

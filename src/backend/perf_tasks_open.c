@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the 129 pages that a user may lock for each CPU by default, the rings of a set take at most
- * this many. */
+/* A user may lock 129 pages for each CPU by default; the rings of a set take at most this many
+ * of them. */
 #define PAGES_OF_CPU 66
 #define MOST_PAGES   32
 

@@ -48,7 +48,7 @@ static bool is_allowed(const struct ps__perf *perf)
 	return perf->base.why_path[0] == '\0';
 }
 
-/* What is known of the cores' PMUs. */
+/* The facts that are known of the cores' PMUs. */
 struct core_pmus {
 	size_t count;
 	/* With the bits by which an event asks for being read in user space */

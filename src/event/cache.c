@@ -37,7 +37,7 @@ static const char *const results[PERF_COUNT_HW_CACHE_RESULT_MAX][SPELLINGS] = {
 #define WRITE    (1 << PERF_COUNT_HW_CACHE_OP_WRITE)
 #define PREFETCH (1 << PERF_COUNT_HW_CACHE_OP_PREFETCH)
 
-/* What can be done with each: an instruction cache is not stored to. */
+/* The operations of each cache: an instruction cache is not stored to. */
 static const int allowed[PERF_COUNT_HW_CACHE_MAX] = {
     [PERF_COUNT_HW_CACHE_L1D] = READ | WRITE | PREFETCH,
     [PERF_COUNT_HW_CACHE_L1I] = READ | PREFETCH,

@@ -49,9 +49,10 @@ struct ps__event {
 	/* Type, config*, exclude_*: the rest is the backend's to fill */
 	struct perf_event_attr attr;
 	uint64_t later[PS__LATER_CONFIGS]; /* attr's config3 and config4 */
-	/* Of a uprobe or kprobe: the path or function that attr.config1 points at; owned */
+	/* The path or function of a uprobe or kprobe, at which attr.config1 points; owned */
 	char *probe;
-	/* Of a core event on a hybrid machine: for each kind that counts it; owned */
+	/* The variants of a core event on a hybrid machine, one for each kind that counts it;
+	 * owned */
 	struct ps__variant *variants;
 	size_t variant_count; /* 0 where all cores are alike */
 	size_t kind_count;    /* how many kinds of cores there are; 0 where they are alike */

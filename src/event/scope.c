@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one count of a PMU covers. The kernel doesn't say it; but it names, in
- * cpumask, one CPU for each part of the machine that the PMU counts. The
- * largest kind of part of which no two are named is the PMU's scope.
+ * Finds what one count of a PMU covers. The kernel doesn't say it; but it names, in cpumask, one
+ * CPU for each part of the machine that the PMU counts. The largest kind of part of which no two
+ * are named is the PMU's scope.
  */
 #include "event/pmu.h"
 

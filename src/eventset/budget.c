@@ -134,7 +134,7 @@ int ps__set_check_limit(const struct ps_eventset *set)
 
 void ps__set_release(struct ps_eventset *set)
 {
-	/* What is needed may be another number by now, as events and options have changed. */
+	/* Events and options have changed, so the number of descriptors may have, too. */
 	atomic_fetch_sub_explicit(&descriptors_taken, set->attribution.descriptors,
 	                          memory_order_relaxed);
 	set->attribution.descriptors = 0;

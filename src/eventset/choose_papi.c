@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* How a set of one CPU counts there; PAPI's documentation leaves it open. */
+/* PAPI's documentation doesn't say how a set of one CPU counts there. */
 static void explain_cpu(struct ps_eventset *set)
 {
 	if (set->counters.papi->place_count)
@@ -36,7 +36,7 @@ static void explain_shared(struct ps_eventset *set)
 		         "PAPI_CPU_ATTACH");
 }
 
-/* What counts in a package or for all tasks isn't the task's, wherever that has been. */
+/* A package's counts, or those of all tasks, aren't the task's own, wherever it has been. */
 static bool can_share_out(const struct ps_eventset *set)
 {
 	if (set->counters.target.kind == PS__TARGET_CPU || set->counters.papi->is_shared ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What readings cost. A set's double is made, which shares its counters and keeps all else to
- * itself, and is read some thousand times; then the set goes on as if that had not been.
+ * Measures the cost of readings. A double of the set shares its counters and keeps all else to
+ * itself; it is read some thousand times. Then the set goes on as if that had not been.
  */
 #include "base/error.h"
 #include "base/os.h"
@@ -145,7 +145,7 @@ static int time_readings(struct twin *twin, double *reading_ns)
 	return PS_OK;
 }
 
-/* What the twin saw of the task belongs to the set, too. */
+/* The set takes over what the twin saw of the task. */
 static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 {
 	set->attribution.switches = twin->attribution.switches;
@@ -168,7 +168,7 @@ static void take_over(struct ps_eventset *set, const struct ps_eventset *twin)
 	}
 }
 
-/* What was counted since the last fetch is nobody's. */
+/* Counts since the last fetch belong to nobody. */
 static int discount(struct ps_eventset *set)
 {
 	int result = PS_OK;
@@ -216,7 +216,7 @@ static int measure_stopped(struct ps_eventset *set, double *reading_ns)
 {
 	struct ps__slot *slot;
 
-	/* What they count can't be told from what they counted before. */
+	/* Their new counts can't be told from the earlier ones. */
 	if (set->counters.wants_tasks)
 		return ps__fail(PS_ENOSUPP,
 		                "ps_eventset_overhead: the set keeps tasks apart, which would be "

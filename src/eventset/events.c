@@ -28,7 +28,7 @@ static int make_room(struct ps_eventset *set)
 		return ps__fail_memory("an event");
 	if (set->events.count)
 		memcpy(grown, set->events.list, set->events.count * sizeof *grown);
-	/* What is open points at the list. */
+	/* Open counters point at the list. */
 	ps__set_close(set);
 	ps__os_free(set->events.list);
 	set->events.list = grown;

@@ -14,7 +14,7 @@
 	"next ps_start takes "                                                                 \
 	"that over"
 
-/* What is less is had on any machine. */
+/* Any machine has less than this. */
 #define LEAST_BYTES_TRIED (16u << 20)
 
 int ps_eventset_create(struct ps_eventset **out)
@@ -226,8 +226,8 @@ int ps_eventset_detach(struct ps_eventset *set)
 	return PS_OK;
 }
 
-/* How large a row is, is known once the events are open: no less than this. Memory that is mapped
- * and not touched costs nothing, and the kernel says whether so much could be had. */
+/* The size of a row is known once the events are open; this is the least. Memory that is mapped
+ * and not touched costs nothing, and the kernel tells whether so much could be had. */
 static int check_rows(const struct ps_eventset *set, size_t rows)
 {
 	size_t size_bytes;

@@ -38,7 +38,7 @@ struct ps__slot {
 	/* Bases of readings that are not the latest; NULL until one is needed */
 	struct ps__history *bases;
 	int cpu;
-	/* Of the backend, where the kernel splits the counts; -1: none for this CPU */
+	/* The backend's instance, if the kernel splits the counts; -1: none for this CPU */
 	ptrdiff_t instance;
 	uint64_t visit;  /* the set's number of the visit at which the instance was read last */
 	bool is_active;  /* in the set's active list: has_counts or has_part */
@@ -51,7 +51,7 @@ struct ps__slot {
 	uint64_t lacking;
 	uint64_t *base;
 	uint64_t *passed; /* counts that were dropped or moved to the base: see snapshot.c */
-	/* Of a set that can't be split: the task's time here, in the interval being fetched */
+	/* The task's time here in the interval being fetched, for a set that can't be split */
 	uint64_t spent_ns;
 	/* By group, ns of the interval: on the hardware here; the rest of the enabled time. */
 	uint64_t *ran;
@@ -61,8 +61,8 @@ struct ps__slot {
 	uint64_t counts[];
 };
 
-/* Of a set that isn't split, with a switch ring: where its task has been since the last context
- * switch, or the last fetch. */
+/* The place of a task since the last context switch, or the last fetch: for a set that isn't
+ * split and has a switch ring. */
 struct ps__stay {
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	int cpu;
@@ -76,7 +76,7 @@ struct ps__stay {
 	} state;
 };
 
-/* Of a set of the calling thread: what its counters' enabled time is held against
+/* The time against which the enabled time of the calling thread's counters is held
  * (interruption.c). */
 struct ps__balance {
 	bool is_begun;
@@ -91,7 +91,7 @@ struct ps__balance {
 	uint64_t allowed_ns; /* what its starts and stops since then may have taken uncounted */
 };
 
-/* Of per-CPU counters, an instance for each CPU. */
+/* The state of per-CPU counters: an instance for each CPU. */
 struct ps__per_cpu {
 	uint64_t visit;  /* counts the rounds of reading */
 	bool must_sweep; /* which instances have news isn't known: read them all */
@@ -112,14 +112,14 @@ struct ps__event_names {
 	size_t event_count; /* the first events of the list, that are in it */
 };
 
-/* Whose the set is, and which call is in progress. */
+/* The owner of the set, and the call that is in progress. */
 struct ps__calls {
 	uint64_t fork_generation;
 	uint64_t owner; /* ps__thread_number of the thread that a set counts by itself, once open */
 	/* Inside a call: a signal handler must not enter. Where that call's stack is, which tells
 	 * whether it was left; 0: none. */
 	volatile uintptr_t busy;
-	/* Whose call it is: ps__thread_number; on the fast path, the owner's */
+	/* The number of the thread that calls: ps__thread_number; on the fast path, the owner's */
 	uint64_t busy_thread;
 	pid_t busy_tid;
 	pid_t owner_tid;
@@ -134,7 +134,7 @@ enum ps__set_state {
 
 /* Readings go to the slots' histories; and this is known of the latest one. */
 struct ps__recorder {
-	/* Of the topology that the recording is bound to; NULL before */
+	/* The topology's root, once the recording is bound to it; NULL before */
 	const struct ps_component *root;
 	struct ps__recording *recording; /* NULL until the events are open */
 	uint64_t last_timestamp;         /* stored last of all, when the caller was told it */
@@ -182,7 +182,7 @@ struct ps__attribution {
 	int only_cpu;
 	/* Before the first slot; of per-CPU counters and records as the switch ring told last */
 	int last_cpu;
-	/* Of an attached task: where it is while the switch ring stands still; -1: not known */
+	/* The CPU of an attached task while the switch ring stands still; -1: not known */
 	int followed_cpu;
 	struct ps__switch_ring switches; /* of a task that is thought to be pinned, or is split */
 	bool cannot_split; /* by CPU: what counts is not perf. Set before the events are opened */
@@ -253,7 +253,7 @@ static inline int ps__set_enter(struct ps_eventset *set, const char *call)
 	set->calls.busy_thread = ps__thread_number();
 	set->calls.busy_tid = ps__own_tid;
 	ps__arch_note_stack(&set->calls.busy);
-	/* What is looked at from here on, no signal handler's reading changes. */
+	/* A signal handler's reading changes nothing of what is looked at from here on. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (set->fast_path.root)
 		ps__set_close_fast_path(set);

@@ -235,8 +235,8 @@ PS__INLINE void leave(struct ps_eventset *set, int result, uint64_t made, uint64
 	set->calls.busy = 0;
 }
 
-/* What isn't the latest reading nor a new one; or is for the slow path. Apart from those, which
- * shall not need its registers. */
+/* Takes readings that are neither the latest nor new, and those for the slow path. A function of
+ * its own, as the others shall not need its registers. */
 PS__INLINE int update_fast(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                            struct ps_thread **thread, enum ps__write_kind kind)
 {
@@ -280,7 +280,7 @@ PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uin
 	    !PS__LIKELY(set->calls.busy < 16))
 		return slow_path(set, root, timestamp, thread);
 	ps__arch_note_stack(&set->calls.busy);
-	/* What was looked at before, a signal handler's reading may have changed. */
+	/* A signal handler's reading may have changed what was looked at before. */
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = read_at_hand(set, root, timestamp, kind, &made);
 	leave(set, result, made, timestamp, thread);

@@ -15,7 +15,7 @@ struct ps_component;
  * undone is made up for when anything else happens to the set.
  */
 struct ps__fast_path {
-	/* Of the topology, while the fast path is open, or one of those below; NULL else */
+	/* The topology's root while the fast path is open, or one of those below; else NULL */
 	const struct ps_component *root;
 	/* The switch ring's; a constant without a switch ring */
 	struct {

@@ -44,7 +44,7 @@ static bool may_last(const struct ps_eventset *set, const struct ps__slot *slot)
 {
 	const struct ps__method *method = set->attribution.method;
 
-	/* Of a stopped set the counters may be closed. */
+	/* A stopped set's counters may be closed. */
 	if (set->state != PS__SET_RUNNING || !set->counters.backend->ops->read_direct ||
 	    set->counters.target.kind != PS__TARGET_SELF || set->is_ended ||
 	    set->recorder.must_clear || (slot->counts_mark & PS__MARK_FLAGS))
@@ -147,7 +147,7 @@ void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot)
 		open_fast_path(set, slot, &ps__fast_snapshot);
 }
 
-/* What was read goes the slow path into the slot. */
+/* The slow path puts what was read into the slot. */
 static void assign_totals(struct ps_eventset *set, const uint64_t *totals)
 {
 	struct ps__fast_path *fast = &set->fast_path;
@@ -174,7 +174,7 @@ void ps__set_close_fast_path(struct ps_eventset *set)
 		atomic_signal_fence(memory_order_seq_cst);
 	}
 	assign_totals(set, fast->previous);
-	/* What came until then is assigned: from there on times count again. */
+	/* The time until then is assigned: times count again from there on. */
 	set->attribution.stay.since_ns = set->recorder.last_timestamp;
 	/* At last: a call that is left before does all this again, which changes nothing then. */
 	atomic_signal_fence(memory_order_seq_cst);

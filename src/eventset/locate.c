@@ -7,7 +7,7 @@
  * meanwhile. */
 static bool is_pinned(struct ps_eventset *set, int cpu)
 {
-	/* What the switch ring tells is for those who split the counts. */
+	/* Only those who split the counts look at the switch ring. */
 	if (set->attribution.method->split != PS__SPLIT_NOT || set->attribution.switches.fd < 0 ||
 	    cpu < 0)
 		return false;

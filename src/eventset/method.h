@@ -26,7 +26,7 @@ struct ps__fetch {
 	uint16_t mark; /* set by assign: attribution and flags of the part on that CPU */
 };
 
-/* Who splits the counts by hardware thread. */
+/* The ways in which counts are split by hardware thread. */
 enum ps__split {
 	PS__SPLIT_NOT,      /* the counts are read as a whole, and a CPU is found for them */
 	PS__SPLIT_COUNTERS, /* a task has counters on each CPU */

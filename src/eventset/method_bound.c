@@ -43,8 +43,7 @@ void ps__set_look_for_migration(struct ps_eventset *set)
 	bool is_counted = ps__set_has_uncollected(set);
 	bool is_known = true;
 
-	/* What came before the last reading is assigned; of what came before ps_start nothing was
-	 * noted. */
+	/* The time before the last reading is assigned; nothing was noted before ps_start. */
 	raise_to(&set->attribution.stay.since_ns, set->recorder.last_timestamp);
 	raise_to(&set->attribution.stay.since_ns, set->counters.backend->started_ns);
 	if (is_counted)
@@ -132,8 +131,8 @@ static void assign_migrated(struct ps_eventset *set, struct ps__fetch *fetch, st
 	else
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_forget_times(set);
-	/* What it does from the read until it is followed again belongs to the next interval, and
-	 * may be anywhere. */
+	/* The time from the read until the task is followed again belongs to the next interval;
+	 * the task may be anywhere in it. */
 	set->attribution.stay.is_lost = is_moving;
 }
 

@@ -230,7 +230,7 @@ static int read_round(struct ps_eventset *set, struct round *round)
 		here = read_cpu(round, cpu);
 	if (set->attribution.per_cpu.must_sweep)
 		sweep(round, here ? here->instance : -1);
-	/* What was to be read and could not be must be found by the next reading. */
+	/* The next reading must find what could not be read now. */
 	set->attribution.per_cpu.must_sweep = ps__set_is_failure(round->result);
 	return cpu;
 }

@@ -16,8 +16,8 @@
  * reading's. */
 #define LARGEST_FOLLOW 4
 
-/* How often to look for a record that another CPU is about to write: its interrupts are off, it
- * takes a microsecond. */
+/* The number of looks for a record that another CPU is about to write: its interrupts are off,
+ * so it takes a microsecond. */
 #define LARGEST_WAIT 1000
 
 /* A summary of what the switch ring tells. */
@@ -167,7 +167,7 @@ static int read_recorded(struct ps_eventset *set, struct ps__fetch *fetch)
 static bool assign_rest(struct ps_eventset *set, struct ps__fetch *fetch, struct ps__slot *here)
 {
 	fetch->mark = PS_ATTRIBUTION_EXACT | fetch->flags;
-	/* Of a task that never stands still, that waits for the next reading. */
+	/* If the task never stands still, that waits for the next reading. */
 	if (set->state != PS__SET_RUNNING || !ps__switch_ring_has_moved(&set->attribution.switches))
 		fetch->mark |= ps__set_assign(set, here, 0);
 	ps__set_label_counts(here, fetch->mark);

@@ -116,7 +116,7 @@ static int open_method(struct ps_eventset *set, const struct ps__method *method)
 	return result;
 }
 
-/* Of all the methods that failed, per-CPU counters are what most users can have: why they could not
+/* Most users can have per-CPU counters rather than any other method: so the reason against those
  * is told. */
 struct refusal {
 	int code;
@@ -316,7 +316,8 @@ static bool opens_anew(const struct ps_eventset *set)
 	       set->counters.target.tells_tasks;
 }
 
-/* What is open was chosen for a task that was pinned, or wasn't; or it counts one start only. */
+/* The open counters were chosen for a task that was pinned, or was not; or they count one start
+ * only. */
 int ps__set_reopen_if_changed(struct ps_eventset *set)
 {
 	if (set->counters.backend &&

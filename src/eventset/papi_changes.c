@@ -6,7 +6,7 @@
 #include "base/os.h"
 #include "eventset/eventset.h"
 
-/* What the set is made of from now on; readings of what it was before are closed off. */
+/* The set consists of this from now on; readings of the earlier events are closed off. */
 int ps__set_take_papi(struct ps_eventset *set, struct ps__papi *papi)
 {
 	struct ps__task task = {.fd = -1};

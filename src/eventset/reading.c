@@ -25,8 +25,7 @@ static struct ps__slot *final_slot(struct ps_eventset *set)
 	                                                 : set->attribution.last_cpu);
 }
 
-/* What was counted goes to slots. On a stopped set that is done already, unless memory was short
- * then. */
+/* Counts go to slots. For a stopped set that is done already, unless memory was short then. */
 int ps__set_collect(struct ps_eventset *set, struct ps__slot **slot)
 {
 	if (__builtin_expect(ps__set_has_uncollected(set), 1))
@@ -54,7 +53,7 @@ static void mark_ended(struct ps_eventset *set, struct ps__slot *here)
 	here->counts_mark |= PS__MARK_ENDED;
 }
 
-/* What is missing would have been on any of them. */
+/* The missing counts could be on any of them. */
 static void mark_interrupted(struct ps_eventset *set, struct ps__slot *here)
 {
 	for (size_t index = 0; index < set->recorder.active_count; index++) {

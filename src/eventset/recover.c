@@ -97,7 +97,7 @@ static void keep_old_name(struct ps_eventset *set, uint64_t name, uint64_t lates
 	set->recorder.last_timestamp = latest;
 }
 
-/* Whatever the rows of the latest reading hold, this is what they are to hold. */
+/* Writes the rows of the latest reading, whatever they hold now. */
 static void write_latest(struct ps_eventset *set, struct ps__slot *slot, enum ps__write_kind kind)
 {
 	struct ps__write write = {.kind = kind == PS__WRITE_STORE ? PS__WRITE_COUNTS : kind,
@@ -115,7 +115,7 @@ static void end_sequence(struct ps_eventset *set)
 		ps__recording_write_end(set->recorder.recording);
 }
 
-/* What came between is seen by readers as one write. */
+/* Readers see all writes in between as one. */
 static void begin_sequence(struct ps_eventset *set)
 {
 	if (!(atomic_load_explicit(&set->recorder.recording->sequence, memory_order_relaxed) & 1))
@@ -168,7 +168,7 @@ static void recover_write(struct ps_eventset *set)
 	end_sequence(set);
 }
 
-/* What the switch ring had told by then is taken from it: where the task was isn't known. */
+/* Takes the switch ring's records until then: where the task was isn't known. */
 static void doubt_places(struct ps_eventset *set)
 {
 	set->attribution.per_cpu.must_sweep = true;

@@ -10,10 +10,10 @@
 struct ps__slot;
 
 /*
- * What a change of counts replaces, until it is done: recover.c puts it back if the call is left
- * before. Either all of a slot's counts and an instance's assigned totals; or, which is cheaper,
- * one of two vectors' words after the other, of which only the one that is being changed can be
- * half done.
+ * The values that a change of counts replaces, until it is done: recover.c puts them back if the
+ * call is left before. They are either all counts of a slot and the assigned totals of an instance;
+ * or, which is cheaper, the words of two vectors one after the other, of which only the one in
+ * change can be half done.
  */
 struct ps__undo {
 	struct ps__slot *slot; /* whose counts are changed as a whole; NULL: nobody's */
@@ -41,7 +41,7 @@ enum ps__write_stage {
 	PS__STAGE_WRITING     /* the rows */
 };
 
-/* How far it has come, and what with: the same, to go on from there. */
+/* The progress of the call, and its arguments: the next call goes on from there. */
 struct ps__pending {
 	enum ps__write_stage stage;
 	bool is_update; /* of the latest reading */

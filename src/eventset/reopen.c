@@ -128,7 +128,7 @@ static void reopen_part(struct ps_eventset *set, struct ps__slot *slot, size_t r
 {
 	size_t width = ps__recording_width(set->recorder.recording);
 
-	/* Of a bounded history the rows are counted, and are few. */
+	/* The rows of a bounded history are counted, and are few. */
 	if (set->recorder.history && slot->history->gone) {
 		ps__history_close_up(slot->history);
 		row = (size_t)ps__history_find(slot->history, timestamp);

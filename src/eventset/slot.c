@@ -226,7 +226,7 @@ static int reserve_instances(struct ps_eventset *set, size_t rows)
 	return 0;
 }
 
-/* What is to be reserved. */
+/* A request to reserve rows. */
 struct reservation {
 	struct ps_eventset *set;
 	size_t rows;

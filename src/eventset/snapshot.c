@@ -119,7 +119,7 @@ void ps_snapshot_destroy(struct ps_snapshot *snapshot)
 	ps__os_free(snapshot);
 }
 
-/* What is asked for: which parts, and a row to put their differences in. */
+/* A request: which parts, and a row to put their differences in. */
 struct difference {
 	const struct ps_eventset *set;
 	const struct ps_snapshot *from, *to;

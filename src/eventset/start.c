@@ -106,7 +106,7 @@ static int tell_missed(const struct ps_eventset *set)
 	return ps__fail(PS_PARTIAL, "%s", set->attribution.why);
 }
 
-/* Whatever can be done before the counters are enabled is: what comes after is counted. */
+/* Does all that can be done before the counters are enabled: anything after that is counted. */
 static inline __attribute__((always_inline)) int start(struct ps_eventset *set)
 {
 	int result = prepare(set);

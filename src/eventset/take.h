@@ -33,8 +33,8 @@ int ps__set_take(struct ps_eventset *set, ps__take *take, void *context, uint64_
 /* take.c: where fast_path.c can't. */
 int ps__set_take_slowly(struct ps_eventset *set, ps__take *take, void *context, uint64_t *now_ns);
 
-/* Who takes has seen that a call of the calling thread on the set was left (base/stack.h): the next
- * call makes the set whole, from wherever it comes. */
+/* The caller has seen that a call of the calling thread on the set was left (base/stack.h). The
+ * next call makes the set whole, from wherever it comes. */
 void ps__set_note_left(struct ps_eventset *set);
 
 /*

@@ -76,7 +76,7 @@ size_t ps__set_count_present_cpus(void)
 	return ps__os_read_file(PRESENT, text, sizeof text) > 0 ? ps__list_count(text) : 0;
 }
 
-/* What is open fits a task that was pinned, or wasn't. */
+/* The open counters fit a task that was pinned, or was not. */
 bool ps__set_mask_changed(const struct ps_eventset *set)
 {
 	if (set->counters.target.kind == PS__TARGET_CPU)

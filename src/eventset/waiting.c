@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long groups waited for the hardware, and on which CPU, where the kernel splits the counts by
- * CPU. The kernel's enabled time of an event for one CPU goes on wherever the task runs, so it
- * doesn't tell. Where several groups take turns, the backend has the task's residency on each CPU,
- * and waiting is the residency less the running time. One group alone seldom waits; its enabled and
- * running times, over all CPUs, then suffice.
+ * Measures how long groups waited for the hardware, and on which CPU, where the kernel splits the
+ * counts by CPU. The kernel's enabled time of an event for one CPU goes on wherever the task runs,
+ * so it doesn't tell. Where several groups take turns, the backend has the task's residency on each
+ * CPU, and waiting is the residency less the running time. One group alone seldom waits; its
+ * enabled and running times, over all CPUs, then suffice.
  */
 #include "eventset/waiting.h"
 
@@ -211,8 +211,7 @@ static bool has_stayed(const struct ps_eventset *set, const struct ps__slot *her
 	return true;
 }
 
-/* What a group missed on one of several CPUs is an estimate of that CPU's: the part's label says
- * so. */
+/* A group's missed time on one of several CPUs is an estimate: the part's label says so. */
 static void label_turns(struct ps_eventset *set)
 {
 	size_t parts = 0;

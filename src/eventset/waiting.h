@@ -8,7 +8,7 @@
 
 /* Waiting is measured from now on: a start. */
 void ps__set_start_instances(struct ps_eventset *set);
-/* What was counted and waited since the last fetch belongs to nobody; the instance's totals were
+/* Counts and waiting times since the last fetch belong to nobody; the instance's totals were
  * just read. */
 void ps__set_discount_instance(struct ps_eventset *set, size_t instance);
 /* With residencies, as of the instance's last read: what is not assigned yet; 0 without. */

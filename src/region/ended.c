@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What threads leave that end. Their event sets are for threads that come: a set goes on in the
+ * Keeps what ended threads leave. Their event sets are for threads that come: a set goes on in the
  * readings that it has made, so a profile takes memory for the threads that are there at one time,
- * not for each that ever was. What each counted is kept by itself only if the program asked for it.
+ * not for each that ever was. The counts of one thread are kept by themselves only if the program
+ * asked for it.
  */
 #include "base/os.h"
 #include "eventset/parts.h"
@@ -49,7 +50,7 @@ static int spare_clone(struct ps_profile *profile, struct ps_eventset **out)
 	return result == PS_OK ? ps_start(*out) : result;
 }
 
-/* What is grouped otherwise than before would take the place of the earlier readings in totals. */
+/* A set with other groups than before would take the place of the earlier readings in totals. */
 int ps__spare_start(struct ps_profile *profile, struct ps_eventset **out)
 {
 	*out = spare_take(profile);

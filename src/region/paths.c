@@ -153,7 +153,7 @@ static struct ps__value_cell *paths_next_value(const struct ps__value_cell *valu
 	return atomic_load_explicit(&value->next, memory_order_acquire);
 }
 
-/* What a visit that is watched counted is in cells with a time. */
+/* Cells with a time have the counts of a visit that is watched. */
 static bool paths_has_counts(struct ps__node_cell *cell)
 {
 	return atomic_load_explicit(&cell->words[0], memory_order_acquire) != 0;

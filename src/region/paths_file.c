@@ -170,7 +170,7 @@ static int file_load_faults(struct ps_profile *profile, struct ps__words *words)
 	return PS_OK;
 }
 
-/* What the library writes has no other. */
+/* The library writes no other value. */
 static bool file_is_value(const struct ps_value *value)
 {
 	return value->status <= PS_STATUS_INCOMPLETE &&

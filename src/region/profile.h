@@ -80,7 +80,7 @@ struct ps__level {
 	uint64_t entered_ns;
 };
 
-/* What the counted visits of all paths of a thread cost together: see review.c. */
+/* The cost of all counted visits of a thread together, in any path: see review.c. */
 struct ps__spent {
 	uint64_t since_ns;           /* when a rate was last changed */
 	unsigned reviews;            /* since then */
@@ -125,7 +125,7 @@ struct ps_region {
 	struct ps__rate all;                   /* each visit is counted */
 	struct ps__rate *chosen;               /* by the program */
 	struct ps__rate *powers;               /* for a budget; NULL: there is none */
-	/* Of "smooth[level=3]" it is "smooth": see group.c; NULL: none. Stored once */
+	/* The region "smooth" of "smooth[level=3]": see group.c; NULL: none. Stored once */
 	_Atomic(const struct ps_region *) base;
 	char name[];
 };

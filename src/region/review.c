@@ -54,8 +54,8 @@ static void spent_add(struct ps__spent *spent, const struct ps__node *node)
 	spent->reviews++;
 }
 
-/* How often the budget goes into what the path costs, and all paths together; -1: too little is
- * known for more visits. */
+/* The number of times that the budget goes into the cost of the path, or of all paths together;
+ * -1: too little is known for more visits. */
 static double sampling_wanted(const struct ps__member *member, double own_share, uint64_t now_ns)
 {
 	const struct ps__spent *spent = &member->spent;
