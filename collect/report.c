@@ -10,6 +10,7 @@
 #include "output/buffer.h"
 #include "output/number.h"
 #include "output/wrap.h"
+#include "region/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,30 +26,22 @@
 
 void collect_report_sum(struct collect_report *report)
 {
-	const struct ps_path *path = ps_paths_root(report->paths);
+	const struct ps_path *root = ps_paths_root(report->paths);
 
 	report->visits = 0;
 	report->counted = 0;
 	report->on_cpu_ns = 0;
-	while (path) {
-		struct ps_visits visits = {.size = sizeof visits};
-		if (ps_path_visits(path, &visits) == PS_OK) {
-			report->visits += visits.count;
-			report->counted += visits.counted;
-			/* The time of visits that were not counted is in another path. */
-			if (visits.wall_ns == UINT64_MAX)
-				visits.on_cpu_ns = 0;
-			if (visits.on_cpu_ns == UINT64_MAX || report->on_cpu_ns == UINT64_MAX)
-				report->on_cpu_ns = UINT64_MAX;
-			else
-				report->on_cpu_ns += visits.on_cpu_ns;
-		}
-		const struct ps_path *next = ps_path_child(path);
-		while (!next && path) {
-			next = ps_path_next(path);
-			path = ps_path_parent(path);
-		}
-		path = next;
+	/* ps_path_visits adds up all that is below a path, which a deep recursion can't bear. */
+	for (const struct ps_path *path = root; path; path = ps__path_next_below(root, path)) {
+		const struct ps_visits *visits = &path->visits;
+		/* The time of visits that were not counted is in another path. */
+		uint64_t on_cpu_ns = visits->wall_ns == UINT64_MAX ? 0 : visits->on_cpu_ns;
+		report->visits += visits->count;
+		report->counted += visits->counted;
+		if (on_cpu_ns == UINT64_MAX || report->on_cpu_ns == UINT64_MAX)
+			report->on_cpu_ns = UINT64_MAX;
+		else
+			report->on_cpu_ns += on_cpu_ns;
 	}
 }
 
