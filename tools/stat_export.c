@@ -271,6 +271,17 @@ static void json_add_target(struct ps__json *json, const struct stat_output *out
 	ps__buffer_clear(&target);
 }
 
+static void json_add_heard(struct ps__json *json, const struct stat_regions *regions)
+{
+	const struct stat_heard *heard = &regions->heard;
+
+	ps__json_add_unsigned(json, "programs_with_collector", heard->programs);
+	ps__json_add_unsigned(json, "processes_with_marks", heard->processes);
+	ps__json_add_unsigned(json, "processes_cut_short", heard->flushed);
+	ps__json_add_unsigned(json, "processes_without_report", heard->silent);
+	ps__json_add_double(json, "cpu_s_with_marks", heard->cpu_s);
+}
+
 void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs *runs,
                        const struct stat_output *output)
 {
@@ -289,6 +300,8 @@ void stat_export_means(struct stat_aggregate *aggregate, const struct stat_runs 
 		ps__json_add_integer(&json, "interrupted_run", runs->interrupted);
 	else
 		ps__json_add_null(&json, "interrupted_run");
+	if (output->regions)
+		json_add_heard(&json, output->regions);
 	json_add_quality(&json, &aggregate->quality, stat_aggregate_s(aggregate));
 	json_add_components(&json, &aggregate->table, output);
 	ps__json_close(&json, '}');
