@@ -47,9 +47,15 @@ static double spent_share(const struct ps__spent *spent, double visit_ns, uint64
 	       (double)(now_ns - spent->since_ns);
 }
 
+/* A path has a node for each rate. */
+static bool spent_is_same_path(const struct ps__node *one, const struct ps__node *other)
+{
+	return one->region == other->region && one->parent == other->parent;
+}
+
 static void spent_add(struct ps__spent *spent, const struct ps__node *node)
 {
-	spent->is_shared |= spent->node && spent->node != node;
+	spent->is_shared |= spent->node && !spent_is_same_path(spent->node, node);
 	spent->node = node;
 	spent->reviews++;
 }
