@@ -137,7 +137,7 @@ int ps__set_halt(struct ps_eventset *set, struct ps__write *write)
 	int stopped = set->counters.backend->ops->stop(set->counters.backend);
 
 	set->state = PS__SET_UNFETCHED;
-	/* Whatever the switch ring missed is found now. */
+	/* The sweep finds whatever the switch ring missed. */
 	set->attribution.per_cpu.must_sweep = true;
 	int fetched = ps__set_fetch(set, &write->slot);
 	if (__builtin_expect(ps__set_is_failure(fetched), 0))
