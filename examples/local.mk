@@ -11,7 +11,8 @@ examples_programs = \
 	examples/07_migrating \
 	examples/09_unit_costs \
 	examples/10_event_loop \
-	examples/11_sampler
+	examples/11_sampler \
+	examples/12_session
 
 examples_01_count_region_SOURCES = examples/01_count_region.c
 examples_01_count_region_CPPFLAGS = $(public_cppflags)
@@ -47,6 +48,11 @@ examples_11_sampler_SOURCES = examples/11_sampler.c
 examples_11_sampler_CPPFLAGS = $(public_cppflags)
 examples_11_sampler_CFLAGS = $(AM_CFLAGS) -pthread
 examples_11_sampler_LDADD = libperfsage.la
+
+examples_12_session_SOURCES = examples/12_session.c
+examples_12_session_CPPFLAGS = $(public_cppflags)
+examples_12_session_CFLAGS = $(AM_CFLAGS) -pthread
+examples_12_session_LDADD = libperfsage.la
 
 if HAVE_PAPI
 examples_programs += examples/06_papi
@@ -87,4 +93,6 @@ dist_example_DATA = \
 	examples/09_marks.cc \
 	examples/09_unit_costs.c \
 	examples/10_event_loop.c \
+	examples/11_sampler.c \
+	examples/12_session.c \
 	examples/Makefile

@@ -27,6 +27,7 @@ pkginclude_HEADERS = \
 	include/perfsage/read.h \
 	include/perfsage/sampler.h \
 	include/perfsage/sampling.h \
+	include/perfsage/session.h \
 	include/perfsage/slow_visit.h \
 	include/perfsage/snapshot.h \
 	include/perfsage/task.h \

@@ -31,6 +31,7 @@
 #include <perfsage/report.h>
 #include <perfsage/sampler.h>
 #include <perfsage/sampling.h>
+#include <perfsage/session.h>
 #include <perfsage/slow_visit.h>
 #include <perfsage/snapshot.h>
 #include <perfsage/task.h>

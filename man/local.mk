@@ -29,6 +29,7 @@ dist_man3_MANS += \
 	man/ps_report.3 \
 	man/ps_sampler.3 \
 	man/ps_sampling.3 \
+	man/ps_session.3 \
 	man/ps_slow_visit.3 \
 	man/ps_snapshot.3 \
 	man/ps_task.3 \

@@ -62,6 +62,10 @@ struct ps_hooks {
 
 	int (*getrusage)(int who, struct rusage *usage); /* who: RUSAGE_THREAD */
 	int (*poll)(struct pollfd *fds, nfds_t count, int timeout_ms);
+	struct {
+		int (*eventfd)(unsigned initial, int flags);
+		ssize_t (*write)(int fd, const void *buffer, size_t size_bytes);
+	} wake; /* what wakes a thread that polls */
 };
 
 /**

@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -144,6 +145,17 @@ static int real_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 #endif
 }
 
+static int real_eventfd(unsigned initial, int flags)
+{
+	return eventfd(initial, flags);
+}
+
+/* Not the C library's, which is a cancellation point. */
+static ssize_t real_write(int fd, const void *buffer, size_t size_bytes)
+{
+	return syscall(SYS_write, fd, buffer, size_bytes);
+}
+
 static void *real_allocate(size_t size_bytes)
 {
 	return calloc(1, size_bytes);
@@ -157,7 +169,8 @@ static void *real_allocate(size_t size_bytes)
 		.getcpu = sched_getcpu, .gettid = real_gettid,                                  \
 		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,         \
 		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,        \
-		.getrusage = real_getrusage, .poll = real_poll,                                 \
+		.getrusage = real_getrusage, .poll = real_poll, .wake.eventfd = real_eventfd,   \
+		.wake.write = real_write,                                                       \
 	}
 
 static const struct ps_hooks real_system = REAL_SYSTEM;
@@ -250,6 +263,8 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 	OR_REAL(release);
 	OR_REAL(getrusage);
 	OR_REAL(poll);
+	OR_REAL(wake.eventfd);
+	OR_REAL(wake.write);
 	find_rseq();
 	return PS_OK;
 }

@@ -18,4 +18,11 @@ src_sample_libsample_la_SOURCES = \
 	src/sample/sampler.c \
 	src/sample/sampler.h \
 	src/sample/sampler_next.c \
-	src/sample/sampler_read.c
+	src/sample/sampler_read.c \
+	src/sample/session.c \
+	src/sample/session.h \
+	src/sample/session_attach.c \
+	src/sample/session_hear.c \
+	src/sample/session_open.c \
+	src/sample/session_read.c \
+	src/sample/session_sum.c

@@ -77,8 +77,7 @@ static void complete_fields(struct perf_event_attr *words)
 	}
 }
 
-/* The kernel's words for a kind of cores: that of the CPU, or the first one. */
-static uint32_t find_kind(const struct ps__event *event, int cpu)
+uint32_t ps__sampler_kind(const struct ps__event *event, int cpu)
 {
 	for (size_t index = 0; index < event->variant_count; index++) {
 		if (cpu >= 0 && ps__list_contains(event->variants[index].cpus, cpu))
@@ -160,17 +159,15 @@ static int map_ring(struct ps_sampler *sampler, size_t ring_bytes)
 	return ps__fail_memory("a sampler's records");
 }
 
-static void note_config(struct ps_sampler *sampler)
+struct ps_record_config ps__sampler_config(const struct perf_event_attr *words)
 {
-	const struct perf_event_attr *words = &sampler->attr->event.attr;
-
-	sampler->config = (struct ps_record_config){.size = sizeof sampler->config,
-	                                            .sample_type = words->sample_type,
-	                                            .read_format = words->read_format,
-	                                            .branch_sample_type = words->branch_sample_type,
-	                                            .sample_regs_user = words->sample_regs_user,
-	                                            .sample_regs_intr = words->sample_regs_intr,
-	                                            .sample_id_all = words->sample_id_all};
+	return (struct ps_record_config){.size = sizeof(struct ps_record_config),
+	                                 .sample_type = words->sample_type,
+	                                 .read_format = words->read_format,
+	                                 .branch_sample_type = words->branch_sample_type,
+	                                 .sample_regs_user = words->sample_regs_user,
+	                                 .sample_regs_intr = words->sample_regs_intr,
+	                                 .sample_id_all = words->sample_id_all};
 }
 
 static int open_all(struct ps_sampler *sampler, const struct ps_attr *asked, size_t ring_bytes)
@@ -205,13 +202,15 @@ static int make_sampler(struct ps_sampler **out, const struct ps_attr *attr, pid
 		goto free_sampler;
 	struct perf_event_attr *words = &sampler->attr->event.attr;
 	complete_fields(words);
-	sampler->place = (struct ps__place){
-	    .pid = tid, .cpu = cpu, .pmu_type = find_kind(&attr->event, cpu), .as_asked = true};
+	sampler->place = (struct ps__place){.pid = tid,
+	                                    .cpu = cpu,
+	                                    .pmu_type = ps__sampler_kind(&attr->event, cpu),
+	                                    .as_asked = true};
 	sampler->fork_generation = ps__fork_generation();
 	result = open_all(sampler, attr, ring_bytes);
 	if (result != PS_OK)
 		goto free_attr;
-	note_config(sampler);
+	sampler->config = ps__sampler_config(words);
 	atomic_init(&sampler->is_running, !words->disabled || words->enable_on_exec);
 	*out = sampler;
 	return PS_OK;

@@ -50,6 +50,11 @@ static inline int ps__sampler_refuse(const struct ps_sampler *sampler, const cha
 
 /* sampler_read.c: why the event is hung up; a code, with a sentence. */
 int ps__sampler_fail_ended(const struct ps_sampler *sampler);
+/* The kernel's words for a kind of cores: that of the CPU, or the first one. */
+uint32_t ps__sampler_kind(const struct ps__event *event, int cpu);
+/* What a parser must know of an event that was opened with these words. */
+struct ps_record_config ps__sampler_config(const struct perf_event_attr *words);
+
 /* sampler_read.c: decides whether the counter can be read in user space, before the event is
  * opened; then, with the ring mapped. */
 void ps__sampler_prepare_user(struct ps_sampler *sampler, struct ps__perf *perf);

@@ -25,6 +25,8 @@ api_tests = \
 	tests/api/test_region_jump \
 	tests/api/test_sampler \
 	tests/api/test_sampler_tasks \
+	tests/api/test_session \
+	tests/api/test_session_threads \
 	tests/api/test_snapshot \
 	tests/api/test_step \
 	tests/api/test_teams \
@@ -103,6 +105,9 @@ tests_api_test_region_jump_LDADD = $(api_libs)
 tests_api_test_sampler_LDADD = $(api_libs)
 tests_api_test_sampler_tasks_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/sampler_here.h
+tests_api_test_session_LDADD = $(api_libs)
+tests_api_test_session_threads_LDADD = $(api_libs)
+EXTRA_DIST += tests/api/session_here.h
 tests_api_test_snapshot_LDADD = $(api_libs)
 tests_api_test_step_LDADD = $(api_libs)
 tests_api_test_teams_LDADD = $(api_libs)

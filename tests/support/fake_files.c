@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 struct file {
 	struct file *next;
@@ -264,6 +265,49 @@ static ssize_t file_read(struct fake_fd *slot, void *buffer, size_t size_bytes, 
 	return (ssize_t)size_bytes;
 }
 
+int fake__eventfd(unsigned initial, int flags)
+{
+	if (fake__enter(FAKE_EVENTFD))
+		return -1;
+	if (flags != (EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE))
+		fake__violation("eventfd(%#x): only semaphores are faked", (unsigned)flags);
+	int fd = fake__fd_new();
+	if (fd < 0)
+		return fake__fail(errno);
+	fake__fd(fd)->is_eventfd = true;
+	fake__fd(fd)->events = initial;
+	fake__unlock();
+	return fd;
+}
+
+ssize_t fake__write(int fd, const void *buffer, size_t size_bytes)
+{
+	uint64_t number = 0;
+
+	if (fake__enter(FAKE_WRITE))
+		return -1;
+	struct fake_fd *slot = fake__fd(fd);
+	if (!slot || !slot->is_eventfd || size_bytes != sizeof number) {
+		fake__violation("write(%d): no eventfd", fd);
+		return fake__fail(EBADF);
+	}
+	memcpy(&number, buffer, sizeof number);
+	slot->events += number;
+	fake__unlock();
+	return (ssize_t)size_bytes;
+}
+
+static ssize_t read_eventfd(struct fake_fd *slot, void *buffer)
+{
+	const uint64_t one = 1;
+
+	if (!slot->events)
+		return -EAGAIN;
+	slot->events--;
+	memcpy(buffer, &one, sizeof one);
+	return sizeof one;
+}
+
 ssize_t fake__read(int fd, void *buffer, size_t size_bytes)
 {
 	struct fake_fd *slot;
@@ -276,7 +320,9 @@ ssize_t fake__read(int fd, void *buffer, size_t size_bytes)
 		fake__violation("read(%d): not open", fd);
 		return fake__fail(EBADF);
 	}
-	if (slot->counter)
+	if (slot->is_eventfd)
+		length = read_eventfd(slot, buffer);
+	else if (slot->counter)
 		length = fake__counter_read(slot->counter, buffer, size_bytes);
 	else
 		length = file_read(slot, buffer, size_bytes, slot->offset);

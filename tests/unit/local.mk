@@ -106,6 +106,7 @@ unit_tests = \
 	tests/unit/test_log_damage \
 	tests/unit/test_log_faults \
 	tests/unit/test_log_refused \
+	tests/unit/test_session \
 	tests/unit/test_snapshot \
 	tests/unit/test_snapshot_faults \
 	tests/unit/test_stat_aggregate \

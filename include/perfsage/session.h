@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A session: the records of a whole process, of all threads that it has and will have.
+ *
+ * Each event is opened for each thread and each CPU, and inherited by the threads that are created
+ * later. All events of a CPU write into one ring. One thread reads the rings and gives each record
+ * to a listener.
+ *
+ * ps_session_stop may be called by any thread and by signal handlers. One thread at a time calls
+ * the others. In a child of fork() all calls fail with PS_ECLOST; ps_session_destroy lets go of the
+ * child's copies.
+ */
+#ifndef PERFSAGE_SESSION_H
+#define PERFSAGE_SESSION_H
+
+#include <perfsage/attr.h>
+#include <perfsage/component.h>
+#include <perfsage/record.h>
+#include <perfsage/thread.h>
+#include <perfsage/value.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The readers of a process's rings. */
+struct ps_session;
+
+/** The answer when the threads need more descriptors than the session may take. */
+enum ps_session_shortage {
+	PS_SESSION_REFUSE =
+	    0, /* ps_session_start fails with PS_ECOUNT, and says how many it needs */
+	/* Each event gets a ring of its own, and all descriptors but one for each CPU are closed:
+	 * the events live as long as their rings. What they counted can't be read then. */
+	PS_SESSION_CLOSE
+};
+
+/** What the events of a session are asked for, besides their own; flags of options. */
+enum ps_session_flag {
+	PS_SESSION_MAPPINGS = 1 << 0, /* MMAP2 records of code that is mapped */
+	PS_SESSION_SWITCHES = 1 << 1  /* SWITCH records of all threads */
+};
+
+/** A record, and what the session knows of it. */
+struct ps_session_record {
+	const struct ps_record *record; /* good until the listener returns */
+	size_t event; /* as counted by ps_session_add; SIZE_MAX: not of an event of the session */
+	uint64_t period;          /* of a sample: how many events it stands for */
+	struct ps_thread *thread; /* the hardware thread it was written on; NULL without a root */
+};
+
+/** Hears one record. It may call ps_session_stop, and no other call of the session. */
+typedef void ps_session_hear(void *context, const struct ps_session_record *heard);
+
+/** Who hears the records; a function may be NULL. */
+struct ps_listener {
+	size_t size;   /* sizeof(struct ps_listener), set by the caller */
+	void *context; /* given to each function */
+	ps_session_hear *sample;
+	ps_session_hear *mmap; /* MMAP, MMAP2 */
+	ps_session_hear *comm;
+	ps_session_hear *fork;
+	ps_session_hear *exit;
+	ps_session_hear *switched;   /* SWITCH */
+	ps_session_hear *lost;       /* LOST, LOST_SAMPLES: here is a hole */
+	ps_session_hear *other;      /* all other types */
+	void (*stop)(void *context); /* ps_session_run has read all, and returns */
+};
+
+/** What a session is to be; 0 is the default of each member. */
+struct ps_session_options {
+	size_t size;               /* sizeof(struct ps_session_options), set by the caller */
+	struct ps_component *root; /* a topology's: for `thread` and for sums; it must outlive
+	                              the session */
+	const struct ps_listener *listener; /* copied */
+	uint32_t flags;                     /* of enum ps_session_flag */
+	enum ps_session_shortage shortage;
+	size_t descriptors; /* that the session may take; 0: half of the process's limit */
+	size_t ring_bytes; /* of each ring; 0: 512 KiB for each CPU; 16 KiB if each event has one */
+	unsigned rounds;   /* looks at the list of threads; 0: 64 */
+};
+
+/** What a session has done. */
+struct ps_session_stats {
+	size_t size;      /* sizeof(struct ps_session_stats), set by the caller */
+	uint64_t records; /* given to the listener, LOST among them */
+	uint64_t samples;
+	uint64_t lost;    /* records for which a ring had no room */
+	uint64_t damaged; /* records that were refused */
+	size_t threads;   /* that were opened one by one; others inherit */
+	size_t rings;
+	size_t descriptors; /* that the session has */
+};
+
+/**
+ * Makes a session of a process; nothing is opened yet.
+ *
+ * out - receives the session; release it with ps_session_destroy
+ * pid - the process; 0: the caller's
+ * options - NULL: all defaults
+ *
+ * Errors:
+ *   PS_EINVAL - out is NULL; pid is negative; a size is not that of a struct of this library;
+ *       ring_bytes is too large
+ *   PS_ESYS - there is no such process
+ *   PS_ECOUNT - no file descriptor is left
+ *   PS_ENOMEM - no memory
+ */
+PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
+                                const struct ps_session_options *options);
+
+/**
+ * Adds an event. The session keeps a copy, which also gets inherit, the clock CLOCK_MONOTONIC,
+ * sample_id_all, and in sample_type IDENTIFIER, TID, TIME and CPU; with a frequency PERIOD, too.
+ *
+ * attr - with a sample_period or a sample_freq; without either it counts and writes no samples.
+ *     PERF_SAMPLE_PERIOD with a sample_period makes the kernel write a sample of a software
+ *     event each time: the session knows the period without it
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL
+ *   PS_EISRUN - the session was started
+ *   PS_ECOMBO - the event counts for more than a task, or has a field that a session can't have;
+ *       the detail says which
+ *   PS_ENOMEM - no memory
+ */
+PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *attr);
+
+/**
+ * Opens the events for all threads, which write records from then on. Reads the list of threads
+ * again and again until all of them are observed. A thread that was created in the moment in which
+ * its creator was opened may inherit the events or not: it is among those that are missed.
+ *
+ * A session without events observes tasks alone.
+ *
+ * Errors; nothing is open then, but with PS_PARTIAL:
+ *   PS_EINVAL - session is NULL
+ *   PS_EISRUN - it was started before
+ *   PS_PARTIAL - some threads are not known to be observed: ps_session_missed
+ *   PS_ECOUNT - the descriptors that the session may take, the process's or the system's don't
+ *       suffice; the detail tells which, and how many are needed
+ *   PS_EPERM - this user may not observe the process, or lock so much memory
+ *   PS_ESYS - the process has ended, or a system call failed
+ *   PS_ENOMEM - no memory
+ *   others - the kernel refuses an event: as ps_sampler_create
+ *
+ * Cost: some system calls for each event, thread and CPU.
+ */
+PS_PUBLIC int ps_session_start(struct ps_session *session);
+
+/**
+ * Threads that are not known to be observed.
+ *
+ * tids - receives up to `capacity` of them
+ *
+ * Returns how many there are; 0 for NULL.
+ */
+PS_PUBLIC size_t ps_session_missed(const struct ps_session *session, pid_t *tids, size_t capacity);
+
+/**
+ * Gives records to the listener until ps_session_stop or until the process has ended, and then all
+ * that are left. One call of ps_session_stop ends one ps_session_run, be it earlier or later. May
+ * be called again: the events go on meanwhile.
+ *
+ * Records of one CPU come in the order of time; of two CPUs in any order.
+ *
+ * Errors:
+ *   PS_EINVAL - session is NULL
+ *   PS_ENOTRUN - it was not started
+ *   PS_ECLOST - a descriptor was closed by the program, or it is the parent's session
+ *   PS_ESYS - poll failed
+ */
+PS_PUBLIC int ps_session_run(struct ps_session *session);
+
+/**
+ * For a loop of one's own: waits for records, and gives to the listener what is there.
+ *
+ * timeout_ms - 0: doesn't wait; negative: until there is a record, or a stop
+ *
+ * Returns PS_OK, also if none came; PS_ENOTRUN after ps_session_stop, which is forgotten then.
+ *
+ * Errors:
+ *   as ps_session_run
+ */
+PS_PUBLIC int ps_session_poll(struct ps_session *session, int timeout_ms);
+
+/**
+ * Lets ps_session_run return. Any thread; async-signal-safe. It doesn't wait.
+ *
+ * Errors:
+ *   PS_EINVAL - session is NULL
+ *   PS_ECLOST - it is the parent's
+ */
+PS_PUBLIC int ps_session_stop(struct ps_session *session);
+
+/**
+ * What the session has done. Not while another thread runs it.
+ *
+ * out - its size is set by the caller
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL, or the size is wrong
+ */
+PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_session_stats *out);
+
+/**
+ * What the kernel counted of an event, in all threads: the samples are taken of these.
+ *
+ * event - as counted by ps_session_add, from 0
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL
+ *   PS_ENOEVNT - there is no such event
+ *   PS_ENOTRUN - the session was not started
+ *   PS_ENOSUPP - the descriptors are closed (PS_SESSION_CLOSE)
+ *   PS_ESYS - read failed
+ */
+PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, uint64_t *out);
+
+/**
+ * The sum of the samples' periods below a component: an estimate of what was counted there.
+ *
+ * value - receives the sum; raw is the number of samples, status PS_STATUS_SCALED, and flags has
+ *     PS_VALUE_SAMPLED. Untouched on failure.
+ * component - of the options' root; NULL: all hardware threads
+ *
+ * Errors:
+ *   PS_EINVAL - an argument is NULL; the session has no root
+ *   PS_ENOEVNT - there is no such event
+ *   PS_ENOEVST - there is no sample of it below the component
+ */
+PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
+                             const struct ps_component *component, struct ps_value *value);
+
+/** Closes all and frees the session; NULL does nothing. No other thread may use it. */
+PS_PUBLIC void ps_session_destroy(struct ps_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

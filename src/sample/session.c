@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: made, given events, started and destroyed. */
+#include "sample/session.h"
+
+#include "base/error.h"
+#include "base/identity.h"
+#include "base/list.h"
+#include "base/os.h"
+#include "base/vector.h"
+#include "topology/tree.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define LARGEST_RING ((size_t)1 << 36)
+#define ROUNDS       64
+#define CPUS_BYTES   8192
+#define ADDED_FIELDS (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+static int fail_size(const char *name, size_t expected, size_t given)
+{
+	return ps__fail(PS_EINVAL,
+	                "struct %s has %zu bytes, and not %zu: set its size to its "
+	                "sizeof",
+	                name, expected, given);
+}
+
+static int check_options(const struct ps_session_options *options)
+{
+	const struct ps_listener *listener = options->listener;
+
+	if (options->size != sizeof *options)
+		return fail_size("ps_session_options", sizeof *options, options->size);
+	if (listener && listener->size != sizeof *listener)
+		return fail_size("ps_listener", sizeof *listener, listener->size);
+	if (options->ring_bytes > LARGEST_RING)
+		return ps__fail(PS_EINVAL, "a ring of %zu bytes is too large", options->ring_bytes);
+	return PS_OK;
+}
+
+static int add_cpu(int cpu, void *context)
+{
+	struct ps__session_lists *lists = context;
+	int *cpus = ps__vector_reserve(lists->cpus, lists->cpu_count, lists->cpu_count + 1,
+	                               &lists->cpu_room, sizeof *cpus);
+
+	if (!cpus)
+		return PS_ENOMEM;
+	lists->cpus = cpus;
+	cpus[lists->cpu_count++] = cpu;
+	return 0;
+}
+
+/* Those that are offline, too: a thread's event for them is there when they come. */
+static int list_cpus(struct ps__session_lists *lists)
+{
+	char text[CPUS_BYTES];
+
+	if (ps__os_read_file("/sys/devices/system/cpu/present", text, sizeof text) < 0 &&
+	    ps__os_read_file("/sys/devices/system/cpu/online", text, sizeof text) < 0)
+		return ps__fail(PS_ESYS, "the CPUs of this machine are not known: mount /sys");
+	int result = ps__list_for_each(text, add_cpu, lists);
+	if (result == PS_ENOMEM)
+		return ps__fail_memory("the CPUs of a session");
+	if (result != 0 || lists->cpu_count == 0)
+		return ps__fail(PS_ESYS, "the list of CPUs under /sys is no list: '%s'", text);
+	return PS_OK;
+}
+
+/* What is released by ps_session_destroy, also if this fails. */
+static int session_fill(struct ps_session *session, const struct ps_session_options *options)
+{
+	session->stop_fd = session->task.fd = -1;
+	session->fork_generation = ps__fork_generation();
+	if (options)
+		session->options = *options;
+	if (options && options->listener)
+		session->listener = *options->listener;
+	if (!session->options.rounds)
+		session->options.rounds = ROUNDS;
+	session->scratch = ps__os_calloc(1, UINT16_MAX);
+	if (!session->scratch)
+		return ps__fail_memory("a session");
+	int result = list_cpus(&session->lists);
+	if (result != PS_OK)
+		return result;
+	if (session->pid != getpid()) {
+		result = ps__task_open(&session->task, session->pid);
+		session->task.is_process = true;
+	}
+	if (result != PS_OK)
+		return result;
+	session->stop_fd = ps__os.wake.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+	if (session->stop_fd >= 0)
+		return PS_OK;
+	return ps__fail(errno == EMFILE || errno == ENFILE ? PS_ECOUNT : PS_ESYS,
+	                "a session's eventfd: %s", strerror(errno));
+}
+
+int ps_session_create(struct ps_session **out, pid_t pid, const struct ps_session_options *options)
+{
+	if (!out)
+		return ps__fail(PS_EINVAL, "ps_session_create: out is NULL");
+	if (pid < 0)
+		return ps__fail(PS_EINVAL, "ps_session_create: %d is no process", (int)pid);
+	int result = options ? check_options(options) : PS_OK;
+	if (result != PS_OK)
+		return result;
+	struct ps_session *session = ps__os_calloc(1, sizeof *session);
+	if (!session)
+		return ps__fail_memory("a session");
+	session->pid = pid ? pid : getpid();
+	result = session_fill(session, options);
+	if (result != PS_OK) {
+		ps_session_destroy(session);
+		return result;
+	}
+	*out = session;
+	return PS_OK;
+}
+
+static int check_event(const struct ps_attr *attr)
+{
+	const struct perf_event_attr *words = &attr->event.attr;
+	const char *name = attr->event.name, *field = NULL;
+
+	if (attr->event.klass == PS__EVENT_CLASS_OTHER)
+		return ps__fail(PS_ECOMBO,
+		                "'%s' counts for a %s, not for a task: a session can't have it",
+		                name, ps_scope_name(attr->event.scope));
+	if (words->write_backward)
+		field = "write_backward";
+	else if (words->enable_on_exec)
+		field = "enable_on_exec";
+	else if (words->inherit_stat)
+		field = "inherit_stat";
+	else if (words->read_format & PERF_FORMAT_GROUP)
+		field = "PERF_FORMAT_GROUP in read_format";
+	if (field)
+		return ps__fail(PS_ECOMBO, "'%s': a session can't have an event with %s", name,
+		                field);
+	return PS_OK;
+}
+
+/* What a session's events have beside their own fields. */
+static void complete_event(struct ps__event *event)
+{
+	struct perf_event_attr *words = &event->attr;
+
+	words->disabled = 1; /* until its ring is there */
+	words->inherit = 1;
+	words->sample_id_all = 1;
+	words->sample_type |= ADDED_FIELDS;
+	/* Only where periods vary: with this field, a software event of a fixed period writes a
+	 * sample each time, whatever the period is. */
+	if (words->freq)
+		words->sample_type |= PERF_SAMPLE_PERIOD;
+	words->use_clockid = 1;
+	words->clockid = CLOCK_MONOTONIC;
+	words->read_format = PS__FORMAT_LOST;
+}
+
+static int session_adopt(struct ps_session *session, struct ps_attr *attr)
+{
+	struct ps__session_lists *lists = &session->lists;
+	struct ps__session_event *events =
+	    ps__vector_reserve(lists->events, lists->event_count, lists->event_count + 1,
+	                       &lists->event_room, sizeof *events);
+
+	if (!events)
+		return ps__fail_memory("the events of a session");
+	lists->events = events;
+	complete_event(&attr->event);
+	events[lists->event_count++] = (struct ps__session_event){.attr = attr};
+	return PS_OK;
+}
+
+int ps_session_add(struct ps_session *session, const struct ps_attr *attr)
+{
+	struct ps_attr *copy = NULL;
+	int result = ps__session_refuse(session, "ps_session_add");
+
+	if (result != PS_OK)
+		return result;
+	if (!attr)
+		return ps__fail(PS_EINVAL, "ps_session_add: attr is NULL");
+	if (session->is_started)
+		return ps__fail(PS_EISRUN,
+		                "ps_session_add: '%s' comes too late: the session was "
+		                "started",
+		                attr->event.name);
+	result = check_event(attr);
+	if (result == PS_OK)
+		result = ps_attr_clone(&copy, attr);
+	if (result != PS_OK)
+		return result;
+	result = session_adopt(session, copy);
+	if (result != PS_OK)
+		ps_attr_destroy(copy);
+	else
+		session->user_events++;
+	return result;
+}
+
+/*
+ * The records of tasks come from a dummy, which leads. It is opened for a thread before all other
+ * events: so a task that inherits one of those is known by a record, and none is sampled twice.
+ */
+static int add_leader(struct ps_session *session)
+{
+	struct ps__session_lists *lists = &session->lists;
+	struct ps_attr *dummy = NULL;
+
+	if (lists->event_count > session->user_events)
+		return PS_OK;
+	int result = ps_attr_create(&dummy, "dummy");
+	if (result != PS_OK)
+		return result;
+	uint32_t flags = session->options.flags;
+	struct perf_event_attr *words = &dummy->event.attr;
+	words->task = 1;
+	words->comm = 1;
+	words->comm_exec = 1;
+	words->mmap = words->mmap2 = !!(flags & PS_SESSION_MAPPINGS);
+	words->context_switch = !!(flags & PS_SESSION_SWITCHES);
+	result = session_adopt(session, dummy);
+	if (result != PS_OK)
+		ps_attr_destroy(dummy);
+	else
+		words->disabled = 0;
+	return result;
+}
+
+static int make_sums(struct ps_session *session)
+{
+	const struct ps_component *root = session->options.root;
+
+	if (!root || session->sums)
+		return PS_OK;
+	session->sums = ps__os_calloc(
+	    session->lists.event_count * (root->topology->thread_count + 1), sizeof *session->sums);
+	return session->sums ? PS_OK : ps__fail_memory("the sums of a session");
+}
+
+int ps_session_start(struct ps_session *session)
+{
+	int result = ps__session_refuse(session, "ps_session_start");
+
+	if (result != PS_OK)
+		return result;
+	if (session->is_started)
+		return ps__fail(PS_EISRUN, "ps_session_start: the session was started before");
+	result = add_leader(session);
+	if (result == PS_OK)
+		result = make_sums(session);
+	if (result == PS_OK)
+		result = ps__session_attach(session);
+	if (result != PS_OK && result != PS_PARTIAL) {
+		ps__session_close(session, false);
+		return result;
+	}
+	session->polled = ps__os_calloc(session->lists.ring_count + 1, sizeof *session->polled);
+	if (!session->polled) {
+		ps__session_close(session, false);
+		return ps__fail_memory("the rings of a session");
+	}
+	session->is_started = true;
+	return result;
+}
+
+void ps_session_destroy(struct ps_session *session)
+{
+	if (!session)
+		return;
+	bool abandon = !ps__fork_is_same(session->fork_generation);
+	struct ps__session_lists *lists = &session->lists;
+
+	ps__session_close(session, abandon);
+	for (size_t i = 0; i < lists->event_count; i++)
+		ps_attr_destroy(lists->events[i].attr);
+	if (session->stop_fd >= 0)
+		ps__os.close(session->stop_fd);
+	ps__task_close(&session->task);
+	ps__os_free(lists->events);
+	ps__os_free(lists->cpus);
+	ps__os_free(session->polled);
+	ps__os_free(session->sums);
+	ps__os_free(session->scratch);
+	ps__os_free(session);
+}

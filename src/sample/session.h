@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A session inside. session.c makes it, session_attach.c finds the threads, session_open.c opens
+ * one of them, session_read.c reads the rings, session_hear.c gives records to the listener,
+ * session_sum.c adds samples up.
+ */
+#ifndef PS_SAMPLE_SESSION_H
+#define PS_SAMPLE_SESSION_H
+
+#include "base/error.h"
+#include "base/identity.h"
+#include "locate/locate.h"
+#include "locate/ring.h"
+#include "sample/sampler.h"
+
+#include <perfsage/session.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* One event of the session, as it is opened everywhere. */
+struct ps__session_event {
+	struct ps_attr *attr; /* owned */
+	struct ps_record_config config;
+};
+
+/* An event on one CPU for one thread. The kernel numbers events as they are opened, so an array of
+ * these is sorted by id. */
+struct ps__session_instance {
+	uint64_t id;
+	uint32_t event;
+	int fd; /* -1: closed, and kept alive by its ring */
+};
+
+struct ps__session_ring {
+	struct ps__ring ring;
+	uint64_t scanned; /* up to which session_attach.c has looked for new tasks */
+	int fd;           /* polled; -1: not, or no more */
+};
+
+/* A thread that the attaching knows. */
+enum ps__session_known {
+	PS__KNOWN_SEEN,     /* in the list of threads; it may yet turn out to inherit */
+	PS__KNOWN_OPENED,   /* the events were opened for it */
+	PS__KNOWN_INHERITS, /* its creator was observed already */
+	PS__KNOWN_DOUBTFUL, /* its creator was being opened at that time */
+	PS__KNOWN_ENDED
+};
+
+struct ps__session_task {
+	pid_t tid;
+	enum ps__session_known known;
+	uint64_t since_ns; /* when it was seen first; OPENED: when its events were open */
+};
+
+/* Arrays that grow: src/base/vector.h. */
+struct ps__session_lists {
+	struct ps__session_event *events;
+	struct ps__session_instance *instances;
+	struct ps__session_ring *rings; /* the first one of each CPU in the order of cpus */
+	struct ps__session_task *tasks; /* by rising tid */
+	int *cpus;
+	size_t event_count, event_room;
+	size_t instance_count, instance_room;
+	size_t ring_count, ring_room;
+	size_t task_count, task_room;
+	size_t cpu_count, cpu_room;
+};
+
+/* The sum of an event's samples on one hardware thread. */
+struct ps__session_sum {
+	uint64_t samples;
+	uint64_t periods;
+	uint64_t timestamp; /* of the newest one */
+};
+
+struct ps_session {
+	pid_t pid;
+	struct ps_session_options options;
+	struct ps_listener listener;
+	struct ps__task task; /* the process; not open if it is the caller's */
+	struct ps__session_lists lists;
+	struct ps__session_sum *sums; /* for each event all Threads of the topology */
+	struct pollfd *polled;        /* of the rings, and stop_fd at the end */
+	void *scratch;                /* for a record that wraps */
+	uint64_t fork_generation;
+	int stop_fd;
+	size_t user_events; /* of lists.events: behind them is the leader */
+	bool is_started;
+	bool is_closing; /* descriptors are closed, and each event has a ring */
+	uint64_t records, samples, lost_by_records, damaged;
+};
+
+#define PS__SESSION_NO_EVENT SIZE_MAX
+
+/* A call in a child, or without a session. Async-signal-safe unless it fails. */
+static inline int ps__session_refuse(const struct ps_session *session, const char *call)
+{
+	if (!session)
+		return ps__fail(PS_EINVAL, "%s: the session is NULL", call);
+	if (!ps__fork_is_same(session->fork_generation))
+		return ps__fail(PS_ECLOST,
+		                "%s: the session was made by the parent process, and its events "
+		                "are the parent's: create a session in this process",
+		                call);
+	return PS_OK;
+}
+
+/* session_attach.c: opens all threads. PS_PARTIAL: some are missed. */
+int ps__session_attach(struct ps_session *session);
+/* NULL if it is not known. */
+struct ps__session_task *ps__session_find_task(const struct ps_session *session, pid_t tid);
+
+/* session_open.c: all events of a thread on all CPUs. *ended: there is no such thread. */
+int ps__session_open_thread(struct ps_session *session, pid_t tid, bool *ended);
+/* How many descriptors these threads take, those that are open included. */
+size_t ps__session_needs(const struct ps_session *session, size_t threads);
+size_t ps__session_descriptors(const struct ps_session *session);
+/* Closes events and rings. abandon: in a forked child. */
+void ps__session_close(struct ps_session *session, bool abandon);
+
+/* session_hear.c: one record of a ring. */
+void ps__session_hear(struct ps_session *session, const void *bytes, size_t size_bytes);
+/* The event's index; PS__SESSION_NO_EVENT if the record has no id of the session. */
+size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
+                              size_t size_bytes);
+
+/* session_sum.c */
+void ps__session_add_sample(struct ps_session *session, size_t event,
+                            const struct ps_record *record, uint64_t period);
+
+#endif

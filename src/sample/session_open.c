@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One thread of a session: its events on each CPU, and the rings.
+ *
+ * Else there is a ring for each CPU: that of the first thread's dummy, which leads. The others
+ * write there, too. The kernel permits that for events of one CPU and one clock.
+ *
+ * Without enough descriptors each event has a ring of its own, and its descriptor is closed: the
+ * mapping keeps the event, and what inherits it. An event that writes to another's ring can't be
+ * mapped (EBUSY since Linux 6.18), so it could not be kept.
+ */
+#include "sample/session.h"
+
+#include "backend/perf.h"
+#include "base/advice.h"
+#include "base/error.h"
+#include "base/list.h"
+#include "base/os.h"
+#include "base/vector.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define RING_OF_CPU   ((size_t)512 << 10)
+#define RING_OF_EVENT ((size_t)16 << 10)
+/* One event is open until its descriptor is closed; the eventfd; the process. */
+#define OTHER_DESCRIPTORS 3
+
+size_t ps__session_needs(const struct ps_session *session, size_t threads)
+{
+	const struct ps__session_lists *lists = &session->lists;
+
+	if (session->is_closing)
+		return lists->cpu_count + OTHER_DESCRIPTORS;
+	return threads * lists->cpu_count * lists->event_count + OTHER_DESCRIPTORS;
+}
+
+size_t ps__session_descriptors(const struct ps_session *session)
+{
+	size_t count = session->stop_fd >= 0;
+
+	for (size_t i = 0; i < session->lists.instance_count; i++)
+		count += session->lists.instances[i].fd >= 0;
+	return count + (session->task.fd >= 0);
+}
+
+static size_t pages_of_ring(const struct ps_session *session)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = session->is_closing ? RING_OF_EVENT : RING_OF_CPU;
+	size_t pages = 1;
+
+	if (session->options.ring_bytes)
+		bytes = session->options.ring_bytes;
+	while (pages * page_bytes < bytes)
+		pages *= 2;
+	return pages;
+}
+
+static int fail_ring(size_t pages, int error)
+{
+	int code = error == EPERM ? PS_EPERM : error == ENOMEM ? PS_ENOMEM : PS_ESYS;
+
+	return ps__fail(code,
+	                "a session's ring of %zu pages can't be mapped (%s): make rings smaller, "
+	                "or " PS__ADVICE_LOCKED_MEMORY,
+	                pages, strerror(error));
+}
+
+/* Reserves the places first: nothing can fail between the kernel's call and the note of it. */
+static int reserve(struct ps__session_lists *lists)
+{
+	struct ps__session_instance *instances =
+	    ps__vector_reserve(lists->instances, lists->instance_count, lists->instance_count + 1,
+	                       &lists->instance_room, sizeof *instances);
+
+	if (!instances)
+		return ps__fail_memory("the events of a session");
+	lists->instances = instances;
+	struct ps__session_ring *rings =
+	    ps__vector_reserve(lists->rings, lists->ring_count, lists->ring_count + 1,
+	                       &lists->ring_room, sizeof *rings);
+	if (!rings)
+		return ps__fail_memory("the rings of a session");
+	lists->rings = rings;
+	return PS_OK;
+}
+
+static int map_ring(struct ps_session *session, struct ps__session_instance *instance,
+                    bool is_leader)
+{
+	struct ps__session_lists *lists = &session->lists;
+	struct ps__session_ring *ring = &lists->rings[lists->ring_count];
+	size_t pages = pages_of_ring(session);
+
+	*ring = (struct ps__session_ring){.fd = is_leader ? instance->fd : -1};
+	int error = ps__ring_map(&ring->ring, instance->fd, pages);
+	if (error)
+		return fail_ring(pages, -error);
+	lists->ring_count++;
+	if (is_leader)
+		return PS_OK;
+	return PS_OK;
+}
+
+/* From here on each record has a ring; in the closing mode that also keeps the event. Who inherited
+ * it meanwhile is enabled, too. */
+static int enable(struct ps_session *session, struct ps__session_instance *instance)
+{
+	if (ps__os.ioctl(instance->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return ps__fail(PS_ESYS, "a session's event can't be enabled: %s", strerror(errno));
+	if (session->is_closing &&
+	    instance->fd != session->lists.rings[session->lists.ring_count - 1].fd) {
+		ps__os.close(instance->fd);
+		instance->fd = -1;
+	}
+	return PS_OK;
+}
+
+/* cpu: index of the CPU. The first thread that is opened makes a ring for each, in order. */
+static int connect_ring(struct ps_session *session, struct ps__session_instance *instance,
+                        size_t cpu)
+{
+	bool is_leader = cpu >= session->lists.ring_count;
+
+	if (session->is_closing)
+		is_leader = session->lists.instance_count <= session->lists.cpu_count;
+	if (is_leader || session->is_closing)
+		return map_ring(session, instance, is_leader);
+	int leader = session->lists.rings[cpu].fd;
+	if (ps__os.ioctl(instance->fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)leader) == 0)
+		return PS_OK;
+	return ps__fail(PS_ESYS, "a session's event can't write to the ring of its CPU: %s",
+	                strerror(errno));
+}
+
+static int fail_open(const struct ps_session *session, struct ps__event *event, pid_t tid, int cpu,
+                     int error)
+{
+	struct ps__target target = {.kind = PS__TARGET_TID, .tid = tid, .cpu = cpu};
+
+	return ps__perf_explain(event, target, error,
+	                        ps__session_needs(session, session->lists.task_count));
+}
+
+/* A machine with kinds of cores: some may not have the event. */
+static bool is_for_cpu(const struct ps__event *event, int cpu)
+{
+	return !event->cpus || ps__list_contains(event->cpus, cpu);
+}
+
+static int open_fd(struct ps__event *event, struct ps__place place)
+{
+	int fd = ps__perf_open_settled(event, place, -1);
+
+	if (fd != -EINVAL || !(event->attr.read_format & PS__FORMAT_LOST))
+		return fd;
+	event->attr.read_format = 0; /* Linux before 6.0 */
+	return ps__perf_open_settled(event, place, -1);
+}
+
+static int open_instance(struct ps_session *session, size_t event, pid_t tid, size_t cpu_index)
+{
+	struct ps__session_lists *lists = &session->lists;
+	struct ps__event *asked = &lists->events[event].attr->event;
+	int cpu = lists->cpus[cpu_index];
+	struct ps__place place = {
+	    .pid = tid, .cpu = cpu, .pmu_type = ps__sampler_kind(asked, cpu), .as_asked = true};
+
+	int result = reserve(lists);
+	if (result != PS_OK)
+		return result;
+	int fd = open_fd(asked, place);
+	if (fd < 0)
+		return fd == -ESRCH ? PS_ENOEVST : fail_open(session, asked, tid, cpu, -fd);
+	struct ps__session_instance *instance = &lists->instances[lists->instance_count++];
+	*instance = (struct ps__session_instance){.event = (uint32_t)event, .fd = fd};
+	lists->events[event].config = ps__sampler_config(&asked->attr);
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&instance->id) < 0)
+		return ps__fail(PS_ESYS, "a session's event has no id: %s", strerror(errno));
+	result = connect_ring(session, instance, cpu_index);
+	return result == PS_OK ? enable(session, instance) : result;
+}
+
+static int open_event(struct ps_session *session, size_t event, pid_t tid)
+{
+	const struct ps__session_lists *lists = &session->lists;
+	int result = PS_OK;
+
+	for (size_t cpu = 0; result == PS_OK && cpu < lists->cpu_count; cpu++) {
+		if (is_for_cpu(&lists->events[event].attr->event, lists->cpus[cpu]))
+			result = open_instance(session, event, tid, cpu);
+	}
+	return result;
+}
+
+int ps__session_open_thread(struct ps_session *session, pid_t tid, bool *ended)
+{
+	size_t count = session->lists.event_count;
+	int result = PS_OK;
+
+	/* The leader comes first, which is the last one. */
+	for (size_t i = 0; result == PS_OK && i < count; i++)
+		result = open_event(session, (i + count - 1) % count, tid);
+	*ended = result == PS_ENOEVST;
+	return *ended ? PS_OK : result;
+}
+
+void ps__session_close(struct ps_session *session, bool abandon)
+{
+	struct ps__session_lists *lists = &session->lists;
+
+	/* The leaders last: the others write into their rings. */
+	for (size_t i = lists->instance_count; i-- > 0;) {
+		if (lists->instances[i].fd >= 0)
+			ps__os_close_event(lists->instances[i].fd, abandon);
+	}
+	for (size_t i = 0; i < lists->ring_count; i++)
+		ps__ring_unmap(&lists->rings[i].ring, abandon);
+	ps__os_free(lists->instances);
+	ps__os_free(lists->rings);
+	ps__os_free(lists->tasks);
+	lists->instances = NULL;
+	lists->rings = NULL;
+	lists->tasks = NULL;
+	lists->instance_count = lists->instance_room = 0;
+	lists->ring_count = lists->ring_room = 0;
+	lists->task_count = lists->task_room = 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rings of a session: waiting for records, reading them, and the end. */
+#include "sample/session.h"
+
+#include "base/error.h"
+#include "base/os.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* The kernel wakes the reader when a leader's ring fills. It is looked at so often in any case:
+ * records should not be old, and events without descriptors wake nobody. */
+#define LONGEST_POLL_MS 100
+#define CLOSED_POLL_MS  10
+
+/* Up to the head of now: a ring that fills as fast as it is read must not keep the reader from
+ * the others. */
+static void drain_ring(struct ps_session *session, struct ps__ring *ring)
+{
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	const void *bytes;
+	size_t size_bytes;
+
+	while (ring->seen != head) {
+		switch (ps__ring_first(ring, session->scratch, &bytes, &size_bytes)) {
+		case PS__RING_EMPTY:
+			return;
+		case PS__RING_DAMAGED:
+			session->damaged++;
+			ps__ring_release_all(ring);
+			return;
+		case PS__RING_RECORD:
+			ps__session_hear(session, bytes, size_bytes);
+			ps__ring_release(ring, size_bytes);
+		}
+	}
+}
+
+static void drain_rings(struct ps_session *session)
+{
+	for (size_t i = 0; i < session->lists.ring_count; i++)
+		drain_ring(session, &session->lists.rings[i].ring);
+}
+
+/* One call of ps_session_stop is taken back. */
+static bool take_stop(struct ps_session *session)
+{
+	uint64_t one;
+
+	return ps__os.read(session->stop_fd, &one, sizeof one) == (ssize_t)sizeof one;
+}
+
+static bool has_ended(const struct ps_session *session)
+{
+	bool ended = false;
+
+	if (session->task.fd < 0)
+		return false;
+	ps__task_cpu(&session->task, &ended);
+	return ended || ps__task_is_zombie(&session->task);
+}
+
+static nfds_t fill_polled(struct ps_session *session)
+{
+	nfds_t count = 0;
+
+	session->polled[count++] = (struct pollfd){.fd = session->stop_fd, .events = POLLIN};
+	for (size_t i = 0; i < session->lists.ring_count; i++) {
+		if (session->lists.rings[i].fd >= 0)
+			session->polled[count++] =
+			    (struct pollfd){.fd = session->lists.rings[i].fd, .events = POLLIN};
+	}
+	return count;
+}
+
+/* A leader whose thread and its heirs have ended would wake the reader for ever; its ring is still
+ * read. */
+static int note_hung_up(struct ps_session *session, nfds_t count)
+{
+	size_t ring = 0;
+
+	for (nfds_t i = 1; i < count; i++, ring++) {
+		while (session->lists.rings[ring].fd < 0)
+			ring++;
+		if (session->polled[i].revents & POLLNVAL)
+			return ps__fail(PS_ECLOST,
+			                "the program has closed a descriptor of a session");
+		if (session->polled[i].revents & (POLLHUP | POLLERR))
+			session->lists.rings[ring].fd = -1;
+	}
+	return PS_OK;
+}
+
+/* PS_OK, or PS_ENOTRUN with a stop, which is taken back. */
+static int wait_once(struct ps_session *session, int timeout_ms)
+{
+	nfds_t count = fill_polled(session);
+
+	if (ps__os.poll(session->polled, count, timeout_ms) < 0)
+		return errno == EINTR ? PS_OK
+		                      : ps__fail(PS_ESYS, "a session: poll: %s", strerror(errno));
+	if (session->polled[0].revents & POLLNVAL)
+		return ps__fail(PS_ECLOST, "the program has closed a descriptor of a session");
+	if (session->polled[0].revents && take_stop(session))
+		return PS_ENOTRUN;
+	return note_hung_up(session, count);
+}
+
+static int check_running(const struct ps_session *session, const char *call)
+{
+	int result = ps__session_refuse(session, call);
+
+	if (result == PS_OK && !session->is_started)
+		return ps__fail(PS_ENOTRUN, "%s: the session was not started", call);
+	return result;
+}
+
+static int slice_ms(const struct ps_session *session)
+{
+	return session->is_closing ? CLOSED_POLL_MS : LONGEST_POLL_MS;
+}
+
+int ps_session_run(struct ps_session *session)
+{
+	int result = check_running(session, "ps_session_run");
+	bool ended = false;
+
+	if (result != PS_OK)
+		return result;
+	while (result == PS_OK && !ended) {
+		ended = has_ended(session);
+		drain_rings(session);
+		if (!ended)
+			result = wait_once(session, slice_ms(session));
+	}
+	if (result != PS_OK && result != PS_ENOTRUN)
+		return result;
+	drain_rings(session);
+	if (session->listener.stop)
+		session->listener.stop(session->listener.context);
+	return PS_OK;
+}
+
+int ps_session_poll(struct ps_session *session, int timeout_ms)
+{
+	int result = check_running(session, "ps_session_poll");
+
+	if (result != PS_OK)
+		return result;
+	uint64_t before = session->records, begin_ns = ps__os_now_ns();
+	for (;;) {
+		drain_rings(session);
+		uint64_t passed_ms = (ps__os_now_ns() - begin_ns) / 1000000;
+		bool waits = session->records == before &&
+		             (timeout_ms < 0 || passed_ms < (uint64_t)timeout_ms);
+		int slice = waits ? slice_ms(session) : 0;
+		if (timeout_ms >= 0 && waits && (uint64_t)slice > (uint64_t)timeout_ms - passed_ms)
+			slice = timeout_ms - (int)passed_ms;
+		result = wait_once(session, slice);
+		if (result == PS_ENOTRUN)
+			return ps__fail(PS_ENOTRUN, "ps_session_poll: ps_session_stop was called");
+		if (result != PS_OK || !waits || has_ended(session))
+			break;
+	}
+	return result;
+}
+
+int ps_session_stop(struct ps_session *session)
+{
+	int result = ps__session_refuse(session, "ps_session_stop");
+	uint64_t one = 1;
+	int error = errno;
+
+	if (result != PS_OK)
+		return result;
+	/* It can fail only when 2^64 stops wait to be taken. */
+	(void)!ps__os.wake.write(session->stop_fd, &one, sizeof one);
+	errno = error;
+	return PS_OK;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a session knows in sum: samples by hardware thread, counts, losses. */
+#include "sample/session.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "store/attrmap.h"
+#include "topology/tree.h"
+
+#include <string.h>
+
+static struct ps__session_sum *sums_of(const struct ps_session *session, size_t event)
+{
+	const struct ps_topology *topology = session->options.root->topology;
+
+	return &session->sums[event * (topology->thread_count + 1)];
+}
+
+void ps__session_add_sample(struct ps_session *session, size_t event,
+                            const struct ps_record *record, uint64_t period)
+{
+	if (!session->sums)
+		return;
+	const struct ps_topology *topology = session->options.root->topology;
+	const struct ps_thread *thread = ps__topology_thread(topology, (int)record->cpu);
+	struct ps__session_sum *sum = &sums_of(session, event)[ps__thread_index(thread)];
+
+	sum->samples++;
+	if (__builtin_add_overflow(sum->periods, period, &sum->periods))
+		sum->periods = UINT64_MAX;
+	if (sum->timestamp < record->time)
+		sum->timestamp = record->time;
+}
+
+static int check_event(const struct ps_session *session, const char *call, size_t event)
+{
+	if (event < session->user_events)
+		return PS_OK;
+	return ps__fail(PS_ENOEVNT, "%s: the session has %zu events, and no number %zu", call,
+	                session->user_events, event);
+}
+
+/* The periods tell how many events a sample stands for: an estimate, and never a count. */
+static struct ps_value value_of(const struct ps__session_sum *sum)
+{
+	bool is_too_large = sum->periods > INT64_MAX;
+
+	return (struct ps_value){.timestamp = sum->timestamp,
+	                         .value = is_too_large ? INT64_MAX : (long long)sum->periods,
+	                         .raw = sum->samples,
+	                         .status = PS_STATUS_SCALED,
+	                         .attribution = PS_ATTRIBUTION_EXACT,
+	                         .flags =
+	                             PS_VALUE_SAMPLED | (is_too_large ? PS_VALUE_SATURATED : 0)};
+}
+
+int ps_session_sum(const struct ps_session *session, size_t event,
+                   const struct ps_component *component, struct ps_value *value)
+{
+	int result = ps__session_refuse(session, "ps_session_sum");
+	struct ps__session_sum whole = {.samples = 0};
+
+	if (result != PS_OK)
+		return result;
+	if (!value || !session->options.root)
+		return ps__fail(PS_EINVAL, "ps_session_sum: %s",
+		                value ? "the session was made without a topology"
+		                      : "value is NULL");
+	result = check_event(session, "ps_session_sum", event);
+	if (result != PS_OK)
+		return result;
+	if (!component)
+		component = session->options.root;
+	if (component->topology != session->options.root->topology)
+		return ps__fail(PS_EINVAL, "ps_session_sum: the component is of another topology");
+	struct ps__range range = ps__component_range(component);
+	for (size_t i = range.first; session->sums && i < range.end; i++) {
+		const struct ps__session_sum *sum = &sums_of(session, event)[i];
+		whole.samples += sum->samples;
+		if (__builtin_add_overflow(whole.periods, sum->periods, &whole.periods))
+			whole.periods = UINT64_MAX;
+		if (whole.timestamp < sum->timestamp)
+			whole.timestamp = sum->timestamp;
+	}
+	if (!whole.samples)
+		return ps__fail(PS_ENOEVST, "ps_session_sum: there is no sample of event %zu there",
+		                event);
+	*value = value_of(&whole);
+	return PS_OK;
+}
+
+/* Adds up what the descriptors tell, with all heirs: the counts of one event, or the records lost
+ * by all. False: some are closed, or the kernel doesn't tell. */
+static bool add_read(const struct ps_session *session, size_t event, uint64_t *counts,
+                     uint64_t *lost)
+{
+	const struct ps__session_lists *lists = &session->lists;
+
+	*counts = *lost = 0;
+	for (size_t i = 0; i < lists->instance_count; i++) {
+		const struct ps__session_instance *instance = &lists->instances[i];
+		uint64_t numbers[2] = {0};
+		if (instance->fd < 0 ||
+		    ps__os_read_retried(instance->fd, numbers, sizeof numbers) <= 0)
+			return false;
+		*lost += numbers[1];
+		if (instance->event == event)
+			*counts += numbers[0];
+	}
+	return true;
+}
+
+int ps_session_count(const struct ps_session *session, size_t event, uint64_t *out)
+{
+	int result = ps__session_refuse(session, "ps_session_count");
+	uint64_t counts, lost;
+
+	if (result != PS_OK)
+		return result;
+	if (!out)
+		return ps__fail(PS_EINVAL, "ps_session_count: out is NULL");
+	result = check_event(session, "ps_session_count", event);
+	if (result != PS_OK)
+		return result;
+	if (!session->is_started)
+		return ps__fail(PS_ENOTRUN, "ps_session_count: the session was not started");
+	if (session->is_closing)
+		return ps__fail(PS_ENOSUPP, "ps_session_count: the session has closed its "
+		                            "descriptors (PS_SESSION_CLOSE)");
+	if (!add_read(session, event, &counts, &lost))
+		return ps__fail(PS_ESYS, "ps_session_count: read: %s", strerror(errno));
+	*out = counts;
+	return PS_OK;
+}
+
+int ps_session_stats(const struct ps_session *session, struct ps_session_stats *out)
+{
+	int result = ps__session_refuse(session, "ps_session_stats");
+	uint64_t counts, lost;
+	size_t threads = 0;
+
+	if (result != PS_OK)
+		return result;
+	if (!out || out->size != sizeof *out)
+		return ps__fail(PS_EINVAL, "ps_session_stats: %s",
+		                out ? "set out's size to sizeof(struct ps_session_stats)"
+		                    : "out is NULL");
+	/* The last loss of a ring is told in it only when another record finds room. */
+	if (!add_read(session, 0, &counts, &lost) || lost < session->lost_by_records)
+		lost = session->lost_by_records;
+	for (size_t i = 0; i < session->lists.task_count; i++)
+		threads += session->lists.tasks[i].known == PS__KNOWN_OPENED;
+	*out = (struct ps_session_stats){.size = sizeof *out,
+	                                 .records = session->records,
+	                                 .samples = session->samples,
+	                                 .lost = lost,
+	                                 .damaged = session->damaged,
+	                                 .threads = threads,
+	                                 .rings = session->lists.ring_count,
+	                                 .descriptors = ps__session_descriptors(session)};
+	return PS_OK;
+}

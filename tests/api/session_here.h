@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the suites of sessions share: a listener that counts, sessions of page faults, and pages to
+ * touch. */
+#ifndef PS_TESTS_SESSION_HERE_H
+#define PS_TESTS_SESSION_HERE_H
+
+#include "here.h"
+#include "support/small.h"
+
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGES 64
+
+/* By the listener; by hardware threads, too. */
+struct heard {
+	uint64_t samples, periods, forks, exits, names, switches, lost, stops, mappings, threads;
+	uint64_t in_pages; /* samples in [pages, pages_end) */
+	uint64_t twice;    /* forks of one tid */
+	const char *pages, *pages_end;
+};
+
+static struct heard heard;
+
+static inline void hear_sample(void *context, const struct ps_session_record *record)
+{
+	struct heard *to = context;
+	const char *at = (const char *)(uintptr_t)record->record->addr;
+
+	to->samples++;
+	to->periods += record->period;
+	to->in_pages += at >= to->pages && at < to->pages_end;
+	to->threads += record->thread != NULL;
+}
+
+static inline void hear_fork(void *context, const struct ps_session_record *record)
+{
+	(void)record;
+	((struct heard *)context)->forks++;
+}
+
+static inline void hear_exit(void *context, const struct ps_session_record *record)
+{
+	(void)record;
+	((struct heard *)context)->exits++;
+}
+
+static inline void hear_comm(void *context, const struct ps_session_record *record)
+{
+	((struct heard *)context)->names += !strcmp(record->record->text, "session's");
+}
+
+static inline void hear_switched(void *context, const struct ps_session_record *record)
+{
+	(void)record;
+	((struct heard *)context)->switches++;
+}
+
+static inline void hear_lost(void *context, const struct ps_session_record *record)
+{
+	((struct heard *)context)->lost += record->record->body.lost;
+}
+
+static inline void hear_mmap(void *context, const struct ps_session_record *record)
+{
+	((struct heard *)context)->mappings += record->record->text_length > 0;
+}
+
+static inline void hear_stop(void *context)
+{
+	((struct heard *)context)->stops++;
+}
+
+static const struct ps_listener listener = {.size = sizeof listener,
+                                            .context = &heard,
+                                            .sample = hear_sample,
+                                            .mmap = hear_mmap,
+                                            .comm = hear_comm,
+                                            .fork = hear_fork,
+                                            .exit = hear_exit,
+                                            .switched = hear_switched,
+                                            .lost = hear_lost,
+                                            .stop = hear_stop};
+
+static inline struct ps_session_options options_of(uint32_t flags)
+{
+	heard = (struct heard){.samples = 0};
+	return (struct ps_session_options){.size = sizeof(struct ps_session_options),
+	                                   .root = here.root,
+	                                   .listener = &listener,
+	                                   .flags = flags};
+}
+
+/* NULL: this machine's kernel refuses the event, and the caller skips. */
+static inline struct ps_session *new_session(const struct ps_session_options *options, pid_t pid,
+                                             uint64_t period)
+{
+	struct ps_session *session = NULL;
+	struct ps_attr *attr = NULL;
+
+	check_ok(ps_attr_create(&attr, "page-faults:u"));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_PERIOD, period));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_ADDR));
+	check_ok(ps_session_create(&session, pid, options));
+	check_ok(ps_session_add(session, attr));
+	ps_attr_destroy(attr);
+	return session;
+}
+
+static inline struct ps_session_stats stats_of(const struct ps_session *session)
+{
+	struct ps_session_stats stats = {.size = sizeof stats};
+
+	check_ok(ps_session_stats(session, &stats));
+	return stats;
+}
+
+static inline char *map_pages(size_t count)
+{
+	size_t size = count * (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(pages, MAP_FAILED);
+	madvise(pages, size, MADV_NOHUGEPAGE);
+	return pages;
+}
+
+static inline void touch(char *pages, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		((volatile char *)pages)[i * (size_t)sysconf(_SC_PAGESIZE)] = 1;
+}
+
+#endif

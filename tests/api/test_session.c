@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions of this process with the real kernel: every record is heard or counted as lost, samples
+ * times period is the count, and few descriptors do. Threads that come and go, and other processes:
+ * test_session_threads.
+ */
+#include "session_here.h"
+
+#define THREADS 8
+
+/* A thread that touches its share of the pages, now or when it is let go. */
+struct worker {
+	pthread_t thread;
+	char *pages;
+	pthread_barrier_t *go; /* NULL: at once */
+};
+
+static void *worker_run(void *context)
+{
+	struct worker *worker = context;
+
+	if (worker->go) {
+		pthread_barrier_wait(worker->go);
+		pthread_barrier_wait(worker->go);
+	}
+	touch(worker->pages, PAGES);
+	return NULL;
+}
+
+static void workers_start(struct worker *workers, char *pages, pthread_barrier_t *go)
+{
+	for (size_t i = 0; i < THREADS; i++) {
+		workers[i].pages = pages + i * PAGES * (size_t)sysconf(_SC_PAGESIZE);
+		workers[i].go = go;
+		ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, worker_run, &workers[i]),
+		                 0);
+	}
+}
+
+static void workers_join(struct worker *workers)
+{
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(workers[i].thread, NULL);
+}
+
+static void *session_run(void *session)
+{
+	ck_assert_int_eq(ps_session_run(session), PS_OK);
+	return NULL;
+}
+
+/* Present and future threads touch pages while another thread runs the session; then it stops. */
+static void run_workers(struct ps_session *session, bool are_there_before)
+{
+	struct worker workers[THREADS];
+	pthread_barrier_t go;
+	pthread_t reader;
+	char *pages = map_pages(THREADS * PAGES);
+
+	heard.pages = pages;
+	heard.pages_end = pages + THREADS * PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	ck_assert_int_eq(pthread_barrier_init(&go, NULL, THREADS + 1), 0);
+	if (are_there_before) {
+		workers_start(workers, pages, &go);
+		pthread_barrier_wait(&go);
+	}
+	check_ok(ps_session_start(session));
+	ck_assert_uint_eq(ps_session_missed(session, NULL, 0), 0);
+	ck_assert_int_eq(pthread_create(&reader, NULL, session_run, session), 0);
+	if (are_there_before)
+		pthread_barrier_wait(&go);
+	else
+		workers_start(workers, pages, NULL);
+	workers_join(workers);
+	check_ok(ps_session_stop(session));
+	pthread_join(reader, NULL);
+	pthread_barrier_destroy(&go);
+	munmap(pages, (size_t)(heard.pages_end - heard.pages));
+}
+
+/* _i: are the threads there before the session? */
+START_TEST(each_page_that_any_thread_touches_is_a_sample)
+{
+	struct ps_session_options options = options_of(0);
+	struct ps_session *session = new_session(&options, 0, 1);
+	struct ps_value value = {.value = 0};
+
+	run_workers(session, _i);
+	struct ps_session_stats stats = stats_of(session);
+	ck_assert_uint_eq(stats.lost, 0);
+	ck_assert_uint_eq(stats.damaged, 0);
+	ck_assert_uint_eq(heard.in_pages, THREADS * PAGES);
+	ck_assert_uint_eq(stats.samples, heard.samples);
+	ck_assert_uint_eq(heard.threads, heard.samples);
+	ck_assert_uint_eq(heard.stops, 1);
+	ck_assert_uint_eq(stats.threads, _i ? THREADS + 1 : 1);
+	ck_assert_uint_eq(heard.exits >= THREADS, 1);
+	check_ok(ps_session_sum(session, 0, NULL, &value));
+	ck_assert_int_eq(value.value, (long long)heard.periods);
+	ck_assert_uint_eq(value.raw, heard.samples);
+	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+	ck_assert_uint_eq(value.flags, PS_VALUE_SAMPLED);
+	ps_session_destroy(session);
+}
+END_TEST
+
+START_TEST(samples_times_period_is_the_count_within_a_period_for_each_task_and_cpu)
+{
+	struct ps_session_options options = options_of(0);
+	struct ps_session *session = new_session(&options, 0, 7);
+	uint64_t count = 0, cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+
+	run_workers(session, true);
+	check_ok(ps_session_poll(session, 0));
+	check_ok(ps_session_count(session, 0, &count));
+	check_ok(ps_session_poll(session, 0));
+	ck_assert_uint_eq(stats_of(session).lost, 0);
+	ck_assert_uint_eq(heard.periods, 7 * heard.samples);
+	ck_assert_uint_le(heard.periods, count + 7);
+	ck_assert_uint_ge(heard.periods + 7 * (THREADS + 2) * cpus, count);
+	ps_session_destroy(session);
+}
+END_TEST
+
+/* The ring is too small for all of it: what is missing is counted. */
+START_TEST(what_a_ring_has_no_room_for_is_counted)
+{
+	struct ps_session_options options = options_of(0);
+	options.ring_bytes = 1;
+	struct ps_session *session = new_session(&options, 0, 1);
+	uint64_t count = 0;
+	char *pages = map_pages(1000);
+
+	check_ok(ps_session_start(session));
+	touch(pages, 1000);
+	check_ok(ps_session_poll(session, 0));
+	check_ok(ps_session_count(session, 0, &count));
+	check_ok(ps_session_poll(session, 0));
+	struct ps_session_stats stats = stats_of(session);
+	ck_assert_uint_gt(stats.lost, 800);
+	ck_assert_uint_gt(stats.samples, 10);
+	ck_assert_uint_ge(stats.samples + stats.lost, count);
+	munmap(pages, 1000 * (size_t)sysconf(_SC_PAGESIZE));
+	ps_session_destroy(session);
+}
+END_TEST
+
+static size_t descriptors_of_budget(struct ps_session_options *options, size_t descriptors)
+{
+	options->descriptors = descriptors;
+	options->ring_bytes = 32 << 10;
+	return here_count_descriptors();
+}
+
+START_TEST(too_few_descriptors_are_refused_with_nothing_left_open)
+{
+	struct ps_session_options options = options_of(0);
+	size_t before = descriptors_of_budget(&options, 3);
+	struct ps_session *session = new_session(&options, 0, 1);
+
+	ck_assert_int_eq(ps_session_start(session), PS_ECOUNT);
+	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "PS_SESSION_CLOSE"));
+	ck_assert_uint_eq(here_count_descriptors(), before + 1);
+	ps_session_destroy(session);
+	ck_assert_uint_eq(here_count_descriptors(), before);
+}
+END_TEST
+
+START_TEST(closed_descriptors_keep_their_events_and_the_inheritance)
+{
+	struct ps_session_options options = options_of(0);
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	size_t before = descriptors_of_budget(&options, cpus + 4);
+	options.shortage = PS_SESSION_CLOSE;
+	struct ps_session *session = new_session(&options, 0, 1);
+	uint64_t count;
+
+	run_workers(session, true);
+	ck_assert_uint_le(stats_of(session).descriptors, cpus + 4);
+	ck_assert_uint_le(here_count_descriptors(), before + cpus + 4);
+	ck_assert_uint_eq(stats_of(session).lost, 0);
+	ck_assert_uint_eq(heard.in_pages, THREADS * PAGES);
+	ck_assert_int_eq(ps_session_count(session, 0, &count), PS_ENOSUPP);
+	ps_session_destroy(session);
+	ck_assert_uint_eq(here_count_descriptors(), before);
+}
+END_TEST
+
+START_TEST(tasks_names_and_switches_are_heard_without_any_event)
+{
+	struct ps_session_options options = options_of(PS_SESSION_SWITCHES | PS_SESSION_MAPPINGS);
+	struct ps_session *session = NULL;
+	struct worker worker = {.pages = map_pages(PAGES)};
+	uint64_t count;
+
+	check_ok(ps_session_create(&session, 0, &options));
+	check_ok(ps_session_start(session));
+	ck_assert_int_eq(pthread_create(&worker.thread, NULL, worker_run, &worker), 0);
+	pthread_setname_np(worker.thread, "session's");
+	pthread_join(worker.thread, NULL);
+	usleep(1000);
+	check_ok(ps_session_poll(session, 1000));
+	ck_assert_uint_eq(heard.samples, 0);
+	ck_assert_uint_eq(heard.forks, 1);
+	ck_assert_uint_ge(heard.switches, 2);
+	ck_assert_int_eq(ps_session_count(session, 0, &count), PS_ENOEVNT);
+	munmap(worker.pages, PAGES * (size_t)sysconf(_SC_PAGESIZE));
+	ps_session_destroy(session);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("session");
+	TCase *tests = here_case(suite, "session");
+
+	tcase_add_loop_test(tests, each_page_that_any_thread_touches_is_a_sample, 0, 2);
+	tcase_add_test(tests,
+	               samples_times_period_is_the_count_within_a_period_for_each_task_and_cpu);
+	tcase_add_test(tests, what_a_ring_has_no_room_for_is_counted);
+	tcase_add_test(tests, too_few_descriptors_are_refused_with_nothing_left_open);
+	tcase_add_test(tests, closed_descriptors_keep_their_events_and_the_inheritance);
+	tcase_add_test(tests, tasks_names_and_switches_are_heard_without_any_event);
+	return here_run(suite);
+}

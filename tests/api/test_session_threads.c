@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads that come and go while a session is started are observed once or named; a session is
+ * stopped by any thread; another process, and a forked child. */
+#include "session_here.h"
+
+static void *session_run(void *session)
+{
+	ck_assert_int_eq(ps_session_run(session), PS_OK);
+	return NULL;
+}
+
+#define CHURN_PAGES 32768
+
+/* Makes and ends threads until it is told to end; each touches a page that no other one does. */
+struct churn {
+	char *pages;
+	_Atomic int is_over;
+	_Atomic unsigned made;
+	_Atomic char is_done[CHURN_PAGES];  /* the page's thread has ended */
+	unsigned char touched[CHURN_PAGES]; /* by the samples: how often */
+};
+
+static void *churn_one(void *page)
+{
+	touch(page, 1);
+	return NULL;
+}
+
+static void *churn_run(void *context)
+{
+	struct churn *churn = context;
+
+	while (!churn->is_over) {
+		pthread_t thread;
+		unsigned page = churn->made++;
+		if (page >= CHURN_PAGES)
+			return NULL;
+		ck_assert_int_eq(
+		    pthread_create(&thread, NULL, churn_one,
+		                   churn->pages + page * (size_t)sysconf(_SC_PAGESIZE)),
+		    0);
+		pthread_join(thread, NULL);
+		churn->is_done[page] = 1;
+	}
+	return NULL;
+}
+
+static void hear_churn(void *context, const struct ps_session_record *record)
+{
+	struct churn *churn = context;
+	uintptr_t offset = (uintptr_t)record->record->addr - (uintptr_t)churn->pages;
+	size_t page = offset / (size_t)sysconf(_SC_PAGESIZE);
+
+	if (page < CHURN_PAGES)
+		churn->touched[page]++;
+}
+
+/* From page `first` on, threads were made by creators that were observed. */
+static void churn_check(struct ps_session *session, struct churn *churn, unsigned first)
+{
+	static char is_done[CHURN_PAGES];
+	struct ps_session_stats stats;
+	uint64_t count = 0;
+
+	for (unsigned page = 0; page < CHURN_PAGES; page++)
+		is_done[page] = churn->is_done[page];
+	check_ok(ps_session_count(session, 0, &count));
+	check_ok(ps_session_poll(session, 0));
+	stats = stats_of(session);
+	ck_assert_uint_eq(stats.damaged, 0);
+	ck_assert_uint_ge(stats.samples + stats.lost, count);
+	for (unsigned page = 0; page < CHURN_PAGES; page++) {
+		ck_assert_msg(churn->touched[page] <= 1, "page %u twice", page);
+		ck_assert_msg(stats.lost || page < first || !is_done[page] || churn->touched[page],
+		              "page %u, from %u, is missed", page, first);
+	}
+}
+
+static void churn_round(struct churn *churn)
+{
+	struct ps_session_options options = options_of(0);
+	struct ps_listener churn_listener = {
+	    .size = sizeof churn_listener, .context = churn, .sample = hear_churn};
+	options.listener = &churn_listener;
+	memset(churn->touched, 0, sizeof churn->touched);
+	struct ps_session *session = new_session(&options, 0, 1);
+	int result = ps_session_start(session);
+	ck_assert_msg(result == PS_OK || result == PS_PARTIAL, "%s", ps_error_detail());
+	unsigned first = churn->made;
+	for (int wait = 0; wait < 500 && churn->made < first + 100; wait++)
+		check_ok(ps_session_poll(session, 1));
+	churn_check(session, churn, first);
+	ps_session_destroy(session);
+}
+
+START_TEST(threads_that_come_and_go_while_it_starts_are_observed_once)
+{
+	static struct churn churn;
+	pthread_t creators[3];
+	int rounds = ps_test_size(20, 4);
+
+	churn.pages = map_pages(CHURN_PAGES);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_create(&creators[i], NULL, churn_run, &churn), 0);
+	for (int round = 0; round < rounds; round++)
+		churn_round(&churn);
+	churn.is_over = 1;
+	for (size_t i = 0; i < 3; i++)
+		pthread_join(creators[i], NULL);
+	ck_assert_uint_gt(churn.made, 100);
+	munmap(churn.pages, CHURN_PAGES * (size_t)sysconf(_SC_PAGESIZE));
+}
+END_TEST
+
+START_TEST(each_stop_ends_one_run_from_any_thread)
+{
+	struct ps_session_options options = options_of(0);
+	struct ps_session *session = new_session(&options, 0, 1000000);
+	int stops = ps_test_size(2000, 100);
+	pthread_t reader;
+
+	check_ok(ps_session_start(session));
+	check_ok(ps_session_stop(session));
+	check_ok(ps_session_run(session));
+	for (int i = 0; i < stops; i++) {
+		ck_assert_int_eq(pthread_create(&reader, NULL, session_run, session), 0);
+		check_ok(ps_session_stop(session));
+		pthread_join(reader, NULL);
+	}
+	ck_assert_uint_eq(heard.stops, (uint64_t)stops + 1);
+	check_ok(ps_session_stop(session));
+	ck_assert_int_eq(ps_session_poll(session, -1), PS_ENOTRUN);
+	ps_session_destroy(session);
+}
+END_TEST
+
+START_TEST(another_process_is_observed_until_it_ends)
+{
+	struct ps_session_options options = options_of(0);
+	int go[2];
+	ck_assert_int_eq(pipe(go), 0);
+	char *pages = map_pages(PAGES);
+	pid_t child = fork();
+
+	if (child == 0) {
+		char byte;
+		if (read(go[0], &byte, 1) == 1)
+			touch(pages, PAGES);
+		_exit(0);
+	}
+	heard.pages = NULL;
+	struct ps_session *session = new_session(&options, child, 1);
+	heard.pages = pages;
+	heard.pages_end = pages + PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	check_ok(ps_session_start(session));
+	ck_assert_int_eq(write(go[1], "x", 1), 1);
+	check_ok(ps_session_run(session));
+	ck_assert_uint_eq(heard.in_pages, PAGES);
+	ck_assert_uint_ge(heard.exits, 1);
+	ck_assert_uint_eq(heard.stops, 1);
+	waitpid(child, NULL, 0);
+	ps_session_destroy(session);
+	close(go[0]);
+	close(go[1]);
+	munmap(pages, PAGES * (size_t)sysconf(_SC_PAGESIZE));
+}
+END_TEST
+
+START_TEST(a_forked_child_is_refused_and_its_parent_goes_on)
+{
+	struct ps_session_options options = options_of(0);
+	struct ps_session *session = new_session(&options, 0, 1);
+	char *pages = map_pages(PAGES);
+	int status = 0;
+
+	check_ok(ps_session_start(session));
+	pid_t child = fork();
+	if (child == 0) {
+		bool is_refused = ps_session_poll(session, 0) == PS_ECLOST &&
+		                  ps_session_stop(session) == PS_ECLOST;
+		ps_session_destroy(session);
+		_exit(is_refused ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	ck_assert_int_eq(status, 0);
+	heard.pages = pages;
+	heard.pages_end = pages + PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	touch(pages, PAGES);
+	check_ok(ps_session_poll(session, 0));
+	ck_assert_uint_eq(heard.in_pages, PAGES);
+	ps_session_destroy(session);
+	munmap(pages, PAGES * (size_t)sysconf(_SC_PAGESIZE));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("session_threads");
+	TCase *tests = here_case(suite, "session_threads");
+
+	tcase_add_test(tests, threads_that_come_and_go_while_it_starts_are_observed_once);
+	tcase_add_test(tests, each_stop_ends_one_run_from_any_thread);
+	tcase_add_test(tests, another_process_is_observed_until_it_ends);
+	tcase_add_test(tests, a_forked_child_is_refused_and_its_parent_goes_on);
+	return here_run(suite);
+}
