@@ -13,8 +13,7 @@ struct tool_log_sum {
 	long long *numbers;
 	size_t count, room;
 	size_t unknown; /* intervals whose number isn't known */
-	/* Of those that are known: their sum, saturated, with their weakest status and attribution
-	 */
+	/* The sum of the known ones, saturated, with their weakest status and attribution */
 	struct ps_value total;
 	struct ps__known known;
 };

@@ -185,7 +185,7 @@ struct tool_stream_tracks *tool_tracks_of(struct tool_tracks *tracks, size_t str
 	return each;
 }
 
-/* How the values are known, as far as a counter's name tells it: 0 for plain counts. */
+/* The part of a value's status that a counter's name tells: 0 for plain counts. */
 static size_t kind_of(const struct tool_branch *branch, const struct ps_value *value)
 {
 	size_t kind = value->status == PS_STATUS_COUNTED  ? 0

@@ -10,7 +10,7 @@
 /* A number of one event, by how it is known: an estimate is another counter than a count. */
 #define TOOL_COUNTER_KINDS 9
 
-/* What a stream did, everywhere or on one hardware thread. */
+/* The counts of a stream, everywhere or on one hardware thread. */
 struct tool_branch {
 	size_t stream;
 	const struct ps_thread *thread; /* NULL: everywhere */

@@ -32,7 +32,7 @@ static int group_complain_of_letter(const struct tool_group *group, char letter)
 	return -1;
 }
 
-/* What stands behind the colon. Returns its end, or NULL. */
+/* Reads the modifiers behind the colon. Returns their end, or NULL. */
 static const char *group_read_modifiers(struct tool_group *group, const char *at)
 {
 	size_t count = 0;

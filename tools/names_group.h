@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a group of events is written in a list: names.c adds what names_group.c reads. */
+/* Groups of events in a list: names.c adds what names_group.c reads. */
 #ifndef PS_TOOLS_NAMES_GROUP_H
 #define PS_TOOLS_NAMES_GROUP_H
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a folder of the installation has behind the prefix; NULL: it is elsewhere. */
+/* The path of an installed folder behind the prefix; NULL: it is elsewhere. */
 static const char *own_behind_prefix(const char *folder)
 {
 	size_t length = strlen(PS_PREFIX);

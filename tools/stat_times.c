@@ -27,7 +27,7 @@ static long long times_of(const struct timeval *time)
 	return (long long)time->tv_sec * 1000000000 + (long long)time->tv_usec * 1000;
 }
 
-/* Of a command that was not waited for, nothing is known but how long it was counted. */
+/* If the command was not waited for, only the time of counting is known. */
 static bool times_get(unsigned time, uint64_t elapsed_ns, const struct rusage *usage,
                       long long *out)
 {

@@ -63,7 +63,7 @@ int tool_trace_flush(struct tool_trace_file *file)
 
 static int close_file(struct tool_trace_file *file, bool is_whole)
 {
-	/* What could not be written is a complaint of tool_file_finish. */
+	/* tool_file_finish complains of what could not be written. */
 	if (!file->trace->failed && (is_whole || file->file.error)) {
 		write_bytes(file);
 		return tool_file_finish(&file->file, false);

@@ -19,7 +19,7 @@ extern "C" {
 
 struct ps_eventset;
 
-/** What perf_event_open is to be asked for. */
+/** A request to perf_event_open. */
 struct ps_attr;
 
 /** The fields of struct perf_event_attr, by the kernel's names; perf_event_open(2) explains them.
@@ -166,8 +166,8 @@ PS_PUBLIC int ps_attr_set(struct ps_attr *attr, enum ps_attr_field field, uint64
 /**
  * Reads a field.
  *
- * Of the unions sample_period/sample_freq and wakeup_events/wakeup_watermark, the one that is not
- * meant is 0.
+ * sample_period and sample_freq share a place in the kernel's struct, as do wakeup_events and
+ * wakeup_watermark: the one that is not meant is 0.
  *
  * attr, field - as for ps_attr_set
  * out - receives the value

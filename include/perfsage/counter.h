@@ -111,7 +111,7 @@ PS_PUBLIC int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t 
  */
 PS_PUBLIC int ps_eventset_reset_event(struct ps_eventset *set, size_t event);
 
-/** How events are put into groups, which are on the hardware as a whole. */
+/** The choice of groups for events. A group is on the hardware as a whole. */
 enum ps_grouping {
 	PS_GROUP_AUTO = 0, /* as few groups as the hardware permits; nothing is promised */
 	PS_GROUP_TOGETHER, /* these in one group, or ps_start fails */

@@ -50,8 +50,8 @@ enum ps_attribution_mode {
 	/* The kernel splits by hardware thread; ps_start fails where it can't. */
 	PS_ATTRIBUTE_EXACT,
 	PS_ATTRIBUTE_LAST_CPU, /* the cheapest in descriptors: the CPU seen at each reading */
-	/* Of a process: counters for any CPU, and clocks for each, by which the counts are shared
-	 * out. Anything else counts as with AUTO. */
+	/* A process has counters for any CPU, and clocks for each, by which the counts are shared
+	 * out. Any other target counts as with AUTO. */
 	PS_ATTRIBUTE_TIME_SHARE
 };
 

@@ -112,8 +112,8 @@ PS_PUBLIC int ps_metric_load(const char *path);
 /**
  * Adds the events of a metric, or of all metrics of a group, to an event set.
  *
- * Of an event that has several names, the first one is taken that can be counted
- * here; of several formulas the first one whose events can. Events that the set has
+ * An event with several names gets the first one that can be counted here. A metric
+ * with several formulas gets the first one whose events can. Events that the set has
  * already stay as they are.
  *
  * set - not running

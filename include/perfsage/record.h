@@ -153,7 +153,7 @@ struct ps_record_sample_id {
 	uint64_t time, id, stream_id;
 };
 
-/** What a program mapped: MMAP, MMAP2. The address is in addr, the file's name in text. */
+/** A mapping of a program: MMAP, MMAP2. The address is in addr, the file's name in text. */
 struct ps_record_mapping {
 	uint64_t length; /* bytes */
 	uint64_t offset; /* in the file, bytes */
@@ -230,7 +230,7 @@ struct ps_record {
 	union ps_record_body body; /* with HAS_BODY; see its members for the types */
 };
 
-/** What a parser must know of the event whose records it reads: fields of perf_event_attr. */
+/** The fields of perf_event_attr that a parser must know of the event. */
 struct ps_record_config {
 	size_t size; /* sizeof(struct ps_record_config), set by the caller */
 	uint64_t sample_type;

@@ -24,7 +24,7 @@ extern "C" {
 /** An event that writes records. */
 struct ps_sampler;
 
-/** What a sampler's event counted: the samples are taken of these. */
+/** The counts of a sampler's event. Its samples are taken of these. */
 struct ps_sampler_count {
 	uint64_t value;      /* as the kernel counted it: not scaled */
 	uint64_t enabled_ns; /* how long the event was enabled */
@@ -159,7 +159,7 @@ PS_PUBLIC uint64_t ps_sampler_lost(const struct ps_sampler *sampler);
 PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
 
 /**
- * What the event has counted since the sampler was made.
+ * Reads the event's count since the sampler was made.
  *
  * In user space, without a system call, if the sampler observes the calling thread, the event is
  * on a hardware counter, and the kernel permits it; `lost` is then as ps_sampler_next knows it.
@@ -178,14 +178,14 @@ PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
 PS_PUBLIC int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_count *out);
 
 /**
- * What the event was opened with: the attr, and what the sampler has added to it.
+ * Returns the attr that the event was opened with: the user's, and the sampler's additions.
  *
  * Returns an attr that lives as long as the sampler; NULL for NULL.
  */
 PS_PUBLIC const struct ps_attr *ps_sampler_attr(const struct ps_sampler *sampler);
 
 /**
- * How the sampler's records are parsed: for those that a program keeps, or finds in its own ring.
+ * Gives what ps_record_parse needs for this sampler's records, for those that a program keeps.
  *
  * out - receives what ps_record_parse wants
  *

@@ -38,7 +38,7 @@ enum ps_session_shortage {
 	PS_SESSION_CLOSE
 };
 
-/** What the events of a session are asked for, besides their own; flags of options. */
+/** Flags of options: what all events of a session record, besides their own fields. */
 enum ps_session_flag {
 	PS_SESSION_MAPPINGS = 1 << 0, /* MMAP2 records of code that is mapped */
 	PS_SESSION_SWITCHES = 1 << 1  /* SWITCH records of all threads */
@@ -70,7 +70,7 @@ struct ps_listener {
 	void (*stop)(void *context); /* ps_session_run has read all, and returns */
 };
 
-/** What a session is to be; 0 is the default of each member. */
+/** The options of a session. 0 is the default of each member. */
 struct ps_session_options {
 	size_t size;               /* sizeof(struct ps_session_options), set by the caller */
 	struct ps_component *root; /* a topology's: for `thread` and for sums; it must outlive
@@ -83,7 +83,7 @@ struct ps_session_options {
 	unsigned rounds;   /* looks at the list of threads; 0: 64 */
 };
 
-/** What a session has done. */
+/** The work of a session so far. */
 struct ps_session_stats {
 	size_t size;      /* sizeof(struct ps_session_stats), set by the caller */
 	uint64_t records; /* given to the listener, LOST among them */
@@ -197,7 +197,7 @@ PS_PUBLIC int ps_session_poll(struct ps_session *session, int timeout_ms);
 PS_PUBLIC int ps_session_stop(struct ps_session *session);
 
 /**
- * What the session has done. Not while another thread runs it.
+ * Tells the work of the session so far. Not while another thread runs it.
  *
  * out - its size is set by the caller
  *
@@ -207,7 +207,7 @@ PS_PUBLIC int ps_session_stop(struct ps_session *session);
 PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_session_stats *out);
 
 /**
- * What the kernel counted of an event, in all threads: the samples are taken of these.
+ * Reads the kernel's count of an event in all threads. The samples are taken of these.
  *
  * event - as counted by ps_session_add, from 0
  *

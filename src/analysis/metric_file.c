@@ -139,7 +139,7 @@ static int read_group(struct reader *reader)
 
 /* Symbols: event, machine and number. */
 
-/* What a formula can write without a backslash. */
+/* Characters that a formula can write without a backslash. */
 static size_t symbol_length(const char *text)
 {
 	size_t length = 0;

@@ -50,7 +50,7 @@ struct ps__target {
 	 * (without a list of CPUs: instance r). */
 	const pid_t *roots;
 	size_t root_count;
-	/* Of PROCESS without a list of CPUs: the clocks that are wanted, by root; the set's */
+	/* The clocks that are wanted, by root; the set's. For a PROCESS without a list of CPUs */
 	const struct ps__clock_place *clocks;
 	size_t clock_count;
 	bool is_ungrouped; /* each event is a group of its own */
@@ -130,7 +130,7 @@ struct ps__backend_ops {
 	int (*pause_event)(struct ps__backend *backend, size_t event, bool pauses);
 	/* Visits descriptors by instance. NULL: there are none. */
 	int (*visit_counters)(struct ps__backend *backend, ps__counter_visit *visit, void *context);
-	/* Of a target with clocks: `clocks` are as of now. PS_OK, or a code with a detail. */
+	/* Reads `clocks` anew, for a target that has them. PS_OK, or a code with a detail. */
 	int (*read_clocks)(struct ps__backend *backend);
 	/* Tells what has become of tasks since the last time, in the order of time. Only for a
 	 * target that tells_tasks. */
@@ -174,7 +174,7 @@ struct ps__backend {
 	/* By instance, nanoseconds as of its last read: how long the task was on the instance's
 	 * CPU. NULL unless several groups take turns on the hardware. Owned by the backend. */
 	uint64_t *residency_ns;
-	/* Of a target with clocks, each as of the last read_clocks. Owned by the backend. */
+	/* The clocks as of the last read_clocks, for a target that has them. The backend's */
 	struct ps__clock_time *clocks;
 	size_t clock_count;
 	uint64_t started_ns; /* of perf: CLOCK_MONOTONIC, before its last start */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long the tasks of a process were on each CPU, where its events count on any: a dummy event
- * for a root and a CPU, inherited as the events are. Its running time is that on its CPU. Its
- * enabled time is that on any; but when a task ends elsewhere, the kernel drops what its copy was
- * enabled for since it was on its own CPU.
+ * Clocks tell how long the tasks of a process were on each CPU, where its events count on any. A
+ * clock is a dummy event for a root and a CPU, inherited as the events are. Its running time is
+ * that on its CPU. Its enabled time is that on any; but when a task ends elsewhere, the kernel
+ * drops what its copy was enabled for since it was on its own CPU.
  *
  * The clocks are opened before the events, enabled before them and disabled after them: so no task
  * has events without all of its root's clocks, and nothing is counted while these stand still.

@@ -42,7 +42,7 @@ static int read_leader(struct ps__perf *perf, const struct ps__group *group, uin
 	return PS_OK;
 }
 
-/* What is read by other ways than group by group knows of no held total. */
+/* Only a reading group by group knows held totals. */
 static void read_by_groups(struct ps__perf *perf, size_t instance, struct ps__group *group)
 {
 	perf->instances[instance].direct_fd = -1;

@@ -76,7 +76,7 @@ static bool is_of_cpu(const struct ps__event *events, size_t count)
 	return false;
 }
 
-/* What is opened may limit its events to user space: the caller's stay as they are. */
+/* Opening may limit events to user space, so copies are opened: the caller's stay. */
 int ps__perf_probe_groups(const struct ps__event *events, size_t count)
 {
 	struct ps__target target = {.kind = PS__TARGET_SELF, .cpu = -1};

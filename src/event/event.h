@@ -33,7 +33,7 @@ struct ps__variant {
 	char *cpus; /* the list of the CPUs that the PMU is for; owned */
 };
 
-/* What the user wants of an event in his set, beside counting it: perfsage/counter.h. */
+/* The user's wishes for an event in a set, beside counting it: perfsage/counter.h. */
 struct ps__event_control {
 	enum ps_grouping grouping;
 	uint32_t unit; /* of TOGETHER and WEAK: those with one number belong together */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the calls of perfsage/counter.h share with others: the time in which a set counts begins at
- * ps_start (start.c) or ps_resume (pause.c), and ends at ps_stop (reading.c) or ps_pause; and
- * events are named by their index. */
+/* Shared by the calls of perfsage/counter.h and others. A set counts from ps_start (start.c) or
+ * ps_resume (pause.c) to ps_stop (reading.c) or ps_pause. Events are named by their index. */
 #ifndef PS_EVENTSET_CONTROL_H
 #define PS_EVENTSET_CONTROL_H
 

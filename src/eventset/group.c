@@ -9,7 +9,7 @@
 
 #define CALL "ps_eventset_group"
 
-/* What is asked for. */
+/* The request. */
 struct grouping {
 	const size_t *events;
 	size_t count;

@@ -60,11 +60,11 @@ struct ps__method {
 	bool (*has_changed)(const struct ps_eventset *set);
 };
 
-/* Of a process that shares its counts out by time. */
+/* The state of a process that shares its counts out by time. */
 struct ps__time_share {
 	struct ps__clock_place *places; /* what target.clocks points at: of one root side by side */
 	struct ps__clock_time *known;   /* of each clock, at the last fetch */
-	/* Of each root, the CPU on which it was all the time between the last two fetches;
+	/* For each root the CPU on which it was all the time between the last two fetches;
 	 * PS__STAYED_ANY: nothing was counted before; PS__STAYED_NOWHERE: on several, or not
 	 * known */
 	int *stayed;

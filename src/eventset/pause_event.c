@@ -95,7 +95,7 @@ int ps_eventset_event_is_paused(const struct ps_eventset *set, size_t event)
 	return set && event < set->events.count && set->events.list[event].control.is_paused;
 }
 
-/* What snapshots count only grows: it is moved there. A jump must not come between. */
+/* A snapshot's count only grows, so the rest is moved there. A jump must not come between. */
 static void event_clear_count(struct ps_eventset *set, size_t event)
 {
 	size_t word = 2 * set->recorder.recording->groups + event;

@@ -166,7 +166,7 @@ int ps__attr_find_blame(const struct ps_attr *attr, const union ps__attr *words,
 	struct search search = {
 	    .event = &attr->event, .words = *words, .error = error, .blame = {.bit = -1}};
 
-	/* What the user left as it was, and must set. */
+	/* The field that the user left as it was, and must set. */
 	if (error == EACCES && !words->attr.exclude_kernel && !attr->event.kernel_side)
 		consider(&search, PS_ATTR_EXCLUDE_KERNEL, -1, 1);
 	consider_field(&search, &attr->made, PS_ATTR_SAMPLE_TYPE);

@@ -73,7 +73,7 @@ static void take_sample_id(struct ps__cursor *cursor, uint64_t type, struct ps_r
 	record->has |= PS_RECORD_HAS_SAMPLE_ID;
 }
 
-/* What the record doesn't say itself. */
+/* Adds what the record itself doesn't say. */
 static void adopt_sample_id(struct ps_record *record)
 {
 	const struct ps_record_sample_id *id = &record->sample_id;

@@ -41,7 +41,7 @@ static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 	return PS_OK;
 }
 
-/* What can be opened, and not be read here. */
+/* Refuses what can be opened, but not be read here. */
 static int check_fields(const struct ps_attr *attr)
 {
 	const struct perf_event_attr *words = &attr->event.attr;
@@ -65,7 +65,7 @@ static int check_fields(const struct ps_attr *attr)
 	return PS_OK;
 }
 
-/* What a sampler adds to what it was asked for. */
+/* Adds what a sampler needs to what it was asked for. */
 static void complete_fields(struct perf_event_attr *words)
 {
 	words->read_format |=

@@ -29,7 +29,7 @@ struct ps_sampler {
 	_Atomic bool is_running; /* it may write records */
 	/* By what was taken out of the ring. One writer, the reading thread. */
 	_Atomic uint64_t lost_records, lost_samples, damaged;
-	/* Of an event that can be read in user space: a group of one member; else without a page */
+	/* A group of one member, for an event that is read in user space; else without a page */
 	struct ps__member member;
 	struct ps__group group;
 };
@@ -52,7 +52,7 @@ static inline int ps__sampler_refuse(const struct ps_sampler *sampler, const cha
 int ps__sampler_fail_ended(const struct ps_sampler *sampler);
 /* The kernel's words for a kind of cores: that of the CPU, or the first one. */
 uint32_t ps__sampler_kind(const struct ps__event *event, int cpu);
-/* What a parser must know of an event that was opened with these words. */
+/* Makes what a parser must know of an event that was opened with these words. */
 struct ps_record_config ps__sampler_config(const struct perf_event_attr *words);
 
 /* sampler_read.c: decides whether the counter can be read in user space, before the event is

@@ -77,7 +77,7 @@ int ps_sampler_next(struct ps_sampler *sampler, struct ps_record *out)
 	return result;
 }
 
-/* How long one poll may take. */
+/* The longest time of one poll. */
 static int slice_ms(int timeout_ms, uint64_t deadline_ns)
 {
 	uint64_t now_ns = timeout_ms < 0 ? 0 : ps__os_now_ns();

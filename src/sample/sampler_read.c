@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a sampler's event has counted, and what was lost of its records. */
+/* Reads the count of a sampler's event, and how many of its records were lost. */
 #include "sample/sampler.h"
 
 #include "base/error.h"

@@ -68,7 +68,7 @@ static int list_cpus(struct ps__session_lists *lists)
 	return PS_OK;
 }
 
-/* What is released by ps_session_destroy, also if this fails. */
+/* ps_session_destroy releases all of it, also if this fails. */
 static int session_fill(struct ps_session *session, const struct ps_session_options *options)
 {
 	session->stop_fd = session->task.fd = -1;
@@ -143,7 +143,7 @@ static int check_event(const struct ps_attr *attr)
 	return PS_OK;
 }
 
-/* What a session's events have beside their own fields. */
+/* Adds the fields that all events of a session have. */
 static void complete_event(struct ps__event *event)
 {
 	struct perf_event_attr *words = &event->attr;

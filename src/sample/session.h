@@ -113,7 +113,7 @@ struct ps__session_task *ps__session_find_task(const struct ps_session *session,
 
 /* session_open.c: all events of a thread on all CPUs. *ended: there is no such thread. */
 int ps__session_open_thread(struct ps_session *session, pid_t tid, bool *ended);
-/* How many descriptors these threads take, those that are open included. */
+/* The number of descriptors that these threads take, the open ones included. */
 size_t ps__session_needs(const struct ps_session *session, size_t threads);
 size_t ps__session_descriptors(const struct ps_session *session);
 /* Closes events and rings. abandon: in a forked child. */

@@ -73,7 +73,7 @@ static struct ps_thread *find_thread(const struct ps_session *session,
 	return ps__topology_thread(root->topology, (int)record->cpu);
 }
 
-/* How many events the sample stands for. */
+/* The number of events that the sample stands for. */
 static uint64_t find_period(const struct ps_session *session, size_t event,
                             const struct ps_record *record)
 {

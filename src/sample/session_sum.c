@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a session knows in sum: samples by hardware thread, counts, losses. */
+/* Sums of a session: samples by hardware thread, counts, losses. */
 #include "sample/session.h"
 
 #include "base/error.h"

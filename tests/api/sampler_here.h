@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the API suites of samplers share. */
+/* Shared by the API suites of samplers. */
 #ifndef PS_TESTS_SAMPLER_HERE_H
 #define PS_TESTS_SAMPLER_HERE_H
 

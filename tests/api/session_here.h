@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the suites of sessions share: a listener that counts, sessions of page faults, and pages to
+/* Shared by the suites of sessions: a listener that counts, sessions of page faults, and pages to
  * touch. */
 #ifndef PS_TESTS_SESSION_HERE_H
 #define PS_TESTS_SESSION_HERE_H

@@ -164,7 +164,7 @@ static void *thread_run(void *context)
 	return NULL;
 }
 
-/* What the records of one run have told. */
+/* Sums of the records of one run. */
 struct told {
 	size_t types[32];
 	bool has_name, has_file, has_thread;

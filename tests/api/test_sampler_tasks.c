@@ -98,7 +98,7 @@ START_TEST(another_thread_stops_the_waiting)
 }
 END_TEST
 
-/* What a child does before it is told to end. */
+/* The child's work before it is told to end. */
 static pid_t fork_child(int *to_child)
 {
 	int ends[2];

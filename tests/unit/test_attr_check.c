@@ -45,7 +45,7 @@ static void check_refused(const struct ps_attr *attr, int code, enum ps_attr_fie
 	ck_assert_uint_eq(fake_open_fds(), fds);
 }
 
-/* Of a kernel before the field: the bit is one of the reserved ones. */
+/* To a kernel older than the field, the bit is one of the reserved ones. */
 static enum ps_attr_field unknown_field;
 
 static int refuse_unknown(const struct perf_event_attr *attr)

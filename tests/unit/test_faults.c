@@ -191,7 +191,7 @@ static int watch_a_task(struct made *made)
 	return result;
 }
 
-/* What its clocks can't tell is no reason to lose counts. */
+/* No count is lost where the clocks can't tell. */
 static int share_out_a_process(struct made *made)
 {
 	uint64_t timestamp = 0;

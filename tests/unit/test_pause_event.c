@@ -98,7 +98,7 @@ START_TEST(a_pause_holds_over_stops_starts_and_clones)
 }
 END_TEST
 
-/* What the kernel took away is carried over. _i: which of the two. */
+/* A count that the kernel took away is carried over. _i: which of the two. */
 START_TEST(a_paused_event_stays_so_on_a_cpu_that_was_offline)
 {
 	struct ps_eventset *set = scene_set(FIRST, SECOND, NULL);

@@ -208,7 +208,7 @@ START_TEST(a_record_that_comes_ends_the_waiting)
 }
 END_TEST
 
-/* What was written before the stop is there still. */
+/* Records from before the stop are there still. */
 START_TEST(a_stop_ends_the_waiting_after_the_last_record)
 {
 	struct ps_sampler *sampler = started_sampler(0);

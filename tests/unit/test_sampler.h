@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the suites of samplers on the fake kernel share. */
+/* Shared by the suites of samplers on the fake kernel. */
 #ifndef PS_TESTS_TEST_SAMPLER_H
 #define PS_TESTS_TEST_SAMPLER_H
 

@@ -247,7 +247,7 @@ START_TEST(clocks_that_can_not_be_read_leave_the_counts_to_the_next_reading)
 }
 END_TEST
 
-/* What the measurement's readings saw of the clocks proves nothing of the set's. */
+/* The measurement's readings of the clocks prove nothing for the set's. */
 START_TEST(the_measurement_of_a_readings_cost_takes_no_proof_for_its_own)
 {
 	struct ps_eventset *set = started("0-3");
@@ -306,7 +306,7 @@ START_TEST(tasks_that_are_kept_apart_have_counters_on_each_cpu)
 }
 END_TEST
 
-/* What isn't a process is counted as with AUTO. */
+/* Any target but a process is counted as with AUTO. */
 START_TEST(a_thread_is_counted_as_with_auto)
 {
 	struct ps_eventset *set = scene_set(EVENT, NULL);
