@@ -3,10 +3,11 @@
  * Finds out whether threads that read at the same time slow each other down. They read one after
  * the other, then all at once, a thread on each CPU, as no CPU need be as fast as another. Their
  * sets count themselves; or tasks that sleep on one CPU, so that all parts go to one Thread
- * component.
+ * component. Or they write records of one log, each its own stream.
  */
 #include "counted.h"
 #include "harness.h"
+#include "logged.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,12 +20,14 @@
 
 #define EVENTS     4
 #define READS      1000u
-#define MOST_KINDS 3
+#define RING_BYTES ((uint64_t)64 << 20)
+#define MOST_KINDS 4
 
 enum kind {
 	KIND_RAW,
 	KIND_OWN,
-	KIND_SHARED
+	KIND_SHARED,
+	KIND_LOG
 };
 
 struct worker {
@@ -34,6 +37,7 @@ struct worker {
 	struct bench_raw raw;
 	struct ps_eventset *sets[MOST_KINDS];
 	uint64_t timestamps[MOST_KINDS];
+	struct ps_log_stream *stream;
 	double time_ns; /* of the last job */
 };
 
@@ -47,6 +51,7 @@ static struct {
 	bool is_over;
 	atomic_size_t at_start;
 	struct ps_component *root;
+	struct bench_log log;
 	struct worker *workers;
 	size_t count;
 } team;
@@ -58,11 +63,13 @@ static void read_many(struct worker *worker, enum kind kind, unsigned reads)
 	for (unsigned index = 0; index < reads; index++) {
 		if (kind == KIND_RAW)
 			bench_raw_read(&worker->raw);
+		else if (kind == KIND_LOG)
+			failed |= bench_log_record(worker->stream, index);
 		else
 			failed |=
 			    ps_read(worker->sets[kind], team.root, &worker->timestamps[kind], NULL);
 	}
-	bench_expect_ok(failed, "ps_read");
+	bench_expect_ok(failed, "ps_read or ps_log_write");
 }
 
 static void open_counters(struct worker *worker)
@@ -76,6 +83,9 @@ static void open_counters(struct worker *worker)
 	                "ps_eventset_set_attribution");
 	bench_expect_ok(ps_start(worker->sets[KIND_OWN]), "ps_start");
 	bench_expect_ok(ps_start(worker->sets[KIND_SHARED]), "ps_start");
+	worker->sets[KIND_LOG] = bench_make_set(EVENTS);
+	bench_expect_ok(ps_start(worker->sets[KIND_LOG]), "ps_start");
+	worker->stream = bench_log_stream(&team.log, worker->sets[KIND_LOG]);
 }
 
 static void take_part(struct worker *worker)
@@ -103,6 +113,8 @@ static void *threads_work(void *context)
 			take_part(worker);
 		pthread_barrier_wait(&team.end);
 	}
+	ps_log_stream_destroy(worker->stream);
+	ps_eventset_destroy(worker->sets[KIND_LOG]);
 	ps_eventset_destroy(worker->sets[KIND_SHARED]);
 	ps_eventset_destroy(worker->sets[KIND_OWN]);
 	bench_raw_close(&worker->raw);
@@ -165,6 +177,7 @@ static void start_team(const struct ps_topology *topology)
 
 	team.count = bench_cpus(&cpus);
 	team.root = ps_topology_root(topology);
+	bench_log_open(&team.log, team.root, RING_BYTES);
 	team.workers = aligned_alloc(_Alignof(struct worker), team.count * sizeof *team.workers);
 	if (!team.workers)
 		bench_die("no memory for %zu workers", team.count);
@@ -191,6 +204,7 @@ static void end_team(void)
 		waitpid(team.workers[index].sleeper, NULL, 0);
 	}
 	free(team.workers);
+	bench_log_close(&team.log);
 }
 
 int main(int argc, char **argv)
@@ -198,8 +212,8 @@ int main(int argc, char **argv)
 	struct ps_topology *topology;
 	static struct job jobs[2 * MOST_KINDS];
 	static const char *const names[2 * MOST_KINDS] = {
-	    "raw_alone",   "ps_read_alone",   "same_thread_alone",
-	    "raw_at_once", "ps_read_at_once", "same_thread_at_once"};
+	    "raw_alone",   "ps_read_alone",   "same_thread_alone",   "log_record_alone",
+	    "raw_at_once", "ps_read_at_once", "same_thread_at_once", "log_record_at_once"};
 	struct bench_case cases[2 * MOST_KINDS];
 
 	bench_begin(argc, argv);

@@ -11,6 +11,7 @@ bench_programs = \
 	bench/bench_stop \
 	bench/bench_attached \
 	bench/bench_lookup \
+	bench/bench_log \
 	bench/bench_memory \
 	bench/bench_threads \
 	bench/bench_topology \
@@ -33,6 +34,8 @@ bench_libbench_la_SOURCES = \
 	bench/counted.h \
 	bench/harness.c \
 	bench/harness.h \
+	bench/logged.c \
+	bench/logged.h \
 	bench/methods.c \
 	bench/methods.h \
 	bench/papi_rival.c \
@@ -59,6 +62,10 @@ bench_bench_cost_LDADD = $(bench_libs)
 bench_bench_instructions_SOURCES = bench/bench_instructions.c
 bench_bench_instructions_CPPFLAGS = $(bench_cppflags)
 bench_bench_instructions_LDADD = $(bench_libs)
+
+bench_bench_log_SOURCES = bench/bench_log.c
+bench_bench_log_CPPFLAGS = $(bench_cppflags)
+bench_bench_log_LDADD = $(bench_libs)
 
 bench_bench_lookup_SOURCES = bench/bench_lookup.c
 bench_bench_lookup_CPPFLAGS = $(bench_cppflags)
