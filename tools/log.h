@@ -21,14 +21,17 @@ struct tool_log_point {
 	bool is_previous;
 };
 
+/* A field's value beside that of a condition. */
+enum tool_log_relation {
+	TOOL_LOG_LESS = 1,
+	TOOL_LOG_EQUAL = 2,
+	TOOL_LOG_GREATER = 4
+};
+
 /* "rows>=100" */
 struct tool_log_condition {
 	char *field;
-	enum {
-		TOOL_LOG_LESS = 1,
-		TOOL_LOG_EQUAL = 2,
-		TOOL_LOG_GREATER = 4
-	} relations; /* those that hold */
+	unsigned relations; /* those that hold */
 	const char *text;
 	double number; /* NaN: it is text alone */
 };

@@ -37,7 +37,7 @@ int tool_log_add_condition(struct tool_log_options *options, const char *text)
 {
 	static const struct {
 		const char *sign;
-		int relations;
+		unsigned relations;
 	} signs[] = {{"!=", TOOL_LOG_LESS | TOOL_LOG_GREATER},
 	             {"<=", TOOL_LOG_LESS | TOOL_LOG_EQUAL},
 	             {">=", TOOL_LOG_GREATER | TOOL_LOG_EQUAL},
@@ -339,8 +339,10 @@ static bool is_met(const struct tool_log_condition *condition, const struct ps_l
 		return condition->relations == (TOOL_LOG_LESS | TOOL_LOG_GREATER);
 	else
 		order = (number > condition->number) - (number < condition->number);
-	int relation = order < 0 ? TOOL_LOG_LESS : order > 0 ? TOOL_LOG_GREATER : TOOL_LOG_EQUAL;
-	return (int)condition->relations & relation;
+	unsigned relation = order < 0   ? TOOL_LOG_LESS
+	                    : order > 0 ? TOOL_LOG_GREATER
+	                                : TOOL_LOG_EQUAL;
+	return condition->relations & relation;
 }
 
 static bool is_wanted(const struct tool_log *log)
