@@ -14,7 +14,8 @@ struct ps__metric_file {
 	struct ps__arena arena;
 	struct ps__metric_group group;
 	struct ps__metric_entry *first, *last;
-	size_t listed; /* how many are in the list */
+	size_t listed;                 /* how many are in the list */
+	struct ps__metric_file *older; /* of the built-in ones */
 };
 
 struct ps__metric_entry {

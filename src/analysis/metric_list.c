@@ -12,6 +12,10 @@
 /* Stores release an entry that is filled; loads acquire. */
 static _Atomic(struct ps__metric_entry *) first_entry;
 
+/* The built-in files, newest first. They stay for the process: leak checkers find them here, as the
+ * entries are in the midst of a file's memory. */
+static _Atomic(struct ps__metric_file *) builtin_files;
+
 struct ps__metric_file *ps__metric_file_create(void)
 {
 	return ps__os_calloc(1, sizeof(struct ps__metric_file));
@@ -45,7 +49,7 @@ static struct ps__metric_entry *link_entries(struct ps__metric_file *file)
 	return first;
 }
 
-static int parse_builtin(struct ps__metric_entry **last)
+static int parse_builtin(struct ps__metric_entry **last, struct ps__metric_file **files)
 {
 	for (size_t index = 0; index < ps__metric_text_count; index++) {
 		const struct ps__metric_text *text = &ps__metric_texts[index];
@@ -57,6 +61,8 @@ static int parse_builtin(struct ps__metric_entry **last)
 			return result;
 		}
 		file->group.path = NULL;
+		file->older = *files;
+		*files = file;
 		struct ps__metric_entry *entry = link_entries(file);
 		atomic_store_explicit(&(*last)->next, entry, memory_order_relaxed);
 		while ((entry = atomic_load_explicit(&(*last)->next, memory_order_relaxed)))
@@ -80,15 +86,18 @@ static void destroy_entries(struct ps__metric_entry *entry)
 int ps__metric_load_builtin(void)
 {
 	struct ps__metric_entry head = {.file = NULL}, *last = &head, *none = NULL;
+	struct ps__metric_file *files = NULL;
 
 	if (atomic_load_explicit(&first_entry, memory_order_acquire))
 		return PS_OK;
-	int result = parse_builtin(&last);
+	int result = parse_builtin(&last, &files);
 	struct ps__metric_entry *first = atomic_load_explicit(&head.next, memory_order_relaxed);
 	if (result != PS_OK ||
 	    !atomic_compare_exchange_strong_explicit(&first_entry, &none, first,
 	                                             memory_order_acq_rel, memory_order_acquire))
 		destroy_entries(first);
+	else
+		atomic_store_explicit(&builtin_files, files, memory_order_relaxed);
 	return result;
 }
 
