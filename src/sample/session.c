@@ -209,11 +209,8 @@ int ps_session_add(struct ps_session *session, const struct ps_attr *attr)
  */
 static int add_leader(struct ps_session *session)
 {
-	struct ps__session_lists *lists = &session->lists;
 	struct ps_attr *dummy = NULL;
 
-	if (lists->event_count > session->user_events)
-		return PS_OK;
 	int result = ps_attr_create(&dummy, "dummy");
 	if (result != PS_OK)
 		return result;
@@ -236,11 +233,38 @@ static int make_sums(struct ps_session *session)
 {
 	const struct ps_component *root = session->options.root;
 
-	if (!root || session->sums)
+	if (!root)
 		return PS_OK;
 	session->sums = ps__os_calloc(
 	    session->lists.event_count * (root->topology->thread_count + 1), sizeof *session->sums);
 	return session->sums ? PS_OK : ps__fail_memory("the sums of a session");
+}
+
+static int open_all(struct ps_session *session)
+{
+	int result = add_leader(session);
+
+	if (result == PS_OK)
+		result = make_sums(session);
+	if (result == PS_OK)
+		result = ps__session_attach(session);
+	if (result != PS_OK && result != PS_PARTIAL)
+		return result;
+	session->polled = ps__os_calloc(session->lists.ring_count + 1, sizeof *session->polled);
+	return session->polled ? result : ps__fail_memory("the rings of a session");
+}
+
+/* As it was before the start: events may be added, which the leader and the sums must follow. */
+static void close_all(struct ps_session *session)
+{
+	struct ps__session_lists *lists = &session->lists;
+
+	ps__session_close(session, false);
+	ps__os_free(session->sums);
+	session->sums = NULL;
+	session->is_closing = false;
+	while (lists->event_count > session->user_events)
+		ps_attr_destroy(lists->events[--lists->event_count].attr);
 }
 
 int ps_session_start(struct ps_session *session)
@@ -251,19 +275,10 @@ int ps_session_start(struct ps_session *session)
 		return result;
 	if (session->is_started)
 		return ps__fail(PS_EISRUN, "ps_session_start: the session was started before");
-	result = add_leader(session);
-	if (result == PS_OK)
-		result = make_sums(session);
-	if (result == PS_OK)
-		result = ps__session_attach(session);
+	result = open_all(session);
 	if (result != PS_OK && result != PS_PARTIAL) {
-		ps__session_close(session, false);
+		close_all(session);
 		return result;
-	}
-	session->polled = ps__os_calloc(session->lists.ring_count + 1, sizeof *session->polled);
-	if (!session->polled) {
-		ps__session_close(session, false);
-		return ps__fail_memory("the rings of a session");
 	}
 	session->is_started = true;
 	return result;

@@ -310,6 +310,32 @@ START_TEST(a_failed_start_can_be_repeated)
 }
 END_TEST
 
+/* The events that are added later must stand before the leader, and have sums. */
+START_TEST(events_can_be_added_after_a_failed_start)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = NULL;
+	struct ps_attr *attr = new_attr("minor-faults");
+	struct ps_value value = {.value = 0};
+
+	make_process();
+	fake_fail(FAKE_MMAP, 3, EPERM);
+	check_fails(start_with(&session, &options), PS_EPERM);
+	check_ok(ps_session_add(session, attr));
+	check_ok(ps_session_start(session));
+	put_sample(session, instance_of(session, 1)->id, 2);
+	check_ok(ps_session_poll(session, 0));
+	check_ok(ps_session_sum(session, 1, NULL, &value));
+	ck_assert_int_eq(value.value, 5);
+	check_fails(ps_session_sum(session, 0, NULL, &value), PS_ENOEVST);
+	check_fails(ps_session_sum(session, 2, NULL, &value), PS_ENOEVNT);
+	int fd = instance_of(session, 2)->fd;
+	ck_assert_uint_eq(fake_attr_of_fd(fd)->config, PERF_COUNT_SW_DUMMY);
+	ps_session_destroy(session);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
 START_TEST(a_run_ends_when_the_process_has_ended)
 {
 	struct ps_session_options options = usual();
@@ -395,6 +421,7 @@ int main(void)
 	tcase_add_test(tests, the_processs_limit_is_told_from_the_systems);
 	tcase_add_loop_test(tests, whatever_fails_nothing_is_left, 0, 2);
 	tcase_add_test(tests, a_failed_start_can_be_repeated);
+	tcase_add_test(tests, events_can_be_added_after_a_failed_start);
 	tcase_add_test(tests, a_run_ends_when_the_process_has_ended);
 	tcase_add_test(tests, a_descriptor_that_the_program_closed_is_told);
 	tcase_add_test(tests, wrong_arguments_are_named);
