@@ -89,25 +89,49 @@ int ps_session_sum(const struct ps_session *session, size_t event,
 	return PS_OK;
 }
 
-/* Adds up what the descriptors tell, with all heirs: the counts of one event, or the records lost
- * by all. False: some are closed, or the kernel doesn't tell. */
-static bool add_read(const struct ps_session *session, size_t event, uint64_t *counts,
-                     uint64_t *lost)
+static int fail_read(const struct ps_session *session, const struct ps__session_instance *instance,
+                     ssize_t length)
+{
+	const char *name = session->lists.events[instance->event].attr->event.name;
+
+	if (length == 0)
+		return ps__fail(PS_ENOCNTR,
+		                "'%s': the event is pinned, and there was no counter for it: it "
+		                "counts no longer; clear pinned",
+		                name);
+	return ps__fail(PS_ESYS, "'%s': read: %s", name, strerror(errno));
+}
+
+/* What the descriptor tells, with all heirs: the count, and the records that were lost. A number
+ * that is no event's any more is another file of the program, which must not be read. */
+static int read_instance(const struct ps_session *session,
+                         const struct ps__session_instance *instance, uint64_t numbers[2])
+{
+	if (!ps__os_is_event(instance->fd))
+		return ps__fail(PS_ECLOST, "the program has closed a descriptor of a session");
+	numbers[1] = 0;
+	ssize_t length = ps__os_read_retried(instance->fd, numbers, 2 * sizeof *numbers);
+	return length > 0 ? PS_OK : fail_read(session, instance, length);
+}
+
+/* Adds up the counts of one event, and the records lost by all. Not with closed descriptors. */
+static int add_read(const struct ps_session *session, size_t event, uint64_t *counts,
+                    uint64_t *lost)
 {
 	const struct ps__session_lists *lists = &session->lists;
 
 	*counts = *lost = 0;
 	for (size_t i = 0; i < lists->instance_count; i++) {
 		const struct ps__session_instance *instance = &lists->instances[i];
-		uint64_t numbers[2] = {0};
-		if (instance->fd < 0 ||
-		    ps__os_read_retried(instance->fd, numbers, sizeof numbers) <= 0)
-			return false;
+		uint64_t numbers[2];
+		int result = read_instance(session, instance, numbers);
+		if (result != PS_OK)
+			return result;
 		*lost += numbers[1];
 		if (instance->event == event)
 			*counts += numbers[0];
 	}
-	return true;
+	return PS_OK;
 }
 
 int ps_session_count(const struct ps_session *session, size_t event, uint64_t *out)
@@ -127,10 +151,10 @@ int ps_session_count(const struct ps_session *session, size_t event, uint64_t *o
 	if (session->is_closing)
 		return ps__fail(PS_ENOSUPP, "ps_session_count: the session has closed its "
 		                            "descriptors (PS_SESSION_CLOSE)");
-	if (!add_read(session, event, &counts, &lost))
-		return ps__fail(PS_ESYS, "ps_session_count: read: %s", strerror(errno));
-	*out = counts;
-	return PS_OK;
+	result = add_read(session, event, &counts, &lost);
+	if (result == PS_OK)
+		*out = counts;
+	return result;
 }
 
 int ps_session_stats(const struct ps_session *session, struct ps_session_stats *out)
@@ -146,7 +170,8 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 		                out ? "set out's size to sizeof(struct ps_session_stats)"
 		                    : "out is NULL");
 	/* The last loss of a ring is told in it only when another record finds room. */
-	if (!add_read(session, 0, &counts, &lost) || lost < session->lost_by_records)
+	if (session->is_closing || add_read(session, 0, &counts, &lost) != PS_OK ||
+	    lost < session->lost_by_records)
 		lost = session->lost_by_records;
 	for (size_t i = 0; i < session->lists.task_count; i++)
 		threads += session->lists.tasks[i].known == PS__KNOWN_OPENED;

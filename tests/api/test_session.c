@@ -145,6 +145,44 @@ START_TEST(what_a_ring_has_no_room_for_is_counted)
 }
 END_TEST
 
+/* A pipe stands under the numbers of the session's events: nothing may be read from it. */
+static void put_under_events(int fd)
+{
+	char path[64], name[64];
+
+	for (int other = 0; other < 256; other++) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", other);
+		ssize_t length = readlink(path, name, sizeof name - 1);
+		if (length <= 0)
+			continue;
+		name[length] = '\0';
+		if (strstr(name, "perf_event"))
+			ck_assert_int_eq(dup2(fd, other), other);
+	}
+}
+
+START_TEST(what_the_program_puts_under_a_closed_number_is_not_read)
+{
+	struct ps_session_options options = options_of(0);
+	struct ps_session *session = new_session(&options, 0, 1);
+	uint64_t count = 77;
+	char bytes[32] = "the program's own, 24 b";
+	int ends[2];
+
+	check_ok(ps_session_start(session));
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(write(ends[1], bytes, 24), 24);
+	put_under_events(ends[0]);
+	ck_assert_int_eq(ps_session_count(session, 0, &count), PS_ECLOST);
+	ck_assert_uint_eq(count, 77);
+	ck_assert_uint_eq(stats_of(session).lost, 0);
+	ck_assert_int_eq(read(ends[0], bytes, sizeof bytes), 24);
+	ps_session_destroy(session);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 static size_t descriptors_of_budget(struct ps_session_options *options, size_t descriptors)
 {
 	options->descriptors = descriptors;
@@ -218,6 +256,7 @@ int main(void)
 	tcase_add_test(tests,
 	               samples_times_period_is_the_count_within_a_period_for_each_task_and_cpu);
 	tcase_add_test(tests, what_a_ring_has_no_room_for_is_counted);
+	tcase_add_test(tests, what_the_program_puts_under_a_closed_number_is_not_read);
 	tcase_add_test(tests, too_few_descriptors_are_refused_with_nothing_left_open);
 	tcase_add_test(tests, closed_descriptors_keep_their_events_and_the_inheritance);
 	tcase_add_test(tests, tasks_names_and_switches_are_heard_without_any_event);
