@@ -103,8 +103,8 @@ struct ps_session_stats {
  * options - NULL: all defaults
  *
  * Errors:
- *   PS_EINVAL - out is NULL; pid is negative; a size is not that of a struct of this library;
- *       ring_bytes is too large
+ *   PS_EINVAL - out is NULL; pid is negative, or a thread that isn't a process's first; a size is
+ *       not that of a struct of this library; ring_bytes is too large
  *   PS_ESYS - there is no such process
  *   PS_ECOUNT - no file descriptor is left
  *   PS_ENOMEM - no memory
@@ -178,12 +178,13 @@ PS_PUBLIC int ps_session_run(struct ps_session *session);
 /**
  * For a loop of one's own: waits for records, and gives to the listener what is there.
  *
- * timeout_ms - 0: doesn't wait; negative: until there is a record, or a stop
+ * timeout_ms - 0: doesn't wait; negative: until there is a record, a stop, or the process has ended
  *
- * Returns PS_OK, also if none came; PS_ENOTRUN after ps_session_stop, which is forgotten then.
+ * Returns PS_OK, also if none came in time.
  *
- * Errors:
- *   as ps_session_run
+ * Errors; those of ps_session_run and:
+ *   PS_ENOTRUN - ps_session_stop was called, which is forgotten then; or the process has ended and
+ *       there are no more records
  */
 PS_PUBLIC int ps_session_poll(struct ps_session *session, int timeout_ms);
 
@@ -216,6 +217,8 @@ PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_sessi
  *   PS_ENOEVNT - there is no such event
  *   PS_ENOTRUN - the session was not started
  *   PS_ENOSUPP - the descriptors are closed (PS_SESSION_CLOSE)
+ *   PS_ENOCNTR - the event is pinned and couldn't be kept on the hardware
+ *   PS_ECLOST - a descriptor was closed by the program, or it is the parent's session
  *   PS_ESYS - read failed
  */
 PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, uint64_t *out);

@@ -6,9 +6,11 @@
 #include "base/identity.h"
 #include "base/list.h"
 #include "base/os.h"
+#include "base/proc_status.h"
 #include "base/vector.h"
 #include "topology/tree.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #define LARGEST_RING ((size_t)1 << 36)
 #define ROUNDS       64
 #define CPUS_BYTES   8192
+#define STATUS_BYTES 4096
 #define ADDED_FIELDS (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static int fail_size(const char *name, size_t expected, size_t given)
@@ -68,6 +71,25 @@ static int list_cpus(struct ps__session_lists *lists)
 	return PS_OK;
 }
 
+/* /proc/TID/task lists all threads of the process that TID belongs to; but the records of new
+ * threads bear the process's number. */
+static int check_process(pid_t pid)
+{
+	char path[64], status[STATUS_BYTES];
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	if (ps__os_read_file(path, status, sizeof status) < 0)
+		return PS_OK;
+	unsigned long long process =
+	    ps__proc_status_number(status, "Tgid", 10, (unsigned long long)pid);
+	if (process == (unsigned long long)pid)
+		return PS_OK;
+	return ps__fail(PS_EINVAL,
+	                "ps_session_create: %d is a thread of process %llu: give the process, or "
+	                "observe one thread by a sampler",
+	                (int)pid, process);
+}
+
 /* ps_session_destroy releases all of it, also if this fails. */
 static int session_fill(struct ps_session *session, const struct ps_session_options *options)
 {
@@ -86,7 +108,9 @@ static int session_fill(struct ps_session *session, const struct ps_session_opti
 	if (result != PS_OK)
 		return result;
 	if (session->pid != getpid()) {
-		result = ps__task_open(&session->task, session->pid);
+		result = check_process(session->pid);
+		if (result == PS_OK)
+			result = ps__task_open(&session->task, session->pid);
 		session->task.is_process = true;
 	}
 	if (result != PS_OK)

@@ -13,6 +13,7 @@
  */
 #include "sample/session.h"
 
+#include "base/advice.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/vector.h"
@@ -90,6 +91,9 @@ static int list_threads(struct ps_session *session)
 	snprintf(path, sizeof path, "/proc/%d/task", (int)session->pid);
 	if (ps__os.list(path, note_listed, &listing) >= 0)
 		return listing.result;
+	if (errno == EMFILE || errno == ENFILE)
+		return ps__fail(PS_ECOUNT, "%s: %s: " PS__ADVICE_DESCRIPTORS, path,
+		                strerror(errno));
 	return ps__fail(PS_ESYS, "the threads of process %d are not known: %s: %s",
 	                (int)session->pid, path, strerror(errno));
 }

@@ -57,7 +57,7 @@ static bool has_ended(const struct ps_session *session)
 	if (session->task.fd < 0)
 		return false;
 	ps__task_cpu(&session->task, &ended);
-	return ended || ps__task_is_zombie(&session->task);
+	return ended;
 }
 
 static nfds_t fill_polled(struct ps_session *session)
@@ -149,7 +149,13 @@ int ps_session_poll(struct ps_session *session, int timeout_ms)
 		return result;
 	uint64_t before = session->records, begin_ns = ps__os_now_ns();
 	for (;;) {
+		bool ended = has_ended(session);
 		drain_rings(session);
+		if (ended && session->records == before)
+			return ps__fail(PS_ENOTRUN,
+			                "ps_session_poll: process %d has ended, and there are no "
+			                "more records",
+			                (int)session->pid);
 		uint64_t passed_ms = (ps__os_now_ns() - begin_ns) / 1000000;
 		bool waits = session->records == before &&
 		             (timeout_ms < 0 || passed_ms < (uint64_t)timeout_ms);
@@ -159,10 +165,9 @@ int ps_session_poll(struct ps_session *session, int timeout_ms)
 		result = wait_once(session, slice);
 		if (result == PS_ENOTRUN)
 			return ps__fail(PS_ENOTRUN, "ps_session_poll: ps_session_stop was called");
-		if (result != PS_OK || !waits || has_ended(session))
-			break;
+		if (result != PS_OK || !waits)
+			return result;
 	}
-	return result;
 }
 
 int ps_session_stop(struct ps_session *session)

@@ -107,6 +107,7 @@ unit_tests = \
 	tests/unit/test_log_faults \
 	tests/unit/test_log_refused \
 	tests/unit/test_session \
+	tests/unit/test_session_faults \
 	tests/unit/test_snapshot \
 	tests/unit/test_snapshot_faults \
 	tests/unit/test_stat_aggregate \
@@ -192,6 +193,7 @@ EXTRA_DIST += \
 	tests/unit/test_record.h \
 	tests/unit/test_report.h \
 	tests/unit/test_sampler.h \
+	tests/unit/test_session.h \
 	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h
 
