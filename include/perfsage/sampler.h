@@ -77,7 +77,7 @@ PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *a
  * Errors:
  *   PS_EINVAL - sampler is NULL
  *   PS_EISRUN - it is running
- *   PS_ECLOST - it was made by the parent process
+ *   PS_ECLOST - it was made by the parent process, or the program has closed its descriptor
  *   PS_ESYS - a system call failed
  *
  * Any thread. Cost: one system call.
@@ -91,7 +91,7 @@ PS_PUBLIC int ps_sampler_start(struct ps_sampler *sampler);
  * Errors:
  *   PS_EINVAL - sampler is NULL
  *   PS_ENOTRUN - it is not running
- *   PS_ECLOST - it was made by the parent process
+ *   PS_ECLOST - it was made by the parent process, or the program has closed its descriptor
  *   PS_ESYS - a system call failed
  *
  * Any thread; async-signal-safe unless it fails. Cost: one system call.

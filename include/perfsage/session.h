@@ -118,13 +118,16 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  *
  * attr - with a sample_period or a sample_freq; without either it counts and writes no samples.
  *     PERF_SAMPLE_PERIOD with a sample_period makes the kernel write a sample of a software
- *     event each time: the session knows the period without it
+ *     event each time: the session knows the period without it. As with ps_sampler_create it may
+ *     fall back to user space: ps_session_sum tells by PS_VALUE_USER_ONLY
  *
  * Errors:
  *   PS_EINVAL - an argument is NULL
  *   PS_EISRUN - the session was started
  *   PS_ECOMBO - the event counts for more than a task, or has a field that a session can't have;
  *       the detail says which
+ *   PS_ENOSUPP - it asks for records that the library can't read
+ *   PS_EINVAL_DOM - the event happens in the kernel, which the attr excludes
  *   PS_ENOMEM - no memory
  */
 PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *attr);

@@ -53,7 +53,8 @@ static int explain_seccomp(const struct ps__event *event, int error)
  * 2. */
 static bool is_permitted_on_caller(const struct ps__event *event)
 {
-	int fd = ps__perf_open_event(event, (struct ps__place){.pid = 0, .cpu = -1}, -1);
+	struct ps__event tried = *event;
+	int fd = ps__perf_open_settled(&tried, (struct ps__place){.pid = 0, .cpu = -1}, -1);
 
 	ps__os_close_event(fd, false);
 	return fd >= 0;

@@ -61,6 +61,10 @@ int ps__attr_try(const struct ps__event *event, union ps__attr *words);
 /* attr_check.c: opens the attr for the calling thread, and closes it again: PS_OK, or what
  * ps_attr_check says of it. */
 int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *refused);
+/* Why the attr, as it was opened at a target, was refused: is it the attr, or the place? needed:
+ * how many descriptors. */
+int ps__attr_explain_open(const struct ps_attr *attr, const struct ps__event *opened,
+                          struct ps__target target, int error, size_t needed);
 /* The same for the event as a set would open it, without the attr's fields. */
 int ps__attr_try_event(const struct ps__event *event);
 /* Which of the fields that differ from attr->made is refused? error: the words' own. Returns 0, or

@@ -183,6 +183,16 @@ int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *ref
 	return refuse(refused, blame.field, explain(attr, &blame));
 }
 
+int ps__attr_explain_open(const struct ps_attr *attr, const struct ps__event *opened,
+                          struct ps__target target, int error, size_t needed)
+{
+	bool is_place = error == ESRCH || error == ENODEV || error == EMFILE || error == ENFILE ||
+	                error == ENOMEM || error == EBUSY || error == ENOSPC;
+	int result = is_place ? PS_OK : ps__attr_open_or_explain(attr, NULL);
+
+	return result == PS_OK ? ps__perf_explain(opened, target, error, needed) : result;
+}
+
 int ps_attr_check(const struct ps_attr *attr, enum ps_attr_field *refused)
 {
 	if (!attr)

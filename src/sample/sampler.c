@@ -41,8 +41,7 @@ static int check_place(const struct ps_attr *attr, pid_t tid, int cpu)
 	return PS_OK;
 }
 
-/* Refuses what can be opened, but not be read here. */
-static int check_fields(const struct ps_attr *attr)
+int ps__sampler_check_fields(const struct ps_attr *attr)
 {
 	const struct perf_event_attr *words = &attr->event.attr;
 	const char *name = attr->event.name;
@@ -97,18 +96,6 @@ static struct ps__target target_of(struct ps__place place)
 	return target;
 }
 
-/* Is it the attr that is refused, or the place? */
-static int explain_open(const struct ps_sampler *sampler, const struct ps_attr *asked, int error)
-{
-	bool is_place = error == ESRCH || error == ENODEV || error == EMFILE || error == ENFILE ||
-	                error == ENOMEM || error == EBUSY || error == ENOSPC;
-	int result = is_place ? PS_OK : ps__attr_open_or_explain(asked, NULL);
-
-	if (result != PS_OK)
-		return result;
-	return ps__perf_explain(&sampler->attr->event, target_of(sampler->place), error, 1);
-}
-
 static int open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
 {
 	struct ps__event *event = &sampler->attr->event;
@@ -120,7 +107,7 @@ static int open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
 		fd = ps__perf_open_settled(event, sampler->place, -1);
 	}
 	if (fd < 0)
-		return explain_open(sampler, asked, -fd);
+		return ps__attr_explain_open(asked, event, target_of(sampler->place), -fd, 1);
 	sampler->fd = fd;
 	return PS_OK;
 }
@@ -135,8 +122,10 @@ static int fail_ring(const struct ps_sampler *sampler, size_t pages, int error)
 		                "smaller, or " PS__ADVICE_LOCKED_MEMORY,
 		                name, pages);
 	if (error == ENOMEM)
-		return ps__fail(PS_ENOMEM, "'%s': there is no memory for a ring of %zu pages", name,
-		                pages);
+		return ps__fail(PS_ENOMEM,
+		                "'%s': there is no memory for a ring of %zu pages: make "
+		                "it smaller",
+		                name, pages);
 	return ps__fail(PS_ESYS, "'%s': a ring of %zu pages can't be mapped: %s", name, pages,
 	                strerror(error));
 }
@@ -231,7 +220,7 @@ int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *attr, pid_t
 		                attr->event.name, ring_bytes);
 	int result = check_place(attr, tid, cpu);
 	if (result == PS_OK)
-		result = check_fields(attr);
+		result = ps__sampler_check_fields(attr);
 	return result == PS_OK ? make_sampler(out, attr, tid, cpu, ring_bytes) : result;
 }
 
@@ -252,6 +241,10 @@ static int control(struct ps_sampler *sampler, unsigned long request, const char
 		return PS_OK;
 	int error = errno;
 	atomic_store(&sampler->is_running, !starts);
+	if (error == EBADF || error == ENOTTY)
+		return ps__fail(PS_ECLOST,
+		                "%s: '%s': the program has closed the sampler's descriptor", call,
+		                sampler->attr->event.name);
 	return ps__fail(PS_ESYS, "%s: '%s': ioctl: %s", call, sampler->attr->event.name,
 	                strerror(error));
 }

@@ -50,6 +50,8 @@ static inline int ps__sampler_refuse(const struct ps_sampler *sampler, const cha
 
 /* sampler_read.c: why the event is hung up; a code, with a sentence. */
 int ps__sampler_fail_ended(const struct ps_sampler *sampler);
+/* What can be opened, and can't be read here, or never happens. */
+int ps__sampler_check_fields(const struct ps_attr *attr);
 /* The kernel's words for a kind of cores: that of the CPU, or the first one. */
 uint32_t ps__sampler_kind(const struct ps__event *event, int cpu);
 /* Makes what a parser must know of an event that was opened with these words. */

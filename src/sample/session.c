@@ -164,7 +164,7 @@ static int check_event(const struct ps_attr *attr)
 	if (field)
 		return ps__fail(PS_ECOMBO, "'%s': a session can't have an event with %s", name,
 		                field);
-	return PS_OK;
+	return ps__sampler_check_fields(attr);
 }
 
 /* Adds the fields that all events of a session have. */

@@ -26,7 +26,9 @@
 
 /* By far longer than the kernel takes to make a thread. */
 #define MAKING_NS 10000000u
-#define SHARE     2 /* of the descriptors' limit: the rest is the program's */
+/* A FORK record, and one of lost records before it. */
+#define FORK_BYTES 128
+#define SHARE      2 /* of the descriptors' limit: the rest is the program's */
 
 static int compare_tasks(const void *one, const void *other)
 {
@@ -210,6 +212,26 @@ static int open_task(struct ps_session *session, size_t index)
 	return result;
 }
 
+/* The listener takes records only after the start. Once a ring is full, a new thread's FORK record
+ * is lost, so that nobody can tell whether the thread inherits. */
+static bool is_fork_lost(const struct ps_session *session)
+{
+	for (size_t i = 0; i < session->lists.ring_count; i++) {
+		const struct ps__session_ring *ring = &session->lists.rings[i];
+		if (ring->scanned - ring->ring.seen + FORK_BYTES > ring->ring.data_bytes)
+			return true;
+	}
+	return false;
+}
+
+static void doubt_seen(struct ps_session *session)
+{
+	for (size_t i = 0; i < session->lists.task_count; i++) {
+		if (session->lists.tasks[i].known == PS__KNOWN_SEEN)
+			session->lists.tasks[i].known = PS__KNOWN_DOUBTFUL;
+	}
+}
+
 /* Those that were seen long enough, or before anything was open. */
 static int open_seen(struct ps_session *session, bool is_first)
 {
@@ -231,6 +253,8 @@ static int attach_rounds(struct ps_session *session)
 		int result = list_threads(session);
 		if (result == PS_OK)
 			result = scan_rings(session);
+		if (is_fork_lost(session))
+			doubt_seen(session);
 		if (result == PS_OK)
 			result = check_budget(session);
 		if (result != PS_OK)
@@ -240,8 +264,8 @@ static int attach_rounds(struct ps_session *session)
 		result = open_seen(session, round == 0);
 		if (result != PS_OK)
 			return result;
-		if (round > 0)
-			ps__os.poll(NULL, 0, 1);
+		/* A thread that was being made while its creator was opened is in the list then. */
+		ps__os.poll(NULL, 0, 1);
 	}
 	return PS_OK;
 }
@@ -310,6 +334,7 @@ int ps__session_attach(struct ps_session *session)
 		return PS_OK;
 	return ps__fail(PS_PARTIAL,
 	                "%zu threads of process %d are not known to be observed: they were made "
-	                "while the session was started (ps_session_missed); start it earlier",
+	                "while the session was started (ps_session_missed); start it earlier, or "
+	                "with larger rings",
 	                missed, (int)session->pid);
 }

@@ -134,13 +134,13 @@ static int connect_ring(struct ps_session *session, struct ps__session_instance 
 	                strerror(errno));
 }
 
-static int fail_open(const struct ps_session *session, struct ps__event *event, pid_t tid, int cpu,
-                     int error)
+static int fail_open(const struct ps_session *session, const struct ps_attr *attr, pid_t tid,
+                     int cpu, int error)
 {
 	struct ps__target target = {.kind = PS__TARGET_TID, .tid = tid, .cpu = cpu};
 
-	return ps__perf_explain(event, target, error,
-	                        ps__session_needs(session, session->lists.task_count));
+	return ps__attr_explain_open(attr, &attr->event, target, error,
+	                             ps__session_needs(session, session->lists.task_count));
 }
 
 /* A machine with kinds of cores: some may not have the event. */
@@ -172,7 +172,8 @@ static int open_instance(struct ps_session *session, size_t event, pid_t tid, si
 		return result;
 	int fd = open_fd(asked, place);
 	if (fd < 0)
-		return fd == -ESRCH ? PS_ENOEVST : fail_open(session, asked, tid, cpu, -fd);
+		return fd == -ESRCH ? PS_ENOEVST
+		                    : fail_open(session, lists->events[event].attr, tid, cpu, -fd);
 	struct ps__session_instance *instance = &lists->instances[lists->instance_count++];
 	*instance = (struct ps__session_instance){.event = (uint32_t)event, .fd = fd};
 	lists->events[event].config = ps__sampler_config(&asked->attr);

@@ -41,17 +41,17 @@ static int check_event(const struct ps_session *session, const char *call, size_
 }
 
 /* The periods tell how many events a sample stands for: an estimate, and never a count. */
-static struct ps_value value_of(const struct ps__session_sum *sum)
+static struct ps_value value_of(const struct ps__session_sum *sum, bool is_user_only)
 {
 	bool is_too_large = sum->periods > INT64_MAX;
+	uint32_t flags = PS_VALUE_SAMPLED | (is_user_only ? PS_VALUE_USER_ONLY : 0);
 
 	return (struct ps_value){.timestamp = sum->timestamp,
 	                         .value = is_too_large ? INT64_MAX : (long long)sum->periods,
 	                         .raw = sum->samples,
 	                         .status = PS_STATUS_SCALED,
 	                         .attribution = PS_ATTRIBUTION_EXACT,
-	                         .flags =
-	                             PS_VALUE_SAMPLED | (is_too_large ? PS_VALUE_SATURATED : 0)};
+	                         .flags = flags | (is_too_large ? PS_VALUE_SATURATED : 0)};
 }
 
 int ps_session_sum(const struct ps_session *session, size_t event,
@@ -85,7 +85,7 @@ int ps_session_sum(const struct ps_session *session, size_t event,
 	if (!whole.samples)
 		return ps__fail(PS_ENOEVST, "ps_session_sum: there is no sample of event %zu there",
 		                event);
-	*value = value_of(&whole);
+	*value = value_of(&whole, session->lists.events[event].attr->event.user_only);
 	return PS_OK;
 }
 

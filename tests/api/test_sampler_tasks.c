@@ -203,10 +203,28 @@ START_TEST(a_descriptor_that_the_program_closed_is_left_alone)
 	while (ps_sampler_next(sampler, &record) == PS_OK)
 		;
 	ps_sampler_lost(sampler);
-	ck_assert_int_eq(ps_sampler_stop(sampler), PS_ESYS);
+	ck_assert_int_eq(ps_sampler_stop(sampler), PS_ECLOST);
 	ps_sampler_destroy(sampler);
 	ck_assert_int_eq(read(ends[0], text, sizeof text), 5);
 	ck_assert_str_eq(text, "text");
+}
+END_TEST
+
+/* The kernel answers as if the level forbade it. */
+START_TEST(a_task_of_another_user_is_told_from_a_level)
+{
+	struct ps_sampler *sampler = NULL;
+	struct ps_attr *attr = new_attr("page-faults", 1, ALL_IDS);
+	int result = ps_sampler_create(&sampler, attr, 1, -1, 0);
+
+	ps_attr_destroy(attr);
+	if (result == PS_OK) {
+		ps_sampler_destroy(sampler);
+		ps_test_skip("this user may observe process 1");
+		return;
+	}
+	ck_assert_int_eq(result, PS_EPERM);
+	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "belongs to another user"));
 }
 END_TEST
 
@@ -254,6 +272,7 @@ int main(void)
 	tcase_add_test(tests, a_process_is_observed_until_it_ends);
 	tcase_add_test(tests, a_forked_child_is_refused);
 	tcase_add_test(tests, a_descriptor_that_the_program_closed_is_left_alone);
+	tcase_add_test(tests, a_task_of_another_user_is_told_from_a_level);
 	tcase_add_test(tests, inherited_threads_write_into_the_ring);
 	return here_run(suite);
 }

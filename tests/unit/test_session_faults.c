@@ -188,6 +188,80 @@ START_TEST(a_descriptor_that_the_program_closed_is_told)
 }
 END_TEST
 
+static int refuse_branches(const struct perf_event_attr *attr)
+{
+	return attr->branch_sample_type ? EINVAL : 0;
+}
+
+START_TEST(a_field_that_the_kernel_refuses_is_named)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = NULL;
+	struct ps_attr *attr = new_attr("page-faults");
+
+	make_process();
+	check_ok(ps_attr_set(attr, PS_ATTR_BRANCH_SAMPLE_TYPE, 1));
+	fake_set_refusal(refuse_branches);
+	check_fails(start_of(&session, &options, attr), PS_ENOSUPP);
+	check_detail("branch_sample_type");
+	fake_set_refusal(NULL);
+	ps_session_destroy(session);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
+/* The count would be 0, and not known. */
+START_TEST(what_never_happens_is_no_event_of_a_session)
+{
+	struct ps_session *session = NULL;
+	struct ps_attr *attr = new_attr("context-switches");
+
+	check_ok(ps_session_create(&session, 0, NULL));
+	check_ok(ps_attr_set(attr, PS_ATTR_EXCLUDE_KERNEL, 1));
+	check_fails(ps_session_add(session, attr), PS_EINVAL_DOM);
+	check_ok(ps_attr_set(attr, PS_ATTR_EXCLUDE_KERNEL, 0));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_TYPE, UINT64_C(1) << 40));
+	check_fails(ps_session_add(session, attr), PS_ENOSUPP);
+	ps_session_destroy(session);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
+START_TEST(sums_of_user_space_alone_say_so)
+{
+	struct ps_session_options options = usual();
+	struct ps_value value = {.value = 0};
+
+	fake_set_paranoid(2, false);
+	struct ps_session *session = started(&options);
+	put_sample(session, instance_of(session, 0)->id, 2);
+	check_ok(ps_session_poll(session, 0));
+	check_ok(ps_session_sum(session, 0, NULL, &value));
+	ck_assert_uint_eq(value.flags, PS_VALUE_SAMPLED | PS_VALUE_USER_ONLY);
+	ps_session_destroy(session);
+}
+END_TEST
+
+/* Its FORK record has found no room: to open it would perhaps observe it twice. */
+START_TEST(a_thread_that_comes_when_a_ring_is_full_is_missed_and_told)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = started(&options);
+	uint64_t words[] = {instance_of(session, 0)->id, UINT64_C(4711) << 32 | 4711, 1000, 0};
+	pid_t missed = 0;
+
+	while (fake_put_record(session->lists.rings[0].fd, PERF_RECORD_SAMPLE, 0, words, 4))
+		;
+	fake_task(PROCESS + 2, "solver", 3);
+	fake_file("/proc/4711/task/4713/stat", "4713 (solver) R 1\n");
+	check_fails(ps__session_attach(session), PS_PARTIAL);
+	check_detail("larger rings");
+	ck_assert_uint_eq(ps_session_missed(session, &missed, 1), 1);
+	ck_assert_int_eq(missed, PROCESS + 2);
+	ps_session_destroy(session);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("session_faults");
@@ -201,5 +275,9 @@ int main(void)
 	tcase_add_test(tests, a_process_goes_on_without_its_first_thread);
 	tcase_add_test(tests, a_thread_is_no_process);
 	tcase_add_test(tests, a_descriptor_that_the_program_closed_is_told);
+	tcase_add_test(tests, a_field_that_the_kernel_refuses_is_named);
+	tcase_add_test(tests, what_never_happens_is_no_event_of_a_session);
+	tcase_add_test(tests, sums_of_user_space_alone_say_so);
+	tcase_add_test(tests, a_thread_that_comes_when_a_ring_is_full_is_missed_and_told);
 	return scene_run(suite);
 }
