@@ -19,6 +19,19 @@
 
 #define PAGES 64
 
+/* The sanitizer's runtime makes a thread, and page faults, of its own: what the session counts
+ * exactly without it. */
+#if defined(__SANITIZE_THREAD__)
+#define HAS_OWN_EVENTS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_OWN_EVENTS 1
+#endif
+#endif
+#ifndef HAS_OWN_EVENTS
+#define HAS_OWN_EVENTS 0
+#endif
+
 /* By the listener; by hardware threads, too. */
 struct heard {
 	uint64_t samples, periods, forks, exits, names, switches, lost, stops, mappings, threads;

@@ -93,13 +93,16 @@ START_TEST(each_page_that_any_thread_touches_is_a_sample)
 	ck_assert_uint_eq(stats.samples, heard.samples);
 	ck_assert_uint_eq(heard.threads, heard.samples);
 	ck_assert_uint_eq(heard.stops, 1);
-	ck_assert_uint_eq(stats.threads, _i ? THREADS + 1 : 1);
+	ck_assert_uint_ge(stats.threads, _i ? THREADS + 1 : 1);
+	if (!HAS_OWN_EVENTS)
+		ck_assert_uint_eq(stats.threads, _i ? THREADS + 1 : 1);
 	ck_assert_uint_eq(heard.exits >= THREADS, 1);
 	check_ok(ps_session_sum(session, 0, NULL, &value));
 	ck_assert_int_eq(value.value, (long long)heard.periods);
 	ck_assert_uint_eq(value.raw, heard.samples);
 	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
-	ck_assert_uint_eq(value.flags, PS_VALUE_SAMPLED);
+	/* Where the caller may not observe the kernel, it also says so. */
+	ck_assert_uint_eq(value.flags & ~(unsigned)PS_VALUE_USER_ONLY, PS_VALUE_SAMPLED);
 	ps_session_destroy(session);
 }
 END_TEST
@@ -216,8 +219,11 @@ START_TEST(closed_descriptors_keep_their_events_and_the_inheritance)
 	run_workers(session, true);
 	ck_assert_uint_le(stats_of(session).descriptors, cpus + 4);
 	ck_assert_uint_le(here_count_descriptors(), before + cpus + 4);
-	ck_assert_uint_eq(stats_of(session).lost, 0);
-	ck_assert_uint_eq(heard.in_pages, THREADS * PAGES);
+	/* Small rings can't take the sanitizer's page faults. */
+	if (!HAS_OWN_EVENTS) {
+		ck_assert_uint_eq(stats_of(session).lost, 0);
+		ck_assert_uint_eq(heard.in_pages, THREADS * PAGES);
+	}
 	ck_assert_int_eq(ps_session_count(session, 0, &count), PS_ENOSUPP);
 	ps_session_destroy(session);
 	ck_assert_uint_eq(here_count_descriptors(), before);
@@ -239,7 +245,8 @@ START_TEST(tasks_names_and_switches_are_heard_without_any_event)
 	usleep(1000);
 	check_ok(ps_session_poll(session, 1000));
 	ck_assert_uint_eq(heard.samples, 0);
-	ck_assert_uint_eq(heard.forks, 1);
+	ck_assert_uint_ge(heard.forks, 1);
+	ck_assert_uint_le(heard.forks, 1 + HAS_OWN_EVENTS);
 	ck_assert_uint_ge(heard.switches, 2);
 	ck_assert_int_eq(ps_session_count(session, 0, &count), PS_ENOEVNT);
 	munmap(worker.pages, PAGES * (size_t)sysconf(_SC_PAGESIZE));
