@@ -89,20 +89,48 @@ int ps__perf_control_clocks(struct ps__perf *perf, unsigned long request)
 	return result;
 }
 
+static int clock_read(struct ps__perf *perf, size_t index)
+{
+	struct ps__clock_time *clock = &perf->base.clocks[index];
+	uint64_t words[3]; /* a dummy's count, enabled, running */
+	ssize_t length = ps__os_read_retried(clock->fd, words, sizeof words);
+
+	if (length != (ssize_t)sizeof words && !ps__os_is_event(clock->fd))
+		return ps__perf_fail_lost(perf);
+	if (length != (ssize_t)sizeof words)
+		return clock_fail(perf, index, "read", length < 0 ? errno : 0);
+	clock->enabled_ns = words[1];
+	clock->running_ns = words[2];
+	return PS_OK;
+}
+
+/* A root's clock for any CPU is its last one. It is read before the others, too: otherwise what a
+ * task spent elsewhere could be the time between two reads. */
+static int clock_read_root(struct ps__perf *perf, size_t first, size_t last)
+{
+	struct ps__clock_time *any = &perf->base.clocks[last];
+	int result = PS_OK;
+
+	if (perf->target.clocks[last].cpu == PS__CLOCK_ANY)
+		result = clock_read(perf, last);
+	any->earlier_ns = any->running_ns;
+	for (size_t index = first; result == PS_OK && index <= last; index++)
+		result = clock_read(perf, index);
+	return result;
+}
+
 int ps__perf_read_clocks(struct ps__backend *backend)
 {
 	struct ps__perf *perf = (struct ps__perf *)backend;
+	const struct ps__clock_place *places = perf->target.clocks;
+	int result = PS_OK;
 
-	for (size_t index = 0; index < backend->clock_count; index++) {
-		struct ps__clock_time *clock = &backend->clocks[index];
-		uint64_t words[3]; /* a dummy's count, enabled, running */
-		ssize_t length = ps__os_read_retried(clock->fd, words, sizeof words);
-		if (length != (ssize_t)sizeof words && !ps__os_is_event(clock->fd))
-			return ps__perf_fail_lost(perf);
-		if (length != (ssize_t)sizeof words)
-			return clock_fail(perf, index, "read", length < 0 ? errno : 0);
-		clock->enabled_ns = words[1];
-		clock->running_ns = words[2];
+	for (size_t first = 0, next; result == PS_OK && first < backend->clock_count;
+	     first = next) {
+		for (next = first + 1; next < backend->clock_count; next++)
+			if (places[next].root != places[first].root)
+				break;
+		result = clock_read_root(perf, first, next - 1);
 	}
-	return PS_OK;
+	return result;
 }

@@ -19,8 +19,11 @@
 
 #include <string.h>
 
-/* Two clocks of a running task are read one after the other. */
+/* The clocks of a running task are started, and read, one after the other. */
 #define LARGEST_SKEW_NS 20000
+
+/* A task that ends needs more time than this on the CPU where it does. */
+#define SHORTEST_STAY_NS 2000
 
 /* Time on CPUs without a clock is told from the lag of software clocks before Linux 6.2: it is more
  * than this part of the whole. */
@@ -168,6 +171,8 @@ struct look {
 	bool is_steady;
 	bool has_any; /* a clock for any CPU, which says: */
 	uint64_t whole_ns;
+	uint64_t least_ns; /* of it: without the time in which the clocks were read, */
+	uint64_t gap_ns;   /* which was this much */
 	uint64_t spent_ns; /* on the CPUs that have a clock */
 	uint64_t away_ns;  /* on others */
 };
@@ -191,8 +196,13 @@ static void look_at_clock(const struct ps_eventset *set, size_t index, struct lo
 	uint64_t ran = ran_ns(set, index);
 
 	if (cpu == PS__CLOCK_ANY) {
+		const struct ps__clock_time *now = &set->counters.backend->clocks[index];
+		const struct ps__clock_time *then = &set->attribution.time_share.known[index];
 		look->has_any = true;
 		look->whole_ns = ran;
+		look->gap_ns = now->running_ns - now->earlier_ns;
+		look->least_ns = ran > look->gap_ns ? ran - look->gap_ns : 0;
+		look->gap_ns += then->running_ns - then->earlier_ns;
 		return;
 	}
 	look->cpus++;
@@ -218,19 +228,26 @@ static struct look look_at_root(const struct ps_eventset *set, size_t first)
 }
 
 /*
+ * The clock of a task that runs elsewhere is enabled there. But the kernel forgets that time if the
+ * task ends there, and the clock for any CPU has it.
+ */
+static bool was_elsewhere(const struct look *look)
+{
+	if (!look->is_steady || look->gap_ns > LARGEST_SKEW_NS)
+		return true;
+	if (look->spent_ns > look->whole_ns)
+		return look->spent_ns - look->whole_ns > LARGEST_SKEW_NS;
+	return look->least_ns > look->spent_ns &&
+	       look->least_ns - look->spent_ns > SHORTEST_STAY_NS;
+}
+
+/*
  * The one CPU on which the root's tasks were since the last fetch; PS__STAYED_NOWHERE: not known.
- * Without a clock for any CPU each CPU has one, and the others stood still. With it: the clock of a
- * task that runs elsewhere is enabled there. But the kernel forgets that time if the task ends
- * there, and the clock for any CPU has it.
+ * Without a clock for any CPU each CPU has one, and the others stood still.
  */
 static int stay_of(const struct look *look)
 {
-	uint64_t skew_ns = look->whole_ns > look->spent_ns ? look->whole_ns - look->spent_ns
-	                                                   : look->spent_ns - look->whole_ns;
-
-	if (look->visited != 1)
-		return PS__STAYED_NOWHERE;
-	if (look->has_any && (!look->is_steady || skew_ns > LARGEST_SKEW_NS))
+	if (look->visited != 1 || (look->has_any && was_elsewhere(look)))
 		return PS__STAYED_NOWHERE;
 	return look->last;
 }

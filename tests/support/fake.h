@@ -115,6 +115,8 @@ void fake_advance_on(uint32_t type, uint64_t config, pid_t tid, int cpu, uint64_
 void fake_set_count(uint32_t type, uint64_t config, uint64_t count); /* also backwards */
 /* Time passes for all enabled groups: enabled += enabled_ns, running += running_ns. */
 void fake_run(uint64_t enabled_ns, uint64_t running_ns);
+/* The same for one counter alone. */
+void fake_run_fd(int fd, uint64_t enabled_ns, uint64_t running_ns);
 void fake_set_error_state(uint32_t type, uint64_t config,
                           bool on); /* read(2) of its group gives 0 bytes */
 void fake_set_waiting(uint32_t type, uint64_t config,

@@ -21,6 +21,18 @@ const struct perf_event_attr *fake_attr_of_fd(int fd)
 	return counter ? &counter->attr : NULL;
 }
 
+void fake_run_fd(int fd, uint64_t enabled_ns, uint64_t running_ns)
+{
+	struct fake_counter *counter = counter_of(fd);
+
+	if (!counter)
+		return;
+	fake__lock();
+	counter->enabled_ns += enabled_ns;
+	counter->running_ns += running_ns;
+	fake__unlock();
+}
+
 uint64_t fake_later_config_of_fd(int fd, int number)
 {
 	struct fake_counter *counter = counter_of(fd);

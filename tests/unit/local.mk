@@ -123,6 +123,7 @@ unit_tests = \
 	tests/unit/test_text \
 	tests/unit/test_threads \
 	tests/unit/test_time_share \
+	tests/unit/test_time_share_choice \
 	tests/unit/test_timestamps \
 	tests/unit/test_topology \
 	tests/unit/test_total \
@@ -192,6 +193,7 @@ EXTRA_DIST += \
 	tests/unit/test_log.h \
 	tests/unit/test_record.h \
 	tests/unit/test_report.h \
+	tests/unit/test_time_share.h \
 	tests/unit/test_sampler.h \
 	tests/unit/test_session.h \
 	tests/unit/test_snapshot.h \
