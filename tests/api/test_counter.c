@@ -117,6 +117,7 @@ START_TEST(a_child_cannot_pause_its_parents_set)
 		bool is_refused = ps_pause(set) == PS_ECLOST && ps_resume(set) == PS_ECLOST &&
 		                  ps_eventset_pause_event(set, 0) == PS_ECLOST &&
 		                  ps_eventset_reset_event(set, 0) == PS_ECLOST;
+		ps_eventset_destroy(set);
 		_exit(is_refused ? 0 : 1);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
