@@ -4,6 +4,7 @@
 #include "sampler_here.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 static uint64_t in_ns(const struct timespec *time)
@@ -236,6 +237,8 @@ START_TEST(a_breakpoint_is_sampled)
 }
 END_TEST
 
+#define MOST_TRAPS 100
+
 static volatile sig_atomic_t traps;
 static volatile unsigned long trap_data;
 
@@ -250,7 +253,9 @@ static void note_trap(int number, siginfo_t *info, void *context)
 	(void)context;
 	memcpy(&data, (const char *)info + SIG_DATA_OFFSET, sizeof data);
 	trap_data = data;
-	traps++;
+	/* Or a machine that repeats the access after the signal would send signals for ever. */
+	if (++traps == MOST_TRAPS)
+		prctl(PR_TASK_PERF_EVENTS_DISABLE);
 }
 
 /* A signal at the very access, with no privilege. */
@@ -278,12 +283,21 @@ START_TEST(an_access_sends_a_signal)
 	sigaction(SIGTRAP, &action, NULL);
 	check_ok(ps_sampler_start(sampler));
 	watched = 1;
-	ck_assert_int_le(traps, 1);
+	bool is_repeated = traps > 1;
 	watched = 2;
 	check_ok(ps_sampler_stop(sampler));
 	watched = 3;
 	uint64_t value = read_count(sampler).value;
 	ps_sampler_destroy(sampler);
+#ifdef __x86_64__
+	ck_assert(!is_repeated);
+#endif
+	/* Where the processor breaks before the access (arm64). */
+	if (is_repeated) {
+		prctl(PR_TASK_PERF_EVENTS_ENABLE);
+		ps_test_skip("this machine breaks before the access, and again after the signal");
+		return;
+	}
 	if (value == 0) {
 		ps_test_skip("this machine takes breakpoints, and never breaks");
 		return;
