@@ -3,6 +3,7 @@
 #ifndef PERFSAGE_SLOW_VISIT_H
 #define PERFSAGE_SLOW_VISIT_H
 
+#include <perfsage/log.h>
 #include <perfsage/region.h>
 
 #ifdef __cplusplus
@@ -54,6 +55,38 @@ typedef void ps_slow_visit(void *context, const struct ps_path *visit, uint64_t 
  */
 PS_PUBLIC int ps_region_set_slower_than(struct ps_region *region, uint64_t limit_ns,
                                         ps_slow_visit *callback, void *context);
+
+/**
+ * Writes the visits of a region that take longer than a limit to a log, a record each.
+ *
+ * In the place of what ps_region_set_slower_than asked for: a visit goes to a
+ * callback or to a log. The records are of the type "visit", in a stream of the
+ * thread's. Points: "entered", "left". Fields: "region" (its name), "path" ("outer/
+ * inner"), "thread" (its number), "wall_ns", "one_in" (of a sampled region: the
+ * visit stands for so many; else 1). Of texts that are too long a part is "...".
+ *
+ * region - from ps_region_define
+ * limit_ns - a visit of more nanoseconds is written; 0: each one
+ * log - NULL: no more visits are written. After ps_log_destroy it is still
+ *     written to, and closed with the profile
+ *
+ * Errors:
+ *   PS_EINVAL - region is NULL
+ *   PS_ENOMEM - no memory
+ *   PS_ESYS - the log is the parent process's
+ *   PS_ECLOST, PS_ECNFLCT - as ps_region_define
+ *
+ * A visit whose counts could not be read or for which there is no memory or space is
+ * not written. It is one of ps_log_lost, and of the failed ones of
+ * ps_profile_faults.
+ *
+ * Any thread; for all threads, from their next visit on. Cost: each boundary inside
+ * such a visit adds its counts once more; a visit that is written costs in
+ * proportion to the paths that its thread has entered; each thread with such a visit
+ * takes a block of the log.
+ */
+PS_PUBLIC int ps_region_log_slower_than(struct ps_region *region, uint64_t limit_ns,
+                                        struct ps_log *log);
 
 #ifdef __cplusplus
 }

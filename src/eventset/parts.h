@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct ps_eventset;
+struct ps__history;
 struct ps__recording;
 
 /* Valid until the set's events change; NULL if it has no such event. */
@@ -63,6 +64,8 @@ static inline uint64_t *ps__snapshot_part(const struct ps_snapshot *snapshot, si
 const struct ps__recording *ps__set_recording(const struct ps_eventset *set);
 /* The CPU of a part, -1: of none, and its struct ps__history's place. */
 int ps__set_part_cpu(const struct ps_eventset *set, size_t index, uint32_t *place);
+/* Where a part's counts are stored; NULL: the set has fewer parts. */
+const struct ps__history *ps__set_part_history(const struct ps_eventset *set, size_t index);
 
 /* event_names.c: as ps__set_find_event, one name after the other; the set is only read. */
 ptrdiff_t ps__set_look_up_event(const struct ps_eventset *set, const char *name);

@@ -21,6 +21,11 @@ int ps__set_part_cpu(const struct ps_eventset *set, size_t index, uint32_t *plac
 	return slot->cpu;
 }
 
+const struct ps__history *ps__set_part_history(const struct ps_eventset *set, size_t index)
+{
+	return index < set->recorder.met_count ? set->recorder.met[index]->history : NULL;
+}
+
 /* Names the slots of one set with one list of events, among those of all sets. */
 static uint64_t new_name(void)
 {

@@ -56,6 +56,7 @@ src_output_liboutput_la_SOURCES = \
 	src/output/text_thread.c \
 	src/output/trace.h \
 	src/output/trace_perfetto.c \
+	src/output/visit_log.c \
 	src/output/wrap.c \
 	src/output/wrap.h \
 	src/output/heat_map.c

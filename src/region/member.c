@@ -27,7 +27,7 @@ void ps__member_free(struct ps__member *member)
 {
 	ps_eventset_destroy(member->set);
 	ps__node_free_all(member);
-	ps__slow_free_watches(member);
+	ps__slow_end_thread(member);
 	ps__os_free(member->levels);
 	ps__os_free(member);
 }
@@ -175,7 +175,7 @@ static PS__HOT int member_add(void *context, const struct ps__taken *taken)
 	ps__node_begin(node);
 	ps__cell_add(cell, taken);
 	ps__node_end(node);
-	if (__builtin_expect(member->watch != NULL, 0))
+	if (__builtin_expect(member->watches.open != NULL, 0))
 		ps__slow_add(member, taken);
 	return PS_OK;
 }
@@ -214,7 +214,7 @@ PS__HOT int ps__member_leave(struct ps__member *member)
 	    atomic_load_explicit(&node->visits.count, memory_order_relaxed) % PS__REVIEW_VISITS ==
 	        0)
 		ps__sampling_review(member, level->region, node, now_ns);
-	if (__builtin_expect(member->watch != NULL, 0))
+	if (__builtin_expect(member->watches.open != NULL, 0))
 		ps__slow_end(member, now_ns, result);
 	return result;
 }

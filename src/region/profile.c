@@ -76,6 +76,8 @@ static void profile_free_settings(struct ps_region *region)
 	ps__os_free(region->powers);
 	for (struct ps__slow *slow = atomic_load(&region->slow); slow; slow = before) {
 		before = slow->before;
+		if (slow->writer)
+			slow->writer->release(slow->context);
 		ps__os_free(slow);
 	}
 }

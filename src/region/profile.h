@@ -100,9 +100,8 @@ struct ps__member {
 	size_t room;  /* that levels has */
 	struct ps__node *root;
 	struct ps__node *newest;
-	struct ps__links links;  /* from a node and a rate to the node below */
-	struct ps__watch *watch; /* of the innermost visit that is watched; see slow.c */
-	struct ps__watch *idle_watches;
+	struct ps__links links; /* from a node and a rate to the node below */
+	struct ps__watches watches;
 	volatile bool is_changing; /* counts, visits or numbers of a node */
 	uint64_t random;
 	double visit_ns; /* what a visit costs, if there is a budget; else 0 */

@@ -117,26 +117,33 @@ int ps_region_define(struct ps_region **out, struct ps_profile *profile, const c
 	return PS_OK;
 }
 
-int ps_region_set_slower_than(struct ps_region *region, uint64_t limit_ns, ps_slow_visit *callback,
-                              void *context)
+int ps__region_set_slow(struct ps_region *region, const struct ps__slow *slow, const char *call)
 {
 	if (!region)
-		return ps__fail(PS_EINVAL, "ps_region_set_slower_than: the region is NULL");
-	int result = ps__profile_begin(region->profile, "ps_region_set_slower_than");
+		return ps__fail(PS_EINVAL, "%s: the region is NULL", call);
+	int result = ps__profile_begin(region->profile, call);
 	if (result != PS_OK)
 		return result;
-	struct ps__slow *slow = ps__os_calloc(1, sizeof *slow);
-	if (slow) {
-		*slow = (struct ps__slow){
-		    .limit_ns = limit_ns, .callback = callback, .context = context};
+	struct ps__slow *own = ps__os_calloc(1, sizeof *own);
+	if (own) {
+		*own = *slow;
 		pthread_mutex_lock(&region->profile->lock);
-		slow->before = atomic_load_explicit(&region->slow, memory_order_relaxed);
+		own->before = atomic_load_explicit(&region->slow, memory_order_relaxed);
 		/* Pairs with the acquiring load of region_enter. */
-		atomic_store_explicit(&region->slow, slow, memory_order_release);
+		atomic_store_explicit(&region->slow, own, memory_order_release);
 		pthread_mutex_unlock(&region->profile->lock);
 	}
 	ps__profile_end();
-	return slow ? PS_OK : ps__fail_memory("the limit of a region's visits");
+	return own ? PS_OK : ps__fail_memory("the limit of a region's visits");
+}
+
+int ps_region_set_slower_than(struct ps_region *region, uint64_t limit_ns, ps_slow_visit *callback,
+                              void *context)
+{
+	const struct ps__slow slow = {
+	    .limit_ns = limit_ns, .callback = callback, .context = context};
+
+	return ps__region_set_slow(region, &slow, "ps_region_set_slower_than");
 }
 
 static __attribute__((cold, noinline)) int region_make_level(struct ps__member *member)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Visits that take long are reported one by one. While one of such a region is open, each boundary
- * adds its counts to a node of the visit's own, too.
+ * Visits that take long are reported or written one by one. While one of such a region is open,
+ * each boundary adds its counts to a node of the visit's own, too.
  */
 #include "region/slow.h"
 
@@ -20,10 +20,10 @@ struct ps__watch {
 
 static struct ps__watch *slow_make_watch(struct ps__member *member)
 {
-	struct ps__watch *watch = member->idle_watches;
+	struct ps__watch *watch = member->watches.idle;
 
 	if (watch) {
-		member->idle_watches = watch->outer;
+		member->watches.idle = watch->outer;
 		return watch;
 	}
 	struct ps__held held;
@@ -35,7 +35,7 @@ static struct ps__watch *slow_make_watch(struct ps__member *member)
 
 void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int boundary)
 {
-	if (!slow->callback)
+	if (!slow->callback && !slow->writer)
 		return;
 	struct ps__watch *watch = slow_make_watch(member);
 	if (!watch) {
@@ -45,13 +45,13 @@ void ps__slow_begin(struct ps__member *member, const struct ps__slow *slow, int 
 	watch->slow = slow;
 	watch->depth = member->depth + 1;
 	watch->is_lost = boundary != PS_OK;
-	watch->outer = member->watch;
-	member->watch = watch;
+	watch->outer = member->watches.open;
+	member->watches.open = watch;
 }
 
 void ps__slow_add(struct ps__member *member, const struct ps__taken *taken)
 {
-	for (struct ps__watch *watch = member->watch; watch; watch = watch->outer) {
+	for (struct ps__watch *watch = member->watches.open; watch; watch = watch->outer) {
 		struct ps__node_cell *cell = ps__node_cell(&watch->node, taken);
 		if (cell)
 			ps__cell_add(cell, taken);
@@ -62,7 +62,7 @@ void ps__slow_add(struct ps__member *member, const struct ps__taken *taken)
 
 void ps__slow_lose(struct ps__member *member)
 {
-	for (struct ps__watch *watch = member->watch; watch; watch = watch->outer)
+	for (struct ps__watch *watch = member->watches.open; watch; watch = watch->outer)
 		watch->is_lost = true;
 }
 
@@ -77,8 +77,8 @@ static void slow_release(struct ps__member *member, struct ps__watch *watch)
 			ps__store_word(&cell->words[word], 0);
 		atomic_store_explicit(&cell->mark, 0, memory_order_relaxed);
 	}
-	watch->outer = member->idle_watches;
-	member->idle_watches = watch;
+	watch->outer = member->watches.idle;
+	member->watches.idle = watch;
 }
 
 /* The paths of one visit; NULL for lack of memory. */
@@ -98,6 +98,23 @@ static struct ps_paths *slow_make_paths(const struct ps__member *member, struct 
 		return paths;
 	ps_paths_destroy(paths);
 	return NULL;
+}
+
+static void slow_write(struct ps__member *member, struct ps__watch *watch, uint64_t left_ns)
+{
+	const struct ps__slow *slow = watch->slow;
+	const struct ps__visit visit = {.depth = watch->depth,
+	                                .counts = watch->is_lost ? NULL : &watch->node,
+	                                .entered_ns = member->levels[watch->depth - 1].entered_ns,
+	                                .left_ns = left_ns};
+	struct ps__held held;
+
+	ps__signals_hold(&held);
+	bool is_written = slow->writer->write(slow->context, member, &visit);
+	slow_release(member, watch);
+	ps__signals_release(&held);
+	if (!is_written)
+		ps__profile_note(member->profile, PS__FAULT_FAILED);
 }
 
 static void slow_report(struct ps__member *member, struct ps__watch *watch, uint64_t left_ns)
@@ -127,16 +144,18 @@ static void slow_report(struct ps__member *member, struct ps__watch *watch, uint
 
 void ps__slow_end(struct ps__member *member, uint64_t left_ns, int boundary)
 {
-	struct ps__watch *watch = member->watch;
+	struct ps__watch *watch = member->watches.open;
 
 	if (watch->depth != member->depth + 1)
 		return;
-	member->watch = watch->outer;
+	member->watches.open = watch->outer;
 	watch->is_lost |= boundary != PS_OK;
-	if (left_ns - member->levels[member->depth].entered_ns > watch->slow->limit_ns)
-		slow_report(member, watch, left_ns);
-	else
+	if (left_ns - member->levels[member->depth].entered_ns <= watch->slow->limit_ns)
 		slow_release(member, watch);
+	else if (watch->slow->writer)
+		slow_write(member, watch, left_ns);
+	else
+		slow_report(member, watch, left_ns);
 }
 
 static void slow_free_watches(struct ps__watch *watch)
@@ -149,8 +168,14 @@ static void slow_free_watches(struct ps__watch *watch)
 	}
 }
 
-void ps__slow_free_watches(struct ps__member *member)
+void ps__slow_end_thread(struct ps__member *member)
 {
-	slow_free_watches(member->watch);
-	slow_free_watches(member->idle_watches);
+	struct ps__visit_stream *next;
+
+	for (struct ps__visit_stream *stream = member->watches.streams; stream; stream = next) {
+		next = stream->next;
+		stream->writer->end(stream);
+	}
+	slow_free_watches(member->watches.open);
+	slow_free_watches(member->watches.idle);
 }

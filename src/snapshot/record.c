@@ -213,7 +213,7 @@ int ps__log_next_block(struct ps_log_stream *stream)
 }
 
 /* The numbers of the records that follow leave one out, so they need another block. */
-static int lose(struct ps_log_stream *stream, int code)
+int ps__log_lose(struct ps_log_stream *stream, int code)
 {
 	ps__log_end_block(stream);
 	stream->attempts++;
@@ -225,8 +225,8 @@ static int lose(struct ps_log_stream *stream, int code)
 
 static int lose_large(struct ps_log_stream *stream, size_t words)
 {
-	return lose(stream,
-	            ps__fail(PS_EBUF,
+	return ps__log_lose(
+	    stream, ps__fail(PS_EBUF,
 	                     "ps_log_write: a record may need %zu bytes, and a block has %zu: "
 	                     "give a larger block_bytes to ps_log_create",
 	                     words * sizeof(uint64_t), stream->log->file.block_bytes));
@@ -239,12 +239,12 @@ static __attribute__((cold, noinline)) int write_to_next_block(struct ps_log_str
 	size_t words = count_words(stream, stream->known, true);
 
 	if (words == 0)
-		return lose(stream, ps__fail_memory("a log's record"));
+		return ps__log_lose(stream, ps__fail_memory("a log's record"));
 	if (words > room / sizeof(uint64_t) || words > PS__LOG_LENGTH)
 		return lose_large(stream, words);
 	int result = ps__log_next_block(stream);
 	if (result != PS_OK)
-		return lose(stream, result);
+		return ps__log_lose(stream, result);
 	publish(stream, stream->known, true);
 	return PS_OK;
 }

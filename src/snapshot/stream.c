@@ -54,36 +54,23 @@ static int allocate(struct ps_log_stream *stream, const struct ps_log_type *type
 	return PS_OK;
 }
 
-/* A first snapshot tells whose they are. */
-static int look_at_set(struct ps_log_stream *stream, const struct ps_log_type *type)
-{
-	struct ps_snapshot *snapshot = NULL;
-	int result = ps_snapshot_take(stream->set, &snapshot);
-
-	if (result != PS_OK && result != PS_PARTIAL)
-		return result;
-	stream->of = snapshot->of;
-	ps_snapshot_destroy(snapshot);
-	return ps__log_describe_type(ps__set_recording(stream->set), type, &stream->description,
-	                             &stream->description_bytes);
-}
-
-static int begin(struct ps_log_stream *stream)
+static int describe(struct ps_log_stream *stream, const struct ps_log_type *type)
 {
 	size_t room = stream->log->file.block_bytes / 2;
+	int result = ps__log_describe_type(ps__set_recording(stream->set), type,
+	                                   &stream->description, &stream->description_bytes);
 
-	if (stream->description_bytes > room)
+	if (result == PS_OK && stream->description_bytes > room)
 		return ps__fail(PS_EBUF,
 		                "ps_log_stream_create: the description of the events, points and "
 		                "fields needs %zu bytes of a block's %zu: give a larger "
 		                "block_bytes to ps_log_create",
 		                stream->description_bytes, stream->log->file.block_bytes);
-	stream->number = atomic_fetch_add_explicit(&stream->log->streams, 1, memory_order_relaxed);
-	return ps__log_next_block(stream);
+	return result;
 }
 
-static int create(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
-                  const struct ps_log_type *type)
+int ps__log_stream_make(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
+                        const struct ps_log_type *type)
 {
 	struct ps_log_stream *stream = ps__os_calloc(1, sizeof *stream);
 
@@ -93,14 +80,48 @@ static int create(struct ps_log_stream **out, struct ps_log *log, struct ps_even
 	stream->set = set;
 	int result = allocate(stream, type);
 	if (result == PS_OK)
-		result = look_at_set(stream, type);
-	if (result == PS_OK)
-		result = begin(stream);
+		result = describe(stream, type);
 	if (result != PS_OK) {
 		stream_free(stream);
 		return result;
 	}
+	stream->number = atomic_fetch_add_explicit(&log->streams, 1, memory_order_relaxed);
 	ps__log_hold(log);
+	*out = stream;
+	return PS_OK;
+}
+
+/* A first snapshot tells whose they are. */
+static int look_at_set(struct ps_eventset *set, uint64_t *of)
+{
+	struct ps_snapshot *snapshot = NULL;
+	int result = ps_snapshot_take(set, &snapshot);
+
+	if (result != PS_OK && result != PS_PARTIAL)
+		return result;
+	*of = snapshot->of;
+	ps_snapshot_destroy(snapshot);
+	return PS_OK;
+}
+
+static int create(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
+                  const struct ps_log_type *type)
+{
+	struct ps_log_stream *stream;
+	uint64_t of;
+	int result = look_at_set(set, &of);
+
+	if (result == PS_OK)
+		result = ps__log_stream_make(&stream, log, set, type);
+	if (result != PS_OK)
+		return result;
+	stream->of = of;
+	result = ps__log_next_block(stream);
+	if (result != PS_OK) {
+		ps__log_release(log);
+		stream_free(stream);
+		return result;
+	}
 	*out = stream;
 	return PS_OK;
 }
@@ -161,6 +182,29 @@ int ps_log_take(struct ps_log_stream *stream, unsigned point)
 	             : fail_index("ps_log_take", "point", point, stream->point_count);
 	ps__log_leave(stream);
 	return result;
+}
+
+struct ps_snapshot *ps__log_fill_point(struct ps_log_stream *stream, unsigned point, size_t parts)
+{
+	size_t width = ps__recording_width(ps__set_recording(stream->set));
+	struct ps_snapshot **at = &stream->points[point].snapshot;
+
+	if (!*at || (*at)->room < parts) {
+		struct ps_snapshot *made = ps__os_calloc(1, sizeof *made);
+		uint64_t *words = made ? ps__os_calloc(parts * (1 + width), sizeof *words) : NULL;
+		if (!words) {
+			ps__os_free(made);
+			return NULL;
+		}
+		*made = (struct ps_snapshot){.width = width, .room = parts, .parts = words};
+		ps_snapshot_destroy(*at);
+		*at = made;
+	}
+	(*at)->count = parts;
+	memset((*at)->parts, 0, parts * (1 + width) * sizeof *(*at)->parts);
+	stream->known.points |= 1u << point;
+	stream->changed.points |= 1u << point;
+	return *at;
 }
 
 static int fail_kind(const char *call, unsigned field, enum ps_log_kind kind)

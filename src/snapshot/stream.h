@@ -57,6 +57,18 @@ int ps__log_describe_type(const struct ps__recording *recording, const struct ps
 /* Are its names and numbers such as a description can have? PS_EINVAL. */
 int ps__log_check_type(const struct ps_log_type *type);
 
+/* stream.c: a stream whose points are filled by a room above, not by ps_log_take. The set was
+ * started; the type is one that ps__log_check_type accepts. It takes a block when it is written to.
+ * PS_EBUF, PS_ENOMEM. */
+int ps__log_stream_make(struct ps_log_stream **out, struct ps_log *log, struct ps_eventset *set,
+                        const struct ps_log_type *type);
+/* A point of the next record of such a stream, for so many of the set's parts, which are 0. NULL
+ * for lack of memory. */
+struct ps_snapshot *ps__log_fill_point(struct ps_log_stream *stream, unsigned point, size_t parts);
+
+/* record.c: counts a record that can't be written, and returns the code. */
+int ps__log_lose(struct ps_log_stream *stream, int code);
+
 /* record.c: begins a block, and ends the one before. On failure the stream is as it was. */
 int ps__log_next_block(struct ps_log_stream *stream);
 /* No more records come into its block. */

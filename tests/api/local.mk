@@ -14,6 +14,7 @@ api_tests = \
 	tests/api/test_jump \
 	tests/api/test_log \
 	tests/api/test_log_left \
+	tests/api/test_visit_log \
 	tests/api/test_malloc \
 	tests/api/test_marks \
 	tests/api/test_perf_list \
@@ -63,6 +64,7 @@ tests_api_test_fork_LDADD = $(api_libs)
 tests_api_test_jump_LDADD = $(api_libs)
 tests_api_test_log_LDADD = $(api_libs)
 tests_api_test_log_left_LDADD = $(api_libs)
+tests_api_test_visit_log_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/log_here.h
 
 # Its own malloc comes before the C library's, so it must be seen by the shared library.

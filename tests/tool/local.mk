@@ -33,10 +33,12 @@ tool_tests = \
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py
 
-check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked
+check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/visits
 tests_tool_faults_SOURCES = tests/tool/faults.c
 tests_tool_faults_LDADD =
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
 tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
+tests_tool_visits_SOURCES = tests/tool/visits.c
+tests_tool_visits_LDADD = libperfsage.la

@@ -85,6 +85,7 @@ unit_tests = \
 	tests/unit/test_region \
 	tests/unit/test_sampling \
 	tests/unit/test_slow_visits \
+	tests/unit/test_visit_log \
 	tests/unit/test_region_threads \
 	tests/unit/test_record \
 	tests/unit/test_record_damage \

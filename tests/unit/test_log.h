@@ -3,9 +3,11 @@
 #ifndef PS_TESTS_TEST_LOG_H
 #define PS_TESTS_TEST_LOG_H
 
+#include "base/os.h"
 #include "support/scene.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,6 +86,23 @@ static inline struct ps_log_info log_info(const struct ps_log_reader *reader, si
 
 	check_ok(ps_log_describe(reader, stream, &info));
 	return info;
+}
+
+/* A full disk, as far as this process is concerned: files have at most so many bytes. */
+static rlim_t log_most_bytes;
+
+static inline int log_tell_limit(int resource, struct rlimit *limit)
+{
+	*limit = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+	if (resource == RLIMIT_FSIZE)
+		limit->rlim_cur = log_most_bytes;
+	return 0;
+}
+
+static inline void limit_files(rlim_t bytes)
+{
+	log_most_bytes = bytes;
+	ps__os.getrlimit = log_tell_limit;
 }
 
 /* Is there another record? It must have this number. */

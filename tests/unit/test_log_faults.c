@@ -9,28 +9,10 @@
 
 #include <errno.h>
 #include <setjmp.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #define BLOCK   65536
 #define RECORDS 700 /* more than a block has */
-
-/* A full disk, as far as this process is concerned: files have at most so many bytes. */
-static rlim_t most_bytes;
-
-static int tell_limit(int resource, struct rlimit *limit)
-{
-	*limit = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
-	if (resource == RLIMIT_FSIZE)
-		limit->rlim_cur = most_bytes;
-	return 0;
-}
-
-static void limit_files(rlim_t bytes)
-{
-	most_bytes = bytes;
-	ps__os.getrlimit = tell_limit;
-}
 
 /* Until it is lost. */
 static unsigned write_until_full(struct ps_log_stream *stream)
