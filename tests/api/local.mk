@@ -25,6 +25,7 @@ api_tests = \
 	tests/api/test_region \
 	tests/api/test_region_jump \
 	tests/api/test_sampler \
+	tests/api/test_sampler_breakpoint \
 	tests/api/test_sampler_tasks \
 	tests/api/test_session \
 	tests/api/test_session_threads \
@@ -105,6 +106,7 @@ tests_api_test_record_LDADD = $(api_libs)
 tests_api_test_region_LDADD = $(api_libs)
 tests_api_test_region_jump_LDADD = $(api_libs)
 tests_api_test_sampler_LDADD = $(api_libs)
+tests_api_test_sampler_breakpoint_LDADD = $(api_libs)
 tests_api_test_sampler_tasks_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/sampler_here.h
 tests_api_test_session_LDADD = $(api_libs)
