@@ -371,6 +371,10 @@ enum ps_attribution stat_count_attribution(const struct stat_count *count, const
 	enum ps_attribution weakest = PS_ATTRIBUTION_EXACT;
 
 	*why = "";
+	if (stat_times_are_all(count->model)) {
+		*why = "the times of a run are of the whole machine";
+		return PS_ATTRIBUTION_LAST_CPU;
+	}
 	for (size_t index = 0; index < count->set_count; index++) {
 		const char *reason;
 		enum ps_attribution one = ps_eventset_attribution(count->sets[index], &reason);

@@ -22,6 +22,15 @@ unsigned stat_times_bit(const char *name)
 	return 0;
 }
 
+bool stat_times_are_all(const struct ps_eventset *model)
+{
+	size_t events = ps_eventset_event_count(model), index = 0;
+
+	while (index < events && stat_times_bit(ps_eventset_event_name(model, index)))
+		index++;
+	return index == events;
+}
+
 static long long times_of(const struct timeval *time)
 {
 	return (long long)time->tv_sec * 1000000000 + (long long)time->tv_usec * 1000;

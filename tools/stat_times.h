@@ -15,6 +15,9 @@ enum {
 /* The bit of a name that is one of them; 0 for another. */
 unsigned stat_times_bit(const char *name);
 
+/* True if the set has no event that the kernel counts. */
+bool stat_times_are_all(const struct ps_eventset *model);
+
 /* At the end of a run, after its counts. usage: the command's; NULL if that isn't known. -1 after a
  * complaint. */
 int stat_times_store(struct stat_count *count, uint64_t elapsed_ns, const struct rusage *usage);

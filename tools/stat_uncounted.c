@@ -4,6 +4,7 @@
 #include "tools/stat.h"
 
 #include "tools/processes.h"
+#include "tools/stat_times.h"
 #include "tools/terminal.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ void stat_uncounted_take(struct stat_count *count)
 {
 	struct stat_uncounted *sum = &count->uncounted;
 
-	if (!sum->is_of_processes)
+	/* The times of a run are not what the kernel counts of programs. */
+	if (!sum->is_of_processes || stat_times_are_all(count->model))
 		return;
 	*sum = (struct stat_uncounted){.is_of_processes = true, .children = sum->children};
 	if (count->how.method == STAT_METHOD_WHOLE || count->how.method == STAT_METHOD_TIME_SHARE) {
