@@ -22,7 +22,7 @@ match_programs() {
 # add_test PREFIX NAME PROGRAM. Examples say nothing of tests, so their job does. With user: as an unprivileged user.
 add_test() {
 	local run_it="./$3" name=$2
-	[ "$1" != user ] || name=user-$name run_it="su -s /bin/sh nobody -c ./$3"
+	[ "$1" != user ] || name=user-$name run_it="su -s /bin/sh nobody -c 'cd /tmp && /perfsage/$3'"
 	{
 		echo "export CK_DEFAULT_TIMEOUT=$job_limit"
 		[ "$1" != user ] || echo "echo 2 >/proc/sys/kernel/perf_event_paranoid"

@@ -19,22 +19,23 @@ static void touch(int count)
 		*pages = 1;
 }
 
+static struct ps_topology *topology;
+static struct ps_eventset *model;
+static struct ps_log *written;
+
 static int begin(struct ps_profile **profile, const char *path, struct ps_region *regions[3])
 {
 	static const char *const names[] = {"outer", "inner", "last"};
-	struct ps_topology *topology = NULL;
-	struct ps_eventset *model = NULL;
-	struct ps_log *log = NULL;
 
 	if (ps_topology_load(&topology, NULL) != PS_OK || ps_eventset_create(&model) != PS_OK ||
 	    ps_eventset_add(model, "page-faults:u") != PS_OK ||
 	    ps_profile_create(profile, model, ps_topology_root(topology)) != PS_OK ||
-	    ps_log_create(&log, path, ps_topology_root(topology), NULL) != PS_OK)
+	    ps_log_create(&written, path, ps_topology_root(topology), NULL) != PS_OK)
 		return -1;
 	for (int index = 0; index < 3; index++) {
 		if (ps_region_define(&regions[index], *profile, names[index]) != PS_OK)
 			return -1;
-		if (index > 0 && ps_region_log_slower_than(regions[index], 0, log) != PS_OK)
+		if (index > 0 && ps_region_log_slower_than(regions[index], 0, written) != PS_OK)
 			return -1;
 	}
 	return 0;
@@ -66,5 +67,8 @@ int main(int argc, char **argv)
 	touch(50);
 	ps_region_leave(regions[2]);
 	ps_profile_destroy(profile);
+	ps_log_destroy(written);
+	ps_eventset_destroy(model);
+	ps_topology_destroy(topology);
 	return 0;
 }
