@@ -69,8 +69,7 @@ START_TEST(read_accum_stop_count_what_a_plain_papi_run_of_the_same_work_counts)
 	papi_here_expect(plain[0][0], PAGES);
 	papi_here_expect(plain[1][0], PAGES + 10);
 	papi_here_expect_same(papi_here_count(thread, event, read), plain[1][0]);
-	papi_here_expect_same(papi_here_count(thread, papi_here_name(papi, 1), read),
-	                      plain[1][1]);
+	papi_here_expect_same(papi_here_count(thread, papi_here_name(papi, 1), read), plain[1][1]);
 
 	papi_here_watch();
 	results[2] = ps_start(set);
