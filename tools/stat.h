@@ -101,6 +101,8 @@ bool stat_options_tell_tasks(const struct stat_options *options);
 
 /* Is the command what is counted? Else it says how long to count. */
 bool stat_options_counts_command(const struct stat_options *options);
+/* Says why these of stat_times.h can't be known with the options; NULL: they can. */
+const char *stat_options_refuse_times(const struct stat_options *options, unsigned times);
 
 /* stat_count.c: the events in a model, of which every set is a clone; the event
  * sets of one run, and the topology that they store their readings in. */

@@ -5,6 +5,7 @@
 
 #include "analysis/metric_file.h"
 #include "tools/metrics.h"
+#include "tools/stat_times.h"
 #include "tools/terminal.h"
 
 #include <math.h>
@@ -20,9 +21,11 @@ struct asked {
 /* Keeps a metric whose events can be counted here, and tells why it can't be else. */
 static int asked_add_metric(struct asked *asked, const struct ps__metric_ask *ask)
 {
+	struct ps__metric_ask with_times = *ask;
 	char name[PS__METRIC_NAME_BYTES];
-	int code = ps__metric_add_events(asked->events, ask);
 
+	with_times.has_run_times = !stat_options_refuse_times(asked->options, STAT_TIMES_ALL);
+	int code = ps__metric_add_events(asked->events, &with_times);
 	if (code != PS_OK)
 		return tool_complain("-M: %s", ps_error_detail()), 0;
 	snprintf(name, sizeof name, "%s%s", ask->metric->name, ask->modifier);
@@ -40,7 +43,8 @@ static int asked_add_group(struct asked *asked, const char *group)
 	for (const struct ps__metric *metric = ps__metric_next(NULL); metric && result == 0;
 	     metric = ps__metric_next(metric)) {
 		if (ps__metric_is_in(metric, group))
-			result = asked_add_metric(asked, &(struct ps__metric_ask){metric, ""});
+			result =
+			    asked_add_metric(asked, &(struct ps__metric_ask){metric, "", false});
 	}
 	return result;
 }

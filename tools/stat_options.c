@@ -352,12 +352,8 @@ static const char *options_find_regions_conflict(const struct stat_options *opti
 }
 
 /* They are known when the run is over. */
-static const char *options_find_times_conflict(const struct stat_options *options)
+const char *stat_options_refuse_times(const struct stat_options *options, unsigned times)
 {
-	unsigned times = 0;
-
-	for (size_t index = 0; index < options->events.count; index++)
-		times |= stat_times_bit(options->events.names[index]);
 	if (times && options->interval_ms)
 		return "-I excludes duration_time, user_time and system_time, which are known when "
 		       "the run is over: each line has its interval";
@@ -374,6 +370,15 @@ static const char *options_find_times_conflict(const struct stat_options *option
 		return "user_time and system_time exclude --delay: the kernel tells them from the "
 		       "command's start on";
 	return NULL;
+}
+
+static const char *options_find_times_conflict(const struct stat_options *options)
+{
+	unsigned times = 0;
+
+	for (size_t index = 0; index < options->events.count; index++)
+		times |= stat_times_bit(options->events.names[index]);
+	return stat_options_refuse_times(options, times);
 }
 
 /* Says what is wrong with the options together; NULL if nothing is. */

@@ -248,7 +248,7 @@ struct walk {
 static bool metric_is_first(const struct ps__recording *recording, size_t column,
                             const struct ps__metric *first, const struct ps__metric_ask *ask)
 {
-	struct ps__metric_ask chosen = {first, ask->modifier};
+	struct ps__metric_ask chosen = {first, ask->modifier, false};
 	struct ps__metric_places places;
 
 	for (const struct ps__recording *before = ps__recording_first(recording->topology);

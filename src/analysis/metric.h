@@ -63,6 +63,7 @@ static inline bool ps__metric_is_builtin(const struct ps__metric *metric)
 struct ps__metric_ask {
 	const struct ps__metric *metric;
 	const char *modifier; /* ":u", or ""; the end of the name that was asked for */
+	bool has_run_times; /* the caller stores duration_time and its like when its run is over */
 };
 
 /* By a name with or without modifiers; NULL: there is no such metric. */

@@ -2,6 +2,7 @@
 /* The events of a metric, or of all metrics of a group, are added to an event set. */
 #include "analysis/metric_file.h"
 #include "base/error.h"
+#include "event/event.h"
 #include "eventset/parts.h"
 
 #include <stdio.h>
@@ -9,14 +10,16 @@
 #include <strings.h>
 
 /* An event that is in the set already is none to add. */
-static int events_add_name(struct ps_eventset *set, const char *event, const char *modifier)
+static int events_add_name(struct ps_eventset *set, const char *event, const char *modifier,
+                           bool has_run_times)
 {
 	char name[PS__METRIC_NAME_BYTES];
 	int code;
 
 	if (snprintf(name, sizeof name, "%s%s", event, modifier) >= (int)sizeof name)
 		return ps__fail(PS_ENOEVNT, "'%.80s...' is no event: its name is too long", event);
-	code = ps_eventset_add(set, name);
+	code = has_run_times && ps__run_time_is(name) ? ps_eventset_add_optional(set, name)
+	                                              : ps_eventset_add(set, name);
 	return code == PS_ECNFLCT && ps__set_look_up_event(set, name) >= 0 ? PS_OK : code;
 }
 
@@ -29,7 +32,8 @@ static int events_add_operand(struct ps_eventset *set, const struct ps__metric_a
 	struct ps__failure failure = {.code = PS_OK};
 
 	for (size_t index = 0; names[index]; index++) {
-		int code = events_add_name(set, names[index], is_plain ? "" : ask->modifier);
+		int code = events_add_name(set, names[index], is_plain ? "" : ask->modifier,
+		                           ask->has_run_times);
 		if (code == PS_OK)
 			return PS_OK;
 		ps__failure_keep(&failure, code);
@@ -82,7 +86,7 @@ static int events_add_group(struct ps_eventset *set, const char *name)
 	     metric = ps__metric_next(metric)) {
 		if (!ps__metric_is_in(metric, name))
 			continue;
-		int code = ps__metric_add_events(set, &(struct ps__metric_ask){metric, ""});
+		int code = ps__metric_add_events(set, &(struct ps__metric_ask){metric, "", false});
 		added += code == PS_OK;
 		ps__failure_keep(&failure, code);
 	}

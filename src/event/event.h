@@ -98,7 +98,8 @@ void ps__event_recode(struct ps__event *event);
 int ps__event_copy(struct ps__event *out, const struct ps__event *model);
 void ps__event_clear(struct ps__event *event); /* releases what it owns; may be called twice */
 
-/* run_time.c: fails, and says what to do instead. */
+/* run_time.c. The second one fails, and says what to do instead. */
+bool ps__run_time_is(const char *name);
 int ps__run_time_refuse(const struct ps__event *event);
 
 /* split.c: the next name of a list with commas: *rest is the list itself at first, NULL behind its

@@ -32,6 +32,15 @@ int ps__run_time_find(struct ps__event *event, struct ps__lookup *lookup)
 	return PS__NOT_HERE;
 }
 
+bool ps__run_time_is(const char *name)
+{
+	for (size_t index = 0; index < sizeof names / sizeof *names; index++) {
+		if (strcmp(names[index], name) == 0)
+			return true;
+	}
+	return false;
+}
+
 int ps__run_time_refuse(const struct ps__event *event)
 {
 	return ps__fail(
