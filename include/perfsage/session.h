@@ -241,6 +241,28 @@ PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, u
 PS_PUBLIC int ps_session_sum(const struct ps_session *session, size_t event,
                              const struct ps_component *component, struct ps_value *value);
 
+/**
+ * Stores the sums of all samples so far in the tree, as a reading of each hardware thread that had
+ * one. Its events are called "sampled NAME": readings of counts have other names, and no total adds
+ * the two. ps_component_total gives them, and all formats show them, with
+ * PS_STATUS_SCALED and PS_VALUE_SAMPLED. They stay when the session is destroyed.
+ *
+ * timestamp - NULL, or receives the reading's, in nanoseconds of CLOCK_MONOTONIC; untouched on
+ *     failure
+ *
+ * Not while another thread runs the session. Others may read the tree meanwhile.
+ *
+ * Errors:
+ *   PS_EINVAL - session is NULL, has no root, or its topology was destroyed
+ *   PS_ENOTRUN - it was not started
+ *   PS_ENOEVST - there is no sample yet
+ *   PS_ENOMEM - no memory; nothing is stored, and the sums stay
+ *   PS_ECLOST - it is the parent's session
+ *
+ * Cost: no system call; some stores for each hardware thread and event.
+ */
+PS_PUBLIC int ps_session_store(struct ps_session *session, uint64_t *timestamp);
+
 /** Closes all and frees the session; NULL does nothing. No other thread may use it. */
 PS_PUBLIC void ps_session_destroy(struct ps_session *session);
 

@@ -44,8 +44,9 @@ enum ps_value_flag {
 	PS_VALUE_INTERRUPTED = 1 << 4, /* the counter was off: error state, CPU offline, prctl(2) */
 	PS_VALUE_MERGED = 1 << 5,    /* a sum over parts; their status or attribution may differ */
 	PS_VALUE_SATURATED = 1 << 8, /* beyond 64 bits: the largest (or least) number */
-	PS_VALUE_SAMPLED = 1 << 9,   /* an estimate, from the visits of regions that were counted */
-	PS_VALUE_PAUSED = 1 << 10    /* left out while it was paused: ps_eventset_pause_event */
+	PS_VALUE_SAMPLED =
+	    1 << 9, /* an estimate: of regions' visits that were counted, or samples */
+	PS_VALUE_PAUSED = 1 << 10 /* left out while it was paused: ps_eventset_pause_event */
 };
 
 /**

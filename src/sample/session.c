@@ -325,6 +325,7 @@ void ps_session_destroy(struct ps_session *session)
 	ps__os_free(lists->cpus);
 	ps__os_free(session->polled);
 	ps__os_free(session->sums);
+	ps__session_leave_store(session);
 	ps__os_free(session->scratch);
 	ps__os_free(session);
 }

@@ -2,7 +2,7 @@
 /*
  * A session inside. session.c makes it, session_attach.c finds the threads, session_open.c opens
  * one of them, session_read.c reads the rings, session_hear.c gives records to the listener,
- * session_sum.c adds samples up.
+ * session_sum.c adds samples up, session_store.c puts the sums in the tree.
  */
 #ifndef PS_SAMPLE_SESSION_H
 #define PS_SAMPLE_SESSION_H
@@ -74,6 +74,12 @@ struct ps__session_sum {
 	uint64_t timestamp; /* of the newest one */
 };
 
+/* Readings in the tree; all NULL until the first one. */
+struct ps__session_store {
+	struct ps__recording *recording;
+	struct ps__history **histories; /* by a Thread's place in the topology */
+};
+
 struct ps_session {
 	pid_t pid;
 	struct ps_session_options options;
@@ -81,8 +87,9 @@ struct ps_session {
 	struct ps__task task; /* the process; not open if it is the caller's */
 	struct ps__session_lists lists;
 	struct ps__session_sum *sums; /* for each event all Threads of the topology */
-	struct pollfd *polled;        /* of the rings, and stop_fd at the end */
-	void *scratch;                /* for a record that wraps */
+	struct ps__session_store store;
+	struct pollfd *polled; /* of the rings, and stop_fd at the end */
+	void *scratch;         /* for a record that wraps */
 	uint64_t fork_generation;
 	int stop_fd;
 	size_t user_events; /* of lists.events: behind them is the leader */
@@ -125,8 +132,13 @@ void ps__session_hear(struct ps_session *session, const void *bytes, size_t size
 size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
                               size_t size_bytes);
 
-/* session_sum.c */
+/* session_sum.c. The sum on one hardware thread, by its place in the topology. */
+struct ps__session_sum *ps__session_sum_of(const struct ps_session *session, size_t event,
+                                           size_t thread);
 void ps__session_add_sample(struct ps_session *session, size_t event,
                             const struct ps_record *record, uint64_t period);
+
+/* session_store.c */
+void ps__session_leave_store(struct ps_session *session);
 
 #endif

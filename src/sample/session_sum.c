@@ -9,11 +9,12 @@
 
 #include <string.h>
 
-static struct ps__session_sum *sums_of(const struct ps_session *session, size_t event)
+struct ps__session_sum *ps__session_sum_of(const struct ps_session *session, size_t event,
+                                           size_t thread)
 {
 	const struct ps_topology *topology = session->options.root->topology;
 
-	return &session->sums[event * (topology->thread_count + 1)];
+	return &session->sums[event * (topology->thread_count + 1) + thread];
 }
 
 void ps__session_add_sample(struct ps_session *session, size_t event,
@@ -23,7 +24,7 @@ void ps__session_add_sample(struct ps_session *session, size_t event,
 		return;
 	const struct ps_topology *topology = session->options.root->topology;
 	const struct ps_thread *thread = ps__topology_thread(topology, (int)record->cpu);
-	struct ps__session_sum *sum = &sums_of(session, event)[ps__thread_index(thread)];
+	struct ps__session_sum *sum = ps__session_sum_of(session, event, ps__thread_index(thread));
 
 	sum->samples++;
 	if (__builtin_add_overflow(sum->periods, period, &sum->periods))
@@ -75,7 +76,7 @@ int ps_session_sum(const struct ps_session *session, size_t event,
 		return ps__fail(PS_EINVAL, "ps_session_sum: the component is of another topology");
 	struct ps__range range = ps__component_range(component);
 	for (size_t i = range.first; session->sums && i < range.end; i++) {
-		const struct ps__session_sum *sum = &sums_of(session, event)[i];
+		const struct ps__session_sum *sum = ps__session_sum_of(session, event, i);
 		whole.samples += sum->samples;
 		if (__builtin_add_overflow(whole.periods, sum->periods, &whole.periods))
 			whole.periods = UINT64_MAX;

@@ -30,7 +30,8 @@ struct ps__column {
 	char *added; /* the name that the event was added under, where that is another; NULL else */
 	uint16_t start; /* ps__name_start of the name: a look at it spares most comparisons */
 	bool user_only;
-	bool is_estimate; /* multiplexed by someone who tells no times */
+	bool is_estimate; /* multiplexed by someone who tells no times, or sampled */
+	bool is_sampled;  /* sums of samples' periods, and no counts */
 	/* Whose times belong to it; PS__NO_GROUP if the event can't be counted here */
 	uint32_t group;
 	uint32_t word;  /* of a row: its value */
@@ -58,6 +59,7 @@ static inline uint32_t ps__column_flags(const struct ps__column *column, uint64_
 	uint64_t paused_from = atomic_load_explicit(&column->paused_from, memory_order_relaxed);
 
 	return (column->user_only ? PS_VALUE_USER_ONLY : 0) |
+	       (column->is_sampled ? PS_VALUE_SAMPLED : 0) |
 	       (paused_from && timestamp >= paused_from ? PS_VALUE_PAUSED : 0);
 }
 

@@ -101,6 +101,11 @@ START_TEST(each_page_that_any_thread_touches_is_a_sample)
 	ck_assert_int_eq(value.value, (long long)heard.periods);
 	ck_assert_uint_eq(value.raw, heard.samples);
 	ck_assert_int_eq(value.status, PS_STATUS_SCALED);
+	struct ps_value stored;
+	check_ok(ps_topology_clear_readings(here.topology));
+	check_ok(ps_session_store(session, NULL));
+	check_ok(ps_component_total(here.root, "sampled page-faults:u", &stored));
+	ck_assert_int_eq(stored.value, value.value);
 	/* Where the caller may not observe the kernel, it also says so. */
 	ck_assert_uint_eq(value.flags & ~(unsigned)PS_VALUE_USER_ONLY, PS_VALUE_SAMPLED);
 	ps_session_destroy(session);

@@ -227,6 +227,41 @@ START_TEST(what_never_happens_is_no_event_of_a_session)
 }
 END_TEST
 
+static int total_of(struct ps_value *value)
+{
+	return ps_component_total(ps_topology_root(scene.topology), "sampled page-faults", value);
+}
+
+START_TEST(sums_stay_when_a_reading_finds_no_memory)
+{
+	for (unsigned nth = 1; nth < 100; nth++) {
+		struct ps_session_options options = usual();
+		struct ps_session *session = started(&options);
+		struct ps_value value = {.value = 0};
+		put_sample(session, instance_of(session, 0)->id, 1);
+		put_sample(session, instance_of(session, 0)->id, 2);
+		check_ok(ps_session_poll(session, 0));
+		check_ok(ps_topology_clear_readings(scene.topology));
+		fake_fail(FAKE_ALLOCATE, nth, ENOMEM);
+		int result = ps_session_store(session, NULL);
+		fake_fail(FAKE_ALLOCATE, 0, 0);
+		if (result != PS_OK) {
+			ck_assert_int_eq(result, PS_ENOMEM);
+			ck_assert_int_ne(total_of(&value), PS_OK);
+			check_ok(ps_session_store(session, NULL));
+		}
+		check_ok(total_of(&value));
+		ck_assert_int_eq(value.value, 10);
+		ps_session_destroy(session);
+		if (result == PS_OK) {
+			ck_assert_uint_gt(nth, 4);
+			return;
+		}
+	}
+	ck_abort_msg("storing never ends");
+}
+END_TEST
+
 START_TEST(sums_of_user_space_alone_say_so)
 {
 	struct ps_session_options options = usual();
@@ -278,6 +313,7 @@ int main(void)
 	tcase_add_test(tests, a_field_that_the_kernel_refuses_is_named);
 	tcase_add_test(tests, what_never_happens_is_no_event_of_a_session);
 	tcase_add_test(tests, sums_of_user_space_alone_say_so);
+	tcase_add_test(tests, sums_stay_when_a_reading_finds_no_memory);
 	tcase_add_test(tests, a_thread_that_comes_when_a_ring_is_full_is_missed_and_told);
 	return scene_run(suite);
 }
