@@ -62,7 +62,7 @@ struct ps_log_options {
 	size_t size;         /* sizeof(struct ps_log_options) */
 	unsigned flags;      /* OR of enum ps_log_flag */
 	uint64_t ring_bytes; /* keep the newest records, in about so many bytes; 0: keep all */
-	size_t block_bytes;  /* of what a stream takes at once; 0: 64 KiB, more on big machines */
+	size_t block_bytes;  /* of what a stream takes at once; 0: 256 KiB, more on big machines */
 };
 
 /**

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -30,8 +29,10 @@ static int choose_of_ring(struct ps_log *log, size_t *index)
 {
 	for (size_t tries = 0; tries < log->file.ring_blocks; tries++) {
 		*index = log->next++ % log->file.ring_blocks;
-		if (!log->is_used[*index])
+		if (!log->is_used[*index]) {
+			log->is_used[*index] = true;
 			return PS_OK;
+		}
 	}
 	return ps__fail(PS_ESYS,
 	                "the log '%s' is a ring of %zu blocks, and as many streams write to it: "
@@ -39,30 +40,54 @@ static int choose_of_ring(struct ps_log *log, size_t *index)
 	                log->file.path, log->file.ring_blocks);
 }
 
+/* It is the caller's. The lock isn't held for longer: other streams' threads wait for it. */
 static int choose(struct ps_log *log, size_t *index)
 {
-	if (log->file.ring_blocks)
-		return choose_of_ring(log, index);
-	int result = ps__log_file_reserve(&log->file, offset_of(&log->file, log->next),
-	                                  log->file.block_bytes);
-	*index = log->next;
-	log->next += result == PS_OK ? 1 : 0;
+	int result = PS_OK;
+
+	pthread_mutex_lock(&log->lock);
+	if (log->file.ring_blocks) {
+		result = choose_of_ring(log, index);
+	} else {
+		result = ps__log_file_reserve(&log->file, offset_of(&log->file, log->next),
+		                              log->file.block_bytes);
+		*index = log->next;
+		log->next += result == PS_OK ? 1 : 0;
+	}
+	pthread_mutex_unlock(&log->lock);
 	return result;
 }
 
-/* What an earlier lap left there ends to be a block before anything else changes. */
-static void clear(struct ps__log_block *block, size_t size_bytes)
+static void give_back(struct ps_log *log, size_t index)
 {
-	__atomic_store_n(&block->magic, 0, __ATOMIC_RELEASE);
-	memset(block, 0, size_bytes);
+	if (!log->is_used || !ps__fork_is_same(log->generation))
+		return;
+	pthread_mutex_lock(&log->lock);
+	log->is_used[index] = false;
+	pthread_mutex_unlock(&log->lock);
 }
 
-static int map(struct ps_log *log, struct ps__log_page *page)
+/* The zeros are written, though the file may have them already: pages that are made so many at once
+ * cost a fourth of those that a mapping makes one by one. What an earlier lap left there ends to be
+ * a block before anything else changes. */
+static int clear(const struct ps__log_file *file, size_t index)
 {
-	const struct ps__log_file *file = &log->file;
+	size_t offset = offset_of(file, index), end = offset + file->block_bytes;
+	int result = ps__log_file_write(file, file->zeros, offset, sizeof(struct ps__log_block));
+
+	for (; result == PS_OK && offset < end; offset += PS__LOG_ALIGNMENT)
+		result = ps__log_file_write(file, file->zeros, offset, PS__LOG_ALIGNMENT);
+	return result;
+}
+
+static int map(const struct ps__log_file *file, struct ps__log_page *page)
+{
+	int result = clear(file, page->index);
+
+	if (result != PS_OK)
+		return result;
 	void *memory = mmap(NULL, file->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd,
 	                    (off_t)offset_of(file, page->index));
-
 	if (memory == MAP_FAILED)
 		return ps__fail(PS_ESYS, "a block of the log '%s' can't be mapped: %s", file->path,
 		                strerror(errno));
@@ -70,29 +95,33 @@ static int map(struct ps_log *log, struct ps__log_page *page)
 	 * can't. */
 	if (madvise(memory, file->block_bytes, MADV_POPULATE_WRITE) < 0)
 		errno = 0;
-	if (file->ring_blocks)
-		clear(memory, file->block_bytes);
 	page->block = memory;
 	return PS_OK;
 }
 
-/* Signals and cancellation wait: the lock is held. */
-int ps__log_take_block(struct ps_log *log, struct ps__log_page *out)
+static int take_block(struct ps_log *log, struct ps__log_page *out)
 {
 	struct ps__log_page page = {NULL, 0};
+	int result = choose(log, &page.index);
+
+	if (result != PS_OK)
+		return result;
+	result = map(&log->file, &page);
+	if (result == PS_OK)
+		*out = page;
+	else
+		give_back(log, page.index);
+	return result;
+}
+
+/* Signals and cancellation wait: a lock is held. */
+int ps__log_take_block(struct ps_log *log, struct ps__log_page *out)
+{
 	struct ps__held held;
 	int cancel = ps__cancel_hold();
 
 	ps__signals_hold(&held);
-	pthread_mutex_lock(&log->lock);
-	int result = choose(log, &page.index);
-	if (result == PS_OK)
-		result = map(log, &page);
-	if (result == PS_OK && log->is_used)
-		log->is_used[page.index] = true;
-	pthread_mutex_unlock(&log->lock);
-	if (result == PS_OK)
-		*out = page;
+	int result = take_block(log, out);
 	ps__signals_release(&held);
 	ps__cancel_release(cancel);
 	return result;
@@ -108,11 +137,7 @@ void ps__log_give_block(struct ps_log *log, struct ps__log_page *page)
 	ps__signals_hold(&held);
 	munmap(page->block, log->file.block_bytes);
 	page->block = NULL;
-	if (log->is_used && ps__fork_is_same(log->generation)) {
-		pthread_mutex_lock(&log->lock);
-		log->is_used[page->index] = false;
-		pthread_mutex_unlock(&log->lock);
-	}
+	give_back(log, page->index);
 	ps__signals_release(&held);
 }
 
@@ -126,8 +151,7 @@ void ps__log_release(struct ps_log *log)
 	/* What the holders did comes before the end. */
 	if (atomic_fetch_sub_explicit(&log->holders, 1, memory_order_acq_rel) != 1)
 		return;
-	close(log->file.fd);
-	ps__os_free(log->file.path);
+	ps__log_file_close(&log->file);
 	ps__os_free(log->is_used);
 	pthread_mutex_destroy(&log->lock);
 	ps__os_free(log);

@@ -45,6 +45,16 @@ static int file_remove_older(const char *path)
 	return unlink(path) < 0 && errno != ENOENT ? file_fail(path, errno) : PS_OK;
 }
 
+/* Each page is touched: a fault when a block is written to would be counted. */
+static unsigned char *file_zeros(void)
+{
+	unsigned char *zeros = ps__os_calloc(1, PS__LOG_ALIGNMENT);
+
+	if (zeros)
+		memset(zeros, 0, PS__LOG_ALIGNMENT);
+	return zeros;
+}
+
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace)
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
@@ -64,27 +74,38 @@ int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_re
 		                      path)
 		           : file_fail(path, errno);
 	file->path = ps__os_strdup(path);
-	if (file->path)
+	file->zeros = file_zeros();
+	if (file->path && file->zeros)
 		return PS_OK;
 	close(file->fd);
 	unlink(path);
-	return ps__fail_memory("the log's name");
+	ps__os_free(file->path);
+	ps__os_free(file->zeros);
+	return ps__fail_memory("a log");
 }
 
 void ps__log_file_remove(struct ps__log_file *file)
 {
 	unlink(file->path);
-	close(file->fd);
-	ps__os_free(file->path);
+	ps__log_file_close(file);
 }
 
-int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_t size_bytes)
+void ps__log_file_close(struct ps__log_file *file)
+{
+	close(file->fd);
+	ps__os_free(file->path);
+	ps__os_free(file->zeros);
+}
+
+int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_t offset,
+                       size_t size_bytes)
 {
 	const char *from = bytes;
 	size_t done = 0;
 
 	while (done < size_bytes) {
-		ssize_t written = pwrite(file->fd, from + done, size_bytes - done, (off_t)done);
+		ssize_t written =
+		    pwrite(file->fd, from + done, size_bytes - done, (off_t)(offset + done));
 		if (written < 0 && errno != EINTR)
 			return file_fail(file->path, errno);
 		done += written > 0 ? (size_t)written : 0;

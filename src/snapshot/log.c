@@ -15,6 +15,9 @@
 
 /* A stream may meet all hardware threads, and writes its counts on each when a block begins. */
 #define BYTES_PER_THREAD ((size_t)1024)
+/* A larger block is taken less often; but a small ring shall not consist of few. */
+#define LEAST_BLOCK ((size_t)256 * 1024)
+#define RING_SHARE  64
 
 static size_t round_up(size_t number, size_t to)
 {
@@ -55,13 +58,22 @@ static int check(struct ps_log *const *out, const char *path, const struct ps_co
 	return check_sizes(options);
 }
 
+static size_t choose_block(const struct ps_topology *topology, const struct ps_log_options *options)
+{
+	size_t for_threads = topology->thread_count * BYTES_PER_THREAD, least = LEAST_BLOCK;
+
+	if (options->block_bytes)
+		return options->block_bytes;
+	if (options->ring_bytes && options->ring_bytes / RING_SHARE < least)
+		least = (size_t)options->ring_bytes / RING_SHARE;
+	return for_threads > least ? for_threads : least;
+}
+
 static int choose_sizes(struct ps__log_file *file, const struct ps_topology *topology,
                         const struct ps_log_options *options)
 {
-	size_t asked = options->block_bytes;
+	size_t asked = choose_block(topology, options);
 
-	if (asked == 0)
-		asked = topology->thread_count * BYTES_PER_THREAD;
 	if (asked > PS__LOG_MOST_BLOCK)
 		asked = PS__LOG_MOST_BLOCK;
 	file->block_bytes = round_up(asked ? asked : 1, PS__LOG_ALIGNMENT);
@@ -120,7 +132,7 @@ static int fill(struct ps__log_file *file, const struct ps_topology *topology)
 	result = ps__log_file_reserve(file, 0,
 	                              file->first_block + file->ring_blocks * file->block_bytes);
 	if (result == PS_OK)
-		result = ps__log_file_write(file, header, file->first_block);
+		result = ps__log_file_write(file, header, 0, file->first_block);
 	ps__os_free(header);
 	return result;
 }

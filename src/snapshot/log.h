@@ -17,6 +17,8 @@ struct ps__log_file {
 	size_t first_block; /* bytes */
 	size_t block_bytes;
 	size_t ring_blocks; /* 0: it grows */
+	/* PS__LOG_ALIGNMENT of them */
+	unsigned char *zeros;
 };
 
 struct ps_log {
@@ -34,8 +36,10 @@ struct ps_log {
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace);
 /* Removes it, as it could not be filled. */
 void ps__log_file_remove(struct ps__log_file *file);
-/* Writes all, from an offset on. PS_ESYS with a detail. */
-int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_t size_bytes);
+void ps__log_file_close(struct ps__log_file *file);
+/* Writes all, at an offset. PS_ESYS with a detail. */
+int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_t offset,
+                       size_t size_bytes);
 /* So many bytes from an offset on have their place on the disk, or PS_ESYS with a detail; the file
  * is as long as before then. */
 int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t size_bytes);
