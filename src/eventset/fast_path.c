@@ -10,23 +10,15 @@
  */
 #include "eventset/fast_totals.h"
 
-/* Two words at once. */
-typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
-
-static inline pair load_pair(const uint64_t *words, size_t at_bytes)
-{
-	return *(const pair *)((const char *)words + at_bytes);
-}
-
 /* Relaxed stores. */
-static inline void store_pair(_Atomic uint64_t *words, size_t at_bytes, pair value)
+static inline void store_pair(_Atomic uint64_t *words, size_t at_bytes, ps__pair value)
 {
 	words += at_bytes / sizeof *words;
 #ifdef PS__HAS_THREAD_SANITIZER
 	atomic_store_explicit(&words[0], value[0], memory_order_relaxed);
 	atomic_store_explicit(&words[1], value[1], memory_order_relaxed);
 #else
-	*(volatile pair *)words = value;
+	*(volatile ps__pair *)words = value;
 #endif
 }
 
@@ -37,13 +29,13 @@ PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
 	const uint64_t *current = fast->current, *previous = fast->previous, *offset = fast->offset;
 	_Atomic uint64_t *words = fast->row.words + 1;
 	size_t even_bytes = fast->even_bytes;
-	pair changes = {0, 0};
+	ps__pair changes = {0, 0};
 
 	ps__store_word(&words[-1], timestamp);
-	for (size_t at_bytes = 0; at_bytes != even_bytes; at_bytes += sizeof(pair)) {
-		pair total = load_pair(current, at_bytes);
-		changes |= total - load_pair(previous, at_bytes);
-		store_pair(words, at_bytes, total + load_pair(offset, at_bytes));
+	for (size_t at_bytes = 0; at_bytes != even_bytes; at_bytes += sizeof(ps__pair)) {
+		ps__pair total = ps__load_pair(current, at_bytes);
+		changes |= total - ps__load_pair(previous, at_bytes);
+		store_pair(words, at_bytes, total + ps__load_pair(offset, at_bytes));
 	}
 	uint64_t all = changes[0] | changes[1];
 	if (fast->width & 1) {

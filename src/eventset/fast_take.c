@@ -85,21 +85,31 @@ static inline bool snapshot_has_room(const struct ps_eventset *set,
 	return snapshot->of == set->snapshots && snapshot->room >= set->recorder.met_count;
 }
 
-/* False if a counter went backwards. */
-static inline bool snapshot_copy_own(const struct ps__fast_path *fast,
-                                     const struct ps_snapshot *snapshot)
+static inline bool went_backwards(const struct ps__fast_path *fast)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous;
-	uint64_t *part = ps__snapshot_part(snapshot, snapshot->own), changes = 0;
+	ps__pair changes = {0, 0};
 
-	for (size_t word = 0; word < fast->width; word++)
-		changes |= current[word] - previous[word];
-	if (changes >> 63)
-		return false;
+	for (size_t at_bytes = 0; at_bytes != fast->even_bytes; at_bytes += sizeof changes)
+		changes |= ps__load_pair(current, at_bytes) - ps__load_pair(previous, at_bytes);
+	uint64_t all = changes[0] | changes[1];
+	if (fast->width & 1)
+		all |= current[fast->width - 1] - previous[fast->width - 1];
+	return all >> 63;
+}
+
+static inline void snapshot_copy_own(const struct ps__fast_path *fast,
+                                     const struct ps_snapshot *snapshot)
+{
+	const uint64_t *current = fast->current, *passed = fast->passed;
+	uint64_t *part = ps__snapshot_part(snapshot, snapshot->own), *words = part + 1;
+
 	part[0] = fast->counts_mark;
-	for (size_t word = 0; word < fast->width; word++)
-		part[1 + word] = fast->passed[word] + current[word];
-	return true;
+	for (size_t at_bytes = 0; at_bytes != fast->even_bytes; at_bytes += sizeof(ps__pair))
+		ps__store_pair(words, at_bytes,
+		               ps__load_pair(passed, at_bytes) + ps__load_pair(current, at_bytes));
+	if (fast->width & 1)
+		words[fast->width - 1] = passed[fast->width - 1] + current[fast->width - 1];
 }
 
 PS__INLINE int snapshot_at_hand(struct ps_eventset *set, struct ps_snapshot *snapshot)
@@ -115,8 +125,9 @@ PS__INLINE int snapshot_at_hand(struct ps_eventset *set, struct ps_snapshot *sna
 	uint64_t now_ns = ps__clock_now_ns(&set->recorder.clock);
 	if (!PS__LIKELY(snapshot->opening == set->openings))
 		snapshot_copy_all(set, snapshot);
-	if (!PS__LIKELY(snapshot_copy_own(fast, snapshot)))
+	if (!PS__LIKELY(!went_backwards(fast)))
 		return ps__set_note_miss(set, PS_OK);
+	snapshot_copy_own(fast, snapshot);
 	snapshot->timestamp = now_ns;
 	fast->pause.takes++;
 	return PS_OK;

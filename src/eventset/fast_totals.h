@@ -10,6 +10,19 @@
 
 #define PS__LIKELY(condition) __builtin_expect(!!(condition), 1)
 
+/* Two words at once. */
+typedef uint64_t ps__pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+static inline ps__pair ps__load_pair(const uint64_t *words, size_t at_bytes)
+{
+	return *(const ps__pair *)((const char *)words + at_bytes);
+}
+
+static inline void ps__store_pair(uint64_t *words, size_t at_bytes, ps__pair value)
+{
+	*(ps__pair *)((char *)words + at_bytes) = value;
+}
+
 /* True if no context switch has been recorded since the last read. */
 static inline bool ps__fast_has_stayed(const struct ps__fast_path *fast)
 {

@@ -3,6 +3,7 @@
 #include "eventset/snapshot.h"
 
 #include "base/error.h"
+#include "base/hot.h"
 #include "base/os.h"
 #include "store/attrmap.h"
 
@@ -102,7 +103,7 @@ static int take_held(struct ps_eventset *set, struct ps_snapshot **snapshot)
 	return result;
 }
 
-int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
+PS__HOT int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
 {
 	if (!snapshot)
 		return ps__fail(PS_EINVAL,
