@@ -66,16 +66,19 @@ struct ps__log_sums {
 	uint64_t plain, weighted;
 };
 
+static inline void ps__log_sum_word(struct ps__log_sums *sums, uint64_t word)
+{
+	sums->plain += word;
+	sums->weighted += sums->plain;
+}
+
 static inline void ps__log_sum(struct ps__log_sums *sums, const uint64_t *words, size_t count)
 {
-	uint64_t plain = sums->plain, weighted = sums->weighted;
+	struct ps__log_sums local = *sums;
 
-	for (size_t index = 0; index < count; index++) {
-		plain += words[index];
-		weighted += plain;
-	}
-	sums->plain = plain;
-	sums->weighted = weighted;
+	for (size_t index = 0; index < count; index++)
+		ps__log_sum_word(&local, words[index]);
+	*sums = local;
 }
 
 static inline uint64_t ps__log_fold(const struct ps__log_sums *sums)
@@ -99,6 +102,15 @@ static inline uint64_t ps__log_seal(struct ps__log_sums sums, uint64_t start, co
 {
 	ps__log_sum(&sums, &start, 1);
 	ps__log_sum(&sums, rest, count);
+	return start | (ps__log_fold(&sums) & 0xffffffffu) << PS__LOG_CHECK;
+}
+
+/* The same, by who doesn't know the first word before the rest was summed, and summed a 0 for it:
+ * the first sum has it once; the second one once for each word. */
+static inline uint64_t ps__log_seal_late(struct ps__log_sums sums, uint64_t start)
+{
+	sums.plain += start;
+	sums.weighted += start * (start & PS__LOG_LENGTH);
 	return start | (ps__log_fold(&sums) & 0xffffffffu) << PS__LOG_CHECK;
 }
 

@@ -18,7 +18,7 @@ static size_t part_words(const struct ps_snapshot *snapshot)
 	return 1 + snapshot->width;
 }
 
-/* Do only the parts of the task's hardware thread differ from what was written? */
+/* Does only the part of the task's hardware thread differ from what was written? */
 static inline bool has_stayed(const struct ps__log_point *point)
 {
 	return point->snapshot->opening && point->snapshot->opening == point->written_opening;
@@ -63,72 +63,109 @@ static size_t count_words(struct ps_log_stream *stream, struct ps__log_masks mas
 	return words;
 }
 
-static inline uint64_t *put_part(const struct ps_log_stream *stream, struct ps__log_point *point,
-                                 size_t index, uint64_t *at)
+/* Words of a record are summed as they are put. */
+struct pen {
+	uint64_t *at;
+	struct ps__log_sums sums;
+};
+
+static inline void put(struct pen *pen, uint64_t word)
 {
-	const uint64_t *part = ps__snapshot_part(point->snapshot, index);
-	uint64_t *written = point->written + index * part_words(point->snapshot);
+	*pen->at++ = word;
+	ps__log_sum_word(&pen->sums, word);
+}
+
+static inline void put_part(struct pen *pen, const struct ps_snapshot *snapshot, size_t index,
+                            uint64_t place)
+{
+	const uint64_t *part = ps__snapshot_part(snapshot, index);
+	size_t width = snapshot->width;
+
+	put(pen, place | (part[0] & 0xffff) << PS__LOG_MARK);
+	for (size_t word = 1; word <= width; word++)
+		put(pen, part[word]);
+}
+
+static uint64_t place_of(const struct ps_log_stream *stream, size_t index)
+{
 	uint32_t place;
 	uint32_t cpu = (uint32_t)ps__set_part_cpu(stream->set, index, &place);
 
-	*at++ =
-	    cpu | (part[0] & 0xffff) << PS__LOG_MARK | (uint64_t)(place & 0x7fff) << PS__LOG_PLACE;
-	written[0] = part[0];
-	for (size_t word = 1; word <= point->snapshot->width; word++)
-		*at++ = written[word] = part[word];
-	return at;
+	return cpu | (uint64_t)(place & 0x7fff) << PS__LOG_PLACE;
 }
 
-static inline bool is_as_written(const struct ps__log_point *point, size_t index)
+static bool is_as_written(const struct ps__log_point *point, size_t index)
 {
 	size_t words = part_words(point->snapshot);
 
-	return index < point->written_count &&
+	return index < point->written_count && !(point->own_is_newer && index == point->own) &&
 	       memcmp(point->written + index * words, ps__snapshot_part(point->snapshot, index),
 	              words * sizeof(uint64_t)) == 0;
 }
 
+/* The next part to be put, from an index on; or the count of parts. */
+static size_t find_change(const struct ps__log_point *point, bool is_full, size_t index)
+{
+	while (!is_full && index < point->snapshot->count && is_as_written(point, index))
+		index++;
+	return index;
+}
+
 /* Where the task has been elsewhere, or that isn't known. */
-static uint64_t *put_changes(const struct ps_log_stream *stream, struct ps__log_point *point,
-                             bool is_full, uint64_t *before, uint64_t *at)
+static void put_changes(const struct ps_log_stream *stream, struct ps__log_point *point,
+                        bool is_full, struct pen *pen)
 {
 	const struct ps_snapshot *snapshot = point->snapshot;
+	size_t words = part_words(snapshot), index = find_change(point, is_full, 0);
 
-	for (size_t index = 0; index < snapshot->count; index++) {
-		if (!is_full && is_as_written(point, index))
-			continue;
-		*before |= PS__LOG_MORE;
-		before = at;
-		at = put_part(stream, point, index, at);
+	put(pen, snapshot->timestamp | (index < snapshot->count ? PS__LOG_MORE : 0));
+	while (index < snapshot->count) {
+		size_t next = find_change(point, is_full, index + 1);
+		put_part(pen, snapshot, index,
+		         place_of(stream, index) | (next < snapshot->count ? PS__LOG_MORE : 0));
+		memcpy(point->written + index * words, ps__snapshot_part(snapshot, index),
+		       words * sizeof(uint64_t));
+		index = next;
 	}
 	point->written_count = snapshot->count;
 	point->written_opening = snapshot->opening;
-	return at;
+	point->own = snapshot->own;
+	point->own_is_newer = false;
+	point->own_place = snapshot->opening ? place_of(stream, snapshot->own) : 0;
 }
 
-static inline uint64_t *put_point(const struct ps_log_stream *stream, struct ps__log_point *point,
-                                  bool is_full, uint64_t *at)
+/* A point that has_stayed. */
+static inline void put_own(struct ps__log_point *point, struct pen *pen)
 {
-	uint64_t *time = at++;
-
-	*time = point->snapshot->timestamp;
-	if (__builtin_expect(is_full || !has_stayed(point), 0))
-		return put_changes(stream, point, is_full, time, at);
-	*time |= PS__LOG_MORE;
-	return put_part(stream, point, point->snapshot->own, at);
+	put(pen, point->snapshot->timestamp | PS__LOG_MORE);
+	put_part(pen, point->snapshot, point->own, point->own_place);
+	point->own_is_newer = true;
 }
 
-static inline uint64_t *put_all(struct ps_log_stream *stream, struct ps__log_masks masks,
-                                bool is_full, uint64_t *at)
+/* A record: with one part of each point, with what changed, or with everything. */
+enum extent {
+	USUAL,
+	CHANGES,
+	FULL
+};
+
+PS__INLINE void put_all(const struct ps_log_stream *stream, struct ps__log_masks masks,
+                        enum extent extent, struct pen *pen)
 {
-	for (uint32_t left = masks.points; left; left &= left - 1)
-		at = put_point(stream, &stream->points[__builtin_ctz(left)], is_full, at);
+	for (uint32_t left = masks.points; left; left &= left - 1) {
+		struct ps__log_point *point = &stream->points[__builtin_ctz(left)];
+		if (extent == USUAL)
+			put_own(point, pen);
+		else
+			put_changes(stream, point, extent == FULL, pen);
+	}
 	for (uint32_t left = masks.fields; left; left &= left - 1) {
 		const struct ps__log_field *field = &stream->fields[__builtin_ctz(left)];
-		for (size_t word = 0; word < field->words; word++)
-			*at++ = field->word[word];
+		const uint64_t *word = field->word, *end = word + field->words;
+		do
+			put(pen, *word++);
+		while (word != end);
 	}
-	return at;
 }
 
 static inline uint64_t *end_of(const struct ps_log_stream *stream)
@@ -148,36 +185,56 @@ static inline bool masks_are_equal(struct ps__log_masks one, struct ps__log_mask
 	return one.points == other.points && one.fields == other.fields;
 }
 
-static void publish(struct ps_log_stream *stream, struct ps__log_masks masks, bool is_full)
+PS__INLINE void publish(struct ps_log_stream *stream, struct ps__log_masks masks,
+                        enum extent extent)
 {
-	uint64_t *record = stream->at, *rest = record + 1, *at = rest, start = 0;
+	uint64_t *record = stream->next.at, start = 0;
+	struct pen pen = {record + 1, stream->next.seed};
 	struct ps__log_masks changed = stream->changed;
 
-	if (is_full || !masks_are_equal(changed, stream->latest)) {
-		*at++ = word_of(masks);
+	ps__log_sum_word(&pen.sums, 0);
+	if (extent == FULL || !masks_are_equal(changed, stream->latest)) {
+		put(&pen, word_of(masks));
 		start = PS__LOG_HAS_MASKS;
 		stream->latest = changed;
 	}
-	if (is_full) {
-		*at++ = word_of(changed);
+	if (extent == FULL) {
+		put(&pen, word_of(changed));
 		start |= PS__LOG_IS_FULL;
 	}
-	at = put_all(stream, masks, is_full, at);
-	start |= (uint64_t)(at - record);
+	put_all(stream, masks, extent, &pen);
+	start |= (uint64_t)(pen.at - record);
 	/* In a ring there may be something else. */
-	if (at < end_of(stream))
-		*at = 0;
-	start = ps__log_seal(ps__log_seed(stream->page.block), start, rest, (size_t)(at - rest));
+	if (pen.at < end_of(stream))
+		*pen.at = 0;
+	start = ps__log_seal_late(pen.sums, start);
 	/* Who reads the file while it is written sees all of the record, or none. */
 	__atomic_store_n(record, start, __ATOMIC_RELEASE);
-	stream->at = at;
+	stream->next.at = pen.at;
 	stream->records++;
 	stream->attempts++;
 	stream->changed = (struct ps__log_masks){0, 0};
 }
 
+/* From the second record of a block on, most are usual ones. */
+static void expect_usual(struct ps_log_stream *stream)
+{
+	size_t words = stream->next.usual_words;
+	bool has_room =
+	    words <= PS__LOG_LENGTH && words <= (size_t)(end_of(stream) - stream->next.at);
+
+	stream->next.usual_until = has_room ? end_of(stream) - words + 1 : NULL;
+}
+
+static __attribute__((noinline)) void publish_full(struct ps_log_stream *stream)
+{
+	publish(stream, stream->known, FULL);
+	expect_usual(stream);
+}
+
 void ps__log_end_block(struct ps_log_stream *stream)
 {
+	stream->next.usual_until = NULL;
 	if (stream->page.block && stream->page.block->records == PS__LOG_OPEN)
 		stream->page.block->records = stream->records;
 }
@@ -207,7 +264,8 @@ int ps__log_next_block(struct ps_log_stream *stream)
 	ps__log_end_block(stream);
 	ps__log_give_block(stream->log, &stream->page);
 	stream->page = page;
-	stream->at = (uint64_t *)((char *)(page.block + 1) + stream->description_bytes);
+	stream->next.at = (uint64_t *)((char *)(page.block + 1) + stream->description_bytes);
+	stream->next.seed = ps__log_seed(page.block);
 	stream->records = 0;
 	return PS_OK;
 }
@@ -245,7 +303,7 @@ static __attribute__((cold, noinline)) int write_to_next_block(struct ps_log_str
 	int result = ps__log_next_block(stream);
 	if (result != PS_OK)
 		return ps__log_lose(stream, result);
-	publish(stream, stream->known, true);
+	publish_full(stream);
 	return PS_OK;
 }
 
@@ -266,28 +324,49 @@ static __attribute__((cold, noinline)) void recover(struct ps_log_stream *stream
 		at += *at & PS__LOG_LENGTH;
 		records++;
 	}
-	stream->at = at;
+	stream->next.at = at;
 	stream->records = records;
 	stream->attempts = block->first + records;
 }
 
-static inline int write_record(struct ps_log_stream *stream)
+static __attribute__((cold, noinline)) int write_unusual(struct ps_log_stream *stream)
 {
 	bool is_broken = stream->is_broken, is_open = block_is_open(stream);
 
-	if (__builtin_expect(is_broken && is_open, 0))
+	if (is_broken && is_open)
 		recover(stream);
 	stream->is_broken = false;
-	if (__builtin_expect(!is_open, 0))
+	if (!is_open)
 		return write_to_next_block(stream);
 	bool is_full = stream->records == 0 || is_broken;
 	struct ps__log_masks masks = is_full ? stream->known : stream->changed;
 	size_t words = count_words(stream, masks, is_full);
-	if (__builtin_expect(words == 0 || words > (size_t)(end_of(stream) - stream->at) ||
-	                         words > PS__LOG_LENGTH,
-	                     0))
+	if (words == 0 || words > (size_t)(end_of(stream) - stream->next.at) ||
+	    words > PS__LOG_LENGTH)
 		return write_to_next_block(stream);
-	publish(stream, masks, is_full);
+	if (is_full)
+		publish_full(stream);
+	else
+		publish(stream, masks, CHANGES);
+	return PS_OK;
+}
+
+/* Has each point that the next record has one part there? */
+static inline bool points_have_stayed(const struct ps_log_stream *stream)
+{
+	bool have_stayed = true;
+
+	for (uint32_t left = stream->changed.points; left; left &= left - 1)
+		have_stayed &= has_stayed(&stream->points[__builtin_ctz(left)]);
+	return have_stayed;
+}
+
+static inline int write_record(struct ps_log_stream *stream)
+{
+	if (__builtin_expect(
+		stream->next.at >= stream->next.usual_until || !points_have_stayed(stream), 0))
+		return write_unusual(stream);
+	publish(stream, stream->changed, USUAL);
 	return PS_OK;
 }
 
@@ -302,10 +381,11 @@ int ps__log_enter_slowly(struct ps_log_stream *stream, const char *call, uintptr
 		                call);
 	/* A handler jumped out of it. */
 	stream->is_broken = true;
+	stream->next.usual_until = NULL;
 	return PS_OK;
 }
 
-int ps_log_write(struct ps_log_stream *stream)
+PS__HOT int ps_log_write(struct ps_log_stream *stream)
 {
 	int result = ps__log_enter(stream, "ps_log_write");
 

@@ -3,6 +3,7 @@
 #include "snapshot/stream.h"
 
 #include "base/error.h"
+#include "base/hot.h"
 #include "base/identity.h"
 #include "base/os.h"
 #include "base/stack.h"
@@ -39,6 +40,19 @@ static void stream_free(struct ps_log_stream *stream)
 	ps__os_free(stream);
 }
 
+/* The first word, and two for masks. */
+static size_t count_usual_words(const struct ps_log_stream *stream)
+{
+	size_t width = ps__recording_width(ps__set_recording(stream->set));
+	size_t words = 3 + stream->point_count * (2 + width);
+
+	for (size_t index = 0; index < stream->field_count; index++)
+		words += stream->fields[index].kind == PS_LOG_TEXT
+		             ? sizeof stream->fields->word / sizeof *stream->fields->word
+		             : 1;
+	return words;
+}
+
 static int allocate(struct ps_log_stream *stream, const struct ps_log_type *type)
 {
 	stream->point_count = type->point_count;
@@ -51,6 +65,7 @@ static int allocate(struct ps_log_stream *stream, const struct ps_log_type *type
 		stream->fields[index].kind = type->fields[index].kind;
 		stream->fields[index].words = 1;
 	}
+	stream->next.usual_words = count_usual_words(stream);
 	return PS_OK;
 }
 
@@ -171,7 +186,7 @@ static int take(struct ps_log_stream *stream, unsigned number)
 	return result;
 }
 
-int ps_log_take(struct ps_log_stream *stream, unsigned point)
+PS__HOT int ps_log_take(struct ps_log_stream *stream, unsigned point)
 {
 	int result = ps__log_enter(stream, "ps_log_take");
 
@@ -214,36 +229,58 @@ static int fail_kind(const char *call, unsigned field, enum ps_log_kind kind)
 	return ps__fail(PS_EINVAL, "%s: field %u holds %s", call, field, kinds[kind]);
 }
 
-/* The words of a field: at most as many as it has room for. */
-static inline int set_field(struct ps_log_stream *stream, const char *call, unsigned field,
-                            enum ps_log_kind kind, const uint64_t *words, size_t count)
+static inline void store_field(struct ps_log_stream *stream, unsigned field, const uint64_t *words,
+                               size_t count)
+{
+	memcpy(stream->fields[field].word, words, count * sizeof *words);
+	stream->fields[field].words = count;
+	stream->known.fields |= 1u << field;
+	stream->changed.fields |= 1u << field;
+}
+
+static __attribute__((cold, noinline)) int set_slowly(struct ps_log_stream *stream,
+                                                      const char *call, unsigned field,
+                                                      enum ps_log_kind kind, const uint64_t *words,
+                                                      size_t count)
 {
 	int result = ps__log_enter(stream, call);
 
 	if (result != PS_OK)
 		return result;
-	if (__builtin_expect(field >= stream->field_count, 0)) {
+	if (field >= stream->field_count)
 		result = fail_index(call, "field", field, stream->field_count);
-	} else if (__builtin_expect(stream->fields[field].kind != kind, 0)) {
+	else if (stream->fields[field].kind != kind)
 		result = fail_kind(call, field, stream->fields[field].kind);
-	} else {
-		memcpy(stream->fields[field].word, words, count * sizeof *words);
-		stream->fields[field].words = count;
-		stream->known.fields |= 1u << field;
-		stream->changed.fields |= 1u << field;
-	}
+	else
+		store_field(stream, field, words, count);
 	ps__log_leave(stream);
 	return result;
 }
 
-int ps_log_set_integer(struct ps_log_stream *stream, unsigned field, long long value)
+/* The words of a field: at most as many as it has room for. What can fail is elsewhere, or each
+ * call would save registers for it. */
+static inline int set_field(struct ps_log_stream *stream, const char *call, unsigned field,
+                            enum ps_log_kind kind, const uint64_t *words, size_t count)
+{
+	if (__builtin_expect(!stream || stream->busy || field >= stream->field_count ||
+	                         stream->fields[field].kind != kind,
+	                     0))
+		return set_slowly(stream, call, field, kind, words, count);
+	ps__arch_note_stack(&stream->busy);
+	atomic_signal_fence(memory_order_seq_cst);
+	store_field(stream, field, words, count);
+	ps__log_leave(stream);
+	return PS_OK;
+}
+
+PS__HOT int ps_log_set_integer(struct ps_log_stream *stream, unsigned field, long long value)
 {
 	uint64_t word = (uint64_t)value;
 
 	return set_field(stream, "ps_log_set_integer", field, PS_LOG_INTEGER, &word, 1);
 }
 
-int ps_log_set_real(struct ps_log_stream *stream, unsigned field, double value)
+PS__HOT int ps_log_set_real(struct ps_log_stream *stream, unsigned field, double value)
 {
 	uint64_t word;
 

@@ -16,6 +16,11 @@ struct ps__log_point {
 	uint64_t *written;
 	size_t written_count, written_room;
 	uint64_t written_opening;
+	/* The task's part then; the word for its place, without the mark; and whether records had
+	 * it since, without `written` */
+	size_t own;
+	uint64_t own_place;
+	bool own_is_newer;
 };
 
 struct ps__log_field {
@@ -27,6 +32,16 @@ struct ps__log_field {
 /* Bits of points and of fields. */
 struct ps__log_masks {
 	uint32_t points, fields;
+};
+
+/* The place of the next record in a stream's page. */
+struct ps__log_next {
+	uint64_t *at;
+	/* Before it a usual record has room: one part of each point, and not the first of the
+	 * block. NULL: the next one is another */
+	const uint64_t *usual_until;
+	size_t usual_words;       /* the most that a usual record has */
+	struct ps__log_sums seed; /* of the page's checks */
 };
 
 struct ps_log_stream {
@@ -43,7 +58,7 @@ struct ps_log_stream {
 	char *description;
 	size_t description_bytes; /* a multiple of 8 */
 	struct ps__log_page page;
-	uint64_t *at;      /* in the page: where the next record begins */
+	struct ps__log_next next;
 	uint64_t sequence; /* of the next block */
 	uint64_t records;  /* in the page */
 	uint64_t attempts; /* in all: records that were written, or lost */
