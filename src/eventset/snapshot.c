@@ -103,13 +103,18 @@ static int take_held(struct ps_eventset *set, struct ps_snapshot **snapshot)
 	return result;
 }
 
-PS__HOT int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
+PS__HOT int ps__set_take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot)
+{
+	int result = set && *snapshot ? ps__set_snapshot_fast(set, *snapshot) : PS__TRY_SLOW_PATH;
+	return result != PS__TRY_SLOW_PATH ? result : take_held(set, snapshot);
+}
+
+int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
 {
 	if (!snapshot)
 		return ps__fail(PS_EINVAL,
 		                "ps_snapshot_take: the pointer for the snapshot is NULL");
-	int result = set && *snapshot ? ps__set_snapshot_fast(set, *snapshot) : PS__TRY_SLOW_PATH;
-	return result != PS__TRY_SLOW_PATH ? result : take_held(set, snapshot);
+	return ps__set_take_snapshot(set, snapshot);
 }
 
 uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot)

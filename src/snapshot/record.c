@@ -18,12 +18,6 @@ static size_t part_words(const struct ps_snapshot *snapshot)
 	return 1 + snapshot->width;
 }
 
-/* Does only the part of the task's hardware thread differ from what was written? */
-static inline bool has_stayed(const struct ps__log_point *point)
-{
-	return point->snapshot->opening && point->snapshot->opening == point->written_opening;
-}
-
 /* Room to remember what is written. */
 static bool make_room(struct ps__log_point *point)
 {
@@ -55,8 +49,9 @@ static size_t count_words(struct ps_log_stream *stream, struct ps__log_masks mas
 		struct ps__log_point *point = &stream->points[__builtin_ctz(left)];
 		if (!make_room(point))
 			return 0;
-		words += 1 + (!is_full && has_stayed(point) ? 1 : point->snapshot->count) *
-		                 part_words(point->snapshot);
+		words +=
+		    1 + (!is_full && ps__log_point_has_stayed(point) ? 1 : point->snapshot->count) *
+			    part_words(point->snapshot);
 	}
 	for (uint32_t left = masks.fields; left; left &= left - 1)
 		words += stream->fields[__builtin_ctz(left)].words;
@@ -98,7 +93,7 @@ static bool is_as_written(const struct ps__log_point *point, size_t index)
 {
 	size_t words = part_words(point->snapshot);
 
-	return index < point->written_count && !(point->own_is_newer && index == point->own) &&
+	return index < point->written_count &&
 	       memcmp(point->written + index * words, ps__snapshot_part(point->snapshot, index),
 	              words * sizeof(uint64_t)) == 0;
 }
@@ -130,16 +125,15 @@ static void put_changes(const struct ps_log_stream *stream, struct ps__log_point
 	point->written_count = snapshot->count;
 	point->written_opening = snapshot->opening;
 	point->own = snapshot->own;
-	point->own_is_newer = false;
 	point->own_place = snapshot->opening ? place_of(stream, snapshot->own) : 0;
 }
 
-/* A point that has_stayed. */
-static inline void put_own(struct ps__log_point *point, struct pen *pen)
+/* A point that has stayed. `written` isn't brought up to date: what equals it later hasn't changed
+ * meanwhile, as parts only grow. */
+static inline void put_own(const struct ps__log_point *point, struct pen *pen)
 {
 	put(pen, point->snapshot->timestamp | PS__LOG_MORE);
 	put_part(pen, point->snapshot, point->own, point->own_place);
-	point->own_is_newer = true;
 }
 
 /* A record: with one part of each point, with what changed, or with everything. */
@@ -351,20 +345,9 @@ static __attribute__((cold, noinline)) int write_unusual(struct ps_log_stream *s
 	return PS_OK;
 }
 
-/* Has each point that the next record has one part there? */
-static inline bool points_have_stayed(const struct ps_log_stream *stream)
-{
-	bool have_stayed = true;
-
-	for (uint32_t left = stream->changed.points; left; left &= left - 1)
-		have_stayed &= has_stayed(&stream->points[__builtin_ctz(left)]);
-	return have_stayed;
-}
-
 static inline int write_record(struct ps_log_stream *stream)
 {
-	if (__builtin_expect(
-		stream->next.at >= stream->next.usual_until || !points_have_stayed(stream), 0))
+	if (__builtin_expect(stream->next.at >= stream->next.usual_until || stream->next.moved, 0))
 		return write_unusual(stream);
 	publish(stream, stream->changed, USUAL);
 	return PS_OK;

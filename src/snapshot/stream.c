@@ -170,7 +170,7 @@ static int take(struct ps_log_stream *stream, unsigned number)
 	stream->known.points = known & ~bit;
 	stream->changed.points = changed & ~bit;
 	atomic_signal_fence(memory_order_seq_cst);
-	int result = ps_snapshot_take(stream->set, &point->snapshot);
+	int result = ps__set_take_snapshot(stream->set, &point->snapshot);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (result != PS_OK && result != PS_PARTIAL) {
 		stream->known.points = known;
@@ -181,6 +181,8 @@ static int take(struct ps_log_stream *stream, unsigned number)
 		return ps__fail(PS_EINVAL,
 		                "ps_log_take: the event set has other events than when the stream "
 		                "began: make a new stream");
+	stream->next.moved &= ~bit;
+	stream->next.moved |= ps__log_point_has_stayed(point) ? 0 : bit;
 	stream->known.points = known | bit;
 	stream->changed.points = changed | bit;
 	return result;
@@ -217,6 +219,7 @@ struct ps_snapshot *ps__log_fill_point(struct ps_log_stream *stream, unsigned po
 	}
 	(*at)->count = parts;
 	memset((*at)->parts, 0, parts * (1 + width) * sizeof *(*at)->parts);
+	stream->next.moved |= 1u << point;
 	stream->known.points |= 1u << point;
 	stream->changed.points |= 1u << point;
 	return *at;

@@ -16,12 +16,17 @@ struct ps__log_point {
 	uint64_t *written;
 	size_t written_count, written_room;
 	uint64_t written_opening;
-	/* The task's part then; the word for its place, without the mark; and whether records had
-	 * it since, without `written` */
+	/* The task's part then; and the word for its place, without the mark */
 	size_t own;
 	uint64_t own_place;
-	bool own_is_newer;
 };
+
+/* Does only the part of the task's hardware thread differ from what was written? Once that is so,
+ * it is until the point is taken again. */
+static inline bool ps__log_point_has_stayed(const struct ps__log_point *point)
+{
+	return point->snapshot->opening && point->snapshot->opening == point->written_opening;
+}
 
 struct ps__log_field {
 	enum ps_log_kind kind;
@@ -40,6 +45,7 @@ struct ps__log_next {
 	/* Before it a usual record has room: one part of each point, and not the first of the
 	 * block. NULL: the next one is another */
 	const uint64_t *usual_until;
+	uint32_t moved;           /* points that have not stayed: the record isn't usual */
 	size_t usual_words;       /* the most that a usual record has */
 	struct ps__log_sums seed; /* of the page's checks */
 };
