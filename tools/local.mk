@@ -39,6 +39,13 @@ tools_libtools_la_SOURCES = \
 	tools/program.c \
 	tools/processes.c \
 	tools/processes.h \
+	tools/slice_records.c \
+	tools/slice_records.h \
+	tools/slice_spans.c \
+	tools/slice_tasks.c \
+	tools/slice_tasks.h \
+	tools/slices.c \
+	tools/slices.h \
 	tools/stat.c \
 	tools/stat.h \
 	tools/stat_count.c \

@@ -84,6 +84,8 @@ unit_tests = \
 	tests/unit/test_profile \
 	tests/unit/test_region \
 	tests/unit/test_sampling \
+	tests/unit/test_slice_holes \
+	tests/unit/test_slices \
 	tests/unit/test_slow_visits \
 	tests/unit/test_visit_log \
 	tests/unit/test_region_threads \
@@ -197,6 +199,7 @@ EXTRA_DIST += \
 	tests/unit/test_time_share.h \
 	tests/unit/test_sampler.h \
 	tests/unit/test_session.h \
+	tests/unit/test_slices.h \
 	tests/unit/test_snapshot.h \
 	tests/unit/test_user.h
 
@@ -209,6 +212,8 @@ tests_unit_liball_la_LIBADD = tests/support/libsupport.la $(layers)
 LDADD = tests/unit/liball.la $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_slice_holes_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_slices_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_method_LDADD = tools/libtools.la $(LDADD)

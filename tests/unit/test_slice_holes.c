@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lost records of switches: nothing is guessed of the time in which they were written. */
+#include "test_slices.h"
+
+/* CPU 0 loses what it wrote between 200 and 400. */
+static void have_hole(void)
+{
+	executes(100, 10, 0, "prog");
+	forks(200, 99, 10, 0);
+	loses(400, 0);
+}
+
+static void check_hole(const char *wanted)
+{
+	play(10);
+	const char *text = ps__buffer_text(&seen);
+	/* Without the other task, which is never heard of. */
+	char own[512] = "";
+	for (const char *at = text; *at;) {
+		size_t length = strcspn(at, ";") + 2;
+		if (strncmp(at, "99", 2) != 0)
+			strncat(own, at, length);
+		at += length;
+	}
+	ck_assert_str_eq(own, wanted);
+	ck_assert_uint_eq(tool_slices_hole_count(slices), 1);
+	ck_assert_uint_eq(tool_slices_hole(slices, 0)->begin_ns, 200);
+	ck_assert_uint_eq(tool_slices_hole(slices, 0)->lost, 7);
+}
+
+START_TEST(a_hole_on_its_cpu_leaves_a_task_unknown_until_it_is_heard_of)
+{
+	have_hole();
+	waits(500, 10, 0);
+	check_hole("10 on0 100-200; 10 ? 200-400; 10 on0 400-500; 10 waits 500-1000; ");
+}
+END_TEST
+
+START_TEST(one_that_comes_after_the_hole_was_off_since)
+{
+	have_hole();
+	in(500, 10, 0);
+	check_hole("10 on0 100-200; 10 ? 200-400; 10 off 400-500; 10 on0 500-1000; ");
+}
+END_TEST
+
+START_TEST(one_that_leaves_another_cpu_was_off_or_on_until_then)
+{
+	have_hole();
+	waits(500, 10, 1);
+	check_hole("10 on0 100-200; 10 ? 200-500; 10 waits 500-1000; ");
+}
+END_TEST
+
+START_TEST(one_that_is_not_heard_of_stays_unknown)
+{
+	have_hole();
+	check_hole("10 on0 100-200; 10 ? 200-1000; ");
+}
+END_TEST
+
+START_TEST(one_that_was_off_may_have_run_in_the_hole)
+{
+	executes(100, 10, 1, "prog");
+	waits(150, 10, 1);
+	in(600, 10, 1);
+	forks(200, 99, 10, 0);
+	loses(400, 0);
+	check_hole("10 on1 100-150; 10 waits 150-200; 10 ? 200-400; 10 off 400-600; "
+	           "10 on1 600-1000; ");
+}
+END_TEST
+
+START_TEST(one_that_was_on_another_cpu_is_known)
+{
+	executes(100, 10, 1, "prog");
+	waits(450, 10, 1);
+	forks(200, 99, 10, 0);
+	loses(400, 0);
+	check_hole("10 on1 100-450; 10 waits 450-1000; ");
+}
+END_TEST
+
+START_TEST(one_whose_creation_was_lost_begins_where_it_is_known)
+{
+	have_hole();
+	waits(500, 11, 0);
+	in(600, 12, 1);
+	play(10);
+	const struct tool_task *first = tool_slices_task(slices, 2);
+	ck_assert(first->is_begin_lost && first->tid == 11);
+	ck_assert_uint_eq(first->begin_ns, 400);
+	ck_assert_uint_eq(first->sums_ns[TOOL_SPAN_ON], 100);
+	ck_assert_uint_eq(tool_slices_task(slices, 3)->begin_ns, 600);
+}
+END_TEST
+
+START_TEST(a_loss_that_no_record_tells_is_a_hole_up_to_the_end)
+{
+	executes(100, 10, 0, "prog");
+	forks(200, 11, 10, 0);
+	waits(250, 10, 0);
+	tool_slices_note_lost(slices, 3);
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "10 on0 100-250; 10 ? 250-1000; 11 ready 200-250; 11 ? 250-1000; ");
+}
+END_TEST
+
+START_TEST(without_memory_the_rest_is_a_hole)
+{
+	executes(100, 10, 0, "prog");
+	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
+	in(150, 11, 2); /* needs a stream */
+	waits(200, 10, 0);
+	ck_assert(tool_slices_is_full(slices));
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen), "10 ? 100-1000; ");
+}
+END_TEST
+
+/* A schedule that is known, of which some records are lost: what is told of it must be true. */
+#define TASKS  6
+#define CPUS   3
+#define STEPS  400
+#define NOBODY UINT32_MAX
+
+struct truth {
+	int cpu_of[TASKS][STEPS]; /* in each step, from its beginning on; -1: off */
+	bool is_lossy;
+	size_t unknown, on;
+};
+
+static unsigned draw(uint64_t *state, unsigned below)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(*state >> 33) % below;
+}
+
+static int check_span(const struct tool_span *span, void *context)
+{
+	struct truth *truth = context;
+
+	for (uint64_t step = span->begin_ns; step < span->end_ns && step < STEPS; step++) {
+		int cpu = truth->cpu_of[span->task->tid - 1][step];
+		if (span->kind == TOOL_SPAN_ON)
+			ck_assert_int_eq(cpu, span->cpu);
+		else if (span->kind != TOOL_SPAN_UNKNOWN)
+			ck_assert_int_eq(cpu, -1);
+		truth->unknown += span->kind == TOOL_SPAN_UNKNOWN;
+		truth->on += cpu >= 0;
+	}
+	return 0;
+}
+
+/* One record a step, so that each has a time of its own. */
+static void schedule(struct truth *truth, uint64_t *state)
+{
+	uint32_t on[CPUS] = {NOBODY, NOBODY, NOBODY};
+	bool is_lost[CPUS] = {false};
+	int now[TASKS];
+
+	for (size_t task = 0; task < TASKS; task++)
+		now[task] = -1;
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t cpu = draw(state, CPUS), task = draw(state, TASKS);
+		bool comes = on[cpu] == NOBODY && now[task] < 0;
+		bool leaves = on[cpu] != NOBODY;
+		if (comes || leaves) {
+			uint32_t tid = (comes ? task : on[cpu]) + 1;
+			/* A ring that is full stays so for a while. */
+			bool was_lost = is_lost[cpu];
+			is_lost[cpu] = truth->is_lossy && step + 40 < STEPS &&
+			               draw(state, 10) < (was_lost ? 7 : 1);
+			if (was_lost && !is_lost[cpu])
+				loses(step, cpu);
+			if (!is_lost[cpu])
+				comes ? in(step, tid, cpu) : waits(step, tid, cpu);
+			now[tid - 1] = comes ? (int)cpu : -1;
+			on[cpu] = comes ? task : NOBODY;
+		}
+		for (size_t each = 0; each < TASKS; each++)
+			truth->cpu_of[each][step] = now[each];
+	}
+	tool_slices_note_lost(slices, is_lost[0] || is_lost[1] || is_lost[2] ? 1000000 : 0);
+}
+
+START_TEST(what_is_told_of_a_random_schedule_is_true)
+{
+	static struct truth truth;
+	size_t unknown = 0;
+	uint64_t state = (uint64_t)_i + 1;
+
+	for (unsigned round = 0; round < 50; round++) {
+		const struct tool_slices_play play = {
+		    .end_ns = STEPS, .visit = check_span, .context = &truth};
+		truth = (struct truth){.is_lossy = _i > 0};
+		schedule(&truth, &state);
+		ck_assert_int_eq(tool_slices_play(slices, &play), PS_OK);
+		check_sums();
+		unknown += truth.unknown;
+		ck_assert_uint_lt(truth.unknown, TASKS * STEPS);
+		tool_slices_destroy(slices);
+		check_ok(tool_slices_create(&slices, 0));
+		listener = tool_slices_listener(slices);
+	}
+	ck_assert_int_eq(unknown > 0, _i > 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("slice_holes");
+	TCase *tests = scene_case_of(suite, "slice_holes", setup, teardown);
+
+	tcase_add_test(tests, a_hole_on_its_cpu_leaves_a_task_unknown_until_it_is_heard_of);
+	tcase_add_test(tests, one_that_comes_after_the_hole_was_off_since);
+	tcase_add_test(tests, one_that_leaves_another_cpu_was_off_or_on_until_then);
+	tcase_add_test(tests, one_that_is_not_heard_of_stays_unknown);
+	tcase_add_test(tests, one_that_was_off_may_have_run_in_the_hole);
+	tcase_add_test(tests, one_that_was_on_another_cpu_is_known);
+	tcase_add_test(tests, one_whose_creation_was_lost_begins_where_it_is_known);
+	tcase_add_test(tests, a_loss_that_no_record_tells_is_a_hole_up_to_the_end);
+	tcase_add_test(tests, without_memory_the_rest_is_a_hole);
+	tcase_add_loop_test(tests, what_is_told_of_a_random_schedule_is_true, 0, 4);
+	return scene_run(suite);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The time of tasks, divided by records of switches: who was where when. */
+#include "test_slices.h"
+
+START_TEST(a_command_begins_with_its_exec_and_ends_with_its_exit)
+{
+	in(50, 10, 1);
+	executes(100, 10, 1, "prog");
+	waits(150, 10, 1);
+	in(200, 10, 0);
+	out(250, 10, 0, MISC_PREEMPTED);
+	in(260, 10, 0);
+	exits(300, 10, 0);
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "10 on1 100-150; 10 waits 150-200; 10 on0<1 200-250; 10 ready 250-260; "
+	                 "10 on0 260-300.; ");
+	const struct tool_task *task = tool_slices_task(slices, 0);
+	ck_assert_str_eq(task->name, "prog");
+	ck_assert(task->has_exited && !task->was_there);
+	ck_assert_uint_eq(task->slices, 3);
+	ck_assert_uint_eq(task->migrations, 1);
+	ck_assert_uint_eq(tool_slices_begin_ns(slices), 100);
+}
+END_TEST
+
+START_TEST(records_of_two_cpus_are_played_by_time)
+{
+	executes(100, 10, 0, "prog");
+	forks(110, 11, 10, 0);
+	waits(300, 10, 0);
+	in(120, 11, 1);
+	waits(200, 11, 1);
+	in(400, 10, 1);
+	exits(500, 11, 0); /* in another order of CPUs, and before its IN */
+	in(450, 11, 0);
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "11 ready 110-120; 11 on1 120-200; 10 on0 100-300; 10 waits 300-400; "
+	                 "11 waits 200-450; 11 on0<1 450-500.; 10 on1<0 400-1000; ");
+	ck_assert_str_eq(tool_slices_task(slices, 1)->name, "prog");
+}
+END_TEST
+
+START_TEST(what_was_there_before_is_told_by_its_first_record)
+{
+	const struct tool_slices_there there[] = {
+	    {.pid = 10, .tid = 10, .name = "main", .read_ns = 5},
+	    {.pid = 10, .tid = 11, .name = "a", .read_ns = 5, .is_runnable = true},
+	    {.pid = 10, .tid = 12, .name = "b", .read_ns = 50},
+	    {.pid = 10, .tid = 13, .name = "c", .read_ns = 5},
+	    {.pid = 10, .tid = 14, .name = "d", .read_ns = 5, .is_runnable = true},
+	    {.pid = 10, .tid = 15, .name = "e", .read_ns = 5, .is_runnable = true}};
+
+	for (size_t i = 0; i < sizeof there / sizeof there[0]; i++)
+		check_ok(tool_slices_note_task(slices, &there[i]));
+	tool_slices_note_ran(slices, 14, 3, END_NS);
+	tool_slices_note_ran(slices, 10, 3, END_NS);
+	waits(20, 10, 0); /* it ran, though /proc told it otherwise later */
+	in(30, 11, 0);
+	in(40, 12, 1); /* before it was read: not known why it was off */
+	exits(50, 16, 2);
+	check_spans("10 on0 0-20; 11 ready 0-30; 12 off 0-40; 16 on2 0-50.; 10 waits 20-1000; "
+	            "11 on0 30-1000; 12 on1 40-1000; 13 waits 0-1000; 14 on3 0-1000; "
+	            "15 ? 0-1000; ");
+	ck_assert(tool_slices_task(slices, 0)->was_there);
+	ck_assert_str_eq(tool_slices_task(slices, 1)->name, "a");
+}
+END_TEST
+
+START_TEST(a_listed_thread_that_was_created_since_begins_with_its_creation)
+{
+	const struct tool_slices_there there = {.pid = 10, .tid = 11, .name = "a", .read_ns = 50};
+
+	check_ok(tool_slices_note_task(slices, &there));
+	forks(20, 11, 10, 0);
+	in(30, 11, 0);
+	exits(60, 11, 0);
+	check_spans("11 ready 20-30; 11 on0 30-60.; ");
+}
+END_TEST
+
+START_TEST(events_belong_to_the_slice_in_which_they_happen)
+{
+	executes(0, 10, 0, "prog");
+	counts(10, 10, 0, 0);
+	counts(20, 10, 0, 0);
+	counts(20, 10, 0, 1);
+	waits(30, 10, 0);
+	in(40, 10, 1);
+	counts(40, 10, 1, 0);
+	exits(40, 10, 1);
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "10 on0+2 0-30; 10 waits 30-40; 10 on1<0+1 40-40.; ");
+	ck_assert_uint_eq(tool_slices_task(slices, 0)->counts[0], 3);
+	ck_assert_uint_eq(tool_slices_task(slices, 0)->counts[1], 1);
+}
+END_TEST
+
+START_TEST(a_number_that_is_given_again_is_another_task)
+{
+	executes(100, 10, 0, "prog");
+	forks(110, 11, 10, 0);
+	in(120, 11, 1);
+	exits(130, 11, 1);
+	forks(200, 11, 10, 0);
+	in(210, 11, 1);
+	exits(220, 11, 1);
+	exits(300, 10, 0);
+	play(10);
+	ck_assert_uint_eq(tool_slices_task_count(slices), 3);
+	ck_assert_uint_eq(tool_slices_task(slices, 1)->end_ns, 130);
+	ck_assert_uint_eq(tool_slices_task(slices, 2)->begin_ns, 200);
+}
+END_TEST
+
+START_TEST(a_thread_that_executes_gets_the_first_threads_number)
+{
+	executes(100, 10, 0, "prog");
+	forks(110, 11, 10, 0);
+	in(120, 11, 1);
+	exits(150, 10, 0);
+	executes(200, 10, 1, "next");
+	exits(300, 10, 1);
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "11 ready 110-120; 10 on0 100-150.; 11 on1 120-200.; 10 on1 200-300.; ");
+	ck_assert_str_eq(tool_slices_task(slices, 2)->name, "next");
+}
+END_TEST
+
+START_TEST(a_command_that_never_executes_has_no_slices)
+{
+	const struct tool_slices_play play = {.end_ns = END_NS, .exec_pid = 10};
+
+	in(50, 10, 1);
+	ck_assert_int_eq(tool_slices_play(slices, &play), PS_ENOTRUN);
+}
+END_TEST
+
+static int refuse(const struct tool_span *span, void *context)
+{
+	(void)span;
+	++*(int *)context;
+	return -77;
+}
+
+START_TEST(the_visitor_ends_the_play)
+{
+	int calls = 0;
+	const struct tool_slices_play play = {.end_ns = END_NS, .visit = refuse, .context = &calls};
+
+	for (uint32_t time = 0; time < 100; time += 10)
+		time % 20 ? waits(time, 10, 0) : in(time, 10, 0);
+	ck_assert_int_eq(tool_slices_play(slices, &play), -77);
+	ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+START_TEST(no_allocation_is_missed)
+{
+	const struct tool_slices_play play = {.end_ns = END_NS, .visit = write_span};
+
+	for (uint32_t tid = 100; tid < 200; tid++)
+		forks(tid, tid, 10, tid % 4);
+	loses(300, 1);
+	for (unsigned nth = 1; nth <= 3; nth++) {
+		struct tool_slices *other = NULL;
+		fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
+		check_fails(tool_slices_create(&other, 1), PS_ENOMEM);
+		ck_assert_ptr_null(other);
+	}
+	fake_fail(FAKE_ALLOCATE, 9, ENOMEM);
+	ck_assert_int_eq(tool_slices_play(slices, &play), PS_ENOMEM);
+	fake_fail(FAKE_ALLOCATE, 0, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("slices");
+	TCase *tests = scene_case_of(suite, "slices", setup, teardown);
+
+	tcase_add_test(tests, a_command_begins_with_its_exec_and_ends_with_its_exit);
+	tcase_add_test(tests, records_of_two_cpus_are_played_by_time);
+	tcase_add_test(tests, what_was_there_before_is_told_by_its_first_record);
+	tcase_add_test(tests, a_listed_thread_that_was_created_since_begins_with_its_creation);
+	tcase_add_test(tests, events_belong_to_the_slice_in_which_they_happen);
+	tcase_add_test(tests, a_number_that_is_given_again_is_another_task);
+	tcase_add_test(tests, a_thread_that_executes_gets_the_first_threads_number);
+	tcase_add_test(tests, a_command_that_never_executes_has_no_slices);
+	tcase_add_test(tests, the_visitor_ends_the_play);
+	tcase_add_test(tests, no_allocation_is_missed);
+	return scene_run(suite);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Divides the time of a task between two of its records.
+ *
+ * A record that the kernel lost on a hardware thread may have moved a task there, or away from it.
+ * So a task that was on it is not known from the hole's begin on, and neither is one that was off
+ * anywhere. The next record of the task tells where it was just before; back from there it is known
+ * up to the end of the last hole that could have changed it.
+ */
+#include "tools/slice_tasks.h"
+
+static bool is_in(const struct tool_hole *hole, int cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+	return (cpu == TOOL_CPU_ANY || hole->cpu == cpu) && hole->begin_ns < end_ns &&
+	       hole->end_ns > begin_ns;
+}
+
+/* The begin of the first hole of the CPU in this time; `otherwise` if there is none. */
+static uint64_t find_begin(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
+                           uint64_t end_ns, uint64_t otherwise)
+{
+	uint64_t found = otherwise;
+
+	for (size_t i = slices->hole_count; i > 0 && slices->holes[i - 1].latest_ns > begin_ns;
+	     i--) {
+		const struct tool_hole *hole = &slices->holes[i - 1];
+		if (is_in(hole, cpu, begin_ns, end_ns))
+			found = hole->begin_ns > begin_ns ? hole->begin_ns : begin_ns;
+	}
+	return found;
+}
+
+uint64_t tool_hole_last_end(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
+                            uint64_t end_ns)
+{
+	uint64_t found = 0;
+
+	for (size_t i = slices->hole_count; i > 0 && slices->holes[i - 1].latest_ns > begin_ns;
+	     i--) {
+		const struct tool_hole *hole = &slices->holes[i - 1];
+		if (is_in(hole, cpu, begin_ns, end_ns) && hole->end_ns > found)
+			found = hole->end_ns;
+	}
+	return found < end_ns ? found : end_ns;
+}
+
+static uint64_t find_end(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
+                         uint64_t end_ns)
+{
+	uint64_t found = tool_hole_last_end(slices, cpu, begin_ns, end_ns);
+
+	return found ? found : end_ns;
+}
+
+static bool has_counts(const struct tool_slices *slices, const struct tool_task *task)
+{
+	for (size_t event = 0; event < slices->events; event++) {
+		if (task->now.counts[event])
+			return true;
+	}
+	return false;
+}
+
+static void add_on(struct tool_slices *slices, struct tool_task *task, struct tool_span *span)
+{
+	struct tool_task_now *now = &task->now;
+
+	task->slices++;
+	span->cpu = now->cpu;
+	span->counts = now->counts;
+	if (now->from_cpu >= 0 && now->from_cpu != now->cpu) {
+		span->from_cpu = now->from_cpu;
+		task->migrations++;
+	}
+	now->from_cpu = now->cpu;
+	for (size_t event = 0; event < slices->events; event++)
+		task->counts[event] += now->counts[event];
+}
+
+/* Ends a span of this kind at this time. One of no length is none, but for what was counted. */
+static void end_span(struct tool_slices *slices, struct tool_task *task, enum tool_span_kind kind,
+                     uint64_t end_ns, enum tool_span_end end)
+{
+	struct tool_span span = {.task = task,
+	                         .kind = kind,
+	                         .end = end,
+	                         .begin_ns = task->now.since_ns,
+	                         .end_ns = end_ns,
+	                         .cpu = -1,
+	                         .from_cpu = -1};
+
+	if (end_ns <= span.begin_ns && !(kind == TOOL_SPAN_ON && has_counts(slices, task)))
+		return;
+	task->sums_ns[kind] += end_ns - span.begin_ns;
+	task->end_ns = task->now.since_ns = end_ns;
+	if (kind == TOOL_SPAN_ON)
+		add_on(slices, task, &span);
+	else if (kind == TOOL_SPAN_UNKNOWN)
+		task->now.from_cpu = -1;
+	if (slices->result == PS_OK && slices->play->visit)
+		slices->result = slices->play->visit(&span, slices->play->context);
+	for (size_t event = 0; kind == TOOL_SPAN_ON && event < slices->events; event++)
+		task->now.counts[event] = 0;
+}
+
+/* A hole: what it was up to its begin, and not known up to its end. */
+static void pass_hole(struct tool_slices *slices, struct tool_task *task, uint64_t begin_ns,
+                      uint64_t end_ns)
+{
+	end_span(slices, task, task->now.kind, begin_ns, TOOL_END_HOLE);
+	end_span(slices, task, TOOL_SPAN_UNKNOWN, end_ns, TOOL_END_HOLE);
+}
+
+/* What /proc told of a task counts until its first record, if it was read before that. */
+static void settle_first(struct tool_task *task, uint64_t time_ns)
+{
+	struct tool_task_now *now = &task->now;
+
+	if (!now->is_first)
+		return;
+	now->is_first = false;
+	now->kind = !now->read_ns || now->read_ns > time_ns ? TOOL_SPAN_OFF
+	            : now->is_runnable                      ? TOOL_SPAN_RUNNABLE
+	                                                    : TOOL_SPAN_WAITING;
+}
+
+/* It was off until now. */
+static void be_off(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
+{
+	struct tool_task_now *now = &task->now;
+
+	settle_first(task, time_ns);
+	if (now->kind == TOOL_SPAN_ON) {
+		uint64_t from = find_begin(slices, now->cpu, now->since_ns, time_ns, now->since_ns);
+		uint64_t to = find_end(slices, now->cpu, now->since_ns, time_ns);
+		pass_hole(slices, task, from, to);
+		now->kind = TOOL_SPAN_OFF;
+	}
+	uint64_t since_ns = now->since_ns;
+	uint64_t from = find_begin(slices, TOOL_CPU_ANY, since_ns, time_ns, time_ns);
+	if (from < time_ns) {
+		pass_hole(slices, task, from, find_end(slices, TOOL_CPU_ANY, since_ns, time_ns));
+		now->kind = TOOL_SPAN_OFF;
+	}
+	end_span(slices, task, now->kind, time_ns, TOOL_END_SWITCH);
+}
+
+void tool_task_be_on(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)
+{
+	struct tool_task_now *now = &task->now;
+	bool was_on = now->kind == TOOL_SPAN_ON;
+	int suspect = was_on ? now->cpu : TOOL_CPU_ANY;
+	bool has_hole = tool_hole_last_end(slices, cpu, now->since_ns, time_ns) != 0;
+
+	if (now->is_first) {
+		/* It was there all the time: else there were a record, or a hole. */
+		if (has_hole)
+			end_span(slices, task, TOOL_SPAN_UNKNOWN,
+			         find_end(slices, cpu, now->since_ns, time_ns), TOOL_END_HOLE);
+	} else if (!was_on || now->cpu != cpu || has_hole) {
+		uint64_t to = find_end(slices, cpu, now->since_ns, time_ns);
+		uint64_t from = find_begin(slices, suspect, now->since_ns, time_ns, now->since_ns);
+		pass_hole(slices, task, from < to ? from : to, to);
+	}
+	now->is_first = false;
+	now->kind = TOOL_SPAN_ON;
+	now->cpu = cpu;
+}
+
+void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)
+{
+	struct tool_task_now *now = &task->now;
+
+	/* It is known already: the session began to observe it twice. */
+	if (now->kind == TOOL_SPAN_ON && now->cpu == cpu &&
+	    tool_hole_last_end(slices, cpu, now->since_ns, time_ns) == 0)
+		return;
+	be_off(slices, task, time_ns);
+	now->kind = TOOL_SPAN_ON;
+	now->cpu = cpu;
+	now->since_ns = time_ns;
+}
+
+void tool_task_leave(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns,
+                     enum tool_span_kind kind)
+{
+	tool_task_be_on(slices, task, cpu, time_ns);
+	end_span(slices, task, TOOL_SPAN_ON, time_ns, TOOL_END_SWITCH);
+	task->now.kind = kind;
+	task->now.since_ns = time_ns;
+}
+
+void tool_task_exit(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)
+{
+	tool_task_be_on(slices, task, cpu, time_ns);
+	end_span(slices, task, TOOL_SPAN_ON, time_ns, TOOL_END_EXIT);
+	task->has_exited = true;
+}
+
+void tool_task_finish(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
+{
+	struct tool_task_now *now = &task->now;
+	bool is_off_known = now->read_ns && !now->is_runnable && now->read_ns <= time_ns;
+
+	if (now->is_first && !is_off_known) {
+		end_span(slices, task, TOOL_SPAN_UNKNOWN, time_ns, TOOL_END_OPEN);
+		return;
+	}
+	settle_first(task, time_ns);
+	int suspect = now->kind == TOOL_SPAN_ON ? now->cpu : TOOL_CPU_ANY;
+	uint64_t from = find_begin(slices, suspect, now->since_ns, time_ns, time_ns);
+	end_span(slices, task, now->kind, from, from < time_ns ? TOOL_END_HOLE : TOOL_END_OPEN);
+	end_span(slices, task, TOOL_SPAN_UNKNOWN, time_ns, TOOL_END_OPEN);
+}

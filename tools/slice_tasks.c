@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tasks and holes of slices. The kernel gives the number of a task that has ended to another
+ * one. */
+#include "tools/slice_tasks.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "base/vector.h"
+
+#define LEAST_PLACES 64
+
+static size_t *find_place(const struct tool_slices *slices, size_t *places, size_t room,
+                          uint32_t tid)
+{
+	size_t at = (tid * (size_t)0x9E3779B1u) & (room - 1);
+
+	while (places[at] && slices->tasks[places[at] - 1].tid != tid)
+		at = (at + 1) & (room - 1);
+	return &places[at];
+}
+
+struct tool_task *tool_task_find(const struct tool_slices *slices, uint32_t tid)
+{
+	if (!slices->place_room)
+		return NULL;
+	size_t place = *find_place(slices, slices->places, slices->place_room, tid);
+	return place ? &slices->tasks[place - 1] : NULL;
+}
+
+/* At most half of the places are taken. */
+static bool reserve_places(struct tool_slices *slices)
+{
+	size_t room = slices->place_room ? slices->place_room : LEAST_PLACES;
+
+	while (room / 2 < slices->task_count + 1)
+		room *= 2;
+	if (room == slices->place_room)
+		return true;
+	size_t *places = ps__os_calloc(room, sizeof *places);
+	if (!places)
+		return false;
+	for (size_t i = 0; i < slices->task_count; i++)
+		*find_place(slices, places, room, slices->tasks[i].tid) = i + 1;
+	ps__os_free(slices->places);
+	slices->places = places;
+	slices->place_room = room;
+	return true;
+}
+
+static struct tool_task *reserve_task(struct tool_slices *slices)
+{
+	struct tool_task *tasks =
+	    ps__vector_reserve(slices->tasks, slices->task_count, slices->task_count + 1,
+	                       &slices->task_room, sizeof *tasks);
+
+	if (!tasks)
+		return NULL;
+	slices->tasks = tasks;
+	return reserve_places(slices) ? &tasks[slices->task_count] : NULL;
+}
+
+struct tool_task *tool_task_add(struct tool_slices *slices, uint32_t pid, uint32_t tid,
+                                uint64_t begin_ns)
+{
+	struct tool_task *task = reserve_task(slices);
+	uint64_t *counts = task ? ps__os_calloc(2 * slices->events + 1, sizeof *counts) : NULL;
+
+	if (!counts) {
+		slices->result = ps__fail_memory("the tasks of the slices");
+		return NULL;
+	}
+	*task = (struct tool_task){.index = slices->task_count,
+	                           .pid = pid,
+	                           .tid = tid,
+	                           .name = "",
+	                           .begin_ns = begin_ns,
+	                           .end_ns = begin_ns,
+	                           .counts = counts,
+	                           .now = {.kind = TOOL_SPAN_OFF,
+	                                   .since_ns = begin_ns,
+	                                   .is_first = true,
+	                                   .cpu = -1,
+	                                   .from_cpu = -1,
+	                                   .counts = counts + slices->events}};
+	*find_place(slices, slices->places, slices->place_room, tid) = ++slices->task_count;
+	return task;
+}
+
+int tool_hole_add(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_hole *holes =
+	    ps__vector_reserve(slices->holes, slices->hole_count, slices->hole_count + 1,
+	                       &slices->hole_room, sizeof *holes);
+	uint64_t begin_ns = record->time_ns, end_ns = record->extra;
+
+	if (!holes)
+		return ps__fail_memory("the holes of the slices");
+	slices->holes = holes;
+	if (begin_ns < slices->begin_ns)
+		begin_ns = slices->begin_ns;
+	if (end_ns > slices->end_ns)
+		end_ns = slices->end_ns;
+	/* A loss within one nanosecond of the clock is one, too. */
+	if (end_ns <= begin_ns)
+		end_ns = begin_ns + 1;
+	struct tool_hole *hole = &holes[slices->hole_count];
+	*hole = (struct tool_hole){.begin_ns = begin_ns,
+	                           .end_ns = end_ns,
+	                           .lost = record->tid,
+	                           .cpu = record->cpu,
+	                           .latest_ns = end_ns};
+	if (slices->hole_count++ && hole[-1].latest_ns > end_ns)
+		hole->latest_ns = hole[-1].latest_ns;
+	return PS_OK;
+}

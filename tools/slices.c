@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plays records in the order of time: what each of them says of its task. */
+#include "tools/slices.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "tools/slice_tasks.h"
+
+int tool_slices_create(struct tool_slices **out, size_t events)
+{
+	struct tool_slices *slices = ps__os_calloc(1, sizeof *slices);
+
+	if (!slices)
+		return ps__fail_memory("the slices");
+	slices->events = events;
+	*out = slices;
+	return PS_OK;
+}
+
+void tool_slices_destroy(struct tool_slices *slices)
+{
+	if (!slices)
+		return;
+	for (size_t i = 0; i < slices->task_count; i++)
+		ps__os_free(slices->tasks[i].counts);
+	tool_slice_records_clear(&slices->records);
+	ps__os_free(slices->tasks);
+	ps__os_free(slices->places);
+	ps__os_free(slices->holes);
+	ps__os_free(slices);
+}
+
+struct ps_listener tool_slices_listener(struct tool_slices *slices)
+{
+	return tool_slice_records_listener(&slices->records);
+}
+
+bool tool_slices_is_full(const struct tool_slices *slices)
+{
+	return slices->records.is_full;
+}
+
+void tool_slices_note_lost(struct tool_slices *slices, uint64_t session_lost)
+{
+	slices->records.has_tail |= session_lost > slices->records.lost;
+}
+
+int tool_slices_note_task(struct tool_slices *slices, const struct tool_slices_there *there)
+{
+	struct tool_slice_record record = {.time_ns = there->begin_ns,
+	                                   .extra = there->read_ns,
+	                                   .pid = there->pid,
+	                                   .tid = there->tid,
+	                                   .cpu = -1,
+	                                   .kind = there->is_runnable ? TOOL_RECORD_RUNNABLE
+	                                                              : TOOL_RECORD_THERE};
+
+	if (!tool_slice_records_add(&slices->records, &record))
+		return ps__fail_memory("the tasks of the process");
+	size_t name = tool_slice_records_name(&slices->records, there->name);
+	record.kind = TOOL_RECORD_NAME;
+	record.extra = name;
+	if (name == SIZE_MAX || !tool_slice_records_add(&slices->records, &record))
+		return ps__fail_memory("the tasks of the process");
+	return PS_OK;
+}
+
+void tool_slices_note_ran(struct tool_slices *slices, uint32_t tid, int cpu, uint64_t end_ns)
+{
+	const struct tool_slice_record record = {.time_ns = end_ns,
+	                                         .extra = (uint64_t)cpu,
+	                                         .tid = tid,
+	                                         .cpu = -1,
+	                                         .kind = TOOL_RECORD_RAN};
+
+	tool_slice_records_add(&slices->records, &record);
+}
+
+/* A task without a record of its creation was there before, unless that may have been lost: then it
+ * is known from here on, or from the end of the hole if it was on the CPU since. */
+static struct tool_task *meet(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	bool is_lost = slices->hole_count > 0;
+	uint64_t begin_ns = slices->begin_ns;
+
+	if (is_lost) {
+		uint64_t end_ns = 0;
+		if (record->kind != TOOL_RECORD_IN)
+			end_ns = tool_hole_last_end(slices, record->cpu, begin_ns, record->time_ns);
+		begin_ns = end_ns ? end_ns : record->time_ns;
+	}
+	struct tool_task *task = tool_task_add(slices, record->pid, record->tid, begin_ns);
+	if (!task)
+		return NULL;
+	task->is_begin_lost = is_lost;
+	task->was_there = !is_lost;
+	return task;
+}
+
+/* The kernel takes the events from a task before it writes EXIT: what comes later is another
+ * task's. */
+static struct tool_task *find(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_task *task = tool_task_find(slices, record->tid);
+
+	return task && !task->has_exited ? task : meet(slices, record);
+}
+
+static void play_fork(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	const struct tool_task *creator = tool_task_find(slices, (uint32_t)record->extra);
+	const char *name = creator ? creator->name : "";
+	struct tool_task *task = tool_task_find(slices, record->tid);
+
+	/* /proc may have listed it already. */
+	bool is_listed = task && task->now.is_first && task->now.read_ns;
+	if (task && !is_listed && !task->has_exited) {
+		tool_task_finish(slices, task, record->time_ns);
+		task->has_exited = true;
+	}
+	if (!is_listed)
+		task = tool_task_add(slices, record->pid, record->tid, record->time_ns);
+	if (!task)
+		return;
+	task->begin_ns = task->end_ns = task->now.since_ns = record->time_ns;
+	task->was_there = false;
+	task->now.is_first = false;
+	task->now.kind = TOOL_SPAN_RUNNABLE;
+	if (!is_listed)
+		task->name = name;
+}
+
+/* A thread that executes a program gets the number of its process's first thread, which has ended
+ * before. */
+static void end_executor(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	for (size_t i = 0; i < slices->task_count; i++) {
+		struct tool_task *task = &slices->tasks[i];
+		if (task->pid == record->pid && task->tid != record->tid && !task->has_exited)
+			tool_task_exit(slices, task, record->cpu, record->time_ns);
+	}
+}
+
+static void play_exec(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_task *task = tool_task_find(slices, record->tid);
+
+	if (!task || task->has_exited) {
+		bool is_known = task || (slices->play->exec_pid == (pid_t)record->tid);
+		end_executor(slices, record);
+		task = is_known ? tool_task_add(slices, record->pid, record->tid, record->time_ns)
+		                : meet(slices, record);
+	}
+	if (!task)
+		return;
+	tool_task_be_on(slices, task, record->cpu, record->time_ns);
+	task->name = slices->records.names[record->extra];
+}
+
+static void play_there(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_task *task = tool_task_add(slices, record->pid, record->tid, slices->begin_ns);
+
+	if (!task)
+		return;
+	task->was_there = true;
+	task->now.read_ns = record->extra;
+	task->now.is_runnable = record->kind == TOOL_RECORD_RUNNABLE;
+}
+
+static void play_name(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_task *task = tool_task_find(slices, record->tid);
+
+	if (task && !task->has_exited)
+		task->name = slices->records.names[record->extra];
+}
+
+static void play_ran(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_task *task = tool_task_find(slices, record->tid);
+
+	if (task && task->now.is_first)
+		tool_task_be_on(slices, task, (int)record->extra, record->time_ns);
+}
+
+/* What the task itself wrote where it was. */
+static void play_own(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_task *task = find(slices, record);
+
+	if (!task)
+		return;
+	switch (record->kind) {
+	case TOOL_RECORD_IN:
+		tool_task_come(slices, task, record->cpu, record->time_ns);
+		break;
+	case TOOL_RECORD_WAITS:
+		tool_task_leave(slices, task, record->cpu, record->time_ns, TOOL_SPAN_WAITING);
+		break;
+	case TOOL_RECORD_PREEMPTED:
+		tool_task_leave(slices, task, record->cpu, record->time_ns, TOOL_SPAN_RUNNABLE);
+		break;
+	case TOOL_RECORD_EXIT:
+		tool_task_exit(slices, task, record->cpu, record->time_ns);
+		break;
+	default:
+		tool_task_be_on(slices, task, record->cpu, record->time_ns);
+		if (record->event < slices->events)
+			task->now.counts[record->event] += record->extra;
+	}
+}
+
+static void play_record(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	switch (record->kind) {
+	case TOOL_RECORD_HOLE:
+		slices->result = tool_hole_add(slices, record);
+		break;
+	case TOOL_RECORD_FORK:
+		play_fork(slices, record);
+		break;
+	case TOOL_RECORD_EXEC:
+		play_exec(slices, record);
+		break;
+	case TOOL_RECORD_NAME:
+		play_name(slices, record);
+		break;
+	case TOOL_RECORD_THERE:
+	case TOOL_RECORD_RUNNABLE:
+		play_there(slices, record);
+		break;
+	case TOOL_RECORD_RAN:
+		play_ran(slices, record);
+		break;
+	default:
+		play_own(slices, record);
+	}
+}
+
+/* Is the record one of the observation? The record of its beginning may be lost, too. */
+static bool is_observed(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	pid_t pid = slices->play->exec_pid;
+	bool is_hole = record->kind == TOOL_RECORD_HOLE;
+	uint64_t last_ns = is_hole ? record->extra : record->time_ns;
+
+	if (last_ns < slices->play->begin_ns || record->time_ns > slices->end_ns)
+		return false;
+	if (slices->has_begun)
+		return is_hole || record->time_ns >= slices->begin_ns;
+	bool is_exec = record->kind == TOOL_RECORD_EXEC && (pid_t)record->tid == pid;
+	if (!is_hole && !is_exec)
+		return false;
+	slices->has_begun = true;
+	slices->begin_ns = record->time_ns > slices->begin_ns ? record->time_ns : slices->begin_ns;
+	if (is_hole)
+		tool_task_add(slices, (uint32_t)pid, (uint32_t)pid, slices->begin_ns);
+	return true;
+}
+
+static void play_all(struct tool_slices *slices)
+{
+	const struct tool_slice_record *record;
+
+	while (slices->result == PS_OK && (record = tool_slice_records_next(&slices->records))) {
+		if (is_observed(slices, record) && slices->result == PS_OK)
+			play_record(slices, record);
+	}
+	for (size_t i = 0; slices->result == PS_OK && i < slices->task_count; i++) {
+		if (!slices->tasks[i].has_exited)
+			tool_task_finish(slices, &slices->tasks[i], slices->end_ns);
+	}
+}
+
+int tool_slices_play(struct tool_slices *slices, const struct tool_slices_play *play)
+{
+	int result = tool_slice_records_begin(&slices->records, play->end_ns);
+
+	if (result != PS_OK)
+		return result;
+	slices->play = play;
+	slices->begin_ns = play->begin_ns;
+	slices->end_ns = play->end_ns;
+	slices->has_begun = play->exec_pid == 0;
+	play_all(slices);
+	slices->play = NULL;
+	if (slices->result == PS_OK && !slices->has_begun)
+		return ps__fail(PS_ENOTRUN, "process %d executed no program in this time",
+		                (int)play->exec_pid);
+	return slices->result;
+}
+
+size_t tool_slices_task_count(const struct tool_slices *slices)
+{
+	return slices->task_count;
+}
+
+const struct tool_task *tool_slices_task(const struct tool_slices *slices, size_t index)
+{
+	return &slices->tasks[index];
+}
+
+size_t tool_slices_hole_count(const struct tool_slices *slices)
+{
+	return slices->hole_count;
+}
+
+const struct tool_hole *tool_slices_hole(const struct tool_slices *slices, size_t index)
+{
+	return &slices->holes[index];
+}
+
+uint64_t tool_slices_begin_ns(const struct tool_slices *slices)
+{
+	return slices->begin_ns;
+}
+
+uint64_t tool_slices_end_ns(const struct tool_slices *slices)
+{
+	return slices->end_ns;
+}
