@@ -25,6 +25,7 @@ int tool_stat(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_list(int argc, char **argv);
 int tool_log(int argc, char **argv);
+int tool_timeline(int argc, char **argv);
 int tool_topo(int argc, char **argv);
 
 #endif

@@ -195,3 +195,13 @@ int tool_launch_status(int wait_status)
 		return TOOL_BY_SIGNAL + WTERMSIG(wait_status);
 	return WEXITSTATUS(wait_status);
 }
+
+int tool_watcher_status(const struct tool_watcher *watcher, enum tool_wakeup wakeup)
+{
+	if (wakeup == TOOL_WAKEUP_COMMAND)
+		return tool_launch_status(watcher->wait_status);
+	/* Ctrl-C is how counting of what goes on for ever is ended. */
+	if (wakeup == TOOL_WAKEUP_SIGNAL && watcher->signal != SIGINT)
+		return TOOL_BY_SIGNAL + watcher->signal;
+	return TOOL_OK;
+}

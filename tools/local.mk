@@ -39,6 +39,7 @@ tools_libtools_la_SOURCES = \
 	tools/program.c \
 	tools/processes.c \
 	tools/processes.h \
+	tools/slice_holes.c \
 	tools/slice_records.c \
 	tools/slice_records.h \
 	tools/slice_spans.c \
@@ -75,6 +76,15 @@ tools_libtools_la_SOURCES = \
 	tools/stat_wait.c \
 	tools/terminal.c \
 	tools/terminal.h \
+	tools/timeline.c \
+	tools/timeline.h \
+	tools/timeline_events.c \
+	tools/timeline_json.c \
+	tools/timeline_run.c \
+	tools/timeline_sums.c \
+	tools/timeline_text.c \
+	tools/timeline_there.c \
+	tools/timeline_trace.c \
 	tools/topo.c \
 	tools/trace_file.c \
 	tools/trace_file.h \

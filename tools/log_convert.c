@@ -330,7 +330,7 @@ int tool_log_convert(struct tool_log *log)
 	int status = TOOL_FAILED;
 
 	if (allocate(&convert) == 0 &&
-	    tool_trace_open(&convert.file, options->trace_format, options->output) == 0) {
+	    tool_trace_open(&convert.file, options->trace_format, options->output, NULL) == 0) {
 		convert.trace = convert.file.trace;
 		tool_tracks_create(&convert.tracks, log, convert.trace);
 		bool is_whole = tool_log_each(log, put_record, &convert) == 0;

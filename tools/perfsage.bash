@@ -54,14 +54,15 @@ _perfsage_join_words() {
 	kept=${kept//[\\\"\']/}
 }
 
-# Where COMMAND begins, among the words of perfsage stat; nothing if the cursor stands before it.
+# Where COMMAND begins, among the words of perfsage stat and timeline; nothing if the cursor stands before it.
 _perfsage_command_start() {
 	local index
 	for ((index = 2; index < ${#words[@]} - 1; index++)); do
 		case ${words[index]} in
 		--) echo $((index + 1)); return ;;
 		-e | --event | -M | --metrics | -p | --pid | -C | --cpu | --cgroup | --method | --by | -I | --interval | --interval-count | -D | --delay | \
-			--budget | --one-in | --region | -r | --repeat | --timeout | -o | --output | --heat | --heat-by)
+			--budget | --one-in | --region | -r | --repeat | --timeout | -o | --output | --heat | --heat-by | --trace | --rows | \
+			--ring)
 			((index++)) ;;
 		-*) ;;
 		*) echo "$index"; return ;;
@@ -124,11 +125,11 @@ _perfsage_offer_value() {
 	-p | --pid) _perfsage_offer "$(cd /proc && echo [1-9]*)" ;;
 	--by) _perfsage_offer "cpu core cache l1 l2 l3 l4 numa node die package socket group machine thread" ;;
 	--method) _perfsage_offer "auto per-cpu cgroup whole" ;;
-	-o | --output | --heat | --xml) _perfsage_offer_files -f ;;
+	-o | --output | --heat | --xml | --trace) _perfsage_offer_files -f ;;
 	--cgroup) _perfsage_offer_files -d ;;
 	--type | --from | --to | --where | --of | --group | --work | --format) ;;
 	-C | --cpu | -I | --interval | --interval-count | -D | --delay | --budget | --one-in | --region | -r | \
-		--repeat | --timeout | --synthetic) ;;
+		--repeat | --timeout | --synthetic | --rows | --ring) ;;
 	*) return 1 ;;
 	esac
 	return 0
@@ -137,7 +138,7 @@ _perfsage_offer_value() {
 _perfsage_offer_word() {
 	case $command,$current in
 	*,-*) _perfsage_offer "$(_perfsage_options "$program" "$command")" ;;
-	stat,*) _perfsage_offer_files -c ;;
+	stat,* | timeline,*) _perfsage_offer_files -c ;;
 	log,*)
 		if ((${#words[@]} == 3)); then
 			_perfsage_offer "show intervals cost convert"
@@ -158,7 +159,7 @@ _perfsage() {
 	COMPREPLY=()
 	if ((${#words[@]} == 2)); then
 		_perfsage_offer "$(_perfsage_commands "$program") --help --version"
-	elif [[ $command != stat ]] || ! _perfsage_offer_command; then
+	elif [[ $command != stat && $command != timeline ]] || ! _perfsage_offer_command; then
 		case $current in
 		--*=*)
 			local option=${current%%=*}

@@ -209,6 +209,13 @@ static void hear_exit(void *context, const struct ps_session_record *heard)
 	tool_slice_records_add(context, &record);
 }
 
+static void hear_mapped(void *context, const struct ps_session_record *heard)
+{
+	const struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_MAPPED);
+
+	tool_slice_records_add(context, &record);
+}
+
 static void hear_name(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_records *records = context;
@@ -251,6 +258,7 @@ struct ps_listener tool_slice_records_listener(struct tool_slice_records *record
 	return (struct ps_listener){.size = sizeof(struct ps_listener),
 	                            .context = records,
 	                            .sample = hear_sample,
+	                            .mmap = hear_mapped,
 	                            .comm = hear_name,
 	                            .fork = hear_fork,
 	                            .exit = hear_exit,

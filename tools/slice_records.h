@@ -12,11 +12,12 @@ enum tool_record_kind {
 	TOOL_RECORD_PREEMPTED, /* switched out, and could go on */
 	TOOL_RECORD_FORK,      /* extra: the creator's tid */
 	TOOL_RECORD_EXIT,
-	TOOL_RECORD_NAME,  /* extra: index of the name */
-	TOOL_RECORD_EXEC,  /* as NAME, and a new program */
-	TOOL_RECORD_COUNT, /* extra: how many events happened */
-	TOOL_RECORD_HOLE,  /* extra: its end; tid: how many records were lost, at most 2^32 - 1 */
-	TOOL_RECORD_THERE, /* was there at the beginning; extra: when it was read */
+	TOOL_RECORD_NAME,   /* extra: index of the name */
+	TOOL_RECORD_EXEC,   /* as NAME, and a new program */
+	TOOL_RECORD_MAPPED, /* code of a program */
+	TOOL_RECORD_COUNT,  /* extra: how many events happened */
+	TOOL_RECORD_HOLE,   /* extra: its end; tid: how many records were lost, at most 2^32 - 1 */
+	TOOL_RECORD_THERE,  /* was there at the beginning; extra: when it was read */
 	TOOL_RECORD_RUNNABLE, /* so, and was runnable then */
 	TOOL_RECORD_RAN       /* has run on the CPU `extra`, whatever other records tell */
 };

@@ -9,41 +9,6 @@
  */
 #include "tools/slice_tasks.h"
 
-static bool is_in(const struct tool_hole *hole, int cpu, uint64_t begin_ns, uint64_t end_ns)
-{
-	return (cpu == TOOL_CPU_ANY || hole->cpu == cpu) && hole->begin_ns < end_ns &&
-	       hole->end_ns > begin_ns;
-}
-
-/* The begin of the first hole of the CPU in this time; `otherwise` if there is none. */
-static uint64_t find_begin(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
-                           uint64_t end_ns, uint64_t otherwise)
-{
-	uint64_t found = otherwise;
-
-	for (size_t i = slices->hole_count; i > 0 && slices->holes[i - 1].latest_ns > begin_ns;
-	     i--) {
-		const struct tool_hole *hole = &slices->holes[i - 1];
-		if (is_in(hole, cpu, begin_ns, end_ns))
-			found = hole->begin_ns > begin_ns ? hole->begin_ns : begin_ns;
-	}
-	return found;
-}
-
-uint64_t tool_hole_last_end(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
-                            uint64_t end_ns)
-{
-	uint64_t found = 0;
-
-	for (size_t i = slices->hole_count; i > 0 && slices->holes[i - 1].latest_ns > begin_ns;
-	     i--) {
-		const struct tool_hole *hole = &slices->holes[i - 1];
-		if (is_in(hole, cpu, begin_ns, end_ns) && hole->end_ns > found)
-			found = hole->end_ns;
-	}
-	return found < end_ns ? found : end_ns;
-}
-
 static uint64_t find_end(const struct tool_slices *slices, int cpu, uint64_t begin_ns,
                          uint64_t end_ns)
 {
@@ -131,18 +96,32 @@ static void be_off(struct tool_slices *slices, struct tool_task *task, uint64_t 
 
 	settle_first(task, time_ns);
 	if (now->kind == TOOL_SPAN_ON) {
-		uint64_t from = find_begin(slices, now->cpu, now->since_ns, time_ns, now->since_ns);
+		uint64_t from =
+		    tool_hole_first_begin(slices, now->cpu, now->since_ns, time_ns, now->since_ns);
 		uint64_t to = find_end(slices, now->cpu, now->since_ns, time_ns);
 		pass_hole(slices, task, from, to);
 		now->kind = TOOL_SPAN_OFF;
 	}
 	uint64_t since_ns = now->since_ns;
-	uint64_t from = find_begin(slices, TOOL_CPU_ANY, since_ns, time_ns, time_ns);
+	uint64_t from = tool_hole_first_begin(slices, TOOL_CPU_ANY, since_ns, time_ns, time_ns);
 	if (from < time_ns) {
 		pass_hole(slices, task, from, find_end(slices, TOOL_CPU_ANY, since_ns, time_ns));
 		now->kind = TOOL_SPAN_OFF;
 	}
 	end_span(slices, task, now->kind, time_ns, TOOL_END_SWITCH);
+}
+
+static void begin_on(struct tool_slices *slices, struct tool_task *task, int cpu)
+{
+	task->now.kind = TOOL_SPAN_ON;
+	task->now.cpu = cpu;
+	tool_hole_note_on(slices, cpu, task);
+}
+
+void tool_task_lose(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
+{
+	if (!task->has_exited && task->now.kind == TOOL_SPAN_ON)
+		end_span(slices, task, TOOL_SPAN_ON, time_ns, TOOL_END_HOLE);
 }
 
 void tool_task_be_on(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)
@@ -159,12 +138,12 @@ void tool_task_be_on(struct tool_slices *slices, struct tool_task *task, int cpu
 			         find_end(slices, cpu, now->since_ns, time_ns), TOOL_END_HOLE);
 	} else if (!was_on || now->cpu != cpu || has_hole) {
 		uint64_t to = find_end(slices, cpu, now->since_ns, time_ns);
-		uint64_t from = find_begin(slices, suspect, now->since_ns, time_ns, now->since_ns);
+		uint64_t from =
+		    tool_hole_first_begin(slices, suspect, now->since_ns, time_ns, now->since_ns);
 		pass_hole(slices, task, from < to ? from : to, to);
 	}
 	now->is_first = false;
-	now->kind = TOOL_SPAN_ON;
-	now->cpu = cpu;
+	begin_on(slices, task, cpu);
 }
 
 void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)
@@ -176,9 +155,7 @@ void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu,
 	    tool_hole_last_end(slices, cpu, now->since_ns, time_ns) == 0)
 		return;
 	be_off(slices, task, time_ns);
-	now->kind = TOOL_SPAN_ON;
-	now->cpu = cpu;
-	now->since_ns = time_ns;
+	begin_on(slices, task, cpu);
 }
 
 void tool_task_leave(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns,
@@ -186,14 +163,15 @@ void tool_task_leave(struct tool_slices *slices, struct tool_task *task, int cpu
 {
 	tool_task_be_on(slices, task, cpu, time_ns);
 	end_span(slices, task, TOOL_SPAN_ON, time_ns, TOOL_END_SWITCH);
+	tool_hole_note_on(slices, cpu, NULL);
 	task->now.kind = kind;
-	task->now.since_ns = time_ns;
 }
 
 void tool_task_exit(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)
 {
 	tool_task_be_on(slices, task, cpu, time_ns);
 	end_span(slices, task, TOOL_SPAN_ON, time_ns, TOOL_END_EXIT);
+	tool_hole_note_on(slices, cpu, NULL);
 	task->has_exited = true;
 }
 
@@ -208,7 +186,7 @@ void tool_task_finish(struct tool_slices *slices, struct tool_task *task, uint64
 	}
 	settle_first(task, time_ns);
 	int suspect = now->kind == TOOL_SPAN_ON ? now->cpu : TOOL_CPU_ANY;
-	uint64_t from = find_begin(slices, suspect, now->since_ns, time_ns, time_ns);
+	uint64_t from = tool_hole_first_begin(slices, suspect, now->since_ns, time_ns, time_ns);
 	end_span(slices, task, now->kind, from, from < time_ns ? TOOL_END_HOLE : TOOL_END_OPEN);
 	end_span(slices, task, TOOL_SPAN_UNKNOWN, time_ns, TOOL_END_OPEN);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tasks and holes of slices. The kernel gives the number of a task that has ended to another
+/* The tasks of slices. The kernel gives the number of a task that has ended to another
  * one. */
 #include "tools/slice_tasks.h"
 
@@ -84,32 +84,4 @@ struct tool_task *tool_task_add(struct tool_slices *slices, uint32_t pid, uint32
 	                                   .counts = counts + slices->events}};
 	*find_place(slices, slices->places, slices->place_room, tid) = ++slices->task_count;
 	return task;
-}
-
-int tool_hole_add(struct tool_slices *slices, const struct tool_slice_record *record)
-{
-	struct tool_hole *holes =
-	    ps__vector_reserve(slices->holes, slices->hole_count, slices->hole_count + 1,
-	                       &slices->hole_room, sizeof *holes);
-	uint64_t begin_ns = record->time_ns, end_ns = record->extra;
-
-	if (!holes)
-		return ps__fail_memory("the holes of the slices");
-	slices->holes = holes;
-	if (begin_ns < slices->begin_ns)
-		begin_ns = slices->begin_ns;
-	if (end_ns > slices->end_ns)
-		end_ns = slices->end_ns;
-	/* A loss within one nanosecond of the clock is one, too. */
-	if (end_ns <= begin_ns)
-		end_ns = begin_ns + 1;
-	struct tool_hole *hole = &holes[slices->hole_count];
-	*hole = (struct tool_hole){.begin_ns = begin_ns,
-	                           .end_ns = end_ns,
-	                           .lost = record->tid,
-	                           .cpu = record->cpu,
-	                           .latest_ns = end_ns};
-	if (slices->hole_count++ && hole[-1].latest_ns > end_ns)
-		hole->latest_ns = hole[-1].latest_ns;
-	return PS_OK;
 }

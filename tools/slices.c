@@ -27,6 +27,7 @@ void tool_slices_destroy(struct tool_slices *slices)
 	ps__os_free(slices->tasks);
 	ps__os_free(slices->places);
 	ps__os_free(slices->holes);
+	ps__os_free(slices->on);
 	ps__os_free(slices);
 }
 
@@ -155,6 +156,7 @@ static void play_exec(struct tool_slices *slices, const struct tool_slice_record
 		return;
 	tool_task_be_on(slices, task, record->cpu, record->time_ns);
 	task->name = slices->records.names[record->extra];
+	task->now.exec_ns = record->time_ns;
 }
 
 static void play_there(struct tool_slices *slices, const struct tool_slice_record *record)
@@ -174,6 +176,27 @@ static void play_name(struct tool_slices *slices, const struct tool_slice_record
 
 	if (task && !task->has_exited)
 		task->name = slices->records.names[record->extra];
+}
+
+static void play_mapped(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_task *task = tool_task_find(slices, record->tid);
+
+	slices->has_mappings = true;
+	if (task)
+		task->now.exec_ns = 0;
+}
+
+/* When a program begins that this user may not observe, the kernel takes the events from the task
+ * within its exec, before any code is mapped. That looks like an end. */
+static void play_exit(struct tool_slices *slices, struct tool_task *task,
+                      const struct tool_slice_record *record)
+{
+	uint64_t exec_ns = task->now.exec_ns;
+
+	task->is_hidden = slices->has_mappings && exec_ns &&
+	                  !tool_hole_last_end(slices, TOOL_CPU_ANY, exec_ns, record->time_ns);
+	tool_task_exit(slices, task, record->cpu, record->time_ns);
 }
 
 static void play_ran(struct tool_slices *slices, const struct tool_slice_record *record)
@@ -202,7 +225,7 @@ static void play_own(struct tool_slices *slices, const struct tool_slice_record 
 		tool_task_leave(slices, task, record->cpu, record->time_ns, TOOL_SPAN_RUNNABLE);
 		break;
 	case TOOL_RECORD_EXIT:
-		tool_task_exit(slices, task, record->cpu, record->time_ns);
+		play_exit(slices, task, record);
 		break;
 	default:
 		tool_task_be_on(slices, task, record->cpu, record->time_ns);
@@ -211,11 +234,24 @@ static void play_own(struct tool_slices *slices, const struct tool_slice_record 
 	}
 }
 
+/* The span of the task that is on the CPU ends now: when its next record comes, other spans of the
+ * CPU may have been told. */
+static void play_hole(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	const struct tool_hole *hole = tool_hole_add(slices, record);
+	struct tool_task *task = hole ? tool_hole_find_on(slices, hole->cpu) : NULL;
+
+	if (task)
+		tool_task_lose(slices, task, hole->begin_ns);
+	if (slices->result == PS_OK && slices->play->visit_hole)
+		slices->result = slices->play->visit_hole(hole, slices->play->context);
+}
+
 static void play_record(struct tool_slices *slices, const struct tool_slice_record *record)
 {
 	switch (record->kind) {
 	case TOOL_RECORD_HOLE:
-		slices->result = tool_hole_add(slices, record);
+		play_hole(slices, record);
 		break;
 	case TOOL_RECORD_FORK:
 		play_fork(slices, record);
@@ -229,6 +265,9 @@ static void play_record(struct tool_slices *slices, const struct tool_slice_reco
 	case TOOL_RECORD_THERE:
 	case TOOL_RECORD_RUNNABLE:
 		play_there(slices, record);
+		break;
+	case TOOL_RECORD_MAPPED:
+		play_mapped(slices, record);
 		break;
 	case TOOL_RECORD_RAN:
 		play_ran(slices, record);
@@ -267,6 +306,15 @@ static void play_all(struct tool_slices *slices)
 		if (is_observed(slices, record) && slices->result == PS_OK)
 			play_record(slices, record);
 	}
+	/* When all have ended, the observation has, too. */
+	uint64_t last_ns =
+	    slices->task_count && !slices->records.has_tail ? slices->begin_ns : slices->end_ns;
+	for (size_t i = 0; i < slices->task_count; i++) {
+		const struct tool_task *task = &slices->tasks[i];
+		uint64_t end_ns = task->has_exited ? task->end_ns : slices->end_ns;
+		last_ns = end_ns > last_ns ? end_ns : last_ns;
+	}
+	slices->end_ns = last_ns;
 	for (size_t i = 0; slices->result == PS_OK && i < slices->task_count; i++) {
 		if (!slices->tasks[i].has_exited)
 			tool_task_finish(slices, &slices->tasks[i], slices->end_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who ran on which hardware thread when, from the records of a session with
- * PS_SESSION_SWITCHES.
+ * PS_SESSION_SWITCHES; with PS_SESSION_MAPPINGS they tell programs that are hidden, too.
  *
  * Records of two CPUs come in any order, and a loss is told when it is over. So all are kept (32
  * bytes each), and played in the order of time when the session is over.
@@ -40,6 +40,7 @@ struct tool_task_now {
 	bool is_runnable; /* as /proc told at read_ns; 0: it was not read */
 	uint64_t read_ns;
 	uint64_t since_ns;
+	uint64_t exec_ns; /* when it began a program of which no code is mapped yet; 0: none */
 	int cpu;          /* of ON */
 	int from_cpu;     /* where it was ON before; -1: not known */
 	uint64_t *counts; /* of this span */
@@ -56,7 +57,8 @@ struct tool_task {
 	uint64_t *counts;                  /* one for each event */
 	bool was_there;                    /* before the observation began */
 	bool is_begin_lost;                /* it was created in a hole */
-	bool has_exited;
+	bool has_exited;                   /* or is_hidden */
+	bool is_hidden; /* a set-user-ID program: the kernel ended the observation */
 	struct tool_task_now now;
 };
 
@@ -92,6 +94,8 @@ struct tool_slices_play {
 	/* Each span when it is over: those of a task, and those of a hardware thread, by rising
 	 * time. Returns 0 to go on. */
 	int (*visit)(const struct tool_span *span, void *context);
+	/* NULL, or the same for each hole, in its place among the spans of its hardware thread. */
+	int (*visit_hole)(const struct tool_hole *hole, void *context);
 	void *context;
 };
 

@@ -92,21 +92,10 @@ static int stat_draw_heat(struct run *run)
 	return tool_heat_write(&session->heat, run->count.root);
 }
 
-/* The exit status that this end of waiting means. */
-static int stat_status_of(const struct tool_watcher *watcher, enum tool_wakeup wakeup)
-{
-	if (wakeup == TOOL_WAKEUP_COMMAND)
-		return tool_launch_status(watcher->wait_status);
-	/* Ctrl-C is how counting of what goes on for ever is ended. */
-	if (wakeup == TOOL_WAKEUP_SIGNAL && watcher->signal != SIGINT)
-		return TOOL_BY_SIGNAL + watcher->signal;
-	return TOOL_OK;
-}
-
 /* Nothing was counted: a table of zeros would say something else. */
 static int stat_complain_of_delay(const struct run *run, enum tool_wakeup wakeup)
 {
-	int status = stat_status_of(&run->session->watcher, wakeup);
+	int status = tool_watcher_status(&run->session->watcher, wakeup);
 
 	tool_complain("nothing was counted: all was over before the %lld ms of --delay were",
 	              run->session->options.limits.delay_ms);
@@ -136,7 +125,7 @@ static int stat_count_to_the_end(struct run *run)
 	    .signal = watcher->signal,
 	    .gone = wakeup == TOOL_WAKEUP_ENDED ? 0 : tool_watcher_count_ended(watcher),
 	    .usage = watcher->usage};
-	int status = stat_status_of(watcher, wakeup);
+	int status = tool_watcher_status(watcher, wakeup);
 	facts.exit_status = status;
 	stat_tell_uncounted(run);
 	int shown = stat_show_end(run, &facts);

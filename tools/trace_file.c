@@ -22,16 +22,19 @@ int tool_trace_find_format(const char *name, enum tool_trace_format *out)
 	return tool_complain("there is no format '%s' of traces: it is perfetto or otf2", name), -1;
 }
 
-int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path)
+int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path,
+                    struct tool_watcher *watcher)
 {
 	*file = (struct tool_trace_file){
 	    .perfetto = {.format = &ps__trace_perfetto, .out = &file->bytes}};
 	if (format == TOOL_TRACE_OTF2)
 		return tool_otf2_open(&file->trace, path);
-	if (tool_watcher_create(&file->watcher, false) < 0)
+	file->has_own = !watcher;
+	if (file->has_own && tool_watcher_create(&file->own, false) < 0)
 		return -1;
-	if (tool_file_open(&file->file, path, &file->watcher) < 0) {
-		tool_watcher_destroy(&file->watcher);
+	if (tool_file_open(&file->file, path, watcher ? watcher : &file->own) < 0) {
+		if (file->has_own)
+			tool_watcher_destroy(&file->own);
 		return -1;
 	}
 	tool_file_begin(&file->file);
@@ -82,7 +85,8 @@ int tool_trace_close(struct tool_trace_file *file, bool is_whole)
 	if (file->trace != &file->perfetto)
 		return tool_otf2_close(file->trace, is_whole && !file->trace->failed);
 	result = close_file(file, is_whole);
-	tool_watcher_destroy(&file->watcher);
+	if (file->has_own)
+		tool_watcher_destroy(&file->own);
 	ps__buffer_clear(&file->bytes);
 	return result;
 }

@@ -15,15 +15,17 @@ struct tool_trace_file {
 	struct ps__trace *trace; /* to be written to */
 	struct ps__trace perfetto;
 	struct ps__buffer bytes;
-	struct tool_watcher watcher;
+	struct tool_watcher own;
+	bool has_own;
 	struct tool_file file;
 };
 
 /* "perfetto", "otf2". -1 after a complaint. */
 int tool_trace_find_format(const char *name, enum tool_trace_format *out);
 
-/* -1 after a complaint. */
-int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path);
+/* watcher: of the subcommand; NULL: it has none. -1 after a complaint. */
+int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path,
+                    struct tool_watcher *watcher);
 /* Writes some of what is there, if it is much. -1 if that failed; tool_trace_close complains. */
 int tool_trace_flush(struct tool_trace_file *file);
 /* Puts it in its place if it is whole; else nothing stays of it. -1 after a complaint. */

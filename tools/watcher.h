@@ -137,5 +137,7 @@ const char *tool_program_find_deafness(const char *name);
 
 /* The exit status of a command, as shells have it, from what waitpid gave. */
 int tool_launch_status(int wait_status);
+/* The exit status of perfsage that this end of waiting means. */
+int tool_watcher_status(const struct tool_watcher *watcher, enum tool_wakeup wakeup);
 
 #endif

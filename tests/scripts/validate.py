@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds JSON files against a schema: validate.py SCHEMA FILE... Knows what share/perfsage.schema.json uses of JSON
+"""Holds JSON files against a schema: validate.py SCHEMA FILE... Knows what share/*.schema.json use of JSON
 Schema, and refuses a schema that uses more. A second look is at what a schema can't say: that each total is the sum of
 the Threads below it, and each region's inclusive count the sum of the paths below it. Prints a line for each complaint."""
 import json
@@ -112,6 +112,21 @@ def check_paths(document):
                     yield f"{path['path']}: {event} is {count}, but its parts by {kind} have {sum(parts)}"
 
 
+def check_times(document):
+    for index, task in enumerate(document["tasks"]):
+        kinds = [task[kind + "_ns"] for kind in ("on", "waiting", "runnable", "off", "unknown")]
+        if sum(kinds) != task["wall_ns"] or task["end_ns"] - task["begin_ns"] != task["wall_ns"]:
+            yield f"tasks[{index}]: its times add up to {sum(kinds)}, not to {task['wall_ns']}"
+        if sum(part["on_ns"] for part in task["hardware_threads"]) != task["on_ns"]:
+            yield f"tasks[{index}]: on_ns is not the sum of its hardware threads"
+    for cpu in document["hardware_threads"]:
+        parts = [p for t in document["tasks"] for p in t["hardware_threads"] if p["cpu"] == cpu["cpu"]]
+        if (sum(p["on_ns"] for p in parts), len(parts)) != (cpu["on_ns"], cpu["tasks"]):
+            yield f"CPU {cpu['cpu']}: on_ns or tasks are not those of the tasks"
+    if sum(m["count"] for m in document["migrations"]) != sum(t["migrations"] for t in document["tasks"]):
+        yield "migrations are not those of the tasks"
+
+
 def refuse(name):
     raise ValueError(f"{name} is no JSON")
 
@@ -132,7 +147,9 @@ def complaints(schema, path):
     found = list(check(document, schema, schema))
     if found:
         return found
-    return list(check_sums(document, document["tree"]) if "tree" in document else check_paths(document))
+    if "tree" in document:
+        return list(check_sums(document, document["tree"]))
+    return list(check_paths(document) if "regions" in document else check_times(document))
 
 
 def main():

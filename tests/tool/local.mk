@@ -29,16 +29,19 @@ tool_tests = \
 	tests/tool/stat-threads \
 	tests/tool/stat-times \
 	tests/tool/stat-uncounted \
+	tests/tool/timeline \
 	tests/tool/topo
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py
 
-check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/visits
+check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/visits
 tests_tool_faults_SOURCES = tests/tool/faults.c
 tests_tool_faults_LDADD =
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
 tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
+tests_tool_moves_SOURCES = tests/tool/moves.c
+tests_tool_moves_LDADD =
 tests_tool_visits_SOURCES = tests/tool/visits.c
 tests_tool_visits_LDADD = libperfsage.la

@@ -128,7 +128,8 @@ END_TEST
 struct truth {
 	int cpu_of[TASKS][STEPS]; /* in each step, from its beginning on; -1: off */
 	bool is_lossy;
-	size_t unknown, on;
+	uint64_t last_ns[CPUS]; /* up to which the CPU's spans and holes were told */
+	size_t unknown;
 };
 
 static unsigned draw(uint64_t *state, unsigned below)
@@ -141,6 +142,10 @@ static int check_span(const struct tool_span *span, void *context)
 {
 	struct truth *truth = context;
 
+	if (span->kind == TOOL_SPAN_ON) {
+		ck_assert_uint_le(truth->last_ns[span->cpu], span->begin_ns);
+		truth->last_ns[span->cpu] = span->end_ns;
+	}
 	for (uint64_t step = span->begin_ns; step < span->end_ns && step < STEPS; step++) {
 		int cpu = truth->cpu_of[span->task->tid - 1][step];
 		if (span->kind == TOOL_SPAN_ON)
@@ -148,8 +153,16 @@ static int check_span(const struct tool_span *span, void *context)
 		else if (span->kind != TOOL_SPAN_UNKNOWN)
 			ck_assert_int_eq(cpu, -1);
 		truth->unknown += span->kind == TOOL_SPAN_UNKNOWN;
-		truth->on += cpu >= 0;
 	}
+	return 0;
+}
+
+static int check_hole_order(const struct tool_hole *hole, void *context)
+{
+	struct truth *truth = context;
+
+	ck_assert_uint_le(truth->last_ns[hole->cpu], hole->begin_ns);
+	truth->last_ns[hole->cpu] = hole->end_ns;
 	return 0;
 }
 
@@ -192,8 +205,10 @@ START_TEST(what_is_told_of_a_random_schedule_is_true)
 	uint64_t state = (uint64_t)_i + 1;
 
 	for (unsigned round = 0; round < 50; round++) {
-		const struct tool_slices_play play = {
-		    .end_ns = STEPS, .visit = check_span, .context = &truth};
+		const struct tool_slices_play play = {.end_ns = STEPS,
+		                                      .visit = check_span,
+		                                      .visit_hole = check_hole_order,
+		                                      .context = &truth};
 		truth = (struct truth){.is_lossy = _i > 0};
 		schedule(&truth, &state);
 		ck_assert_int_eq(tool_slices_play(slices, &play), PS_OK);

@@ -130,6 +130,29 @@ START_TEST(a_thread_that_executes_gets_the_first_threads_number)
 }
 END_TEST
 
+static void maps(uint64_t time, uint32_t tid, uint32_t cpu)
+{
+	hear(listener.mmap, at(time, tid, cpu), SIZE_MAX);
+}
+
+START_TEST(a_program_whose_code_is_never_mapped_is_hidden)
+{
+	executes(100, 10, 0, "prog");
+	maps(101, 10, 0);
+	forks(110, 11, 10, 0);
+	in(120, 11, 1);
+	executes(130, 11, 1, "su");
+	exits(131, 11, 1);
+	executes(200, 10, 0, "next");
+	maps(201, 10, 0);
+	exits(300, 10, 0);
+	play(10);
+	ck_assert(!tool_slices_task(slices, 0)->is_hidden);
+	ck_assert(tool_slices_task(slices, 1)->is_hidden);
+	ck_assert_str_eq(tool_slices_task(slices, 1)->name, "su");
+}
+END_TEST
+
 START_TEST(a_command_that_never_executes_has_no_slices)
 {
 	const struct tool_slices_play play = {.end_ns = END_NS, .exec_pid = 10};
@@ -189,6 +212,7 @@ int main(void)
 	tcase_add_test(tests, events_belong_to_the_slice_in_which_they_happen);
 	tcase_add_test(tests, a_number_that_is_given_again_is_another_task);
 	tcase_add_test(tests, a_thread_that_executes_gets_the_first_threads_number);
+	tcase_add_test(tests, a_program_whose_code_is_never_mapped_is_hidden);
 	tcase_add_test(tests, a_command_that_never_executes_has_no_slices);
 	tcase_add_test(tests, the_visitor_ends_the_play);
 	tcase_add_test(tests, no_allocation_is_missed);

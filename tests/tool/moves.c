@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Work that perfsage timeline is to show: a thread that moves between two CPUs and touches pages
+ * there, threads by thousands, switches by thousands, and a process that goes on. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AT_ONCE 16
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void pause_ms(long ms)
+{
+	const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&time, NULL);
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)cpu, &cpus);
+	if (sched_setaffinity(0, sizeof cpus, &cpus) != 0)
+		exit(3);
+}
+
+static int print_cpus(void)
+{
+	cpu_set_t cpus;
+
+	sched_getaffinity(0, sizeof cpus, &cpus);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &cpus))
+			printf("%zu\n", cpu);
+	}
+	return 0;
+}
+
+static void touch(char *area, size_t pages, size_t page_bytes)
+{
+	for (size_t page = 0; page < pages; page++)
+		((volatile char *)area)[page * page_bytes] = 1;
+}
+
+/* Prints of each round its CPU, and when it touched its pages. */
+static int move(int first, int second, size_t rounds, size_t pages)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t(*times)[2] = calloc(rounds + 1, sizeof *times);
+	char *area = mmap(NULL, (rounds + 1) * pages * page_bytes, PROT_READ | PROT_WRITE,
+	                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!times || area == MAP_FAILED)
+		return 4;
+	memset(times, 1, (rounds + 1) * sizeof *times);
+	madvise(area, (rounds + 1) * pages * page_bytes, MADV_NOHUGEPAGE);
+	/* The first round is for the pages of the code. */
+	uint64_t begin_ns = 0, cpu_ns = 0;
+	for (size_t round = 0; round <= rounds; round++) {
+		if (round == 1) {
+			begin_ns = now_ns(CLOCK_MONOTONIC);
+			cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		}
+		pin(round % 2 ? second : first);
+		times[round][0] = now_ns(CLOCK_MONOTONIC);
+		touch(area + round * pages * page_bytes, pages, page_bytes);
+		times[round][1] = now_ns(CLOCK_MONOTONIC);
+		pause_ms(1);
+	}
+	cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	uint64_t end_ns = now_ns(CLOCK_MONOTONIC);
+	printf("{\"begin_ns\": %ju, \"end_ns\": %ju, \"cpu_ns\": %ju, \"rounds\": [",
+	       (uintmax_t)begin_ns, (uintmax_t)end_ns, (uintmax_t)cpu_ns);
+	for (size_t round = 1; round <= rounds; round++)
+		printf("%s[%d, %ju, %ju]", round > 1 ? ", " : "", round % 2 ? second : first,
+		       (uintmax_t)times[round][0], (uintmax_t)times[round][1]);
+	printf("]}\n");
+	free(times);
+	return 0;
+}
+
+static void *end_at_once(void *context)
+{
+	return context;
+}
+
+static int make_threads(size_t count)
+{
+	pthread_t threads[AT_ONCE];
+
+	for (size_t made = 0; made < count; made += AT_ONCE) {
+		for (size_t i = 0; i < AT_ONCE; i++) {
+			if (pthread_create(&threads[i], NULL, end_at_once, NULL) != 0)
+				return 5;
+		}
+		for (size_t i = 0; i < AT_ONCE; i++)
+			pthread_join(threads[i], NULL);
+	}
+	return 0;
+}
+
+static int there[2], back[2];
+
+static void *answer(void *context)
+{
+	char byte;
+
+	while (read(there[0], &byte, 1) == 1) {
+		if (write(back[1], &byte, 1) != 1)
+			break;
+	}
+	return context;
+}
+
+/* Two threads on one CPU wait for each other. */
+static int switch_often(size_t rounds)
+{
+	pthread_t other;
+	char byte = 0;
+
+	pin(sched_getcpu());
+	if (pipe(there) != 0 || pipe(back) != 0 || pthread_create(&other, NULL, answer, NULL) != 0)
+		return 6;
+	for (size_t round = 0; round < rounds; round++) {
+		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
+			return 7;
+	}
+	close(there[1]);
+	pthread_join(other, NULL);
+	return 0;
+}
+
+static void *sleep_on(void *context)
+{
+	pause();
+	return context;
+}
+
+/* One thread waits for ever, the other one again and again. */
+static int linger(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, sleep_on, NULL) != 0)
+		return 8;
+	pause_ms(50);
+	printf("ready\n");
+	fflush(stdout);
+	for (;;)
+		pause_ms(2);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "cpus") == 0)
+		return print_cpus();
+	if (argc == 6 && strcmp(argv[1], "move") == 0)
+		return move(atoi(argv[2]), atoi(argv[3]), (size_t)atoi(argv[4]),
+		            (size_t)atoi(argv[5]));
+	if (argc == 3 && strcmp(argv[1], "threads") == 0)
+		return make_threads((size_t)atoi(argv[2]));
+	if (argc == 3 && strcmp(argv[1], "switches") == 0)
+		return switch_often((size_t)atoi(argv[2]));
+	if (argc == 2 && strcmp(argv[1], "linger") == 0)
+		return linger();
+	return 2;
+}

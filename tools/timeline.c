@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage timeline: who ran on which hardware thread when, and what was counted in each slice. */
+#include "tools/timeline.h"
+
+#include "base/os.h"
+#include "tools/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLUSH_BYTES 65536
+#define TRACE_END   ".perfetto-trace"
+
+enum {
+	OPTION_TRACE = 256,
+	OPTION_JSON,
+	OPTION_SLICES,
+	OPTION_ROWS,
+	OPTION_RING,
+	OPTION_TIMEOUT
+};
+
+static const struct tool_option options_of_timeline[] = {
+    {'e', "event", "LIST",
+     "count these in each slice, as page-faults:u: what the kernel\n"
+     "writes down one by one (software events, tracepoints, probes,\n"
+     "breakpoints)"},
+    {'p', "pid", "PID", "a running process, until it ends or Ctrl-C"},
+    {'o', "output", "FILE",
+     "write there instead of stderr; - for stdout. A name that ends in\n" TRACE_END
+     " is that of --trace"},
+    {OPTION_TRACE, "trace", "FILE",
+     "a trace that Perfetto's viewer opens (https://ui.perfetto.dev)"},
+    {OPTION_JSON, "json", NULL, "as JSON, with all tasks"},
+    {OPTION_SLICES, "slices", NULL, "first each span of time on and off a hardware thread"},
+    {OPTION_ROWS, "rows", "N", "show at most N tasks, waits and migrations (10)"},
+    {OPTION_RING, "ring", "KIB", "the kernel's buffer for each hardware thread (512)"},
+    {OPTION_TIMEOUT, "timeout", "MS", "end after so long: a command gets SIGTERM"},
+};
+
+static const struct tool_usage usage = {
+    .synopsis = "perfsage timeline [OPTIONS] COMMAND [ARGUMENTS]\n"
+		"perfsage timeline [OPTIONS] -p PID\n",
+    .summary = "Shows who ran on which hardware thread when: times on and off, the longest waits, "
+	       "and\nmigrations, from the kernel's records of each context switch.",
+    .options = options_of_timeline,
+    .option_count = sizeof options_of_timeline / sizeof options_of_timeline[0],
+    .examples = "perfsage timeline ./solver\n"
+		"perfsage timeline -e page-faults:u -o solver.perfetto-trace ./solver\n"
+		"perfsage timeline -p 1234 --timeout 5000\n"
+		"perfsage timeline --json --slices -o solver.json ./solver\n",
+};
+
+static int take_output(struct timeline_options *options, const char *name)
+{
+	size_t length = strlen(name), end = strlen(TRACE_END);
+
+	if (length > end && strcmp(name + length - end, TRACE_END) == 0)
+		options->trace = name;
+	else
+		options->output = name;
+	return 0;
+}
+
+static int take_option(struct timeline_options *options, int key, const char *argument)
+{
+	switch (key) {
+	case 'e':
+		return tool_names_add(&options->events, argument);
+	case 'p':
+		return tool_parse_number("--pid", argument, 1, 1 << 22, &options->pid);
+	case 'o':
+		return take_output(options, argument);
+	case OPTION_TRACE:
+		options->trace = argument;
+		return 0;
+	case OPTION_JSON:
+		options->is_json = true;
+		return 0;
+	case OPTION_SLICES:
+		options->has_slices = true;
+		return 0;
+	case OPTION_ROWS:
+		return tool_parse_number("--rows", argument, 1, 1000000, &options->rows);
+	case OPTION_RING:
+		return tool_parse_number("--ring", argument, 4, 1 << 20, &options->ring_kib);
+	default:
+		return tool_parse_number("--timeout", argument, 1, 1000000000000,
+		                         &options->timeout_ms);
+	}
+}
+
+/* 1 to go on; else *status is that to end with. */
+static int parse(struct timeline_options *options, int argc, char **argv, int *status)
+{
+	const char *argument;
+	int key;
+
+	*status = TOOL_FAILED;
+	optind = 1;
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+		if (take_option(options, key, argument) < 0)
+			return 0;
+	}
+	if (key == TOOL_OPTIONS_HELP)
+		*status = TOOL_OK;
+	if (key != TOOL_OPTIONS_END)
+		return 0;
+	options->command = optind < argc ? argv + optind : NULL;
+	if (!options->command && !options->pid)
+		return tool_complain("there is no command and no -p PID: see --help"), 0;
+	if (options->command && options->pid)
+		return tool_complain("-p observes a process that runs: it takes no command, and "
+		                     "'%s' is one",
+		                     *options->command),
+		       0;
+	return 1;
+}
+
+/* What was given to be shown goes out as it comes: the text need not fit into memory. */
+static int flush(struct timeline *timeline, bool is_end)
+{
+	if (!is_end && timeline->text.length < FLUSH_BYTES)
+		return 0;
+	if (tool_write(&timeline->text, timeline->file.stream) < 0)
+		return -1;
+	return tool_file_flush(&timeline->file);
+}
+
+static int visit(const struct tool_span *span, void *context)
+{
+	struct timeline *timeline = context;
+	int result = timeline_sums_add(&timeline->sums, span);
+
+	if (result != PS_OK)
+		return tool_complain("%s", ps_error_detail()), -1;
+	if (timeline->tracks && timeline_trace_add(timeline, span) < 0)
+		return -1;
+	if (!timeline->options.has_slices)
+		return 0;
+	if (timeline->options.is_json)
+		timeline_json_add_span(timeline, span);
+	else
+		timeline_text_add_span(timeline, span);
+	return flush(timeline, false);
+}
+
+static int visit_hole(const struct tool_hole *hole, void *context)
+{
+	struct timeline *timeline = context;
+
+	if (timeline_sums_add_hole(&timeline->sums, hole) != PS_OK)
+		return tool_complain("%s", ps_error_detail()), -1;
+	return timeline->tracks ? timeline_trace_add_hole(timeline, hole) : 0;
+}
+
+/* -1 after a complaint; what can't be written is told when the file is finished. */
+static int play(struct timeline *timeline)
+{
+	const struct tool_slices_play play = {.begin_ns = timeline->begin_ns,
+	                                      .end_ns = timeline->end_ns,
+	                                      .exec_pid = timeline->command_pid,
+	                                      .visit = visit,
+	                                      .visit_hole = visit_hole,
+	                                      .context = timeline};
+
+	if (timeline_sums_create(&timeline->sums, (size_t)timeline->options.rows) != PS_OK)
+		return tool_complain("%s", ps_error_detail()), -1;
+	if (timeline->options.is_json)
+		timeline_json_begin(timeline);
+	else if (timeline->options.has_slices)
+		ps__buffer_add(&timeline->text, "\n");
+	int result = tool_slices_play(timeline->slices, &play);
+	if (result == PS_ENOMEM || result == PS_ENOTRUN)
+		tool_complain("%s", ps_error_detail());
+	return result == PS_OK ? 0 : -1;
+}
+
+static int show(struct timeline *timeline)
+{
+	if (tool_slices_is_full(timeline->slices))
+		tool_complain("the memory for records is used up: what came after is not known");
+	if (play(timeline) < 0)
+		return -1;
+	timeline_sums_close(&timeline->sums);
+	if (timeline->options.is_json)
+		timeline_json_add_sums(timeline);
+	else
+		timeline_text_add_sums(timeline);
+	return flush(timeline, true);
+}
+
+static int open_file(struct timeline *timeline)
+{
+	const char *name = timeline->options.output;
+	struct tool_watcher *watcher = &timeline->watcher;
+
+	if (!name)
+		return tool_file_take(&timeline->file, STDERR_FILENO, "stderr", watcher);
+	if (strcmp(name, "-") == 0)
+		return tool_file_take(&timeline->file, STDOUT_FILENO, "stdout", watcher);
+	return tool_file_open(&timeline->file, name, watcher);
+}
+
+/* The files are opened: what can't be written is told before anything runs. */
+static int record_and_show(struct timeline *timeline)
+{
+	bool is_recorded = false;
+
+	timeline->screen = tool_screen_of(timeline->file.fd);
+	if (timeline->options.trace && timeline_trace_open(timeline) < 0)
+		return tool_file_discard(&timeline->file), TOOL_FAILED;
+	int status = timeline_record(timeline, &is_recorded);
+	if (is_recorded)
+		tool_file_begin(&timeline->file);
+	bool is_shown = is_recorded && show(timeline) == 0;
+	int closed = timeline_trace_close(timeline, is_shown);
+	if (is_shown || timeline->file.error)
+		closed |= tool_file_finish(&timeline->file, true);
+	else
+		tool_file_discard(&timeline->file);
+	return (closed < 0 || !is_shown) && status == TOOL_OK ? TOOL_FAILED : status;
+}
+
+static int run(struct timeline *timeline)
+{
+	struct timeline_options *options = &timeline->options;
+	pid_t pid = (pid_t)options->pid;
+	size_t count = 1;
+	int status = TOOL_FAILED;
+
+	if (tool_watcher_create(&timeline->watcher, options->pid != 0) == 0 &&
+	    (!options->pid || tool_watcher_add(&timeline->watcher, &pid, &count) == 0) &&
+	    open_file(timeline) == 0)
+		status = record_and_show(timeline);
+	ps_session_destroy(timeline->session);
+	tool_watcher_destroy(&timeline->watcher);
+	return status;
+}
+
+int tool_timeline(int argc, char **argv)
+{
+	struct timeline timeline = {.options = {.rows = 10, .ring_kib = 512}};
+	int status;
+
+	if (parse(&timeline.options, argc, argv, &status)) {
+		status = TOOL_FAILED;
+		if (tool_slices_create(&timeline.slices, timeline.options.events.count) == PS_OK)
+			status = run(&timeline);
+		else
+			tool_complain("%s", ps_error_detail());
+	}
+	tool_slices_destroy(timeline.slices);
+	timeline_sums_clear(&timeline.sums);
+	ps__buffer_clear(&timeline.text);
+	ps__os_free(timeline.there.list);
+	free(timeline.events);
+	tool_names_clear(&timeline.options.events);
+	return status;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * perfsage timeline: timeline.c has the options, timeline_run.c records a command or process,
+ * timeline_events.c makes its events, timeline_there.c reads what was there before,
+ * timeline_sums.c adds spans up, and timeline_text.c, _json.c and _trace.c show them.
+ */
+#ifndef PS_TOOLS_TIMELINE_H
+#define PS_TOOLS_TIMELINE_H
+
+#include "output/json_writer.h"
+#include "tools/options.h"
+#include "tools/slices.h"
+#include "tools/terminal.h"
+#include "tools/trace_file.h"
+#include "tools/watcher.h"
+
+struct timeline_options {
+	struct tool_names events;
+	const char *output, *trace;
+	long long pid, timeout_ms, ring_kib, rows;
+	bool is_json, has_slices;
+	char **command;
+};
+
+/* An event that was asked for. */
+struct timeline_event {
+	const char *name;
+	bool is_counted;      /* else its counts aren't known */
+	bool is_of_user_only; /* the kernel's part may not be observed */
+	size_t index;         /* of a counted one, in the session and in spans */
+};
+
+struct timeline_cpu {
+	int cpu;
+	uint64_t on_ns, unknown_ns, slices;
+	size_t tasks;
+};
+
+/* A task on one hardware thread. */
+struct timeline_part {
+	int cpu;
+	uint64_t on_ns, slices;
+};
+
+/* From one slice to the next. */
+struct timeline_wait {
+	size_t task;
+	enum tool_span_kind kind; /* OFF: several, or not known why */
+	uint64_t begin_ns, end_ns;
+	int from_cpu, to_cpu; /* -1: none, or not known */
+};
+
+struct timeline_task {
+	struct timeline_part *parts;
+	size_t part_count, part_room;
+	struct timeline_wait wait; /* that goes on; begin_ns == end_ns: none */
+	struct timeline_wait longest;
+	int last_cpu; /* -1: not known */
+};
+
+struct timeline_move {
+	int from, to;
+	uint64_t count;
+};
+
+struct timeline_sums {
+	struct timeline_task *tasks; /* as the slices have them */
+	struct timeline_cpu *cpus;   /* by number */
+	struct timeline_move
+	    *moves; /* by their numbers; timeline_sums_close: the most frequent first */
+	struct timeline_wait *waits; /* the longest ones, the longest first */
+	size_t task_count, task_room;
+	size_t cpu_count, cpu_room;
+	size_t move_count, move_room;
+	size_t wait_count, wait_most;
+	uint64_t slices;
+};
+
+/* timeline_there.c */
+struct timeline_threads {
+	struct timeline_there *list;
+	size_t count, room;
+};
+
+struct timeline {
+	struct timeline_options options;
+	struct tool_watcher watcher;
+	struct tool_file file;
+	struct tool_screen screen;
+	struct tool_trace_file trace;
+	struct timeline_tracks *tracks; /* of the trace; NULL: there is none */
+	struct ps_session *session;
+	struct tool_slices *slices;
+	struct timeline_threads there; /* of -p */
+	struct timeline_event *events;
+	size_t event_count, counted;
+	struct timeline_sums sums;
+	struct ps__buffer text; /* on its way to the file */
+	struct ps__json json;
+	pid_t command_pid; /* 0: there is no command */
+	uint64_t begin_ns, end_ns, lost;
+};
+
+/* timeline_events.c. -1 after a complaint. */
+int timeline_events_add(struct timeline *timeline);
+/* After the start: which of them are of user space alone. */
+void timeline_events_note_user(struct timeline *timeline);
+
+/* timeline_there.c: the threads of the process, at begin_ns and at the end. -1 after a complaint.
+ */
+int timeline_there_read(struct timeline *timeline);
+void timeline_there_read_end(struct timeline *timeline);
+
+/* timeline_run.c: records until the end. Returns the exit status, and in *is_recorded whether there
+ * is anything to show. */
+int timeline_record(struct timeline *timeline, bool *is_recorded);
+
+/* timeline_sums.c. PS_ENOMEM, or PS_OK. */
+int timeline_sums_create(struct timeline_sums *sums, size_t waits);
+int timeline_sums_add(struct timeline_sums *sums, const struct tool_span *span);
+int timeline_sums_add_hole(struct timeline_sums *sums, const struct tool_hole *hole);
+void timeline_sums_close(struct timeline_sums *sums);
+void timeline_sums_clear(struct timeline_sums *sums);
+
+/* timeline_trace.c. -1 after a complaint. */
+int timeline_trace_open(struct timeline *timeline);
+int timeline_trace_add(struct timeline *timeline, const struct tool_span *span);
+int timeline_trace_add_hole(struct timeline *timeline, const struct tool_hole *hole);
+int timeline_trace_close(struct timeline *timeline, bool is_whole);
+
+/* Each shows: first spans, if they were asked for, as they come; then all sums. */
+void timeline_text_add_span(struct timeline *timeline, const struct tool_span *span);
+void timeline_text_add_sums(struct timeline *timeline);
+void timeline_json_begin(struct timeline *timeline);
+void timeline_json_add_span(struct timeline *timeline, const struct tool_span *span);
+void timeline_json_add_sums(struct timeline *timeline);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The JSON of perfsage timeline: share/perfsage-timeline.schema.json describes it. Times are
+ * nanoseconds since the observation began. */
+#include "tools/timeline.h"
+
+static const char *const kinds[TOOL_SPAN_KINDS] = {"on", "waits", "runnable", "off", "unknown"};
+static const char *const ends[] = {"switch", "exit", "hole", "open"};
+
+static void add_since(struct timeline *timeline, const char *key, uint64_t time_ns)
+{
+	ps__json_add_unsigned(&timeline->json, key,
+	                      time_ns - tool_slices_begin_ns(timeline->slices));
+}
+
+static void add_cpu(struct ps__json *json, const char *key, int cpu)
+{
+	if (cpu >= 0)
+		ps__json_add_integer(json, key, cpu);
+	else
+		ps__json_add_null(json, key);
+}
+
+static void add_counts(struct timeline *timeline, const uint64_t *counts)
+{
+	struct ps__json *json = &timeline->json;
+
+	ps__json_open(json, "counts", '{');
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		const struct timeline_event *event = &timeline->events[i];
+		if (event->is_counted)
+			ps__json_add_unsigned(json, event->name, counts[event->index]);
+		else
+			ps__json_add_null(json, event->name);
+	}
+	ps__json_close(json, '}');
+}
+
+void timeline_json_begin(struct timeline *timeline)
+{
+	struct ps__json *json = &timeline->json;
+
+	*json = ps__json_create(&timeline->text, false);
+	ps__json_open(json, NULL, '{');
+	ps__json_add_string(json, "perfsage", ps_version());
+	ps__json_add_integer(json, "schema", 1);
+	if (timeline->options.has_slices)
+		ps__json_open(json, "spans", '[');
+}
+
+void timeline_json_add_span(struct timeline *timeline, const struct tool_span *span)
+{
+	struct ps__json *json = &timeline->json;
+
+	ps__json_open_line(json, NULL, '{');
+	ps__json_add_unsigned(json, "task", span->task->index);
+	ps__json_add_unsigned(json, "tid", span->task->tid);
+	ps__json_add_string(json, "kind", kinds[span->kind]);
+	add_since(timeline, "begin_ns", span->begin_ns);
+	add_since(timeline, "end_ns", span->end_ns);
+	ps__json_add_string(json, "end", ends[span->end]);
+	if (span->kind == TOOL_SPAN_ON) {
+		ps__json_add_integer(json, "cpu", span->cpu);
+		add_cpu(json, "from_cpu", span->from_cpu);
+		add_counts(timeline, span->counts);
+	}
+	ps__json_close_line(json, '}');
+}
+
+static void add_run(struct timeline *timeline)
+{
+	struct ps__json *json = &timeline->json;
+	uint64_t begin_ns = tool_slices_begin_ns(timeline->slices);
+
+	ps__json_add_unsigned(json, "pid",
+	                      timeline->command_pid ? (uint64_t)timeline->command_pid
+	                                            : (uint64_t)timeline->options.pid);
+	ps__json_add_unsigned(json, "begin_monotonic_ns", begin_ns);
+	ps__json_add_unsigned(json, "wall_ns", tool_slices_end_ns(timeline->slices) - begin_ns);
+	ps__json_add_unsigned(json, "lost_records", timeline->lost);
+}
+
+static void add_events(struct timeline *timeline)
+{
+	struct ps__json *json = &timeline->json;
+
+	ps__json_open(json, "events", '[');
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		const struct timeline_event *event = &timeline->events[i];
+		ps__json_open_line(json, NULL, '{');
+		ps__json_add_string(json, "event", event->name);
+		ps__json_add_string(json, "status",
+		                    ps_status_name(event->is_counted ? PS_STATUS_COUNTED
+		                                                     : PS_STATUS_NOT_SUPPORTED));
+		ps__json_add_flags(json, event->is_of_user_only ? PS_VALUE_USER_ONLY : 0);
+		ps__json_close_line(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+static void add_cpus(struct timeline *timeline)
+{
+	struct ps__json *json = &timeline->json;
+
+	ps__json_open(json, "hardware_threads", '[');
+	for (size_t i = 0; i < timeline->sums.cpu_count; i++) {
+		const struct timeline_cpu *cpu = &timeline->sums.cpus[i];
+		ps__json_open_line(json, NULL, '{');
+		ps__json_add_integer(json, "cpu", cpu->cpu);
+		ps__json_add_unsigned(json, "on_ns", cpu->on_ns);
+		ps__json_add_unsigned(json, "unknown_ns", cpu->unknown_ns);
+		ps__json_add_unsigned(json, "tasks", cpu->tasks);
+		ps__json_add_unsigned(json, "slices", cpu->slices);
+		ps__json_close_line(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+static void add_times(struct timeline *timeline, const struct tool_task *task)
+{
+	static const char *const keys[TOOL_SPAN_KINDS] = {"on_ns", "waiting_ns", "runnable_ns",
+	                                                  "off_ns", "unknown_ns"};
+	struct ps__json *json = &timeline->json;
+
+	add_since(timeline, "begin_ns", task->begin_ns);
+	add_since(timeline, "end_ns", task->end_ns);
+	ps__json_add_unsigned(json, "wall_ns", task->end_ns - task->begin_ns);
+	for (size_t kind = 0; kind < TOOL_SPAN_KINDS; kind++)
+		ps__json_add_unsigned(json, keys[kind], task->sums_ns[kind]);
+}
+
+static void add_parts(struct timeline *timeline, size_t index)
+{
+	struct ps__json *json = &timeline->json;
+	const struct timeline_sums *sums = &timeline->sums;
+	size_t count = index < sums->task_count ? sums->tasks[index].part_count : 0;
+
+	ps__json_open(json, "hardware_threads", '[');
+	for (size_t i = 0; i < count; i++) {
+		const struct timeline_part *part = &sums->tasks[index].parts[i];
+		ps__json_open(json, NULL, '{');
+		ps__json_add_integer(json, "cpu", part->cpu);
+		ps__json_add_unsigned(json, "on_ns", part->on_ns);
+		ps__json_add_unsigned(json, "slices", part->slices);
+		ps__json_close(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+static void add_task(struct timeline *timeline, const struct tool_task *task)
+{
+	struct ps__json *json = &timeline->json;
+	const struct timeline_sums *sums = &timeline->sums;
+	const struct timeline_wait none = {.task = 0};
+	const struct timeline_wait *longest =
+	    task->index < sums->task_count ? &sums->tasks[task->index].longest : &none;
+
+	ps__json_open_line(json, NULL, '{');
+	ps__json_add_unsigned(json, "pid", task->pid);
+	ps__json_add_unsigned(json, "tid", task->tid);
+	ps__json_add_string(json, "name", task->name);
+	ps__json_add_string(json, "began",
+	                    task->was_there       ? "before"
+	                    : task->is_begin_lost ? "in_hole"
+	                                          : "known");
+	ps__json_add_bool(json, "has_exited", task->has_exited && !task->is_hidden);
+	ps__json_add_bool(json, "is_hidden", task->is_hidden);
+	add_times(timeline, task);
+	ps__json_add_unsigned(json, "slices", task->slices);
+	ps__json_add_unsigned(json, "migrations", task->migrations);
+	ps__json_add_unsigned(json, "longest_off_ns", longest->end_ns - longest->begin_ns);
+	ps__json_add_bool(json, "is_whole",
+	                  !task->sums_ns[TOOL_SPAN_UNKNOWN] && !task->is_begin_lost);
+	add_counts(timeline, task->counts);
+	add_parts(timeline, task->index);
+	ps__json_close_line(json, '}');
+}
+
+static void add_waits(struct timeline *timeline)
+{
+	struct ps__json *json = &timeline->json;
+
+	ps__json_open(json, "longest_off", '[');
+	for (size_t i = 0; i < timeline->sums.wait_count; i++) {
+		const struct timeline_wait *wait = &timeline->sums.waits[i];
+		ps__json_open_line(json, NULL, '{');
+		ps__json_add_unsigned(json, "task", wait->task);
+		ps__json_add_unsigned(json, "tid",
+		                      tool_slices_task(timeline->slices, wait->task)->tid);
+		ps__json_add_string(json, "kind", kinds[wait->kind]);
+		add_since(timeline, "begin_ns", wait->begin_ns);
+		add_since(timeline, "end_ns", wait->end_ns);
+		add_cpu(json, "from_cpu", wait->from_cpu);
+		add_cpu(json, "to_cpu", wait->to_cpu);
+		ps__json_close_line(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+static void add_moves(struct timeline *timeline)
+{
+	struct ps__json *json = &timeline->json;
+
+	ps__json_open(json, "migrations", '[');
+	for (size_t i = 0; i < timeline->sums.move_count; i++) {
+		const struct timeline_move *move = &timeline->sums.moves[i];
+		ps__json_open_line(json, NULL, '{');
+		ps__json_add_integer(json, "from_cpu", move->from);
+		ps__json_add_integer(json, "to_cpu", move->to);
+		ps__json_add_unsigned(json, "count", move->count);
+		ps__json_close_line(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+static void add_holes(struct timeline *timeline)
+{
+	struct ps__json *json = &timeline->json;
+
+	ps__json_open(json, "holes", '[');
+	for (size_t i = 0; i < tool_slices_hole_count(timeline->slices); i++) {
+		const struct tool_hole *hole = tool_slices_hole(timeline->slices, i);
+		ps__json_open_line(json, NULL, '{');
+		ps__json_add_integer(json, "cpu", hole->cpu);
+		add_since(timeline, "begin_ns", hole->begin_ns);
+		add_since(timeline, "end_ns", hole->end_ns);
+		if (hole->lost)
+			ps__json_add_unsigned(json, "lost", hole->lost);
+		else
+			ps__json_add_null(json, "lost");
+		ps__json_close_line(json, '}');
+	}
+	ps__json_close(json, ']');
+}
+
+void timeline_json_add_sums(struct timeline *timeline)
+{
+	struct ps__json *json = &timeline->json;
+
+	if (timeline->options.has_slices)
+		ps__json_close(json, ']');
+	add_run(timeline);
+	add_events(timeline);
+	add_cpus(timeline);
+	ps__json_open(json, "tasks", '[');
+	for (size_t i = 0; i < tool_slices_task_count(timeline->slices); i++)
+		add_task(timeline, tool_slices_task(timeline->slices, i));
+	ps__json_close(json, ']');
+	add_waits(timeline);
+	add_moves(timeline);
+	add_holes(timeline);
+	ps__json_close(json, '}');
+}

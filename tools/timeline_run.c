@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The recording of perfsage timeline: a session of the command or process, whose rings are read
+ * until the end. */
+#include "tools/timeline.h"
+
+#include "base/os.h"
+#include "tools/command.h"
+
+/* So often the rings are read: one of 512 KiB has room for 13,000 switches. */
+#define TICK_NS 20000000u
+
+static int complain(void)
+{
+	tool_complain("%s", ps_error_detail());
+	return -1;
+}
+
+static int open_session(struct timeline *timeline, pid_t pid)
+{
+	const struct ps_listener listener = tool_slices_listener(timeline->slices);
+	const struct ps_session_options options = {
+	    .size = sizeof options,
+	    .listener = &listener,
+	    .flags = PS_SESSION_SWITCHES | PS_SESSION_MAPPINGS,
+	    .ring_bytes = (size_t)timeline->options.ring_kib << 10};
+
+	if (ps_session_create(&timeline->session, pid, &options) != PS_OK)
+		return complain();
+	if (timeline_events_add(timeline) < 0)
+		return -1;
+	int code = ps_session_start(timeline->session);
+	if (code != PS_OK)
+		complain();
+	if (code != PS_OK && code != PS_PARTIAL)
+		return -1;
+	timeline_events_note_user(timeline);
+	return 0;
+}
+
+/* The time is up: a command is asked to end. Returns whether there is anything left to wait for. */
+static bool end_by_timeout(const struct timeline *timeline)
+{
+	if (timeline->watcher.command)
+		kill(timeline->watcher.command, SIGTERM);
+	return timeline->watcher.command != 0;
+}
+
+static enum tool_wakeup read_rings(struct timeline *timeline)
+{
+	uint64_t limit_ns = UINT64_MAX;
+
+	if (timeline->options.timeout_ms)
+		limit_ns = timeline->begin_ns + (uint64_t)timeline->options.timeout_ms * 1000000;
+	for (;;) {
+		uint64_t now_ns = ps__os_now_ns();
+		if (now_ns >= limit_ns) {
+			limit_ns = UINT64_MAX;
+			if (!end_by_timeout(timeline))
+				return TOOL_WAKEUP_TICK;
+		}
+		uint64_t tick_ns = now_ns + TICK_NS;
+		enum tool_wakeup wakeup =
+		    tool_watcher_wait(&timeline->watcher, tick_ns < limit_ns ? tick_ns : limit_ns);
+		if (wakeup != TOOL_WAKEUP_TICK)
+			return wakeup;
+		ps_session_poll(timeline->session, 0);
+	}
+}
+
+/* The process is not observed any more while all is shown. */
+static void close_session(struct timeline *timeline)
+{
+	struct ps_session_stats stats = {.size = sizeof stats};
+
+	ps_session_poll(timeline->session, 0);
+	timeline_there_read_end(timeline);
+	if (ps_session_stats(timeline->session, &stats) == PS_OK) {
+		timeline->lost = stats.lost;
+		tool_slices_note_lost(timeline->slices, stats.lost);
+		if (stats.damaged)
+			tool_complain("%llu records are damaged, and were left out",
+			              (unsigned long long)stats.damaged);
+	}
+	ps_session_destroy(timeline->session);
+	timeline->session = NULL;
+}
+
+static int create_child(struct timeline *timeline, struct tool_launch *launch)
+{
+	/* A child that waits begins with signals held: they aren't for it to handle. */
+	tool_watcher_hold(&timeline->watcher);
+	int result =
+	    tool_launch_create(launch, timeline->options.command, &timeline->watcher.state);
+	tool_watcher_release(&timeline->watcher);
+	return result;
+}
+
+int timeline_record(struct timeline *timeline, bool *is_recorded)
+{
+	char **command = timeline->options.command;
+	struct tool_launch launch = {.pid = (pid_t)timeline->options.pid};
+
+	if (command && create_child(timeline, &launch) < 0)
+		return TOOL_FAILED;
+	if (open_session(timeline, launch.pid) < 0) {
+		if (command)
+			tool_launch_cancel(&launch);
+		return TOOL_FAILED;
+	}
+	tool_watcher_hold(&timeline->watcher);
+	timeline->begin_ns = ps__os_now_ns();
+	if (!command && timeline_there_read(timeline) < 0)
+		return TOOL_FAILED;
+	int status = command ? tool_launch_go(&launch, command, &timeline->watcher) : TOOL_OK;
+	if (status != TOOL_OK)
+		return status;
+	timeline->command_pid = command ? launch.pid : 0;
+	enum tool_wakeup wakeup = read_rings(timeline);
+	timeline->end_ns = ps__os_now_ns();
+	close_session(timeline);
+	*is_recorded = true;
+	return tool_watcher_status(&timeline->watcher, wakeup);
+}

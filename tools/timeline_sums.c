@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adds spans up: by hardware thread, by task on each of them, by migration; and keeps the longest
+ * waits. */
+#include "tools/timeline.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "base/vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int timeline_sums_create(struct timeline_sums *sums, size_t waits)
+{
+	*sums = (struct timeline_sums){.wait_most = waits};
+	sums->waits = ps__os_calloc(waits + 1, sizeof *sums->waits);
+	return sums->waits ? PS_OK : ps__fail_memory("the longest waits");
+}
+
+void timeline_sums_clear(struct timeline_sums *sums)
+{
+	for (size_t i = 0; i < sums->task_count; i++)
+		ps__os_free(sums->tasks[i].parts);
+	ps__os_free(sums->tasks);
+	ps__os_free(sums->cpus);
+	ps__os_free(sums->moves);
+	ps__os_free(sums->waits);
+}
+
+/* NULL for lack of memory. */
+static struct timeline_cpu *find_cpu(struct timeline_sums *sums, int cpu)
+{
+	size_t at = 0;
+
+	while (at < sums->cpu_count && sums->cpus[at].cpu < cpu)
+		at++;
+	if (at < sums->cpu_count && sums->cpus[at].cpu == cpu)
+		return &sums->cpus[at];
+	struct timeline_cpu *cpus = ps__vector_reserve(
+	    sums->cpus, sums->cpu_count, sums->cpu_count + 1, &sums->cpu_room, sizeof *cpus);
+	if (!cpus)
+		return NULL;
+	sums->cpus = cpus;
+	memmove(&cpus[at + 1], &cpus[at], (sums->cpu_count - at) * sizeof *cpus);
+	cpus[at] = (struct timeline_cpu){.cpu = cpu};
+	sums->cpu_count++;
+	return &cpus[at];
+}
+
+static struct timeline_task *find_task(struct timeline_sums *sums, size_t index)
+{
+	struct timeline_task *tasks = ps__vector_reserve(sums->tasks, sums->task_count, index + 1,
+	                                                 &sums->task_room, sizeof *tasks);
+
+	if (!tasks)
+		return NULL;
+	sums->tasks = tasks;
+	for (; sums->task_count <= index; sums->task_count++)
+		tasks[sums->task_count].last_cpu = -1;
+	return &tasks[index];
+}
+
+static struct timeline_part *find_part(struct timeline_task *task, int cpu)
+{
+	for (size_t i = 0; i < task->part_count; i++) {
+		if (task->parts[i].cpu == cpu)
+			return &task->parts[i];
+	}
+	struct timeline_part *parts = ps__vector_reserve(
+	    task->parts, task->part_count, task->part_count + 1, &task->part_room, sizeof *parts);
+	if (!parts)
+		return NULL;
+	task->parts = parts;
+	parts[task->part_count] = (struct timeline_part){.cpu = cpu};
+	return &parts[task->part_count++];
+}
+
+static int compare_moves(const struct timeline_move *one, int from, int to)
+{
+	return one->from != from ? (one->from < from ? -1 : 1) : (one->to > to) - (one->to < to);
+}
+
+static int add_move(struct timeline_sums *sums, int from, int to)
+{
+	size_t first = 0, end = sums->move_count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		int order = compare_moves(&sums->moves[middle], from, to);
+		if (order == 0) {
+			sums->moves[middle].count++;
+			return PS_OK;
+		}
+		first = order < 0 ? middle + 1 : first;
+		end = order < 0 ? end : middle;
+	}
+	struct timeline_move *moves = ps__vector_reserve(
+	    sums->moves, sums->move_count, sums->move_count + 1, &sums->move_room, sizeof *moves);
+	if (!moves)
+		return ps__fail_memory("the migrations");
+	sums->moves = moves;
+	memmove(&moves[first + 1], &moves[first], (sums->move_count - first) * sizeof *moves);
+	moves[first] = (struct timeline_move){.from = from, .to = to, .count = 1};
+	sums->move_count++;
+	return PS_OK;
+}
+
+static uint64_t length_ns(const struct timeline_wait *wait)
+{
+	return wait->end_ns - wait->begin_ns;
+}
+
+static void end_wait(struct timeline_sums *sums, struct timeline_task *task, int to_cpu)
+{
+	struct timeline_wait wait = task->wait;
+	size_t at = sums->wait_count;
+
+	task->wait.begin_ns = task->wait.end_ns = 0;
+	if (length_ns(&wait) == 0)
+		return;
+	wait.to_cpu = to_cpu;
+	if (length_ns(&wait) > length_ns(&task->longest))
+		task->longest = wait;
+	for (; at > 0 && length_ns(&sums->waits[at - 1]) < length_ns(&wait); at--)
+		sums->waits[at] = sums->waits[at - 1];
+	/* There is one place more than are shown. */
+	if (at < sums->wait_most)
+		sums->waits[at] = wait;
+	if (sums->wait_count < sums->wait_most)
+		sums->wait_count++;
+}
+
+static void go_on_waiting(struct timeline_task *task, const struct tool_span *span)
+{
+	struct timeline_wait *wait = &task->wait;
+
+	if (length_ns(wait) == 0)
+		*wait = (struct timeline_wait){.task = span->task->index,
+		                               .kind = span->kind,
+		                               .begin_ns = span->begin_ns,
+		                               .from_cpu = task->last_cpu};
+	else if (wait->kind != span->kind)
+		wait->kind = TOOL_SPAN_OFF;
+	wait->end_ns = span->end_ns;
+}
+
+static int add_on(struct timeline_sums *sums, struct timeline_task *task,
+                  const struct tool_span *span)
+{
+	struct timeline_cpu *cpu = find_cpu(sums, span->cpu);
+	size_t parts = task->part_count;
+	struct timeline_part *part = cpu ? find_part(task, span->cpu) : NULL;
+
+	if (!part)
+		return ps__fail_memory("the times on hardware threads");
+	end_wait(sums, task, span->cpu);
+	task->last_cpu = span->cpu;
+	part->on_ns += span->end_ns - span->begin_ns;
+	part->slices++;
+	cpu->on_ns += span->end_ns - span->begin_ns;
+	cpu->slices++;
+	cpu->tasks += task->part_count - parts;
+	sums->slices++;
+	return span->from_cpu < 0 ? PS_OK : add_move(sums, span->from_cpu, span->cpu);
+}
+
+int timeline_sums_add(struct timeline_sums *sums, const struct tool_span *span)
+{
+	struct timeline_task *task = find_task(sums, span->task->index);
+
+	if (!task)
+		return ps__fail_memory("the sums of the tasks");
+	if (span->kind == TOOL_SPAN_ON)
+		return add_on(sums, task, span);
+	if (span->kind != TOOL_SPAN_UNKNOWN) {
+		go_on_waiting(task, span);
+		return PS_OK;
+	}
+	/* It was at least so long. */
+	end_wait(sums, task, -1);
+	task->last_cpu = -1;
+	return PS_OK;
+}
+
+int timeline_sums_add_hole(struct timeline_sums *sums, const struct tool_hole *hole)
+{
+	struct timeline_cpu *cpu = find_cpu(sums, hole->cpu);
+
+	if (!cpu)
+		return ps__fail_memory("the holes");
+	cpu->unknown_ns += hole->end_ns - hole->begin_ns;
+	return PS_OK;
+}
+
+static int compare_counts(const void *one, const void *other)
+{
+	const struct timeline_move *first = one, *second = other;
+
+	if (first->count != second->count)
+		return first->count < second->count ? 1 : -1;
+	return compare_moves(first, second->from, second->to);
+}
+
+void timeline_sums_close(struct timeline_sums *sums)
+{
+	for (size_t i = 0; i < sums->task_count; i++)
+		end_wait(sums, &sums->tasks[i], -1);
+	if (sums->move_count)
+		qsort(sums->moves, sums->move_count, sizeof *sums->moves, compare_counts);
+}

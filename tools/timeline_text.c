@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What perfsage timeline shows to people: hardware threads, tasks, waits and migrations. */
+#include "tools/timeline.h"
+
+#include "output/grid.h"
+#include "output/number.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More columns of counts have no room in 80. */
+#define MOST_COUNTS 5
+
+static const char *const kinds[TOOL_SPAN_KINDS] = {"on", "waits", "runnable", "off", "not known"};
+
+/* A table: its cells are set from the left to the right. */
+struct sheet {
+	struct ps__grid grid;
+	struct ps__buffer cell;
+	size_t row, column;
+};
+
+static void end_cell(struct sheet *sheet)
+{
+	const char *text = ps__buffer_text(&sheet->cell);
+
+	ps__grid_set(
+	    &sheet->grid, sheet->row, sheet->column++, &sheet->cell,
+	    (struct ps__grid_cell){.columns = tool_columns(text, sheet->cell.length),
+	                           .style = sheet->row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN});
+	ps__buffer_restart(&sheet->cell);
+}
+
+static void add_time(struct sheet *sheet, uint64_t time_ns)
+{
+	if (time_ns)
+		ps__number_add_time(&sheet->cell, (double)time_ns);
+	else
+		ps__buffer_add(&sheet->cell, "0");
+	end_cell(sheet);
+}
+
+static void add_number(struct sheet *sheet, uint64_t number)
+{
+	ps__buffer_add(&sheet->cell, "%" PRIu64, number);
+	end_cell(sheet);
+}
+
+static void add_share(struct sheet *sheet, uint64_t part, uint64_t whole)
+{
+	ps__number_add_fixed(&sheet->cell, whole ? 100 * (double)part / (double)whole : 0, 1);
+	ps__buffer_add(&sheet->cell, "%%");
+	end_cell(sheet);
+}
+
+static void next_row(struct sheet *sheet)
+{
+	sheet->row++;
+	sheet->column = 0;
+}
+
+/* -1 after a complaint. headings: NULL at the end. */
+static int begin_sheet(struct timeline *timeline, struct sheet *sheet, size_t rows,
+                       const char *const *headings)
+{
+	size_t columns = 0;
+
+	while (headings[columns])
+		columns++;
+	*sheet = (struct sheet){.row = 0};
+	if (ps__grid_create(&sheet->grid, rows + 1, columns) != PS_OK) {
+		ps__grid_clear(&sheet->grid);
+		return tool_complain("%s", ps_error_detail()), -1;
+	}
+	sheet->grid.has_colour = timeline->screen.has_colour;
+	for (size_t i = 0; i < columns; i++) {
+		tool_put(&sheet->cell, headings[i]);
+		end_cell(sheet);
+	}
+	next_row(sheet);
+	return 0;
+}
+
+static void end_sheet(struct timeline *timeline, struct sheet *sheet)
+{
+	ps__buffer_add(&timeline->text, "\n");
+	ps__grid_add(&sheet->grid, &timeline->text, timeline->screen.width);
+	timeline->text.failed |= sheet->cell.failed;
+	ps__buffer_clear(&sheet->cell);
+	ps__grid_clear(&sheet->grid);
+}
+
+static void add_name(struct ps__buffer *out, const struct tool_task *task)
+{
+	tool_put(out, task->name);
+	ps__buffer_add(out, "%s%u", *task->name ? " " : "", task->tid);
+}
+
+static void add_cpus(struct timeline *timeline)
+{
+	static const char *const headings[] = {"Hardware thread", "on",        "share", "tasks",
+	                                       "slices",          "not known", NULL};
+	const struct timeline_sums *sums = &timeline->sums;
+	uint64_t wall_ns =
+	    tool_slices_end_ns(timeline->slices) - tool_slices_begin_ns(timeline->slices);
+	struct sheet sheet;
+
+	if (sums->cpu_count == 0 || begin_sheet(timeline, &sheet, sums->cpu_count, headings) < 0)
+		return;
+	for (size_t i = 0; i < sums->cpu_count; i++) {
+		const struct timeline_cpu *cpu = &sums->cpus[i];
+		ps__buffer_add(&sheet.cell, "CPU %d", cpu->cpu);
+		end_cell(&sheet);
+		add_time(&sheet, cpu->on_ns);
+		add_share(&sheet, cpu->on_ns, wall_ns);
+		add_number(&sheet, cpu->tasks);
+		add_number(&sheet, cpu->slices);
+		add_time(&sheet, cpu->unknown_ns);
+		next_row(&sheet);
+	}
+	end_sheet(timeline, &sheet);
+}
+
+static int compare_tasks(const void *one, const void *other)
+{
+	const struct tool_task *first = *(const struct tool_task *const *)one,
+			       *second = *(const struct tool_task *const *)other;
+	uint64_t first_ns = first->sums_ns[TOOL_SPAN_ON], second_ns = second->sums_ns[TOOL_SPAN_ON];
+
+	if (first_ns != second_ns)
+		return first_ns < second_ns ? 1 : -1;
+	return (first->index > second->index) - (first->index < second->index);
+}
+
+/* By time on hardware threads. NULL after a complaint. */
+static const struct tool_task **sort_tasks(const struct timeline *timeline)
+{
+	size_t count = tool_slices_task_count(timeline->slices);
+	const struct tool_task **tasks = calloc(count + 1, sizeof *tasks);
+
+	if (!tasks)
+		return tool_complain("out of memory"), NULL;
+	for (size_t i = 0; i < count; i++)
+		tasks[i] = tool_slices_task(timeline->slices, i);
+	qsort(tasks, count, sizeof *tasks, compare_tasks);
+	return tasks;
+}
+
+static void add_task(const struct timeline *timeline, struct sheet *sheet,
+                     const struct tool_task *task)
+{
+	const uint64_t *sums = task->sums_ns;
+	const struct timeline_sums *all = &timeline->sums;
+
+	add_name(&sheet->cell, task);
+	end_cell(sheet);
+	add_time(sheet, sums[TOOL_SPAN_ON]);
+	add_time(sheet, sums[TOOL_SPAN_WAITING] + sums[TOOL_SPAN_OFF]);
+	add_time(sheet, sums[TOOL_SPAN_RUNNABLE]);
+	add_number(sheet, task->slices);
+	add_number(sheet, task->migrations);
+	const struct timeline_wait *longest =
+	    task->index < all->task_count ? &all->tasks[task->index].longest : NULL;
+	add_time(sheet, longest ? longest->end_ns - longest->begin_ns : 0);
+	add_time(sheet, sums[TOOL_SPAN_UNKNOWN]);
+	next_row(sheet);
+}
+
+static size_t shown_tasks(const struct timeline *timeline)
+{
+	size_t count = tool_slices_task_count(timeline->slices);
+	size_t most = (size_t)timeline->options.rows;
+
+	return count < most ? count : most;
+}
+
+static void add_tasks(struct timeline *timeline, const struct tool_task **tasks)
+{
+	static const char *const headings[] = {
+	    "Task", "on", "off", "runnable", "slices", "moves", "longest off", "not known", NULL};
+	size_t shown = shown_tasks(timeline);
+	size_t left = tool_slices_task_count(timeline->slices) - shown;
+	struct sheet sheet;
+
+	if (begin_sheet(timeline, &sheet, shown, headings) < 0)
+		return;
+	for (size_t i = 0; i < shown; i++)
+		add_task(timeline, &sheet, tasks[i]);
+	end_sheet(timeline, &sheet);
+	if (left)
+		ps__buffer_add(&timeline->text,
+		               "and %zu tasks that ran less: --rows shows more, --json all\n",
+		               left);
+}
+
+/* Some may be lost where something is not known. */
+static void add_count(struct sheet *sheet, const struct tool_task *task,
+                      const struct timeline_event *event)
+{
+	if (!event->is_counted)
+		ps__buffer_add(&sheet->cell, "?");
+	else
+		ps__buffer_add(&sheet->cell, "%s%" PRIu64 "%s",
+		               task->sums_ns[TOOL_SPAN_UNKNOWN] || task->is_begin_lost ? ">=" : "",
+		               task->counts[event->index], event->is_of_user_only ? "u" : "");
+	end_cell(sheet);
+}
+
+static void add_counts(struct timeline *timeline, const struct tool_task **tasks, size_t first)
+{
+	const char *headings[MOST_COUNTS + 2] = {"Task"};
+	size_t count = timeline->event_count - first;
+	size_t shown = shown_tasks(timeline);
+	struct sheet sheet;
+
+	if (count > MOST_COUNTS)
+		count = MOST_COUNTS;
+	for (size_t i = 0; i < count; i++)
+		headings[i + 1] = timeline->events[first + i].name;
+	if (begin_sheet(timeline, &sheet, shown, headings) < 0)
+		return;
+	for (size_t i = 0; i < shown; i++) {
+		add_name(&sheet.cell, tasks[i]);
+		end_cell(&sheet);
+		for (size_t event = 0; event < count; event++)
+			add_count(&sheet, tasks[i], &timeline->events[first + event]);
+		next_row(&sheet);
+	}
+	end_sheet(timeline, &sheet);
+}
+
+static void add_place(struct ps__buffer *out, int cpu)
+{
+	if (cpu >= 0)
+		ps__buffer_add(out, "CPU %d", cpu);
+	else
+		ps__buffer_add(out, "-");
+}
+
+static void add_waits(struct timeline *timeline)
+{
+	static const char *const headings[] = {"Longest off", "time", "at", "from",
+	                                       "to",          "why",  NULL};
+	const struct timeline_sums *sums = &timeline->sums;
+	uint64_t begin_ns = tool_slices_begin_ns(timeline->slices);
+	struct sheet sheet;
+
+	if (sums->wait_count == 0 || begin_sheet(timeline, &sheet, sums->wait_count, headings) < 0)
+		return;
+	sheet.grid.ends_in_words = true;
+	for (size_t i = 0; i < sums->wait_count; i++) {
+		const struct timeline_wait *wait = &sums->waits[i];
+		add_name(&sheet.cell, tool_slices_task(timeline->slices, wait->task));
+		end_cell(&sheet);
+		add_time(&sheet, wait->end_ns - wait->begin_ns);
+		add_time(&sheet, wait->begin_ns - begin_ns);
+		add_place(&sheet.cell, wait->from_cpu);
+		end_cell(&sheet);
+		add_place(&sheet.cell, wait->to_cpu);
+		end_cell(&sheet);
+		ps__buffer_add(&sheet.cell, "%s", kinds[wait->kind]);
+		end_cell(&sheet);
+		next_row(&sheet);
+	}
+	end_sheet(timeline, &sheet);
+}
+
+static void add_moves(struct timeline *timeline)
+{
+	const struct timeline_sums *sums = &timeline->sums;
+	size_t shown = (size_t)timeline->options.rows;
+
+	if (sums->move_count == 0)
+		return;
+	ps__buffer_add(&timeline->text, "\nMigrations\n");
+	for (size_t i = 0; i < sums->move_count && i < shown; i++)
+		ps__buffer_add(&timeline->text, "  CPU %d to %d: %" PRIu64 "\n",
+		               sums->moves[i].from, sums->moves[i].to, sums->moves[i].count);
+	if (sums->move_count > shown)
+		ps__buffer_add(&timeline->text, "  and %zu other pairs: --json has them\n",
+		               sums->move_count - shown);
+}
+
+/* A sentence of its own lines. */
+static void add_note(struct timeline *timeline, struct ps__buffer *text)
+{
+	ps__buffer_add(&timeline->text, "\n");
+	tool_paragraph(&timeline->text, ps__buffer_text(text), 0, timeline->screen.width);
+	timeline->text.failed |= text->failed;
+	ps__buffer_restart(text);
+}
+
+static void add_hidden(struct timeline *timeline, struct ps__buffer *text)
+{
+	const struct tool_task *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < tool_slices_task_count(timeline->slices); i++) {
+		const struct tool_task *task = tool_slices_task(timeline->slices, i);
+		first = !first && task->is_hidden ? task : first;
+		count += task->is_hidden;
+	}
+	if (!first)
+		return;
+	ps__buffer_add(text, "Not seen: %zu program%s, '", count, count == 1 ? "" : "s");
+	tool_put(text, first->name);
+	ps__buffer_add(text,
+	               "' (process %u): Linux ends the observation when a program begins "
+	               "that is set-user-ID or set-group-ID, has capabilities or can't be "
+	               "read by this user.",
+	               first->pid);
+	add_note(timeline, text);
+}
+
+static void add_notes(struct timeline *timeline)
+{
+	size_t holes = tool_slices_hole_count(timeline->slices);
+	struct ps__buffer text = {0};
+
+	if (holes) {
+		ps__buffer_add(&text,
+		               "%zu hole%s: %" PRIu64 " records were lost. Times in them are not "
+		               "known, and slices, migrations and counts are at least so many; a "
+		               "larger --ring loses less.",
+		               holes, holes == 1 ? "" : "s", timeline->lost);
+		add_note(timeline, &text);
+	}
+	add_hidden(timeline, &text);
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		if (!timeline->events[i].is_of_user_only)
+			continue;
+		ps__buffer_add(&text, "u: of user space alone, as this user may not observe the "
+		                      "kernel.");
+		add_note(timeline, &text);
+		break;
+	}
+	ps__buffer_clear(&text);
+}
+
+static void add_amount(struct ps__buffer *out, uint64_t count, const char *what)
+{
+	ps__buffer_add(out, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static void add_summary(struct timeline *timeline)
+{
+	struct ps__buffer *out = &timeline->text;
+
+	ps__number_add_time(out, (double)(tool_slices_end_ns(timeline->slices) -
+	                                  tool_slices_begin_ns(timeline->slices)));
+	ps__buffer_add(out, ": ");
+	add_amount(out, tool_slices_task_count(timeline->slices), "task");
+	ps__buffer_add(out, " on ");
+	add_amount(out, timeline->sums.cpu_count, "hardware thread");
+	ps__buffer_add(out, " in ");
+	add_amount(out, timeline->sums.slices, "slice");
+	ps__buffer_add(out, "\n");
+}
+
+void timeline_text_add_sums(struct timeline *timeline)
+{
+	const struct tool_task **tasks = sort_tasks(timeline);
+
+	if (!tasks)
+		return;
+	add_summary(timeline);
+	add_cpus(timeline);
+	add_tasks(timeline, tasks);
+	for (size_t first = 0; first < timeline->event_count; first += MOST_COUNTS)
+		add_counts(timeline, tasks, first);
+	add_waits(timeline);
+	add_moves(timeline);
+	add_notes(timeline);
+	free(tasks);
+}
+
+/* "     0.001234567  CPU 1   12.35 us  name 123  page-faults 3" */
+void timeline_text_add_span(struct timeline *timeline, const struct tool_span *span)
+{
+	struct ps__buffer *out = &timeline->text;
+	struct ps__buffer length = {0};
+	uint64_t at_ns = span->begin_ns - tool_slices_begin_ns(timeline->slices);
+	char place[24] = "-";
+
+	if (span->cpu >= 0)
+		snprintf(place, sizeof place, "CPU %d", span->cpu);
+	ps__number_add_time(&length, (double)(span->end_ns - span->begin_ns));
+	ps__buffer_add(out, "%6" PRIu64 ".%09" PRIu64 "  %-7s %9s  %-9s  ", at_ns / 1000000000,
+	               at_ns % 1000000000, place, ps__buffer_text(&length), kinds[span->kind]);
+	add_name(out, span->task);
+	for (size_t i = 0; span->counts && i < timeline->event_count; i++) {
+		const struct timeline_event *event = &timeline->events[i];
+		if (event->is_counted && span->counts[event->index])
+			ps__buffer_add(out, "  %s %" PRIu64, event->name,
+			               span->counts[event->index]);
+	}
+	ps__buffer_add(out, "\n");
+	ps__buffer_clear(&length);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads that a process had before it was observed, as /proc tells: their names, and what they
+ * do until their first record. */
+#include "tools/timeline.h"
+
+#include "base/os.h"
+#include "base/vector.h"
+#include "sample/session.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define STAT_BYTES 1152
+#define NAME_BYTES 64
+
+struct timeline_there {
+	pid_t tid;
+	bool is_runnable;
+	uint64_t ran_ns; /* up to the observation; 0: it is not known */
+};
+
+/* The time that the thread was on a CPU. 0 if the kernel doesn't tell. */
+static uint64_t read_ran(long long pid, pid_t tid)
+{
+	char path[64], text[128];
+	uint64_t ran_ns = 0;
+
+	snprintf(path, sizeof path, "/proc/%lld/task/%d/schedstat", pid, (int)tid);
+	if (ps__os_read_file(path, text, sizeof text) < 0 || sscanf(text, "%" SCNu64, &ran_ns) != 1)
+		return 0;
+	return ran_ns;
+}
+
+static bool read_stat(long long pid, pid_t tid, char text[STAT_BYTES])
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%lld/task/%d/stat", pid, (int)tid);
+	return ps__os_read_file(path, text, STAT_BYTES) >= 0;
+}
+
+/* "12 (name) S ...": the name may hold anything. */
+static bool parse_stat(const char *text, char name[NAME_BYTES], char *state)
+{
+	const char *begin = strchr(text, '('), *end = strrchr(text, ')');
+
+	if (!begin || !end || end < begin || end[1] != ' ' || !end[2])
+		return false;
+	snprintf(name, NAME_BYTES, "%.*s", (int)(end - begin - 1), begin + 1);
+	*state = end[2];
+	return true;
+}
+
+static int note(struct timeline *timeline, pid_t tid)
+{
+	char text[STAT_BYTES], name[NAME_BYTES], state;
+	long long pid = timeline->options.pid;
+	uint64_t ran_ns = read_ran(pid, tid);
+
+	/* It has ended, or will be told by its records. */
+	if (!read_stat(pid, tid, text) || !parse_stat(text, name, &state))
+		return 0;
+	struct timeline_there *all =
+	    ps__vector_reserve(timeline->there.list, timeline->there.count,
+	                       timeline->there.count + 1, &timeline->there.room, sizeof *all);
+	if (!all)
+		return tool_complain("out of memory"), -1;
+	timeline->there.list = all;
+	all[timeline->there.count++] =
+	    (struct timeline_there){.tid = tid, .is_runnable = state == 'R', .ran_ns = ran_ns};
+	const struct tool_slices_there there = {.pid = (uint32_t)pid,
+	                                        .tid = (uint32_t)tid,
+	                                        .name = name,
+	                                        .is_runnable = state == 'R',
+	                                        .begin_ns = timeline->begin_ns,
+	                                        .read_ns = ps__os_now_ns()};
+	return tool_slices_note_task(timeline->slices, &there) == PS_OK
+	           ? 0
+	           : (tool_complain("%s", ps_error_detail()), -1);
+}
+
+int timeline_there_read(struct timeline *timeline)
+{
+	const struct ps__session_lists *lists = &timeline->session->lists;
+
+	for (size_t i = 0; i < lists->task_count; i++) {
+		if (note(timeline, lists->tasks[i].tid) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* One that could run, and has run, and was never switched: it was on its CPU all the time. */
+void timeline_there_read_end(struct timeline *timeline)
+{
+	char text[STAT_BYTES];
+
+	for (size_t i = 0; i < timeline->there.count; i++) {
+		const struct timeline_there *there = &timeline->there.list[i];
+		long long pid = timeline->options.pid;
+		if (!there->is_runnable || read_ran(pid, there->tid) <= there->ran_ns ||
+		    !read_stat(pid, there->tid, text))
+			continue;
+		int cpu = ps__task_parse_cpu(text, strlen(text));
+		if (cpu >= 0)
+			tool_slices_note_ran(timeline->slices, (uint32_t)there->tid, cpu,
+			                     timeline->end_ns);
+	}
+}
