@@ -26,6 +26,7 @@ int tool_doctor(int argc, char **argv);
 int tool_list(int argc, char **argv);
 int tool_log(int argc, char **argv);
 int tool_timeline(int argc, char **argv);
+int tool_place(int argc, char **argv);
 int tool_topo(int argc, char **argv);
 
 #endif

@@ -36,6 +36,24 @@ tools_libtools_la_SOURCES = \
 	tools/options.h \
 	tools/own_path.c \
 	tools/part.c \
+	tools/place.c \
+	tools/place.h \
+	tools/place_findings.c \
+	tools/place_json.c \
+	tools/place_record.c \
+	tools/place_sharing.c \
+	tools/place_show.c \
+	tools/place_spans.c \
+	tools/place_sums.c \
+	tools/place_sums.h \
+	tools/place_sweep.c \
+	tools/place_sweep.h \
+	tools/place_masks.c \
+	tools/place_intent.c \
+	tools/placement.c \
+	tools/placement.h \
+	tools/placement_cpus.c \
+	tools/placement_gomp.c \
 	tools/program.c \
 	tools/processes.c \
 	tools/processes.h \

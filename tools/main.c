@@ -24,6 +24,7 @@ static const struct tool_command commands[] = {
     {"list", tool_list, "the events of this machine, and which can be counted"},
     {"log", tool_log, "what a program wrote with ps_log(3): records, intervals, unit costs"},
     {"timeline", tool_timeline, "who ran on which hardware thread when, and who waited"},
+    {"place", tool_place, "run a command, and show where its tasks should run and where they did"},
     {"topo", tool_topo, "the tree of this machine, or of a file"},
     {"doctor", tool_doctor, "what can be counted here, and what stands in the way"},
     {"help", main_run_help, "this text, or the help of a subcommand"},

@@ -54,7 +54,7 @@ _perfsage_join_words() {
 	kept=${kept//[\\\"\']/}
 }
 
-# Where COMMAND begins, among the words of perfsage stat and timeline; nothing if the cursor stands before it.
+# Where COMMAND begins, among the words of perfsage stat, timeline and place; nothing if the cursor stands before it.
 _perfsage_command_start() {
 	local index
 	for ((index = 2; index < ${#words[@]} - 1; index++)); do
@@ -138,7 +138,7 @@ _perfsage_offer_value() {
 _perfsage_offer_word() {
 	case $command,$current in
 	*,-*) _perfsage_offer "$(_perfsage_options "$program" "$command")" ;;
-	stat,* | timeline,*) _perfsage_offer_files -c ;;
+	stat,* | timeline,* | place,*) _perfsage_offer_files -c ;;
 	log,*)
 		if ((${#words[@]} == 3)); then
 			_perfsage_offer "show intervals cost convert"
@@ -159,7 +159,7 @@ _perfsage() {
 	COMPREPLY=()
 	if ((${#words[@]} == 2)); then
 		_perfsage_offer "$(_perfsage_commands "$program") --help --version"
-	elif [[ $command != stat && $command != timeline ]] || ! _perfsage_offer_command; then
+	elif [[ $command != stat && $command != timeline && $command != place ]] || ! _perfsage_offer_command; then
 		case $current in
 		--*=*)
 			local option=${current%%=*}

@@ -127,6 +127,19 @@ def check_times(document):
         yield "migrations are not those of the tasks"
 
 
+def check_placement(document):
+    placement = document["placement"]
+    for task in placement["tasks"]:
+        if sum(cpu["run_ns"] for cpu in task["cpus"]) != task["run_ns"]:
+            yield f"task {task['tid']}: its hardware threads don't add up to run_ns"
+        if task["run_ns"] + task["waited_ns"] > task["end_ns"] - task["begin_ns"]:
+            yield f"task {task['tid']}: it ran for longer than it was there"
+    for sharing in placement["shared_while_idle"]:
+        for part in sharing["tasks"] + (sharing["idle"] or []):
+            if part["ns"] > sharing["ns"]:
+                yield f"{sharing['type']} {sharing['id']}: a part is longer than the whole"
+
+
 def refuse(name):
     raise ValueError(f"{name} is no JSON")
 
@@ -149,6 +162,8 @@ def complaints(schema, path):
         return found
     if "tree" in document:
         return list(check_sums(document, document["tree"]))
+    if "placement" in document:
+        return list(check_placement(document))
     return list(check_paths(document) if "regions" in document else check_times(document))
 
 

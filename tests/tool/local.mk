@@ -8,6 +8,7 @@ tool_tests = \
 	tests/tool/log \
 	tests/tool/marks \
 	tests/tool/metrics \
+	tests/tool/place \
 	tests/tool/stat-append \
 	tests/tool/stat-cgroup \
 	tests/tool/stat-children \
@@ -34,7 +35,8 @@ tool_tests = \
 
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py
 
-check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/visits
+check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/placed
+check_PROGRAMS += tests/tool/visits
 tests_tool_faults_SOURCES = tests/tool/faults.c
 tests_tool_faults_LDADD =
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
@@ -43,5 +45,7 @@ tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
 tests_tool_moves_SOURCES = tests/tool/moves.c
 tests_tool_moves_LDADD =
+tests_tool_placed_SOURCES = tests/tool/placed.c
+tests_tool_placed_LDADD =
 tests_tool_visits_SOURCES = tests/tool/visits.c
 tests_tool_visits_LDADD = libperfsage.la

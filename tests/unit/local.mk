@@ -74,6 +74,11 @@ unit_tests = \
 	tests/unit/test_papi_targets \
 	tests/unit/test_parts \
 	tests/unit/test_path_export \
+	tests/unit/test_place_masks \
+	tests/unit/test_place_show \
+	tests/unit/test_place_sums \
+	tests/unit/test_place_sweep \
+	tests/unit/test_placement \
 	tests/unit/test_print \
 	tests/unit/test_printable \
 	tests/unit/test_proc_status \
@@ -194,6 +199,7 @@ EXTRA_DIST += \
 	tests/unit/test_event.h \
 	tests/unit/test_hybrid.h \
 	tests/unit/test_log.h \
+	tests/unit/test_place.h \
 	tests/unit/test_record.h \
 	tests/unit/test_report.h \
 	tests/unit/test_time_share.h \
@@ -212,6 +218,11 @@ tests_unit_liball_la_LIBADD = tests/support/libsupport.la $(layers)
 LDADD = tests/unit/liball.la $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_place_masks_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_place_show_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_place_sums_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_place_sweep_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_placement_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_slice_holes_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_slices_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)

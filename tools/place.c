@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage place: runs a command, and shows where its tasks were told to run beside where they
+ * ran. */
+#include "tools/place.h"
+
+#include "tools/command.h"
+#include "tools/file.h"
+#include "tools/options.h"
+#include "tools/terminal.h"
+
+#include <perfsage/error.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPTION_JSON = 256,
+	OPTION_ALL
+};
+
+static const struct tool_option options_of_place[] = {
+    {'o', "output", "FILE", "write there instead of to stderr; \"-\" is stdout"},
+    {OPTION_ALL, "all", NULL, "a line for each task, also for those that are alike"},
+    {OPTION_JSON, "json", NULL, "as JSON"},
+};
+
+static const struct tool_usage usage = {
+    .synopsis = "perfsage place [OPTIONS] COMMAND [ARGUMENT...]",
+    .summary = "Runs a command, and shows for each of its tasks where it was told to run (masks, "
+	       "OMP_PLACES, cpuset)\n"
+	       "beside where it ran, and for how long. Tells which tasks shared a hardware thread "
+	       "or core while others\n"
+	       "were idle, and which left their NUMA node. Needs no privileges. The exit status is "
+	       "the command's.",
+    .options = options_of_place,
+    .option_count = sizeof options_of_place / sizeof options_of_place[0],
+    .examples = "perfsage place ./a.out\n"
+		"OMP_PLACES=cores OMP_PROC_BIND=close perfsage place ./a.out\n"
+		"perfsage place --json -o place.json mpirun -n 4 --bind-to core ./a.out\n",
+};
+
+struct place_options {
+	const char *output;
+	bool is_json, shows_all;
+};
+
+static int place_open(struct tool_file *file, const char *name, struct tool_watcher *watcher)
+{
+	if (!name)
+		return tool_file_take(file, STDERR_FILENO, "stderr", watcher);
+	if (strcmp(name, "-") == 0)
+		return tool_file_take(file, STDOUT_FILENO, "stdout", watcher);
+	return tool_file_open(file, name, watcher);
+}
+
+/* Sentences are hard to read in longer lines. */
+#define WIDTH 80
+
+/* -1 after a complaint. */
+static int place_write(const struct place_run *run, const struct place_options *options,
+                       struct tool_file *file)
+{
+	size_t width = tool_screen_of(file->fd).width;
+	struct ps__buffer text = {0};
+
+	if (options->is_json)
+		place_json_add(run, &text);
+	else
+		place_show(run, options->shows_all, width && width < WIDTH ? width : WIDTH, &text);
+	return tool_write(&text, file->stream);
+}
+
+/* Returns the exit status. */
+static int place_run_in(struct place_run *run, const struct place_options *options,
+                        struct tool_watcher *watcher)
+{
+	struct tool_file file;
+	int status;
+
+	if (place_open(&file, options->output, watcher) < 0)
+		return TOOL_FAILED;
+	if (place_record_run(run, watcher, &status) < 0) {
+		tool_file_discard(&file);
+		return status;
+	}
+	tool_file_begin(&file);
+	int written = place_write(run, options, &file);
+	if (tool_file_finish(&file, false) < 0 || written < 0)
+		return run->exit_status == TOOL_OK ? TOOL_FAILED : run->exit_status;
+	return run->exit_status;
+}
+
+static int place_prepare(struct place_run *run)
+{
+	if (ps_topology_load(&run->topology, NULL) == PS_OK &&
+	    place_intent_create(&run->intent, ps_topology_root(run->topology)) == PS_OK)
+		return TOOL_OK;
+	return tool_complain("%s", ps_error_detail());
+}
+
+static void place_clear(struct place_run *run)
+{
+	place_sums_clear(&run->sums);
+	tool_slices_destroy(run->slices);
+	place_masks_clear(&run->masks);
+	place_intent_clear(&run->intent);
+	ps_topology_destroy(run->topology);
+}
+
+int tool_place(int argc, char **argv)
+{
+	struct place_options options = {.output = NULL};
+	struct place_run run = {.command = NULL};
+	struct tool_watcher watcher;
+	const char *argument;
+	int key;
+
+	optind = 1;
+	while ((key = tool_options_next(&usage, argc, argv, &argument)) >= 0) {
+		options.is_json |= key == OPTION_JSON;
+		options.shows_all |= key == OPTION_ALL;
+		if (key == 'o')
+			options.output = argument;
+	}
+	if (key != TOOL_OPTIONS_END)
+		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;
+	if (optind >= argc)
+		return tool_complain("a COMMAND to run is needed. See perfsage place --help");
+	run.command = &argv[optind];
+	int status = place_prepare(&run);
+	if (status == TOOL_OK) {
+		status = TOOL_FAILED;
+		if (tool_watcher_create(&watcher, false) == 0)
+			status = place_run_in(&run, &options, &watcher);
+		tool_watcher_destroy(&watcher);
+	}
+	place_clear(&run);
+	return status;
+}
