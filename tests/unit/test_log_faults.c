@@ -6,6 +6,7 @@
 #include "test_log.h"
 
 #include "base/os.h"
+#include "snapshot/stream.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -282,6 +283,39 @@ START_TEST(a_point_that_was_left_keeps_its_snapshot)
 }
 END_TEST
 
+/* A handler jumped out of ps_log_write when the record stood there, but the stream didn't know it.
+ */
+START_TEST(a_record_that_was_left_is_not_overwritten)
+{
+	struct ps_eventset *set = scene_started(EVENT, NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+
+	log_record(stream, 0);
+	log_record(stream, 1);
+	const struct ps_log_stream before = *stream;
+	log_record(stream, 2);
+	stream->next = before.next;
+	stream->records = before.records;
+	stream->attempts = before.attempts;
+	/* Lower than any stack. */
+	stream->busy = 16;
+	log_record(stream, 3);
+	log_record(stream, 4);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	struct ps_log_reader *reader = log_reader();
+	for (unsigned number = 0; number < 5; number++) {
+		ck_assert(log_next(reader, number));
+		ck_assert_int_eq(log_count(reader, BEGIN, END), number);
+	}
+	ck_assert_uint_eq(log_info(reader, 0).records, 5);
+	ck_assert_uint_eq(log_info(reader, 0).missing, 0);
+	ps_log_close(reader);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 /* The parent goes on. */
 START_TEST(a_child_does_not_write_into_its_parents_file)
 {
@@ -329,6 +363,7 @@ int main(void)
 	tcase_add_test(tests, each_lack_of_memory_of_a_log_is_told);
 	tcase_add_test(tests, each_lack_of_memory_of_a_reader_is_told);
 	tcase_add_test(tests, a_point_that_was_left_keeps_its_snapshot);
+	tcase_add_test(tests, a_record_that_was_left_is_not_overwritten);
 	tcase_add_test(tests, a_child_does_not_write_into_its_parents_file);
 	return scene_run(suite);
 }
