@@ -111,8 +111,23 @@ static void be_off(struct tool_slices *slices, struct tool_task *task, uint64_t 
 	end_span(slices, task, now->kind, time_ns, TOOL_END_SWITCH);
 }
 
+/* Another one is on the CPU where this one was: a record of it is missing, and no hole tells why.
+ * So it is not known how long it was there. */
+static void doubt(struct tool_slices *slices, struct tool_task *task)
+{
+	if (task->has_exited || task->now.kind != TOOL_SPAN_ON)
+		return;
+	if (has_counts(slices, task))
+		end_span(slices, task, TOOL_SPAN_ON, task->now.since_ns, TOOL_END_HOLE);
+	task->now.kind = TOOL_SPAN_UNKNOWN;
+}
+
 static void begin_on(struct tool_slices *slices, struct tool_task *task, int cpu)
 {
+	struct tool_task *other = tool_hole_find_on(slices, cpu);
+
+	if (other && other != task)
+		doubt(slices, other);
 	task->now.kind = TOOL_SPAN_ON;
 	task->now.cpu = cpu;
 	tool_hole_note_on(slices, cpu, task);

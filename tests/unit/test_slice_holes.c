@@ -107,6 +107,22 @@ START_TEST(a_loss_that_no_record_tells_is_a_hole_up_to_the_end)
 }
 END_TEST
 
+START_TEST(one_in_whose_place_another_comes_is_not_known_any_more)
+{
+	executes(100, 10, 0, "prog");
+	forks(110, 11, 10, 0);
+	counts(120, 10, 0, 0);
+	in(200, 11, 0); /* what moved 10 away was lost, and not told */
+	exits(250, 11, 0);
+	in(300, 10, 0);
+	exits(400, 10, 0);
+	play(10);
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "11 ready 110-200; 10 on0+1 100-100; 11 on0 200-250.; 10 ? 100-300; "
+	                 "10 on0 300-400.; ");
+}
+END_TEST
+
 START_TEST(without_memory_the_rest_is_a_hole)
 {
 	executes(100, 10, 0, "prog");
@@ -236,6 +252,7 @@ int main(void)
 	tcase_add_test(tests, one_that_was_on_another_cpu_is_known);
 	tcase_add_test(tests, one_whose_creation_was_lost_begins_where_it_is_known);
 	tcase_add_test(tests, a_loss_that_no_record_tells_is_a_hole_up_to_the_end);
+	tcase_add_test(tests, one_in_whose_place_another_comes_is_not_known_any_more);
 	tcase_add_test(tests, without_memory_the_rest_is_a_hole);
 	tcase_add_loop_test(tests, what_is_told_of_a_random_schedule_is_true, 0, 4);
 	return scene_run(suite);
