@@ -56,11 +56,13 @@ static inline off_t log_size(void)
 	return stat(log_path, &status) == 0 ? status.st_size : -1;
 }
 
+/* NULL: of small blocks, so that a test fills several. */
 static inline struct ps_log *log_of(const struct ps_log_options *options)
 {
+	static const struct ps_log_options small = {.size = sizeof small, .block_bytes = 65536};
 	struct ps_log *log = NULL;
 
-	check_ok(ps_log_create(&log, log_path, scene.root, options));
+	check_ok(ps_log_create(&log, log_path, scene.root, options ? options : &small));
 	return log;
 }
 

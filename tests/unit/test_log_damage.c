@@ -86,9 +86,8 @@ static void find_records(struct image *image)
 /* Record N has N units, on CPU N % 4. */
 static void make_image(struct image *image, bool is_finished)
 {
-	const struct ps_log_options options = {.size = sizeof options, .block_bytes = 65536};
 	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
-	struct ps_log *log = log_of(&options);
+	struct ps_log *log = log_of(NULL);
 	struct ps_log_stream *stream = log_stream(log, set);
 
 	for (unsigned number = 0; number < RECORDS; number++) {

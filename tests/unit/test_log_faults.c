@@ -136,9 +136,8 @@ START_TEST(a_record_larger_than_a_block_is_lost_alone)
 	                                 .name = "wide",
 	                                 .points = points,
 	                                 .point_count = PS_LOG_MOST_POINTS};
-	const struct ps_log_options options = {.size = sizeof options, .block_bytes = BLOCK};
 	struct ps_eventset *set;
-	struct ps_log *log = log_of(&options);
+	struct ps_log *log = log_of(NULL);
 	struct ps_log_stream *stream;
 	char event[24];
 
