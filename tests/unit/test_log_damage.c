@@ -24,7 +24,9 @@ struct image {
 
 static void write_bytes(const unsigned char *bytes, size_t size)
 {
-	int fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	/* A new file: ext4 writes one that is cut and filled again to the disk. */
+	unlink(log_path);
+	int fd = open(log_path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
