@@ -43,9 +43,14 @@ tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
 tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
+# All tasks of these two are counted, and sanitizers have tasks of their own. What is tested is the command.
 tests_tool_moves_SOURCES = tests/tool/moves.c
+tests_tool_moves_CFLAGS = -pthread $(WARNING_CFLAGS)
+tests_tool_moves_LDFLAGS = -pthread
 tests_tool_moves_LDADD =
 tests_tool_placed_SOURCES = tests/tool/placed.c
+tests_tool_placed_CFLAGS = -pthread $(WARNING_CFLAGS)
+tests_tool_placed_LDFLAGS = -pthread
 tests_tool_placed_LDADD =
 tests_tool_visits_SOURCES = tests/tool/visits.c
 tests_tool_visits_LDADD = libperfsage.la
