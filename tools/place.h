@@ -62,7 +62,7 @@ int place_masks_begin(struct place_masks *masks, uint32_t tid, uint64_t begin_ns
 int place_masks_hear(struct place_masks *masks, const struct ps_record *record);
 /* Reads the masks of those whose turn it is. PS_ENOMEM. */
 int place_masks_look(struct place_masks *masks, uint64_t now_ns);
-/* Of the task that had this number at a time; NULL if nothing was heard of it. */
+/* Finds the task that had this number at a time; NULL if nothing was heard of it. */
 struct place_mask *place_masks_find(const struct place_masks *masks, uint32_t tid, uint64_t ns);
 void place_masks_clear(struct place_masks *masks);
 
@@ -96,7 +96,7 @@ static inline double place_elapsed_s(const struct place_run *run)
 	return (double)(tool_slices_end_ns(run->slices) - tool_slices_begin_ns(run->slices)) / 1e9;
 }
 
-/* Of a task; NULL if it isn't known. */
+/* Gives a task's; NULL if it isn't known. */
 static inline const struct tool_cpus *place_mask_of(const struct place_run *run, size_t task)
 {
 	const struct tool_task *about = tool_slices_task(run->slices, task);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What perfsage place found, in sentences: what was shared while others were idle, who left its
- * NUMA node, what of the intended places came to nothing, and what isn't known. */
+/* The findings of perfsage place are sentences: what was shared while others were idle, who left
+ * its NUMA node, what of the intended places came to nothing, and what isn't known. */
 #include "output/number.h"
 #include "tools/place.h"
 #include "tools/terminal.h"
@@ -10,7 +10,7 @@
 
 #define MOST_SENTENCES 8
 #define MOST_NAMES     4
-/* What is shorter, also as a share of the run, is a matter of the kernel's own work. */
+/* The kernel's own work explains what is shorter, also as a share of the run. */
 #define LEAST_NS    1000000u
 #define LEAST_SHARE 1000
 /* Tasks that took a smaller part in sharing aren't named. */

@@ -39,7 +39,7 @@ static const struct ps_log_type type = {.size = sizeof type,
                                         .fields = fields,
                                         .field_count = 5};
 
-/* Of a thread. */
+/* A thread has one. */
 struct stream {
 	struct ps__visit_stream base;
 	struct ps_log_stream *records;

@@ -34,7 +34,7 @@ struct ps__visit_writer {
 	void (*release)(void *context);               /* no thread writes any more */
 };
 
-/* Of a thread. */
+/* A thread has one. */
 struct ps__watches {
 	struct ps__watch *open; /* of the innermost visit that is watched; see slow.c */
 	struct ps__watch *idle;

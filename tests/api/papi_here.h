@@ -38,7 +38,7 @@ void papi_here_end_watch(void);
 /* Exactly as many, but for those that the watches told of; and sanitizers touch pages of their
  * own. */
 void papi_here_expect(long long counted, long long expected);
-/* What a plain run of the work since the last watch began counted, in the same way. */
+/* A plain run of the work since the last watch began counted the same. */
 void papi_here_expect_same(long long counted, long long plain);
 /* So many, and few more of the library's own. */
 void papi_here_expect_about(long long counted, long long expected);

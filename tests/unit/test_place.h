@@ -30,7 +30,7 @@ static inline void teardown(void)
 	scene_teardown();
 }
 
-/* How a task's time on a CPU ends. */
+/* A task's time on a CPU ends in one of these ways. */
 enum end {
 	END_UNKNOWN,
 	END_PREEMPTED, /* it waits for its turn until it runs again */

@@ -61,7 +61,7 @@ static bool is_idle(const struct model *model, int cpu)
 	return !count_on(model->runs, cpu) && !count_on(model->waits, cpu);
 }
 
-/* How long a hardware thread was shared while `other` was idle; -1: while any was. */
+/* Tells for how long a hardware thread was shared while `other` was idle; -1: while any was. */
 static uint64_t model_thread(const struct model *model, int cpu, int other, int cpus)
 {
 	uint64_t us = 0;
