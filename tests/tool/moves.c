@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AT_ONCE 16
+#define AT_ONCE     16
+#define COMPUTED_NS 1000000
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -56,40 +57,48 @@ static void touch(char *area, size_t pages, size_t page_bytes)
 		((volatile char *)area)[page * page_bytes] = 1;
 }
 
-/* Prints of each round its CPU, and when it touched its pages. */
-static int move(int first, int second, size_t rounds, size_t pages)
+struct round {
+	uint64_t begin_ns, end_ns, cpu_ns;
+};
+
+/* Touches its pages, and computes for as long as makes a task switch's own cost small. */
+static void work(struct round *round, char *area, size_t pages, size_t page_bytes)
 {
-	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	uint64_t(*times)[2] = calloc(rounds + 1, sizeof *times);
-	char *area = mmap(NULL, (rounds + 1) * pages * page_bytes, PROT_READ | PROT_WRITE,
+	uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	round->begin_ns = now_ns(CLOCK_MONOTONIC);
+	touch(area, pages, page_bytes);
+	do {
+		round->cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	} while (round->cpu_ns < COMPUTED_NS);
+	round->end_ns = now_ns(CLOCK_MONOTONIC);
+}
+
+/* Prints of each round its CPU, when it touched its pages and computed, and its CPU time. */
+static int move(int first, int second, size_t count, size_t pages)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = pages * page_bytes;
+	struct round *rounds = calloc(count + 1, sizeof *rounds);
+	char *area = mmap(NULL, (count + 1) * bytes, PROT_READ | PROT_WRITE,
 	                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (!times || area == MAP_FAILED)
+	if (!rounds || area == MAP_FAILED)
 		return 4;
-	memset(times, 1, (rounds + 1) * sizeof *times);
-	madvise(area, (rounds + 1) * pages * page_bytes, MADV_NOHUGEPAGE);
+	memset(rounds, 1, (count + 1) * sizeof *rounds);
+	madvise(area, (count + 1) * bytes, MADV_NOHUGEPAGE);
 	/* The first round is for the pages of the code. */
-	uint64_t begin_ns = 0, cpu_ns = 0;
-	for (size_t round = 0; round <= rounds; round++) {
-		if (round == 1) {
-			begin_ns = now_ns(CLOCK_MONOTONIC);
-			cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-		}
+	for (size_t round = 0; round <= count; round++) {
 		pin(round % 2 ? second : first);
-		times[round][0] = now_ns(CLOCK_MONOTONIC);
-		touch(area + round * pages * page_bytes, pages, page_bytes);
-		times[round][1] = now_ns(CLOCK_MONOTONIC);
+		work(&rounds[round], area + round * bytes, pages, page_bytes);
 		pause_ms(1);
 	}
-	cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	uint64_t end_ns = now_ns(CLOCK_MONOTONIC);
-	printf("{\"begin_ns\": %ju, \"end_ns\": %ju, \"cpu_ns\": %ju, \"rounds\": [",
-	       (uintmax_t)begin_ns, (uintmax_t)end_ns, (uintmax_t)cpu_ns);
-	for (size_t round = 1; round <= rounds; round++)
-		printf("%s[%d, %ju, %ju]", round > 1 ? ", " : "", round % 2 ? second : first,
-		       (uintmax_t)times[round][0], (uintmax_t)times[round][1]);
+	printf("{\"rounds\": [");
+	for (size_t round = 1; round <= count; round++)
+		printf("%s[%d, %ju, %ju, %ju]", round > 1 ? ", " : "", round % 2 ? second : first,
+		       (uintmax_t)rounds[round].begin_ns, (uintmax_t)rounds[round].end_ns,
+		       (uintmax_t)rounds[round].cpu_ns);
 	printf("]}\n");
-	free(times);
+	free(rounds);
 	return 0;
 }
 
