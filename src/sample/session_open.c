@@ -98,8 +98,6 @@ static int map_ring(struct ps_session *session, struct ps__session_instance *ins
 	if (error)
 		return fail_ring(pages, -error);
 	lists->ring_count++;
-	if (is_leader)
-		return PS_OK;
 	return PS_OK;
 }
 
