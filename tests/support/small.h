@@ -16,4 +16,23 @@ static inline int ps_test_size(int full, int small)
 	return wanted && *wanted && *wanted != '0' ? small : full;
 }
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PS_TESTS_LOOK_FOR_RACES 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define PS_TESTS_LOOK_FOR_RACES 1
+#endif
+
+/* Of a test with one thread: ThreadSanitizer, which makes it slow, finds nothing in it. */
+static inline int ps_test_serial_size(int full, int small)
+{
+#ifdef PS_TESTS_LOOK_FOR_RACES
+	(void)full;
+	return small;
+#else
+	return ps_test_size(full, small);
+#endif
+}
+
 #endif

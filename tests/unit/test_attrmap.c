@@ -315,7 +315,7 @@ START_TEST(a_reading_takes_at_most_8_bytes_for_each_event_and_4_more)
 	    EVENT,       "minor-faults",     "major-faults",     "task-clock",
 	    "cpu-clock", "alignment-faults", "context-switches", "cpu-migrations"};
 
-	for (size_t n = 1; n <= (size_t)ps_test_size(8, 1); n *= n == 1 ? 4 : 2) {
+	for (size_t n = 1; n <= (size_t)ps_test_serial_size(8, 1); n *= n == 1 ? 4 : 2) {
 		check_bytes(names, n, false);
 		check_bytes(names, n, true);
 	}

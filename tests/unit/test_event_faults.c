@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #define DEVICES   "/sys/bus/event_source/devices/"
-#define MUTATIONS ps_test_size(1500, 150)
+#define MUTATIONS ps_test_serial_size(1500, 150)
 
 /* The same numbers on every machine and at every run (Knuth's MMIX generator). */
 static uint64_t state;
@@ -206,7 +206,8 @@ START_TEST(whichever_call_fails_it_is_an_error_or_changes_nothing)
 	use_machine(subjects[_i].machine);
 	fake_file("/sys/kernel/tracing/events/sched/sched_switch/id", "1");
 	for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
-		for (size_t e = 0; e < (size_t)ps_test_size(sizeof errors / sizeof *errors, 1); e++)
+		for (size_t e = 0;
+		     e < (size_t)ps_test_serial_size(sizeof errors / sizeof *errors, 1); e++)
 			fail_each(subjects[_i].name, calls[c], errors[e]);
 	}
 }

@@ -353,7 +353,7 @@ static void fail_each(size_t scenario, size_t fault, size_t error)
 	while (count < 8 && errors[count])
 		count++;
 	while (run_with_fault(scenario, fault, nth,
-	                      errors[ps_test_size(0, 1) ? (error + nth) % count : error]))
+	                      errors[ps_test_serial_size(0, 1) ? (error + nth) % count : error]))
 		ck_assert_uint_lt(nth++, FAULTS_MAX);
 }
 
@@ -368,7 +368,8 @@ START_TEST(whatever_fails_is_told_and_nothing_leaks)
 	if (scenarios[scenario].run == add_unknown && (size_t)_i >= SCENARIOS)
 		return;
 	for (size_t fault = 0; fault < sizeof(faults) / sizeof(faults[0]); fault++)
-		for (size_t i = 0; i < (size_t)ps_test_size(8, 1) && faults[fault].errors[i]; i++)
+		for (size_t i = 0; i < (size_t)ps_test_serial_size(8, 1) && faults[fault].errors[i];
+		     i++)
 			fail_each(scenario, fault, i);
 }
 END_TEST

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MUTATIONS ((uint32_t)ps_test_size(200, 40))
+#define MUTATIONS ((uint32_t)ps_test_serial_size(200, 40))
 
 static char memory_path[64];
 

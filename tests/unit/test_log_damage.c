@@ -191,7 +191,7 @@ START_TEST(zeros_from_each_byte_on)
 	make_image(&image, true);
 	unsigned char *bytes = malloc(image.size);
 	for (size_t from = image.first_block + 8; from < image.end;
-	     from += (size_t)ps_test_size(3, 37)) {
+	     from += (size_t)ps_test_serial_size(3, 37)) {
 		memcpy(bytes, image.bytes, image.size);
 		memset(bytes + from, 0, 200);
 		struct ps_log_reader *reader = open_bytes(bytes, image.size);
@@ -216,7 +216,8 @@ START_TEST(each_byte_changed)
 	struct image image;
 
 	make_image(&image, true);
-	for (size_t at = image.first_block; at < image.end; at += (size_t)ps_test_size(3, 23)) {
+	for (size_t at = image.first_block; at < image.end;
+	     at += (size_t)ps_test_serial_size(3, 23)) {
 		image.bytes[at] ^= (unsigned char)(1u << at % 8);
 		struct ps_log_reader *reader = open_bytes(image.bytes, image.size);
 		image.bytes[at] ^= (unsigned char)(1u << at % 8);
@@ -349,7 +350,7 @@ static void change(struct image *image)
 START_TEST(what_a_fuzzer_makes_of_it_does_no_harm)
 {
 	const char *wanted = getenv("PS_TEST_FUZZ_RUNS");
-	unsigned runs = wanted ? (unsigned)atoi(wanted) : (unsigned)ps_test_size(8000, 300);
+	unsigned runs = wanted ? (unsigned)atoi(wanted) : (unsigned)ps_test_serial_size(8000, 300);
 	unsigned opened = 0;
 	struct image image, work;
 

@@ -2,6 +2,7 @@
 /* Files of metrics: what the format takes, what the metrics then give, and where it says what is
  * wrong. tests/unit/test_metric_load.c has the folders, and the events that are counted. */
 #include "support/scene.h"
+#include "support/small.h"
 
 #include <errno.h>
 #include <math.h>
@@ -362,7 +363,7 @@ START_TEST(whatever_is_given_is_taken_or_refused)
 	uint64_t state = 11;
 	unsigned taken = 0;
 
-	for (unsigned round = 0; round < 30000; round++) {
+	for (int round = 0; round < ps_test_serial_size(30000, 3000); round++) {
 		char text[800] = "group g: d\n";
 		unsigned count = (unsigned)next_random(&state) % 14;
 		for (unsigned piece = 0; piece < count; piece++)

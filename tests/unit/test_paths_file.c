@@ -213,13 +213,13 @@ START_TEST(what_is_damaged_is_refused)
 
 	run_program();
 	char *text = save(&bytes);
-	for (size_t at = 0; at + 1 < bytes; at += (size_t)ps_test_size(1, 7)) {
+	for (size_t at = 0; at + 1 < bytes; at += (size_t)ps_test_serial_size(1, 7)) {
 		struct other other;
 		other_begin(&other);
 		ck_assert_int_eq(load(&other, text, at), PS_EINVAL);
 		other_end(&other);
 	}
-	for (size_t at = 0; at < bytes; at += (size_t)ps_test_size(1, 7)) {
+	for (size_t at = 0; at < bytes; at += (size_t)ps_test_serial_size(1, 7)) {
 		struct other other;
 		char before = text[at];
 		text[at] = letters[at % (sizeof letters - 1)];

@@ -180,7 +180,7 @@ START_TEST(no_line_is_wider_than_it_may_be)
 	for (unsigned flags = 0; flags < 256; flags++) {
 		options.flags = flags;
 		for (options.width = 50; options.width < 220;
-		     options.width += (size_t)ps_test_size(7, 41)) {
+		     options.width += (size_t)ps_test_serial_size(7, 41)) {
 			FILE *stream = open_memstream(&text, &bytes);
 			check_ok(ps_print_with(scene.root, &options, stream));
 			fclose(stream);

@@ -97,7 +97,7 @@ END_TEST
 
 START_TEST(no_byte_sequence_gives_a_control_character)
 {
-	unsigned step = (unsigned)ps_test_size(1, 7);
+	unsigned step = (unsigned)ps_test_serial_size(1, 7);
 	char text[5] = "", shown[16];
 	size_t columns;
 

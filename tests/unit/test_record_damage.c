@@ -12,7 +12,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#define FUZZ_RUNS ((uint64_t)ps_test_size(300000, 10000))
+#define FUZZ_RUNS ((uint64_t)ps_test_serial_size(300000, 10000))
 
 static const struct ps_record_config everything = {.size = sizeof everything,
                                                    .sample_type = (1 << 25) - 1,

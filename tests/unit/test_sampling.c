@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define VISITS 1000
-#define SEEDS  ps_test_size(100, 10)
+#define SEEDS  ps_test_serial_size(100, 10)
 
 static long long faults_of_visit(int visit)
 {
@@ -313,7 +313,7 @@ START_TEST(a_budget_limits_what_visits_cost)
 	ck_assert_int_le(llabs(all("", -1) - 20300), 20);
 	ck_assert_int_eq(value_of("rare", -1, PS_SHARE_EXCLUSIVE).status, PS_STATUS_COUNTED);
 	ck_assert_int_eq(value_of("often", -1, PS_SHARE_EXCLUSIVE).status, PS_STATUS_SCALED);
-	int later = ps_test_size(200000, 120000);
+	int later = ps_test_serial_size(200000, 120000);
 	visit_for(often, later, 10000000);
 	take_paths();
 	ck_assert_uint_gt(visits_of("often").counted, visits.counted + (uint64_t)later / 4);
@@ -327,7 +327,7 @@ START_TEST(a_budget_is_of_all_regions_together)
 	enum {
 		REGIONS = 50
 	};
-	int rounds = ps_test_size(4000, 1500);
+	int rounds = ps_test_serial_size(4000, 1500);
 	uint64_t counted = 0;
 	char name[16];
 
