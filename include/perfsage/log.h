@@ -54,7 +54,8 @@ struct ps_log_type {
 
 /** How a log is made; may be OR-ed. */
 enum ps_log_flag {
-	PS_LOG_REPLACE = 1 << 0 /* an older log of the same path is removed; no other file is */
+	PS_LOG_REPLACE = 1 << 0 /* an older log of the same path is replaced when the new one is
+	                          made; no other file is */
 };
 
 /** How a log is made. All 0 but size: as without options. */

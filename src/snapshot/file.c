@@ -7,12 +7,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEW_MODE 0666
+#define NEW_MODE     0666
+#define FLAGS_OF_NEW (O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
+#define BESIDE_TRIES 100
 
 static int file_fail(const char *path, int error)
 {
@@ -34,15 +37,35 @@ static bool file_is_log(const char *path)
 	return is_log;
 }
 
-/* A process that still writes to the older log goes on in a file without a name. */
-static int file_remove_older(const char *path)
+static int file_fail_other(const char *path)
 {
+	return ps__fail(PS_ESYS,
+	                "'%s' is there, and is no log of perfsage: it isn't replaced; "
+	                "choose another name",
+	                path);
+}
+
+/* A new file beside the older log, which stays until the new one is complete. */
+static int file_create_beside(struct ps__log_file *file, const char *path)
+{
+	size_t bytes = strlen(path) + 40;
+
 	if (!file_is_log(path))
-		return ps__fail(PS_ESYS,
-		                "'%s' is there, and is no log of perfsage: it isn't replaced; "
-		                "choose another name",
-		                path);
-	return unlink(path) < 0 && errno != ENOENT ? file_fail(path, errno) : PS_OK;
+		return file_fail_other(path);
+	file->beside = ps__os_calloc(bytes, 1);
+	if (!file->beside)
+		return ps__fail_memory("a log");
+	for (int number = 0; number < BESIDE_TRIES; number++) {
+		snprintf(file->beside, bytes, "%s.new-%ld-%d", path, (long)getpid(), number);
+		file->fd = open(file->beside, FLAGS_OF_NEW, NEW_MODE);
+		if (file->fd >= 0)
+			return PS_OK;
+		if (errno != EEXIST)
+			break;
+	}
+	int error = errno;
+	ps__os_free(file->beside);
+	return file_fail(path, error);
 }
 
 /* Each page is touched: a fault when a block is written to would be counted. */
@@ -57,14 +80,12 @@ static unsigned char *file_zeros(void)
 
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace)
 {
-	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-
-	file->fd = open(path, flags, NEW_MODE);
+	file->beside = NULL;
+	file->fd = open(path, FLAGS_OF_NEW, NEW_MODE);
 	if (file->fd < 0 && errno == EEXIST && may_replace) {
-		int result = file_remove_older(path);
+		int result = file_create_beside(file, path);
 		if (result != PS_OK)
 			return result;
-		file->fd = open(path, flags, NEW_MODE);
 	}
 	if (file->fd < 0)
 		return errno == EEXIST
@@ -77,22 +98,34 @@ int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_re
 	file->zeros = file_zeros();
 	if (file->path && file->zeros)
 		return PS_OK;
-	close(file->fd);
-	unlink(path);
-	ps__os_free(file->path);
-	ps__os_free(file->zeros);
+	unlink(file->beside ? file->beside : path);
+	ps__log_file_close(file);
 	return ps__fail_memory("a log");
+}
+
+int ps__log_file_complete(struct ps__log_file *file)
+{
+	if (!file->beside)
+		return PS_OK;
+	if (!file_is_log(file->path) && access(file->path, F_OK) == 0)
+		return file_fail_other(file->path);
+	if (rename(file->beside, file->path) < 0)
+		return file_fail(file->path, errno);
+	ps__os_free(file->beside);
+	file->beside = NULL;
+	return PS_OK;
 }
 
 void ps__log_file_remove(struct ps__log_file *file)
 {
-	unlink(file->path);
+	unlink(file->beside ? file->beside : file->path);
 	ps__log_file_close(file);
 }
 
 void ps__log_file_close(struct ps__log_file *file)
 {
 	close(file->fd);
+	ps__os_free(file->beside);
 	ps__os_free(file->path);
 	ps__os_free(file->zeros);
 }

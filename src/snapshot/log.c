@@ -145,6 +145,8 @@ static int make_file(struct ps_log *log, const char *path, const struct ps_topol
 	if (result != PS_OK)
 		return result;
 	result = fill(&log->file, topology);
+	if (result == PS_OK)
+		result = ps__log_file_complete(&log->file);
 	if (result != PS_OK)
 		ps__log_file_remove(&log->file);
 	return result;

@@ -13,6 +13,7 @@
 /* A file that only this process writes. */
 struct ps__log_file {
 	char *path;
+	char *beside; /* its name until it is complete, if it replaces an older log */
 	int fd;
 	size_t first_block; /* bytes */
 	size_t block_bytes;
@@ -34,6 +35,9 @@ struct ps_log {
 
 /* file.c: makes the file, which has nothing in it. PS_ESYS with a detail. */
 int ps__log_file_create(struct ps__log_file *file, const char *path, bool may_replace);
+/* It is filled: an older log is replaced now. A process that still writes to that one goes on in a
+ * file without a name. PS_ESYS with a detail. */
+int ps__log_file_complete(struct ps__log_file *file);
 /* Removes it, as it could not be filled. */
 void ps__log_file_remove(struct ps__log_file *file);
 void ps__log_file_close(struct ps__log_file *file);

@@ -4,6 +4,7 @@
 #include "test_log.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 
 #define BLOCK 65536
@@ -45,6 +46,32 @@ START_TEST(no_file_but_an_older_log_is_replaced)
 	ck_assert_int_eq(unlink(log_path) | unlink(target), 0);
 	check_fails(ps_log_create(&log, "/nowhere/log", scene.root, NULL), PS_ESYS);
 	check_detail("/nowhere/log");
+}
+END_TEST
+
+START_TEST(an_older_log_stays_if_the_new_one_fails)
+{
+	const struct ps_log_options ring = {
+	    .size = sizeof ring, .flags = PS_LOG_REPLACE, .ring_bytes = 64 * BLOCK};
+	struct ps_log *log = log_of(NULL);
+	glob_t found;
+	char beside[80];
+
+	ps_log_destroy(log);
+	off_t size = log_size();
+	log = NULL;
+	limit_files(16 * BLOCK);
+	check_fails(ps_log_create(&log, log_path, scene.root, &ring), PS_ESYS);
+	limit_files(RLIM_INFINITY);
+	ck_assert_ptr_null(log);
+	ck_assert_int_eq(log_size(), size);
+	struct ps_log_reader *reader = log_reader();
+	ps_log_close(reader);
+	check_ok(ps_log_create(&log, log_path, scene.root, &ring));
+	ck_assert_int_gt(log_size(), size);
+	ps_log_destroy(log);
+	snprintf(beside, sizeof beside, "%s.*", log_path);
+	ck_assert_int_eq(glob(beside, 0, NULL, &found), GLOB_NOMATCH);
 }
 END_TEST
 
@@ -188,6 +215,7 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "refused", log_setup, log_teardown);
 
 	tcase_add_test(tests, no_file_but_an_older_log_is_replaced);
+	tcase_add_test(tests, an_older_log_stays_if_the_new_one_fails);
 	tcase_add_test(tests, bad_arguments_of_a_log_are_refused);
 	tcase_add_test(tests, bad_types_are_refused);
 	tcase_add_test(tests, bad_points_and_fields_are_refused);
