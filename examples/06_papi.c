@@ -91,7 +91,7 @@ int main(void)
 	check(ps_print(root, stdout)); /* new: where it was counted */
 
 	long long values[2] = {0, 0};
-	check(ps_eventset_counts(set, 0, values, 2)); /* what PAPI_stop gave */
+	check(ps_eventset_counts(set, 0, values, 2)); /* what PAPI_stop gives */
 	printf("%lld %lld\n", values[0], values[1]);
 
 	check(ps_eventset_destroy(set)); /* new; the PAPI set stays as it is */
