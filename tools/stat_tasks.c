@@ -151,6 +151,7 @@ static struct ps_value tasks_value_of(const struct matrix *matrix, const struct 
 	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
 	double factor = is_estimate && value.raw ? (double)value.value / (double)value.raw : 1;
 
+	value.flags &= ~(uint32_t)PS_VALUE_MERGED;
 	value.raw = (uint64_t)row->counts[event];
 	value.value =
 	    factor == 1 ? row->counts[event] : llround((double)row->counts[event] * factor);
@@ -367,7 +368,8 @@ static void tasks_write_csv(const struct stat_output *output, const struct matri
 			const struct ps__csv_event about = {
 			    .name = ps_eventset_event_name(matrix->model, event),
 			    .unit = ps_eventset_event_unit(matrix->model, event),
-			    .scale = ps_eventset_event_scale(matrix->model, event)};
+			    .scale = ps_eventset_event_scale(matrix->model, event),
+			    .has_no_times = true};
 			struct ps_value value = tasks_value_of(matrix, &matrix->rows[row], event);
 			csv_add_row(&text, matrix, &matrix->rows[row], count);
 			ps__csv_add_value(&text, &about, &value);

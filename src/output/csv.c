@@ -105,8 +105,13 @@ void ps__csv_add_value(struct ps__buffer *buffer, const struct ps__csv_event *ev
 	ps__buffer_add(buffer, ",");
 	if (is_known)
 		ps__buffer_add(buffer, "%lld", value->value);
-	ps__buffer_add(buffer, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",event", value->raw,
-	               value->enabled_ns, value->running_ns, value->timestamp);
+	ps__buffer_add(buffer, ",%" PRIu64, value->raw);
+	if (event->has_no_times)
+		ps__buffer_add(buffer, ",,");
+	else
+		ps__buffer_add(buffer, ",%" PRIu64 ",%" PRIu64, value->enabled_ns,
+		               value->running_ns);
+	ps__buffer_add(buffer, ",%" PRIu64 ",event", value->timestamp);
 }
 
 void ps__csv_add_metric(struct ps__buffer *buffer, const char *name,
@@ -159,7 +164,7 @@ static void csv_add_row(const struct ps__report *report, struct ps__buffer *buff
 		const struct ps__cell *cell = ps__table_cell(table, row, event);
 		csv_add_component(buffer, table, row);
 		const struct ps__csv_event about = {column->selector.name, column->unit,
-		                                    column->scale};
+		                                    column->scale, false};
 		if (cell->parts)
 			ps__csv_add_value(buffer, &about, &cell->value);
 		else

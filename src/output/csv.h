@@ -13,6 +13,7 @@ struct ps__csv_event {
 	const char *name;
 	const char *unit;
 	double scale;
+	bool has_no_times; /* enabled_ns and running_ns are empty */
 };
 
 /* The first field of a row. */
