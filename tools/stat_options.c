@@ -165,15 +165,15 @@ static int options_take_value(struct stat_options *options, int key, const char 
 	case 'p':
 		return options_split_pids(options, argument);
 	case 'I':
-		return tool_parse_number("--interval", argument, 1, 86400000,
+		return tool_parse_number("--interval, in milliseconds,", argument, 1, 86400000,
 		                         &options->interval_ms);
 	case 'r':
 		return tool_parse_number("--repeat", argument, 1, 1000000, &options->repetitions);
 	case OPTION_TIMEOUT:
-		return tool_parse_number("--timeout", argument, 1, 1000000000000,
+		return tool_parse_number("--timeout, in milliseconds,", argument, 1, 1000000000000,
 		                         &options->limits.timeout_ms);
 	case 'D':
-		return tool_parse_number("--delay", argument, 0, 1000000000000,
+		return tool_parse_number("--delay, in milliseconds,", argument, 0, 1000000000000,
 		                         &options->limits.delay_ms);
 	case OPTION_INTERVAL_COUNT:
 		return tool_parse_number("--interval-count", argument, 1, 1000000000000,

@@ -84,9 +84,10 @@ static int take_option(struct timeline_options *options, int key, const char *ar
 	case OPTION_ROWS:
 		return tool_parse_number("--rows", argument, 1, 1000000, &options->rows);
 	case OPTION_RING:
-		return tool_parse_number("--ring", argument, 4, 1 << 20, &options->ring_kib);
+		return tool_parse_number("--ring, in KiB,", argument, 4, 1 << 20,
+		                         &options->ring_kib);
 	default:
-		return tool_parse_number("--timeout", argument, 1, 1000000000000,
+		return tool_parse_number("--timeout, in milliseconds,", argument, 1, 1000000000000,
 		                         &options->timeout_ms);
 	}
 }

@@ -177,8 +177,9 @@ static int marks_listen(struct ps_profile *profile)
 		                "process: destroy it first");
 	const struct ps_marks_listener *current = ps__listen_current();
 	if (current && current != &marks_listener)
-		return ps__fail(PS_ECNFLCT, "ps_profile_listen: the collector hears the marks of "
-		                            "this process");
+		return ps__fail(PS_ECNFLCT, "ps_profile_listen: perfsage stat --regions, or the "
+		                            "preloaded library, hears the marks of this process "
+		                            "already: run without it, or go on without listening");
 	if (marks_profile != profile)
 		marks_change(profile);
 	profile->unlisten = marks_unlisten;
