@@ -109,9 +109,10 @@ static int metrics_columns(const struct lines *lines, const char *(*of)(const st
 	size_t most = 0;
 
 	for (size_t index = 0; index < lines->count; index++) {
-		size_t length = strlen(of(&lines->list[index]));
-		if (length > most && length < 24)
-			most = length;
+		const char *text = of(&lines->list[index]);
+		size_t columns = tool_columns(text, strlen(text));
+		if (columns > most && columns < 24)
+			most = columns;
 	}
 	return (int)most + 2;
 }
@@ -141,6 +142,15 @@ static void metrics_show_group(const struct ps__metric_group *group, bool is_fir
 	ps__buffer_add(out, "\n");
 }
 
+/* A unit comes from a file, which anybody may have written. */
+static void metrics_put_unit(struct ps__buffer *out, const char *unit, int columns)
+{
+	int taken = (int)tool_columns(unit, strlen(unit));
+
+	tool_put(out, unit);
+	ps__buffer_add(out, "%*s", taken < columns ? columns - taken : 0, "");
+}
+
 static void metrics_show_line(const struct lines *lines, const struct line *line,
                               const struct tool_screen *screen, struct ps__buffer *out)
 {
@@ -153,7 +163,7 @@ static void metrics_show_line(const struct lines *lines, const struct line *line
 	ps__buffer_add(out, "%s%-*s", line->reason && screen->has_colour ? "\033[2m" : "",
 	               MARK_COLUMNS, mark);
 	ps__buffer_add(out, "%-*s", names, line->metric->name);
-	ps__buffer_add(out, "%-*s", units, line->metric->unit);
+	metrics_put_unit(out, line->metric->unit, units);
 	tool_paragraph(out, line->metric->description, (size_t)(MARK_COLUMNS + names + units),
 	               screen->width);
 	ps__buffer_add(out, "%s", line->reason && screen->has_colour ? "\033[0m" : "");
