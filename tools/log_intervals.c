@@ -284,8 +284,10 @@ static void put_csv_numbers(struct ps__buffer *text, const struct row *row)
 	for (size_t index = 0; index < 3; index++)
 		add_csv_number(text, row, all->percentiles[index]);
 	add_csv_number(text, row, all->most);
-	ps__csv_add_field(text, row->event ? ps_status_name(total->status) : "");
-	ps__csv_add_field(text, row->event ? ps_attribution_name(total->attribution) : "");
+	if (row->event)
+		ps__csv_add_how(text, total->status, total->attribution, total->flags);
+	else
+		ps__buffer_add(text, ",,,");
 }
 
 static void put_csv_row(struct output *output, const struct row *row)
@@ -407,7 +409,7 @@ static int put(struct output *output)
 	}
 	ps__buffer_add(&output->text,
 	               "group,component,event,unit,intervals,unknown,sum,mean,min,p50,p90,p99,"
-	               "max,status,attribution\n");
+	               "max,status,attribution,flags\n");
 	put_all(output, put_csv_row);
 	return TOOL_OK;
 }

@@ -76,8 +76,8 @@ static void csv_add_component(struct ps__buffer *buffer, const struct ps__table 
 	ps__csv_add_field(buffer, row ? table->rows[table->rows[row].parent].component->name : "");
 }
 
-static void csv_add_how(struct ps__buffer *buffer, enum ps_status status,
-                        enum ps_attribution attribution, uint32_t flags)
+void ps__csv_add_how(struct ps__buffer *buffer, enum ps_status status,
+                     enum ps_attribution attribution, uint32_t flags)
 {
 	const char *flag;
 
@@ -100,7 +100,7 @@ void ps__csv_add_value(struct ps__buffer *buffer, const struct ps__csv_event *ev
 		ps__csv_add_double(buffer,
 		                   is_known ? (double)value->value * event->scale : (double)NAN);
 	ps__csv_add_field(buffer, ps__report_unit(event->unit));
-	csv_add_how(buffer, value->status, value->attribution, value->flags);
+	ps__csv_add_how(buffer, value->status, value->attribution, value->flags);
 	ps__csv_add_double(buffer, ps__report_coverage(value));
 	ps__buffer_add(buffer, ",");
 	if (is_known)
@@ -120,7 +120,7 @@ void ps__csv_add_metric(struct ps__buffer *buffer, const char *name,
 	ps__csv_add_field(buffer, name);
 	ps__csv_add_double(buffer, value->value);
 	ps__csv_add_field(buffer, metric->unit);
-	csv_add_how(buffer, value->status, value->attribution, value->flags);
+	ps__csv_add_how(buffer, value->status, value->attribution, value->flags);
 	ps__buffer_add(buffer, ",,,,,,%" PRIu64 ",metric", value->timestamp);
 }
 

@@ -21,6 +21,9 @@ void ps__csv_add_first(struct ps__buffer *buffer, const char *text);
 /* A field behind a comma; one that is unknown is empty. */
 void ps__csv_add_field(struct ps__buffer *buffer, const char *text);
 void ps__csv_add_double(struct ps__buffer *buffer, double number);
+/* The fields status, attribution and flags, behind a comma. */
+void ps__csv_add_how(struct ps__buffer *buffer, enum ps_status status,
+                     enum ps_attribution attribution, uint32_t flags);
 
 /* The fields event,value,unit,status,attribution,flags,coverage,count,raw,enabled_ns,running_ns,
  * timestamp,kind, behind a comma. An event and a metric may have the same name: kind tells them
