@@ -124,6 +124,8 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  * Errors:
  *   PS_EINVAL - an argument is NULL
  *   PS_EISRUN - the session was started
+ *   PS_ECNFLCT - the session has an event of that name; or it samples the same software event by
+ *       another name: the kernel would give the samples of both the id of one
  *   PS_ECOMBO - the event counts for more than a task, or has a field that a session can't have;
  *       the detail says which
  *   PS_ENOSUPP - it asks for records that the library can't read

@@ -167,6 +167,39 @@ static int check_event(const struct ps_attr *attr)
 	return ps__sampler_check_fields(attr);
 }
 
+static bool is_clock(const struct perf_event_attr *words)
+{
+	return words->type == PERF_TYPE_SOFTWARE && (words->config == PERF_COUNT_SW_CPU_CLOCK ||
+	                                             words->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* When a software event happens, Linux prepares one sample for all events of that config, and the
+ * first one's id stays in it. The clocks have timers of their own. */
+static bool share_an_id(const struct perf_event_attr *one, const struct perf_event_attr *other)
+{
+	return one->type == PERF_TYPE_SOFTWARE && other->type == PERF_TYPE_SOFTWARE &&
+	       one->config == other->config && one->sample_period && other->sample_period &&
+	       !is_clock(one);
+}
+
+static int check_others(const struct ps_session *session, const struct ps__event *event)
+{
+	for (size_t i = 0; i < session->user_events; i++) {
+		const struct ps__event *other = &session->lists.events[i].attr->event;
+		if (!strcmp(other->name, event->name))
+			return ps__fail(PS_ECNFLCT,
+			                "'%s' is in the session already, and readings are found "
+			                "by the name: add it once",
+			                event->name);
+		if (share_an_id(&other->attr, &event->attr))
+			return ps__fail(PS_ECNFLCT,
+			                "'%s' and '%s' are one event of the kernel, which gives "
+			                "the samples of both the id of one: sample one of them",
+			                other->name, event->name);
+	}
+	return PS_OK;
+}
+
 /* Adds the fields that all events of a session have. */
 static void complete_event(struct ps__event *event)
 {
@@ -215,6 +248,8 @@ int ps_session_add(struct ps_session *session, const struct ps_attr *attr)
 		                "started",
 		                attr->event.name);
 	result = check_event(attr);
+	if (result == PS_OK)
+		result = check_others(session, &attr->event);
 	if (result == PS_OK)
 		result = ps_attr_clone(&copy, attr);
 	if (result != PS_OK)

@@ -9,18 +9,26 @@
 #include "topology/tree.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#define PREFIX "sampled "
 
 static int name_column(struct ps__column *column, const struct ps__event *event)
 {
-	char name[512];
+	size_t size = sizeof PREFIX + strlen(event->name);
+	char *name = ps__os_calloc(1, size);
 
-	snprintf(name, sizeof name, "sampled %s", event->name);
+	if (!name)
+		return -1;
+	snprintf(name, size, PREFIX "%s", event->name);
 	column->scope = event->scope;
 	column->user_only = event->user_only;
 	column->is_estimate = column->is_sampled = true;
 	column->scale = event->scale;
 	snprintf(column->unit, sizeof column->unit, "%s", event->unit);
-	return ps__column_set_name(column, name, NULL);
+	int result = ps__column_set_name(column, name, NULL);
+	ps__os_free(name);
+	return result;
 }
 
 /* One group, whose times are 0: a sample has none. */

@@ -186,6 +186,58 @@ START_TEST(wrong_arguments_are_named)
 }
 END_TEST
 
+/* Two readings of one name could not be told apart, nor samples that have one id. */
+START_TEST(an_event_that_can_not_be_told_from_another_is_refused)
+{
+	struct ps_session *session = NULL;
+	struct ps_attr *attr = new_attr("page-faults"), *user = new_attr("page-faults:u");
+	struct ps_attr *clock = new_attr("cpu-clock"), *clock_user = new_attr("cpu-clock:u");
+
+	check_ok(ps_session_create(&session, 0, NULL));
+	check_ok(ps_session_add(session, attr));
+	check_fails(ps_session_add(session, attr), PS_ECNFLCT);
+	check_detail("'page-faults' is in the session already");
+	check_fails(ps_session_add(session, user), PS_ECNFLCT);
+	check_detail("the id of one");
+	/* Without samples there are no ids. */
+	check_ok(ps_attr_set(user, PS_ATTR_SAMPLE_PERIOD, 0));
+	check_ok(ps_session_add(session, user));
+	check_ok(ps_session_add(session, clock));
+	check_ok(ps_session_add(session, clock_user));
+	ck_assert_uint_eq(session->user_events, 4);
+	ps_session_destroy(session);
+	ps_attr_destroy(clock_user);
+	ps_attr_destroy(clock);
+	ps_attr_destroy(user);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
+START_TEST(a_long_name_is_stored_whole)
+{
+	struct ps_session_options options = usual();
+	struct ps_attr *attr = new_attr("page-faults");
+	struct ps_session *session = NULL;
+	struct ps_value value;
+	char name[1000], stored[1100];
+
+	make_process();
+	memset(name, 'x', sizeof name);
+	name[sizeof name - 1] = '\0';
+	snprintf(stored, sizeof stored, "sampled %s", name);
+	ps__os_free(attr->event.name);
+	attr->event.name = ps__os_strdup(name);
+	check_ok(start_of(&session, &options, attr));
+	put_sample(session, instance_of(session, 0)->id, 2);
+	check_ok(ps_session_poll(session, 0));
+	check_ok(ps_session_store(session, NULL));
+	check_ok(ps_component_total(scene.root, stored, &value));
+	ck_assert_int_eq(value.value, 5);
+	ps_session_destroy(session);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("session");
@@ -198,5 +250,7 @@ int main(void)
 	tcase_add_test(tests, records_of_nobody_are_counted_as_damaged_and_losses_as_lost);
 	tcase_add_test(tests, with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders);
 	tcase_add_test(tests, wrong_arguments_are_named);
+	tcase_add_test(tests, an_event_that_can_not_be_told_from_another_is_refused);
+	tcase_add_test(tests, a_long_name_is_stored_whole);
 	return scene_run(suite);
 }
