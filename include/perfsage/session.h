@@ -117,6 +117,8 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
  * sample_id_all, and in sample_type IDENTIFIER, TID, TIME and CPU; with a frequency PERIOD, too.
  *
  * attr - with a sample_period or a sample_freq; without either it counts and writes no samples.
+ *     A period of cpu-clock or task-clock is at least 10000 (nanoseconds), as the kernel's timers
+ *     go off no more often; a shorter one, or a higher frequency, becomes that.
  *     PERF_SAMPLE_PERIOD with a sample_period makes the kernel write a sample of a software
  *     event each time: the session knows the period without it. As with ps_sampler_create it may
  *     fall back to user space: ps_session_sum tells by PS_VALUE_USER_ONLY

@@ -15,11 +15,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define LARGEST_RING ((size_t)1 << 36)
-#define ROUNDS       64
-#define CPUS_BYTES   8192
-#define STATUS_BYTES 4096
-#define ADDED_FIELDS (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+#define LARGEST_RING      ((size_t)1 << 36)
+#define ROUNDS            64
+#define CPUS_BYTES        8192
+#define STATUS_BYTES      4096
+#define NS_PER_SECOND     UINT64_C(1000000000)
+#define SHORTEST_CLOCK_NS 10000 /* of the kernel's software clocks */
+#define ADDED_FIELDS      (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static int fail_size(const char *name, size_t expected, size_t given)
 {
@@ -200,6 +202,16 @@ static int check_others(const struct ps_session *session, const struct ps__event
 	return PS_OK;
 }
 
+/* The kernel's timers go off no more often: a shorter period would be what a sample says, and not
+ * what has passed. */
+static void limit_clock(struct perf_event_attr *words)
+{
+	if (words->freq && words->sample_freq > NS_PER_SECOND / SHORTEST_CLOCK_NS)
+		words->sample_freq = NS_PER_SECOND / SHORTEST_CLOCK_NS;
+	else if (!words->freq && words->sample_period && words->sample_period < SHORTEST_CLOCK_NS)
+		words->sample_period = SHORTEST_CLOCK_NS;
+}
+
 /* Adds the fields that all events of a session have. */
 static void complete_event(struct ps__event *event)
 {
@@ -213,6 +225,8 @@ static void complete_event(struct ps__event *event)
 	 * sample each time, whatever the period is. */
 	if (words->freq)
 		words->sample_type |= PERF_SAMPLE_PERIOD;
+	if (is_clock(words))
+		limit_clock(words);
 	words->use_clockid = 1;
 	words->clockid = CLOCK_MONOTONIC;
 	words->read_format = PS__FORMAT_LOST;

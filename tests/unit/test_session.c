@@ -213,6 +213,32 @@ START_TEST(an_event_that_can_not_be_told_from_another_is_refused)
 }
 END_TEST
 
+/* The kernel would sample each 10 microseconds, and say the period that was asked for. */
+START_TEST(a_clock_has_no_shorter_period_than_the_kernels_timers)
+{
+	static const struct {
+		uint64_t is_frequency, asked, opened;
+	} rows[] = {{0, 1, 10000}, {0, 9999, 10000},  {0, 10001, 10001},
+	            {0, 0, 0},     {1, 99999, 99999}, {1, 1000000, 100000}};
+	struct ps_session_options options = usual();
+
+	make_process();
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct ps_attr *attr = new_attr(i % 2 ? "task-clock" : "cpu-clock");
+		struct ps_session *session = NULL;
+		enum ps_attr_field field =
+		    rows[i].is_frequency ? PS_ATTR_SAMPLE_FREQ : PS_ATTR_SAMPLE_PERIOD;
+		check_ok(ps_attr_set(attr, field, rows[i].asked));
+		check_ok(ps_attr_set(attr, PS_ATTR_FREQ, rows[i].is_frequency));
+		check_ok(start_of(&session, &options, attr));
+		ck_assert_uint_eq(fake_attr_of_fd(instance_of(session, 0)->fd)->sample_period,
+		                  rows[i].opened);
+		ps_session_destroy(session);
+		ps_attr_destroy(attr);
+	}
+}
+END_TEST
+
 START_TEST(a_long_name_is_stored_whole)
 {
 	struct ps_session_options options = usual();
@@ -251,6 +277,7 @@ int main(void)
 	tcase_add_test(tests, with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders);
 	tcase_add_test(tests, wrong_arguments_are_named);
 	tcase_add_test(tests, an_event_that_can_not_be_told_from_another_is_refused);
+	tcase_add_test(tests, a_clock_has_no_shorter_period_than_the_kernels_timers);
 	tcase_add_test(tests, a_long_name_is_stored_whole);
 	return scene_run(suite);
 }
