@@ -114,7 +114,8 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
 
 /**
  * Adds an event. The session keeps a copy, which also gets inherit, the clock CLOCK_MONOTONIC,
- * sample_id_all, and in sample_type IDENTIFIER, TID, TIME and CPU; with a frequency PERIOD, too.
+ * sample_id_all, in sample_type IDENTIFIER, TID, TIME and CPU, with a frequency PERIOD, too, and in
+ * read_format LOST, if the kernel has it.
  *
  * attr - with a sample_period or a sample_freq; without either it counts and writes no samples.
  *     A period of cpu-clock or task-clock is at least 10000 (nanoseconds), as the kernel's timers

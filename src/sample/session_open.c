@@ -153,7 +153,7 @@ static int open_fd(struct ps__event *event, struct ps__place place)
 
 	if (fd != -EINVAL || !(event->attr.read_format & PS__FORMAT_LOST))
 		return fd;
-	event->attr.read_format = 0; /* Linux before 6.0 */
+	event->attr.read_format &= ~PS__FORMAT_LOST; /* Linux before 6.0 */
 	return ps__perf_open_settled(event, place, -1);
 }
 

@@ -9,6 +9,14 @@
 
 #include <string.h>
 
+/* The count, the two times, the id, the losses. */
+#define MOST_NUMBERS 5
+
+/* Read from one descriptor. */
+struct numbers {
+	uint64_t count, lost;
+};
+
 struct ps__session_sum *ps__session_sum_of(const struct ps_session *session, size_t event,
                                            size_t thread)
 {
@@ -103,16 +111,27 @@ static int fail_read(const struct ps_session *session, const struct ps__session_
 	return ps__fail(PS_ESYS, "'%s': read: %s", name, strerror(errno));
 }
 
-/* What the descriptor tells, with all heirs: the count, and the records that were lost. A number
- * that is no event's any more is another file of the program, which must not be read. */
+/* Reads the count and the losses, with all heirs. A number that is no event's any more is another
+ * file of the program, which must not be read. */
 static int read_instance(const struct ps_session *session,
-                         const struct ps__session_instance *instance, uint64_t numbers[2])
+                         const struct ps__session_instance *instance, struct numbers *out)
 {
+	uint64_t format = session->lists.events[instance->event].config.read_format;
+	uint64_t words[MOST_NUMBERS] = {0};
+	const uint64_t *next = words;
+
 	if (!ps__os_is_event(instance->fd))
 		return ps__fail(PS_ECLOST, "the program has closed a descriptor of a session");
-	numbers[1] = 0;
-	ssize_t length = ps__os_read_retried(instance->fd, numbers, 2 * sizeof *numbers);
-	return length > 0 ? PS_OK : fail_read(session, instance, length);
+	ssize_t length = ps__os_read_retried(instance->fd, words, sizeof words);
+	if (length <= 0)
+		return fail_read(session, instance, length);
+	/* In the order in which the kernel writes them. */
+	out->count = *next++;
+	next += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED);
+	next += !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	next += !!(format & PERF_FORMAT_ID);
+	out->lost = format & PS__FORMAT_LOST ? *next : 0;
+	return PS_OK;
 }
 
 /* Adds up the counts of one event, and the records lost by all. Not with closed descriptors. */
@@ -124,13 +143,13 @@ static int add_read(const struct ps_session *session, size_t event, uint64_t *co
 	*counts = *lost = 0;
 	for (size_t i = 0; i < lists->instance_count; i++) {
 		const struct ps__session_instance *instance = &lists->instances[i];
-		uint64_t numbers[2];
-		int result = read_instance(session, instance, numbers);
+		struct numbers numbers = {.count = 0};
+		int result = read_instance(session, instance, &numbers);
 		if (result != PS_OK)
 			return result;
-		*lost += numbers[1];
+		*lost += numbers.lost;
 		if (instance->event == event)
-			*counts += numbers[0];
+			*counts += numbers.count;
 	}
 	return PS_OK;
 }

@@ -239,6 +239,34 @@ START_TEST(a_clock_has_no_shorter_period_than_the_kernels_timers)
 }
 END_TEST
 
+/* Else the counts in its samples would lack what was asked for. */
+START_TEST(the_read_format_is_kept_and_the_count_found_in_it)
+{
+	static const uint64_t formats[] = {0, PERF_FORMAT_ID, PERF_FORMAT_TOTAL_TIME_ENABLED,
+	                                   PERF_FORMAT_TOTAL_TIME_ENABLED |
+	                                       PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID};
+	struct ps_session_options options = usual();
+	uint64_t count = 0;
+
+	make_process();
+	fake_count_lost();
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		struct ps_session *session = NULL;
+		struct ps_attr *attr = new_attr("page-faults");
+		check_ok(ps_attr_set(attr, PS_ATTR_READ_FORMAT, formats[i]));
+		check_ok(start_of(&session, &options, attr));
+		int fd = instance_of(session, 0)->fd;
+		ck_assert_uint_eq(fake_attr_of_fd(fd)->read_format & formats[i], formats[i]);
+		fake_run(3000, 3000);
+		fake_advance_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, PROCESS, 1, 7);
+		check_ok(ps_session_count(session, 0, &count));
+		ck_assert_uint_eq(count, 7);
+		ps_session_destroy(session);
+		ps_attr_destroy(attr);
+	}
+}
+END_TEST
+
 START_TEST(a_long_name_is_stored_whole)
 {
 	struct ps_session_options options = usual();
@@ -278,6 +306,7 @@ int main(void)
 	tcase_add_test(tests, wrong_arguments_are_named);
 	tcase_add_test(tests, an_event_that_can_not_be_told_from_another_is_refused);
 	tcase_add_test(tests, a_clock_has_no_shorter_period_than_the_kernels_timers);
+	tcase_add_test(tests, the_read_format_is_kept_and_the_count_found_in_it);
 	tcase_add_test(tests, a_long_name_is_stored_whole);
 	return scene_run(suite);
 }
