@@ -134,30 +134,45 @@ static int read_instance(const struct ps_session *session,
 	return PS_OK;
 }
 
-/* Adds up the counts of one event, and the records lost by all. Not with closed descriptors. */
-static int add_read(const struct ps_session *session, size_t event, uint64_t *counts,
-                    uint64_t *lost)
+/* Adds up the counts of one event. Not with closed descriptors. */
+static int add_counts(const struct ps_session *session, size_t event, uint64_t *counts)
 {
 	const struct ps__session_lists *lists = &session->lists;
 
-	*counts = *lost = 0;
+	*counts = 0;
 	for (size_t i = 0; i < lists->instance_count; i++) {
-		const struct ps__session_instance *instance = &lists->instances[i];
 		struct numbers numbers = {.count = 0};
-		int result = read_instance(session, instance, &numbers);
+		if (lists->instances[i].event != event)
+			continue;
+		int result = read_instance(session, &lists->instances[i], &numbers);
 		if (result != PS_OK)
 			return result;
-		*lost += numbers.lost;
-		if (instance->event == event)
-			*counts += numbers.count;
+		*counts += numbers.count;
 	}
 	return PS_OK;
+}
+
+/* Adds up the records for which the rings had no room, by the kernel. One that is no longer on the
+ * hardware can't be asked, and hides nothing of the others. */
+static uint64_t add_lost(const struct ps_session *session)
+{
+	const struct ps__session_lists *lists = &session->lists;
+	uint64_t lost = 0;
+
+	for (size_t i = 0; !session->is_closing && i < lists->instance_count; i++) {
+		struct numbers numbers = {.count = 0};
+		int result = read_instance(session, &lists->instances[i], &numbers);
+		if (result != PS_OK && result != PS_ENOCNTR)
+			return lost;
+		lost += numbers.lost;
+	}
+	return lost;
 }
 
 int ps_session_count(const struct ps_session *session, size_t event, uint64_t *out)
 {
 	int result = ps__session_refuse(session, "ps_session_count");
-	uint64_t counts, lost;
+	uint64_t counts;
 
 	if (result != PS_OK)
 		return result;
@@ -171,7 +186,7 @@ int ps_session_count(const struct ps_session *session, size_t event, uint64_t *o
 	if (session->is_closing)
 		return ps__fail(PS_ENOSUPP, "ps_session_count: the session has closed its "
 		                            "descriptors (PS_SESSION_CLOSE)");
-	result = add_read(session, event, &counts, &lost);
+	result = add_counts(session, event, &counts);
 	if (result == PS_OK)
 		*out = counts;
 	return result;
@@ -180,7 +195,6 @@ int ps_session_count(const struct ps_session *session, size_t event, uint64_t *o
 int ps_session_stats(const struct ps_session *session, struct ps_session_stats *out)
 {
 	int result = ps__session_refuse(session, "ps_session_stats");
-	uint64_t counts, lost;
 	size_t threads = 0;
 
 	if (result != PS_OK)
@@ -190,8 +204,8 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 		                out ? "set out's size to sizeof(struct ps_session_stats)"
 		                    : "out is NULL");
 	/* The last loss of a ring is told in it only when another record finds room. */
-	if (session->is_closing || add_read(session, 0, &counts, &lost) != PS_OK ||
-	    lost < session->lost_by_records)
+	uint64_t lost = add_lost(session);
+	if (lost < session->lost_by_records)
 		lost = session->lost_by_records;
 	for (size_t i = 0; i < session->lists.task_count; i++)
 		threads += session->lists.tasks[i].known == PS__KNOWN_OPENED;

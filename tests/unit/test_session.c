@@ -267,6 +267,41 @@ START_TEST(the_read_format_is_kept_and_the_count_found_in_it)
 }
 END_TEST
 
+#define MINOR_FAULTS PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN
+
+START_TEST(an_event_without_a_counter_hides_neither_another_ones_count_nor_losses)
+{
+	struct ps_session_options options = usual();
+	struct ps_session_stats stats = {.size = sizeof stats};
+	struct ps_attr *attr = new_attr("minor-faults"), *other = new_attr("page-faults");
+	struct ps_session *session = NULL;
+	uint64_t count = 0;
+
+	make_process();
+	fake_count_lost();
+	options.flags = PS_SESSION_SWITCHES;
+	check_ok(ps_session_create(&session, PROCESS, &options));
+	check_ok(ps_session_add(session, attr));
+	check_ok(ps_session_add(session, other));
+	check_ok(ps_session_start(session));
+	for (int i = 0; i < 400; i++)
+		fake_switch_task(PROCESS);
+	fake_set_error_state(MINOR_FAULTS, true);
+	fake_advance_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, PROCESS, 1, 7);
+	check_fails(ps_session_count(session, 0, &count), PS_ENOCNTR);
+	unsigned reads = fake_count(FAKE_READ);
+	check_ok(ps_session_count(session, 1, &count));
+	ck_assert_uint_eq(count, 7);
+	ck_assert_uint_eq(fake_count(FAKE_READ) - reads, 2 * CPUS);
+	check_ok(ps_session_stats(session, &stats));
+	ck_assert_uint_gt(stats.lost, 0);
+	ck_assert_uint_eq(lost_heard, 0);
+	ps_session_destroy(session);
+	ps_attr_destroy(other);
+	ps_attr_destroy(attr);
+}
+END_TEST
+
 START_TEST(a_long_name_is_stored_whole)
 {
 	struct ps_session_options options = usual();
@@ -307,6 +342,8 @@ int main(void)
 	tcase_add_test(tests, an_event_that_can_not_be_told_from_another_is_refused);
 	tcase_add_test(tests, a_clock_has_no_shorter_period_than_the_kernels_timers);
 	tcase_add_test(tests, the_read_format_is_kept_and_the_count_found_in_it);
+	tcase_add_test(tests,
+	               an_event_without_a_counter_hides_neither_another_ones_count_nor_losses);
 	tcase_add_test(tests, a_long_name_is_stored_whole);
 	return scene_run(suite);
 }
