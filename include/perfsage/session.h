@@ -88,7 +88,7 @@ struct ps_session_stats {
 	size_t size;      /* sizeof(struct ps_session_stats), set by the caller */
 	uint64_t records; /* given to the listener, LOST among them */
 	uint64_t samples;
-	uint64_t lost;    /* records for which a ring had no room */
+	uint64_t lost;    /* records for which a ring had no room, samples lost by the hardware */
 	uint64_t damaged; /* records that were refused */
 	size_t threads;   /* that were opened one by one; others inherit */
 	size_t rings;

@@ -95,7 +95,9 @@ struct ps_session {
 	size_t user_events; /* of lists.events: behind them is the leader */
 	bool is_started;
 	bool is_closing; /* descriptors are closed, and each event has a ring */
-	uint64_t records, samples, lost_by_records, damaged;
+	uint64_t records, samples, damaged;
+	uint64_t lost_by_records; /* of a full ring; the kernel's own count has them, too */
+	uint64_t lost_samples;    /* by the hardware; no count of the kernel has them */
 };
 
 #define PS__SESSION_NO_EVENT SIZE_MAX

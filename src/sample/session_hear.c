@@ -98,8 +98,10 @@ void ps__session_hear(struct ps_session *session, const void *bytes, size_t size
 		session->samples++;
 		period = find_period(session, event, &record);
 		ps__session_add_sample(session, event, &record, period);
-	} else if (record.type == PS_RECORD_LOST || record.type == PS_RECORD_LOST_SAMPLES) {
+	} else if (record.type == PS_RECORD_LOST) {
 		session->lost_by_records += record.body.lost;
+	} else if (record.type == PS_RECORD_LOST_SAMPLES) {
+		session->lost_samples += record.body.lost;
 	}
 	ps_session_hear *hear = find_hearer(&session->listener, record.type);
 	if (!hear)

@@ -212,7 +212,7 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 	*out = (struct ps_session_stats){.size = sizeof *out,
 	                                 .records = session->records,
 	                                 .samples = session->samples,
-	                                 .lost = lost,
+	                                 .lost = lost + session->lost_samples,
 	                                 .damaged = session->damaged,
 	                                 .threads = threads,
 	                                 .rings = session->lists.ring_count,

@@ -296,6 +296,15 @@ START_TEST(an_event_without_a_counter_hides_neither_another_ones_count_nor_losse
 	check_ok(ps_session_stats(session, &stats));
 	ck_assert_uint_gt(stats.lost, 0);
 	ck_assert_uint_eq(lost_heard, 0);
+	/* A loss of the hardware is not among those of the rings. */
+	uint64_t before = stats.lost, leader = instance_of(session, 2)->id;
+	uint64_t lost[] = {4, UINT64_C(4711) << 32 | 4711, 1000, 0, leader};
+	ck_assert(
+	    fake_put_record(session->lists.rings[0].fd, PERF_RECORD_LOST_SAMPLES, 0, lost, 5));
+	check_ok(ps_session_poll(session, 0));
+	ck_assert_uint_eq(lost_heard, 4);
+	check_ok(ps_session_stats(session, &stats));
+	ck_assert_uint_eq(stats.lost, before + 4);
 	ps_session_destroy(session);
 	ps_attr_destroy(other);
 	ps_attr_destroy(attr);
