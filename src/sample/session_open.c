@@ -57,14 +57,18 @@ static size_t pages_of_ring(const struct ps_session *session)
 	return pages;
 }
 
-static int fail_ring(size_t pages, int error)
+/* A process has so many mappings, and here each event is one. */
+#define ADVICE_MAPPINGS ", or vm.max_map_count, as each event has a ring of its own"
+
+static int fail_ring(size_t pages, int error, bool is_closing)
 {
 	int code = error == EPERM ? PS_EPERM : error == ENOMEM ? PS_ENOMEM : PS_ESYS;
 
 	return ps__fail(code,
 	                "a session's ring of %zu pages can't be mapped (%s): make rings smaller, "
-	                "or " PS__ADVICE_LOCKED_MEMORY,
-	                pages, strerror(error));
+	                "or " PS__ADVICE_LOCKED_MEMORY "%s",
+	                pages, strerror(error),
+	                error == ENOMEM && is_closing ? ADVICE_MAPPINGS : "");
 }
 
 /* Reserves the places first: nothing can fail between the kernel's call and the note of it. */
@@ -96,7 +100,7 @@ static int map_ring(struct ps_session *session, struct ps__session_instance *ins
 	*ring = (struct ps__session_ring){.fd = is_leader ? instance->fd : -1};
 	int error = ps__ring_map(&ring->ring, instance->fd, pages);
 	if (error)
-		return fail_ring(pages, -error);
+		return fail_ring(pages, -error, session->is_closing);
 	lists->ring_count++;
 	return PS_OK;
 }

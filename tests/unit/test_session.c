@@ -142,6 +142,16 @@ START_TEST(with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders)
 	ck_assert_uint_eq(fake_counter_fds(fds, 64), 0);
 	ps_session_destroy(session);
 	options.shortage = PS_SESSION_CLOSE;
+	/* Each sentence names a remedy that is left. */
+	options.descriptors = 3;
+	check_fails(start_with(&session, &options), PS_ECOUNT);
+	ck_assert_ptr_null(strstr(ps_error_detail(), "let it close"));
+	ps_session_destroy(session);
+	options.descriptors = 2 * 2 * CPUS;
+	fake_fail(FAKE_MMAP, CPUS + 2, ENOMEM);
+	check_fails(start_with(&session, &options), PS_ENOMEM);
+	check_detail("vm.max_map_count");
+	ps_session_destroy(session);
 	check_ok(start_with(&session, &options));
 	ck_assert_uint_eq(session->lists.ring_count, 2 * 2 * CPUS);
 	ck_assert_uint_eq(ps__session_descriptors(session), CPUS + 2);
