@@ -200,7 +200,9 @@ static int make_sampler(struct ps_sampler **out, const struct ps_attr *attr, pid
 	if (result != PS_OK)
 		goto free_attr;
 	sampler->config = ps__sampler_config(words);
-	atomic_init(&sampler->is_running, !words->disabled || words->enable_on_exec);
+	atomic_init(&sampler->state, !words->disabled || words->enable_on_exec
+	                                 ? PS__SAMPLER_RUNNING
+	                                 : PS__SAMPLER_STOPPED);
 	*out = sampler;
 	return PS_OK;
 free_attr:
@@ -224,39 +226,48 @@ int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *attr, pid_t
 	return result == PS_OK ? make_sampler(out, attr, tid, cpu, ring_bytes) : result;
 }
 
-static int control(struct ps_sampler *sampler, unsigned long request, const char *call)
+static int tell_kernel(const struct ps_sampler *sampler, unsigned long request, const char *call)
 {
-	int result = ps__sampler_refuse(sampler, call);
-	bool starts = request == PERF_EVENT_IOC_ENABLE;
-	bool expected = !starts;
-
-	if (result != PS_OK)
-		return result;
-	/* Pairs with the reader's look before it looks at the ring. */
-	if (!atomic_compare_exchange_strong(&sampler->is_running, &expected, starts))
-		return ps__fail(starts ? PS_EISRUN : PS_ENOTRUN, "%s: the sampler of '%s' is %s",
-		                call, sampler->attr->event.name,
-		                starts ? "running" : "not running");
 	if (ps__os.ioctl(sampler->fd, request, 0) >= 0)
 		return PS_OK;
-	int error = errno;
-	atomic_store(&sampler->is_running, !starts);
-	if (error == EBADF || error == ENOTTY)
+	if (errno == EBADF || errno == ENOTTY)
 		return ps__fail(PS_ECLOST,
 		                "%s: '%s': the program has closed the sampler's descriptor", call,
 		                sampler->attr->event.name);
 	return ps__fail(PS_ESYS, "%s: '%s': ioctl: %s", call, sampler->attr->event.name,
-	                strerror(error));
+	                strerror(errno));
+}
+
+static int control(struct ps_sampler *sampler, bool starts, const char *call)
+{
+	enum ps__sampler_state before = starts ? PS__SAMPLER_STOPPED : PS__SAMPLER_RUNNING;
+	enum ps__sampler_state expected = before;
+	int result = ps__sampler_refuse(sampler, call);
+
+	if (result != PS_OK)
+		return result;
+	if (!atomic_compare_exchange_strong(&sampler->state, &expected,
+	                                    starts ? PS__SAMPLER_STARTING : PS__SAMPLER_STOPPING))
+		return ps__fail(starts ? PS_EISRUN : PS_ENOTRUN, "%s: the sampler of '%s' is %s",
+		                call, sampler->attr->event.name,
+		                starts ? "running" : "not running");
+	result =
+	    tell_kernel(sampler, starts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, call);
+	enum ps__sampler_state after = starts ? PS__SAMPLER_RUNNING : PS__SAMPLER_STOPPED;
+	/* Pairs with the reader's look before it looks at the ring. Only now is all there that
+	 * will come. */
+	atomic_store(&sampler->state, result == PS_OK ? after : before);
+	return result;
 }
 
 int ps_sampler_start(struct ps_sampler *sampler)
 {
-	return control(sampler, PERF_EVENT_IOC_ENABLE, "ps_sampler_start");
+	return control(sampler, true, "ps_sampler_start");
 }
 
 int ps_sampler_stop(struct ps_sampler *sampler)
 {
-	return control(sampler, PERF_EVENT_IOC_DISABLE, "ps_sampler_stop");
+	return control(sampler, false, "ps_sampler_stop");
 }
 
 int ps_sampler_fd(const struct ps_sampler *sampler)

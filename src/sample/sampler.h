@@ -16,6 +16,14 @@
 
 #define PS__FORMAT_LOST (UINT64_C(1) << 4) /* PERF_FORMAT_LOST, of Linux 6.0 */
 
+/* The transitional ones are those of the thread that starts or stops it: no other may then. */
+enum ps__sampler_state {
+	PS__SAMPLER_STOPPED, /* it writes no records */
+	PS__SAMPLER_STARTING,
+	PS__SAMPLER_RUNNING,
+	PS__SAMPLER_STOPPING
+};
+
 struct ps_sampler {
 	struct ps_attr *attr; /* as it was opened; but for another kind of cores, see place */
 	struct ps_record_config config;
@@ -26,7 +34,7 @@ struct ps_sampler {
 	uint64_t owner;    /* ps__thread_number of a sampler of its maker; else 0 */
 	size_t held_bytes; /* of the record that the reader has: still the kernel's to wait for */
 	void *scratch;     /* for a record that wraps */
-	_Atomic bool is_running; /* it may write records */
+	_Atomic enum ps__sampler_state state;
 	/* By what was taken out of the ring. One writer, the reading thread. */
 	_Atomic uint64_t lost_records, lost_samples, damaged;
 	/* A group of one member, for an event that is read in user space; else without a page */

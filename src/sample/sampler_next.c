@@ -121,13 +121,13 @@ int ps_sampler_wait(struct ps_sampler *sampler, int timeout_ms, struct ps_record
 	    timeout_ms > 0 ? ps__os_now_ns() + (uint64_t)timeout_ms * 1000000 : 0;
 	for (;;) {
 		/* Looked at before the ring: what was written until the stop is there then. */
-		bool is_running = atomic_load(&sampler->is_running);
+		bool is_stopped = atomic_load(&sampler->state) == PS__SAMPLER_STOPPED;
 		result = take(sampler, out);
 		if (result != PS_ENOEVST)
 			return result;
 		if (has_ended)
 			return ps__sampler_fail_ended(sampler);
-		if (!is_running)
+		if (is_stopped)
 			return ps__fail(PS_ENOTRUN,
 			                "'%s': there is no record, and none will come: "
 			                "the sampler is not running",

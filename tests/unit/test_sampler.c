@@ -225,6 +225,38 @@ START_TEST(a_stop_ends_the_waiting_after_the_last_record)
 }
 END_TEST
 
+/* While the kernel stops the event: a record of that time comes yet. */
+static int (*next_ioctl)(int fd, unsigned long request, unsigned long argument);
+
+static int wait_in_stop(int fd, unsigned long request, unsigned long argument)
+{
+	struct ps_sampler *sampler = (struct ps_sampler *)(uintptr_t)written;
+	struct ps_record record;
+
+	check_fails(ps_sampler_wait(sampler, 1, &record), PS_ENOEVST);
+	check_fails(ps_sampler_stop(sampler), PS_ENOTRUN);
+	check_fails(ps_sampler_start(sampler), PS_EISRUN);
+	ck_assert(put_sample(written, 79));
+	return next_ioctl(fd, request, argument);
+}
+
+START_TEST(no_end_is_told_before_the_kernel_has_stopped_the_event)
+{
+	struct ps_sampler *sampler = started_sampler(0);
+	struct ps_record record;
+
+	written = sampler;
+	next_ioctl = ps__os.ioctl;
+	ps__os.ioctl = wait_in_stop;
+	check_ok(ps_sampler_stop(sampler));
+	ps__os.ioctl = next_ioctl;
+	check_ok(ps_sampler_wait(sampler, -1, &record));
+	ck_assert_uint_eq(record.addr, 79);
+	check_fails(ps_sampler_wait(sampler, -1, &record), PS_ENOTRUN);
+	ps_sampler_destroy(sampler);
+}
+END_TEST
+
 START_TEST(the_end_of_the_thread_is_told_apart)
 {
 	struct ps_attr *attr = new_attr("page-faults");
@@ -294,6 +326,7 @@ int main(void)
 	tcase_add_test(tests, waiting_takes_what_is_there_and_ends_in_time);
 	tcase_add_test(tests, a_record_that_comes_ends_the_waiting);
 	tcase_add_test(tests, a_stop_ends_the_waiting_after_the_last_record);
+	tcase_add_test(tests, no_end_is_told_before_the_kernel_has_stopped_the_event);
 	tcase_add_test(tests, the_end_of_the_thread_is_told_apart);
 	tcase_add_test(tests, a_pinned_event_without_a_counter_is_told);
 	tcase_add_test(tests, a_failing_poll_is_told);
