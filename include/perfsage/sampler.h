@@ -90,11 +90,13 @@ PS_PUBLIC int ps_sampler_start(struct ps_sampler *sampler);
  *
  * Errors:
  *   PS_EINVAL - sampler is NULL
- *   PS_ENOTRUN - it is not running
+ *   PS_ENOTRUN - it is not running; or enable_on_exec waits for an exec, which would start the
+ *       event again: it runs on
  *   PS_ECLOST - it was made by the parent process, or the program has closed its descriptor
  *   PS_ESYS - a system call failed
  *
- * Any thread; async-signal-safe unless it fails. Cost: one system call.
+ * Any thread; async-signal-safe unless it fails. Cost: one system call; with enable_on_exec also a
+ * read.
  */
 PS_PUBLIC int ps_sampler_stop(struct ps_sampler *sampler);
 

@@ -238,6 +238,26 @@ static int tell_kernel(const struct ps_sampler *sampler, unsigned long request, 
 	                strerror(errno));
 }
 
+/* An exec enables the event, whatever was done to it before. */
+static int check_begun(struct ps_sampler *sampler)
+{
+	const struct perf_event_attr *words = &sampler->attr->event.attr;
+	struct ps_sampler_count count;
+
+	if (!words->enable_on_exec || !words->disabled)
+		return PS_OK;
+	int result = ps_sampler_read(sampler, &count);
+	/* It is pinned, and an exec has enabled it. */
+	if (result == PS_ENOCNTR)
+		return PS_OK;
+	if (result != PS_OK || count.enabled_ns)
+		return result;
+	return ps__fail(PS_ENOTRUN,
+	                "ps_sampler_stop: '%s' counts from the exec on, which is still to come: "
+	                "stop it after that",
+	                sampler->attr->event.name);
+}
+
 static int control(struct ps_sampler *sampler, bool starts, const char *call)
 {
 	enum ps__sampler_state before = starts ? PS__SAMPLER_STOPPED : PS__SAMPLER_RUNNING;
@@ -251,8 +271,10 @@ static int control(struct ps_sampler *sampler, bool starts, const char *call)
 		return ps__fail(starts ? PS_EISRUN : PS_ENOTRUN, "%s: the sampler of '%s' is %s",
 		                call, sampler->attr->event.name,
 		                starts ? "running" : "not running");
-	result =
-	    tell_kernel(sampler, starts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, call);
+	result = starts ? PS_OK : check_begun(sampler);
+	if (result == PS_OK)
+		result = tell_kernel(sampler,
+		                     starts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, call);
 	enum ps__sampler_state after = starts ? PS__SAMPLER_RUNNING : PS__SAMPLER_STOPPED;
 	/* Pairs with the reader's look before it looks at the ring. Only now is all there that
 	 * will come. */

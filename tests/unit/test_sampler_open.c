@@ -106,6 +106,17 @@ START_TEST(an_enabled_attr_counts_at_once)
 	check_ok(ps_sampler_create(&sampler, attr, 0, -1, 0));
 	struct ps_record record;
 	check_fails(ps_sampler_wait(sampler, 1, &record), PS_ENOEVST);
+	/* The exec would enable it, and nobody could stop it then. */
+	check_fails(ps_sampler_stop(sampler), PS_ENOTRUN);
+	check_detail("exec");
+	check_fails(ps_sampler_wait(sampler, 1, &record), PS_ENOEVST);
+	pid_t tid;
+	int cpu;
+	fake_target_of_fd(ps_sampler_fd(sampler), &tid, &cpu);
+	fake_task_exec(tid);
+	fake_run(500, 400);
+	check_ok(ps_sampler_stop(sampler));
+	ck_assert(!fake_enabled_of_fd(ps_sampler_fd(sampler)));
 	ps_sampler_destroy(sampler);
 	ps_attr_destroy(attr);
 }
