@@ -115,7 +115,7 @@ PS_PUBLIC int ps_session_create(struct ps_session **out, pid_t pid,
 /**
  * Adds an event. The session keeps a copy, which also gets inherit, the clock CLOCK_MONOTONIC,
  * sample_id_all, in sample_type IDENTIFIER, TID, TIME and CPU, with a frequency PERIOD, too, and in
- * read_format LOST, if the kernel has it.
+ * read_format the two times and, if the kernel has it, LOST.
  *
  * attr - with a sample_period or a sample_freq; without either it counts and writes no samples.
  *     A period of cpu-clock or task-clock is at least 10000 (nanoseconds), as the kernel's timers
@@ -225,14 +225,17 @@ PS_PUBLIC int ps_session_stats(const struct ps_session *session, struct ps_sessi
  *   PS_ENOEVNT - there is no such event
  *   PS_ENOTRUN - the session was not started
  *   PS_ENOSUPP - the descriptors are closed (PS_SESSION_CLOSE)
- *   PS_ENOCNTR - the event is pinned and couldn't be kept on the hardware
+ *   PS_ENOCNTR - the event had no counter for some of the time that its threads ran, or none at
+ *       all, as too many hardware events share them; the detail has both times. Or it is pinned
+ *       and couldn't be kept on the hardware
  *   PS_ECLOST - a descriptor was closed by the program, or it is the parent's session
  *   PS_ESYS - read failed
  */
 PS_PUBLIC int ps_session_count(const struct ps_session *session, size_t event, uint64_t *out);
 
 /**
- * The sum of the samples' periods below a component: an estimate of what was counted there.
+ * The sum of the samples' periods below a component: an estimate of what was counted there. While
+ * an event has no counter it writes no samples: ps_session_count tells.
  *
  * value - receives the sum; raw is the number of samples, status PS_STATUS_SCALED, and flags has
  *     PS_VALUE_SAMPLED. Untouched on failure.

@@ -229,7 +229,8 @@ static void complete_event(struct ps__event *event)
 		limit_clock(words);
 	words->use_clockid = 1;
 	words->clockid = CLOCK_MONOTONIC;
-	words->read_format |= PS__FORMAT_LOST;
+	words->read_format |=
+	    PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PS__FORMAT_LOST;
 }
 
 static int session_adopt(struct ps_session *session, struct ps_attr *attr)

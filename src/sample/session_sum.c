@@ -12,9 +12,13 @@
 /* The count, the two times, the id, the losses. */
 #define MOST_NUMBERS 5
 
+/* The kernel's clocks of two CPUs may differ by a little. An event that waits for a counter waits
+ * for a millisecond at least. */
+#define SLACK_NS 100000
+
 /* Read from one descriptor. */
 struct numbers {
-	uint64_t count, lost;
+	uint64_t count, enabled_ns, running_ns, lost;
 };
 
 struct ps__session_sum *ps__session_sum_of(const struct ps_session *session, size_t event,
@@ -118,7 +122,7 @@ static int read_instance(const struct ps_session *session,
 {
 	uint64_t format = session->lists.events[instance->event].config.read_format;
 	uint64_t words[MOST_NUMBERS] = {0};
-	const uint64_t *next = words;
+	const uint64_t *last = words + 3 + !!(format & PERF_FORMAT_ID);
 
 	if (!ps__os_is_event(instance->fd))
 		return ps__fail(PS_ECLOST, "the program has closed a descriptor of a session");
@@ -126,30 +130,71 @@ static int read_instance(const struct ps_session *session,
 	if (length <= 0)
 		return fail_read(session, instance, length);
 	/* In the order in which the kernel writes them. */
-	out->count = *next++;
-	next += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED);
-	next += !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	next += !!(format & PERF_FORMAT_ID);
-	out->lost = format & PS__FORMAT_LOST ? *next : 0;
+	*out = (struct numbers){.count = words[0],
+	                        .enabled_ns = words[1],
+	                        .running_ns = words[2],
+	                        .lost = format & PS__FORMAT_LOST ? *last : 0};
 	return PS_OK;
 }
 
-/* Adds up the counts of one event. Not with closed descriptors. */
-static int add_counts(const struct ps_session *session, size_t event, uint64_t *counts)
+/*
+ * Adds up one event of one thread: end is behind its instances. The thread runs on one CPU at a
+ * time, so the event counts in one of them, and waits in the others: all of them together run as
+ * long as any of them is enabled, unless the event waits for a counter. The last one that was
+ * opened is read first: the others run at least as long as that one was enabled by then.
+ */
+static int add_thread(const struct ps_session *session, size_t *end, struct numbers *sum)
 {
-	const struct ps__session_lists *lists = &session->lists;
+	const struct ps__session_instance *instances = session->lists.instances;
+	uint32_t event = instances[*end - 1].event;
+	uint64_t enabled_ns = 0, running_ns = 0;
+	size_t cpus = 0;
 
-	*counts = 0;
-	for (size_t i = 0; i < lists->instance_count; i++) {
+	for (; *end > 0 && instances[*end - 1].event == event; --*end) {
 		struct numbers numbers = {.count = 0};
-		if (lists->instances[i].event != event)
-			continue;
-		int result = read_instance(session, &lists->instances[i], &numbers);
+		int result = read_instance(session, &instances[*end - 1], &numbers);
 		if (result != PS_OK)
 			return result;
-		*counts += numbers.count;
+		if (cpus++ == 0)
+			enabled_ns = numbers.enabled_ns;
+		running_ns += numbers.running_ns;
+		sum->count += numbers.count;
+	}
+	/* On the CPUs without the event it neither counts nor waits. */
+	if (cpus < session->lists.cpu_count)
+		return PS_OK;
+	bool has_waited = running_ns == 0 || running_ns + SLACK_NS < enabled_ns;
+	sum->enabled_ns += enabled_ns;
+	sum->running_ns += has_waited ? running_ns : enabled_ns;
+	return PS_OK;
+}
+
+/* Not with closed descriptors. */
+static int add_counts(const struct ps_session *session, size_t event, struct numbers *sum)
+{
+	*sum = (struct numbers){.count = 0};
+	for (size_t end = session->lists.instance_count; end > 0;) {
+		if (session->lists.instances[end - 1].event != event) {
+			end--;
+			continue;
+		}
+		int result = add_thread(session, &end, sum);
+		if (result != PS_OK)
+			return result;
 	}
 	return PS_OK;
+}
+
+/* A count of a part of the time is none of the whole. */
+static int check_waited(const struct ps_session *session, size_t event, const struct numbers *sum)
+{
+	if (sum->running_ns >= sum->enabled_ns)
+		return PS_OK;
+	return ps__fail(PS_ENOCNTR,
+	                "'%s' had a counter for %.3f of the %.3f ms that its threads ran: count "
+	                "fewer hardware events at once",
+	                session->lists.events[event].attr->event.name,
+	                (double)sum->running_ns / 1e6, (double)sum->enabled_ns / 1e6);
 }
 
 /* Adds up the records for which the rings had no room, by the kernel. One that is no longer on the
@@ -172,7 +217,7 @@ static uint64_t add_lost(const struct ps_session *session)
 int ps_session_count(const struct ps_session *session, size_t event, uint64_t *out)
 {
 	int result = ps__session_refuse(session, "ps_session_count");
-	uint64_t counts;
+	struct numbers sum;
 
 	if (result != PS_OK)
 		return result;
@@ -186,9 +231,11 @@ int ps_session_count(const struct ps_session *session, size_t event, uint64_t *o
 	if (session->is_closing)
 		return ps__fail(PS_ENOSUPP, "ps_session_count: the session has closed its "
 		                            "descriptors (PS_SESSION_CLOSE)");
-	result = add_counts(session, event, &counts);
+	result = add_counts(session, event, &sum);
 	if (result == PS_OK)
-		*out = counts;
+		result = check_waited(session, event, &sum);
+	if (result == PS_OK)
+		*out = sum.count;
 	return result;
 }
 

@@ -321,6 +321,48 @@ START_TEST(an_event_without_a_counter_hides_neither_another_ones_count_nor_losse
 }
 END_TEST
 
+/* Time of one thread, as the kernel tells it: an instance is enabled while its thread runs
+ * anywhere, and runs on its own CPU alone. */
+static void run_thread(const struct ps_session *session, size_t first, int cpu, uint64_t ns,
+                       uint64_t running_ns)
+{
+	for (int i = 0; i < CPUS; i++)
+		fake_run_fd(session->lists.instances[first + (size_t)i].fd, ns,
+		            i == cpu ? running_ns : 0);
+}
+
+START_TEST(an_event_that_waits_for_a_counter_has_no_count)
+{
+	struct ps_session_options options = usual();
+	struct ps_session *session = started(&options);
+	size_t one = CPUS, other = 3 * CPUS; /* behind the leader's */
+	uint64_t count = 99;
+
+	ck_assert_uint_eq(session->lists.instances[one].event, 0);
+	ck_assert_uint_eq(session->lists.instances[other].event, 0);
+	check_ok(ps_session_count(session, 0, &count));
+	ck_assert_uint_eq(count, 0);
+	/* Never. */
+	run_thread(session, one, 1, 2000000, 0);
+	check_fails(ps_session_count(session, 0, &count), PS_ENOCNTR);
+	check_detail("0.000 of the 2.000 ms");
+	/* Always, on two CPUs; one instance was enabled for longer. */
+	run_thread(session, one, 2, 0, 2000000);
+	run_thread(session, one, 3, 5000000, 5000000);
+	fake_run_fd(session->lists.instances[one].fd, 4000000, 0);
+	fake_advance_on(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, PROCESS, 1, 7);
+	check_ok(ps_session_count(session, 0, &count));
+	ck_assert_uint_eq(count, 7);
+	/* For a part of the time, in one of two threads. */
+	run_thread(session, other, 0, 3000000, 1000000);
+	count = 99;
+	check_fails(ps_session_count(session, 0, &count), PS_ENOCNTR);
+	check_detail("8.000 of the 10.000 ms");
+	ck_assert_uint_eq(count, 99);
+	ps_session_destroy(session);
+}
+END_TEST
+
 START_TEST(a_long_name_is_stored_whole)
 {
 	struct ps_session_options options = usual();
@@ -363,6 +405,7 @@ int main(void)
 	tcase_add_test(tests, the_read_format_is_kept_and_the_count_found_in_it);
 	tcase_add_test(tests,
 	               an_event_without_a_counter_hides_neither_another_ones_count_nor_losses);
+	tcase_add_test(tests, an_event_that_waits_for_a_counter_has_no_count);
 	tcase_add_test(tests, a_long_name_is_stored_whole);
 	return scene_run(suite);
 }
