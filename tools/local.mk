@@ -18,6 +18,7 @@ tools_libtools_la_SOURCES = \
 	tools/list_metrics.c \
 	tools/log.c \
 	tools/log.h \
+	tools/log_condition.c \
 	tools/log_convert.c \
 	tools/log_cost.c \
 	tools/log_intervals.c \

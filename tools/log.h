@@ -31,9 +31,11 @@ enum tool_log_relation {
 /* "rows>=100" */
 struct tool_log_condition {
 	char *field;
-	unsigned relations; /* those that hold */
-	const char *text;
-	double number; /* NaN: it is text alone */
+	unsigned relations;       /* those that hold */
+	const char *whole, *text; /* as given, and what stands behind the relation */
+	double number;
+	long long integer;
+	bool is_number, is_integer; /* else it is text alone, or has decimals */
 };
 
 struct tool_log_options {
@@ -74,11 +76,15 @@ struct tool_log {
 	size_t value_room;
 };
 
+/* log_condition.c: parses FIELD=VALUE, with = != < <= > or >=. -1 after a complaint. */
+int tool_log_add_condition(struct tool_log_options *options, const char *text);
+bool tool_log_is_met(const struct tool_log_condition *condition, const struct ps_log_value *value);
+/* The whole text must be a number, as in C, with a point in every locale. */
+bool tool_log_parse_number(const char *text, double *number);
+
 /* log_select.c: opens the file. -1 after a complaint. */
 int tool_log_open(struct tool_log *log);
 void tool_log_close(struct tool_log *log);
-/* Parses FIELD=VALUE, with = != < <= > or >=. -1 after a complaint. */
-int tool_log_add_condition(struct tool_log_options *options, const char *text);
 /* "previous:end" */
 struct tool_log_point tool_log_parse_point(const char *text);
 

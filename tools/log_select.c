@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses records of a log: by their type, and by what their fields say. */
+/* Chooses records of a log, and intervals between their points. */
 #include "base/os.h"
 #include "base/vector.h"
 #include "output/number.h"
@@ -20,56 +20,6 @@ struct tool_log_point tool_log_parse_point(const char *text)
 	bool is_previous = strncmp(text, PREVIOUS, length) == 0;
 
 	return (struct tool_log_point){is_previous ? text + length : text, is_previous};
-}
-
-/* A sign may stand before it. */
-static double number_of(const char *text)
-{
-	double number;
-	bool is_negative = *text == '-';
-
-	if (!ps__number_parse(text + (is_negative ? 1 : 0), &number))
-		return (double)NAN;
-	return is_negative ? -number : number;
-}
-
-int tool_log_add_condition(struct tool_log_options *options, const char *text)
-{
-	static const struct {
-		const char *sign;
-		unsigned relations;
-	} signs[] = {{"!=", TOOL_LOG_LESS | TOOL_LOG_GREATER},
-	             {"<=", TOOL_LOG_LESS | TOOL_LOG_EQUAL},
-	             {">=", TOOL_LOG_GREATER | TOOL_LOG_EQUAL},
-	             {"=", TOOL_LOG_EQUAL},
-	             {"<", TOOL_LOG_LESS},
-	             {">", TOOL_LOG_GREATER}};
-	size_t length = strcspn(text, "!<>="), sign = 0;
-
-	while (sign < sizeof signs / sizeof signs[0] &&
-	       strncmp(text + length, signs[sign].sign, strlen(signs[sign].sign)) != 0)
-		sign++;
-	if (length == 0 || sign == sizeof signs / sizeof signs[0])
-		return tool_complain(
-			   "'%s' is no condition: give FIELD=VALUE, or !=, <, <=, > or >=", text),
-		       -1;
-	struct tool_log_condition *all = ps__os_calloc(options->condition_count + 1, sizeof *all);
-	char *field = ps__os_strndup(text, length);
-	if (!all || !field) {
-		ps__os_free(all);
-		ps__os_free(field);
-		return tool_complain("there is no memory for the condition '%s'", text), -1;
-	}
-	if (options->condition_count)
-		memcpy(all, options->conditions, options->condition_count * sizeof *all);
-	ps__os_free(options->conditions);
-	options->conditions = all;
-	struct tool_log_condition *condition = &all[options->condition_count++];
-	condition->field = field;
-	condition->relations = signs[sign].relations;
-	condition->text = text + length + strlen(signs[sign].sign);
-	condition->number = number_of(condition->text);
-	return 0;
 }
 
 static ptrdiff_t find_name(const struct ps_log_reader *reader, size_t stream, const char *name,
@@ -135,6 +85,20 @@ static int view_field(const struct tool_log *log, size_t stream, const char *nam
 	return 0;
 }
 
+static int view_condition(struct tool_log *log, size_t stream, size_t index)
+{
+	const struct tool_log_condition *condition = &log->options.conditions[index];
+	unsigned *field = &log->view.conditions[index];
+
+	if (view_field(log, stream, condition->field, field) < 0)
+		return -1;
+	if (log->reader->sources[stream].kinds[*field] != PS_LOG_TEXT && !condition->is_number)
+		return tool_complain("'%s': the field '%s' holds numbers", condition->whole,
+		                     condition->field),
+		       -1;
+	return 0;
+}
+
 static int view_fields(struct tool_log *log, size_t stream)
 {
 	const struct tool_log_options *options = &log->options;
@@ -144,8 +108,7 @@ static int view_fields(struct tool_log *log, size_t stream)
 
 	view->group = options->group ? (ptrdiff_t)group : -1;
 	for (size_t index = 0; result == 0 && index < options->condition_count; index++)
-		result = view_field(log, stream, options->conditions[index].field,
-		                    &view->conditions[index]);
+		result = view_condition(log, stream, index);
 	for (size_t index = 0; result == 0 && index < options->work.count; index++)
 		result = view_field(log, stream, options->work.names[index], &view->work[index]);
 	return result;
@@ -325,32 +288,12 @@ void tool_log_field_text(const struct ps_log_value *value, char *text, size_t si
 	ps__buffer_clear(&number);
 }
 
-/* Numbers are compared as numbers, all else as text. A field that was never set meets none. */
-static bool is_met(const struct tool_log_condition *condition, const struct ps_log_value *value)
-{
-	double number = value->kind == PS_LOG_INTEGER ? (double)value->integer : value->real;
-	int order;
-
-	if (!value->is_set)
-		return false;
-	if (value->kind == PS_LOG_TEXT)
-		order = strcmp(value->text, condition->text);
-	else if (isnan(number) || isnan(condition->number))
-		return condition->relations == (TOOL_LOG_LESS | TOOL_LOG_GREATER);
-	else
-		order = (number > condition->number) - (number < condition->number);
-	unsigned relation = order < 0   ? TOOL_LOG_LESS
-	                    : order > 0 ? TOOL_LOG_GREATER
-	                                : TOOL_LOG_EQUAL;
-	return condition->relations & relation;
-}
-
 static bool is_wanted(const struct tool_log *log)
 {
 	for (size_t index = 0; index < log->options.condition_count; index++) {
 		struct ps_log_value value;
 		if (ps_log_value(log->reader, log->view.conditions[index], &value) != PS_OK ||
-		    !is_met(&log->options.conditions[index], &value))
+		    !tool_log_is_met(&log->options.conditions[index], &value))
 			return false;
 	}
 	return true;

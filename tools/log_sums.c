@@ -4,7 +4,6 @@
 
 #include "base/os.h"
 #include "base/vector.h"
-#include "output/number.h"
 #include "store/attrmap.h"
 #include "tools/terminal.h"
 
@@ -196,18 +195,19 @@ static int add_record(struct tool_log *log, const struct ps_log_record *record, 
 	return result;
 }
 
-/* Numbers by their size, texts by their letters. */
+/* Numbers by their size, then texts by their letters. */
 static int compare_groups(const void *one, const void *other)
 {
 	const char *a = ((const struct tool_log_group *)one)->text;
 	const char *b = ((const struct tool_log_group *)other)->text;
 	double x, y;
+	bool is_a_number = tool_log_parse_number(a, &x) && !isnan(x);
+	bool is_b_number = tool_log_parse_number(b, &y) && !isnan(y);
 
-	if (ps__number_parse(a + (*a == '-'), &x) && ps__number_parse(b + (*b == '-'), &y)) {
-		x = *a == '-' ? -x : x;
-		y = *b == '-' ? -y : y;
-		return (x > y) - (x < y);
-	}
+	if (is_a_number != is_b_number)
+		return is_a_number ? -1 : 1;
+	if (is_a_number && x != y)
+		return x < y ? -1 : 1;
 	return strcmp(a, b);
 }
 
