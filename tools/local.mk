@@ -59,6 +59,7 @@ tools_libtools_la_SOURCES = \
 	tools/processes.c \
 	tools/processes.h \
 	tools/slice_holes.c \
+	tools/slice_notes.c \
 	tools/slice_records.c \
 	tools/slice_records.h \
 	tools/slice_spans.c \

@@ -277,17 +277,9 @@ static void show_holes(const struct place_run *run, size_t width, struct ps__buf
 static void show_hidden(const struct place_run *run, size_t width, struct ps__buffer *out)
 {
 	struct ps__buffer sentence = {0};
-	size_t hidden = 0;
 
-	for (size_t i = 0; i < run->sums.task_count; i++)
-		hidden += tool_slices_task(run->slices, i)->is_hidden;
-	if (hidden)
-		ps__buffer_add(
-		    &sentence,
-		    "%zu task%s began a set-user-ID program, which the kernel hides from "
-		    "this user: where it ran is not known.",
-		    hidden, hidden == 1 ? "" : "s");
-	if (hidden)
+	tool_slices_say_hidden(run->slices, &sentence);
+	if (sentence.length)
 		say(&sentence, width, out);
 	ps__buffer_clear(&sentence);
 }

@@ -63,8 +63,11 @@ static int spans_visit(const struct tool_span *span, void *context)
 int place_spans_sum_up(struct place_run *run, pid_t exec_pid, uint64_t end_ns)
 {
 	struct spans spans = {.list = NULL};
-	const struct tool_slices_play play = {
-	    .end_ns = end_ns, .exec_pid = exec_pid, .visit = spans_visit, .context = &spans};
+	const struct tool_slices_play play = {.end_ns = end_ns,
+	                                      .exec_pid = exec_pid,
+	                                      .has_mappings = true,
+	                                      .visit = spans_visit,
+	                                      .context = &spans};
 
 	int result = tool_slices_play(run->slices, &play);
 	size_t holes = tool_slices_hole_count(run->slices);

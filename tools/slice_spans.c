@@ -185,9 +185,12 @@ void tool_task_leave(struct tool_slices *slices, struct tool_task *task, int cpu
 void tool_task_exit(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns)
 {
 	tool_task_be_on(slices, task, cpu, time_ns);
-	end_span(slices, task, TOOL_SPAN_ON, time_ns, TOOL_END_EXIT);
+	end_span(slices, task, TOOL_SPAN_ON, time_ns,
+	         task->is_hidden ? TOOL_END_OPEN : TOOL_END_EXIT);
 	tool_hole_note_on(slices, cpu, NULL);
 	task->has_exited = true;
+	if (task->is_hidden)
+		task->now.kind = TOOL_SPAN_UNKNOWN;
 }
 
 void tool_task_finish(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)

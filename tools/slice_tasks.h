@@ -21,8 +21,7 @@ struct tool_slices {
 	const struct tool_slices_play *play;
 	uint64_t begin_ns, end_ns;
 	bool has_begun;
-	bool has_mappings; /* the session records them */
-	int result;        /* the first failure, or what the visitor returned */
+	int result; /* the first failure, or what the visitor returned */
 };
 
 #define TOOL_CPU_ANY (-1)
@@ -56,7 +55,7 @@ void tool_task_come(struct tool_slices *slices, struct tool_task *task, int cpu,
 void tool_task_leave(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns,
                      enum tool_span_kind kind);
 void tool_task_exit(struct tool_slices *slices, struct tool_task *task, int cpu, uint64_t time_ns);
-/* No record told of its end. */
+/* No record told of its end; a hidden one is not known since then. */
 void tool_task_finish(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns);
 
 #endif

@@ -182,7 +182,6 @@ static void play_mapped(struct tool_slices *slices, const struct tool_slice_reco
 {
 	struct tool_task *task = tool_task_find(slices, record->tid);
 
-	slices->has_mappings = true;
 	if (task)
 		task->now.exec_ns = 0;
 }
@@ -194,7 +193,7 @@ static void play_exit(struct tool_slices *slices, struct tool_task *task,
 {
 	uint64_t exec_ns = task->now.exec_ns;
 
-	task->is_hidden = slices->has_mappings && exec_ns &&
+	task->is_hidden = slices->play->has_mappings && exec_ns &&
 	                  !tool_hole_last_end(slices, TOOL_CPU_ANY, exec_ns, record->time_ns);
 	tool_task_exit(slices, task, record->cpu, record->time_ns);
 }
@@ -277,6 +276,12 @@ static void play_record(struct tool_slices *slices, const struct tool_slice_reco
 	}
 }
 
+/* When the task ended, or stays unknown: a hidden one goes on. */
+static uint64_t last_of(const struct tool_slices *slices, const struct tool_task *task)
+{
+	return task->has_exited && !task->is_hidden ? task->end_ns : slices->end_ns;
+}
+
 /* Is the record one of the observation? The record of its beginning may be lost, too. */
 static bool is_observed(struct tool_slices *slices, const struct tool_slice_record *record)
 {
@@ -310,13 +315,12 @@ static void play_all(struct tool_slices *slices)
 	uint64_t last_ns =
 	    slices->task_count && !slices->records.has_tail ? slices->begin_ns : slices->end_ns;
 	for (size_t i = 0; i < slices->task_count; i++) {
-		const struct tool_task *task = &slices->tasks[i];
-		uint64_t end_ns = task->has_exited ? task->end_ns : slices->end_ns;
+		uint64_t end_ns = last_of(slices, &slices->tasks[i]);
 		last_ns = end_ns > last_ns ? end_ns : last_ns;
 	}
 	slices->end_ns = last_ns;
 	for (size_t i = 0; slices->result == PS_OK && i < slices->task_count; i++) {
-		if (!slices->tasks[i].has_exited)
+		if (!slices->tasks[i].has_exited || slices->tasks[i].is_hidden)
 			tool_task_finish(slices, &slices->tasks[i], slices->end_ns);
 	}
 }

@@ -13,6 +13,8 @@
 #ifndef PS_TOOLS_SLICES_H
 #define PS_TOOLS_SLICES_H
 
+#include "output/buffer.h"
+
 #include <perfsage.h>
 #include <stdbool.h>
 
@@ -91,6 +93,7 @@ struct tool_slices_there {
 struct tool_slices_play {
 	uint64_t begin_ns, end_ns; /* records outside are ignored */
 	pid_t exec_pid;            /* not 0: it begins when this process executes its program */
+	bool has_mappings;         /* the session has PS_SESSION_MAPPINGS */
 	/* Each span when it is over: those of a task, and those of a hardware thread, by rising
 	 * time. Returns 0 to go on. */
 	int (*visit)(const struct tool_span *span, void *context);
@@ -130,5 +133,9 @@ size_t tool_slices_hole_count(const struct tool_slices *slices);
 const struct tool_hole *tool_slices_hole(const struct tool_slices *slices, size_t index);
 uint64_t tool_slices_begin_ns(const struct tool_slices *slices);
 uint64_t tool_slices_end_ns(const struct tool_slices *slices);
+
+/* slice_notes.c: a sentence for people; nothing if there is none. */
+/* Names the programs that are hidden. */
+void tool_slices_say_hidden(const struct tool_slices *slices, struct ps__buffer *out);
 
 #endif

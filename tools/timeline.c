@@ -162,6 +162,7 @@ static int play(struct timeline *timeline)
 	const struct tool_slices_play play = {.begin_ns = timeline->begin_ns,
 	                                      .end_ns = timeline->end_ns,
 	                                      .exec_pid = timeline->command_pid,
+	                                      .has_mappings = true,
 	                                      .visit = visit,
 	                                      .visit_hole = visit_hole,
 	                                      .context = timeline};

@@ -291,28 +291,6 @@ static void add_note(struct timeline *timeline, struct ps__buffer *text)
 	ps__buffer_restart(text);
 }
 
-static void add_hidden(struct timeline *timeline, struct ps__buffer *text)
-{
-	const struct tool_task *first = NULL;
-	size_t count = 0;
-
-	for (size_t i = 0; i < tool_slices_task_count(timeline->slices); i++) {
-		const struct tool_task *task = tool_slices_task(timeline->slices, i);
-		first = !first && task->is_hidden ? task : first;
-		count += task->is_hidden;
-	}
-	if (!first)
-		return;
-	ps__buffer_add(text, "Not seen: %zu program%s, '", count, count == 1 ? "" : "s");
-	tool_put(text, first->name);
-	ps__buffer_add(text,
-	               "' (process %u): Linux ends the observation when a program begins "
-	               "that is set-user-ID or set-group-ID, has capabilities or can't be "
-	               "read by this user.",
-	               first->pid);
-	add_note(timeline, text);
-}
-
 static void add_notes(struct timeline *timeline)
 {
 	size_t holes = tool_slices_hole_count(timeline->slices);
@@ -326,7 +304,9 @@ static void add_notes(struct timeline *timeline)
 		               holes, holes == 1 ? "" : "s", timeline->lost);
 		add_note(timeline, &text);
 	}
-	add_hidden(timeline, &text);
+	tool_slices_say_hidden(timeline->slices, &text);
+	if (text.length)
+		add_note(timeline, &text);
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		if (!timeline->events[i].is_of_user_only)
 			continue;

@@ -147,6 +147,18 @@ START_TEST(tasks_and_sentences_stand_below_what_was_intended)
 }
 END_TEST
 
+START_TEST(a_command_that_is_hidden_is_told)
+{
+	begin_on("core:4 pu:1");
+	create(0, 10, "0-3", NULL);
+	in(0, 10, 0);
+	hear(listener.comm, 0, 10, 0, PERF_RECORD_MISC_COMM_EXEC);
+	hear(listener.exit, 1, 10, 0, 0);
+	check_says("Not seen: 1 program, 'main' (process 10)");
+	ck_assert(strstr(ps__buffer_text(&text), " in 0.100 s"));
+}
+END_TEST
+
 START_TEST(tasks_that_may_run_elsewhere_are_told)
 {
 	begin_on("core:4 pu:1");
@@ -301,6 +313,7 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "place_show", setup, teardown);
 
 	tcase_add_test(tests, tasks_and_sentences_stand_below_what_was_intended);
+	tcase_add_test(tests, a_command_that_is_hidden_is_told);
 	tcase_add_test(tests, tasks_that_may_run_elsewhere_are_told);
 	tcase_add_test(tests, a_core_is_told_by_its_CPUs);
 	tcase_add_test(tests, leaving_a_NUMA_node_is_told);

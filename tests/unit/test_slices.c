@@ -135,6 +135,15 @@ static void maps(uint64_t time, uint32_t tid, uint32_t cpu)
 	hear(listener.mmap, at(time, tid, cpu), SIZE_MAX);
 }
 
+static void play_mapped(void)
+{
+	const struct tool_slices_play play = {
+	    .end_ns = END_NS, .exec_pid = 10, .has_mappings = true, .visit = write_span};
+
+	ck_assert_int_eq(tool_slices_play(slices, &play), PS_OK);
+	check_sums();
+}
+
 START_TEST(a_program_whose_code_is_never_mapped_is_hidden)
 {
 	executes(100, 10, 0, "prog");
@@ -146,10 +155,23 @@ START_TEST(a_program_whose_code_is_never_mapped_is_hidden)
 	executes(200, 10, 0, "next");
 	maps(201, 10, 0);
 	exits(300, 10, 0);
-	play(10);
+	play_mapped();
 	ck_assert(!tool_slices_task(slices, 0)->is_hidden);
 	ck_assert(tool_slices_task(slices, 1)->is_hidden);
 	ck_assert_str_eq(tool_slices_task(slices, 1)->name, "su");
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "11 ready 110-120; 11 on1 120-131; 10 on0 100-300.; 11 ? 131-1000; ");
+}
+END_TEST
+
+START_TEST(a_command_that_is_hidden_itself_is_not_known_until_the_end)
+{
+	executes(100, 10, 0, "su");
+	exits(103, 10, 0);
+	play_mapped();
+	ck_assert(tool_slices_task(slices, 0)->is_hidden);
+	ck_assert_str_eq(ps__buffer_text(&seen), "10 on0 100-103; 10 ? 103-1000; ");
+	ck_assert_uint_eq(tool_slices_end_ns(slices), END_NS);
 }
 END_TEST
 
@@ -232,6 +254,7 @@ int main(void)
 	tcase_add_test(tests, a_number_that_is_given_again_is_another_task);
 	tcase_add_test(tests, a_thread_that_executes_gets_the_first_threads_number);
 	tcase_add_test(tests, a_program_whose_code_is_never_mapped_is_hidden);
+	tcase_add_test(tests, a_command_that_is_hidden_itself_is_not_known_until_the_end);
 	tcase_add_test(tests, a_command_that_never_executes_has_no_slices);
 	tcase_add_test(tests, the_visitor_ends_the_play);
 	tcase_add_test(tests, a_lack_of_memory_is_told);
