@@ -114,12 +114,15 @@ static inline const struct tool_cpus *place_first_mask_of(const struct place_run
 	return mask && mask->has_changed ? &mask->first : NULL;
 }
 
-/* The place of OpenMP's variables that is the task's mask; SIZE_MAX: none is. */
+/* The place of OpenMP's variables that the task is bound to, as its mask tells; SIZE_MAX: none is.
+ * The mask of all CPUs that the program may use is no binding, also where a place has them all. */
 static inline size_t place_index_of(const struct place_run *run, size_t task)
 {
 	const struct tool_cpus *mask = place_mask_of(run, task);
 
-	return mask ? tool_places_find(&run->intent.places, mask) : SIZE_MAX;
+	return mask && !tool_cpus_are_equal(mask, &run->intent.allowed)
+	           ? tool_places_find(&run->intent.places, mask)
+	           : SIZE_MAX;
 }
 
 #endif

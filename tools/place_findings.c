@@ -238,7 +238,13 @@ static void show_intended(const struct place_run *run, size_t width, struct ps__
 		known_masks += place_mask_of(run, i) != NULL;
 		bound += place_index_of(run, i) != SIZE_MAX;
 	}
-	if (intent->places_of && known_masks && bound == 0)
+	bool has_all = tool_places_find(&intent->places, &intent->allowed) != SIZE_MAX;
+	if (intent->places_of && known_masks && bound == 0 && has_all)
+		ps__buffer_add(&sentence,
+		               "A place of %s is all CPUs that the program may use: no mask tells "
+		               "who is bound to it.",
+		               intent->places_of);
+	else if (intent->places_of && known_masks && bound == 0)
 		ps__buffer_add(&sentence, "No task was seen bound to a place of %s.",
 		               intent->places_of);
 	else if (intent->places_of && known_masks)

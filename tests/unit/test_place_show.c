@@ -235,6 +235,19 @@ START_TEST(places_are_held_beside_masks)
 }
 END_TEST
 
+START_TEST(a_mask_of_all_CPUs_is_no_binding)
+{
+	setenv("OMP_PLACES", "{0:4}", 1);
+	begin_on("core:4 pu:1");
+	execute();
+	check_says(
+	    "A place of OMP_PLACES is all CPUs that the program may use: no mask tells who is\n"
+	    "bound to it.\n");
+	ck_assert_uint_eq(place_index_of(&run, 0), SIZE_MAX);
+	ck_assert_ptr_null(strstr(ps__buffer_text(&text), "seen bound"));
+}
+END_TEST
+
 START_TEST(a_hole_is_told)
 {
 	begin_on("core:4 pu:1");
@@ -319,6 +332,7 @@ int main(void)
 	tcase_add_test(tests, leaving_a_NUMA_node_is_told);
 	tcase_add_test(tests, alike_tasks_share_a_line);
 	tcase_add_test(tests, places_are_held_beside_masks);
+	tcase_add_test(tests, a_mask_of_all_CPUs_is_no_binding);
 	tcase_add_test(tests, a_hole_is_told);
 	tcase_add_test(tests, a_task_that_waits_in_a_new_place_waits_nowhere);
 	tcase_add_test(tests, a_hole_is_neither_a_run_nor_a_wait);
