@@ -162,7 +162,12 @@ static void show_sharing(const struct place_run *run, size_t width, struct ps__b
 	}
 	for (size_t i = shown; i < count; i++)
 		rest_ns += run->sums.findings[i].ns;
-	if (count == 0)
+	if (count == 0 && tool_slices_hole_count(run->slices))
+		ps__buffer_add(
+		    &sentence,
+		    "It is not known whether tasks shared a hardware thread or core while "
+		    "another was idle: in what was recorded none did.");
+	else if (count == 0)
 		ps__buffer_add(&sentence,
 		               "No task shared a hardware thread or core while another was idle.");
 	if (rest_ns) {

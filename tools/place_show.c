@@ -267,7 +267,9 @@ void place_show(const struct place_run *run, bool shows_all, size_t width, struc
 		ps__buffer_add(&line, i ? " " : "");
 		tool_put(&line, run->command[i]);
 	}
-	ps__buffer_add(&line, ": %zu task%s in ", run->sums.task_count,
+	/* A task that came and went in a hole was not seen. */
+	ps__buffer_add(&line, ": %s%zu task%s in ",
+	               tool_slices_hole_count(run->slices) ? "at least " : "", run->sums.task_count,
 	               run->sums.task_count == 1 ? "" : "s");
 	ps__number_add_duration(&line, place_elapsed_s(run));
 	tool_paragraph(out, ps__buffer_text(&line), 0, width);

@@ -259,6 +259,11 @@ START_TEST(a_hole_is_told)
 	check_says(
 	    "7 records were lost, on CPU 1 in 30.00 ms: who ran there then is not known, and\n"
 	    "all times and numbers above are the least that they can be.\n");
+	const char *shown = ps__buffer_text(&text);
+	ck_assert_ptr_nonnull(strstr(shown, "./a.out 4: at least 2 tasks in 0.100 s\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(shown, "It is not known whether tasks shared a hardware thread or core"));
+	ck_assert_ptr_null(strstr(shown, "No task shared"));
 }
 END_TEST
 
