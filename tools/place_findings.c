@@ -260,6 +260,17 @@ static void show_intended(const struct place_run *run, size_t width, struct ps__
 	ps__buffer_clear(&sentence);
 }
 
+static void say_loss(const struct place_run *run, struct ps__buffer *out)
+{
+	if (tool_slices_is_full(run->slices))
+		ps__buffer_add(out, "The memory for records was used up");
+	else if (run->lost)
+		ps__buffer_add(out, "%llu record%s lost", (unsigned long long)run->lost,
+		               run->lost == 1 ? " was" : "s were");
+	else
+		ps__buffer_add(out, "Records were lost");
+}
+
 static void show_holes(const struct place_run *run, size_t width, struct ps__buffer *out)
 {
 	struct ps__buffer sentence = {0};
@@ -272,13 +283,16 @@ static void show_holes(const struct place_run *run, size_t width, struct ps__buf
 		hole_ns += hole->end_ns > hole->begin_ns ? hole->end_ns - hole->begin_ns : 0;
 	}
 	if (cpus.count) {
-		ps__buffer_add(&sentence, "%llu records were lost, on CPU%s ",
-		               (unsigned long long)run->lost, cpus.count == 1 ? "" : "s");
+		say_loss(run, &sentence);
+		ps__buffer_add(&sentence, ", on CPU%s ", cpus.count == 1 ? "" : "s");
 		tool_cpus_show(&cpus, &sentence);
 		ps__buffer_add(&sentence, " in ");
 		ps__number_add_time(&sentence, (double)hole_ns);
 		ps__buffer_add(&sentence, ": who ran there then is not known, and all times and "
 		                          "numbers above are the least that they can be.");
+		if (tool_slices_is_full(run->slices))
+			ps__buffer_add(&sentence, " A shorter run needs less memory, 32 bytes for "
+			                          "each record.");
 		say(&sentence, width, out);
 	}
 	tool_cpus_clear(&cpus);

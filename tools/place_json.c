@@ -166,7 +166,10 @@ static void json_add_holes(struct ps__json *json, const struct place_run *run)
 {
 	uint64_t begin_ns = tool_slices_begin_ns(run->slices);
 
-	ps__json_add_unsigned(json, "lost", run->lost);
+	if (tool_slices_is_full(run->slices))
+		ps__json_add_null(json, "lost");
+	else
+		ps__json_add_unsigned(json, "lost", run->lost);
 	ps__json_open(json, "holes", '[');
 	for (size_t i = 0; i < tool_slices_hole_count(run->slices); i++) {
 		const struct tool_hole *hole = tool_slices_hole(run->slices, i);

@@ -37,7 +37,8 @@ static void recorder_hear(void *context, const struct ps_session_record *heard)
 
 	recorder->records++;
 	hear(slices->context, heard);
-	if (recorder->result == PS_OK)
+	/* What comes behind the end of memory isn't known, and what was recorded is shown. */
+	if (recorder->result == PS_OK && !tool_slices_is_full(recorder->run->slices))
 		recorder->result = place_masks_hear(&recorder->run->masks, heard->record);
 }
 
@@ -81,6 +82,15 @@ static int recorder_poll(struct recorder *recorder)
 	return result == PS_OK || result == PS_ENOTRUN ? 0 : -1;
 }
 
+static int recorder_look(struct recorder *recorder)
+{
+	struct place_run *run = recorder->run;
+
+	if (tool_slices_is_full(run->slices))
+		return 0;
+	return place_masks_look(&run->masks, ps__os_now_ns()) == PS_OK ? 0 : -1;
+}
+
 static uint64_t recorder_next_tick(struct recorder *recorder, uint64_t tick_ns)
 {
 	bool are_many = recorder->records > MANY_RECORDS;
@@ -101,8 +111,7 @@ static void recorder_wait(struct recorder *recorder, struct tool_watcher *watche
 	while (tool_watcher_wait(watcher, ps__os_now_ns() + tick_ns) != TOOL_WAKEUP_COMMAND) {
 		if (*has_failed)
 			continue;
-		*has_failed = recorder_poll(recorder) < 0 ||
-		              place_masks_look(&recorder->run->masks, ps__os_now_ns()) != PS_OK;
+		*has_failed = recorder_poll(recorder) < 0 || recorder_look(recorder) < 0;
 		if (*has_failed)
 			recorder_complain();
 		tick_ns = recorder_next_tick(recorder, tick_ns);
@@ -117,6 +126,8 @@ static int recorder_finish(struct recorder *recorder, pid_t pid, uint64_t end_ns
 
 	if (recorder_poll(recorder) < 0 || ps_session_stats(recorder->session, &stats) != PS_OK)
 		return recorder_complain();
+	if (tool_slices_is_full(run->slices))
+		tool_complain("the memory for records is used up: what came after is not known");
 	run->lost = stats.lost;
 	tool_slices_note_lost(run->slices, stats.lost);
 	return place_spans_sum_up(run, pid, end_ns) == PS_OK ? 0 : recorder_complain();

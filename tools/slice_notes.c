@@ -3,6 +3,30 @@
 #include "tools/slices.h"
 #include "tools/terminal.h"
 
+#include <inttypes.h>
+
+void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, struct ps__buffer *out)
+{
+	size_t holes = tool_slices_hole_count(slices);
+	bool is_full = tool_slices_is_full(slices);
+
+	if (!holes)
+		return;
+	ps__buffer_add(out, "%zu hole%s: ", holes, holes == 1 ? "" : "s");
+	if (is_full)
+		ps__buffer_add(out, "the memory for records was used up");
+	else if (lost)
+		ps__buffer_add(out, "%" PRIu64 " record%s lost", lost,
+		               lost == 1 ? " was" : "s were");
+	else
+		ps__buffer_add(out, "records were lost");
+	ps__buffer_add(out,
+	               ". Times in them are not known, and slices, migrations and counts are at "
+	               "least so many; %s.",
+	               is_full ? "a shorter run needs less memory, 32 bytes for each record"
+	                       : "a larger --ring loses less");
+}
+
 void tool_slices_say_hidden(const struct tool_slices *slices, struct ps__buffer *out)
 {
 	const struct tool_task *first = NULL;

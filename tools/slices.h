@@ -135,6 +135,8 @@ uint64_t tool_slices_begin_ns(const struct tool_slices *slices);
 uint64_t tool_slices_end_ns(const struct tool_slices *slices);
 
 /* slice_notes.c: a sentence for people; nothing if there is none. */
+/* Why there are holes, and the remedy; lost: records, 0: not known how many. */
+void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, struct ps__buffer *out);
 /* Names the programs that are hidden. */
 void tool_slices_say_hidden(const struct tool_slices *slices, struct ps__buffer *out);
 

@@ -76,7 +76,10 @@ static void add_run(struct timeline *timeline)
 	                                            : (uint64_t)timeline->options.pid);
 	ps__json_add_unsigned(json, "begin_monotonic_ns", begin_ns);
 	ps__json_add_unsigned(json, "wall_ns", tool_slices_end_ns(timeline->slices) - begin_ns);
-	ps__json_add_unsigned(json, "lost_records", timeline->lost);
+	if (tool_slices_is_full(timeline->slices))
+		ps__json_add_null(json, "lost_records");
+	else
+		ps__json_add_unsigned(json, "lost_records", timeline->lost);
 }
 
 static void add_events(struct timeline *timeline)

@@ -293,17 +293,11 @@ static void add_note(struct timeline *timeline, struct ps__buffer *text)
 
 static void add_notes(struct timeline *timeline)
 {
-	size_t holes = tool_slices_hole_count(timeline->slices);
 	struct ps__buffer text = {0};
 
-	if (holes) {
-		ps__buffer_add(&text,
-		               "%zu hole%s: %" PRIu64 " records were lost. Times in them are not "
-		               "known, and slices, migrations and counts are at least so many; a "
-		               "larger --ring loses less.",
-		               holes, holes == 1 ? "" : "s", timeline->lost);
+	tool_slices_say_holes(timeline->slices, timeline->lost, &text);
+	if (text.length)
 		add_note(timeline, &text);
-	}
 	tool_slices_say_hidden(timeline->slices, &text);
 	if (text.length)
 		add_note(timeline, &text);

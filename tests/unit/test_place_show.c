@@ -267,6 +267,22 @@ START_TEST(a_hole_is_told)
 }
 END_TEST
 
+START_TEST(memory_that_is_used_up_is_told)
+{
+	begin_on("core:4 pu:1");
+	execute();
+	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
+	in(10, 10, 1);
+	fake_fail(FAKE_ALLOCATE, 0, 0);
+	check_says("The memory for records was used up, on CPU");
+	ck_assert_ptr_nonnull(strstr(ps__buffer_text(&text), "less memory"));
+	ck_assert_ptr_null(strstr(ps__buffer_text(&text), "0 records"));
+	ps__buffer_restart(&text);
+	place_json_add(&run, &text);
+	ck_assert_ptr_nonnull(strstr(ps__buffer_text(&text), "\"lost\": null"));
+}
+END_TEST
+
 START_TEST(a_task_that_waits_in_a_new_place_waits_nowhere)
 {
 	begin_on("core:2 pu:1");
@@ -339,6 +355,7 @@ int main(void)
 	tcase_add_test(tests, places_are_held_beside_masks);
 	tcase_add_test(tests, a_mask_of_all_CPUs_is_no_binding);
 	tcase_add_test(tests, a_hole_is_told);
+	tcase_add_test(tests, memory_that_is_used_up_is_told);
 	tcase_add_test(tests, a_task_that_waits_in_a_new_place_waits_nowhere);
 	tcase_add_test(tests, a_hole_is_neither_a_run_nor_a_wait);
 	tcase_add_test(tests, without_memory_there_are_no_sums);

@@ -239,6 +239,42 @@ START_TEST(what_is_told_of_a_random_schedule_is_true)
 }
 END_TEST
 
+static void check_says(uint64_t lost, const char *wanted)
+{
+	struct ps__buffer text = {0};
+
+	tool_slices_say_holes(slices, lost, &text);
+	ck_assert_str_eq(ps__buffer_text(&text), wanted);
+	ps__buffer_clear(&text);
+}
+
+START_TEST(a_sentence_tells_why_there_are_holes)
+{
+	in(10, 10, 0);
+	loses(500, 0);
+	play(0);
+	check_says(1, "1 hole: 1 record was lost. Times in them are not known, and slices, "
+	              "migrations and counts are at least so many; a larger --ring loses less.");
+	check_says(0, "1 hole: records were lost. Times in them are not known, and slices, "
+	              "migrations and counts are at least so many; a larger --ring loses less.");
+}
+END_TEST
+
+START_TEST(a_sentence_tells_that_memory_was_used_up)
+{
+	in(10, 10, 0);
+	fake_fail(FAKE_ALLOCATE, 1, ENOMEM);
+	in(20, 10, 7);
+	fake_fail(FAKE_ALLOCATE, 0, 0);
+	play(0);
+	ck_assert(tool_slices_is_full(slices));
+	check_says(0,
+	           "1 hole: the memory for records was used up. Times in them are not known, and "
+	           "slices, migrations and counts are at least so many; a shorter run needs less "
+	           "memory, 32 bytes for each record.");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slice_holes");
@@ -255,5 +291,7 @@ int main(void)
 	tcase_add_test(tests, one_in_whose_place_another_comes_is_not_known_any_more);
 	tcase_add_test(tests, without_memory_the_rest_is_a_hole);
 	tcase_add_loop_test(tests, what_is_told_of_a_random_schedule_is_true, 0, 4);
+	tcase_add_test(tests, a_sentence_tells_why_there_are_holes);
+	tcase_add_test(tests, a_sentence_tells_that_memory_was_used_up);
 	return scene_run(suite);
 }
