@@ -99,6 +99,20 @@ static int view_condition(struct tool_log *log, size_t stream, size_t index)
 	return 0;
 }
 
+static int view_work(struct tool_log *log, size_t stream, size_t index)
+{
+	const char *name = log->options.work.names[index];
+	unsigned *field = &log->view.work[index];
+
+	if (view_field(log, stream, name, field) < 0)
+		return -1;
+	if (log->reader->sources[stream].kinds[*field] == PS_LOG_TEXT)
+		return tool_complain("the field '%s' of '%s' holds texts: --work takes numbers",
+		                     name, log->options.path),
+		       -1;
+	return 0;
+}
+
 static int view_fields(struct tool_log *log, size_t stream)
 {
 	const struct tool_log_options *options = &log->options;
@@ -110,7 +124,7 @@ static int view_fields(struct tool_log *log, size_t stream)
 	for (size_t index = 0; result == 0 && index < options->condition_count; index++)
 		result = view_condition(log, stream, index);
 	for (size_t index = 0; result == 0 && index < options->work.count; index++)
-		result = view_field(log, stream, options->work.names[index], &view->work[index]);
+		result = view_work(log, stream, index);
 	return result;
 }
 
