@@ -31,7 +31,8 @@ static const struct tool_option options_of_timeline[] = {
      "write there instead of stderr; - for stdout. A name that ends in\n" TRACE_END
      " is that of --trace"},
     {OPTION_TRACE, "trace", "FILE",
-     "a trace that Perfetto's viewer opens (https://ui.perfetto.dev)"},
+     "a trace that Perfetto's viewer opens (https://ui.perfetto.dev);\n"
+     "- for stdout"},
     {OPTION_JSON, "json", NULL, "as JSON, with all tasks"},
     {OPTION_SLICES, "slices", NULL, "first each span of time on and off a hardware thread"},
     {OPTION_ROWS, "rows", "N", "show at most N tasks, waits and migrations (10)"},
@@ -115,6 +116,11 @@ static int parse(struct timeline_options *options, int argc, char **argv, int *s
 		return tool_complain("-p observes a process that runs: it takes no command, and "
 		                     "'%s' is one",
 		                     *options->command),
+		       0;
+	if (options->output && options->trace && strcmp(options->output, options->trace) == 0)
+		return tool_complain("'%s' can't be both the output and the trace: give -o and "
+		                     "--trace two files",
+		                     options->output),
 		       0;
 	return 1;
 }

@@ -6,6 +6,7 @@
 #include "tools/terminal.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define FLUSH_BYTES 65536
 
@@ -22,17 +23,26 @@ int tool_trace_find_format(const char *name, enum tool_trace_format *out)
 	return tool_complain("there is no format '%s' of traces: it is perfetto or otf2", name), -1;
 }
 
+static int open_file(struct tool_trace_file *file, const char *path, struct tool_watcher *watcher)
+{
+	if (strcmp(path, "-") == 0)
+		return tool_file_take(&file->file, STDOUT_FILENO, "stdout", watcher);
+	return tool_file_open(&file->file, path, watcher);
+}
+
 int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path,
                     struct tool_watcher *watcher)
 {
 	*file = (struct tool_trace_file){
 	    .perfetto = {.format = &ps__trace_perfetto, .out = &file->bytes}};
+	if (format == TOOL_TRACE_OTF2 && strcmp(path, "-") == 0)
+		return tool_complain("an archive of OTF2 is a folder: it can't go to stdout"), -1;
 	if (format == TOOL_TRACE_OTF2)
 		return tool_otf2_open(&file->trace, path);
 	file->has_own = !watcher;
 	if (file->has_own && tool_watcher_create(&file->own, false) < 0)
 		return -1;
-	if (tool_file_open(&file->file, path, watcher ? watcher : &file->own) < 0) {
+	if (open_file(file, path, watcher ? watcher : &file->own) < 0) {
 		if (file->has_own)
 			tool_watcher_destroy(&file->own);
 		return -1;

@@ -23,7 +23,7 @@ struct tool_trace_file {
 /* "perfetto", "otf2". -1 after a complaint. */
 int tool_trace_find_format(const char *name, enum tool_trace_format *out);
 
-/* watcher: of the subcommand; NULL: it has none. -1 after a complaint. */
+/* path: "-" is stdout. watcher: of the subcommand; NULL: it has none. -1 after a complaint. */
 int tool_trace_open(struct tool_trace_file *file, enum tool_trace_format format, const char *path,
                     struct tool_watcher *watcher);
 /* Writes some of what is there, if it is much. -1 if that failed; tool_trace_close complains. */
