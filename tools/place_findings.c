@@ -299,10 +299,13 @@ static void show_holes(const struct place_run *run, size_t width, struct ps__buf
 	ps__buffer_clear(&sentence);
 }
 
-static void show_hidden(const struct place_run *run, size_t width, struct ps__buffer *out)
+static void show_left(const struct place_run *run, size_t width, struct ps__buffer *out)
 {
 	struct ps__buffer sentence = {0};
 
+	tool_slices_say_left(run->slices, &sentence);
+	if (sentence.length)
+		say(&sentence, width, out);
 	tool_slices_say_hidden(run->slices, &sentence);
 	if (sentence.length)
 		say(&sentence, width, out);
@@ -314,6 +317,6 @@ void place_findings_show(const struct place_run *run, size_t width, struct ps__b
 	show_sharing(run, width, out);
 	show_leaves(run, width, out);
 	show_intended(run, width, out);
-	show_hidden(run, width, out);
+	show_left(run, width, out);
 	show_holes(run, width, out);
 }

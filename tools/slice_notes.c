@@ -27,6 +27,19 @@ void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, stru
 	                       : "a larger --ring loses less");
 }
 
+void tool_slices_say_left(const struct tool_slices *slices, struct ps__buffer *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tool_slices_task_count(slices); i++)
+		count += tool_slices_task(slices, i)->is_left;
+	if (count)
+		ps__buffer_add(out,
+		               "%zu task%s had not ended when the command did: what %s did later "
+		               "was not observed.",
+		               count, count == 1 ? "" : "s", count == 1 ? "it" : "they");
+}
+
 void tool_slices_say_hidden(const struct tool_slices *slices, struct ps__buffer *out)
 {
 	const struct tool_task *first = NULL;

@@ -205,6 +205,7 @@ void tool_task_finish(struct tool_slices *slices, struct tool_task *task, uint64
 	settle_first(task, time_ns);
 	int suspect = now->kind == TOOL_SPAN_ON ? now->cpu : TOOL_CPU_ANY;
 	uint64_t from = tool_hole_first_begin(slices, suspect, now->since_ns, time_ns, time_ns);
+	task->is_left = from >= time_ns && now->kind != TOOL_SPAN_UNKNOWN;
 	end_span(slices, task, now->kind, from, from < time_ns ? TOOL_END_HOLE : TOOL_END_OPEN);
 	end_span(slices, task, TOOL_SPAN_UNKNOWN, time_ns, TOOL_END_OPEN);
 }

@@ -60,6 +60,7 @@ struct tool_task {
 	bool was_there;                    /* before the observation began */
 	bool is_begin_lost;                /* it was created in a hole */
 	bool has_exited;                   /* or is_hidden */
+	bool is_left;                      /* it goes on when the observation ends */
 	bool is_hidden; /* a set-user-ID program: the kernel ended the observation */
 	struct tool_task_now now;
 };
@@ -137,6 +138,8 @@ uint64_t tool_slices_end_ns(const struct tool_slices *slices);
 /* slice_notes.c: a sentence for people; nothing if there is none. */
 /* Why there are holes, and the remedy; lost: records, 0: not known how many. */
 void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, struct ps__buffer *out);
+/* The tasks that go on when the observation ends. */
+void tool_slices_say_left(const struct tool_slices *slices, struct ps__buffer *out);
 /* Names the programs that are hidden. */
 void tool_slices_say_hidden(const struct tool_slices *slices, struct ps__buffer *out);
 

@@ -298,6 +298,10 @@ static void add_notes(struct timeline *timeline)
 	tool_slices_say_holes(timeline->slices, timeline->lost, &text);
 	if (text.length)
 		add_note(timeline, &text);
+	if (timeline->command_pid)
+		tool_slices_say_left(timeline->slices, &text);
+	if (text.length)
+		add_note(timeline, &text);
 	tool_slices_say_hidden(timeline->slices, &text);
 	if (text.length)
 		add_note(timeline, &text);
