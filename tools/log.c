@@ -41,7 +41,7 @@ static const struct tool_option options_of_log[] = {
     {OPTION_WORK, "work", "FIELDS", "cost: the fields that say how much work was done"},
     {OPTION_CONSTANT, "constant", NULL, "cost: each interval has a cost besides that of its work"},
     {OPTION_NON_NEGATIVE, "non-negative", NULL, "cost: no unit of work has one below 0"},
-    {'o', "output", "FILE", "convert: the trace"},
+    {'o', "output", "FILE", "convert: the trace; - for stdout"},
     {OPTION_FORMAT, "format", "NAME", "convert: perfetto, a file; or otf2, a new folder"},
     {OPTION_JSON, "json", NULL, "as JSON"},
     {OPTION_CSV, "csv", NULL, "as comma-separated values"},
