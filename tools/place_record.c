@@ -37,7 +37,7 @@ static void recorder_hear(void *context, const struct ps_session_record *heard)
 
 	recorder->records++;
 	hear(slices->context, heard);
-	/* What comes behind the end of memory isn't known, and what was recorded is shown. */
+	/* Memory has ended: the records until then are shown, and later ones are not known. */
 	if (recorder->result == PS_OK && !tool_slices_is_full(recorder->run->slices))
 		recorder->result = place_masks_hear(&recorder->run->masks, heard->record);
 }

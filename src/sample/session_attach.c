@@ -107,7 +107,7 @@ static enum ps__session_known known_by_creator(const struct ps_session *session,
 	const struct ps__session_task *creator =
 	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
 
-	/* What it may or may not have, its heirs may or may not have. */
+	/* Its heirs may lack the events that it may lack. */
 	if (creator && creator->known == PS__KNOWN_DOUBTFUL)
 		return PS__KNOWN_DOUBTFUL;
 	if (creator && creator->known == PS__KNOWN_OPENED &&

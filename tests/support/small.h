@@ -24,7 +24,7 @@ static inline int ps_test_size(int full, int small)
 #define PS_TESTS_LOOK_FOR_RACES 1
 #endif
 
-/* Of a test with one thread: ThreadSanitizer, which makes it slow, finds nothing in it. */
+/* ThreadSanitizer finds nothing in a test with one thread, and makes it slow. */
 static inline int ps_test_serial_size(int full, int small)
 {
 #ifdef PS_TESTS_LOOK_FOR_RACES
