@@ -10,13 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-/* The state, the parent and the number of threads stand behind the name, which
- * may hold any character. */
+/* The kernel's PF_EXITING: the task runs none of its program any more, and can't be counted. */
+#define FLAG_EXITING 0x4u
+
+/* The state, the parent, the flags and the number of threads stand behind the name, which
+ * may hold any character. A process whose first thread has ended lives on in the others. */
 static bool processes_read(const char *pid, struct tool_process *out)
 {
 	char path[300], line[1024];
 	int parent = 0;
+	unsigned flags = 0;
 	long threads = 0;
 	char state = 'Z';
 
@@ -28,14 +33,16 @@ static bool processes_read(const char *pid, struct tool_process *out)
 	fclose(stream);
 	line[length] = '\0';
 	const char *rest = strrchr(line, ')');
-	if (!rest ||
-	    sscanf(rest + 1,
-	           " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
-	           &parent, &threads) != 3)
+	if (!rest || sscanf(rest + 1,
+	                    " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+	                    &state, &parent, &flags, &threads) != 4)
 		return false;
-	*out = (struct tool_process){
-	    .pid = (pid_t)atoi(pid), .parent = (pid_t)parent, .threads = threads};
-	return state != 'Z' && state != 'X';
+	bool is_first_ending = state == 'Z' || state == 'X' || (flags & FLAG_EXITING);
+	*out = (struct tool_process){.pid = (pid_t)atoi(pid),
+	                             .parent = (pid_t)parent,
+	                             .threads = threads,
+	                             .is_first_ending = is_first_ending};
+	return !is_first_ending || threads > 1;
 }
 
 static void processes_list(struct tool_processes *all)
@@ -101,11 +108,23 @@ void tool_processes_clear(struct tool_processes *all)
 	ps__os_free(all->list);
 }
 
+#define END_WAIT_MS 100
+
+/* All threads of a process that calls exit end within a moment, one after the other: where its
+ * first one is ending, the others are given that moment. */
 bool tool_process_runs(pid_t pid)
 {
+	const struct timespec pause = {.tv_nsec = 1000000};
 	struct tool_process process;
 	char number[16];
 
 	snprintf(number, sizeof number, "%d", (int)pid);
-	return processes_read(number, &process);
+	for (int waited_ms = 0; waited_ms < END_WAIT_MS; waited_ms++) {
+		if (!processes_read(number, &process))
+			return false;
+		if (!process.is_first_ending)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return true;
 }

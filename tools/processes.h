@@ -11,8 +11,9 @@ struct tool_process {
 	pid_t pid;
 	pid_t parent;
 	long threads;
-	bool is_given; /* one of those that a user named */
-	bool is_below; /* a descendant of one that is given, and not given itself */
+	bool is_first_ending; /* its first thread has ended, or is about to */
+	bool is_given;        /* one of those that a user named */
+	bool is_below;        /* a descendant of one that is given, and not given itself */
 };
 
 struct tool_processes {
@@ -20,11 +21,12 @@ struct tool_processes {
 	size_t count, room;
 };
 
-/* Those that run now; what has ended and wasn't waited for is none. What can't
+/* Those of which a thread runs now; what has ended and wasn't waited for is none. What can't
  * be read is left out. */
 void tool_processes_create(struct tool_processes *all, const pid_t *given, size_t count);
 void tool_processes_clear(struct tool_processes *all);
 
+/* Does a thread of it run? Waits a tenth of a second at most for a process that is ending. */
 bool tool_process_runs(pid_t pid);
 
 #endif

@@ -36,13 +36,15 @@ tool_tests = \
 EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py
 
 check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/placed
-check_PROGRAMS += tests/tool/fields tests/tool/visits
+check_PROGRAMS += tests/tool/fields tests/tool/leaderless tests/tool/visits
 tests_tool_faults_SOURCES = tests/tool/faults.c
 tests_tool_faults_LDADD =
 tests_tool_fields_SOURCES = tests/tool/fields.c
 tests_tool_fields_LDADD = libperfsage.la
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
+tests_tool_leaderless_SOURCES = tests/tool/leaderless.c
+tests_tool_leaderless_LDADD =
 tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
 # All tasks of these two are counted, and sanitizers have tasks of their own. What is tested is the command.
