@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sampler: one event, the ring into which the kernel writes its records, and their reader.
+ * A sampler: one event, the ring into which the kernel writes its records, and their reader. Other
+ * events may be counted in its group.
  *
  * One thread at a time reads a sampler: ps_sampler_next and ps_sampler_wait. Any thread may start,
  * stop and count at the same time. Different samplers may be used at the same time.
@@ -23,6 +24,9 @@ extern "C" {
 
 /** An event that writes records. */
 struct ps_sampler;
+
+/** So many events has the group of a sampler at most, its own among them. */
+#define PS_SAMPLER_MOST_EVENTS 32
 
 /** The counts of a sampler's event. Its samples are taken of these. */
 struct ps_sampler_count {
@@ -70,6 +74,36 @@ struct ps_sampler_count {
  */
 PS_PUBLIC int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *attr, pid_t tid,
                                 int cpu, size_t ring_bytes);
+
+/**
+ * Opens another event in the group of the sampler's event: it counts while that one does, on the
+ * same tasks and CPU, and its count stands in each sample.
+ *
+ * The attr of the sampler needs PERF_SAMPLE_READ in sample_type and PERF_FORMAT_GROUP in
+ * read_format. Then ps_record_count gives the counts of a sample: number 0 is the sampler's event,
+ * and the others follow in the order in which they were added. The kernel counts a group as a whole
+ * or not at all: where it waited for counters, running_ns is less than enabled_ns. The clock,
+ * inherit, inherit_thread and read_format are those of the sampler's event.
+ *
+ * attr - an event that writes no records of its own: sample_period and sample_freq are 0
+ *
+ * Errors; the sampler is as before then:
+ *   PS_EINVAL - an argument is NULL
+ *   PS_ECOMBO - the sampler's attr has no PERF_SAMPLE_READ or no PERF_FORMAT_GROUP; the attr has a
+ *       sample_period, a sample_freq, pinned or exclusive
+ *   PS_EISRUN - the sampler is running
+ *   PS_ECNFLCT - the group has PS_SAMPLER_MOST_EVENTS already
+ *   PS_ENOCNTR - the event can be counted alone, and not in this group: there are not enough
+ *       counters, or two PMUs that the kernel can't have in a group
+ *   PS_ECLOST - the sampler was made by the parent process, or the program has closed its
+ *       descriptor
+ *   as ps_sampler_create - PS_ENOSUPP, PS_EATTR, PS_EPERM, PS_EINVAL_DOM, PS_ECOUNT, PS_ENOMEM,
+ *       PS_ESYS
+ *
+ * No other thread is in a call on the sampler. Cost: one descriptor; with each sample a read of the
+ * counter, and 16 to 24 bytes in the ring.
+ */
+PS_PUBLIC int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *attr);
 
 /**
  * Lets the event count, and write records.
@@ -180,6 +214,21 @@ PS_PUBLIC uint64_t ps_sampler_damaged(const struct ps_sampler *sampler);
 PS_PUBLIC int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_count *out);
 
 /**
+ * Reads the counts of the sampler's event and of those that were added to it, all of one moment.
+ *
+ * out - receives the counts, in the order of ps_sampler_add, the sampler's event first; untouched
+ * on failure. `lost` is for that one alone count - the places in out: 1, and 1 for each event that
+ * was added
+ *
+ * Errors; those of ps_sampler_read and:
+ *   PS_EINVAL - count is another number
+ *
+ * Any thread. Cost: one system call.
+ */
+PS_PUBLIC int ps_sampler_read_group(struct ps_sampler *sampler, struct ps_sampler_count *out,
+                                    size_t count);
+
+/**
  * Returns the attr that the event was opened with: the user's, and the sampler's additions.
  *
  * Returns an attr that lives as long as the sampler; NULL for NULL.
@@ -197,7 +246,7 @@ PS_PUBLIC const struct ps_attr *ps_sampler_attr(const struct ps_sampler *sampler
 PS_PUBLIC int ps_sampler_record_config(const struct ps_sampler *sampler,
                                        struct ps_record_config *out);
 
-/** Closes the event; the records that are in the ring are gone. NULL does nothing. No thread is in
+/** Closes the events; the records that are in the ring are gone. NULL does nothing. No thread is in
  * a call on the sampler. */
 PS_PUBLIC void ps_sampler_destroy(struct ps_sampler *sampler);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the kernel writes down: attrs, records, and samplers of one event.
+# What the kernel writes down: attrs, records, samplers and sessions.
 noinst_LTLIBRARIES += src/sample/libsample.la
 src_sample_libsample_la_SOURCES = \
 	src/sample/add_attr.c \
@@ -17,6 +17,7 @@ src_sample_libsample_la_SOURCES = \
 	src/sample/record_sample.c \
 	src/sample/sampler.c \
 	src/sample/sampler.h \
+	src/sample/sampler_group.c \
 	src/sample/sampler_next.c \
 	src/sample/sampler_read.c \
 	src/sample/session.c \

@@ -85,13 +85,14 @@ uint32_t ps__sampler_kind(const struct ps__event *event, int cpu)
 	return event->variant_count ? event->variants[0].pmu_type : 0;
 }
 
-static struct ps__target target_of(struct ps__place place)
+struct ps__target ps__sampler_target(const struct ps_sampler *sampler)
 {
-	struct ps__target target = {.kind = PS__TARGET_SELF, .tid = place.pid, .cpu = place.cpu};
+	const struct ps__place *place = &sampler->place;
+	struct ps__target target = {.kind = PS__TARGET_SELF, .tid = place->pid, .cpu = place->cpu};
 
-	if (place.pid == -1)
+	if (place->pid == -1)
 		target.kind = PS__TARGET_CPU;
-	else if (place.pid > 0)
+	else if (place->pid > 0)
 		target.kind = PS__TARGET_TID;
 	return target;
 }
@@ -107,7 +108,7 @@ static int open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
 		fd = ps__perf_open_settled(event, sampler->place, -1);
 	}
 	if (fd < 0)
-		return ps__attr_explain_open(asked, event, target_of(sampler->place), -fd, 1);
+		return ps__attr_explain_open(asked, event, ps__sampler_target(sampler), -fd, 1);
 	sampler->fd = fd;
 	return PS_OK;
 }
@@ -318,6 +319,9 @@ void ps_sampler_destroy(struct ps_sampler *sampler)
 	bool abandon = !ps__fork_is_same(sampler->fork_generation);
 
 	ps__ring_unmap(&sampler->ring, abandon);
+	for (size_t i = 0; i < sampler->member_count; i++)
+		ps__os_close_event(sampler->members[i], abandon);
+	ps__os_free(sampler->members);
 	ps__os_close_event(sampler->fd, abandon);
 	ps_attr_destroy(sampler->attr);
 	ps__os_free(sampler->scratch);

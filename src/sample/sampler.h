@@ -30,6 +30,8 @@ struct ps_sampler {
 	struct ps__place place;
 	struct ps__ring ring;
 	int fd;
+	int *members; /* descriptors of the other events of its group */
+	size_t member_count, member_room;
 	uint64_t fork_generation;
 	uint64_t owner;    /* ps__thread_number of a sampler of its maker; else 0 */
 	size_t held_bytes; /* of the record that the reader has: still the kernel's to wait for */
@@ -62,6 +64,7 @@ int ps__sampler_fail_ended(const struct ps_sampler *sampler);
 int ps__sampler_check_fields(const struct ps_attr *attr);
 /* The kernel's words for a kind of cores: that of the CPU, or the first one. */
 uint32_t ps__sampler_kind(const struct ps__event *event, int cpu);
+struct ps__target ps__sampler_target(const struct ps_sampler *sampler);
 /* Makes what a parser must know of an event that was opened with these words. */
 struct ps_record_config ps__sampler_config(const struct perf_event_attr *words);
 

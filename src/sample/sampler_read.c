@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* nr, the two times, value, id, lost. */
-#define MOST_NUMBERS 6
+/* nr and the two times; for each event value, id, lost. */
+#define MOST_NUMBERS (3 + 3 * PS_SAMPLER_MOST_EVENTS)
 
 void ps__sampler_prepare_user(struct ps_sampler *sampler, struct ps__perf *perf)
 {
@@ -60,25 +60,28 @@ static bool read_in_user_space(struct ps_sampler *sampler, struct ps_sampler_cou
 	return true;
 }
 
-/* In the order in which the kernel writes them; a group is this event alone. */
+/* In the order in which the kernel writes them. */
 static void unpack(const struct ps_sampler *sampler, const uint64_t *numbers,
-                   struct ps_sampler_count *out)
+                   struct ps_sampler_count *out, size_t count)
 {
 	uint64_t format = sampler->config.read_format;
 	bool is_group = (format & PERF_FORMAT_GROUP) != 0;
+	bool has_lost = (format & PS__FORMAT_LOST) != 0;
 	const uint64_t *times = numbers + 1;
-	const uint64_t *last = times + 2 + is_group;
+	const uint64_t *at = is_group ? times + 2 : numbers;
 
-	out->value = is_group ? times[2] : numbers[0];
-	out->enabled_ns = times[0];
-	out->running_ns = times[1];
-	if (format & PERF_FORMAT_ID)
-		last++;
-	out->is_lost_known = (format & PS__FORMAT_LOST) != 0;
-	out->lost = out->is_lost_known ? *last : load(&sampler->lost_records);
+	for (size_t i = 0; i < count; i++) {
+		out[i] = (struct ps_sampler_count){
+		    .value = *at++, .enabled_ns = times[0], .running_ns = times[1]};
+		at += is_group ? 0 : 2;
+		at += (format & PERF_FORMAT_ID) != 0;
+		out[i].is_lost_known = has_lost;
+		out[i].lost = has_lost ? *at++ : load(&sampler->lost_records);
+	}
 }
 
-static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count *out)
+/* The first `count` of the group, of which 1 is there always. */
+static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count *out, size_t count)
 {
 	uint64_t numbers[MOST_NUMBERS] = {0};
 
@@ -96,7 +99,7 @@ static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count 
 	if (length < 0)
 		return ps__fail(PS_ESYS, "'%s': read: %s", sampler->attr->event.name,
 		                strerror(errno));
-	unpack(sampler, numbers, out);
+	unpack(sampler, numbers, out, count);
 	return PS_OK;
 }
 
@@ -105,7 +108,7 @@ int ps__sampler_fail_ended(const struct ps_sampler *sampler)
 	struct ps_sampler_count count;
 
 	/* A pinned event without a counter reads nothing. */
-	if (sampler->attr->event.attr.pinned && read_event(sampler, &count) == PS_ENOCNTR)
+	if (sampler->attr->event.attr.pinned && read_event(sampler, &count, 1) == PS_ENOCNTR)
 		return PS_ENOCNTR;
 	return ps__fail(PS_ESYS,
 	                "'%s': the observed thread has ended, or an exec has removed the event: "
@@ -123,7 +126,22 @@ int ps_sampler_read(struct ps_sampler *sampler, struct ps_sampler_count *out)
 		return ps__fail(PS_EINVAL, "ps_sampler_read: out is NULL");
 	if (read_in_user_space(sampler, out))
 		return PS_OK;
-	return read_event(sampler, out);
+	return read_event(sampler, out, 1);
+}
+
+int ps_sampler_read_group(struct ps_sampler *sampler, struct ps_sampler_count *out, size_t count)
+{
+	int result = ps__sampler_refuse(sampler, "ps_sampler_read_group");
+
+	if (result != PS_OK)
+		return result;
+	if (!out || count != sampler->member_count + 1)
+		return ps__fail(
+		    PS_EINVAL,
+		    "ps_sampler_read_group: '%s': out has place for %zu counts, and the "
+		    "group has %zu events",
+		    sampler->attr->event.name, out ? count : 0, sampler->member_count + 1);
+	return read_event(sampler, out, count);
 }
 
 uint64_t ps_sampler_lost(const struct ps_sampler *sampler)
@@ -134,7 +152,7 @@ uint64_t ps_sampler_lost(const struct ps_sampler *sampler)
 		return 0;
 	/* By what was taken, where the kernel can't be asked. */
 	uint64_t lost = load(&sampler->lost_records);
-	if (ps__fork_is_same(sampler->fork_generation) && read_event(sampler, &count) == PS_OK &&
+	if (ps__fork_is_same(sampler->fork_generation) && read_event(sampler, &count, 1) == PS_OK &&
 	    count.lost > lost)
 		lost = count.lost;
 	return lost + load(&sampler->lost_samples);

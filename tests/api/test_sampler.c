@@ -305,6 +305,51 @@ START_TEST(samples_hold_counts_and_callchains)
 }
 END_TEST
 
+/* Each sample has what the others counted until then, and the last read has all. */
+START_TEST(samples_hold_the_counts_of_a_group)
+{
+	struct ps_attr *leader = new_attr("page-faults:u", 8, ALL_IDS | PERF_SAMPLE_READ);
+	struct ps_attr *member = new_attr("minor-faults:u", 0, 0);
+	unsigned char *memory = map_pages(PAGES);
+	struct ps_sampler_count counts[2];
+	struct ps_record record;
+	uint64_t last = 0;
+	unsigned samples = 0;
+
+	check_ok(ps_attr_set(leader, PS_ATTR_READ_FORMAT, PERF_FORMAT_GROUP | PERF_FORMAT_ID));
+	struct ps_sampler *sampler = open_sampler(leader, 0, -1, 4);
+	check_ok(ps_sampler_add(sampler, member));
+	check_ok(ps_sampler_start(sampler));
+	touch_pages(memory, PAGES);
+	check_ok(ps_sampler_stop(sampler));
+	check_ok(ps_sampler_read_group(sampler, counts, 2));
+	ck_assert_uint_ge(counts[1].value, PAGES);
+	ck_assert_uint_ge(counts[0].value, counts[1].value);
+	ck_assert_uint_eq(counts[0].running_ns, counts[0].enabled_ns);
+	while (ps_sampler_next(sampler, &record) == PS_OK) {
+		struct ps_record_count first, second;
+		if (record.type != PS_RECORD_SAMPLE)
+			continue;
+		ck_assert_uint_eq(record.sample.counts.count, 2);
+		check_ok(ps_record_count(&record, 0, &first));
+		check_ok(ps_record_count(&record, 1, &second));
+		ck_assert_uint_eq(first.value, 8 * ++samples);
+		/* The kernel counts a fault, and then that it was a minor one. */
+		ck_assert_uint_lt(second.value, first.value);
+		ck_assert_uint_ge(second.value, last);
+		last = second.value;
+	}
+	ck_assert_uint_ge(samples, PAGES / 8);
+	ck_assert_uint_ge(last, PAGES - 8);
+	close(ps_sampler_fd(sampler));
+	ck_assert_int_eq(ps_sampler_add(sampler, member), PS_ECLOST);
+	ck_assert_int_eq(ps_sampler_read_group(sampler, counts, 2), PS_ECLOST);
+	ps_attr_destroy(member);
+	ps_sampler_destroy(sampler);
+	munmap(memory, PAGES * page_bytes());
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sampler");
@@ -317,6 +362,7 @@ int main(void)
 	tcase_add_test(tests, context_switches_are_sampled);
 	tcase_add_test(tests, a_tracepoint_is_sampled_with_its_data);
 	tcase_add_test(tests, samples_hold_counts_and_callchains);
+	tcase_add_test(tests, samples_hold_the_counts_of_a_group);
 	tcase_add_test(tests, times_are_of_the_clock_that_was_asked_for);
 	tcase_add_test(tests, a_frequency_is_kept_about);
 #ifdef REGISTER_IP

@@ -106,6 +106,7 @@ unit_tests = \
 	tests/unit/test_ring \
 	tests/unit/test_run_time \
 	tests/unit/test_sampler \
+	tests/unit/test_sampler_group \
 	tests/unit/test_sampler_open \
 	tests/unit/test_sampler_user \
 	tests/unit/test_search \

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Other events in the group of a sampler's event, which the kernel counts with it and reads at each
+ * sample. */
+#include "sample/sampler.h"
+
+#include "base/error.h"
+#include "base/os.h"
+#include "base/vector.h"
+
+#include <errno.h>
+
+static int check_leader(const struct ps_sampler *sampler)
+{
+	const struct perf_event_attr *words = &sampler->attr->event.attr;
+	const char *name = sampler->attr->event.name;
+
+	if (!(words->sample_type & PERF_SAMPLE_READ) || !(words->read_format & PERF_FORMAT_GROUP))
+		return ps__fail(PS_ECOMBO,
+		                "ps_sampler_add: '%s': its samples hold no counts of a group: make "
+		                "the sampler with PERF_SAMPLE_READ in sample_type and "
+		                "PERF_FORMAT_GROUP in read_format",
+		                name);
+	if (atomic_load(&sampler->state) != PS__SAMPLER_STOPPED)
+		return ps__fail(PS_EISRUN,
+		                "ps_sampler_add: the sampler of '%s' is running: add events before "
+		                "ps_sampler_start",
+		                name);
+	if (sampler->member_count + 1 >= PS_SAMPLER_MOST_EVENTS)
+		return ps__fail(PS_ECNFLCT,
+		                "ps_sampler_add: the group of '%s' has %d events already", name,
+		                PS_SAMPLER_MOST_EVENTS);
+	if (!ps__os_is_event(sampler->fd))
+		return ps__fail(PS_ECLOST,
+		                "ps_sampler_add: '%s': the program has closed the sampler's "
+		                "descriptor",
+		                name);
+	return PS_OK;
+}
+
+static int check_member(const struct ps_attr *attr)
+{
+	const struct perf_event_attr *words = &attr->event.attr;
+
+	if (words->sample_period)
+		return ps__fail(PS_ECOMBO,
+		                "ps_sampler_add: '%s' would write records of its own, for which "
+		                "there is no ring: leave sample_period and sample_freq at 0, or "
+		                "make a sampler of it",
+		                attr->event.name);
+	if (words->pinned || words->exclusive)
+		return ps__fail(PS_ECOMBO,
+		                "ps_sampler_add: '%s': %s is for a whole group: set it for the "
+		                "sampler's event",
+		                attr->event.name, words->pinned ? "pinned" : "exclusive");
+	return ps__sampler_check_fields(attr);
+}
+
+/* The kernel wants one clock, and one way of reading and inheriting, for a whole group. */
+static void follow(struct perf_event_attr *words, const struct perf_event_attr *leader)
+{
+	words->disabled = 0;
+	words->enable_on_exec = 0;
+	words->use_clockid = leader->use_clockid;
+	words->clockid = leader->clockid;
+	words->inherit = leader->inherit;
+	words->inherit_thread = leader->inherit_thread;
+	words->read_format = leader->read_format;
+}
+
+static int fail_open(const struct ps_sampler *sampler, const struct ps_attr *asked,
+                     struct ps__event *event, struct ps__place place, int error)
+{
+	if (error == EINVAL) {
+		struct ps__event alone = *event;
+		int fd = ps__perf_open_settled(&alone, place, -1);
+		if (fd >= 0) {
+			ps__os.close(fd);
+			return ps__fail(
+			    PS_ENOCNTR,
+			    "'%s' can be counted alone, and not together with '%s' and the %zu "
+			    "events that were added before: there are not enough counters, or "
+			    "their PMUs can't be in one group",
+			    event->name, sampler->attr->event.name, sampler->member_count);
+		}
+	}
+	return ps__attr_explain_open(asked, event, ps__sampler_target(sampler), error,
+	                             sampler->member_count + 1);
+}
+
+static int open_member(struct ps_sampler *sampler, const struct ps_attr *asked,
+                       struct ps_attr *attr)
+{
+	struct ps__place place = sampler->place;
+
+	place.pmu_type = ps__sampler_kind(&attr->event, place.cpu);
+	place.user_config1 = 0;
+	int *members =
+	    ps__vector_reserve(sampler->members, sampler->member_count, sampler->member_count + 1,
+	                       &sampler->member_room, sizeof *members);
+	if (!members)
+		return ps__fail_memory("the group of a sampler");
+	sampler->members = members;
+	int fd = ps__perf_open_settled(&attr->event, place, sampler->fd);
+	if (fd < 0)
+		return fail_open(sampler, asked, &attr->event, place, -fd);
+	members[sampler->member_count++] = fd;
+	return PS_OK;
+}
+
+int ps_sampler_add(struct ps_sampler *sampler, const struct ps_attr *attr)
+{
+	struct ps_attr *copy;
+	int result = ps__sampler_refuse(sampler, "ps_sampler_add");
+
+	if (result != PS_OK)
+		return result;
+	if (!attr)
+		return ps__fail(PS_EINVAL, "ps_sampler_add: attr is NULL");
+	result = check_leader(sampler);
+	if (result == PS_OK)
+		result = check_member(attr);
+	if (result == PS_OK)
+		result = ps_attr_clone(&copy, attr);
+	if (result != PS_OK)
+		return result;
+	follow(&copy->event.attr, &sampler->attr->event.attr);
+	result = open_member(sampler, attr, copy);
+	ps_attr_destroy(copy);
+	return result;
+}
