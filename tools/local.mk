@@ -98,6 +98,7 @@ tools_libtools_la_SOURCES = \
 	tools/terminal.h \
 	tools/timeline.c \
 	tools/timeline.h \
+	tools/timeline_counters.c \
 	tools/timeline_events.c \
 	tools/timeline_json.c \
 	tools/timeline_run.c \

@@ -47,12 +47,20 @@ static bool make_room(struct tool_stream *stream)
 	return blocks[count] != NULL;
 }
 
+/* A counter is read before its task leaves the CPU, if the clock tells that or not. */
+static bool is_before(const struct tool_slice_record *record, const struct tool_slice_record *other)
+{
+	if (record->time_ns != other->time_ns)
+		return record->time_ns < other->time_ns;
+	return record->kind == TOOL_RECORD_READ;
+}
+
 /* A record is written a little after its time was taken, and an interrupt may write one between. */
 static void append(struct tool_stream *stream, const struct tool_slice_record *record)
 {
 	size_t at = stream->count++;
 
-	for (; at > 0 && record_at(stream, at - 1)->time_ns > record->time_ns; at--)
+	for (; at > 0 && is_before(record, record_at(stream, at - 1)); at--)
 		*record_at(stream, at) = *record_at(stream, at - 1);
 	*record_at(stream, at) = *record;
 	if (record->time_ns > stream->last_ns)
@@ -97,8 +105,13 @@ static uint64_t next_ns(const struct tool_stream *stream)
 
 static bool is_earlier(const struct tool_slice_records *records, size_t one, size_t other)
 {
-	return next_ns(&records->streams[records->heap[one]]) <
-	       next_ns(&records->streams[records->heap[other]]);
+	uint64_t first_ns = next_ns(&records->streams[records->heap[one]]);
+	uint64_t second_ns = next_ns(&records->streams[records->heap[other]]);
+
+	if (first_ns != second_ns)
+		return first_ns < second_ns;
+	/* What is known of no CPU is known before. */
+	return records->heap[one] < records->heap[other];
 }
 
 /* Puts the stream at this place of the heap below those that are earlier. */
@@ -119,6 +132,44 @@ static void sink(struct tool_slice_records *records, size_t at)
 	}
 }
 
+/*
+ * A task that has ended leaves its CPU after the record of its end, without a number of its own. So
+ * the first reads after that record are moved before it. A CPU's reads of one switch stand one
+ * behind the other.
+ */
+static void give_reads_to_ended(struct tool_stream *stream, size_t exit)
+{
+	const struct tool_slice_record ended = *record_at(stream, exit);
+	size_t at = exit + 1;
+
+	for (; at < stream->count; at++) {
+		uint16_t kind = record_at(stream, at)->kind;
+		if (kind == TOOL_RECORD_READ)
+			break;
+		if (kind == TOOL_RECORD_IN || kind == TOOL_RECORD_HOLE || kind == TOOL_RECORD_EXIT)
+			return;
+	}
+	uint64_t time_ns = at < stream->count ? record_at(stream, at)->time_ns : 0;
+	for (size_t to = exit; at < stream->count; at++, to++) {
+		struct tool_slice_record read = *record_at(stream, at);
+		if (read.kind != TOOL_RECORD_READ || read.time_ns != time_ns)
+			return;
+		read.time_ns = ended.time_ns;
+		read.tid = ended.tid;
+		for (size_t i = at; i > to; i--)
+			*record_at(stream, i) = *record_at(stream, i - 1);
+		*record_at(stream, to) = read;
+	}
+}
+
+static void give_reads(struct tool_stream *stream)
+{
+	for (size_t i = stream->count; i > 0; i--) {
+		if (record_at(stream, i - 1)->kind == TOOL_RECORD_EXIT)
+			give_reads_to_ended(stream, i - 1);
+	}
+}
+
 int tool_slice_records_begin(struct tool_slice_records *records, uint64_t end_ns)
 {
 	records->end_ns = end_ns;
@@ -128,6 +179,7 @@ int tool_slice_records_begin(struct tool_slice_records *records, uint64_t end_ns
 	if (!records->heap)
 		return ps__fail_memory("the order of the records");
 	for (size_t i = 0; i < records->stream_count; i++) {
+		give_reads(&records->streams[i]);
 		if (records->streams[i].count)
 			records->heap[records->heap_count++] = i;
 	}
@@ -239,18 +291,28 @@ static void hear_sample(void *context, const struct ps_session_record *heard)
 	tool_slice_records_add(context, &record);
 }
 
+void tool_slice_records_add_hole(struct tool_slice_records *records, int cpu, uint64_t begin_ns,
+                                 uint64_t end_ns, uint64_t lost)
+{
+	const struct tool_slice_record record = {.time_ns = begin_ns,
+	                                         .extra = end_ns,
+	                                         .tid = lost < UINT32_MAX ? (uint32_t)lost
+	                                                                  : UINT32_MAX,
+	                                         .cpu = cpu,
+	                                         .kind = TOOL_RECORD_HOLE};
+
+	records->lost += lost;
+	tool_slice_records_add(records, &record);
+}
+
 static void hear_lost(void *context, const struct ps_session_record *heard)
 {
 	struct tool_slice_records *records = context;
-	uint64_t lost = heard->record->body.lost;
-	struct tool_slice_record record = begin_record(heard->record, TOOL_RECORD_HOLE);
-	const struct tool_stream *stream = find_stream(records, record.cpu);
+	const struct ps_record *record = heard->record;
+	const struct tool_stream *stream = find_stream(records, (int)record->cpu);
 
-	records->lost += lost;
-	record.time_ns = stream ? stream->last_ns : 0;
-	record.extra = heard->record->time;
-	record.tid = lost < UINT32_MAX ? (uint32_t)lost : UINT32_MAX;
-	tool_slice_records_add(records, &record);
+	tool_slice_records_add_hole(records, (int)record->cpu, stream ? stream->last_ns : 0,
+	                            record->time, record->body.lost);
 }
 
 struct ps_listener tool_slice_records_listener(struct tool_slice_records *records)

@@ -16,6 +16,7 @@ enum tool_record_kind {
 	TOOL_RECORD_EXEC,   /* as NAME, and a new program */
 	TOOL_RECORD_MAPPED, /* code of a program */
 	TOOL_RECORD_COUNT,  /* extra: how many events happened */
+	TOOL_RECORD_READ,   /* extra: how many happened since the CPU's switch before */
 	TOOL_RECORD_HOLE,   /* extra: its end; tid: how many records were lost, at most 2^32 - 1 */
 	TOOL_RECORD_THERE,  /* was there at the beginning; extra: when it was read */
 	TOOL_RECORD_RUNNABLE, /* so, and was runnable then */
@@ -28,7 +29,7 @@ struct tool_slice_record {
 	uint32_t pid, tid;
 	int cpu;
 	uint16_t kind;
-	uint16_t event; /* COUNT: which */
+	uint16_t event; /* COUNT, READ: which */
 };
 
 /* In blocks: what is there is never moved, whatever comes. */
@@ -57,6 +58,9 @@ struct tool_slice_records {
 /* The functions of a listener keep records by this. False: is_full. */
 bool tool_slice_records_add(struct tool_slice_records *records,
                             const struct tool_slice_record *record);
+/* Records of the CPU were lost in this time: so many, at most 2^32 - 1 of which are told. */
+void tool_slice_records_add_hole(struct tool_slice_records *records, int cpu, uint64_t begin_ns,
+                                 uint64_t end_ns, uint64_t lost);
 /* The index of a copy; SIZE_MAX for lack of memory. */
 size_t tool_slice_records_name(struct tool_slice_records *records, const char *name);
 /* From here on tool_slice_records_next gives all in the order of time; holes last until end_ns at

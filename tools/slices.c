@@ -77,6 +77,24 @@ void tool_slices_note_ran(struct tool_slices *slices, uint32_t tid, int cpu, uin
 	tool_slice_records_add(&slices->records, &record);
 }
 
+void tool_slices_note_read(struct tool_slices *slices, const struct tool_slices_read *read)
+{
+	const struct tool_slice_record record = {.time_ns = read->time_ns,
+	                                         .extra = read->count,
+	                                         .tid = read->tid,
+	                                         .cpu = read->cpu,
+	                                         .kind = TOOL_RECORD_READ,
+	                                         .event = (uint16_t)read->event};
+
+	tool_slice_records_add(&slices->records, &record);
+}
+
+void tool_slices_note_hole(struct tool_slices *slices, int cpu, uint64_t begin_ns, uint64_t end_ns,
+                           uint64_t lost)
+{
+	tool_slice_records_add_hole(&slices->records, cpu, begin_ns, end_ns, lost);
+}
+
 /* A task without a record of its creation was there before, unless that may have been lost: then it
  * is known from here on, or from the end of the hole if it was on the CPU since. */
 static struct tool_task *meet(struct tool_slices *slices, const struct tool_slice_record *record)
@@ -233,6 +251,20 @@ static void play_own(struct tool_slices *slices, const struct tool_slice_record 
 	}
 }
 
+/* All tasks of the machine leave a CPU now and then: most are not of the observation. */
+static void play_read(struct tool_slices *slices, const struct tool_slice_record *record)
+{
+	struct tool_task *task = record->tid == TOOL_TID_ON_CPU
+	                             ? tool_hole_find_on(slices, record->cpu)
+	                             : tool_task_find(slices, record->tid);
+
+	if (!task || task->has_exited)
+		return;
+	tool_task_be_on(slices, task, record->cpu, record->time_ns);
+	if (record->event < slices->events)
+		task->now.counts[record->event] += record->extra;
+}
+
 /* The span of the task that is on the CPU ends now: when its next record comes, other spans of the
  * CPU may have been told. */
 static void play_hole(struct tool_slices *slices, const struct tool_slice_record *record)
@@ -270,6 +302,9 @@ static void play_record(struct tool_slices *slices, const struct tool_slice_reco
 		break;
 	case TOOL_RECORD_RAN:
 		play_ran(slices, record);
+		break;
+	case TOOL_RECORD_READ:
+		play_read(slices, record);
 		break;
 	default:
 		play_own(slices, record);

@@ -118,6 +118,22 @@ bool tool_slices_is_full(const struct tool_slices *slices);
  * newest record of each hardware thread is a hole. */
 void tool_slices_note_lost(struct tool_slices *slices, uint64_t session_lost);
 
+/* What was counted on a CPU since its switch before. */
+struct tool_slices_read {
+	uint64_t time_ns;
+	uint64_t count;
+	uint32_t tid; /* of the task that leaves the CPU */
+	int cpu;
+	size_t event;
+};
+#define TOOL_TID_ON_CPU UINT32_MAX /* in place of a tid: the task that is on the CPU */
+
+/* It is of the span that ends then. */
+void tool_slices_note_read(struct tool_slices *slices, const struct tool_slices_read *read);
+/* Switches of the CPU are missing, which no record of the session tells. */
+void tool_slices_note_hole(struct tool_slices *slices, int cpu, uint64_t begin_ns, uint64_t end_ns,
+                           uint64_t lost);
+
 /* Needed for -p alone. PS_ENOMEM. */
 int tool_slices_note_task(struct tool_slices *slices, const struct tool_slices_there *there);
 /* It has run on this hardware thread, as /proc told at the end. If there is no record of it, it was

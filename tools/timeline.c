@@ -23,9 +23,8 @@ enum {
 
 static const struct tool_option options_of_timeline[] = {
     {'e', "event", "LIST",
-     "count these in each slice, as page-faults:u: what the kernel\n"
-     "writes down one by one (software events, tracepoints, probes,\n"
-     "breakpoints)"},
+     "count these in each slice, as page-faults:u; hardware counters\n"
+     "and clocks need the right to observe whole CPUs"},
     {'p', "pid", "PID", "a running process, until it ends or Ctrl-C"},
     {'o', "output", "FILE",
      "write there instead of stderr; - for stdout. A name that ends in\n" TRACE_END
@@ -263,6 +262,7 @@ int tool_timeline(int argc, char **argv)
 	timeline_sums_clear(&timeline.sums);
 	ps__buffer_clear(&timeline.text);
 	ps__os_free(timeline.there.list);
+	timeline_counters_clear(&timeline);
 	free(timeline.events);
 	tool_names_clear(&timeline.options.events);
 	return status;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * perfsage timeline: timeline.c has the options, timeline_run.c records a command or process,
- * timeline_events.c makes its events, timeline_there.c reads what was there before,
- * timeline_sums.c adds spans up, and timeline_text.c, _json.c and _trace.c show them.
+ * timeline_events.c makes its events, timeline_counters.c reads counters, timeline_there.c reads
+ * what was there before, timeline_sums.c adds spans up, and timeline_text.c, _json.c and _trace.c
+ * show them.
  */
 #ifndef PS_TOOLS_TIMELINE_H
 #define PS_TOOLS_TIMELINE_H
@@ -27,7 +28,9 @@ struct timeline_event {
 	const char *name;
 	bool is_counted;      /* else its counts aren't known */
 	bool is_of_user_only; /* the kernel's part may not be observed */
-	size_t index;         /* of a counted one, in the session and in spans */
+	size_t index;         /* of a counted one, in spans; those of the session come first */
+	enum ps_status status;
+	struct ps_attr *counter; /* until it is opened: an event that isn't written one by one */
 };
 
 struct timeline_cpu {
@@ -91,7 +94,8 @@ struct timeline {
 	struct timeline_tracks *tracks; /* of the trace; NULL: there is none */
 	struct ps_session *session;
 	struct tool_slices *slices;
-	struct timeline_threads there; /* of -p */
+	struct timeline_counters *counters; /* NULL: none is needed */
+	struct timeline_threads there;      /* of -p */
 	struct timeline_event *events;
 	size_t event_count, counted;
 	struct timeline_sums sums;
@@ -105,6 +109,19 @@ struct timeline {
 int timeline_events_add(struct timeline *timeline);
 /* After the start: which of them are of user space alone. */
 void timeline_events_note_user(struct timeline *timeline);
+
+/* timeline_counters.c: opens the events that have an attr `counter`; complains of those that can't
+ * be known. -1 after a complaint, as also from the start. */
+int timeline_counters_open(struct timeline *timeline);
+int timeline_counters_start(struct timeline *timeline);
+/* Takes what is in the rings. */
+void timeline_counters_read(struct timeline *timeline);
+void timeline_counters_stop(struct timeline *timeline);
+/* At the end. Returns how many switches were lost. */
+uint64_t timeline_counters_close(struct timeline *timeline);
+/* The part of the time in which the counters had to wait. */
+double timeline_counters_waited(const struct timeline *timeline);
+void timeline_counters_clear(struct timeline *timeline);
 
 /* timeline_there.c: the threads of the process, at begin_ns and at the end. -1 after a complaint.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The events of perfsage timeline. A slice has those that the kernel can write down one by one, as
- * samples of a period of 1: they fall into slices by task, hardware thread and time. Counters have
- * no such records, so their counts are not known.
+ * The events of perfsage timeline. Those that the kernel can write down one by one, as samples of a
+ * period of 1, fall into slices by task, hardware thread and time. The others are counters, which
+ * are read at each switch: timeline_counters.c.
  */
 #include "tools/timeline.h"
 
@@ -41,19 +41,15 @@ static bool is_one_by_one(const struct ps__event *event)
 	}
 }
 
-static void complain_uncounted(const char *name)
+/* Does it count for more than a hardware thread? */
+static bool is_shared(const struct ps__event *event)
 {
-	tool_complain("'%s' is not known by slice: the kernel writes down software events, "
-	              "tracepoints, probes and breakpoints one by one, and no others; 'perfsage "
-	              "stat --tasks' counts it by task and hardware thread",
-	              name);
+	return event->klass == PS__EVENT_CLASS_OTHER || event->scope != PS_SCOPE_THREAD;
 }
 
-/* 1; 0 after a complaint: it is not known. */
-static int add_attr(struct timeline *timeline, struct ps_attr *attr, const char *name)
+/* False after a complaint: it is not known. */
+static bool add_attr(struct timeline *timeline, struct ps_attr *attr)
 {
-	if (!is_one_by_one(&attr->event))
-		return complain_uncounted(name), 0;
 	int code = ps_attr_set(attr, PS_ATTR_SAMPLE_PERIOD, 1);
 	if (code == PS_OK)
 		code = ps_attr_check(attr, NULL);
@@ -76,10 +72,20 @@ static int add_name(struct timeline *timeline, const char *name)
 	}
 	if (ps_attr_create(&attr, name) != PS_OK)
 		return tool_complain("%s", ps_error_detail()), -1;
-	*event = (struct timeline_event){.name = name, .index = timeline->counted};
-	event->is_counted = add_attr(timeline, attr, name);
-	timeline->counted += event->is_counted;
+	*event = (struct timeline_event){
+	    .name = name, .index = timeline->counted, .status = PS_STATUS_NOT_SUPPORTED};
 	timeline->event_count++;
+	if (is_shared(&attr->event)) {
+		tool_complain("'%s' is not known by slice: it counts for a %s, not for a task",
+		              name, ps_scope_name(attr->event.scope));
+	} else if (!is_one_by_one(&attr->event)) {
+		event->counter = attr;
+		return 0;
+	} else if (add_attr(timeline, attr)) {
+		event->is_counted = true;
+		event->status = PS_STATUS_COUNTED;
+		timeline->counted++;
+	}
 	ps_attr_destroy(attr);
 	return 0;
 }
@@ -95,14 +101,14 @@ int timeline_events_add(struct timeline *timeline)
 		if (add_name(timeline, names->names[i]) < 0)
 			return -1;
 	}
-	return 0;
+	return timeline_counters_open(timeline);
 }
 
 void timeline_events_note_user(struct timeline *timeline)
 {
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		struct timeline_event *event = &timeline->events[i];
-		if (event->is_counted)
+		if (event->is_counted && event->index < timeline->session->user_events)
 			event->is_of_user_only =
 			    timeline->session->lists.events[event->index].attr->event.user_only;
 	}

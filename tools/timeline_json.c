@@ -91,9 +91,7 @@ static void add_events(struct timeline *timeline)
 		const struct timeline_event *event = &timeline->events[i];
 		ps__json_open_line(json, NULL, '{');
 		ps__json_add_string(json, "event", event->name);
-		ps__json_add_string(json, "status",
-		                    ps_status_name(event->is_counted ? PS_STATUS_COUNTED
-		                                                     : PS_STATUS_NOT_SUPPORTED));
+		ps__json_add_string(json, "status", ps_status_name(event->status));
 		ps__json_add_flags(json, event->is_of_user_only ? PS_VALUE_USER_ONLY : 0);
 		ps__json_close_line(json, '}');
 	}

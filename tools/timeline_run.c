@@ -64,6 +64,7 @@ static enum tool_wakeup read_rings(struct timeline *timeline)
 		if (wakeup != TOOL_WAKEUP_TICK)
 			return wakeup;
 		ps_session_poll(timeline->session, 0);
+		timeline_counters_read(timeline);
 	}
 }
 
@@ -74,9 +75,10 @@ static void close_session(struct timeline *timeline)
 
 	ps_session_poll(timeline->session, 0);
 	timeline_there_read_end(timeline);
+	uint64_t switches = timeline_counters_close(timeline);
 	if (ps_session_stats(timeline->session, &stats) == PS_OK) {
-		timeline->lost = stats.lost;
-		tool_slices_note_lost(timeline->slices, stats.lost);
+		timeline->lost = stats.lost + switches;
+		tool_slices_note_lost(timeline->slices, timeline->lost);
 		if (stats.damaged)
 			tool_complain("%llu records are damaged, and were left out",
 			              (unsigned long long)stats.damaged);
@@ -109,6 +111,11 @@ int timeline_record(struct timeline *timeline, bool *is_recorded)
 	}
 	tool_watcher_hold(&timeline->watcher);
 	timeline->begin_ns = ps__os_now_ns();
+	if (timeline_counters_start(timeline) < 0) {
+		if (command)
+			tool_launch_cancel(&launch);
+		return TOOL_FAILED;
+	}
 	if (!command && timeline_there_read(timeline) < 0)
 		return TOOL_FAILED;
 	int status = command ? tool_launch_go(&launch, command, &timeline->watcher) : TOOL_OK;
@@ -117,6 +124,7 @@ int timeline_record(struct timeline *timeline, bool *is_recorded)
 	timeline->command_pid = command ? launch.pid : 0;
 	enum tool_wakeup wakeup = read_rings(timeline);
 	timeline->end_ns = ps__os_now_ns();
+	timeline_counters_stop(timeline);
 	close_session(timeline);
 	*is_recorded = true;
 	return tool_watcher_status(&timeline->watcher, wakeup);

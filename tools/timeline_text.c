@@ -313,6 +313,17 @@ static void add_notes(struct timeline *timeline)
 		add_note(timeline, &text);
 		break;
 	}
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		if (timeline->events[i].status != PS_STATUS_INCOMPLETE)
+			continue;
+		ps__buffer_add(
+		    &text,
+		    "The counts of '%s' are lower bounds: the counters of its group were "
+		    "taken by others for %.1f%% of the time. Name fewer events.",
+		    timeline->events[i].name, 100 * timeline_counters_waited(timeline));
+		add_note(timeline, &text);
+		break;
+	}
 	ps__buffer_clear(&text);
 }
 

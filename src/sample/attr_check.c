@@ -183,11 +183,21 @@ int ps__attr_open_or_explain(const struct ps_attr *attr, enum ps_attr_field *ref
 	return refuse(refused, blame.field, explain(attr, &blame));
 }
 
+/* Whatever the event: this level permits no whole CPU to a user without privileges. */
+static bool is_cpu_denied(struct ps__target target, int error)
+{
+	long level = 0;
+
+	return target.kind == PS__TARGET_CPU && error == EACCES &&
+	       ps__os_read_long(PS__PARANOID_FILE, &level) == 0 && level > 0;
+}
+
 int ps__attr_explain_open(const struct ps_attr *attr, const struct ps__event *opened,
                           struct ps__target target, int error, size_t needed)
 {
 	bool is_place = error == ESRCH || error == ENODEV || error == EMFILE || error == ENFILE ||
-	                error == ENOMEM || error == EBUSY || error == ENOSPC;
+	                error == ENOMEM || error == EBUSY || error == ENOSPC ||
+	                is_cpu_denied(target, error);
 	int result = is_place ? PS_OK : ps__attr_open_or_explain(attr, NULL);
 
 	return result == PS_OK ? ps__perf_explain(opened, target, error, needed) : result;

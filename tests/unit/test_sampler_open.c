@@ -293,6 +293,9 @@ START_TEST(it_falls_back_to_user_space_and_tells)
 	ps_sampler_destroy(sampler);
 	check_ok(ps_attr_set(attr, PS_ATTR_EXCLUDE_KERNEL, 0));
 	sampler = NULL;
+	/* The remedy is the one that is enough for both. */
+	check_fails(ps_sampler_create(&sampler, attr, -1, 0, 0), PS_EPERM);
+	check_detail("sysctl kernel.perf_event_paranoid=0");
 	check_fails(ps_sampler_create(&sampler, attr, 0, -1, 0), PS_EPERM);
 	check_detail("set exclude_kernel to 1");
 	check_ok(ps_attr_set(attr, PS_ATTR_EXCLUDE_KERNEL, 1));

@@ -203,6 +203,75 @@ START_TEST(the_visitor_ends_the_play)
 }
 END_TEST
 
+START_TEST(what_a_cpu_counted_is_of_the_task_that_leaves_it)
+{
+	executes(100, 10, 0, "prog");
+	reads(150, 10, 0, 5);
+	waits(150, 10, 0);      /* the clock may be too coarse to tell that from the read */
+	reads(180, 77, 0, 900); /* of another process */
+	reads(190, 0, 0, 901);
+	in(200, 10, 1);
+	reads(END_NS, TOOL_TID_ON_CPU, 1, 7);
+	reads(END_NS, TOOL_TID_ON_CPU, 0, 902);
+	check_spans("10 on0+5 0-150; 10 waits 150-200; 10 on1<0+7 200-1000; ");
+	ck_assert_uint_eq(tool_slices_task(slices, 0)->counts[0], 12);
+}
+END_TEST
+
+/* The kernel has taken its number when it leaves the CPU. */
+START_TEST(a_task_that_has_ended_has_what_its_cpu_counted_last)
+{
+	executes(100, 10, 0, "prog");
+	forks(110, 11, 10, 0);
+	in(120, 11, 1);
+	exits(200, 11, 1);
+	reads(203, 0, 1, 6);
+	reads(203, 0, 1, 1);
+	reads(300, 0, 1, 900); /* of another task */
+	forks(310, 12, 10, 0);
+	in(320, 12, 1);
+	exits(330, 12, 1);
+	in(340, 10, 1);
+	reads(350, 0, 1, 901);
+	check_spans("11 ready 110-120; 11 on1+7 120-200.; 12 ready 310-320; 12 on1 320-330.; "
+	            "10 ? 0-340; 10 on1 340-1000; ");
+}
+END_TEST
+
+START_TEST(a_thread_that_was_there_has_its_first_count)
+{
+	const struct tool_slices_there there = {.pid = 10, .tid = 10, .name = "a", .read_ns = 1};
+
+	check_ok(tool_slices_note_task(slices, &there));
+	reads(20, 10, 2, 4);
+	waits(21, 10, 2);
+	check_spans("10 on2+4 0-21; 10 waits 21-1000; ");
+}
+END_TEST
+
+START_TEST(one_that_was_never_switched_has_the_last_count)
+{
+	const struct tool_slices_there there = {
+	    .pid = 10, .tid = 10, .name = "a", .read_ns = 1, .is_runnable = true};
+
+	check_ok(tool_slices_note_task(slices, &there));
+	reads(END_NS, TOOL_TID_ON_CPU, 3, 8);
+	tool_slices_note_ran(slices, 10, 3, END_NS);
+	check_spans("10 on3+8 0-1000; ");
+}
+END_TEST
+
+START_TEST(lost_switches_of_a_cpu_are_a_hole)
+{
+	executes(100, 10, 0, "prog");
+	tool_slices_note_hole(slices, 0, 150, 250, 3);
+	reads(300, 10, 0, 5);
+	waits(300, 10, 0);
+	check_spans("10 on0 0-150; 10 ? 150-250; 10 on0+5 250-300; 10 waits 300-1000; ");
+	ck_assert_uint_eq(tool_slices_hole(slices, 0)->lost, 3);
+}
+END_TEST
+
 /* One allocation fails: all is as it should be, or that is told. */
 static bool run_without(unsigned nth)
 {
@@ -251,6 +320,11 @@ int main(void)
 	tcase_add_test(tests, what_was_there_before_is_told_by_its_first_record);
 	tcase_add_test(tests, a_listed_thread_that_was_created_since_begins_with_its_creation);
 	tcase_add_test(tests, events_belong_to_the_slice_in_which_they_happen);
+	tcase_add_test(tests, what_a_cpu_counted_is_of_the_task_that_leaves_it);
+	tcase_add_test(tests, a_task_that_has_ended_has_what_its_cpu_counted_last);
+	tcase_add_test(tests, a_thread_that_was_there_has_its_first_count);
+	tcase_add_test(tests, one_that_was_never_switched_has_the_last_count);
+	tcase_add_test(tests, lost_switches_of_a_cpu_are_a_hole);
 	tcase_add_test(tests, a_number_that_is_given_again_is_another_task);
 	tcase_add_test(tests, a_thread_that_executes_gets_the_first_threads_number);
 	tcase_add_test(tests, a_program_whose_code_is_never_mapped_is_hidden);

@@ -89,6 +89,15 @@ static inline void counts(uint64_t time, uint32_t tid, uint32_t cpu, size_t even
 	hear(listener.sample, at(time, tid, cpu), event);
 }
 
+/* Counted on the CPU since its last switch, read when the task left it. */
+static inline void reads(uint64_t time, uint32_t tid, int cpu, uint64_t count)
+{
+	const struct tool_slices_read read = {
+	    .time_ns = time, .tid = tid, .cpu = cpu, .count = count};
+
+	tool_slices_note_read(slices, &read);
+}
+
 static inline void loses(uint64_t time, uint32_t cpu)
 {
 	struct ps_record record = at(time, 0, cpu);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perfsage stat on hardware counters: a command that works on the first and on the last CPU, in two
- * packages where there are two. Instructions and cycles are on the right ones, and instructions per
- * cycle are those of the shape.
+ * perfsage stat and timeline on hardware counters: a command that works on the first and on the
+ * last CPU, in two packages where there are two. Instructions and cycles are on the right ones, and
+ * instructions per cycle are those of the shape.
  *
  * Run as `test_lab_stat work FIRST LAST` this program is that command.
  */
@@ -16,10 +16,12 @@
 
 #define PERFSAGE "tools/perfsage"
 #define COUNTS   "/tmp/lab_stat.csv"
+#define SLICES   "/tmp/lab_timeline.txt"
 
 /* Counters go on in the turns of other CPUs, which are mostly idle; and what is around the loops is
  * counted, too. */
 #define TOLERANCE 0.03
+#define BEGINNING 600000
 
 static char program[512];
 
@@ -69,7 +71,7 @@ static void check_near(double value, double wanted, const char *what)
 static void check_counts(const char *type, int first, int last)
 {
 	double cycles = (double)(1u << lab_shift());
-	double begin = 600000;
+	double begin = BEGINNING;
 
 	ck_assert_int_ge((int)value_of(type, first, "instructions:u"), 2 * 8000000);
 	ck_assert_int_le((int)value_of(type, first, "instructions:u"),
@@ -117,17 +119,60 @@ START_TEST(instructions_per_cycle_are_those_of_the_shape)
 }
 END_TEST
 
+/* Adds up the lines of slices, as "0.0001  CPU 1  432.3 us  on  prog 14292  instructions:u 830". */
+static long long sum_of_slices(int wanted)
+{
+	FILE *stream = fopen(SLICES, "re");
+	char line[512];
+	long long sum = 0;
+
+	ck_assert_ptr_nonnull(stream);
+	while (fgets(line, sizeof line, stream)) {
+		double begin;
+		int cpu;
+		const char *count = strstr(line, LAB_INSTRUCTIONS " ");
+		if (count && sscanf(line, " %lf CPU %d", &begin, &cpu) == 2 && cpu == wanted)
+			sum += strtoll(count + strlen(LAB_INSTRUCTIONS), NULL, 10);
+	}
+	fclose(stream);
+	return sum;
+}
+
+static void check_slices(int cpu, long long wanted)
+{
+	long long sum = sum_of_slices(cpu);
+
+	printf("lab: CPU %d: %lld instructions in its slices\n", cpu, sum);
+	ck_assert_int_ge(sum, wanted);
+	ck_assert_int_le(sum, (long long)((double)wanted * (1 + TOLERANCE)) + BEGINNING);
+}
+
+START_TEST(instructions_are_in_the_slices_that_ran_them)
+{
+	char line[1024];
+
+	snprintf(line, sizeof line,
+	         PERFSAGE " timeline -e " LAB_INSTRUCTIONS " --slices -o " SLICES
+	                  " -- %s work 8000000 24000000",
+	         program);
+	ck_assert_msg(system(line) == 0, "failed: %s", line);
+	check_slices(0, 2 * 8000000);
+	check_slices((int)lab_cpus() - 1, 2 * 24000000);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "work"))
 		return work(argv + 2);
 	snprintf(program, sizeof program, "%s", argv[0]);
-	Suite *suite = suite_create("lab: perfsage stat");
+	Suite *suite = suite_create("lab: perfsage stat and timeline");
 	TCase *counts = tcase_create("counts");
 
 	tcase_add_test(counts, instructions_and_cycles_are_on_the_hardware_threads_that_ran_them);
 	tcase_add_test(counts, instructions_and_cycles_are_in_the_packages_that_ran_them);
 	tcase_add_test(counts, instructions_per_cycle_are_those_of_the_shape);
+	tcase_add_test(counts, instructions_are_in_the_slices_that_ran_them);
 	suite_add_tcase(suite, counts);
 	return lab_run(suite);
 }
