@@ -255,12 +255,13 @@ PS_PUBLIC int ps_region_define(struct ps_region **out, struct ps_profile *profil
  *   PS_EINVAL - region is NULL
  *   PS_ECLOST - in a child of fork(): create a profile there
  *   PS_ECNFLCT - from a signal handler that interrupted a call of a profile
- *   PS_ENOMEM - no memory for a path that is new
+ *   PS_ENOMEM - no memory for a path, or for the counts up to here: those come
+ *       at a later boundary
  *   as ps_profile_join
  *
  * Errors after which it is open:
- *   as ps_read - the counts up to here come at a later boundary, and belong to
- *       the region that is innermost then
+ *   as ps_read, but PS_ENOMEM - the counts up to here come at the next boundary
+ *       that succeeds, and belong to the region that was innermost until then
  *
  * Costs about one reading. No lock, and no allocation but for a path or a
  * hardware thread that is new. In a signal handler it is safe without these.

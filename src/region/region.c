@@ -182,6 +182,10 @@ PS__INLINE int region_enter(struct ps_region *region)
 	}
 	if (member->seen == member->depth && ps__rate_chooses(rate, &member->random)) {
 		result = ps__member_boundary(member, &now_ns);
+		/* Of all errors of a boundary this one is also that of a region that can't be
+		 * opened. So it isn't: the caller need not ask which it was. */
+		if (__builtin_expect(result == PS_ENOMEM, 0))
+			return result;
 		member->seen++;
 		const struct ps__slow *slow =
 		    atomic_load_explicit(&region->slow, memory_order_acquire);

@@ -3,6 +3,7 @@
  * of visits. */
 #include "support/regions.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 START_TEST(counts_belong_to_the_innermost_region)
@@ -34,6 +35,37 @@ START_TEST(counts_belong_to_the_innermost_region)
 	ck_assert_int_eq(own("outer/inner", -1), 20);
 	regions_end();
 	ck_assert_int_eq(scene_total(EVENT).value, 67);
+}
+END_TEST
+
+/* Whatever finds no memory: the region isn't open then, and its counts are the root's. */
+START_TEST(a_region_that_found_no_memory_is_not_open)
+{
+	unsigned refused = 0, nth = 1;
+	bool happened = true;
+
+	for (; happened; nth++) {
+		regions_begin(EVENT, "minor-faults", NULL);
+		check_ok(ps_profile_join(regions.profile));
+		struct ps_region *outer = region("outer");
+		fake_set_affinity("0-3");
+		fake_set_cpu((int)nth % 4);
+		fake_advance(PAGE_FAULTS, 3);
+		fake_fail(FAKE_ALLOCATE, nth, ENOMEM);
+		int result = ps_region_enter(outer);
+		happened = fake_fail_happened();
+		fake_fail(FAKE_ALLOCATE, 0, 0);
+		ck_assert(result == PS_OK || result == PS_ENOMEM);
+		ck_assert_uint_eq(ps_region_level(regions.profile), result == PS_OK);
+		refused += result != PS_OK;
+		fake_advance(PAGE_FAULTS, 20);
+		ck_assert_int_eq(ps_region_leave(outer), result == PS_OK ? PS_OK : PS_EINVAL);
+		check_ok(ps_profile_leave(regions.profile));
+		take_paths();
+		ck_assert_int_eq(all("", -1), 23);
+		regions_end();
+	}
+	ck_assert_uint_ge(refused, 2);
 }
 END_TEST
 
@@ -294,6 +326,7 @@ int main(void)
 	tcase_add_test(tests, an_estimate_is_labelled_in_its_path_alone);
 	tcase_add_test(tests, a_flag_stays_with_its_path);
 	tcase_add_test(tests, many_names_and_many_paths_are_found);
+	tcase_add_test(tests, a_region_that_found_no_memory_is_not_open);
 	add_tests(scene_case(suite, "automatic"));
 	add_tests(scene_case_instances(suite, "per-CPU"));
 	add_tests(scene_case_records(suite, "records"));
