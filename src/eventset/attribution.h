@@ -7,6 +7,7 @@
 #include "eventset/eventset.h"
 
 /* As many methods are tried, at most, before what is left when the counts can't be split. */
+/* A set has so many methods with a rank at most: the room of ps__set_rank_methods. */
 #define PS__METHOD_RANKS 2
 
 /* attribution.c: which methods that split the counts are to be tried, best first. */
