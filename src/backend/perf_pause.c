@@ -87,25 +87,68 @@ static int switch_member(struct ps__perf *perf, const struct ps__member *member,
 	return PS_OK;
 }
 
-/* On each kind of cores. */
-static int pause_in(struct ps__perf *perf, size_t instance, size_t event, bool pauses)
+static int pause_link(struct ps__perf *perf, size_t instance, struct ps__group *group, size_t event,
+                      bool pauses)
 {
-	struct ps__group *group = &perf->instances[instance].groups[perf->base.group_of[event]];
+	size_t place = place_of_event(group, event);
+
+	if (place == 0)
+		return hold_leader(perf, instance, group, pauses);
+	return place < group->count ? switch_member(perf, &group->members[place], pauses) : PS_OK;
+}
+
+/* A leader's held total and its carry are still right: what came meanwhile belongs to the event
+ * that was never paused. The sentence of the failure stays. */
+static void undo_link(struct ps__group *group, size_t event, bool pauses)
+{
+	size_t place = place_of_event(group, event);
+
+	if (place == 0)
+		group->members[0].is_held = !pauses;
+	else if (place < group->count && group->members[place].fd >= 0)
+		while (ps__os.ioctl(group->members[place].fd,
+		                    pauses ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+		                    0) < 0 &&
+		       errno == EINTR)
+			;
+}
+
+static struct ps__group *first_link(struct ps__perf *perf, size_t instance, size_t event)
+{
+	return &perf->instances[instance].groups[perf->base.group_of[event]];
+}
+
+/* On each kind of cores. *at: the link that failed; NULL: none. */
+static int pause_in(struct ps__perf *perf, size_t instance, size_t event, bool pauses,
+                    struct ps__group **at)
+{
+	struct ps__group *group = first_link(perf, instance, event);
 	int result = PS_OK;
 
-	for (; group && result == PS_OK; group = group->next) {
-		size_t place = place_of_event(group, event);
-		if (place == 0)
-			result = hold_leader(perf, instance, group, pauses);
-		else if (place < group->count)
-			result = switch_member(perf, &group->members[place], pauses);
+	while (group && result == PS_OK) {
+		result = pause_link(perf, instance, group, event, pauses);
+		if (result == PS_OK)
+			group = group->next;
 	}
+	*at = group;
 	return result;
+}
+
+/* Up to a link of an instance, which failed. */
+static void undo_before(struct ps__perf *perf, size_t instance, const struct ps__group *end,
+                        size_t event, bool pauses)
+{
+	for (size_t i = 0; i <= instance; i++) {
+		struct ps__group *group = first_link(perf, i, event);
+		for (; group && group != end; group = group->next)
+			undo_link(group, event, pauses);
+	}
 }
 
 int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
 {
 	struct ps__perf *perf = (struct ps__perf *)backend;
+	struct ps__group *failed = NULL;
 	int result = PS_OK;
 
 	if (perf->base.group_of[event] == PS__NO_GROUP)
@@ -113,11 +156,12 @@ int ps__perf_pause_event(struct ps__backend *backend, size_t event, bool pauses)
 	if (perf->is_lost)
 		return ps__perf_fail_lost(perf);
 	for (size_t instance = 0; instance < perf->base.instances; instance++) {
-		result = pause_in(perf, instance, event, pauses);
+		result = pause_in(perf, instance, event, pauses, &failed);
 		if (result == PS_OK)
 			continue;
-		while (instance-- > 0)
-			pause_in(perf, instance, event, !pauses);
+		/* Else it was so before the call. */
+		if (perf->events[event].control.is_paused != pauses)
+			undo_before(perf, instance, failed, event, pauses);
 		break;
 	}
 	return result;

@@ -6,6 +6,8 @@
  */
 #include "test_hybrid.h"
 
+#include <errno.h>
+
 START_TEST(a_generic_name_counts_on_each_kind_of_cores)
 {
 	struct ps_eventset *set = scene_started("instructions", "page-faults", NULL);
@@ -295,6 +297,71 @@ START_TEST(a_set_goes_on_in_another_topology)
 }
 END_TEST
 
+/* Two kinds are two counters of one event. nth: the call that fails. True: it was refused. */
+static bool pause_refused(struct ps_eventset *set, size_t event, bool pauses, enum fake_call call,
+                          unsigned nth)
+{
+	fake_fail(call, nth, EIO);
+	int result =
+	    pauses ? ps_eventset_pause_event(set, event) : ps_eventset_resume_event(set, event);
+	fake_fail(call, 0, 0);
+	if (result != PS_OK)
+		check_detail(call == FAKE_IOCTL ? "ioctl" : "read");
+	return result != PS_OK;
+}
+
+static void work_on_both(void)
+{
+	work(0, 1000);
+	fake_advance(CORE(CPU_CYCLES), 1000);
+	work(2, 300);
+	fake_advance(ATOM(CPU_CYCLES), 300);
+}
+
+/* _i: of the two events, and whether it is paused or resumed. */
+START_TEST(a_refused_pause_leaves_all_kinds_as_they_were)
+{
+	static const char *const names[] = {"instructions", "cycles"};
+	static const enum fake_call calls[] = {FAKE_READ, FAKE_IOCTL};
+	size_t event = (size_t)_i % 2, refused = 0;
+	bool pauses = _i < 2;
+
+	for (unsigned nth = 1; nth < 4; nth++) {
+		struct ps_eventset *set = scene_started(names[0], names[1], NULL);
+		work_on_both();
+		if (!pauses)
+			check_ok(ps_eventset_pause_event(set, event));
+		bool is_refused = pause_refused(set, event, pauses, calls[event], nth);
+		refused += is_refused;
+		bool is_paused = ps_eventset_event_is_paused(set, event);
+		ck_assert_int_eq(is_paused, pauses != is_refused);
+		work_on_both();
+		uint64_t timestamp = 0;
+		check_ok(ps_read(set, scene.root, &timestamp, NULL));
+		ck_assert_int_eq(scene_sum(names[event], timestamp), is_paused ? 1300 : 2600);
+		ck_assert_int_eq(scene_sum(names[!event], timestamp), 2600);
+		scene_check_residual(set);
+		ps_eventset_destroy(set);
+	}
+	ck_assert_uint_ge(refused, 2);
+}
+END_TEST
+
+/* The second call is refused, and the event stays paused. */
+START_TEST(a_refused_second_pause_resumes_nothing)
+{
+	for (unsigned nth = 1; nth < 3; nth++) {
+		struct ps_eventset *set = scene_started("instructions", "cycles", NULL);
+		check_ok(ps_eventset_pause_event(set, 1));
+		ck_assert(pause_refused(set, 1, true, FAKE_IOCTL, nth));
+		work_on_both();
+		check_ok(ps_read(set, scene.root, NULL, NULL));
+		ck_assert_int_eq(scene_total("cycles").value, 0);
+		ps_eventset_destroy(set);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hybrid");
@@ -319,6 +386,8 @@ int main(void)
 	tcase_add_test(unsplit, without_a_split_the_kinds_add_up);
 	tcase_add_test(unsplit, what_was_counted_elsewhere_is_not_hidden);
 	tcase_add_test(unsplit, a_kind_in_the_error_state_takes_nothing_from_the_sum);
+	tcase_add_loop_test(unsplit, a_refused_pause_leaves_all_kinds_as_they_were, 0, 4);
+	tcase_add_test(unsplit, a_refused_second_pause_resumes_nothing);
 	suite_add_tcase(suite, split);
 	suite_add_tcase(suite, unsplit);
 	return scene_run(suite);
