@@ -22,6 +22,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -63,8 +64,10 @@ struct ps_hooks {
 	int (*getrusage)(int who, struct rusage *usage); /* who: RUSAGE_THREAD */
 	int (*poll)(struct pollfd *fds, nfds_t count, int timeout_ms);
 	struct {
-		int (*eventfd)(unsigned initial, int flags);
+		int (*pipe)(int ends[2], int flags); /* pipe2 */
 		ssize_t (*write)(int fd, const void *buffer, size_t size_bytes);
+		/* Is a descriptor still that pipe's? */
+		int (*fstat)(int fd, struct stat *status);
 	} wake; /* what wakes a thread that polls */
 };
 

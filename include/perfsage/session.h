@@ -201,7 +201,7 @@ PS_PUBLIC int ps_session_poll(struct ps_session *session, int timeout_ms);
  *
  * Errors:
  *   PS_EINVAL - session is NULL
- *   PS_ECLOST - it is the parent's
+ *   PS_ECLOST - the program has closed the descriptor that wakes the run, or it is the parent's
  */
 PS_PUBLIC int ps_session_stop(struct ps_session *session);
 

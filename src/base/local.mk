@@ -21,6 +21,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/list.c \
 	src/base/list.h \
 	src/base/os.c \
+	src/base/os_event.c \
 	src/base/os.h \
 	src/base/printable.c \
 	src/base/printable.h \

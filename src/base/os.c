@@ -16,9 +16,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #if __has_include(<sys/rseq.h>)
@@ -145,9 +145,9 @@ static int real_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 #endif
 }
 
-static int real_eventfd(unsigned initial, int flags)
+static int real_fstat(int fd, struct stat *status)
 {
-	return eventfd(initial, flags);
+	return fstat(fd, status);
 }
 
 /* Not the C library's, which is a cancellation point. */
@@ -169,8 +169,8 @@ static void *real_allocate(size_t size_bytes)
 		.getcpu = sched_getcpu, .gettid = real_gettid,                                  \
 		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,         \
 		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,        \
-		.getrusage = real_getrusage, .poll = real_poll, .wake.eventfd = real_eventfd,   \
-		.wake.write = real_write,                                                       \
+		.getrusage = real_getrusage, .poll = real_poll, .wake.pipe = pipe2,             \
+		.wake.write = real_write, .wake.fstat = real_fstat,                             \
 	}
 
 static const struct ps_hooks real_system = REAL_SYSTEM;
@@ -263,8 +263,9 @@ int ps_hooks_set(const struct ps_hooks *hooks)
 	OR_REAL(release);
 	OR_REAL(getrusage);
 	OR_REAL(poll);
-	OR_REAL(wake.eventfd);
+	OR_REAL(wake.pipe);
 	OR_REAL(wake.write);
+	OR_REAL(wake.fstat);
 	find_rseq();
 	return PS_OK;
 }
@@ -324,36 +325,6 @@ void ps__os_free_apart(void *memory)
 {
 	if (memory)
 		ps__os_free(((void **)memory)[-1]);
-}
-
-int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
-                      unsigned long flags)
-{
-	int fd;
-
-	do {
-		fd = ps__os.perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC | flags);
-	} while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
-}
-
-bool ps__os_is_event(int fd)
-{
-	uint64_t id;
-
-	return ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 ||
-	       (errno != EBADF && errno != ENOTTY);
-}
-
-void ps__os_close_event(int fd, bool is_copied)
-{
-	uint64_t id;
-
-	if (fd < 0)
-		return;
-	if (is_copied ? ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0
-	              : ps__os_is_event(fd))
-		ps__os.close(fd);
 }
 
 void *ps__os_pages_create(size_t size_bytes)

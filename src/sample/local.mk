@@ -26,5 +26,6 @@ src_sample_libsample_la_SOURCES = \
 	src/sample/session_hear.c \
 	src/sample/session_open.c \
 	src/sample/session_read.c \
+	src/sample/session_stop.c \
 	src/sample/session_store.c \
 	src/sample/session_sum.c

@@ -109,6 +109,12 @@ static int open_event(struct ps_sampler *sampler, const struct ps_attr *asked)
 	}
 	if (fd < 0)
 		return ps__attr_explain_open(asked, event, ps__sampler_target(sampler), -fd, 1);
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&sampler->id) < 0) {
+		int error = errno;
+		ps__os.close(fd);
+		return ps__fail(PS_ESYS, "'%s': the event has no id: %s", event->name,
+		                strerror(error));
+	}
 	sampler->fd = fd;
 	return PS_OK;
 }
@@ -229,12 +235,10 @@ int ps_sampler_create(struct ps_sampler **out, const struct ps_attr *attr, pid_t
 
 static int tell_kernel(const struct ps_sampler *sampler, unsigned long request, const char *call)
 {
+	if (!ps__os_is_event_of(sampler->fd, sampler->id))
+		return ps__sampler_fail_closed(sampler);
 	if (ps__os.ioctl(sampler->fd, request, 0) >= 0)
 		return PS_OK;
-	if (errno == EBADF || errno == ENOTTY)
-		return ps__fail(PS_ECLOST,
-		                "%s: '%s': the program has closed the sampler's descriptor", call,
-		                sampler->attr->event.name);
 	return ps__fail(PS_ESYS, "%s: '%s': ioctl: %s", call, sampler->attr->event.name,
 	                strerror(errno));
 }
@@ -320,9 +324,9 @@ void ps_sampler_destroy(struct ps_sampler *sampler)
 
 	ps__ring_unmap(&sampler->ring, abandon);
 	for (size_t i = 0; i < sampler->member_count; i++)
-		ps__os_close_event(sampler->members[i], abandon);
+		ps__os_close_event_of(sampler->members[i].fd, sampler->members[i].id);
 	ps__os_free(sampler->members);
-	ps__os_close_event(sampler->fd, abandon);
+	ps__os_close_event_of(sampler->fd, sampler->id);
 	ps_attr_destroy(sampler->attr);
 	ps__os_free(sampler->scratch);
 	ps__os_free(sampler);

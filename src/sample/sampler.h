@@ -24,13 +24,19 @@ enum ps__sampler_state {
 	PS__SAMPLER_STOPPING
 };
 
+struct ps__sampler_member {
+	int fd;
+	uint64_t id; /* the kernel's */
+};
+
 struct ps_sampler {
 	struct ps_attr *attr; /* as it was opened; but for another kind of cores, see place */
 	struct ps_record_config config;
 	struct ps__place place;
 	struct ps__ring ring;
 	int fd;
-	int *members; /* descriptors of the other events of its group */
+	uint64_t id;                        /* the kernel's, of the event */
+	struct ps__sampler_member *members; /* the other events of its group */
 	size_t member_count, member_room;
 	uint64_t fork_generation;
 	uint64_t owner;    /* ps__thread_number of a sampler of its maker; else 0 */
@@ -58,6 +64,8 @@ static inline int ps__sampler_refuse(const struct ps_sampler *sampler, const cha
 	return PS_OK;
 }
 
+/* sampler_read.c: PS_ECLOST, with a sentence. */
+int ps__sampler_fail_closed(const struct ps_sampler *sampler);
 /* sampler_read.c: why the event is hung up; a code, with a sentence. */
 int ps__sampler_fail_ended(const struct ps_sampler *sampler);
 /* What can be opened, and can't be read here, or never happens. */

@@ -8,6 +8,7 @@
 #include "base/vector.h"
 
 #include <errno.h>
+#include <string.h>
 
 static int check_leader(const struct ps_sampler *sampler)
 {
@@ -29,11 +30,8 @@ static int check_leader(const struct ps_sampler *sampler)
 		return ps__fail(PS_ECNFLCT,
 		                "ps_sampler_add: the group of '%s' has %d events already", name,
 		                PS_SAMPLER_MOST_EVENTS);
-	if (!ps__os_is_event(sampler->fd))
-		return ps__fail(PS_ECLOST,
-		                "ps_sampler_add: '%s': the program has closed the sampler's "
-		                "descriptor",
-		                name);
+	if (!ps__os_is_event_of(sampler->fd, sampler->id))
+		return ps__sampler_fail_closed(sampler);
 	return PS_OK;
 }
 
@@ -94,7 +92,7 @@ static int open_member(struct ps_sampler *sampler, const struct ps_attr *asked,
 
 	place.pmu_type = ps__sampler_kind(&attr->event, place.cpu);
 	place.user_config1 = 0;
-	int *members =
+	struct ps__sampler_member *members =
 	    ps__vector_reserve(sampler->members, sampler->member_count, sampler->member_count + 1,
 	                       &sampler->member_room, sizeof *members);
 	if (!members)
@@ -103,7 +101,15 @@ static int open_member(struct ps_sampler *sampler, const struct ps_attr *asked,
 	int fd = ps__perf_open_settled(&attr->event, place, sampler->fd);
 	if (fd < 0)
 		return fail_open(sampler, asked, &attr->event, place, -fd);
-	members[sampler->member_count++] = fd;
+	struct ps__sampler_member *member = &members[sampler->member_count];
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&member->id) < 0) {
+		int error = errno;
+		ps__os.close(fd);
+		return ps__fail(PS_ESYS, "'%s': the event has no id: %s", attr->event.name,
+		                strerror(error));
+	}
+	member->fd = fd;
+	sampler->member_count++;
 	return PS_OK;
 }
 

@@ -95,14 +95,15 @@ static int slice_ms(int timeout_ms, uint64_t deadline_ns)
 static int poll_once(const struct ps_sampler *sampler, int slice, bool *has_ended)
 {
 	struct pollfd pollfd = {.fd = sampler->fd, .events = POLLIN};
-	const char *name = sampler->attr->event.name;
 
 	if (ps__os.poll(&pollfd, 1, slice) < 0)
 		return errno == EINTR ? PS_OK
-		                      : ps__fail(PS_ESYS, "'%s': poll: %s", name, strerror(errno));
-	if (pollfd.revents & POLLNVAL)
-		return ps__fail(PS_ECLOST, "'%s': the program has closed the sampler's descriptor",
-		                name);
+		                      : ps__fail(PS_ESYS, "'%s': poll: %s",
+		                                 sampler->attr->event.name, strerror(errno));
+	/* A file of the program under the number may always be readable. */
+	if (pollfd.revents &&
+	    (pollfd.revents & POLLNVAL || !ps__os_is_event_of(sampler->fd, sampler->id)))
+		return ps__sampler_fail_closed(sampler);
 	/* POLLERR is what newer kernels say of an event that an exec has removed. */
 	*has_ended = (pollfd.revents & (POLLHUP | POLLERR)) != 0;
 	return PS_OK;

@@ -80,15 +80,20 @@ static void unpack(const struct ps_sampler *sampler, const uint64_t *numbers,
 	}
 }
 
+int ps__sampler_fail_closed(const struct ps_sampler *sampler)
+{
+	return ps__fail(PS_ECLOST, "'%s': the program has closed the sampler's descriptor",
+	                sampler->attr->event.name);
+}
+
 /* The first `count` of the group, of which 1 is there always. */
 static int read_event(const struct ps_sampler *sampler, struct ps_sampler_count *out, size_t count)
 {
 	uint64_t numbers[MOST_NUMBERS] = {0};
 
 	/* Else something could be read that is the program's, and be missing there. */
-	if (!ps__os_is_event(sampler->fd))
-		return ps__fail(PS_ECLOST, "'%s': the program has closed the sampler's descriptor",
-		                sampler->attr->event.name);
+	if (!ps__os_is_event_of(sampler->fd, sampler->id))
+		return ps__sampler_fail_closed(sampler);
 	ssize_t length = ps__os_read_retried(sampler->fd, numbers, sizeof numbers);
 
 	if (length == 0)

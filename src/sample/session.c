@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define LARGEST_RING      ((size_t)1 << 36)
@@ -95,7 +94,7 @@ static int check_process(pid_t pid)
 /* ps_session_destroy releases all of it, also if this fails. */
 static int session_fill(struct ps_session *session, const struct ps_session_options *options)
 {
-	session->stop_fd = session->task.fd = -1;
+	session->stop.ends[0] = session->stop.ends[1] = session->task.fd = -1;
 	session->fork_generation = ps__fork_generation();
 	if (options)
 		session->options = *options;
@@ -115,13 +114,7 @@ static int session_fill(struct ps_session *session, const struct ps_session_opti
 			result = ps__task_open(&session->task, session->pid);
 		session->task.is_process = true;
 	}
-	if (result != PS_OK)
-		return result;
-	session->stop_fd = ps__os.wake.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
-	if (session->stop_fd >= 0)
-		return PS_OK;
-	return ps__fail(errno == EMFILE || errno == ENFILE ? PS_ECOUNT : PS_ESYS,
-	                "a session's eventfd: %s", strerror(errno));
+	return result == PS_OK ? ps__session_open_stop(session) : result;
 }
 
 int ps_session_create(struct ps_session **out, pid_t pid, const struct ps_session_options *options)
@@ -368,8 +361,7 @@ void ps_session_destroy(struct ps_session *session)
 	ps__session_close(session, abandon);
 	for (size_t i = 0; i < lists->event_count; i++)
 		ps_attr_destroy(lists->events[i].attr);
-	if (session->stop_fd >= 0)
-		ps__os.close(session->stop_fd);
+	ps__session_close_stop(session);
 	ps__task_close(&session->task);
 	ps__os_free(lists->events);
 	ps__os_free(lists->cpus);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A session inside. session.c makes it, session_attach.c finds the threads, session_open.c opens
- * one of them, session_read.c reads the rings, session_hear.c gives records to the listener,
- * session_sum.c adds samples up, session_store.c puts the sums in the tree.
+ * one of them, session_read.c reads the rings, session_stop.c wakes the reader, session_hear.c
+ * gives records to the listener, session_sum.c adds samples up, session_store.c puts the sums in
+ * the tree.
  */
 #ifndef PS_SAMPLE_SESSION_H
 #define PS_SAMPLE_SESSION_H
@@ -34,6 +35,7 @@ struct ps__session_instance {
 
 struct ps__session_ring {
 	struct ps__ring ring;
+	uint64_t id;      /* of the event that is polled */
 	uint64_t scanned; /* up to which session_attach.c has looked for new tasks */
 	int fd;           /* polled; -1: not, or no more */
 };
@@ -80,6 +82,13 @@ struct ps__session_store {
 	struct ps__history **histories; /* by a Thread's place in the topology */
 };
 
+/* A pipe, with a byte for each stop that is still to be taken. */
+struct ps__session_stop {
+	int ends[2]; /* -1: not open */
+	dev_t device;
+	ino_t number;
+};
+
 struct ps_session {
 	pid_t pid;
 	struct ps_session_options options;
@@ -88,10 +97,10 @@ struct ps_session {
 	struct ps__session_lists lists;
 	struct ps__session_sum *sums; /* for each event all Threads of the topology */
 	struct ps__session_store store;
-	struct pollfd *polled; /* of the rings, and stop_fd at the end */
+	struct pollfd *polled; /* the stop, and the rings */
 	void *scratch;         /* for a record that wraps */
 	uint64_t fork_generation;
-	int stop_fd;
+	struct ps__session_stop stop;
 	size_t user_events; /* of lists.events: behind them is the leader */
 	bool is_started;
 	bool is_closing; /* descriptors are closed, and each event has a ring */
@@ -127,6 +136,13 @@ size_t ps__session_needs(const struct ps_session *session, size_t threads);
 size_t ps__session_descriptors(const struct ps_session *session);
 /* Closes events and rings. abandon: in a forked child. */
 void ps__session_close(struct ps_session *session, bool abandon);
+
+/* session_stop.c. Asks which end of it is polled; takes one stop: PS_ENOTRUN. PS_OK: there is
+ * none. */
+int ps__session_open_stop(struct ps_session *session);
+int ps__session_take_stop(const struct ps_session *session, short revents);
+void ps__session_close_stop(struct ps_session *session);
+int ps__session_fail_closed(void);
 
 /* session_hear.c: one record of a ring. */
 void ps__session_hear(struct ps_session *session, const void *bytes, size_t size_bytes);

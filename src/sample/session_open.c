@@ -23,8 +23,8 @@
 
 #define RING_OF_CPU   ((size_t)512 << 10)
 #define RING_OF_EVENT ((size_t)16 << 10)
-/* One event is open until its descriptor is closed; the eventfd; the process. */
-#define OTHER_DESCRIPTORS 3
+/* One event is open until its descriptor is closed; two for the stop; the process. */
+#define OTHER_DESCRIPTORS 4
 
 size_t ps__session_needs(const struct ps_session *session, size_t threads)
 {
@@ -37,7 +37,7 @@ size_t ps__session_needs(const struct ps_session *session, size_t threads)
 
 size_t ps__session_descriptors(const struct ps_session *session)
 {
-	size_t count = session->stop_fd >= 0;
+	size_t count = 2;
 
 	for (size_t i = 0; i < session->lists.instance_count; i++)
 		count += session->lists.instances[i].fd >= 0;
@@ -97,7 +97,7 @@ static int map_ring(struct ps_session *session, struct ps__session_instance *ins
 	struct ps__session_ring *ring = &lists->rings[lists->ring_count];
 	size_t pages = pages_of_ring(session);
 
-	*ring = (struct ps__session_ring){.fd = is_leader ? instance->fd : -1};
+	*ring = (struct ps__session_ring){.fd = is_leader ? instance->fd : -1, .id = instance->id};
 	int error = ps__ring_map(&ring->ring, instance->fd, pages);
 	if (error)
 		return fail_ring(pages, -error, session->is_closing);
@@ -179,8 +179,12 @@ static int open_instance(struct ps_session *session, size_t event, pid_t tid, si
 	struct ps__session_instance *instance = &lists->instances[lists->instance_count++];
 	*instance = (struct ps__session_instance){.event = (uint32_t)event, .fd = fd};
 	lists->events[event].config = ps__sampler_config(&asked->attr);
-	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&instance->id) < 0)
-		return ps__fail(PS_ESYS, "a session's event has no id: %s", strerror(errno));
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&instance->id) < 0) {
+		int error = errno;
+		ps__os.close(fd);
+		instance->fd = -1;
+		return ps__fail(PS_ESYS, "a session's event has no id: %s", strerror(error));
+	}
 	result = connect_ring(session, instance, cpu_index);
 	return result == PS_OK ? enable(session, instance) : result;
 }
@@ -214,10 +218,8 @@ void ps__session_close(struct ps_session *session, bool abandon)
 	struct ps__session_lists *lists = &session->lists;
 
 	/* The leaders last: the others write into their rings. */
-	for (size_t i = lists->instance_count; i-- > 0;) {
-		if (lists->instances[i].fd >= 0)
-			ps__os_close_event(lists->instances[i].fd, abandon);
-	}
+	for (size_t i = lists->instance_count; i-- > 0;)
+		ps__os_close_event_of(lists->instances[i].fd, lists->instances[i].id);
 	for (size_t i = 0; i < lists->ring_count; i++)
 		ps__ring_unmap(&lists->rings[i].ring, abandon);
 	ps__os_free(lists->instances);

@@ -42,14 +42,6 @@ static void drain_rings(struct ps_session *session)
 		drain_ring(session, &session->lists.rings[i].ring);
 }
 
-/* One call of ps_session_stop is taken back. */
-static bool take_stop(struct ps_session *session)
-{
-	uint64_t one;
-
-	return ps__os.read(session->stop_fd, &one, sizeof one) == (ssize_t)sizeof one;
-}
-
 static bool has_ended(const struct ps_session *session)
 {
 	bool ended = false;
@@ -64,7 +56,7 @@ static nfds_t fill_polled(struct ps_session *session)
 {
 	nfds_t count = 0;
 
-	session->polled[count++] = (struct pollfd){.fd = session->stop_fd, .events = POLLIN};
+	session->polled[count++] = (struct pollfd){.fd = session->stop.ends[0], .events = POLLIN};
 	for (size_t i = 0; i < session->lists.ring_count; i++) {
 		if (session->lists.rings[i].fd >= 0)
 			session->polled[count++] =
@@ -77,16 +69,19 @@ static nfds_t fill_polled(struct ps_session *session)
  * read. */
 static int note_hung_up(struct ps_session *session, nfds_t count)
 {
+	struct ps__session_ring *rings = session->lists.rings;
 	size_t ring = 0;
 
 	for (nfds_t i = 1; i < count; i++, ring++) {
-		while (session->lists.rings[ring].fd < 0)
+		while (rings[ring].fd < 0)
 			ring++;
-		if (session->polled[i].revents & POLLNVAL)
-			return ps__fail(PS_ECLOST,
-			                "the program has closed a descriptor of a session");
-		if (session->polled[i].revents & (POLLHUP | POLLERR))
-			session->lists.rings[ring].fd = -1;
+		short revents = session->polled[i].revents;
+		/* Else a file of the program would wake the reader for ever. */
+		if (revents &&
+		    (revents & POLLNVAL || !ps__os_is_event_of(rings[ring].fd, rings[ring].id)))
+			return ps__session_fail_closed();
+		if (revents & (POLLHUP | POLLERR))
+			rings[ring].fd = -1;
 	}
 	return PS_OK;
 }
@@ -99,11 +94,8 @@ static int wait_once(struct ps_session *session, int timeout_ms)
 	if (ps__os.poll(session->polled, count, timeout_ms) < 0)
 		return errno == EINTR ? PS_OK
 		                      : ps__fail(PS_ESYS, "a session: poll: %s", strerror(errno));
-	if (session->polled[0].revents & POLLNVAL)
-		return ps__fail(PS_ECLOST, "the program has closed a descriptor of a session");
-	if (session->polled[0].revents && take_stop(session))
-		return PS_ENOTRUN;
-	return note_hung_up(session, count);
+	int result = ps__session_take_stop(session, session->polled[0].revents);
+	return result == PS_OK ? note_hung_up(session, count) : result;
 }
 
 static int check_running(const struct ps_session *session, const char *call)
@@ -168,18 +160,4 @@ int ps_session_poll(struct ps_session *session, int timeout_ms)
 		if (result != PS_OK || !waits)
 			return result;
 	}
-}
-
-int ps_session_stop(struct ps_session *session)
-{
-	int result = ps__session_refuse(session, "ps_session_stop");
-	uint64_t one = 1;
-	int error = errno;
-
-	if (result != PS_OK)
-		return result;
-	/* It can fail only when 2^64 stops wait to be taken. */
-	(void)!ps__os.wake.write(session->stop_fd, &one, sizeof one);
-	errno = error;
-	return PS_OK;
 }

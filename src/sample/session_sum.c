@@ -124,8 +124,8 @@ static int read_instance(const struct ps_session *session,
 	uint64_t words[MOST_NUMBERS] = {0};
 	const uint64_t *last = words + 3 + !!(format & PERF_FORMAT_ID);
 
-	if (!ps__os_is_event(instance->fd))
-		return ps__fail(PS_ECLOST, "the program has closed a descriptor of a session");
+	if (!ps__os_is_event_of(instance->fd, instance->id))
+		return ps__session_fail_closed();
 	ssize_t length = ps__os_read_retried(instance->fd, words, sizeof words);
 	if (length <= 0)
 		return fail_read(session, instance, length);

@@ -3,6 +3,7 @@
  * about them. */
 #include "sampler_here.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -192,6 +193,36 @@ START_TEST(a_forked_child_is_refused)
 }
 END_TEST
 
+/* A file of the program, which is always readable, and another sampler's event: _i. */
+START_TEST(a_number_of_something_else_is_told_and_left_open)
+{
+	struct ps_sampler *sampler = open_sampler(new_attr("page-faults:u", 1, ALL_IDS), 0, -1, 1);
+	struct ps_sampler *other = open_sampler(new_attr("minor-faults:u", 1, ALL_IDS), 0, -1, 1);
+	struct ps_sampler_count count = {.value = 0};
+	struct ps_record record;
+	int fd = ps_sampler_fd(sampler), result;
+	int file = _i ? ps_sampler_fd(other) : open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	check_ok(ps_sampler_start(other));
+	check_ok(ps_sampler_start(sampler));
+	ck_assert_int_eq(dup2(file, fd), fd);
+	ck_assert_int_eq(ps_sampler_stop(sampler), PS_ECLOST);
+	ck_assert_int_eq(ps_sampler_read(sampler, &count), PS_ECLOST);
+	/* The records of before are still given; then it is told, if that file wakes the reader. */
+	while ((result = ps_sampler_wait(sampler, _i ? 0 : -1, &record)) == PS_OK)
+		;
+	ck_assert_int_eq(result, _i ? PS_ENOEVST : PS_ECLOST);
+	ps_sampler_destroy(sampler);
+	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+	check_ok(ps_sampler_read(other, &count));
+	check_ok(ps_sampler_stop(other));
+	close(fd);
+	ps_sampler_destroy(other);
+	if (!_i)
+		close(file);
+}
+END_TEST
+
 /* Its number is something else by now: nothing is taken out of that. */
 START_TEST(a_descriptor_that_the_program_closed_is_left_alone)
 {
@@ -278,6 +309,7 @@ int main(void)
 	tcase_add_test(tests, a_process_is_observed_until_it_ends);
 	tcase_add_test(tests, a_forked_child_is_refused);
 	tcase_add_test(tests, a_descriptor_that_the_program_closed_is_left_alone);
+	tcase_add_loop_test(tests, a_number_of_something_else_is_told_and_left_open, 0, 2);
 	tcase_add_test(tests, a_task_of_another_user_is_told_from_a_level);
 	tcase_add_test(tests, inherited_threads_write_into_the_ring);
 	return here_run(suite);

@@ -6,6 +6,8 @@
  */
 #include "session_here.h"
 
+#include <fcntl.h>
+
 #define THREADS 8
 
 /* A thread that touches its share of the pages, now or when it is let go. */
@@ -191,6 +193,109 @@ START_TEST(what_the_program_puts_under_a_closed_number_is_not_read)
 }
 END_TEST
 
+#define NUMBERS 64
+
+/* A file of 8 bytes stands under each number that the session had. */
+struct taken {
+	int file; /* beyond the numbers */
+	int numbers[NUMBERS];
+	size_t count;
+};
+
+static void note_numbers(bool is_open[NUMBERS])
+{
+	for (int number = 0; number < NUMBERS; number++)
+		is_open[number] = fcntl(number, F_GETFD) >= 0;
+}
+
+/* Closes what was opened since, as a daemon does, and opens the file instead. */
+static void take_numbers(struct taken *taken, const bool was_open[NUMBERS])
+{
+	int file = memfd_create("program's", MFD_CLOEXEC);
+
+	ck_assert_int_eq(write(file, "12345678", 8), 8);
+	taken->file = fcntl(file, F_DUPFD_CLOEXEC, NUMBERS);
+	close(file);
+	taken->count = 0;
+	for (int number = 0; number < NUMBERS; number++) {
+		if (was_open[number] || fcntl(number, F_GETFD) < 0)
+			continue;
+		ck_assert_int_eq(dup2(taken->file, number), number);
+		taken->numbers[taken->count++] = number;
+	}
+	lseek(taken->file, 0, SEEK_SET);
+}
+
+static void check_untouched(const struct taken *taken)
+{
+	char bytes[16];
+
+	for (size_t i = 0; i < taken->count; i++)
+		ck_assert_int_ge(fcntl(taken->numbers[i], F_GETFD), 0);
+	ck_assert_int_eq(lseek(taken->file, 0, SEEK_CUR), 0);
+	ck_assert_int_eq(read(taken->file, bytes, sizeof bytes), 8);
+	ck_assert_int_eq(memcmp(bytes, "12345678", 8), 0);
+	for (size_t i = 0; i < taken->count; i++)
+		close(taken->numbers[i]);
+	close(taken->file);
+}
+
+/* _i: is it started? */
+START_TEST(the_programs_files_under_closed_numbers_are_left_alone)
+{
+	struct ps_session_options options = options_of(0);
+	struct taken taken;
+	bool was_open[NUMBERS];
+
+	options.descriptors = NUMBERS / 2;
+	options.shortage = PS_SESSION_CLOSE;
+	note_numbers(was_open);
+	struct ps_session *session = new_session(&options, 0, 1);
+	if (_i)
+		check_ok(ps_session_start(session));
+	take_numbers(&taken, was_open);
+	ck_assert_uint_ge(taken.count, 2 + (size_t)_i);
+	ck_assert_int_eq(ps_session_stop(session), PS_ECLOST);
+	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "closed a descriptor"));
+	ck_assert_int_eq(ps_session_run(session), _i ? PS_ECLOST : PS_ENOTRUN);
+	if (_i)
+		ck_assert_int_eq(ps_session_poll(session, -1), PS_ECLOST);
+	ps_session_destroy(session);
+	check_untouched(&taken);
+}
+END_TEST
+
+/* The kernel gives a new pipe the numbers of the old one. */
+START_TEST(a_session_leaves_the_one_that_was_made_under_its_numbers_alone)
+{
+	struct ps_session_options options = options_of(0);
+	bool was_open[NUMBERS];
+	uint64_t count = 0;
+
+	options.descriptors = NUMBERS / 2;
+	note_numbers(was_open);
+	struct ps_session *session = new_session(&options, 0, 1);
+	if (ps_session_start(session) != PS_OK) {
+		ps_test_skip(ps_error_detail());
+		ps_session_destroy(session);
+		return;
+	}
+	for (int number = 0; number < NUMBERS; number++)
+		if (!was_open[number])
+			close(number);
+	struct ps_session *next = new_session(&options, 0, 1);
+	check_ok(ps_session_start(next));
+	ck_assert_int_eq(ps_session_stop(session), PS_ECLOST);
+	ck_assert_int_eq(ps_session_count(session, 0, &count), PS_ECLOST);
+	ps_session_destroy(session);
+	check_ok(ps_session_poll(next, 0));
+	check_ok(ps_session_count(next, 0, &count));
+	check_ok(ps_session_stop(next));
+	check_ok(ps_session_run(next));
+	ps_session_destroy(next);
+}
+END_TEST
+
 static size_t descriptors_of_budget(struct ps_session_options *options, size_t descriptors)
 {
 	options->descriptors = descriptors;
@@ -206,7 +311,7 @@ START_TEST(too_few_descriptors_are_refused_with_nothing_left_open)
 
 	ck_assert_int_eq(ps_session_start(session), PS_ECOUNT);
 	ck_assert_ptr_nonnull(strstr(ps_error_detail(), "PS_SESSION_CLOSE"));
-	ck_assert_uint_eq(here_count_descriptors(), before + 1);
+	ck_assert_uint_eq(here_count_descriptors(), before + 2);
 	ps_session_destroy(session);
 	ck_assert_uint_eq(here_count_descriptors(), before);
 }
@@ -270,6 +375,8 @@ int main(void)
 	               samples_times_period_is_the_count_within_a_period_for_each_task_and_cpu);
 	tcase_add_test(tests, what_a_ring_has_no_room_for_is_counted);
 	tcase_add_test(tests, what_the_program_puts_under_a_closed_number_is_not_read);
+	tcase_add_loop_test(tests, the_programs_files_under_closed_numbers_are_left_alone, 0, 2);
+	tcase_add_test(tests, a_session_leaves_the_one_that_was_made_under_its_numbers_alone);
 	tcase_add_test(tests, too_few_descriptors_are_refused_with_nothing_left_open);
 	tcase_add_test(tests, closed_descriptors_keep_their_events_and_the_inheritance);
 	tcase_add_test(tests, tasks_names_and_switches_are_heard_without_any_event);

@@ -240,7 +240,7 @@ void fake_install(void)
 	    .release = fake__release,
 	    .getrusage = hook_getrusage,
 	    .poll = fake__poll,
-	    .wake = {fake__eventfd, fake__write},
+	    .wake = {fake__pipe, fake__write, fake__fstat},
 	};
 
 	/* They stay for the process, in memory that the fake kernel doesn't watch. */

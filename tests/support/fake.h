@@ -70,8 +70,9 @@ enum fake_call {
 	FAKE_GETRLIMIT,
 	FAKE_ALLOCATE,
 	FAKE_POLL,
-	FAKE_EVENTFD,
+	FAKE_PIPE,
 	FAKE_WRITE,
+	FAKE_FSTAT,
 	FAKE_CALLS
 };
 /* The nth use from now (1: the next) fails with this errno, once; n = 0 takes the order back. */

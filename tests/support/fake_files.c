@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/stat.h>
 
 struct file {
 	struct file *next;
@@ -265,47 +265,66 @@ static ssize_t file_read(struct fake_fd *slot, void *buffer, size_t size_bytes, 
 	return (ssize_t)size_bytes;
 }
 
-int fake__eventfd(unsigned initial, int flags)
+int fake__pipe(int ends[2], int flags)
 {
-	if (fake__enter(FAKE_EVENTFD))
+	static ino_t last_number;
+
+	if (fake__enter(FAKE_PIPE))
 		return -1;
-	if (flags != (EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE))
-		fake__violation("eventfd(%#x): only semaphores are faked", (unsigned)flags);
-	int fd = fake__fd_new();
-	if (fd < 0)
-		return fake__fail(errno);
-	fake__fd(fd)->is_eventfd = true;
-	fake__fd(fd)->events = initial;
+	if (flags != (O_CLOEXEC | O_NONBLOCK))
+		fake__violation("pipe(%#x): it must not block", (unsigned)flags);
+	int reader = fake__fd_new();
+	int writer = reader < 0 ? -1 : fake__fd_new();
+	if (writer < 0) {
+		int error = errno;
+		fake__unlock();
+		if (reader >= 0)
+			fake__close(reader);
+		errno = error;
+		return -1;
+	}
+	fake__fd(reader)->pipe.number = fake__fd(writer)->pipe.number = ++last_number;
+	fake__fd(writer)->pipe.reader = reader;
+	ends[0] = reader;
+	ends[1] = writer;
 	fake__unlock();
-	return fd;
+	return 0;
+}
+
+int fake__fstat(int fd, struct stat *status)
+{
+	if (fake__enter(FAKE_FSTAT))
+		return -1;
+	const struct fake_fd *slot = fake__fd(fd);
+	if (!slot)
+		return fake__fail(EBADF);
+	*status = (struct stat){.st_dev = 1, .st_ino = slot->pipe.number};
+	fake__unlock();
+	return 0;
 }
 
 ssize_t fake__write(int fd, const void *buffer, size_t size_bytes)
 {
-	uint64_t number = 0;
-
+	(void)buffer;
 	if (fake__enter(FAKE_WRITE))
 		return -1;
-	struct fake_fd *slot = fake__fd(fd);
-	if (!slot || !slot->is_eventfd || size_bytes != sizeof number) {
-		fake__violation("write(%d): no eventfd", fd);
+	const struct fake_fd *slot = fake__fd(fd);
+	struct fake_fd *reader = slot && slot->pipe.reader ? fake__fd(slot->pipe.reader) : NULL;
+	if (!reader) {
+		fake__violation("write(%d): no pipe", fd);
 		return fake__fail(EBADF);
 	}
-	memcpy(&number, buffer, sizeof number);
-	slot->events += number;
+	reader->pipe.bytes += size_bytes;
 	fake__unlock();
 	return (ssize_t)size_bytes;
 }
 
-static ssize_t read_eventfd(struct fake_fd *slot, void *buffer)
+static ssize_t read_pipe(struct fake_fd *slot, size_t size_bytes)
 {
-	const uint64_t one = 1;
+	size_t length = size_bytes < slot->pipe.bytes ? size_bytes : slot->pipe.bytes;
 
-	if (!slot->events)
-		return -EAGAIN;
-	slot->events--;
-	memcpy(buffer, &one, sizeof one);
-	return sizeof one;
+	slot->pipe.bytes -= length;
+	return length ? (ssize_t)length : -EAGAIN;
 }
 
 ssize_t fake__read(int fd, void *buffer, size_t size_bytes)
@@ -320,8 +339,8 @@ ssize_t fake__read(int fd, void *buffer, size_t size_bytes)
 		fake__violation("read(%d): not open", fd);
 		return fake__fail(EBADF);
 	}
-	if (slot->is_eventfd)
-		length = read_eventfd(slot, buffer);
+	if (slot->pipe.number)
+		length = read_pipe(slot, size_bytes);
 	else if (slot->counter)
 		length = fake__counter_read(slot->counter, buffer, size_bytes);
 	else

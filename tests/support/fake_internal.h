@@ -56,8 +56,11 @@ struct fake_fd {
 	struct fake_task *task; /* of a /proc/<tid>/stat */
 	struct fake_counter *counter;
 	bool is_cgroup; /* the folder of one */
-	bool is_eventfd;
-	uint64_t events; /* of an eventfd, with EFD_SEMAPHORE */
+	struct {
+		ino_t number; /* of both ends; 0: it is none */
+		int reader;   /* the other end, of that for writing */
+		size_t bytes;
+	} pipe;
 };
 
 /* Locks, and counts the call. True: it is to fail; the lock is then free again, and errno set. */
@@ -122,7 +125,8 @@ ssize_t fake__pread(int fd, void *buffer, size_t size_bytes, off_t offset);
 int fake__open(const char *path, int flags);
 int fake__close(int fd);
 int fake__list(const char *path, int (*visit)(const char *name, void *context), void *context);
-int fake__eventfd(unsigned initial, int flags);
+int fake__pipe(int ends[2], int flags);
+int fake__fstat(int fd, struct stat *status);
 ssize_t fake__write(int fd, const void *buffer, size_t size_bytes);
 int fake__poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 void fake__clock_pass(uint64_t ns);

@@ -118,11 +118,10 @@ int fake__poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 		return -1;
 	for (nfds_t i = 0; i < count; i++) {
 		const struct fake_fd *fd = fake__fd(fds[i].fd);
-		fds[i].revents = !fd                            ? POLLNVAL
-		                 : fd->is_eventfd && fd->events ? POLLIN
-		                 : fd->is_eventfd               ? 0
-		                 : fd->counter                  ? poll_counter(fd->counter)
-		                                                : POLLNVAL;
+		fds[i].revents = !fd               ? POLLNVAL
+		                 : fd->pipe.number ? (fd->pipe.bytes ? POLLIN : 0)
+		                 : fd->counter     ? poll_counter(fd->counter)
+		                                   : POLLNVAL;
 		ready += fds[i].revents != 0;
 	}
 	if (!ready && timeout_ms < 0)

@@ -233,6 +233,8 @@ static int wait_in_stop(int fd, unsigned long request, unsigned long argument)
 	struct ps_sampler *sampler = (struct ps_sampler *)(uintptr_t)written;
 	struct ps_record record;
 
+	if (request != PERF_EVENT_IOC_DISABLE)
+		return next_ioctl(fd, request, argument);
 	check_fails(ps_sampler_wait(sampler, 1, &record), PS_ENOEVST);
 	check_fails(ps_sampler_stop(sampler), PS_ENOTRUN);
 	check_fails(ps_sampler_start(sampler), PS_EISRUN);

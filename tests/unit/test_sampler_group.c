@@ -62,7 +62,7 @@ START_TEST(a_member_follows_the_samplers_event)
 	ps_attr_destroy(attr);
 	add(sampler, "minor-faults");
 	const struct perf_event_attr *leader = fake_attr_of_fd(ps_sampler_fd(sampler));
-	const struct perf_event_attr *opened = fake_attr_of_fd(sampler->members[0]);
+	const struct perf_event_attr *opened = fake_attr_of_fd(sampler->members[0].fd);
 	ck_assert_uint_eq(opened->config, PERF_COUNT_SW_PAGE_FAULTS_MIN);
 	ck_assert_uint_eq(opened->read_format, leader->read_format);
 	ck_assert_int_eq(opened->clockid, 1);
@@ -70,7 +70,7 @@ START_TEST(a_member_follows_the_samplers_event)
 	ck_assert_uint_eq(opened->sample_period, 0);
 	pid_t tid;
 	int cpu;
-	fake_target_of_fd(sampler->members[0], &tid, &cpu);
+	fake_target_of_fd(sampler->members[0].fd, &tid, &cpu);
 	ck_assert_int_eq(cpu, 1);
 	ps_sampler_destroy(sampler);
 }

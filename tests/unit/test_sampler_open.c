@@ -72,12 +72,13 @@ START_TEST(it_is_started_and_stopped_once)
 	ck_assert(!fake_enabled_of_fd(ps_sampler_fd(sampler)));
 	check_fails(ps_sampler_wait(sampler, -1, &record), PS_ENOTRUN);
 	check_fails(ps_sampler_stop(sampler), PS_ENOTRUN);
-	fake_fail(FAKE_IOCTL, 1, EIO);
+	/* The first one asks whether the descriptor is still the event's. */
+	fake_fail(FAKE_IOCTL, 2, EIO);
 	check_fails(ps_sampler_start(sampler), PS_ESYS);
 	check_ok(ps_sampler_start(sampler));
 	ck_assert(fake_enabled_of_fd(ps_sampler_fd(sampler)));
 	check_fails(ps_sampler_start(sampler), PS_EISRUN);
-	fake_fail(FAKE_IOCTL, 1, EIO);
+	fake_fail(FAKE_IOCTL, 2, EIO);
 	check_fails(ps_sampler_stop(sampler), PS_ESYS);
 	check_ok(ps_sampler_stop(sampler));
 	ck_assert(!fake_enabled_of_fd(ps_sampler_fd(sampler)));

@@ -154,7 +154,7 @@ START_TEST(with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders)
 	ps_session_destroy(session);
 	check_ok(start_with(&session, &options));
 	ck_assert_uint_eq(session->lists.ring_count, 2 * 2 * CPUS);
-	ck_assert_uint_eq(ps__session_descriptors(session), CPUS + 2);
+	ck_assert_uint_eq(ps__session_descriptors(session), CPUS + 3);
 	ps_session_destroy(session);
 }
 END_TEST

@@ -44,14 +44,15 @@ START_TEST(whatever_fails_nothing_is_left)
 	              {FAKE_MMAP, ENOMEM},
 	              {FAKE_LIST, ENOENT},
 	              {FAKE_OPEN, EMFILE},
-	              {FAKE_EVENTFD, ENFILE},
+	              {FAKE_PIPE, ENFILE},
+	              {FAKE_FSTAT, EIO},
 	              {FAKE_POLL, EINTR},
 	              {FAKE_GETRLIMIT, EINVAL}};
 	struct ps_session_options options = usual();
 
 	make_process();
 	if (_i)
-		options.descriptors = CPUS + 3;
+		options.descriptors = CPUS + 4;
 	options.shortage = _i ? PS_SESSION_CLOSE : PS_SESSION_REFUSE;
 	struct ps_attr *attr = new_attr("page-faults");
 	for (size_t fault = 0; fault < sizeof faults / sizeof *faults; fault++) {

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Descriptors of events: opened, told from what the program puts under their numbers, closed. */
+#include "base/os.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+
+int ps__os_open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+                      unsigned long flags)
+{
+	int fd;
+
+	do {
+		fd = ps__os.perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC | flags);
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+bool ps__os_is_event(int fd)
+{
+	uint64_t id;
+
+	return ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 ||
+	       (errno != EBADF && errno != ENOTTY);
+}
+
+bool ps__os_is_event_of(int fd, uint64_t id)
+{
+	uint64_t found = id;
+
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&found) >= 0)
+		return found == id;
+	return errno != EBADF && errno != ENOTTY;
+}
+
+void ps__os_close_event_of(int fd, uint64_t id)
+{
+	if (fd >= 0 && ps__os_is_event_of(fd, id))
+		ps__os.close(fd);
+}
+
+void ps__os_close_event(int fd, bool is_copied)
+{
+	uint64_t id;
+
+	if (fd < 0)
+		return;
+	if (is_copied ? ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0
+	              : ps__os_is_event(fd))
+		ps__os.close(fd);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ps_session_stop, and what it wakes the reader with: a pipe. The program may have closed its ends,
+ * and opened files of its own under their numbers. These are neither written, read nor closed: a
+ * pipe has an inode that nothing else has, as an eventfd does not.
+ */
+#include "sample/session.h"
+
+#include "base/error.h"
+#include "base/os.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_own(const struct ps__session_stop *stop, int end)
+{
+	struct stat status;
+
+	return stop->ends[end] >= 0 && ps__os.wake.fstat(stop->ends[end], &status) == 0 &&
+	       status.st_dev == stop->device && status.st_ino == stop->number;
+}
+
+int ps__session_fail_closed(void)
+{
+	return ps__fail(PS_ECLOST, "the program has closed a descriptor of a session");
+}
+
+int ps__session_open_stop(struct ps_session *session)
+{
+	struct ps__session_stop *stop = &session->stop;
+	struct stat status;
+	int ends[2];
+
+	if (ps__os.wake.pipe(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return ps__fail(errno == EMFILE || errno == ENFILE ? PS_ECOUNT : PS_ESYS,
+		                "a session's pipe: %s", strerror(errno));
+	if (ps__os.wake.fstat(ends[0], &status) < 0) {
+		int error = errno;
+		ps__os.close(ends[0]);
+		ps__os.close(ends[1]);
+		return ps__fail(PS_ESYS, "a session's pipe: fstat: %s", strerror(error));
+	}
+	*stop = (struct ps__session_stop){
+	    .ends = {ends[0], ends[1]}, .device = status.st_dev, .number = status.st_ino};
+	return PS_OK;
+}
+
+int ps__session_take_stop(const struct ps_session *session, short revents)
+{
+	const struct ps__session_stop *stop = &session->stop;
+	char byte;
+
+	if (!revents)
+		return PS_OK;
+	/* Hung up: the other end was closed. */
+	if (revents & (POLLNVAL | POLLHUP) || !is_own(stop, 0))
+		return ps__session_fail_closed();
+	return ps__os.read(stop->ends[0], &byte, 1) == 1 ? PS_ENOTRUN : PS_OK;
+}
+
+void ps__session_close_stop(struct ps_session *session)
+{
+	for (int end = 0; end < 2; end++) {
+		if (is_own(&session->stop, end))
+			ps__os.close(session->stop.ends[end]);
+	}
+}
+
+int ps_session_stop(struct ps_session *session)
+{
+	int result = ps__session_refuse(session, "ps_session_stop");
+	int error = errno;
+
+	if (result != PS_OK)
+		return result;
+	if (!is_own(&session->stop, 1))
+		return ps__session_fail_closed();
+	/* It is refused only when thousands of stops wait to be taken. */
+	(void)!ps__os.wake.write(session->stop.ends[1], "", 1);
+	errno = error;
+	return PS_OK;
+}
