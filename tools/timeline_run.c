@@ -79,6 +79,11 @@ static void close_session(struct timeline *timeline)
 	if (ps_session_stats(timeline->session, &stats) == PS_OK) {
 		timeline->lost = stats.lost + switches;
 		tool_slices_note_lost(timeline->slices, timeline->lost);
+		if (stats.unassigned)
+			tool_complain("%llu samples are left out: another program samples the "
+			              "same software events, and the kernel doesn't tell which "
+			              "of -e they are of",
+			              (unsigned long long)stats.unassigned);
 		if (stats.damaged)
 			tool_complain("%llu records are damaged, and were left out",
 			              (unsigned long long)stats.damaged);

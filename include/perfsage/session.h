@@ -46,7 +46,9 @@ enum ps_session_flag {
 
 /** A record, and what the session knows of it. */
 struct ps_session_record {
-	const struct ps_record *record; /* good until the listener returns */
+	/* Good until the listener returns. A sample that the kernel gave the id of another reader's
+	 * event may lack PS_RECORD_HAS_TIME: time is then that of the record before */
+	const struct ps_record *record;
 	size_t event; /* as counted by ps_session_add; SIZE_MAX: not of an event of the session */
 	uint64_t period;          /* of a sample: how many events it stands for */
 	struct ps_thread *thread; /* the hardware thread it was written on; NULL without a root */
@@ -90,7 +92,10 @@ struct ps_session_stats {
 	uint64_t samples;
 	uint64_t lost;    /* records for which a ring had no room, samples lost by the hardware */
 	uint64_t damaged; /* records that were refused */
-	size_t threads;   /* that were opened one by one; others inherit */
+	/* Samples that the kernel gave the id of another session's or sampler's event, while
+	 * several events of this session may have written them: neither heard nor in a sum */
+	uint64_t unassigned;
+	size_t threads; /* that were opened one by one; others inherit */
 	size_t rings;
 	size_t descriptors; /* that the session has */
 };

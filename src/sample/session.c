@@ -162,19 +162,10 @@ static int check_event(const struct ps_attr *attr)
 	return ps__sampler_check_fields(attr);
 }
 
-static bool is_clock(const struct perf_event_attr *words)
-{
-	return words->type == PERF_TYPE_SOFTWARE && (words->config == PERF_COUNT_SW_CPU_CLOCK ||
-	                                             words->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-/* When a software event happens, Linux prepares one sample for all events of that config, and the
- * first one's id stays in it. The clocks have timers of their own. */
 static bool share_an_id(const struct perf_event_attr *one, const struct perf_event_attr *other)
 {
-	return one->type == PERF_TYPE_SOFTWARE && other->type == PERF_TYPE_SOFTWARE &&
-	       one->config == other->config && one->sample_period && other->sample_period &&
-	       !is_clock(one);
+	return one->config == other->config && ps__session_shares_samples(one) &&
+	       ps__session_shares_samples(other);
 }
 
 static int check_others(const struct ps_session *session, const struct ps__event *event)
@@ -218,7 +209,7 @@ static void complete_event(struct ps__event *event)
 	 * sample each time, whatever the period is. */
 	if (words->freq)
 		words->sample_type |= PERF_SAMPLE_PERIOD;
-	if (is_clock(words))
+	if (ps__session_is_clock(words))
 		limit_clock(words);
 	words->use_clockid = 1;
 	words->clockid = CLOCK_MONOTONIC;

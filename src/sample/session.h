@@ -36,6 +36,7 @@ struct ps__session_instance {
 struct ps__session_ring {
 	struct ps__ring ring;
 	uint64_t id;      /* of the event that is polled */
+	uint64_t last_ns; /* of its latest record; at first of its making */
 	uint64_t scanned; /* up to which session_attach.c has looked for new tasks */
 	int fd;           /* polled; -1: not, or no more */
 };
@@ -104,12 +105,29 @@ struct ps_session {
 	size_t user_events; /* of lists.events: behind them is the leader */
 	bool is_started;
 	bool is_closing; /* descriptors are closed, and each event has a ring */
-	uint64_t records, samples, damaged;
+	uint64_t records, samples, unassigned, damaged;
 	uint64_t lost_by_records; /* of a full ring; the kernel's own count has them, too */
 	uint64_t lost_samples;    /* by the hardware; no count of the kernel has them */
 };
 
 #define PS__SESSION_NO_EVENT SIZE_MAX
+
+static inline bool ps__session_is_clock(const struct perf_event_attr *words)
+{
+	return words->type == PERF_TYPE_SOFTWARE && (words->config == PERF_COUNT_SW_CPU_CLOCK ||
+	                                             words->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/*
+ * When a software event happens, Linux prepares one sample for all events of that config, be they
+ * of one session or of several readers, and each writes it into its own ring. The first one's id
+ * and time stay in it. The clocks have timers of their own.
+ */
+static inline bool ps__session_shares_samples(const struct perf_event_attr *words)
+{
+	return words->type == PERF_TYPE_SOFTWARE && words->sample_period &&
+	       !ps__session_is_clock(words);
+}
 
 /* A call in a child, or without a session. Async-signal-safe unless it fails. */
 static inline int ps__session_refuse(const struct ps_session *session, const char *call)
@@ -145,7 +163,8 @@ void ps__session_close_stop(struct ps_session *session);
 int ps__session_fail_closed(void);
 
 /* session_hear.c: one record of a ring. */
-void ps__session_hear(struct ps_session *session, const void *bytes, size_t size_bytes);
+void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
+                      size_t size_bytes);
 /* The event's index; PS__SESSION_NO_EVENT if the record has no id of the session. */
 size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
                               size_t size_bytes);

@@ -3,6 +3,7 @@
 #include "sample/session.h"
 
 #include "base/error.h"
+#include "base/os.h"
 #include "sample/cursor.h"
 #include "topology/tree.h"
 
@@ -18,15 +19,11 @@ static bool read_id(const void *bytes, size_t size_bytes, uint64_t *id)
 	return true;
 }
 
-size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
-                              size_t size_bytes)
+static size_t find_by_id(const struct ps_session *session, uint64_t id)
 {
 	const struct ps__session_instance *instances = session->lists.instances;
 	size_t from = 0, to = session->lists.instance_count;
-	uint64_t id;
 
-	if (!read_id(bytes, size_bytes, &id))
-		return PS__SESSION_NO_EVENT;
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 		if (instances[middle].id == id)
@@ -37,6 +34,51 @@ size_t ps__session_find_event(const struct ps_session *session, const void *byte
 			to = middle;
 	}
 	return PS__SESSION_NO_EVENT;
+}
+
+size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
+                              size_t size_bytes)
+{
+	uint64_t id;
+
+	return read_id(bytes, size_bytes, &id) ? find_by_id(session, id) : PS__SESSION_NO_EVENT;
+}
+
+static bool may_have_written(const struct ps_session *session, const struct ps__session_ring *ring,
+                             size_t event)
+{
+	if (session->is_closing && find_by_id(session, ring->id) != event)
+		return false;
+	return ps__session_shares_samples(&session->lists.events[event].attr->event.attr);
+}
+
+/* Of a sample with the id of another reader: only the session's own events write into its rings.
+ * Returns how many of them this may be; *event: one. */
+static size_t find_writers(const struct ps_session *session, const struct ps__session_ring *ring,
+                           const void *bytes, size_t size_bytes, size_t *event)
+{
+	const struct perf_event_header *header = bytes;
+	struct ps_record record;
+	size_t count = 0;
+
+	for (size_t i = 0; header->type == PERF_RECORD_SAMPLE && i < session->user_events; i++) {
+		if (!may_have_written(session, ring, i) ||
+		    ps_record_parse(&session->lists.events[i].config, bytes, size_bytes, &record) !=
+		        PS_OK)
+			continue;
+		count++;
+		*event = i;
+	}
+	return count;
+}
+
+/* Its time may be by the clock of the other reader. A ring is in the order of time. */
+static void check_time(struct ps_record *record, const struct ps__session_ring *ring)
+{
+	if (record->time >= ring->last_ns && record->time <= ps__os_now_ns())
+		return;
+	record->has &= ~(uint64_t)PS_RECORD_HAS_TIME;
+	record->time = ring->last_ns;
 }
 
 static ps_session_hear *find_hearer(const struct ps_listener *listener, uint32_t type)
@@ -82,17 +124,39 @@ static uint64_t find_period(const struct ps_session *session, size_t event,
 	return session->lists.events[event].attr->event.attr.sample_period;
 }
 
-void ps__session_hear(struct ps_session *session, const void *bytes, size_t size_bytes)
+/* Finds the event that wrote it. False: the record is counted, and given to nobody. */
+static bool parse(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
+                  size_t size_bytes, size_t *event, struct ps_record *record)
 {
-	size_t event = ps__session_find_event(session, bytes, size_bytes);
+	bool is_borrowed;
+
+	*event = ps__session_find_event(session, bytes, size_bytes);
+	is_borrowed = *event == PS__SESSION_NO_EVENT;
+	if (is_borrowed && find_writers(session, ring, bytes, size_bytes, event) > 1) {
+		session->unassigned++;
+		return false;
+	}
+	if (*event == PS__SESSION_NO_EVENT || ps_record_parse(&session->lists.events[*event].config,
+	                                                      bytes, size_bytes, record) != PS_OK) {
+		session->damaged++;
+		return false;
+	}
+	if (is_borrowed)
+		check_time(record, ring);
+	else if (record->has & PS_RECORD_HAS_TIME)
+		ring->last_ns = record->time;
+	return true;
+}
+
+void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
+                      size_t size_bytes)
+{
 	struct ps_record record;
 	uint64_t period = 0;
+	size_t event;
 
-	if (event == PS__SESSION_NO_EVENT || ps_record_parse(&session->lists.events[event].config,
-	                                                     bytes, size_bytes, &record) != PS_OK) {
-		session->damaged++;
+	if (!parse(session, ring, bytes, size_bytes, &event, &record))
 		return;
-	}
 	session->records++;
 	if (record.type == PS_RECORD_SAMPLE) {
 		session->samples++;

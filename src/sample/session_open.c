@@ -97,7 +97,8 @@ static int map_ring(struct ps_session *session, struct ps__session_instance *ins
 	struct ps__session_ring *ring = &lists->rings[lists->ring_count];
 	size_t pages = pages_of_ring(session);
 
-	*ring = (struct ps__session_ring){.fd = is_leader ? instance->fd : -1, .id = instance->id};
+	*ring = (struct ps__session_ring){
+	    .fd = is_leader ? instance->fd : -1, .id = instance->id, .last_ns = ps__os_now_ns()};
 	int error = ps__ring_map(&ring->ring, instance->fd, pages);
 	if (error)
 		return fail_ring(pages, -error, session->is_closing);

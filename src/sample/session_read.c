@@ -15,8 +15,9 @@
 
 /* Up to the head of now: a ring that fills as fast as it is read must not keep the reader from
  * the others. */
-static void drain_ring(struct ps_session *session, struct ps__ring *ring)
+static void drain_ring(struct ps_session *session, struct ps__session_ring *from)
 {
+	struct ps__ring *ring = &from->ring;
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	const void *bytes;
 	size_t size_bytes;
@@ -30,7 +31,7 @@ static void drain_ring(struct ps_session *session, struct ps__ring *ring)
 			ps__ring_release_all(ring);
 			return;
 		case PS__RING_RECORD:
-			ps__session_hear(session, bytes, size_bytes);
+			ps__session_hear(session, from, bytes, size_bytes);
 			ps__ring_release(ring, size_bytes);
 		}
 	}
@@ -39,7 +40,7 @@ static void drain_ring(struct ps_session *session, struct ps__ring *ring)
 static void drain_rings(struct ps_session *session)
 {
 	for (size_t i = 0; i < session->lists.ring_count; i++)
-		drain_ring(session, &session->lists.rings[i].ring);
+		drain_ring(session, &session->lists.rings[i]);
 }
 
 static bool has_ended(const struct ps_session *session)

@@ -260,6 +260,7 @@ int ps_session_stats(const struct ps_session *session, struct ps_session_stats *
 	                                 .records = session->records,
 	                                 .samples = session->samples,
 	                                 .lost = lost + session->lost_samples,
+	                                 .unassigned = session->unassigned,
 	                                 .damaged = session->damaged,
 	                                 .threads = threads,
 	                                 .rings = session->lists.ring_count,

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGES 64
@@ -36,11 +37,19 @@
 struct heard {
 	uint64_t samples, periods, forks, exits, names, switches, lost, stops, mappings, threads;
 	uint64_t in_pages; /* samples in [pages, pages_end) */
-	uint64_t twice;    /* forks of one tid */
+	uint64_t future;   /* samples of a time that is to come */
 	const char *pages, *pages_end;
 };
 
 static struct heard heard;
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 static inline void hear_sample(void *context, const struct ps_session_record *record)
 {
@@ -48,6 +57,7 @@ static inline void hear_sample(void *context, const struct ps_session_record *re
 	const char *at = (const char *)(uintptr_t)record->record->addr;
 
 	to->samples++;
+	to->future += record->record->time > now_ns();
 	to->periods += record->period;
 	to->in_pages += at >= to->pages && at < to->pages_end;
 	to->threads += record->thread != NULL;

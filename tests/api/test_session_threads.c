@@ -168,6 +168,48 @@ START_TEST(another_process_is_observed_until_it_ends)
 }
 END_TEST
 
+/* Linux may give both readers' samples the id of one. _i: 0: a sampler with another clock comes
+ * before the session, 1: after it, 2: another session. */
+START_TEST(a_session_beside_another_reader_hears_all_its_samples)
+{
+	struct ps_session_options options = options_of(0), silent = {.size = sizeof silent};
+	struct ps_session *session = new_session(&options, 0, 1), *other = NULL;
+	struct ps_sampler *sampler = NULL;
+	struct ps_attr *attr = NULL;
+	uint64_t count = 0;
+
+	check_ok(ps_attr_create(&attr, "page-faults:u"));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_PERIOD, 1));
+	check_ok(ps_attr_set(attr, PS_ATTR_SAMPLE_TYPE, PERF_SAMPLE_TIME));
+	check_ok(ps_attr_set(attr, PS_ATTR_DISABLED, 0));
+	if (_i == 0)
+		check_ok(ps_sampler_create(&sampler, attr, 0, -1, 65536));
+	check_ok(ps_session_start(session));
+	if (_i == 1)
+		check_ok(ps_sampler_create(&sampler, attr, 0, -1, 65536));
+	if (_i == 2) {
+		other = new_session(&silent, 0, 1);
+		check_ok(ps_session_start(other));
+	}
+	char *pages = map_pages(PAGES);
+	heard.pages = NULL;
+	touch(pages, PAGES);
+	check_ok(ps_session_count(session, 0, &count));
+	check_ok(ps_session_poll(session, 0));
+	struct ps_session_stats stats = stats_of(session);
+	ck_assert_uint_eq(stats.damaged, 0);
+	ck_assert_uint_eq(stats.unassigned, 0);
+	ck_assert_uint_ge(stats.samples + stats.lost, count);
+	ck_assert_uint_ge(stats.samples, PAGES);
+	ck_assert_uint_eq(heard.future, 0);
+	ps_session_destroy(session);
+	ps_session_destroy(other);
+	ps_sampler_destroy(sampler);
+	ps_attr_destroy(attr);
+	munmap(pages, PAGES * (size_t)sysconf(_SC_PAGESIZE));
+}
+END_TEST
+
 START_TEST(a_forked_child_is_refused_and_its_parent_goes_on)
 {
 	struct ps_session_options options = options_of(0);
@@ -205,6 +247,7 @@ int main(void)
 	tcase_add_test(tests, threads_that_come_and_go_while_it_starts_are_observed_once);
 	tcase_add_test(tests, each_stop_ends_one_run_from_any_thread);
 	tcase_add_test(tests, another_process_is_observed_until_it_ends);
+	tcase_add_loop_test(tests, a_session_beside_another_reader_hears_all_its_samples, 0, 3);
 	tcase_add_test(tests, a_forked_child_is_refused_and_its_parent_goes_on);
 	return here_run(suite);
 }

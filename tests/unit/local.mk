@@ -117,6 +117,7 @@ unit_tests = \
 	tests/unit/test_log_refused \
 	tests/unit/test_session \
 	tests/unit/test_session_faults \
+	tests/unit/test_session_hear \
 	tests/unit/test_snapshot \
 	tests/unit/test_snapshot_faults \
 	tests/unit/test_stat_aggregate \

@@ -105,30 +105,6 @@ START_TEST(sums_are_readings_of_events_of_their_own)
 }
 END_TEST
 
-START_TEST(records_of_nobody_are_counted_as_damaged_and_losses_as_lost)
-{
-	struct ps_session_options options = usual();
-	struct ps_session *session = started(&options);
-	struct ps_session_stats stats = {.size = sizeof stats};
-	uint64_t leader = instance_of(session, 1)->id;
-	uint64_t lost[] = {leader, 9, UINT64_C(4711) << 32 | 4711, 1000, 0, leader};
-	uint64_t unknown[] = {1, UINT64_C(4711) << 32 | 4711, 1000, 0, leader};
-
-	put_sample(session, 1, 0);
-	put_sample(session, leader + 1000, 0);
-	ck_assert(fake_put_record(session->lists.rings[1].fd, PERF_RECORD_LOST, 0, lost, 6));
-	ck_assert(fake_put_record(session->lists.rings[1].fd, 40, 0, unknown, 5));
-	check_ok(ps_session_poll(session, 0));
-	check_ok(ps_session_stats(session, &stats));
-	ck_assert_uint_eq(stats.damaged, 2);
-	ck_assert_uint_eq(stats.lost, 9);
-	ck_assert_uint_eq(stats.records, 2);
-	ck_assert_uint_eq(lost_heard, 9);
-	ck_assert_uint_eq(others_heard, 1);
-	ps_session_destroy(session);
-}
-END_TEST
-
 START_TEST(with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders)
 {
 	struct ps_session_options options = usual();
@@ -397,7 +373,6 @@ int main(void)
 	tcase_add_test(tests, a_cpu_that_is_offline_is_opened_for_the_day_it_comes);
 	tcase_add_test(tests, a_sample_is_known_by_its_id_with_period_and_hardware_thread);
 	tcase_add_test(tests, sums_are_readings_of_events_of_their_own);
-	tcase_add_test(tests, records_of_nobody_are_counted_as_damaged_and_losses_as_lost);
 	tcase_add_test(tests, with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders);
 	tcase_add_test(tests, wrong_arguments_are_named);
 	tcase_add_test(tests, an_event_that_can_not_be_told_from_another_is_refused);
