@@ -29,10 +29,8 @@ static int open_session(struct timeline *timeline, pid_t pid)
 	if (timeline_events_add(timeline) < 0)
 		return -1;
 	int code = ps_session_start(timeline->session);
-	if (code != PS_OK)
-		complain();
 	if (code != PS_OK && code != PS_PARTIAL)
-		return -1;
+		return complain();
 	timeline_events_note_user(timeline);
 	return 0;
 }
@@ -68,6 +66,16 @@ static enum tool_wakeup read_rings(struct timeline *timeline)
 	}
 }
 
+/* Some of them are found after the start. */
+static void complain_of_missed(const struct timeline *timeline)
+{
+	size_t missed = ps_session_missed(timeline->session, NULL, 0);
+
+	if (missed > 0)
+		tool_complain("%zu task%s may be missing here: made while the recording began",
+		              missed, missed == 1 ? "" : "s");
+}
+
 /* The process is not observed any more while all is shown. */
 static void close_session(struct timeline *timeline)
 {
@@ -76,6 +84,7 @@ static void close_session(struct timeline *timeline)
 	ps_session_poll(timeline->session, 0);
 	timeline_there_read_end(timeline);
 	uint64_t switches = timeline_counters_close(timeline);
+	complain_of_missed(timeline);
 	if (ps_session_stats(timeline->session, &stats) == PS_OK) {
 		timeline->lost = stats.lost + switches;
 		tool_slices_note_lost(timeline->slices, timeline->lost);

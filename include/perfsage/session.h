@@ -165,11 +165,13 @@ PS_PUBLIC int ps_session_add(struct ps_session *session, const struct ps_attr *a
 PS_PUBLIC int ps_session_start(struct ps_session *session);
 
 /**
- * Threads that are not known to be observed.
+ * Threads that are not known to be observed, and processes that were made by such a creation.
+ * ps_session_run and ps_session_poll may find more of them: these stay, and what they make may be
+ * missed, too.
  *
- * tids - receives up to `capacity` of them
+ * tids - receives up to `capacity` of them; of a process its first thread
  *
- * Returns how many there are; 0 for NULL.
+ * Returns how many there are; 0 for NULL. Not while another thread runs the session.
  */
 PS_PUBLIC size_t ps_session_missed(const struct ps_session *session, pid_t *tids, size_t capacity);
 

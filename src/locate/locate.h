@@ -44,6 +44,9 @@ int ps__task_cpu(const struct ps__task *task, bool *ended);
  * one has ended. */
 bool ps__task_is_zombie(const struct ps__task *task);
 
+/* The letter of a task's state in /proc/<tid>/stat; '\0' if it can't be told. */
+char ps__task_state(pid_t tid);
+
 /* The CPU in the text of /proc/<tid>/stat, or -1 if it is no such text. The name in it may hold
  * anything. */
 int ps__task_parse_cpu(const char *stat, size_t length);

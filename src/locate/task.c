@@ -195,6 +195,22 @@ bool ps__task_is_zombie(const struct ps__task *task)
 	return length > 0 && is_zombie(stat, (size_t)length);
 }
 
+char ps__task_state(pid_t tid)
+{
+	char path[64], stat[STAT_BYTES];
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
+	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return '\0';
+	ssize_t length = read_stat(fd, stat);
+	ps__os.close(fd);
+	if (length <= 0)
+		return '\0';
+	const char *state = find_field(stat, (size_t)length, FIELDS_FROM_NAME_TO_STATE);
+	return state && state < stat + length ? *state : '\0';
+}
+
 /* What the file says: true while the task runs. *exiting: it runs none of the program any more. */
 static bool task_runs(int fd, bool *exiting)
 {

@@ -54,6 +54,9 @@ struct ps__session_task {
 	pid_t tid;
 	enum ps__session_known known;
 	uint64_t since_ns; /* when it was seen first; OPENED: when its events were open */
+	/* OPENED. It was not making a task then, or later; 0: not known */
+	uint64_t settled_ns;
+	uint64_t first_fork_ns; /* OPENED: its first FORK record since it was open; 0: none */
 };
 
 /* Arrays that grow: src/base/vector.h. */
@@ -144,6 +147,8 @@ static inline int ps__session_refuse(const struct ps_session *session, const cha
 
 /* session_attach.c: opens all threads. PS_PARTIAL: some are missed. */
 int ps__session_attach(struct ps_session *session);
+/* After the start: FORK says that a task was made, which may be missed. */
+void ps__session_note_fork(struct ps_session *session, const struct ps_record *fork);
 /* NULL if it is not known. */
 struct ps__session_task *ps__session_find_task(const struct ps_session *session, pid_t tid);
 
@@ -152,6 +157,11 @@ int ps__session_open_thread(struct ps_session *session, pid_t tid, bool *ended);
 /* The number of descriptors that these threads take, the open ones included. */
 size_t ps__session_needs(const struct ps_session *session, size_t threads);
 size_t ps__session_descriptors(const struct ps_session *session);
+/* The index of the event that has this id; PS__SESSION_NO_EVENT: none of the session. */
+size_t ps__session_find_id(const struct ps_session *session, uint64_t id);
+/* The same for the id in a record. */
+size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
+                              size_t size_bytes);
 /* Closes events and rings. abandon: in a forked child. */
 void ps__session_close(struct ps_session *session, bool abandon);
 
@@ -165,10 +175,6 @@ int ps__session_fail_closed(void);
 /* session_hear.c: one record of a ring. */
 void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring, const void *bytes,
                       size_t size_bytes);
-/* The event's index; PS__SESSION_NO_EVENT if the record has no id of the session. */
-size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
-                              size_t size_bytes);
-
 /* session_sum.c. The sum on one hardware thread, by its place in the topology. */
 struct ps__session_sum *ps__session_sum_of(const struct ps_session *session, size_t event,
                                            size_t thread);

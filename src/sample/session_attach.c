@@ -7,9 +7,13 @@
  * microseconds after the thread appears in the list. So an unknown thread is only opened when it
  * has been in the list for a while.
  *
- * The kernel copies the creator's events a little before it writes the record. If the creator was
- * being opened in between, the thread doesn't inherit although a record says so. Such a thread is
- * doubtful, and told as missed: to open it would perhaps observe it twice.
+ * The kernel copies the creator's events before it writes the record. If the creator was being
+ * opened in between, the thread doesn't inherit although a record says so. Such a thread is
+ * doubtful, and told as missed: to open it would perhaps observe it twice. There is no limit to the
+ * time in between, as the creator may lose its CPU, or copy much memory for a new process; so it is
+ * looked for after the start, too. It is the first one that a creator has a record of after it was
+ * opened, unless the creator was seen asleep before: no task sleeps interruptibly while it makes
+ * another one.
  */
 #include "sample/session.h"
 
@@ -24,8 +28,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By far longer than the kernel takes to make a thread. */
+/* A thread in the list has its record by then, unless its creator lost the CPU: that is told. */
 #define MAKING_NS 10000000u
+/* A creator that was never seen asleep may take so long. */
+#define LONGEST_MAKING_NS 1000000000u
 /* A FORK record, and one of lost records before it. */
 #define FORK_BYTES 128
 #define SHARE      2 /* of the descriptors' limit: the rest is the program's */
@@ -100,18 +106,31 @@ static int list_threads(struct ps_session *session)
 	                (int)session->pid, path, strerror(errno));
 }
 
-/* The creator was opened long before: its events were copied. */
+/* Was the task being made when its creator was opened? */
+static bool may_be_cut(struct ps__session_task *creator, const struct ps_record *fork)
+{
+	uint64_t first_ns = creator->first_fork_ns;
+
+	if (fork->time < creator->since_ns)
+		return true;
+	/* Rings are not read in the order of time. */
+	if (first_ns && fork->time > first_ns)
+		return false;
+	creator->first_fork_ns = fork->time;
+	return fork->time <
+	       (creator->settled_ns ? creator->settled_ns : creator->since_ns + LONGEST_MAKING_NS);
+}
+
 static enum ps__session_known known_by_creator(const struct ps_session *session,
                                                const struct ps_record *fork)
 {
-	const struct ps__session_task *creator =
+	struct ps__session_task *creator =
 	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
 
 	/* Its heirs may lack the events that it may lack. */
 	if (creator && creator->known == PS__KNOWN_DOUBTFUL)
 		return PS__KNOWN_DOUBTFUL;
-	if (creator && creator->known == PS__KNOWN_OPENED &&
-	    fork->time < creator->since_ns + MAKING_NS)
+	if (creator && creator->known == PS__KNOWN_OPENED && may_be_cut(creator, fork))
 		return PS__KNOWN_DOUBTFUL;
 	return PS__KNOWN_INHERITS;
 }
@@ -137,8 +156,7 @@ static int note_record(struct ps_session *session, const void *bytes, size_t siz
 	if (event == PS__SESSION_NO_EVENT ||
 	    (header->type != PERF_RECORD_FORK && header->type != PERF_RECORD_EXIT) ||
 	    ps_record_parse(&session->lists.events[event].config, bytes, size_bytes, &record) !=
-	        PS_OK ||
-	    record.pid != (uint32_t)session->pid)
+	        PS_OK)
 		return PS_OK;
 	if (header->type == PERF_RECORD_FORK)
 		return note_fork(session, &record);
@@ -146,6 +164,25 @@ static int note_record(struct ps_session *session, const void *bytes, size_t siz
 	if (task)
 		task->known = PS__KNOWN_ENDED;
 	return PS_OK;
+}
+
+void ps__session_note_fork(struct ps_session *session, const struct ps_record *fork)
+{
+	struct ps__session_task *task = ps__session_find_task(session, (pid_t)fork->tid);
+	struct ps__session_task *creator =
+	    ps__session_find_task(session, (pid_t)fork->body.other.tid);
+
+	/* The record took so long that the thread was opened: it may be observed twice. Later its
+	 * number is another one's. */
+	if (task && task->known == PS__KNOWN_OPENED &&
+	    fork->time < task->since_ns + LONGEST_MAKING_NS)
+		task->known = PS__KNOWN_DOUBTFUL;
+	if (!creator || creator->known != PS__KNOWN_OPENED || !may_be_cut(creator, fork))
+		return;
+	/* Without memory for it the creator is named in its place. */
+	if (note_task(session, (pid_t)fork->tid, &task) != PS_OK)
+		task = creator;
+	task->known = PS__KNOWN_DOUBTFUL;
 }
 
 /* Looks at what is new in the rings, and leaves it there for the listener. */
@@ -216,6 +253,26 @@ static int open_task(struct ps_session *session, size_t index)
 	return result;
 }
 
+/* Looks whether the threads that were opened make a task now; the calling one doesn't. True: some
+ * are worth another look. */
+static bool settle_opened(struct ps_session *session)
+{
+	pid_t self = ps__os.gettid();
+	bool waits = false;
+
+	for (size_t i = 0; i < session->lists.task_count; i++) {
+		struct ps__session_task *task = &session->lists.tasks[i];
+		if (task->known != PS__KNOWN_OPENED || task->settled_ns)
+			continue;
+		char state = task->tid == self ? 'S' : ps__task_state(task->tid);
+		if (state == 'S' || state == 'T' || state == 't')
+			task->settled_ns = task->tid == self ? task->since_ns : ps__os_now_ns();
+		else if (ps__os_now_ns() - task->since_ns < MAKING_NS)
+			waits = true;
+	}
+	return waits;
+}
+
 /* The listener takes records only after the start. Once a ring is full, a new thread's FORK record
  * is lost, so that nobody can tell whether the thread inherits. */
 static bool is_fork_lost(const struct ps_session *session)
@@ -263,23 +320,23 @@ static int attach_rounds(struct ps_session *session)
 			result = check_budget(session);
 		if (result != PS_OK)
 			return result;
-		if (round > 0 && count_known(session, PS__KNOWN_SEEN) == 0)
+		/* The tasks that settled threads make are known to be observed. */
+		bool waits = settle_opened(session);
+		if (round > 0 && count_known(session, PS__KNOWN_SEEN) == 0 && !waits)
 			return PS_OK;
 		result = open_seen(session, round == 0);
 		if (result != PS_OK)
 			return result;
-		/* A thread that was being made while its creator was opened is in the list then. */
 		ps__os.poll(NULL, 0, 1);
 	}
 	return PS_OK;
 }
 
-/* Is it still in the list? */
-static bool is_alive(const struct ps_session *session, pid_t tid)
+static bool is_alive(pid_t tid)
 {
 	char path[64];
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)session->pid, (int)tid);
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
 	int fd = ps__os.open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		ps__os.close(fd);
@@ -298,7 +355,7 @@ static size_t drop_ended(struct ps_session *session)
 
 	for (size_t i = 0; i < session->lists.task_count; i++) {
 		struct ps__session_task *task = &session->lists.tasks[i];
-		if (is_missed(task) && !is_alive(session, task->tid))
+		if (is_missed(task) && !is_alive(task->tid))
 			task->known = PS__KNOWN_ENDED;
 		missed += is_missed(task);
 	}
@@ -337,7 +394,7 @@ int ps__session_attach(struct ps_session *session)
 	if (missed == 0)
 		return PS_OK;
 	return ps__fail(PS_PARTIAL,
-	                "%zu threads of process %d are not known to be observed: they were made "
+	                "%zu tasks of process %d are not known to be observed: they were made "
 	                "while the session was started (ps_session_missed); start it earlier, or "
 	                "with larger rings",
 	                missed, (int)session->pid);

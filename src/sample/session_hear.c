@@ -4,56 +4,18 @@
 
 #include "base/error.h"
 #include "base/os.h"
-#include "sample/cursor.h"
 #include "topology/tree.h"
-
-/* Samples have the id behind the header, the others at their end: PERF_SAMPLE_IDENTIFIER. */
-static bool read_id(const void *bytes, size_t size_bytes, uint64_t *id)
-{
-	const struct perf_event_header *header = bytes;
-	size_t at = header->type == PERF_RECORD_SAMPLE ? sizeof *header : size_bytes - sizeof *id;
-
-	if (size_bytes < sizeof *header + sizeof *id)
-		return false;
-	*id = ps__word64((const unsigned char *)bytes + at, false);
-	return true;
-}
-
-static size_t find_by_id(const struct ps_session *session, uint64_t id)
-{
-	const struct ps__session_instance *instances = session->lists.instances;
-	size_t from = 0, to = session->lists.instance_count;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (instances[middle].id == id)
-			return instances[middle].event;
-		if (instances[middle].id < id)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return PS__SESSION_NO_EVENT;
-}
-
-size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
-                              size_t size_bytes)
-{
-	uint64_t id;
-
-	return read_id(bytes, size_bytes, &id) ? find_by_id(session, id) : PS__SESSION_NO_EVENT;
-}
 
 static bool may_have_written(const struct ps_session *session, const struct ps__session_ring *ring,
                              size_t event)
 {
-	if (session->is_closing && find_by_id(session, ring->id) != event)
+	if (session->is_closing && ps__session_find_id(session, ring->id) != event)
 		return false;
 	return ps__session_shares_samples(&session->lists.events[event].attr->event.attr);
 }
 
-/* Of a sample with the id of another reader: only the session's own events write into its rings.
- * Returns how many of them this may be; *event: one. */
+/* Finds who wrote a sample that has the id of another reader: only the session's own events write
+ * into its rings. Returns how many of them this may be; *event: one. */
 static size_t find_writers(const struct ps_session *session, const struct ps__session_ring *ring,
                            const void *bytes, size_t size_bytes, size_t *event)
 {
@@ -167,6 +129,9 @@ void ps__session_hear(struct ps_session *session, struct ps__session_ring *ring,
 	} else if (record.type == PS_RECORD_LOST_SAMPLES) {
 		session->lost_samples += record.body.lost;
 	}
+	/* The start has looked at the older ones. */
+	if (record.type == PS_RECORD_FORK && ring->ring.seen >= ring->scanned)
+		ps__session_note_fork(session, &record);
 	ps_session_hear *hear = find_hearer(&session->listener, record.type);
 	if (!hear)
 		return;

@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/os.h"
 #include "base/vector.h"
+#include "sample/cursor.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -212,6 +213,44 @@ int ps__session_open_thread(struct ps_session *session, pid_t tid, bool *ended)
 		result = open_event(session, (i + count - 1) % count, tid);
 	*ended = result == PS_ENOEVST;
 	return *ended ? PS_OK : result;
+}
+
+/* Samples have the id behind the header, the others at their end: PERF_SAMPLE_IDENTIFIER. */
+static bool read_id(const void *bytes, size_t size_bytes, uint64_t *id)
+{
+	const struct perf_event_header *header = bytes;
+	size_t at = header->type == PERF_RECORD_SAMPLE ? sizeof *header : size_bytes - sizeof *id;
+
+	if (size_bytes < sizeof *header + sizeof *id)
+		return false;
+	*id = ps__word64((const unsigned char *)bytes + at, false);
+	return true;
+}
+
+size_t ps__session_find_id(const struct ps_session *session, uint64_t id)
+{
+	const struct ps__session_instance *instances = session->lists.instances;
+	size_t from = 0, to = session->lists.instance_count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		if (instances[middle].id == id)
+			return instances[middle].event;
+		if (instances[middle].id < id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return PS__SESSION_NO_EVENT;
+}
+
+size_t ps__session_find_event(const struct ps_session *session, const void *bytes,
+                              size_t size_bytes)
+{
+	uint64_t id;
+
+	return read_id(bytes, size_bytes, &id) ? ps__session_find_id(session, id)
+	                                       : PS__SESSION_NO_EVENT;
 }
 
 void ps__session_close(struct ps_session *session, bool abandon)

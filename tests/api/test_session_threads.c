@@ -168,6 +168,88 @@ START_TEST(another_process_is_observed_until_it_ends)
 }
 END_TEST
 
+/* A process copies its memory, which takes a while, and its child ends when it is let go: those
+ * that end during the start are not told. */
+static void copy_process(const int go[2], const int told[2])
+{
+	size_t pages = (size_t)ps_test_size(16384, 1024);
+	char *memory = map_pages(pages), byte;
+
+	touch(memory, pages);
+	if (write(told[1], "x", 1) != 1 || read(go[0], &byte, 1) != 1)
+		_exit(1);
+	pid_t copy = fork();
+	if (copy == 0)
+		_exit(read(go[0], &byte, 1) != 1);
+	bool is_told = write(told[1], &copy, sizeof copy) == sizeof copy;
+	waitpid(copy, NULL, 0);
+	_exit(is_told ? 0 : 1);
+}
+
+static struct {
+	pid_t forks[8], exits[8];
+	size_t fork_count, exit_count;
+} made;
+
+static void keep_fork(void *context, const struct ps_session_record *record)
+{
+	(void)context;
+	made.forks[made.fork_count++ % 8] = (pid_t)record->record->tid;
+}
+
+static void keep_exit(void *context, const struct ps_session_record *record)
+{
+	(void)context;
+	made.exits[made.exit_count++ % 8] = (pid_t)record->record->tid;
+}
+
+static bool has(const pid_t tids[8], pid_t tid)
+{
+	for (size_t i = 0; i < 8; i++)
+		if (tids[i] == tid)
+			return true;
+	return false;
+}
+
+/* Its creator is opened meanwhile, if it takes long enough. An heir's end is recorded. */
+START_TEST(a_process_that_is_made_during_the_start_is_observed_or_told)
+{
+	static const struct ps_listener keeper = {
+	    .size = sizeof keeper, .fork = keep_fork, .exit = keep_exit};
+	struct ps_session_options options = {.size = sizeof options, .listener = &keeper};
+	int go[2], told[2], status = 0;
+	pid_t copy = 0, missed[8] = {0};
+	char byte;
+
+	ck_assert_int_eq(pipe(go), 0);
+	ck_assert_int_eq(pipe(told), 0);
+	memset(&made, 0, sizeof made);
+	pid_t child = fork();
+	if (child == 0)
+		copy_process(go, told);
+	ck_assert_int_eq(read(told[0], &byte, 1), 1);
+	struct ps_session *session = new_session(&options, child, 1);
+	ck_assert_int_eq(write(go[1], "x", 1), 1);
+	usleep(500U * (unsigned)_i);
+	int result = ps_session_start(session);
+	ck_assert_msg(result == PS_OK || result == PS_PARTIAL, "%s", ps_error_detail());
+	ck_assert_int_eq(read(told[0], &copy, sizeof copy), sizeof copy);
+	ck_assert_int_eq(write(go[1], "x", 1), 1);
+	check_ok(ps_session_run(session));
+	ps_session_missed(session, missed, 8);
+	if (has(made.forks, copy) && stats_of(session).lost == 0)
+		ck_assert_msg(has(made.exits, copy) || has(missed, copy), "%d is missed silently",
+		              (int)copy);
+	waitpid(child, &status, 0);
+	ck_assert_int_eq(status, 0);
+	ps_session_destroy(session);
+	for (size_t end = 0; end < 2; end++) {
+		close(go[end]);
+		close(told[end]);
+	}
+}
+END_TEST
+
 /* Linux may give both readers' samples the id of one. _i: 0: a sampler with another clock comes
  * before the session, 1: after it, 2: another session. */
 START_TEST(a_session_beside_another_reader_hears_all_its_samples)
@@ -247,6 +329,8 @@ int main(void)
 	tcase_add_test(tests, threads_that_come_and_go_while_it_starts_are_observed_once);
 	tcase_add_test(tests, each_stop_ends_one_run_from_any_thread);
 	tcase_add_test(tests, another_process_is_observed_until_it_ends);
+	tcase_add_loop_test(tests, a_process_that_is_made_during_the_start_is_observed_or_told, 0,
+	                    6);
 	tcase_add_loop_test(tests, a_session_beside_another_reader_hears_all_its_samples, 0, 3);
 	tcase_add_test(tests, a_forked_child_is_refused_and_its_parent_goes_on);
 	return here_run(suite);

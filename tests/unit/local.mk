@@ -116,6 +116,7 @@ unit_tests = \
 	tests/unit/test_log_faults \
 	tests/unit/test_log_refused \
 	tests/unit/test_session \
+	tests/unit/test_session_attach \
 	tests/unit/test_session_faults \
 	tests/unit/test_session_hear \
 	tests/unit/test_snapshot \

@@ -278,54 +278,6 @@ START_TEST(sums_of_user_space_alone_say_so)
 }
 END_TEST
 
-/* Its FORK record has found no room: to open it would perhaps observe it twice. */
-START_TEST(a_thread_that_comes_when_a_ring_is_full_is_missed_and_told)
-{
-	struct ps_session_options options = usual();
-	struct ps_session *session = started(&options);
-	uint64_t words[] = {instance_of(session, 0)->id, UINT64_C(4711) << 32 | 4711, 1000, 0};
-	pid_t missed = 0;
-
-	while (fake_put_record(session->lists.rings[0].fd, PERF_RECORD_SAMPLE, 0, words, 4))
-		;
-	fake_task(PROCESS + 2, "solver", 3);
-	fake_file("/proc/4711/task/4713/stat", "4713 (solver) R 1\n");
-	check_fails(ps__session_attach(session), PS_PARTIAL);
-	check_detail("larger rings");
-	ck_assert_uint_eq(ps_session_missed(session, &missed, 1), 1);
-	ck_assert_int_eq(missed, PROCESS + 2);
-	ps_session_destroy(session);
-}
-END_TEST
-
-static void put_fork(const struct ps_session *session, uint32_t tid, uint32_t creator)
-{
-	uint64_t process = UINT64_C(4711) << 32 | 4711, late = UINT64_C(1) << 62;
-	uint64_t words[] = {process, (uint64_t)creator << 32 | tid, late, process, late,
-	                    0,       instance_of(session, 1)->id};
-
-	ck_assert(fake_put_record(session->lists.rings[0].fd, PERF_RECORD_FORK, 0, words, 7));
-}
-
-/* The second one was opened although a record says that it inherits; it made the third. */
-START_TEST(heirs_of_a_doubtful_thread_are_doubtful)
-{
-	struct ps_session_options options = usual();
-	struct ps_session *session = started(&options);
-	pid_t missed[2] = {0};
-
-	fake_task(PROCESS + 2, "solver", 3);
-	fake_file("/proc/4711/task/4713/stat", "4713 (solver) R 1\n");
-	put_fork(session, PROCESS + 1, PROCESS);
-	put_fork(session, PROCESS + 2, PROCESS + 1);
-	check_fails(ps__session_attach(session), PS_PARTIAL);
-	ck_assert_uint_eq(ps_session_missed(session, missed, 2), 2);
-	ck_assert_int_eq(missed[0], PROCESS + 1);
-	ck_assert_int_eq(missed[1], PROCESS + 2);
-	ps_session_destroy(session);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("session_faults");
@@ -343,7 +295,5 @@ int main(void)
 	tcase_add_test(tests, what_never_happens_is_no_event_of_a_session);
 	tcase_add_test(tests, sums_of_user_space_alone_say_so);
 	tcase_add_test(tests, sums_stay_when_a_reading_finds_no_memory);
-	tcase_add_test(tests, a_thread_that_comes_when_a_ring_is_full_is_missed_and_told);
-	tcase_add_test(tests, heirs_of_a_doubtful_thread_are_doubtful);
 	return scene_run(suite);
 }
