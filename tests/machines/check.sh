@@ -56,8 +56,14 @@ check_shape() {
 	local log=$results/$1.log started=$SECONDS
 	load_shape "$1"
 	[ $here_only = no ] || tests=$quick
+	tests=${PS_MACHINES_TESTS:-$tests}
+	if [ -z "$tests" ]; then
+		printf 'Failed:\n  --here has no tests for this machine: name some in PS_MACHINES_TESTS\n0 passed, 1 failed, 0 skipped\n' >"$log"
+		show_log "$1" "$log" 0
+		return
+	fi
 	# shellcheck disable=SC2086
-	make_run < <(write_check ${PS_MACHINES_TESTS:-$tests})
+	make_run < <(write_check $tests)
 	boot
 	wait "$guest" || true
 	# A busy machine can starve an emulated CPU for good, while the guest boots or later. What hangs twice is a fault.
