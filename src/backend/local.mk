@@ -7,6 +7,7 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/papi_calls.c \
 	src/backend/papi_calls.h \
 	src/backend/papi_describe.c \
+	src/backend/papi_names.c \
 	src/backend/papi_scope.c \
 	src/backend/papi_set.h \
 	src/backend/perf.c \

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hot.h"
 #include "base/os.h"
+#include "store/recording.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,6 @@ static int papi_open(struct ps__backend *backend, struct ps__event *events, size
 {
 	struct papi_backend *self = papi_self_of(backend);
 
-	(void)events;
 	(void)target;
 	self->values = ps__os_calloc_apart(count, sizeof *self->values);
 	self->before = ps__os_calloc_apart(count, sizeof *self->before);
@@ -47,6 +47,8 @@ static int papi_open(struct ps__backend *backend, struct ps__event *events, size
 	         "the set is PAPI's: PAPI_read chooses how it reads");
 	backend->spare = self->papi->most_events;
 	/* One group, of which PAPI tells no times. */
+	for (size_t event = 0; event < count; event++)
+		backend->group_of[event] = events[event].unsupported ? PS__NO_GROUP : 0;
 	backend->instances = 1;
 	backend->groups = 1;
 	return PS_OK;

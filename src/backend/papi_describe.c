@@ -181,32 +181,6 @@ static uint32_t describe_find_place(struct ps__papi *papi, int cpu)
 	return (uint32_t)papi->place_count++;
 }
 
-/* Unlike libpfm's modifiers ":k=1" and ":u=0:k" a plain name follows the set's domain. */
-static bool describe_names_kernel(const char *name)
-{
-	const char *modifiers = strchr(name, ':');
-
-	return modifiers && (strstr(modifiers, ":k") || strstr(modifiers, ":h"));
-}
-
-/* Clocks of the kernel, under one of its names (perf::TASK-CLOCK, PERF_COUNT_SW_CPU_CLOCK): they
- * count nanoseconds, and no domain keeps them from going on. */
-static bool describe_is_clock(const char *name)
-{
-	static const char *const clocks[] = {"TASK-CLOCK", "TASK_CLOCK", "CPU-CLOCK", "CPU_CLOCK"};
-	const char *pmu_end = strstr(name, "::");
-	const char *own = pmu_end ? pmu_end + 2 : name;
-
-	if (strncmp(own, "PERF_COUNT_SW_", strlen("PERF_COUNT_SW_")) == 0)
-		own += strlen("PERF_COUNT_SW_");
-	for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
-		size_t length = strlen(clocks[i]);
-		if (strcspn(own, ":") == length && strncmp(own, clocks[i], length) == 0)
-			return true;
-	}
-	return false;
-}
-
 static int describe_name_event(struct ps__papi *papi, size_t index,
                                const struct ps__papi_event_info *info)
 {
@@ -233,8 +207,20 @@ static int describe_name_as_added(struct ps__event *event, const char *component
 	return event->written ? PS_OK : ps__fail_memory("a PAPI event set");
 }
 
-static int describe_event(struct ps__papi *papi, size_t index, const char *component,
-                          bool is_user_only)
+/* Which spaces are counted, and the unit that follows from the name. */
+static void describe_space(struct ps__event *event, const char *units, bool excludes_kernel)
+{
+	bool is_clock = ps__papi_is_clock(event->name);
+
+	snprintf(event->unit, sizeof event->unit, "%.31s", is_clock && !*units ? "ns" : units);
+	event->user_only = excludes_kernel && !is_clock;
+	event->kernel_side = ps__papi_is_kernel_side(event->name);
+	/* PAPI would give a 0 that nobody counted. */
+	event->unsupported = event->user_only && event->kernel_side;
+}
+
+static int describe_event(struct ps__papi *papi, size_t index,
+                          const struct ps__papi_component_info *component, bool is_domain_of_user)
 {
 	struct ps__papi_event_info info = {.symbol = ""};
 	struct ps__event *event = &papi->events[index];
@@ -244,7 +230,7 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 		return ps__papi_fail(papi->id, "PAPI_get_event_info", result);
 	result = describe_name_event(papi, index, &info);
 	if (result == PS_OK)
-		result = describe_name_as_added(event, component);
+		result = describe_name_as_added(event, component->name);
 	if (result != PS_OK)
 		return result;
 	if (info.is_floating)
@@ -252,14 +238,14 @@ static int describe_event(struct ps__papi *papi, size_t index, const char *compo
 		                "PAPI event set %d: '%s' is a floating-point number and no count: "
 		                "read it with PAPI_read, in a set of its own",
 		                papi->id, event->name);
-	struct ps__papi_scope scope = ps__papi_scope(component, event->name, info.is_of_package);
+	struct ps__papi_scope scope =
+	    ps__papi_scope(component->name, event->name, info.is_of_package);
 	event->scope = scope.scope;
 	event->klass = PS__EVENT_CLASS_OTHER;
 	event->scale = 1;
-	bool is_clock = describe_is_clock(event->name);
-	snprintf(event->unit, sizeof event->unit, "%.31s",
-	         is_clock && !*info.units ? "ns" : info.units);
-	event->user_only = is_user_only && !describe_names_kernel(event->name) && !is_clock;
+	bool excludes_kernel = strcmp(component->name, "perf_event") == 0 &&
+	                       ps__papi_excludes_kernel(event->name, is_domain_of_user);
+	describe_space(event, info.units, excludes_kernel);
 	papi->course[index] = describe_course_of(papi, &info);
 	if (scope.cpu >= 0)
 		papi->place_of[index] = describe_find_place(papi, scope.cpu);
@@ -310,10 +296,9 @@ static int describe_events(struct ps__papi *papi)
 	if (result == PS_OK)
 		result =
 		    describe_read_option(papi->id, PS__PAPI_OPTION_DOMAIN, "PAPI_DOMAIN", &domain);
-	bool is_user_only =
-	    strcmp(component.name, "perf_event") == 0 && !(domain & PS__PAPI_DOM_KERNEL);
+	bool is_domain_of_user = !(domain & PS__PAPI_DOM_KERNEL);
 	for (size_t index = 0; result == PS_OK && index < papi->count; index++)
-		result = describe_event(papi, index, component.name, is_user_only);
+		result = describe_event(papi, index, &component, is_domain_of_user);
 	if (result == PS_OK)
 		describe_settle_places(papi);
 	return result;

@@ -75,6 +75,13 @@ struct ps__papi_scope {
 };
 struct ps__papi_scope ps__papi_scope(const char *component, const char *event, bool is_of_package);
 
+/* papi_names.c: an event of the component perf_event, by the name that PAPI has for it. */
+bool ps__papi_is_clock(const char *name);
+/* Can it happen in the kernel alone? */
+bool ps__papi_is_kernel_side(const char *name);
+/* is_domain_of_user: the set's domain, which the name may override. */
+bool ps__papi_excludes_kernel(const char *name, bool is_domain_of_user);
+
 /* NULL for lack of memory. papi outlives the backend. */
 struct ps__backend *ps__papi_create(struct ps__papi *papi);
 

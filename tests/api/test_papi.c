@@ -267,6 +267,27 @@ START_TEST(values_of_papis_default_domain_say_that_they_are_of_user_space)
 }
 END_TEST
 
+START_TEST(switches_in_papis_default_domain_are_unknown_and_no_0)
+{
+	struct ps_value values[2];
+
+	if (!papi_here_may_count())
+		return;
+	int papi = papi_here_create("perf::CONTEXT-SWITCHES", PAPI_HERE_FAULTS, NULL);
+	struct ps_eventset *set = papi_here_wrap(papi);
+	ck_assert_int_eq(ps_eventset_event_status(set, 0), PS_STATUS_NOT_SUPPORTED);
+	check_ok(ps_start(set));
+	papi_here_touch(PAGES);
+	check_ok(ps_stop(set, here.root, NULL, NULL));
+	check_ok(ps_eventset_values(set, 0, values, 2));
+	ck_assert_int_eq(values[0].status, PS_STATUS_NOT_SUPPORTED);
+	ck_assert_int_eq(values[1].status, PS_STATUS_COUNTED);
+	papi_here_expect_about(values[1].value, PAGES);
+	ps_eventset_destroy(set);
+	papi_here_destroy(papi);
+}
+END_TEST
+
 /* The names of the PMUs for which it holds are PAPI's: they are asked for in a process of its own,
  * as the file is read when PAPI is initialised. */
 static void write_user_events_for_pmus(FILE *file)
@@ -313,6 +334,7 @@ int main(void)
 	tcase_add_test(tests, a_multiplexed_set_gives_estimates);
 	tcase_add_test(tests, a_user_defined_event_has_its_name_and_its_count);
 	tcase_add_test(tests, values_of_papis_default_domain_say_that_they_are_of_user_space);
+	tcase_add_test(tests, switches_in_papis_default_domain_are_unknown_and_no_0);
 	/* Last: it ends PAPI for the process. */
 	tcase_add_test(tests, papi_shutdown_under_a_wrapped_set_is_an_error_and_no_crash);
 	write_user_events(path);
