@@ -49,10 +49,11 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 {
 	if (isnan(report->cost_ns) || report->cost_visits == 0)
 		return;
-	ps__buffer_add(out, "%-*sabout %.0f ns a visit, ", NAME_COLUMNS, "cost",
+	ps__buffer_add(out, "%-*sabout %.0f ns, ", NAME_COLUMNS, "visit cost",
 	               report->cost_ns / (double)report->cost_visits);
 	ps__number_add_time(out, report->cost_ns);
-	ps__buffer_add(out, " for %llu visit%s\n", (unsigned long long)report->cost_visits,
+	ps__buffer_add(out, " for %llu visit%s: the program's own time\n",
+	               (unsigned long long)report->cost_visits,
 	               report->cost_visits == 1 ? "" : "s");
 }
 

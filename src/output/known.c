@@ -25,8 +25,8 @@ static const struct word attributions[] = {
     {1u << PS_ATTRIBUTION_PINNED, "pinned", "the task could run on this hardware thread only"},
     {1u << PS_ATTRIBUTION_ATTACHED, "attached", "counted on this CPU, whatever ran there"},
     {1u << PS_ATTRIBUTION_MIXED, "mixed",
-     "an estimate: split by time, or scaled on each hardware thread as its groups took turns "
-     "there"},
+     "the split by hardware thread is an estimate: by time, or as groups took turns on each; a sum "
+     "without ~ was counted"},
     {1u << PS_ATTRIBUTION_LAST_CPU, "last-cpu",
      "all since the previous reading went to the CPU seen at the reading; the task may have moved"},
 };
