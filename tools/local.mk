@@ -86,7 +86,9 @@ tools_libtools_la_SOURCES = \
 	tools/stat_show.c \
 	tools/stat_start.c \
 	tools/stat_aggregate.c \
+	tools/stat_task_rows.c \
 	tools/stat_tasks.c \
+	tools/stat_tasks.h \
 	tools/stat_times.c \
 	tools/stat_times.h \
 	tools/stat_uncounted.c \

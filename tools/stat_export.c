@@ -111,6 +111,10 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 	else
 		fields_add_ending(fields, facts);
 	if (!is_json) {
+		/* Else a 0 of a process that only waits for its children looks like all. */
+		if (output->options->target.pid_count)
+			fields_add_number(fields, "uncounted_children",
+			                  (double)count->uncounted.children);
 		fields_add_task_columns(fields, output->options);
 		return;
 	}

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix of software threads and hardware threads: a line for each pair
- * that counted anything. */
-#include "tools/stat.h"
+ * that counted anything. With --by the components of a type take the place of the latter. */
+#include "tools/stat_tasks.h"
 
-#include "base/os.h"
-#include "base/vector.h"
 #include "output/csv.h"
 #include "output/grid.h"
 #include "output/json_writer.h"
@@ -16,166 +14,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct task_row {
-	pid_t pid;
-	pid_t tid;
-	char name[16];
-	int cpu;
-	long long *counts;
-};
-
-struct matrix {
-	const struct ps_eventset *model;
-	/* Of each event, all tasks together: how they are known, the tasks' are */
-	struct ps_value *totals;
-	struct task_row *rows;
-	size_t count;
-	size_t room;
-	bool is_of_processes; /* a row is a process, whatever its tid and cpu */
-};
-
-static int tasks_add_row(const struct ps_task *task, void *context)
-{
-	struct matrix *matrix = context;
-	size_t bytes = ps_eventset_event_count(matrix->model) * sizeof *task->counts;
-
-	struct task_row *grown = ps__vector_reserve(matrix->rows, matrix->count, matrix->count + 1,
-	                                            &matrix->room, sizeof *grown);
-	if (!grown)
-		return 1;
-	matrix->rows = grown;
-	struct task_row *row = &matrix->rows[matrix->count];
-	*row = (struct task_row){
-	    .pid = task->pid, .tid = task->tid, .cpu = task->cpu, .counts = malloc(bytes)};
-	if (!row->counts)
-		return 1;
-	memcpy(row->counts, task->counts, bytes);
-	snprintf(row->name, sizeof row->name, "%s", task->tid ? task->name : "others");
-	matrix->count++;
-	return 0;
-}
-
-/* What can't be told apart may be of any process, and stays by itself. */
-static struct task_row *tasks_find_process(struct task_row *rows, size_t count,
-                                           const struct task_row *of)
-{
-	for (size_t row = 0; row < count; row++) {
-		if (rows[row].pid == of->pid && !rows[row].tid == !of->tid)
-			return &rows[row];
-	}
-	return NULL;
-}
-
-/* Adds up the rows of each process. Its name is its first thread's. */
-static void tasks_sum_processes(struct matrix *matrix)
-{
-	size_t events = ps_eventset_event_count(matrix->model);
-	size_t kept = 0;
-
-	for (size_t index = 0; index < matrix->count; index++) {
-		struct task_row *row = &matrix->rows[index];
-		struct task_row *sum = tasks_find_process(matrix->rows, kept, row);
-		if (!sum) {
-			matrix->rows[kept++] = *row;
-			continue;
-		}
-		for (size_t event = 0; event < events; event++)
-			sum->counts[event] += row->counts[event];
-		if (row->tid == row->pid)
-			memcpy(sum->name, row->name, sizeof sum->name);
-		free(row->counts);
-	}
-	matrix->count = kept;
-	matrix->is_of_processes = true;
-}
-
-static void tasks_clear_matrix(struct matrix *matrix)
-{
-	for (size_t row = 0; row < matrix->count; row++)
-		free(matrix->rows[row].counts);
-	ps__os_free(matrix->rows);
-	free(matrix->totals);
-}
-
-static bool tasks_find_total(const struct stat_aggregate *aggregate, const char *name,
-                             struct ps_value *out)
-{
-	for (size_t event = 0; event < aggregate->table.event_count; event++) {
-		if (strcmp(ps__table_event(&aggregate->table, event), name) != 0)
-			continue;
-		*out = stat_aggregate_total(aggregate, 0, event);
-		return true;
-	}
-	return false;
-}
-
-/* The kernel tells a task's counts alone. What permission or multiplexing took
- * from them, the totals say. */
-static int tasks_find_totals(struct matrix *matrix, const struct stat_count *count,
-                             const struct stat_aggregate *aggregate)
-{
-	size_t events = ps_eventset_event_count(count->model);
-
-	matrix->totals = calloc(events + 1, sizeof *matrix->totals);
-	for (size_t event = 0; matrix->totals && event < events; event++) {
-		struct ps_value *total = &matrix->totals[event];
-		const char *name = ps_eventset_event_name(count->model, event);
-		if (aggregate ? !tasks_find_total(aggregate, name, total)
-		              : ps_component_total(count->root, name, total) != PS_OK)
-			total->status = ps_eventset_event_status(count->model, event);
-		total->attribution = PS_ATTRIBUTION_EXACT;
-	}
-	return matrix->totals ? 0 : 1;
-}
-
-static int tasks_fill_matrix(struct matrix *matrix, struct stat_count *count,
-                             const struct stat_aggregate *aggregate)
-{
-	*matrix = (struct matrix){.model = count->model};
-	int result = tasks_find_totals(matrix, count, aggregate);
-
-	for (size_t index = 0; result == 0 && index < count->set_count; index++)
-		result = ps_eventset_for_each_task(count->sets[index], tasks_add_row, matrix);
-	if (result == 0)
-		return 0;
-	tool_complain("%s", result < 0 ? ps_error_detail() : "out of memory");
-	tasks_clear_matrix(matrix);
-	return -1;
-}
-
-/* A task's share of an estimate is estimated as the whole is. */
-static struct ps_value tasks_value_of(const struct matrix *matrix, const struct task_row *row,
-                                      size_t event)
-{
-	struct ps_value value = matrix->totals[event];
-	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
-	double factor = is_estimate && value.raw ? (double)value.value / (double)value.raw : 1;
-
-	value.flags &= ~(uint32_t)PS_VALUE_MERGED;
-	value.raw = (uint64_t)row->counts[event];
-	value.value =
-	    factor == 1 ? row->counts[event] : llround((double)row->counts[event] * factor);
-	return value;
-}
-
 /* Whose the line is takes one column: it is shown however narrow the screen is. */
-#define WHOSE         "%8s %8s %s%*s %6s"
+#define WHOSE         "%8s %8s %s%*s %*s"
 #define WHOSE_PROCESS "%8s %s%*s"
 #define NAME_COLUMNS  16
+#define CPU_COLUMNS   6
+#define WHERE_COLUMNS 12 /* of the component: "NUMA node 12" */
 
-/* cpu: NULL if the line is of a process. */
 static void tasks_set_whose(struct ps__grid *grid, size_t line, const char *pid, const char *tid,
-                            const char *name, const char *cpu, enum ps__style style)
+                            const char *name, const char *where, enum matrix_kind kind,
+                            enum ps__style style)
 {
 	struct ps__buffer shown = {0}, whose = {0};
 	size_t columns = tool_columns(name, strlen(name));
 	int pad = columns < NAME_COLUMNS ? (int)(NAME_COLUMNS - columns) : 0;
 
 	tool_put(&shown, name);
-	if (cpu)
-		ps__buffer_add(&whose, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "", cpu);
-	else
+	if (kind == MATRIX_OF_PROCESSES)
 		ps__buffer_add(&whose, WHOSE_PROCESS, pid, ps__buffer_text(&shown), pad, "");
+	else
+		ps__buffer_add(&whose, WHOSE, pid, tid, ps__buffer_text(&shown), pad, "",
+		               kind == MATRIX_OF_THREADS ? CPU_COLUMNS : WHERE_COLUMNS, where);
 	columns += whose.length - shown.length;
 	ps__grid_set(grid, line, 0, &whose,
 	             (struct ps__grid_cell){.columns = columns, .style = style});
@@ -198,15 +57,16 @@ static void tasks_set_line(struct ps__grid *grid, size_t line, const struct stat
 	struct ps__buffer text = {0};
 
 	snprintf(pid, sizeof pid, "%d", (int)row->pid);
-	if (matrix->is_of_processes && !row->tid)
+	if (matrix->kind == MATRIX_OF_PROCESSES && !row->tid)
 		*pid = '\0';
 	if (row->tid)
 		snprintf(tid, sizeof tid, "%d", (int)row->tid);
 	snprintf(cpu, sizeof cpu, "%d", row->cpu);
-	tasks_set_whose(grid, line, pid, tid, row->name, matrix->is_of_processes ? NULL : cpu,
-	                PS__STYLE_PLAIN);
+	tasks_set_whose(grid, line, pid, tid, row->name,
+	                matrix->kind == MATRIX_OF_THREADS ? cpu : ps_component_name(row->where),
+	                matrix->kind, PS__STYLE_PLAIN);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
-		struct ps_value value = tasks_value_of(matrix, row, event);
+		struct ps_value value = stat_matrix_value(matrix, row, event);
 		struct ps__look look = tasks_look_of(matrix, event, output);
 		ps__buffer_restart(&text);
 		ps__known_add_value(&text, &value, &look);
@@ -223,7 +83,8 @@ static void tasks_set_headings(struct ps__grid *grid, const struct stat_output *
 {
 	struct ps__buffer text = {0};
 
-	tasks_set_whose(grid, 0, "process", "task", "name", matrix->is_of_processes ? NULL : "CPU",
+	tasks_set_whose(grid, 0, "process", "task", "name",
+	                matrix->kind == MATRIX_OF_THREADS ? "CPU" : "component", matrix->kind,
 	                PS__STYLE_HEADING);
 	for (size_t event = 0; event + 1 < grid->column_count; event++) {
 		struct ps__look look = tasks_look_of(matrix, event, output);
@@ -275,7 +136,7 @@ static void tasks_show_matrix(const struct stat_output *output, const struct mat
 static void json_add_count(struct ps__json *json, const struct matrix *matrix,
                            const struct task_row *row, size_t event)
 {
-	struct ps_value value = tasks_value_of(matrix, row, event);
+	struct ps_value value = stat_matrix_value(matrix, row, event);
 
 	ps__json_open(json, NULL, '{');
 	ps__json_add_string(json, "event", ps_eventset_event_name(matrix->model, event));
@@ -296,16 +157,20 @@ static void json_add_number(struct ps__json *json, const char *name, pid_t numbe
 static void json_add_row(struct ps__json *json, const struct matrix *matrix,
                          const struct task_row *row)
 {
+	bool is_of_tasks = matrix->kind != MATRIX_OF_PROCESSES;
+
 	ps__json_open(json, NULL, '{');
-	if (matrix->is_of_processes)
-		json_add_number(json, "pid", row->tid ? row->pid : 0);
-	else
+	if (is_of_tasks)
 		ps__json_add_integer(json, "pid", row->pid);
-	if (!matrix->is_of_processes)
+	else
+		json_add_number(json, "pid", row->tid ? row->pid : 0);
+	if (is_of_tasks)
 		json_add_number(json, "tid", row->tid);
 	ps__json_add_string(json, "name", row->name);
-	if (!matrix->is_of_processes)
+	if (matrix->kind == MATRIX_OF_THREADS)
 		ps__json_add_integer(json, "cpu", row->cpu);
+	else if (matrix->kind == MATRIX_OF_COMPONENTS)
+		ps__json_add_string(json, "component", ps_component_name(row->where));
 	ps__json_open(json, "counts", '[');
 	for (size_t event = 0; event < ps_eventset_event_count(matrix->model); event++)
 		json_add_count(json, matrix, row, event);
@@ -319,7 +184,7 @@ static void tasks_export_matrix(const struct stat_output *output, const struct m
 	struct ps__json json = ps__json_create(&text, true);
 
 	ps__json_open(&json, NULL, '{');
-	ps__json_open(&json, matrix->is_of_processes ? "processes" : "tasks", '[');
+	ps__json_open(&json, matrix->kind == MATRIX_OF_PROCESSES ? "processes" : "tasks", '[');
 	for (size_t row = 0; row < matrix->count; row++)
 		json_add_row(&json, matrix, &matrix->rows[row]);
 	ps__json_close(&json, ']');
@@ -327,34 +192,30 @@ static void tasks_export_matrix(const struct stat_output *output, const struct m
 	tool_write(&text, output->stream);
 }
 
-/* The heading is that of the components above. A task's row is of the hardware thread that its
- * parent names; a process's of the whole machine. */
+/* The heading is that of the components above. A task's row is of the hardware thread or component
+ * that its parent names; a process's of the whole machine. */
 static void csv_add_row(struct ps__buffer *text, const struct matrix *matrix,
                         const struct task_row *row, const struct stat_count *count)
 {
-	const struct ps_component *parent = count->root;
-	pid_t id = row->tid;
+	bool is_of_tasks = matrix->kind != MATRIX_OF_PROCESSES;
+	pid_t id = row->tid && !is_of_tasks ? row->pid : row->tid;
 
-	if (matrix->is_of_processes)
-		id = row->tid ? row->pid : 0;
-	else
-		parent = ps_thread_component(ps_topology_thread(count->topology, row->cpu));
-	ps__buffer_add(text, "%s,", matrix->is_of_processes ? "Process" : "Task");
+	ps__buffer_add(text, "%s,", is_of_tasks ? "Task" : "Process");
 	if (id)
 		ps__buffer_add(text, "%d", (int)id);
 	ps__buffer_add(text, ",");
 	ps__csv_add_field(text, row->name);
-	ps__csv_add_field(text, ps_component_name(parent));
+	ps__csv_add_field(text, ps_component_name(is_of_tasks ? row->where : count->root));
 }
 
 static void csv_fill_columns(struct ps_export_field *columns, const struct matrix *matrix,
                              const struct task_row *row)
 {
-	bool is_known = row->tid || !matrix->is_of_processes;
+	bool is_of_tasks = matrix->kind != MATRIX_OF_PROCESSES;
 
-	columns[0].number = is_known ? row->pid : (double)NAN;
-	columns[1].number = row->tid && !matrix->is_of_processes ? row->tid : (double)NAN;
-	columns[2].number = matrix->is_of_processes ? (double)NAN : row->cpu;
+	columns[0].number = row->tid || is_of_tasks ? row->pid : (double)NAN;
+	columns[1].number = row->tid && is_of_tasks ? row->tid : (double)NAN;
+	columns[2].number = matrix->kind == MATRIX_OF_THREADS ? row->cpu : (double)NAN;
 }
 
 static void tasks_write_csv(const struct stat_output *output, const struct matrix *matrix,
@@ -370,7 +231,8 @@ static void tasks_write_csv(const struct stat_output *output, const struct matri
 			    .unit = ps_eventset_event_unit(matrix->model, event),
 			    .scale = ps_eventset_event_scale(matrix->model, event),
 			    .has_no_times = true};
-			struct ps_value value = tasks_value_of(matrix, &matrix->rows[row], event);
+			struct ps_value value =
+			    stat_matrix_value(matrix, &matrix->rows[row], event);
 			csv_add_row(&text, matrix, &matrix->rows[row], count);
 			ps__csv_add_value(&text, &about, &value);
 			ps__csv_end_row(&text, fields->fields, fields->count);
@@ -412,19 +274,39 @@ static void tasks_write_matrix(const struct stat_output *output, const struct ma
 		tasks_show_matrix(output, matrix);
 }
 
+/* With --by, tasks are shown on the components of its types. */
+static int tasks_show_tasks(struct stat_output *output, const struct matrix *matrix,
+                            struct stat_count *count, const struct stat_facts *facts)
+{
+	const struct stat_options *options = output->options;
+	struct matrix sums;
+
+	if (options->layout != STAT_LAYOUT_BY ||
+	    options->by.types == PS_TYPE_BIT(PS_COMPONENT_THREAD)) {
+		tasks_write_matrix(output, matrix, count, facts);
+		return 0;
+	}
+	if (stat_matrix_sum_components(&sums, matrix, &options->by) < 0)
+		return -1;
+	tasks_write_matrix(output, &sums, count, facts);
+	stat_matrix_clear(&sums);
+	return 0;
+}
+
 int stat_tasks_show(struct stat_output *output, struct stat_count *count,
                     const struct stat_facts *facts, const struct stat_aggregate *aggregate)
 {
 	struct matrix matrix;
+	int result = 0;
 
-	if (tasks_fill_matrix(&matrix, count, aggregate) < 0)
+	if (stat_matrix_fill(&matrix, count, aggregate) < 0)
 		return -1;
 	if (output->options->shows_tasks)
-		tasks_write_matrix(output, &matrix, count, facts);
-	if (output->options->shows_processes) {
-		tasks_sum_processes(&matrix);
+		result = tasks_show_tasks(output, &matrix, count, facts);
+	if (result == 0 && output->options->shows_processes) {
+		stat_matrix_sum_processes(&matrix);
 		tasks_write_matrix(output, &matrix, count, facts);
 	}
-	tasks_clear_matrix(&matrix);
-	return 0;
+	stat_matrix_clear(&matrix);
+	return result;
 }

@@ -70,6 +70,7 @@ unit_tests = \
 	tests/unit/test_papi \
 	tests/unit/test_papi_changes \
 	tests/unit/test_papi_faults \
+	tests/unit/test_papi_names \
 	tests/unit/test_papi_places \
 	tests/unit/test_papi_targets \
 	tests/unit/test_parts \

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counts of tasks: on each hardware thread, as the library has them, on each component of a
+ * type, and of each process. */
+#include "tools/stat_tasks.h"
+
+#include "base/os.h"
+#include "base/vector.h"
+#include "store/attrmap.h"
+#include "tools/terminal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds a row like the model, with a copy of the counts. -1: out of memory. */
+static int rows_add(struct matrix *matrix, const struct task_row *model, const long long *counts)
+{
+	size_t bytes = ps_eventset_event_count(matrix->model) * sizeof *counts;
+
+	struct task_row *grown = ps__vector_reserve(matrix->rows, matrix->count, matrix->count + 1,
+	                                            &matrix->room, sizeof *grown);
+	if (!grown)
+		return -1;
+	matrix->rows = grown;
+	struct task_row *row = &matrix->rows[matrix->count];
+	*row = *model;
+	row->counts = malloc(bytes);
+	if (!row->counts)
+		return -1;
+	memcpy(row->counts, counts, bytes);
+	matrix->count++;
+	return 0;
+}
+
+static int rows_add_task(const struct ps_task *task, void *context)
+{
+	struct matrix *matrix = context;
+	struct ps_thread *thread = ps_topology_thread(matrix->topology, task->cpu);
+	struct task_row row = {.pid = task->pid,
+	                       .tid = task->tid,
+	                       .cpu = task->cpu,
+	                       .where = ps_thread_component(thread)};
+
+	snprintf(row.name, sizeof row.name, "%s", task->tid ? task->name : "others");
+	return rows_add(matrix, &row, task->counts) < 0 ? 1 : 0;
+}
+
+static void rows_add_counts(struct task_row *sum, const struct task_row *row, size_t events)
+{
+	for (size_t event = 0; event < events; event++)
+		sum->counts[event] += row->counts[event];
+}
+
+/* What can't be told apart may be of any process, and stays by itself. */
+static struct task_row *rows_find_process(struct task_row *rows, size_t count,
+                                          const struct task_row *of)
+{
+	for (size_t row = 0; row < count; row++) {
+		if (rows[row].pid == of->pid && !rows[row].tid == !of->tid)
+			return &rows[row];
+	}
+	return NULL;
+}
+
+void stat_matrix_sum_processes(struct matrix *matrix)
+{
+	size_t events = ps_eventset_event_count(matrix->model);
+	size_t kept = 0;
+
+	for (size_t index = 0; index < matrix->count; index++) {
+		struct task_row *row = &matrix->rows[index];
+		struct task_row *sum = rows_find_process(matrix->rows, kept, row);
+		if (!sum) {
+			matrix->rows[kept++] = *row;
+			continue;
+		}
+		rows_add_counts(sum, row, events);
+		if (row->tid == row->pid)
+			memcpy(sum->name, row->name, sizeof sum->name);
+		free(row->counts);
+	}
+	matrix->count = kept;
+	matrix->kind = MATRIX_OF_PROCESSES;
+}
+
+/* The sum of the task on the component, if there is one yet: all rows of a task follow each
+ * other. */
+static struct task_row *rows_find_sum(const struct matrix *sums, const struct task_row *of,
+                                      const struct ps_component *where)
+{
+	for (size_t index = sums->count; index-- > 0;) {
+		struct task_row *row = &sums->rows[index];
+		if (row->pid != of->pid || row->tid != of->tid)
+			return NULL;
+		if (row->where == where)
+			return row;
+	}
+	return NULL;
+}
+
+static int rows_add_to_sum(struct matrix *sums, const struct task_row *row,
+                           const struct ps_component *where)
+{
+	struct task_row *sum = rows_find_sum(sums, row, where);
+	struct task_row first = *row;
+
+	if (sum) {
+		rows_add_counts(sum, row, ps_eventset_event_count(sums->model));
+		return 0;
+	}
+	first.where = where;
+	return rows_add(sums, &first, row->counts);
+}
+
+/* What a row is added to. */
+struct rows_walk {
+	const struct stat_by *by;
+	int level; /* of caches; 0: all */
+	struct matrix *sums;
+	const struct task_row *row;
+	bool has_sum;
+};
+
+static int rows_find_last_level(struct ps_component *component, void *context)
+{
+	int *level = context;
+
+	if (ps_component_cache_level(component) > *level)
+		*level = ps_component_cache_level(component);
+	return 0;
+}
+
+static bool rows_is_asked_for(const struct rows_walk *walk, const struct ps_component *component)
+{
+	enum ps_component_type type = ps_component_type(component);
+
+	if (!(walk->by->types & PS_TYPE_BIT(type)))
+		return false;
+	return type != PS_COMPONENT_CACHE || !walk->level ||
+	       walk->level == ps_component_cache_level(component);
+}
+
+/* For each component. It needn't be above the hardware thread: a NUMA node may be beside it. */
+static int rows_add_to_component(struct ps_component *component, void *context)
+{
+	struct rows_walk *walk = context;
+	struct ps__range range = ps__component_range(component);
+	size_t index = ps__thread_index(ps_component_thread(walk->row->where));
+
+	if (index < range.first || index >= range.end || !rows_is_asked_for(walk, component))
+		return 0;
+	walk->has_sum = true;
+	return rows_add_to_sum(walk->sums, walk->row, component);
+}
+
+/* A hardware thread that is part of no such component keeps a row of its own: none is lost. */
+static int rows_add_to_components(struct rows_walk *walk, const struct task_row *row)
+{
+	struct ps_topology *topology = ps_component_topology(row->where);
+
+	walk->row = row;
+	walk->has_sum = false;
+	int result = ps_component_for_each(ps_topology_root(topology), rows_add_to_component, walk);
+	return walk->has_sum || result < 0 ? result : rows_add_to_sum(walk->sums, row, row->where);
+}
+
+static struct ps_value *rows_copy_totals(const struct matrix *matrix)
+{
+	size_t bytes = (ps_eventset_event_count(matrix->model) + 1) * sizeof *matrix->totals;
+	struct ps_value *copy = malloc(bytes);
+
+	return copy ? memcpy(copy, matrix->totals, bytes) : NULL;
+}
+
+int stat_matrix_sum_components(struct matrix *out, const struct matrix *matrix,
+                               const struct stat_by *by)
+{
+	struct matrix sums = {.model = matrix->model,
+	                      .topology = matrix->topology,
+	                      .totals = rows_copy_totals(matrix),
+	                      .kind = MATRIX_OF_COMPONENTS};
+	struct rows_walk walk = {.by = by, .level = by->cache_level, .sums = &sums};
+	int result = sums.totals ? 0 : -1;
+
+	if (walk.level == PS_CACHE_LAST_LEVEL) {
+		walk.level = 0;
+		ps_component_for_each(ps_topology_root(matrix->topology), rows_find_last_level,
+		                      &walk.level);
+	}
+	for (size_t index = 0; result == 0 && index < matrix->count; index++)
+		result = rows_add_to_components(&walk, &matrix->rows[index]);
+	if (result == 0) {
+		*out = sums;
+		return 0;
+	}
+	tool_complain("out of memory");
+	stat_matrix_clear(&sums);
+	return -1;
+}
+
+void stat_matrix_clear(struct matrix *matrix)
+{
+	for (size_t row = 0; row < matrix->count; row++)
+		free(matrix->rows[row].counts);
+	ps__os_free(matrix->rows);
+	free(matrix->totals);
+}
+
+static bool rows_find_total(const struct stat_aggregate *aggregate, const char *name,
+                            struct ps_value *out)
+{
+	for (size_t event = 0; event < aggregate->table.event_count; event++) {
+		if (strcmp(ps__table_event(&aggregate->table, event), name) != 0)
+			continue;
+		*out = stat_aggregate_total(aggregate, 0, event);
+		return true;
+	}
+	return false;
+}
+
+/* The kernel tells a task's counts alone. What permission or multiplexing took
+ * from them, the totals say. */
+static int rows_find_totals(struct matrix *matrix, const struct stat_count *count,
+                            const struct stat_aggregate *aggregate)
+{
+	size_t events = ps_eventset_event_count(count->model);
+
+	matrix->totals = calloc(events + 1, sizeof *matrix->totals);
+	for (size_t event = 0; matrix->totals && event < events; event++) {
+		struct ps_value *total = &matrix->totals[event];
+		const char *name = ps_eventset_event_name(count->model, event);
+		if (aggregate ? !rows_find_total(aggregate, name, total)
+		              : ps_component_total(count->root, name, total) != PS_OK)
+			total->status = ps_eventset_event_status(count->model, event);
+		total->attribution = PS_ATTRIBUTION_EXACT;
+	}
+	return matrix->totals ? 0 : 1;
+}
+
+int stat_matrix_fill(struct matrix *matrix, struct stat_count *count,
+                     const struct stat_aggregate *aggregate)
+{
+	*matrix = (struct matrix){.model = count->model, .topology = count->topology};
+	int result = rows_find_totals(matrix, count, aggregate);
+
+	for (size_t index = 0; result == 0 && index < count->set_count; index++)
+		result = ps_eventset_for_each_task(count->sets[index], rows_add_task, matrix);
+	if (result == 0)
+		return 0;
+	tool_complain("%s", result < 0 ? ps_error_detail() : "out of memory");
+	stat_matrix_clear(matrix);
+	return -1;
+}
+
+/* A task's share of an estimate is estimated as the whole is. */
+struct ps_value stat_matrix_value(const struct matrix *matrix, const struct task_row *row,
+                                  size_t event)
+{
+	struct ps_value value = matrix->totals[event];
+	bool is_estimate = value.status == PS_STATUS_SCALED || value.status == PS_STATUS_INCOMPLETE;
+	double factor = is_estimate && value.raw ? (double)value.value / (double)value.raw : 1;
+
+	value.flags &= ~(uint32_t)PS_VALUE_MERGED;
+	value.raw = (uint64_t)row->counts[event];
+	value.value =
+	    factor == 1 ? row->counts[event] : llround((double)row->counts[event] * factor);
+	return value;
+}
