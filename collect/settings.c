@@ -9,6 +9,7 @@
 #include "output/by.h"
 #include "output/number.h"
 #include "output/rank.h"
+#include "output/report.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -88,12 +89,8 @@ static int settings_read_format(enum ps_format *format)
 
 	if (!name)
 		return PS_OK;
-	for (enum ps_format one = PS_FORMAT_TEXT; one <= PS_FORMAT_CSV; one++) {
-		if (strcmp(name, ps_format_name(one)) != 0)
-			continue;
-		*format = one;
+	if (ps__path_format_find(name, format))
 		return PS_OK;
-	}
 	return ps__fail(PS_EINVAL, "PERFSAGE_FORMAT is text, json or csv, not '%s'", name);
 }
 

@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-/* Letters that end a name in the list. */
-static const char modifiers[] = "ukhGHID";
-
 /* The first '}' behind which the list ends, or goes on: a path may have others. Else any. */
 static const char *group_find_end(const char *text)
 {
@@ -42,7 +39,7 @@ static const char *group_read_modifiers(struct tool_group *group, const char *at
 	for (at++; *at && *at != ',' && !strchr(TOOL_BLANKS, *at); at++) {
 		if (*at == 'W') {
 			group->is_weak = true;
-		} else if (!strchr(modifiers, *at)) {
+		} else if (!ps__modifier_is(*at)) {
 			group_complain_of_letter(group, *at);
 			return NULL;
 		} else if (!memchr(group->letters, *at, count)) {
@@ -61,7 +58,7 @@ static size_t group_count_letters(const char *name, size_t length)
 {
 	size_t count = 0;
 
-	while (count < length && strchr(modifiers, name[length - 1 - count]))
+	while (count < length && ps__modifier_is(name[length - 1 - count]))
 		count++;
 	bool are_modifiers =
 	    count > 0 && count < length && strchr(":/", name[length - 1 - count]) != NULL;

@@ -306,20 +306,20 @@ double stat_rates_cpus(const struct stat_quality *quality, double elapsed_s);
 
 /* stat_export.c: what programs read. perfsage(1) describes its members. */
 
-#define STAT_MOST_FIELDS 32
-
 /* Facts about a run as fields of JSON ("run") and columns of CSV. */
 struct stat_fields {
-	struct ps_export_field fields[STAT_MOST_FIELDS];
-	size_t count;
+	struct ps_export_field *fields;
+	size_t count, room;
 	struct ps_export_field *task_columns; /* process, task, cpu; NULL: there are none */
+	bool has_failed;                      /* memory was used up: some are missing */
 	struct ps__buffer target;             /* fields point at it */
 	struct stat_quality quality;
 	bool has_quality;
 };
 
-void stat_fields_create(struct stat_fields *fields, const struct stat_output *output,
-                        struct stat_count *count, const struct stat_facts *facts);
+/* -1 after a complaint; then there is nothing to clear. */
+int stat_fields_create(struct stat_fields *fields, const struct stat_output *output,
+                       struct stat_count *count, const struct stat_facts *facts);
 void stat_fields_clear(struct stat_fields *fields);
 
 /* stat_aggregate.c: sums over the intervals of a run, or means and deviations

@@ -8,6 +8,8 @@
  */
 #include "tools/stat.h"
 
+#include "base/os.h"
+#include "base/vector.h"
 #include "output/json_writer.h"
 #include "output/rank.h"
 #include "output/report.h"
@@ -16,14 +18,28 @@
 #include <math.h>
 #include <stdlib.h>
 
+static void fields_add(struct stat_fields *fields, struct ps_export_field field)
+{
+	struct ps_export_field *grown =
+	    ps__vector_reserve(fields->fields, fields->count, fields->count + 1, &fields->room,
+	                       sizeof *fields->fields);
+
+	if (!grown) {
+		fields->has_failed = true;
+		return;
+	}
+	fields->fields = grown;
+	fields->fields[fields->count++] = field;
+}
+
 static void fields_add_text(struct stat_fields *fields, const char *name, const char *text)
 {
-	fields->fields[fields->count++] = (struct ps_export_field){.name = name, .text = text};
+	fields_add(fields, (struct ps_export_field){.name = name, .text = text});
 }
 
 static void fields_add_number(struct stat_fields *fields, const char *name, double number)
 {
-	fields->fields[fields->count++] = (struct ps_export_field){.name = name, .number = number};
+	fields_add(fields, (struct ps_export_field){.name = name, .number = number});
 }
 
 /* How a value of the run is known; only a program that reads JSON has room for
@@ -76,48 +92,58 @@ static void fields_add_ending(struct stat_fields *fields, const struct stat_fact
 /* Empty in the rows of components; stat_tasks.c fills them in. */
 static void fields_add_task_columns(struct stat_fields *fields, const struct stat_options *options)
 {
+	static const char *const names[] = {"process", "task", "cpu"};
+	const size_t count = sizeof names / sizeof *names;
+
 	if (!stat_options_tell_tasks(options))
 		return;
-	fields->task_columns = &fields->fields[fields->count];
-	fields_add_number(fields, "process", (double)NAN);
-	fields_add_number(fields, "task", (double)NAN);
-	fields_add_number(fields, "cpu", (double)NAN);
+	for (size_t index = 0; index < count; index++)
+		fields_add_number(fields, names[index], (double)NAN);
+	if (!fields->has_failed)
+		fields->task_columns = &fields->fields[fields->count - count];
 }
 
-void stat_fields_create(struct stat_fields *fields, const struct stat_output *output,
-                        struct stat_count *count, const struct stat_facts *facts)
+static void fields_add_target(struct stat_fields *fields, const struct stat_options *options,
+                              const struct stat_facts *facts)
 {
-	bool is_json = output->options->format == PS_FORMAT_JSON;
-
-	*fields = (struct stat_fields){.count = 0};
-	stat_describe_target(output->options, &fields->target);
+	stat_describe_target(options, &fields->target);
 	fields_add_text(fields, "target", ps__buffer_text(&fields->target));
-	if (ps__rank_number()) {
-		fields_add_number(fields, "rank", strtod(ps__rank_number(), NULL));
-		fields_add_text(fields, "host", ps__rank_host());
-		fields_add_number(fields, "pid", facts->pid ? (double)facts->pid : (double)NAN);
-	}
-	if (output->options->repetitions > 1)
+	if (!ps__rank_number())
+		return;
+	fields_add_number(fields, "rank", strtod(ps__rank_number(), NULL));
+	fields_add_text(fields, "host", ps__rank_host());
+	fields_add_number(fields, "pid", facts->pid ? (double)facts->pid : (double)NAN);
+}
+
+static void fields_add_run(struct stat_fields *fields, const struct stat_options *options,
+                           const struct stat_count *count, const struct stat_facts *facts)
+{
+	if (options->repetitions > 1)
 		fields_add_number(fields, "repetition", (double)facts->repetition);
 	fields_add_number(fields, "elapsed_s", facts->elapsed_s);
-	if (output->options->limits.delay_ms)
+	if (options->limits.delay_ms)
 		fields_add_number(fields, "delay_s", count->delay_s);
-	if (output->options->target.absent_count)
-		fields_add_number(fields, "absent_processes",
-		                  (double)output->options->target.absent_count);
-	if (output->options->interval_ms)
+	if (options->target.absent_count)
+		fields_add_number(fields, "absent_processes", (double)options->target.absent_count);
+	if (options->interval_ms)
 		fields_add_number(fields, "interval_s",
 		                  facts->interval_s > 0 ? facts->interval_s : (double)NAN);
 	else
 		fields_add_ending(fields, facts);
-	if (!is_json) {
-		/* Else a 0 of a process that only waits for its children looks like all. */
-		if (output->options->target.pid_count)
-			fields_add_number(fields, "uncounted_children",
-			                  (double)count->uncounted.children);
-		fields_add_task_columns(fields, output->options);
-		return;
-	}
+}
+
+static void fields_add_of_csv(struct stat_fields *fields, const struct stat_options *options,
+                              const struct stat_count *count)
+{
+	/* Else a 0 of a process that only waits for its children looks like all. */
+	if (options->target.pid_count)
+		fields_add_number(fields, "uncounted_children", (double)count->uncounted.children);
+	fields_add_task_columns(fields, options);
+}
+
+static void fields_add_of_json(struct stat_fields *fields, const struct stat_output *output,
+                               struct stat_count *count, const struct stat_facts *facts)
+{
 	fields_add_text(fields, "perfsage", ps_version());
 	fields->has_quality = stat_quality_create(&fields->quality, count->model) == 0;
 	if (fields->has_quality) {
@@ -134,8 +160,26 @@ void stat_fields_create(struct stat_fields *fields, const struct stat_output *ou
 	fields_add_number(fields, "perfsage_cpu_s", stat_footer_cost_s());
 }
 
+int stat_fields_create(struct stat_fields *fields, const struct stat_output *output,
+                       struct stat_count *count, const struct stat_facts *facts)
+{
+	*fields = (struct stat_fields){.count = 0};
+	fields_add_target(fields, output->options, facts);
+	fields_add_run(fields, output->options, count, facts);
+	if (output->options->format == PS_FORMAT_JSON)
+		fields_add_of_json(fields, output, count, facts);
+	else
+		fields_add_of_csv(fields, output->options, count);
+	if (!fields->has_failed)
+		return 0;
+	tool_complain("out of memory");
+	stat_fields_clear(fields);
+	return -1;
+}
+
 void stat_fields_clear(struct stat_fields *fields)
 {
+	ps__os_free(fields->fields);
 	ps__buffer_clear(&fields->target);
 	if (fields->has_quality)
 		stat_quality_destroy(&fields->quality);

@@ -286,8 +286,9 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 
 	if (output->regions)
 		how.types = PS_TYPE_BIT(PS_COMPONENT_MACHINE);
+	if (stat_fields_create(&fields, output, count, facts) < 0)
+		return -1;
 	stat_metrics_find(&metrics, &options->metrics, count->root, false, false);
-	stat_fields_create(&fields, output, count, facts);
 	how.metrics = (const char *const *)metrics.names.names;
 	how.metric_count = metrics.names.count;
 	how.fields = fields.fields;

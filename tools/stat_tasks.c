@@ -241,14 +241,16 @@ static void tasks_write_csv(const struct stat_output *output, const struct matri
 	tool_write(&text, output->stream);
 }
 
-static void tasks_export_csv(const struct stat_output *output, const struct matrix *matrix,
-                             struct stat_count *count, const struct stat_facts *facts)
+static int tasks_export_csv(const struct stat_output *output, const struct matrix *matrix,
+                            struct stat_count *count, const struct stat_facts *facts)
 {
 	struct stat_fields fields;
 
-	stat_fields_create(&fields, output, count, facts);
+	if (stat_fields_create(&fields, output, count, facts) < 0)
+		return -1;
 	tasks_write_csv(output, matrix, count, &fields);
 	stat_fields_clear(&fields);
+	return 0;
 }
 
 int stat_tasks_check(const struct stat_count *count)
@@ -263,15 +265,16 @@ int stat_tasks_check(const struct stat_count *count)
 	       -1;
 }
 
-static void tasks_write_matrix(const struct stat_output *output, const struct matrix *matrix,
-                               struct stat_count *count, const struct stat_facts *facts)
+static int tasks_write_matrix(const struct stat_output *output, const struct matrix *matrix,
+                              struct stat_count *count, const struct stat_facts *facts)
 {
+	if (output->options->format == PS_FORMAT_CSV)
+		return tasks_export_csv(output, matrix, count, facts);
 	if (output->options->format == PS_FORMAT_JSON)
 		tasks_export_matrix(output, matrix);
-	else if (output->options->format == PS_FORMAT_CSV)
-		tasks_export_csv(output, matrix, count, facts);
 	else
 		tasks_show_matrix(output, matrix);
+	return 0;
 }
 
 /* With --by, tasks are shown on the components of its types. */
@@ -282,15 +285,13 @@ static int tasks_show_tasks(struct stat_output *output, const struct matrix *mat
 	struct matrix sums;
 
 	if (options->layout != STAT_LAYOUT_BY ||
-	    options->by.types == PS_TYPE_BIT(PS_COMPONENT_THREAD)) {
-		tasks_write_matrix(output, matrix, count, facts);
-		return 0;
-	}
+	    options->by.types == PS_TYPE_BIT(PS_COMPONENT_THREAD))
+		return tasks_write_matrix(output, matrix, count, facts);
 	if (stat_matrix_sum_components(&sums, matrix, &options->by) < 0)
 		return -1;
-	tasks_write_matrix(output, &sums, count, facts);
+	int result = tasks_write_matrix(output, &sums, count, facts);
 	stat_matrix_clear(&sums);
-	return 0;
+	return result;
 }
 
 int stat_tasks_show(struct stat_output *output, struct stat_count *count,
@@ -305,7 +306,7 @@ int stat_tasks_show(struct stat_output *output, struct stat_count *count,
 		result = tasks_show_tasks(output, &matrix, count, facts);
 	if (result == 0 && output->options->shows_processes) {
 		stat_matrix_sum_processes(&matrix);
-		tasks_write_matrix(output, &matrix, count, facts);
+		result = tasks_write_matrix(output, &matrix, count, facts);
 	}
 	stat_matrix_clear(&matrix);
 	return result;

@@ -61,6 +61,7 @@ bool ps__pfm_prefix(char *out, size_t size_bytes, const char *name);
 
 /* Reads u, k, h and the others, which end the name, into event->attr. */
 int ps__modifiers_apply(struct ps__event *event, const char *name, const char *modifiers);
+bool ps__modifier_is(char letter);
 bool ps__modifiers_are(const char *text); /* nothing but letters of modifiers? */
 
 /* hybrid.c: finds which kinds of cores are to be asked for a core event, and

@@ -8,6 +8,11 @@
 
 static const char letters[] = "ukhGHID";
 
+bool ps__modifier_is(char letter)
+{
+	return letter && strchr(letters, letter);
+}
+
 bool ps__modifiers_are(const char *text)
 {
 	return text[strspn(text, letters)] == '\0';
@@ -16,7 +21,7 @@ bool ps__modifiers_are(const char *text)
 static int modifiers_check(const char *name, const char *modifiers)
 {
 	for (const char *at = modifiers; *at; at++) {
-		if (!strchr(letters, *at))
+		if (!ps__modifier_is(*at))
 			return ps__fail(PS_EATTR,
 			                "event '%s': '%c' (character %td) is not a modifier; these "
 			                "are: u (user), k (kernel), h (hypervisor), G (guest), H "

@@ -186,7 +186,8 @@ static void visit_cpu(const struct ps__visit *visit, void *context)
 	read_visited(context, visit->cpu);
 }
 
-/* The CPU on which the task is now, as far as it can be told. */
+/* The CPU on which the task is now. ps__set_find_cpu would open the file of a followed task at each
+ * reading: here the switch ring has told already where it is. */
 static int cpu_now(struct ps_eventset *set)
 {
 	if (set->counters.target.kind == PS__TARGET_SELF && !set->is_ended)

@@ -9,6 +9,7 @@
 
 #include <perfsage/print.h>
 #include <perfsage/report.h>
+#include <string.h>
 
 #define ALL_FLAGS ((unsigned)(PS_EXPORT_NO_IDLE << 1) - 1)
 
@@ -25,6 +26,17 @@ static const struct {
 static bool export_is_format(enum ps_format format)
 {
 	return (unsigned)format < sizeof sinks / sizeof *sinks;
+}
+
+bool ps__format_find(const char *name, enum ps_format *out)
+{
+	for (size_t format = 0; format < sizeof sinks / sizeof *sinks; format++) {
+		if (strcmp(name, sinks[format].name) != 0)
+			continue;
+		*out = (enum ps_format)format;
+		return true;
+	}
+	return false;
 }
 
 const char *ps_format_name(enum ps_format format)

@@ -63,6 +63,16 @@ static ps__path_sink *path_export_find(enum ps_format format)
 	return NULL;
 }
 
+bool ps__path_format_find(const char *name, enum ps_format *out)
+{
+	enum ps_format found;
+
+	if (!ps__format_find(name, &found) || !path_export_find(found))
+		return false;
+	*out = found;
+	return true;
+}
+
 static int path_export_run(const struct ps_paths *paths, ps__path_sink *write,
                            const struct ps_paths_options *options, const struct ps__destination *to)
 {

@@ -26,6 +26,11 @@ ps__sink ps__json_write; /* json.c */
 ps__sink ps__csv_write;  /* csv.c */
 ps__sink ps__xml_write;  /* heat_map.c */
 
+/* export.c: the format of a name, as ps_format_name has it. False: none has it. */
+bool ps__format_find(const char *name, enum ps_format *out);
+/* path_export.c: the same among those that ps_paths_export writes. */
+bool ps__path_format_find(const char *name, enum ps_format *out);
+
 /* Drops the rows that the caller doesn't want. */
 void ps__report_select(struct ps__report *report);
 
