@@ -95,11 +95,30 @@ void tool_slices_note_hole(struct tool_slices *slices, int cpu, uint64_t begin_n
 	tool_slice_records_add_hole(&slices->records, cpu, begin_ns, end_ns, lost);
 }
 
+/* When the task ended, or stays unknown: a hidden one goes on. */
+static uint64_t last_of(const struct tool_slices *slices, const struct tool_task *task)
+{
+	bool is_known = task->has_exited && (!task->is_hidden || task->now.is_replaced);
+
+	return is_known ? task->end_ns : slices->end_ns;
+}
+
+/* Another task gets its number at this time at the latest, so it has ended. */
+static void replace(struct tool_slices *slices, struct tool_task *task, uint64_t time_ns)
+{
+	if (!task->has_exited || task->is_hidden)
+		tool_task_finish(slices, task, time_ns);
+	task->is_left = false;
+	task->has_exited = true;
+	task->now.is_replaced = true;
+}
+
 /* A task without a record of its creation was there before, unless that may have been lost: then it
  * is known from here on, or from the end of the hole if it was on the CPU since. */
 static struct tool_task *meet(struct tool_slices *slices, const struct tool_slice_record *record)
 {
-	bool is_lost = slices->hole_count > 0;
+	struct tool_task *before = tool_task_find(slices, record->tid);
+	bool is_lost = before || slices->hole_count > 0;
 	uint64_t begin_ns = slices->begin_ns;
 
 	if (is_lost) {
@@ -108,6 +127,10 @@ static struct tool_task *meet(struct tool_slices *slices, const struct tool_slic
 			end_ns = tool_hole_last_end(slices, record->cpu, begin_ns, record->time_ns);
 		begin_ns = end_ns ? end_ns : record->time_ns;
 	}
+	if (before && begin_ns < before->end_ns)
+		begin_ns = before->end_ns;
+	if (before)
+		replace(slices, before, begin_ns);
 	struct tool_task *task = tool_task_add(slices, record->pid, record->tid, begin_ns);
 	if (!task)
 		return NULL;
@@ -133,10 +156,8 @@ static void play_fork(struct tool_slices *slices, const struct tool_slice_record
 
 	/* /proc may have listed it already. */
 	bool is_listed = task && task->now.is_first && task->now.read_ns;
-	if (task && !is_listed && !task->has_exited) {
-		tool_task_finish(slices, task, record->time_ns);
-		task->has_exited = true;
-	}
+	if (task && !is_listed)
+		replace(slices, task, record->time_ns);
 	if (!is_listed)
 		task = tool_task_add(slices, record->pid, record->tid, record->time_ns);
 	if (!task)
@@ -167,6 +188,8 @@ static void play_exec(struct tool_slices *slices, const struct tool_slice_record
 	if (!task || task->has_exited) {
 		bool is_known = task || (slices->play->exec_pid == (pid_t)record->tid);
 		end_executor(slices, record);
+		if (task)
+			replace(slices, task, record->time_ns);
 		task = is_known ? tool_task_add(slices, record->pid, record->tid, record->time_ns)
 		                : meet(slices, record);
 	}
@@ -311,12 +334,6 @@ static void play_record(struct tool_slices *slices, const struct tool_slice_reco
 	}
 }
 
-/* When the task ended, or stays unknown: a hidden one goes on. */
-static uint64_t last_of(const struct tool_slices *slices, const struct tool_task *task)
-{
-	return task->has_exited && !task->is_hidden ? task->end_ns : slices->end_ns;
-}
-
 /* Is the record one of the observation? The record of its beginning may be lost, too. */
 static bool is_observed(struct tool_slices *slices, const struct tool_slice_record *record)
 {
@@ -355,8 +372,9 @@ static void play_all(struct tool_slices *slices)
 	}
 	slices->end_ns = last_ns;
 	for (size_t i = 0; slices->result == PS_OK && i < slices->task_count; i++) {
-		if (!slices->tasks[i].has_exited || slices->tasks[i].is_hidden)
-			tool_task_finish(slices, &slices->tasks[i], slices->end_ns);
+		struct tool_task *task = &slices->tasks[i];
+		if (!task->now.is_replaced && (!task->has_exited || task->is_hidden))
+			tool_task_finish(slices, task, slices->end_ns);
 	}
 }
 

@@ -39,6 +39,7 @@ enum tool_span_end {
 struct tool_task_now {
 	enum tool_span_kind kind;
 	bool is_first;    /* nothing was heard of it yet: the kind isn't known */
+	bool is_replaced; /* another task has its number: it has ended by end_ns */
 	bool is_runnable; /* as /proc told at read_ns; 0: it was not read */
 	uint64_t read_ns;
 	uint64_t since_ns;

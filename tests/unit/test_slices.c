@@ -164,6 +164,63 @@ START_TEST(a_program_whose_code_is_never_mapped_is_hidden)
 }
 END_TEST
 
+START_TEST(a_hidden_task_has_ended_when_another_one_gets_its_number)
+{
+	executes(100, 10, 0, "prog");
+	maps(101, 10, 0);
+	forks(110, 11, 10, 0);
+	in(120, 11, 1);
+	executes(130, 11, 1, "su");
+	exits(131, 11, 1);
+	forks(200, 11, 10, 0);
+	in(210, 11, 1);
+	exits(220, 11, 1);
+	exits(300, 10, 0);
+	play_mapped();
+	ck_assert_uint_eq(tool_slices_task_count(slices), 3);
+	ck_assert(tool_slices_task(slices, 1)->is_hidden);
+	ck_assert_str_eq(ps__buffer_text(&seen),
+	                 "11 ready 110-120; 11 on1 120-131; 11 ? 131-200; 11 ready 200-210; "
+	                 "11 on1 210-220.; 10 on0 100-300.; ");
+	ck_assert_uint_eq(tool_slices_task(slices, 1)->end_ns, 200);
+	/* Nothing of it goes on. */
+	ck_assert_uint_eq(tool_slices_end_ns(slices), 300);
+}
+END_TEST
+
+START_TEST(a_number_that_comes_again_without_a_creation_does_not_overlap)
+{
+	executes(100, 10, 0, "prog");
+	forks(110, 11, 10, 0);
+	in(120, 11, 1);
+	exits(130, 11, 1);
+	in(200, 11, 1);
+	waits(210, 11, 1);
+	exits(300, 10, 0);
+	play(10);
+	const struct tool_task *again = tool_slices_task(slices, 2);
+	ck_assert_uint_eq(again->begin_ns, 200);
+	ck_assert(!again->was_there);
+	ck_assert(again->is_begin_lost);
+}
+END_TEST
+
+START_TEST(a_task_whose_number_is_given_again_does_not_outlive_the_command)
+{
+	executes(100, 10, 0, "prog");
+	forks(110, 11, 10, 0);
+	in(120, 11, 1);
+	waits(130, 11, 1);
+	forks(200, 11, 10, 0);
+	in(210, 11, 1);
+	exits(220, 11, 1);
+	exits(300, 10, 0);
+	play(10);
+	ck_assert(!tool_slices_task(slices, 1)->is_left);
+	ck_assert_uint_eq(tool_slices_task(slices, 1)->end_ns, 200);
+}
+END_TEST
+
 START_TEST(a_command_that_is_hidden_itself_is_not_known_until_the_end)
 {
 	executes(100, 10, 0, "su");
@@ -328,6 +385,9 @@ int main(void)
 	tcase_add_test(tests, a_number_that_is_given_again_is_another_task);
 	tcase_add_test(tests, a_thread_that_executes_gets_the_first_threads_number);
 	tcase_add_test(tests, a_program_whose_code_is_never_mapped_is_hidden);
+	tcase_add_test(tests, a_hidden_task_has_ended_when_another_one_gets_its_number);
+	tcase_add_test(tests, a_number_that_comes_again_without_a_creation_does_not_overlap);
+	tcase_add_test(tests, a_task_whose_number_is_given_again_does_not_outlive_the_command);
 	tcase_add_test(tests, a_command_that_is_hidden_itself_is_not_known_until_the_end);
 	tcase_add_test(tests, a_command_that_never_executes_has_no_slices);
 	tcase_add_test(tests, the_visitor_ends_the_play);
