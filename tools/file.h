@@ -43,6 +43,9 @@ int tool_part_append(struct tool_part *part, const char *named);
 /* The first line of what is there, for free; NULL if there is none. */
 char *tool_part_read_heading(const struct tool_part *part);
 
+/* Is it what would be written for this name, which may be another one of the same file? */
+bool tool_part_is_of(const struct tool_part *part, const char *named);
+
 /* Has all that was written arrived? -1 with errno. */
 int tool_part_check(const struct tool_part *part);
 /* Puts it in its place, with the permissions and the owner of what was there;

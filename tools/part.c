@@ -185,6 +185,17 @@ destroy_part:
 	return -1;
 }
 
+bool tool_part_is_of(const struct tool_part *part, const char *named)
+{
+	char *target = part->fd >= 0 ? ps__destination_resolve(named) : NULL;
+	char *path = target ? part_path_beside(target) : NULL;
+	bool is_same = path && part_is_same(part->fd, path);
+
+	free(path);
+	free(target);
+	return is_same;
+}
+
 /* As far as it is permitted: a new owner first, as that takes set-user-ID bits
  * away. */
 static void part_take_over(const struct tool_part *part)

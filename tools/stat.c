@@ -272,6 +272,19 @@ static int stat_find_processes(struct session *session)
 }
 
 /* Whatever can be wrong is found here, before a command is started. */
+/* The heat map is open already. */
+static int stat_open_output(struct session *session)
+{
+	const struct stat_options *options = &session->options;
+
+	if (options->heat && options->output &&
+	    tool_part_is_of(&session->heat.file.part, options->output))
+		return tool_complain("-o and --heat can't write the same file: '%s' is both",
+		                     options->output),
+		       -1;
+	return stat_output_open(&session->output, options, &session->watcher);
+}
+
 static int stat_prepare_and_run(struct session *session)
 {
 	const struct stat_options *options = &session->options;
@@ -287,7 +300,7 @@ static int stat_prepare_and_run(struct session *session)
 		status = stat_failed_status(session);
 		goto destroy_watcher;
 	}
-	if (stat_output_open(&session->output, options, &session->watcher) < 0)
+	if (stat_open_output(session) < 0)
 		goto close_heat;
 	if (!options->shows_regions || stat_prepare_regions(session) == 0)
 		status = stat_run_all(session);

@@ -92,6 +92,13 @@ static int take_option(struct timeline_options *options, int key, const char *ar
 	}
 }
 
+static int complain_same(const struct timeline_options *options)
+{
+	tool_complain("'%s' can't be both the output and the trace: give -o and --trace two files",
+	              options->trace);
+	return -1;
+}
+
 /* 1 to go on; else *status is that to end with. */
 static int parse(struct timeline_options *options, int argc, char **argv, int *status)
 {
@@ -117,10 +124,7 @@ static int parse(struct timeline_options *options, int argc, char **argv, int *s
 		                     *options->command),
 		       0;
 	if (options->output && options->trace && strcmp(options->output, options->trace) == 0)
-		return tool_complain("'%s' can't be both the output and the trace: give -o and "
-		                     "--trace two files",
-		                     options->output),
-		       0;
+		return complain_same(options), 0;
 	return 1;
 }
 
@@ -210,13 +214,23 @@ static int open_file(struct timeline *timeline)
 	return tool_file_open(&timeline->file, name, watcher);
 }
 
+/* Two names of one file are found out when it is open. */
+static int open_trace(struct timeline *timeline)
+{
+	const struct timeline_options *options = &timeline->options;
+
+	if (tool_part_is_of(&timeline->file.part, options->trace))
+		return complain_same(options);
+	return timeline_trace_open(timeline);
+}
+
 /* The files are opened: what can't be written is told before anything runs. */
 static int record_and_show(struct timeline *timeline)
 {
 	bool is_recorded = false;
 
 	timeline->screen = tool_screen_of(timeline->file.fd);
-	if (timeline->options.trace && timeline_trace_open(timeline) < 0)
+	if (timeline->options.trace && open_trace(timeline) < 0)
 		return tool_file_discard(&timeline->file), TOOL_FAILED;
 	int status = timeline_record(timeline, &is_recorded);
 	if (is_recorded)

@@ -282,7 +282,8 @@ static int complain_archive(const struct tool_otf2 *otf2)
 /* A name that is free, beside the one that it gets. */
 static int make_part(struct tool_otf2 *otf2, const char *path)
 {
-	size_t size_bytes = strlen(path) + sizeof ".perfsage-part-XXXXXX";
+	size_t length = strlen(path);
+	size_t size_bytes = length + sizeof ".perfsage-part-XXXXXX";
 	mode_t mask = umask(0);
 
 	umask(mask);
@@ -290,11 +291,14 @@ static int make_part(struct tool_otf2 *otf2, const char *path)
 	otf2->part = ps__os_calloc(size_bytes, 1);
 	if (!otf2->path || !otf2->part)
 		return tool_complain("there is no memory for the trace"), -1;
+	/* A folder's name may end in slashes; the part is beside it, not in it. */
+	while (length > 1 && path[length - 1] == '/')
+		otf2->path[--length] = '\0';
 	if (access(path, F_OK) == 0)
 		return tool_complain("'%s' is there already: an archive of OTF2 is a new folder",
 		                     path),
 		       -1;
-	snprintf(otf2->part, size_bytes, "%s.perfsage-part-XXXXXX", path);
+	snprintf(otf2->part, size_bytes, "%s.perfsage-part-XXXXXX", otf2->path);
 	if (!mkdtemp(otf2->part) || chmod(otf2->part, 0777 & ~mask) < 0)
 		return tool_complain("'%s' can't be written: %s", path, strerror(errno)), -1;
 	return 0;

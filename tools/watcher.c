@@ -210,9 +210,11 @@ static void watcher_complain_of_process(pid_t pid, int error)
 	pid_t process = watcher_process_of(pid);
 
 	if (process && process != pid)
-		tool_complain("%d is a thread of process %d: -p counts whole processes; '--tasks "
-		              "-p %d' tells the threads apart",
-		              (int)pid, (int)process, (int)process);
+		tool_complain(
+		    "%d is a thread of process %d: -p takes whole processes; -p %d has all "
+		    "its threads, which 'perfsage stat --tasks' and 'perfsage timeline' "
+		    "tell apart",
+		    (int)pid, (int)process, (int)process);
 	else
 		tool_complain("process %d: %s", (int)pid,
 		              error == ESRCH ? "there is none of that number" : strerror(error));

@@ -237,10 +237,11 @@ static int check_budget(const struct ps_session *session)
 		return PS_OK;
 	return ps__fail(PS_ECOUNT,
 	                "a session of process %d takes %zu file descriptors, for %zu threads on "
-	                "%zu CPUs, and may take %zu: raise its limit, or ulimit -n%s",
+	                "%zu CPUs, and may take %zu: raise ulimit -n%s%s",
 	                (int)session->pid, needed, threads, session->lists.cpu_count, allowed,
-	                session->is_closing ? "; PS_SESSION_CLOSE keeps one for each CPU"
-	                                    : ", or let it close them (PS_SESSION_CLOSE)");
+	                session->options.descriptors ? ", or the program's own limit" : "",
+	                session->is_closing ? "; one for each CPU is the least"
+	                                    : ", or let the program close them (PS_SESSION_CLOSE)");
 }
 
 static int open_task(struct ps_session *session, size_t index)

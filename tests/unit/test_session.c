@@ -121,7 +121,7 @@ START_TEST(with_few_descriptors_it_is_refused_or_closes_all_but_the_leaders)
 	/* Each sentence names a remedy that is left. */
 	options.descriptors = 3;
 	check_fails(start_with(&session, &options), PS_ECOUNT);
-	ck_assert_ptr_null(strstr(ps_error_detail(), "let it close"));
+	ck_assert_ptr_null(strstr(ps_error_detail(), "PS_SESSION_CLOSE"));
 	ps_session_destroy(session);
 	options.descriptors = 2 * 2 * CPUS;
 	fake_fail(FAKE_MMAP, CPUS + 2, ENOMEM);
