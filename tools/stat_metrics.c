@@ -18,16 +18,45 @@ struct asked {
 	struct tool_names metrics;  /* that can be counted */
 };
 
+/* Could it be counted with the times of a run? Then the options are why it can't be. */
+static bool asked_lacks_times(const struct ps__metric_ask *ask)
+{
+	struct ps__metric_ask with_times = *ask;
+	struct ps_eventset *tried;
+
+	if (ps_eventset_create(&tried) != PS_OK)
+		return false;
+	with_times.has_run_times = true;
+	bool can_count = ps__metric_add_events(tried, &with_times) == PS_OK;
+	ps_eventset_destroy(tried);
+	return can_count;
+}
+
+/* The detail of an error says why it can't be counted; refusal: what the options exclude, or
+ * NULL. */
+static void asked_complain(const struct ps__metric_ask *ask, const char *refusal)
+{
+	char detail[512];
+
+	snprintf(detail, sizeof detail, "%s", ps_error_detail());
+	if (refusal && asked_lacks_times(ask))
+		tool_complain("-M: %s%s is left out: %s", ask->metric->name, ask->modifier,
+		              refusal);
+	else
+		tool_complain("-M: %s", detail);
+}
+
 /* Keeps a metric whose events can be counted here, and tells why it can't be else. */
 static int asked_add_metric(struct asked *asked, const struct ps__metric_ask *ask)
 {
 	struct ps__metric_ask with_times = *ask;
 	char name[PS__METRIC_NAME_BYTES];
 
-	with_times.has_run_times = !stat_options_refuse_times(asked->options, STAT_TIMES_ALL);
+	const char *refusal = stat_options_refuse_times(asked->options, STAT_TIMES_ALL);
+	with_times.has_run_times = !refusal;
 	int code = ps__metric_add_events(asked->events, &with_times);
 	if (code != PS_OK)
-		return tool_complain("-M: %s", ps_error_detail()), 0;
+		return asked_complain(ask, refusal), 0;
 	snprintf(name, sizeof name, "%s%s", ask->metric->name, ask->modifier);
 	for (size_t index = 0; index < asked->metrics.count; index++) {
 		if (strcmp(asked->metrics.names[index], name) == 0)

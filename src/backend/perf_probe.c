@@ -54,6 +54,11 @@ int ps__perf_probe(struct ps__event *event)
 		                "'%s' happens in the kernel, so counting user space alone would "
 		                "always read 0: leave the modifier out",
 		                event->name);
+	if (ps__event_excludes_all(&event->attr))
+		return ps__fail(PS_EINVAL_DOM,
+		                "'%s' happens in user space and in the kernel, and both are left "
+		                "out: it would always read 0; add u or k to the modifiers",
+		                event->name);
 	if (event->variant_count)
 		return probe_variants(event);
 	if (event->klass == PS__EVENT_CLASS_OTHER) {

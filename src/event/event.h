@@ -89,6 +89,9 @@ int ps__event_drop_variant(struct ps__event *event, size_t index);
 /* Can the event happen in the kernel alone? */
 bool ps__event_is_kernel_side(const struct perf_event_attr *attr);
 
+/* Does it leave out all spaces in which the event can happen? Then it reads 0 for ever. */
+bool ps__event_excludes_all(const struct perf_event_attr *attr);
+
 /* recode.c: attr.type was changed by hand: the class and the scope are the new PMU's. event is
  * untouched on failure: PS_EPERM, PS_ECOUNT, PS_ESYS a file of sysfs can't be read. */
 int ps__event_retype(struct ps__event *event);

@@ -61,6 +61,11 @@ static int check_silent(const struct ps_attr *attr, enum ps_attr_field *refused)
 		                       "'%s' happens in the kernel, so with exclude_kernel it "
 		                       "never happens",
 		                       event));
+	if (ps__event_excludes_all(&words.attr))
+		return refuse(refused, PS_ATTR_EXCLUDE_USER,
+		              ps__fail(PS_EINVAL_DOM,
+		                       "'%s' never happens with exclude_user and exclude_kernel",
+		                       event));
 	if (words.attr.precise_ip && attr->event.klass == PS__EVENT_CLASS_SOFTWARE)
 		return refuse(refused, PS_ATTR_PRECISE_IP,
 		              ps__fail(PS_ENOSUPP,

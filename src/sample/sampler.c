@@ -61,6 +61,9 @@ int ps__sampler_check_fields(const struct ps_attr *attr)
 		                "'%s' happens in the kernel, so with exclude_kernel it never "
 		                "happens",
 		                name);
+	if (ps__event_excludes_all(words))
+		return ps__fail(PS_EINVAL_DOM,
+		                "'%s' never happens with exclude_user and exclude_kernel", name);
 	return PS_OK;
 }
 

@@ -318,6 +318,7 @@ static const struct silent {
     {"page-faults", PS_ATTR_BUILD_ID, 1, PS_ECOMBO, "mmap2"},
     {"page-faults", PS_ATTR_DEFER_CALLCHAIN, 1, PS_ECOMBO, "PERF_SAMPLE_CALLCHAIN"},
     {"context-switches", PS_ATTR_EXCLUDE_KERNEL, 1, PS_EINVAL_DOM, "never happens"},
+    {"page-faults:u", PS_ATTR_EXCLUDE_USER, 1, PS_EINVAL_DOM, "never happens"},
 };
 
 START_TEST(a_field_that_is_ignored_in_silence_is_refused)
