@@ -66,10 +66,12 @@ static int recorder_start(struct recorder *recorder, pid_t pid)
 		return recorder_complain();
 	recorder->slices = tool_slices_listener(recorder->run->slices);
 	if (place_masks_begin(&recorder->run->masks, (uint32_t)pid, ps__os_now_ns()) != PS_OK ||
-	    ps_session_create(&recorder->session, pid, &options) != PS_OK ||
-	    ps_session_start(recorder->session) != PS_OK)
+	    ps_session_create(&recorder->session, pid, &options) != PS_OK)
 		return recorder_complain();
-	return 0;
+	int code = ps_session_start(recorder->session);
+	if (code == PS_PARTIAL)
+		tool_complain("%s", ps_error_detail());
+	return code == PS_OK || code == PS_PARTIAL ? 0 : recorder_complain();
 }
 
 /* Reads what is there. -1 with a failure's detail. */
