@@ -123,13 +123,7 @@ static pid_t start_rival(void)
 
 /* Seen there: 20 ms in the midst of a switch or a stop, when the thread's time runs and its
  * counters' doesn't. */
-static bool skip_if_set(const char *variable)
-{
-	if (!getenv(variable))
-		return false;
-	ps_test_skip("the emulator's CPUs take turns, also in the midst of a switch");
-	return true;
-}
+#define EMULATED "the emulator's CPUs take turns, also in the midst of a switch"
 
 static void touch_fresh_pages(void)
 {
@@ -151,8 +145,10 @@ START_TEST(a_thread_that_shares_its_cpu_is_not_interrupted)
 	pid_t rivals[RIVALS];
 
 	wander_skip_if_obstructed();
-	if (skip_if_set("PS_LAB_SHAPE") || skip_if_set("PS_TEST_EMULATED"))
+	if (getenv("PS_LAB_SHAPE") || getenv("PS_TEST_EMULATED")) {
+		ps_test_skip(EMULATED);
 		return;
+	}
 	check_ok(ps_topology_load(&topology, NULL));
 	for (int index = 0; index < RIVALS; index++)
 		rivals[index] = start_rival();
@@ -185,8 +181,10 @@ START_TEST(many_short_measurements_are_not_interrupted)
 	struct ps_topology *topology = NULL;
 
 	wander_skip_if_obstructed();
-	if (skip_if_set("PS_TEST_EMULATED"))
+	if (getenv("PS_TEST_EMULATED")) {
+		ps_test_skip(EMULATED);
 		return;
+	}
 	check_ok(ps_topology_load(&topology, NULL));
 	struct ps_component *root = ps_topology_root(topology);
 	struct ps_eventset *set = wander_set(_i ? PS_ATTRIBUTE_LAST_CPU : PS_ATTRIBUTE_EXACT, 16);
