@@ -29,6 +29,16 @@ struct ps_log_info {
 	uint64_t dropped; /* that were in the ring, and made room for newer ones */
 };
 
+/** Is the end of the file there? */
+enum ps_log_end {
+	PS_LOG_END_UNKNOWN = 0, /* an older perfsage wrote it, which left no note of it */
+	PS_LOG_END_CLOSED,      /* all was written, and is there */
+	PS_LOG_END_OPEN,        /* it was not closed: its program goes on, was killed or didn't
+	                           close it */
+	PS_LOG_END_CUT          /* the file is shorter than it was: records are missing, and it
+	                           isn't known how many */
+};
+
 /** A record. Bits stand for points, and for fields, by index. */
 struct ps_log_record {
 	size_t size;     /* sizeof(struct ps_log_record), set by the caller */
@@ -78,6 +88,9 @@ PS_PUBLIC size_t ps_log_stream_count(const struct ps_log_reader *reader);
 
 /** Counts blocks that are damaged: what was in them is missing. reader - NULL gives 0 */
 PS_PUBLIC size_t ps_log_damaged_blocks(const struct ps_log_reader *reader);
+
+/** Tells whether the end of the file is there. reader - NULL gives PS_LOG_END_UNKNOWN */
+PS_PUBLIC enum ps_log_end ps_log_end(const struct ps_log_reader *reader);
 
 /**
  * Describes a stream.

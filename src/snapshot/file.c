@@ -155,6 +155,18 @@ static bool file_is_allowed(size_t end)
 	return limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
+void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks)
+{
+	const struct ps__log_close close = ps__log_close_of(blocks);
+	ssize_t written;
+
+	if (!file_is_allowed(file->close_offset + sizeof close))
+		return;
+	do
+		written = pwrite(file->fd, &close, sizeof close, (off_t)file->close_offset);
+	while (written < 0 && errno == EINTR);
+}
+
 int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t size_bytes)
 {
 	int error = EFBIG;

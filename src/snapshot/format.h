@@ -15,11 +15,12 @@
 #define PS__LOG_BYTE_ORDER  0x01020304u
 #define PS__LOG_VERSION     1u
 #define PS__LOG_BLOCK_MAGIC 0x4b434f4c42475350u /* "PSGBLOCK" */
+#define PS__LOG_CLOSE_MAGIC 0x45534f4c43475350u /* "PSGCLOSE" */
 /* Blocks begin at multiples of it: no kernel has larger pages. */
 #define PS__LOG_ALIGNMENT  ((size_t)64 * 1024)
 #define PS__LOG_MOST_BLOCK ((size_t)64 * 1024 * 1024)
 #define PS__LOG_MOST_XML   ((size_t)64 * 1024 * 1024)
-/* struct ps__log_block's records: more may come */
+/* struct ps__log_block's records, struct ps__log_close's blocks: more may come */
 #define PS__LOG_OPEN UINT64_MAX
 
 /* The file begins with it. The topology as hwloc's XML follows it. */
@@ -34,6 +35,13 @@ struct ps__log_header {
 	uint64_t monotonic_ns; /* when the log was made, by two clocks */
 	uint64_t realtime_ns;
 	uint64_t check; /* of all before it, and the XML */
+};
+
+/* It stands behind the topology. The files of older writers have zeros there. */
+struct ps__log_close {
+	uint64_t magic;
+	uint64_t blocks; /* of the file, once it is closed; until then PS__LOG_OPEN */
+	uint64_t check;  /* of all before it */
 };
 
 /* A block begins with it. The description of the stream follows it. */
@@ -123,6 +131,22 @@ static inline uint64_t ps__log_check(const void *header, size_t header_bytes, co
 	ps__log_sum(&sums, header, header_bytes / sizeof(uint64_t));
 	ps__log_sum(&sums, rest, rest_words);
 	return ps__log_fold(&sums);
+}
+
+/* Where struct ps__log_close stands: behind the topology's last word. */
+static inline size_t ps__log_close_offset(size_t xml_bytes)
+{
+	size_t words = (xml_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+
+	return sizeof(struct ps__log_header) + words * sizeof(uint64_t);
+}
+
+static inline struct ps__log_close ps__log_close_of(uint64_t blocks)
+{
+	struct ps__log_close close = {PS__LOG_CLOSE_MAGIC, blocks, 0};
+
+	close.check = ps__log_check(&close, offsetof(struct ps__log_close, check), NULL, 0);
+	return close;
 }
 
 #endif

@@ -108,6 +108,8 @@ static void fill_header(struct ps__log_header *header, const struct ps__log_file
 	header->monotonic_ns = ps__os_now_ns();
 	header->realtime_ns = ps__os_clock_ns(CLOCK_REALTIME);
 	memcpy(header + 1, xml, xml_bytes);
+	const struct ps__log_close close = ps__log_close_of(PS__LOG_OPEN);
+	memcpy((char *)header + file->close_offset, &close, sizeof close);
 	header->check = ps__log_check(header, offsetof(struct ps__log_header, check),
 	                              (const uint64_t *)(header + 1),
 	                              round_up(xml_bytes, sizeof(uint64_t)) / sizeof(uint64_t));
@@ -122,7 +124,9 @@ static int fill(struct ps__log_file *file, const struct ps_topology *topology)
 
 	if (result != PS_OK)
 		return result;
-	file->first_block = round_up(sizeof(struct ps__log_header) + xml_bytes, PS__LOG_ALIGNMENT);
+	file->close_offset = ps__log_close_offset(xml_bytes);
+	file->first_block =
+	    round_up(file->close_offset + sizeof(struct ps__log_close), PS__LOG_ALIGNMENT);
 	struct ps__log_header *header = ps__os_calloc(1, file->first_block);
 	if (header)
 		fill_header(header, file, xml, xml_bytes);

@@ -15,7 +15,8 @@ struct ps__log_file {
 	char *path;
 	char *beside; /* its name until it is complete, if it replaces an older log */
 	int fd;
-	size_t first_block; /* bytes */
+	size_t close_offset; /* of struct ps__log_close, in bytes, as those that follow */
+	size_t first_block;
 	size_t block_bytes;
 	size_t ring_blocks; /* 0: it grows */
 	/* PS__LOG_ALIGNMENT of them */
@@ -44,6 +45,8 @@ void ps__log_file_close(struct ps__log_file *file);
 /* Writes all, at an offset. PS_ESYS with a detail. */
 int ps__log_file_write(const struct ps__log_file *file, const void *bytes, size_t offset,
                        size_t size_bytes);
+/* Notes that the file is closed, and has so many blocks. A failure leaves it open. */
+void ps__log_file_note_close(const struct ps__log_file *file, uint64_t blocks);
 /* So many bytes from an offset on have their place on the disk, or PS_ESYS with a detail; the file
  * is as long as before then. */
 int ps__log_file_reserve(const struct ps__log_file *file, size_t offset, size_t size_bytes);

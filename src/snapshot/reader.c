@@ -90,6 +90,11 @@ size_t ps_log_damaged_blocks(const struct ps_log_reader *reader)
 	return reader ? reader->damaged : 0;
 }
 
+enum ps_log_end ps_log_end(const struct ps_log_reader *reader)
+{
+	return reader ? reader->end : PS_LOG_END_UNKNOWN;
+}
+
 static const struct ps__log_source *source_at(const struct ps_log_reader *reader, size_t stream)
 {
 	return reader && stream < reader->source_count ? &reader->sources[stream] : NULL;

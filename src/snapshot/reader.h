@@ -67,6 +67,8 @@ struct ps_log_reader {
 	struct ps_topology *topology;
 	struct ps__log_entry *entries;
 	size_t entry_count, damaged;
+	enum ps_log_end end;
+	bool ends_in_block; /* in the midst of one */
 	struct ps__log_source *sources;
 	size_t source_count;
 	uint64_t *buffer; /* a block */
@@ -80,6 +82,12 @@ int ps__log_list_blocks(struct ps_log_reader *reader);
 int ps__log_read_at(const struct ps_log_reader *reader, uint64_t offset, void *to,
                     size_t size_bytes);
 uint64_t ps__log_block_offset(const struct ps_log_reader *reader, size_t index);
+
+/* May records at the end be missing that nobody has counted? Not so after a kill. */
+bool ps__log_may_lack_end(const struct ps_log_reader *reader);
+/* Are the records of each damaged block counted as missing, as a good block of its stream follows?
+ */
+bool ps__log_counts_damage(const struct ps_log_reader *reader);
 
 /* reader_stream.c: makes a stream of a description, which it takes over. PS_EINVAL, without a
  * detail, if it is none; PS_ENOMEM. */

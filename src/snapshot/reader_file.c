@@ -236,15 +236,78 @@ static int look_at_block(struct ps_log_reader *reader, size_t *room, size_t inde
 	return result == PS_OK ? add_entry(reader, room, index, &block) : result;
 }
 
+/* A ring has all of its blocks from the beginning on. The end of another file is only known once
+ * it is closed; that of one that is being written may be in the midst of a block. */
+static enum ps_log_end find_end(struct ps_log_reader *reader, const struct ps__log_close *close,
+                                uint64_t size_bytes)
+{
+	const struct ps__log_header *header = &reader->header;
+	const struct ps__log_close expected = ps__log_close_of(close->blocks);
+	bool is_known = memcmp(close, &expected, sizeof expected) == 0;
+	bool is_closed = is_known && close->blocks != PS__LOG_OPEN;
+	uint64_t behind = size_bytes > header->first_block ? size_bytes - header->first_block : 0;
+	uint64_t needed = header->ring_blocks ? header->ring_blocks : is_closed ? close->blocks : 0;
+
+	reader->ends_in_block = behind % header->block_bytes != 0;
+	if (behind / header->block_bytes < needed || (!is_known && reader->ends_in_block))
+		return PS_LOG_END_CUT;
+	if (!is_known)
+		return PS_LOG_END_UNKNOWN;
+	return is_closed ? PS_LOG_END_CLOSED : PS_LOG_END_OPEN;
+}
+
+/* More records may come into a stream's last block. So it is after a kill, too. */
+static bool has_open_block(const struct ps_log_reader *reader)
+{
+	for (size_t index = 0; index < reader->entry_count; index++) {
+		const struct ps__log_entry *entry = &reader->entries[index];
+		if (entry->block.records == PS__LOG_OPEN &&
+		    (index + 1 == reader->entry_count ||
+		     entry[1].block.stream != entry->block.stream))
+			return true;
+	}
+	return false;
+}
+
+bool ps__log_may_lack_end(const struct ps_log_reader *reader)
+{
+	return reader->end == PS_LOG_END_CUT ||
+	       (reader->end == PS_LOG_END_OPEN &&
+	        (reader->ends_in_block || !has_open_block(reader)));
+}
+
+/* A ring drops blocks, so a number that isn't there is no damage. */
+bool ps__log_counts_damage(const struct ps_log_reader *reader)
+{
+	uint64_t gaps = 0, expected = 0;
+
+	if (reader->damaged == 0 || reader->header.ring_blocks)
+		return reader->damaged == 0;
+	for (size_t index = 0; index < reader->entry_count; index++) {
+		const struct ps__log_block *block = &reader->entries[index].block;
+		if (index == 0 || reader->entries[index - 1].block.stream != block->stream)
+			expected = 0;
+		gaps += block->sequence > expected ? block->sequence - expected : 0;
+		expected = block->sequence + 1;
+	}
+	return gaps >= reader->damaged;
+}
+
 int ps__log_list_blocks(struct ps_log_reader *reader)
 {
 	size_t room = 0;
+	struct ps__log_close close;
 	struct stat status;
-	int result = PS_OK;
+	/* Before the size: a closed file doesn't grow. */
+	int result = ps__log_read_at(reader, ps__log_close_offset(reader->header.xml_bytes), &close,
+	                             sizeof close);
 
+	if (result != PS_OK)
+		return result;
 	if (fstat(reader->fd, &status) < 0)
 		return ps__fail(PS_ESYS, "the log '%s' can't be read: %s", reader->path,
 		                strerror(errno));
+	reader->end = find_end(reader, &close, (uint64_t)status.st_size);
 	for (size_t index = 0;
 	     result == PS_OK && ps__log_block_offset(reader, index) < (uint64_t)status.st_size;
 	     index++)

@@ -114,6 +114,7 @@ unit_tests = \
 	tests/unit/test_list_events \
 	tests/unit/test_log \
 	tests/unit/test_log_damage \
+	tests/unit/test_log_end \
 	tests/unit/test_log_faults \
 	tests/unit/test_log_refused \
 	tests/unit/test_session \

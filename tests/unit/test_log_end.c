@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a log: closed, still open, or cut off; and damaged blocks whose records are counted.
+ */
+#include "snapshot/reader.h"
+#include "test_log.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#define BLOCK  65536
+#define BLOCKS 4
+
+/* Fills blocks of the stream, until the file has so many. */
+static void fill_blocks(struct ps_log_stream *stream, size_t blocks)
+{
+	off_t first = log_size();
+
+	while (log_size() < first + (off_t)(blocks * BLOCK))
+		log_record(stream, 1);
+}
+
+/* A growing log of BLOCKS + 1 blocks, or a ring of BLOCKS. */
+static void write_log(size_t ring_bytes)
+{
+	const struct ps_log_options options = {
+	    .size = sizeof options, .block_bytes = BLOCK, .ring_bytes = ring_bytes};
+	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
+	struct ps_log *log = log_of(&options);
+	struct ps_log_stream *stream = log_stream(log, set);
+
+	if (ring_bytes)
+		log_record(stream, 1);
+	else
+		fill_blocks(stream, BLOCKS);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+}
+
+static void change_bytes(off_t at, const void *bytes, size_t size)
+{
+	int fd = open(log_path, O_WRONLY);
+
+	ck_assert_int_eq(pwrite(fd, bytes, size, at), (ssize_t)size);
+	close(fd);
+}
+
+static enum ps_log_end read_end(bool *may_lack_end)
+{
+	struct ps_log_reader *reader = log_reader();
+	enum ps_log_end end = ps_log_end(reader);
+
+	*may_lack_end = ps__log_may_lack_end(reader);
+	ps_log_close(reader);
+	return end;
+}
+
+static void check_end(enum ps_log_end wanted, bool is_lack_wanted)
+{
+	bool may_lack_end;
+
+	ck_assert_int_eq((int)read_end(&may_lack_end), (int)wanted);
+	ck_assert_int_eq(may_lack_end, is_lack_wanted);
+}
+
+/* As an older perfsage left it: there is no note behind the topology. */
+static void make_older(void)
+{
+	static const struct ps__log_close none;
+	struct ps_log_reader *reader = log_reader();
+	off_t at = (off_t)ps__log_close_offset(reader->header.xml_bytes);
+
+	ps_log_close(reader);
+	change_bytes(at, &none, sizeof none);
+}
+
+START_TEST(a_log_is_open_until_its_last_stream_has_ended)
+{
+	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
+	struct ps_log *log = log_of(NULL);
+
+	check_end(PS_LOG_END_OPEN, true);
+	struct ps_log_stream *stream = log_stream(log, set);
+	log_record(stream, 1);
+	/* A kill would leave it so: nothing is missing. */
+	check_end(PS_LOG_END_OPEN, false);
+	ps_log_destroy(log);
+	check_end(PS_LOG_END_OPEN, false);
+	ps_log_stream_destroy(stream);
+	check_end(PS_LOG_END_CLOSED, false);
+	ps_eventset_destroy(set);
+	ck_assert_int_eq((int)ps_log_end(NULL), PS_LOG_END_UNKNOWN);
+}
+END_TEST
+
+START_TEST(a_cut_at_any_place_is_noticed)
+{
+	write_log(0);
+	check_end(PS_LOG_END_CLOSED, false);
+	for (off_t size = log_size() - 1; size >= BLOCK; size -= BLOCK / 2) {
+		ck_assert_int_eq(truncate(log_path, size), 0);
+		check_end(PS_LOG_END_CUT, true);
+		/* At a boundary, too. */
+		size = size / BLOCK * BLOCK;
+		ck_assert_int_eq(truncate(log_path, size), 0);
+		check_end(PS_LOG_END_CUT, true);
+	}
+}
+END_TEST
+
+START_TEST(a_ring_that_is_cut_is_noticed)
+{
+	write_log((size_t)BLOCKS * BLOCK);
+	check_end(PS_LOG_END_CLOSED, false);
+	make_older();
+	check_end(PS_LOG_END_UNKNOWN, false);
+	ck_assert_int_eq(truncate(log_path, log_size() - BLOCK), 0);
+	check_end(PS_LOG_END_CUT, true);
+}
+END_TEST
+
+START_TEST(nothing_is_claimed_of_an_older_log)
+{
+	write_log(0);
+	make_older();
+	check_end(PS_LOG_END_UNKNOWN, false);
+	ck_assert_int_eq(truncate(log_path, log_size() - BLOCK), 0);
+	check_end(PS_LOG_END_UNKNOWN, false);
+	ck_assert_int_eq(truncate(log_path, log_size() - 1), 0);
+	check_end(PS_LOG_END_CUT, true);
+}
+END_TEST
+
+/* The file gets the state again in which a killed writer left it. */
+static void leave_open(off_t cut_bytes)
+{
+	struct ps_eventset *set = scene_started(EVENT, "minor-faults", NULL);
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *stream = log_stream(log, set);
+
+	fill_blocks(stream, 2);
+	size_t size = (size_t)log_size();
+	char *bytes = malloc(size);
+	int fd = open(log_path, O_RDONLY);
+	ck_assert_int_eq(read(fd, bytes, size), (ssize_t)size);
+	close(fd);
+	ps_log_stream_destroy(stream);
+	ps_log_destroy(log);
+	ps_eventset_destroy(set);
+	change_bytes(0, bytes, size);
+	free(bytes);
+	ck_assert_int_eq(truncate(log_path, (off_t)size - cut_bytes), 0);
+}
+
+START_TEST(a_log_that_was_not_closed_may_have_been_cut)
+{
+	leave_open(0);
+	check_end(PS_LOG_END_OPEN, false);
+	unlink(log_path);
+	leave_open(1);
+	check_end(PS_LOG_END_OPEN, true);
+	unlink(log_path);
+	leave_open(BLOCK);
+	check_end(PS_LOG_END_OPEN, true);
+}
+END_TEST
+
+START_TEST(a_child_does_not_close_its_parents_log)
+{
+	struct ps_log *log = log_of(NULL);
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		ps_log_destroy(log);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	check_end(PS_LOG_END_OPEN, true);
+	ps_log_destroy(log);
+	check_end(PS_LOG_END_CLOSED, false);
+}
+END_TEST
+
+/* A write beyond the limit would end the process. */
+START_TEST(a_limit_of_file_sizes_leaves_it_open)
+{
+	struct ps_log *log = log_of(NULL);
+
+	limit_files(100);
+	ps_log_destroy(log);
+	limit_files(RLIM_INFINITY);
+	check_end(PS_LOG_END_OPEN, true);
+}
+END_TEST
+
+/* _i: the block that is damaged. Behind the last one nothing tells how many records it had. */
+START_TEST(damage_is_counted_before_a_good_block)
+{
+	write_log(0);
+	struct ps_log_reader *reader = log_reader();
+	ck_assert(ps__log_counts_damage(reader));
+	off_t at = (off_t)ps__log_block_offset(reader, (size_t)_i);
+	while (ps_log_next(reader, NULL) == PS_OK)
+		;
+	uint64_t written = log_info(reader, 0).records;
+	ps_log_close(reader);
+	change_bytes(at, "X", 1);
+	reader = log_reader();
+	ck_assert_uint_eq(ps_log_damaged_blocks(reader), 1);
+	while (ps_log_next(reader, NULL) == PS_OK)
+		;
+	struct ps_log_info info = log_info(reader, 0);
+	ck_assert(ps__log_counts_damage(reader) == (_i < BLOCKS));
+	ck_assert((info.records + info.missing == written) == (_i < BLOCKS));
+	ps_log_close(reader);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("the end of logs");
+	TCase *tests = scene_case_of(suite, "end", log_setup, log_teardown);
+
+	tcase_add_test(tests, a_log_is_open_until_its_last_stream_has_ended);
+	tcase_add_test(tests, a_cut_at_any_place_is_noticed);
+	tcase_add_test(tests, a_ring_that_is_cut_is_noticed);
+	tcase_add_test(tests, nothing_is_claimed_of_an_older_log);
+	tcase_add_test(tests, a_log_that_was_not_closed_may_have_been_cut);
+	tcase_add_test(tests, a_child_does_not_close_its_parents_log);
+	tcase_add_test(tests, a_limit_of_file_sizes_leaves_it_open);
+	tcase_add_loop_test(tests, damage_is_counted_before_a_good_block, 0, BLOCKS + 1);
+	return scene_run(suite);
+}
