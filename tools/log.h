@@ -103,6 +103,18 @@ void tool_log_choose(const struct tool_log *log, struct ps_value *values);
 /* The text of a field, as conditions and groups see it. */
 void tool_log_field_text(const struct ps_log_value *value, char *text, size_t size_bytes);
 
+struct ps__json;
+
+/* log_missing.c, when all records were read. */
+/* There were records, and none of them can be read. */
+bool tool_log_has_lost_all(const struct tool_log *log);
+void tool_log_complain_missing(const struct tool_log *log);
+/* "missing", null if it can't be known; "damaged_blocks" and "end". */
+void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json);
+/* The fields missing and damaged_blocks, behind a comma. */
+#define TOOL_LOG_MISSING_COLUMNS ",missing,damaged_blocks"
+void tool_log_add_missing_csv(const struct tool_log *log, struct ps__buffer *text);
+
 /* The actions. Each returns an exit status. */
 int tool_log_show(struct tool_log *log);
 int tool_log_intervals(struct tool_log *log);

@@ -323,6 +323,23 @@ static void complain_left_out(const struct convert *convert)
 		              convert->overlapping);
 }
 
+/* A trace can't say that records are missing; an empty one would pass for that of a log without
+ * records. -1 after a complaint. */
+static int put_records(struct convert *convert)
+{
+	struct tool_log *log = convert->log;
+
+	if (tool_log_each(log, put_record, convert) != 0)
+		return -1;
+	if (tool_log_has_lost_all(log))
+		return tool_complain("nothing can be read of the records of '%s', so there is no "
+		                     "trace: use a whole copy of the log, or write it anew",
+		                     log->options.path),
+		       -1;
+	complain_left_out(convert);
+	return 0;
+}
+
 int tool_log_convert(struct tool_log *log)
 {
 	struct convert convert = {.log = log};
@@ -333,9 +350,7 @@ int tool_log_convert(struct tool_log *log)
 	    tool_trace_open(&convert.file, options->trace_format, options->output, NULL) == 0) {
 		convert.trace = convert.file.trace;
 		tool_tracks_create(&convert.tracks, log, convert.trace);
-		bool is_whole = tool_log_each(log, put_record, &convert) == 0;
-		if (is_whole)
-			complain_left_out(&convert);
+		bool is_whole = put_records(&convert) == 0;
 		if (tool_trace_close(&convert.file, is_whole) == 0 && is_whole)
 			status = TOOL_OK;
 		tool_tracks_clear(&convert.tracks);

@@ -5,7 +5,7 @@
 #include "output/csv.h"
 #include "output/json_writer.h"
 #include "output/known.h"
-#include "output/number.h"
+#include "store/attrmap.h"
 #include "tools/command.h"
 #include "tools/log.h"
 #include "tools/terminal.h"
@@ -21,7 +21,10 @@ struct rows {
 	size_t columns;
 	size_t unknown;       /* intervals whose work or cost isn't known */
 	struct ps__look look; /* of the cost */
-	bool is_estimate;
+	/* How the counts are known; its number is none of them */
+	struct ps_value weakest;
+	size_t merged;
+	struct ps__known known;
 };
 
 struct result {
@@ -46,6 +49,17 @@ static bool read_work(const struct tool_log *log, double *out)
 			return false;
 	}
 	return true;
+}
+
+/* A cost is as well known as the least known of its counts. Their sum may be beyond 64 bits, and no
+ * cost is therefore. */
+static void note(struct rows *rows, const struct ps_value *value)
+{
+	const struct ps_value how = {
+	    .status = value->status, .attribution = value->attribution, .flags = value->flags};
+
+	ps__known_note(&rows->known, value);
+	ps__value_merge(&rows->weakest, &rows->merged, &how);
 }
 
 static int add_row(struct tool_log *log, const struct ps_log_record *record, void *context)
@@ -74,8 +88,8 @@ static int add_row(struct tool_log *log, const struct ps_log_record *record, voi
 		rows->unknown++;
 		return 0;
 	}
-	rows->is_estimate |= value.status == PS_STATUS_SCALED;
 	rows->cost[rows->count++] = (double)value.value * rows->look.scale;
+	note(rows, &value);
 	return 0;
 }
 
@@ -140,11 +154,11 @@ static void put_json(const struct tool_log *log, const struct rows *rows,
 	ps__json_add_string(&json, "log", log->options.path);
 	ps__json_add_string(&json, "of", log->events.names[0]);
 	ps__json_add_string(&json, "unit", *rows->look.unit ? rows->look.unit : "count");
-	ps__json_add_string(
-	    &json, "status",
-	    ps_status_name(rows->is_estimate ? PS_STATUS_SCALED : PS_STATUS_COUNTED));
+	ps__json_add_how(&json, rows->weakest.status, rows->weakest.attribution,
+	                 rows->weakest.flags);
 	ps__json_add_unsigned(&json, "intervals", rows->count);
 	ps__json_add_unsigned(&json, "unknown", rows->unknown);
+	tool_log_add_missing_json(log, &json);
 	ps__json_open(&json, "costs", '[');
 	for (size_t index = 0; index < rows->columns; index++)
 		put_json_cost(&json, NULL, log->options.work.names[index], &result->costs[index]);
@@ -157,15 +171,26 @@ static void put_json(const struct tool_log *log, const struct rows *rows,
 }
 
 /* No "-0.000" of what is 0 but for rounding. */
-static void add_shown(struct ps__buffer *text, double number)
+static void add_shown(struct ps__buffer *text, double number, const char *before,
+                      const char *behind)
 {
-	if (isnan(number))
-		ps__buffer_add(text, "%14s", "not known");
-	else
-		ps__buffer_add(text, "%14.3f", number > -0.0005 && number < 0.0005 ? 0 : number);
+	char shown[400];
+
+	snprintf(shown, sizeof shown, "%s%.3f%s", before,
+	         number > -0.0005 && number < 0.0005 ? 0 : number, behind);
+	ps__buffer_add(text, "%14s", isnan(number) ? "not known" : shown);
 }
 
-static void put_text_cost(struct ps__buffer *text, const char *name,
+/* A number that was made of the counts is marked as they are. */
+static void add_marked(struct ps__buffer *text, const struct rows *rows, double number)
+{
+	const struct ps_value *how = &rows->weakest;
+
+	add_shown(text, number, how->status == PS_STATUS_SCALED ? "~" : "",
+	          ps__known_mark(how->status, how->flags, &rows->look));
+}
+
+static void put_text_cost(struct ps__buffer *text, const char *name, const struct rows *rows,
                           const struct ps_unit_cost *cost)
 {
 	struct ps__buffer shown = {0};
@@ -173,10 +198,10 @@ static void put_text_cost(struct ps__buffer *text, const char *name,
 	tool_put(&shown, name);
 	ps__buffer_add(text, "%-24s", ps__buffer_text(&shown));
 	ps__buffer_clear(&shown);
-	add_shown(text, cost->value);
-	add_shown(text, cost->error);
-	add_shown(text, cost->low);
-	add_shown(text, cost->high);
+	add_marked(text, rows, cost->value);
+	add_marked(text, rows, cost->error);
+	add_marked(text, rows, cost->low);
+	add_marked(text, rows, cost->high);
 	ps__buffer_add(text, "\n");
 }
 
@@ -184,30 +209,33 @@ static void put_text(const struct tool_log *log, const struct rows *rows,
                      const struct result *result, struct ps__buffer *text)
 {
 	tool_put(text, log->events.names[0]);
-	ps__buffer_add(text,
-	               "%s%s%s of one unit of work, by least squares over %zu intervals%s\n\n",
+	ps__buffer_add(text, "%s%s%s of one unit of work, by least squares over %zu intervals\n\n",
 	               *rows->look.unit ? " (" : "", rows->look.unit, *rows->look.unit ? ")" : "",
-	               rows->count, rows->is_estimate ? " (some counts are scaled)" : "");
+	               rows->count);
 	ps__buffer_add(text, "%-24s%14s%14s%14s%14s\n", "Work", "cost", "error", "95% from", "to");
 	for (size_t index = 0; index < rows->columns; index++)
-		put_text_cost(text, log->options.work.names[index], &result->costs[index]);
+		put_text_cost(text, log->options.work.names[index], rows, &result->costs[index]);
 	if (log->options.has_constant)
-		put_text_cost(text, "and each interval", &result->fit.constant);
-	ps__buffer_add(text, "\nnot explained        ");
-	add_shown(text, result->fit.residual);
-	ps__buffer_add(text, "\ncondition number     ");
-	add_shown(text, result->fit.condition);
+		put_text_cost(text, "and each interval", rows, &result->fit.constant);
+	ps__buffer_add(text, "\nnot explained           ");
+	add_marked(text, rows, result->fit.residual);
+	ps__buffer_add(text, "\ncondition number        ");
+	add_shown(text, result->fit.condition, "", "");
+	ps__buffer_add(text, "\nattribution             ");
+	ps__known_add_words(text, &rows->known);
 	ps__buffer_add(text, "\n");
 	if (rows->unknown)
 		ps__buffer_add(text,
-		               "left out             %14zu, as their work or cost isn't known\n",
+		               "left out                %14zu, as their work or cost isn't known\n",
 		               rows->unknown);
 }
 
-static void put_csv(const struct tool_log *log, const struct result *result,
-                    struct ps__buffer *text)
+static void put_csv(const struct tool_log *log, const struct rows *rows,
+                    const struct result *result, struct ps__buffer *text)
 {
-	ps__buffer_add(text, "of,work,value,error,low,high\n");
+	ps__buffer_add(
+	    text,
+	    "of,work,value,error,low,high,status,attribution,flags" TOOL_LOG_MISSING_COLUMNS "\n");
 	for (size_t index = 0; index <= log->options.work.count; index++) {
 		bool is_constant = index == log->options.work.count;
 		const struct ps_unit_cost *cost =
@@ -220,6 +248,9 @@ static void put_csv(const struct tool_log *log, const struct result *result,
 		ps__csv_add_double(text, cost->error);
 		ps__csv_add_double(text, cost->low);
 		ps__csv_add_double(text, cost->high);
+		ps__csv_add_how(text, rows->weakest.status, rows->weakest.attribution,
+		                rows->weakest.flags);
+		tool_log_add_missing_csv(log, text);
 		ps__buffer_add(text, "\n");
 	}
 }
@@ -231,7 +262,7 @@ static int put(const struct tool_log *log, const struct rows *rows, const struct
 	if (log->options.format == TOOL_LOG_JSON)
 		put_json(log, rows, result, &text);
 	else if (log->options.format == TOOL_LOG_CSV)
-		put_csv(log, result, &text);
+		put_csv(log, rows, result, &text);
 	else
 		put_text(log, rows, result, &text);
 	int status = tool_write(&text, stdout) < 0 ? TOOL_FAILED : TOOL_OK;

@@ -305,7 +305,8 @@ static void put_csv_row(struct output *output, const struct row *row)
 	if (row->sum->count)
 		put_csv_numbers(text, row);
 	else
-		ps__buffer_add(text, ",,,,,,,,,");
+		ps__buffer_add(text, ",,,,,,,,,,");
+	tool_log_add_missing_csv(output->log, text);
 	ps__buffer_add(text, "\n");
 }
 
@@ -396,6 +397,7 @@ static void put_json(struct output *output)
 	ps__json_open(json, "intervals", '[');
 	put_all(output, put_json_row);
 	ps__json_close(json, ']');
+	tool_log_add_missing_json(output->log, json);
 	ps__json_close(json, '}');
 }
 
@@ -409,7 +411,7 @@ static int put(struct output *output)
 	}
 	ps__buffer_add(&output->text,
 	               "group,component,event,unit,intervals,unknown,sum,mean,min,p50,p90,p99,"
-	               "max,status,attribution,flags\n");
+	               "max,status,attribution,flags" TOOL_LOG_MISSING_COLUMNS "\n");
 	put_all(output, put_csv_row);
 	return TOOL_OK;
 }

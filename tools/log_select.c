@@ -8,7 +8,6 @@
 #include "tools/log.h"
 #include "tools/terminal.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -313,28 +312,6 @@ static bool is_wanted(const struct tool_log *log)
 	return true;
 }
 
-/* Numbers of a part of the records must not pass for those of all. */
-static void complain_missing(const struct tool_log *log)
-{
-	uint64_t missing = 0;
-
-	for (size_t stream = 0; stream < ps_log_stream_count(log->reader); stream++) {
-		struct ps_log_info info = {.size = sizeof info};
-		ps_log_describe(log->reader, stream, &info);
-		missing += info.missing;
-	}
-	if (missing)
-		tool_complain("%" PRIu64 " record%s of '%s' %s missing: there was no space for "
-		              "them, or the file is damaged",
-		              missing, missing == 1 ? "" : "s", log->options.path,
-		              missing == 1 ? "is" : "are");
-	if (ps_log_damaged_blocks(log->reader))
-		tool_complain("%zu block%s of '%s' can't be read: the file is damaged",
-		              ps_log_damaged_blocks(log->reader),
-		              ps_log_damaged_blocks(log->reader) == 1 ? "" : "s",
-		              log->options.path);
-}
-
 int tool_log_each(struct tool_log *log, tool_log_visit *visit, void *context)
 {
 	struct ps_log_record record = {.size = sizeof record};
@@ -349,7 +326,7 @@ int tool_log_each(struct tool_log *log, tool_log_visit *visit, void *context)
 	}
 	if (result == 0 && code != PS_ENOEVST)
 		return tool_complain("%s", ps_error_detail()), -1;
-	complain_missing(log);
+	tool_log_complain_missing(log);
 	return result;
 }
 

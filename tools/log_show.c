@@ -198,6 +198,7 @@ static void put_json_end(struct tool_log *log, struct show *show)
 	for (size_t stream = 0; stream < ps_log_stream_count(log->reader); stream++)
 		put_json_stream(&show->json, log->reader, stream);
 	ps__json_close(&show->json, ']');
+	tool_log_add_missing_json(log, &show->json);
 	ps__json_close(&show->json, '}');
 }
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a log lacks: numbers of a part of the records must not pass for those of all. */
+#include "output/json_writer.h"
+#include "snapshot/reader.h"
+#include "tools/command.h"
+#include "tools/log.h"
+#include "tools/terminal.h"
+
+#include <inttypes.h>
+
+/* Of all streams. */
+struct amounts {
+	uint64_t records, missing;
+};
+
+static struct amounts add_up(const struct ps_log_reader *reader)
+{
+	struct amounts amounts = {0, 0};
+
+	for (size_t stream = 0; stream < ps_log_stream_count(reader); stream++) {
+		struct ps_log_info info = {.size = sizeof info};
+		ps_log_describe(reader, stream, &info);
+		amounts.records += info.records;
+		amounts.missing += info.missing;
+	}
+	return amounts;
+}
+
+static bool is_known(const struct ps_log_reader *reader)
+{
+	return ps__log_counts_damage(reader) && !ps__log_may_lack_end(reader);
+}
+
+bool tool_log_has_lost_all(const struct tool_log *log)
+{
+	struct amounts amounts = add_up(log->reader);
+
+	return amounts.records == 0 && (amounts.missing || ps_log_damaged_blocks(log->reader) ||
+	                                ps_log_end(log->reader) == PS_LOG_END_CUT);
+}
+
+void tool_log_complain_missing(const struct tool_log *log)
+{
+	const char *path = log->options.path;
+	uint64_t missing = add_up(log->reader).missing;
+	size_t blocks = ps_log_damaged_blocks(log->reader);
+
+	if (missing)
+		tool_complain("%" PRIu64 " record%s of '%s' %s missing: there was no space for "
+		              "them, or the file is damaged",
+		              missing, missing == 1 ? "" : "s", path, missing == 1 ? "is" : "are");
+	if (blocks)
+		tool_complain("%zu block%s of '%s' can't be read: the file is damaged", blocks,
+		              blocks == 1 ? "" : "s", path);
+	if (ps_log_end(log->reader) == PS_LOG_END_CUT)
+		tool_complain("the end of '%s' is missing: the file was cut. Use the whole file",
+		              path);
+	else if (ps__log_may_lack_end(log->reader))
+		tool_complain("'%s' was not closed: its last records may be missing", path);
+}
+
+void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json)
+{
+	static const char *const ends[] = {
+	    [PS_LOG_END_CLOSED] = "closed", [PS_LOG_END_OPEN] = "open", [PS_LOG_END_CUT] = "cut"};
+
+	if (is_known(log->reader))
+		ps__json_add_unsigned(json, "missing", add_up(log->reader).missing);
+	else
+		ps__json_add_null(json, "missing");
+	ps__json_add_unsigned(json, "damaged_blocks", ps_log_damaged_blocks(log->reader));
+	ps__json_add_string(json, "end", ends[ps_log_end(log->reader)]);
+}
+
+void tool_log_add_missing_csv(const struct tool_log *log, struct ps__buffer *text)
+{
+	if (is_known(log->reader))
+		ps__buffer_add(text, ",%" PRIu64, add_up(log->reader).missing);
+	else
+		ps__buffer_add(text, ",");
+	ps__buffer_add(text, ",%zu", ps_log_damaged_blocks(log->reader));
+}
