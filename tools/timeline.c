@@ -277,7 +277,7 @@ int tool_timeline(int argc, char **argv)
 	ps__buffer_clear(&timeline.text);
 	ps__os_free(timeline.there.list);
 	timeline_counters_clear(&timeline);
-	free(timeline.events);
+	timeline_events_clear(&timeline);
 	tool_names_clear(&timeline.options.events);
 	return status;
 }

@@ -26,6 +26,7 @@ struct timeline_options {
 /* An event that was asked for. */
 struct timeline_event {
 	const char *name;
+	char *trace_name;     /* in traces, which have no mark but the name; NULL: name */
 	bool is_counted;      /* else its counts aren't known */
 	bool is_of_user_only; /* the kernel's part may not be observed */
 	size_t index;         /* of a counted one, in spans; those of the session come first */
@@ -108,7 +109,8 @@ struct timeline {
 /* timeline_events.c. -1 after a complaint. */
 int timeline_events_add(struct timeline *timeline);
 /* After the start: which of them are of user space alone. */
-void timeline_events_note_user(struct timeline *timeline);
+int timeline_events_note_user(struct timeline *timeline);
+void timeline_events_clear(struct timeline *timeline);
 
 /* timeline_counters.c: opens the events that have an attr `counter`; complains of those that can't
  * be known. -1 after a complaint, as also from the start. */

@@ -6,6 +6,7 @@
  */
 #include "tools/timeline.h"
 
+#include "base/os.h"
 #include "sample/session.h"
 
 #include <linux/perf_event.h>
@@ -104,12 +105,32 @@ int timeline_events_add(struct timeline *timeline)
 	return timeline_counters_open(timeline);
 }
 
-void timeline_events_note_user(struct timeline *timeline)
+static int note_user(struct timeline_event *event)
+{
+	struct ps__buffer name = {0};
+
+	event->is_of_user_only = true;
+	ps__buffer_add(&name, "%s, user space", event->name);
+	event->trace_name = name.failed ? NULL : ps__os_strdup(ps__buffer_text(&name));
+	ps__buffer_clear(&name);
+	return event->trace_name ? 0 : (tool_complain("out of memory"), -1);
+}
+
+int timeline_events_note_user(struct timeline *timeline)
 {
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		struct timeline_event *event = &timeline->events[i];
-		if (event->is_counted && event->index < timeline->session->user_events)
-			event->is_of_user_only =
-			    timeline->session->lists.events[event->index].attr->event.user_only;
+		if (event->is_counted && event->index < timeline->session->user_events &&
+		    timeline->session->lists.events[event->index].attr->event.user_only &&
+		    note_user(event) < 0)
+			return -1;
 	}
+	return 0;
+}
+
+void timeline_events_clear(struct timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->event_count; i++)
+		ps__os_free(timeline->events[i].trace_name);
+	free(timeline->events);
 }

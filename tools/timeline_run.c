@@ -31,8 +31,7 @@ static int open_session(struct timeline *timeline, pid_t pid)
 	int code = ps_session_start(timeline->session);
 	if (code != PS_OK && code != PS_PARTIAL)
 		return complain();
-	timeline_events_note_user(timeline);
-	return 0;
+	return timeline_events_note_user(timeline);
 }
 
 /* The time is up: a command is asked to end. Returns whether there is anything left to wait for. */

@@ -381,8 +381,9 @@ void timeline_text_add_span(struct timeline *timeline, const struct tool_span *s
 	for (size_t i = 0; span->counts && i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
 		if (event->is_counted && span->counts[event->index])
-			ps__buffer_add(out, "  %s %" PRIu64, event->name,
-			               span->counts[event->index]);
+			ps__buffer_add(out, "  %s %" PRIu64 "%s", event->name,
+			               span->counts[event->index],
+			               event->is_of_user_only ? "u" : "");
 	}
 	ps__buffer_add(out, "\n");
 	ps__buffer_clear(&length);

@@ -183,7 +183,7 @@ static size_t add_arguments(struct timeline *timeline, const struct tool_span *s
 		const struct timeline_event *event = &timeline->events[i];
 		if (event->is_counted)
 			arguments[count++] = (struct ps__trace_argument){
-			    .name = event->name,
+			    .name = event->trace_name ? event->trace_name : event->name,
 			    .kind = PS__TRACE_INTEGER,
 			    .integer = (long long)span->counts[event->index]};
 	}
