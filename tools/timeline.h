@@ -72,7 +72,10 @@ struct timeline_sums {
 	struct timeline_cpu *cpus;   /* by number */
 	struct timeline_move
 	    *moves; /* by their numbers; timeline_sums_close: the most frequent first */
-	struct timeline_wait *waits; /* the longest ones, the longest first */
+	/* The longest ones, and up to as many others until timeline_sums_close: then the longest
+	 * first */
+	struct timeline_wait *waits;
+	uint64_t least_ns; /* shorter ones are none of them */
 	size_t task_count, task_room;
 	size_t cpu_count, cpu_room;
 	size_t move_count, move_room;

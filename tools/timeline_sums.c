@@ -13,7 +13,7 @@
 int timeline_sums_create(struct timeline_sums *sums, size_t waits)
 {
 	*sums = (struct timeline_sums){.wait_most = waits};
-	sums->waits = ps__os_calloc(waits + 1, sizeof *sums->waits);
+	sums->waits = ps__os_calloc(2 * waits, sizeof *sums->waits);
 	return sums->waits ? PS_OK : ps__fail_memory("the longest waits");
 }
 
@@ -110,10 +110,31 @@ static uint64_t length_ns(const struct timeline_wait *wait)
 	return wait->end_ns - wait->begin_ns;
 }
 
+static int compare_waits(const void *one, const void *other)
+{
+	const struct timeline_wait *first = one, *second = other;
+
+	if (length_ns(first) != length_ns(second))
+		return length_ns(first) < length_ns(second) ? 1 : -1;
+	if (first->begin_ns != second->begin_ns)
+		return first->begin_ns < second->begin_ns ? -1 : 1;
+	return (first->task > second->task) - (first->task < second->task);
+}
+
+/* Keeps the longest ones, in their order. */
+static void cut_waits(struct timeline_sums *sums)
+{
+	if (sums->wait_count)
+		qsort(sums->waits, sums->wait_count, sizeof *sums->waits, compare_waits);
+	if (sums->wait_count >= sums->wait_most) {
+		sums->wait_count = sums->wait_most;
+		sums->least_ns = length_ns(&sums->waits[sums->wait_most - 1]);
+	}
+}
+
 static void end_wait(struct timeline_sums *sums, struct timeline_task *task, int to_cpu)
 {
 	struct timeline_wait wait = task->wait;
-	size_t at = sums->wait_count;
 
 	task->wait.begin_ns = task->wait.end_ns = 0;
 	if (length_ns(&wait) == 0)
@@ -121,13 +142,11 @@ static void end_wait(struct timeline_sums *sums, struct timeline_task *task, int
 	wait.to_cpu = to_cpu;
 	if (length_ns(&wait) > length_ns(&task->longest))
 		task->longest = wait;
-	for (; at > 0 && length_ns(&sums->waits[at - 1]) < length_ns(&wait); at--)
-		sums->waits[at] = sums->waits[at - 1];
-	/* There is one place more than are shown. */
-	if (at < sums->wait_most)
-		sums->waits[at] = wait;
-	if (sums->wait_count < sums->wait_most)
-		sums->wait_count++;
+	if (length_ns(&wait) < sums->least_ns)
+		return;
+	sums->waits[sums->wait_count++] = wait;
+	if (sums->wait_count == 2 * sums->wait_most)
+		cut_waits(sums);
 }
 
 static void go_on_waiting(struct timeline_task *task, const struct tool_span *span)
@@ -205,6 +224,7 @@ void timeline_sums_close(struct timeline_sums *sums)
 {
 	for (size_t i = 0; i < sums->task_count; i++)
 		end_wait(sums, &sums->tasks[i], -1);
+	cut_waits(sums);
 	if (sums->move_count)
 		qsort(sums->moves, sums->move_count, sizeof *sums->moves, compare_counts);
 }

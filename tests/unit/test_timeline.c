@@ -118,6 +118,24 @@ START_TEST(the_longest_waits_are_kept)
 }
 END_TEST
 
+/* Far more than are kept, in an order in which the longest come anywhere. */
+START_TEST(the_longest_of_many_waits_are_kept)
+{
+	uint64_t now = 0;
+
+	for (uint64_t i = 0; i < 101; i++) {
+		uint64_t length = 1 + 37 * i % 101;
+		check_ok(on(0, 0, -1, now, now + 1));
+		check_ok(off(0, TOOL_SPAN_WAITING, now + 1, now + 1 + length));
+		now += 1 + length;
+	}
+	timeline_sums_close(&sums);
+	ck_assert_uint_eq(sums.wait_count, WAITS);
+	for (uint64_t i = 0; i < WAITS; i++)
+		ck_assert_uint_eq(sums.waits[i].end_ns - sums.waits[i].begin_ns, 101 - i);
+}
+END_TEST
+
 static int add_all(void)
 {
 	const struct tool_hole hole = {.cpu = 9, .end_ns = 1};
@@ -155,6 +173,7 @@ int main(void)
 	tcase_add_test(tests, hardware_threads_have_the_times_of_their_tasks);
 	tcase_add_test(tests, migrations_are_counted_by_pair_and_the_most_frequent_come_first);
 	tcase_add_test(tests, the_longest_waits_are_kept);
+	tcase_add_test(tests, the_longest_of_many_waits_are_kept);
 	tcase_add_test(tests, a_lack_of_memory_is_told);
 	return scene_run(suite);
 }
