@@ -7,6 +7,7 @@
 #include "session_here.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #define THREADS 8
 
@@ -193,7 +194,7 @@ START_TEST(what_the_program_puts_under_a_closed_number_is_not_read)
 }
 END_TEST
 
-#define NUMBERS 64
+#define NUMBERS 512
 
 /* A file of 8 bytes stands under each number that the session had. */
 struct taken {
@@ -201,6 +202,14 @@ struct taken {
 	int numbers[NUMBERS];
 	size_t count;
 };
+
+static bool has_numbers(void)
+{
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur > NUMBERS;
+}
 
 static void note_numbers(bool is_open[NUMBERS])
 {
@@ -247,12 +256,20 @@ START_TEST(the_programs_files_under_closed_numbers_are_left_alone)
 	struct taken taken;
 	bool was_open[NUMBERS];
 
+	if (!has_numbers()) {
+		ps_test_skip("this process may have few descriptors (ulimit -n)");
+		return;
+	}
 	options.descriptors = NUMBERS / 2;
+	options.ring_bytes = 32 << 10;
 	options.shortage = PS_SESSION_CLOSE;
 	note_numbers(was_open);
 	struct ps_session *session = new_session(&options, 0, 1);
-	if (_i)
-		check_ok(ps_session_start(session));
+	if (_i && ps_session_start(session) != PS_OK) {
+		ps_test_skip(ps_error_detail());
+		ps_session_destroy(session);
+		return;
+	}
 	take_numbers(&taken, was_open);
 	ck_assert_uint_ge(taken.count, 2 + (size_t)_i);
 	ck_assert_int_eq(ps_session_stop(session), PS_ECLOST);
@@ -272,7 +289,12 @@ START_TEST(a_session_leaves_the_one_that_was_made_under_its_numbers_alone)
 	bool was_open[NUMBERS];
 	uint64_t count = 0;
 
+	if (!has_numbers()) {
+		ps_test_skip("this process may have few descriptors (ulimit -n)");
+		return;
+	}
 	options.descriptors = NUMBERS / 2;
+	options.ring_bytes = 32 << 10;
 	note_numbers(was_open);
 	struct ps_session *session = new_session(&options, 0, 1);
 	if (ps_session_start(session) != PS_OK) {

@@ -219,6 +219,7 @@ START_TEST(a_process_that_is_made_during_the_start_is_observed_or_told)
 	struct ps_session_options options = {.size = sizeof options, .listener = &keeper};
 	int go[2], told[2], status = 0;
 	pid_t copy = 0, missed[8] = {0};
+	struct timespec begun, made_by;
 	char byte;
 
 	ck_assert_int_eq(pipe(go), 0);
@@ -229,15 +230,21 @@ START_TEST(a_process_that_is_made_during_the_start_is_observed_or_told)
 		copy_process(go, told);
 	ck_assert_int_eq(read(told[0], &byte, 1), 1);
 	struct ps_session *session = new_session(&options, child, 1);
+	clock_gettime(CLOCK_MONOTONIC, &begun);
 	ck_assert_int_eq(write(go[1], "x", 1), 1);
 	usleep(500U * (unsigned)_i);
 	int result = ps_session_start(session);
 	ck_assert_msg(result == PS_OK || result == PS_PARTIAL, "%s", ps_error_detail());
 	ck_assert_int_eq(read(told[0], &copy, sizeof copy), sizeof copy);
+	clock_gettime(CLOCK_MONOTONIC, &made_by);
 	ck_assert_int_eq(write(go[1], "x", 1), 1);
 	check_ok(ps_session_run(session));
 	ps_session_missed(session, missed, 8);
-	if (has(made.forks, copy) && stats_of(session).lost == 0)
+	/* What takes a second and more to be made may be missed, as the manual says. */
+	bool is_slow =
+	    1000000000LL * (made_by.tv_sec - begun.tv_sec) + made_by.tv_nsec - begun.tv_nsec >
+	    900000000;
+	if (has(made.forks, copy) && stats_of(session).lost == 0 && !is_slow)
 		ck_assert_msg(has(made.exits, copy) || has(missed, copy), "%d is missed silently",
 		              (int)copy);
 	waitpid(child, &status, 0);
@@ -255,6 +262,7 @@ END_TEST
 START_TEST(a_session_beside_another_reader_hears_all_its_samples)
 {
 	struct ps_session_options options = options_of(0), silent = {.size = sizeof silent};
+	options.ring_bytes = silent.ring_bytes = 256 << 10;
 	struct ps_session *session = new_session(&options, 0, 1), *other = NULL;
 	struct ps_sampler *sampler = NULL;
 	struct ps_attr *attr = NULL;
