@@ -21,7 +21,7 @@ struct rows {
 	size_t columns;
 	size_t unknown;       /* intervals whose work or cost isn't known */
 	struct ps__look look; /* of the cost */
-	/* How the counts are known; its number is none of them */
+	/* The label of the counts; its number is none of them */
 	struct ps_value weakest;
 	size_t merged;
 	struct ps__known known;

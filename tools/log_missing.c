@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a log lacks: numbers of a part of the records must not pass for those of all. */
+/* Tells what a log lacks: numbers of a part of the records must not pass for those of all. */
 #include "output/json_writer.h"
 #include "snapshot/reader.h"
 #include "tools/command.h"
@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* Of all streams. */
+/* The sum of all streams. */
 struct amounts {
 	uint64_t records, missing;
 };

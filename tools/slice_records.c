@@ -110,7 +110,7 @@ static bool is_earlier(const struct tool_slice_records *records, size_t one, siz
 
 	if (first_ns != second_ns)
 		return first_ns < second_ns;
-	/* What is known of no CPU is known before. */
+	/* Records of no CPU come before. */
 	return records->heap[one] < records->heap[other];
 }
 

@@ -119,7 +119,7 @@ bool tool_slices_is_full(const struct tool_slices *slices);
  * newest record of each hardware thread is a hole. */
 void tool_slices_note_lost(struct tool_slices *slices, uint64_t session_lost);
 
-/* What was counted on a CPU since its switch before. */
+/* The count of a CPU since its switch before. */
 struct tool_slices_read {
 	uint64_t time_ns;
 	uint64_t count;

@@ -51,7 +51,7 @@ static void rows_add_counts(struct task_row *sum, const struct task_row *row, si
 		sum->counts[event] += row->counts[event];
 }
 
-/* What can't be told apart may be of any process, and stays by itself. */
+/* Tasks that can't be told apart may be of any process, and stay by themselves. */
 static struct task_row *rows_find_process(struct task_row *rows, size_t count,
                                           const struct task_row *of)
 {
@@ -112,7 +112,7 @@ static int rows_add_to_sum(struct matrix *sums, const struct task_row *row,
 	return rows_add(sums, &first, row->counts);
 }
 
-/* What a row is added to. */
+/* The components to which a row is added. */
 struct rows_walk {
 	const struct stat_by *by;
 	int level; /* of caches; 0: all */

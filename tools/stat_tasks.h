@@ -25,7 +25,7 @@ enum matrix_kind {
 struct matrix {
 	const struct ps_eventset *model;
 	struct ps_topology *topology;
-	/* Of each event, all tasks together: how they are known, the tasks' are */
+	/* For each event, all tasks together: the tasks' counts are known in the same way */
 	struct ps_value *totals;
 	struct task_row *rows;
 	size_t count;

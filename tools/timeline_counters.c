@@ -13,7 +13,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-/* What the counters of one CPU had when it was switched last. */
+/* The counters of one CPU, as they were when it was switched last. */
 struct timeline_switched {
 	struct ps_sampler *sampler;
 	int cpu;

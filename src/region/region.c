@@ -182,8 +182,8 @@ PS__INLINE int region_enter(struct ps_region *region)
 	}
 	if (member->seen == member->depth && ps__rate_chooses(rate, &member->random)) {
 		result = ps__member_boundary(member, &now_ns);
-		/* Of all errors of a boundary this one is also that of a region that can't be
-		 * opened. So it isn't: the caller need not ask which it was. */
+		/* A region that can't be opened has this code, too. So it isn't open now: the
+		 * caller need not ask which of the two it was. */
 		if (__builtin_expect(result == PS_ENOMEM, 0))
 			return result;
 		member->seen++;

@@ -214,9 +214,9 @@ static bool has(const pid_t tids[8], pid_t tid)
 /* Its creator is opened meanwhile, if it takes long enough. An heir's end is recorded. */
 START_TEST(a_process_that_is_made_during_the_start_is_observed_or_told)
 {
-	static const struct ps_listener keeper = {
-	    .size = sizeof keeper, .fork = keep_fork, .exit = keep_exit};
-	struct ps_session_options options = {.size = sizeof options, .listener = &keeper};
+	static const struct ps_listener keeping = {
+	    .size = sizeof keeping, .fork = keep_fork, .exit = keep_exit};
+	struct ps_session_options options = {.size = sizeof options, .listener = &keeping};
 	int go[2], told[2], status = 0;
 	pid_t copy = 0, missed[8] = {0};
 	struct timespec begun, made_by;
@@ -240,7 +240,7 @@ START_TEST(a_process_that_is_made_during_the_start_is_observed_or_told)
 	ck_assert_int_eq(write(go[1], "x", 1), 1);
 	check_ok(ps_session_run(session));
 	ps_session_missed(session, missed, 8);
-	/* What takes a second and more to be made may be missed, as the manual says. */
+	/* A process that takes a second to make may be missed, as the manual says. */
 	bool is_slow =
 	    1000000000LL * (made_by.tv_sec - begun.tv_sec) + made_by.tv_nsec - begun.tv_nsec >
 	    900000000;

@@ -14,8 +14,8 @@ static void keep_sample(void *context, const struct ps_session_record *record)
 	latest_event = record->event;
 }
 
-static const struct ps_listener keeper = {
-    .size = sizeof keeper, .sample = keep_sample, .lost = hear_lost, .other = hear_other};
+static const struct ps_listener keeping = {
+    .size = sizeof keeping, .sample = keep_sample, .lost = hear_lost, .other = hear_other};
 
 static void put_sample_at(const struct ps_session *session, uint64_t id, uint64_t time_ns)
 {
@@ -56,14 +56,14 @@ START_TEST(records_of_nobody_are_counted_as_damaged_and_losses_as_lost)
 	uint64_t leader = instance_of(session, 1)->id;
 	uint64_t lost[] = {leader, 9, UINT64_C(4711) << 32 | 4711, 1000, 0, leader};
 	uint64_t unknown[] = {1, UINT64_C(4711) << 32 | 4711, 1000, 0, leader};
-	uint64_t stranger[] = {1, UINT64_C(4711) << 32 | 4711, 1000, 0, leader + 1000};
+	uint64_t foreign[] = {1, UINT64_C(4711) << 32 | 4711, 1000, 0, leader + 1000};
 	int fd = session->lists.rings[1].fd;
 
 	ck_assert(fake_put_record(fd, PERF_RECORD_LOST, 0, lost, 6));
 	ck_assert(fake_put_record(fd, 40, 0, unknown, 5));
-	ck_assert(fake_put_record(fd, 40, 0, stranger, 5));
+	ck_assert(fake_put_record(fd, 40, 0, foreign, 5));
 	/* A sample of one word, and none of the session's events has so short ones. */
-	ck_assert(fake_put_record(fd, PERF_RECORD_SAMPLE, 0, stranger + 4, 1));
+	ck_assert(fake_put_record(fd, PERF_RECORD_SAMPLE, 0, foreign + 4, 1));
 	check_ok(ps_session_poll(session, 0));
 	ck_assert_uint_eq(stats_of(session).damaged, 2);
 	ck_assert_uint_eq(stats_of(session).unassigned, 0);
@@ -79,7 +79,7 @@ END_TEST
 START_TEST(a_sample_with_the_id_of_another_reader_is_of_the_event_that_writes_such)
 {
 	struct ps_session_options options = usual();
-	options.listener = &keeper;
+	options.listener = &keeping;
 	struct ps_session *session = started_with("cpu-clock", "page-faults", &options);
 	struct ps_value value = {.value = 0};
 
@@ -116,7 +116,7 @@ END_TEST
 START_TEST(with_closed_descriptors_the_ring_tells_the_event)
 {
 	struct ps_session_options options = usual();
-	options.listener = &keeper;
+	options.listener = &keeping;
 	options.descriptors = CPUS + 4;
 	options.shortage = PS_SESSION_CLOSE;
 	struct ps_session *session = started_with("minor-faults", "page-faults", &options);
@@ -145,7 +145,7 @@ END_TEST
 START_TEST(a_time_that_is_not_by_the_sessions_clock_is_taken_away)
 {
 	struct ps_session_options options = usual();
-	options.listener = &keeper;
+	options.listener = &keeping;
 	struct ps_session *session = started(&options);
 	uint64_t own = instance_of(session, 0)->id, now_ns = ps__os_now_ns();
 	const struct {
