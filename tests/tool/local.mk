@@ -43,11 +43,14 @@ tests_tool_fields_SOURCES = tests/tool/fields.c
 tests_tool_fields_LDADD = libperfsage.la
 tests_tool_filtered_SOURCES = tests/tool/filtered.c
 tests_tool_filtered_LDADD =
-tests_tool_leaderless_SOURCES = tests/tool/leaderless.c
-tests_tool_leaderless_LDADD =
 tests_tool_marked_SOURCES = tests/tool/marked.c
 tests_tool_marked_LDADD =
-# All tasks of these two are counted, and sanitizers have tasks of their own. What is tested is the command.
+# All tasks of these are counted, and sanitizers have tasks of their own, which also keep a process from ending when its last
+# thread has. What is tested is the command.
+tests_tool_leaderless_SOURCES = tests/tool/leaderless.c
+tests_tool_leaderless_CFLAGS = -pthread $(WARNING_CFLAGS)
+tests_tool_leaderless_LDFLAGS = -pthread
+tests_tool_leaderless_LDADD =
 tests_tool_moves_SOURCES = tests/tool/moves.c
 tests_tool_moves_CFLAGS = -pthread $(WARNING_CFLAGS)
 tests_tool_moves_LDFLAGS = -pthread
