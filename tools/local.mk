@@ -102,6 +102,8 @@ tools_libtools_la_SOURCES = \
 	tools/timeline.c \
 	tools/timeline.h \
 	tools/timeline_counters.c \
+	tools/timeline_counters.h \
+	tools/timeline_counters_read.c \
 	tools/timeline_events.c \
 	tools/timeline_json.c \
 	tools/timeline_run.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The processes of the machine, from /proc. */
+/* The processes of the machine, from /proc; and its CPUs, from /sys. */
 #include "tools/processes.h"
 
 #include "base/os.h"
@@ -127,4 +127,13 @@ bool tool_process_runs(pid_t pid)
 		nanosleep(&pause, NULL);
 	}
 	return true;
+}
+
+bool tool_cpu_is_online(int cpu)
+{
+	char path[64];
+	long state = 1;
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
+	return ps__os_read_long(path, &state) != 0 || state != 0;
 }

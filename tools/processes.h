@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The processes of the machine, and which of them are below others. */
+/* The processes of the machine, and which of them are below others; CPUs that are online. */
 #ifndef PS_TOOLS_PROCESSES_H
 #define PS_TOOLS_PROCESSES_H
 
@@ -28,5 +28,8 @@ void tool_processes_clear(struct tool_processes *all);
 
 /* Does a thread of it run? Waits a tenth of a second at most for a process that is ending. */
 bool tool_process_runs(pid_t pid);
+
+/* Offline CPUs have nothing to count. Where the machine doesn't say, its CPUs can't go offline. */
+bool tool_cpu_is_online(int cpu);
 
 #endif

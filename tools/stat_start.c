@@ -10,10 +10,8 @@
 #include "tools/processes.h"
 #include "tools/terminal.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* The intervals of the past are not looked at again. */
 #define KEPT_READINGS 64
@@ -271,22 +269,6 @@ int stat_start_processes(struct stat_count *count, const struct stat_target *tar
 	return start_note_time_share(count, target);
 }
 
-/* Offline CPUs have nothing to count. A machine that doesn't say has CPUs that
- * can't go offline. */
-static bool start_is_online(int cpu)
-{
-	char path[64];
-	char state = '1';
-
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return true;
-	bool is_read = read(fd, &state, 1) == 1;
-	close(fd);
-	return !is_read || state == '1';
-}
-
 /* For each CPU of -C. */
 static int start_check_cpu(int cpu, void *context)
 {
@@ -294,7 +276,7 @@ static int start_check_cpu(int cpu, void *context)
 
 	if (ps_topology_thread(count->topology, cpu) == ps_topology_unknown_thread(count->topology))
 		return tool_complain("-C: this machine has no CPU %d", cpu);
-	if (!start_is_online(cpu))
+	if (!tool_cpu_is_online(cpu))
 		return tool_complain("-C: CPU %d is offline", cpu);
 	return 0;
 }
@@ -310,7 +292,7 @@ int stat_start_cpus(struct stat_count *count, const char *cpus)
 	for (size_t index = 0; index < threads; index++) {
 		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
 		struct ps_eventset *set;
-		if (!start_is_online(cpu) || (cpus && !ps__list_contains(cpus, cpu)))
+		if (!tool_cpu_is_online(cpu) || (cpus && !ps__list_contains(cpus, cpu)))
 			continue;
 		if (ps_eventset_clone(&set, count->model) != PS_OK)
 			return start_complain();

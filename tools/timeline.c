@@ -145,6 +145,7 @@ static int visit(const struct tool_span *span, void *context)
 
 	if (result != PS_OK)
 		return tool_complain("%s", ps_error_detail()), -1;
+	timeline_counters_add_span(timeline, span);
 	if (timeline->tracks && timeline_trace_add(timeline, span) < 0)
 		return -1;
 	if (!timeline->options.has_slices)

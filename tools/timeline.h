@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * perfsage timeline: timeline.c has the options, timeline_run.c records a command or process,
- * timeline_events.c makes its events, timeline_counters.c reads counters, timeline_there.c reads
- * what was there before, timeline_sums.c adds spans up, and timeline_text.c, _json.c and _trace.c
- * show them.
+ * timeline_events.c makes its events, timeline_counters.c and _read.c read counters,
+ * timeline_there.c reads what was there before, timeline_sums.c adds spans up, and timeline_text.c,
+ * _json.c and _trace.c show them.
  */
 #ifndef PS_TOOLS_TIMELINE_H
 #define PS_TOOLS_TIMELINE_H
@@ -28,6 +28,7 @@ struct timeline_event {
 	const char *name;
 	char *trace_name;     /* in traces, which have no mark but the name; NULL: name */
 	bool is_counted;      /* else its counts aren't known */
+	bool is_counter;      /* read at each switch, and not written one by one */
 	bool is_of_user_only; /* the kernel's part may not be observed */
 	size_t index;         /* of a counted one, in spans; those of the session come first */
 	enum ps_status status;
@@ -124,6 +125,14 @@ void timeline_counters_read(struct timeline *timeline);
 void timeline_counters_stop(struct timeline *timeline);
 /* At the end. Returns how many switches were lost. */
 uint64_t timeline_counters_close(struct timeline *timeline);
+/* Afterwards: is the event's count of this span on a hardware thread known? A counter's is not on a
+ * CPU that was offline at first, or from then on. */
+bool timeline_knows(const struct timeline *timeline, const struct timeline_event *event,
+                    const struct tool_span *span);
+/* Each span: where that isn't known, sums are lower bounds. */
+void timeline_counters_add_span(struct timeline *timeline, const struct tool_span *span);
+/* The CPU of the first span that isn't known; -1: none. */
+int timeline_counters_unknown(const struct timeline *timeline);
 /* The part of the time in which the counters had to wait. */
 double timeline_counters_waited(const struct timeline *timeline);
 void timeline_counters_clear(struct timeline *timeline);

@@ -20,14 +20,16 @@ static void add_cpu(struct ps__json *json, const char *key, int cpu)
 		ps__json_add_null(json, key);
 }
 
-static void add_counts(struct timeline *timeline, const uint64_t *counts)
+/* span: NULL: of a whole task */
+static void add_counts(struct timeline *timeline, const uint64_t *counts,
+                       const struct tool_span *span)
 {
 	struct ps__json *json = &timeline->json;
 
 	ps__json_open(json, "counts", '{');
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
-		if (event->is_counted)
+		if (span ? timeline_knows(timeline, event, span) : event->is_counted)
 			ps__json_add_unsigned(json, event->name, counts[event->index]);
 		else
 			ps__json_add_null(json, event->name);
@@ -61,7 +63,7 @@ void timeline_json_add_span(struct timeline *timeline, const struct tool_span *s
 	if (span->kind == TOOL_SPAN_ON) {
 		ps__json_add_integer(json, "cpu", span->cpu);
 		add_cpu(json, "from_cpu", span->from_cpu);
-		add_counts(timeline, span->counts);
+		add_counts(timeline, span->counts, span);
 	}
 	ps__json_close_line(json, '}');
 }
@@ -171,7 +173,7 @@ static void add_task(struct timeline *timeline, const struct tool_task *task)
 	ps__json_add_unsigned(json, "longest_off_ns", longest->end_ns - longest->begin_ns);
 	ps__json_add_bool(json, "is_whole",
 	                  !task->sums_ns[TOOL_SPAN_UNKNOWN] && !task->is_begin_lost);
-	add_counts(timeline, task->counts);
+	add_counts(timeline, task->counts, NULL);
 	add_parts(timeline, task->index);
 	ps__json_close_line(json, '}');
 }

@@ -291,6 +291,33 @@ static void add_note(struct timeline *timeline, struct ps__buffer *text)
 	ps__buffer_restart(text);
 }
 
+/* Why counts are lower bounds. */
+static void add_bounds(struct timeline *timeline, struct ps__buffer *text)
+{
+	double waited = timeline_counters_waited(timeline);
+	int unknown_cpu = timeline_counters_unknown(timeline);
+	size_t i = 0;
+
+	while (i < timeline->event_count && timeline->events[i].status != PS_STATUS_INCOMPLETE)
+		i++;
+	if (i == timeline->event_count)
+		return;
+	if (waited > 0) {
+		ps__buffer_add(text,
+		               "The counts of '%s' are lower bounds: the counters of its group "
+		               "were taken by others for %.1f%% of the time. Name fewer events.",
+		               timeline->events[i].name, 100 * waited);
+		add_note(timeline, text);
+	}
+	if (unknown_cpu >= 0) {
+		ps__buffer_add(text,
+		               "The counts of '%s' are lower bounds: CPU %d was offline for a part "
+		               "of the time, and what was counted there afterwards is not known.",
+		               timeline->events[i].name, unknown_cpu);
+		add_note(timeline, text);
+	}
+}
+
 static void add_notes(struct timeline *timeline)
 {
 	struct ps__buffer text = {0};
@@ -313,17 +340,7 @@ static void add_notes(struct timeline *timeline)
 		add_note(timeline, &text);
 		break;
 	}
-	for (size_t i = 0; i < timeline->event_count; i++) {
-		if (timeline->events[i].status != PS_STATUS_INCOMPLETE)
-			continue;
-		ps__buffer_add(
-		    &text,
-		    "The counts of '%s' are lower bounds: the counters of its group were "
-		    "taken by others for %.1f%% of the time. Name fewer events.",
-		    timeline->events[i].name, 100 * timeline_counters_waited(timeline));
-		add_note(timeline, &text);
-		break;
-	}
+	add_bounds(timeline, &text);
 	ps__buffer_clear(&text);
 }
 
@@ -380,7 +397,9 @@ void timeline_text_add_span(struct timeline *timeline, const struct tool_span *s
 	add_name(out, span->task);
 	for (size_t i = 0; span->counts && i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
-		if (event->is_counted && span->counts[event->index])
+		if (event->is_counted && !timeline_knows(timeline, event, span))
+			ps__buffer_add(out, "  %s ?", event->name);
+		else if (event->is_counted && span->counts[event->index])
 			ps__buffer_add(out, "  %s %" PRIu64 "%s", event->name,
 			               span->counts[event->index],
 			               event->is_of_user_only ? "u" : "");

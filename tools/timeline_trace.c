@@ -181,7 +181,7 @@ static size_t add_arguments(struct timeline *timeline, const struct tool_span *s
 		    .name = "from CPU", .kind = PS__TRACE_INTEGER, .integer = span->from_cpu};
 	for (size_t i = 0; i < timeline->event_count; i++) {
 		const struct timeline_event *event = &timeline->events[i];
-		if (event->is_counted)
+		if (timeline_knows(timeline, event, span))
 			arguments[count++] = (struct ps__trace_argument){
 			    .name = event->trace_name ? event->trace_name : event->name,
 			    .kind = PS__TRACE_INTEGER,

@@ -4,11 +4,13 @@
  * last CPU, in two packages where there are two. Instructions and cycles are on the right ones, and
  * instructions per cycle are those of the shape.
  *
- * Run as `test_lab_stat work FIRST LAST` this program is that command.
+ * Run as `test_lab_stat work FIRST LAST` this program is that command. As `test_lab_stat cycle N`
+ * it works on the last CPU, takes it offline and back, and works there again.
  */
 #include "lab.h"
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +44,34 @@ static int work(char **iterations)
 {
 	return work_on(0, iterations[0]) ||
 	       work_on((int)sysconf(_SC_NPROCESSORS_ONLN) - 1, iterations[1]);
+}
+
+static int set_online(int cpu, const char *state)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
+	FILE *stream = fopen(path, "we");
+	if (!stream)
+		return 1;
+	int written = fputs(state, stream);
+	return fclose(stream) != 0 || written < 0;
+}
+
+static int last_cpu(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_CONF) - 1;
+}
+
+/* If the CPU is offline at first there is no work before. */
+static int cycle(const char *iterations)
+{
+	int cpu = last_cpu();
+	bool is_online = sysconf(_SC_NPROCESSORS_ONLN) == sysconf(_SC_NPROCESSORS_CONF);
+
+	if (is_online && (work_on(cpu, iterations) || work_on(0, "1") || set_online(cpu, "0")))
+		return 1;
+	return set_online(cpu, "1") || work_on(cpu, iterations) || work_on(0, "1");
 }
 
 static void count(const char *options, unsigned long first, unsigned long last)
@@ -161,10 +191,71 @@ START_TEST(instructions_are_in_the_slices_that_ran_them)
 }
 END_TEST
 
+static void bring_back(void)
+{
+	set_online(last_cpu(), "1");
+}
+
+/* How many lines of the CPU's slices say that the count is not known? The notes must name the CPU.
+ */
+static unsigned count_unknown(void)
+{
+	FILE *stream = fopen(SLICES, "re");
+	char line[512], note[64];
+	unsigned found = 0;
+	bool is_told = false;
+
+	ck_assert_ptr_nonnull(stream);
+	snprintf(note, sizeof note, "CPU %d was offline", last_cpu());
+	while (fgets(line, sizeof line, stream)) {
+		double begin;
+		int cpu;
+		is_told |= strstr(line, note) != NULL;
+		if (strstr(line, LAB_INSTRUCTIONS " ?") &&
+		    sscanf(line, " %lf CPU %d", &begin, &cpu) == 2) {
+			ck_assert_int_eq(cpu, last_cpu());
+			found++;
+		}
+	}
+	fclose(stream);
+	ck_assert_int_eq(is_told, found > 0);
+	return found;
+}
+
+static void record_cycle(void)
+{
+	char line[1024];
+
+	snprintf(line, sizeof line,
+	         "COLUMNS=200 " PERFSAGE " timeline -e " LAB_INSTRUCTIONS " --slices -o " SLICES
+	         " -- %s cycle 8000000",
+	         program);
+	ck_assert_msg(system(line) == 0, "failed: %s", line);
+}
+
+START_TEST(slices_on_a_cpu_that_comes_online_later_are_not_known)
+{
+	set_online(last_cpu(), "0");
+	record_cycle();
+	ck_assert_uint_gt(count_unknown(), 0);
+	ck_assert_int_eq(sum_of_slices(last_cpu()), 0);
+}
+END_TEST
+
+START_TEST(slices_on_a_cpu_that_was_offline_are_not_known_afterwards)
+{
+	record_cycle();
+	ck_assert_uint_gt(count_unknown(), 0);
+	check_slices(last_cpu(), 2 * 8000000);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "work"))
 		return work(argv + 2);
+	if (argc == 3 && !strcmp(argv[1], "cycle"))
+		return cycle(argv[2]);
 	snprintf(program, sizeof program, "%s", argv[0]);
 	Suite *suite = suite_create("lab: perfsage stat and timeline");
 	TCase *counts = tcase_create("counts");
@@ -174,5 +265,10 @@ int main(int argc, char **argv)
 	tcase_add_test(counts, instructions_per_cycle_are_those_of_the_shape);
 	tcase_add_test(counts, instructions_are_in_the_slices_that_ran_them);
 	suite_add_tcase(suite, counts);
+	TCase *hotplug = tcase_create("hotplug");
+	tcase_add_checked_fixture(hotplug, NULL, bring_back);
+	tcase_add_test(hotplug, slices_on_a_cpu_that_comes_online_later_are_not_known);
+	tcase_add_test(hotplug, slices_on_a_cpu_that_was_offline_are_not_known_afterwards);
+	suite_add_tcase(suite, hotplug);
 	return lab_run(suite);
 }

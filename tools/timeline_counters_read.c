@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the counters of perfsage timeline at each switch, and gives the differences to the slices.
+ */
+#include "tools/timeline_counters.h"
+
+#include "base/os.h"
+#include "tools/command.h"
+
+#include <stdlib.h>
+
+#define SHORTEST_GAP_NS 1000000u
+
+int timeline_counters_start(struct timeline *timeline)
+{
+	struct timeline_counters *counters = timeline->counters;
+
+	for (size_t i = 0; counters && i < counters->cpu_count; i++) {
+		struct timeline_switched *cpu = &counters->cpus[i];
+		cpu->values = &counters->values[i * counters->count];
+		cpu->is_known = true;
+		cpu->time_ns = ps__os_now_ns();
+		if (cpu->sampler && ps_sampler_start(cpu->sampler) != PS_OK)
+			return tool_complain("%s", ps_error_detail()), -1;
+	}
+	return 0;
+}
+
+static void add_difference(struct timeline *timeline, const struct timeline_switched *cpu,
+                           size_t event, uint64_t value, struct tool_slices_read read)
+{
+	const struct timeline_counters *counters = timeline->counters;
+
+	read.cpu = cpu->cpu;
+	read.event = timeline->events[counters->events[event]].index;
+	read.count = value - cpu->values[event];
+	if (cpu->is_known && read.count)
+		tool_slices_note_read(timeline->slices, &read);
+	cpu->values[event] = value;
+}
+
+static void note_times(struct timeline_counters *counters, struct timeline_switched *cpu,
+                       uint64_t enabled_ns, uint64_t running_ns)
+{
+	counters->enabled_ns += enabled_ns - cpu->enabled_ns;
+	counters->running_ns += running_ns - cpu->running_ns;
+	cpu->enabled_ns = enabled_ns;
+	cpu->running_ns = running_ns;
+}
+
+static void hear_switch(struct timeline *timeline, struct timeline_switched *cpu,
+                        const struct ps_record *record)
+{
+	struct timeline_counters *counters = timeline->counters;
+	const struct ps_record_counts *counts = &record->sample.counts;
+
+	if (counts->count != counters->count + 1)
+		return;
+	note_times(counters, cpu, counts->enabled_ns, counts->running_ns);
+	for (size_t event = 0; event < counters->count; event++) {
+		struct ps_record_count count;
+		if (ps_record_count(record, event + 1, &count) == PS_OK)
+			add_difference(timeline, cpu, event, count.value,
+			               (struct tool_slices_read){
+					   .time_ns = record->time,
+					   .tid = record->tid == UINT32_MAX ? 0 : record->tid});
+	}
+	cpu->is_known = true;
+	cpu->time_ns = record->time;
+}
+
+/* Several tasks may have left the CPU since the last sample. */
+static void hear_lost(struct timeline *timeline, struct timeline_switched *cpu,
+                      const struct ps_record *record)
+{
+	cpu->is_known = false;
+	tool_slices_note_hole(timeline->slices, cpu->cpu, cpu->time_ns, record->time,
+	                      record->body.lost);
+}
+
+static void read_ring(struct timeline *timeline, struct timeline_switched *cpu)
+{
+	struct ps_record record;
+	int code;
+
+	while ((code = ps_sampler_next(cpu->sampler, &record)) == PS_OK || code == PS_EMISC) {
+		if (code == PS_EMISC)
+			cpu->is_known = false;
+		else if (record.type == PS_RECORD_SAMPLE)
+			hear_switch(timeline, cpu, &record);
+		else if (record.type == PS_RECORD_LOST)
+			hear_lost(timeline, cpu, &record);
+	}
+}
+
+void timeline_counters_read(struct timeline *timeline)
+{
+	struct timeline_counters *counters = timeline->counters;
+
+	for (size_t i = 0; counters && i < counters->cpu_count; i++) {
+		if (counters->cpus[i].sampler)
+			read_ring(timeline, &counters->cpus[i]);
+	}
+}
+
+/* The group's clock stands still when the CPU is offline, and afterwards, too. */
+static bool has_stopped(const struct timeline_counters *counters,
+                        const struct timeline_switched *cpu, uint64_t enabled_ns)
+{
+	uint64_t due_ns = counters->stop_ns > cpu->time_ns ? counters->stop_ns - cpu->time_ns : 0;
+
+	return due_ns > SHORTEST_GAP_NS && enabled_ns - cpu->enabled_ns < due_ns / 2;
+}
+
+/* The task that is on the CPU now has what came since the last sample. */
+static void read_rest(struct timeline *timeline, struct timeline_switched *cpu)
+{
+	struct timeline_counters *counters = timeline->counters;
+	struct ps_sampler_count counts[PS_SAMPLER_MOST_EVENTS];
+
+	if (!cpu->sampler ||
+	    ps_sampler_read_group(cpu->sampler, counts, counters->count + 1) != PS_OK ||
+	    has_stopped(counters, cpu, counts[0].enabled_ns)) {
+		cpu->until_ns = cpu->sampler ? cpu->time_ns : 0;
+		counters->has_gaps = true;
+		return;
+	}
+	cpu->until_ns = UINT64_MAX;
+	note_times(counters, cpu, counts[0].enabled_ns, counts[0].running_ns);
+	for (size_t event = 0; event < counters->count; event++)
+		add_difference(
+		    timeline, cpu, event, counts[event + 1].value,
+		    (struct tool_slices_read){.time_ns = timeline->end_ns, .tid = TOOL_TID_ON_CPU});
+}
+
+/* A counter that had to wait counted too little, or nothing. */
+static void note_waiting(struct timeline *timeline)
+{
+	const struct timeline_counters *counters = timeline->counters;
+
+	for (size_t i = 0; i < counters->count; i++) {
+		struct timeline_event *event = &timeline->events[counters->events[i]];
+		if (counters->running_ns) {
+			if (counters->running_ns < counters->enabled_ns)
+				event->status = PS_STATUS_INCOMPLETE;
+			continue;
+		}
+		event->status = PS_STATUS_NEVER_SCHEDULED;
+		event->is_counted = false;
+		timeline_counters_complain(
+		    event->name, 0,
+		    "its group never had the counters that it needs, which others "
+		    "hold: name fewer events");
+	}
+}
+
+void timeline_counters_stop(struct timeline *timeline)
+{
+	struct timeline_counters *counters = timeline->counters;
+
+	if (!counters)
+		return;
+	counters->stop_ns = ps__os_now_ns();
+	for (size_t i = 0; i < counters->cpu_count; i++)
+		ps_sampler_stop(counters->cpus[i].sampler);
+}
+
+uint64_t timeline_counters_close(struct timeline *timeline)
+{
+	struct timeline_counters *counters = timeline->counters;
+	uint64_t lost = 0;
+
+	if (!counters)
+		return 0;
+	timeline_counters_read(timeline);
+	for (size_t i = 0; i < counters->cpu_count; i++) {
+		lost += ps_sampler_lost(counters->cpus[i].sampler);
+		read_rest(timeline, &counters->cpus[i]);
+	}
+	note_waiting(timeline);
+	timeline_counters_close_cpus(counters);
+	return lost;
+}
+
+static bool know(const struct timeline *timeline, const struct tool_span *span)
+{
+	const struct timeline_counters *counters = timeline->counters;
+
+	for (size_t i = 0; counters && counters->has_gaps && i < counters->cpu_count; i++) {
+		if (counters->cpus[i].cpu == span->cpu)
+			return span->begin_ns < counters->cpus[i].until_ns;
+	}
+	return true;
+}
+
+bool timeline_knows(const struct timeline *timeline, const struct timeline_event *event,
+                    const struct tool_span *span)
+{
+	return event->is_counted && !(event->is_counter && !know(timeline, span));
+}
+
+void timeline_counters_add_span(struct timeline *timeline, const struct tool_span *span)
+{
+	if (span->kind != TOOL_SPAN_ON || timeline_counters_unknown(timeline) >= 0 ||
+	    know(timeline, span))
+		return;
+	timeline->counters->unknown_cpu = span->cpu;
+	for (size_t i = 0; i < timeline->event_count; i++) {
+		struct timeline_event *event = &timeline->events[i];
+		if (event->is_counter && event->status == PS_STATUS_COUNTED)
+			event->status = PS_STATUS_INCOMPLETE;
+	}
+}
+
+int timeline_counters_unknown(const struct timeline *timeline)
+{
+	return timeline->counters ? timeline->counters->unknown_cpu : -1;
+}
+
+double timeline_counters_waited(const struct timeline *timeline)
+{
+	const struct timeline_counters *counters = timeline->counters;
+
+	return counters && counters->enabled_ns
+	           ? 1 - (double)counters->running_ns / (double)counters->enabled_ns
+	           : 0;
+}
+
+void timeline_counters_clear(struct timeline *timeline)
+{
+	struct timeline_counters *counters = timeline->counters;
+
+	for (size_t i = 0; i < timeline->event_count; i++)
+		ps_attr_destroy(timeline->events[i].counter);
+	if (!counters)
+		return;
+	timeline_counters_close_cpus(counters);
+	for (size_t i = 0; i < counters->count; i++)
+		ps_attr_destroy(counters->attrs[i]);
+	free(counters->cpus);
+	free(counters->attrs);
+	free(counters->events);
+	free(counters->values);
+	free(counters);
+}
