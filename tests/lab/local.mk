@@ -13,6 +13,7 @@ lab_tests = \
 	tests/lab/tests/test_lab_methods \
 	tests/lab/tests/test_lab_multiplex \
 	tests/lab/tests/test_lab_region \
+	tests/lab/tests/test_lab_session \
 	tests/lab/tests/test_lab_stat \
 	tests/lab/tests/test_lab_threads \
 	tests/lab/tests/test_lab_topology \
@@ -107,6 +108,12 @@ tests_lab_tests_test_lab_region_CPPFLAGS = $(lab_cppflags)
 tests_lab_tests_test_lab_region_CFLAGS = $(lab_cflags)
 tests_lab_tests_test_lab_region_LDADD = $(lab_libs)
 tests_lab_tests_test_lab_region_LDFLAGS = $(lab_ldflags)
+
+tests_lab_tests_test_lab_session_SOURCES = tests/lab/tests/test_lab_session.c
+tests_lab_tests_test_lab_session_CPPFLAGS = $(lab_cppflags)
+tests_lab_tests_test_lab_session_CFLAGS = $(lab_cflags)
+tests_lab_tests_test_lab_session_LDADD = $(lab_libs)
+tests_lab_tests_test_lab_session_LDFLAGS = $(lab_ldflags)
 
 tests_lab_tests_test_lab_stat_SOURCES = tests/lab/tests/test_lab_stat.c
 tests_lab_tests_test_lab_stat_CPPFLAGS = $(lab_cppflags)
