@@ -28,6 +28,7 @@ api_tests = \
 	tests/api/test_sampler_breakpoint \
 	tests/api/test_sampler_tasks \
 	tests/api/test_session \
+	tests/api/test_session_descriptors \
 	tests/api/test_session_threads \
 	tests/api/test_snapshot \
 	tests/api/test_step \
@@ -110,6 +111,7 @@ tests_api_test_sampler_breakpoint_LDADD = $(api_libs)
 tests_api_test_sampler_tasks_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/sampler_here.h
 tests_api_test_session_LDADD = $(api_libs)
+tests_api_test_session_descriptors_LDADD = $(api_libs)
 tests_api_test_session_threads_LDADD = $(api_libs)
 EXTRA_DIST += tests/api/session_here.h
 tests_api_test_snapshot_LDADD = $(api_libs)

@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGES 64
+#define PAGES   64
+#define THREADS 8
 
 /* The sanitizer's runtime makes a thread, and page faults, of its own: what the session counts
  * exactly without it. */
@@ -159,6 +160,76 @@ static inline void touch(char *pages, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		((volatile char *)pages)[i * (size_t)sysconf(_SC_PAGESIZE)] = 1;
+}
+
+/* A thread that touches its share of the pages, now or when it is let go. */
+struct worker {
+	pthread_t thread;
+	char *pages;
+	pthread_barrier_t *go; /* NULL: at once */
+};
+
+static inline void *worker_run(void *context)
+{
+	struct worker *worker = context;
+
+	if (worker->go) {
+		pthread_barrier_wait(worker->go);
+		pthread_barrier_wait(worker->go);
+	}
+	touch(worker->pages, PAGES);
+	return NULL;
+}
+
+static inline void workers_start(struct worker *workers, char *pages, pthread_barrier_t *go)
+{
+	for (size_t i = 0; i < THREADS; i++) {
+		workers[i].pages = pages + i * PAGES * (size_t)sysconf(_SC_PAGESIZE);
+		workers[i].go = go;
+		ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, worker_run, &workers[i]),
+		                 0);
+	}
+}
+
+static inline void workers_join(struct worker *workers)
+{
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(workers[i].thread, NULL);
+}
+
+static inline void *session_run(void *session)
+{
+	ck_assert_int_eq(ps_session_run(session), PS_OK);
+	return NULL;
+}
+
+/* Present and future threads touch pages while another thread runs the session; then it stops. */
+static inline void run_workers(struct ps_session *session, bool are_there_before)
+{
+	struct worker workers[THREADS];
+	pthread_barrier_t go;
+	pthread_t reader;
+	char *pages = map_pages(THREADS * PAGES);
+
+	heard.pages = pages;
+	heard.pages_end = pages + THREADS * PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	ck_assert_int_eq(pthread_barrier_init(&go, NULL, THREADS + 1), 0);
+	if (are_there_before) {
+		workers_start(workers, pages, &go);
+		pthread_barrier_wait(&go);
+	}
+	check_ok(ps_session_start(session));
+	ck_assert_uint_eq(ps_session_missed(session, NULL, 0), 0);
+	ck_assert_int_eq(pthread_create(&reader, NULL, session_run, session), 0);
+	if (are_there_before)
+		pthread_barrier_wait(&go);
+	else
+		workers_start(workers, pages, NULL);
+	workers_join(workers);
+	check_ok(ps_session_stop(session));
+	pthread_join(reader, NULL);
+	pthread_barrier_destroy(&go);
+	munmap(pages, (size_t)(heard.pages_end - heard.pages));
 }
 
 #endif

@@ -3,12 +3,6 @@
  * stopped by any thread; another process, and a forked child. */
 #include "session_here.h"
 
-static void *session_run(void *session)
-{
-	ck_assert_int_eq(ps_session_run(session), PS_OK);
-	return NULL;
-}
-
 #define CHURN_PAGES 32768
 
 /* Makes and ends threads until it is told to end; each touches a page that no other one does. */
