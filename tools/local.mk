@@ -22,6 +22,8 @@ tools_libtools_la_SOURCES = \
 	tools/log_convert.c \
 	tools/log_cost.c \
 	tools/log_intervals.c \
+	tools/log_intervals.h \
+	tools/log_intervals_export.c \
 	tools/log_missing.c \
 	tools/log_select.c \
 	tools/log_show.c \

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perfsage log intervals: what was counted between two points, in all records together. */
-#include "output/csv.h"
-#include "output/grid.h"
-#include "output/json_writer.h"
+#include "tools/log_intervals.h"
+
 #include "output/label.h"
 #include "output/number.h"
 #include "tools/command.h"
-#include "tools/log_sums.h"
 #include "tools/terminal.h"
 
 #include <inttypes.h>
@@ -14,28 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A row of the output. */
-struct row {
-	const struct tool_log_group *group;
-	const struct ps_component *component; /* NULL: all */
-	const char *event;                    /* NULL: the time */
-	struct ps__look look;                 /* of the event, or of the time */
-	struct tool_log_sum *sum;
-	struct tool_log_statistics statistics; /* if the sum has a number */
-};
-
-struct output {
-	struct tool_log *log;
-	struct tool_log_groups groups;
-	struct ps__buffer text;
-	struct ps__grid grid;
-	size_t at; /* the next row of the grid */
-	struct ps__json json;
-};
-
-typedef void put_row(struct output *output, const struct row *row);
-
-static void put_one(struct output *output, struct row row, struct tool_log_sum *sum, put_row *put)
+static void put_one(struct interval_output *output, struct interval_row row,
+                    struct tool_log_sum *sum, interval_put *put)
 {
 	row.sum = sum;
 	if (sum->count)
@@ -44,10 +22,11 @@ static void put_one(struct output *output, struct row row, struct tool_log_sum *
 		put(output, &row);
 }
 
-static void put_group(struct output *output, struct tool_log_group *group, put_row *put)
+static void put_group(struct interval_output *output, struct tool_log_group *group,
+                      interval_put *put)
 {
 	const struct tool_log_groups *all = &output->groups;
-	struct row row = {.group = group, .look = {"ns", 1, false}};
+	struct interval_row row = {.group = group, .look = {"ns", 1, false}};
 
 	put_one(output, row, &group->time, put);
 	for (size_t index = 0; index < all->component_count; index++) {
@@ -60,20 +39,15 @@ static void put_group(struct output *output, struct tool_log_group *group, put_r
 	}
 }
 
-static void put_all(struct output *output, put_row *put)
+static void put_all(struct interval_output *output, interval_put *put)
 {
 	for (size_t group = 0; group < output->groups.count; group++)
 		put_group(output, &output->groups.groups[group], put);
 }
 
-static const char *unit_of(const struct row *row)
-{
-	return *row->look.unit ? row->look.unit : "count";
-}
-
 /* Text */
 
-static void add_what(struct ps__buffer *buffer, const struct row *row)
+static void add_what(struct ps__buffer *buffer, const struct interval_row *row)
 {
 	if (row->component) {
 		ps__label_add_component(buffer, row->component, false);
@@ -99,25 +73,29 @@ enum {
 	COLUMNS
 };
 
-static void set_cell(struct output *output, size_t row, size_t column, struct ps__buffer *text)
+static void set_styled(struct interval_output *output, size_t row, size_t column,
+                       struct ps__buffer *text, enum ps__style style)
 {
-	ps__grid_set(
-	    &output->grid, row, column, text,
-	    (struct ps__grid_cell){.columns = tool_columns(ps__buffer_text(text), text->length),
-	                           .style = row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN});
+	size_t columns = tool_columns(ps__buffer_text(text), text->length);
+
+	ps__grid_set(&output->grid, row, column, text,
+	             (struct ps__grid_cell){.columns = columns, .style = style});
 	ps__buffer_restart(text);
 }
 
-static void set_number(struct output *output, size_t column, struct ps__buffer *text)
+static void set_cell(struct interval_output *output, size_t row, size_t column,
+                     struct ps__buffer *text)
 {
-	ps__grid_set(
-	    &output->grid, output->at, column, text,
-	    (struct ps__grid_cell){.columns = tool_columns(ps__buffer_text(text), text->length),
-	                           .style = ps__style_of_number(ps__buffer_text(text))});
-	ps__buffer_restart(text);
+	set_styled(output, row, column, text, row == 0 ? PS__STYLE_HEADING : PS__STYLE_PLAIN);
 }
 
-static void put_times(struct output *output, const struct row *row, struct ps__buffer *text)
+static void set_number(struct interval_output *output, size_t column, struct ps__buffer *text)
+{
+	set_styled(output, output->at, column, text, ps__style_of_number(ps__buffer_text(text)));
+}
+
+static void put_times(struct interval_output *output, const struct interval_row *row,
+                      struct ps__buffer *text)
 {
 	const struct tool_log_statistics *all = &row->statistics;
 	const double times_ns[] = {(double)row->sum->total.value,
@@ -135,7 +113,8 @@ static void put_times(struct output *output, const struct row *row, struct ps__b
 }
 
 /* A number of one interval is as well known as the least known one. */
-static void put_counts(struct output *output, const struct row *row, struct ps__buffer *text)
+static void put_counts(struct interval_output *output, const struct interval_row *row,
+                       struct ps__buffer *text)
 {
 	const struct tool_log_statistics *all = &row->statistics;
 	const long long numbers[] = {all->least, all->percentiles[0], all->percentiles[1],
@@ -159,7 +138,7 @@ static void put_counts(struct output *output, const struct row *row, struct ps__
 	}
 }
 
-static void put_text_row(struct output *output, const struct row *row)
+static void put_text_row(struct interval_output *output, const struct interval_row *row)
 {
 	struct ps__buffer text = {0};
 
@@ -188,7 +167,7 @@ static void put_text_row(struct output *output, const struct row *row)
 	output->at++;
 }
 
-static void put_headings(struct output *output)
+static void put_headings(struct interval_output *output)
 {
 	static const char *const headings[COLUMNS] = {"Interval", "intervals", "sum",        "mean",
 	                                              "min",      "p50",       "p90",        "p99",
@@ -203,9 +182,21 @@ static void put_headings(struct output *output)
 	output->at = 1;
 }
 
-static void put_histogram(struct output *output, const struct row *row)
+/* Where a bin begins, in the event's unit. */
+static void add_bin(struct ps__buffer *text, const struct interval_row *row, size_t bin)
+{
+	uint64_t from = UINT64_C(1) << (bin - 1);
+
+	if (row->look.scale == 1)
+		ps__buffer_add(text, "%" PRIu64, from);
+	else
+		ps__number_add_plain(text, (double)from * row->look.scale);
+}
+
+static void put_histogram(struct interval_output *output, const struct interval_row *row)
 {
 	const struct tool_log_statistics *all = &row->statistics;
+	struct ps__buffer from = {0};
 
 	if (row->sum->count == 0)
 		return;
@@ -217,12 +208,18 @@ static void put_histogram(struct output *output, const struct row *row)
 	add_what(&output->text, row);
 	ps__buffer_add(&output->text, "%s\n", row->event ? "" : " (ns)");
 	for (size_t bin = 0; bin <= TOOL_LOG_BINS; bin++) {
-		if (all->bins[bin] && bin == 0)
+		if (all->bins[bin] == 0)
+			continue;
+		ps__buffer_restart(&from);
+		if (bin)
+			add_bin(&from, row, bin);
+		if (bin)
+			ps__buffer_add(&output->text, "  %11s and more  %zu\n",
+			               ps__buffer_text(&from), all->bins[bin]);
+		else
 			ps__buffer_add(&output->text, "  %20s  %zu\n", "0 or less", all->bins[0]);
-		else if (all->bins[bin])
-			ps__buffer_add(&output->text, "  %10" PRIu64 " and more  %zu\n",
-			               UINT64_C(1) << (bin - 1), all->bins[bin]);
 	}
+	ps__buffer_clear(&from);
 }
 
 static void add_point(struct ps__buffer *buffer, const struct tool_log_point *point,
@@ -232,7 +229,7 @@ static void add_point(struct ps__buffer *buffer, const struct tool_log_point *po
 	tool_put(buffer, point->name ? point->name : otherwise);
 }
 
-static int put_text(struct output *output)
+static int put_text(struct interval_output *output)
 {
 	const struct tool_log_options *options = &output->log->options;
 	size_t rows = output->groups.count *
@@ -262,163 +259,26 @@ static int put_text(struct output *output)
 	return TOOL_OK;
 }
 
-/* CSV */
-
-/* In the event's unit. */
-static void add_csv_number(struct ps__buffer *text, const struct row *row, long long number)
-{
-	if (row->look.scale == 1)
-		ps__buffer_add(text, ",%lld", number);
-	else
-		ps__csv_add_double(text, (double)number * row->look.scale);
-}
-
-static void put_csv_numbers(struct ps__buffer *text, const struct row *row)
-{
-	const struct tool_log_statistics *all = &row->statistics;
-	const struct ps_value *total = &row->sum->total;
-
-	add_csv_number(text, row, total->value);
-	ps__csv_add_double(text, all->mean * row->look.scale);
-	add_csv_number(text, row, all->least);
-	for (size_t index = 0; index < 3; index++)
-		add_csv_number(text, row, all->percentiles[index]);
-	add_csv_number(text, row, all->most);
-	if (row->event)
-		ps__csv_add_how(text, total->status, total->attribution, total->flags);
-	else
-		ps__buffer_add(text, ",,,");
-}
-
-static void put_csv_row(struct output *output, const struct row *row)
-{
-	struct ps__buffer component = {0}, *text = &output->text;
-
-	ps__csv_add_first(text, output->log->options.group ? row->group->text : "");
-	if (row->component)
-		ps__label_add_component(&component, row->component, false);
-	ps__csv_add_field(text, ps__buffer_text(&component));
-	ps__buffer_clear(&component);
-	ps__csv_add_field(text, row->event ? row->event : "time");
-	ps__csv_add_field(text, unit_of(row));
-	ps__buffer_add(text, ",%zu,%zu", row->sum->count, row->sum->unknown);
-	if (row->sum->count)
-		put_csv_numbers(text, row);
-	else
-		ps__buffer_add(text, ",,,,,,,,,,");
-	tool_log_add_missing_csv(output->log, text);
-	ps__buffer_add(text, "\n");
-}
-
-/* JSON */
-
-static void put_json_histogram(struct ps__json *json, const struct tool_log_statistics *all)
-{
-	ps__json_open(json, "histogram", '[');
-	for (size_t bin = 0; bin <= TOOL_LOG_BINS; bin++) {
-		if (!all->bins[bin])
-			continue;
-		ps__json_open(json, NULL, '{');
-		if (bin)
-			ps__json_add_unsigned(json, "from", UINT64_C(1) << (bin - 1));
-		else
-			ps__json_add_null(json, "from");
-		ps__json_add_unsigned(json, "count", all->bins[bin]);
-		ps__json_close(json, '}');
-	}
-	ps__json_close(json, ']');
-}
-
-/* In the event's unit. */
-static void add_json_number(struct ps__json *json, const struct row *row, const char *key,
-                            long long number)
-{
-	if (row->look.scale == 1)
-		ps__json_add_integer(json, key, number);
-	else
-		ps__json_add_double(json, key, (double)number * row->look.scale);
-}
-
-static void put_json_numbers(struct ps__json *json, const struct row *row)
-{
-	const struct tool_log_statistics *all = &row->statistics;
-	const struct ps_value *total = &row->sum->total;
-
-	add_json_number(json, row, "sum", total->value);
-	ps__json_add_double(json, "mean", all->mean * row->look.scale);
-	add_json_number(json, row, "min", all->least);
-	add_json_number(json, row, "p50", all->percentiles[0]);
-	add_json_number(json, row, "p90", all->percentiles[1]);
-	add_json_number(json, row, "p99", all->percentiles[2]);
-	add_json_number(json, row, "max", all->most);
-	if (row->event)
-		ps__json_add_how(json, total->status, total->attribution, total->flags);
-}
-
-static void put_json_row(struct output *output, const struct row *row)
-{
-	struct ps__json *json = &output->json;
-	struct ps__buffer component = {0};
-
-	ps__json_open_line(json, NULL, '{');
-	if (output->log->options.group)
-		ps__json_add_string(json, "group", row->group->text);
-	if (row->component) {
-		ps__label_add_component(&component, row->component, false);
-		ps__json_add_string(json, "component", ps__buffer_text(&component));
-		ps__buffer_clear(&component);
-	}
-	ps__json_add_string(json, "event", row->event ? row->event : "time");
-	ps__json_add_string(json, "unit", unit_of(row));
-	ps__json_add_unsigned(json, "intervals", row->sum->count);
-	ps__json_add_unsigned(json, "unknown", row->sum->unknown);
-	if (row->sum->count)
-		put_json_numbers(json, row);
-	if (row->sum->count && output->log->options.has_histogram)
-		put_json_histogram(json, &row->statistics);
-	ps__json_close_line(json, '}');
-}
-
-static void put_json(struct output *output)
-{
-	const struct tool_log_options *options = &output->log->options;
-
-	struct ps__json *json = &output->json;
-
-	*json = ps__json_create(&output->text, false);
-	ps__json_open(json, NULL, '{');
-	ps__json_add_string(json, "log", options->path);
-	ps__json_add_string(json, "type", options->type);
-	ps__json_add_string(json, "from", options->from.name);
-	ps__json_add_bool(json, "from_previous", options->from.is_previous);
-	ps__json_add_string(json, "to", options->to.name);
-	ps__json_add_bool(json, "to_previous", options->to.is_previous);
-	ps__json_add_string(json, "group", options->group);
-	ps__json_open(json, "intervals", '[');
-	put_all(output, put_json_row);
-	ps__json_close(json, ']');
-	tool_log_add_missing_json(output->log, json);
-	ps__json_close(json, '}');
-}
-
-static int put(struct output *output)
+static int put(struct interval_output *output)
 {
 	if (output->log->options.format == TOOL_LOG_TEXT)
 		return put_text(output);
 	if (output->log->options.format == TOOL_LOG_JSON) {
-		put_json(output);
+		log_intervals_begin_json(output);
+		put_all(output, log_intervals_put_json);
+		log_intervals_end_json(output);
 		return TOOL_OK;
 	}
 	ps__buffer_add(&output->text,
 	               "group,component,event,unit,intervals,unknown,sum,mean,min,p50,p90,p99,"
 	               "max,status,attribution,flags" TOOL_LOG_MISSING_COLUMNS "\n");
-	put_all(output, put_csv_row);
+	put_all(output, log_intervals_put_csv);
 	return TOOL_OK;
 }
 
 int tool_log_intervals(struct tool_log *log)
 {
-	struct output output = {.log = log};
+	struct interval_output output = {.log = log};
 	int status = tool_log_groups_create(&output.groups, log) < 0 ||
 	                     tool_log_groups_collect(&output.groups, log) < 0
 	                 ? TOOL_FAILED

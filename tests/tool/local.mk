@@ -33,7 +33,7 @@ tool_tests = \
 	tests/tool/timeline \
 	tests/tool/topo
 
-EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py
+EXTRA_DIST += $(tool_tests) tests/tool/common.sh tests/tool/perfetto.py tests/tool/scaled.py
 
 check_PROGRAMS += tests/tool/faults tests/tool/filtered tests/tool/marked tests/tool/moves tests/tool/placed
 check_PROGRAMS += tests/tool/fields tests/tool/leaderless tests/tool/visits

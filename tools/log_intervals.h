@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* perfsage log intervals inside: log_intervals.c makes the rows and shows them as text,
+ * log_intervals_export.c as CSV and JSON. */
+#ifndef PS_TOOLS_LOG_INTERVALS_H
+#define PS_TOOLS_LOG_INTERVALS_H
+
+#include "output/grid.h"
+#include "output/json_writer.h"
+#include "tools/log_sums.h"
+
+/* A row of the output. */
+struct interval_row {
+	const struct tool_log_group *group;
+	const struct ps_component *component; /* NULL: all */
+	const char *event;                    /* NULL: the time */
+	struct ps__look look;                 /* of the event, or of the time */
+	struct tool_log_sum *sum;
+	struct tool_log_statistics statistics; /* if the sum has a number */
+};
+
+struct interval_output {
+	struct tool_log *log;
+	struct tool_log_groups groups;
+	struct ps__buffer text;
+	struct ps__grid grid;
+	size_t at; /* the next row of the grid */
+	struct ps__json json;
+};
+
+typedef void interval_put(struct interval_output *output, const struct interval_row *row);
+
+interval_put log_intervals_put_csv, log_intervals_put_json;
+void log_intervals_begin_json(struct interval_output *output);
+void log_intervals_end_json(struct interval_output *output);
+
+#endif
