@@ -6,7 +6,6 @@
 
 #include "eventset/eventset.h"
 
-/* As many methods are tried, at most, before what is left when the counts can't be split. */
 /* A set has so many methods with a rank at most: the room of ps__set_rank_methods. */
 #define PS__METHOD_RANKS 2
 
