@@ -11,6 +11,7 @@ enum {
 	OPTION_XML = 256,
 	OPTION_SYNTHETIC,
 	OPTION_WHOLE,
+	OPTION_EACH,
 	OPTION_JSON
 };
 
@@ -19,11 +20,12 @@ static const struct tool_option options_of_topo[] = {
     {OPTION_SYNTHETIC, "synthetic", "DESC",
      "the tree of hwloc's description, as 'pack:2 l3:2 core:8 pu:2'"},
     {OPTION_WHOLE, "whole", NULL, "of this machine, also the CPUs that the cpuset forbids"},
+    {OPTION_EACH, "each", NULL, "a line for each component: nothing is joined or folded"},
     {OPTION_JSON, "json", NULL, "as JSON; ps_export(3) has its fields"},
 };
 
 static const struct tool_usage usage = {
-    .synopsis = "perfsage topo [--whole | --xml FILE | --synthetic DESC] [--json]",
+    .synopsis = "perfsage topo [--whole | --xml FILE | --synthetic DESC] [--each | --json]",
     .summary = "Shows the tree of components to which counts are attributed: packages, NUMA nodes, "
 	       "caches, cores and\n"
 	       "hardware threads.",
@@ -36,7 +38,7 @@ static const struct tool_usage usage = {
 
 struct topo {
 	const char *xml, *synthetic;
-	bool is_whole, is_json;
+	bool is_whole, is_json, shows_each;
 };
 
 static int topo_load(const struct topo *topo, struct ps_topology **out)
@@ -57,7 +59,8 @@ static int topo_print(const struct topo *topo, struct ps_component *root)
 	struct ps_print_options options = {.size = sizeof options,
 	                                   .flags = PS_PRINT_NO_LEGEND |
 	                                            (screen.has_utf8 ? PS_PRINT_UTF8 : 0) |
-	                                            (screen.has_colour ? PS_PRINT_COLOUR : 0),
+	                                            (screen.has_colour ? PS_PRINT_COLOUR : 0) |
+	                                            (topo->shows_each ? PS_PRINT_EACH : 0),
 	                                   .width = screen.width};
 
 	return topo->is_json ? ps_export(root, PS_FORMAT_JSON, stdout)
@@ -88,6 +91,9 @@ static void topo_take_option(struct topo *topo, int key, const char *argument)
 		break;
 	case OPTION_WHOLE:
 		topo->is_whole = true;
+		break;
+	case OPTION_EACH:
+		topo->shows_each = true;
 		break;
 	default:
 		topo->is_json = true;

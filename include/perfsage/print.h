@@ -16,7 +16,8 @@ extern "C" {
  * The numbers are those of ps_component_total, with four digits and an SI
  * prefix, as `perfsage stat` shows them; on Threads the last column tells
  * how they are known. Components without a count below them are left out, and
- * counted in a last line. A tree without any reading is printed whole. Below a
+ * counted in a last line. In a tree without any reading nothing is left out;
+ * components that are alike share a line if there are more than 22. Below a
  * whole tree, one line has the residual of the event sets that
  * ps_eventset_check checked.
  *

@@ -6,6 +6,7 @@
 #include "output/label.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define DEEPEST  63 /* bits of a line's branches */
 #define LONGEST  60 /* columns of the names */
@@ -46,8 +47,9 @@ const char *ps__label_core_kind(enum ps_core_kind kind)
 	return "";
 }
 
-void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
-                             bool details)
+/* " (HBM, 16 GiB)"; of many ones " (HBM, 16 GiB each)". */
+static void label_add_remarks(struct ps__buffer *buffer, const struct ps_component *component,
+                              bool details, bool are_many)
 {
 	uint64_t size_bytes = details ? ps_component_size_bytes(component) : 0;
 	const char *remarks[3] = {ps_component_subtype(component), "", ""};
@@ -57,12 +59,6 @@ void ps__label_add_component(struct ps__buffer *buffer, const struct ps_componen
 		remarks[1] = ps__label_core_kind(ps_component_core_kind(component));
 	if (details && !ps_component_is_allowed(component))
 		remarks[2] = "not allowed";
-	/* In a text for people a Thread is a CPU: a thread is software to most of them. */
-	if (ps_component_type(component) == PS_COMPONENT_THREAD &&
-	    ps_component_os_id(component) >= 0)
-		ps__buffer_add(buffer, "CPU %d", ps_component_os_id(component));
-	else
-		label_add_ascii(buffer, ps_component_name(component));
 	for (size_t i = 0; i < 3; i++) {
 		if (!*remarks[i])
 			continue;
@@ -74,9 +70,67 @@ void ps__label_add_component(struct ps__buffer *buffer, const struct ps_componen
 	if (size_bytes) {
 		ps__buffer_add(buffer, "%s", separator);
 		label_add_size(buffer, size_bytes);
-		end = ")";
+		end = are_many ? " each)" : ")";
 	}
 	ps__buffer_add(buffer, "%s", end);
+}
+
+void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
+                             bool details)
+{
+	/* In a text for people a Thread is a CPU: a thread is software to most of them. */
+	if (ps_component_type(component) == PS_COMPONENT_THREAD &&
+	    ps_component_os_id(component) >= 0)
+		ps__buffer_add(buffer, "CPU %d", ps_component_os_id(component));
+	else
+		label_add_ascii(buffer, ps_component_name(component));
+	label_add_remarks(buffer, component, details, false);
+}
+
+void ps__label_add_type(struct ps__buffer *buffer, const struct ps_component *component,
+                        size_t count)
+{
+	enum ps_component_type type = ps_component_type(component);
+
+	if (type == PS_COMPONENT_CACHE)
+		ps__buffer_add(buffer, "L%d", ps_component_cache_level(component));
+	else
+		ps__buffer_add(buffer, "%s%s",
+		               type == PS_COMPONENT_THREAD ? "CPU" : ps_component_type_name(type),
+		               count == 1 ? "" : "s");
+}
+
+void ps__label_add_alike(struct ps__buffer *buffer, const struct ps_component *component,
+                         const char *numbers)
+{
+	ps__label_add_type(buffer, component, 2);
+	ps__buffer_add(buffer, "%s%s", *numbers ? " " : "", numbers);
+	label_add_remarks(buffer, component, true, true);
+}
+
+static int label_compare(const void *one, const void *other)
+{
+	int a = *(const int *)one, b = *(const int *)other;
+
+	return (a > b) - (a < b);
+}
+
+#define LEAST_STEPS 4
+
+void ps__label_add_numbers(struct ps__buffer *buffer, int *numbers, size_t count)
+{
+	qsort(numbers, count, sizeof *numbers, label_compare);
+	for (size_t first = 0, last; first < count; first = last + 1) {
+		int step = first + 1 < count ? numbers[first + 1] - numbers[first] : 0;
+		last = first;
+		while (last + 1 < count && numbers[last + 1] - numbers[last] == step)
+			last++;
+		if (step != 1 && last - first + 1 < LEAST_STEPS)
+			last = first;
+		ps__buffer_add(buffer, "%s%d", first ? "," : "", numbers[first]);
+		if (last > first)
+			ps__buffer_add(buffer, step == 1 ? "-%d" : "-%d:%d", numbers[last], step);
+	}
 }
 
 void ps__label_add_event(struct ps__buffer *buffer, const char *event, const char *unit)
@@ -109,13 +163,13 @@ uint64_t ps__label_find_branches(uint64_t *open, int depth)
 }
 
 void ps__label_add_branches(struct ps__buffer *buffer, uint64_t branches, int depth,
-                            bool has_colour)
+                            enum ps__branches kind, bool has_colour)
 {
 	if (has_colour)
 		ps__style_begin(buffer, PS__STYLE_FAINT);
 	for (int level = 1; level <= depth; level++) {
 		bool goes_on = branches >> (level < DEEPEST ? level : DEEPEST) & 1;
-		if (level < depth)
+		if (level < depth || kind == PS__BRANCHES_CONTINUED)
 			ps__buffer_add(buffer, "%s", goes_on ? "\u2502 " : "  ");
 		else
 			ps__buffer_add(buffer, "%s", goes_on ? "\u251c\u2500" : "\u2514\u2500");

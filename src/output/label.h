@@ -12,6 +12,17 @@
 void ps__label_add_component(struct ps__buffer *buffer, const struct ps_component *component,
                              bool details);
 
+/* "NUMA node", "CPU", "L3"; of several "NUMA nodes", "CPUs", "L3". */
+void ps__label_add_type(struct ps__buffer *buffer, const struct ps_component *component,
+                        size_t count);
+
+/* Several that are alike: "NUMA nodes 0-3 (16 GiB each)". */
+void ps__label_add_alike(struct ps__buffer *buffer, const struct ps_component *component,
+                         const char *numbers);
+
+/* "0-3,8,16-30:2", the last of which are 16, 18 and so on to 30; sorts them. */
+void ps__label_add_numbers(struct ps__buffer *buffer, int *numbers, size_t count);
+
 /* "efficient"; "" for an unknown kind. */
 const char *ps__label_core_kind(enum ps_core_kind kind);
 
@@ -24,8 +35,14 @@ size_t ps__label_width(size_t screen_width);
 /* The branches of a tree's lines, from the last line up: by bits, at which depths lines go on below
  * this one. open: 0 before the first call. */
 uint64_t ps__label_find_branches(uint64_t *open, int depth);
+
+enum ps__branches {
+	PS__BRANCHES_LABEL,    /* before a line's label */
+	PS__BRANCHES_CONTINUED /* before what the line above had no room for */
+};
+
 /* Box characters, two columns for each depth. */
 void ps__label_add_branches(struct ps__buffer *buffer, uint64_t branches, int depth,
-                            bool has_colour);
+                            enum ps__branches kind, bool has_colour);
 
 #endif

@@ -11,13 +11,6 @@
 /* By how much like counts may differ, as a part of the larger one. The last takes any. */
 static const double tolerances[] = {-1, 0.25, 0.5, 1};
 
-/* Is its count that of the component above it in any case? Then it has no line below that, but a
- * name in its label. */
-static bool lines_is_beside(const struct ps__table *table, size_t row)
-{
-	return table->rows[row].component->type == PS_COMPONENT_NUMA;
-}
-
 static bool lines_have_same_counts(const struct ps__table *table, size_t one, size_t other)
 {
 	for (size_t column = 0; column < table->column_count; column++) {
@@ -32,21 +25,28 @@ static bool lines_have_same_counts(const struct ps__table *table, size_t one, si
 	return true;
 }
 
-/* The row below it that says the same; PS__LINES_NONE if there isn't one alone. */
-static size_t lines_next_in_chain(const struct ps__lines *lines, const struct ps__table *table,
-                                  size_t row)
+size_t ps__lines_only_below(const struct ps__lines *lines, const struct ps__table *table,
+                            size_t row)
 {
 	size_t only = PS__LINES_NONE;
 
-	if (lines->layout != PS__LAYOUT_TREE)
-		return PS__LINES_NONE;
 	for (size_t below = row + 1; below < lines->end[row]; below = lines->end[below]) {
-		if (lines_is_beside(table, below))
+		if (ps__lines_is_beside(table, below))
 			continue;
 		if (only != PS__LINES_NONE)
 			return PS__LINES_NONE;
 		only = below;
 	}
+	return only;
+}
+
+/* The row below it that says the same; PS__LINES_NONE if there isn't one alone. */
+static size_t lines_next_in_chain(const struct ps__lines *lines, const struct ps__table *table,
+                                  size_t row)
+{
+	size_t only = lines->layout == PS__LAYOUT_TREE ? ps__lines_only_below(lines, table, row)
+	                                               : PS__LINES_NONE;
+
 	return only != PS__LINES_NONE && lines_have_same_counts(table, row, only) ? only
 	                                                                          : PS__LINES_NONE;
 }
@@ -57,7 +57,7 @@ static void lines_add_below(struct ps__lines *lines, const struct ps__table *tab
 	if (lines->tolerance >= 0 && ps__lines_fold(lines, table, row, depth))
 		return;
 	for (size_t below = row + 1; below < lines->end[row]; below = lines->end[below]) {
-		if (lines->layout == PS__LAYOUT_TREE && lines_is_beside(table, below))
+		if (lines->layout == PS__LAYOUT_TREE && ps__lines_is_beside(table, below))
 			continue;
 		struct ps__line *line = ps__lines_add(lines, below, depth);
 		size_t last = below;
@@ -101,9 +101,12 @@ int ps__lines_create(struct ps__lines *lines, const struct ps__table *table, enu
 	lines->end = ps__os_calloc(table->row_count, sizeof *lines->end);
 	lines->line_of = ps__os_calloc(table->row_count, sizeof *lines->line_of);
 	lines->threads = ps__os_calloc(table->row_count, sizeof *lines->threads);
-	if (!lines->lines || !lines->end || !lines->line_of || !lines->threads)
+	lines->kinds = ps__os_calloc(table->row_count, sizeof *lines->kinds);
+	if (!lines->lines || !lines->end || !lines->line_of || !lines->threads || !lines->kinds)
 		return ps__fail_memory("the printed text");
 	lines_find_ends(lines, table);
+	if (layout == PS__LAYOUT_ALIKE)
+		return PS_OK;
 	for (size_t i = 0; i < sizeof tolerances / sizeof *tolerances; i++) {
 		lines->tolerance = tolerances[i];
 		lines_add_all(lines, table);
@@ -119,6 +122,7 @@ void ps__lines_clear(struct ps__lines *lines)
 	ps__os_free(lines->end);
 	ps__os_free(lines->line_of);
 	ps__os_free(lines->threads);
+	ps__os_free(lines->kinds);
 }
 
 size_t ps__lines_next(const struct ps__lines *lines, size_t line, size_t from)

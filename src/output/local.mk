@@ -25,6 +25,7 @@ src_output_liboutput_la_SOURCES = \
 	src/output/label.h \
 	src/output/lines.c \
 	src/output/lines.h \
+	src/output/lines_alike.c \
 	src/output/lines_fold.c \
 	src/output/number.c \
 	src/output/number.h \
@@ -50,6 +51,7 @@ src_output_liboutput_la_SOURCES = \
 	src/output/table_sum.c \
 	src/output/text.c \
 	src/output/text.h \
+	src/output/text_alike.c \
 	src/output/text_cell.c \
 	src/output/text_footer.c \
 	src/output/text_label.c \

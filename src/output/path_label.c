@@ -60,7 +60,8 @@ size_t ps__path_label_add(struct ps__buffer *buffer, const struct ps__path_table
 	size_t before = 2 * (size_t)level, most = ps__label_width(table->options->width);
 
 	if (level && flags & PS_PATHS_UTF8)
-		ps__label_add_branches(buffer, branches, level, flags & PS_PATHS_COLOUR);
+		ps__label_add_branches(buffer, branches, level, PS__BRANCHES_LABEL,
+		                       flags & PS_PATHS_COLOUR);
 	else
 		ps__buffer_add(buffer, "%*s", (int)before, "");
 	if (level == MOST_LEVELS) {

@@ -88,12 +88,15 @@ static int text_add_counts(struct ps__text *text)
 
 static void text_add_bare_tree(struct ps__text *text)
 {
+	bool is_alike = text->lines.layout == PS__LAYOUT_ALIKE;
 	struct ps__buffer lines = {0};
 
-	for (size_t line = 0; line < text->lines.count; line++) {
+	for (size_t line = 0; !is_alike && line < text->lines.count; line++) {
 		ps__text_label(text, line, true);
 		ps__buffer_add(&text->buffer, "%s\n", ps__buffer_text(&text->cell));
 	}
+	if (is_alike)
+		ps__text_add_alike(text);
 	if (!(text->options.flags & PS_PRINT_NO_LEGEND)) {
 		ps__buffer_add(&text->buffer, "\nNothing has been counted here.\n");
 		text_add_origin(text, &lines);
@@ -104,9 +107,12 @@ static void text_add_bare_tree(struct ps__text *text)
 
 static enum ps__layout text_layout(const struct ps__text *text, bool has_counts)
 {
+	bool is_each = text->options.flags & PS_PRINT_EACH;
+
 	if (!has_counts)
-		return PS__LAYOUT_BARE;
-	if (text->options.flags & PS_PRINT_EACH)
+		return is_each || text->options.flags & PS_PRINT_FLAT ? PS__LAYOUT_BARE
+		                                                      : PS__LAYOUT_ALIKE;
+	if (is_each)
 		return PS__LAYOUT_EACH;
 	return text->options.flags & PS_PRINT_FLAT ? PS__LAYOUT_LIST : PS__LAYOUT_TREE;
 }
@@ -122,7 +128,8 @@ static int text_add(struct ps__text *text)
 	};
 
 	text->branches = ps__os_calloc(text->table.row_count, sizeof *text->branches);
-	if (!text->branches)
+	text->numbers = ps__os_calloc(text->table.row_count, sizeof *text->numbers);
+	if (!text->branches || !text->numbers)
 		return ps__fail_memory("the printed text");
 	ps__table_select(&text->table, &view);
 	code = ps__lines_create(&text->lines, &text->table, text_layout(text, has_counts));
@@ -149,6 +156,7 @@ int ps__text_add_table(struct ps__table *table, const struct ps_print_options *o
 	ps__lines_clear(&text.lines);
 	ps__buffer_clear(&text.cell);
 	ps__os_free(text.branches);
+	ps__os_free(text.numbers);
 	*table = text.table;
 	*buffer = text.buffer;
 	return code;

@@ -18,6 +18,7 @@ struct ps__text {
 	struct ps__lines lines;
 	struct ps__grid grid;   /* a label, events, metrics, how it is known */
 	uint64_t *branches;     /* for each line by bits: at which depths lines go on below it */
+	int *numbers;           /* room for those of all rows */
 	struct ps__known known; /* of all that is shown */
 	bool has_empty;         /* a component without a count is shown */
 };
@@ -37,6 +38,9 @@ void ps__text_set_line(struct ps__text *text, size_t line);
  * how many columns of the screen they take. */
 void ps__text_find_branches(struct ps__text *text);
 size_t ps__text_label(struct ps__text *text, size_t line, bool details);
+
+/* text_alike.c: a tree without counts, whose lines are those of PS__LAYOUT_ALIKE. */
+void ps__text_add_alike(struct ps__text *text);
 
 /* text_footer.c: lines below a whole tree: "residual: ..." of the sets that
  * were checked, "cost: ..." of those whose readings' cost is known. */

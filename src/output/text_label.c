@@ -7,8 +7,6 @@
 #include "output/label.h"
 #include "output/text.h"
 
-#include <stdlib.h>
-
 #define MOST_IN_LINE 64
 
 void ps__text_find_branches(struct ps__text *text)
@@ -84,32 +82,19 @@ static void label_add_chain(struct ps__text *text, const struct ps__line *line, 
 	ps__buffer_clear(&names);
 }
 
-static int label_compare_cpus(const void *one, const void *other)
-{
-	size_t a = *(const size_t *)one, b = *(const size_t *)other;
-
-	return (a > b) - (a < b);
-}
-
 /* "24 CPUs 0-11,24-35, each"; without the list if that is too long. */
 static void label_add_alike(struct ps__text *text, size_t line)
 {
-	size_t *cpus = text->lines.threads, count = 0;
 	struct ps__buffer list = {0};
+	size_t count = 0;
 
 	for (size_t row = 0; (row = ps__lines_next(&text->lines, line, row)) != PS__LINES_NONE;
 	     row++)
-		cpus[count++] = (size_t)text->table.rows[row].component->os_id;
-	qsort(cpus, count, sizeof *cpus, label_compare_cpus);
-	for (size_t first = 0, last; first < count; first = last + 1) {
-		for (last = first; last + 1 < count && cpus[last + 1] == cpus[last] + 1;)
-			last++;
-		ps__buffer_add(&list, last > first ? "%s%zu-%zu" : "%s%zu", first ? "," : " ",
-		               cpus[first], cpus[last]);
-	}
+		text->numbers[count++] = text->table.rows[row].component->os_id;
+	ps__label_add_numbers(&list, text->numbers, count);
 	bool has_room =
-	    list.length + sizeof "1000 CPUs, each" <= ps__label_width(text->options.width);
-	ps__buffer_add(&text->cell, "%zu CPUs%s, each", count,
+	    list.length + sizeof " 1000 CPUs, each" <= ps__label_width(text->options.width);
+	ps__buffer_add(&text->cell, "%zu CPUs%s%s, each", count, has_room ? " " : "",
 	               has_room ? ps__buffer_text(&list) : "");
 	text->cell.failed |= list.failed;
 	ps__buffer_clear(&list);
@@ -122,7 +107,7 @@ size_t ps__text_label(struct ps__text *text, size_t line, bool details)
 
 	ps__buffer_restart(&text->cell);
 	if (depth && text->options.flags & PS_PRINT_UTF8)
-		ps__label_add_branches(&text->cell, text->branches[line], depth,
+		ps__label_add_branches(&text->cell, text->branches[line], depth, PS__BRANCHES_LABEL,
 		                       text->options.flags & PS_PRINT_COLOUR);
 	else
 		ps__buffer_add(&text->cell, "%*s", 2 * depth, "");

@@ -3,6 +3,7 @@
 unit_tests = \
 	tests/unit/test_add_attr \
 	tests/unit/test_aggregate \
+	tests/unit/test_alike \
 	tests/unit/test_arena \
 	tests/unit/test_attrmap \
 	tests/unit/test_attr \
