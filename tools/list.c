@@ -13,8 +13,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define MARK_COLUMNS  6  /* "(12)  " */
+#define MARK_COLUMNS  6 /* "(12)  " */
+#define NAME_LEAST    12
 #define NAME_MOST     44 /* a longer name has a line of its own */
+#define TEXT_COLUMNS  31 /* a description's, on a terminal that is too narrow for NAME_MOST */
 #define SCOPE_COLUMNS 9
 
 enum {
@@ -81,16 +83,26 @@ static struct ps__buffer list_names_of(const struct list *list, const struct lis
 	return names;
 }
 
-static size_t list_name_columns(const struct list *list)
+/* The room for a name, so that some is left for the description. */
+static size_t list_most_columns(size_t width)
 {
-	size_t most = 0;
+	size_t others = MARK_COLUMNS + 2 + SCOPE_COLUMNS + TEXT_COLUMNS;
+
+	if (!width || width >= NAME_MOST + others)
+		return NAME_MOST;
+	return width < NAME_LEAST + others ? NAME_LEAST : width - others;
+}
+
+static size_t list_name_columns(const struct list *list, size_t width)
+{
+	size_t most = 0, limit = list_most_columns(width);
 
 	for (size_t index = 0; index < list->count; index++) {
 		if (!list_is_shown(list, &list->events[index]))
 			continue;
 		struct ps__buffer names = list_names_of(list, &list->events[index]);
 		size_t columns = tool_columns(ps__buffer_text(&names), names.length);
-		if (columns > most && columns <= NAME_MOST)
+		if (columns > most && columns <= limit)
 			most = columns;
 		ps__buffer_clear(&names);
 	}
@@ -110,6 +122,23 @@ static void list_show_mark(const struct list_event *event, struct view *view)
 	ps__buffer_add(&view->out, "%-*s", MARK_COLUMNS, mark);
 }
 
+/* Names that are too long for their column have lines of their own on a terminal, if there is a
+ * description that has no room behind them. */
+static void list_show_names(const char *names, size_t columns, bool is_described, struct view *view)
+{
+	bool is_long = columns + 2 > view->name_columns, has_width = view->screen.width > 0;
+	size_t all = MARK_COLUMNS + columns + SCOPE_COLUMNS;
+
+	if (is_long && has_width && (is_described || all > view->screen.width)) {
+		tool_paragraph(&view->out, names, MARK_COLUMNS, view->screen.width);
+		ps__buffer_add(&view->out, "%*s", (int)(MARK_COLUMNS + view->name_columns), "");
+		return;
+	}
+	tool_put(&view->out, names);
+	/* For other programs an event is a line. */
+	ps__buffer_add(&view->out, "%*s", is_long ? 2 : (int)(view->name_columns - columns), "");
+}
+
 static void list_show_event(const struct list *list, const struct list_event *event,
                             struct view *view)
 {
@@ -121,17 +150,11 @@ static void list_show_event(const struct list *list, const struct list_event *ev
 
 	ps__buffer_add(&view->out, "%s", is_grey ? "\033[2m" : "");
 	list_show_mark(event, view);
-	tool_put(&view->out, ps__buffer_text(&names));
-	ps__buffer_clear(&names);
-	if (columns + 2 > view->name_columns && view->screen.width == 0)
-		ps__buffer_add(&view->out, "  "); /* for other programs: an event is a line */
-	else if (columns + 2 > view->name_columns)
-		ps__buffer_add(&view->out, "\n%*s", (int)(MARK_COLUMNS + view->name_columns), "");
-	else
-		ps__buffer_add(&view->out, "%*s", (int)(view->name_columns - columns), "");
 	snprintf(text, sizeof text, "%s%s%s%s%s", event->description,
 	         *event->description && *event->unit ? " " : "", *event->unit ? "(" : "",
 	         event->unit, *event->unit ? ")" : "");
+	list_show_names(ps__buffer_text(&names), columns, *text, view);
+	ps__buffer_clear(&names);
 	ps__buffer_add(&view->out, "%-*s", *text ? SCOPE_COLUMNS : 0, ps_scope_name(event->scope));
 	tool_paragraph(&view->out, text, indent, view->screen.width);
 	ps__buffer_add(&view->out, "%s", is_grey ? "\033[0m" : "");
@@ -237,8 +260,9 @@ static size_t list_show_half(const struct list *list, bool is_countable, size_t 
 static void list_show_text(struct list *list)
 {
 	list->shows_all |= list->available == 0;
-	struct view view = {.screen = tool_screen_of(STDOUT_FILENO),
-	                    .name_columns = list_name_columns(list)};
+	struct view view = {.screen = tool_screen_of(STDOUT_FILENO)};
+
+	view.name_columns = list_name_columns(list, view.screen.width);
 	size_t shown = list_show_half(list, true, 0, &view);
 
 	list_show_half(list, false, shown, &view);

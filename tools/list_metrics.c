@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MARK_COLUMNS 5 /* "(12) " */
+#define MARK_COLUMNS 5  /* "(12) " */
+#define NARROWEST    24 /* a description that has less room stands below its metric's name */
 
 struct line {
 	const struct ps__metric *metric;
@@ -130,16 +131,18 @@ static const char *metrics_unit_of(const struct line *line)
 static void metrics_show_group(const struct ps__metric_group *group, bool is_first,
                                const struct tool_screen *screen, struct ps__buffer *out)
 {
+	const char *name = group ? group->name : "", *path = group ? group->path : NULL;
+	struct ps__buffer line = {0};
+
 	ps__buffer_add(out, "%s%s", is_first ? "" : "\n", screen->has_colour ? "\033[1m" : "");
-	tool_put(out, group ? group->name : "");
+	tool_put(out, name);
 	ps__buffer_add(out, "%s: ", screen->has_colour ? "\033[0m" : "");
-	tool_put(out, group ? group->description : "");
-	if (group && group->path) {
-		ps__buffer_add(out, " (");
-		tool_put(out, group->path);
-		ps__buffer_add(out, ")");
-	}
-	ps__buffer_add(out, "\n");
+	ps__buffer_add(&line, "%s%s%s%s", group ? group->description : "", path ? " (" : "",
+	               path ? path : "", path ? ")" : "");
+	tool_paragraph(out, ps__buffer_text(&line), tool_columns(name, strlen(name)) + 2,
+	               screen->width);
+	out->failed |= line.failed;
+	ps__buffer_clear(&line);
 }
 
 /* A unit comes from a file, which anybody may have written. */
@@ -156,6 +159,7 @@ static void metrics_show_line(const struct lines *lines, const struct line *line
 {
 	int names = metrics_columns(lines, metrics_name_of);
 	int units = metrics_columns(lines, metrics_unit_of);
+	size_t indent = (size_t)(MARK_COLUMNS + names + units);
 	char mark[32] = "";
 
 	if (line->reason)
@@ -164,8 +168,12 @@ static void metrics_show_line(const struct lines *lines, const struct line *line
 	               MARK_COLUMNS, mark);
 	ps__buffer_add(out, "%-*s", names, line->metric->name);
 	metrics_put_unit(out, line->metric->unit, units);
-	tool_paragraph(out, line->metric->description, (size_t)(MARK_COLUMNS + names + units),
-	               screen->width);
+	if (screen->width && screen->width < indent + NARROWEST) {
+		indent = MARK_COLUMNS + 2;
+		ps__buffer_trim(out);
+		ps__buffer_add(out, "\n%*s", (int)indent, "");
+	}
+	tool_paragraph(out, line->metric->description, indent, screen->width);
 	ps__buffer_add(out, "%s", line->reason && screen->has_colour ? "\033[0m" : "");
 }
 

@@ -108,6 +108,7 @@ tools_libtools_la_SOURCES = \
 	tools/timeline_counters_read.c \
 	tools/timeline_events.c \
 	tools/timeline_json.c \
+	tools/timeline_notes.c \
 	tools/timeline_run.c \
 	tools/timeline_sums.c \
 	tools/timeline_text.c \

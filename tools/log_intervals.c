@@ -250,9 +250,7 @@ static int put_text(struct interval_output *output)
 	put_headings(output);
 	put_all(output, put_text_row);
 	output->grid.row_count = output->at;
-	ps__grid_add(&output->grid, &output->text, screen.width);
-	ps__grid_add_left_out(&output->grid, &output->text, screen.width,
-	                      "a wider terminal, --csv or --json shows them");
+	tool_add_grid(&output->text, &output->grid, screen.width, " (--csv and --json have all)");
 	ps__grid_clear(&output->grid);
 	if (options->has_histogram)
 		put_all(output, put_histogram);

@@ -12,12 +12,17 @@
 /* Fewer don't share a line. */
 #define LEAST_ALIKE 4
 /* More lines aren't shown unless all are asked for. */
-#define MOST_ROWS 40
-/* The columns of the table, 79 with the blanks between them. */
-#define TASK_COLUMNS  23
-#define MASK_COLUMNS  13
-#define RAN_COLUMNS   16
+#define MOST_ROWS     40
 #define INTENT_INDENT 10
+
+/* The columns of the table that have words. */
+struct widths {
+	size_t task, mask, ran;
+};
+
+/* With numbers and blanks between them, the widths of the table are 79 and 60. */
+static const struct widths usual = {23, 13, 16}, narrow = {13, 10, 10};
+#define NARROW 79
 
 /* One line: tasks that are alike. */
 struct row {
@@ -163,7 +168,8 @@ static void show_number(uint64_t number, struct ps__buffer *out)
 	ps__buffer_clear(&cell);
 }
 
-static void show_row(const struct place_run *run, const struct row *row, struct ps__buffer *out)
+static void show_row(const struct place_run *run, const struct row *row,
+                     const struct widths *widths, struct ps__buffer *out)
 {
 	const struct tool_task *about = tool_slices_task(run->slices, row->first);
 	struct ps__buffer cell = {0};
@@ -173,15 +179,15 @@ static void show_row(const struct place_run *run, const struct row *row, struct 
 	else
 		ps__buffer_add(&cell, "%u ", about->tid);
 	tool_put(&cell, about->name);
-	show_cell(ps__buffer_text(&cell), TASK_COLUMNS, out);
+	show_cell(ps__buffer_text(&cell), widths->task, out);
 	ps__buffer_restart(&cell);
 	show_mask(row, place_mask_of(run, row->first), &cell);
 	ps__buffer_add(out, " ");
-	show_cell(ps__buffer_text(&cell), MASK_COLUMNS, out);
+	show_cell(ps__buffer_text(&cell), widths->mask, out);
 	ps__buffer_restart(&cell);
 	show_ran(run, row, &cell);
 	ps__buffer_add(out, " ");
-	show_cell(ps__buffer_text(&cell), RAN_COLUMNS, out);
+	show_cell(ps__buffer_text(&cell), widths->ran, out);
 	ps__buffer_restart(&cell);
 	ps__buffer_add(&cell, row->count > 1 ? "<=" : "");
 	ps__number_add_time(&cell, (double)row->most_ns);
@@ -194,7 +200,7 @@ static void show_row(const struct place_run *run, const struct row *row, struct 
 
 /* The tasks that are like the first one and in no row yet: that one alone, if they are few. */
 static void show_alike(const struct place_run *run, bool shows_all, bool *is_shown, size_t first,
-                       struct ps__buffer *out)
+                       const struct widths *widths, struct ps__buffer *out)
 {
 	struct row one = {.first = first}, all = {.first = first};
 	size_t count = run->sums.task_count;
@@ -205,7 +211,7 @@ static void show_alike(const struct place_run *run, bool shows_all, bool *is_sho
 			row_add(&all, run, i);
 	}
 	bool is_one = all.count < LEAST_ALIKE;
-	show_row(run, is_one ? &one : &all, out);
+	show_row(run, is_one ? &one : &all, widths, out);
 	for (size_t i = first; !is_one && i < count; i++)
 		is_shown[i] |= tasks_are_alike(run, first, i);
 	is_shown[first] = true;
@@ -229,8 +235,10 @@ static void show_rest(const struct place_run *run, const bool *is_shown, struct 
 	ps__buffer_add(out, " in all; --all shows them.\n");
 }
 
-static void show_tasks(const struct place_run *run, bool shows_all, struct ps__buffer *out)
+static void show_tasks(const struct place_run *run, bool shows_all, size_t width,
+                       struct ps__buffer *out)
 {
+	const struct widths *widths = width && width < NARROW ? &narrow : &usual;
 	size_t count = run->sums.task_count, rows = 0;
 	bool *is_shown = calloc(count + 1, sizeof *is_shown);
 
@@ -238,12 +246,13 @@ static void show_tasks(const struct place_run *run, bool shows_all, struct ps__b
 		out->failed = true;
 		return;
 	}
-	ps__buffer_add(out, "%-*s %-*s %-*s %10s %6s %6s\n", TASK_COLUMNS, "task", MASK_COLUMNS,
-	               "may run on", RAN_COLUMNS, "ran on", "for", "moves", "left");
+	ps__buffer_add(out, "%-*s %-*s %-*s %10s %6s %6s\n", (int)widths->task, "task",
+	               (int)widths->mask, "may run on", (int)widths->ran, "ran on", "for", "moves",
+	               "left");
 	for (size_t i = 0; i < count && (shows_all || rows < MOST_ROWS); i++) {
 		if (is_shown[i])
 			continue;
-		show_alike(run, shows_all, is_shown, i, out);
+		show_alike(run, shows_all, is_shown, i, widths, out);
 		rows++;
 	}
 	show_rest(run, is_shown, out);
@@ -276,7 +285,7 @@ void place_show(const struct place_run *run, bool shows_all, size_t width, struc
 	ps__buffer_add(out, "\n");
 	show_intent(run, width, out);
 	ps__buffer_add(out, "\n");
-	show_tasks(run, shows_all, out);
+	show_tasks(run, shows_all, width, out);
 	if (has_changed_masks(run))
 		tool_paragraph(out,
 		               "*: bound later. It is the last mask; the task began with another.",

@@ -121,14 +121,15 @@ static void tasks_show_matrix(const struct stat_output *output, const struct mat
 	if (!out.failed)
 		tasks_set_headings(&grid, output, matrix);
 	ps__buffer_add(&out, "\n");
-	ps__grid_add(&grid, &out, output->screen.width);
+	tool_add_grid(&out, &grid, output->screen.width, " (--json has all)");
 	ps__buffer_add(&out, "\n");
-	if (!out.failed)
-		ps__grid_add_left_out(&grid, &out, output->screen.width, " (--json has all)");
-	if (tasks_has_others(matrix))
-		ps__buffer_add(
-		    &out, "others       tasks that live on, or of whose end the kernel told "
-			  "nothing (Linux from 5.13 on does only with a fix of December 2025)\n");
+	if (tasks_has_others(matrix)) {
+		ps__buffer_add(&out, "%-*s", PS__KNOWN_INDENT, "others");
+		tool_paragraph(&out,
+		               "tasks that live on, or of whose end the kernel told nothing (Linux "
+		               "from 5.13 on does only with a fix of December 2025)",
+		               PS__KNOWN_INDENT, output->screen.width);
+	}
 	ps__grid_clear(&grid);
 	tool_write(&out, output->stream);
 }

@@ -3,6 +3,7 @@
  * library decides. */
 #include "tools/terminal.h"
 
+#include "output/known.h"
 #include "output/wrap.h"
 #include "tools/command.h"
 
@@ -117,4 +118,15 @@ void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, siz
 	if (width && width < indent + NARROWEST)
 		wrap.width = indent + NARROWEST;
 	ps__wrap_add(out, text, &wrap);
+}
+
+void tool_add_grid(struct ps__buffer *out, struct ps__grid *grid, size_t width, const char *remedy)
+{
+	struct ps__buffer lines = {0};
+
+	ps__grid_add(grid, out, width);
+	if (!out->failed)
+		ps__grid_add_left_out(grid, &lines, width, remedy);
+	ps__wrap_add_lines(out, &lines, PS__KNOWN_INDENT, width);
+	ps__buffer_clear(&lines);
 }

@@ -5,6 +5,7 @@
 #define PS_TOOLS_TERMINAL_H
 
 #include "output/buffer.h"
+#include "output/grid.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +34,9 @@ int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * `width` (0: no limit), with further lines indented alike; ends the line.
  */
 void tool_paragraph(struct ps__buffer *out, const char *text, size_t indent, size_t width);
+
+/* Adds the table, and below it, folded, which columns have no room in the width. */
+void tool_add_grid(struct ps__buffer *out, struct ps__grid *grid, size_t width, const char *remedy);
 
 /*
  * Whatever is printed here may hold what somebody else chose: names of threads

@@ -146,6 +146,9 @@ void timeline_there_read_end(struct timeline *timeline);
  * is anything to show. */
 int timeline_record(struct timeline *timeline, bool *is_recorded);
 
+/* timeline_notes.c: to the text, what the user should know of the tables above. */
+void timeline_notes_add(struct timeline *timeline);
+
 /* timeline_sums.c. PS_ENOMEM, or PS_OK. */
 int timeline_sums_create(struct timeline_sums *sums, size_t waits);
 int timeline_sums_add(struct timeline_sums *sums, const struct tool_span *span);

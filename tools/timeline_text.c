@@ -11,6 +11,8 @@
 
 /* More columns of counts have no room in 80. */
 #define MOST_COUNTS 5
+/* So many hardware threads are shown, whatever --rows says. */
+#define LEAST_CPUS 16
 
 static const char *const kinds[TOOL_SPAN_KINDS] = {"on", "waits", "runnable", "off", "not known"};
 
@@ -85,7 +87,7 @@ static int begin_sheet(struct timeline *timeline, struct sheet *sheet, size_t ro
 static void end_sheet(struct timeline *timeline, struct sheet *sheet)
 {
 	ps__buffer_add(&timeline->text, "\n");
-	ps__grid_add(&sheet->grid, &timeline->text, timeline->screen.width);
+	tool_add_grid(&timeline->text, &sheet->grid, timeline->screen.width, " (--json has all)");
 	timeline->text.failed |= sheet->cell.failed;
 	ps__buffer_clear(&sheet->cell);
 	ps__grid_clear(&sheet->grid);
@@ -97,6 +99,57 @@ static void add_name(struct ps__buffer *out, const struct tool_task *task)
 	ps__buffer_add(out, "%s%u", *task->name ? " " : "", task->tid);
 }
 
+static int compare_cpus(const void *one, const void *other)
+{
+	const struct timeline_cpu *first = *(const struct timeline_cpu *const *)one,
+				  *second = *(const struct timeline_cpu *const *)other;
+
+	if (first->on_ns != second->on_ns)
+		return first->on_ns < second->on_ns ? 1 : -1;
+	return (first->cpu > second->cpu) - (first->cpu < second->cpu);
+}
+
+/* In the order of their numbers, if all are shown; else by time on them. NULL after a complaint. */
+static const struct timeline_cpu **sort_cpus(const struct timeline_sums *sums, size_t shown)
+{
+	const struct timeline_cpu **cpus = calloc(sums->cpu_count, sizeof *cpus);
+
+	if (!cpus)
+		return tool_complain("out of memory"), NULL;
+	for (size_t i = 0; i < sums->cpu_count; i++)
+		cpus[i] = &sums->cpus[i];
+	if (shown < sums->cpu_count)
+		qsort(cpus, sums->cpu_count, sizeof *cpus, compare_cpus);
+	return cpus;
+}
+
+/* "and 240 more, on each of which tasks were for 1.200 ms to 3.400 ms: ..." */
+static void add_other_cpus(struct timeline *timeline, const struct timeline_cpu *const *cpus,
+                           size_t shown)
+{
+	size_t count = timeline->sums.cpu_count;
+	struct ps__buffer line = {0};
+
+	ps__buffer_add(&line, "and %zu more hardware thread%s, each with tasks on it for ",
+	               count - shown, count - shown == 1 ? "" : "s");
+	ps__number_add_time(&line, (double)cpus[count - 1]->on_ns);
+	ps__buffer_add(&line, " to ");
+	ps__number_add_time(&line, (double)cpus[shown]->on_ns);
+	ps__buffer_add(&line, ": --rows shows more, --json all");
+	tool_paragraph(&timeline->text, ps__buffer_text(&line), 0, timeline->screen.width);
+	timeline->text.failed |= line.failed;
+	ps__buffer_clear(&line);
+}
+
+/* A screen has room for some more of them than of tasks. */
+static size_t shown_cpus(const struct timeline *timeline)
+{
+	size_t count = timeline->sums.cpu_count, rows = (size_t)timeline->options.rows;
+	size_t most = rows > LEAST_CPUS ? rows : LEAST_CPUS;
+
+	return count < most ? count : most;
+}
+
 static void add_cpus(struct timeline *timeline)
 {
 	static const char *const headings[] = {"Hardware thread", "on",        "share", "tasks",
@@ -104,12 +157,14 @@ static void add_cpus(struct timeline *timeline)
 	const struct timeline_sums *sums = &timeline->sums;
 	uint64_t wall_ns =
 	    tool_slices_end_ns(timeline->slices) - tool_slices_begin_ns(timeline->slices);
+	size_t shown = shown_cpus(timeline);
+	const struct timeline_cpu **cpus = shown ? sort_cpus(sums, shown) : NULL;
 	struct sheet sheet;
 
-	if (sums->cpu_count == 0 || begin_sheet(timeline, &sheet, sums->cpu_count, headings) < 0)
-		return;
-	for (size_t i = 0; i < sums->cpu_count; i++) {
-		const struct timeline_cpu *cpu = &sums->cpus[i];
+	if (!cpus || begin_sheet(timeline, &sheet, shown, headings) < 0)
+		goto free_cpus;
+	for (size_t i = 0; i < shown; i++) {
+		const struct timeline_cpu *cpu = cpus[i];
 		ps__buffer_add(&sheet.cell, "CPU %d", cpu->cpu);
 		end_cell(&sheet);
 		add_time(&sheet, cpu->on_ns);
@@ -120,6 +175,10 @@ static void add_cpus(struct timeline *timeline)
 		next_row(&sheet);
 	}
 	end_sheet(timeline, &sheet);
+	if (shown < sums->cpu_count)
+		add_other_cpus(timeline, cpus, shown);
+free_cpus:
+	free(cpus);
 }
 
 static int compare_tasks(const void *one, const void *other)
@@ -190,8 +249,8 @@ static void add_tasks(struct timeline *timeline, const struct tool_task **tasks)
 	end_sheet(timeline, &sheet);
 	if (left)
 		ps__buffer_add(&timeline->text,
-		               "and %zu tasks that ran less: --rows shows more, --json all\n",
-		               left);
+		               "and %zu task%s that ran less: --rows shows more, --json all\n",
+		               left, left == 1 ? "" : "s");
 }
 
 /* Some may be lost where something is not known. */
@@ -282,68 +341,6 @@ static void add_moves(struct timeline *timeline)
 		               sums->move_count - shown);
 }
 
-/* A sentence of its own lines. */
-static void add_note(struct timeline *timeline, struct ps__buffer *text)
-{
-	ps__buffer_add(&timeline->text, "\n");
-	tool_paragraph(&timeline->text, ps__buffer_text(text), 0, timeline->screen.width);
-	timeline->text.failed |= text->failed;
-	ps__buffer_restart(text);
-}
-
-/* Why counts are lower bounds. */
-static void add_bounds(struct timeline *timeline, struct ps__buffer *text)
-{
-	double waited = timeline_counters_waited(timeline);
-	int unknown_cpu = timeline_counters_unknown(timeline);
-	size_t i = 0;
-
-	while (i < timeline->event_count && timeline->events[i].status != PS_STATUS_INCOMPLETE)
-		i++;
-	if (i == timeline->event_count)
-		return;
-	if (waited > 0) {
-		ps__buffer_add(text,
-		               "The counts of '%s' are lower bounds: the counters of its group "
-		               "were taken by others for %.1f%% of the time. Name fewer events.",
-		               timeline->events[i].name, 100 * waited);
-		add_note(timeline, text);
-	}
-	if (unknown_cpu >= 0) {
-		ps__buffer_add(text,
-		               "The counts of '%s' are lower bounds: CPU %d was offline for a part "
-		               "of the time, and what was counted there afterwards is not known.",
-		               timeline->events[i].name, unknown_cpu);
-		add_note(timeline, text);
-	}
-}
-
-static void add_notes(struct timeline *timeline)
-{
-	struct ps__buffer text = {0};
-
-	tool_slices_say_holes(timeline->slices, timeline->lost, &text);
-	if (text.length)
-		add_note(timeline, &text);
-	if (timeline->command_pid)
-		tool_slices_say_left(timeline->slices, &text);
-	if (text.length)
-		add_note(timeline, &text);
-	tool_slices_say_hidden(timeline->slices, &text);
-	if (text.length)
-		add_note(timeline, &text);
-	for (size_t i = 0; i < timeline->event_count; i++) {
-		if (!timeline->events[i].is_of_user_only)
-			continue;
-		ps__buffer_add(&text, "u: of user space alone, as this user may not observe the "
-		                      "kernel.");
-		add_note(timeline, &text);
-		break;
-	}
-	add_bounds(timeline, &text);
-	ps__buffer_clear(&text);
-}
-
 static void add_amount(struct ps__buffer *out, uint64_t count, const char *what)
 {
 	ps__buffer_add(out, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
@@ -377,7 +374,7 @@ void timeline_text_add_sums(struct timeline *timeline)
 		add_counts(timeline, tasks, first);
 	add_waits(timeline);
 	add_moves(timeline);
-	add_notes(timeline);
+	timeline_notes_add(timeline);
 	free(tasks);
 }
 

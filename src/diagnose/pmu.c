@@ -72,9 +72,10 @@ static void pmu_say_none(struct ps__diagnosis *d, const char *names)
 	if (hypervisor) {
 		ps__draft_add(d, " This is a virtual machine, as %s shows.", hypervisor);
 		ps__draft_remedy(
-		    d, PS_REMEDY_BY_HOST_OWNER, "the guest sees the host's counters",
-		    "qemu -cpu host,pmu=on  (libvirt: <pmu state='on'/> in <features>; VMware: "
-		    "vpmc.enable = TRUE; clouds: a bare-metal instance)");
+		    d, PS_REMEDY_BY_HOST_OWNER,
+		    "the guest sees the host's counters; in libvirt: <pmu state='on'/> in "
+		    "<features>; in VMware: vpmc.enable = TRUE; in clouds: a bare-metal instance",
+		    "qemu -cpu host,pmu=on");
 		return;
 	}
 	ps__draft_remedy(d, PS_REMEDY_BY_ADMINISTRATOR, "shows why the kernel found no PMU",

@@ -139,6 +139,7 @@ unit_tests = \
 	tests/unit/test_time_share \
 	tests/unit/test_time_share_choice \
 	tests/unit/test_timeline \
+	tests/unit/test_timeline_text \
 	tests/unit/test_timestamps \
 	tests/unit/test_topology \
 	tests/unit/test_total \
@@ -233,6 +234,7 @@ tests_unit_test_placement_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_slice_holes_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_slices_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_timeline_LDADD = tools/libtools.la $(LDADD)
+tests_unit_test_timeline_text_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_aggregate_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_defaults_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_stat_method_LDADD = tools/libtools.la $(LDADD)

@@ -147,6 +147,28 @@ START_TEST(tasks_and_sentences_stand_below_what_was_intended)
 }
 END_TEST
 
+/* No column is dropped: long cells are cut, and end in "..". */
+START_TEST(a_narrow_terminal_has_narrower_columns)
+{
+	begin_on("core:4 pu:1");
+	execute();
+	create(5, 11, "0,2", "1,3");
+	create(5, 12, "0-3", "1");
+	take_turns(1);
+	check_ok(place_spans_sum_up(&run, 10, 1100 * MS));
+	place_show(&run, false, 60, &text);
+	const char *shown = ps__buffer_text(&text);
+	ck_assert_ptr_nonnull(
+	    strstr(shown, "task          may run on ran on            for  moves   left\n"
+	                  "10 main       0-3        0            5.000 ms      0      0\n"
+	                  "11 main       1,3*       1            20.00 ms      0      0\n"));
+	for (size_t length; *shown; shown += length + 1) {
+		length = strcspn(shown, "\n");
+		ck_assert_uint_le(length, 60);
+	}
+}
+END_TEST
+
 START_TEST(a_command_that_is_hidden_is_told)
 {
 	begin_on("core:4 pu:1");
@@ -347,6 +369,7 @@ int main(void)
 	TCase *tests = scene_case_of(suite, "place_show", setup, teardown);
 
 	tcase_add_test(tests, tasks_and_sentences_stand_below_what_was_intended);
+	tcase_add_test(tests, a_narrow_terminal_has_narrower_columns);
 	tcase_add_test(tests, a_command_that_is_hidden_is_told);
 	tcase_add_test(tests, tasks_that_may_run_elsewhere_are_told);
 	tcase_add_test(tests, a_core_is_told_by_its_CPUs);
