@@ -59,11 +59,11 @@ static const struct tool_usage usage = {
 	       "trace of it, for viewers.",
     .options = options_of_log,
     .option_count = sizeof options_of_log / sizeof options_of_log[0],
-    .examples = "perfsage log show server.pslog\n"
-		"perfsage log intervals server.pslog --from begun --to finished --group kind\n"
-		"perfsage log intervals server.pslog --from previous:finished --to woken\n"
-		"perfsage log cost server.pslog --work rows,columns --of page-faults --json\n"
-		"perfsage log convert server.pslog -o server.perfetto-trace\n",
+    .examples = "perfsage log show app.pslog\n"
+		"perfsage log intervals app.pslog --from begun --to finished --group kind\n"
+		"perfsage log intervals app.pslog --from previous:finished --to woken\n"
+		"perfsage log cost app.pslog --work rows,columns --of page-faults --json\n"
+		"perfsage log convert app.pslog -o app.perfetto-trace\n",
 };
 
 enum {

@@ -24,7 +24,7 @@ static const struct tool_command commands[] = {
     {"list", tool_list, "the events of this machine, and which can be counted"},
     {"log", tool_log, "what a program wrote with ps_log(3): records, intervals, unit costs"},
     {"timeline", tool_timeline, "who ran on which hardware thread when, and who waited"},
-    {"place", tool_place, "run a command, and show where its tasks should run and where they did"},
+    {"place", tool_place, "run a command; show where its tasks should run and where they did"},
     {"topo", tool_topo, "the tree of this machine, or of a file"},
     {"doctor", tool_doctor, "what can be counted here, and what stands in the way"},
     {"help", main_run_help, "this text, or the help of a subcommand"},
@@ -37,14 +37,14 @@ static void main_print_usage(FILE *stream)
 	fputs("usage: perfsage COMMAND [OPTIONS]\n"
 	      "       perfsage --help | --version\n"
 	      "\n"
-	      "Performance counters that know where: on which hardware thread, core, cache, NUMA "
-	      "node and package.\n"
+	      "Performance counters that know where: on which hardware thread, core, cache,\n"
+	      "NUMA node and package.\n"
 	      "\n",
 	      stream);
 	for (size_t index = 0; index < COMMAND_COUNT; index++)
 		fprintf(stream, "  %-10s %s\n", commands[index].name, commands[index].help);
-	fputs("\n\"perfsage COMMAND --help\" shows the options of a subcommand; perfsage(1) is the "
-	      "manual.\n"
+	fputs("\n\"perfsage COMMAND --help\" shows the options of a subcommand; perfsage(1) is\n"
+	      "the manual.\n"
 	      "Report bugs to " PS_BUG_ADDRESS ".\n",
 	      stream);
 }

@@ -14,6 +14,7 @@
 
 #define MOST_OPTIONS 96
 #define HELP_COLUMN  26
+#define USUAL_WIDTH  80 /* of what is no terminal */
 
 /* The option tables in the form that getopt_long takes. */
 struct form {
@@ -178,16 +179,18 @@ int tool_options_next(const struct tool_usage *usage, int argc, char **argv, con
 	return key;
 }
 
-/* The lines after the first one stand below it. */
-static void options_print_help(const char *help, FILE *stream)
+/* Folded to the terminal, from a column on where its first line already is. */
+static void options_print_text(const char *text, size_t column, FILE *stream)
 {
-	for (const char *line = help; *line;) {
-		size_t length = strcspn(line, "\n");
-		fprintf(stream, "%.*s\n", (int)length, line);
-		line += length + (line[length] == '\n');
-		if (*line)
-			fprintf(stream, "%*s", HELP_COLUMN, "");
-	}
+	size_t width = tool_screen_of(fileno(stream)).width;
+	struct ps__buffer line = {0}, out = {0};
+
+	ps__buffer_add(&line, "%s", text);
+	for (char *at = line.text; !line.failed && (at = strchr(at, '\n'));)
+		*at = ' ';
+	tool_paragraph(&out, ps__buffer_text(&line), column, width ? width : USUAL_WIDTH);
+	ps__buffer_clear(&line);
+	tool_write(&out, stream);
 }
 
 static void options_print_option(const struct tool_option *option, FILE *stream)
@@ -202,7 +205,7 @@ static void options_print_option(const struct tool_option *option, FILE *stream)
 		fprintf(stream, "%s\n%*s", left, HELP_COLUMN, "");
 	else
 		fprintf(stream, "%-*s", HELP_COLUMN, left);
-	options_print_help(option->help, stream);
+	options_print_text(option->help, HELP_COLUMN, stream);
 }
 
 static void options_print_indented(const char *lines, const char *first, FILE *stream)
@@ -222,7 +225,9 @@ void tool_usage_print(const struct tool_usage *usage, FILE *stream)
 	static const struct tool_option help = {'h', "help", NULL, "this text"};
 
 	options_print_indented(usage->synopsis, "usage: ", stream);
-	fprintf(stream, "\n%s\n\n", usage->summary);
+	fputs("\n", stream);
+	options_print_text(usage->summary, 0, stream);
+	fputs("\n", stream);
 	for (size_t index = 0; index < usage->option_count; index++) {
 		if (usage->options[index].help)
 			options_print_option(&usage->options[index], stream);

@@ -16,13 +16,13 @@ struct tool_option {
 	int key;
 	const char *name;     /* the long form without its dashes */
 	const char *argument; /* what it takes, as --help calls it; NULL: nothing */
-	const char *help; /* may have several lines; NULL: another name of an option, not shown */
+	const char *help; /* folded where it is shown; NULL: another name of an option, not shown */
 };
 
 /* -h, --help is in each table by itself. */
 struct tool_usage {
 	const char *synopsis; /* lines: "perfsage list [OPTIONS] [WORD]" */
-	const char *summary;  /* what it does; lines */
+	const char *summary;  /* what it does; folded, too */
 	const struct tool_option *options;
 	size_t option_count;
 	/* Options of another program: refused, with `help` as what to use instead */
