@@ -123,7 +123,7 @@ struct ps__kind {
 #define PS__KIND_ANY  0 /* the first of them: events that are for no kind in particular */
 
 /* A group's last member, which is no event of the set's: it records migrations. */
-struct ps__recorder {
+struct ps__perf_recorder {
 	int fd;
 	struct ps__ring ring;
 };
@@ -134,8 +134,9 @@ struct ps__perf {
 	struct ps__instance *instances; /* base.instances of them */
 	struct ps__event *events;       /* the set's */
 	size_t event_count;
-	struct ps__recorder *recorders; /* by group, of the one instance; NULL: there are none */
-	uint64_t *buffer;               /* for one group read */
+	struct ps__perf_recorder
+	    *recorders;   /* by group, of the one instance; NULL: there are none */
+	uint64_t *buffer; /* for one group read */
 	size_t buffer_bytes;
 	size_t direct_bytes;          /* of a read(2) of a direct_fd */
 	uint64_t direct_members;      /* what its first word is */

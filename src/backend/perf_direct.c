@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One read(2) that brings the totals of an instance; and descriptors that are perfsage's no more.
  */
-#include "backend/perf.h"
+#include "backend/perf_direct.h"
 #include "base/error.h"
 #include "base/hot.h"
 #include "base/os.h"
@@ -40,8 +40,8 @@ __attribute__((cold)) int ps__perf_fail_read(struct ps__perf *perf, const struct
 }
 
 /* A group in the error state gives nothing. */
-static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t instance,
-                                                         ssize_t length)
+__attribute__((cold, noinline)) int ps__perf_refuse_direct(struct ps__perf *perf, size_t instance,
+                                                           ssize_t length)
 {
 	if (length < 0)
 		return ps__perf_fail_read(perf, &perf->instances[instance].groups[0]);
@@ -51,14 +51,5 @@ static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, 
 
 PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
-	struct ps__perf *perf = (struct ps__perf *)backend;
-	int fd = perf->instances[instance].direct_fd;
-
-	if (__builtin_expect(fd < 0, 0))
-		return PS__NOT_DIRECT;
-	ssize_t length = ps__os_read_retried(fd, totals - 1, perf->direct_bytes);
-	if (__builtin_expect(
-		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
-		return PS_OK;
-	return refuse_direct(perf, instance, length);
+	return ps__perf_read_in_place(backend, instance, totals);
 }

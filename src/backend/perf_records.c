@@ -80,7 +80,7 @@ static bool ignore(const struct ps__ring *ring, const struct perf_event_header *
 static int open_recorder(struct ps__perf *perf, size_t index)
 {
 	struct ps__group *group = &perf->instances[0].groups[index];
-	struct ps__recorder *recorder = &perf->recorders[index];
+	struct ps__perf_recorder *recorder = &perf->recorders[index];
 
 	recorder->fd = open_event(perf->instances[0].place, group->members[0].fd);
 	if (recorder->fd < 0)

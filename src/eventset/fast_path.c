@@ -10,18 +10,6 @@
  */
 #include "eventset/fast_totals.h"
 
-/* Relaxed stores. */
-static inline void store_pair(_Atomic uint64_t *words, size_t at_bytes, ps__pair value)
-{
-	words += at_bytes / sizeof *words;
-#ifdef PS__HAS_THREAD_SANITIZER
-	atomic_store_explicit(&words[0], value[0], memory_order_relaxed);
-	atomic_store_explicit(&words[1], value[1], memory_order_relaxed);
-#else
-	*(volatile ps__pair *)words = value;
-#endif
-}
-
 /* The totals become the row's. False if a counter went backwards: then the row is not to be
  * believed. */
 PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
@@ -35,7 +23,7 @@ PS__INLINE bool write_row(const struct ps__fast_path *fast, uint64_t timestamp)
 	for (size_t at_bytes = 0; at_bytes != even_bytes; at_bytes += sizeof(ps__pair)) {
 		ps__pair total = ps__load_pair(current, at_bytes);
 		changes |= total - ps__load_pair(previous, at_bytes);
-		store_pair(words, at_bytes, total + ps__load_pair(offset, at_bytes));
+		ps__store_words(words, at_bytes, total + ps__load_pair(offset, at_bytes));
 	}
 	uint64_t all = changes[0] | changes[1];
 	if (fast->width & 1) {

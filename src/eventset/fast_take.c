@@ -3,9 +3,12 @@
  * Takes and snapshots on the fast path: they read the totals as a reading does, and write no row. A
  * take changes what the next one begins with; a snapshot changes nothing.
  */
+#include "base/error.h"
 #include "eventset/fast_totals.h"
 #include "eventset/snapshot.h"
 #include "eventset/take.h"
+
+#include <perfsage/snapshot.h>
 
 static inline bool is_take_at_hand(const struct ps_eventset *set)
 {
@@ -19,11 +22,21 @@ static inline bool is_take_at_hand(const struct ps_eventset *set)
 static inline bool take_counts(const struct ps__fast_path *fast)
 {
 	const uint64_t *current = fast->current, *previous = fast->previous;
-	uint64_t *counts = fast->kept, changes = 0;
+	uint64_t *counts = fast->kept;
+	ps__pair changes = {0, 0};
 
-	for (size_t word = 0; word < fast->width; word++)
-		changes |= counts[word] = current[word] - previous[word];
-	return !(changes >> 63);
+	for (size_t at_bytes = 0; at_bytes != fast->even_bytes; at_bytes += sizeof changes) {
+		ps__pair count =
+		    ps__load_pair(current, at_bytes) - ps__load_pair(previous, at_bytes);
+		changes |= count;
+		ps__store_pair(counts, at_bytes, count);
+	}
+	uint64_t all = changes[0] | changes[1];
+	if (fast->width & 1) {
+		size_t word = fast->width - 1;
+		all |= counts[word] = current[word] - previous[word];
+	}
+	return !(all >> 63);
 }
 
 /* A take on the fast path is an accumulated reading without its row. */
@@ -133,7 +146,7 @@ PS__INLINE int snapshot_at_hand(struct ps_eventset *set, struct ps_snapshot *sna
 	return PS_OK;
 }
 
-PS__HOT int ps__set_snapshot_fast(struct ps_eventset *set, struct ps_snapshot *snapshot)
+PS__INLINE int snapshot_fast(struct ps_eventset *set, struct ps_snapshot *snapshot)
 {
 	if (!PS__LIKELY(ps__fork_is_same(set->calls.fork_generation)) ||
 	    !PS__LIKELY(set->calls.busy < 16))
@@ -144,4 +157,21 @@ PS__HOT int ps__set_snapshot_fast(struct ps_eventset *set, struct ps_snapshot *s
 	atomic_signal_fence(memory_order_seq_cst);
 	set->calls.busy = 0;
 	return result;
+}
+
+PS__HOT int ps__set_take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot)
+{
+	int result = set && *snapshot ? snapshot_fast(set, *snapshot) : PS__TRY_SLOW_PATH;
+
+	return PS__LIKELY(result != PS__TRY_SLOW_PATH)
+	           ? result
+	           : ps__set_take_snapshot_slowly(set, snapshot);
+}
+
+int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
+{
+	if (!snapshot)
+		return ps__fail(PS_EINVAL,
+		                "ps_snapshot_take: the pointer for the snapshot is NULL");
+	return ps__set_take_snapshot(set, snapshot);
 }

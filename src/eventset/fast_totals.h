@@ -4,24 +4,12 @@
 #ifndef PS_EVENTSET_FAST_TOTALS_H
 #define PS_EVENTSET_FAST_TOTALS_H
 
+#include "backend/perf_direct.h"
 #include "base/hot.h"
 #include "base/os.h"
 #include "eventset/undo.h"
 
 #define PS__LIKELY(condition) __builtin_expect(!!(condition), 1)
-
-/* Two words at once. */
-typedef uint64_t ps__pair __attribute__((vector_size(16), aligned(8), may_alias));
-
-static inline ps__pair ps__load_pair(const uint64_t *words, size_t at_bytes)
-{
-	return *(const ps__pair *)((const char *)words + at_bytes);
-}
-
-static inline void ps__store_pair(uint64_t *words, size_t at_bytes, ps__pair value)
-{
-	*(ps__pair *)((char *)words + at_bytes) = value;
-}
 
 /* True if no context switch has been recorded since the last read. */
 static inline bool ps__fast_has_stayed(const struct ps__fast_path *fast)
@@ -65,7 +53,8 @@ PS__INLINE int ps__fast_read_totals(struct ps_eventset *set)
 
 	if (!PS__LIKELY(ps__fast_has_stayed(fast)))
 		return PS__TRY_SLOW_PATH;
-	int result = fast->read(set->counters.backend, fast->instance, fast->current);
+	int result = ps__backend_read_direct(fast->read, set->counters.backend, fast->instance,
+	                                     fast->current);
 	if (!PS__LIKELY(result == PS_OK))
 		return ps__set_note_miss(set, result);
 	if (!PS__LIKELY(ps__fast_is_there(fast)) || !PS__LIKELY(ps__fast_has_stayed(fast)) ||

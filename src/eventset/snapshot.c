@@ -3,7 +3,6 @@
 #include "eventset/snapshot.h"
 
 #include "base/error.h"
-#include "base/hot.h"
 #include "base/os.h"
 #include "store/attrmap.h"
 
@@ -82,7 +81,7 @@ static int take(struct ps_eventset *set, struct ps_snapshot *snapshot)
 }
 
 /* It allocates: a jump out of a handler must not leave it. */
-static int take_held(struct ps_eventset *set, struct ps_snapshot **snapshot)
+int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **snapshot)
 {
 	struct ps_snapshot *taken = *snapshot;
 	struct ps__held held;
@@ -101,20 +100,6 @@ static int take_held(struct ps_eventset *set, struct ps_snapshot **snapshot)
 		*snapshot = taken;
 	ps__signals_release(&held);
 	return result;
-}
-
-PS__HOT int ps__set_take_snapshot(struct ps_eventset *set, struct ps_snapshot **snapshot)
-{
-	int result = set && *snapshot ? ps__set_snapshot_fast(set, *snapshot) : PS__TRY_SLOW_PATH;
-	return result != PS__TRY_SLOW_PATH ? result : take_held(set, snapshot);
-}
-
-int ps_snapshot_take(struct ps_eventset *set, struct ps_snapshot **snapshot)
-{
-	if (!snapshot)
-		return ps__fail(PS_EINVAL,
-		                "ps_snapshot_take: the pointer for the snapshot is NULL");
-	return ps__set_take_snapshot(set, snapshot);
 }
 
 uint64_t ps_snapshot_timestamp(const struct ps_snapshot *snapshot)

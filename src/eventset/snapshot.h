@@ -17,9 +17,8 @@ static inline void ps__snapshot_copy(const struct ps__slot *slot, uint64_t *part
 		part[1 + word] = slot->passed[word] + slot->counts[word];
 }
 
-/* fast_take.c: PS_OK; PS__TRY_SLOW_PATH if the snapshot is to be taken there; or a code with a
- * detail. */
-int ps__set_snapshot_fast(struct ps_eventset *set, struct ps_snapshot *snapshot);
+/* snapshot.c: where fast_take.c can't. */
+int ps__set_take_snapshot_slowly(struct ps_eventset *set, struct ps_snapshot **snapshot);
 /* fast_path_open.c: after a snapshot on the slow path; the slot is the task's. */
 void ps__set_open_fast_snapshot(struct ps_eventset *set, struct ps__slot *slot);
 

@@ -167,6 +167,48 @@ static inline void ps__store_word(_Atomic uint64_t *word, uint64_t value)
 #endif
 }
 
+/* Two words at once: most of what a reading does is done for all words of a row. */
+typedef uint64_t ps__pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+static inline ps__pair ps__load_pair(const uint64_t *words, size_t at_bytes)
+{
+	return *(const ps__pair *)((const char *)words + at_bytes);
+}
+
+static inline void ps__store_pair(uint64_t *words, size_t at_bytes, ps__pair value)
+{
+	*(ps__pair *)((char *)words + at_bytes) = value;
+}
+
+/* As ps__store_word. */
+static inline void ps__store_words(_Atomic uint64_t *words, size_t at_bytes, ps__pair value)
+{
+	words += at_bytes / sizeof *words;
+#ifdef PS__HAS_THREAD_SANITIZER
+	atomic_store_explicit(&words[0], value[0], memory_order_relaxed);
+	atomic_store_explicit(&words[1], value[1], memory_order_relaxed);
+#else
+	*(volatile ps__pair *)words = value;
+#endif
+}
+
+/* Adds to words that the caller alone writes, as ps__store_word. */
+static inline void ps__add_words(_Atomic uint64_t *words, const uint64_t *counts, size_t count)
+{
+	size_t word = 0;
+
+#ifndef PS__HAS_THREAD_SANITIZER
+	for (; word + 2 <= count; word += 2) {
+		volatile ps__pair *pair = (volatile ps__pair *)(words + word);
+		*pair += *(const ps__pair *)(counts + word);
+	}
+#endif
+	for (; word < count; word++)
+		ps__store_word(&words[word],
+		               atomic_load_explicit(&words[word], memory_order_relaxed) +
+		                   counts[word]);
+}
+
 /* The same as ps__recording_write_begin, for a writer who stores rows by
  * ps__store_word: one fence for them all. */
 static inline uint64_t ps__recording_write_begin_fenced(struct ps__recording *recording)
