@@ -2,6 +2,7 @@
 # Regions: counts by path of open regions.
 noinst_LTLIBRARIES += src/region/libregion.la
 src_region_libregion_la_SOURCES = \
+	src/region/boundary.h \
 	src/region/ended.c \
 	src/region/estimate.c \
 	src/region/group.c \

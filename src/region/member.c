@@ -5,6 +5,7 @@
 #include "base/hot.h"
 #include "base/os.h"
 #include "eventset/take.h"
+#include "region/boundary.h"
 #include "region/paths.h"
 #include "region/profile.h"
 
@@ -114,6 +115,7 @@ static int member_make(struct ps_profile *profile, struct ps__member **out)
 	member->tid = ps__os.gettid();
 	member->last_ns = ps__os_now_ns(); /* before the set counts */
 	member->root = ps__node_search(member, NULL, NULL, NULL);
+	member->entered = member->root;
 	result = member->root ? member_start(member) : ps__fail_memory("a thread of a profile");
 	if (result == PS_OK)
 		member_begin_sampling(member);
@@ -161,8 +163,7 @@ int ps__member_create(struct ps_profile *profile, struct ps__member **out)
 	return result;
 }
 
-/* Adds the counts since the last boundary, on one hardware thread. */
-static PS__HOT int member_add(void *context, const struct ps__taken *taken)
+PS__HOT int ps__member_add(void *context, const struct ps__taken *taken)
 {
 	struct ps__member *member = context;
 	struct ps__node *node = ps__member_counted(member);
@@ -180,43 +181,14 @@ static PS__HOT int member_add(void *context, const struct ps__taken *taken)
 	return PS_OK;
 }
 
-PS__HOT int ps__member_boundary(struct ps__member *member, uint64_t *now_ns)
+int ps__member_boundary(struct ps__member *member, uint64_t *now_ns)
 {
-	struct ps__node *node = ps__member_counted(member);
-
-	*now_ns = 0;
-	int result = ps__set_take(member->set, member_add, member, now_ns);
-	member->is_changing = false;
-	if (__builtin_expect(!*now_ns, 0))
-		*now_ns = ps__os_now_ns();
-	ps__add_word(&node->visits.wall_ns, *now_ns - member->last_ns);
-	member->last_ns = *now_ns;
-	if (__builtin_expect(result != PS_OK && result != PS_PARTIAL, 0))
-		ps__profile_note(member->profile, PS__FAULT_FAILED);
-	return result == PS_PARTIAL ? PS_OK : result;
+	return ps__boundary_make(member, now_ns);
 }
 
-PS__HOT int ps__member_leave(struct ps__member *member)
+int ps__member_leave(struct ps__member *member)
 {
-	const struct ps__level *level = &member->levels[member->depth - 1];
-	struct ps__node *node = level->node;
-	uint64_t now_ns;
-
-	if (__builtin_expect(member->seen < member->depth, 0))
-		return ps__member_leave_uncounted(member);
-	int result = ps__member_boundary(member, &now_ns);
-	member->is_changing = true;
-	ps__node_add_visit(node, now_ns - level->entered_ns);
-	ps__member_set_depth(member, member->depth - 1);
-	member->seen--;
-	member->is_changing = false;
-	if (__builtin_expect(member->visit_ns > 0, 0) &&
-	    atomic_load_explicit(&node->visits.count, memory_order_relaxed) % PS__REVIEW_VISITS ==
-	        0)
-		ps__sampling_review(member, level->region, node, now_ns);
-	if (__builtin_expect(member->watches.open != NULL, 0))
-		ps__slow_end(member, now_ns, result);
-	return result;
+	return ps__boundary_leave(member);
 }
 
 static void member_mark_node(struct ps__node *node, uint16_t mark)

@@ -39,8 +39,6 @@ struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *par
 		node = node_make(member, parent, region, rate);
 		ps__signals_release(&held);
 	}
-	if (parent && node)
-		parent->last_child = node;
 	return node;
 }
 

@@ -100,7 +100,8 @@ struct ps__member {
 	size_t room;  /* that levels has */
 	struct ps__node *root;
 	struct ps__node *newest;
-	struct ps__links links; /* from a node and a rate to the node below */
+	struct ps__node *entered; /* last; the root path at first */
+	struct ps__links links;   /* from a node and a rate to the node below */
 	struct ps__watches watches;
 	volatile bool is_changing; /* counts, visits or numbers of a node */
 	uint64_t random;
@@ -300,15 +301,29 @@ void ps__spare_free_all(struct ps_profile *profile);
 /* node.c: the node below, made if need be; NULL for lack of memory. parent NULL: the root path. */
 struct ps__node *ps__node_search(struct ps__member *member, struct ps__node *parent,
                                  const struct ps_region *region, const struct ps__rate *rate);
+static inline bool ps__node_is(const struct ps__node *node, const struct ps__node *parent,
+                               const struct ps__rate *rate)
+{
+	return node && node->rate == rate && node->parent == parent;
+}
+/* Programs enter the same regions in the same order again and again. So it is the one that was
+ * entered last below the parent, or the one that was made after the one entered last. */
 static inline struct ps__node *ps__node_get(struct ps__member *member, struct ps__node *parent,
                                             const struct ps_region *region,
                                             const struct ps__rate *rate)
 {
-	struct ps__node *last = parent->last_child;
+	struct ps__node *node = parent->last_child;
 
-	return __builtin_expect(last && last->rate == rate, 1)
-	           ? last
-	           : ps__node_search(member, parent, region, rate);
+	if (!ps__node_is(node, parent, rate)) {
+		node = atomic_load_explicit(&member->entered->next, memory_order_relaxed);
+		if (!ps__node_is(node, parent, rate))
+			node = ps__node_search(member, parent, region, rate);
+		if (!node)
+			return NULL;
+		parent->last_child = node;
+	}
+	member->entered = node;
+	return node;
 }
 void ps__node_free_all(struct ps__member *member);
 void ps__node_free_cells(struct ps__node *node);
@@ -357,8 +372,7 @@ static inline void ps__cell_add(struct ps__node_cell *cell, const struct ps__tak
 	uint16_t mark = atomic_load_explicit(&cell->mark, memory_order_relaxed);
 
 	ps__store_word(&cell->words[0], taken->now_ns);
-	for (size_t word = 0; word < taken->width; word++)
-		ps__add_word(&cell->words[1 + word], taken->counts[word]);
+	ps__add_words(&cell->words[1], taken->counts, taken->width);
 	if (__builtin_expect(mark != taken->mark, 0))
 		atomic_store_explicit(&cell->mark, ps__mark_join(mark, taken->mark),
 		                      memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hot.h"
 #include "base/os.h"
+#include "region/boundary.h"
 #include "region/profile.h"
 
 #include <string.h>
@@ -181,7 +182,7 @@ PS__INLINE int region_enter(struct ps_region *region)
 		return ps__fail_memory("a path; what follows is counted to the region around it");
 	}
 	if (member->seen == member->depth && ps__rate_chooses(rate, &member->random)) {
-		result = ps__member_boundary(member, &now_ns);
+		result = ps__boundary_make(member, &now_ns);
 		/* A region that can't be opened has this code, too. So it isn't open now: the
 		 * caller need not ask which of the two it was. */
 		if (__builtin_expect(result == PS_ENOMEM, 0))
@@ -248,10 +249,8 @@ PS__HOT int ps_region_leave(struct ps_region *region)
 	if (__builtin_expect(
 		!member || !member->depth || member->levels[member->depth - 1].region != region, 0))
 		result = region_fail_order(member, region);
-	else if (member->seen < member->depth)
-		result = ps__member_leave_uncounted(member);
 	else
-		result = ps__member_leave(member);
+		result = ps__boundary_leave(member);
 	ps__profile_end();
 	return result;
 }

@@ -38,6 +38,41 @@ START_TEST(counts_belong_to_the_innermost_region)
 }
 END_TEST
 
+static void visit_counting(struct ps_region *region, unsigned faults)
+{
+	check_ok(ps_region_enter(region));
+	fake_advance(PAGE_FAULTS, faults);
+	check_ok(ps_region_leave(region));
+}
+
+/* The path that was made after the one entered last may be of the same region, elsewhere. */
+START_TEST(one_region_below_several_paths_is_told_apart)
+{
+	regions_begin(EVENT, "minor-faults", NULL);
+	struct ps_region *first = region("first"), *second = region("second"),
+			 *step = region("step");
+	for (int turn = 0; turn < 3; turn++) {
+		check_ok(ps_region_enter(first));
+		visit_counting(step, 100);
+		check_ok(ps_region_leave(first));
+		check_ok(ps_region_enter(second));
+		visit_counting(step, 10);
+		check_ok(ps_region_leave(second));
+		visit_counting(first, 7);
+		visit_counting(step, 1);
+		visit_counting(second, 5);
+		visit_counting(step, 1);
+	}
+	take_paths();
+	ck_assert_int_eq(own("first/step", -1), 300);
+	ck_assert_int_eq(own("second/step", -1), 30);
+	ck_assert_int_eq(own("step", -1), 6);
+	ck_assert_int_eq(own("first", -1), 21);
+	ck_assert_int_eq(own("second", -1), 15);
+	regions_end();
+}
+END_TEST
+
 /* Whatever finds no memory: the region isn't open then, and its counts are the root's. */
 START_TEST(a_region_that_found_no_memory_is_not_open)
 {
@@ -326,6 +361,7 @@ int main(void)
 	tcase_add_test(tests, an_estimate_is_labelled_in_its_path_alone);
 	tcase_add_test(tests, a_flag_stays_with_its_path);
 	tcase_add_test(tests, many_names_and_many_paths_are_found);
+	tcase_add_test(tests, one_region_below_several_paths_is_told_apart);
 	tcase_add_test(tests, a_region_that_found_no_memory_is_not_open);
 	add_tests(scene_case(suite, "automatic"));
 	add_tests(scene_case_instances(suite, "per-CPU"));
