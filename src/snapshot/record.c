@@ -41,11 +41,11 @@ static bool make_room(struct ps__log_point *point)
 }
 
 /* The most words that a record of these may have; 0 if there is no memory. */
-static size_t count_words(struct ps_log_stream *stream, struct ps__log_masks masks, bool is_full)
+static size_t count_words(struct ps_log_stream *stream, uint64_t mask, bool is_full)
 {
 	size_t words = 3;
 
-	for (uint32_t left = masks.points; left; left &= left - 1) {
+	for (uint32_t left = ps__log_points_of(mask); left; left &= left - 1) {
 		struct ps__log_point *point = &stream->points[__builtin_ctz(left)];
 		if (!make_room(point))
 			return 0;
@@ -53,7 +53,7 @@ static size_t count_words(struct ps_log_stream *stream, struct ps__log_masks mas
 		    1 + (!is_full && ps__log_point_has_stayed(point) ? 1 : point->snapshot->count) *
 			    part_words(point->snapshot);
 	}
-	for (uint32_t left = masks.fields; left; left &= left - 1)
+	for (uint32_t left = ps__log_fields_of(mask); left; left &= left - 1)
 		words += stream->fields[__builtin_ctz(left)].words;
 	return words;
 }
@@ -143,63 +143,44 @@ enum extent {
 	FULL
 };
 
-PS__INLINE void put_all(const struct ps_log_stream *stream, struct ps__log_masks masks,
-                        enum extent extent, struct pen *pen)
+PS__INLINE void put_all(const struct ps_log_stream *stream, uint64_t mask, enum extent extent,
+                        struct pen *pen)
 {
-	for (uint32_t left = masks.points; left; left &= left - 1) {
+	for (uint32_t left = ps__log_points_of(mask); left; left &= left - 1) {
 		struct ps__log_point *point = &stream->points[__builtin_ctz(left)];
 		if (extent == USUAL)
 			put_own(point, pen);
 		else
 			put_changes(stream, point, extent == FULL, pen);
 	}
-	for (uint32_t left = masks.fields; left; left &= left - 1) {
+	for (uint32_t left = ps__log_fields_of(mask); left; left &= left - 1) {
 		const struct ps__log_field *field = &stream->fields[__builtin_ctz(left)];
-		const uint64_t *word = field->word, *end = word + field->words;
-		do
-			put(pen, *word++);
-		while (word != end);
+		put(pen, field->word[0]);
+		for (size_t word = 1; word < field->words; word++)
+			put(pen, field->word[word]);
 	}
 }
 
-static inline uint64_t *end_of(const struct ps_log_stream *stream)
-{
-	return stream->page.block ? (uint64_t *)stream->page.block +
-	                                stream->log->file.block_bytes / sizeof(uint64_t)
-	                          : NULL;
-}
-
-static inline uint64_t word_of(struct ps__log_masks masks)
-{
-	return masks.points | (uint64_t)masks.fields << 32;
-}
-
-static inline bool masks_are_equal(struct ps__log_masks one, struct ps__log_masks other)
-{
-	return one.points == other.points && one.fields == other.fields;
-}
-
-PS__INLINE void publish(struct ps_log_stream *stream, struct ps__log_masks masks,
-                        enum extent extent)
+PS__INLINE void publish(struct ps_log_stream *stream, uint64_t mask, enum extent extent)
 {
 	uint64_t *record = stream->next.at, start = 0;
 	struct pen pen = {record + 1, stream->next.seed};
-	struct ps__log_masks changed = stream->changed;
+	uint64_t changed = stream->changed;
 
 	ps__log_sum_word(&pen.sums, 0);
-	if (extent == FULL || !masks_are_equal(changed, stream->latest)) {
-		put(&pen, word_of(masks));
+	if (extent == FULL || changed != stream->latest) {
+		put(&pen, mask);
 		start = PS__LOG_HAS_MASKS;
 		stream->latest = changed;
 	}
 	if (extent == FULL) {
-		put(&pen, word_of(changed));
+		put(&pen, changed);
 		start |= PS__LOG_IS_FULL;
 	}
-	put_all(stream, masks, extent, &pen);
+	put_all(stream, mask, extent, &pen);
 	start |= (uint64_t)(pen.at - record);
 	/* In a ring there may be something else. */
-	if (pen.at < end_of(stream))
+	if (pen.at < stream->next.end)
 		*pen.at = 0;
 	start = ps__log_seal_late(pen.sums, start);
 	/* Who reads the file while it is written sees all of the record, or none. */
@@ -207,7 +188,7 @@ PS__INLINE void publish(struct ps_log_stream *stream, struct ps__log_masks masks
 	stream->next.at = pen.at;
 	stream->records++;
 	stream->attempts++;
-	stream->changed = (struct ps__log_masks){0, 0};
+	stream->changed = 0;
 }
 
 /* From the second record of a block on, most are usual ones. */
@@ -215,9 +196,9 @@ static void expect_usual(struct ps_log_stream *stream)
 {
 	size_t words = stream->next.usual_words;
 	bool has_room =
-	    words <= PS__LOG_LENGTH && words <= (size_t)(end_of(stream) - stream->next.at);
+	    words <= PS__LOG_LENGTH && words <= (size_t)(stream->next.end - stream->next.at);
 
-	stream->next.usual_until = has_room ? end_of(stream) - words + 1 : NULL;
+	stream->next.usual_until = has_room ? stream->next.end - words + 1 : NULL;
 }
 
 static __attribute__((noinline)) void publish_full(struct ps_log_stream *stream)
@@ -259,6 +240,7 @@ int ps__log_next_block(struct ps_log_stream *stream)
 	ps__log_give_block(stream->log, &stream->page);
 	stream->page = page;
 	stream->next.at = (uint64_t *)((char *)(page.block + 1) + stream->description_bytes);
+	stream->next.end = (uint64_t *)((char *)page.block + stream->log->file.block_bytes);
 	stream->next.seed = ps__log_seed(page.block);
 	stream->records = 0;
 	return PS_OK;
@@ -314,7 +296,7 @@ static __attribute__((cold, noinline)) void recover(struct ps_log_stream *stream
 	uint64_t *at = (uint64_t *)((char *)(stream->page.block + 1) + stream->description_bytes);
 	uint64_t records = 0;
 
-	while (at < end_of(stream) && (*at & PS__LOG_LENGTH)) {
+	while (at < stream->next.end && (*at & PS__LOG_LENGTH)) {
 		at += *at & PS__LOG_LENGTH;
 		records++;
 	}
@@ -333,20 +315,21 @@ static __attribute__((cold, noinline)) int write_unusual(struct ps_log_stream *s
 	if (!is_open)
 		return write_to_next_block(stream);
 	bool is_full = stream->records == 0 || is_broken;
-	struct ps__log_masks masks = is_full ? stream->known : stream->changed;
-	size_t words = count_words(stream, masks, is_full);
-	if (words == 0 || words > (size_t)(end_of(stream) - stream->next.at) ||
+	uint64_t mask = is_full ? stream->known : stream->changed;
+	size_t words = count_words(stream, mask, is_full);
+	if (words == 0 || words > (size_t)(stream->next.end - stream->next.at) ||
 	    words > PS__LOG_LENGTH)
 		return write_to_next_block(stream);
 	if (is_full)
 		publish_full(stream);
 	else
-		publish(stream, masks, CHANGES);
+		publish(stream, mask, CHANGES);
 	return PS_OK;
 }
 
 static inline int write_record(struct ps_log_stream *stream)
 {
+	stream->known |= stream->changed;
 	if (__builtin_expect(stream->next.at >= stream->next.usual_until || stream->next.moved, 0))
 		return write_unusual(stream);
 	publish(stream, stream->changed, USUAL);

@@ -165,16 +165,16 @@ static int fail_index(const char *call, const char *what, unsigned index, size_t
 static int take(struct ps_log_stream *stream, unsigned number)
 {
 	struct ps__log_point *point = &stream->points[number];
-	uint32_t bit = 1u << number, known = stream->known.points, changed = stream->changed.points;
+	uint64_t bit = ps__log_point_bit(number), known = stream->known, changed = stream->changed;
 
-	stream->known.points = known & ~bit;
-	stream->changed.points = changed & ~bit;
+	stream->known = known & ~bit;
+	stream->changed = changed & ~bit;
 	atomic_signal_fence(memory_order_seq_cst);
 	int result = ps__set_take_snapshot(stream->set, &point->snapshot);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (result != PS_OK && result != PS_PARTIAL) {
-		stream->known.points = known;
-		stream->changed.points = changed;
+		stream->known = known;
+		stream->changed = changed;
 		return result;
 	}
 	if (__builtin_expect(point->snapshot->of != stream->of, 0))
@@ -183,8 +183,7 @@ static int take(struct ps_log_stream *stream, unsigned number)
 		                "began: make a new stream");
 	stream->next.moved &= ~bit;
 	stream->next.moved |= ps__log_point_has_stayed(point) ? 0 : bit;
-	stream->known.points = known | bit;
-	stream->changed.points = changed | bit;
+	stream->changed = changed | bit;
 	return result;
 }
 
@@ -219,9 +218,8 @@ struct ps_snapshot *ps__log_fill_point(struct ps_log_stream *stream, unsigned po
 	}
 	(*at)->count = parts;
 	memset((*at)->parts, 0, parts * (1 + width) * sizeof *(*at)->parts);
-	stream->next.moved |= 1u << point;
-	stream->known.points |= 1u << point;
-	stream->changed.points |= 1u << point;
+	stream->next.moved |= ps__log_point_bit(point);
+	stream->changed |= ps__log_point_bit(point);
 	return *at;
 }
 
@@ -232,19 +230,18 @@ static int fail_kind(const char *call, unsigned field, enum ps_log_kind kind)
 	return ps__fail(PS_EINVAL, "%s: field %u holds %s", call, field, kinds[kind]);
 }
 
-static inline void store_field(struct ps_log_stream *stream, unsigned field, const uint64_t *words,
-                               size_t count)
+static int set_words(struct ps_log_stream *stream, unsigned field, const uint64_t *words,
+                     size_t count)
 {
 	memcpy(stream->fields[field].word, words, count * sizeof *words);
 	stream->fields[field].words = count;
-	stream->known.fields |= 1u << field;
-	stream->changed.fields |= 1u << field;
+	stream->changed |= ps__log_field_bit(field);
+	return PS_OK;
 }
 
-static __attribute__((cold, noinline)) int set_slowly(struct ps_log_stream *stream,
-                                                      const char *call, unsigned field,
-                                                      enum ps_log_kind kind, const uint64_t *words,
-                                                      size_t count)
+/* The words of a field: at most as many as it has room for. */
+static int set_field(struct ps_log_stream *stream, const char *call, unsigned field,
+                     enum ps_log_kind kind, const uint64_t *words, size_t count)
 {
 	int result = ps__log_enter(stream, call);
 
@@ -255,32 +252,39 @@ static __attribute__((cold, noinline)) int set_slowly(struct ps_log_stream *stre
 	else if (stream->fields[field].kind != kind)
 		result = fail_kind(call, field, stream->fields[field].kind);
 	else
-		store_field(stream, field, words, count);
+		result = set_words(stream, field, words, count);
 	ps__log_leave(stream);
 	return result;
 }
 
-/* The words of a field: at most as many as it has room for. What can fail is elsewhere, or each
- * call would save registers for it. */
-static inline int set_field(struct ps_log_stream *stream, const char *call, unsigned field,
-                            enum ps_log_kind kind, const uint64_t *words, size_t count)
+static __attribute__((cold, noinline)) int set_word_slowly(struct ps_log_stream *stream,
+                                                           const char *call, unsigned field,
+                                                           enum ps_log_kind kind, uint64_t word)
 {
-	if (__builtin_expect(!stream || stream->busy || field >= stream->field_count ||
-	                         stream->fields[field].kind != kind,
-	                     0))
-		return set_slowly(stream, call, field, kind, words, count);
+	return set_field(stream, call, field, kind, &word, 1);
+}
+
+/* Of an integer or a real: it has one word from the beginning. What can fail is elsewhere, or each
+ * call would save registers for it. */
+PS__INLINE int set_word(struct ps_log_stream *stream, const char *call, unsigned field,
+                        enum ps_log_kind kind, uint64_t word)
+{
+	if (__builtin_expect(!stream || stream->busy || field >= stream->field_count, 0))
+		return set_word_slowly(stream, call, field, kind, word);
+	struct ps__log_field *at = &stream->fields[field];
+	if (__builtin_expect(at->kind != kind, 0))
+		return set_word_slowly(stream, call, field, kind, word);
 	ps__arch_note_stack(&stream->busy);
 	atomic_signal_fence(memory_order_seq_cst);
-	store_field(stream, field, words, count);
+	at->word[0] = word;
+	stream->changed |= ps__log_field_bit(field);
 	ps__log_leave(stream);
 	return PS_OK;
 }
 
 PS__HOT int ps_log_set_integer(struct ps_log_stream *stream, unsigned field, long long value)
 {
-	uint64_t word = (uint64_t)value;
-
-	return set_field(stream, "ps_log_set_integer", field, PS_LOG_INTEGER, &word, 1);
+	return set_word(stream, "ps_log_set_integer", field, PS_LOG_INTEGER, (uint64_t)value);
 }
 
 PS__HOT int ps_log_set_real(struct ps_log_stream *stream, unsigned field, double value)
@@ -288,7 +292,7 @@ PS__HOT int ps_log_set_real(struct ps_log_stream *stream, unsigned field, double
 	uint64_t word;
 
 	memcpy(&word, &value, sizeof word);
-	return set_field(stream, "ps_log_set_real", field, PS_LOG_REAL, &word, 1);
+	return set_word(stream, "ps_log_set_real", field, PS_LOG_REAL, word);
 }
 
 /* The first byte is the length. */

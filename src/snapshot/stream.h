@@ -34,18 +34,38 @@ struct ps__log_field {
 	uint64_t word[1 + PS_LOG_TEXT_BYTES / sizeof(uint64_t)];
 };
 
-/* Bits of points and of fields. */
-struct ps__log_masks {
-	uint32_t points, fields;
-};
+/* Masks have bits of points, and above them of fields. They are one word, as a processor waits
+ * where it loads a word that was stored in two halves just before. */
+#define PS__LOG_FIELDS_SHIFT 32
+
+static inline uint64_t ps__log_point_bit(unsigned point)
+{
+	return UINT64_C(1) << point;
+}
+
+static inline uint64_t ps__log_field_bit(unsigned field)
+{
+	return UINT64_C(1) << PS__LOG_FIELDS_SHIFT << field;
+}
+
+static inline uint32_t ps__log_points_of(uint64_t mask)
+{
+	return (uint32_t)mask;
+}
+
+static inline uint32_t ps__log_fields_of(uint64_t mask)
+{
+	return (uint32_t)(mask >> PS__LOG_FIELDS_SHIFT);
+}
 
 /* The place of the next record in a stream's page. */
 struct ps__log_next {
 	uint64_t *at;
+	uint64_t *end; /* of the page; NULL: there is none */
 	/* Before it a usual record has room: one part of each point, and not the first of the
 	 * block. NULL: the next one is another */
 	const uint64_t *usual_until;
-	uint32_t moved;           /* points that have not stayed: the record isn't usual */
+	uint64_t moved;           /* mask: points that have not stayed: the record isn't usual */
 	size_t usual_words;       /* the most that a usual record has */
 	struct ps__log_sums seed; /* of the page's checks */
 };
@@ -58,9 +78,9 @@ struct ps_log_stream {
 	size_t point_count, field_count;
 	struct ps__log_point *points;
 	struct ps__log_field *fields;
-	struct ps__log_masks known;   /* they have a value */
-	struct ps__log_masks changed; /* taken or set since the last record */
-	struct ps__log_masks latest;  /* those of the last record in the block */
+	uint64_t known;   /* mask: they had a value when a record was written last */
+	uint64_t changed; /* mask: taken or set since the last record */
+	uint64_t latest;  /* mask: those of the last record in the block */
 	char *description;
 	size_t description_bytes; /* a multiple of 8 */
 	struct ps__log_page page;
