@@ -2,6 +2,7 @@
 /* Gathers the events that are known here, and opens each for a moment. */
 #include "tools/list_events.h"
 
+#include "base/hash.h"
 #include "base/os.h"
 #include "base/vector.h"
 #include "event/event.h"
@@ -145,13 +146,12 @@ static bool list_events_is_left_out(const struct list *list, const struct list_e
 	       list_events_is_tracepoint(event->pmu);
 }
 
-/* FNV-1a */
 static uint64_t list_events_hash(uint64_t hash, const void *bytes, size_t count)
 {
 	const unsigned char *byte = bytes;
 
 	for (size_t index = 0; index < count; index++)
-		hash = (hash ^ byte[index]) * 0x100000001b3u;
+		hash = ps__hash_add(hash, byte[index]);
 	return hash;
 }
 
@@ -159,7 +159,7 @@ static uint64_t list_events_hash(uint64_t hash, const void *bytes, size_t count)
 static uint64_t list_events_encoding(const char *name)
 {
 	struct ps__event event = {.scale = 1};
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = PS__HASH_EMPTY;
 
 	if (ps__event_parse(&event, name) != PS_OK)
 		return 0;

@@ -154,11 +154,9 @@ static void metrics_put_unit(struct ps__buffer *out, const char *unit, int colum
 	ps__buffer_add(out, "%*s", taken < columns ? columns - taken : 0, "");
 }
 
-static void metrics_show_line(const struct lines *lines, const struct line *line,
+static void metrics_show_line(const struct line *line, int names, int units,
                               const struct tool_screen *screen, struct ps__buffer *out)
 {
-	int names = metrics_columns(lines, metrics_name_of);
-	int units = metrics_columns(lines, metrics_unit_of);
 	size_t indent = (size_t)(MARK_COLUMNS + names + units);
 	char mark[32] = "";
 
@@ -199,6 +197,8 @@ static void metrics_show_text(const struct lines *lines)
 {
 	struct tool_screen screen = tool_screen_of(STDOUT_FILENO);
 	const struct ps__metric_group *group = NULL;
+	int names = metrics_columns(lines, metrics_name_of);
+	int units = metrics_columns(lines, metrics_unit_of);
 	struct ps__buffer out = {0};
 
 	for (size_t index = 0; index < lines->count; index++) {
@@ -206,7 +206,7 @@ static void metrics_show_text(const struct lines *lines)
 		if (line->metric->group != group || index == 0)
 			metrics_show_group(line->metric->group, index == 0, &screen, &out);
 		group = line->metric->group;
-		metrics_show_line(lines, line, &screen, &out);
+		metrics_show_line(line, names, units, &screen, &out);
 	}
 	metrics_show_notes(lines, &screen, &out);
 	tool_write(&out, stdout);

@@ -18,6 +18,7 @@ src_analysis_libanalysis_la_SOURCES = \
 	src/analysis/metric_list.c \
 	src/analysis/metric_load.c \
 	src/analysis/metric_make.c \
+	src/analysis/metric_names.c \
 	src/analysis/metric_operands.c \
 	src/analysis/student.c \
 	src/analysis/student.h \

@@ -16,8 +16,6 @@
 #include "analysis/metric_file.h"
 #include "base/decimal.h"
 #include "base/error.h"
-#include "base/os.h"
-#include "base/vector.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -160,17 +158,13 @@ static int take_symbol(struct reader *reader, struct ps__metric_symbol *symbol)
 	if (symbol->length == 0)
 		return fail_here(reader, "a name of letters, digits, '_' and '.' is expected, by "
 		                         "which formulas call it");
-	for (size_t index = 0; index < reader->symbols.count; index++) {
-		const struct ps__metric_symbol *other = &reader->symbols.list[index];
-		if (other->length == symbol->length &&
-		    strncmp(other->name, symbol->name, symbol->length) == 0)
-			return ps__fail(PS_EINVAL,
-			                "%s:%u:%u: '%.*s' was declared in line %u: choose another "
-			                "name",
-			                reader->path, reader->number, symbol->column,
-			                (int)(symbol->length < 80 ? symbol->length : 80),
-			                symbol->name, other->line);
-	}
+	const struct ps__metric_symbol *other =
+	    ps__metric_names_find(&reader->symbols.names, symbol->name, symbol->length, strncmp);
+	if (other)
+		return ps__fail(
+		    PS_EINVAL, "%s:%u:%u: '%.*s' was declared in line %u: choose another name",
+		    reader->path, reader->number, symbol->column,
+		    (int)(symbol->length < 80 ? symbol->length : 80), symbol->name, other->line);
 	reader->at += symbol->length;
 	return take_character(reader, '=') ? PS_OK : fail_here(reader, "'=' is expected");
 }
@@ -178,13 +172,19 @@ static int take_symbol(struct reader *reader, struct ps__metric_symbol *symbol)
 static int add_symbol(struct reader *reader, const struct ps__metric_symbol *symbol)
 {
 	struct ps__metric_symbols *symbols = &reader->symbols;
-	struct ps__metric_symbol *grown = ps__vector_reserve(
-	    symbols->list, symbols->count, symbols->count + 1, &symbols->room, sizeof *grown);
+	struct ps__arena *arena = &reader->file->arena;
+	struct ps__metric_symbol *added = ps__arena_calloc(arena, 1, sizeof *added);
 
-	if (!grown)
+	if (!added)
 		return ps__fail_memory("a file of metrics");
-	symbols->list = grown;
-	grown[symbols->count++] = *symbol;
+	*added = *symbol;
+	if (!ps__metric_names_add(&symbols->names, arena, added->name, added->length, added))
+		return ps__fail_memory("a file of metrics");
+	if (symbols->last)
+		symbols->last->next = added;
+	else
+		symbols->first = added;
+	symbols->last = added;
 	return PS_OK;
 }
 
@@ -287,13 +287,11 @@ static int read_metric(struct reader *reader)
 	const char *begin = reader->at;
 	int result = take_name(reader, &metric.name);
 
-	for (const struct ps__metric_entry *entry = reader->file->first; result == PS_OK && entry;
-	     entry = entry->next_in_file) {
-		if (strcasecmp(entry->metric.name, metric.name) == 0) {
-			reader->at = begin;
-			return fail_here(reader, "the file has a metric of this name already: a "
-			                         "new name is expected");
-		}
+	if (result == PS_OK && ps__metric_names_find(&reader->file->names, metric.name,
+	                                             strlen(metric.name), strncasecmp)) {
+		reader->at = begin;
+		return fail_here(reader, "the file has a metric of this name already: a new name "
+		                         "is expected");
 	}
 	if (result == PS_OK)
 		result = take_unit(reader, &metric.unit);
@@ -394,8 +392,8 @@ static int check_end(const struct reader *reader)
 	if (!reader->file->first)
 		return ps__fail(PS_EINVAL, "%s:%u:1: a file of metrics has a metric: none is here",
 		                reader->path, reader->number ? reader->number : 1);
-	for (size_t index = 0; index < reader->symbols.count; index++) {
-		const struct ps__metric_symbol *symbol = &reader->symbols.list[index];
+	for (const struct ps__metric_symbol *symbol = reader->symbols.first; symbol;
+	     symbol = symbol->next) {
 		if (!symbol->is_used)
 			return ps__fail(PS_EINVAL,
 			                "%s:%u:%u: no formula below uses '%.*s': correct its name, "
@@ -422,6 +420,5 @@ int ps__metric_file_parse(struct ps__metric_file *file, const char *path, const 
 	}
 	if (result == PS_OK)
 		result = check_end(&reader);
-	ps__os_free(reader.symbols.list);
 	return result;
 }

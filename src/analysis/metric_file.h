@@ -6,14 +6,32 @@
 #include "analysis/metric.h"
 #include "topology/arena.h"
 
+#include <stdatomic.h>
+
 /* metric_list.c: all metrics, the built-in ones first; readers follow the list while others are
  * added. */
+
+/* metric_names.c: what has a name in a file, in a hash table. */
+
+struct ps__metric_names {
+	struct ps__metric_name *places;
+	size_t capacity; /* 0, or a power of two */
+	size_t count;
+};
+
+/* The item of that name; NULL: there is none. compare: strncmp, or strncasecmp for any case. */
+void *ps__metric_names_find(const struct ps__metric_names *names, const char *name, size_t length,
+                            int (*compare)(const char *, const char *, size_t));
+/* The name lives as long as the arena. False for lack of memory. */
+bool ps__metric_names_add(struct ps__metric_names *names, struct ps__arena *arena, const char *name,
+                          size_t length, void *item);
 
 /* A file of metrics, or one that the program defined; they live and end together. */
 struct ps__metric_file {
 	struct ps__arena arena;
 	struct ps__metric_group group;
 	struct ps__metric_entry *first, *last;
+	struct ps__metric_names names; /* the entries of first formulas */
 	size_t listed;                 /* how many are in the list */
 	struct ps__metric_file *older; /* of the built-in ones */
 };
@@ -24,6 +42,8 @@ struct ps__metric_entry {
 	struct ps__metric_entry *next_in_file;
 	struct ps__metric_file *file;
 	bool is_other_formula; /* of the metric before: it has no place in the list */
+	/* A later one in the list has the name. Readers may meet both while a file is added. */
+	atomic_bool is_replaced;
 };
 
 /* NULL without a detail: no memory. */
@@ -53,11 +73,12 @@ struct ps__metric_symbol {
 	double number;                                /* if it has no names */
 	unsigned line, column;
 	bool is_whole, is_used;
+	struct ps__metric_symbol *next; /* in the file */
 };
 
 struct ps__metric_symbols {
-	struct ps__metric_symbol *list;
-	size_t count, room;
+	struct ps__metric_symbol *first, *last;
+	struct ps__metric_names names;
 };
 
 /* Bytes of a metric's name at the beginning of a text. */

@@ -31,6 +31,12 @@ void ps__metric_file_destroy(struct ps__metric_file *file)
 	ps__os_free(file);
 }
 
+static struct ps__metric_entry *entry_after(const struct ps__metric_entry *entry)
+{
+	return atomic_load_explicit(
+	    entry ? &((struct ps__metric_entry *)entry)->next : &first_entry, memory_order_acquire);
+}
+
 /* Links the entries of a file that have a place in the list; the first of them. */
 static struct ps__metric_entry *link_entries(struct ps__metric_file *file)
 {
@@ -49,7 +55,18 @@ static struct ps__metric_entry *link_entries(struct ps__metric_file *file)
 	return first;
 }
 
-static int parse_builtin(struct ps__metric_entry **last, struct ps__metric_file **files)
+/* Marks those before the file, from here on, whose name it has. */
+static void mark_replaced(struct ps__metric_entry *entry, const struct ps__metric_file *file)
+{
+	for (; entry && entry->file != file; entry = entry_after(entry)) {
+		const char *name = entry->metric.name;
+		if (ps__metric_names_find(&file->names, name, strlen(name), strncasecmp))
+			atomic_store_explicit(&entry->is_replaced, true, memory_order_relaxed);
+	}
+}
+
+static int parse_builtin(struct ps__metric_entry *head, struct ps__metric_entry **last,
+                         struct ps__metric_file **files)
 {
 	for (size_t index = 0; index < ps__metric_text_count; index++) {
 		const struct ps__metric_text *text = &ps__metric_texts[index];
@@ -64,6 +81,7 @@ static int parse_builtin(struct ps__metric_entry **last, struct ps__metric_file 
 		file->older = *files;
 		*files = file;
 		struct ps__metric_entry *entry = link_entries(file);
+		mark_replaced(atomic_load_explicit(&head->next, memory_order_relaxed), file);
 		atomic_store_explicit(&(*last)->next, entry, memory_order_relaxed);
 		while ((entry = atomic_load_explicit(&(*last)->next, memory_order_relaxed)))
 			*last = entry;
@@ -90,7 +108,7 @@ int ps__metric_load_builtin(void)
 
 	if (atomic_load_explicit(&first_entry, memory_order_acquire))
 		return PS_OK;
-	int result = parse_builtin(&last, &files);
+	int result = parse_builtin(&head, &last, &files);
 	struct ps__metric_entry *first = atomic_load_explicit(&head.next, memory_order_relaxed);
 	if (result != PS_OK ||
 	    !atomic_compare_exchange_strong_explicit(&first_entry, &none, first,
@@ -110,12 +128,7 @@ void ps__metric_list_file(struct ps__metric_file *file)
 	     (next = atomic_load_explicit(end, memory_order_relaxed));)
 		end = &next->next;
 	atomic_store_explicit(end, first, memory_order_release);
-}
-
-static struct ps__metric_entry *entry_after(const struct ps__metric_entry *entry)
-{
-	return atomic_load_explicit(
-	    entry ? &((struct ps__metric_entry *)entry)->next : &first_entry, memory_order_acquire);
+	mark_replaced(entry_after(NULL), file);
 }
 
 /* The last one of that name takes the place of the others. */
@@ -143,7 +156,7 @@ const struct ps__metric *ps__metric_next(const struct ps__metric *metric)
 	const struct ps__metric_entry *entry = (const struct ps__metric_entry *)metric;
 
 	while ((entry = entry_after(entry))) {
-		if (find_entry(entry->metric.name, strlen(entry->metric.name)) == entry)
+		if (!atomic_load_explicit(&entry->is_replaced, memory_order_relaxed))
 			return &entry->metric;
 	}
 	return NULL;
@@ -177,6 +190,9 @@ bool ps__metric_unlist(const char *name, struct ps__metric_file **empty)
 		link = &atomic_load_explicit(link, memory_order_relaxed)->next;
 	atomic_store_explicit(link, atomic_load_explicit(&found->next, memory_order_relaxed),
 	                      memory_order_release);
+	struct ps__metric_entry *again = find_entry(name, strlen(name));
+	if (again)
+		atomic_store_explicit(&again->is_replaced, false, memory_order_relaxed);
 	if (--found->file->listed == 0)
 		*empty = found->file;
 	return true;

@@ -25,13 +25,7 @@ static bool is_event(const char *name)
 static struct ps__metric_symbol *find_symbol(const struct ps__metric_symbols *symbols,
                                              const char *name)
 {
-	for (size_t index = 0; symbols && index < symbols->count; index++) {
-		struct ps__metric_symbol *symbol = &symbols->list[index];
-		if (strlen(name) == symbol->length &&
-		    strncmp(symbol->name, name, symbol->length) == 0)
-			return symbol;
-	}
-	return NULL;
+	return symbols ? ps__metric_names_find(&symbols->names, name, strlen(name), strncmp) : NULL;
 }
 
 static int fail_at(const struct ps__formula_place *where, int code, const char *text,
@@ -92,41 +86,39 @@ static int find_operands(struct ps__metric_file *file, struct ps__metric *metric
 	return metric->count ? PS_OK : fail_at(where, PS_EINVAL, "has no event", metric->name);
 }
 
-/* A metric of the file before this one; of several formulas that for the same machines. */
-static const struct ps__metric *find_metric(const struct ps__metric_file *file,
-                                            const struct ps__metric_entry *before, const char *name,
-                                            size_t formula)
+/* Its first formula. The metric that is being made is known once it has one. */
+static const struct ps__metric *find_metric(const struct ps__metric_file *file, const char *name)
 {
-	const struct ps__metric_entry *entry = file->first;
+	const struct ps__metric_entry *entry =
+	    ps__metric_names_find(&file->names, name, strlen(name), strncmp);
 
-	while (entry != before &&
-	       (entry->is_other_formula || strcmp(entry->metric.name, name) != 0))
-		entry = entry->next_in_file;
-	if (entry == before)
-		return NULL;
-	const struct ps__metric *metric = &entry->metric;
-	while (formula-- > 0 && metric->next_formula)
+	return entry ? &entry->metric : NULL;
+}
+
+/* The formula for the same machines as the next formula of the metric that has this first one. */
+static const struct ps__metric *formula_beside(const struct ps__metric *metric,
+                                               const struct ps__metric *first)
+{
+	for (; first && metric->next_formula; first = first->next_formula)
 		metric = metric->next_formula;
 	return metric;
 }
 
 /* Other metrics that the formula names become part of it. */
-static int insert_metrics(struct ps__metric_file *file, struct ps__metric_entry *entry,
+static int insert_metrics(const struct ps__metric_file *file, struct ps__metric *metric,
                           const struct ps__metric_symbols *symbols,
                           const struct ps__formula_place *where)
 {
-	struct ps__metric *metric = &entry->metric;
-	size_t formula = 0;
+	const struct ps__metric *first = find_metric(file, metric->name);
 	const char *name;
 
-	for (const struct ps__metric_entry *other = file->first; other; other = other->next_in_file)
-		formula += other != entry && strcmp(other->metric.name, metric->name) == 0;
 	for (size_t index = 0; (name = ps_formula_name(metric->tree, index)); index++) {
 		const struct ps__metric *other =
-		    find_symbol(symbols, name) ? NULL : find_metric(file, entry, name, formula);
-		int result = other && other->name != metric->name
-		                 ? ps__formula_insert(metric->tree, index, other->tree)
-		                 : PS_OK;
+		    find_symbol(symbols, name) ? NULL : find_metric(file, name);
+		if (!other || other == first)
+			continue;
+		other = formula_beside(other, first);
+		int result = ps__formula_insert(metric->tree, index, other->tree);
 		if (result == PS_ECOUNT)
 			return fail_at(where, result,
 			               "is too long, or too deep, with the metrics that it names",
@@ -166,12 +158,16 @@ int ps__metric_make(struct ps__metric_file *file, const struct ps__metric *metri
 	else
 		file->first = entry;
 	file->last = entry;
-	result = insert_metrics(file, entry, symbols, where);
+	result = insert_metrics(file, &entry->metric, symbols, where);
 	if (result == PS_OK)
 		result = find_operands(file, &entry->metric, symbols, where);
 	if (result != PS_OK)
 		return result;
 	find_lead(&entry->metric);
+	if (!find_metric(file, metric->name) &&
+	    !ps__metric_names_add(&file->names, &file->arena, metric->name, strlen(metric->name),
+	                          entry))
+		return ps__fail_memory("a metric");
 	*out = entry;
 	return PS_OK;
 }

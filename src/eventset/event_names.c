@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An event of a set by its name: in a hash table, as a set may have tens of thousands of events. */
+#include "base/hash.h"
 #include "base/os.h"
 #include "eventset/eventset.h"
 #include "eventset/parts.h"
@@ -26,13 +27,10 @@ ptrdiff_t ps__set_look_up_event(const struct ps_eventset *set, const char *name)
 	return -1;
 }
 
-/* FNV-1a. */
 static size_t hash_of(const char *name)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
+	uint64_t hash = ps__hash_of(name);
 
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
 	return (size_t)(hash ^ hash >> 32);
 }
 

@@ -8,6 +8,7 @@
  */
 #define PERFSAGE_NO_MARKS
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/os.h"
 #include "region/listen.h"
 #include "region/profile.h"
@@ -115,10 +116,8 @@ static const struct ps_marks_listener marks_listener = {
 
 static struct marks_name **marks_place(const char *name)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	uint64_t hash = ps__hash_of(name);
 
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
 	return &marks_names[(hash ^ hash >> 32) % MARKS_PLACES];
 }
 

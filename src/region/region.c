@@ -2,6 +2,7 @@
 /* Regions: defined, entered and left. */
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/hot.h"
 #include "base/os.h"
 #include "region/boundary.h"
@@ -12,19 +13,9 @@
 #define LEAST_REGIONS ((size_t)64)
 #define LEAST_LEVELS  ((size_t)16)
 
-/* FNV-1a. */
-static uint64_t region_hash(const char *name)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 static struct ps_region **region_place(struct ps_region **regions, size_t room, const char *name)
 {
-	return &regions[region_hash(name) & (room - 1)];
+	return &regions[ps__hash_of(name) & (room - 1)];
 }
 
 static int region_make_room(struct ps_profile *profile)

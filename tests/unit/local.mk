@@ -62,6 +62,7 @@ unit_tests = \
 	tests/unit/test_metric_define \
 	tests/unit/test_metric_file \
 	tests/unit/test_metric_load \
+	tests/unit/test_metric_names \
 	tests/unit/test_mixed \
 	tests/unit/test_no_proc \
 	tests/unit/test_number \
