@@ -34,6 +34,7 @@ struct ps__clock_time {
 	uint64_t enabled_ns; /* on any CPU */
 	uint64_t running_ns; /* on that one */
 	uint64_t earlier_ns; /* of any CPU: the same, before the root's other clocks were read */
+	uint64_t id;         /* the kernel's, of fd */
 	int fd;              /* the backend's */
 };
 

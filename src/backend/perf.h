@@ -31,6 +31,7 @@ struct ps__member {
 	/* Paused while the hardware goes on: the total stands at `held` */
 	bool is_held;
 	uint64_t held;
+	uint64_t id; /* the kernel's, of fd */
 };
 
 /* The content of the pages of a group that is read in user space, at the last look. */
@@ -109,6 +110,7 @@ struct ps__instance {
 	struct ps__group *direct_user; /* what is read in user space are the totals; NULL: not so */
 	/* The event that tells how long the task was here; while base.residency_ns isn't NULL */
 	int residency_fd;
+	uint64_t residency_id; /* the kernel's */
 	/* The descriptor whose read(2) gives the totals as they are asked for; -1: they are put
 	 * together */
 	int direct_fd;
@@ -125,6 +127,7 @@ struct ps__kind {
 /* A group's last member, which is no event of the set's: it records migrations. */
 struct ps__perf_recorder {
 	int fd;
+	uint64_t id; /* the kernel's */
 	struct ps__ring ring;
 };
 

@@ -38,7 +38,9 @@ int ps__perf_open_clocks(struct ps__perf *perf)
 		int fd = clock_open(perf, &target->clocks[index]);
 		if (fd < 0)
 			return ps__perf_explain_event(perf, 0, -fd);
-		perf->base.clocks[perf->base.clock_count++].fd = fd;
+		struct ps__clock_time *clock = &perf->base.clocks[perf->base.clock_count++];
+		clock->fd = fd;
+		clock->id = ps__os_event_id(fd);
 	}
 	return PS_OK;
 }
@@ -46,7 +48,8 @@ int ps__perf_open_clocks(struct ps__perf *perf)
 void ps__perf_close_clocks(struct ps__perf *perf, bool abandon)
 {
 	for (size_t index = 0; index < perf->base.clock_count; index++)
-		ps__os_close_event(perf->base.clocks[index].fd, abandon);
+		ps__os_close_event(perf->base.clocks[index].fd, perf->base.clocks[index].id,
+		                   abandon);
 	ps__os_free(perf->base.clocks);
 	perf->base.clocks = NULL;
 	perf->base.clock_count = 0;

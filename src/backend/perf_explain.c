@@ -56,7 +56,7 @@ static bool is_permitted_on_caller(const struct ps__event *event)
 	struct ps__event tried = *event;
 	int fd = ps__perf_open_settled(&tried, (struct ps__place){.pid = 0, .cpu = -1}, -1);
 
-	ps__os_close_event(fd, false);
+	ps__os_close_event(fd, 0, false);
 	return fd >= 0;
 }
 

@@ -19,7 +19,8 @@ static struct ps__place place_of_group(const struct ps__instance *instance,
 
 static void group_add(struct ps__group *group, size_t event, int fd)
 {
-	group->members[group->count++] = (struct ps__member){.fd = fd, .event = (uint32_t)event};
+	group->members[group->count++] =
+	    (struct ps__member){.fd = fd, .id = ps__os_event_id(fd), .event = (uint32_t)event};
 }
 
 /* Gives a group its leader. */

@@ -179,7 +179,7 @@ static void close_group(struct ps__group *group, bool abandon)
 	ps__perf_user_unmap(group, abandon);
 	/* The leader last: closing it first would make its members lead themselves, one by one. */
 	for (size_t index = group->count; index-- > 0;)
-		ps__os_close_event(group->members[index].fd, abandon);
+		ps__os_close_event(group->members[index].fd, group->members[index].id, abandon);
 	ps__os_free(group->members);
 	ps__os_free_apart(group->own);
 }

@@ -85,6 +85,7 @@ static int open_recorder(struct ps__perf *perf, size_t index)
 	recorder->fd = open_event(perf->instances[0].place, group->members[0].fd);
 	if (recorder->fd < 0)
 		return fail_open(-recorder->fd);
+	recorder->id = ps__os_event_id(recorder->fd);
 	group->extras++;
 	int result = ps__ring_map(&recorder->ring, recorder->fd, count_pages(group));
 	if (result == 0) {
@@ -119,7 +120,7 @@ void ps__perf_close_records(struct ps__perf *perf, bool abandon)
 {
 	for (size_t index = 0; perf->recorders && index < perf->base.groups; index++) {
 		ps__ring_unmap(&perf->recorders[index].ring, abandon);
-		ps__os_close_event(perf->recorders[index].fd, abandon);
+		ps__os_close_event(perf->recorders[index].fd, perf->recorders[index].id, abandon);
 	}
 	ps__os_free_apart(perf->recorders);
 	perf->recorders = NULL;

@@ -31,9 +31,9 @@ static void save_member(struct ps__perf *perf, struct ps__group *group, size_t p
 static void close_members(struct ps__group *group)
 {
 	for (size_t place = group->count; place-- > 0;) {
-		if (group->members[place].fd >= 0)
-			ps__os.close(group->members[place].fd);
-		group->members[place].fd = -1;
+		struct ps__member *member = &group->members[place];
+		ps__os_close_event(member->fd, member->id, false);
+		member->fd = -1;
 	}
 }
 
@@ -62,6 +62,7 @@ static bool reopen_members(struct ps__perf *perf, struct ps__group *group)
 		member->fd = ps__perf_open_event(&perf->events[member->event], where, leader);
 		if (member->fd < 0)
 			return false;
+		member->id = ps__os_event_id(member->fd);
 	}
 	ps__perf_pause_members(perf, group);
 	return !perf->counting || ps__os.ioctl(group->members[0].fd, PERF_EVENT_IOC_ENABLE, 0) == 0;

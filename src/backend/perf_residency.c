@@ -64,6 +64,7 @@ int ps__perf_open_residency(struct ps__perf *perf)
 		if (instance->residency_fd < 0)
 			return ps__perf_explain_event(perf, instance->groups[0].members[0].event,
 			                              -instance->residency_fd);
+		instance->residency_id = ps__os_event_id(instance->residency_fd);
 	}
 	return PS_OK;
 }
@@ -71,7 +72,8 @@ int ps__perf_open_residency(struct ps__perf *perf)
 void ps__perf_close_residency(struct ps__perf *perf, bool abandon)
 {
 	for (size_t index = 0; perf->base.residency_ns && index < perf->base.instances; index++)
-		ps__os_close_event(perf->instances[index].residency_fd, abandon);
+		ps__os_close_event(perf->instances[index].residency_fd,
+		                   perf->instances[index].residency_id, abandon);
 	ps__os_free(perf->base.residency_ns);
 	perf->base.residency_ns = NULL;
 }

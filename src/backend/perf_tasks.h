@@ -34,10 +34,15 @@ struct ps__writer {
 	bool tells;              /* that group's counts; else it writes notes */
 };
 
+struct ps__anchor {
+	uint64_t id; /* the kernel's */
+	int fd;
+};
+
 struct ps__perf_tasks {
 	struct ps__ring *rings; /* for each CPU of the instances: of notes, then of each group */
 	size_t ring_count;
-	int *anchors; /* for each root */
+	struct ps__anchor *anchors; /* for each root */
 	size_t anchor_count;
 	struct ps__writer *writers; /* by rising id */
 	size_t writer_count;

@@ -129,7 +129,8 @@ static int open_anchors(struct ps__perf *perf)
 		int fd = ps__os_open_event(&attr, perf->target.roots[root], -1, -1, 0);
 		if (fd < 0)
 			return fail_open(-fd);
-		perf->tasks->anchors[perf->tasks->anchor_count++] = fd;
+		perf->tasks->anchors[perf->tasks->anchor_count++] =
+		    (struct ps__anchor){.fd = fd, .id = ps__os_event_id(fd)};
 	}
 	return PS_OK;
 }
@@ -179,9 +180,9 @@ void ps__perf_close_tasks(struct ps__perf *perf, bool abandon)
 	for (size_t index = 0; tasks->rings && index < tasks->ring_count; index++)
 		ps__ring_unmap(&tasks->rings[index], abandon);
 	for (size_t index = 0; index < tasks->writer_count; index++)
-		ps__os_close_event(tasks->writers[index].fd, abandon);
+		ps__os_close_event(tasks->writers[index].fd, tasks->writers[index].id, abandon);
 	for (size_t index = 0; index < tasks->anchor_count; index++)
-		ps__os_close_event(tasks->anchors[index], abandon);
+		ps__os_close_event(tasks->anchors[index].fd, tasks->anchors[index].id, abandon);
 	ps__os_free(tasks->anchors);
 	ps__os_free(tasks->rings);
 	ps__os_free(tasks->writers);

@@ -73,13 +73,15 @@ bool ps__os_is_event(int fd);
 bool ps__os_is_event_of(int fd, uint64_t id);
 /* Closes that event's descriptor, in a forked child its copy; anything else is left alone. */
 void ps__os_close_event_of(int fd, uint64_t id);
+/* The kernel's id of an event that was just opened; 0: the kernel doesn't tell. */
+uint64_t ps__os_event_id(int fd);
 /*
- * Closes an event's descriptor; what is no event is the program's by now, and
- * left alone. In a forked child (is_copied) that lets go of the child's copy,
- * or the kernel would keep the event, and the counter or breakpoint it takes,
- * as long as the child lives.
+ * Closes the descriptor of the event with this id, of any event if that is 0;
+ * anything else is the program's by now, and left alone. In a forked child
+ * (is_copied) that lets go of the child's copy, or the kernel would keep the
+ * event, and the counter or breakpoint it takes, as long as the child lives.
  */
-void ps__os_close_event(int fd, bool is_copied);
+void ps__os_close_event(int fd, uint64_t id, bool is_copied);
 
 static inline uint64_t ps__os_clock_ns(clockid_t clock)
 {

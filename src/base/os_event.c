@@ -39,13 +39,21 @@ void ps__os_close_event_of(int fd, uint64_t id)
 		ps__os.close(fd);
 }
 
-void ps__os_close_event(int fd, bool is_copied)
+uint64_t ps__os_event_id(int fd)
 {
-	uint64_t id;
+	uint64_t id = 0;
+
+	return ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0 ? id : 0;
+}
+
+void ps__os_close_event(int fd, uint64_t id, bool is_copied)
+{
+	uint64_t found = id;
 
 	if (fd < 0)
 		return;
-	if (is_copied ? ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&id) >= 0
-	              : ps__os_is_event(fd))
+	if (ps__os.ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&found) >= 0
+	        ? id == 0 || found == id
+	        : !is_copied && errno != EBADF && errno != ENOTTY)
 		ps__os.close(fd);
 }

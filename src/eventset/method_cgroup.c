@@ -112,7 +112,7 @@ static bool is_removed(const struct ps_eventset *set)
 	bool is_gone = fd == -ENOENT;
 
 	if (fd >= 0)
-		ps__os_close_event(fd, false);
+		ps__os_close_event(fd, 0, false);
 	return is_gone;
 }
 

@@ -113,7 +113,8 @@ static int open_ring(struct ps__switch_ring *switches, pid_t tid, struct perf_ev
 		ps__os.close(fd);
 		return result;
 	}
-	*switches = (struct ps__switch_ring){.fd = fd, .ring = ring, .home_fd = -1};
+	*switches = (struct ps__switch_ring){
+	    .fd = fd, .id = ps__os_event_id(fd), .ring = ring, .home_fd = -1};
 	switches->is_of_migrations = attr->config == PERF_COUNT_SW_CPU_MIGRATIONS;
 	/* The code is faulted in now, as the ring was. */
 	ps__switch_ring_drain(switches, ignore, NULL);
@@ -131,6 +132,7 @@ static int open_home(struct ps__switch_ring *switches, pid_t tid, int home)
 	if (fd < 0)
 		return fd;
 	switches->home_fd = fd;
+	switches->home_id = ps__os_event_id(fd);
 	return 0;
 }
 
@@ -175,8 +177,8 @@ void ps__switch_ring_close(struct ps__switch_ring *switches, bool abandon)
 	if (switches->fd < 0)
 		return;
 	ps__ring_unmap(&switches->ring, abandon);
-	ps__os_close_event(switches->fd, abandon);
-	ps__os_close_event(switches->home_fd, abandon);
+	ps__os_close_event(switches->fd, switches->id, abandon);
+	ps__os_close_event(switches->home_fd, switches->home_id, abandon);
 	switches->fd = -1;
 	switches->home_fd = -1;
 }

@@ -20,11 +20,13 @@
 #include <sys/types.h>
 
 struct ps__switch_ring {
-	int fd; /* -1: not open */
+	int fd;      /* -1: not open */
+	uint64_t id; /* the kernel's */
 	struct ps__ring ring;
 	bool is_of_migrations;
 	bool has_ended;   /* the end of the task was among the records */
 	int home_fd;      /* of a pinned task: an event on its one CPU; -1: none */
+	uint64_t home_id; /* the kernel's */
 	uint64_t away_ns; /* how long it had been elsewhere, at the last look */
 };
 

@@ -16,6 +16,7 @@
 #define EVENT   "page-faults:u"
 #define NUMBERS 512
 #define FILLING 16384
+#define TOUCHES 50
 /* What one call may take of a file before it sees that it isn't an event: see perfsage(7). */
 #define MOST_TAKEN 1024
 
@@ -142,11 +143,42 @@ START_TEST(what_is_under_the_numbers_now_is_not_counted)
 }
 END_TEST
 
+/* _i: the mode. A second set like it is opened under the numbers of the first one. */
+START_TEST(another_set_under_the_numbers_counts_on)
+{
+	struct scene first, second = {.set = NULL};
+	bool can_start = open_scene(&first, here_modes[_i]);
+
+	if (can_start) {
+		close_numbers(&first);
+		ck_assert(open_scene(&second, here_modes[_i]));
+		/* The kernel gives the lowest number that is free. */
+		ck_assert_uint_eq(second.number_count, first.number_count);
+		ck_assert_mem_eq(second.numbers, first.numbers, sizeof first.numbers);
+	} else {
+		ps_test_skip(ps_error_detail());
+	}
+	check_ok(ps_eventset_destroy(first.set));
+	if (can_start) {
+		for (size_t i = 0; i < second.number_count; i++)
+			ck_assert_msg(is_open(second.numbers[i]), "the second set's %d was closed",
+			              second.numbers[i]);
+		here_map_page();
+		for (int touch = 0; touch < TOUCHES; touch++)
+			here_touch();
+		check_ok(ps_stop(second.set, here.root, NULL, NULL));
+		ck_assert_int_ge(total(), second.count + TOUCHES);
+	}
+	ps_eventset_destroy(second.set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("closed");
 	TCase *tests = here_case(suite, "closed");
 
 	tcase_add_loop_test(tests, what_is_under_the_numbers_now_is_not_counted, 0, 6);
+	tcase_add_loop_test(tests, another_set_under_the_numbers_counts_on, 0, HERE_MODES);
 	return here_run(suite);
 }
