@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "output/destination.h"
 #include "output/path_label.h"
+#include "output/path_table.h"
 #include "output/report.h"
 
 #include <perfsage/print.h>
@@ -13,25 +14,22 @@
 
 #define ALL_FLAGS ((unsigned)(PS_EXPORT_NO_IDLE << 1) - 1)
 
-static const struct {
-	const char *name;
-	ps__sink *write;
-} sinks[] = {
-    [PS_FORMAT_TEXT] = {"text", ps__text_write},
-    [PS_FORMAT_JSON] = {"json", ps__json_write},
-    [PS_FORMAT_CSV] = {"csv", ps__csv_write},
-    [PS_FORMAT_XML] = {"xml", ps__xml_write},
+static const struct ps__format_sinks formats[] = {
+    [PS_FORMAT_TEXT] = {"text", ps__text_write, ps__path_text_write, .has_colours = false},
+    [PS_FORMAT_JSON] = {"json", ps__json_write, ps__path_json_write, .has_colours = false},
+    [PS_FORMAT_CSV] = {"csv", ps__csv_write, ps__path_csv_write, .has_colours = false},
+    [PS_FORMAT_XML] = {"xml", ps__xml_write, NULL, .has_colours = true},
 };
 
-static bool export_is_format(enum ps_format format)
+const struct ps__format_sinks *ps__format_sinks(enum ps_format format)
 {
-	return (unsigned)format < sizeof sinks / sizeof *sinks;
+	return (unsigned)format < sizeof formats / sizeof *formats ? &formats[format] : NULL;
 }
 
 bool ps__format_find(const char *name, enum ps_format *out)
 {
-	for (size_t format = 0; format < sizeof sinks / sizeof *sinks; format++) {
-		if (strcmp(name, sinks[format].name) != 0)
+	for (size_t format = 0; format < sizeof formats / sizeof *formats; format++) {
+		if (strcmp(name, formats[format].name) != 0)
 			continue;
 		*out = (enum ps_format)format;
 		return true;
@@ -41,7 +39,9 @@ bool ps__format_find(const char *name, enum ps_format *out)
 
 const char *ps_format_name(enum ps_format format)
 {
-	return export_is_format(format) ? sinks[format].name : "unknown";
+	const struct ps__format_sinks *sinks = ps__format_sinks(format);
+
+	return sinks ? sinks->name : "unknown";
 }
 
 /* The struct ended here before it had a timestamp. */
@@ -78,7 +78,8 @@ struct source {
 };
 
 /* The metrics that are asked for, and last the one that colours. */
-static int export_make_table(struct ps__report *report, const struct source *source, bool is_heat)
+static int export_make_table(struct ps__report *report, const struct source *source,
+                             bool has_colours)
 {
 	const struct ps_export_options *options = report->options;
 	const char **names = ps__os_calloc(options->metric_count + 1, sizeof(const char *));
@@ -88,7 +89,7 @@ static int export_make_table(struct ps__report *report, const struct source *sou
 		return ps__fail_memory("the names of the metrics");
 	for (; count < options->metric_count; count++)
 		names[count] = options->metrics[count];
-	if (is_heat && options->heat_by && ps_metric_unit(options->heat_by))
+	if (has_colours && options->heat_by && ps_metric_unit(options->heat_by))
 		names[count++] = options->heat_by;
 	int code = source->path ? ps__table_create_of_path(&report->table, source->path,
 	                                                   source->share, names, count)
@@ -103,11 +104,11 @@ static int export_run(const struct source *source, enum ps_format format,
 {
 	struct ps__report report = {.options = options};
 	struct ps__buffer buffer = {0};
-	int code = export_make_table(&report, source, format == PS_FORMAT_XML);
+	int code = export_make_table(&report, source, formats[format].has_colours);
 
 	if (code < 0)
 		return code;
-	code = sinks[format].write(&report, &buffer);
+	code = formats[format].write(&report, &buffer);
 	if (code == PS_OK)
 		code = ps__destination_write(to, &buffer);
 	else
@@ -124,7 +125,7 @@ static int export_to(struct ps_component *root, enum ps_format format,
 
 	if (!root)
 		return ps__fail(PS_EINVAL, "%s: the component is NULL", call);
-	if (!export_is_format(format))
+	if (!ps__format_sinks(format))
 		return ps__fail(PS_EINVAL, "%s: there is no format %d", call, (int)format);
 	int code = export_check(&all, options, call);
 	return code < 0 ? code : export_run(&(struct source){.root = root}, format, &all, to);
@@ -198,7 +199,7 @@ static int export_path_to(const struct source *source, enum ps_format format,
 		return ps__fail(PS_EINVAL, "%s: the path is NULL", call);
 	if (source->share != PS_SHARE_EXCLUSIVE && source->share != PS_SHARE_INCLUSIVE)
 		return ps__fail(PS_EINVAL, "%s: there is no share %d", call, (int)source->share);
-	if (!export_is_format(format))
+	if (!ps__format_sinks(format))
 		return ps__fail(PS_EINVAL, "%s: there is no format %d", call, (int)format);
 	int code = export_check(&all, options, call);
 	if (code == PS_OK && all.timestamp)

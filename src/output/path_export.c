@@ -7,6 +7,8 @@
 #include "output/report.h"
 
 #include <perfsage/print.h>
+#include <stdio.h>
+#include <string.h>
 
 #define ALL_FLAGS ((unsigned)(PS_PATHS_NO_HEADER << 1) - 1)
 
@@ -48,29 +50,31 @@ static int path_export_check(struct ps_paths_options *out, const struct ps_paths
 	return code;
 }
 
-static ps__path_sink *path_export_find(enum ps_format format)
-{
-	switch (format) {
-	case PS_FORMAT_TEXT:
-		return ps__path_text_write;
-	case PS_FORMAT_JSON:
-		return ps__path_json_write;
-	case PS_FORMAT_CSV:
-		return ps__path_csv_write;
-	case PS_FORMAT_XML:
-		break;
-	}
-	return NULL;
-}
-
 bool ps__path_format_find(const char *name, enum ps_format *out)
 {
 	enum ps_format found;
 
-	if (!ps__format_find(name, &found) || !path_export_find(found))
+	if (!ps__format_find(name, &found) || !ps__format_sinks(found)->write_paths)
 		return false;
 	*out = found;
 	return true;
+}
+
+static int path_export_fail_format(const struct ps__format_sinks *refused, const char *call)
+{
+	const struct ps__format_sinks *sinks;
+	char names[80] = "";
+
+	for (int format = 0; (sinks = ps__format_sinks((enum ps_format)format)); format++) {
+		size_t length = strlen(names);
+		if (sinks->write_paths)
+			snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
+			         sinks->name);
+	}
+	return ps__fail(PS_ENOSUPP,
+	                "%s: the format %s has no paths, and these have: %s; ps_path_export writes "
+	                "one path as %s",
+	                call, refused->name, names, refused->name);
 }
 
 static int path_export_run(const struct ps_paths *paths, ps__path_sink *write,
@@ -94,20 +98,17 @@ static int path_export_to(const struct ps_paths *paths, enum ps_format format,
                           const struct ps_paths_options *options, const struct ps__destination *to,
                           const char *call)
 {
+	const struct ps__format_sinks *sinks = ps__format_sinks(format);
 	struct ps_paths_options all;
-	ps__path_sink *write = path_export_find(format);
 
 	if (!paths)
 		return ps__fail(PS_EINVAL, "%s: paths is NULL", call);
-	if (format == PS_FORMAT_XML)
-		return ps__fail(PS_ENOSUPP,
-		                "%s: XML has no paths: write text, JSON or CSV; ps_path_export "
-		                "writes one path as XML",
-		                call);
-	if (!write)
+	if (!sinks)
 		return ps__fail(PS_EINVAL, "%s: there is no format %d", call, (int)format);
+	if (!sinks->write_paths)
+		return path_export_fail_format(sinks, call);
 	int code = path_export_check(&all, options, format, call);
-	return code < 0 ? code : path_export_run(paths, write, &all, to);
+	return code < 0 ? code : path_export_run(paths, sinks->write_paths, &all, to);
 }
 
 int ps_paths_export(const struct ps_paths *paths, enum ps_format format,

@@ -26,7 +26,19 @@ ps__sink ps__json_write; /* json.c */
 ps__sink ps__csv_write;  /* csv.c */
 ps__sink ps__xml_write;  /* heat_map.c */
 
-/* export.c: the format of a name, as ps_format_name has it. False: none has it. */
+/* export.c: what writes each format of enum ps_format. */
+struct ps__path_table;
+struct ps__format_sinks {
+	const char *name;
+	ps__sink *write;
+	/* For ps_paths_export: path_table.h; NULL: the format has no paths */
+	int (*write_paths)(struct ps__path_table *table, struct ps__buffer *buffer);
+	bool has_colours; /* of heat_by */
+};
+
+/* NULL: there is no such format. */
+const struct ps__format_sinks *ps__format_sinks(enum ps_format format);
+/* The format of a name, as ps_format_name has it. False: none has it. */
 bool ps__format_find(const char *name, enum ps_format *out);
 /* path_export.c: the same among those that ps_paths_export writes. */
 bool ps__path_format_find(const char *name, enum ps_format *out);

@@ -198,6 +198,15 @@ void scene_count_on(int cpu, uint64_t faults)
 	fake_advance(PAGE_FAULTS, faults);
 }
 
+int scene_formats(void)
+{
+	int count = 0;
+
+	while (strcmp(ps_format_name((enum ps_format)count), "unknown") != 0)
+		count++;
+	return count;
+}
+
 char *scene_text(enum ps_format format)
 {
 	const struct ps_print_options raw = {.size = sizeof raw, .flags = PS_PRINT_RAW};

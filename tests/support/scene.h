@@ -54,6 +54,7 @@ void scene_check_part(int cpu, const char *event, long long count,
                       enum ps_attribution attribution); /* the latest */
 void scene_check_residual(struct ps_eventset *set);     /* 0 for every event */
 char *scene_text(enum ps_format format);                /* the whole tree; freed by the caller */
+int scene_formats(void);                                /* how many formats there are */
 
 /* The caller is on the CPU, and has page faults there. */
 void scene_count_on(int cpu, uint64_t faults);

@@ -2,6 +2,7 @@
 /*
  * Reports by region: files and descriptors, wrong arguments, a full disk, and no memory.
  */
+#include "output/report.h"
 #include "support/skip.h"
 #include "test_report.h"
 
@@ -13,6 +14,17 @@
 static int export_none(const struct ps_paths_options *options, enum ps_format format)
 {
 	return ps_paths_export(regions.paths, format, options, stdout);
+}
+
+/* True if the format has no paths: it is refused. */
+static bool has_no_paths(enum ps_format format)
+{
+	enum ps_format found;
+
+	if (ps__path_format_find(ps_format_name(format), &found))
+		return false;
+	check_fails(export_none(NULL, format), PS_ENOSUPP);
+	return true;
 }
 
 START_TEST(wrong_arguments_are_refused)
@@ -28,7 +40,8 @@ START_TEST(wrong_arguments_are_refused)
 	check_fails(ps_paths_export_to_path(regions.paths, PS_FORMAT_JSON, NULL, NULL), PS_EINVAL);
 	check_fails(export_none(NULL, (enum ps_format)9), PS_EINVAL);
 	check_fails(export_none(NULL, PS_FORMAT_XML), PS_ENOSUPP);
-	check_detail("ps_path_export");
+	check_detail("the format xml has no paths, and these have: text, json, csv; ps_path_export "
+	             "writes one path as xml");
 	options.size = 3;
 	check_fails(export_none(&options, PS_FORMAT_JSON), PS_EINVAL);
 	options = options_with(PS_PATHS_NO_HEADER << 1);
@@ -67,15 +80,17 @@ START_TEST(a_full_disk_is_told)
 		ps_test_skip("there is no /dev/full here");
 		return;
 	}
+	enum ps_format format = (enum ps_format)_i;
 	run_program();
-	check_fails(ps_paths_export(regions.paths, (enum ps_format)_i, NULL, full), PS_ESYS);
-	check_detail(strerror(ENOSPC));
-	check_fails(ps_paths_export_to_fd(regions.paths, (enum ps_format)_i, NULL, fileno(full)),
-	            PS_ESYS);
-	check_fails(
-	    ps_paths_export_to_path(regions.paths, (enum ps_format)_i, NULL, "/nowhere/report"),
-	    PS_ESYS);
-	check_detail("/nowhere/report");
+	if (!has_no_paths(format)) {
+		check_fails(ps_paths_export(regions.paths, format, NULL, full), PS_ESYS);
+		check_detail(strerror(ENOSPC));
+		check_fails(ps_paths_export_to_fd(regions.paths, format, NULL, fileno(full)),
+		            PS_ESYS);
+		check_fails(ps_paths_export_to_path(regions.paths, format, NULL, "/nowhere/report"),
+		            PS_ESYS);
+		check_detail("/nowhere/report");
+	}
 	fclose(full);
 	regions_end();
 }
@@ -110,6 +125,10 @@ START_TEST(no_memory_at_any_allocation_is_an_error_and_writes_nothing)
 	int code;
 
 	run_program();
+	if (has_no_paths((enum ps_format)_i)) {
+		regions_end();
+		return;
+	}
 	options.types = PS_TYPE_BIT(PS_COMPONENT_CORE);
 	options.fields = fields;
 	options.field_count = 2;
@@ -139,8 +158,8 @@ int main(void)
 
 	tcase_add_test(tests, wrong_arguments_are_refused);
 	tcase_add_test(tests, a_report_goes_to_a_file);
-	tcase_add_loop_test(tests, a_full_disk_is_told, PS_FORMAT_TEXT, PS_FORMAT_XML);
-	tcase_add_loop_test(tests, no_memory_at_any_allocation_is_an_error_and_writes_nothing,
-	                    PS_FORMAT_TEXT, PS_FORMAT_XML);
+	tcase_add_loop_test(tests, a_full_disk_is_told, 0, scene_formats());
+	tcase_add_loop_test(tests, no_memory_at_any_allocation_is_an_error_and_writes_nothing, 0,
+	                    scene_formats());
 	return scene_run(suite);
 }
