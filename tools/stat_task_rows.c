@@ -24,6 +24,7 @@ static int rows_add(struct matrix *matrix, const struct task_row *model, const l
 	matrix->rows = grown;
 	struct task_row *row = &matrix->rows[matrix->count];
 	*row = *model;
+	row->place = matrix->count;
 	row->counts = malloc(bytes);
 	if (!row->counts)
 		return -1;
@@ -51,15 +52,28 @@ static void rows_add_counts(struct task_row *sum, const struct task_row *row, si
 		sum->counts[event] += row->counts[event];
 }
 
-/* Tasks that can't be told apart may be of any process, and stay by themselves. */
-static struct task_row *rows_find_process(struct task_row *rows, size_t count,
-                                          const struct task_row *of)
+static int rows_compare_places(const void *one, const void *other)
 {
-	for (size_t row = 0; row < count; row++) {
-		if (rows[row].pid == of->pid && !rows[row].tid == !of->tid)
-			return &rows[row];
-	}
-	return NULL;
+	size_t a = ((const struct task_row *)one)->place;
+	size_t b = ((const struct task_row *)other)->place;
+
+	return (a > b) - (a < b);
+}
+
+/* Tasks that can't be told apart may be of any process, and stay by themselves. */
+static bool rows_are_of_one_process(const struct task_row *one, const struct task_row *other)
+{
+	return one->pid == other->pid && !one->tid == !other->tid;
+}
+
+/* The rows of a process follow each other, as they did. */
+static int rows_compare_processes(const void *one, const void *other)
+{
+	const struct task_row *a = one, *b = other;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return rows_are_of_one_process(a, b) ? rows_compare_places(a, b) : a->tid ? -1 : 1;
 }
 
 void stat_matrix_sum_processes(struct matrix *matrix)
@@ -67,10 +81,12 @@ void stat_matrix_sum_processes(struct matrix *matrix)
 	size_t events = ps_eventset_event_count(matrix->model);
 	size_t kept = 0;
 
+	if (matrix->count)
+		qsort(matrix->rows, matrix->count, sizeof *matrix->rows, rows_compare_processes);
 	for (size_t index = 0; index < matrix->count; index++) {
 		struct task_row *row = &matrix->rows[index];
-		struct task_row *sum = rows_find_process(matrix->rows, kept, row);
-		if (!sum) {
+		struct task_row *sum = kept ? &matrix->rows[kept - 1] : NULL;
+		if (!sum || !rows_are_of_one_process(sum, row)) {
 			matrix->rows[kept++] = *row;
 			continue;
 		}
@@ -80,6 +96,8 @@ void stat_matrix_sum_processes(struct matrix *matrix)
 		free(row->counts);
 	}
 	matrix->count = kept;
+	if (kept)
+		qsort(matrix->rows, kept, sizeof *matrix->rows, rows_compare_places);
 	matrix->kind = MATRIX_OF_PROCESSES;
 }
 

@@ -13,6 +13,7 @@ struct task_row {
 	int cpu;
 	/* The hardware thread; of a sum the component that it is part of */
 	const struct ps_component *where;
+	size_t place;      /* in the list; of a process its first row's */
 	long long *counts; /* owned */
 };
 
