@@ -111,8 +111,8 @@ bool tool_log_has_lost_all(const struct tool_log *log);
 void tool_log_complain_missing(const struct tool_log *log);
 /* "missing", null if it can't be known; "damaged_blocks" and "end". */
 void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json);
-/* The fields missing and damaged_blocks, behind a comma. */
-#define TOOL_LOG_MISSING_COLUMNS ",missing,damaged_blocks"
+/* The same as fields, behind a comma. */
+#define TOOL_LOG_MISSING_COLUMNS ",missing,damaged_blocks,end"
 void tool_log_add_missing_csv(const struct tool_log *log, struct ps__buffer *text);
 
 /* The actions. Each returns an exit status. */

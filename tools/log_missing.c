@@ -56,20 +56,32 @@ void tool_log_complain_missing(const struct tool_log *log)
 		tool_complain("the end of '%s' is missing: the file was cut. Use the whole file",
 		              path);
 	else if (ps__log_may_lack_end(log->reader))
-		tool_complain("'%s' was not closed: its last records may be missing", path);
+		tool_complain("'%s' was not closed: its program goes on, or was killed, and its "
+		              "last records may be missing",
+		              path);
+	else if (ps_log_end(log->reader) == PS_LOG_END_OPEN)
+		tool_complain("'%s' was not closed: its program goes on, or was killed; later "
+		              "records, if any, are missing",
+		              path);
 }
 
-void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json)
+/* NULL: an older perfsage left no note of it. */
+static const char *missing_end(const struct tool_log *log)
 {
 	static const char *const ends[] = {
 	    [PS_LOG_END_CLOSED] = "closed", [PS_LOG_END_OPEN] = "open", [PS_LOG_END_CUT] = "cut"};
 
+	return ends[ps_log_end(log->reader)];
+}
+
+void tool_log_add_missing_json(const struct tool_log *log, struct ps__json *json)
+{
 	if (is_known(log->reader))
 		ps__json_add_unsigned(json, "missing", add_up(log->reader).missing);
 	else
 		ps__json_add_null(json, "missing");
 	ps__json_add_unsigned(json, "damaged_blocks", ps_log_damaged_blocks(log->reader));
-	ps__json_add_string(json, "end", ends[ps_log_end(log->reader)]);
+	ps__json_add_string(json, "end", missing_end(log));
 }
 
 void tool_log_add_missing_csv(const struct tool_log *log, struct ps__buffer *text)
@@ -78,5 +90,6 @@ void tool_log_add_missing_csv(const struct tool_log *log, struct ps__buffer *tex
 		ps__buffer_add(text, ",%" PRIu64, add_up(log->reader).missing);
 	else
 		ps__buffer_add(text, ",");
-	ps__buffer_add(text, ",%zu", ps_log_damaged_blocks(log->reader));
+	const char *end = missing_end(log);
+	ps__buffer_add(text, ",%zu,%s", ps_log_damaged_blocks(log->reader), end ? end : "");
 }

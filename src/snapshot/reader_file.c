@@ -256,24 +256,25 @@ static enum ps_log_end find_end(struct ps_log_reader *reader, const struct ps__l
 	return is_closed ? PS_LOG_END_CLOSED : PS_LOG_END_OPEN;
 }
 
-/* More records may come into a stream's last block. So it is after a kill, too. */
-static bool has_open_block(const struct ps_log_reader *reader)
+/* More records may come into each stream's last block. So it is after a kill, too. Behind a last
+ * block that is full there may have been another one. */
+static bool are_last_blocks_open(const struct ps_log_reader *reader)
 {
 	for (size_t index = 0; index < reader->entry_count; index++) {
 		const struct ps__log_entry *entry = &reader->entries[index];
-		if (entry->block.records == PS__LOG_OPEN &&
+		if (entry->block.records != PS__LOG_OPEN &&
 		    (index + 1 == reader->entry_count ||
 		     entry[1].block.stream != entry->block.stream))
-			return true;
+			return false;
 	}
-	return false;
+	return reader->entry_count > 0;
 }
 
 bool ps__log_may_lack_end(const struct ps_log_reader *reader)
 {
 	return reader->end == PS_LOG_END_CUT ||
 	       (reader->end == PS_LOG_END_OPEN &&
-	        (reader->ends_in_block || !has_open_block(reader)));
+	        (reader->ends_in_block || !are_last_blocks_open(reader)));
 }
 
 /* A ring drops blocks, so a number that isn't there is no damage. */

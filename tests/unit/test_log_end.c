@@ -165,6 +165,34 @@ START_TEST(a_log_that_was_not_closed_may_have_been_cut)
 }
 END_TEST
 
+START_TEST(each_stream_of_a_log_that_was_not_closed_must_have_its_last_block)
+{
+	struct ps_eventset *sets[] = {scene_started(EVENT, "minor-faults", NULL),
+	                              scene_started(EVENT, "minor-faults", NULL)};
+	struct ps_log *log = log_of(NULL);
+	struct ps_log_stream *idle = log_stream(log, sets[0]), *busy = log_stream(log, sets[1]);
+	static char last[BLOCK];
+
+	log_record(idle, 1);
+	fill_blocks(busy, 2);
+	check_end(PS_LOG_END_OPEN, false);
+	/* The block that the busy one writes is the last of the file. */
+	off_t whole = log_size();
+	int fd = open(log_path, O_RDONLY);
+	ck_assert_int_eq(pread(fd, last, BLOCK, whole - BLOCK), BLOCK);
+	close(fd);
+	ck_assert_int_eq(truncate(log_path, whole - BLOCK), 0);
+	check_end(PS_LOG_END_OPEN, true);
+	change_bytes(whole - BLOCK, last, BLOCK);
+	check_end(PS_LOG_END_OPEN, false);
+	ps_log_stream_destroy(idle);
+	ps_log_stream_destroy(busy);
+	ps_log_destroy(log);
+	ps_eventset_destroy(sets[0]);
+	ps_eventset_destroy(sets[1]);
+}
+END_TEST
+
 START_TEST(a_child_does_not_close_its_parents_log)
 {
 	struct ps_log *log = log_of(NULL);
@@ -228,6 +256,7 @@ int main(void)
 	tcase_add_test(tests, a_ring_that_is_cut_is_noticed);
 	tcase_add_test(tests, nothing_is_claimed_of_an_older_log);
 	tcase_add_test(tests, a_log_that_was_not_closed_may_have_been_cut);
+	tcase_add_test(tests, each_stream_of_a_log_that_was_not_closed_must_have_its_last_block);
 	tcase_add_test(tests, a_child_does_not_close_its_parents_log);
 	tcase_add_test(tests, a_limit_of_file_sizes_leaves_it_open);
 	tcase_add_loop_test(tests, damage_is_counted_before_a_good_block, 0, BLOCKS + 1);
