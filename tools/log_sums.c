@@ -2,6 +2,7 @@
 /* Collects the numbers of a log's intervals, by group, component and event. */
 #include "tools/log_sums.h"
 
+#include "base/hash.h"
 #include "base/os.h"
 #include "base/vector.h"
 #include "store/attrmap.h"
@@ -13,6 +14,7 @@
 
 /* A field with more values is no kind of work but a measure: --where chooses ranges of it. */
 #define MOST_GROUPS 10000
+#define PLACES      32768u /* a power of two, of which most stay empty */
 
 static int complain_memory(void)
 {
@@ -104,6 +106,9 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 	struct choice choice = {all, &log->options};
 
 	*all = (struct tool_log_groups){.event_count = log->events.count};
+	all->places = ps__os_calloc(PLACES, sizeof *all->places);
+	if (!all->places)
+		return complain_memory();
 	if (!log->options.by) {
 		all->components = ps__os_calloc(1, sizeof *all->components);
 		all->component_count = 1;
@@ -116,12 +121,23 @@ int tool_log_groups_create(struct tool_log_groups *all, const struct tool_log *l
 	           : (tool_complain("the machine of the log has no component of that type"), -1);
 }
 
+/* Where the group stands, or is to stand. */
+static uint32_t *find_place(const struct tool_log_groups *all, const char *text)
+{
+	uint64_t hash = ps__hash_of(text);
+	size_t place = (size_t)(hash ^ hash >> 32) % PLACES;
+
+	while (all->places[place] && strcmp(all->groups[all->places[place] - 1].text, text) != 0)
+		place = (place + 1) % PLACES;
+	return &all->places[place];
+}
+
 static struct tool_log_group *find_group(struct tool_log_groups *all, const char *text)
 {
-	for (size_t index = 0; index < all->count; index++) {
-		if (strcmp(all->groups[index].text, text) == 0)
-			return &all->groups[index];
-	}
+	uint32_t *place = find_place(all, text);
+
+	if (*place)
+		return &all->groups[*place - 1];
 	if (all->count == MOST_GROUPS) {
 		tool_complain("the field of --group has more than %d values", MOST_GROUPS);
 		return NULL;
@@ -138,6 +154,7 @@ static struct tool_log_group *find_group(struct tool_log_groups *all, const char
 		return NULL;
 	}
 	struct tool_log_group *group = &groups[all->count++];
+	*place = (uint32_t)all->count;
 	snprintf(group->text, sizeof group->text, "%s", text);
 	group->sums = sums;
 	return group;
@@ -231,5 +248,6 @@ void tool_log_groups_clear(struct tool_log_groups *all)
 		ps__os_free(all->groups[group].time.numbers);
 	}
 	ps__os_free(all->groups);
+	ps__os_free(all->places);
 	ps__os_free(all->components);
 }

@@ -41,6 +41,7 @@ struct tool_log_group {
 struct tool_log_groups {
 	struct tool_log_group *groups;
 	size_t count, room;
+	uint32_t *places; /* by the hash of a group's text: its index plus 1; 0: none */
 	struct ps_component **components; /* NULL alone: all */
 	size_t component_count, component_room;
 	size_t event_count;
