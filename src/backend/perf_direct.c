@@ -40,8 +40,8 @@ __attribute__((cold)) int ps__perf_fail_read(struct ps__perf *perf, const struct
 }
 
 /* A group in the error state gives nothing. */
-__attribute__((cold, noinline)) int ps__perf_refuse_direct(struct ps__perf *perf, size_t instance,
-                                                           ssize_t length)
+static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, size_t instance,
+                                                         ssize_t length)
 {
 	if (length < 0)
 		return ps__perf_fail_read(perf, &perf->instances[instance].groups[0]);
@@ -49,7 +49,33 @@ __attribute__((cold, noinline)) int ps__perf_refuse_direct(struct ps__perf *perf
 	                                                             : PS__NOT_DIRECT;
 }
 
+static int check_direct(struct ps__perf *perf, size_t instance, const uint64_t *totals,
+                        ssize_t length)
+{
+	if (__builtin_expect(
+		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
+		return PS_OK;
+	return refuse_direct(perf, instance, length);
+}
+
+__attribute__((cold, noinline)) int ps__perf_reread_direct(struct ps__perf *perf, size_t instance,
+                                                           uint64_t *totals, long length)
+{
+	if (length < 0) {
+		ps__os_fail_call(length);
+		length = ps__os_read_again(perf->instances[instance].direct_fd, totals - 1,
+		                           perf->direct_bytes);
+	}
+	return check_direct(perf, instance, totals, length);
+}
+
 PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
-	return ps__perf_read_in_place(backend, instance, totals);
+	struct ps__perf *perf = (struct ps__perf *)backend;
+	int fd = perf->instances[instance].direct_fd;
+
+	if (__builtin_expect(fd < 0, 0))
+		return PS__NOT_DIRECT;
+	return check_direct(perf, instance, totals,
+	                    ps__os_read_retried(fd, totals - 1, perf->direct_bytes));
 }

@@ -6,8 +6,6 @@
 #ifndef PS_BASE_OS_H
 #define PS_BASE_OS_H
 
-#include "arch/arch.h"
-
 #include <errno.h>
 #include <perfsage/hooks.h>
 #include <stdbool.h>
@@ -102,19 +100,6 @@ ssize_t ps__os_real_read(int fd, void *buffer, size_t size_bytes);
 /* -1, with errno set from what ps__arch_read returned. */
 ssize_t ps__os_fail_call(long result) __attribute__((cold));
 
-/*
- * read of the table. The real one is no call: what a processor has noted of the
- * functions to return to is the kernel's behind a system call, so each return
- * costs a wrong prediction (8 ns, Zen).
- */
-static inline ssize_t ps__os_read(int fd, void *buffer, size_t size_bytes)
-{
-	if (__builtin_expect(ps__os.read != ps__os_real_read, 0))
-		return ps__os.read(fd, buffer, size_bytes);
-	long result = ps__arch_read(fd, buffer, size_bytes);
-	return __builtin_expect(result >= 0, 1) ? result : ps__os_fail_call(result);
-}
-
 /* What ps__os_read_retried does when read(2) failed, with errno set. */
 ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes);
 
@@ -126,7 +111,7 @@ ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes);
  */
 static inline ssize_t ps__os_read_retried(int fd, void *buffer, size_t size_bytes)
 {
-	ssize_t length = ps__os_read(fd, buffer, size_bytes);
+	ssize_t length = ps__os.read(fd, buffer, size_bytes);
 
 	return __builtin_expect(length < 0, 0) ? ps__os_read_again(fd, buffer, size_bytes) : length;
 }

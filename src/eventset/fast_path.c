@@ -293,8 +293,6 @@ PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t
 		return ps__set_read_slowly(set, root, timestamp, thread);
 	if (!PS__LIKELY(root))
 		return ps__set_read_slowly(set, root, timestamp, thread);
-	if (!PS__LIKELY(set->fast_path.root == root))
-		return ps__set_read_slowly(set, root, timestamp, thread);
 	return read_counts(set, root, timestamp, thread);
 }
 
@@ -304,8 +302,6 @@ PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_
 	if (!PS__LIKELY(set))
 		return ps__set_accum_slowly(set, root, timestamp, thread);
 	if (!PS__LIKELY(root))
-		return ps__set_accum_slowly(set, root, timestamp, thread);
-	if (!PS__LIKELY(set->fast_path.root == root))
 		return ps__set_accum_slowly(set, root, timestamp, thread);
 	return read_accumulated(set, root, timestamp, thread);
 }
