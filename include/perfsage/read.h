@@ -202,7 +202,7 @@ PS_PUBLIC int ps_eventset_values(const struct ps_eventset *set, uint64_t timesta
  *
  * Errors, besides those of ps_eventset_values:
  *   PS_ENOSUPP - an event has no plain count: the detail names it, and its
- *       status
+ *       status; or it happens in the kernel, in a PAPI set of user space alone
  *
  * Threads as for ps_eventset_values; twice its cost.
  */

@@ -132,6 +132,24 @@ static size_t values_count_plain(const struct values *from, struct ps_value *oth
 	return index;
 }
 
+/* Only PAPI keeps an event in a set that excludes the kernel, where the event happens. */
+static int values_fail_other(const struct ps__event *event, const struct ps_value *value)
+{
+	if (event->user_only && event->kernel_side)
+		return ps__fail(PS_ENOSUPP,
+		                "'%s' happens in the kernel, and PAPI counts it in user space "
+		                "alone, so PAPI's 0 is no count: call "
+		                "PAPI_set_domain(PAPI_DOM_ALL) before PAPI_create_eventset, or "
+		                "add the event with the modifier :k=1",
+		                event->name);
+	return ps__fail(PS_ENOSUPP,
+	                "'%s' is no plain count here (%s): ps_eventset_values gives what is known "
+	                "of it",
+	                event->name,
+	                value->flags & PS_VALUE_SATURATED ? "beyond 64 bits"
+	                                                  : ps_status_name(value->status));
+}
+
 int ps_eventset_counts(const struct ps_eventset *set, uint64_t timestamp, long long *counts,
                        size_t count)
 {
@@ -153,12 +171,6 @@ int ps_eventset_counts(const struct ps_eventset *set, uint64_t timestamp, long l
 	} while (ps__recording_read_retry(from.recording, sequence));
 	if (plain == set->events.count)
 		return PS_OK;
-	return values_is_count(&value)
-	           ? values_fail_none(timestamp)
-	           : ps__fail(PS_ENOSUPP,
-	                      "'%s' is no plain count here (%s): ps_eventset_values gives what is "
-	                      "known of it",
-	                      set->events.list[plain].name,
-	                      value.flags & PS_VALUE_SATURATED ? "beyond 64 bits"
-	                                                       : ps_status_name(value.status));
+	return values_is_count(&value) ? values_fail_none(timestamp)
+	                               : values_fail_other(&set->events.list[plain], &value);
 }

@@ -50,6 +50,34 @@ START_TEST(an_event_of_the_kernel_is_not_supported_in_user_space_alone_and_no_0)
 }
 END_TEST
 
+/* Wraps the event, counts, and asks for the plain count. */
+static void check_counts_name_the_remedy(const char *event, int domain)
+{
+	int papi = fake_papi_create(EVENT, event, NULL);
+	long long counts[2] = {4711, 4711};
+	struct ps_eventset *set;
+
+	fake_set_affinity("0");
+	fake_papi.sets[papi].options[PS__PAPI_OPTION_DOMAIN] = domain;
+	set = papi_scene_wrap(papi);
+	check_ok(ps_start(set));
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_fails(ps_eventset_counts(set, 0, counts, 2), PS_ENOSUPP);
+	check_detail(event);
+	check_detail("user space");
+	check_detail("PAPI_set_domain(PAPI_DOM_ALL) before PAPI_create_eventset");
+	check_detail(":k=1");
+	ck_assert_int_eq(counts[0], 4711);
+	papi_scene_destroy(set);
+}
+
+START_TEST(the_counts_of_a_kernels_event_in_user_space_are_refused_with_the_remedy)
+{
+	check_counts_name_the_remedy("perf::CONTEXT-SWITCHES", PS__PAPI_DOM_USER);
+	check_counts_name_the_remedy("perf::CS:k=0", PS__PAPI_DOM_USER | PS__PAPI_DOM_KERNEL);
+}
+END_TEST
+
 START_TEST(the_kernels_modifier_in_a_name_outdoes_the_domain)
 {
 	check_wrapped("perf::CS:k=1", PS__PAPI_DOM_USER, PS_STATUS_COUNTED, 0);
@@ -87,6 +115,8 @@ int main(void)
 	tcase_add_loop_test(tests,
 	                    an_event_of_the_kernel_is_not_supported_in_user_space_alone_and_no_0, 0,
 	                    sizeof of_kernel / sizeof *of_kernel);
+	tcase_add_test(tests,
+	               the_counts_of_a_kernels_event_in_user_space_are_refused_with_the_remedy);
 	tcase_add_test(tests, the_kernels_modifier_in_a_name_outdoes_the_domain);
 	tcase_add_test(tests, the_clocks_of_the_kernel_count_nanoseconds_though_papi_names_no_unit);
 	return scene_run(suite);
