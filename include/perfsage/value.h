@@ -18,8 +18,9 @@ enum ps_status {
 	PS_STATUS_SCALED,
 	/* Enabled, but never on the hardware: the value is unknown, not 0 */
 	PS_STATUS_NEVER_SCHEDULED,
-	PS_STATUS_NOT_SUPPORTED, /* this machine, core kind or user can't count it: unknown */
-	PS_STATUS_INCOMPLETE     /* a lower bound: see ps_eventset_uncounted */
+	/* Not by this machine, kind of core, permission or a PAPI set's domain: unknown */
+	PS_STATUS_NOT_SUPPORTED,
+	PS_STATUS_INCOMPLETE /* a lower bound: see ps_eventset_uncounted */
 };
 
 /** How the hardware thread of a part is known, from the most certain down. */

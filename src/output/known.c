@@ -37,7 +37,7 @@ static const struct word statuses[] = {
     {1u << PS_STATUS_NEVER_SCHEDULED, "never",
      "the counter never got on the hardware: the count is unknown, not 0"},
     {1u << PS_STATUS_NOT_SUPPORTED, "n/s",
-     "not supported: this machine, core or permission can't count it: unknown, not 0"},
+     "not supported by this machine, core, permission or PAPI domain: unknown, not 0"},
     {1u << PS_STATUS_INCOMPLETE, ">=",
      "the least that it can be: a program began that the kernel does not count (set-user-ID, "
      "unreadable), or a task left the control group"},
