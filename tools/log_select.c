@@ -224,9 +224,9 @@ static struct ps__look find_look(const struct tool_log *log, size_t event)
 			continue;
 		const struct ps__column *column =
 		    &log->reader->sources[stream].recording->column[at];
-		return (struct ps__look){column->unit, column->scale, false};
+		return (struct ps__look){.unit = column->unit, .scale = column->scale};
 	}
-	return (struct ps__look){"", 1, false};
+	return (struct ps__look){.unit = "", .scale = 1};
 }
 
 static int allocate(struct tool_log *log)

@@ -98,7 +98,9 @@ static int heat_add_value(struct heat *heat, struct ps__note *note, size_t row, 
 	const struct ps__table *table = &heat->report->table;
 	const struct ps__table_column *column = &table->columns[event];
 	const struct ps__cell *cell = ps__table_cell(table, row, event);
-	struct ps__look look = {.unit = column->unit, .scale = column->scale};
+	struct ps__look look = {.unit = column->unit,
+	                        .scale = column->scale,
+	                        .is_share = ps__table_is_share(table, row, event)};
 	struct ps__known known = {0};
 
 	if (!cell->parts)
@@ -119,7 +121,10 @@ static int heat_add_value(struct heat *heat, struct ps__note *note, size_t row, 
 static int heat_add_metric(struct heat *heat, struct ps__note *note, size_t row, size_t index)
 {
 	const struct ps__table_metric *metric = &heat->report->table.metrics[index];
-	struct ps__look look = {.unit = metric->ask.metric->unit, .scale = 1};
+	struct ps__look look = {.unit = metric->ask.metric->unit,
+	                        .scale = 1,
+	                        .is_share =
+	                            ps__table_metric_is_share(&heat->report->table, row, index)};
 	struct ps_metric_value value;
 
 	if (!ps__table_metric(&heat->report->table, row, index, &value))

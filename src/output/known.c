@@ -25,7 +25,7 @@ static const struct word attributions[] = {
     {1u << PS_ATTRIBUTION_PINNED, "pinned", "the task could run on this hardware thread only"},
     {1u << PS_ATTRIBUTION_ATTACHED, "attached", "counted on this CPU, whatever ran there"},
     {1u << PS_ATTRIBUTION_MIXED, "mixed",
-     "the split by hardware thread is an estimate: by time, or as groups took turns on each; a sum "
+     "an estimate (~) for each hardware thread: by time, or as groups took turns there; a total "
      "without ~ was counted"},
     {1u << PS_ATTRIBUTION_LAST_CPU, "last-cpu",
      "all since the previous reading went to the CPU seen at the reading; the task may have moved"},
@@ -177,11 +177,11 @@ const char *ps__known_mark(enum ps_status status, uint32_t all, const struct ps_
 }
 
 /* The least that it can be may be an estimate, too. */
-static const char *known_prefix_of(const struct ps_value *value)
+static const char *known_prefix_of(const struct ps_value *value, const struct ps__look *look)
 {
 	if (value->status == PS_STATUS_INCOMPLETE)
-		return value->running_ns < value->enabled_ns ? ">=~" : ">=";
-	return value->status == PS_STATUS_SCALED ? "~" : "";
+		return value->running_ns < value->enabled_ns || look->is_share ? ">=~" : ">=";
+	return value->status == PS_STATUS_SCALED || look->is_share ? "~" : "";
 }
 
 void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value,
@@ -189,7 +189,7 @@ void ps__known_add_value(struct ps__buffer *buffer, const struct ps_value *value
 {
 	if (known_add_unknown(buffer, value->status))
 		return;
-	ps__buffer_add(buffer, "%s", known_prefix_of(value));
+	ps__buffer_add(buffer, "%s", known_prefix_of(value, look));
 	if (value->flags & PS_VALUE_SATURATED)
 		ps__buffer_add(buffer, value->value < 0 ? "<" : ">");
 	if (look->si || look->scale != 1)
@@ -204,7 +204,7 @@ void ps__known_add_mean(struct ps__buffer *buffer, const struct ps_value *value,
 {
 	if (known_add_unknown(buffer, value->status))
 		return;
-	ps__buffer_add(buffer, "%s", known_prefix_of(value));
+	ps__buffer_add(buffer, "%s", known_prefix_of(value, look));
 	if (!look->si && look->scale == 1)
 		ps__number_add_fixed(buffer, mean, 0);
 	else
@@ -217,7 +217,8 @@ void ps__known_add_metric(struct ps__buffer *buffer, const struct ps_metric_valu
 {
 	if (known_add_unknown(buffer, value->status) || isnan(value->value))
 		return;
-	ps__buffer_add(buffer, "%s", value->status == PS_STATUS_SCALED ? "~" : "");
+	ps__buffer_add(buffer, "%s",
+	               value->status == PS_STATUS_SCALED || look->is_share ? "~" : "");
 	struct ps__look small = {
 	    .unit = look->unit, .scale = 1, .si = look->si && fabs(value->value) >= 1000};
 	known_add_number(buffer, value->value, &small);

@@ -28,7 +28,8 @@ void ps__known_add_words(struct ps__buffer *buffer, const struct ps__known *know
 struct ps__look {
 	const char *unit; /* count * scale is in unit; "" for a plain count */
 	double scale;
-	bool si; /* four digits and a prefix */
+	bool si;       /* four digits and a prefix */
+	bool is_share; /* an estimate, though the sum was counted: ps__table_is_share */
 };
 
 /* The value in a table's cell: "42", "~42" for an estimate, "never", "n/s";

@@ -93,6 +93,11 @@ int ps__table_add_rows(struct ps__table *table, struct ps_component *root, size_
 /* Sums up the columns, whose cells have the parts of Threads. */
 void ps__table_finish(struct ps__table *table);
 
+/* Is this count an estimate because the counts of hardware threads are? The total of the whole
+ * Machine was counted. The same for what a metric is made of. */
+bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column);
+bool ps__table_metric_is_share(const struct ps__table *table, size_t row, size_t metric);
+
 /* A metric in a row; false if what it needs wasn't counted there. NaN if it's
  * unknown. */
 bool ps__table_metric(const struct ps__table *table, size_t row, size_t metric,

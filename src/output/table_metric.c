@@ -108,6 +108,17 @@ static bool table_metric_is_absent(const struct ps__table *table, size_t row,
 	return true;
 }
 
+bool ps__table_metric_is_share(const struct ps__table *table, size_t row, size_t index)
+{
+	const struct ps__table_metric *metric = &table->metrics[index];
+
+	for (size_t operand = 0; operand < metric->ask.metric->count; operand++) {
+		if (ps__table_is_share(table, row, metric->operands[operand]))
+			return true;
+	}
+	return false;
+}
+
 bool ps__table_metric(const struct ps__table *table, size_t row, size_t index,
                       struct ps_metric_value *out)
 {

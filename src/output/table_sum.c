@@ -49,6 +49,31 @@ static bool table_knows_where(const struct ps__cell *sum)
 	        sum->value.attribution == PS_ATTRIBUTION_PINNED);
 }
 
+/* All of the tree's hardware threads are below it, and nothing was counted elsewhere. */
+static bool table_has_all(const struct ps__table *table, size_t row, size_t column)
+{
+	const struct ps_component *component = table->rows[row].component;
+	const struct ps_topology *topology = table->topology;
+	size_t last = table->row_count - 1;
+
+	if (component == topology->root)
+		return true;
+	/* Below another first row the tree's unknown Thread is not in the table. */
+	if (component->type == PS_COMPONENT_THREAD || table->rows[0].component != topology->root)
+		return false;
+	bool has_unknown = table->rows[last].component == topology->unknown &&
+	                   ps__table_cell(table, last, column)->parts > 0;
+	return component->thread_count == topology->thread_count && !has_unknown;
+}
+
+bool ps__table_is_share(const struct ps__table *table, size_t row, size_t column)
+{
+	const struct ps__cell *cell = ps__table_cell(table, row, column);
+
+	return cell->parts > 0 && cell->value.attribution == PS_ATTRIBUTION_MIXED &&
+	       !table_has_all(table, row, column);
+}
+
 /* What was counted has never been in the components without a part: their count is 0. */
 static void table_fill_absent(struct ps__table *table, size_t column)
 {

@@ -133,6 +133,7 @@ static void text_set_event(struct ps__text *text, size_t line, size_t event)
 	const struct ps__cell *cell = ps__table_cell(&text->table, about->row, event);
 	struct ps__look look = text_look(text, column->unit, column->scale);
 
+	look.is_share = ps__table_is_share(&text->table, about->row, event);
 	if (!text_has_event(text, event))
 		return;
 	if (!cell->parts) {
@@ -187,6 +188,8 @@ static void text_set_metric(struct ps__text *text, size_t line, size_t metric)
 
 	if (!text_find_metric(text, line, metric, &least, &most))
 		return;
+	look.is_share =
+	    ps__table_metric_is_share(&text->table, text->lines.lines[line].row, metric);
 	ps__known_note_metric(&text->known, &least);
 	ps__known_note_metric(&text->known, &most);
 	ps__buffer_restart(&text->cell);

@@ -64,10 +64,12 @@ static void text_thread_add_part(struct ps__buffer *buffer, const struct ps_valu
 {
 	struct ps__known known = {0};
 	struct ps__buffer cell = {0};
+	struct ps__look look_of_part = *look;
 
+	look_of_part.is_share = value->attribution == PS_ATTRIBUTION_MIXED;
 	ps__known_note(&known, value);
 	ps__known_note(all, value);
-	ps__known_add_value(&cell, value, look);
+	ps__known_add_value(&cell, value, &look_of_part);
 	ps__buffer_add(buffer, "    %20" PRIu64 "  %20s%s  ", value->timestamp,
 	               cell.failed ? "" : cell.text,
 	               ps__known_is_user_only(value->status, value->flags) ? "" : " ");

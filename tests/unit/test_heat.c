@@ -4,6 +4,7 @@
  * synthetic machine with two packages and on this one. And what is taken over from the file that a
  * topology came from.
  */
+#include "eventset/eventset.h"
 #include "output/colour.h"
 #include "support/fixture.h"
 
@@ -381,6 +382,27 @@ START_TEST(what_is_not_known_has_a_remark_and_no_colour)
 }
 END_TEST
 
+START_TEST(estimates_of_parts_have_their_sign_and_the_total_has_none)
+{
+	struct ps_eventset *set = scene_set("page-faults", NULL);
+
+	set->attribution.cannot_split = true;
+	fake_set_clock(1000000000, 0);
+	check_ok(ps_start(set));
+	fake_set_clock(1000000300, 0);
+	fake_set_cpu(2);
+	fake_set_clock(1000001000, 0);
+	fake_advance(PAGE_FAULTS, 10);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	char *xml = heat_xml(NULL);
+	ck_assert_uint_eq(count_of(xml, "\"~3 (mixed)"), 3);
+	ck_assert_uint_eq(count_of(xml, "\"~7 (mixed)"), 3);
+	ck_assert_uint_eq(count_of(xml, "\"10 (mixed)"), 2); /* Machine, and its memory */
+	free(xml);
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 START_TEST(part_of_the_machine_and_unknown_cpus)
 {
 	struct ps_eventset *set = scene_set("page-faults", NULL);
@@ -416,6 +438,7 @@ int main(void)
 	tcase_add_test(tests, the_users_own_style_stays_where_nothing_was_counted);
 	tcase_add_test(tests, without_counts_nothing_has_a_colour);
 	tcase_add_test(tests, what_is_not_known_has_a_remark_and_no_colour);
+	tcase_add_test(tests, estimates_of_parts_have_their_sign_and_the_total_has_none);
 	tcase_add_test(tests, part_of_the_machine_and_unknown_cpus);
 	return scene_run(suite);
 }

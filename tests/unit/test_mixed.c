@@ -4,6 +4,8 @@
  * switches tell. The clock stands still but where a test moves it.
  */
 #include "eventset/eventset.h"
+#include "support/fixture.h"
+#include "support/golden.h"
 #include "support/scene.h"
 
 #include <errno.h>
@@ -358,6 +360,69 @@ START_TEST(a_stop_and_a_store_keep_the_times)
 }
 END_TEST
 
+static void check_printed(struct ps_component *root, const char *golden)
+{
+	static const char *const metrics[] = {"page-fault-rate"};
+	struct ps_print_options options = {
+	    .size = sizeof options, .flags = PS_PRINT_RAW, .metrics = metrics, .metric_count = 1};
+	FILE *stream = golden_open();
+
+	check_ok(ps_print_with(root, &options, stream));
+	golden_check(stream, golden);
+}
+
+/* No text shows them as if counted: neither the parts, nor sums of some, nor what is made of
+ * them. The total of all was counted. */
+START_TEST(parts_and_sums_of_some_are_marked_as_estimates_and_the_total_is_not)
+{
+	struct ps_eventset *set = scene_set(EVENT, "task-clock", NULL);
+	FILE *stream = golden_open();
+
+	set->attribution.cannot_split = true;
+	pass(0);
+	check_ok(ps_start(set));
+	pass(300 * US);
+	fake_set_cpu(2);
+	pass(600 * US);
+	fake_set_cpu(1);
+	pass(100 * US);
+	fake_advance(PAGE_FAULTS, 1000);
+	fake_advance(TASK_CLOCK, 1000 * US);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_printed(scene.root, "mixed");
+	check_printed(ps_component_find(scene.root, PS_COMPONENT_PACKAGE, 0), "mixed_package");
+	check_ok(ps_thread_print(ps_topology_thread(scene.topology, 2), stream));
+	golden_check(stream, "mixed_thread");
+	ps_eventset_destroy(set);
+}
+END_TEST
+
+/* Then the package has all hardware threads of the tree. */
+START_TEST(the_only_package_has_the_total_unless_some_was_elsewhere)
+{
+	struct ps_eventset *set;
+
+	ps_topology_destroy(scene.topology);
+	scene.topology = fixture_synthetic("pack:1 [numa] core:2 pu:2");
+	scene.root = ps_topology_root(scene.topology);
+	set = started();
+	pass(300 * US);
+	fake_set_cpu(2);
+	pass(700 * US);
+	fake_advance(PAGE_FAULTS, 1000);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_printed(scene.root, "mixed_only_package");
+	check_ok(ps_start(set));
+	pass(300 * US);
+	fake_set_cpu(77);
+	pass(700 * US);
+	fake_advance(PAGE_FAULTS, 1000);
+	check_ok(ps_stop(set, scene.root, NULL, NULL));
+	check_printed(scene.root, "mixed_unknown");
+	ps_eventset_destroy(set);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("mixed");
@@ -375,5 +440,7 @@ int main(void)
 	tcase_add_test(tests, what_was_asked_for_is_kept_and_exact_is_refused);
 	tcase_add_test(tests, without_a_ring_it_is_last_cpu_and_says_why);
 	tcase_add_test(tests, a_stop_and_a_store_keep_the_times);
+	tcase_add_test(tests, parts_and_sums_of_some_are_marked_as_estimates_and_the_total_is_not);
+	tcase_add_test(tests, the_only_package_has_the_total_unless_some_was_elsewhere);
 	return scene_run(suite);
 }
