@@ -31,7 +31,7 @@ size_t ps__lines_only_below(const struct ps__lines *lines, const struct ps__tabl
 	size_t only = PS__LINES_NONE;
 
 	for (size_t below = row + 1; below < lines->end[row]; below = lines->end[below]) {
-		if (ps__lines_is_beside(table, below))
+		if (lines->layout != PS__LAYOUT_TYPES && ps__lines_is_beside(table, below))
 			continue;
 		if (only != PS__LINES_NONE)
 			return PS__LINES_NONE;
@@ -44,8 +44,8 @@ size_t ps__lines_only_below(const struct ps__lines *lines, const struct ps__tabl
 static size_t lines_next_in_chain(const struct ps__lines *lines, const struct ps__table *table,
                                   size_t row)
 {
-	size_t only = lines->layout == PS__LAYOUT_TREE ? ps__lines_only_below(lines, table, row)
-	                                               : PS__LINES_NONE;
+	bool has_chains = lines->layout == PS__LAYOUT_TREE || lines->layout == PS__LAYOUT_TYPES;
+	size_t only = has_chains ? ps__lines_only_below(lines, table, row) : PS__LINES_NONE;
 
 	return only != PS__LINES_NONE && lines_have_same_counts(table, row, only) ? only
 	                                                                          : PS__LINES_NONE;
@@ -94,7 +94,7 @@ static void lines_find_ends(struct ps__lines *lines, const struct ps__table *tab
 
 int ps__lines_create(struct ps__lines *lines, const struct ps__table *table, enum ps__layout layout)
 {
-	bool may_fold = layout == PS__LAYOUT_LIST || layout == PS__LAYOUT_TREE;
+	bool may_fold = layout >= PS__LAYOUT_LIST;
 
 	*lines = (struct ps__lines){.layout = layout};
 	lines->lines = ps__os_calloc(table->row_count, sizeof *lines->lines);

@@ -15,7 +15,8 @@ enum ps__layout {
 	PS__LAYOUT_ALIKE, /* the same with chains; like rows share a line if there are many */
 	PS__LAYOUT_EACH,  /* a line for each row, the first row last */
 	PS__LAYOUT_LIST,  /* no chains; like hardware threads share a line if there are many */
-	PS__LAYOUT_TREE   /* the same with chains */
+	PS__LAYOUT_TREE,  /* the same with chains; memory is named beside the component above it */
+	PS__LAYOUT_TYPES  /* the same of chosen types, which may lack that one: memory has lines */
 };
 
 struct ps__line {

@@ -125,6 +125,18 @@ static size_t fold_list_threads(struct ps__lines *lines, const struct ps__table 
 	return count;
 }
 
+/* Memory that no label names has its lines, as if nothing was folded. */
+static void fold_add_memory(struct ps__lines *lines, const struct ps__table *table, size_t row,
+                            int depth)
+{
+	if (lines->layout == PS__LAYOUT_TREE)
+		return;
+	for (size_t below = row + 1; below < lines->end[row]; below++) {
+		if (table->rows[below].component->type == PS_COMPONENT_NUMA)
+			ps__lines_add(lines, below, depth);
+	}
+}
+
 /* A line for each kind of count, in the order of their first hardware threads. */
 static void fold_add(struct ps__lines *lines, const struct ps__table *table, size_t count,
                      int depth)
@@ -151,6 +163,7 @@ bool ps__lines_fold(struct ps__lines *lines, const struct ps__table *table, size
 
 	if (count < LEAST_ALIKE || fold_would_hide(lines, table, row))
 		return false;
+	fold_add_memory(lines, table, row, depth);
 	fold_add(lines, table, count, depth);
 	if (lines->count - first_line > count / 2) {
 		fold_undo(lines, first_line, row);

@@ -114,7 +114,9 @@ static enum ps__layout text_layout(const struct ps__text *text, bool has_counts)
 		                                                      : PS__LAYOUT_ALIKE;
 	if (is_each)
 		return PS__LAYOUT_EACH;
-	return text->options.flags & PS_PRINT_FLAT ? PS__LAYOUT_LIST : PS__LAYOUT_TREE;
+	if (text->options.flags & PS_PRINT_FLAT)
+		return PS__LAYOUT_LIST;
+	return text->options.types ? PS__LAYOUT_TYPES : PS__LAYOUT_TREE;
 }
 
 static int text_add(struct ps__text *text)

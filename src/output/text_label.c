@@ -64,7 +64,8 @@ static void label_add_names(struct ps__buffer *buffer, const struct label_chain 
 	}
 }
 
-/* As many names as there is room for; the first and the last in any case. */
+/* As many names as there is room for; the first and the last in any case. Chosen types have all
+ * their names. */
 static void label_add_chain(struct ps__text *text, const struct ps__line *line, bool details)
 {
 	struct label_chain chain = {0};
@@ -73,7 +74,8 @@ static void label_add_chain(struct ps__text *text, const struct ps__line *line, 
 
 	label_find_chain(text, line, &chain);
 	label_add_names(&names, &chain, without, details);
-	while (names.length > ps__label_width(text->options.width) && without + 2 < chain.count) {
+	while (text->lines.layout != PS__LAYOUT_TYPES &&
+	       names.length > ps__label_width(text->options.width) && without + 2 < chain.count) {
 		ps__buffer_restart(&names);
 		label_add_names(&names, &chain, ++without, details);
 	}

@@ -268,6 +268,74 @@ START_TEST(a_list_is_folded_too)
 }
 END_TEST
 
+static char *printed_types(unsigned types, unsigned flags)
+{
+	struct ps_print_options options = {
+	    .size = sizeof options, .types = types, .flags = flags | PS_PRINT_NO_LEGEND};
+	char *text = NULL;
+	size_t size_bytes;
+	FILE *stream = open_memstream(&text, &size_bytes);
+
+	check_ok(ps_print_with(scene.root, &options, stream));
+	fclose(stream);
+	return text;
+}
+
+#define NUMA   PS_TYPE_BIT(PS_COMPONENT_NUMA)
+#define THREAD PS_TYPE_BIT(PS_COMPONENT_THREAD)
+
+/* A NUMA node's count may be that of the Machine, or of components that are not shown. */
+static void check_nodes_are_seen(unsigned types, unsigned flags, size_t nodes)
+{
+	char *text = printed_types(types, flags);
+
+	ck_assert_msg(count_of(text, "NUMA node ") == nodes, "types 0x%x, flags 0x%x:\n%s", types,
+	              flags, text);
+	free(text);
+}
+
+START_TEST(a_type_that_was_asked_for_is_always_seen)
+{
+	static const struct {
+		const char *machine;
+		int size;
+		size_t nodes;
+	} all[] = {{"pack:1 [numa] core:2 pu:1", 2, 1},
+	           {"core:2 pu:1", 2, 1}, /* memory beside the Machine */
+	           {"pack:2 [numa] l3:8 l2:8 l1d:1 core:1 pu:2", 256, 2}};
+	static const unsigned flags[] = {0, PS_PRINT_FLAT, PS_PRINT_EACH, PS_PRINT_RAW};
+
+	use_machine(all[_i].machine, all[_i].size);
+	for (int cpu = 0; cpu < all[_i].size; cpu++)
+		store_about(cpu, 1);
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+		check_nodes_are_seen(NUMA, flags[i], all[_i].nodes);
+		check_nodes_are_seen(NUMA | THREAD, flags[i], all[_i].nodes);
+		check_nodes_are_seen(NUMA | PS_TYPE_BIT(PS_COMPONENT_MACHINE), flags[i],
+		                     all[_i].nodes);
+		check_nodes_are_seen(NUMA | PS_TYPE_BIT(PS_COMPONENT_PACKAGE) | THREAD, flags[i],
+		                     all[_i].nodes);
+	}
+	ps_eventset_destroy(model);
+}
+END_TEST
+
+/* However long the label of the chain is. */
+START_TEST(a_chain_of_chosen_types_has_all_their_names)
+{
+	use_machine(machines[2], sizes[2]);
+	store_about(200, 1);
+	char *text = printed_types(NUMA | PS_TYPE_BIT(PS_COMPONENT_PACKAGE) |
+	                               PS_TYPE_BIT(PS_COMPONENT_CACHE) |
+	                               PS_TYPE_BIT(PS_COMPONENT_CORE) | THREAD,
+	                           0);
+	ck_assert_ptr_nonnull(strstr(text, "NUMA node 1 "));
+	ck_assert_ptr_nonnull(strstr(text, "L3 12 + L2 100 + L1 100 + Core 100 + CPU 200 "));
+	free(text);
+	ps_eventset_destroy(model);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("lines");
@@ -282,5 +350,7 @@ int main(void)
 	tcase_add_test(tests, counts_that_are_known_in_other_ways_share_no_line);
 	tcase_add_test(tests, each_one_is_shown_on_request);
 	tcase_add_test(tests, a_list_is_folded_too);
+	tcase_add_loop_test(tests, a_type_that_was_asked_for_is_always_seen, 0, 3);
+	tcase_add_test(tests, a_chain_of_chosen_types_has_all_their_names);
 	return scene_run(suite);
 }
