@@ -250,6 +250,24 @@ static int total_find(const struct ps_component *component, const struct ps__sel
 	return code == PS_EINVAL_DOM ? ps__component_fail_scope(component, &other) : code;
 }
 
+/* Has any event set counted it, wherever? */
+static bool total_is_counted(const struct ps_component *component, const char *event)
+{
+	const char *shown = ps__topology_shown_name(component->topology, event);
+
+	for (const struct ps__recording *recording = ps__recording_first(component->topology);
+	     recording; recording = recording->next) {
+		if (ps__recording_find(recording, shown ? shown : event) >= 0)
+			return true;
+	}
+	return false;
+}
+
+static int total_fail_unknown(const char *event)
+{
+	return ps__fail(PS_ENOEVNT, "no event set has counted '%s'", event);
+}
+
 int ps_component_total(const struct ps_component *component, const char *event,
                        struct ps_value *out)
 {
@@ -259,24 +277,23 @@ int ps_component_total(const struct ps_component *component, const char *event,
 		return ps__fail(PS_EINVAL,
 		                "ps_component_total: component, event and out must not be NULL");
 	int code = total_find(component, &selector, out);
-	return code == PS_ENOEVNT
-	           ? ps__fail(code, "nothing was counted for '%s' below %s", event, component->name)
-	           : code;
+	if (code != PS_ENOEVNT)
+		return code;
+	return total_is_counted(component, event)
+	           ? ps__fail(code,
+	                      "'%s' has no part below %s: no reading of the event sets that count "
+	                      "it went there",
+	                      event, component->name)
+	           : total_fail_unknown(event);
 }
 
 static int total_fail_reading(const struct ps_component *component, const char *event,
                               uint64_t timestamp)
 {
-	const char *shown = ps__topology_shown_name(component->topology, event);
-
-	for (const struct ps__recording *recording = ps__recording_first(component->topology);
-	     recording; recording = recording->next) {
-		if (ps__recording_find(recording, shown ? shown : event) >= 0)
-			return ps__fail(PS_ENOEVST,
-			                "'%s' has no reading with timestamp %llu below %s", event,
-			                (unsigned long long)timestamp, component->name);
-	}
-	return ps__fail(PS_ENOEVNT, "no event set has counted '%s'", event);
+	if (!total_is_counted(component, event))
+		return total_fail_unknown(event);
+	return ps__fail(PS_ENOEVST, "'%s' has no reading with timestamp %llu below %s", event,
+	                (unsigned long long)timestamp, component->name);
 }
 
 int ps_component_reading(const struct ps_component *component, const char *event,
