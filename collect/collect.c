@@ -95,8 +95,7 @@ static void collect_begin_flushing(void)
 	                                   .flush = collect_flush,
 	                                   .finish = collect_finish};
 
-	if (what.seconds > 0)
-		collect_flush_start(&what);
+	collect.process.own_threads = what.seconds > 0 && collect_flush_start(&what);
 }
 
 /* The caller has entered. */

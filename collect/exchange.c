@@ -21,9 +21,10 @@ static void exchange_write_body(const struct collect_report *report, FILE *strea
 	ps__words_write_string(stream, source->command);
 	ps__words_write_string(stream, source->host);
 	ps__words_write_string(stream, source->rank ? source->rank : "");
-	fprintf(stream, "\ntimes %d %a %a %a %a %" PRIu64 "\nmetrics %zu", report->is_flushed,
-	        report->elapsed_s, report->cpu_s, report->unmarked_s, report->cost_ns,
-	        report->cost_visits, report->metrics->count);
+	fprintf(stream, "\ntimes %d %a %a %a %a %" PRIu64 "\nthreads %a %a\nmetrics %zu",
+	        report->is_flushed, report->elapsed_s, report->cpu_s, report->unmarked_s,
+	        report->cost_ns, report->cost_visits, report->threads, report->unmarked_threads,
+	        report->metrics->count);
 	for (size_t index = 0; index < report->metrics->count; index++)
 		ps__words_write_string(stream, report->metrics->names[index]);
 	fprintf(stream, "\n");
@@ -93,6 +94,8 @@ void collect_sum_create(struct collect_sum *sum, struct ps_paths *paths,
 	                                      .paths = paths,
 	                                      .root = paths->profile->root,
 	                                      .unmarked_s = (double)NAN,
+	                                      .threads = (double)NAN,
+	                                      .unmarked_threads = (double)NAN,
 	                                      .cost_ns = (double)NAN};
 }
 
@@ -139,6 +142,13 @@ static void sum_read_times(struct collect_report *report, struct ps__words *word
 	report->cost_visits += isnan(cost_ns) ? 0 : visits;
 }
 
+static void sum_read_threads(struct collect_report *report, struct ps__words *words)
+{
+	ps__words_expect(words, "threads");
+	sum_add_known(&report->threads, ps__words_read_double(words));
+	sum_add_known(&report->unmarked_threads, ps__words_read_double(words));
+}
+
 static int sum_read_metrics(struct collect_metrics *metrics, struct ps__words *words)
 {
 	int result = 0;
@@ -156,6 +166,7 @@ int collect_sum_add(struct collect_sum *sum, struct ps__words report)
 {
 	sum_read_source(sum, &report);
 	sum_read_times(&sum->report, &report);
+	sum_read_threads(&sum->report, &report);
 	if (sum_read_metrics(&sum->metrics, &report) < 0 && !report.has_failed)
 		return ps__fail_memory("the report of a process");
 	if (report.has_failed)

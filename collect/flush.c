@@ -155,7 +155,7 @@ static void *flush_run(void *unused)
 	return NULL;
 }
 
-void collect_flush_start(const struct collect_flush *what)
+bool collect_flush_start(const struct collect_flush *what)
 {
 	sigset_t all, before;
 
@@ -163,16 +163,17 @@ void collect_flush_start(const struct collect_flush *what)
 	flush.is_stopping = 0;
 	flush.signal = 0;
 	if (sem_init(&flush.wake, 0, 0) < 0)
-		return;
+		return false;
 	/* The thread takes no signal away from the program's own. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	int error = pthread_create(&flush.thread, NULL, flush_run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error)
-		return;
+		return false;
 	flush.pid = getpid();
 	flush_hear_signals();
+	return true;
 }
 
 void collect_flush_stop(void)

@@ -6,14 +6,16 @@
 #ifndef PS_COLLECT_FLUSH_H
 #define PS_COLLECT_FLUSH_H
 
+#include <stdbool.h>
+
 struct collect_flush {
 	double seconds;       /* between two calls of flush */
 	void (*flush)(void);  /* the report until now */
 	void (*finish)(void); /* the last one: the process ends by a signal */
 };
 
-/* Starts the thread in this process. A process that can't have one goes on without. */
-void collect_flush_start(const struct collect_flush *what);
+/* Starts the thread in this process. False: it can't have one, and goes on without. */
+bool collect_flush_start(const struct collect_flush *what);
 
 /* Waits for a call that is running, and ends the thread. Not from within one. */
 void collect_flush_stop(void);

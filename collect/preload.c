@@ -2,10 +2,13 @@
 /*
  * This library is preloaded into programs: the least that can be. It looks whether the program has
  * marks, and only then loads libperfsage, with all that it needs, where the program's own symbols
- * don't meet it. Libraries with marks that are loaded later announce themselves.
+ * don't meet it. Libraries with marks that are loaded later announce themselves. Threads are
+ * counted where they are made: one that passes no mark is nowhere else to be seen once it has
+ * ended.
  */
 #define PERFSAGE_NO_MARKS
 #include "collect/hush.h"
+#include "collect/threads.h"
 #include "region/notes.h"
 
 #include <dlfcn.h>
@@ -18,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <unistd.h>
 
 /* Called by <perfsage/marks.h>, as that of libperfsage. */
@@ -119,4 +123,72 @@ __attribute__((visibility("default"))) void ps_marks_announce(const struct ps_ma
 	announce *known = atomic_load(&forward);
 	if (known)
 		known(slot);
+}
+
+/* Threads. */
+
+typedef int make_pthread(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                         void *argument);
+typedef int make_thrd(thrd_t *thread, thrd_start_t run, void *argument);
+
+/* A forked child has the numbers of its parent, and none of its threads. Its first thread is the
+ * only one that can find that. */
+static _Atomic pid_t threads_pid;
+static _Atomic uint64_t threads_made;
+
+/* Before the thread is made: it may end the process before its maker goes on. */
+static void preload_add_thread(void)
+{
+	pid_t pid = getpid();
+
+	if (atomic_load(&threads_pid) != pid) {
+		atomic_store(&threads_made, 0);
+		atomic_store(&threads_pid, pid);
+	}
+	atomic_fetch_add(&threads_made, 1);
+}
+
+__attribute__((visibility("default"))) uint64_t ps_preload_threads(void)
+{
+	return atomic_load(&threads_pid) == getpid() ? atomic_load(&threads_made) : 0;
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
+                                                          const pthread_attr_t *restrict attr,
+                                                          void *(*run)(void *),
+                                                          void *restrict argument)
+{
+	static _Atomic(make_pthread *) real;
+	make_pthread *make = atomic_load(&real);
+
+	if (!make) {
+		*(void **)&make = dlsym(RTLD_NEXT, "pthread_create");
+		atomic_store(&real, make);
+	}
+	if (!make)
+		return ENOSYS;
+	preload_add_thread();
+	int error = make(thread, attr, run, argument);
+	if (error)
+		atomic_fetch_sub(&threads_made, 1);
+	return error;
+}
+
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t run,
+                                                       void *argument)
+{
+	static _Atomic(make_thrd *) real;
+	make_thrd *make = atomic_load(&real);
+
+	if (!make) {
+		*(void **)&make = dlsym(RTLD_NEXT, "thrd_create");
+		atomic_store(&real, make);
+	}
+	if (!make)
+		return thrd_error;
+	preload_add_thread();
+	int result = make(thread, run, argument);
+	if (result != thrd_success)
+		atomic_fetch_sub(&threads_made, 1);
+	return result;
 }

@@ -7,6 +7,8 @@
 #include "base/os.h"
 #include "collect/hush.h"
 #include "collect/report.h"
+#include "collect/threads.h"
+#include "region/profile.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -119,6 +121,18 @@ static double process_unmarked_s(const struct collect_report *report)
 	return fmax(report->cpu_s - (double)report->on_cpu_ns / 1e9, 0);
 }
 
+static void process_add_threads(const struct collect_process *process,
+                                struct collect_report *report)
+{
+	/* A thread that is just being made may have come here already. */
+	double marked = (double)ps__profile_threads(process->profile);
+
+	if (!ps_preload_threads)
+		return;
+	report->threads = (double)(1 + ps_preload_threads()) - process->own_threads;
+	report->unmarked_threads = fmax(report->threads - marked, 0);
+}
+
 /* Other threads' counts are there up to their last boundary. */
 static int process_make_report(const struct collect_process *process, bool is_flushed,
                                struct process_report *out)
@@ -144,10 +158,13 @@ static int process_make_report(const struct collect_process *process, bool is_fl
 	    .root = root,
 	    .is_flushed = is_flushed,
 	    .cost_ns = (double)NAN,
+	    .threads = (double)NAN,
+	    .unmarked_threads = (double)NAN,
 	    .cpu_s = (double)cpu_ns / 1e9,
 	    .elapsed_s = (double)(ps__os_now_ns() - process->started_ns) / 1e9};
 	collect_report_sum(&out->report);
 	out->report.unmarked_s = process_unmarked_s(&out->report);
+	process_add_threads(process, &out->report);
 	return PS_OK;
 }
 

@@ -16,6 +16,7 @@ struct collect_process {
 	struct ps_profile *profile; /* NULL: nothing is counted */
 	uint64_t started_ns;
 	uint64_t started_cpu_ns; /* the CPU time of all threads until then */
+	unsigned own_threads;    /* the collector's, which are none of the program's */
 };
 
 /* Begins to count the process as its environment says, and the calling thread. */

@@ -61,22 +61,47 @@ static void report_add_cost(struct ps__buffer *out, const struct collect_report 
 #define UNMARKED_S    0.01
 #define UNMARKED_PART 0.1
 
+static void report_add_unmarked_time(struct ps__buffer *out, const struct collect_report *report,
+                                     const char *whose)
+{
+	ps__number_add_duration(out, report->unmarked_s);
+	ps__buffer_add(out, " of the %s ", whose);
+	ps__number_add_duration(out, report->cpu_s);
+	ps__buffer_add(out, " CPU time: of threads without a mark, or before their first or after "
+	                    "their last one");
+}
+
+static void report_add_unmarked_threads(struct ps__buffer *out, const struct collect_report *report,
+                                        const char *whose)
+{
+	ps__buffer_add(out,
+	               "%.0f of the %s %.0f threads passed no mark: the table, also its total, has "
+	               "no count of %s",
+	               report->unmarked_threads, whose, report->threads,
+	               report->unmarked_threads > 1 ? "them" : "it");
+}
+
 /* A region around a parallel construct is the first thread's alone: that would look as if it were
- * the whole team's. */
+ * the whole team's. Threads are told however little they did; without them, what the clocks show
+ * may be their difference. */
 static void report_add_unmarked(struct ps__buffer *out, const struct collect_report *report)
 {
 	size_t processes = report->source->processes;
+	const char *whose = processes == 1 ? "process's" : "processes'";
+	bool has_time =
+	    report->unmarked_s >= UNMARKED_S * (double)processes + UNMARKED_PART * report->cpu_s;
+	bool has_threads = report->unmarked_threads > 0;
 
-	if (isnan(report->unmarked_s) ||
-	    report->unmarked_s < UNMARKED_S * (double)processes + UNMARKED_PART * report->cpu_s)
+	if (!has_time && !has_threads)
 		return;
 	ps__buffer_add(out, "%-*s", NAME_COLUMNS, "uncounted");
-	ps__number_add_duration(out, report->unmarked_s);
-	ps__buffer_add(out, " of the %s ", processes == 1 ? "process's" : "processes'");
-	ps__number_add_duration(out, report->cpu_s);
-	ps__buffer_add(out, " CPU time: of threads without a mark, or before their first or after "
-	                    "their last one. A region around a parallel construct counts the "
-	                    "calling thread alone: put it inside\n");
+	if (has_time)
+		report_add_unmarked_time(out, report, whose);
+	ps__buffer_add(out, "%s", has_time && has_threads ? "; " : "");
+	if (has_threads)
+		report_add_unmarked_threads(out, report, whose);
+	ps__buffer_add(out, ". A region around a parallel construct counts the calling thread "
+	                    "alone: put it inside\n");
 }
 
 static void report_add_head(struct ps__buffer *out, const struct collect_report *report)
@@ -147,6 +172,8 @@ static int report_add_paths(const struct collect_report *report, bool is_continu
 	    {.name = "complete", .number = !report->is_flushed},
 	    {.name = "cost_s", .number = report->cost_ns / 1e9},
 	    {.name = "unmarked_cpu_s", .number = report->unmarked_s},
+	    {.name = "threads", .number = report->threads},
+	    {.name = "unmarked_threads", .number = report->unmarked_threads},
 	    {.name = "processes", .number = (double)source->processes},
 	    {.name = "repetition", .number = source->run ? (double)source->run : (double)NAN},
 	    {.name = "runs", .number = source->runs ? (double)source->runs : 1},

@@ -41,6 +41,8 @@ struct collect_report {
 	uint64_t on_cpu_ns;        /* of counted threads; UINT64_MAX: unknown */
 	double cpu_s;              /* of all threads */
 	double unmarked_s;         /* CPU time in which no thread counted; NaN: not known */
+	double threads;            /* that the program had until now; NaN: not known */
+	double unmarked_threads;   /* of these, those that passed no mark; NaN: not known */
 	double cost_ns;            /* of the measurement, about; NaN: not known */
 	uint64_t cost_visits;      /* that cost_ns is of */
 };

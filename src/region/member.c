@@ -140,6 +140,7 @@ static void member_refuse(struct ps_profile *profile, int code)
 
 	ps__own.refused = profile->number;
 	ps__own.refusal = code;
+	atomic_fetch_add(&profile->refused, 1);
 	if (atomic_load(&profile->uncounted_why))
 		return;
 	char *detail = ps__os_strdup(ps_error_detail());

@@ -245,3 +245,11 @@ int ps_profile_faults(struct ps_profile *profile, struct ps_profile_faults *out)
 	out->inside += atomic_load(&faults[PS__FAULT_INSIDE_ELSEWHERE]);
 	return result;
 }
+
+uint64_t ps__profile_threads(struct ps_profile *profile)
+{
+	pthread_mutex_lock(&profile->lock);
+	uint64_t joined = profile->joined;
+	pthread_mutex_unlock(&profile->lock);
+	return joined + atomic_load(&profile->refused);
+}

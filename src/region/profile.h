@@ -175,6 +175,7 @@ struct ps_profile {
 	double budget;                 /* of the time, that visits may cost; 0: none */
 	uint64_t seed;                 /* of the choice of visits */
 	uint64_t joined;               /* threads */
+	_Atomic uint64_t refused;      /* threads that could not be counted */
 	_Atomic(char *) uncounted_why; /* of the first thread that could not be counted */
 };
 
@@ -223,6 +224,9 @@ static inline void ps__profile_end(void)
 	atomic_signal_fence(memory_order_seq_cst);
 	ps__own.is_inside = false;
 }
+
+/* How many threads have come to be counted until now, with those that could not be. */
+uint64_t ps__profile_threads(struct ps_profile *profile);
 
 static inline void ps__profile_note(struct ps_profile *profile, enum ps__fault fault)
 {

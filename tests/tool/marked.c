@@ -108,8 +108,28 @@ static void *work_unmarked(void *unused)
 	return unused;
 }
 
+/* A thread without marks that does next to nothing, and has ended before the process does. */
+static void *work_nothing(void *unused)
+{
+	return unused;
+}
+
+/* A thread with marks that finds no descriptor left to count with. */
+static void work_without_descriptors(void)
+{
+	pthread_t thread;
+	int first = dup(STDERR_FILENO), last = first;
+
+	for (int next = first; next >= 0; next = dup(STDERR_FILENO))
+		last = next;
+	if (pthread_create(&thread, NULL, work, NULL) == 0)
+		pthread_join(thread, NULL);
+	for (int descriptor = first; descriptor >= 0 && descriptor <= last; descriptor++)
+		close(descriptor);
+}
+
 /* marked THREADS [fork|open|close|chdir|abort|pipe|thread|_exit|term|handler|child|flushed|slow|
- *                 unmarked] */
+ *                 unmarked|idle|full] */
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 0;
@@ -124,6 +144,10 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(how, "unmarked") == 0 && pthread_create(&thread, NULL, work_unmarked, NULL) == 0)
 		pthread_join(thread, NULL);
+	if (strcmp(how, "idle") == 0 && pthread_create(&thread, NULL, work_nothing, NULL) == 0)
+		pthread_join(thread, NULL);
+	if (strcmp(how, "full") == 0)
+		work_without_descriptors();
 	if (strcmp(how, "fork") == 0) {
 		pid_t child = fork();
 		if (child == 0) {

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the preloaded library tells the collector, which it loads. */
+#ifndef PS_COLLECT_THREADS_H
+#define PS_COLLECT_THREADS_H
+
+#include <stdint.h>
+
+/* The threads that this process has made, without its first one. NULL where the library is not
+ * preloaded: the program has begun the collector itself. */
+__attribute__((weak, visibility("default"))) uint64_t ps_preload_threads(void);
+
+#endif
