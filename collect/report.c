@@ -188,8 +188,8 @@ static int report_add_paths(const struct collect_report *report, bool is_continu
 	                          .fields = fields,
 	                          .field_count = sizeof fields / sizeof fields[0] - repeated,
 	                          .is_continued = is_continued};
-	int result = report->settings->region ? collect_tree_write(report, &run, stream)
-	                                      : report_add_table(report, &run, stream);
+	int result = report->settings->regions ? collect_tree_write(report, &run, stream)
+	                                       : report_add_table(report, &run, stream);
 	ps__os_free(names);
 	return result;
 }

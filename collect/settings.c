@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vector.h"
 #include "event/event.h"
 #include "output/buffer.h"
 #include "output/by.h"
@@ -197,14 +198,27 @@ static int settings_read_output(char **output)
 }
 
 /* The program may change its environment. */
-static int settings_read_region(char **region)
+int collect_settings_add_region(struct collect_settings *settings, const char *name)
+{
+	size_t room = settings->region_count;
+	char **grown = ps__vector_reserve(settings->regions, settings->region_count,
+	                                  settings->region_count + 1, &room, sizeof *grown);
+
+	if (!grown)
+		return ps__fail_memory("the name of a region");
+	settings->regions = grown;
+	grown[settings->region_count] = ps__os_strdup(name);
+	if (!grown[settings->region_count])
+		return ps__fail_memory("the name of a region");
+	settings->region_count++;
+	return PS_OK;
+}
+
+static int settings_read_region(struct collect_settings *settings)
 {
 	const char *name = settings_find("PERFSAGE_REGION");
 
-	if (!name)
-		return PS_OK;
-	*region = strdup(name);
-	return *region ? PS_OK : ps__fail_memory("the name of a region");
+	return name ? collect_settings_add_region(settings, name) : PS_OK;
 }
 
 static int settings_read_rest(struct collect_settings *settings)
@@ -225,7 +239,7 @@ static int settings_read_rest(struct collect_settings *settings)
 	if (result == PS_OK)
 		result = settings_read_flush(&settings->flush_s);
 	if (result == PS_OK)
-		result = settings_read_region(&settings->region);
+		result = settings_read_region(settings);
 	return result == PS_OK ? settings_read_output(&settings->output) : result;
 }
 
@@ -248,7 +262,9 @@ int collect_settings_read(struct collect_settings *out)
 void collect_settings_clear(struct collect_settings *settings)
 {
 	free(settings->output);
-	free(settings->region);
+	for (size_t index = 0; index < settings->region_count; index++)
+		ps__os_free(settings->regions[index]);
+	ps__os_free(settings->regions);
 	ps_eventset_destroy(settings->model);
 	*settings = (struct collect_settings){0};
 }

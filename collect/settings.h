@@ -11,7 +11,8 @@
 struct collect_settings {
 	struct ps_eventset *model; /* the events */
 	char *output;              /* a file; NULL: stderr */
-	char *region;              /* whose tree is to be shown; NULL: the table of all paths */
+	char **regions;            /* whose trees are to be shown; NULL: the table of all paths */
+	size_t region_count;
 	enum ps_format format;
 	unsigned types; /* of components, and the level of caches: as struct ps_print_options */
 	int cache_level;
@@ -25,6 +26,8 @@ struct collect_settings {
 
 /* PS_EINVAL names the variable. Nothing is left to free on failure. */
 int collect_settings_read(struct collect_settings *out);
+/* Adds a copy of the name of a region whose tree is to be shown. PS_ENOMEM. */
+int collect_settings_add_region(struct collect_settings *settings, const char *name);
 void collect_settings_clear(struct collect_settings *settings);
 
 /* The file in which perfsage notes what was heard in which process; NULL: none. */

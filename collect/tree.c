@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define MOST_LISTED 10 /* names of regions in a sentence */
+
 /* The names between slashes; a backslash stands before one within a name. */
 static size_t tree_count_names(const char *wanted)
 {
@@ -25,14 +27,25 @@ static size_t tree_count_names(const char *wanted)
 }
 
 /* Only its last names are looked at: a path may be very deep. */
-static bool tree_is_wanted(const struct ps_path *path, const char *wanted, size_t count)
+static bool tree_ends_in(const struct ps_path *path, const char *wanted)
 {
 	struct ps__buffer names = {0};
 
-	ps__path_label_add_last(&names, path, count);
-	bool is_wanted = !names.failed && strcmp(ps__buffer_text(&names), wanted) == 0;
+	ps__path_label_add_last(&names, path, tree_count_names(wanted));
+	bool ends = !names.failed && strcmp(ps__buffer_text(&names), wanted) == 0;
 	ps__buffer_clear(&names);
-	return is_wanted;
+	return ends;
+}
+
+static bool tree_is_wanted(const struct collect_report *report, const struct ps_path *path)
+{
+	const struct collect_settings *settings = report->settings;
+
+	for (size_t index = 0; index < settings->region_count; index++) {
+		if (tree_ends_in(path, settings->regions[index]))
+			return true;
+	}
+	return false;
 }
 
 static int tree_add_text(const struct collect_report *report, const struct ps_path *path,
@@ -82,15 +95,66 @@ static int tree_add(const struct collect_report *report, const struct ps_path *p
 	return ps_path_export(path, PS_SHARE_INCLUSIVE, settings->format, &options, stream);
 }
 
-static int tree_say_none(const struct collect_report *report, FILE *stream)
+/* Adds the names of regions, each once, as a user gives them. */
+static void tree_list_names(struct ps__buffer *out, const struct collect_report *report)
 {
-	struct ps__buffer text = {0};
+	const struct ps_path *root = ps_paths_root(report->paths);
+	const char *listed[MOST_LISTED];
+	size_t count = 0, before;
 
-	if (report->settings->format != PS_FORMAT_TEXT)
-		return PS_OK;
-	ps__buffer_add(&text, "no path of regions ends in '");
-	ps__buffer_add_foreign(&text, report->settings->region, PS__CHARSET_UTF8);
-	ps__buffer_add(&text, "'\n");
+	for (const struct ps_path *path = ps__path_next_below(root, root); path;
+	     path = ps__path_next_below(root, path)) {
+		const char *name = ps_path_name(path);
+		for (before = 0; before < count && strcmp(listed[before], name) != 0; before++)
+			;
+		if (before < count)
+			continue;
+		if (count == MOST_LISTED) {
+			ps__buffer_add(out, " and others");
+			return;
+		}
+		listed[count++] = name;
+		ps__buffer_add(out, "%s'", count > 1 ? ", " : "; there are ");
+		ps__path_label_add_last(out, path, 1);
+		ps__buffer_add(out, "'");
+	}
+}
+
+static bool tree_has(const struct collect_report *report, const char *wanted)
+{
+	const struct ps_path *root = ps_paths_root(report->paths);
+
+	for (const struct ps_path *path = root; path; path = ps__path_next_below(root, path)) {
+		if (tree_ends_in(path, wanted))
+			return true;
+	}
+	return false;
+}
+
+void collect_tree_find_missing(const struct collect_report *report, struct ps__buffer *out)
+{
+	const struct collect_settings *settings = report->settings;
+
+	for (size_t index = 0; index < settings->region_count; index++) {
+		if (tree_has(report, settings->regions[index]))
+			continue;
+		ps__buffer_add(out, "no path of regions ends in '");
+		ps__buffer_add_foreign(out, settings->regions[index], PS__CHARSET_UTF8);
+		ps__buffer_add(out, "'");
+		tree_list_names(out, report);
+		ps__buffer_add(out, "\n");
+	}
+}
+
+static int tree_say_missing(const struct collect_report *report, bool is_continued, FILE *stream)
+{
+	struct ps__buffer missing = {0}, text = {0};
+
+	collect_tree_find_missing(report, &missing);
+	if (missing.length)
+		ps__buffer_add(&text, "%s%s", is_continued ? "\n" : "", ps__buffer_text(&missing));
+	text.failed |= missing.failed;
+	ps__buffer_clear(&missing);
 	return ps__buffer_finish(&text, stream);
 }
 
@@ -109,20 +173,19 @@ static int tree_add_path(const struct collect_report *report, const struct ps_pa
 int collect_tree_write(const struct collect_report *report, const struct collect_run *run,
                        FILE *stream)
 {
-	const char *wanted = report->settings->region;
 	const struct ps_path *root = ps_paths_root(report->paths);
 	struct collect_run next = *run;
-	size_t found = 0, count = tree_count_names(wanted);
 	int result = PS_OK;
 
 	next.is_continued &= report->settings->format == PS_FORMAT_CSV;
 	for (const struct ps_path *path = root; path && result == PS_OK;
 	     path = ps__path_next_below(root, path)) {
-		if (!tree_is_wanted(path, wanted, count))
+		if (!tree_is_wanted(report, path))
 			continue;
 		result = tree_add_path(report, path, &next, stream);
 		next.is_continued = true;
-		found++;
 	}
-	return result == PS_OK && !found ? tree_say_none(report, stream) : result;
+	if (result == PS_OK && report->settings->format == PS_FORMAT_TEXT)
+		result = tree_say_missing(report, next.is_continued, stream);
+	return result;
 }

@@ -4,6 +4,7 @@
 #define PS_COLLECT_TREE_H
 
 #include "collect/report.h"
+#include "output/buffer.h"
 
 #include <perfsage/export.h>
 #include <stdio.h>
@@ -18,11 +19,14 @@ struct collect_run {
 };
 
 /*
- * Writes the tree of each path whose last names are settings->region, as ps_paths_export writes
- * them in CSV, with the regions in it: in text one below the other, in JSON a line for each, in CSV
- * with a column "path". Text says if there is none. PS_ESYS, PS_ENOMEM.
+ * Writes the tree of each path whose last names are one of settings->regions, as ps_paths_export
+ * writes them in CSV, with the regions in it: in text one below the other, in JSON a line for each,
+ * in CSV with a column "path". Text says for which name there is none. PS_ESYS, PS_ENOMEM.
  */
 int collect_tree_write(const struct collect_report *report, const struct collect_run *run,
                        FILE *stream);
+
+/* Adds a line for each of settings->regions that no path ends in, with the names that there are. */
+void collect_tree_find_missing(const struct collect_report *report, struct ps__buffer *out);
 
 #endif

@@ -72,6 +72,7 @@ tools_libtools_la_SOURCES = \
 	tools/slices.h \
 	tools/stat.c \
 	tools/stat.h \
+	tools/stat_conflicts.c \
 	tools/stat_count.c \
 	tools/stat_export.c \
 	tools/stat_footer.c \

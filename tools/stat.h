@@ -80,7 +80,8 @@ struct stat_options {
 	struct {
 		const char *budget; /* percent; NULL: none */
 		const char *one_in; /* NULL: each visit is counted */
-		const char *region; /* whose tree is shown; NULL: the table of all */
+		const char **named; /* whose trees are shown; NULL: the table of all */
+		size_t named_count, named_room;
 	} of_regions;
 	bool shows_tasks; /* the matrix of software threads and hardware threads */
 	struct {
@@ -95,6 +96,9 @@ struct stat_options {
  * --help. */
 int stat_options_parse(struct stat_options *options, int argc, char **argv, int *status);
 void stat_options_clear(struct stat_options *options);
+
+/* stat_conflicts.c: tells what is wrong with the options together; NULL if nothing is. */
+const char *stat_options_find_conflict(const struct stat_options *options);
 
 /* Must tasks be told apart for what is shown? */
 bool stat_options_tell_tasks(const struct stat_options *options);
@@ -207,11 +211,11 @@ struct stat_output {
 	struct tool_screen screen;
 	/* Nothing else is written to the terminal: a block can take the place of the last one */
 	bool may_redraw;
-	bool has_csv_header; /* it was written */
-	bool is_broken;      /* something could not be written, which is said at the end */
-	bool has_begun;      /* something was counted */
-	const struct stat_regions *regions; /* whose reports are shown; NULL: none */
-	size_t drawn_lines;                 /* of the block that the next one takes the place of */
+	bool has_csv_header;          /* it was written */
+	bool is_broken;               /* something could not be written, which is said at the end */
+	bool has_begun;               /* something was counted */
+	struct stat_regions *regions; /* whose reports are shown; NULL: none */
+	size_t drawn_lines;           /* of the block that the next one takes the place of */
 };
 
 /* Facts about a run, or about an interval of it. */

@@ -7,6 +7,7 @@
 #include "base/os.h"
 #include "base/vector.h"
 #include "collect/exchange.h"
+#include "collect/tree.h"
 #include "output/rank.h"
 #include "region/profile.h"
 #include "tools/stat_regions.h"
@@ -21,7 +22,7 @@ struct sums_report {
 };
 
 struct sums {
-	const struct stat_regions *regions;
+	struct stat_regions *regions;
 	struct sums_report *list;
 	size_t count, room;
 	FILE *stream;
@@ -58,6 +59,18 @@ static int sums_create_paths(struct sums_paths *out, const struct stat_regions *
 	return PS_OK;
 }
 
+/* Text says it itself. A script has the exit status; see stat.c. */
+static void sums_find_missing(const struct sums *sums, const struct collect_report *report)
+{
+	struct ps__buffer missing = {0};
+
+	collect_tree_find_missing(report, &missing);
+	sums->regions->lacks_region = missing.length > 0;
+	if (missing.length && report->settings->format != PS_FORMAT_TEXT)
+		tool_complain_lines(ps__buffer_text(&missing));
+	ps__buffer_clear(&missing);
+}
+
 static int sums_show(struct sums *sums, struct sums_paths *made)
 {
 	collect_report_sum(&made->sum.report);
@@ -77,6 +90,8 @@ static int sums_show_one(struct sums *sums, const struct sums_report *one)
 	made.sum.source.run = one->run;
 	if (result == PS_OK)
 		result = sums_show(sums, &made);
+	if (result == PS_OK && sums->count == 1)
+		sums_find_missing(sums, &made.sum.report);
 	sums_destroy_paths(&made);
 	return result;
 }
@@ -112,6 +127,8 @@ static int sums_show_all(struct sums *sums, const char *target)
 		result = sums_name(&made.sum.source, sums->regions, target);
 	if (result == PS_OK)
 		result = sums_show(sums, &made);
+	if (result == PS_OK)
+		sums_find_missing(sums, &made.sum.report);
 	sums_destroy_paths(&made);
 	return result;
 }
@@ -166,6 +183,7 @@ static int sums_find(struct sums *sums)
 static int sums_show_wanted(struct sums *sums, const char *target)
 {
 	int result = sums_find(sums);
+	sums->regions->lacks_region = sums->regions->settings.regions;
 	bool shows_each = sums->regions->shows_processes || sums->count == 1;
 
 	for (size_t index = 0; shows_each && result == PS_OK && index < sums->count; index++)
@@ -175,7 +193,7 @@ static int sums_show_wanted(struct sums *sums, const char *target)
 	return result;
 }
 
-int stat_regions_add_reports(const struct stat_regions *regions, const char *target,
+int stat_regions_add_reports(struct stat_regions *regions, const char *target,
                              struct ps__buffer *out)
 {
 	char *text = NULL;

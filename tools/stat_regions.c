@@ -106,7 +106,6 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 {
 	const struct stat_options *options = output->options;
 	bool is_text = options->format == PS_FORMAT_TEXT;
-	const char *region = options->of_regions.region;
 
 	regions->settings = (struct collect_settings){
 	    .format = options->format,
@@ -116,8 +115,12 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	    .flags = (options->look.is_raw ? PS_PATHS_RAW : 0) |
 	             (is_text && output->screen.has_utf8 ? PS_PATHS_UTF8 : 0) |
 	             (is_text && output->screen.has_colour ? PS_PATHS_COLOUR : 0)};
-	regions->settings.region = region ? strdup(region) : NULL;
-	return region && !regions->settings.region ? -1 : 0;
+	for (size_t index = 0; index < options->of_regions.named_count; index++) {
+		const char *name = options->of_regions.named[index];
+		if (collect_settings_add_region(&regions->settings, name) != PS_OK)
+			return -1;
+	}
+	return 0;
 }
 
 static char *regions_make_file(const char *folder, const char *name)
@@ -212,7 +215,7 @@ void stat_regions_destroy(struct stat_regions *regions)
 	ps__os_free(regions->runs);
 	ps_eventset_destroy(regions->model);
 	ps_topology_destroy(regions->topology);
-	free(regions->settings.region);
+	collect_settings_clear(&regions->settings);
 	free(regions->reports);
 	free(regions->journal);
 	free(regions->folder);

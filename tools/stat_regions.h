@@ -45,6 +45,7 @@ struct stat_regions {
 	struct stat_region_run *runs;
 	size_t run_count, run_room;
 	struct stat_heard heard; /* in all of these */
+	bool lacks_region;       /* the last table is without one of settings.regions */
 };
 
 /* Looks for the collector, and sets the environment that the command is to have. Takes over the
@@ -66,7 +67,7 @@ void stat_reports_remove(const struct stat_regions *regions);
 
 /* stat_region_sums.c: adds the table of all processes together, behind those of each if they are
  * wanted. target: what was counted. -1 after a complaint. */
-int stat_regions_add_reports(const struct stat_regions *regions, const char *target,
+int stat_regions_add_reports(struct stat_regions *regions, const char *target,
                              struct ps__buffer *out);
 
 /* Says why nothing was heard, or how much of the CPU time was; that is of all runs, NaN if it isn't

@@ -303,16 +303,6 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 	return code == PS_OK ? 0 : (tool_complain("%s", ps_error_detail()), -1);
 }
 
-/* Line by line: a message has none itself. */
-static void show_complain(const char *lines)
-{
-	while (*lines) {
-		size_t length = strcspn(lines, "\n");
-		tool_complain("%.*s", (int)length, lines);
-		lines += length + (lines[length] == '\n');
-	}
-}
-
 int stat_show_regions_data(const struct stat_output *output, double cpu_s)
 {
 	const struct stat_heard *heard = &output->regions->heard;
@@ -322,7 +312,7 @@ int stat_show_regions_data(const struct stat_output *output, double cpu_s)
 	if (ps__buffer_finish(&out, output->stream) != PS_OK)
 		result = (tool_complain("%s", ps_error_detail()), -1);
 	else if (!heard->processes || heard->silent || heard->flushed)
-		show_complain(ps__buffer_text(&lines));
+		tool_complain_lines(ps__buffer_text(&lines));
 	ps__buffer_clear(&lines);
 	return result;
 }

@@ -27,7 +27,7 @@ static const struct tool_option options_of_stat[] = {
      "events across"},
     {OPTION_REGION, "region", "NAME",
      "as --regions, but the machine's tree of each path that\nends in NAME, as in solve or "
-     "step/solve"},
+     "step/solve; may be\ngiven several times"},
     {OPTION_BUDGET, "budget", "PERCENT",
      "of the time that --regions may cost: regions that are\nvisited more often are sampled"},
     {OPTION_ONE_IN, "one-in", "N", "with --regions: count one visit in N, at random"},

@@ -84,6 +84,16 @@ int tool_complain(const char *format, ...)
 	return TOOL_FAILED;
 }
 
+/* Line by line: a message has none itself. */
+void tool_complain_lines(const char *lines)
+{
+	while (*lines) {
+		size_t length = strcspn(lines, "\n");
+		tool_complain("%.*s", (int)length, lines);
+		lines += length + (lines[length] == '\n');
+	}
+}
+
 #define NARROWEST 24 /* columns of text; a narrower terminal wraps by itself */
 
 static enum ps__charset terminal_charset(void)

@@ -28,6 +28,8 @@ void tool_complain_as(const char *command);
 /* One line on stderr. Returns TOOL_FAILED, so that `return tool_complain(...)`
  * ends a subcommand. */
 int tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A message for each line of a text. */
+void tool_complain_lines(const char *lines);
 
 /*
  * Adds text from column `indent` on, where its line already is, up to column
