@@ -150,6 +150,8 @@ static size_t report_list_metrics(const struct collect_report *report, const cha
 	bool is_text = report->settings->format == PS_FORMAT_TEXT;
 	size_t count = 0;
 
+	if (report->settings->hides_metrics)
+		return 0;
 	for (size_t index = 0; index < report->metrics->count; index++) {
 		const char *name = report->metrics->names[index];
 		const char *unit = ps_metric_unit(name);

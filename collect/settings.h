@@ -16,7 +16,8 @@ struct collect_settings {
 	enum ps_format format;
 	unsigned types; /* of components, and the level of caches: as struct ps_print_options */
 	int cache_level;
-	unsigned flags; /* of enum ps_paths_flag */
+	unsigned flags;     /* of enum ps_paths_flag */
+	bool hides_metrics; /* derived values */
 	size_t width;
 	double budget;     /* percent; 0: none */
 	uint64_t one_in;   /* visits of each region; 1: all */

@@ -34,7 +34,6 @@ enum stat_layout {
 
 /* Of BY. */
 struct stat_by {
-	const char *word;
 	unsigned types;  /* a PS_TYPE_BIT */
 	int cache_level; /* as struct ps_print_options has it */
 };
@@ -88,6 +87,7 @@ struct stat_options {
 		bool hides_idle; /* in JSON and CSV, which have all components otherwise */
 		unsigned flags;  /* that text is asked for: PS_PRINT_IDLE, PS_PRINT_EACH */
 		bool is_raw;
+		bool hides_metrics; /* derived values */
 	} look;
 	char **command; /* NULL-terminated; NULL: none */
 };
@@ -338,8 +338,8 @@ struct stat_aggregate {
 	struct ps__spread elapsed;
 	struct stat_metrics metrics;
 	struct stat_quality quality;
-	const struct tool_names *asked; /* see stat_metrics_find */
-	bool is_for_people;             /* the same */
+	const struct stat_options *options; /* which metrics are shown: see stat_metrics_find */
+	bool is_for_people;                 /* the same */
 };
 
 /* Others that are added must be of the same machine. -1 after a complaint. */

@@ -18,9 +18,8 @@
 int stat_aggregate_create(struct stat_aggregate *aggregate, const struct stat_output *output,
                           const struct stat_count *count)
 {
-	*aggregate =
-	    (struct stat_aggregate){.asked = &output->options->metrics,
-	                            .is_for_people = output->options->format == PS_FORMAT_TEXT};
+	*aggregate = (struct stat_aggregate){
+	    .options = output->options, .is_for_people = output->options->format == PS_FORMAT_TEXT};
 	return stat_quality_create(&aggregate->quality, count->model);
 }
 
@@ -50,7 +49,7 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 	ps__table_clear(&aggregate->table);
 	free(aggregate->spreads);
 	stat_metrics_clear(&aggregate->metrics);
-	stat_metrics_find(&aggregate->metrics, aggregate->asked, root, aggregate->is_for_people,
+	stat_metrics_find(&aggregate->metrics, aggregate->options, root, aggregate->is_for_people,
 	                  true);
 	if (aggregate_create_table(aggregate, root, &aggregate->table) < 0)
 		return -1;

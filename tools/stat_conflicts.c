@@ -99,7 +99,9 @@ static const char *conflicts_find_regions(const struct stat_options *options)
 	if (options->heat)
 		return "--regions excludes --heat";
 	if (options->layout == STAT_LAYOUT_TREE)
-		return "--regions excludes --tree: --by TYPE shows where";
+		return "--regions excludes --tree: --region NAME shows the tree of a region, and "
+		       "--by TYPE "
+		       "where each was counted";
 	return NULL;
 }
 
@@ -147,6 +149,8 @@ const char *stat_options_find_conflict(const struct stat_options *options)
 		conflict = conflicts_find_times(options);
 	if (conflict)
 		return conflict;
+	if (options->look.hides_metrics && options->metrics.count)
+		return "-M and --no-metrics exclude each other";
 	if (options->repetitions > 1 && !options->command)
 		return "-r needs a command to run";
 	if (options->repetitions > 1 && options->interval_ms)

@@ -172,12 +172,13 @@ static int metrics_keep(const char *name, void *context)
 	return tool_names_append(&metrics->names, name) < 0;
 }
 
-void stat_metrics_find(struct stat_metrics *metrics, const struct tool_names *asked,
+void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
                        const struct ps_component *root, bool is_for_people, bool has_unknown)
 {
 	*metrics = (struct stat_metrics){
 	    .root = root, .is_for_people = is_for_people, .has_unknown = has_unknown};
-	if (asked->count == 0)
+	const struct tool_names *asked = &options->metrics;
+	if (asked->count == 0 && !options->look.hides_metrics)
 		ps_metric_for_each(root, metrics_keep, metrics);
 	for (size_t index = 0; index < asked->count; index++)
 		tool_names_append(&metrics->names, asked->names[index]);

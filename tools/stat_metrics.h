@@ -21,9 +21,9 @@ struct stat_metrics {
 	struct tool_names names;
 };
 
-/* asked: these alone; none: all. is_for_people: without rates, for which a table has no room.
- * has_unknown: those too that can't be told yet. */
-void stat_metrics_find(struct stat_metrics *metrics, const struct tool_names *asked,
+/* The options name the metrics; none named: all, or none with --no-metrics. is_for_people: without
+ * rates, for which a table has no room. has_unknown: those too that can't be told yet. */
+void stat_metrics_find(struct stat_metrics *metrics, const struct stat_options *options,
                        const struct ps_component *root, bool is_for_people, bool has_unknown);
 void stat_metrics_clear(struct stat_metrics *metrics);
 

@@ -44,16 +44,23 @@ static int options_append_pid(struct stat_options *options, const char *text)
 	return 0;
 }
 
-static int options_split_pids(struct stat_options *options, const char *list)
+/* Commas, and blanks and line ends as pgrep and pidof write them. A list without a word is given to
+ * take as it is, which says what it needs. */
+static int options_split(struct stat_options *options, const char *list,
+                         int (*take)(struct stat_options *options, const char *word))
 {
-	char *copy = strdup(list);
-	char *rest = copy;
-	int result = copy ? 0 : -1;
+	char *copy = strdup(list), *rest = copy, *word;
+	size_t taken = 0;
+	int result = copy ? 0 : (tool_complain("out of memory"), -1);
 
-	while (result == 0 && rest)
-		result = options_append_pid(options, strsep(&rest, ","));
+	while (result == 0 && (word = strsep(&rest, ", \t\n"))) {
+		if (!*word)
+			continue;
+		result = take(options, word);
+		taken++;
+	}
 	free(copy);
-	return result;
+	return result == 0 && !taken ? take(options, list) : result;
 }
 
 static int options_take_layout(struct stat_options *options, enum stat_layout layout)
@@ -72,7 +79,7 @@ static int options_take_format(struct stat_options *options, enum ps_format form
 	return 0;
 }
 
-static int options_parse_by(struct stat_options *options, const char *text)
+static int options_add_by(struct stat_options *options, const char *text)
 {
 	struct stat_by *by = &options->by;
 	unsigned types;
@@ -82,9 +89,15 @@ static int options_parse_by(struct stat_options *options, const char *text)
 		return options_complain();
 	if ((by->types & types & PS_TYPE_BIT(PS_COMPONENT_CACHE)) && by->cache_level != level)
 		return tool_complain("--by takes the caches of one level"), -1;
-	by->word = text;
 	by->types |= types;
 	by->cache_level = level ? level : by->cache_level;
+	return 0;
+}
+
+static int options_take_by(struct stat_options *options, const char *list)
+{
+	if (options_split(options, list, options_add_by) < 0)
+		return -1;
 	return options_take_layout(options, STAT_LAYOUT_BY);
 }
 
@@ -177,7 +190,7 @@ static int options_take_value(struct stat_options *options, int key, const char 
 	case 'M':
 		return tool_names_split(&options->metrics, argument);
 	case 'p':
-		return options_split_pids(options, argument);
+		return options_split(options, argument, options_append_pid);
 	case 'I':
 		return tool_parse_number("--interval, in milliseconds,", argument, 1, 86400000,
 		                         &options->interval_ms);
@@ -205,7 +218,7 @@ static int options_take_value(struct stat_options *options, int key, const char 
 	case OPTION_METHOD:
 		return stat_method_parse(argument, &options->target.method);
 	case OPTION_BY:
-		return options_parse_by(options, argument);
+		return options_take_by(options, argument);
 	case 'o':
 		return options_take_file(&options->output, "--output", argument);
 	case OPTION_HEAT:
@@ -219,7 +232,7 @@ static int options_take_value(struct stat_options *options, int key, const char 
 static int options_take_option(struct stat_options *options, int key, const char *argument)
 {
 	if (options_type_of(key))
-		return options_parse_by(options, options_type_of(key));
+		return options_take_by(options, options_type_of(key));
 	switch (key) {
 	case 'a':
 		options->target.is_whole_machine = true;
@@ -257,6 +270,9 @@ static int options_take_option(struct stat_options *options, int key, const char
 		return 0;
 	case OPTION_NO_IDLE:
 		options->look.hides_idle = true;
+		return 0;
+	case OPTION_NO_METRICS:
+		options->look.hides_metrics = true;
 		return 0;
 	case OPTION_RAW:
 		options->look.is_raw = true;

@@ -112,6 +112,7 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	    .types = options->by.types,
 	    .cache_level = options->by.cache_level,
 	    .width = output->screen.width,
+	    .hides_metrics = options->look.hides_metrics,
 	    .flags = (options->look.is_raw ? PS_PATHS_RAW : 0) |
 	             (is_text && output->screen.has_utf8 ? PS_PATHS_UTF8 : 0) |
 	             (is_text && output->screen.has_colour ? PS_PATHS_COLOUR : 0)};

@@ -105,7 +105,7 @@ static int show_add_tree(struct stat_output *output, struct stat_count *count,
 	struct stat_metrics metrics;
 	struct ps__table table;
 
-	stat_metrics_find(&metrics, &output->options->metrics, count->root, true, false);
+	stat_metrics_find(&metrics, output->options, count->root, true, false);
 	how.flags |= is_interval ? PS_PRINT_NO_LEGEND : 0;
 	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names.names,
 	                            metrics.names.count);
@@ -288,7 +288,7 @@ static int show_export(struct stat_output *output, struct stat_count *count,
 		how.types = PS_TYPE_BIT(PS_COMPONENT_MACHINE);
 	if (stat_fields_create(&fields, output, count, facts) < 0)
 		return -1;
-	stat_metrics_find(&metrics, &options->metrics, count->root, false, false);
+	stat_metrics_find(&metrics, options, count->root, false, false);
 	how.metrics = (const char *const *)metrics.names.names;
 	how.metric_count = metrics.names.count;
 	how.fields = fields.fields;

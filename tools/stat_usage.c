@@ -20,7 +20,7 @@ static const struct tool_option options_of_stat[] = {
     {OPTION_BY, "by", "TYPE",
      "sums for each cpu, core, cache, numa, die, package,\ngroup or machine, also in JSON and "
      "CSV; l1 to l4: for\neach cache of this level; node is numa, socket is\npackage, thread is "
-     "cpu"},
+     "cpu; several with commas"},
     {OPTION_TREE, "tree", NULL, "the whole tree, the default on a terminal"},
     {OPTION_REGIONS, "regions", NULL,
      "the counts of the program's regions, which it marks by\n<perfsage/marks.h>: paths down, "
@@ -58,6 +58,7 @@ static const struct tool_option options_of_stat[] = {
     {OPTION_EACH, "each", NULL, "a line for each component: nothing is joined or folded"},
     {OPTION_NO_IDLE, "no-idle", NULL,
      "leave components without a count out of JSON and CSV,\nas text does by default"},
+    {OPTION_NO_METRICS, "no-metrics", NULL, "no derived values beside the counts"},
     {OPTION_RAW, "raw", NULL, "whole numbers, without SI prefixes"},
     /* Other names for the same, most of them perf's. */
     {OPTION_TASKS, "threads", NULL, NULL},
