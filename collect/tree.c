@@ -60,6 +60,7 @@ static int tree_add_text(const struct collect_report *report, const struct ps_pa
 	    .flags = (settings->flags & PS_PATHS_RAW ? PS_PRINT_RAW : 0) |
 	             (settings->flags & PS_PATHS_UTF8 ? PS_PRINT_UTF8 : 0) |
 	             (settings->flags & PS_PATHS_COLOUR ? PS_PRINT_COLOUR : 0) |
+	             (settings->flags & PS_PATHS_IDLE ? PS_PRINT_IDLE : 0) |
 	             (settings->types ? PS_PRINT_FLAT | PS_PRINT_EACH : 0)};
 	struct ps__buffer text = {0};
 	struct ps__table table;

@@ -102,6 +102,13 @@ static int regions_set_events(const struct ps_eventset *model)
 	return result;
 }
 
+/* As without regions: text on request, and the others unless told not to. */
+static bool regions_have_idle(const struct stat_options *options)
+{
+	return options->format == PS_FORMAT_TEXT ? options->look.flags & PS_PRINT_IDLE
+	                                         : !options->look.hides_idle;
+}
+
 static int regions_set_settings(struct stat_regions *regions, const struct stat_output *output)
 {
 	const struct stat_options *options = output->options;
@@ -114,6 +121,7 @@ static int regions_set_settings(struct stat_regions *regions, const struct stat_
 	    .width = output->screen.width,
 	    .hides_metrics = options->look.hides_metrics,
 	    .flags = (options->look.is_raw ? PS_PATHS_RAW : 0) |
+	             (regions_have_idle(options) ? PS_PATHS_IDLE : 0) |
 	             (is_text && output->screen.has_utf8 ? PS_PATHS_UTF8 : 0) |
 	             (is_text && output->screen.has_colour ? PS_PATHS_COLOUR : 0)};
 	for (size_t index = 0; index < options->of_regions.named_count; index++) {

@@ -17,7 +17,8 @@ enum ps_paths_flag {
 	PS_PATHS_COLOUR = 1 << 2,    /* text: ANSI escape sequences, for a terminal */
 	PS_PATHS_NO_LEGEND = 1 << 3, /* text: without faults, and what explains signs and words */
 	PS_PATHS_COMPACT = 1 << 4,   /* JSON: one line, for a stream of objects */
-	PS_PATHS_NO_HEADER = 1 << 5  /* CSV: without the header row, for rows that are appended */
+	PS_PATHS_NO_HEADER = 1 << 5, /* CSV: without the header row, for rows that are appended */
+	PS_PATHS_IDLE = 1 << 6       /* with types: also components without a count */
 };
 
 /**

@@ -132,6 +132,14 @@ bool ps__known_has_number(enum ps_status status)
 	return status <= PS_STATUS_SCALED || status == PS_STATUS_INCOMPLETE;
 }
 
+bool ps__known_has_place(const struct ps_value *value)
+{
+	bool has_number = value->status == PS_STATUS_COUNTED || value->status == PS_STATUS_SCALED;
+
+	return has_number && (value->attribution == PS_ATTRIBUTION_EXACT ||
+	                      value->attribution == PS_ATTRIBUTION_PINNED);
+}
+
 bool ps__known_is_user_only(enum ps_status status, uint32_t all)
 {
 	return all & PS_VALUE_USER_ONLY && ps__known_has_number(status);

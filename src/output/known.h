@@ -57,6 +57,9 @@ const char *ps__known_mark(enum ps_status status, uint32_t flags, const struct p
 /* Is there a number, exact, estimated or the least that it can be? */
 bool ps__known_has_number(enum ps_status status);
 
+/* Was all of it counted where the kernel, or a binding, says? Then there is none elsewhere. */
+bool ps__known_has_place(const struct ps_value *value);
+
 /* Does the "u" stand behind it? */
 bool ps__known_is_user_only(enum ps_status status, uint32_t flags);
 

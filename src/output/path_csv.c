@@ -154,12 +154,14 @@ static bool path_csv_has_parts(const struct ps__path_table *table, size_t row)
 	return parts > 0;
 }
 
-/* Writes the sums that there are. The machine has every path. */
+/* Writes the sums that there are. The machine has every path, and so has every component if idle
+ * ones are asked for. */
 static void path_csv_add_rows(struct ps__buffer *buffer, struct ps__path_table *table,
                               const struct ps_component *component)
 {
 	for (size_t row = 0; row < table->row_count; row++) {
-		if (component != table->root && !path_csv_has_parts(table, row))
+		if (component != table->root && !(table->options->flags & PS_PATHS_IDLE) &&
+		    !path_csv_has_parts(table, row))
 			continue;
 		for (size_t event = 0; event < table->event_count; event++)
 			path_csv_add_event(buffer, table, row, event, component);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ALL_FLAGS ((unsigned)(PS_PATHS_NO_HEADER << 1) - 1)
+#define ALL_FLAGS ((unsigned)(PS_PATHS_IDLE << 1) - 1)
 
 static int path_export_check_values(const struct ps_paths_options *options, enum ps_format format,
                                     const char *call)

@@ -5,10 +5,12 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "output/known.h"
 #include "region/paths.h"
 #include "region/profile.h"
 
 #include <perfsage/print.h>
+#include <string.h>
 
 static void path_table_set_times(struct ps__path_row *row)
 {
@@ -115,6 +117,37 @@ static void path_table_merge_into_parent(struct ps__path_table *table, size_t ro
 	}
 }
 
+/* All of a path's parts are where the kernel, or a binding, says: where it has none it counted 0.
+ * Of visits that were not counted nobody knows where they were. */
+static bool path_table_knows_where(const struct ps__path_table *table, size_t row,
+                                   const struct ps__path_sum *all)
+{
+	const struct ps_visits *visits = &table->rows[row].path->visits;
+
+	return all->parts && ps__known_has_place(&all->value) &&
+	       !(all->value.flags & PS_VALUE_SAMPLED) && visits->counted == visits->count;
+}
+
+static void path_table_fill_absent(struct ps__path_table *table)
+{
+	const uint32_t kept = PS_VALUE_USER_ONLY | PS_VALUE_ENDED;
+	size_t each = table->event_count * PS__SHARES, sums = table->row_count * each;
+
+	for (size_t index = 0; index < sums; index++) {
+		const struct ps__path_sum *all = &table->everywhere[index];
+		struct ps__path_sum *sum = &table->sums[index];
+		size_t event = index % each / PS__SHARES;
+		if (!sum->parts &&
+		    ps_eventset_event_scope(table->model, event) == PS_SCOPE_THREAD &&
+		    path_table_knows_where(table, index / each, all))
+			*sum =
+			    (struct ps__path_sum){.value = {.attribution = all->value.attribution,
+			                                    .flags = all->value.flags & kept,
+			                                    .timestamp = all->value.timestamp},
+			                          .parts = 1};
+	}
+}
+
 void ps__path_table_sum(struct ps__path_table *table, const struct ps_component *component)
 {
 	size_t sums = table->row_count * table->event_count * PS__SHARES;
@@ -125,6 +158,8 @@ void ps__path_table_sum(struct ps__path_table *table, const struct ps_component 
 		path_table_merge_into_parent(table, row);
 	for (size_t sum = 0; sum < sums; sum++)
 		path_table_finish(&table->sums[sum]);
+	if (table->everywhere)
+		path_table_fill_absent(table);
 }
 
 /* Of all components. */
@@ -132,6 +167,7 @@ void ps__path_table_sum(struct ps__path_table *table, const struct ps_component 
 struct path_table_walk {
 	struct ps__path_table *table;
 	const bool *is_used; /* by a Thread's index */
+	bool has_idle;       /* those that are not used, too */
 	int cache_level;
 	size_t count;
 };
@@ -156,7 +192,7 @@ static int path_table_add_component(struct ps_component *component, void *contex
 	if (!(table->options->types & PS_TYPE_BIT(component->type)) ||
 	    (component->type == PS_COMPONENT_CACHE && walk->cache_level &&
 	     component->cache_level != walk->cache_level) ||
-	    !path_table_is_used(walk, component))
+	    (!walk->has_idle && !path_table_is_used(walk, component)))
 		return 0;
 	if (table->components)
 		table->components[walk->count] = component;
@@ -201,7 +237,9 @@ static bool *path_table_find_used(const struct ps__path_table *table)
 
 static int path_table_find_components(struct ps__path_table *table)
 {
-	struct path_table_walk walk = {.table = table, .cache_level = table->options->cache_level};
+	struct path_table_walk walk = {.table = table,
+	                               .cache_level = table->options->cache_level,
+	                               .has_idle = table->options->flags & PS_PATHS_IDLE};
 	bool *is_used = path_table_find_used(table);
 
 	if (!is_used)
@@ -326,6 +364,22 @@ bool ps__path_table_metric(const struct ps__path_table *table, size_t row, enum 
 	return true;
 }
 
+/* Before the sums of other components take the place of these. A hardware thread that the tree
+ * doesn't have may be in any of its components: then no 0 is certain. */
+static int path_table_keep_machine(struct ps__path_table *table)
+{
+	size_t sums = table->row_count * table->event_count * PS__SHARES;
+	size_t count = table->component_count;
+
+	if (count && table->components[count - 1] == table->root->topology->unknown)
+		return PS_OK;
+	table->everywhere = ps__os_calloc(sums, sizeof *table->everywhere);
+	if (!table->everywhere)
+		return PS_ENOMEM;
+	memcpy(table->everywhere, table->sums, sums * sizeof *table->everywhere);
+	return PS_OK;
+}
+
 static int path_table_make(struct ps__path_table *table, const struct ps_paths *paths)
 {
 	size_t rows = 0;
@@ -345,7 +399,10 @@ static int path_table_make(struct ps__path_table *table, const struct ps_paths *
 	int code = path_table_make_names(table);
 	if (code == PS_OK)
 		code = path_table_add_values(table, paths);
-	return code == PS_OK && table->options->types ? path_table_find_components(table) : code;
+	if (code != PS_OK || !table->options->types)
+		return code;
+	code = path_table_find_components(table);
+	return code == PS_OK ? path_table_keep_machine(table) : code;
 }
 
 int ps__path_table_create(struct ps__path_table *out, const struct ps_paths *paths,
@@ -369,6 +426,7 @@ void ps__path_table_clear(struct ps__path_table *table)
 	ps__os_free(table->rows);
 	ps__os_free(table->sums);
 	ps__os_free(table->whole);
+	ps__os_free(table->everywhere);
 	ps__os_free(table->components);
 	ps__os_free(table->metrics);
 	ps__os_free(table->names);

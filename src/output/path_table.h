@@ -29,7 +29,7 @@ struct ps__path_row {
 
 struct ps__path_sum {
 	struct ps_value value;
-	size_t parts; /* 0: nothing was counted there */
+	size_t parts; /* 0: it isn't known that anything was counted there, or that nothing was */
 };
 
 /* The numbers that were given under one name: in a path and those below it. */
@@ -54,7 +54,9 @@ struct ps__path_table {
 	size_t event_count;
 	struct ps__path_sum *sums;  /* by row, event and share, of one component */
 	struct ps__path_sum *whole; /* by event: of all paths on the whole machine */
-	/* Of the types that were asked for, those where anything was counted */
+	struct ps__path_sum
+	    *everywhere; /* as sums, of the machine; NULL: they tell no 0 elsewhere */
+	/* Of the types that were asked for: those where anything was counted, or all */
 	const struct ps_component **components;
 	size_t component_count;
 	struct ps__path_metric *metrics; /* whose events are counted */

@@ -31,6 +31,7 @@ struct path_text {
 	struct ps__buffer cell;
 	struct ps__grid grid;
 	struct ps__known known; /* of all that is shown */
+	bool has_unknown;       /* a cell of a component is "-" */
 	uint64_t *branches;     /* of the rows */
 };
 
@@ -127,6 +128,16 @@ static void path_text_note(struct path_text *text, struct path_line about,
 		ps__known_note(known, value);
 }
 
+/* Beside the 0 of other components an empty cell would look like none. */
+static void path_text_set_unknown(struct path_text *text, size_t line, size_t column)
+{
+	if (!text->table->component_count)
+		return;
+	ps__buffer_add(&text->cell, "-");
+	path_text_set_number(text, line, column, 0);
+	text->has_unknown = true;
+}
+
 static void path_text_set_event(struct path_text *text, size_t line, size_t column, size_t event,
                                 struct ps__known *known)
 {
@@ -135,8 +146,10 @@ static void path_text_set_event(struct path_text *text, size_t line, size_t colu
 	    ps__path_table_at(text->table, about.row, event, about.share);
 	struct ps__look look = path_text_look_of(text, event);
 
-	if (!sum->parts)
+	if (!sum->parts) {
+		path_text_set_unknown(text, line, column);
 		return;
+	}
 	path_text_note(text, about, &sum->value, known);
 	ps__known_add_value(&text->cell, &sum->value, &look);
 	path_text_set_number(text, line, column,
@@ -376,6 +389,9 @@ static int path_text_add_legend(struct path_text *text)
 	if (!(text->options->flags & PS_PATHS_NO_LEGEND)) {
 		if (!text->table->whole[0].parts)
 			ps__buffer_add(&lines, "Nothing has been counted here.\n");
+		if (text->has_unknown)
+			ps__buffer_add(&lines,
+			               "%-11s  nothing is known to have been counted there\n", "-");
 		ps__known_add_legend(&lines, &text->known);
 		code = ps__path_faults_add(text->table, &lines);
 	}

@@ -3,6 +3,7 @@
  * The sums of a table: each Thread's counts are added to all components above it. And where all
  * parts are known to be in their place, a component without one has the count 0.
  */
+#include "output/known.h"
 #include "output/table.h"
 
 #include "store/attrmap.h"
@@ -38,17 +39,6 @@ static void table_add_up(struct ps__table *table, size_t event)
 		table_merge_into_parent(table, table->row_count - 1, event);
 }
 
-/* Are all of these parts where the kernel, or a binding, says? Then there are no others. */
-static bool table_knows_where(const struct ps__cell *sum)
-{
-	bool has_number =
-	    sum->value.status == PS_STATUS_COUNTED || sum->value.status == PS_STATUS_SCALED;
-
-	return sum->parts > 0 && has_number &&
-	       (sum->value.attribution == PS_ATTRIBUTION_EXACT ||
-	        sum->value.attribution == PS_ATTRIBUTION_PINNED);
-}
-
 /* All of the tree's hardware threads are below it, and nothing was counted elsewhere. */
 static bool table_has_all(const struct ps__table *table, size_t row, size_t column)
 {
@@ -80,7 +70,8 @@ static void table_fill_absent(struct ps__table *table, size_t column)
 	const struct ps__cell *sum = ps__table_cell(table, 0, column);
 	const uint32_t kept = PS_VALUE_USER_ONLY | PS_VALUE_ENDED;
 
-	if (table->columns[column].scope != PS_SCOPE_THREAD || !table_knows_where(sum))
+	if (table->columns[column].scope != PS_SCOPE_THREAD || sum->parts == 0 ||
+	    !ps__known_has_place(&sum->value))
 		return;
 	for (size_t row = 1; row < table->row_count; row++) {
 		struct ps__cell *cell = ps__table_cell(table, row, column);

@@ -113,6 +113,32 @@ START_TEST(caches_are_chosen_by_their_level)
 }
 END_TEST
 
+/* The table has the same shape in each run. */
+START_TEST(components_without_a_count_are_shown_on_request)
+{
+	struct ps_paths_options options = options_with(PS_PATHS_RAW | PS_PATHS_NO_LEGEND);
+
+	ps_topology_destroy(scene.topology);
+	check_ok(ps_topology_load_synthetic(&scene.topology, "pack:3 core:2 pu:1"));
+	scene.root = ps_topology_root(scene.topology);
+	run_program();
+	options.metric_count = 0;
+	options.types = PS_TYPE_BIT(PS_COMPONENT_PACKAGE);
+	char *text = report_text(PS_FORMAT_TEXT, &options);
+	ck_assert_ptr_null(strstr(text, "Package 2"));
+	free(text);
+	text = report_text(PS_FORMAT_CSV, &options);
+	ck_assert_ptr_null(strstr(text, "Package 2"));
+	free(text);
+	options.flags |= PS_PATHS_IDLE;
+	check_report(PS_FORMAT_TEXT, &options, "report_idle.txt");
+	text = report_text(PS_FORMAT_CSV, &options);
+	ck_assert_ptr_nonnull(strstr(text, ",exclusive,Package,2,2,Package 2,page-faults,0,"));
+	free(text);
+	regions_end();
+}
+END_TEST
+
 /* What was counted on a hardware thread that the tree doesn't have is shown, or the columns would
  * not add up. */
 START_TEST(an_unknown_cpu_has_its_column)
@@ -226,6 +252,12 @@ START_TEST(estimates_are_labelled_and_what_is_unknown_is_no_0)
 	check_report(PS_FORMAT_TEXT, NULL, "report_sampled.txt");
 	check_report(PS_FORMAT_JSON, NULL, "report_sampled.json");
 	check_report(PS_FORMAT_CSV, NULL, "export_report_sampled.csv");
+	/* A visit that was not counted may have been on the other CPU. */
+	struct ps_paths_options options =
+	    options_with(PS_PATHS_RAW | PS_PATHS_NO_LEGEND | PS_PATHS_IDLE);
+	options.metric_count = 0;
+	options.types = PS_TYPE_BIT(PS_COMPONENT_THREAD);
+	check_report(PS_FORMAT_TEXT, &options, "report_sampled_cpu.txt");
 	regions_end();
 }
 END_TEST
@@ -396,6 +428,7 @@ int main(void)
 	tcase_add_test(tests, a_report_has_columns_by_component);
 	tcase_add_test(tests, a_report_for_programs_has_fields_and_fits_in_a_line);
 	tcase_add_test(tests, caches_are_chosen_by_their_level);
+	tcase_add_test(tests, components_without_a_count_are_shown_on_request);
 	tcase_add_test(tests, an_unknown_cpu_has_its_column);
 	tcase_add_test(tests, what_is_unknown_is_no_0_and_an_estimate_says_so);
 	tcase_add_test(tests, nothing_counted_is_said);

@@ -44,7 +44,7 @@ START_TEST(wrong_arguments_are_refused)
 	             "writes one path as xml");
 	options.size = 3;
 	check_fails(export_none(&options, PS_FORMAT_JSON), PS_EINVAL);
-	options = options_with(PS_PATHS_NO_HEADER << 1);
+	options = options_with(PS_PATHS_IDLE << 1);
 	check_fails(export_none(&options, PS_FORMAT_JSON), PS_EINVAL);
 	options = options_with(0);
 	options.share = (enum ps_share)2;
