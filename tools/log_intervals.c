@@ -26,7 +26,7 @@ static void put_group(struct interval_output *output, struct tool_log_group *gro
                       interval_put *put)
 {
 	const struct tool_log_groups *all = &output->groups;
-	struct interval_row row = {.group = group, .look = {"ns", 1, false}};
+	struct interval_row row = {.group = group, .look = {.unit = "ns", .scale = 1}};
 
 	put_one(output, row, &group->time, put);
 	for (size_t index = 0; index < all->component_count; index++) {
