@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the preloaded library tells the collector, which it loads. */
+/* The preloaded library tells this to the collector, which it loads. */
 #ifndef PS_COLLECT_THREADS_H
 #define PS_COLLECT_THREADS_H
 

@@ -118,7 +118,7 @@ static void path_table_merge_into_parent(struct ps__path_table *table, size_t ro
 }
 
 /* All of a path's parts are where the kernel, or a binding, says: where it has none it counted 0.
- * Of visits that were not counted nobody knows where they were. */
+ * Nobody knows where the visits were that were not counted. */
 static bool path_table_knows_where(const struct ps__path_table *table, size_t row,
                                    const struct ps__path_sum *all)
 {

@@ -56,7 +56,7 @@ struct ps__path_table {
 	struct ps__path_sum *whole; /* by event: of all paths on the whole machine */
 	struct ps__path_sum
 	    *everywhere; /* as sums, of the machine; NULL: they tell no 0 elsewhere */
-	/* Of the types that were asked for: those where anything was counted, or all */
+	/* They are of the types that were asked for: those where anything was counted, or all */
 	const struct ps_component **components;
 	size_t component_count;
 	struct ps__path_metric *metrics; /* whose events are counted */

@@ -47,7 +47,8 @@ static void alike_go_on_below(struct alike_line *out)
 	out->used += INDENT;
 }
 
-/* How much of a text fits, up to a comma; if there is no such comma, up to the first one. */
+/* Returns the length of the part that fits, up to a comma; if no comma fits, up to the first one.
+ */
 static size_t alike_cut(const char *text, size_t room)
 {
 	size_t all = strlen(text), cut = 0;
@@ -222,7 +223,7 @@ static void alike_add_summary(struct alike_line *out)
 	}
 }
 
-/* How many lines of the screen they take. */
+/* Returns the number of lines on the screen. */
 static size_t alike_add_lines(struct alike_line *out)
 {
 	struct ps__text *text = out->text;

@@ -225,7 +225,7 @@ static inline void ps__profile_end(void)
 	ps__own.is_inside = false;
 }
 
-/* How many threads have come to be counted until now, with those that could not be. */
+/* Returns the number of threads that have come to be counted, with those that could not be. */
 uint64_t ps__profile_threads(struct ps_profile *profile);
 
 static inline void ps__profile_note(struct ps_profile *profile, enum ps__fault fault)

@@ -264,8 +264,8 @@ static __attribute__((cold, noinline)) int set_word_slowly(struct ps_log_stream 
 	return set_field(stream, call, field, kind, &word, 1);
 }
 
-/* Of an integer or a real: it has one word from the beginning. What can fail is elsewhere, or each
- * call would save registers for it. */
+/* An integer or a real has one word from the beginning. Calls that can fail are elsewhere: else
+ * registers would be saved for them each time. */
 PS__INLINE int set_word(struct ps_log_stream *stream, const char *call, unsigned field,
                         enum ps_log_kind kind, uint64_t word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What perfsage timeline shows of 2 to 512 hardware threads on screens of 60 to 200 columns,
+ * The report of perfsage timeline for 2 to 512 hardware threads on screens of 60 to 200 columns,
  * against golden files timeline_*.txt: the machine does not decide its length, it is no wider than
  * the screen, and it names what it leaves out.
  */

@@ -208,7 +208,7 @@ static pid_t start_sleeper(struct sleeper *sleeper, pthread_barrier_t *end)
 	return sleeper->tid;
 }
 
-/* What the start cost the calling thread, beside as many bare calls of perf_event_open. */
+/* Prints the cost of the start for the calling thread. */
 static void tell_cost(struct ps_eventset *set, struct ps_topology *topology, const char *what,
                       size_t descriptors)
 {

@@ -196,8 +196,7 @@ static void bring_back(void)
 	set_online(last_cpu(), "1");
 }
 
-/* How many lines of the CPU's slices say that the count is not known? The notes must name the CPU.
- */
+/* Counts the lines of the CPU's slices whose count is not known. The notes must name the CPU. */
 static unsigned count_unknown(void)
 {
 	FILE *stream = fopen(SLICES, "re");
