@@ -63,7 +63,7 @@ static void file_write_all(struct tool_file *file, const char *bytes, size_t siz
 
 /* How long another perfsage is waited for, which writes to the same pipe or
  * terminal: it may have a reader that is slow. */
-#define LOCK_TRIES    500
+#define LOCK_TRIES    3000
 #define LOCK_PAUSE_NS 10000000
 
 /*

@@ -228,6 +228,16 @@ static void fill_block(struct ps_log_stream *stream, struct ps__log_block *block
 	                             stream->description_bytes / sizeof(uint64_t));
 }
 
+/* Where the records of the stream's page begin. */
+static uint64_t *begin_page(struct ps_log_stream *stream)
+{
+	struct ps__log_block *block = stream->page.block;
+
+	stream->next.end = (uint64_t *)((char *)block + stream->log->file.block_bytes);
+	stream->next.seed = ps__log_seed(block);
+	return (uint64_t *)((char *)(block + 1) + stream->description_bytes);
+}
+
 int ps__log_next_block(struct ps_log_stream *stream)
 {
 	struct ps__log_page page;
@@ -239,9 +249,7 @@ int ps__log_next_block(struct ps_log_stream *stream)
 	ps__log_end_block(stream);
 	ps__log_give_block(stream->log, &stream->page);
 	stream->page = page;
-	stream->next.at = (uint64_t *)((char *)(page.block + 1) + stream->description_bytes);
-	stream->next.end = (uint64_t *)((char *)page.block + stream->log->file.block_bytes);
-	stream->next.seed = ps__log_seed(page.block);
+	stream->next.at = begin_page(stream);
 	stream->records = 0;
 	return PS_OK;
 }
@@ -289,12 +297,12 @@ static inline bool block_is_open(const struct ps_log_stream *stream)
 }
 
 /* A handler jumped out of a call. A record that it was writing is one if its first word stands
- * there. What it remembered as written may not be. */
+ * there. What it remembered as written may not be; and the page may be a new one, of which nothing
+ * else is noted yet. */
 static __attribute__((cold, noinline)) void recover(struct ps_log_stream *stream)
 {
 	const struct ps__log_block *block = stream->page.block;
-	uint64_t *at = (uint64_t *)((char *)(stream->page.block + 1) + stream->description_bytes);
-	uint64_t records = 0;
+	uint64_t *at = begin_page(stream), records = 0;
 
 	while (at < stream->next.end && (*at & PS__LOG_LENGTH)) {
 		at += *at & PS__LOG_LENGTH;

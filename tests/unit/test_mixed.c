@@ -376,7 +376,9 @@ static void check_printed(struct ps_component *root, const char *golden)
 START_TEST(parts_and_sums_of_some_are_marked_as_estimates_and_the_total_is_not)
 {
 	struct ps_eventset *set = scene_set(EVENT, "task-clock", NULL);
-	FILE *stream = golden_open();
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
 
 	set->attribution.cannot_split = true;
 	pass(0);
@@ -392,7 +394,9 @@ START_TEST(parts_and_sums_of_some_are_marked_as_estimates_and_the_total_is_not)
 	check_printed(scene.root, "mixed");
 	check_printed(ps_component_find(scene.root, PS_COMPONENT_PACKAGE, 0), "mixed_package");
 	check_ok(ps_thread_print(ps_topology_thread(scene.topology, 2), stream));
-	golden_check(stream, "mixed_thread");
+	fclose(stream);
+	ck_assert_ptr_nonnull(strstr(text, " ~600   mixed\n"));
+	free(text);
 	ps_eventset_destroy(set);
 }
 END_TEST
