@@ -14,7 +14,6 @@ src_backend_libbackend_la_SOURCES = \
 	src/backend/perf.h \
 	src/backend/perf_clocks.c \
 	src/backend/perf_direct.c \
-	src/backend/perf_direct.h \
 	src/backend/perf_event.c \
 	src/backend/perf_counter.c \
 	src/backend/perf_execs.c \

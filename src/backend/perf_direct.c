@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One read(2) that brings the totals of an instance; and descriptors that are perfsage's no more.
  */
-#include "backend/perf_direct.h"
+#include "backend/perf.h"
 #include "base/error.h"
 #include "base/hot.h"
 #include "base/os.h"
@@ -49,26 +49,6 @@ static __attribute__((cold, noinline)) int refuse_direct(struct ps__perf *perf, 
 	                                                             : PS__NOT_DIRECT;
 }
 
-static int check_direct(struct ps__perf *perf, size_t instance, const uint64_t *totals,
-                        ssize_t length)
-{
-	if (__builtin_expect(
-		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
-		return PS_OK;
-	return refuse_direct(perf, instance, length);
-}
-
-__attribute__((cold, noinline)) int ps__perf_reread_direct(struct ps__perf *perf, size_t instance,
-                                                           uint64_t *totals, long length)
-{
-	if (length < 0) {
-		ps__os_fail_call(length);
-		length = ps__os_read_again(perf->instances[instance].direct_fd, totals - 1,
-		                           perf->direct_bytes);
-	}
-	return check_direct(perf, instance, totals, length);
-}
-
 PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, uint64_t *totals)
 {
 	struct ps__perf *perf = (struct ps__perf *)backend;
@@ -76,6 +56,9 @@ PS__HOT int ps__perf_read_direct(struct ps__backend *backend, size_t instance, u
 
 	if (__builtin_expect(fd < 0, 0))
 		return PS__NOT_DIRECT;
-	return check_direct(perf, instance, totals,
-	                    ps__os_read_retried(fd, totals - 1, perf->direct_bytes));
+	ssize_t length = ps__os_read_retried(fd, totals - 1, perf->direct_bytes);
+	if (__builtin_expect(
+		length == (ssize_t)perf->direct_bytes && totals[-1] == perf->direct_members, 1))
+		return PS_OK;
+	return refuse_direct(perf, instance, length);
 }

@@ -4,12 +4,11 @@
 #define PS_BASE_HOT_H
 
 /*
- * After a system call processors predict few of the returns to callers from
- * before it (see ps__perf_read_in_place), and what that costs depends on where the code
- * stands: some 10 ns a reading, 30 of a set of PAPI, that came and went with
- * changes elsewhere (x86-64, Zen). So all of it stands together, and each
- * function begins at a multiple of 256 bytes: what changes in one moves no other
- * within its lines.
+ * After a system call processors predict few of the branches that come, and
+ * what that costs depends on where the code stands: some 10 ns a reading, 30 of
+ * a set of PAPI, that came and went with changes elsewhere (x86-64, Zen). So
+ * all of it stands together, and each function begins at a multiple of 256
+ * bytes: what changes in one moves no other within its lines.
  */
 #define PS__HOT __attribute__((aligned(256), section(".text.hot.ps")))
 

@@ -38,17 +38,17 @@ static int real_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu
  * thread that is cancelled there would leave a call of the library half done.
  * System calls as such are none.
  */
-__attribute__((cold, noinline)) ssize_t ps__os_fail_call(long result)
+static __attribute__((cold, noinline)) ssize_t fail_call(long result)
 {
 	errno = (int)-result;
 	return -1;
 }
 
-ssize_t ps__os_real_read(int fd, void *buffer, size_t size_bytes)
+static ssize_t real_read(int fd, void *buffer, size_t size_bytes)
 {
 	long result = ps__arch_read(fd, buffer, size_bytes);
 
-	return __builtin_expect(result >= 0, 1) ? result : ps__os_fail_call(result);
+	return __builtin_expect(result >= 0, 1) ? result : fail_call(result);
 }
 
 static ssize_t real_pread(int fd, void *buffer, size_t size_bytes, off_t offset)
@@ -161,16 +161,16 @@ static void *real_allocate(size_t size_bytes)
 	return calloc(1, size_bytes);
 }
 
-#define REAL_SYSTEM                                                                       \
-	{                                                                                 \
-		.size = sizeof(struct ps_hooks), .perf_event_open = real_perf_event_open, \
-		.ioctl = real_ioctl, .read = ps__os_real_read, .pread = real_pread,       \
-		.open = real_open, .close = real_close, .mmap = mmap, .munmap = munmap,   \
-		.list = real_list, .getcpu = sched_getcpu, .gettid = real_gettid,         \
-		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,   \
-		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,  \
-		.getrusage = real_getrusage, .poll = real_poll, .wake.pipe = pipe2,       \
-		.wake.write = real_write, .wake.fstat = real_fstat,                       \
+#define REAL_SYSTEM                                                                             \
+	{                                                                                       \
+		.size = sizeof(struct ps_hooks), .perf_event_open = real_perf_event_open,       \
+		.ioctl = real_ioctl, .read = real_read, .pread = real_pread, .open = real_open, \
+		.close = real_close, .mmap = mmap, .munmap = munmap, .list = real_list,         \
+		.getcpu = sched_getcpu, .gettid = real_gettid,                                  \
+		.sched_getaffinity = sched_getaffinity, .clock_gettime = clock_gettime,         \
+		.getrlimit = real_getrlimit, .allocate = real_allocate, .release = free,        \
+		.getrusage = real_getrusage, .poll = real_poll, .wake.pipe = pipe2,             \
+		.wake.write = real_write, .wake.fstat = real_fstat,                             \
 	}
 
 static const struct ps_hooks real_system = REAL_SYSTEM;

@@ -95,11 +95,6 @@ static inline uint64_t ps__os_now_ns(void)
 	return ps__os_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The table's read while no test has put another one there. */
-ssize_t ps__os_real_read(int fd, void *buffer, size_t size_bytes);
-/* -1, with errno set from what ps__arch_read returned. */
-ssize_t ps__os_fail_call(long result) __attribute__((cold));
-
 /* What ps__os_read_retried does when read(2) failed, with errno set. */
 ssize_t ps__os_read_again(int fd, void *buffer, size_t size_bytes);
 

@@ -268,6 +268,24 @@ PS__INLINE int read_fast(struct ps_eventset *set, struct ps_component *root, uin
 	                                               : update(set, root, timestamp, thread);
 }
 
+static PS__HOT __attribute__((noinline)) int read_counts(struct ps_eventset *set,
+                                                         struct ps_component *root,
+                                                         uint64_t *timestamp,
+                                                         struct ps_thread **thread)
+{
+	return read_fast(set, root, timestamp, thread, PS__WRITE_COUNTS);
+}
+
+static PS__HOT __attribute__((noinline)) int read_accumulated(struct ps_eventset *set,
+                                                              struct ps_component *root,
+                                                              uint64_t *timestamp,
+                                                              struct ps_thread **thread)
+{
+	return read_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
+}
+
+/* The fast path is in functions of its own, so that a reading that must go the slow path counts as
+ * little as it can before it gets there. */
 PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
                     struct ps_thread **thread)
 {
@@ -275,7 +293,9 @@ PS__HOT int ps_read(struct ps_eventset *set, struct ps_component *root, uint64_t
 		return ps__set_read_slowly(set, root, timestamp, thread);
 	if (!PS__LIKELY(root))
 		return ps__set_read_slowly(set, root, timestamp, thread);
-	return read_fast(set, root, timestamp, thread, PS__WRITE_COUNTS);
+	if (!PS__LIKELY(set->fast_path.root == root))
+		return ps__set_read_slowly(set, root, timestamp, thread);
+	return read_counts(set, root, timestamp, thread);
 }
 
 PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_t *timestamp,
@@ -285,5 +305,7 @@ PS__HOT int ps_accum(struct ps_eventset *set, struct ps_component *root, uint64_
 		return ps__set_accum_slowly(set, root, timestamp, thread);
 	if (!PS__LIKELY(root))
 		return ps__set_accum_slowly(set, root, timestamp, thread);
-	return read_fast(set, root, timestamp, thread, PS__WRITE_ACCUM);
+	if (!PS__LIKELY(set->fast_path.root == root))
+		return ps__set_accum_slowly(set, root, timestamp, thread);
+	return read_accumulated(set, root, timestamp, thread);
 }

@@ -22,7 +22,7 @@ struct ps__fast_path {
 		const uint64_t *head;
 		uint64_t seen; /* where it stood */
 	} switches;
-	ps__read_direct *read; /* NULL: ps__perf_read_in_place; and what it is to read */
+	ps__read_direct *read; /* the backend's, and what it is to read */
 	size_t instance;
 	/* The totals as read last: they stand in the row, but not in the slot's counts */
 	uint64_t *previous;

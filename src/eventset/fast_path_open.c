@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fast path of readings is opened after a reading on the slow path, and closed before one; it
  * moves to an older reading. */
-#include "backend/perf_direct.h"
 #include "base/os.h"
 #include "eventset/attribution.h"
 #include "eventset/snapshot.h"
@@ -94,7 +93,7 @@ static void open_fast_path(struct ps_eventset *set, struct ps__slot *slot,
 {
 	struct ps__fast_path *fast = &set->fast_path;
 
-	fast->read = ps__backend_direct(set->counters.backend);
+	fast->read = set->counters.backend->ops->read_direct;
 	fast->slot = slot;
 	fast->cpu = slot->cpu;
 	fast->cpu_place = ps__os_cpu_place();

@@ -4,7 +4,6 @@
 #ifndef PS_EVENTSET_FAST_TOTALS_H
 #define PS_EVENTSET_FAST_TOTALS_H
 
-#include "backend/perf_direct.h"
 #include "base/hot.h"
 #include "base/os.h"
 #include "eventset/undo.h"
@@ -45,17 +44,6 @@ static inline bool ps__fast_is_there(const struct ps__fast_path *fast)
 	return PS__LIKELY(*fast->cpu_place == fast->cpu) || ps__fast_is_there_when_asked(fast);
 }
 
-/* The compiler shall not load what both need at once: the call then costs more registers. */
-PS__INLINE int ps__fast_read_direct(const struct ps_eventset *set)
-{
-	const struct ps__fast_path *fast = &set->fast_path;
-
-	if (fast->read)
-		return fast->read(set->counters.backend, fast->instance, fast->current);
-	atomic_signal_fence(memory_order_seq_cst);
-	return ps__perf_read_in_place(set->counters.backend, fast->instance, fast->current);
-}
-
 /* The totals into `current`, if the task is where it was: the CPU is asked for after the counters,
  * as what comes before them is counted. Else PS__TRY_SLOW_PATH, or a code with a detail. */
 PS__INLINE int ps__fast_read_totals(struct ps_eventset *set)
@@ -64,7 +52,7 @@ PS__INLINE int ps__fast_read_totals(struct ps_eventset *set)
 
 	if (!PS__LIKELY(ps__fast_has_stayed(fast)))
 		return PS__TRY_SLOW_PATH;
-	int result = ps__fast_read_direct(set);
+	int result = fast->read(set->counters.backend, fast->instance, fast->current);
 	if (!PS__LIKELY(result == PS_OK))
 		return ps__set_note_miss(set, result);
 	if (!PS__LIKELY(ps__fast_is_there(fast)) || !PS__LIKELY(ps__fast_has_stayed(fast)) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A boundary of a visit. It is in the public calls themselves: behind the system call each return
- * to a caller is predicted wrongly (see ps__perf_read_in_place). */
+ * to a caller is predicted wrongly (doc/measurements, "Regions"). */
 #ifndef PS_REGION_BOUNDARY_H
 #define PS_REGION_BOUNDARY_H
 
