@@ -88,14 +88,14 @@ struct ps__group {
 
 /* A place is what perf_event_open is asked to count. */
 struct ps__place {
-	pid_t pid;
-	int cpu; /* -1: any */
-	bool inherit;
-	bool counts_at_once;
-	uint32_t pmu_type; /* which variant of an event that has several; 0: it has none */
-	bool stands_in;    /* a dummy in place of the event */
 	/* Bits of config1 by which events of the cores ask for being read in user space */
 	uint64_t user_config1;
+	pid_t pid;
+	int cpu;           /* -1: any */
+	uint32_t pmu_type; /* which variant of an event that has several; 0: it has none */
+	bool inherit;
+	bool counts_at_once;
+	bool stands_in; /* a dummy in place of the event */
 	bool enables_on_exec;
 	bool tells_tasks;
 	bool watches_execs; /* leaders write records of programs that begin: see perf_execs.c */
@@ -103,17 +103,18 @@ struct ps__place {
 	bool as_asked;      /* all fields of its attr are the event's own: a sampler's */
 };
 
-/* All groups of the set in one place. */
+/* All groups of the set in one place. Its size is a power of two: a reading finds one by a shift.
+ */
 struct ps__instance {
 	struct ps__place place;
 	struct ps__group *groups;      /* base.groups of them, alike in every instance */
 	struct ps__group *direct_user; /* what is read in user space are the totals; NULL: not so */
-	/* The event that tells how long the task was here; while base.residency_ns isn't NULL */
-	int residency_fd;
-	uint64_t residency_id; /* the kernel's */
 	/* The descriptor whose read(2) gives the totals as they are asked for; -1: they are put
 	 * together */
 	int direct_fd;
+	/* The event that tells how long the task was here; while base.residency_ns isn't NULL */
+	int residency_fd;
+	uint64_t residency_id; /* the kernel's */
 };
 
 /* A kind of cores: its PMU's number in sysfs, and its CPUs (the events' text). */
