@@ -5,9 +5,14 @@
 
 #include "base/os.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+/* An answer about the clock source is good for so long: its file costs microseconds, as much as the
+ * opening of an event. */
+#define SOURCE_NS 1000000000u
 
 #define SPAN_NS 100000u
 
@@ -34,15 +39,36 @@ void ps__clock_trust(struct ps__clock *clock)
 	*clock = (struct ps__clock){.is_trusted = true};
 }
 
-void ps__clock_open(struct ps__clock *clock)
+static bool clock_read_source(void)
 {
 	char source[64];
 
+	return ps__os_read_file(CLOCKSOURCE, source, sizeof source) > 0 &&
+	       strcmp(source, PS__ARCH_CLOCKSOURCE) == 0;
+}
+
+/* Are the ticks what the kernel's clock goes by? A test's file is read each time. */
+static bool clock_goes_by_ticks(void)
+{
+	static _Atomic uint64_t asked_ns;
+	static _Atomic bool answer;
+	uint64_t now_ns = ps__os_now_ns();
+	uint64_t last_ns = atomic_load_explicit(&asked_ns, memory_order_acquire);
+
+	if (ps__os.open != ps_hooks_default()->open)
+		return clock_read_source();
+	if (last_ns != 0 && now_ns - last_ns < SOURCE_NS)
+		return atomic_load_explicit(&answer, memory_order_relaxed);
+	bool goes = clock_read_source();
+	atomic_store_explicit(&answer, goes, memory_order_relaxed);
+	atomic_store_explicit(&asked_ns, now_ns, memory_order_release);
+	return goes;
+}
+
+void ps__clock_open(struct ps__clock *clock)
+{
 	*clock = (struct ps__clock){0};
-	if (ps__os.clock_gettime != ps_hooks_default()->clock_gettime)
-		return;
-	if (ps__os_read_file(CLOCKSOURCE, source, sizeof source) > 0 &&
-	    strcmp(source, PS__ARCH_CLOCKSOURCE) == 0)
+	if (ps__os.clock_gettime == ps_hooks_default()->clock_gettime && clock_goes_by_ticks())
 		ps__clock_trust(clock);
 }
 

@@ -27,7 +27,7 @@ struct ps__clock {
 };
 
 /* Trusts the ticks if the kernel's own clock does, and if the clock is the real
- * one and no test's. Reads a file. */
+ * one and no test's. Reads a file, once in a second at most. */
 void ps__clock_open(struct ps__clock *clock);
 
 /* Begins to learn the ticks' rate. */

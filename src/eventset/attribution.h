@@ -35,7 +35,11 @@ bool ps__set_is_within_budget(size_t needed);
 
 /* task_cpus.c: the one CPU that the task may run on; -1: several. */
 int ps__set_only_cpu(const struct ps_eventset *set);
+/* To weigh costs by: as many as there were when the process first asked. */
 size_t ps__set_count_present_cpus(void);
+/* The kernel's answer, kept in known, which is 0 before: each file costs as much as an event. While
+ * a test stands in for the kernel's files, it is asked each time. */
+int ps__set_ask_once(_Atomic int *known, int (*ask)(void));
 /* For methods: the CPUs that counters are to be opened on; are there others now? Would another
  * method be chosen now? */
 int ps__set_list_cpus(struct ps_eventset *set);

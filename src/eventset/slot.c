@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/os.h"
+#include "eventset/attribution.h"
 #include "eventset/snapshot.h"
 
 #include <errno.h>
@@ -10,8 +11,7 @@
 
 #define POSSIBLE "/sys/devices/system/cpu/possible"
 
-/* CPU numbers that can come: the kernel's possible ones, and a few where it doesn't say. */
-static int count_possible_cpus(void)
+static int read_possible_cpus(void)
 {
 	char text[4096];
 	int max = -1;
@@ -19,6 +19,14 @@ static int count_possible_cpus(void)
 	if (ps__os_read_file(POSSIBLE, text, sizeof text) > 0)
 		max = ps__list_max(text);
 	return max < 0 ? CPU_SETSIZE : max + 1;
+}
+
+/* CPU numbers that can come: the kernel's possible ones, and a few where it doesn't say. */
+static int count_possible_cpus(void)
+{
+	static _Atomic int known;
+
+	return ps__set_ask_once(&known, read_possible_cpus);
 }
 
 int ps__set_create_slots(struct ps_eventset *set)

@@ -6,6 +6,8 @@
 #include "base/os.h"
 #include "eventset/attribution.h"
 
+#include <stdatomic.h>
+
 #define PRESENT "/sys/devices/system/cpu/present"
 #define ONLINE  "/sys/devices/system/cpu/online"
 
@@ -69,11 +71,31 @@ int ps__set_only_cpu(const struct ps_eventset *set)
 	return ps__locate_only_cpu(task_cpus_tid(set));
 }
 
-size_t ps__set_count_present_cpus(void)
+int ps__set_ask_once(_Atomic int *known, int (*ask)(void))
+{
+	int count = atomic_load_explicit(known, memory_order_relaxed);
+
+	if (ps__os.open != ps_hooks_default()->open)
+		return ask();
+	if (count == 0) {
+		count = ask();
+		atomic_store_explicit(known, count, memory_order_relaxed);
+	}
+	return count;
+}
+
+static int read_present_cpus(void)
 {
 	char text[4096];
 
-	return ps__os_read_file(PRESENT, text, sizeof text) > 0 ? ps__list_count(text) : 0;
+	return ps__os_read_file(PRESENT, text, sizeof text) > 0 ? (int)ps__list_count(text) : 0;
+}
+
+size_t ps__set_count_present_cpus(void)
+{
+	static _Atomic int known;
+
+	return (size_t)ps__set_ask_once(&known, read_present_cpus);
 }
 
 /* The open counters fit a task that was pinned, or was not. */
