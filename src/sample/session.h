@@ -36,7 +36,7 @@ struct ps__session_instance {
 struct ps__session_ring {
 	struct ps__ring ring;
 	uint64_t id;      /* of the event that is polled */
-	uint64_t last_ns; /* of its latest record; at first of its making */
+	uint64_t last_ns; /* of its latest record, or when all before were read */
 	uint64_t scanned; /* up to which session_attach.c has looked for new tasks */
 	int fd;           /* polled; -1: not, or no more */
 };

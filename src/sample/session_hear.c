@@ -34,13 +34,28 @@ static size_t find_writers(const struct ps_session *session, const struct ps__se
 	return count;
 }
 
-/* Its time may be by the clock of the other reader. A ring is in the order of time. */
+/* A record is written a little after its time was taken, and an interrupt may come between. */
+#define LATE_NS 1000000u
+
+/*
+ * A time by the clock of another reader, who was given the sample first, is not one between the
+ * record before and now, unless the clocks are that close. Then its error is less than from one
+ * reading of the ring to the next.
+ */
 static void check_time(struct ps_record *record, const struct ps__session_ring *ring)
 {
-	if (record->time >= ring->last_ns && record->time <= ps__os_now_ns())
+	if (!(record->has & PS_RECORD_HAS_TIME) ||
+	    (record->time + LATE_NS >= ring->last_ns && record->time <= ps__os_now_ns()))
 		return;
 	record->has &= ~(uint64_t)PS_RECORD_HAS_TIME;
 	record->time = ring->last_ns;
+}
+
+static bool may_have_anothers_time(const struct ps_session *session, size_t event,
+                                   const struct ps_record *record)
+{
+	return record->type == PS_RECORD_SAMPLE && event < session->user_events &&
+	       ps__session_shares_samples(&session->lists.events[event].attr->event.attr);
 }
 
 static ps_session_hear *find_hearer(const struct ps_listener *listener, uint32_t type)
@@ -103,9 +118,9 @@ static bool parse(struct ps_session *session, struct ps__session_ring *ring, con
 		session->damaged++;
 		return false;
 	}
-	if (is_borrowed)
+	if (may_have_anothers_time(session, *event, record))
 		check_time(record, ring);
-	else if (record->has & PS_RECORD_HAS_TIME)
+	if (record->has & PS_RECORD_HAS_TIME && record->time > ring->last_ns)
 		ring->last_ns = record->time;
 	return true;
 }

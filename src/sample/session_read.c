@@ -15,7 +15,7 @@
 
 /* Up to the head of now: a ring that fills as fast as it is read must not keep the reader from
  * the others. */
-static void drain_ring(struct ps_session *session, struct ps__session_ring *from)
+static void drain_ring(struct ps_session *session, struct ps__session_ring *from, uint64_t now_ns)
 {
 	struct ps__ring *ring = &from->ring;
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
@@ -35,12 +35,16 @@ static void drain_ring(struct ps_session *session, struct ps__session_ring *from
 			ps__ring_release(ring, size_bytes);
 		}
 	}
+	if (from->last_ns < now_ns)
+		from->last_ns = now_ns;
 }
 
 static void drain_rings(struct ps_session *session)
 {
+	uint64_t now_ns = ps__os_now_ns();
+
 	for (size_t i = 0; i < session->lists.ring_count; i++)
-		drain_ring(session, &session->lists.rings[i]);
+		drain_ring(session, &session->lists.rings[i], now_ns);
 }
 
 static bool has_ended(const struct ps_session *session)
