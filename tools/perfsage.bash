@@ -62,7 +62,7 @@ _perfsage_command_start() {
 		--) echo $((index + 1)); return ;;
 		-e | --event | -M | --metrics | -p | --pid | -C | --cpu | --cgroup | --method | --by | -I | --interval | --interval-count | -D | --delay | \
 			--budget | --one-in | --region | -r | --repeat | --timeout | -o | --output | --heat | --heat-by | --trace | --rows | \
-			--ring)
+			--ring | --memory)
 			((index++)) ;;
 		-*) ;;
 		*) echo "$index"; return ;;
@@ -124,12 +124,12 @@ _perfsage_offer_value() {
 	--heat-by) _perfsage_offer "$(_perfsage_metrics "$program") $(_perfsage_events "$program")" ;;
 	-p | --pid) _perfsage_offer "$(cd /proc && echo [1-9]*)" ;;
 	--by) _perfsage_offer "cpu core cache l1 l2 l3 l4 numa node die package socket group machine thread" ;;
-	--method) _perfsage_offer "auto per-cpu cgroup whole" ;;
+	--method) _perfsage_offer "auto per-cpu cgroup time-share whole" ;;
 	-o | --output | --heat | --xml | --trace) _perfsage_offer_files -f ;;
 	--cgroup) _perfsage_offer_files -d ;;
 	--type | --from | --to | --where | --of | --group | --work | --format) ;;
 	-C | --cpu | -I | --interval | --interval-count | -D | --delay | --budget | --one-in | --region | -r | \
-		--repeat | --timeout | --synthetic | --rows | --ring) ;;
+		--repeat | --timeout | --synthetic | --rows | --ring | --memory) ;;
 	*) return 1 ;;
 	esac
 	return 0

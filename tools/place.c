@@ -14,13 +14,15 @@
 
 enum {
 	OPTION_JSON = 256,
-	OPTION_ALL
+	OPTION_ALL,
+	OPTION_MEMORY
 };
 
 static const struct tool_option options_of_place[] = {
     {'o', "output", "FILE", "write there instead of to stderr; \"-\" is stdout"},
     {OPTION_ALL, "all", NULL, "a line for each task, also for those that are alike"},
     {OPTION_JSON, "json", NULL, "as JSON"},
+    {OPTION_MEMORY, "memory", "MIB", TOOL_SLICES_MEMORY_HELP},
 };
 
 static const struct tool_usage usage = {
@@ -109,7 +111,7 @@ static void place_clear(struct place_run *run)
 int tool_place(int argc, char **argv)
 {
 	struct place_options options = {.output = NULL};
-	struct place_run run = {.command = NULL};
+	struct place_run run = {.memory_mib = TOOL_SLICES_MEMORY_MIB};
 	struct tool_watcher watcher;
 	const char *argument;
 	int key;
@@ -120,6 +122,8 @@ int tool_place(int argc, char **argv)
 		options.shows_all |= key == OPTION_ALL;
 		if (key == 'o')
 			options.output = argument;
+		if (key == OPTION_MEMORY && tool_slices_parse_memory(argument, &run.memory_mib) < 0)
+			return TOOL_FAILED;
 	}
 	if (key != TOOL_OPTIONS_END)
 		return key == TOOL_OPTIONS_HELP ? TOOL_OK : TOOL_FAILED;

@@ -74,6 +74,7 @@ struct place_run {
 	struct place_sums sums; /* its tasks are those of the slices */
 	struct ps_topology *topology;
 	uint64_t lost; /* records */
+	long long memory_mib;
 	int exit_status;
 };
 

@@ -64,6 +64,7 @@ static int recorder_start(struct recorder *recorder, pid_t pid)
 
 	if (tool_slices_create(&recorder->run->slices, 0) != PS_OK)
 		return recorder_complain();
+	tool_slices_limit(recorder->run->slices, (size_t)recorder->run->memory_mib);
 	recorder->slices = tool_slices_listener(recorder->run->slices);
 	if (place_masks_begin(&recorder->run->masks, (uint32_t)pid, ps__os_now_ns()) != PS_OK ||
 	    ps_session_create(&recorder->session, pid, &options) != PS_OK)

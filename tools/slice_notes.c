@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences for people about that of slices which isn't known. */
+#include "tools/options.h"
 #include "tools/slices.h"
 #include "tools/terminal.h"
 
 #include <inttypes.h>
+
+int tool_slices_parse_memory(const char *argument, long long *mib)
+{
+	return tool_parse_number("--memory, in MiB,", argument, 1, 1 << 24, mib);
+}
 
 void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, struct ps__buffer *out)
 {
@@ -23,7 +29,7 @@ void tool_slices_say_holes(const struct tool_slices *slices, uint64_t lost, stru
 	ps__buffer_add(out,
 	               ". Times in them are not known, and slices, migrations and counts are at "
 	               "least so many; %s.",
-	               is_full ? "a shorter run needs less memory, 32 bytes for each record"
+	               is_full ? "a larger --memory keeps more, 32 bytes for each record"
 	                       : "a larger --ring loses less");
 }
 

@@ -9,7 +9,11 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#define BLOCK 4096u
+#define BLOCK       4096u
+#define BLOCK_BYTES (BLOCK * sizeof(struct tool_slice_record))
+#define MIB         ((size_t)1 << 20)
+
+_Static_assert(MIB % BLOCK_BYTES == 0, "a MiB has whole blocks");
 
 static struct tool_slice_record *record_at(const struct tool_stream *stream, size_t index)
 {
@@ -32,19 +36,27 @@ static struct tool_stream *find_stream(struct tool_slice_records *records, int c
 	return &records->streams[index];
 }
 
-static bool make_room(struct tool_stream *stream)
+static bool make_room(struct tool_slice_records *records, struct tool_stream *stream)
 {
 	size_t count = stream->count / BLOCK;
 
 	if (stream->count % BLOCK != 0)
 		return true;
+	if (records->most_blocks && records->block_count == records->most_blocks)
+		return false;
 	struct tool_slice_record **blocks = ps__vector_reserve(stream->blocks, count, count + 1,
 	                                                       &stream->block_room, sizeof *blocks);
 	if (!blocks)
 		return false;
 	stream->blocks = blocks;
 	blocks[count] = ps__os_calloc(BLOCK, sizeof **blocks);
+	records->block_count += blocks[count] != NULL;
 	return blocks[count] != NULL;
+}
+
+void tool_slice_records_limit(struct tool_slice_records *records, size_t mib)
+{
+	records->most_blocks = mib * (MIB / BLOCK_BYTES);
 }
 
 /* A counter is read before its task leaves the CPU, if the clock tells that or not. */
@@ -73,7 +85,7 @@ bool tool_slice_records_add(struct tool_slice_records *records,
 	if (records->is_full)
 		return false;
 	struct tool_stream *stream = find_stream(records, record->cpu);
-	if (stream && make_room(stream)) {
+	if (stream && make_room(records, stream)) {
 		append(stream, record);
 		return true;
 	}

@@ -48,13 +48,17 @@ struct tool_slice_records {
 	size_t name_count, name_room;
 	size_t *heap; /* while it is played: streams, the one with the earliest record first */
 	size_t heap_count;
-	uint64_t lost; /* records, as the kernel told in LOST records */
-	bool is_full;  /* nothing is kept any more for lack of memory */
+	size_t block_count;
+	size_t most_blocks; /* of all streams; 0: as many as memory has room for */
+	uint64_t lost;      /* records, as the kernel told in LOST records */
+	bool is_full;       /* nothing is kept any more for lack of memory */
 	bool has_tail; /* behind the newest record of each CPU is a hole, up to end_ns */
 	uint64_t end_ns;
 	struct tool_slice_record tail;
 };
 
+/* Records take at most so much memory, in MiB. */
+void tool_slice_records_limit(struct tool_slice_records *records, size_t mib);
 /* The functions of a listener keep records by this. False: is_full. */
 bool tool_slice_records_add(struct tool_slice_records *records,
                             const struct tool_slice_record *record);

@@ -31,6 +31,11 @@ void tool_slices_destroy(struct tool_slices *slices)
 	ps__os_free(slices);
 }
 
+void tool_slices_limit(struct tool_slices *slices, size_t mib)
+{
+	tool_slice_records_limit(&slices->records, mib);
+}
+
 struct ps_listener tool_slices_listener(struct tool_slices *slices)
 {
 	return tool_slice_records_listener(&slices->records);

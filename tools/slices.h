@@ -106,9 +106,16 @@ struct tool_slices_play {
 
 struct tool_slices;
 
+/* The bound of --memory, 33 million records, and its option. */
+#define TOOL_SLICES_MEMORY_MIB  1024
+#define TOOL_SLICES_MEMORY_HELP "keep records of at most so much memory (1024)"
+int tool_slices_parse_memory(const char *argument, long long *mib);
+
 /* events: that the session has, each with a sample_period; their samples are added up by span.
  * PS_ENOMEM. */
 int tool_slices_create(struct tool_slices **out, size_t events);
+/* Records take at most so much memory, in MiB; the rest of the time is a hole, then. */
+void tool_slices_limit(struct tool_slices *slices, size_t mib);
 void tool_slices_destroy(struct tool_slices *slices);
 
 /* Keeps what a session gives to it; it is good as long as the slices. If memory runs out the rest

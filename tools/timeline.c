@@ -18,6 +18,7 @@ enum {
 	OPTION_SLICES,
 	OPTION_ROWS,
 	OPTION_RING,
+	OPTION_MEMORY,
 	OPTION_TIMEOUT
 };
 
@@ -36,6 +37,7 @@ static const struct tool_option options_of_timeline[] = {
     {OPTION_SLICES, "slices", NULL, "first each span of time on and off a hardware thread"},
     {OPTION_ROWS, "rows", "N", "show at most N tasks, waits and migrations (10)"},
     {OPTION_RING, "ring", "KIB", "the kernel's buffer for each hardware thread (512)"},
+    {OPTION_MEMORY, "memory", "MIB", TOOL_SLICES_MEMORY_HELP},
     {OPTION_TIMEOUT, "timeout", "MS", "end after so long: a command gets SIGTERM"},
 };
 
@@ -86,6 +88,8 @@ static int take_option(struct timeline_options *options, int key, const char *ar
 	case OPTION_RING:
 		return tool_parse_number("--ring, in KiB,", argument, 4, 1 << 20,
 		                         &options->ring_kib);
+	case OPTION_MEMORY:
+		return tool_slices_parse_memory(argument, &options->memory_mib);
 	default:
 		return tool_parse_number("--timeout, in milliseconds,", argument, 1, 1000000000000,
 		                         &options->timeout_ms);
@@ -263,7 +267,8 @@ static int run(struct timeline *timeline)
 
 int tool_timeline(int argc, char **argv)
 {
-	struct timeline timeline = {.options = {.rows = 10, .ring_kib = 512}};
+	struct timeline timeline = {
+	    .options = {.rows = 10, .ring_kib = 512, .memory_mib = TOOL_SLICES_MEMORY_MIB}};
 	int status;
 
 	if (parse(&timeline.options, argc, argv, &status)) {

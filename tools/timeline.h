@@ -18,7 +18,7 @@
 struct timeline_options {
 	struct tool_names events;
 	const char *output, *trace;
-	long long pid, timeout_ms, ring_kib, rows;
+	long long pid, timeout_ms, ring_kib, memory_mib, rows;
 	bool is_json, has_slices;
 	char **command;
 };

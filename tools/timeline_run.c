@@ -24,6 +24,7 @@ static int open_session(struct timeline *timeline, pid_t pid)
 	    .flags = PS_SESSION_SWITCHES | PS_SESSION_MAPPINGS,
 	    .ring_bytes = (size_t)timeline->options.ring_kib << 10};
 
+	tool_slices_limit(timeline->slices, (size_t)timeline->options.memory_mib);
 	if (ps_session_create(&timeline->session, pid, &options) != PS_OK)
 		return complain();
 	if (timeline_events_add(timeline) < 0)

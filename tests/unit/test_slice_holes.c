@@ -270,8 +270,34 @@ START_TEST(a_sentence_tells_that_memory_was_used_up)
 	ck_assert(tool_slices_is_full(slices));
 	check_says(0,
 	           "1 hole: the memory for records was used up. Times in them are not known, and "
-	           "slices, migrations and counts are at least so many; a shorter run needs less "
-	           "memory, 32 bytes for each record.");
+	           "slices, migrations and counts are at least so many; a larger --memory keeps "
+	           "more, 32 bytes for each record.");
+}
+END_TEST
+
+/* A MiB has 32768 records. CPU 11 has a quarter of them, CPU 10 the rest. */
+START_TEST(records_take_no_more_memory_than_they_may)
+{
+	struct tool_slices_play play = {.visit = write_span};
+
+	tool_slices_limit(slices, 1);
+	for (uint64_t turn = 0; turn < 4096; turn++) {
+		in(2 * turn, 8, 11);
+		waits(2 * turn + 1, 8, 11);
+	}
+	for (uint64_t turn = 0; turn < 12288; turn++) {
+		in(2 * turn, 7, 10);
+		waits(2 * turn + 1, 7, 10);
+	}
+	ck_assert(!tool_slices_is_full(slices));
+	in(30000, 7, 10);
+	ck_assert(tool_slices_is_full(slices));
+	play.end_ns = 30000;
+	ck_assert_int_eq(tool_slices_play(slices, &play), PS_OK);
+	ck_assert_uint_eq(tool_slices_task_count(slices), 2);
+	ck_assert_uint_eq(tool_slices_task(slices, 0)->sums_ns[TOOL_SPAN_ON] +
+	                      tool_slices_task(slices, 1)->sums_ns[TOOL_SPAN_ON],
+	                  4096 + 12288);
 }
 END_TEST
 
@@ -293,5 +319,6 @@ int main(void)
 	tcase_add_loop_test(tests, what_is_told_of_a_random_schedule_is_true, 0, 4);
 	tcase_add_test(tests, a_sentence_tells_why_there_are_holes);
 	tcase_add_test(tests, a_sentence_tells_that_memory_was_used_up);
+	tcase_add_test(tests, records_take_no_more_memory_than_they_may);
 	return scene_run(suite);
 }
