@@ -291,8 +291,9 @@ static void show_holes(const struct place_run *run, size_t width, struct ps__buf
 		ps__buffer_add(&sentence, ": who ran there then is not known, and all times and "
 		                          "numbers above are the least that they can be.");
 		if (tool_slices_is_full(run->slices))
-			ps__buffer_add(&sentence, " A larger --memory keeps more, 32 bytes for each "
-			                          "record.");
+			ps__buffer_add(&sentence,
+			               " A larger --memory keeps more, 32 bytes for each "
+			               "record.");
 		say(&sentence, width, out);
 	}
 	tool_cpus_clear(&cpus);

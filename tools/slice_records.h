@@ -52,7 +52,7 @@ struct tool_slice_records {
 	size_t most_blocks; /* of all streams; 0: as many as memory has room for */
 	uint64_t lost;      /* records, as the kernel told in LOST records */
 	bool is_full;       /* nothing is kept any more for lack of memory */
-	bool has_tail; /* behind the newest record of each CPU is a hole, up to end_ns */
+	bool has_tail;      /* behind the newest record of each CPU is a hole, up to end_ns */
 	uint64_t end_ns;
 	struct tool_slice_record tail;
 };

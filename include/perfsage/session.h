@@ -46,8 +46,9 @@ enum ps_session_flag {
 
 /** A record, and what the session knows of it. */
 struct ps_session_record {
-	/* Good until the listener returns. A sample of a software event that another reader samples,
-	 * too, may lack PS_RECORD_HAS_TIME: time is then when all before it had been read */
+	/* Good until the listener returns. A sample of a software event that another reader
+	 * samples, too, may lack PS_RECORD_HAS_TIME: time is then when all before it had been read
+	 */
 	const struct ps_record *record;
 	size_t event; /* as counted by ps_session_add; SIZE_MAX: not of an event of the session */
 	uint64_t period;          /* of a sample: how many events it stands for */
