@@ -47,14 +47,14 @@ static void file_write_all(struct tool_file *file, const char *bytes, size_t siz
 
 	/* A failed write is not tried again, as a second one might block. */
 	while (done < size && !file->error) {
-		size_t some = size - done;
 		if (file->at_once && !tool_watcher_until(file->watcher, file->fd, POLLOUT)) {
 			file->error = EINTR;
 			break;
 		}
-		if (file->at_once && some > file_room(file))
-			some = file_room(file);
-		ssize_t put = write(file->fd, bytes + done, some);
+		/* Its reader may make more room at any time. */
+		size_t room = file->at_once ? file_room(file) : size - done;
+		ssize_t put =
+		    write(file->fd, bytes + done, room < size - done ? room : size - done);
 		if (put < 0 && errno != EINTR && errno != EAGAIN)
 			file->error = errno;
 		done += put > 0 ? (size_t)put : 0;

@@ -40,6 +40,7 @@ unit_tests = \
 	tests/unit/test_exec \
 	tests/unit/test_export \
 	tests/unit/test_faults \
+	tests/unit/test_file \
 	tests/unit/test_formula \
 	tests/unit/test_formula_corpus \
 	tests/unit/test_topology_find \
@@ -226,6 +227,7 @@ tests_unit_liball_la_LIBADD = tests/support/libsupport.la $(layers)
 # Automake takes tests/unit/test_x.c for tests/unit/test_x, and these for all programs without LDADD of their own.
 LDADD = tests/unit/liball.la $(CHECK_LIBS) -lm
 tests_unit_test_event_pfm_LDADD = $(LDADD) $(PFM_LIBS)
+tests_unit_test_file_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_list_events_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_masks_LDADD = tools/libtools.la $(LDADD)
 tests_unit_test_place_show_LDADD = tools/libtools.la $(LDADD)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tools/file.c: what is written to a pipe whose reader makes room meanwhile. */
+#include "support/fixture.h"
+#include "support/scene.h"
+#include "tools/file.h"
+
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static unsigned long looks_at_pipe;
+
+/* The pipe is in use at the first look, and empty from the second one on: its reader was quick. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list rest;
+
+	va_start(rest, request);
+	void *argument = va_arg(rest, void *);
+	va_end(rest);
+	if (request != FIONREAD)
+		return (int)syscall(SYS_ioctl, fd, request, argument);
+	*(int *)argument = looks_at_pipe++ == 0;
+	return 0;
+}
+
+START_TEST(a_pipe_gets_as_many_bytes_as_there_are)
+{
+	enum { LENGTH = 6000 };
+	struct tool_watcher watcher;
+	struct tool_file file;
+	char *got = calloc(1, 65536);
+	int ends[2];
+
+	looks_at_pipe = 0;
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(tool_watcher_create(&watcher, false), 0);
+	ck_assert_int_eq(tool_file_take(&file, ends[1], "a pipe", &watcher), 0);
+	for (int byte = 0; byte < LENGTH; byte++)
+		putc('a' + byte % 26, file.stream);
+	ck_assert_int_eq(tool_file_flush(&file), 0);
+	ck_assert_int_eq(tool_file_finish(&file, false), 0);
+	close(ends[1]);
+	ck_assert_int_eq(read(ends[0], got, 65536), LENGTH);
+	for (int byte = 0; byte < LENGTH; byte++)
+		ck_assert_int_eq(got[byte], 'a' + byte % 26);
+	ck_assert_uint_ge(looks_at_pipe, 1);
+	tool_watcher_destroy(&watcher);
+	close(ends[0]);
+	free(got);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("file");
+	TCase *tests = scene_case(suite, "file");
+
+	tcase_add_test(tests, a_pipe_gets_as_many_bytes_as_there_are);
+	return scene_run(suite);
+}
