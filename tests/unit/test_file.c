@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define LENGTH 6000
+
 static unsigned long looks_at_pipe;
 
 /* The pipe is in use at the first look, and empty from the second one on: its reader was quick. */
@@ -27,7 +29,6 @@ int ioctl(int fd, unsigned long request, ...)
 
 START_TEST(a_pipe_gets_as_many_bytes_as_there_are)
 {
-	enum { LENGTH = 6000 };
 	struct tool_watcher watcher;
 	struct tool_file file;
 	char *got = calloc(1, 65536);
