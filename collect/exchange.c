@@ -7,6 +7,7 @@
 #include "region/profile.h"
 
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,18 @@ int collect_exchange_write(const struct collect_report *report, FILE *stream)
 
 	if (!body)
 		return ps__fail_memory("a report");
+	/* The program's locale may have a comma in numbers. */
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c_locale) {
+		fclose(body);
+		free(text);
+		return ps__fail_memory("a report");
+	}
+	locale_t before = uselocale(c_locale);
 	exchange_write_body(report, body);
 	int result = ps__paths_save(report->paths, body);
+	uselocale(before);
+	freelocale(c_locale);
 	bool is_short = ferror(body);
 	if ((fclose(body) != 0 || is_short) && result == PS_OK)
 		result = ps__fail_memory("a report");

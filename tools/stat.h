@@ -335,6 +335,8 @@ struct stat_aggregate {
 	struct ps__table table; /* sums: values only after stat_aggregate_finish */
 	/* For each row all events; a run that had nothing there is a 0 */
 	struct ps__spread *spreads;
+	/* So: has one of the tables no number there which isn't 0? */
+	bool *has_unknown;
 	struct ps__spread elapsed;
 	struct stat_metrics metrics;
 	struct stat_quality quality;

@@ -27,6 +27,7 @@ void stat_aggregate_destroy(struct stat_aggregate *aggregate)
 {
 	ps__table_clear(&aggregate->table);
 	free(aggregate->spreads);
+	free(aggregate->has_unknown);
 	stat_metrics_clear(&aggregate->metrics);
 	stat_quality_destroy(&aggregate->quality);
 	ps_topology_destroy(aggregate->topology);
@@ -48,6 +49,7 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 {
 	ps__table_clear(&aggregate->table);
 	free(aggregate->spreads);
+	free(aggregate->has_unknown);
 	stat_metrics_clear(&aggregate->metrics);
 	stat_metrics_find(&aggregate->metrics, aggregate->options, root, aggregate->is_for_people,
 	                  true);
@@ -59,18 +61,33 @@ static int aggregate_begin_table(struct stat_aggregate *aggregate, struct ps_com
 	for (size_t metric = 0; metric < aggregate->table.metric_count; metric++)
 		aggregate->table.metrics[metric].has_whole = false;
 	aggregate->table.is_sum = true;
-	aggregate->spreads = calloc(aggregate->table.row_count * aggregate->table.event_count + 1,
-	                            sizeof *aggregate->spreads);
-	return aggregate->spreads ? 0 : (tool_complain("out of memory"), -1);
+	size_t events = aggregate->table.row_count * aggregate->table.event_count;
+	aggregate->spreads = calloc(events + 1, sizeof *aggregate->spreads);
+	aggregate->has_unknown = calloc(events + 1, sizeof *aggregate->has_unknown);
+	if (!aggregate->spreads || !aggregate->has_unknown)
+		return tool_complain("out of memory"), -1;
+	return 0;
+}
+
+/* What was not counted may have been anywhere. */
+static bool aggregate_is_bound(const struct ps__table *one, size_t event)
+{
+	const struct ps__cell *whole = ps__table_cell(one, 0, event);
+
+	return whole->parts && whole->value.status == PS_STATUS_INCOMPLETE;
 }
 
 /* An unknown value has a part in the sum's status, and no sample. */
-static void aggregate_add_sample(struct stat_aggregate *aggregate, const struct ps__cell *cell,
+static void aggregate_add_sample(struct stat_aggregate *aggregate, const struct ps__table *one,
                                  size_t row, size_t event)
 {
-	struct ps__spread *spread = &aggregate->spreads[row * aggregate->table.event_count + event];
+	const struct ps__cell *cell = ps__table_cell(one, row, event);
+	size_t index = row * aggregate->table.event_count + event;
+	struct ps__spread *spread = &aggregate->spreads[index];
 
-	if (cell->parts == 0)
+	if (cell->parts == 0 && aggregate_is_bound(one, event))
+		aggregate->has_unknown[index] = true;
+	else if (cell->parts == 0)
 		ps__spread_add(spread, 0);
 	else if (ps__known_has_number(cell->value.status))
 		ps__spread_add(spread, (double)cell->value.value);
@@ -98,7 +115,7 @@ static void aggregate_add_table(struct stat_aggregate *aggregate, const struct p
 			if (cell->parts)
 				ps__value_merge(&all->value, &all->parts, &cell->value);
 			if (column < sum->event_count)
-				aggregate_add_sample(aggregate, cell, row, column);
+				aggregate_add_sample(aggregate, one, row, column);
 		}
 	}
 	aggregate_add_whole_events(sum, one);
@@ -141,6 +158,16 @@ struct ps_value stat_aggregate_total(const struct stat_aggregate *aggregate, siz
 	return total;
 }
 
+/* What is known is the least that the sum can be, and a least of 0 says nothing. */
+static void aggregate_settle_unknown(struct ps__cell *cell)
+{
+	if (!ps__known_has_number(cell->value.status))
+		return;
+	cell->value.status = PS_STATUS_INCOMPLETE;
+	if (cell->value.value == 0)
+		cell->parts = 0;
+}
+
 void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
 {
 	struct ps__table *table = &aggregate->table;
@@ -152,6 +179,9 @@ void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
 			ps__value_finish(&cell->value);
 			if (column >= table->event_count)
 				continue;
+			if (cell->parts &&
+			    aggregate->has_unknown[row * table->event_count + column])
+				aggregate_settle_unknown(cell);
 			table->rows[row].counted |= cell->parts > 0;
 			cell->spread =
 			    is_mean ? &aggregate->spreads[row * table->event_count + column] : NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of which saved paths consist. See paths_file.h. */
+#include "base/decimal.h"
 #include "base/os.h"
 #include "region/paths_file.h"
 
@@ -57,7 +58,7 @@ double ps__words_read_double(struct ps__words *words)
 	char word[MOST_DIGITS], *end;
 
 	words_next(words, word);
-	double number = strtod(word, &end);
+	double number = ps__decimal_parse(word, &end);
 	if (*end || end == word)
 		words->has_failed = true;
 	return words->has_failed ? 0 : number;

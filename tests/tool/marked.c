@@ -3,6 +3,7 @@
  * tells how many; in so many threads, in a child process if it's asked to, and ends as it's asked
  * to. */
 #include <perfsage/marks.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -136,6 +137,8 @@ int main(int argc, char **argv)
 	const char *how = argc > 2 ? argv[2] : "";
 	pthread_t thread;
 
+	if (strcmp(how, "locale") == 0 && !setlocale(LC_ALL, ""))
+		return EXIT_FAILURE;
 	PS_MARK_VALUE("threads", threads);
 	work(NULL);
 	for (int index = 0; index < threads; index++) {
