@@ -71,7 +71,7 @@ static int tree_add_text(const struct collect_report *report, const struct ps_pa
 		return result;
 	ps__buffer_add(&text, "%s%s, with the regions in it\n\n", run->is_continued ? "\n" : "",
 	               names);
-	result = ps__text_add_table(&table, &how, &text);
+	result = ps__text_add_table(&table, &how, &text, NULL);
 	ps__table_clear(&table);
 	int written = ps__buffer_finish(&text, stream);
 	return result == PS_OK ? written : result;

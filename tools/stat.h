@@ -216,6 +216,7 @@ struct stat_output {
 	bool has_begun;               /* something was counted */
 	struct stat_regions *regions; /* whose reports are shown; NULL: none */
 	size_t drawn_lines;           /* of the block that the next one takes the place of */
+	struct ps__buffer left_out;   /* what was said of columns without room */
 };
 
 /* Facts about a run, or about an interval of it. */

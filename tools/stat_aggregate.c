@@ -112,8 +112,10 @@ static void aggregate_add_table(struct stat_aggregate *aggregate, const struct p
 		for (size_t column = 0; column < sum->column_count; column++) {
 			const struct ps__cell *cell = ps__table_cell(one, row, column);
 			struct ps__cell *all = ps__table_cell(sum, row, column);
-			if (cell->parts)
+			if (cell->parts) {
+				all->is_absent = cell->is_absent && (all->is_absent || !all->parts);
 				ps__value_merge(&all->value, &all->parts, &cell->value);
+			}
 			if (column < sum->event_count)
 				aggregate_add_sample(aggregate, one, row, column);
 		}
@@ -182,7 +184,7 @@ void stat_aggregate_finish(struct stat_aggregate *aggregate, bool is_mean)
 			if (cell->parts &&
 			    aggregate->has_unknown[row * table->event_count + column])
 				aggregate_settle_unknown(cell);
-			table->rows[row].counted |= cell->parts > 0;
+			table->rows[row].counted |= cell->parts > 0 && !cell->is_absent;
 			cell->spread =
 			    is_mean ? &aggregate->spreads[row * table->event_count + column] : NULL;
 		}
@@ -245,7 +247,7 @@ static void text_add_aggregate(struct stat_aggregate *aggregate, const struct st
 {
 	struct ps_print_options how = stat_print_options(output);
 
-	if (ps__text_add_table(&aggregate->table, &how, out) != PS_OK)
+	if (ps__text_add_table(&aggregate->table, &how, out, NULL) != PS_OK)
 		tool_complain("%s", ps_error_detail());
 	ps__buffer_add(out, "\n");
 }

@@ -9,6 +9,7 @@
 #include "tools/stat.h"
 
 #include "output/text.h"
+#include "output/wrap.h"
 #include "tools/terminal.h"
 
 #include <math.h>
@@ -52,6 +53,7 @@ void stat_output_begin(struct stat_output *output)
 
 int stat_output_close(struct stat_output *output)
 {
+	ps__buffer_clear(&output->left_out);
 	if (!output->file.stream)
 		return 0;
 	if (output->has_begun)
@@ -98,19 +100,34 @@ struct ps_print_options stat_print_options(const struct stat_output *output)
 	             (types ? PS_PRINT_FLAT : 0) | options->look.flags};
 }
 
+/* Columns that have no room: said of the first interval that lacks them. */
+static void show_say_left_out(struct stat_output *output, struct ps__buffer *left_out,
+                              struct ps__buffer *out)
+{
+	if (!strstr(ps__buffer_text(&output->left_out), ps__buffer_text(left_out))) {
+		ps__buffer_add(&output->left_out, "%s", ps__buffer_text(left_out));
+		ps__wrap_add_lines(out, left_out, PS__KNOWN_INDENT, output->screen.width);
+	}
+	out->failed |= left_out->failed;
+	ps__buffer_clear(left_out);
+}
+
 static int show_add_tree(struct stat_output *output, struct stat_count *count,
                          struct ps__buffer *out, bool is_interval)
 {
 	struct ps_print_options how = stat_print_options(output);
 	struct stat_metrics metrics;
 	struct ps__table table;
+	struct ps__buffer left_out = {0};
+	bool stays = is_interval && !output->may_redraw;
 
 	stat_metrics_find(&metrics, output->options, count->root, true, false);
 	how.flags |= is_interval ? PS_PRINT_NO_LEGEND : 0;
 	int code = ps__table_create(&table, count->root, (const char *const *)metrics.names.names,
 	                            metrics.names.count);
 	if (code == PS_OK) {
-		code = ps__text_add_table(&table, &how, out);
+		code = ps__text_add_table(&table, &how, out, stays ? &left_out : NULL);
+		show_say_left_out(output, &left_out, out);
 		ps__table_clear(&table);
 	}
 	stat_metrics_clear(&metrics);

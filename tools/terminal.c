@@ -135,8 +135,10 @@ void tool_add_grid(struct ps__buffer *out, struct ps__grid *grid, size_t width, 
 	struct ps__buffer lines = {0};
 
 	ps__grid_add(grid, out, width);
-	if (!out->failed)
+	if (!out->failed) {
+		ps__grid_add_only_words(grid, &lines);
 		ps__grid_add_left_out(grid, &lines, width, remedy);
+	}
 	ps__wrap_add_lines(out, &lines, PS__KNOWN_INDENT, width);
 	ps__buffer_clear(&lines);
 }

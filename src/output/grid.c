@@ -185,18 +185,24 @@ static void grid_add_plain(const struct ps__grid *grid, struct ps__buffer *buffe
 	               ps__buffer_text(&grid->text) + cell->offset);
 }
 
+void ps__grid_add_only_words(const struct ps__grid *grid, struct ps__buffer *buffer)
+{
+	size_t last = grid->column_count - 1;
+
+	if (!grid->ends_in_words || !grid->columns[last].is_left_out)
+		return;
+	grid_add_plain(grid, buffer, grid_cell(grid, 0, last));
+	ps__buffer_add(buffer, " of all: ");
+	grid_add_plain(grid, buffer, grid_only_words(grid, last));
+	ps__buffer_add(buffer, "\n");
+}
+
 void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
                            const char *remedy)
 {
 	size_t last = grid->column_count - 1;
 	const char *separator = "";
 
-	if (grid->ends_in_words && grid->columns[last].is_left_out) {
-		grid_add_plain(grid, buffer, grid_cell(grid, 0, last));
-		ps__buffer_add(buffer, " of all: ");
-		grid_add_plain(grid, buffer, grid_only_words(grid, last));
-		ps__buffer_add(buffer, "\n");
-	}
 	for (size_t column = 1; column <= last - grid->ends_in_words; column++) {
 		if (!grid->columns[column].is_left_out || !grid->columns[column].width)
 			continue;

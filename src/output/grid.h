@@ -58,8 +58,11 @@ void ps__grid_set(struct ps__grid *grid, size_t row, size_t column, const struct
  * else they stay. */
 void ps__grid_add(struct ps__grid *grid, struct ps__buffer *buffer, size_t width);
 
-/* "Not shown, as the width is 80: cycles, IPC (...)": what was left out of it, and what can be
- * done. */
+/* "Attribution of all: exact": the words, if they were left out. */
+void ps__grid_add_only_words(const struct ps__grid *grid, struct ps__buffer *buffer);
+
+/* "Not shown, as the width is 80: cycles, IPC (...)": the numbers that were left out, and what can
+ * be done. */
 void ps__grid_add_left_out(const struct ps__grid *grid, struct ps__buffer *buffer, size_t width,
                            const char *remedy);
 

@@ -258,6 +258,7 @@ static void path_text_end(struct path_text *text)
 	struct ps__buffer lines = {0};
 
 	ps__grid_add(&text->grid, text->buffer, text->options->width);
+	ps__grid_add_only_words(&text->grid, &lines);
 	ps__grid_add_left_out(&text->grid, &lines, text->options->width, "");
 	ps__wrap_add_lines(text->buffer, &lines, PS__KNOWN_INDENT, text->options->width);
 	ps__buffer_clear(&lines);

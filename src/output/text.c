@@ -58,8 +58,9 @@ static void text_add_legend(struct ps__text *text)
 	bool is_report = text->options.flags & PS__PRINT_REPORT;
 	struct ps__buffer lines = {0};
 
-	ps__grid_add_left_out(&text->grid, &lines, text->options.width,
-	                      is_report ? " (--csv and --json have all)" : "");
+	ps__grid_add_only_words(&text->grid, &lines);
+	ps__grid_add_left_out(&text->grid, text->left_out ? text->left_out : &lines,
+	                      text->options.width, is_report ? " (--csv and --json have all)" : "");
 	if (!(text->options.flags & PS_PRINT_NO_LEGEND))
 		text_explain(text, &lines, is_report);
 	if (lines.length && !(text->options.flags & PS_PRINT_NO_LEGEND))
@@ -149,9 +150,10 @@ static int text_add(struct ps__text *text)
 /* The table is given back, with fewer rows: text is only its place while it's
  * printed. */
 int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options,
-                       struct ps__buffer *buffer)
+                       struct ps__buffer *buffer, struct ps__buffer *left_out)
 {
-	struct ps__text text = {.options = *options, .table = *table, .buffer = *buffer};
+	struct ps__text text = {
+	    .options = *options, .table = *table, .buffer = *buffer, .left_out = left_out};
 	int code = text_add(&text);
 
 	ps__grid_clear(&text.grid);
@@ -170,7 +172,7 @@ int ps__text_write(struct ps__report *report, struct ps__buffer *buffer)
 	                                   .types = report->options->types,
 	                                   .cache_level = report->options->cache_level};
 
-	return ps__text_add_table(&report->table, &options, buffer);
+	return ps__text_add_table(&report->table, &options, buffer, NULL);
 }
 
 static int text_print(struct ps_component *root, const struct ps_print_options *options,
@@ -183,7 +185,7 @@ static int text_print(struct ps_component *root, const struct ps_print_options *
 
 	if (code < 0)
 		return code;
-	code = ps__text_add_table(&table, options, &buffer);
+	code = ps__text_add_table(&table, options, &buffer, NULL);
 	if (code == PS_OK)
 		code = ps__destination_write(to, &buffer);
 	else

@@ -21,11 +21,13 @@ struct ps__text {
 	int *numbers;           /* room for those of all rows */
 	struct ps__known known; /* of all that is shown */
 	bool has_empty;         /* a component without a count is shown */
+	struct ps__buffer *left_out;
 };
 
-/* The table as text. It is left with the rows that are shown. PS_ENOMEM. */
+/* The table as text. It is left with the rows that are shown. left_out takes the line that names
+ * the columns without room; NULL: it stands below the table. PS_ENOMEM. */
 int ps__text_add_table(struct ps__table *table, const struct ps_print_options *options,
-                       struct ps__buffer *buffer);
+                       struct ps__buffer *buffer, struct ps__buffer *left_out);
 
 /* For the command's reports alone: options are named, "ended" and "exact" go without saying. */
 #define PS__PRINT_REPORT (1u << 31)
