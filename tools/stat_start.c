@@ -7,8 +7,10 @@
 
 #include "base/list.h"
 #include "eventset/parts.h"
+#include "locate/locate.h"
 #include "tools/processes.h"
 #include "tools/terminal.h"
+#include "topology/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,25 +283,52 @@ static int start_check_cpu(int cpu, void *context)
 	return 0;
 }
 
+/* hwloc's variables may put a tree in the place of the machine's that has more CPUs. */
+static int start_check_machine(int cpu)
+{
+	char variables[1024], unset[160];
+
+	if (ps__locate_is_possible(cpu) || !ps__import_variables(variables, sizeof variables))
+		return 0;
+	ps__import_unset(unset, sizeof unset);
+	return tool_complain("the tree has CPU %d, which this machine lacks: the tree is made of "
+	                     "%s. '%s' gives this machine's",
+	                     cpu, variables, unset),
+	       -1;
+}
+
+static bool start_is_wanted(int cpu, const char *cpus)
+{
+	return tool_cpu_is_online(cpu) && (!cpus || ps__list_contains(cpus, cpu));
+}
+
+static int start_cpu(struct stat_count *count, int cpu)
+{
+	struct ps_eventset *set;
+
+	if (ps_eventset_clone(&set, count->model) != PS_OK)
+		return start_complain();
+	return start_set(count, set, ps_eventset_attach_cpu(set, cpu));
+}
+
 int stat_start_cpus(struct stat_count *count, const char *cpus)
 {
 	size_t threads = ps_component_thread_count(count->root);
+	int result = cpus ? ps__list_for_each(cpus, start_check_cpu, count) : 0;
 
-	if (cpus && ps__list_for_each(cpus, start_check_cpu, count) != 0)
-		return -1;
-	if (start_make_room(count, threads) < 0)
-		return -1;
-	for (size_t index = 0; index < threads; index++) {
+	for (size_t index = 0; result == 0 && index < threads; index++) {
 		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
-		struct ps_eventset *set;
-		if (!tool_cpu_is_online(cpu) || (cpus && !ps__list_contains(cpus, cpu)))
-			continue;
-		if (ps_eventset_clone(&set, count->model) != PS_OK)
-			return start_complain();
-		if (start_set(count, set, ps_eventset_attach_cpu(set, cpu)) < 0)
-			return -1;
+		if (start_is_wanted(cpu, cpus))
+			result = start_check_machine(cpu);
 	}
-	return 0;
+	if (result != 0 || start_make_room(count, threads) < 0)
+		return -1;
+	for (size_t index = 0; result == 0 && index < threads; index++) {
+		int cpu = ps_thread_cpu(ps_component_thread_at(count->root, index));
+		if (start_is_wanted(cpu, cpus))
+			result = start_cpu(count, cpu);
+	}
+	return result;
 }
 
 int stat_start_cgroup(struct stat_count *count, const char *path)

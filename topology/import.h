@@ -26,6 +26,8 @@ bool ps__import_is_small(const char *description);
 /* The environment variables that may put another tree in the place of this
  * machine's, as "NAME=value NAME=value"; false if none is set. */
 bool ps__import_variables(char *text, size_t size_bytes);
+/* The command that takes those away: "unset NAME NAME". */
+void ps__import_unset(char *text, size_t size_bytes);
 
 /* Builds our tree from a loaded hwloc topology. PS_EINVAL: it makes no sense
  * (subject says what it was read from). */

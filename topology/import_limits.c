@@ -59,19 +59,32 @@ bool ps__import_is_small(const char *description)
 	return limits_count_threads(description) <= SMALL;
 }
 
+static const char *const variables[] = {"HWLOC_XMLFILE",    "HWLOC_SYNTHETIC",  "HWLOC_FSROOT",
+                                        "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"};
+
+#define VARIABLES (sizeof variables / sizeof variables[0])
+
 bool ps__import_variables(char *text, size_t size_bytes)
 {
-	static const char *const names[] = {"HWLOC_XMLFILE",    "HWLOC_SYNTHETIC",
-	                                    "HWLOC_FSROOT",     "HWLOC_CPUID_PATH",
-	                                    "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"};
 	size_t used_bytes = 0;
 
-	for (size_t i = 0; i < sizeof names / sizeof names[0] && used_bytes < size_bytes; i++) {
-		const char *value = getenv(names[i]);
+	for (size_t i = 0; i < VARIABLES && used_bytes < size_bytes; i++) {
+		const char *value = getenv(variables[i]);
 		if (value)
 			used_bytes +=
 			    (size_t)snprintf(text + used_bytes, size_bytes - used_bytes, "%s%s=%s",
-			                     used_bytes ? " " : "", names[i], value);
+			                     used_bytes ? " " : "", variables[i], value);
 	}
 	return used_bytes > 0;
+}
+
+void ps__import_unset(char *text, size_t size_bytes)
+{
+	size_t used_bytes = (size_t)snprintf(text, size_bytes, "unset");
+
+	for (size_t i = 0; i < VARIABLES && used_bytes < size_bytes; i++) {
+		if (getenv(variables[i]))
+			used_bytes += (size_t)snprintf(text + used_bytes, size_bytes - used_bytes,
+			                               " %s", variables[i]);
+	}
 }

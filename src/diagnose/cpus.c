@@ -161,6 +161,14 @@ void ps__diagnose_cpus(struct ps__diagnosis *d)
 		ps__draft_add(d, " This process may run on all of them.");
 }
 
+static void cpus_say_unset(struct ps__diagnosis *d)
+{
+	char unset[160];
+
+	ps__import_unset(unset, sizeof unset);
+	ps__draft_remedy(d, PS_REMEDY_BY_YOU, WHERE_THEY_HAPPENED, "%s", unset);
+}
+
 static void cpus_say_origin(struct ps__diagnosis *d, const struct ps_topology *topology,
                             const char *variables)
 {
@@ -176,8 +184,7 @@ static void cpus_say_origin(struct ps__diagnosis *d, const struct ps_topology *t
 	    "The tree is not this machine's: %s. What is counted on a CPU that it does not have "
 	    "goes to the unknown Thread; all else goes to a component that may not exist.",
 	    origin);
-	ps__draft_remedy(d, PS_REMEDY_BY_YOU, WHERE_THEY_HAPPENED,
-	                 "unset HWLOC_XMLFILE HWLOC_SYNTHETIC HWLOC_FSROOT HWLOC_CPUID_PATH");
+	cpus_say_unset(d);
 }
 
 void ps__diagnose_tree(struct ps__diagnosis *d)
@@ -195,9 +202,7 @@ void ps__diagnose_tree(struct ps__diagnosis *d)
 	if (code < 0) {
 		ps__diagnosis_fail(d, code);
 		ps__draft_fact(d, PS_FINDING_BLOCKED, "%s.", ps_error_detail());
-		ps__draft_remedy(d, PS_REMEDY_BY_YOU, WHERE_THEY_HAPPENED,
-		                 "unset HWLOC_XMLFILE HWLOC_SYNTHETIC HWLOC_FSROOT "
-		                 "HWLOC_CPUID_PATH HWLOC_COMPONENTS");
+		cpus_say_unset(d);
 		return;
 	}
 	cpus_say_origin(d, topology, variables);
